@@ -2195,7 +2195,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xdbfae37142c198a5u
+#define TC__BUILD_ID 0x2736563cb02c3a62u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5134,10 +5134,7 @@ static tc__ix tc__ix_make(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
 static tc__ix tc__ix_of(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
     uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)op, (uint64_t)a), (uint64_t)b);
     if (!p->made) p->made = TC__NEW_ARRAY(p->ctx, tc__ixmade, TC__IX_MADE);
-    if (!p->made) {
-        p->failed = 1;
-        return 0;
-    }
+    if (!p->made) return tc__ix_make(p, op, a, b);
     tc__ixmade *m = &p->made[h % TC__IX_MADE];
     if (m->op == op && m->a == a && m->b == b) return m->result;
     tc__ix e = tc__ix_make(p, op, a, b);
@@ -56135,6 +56132,8 @@ static void tc__remote_publish(tc__remote_job *j, int unit, const char *identity
     tc__text text[TC__UNIT_KERNELS * 2];
     int n = 0, ok = 1;
     if (!j->cache) return;
+    tc__error_mark before =
+        tc__error_now(j->c); // without memory it is not kept, and that is all
     for (size_t i = 0; i < j->order.count; i++) {
         if (j->order.at[i].unit != unit || n == TC__UNIT_KERNELS * 2) continue;
         ok &= tc__remote_key(j, &j->order.at[i], identity, &text[n], &key[n]);
@@ -56142,6 +56141,7 @@ static void tc__remote_publish(tc__remote_job *j, int unit, const char *identity
     }
     if (ok && n) tc__cache_put_all(j->cache, key, n, digest, code, bytes);
     for (int i = 0; i < n; i++) tc__text_free(&text[i]);
+    tc__error_restore(j->c, before);
 }
 
 // ---- the device's compiler ----
@@ -56702,6 +56702,7 @@ static int tc__remote_start_customs(tc__program *p) {
 // The code of a program on a device, before a run; 0 = reported.
 static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
     if (p->remote && p->remote->ready) return 1;
+    p->ix.failed = 0; // of an earlier try, which memory ended
     return tc__remote_start_customs(p) &&
            tc__remote_compile(p->remote, r ? r->name : "eager");
 }
@@ -59715,6 +59716,12 @@ static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
                     v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
 }
 
+// What the last run on a device found is told before the program goes: its results may stay.
+static void tc__program_drop(tc__program *p) {
+    if (p && p->remote && p->remote->waiting) (void)tc__program_check_remote(p);
+    tc__program_free(p);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -59732,14 +59739,14 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         return NULL;
     }
     uint32_t number = p ? p->number : v->region->made++;
-    tc__program_free(p);
+    tc__program_drop(p);
     s->program = NULL;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
     p->number = number;
     if (!tc__program_start(c, v->region, p, exact)) {
-        tc__program_free(p);
+        tc__program_drop(p);
         return NULL;
     }
     s->program = p, s->generation = v->region->generation;
@@ -59920,7 +59927,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     tc__bury_previous(c, v);
     tc__program *p = tc__step_program(c, v, leaf, at, n);
     int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
-    if (p && !ok) tc__program_free(p), leaf->program = NULL;
+    if (p && !ok) tc__program_drop(p), leaf->program = NULL;
     for (size_t i = 0; ok && fresh && i < known; i++)
         ok = TC__PUSH(c, p->assumed, at[n + i]);
     ok = ok && tc__program_results(c, v, p);
@@ -59962,7 +59969,7 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1,
                                       TC__NO_EFFECTS, &exact);
     int ok = p && tc__program_results(c, v, p);
-    tc__program_free(p);
+    tc__program_drop(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
 }
 
@@ -59970,7 +59977,7 @@ static void tc__forget_steps(tc__step *s) {
     for (; s; s = s->sibling) {
         // Depth of the trie is the length of a path: walk it without recursion along `next`.
         for (tc__step *d = s; d; d = d->next) {
-            tc__program_free((tc__program *)d->program);
+            tc__program_drop((tc__program *)d->program);
             d->program = NULL;
             if (d != s && d->sibling) tc__forget_steps(d->sibling);
         }
@@ -60033,7 +60040,7 @@ static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call
 
 static void tc__eager_free(tc_ctx *c, tc__eager *e) {
     if (!e) return;
-    tc__program_free(e->program);
+    tc__program_drop(e->program);
     tc__free(c, e->step.in, (e->step.n_in + 1u) * sizeof *e->step.in);
     tc__free(c, e->step.attr, (e->step.n_attr + 1u) * sizeof *e->step.attr);
     tc__free(c, e->bind, (e->externals + 1u) * sizeof *e->bind);
@@ -61395,17 +61402,22 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     r->draw += draws;
 }
 
-// The same on a device. 0 = it failed, reported: there are no results then.
-TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draws) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
-    uint64_t start = p->ctx->profiling ? tc__now_ns() : 0;
-    f->visit.draw = r->draw;
+// The same on a device, where it may fail: its status; there are no results then.
+TC__NOINLINE static tc_status tc__quick_remote(const tc__fcall *k, tc__program *p,
+                                               uint32_t draws) {
+    tc_ctx *c = p->ctx;
+    tc__recorder *r = tc__recorder_of(c);
+    uint64_t start = c->profiling ? tc__now_ns() : 0;
+    tc__site_set(c, k->site);
+    tc_status outer = tc__unit_begin(c);
+    k->f->visit.draw = r->draw;
     p->runs++;
-    p->ctx->stats.kernel_runs += tc__remote_runs(p->remote);
-    if (!tc__program_go_remote(p, &f->visit)) return 0;
-    tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
-    r->draw += draws;
-    return 1;
+    c->stats.kernel_runs += tc__remote_runs(p->remote);
+    int ok = tc__program_go_remote(p, &k->f->visit);
+    for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
+    if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
+    if (ok) r->draw += draws;
+    return tc__unit_end(c, outer, ok);
 }
 
 TC__ALWAYS_INLINE void tc__quick_results(const tc__fcall *k, const tc__entry *e,
@@ -61438,12 +61450,12 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
-    if (p->remote && !tc__quick_remote(p, f, e->draws)) return *status = tc_error(c), 1;
+    *status = p->remote ? tc__quick_remote(k, p, e->draws) : TC_OK;
+    if (*status) return 1;
     if (!p->remote) tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     tc__quick_results(k, e, p);
-    *status = TC_OK;
     return 1;
 }
 
@@ -61623,18 +61635,19 @@ TCDEF const char *tc_default_device(const tc_ctx *tc) {
 // The elements of a tensor on a device, row-major, to memory of the host. 0 = reported.
 static int tc__device_read(tc_ctx *c, const char *who, const tc__tensor *m, void *dst) {
     tc__tensor dense = *m;
-    const tc__layout *l = tc__layout_at(c, m->layout);
-    const tc__device *d = tc__device_at(c, l->device);
-    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    const tc__layout l =
+        *tc__layout_at(c, m->layout); // a copy makes layouts, which move others
+    const tc__device *d = tc__device_at(c, l.device);
+    size_t bytes = (size_t)l.numel * tc__dtype(l.dtype)->bytes;
     tc_tensor copy = tc__null();
     if (!bytes) return 1;
-    if (!l->contiguous) {
+    if (!l.contiguous) {
         copy = tc__dense_copy(c, m);
         const tc__tensor *made = copy.id ? tc__slot_find(c, copy) : NULL;
         if (!made) return 0;
         dense = *made;
     }
-    const void *from = tc__tensor_data(&dense, l->dtype);
+    const void *from = tc__tensor_data(&dense, l.dtype);
     tc_status s = d->own.copy_out(d->own.user, dst, from, bytes);
     if (copy.id) tc__slot_free(c, tc__handle_slot(copy), "a copy", NULL, 0);
     if (s) return tc__remote_failed(c, d, who, s);
@@ -61649,6 +61662,8 @@ static tc_tensor tc__to_host(const tc__api *f, const tc__tensor *m) {
     from.storage->refs++; // a new tensor may move others
     tc_tensor t = tc__tensor_make(f, &d, l.dtype, &to);
     int ok = t.id && tc__device_read(f->c, f->who, &from, to);
+    tc__tensor *made = ok ? tc__slot_find(f->c, t) : NULL;
+    if (made && from.storage->constant) made->storage->constant = to;
     tc__storage_unref(f->c, from.storage);
     if (ok || !t.id) return t;
     tc__slot_free(f->c, tc__handle_slot(t), "never filled", NULL, 0);
@@ -61765,7 +61780,7 @@ TCDEF tc_tensor tc_wrap_device_at(tc_ctx *tc, const char *device, void *address,
     int number = tc__device_need(tc, f.who, device);
     if (number < 0) return tc__null();
     if (!number) return tc__wrap(&f, address, &dims, NULL, (int)dtype);
-    if (!tc__memory_check(&f, address, &dims, (int)dtype)) return tc__null();
+    if (!tc__wrap_check(&f, address, &dims, (int)dtype)) return tc__null();
     uint32_t layout = tc__layout_on(tc, number, (int)dtype, dims.rank, dims.size, NULL);
     if (!layout) return tc__null();
     size_t bytes = (size_t)tc__numel(dims.rank, dims.size) * tc__dtype((int)dtype)->bytes;

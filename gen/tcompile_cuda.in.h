@@ -22,8 +22,8 @@
 //     there by its cuda_source.
 //
 // MODES
-//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on, if
-//     launching them takes the host an eighth of the device's time or more, as its second run told; in
+//     In mode "default" a program of two kernels or more is a CUDA graph from its third run on, if
+//     launching them takes the host a 64th of the device's time or more, as its second run told; in
 //     "reduce-overhead", and with the backend "cudagraphs", any is from its second; in
 //     "max-autotune-no-cudagraphs" none is. Both of "max-autotune" measure kernels at a program's first
 //     run. Inputs may be other tensors each time: changed addresses are set in the graph, nothing is

@@ -199,8 +199,8 @@ typedef struct tcu__job {
     const char *name, *source;  // shown in the log; its text
     const char *const *options; // beside ours
     int n_options;
-    int native; // 1: for the device alone
-    int ok;
+    int native;      // 1: for the device alone
+    int ok, no_room; // no_room: the host's memory ended
     char *cubin, *ptx,
         *log; // owned, with a 0 at the end; NULL = none. log: also of a success
     size_t cubin_size, ptx_size, log_size;
@@ -289,6 +289,7 @@ TCU__FN void tcu__job_compile(const tcu__nvrtc *n, const tc_allocator *host,
         j->ok = room && (arch->cubin ? j->cubin : j->ptx) != NULL;
     }
     if (p) call->nvrtcDestroyProgram(&p);
+    j->no_room = !room;
     if (!room)
         tcu__print(j->why, sizeof j->why,
                    "out of memory of the host for the code of %.100s", j->name);
@@ -355,6 +356,8 @@ TCU__FN int tcu__compile(tcu__nvrtc *n, const tc_allocator *host, const tcu__arc
     w.count = count;
     tcu__crew_all(&w, threads);
     for (int i = 0; i < count; i++)
-        if (!job[i].ok) return tcu__fail(t, TC_E_COMPILER, "%s", job[i].why);
+        if (!job[i].ok)
+            return tcu__fail(t, job[i].no_room ? TC_E_NOMEM : TC_E_COMPILER, "%s",
+                             job[i].why);
     return 1;
 }

@@ -205,17 +205,22 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     r->draw += draws;
 }
 
-// The same on a device. 0 = it failed, reported: there are no results then.
-TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draws) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
-    uint64_t start = p->ctx->profiling ? tc__now_ns() : 0;
-    f->visit.draw = r->draw;
+// The same on a device, where it may fail: its status; there are no results then.
+TC__NOINLINE static tc_status tc__quick_remote(const tc__fcall *k, tc__program *p,
+                                               uint32_t draws) {
+    tc_ctx *c = p->ctx;
+    tc__recorder *r = tc__recorder_of(c);
+    uint64_t start = c->profiling ? tc__now_ns() : 0;
+    tc__site_set(c, k->site);
+    tc_status outer = tc__unit_begin(c);
+    k->f->visit.draw = r->draw;
     p->runs++;
-    p->ctx->stats.kernel_runs += tc__remote_runs(p->remote);
-    if (!tc__program_go_remote(p, &f->visit)) return 0;
-    tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
-    r->draw += draws;
-    return 1;
+    c->stats.kernel_runs += tc__remote_runs(p->remote);
+    int ok = tc__program_go_remote(p, &k->f->visit);
+    for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
+    if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
+    if (ok) r->draw += draws;
+    return tc__unit_end(c, outer, ok);
 }
 
 TC__ALWAYS_INLINE void tc__quick_results(const tc__fcall *k, const tc__entry *e,
@@ -248,12 +253,12 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
-    if (p->remote && !tc__quick_remote(p, f, e->draws)) return *status = tc_error(c), 1;
+    *status = p->remote ? tc__quick_remote(k, p, e->draws) : TC_OK;
+    if (*status) return 1;
     if (!p->remote) tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     tc__quick_results(k, e, p);
-    *status = TC_OK;
     return 1;
 }
 

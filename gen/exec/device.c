@@ -138,18 +138,19 @@ TCDEF const char *tc_default_device(const tc_ctx *tc) {
 // The elements of a tensor on a device, row-major, to memory of the host. 0 = reported.
 static int tc__device_read(tc_ctx *c, const char *who, const tc__tensor *m, void *dst) {
     tc__tensor dense = *m;
-    const tc__layout *l = tc__layout_at(c, m->layout);
-    const tc__device *d = tc__device_at(c, l->device);
-    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    const tc__layout l =
+        *tc__layout_at(c, m->layout); // a copy makes layouts, which move others
+    const tc__device *d = tc__device_at(c, l.device);
+    size_t bytes = (size_t)l.numel * tc__dtype(l.dtype)->bytes;
     tc_tensor copy = tc__null();
     if (!bytes) return 1;
-    if (!l->contiguous) {
+    if (!l.contiguous) {
         copy = tc__dense_copy(c, m);
         const tc__tensor *made = copy.id ? tc__slot_find(c, copy) : NULL;
         if (!made) return 0;
         dense = *made;
     }
-    const void *from = tc__tensor_data(&dense, l->dtype);
+    const void *from = tc__tensor_data(&dense, l.dtype);
     tc_status s = d->own.copy_out(d->own.user, dst, from, bytes);
     if (copy.id) tc__slot_free(c, tc__handle_slot(copy), "a copy", NULL, 0);
     if (s) return tc__remote_failed(c, d, who, s);
@@ -164,6 +165,8 @@ static tc_tensor tc__to_host(const tc__api *f, const tc__tensor *m) {
     from.storage->refs++; // a new tensor may move others
     tc_tensor t = tc__tensor_make(f, &d, l.dtype, &to);
     int ok = t.id && tc__device_read(f->c, f->who, &from, to);
+    tc__tensor *made = ok ? tc__slot_find(f->c, t) : NULL;
+    if (made && from.storage->constant) made->storage->constant = to;
     tc__storage_unref(f->c, from.storage);
     if (ok || !t.id) return t;
     tc__slot_free(f->c, tc__handle_slot(t), "never filled", NULL, 0);
@@ -280,7 +283,7 @@ TCDEF tc_tensor tc_wrap_device_at(tc_ctx *tc, const char *device, void *address,
     int number = tc__device_need(tc, f.who, device);
     if (number < 0) return tc__null();
     if (!number) return tc__wrap(&f, address, &dims, NULL, (int)dtype);
-    if (!tc__memory_check(&f, address, &dims, (int)dtype)) return tc__null();
+    if (!tc__wrap_check(&f, address, &dims, (int)dtype)) return tc__null();
     uint32_t layout = tc__layout_on(tc, number, (int)dtype, dims.rank, dims.size, NULL);
     if (!layout) return tc__null();
     size_t bytes = (size_t)tc__numel(dims.rank, dims.size) * tc__dtype((int)dtype)->bytes;

@@ -336,6 +336,12 @@ static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
                     v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
 }
 
+// What the last run on a device found is told before the program goes: its results may stay.
+static void tc__program_drop(tc__program *p) {
+    if (p && p->remote && p->remote->waiting) (void)tc__program_check_remote(p);
+    tc__program_free(p);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -353,14 +359,14 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         return NULL;
     }
     uint32_t number = p ? p->number : v->region->made++;
-    tc__program_free(p);
+    tc__program_drop(p);
     s->program = NULL;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
     p->number = number;
     if (!tc__program_start(c, v->region, p, exact)) {
-        tc__program_free(p);
+        tc__program_drop(p);
         return NULL;
     }
     s->program = p, s->generation = v->region->generation;
@@ -541,7 +547,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     tc__bury_previous(c, v);
     tc__program *p = tc__step_program(c, v, leaf, at, n);
     int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
-    if (p && !ok) tc__program_free(p), leaf->program = NULL;
+    if (p && !ok) tc__program_drop(p), leaf->program = NULL;
     for (size_t i = 0; ok && fresh && i < known; i++)
         ok = TC__PUSH(c, p->assumed, at[n + i]);
     ok = ok && tc__program_results(c, v, p);
@@ -583,7 +589,7 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1,
                                       TC__NO_EFFECTS, &exact);
     int ok = p && tc__program_results(c, v, p);
-    tc__program_free(p);
+    tc__program_drop(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
 }
 
@@ -591,7 +597,7 @@ static void tc__forget_steps(tc__step *s) {
     for (; s; s = s->sibling) {
         // Depth of the trie is the length of a path: walk it without recursion along `next`.
         for (tc__step *d = s; d; d = d->next) {
-            tc__program_free((tc__program *)d->program);
+            tc__program_drop((tc__program *)d->program);
             d->program = NULL;
             if (d != s && d->sibling) tc__forget_steps(d->sibling);
         }
@@ -654,7 +660,7 @@ static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call
 
 static void tc__eager_free(tc_ctx *c, tc__eager *e) {
     if (!e) return;
-    tc__program_free(e->program);
+    tc__program_drop(e->program);
     tc__free(c, e->step.in, (e->step.n_in + 1u) * sizeof *e->step.in);
     tc__free(c, e->step.attr, (e->step.n_attr + 1u) * sizeof *e->step.attr);
     tc__free(c, e->bind, (e->externals + 1u) * sizeof *e->bind);

@@ -197,6 +197,8 @@ static void tc__remote_publish(tc__remote_job *j, int unit, const char *identity
     tc__text text[TC__UNIT_KERNELS * 2];
     int n = 0, ok = 1;
     if (!j->cache) return;
+    tc__error_mark before =
+        tc__error_now(j->c); // without memory it is not kept, and that is all
     for (size_t i = 0; i < j->order.count; i++) {
         if (j->order.at[i].unit != unit || n == TC__UNIT_KERNELS * 2) continue;
         ok &= tc__remote_key(j, &j->order.at[i], identity, &text[n], &key[n]);
@@ -204,6 +206,7 @@ static void tc__remote_publish(tc__remote_job *j, int unit, const char *identity
     }
     if (ok && n) tc__cache_put_all(j->cache, key, n, digest, code, bytes);
     for (int i = 0; i < n; i++) tc__text_free(&text[i]);
+    tc__error_restore(j->c, before);
 }
 
 // ---- the device's compiler ----

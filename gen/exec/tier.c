@@ -55,6 +55,7 @@ static int tc__remote_start_customs(tc__program *p) {
 // The code of a program on a device, before a run; 0 = reported.
 static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
     if (p->remote && p->remote->ready) return 1;
+    p->ix.failed = 0; // of an earlier try, which memory ended
     return tc__remote_start_customs(p) &&
            tc__remote_compile(p->remote, r ? r->name : "eager");
 }

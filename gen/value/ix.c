@@ -586,10 +586,7 @@ static tc__ix tc__ix_make(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
 static tc__ix tc__ix_of(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
     uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)op, (uint64_t)a), (uint64_t)b);
     if (!p->made) p->made = TC__NEW_ARRAY(p->ctx, tc__ixmade, TC__IX_MADE);
-    if (!p->made) {
-        p->failed = 1;
-        return 0;
-    }
+    if (!p->made) return tc__ix_make(p, op, a, b);
     tc__ixmade *m = &p->made[h % TC__IX_MADE];
     if (m->op == op && m->a == a && m->b == b) return m->result;
     tc__ix e = tc__ix_make(p, op, a, b);

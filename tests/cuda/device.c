@@ -904,7 +904,93 @@ DEVICE(forks) {
     check_line(tc_mul_s(x, 2), N, 2, 2);
 }
 
+static void take_rows(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_take(in[0], in[1], 0);
+}
+
+// What a function's last call found is told where its program goes first.
+DEVICE(an_index_error_outlives_its_function) {
+    int64_t bad[] = {0, 9, 1};
+    for (int how = 0; how < 2; how++) {
+        tc_tensor in[2], y;
+        in[0] = there(tc, 5, 10, 10);
+        in[1] = to_device(tc_from_data(tc, bad, TC_DIMS(3), TC_I64));
+        tc_fn *f = tc_compile(tc, take_rows, NULL, 0, NULL);
+        CHECK_EQ(tc_call(f, in, 2, &y, 1), TC_OK);
+        if (how)
+            tc_reset(tc);
+        else
+            tc_fn_free(f);
+        ERROR(TC_E_INDEX, "take: index 9 is out of range for size 5");
+        CHECK_EQ(tc_sync(tc), TC_OK);
+    }
+}
+
+static void sum_of_two(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add(in[0], in[1]);
+}
+
+// A call that skips the body fails with its own status, whatever was wrong before, and null results.
+TEST(a_call_that_fails_says_so_itself) {
+    tc_ctx *tc = open_context();
+    REQUIRE(open_device(tc));
+    tc_tensor in[2], y;
+    in[0] = there(tc, N, 0, 1), in[1] = there(tc, N, 0, 1);
+    tc_fn *f = tc_compile(tc, sum_of_two, NULL, 0, NULL);
+    for (int k = 0; k < 6; k++) {
+        REQUIRE(tc_call(f, in, 2, &y, 1) == TC_OK);
+        tc_free(y);
+    }
+    if (!fake) SKIP("a GPU does not fail when told to");
+    int failures = 0;
+    for (int at = 1; at < 12; at++) {
+        tc_item(in[0]); // TC_E_SHAPE, which nobody clears
+        y = in[0];
+        fake->calls = 0, fake->fail_at = at, fake->fail_code = 2; // out of memory
+        tc_status s = tc_call(f, in, 2, &y, 1);
+        int failed = fake->calls >= at;
+        fake->fail_at = 0;
+        if (s) CHECK_EQ(s, TC_E_NOMEM);
+        CHECK(s ? !y.id : y.id != in[0].id);
+        CHECK(!s || failed);
+        failures += s != 0;
+        if (y.id) tc_free(y);
+        tc_error_clear(tc);
+    }
+    CHECK(failures > 0);
+    REQUIRE(tc_call(f, in, 2, &y, 1) == TC_OK);
+    CHECK_EQ(AT(y, 5), 10);
+    tc_close(tc);
+}
+
+// Layouts that the dense copies need are made while they are read.
+DEVICE(many_strided_reads) {
+    for (int i = 2; i < 40; i++) {
+        tc_tensor t = tc_t(tc_reshape(there(tc, 3 * i, 0, 1), TC_DIMS(3, i)));
+        float v[3 * 40];
+        CHECK_EQ(tc_read(t, v, sizeof *v * 3 * (size_t)i), TC_OK);
+        CHECK_EQ(v[3 * (i - 1) + 1], 2 * i - 1);
+    }
+}
+
+// A copy of a constant is one, here and there.
+DEVICE(constants_that_return) {
+    float k[6] = {1, 4, 2, 5, 3, 6};
+    tc_tensor c = tc_const(tc, k, TC_DIMS(2, 3), TC_F32);
+    tc_tensor back = tc_to(tc_t(to_device(c)), "cpu");
+    CHECK(!tc_add_s_(back, 1).id);
+    ERROR(TC_E_ARG, "tc_const");
+    CHECK_EQ(AT(back, 1), 5);
+    CHECK(!tc_add_s_(tc_to(to_device(c), "cpu"), 1).id);
+    ERROR(TC_E_ARG, "tc_const");
+}
+
 DEVICE(wrapped_memory) {
+    CHECK(
+        !tc_wrap_device(tc, DEVICE_NAME, (void *)(uintptr_t)0x101, TC_DIMS(2), TC_F32).id);
+    ERROR(TC_E_ARG, "not aligned to 4 bytes");
     tc_tensor x = there(tc, N, 1, 1);
     const tc_device *d = tc_registered_device(tc, DEVICE_NAME);
     tc_device_memory m;
