@@ -114,7 +114,8 @@ typedef struct tc_tensor {
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
 // new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
-// threads where something is compiled in the background or contexts are shared; so is a logger.
+// threads where something is compiled in the background or contexts are shared; so is a logger. For a
+// GPU several threads compile at once, and each calls realloc.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;
@@ -414,10 +415,10 @@ TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file
 // off. Both have the rank of t (TC_E_RANK). PyTorch's pad, but first dimension first.
 TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                           const char *file, int line);
-// n tensors one after the other along `dim`; other sizes equal (TC_E_SHAPE).
+// n tensors one after the other along `dim`; other sizes equal (TC_E_SHAPE). Null of none.
 TCDEF tc_tensor tc_cat_at(const tc_tensor *list, int n, int dim, const char *file,
                           int line);
-// n tensors of equal sizes along a new dimension.
+// n tensors of equal sizes along a new dimension. Null of none.
 TCDEF tc_tensor tc_stack_at(const tc_tensor *list, int n, int dim, const char *file,
                             int line);
 // Pieces of `size` along `dim`, the last one maybe smaller, into out[0..max). Returns their
@@ -2195,7 +2196,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2736563cb02c3a62u
+#define TC__BUILD_ID 0x48ddd2365417d535u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -8154,9 +8155,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
                         "ago; tc_keep it inside the region to use it longer",
                         who, (unsigned)tc__position(t));
     if (o->epoch == tc__handle_epoch(t))
-        return tc__fail(c, TC_E_DEAD,
-                        "%s: the tensor was %s at %s:%d; tc_keep it, or widen the scope",
-                        who, o->how, o->file ? o->file : "?", o->line);
+        return tc__fail(c, TC_E_DEAD, "%s: the tensor was %s at %s:%d; %s", who, o->how,
+                        o->file ? o->file : "?", o->line,
+                        strstr(o->how, "scope") ? "tc_keep it, or widen the scope"
+                                                : "free it after its last use");
     return tc__fail(c, TC_E_DEAD, "%s: the tensor is no longer alive", who);
 }
 

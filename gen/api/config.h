@@ -32,7 +32,8 @@ typedef struct tc_tensor {
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
 // new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
-// threads where something is compiled in the background or contexts are shared; so is a logger.
+// threads where something is compiled in the background or contexts are shared; so is a logger. For a
+// GPU several threads compile at once, and each calls realloc.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;

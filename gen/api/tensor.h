@@ -194,10 +194,10 @@ TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file
 // off. Both have the rank of t (TC_E_RANK). PyTorch's pad, but first dimension first.
 TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                           const char *file, int line);
-// n tensors one after the other along `dim`; other sizes equal (TC_E_SHAPE).
+// n tensors one after the other along `dim`; other sizes equal (TC_E_SHAPE). Null of none.
 TCDEF tc_tensor tc_cat_at(const tc_tensor *list, int n, int dim, const char *file,
                           int line);
-// n tensors of equal sizes along a new dimension.
+// n tensors of equal sizes along a new dimension. Null of none.
 TCDEF tc_tensor tc_stack_at(const tc_tensor *list, int n, int dim, const char *file,
                             int line);
 // Pieces of `size` along `dim`, the last one maybe smaller, into out[0..max). Returns their

@@ -221,9 +221,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
                         "ago; tc_keep it inside the region to use it longer",
                         who, (unsigned)tc__position(t));
     if (o->epoch == tc__handle_epoch(t))
-        return tc__fail(c, TC_E_DEAD,
-                        "%s: the tensor was %s at %s:%d; tc_keep it, or widen the scope",
-                        who, o->how, o->file ? o->file : "?", o->line);
+        return tc__fail(c, TC_E_DEAD, "%s: the tensor was %s at %s:%d; %s", who, o->how,
+                        o->file ? o->file : "?", o->line,
+                        strstr(o->how, "scope") ? "tc_keep it, or widen the scope"
+                                                : "free it after its last use");
     return tc__fail(c, TC_E_DEAD, "%s: the tensor is no longer alive", who);
 }
 
