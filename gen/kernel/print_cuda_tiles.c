@@ -161,7 +161,11 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], ");
     int looks = *inside && tc__cuda_is_checked(p->g, n->attr[0]); // only where it is read
-    if (looks) tc__put(p->out, "!(%s) ? (const void *)0 : (const void *)", inside);
+    if (looks) {
+        tc__put(p->out, "!(%s) ? (const void *)", inside);
+        tc__put_buffer(p, n->attr[0]);
+        tc__put(p->out, "_memory : (const void *)");
+    }
     tc__put(p->out, "&");
     tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
                       TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));

@@ -165,6 +165,20 @@ TEST(all_forms_are_inside) {
     close_checked(tc);
 }
 
+// What a ragged tile does not read is not looked at: bf16 [130, 200] times [200, 130].
+TEST(ragged_tiles_are_inside) {
+    tc_ctx *tc = open_checked(1, NULL);
+    REQUIRE(tc);
+    tc_tensor a = tc_full(tc, TC_DIMS(130, 200), 0.5, TC_BF16);
+    tc_tensor b = tc_full(tc, TC_DIMS(200, 130), 2, TC_BF16);
+    a = tc_to(a, DEVICE_NAME), b = tc_to(b, DEVICE_NAME);
+    tc_tensor y = tc_cast(tc_matmul(a, b), TC_F32);
+    CHECK_EQ(tc_sync(tc), TC_OK);
+    for (int i = 0; i < 130 * 130; i += 1009) CHECK_EQ(AT(y, i), 200);
+    CHECK_EQ(AT(y, 130 * 130 - 1), 200);
+    close_checked(tc);
+}
+
 // Both texts are on disk side by side.
 TEST(code_of_both_kinds_is_kept) {
     static const int checked[] = {0, 1, 0, 1};
