@@ -91,7 +91,9 @@
 
 // TCDEF is the linkage of public functions. -DTCOMPILE_STATIC makes them static to one file.
 #ifndef TCDEF
-#  ifdef TCOMPILE_STATIC
+#  if defined(TCOMPILE_STATIC) && defined(__GNUC__)
+#    define TCDEF static __attribute__((unused))
+#  elif defined(TCOMPILE_STATIC)
 #    define TCDEF static
 #  elif defined(__cplusplus)
 #    define TCDEF extern "C"
@@ -2196,7 +2198,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x48998c738b253ecbu
+#define TC__BUILD_ID 0xbd9b528e9e1d7f70u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.

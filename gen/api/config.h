@@ -9,7 +9,9 @@
 
 // TCDEF is the linkage of public functions. -DTCOMPILE_STATIC makes them static to one file.
 #ifndef TCDEF
-#  ifdef TCOMPILE_STATIC
+#  if defined(TCOMPILE_STATIC) && defined(__GNUC__)
+#    define TCDEF static __attribute__((unused))
+#  elif defined(TCOMPILE_STATIC)
 #    define TCDEF static
 #  elif defined(__cplusplus)
 #    define TCDEF extern "C"
