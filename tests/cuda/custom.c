@@ -9,6 +9,7 @@
 #include "help.h"
 #include "tools/cuda_custom.h"
 #include "tools/cuda_device.h"
+#include "tools/poor.h"
 
 enum { N = 24 };
 
@@ -253,6 +254,15 @@ DEVICE(bad_source_with_a_host_function) {
     }
     CHECK_EQ(tc_sync(tc), TC_OK);
 }
+
+static tc_tensor work_custom(tc_ctx *tc, tc_tensor x) {
+    int op = tc_op_named(tc, "twice");
+    if (op <= 0) op = add(tc, "twice", twice_there, NULL);
+    return tc_custom(tc, op, &x, 1);
+}
+
+// Its text compiles all the same.
+TEST(memory_that_ended_is_not_remembered) { check_poor("a custom op", work_custom); }
 
 DEVICE(bad_source_alone) {
     int op = add(tc, "twice", bad_sources[0], NULL);

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "help.h"
 #include "tools/cuda_device.h"
+#include "tools/poor.h"
 
 enum { N = 1000 };
 
@@ -964,6 +965,15 @@ TEST(a_call_that_fails_says_so_itself) {
     CHECK_EQ(AT(y, 5), 10);
     tc_close(tc);
 }
+
+// A write to a strided view has a kernel that is printed for it.
+static tc_tensor work_strided(tc_ctx *tc, tc_tensor x) {
+    (void)tc;
+    tc_tensor half = tc_slice(x, 0, 0, TC_END, 2);
+    return tc_mul_s_(half, 1).id ? tc_mul_s(x, 2) : tc_null();
+}
+
+TEST(memory_that_ended_is_not_remembered) { check_poor("strided", work_strided); }
 
 // Layouts that the dense copies need are made while they are read.
 DEVICE(many_strided_reads) {
