@@ -756,7 +756,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
-    *too_large = p->ix.failed || (p->remote && p->remote->too_long);
+    *too_large = p->ix.failed || !tc__program_fits(p, v);
     tc__ix_forget(&p->ix);
     if (ok) {
         p->after = c->stats;

@@ -55,11 +55,10 @@ typedef struct tc__remote_bounce {
 typedef struct tc__remote {
     tc_ctx *ctx;
     tc__device *device;
-    int ready;    // the code is there
-    int checks;   // some kernel checks an index
-    int numbers;  // some input is a number of the host
-    int waiting;  // it ran, and nobody has looked at its flag
-    int too_long; // a block lacks the shared memory for the sizes it was last laid out for
+    int ready;   // the code is there
+    int checks;  // some kernel checks an index
+    int numbers; // some input is a number of the host
+    int waiting; // it ran, and nobody has looked at its flag
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
@@ -546,27 +545,37 @@ static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
     return 1;
 }
 
+// Bytes of shared memory that a block of a launch takes at most.
+static int64_t tc__remote_shared(const tc__remote_launch *l, const tc__ixpool *x,
+                                 const tc__ixenv *env) {
+    int64_t most = 0;
+    for (int i = 0; i < l->grids.count; i++) {
+        int64_t bytes = tc__ix_eval(x, l->grids.at[i].shared, env);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
 // Launch l as `list`, which has room for its kernels.
 static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
                                      tc_device_launch *list, const tc__ixpool *x,
                                      const tc__ixenv *env) {
+    int64_t shared = tc__remote_shared(l, x, env);
+    if (shared > (int64_t)r->device->own.shared_bytes)
+        return tc__fail(r->ctx, TC_E_UNSUPPORTED,
+                        "a kernel needs %lld bytes of shared memory, %s has %u for a block",
+                        (long long)shared, r->device->own.name,
+                        (unsigned)r->device->own.shared_bytes);
     for (int i = 0; i < l->grids.count; i++) {
         const tc__grid *g = &l->grids.at[i];
         tc_device_launch *to = &list[i];
-        int64_t shared = tc__ix_eval(x, g->shared, env);
         to->kernel = l->kernel[i];
         to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
         to->threads = (uint32_t)g->threads, to->cluster = (uint32_t)g->cluster;
-        to->shared = (uint32_t)shared;
+        to->shared = (uint32_t)tc__ix_eval(x, g->shared, env);
         to->early = (uint32_t)g->early;
         to->argument = l->argument, to->offset = l->offset;
         to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
-        if (shared > (int64_t)r->device->own.shared_bytes)
-            return tc__fail(r->ctx, TC_E_UNSUPPORTED,
-                            "a kernel needs %lld bytes of shared memory, %s has %u for a "
-                            "block",
-                            (long long)shared, r->device->own.name,
-                            (unsigned)r->device->own.shared_bytes);
     }
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
@@ -641,10 +650,9 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
 // Whether blocks have the shared memory that kernels need for these sizes.
 static int tc__remote_fits(const tc__remote *r, const tc__ixpool *x, const tc__ixenv *env) {
     for (uint32_t i = 0; i < r->launches; i++)
-        for (int k = 0; !r->launch[i].host && k < r->launch[i].grids.count; k++)
-            if (tc__ix_eval(x, r->launch[i].grids.at[k].shared, env) >
-                (int64_t)r->device->own.shared_bytes)
-                return 0;
+        if (!r->launch[i].host &&
+            tc__remote_shared(&r->launch[i], x, env) > (int64_t)r->device->own.shared_bytes)
+            return 0;
     return 1;
 }
 
@@ -652,7 +660,6 @@ static int tc__remote_fits(const tc__remote *r, const tc__ixpool *x, const tc__i
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
                               const tc__plan *plan) {
     tc__remote_forget_plans(r); // what comes after what may change
-    r->too_long = !tc__remote_fits(r, x, env);
     if (!tc__remote_workspace(r, x, env) || !tc__remote_sequence(r, plan)) return 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__remote_launch *l = &r->launch[i];
