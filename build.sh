@@ -14,7 +14,9 @@ usage: ./build.sh COMMAND [ARGUMENTS]
   format              clang-format gen, tests, examples and bench in place
   check               headers fresh, format, lints, layers, symbols; prints lines per layer
   examples            build and run examples/*
-  test [NAME...]      all tests, a folder (unit), or programs (unit/mem, mem)
+  test                the suite, without what takes minutes; 12 of processor time
+  test all            all of it, more combinations compiled
+  test NAME...        a folder (unit), or programs (unit/mem, mem), with all they have
   test golden --update    rewrite the golden files; what begins with -- goes to the tests
   bench [NAME]        build and run bench/*.c
   fuzz [SECONDS]      run tests/fuzz/*.c, 60 seconds each
@@ -32,16 +34,22 @@ first_of() {
 
 CC=${CC:-$(first_of cc gcc clang)}
 CXX=${CXX:-$(first_of c++ g++ clang++)}
+# A test of internals has the whole implementation in it: 6 s of compiler so, 12 s with -O1.
+INSIDE_CFLAGS=${CFLAGS:--O0}
 CFLAGS=${CFLAGS:--O1}
 JOBS=${JOBS:-2}
 LIBS='-lpthread -ldl'
 TEST_LIBS="$LIBS -lm" # oracles of tests and benches use libm
 [ -n "$CC" ] || { say "no C compiler: install gcc or clang, or set CC"; exit 2; }
-if [ "${SAN:-0}" = 1 ]; then
-    CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-    CFLAGS="$CFLAGS -fno-omit-frame-pointer -g1"
-fi
-[ "${SAN:-0}" != thread ] || CFLAGS="$CFLAGS -fsanitize=thread -g1"
+sanitizer=''
+case ${SAN:-0} in
+1)
+    sanitizer='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+    sanitizer="$sanitizer -fno-omit-frame-pointer -g1"
+    ;;
+thread) sanitizer='-fsanitize=thread -g1' ;;
+esac
+CFLAGS="$CFLAGS $sanitizer" INSIDE_CFLAGS="$INSIDE_CFLAGS $sanitizer"
 # One folder per compiler and sanitizer, so that switching between them rebuilds nothing.
 OUT=build/$(printf '%s%s' "$CC" "${SAN:+-san$SAN}" | tr -c 'A-Za-z0-9._-' '_')
 WARN='-Wall -Wextra -Wno-unused-function'
@@ -270,10 +278,20 @@ all_jobs() {
 
 SHOWN=60 # lines of an example's output
 
+# The implementation is compiled once, and the examples in C with macros that say it is there;
+# each compiles alone too, as its head says. The one in C++ does.
+EXAMPLE_PARTS='tests/tools/implementation.c tests/tools/cuda_implementation.c'
+EXAMPLE_OBJECTS="$OUT/examples/implementation.o $OUT/examples/cuda_implementation.o"
+
 build_example() {
     program=$OUT/examples/$(basename "$1")
+    case $1 in
+    tests/tools/*) program=${program%.c}.o how=-c ;;
+    *.cc) how='' ;;
+    *) how="-DTCOMPILE_IMPLEMENTED -DTCOMPILE_CUDA_IMPLEMENTED $EXAMPLE_OBJECTS" ;;
+    esac
     # shellcheck disable=SC2086
-    compile "$1" "$program" -Wall -Wextra $CFLAGS >"$program.build" 2>&1
+    compile "$1" "$program" -Wall -Wextra -Werror $CFLAGS $how 2>&1 || rm -f "$program"
 }
 
 # Prints what the example prints, long texts cut.
@@ -289,24 +307,20 @@ run_example() {
 }
 
 command_examples() {
-    jobs='' ran=0
-    for source in examples/*.c examples/*.cc; do
-        case $source in *.cc)
-            [ -n "$CXX" ] || { say "skip  $source: no C++ compiler"; continue; }
-            ;;
-        esac
-        jobs="$jobs $source"
-    done
     mkdir -p "$OUT/examples"
+    in_c=$(echo examples/*.c) in_cxx=''
+    for source in examples/*.cc; do
+        [ -n "$CXX" ] && in_cxx="$in_cxx $source" || say "skip  $source: no C++ compiler"
+    done
+    jobs="$EXAMPLE_PARTS$in_cxx"
     all_jobs build_example
-    for source in $jobs; do
+    jobs=$in_c
+    all_jobs build_example
+    ran=0
+    for source in $in_c$in_cxx; do
         ran=$((ran + 1))
-        if [ -s "$OUT/examples/$(basename "$source").build" ]; then
-            cat "$OUT/examples/$(basename "$source").build"
-            false
-        else
-            run_example "$source"
-        fi && say "ok    $source" && continue
+        [ -x "$OUT/examples/$(basename "$source")" ] && run_example "$source" &&
+            say "ok    $source" && continue
         say "FAIL  $source"
         failed=$((failed + 1))
     done
@@ -315,10 +329,17 @@ command_examples() {
 }
 
 # ---- test -----------------------------------------------------------------
-# The tests a name selects: all, a folder, folder/program or program.
+# Minutes each: every compiler, the tiles of products, the texts of every op for every GPU.
+# `test all` has them, and a name.
+LONG='compile cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
+    cuda/early cuda/large cuda/nvrtc cuda/autotune function/autotune region/split'
+LONG=$(echo $LONG)
+
+# The tests a name selects: all of them, a folder, folder/program or program; without a name
+# all but LONG.
 select_tests() {
     for source in tests/*.c tests/unit/*.c tests/ops/*.c tests/golden/*.c tests/errors/*.c \
-        tests/fault/*.c tests/region/*.c tests/function/*.c tests/threads/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh; do
+        tests/fault/*.c tests/region/*.c tests/function/*.c tests/threads/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh tests/manual.sh; do
         [ -f "$source" ] || continue
         test=${source#tests/}
         test=${test%.c}
@@ -326,6 +347,11 @@ select_tests() {
             [ "${SAN:-0}" = 0 ] || continue
             test=compile
         fi
+        if [ "$source" = tests/manual.sh ]; then
+            [ "${SAN:-0}" = 0 ] || continue
+            test=manual
+        fi
+        [ "$*" = all ] && say "$test" && continue
         # What these test is text for a GPU, or the accuracy of compiled code: in neither does
         # a sanitizer of the host look. A folder or program that is asked for runs.
         case ${SAN:-0},$#,$test in
@@ -333,7 +359,10 @@ select_tests() {
             *,cuda/emulate | *,cuda/ops | *,cuda/rows | *,cuda/products | *,cuda/forms | *,cuda/texts | *,cuda/fuzz | *,cuda/opaque | *,cuda/nvrtc | *,cuda/prologue | *,cuda/large | *,cuda/kept) continue ;;
             *,0,ops/rows | *,0,function/numerics | *,0,region/bits | *,0,unit/math) continue ;;
         esac
-        [ $# = 0 ] && say "$test"
+        case $#:" $LONG " in
+        0:*" $test "*) ;;
+        0:*) say "$test" ;;
+        esac
         for name in "$@"; do
             case $test in "$name" | "$name"/* | */"$name") say "$test"; break ;; esac
         done
@@ -341,7 +370,7 @@ select_tests() {
 }
 
 # Tests of the public interface alone do not define TCOMPILE_IMPLEMENTATION: they share an object.
-TEST_FLAGS="-D_GNU_SOURCE $CHECKS $WARN $CFLAGS -Igen -Itests"
+TEST_FLAGS="-D_GNU_SOURCE -include tests/hook.h $CHECKS $WARN -Igen -Itests"
 SHARED=$OUT/tests/tcompile.o
 
 needs_shared() { ! grep -q '^#define TCOMPILE_IMPLEMENTATION' "tests/$1.c" 2>/dev/null; }
@@ -351,9 +380,15 @@ build_shared() {
         needs_shared "$test" || continue
         mkdir -p "$OUT/tests"
         # shellcheck disable=SC2086
-        compile tests/tools/implementation.c "$SHARED" -c $TEST_FLAGS
+        compile tests/tools/implementation.c "$SHARED" -c $TEST_FLAGS $CFLAGS
         return
     done
+}
+
+# Sets `spent`: seconds of processor that all this shell has waited for has taken.
+processor_time() { # FILE, for scratch
+    times >"$1"
+    spent=$(tail -n 1 "$1" | awk -F '[ms ]+' '{ print int($1 * 60 + $2 + $3 * 60 + $4) }')
 }
 
 # Runs one test; its log ends in a line `N passed, N failed`.
@@ -364,18 +399,23 @@ run_test() {
     log=$program.log
     begun=$(date +%s)
     mkdir -p "$(dirname "$program")"
+    processor_time "$program.times"
+    before=$spent
     fresh_cache "$program.cache"
+    how=$INSIDE_CFLAGS
+    needs_shared "$test" && how="$CFLAGS $SHARED"
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
+    elif [ "$test" = manual ]; then
+        CC=$CC CXX=$CXX sh tests/manual.sh "$SHARED" >"$log" 2>&1
     # shellcheck disable=SC2086
-    elif ! compile "tests/$test.c" "$program" $TEST_FLAGS \
-        $(needs_shared "$test" && say "$SHARED") >"$log" 2>&1; then
+    elif ! compile "tests/$test.c" "$program" $TEST_FLAGS $how >"$log" 2>&1; then
         say "tests/$test.c does not compile" >>"$log"
         false
     else
         case $test in fuzz/*)
-            graphs=3000
-            [ "${SAN:-0}" = 0 ] || graphs=700
+            graphs=700
+            [ "${SAN:-0}${TEST_ALL:-}" != 01 ] || graphs=3000
             [ $# -gt 0 ] || set -- --graphs $graphs --cpu 2
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;
@@ -397,7 +437,10 @@ run_test() {
     esac
     rm -rf "$program.cache"
     case $status:$result in
-    0:*' passed, 0 failed'*) say "ok    $test: $result, $(($(date +%s) - begun)) s" ;;
+    0:*' passed, 0 failed'*) 
+        processor_time "$program.times"
+        say "ok    $test: $result, $(($(date +%s) - begun)) s ($((spent - before)) of processor)"
+        ;;
     *)
         say "FAIL  $test: $result"
         # A program may fail after its closing line, in a sanitizer's last check.
@@ -419,6 +462,7 @@ command_test() {
     done
     build_gen
     $GEN tables . . || exit 2
+    [ -z "$names" ] || export TEST_ALL=1
     # shellcheck disable=SC2086
     jobs=$(select_tests $names)
     [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
@@ -434,6 +478,8 @@ $(grep -E '^[0-9]+ passed, [0-9]+ failed' "$OUT/tests/$test.log" ||
             say '0 passed, 1 failed')
 END
     done
+    processor_time "$OUT/tests/times"
+    say "$((spent / 60)) minutes $((spent % 60)) s of processor"
     [ $skipped = 0 ] && say "$passed passed, $failed failed"
     [ $skipped = 0 ] || say "$passed passed, $failed failed, $skipped skipped"
     [ $failed = 0 ]

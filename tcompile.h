@@ -5,46 +5,241 @@
 // compiled by the system's C compiler, cached on disk and run on all cores; without a compiler the
 // same code runs in the built-in interpreter, with the same bits. Licence at the end of the file.
 //
+// THE MANUAL
+//     QUICK START, TENSORS AND OPS, REGIONS, FUNCTIONS, LIFETIMES, IDIOMS (training step, decode loop,
+//     stencil with a border, solver, any batch size), ERRORS, SEEING WHAT HAPPENS, ENVIRONMENT, OPTIONS
+//     OF THE BUILD, THREADS, START-UP, DEVICES, BACKENDS, OPS OF YOUR OWN.
+//     The reference is the declarations below, in the same order. All pieces of code here compile as C99
+//     and as C++11, and are run by the tests; `tc` is an open context.
+//
 // QUICK START
-//     In one .c (or .cc) file, before other includes:
+//     The implementation is a file of its own, tcompile.c, compiled once:
 //         #define TCOMPILE_IMPLEMENTATION
 //         #include "tcompile.h"
-//     Everywhere else just include it. Link with -lpthread -ldl. No other files, no install.
+//     Everywhere else the header is included and that is all:
 //
+//     ```c
+//     #include "tcompile.h"
+//
+//     int main(void) {
 //         tc_ctx *tc = tc_open(NULL);
 //         tc_tensor x = tc_randn(tc, TC_DIMS(32, 196, 768), TC_F32);
 //         tc_trace_begin(tc, "entropy");
 //         tc_tensor p = tc_softmax(x, -1);
 //         tc_tensor h = tc_neg(tc_sum(tc_mul(p, tc_log(tc_add_s(p, 1e-8))), -1));
-//         tc_trace_end(tc);                  // one kernel was compiled and run; h has data
+//         tc_trace_end(tc);           // one kernel was compiled and run; h has data
 //         tc_print(h);
 //         tc_close(tc);
+//     }
+//     ```
 //
-// YOUR OWN CODE IN A GRAPH
-//     tc_register_op makes a C function over whole buffers, or its text, an op like the others:
-//     tc_custom calls it, in regions, functions and outside; ops around it are fused as ever.
-//     tc_host_call runs host code with the values of tensors at its place inside a region.
+//         cc -O2 -c tcompile.c
+//         cc -O2 app.c tcompile.o -o app -lpthread -ldl
 //
-// MORE THAN THAT
-//     tc_compile, tc_call       a function compiled once, its body skipped while its guards hold
-//     tc_set_stance             e.g. run interpreted while threads in the background compile
-//     tc_open_shared            a context for another thread, with this one's tensors and kernels
-//     tc_precompile, tc_freeze  warm up without data; then no memory, lock or system call
-//     tc_lazy, tc_eval          no regions at all
-//     tc_register_backend, tc_register_op     your own
+//     No other files, no install. (Small programs have the macro in app.c itself, before other includes.)
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs and gradients come in tcompile_cuda.h and later versions.
+//     or a vendor library. GPUs come with tcompile_cuda.h, gradients with a later version.
 //
-// OPTIONS, each a macro before the include that has the implementation
-//     TCOMPILE_STATIC      public functions are static to that file
-//     TC_NO_SITES          ops do not pass __FILE__ and __LINE__ (define it in every file)
-//     TC_NO_THREADS        no worker threads, no pthread
-//     TC_NO_JIT            never run a compiler: interpreter only
-//     TC_NO_DISK_CACHE     compiled kernels live in memory only
-//     TC_ASSERT(cond)      checks for our own bugs; off unless defined
-//     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
+// TENSORS AND OPS
+//     A tensor is a handle, copied like a number. Ops give new tensors and follow PyTorch in names,
+//     broadcasting and dtypes; `_s` marks a scalar operand, `_` at the end writes in place. Outside of
+//     regions they run at once. Null goes through all of them, so look for errors once, at the end.
+//
+//     ```c
+//     float data[] = {1, 2, 3, 4, 5, 6};
+//     tc_tensor a = tc_from_data(tc, data, TC_DIMS(2, 3), TC_F32);  // a copy; tc_wrap borrows
+//     tc_tensor b = tc_add_s(tc_mul(a, tc_amax(a, 0)), 1);          // [2, 3] * [3] + 1
+//     tc_tensor row = tc_select(b, 0, 1);                           // a view
+//     tc_mul_s_(row, 2);                                            // so b changes
+//     tc_print(tc_matmul(b, tc_t(a)));
+//     double total = tc_item(tc_sum_all(b));                        // the one element, as a number
+//     if (tc_error(tc)) puts(tc_error_text(tc));
+//     tc_free(a), tc_free(b), tc_free(row);
+//     (void)total;
+//     ```
+//
+// REGIONS
+//     What stands between tc_trace_begin and tc_trace_end runs as C code while ops are recorded: loops,
+//     calls, printf and debuggers work. At the end it runs as fused kernels. The next visit that records
+//     the same finds its program (5 ns per op); one that does something else gets another. Sizes and
+//     scalars that change become arguments of one program.
+//
+//     ```c
+//     tc_tensor x = tc_randn(tc, TC_DIMS(64, 512), TC_F32);
+//     for (int i = 0; i < 100; i++) {
+//         tc_trace_begin(tc, "step");
+//         tc_tensor norm = tc_sqrt(tc_sum_all(tc_square(x)));       // small results have data too
+//         x = tc_div(tc_tanh(tc_mul_s(x, 1 + 0.01 * i)), norm);     // the state of the next visit
+//         tc_trace_end(tc);                                         // two kernels
+//         if (tc_item(norm) < 1e-3) break;                          // read values behind the end
+//     }
+//     ```
+//
+//     Reading a value inside is a graph break: what it needs runs there, and ops on its two sides share no
+//     kernel. Inputs are read when the region runs, not when an op is called, so memory of tc_wrap is yours to
+//     write before tc_trace_begin and behind tc_trace_end.
+//
+// FUNCTIONS
+//     tc_compile makes a C function whose body is not even run while its inputs look the same. A body
+//     depends on its inputs, *user and tensors it captures, on nothing else.
+//
+//     ```c
+//     typedef struct layer { tc_tensor weight, bias; } layer;
+//
+//     static void forward(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+//         const layer *l = (const layer *)user;
+//         (void)tc;
+//         out[0] = tc_relu(tc_linear(in[0], l->weight, l->bias));
+//     }
+//
+//     layer l;
+//     l.weight = tc_randn(tc, TC_DIMS(16, 32), TC_F32), l.bias = tc_zeros(tc, TC_DIMS(16), TC_F32);
+//     tc_fn *f = tc_compile(tc, forward, &l, sizeof l, NULL);
+//     for (int batch = 1; batch < 50; batch++) {                    // two programs, for all sizes
+//         tc_tensor x = tc_randn(tc, TC_DIMS(batch, 32), TC_F32), y;
+//         if (tc_call(f, &x, 1, &y, 1)) break;
+//         tc_free(x), tc_free(y);
+//     }
+//     puts(tc_miss_text(f));                                        // why the body ran last
+//     tc_fn_free(f);
+//     ```
+//
+// LIFETIMES
+//     tensor                                owner       it ends
+//     made outside regions; out[] of        you         at tc_free, or at the end of the scope that
+//     tc_call; made of data (tc_from_data,              was open; without a scope at tc_close
+//     tc_wrap, tc_const) in a region or body
+//     anything after tc_keep                you         at tc_free: no scope and no visit ends it
+//     result of a region, stored or not     its region  when the region has taken the same way again
+//                                                       without using it (the way: the ops recorded;
+//                                                       of the last eight), at tc_free, at tc_reset
+//     view made outside of such a result    its region  with the result, unless the region uses it
+//     result of a function's body           the call    with the call, but for out[]
+//     memory of tc_wrap, *user of a body    you         after the last use of its tensors
+//
+//     - Memory goes with the last tensor that shares it (views do). That of a region's results is its
+//       program's: the next visits write it again, tc_reset gives it back.
+//     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
+//     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
+//       Results that ops of the region consumed are not stored at first: one that is read late is computed
+//       then, and stored from the next visit on. Until then wrapped memory may change only if it has at most
+//       64 MB.
+//     - Eager results pile up where nothing frees them (a warning names the place, from 1 GB on). A loop of
+//       them in bounded memory:
+//
+//     ```c
+//     tc_tensor state = tc_ones(tc, TC_DIMS(1000), TC_F32);
+//     for (int i = 0; i < 100; i++) {
+//         tc_scope_begin(tc);
+//         tc_tensor next = tc_sqrt(tc_add_s(state, 1));             // any number of eager ops
+//         tc_free(state);
+//         state = tc_scope_return(tc, next);                        // the others end here
+//     }
+//     ```
+//
+// IDIOMS
+//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_, or any
+//     ops in place, and is fused with what comes before it.
+//
+//     ```c
+//     enum { N = 256, D = 16 };
+//     tc_tensor x = tc_randn(tc, TC_DIMS(N, D), TC_F32), y = tc_sum(x, 1);
+//     tc_tensor w = tc_zeros(tc, TC_DIMS(D), TC_F32), velocity = tc_zeros(tc, TC_DIMS(D), TC_F32);
+//     for (int i = 0; i < 200; i++) {
+//         tc_trace_begin(tc, "train");
+//         tc_tensor off = tc_sub(tc_matmul(x, w), y);
+//         tc_tensor loss = tc_mean_all(tc_square(off));
+//         tc_tensor grad = tc_mul_s(tc_matmul(off, x), 2.0 / N);
+//         tc_sgd_(w, grad, velocity, 0.05, 0.9, 0, 0);              // w -= ..., in place
+//         tc_trace_end(tc);
+//         if (i % 50 == 49) printf("%g\n", tc_item(loss));          // only where it is looked at
+//     }
+//     ```
+//
+//     A decode loop. The cache is room for the most, written in place; what is read of it is a view whose
+//     size programs get at run time. Nothing is copied, and one program serves all lengths.
+//
+//     ```c
+//     enum { MOST = 64, D = 32 };
+//     tc_tensor cache = tc_zeros(tc, TC_DIMS(MOST, D), TC_F32);
+//     tc_tensor w = tc_randn(tc, TC_DIMS(D, D), TC_F32), x = tc_randn(tc, TC_DIMS(1, D), TC_F32);
+//     for (int n = 0; n < 40; n++) {
+//         tc_scope_begin(tc);
+//         tc_copy_(tc_narrow(cache, 0, n, 1), x);                   // one row
+//         tc_tensor past = tc_narrow(cache, 0, 0, n + 1);
+//         tc_mark_dynamic(past, 0, 1, MOST);
+//         tc_trace_begin(tc, "token");
+//         tc_tensor a = tc_scaled_dot_product_attention(x, past, past, tc_null(), 0, 0);
+//         tc_tensor next = tc_keep(tc_tanh(tc_matmul(a, w)));       // yours, whatever ends
+//         tc_trace_end(tc);
+//         tc_scope_end(tc);                                         // the views end here
+//         tc_free(x);
+//         x = next;
+//     }
+//     ```
+//
+//     A stencil with a border. The pad costs next to nothing: it is a test at the edge of the kernel.
+//
+//     ```c
+//     tc_tensor u = tc_rand(tc, TC_DIMS(128, 128), TC_F32);
+//     for (int i = 0; i < 50; i++) {
+//         tc_trace_begin(tc, "heat");
+//         tc_tensor p = tc_pad_with(u, TC_DIMS(1, 1), TC_DIMS(1, 1), TC_PAD_REPLICATE);
+//         tc_tensor up = tc_slice(p, 0, 0, -2, 1), down = tc_slice(p, 0, 2, TC_END, 1);
+//         tc_tensor left = tc_slice(p, 1, 0, -2, 1), right = tc_slice(p, 1, 2, TC_END, 1);
+//         tc_tensor sum = tc_add(tc_slice(tc_add(up, down), 1, 1, -1, 1),
+//                                tc_slice(tc_add(left, right), 0, 1, -1, 1));
+//         u = tc_add(u, tc_mul_s(tc_sub(sum, tc_mul_s(u, 4)), 0.2));
+//         tc_trace_end(tc);
+//     }
+//     ```
+//
+//     A solver: state of several tensors, a number of the host decides. Conjugate gradients for a x = b:
+//
+//     ```c
+//     enum { N = 64 };
+//     tc_tensor g = tc_randn(tc, TC_DIMS(N, N), TC_F32), b = tc_ones(tc, TC_DIMS(N), TC_F32);
+//     tc_tensor a = tc_add(tc_matmul(tc_t(g), g), tc_mul_s(tc_eye(tc, N, N, TC_F32), N));
+//     tc_tensor x = tc_zeros(tc, TC_DIMS(N), TC_F32), r = b, p = b;
+//     for (int i = 0; i < 200; i++) {
+//         tc_trace_begin(tc, "solve");
+//         tc_tensor q = tc_matmul(a, p), rr = tc_dot(r, r);
+//         tc_tensor step = tc_div(rr, tc_dot(p, q));
+//         x = tc_add(x, tc_mul(p, step));
+//         r = tc_sub(r, tc_mul(q, step));
+//         tc_tensor next = tc_dot(r, r);
+//         p = tc_add(r, tc_mul(p, tc_div(next, rr)));
+//         tc_trace_end(tc);
+//         if (tc_item(next) < 1e-8) break;
+//     }
+//     ```
+//
+//     Any batch size: call a function with it (FUNCTIONS above). The second size seen makes one program for
+//     all; tc_mark_dynamic makes it from the first on.
+//
+// ERRORS
+//     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
+//     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
+//     A region or call that fails leaves its inputs as they were.
+//
+//     ```c
+//     tc_tensor a = tc_ones(tc, TC_DIMS(2, 3), TC_F32), y = tc_matmul(a, a);
+//     if (tc_is_null(y)) printf("%s (%s:%d)\n", tc_error_text(tc), tc_error_file(tc), tc_error_line(tc));
+//     tc_error_clear(tc);
+//     ```
+//
+// SEEING WHAT HAPPENS
+//     tc_explain           text: a summary, then programs, guards, kernels, breaks; tc_explain_counts:
+//                          as numbers
+//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
+//     tc_profile_begin, tc_profile_end, tc_profile_text
+//                          times of kernels, bytes, share of what the memory can do
+//     tc_profile_trace     the events as a file for ui.perfetto.dev
+//     tc_stats_get         counters and times of the context
+//     TC_LOGS=recompiles   why something was compiled again; TC_LOGS=output_code: the kernels as C, under the
+//                          lines they are of
 //
 // ENVIRONMENT (read by tc_open; ignored in setuid programs)
 //     Every field of tc_config and tc_options that decides something has a variable, which counts
@@ -52,9 +247,11 @@
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache,
-//                          guards, perf, autotune, or all
+//     TC_LOGS              comma list: graph, fusion, recompiles, graph_breaks, cache, guards, perf,
+//                          autotune; output_code: every kernel, under the calls and lines it is of;
+//                          output_unit: what the compiler gets, with all that kernels call; or all
 //     TC_THREADS           worker threads, default all cores the process may use
+//     TC_MEMORY_MB         what recordings and programs may hold, default 192; then the oldest go
 //     TC_DISABLE=1         regions and functions run eagerly
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
@@ -62,16 +259,62 @@
 //     And one that is no option:
 //     TC_CACHE_KEY         a secret: files of the disk cache that were made without it are refused
 //
-// SEEING WHAT HAPPENS
-//     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers
-//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
-//     tc_profile_begin, tc_profile_end, tc_profile_text
-//                          times of kernels, bytes, share of what the memory can do
-//     tc_profile_trace     the events as a file for ui.perfetto.dev
-//     tc_stats_get         counters and times of the context
+// OPTIONS OF THE BUILD, each a macro before the include that has the implementation
+//     TCOMPILE_STATIC      public functions are static to that file
+//     TCOMPILE_IMPLEMENTED the implementation is in another file or library, whatever this one defines
+//     TC_NO_SITES          ops do not pass __FILE__ and __LINE__ (define it in every file)
+//     TC_NO_THREADS        no worker threads, no pthread
+//     TC_NO_JIT            never run a compiler: interpreter only
+//     TC_NO_DISK_CACHE     compiled kernels live in memory only
+//     TC_ASSERT(cond)      checks for our own bugs; off unless defined
+//     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
-// STEP BY STEP, ERRORS, LIFETIMES: see the comments of the declarations below, in the order of use.
+// THREADS
+//     One thread at a time uses a context. Another thread has a context of its own; tc_open_shared opens
+//     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
+//
+// START-UP
+//     Compiled kernels stay on disk: the next start loads them. tc_precompile compiles a function without
+//     data; under TC_STANCE_EAGER_THEN_COMPILE (tc_set_stance) first calls are interpreted while threads
+//     in the background compile; after tc_freeze a call takes no memory, lock or system call.
+//     tc_lazy and tc_eval work without regions.
+//
+// DEVICES
+//     tcompile_cuda.h beside this file brings NVIDIA's GPUs: tc_cuda_open(tc, 0), tc_to(x, "cuda:0"), and what
+//     is computed with x runs there. Without a GPU one sentence says why.
+//
+// BACKENDS
+//     "cpu" compiles, "aot_eager" interprets the fused program, "eager" each op; tc_register_backend adds
+//     yours, which is given each program as a graph.
+//
+// OPS OF YOUR OWN
+//     tc_register_op makes a C function over whole buffers, or its text, an op like the others: tc_custom
+//     calls it, in regions, functions and outside; ops around it are fused as ever. tc_host_call runs
+//     host code with the values of tensors at its place inside a region.
+//
+//     ```c
+//     static tc_status cube(void *user, const tc_buffer *in, int n_in, const tc_buffer *out) {
+//         const float *x = (const float *)in[0].data;
+//         float *y = (float *)out->data;
+//         int64_t n = 1;
+//         for (int d = 0; d < out->spec.rank; d++) n *= out->spec.dims[d];
+//         for (int64_t i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i];
+//         (void)user, (void)n_in;
+//         return TC_OK;
+//     }
+//
+//     tc_custom_op op;
+//     memset(&op, 0, sizeof op);
+//     op.name = "cube", op.run = cube;
+//     int number = tc_register_op(tc, &op);
+//     tc_tensor x = tc_arange(tc, 0, 5, 1, TC_F32);
+//     tc_trace_begin(tc, "cubes");
+//     tc_tensor y = tc_add_s(tc_custom(tc, number, &x, 1), 1);
+//     tc_trace_end(tc);
+//     tc_print(y);
+//     ```
 
+// clang-format off
 #if defined(TCOMPILE_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)
 #  define _GNU_SOURCE 1
 #endif
@@ -105,6 +348,7 @@
 #define TC_MAX_RANK 8
 
 typedef struct tc_ctx tc_ctx;  // everything lives in a context; one thread at a time uses it
+typedef struct tc_options tc_options;  // of regions and functions
 
 // 0 is success, errors are the negative TC_E_... enumerators below.
 typedef int tc_status;
@@ -115,7 +359,9 @@ typedef struct tc_tensor {
 } tc_tensor;
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
-// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
+// new_size 0 frees, ptr NULL allocates; old_size is what the block was asked for with. NULL realloc =
+// TC_REALLOC(ptr, old_size, new_size), a macro to define before the implementation, or else the C
+// library's. Blocks need the alignment of malloc. It is called from several
 // threads where something is compiled in the background or contexts are shared; so is a logger. For a
 // GPU several threads compile at once, and each calls realloc.
 typedef struct tc_allocator {
@@ -157,12 +403,12 @@ enum {
     // A dimension number is outside [-rank, rank) or named twice; count from 0, or from -1
     // backwards.
     TC_E_DIM = -10,
-    // An index is outside its dimension; it was clamped, so results exist but are suspect.
+    // An index is outside its dimension; what the call or region made cannot be read.
     TC_E_INDEX = -11,
     // A size does not fit size_t or a limit of the library; split the work.
     TC_E_TOO_BIG = -12,
-    // The call is not allowed now, such as an end without its begin; see the text for the
-    // order.
+    // The call is not allowed now, such as tc_scope_end without its begin; see the text for
+    // the order.
     TC_E_STATE = -13,
     // A region was abandoned: entered twice, left early, or read after its end; match begin
     // and end.
@@ -220,6 +466,72 @@ typedef enum tc_dtype {
     TC_DTYPE_COUNT
 } tc_dtype;
 
+// ---- gen/api/context.h --------------------------------------------------
+// Contexts and errors.
+
+typedef struct tc_config {
+    tc_allocator allocator;  // zero = malloc
+    tc_logger logger;        // zero = stderr
+    int threads;             // 0 = TC_THREADS, else every core the process may use
+    const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
+    const char *cc;          // NULL = CC, else cc, gcc, clang
+    const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
+    int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
+    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
+    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
+    int memory_mb;           // memory that regions and functions may hold for what they recorded and made of
+                             // it, without results and intermediates: past a third of it recordings, past
+                             // two thirds programs go that were used longest ago, and are made again when
+                             // they are needed, with one warning. 0 = 192
+    int no_fusion;           // 1 = one kernel per op (for tests and measurements)
+    const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
+    const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
+                             // kind), "avx2" (with FMA and F16C); NULL = TC_ISA, else "native", all that
+                             // the CPU has. Results have the same bits
+} tc_config;
+
+// A tc_config of all defaults.
+TCDEF tc_config tc_config_default(void);
+
+// Opens a context; config NULL = defaults. NULL if memory is out, 255 contexts are
+// open, or the implementation was compiled with options that change its results; the log says which.
+TCDEF tc_ctx *tc_open(const tc_config *config);
+
+// Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
+// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
+TCDEF void tc_close(tc_ctx *c);
+
+// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
+// ones, kept results; not to be written there), in its regions and functions by their own handles, and
+// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
+// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
+// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// free what it shared (the memory stays until the new context is closed), and be closed first.
+// Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
+// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+
+// ---- errors ----
+
+// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
+// that has a status fails where something that it depends on failed: an op that gives a tensor gives null
+// then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
+// written anew or the error is cleared. Errors about null tensors alone, and about those of a closed context
+// (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
+TCDEF tc_status tc_error(const tc_ctx *c);
+TCDEF const char *tc_error_text(const tc_ctx *c);
+TCDEF const char *tc_error_file(const tc_ctx *c);
+TCDEF int tc_error_line(const tc_ctx *c);
+TCDEF void tc_error_clear(tc_ctx *c);
+
+// "TC_E_SHAPE" and what it means.
+TCDEF const char *tc_status_name(tc_status s);
+TCDEF const char *tc_status_doc(tc_status s);
+
+// Version of the implementation, TC_VERSION of the file it was compiled from.
+TCDEF const char *tc_version(void);
 // ---- gen/api/tensor.h ---------------------------------------------------
 // Tensors: making, asking, moving, computing. What holds for all of it:
 //
@@ -234,6 +546,10 @@ typedef enum tc_dtype {
 //   dtypes PyTorch's promotion: bool < integers < floats, then the wider one (f16 with bf16
 //   gives f32, u8 with i8 i16); a scalar only raises the category. f16 and bf16 are computed as
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
+//   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
+// - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
+// - Results of ops that compute are row-major; movement gives views where it can.
+// - Errors name the call that the user wrote, whatever ops it is made of.
 // - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
 
 // Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
@@ -305,16 +621,17 @@ TCDEF tc_dtype tc_dtype_of(tc_tensor t);     // element type
 TCDEF const char *tc_dtype_name(tc_dtype t); // "f32"; static, "?" for no dtype
 TCDEF size_t tc_dtype_bytes(tc_dtype t);     // of one element; 0 for no dtype
 
-// ---- lifetimes ----
-// A tensor made outside regions lives until tc_free or the end of the scope it was made in.
+// ---- scopes ---- Who owns a tensor and when it ends: LIFETIMES, in the manual ----
 
-// Opens a scope; scopes nest.
+// Opens a scope; scopes nest, and cost nothing but a number.
 TCDEF void tc_scope_begin(tc_ctx *tc);
-// Frees every tensor made in the innermost scope. TC_E_STATE: none is open.
+// Frees every tensor made in the innermost scope that is still its. TC_E_STATE: none is open.
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line);
-// Frees a tensor; its memory goes with the last tensor that shares it (views do). Null does
-// nothing. TC_E_DEAD: freed before. Results of a region end with their visit: freeing does
-// nothing to them; one that tc_keep had made yours ends with its visit again.
+// The same, but t lives on in the scope around it, or is yours where there is none. Gives t; null: no
+// scope is open (TC_E_STATE).
+TCDEF tc_tensor tc_scope_return_at(tc_ctx *tc, tc_tensor t, const char *file, int line);
+// Ends a tensor, whoever owns it. Null does nothing. TC_E_DEAD: it has ended before. A result of the open
+// region may still be used inside it.
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line);
 
 // ---- from memory ---- Elements are row-major, the last dimension fastest ----
@@ -325,7 +642,9 @@ TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_d
                                 const char *file, int line);
 // Borrows `data`, which must outlive every use of the tensor and be aligned to its element
 // (TC_E_ARG). Bool elements must be 0 or 1. In-place ops write to it (TC_E_ALIAS where
-// another tensor of the region wraps the same bytes).
+// another tensor of the region wraps the same bytes). What you write to it yourself, ops see that run
+// later: eager ones run at once, those of a region at its tc_trace_end or at a graph break, so write
+// there before tc_trace_begin or behind tc_trace_end.
 TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
                            const char *file, int line);
 // tc_wrap with strides in elements, any sign; `data` is element [0, 0, ...].
@@ -341,7 +660,7 @@ TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype
 // TC_E_UNSUPPORTED: other dtypes.
 TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
 // Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
-// a region).
+// a region). TC_E_IO: cannot be written, or is no plain file (nothing waits at a fifo).
 TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, int line);
 
 // ---- creation ----
@@ -349,6 +668,9 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
                            const char *file, int line);
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line);
+// Elements that nobody has set, to be written before they are read.
+TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line);
 // A number that programs get at run time from the first one on, as a 0-d tensor: a learning rate, a
 // temperature. It promotes like a tensor of its dtype.
 TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
@@ -376,7 +698,11 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
 // Starts the random stream again. TC_E_STATE inside a region.
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
 
-// ---- movement: the same elements elsewhere, mostly without a copy ----
+// ---- movement: the same elements elsewhere ----
+// As in PyTorch, inside regions and functions as outside: reshape, flatten, squeeze, unsqueeze, permute,
+// transpose, t, movedim, expand, slice, select, narrow, split and chunk give views, which show t's
+// memory: a write to one shows in the other. reshape and flatten copy where strides cannot tell the new
+// sizes. All others have memory of their own, row-major, even where nothing moves.
 
 // New sizes, elements in row-major order; one size may be -1. TC_E_SHAPE: the counts
 // differ.
@@ -417,6 +743,15 @@ TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file
 // off. Both have the rank of t (TC_E_RANK). PyTorch's pad, but first dimension first.
 TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                           const char *file, int line);
+// What stands beyond the edge of e d c b a, for a wider pad than 2 as far as it goes:
+typedef enum tc_pad_mode {
+    TC_PAD_REFLECT,   // c d | e d c b a | b c   at most size - 1 (TC_E_SHAPE)
+    TC_PAD_REPLICATE, // e e | e d c b a | a a   of at least one element (TC_E_SHAPE)
+    TC_PAD_CIRCULAR   // b a | e d c b a | e d   at most size (TC_E_SHAPE)
+} tc_pad_mode;
+// tc_pad with elements of t itself.
+TCDEF tc_tensor tc_pad_with_at(tc_tensor t, tc_dims low, tc_dims high, tc_pad_mode mode,
+                               const char *file, int line);
 // n tensors one after the other along `dim`; other sizes equal (TC_E_SHAPE). Null of none.
 TCDEF tc_tensor tc_cat_at(const tc_tensor *list, int n, int dim, const char *file,
                           int line);
@@ -440,7 +775,7 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
 // Every element `repeats` times in a row along `dim`.
 TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
                                         const char *file, int line);
-// Row-major in memory: t's memory if it is already, else a copy.
+// Row-major in memory: a view of all of t if t is that already, else a copy.
 TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line);
 // A copy in memory of its own.
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line);
@@ -455,7 +790,7 @@ TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int li
 // take).
 TCDEF tc_tensor tc_take_at(tc_tensor t, tc_tensor index, int dim, const char *file,
                            int line);
-// tc_take for an index of one dimension (TC_E_RANK).
+// tc_take for an index of one dimension, or a scalar (TC_E_RANK).
 TCDEF tc_tensor tc_index_select_at(tc_tensor t, int dim, tc_tensor index, const char *file,
                                    int line);
 // Rows of a weight [V, D] by index[...]: [..., D].
@@ -494,7 +829,10 @@ TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
 
 // ---- with a scalar: op(a, s) ----
 // A whole s keeps the dtype of a (bool becomes i64), another one raises integers to f32;
-// whole numbers are exact up to 2^53.
+// whole numbers are exact up to 2^53. u8, i8 and i16 are computed in i32, where a larger s
+// saturates, and what comes out wraps: of u8, 200 + 300 is 244 and 200 < 300 is true. A scalar that
+// is the result itself (tc_full, tc_masked_fill, tc_pad, tc_scalar) wraps as 0 + s does: 300 is 44,
+// -1 is 255. A half is compared with the half that s rounds to.
 
 TCDEF tc_tensor tc_add_s_at(tc_tensor a, double s, const char *file, int line);
 TCDEF tc_tensor tc_sub_s_at(tc_tensor a, double s, const char *file, int line);
@@ -534,7 +872,8 @@ TCDEF tc_tensor tc_clamp_max_at(tc_tensor a, double high, const char *file, int 
 // than dst (TC_E_DTYPE). TC_E_ALIAS: elements of dst share memory (an expanded view);
 // TC_E_ARG: dst is a tc_const.
 
-// Any dtype; src is converted.
+// Any dtype, on any device: src is converted and moved. From another device, that is a graph break in a
+// region, as tc_to is.
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line);
 TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line);
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line);
@@ -585,7 +924,8 @@ TCDEF tc_tensor tc_mean_at(tc_tensor t, int dim, const char *file, int line);
 TCDEF tc_tensor tc_mean_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
                                 int line);
 TCDEF tc_tensor tc_mean_all_at(tc_tensor t, const char *file, int line);
-// Largest and smallest; NaN wins. TC_E_SHAPE when empty.
+// Largest and smallest; NaN wins. TC_E_SHAPE when empty, but tc_logsumexp of nothing is
+// -infinity and tc_softmax of nothing empty.
 TCDEF tc_tensor tc_amax_at(tc_tensor t, int dim, const char *file, int line);
 TCDEF tc_tensor tc_amax_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
                                 int line);
@@ -683,7 +1023,7 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
 // x / max(p-norm along dim, eps).
 TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
                                 const char *file, int line);
-// sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim.
+// sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim of the sizes that both broadcast to.
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line);
 // Zeroes elements with probability p and scales the others by 1 / (1 - p). 0 <= p < 1
@@ -711,7 +1051,8 @@ TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line);
 TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // softmax(q k^T * scale + mask) v for q[..., L, E], k[..., S, E], v[..., S, F]; scale 0 = 1
 // / sqrt(E). mask: null, bool (true = attend) or added; causal: query i attends to keys
-// 0..i. Vaswani et al. 2017.
+// 0..i; a query that attends to none gives 0. Of halves the scores stay f32, and the shares are
+// rounded, as factors of the second product. Vaswani et al. 2017.
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
                                                    tc_tensor mask, int causal, double scale,
                                                    const char *file, int line);
@@ -750,6 +1091,20 @@ TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
 // Largest; NaN wins.
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
                                  const char *file, int line);
+
+// ---- resizing ----
+
+typedef enum tc_interpolation {
+    TC_NEAREST,       // element i is x[floor(i * in / out)]
+    TC_LINEAR,        // between x[floor(s)] and the next, s = (i + 0.5) * in / out - 0.5, not
+                      //   beyond the edges: PyTorch's align_corners=False
+    TC_LINEAR_CORNERS // the same with s = i * (in - 1) / (out - 1): align_corners=True
+} tc_interpolation;
+// x[..., H, W] with its last dimensions resized to `sizes`: TC_DIMS(H', W') of images, bilinear then; any
+// number of dimensions. PyTorch's interpolate(size=). TC_NEAREST keeps the dtype, else integers become
+// f32. TC_E_SHAPE: a size is not in 1..2^28; TC_E_RANK: more sizes than dimensions.
+TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode,
+                                  const char *file, int line);
 
 // ---- losses: a scalar, the mean over all elements ----
 
@@ -793,6 +1148,8 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
                            const char *file, int line);
 
 // ---- the macros ----
+// Those that take arrays or structs pass their arguments on as they come, so that a compound literal may
+// stand there: tc_cat((tc_tensor[]){a, b}, 2, 1).
 
 #ifndef TC_NO_SITES
 #  define TC__SITE __FILE__, __LINE__
@@ -801,18 +1158,19 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #endif
 
 #define tc_scope_end(tc) tc_scope_end_at(tc, TC__SITE)
+#define tc_scope_return(tc, t) tc_scope_return_at(tc, t, TC__SITE)
 #define tc_free(t) tc_free_at(t, TC__SITE)
-#define tc_from_data(tc, data, dims, dtype) tc_from_data_at(tc, data, dims, dtype, TC__SITE)
-#define tc_wrap(tc, data, dims, dtype) tc_wrap_at(tc, data, dims, dtype, TC__SITE)
-#define tc_wrap_strided(tc, data, dims, strides, dtype) \
-    tc_wrap_strided_at(tc, data, dims, strides, dtype, TC__SITE)
-#define tc_const(tc, data, dims, dtype) tc_const_at(tc, data, dims, dtype, TC__SITE)
+#define tc_from_data(...) tc_from_data_at(__VA_ARGS__, TC__SITE)
+#define tc_wrap(...) tc_wrap_at(__VA_ARGS__, TC__SITE)
+#define tc_wrap_strided(...) tc_wrap_strided_at(__VA_ARGS__, TC__SITE)
+#define tc_const(...) tc_const_at(__VA_ARGS__, TC__SITE)
 #define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
 #define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
 #define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
 #define tc_scalar(tc, value, dtype)     tc_scalar_at(tc, value, dtype, TC__SITE)
 #define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
 #define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
+#define tc_empty(tc, dims, dtype) tc_empty_at(tc, dims, dtype, TC__SITE)
 #define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)
 #define tc_zeros_like(t) tc_full_like_at(t, 0, TC__SITE)
 #define tc_ones_like(t) tc_full_like_at(t, 1, TC__SITE)
@@ -840,10 +1198,11 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #define tc_flip(t, dims) tc_flip_at(t, dims, TC__SITE)
 #define tc_roll(t, shift, dim) tc_roll_at(t, shift, dim, TC__SITE)
 #define tc_pad(t, low, high, value) tc_pad_at(t, low, high, value, TC__SITE)
-#define tc_cat(list, n, dim) tc_cat_at(list, n, dim, TC__SITE)
-#define tc_stack(list, n, dim) tc_stack_at(list, n, dim, TC__SITE)
-#define tc_split(t, size, dim, out, max) tc_split_at(t, size, dim, out, max, TC__SITE)
-#define tc_chunk(t, chunks, dim, out, max) tc_chunk_at(t, chunks, dim, out, max, TC__SITE)
+#define tc_pad_with(t, low, high, mode) tc_pad_with_at(t, low, high, mode, TC__SITE)
+#define tc_cat(...) tc_cat_at(__VA_ARGS__, TC__SITE)
+#define tc_stack(...) tc_stack_at(__VA_ARGS__, TC__SITE)
+#define tc_split(...) tc_split_at(__VA_ARGS__, TC__SITE)
+#define tc_chunk(...) tc_chunk_at(__VA_ARGS__, TC__SITE)
 #define tc_unfold(t, dim, size, step) tc_unfold_at(t, dim, size, step, TC__SITE)
 #define tc_tile(t, repeats) tc_tile_at(t, repeats, TC__SITE)
 #define tc_repeat_interleave(t, repeats, dim) \
@@ -968,10 +1327,8 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #define tc_cumsum(t, dim) tc_cumsum_at(t, dim, TC__SITE)
 #define tc_cumprod(t, dim) tc_cumprod_at(t, dim, TC__SITE)
 #define tc_argsort(t, dim, descending) tc_argsort_at(t, dim, descending, TC__SITE)
-#define tc_sort(t, dim, descending, values, indices) \
-    tc_sort_at(t, dim, descending, values, indices, TC__SITE)
-#define tc_topk(t, k, dim, largest, values, indices) \
-    tc_topk_at(t, k, dim, largest, values, indices, TC__SITE)
+#define tc_sort(...) tc_sort_at(__VA_ARGS__, TC__SITE)
+#define tc_topk(...) tc_topk_at(__VA_ARGS__, TC__SITE)
 #define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
 #define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
 #define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
@@ -994,14 +1351,14 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
     tc_scaled_dot_product_attention_at(q, k, v, mask, causal, scale, TC__SITE)
 #define tc_conv2d(x, weight, bias, stride, padding, dilation, groups) \
     tc_conv2d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
-#define tc_conv2d_with(x, weight, bias, options) \
-    tc_conv2d_with_at(x, weight, bias, options, TC__SITE)
+#define tc_conv2d_with(...) tc_conv2d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv1d(x, weight, bias, stride, padding, dilation, groups) \
     tc_conv1d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
 #define tc_avg_pool2d(x, kernel, stride, padding) \
     tc_avg_pool2d_at(x, kernel, stride, padding, TC__SITE)
 #define tc_max_pool2d(x, kernel, stride, padding) \
     tc_max_pool2d_at(x, kernel, stride, padding, TC__SITE)
+#define tc_interpolate(x, sizes, mode) tc_interpolate_at(x, sizes, mode, TC__SITE)
 #define tc_mse_loss(x, y) tc_mse_loss_at(x, y, TC__SITE)
 #define tc_l1_loss(x, y) tc_l1_loss_at(x, y, TC__SITE)
 #define tc_cross_entropy(logits, target) tc_cross_entropy_at(logits, target, TC__SITE)
@@ -1012,10 +1369,7 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
                   weight_decay)                                                            \
     tc_adamw__at(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,            \
                  weight_decay, TC__SITE)
-#define tc_adamw_list_(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,   \
-                       weight_decay)                                                       \
-    tc_adamw_list__at(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,    \
-                      weight_decay, TC__SITE)
+#define tc_adamw_list_(...) tc_adamw_list__at(__VA_ARGS__, TC__SITE)
 #define tc_sgd_(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov)        \
     tc_sgd__at(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov, TC__SITE)
 
@@ -1351,19 +1705,449 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 #  define tc_bitwise_not(a) tc_bitwise_not_at(a, NULL, 0)
 #endif
 
+// ---- gen/api/compile.h --------------------------------------------------
+// Regions, stances, reading results, statistics.
+
+// ---- regions ----
+
+// Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
+// known by its name and place: the next visit follows the recording, and a visit that does something
+// else gets a program of its own. A region or begin inside a region is inlined.
+//
+// After the end, results that nothing inside the region consumed have data, so do those named by
+// tc_keep and those of at most 16 elements; any other recorded tensor is computed when it is first
+// read and is an output from the next visit on. Results may be inputs of the next visit, and live on
+// for as long as each visit on the same way uses them; tc_keep makes one yours until tc_free. See
+// LIFETIMES in the manual.
+// Inputs are read when what was recorded runs, not when an op is called: at tc_trace_end, at a graph break,
+// and when a result that was not stored is first read. In-place ops write then, too. So memory of tc_wrap is
+// yours to write before tc_trace_begin and behind tc_trace_end; what you write in between, an op sees that was
+// called before.
+// Visits that differ without end make a recording and a program each: past memory_mb (tc_config) those that
+// were used longest ago are dropped, and made again when they are needed, with one warning.
+// TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
+// in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
+// place that is still open is abandoned (TC_E_REGION in tc_error), and the new visit goes on.
+TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
+                                  const char *file, int line);
+
+// Runs what was recorded. TC_OK, or the first error since tc_trace_begin that was not cleared: of running it
+// (the inputs are unmodified then), or of a call in the region. An op that was refused gave null; the others
+// run.
+TCDEF tc_status tc_trace_end(tc_ctx *c);
+
+#define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
+#define tc_trace_begin_with(...) tc_trace_begin_at(__VA_ARGS__, TC__SITE)
+
+// Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
+// (0, 0: any size). TC_E_ARG: the size of t is not in there; t is a result of a region that nobody
+// kept. To be said before t is first used.
+TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
+                                   const char *file, int line);
+#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
+
+// Programs are compiled for size `dim` of t, however often it changes.
+TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line);
+#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
+
+// Makes t yours until tc_free, and gives it: a result of the open region, which is an output then; one of an
+// earlier visit, computed if need be; a tensor of an open scope; a view. A body keeps only what it computes.
+TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
+#define tc_keep(t) tc_keep_at(t, TC__SITE)
+
+// ---- stances ----
+
+// What regions and functions of a context do when there is no program for what they are given.
+typedef enum tc_stance {
+    TC_STANCE_DEFAULT,             // compile one
+    TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
+    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
+} tc_stance;
+
+// Sets the stance of the context, outside regions, and gives the one before.
+TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Waits until all that is being compiled in the background is there.
+TCDEF tc_status tc_wait_compiled(tc_ctx *c);
+
+// Forgets all regions, programs and what functions know, as if nothing had run; results of regions
+// that were not kept end. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
+// region.
+TCDEF tc_status tc_reset(tc_ctx *c);
+
+// ---- reading ----
+
+// Copies the elements of t in row-major order to dst; bytes must be numel * element size.
+// Inside a region this is a graph break: what is needed runs now.
+TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
+
+// The one element of t as a double (as an int64). 0 and an error if t has not exactly one element: a loop
+// that ends when a number is small looks at tc_error too, since an op that failed gives null, and null 0.
+TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
+TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
+
+// Prints t with its dtype and sizes on stdout.
+TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
+
+#define tc_read(t, dst, bytes) tc_read_at(t, dst, bytes, TC__SITE)
+#define tc_item(t) tc_item_at(t, TC__SITE)
+#define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
+#define tc_print(t) tc_print_at(t, TC__SITE)
+
+// Pointer to the row-major elements of t, computed first if need be; NULL on error. Borrowed: valid
+// while the tensor lives and no in-place op runs. A strided view is refused: tc_contiguous it.
+TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line);
+#define tc_data(t) tc_data_at(t, TC__SITE)
+
+// ---- seeing ----
+
+typedef struct tc_stats {
+    uint64_t visits;           // region visits ended, and bodies run
+    uint64_t calls, skips;     // of functions; calls whose body was skipped
+    uint64_t eager_ops;        // ops run outside regions
+    uint64_t records;          // visits that recorded something new
+    uint64_t programs;         // programs made
+    uint64_t graph_breaks;
+    uint64_t program_hits;     // programs found made: a followed visit has one per segment
+    uint64_t kernels_made;     // distinct kernels compiled or loaded
+    uint64_t kernel_runs;
+    uint64_t memory_hits;      // kernels that another program of the process has
+    uint64_t disk_hits, disk_misses;
+    uint64_t compiles;         // units given to the compiler
+    uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
+    uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
+    uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
+    uint64_t emit_ns;          // printing kernels as C, and their keys
+    uint64_t cc_ns;            // in the compiler
+    uint64_t load_ns;          // finding compiler and cache, reading and loading objects
+    uint64_t autotune_ns;      // measuring kernels, and compiling what is measured
+    uint64_t run_ns;           // running programs, eager ops too
+    uint64_t bytes, peak_bytes;            // memory of the context now and at most
+    uint64_t allocations;                  // calls of the allocator
+    uint64_t arena_bytes;                  // intermediates of all live programs, as planned,
+    uint64_t unplanned_bytes;              //   and if each had memory of its own
+} tc_stats;
+
+TCDEF tc_stats tc_stats_get(const tc_ctx *c);
+
+// What the regions and functions of the context became. First a summary: ops, kernels and programs; where
+// values were read in the middle; what was compiled again, and why; memory, time, and what to do next.
+// Then the programs with guards, runs, graphs, kernels, the calls that each is of, buffers and times; entries
+// of functions with theirs. The text belongs to the context until the next call.
+TCDEF const char *tc_explain(tc_ctx *c);
+
+// The same as numbers, to assert on.
+typedef struct tc_explanation {
+    int graphs;   // paths recorded to their end
+    int breaks;   // graph breaks on them
+    int programs; // of the paths and of what stands before breaks
+    int kernels;  // of the programs
+    int ops;      // recorded calls; a part that paths share counts once
+    int guards;   // lines of guards in tc_explain
+} tc_explanation;
+
+// Of all regions and functions of this name together; name NULL = of all there are. All 0 if there
+// is none.
+TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
+
+// Writes what tc_explain says as one HTML page, with graphs and memory plans drawn and the emitted C:
+// nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
+// the text; TC_E_NULL.
+TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
+
+// The C text of every kernel of a region's last program; NULL if there is none.
+TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
+
+// Kernels of a region's last program, 0 if there is none.
+TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
+// ---- gen/api/function.h -------------------------------------------------
+// Functions: a body compiled once and skipped while its guards hold.
+
+// Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
+// call. It runs when there is no program for the inputs, and once more at the second call, to see
+// that it records the same again. Then calls skip it for as long as these are equal: the inputs'
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
+// those of functions it calls too;
+// the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
+// that (globals, rand(), the clock) it must not depend on. It must set every out[i]. Bodies and host
+// calls may be 64 deep inside each other, then TC_E_STATE: one that calls itself without end is told so.
+typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
+
+typedef struct tc_fn tc_fn;
+
+// A function of `body`. `user` is handed to it; the first `user_bytes` of *user are compared at
+// every call. options NULL = defaults. Nothing is compiled before the first call. The function
+// belongs to the context and lives until tc_fn_free or tc_close. NULL: error (TC_E_NULL, _NOMEM).
+TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
+                           const tc_options *options, const char *name, const char *file,
+                           int line);
+
+// Frees the function; results of its calls stay. NULL does nothing. Its own body cannot (TC_E_STATE,
+// nothing is freed).
+TCDEF void tc_fn_free(tc_fn *f);
+
+// The same function in a context that was opened from f's with tc_open_shared: guards, programs and
+// statistics of its own, compiled kernels in common. It lives as long as tc. NULL: error
+// (TC_E_FOREIGN: tc was opened from another context).
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
+
+// Calls the function. out[i] are new tensors in the open scope; their memory is used again after
+// tc_free. Inside a region or another function's body the call is a part of that. The status is the
+// call's own: after an error out[] is null and no input was written. Inputs are the caller's: a body
+// that frees one is an error (TC_E_DEAD).
+TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
+                           const char *file, int line);
+
+// The same, into tensors that exist: like tc_copy_(to[i], result i), broadcast and converted, of all
+// results at once: one that is an input has its value of before the call.
+TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in, const tc_tensor *to,
+                                int n_to, const char *file, int line);
+
+#define tc_compile(tc, body, ...) tc_compile_at(tc, body, __VA_ARGS__, #body, TC__SITE)
+#define tc_call(...) tc_call_at(__VA_ARGS__, TC__SITE)
+#define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
+
+// In a body: these bytes decide what it records, beside *user; copied now, compared at every call
+// for as long as the function lives. Elsewhere it does nothing.
+TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes);
+
+// 1 while ops of this context are recorded: in a region, in a body that is not skipped.
+TCDEF int tc_is_compiling(const tc_ctx *tc);
+
+// Why the body ran at the last call that did not skip it.
+typedef enum tc_miss_kind {
+    TC_MISS_NONE,     // every call so far skipped it, or there was none
+    TC_MISS_FIRST,    // the first call
+    TC_MISS_CHECK,    // the second call of a program, which re-runs the body
+    TC_MISS_COUNT,    // number of inputs or results
+    TC_MISS_DTYPE,    // dtype of input `arg`
+    TC_MISS_RANK,     //   its rank
+    TC_MISS_DIM,      //   its size in dimension `dim`
+    TC_MISS_STRIDE,   //   its stride in dimension `dim`, in elements
+    TC_MISS_ALIAS,    //   which earlier input has the same memory; itself if none
+    TC_MISS_CONST,    //   it is another tc_const
+    TC_MISS_USER,     // byte `dim` of *user
+    TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
+    TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
+    TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
+    TC_MISS_DEVICE    // input `arg` is on another device; the default device is another, if -1
+} tc_miss_kind;
+
+typedef struct tc_miss {
+    tc_miss_kind kind;
+    int arg, dim;     // -1 = none
+    int64_t was, now; // of the most recent program, of this call
+    int compiled;     // 1 = there was no program for what the body recorded either
+    const char *file; // the call
+    int line;
+} tc_miss;
+
+TCDEF tc_miss tc_last_miss(const tc_fn *f);
+
+// One line of it: "arg 0 dim 1 was 32, now 48; called at main.c:12". Of the function, until its next
+// call.
+TCDEF const char *tc_miss_text(tc_fn *f);
+
+// Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
+// keeps results, or records something else the second time cannot be skipped.
+TCDEF const char *tc_fn_demoted(const tc_fn *f);
+// ---- gen/api/options.h --------------------------------------------------
+// Options of regions and functions, and the table of all settings.
+
+// Which sizes and scalars programs get at every run, instead of being compiled for them.
+typedef enum tc_dynamic {
+    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
+    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
+    TC_DYNAMIC_OFF    // none: a program for each
+} tc_dynamic;
+
+// What compiled code may do to floating point.
+typedef enum tc_numerics {
+    TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
+    TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast): last
+                        // bits may differ from the interpreter's and from machine to machine
+} tc_numerics;
+
+// A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
+// else its default.
+struct tc_options {
+    int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
+    int disable;             // 1 = the region runs eagerly
+    tc_dynamic dynamic;
+    int recompile_limit;     // programs of one region or function that are compiled; those after it
+                             // are interpreted, with the same results. 0 = 16
+    const char *backend;     // NULL = the context's
+    const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
+                             // "max-autotune-no-cudagraphs" as in PyTorch; see below
+    tc_numerics numerics;
+    int round_each_op;       // 1 = f16 and bf16 are rounded after every op, which gives the bits of eager
+                             // code; 0 = where they are stored
+    int threads;             // that one kernel may use; 0 = the context's
+    int verify;              // N = the first run of a program's compiled code, and after it one run in
+                             // N, drawn at random from the seed of the context (1 = every run), is
+                             // compared, bit by bit, with the interpreter's, and c_source of custom
+                             // ops with their run; where they differ that program stays interpreted.
+                             // Not with TC_NUMERICS_FAST
+    int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
+                             // warning; 0 = TC_E_COMPILER
+    int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
+    int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
+};
+
+// Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
+//
+// "max-autotune": the first run of a program, in the default stance, compiles its kernels in several
+// ways, measures each on its own inputs, and keeps the fastest: width of vectors, steps of loops, where
+// sums are held, stores past the caches, prefetch, blocks of matrix products, threads. No bit of a result
+// depends on it; a code whose results differ is dropped. Only what beats the default by more than
+// 3 % is kept. Kernels that take longest come first; those that autotune_seconds do not suffice for stay
+// as in "default", and are tried again by the next process. A compiler that was started is
+// waited for, so a search may take a little longer than that.
+//
+// Your memory is written once, as ever: what is written in place is measured on a copy. Programs with
+// custom ops are not measured, because their functions are called once. With sizes at run time the
+// first ones count. What was found is kept with the compiled kernels, in the process and on disk, by
+// kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
+// stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
+// On a device that tells time (CUDA) its own clock measures: elements and threads of element-wise kernels,
+// tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
+// TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
+// a logger; tc_explain says what was kept.
+
+// allow_tf32: products of f32 with more than 16 rows and more than 16 columns (tc_matmul, tc_linear,
+// convolutions) may round both operands to TF32, the nearest numbers with 11 significant bits, on devices
+// with tensor cores for that: CUDA from compute capability 8.0 on. Sums are f32. A result is within 2^-10 of
+// the sum of |a b|, and mostly much nearer since roundings cancel. Numbers next to the largest of f32 may
+// become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
+// are as they are without it; so is everything on the CPU.
+
+TCDEF tc_options tc_options_default(void);
+
+// Sets fields by a list, "fullgraph=1, mode=max-autotune". TC_E_ARG: an unknown name or value; the error
+// says which, and what there is. Fields before it are set.
+TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list);
+
+// One setting: a field of tc_options (of_region) or of tc_config.
+typedef struct tc_option_info {
+    const char *name;    // of the field
+    const char *env;     // environment variable
+    const char *values;  // "0,1", "number", "text", or all its values
+    const char *fallback;// without field and variable
+    const char *doc;
+    int of_region;
+} tc_option_info;
+
+// All settings: sets *rows to a table that lives as long as the program, gives its length.
+TCDEF int tc_list_options(const tc_option_info **rows);
+// ---- gen/api/spec.h -----------------------------------------------------
+// dtype and sizes of a tensor.
+typedef struct tc_spec {
+    tc_dtype dtype;
+    int rank;
+    int64_t dims[TC_MAX_RANK];  // unused = 0
+} tc_spec;
+
+// All elements of a tensor, row-major without gaps. data is aligned to the element, and
+// NULL where there are no elements; bools are 0 or 1. Borrowed for the length of the call.
+typedef struct tc_buffer {
+    void *data;
+    tc_spec spec;
+} tc_buffer;
+// ---- gen/api/control.h --------------------------------------------------
+// Control beside options and stances: code that stays eager, laziness without regions, programs ahead of
+// time, and calls that ask the system for nothing.
+
+// What is called between these two runs eagerly, also inside a region or a body: everything it needs of the
+// region is computed first (a graph break for each such value, so an error under fullgraph), and its
+// results are inputs of what follows. Pairs nest. Regions and functions inside are eager too. What
+// the region uses must not be written in place there (TC_E_STATE). A function whose body does this
+// is not skipped. end: TC_E_STATE without its begin.
+TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line);
+TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line);
+#define tc_disable_begin(c) tc_disable_begin_at(c, TC__SITE)
+#define tc_disable_end(c) tc_disable_end_at(c, TC__SITE)
+
+// on = 1: from now on ops are recorded without tc_trace_begin, and run at tc_eval or where a value is
+// read. on = 0: what is recorded runs, and ops are eager again. TC_E_STATE: inside a region.
+TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line);
+#define tc_lazy(c, on) tc_lazy_at(c, on, TC__SITE)
+
+// Runs all that is recorded since the tc_eval before. The n tensors of `list` are the caller's then, until
+// tc_free; other results live until the next tc_eval but one. The same ops in the same order use the
+// program made before. Without tc_lazy the tensors are computed if they are not yet. TC_E_STATE: inside a
+// region; else the status of the run.
+TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file, int line);
+#define tc_eval(...) tc_eval_at(__VA_ARGS__, TC__SITE)
+
+// Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
+// its own), without data: nothing runs. The body is called twice, as by the first two calls. With
+// several sizes of one dimension, one after the other, the program for all of them is made. Where
+// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly there is
+// nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
+// TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
+TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
+                                 int line);
+#define tc_precompile(...) tc_precompile_at(__VA_ARGS__, TC__SITE)
+
+// After it a region or call that was warmed up takes no memory, lock or system call, and logs nothing
+// (but for an allocator hook in a tc_free, and in contexts with tc_open_shared children a lock per
+// call). Worker threads spin between calls: give the context one thread where that is unwelcome. What would
+// take memory is TC_E_STATE, what would have to be compiled TC_E_RECOMPILE; inputs are unmodified.
+// TC_E_STATE: inside a region.
+TCDEF tc_status tc_freeze(tc_ctx *c);
+TCDEF tc_status tc_thaw(tc_ctx *c);
+// ---- gen/api/profile.h --------------------------------------------------
+// The profiler: where the time goes, kernel by kernel.
+
+// Begins a profile, and forgets the one before. While it is on, each kernel and each stage of making
+// a program is timed: a kernel costs some 100 ns more. The first profile of a context also copies
+// 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
+// Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
+// not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
+// them in theirs. The peak is a copy there, measured when a profile first sees the device.
+// TC_E_NULL, TC_E_NOMEM.
+TCDEF tc_status tc_profile_begin(tc_ctx *c);
+
+// Ends it; what it saw stays until the next one. TC_E_STATE: there is none.
+TCDEF tc_status tc_profile_end(tc_ctx *c);
+
+// The kernels as a table, most time first: calls, time, bytes read and written as planned (each
+// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled, or on which device.
+// Programs are numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel
+// lives in the caches. Of the context, until the next call.
+TCDEF const char *tc_profile_text(tc_ctx *c);
+
+// Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
+// compiler, loading, programs, kernels, the parts of each worker, a line for each device. TC_E_IO
+// (path and reason in the text), TC_E_STATE without a profile, TC_E_NULL.
+TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
+
+// So many events are kept; the text says how many came after them. Kernels are counted in the table
+// all the same.
+#define TC_PROFILE_EVENTS 65536
 // ---- gen/api/device.h ---------------------------------------------------
 // Devices: memory that is not the host's, and kernels that run on it. Every tensor is on
 // one, "cpu" unless it is said otherwise. A program runs where its tensors are: the same
 // text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
 //
-// Tensors that are computed with together are on one device, else it is TC_E_DEVICE. A tensor of
-// the host without dimensions, of one number, goes with tensors of any device: kernels there have
-// a copy of what it is when they are started. What writes it in place must run on the host.
+// Operands of one op are on one device, else it is TC_E_DEVICE. A region or body may use
+// several: where it goes on to another one, what it has recorded runs, as at a graph break
+// (TC_E_FULLGRAPH), and such a body is never skipped. So ops that stand together by device are
+// fewer programs. A tensor of the host without dimensions, of one number, goes with tensors of
+// any device: kernels there have a copy of what it is when they are started. What writes it in
+// place must run on the host.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
 // From the host it returns when the bytes of t may change; to the host, when they are
-// there. In a region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
+// there; between two devices over the link that they have, if any, else by way of the host. In a
+// region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
 // device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
 #define tc_to(t, device) tc_to_at(t, device, TC__SITE)
@@ -1476,6 +2260,11 @@ typedef struct tc_device {
     tc_status (*fill)(void *user, void *to, uint8_t value, size_t bytes);
     tc_status (*sync)(void *user);
 
+    // From the memory of another registered device, in the order of the work of both. What
+    // fails goes through the host instead. NULL = all does.
+    tc_status (*copy_from)(void *user, void *to, const struct tc_device *other,
+                           const void *from, size_t bytes);
+
     // Code. build compiles n texts, all or none; load makes a module of code, from build or
     // from an earlier process; find gives a kernel of it, which lives as long as it does.
     tc_status (*build)(void *user, tc_device_text *text, int n);
@@ -1521,114 +2310,16 @@ TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text);
 
 // The hook that all memory of the context comes from: a device uses it too.
 TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc);
-// ---- gen/api/spec.h -----------------------------------------------------
-// dtype and sizes of a tensor.
-typedef struct tc_spec {
-    tc_dtype dtype;
-    int rank;
-    int64_t dims[TC_MAX_RANK];  // unused = 0
-} tc_spec;
-
-// All elements of a tensor, row-major without gaps. data is aligned to the element, and
-// NULL where there are no elements; bools are 0 or 1. Borrowed for the length of the call.
-typedef struct tc_buffer {
-    void *data;
-    tc_spec spec;
-} tc_buffer;
-// ---- gen/api/options.h --------------------------------------------------
-// Options of regions and functions, backends, and the table of all settings.
-
-// Which sizes and scalars programs get at every run, instead of being compiled for them.
-typedef enum tc_dynamic {
-    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
-    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
-    TC_DYNAMIC_OFF    // none: a program for each
-} tc_dynamic;
-
-// What compiled code may do to floating point.
-typedef enum tc_numerics {
-    TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
-    TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast): last
-                        // bits may differ from the interpreter's and from machine to machine
-} tc_numerics;
-
-// A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
-// else its default.
-typedef struct tc_options {
-    int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
-    int disable;             // 1 = the region runs eagerly
-    tc_dynamic dynamic;
-    int recompile_limit;     // programs of one region or function that are compiled; those after it
-                             // are interpreted, with the same results. 0 = 16
-    const char *backend;     // NULL = the context's
-    const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
-                             // "max-autotune-no-cudagraphs" as in PyTorch; see below
-    tc_numerics numerics;
-    int round_each_op;       // 1 = f16 and bf16 are rounded after every op, which gives the bits of eager
-                             // code; 0 = where they are stored
-    int threads;             // that one kernel may use; 0 = the context's
-    int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
-                             // interpreter's; where it differs that program stays interpreted. Not
-                             // with TC_NUMERICS_FAST
-    int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
-                             // warning; 0 = TC_E_COMPILER
-    int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
-    int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
-} tc_options;
-
-// Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
-//
-// "max-autotune": the first run of a program, in the default stance, compiles its kernels in several
-// ways, measures each on its own inputs, and keeps the fastest: width of vectors, steps of loops, where
-// sums are held, stores past the caches, prefetch, blocks of matrix products, threads. No bit of a result
-// depends on it; a code whose results differ is dropped. Only what beats the default by more than
-// 3 % is kept. Kernels that take longest come first; those that autotune_seconds do not suffice for stay
-// as in "default", and are tried again by the next process. A compiler that was started is
-// waited for, so a search may take a little longer than that.
-//
-// Your memory is written once, as ever: what is written in place is measured on a copy. Programs with
-// custom ops are not measured, because their functions are called once. With sizes at run time the
-// first ones count. What was found is kept with the compiled kernels, in the process and on disk, by
-// kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
-// stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
-// On a device that tells time (CUDA) its own clock measures: elements and threads of element-wise kernels,
-// tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
-// TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
-// a logger; tc_explain says what was kept.
-
-// allow_tf32: products of f32 with more than 16 rows and more than 16 columns (tc_matmul, tc_linear,
-// convolutions) may round both operands to TF32, the nearest numbers with 11 significant bits, on devices
-// with tensor cores for that: CUDA from compute capability 8.0 on. Sums are f32. A result is within 2^-10 of
-// the sum of |a b|, and mostly much nearer since roundings cancel. Numbers next to the largest of f32 may
-// become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
-// are as they are without it; so is everything on the CPU.
-
-TCDEF tc_options tc_options_default(void);
-
-// Sets fields by a list, "fullgraph=1, mode=max-autotune". TC_E_ARG: an unknown name or value; the error
-// says which, and what there is. Fields before it are set.
-TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list);
-
-// One setting: a field of tc_options (of_region) or of tc_config.
-typedef struct tc_option_info {
-    const char *name;    // of the field
-    const char *env;     // environment variable
-    const char *values;  // "0,1", "number", "text", or all its values
-    const char *fallback;// without field and variable
-    const char *doc;
-    int of_region;
-} tc_option_info;
-
-// All settings: sets *rows to a table that lives as long as the program, gives its length.
-TCDEF int tc_list_options(const tc_option_info **rows);
-
-// ---- backends ----
+// ---- gen/api/backend.h --------------------------------------------------
+// Backends, and how to make one.
 //
 // A backend runs the programs of regions and functions. There are
 //     eager      every op by itself, interpreted: no passes, no fusion
 //     aot_eager  the whole graph after all passes, fused, interpreted
 //     cpu        the same, compiled by the system's C compiler (the default)
-// and those you register. All give the same bits, apart from yours. A registered one is given a graph
+//     cuda       as cpu, for contexts with a CUDA device: what is there runs there whatever the backend
+//     cudagraphs as cuda, each program there as one recorded graph
+// (TC_E_DEVICE for these two where no CUDA device is open) and those you register. All give the same bits, apart from yours. A registered one is given a graph
 // for each set of sizes, up to recompile_limit; what comes then is interpreted, and so is a result that
 // no program stores, when it is first read.
 
@@ -1706,206 +2397,6 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run);
 // or no such language. The text belongs to the graph.
 TCDEF const char *tc_graph_text(const tc_graph *graph);
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language);
-// ---- gen/api/compile.h --------------------------------------------------
-// Contexts, regions, reading results, errors, statistics.
-
-typedef struct tc_config {
-    tc_allocator allocator;  // zero = malloc
-    tc_logger logger;        // zero = stderr
-    int threads;             // 0 = TC_THREADS, else every core the process may use
-    const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
-    const char *cc;          // NULL = CC, else cc, gcc, clang
-    const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
-    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
-    int no_disk_cache;       // 1 = compiled kernels live in memory only
-    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
-    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
-    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
-    int no_fusion;           // 1 = one kernel per op (for tests and measurements)
-    const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
-    int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
-} tc_config;
-
-// A tc_config of all defaults.
-TCDEF tc_config tc_config_default(void);
-
-// Opens a context; config NULL = defaults. NULL if memory is out or 255 contexts are open.
-TCDEF tc_ctx *tc_open(const tc_config *config);
-
-// Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
-// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
-TCDEF void tc_close(tc_ctx *c);
-
-// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
-// ones, kept results; not to be written there), in its regions and functions by their own handles, and
-// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
-// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
-// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
-// free what it shared (the memory stays until the new context is closed), and be closed first.
-// Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
-// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
-TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
-
-// ---- regions ----
-
-// Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
-// known by its name and place: the next visit follows the recording, and a visit that does something
-// else gets a program of its own. A region or begin inside a region is inlined.
-//
-// After the end, results that nothing inside the region consumed have data, so do those named by
-// tc_keep and those of at most 16 elements; any other recorded tensor is computed when it is first
-// read and is an output from the next visit on. Results live until the end of the region's next
-// visit and may be its inputs; tc_keep makes one yours until tc_free.
-// TC_OK, or why nothing is recorded; a region of that name and place that is still open is abandoned
-// (TC_E_REGION in tc_error), and the new visit goes on.
-TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
-                                  const char *file, int line);
-
-// Runs what was recorded. TC_OK, or the error of running it (the inputs are unmodified then). An op
-// that was refused while recording gave null and left its error in tc_error; the others run.
-TCDEF tc_status tc_trace_end(tc_ctx *c);
-
-#define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
-#define tc_trace_begin_with(c, name, options) tc_trace_begin_at(c, name, options, TC__SITE)
-
-// Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
-// (0, 0: any size). TC_E_ARG: the size of t is not in there. To be said before t is first used.
-TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
-                                   const char *file, int line);
-#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
-
-// Programs are compiled for size `dim` of t, however often it changes.
-TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line);
-#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
-
-// Makes a result of the open region an output and the caller's, until tc_free.
-TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
-#define tc_keep(t) tc_keep_at(t, TC__SITE)
-
-// ---- stances ----
-
-// What regions and functions of a context do when there is no program for what they are given.
-typedef enum tc_stance {
-    TC_STANCE_DEFAULT,             // compile one
-    TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
-    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
-    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
-                                   // compile it; the first run that finds its code there uses it
-} tc_stance;
-
-// Sets the stance of the context, outside regions, and gives the one before.
-TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
-
-// Waits until all that is being compiled in the background is there.
-TCDEF tc_status tc_wait_compiled(tc_ctx *c);
-
-// Forgets all regions, programs and what functions know, as if nothing had run; results of regions
-// that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
-// region.
-TCDEF tc_status tc_reset(tc_ctx *c);
-
-// ---- reading ----
-
-// Copies the elements of t in row-major order to dst; bytes must be numel * element size.
-// Inside a region this is a graph break: what is needed runs now.
-TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
-
-// The one element of t as a double (as an int64). 0 and an error if t has not exactly one element.
-TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
-TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
-
-// Prints t with its dtype and sizes on stdout.
-TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
-
-#define tc_read(t, dst, bytes) tc_read_at(t, dst, bytes, TC__SITE)
-#define tc_item(t) tc_item_at(t, TC__SITE)
-#define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
-#define tc_print(t) tc_print_at(t, TC__SITE)
-
-// Pointer to the row-major elements of t, computed first if need be; NULL on error. Borrowed: valid
-// while the tensor lives and no in-place op runs. A strided view is refused: tc_contiguous it.
-TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line);
-#define tc_data(t) tc_data_at(t, TC__SITE)
-
-// ---- errors ----
-
-// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place.
-TCDEF tc_status tc_error(const tc_ctx *c);
-TCDEF const char *tc_error_text(const tc_ctx *c);
-TCDEF const char *tc_error_file(const tc_ctx *c);
-TCDEF int tc_error_line(const tc_ctx *c);
-TCDEF void tc_error_clear(tc_ctx *c);
-
-// "TC_E_SHAPE" and what it means.
-TCDEF const char *tc_status_name(tc_status s);
-TCDEF const char *tc_status_doc(tc_status s);
-
-// ---- seeing ----
-
-typedef struct tc_stats {
-    uint64_t visits;           // region visits ended, and bodies run
-    uint64_t calls, skips;     // of functions; calls whose body was skipped
-    uint64_t eager_ops;        // ops run outside regions
-    uint64_t records;          // visits that recorded something new
-    uint64_t programs;         // programs made
-    uint64_t graph_breaks;
-    uint64_t program_hits;     // programs found made: a followed visit has one per segment
-    uint64_t kernels_made;     // distinct kernels compiled or loaded
-    uint64_t kernel_runs;
-    uint64_t memory_hits;      // kernels that another program of the process has
-    uint64_t disk_hits, disk_misses;
-    uint64_t compiles;         // units given to the compiler
-    uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
-    uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
-    uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
-    uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
-    uint64_t emit_ns;          // printing kernels as C, and their keys
-    uint64_t cc_ns;            // in the compiler
-    uint64_t load_ns;          // finding compiler and cache, reading and loading objects
-    uint64_t autotune_ns;      // measuring kernels, and compiling what is measured
-    uint64_t run_ns;           // running programs, eager ops too
-    uint64_t bytes, peak_bytes;            // memory of the context now and at most
-    uint64_t allocations;                  // calls of the allocator
-    uint64_t arena_bytes;                  // intermediates of all live programs, as planned,
-    uint64_t unplanned_bytes;              //   and if each had memory of its own
-} tc_stats;
-
-TCDEF tc_stats tc_stats_get(const tc_ctx *c);
-
-// What the regions and functions of the context became: their programs with guards, runs, graphs,
-// kernels, buffers and times; entries of functions with theirs; graph breaks. The text belongs to
-// the context until the next call.
-TCDEF const char *tc_explain(tc_ctx *c);
-
-// The same as numbers, to assert on.
-typedef struct tc_explanation {
-    int graphs;   // paths recorded to their end
-    int breaks;   // graph breaks on them
-    int programs; // of the paths and of what stands before breaks
-    int kernels;  // of the programs
-    int ops;      // recorded calls; a part that paths share counts once
-    int guards;   // lines of guards in tc_explain
-} tc_explanation;
-
-// Of all regions and functions of this name together; name NULL = of all there are. All 0 if there
-// is none.
-TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
-
-// Writes what tc_explain says as one HTML page, with graphs and memory plans drawn and the emitted C:
-// nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
-// the text; TC_E_NULL.
-TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
-#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
-
-// The C text of every kernel of a region's last program; NULL if there is none.
-TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
-
-// Kernels of a region's last program, 0 if there is none.
-TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
-
-// Version of the implementation, TC_VERSION of the file it was compiled from.
-TCDEF const char *tc_version(void);
 // ---- gen/api/extend.h ---------------------------------------------------
 // Your own code in a graph: ops that are opaque to the compiler, and host calls.
 
@@ -1960,7 +2451,8 @@ typedef struct tc_custom_op {
 // tc_buffer, TC_MAX_RANK, int8_t...uint64_t, size_t and NULL. It includes nothing and calls
 // nothing but itself.
 //
-// Where nothing is compiled, run is called instead. An op without run is compiled in any
+// Where nothing is compiled, run is called instead. The option verify compares the two, bit by bit:
+// both are called then, on the same inputs. An op without run is compiled in any
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
 //
@@ -2002,7 +2494,7 @@ typedef struct tc_custom_op {
 // name, neither run nor source), TC_E_ARG (n_in; a name that is no identifier, or taken; a
 // source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
-#define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
+#define tc_register_op(...) tc_register_op_at(__VA_ARGS__, TC__SITE)
 
 // The number of the op of this name, 0 = there is none.
 TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
@@ -2011,7 +2503,7 @@ TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
 // op, n_in; TC_E_NULL; and what its shape gives.
 TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
                              const char *file, int line);
-#define tc_custom(tc, op, in, n_in) tc_custom_at(tc, op, in, n_in, TC__SITE)
+#define tc_custom(...) tc_custom_at(__VA_ARGS__, TC__SITE)
 
 // ---- host calls ----
 
@@ -2026,170 +2518,7 @@ typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
 // TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
 TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
                                 int n_in, const char *file, int line);
-#define tc_host_call(tc, fn, user, in, n_in)                                               \
-    tc_host_call_at(tc, fn, user, in, n_in, TC__SITE)
-// ---- gen/api/function.h -------------------------------------------------
-// Functions: a body compiled once and skipped while its guards hold.
-
-// Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
-// call. It runs when there is no program for the inputs, and once more at the second call, to see
-// that it records the same again. Then calls skip it for as long as these are equal: the inputs'
-// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
-// those of functions it calls too;
-// the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
-// that (globals, rand(), the clock) it must not depend on. It must set every out[i].
-typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
-
-typedef struct tc_fn tc_fn;
-
-// A function of `body`. `user` is handed to it; the first `user_bytes` of *user are compared at
-// every call. options NULL = defaults. Nothing is compiled before the first call. The function
-// belongs to the context and lives until tc_fn_free or tc_close. NULL: error (TC_E_NULL, _NOMEM).
-TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
-                           const tc_options *options, const char *name, const char *file,
-                           int line);
-
-// Frees the function; results of its calls stay. NULL does nothing. Its own body cannot (TC_E_STATE,
-// nothing is freed).
-TCDEF void tc_fn_free(tc_fn *f);
-
-// The same function in a context that was opened from f's with tc_open_shared: guards, programs and
-// statistics of its own, compiled kernels in common. It lives as long as tc. NULL: error
-// (TC_E_FOREIGN: tc was opened from another context).
-TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
-
-// Calls the function. out[i] are new tensors in the open scope; their memory is used again after
-// tc_free. Inside a region or another function's body the call is a part of that. The status is the
-// call's own: after an error out[] is null and no input was written.
-TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
-                           const char *file, int line);
-
-// The same, into tensors that exist: like tc_copy_(to[i], result i), broadcast and converted.
-TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in, const tc_tensor *to,
-                                int n_to, const char *file, int line);
-
-#define tc_compile(tc, body, user, user_bytes, options) \
-    tc_compile_at(tc, body, user, user_bytes, options, #body, TC__SITE)
-#define tc_call(f, in, n_in, out, n_out)    tc_call_at(f, in, n_in, out, n_out, TC__SITE)
-#define tc_call_into(f, in, n_in, to, n_to) tc_call_into_at(f, in, n_in, to, n_to, TC__SITE)
-
-// In a body: these bytes decide what it records, beside *user; copied now, compared at every call
-// for as long as the function lives. Elsewhere it does nothing.
-TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes);
-
-// 1 while ops of this context are recorded: in a region, in a body that is not skipped.
-TCDEF int tc_is_compiling(const tc_ctx *tc);
-
-// Why the body ran at the last call that did not skip it.
-typedef enum tc_miss_kind {
-    TC_MISS_NONE,     // every call so far skipped it, or there was none
-    TC_MISS_FIRST,    // the first call
-    TC_MISS_CHECK,    // the second call of a program, which re-runs the body
-    TC_MISS_COUNT,    // number of inputs or results
-    TC_MISS_DTYPE,    // dtype of input `arg`
-    TC_MISS_RANK,     //   its rank
-    TC_MISS_DIM,      //   its size in dimension `dim`
-    TC_MISS_STRIDE,   //   its stride in dimension `dim`, in elements
-    TC_MISS_ALIAS,    //   which earlier input has the same memory; itself if none
-    TC_MISS_CONST,    //   it is another tc_const
-    TC_MISS_USER,     // byte `dim` of *user
-    TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
-    TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
-    TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
-    TC_MISS_DEVICE    // input `arg` is on another device; the default device is another, if -1
-} tc_miss_kind;
-
-typedef struct tc_miss {
-    tc_miss_kind kind;
-    int arg, dim;     // -1 = none
-    int64_t was, now; // of the most recent program, of this call
-    int compiled;     // 1 = there was no program for what the body recorded either
-    const char *file; // the call
-    int line;
-} tc_miss;
-
-TCDEF tc_miss tc_last_miss(const tc_fn *f);
-
-// One line of it: "arg 0 dim 1 was 32, now 48; called at main.c:12". Of the function, until its next
-// call.
-TCDEF const char *tc_miss_text(tc_fn *f);
-
-// Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
-// keeps results, or records something else the second time cannot be skipped.
-TCDEF const char *tc_fn_demoted(const tc_fn *f);
-// ---- gen/api/control.h --------------------------------------------------
-// Control beside options and stances: code that stays eager, laziness without regions, programs ahead of
-// time, and calls that ask the system for nothing.
-
-// What is called between these two runs eagerly, also inside a region or a body: everything it needs of the
-// region is computed first (a graph break for each such value, so an error under fullgraph), and its
-// results are inputs of what follows. Pairs nest. Regions and functions inside are eager too. What
-// the region uses must not be written in place there (TC_E_STATE). A function whose body does this
-// is not skipped. end: TC_E_STATE without its begin.
-TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line);
-TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line);
-#define tc_disable_begin(c) tc_disable_begin_at(c, TC__SITE)
-#define tc_disable_end(c) tc_disable_end_at(c, TC__SITE)
-
-// on = 1: from now on ops are recorded without tc_trace_begin, and run at tc_eval or where a value is
-// read. on = 0: what is recorded runs, and ops are eager again. TC_E_STATE: inside a region.
-TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line);
-#define tc_lazy(c, on) tc_lazy_at(c, on, TC__SITE)
-
-// Runs all that is recorded since the tc_eval before. The n tensors of `list` are the caller's then, until
-// tc_free; other results live until the next tc_eval but one. The same ops in the same order use the
-// program made before. Without tc_lazy the tensors are computed if they are not yet. TC_E_STATE: inside a
-// region; else the status of the run.
-TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file, int line);
-#define tc_eval(c, list, n) tc_eval_at(c, list, n, TC__SITE)
-
-// Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
-// its own), without data: nothing runs. The body is called twice, as by the first two calls. With
-// several sizes of one dimension, one after the other, the program for all of them is made. Where
-// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly there is
-// nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
-// TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
-TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
-                                 int line);
-#define tc_precompile(f, in, n_in, n_out) tc_precompile_at(f, in, n_in, n_out, TC__SITE)
-
-// After it a region or call that was warmed up takes no memory, lock or system call, and logs nothing
-// (but for an allocator hook in a tc_free, and in contexts with tc_open_shared children a lock per
-// call). Worker threads spin between calls: give the context one thread where that is unwelcome. What would
-// take memory is TC_E_STATE, what would have to be compiled TC_E_RECOMPILE; inputs are unmodified.
-// TC_E_STATE: inside a region.
-TCDEF tc_status tc_freeze(tc_ctx *c);
-TCDEF tc_status tc_thaw(tc_ctx *c);
-// ---- gen/api/profile.h --------------------------------------------------
-// The profiler: where the time goes, kernel by kernel.
-
-// Begins a profile, and forgets the one before. While it is on, each kernel and each stage of making
-// a program is timed: a kernel costs some 100 ns more. The first profile of a context also copies
-// 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
-// Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
-// not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
-// them in theirs. The peak is a copy there, measured when a profile first sees the device.
-// TC_E_NULL, TC_E_NOMEM.
-TCDEF tc_status tc_profile_begin(tc_ctx *c);
-
-// Ends it; what it saw stays until the next one. TC_E_STATE: there is none.
-TCDEF tc_status tc_profile_end(tc_ctx *c);
-
-// The kernels as a table, most time first: calls, time, bytes read and written as planned (each
-// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled, or on which device.
-// Programs are numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel
-// lives in the caches. Of the context, until the next call.
-TCDEF const char *tc_profile_text(tc_ctx *c);
-
-// Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
-// compiler, loading, programs, kernels, the parts of each worker, a line for each device. TC_E_IO
-// (path and reason in the text), TC_E_STATE without a profile, TC_E_NULL.
-TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
-#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
-
-// So many events are kept; the text says how many came after them. Kernels are counted in the table
-// all the same.
-#define TC_PROFILE_EVENTS 65536
+#define tc_host_call(...) tc_host_call_at(__VA_ARGS__, TC__SITE)
 
 #endif  // TCOMPILE_H
 
@@ -2198,7 +2527,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x90e68f02550e9ab5u
+#define TC__BUILD_ID 0x7c0f4e86936e8184u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2335,6 +2664,18 @@ TCOMPILE_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 #    define TC_ASSERT(cond) ((void)sizeof((cond) ? 1 : 0))
 #endif
 
+// Memory of contexts without an allocator of their own.
+TC__INLINE void *tc__default_realloc(void *p, size_t old, size_t size) {
+#ifdef TC_REALLOC
+    return TC_REALLOC(p, old, size);
+#else
+    (void)old;
+    if (size) return realloc(p, size);
+    free(p);
+    return NULL;
+#endif
+}
+
 TC__STATIC_ASSERT(byte_is_8_bits, CHAR_BIT == 8);
 TC__STATIC_ASSERT(int_is_32_bits, sizeof(int) == 4);
 TC__STATIC_ASSERT(float_is_32_bits, sizeof(float) == 4);
@@ -2412,6 +2753,124 @@ TC__INLINE void tc__cpu_pause(void) { __asm__ volatile("yield" ::: "memory"); }
 #else
 TC__INLINE void tc__cpu_pause(void) {}
 #endif
+
+// While we talk to the system, the host's thread is neither cancelled, which would leave
+// processes, descriptors and half of our state behind, nor sent SIGXFSZ, which would end the
+// host: a write beyond RLIMIT_FSIZE fails with EFBIG instead. Calms nest.
+typedef struct tc__calm {
+#if TC__POSIX
+    sigset_t mask;
+    int pending; // the signal was there before: it is the host's
+    int cancel;
+#else
+    int none;
+#endif
+} tc__calm;
+
+#if TC__POSIX
+static int tc__signal_mask(int how, const sigset_t *set, sigset_t *old) {
+#    if TC__THREADS
+    return pthread_sigmask(how, set, old);
+#    else
+    return sigprocmask(how, set, old);
+#    endif
+}
+
+static int tc__is_pending(int number) {
+    sigset_t now;
+    return !sigpending(&now) && sigismember(&now, number) == 1;
+}
+
+TC__UNUSED static tc__calm tc__calm_begin(void) {
+    tc__calm calm;
+    sigset_t large;
+    (void)sigemptyset(&large);
+    (void)sigaddset(&large, SIGXFSZ);
+    (void)tc__signal_mask(SIG_BLOCK, &large, &calm.mask);
+    calm.pending = tc__is_pending(SIGXFSZ), calm.cancel = 0;
+#    if TC__THREADS
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &calm.cancel);
+#    endif
+    return calm;
+}
+
+// Keeps errno.
+TC__UNUSED static void tc__calm_end(tc__calm calm) {
+    int kept = errno, number;
+    sigset_t large;
+    (void)sigemptyset(&large);
+    (void)sigaddset(&large, SIGXFSZ);
+    if (!calm.pending && tc__is_pending(SIGXFSZ)) (void)sigwait(&large, &number);
+    (void)tc__signal_mask(SIG_SETMASK, &calm.mask, NULL);
+#    if TC__THREADS
+    (void)pthread_setcancelstate(calm.cancel, NULL);
+#    endif
+    errno = kept;
+}
+#else
+TC__UNUSED static tc__calm tc__calm_begin(void) {
+    tc__calm calm = {0};
+    return calm;
+}
+
+TC__UNUSED static void tc__calm_end(tc__calm calm) { (void)calm; }
+#endif
+// ---- gen/base/float_begin.c ---------------------------------------------
+// Arithmetic of the whole implementation, whatever the file is compiled with: every operation rounds once, in
+// its own type, and NaN, infinity and -0 are what they are. What -ffast-math and its parts change is set back
+// here where the compiler says or allows it; base/float_check.c is asked at tc_open whether that was all.
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#    error                                                                                 \
+        "tcompile.h needs float and double arithmetic in their own types, and this is x87's, which has \
+more bits. Fix: compile the file with TCOMPILE_IMPLEMENTATION with -msse2 -mfpmath=sse."
+#endif
+#if defined(__clang__) && defined(__FAST_MATH__)
+#    error                                                                                 \
+        "clang's -ffast-math contracts products and sums, and no pragma sets that back. Fix: compile \
+the file with TCOMPILE_IMPLEMENTATION with -fno-fast-math."
+#endif
+#if defined(__clang__)
+#    pragma float_control(push)
+#    pragma float_control(precise, on)
+#    pragma STDC FP_CONTRACT OFF
+#elif TC__GNUC &&                                                                          \
+    (__FINITE_MATH_ONLY__ || defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) ||    \
+     defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__) ||                       \
+     defined(__FP_FAST_FMA) || defined(__FP_FAST_FMAF))
+#    define TC__FLOAT_OPTIONS
+#    pragma GCC push_options
+#    pragma GCC optimize("no-fast-math", "no-unsafe-math-optimizations",                   \
+                         "no-associative-math")
+#    pragma GCC optimize("no-reciprocal-math", "no-finite-math-only", "signed-zeros")
+#    pragma GCC optimize("trapping-math", "fp-contract=off")
+#endif
+
+#define TC__FLOAT_FAULT static const char *tc__float_fault(void)
+// ---- gen/base/float_check.c ---------------------------------------------
+// include-many: a function that does what compilers may not change, and names the option that did; NULL =
+// nothing. The includer says what stands before its body. Values come from memory that the compiler may not
+// look into, and each question is one expression: compilers change what stands together.
+TC__FLOAT_FAULT {
+    volatile float zero = 0, f = 1.5f, seven = 7, next = 1.0000001f, high, seventh, square;
+    volatile double d = 1.5, tenth = 0.1, tenth_f32 = (double)0.1f;
+    double exact;
+    float x;
+    if (tenth == tenth_f32) return "-fsingle-precision-constant";
+    high = 1 / zero, square = next * next, exact = 7.0 / 49.0, seventh = (float)exact;
+    x = high - high;
+    if (x == x || high * 2 < 3e38f) return "-ffinite-math-only";
+    x = -zero;
+    if (1 / x > 0 || 1 / (x + zero) < 0) return "-fno-signed-zeros";
+    x = f;
+    if ((x + 0.1f) - x == 0.1f) return "-fassociative-math, or x87 (-mfpmath=387)";
+    exact = d;
+    if ((exact + 0.1) - exact == 0.1) return "-funsafe-math-optimizations";
+    if (seven / 49 != seventh) return "-freciprocal-math, or x87 (-mfpmath=387)";
+    x = next;
+    if (x * x - x != square - x) return "-ffp-contract=fast";
+    return NULL;
+}
+#undef TC__FLOAT_FAULT
 // ---- gen/base/error.c ---------------------------------------------------
 // Errors, log channels, and the table of live contexts.
 // Every context begins with a tc__core, so that base parts can serve a tc_ctx they do not
@@ -2422,19 +2881,22 @@ TC__INLINE void tc__cpu_pause(void) {}
 #define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
 
 typedef struct tc__core {
-    tc_allocator hook;               // NULL realloc = libc
-    tc_logger logger;                // NULL log = stderr
-    uint32_t log_mask;               // bit n: channel n is on
-    unsigned cpu;                    // of tc__cpu_of; 0 = not asked yet
-    size_t bytes;                    // held through hook now
-    size_t peak_bytes;               // largest value of bytes so far
-    uint64_t allocations;            // successful calls of hook that asked for memory
-    int calling;                     // a function of a custom op runs
-    int frozen;                      // tc_freeze: no memory is to be had
-    const char *site_file;           // where the user's current call stands; static text,
-    int site_line;                   //   NULL = unknown
-    tc_status unit_item;             // first error since tc__unit_begin; 0 = none
-    tc_status error_item;            // first error since the last clear; 0 = none
+    tc_allocator hook;          // NULL realloc = libc
+    tc_logger logger;           // NULL log = stderr
+    uint32_t log_mask;          // bit n: channel n is on
+    unsigned cpu;               // of tc__cpu_of; 0 = not asked yet
+    size_t bytes;               // held through hook now
+    size_t peak_bytes;          // largest value of bytes so far
+    uint64_t allocations;       // successful calls of hook that asked for memory
+    int calling;                // a function of a custom op runs
+    const char *doing;          // the call whose ops are made, static; NULL = one op alone
+    int frozen;                 // tc_freeze: no memory is to be had
+    const char *site_file;      // where the user's current call stands; static text,
+    int site_line;              //   NULL = unknown
+    tc_status unit_item;        // first error since tc__unit_begin; 0 = none
+    tc_status error_item;       // first error since the last clear; 0 = none
+    tc_status refused_item;     // of the first write in place since then that failed
+    uint32_t refused, refusals; //   its number, 0 = none did; numbers given: graph/refuse.c
     char error_text[TC__ERROR_TEXT]; // its text; "" = none
     const char *error_file;          // its site; NULL = unknown
     int error_line;
@@ -2478,11 +2940,11 @@ static const struct {
 {"TC_E_DIM",
  "A dimension number is outside [-rank, rank) or named twice; count from 0, or from -1 backwards."},
 {"TC_E_INDEX",
- "An index is outside its dimension; it was clamped, so results exist but are suspect."},
+ "An index is outside its dimension; what the call or region made cannot be read."},
 {"TC_E_TOO_BIG",
  "A size does not fit size_t or a limit of the library; split the work."},
 {"TC_E_STATE",
- "The call is not allowed now, such as an end without its begin; see the text for the order."},
+ "The call is not allowed now, such as tc_scope_end without its begin; see the text for the order."},
 {"TC_E_REGION",
  "A region was abandoned: entered twice, left early, or read after its end; match begin and end."},
 {"TC_E_FULLGRAPH",
@@ -2608,7 +3070,9 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     X(RECOMPILES, "recompiles", "why no program fitted, one line each")                    \
     X(GRAPH_BREAKS, "graph_breaks", "reads inside a region, with their site")              \
     X(FUSION, "fusion", "what was fused, what not, and why")                               \
-    X(OUTPUT_CODE, "output_code", "every kernel as given to the compiler")                 \
+    X(OUTPUT_CODE, "output_code",                                                          \
+      "every kernel as it is compiled, and the calls it is of")                            \
+    X(OUTPUT_UNIT, "output_unit", "what the compiler gets: kernels behind what they call") \
     X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
     X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
     X(GUARDS, "guards", "what each program assumes of its inputs")                         \
@@ -2653,7 +3117,9 @@ static void tc__log_emit(tc_ctx *c, tc__log_level level, const char *channel,
         logger->log(logger->user, (int)level, channel, text);
         return;
     }
+    tc__calm calm = tc__calm_begin();
     fprintf(stderr, "[tcompile] %s: %s\n", channel, text);
+    tc__calm_end(calm);
 }
 
 // Logs a text of any length as it is (kernels, dumps), if the channel is on.
@@ -2732,26 +3198,53 @@ TC__UNUSED static int tc__log_parse(tc_ctx *c, const char *list) {
 // The only writable global. A handle names its context by slot, and a slot leads to the
 // context without the user passing it. Slot 0 stays empty: handle 0 is the null tensor.
 #define TC__CTX_SLOTS 256
-static void *volatile tc__live_contexts[TC__CTX_SLOTS];
+typedef struct tc__live {
+    void *volatile ctx;               // NULL = the slot is empty
+    volatile uint64_t thread, opened; // that opened it, and when
+} tc__live;
+
+static tc__live tc__live_contexts[TC__CTX_SLOTS];
 
 // Enters a context; 1..255 is its slot, 0 says that the table is full.
-TC__UNUSED static int tc__ctx_register(tc_ctx *c) {
+TC__UNUSED static int tc__ctx_register(tc_ctx *c, uint64_t thread, uint64_t now) {
     int slot;
-    for (slot = 1; slot < TC__CTX_SLOTS; slot++)
-        if (tc__atomic_cas_pointer(&tc__live_contexts[slot], NULL, c)) return slot;
+    for (slot = 1; slot < TC__CTX_SLOTS; slot++) {
+        tc__live *l = &tc__live_contexts[slot];
+        if (!tc__atomic_cas_pointer(&l->ctx, NULL, c)) continue;
+        tc__atomic_store64(&l->thread, thread);
+        tc__atomic_store64(&l->opened, now);
+        return slot;
+    }
     return 0;
 }
 
 TC__UNUSED static void tc__ctx_unregister(int slot) {
-    if (slot > 0 && slot < TC__CTX_SLOTS)
-        tc__atomic_store_pointer(&tc__live_contexts[slot], NULL);
+    if (slot <= 0 || slot >= TC__CTX_SLOTS) return;
+    tc__atomic_store64(&tc__live_contexts[slot].thread, 0);
+    tc__atomic_store_pointer(&tc__live_contexts[slot].ctx, NULL);
 }
 
 // The context in a slot, or NULL. A slot is reused after unregister: only the epoch in a
 // handle tells an old context's tensors from a new one's.
 TC__INLINE tc_ctx *tc__ctx_at(unsigned slot) {
     if (slot >= TC__CTX_SLOTS) return NULL;
-    return (tc_ctx *)tc__atomic_load_pointer(&tc__live_contexts[slot]);
+    return (tc_ctx *)tc__atomic_load_pointer(&tc__live_contexts[slot].ctx);
+}
+
+// The context that this thread opened last, else the only one there is; NULL = neither. Where nothing
+// tells whose an error is, it is left there.
+TC__UNUSED static tc_ctx *tc__ctx_likely(uint64_t thread) {
+    unsigned best = 0, only = 0, slot;
+    int n = 0;
+    for (slot = 1; slot < TC__CTX_SLOTS; slot++) {
+        tc__live *l = &tc__live_contexts[slot];
+        if (!tc__atomic_load_pointer(&l->ctx)) continue;
+        n++, only = slot;
+        if (tc__atomic_load64(&l->thread) != thread) continue;
+        if (!best || l->opened > tc__live_contexts[best].opened) best = slot;
+    }
+    if (!best && n == 1) best = only;
+    return best ? tc__ctx_at(best) : NULL;
 }
 // ---- gen/base/mem.c -----------------------------------------------------
 // Memory: the one way to the allocator hook, an arena, and growable arrays.
@@ -2775,9 +3268,7 @@ static int tc__mul_size(size_t a, size_t b, size_t *out) {
 // The hook without accounting or reports, for the memory of the context itself.
 static void *tc__hook_realloc(const tc_allocator *hook, void *p, size_t old, size_t size) {
     if (hook->realloc) return hook->realloc(hook->user, p, old, size);
-    if (size) return realloc(p, size);
-    free(p);
-    return NULL;
+    return tc__default_realloc(p, old, size);
 }
 
 // Resizes; new bytes are not zeroed. NULL = reported, and p is still the caller's.
@@ -2820,7 +3311,7 @@ static void *tc__alloc_array(tc_ctx *c, size_t count, size_t item) {
     return NULL;
 }
 
-// Gives back a block; size as allocated. NULL does nothing.
+// Gives back a block; size as allocated. NULL does nothing. Arrays go through TC__FREE_ARRAY.
 static void tc__free(tc_ctx *c, void *p, size_t size) {
     tc__core *core = tc__core_of(c);
     size_t had = size + !size;
@@ -2830,8 +3321,14 @@ static void tc__free(tc_ctx *c, void *p, size_t size) {
     tc__hook_realloc(&core->hook, p, had, 0);
 }
 
-#define TC__NEW(c, T)          ((T *)tc__alloc(c, sizeof(T)))
-#define TC__NEW_ARRAY(c, T, n) ((T *)tc__alloc_array(c, (size_t)(n), sizeof(T)))
+// Gives back what tc__alloc_array gave for as many items.
+TC__UNUSED static void tc__free_array(tc_ctx *c, void *p, size_t count, size_t item) {
+    tc__free(c, p, (count + !count) * item);
+}
+
+#define TC__NEW(c, T)           ((T *)tc__alloc(c, sizeof(T)))
+#define TC__NEW_ARRAY(c, T, n)  ((T *)tc__alloc_array(c, (size_t)(n), sizeof(T)))
+#define TC__FREE_ARRAY(c, p, n) tc__free_array(c, p, (size_t)(n), sizeof *(p))
 
 // Large storage starts at a page of 2 MB, so that the system can back all of it with such
 // pages: a third of the time of a copy goes into misses of the page table otherwise.
@@ -2876,6 +3373,7 @@ typedef struct tc__arena {
     tc__chunk *first;   // all chunks, in the order they fill; NULL = none yet
     tc__chunk *current; // blocks are cut from this one; those after it are empty
     size_t used;        // bytes of current already given out, header included
+    size_t least;       // of the first chunk; 0 = TC__ARENA_FIRST
 } tc__arena;
 
 static void tc__arena_init(tc__arena *a, tc_ctx *c) {
@@ -2900,7 +3398,9 @@ static void *tc__arena_cut(tc__arena *a, size_t size) {
 // enough, else a new one.
 static int tc__arena_next(tc__arena *a, size_t size) {
     tc__chunk **link = a->current ? &a->current->next : &a->first, *chunk = *link;
-    size_t want = a->current ? a->current->size : TC__ARENA_FIRST / 2;
+    size_t want = a->current ? a->current->size
+                  : a->least ? a->least / 2
+                             : TC__ARENA_FIRST / 2;
     size_t need = size + sizeof(tc__chunk) + TC__ARENA_ALIGN;
     if (need < size)
         return tc__fail(a->ctx, TC_E_TOO_BIG, "%zu bytes do not fit size_t", size);
@@ -2935,6 +3435,13 @@ TC__UNUSED static void *tc__arena_array(tc__arena *a, size_t count, size_t item)
 
 #define TC__ANEW(a, T)          ((T *)tc__arena_alloc(a, sizeof(T)))
 #define TC__ANEW_ARRAY(a, T, n) ((T *)tc__arena_array(a, (size_t)(n), sizeof(T)))
+
+// Bytes of all its chunks.
+TC__UNUSED static size_t tc__arena_bytes(const tc__arena *a) {
+    size_t n = 0;
+    for (const tc__chunk *k = a->first; k; k = k->next) n += k->size;
+    return n;
+}
 
 // Ends the life of all blocks but keeps the chunks for the next round.
 TC__UNUSED static void tc__arena_reset(tc__arena *a) {
@@ -3494,6 +4001,13 @@ static int tc__map_grow(tc__map *m) {
     return 1;
 }
 
+// Room for n more keys; 0 = out of memory, reported.
+TC__UNUSED static int tc__map_reserve(tc__map *m, size_t n) {
+    while (m->count + n > m->capacity / 4 * 3)
+        if (!tc__map_grow(m)) return 0;
+    return 1;
+}
+
 // Adds or overwrites. 0 = out of memory, reported; the map is unchanged.
 TC__UNUSED static int tc__map_set(tc__map *m, uint64_t key, uint64_t value) {
     size_t i;
@@ -3539,10 +4053,10 @@ TC__UNUSED static int tc__map_remove(tc__map *m, uint64_t key) {
     return 1;
 }
 // ---- gen/base/os.c ------------------------------------------------------
-// The operating system: clock, environment, CPU, floating-point control, files, processes,
-// loading of code. Results are 1 or 0 (or a descriptor or -1) with errno left for the log;
-// nothing here reports an error but lack of memory. After the prelude this is the only part
-// that knows which system it runs on. Rules kept everywhere: no shell, no fork(), every
+// The operating system: clock, environment, CPU, floating-point control, files; processes and
+// loading of code are base/process.c. Results are 1 or 0 (or a descriptor or -1) with errno left for the log;
+// nothing here reports an error but lack of memory. After the prelude these are the only parts
+// that know which system they run on. Rules kept everywhere: no shell, no fork(), every
 // descriptor closes on exec, names are opened relative to a directory descriptor and never
 // through a symlink, and a privileged program sees an empty environment.
 
@@ -3697,11 +4211,38 @@ TC__UNUSED static unsigned tc__cpu_features(void) {
 TC__UNUSED static unsigned tc__cpu_features(void) { return 0; }
 #endif
 
-// The same, asked once per context: a virtual machine takes 20 us to answer.
+// All that tells what the CPU can do, as text: what a compiler makes of -march=native depends on it.
+#if TC__X86 && TC__GNUC
+TC__UNUSED static void tc__cpu_put(tc__text *t) {
+    static const uint32_t leaf[] = {0, 1, 7, 0x14, 0x19, 0x80000001u, 0x80000008u};
+    for (size_t i = 0; i < TC__COUNT(leaf); i++) {
+        tc__cpuid top = tc__cpuid_of(leaf[i] & 0x80000000u), r;
+        if (leaf[i] > top.a) continue;
+        r = tc__cpuid_of(leaf[i]);
+        if (leaf[i] == 1) r.b = 0; // the core that this runs on
+        tc__put(t, "cpuid %x %x %x %x %x\n", leaf[i], r.a, r.b, r.c, r.d);
+    }
+    if (tc__cpuid_of(1).c >> 27 & 1u) tc__put(t, "saved %x\n", tc__cpu_saved_state());
+}
+#elif TC__LINUX
+TC__UNUSED static void tc__cpu_put(tc__text *t) {
+    tc__put(t, "cpu %lx %lx\n", getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
+}
+#else
+TC__UNUSED static void tc__cpu_put(tc__text *t) { (void)t; }
+#endif
+
+// What context c may use of it: the one place that interpreter, kernels and the compiler's flags ask.
+// The CPU is asked once per context: a virtual machine takes 20 us to answer.
 static unsigned tc__cpu_of(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     if (!core->cpu) core->cpu = tc__cpu_features() | TC__CPU_ASKED;
     return core->cpu & ~(unsigned)TC__CPU_ASKED;
+}
+
+// From now on it uses these features at most.
+static void tc__cpu_limit(tc_ctx *c, unsigned most) {
+    tc__core_of(c)->cpu = (tc__cpu_of(c) & most) | TC__CPU_ASKED;
 }
 
 // Which CPU it is, beyond what it can do: family, model and stepping; 0 = not told.
@@ -3761,13 +4302,33 @@ static uint64_t tc__thread_self(void) {
 #endif
 }
 
-// A lock. Without threads there is nobody to keep out.
+// A lock. Who holds one is not cancelled (pthread_cancel): nobody would open it again. Without
+// threads there is nobody to keep out.
 #if TC__THREADS
-typedef pthread_mutex_t tc__mutex;
-TC__UNUSED static void tc__mutex_init(tc__mutex *m) { (void)pthread_mutex_init(m, NULL); }
-TC__UNUSED static void tc__mutex_free(tc__mutex *m) { (void)pthread_mutex_destroy(m); }
-TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { (void)pthread_mutex_lock(m); }
-TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { (void)pthread_mutex_unlock(m); }
+typedef struct tc__mutex {
+    pthread_mutex_t lock;
+    int cancel; // what the thread that holds it had set
+} tc__mutex;
+
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) {
+    (void)pthread_mutex_init(&m->lock, NULL);
+}
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) {
+    (void)pthread_mutex_destroy(&m->lock);
+}
+
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) {
+    int cancel;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    (void)pthread_mutex_lock(&m->lock);
+    m->cancel = cancel;
+}
+
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) {
+    int cancel = m->cancel;
+    (void)pthread_mutex_unlock(&m->lock);
+    (void)pthread_setcancelstate(cancel, NULL);
+}
 #else
 typedef int tc__mutex;
 TC__UNUSED static void tc__mutex_init(tc__mutex *m) { *m = 0; }
@@ -3848,6 +4409,31 @@ TC__UNUSED static void tc__blob_free(tc_ctx *c, tc__blob *b) {
 
 #if TC__JIT || TC__DISK_CACHE
 
+// What is over when something else gives back memory, space or descriptors: worth another try.
+static const struct {
+    int error;
+    const char *text; // as programs say it with LC_ALL=C
+} tc__passing[] = {{EAGAIN, "Resource temporarily unavailable"},
+                   {ENOMEM, "Cannot allocate memory"},
+                   {ENOMEM, "virtual memory exhausted"},
+                   {ENOMEM, "out of memory"},
+                   {ENOSPC, "No space left on device"},
+                   {EDQUOT, "Disk quota exceeded"},
+                   {EMFILE, "Too many open files"},
+                   {ENFILE, "Too many open files in system"}};
+
+TC__UNUSED static int tc__is_passing(int error) {
+    for (size_t i = 0; i < TC__COUNT(tc__passing); i++)
+        if (error == tc__passing[i].error) return 1;
+    return 0;
+}
+
+TC__UNUSED static int tc__is_passing_text(const char *text) {
+    for (size_t i = 0; i < TC__COUNT(tc__passing); i++)
+        if (strstr(text, tc__passing[i].text)) return 1;
+    return 0;
+}
+
 // Closes and keeps errno.
 static void tc__close(int fd) {
     int kept = errno;
@@ -3891,6 +4477,21 @@ TC__UNUSED static int tc__is_mine(int fd, int group_may_write) {
     return !((unsigned)s.st_mode & others);
 }
 
+// The directory for temporary files: TMPDIR, else /tmp. -1 where others may rename what is
+// there: it is neither ours alone nor sticky (EPERM).
+static int tc__temporary_open(const char **path) {
+    const char *asked = tc__env("TMPDIR");
+    struct stat s;
+    int fd;
+    *path = asked && asked[0] == '/' ? asked : "/tmp";
+    fd = open(*path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    if (!fstat(fd, &s) && (s.st_mode & S_ISVTX || tc__is_mine(fd, TC__MINE_ONLY)))
+        return fd;
+    tc__close(fd);
+    return errno = EPERM, -1;
+}
+
 static int tc__read_all(int fd, uint8_t *at, size_t size) {
     size_t done = 0;
     while (done < size) {
@@ -3903,14 +4504,16 @@ static int tc__read_all(int fd, uint8_t *at, size_t size) {
 }
 
 static int tc__write_all(int fd, const uint8_t *at, size_t size) {
+    tc__calm calm = tc__calm_begin();
     size_t done = 0;
     while (done < size) {
         ssize_t n = write(fd, at + done, size - done);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return 0;
+        if (n <= 0) break;
         done += (size_t)n;
     }
-    return 1;
+    tc__calm_end(calm);
+    return done == size;
 }
 
 // Opens a plain file to read; never waits on a fifo, never follows a link.
@@ -3918,18 +4521,44 @@ static int tc__file_open(int dir, const char *name) {
     return openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
-// The whole of an open plain file of at most `cap` bytes.
+// The whole of an open plain file of at most `cap` bytes, which nobody changes meanwhile.
 static int tc__file_read_fd(tc_ctx *c, int fd, size_t cap, tc__blob *out) {
-    struct stat s;
+    struct stat s, after;
     memset(out, 0, sizeof *out);
     if (fstat(fd, &s)) return 0;
     if (!S_ISREG(s.st_mode) || s.st_size < 0 || (uintmax_t)s.st_size > cap) {
         return errno = EFBIG, 0;
     }
     if (!tc__blob_init(c, out, (size_t)s.st_size)) return 0;
-    if (tc__read_all(fd, out->at, out->size)) return 1;
+    if (tc__read_all(fd, out->at, out->size) && !fstat(fd, &after) &&
+        after.st_size == s.st_size && after.st_mtime == s.st_mtime)
+        return 1;
     tc__blob_free(c, out);
     return 0;
+}
+
+typedef enum tc__stream { TC__STREAM_READ, TC__STREAM_WRITE } tc__stream;
+
+// A plain file for stdio, to read it or to write it anew; a device may be written. What waits for somebody
+// at its other end, as a fifo does, is refused at once: EINVAL.
+TC__UNUSED static FILE *tc__file_stream(const char *path, tc__stream way) {
+    struct stat s;
+    int writes = way == TC__STREAM_WRITE, plain;
+    int fd =
+        open(path, (writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
+    FILE *f = NULL;
+    if (fd < 0) {
+        if (errno == ENXIO) errno = EINVAL; // nobody reads the fifo
+        return NULL;
+    }
+    if (fstat(fd, &s)) s.st_mode = 0;
+    plain = S_ISREG(s.st_mode);
+    if (!plain && !(writes && (S_ISCHR(s.st_mode) || S_ISBLK(s.st_mode))))
+        errno = EINVAL;
+    else if (!plain ? !fcntl(fd, F_SETFL, 0) : !writes || !ftruncate(fd, 0))
+        f = fdopen(fd, writes ? "wb" : "rb");
+    if (!f) tc__close(fd);
+    return f;
 }
 
 TC__UNUSED static int tc__file_read(tc_ctx *c, int dir, const char *name, size_t cap,
@@ -3981,7 +4610,18 @@ static int tc__dir_each(int dir, void (*visit)(void *arg, int dir, const char *n
     return 1;
 }
 
+#else
+typedef enum tc__stream { TC__STREAM_READ, TC__STREAM_WRITE } tc__stream;
+
+TC__UNUSED static FILE *tc__file_stream(const char *path, tc__stream way) {
+    return fopen(path, way == TC__STREAM_WRITE ? "wb" : "rb");
+}
+
 #endif // files
+// ---- gen/base/process.c -------------------------------------------------
+// The operating system, continued: loads code, starts programs, waits for them and ends them. What is
+// loaded is the bytes that are given, never a file found by its name; what is started inherits
+// nothing, is bounded in time and memory, and is found again even where it has left its process group.
 
 // ---- loading code
 
@@ -4008,45 +4648,77 @@ static int tc__memory_file(const char *label, const uint8_t *at, size_t size) {
     return -1;
 }
 
-// glibc knows a library by the spelling of its path before it looks at the file, and would
-// hand out the old library for a descriptor number used again. So the path spells the
-// clock, a "./" for each 1 and a "/" for each 0: the same file, never the same text.
-static void tc__unique_path(char *out, int fd) {
-    uint64_t bits = tc__now_ns();
-    char *o = out + sprintf(out, "/proc/self/fd/");
+// Bits of a number as the spelling of a path: "./" for each 1 and "/" for each 0.
+static char *tc__put_spelling(char *o, uint64_t bits) {
     for (; bits; bits >>= 1) {
         if (bits & 1u) *o++ = '.';
         *o++ = '/';
     }
-    (void)sprintf(o, "%d", fd);
+    *o++ = '/', *o = 0;
+    return o;
 }
 
-// Without memfd or /proc: a private file that is gone again when this returns.
-static void *tc__dl_load_file(const uint8_t *at, size_t size) {
-    const char *root = tc__env("TMPDIR");
-    char path[PATH_MAX];
+enum { TC__SPELLING = 384 };
+
+// glibc knows a library by the spelling of its path before it looks at the file, and would
+// hand out the old library for a descriptor number used again. So the path spells a counter
+// and its address: the same file, never the text of another one that is loaded. Whether that is
+// so is asked as well, for there may be several of us in a process.
+static void tc__unique_path(char out[TC__SPELLING], uint64_t *serial, int fd) {
+    void *known;
+    do {
+        char *o = out + sprintf(out, "/proc/self/fd/");
+        o = tc__put_spelling(o, (uint64_t)(uintptr_t)serial);
+        o = tc__put_spelling(o, ++*serial);
+        (void)sprintf(o, "%d", fd);
+        known = dlopen(out, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+        if (known) (void)dlclose(known);
+    } while (known);
+}
+
+// What is loaded is the open file, not one of its name.
+static void *tc__dl_load_open(uint64_t *serial, int fd) {
+    char path[TC__SPELLING];
+    tc__unique_path(path, serial, fd);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+// Without memfd: a private file that is gone again when this returns. Without /proc it has to be
+// loaded by its name, where nobody else can rename it.
+static void *tc__dl_load_file(uint64_t *serial, const uint8_t *at, size_t size) {
+    const char *root;
+    char path[PATH_MAX], name[64];
     void *handle = NULL;
-    int fd, n = snprintf(path, sizeof path, "%s/tcompile-XXXXXX", root ? root : "/tmp");
-    if (n <= 0 || (size_t)n >= sizeof path || path[0] != '/') return NULL;
-    fd = mkstemp(path);
-    if (fd < 0) return NULL;
-    if (tc__write_all(fd, at, size)) handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    int parent = tc__temporary_open(&root), fd;
+    (void)snprintf(name, sizeof name, ".tcompile.%ld.%llx.%llx.so", (long)getpid(),
+                   (unsigned long long)*serial, (unsigned long long)tc__now_ns());
+    fd = parent < 0 ? -1
+                    : openat(parent, name,
+                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0 && tc__write_all(fd, at, size)) {
+        int n = snprintf(path, sizeof path, "%s/%s", root, name);
+        handle = tc__dl_load_open(serial, fd);
+        if (!handle && access("/proc/self/fd", X_OK) && n > 0 && (size_t)n < sizeof path)
+            handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (fd >= 0) (void)unlinkat(parent, name, 0);
     tc__close(fd);
-    (void)unlink(path);
+    tc__close(parent);
     return handle;
 }
 
-// Loads exactly these bytes as a shared library. NULL: dlerror() tells why.
-static void *tc__dl_load(const char *label, const uint8_t *at, size_t size) {
-    char path[192];
+// Loads exactly these bytes as a shared library. `serial` counts the caller's loads. NULL:
+// dlerror() tells why.
+static void *tc__dl_load(const char *label, uint64_t *serial, const uint8_t *at,
+                         size_t size) {
+    tc__calm calm = tc__calm_begin();
     void *handle = NULL;
     int fd = tc__memory_file(label, at, size);
-    if (fd >= 0) {
-        tc__unique_path(path, fd);
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        tc__close(fd);
-    }
-    return handle ? handle : tc__dl_load_file(at, size);
+    if (fd >= 0) handle = tc__dl_load_open(serial, fd);
+    tc__close(fd);
+    if (!handle) handle = tc__dl_load_file(serial, at, size);
+    tc__calm_end(calm);
+    return handle;
 }
 
 static tc__dl_function tc__dl_symbol(void *handle, const char *name) {
@@ -4058,9 +4730,10 @@ static tc__dl_function tc__dl_symbol(void *handle, const char *name) {
 
 // ---- programs
 
-#    define TC__PROC_MAX    16      // processes waited for at once
-#    define TC__PROC_TEXT   262144u // bytes of output kept
-#    define TC__PROC_MEMORY (8ull << 30)
+#    define TC__PROC_MAX     16      // processes waited for at once
+#    define TC__PROC_TEXT    262144u // bytes of output kept
+#    define TC__PROC_MEMORY  (8ull << 30)
+#    define TC__PROC_SECONDS 600u
 
 // A pipe whose ends are above 2 and close on exec, so 0 can mean "none" everywhere.
 static int tc__pipe(int ends[2]) {
@@ -4077,17 +4750,33 @@ static int tc__pipe(int ends[2]) {
 }
 
 typedef struct tc__proc {
-    char **argv;   // in: NULL-ended, [0] an absolute path; the caller's
-    int in, out;   // in: descriptors for stdin and stdout; 0 = /dev/null, the kept text
-    size_t memory; // in: bytes of address space it may have; 0 = TC__PROC_MEMORY
-    tc__text text; // out: the first 256 KB of stdout (if kept) and stderr
-    int exit_code; // out: 0 to 255; -1 killed, or unknown: the host reaps children
-    int killed_by; // out: signal number or 0
-    int timed_out; // out
+    char **argv;      // in: NULL-ended, [0] an absolute path; the caller's
+    int in, out;      // in: descriptors for stdin and stdout; 0 = /dev/null, the kept text
+    int folder;       // in: descriptor of the directory it starts in; 0 = ours
+    size_t memory;    // in: bytes of address space it may have; 0 = TC__PROC_MEMORY
+    unsigned seconds; // in: of the CPU that it may take; 0 = TC__PROC_SECONDS
+    tc__text text;    // out: the first 256 KB of stdout (if kept) and stderr
+    int exit_code;    // out: 0 to 255; -1 killed, or unknown: the host reaps children
+    int killed_by;    // out: signal number or 0
+    int timed_out;    // out
     int started, running;
     int capture, watch; // pipe to read; descriptor that tells the exit, or -1
     pid_t pid;
 } tc__proc;
+
+// Has a process start in an open directory. Not every libc can: NULL.
+typedef int (*tc__spawn_enter)(posix_spawn_file_actions_t *files, int folder);
+
+static tc__spawn_enter tc__spawn_enter_find(void) {
+    static const char *const names[] = {"posix_spawn_file_actions_addfchdir",
+                                        "posix_spawn_file_actions_addfchdir_np"};
+    tc__spawn_enter f = NULL;
+    for (size_t i = 0; i < TC__COUNT(names) && !f; i++) {
+        void *p = dlsym(RTLD_DEFAULT, names[i]);
+        memcpy(&f, &p, sizeof f);
+    }
+    return f;
+}
 
 // Default signals, a process group of its own, nothing inherited but stdin, stdout, stderr.
 static int tc__proc_spawn(tc__proc *p, int text, char **environment) {
@@ -4105,8 +4794,11 @@ static int tc__proc_spawn(tc__proc *p, int text, char **environment) {
     (void)posix_spawnattr_setsigmask(&how, &none);
     (void)posix_spawnattr_setpgroup(&how, 0);
     (void)posix_spawnattr_setflags(&how, flags);
-    error = p->in ? posix_spawn_file_actions_adddup2(&files, p->in, 0)
-                  : posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    error = p->folder ? tc__spawn_enter_find()(&files, p->folder) : 0;
+    if (!error)
+        error = p->in
+                    ? posix_spawn_file_actions_adddup2(&files, p->in, 0)
+                    : posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     if (!error) error = posix_spawn_file_actions_adddup2(&files, p->out ? p->out : text, 1);
     if (!error) error = posix_spawn_file_actions_adddup2(&files, text, 2);
 #    if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
@@ -4122,16 +4814,19 @@ static int tc__proc_spawn(tc__proc *p, int text, char **environment) {
     return error;
 }
 
-// A spawned process cannot be given limits at its birth; it gets them a moment later.
-static void tc__proc_limit(pid_t pid, size_t bytes) {
+// A spawned process cannot be given limits at its birth; it gets them a moment later. That of its
+// time ends one that burns on when nobody waits for it any more: the host was killed.
+static void tc__proc_limit(const tc__proc *p) {
 #    if TC__LINUX
-    struct rlimit memory, core;
-    memory.rlim_cur = memory.rlim_max = bytes ? bytes : TC__PROC_MEMORY;
+    struct rlimit memory, core, cpu;
+    memory.rlim_cur = memory.rlim_max = p->memory ? p->memory : TC__PROC_MEMORY;
     core.rlim_cur = core.rlim_max = 0;
-    (void)prlimit(pid, RLIMIT_AS, &memory, NULL);
-    (void)prlimit(pid, RLIMIT_CORE, &core, NULL);
+    cpu.rlim_cur = cpu.rlim_max = p->seconds ? p->seconds : TC__PROC_SECONDS;
+    (void)prlimit(p->pid, RLIMIT_AS, &memory, NULL);
+    (void)prlimit(p->pid, RLIMIT_CORE, &core, NULL);
+    (void)prlimit(p->pid, RLIMIT_CPU, &cpu, NULL);
 #    else
-    (void)pid, (void)bytes;
+    (void)p;
 #    endif
 }
 
@@ -4147,7 +4842,7 @@ static int tc__proc_start(tc_ctx *c, tc__proc *p, char **environment) {
     error = tc__proc_spawn(p, ends[1], environment);
     tc__close(ends[1]);
     if (error) return tc__close(ends[0]), errno = error, 0;
-    tc__proc_limit(p->pid, p->memory);
+    tc__proc_limit(p);
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     p->capture = ends[0];
     p->started = p->running = 1;
@@ -4212,6 +4907,71 @@ static void tc__procs_poll(tc__proc *p, int count, int wait_ms) {
     (void)poll(fds, n, wait_ms);
 }
 
+// A process that runs too long, and its group. It may have gone to another group itself.
+static void tc__proc_kill(const tc__proc *p) {
+    (void)kill(-p->pid, SIGKILL);
+#    if TC__LINUX && defined(SYS_pidfd_send_signal)
+    if (p->watch >= 0) (void)syscall(SYS_pidfd_send_signal, p->watch, SIGKILL, NULL, 0);
+#    endif
+    if (p->watch < 0) (void)kill(p->pid, SIGKILL);
+}
+
+#    if TC__LINUX && defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
+typedef struct tc__hunt {
+    const char *mark;
+    char *text; // room for an environment
+    int found;
+} tc__hunt;
+
+enum { TC__HUNT_TEXT = 65536, TC__HUNT_ROUNDS = 16 };
+
+// Whether the process of a folder of /proc was started with the mark in its environment.
+static int tc__is_marked(const tc__hunt *h, int folder) {
+    int fd = openat(folder, "environ", O_RDONLY | O_CLOEXEC);
+    size_t size = strlen(h->mark), done = 0;
+    ssize_t n = 1;
+    while (fd >= 0 && n > 0 && done < TC__HUNT_TEXT) {
+        n = read(fd, h->text + done, TC__HUNT_TEXT - done);
+        if (n > 0) done += (size_t)n;
+    }
+    tc__close(fd);
+    for (size_t i = 0; i + size < done; i += strnlen(h->text + i, done - i) + 1)
+        if (!memcmp(h->text + i, h->mark, size + 1)) return 1;
+    return 0;
+}
+
+// The descriptor is of the process that was looked at, whatever becomes of its number.
+static void tc__hunt_visit(void *arg, int proc, const char *name) {
+    tc__hunt *h = (tc__hunt *)arg;
+    long pid = name[0] >= '1' && name[0] <= '9' ? strtol(name, NULL, 10) : 0;
+    int fd = pid > 0 && pid != (long)getpid() ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    int folder = fd < 0 ? -1 : openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0 && tc__is_marked(h, folder))
+        h->found += !syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+    tc__close(folder);
+    tc__close(fd);
+}
+
+// Ends every process that was started with this word ("NAME=value") in its environment, and all
+// that those started: what has left its process group and its session is found so, too.
+TC__UNUSED static void tc__kill_marked(tc_ctx *c, const char *mark) {
+    int kept = errno, proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    tc__hunt h;
+    h.mark = mark, h.found = 1;
+    h.text = proc < 0 ? NULL : (char *)tc__alloc(c, TC__HUNT_TEXT);
+    for (int i = 0; h.text && h.found && i < TC__HUNT_ROUNDS; i++) {
+        h.found = 0;
+        (void)tc__dir_each(proc, tc__hunt_visit, &h);
+        if (h.found) (void)poll(NULL, 0, 1); // they go, and are looked for again
+    }
+    tc__free(c, h.text, TC__HUNT_TEXT);
+    tc__close(proc);
+    errno = kept;
+}
+#    else
+TC__UNUSED static void tc__kill_marked(tc_ctx *c, const char *mark) { (void)c, (void)mark; }
+#    endif
+
 // Waits for all of them, at most limit_ms and until *cancel; then kills their process groups.
 static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
                            const volatile uint32_t *cancel) {
@@ -4230,7 +4990,7 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
         for (i = 0; i < count && now >= end; i++) {
             if (!p[i].running || p[i].timed_out) continue;
             p[i].timed_out = 1;
-            (void)kill(-p[i].pid, SIGKILL);
+            tc__proc_kill(&p[i]);
         }
         left_ms = now >= end ? 10 : (int)((end - now) / 1000000u) + 1;
         if (cancel && left_ms > GLANCE_MS) left_ms = GLANCE_MS;
@@ -4307,11 +5067,19 @@ static tc_status tc__text_save(const tc__text *t, const char *who, const char *p
         return TC_E_NULL;
     }
     if (t->failed) return TC_E_NOMEM;
+    tc__calm calm = tc__calm_begin();
     errno = 0;
-    FILE *f = fopen(path, "wb");
+    FILE *f = tc__file_stream(path, TC__STREAM_WRITE);
+    int other = !f && errno == EINVAL;
     int ok = f && fwrite(t->at, 1, t->size, f) == t->size;
     if (f && fclose(f)) ok = 0;
+    tc__calm_end(calm);
     if (ok) return TC_OK;
+    if (other) {
+        tc__fail(t->ctx, TC_E_IO,
+                 "%s: \"%s\" is no plain file; write one, and copy it there", who, path);
+        return TC_E_IO;
+    }
     tc__fail(t->ctx, TC_E_IO, "%s: cannot write \"%s\": %s", who, path,
              errno ? strerror(errno) : "unknown reason");
     return TC_E_IO;
@@ -4454,14 +5222,70 @@ static uint16_t tc__f16_of(float f) {
     if (a >= 0x47800000) return (uint16_t)(sign | 0x7c00);
     if (a >= 0x38800000) // normal: exponents differ by 112
         return (uint16_t)(sign | ((a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13));
-    // Subnormal: a whole number of 2^-24, which is the last place of 0.5.
-    return (uint16_t)(sign | (tc__bits_of_f32(tc__f32_of_bits(a) + 0.5f) - 0x3f000000));
+    // Subnormal: a whole number of 2^-24, rounded in integers.
+    uint32_t drop = 126 - (a >> 23), m = (a & 0x7fffff) | 0x800000;
+    if (drop > 24) return (uint16_t)sign;
+    uint32_t q = m >> drop, rest = m & ((1u << drop) - 1), half = 1u << (drop - 1);
+    return (uint16_t)(sign | (q + (rest > half || (rest == half && (q & 1)))));
 }
 
 static float tc__f16_value(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, a = h & 0x7fff;
-    float f = tc__f32_of_bits(a << 13) * 5192296858534827628530496329220096.0f; // 2^112
+    float f = (float)(int32_t)a * 5.9604644775390625e-8f; // subnormal: a times 2^-24
+    if (a >= 0x0400) f = tc__f32_of_bits((a << 13) + 0x38000000);
     return tc__f32_of_bits(tc__bits_of_f32(f) | (a >= 0x7c00 ? 0x7f800000 : 0) | sign);
+}
+
+// ---- rounding, in integers: a program that rounds upward or flushes subnormals gets the same numbers
+
+typedef struct tc__format {
+    int digits, least, most; // exponents of the smallest normal and of the largest number
+} tc__format;
+
+static const tc__format tc__format_f32 = {24, -126, 127},
+                        tc__format_f64 = {53, -1022, 1023};
+
+static double tc__f64_of_bits(uint64_t u) {
+    double d;
+    memcpy(&d, &u, sizeof d);
+    return d;
+}
+
+static int tc__top_bit(uint64_t m) {
+    int top = 0;
+    for (int n = 32; n; n /= 2)
+        if (m >> n) m >>= n, top += n;
+    return top;
+}
+
+// The number of format f nearest to m * 2^e, ties to even, as a double.
+static double tc__nearest(uint64_t m, int e, int negative, const tc__format *f) {
+    uint64_t sign = (uint64_t)negative << 63, infinity = (uint64_t)2047 << 52;
+    int top = e + tc__top_bit(m);
+    int last = (top < f->least ? f->least : top) - f->digits + 1, drop = last - e;
+    if (!m || drop > 64) return tc__f64_of_bits(sign);
+    if (drop > 0) {
+        uint64_t half = (uint64_t)1 << (drop - 1), rest = m & (half * 2 - 1);
+        m = drop < 64 ? m >> drop : 0;
+        m += rest > half || (rest == half && (m & 1)), e = last;
+    }
+    if (e + tc__top_bit(m) > f->most) return tc__f64_of_bits(sign | infinity);
+    double scaled = (double)(int64_t)m * tc__f64_of_bits((uint64_t)(e + 1023) << 52);
+    return negative ? -scaled : scaled;
+}
+
+static double tc__f32_nearest(double v) {
+    uint64_t u, low = ((uint64_t)1 << 52) - 1;
+    memcpy(&u, &v, sizeof u);
+    int exponent = (int)(u >> 52 & 2047);
+    if (exponent == 2047) return v;
+    uint64_t m = (u & low) | (exponent ? low + 1 : 0);
+    return tc__nearest(m, (exponent ? exponent : 1) - 1075, (int)(u >> 63),
+                       &tc__format_f32);
+}
+
+static double tc__i64_nearest(int64_t v, const tc__format *f) {
+    return tc__nearest(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 0, v < 0, f);
 }
 
 // ---- one value
@@ -4483,15 +5307,16 @@ static int64_t tc__saturate(double v, int64_t lo, int64_t hi) {
 static tc__value tc__value_cast(tc__value v, int from, int to) {
     tc__value r;
     int is_float = tc__is_float(from);
-    double f = is_float ? v.f : (double)v.i;
-    float rounded = is_float ? (float)v.f : (float)v.i;
+    double f = is_float ? v.f : tc__i64_nearest(v.i, &tc__format_f64);
+    double rounded =
+        is_float ? tc__f32_nearest(v.f) : tc__i64_nearest(v.i, &tc__format_f32);
     r.i = 0;
     switch ((tc_dtype)to) {
     case TC_DTYPE_COUNT: break;
     case TC_F64: r.f = f; break;
-    case TC_F32: r.f = (double)rounded; break;
-    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of(rounded)); break;
-    case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of(rounded)); break;
+    case TC_F32: r.f = rounded; break;
+    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of((float)rounded)); break;
+    case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of((float)rounded)); break;
     case TC_BOOL: r.i = is_float ? v.f != 0 : v.i != 0; break;
     case TC_I64: r.i = is_float ? tc__double_to_i64(v.f) : v.i; break;
     case TC_U8: r.i = is_float ? tc__saturate(f, 0, 255) : v.i & 255; break;
@@ -4506,11 +5331,15 @@ static tc__value tc__value_cast(tc__value v, int from, int to) {
     return r;
 }
 
-// A number of the program's text in dtype t. Halves are computed with as f32, and so are their scalars.
+// A number of the program's text in dtype t. It becomes what ops on t compute with, and then wraps as
+// their results do: filling with s is adding s to zeros. Halves are computed with as f32, and so are
+// their scalars.
 static tc__value tc__value_of(double s, int t) {
     tc__value v;
     v.f = s;
-    return tc__value_cast(v, TC_F64, tc__is_half(t) ? (int)TC_F32 : t);
+    int computed = tc__is_half(t) ? (int)TC_F32 : tc__computed_as(t);
+    v = tc__value_cast(v, TC_F64, computed);
+    return tc__is_half(t) ? v : tc__value_cast(v, computed, t);
 }
 
 // The element `i` at `p`.
@@ -5386,6 +6215,13 @@ static int64_t tc__ix_gcd(int64_t a, int64_t b) {
     return a < 0 ? -a : a;
 }
 
+// What e has beside terms: the number that it adds to all of them.
+static int64_t tc__ix_constant_part(const tc__ixpool *p, tc__ix e) {
+    if (tc__ix_is_const(e)) return tc__ix_value(e);
+    const tc__ixnode *n = tc__ix_node(p, e);
+    return n->kind == TC__IX_POLY ? n->base : 0;
+}
+
 // A divisor that every value of e surely has (0 for e = 0), variables and symbols being arbitrary.
 static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
     if (tc__ix_is_const(e)) return tc__ix_value(e) < 0 ? -tc__ix_value(e) : tc__ix_value(e);
@@ -5527,6 +6363,8 @@ typedef struct tc__storage {
                           //   of a device a copy here, owned
     uint32_t refs;
     uint8_t owner;       // tc__owner
+    uint8_t watched;     // a late read may compute from what it holds: see exec/run.c
+    uint32_t refused;    // number of a write in place that failed; see graph/refuse.c
     uint64_t version;    // counts writes (in-place ops, tc_touch)
     uint32_t bind_epoch; // visit that last used it, and
     uint32_t bind_index; //   the first of its externals there
@@ -5539,27 +6377,32 @@ typedef struct tc__marks {
 } tc__marks;
 
 typedef struct tc__tensor {
+    uint64_t id;          // the handle it is known by; one that was a result keeps that
     uint32_t epoch;       // 0 = free slot
     uint32_t layout;      // id, from 1
     tc__storage *storage; // counted
     int64_t offset;       // first element, in elements
-    uint32_t scope;       // depth of the scope that frees it; 0 = tc_free only
-    uint32_t bind_epoch;  // visit that last used it as an external, and
-    uint32_t bind_index;  //   its number there
-    tc__marks *marks;     // owned; NULL = none
-    const char *file;     // where it was made, static text of the caller
+    uint32_t scope; // depth of the scope that frees it; 0 = tc_free only; TC__OF_REGION
+    struct tc__region *region;  // OF_REGION: whose it is,
+    const struct tc__step *way; //   and the end of the path that it goes with
+    uint32_t bind_epoch;        // visit that last used it as an external, and
+    uint32_t bind_index;        //   its number there
+    tc__marks *marks;           // owned; NULL = none
+    const char *file;           // where it was made, static text of the caller
     int line;
 } tc__tensor;
 
+#define TC__OF_REGION UINT32_MAX // in place of a scope: a region frees it
+
 // What remains of a freed tensor, for the message about its dead handle.
 typedef struct tc__obituary {
-    uint32_t epoch;
+    uint64_t id;
     const char *how; // static text
     const char *file;
     int line;
 } tc__obituary;
 
-enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 64 };
+enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 128 };
 #define TC__VISIT_BIT                                                                      \
     ((uint32_t)1 << 23) // slot numbers with this bit are positions in a visit
 #define TC__SLOT_MASK (((uint32_t)1 << 24) - 1)
@@ -5574,9 +6417,12 @@ typedef struct tc__values {
     TC__VEC(uint32_t) free_slot;
     TC__VEC(uint32_t) scoped; // slots made in open scopes, oldest first
     TC__VEC(size_t) scope;    // start of each open scope in `scoped`
-    tc__obituary obituary[TC__OBITUARIES];
+    tc__map known;            // id of a result that outlives its visit -> its slot
+    tc__obituary obituary[TC__OBITUARIES]; // of the last ones
+    uint32_t deaths;
     size_t unscoped; // live tensors outside scopes
-    int warned_unscoped;
+    int warned_unscoped, warned_shared;
+    size_t pile_bytes; // of the context's memory, where eager results are counted next
     volatile uint32_t children;  // contexts that read this one's tensors
     tc__family *family;          // of the children; owned, NULL = there were none
     tc_ctx *parent;              // whose tensors this one reads; NULL = none
@@ -5587,6 +6433,7 @@ typedef struct tc__values {
     TC__VEC(struct tc__device *) device; // number i + 1; owned by exec/device.c
     int source_device; // of what an eager call makes of nothing: that of its first operand,
     int default_device; //   this where it has none; and of regions without a tensor
+    int source_is_like; // it is that of an operand, which in a region decides as well
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -5718,6 +6565,24 @@ static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
     return s;
 }
 
+enum {
+    TC__SLAB_SLACK = 64
+}; // bytes of a result's storage: vectors may read one vector beyond
+
+// Whether a tensor is known to be all of its storage.
+static int tc__is_all_of(const tc__layout *l, const tc__storage *s) {
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    return bytes == s->bytes || bytes + TC__SLAB_SLACK == s->bytes;
+}
+
+// The device that has the storage; NULL = the host.
+static tc__device *tc__device_of_storage(tc_ctx *c, const tc__storage *s) {
+    const tc__values *v = tc__values_of(c);
+    for (size_t i = 0; s->device && i < v->device.count; i++)
+        if (&v->device.at[i]->own == s->device) return v->device.at[i];
+    return NULL;
+}
+
 // The same on a device, NULL = the host.
 static tc__storage *tc__storage_on(tc_ctx *c, tc__device *d, size_t bytes) {
     tc_device_memory m;
@@ -5808,9 +6673,30 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
     v->warned_unscoped = 1;
     tc__warn(
         c,
-        "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap loops in "
-        "tc_scope_begin/end or tc_free results",
+        "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap the body of "
+        "loops in tc_scope_begin and tc_scope_return, or tc_free results",
         t->file ? t->file : "?", t->line);
+}
+
+enum { TC__PILE = 16 }; // results of one place that are a pile
+
+// Eager results that nobody frees: nothing tells them from those that somebody holds, so this is told where
+// the context's memory reaches a size, and twice that, and so on.
+static void tc__pile_check(tc_ctx *c, const char *file, int line) {
+    tc__values *v = tc__values_of(c);
+    size_t n = 0, bytes = 0;
+    for (size_t i = 0; i < v->slot.count; i++) {
+        const tc__tensor *t = v->slot.at[i];
+        if (!t->epoch || t->scope || t->line != line || t->file != file) continue;
+        n++, bytes += t->storage->owner == TC__OWNED ? t->storage->bytes : 0;
+    }
+    while (v->pile_bytes <= tc__core_of(c)->bytes) v->pile_bytes *= 2;
+    if (n < TC__PILE) return;
+    tc__warn(
+        c,
+        "%zu eager results of %s:%d hold %zu MB outside any scope, of %zu MB in all; wrap "
+        "the body of the loop in tc_scope_begin and tc_scope_return, or in a region",
+        n, file ? file : "?", line, bytes >> 20, tc__core_of(c)->bytes >> 20);
 }
 
 // A new tensor in the current scope. Takes over one reference of `s`, also when it fails.
@@ -5826,6 +6712,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
+    t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
         v->scoped.at[v->scoped.count++] = slot;
@@ -5833,6 +6720,43 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
         if (TC__UNLIKELY(++v->unscoped >= TC__MANY_UNSCOPED)) tc__warn_unscoped(c, t);
     }
     return tc__handle(v, t->epoch, slot);
+}
+
+// From now on `scope` frees the tensor, not the one that did; its slot is not among that one's yet.
+static void tc__tensor_move(tc_ctx *c, tc__tensor *t, uint32_t scope) {
+    tc__values *v = tc__values_of(c);
+    v->unscoped += !scope, v->unscoped -= !t->scope;
+    t->scope = scope;
+}
+
+// A result of a visit becomes a tensor of its own, under the handle it has; NULL = reported.
+static tc__tensor *tc__known_add(tc_ctx *c, uint64_t id, const tc__tensor *from) {
+    tc__values *v = tc__values_of(c);
+    uint64_t slot;
+    if (tc__map_get(&v->known, id, &slot)) return v->slot.at[slot];
+    if (!tc__map_set(&v->known, id, 0)) return NULL;
+    from->storage->refs++;
+    tc_tensor own = tc__tensor_new(c, from->layout, from->storage, from->offset, from->file,
+                                   from->line);
+    if (!own.id) return tc__map_remove(&v->known, id), (tc__tensor *)NULL;
+    slot = tc__handle_slot(own);
+    (void)tc__map_set(&v->known, id, slot);
+    tc__tensor *t = v->slot.at[slot];
+    tc__tensor_move(c, t, 0);
+    t->id = id, t->bind_epoch = from->bind_epoch, t->bind_index = from->bind_index;
+    return t;
+}
+
+// Room for n of them; 0 = reported.
+static int tc__known_prepare(tc_ctx *c, uint32_t n) {
+    return tc__slots_prepare(c, n) && tc__map_reserve(&tc__values_of(c)->known, n);
+}
+
+static tc__tensor *tc__known_find(tc_ctx *c, uint64_t id) {
+    tc__values *v = tc__values_of(c);
+    uint64_t slot;
+    if (!v->known.count || !tc__map_get(&v->known, id, &slot)) return NULL;
+    return v->slot.at[slot];
 }
 
 // The live tensor of an eager handle, NULL if it is none (nothing is reported).
@@ -5844,12 +6768,27 @@ static tc__tensor *tc__slot_find(tc_ctx *c, tc_tensor h) {
     return t->epoch && t->epoch == tc__handle_epoch(h) ? t : NULL;
 }
 
+// What is remembered of handle `id`; NULL = nothing, or no more.
+static const tc__obituary *tc__obituary_of(const tc__values *v, uint64_t id) {
+    for (uint32_t i = 1; i <= TC__OBITUARIES; i++) {
+        const tc__obituary *o = &v->obituary[(v->deaths - i) % TC__OBITUARIES];
+        if (o->id == id) return o;
+    }
+    return NULL;
+}
+
+static void tc__obituary_write(tc__values *v, uint64_t id, const char *how,
+                               const char *file, int line) {
+    tc__obituary *o = &v->obituary[v->deaths++ % TC__OBITUARIES];
+    o->id = id, o->how = how, o->file = file, o->line = line;
+}
+
 static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file,
                           int line) {
     tc__values *v = tc__values_of(c);
     tc__tensor *t = v->slot.at[slot];
-    tc__obituary *o = &v->obituary[t->epoch % TC__OBITUARIES];
-    o->epoch = t->epoch, o->how = how, o->file = file, o->line = line;
+    tc__obituary_write(v, t->id, how, file, line);
+    if (t->id & TC__VISIT_BIT) tc__map_remove(&v->known, t->id);
     tc__storage_unref(c, t->storage);
     if (t->marks) tc__free(c, t->marks, sizeof *t->marks);
     if (!t->scope) v->unscoped--;
@@ -5879,6 +6818,8 @@ static int tc__values_open(tc_ctx *c) {
     memset(&none, 0, sizeof none);
     tc__map_init(&v->layout_ids, c);
     tc__map_init(&v->import, c);
+    tc__map_init(&v->known, c);
+    v->pile_bytes = (size_t)1 << 30;
     return TC__PUSH(c, v->layout, none);
 }
 
@@ -5894,6 +6835,90 @@ static void tc__values_close(tc_ctx *c) {
     TC__VEC_FREE(c, v->scope);
     TC__VEC_FREE(c, v->layout);
     tc__map_free(&v->layout_ids);
+    tc__map_free(&v->known);
+}
+// ---- gen/value/overlap.c ------------------------------------------------
+// Which elements of memory two views have in common, and how one view lies in plain memory.
+// Views are made by slicing, permuting and reshaping, so their dimensions nest: sorted by stride, each
+// dimension steps over all that the smaller ones reach.
+
+// A dimension that takes steps: of more than one element, and not expanded.
+typedef struct tc__reachdim {
+    int dim;              // of the layout
+    int64_t size, stride; // stride > 0
+    int64_t
+        inner; // elements from the first to the last that smaller dimensions reach, both included
+} tc__reachdim;
+
+// The dimensions of l that take steps, the largest stride first; their number.
+static int tc__layout_steps(const tc__layout *l, tc__reachdim *out) {
+    int n = 0;
+    for (int d = 0; d < l->rank; d++) {
+        tc__reachdim r;
+        if (l->dims[d] <= 1 || !l->strides[d]) continue;
+        r.dim = d, r.size = l->dims[d], r.inner = 1;
+        r.stride = l->strides[d] < 0 ? -l->strides[d] : l->strides[d];
+        int at = n++;
+        for (; at && out[at - 1].stride < r.stride; at--) out[at] = out[at - 1];
+        out[at] = r;
+    }
+    int64_t inner = 1;
+    for (int i = n; i-- > 0;) {
+        out[i].inner = inner;
+        inner += (out[i].size - 1) * out[i].stride;
+    }
+    return n;
+}
+
+// Whether each dimension steps over what the smaller ones reach: no two elements are one, but by expanded
+// dimensions.
+static int tc__layout_nests(const tc__layout *l) {
+    tc__reachdim d[TC_MAX_RANK];
+    int n = tc__layout_steps(l, d);
+    for (int i = 0; i < n; i++)
+        if (d[i].stride < d[i].inner) return 0;
+    return 1;
+}
+
+// Whether several elements of l are one in memory.
+static int tc__layout_repeats(const tc__layout *l) {
+    for (int d = 0; d < l->rank; d++)
+        if (l->dims[d] > 1 && !l->strides[d]) return l->numel > 0;
+    return 0;
+}
+
+// Elements from the first to the last that n dimensions reach, both included.
+static int64_t tc__steps_reach(const tc__reachdim *d, int n) {
+    return n ? d->inner + (d->size - 1) * d->stride : 1;
+}
+
+// Whether an element at a + (what the dimensions `x` reach) may be one at b + (what `y` reach). 0 is sure.
+static int tc__steps_meet(int64_t a, const tc__reachdim *x, int nx, int64_t b,
+                          const tc__reachdim *y, int ny) {
+    for (;;) {
+        int64_t reach_x = tc__steps_reach(x, nx), reach_y = tc__steps_reach(y, ny);
+        if (a + reach_x <= b || b + reach_y <= a) return 0;
+        if (!nx && !ny) return 1;
+        // Whatever the largest stride is, both are looked at within one period of it.
+        int64_t period = nx && (!ny || x->stride >= y->stride) ? x->stride : y->stride;
+        if (nx && x->stride == period) x++, nx--;
+        if (ny && y->stride == period) y++, ny--;
+        int64_t apart = (b - a) % period;
+        a = 0, b = apart < 0 ? apart + period : apart;
+        if (tc__steps_reach(x, nx) > period || b + tc__steps_reach(y, ny) > period)
+            return 1;
+    }
+}
+
+// Whether views of one memory, whose first elements are `a_at` and `b_at`, may have an element in common;
+// 0 is sure.
+static int tc__layouts_meet(const tc__layout *a, int64_t a_at, const tc__layout *b,
+                            int64_t b_at) {
+    tc__reachdim x[TC_MAX_RANK], y[TC_MAX_RANK];
+    if (!a->numel || !b->numel) return 0;
+    if (a_at + a->high < b_at + b->low || b_at + b->high < a_at + a->low) return 0;
+    int nx = tc__layout_steps(a, x), ny = tc__layout_steps(b, y);
+    return tc__steps_meet(a_at + a->low, x, nx, b_at + b->low, y, ny);
 }
 // ---- gen/value/family.c -------------------------------------------------
 // Families: a context whose tensors other threads read, each through a context of its own.
@@ -6022,12 +7047,11 @@ static void tc__imports_free(tc_ctx *c) {
 
 // ---- membership ----
 
-// Child c sees the live tensors of the parent: eager ones, and the n kept ones. 0 = reported.
-static int tc__family_join(tc_ctx *c, tc_ctx *parent, const uint64_t *kept_id,
-                           tc__tensor *const *kept, size_t n) {
+// Child c sees the live tensors of the parent that are the caller's. 0 = reported.
+static int tc__family_join(tc_ctx *c, tc_ctx *parent) {
     tc__values *v = tc__values_of(c), *from = tc__values_of(parent);
     tc__family *f = from->family;
-    size_t room = from->slot.count + n;
+    size_t room = from->slot.count;
     tc__held *held = (tc__held *)tc__hook_realloc(&tc__core_of(parent)->hook, NULL, 0,
                                                   tc__held_size(room));
     tc__map seen;
@@ -6037,11 +7061,9 @@ static int tc__family_join(tc_ctx *c, tc_ctx *parent, const uint64_t *kept_id,
     tc__map_init(&seen, c);
     for (uint32_t i = 0; ok && i < from->slot.count; i++) {
         const tc__tensor *t = from->slot.at[i];
-        if (t->epoch)
-            ok = tc__import(c, parent, held, &seen, tc__handle(from, t->epoch, i).id, t);
+        if (t->epoch && t->scope != TC__OF_REGION)
+            ok = tc__import(c, parent, held, &seen, t->id, t);
     }
-    for (size_t i = 0; ok && i < n; i++)
-        ok = tc__import(c, parent, held, &seen, kept_id[i], kept[i]);
     tc__map_free(&seen);
     // The block is given back at its full size.
     for (size_t i = held->count; i < room; i++) held->at[i] = NULL;
@@ -6228,6 +7250,7 @@ typedef enum tc__op {
     TC_OP_COPY_,
     TC_OP_KEEP,
     TC_OP_BREAK,
+    TC_OP_SHARE,
     TC_OP_FINISH,
     TC_OP_COUNT
 } tc__op;
@@ -6258,9 +7281,10 @@ typedef struct tc__node {
     uint16_t phase; // GROUP and LOOP
     uint32_t id;    // position in graph->node
     uint32_t n_in, n_attr;
-    uint32_t *in;             // ids of operands, owned by the graph
-    int64_t *attr;            // words by op, see ops.def; owned by the graph
-    tc__ix dims[TC_MAX_RANK]; // TENSOR
+    uint32_t *in;                // ids of operands, owned by the graph
+    int64_t *attr;               // words by op, see ops.def; owned by the graph
+    tc__ix dims[TC_MAX_RANK];    // TENSOR
+    const struct tc__step *from; // TENSOR: the call it was first made for; NULL = none
 } tc__node;
 
 typedef struct tc__graph {
@@ -6268,7 +7292,8 @@ typedef struct tc__graph {
     tc__ixpool *ix;  // of the compile session, owned by it
     tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
-    tc__map ids; // hash -> id, TENSOR and GROUP nodes
+    tc__map ids;                 // hash -> id, TENSOR and GROUP nodes
+    const struct tc__step *from; // that nodes are made for now
 } tc__graph;
 
 // What a reduction starts with: combining it with a value gives the value.
@@ -6330,7 +7355,7 @@ static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
     tc__node *m = (tc__node *)tc__arena_alloc(&g->arena, sizeof *m + attrs + ins);
     if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
     *m = *n;
-    m->id = (uint32_t)g->node.count - 1;
+    m->id = (uint32_t)g->node.count - 1, m->from = g->from;
     m->attr = (int64_t *)(void *)(m + 1);
     m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
     if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
@@ -6563,6 +7588,12 @@ typedef struct tc__op_info {
 
 static const char *tc__op_name(tc__op op);
 
+// The user's word for an op that is being made: the call that makes it of several, or its own.
+static const char *tc__called(tc_ctx *c, tc__op op) {
+    const char *doing = c ? tc__core_of(c)->doing : NULL;
+    return doing ? doing : tc__op_name(op);
+}
+
 // "[32, 48]" into out.
 static const char *tc__dims_text(const tc__meta *m, char out[160]) {
     size_t n = 0;
@@ -6617,7 +7648,7 @@ static int tc__need(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
         if (q->need[i].kind == kind && q->need[i].a == a && q->need[i].b == b) return 1;
     if (q->needs == TC__MAX_RELATIONS)
         return tc__fail(q->ctx, TC_E_TOO_BIG, "%s: more than %d relations of sizes",
-                        tc__op_name(q->op), TC__MAX_RELATIONS);
+                        tc__called(q->ctx, q->op), TC__MAX_RELATIONS);
     q->need[q->needs++] = r;
     return 1;
 }
@@ -6677,12 +7708,38 @@ static int tc__dtype_common(tc__infer *q, uint32_t first) {
     return t;
 }
 
+// What arithmetic is on bools: true + true is true. And a complement that does not ask which bits true
+// has, a mask on the CPU and 1 on a GPU.
+static const struct {
+    tc__op op, on_bool;
+} tc__bool_forms[] = {{TC_OP_ADD, TC_OP_LOGICAL_OR},
+                      {TC_OP_MUL, TC_OP_LOGICAL_AND},
+                      {TC_OP_MAXIMUM, TC_OP_LOGICAL_OR},
+                      {TC_OP_MINIMUM, TC_OP_LOGICAL_AND},
+                      {TC_OP_BITWISE_NOT, TC_OP_LOGICAL_NOT}};
+
+// The op that is done on operands of dtype t.
+static tc__op tc__op_on(tc__op op, int t) {
+    for (size_t i = 0; i < TC__COUNT(tc__bool_forms) && t == TC_BOOL; i++)
+        if (tc__bool_forms[i].op == op) return tc__bool_forms[i].on_bool;
+    return op;
+}
+
 static int tc__dtype_promote(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
     if (q->out.dtype != TC_BOOL || q->op == TC_OP_CAT) return 1;
+    if (tc__op_on(q->op, TC_BOOL) != q->op) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE,
                     "%s: not defined on bool; use logical ops, or tc_cast to TC_I32 first",
-                    tc__op_name(q->op));
+                    tc__called(q->ctx, q->op));
+}
+
+// Of halves also their sums as they are, in f32: a word of the call says so, and a node's dtype.
+static int tc__dtype_product(tc__infer *q) {
+    int asked = q->n_attr ? (int)q->attr[0] : q->out.dtype;
+    if (!tc__dtype_promote(q)) return 0;
+    if (asked == TC_F32 && tc__is_half(q->out.dtype)) q->out.dtype = TC_F32;
+    return 1;
 }
 
 static int tc__dtype_floating(tc__infer *q) {
@@ -6705,7 +7762,7 @@ static int tc__dtype_bits(tc__infer *q) {
     if (!tc__is_float(q->out.dtype)) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE,
                     "%s: needs integers or bool, got %s; tc_cast first?",
-                    tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(q->out.dtype)->name);
 }
 
 // A bool has no width to shift in.
@@ -6713,15 +7770,15 @@ static int tc__dtype_shift(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
     if (!tc__is_float(q->out.dtype) && q->out.dtype != TC_BOOL) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs integers, got %s; tc_cast first?",
-                    tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(q->out.dtype)->name);
 }
 
 static int tc__dtype_where(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
     if (q->in[0]->dtype == TC_BOOL) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE,
-                    "where: the condition must be bool, got %s; use tc_ne_s(c, 0)",
-                    tc__dtype(q->in[0]->dtype)->name);
+                    "%s: the condition must be bool, got %s; use tc_ne_s(c, 0)",
+                    tc__called(q->ctx, q->op), tc__dtype(q->in[0]->dtype)->name);
 }
 
 static int tc__dtype_same(tc__infer *q) {
@@ -6760,7 +7817,7 @@ static int tc__bcast_fail(tc__infer *q, uint32_t i, int dim) {
     return tc__fail(q->ctx, TC_E_BROADCAST,
                     "%s: sizes do not broadcast: %s and %s differ in dimension %d; "
                     "equal sizes or 1 are needed",
-                    tc__op_name(q->op), tc__dims_text(&q->out, x),
+                    tc__called(q->ctx, q->op), tc__dims_text(&q->out, x),
                     tc__dims_text(q->in[i], y), dim);
 }
 
@@ -6823,9 +7880,10 @@ static int tc__shape_reshape(tc__infer *q) {
     tc__shape_sizes(q);
     tc__ix have = tc__meta_numel(q->ix, q->in[0]), want = tc__meta_numel(q->ix, &q->out);
     if (tc__know(q, TC__EQUAL, want, have)) return 1;
-    return tc__fail(q->ctx, TC_E_SHAPE, "reshape: %s has %lld elements, %s has %lld",
-                    tc__dims_text(q->in[0], x), (long long)tc__ix_value(have),
-                    tc__dims_text(&q->out, y), (long long)tc__ix_value(want));
+    return tc__fail(q->ctx, TC_E_SHAPE, "%s: %s has %lld elements, %s has %lld",
+                    tc__called(q->ctx, q->op), tc__dims_text(q->in[0], x),
+                    (long long)tc__ix_value(have), tc__dims_text(&q->out, y),
+                    (long long)tc__ix_value(want));
 }
 
 static int tc__shape_permute(tc__infer *q) {
@@ -6834,16 +7892,16 @@ static int tc__shape_permute(tc__infer *q) {
     for (uint32_t i = 0; i < q->n_attr; i++) {
         if (q->attr[i] < 0 || q->attr[i] >= m->rank || (seen >> q->attr[i] & 1))
             return tc__fail(q->ctx, TC_E_DIM,
-                            "permute: dimension %lld is out of range or repeated; "
+                            "%s: dimension %lld is out of range or repeated; "
                             "the order must name 0..%d once each",
-                            (long long)q->attr[i], m->rank - 1);
+                            tc__called(q->ctx, q->op), (long long)q->attr[i], m->rank - 1);
         seen |= 1u << q->attr[i];
         q->out.dims[i] = m->dims[q->attr[i]];
     }
     q->out.rank = m->rank;
     if (q->n_attr == m->rank) return 1;
-    return tc__fail(q->ctx, TC_E_RANK, "permute: %u dimensions given, the tensor has %d",
-                    (unsigned)q->n_attr, m->rank);
+    return tc__fail(q->ctx, TC_E_RANK, "%s: %u dimensions given, the tensor has %d",
+                    tc__called(q->ctx, q->op), (unsigned)q->n_attr, m->rank);
 }
 
 static int tc__shape_expand(tc__infer *q) {
@@ -6855,15 +7913,15 @@ static int tc__shape_expand(tc__infer *q) {
         ok = tc__know(q, TC__EQUAL, m->dims[i], q->out.dims[lead + i]) ||
              tc__know(q, TC__EQUAL, m->dims[i], tc__ix_const(1));
     if (ok) return 1;
-    return tc__fail(q->ctx, TC_E_BROADCAST,
-                    "expand: %s does not expand to %s; only size 1 repeats",
-                    tc__dims_text(m, x), tc__dims_text(&q->out, y));
+    return tc__fail(
+        q->ctx, TC_E_BROADCAST, "%s: %s does not expand to %s; only size 1 repeats",
+        tc__called(q->ctx, q->op), tc__dims_text(m, x), tc__dims_text(&q->out, y));
 }
 
 static int tc__dim_of(tc__infer *q, int64_t dim) {
     if (dim >= 0 && dim < q->in[0]->rank) return 1;
     return tc__fail(q->ctx, TC_E_DIM, "%s: dimension %lld is out of range for rank %d",
-                    tc__op_name(q->op), (long long)dim, q->in[0]->rank);
+                    tc__called(q->ctx, q->op), (long long)dim, q->in[0]->rank);
 }
 
 static int tc__shape_slice(tc__infer *q) {
@@ -6885,8 +7943,8 @@ static int tc__shape_pad(tc__infer *q) {
     }
     q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
     if (tc__know(q, TC__NOT_LESS, q->out.dims[dim], tc__ix_const(0))) return 1;
-    return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size",
-                    (long long)dim);
+    return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %lld would get a negative size",
+                    tc__called(q->ctx, q->op), (long long)dim);
 }
 
 static int tc__shape_window(tc__infer *q) {
@@ -6895,8 +7953,8 @@ static int tc__shape_window(tc__infer *q) {
     tc__shape_same(q);
     if (q->out.rank == TC_MAX_RANK)
         return tc__fail(q->ctx, TC_E_RANK,
-                        "window: the result would have more than %d dimensions",
-                        TC_MAX_RANK);
+                        "%s: the result would have more than %d dimensions",
+                        tc__called(q->ctx, q->op), TC_MAX_RANK);
     // count = (n - (size - 1) * dilation - 1) / stride + 1
     tc__ix reach =
         tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
@@ -6904,9 +7962,9 @@ static int tc__shape_window(tc__infer *q) {
         tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
     if (!tc__know(q, TC__NOT_LESS, left, tc__ix_const(0)))
         return tc__fail(q->ctx, TC_E_SHAPE,
-                        "window: size %lld (dilation %lld) is larger than the "
+                        "%s: size %lld (dilation %lld) is larger than the "
                         "dimension %lld; pad it first?",
-                        (long long)tc__ix_value(q->attr[1]),
+                        tc__called(q->ctx, q->op), (long long)tc__ix_value(q->attr[1]),
                         (long long)tc__ix_value(q->attr[3]),
                         (long long)tc__ix_value(q->out.dims[dim]));
     q->out.dims[dim] =
@@ -6926,10 +7984,11 @@ static int tc__shape_cat(tc__infer *q) {
             ok = d == dim || tc__know(q, TC__EQUAL, q->in[i]->dims[d], q->out.dims[d]);
         if (!ok)
             return tc__fail(q->ctx, TC_E_SHAPE,
-                            "cat: operand %u is %s, operand 0 is %s; all sizes "
+                            "%s: operand %u is %s, operand 0 is %s; all sizes "
                             "but dimension %lld must be equal",
-                            (unsigned)i, tc__dims_text(q->in[i], x),
-                            tc__dims_text(q->in[0], y), (long long)dim);
+                            tc__called(q->ctx, q->op), (unsigned)i,
+                            tc__dims_text(q->in[i], x), tc__dims_text(q->in[0], y),
+                            (long long)dim);
         q->out.dims[dim] = tc__ix_add(q->ix, q->out.dims[dim], q->in[i]->dims[dim]);
     }
     return 1;
@@ -6938,7 +7997,7 @@ static int tc__shape_cat(tc__infer *q) {
 static int tc__index_dtype(tc__infer *q) {
     if (q->in[1]->dtype == TC_I32 || q->in[1]->dtype == TC_I64) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s",
-                    tc__op_name(q->op), tc__dtype(q->in[1]->dtype)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(q->in[1]->dtype)->name);
 }
 
 static int tc__shape_take(tc__infer *q) {
@@ -6947,8 +8006,8 @@ static int tc__shape_take(tc__infer *q) {
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     if (a->rank - 1 + b->rank > TC_MAX_RANK)
         return tc__fail(q->ctx, TC_E_RANK,
-                        "take: the result would have %d dimensions, %d are possible",
-                        a->rank - 1 + b->rank, TC_MAX_RANK);
+                        "%s: the result would have %d dimensions, %d are possible",
+                        tc__called(q->ctx, q->op), a->rank - 1 + b->rank, TC_MAX_RANK);
     int n = 0;
     for (int i = 0; i < dim; i++) q->out.dims[n++] = a->dims[i];
     for (int i = 0; i < b->rank; i++) q->out.dims[n++] = b->dims[i];
@@ -6967,9 +8026,10 @@ static int tc__shape_gather(tc__infer *q) {
         ok = i == dim || tc__know(q, TC__NOT_LESS, a->dims[i], b->dims[i]);
     if (!ok)
         return tc__fail(q->ctx, TC_E_SHAPE,
-                        "gather: index %s does not fit %s; outside dimension %lld "
+                        "%s: index %s does not fit %s; outside dimension %lld "
                         "it must not be larger",
-                        tc__dims_text(b, x), tc__dims_text(a, y), (long long)dim);
+                        tc__called(q->ctx, q->op), tc__dims_text(b, x), tc__dims_text(a, y),
+                        (long long)dim);
     q->out.rank = b->rank;
     memcpy(q->out.dims, b->dims, sizeof b->dims);
     return 1;
@@ -6983,9 +8043,10 @@ static int tc__shape_reduce(tc__infer *q) {
     for (int i = 0; i < q->out.rank; i++) {
         if (!(q->attr[0] >> i & 1)) continue;
         if (!empty_ok && !tc__know(q, TC__NOT_LESS, q->out.dims[i], tc__ix_const(1)))
-            return tc__fail(
-                q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
-                tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
+            return tc__fail(q->ctx, TC_E_SHAPE,
+                            "%s: dimension %d of %s is empty and has no %s",
+                            tc__called(q->ctx, q->op), i, tc__dims_text(q->in[0], x),
+                            tc__op_name(q->op));
         q->out.dims[i] = tc__ix_const(1);
     }
     return 1;
@@ -6996,15 +8057,17 @@ static int tc__shape_matmul(tc__infer *q) {
     char x[160], y[160];
     if (a->rank < 2 || b->rank != a->rank)
         return tc__fail(q->ctx, TC_E_RANK,
-                        "matmul: operands are %s and %s; at least 2 dimensions are "
+                        "%s: operands are %s and %s; at least 2 dimensions are "
                         "needed",
-                        tc__dims_text(a, x), tc__dims_text(b, y));
+                        tc__called(q->ctx, q->op), tc__dims_text(a, x),
+                        tc__dims_text(b, y));
     int r = a->rank;
     if (!tc__know(q, TC__EQUAL, a->dims[r - 1], b->dims[r - 2]))
         return tc__fail(q->ctx, TC_E_SHAPE,
-                        "matmul: inner sizes differ: a is %s, b is %s; transpose "
+                        "%s: inner sizes differ: a is %s, b is %s; transpose "
                         "one of them?",
-                        tc__dims_text(a, x), tc__dims_text(b, y));
+                        tc__called(q->ctx, q->op), tc__dims_text(a, x),
+                        tc__dims_text(b, y));
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
@@ -7015,11 +8078,11 @@ static int tc__shape_matmul(tc__infer *q) {
 // Whether the op has n operands and a last dimension, as all that is recorded here has.
 static int tc__opaque_check(tc__infer *q, uint32_t n) {
     if (q->n_in != n)
-        return tc__fail(q->ctx, TC_E_ARG, "%s: %u operands, it has %u", tc__op_name(q->op),
-                        (unsigned)q->n_in, (unsigned)n);
+        return tc__fail(q->ctx, TC_E_ARG, "%s: %u operands, it has %u",
+                        tc__called(q->ctx, q->op), (unsigned)q->n_in, (unsigned)n);
     if (q->in[0]->rank) return 1;
     return tc__fail(q->ctx, TC_E_RANK, "%s: a scalar has no dimension; reshape it to [1]",
-                    tc__op_name(q->op));
+                    tc__called(q->ctx, q->op));
 }
 
 // The dtypes that exec/opaque.c has code for; graph/rows.c converts others to one of them.
@@ -7028,7 +8091,7 @@ static int tc__shape_scan(tc__infer *q) {
     if (!tc__opaque_check(q, 1)) return 0;
     if (t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i64, f32 or f64, got %s",
-                    tc__op_name(q->op), tc__dtype(t)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(t)->name);
 }
 
 static int tc__shape_argsort(tc__infer *q) {
@@ -7036,7 +8099,7 @@ static int tc__shape_argsort(tc__infer *q) {
     if (!tc__opaque_check(q, 1)) return 0;
     if (t == TC_I32 || t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i32, i64, f32 or f64, got %s",
-                    tc__op_name(q->op), tc__dtype(t)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(t)->name);
 }
 
 static int tc__shape_topk(tc__infer *q) {
@@ -7046,9 +8109,9 @@ static int tc__shape_topk(tc__infer *q) {
     tc__ix *last = &q->out.dims[q->out.rank - 1];
     if (k < 0 || !tc__know(q, TC__NOT_LESS, *last, tc__ix_const(k)))
         return tc__fail(q->ctx, TC_E_ARG,
-                        "topk: k is %lld, the dimension of %s has %lld elements; 0 <= k <= "
+                        "%s: k is %lld, the dimension of %s has %lld elements; 0 <= k <= "
                         "that is needed",
-                        (long long)k, tc__dims_text(q->in[0], x),
+                        tc__called(q->ctx, q->op), (long long)k, tc__dims_text(q->in[0], x),
                         (long long)tc__ix_value(*last));
     *last = tc__ix_const(k);
     return 1;
@@ -7059,17 +8122,17 @@ static int tc__scatter_check(tc__infer *q) {
     if (!tc__opaque_check(q, 3) || !tc__index_dtype(q)) return 0;
     if (q->in[2]->dtype != q->in[0]->dtype)
         return tc__fail(q->ctx, TC_E_DTYPE, "%s: src is %s, the tensor %s; tc_cast src",
-                        tc__op_name(q->op), tc__dtype(q->in[2]->dtype)->name,
+                        tc__called(q->ctx, q->op), tc__dtype(q->in[2]->dtype)->name,
                         tc__dtype(q->in[0]->dtype)->name);
     if (q->in[0]->dtype != TC_BOOL || q->op == TC_OP_SCATTER) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: not defined on bool; tc_cast to TC_I32 first",
-                    tc__op_name(q->op));
+                    tc__called(q->ctx, q->op));
 }
 
 static int tc__scatter_fail(tc__infer *q, const char *need) {
     char x[160], y[160], z[160];
     return tc__fail(q->ctx, TC_E_SHAPE, "%s: index %s and src %s do not fit %s; %s",
-                    tc__op_name(q->op), tc__dims_text(q->in[1], x),
+                    tc__called(q->ctx, q->op), tc__dims_text(q->in[1], x),
                     tc__dims_text(q->in[2], y), tc__dims_text(q->in[0], z), need);
 }
 
@@ -7691,7 +8754,7 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "",
      "Row-major index of the first smallest; NaN wins."},
     {"matmul", TC__KIND_CONTRACT, 2, 64,
-     tc__dtype_promote, tc__shape_matmul,
+     tc__dtype_product, tc__shape_matmul,
      0, TC_OP_COUNT,
      "", "",
      "",
@@ -7834,6 +8897,12 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "", "",
      "",
      "The host reads a: what is needed runs here."},
+    {"share", TC__KIND_EFFECT, -1, 0,
+     tc__dtype_attr, tc__shape_none,
+     0, TC_OP_COUNT,
+     "", "",
+     "",
+     "A hidden external that shows the memory which some externals share: graph/share.c."},
     {"finish", TC__KIND_EFFECT, -1, 0,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
@@ -7972,9 +9041,21 @@ typedef struct tc__twin {
     const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
+// The steps that one visit recorded, in memory of their own: a trie grows by branches, and loses those
+// again that nothing goes on from (exec/forget.c).
+typedef struct tc__branch {
+    struct tc__branch *next; // of its region, which owns it
+    tc__arena arena;         // of the steps and of all that they point to
+    size_t bytes;            // of it that are counted in tc__recorder.recorded
+    uint64_t used;           // when a visit ended on it last: tc__recorder.clock
+    uint32_t entries;        // of functions that lead to its steps
+    uint32_t followed;       // while forgetting: steps of others that continue its own
+    int held;                //   and whether something needs it
+    int gone;                //   and whether it goes
+} tc__branch;
+
 typedef struct tc__step {
-    struct tc__step
-        *next; // first continuation; owned by the region's arena, like all below
+    struct tc__step *next;    // first continuation; in the branch's arena, like all below
     struct tc__step *sibling; // alternative at the same position
     struct tc__step *parent;  // NULL = the root
     uint64_t form;            // op and counts in one word; 0 = the long way always
@@ -7984,9 +9065,11 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta; // of the result
-    int view;      // the result shows memory of operand 0; 0 = it has memory of its own
-    tc__site site; // where it was first recorded
+    tc__meta meta;    // of the result
+    int view;         // the result shows memory of operand 0; 0 = it has memory of its own
+    tc__site site;    // where it was first recorded,
+    const char *call; //   and by which call, if that makes several steps; static, or NULL
+    tc__branch *branch; // that it is of; NULL = the root
     uint32_t position;
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
@@ -8001,8 +9084,15 @@ typedef struct tc__step {
     uint32_t generation;       // FINISH: region->generation its program was made for
 } tc__step;
 
+// The step behind `s` when all steps of a trie are walked, each before what continues it.
+static tc__step *tc__step_after(const tc__step *s) {
+    if (s->next) return s->next;
+    while (s && !s->sibling) s = s->parent;
+    return s ? s->sibling : NULL;
+}
+
 typedef struct tc__external {
-    tc_tensor handle;
+    tc_tensor handle;       // null = it is hidden: see graph/share.c
     tc__storage *storage;   // counted
     const tc__shape *shape; // of its binding, NULL = the layout's
     uint32_t layout, alias;
@@ -8019,6 +9109,21 @@ typedef enum tc__visit_state {
 
 struct tc__region;
 
+// A write in place that failed while a visit was open.
+typedef struct tc__refusal_mark {
+    uint32_t code; // what it was to write: a root, see tc__memory_of
+    uint32_t at;   // steps before it
+    uint32_t number;
+} tc__refusal_mark;
+
+// Layouts of views that were asked for last, so that one of a view is one step: of a chain, no walk.
+enum { TC__VIEWED = 16 };
+typedef struct tc__views {
+    const tc__step *step[TC__VIEWED]; // by position; NULL = free
+    uint32_t layout[TC__VIEWED];
+    int64_t offset[TC__VIEWED];
+} tc__views;
+
 typedef struct tc__visit {
     struct tc__region *region;
     uint32_t epoch;
@@ -8026,26 +9131,45 @@ typedef struct tc__visit {
     uint64_t key;             // handle id >> 24 of its results
     uint64_t first;           // id of the result of its step 0
     tc__step *at;             // last step matched
+    tc__views *viewed;        // owned; NULL = no memory
     TC__VEC(tc__step *) path; // by position
     TC__VEC(tc__external) external;
     TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
+    TC__VEC(tc_tensor) adopted; // tensors that end with the visit
+    TC__VEC(tc__refusal_mark) refusal;
+    TC__VEC(uint8_t) freed;      // by position: 1 = tc_free was called for it
     TC__VEC(int64_t) size;       // by symbol: the run-time sizes of this visit
     TC__VEC(tc__ix) sym;         //   and the symbols
     TC__VEC(int64_t) arg;        // by number: run-time values, as the words of an attribute
     uint32_t segment;            // first position after the last break
     uint32_t fresh;              // first position of a step that this visit made
+    tc__branch *branch;          // that it makes steps in; NULL = none yet
     const tc__relation *pending; // conditions of the step that is being made
     uint32_t n_pending;
     int exact;  // the program being made is for the sizes of this visit alone
     int writes; // some step writes in place
     int broken; // a value was read although the region asked for fullgraph
     int left;   // some code of it ran eagerly: tc_disable_begin
+    int let_go; // it is over and has no externals any more
+    int young;  // one of the first runs of its program: what is read late is not known yet
+    int parted; // the region goes on behind it, in another part: see exec/part.c
+    struct tc__visit *before; // the part before it, while the region is open; NULL = none
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
     int device;      // that it is on where no tensor decides: the default when it began
     uint64_t draw;   // random stream position when it began
+    uint64_t seed;   //   and its key when it ended: what is read late has those numbers
 } tc__visit;
+
+// A tensor of earlier visits that a region frees, at the end of the first visit that takes the same way
+// and does not use it: a result that was used again, or a view that was made outside.
+typedef struct tc__owned {
+    tc_tensor t;
+    const tc__step *way; // end of the path it came from
+} tc__owned;
+
+enum { TC__VISITS = 8 }; // of a region: the last ones on so many ways
 
 typedef struct tc__region {
     const char *name; // copied into the arena
@@ -8060,11 +9184,14 @@ typedef struct tc__region {
     uint32_t made;       // programs that have a number
     int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
     int function;    // a body: the operands of its FINISH are the outputs, no others
-    tc__arena arena;
+    tc__arena arena;    // of its name
+    tc__branch *branch; // all there are; owned
     tc__step root;
-    tc__visit visit[2]; // the current one and the one before it
-    int current;
-    struct tc__region *next; // owned by the recorder's list
+    tc__visit *visit[TC__VISITS]; // owned, the youngest first; NULL behind them
+    TC__VEC(tc__owned) owned;
+    struct tc__region *first; // a part: the region that it is one of; else NULL
+    struct tc__region *rest;  // the part behind this one; NULL = there was none yet
+    struct tc__region *next;  // owned by the recorder's list
 } tc__region;
 
 typedef struct tc__call {
@@ -8084,25 +9211,46 @@ typedef struct tc__hooks {
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
     void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
+    int (*split)(tc_ctx *c, tc__site site,
+                 const char *why); // tc__visit_split; 0 = reported
+    int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
+    tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
 } tc__hooks;
 
 typedef struct tc__recorder {
     tc__values values; // must be first
     const tc__hooks *hooks;
-    tc__ixpool ix;      // only constants: sizes are fixed while recording
-    tc__visit *visit;   // open visit, NULL = eager
-    tc__region *region; // list of all regions
-    tc__map visits;     // epoch -> tc__visit
-    tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
-    TC__VEC(uint64_t) kept_ids;
+    tc__ixpool ix;        // only constants: sizes are fixed while recording
+    tc__visit *visit;     // open visit, NULL = eager
+    tc__region *region;   // list of all regions
+    tc__map visits;       // epoch -> tc__visit
     int depth;            // regions begun inside the open one (inlined)
     int skipped;          // disabled regions begun and not ended
     int disabled;         // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     uint64_t seed, draw;  // random stream: key, and next draw number
+    size_t recorded;      // bytes of all branches, as far as they are counted
+    size_t look_again;    // how many there are to be before some are forgotten again
+    uint64_t clock;       // visits ended so far
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
+
+// The first part of what v is a part of: v itself, where there is one part.
+static const tc__visit *tc__visit_first(const tc__visit *v) {
+    while (v && v->before) v = v->before;
+    return v;
+}
+
+// The region that the user began, of which r may be a part.
+static const tc__region *tc__region_whole(const tc__region *r) {
+    return r->first ? r->first : r;
+}
+
+// Key of the random numbers of a run for v.
+static uint64_t tc__visit_seed(tc_ctx *c, const tc__visit *v) {
+    return v->state == TC__VISIT_DONE ? v->seed : tc__recorder_of(c)->seed;
+}
 
 // A function of the user's runs that must not use the context: what it calls nevertheless finds no
 // region to be recorded in, and is refused. Gives what tc__calling_end needs.
@@ -8137,26 +9285,50 @@ static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
 
 // ---- dead handles ----
 
+// What a visit's end is remembered under: the handle of a position that no step has.
+static uint64_t tc__visit_id(const tc__visit *v) { return v->first | (TC__VISIT_BIT - 1); }
+
+// What ends with a visit is told of as "which ended ...".
+static int tc__died_with_region(const tc__obituary *o) {
+    return !strncmp(o->how, "which", 5);
+}
+
+// A result of a visit that is over, or a view of one.
+static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
+    const tc__values *v = tc__values_of(c);
+    const tc__obituary *o = tc__obituary_of(v, t.id);
+    if (!o) o = tc__obituary_of(v, t.id | (TC__VISIT_BIT - 1));
+    if (o)
+        return tc__fail(
+            c, TC_E_DEAD,
+            "%s: a result of a region, %s at %s:%d; tc_keep it to have it longer", who,
+            o->how, o->file ? o->file : "?", o->line);
+    return tc__fail(
+        c, TC_E_DEAD,
+        "%s: a result of an earlier visit of a region; it ended when the region "
+        "took the same way again without using it. tc_keep it to have it longer",
+        who);
+}
+
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
-    const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
+    const tc__obituary *o = tc__obituary_of(v, t.id);
     if (v->parent && tc__import_is_remote(c, t))
         return tc__fail(c, TC_E_DEVICE,
                         "%s: the tensor is on a device, which only the context has that "
                         "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
                         "before that",
                         who);
+    if (!tc__ctx_at((unsigned)(t.id >> 56)))
+        return tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed",
+                        who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
             c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
             who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx,
             v->parent ? ", which sees what lived when tc_open_shared was called" : "");
-    if (tc__is_visit(t))
-        return tc__fail(c, TC_E_DEAD,
-                        "%s: result %u of a region's visit that is two or more visits "
-                        "ago; tc_keep it inside the region to use it longer",
-                        who, (unsigned)tc__position(t));
-    if (o->epoch == tc__handle_epoch(t))
+    if (o ? tc__died_with_region(o) : tc__is_visit(t)) return tc__fail_over(c, who, t);
+    if (o)
         return tc__fail(c, TC_E_DEAD, "%s: the tensor was %s at %s:%d; %s", who, o->how,
                         o->file ? o->file : "?", o->line,
                         strstr(o->how, "scope") ? "tc_keep it, or widen the scope"
@@ -8171,33 +9343,30 @@ static int tc__fail_null(tc_ctx *c, const char *who) {
 
 // ---- tensors behind handles ----
 
+// Whether tc_free was called for result `p` of a visit that is over; NULL = there is none.
+static int tc__is_freed(const tc__visit *v, uint32_t p) {
+    return v && v->state == TC__VISIT_DONE && p < v->freed.count && v->freed.at[p];
+}
+
+// The slot of a tensor that has one.
+static uint32_t tc__slot_number(tc_ctx *c, tc_tensor t) {
+    uint64_t slot = tc__handle_slot(t);
+    if (tc__is_visit(t)) (void)tc__map_get(&tc__values_of(c)->known, t.id, &slot);
+    return (uint32_t)slot;
+}
+
 // The tensor in memory behind `t`: eager, or a finished visit's result. NULL = not in memory or dead,
 // nothing reported.
 static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
-    uint64_t kept;
     if (TC__UNLIKELY(t.id >> 56 != tc__values_of(c)->slot_of_ctx))
         return tc__import_find(c, t);
     if (!tc__is_visit(t)) return tc__slot_find(c, t);
-    tc__visit *v = tc__visit_find(c, t);
+    tc__tensor *own = tc__known_find(c, t.id);
+    tc__visit *v = own ? NULL : tc__visit_find(c, t);
     uint32_t p = tc__position(t);
-    if (!v && tc__map_get(&tc__recorder_of(c)->kept, t.id, &kept))
-        return (tc__tensor *)(uintptr_t)kept;
+    if (own || tc__is_freed(v, p)) return own;
     if (!v || p >= v->result_of.count || !v->result_of.at[p]) return NULL;
     return &v->result.at[v->result_of.at[p] - 1];
-}
-
-// Whether `t` is a result of the open visit that an expand made: several of its elements
-// are one.
-static int tc__result_is_expanded(tc_ctx *c, tc_tensor t) {
-    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    uint32_t p = tc__position(t);
-    while (v && p < v->path.count) { // beyond stand the externals
-        const tc__step *s = v->path.at[p];
-        if (s->op == TC_OP_EXPAND) return 1;
-        if (s->op != TC_OP_PERMUTE) return 0;
-        p = s->in[0];
-    }
-    return 0;
 }
 
 // The same, computing a finished visit's forgotten result on demand; NULL = reported.
@@ -8206,7 +9375,7 @@ static tc__tensor *tc__tensor_need(tc_ctx *c, const char *who, tc_tensor t) {
     if (m) return m;
     if (!t.id) return tc__fail_null(c, who), (tc__tensor *)NULL;
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    if (!v || tc__position(t) >= v->path.count)
+    if (!v || tc__position(t) >= v->path.count || tc__is_freed(v, tc__position(t)))
         return tc__fail_dead(c, who, t), (tc__tensor *)NULL;
     if (v->state != TC__VISIT_DONE) {
         tc__fail(c, TC_E_STATE,
@@ -8241,7 +9410,7 @@ static void tc__visit_sizes(tc_ctx *c, const tc__visit *v, int n, tc__ix *e) {
 static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
     if (!t.id) return tc__fail_null(c, who);
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    if (v && tc__position(t) < v->path.count) {
+    if (v && tc__position(t) < v->path.count && !tc__is_freed(v, tc__position(t))) {
         *m = v->path.at[tc__position(t)]->meta;
         tc__visit_sizes(c, v, m->rank, m->dims);
         return 1;
@@ -8317,14 +9486,358 @@ static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tens
     return 1;
 }
 
+// Eager code has run: the externals of the open visit are told to be its again.
+static void tc__visit_remember(tc_ctx *c, tc__visit *v) {
+    for (uint32_t i = 0; i < v->external.count; i++) {
+        tc__external *e = &v->external.at[i];
+        tc__tensor *t = e->handle.id ? tc__tensor_find(c, e->handle) : NULL;
+        if (t) t->bind_epoch = v->epoch, t->bind_index = i;
+        e->storage->bind_epoch = v->epoch, e->storage->bind_index = e->alias;
+    }
+}
+
 static void tc__unbind_to(tc_ctx *c, tc__visit *v, uint32_t count) {
     while (v->external.count > count) {
         tc__external *e = &v->external.at[--v->external.count];
-        tc__tensor *t = tc__tensor_find(c, e->handle);
+        tc__tensor *t = e->handle.id ? tc__tensor_find(c, e->handle) : NULL;
         if (t && t->bind_epoch == v->epoch) t->bind_epoch = 0;
         if (e->alias == v->external.count) e->storage->bind_epoch = 0;
         tc__storage_unref(c, e->storage);
     }
+}
+// ---- gen/graph/refuse.c -------------------------------------------------
+// Writes in place that were refused, or failed: what they were to write has old elements. Reading it, or
+// computing with it, fails with the status of that write until the error is cleared or all of it is written
+// anew; so a status tells of all that its call depends on. Ops that give a tensor need nothing of this:
+// they give null then, which whoever uses it refuses.
+//
+// A storage holds the number of the last refusal, which counts for as long as the error does
+// (tc__core.refused). In a visit that is open, what was recorded before a refusal is not concerned: which of
+// its results are is told when they come into memory.
+
+// The result or external whose memory `code` shows: itself, or what it is a view of.
+static uint32_t tc__memory_of(const tc__visit *v, uint32_t code) {
+    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
+    return code;
+}
+
+static int tc__is_refused(tc_ctx *c, const tc__storage *s) {
+    return tc__core_of(c)->refused && s->refused == tc__core_of(c)->refused;
+}
+
+// Always 0.
+static int tc__fail_refused(tc_ctx *c, const char *who) {
+    tc_status item = tc__core_of(c)->refused_item;
+    return tc__fail(
+        c, item,
+        "%s: the tensor was to be written in place, and that failed (%s); write it "
+        "anew, or clear the error to go on with what it has",
+        who, tc__error_name(item));
+}
+
+// Whether t, which is read, has what was last written to it; 0 = reported.
+static int tc__is_told(tc_ctx *c, const char *who, tc_tensor t) {
+    if (TC__LIKELY(!tc__core_of(c)->refused)) return 1;
+    const tc__tensor *m = tc__tensor_find(c, t);
+    return !m || !tc__is_refused(c, m->storage) || tc__fail_refused(c, who);
+}
+
+// The same for operands from outside that are in memory.
+static int tc__operands_told(tc_ctx *c, const tc__call *k) {
+    for (uint32_t i = k->op == TC_OP_COPY_; tc__core_of(c)->refused && i < k->n_in; i++)
+        if (!tc__is_told(c, tc__called(c, k->op), k->in[i])) return 0;
+    return 1;
+}
+
+// The number that refusals have until the error is cleared.
+static uint32_t tc__refusal(tc_ctx *c) {
+    tc__core *core = tc__core_of(c);
+    if (core->refused) return core->refused;
+    core->refused = ++core->refusals ? core->refusals : ++core->refusals;
+    core->refused_item = core->unit_item    ? core->unit_item
+                         : core->error_item ? core->error_item
+                                            : TC_E_NULL;
+    return core->refused;
+}
+
+// dst was to be written in place, which failed.
+static void tc__refuse(tc_ctx *c, tc_tensor dst) {
+    tc__visit *v = tc__recorder_of(c)->visit;
+    int ours = v && dst.id >> TC__SLOT_BITS == v->key;
+    tc__tensor *m = ours ? NULL : tc__tensor_find(c, dst);
+    tc__refusal_mark r;
+    if (m) m->storage->refused = tc__refusal(c);
+    if (!v || (m && m->bind_epoch != v->epoch) || (!m && !ours)) return;
+    r.code = ours ? tc__position(dst) : TC__EXTERNAL | v->external.at[m->bind_index].alias;
+    r.at = (uint32_t)v->path.count, r.number = tc__refusal(c);
+    if (ours) r.code = tc__memory_of(v, r.code);
+    tc__error_mark before = tc__error_now(c);
+    if (!TC__PUSH(c, v->refusal, r)) tc__error_restore(c, before);
+}
+
+// All elements are written: what failed before does not matter any more.
+static void tc__eager_wrote(tc_ctx *c, tc_tensor dst) {
+    const tc__tensor *m = tc__tensor_find(c, dst);
+    if (m && tc__is_all_of(tc__layout_at(c, m->layout), m->storage))
+        m->storage->refused = 0;
+}
+
+// ---- what of a visit depends on refused writes ----
+
+typedef struct tc__stale {
+    const tc__visit *v;
+    uint8_t *result, *external; // by position, by external: 1 = it does
+} tc__stale;
+
+static uint8_t *tc__stale_at(const tc__stale *s, uint32_t code) {
+    if (!(code & TC__EXTERNAL)) return &s->result[code];
+    return &s->external[s->v->external.at[code & ~TC__EXTERNAL].alias];
+}
+
+// Refusals before step `at`.
+static void tc__stale_refused(tc_ctx *c, const tc__stale *s, uint32_t at) {
+    for (size_t i = 0; i < s->v->refusal.count; i++) {
+        const tc__refusal_mark *r = &s->v->refusal.at[i];
+        if (r->at == at && r->number == tc__core_of(c)->refused)
+            *tc__stale_at(s, r->code) = 1;
+    }
+}
+
+// Whether code is all of the memory that it shows.
+static int tc__is_all(tc_ctx *c, const tc__visit *v, uint32_t code) {
+    if (!(code & TC__EXTERNAL)) return !v->path.at[code]->view;
+    const tc__external *e = &v->external.at[code & ~TC__EXTERNAL];
+    return tc__is_all_of(tc__layout_at(c, e->layout), e->storage);
+}
+
+static void tc__stale_step(tc_ctx *c, const tc__stale *s, uint32_t i) {
+    const tc__step *step = s->v->path.at[i];
+    int stale = 0;
+    for (uint32_t k = step->op == TC_OP_COPY_; k < step->n_in; k++)
+        stale |= *tc__stale_at(s, tc__memory_of(s->v, step->in[k]));
+    if (step->op != TC_OP_COPY_)
+        s->result[i] = (uint8_t)stale;
+    else if (stale || tc__is_all(c, s->v, step->in[0]))
+        *tc__stale_at(s, tc__memory_of(s->v, step->in[0])) = (uint8_t)stale;
+}
+
+// An external is stale from the begin if it was when the visit used it first.
+static void tc__stale_begin(tc_ctx *c, const tc__stale *s) {
+    for (uint32_t i = 0; i < s->v->external.count; i++) {
+        int later = 0;
+        for (size_t k = 0; k < s->v->refusal.count; k++)
+            later |= s->v->refusal.at[k].code == (TC__EXTERNAL | i);
+        s->external[i] = !later && tc__is_refused(c, s->v->external.at[i].storage) ? 1 : 0;
+    }
+}
+
+static void tc__stale_tell(tc_ctx *c, const tc__stale *s) {
+    const tc__visit *v = s->v;
+    for (uint32_t i = 0; v->state == TC__VISIT_OPEN && i < v->external.count; i++)
+        if (v->external.at[i].alias == i)
+            v->external.at[i].storage->refused = s->external[i] ? tc__refusal(c) : 0;
+    for (uint32_t p = 0; p < v->result_of.count; p++)
+        if (v->result_of.at[p] && *tc__stale_at(s, tc__memory_of(v, p)))
+            v->result.at[v->result_of.at[p] - 1].storage->refused = tc__refusal(c);
+}
+
+// The results of the visit that are in memory, and what it has written, are told from what they depend on.
+// Without memory for that it is left out, and what was refused is told of by the context's error alone.
+static void tc__refusals_settle(tc_ctx *c, const tc__visit *v) {
+    size_t n = v->path.count + v->external.count + 1;
+    tc__stale s;
+    if (TC__LIKELY(!tc__core_of(c)->refused)) return;
+    tc__error_mark before = tc__error_now(c);
+    uint8_t *all = TC__NEW_ARRAY(c, uint8_t, n);
+    tc__error_restore(c, before);
+    if (!all) return;
+    s.v = v, s.result = all, s.external = all + v->path.count;
+    tc__stale_begin(c, &s);
+    for (uint32_t i = 0; i < v->path.count; i++) {
+        tc__stale_refused(c, &s, i);
+        tc__stale_step(c, &s, i);
+    }
+    tc__stale_refused(c, &s, (uint32_t)v->path.count);
+    tc__stale_tell(c, &s);
+    TC__FREE_ARRAY(c, all, n);
+}
+
+// The visit has failed: nothing of what it was to write is written. Its externals may be copies by now, which
+// late reads compute from.
+static void tc__refuse_writes(tc_ctx *c, const tc__visit *v) {
+    for (uint32_t i = 0; v->writes && i < v->path.count; i++) {
+        const tc__step *s = v->path.at[i];
+        uint32_t code = s->op == TC_OP_COPY_ ? tc__memory_of(v, s->in[0]) : 0;
+        if (!(code & TC__EXTERNAL)) continue;
+        tc__tensor *t = tc__tensor_find(c, v->external.at[code & ~TC__EXTERNAL].handle);
+        if (t) t->storage->refused = tc__refusal(c);
+    }
+}
+
+// Step s of the open visit writes all of an external: what failed before does not matter behind it.
+static void tc__rewritten(tc_ctx *c, const tc__visit *v, const tc__step *s) {
+    if (!tc__core_of(c)->refused || !(s->in[0] & TC__EXTERNAL)) return;
+    if (tc__is_all(c, v, s->in[0]))
+        v->external.at[s->in[0] & ~TC__EXTERNAL].storage->refused = 0;
+}
+// ---- gen/graph/share.c --------------------------------------------------
+// Externals that share memory, one of which a region writes in place: the others see the write.
+//
+// One idea: before the end of each segment a SHARE step says which externals lie how in one memory, and
+// binds a hidden external that shows all of it as a row of elements. In the program's graph those
+// externals are views of that one (graph/cells.c), as views made inside the region are of what they
+// show. The step's words are exact, so a path holds for tensors that lie in the same way only. There is
+// no such step where nothing is written, or what is written shares no element with another.
+
+// SHARE: the words for each of its externals, behind the layout of the hidden one.
+enum { TC__SHARE_HEAD = 1, TC__SHARE_EACH = 3 };
+
+typedef struct tc__shared {
+    uint32_t external, layout;
+    int64_t at; // where its first element is in the hidden external
+} tc__shared;
+
+static uint32_t tc__shared_count(const tc__step *s) {
+    return (s->n_attr - (uint32_t)TC__SHARE_HEAD) / TC__SHARE_EACH;
+}
+
+static tc__shared tc__shared_at(const tc__step *s, uint32_t i) {
+    const int64_t *word = s->attr + TC__SHARE_HEAD + TC__SHARE_EACH * i;
+    tc__shared m;
+    m.external = (uint32_t)word[0], m.layout = (uint32_t)word[1], m.at = word[2];
+    return m;
+}
+
+// The external of a SHARE step, which no handle names.
+static int tc__is_hidden(const tc__external *e) { return !e->handle.id; }
+
+// The hidden external of SHARE words; not counted.
+static tc__external tc__share_external(const tc__visit *v, const int64_t *word) {
+    tc__external e = v->external.at[word[TC__SHARE_HEAD]];
+    e.handle = tc__null();
+    e.shape = NULL, e.layout = (uint32_t)word[0];
+    e.offset -= word[TC__SHARE_HEAD + 2];
+    return e;
+}
+
+static int tc__share_bind(tc_ctx *c, tc__visit *v, const int64_t *word) {
+    tc__external e = tc__share_external(v, word);
+    if (!TC__PUSH(c, v->external, e)) return 0;
+    e.storage->refs++;
+    return 1;
+}
+
+// ---- which externals do ----
+
+// An external and the elements of its storage that it reaches.
+typedef struct tc__sharer {
+    uint32_t external, alias;
+    int64_t low, high;
+    int written, shares;
+} tc__sharer;
+
+// By storage, then by the first element.
+static int tc__sharer_order(const void *x, const void *y) {
+    const tc__sharer *a = (const tc__sharer *)x, *b = (const tc__sharer *)y;
+    if (a->alias != b->alias) return a->alias < b->alias ? -1 : 1;
+    if (a->low != b->low) return a->low < b->low ? -1 : 1;
+    return a->external < b->external ? -1 : a->external > b->external;
+}
+
+// Whether some externals may share memory at all: few visits go on from here.
+static int tc__may_share(tc_ctx *c, const tc__visit *v) {
+    for (uint32_t i = 0; i < v->external.count; i++) {
+        const tc__external *e = &v->external.at[i];
+        if (tc__is_hidden(e)) continue;
+        if (e->alias != i || tc__layout_repeats(tc__layout_at(c, e->layout))) return 1;
+    }
+    return 0;
+}
+
+// All externals with elements, in order, and which of them are written in place; their number.
+static uint32_t tc__sharers(tc_ctx *c, const tc__visit *v, tc__sharer *s,
+                            uint8_t *written) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < v->path.count; i++) {
+        if (v->path.at[i]->op != TC_OP_COPY_) continue;
+        uint32_t code = tc__memory_of(v, v->path.at[i]->in[0]);
+        if (code & TC__EXTERNAL) written[code & ~TC__EXTERNAL] = 1;
+    }
+    for (uint32_t i = 0; i < v->external.count; i++) {
+        const tc__external *e = &v->external.at[i];
+        const tc__layout *l = tc__layout_at(c, e->layout);
+        if (tc__is_hidden(e) || !l->numel) continue;
+        s[n].external = i, s[n].alias = e->alias, s[n].written = written[i];
+        s[n].low = e->offset + l->low, s[n].high = e->offset + l->high;
+        s[n].shares = written[i] && tc__layout_repeats(l);
+        n++;
+    }
+    qsort(s, n, sizeof *s, tc__sharer_order);
+    return n;
+}
+
+static int tc__sharers_meet(tc_ctx *c, const tc__visit *v, const tc__sharer *a,
+                            const tc__sharer *b) {
+    const tc__external *x = &v->external.at[a->external], *y = &v->external.at[b->external];
+    return tc__layouts_meet(tc__layout_at(c, x->layout), x->offset,
+                            tc__layout_at(c, y->layout), y->offset);
+}
+
+// The end of the run of s[from...] that is on one storage. Those of it that share elements with a written
+// one, which does too, are marked.
+static uint32_t tc__sharers_mark(tc_ctx *c, const tc__visit *v, tc__sharer *s, uint32_t n,
+                                 uint32_t from) {
+    uint32_t end = from + 1;
+    while (end < n && s[end].alias == s[from].alias) end++;
+    for (uint32_t i = from; i < end; i++)
+        for (uint32_t k = i + 1; k < end && s[k].low <= s[i].high; k++)
+            if ((s[i].written || s[k].written) && !(s[i].shares && s[k].shares) &&
+                tc__sharers_meet(c, v, &s[i], &s[k]))
+                s[i].shares = s[k].shares = 1;
+    return end;
+}
+
+static int tc__fail_share(tc_ctx *c, const tc__visit *v, uint32_t external) {
+    return tc__fail(c, TC_E_ALIAS,
+                    "region \"%s\": external %u shares memory with one that is written in "
+                    "place, and several of its elements are one in memory; tc_clone it",
+                    v->region ? v->region->name : "eager", (unsigned)external);
+}
+
+// Words of the SHARE step for the marked ones of s[from, end), all on one storage; their number, 0 = there
+// are none. UINT32_MAX = reported.
+static uint32_t tc__share_words(tc_ctx *c, const tc__visit *v, const tc__sharer *s,
+                                uint32_t from, uint32_t end, int64_t *word) {
+    int64_t low = INT64_MAX, high = INT64_MIN, size;
+    uint32_t n = TC__SHARE_HEAD;
+    for (uint32_t i = from; i < end; i++) {
+        if (!s[i].shares) continue;
+        if (s[i].low < low) low = s[i].low;
+        if (s[i].high > high) high = s[i].high;
+    }
+    if (low > high) return 0;
+    for (uint32_t i = from; i < end; i++) {
+        const tc__external *e = &v->external.at[s[i].external];
+        if (!s[i].shares) continue;
+        if (!tc__layout_nests(tc__layout_at(c, e->layout)))
+            return tc__fail_share(c, v, s[i].external), UINT32_MAX;
+        word[n++] = s[i].external, word[n++] = e->layout, word[n++] = e->offset - low;
+    }
+    const tc__layout *l = tc__layout_at(c, v->external.at[s[from].external].layout);
+    size = high - low + 1;
+    word[0] = tc__layout_on(c, l->device, l->dtype, 1, &size, NULL);
+    return word[0] ? n : UINT32_MAX;
+}
+
+// Whether a SHARE step of the path has these words.
+static int tc__share_is_known(const tc__visit *v, const int64_t *word, uint32_t n) {
+    for (size_t i = v->path.count; i-- > 0;) {
+        const tc__step *s = v->path.at[i];
+        if (s->op == TC_OP_SHARE && s->n_attr == n &&
+            !memcmp(s->attr, word, n * sizeof *word))
+            return 1;
+    }
+    return 0;
 }
 // ---- gen/graph/follow.c -------------------------------------------------
 // Following and forking: one call against the steps that may come next.
@@ -8377,7 +9890,7 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
         return 1;
     }
     const tc__tensor *t = v ? tc__tensor_find(c, h) : NULL;
-    if (!t || t->bind_epoch != v->epoch) return tc__meta_of(c, tc__op_name(k->op), h, m);
+    if (!t || t->bind_epoch != v->epoch) return tc__meta_of(c, tc__called(c, k->op), h, m);
     tc__code_meta(c, v, TC__EXTERNAL | t->bind_index, m);
     return 1;
 }
@@ -8417,7 +9930,7 @@ static int tc__rules_run(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__i
     q->equal = NULL;
     for (int i = 0; ok && i < q->out.rank; i++)
         dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
-    return ok && tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+    return ok && tc__dims_check(c, tc__called(c, k->op), q->out.rank, dims);
 }
 
 // Expressions got too large: the step is for the sizes of this visit alone.
@@ -8460,7 +9973,7 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
 
 // A step that only marks a place: it has no result, and no rules.
 static int tc__is_mark(tc__op op, uint32_t n_in) {
-    return op == TC_OP_FINISH || (op == TC_OP_BREAK && !n_in);
+    return op == TC_OP_FINISH || op == TC_OP_SHARE || (op == TC_OP_BREAK && !n_in);
 }
 
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
@@ -8469,8 +9982,8 @@ static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     memset(q, 0, sizeof *q);
     if (tc__is_mark(k->op, k->n_in)) return 1;
     if (k->n_in > TC__MAX_OPERANDS)
-        return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
-                        (unsigned)k->n_in, TC__MAX_OPERANDS);
+        return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible",
+                        tc__called(c, k->op), (unsigned)k->n_in, TC__MAX_OPERANDS);
     for (uint32_t i = 0; i < k->n_in; i++)
         if (!tc__operand_meta(c, v, k, i, &m[i])) return 0;
     if (k->op != TC_OP_CUSTOM) return tc__call_rules(c, v, k, m, q);
@@ -8590,8 +10103,15 @@ static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
     return 1;
 }
 
+// Sizes or steps of the visit become others.
+static void tc__views_forget(const tc__visit *v) {
+    if (v->viewed) memset(v->viewed->step, 0, sizeof v->viewed->step);
+}
+
 // Back to the state before step `s`.
 static void tc__visit_rewind(tc_ctx *c, tc__visit *v, const tc__step *s) {
+    if (v->external.count > s->first_external || v->size.count > s->first_size)
+        tc__views_forget(v);
     if (v->external.count > s->first_external) tc__unbind_to(c, v, s->first_external);
     if (v->size.count > s->first_size) v->size.count = s->first_size;
     if (v->arg.count > s->first_arg) v->arg.count = s->first_arg;
@@ -8610,6 +10130,7 @@ static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc
         if (!s->symbolic && s->attr[i] != k->attr[i]) return 0;
     int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
     if (ok && s->symbolic) ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s);
+    if (ok && s->op == TC_OP_SHARE) ok = tc__share_bind(c, v, k->attr);
     if (!ok) tc__visit_rewind(c, v, s);
     return ok;
 }
@@ -8621,9 +10142,10 @@ static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *
     for (uint32_t i = 0; i < k->n_in; i++) {
         if (k->in[i].id >> TC__SLOT_BITS == v->key) {
             code[i] = tc__position(k->in[i]);
-            continue;
+            if (code[i] < v->path.count) continue;
+            return tc__fail_dead(c, tc__called(c, k->op), k->in[i]);
         }
-        tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[i]);
+        tc__tensor *t = tc__tensor_need(c, tc__called(c, k->op), k->in[i]);
         if (!t) return 0;
         if (t->bind_epoch != v->epoch && !tc__bind_external(c, v, k->in[i], t)) return 0;
         code[i] = TC__EXTERNAL | t->bind_index;
@@ -8662,20 +10184,37 @@ static uint64_t tc__step_form(const tc__step *s) {
     return tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
 }
 
+enum { TC__BRANCH_FIRST = 1024 }; // bytes: a fork at the end of a path is a few steps
+
+// Where the visit makes steps; NULL = out of memory.
+static tc__arena *tc__visit_arena(tc_ctx *c, tc__visit *v) {
+    if (v->branch) return &v->branch->arena;
+    tc__branch *b = TC__NEW(c, tc__branch);
+    if (!b) return NULL;
+    tc__arena_init(&b->arena, c);
+    b->arena.least = TC__BRANCH_FIRST;
+    b->next = v->region->branch, v->region->branch = b;
+    v->branch = b;
+    return &b->arena;
+}
+
 // A step of `k` after v->at, not yet among its continuations. Externals from `first` on are its.
 static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
                               const tc__infer *q) {
-    tc__arena *a = &v->region->arena;
+    tc__arena *a = tc__visit_arena(c, v);
+    if (!a) return NULL;
     uint32_t first = (uint32_t)v->external.count;
     tc__step *s = TC__ANEW(a, tc__step);
     uint32_t *in = TC__ANEW_ARRAY(a, uint32_t, k->n_in + 1);
     int64_t *attr = TC__ANEW_ARRAY(a, int64_t, k->n_attr + 1);
     tc__relation *guard = TC__ANEW_ARRAY(a, tc__relation, q->needs + 1);
     if (!s || !in || !attr || !guard || !tc__call_codes(c, v, k, in)) return NULL;
+    if (k->op == TC_OP_SHARE && !tc__share_bind(c, v, k->attr)) return NULL;
     if (k->n_attr) memcpy(attr, k->attr, k->n_attr * sizeof *attr);
     memcpy(guard, q->need, q->needs * sizeof *guard);
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
+    s->call = tc__core_of(c)->doing, s->branch = v->branch;
     s->guard = guard, s->n_guard = q->needs;
     s->device = k->dims ? tc__visit_device(c, v) : 0;
     s->position = (uint32_t)v->path.count;
@@ -8707,25 +10246,75 @@ static void tc__visit_attrs(tc_ctx *c, const tc__visit *v, const tc__step *s,
     }
 }
 
+// Layout of an external, or of a step's result that is no view.
+static uint32_t tc__base_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
+    int64_t dims[TC_MAX_RANK];
+    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
+    tc__meta m = v->path.at[code]->meta;
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
+    return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
+}
+
+// Layout of view `s` of what has the layout `from`; its begin there is added to *offset.
+static uint32_t tc__view_layout(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                                uint32_t from, int64_t *offset) {
+    int64_t attr[TC_MAX_RANK], begin = 0;
+    uint32_t layout = 0;
+    tc__meta m = s->meta;
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    tc__visit_attrs(c, v, s, attr);
+    if (!tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;
+    *offset += begin;
+    return layout;
+}
+
+static int tc__view_known(const tc__visit *v, uint32_t code, uint32_t *layout,
+                          int64_t *offset) {
+    uint32_t i = code % TC__VIEWED;
+    if (!v->viewed || v->viewed->step[i] != v->path.at[code]) return 0;
+    *layout = v->viewed->layout[i], *offset = v->viewed->offset[i];
+    return 1;
+}
+
+static void tc__view_note(const tc__visit *v, uint32_t code, uint32_t layout,
+                          int64_t offset) {
+    uint32_t i = code % TC__VIEWED;
+    if (!v->viewed || !layout) return;
+    v->viewed->step[i] = v->path.at[code];
+    v->viewed->layout[i] = layout, v->viewed->offset[i] = offset;
+}
+
 // Layout of an operand in this visit, and for a view the begin behind the memory it shows.
 // 0 = out of memory.
 static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
                                 int64_t *offset) {
-    int64_t dims[TC_MAX_RANK], attr[TC_MAX_RANK], begin = 0;
-    uint32_t from, layout = 0;
+    TC__VEC(uint32_t) view; // of views, the last one first
+    uint32_t layout = 1, of = code, known = 0;
+    memset(&view, 0, sizeof view);
     *offset = 0;
-    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
-    const tc__step *s = v->path.at[code];
-    tc__meta m = s->meta;
-    tc__visit_sizes(c, v, m.rank, m.dims);
-    for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
-    if (!s->view)
-        return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
-    from = tc__code_layout(c, v, s->in[0], offset);
-    tc__visit_attrs(c, v, s, attr);
-    if (!from || !tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;
-    *offset += begin;
+    while (layout && !(code & TC__EXTERNAL) && v->path.at[code]->view) {
+        if (tc__view_known(v, code, &known, offset)) break;
+        layout = TC__PUSH(c, view, code);
+        code = v->path.at[code]->in[0];
+    }
+    if (layout) layout = known ? known : tc__base_layout(c, v, code);
+    while (layout && view.count)
+        layout = tc__view_layout(c, v, v->path.at[view.at[--view.count]], layout, offset);
+    if (of != code) tc__view_note(v, of, layout, *offset);
+    TC__VEC_FREE(c, view);
     return layout;
+}
+
+// The layout of `t`, eager or recorded: what strides it has, or will have. 0 = it is not known yet, or
+// out of memory.
+static uint32_t tc__layout_of(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    const tc__tensor *e = tc__tensor_find(c, t);
+    int64_t offset;
+    if (e) return e->layout;
+    if (!v || v->state != TC__VISIT_OPEN || tc__position(t) >= v->path.count) return 0;
+    return tc__code_layout(c, v, tc__position(t), &offset);
 }
 
 // Sets s->view, as it is in this visit; 0 = out of memory.
@@ -8756,7 +10345,7 @@ static int tc__step_hint(tc__visit *v, tc__step *s) {
         s->hint = v->at->hint;
         return 1;
     }
-    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    int64_t *hint = TC__ANEW_ARRAY(&v->branch->arena, int64_t, n + 1);
     if (!hint) return 0;
     if (n) memcpy(hint, v->size.at, n * sizeof *hint);
     s->hint = hint;
@@ -8818,16 +10407,19 @@ static void tc__step_call(tc_ctx *c, const tc__visit *v, tc__step *s, tc__past *
 // are pushed. NULL = there is none, nothing is changed.
 static tc__step *tc__follow_past(tc_ctx *c, tc__visit *v, tc__step *s, const tc__past *p,
                                  size_t n, const tc__call *last) {
-    const tc__call *k = n ? &p->call : last;
-    for (; (s = tc__step_among(c, v, s, k)) != NULL; s = s->sibling) {
-        if (!n) return s;
-        v->path.at[v->path.count++] = s, v->at = s;
-        tc__step *end = tc__follow_past(c, v, s->next, p + 1, n - 1, last);
-        if (end) return end;
-        v->path.count--, v->at = s->parent;
-        tc__visit_rewind(c, v, s);
+    for (size_t i = 0;;) {
+        s = tc__step_among(c, v, s, i < n ? &p[i].call : last);
+        if (s && i == n) return s;
+        if (!s && !i) return NULL;
+        if (s) { // deeper
+            v->path.at[v->path.count++] = s, v->at = s;
+            s = s->next, i++;
+        } else { // back
+            s = v->path.at[--v->path.count], v->at = s->parent;
+            tc__visit_rewind(c, v, s);
+            s = s->sibling, i--;
+        }
     }
-    return NULL;
 }
 
 // Tries the siblings of position `from`; the calls from there on are p[0..n).
@@ -8882,8 +10474,22 @@ static tc__step *tc__visit_retrace(tc_ctx *c, tc__visit *v, const tc__call *k) {
     return end;
 }
 
+// Operands from outside are in memory before the call is compared with anything: one that an earlier
+// visit had not stored is computed now. So what was read late is an external like any other, whichever
+// visit it was read in. 0 = reported.
+static int tc__operands_come(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        if (k->in[i].id >> TC__SLOT_BITS == v->key || tc__tensor_find(c, k->in[i]))
+            continue;
+        tc__site_set(c, k->site);
+        if (!tc__tensor_need(c, tc__called(c, k->op), k->in[i])) return 0;
+    }
+    return tc__operands_told(c, k);
+}
+
 // Follows or forks by one call; NULL = reported, the visit goes on without the call.
 static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
+    if (!tc__operands_come(c, v, k)) return NULL;
     tc__step *s = tc__step_among(c, v, v->at->next, k);
     if (!s) s = tc__visit_retrace(c, v, k);
     if (!s) {
@@ -8895,9 +10501,150 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
     if (k->op == TC_OP_COPY_) {
         // What lies in memory may be the value before the write.
         v->writes = 1;
+        tc__rewritten(c, v, s);
         for (size_t i = 0; i < v->result_of.count; i++) v->result_of.at[i] = 0;
     }
     return s;
+}
+
+// ---- memory that externals share ----
+
+// The SHARE steps that the path lacks for what it has written so far; `word` has room. 0 = reported.
+static int tc__shares_record(tc_ctx *c, tc__visit *v, const tc__sharer *s, uint32_t n,
+                             int64_t *word, tc__site site) {
+    tc__call k;
+    memset(&k, 0, sizeof k);
+    k.op = TC_OP_SHARE, k.attr = word, k.site = site;
+    for (uint32_t from = 0, end; from < n; from = end) {
+        for (end = from + 1; end < n && s[end].alias == s[from].alias;) end++;
+        k.n_attr = tc__share_words(c, v, s, from, end, word);
+        if (k.n_attr == UINT32_MAX) return 0;
+        if (!k.n_attr || tc__share_is_known(v, word, k.n_attr)) continue;
+        if (k.n_attr > UINT16_MAX)
+            return tc__fail(c, TC_E_TOO_BIG,
+                            "region \"%s\": one of %u tensors that share memory is written "
+                            "in place; %d are possible",
+                            v->region->name, (unsigned)(end - from),
+                            UINT16_MAX / TC__SHARE_EACH);
+        if (!tc__visit_step(c, v, &k)) return 0;
+    }
+    return 1;
+}
+
+// Before a segment ends: how its externals share memory is a part of the path. 0 = reported.
+static int tc__visit_share(tc_ctx *c, tc__visit *v, tc__site site) {
+    size_t n = v->external.count, words = TC__SHARE_HEAD + TC__SHARE_EACH * n;
+    if (!v->writes || !tc__may_share(c, v)) return 1;
+    tc__sharer *s = TC__NEW_ARRAY(c, tc__sharer, n);
+    uint8_t *written = TC__NEW_ARRAY(c, uint8_t, n);
+    int64_t *word = TC__NEW_ARRAY(c, int64_t, words);
+    int ok = s && written && word;
+    uint32_t many = ok ? tc__sharers(c, v, s, written) : 0;
+    for (uint32_t from = 0; from < many;) from = tc__sharers_mark(c, v, s, many, from);
+    ok = ok && tc__shares_record(c, v, s, many, word, site);
+    if (s) TC__FREE_ARRAY(c, s, n);
+    if (written) TC__FREE_ARRAY(c, written, n);
+    if (word) TC__FREE_ARRAY(c, word, words);
+    return ok;
+}
+// ---- gen/graph/place.c --------------------------------------------------
+// Where a call is computed: on the one device that its operands are on. Input: a call, before it is looked
+// for among the steps of the open visit. Output: an open visit that is on that device; where the one at hand
+// is on another, what it has recorded runs first (tc__hooks.split).
+
+enum {
+    TC__ANYWHERE = -1,
+    TC__APART = -2
+}; // no device decides; several do, which is reported
+
+// A result of the open visit: a number of the host goes with all devices, and so does everything while
+// nothing has decided where the visit is.
+static int tc__result_device(tc_ctx *c, const tc__visit *v, tc_tensor t, int written) {
+    int device = tc__visit_device(c, v);
+    if (tc__position(t) >= v->path.count || !tc__visit_decided(c, v)) return TC__ANYWHERE;
+    int number = !device && !v->path.at[tc__position(t)]->meta.rank;
+    return number && !written ? (int)TC__ANYWHERE : device;
+}
+
+// Where operand i has the call computed. What is written in place stays where it is.
+static int tc__operand_device(tc_ctx *c, const tc__visit *v, const tc__call *k,
+                              uint32_t i) {
+    tc_tensor t = k->in[i];
+    int written = k->op == TC_OP_COPY_ && !i;
+    const tc__tensor *m = NULL;
+    if (v && t.id >> TC__SLOT_BITS == v->key) return tc__result_device(c, v, t, written);
+    m = tc__tensor_find(c, t);
+    const tc__visit *of = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    if (of) return tc__result_device(c, of, t, written);
+    if (!m) return TC__ANYWHERE;
+    const tc__layout *l = tc__layout_at(c, m->layout);
+    return tc__is_number(l) && !written ? (int)TC__ANYWHERE : l->device;
+}
+
+static int tc__fail_apart(tc_ctx *c, const tc__call *k, uint32_t i, int a, uint32_t j,
+                          int b) {
+    const char *who = tc__called(c, k->op), *there = tc__device_name(c, a);
+    tc__meta m;
+    if (k->op == TC_OP_COPY_ && !a && tc__meta_of(c, who, k->in[0], &m) && !m.rank)
+        tc__fail(c, TC_E_DEVICE,
+                 "%s: a number of the host is written in place by what runs on %s; move it "
+                 "there with tc_to, or tc_copy_ to it",
+                 who, tc__device_name(c, b));
+    else
+        tc__fail(c, TC_E_DEVICE,
+                 "%s: operand %u is on %s, operand %u on %s; move one first, as by "
+                 "tc_to(t, \"%s\") of operand %u",
+                 who, (unsigned)i, there, (unsigned)j, tc__device_name(c, b), there,
+                 (unsigned)j);
+    return TC__APART;
+}
+
+// Where the call is computed; v NULL = eagerly.
+static int tc__call_device(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+    int device = TC__ANYWHERE;
+    uint32_t by = 0;
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        int there = tc__operand_device(c, v, k, i);
+        if (there == TC__ANYWHERE || there == device) continue;
+        if (device != TC__ANYWHERE) return tc__fail_apart(c, k, by, device, i, there);
+        device = there, by = i;
+    }
+    const tc__values *values = tc__values_of(c);
+    if (k->dims && values->source_is_like) return values->source_device;
+    return device;
+}
+
+// Makes the open visit one that the call can be recorded in. 0 = reported, or nothing to record in.
+static int tc__visit_settle(tc_ctx *c, const tc__call *k) {
+    char why[240];
+    const tc__recorder *r = tc__recorder_of(c);
+    const tc__visit *v = r->visit;
+    int device = tc__call_device(c, v, k), here = tc__visit_device(c, v);
+    if (device == TC__APART) return 0;
+    if (device == TC__ANYWHERE || device == here || !tc__visit_decided(c, v)) return 1;
+    snprintf(why, sizeof why,
+             "%.60s is computed on %.60s, what is recorded so far on %.60s",
+             tc__called(c, k->op), tc__device_name(c, device), tc__device_name(c, here));
+    return r->hooks->split(c, k->site, why);
+}
+
+// Whether the op can be computed from what it is given: all of it there, and written as it was to be. 0 =
+// reported.
+static int tc__eager_check(tc_ctx *c, const tc__call *k) {
+    if (!tc__operands_told(c, k)) return 0;
+    return !tc__values_of(c)->device.count || tc__call_device(c, NULL, k) != TC__APART;
+}
+
+// Operands of a break: but for those from outside that are on another device, which are in memory.
+static uint32_t tc__break_operands(tc_ctx *c, const tc__visit *v, const tc_tensor *t,
+                                   uint32_t n, tc_tensor *out) {
+    uint32_t kept = 0;
+    int here = tc__visit_device(c, v), decided = tc__visit_decided(c, v) != NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        int ours = t[i].id >> TC__SLOT_BITS == v->key;
+        if (ours || !decided || tc__device_number(c, t[i]) == here) out[kept++] = t[i];
+    }
+    return kept;
 }
 // ---- gen/graph/record.c -------------------------------------------------
 // Recording: the entry of every primitive, and the visits of regions.
@@ -8915,6 +10662,17 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
     return tc__core_of(c)->calling ? !tc__fail_calling(c, who) : 0;
 }
 
+// Another thread uses the context while visit v is open, whose unit goes on as if it had not. Always 0.
+static int tc__fail_stranger(tc_ctx *c, const tc__visit *v, const char *who) {
+    tc_status unit = tc__core_of(c)->unit_item;
+    tc__fail(c, TC_E_THREAD,
+             "%s: another thread has region \"%s\" open since %s:%d; a context is used "
+             "by one thread at a time: open one for each",
+             who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+    tc__core_of(c)->unit_item = unit;
+    return 0;
+}
+
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
@@ -8922,11 +10680,7 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
     const tc__visit *v = r->visit ? r->visit : r->suspended;
     if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
-    return tc__fail(
-        c, TC_E_THREAD,
-        "%s: another thread has region \"%s\" open since %s:%d; a context is used "
-        "by one thread at a time: open one for each",
-        who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+    return tc__fail_stranger(c, v, who);
 }
 
 // The status of a call that tc__visit_is_ours refused.
@@ -8943,7 +10697,11 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
         tc__site_set(c, k->site);
         return r->hooks->eager(c, k);
     }
-    if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
+    if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
+    if (TC__UNLIKELY(tc__values_of(c)->device.count)) {
+        if (!tc__visit_settle(c, k)) return t;
+        v = r->visit;
+    }
     tc__step *s = tc__visit_step(c, v, k);
     t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
     return t;
@@ -8956,6 +10714,22 @@ TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
     if (c && TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
         return tc__ctx_here(c);
     return c;
+}
+
+// A tensor that leads to no context: null, or of one that was closed. Gives the status of that, which is left
+// as an error where this thread would look for it.
+static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, int line) {
+    tc_ctx *c = tc__ctx_likely(tc__thread_self());
+    tc__site s;
+    s.file = file, s.line = line;
+    if (c) tc__site_set(c, s);
+    if (!t.id) {
+        if (c) tc__fail_null(c, who);
+        return TC_E_NULL;
+    }
+    if (c)
+        tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed", who);
+    return TC_E_DEAD;
 }
 
 // The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
@@ -8976,7 +10750,9 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
                              int line) {
     tc__call k;
     tc_ctx *c = tc__ctx_of_all(in, n);
-    if (!c) return tc__null();
+    if (!c)
+        return tc__fail_lost(tc__ops[op].name, n ? in[0] : tc__null(), file, line),
+               tc__null();
     k.op = op, k.n_in = n, k.n_attr = n_attr, k.in = in, k.attr = attr;
     k.site.file = file, k.site.line = line, k.dtype = 0, k.rank = 0, k.dims = NULL;
     return tc__record(c, &k);
@@ -9080,7 +10856,7 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
                             int line) {
     tc__call k;
     int64_t ix[TC_MAX_RANK];
-    if (!tc__dims_check(c, tc__op_name(op), rank, dims)) return tc__null();
+    if (!tc__dims_check(c, tc__called(c, op), rank, dims)) return tc__null();
     for (int i = 0; i < rank; i++) ix[i] = tc__ix_const(dims[i]);
     k.op = op, k.n_in = 0, k.n_attr = n_attr, k.in = NULL, k.attr = attr;
     k.site.file = file, k.site.line = line;
@@ -9090,83 +10866,220 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
 
 // ---- visits ----
 
-// Result `from` of a visit becomes the caller's, under its id; 0 = out of memory.
-static int tc__kept_add(tc_ctx *c, uint64_t id, const tc__tensor *from) {
-    tc__recorder *r = tc__recorder_of(c);
-    if (tc__map_get(&r->kept, id, NULL)) return 1;
-    tc__tensor *t = TC__NEW(c, tc__tensor);
-    if (!t) return 0;
-    if (!TC__VEC_RESERVE(c, r->kept_ids, r->kept_ids.count + 1) ||
-        !tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t))
-        return tc__free(c, t, sizeof *t), 0;
-    *t = *from;
-    t->storage->refs++;
-    return TC__PUSH(c, r->kept_ids, id);
+// Room for the results that tc_keep named, before anything is written; 0 = reported.
+static int tc__keeps_prepare(tc_ctx *c, const tc__visit *v) {
+    uint32_t n = 0;
+    for (size_t i = 0; v->region->keeps && i < v->path.count; i++)
+        n += v->path.at[i]->op == TC_OP_KEEP;
+    return !n || tc__known_prepare(c, n);
 }
 
-enum { TC__SCOPE_FREED = -1 }; // of a visit's result: tc_free was called for it
-
-// Kept results outlive their visit: they move to the recorder's table.
-static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
-    for (size_t i = 0; i < v->path.count; i++) {
+// Results that tc_keep named are tensors of the caller's from the end of their visit on. 0 = reported.
+static int tc__keeps_hand_over(tc_ctx *c, const tc__visit *v) {
+    for (size_t i = 0; v->region->keeps && i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         uint32_t p = s->n_in ? s->in[0] : 0;
         if (s->op != TC_OP_KEEP || (p & TC__EXTERNAL)) continue;
         if (p >= v->result_of.count || !v->result_of.at[p]) continue;
-        const tc__tensor *t = &v->result.at[v->result_of.at[p] - 1];
-        if (t->scope != (uint32_t)TC__SCOPE_FREED) (void)tc__kept_add(c, v->first | p, t);
+        if (p < v->freed.count && v->freed.at[p]) continue;
+        if (!tc__known_add(c, v->first | p, &v->result.at[v->result_of.at[p] - 1]))
+            return 0;
     }
-}
-
-// Frees a kept result; 0 = there is none of this id.
-static int tc__kept_free(tc_ctx *c, uint64_t id) {
-    tc__recorder *r = tc__recorder_of(c);
-    uint64_t found;
-    if (!tc__map_get(&r->kept, id, &found)) return 0;
-    tc__tensor *t = (tc__tensor *)(uintptr_t)found;
-    tc__map_remove(&r->kept, id);
-    for (size_t i = 0; i < r->kept_ids.count; i++)
-        if (r->kept_ids.at[i] == id)
-            r->kept_ids.at[i] = r->kept_ids.at[--r->kept_ids.count];
-    tc__storage_unref(c, t->storage);
-    tc__free(c, t, sizeof *t);
     return 1;
 }
 
-// tc_free for a result of a region: one that was kept is the caller's no more, also where its visit has
-// not handed it over yet.
-static void tc__result_free(tc_ctx *c, tc_tensor t) {
-    const tc__visit *v = tc__visit_find(c, t);
-    uint32_t p = tc__position(t);
-    (void)tc__kept_free(c, t.id);
-    if (v && p < v->result_of.count && v->result_of.at[p])
-        v->result.at[v->result_of.at[p] - 1].scope = (uint32_t)TC__SCOPE_FREED;
+// tc_free for result `p` of a visit; its memory goes where no later segment may have to have it.
+static int tc__visit_result_free(tc_ctx *c, tc__visit *v, uint32_t p, const char *file,
+                                 int line) {
+    if (p >= v->path.count || tc__is_freed(v, p)) return 0;
+    while (v->freed.count <= p)
+        if (!TC__PUSH(c, v->freed, 0)) return 1;
+    v->freed.at[p] = 1;
+    tc__obituary_write(tc__values_of(c), v->first | p, "freed by tc_free", file, line);
+    if (v->state != TC__VISIT_DONE || v->segment) return 1;
+    if (p >= v->result_of.count || !v->result_of.at[p]) return 1;
+    tc__tensor *t = &v->result.at[v->result_of.at[p] - 1];
+    tc__storage_unref(c, t->storage);
+    t->storage = NULL, v->result_of.at[p] = 0;
+    return 1;
 }
 
-static void tc__visit_clear(tc_ctx *c, tc__visit *v) {
-    if (v->region && v->region->keeps && v->state == TC__VISIT_DONE)
-        tc__visit_hand_over(c, v);
-    if (v->epoch) tc__map_remove(&tc__recorder_of(c)->visits, v->epoch);
+// The same by handle; 0 = it is dead already, reported.
+static int tc__result_free(tc_ctx *c, tc_tensor t, const char *file, int line) {
+    int found = tc__known_find(c, t.id) != NULL;
+    tc__visit *v = tc__visit_find(c, t);
+    if (found) tc__slot_free(c, tc__slot_number(c, t), "freed by tc_free", file, line);
+    if (v) found |= tc__visit_result_free(c, v, tc__position(t), file, line);
+    return found || tc__fail_dead(c, "tc_free", t);
+}
+
+// Tensor t, which is in memory, is the caller's until tc_free, whoever made it; 0 = reported.
+static int tc__keep_now(tc_ctx *c, tc_tensor h, tc__tensor *t) {
+    if (h.id >> 56 != tc__values_of(c)->slot_of_ctx) return 1; // the parent's
+    if (tc__is_visit(h) && !tc__known_find(c, h.id))
+        return tc__known_add(c, h.id, t) != NULL;
+    tc__tensor_move(c, t, 0);
+    return 1;
+}
+
+// The results of a visit end; what of them is still used is held by references.
+static void tc__visit_clear(tc_ctx *c, tc__visit *v, const char *how, tc__site site) {
+    if (v->epoch) {
+        tc__map_remove(&tc__recorder_of(c)->visits, v->epoch);
+        tc__obituary_write(tc__values_of(c), tc__visit_id(v), how, site.file, site.line);
+    }
     tc__unbind_to(c, v, 0);
     for (size_t i = 0; i < v->result.count; i++)
         tc__storage_unref(c, v->result.at[i].storage);
-    v->result.count = v->result_of.count = v->path.count = 0;
-    v->state = TC__VISIT_NONE;
-    v->epoch = 0;
+    while (v->adopted.count) {
+        tc_tensor t = v->adopted.at[--v->adopted.count];
+        if (tc__slot_find(c, t))
+            tc__slot_free(c, tc__handle_slot(t), how, site.file, site.line);
+    }
+    v->result.count = v->result_of.count = v->path.count = v->freed.count = 0;
+    v->refusal.count = 0;
+    v->state = TC__VISIT_NONE, v->let_go = v->young = v->parted = 0;
+    v->epoch = 0, v->before = NULL;
+    tc__views_forget(v);
+}
+
+// Tensor t, which nobody else knows of, ends with the visit. Without memory for that it is the caller's.
+static void tc__visit_adopt(tc_ctx *c, tc__visit *v, tc_tensor t) {
+    tc__tensor *m = tc__slot_find(c, t);
+    if (!m || !TC__PUSH(c, v->adopted, t)) return;
+    tc__tensor_move(c, m, TC__OF_REGION);
+    m->region = v->region, m->way = NULL;
+}
+
+static void tc__visit_free(tc_ctx *c, tc__visit *v) {
+    TC__VEC_FREE(c, v->path);
+    TC__VEC_FREE(c, v->external);
+    TC__VEC_FREE(c, v->result);
+    TC__VEC_FREE(c, v->result_of);
+    TC__VEC_FREE(c, v->adopted);
+    TC__VEC_FREE(c, v->refusal);
+    TC__VEC_FREE(c, v->freed);
+    TC__VEC_FREE(c, v->size);
+    TC__VEC_FREE(c, v->sym);
+    TC__VEC_FREE(c, v->arg);
+    tc__free(c, v->viewed, sizeof *v->viewed);
+    tc__free(c, v, sizeof *v);
+}
+
+// ---- what regions own beyond a visit ----
+
+// Tensor t goes with what its region computes on one way; 0 = out of memory, it is the caller's.
+static int tc__own(tc_ctx *c, tc__region *r, const tc__step *way, tc__tensor *t) {
+    tc__owned o;
+    o.t.id = t->id, o.way = way;
+    if (!TC__PUSH(c, r->owned, o)) return 0;
+    tc__tensor_move(c, t, TC__OF_REGION);
+    t->region = r, t->way = way;
+    return 1;
+}
+
+// Whether v, or a part before it, has t as an external.
+static int tc__visit_uses(const tc__visit *v, const tc__tensor *t) {
+    while (v && t->bind_epoch != v->epoch) v = v->before;
+    return v != NULL;
+}
+
+// Frees what the region owns of this way, or of all if NULL, but what visit `user` uses.
+static void tc__owned_free(tc_ctx *c, tc__region *r, const tc__step *way,
+                           const tc__visit *user, const char *how, tc__site site) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->owned.count; i++) {
+        tc__owned o = r->owned.at[i];
+        tc__tensor *t = tc__tensor_find(c, o.t);
+        if (!t || t->scope != TC__OF_REGION) continue; // freed, or kept
+        if ((way && o.way != way) || tc__visit_uses(user, t))
+            r->owned.at[n++] = o;
+        else
+            tc__slot_free(c, tc__slot_number(c, o.t), how, site.file, site.line);
+    }
+    r->owned.count = n;
+}
+
+// What the ending visit v has used of an earlier one on the same way lives as long as it is used.
+// 0 = reported, nothing has changed for the earlier one.
+static int tc__own_used(tc_ctx *c, const tc__visit *v, const tc__visit *old) {
+    for (size_t i = 0; i < v->external.count; i++) {
+        tc_tensor h = v->external.at[i].handle;
+        const tc__tensor *t = NULL;
+        if (tc__is_visit(h) && tc__visit_find(c, h) == old) t = tc__tensor_find(c, h);
+        if (!t || tc__known_find(c, h.id)) continue;
+        tc__tensor *own = tc__known_add(c, h.id, t);
+        if (!own || !tc__own(c, old->region, old->at, own)) return 0;
+    }
+    return 1;
+}
+
+// A visit on another way than the last one does not hold what the caller has freed: what it did not
+// store cannot be computed then.
+static void tc__visit_let_go(tc_ctx *c, tc__visit *v) {
+    for (size_t i = 0; i < v->external.count && !v->let_go; i++)
+        v->let_go = !tc__is_hidden(&v->external.at[i]) &&
+                    !tc__tensor_find(c, v->external.at[i].handle);
+    if (v->let_go) tc__unbind_to(c, v, 0);
+}
+
+// What the parts of ending visit v up to `last` have used of visits before them lives on. 0 = reported.
+static int tc__visit_owns(tc_ctx *c, const tc__visit *v, const tc__visit *last) {
+    tc__visit *const *visit = v->region->visit;
+    for (int i = 0; i < TC__VISITS && visit[i]; i++)
+        for (const tc__visit *u = last; u; u = u->before)
+            if (visit[i] != v && visit[i]->state == TC__VISIT_DONE &&
+                visit[i]->at == v->at && !tc__own_used(c, u, visit[i]))
+                return 0;
+    return 1;
+}
+
+// Ends the visits before v on the same way, and what else its region owns of that, but what v and the
+// other parts up to `last` use.
+static void tc__visit_ends_others(tc_ctx *c, tc__visit *v, const tc__visit *last) {
+    static const char how[] = "which ended with a later visit that did not use it, begun";
+    tc__region *r = v->region;
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+        tc__visit *old = r->visit[i];
+        if (old == v || old->state == TC__VISIT_NONE) continue;
+        if (old->state != TC__VISIT_DONE || old->at == v->at)
+            tc__visit_clear(c, old, how, v->begin);
+        else
+            tc__visit_let_go(c, old);
+    }
+    tc__owned_free(c, r, v->at, last, how, v->begin);
+}
+
+// Visit v, the last part of a region, is about to end: results of the one before it on the same way end,
+// and what else the region owns of that way, but what v uses. 0 = reported, and nothing has ended.
+static int tc__visit_succeed(tc_ctx *c, tc__visit *v) {
+    for (tc__visit *u = v; u; u = u->before)
+        if (!tc__visit_owns(c, u, v)) return 0;
+    for (tc__visit *u = v; u; u = u->before) tc__visit_ends_others(c, u, v);
+    return 1;
+}
+
+// ---- regions ----
+
+// The first of its branches.
+static void tc__branch_free(tc_ctx *c, tc__region *r) {
+    tc__branch *b = r->branch;
+    r->branch = b->next;
+    tc__recorder_of(c)->recorded -= b->bytes;
+    tc__arena_free(&b->arena);
+    tc__free(c, b, sizeof *b);
 }
 
 static void tc__region_free(tc_ctx *c, tc__region *r) {
+    static const char how[] = "which ended with its region, begun";
     tc__recorder_of(c)->hooks->forget(c, r);
-    for (int i = 0; i < 2; i++) {
-        tc__visit_clear(c, &r->visit[i]);
-        TC__VEC_FREE(c, r->visit[i].path);
-        TC__VEC_FREE(c, r->visit[i].external);
-        TC__VEC_FREE(c, r->visit[i].result);
-        TC__VEC_FREE(c, r->visit[i].result_of);
-        TC__VEC_FREE(c, r->visit[i].size);
-        TC__VEC_FREE(c, r->visit[i].sym);
-        TC__VEC_FREE(c, r->visit[i].arg);
+    tc__owned_free(c, r, NULL, NULL, how, r->begin);
+    TC__VEC_FREE(c, r->owned);
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+        tc__visit_clear(c, r->visit[i], how, r->begin);
+        tc__visit_free(c, r->visit[i]);
     }
+    while (r->branch) tc__branch_free(c, r);
     tc__arena_free(&r->arena);
     tc__free(c, r, sizeof *r);
 }
@@ -9184,7 +11097,6 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
     }
     memcpy(copy, name, n);
     r->name = copy, r->begin = begin, r->depth = depth;
-    r->visit[0].region = r->visit[1].region = r;
     r->next = rec->region;
     rec->region = r;
     return r;
@@ -9203,19 +11115,31 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost",
              v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why);
     v->state = TC__VISIT_FAILED;
+    tc__refuse_writes(c, v);
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
     tc__recorder_of(c)->depth = 0;
     tc__here_leave(c, 0);
 }
 
-// Opens the next visit of `r`; the visit before the last one dies when this one ends. 0 = out of
-// memory, none is open.
+// The visit that is opened next: one that is over, a new one, or the oldest. NULL = out of memory.
+static tc__visit *tc__visit_next(tc_ctx *c, tc__region *r, tc__site begin) {
+    int n = 0;
+    while (n < TC__VISITS - 1 && r->visit[n] && r->visit[n]->state != TC__VISIT_NONE) n++;
+    tc__visit *v = r->visit[n] ? r->visit[n] : TC__NEW(c, tc__visit);
+    if (!v) return NULL;
+    if (!v->viewed) v->viewed = TC__NEW(c, tc__views);
+    memmove(r->visit + 1, r->visit, (size_t)n * sizeof *r->visit);
+    r->visit[0] = v, v->region = r;
+    tc__visit_clear(c, v, "which ended when its region had taken eight other ways", begin);
+    return v;
+}
+
+// Opens the next visit of `r`. 0 = out of memory, none is open.
 static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__recorder *rec = tc__recorder_of(c);
-    r->current = !r->current;
-    tc__visit *v = &r->visit[r->current];
-    tc__visit_clear(c, v);
+    tc__visit *v = tc__visit_next(c, r, begin);
+    if (!v) return 0;
     v->epoch = tc__epoch_next(&rec->values);
     if (!tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v)) return 0;
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
@@ -9226,6 +11150,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->device = rec->values.default_device;
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
+    v->branch = NULL;
     r->visits++;
     return 1;
 }
@@ -9237,7 +11162,8 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
 //
 // One idea: a call works in a tc__api: its name, site, context and first operand. A call
 // made of several primitives opens a scope there when it runs eagerly, so its intermediate
-// results die with it; tc__leave lets the result out.
+// results die with it; tc__leave lets the result out. As long as it works, errors of what it
+// calls bear its name.
 
 typedef struct tc__api {
     tc_ctx *c;
@@ -9245,7 +11171,10 @@ typedef struct tc__api {
     const char *file; // site of the caller
     int line;
     size_t scoped; // depth of a scope of our own; 0 = there is none
+    int named;     // errors bear `who` until tc__leave
+    int together;  // its primitives run together then
     int half;      // the dtype that a result in f32 is rounded to; 0 = none
+    int wide;      // products of halves give f32
     tc__meta x;    // of the first operand; its sizes are constants
 } tc__api;
 
@@ -9254,28 +11183,34 @@ typedef struct tc__api {
 static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file,
                         int line) {
     tc__site s;
-    f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
-    f->x.rank = 0, f->x.dtype = 0;
+    f->c = c, f->who = who, f->file = file, f->line = line;
+    f->scoped = 0, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
+    f->x.dtype = 0;
     if (!c || tc__is_calling(c, who)) return 0;
+    if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
+    tc__values_of(c)->source_is_like = 0;
     s.file = file, s.line = line;
     tc__site_set(c, s);
     return 1;
 }
 
-// What the call makes of nothing is on the device of t.
-static void tc__sources_like(tc_ctx *c, tc_tensor t) {
+// What the call makes of nothing is on the device of t, which has so many dimensions. In a region a number
+// of the host decides nothing.
+static void tc__sources_like(tc_ctx *c, tc_tensor t, int rank) {
     int device = tc__device_number(c, t);
-    if (device >= 0) tc__values_of(c)->source_device = device;
+    if (device < 0) return;
+    tc__values_of(c)->source_device = device;
+    tc__values_of(c)->source_is_like = device || rank;
 }
 
-// A frame about `t`; 0 = null (nothing reported), dead, or the context is calling (reported).
+// A frame about `t`; 0 = null, dead, or the context is calling, reported.
 static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
                       int line) {
-    if (!tc__api_open(f, tc__ctx_of(t), who, file, line) ||
-        !tc__meta_of(f->c, who, t, &f->x))
-        return 0;
-    if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t);
+    tc_ctx *c = tc__ctx_of(t);
+    if (!c) return tc__fail_lost(who, t, file, line), 0;
+    if (!tc__api_open(f, c, who, file, line) || !tc__meta_of(f->c, who, t, &f->x)) return 0;
+    if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t, f->x.rank);
     return 1;
 }
 
@@ -9288,42 +11223,77 @@ static int tc__api_scope(tc__api *f) {
     return 1;
 }
 
-// tc__api_of for a call of several primitives; every path from here ends in tc__leave.
+// From now on the call is made of several primitives; every path from here ends in tc__leave.
+static int tc__api_enter(tc__api *f) {
+    tc__core *core = tc__core_of(f->c);
+    f->named = !core->doing;
+    core->doing = f->who;
+    return tc__api_scope(f);
+}
+
+// Outside regions the primitives of this call, which has one result and writes nothing, run together.
+static void tc__api_together(tc__api *f) {
+    tc__site s;
+    s.file = f->file, s.line = f->line;
+    if (f->scoped && f->named)
+        f->together = tc__recorder_of(f->c)->hooks->together(f->c, f->who, s);
+}
+
+static tc_tensor tc__api_apart(tc__api *f, tc_tensor result) {
+    tc__site s;
+    s.file = f->file, s.line = f->line, f->together = 0;
+    return tc__recorder_of(f->c)->hooks->apart(f->c, result, s);
+}
+
 static int tc__begin(tc__api *f, const char *who, tc_tensor t, const char *file, int line) {
-    return tc__api_of(f, who, t, file, line) && tc__api_scope(f);
+    return tc__api_of(f, who, t, file, line) && tc__api_enter(f);
+}
+
+static int tc__begin_together(tc__api *f, const char *who, tc_tensor t, const char *file,
+                              int line) {
+    if (!tc__begin(f, who, t, file, line)) return 0;
+    tc__api_together(f);
+    return 1;
 }
 
 // Moves a tensor of the innermost scope to the scope around it; others stay.
 static void tc__scope_release(tc_ctx *c, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     tc__tensor *e = t.id && !tc__is_visit(t) ? tc__slot_find(c, t) : NULL;
-    if (!e || e->scope != (uint32_t)v->scope.count) return;
-    e->scope--;
-    if (!e->scope) v->unscoped++;
+    if (e && e->scope == (uint32_t)v->scope.count) tc__tensor_move(c, e, e->scope - 1);
+}
+
+// Closes the innermost scope; the first `n` of `keep` live on in the one around it.
+static void tc__scope_end(tc_ctx *c, const tc_tensor *keep, int n, const char *file,
+                          int line) {
+    tc__values *v = tc__values_of(c);
+    for (int i = 0; i < n; i++) tc__scope_release(c, keep[i]);
+    tc__scope_close(c, file, line);
+    for (int i = 0; i < n; i++) {
+        tc__tensor *e =
+            keep[i].id && !tc__is_visit(keep[i]) ? tc__slot_find(c, keep[i]) : NULL;
+        if (!e || !e->scope || e->scope != (uint32_t)v->scope.count) continue;
+        if (!TC__PUSH(c, v->scoped, tc__handle_slot(keep[i]))) tc__tensor_move(c, e, 0);
+    }
 }
 
 // Closes the frame's scope, if it has one; the first `n` of `keep` live on in the one
 // around it.
 static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
     tc__values *v = tc__values_of(f->c);
+    if (f->together) (void)tc__api_apart(f, tc__null());
+    if (f->named) tc__core_of(f->c)->doing = NULL;
     if (!f->scoped || v->scope.count < f->scoped) return; // a body closed it
     while (v->scope.count > f->scoped) {                  // or left one open
         for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
         tc__scope_close(f->c, f->file, f->line);
     }
-    for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
-    tc__scope_close(f->c, f->file, f->line);
+    tc__scope_end(f->c, keep, n, f->file, f->line);
     f->scoped = 0;
-    for (int i = 0; i < n; i++) {
-        tc__tensor *e =
-            keep[i].id && !tc__is_visit(keep[i]) ? tc__slot_find(f->c, keep[i]) : NULL;
-        if (!e || !e->scope || e->scope != (uint32_t)v->scope.count) continue;
-        if (!TC__PUSH(f->c, v->scoped, tc__handle_slot(keep[i])))
-            e->scope = 0, v->unscoped++;
-    }
 }
 
 static tc_tensor tc__leave(tc__api *f, tc_tensor result) {
+    if (f->together) result = tc__api_apart(f, result);
     tc__leave_many(f, &result, 1);
     return result;
 }
@@ -9442,9 +11412,31 @@ static int tc__near_check(const tc__api *f, int64_t v) {
 
 // ---- primitives, without checks of ours ----
 
+// An op that is all there is to the call, or all that is left: errors bear the call's name.
+static tc_tensor tc__prim_n(const tc__api *f, tc__op op, const tc_tensor *in, uint32_t n_in,
+                            const int64_t *attr, uint32_t n) {
+    tc_tensor t = tc__op_follow(tc__form_of(op, n_in, n), in, n_in, attr, n);
+    const char *doing = tc__core_of(f->c)->doing;
+    if (t.id) return t;
+    tc__core_of(f->c)->doing = f->who;
+    t = tc__op_slow(op, in, n_in, attr, n, f->file, f->line);
+    tc__core_of(f->c)->doing = doing;
+    return t;
+}
+
 static tc_tensor tc__prim(const tc__api *f, tc__op op, tc_tensor t, const int64_t *attr,
                           uint32_t n) {
-    return tc__op_n(op, &t, 1, attr, n, f->file, f->line);
+    return tc__prim_n(f, op, &t, 1, attr, n);
+}
+
+// The same for an op without operands.
+static tc_tensor tc__prim_source(const tc__api *f, tc__op op, int dtype, const tc_dims *d,
+                                 const int64_t *attr, uint32_t n) {
+    const char *doing = tc__core_of(f->c)->doing;
+    tc__core_of(f->c)->doing = f->who;
+    tc_tensor t = tc__source(f->c, op, dtype, d->rank, d->size, attr, n, f->file, f->line);
+    tc__core_of(f->c)->doing = doing;
+    return t;
 }
 
 static tc_tensor tc__prim_sizes(const tc__api *f, tc__op op, tc_tensor t,
@@ -9467,9 +11459,18 @@ static tc_tensor tc__expand(const tc__api *f, tc_tensor t, const tc_dims *d) {
     return tc__prim_sizes(f, TC_OP_EXPAND, t, d);
 }
 
-// A new handle of the same value, for calls that turn out to have nothing to do.
+// A scalar as [1], which it is where a call goes along one dimension; others as they are.
+static tc_tensor tc__as_vector(const tc__api *f, tc_tensor t) {
+    tc__meta m;
+    tc_dims one = TC_DIMS(1);
+    return t.id && tc__meta_get(f, t, &m) && !m.rank ? tc__reshape(f, t, &one) : t;
+}
+
+// Another handle of the same tensor: a view of all of it.
 static tc_tensor tc__again(const tc__api *f, tc_tensor t) {
-    tc_dims d = tc__dims_shape(f);
+    tc__meta m;
+    if (!tc__meta_get(f, t, &m)) return tc__null();
+    tc_dims d = tc__meta_dims(&m);
     return tc__reshape(f, t, &d);
 }
 
@@ -9502,9 +11503,31 @@ static tc_tensor tc__pad(const tc__api *f, tc_tensor t, int dim, int64_t low, in
     return tc__prim(f, TC_OP_PAD, t, attr, 5);
 }
 
+// The windows of a tensor in memory where they lie, overlapping: to be read by the call alone. 0 = there is
+// none, or they do not fit, which the op reports.
+static int tc__window_there(const tc__api *f, tc_tensor t, int dim, int64_t size,
+                            int64_t stride, int64_t dilation, tc_tensor *out) {
+    const tc__recorder *r = tc__recorder_of(f->c);
+    const tc__tensor *e = r->visit || r->suspended ? NULL : tc__slot_find(f->c, t);
+    if (!e) return 0;
+    tc__layout l = *tc__layout_at(f->c, e->layout);
+    int64_t reach = (size - 1) * dilation;
+    if (l.rank == TC_MAX_RANK || !l.numel || l.dims[dim] <= reach) return 0;
+    l.dims[dim] = (l.dims[dim] - reach - 1) / stride + 1;
+    l.dims[l.rank] = size, l.strides[l.rank] = l.strides[dim] * dilation;
+    l.strides[dim] *= stride;
+    if (!tc__dims_check(f->c, f->who, l.rank + 1, l.dims)) return *out = tc__null(), 1;
+    uint32_t id = tc__layout_on(f->c, l.device, l.dtype, l.rank + 1, l.dims, l.strides);
+    e->storage->refs++;
+    *out = tc__tensor_new(f->c, id, e->storage, e->offset, f->file, f->line);
+    return 1;
+}
+
 static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size,
                             int64_t stride, int64_t dilation) {
     int64_t attr[4];
+    tc_tensor there;
+    if (tc__window_there(f, t, dim, size, stride, dilation, &there)) return there;
     attr[0] = dim, attr[1] = tc__ix_const(size);
     attr[2] = tc__ix_const(stride), attr[3] = tc__ix_const(dilation);
     return tc__prim(f, TC_OP_WINDOW, t, attr, 4);
@@ -9522,23 +11545,34 @@ static void tc__widen_half(tc__api *f, tc_tensor *x) {
     *x = tc__cast(f, *x, TC_F32);
 }
 
+// Another operand, as they compute with it.
+static tc_tensor tc__widened(const tc__api *f, tc_tensor t) {
+    tc__meta m;
+    int half = t.id && tc__meta_get(f, t, &m) && tc__is_half(m.dtype);
+    return half ? tc__cast(f, t, TC_F32) : t;
+}
+
+// The result that they round.
+static tc_tensor tc__rounded(const tc__api *f, tc_tensor y) {
+    tc__meta m;
+    int wide = f->half && y.id && tc__meta_get(f, y, &m) && m.dtype == TC_F32;
+    return wide ? tc__cast(f, y, f->half) : y;
+}
+
 // tc__leave after tc__widen_half.
 static tc_tensor tc__leave_rounded(tc__api *f, tc_tensor y) {
-    tc__meta m;
-    if (f->half && y.id && tc__meta_get(f, y, &m) && m.dtype == TC_F32)
-        y = tc__cast(f, y, f->half);
-    return tc__leave(f, y);
+    return tc__leave(f, tc__rounded(f, y));
 }
 
 static tc_tensor tc__scalar(const tc__api *f, double s, int dtype) {
+    tc_dims none = TC_SCALAR;
     int64_t attr = tc__value_word(s, dtype);
-    return tc__source(f->c, TC_OP_CONST, dtype, 0, NULL, &attr, 1, f->file, f->line);
+    return tc__prim_source(f, TC_OP_CONST, dtype, &none, &attr, 1);
 }
 
 // The i64 index along dimension `dim` of a tensor of sizes d.
 static tc_tensor tc__iota(const tc__api *f, const tc_dims *d, int64_t dim) {
-    return tc__source(f->c, TC_OP_IOTA, TC_I64, d->rank, d->size, &dim, 1, f->file,
-                      f->line);
+    return tc__prim_source(f, TC_OP_IOTA, TC_I64, d, &dim, 1);
 }
 
 static double tc__infinity(void) {
@@ -9548,10 +11582,16 @@ static double tc__infinity(void) {
     return v;
 }
 
+// The number that is below all others of dtype t.
+static double tc__least_value(int t) {
+    return tc__is_float(t) ? -tc__infinity() : (double)tc__int_least(t);
+}
+
 // ---- asking ----
 
 static int tc__ask(const char *who, tc_tensor t, tc__meta *m) {
     tc_ctx *c = tc__ctx_of(t);
+    if (!c && t.id) tc__fail_lost(who, t, NULL, 0);
     return c && tc__meta_of(c, who, t, m);
 }
 
@@ -9563,7 +11603,7 @@ TCDEF int tc_rank(tc_tensor t) {
 TCDEF int64_t tc_dim(tc_tensor t, int dim) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_dim", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
+    if (!t.id || !tc__api_of(&f, "tc_dim", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
     return tc__meta_size(&f.x, (int)d);
 }
 
@@ -9610,13 +11650,13 @@ TCDEF size_t tc_dtype_bytes(tc_dtype t) {
 
 // The marks of a tensor in memory, made if it has none; NULL = reported.
 static tc__marks *tc__marks_for(const tc__api *f, tc_tensor t, int64_t *dim) {
-    tc__tensor *e = tc__slot_find(f->c, t);
+    tc__tensor *e = tc__is_visit(t) ? tc__known_find(f->c, t.id) : tc__slot_find(f->c, t);
     if (!tc__dim_need(f, dim)) return NULL;
     if (!e) {
-        tc__fail(
-            f->c, TC_E_ARG,
-            "%s: a result of a region has the sizes of what it is computed from; mark that",
-            f->who);
+        tc__fail(f->c, TC_E_ARG,
+                 "%s: a result of a region has the sizes of what it is computed from; mark "
+                 "that, or tc_keep it and mark it outside the region",
+                 f->who);
         return NULL;
     }
     if (!e->marks) e->marks = TC__NEW(f->c, tc__marks);
@@ -9653,42 +11693,6 @@ TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int li
     tc__marks *m = tc__marks_for(&f, t, &d);
     if (m) m->fixed |= 1u << d, m->dynamic &= ~(1u << d);
     return tc__unit_end(f.c, outer, m != NULL);
-}
-
-// ---- lifetimes ----
-
-TCDEF void tc_scope_begin(tc_ctx *tc) {
-    tc__values *v = tc__values_of(tc);
-    if (tc && !tc__is_calling(tc, "tc_scope_begin"))
-        TC__PUSH(tc, v->scope, v->scoped.count);
-}
-
-TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
-    tc__api f;
-    if (!tc__api_open(&f, tc, "tc_scope_end", file, line))
-        return tc ? TC_E_STATE : TC_E_NULL;
-    if (!tc__values_of(tc)->scope.count) {
-        tc__fail(tc, TC_E_STATE,
-                 "tc_scope_end: no scope is open; each needs its tc_scope_begin");
-        return TC_E_STATE;
-    }
-    tc__scope_close(tc, file, line);
-    return TC_OK;
-}
-
-TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
-    tc__api f;
-    if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
-    tc__family_settle(f.c);
-    if (tc__is_visit(t)) {
-        tc__result_free(f.c, t);
-        return;
-    }
-    if (!tc__slot_find(f.c, t)) {
-        tc__fail_dead(f.c, f.who, t);
-        return;
-    }
-    tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
 }
 
 // ---- from memory ----
@@ -9793,14 +11797,48 @@ TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype
     return tc__null();
 }
 
-// Row-major contents of a tensor that came from tc_const, NULL for any other.
-static const void *tc__const_data(tc_ctx *c, tc_tensor t) {
-    const tc__tensor *e = tc__tensor_find(c, t);
-    if (!e || !e->storage->constant) return NULL;
-    const tc__layout *l = tc__layout_at(c, e->layout);
-    if (!l->contiguous) return NULL;
-    return (const char *)e->storage->constant +
-           e->offset * (int64_t)tc__dtype(l->dtype)->bytes;
+// What a tensor is of a tc_const, whose contents are known: all of it or a view, made outside or in the
+// open region.
+typedef struct tc__constant {
+    const void *data; // of element [0, 0, ...]
+    tc__layout layout;
+} tc__constant;
+
+enum { TC__CONST_VIEWS = 16 }; // of views; what is made by more is not known
+
+// The tensor in memory that t is a view of, t itself if it is one; *n of the steps that make the view, last
+// one first. NULL = it is computed.
+static const tc__tensor *tc__viewed(tc_ctx *c, tc_tensor t, const tc__step **step, int *n) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    *n = 0;
+    while (v && t.id >> TC__SLOT_BITS == v->key && tc__position(t) < v->path.count) {
+        const tc__step *s = v->path.at[tc__position(t)];
+        if (!s->view || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
+        step[(*n)++] = s;
+        uint32_t code = s->in[0];
+        t.id = v->first | code;
+        if (code & TC__EXTERNAL) t = v->external.at[code & ~TC__EXTERNAL].handle;
+    }
+    return tc__slot_find(c, t);
+}
+
+// 0 = t is no constant.
+static int tc__constant_of(tc_ctx *c, tc_tensor t, tc__constant *k) {
+    const tc__step *step[TC__CONST_VIEWS];
+    int n;
+    const tc__tensor *e = tc__viewed(c, t, step, &n);
+    if (!e || !e->storage->constant) return 0;
+    uint32_t layout = e->layout;
+    int64_t offset = e->offset, more;
+    for (; n; n--, offset += more)
+        if (!tc__view_of(c, (tc__op)step[n - 1]->op, step[n - 1]->attr, layout,
+                         &step[n - 1]->meta, &layout, &more) ||
+            !layout)
+            return 0;
+    k->layout = *tc__layout_at(c, layout);
+    k->data = (const char *)e->storage->constant +
+              offset * (int64_t)tc__dtype(k->layout.dtype)->bytes;
+    return 1;
 }
 
 // The same for memory that is used where it is.
@@ -9865,8 +11903,12 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 
 static void tc__fill_elements(void *data, int64_t n, double value, int dtype) {
     tc__value v = tc__value_of(value, dtype);
-    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
-    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+    size_t all = (size_t)n * tc__dtype(dtype)->bytes, done = tc__dtype(dtype)->bytes;
+    if (n && value == 0) memset(data, 0, all);
+    if (!n || value == 0) return;
+    tc__value_store(data, 0, dtype, v);
+    for (; done < all; done *= 2) // what is filled fills as much again
+        memcpy((char *)data + done, data, done < all - done ? done : all - done);
 }
 
 static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value,
@@ -9900,8 +11942,7 @@ static tc_tensor tc__full(const tc__api *f, const tc_dims *d, double value, int 
         return tc__values_of(f->c)->source_device ? tc__filled_there(f, d, value, dtype)
                                                   : tc__filled_now(f, d, value, dtype);
     int64_t word = tc__value_word(value, dtype);
-    return tc__source(f->c, TC_OP_CONST, dtype, d->rank, d->size, &word, 1, f->file,
-                      f->line);
+    return tc__prim_source(f, TC_OP_CONST, dtype, d, &word, 1);
 }
 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
@@ -9911,13 +11952,28 @@ TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtyp
     return tc__full(&f, &dims, value, (int)dtype);
 }
 
+// In a region what is written first is what there is: the rest of it is 0.
+TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line) {
+    tc__api f;
+    void *data;
+    if (!tc__api_open(&f, tc, "empty", file, line)) return tc__null();
+    if (tc__is_recording(tc) || tc__values_of(tc)->source_device)
+        return tc__full(&f, &dims, 0, (int)dtype);
+    if (!tc__dtype_check(&f, (int)dtype) ||
+        !tc__dims_check(tc, f.who, dims.rank, dims.size))
+        return tc__null();
+    return tc__tensor_make(&f, &dims, (int)dtype, &data);
+}
+
 TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
                              int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "scalar", file, line) || !tc__dtype_check(&f, (int)dtype))
         return tc__null();
+    tc_dims none = TC_SCALAR;
     int64_t attr = tc__value_word(value, (int)dtype);
-    return tc__source(tc, TC_OP_ARG, (int)dtype, 0, NULL, &attr, 1, file, line);
+    return tc__prim_source(&f, TC_OP_ARG, (int)dtype, &none, &attr, 1);
 }
 
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
@@ -9951,7 +12007,7 @@ TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
     if (!tc__api_open(&f, tc, "arange", file, line) || !tc__dtype_check(&f, (int)dtype))
         return tc__null();
     int64_t n = tc__arange_count(&f, start, end, step);
-    if (n < 0 || !tc__api_scope(&f)) return tc__null();
+    if (n < 0 || !tc__api_enter(&f)) return tc__null();
     tc_dims d = tc_dims_of(1, &n);
     tc_tensor t = tc__iota(&f, &d, 0);
     tc_dtype working = tc__is_whole(start) && tc__is_whole(step) ? TC_I64 : TC_F64;
@@ -9968,13 +12024,82 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
         return tc__null();
     int64_t size[2];
     size[0] = rows, size[1] = columns;
-    if (!tc__dims_check(tc, f.who, 2, size) || !tc__api_scope(&f)) return tc__null();
+    if (!tc__dims_check(tc, f.who, 2, size) || !tc__api_enter(&f)) return tc__null();
+    tc__api_together(&f);
     tc_dims d = tc_dims_of(2, size);
     tc_tensor same = tc_eq_at(tc__iota(&f, &d, 0), tc__iota(&f, &d, 1), file, line);
     return tc__leave(&f, tc__cast(&f, same, (int)dtype));
 }
+// ---- gen/graph/life.c ---------------------------------------------------
+// When tensors end: scopes and tc_free. The table of lifetimes is in api/tensor.h; what regions end is
+// graph/record.c's, tc_keep, which may record a step, exec/context.c's.
 
-// ---- random numbers ----
+TCDEF void tc_scope_begin(tc_ctx *tc) {
+    tc__values *v = tc__values_of(tc);
+    if (tc && !tc__is_calling(tc, "tc_scope_begin"))
+        TC__PUSH(tc, v->scope, v->scoped.count);
+}
+
+// Ends the innermost scope but for t.
+static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const char *file,
+                                 int line) {
+    tc__api f;
+    if (!tc__api_open(&f, c, who, file, line)) return c ? TC_E_STATE : TC_E_NULL;
+    if (!tc__values_of(c)->scope.count) {
+        tc__fail(c, TC_E_STATE, "%s: no scope is open; each needs its tc_scope_begin", who);
+        return TC_E_STATE;
+    }
+    tc__scope_end(c, &t, 1, file, line);
+    return TC_OK;
+}
+
+TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
+    return tc__scope_leave(tc, "tc_scope_end", tc__null(), file, line);
+}
+
+TCDEF tc_tensor tc_scope_return_at(tc_ctx *tc, tc_tensor t, const char *file, int line) {
+    return tc__scope_leave(tc, "tc_scope_return", t, file, line) ? tc__null() : t;
+}
+
+enum { TC__SHARED_TOLD = 64 << 20 }; // bytes
+
+// Memory stays where a view shares it: that is told once, since the view may be one that nobody holds.
+static void tc__warn_shared(tc_ctx *c, const tc__tensor *t, const char *file, int line) {
+    tc__values *v = tc__values_of(c);
+    const tc__tensor *other = NULL;
+    if (t->storage->refs < 2 || t->storage->bytes < TC__SHARED_TOLD) return;
+    if (t->storage->owner != TC__OWNED || v->warned_shared) return;
+    for (size_t i = 0; i < v->slot.count && !other; i++)
+        if (v->slot.at[i] != t && v->slot.at[i]->storage == t->storage)
+            other = v->slot.at[i];
+    if (!other || tc__core_of(c)->frozen) return;
+    v->warned_shared = 1;
+    tc__warn(
+        c,
+        "tc_free at %s:%d: its %zu MB stay until the view of %s:%d is freed, which shares "
+        "them; tc_free it too, or make it in a scope",
+        file ? file : "?", line, t->storage->bytes >> 20, other->file ? other->file : "?",
+        other->line);
+}
+
+TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    tc__family_settle(f.c);
+    if (tc__is_visit(t)) {
+        (void)tc__result_free(f.c, t, file, line);
+        return;
+    }
+    if (!tc__slot_find(f.c, t)) {
+        tc__fail_dead(f.c, f.who, t);
+        return;
+    }
+    tc__warn_shared(f.c, tc__slot_find(f.c, t), file, line);
+    tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
+}
+// ---- gen/graph/random.c -------------------------------------------------
+// Random numbers: draws of one stream, which a context counts. Input: public calls. Output: RANDOM
+// steps, and what is made of them.
 
 // Attribute `kind` of RANDOM.
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
@@ -9986,7 +12111,7 @@ static tc_tensor tc__random_half(tc__api *f, int kind, const tc_dims *d, int dty
     const char *file = f->file;
     int line = f->line;
     double parts = dtype == TC_F16 ? 2048 : 256;
-    tc__api_scope(f);
+    tc__api_enter(f);
     tc_tensor u = tc__random(f, kind, d, TC_F32);
     if (kind == TC__DRAW_UNIFORM) {
         u = tc_floor_at(tc_mul_s_at(u, parts, file, line), file, line);
@@ -10009,8 +12134,7 @@ static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
     }
     if (tc__is_half(dtype)) return tc__random_half(f, kind, d, dtype);
     attr[0] = kind, attr[1] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
-    tc_tensor t =
-        tc__source(f->c, TC_OP_RANDOM, dtype, d->rank, d->size, attr, 2, f->file, f->line);
+    tc_tensor t = tc__prim_source(f, TC_OP_RANDOM, dtype, d, attr, 2);
     if (t.id) r->draw++;
     return t;
 }
@@ -10042,7 +12166,7 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
                  (long long)low, (long long)high);
         return tc__null();
     }
-    tc__api_scope(&f);
+    tc__api_enter(&f);
     tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &dims, TC_F64);
     u = tc_floor_at(tc_mul_s_at(u, (double)(high - low), file, line), file, line);
     u = tc_add_s_at(tc__cast(&f, u, TC_I64), (double)low, file, line);
@@ -10064,6 +12188,53 @@ TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed) {
 // Moving and indexing tensors: sizes and dimensions are checked and completed, then
 // primitives are recorded. A call that turns out to have nothing to do still gives a handle
 // of its own, because the caller may free its operand.
+
+// ---- copies ----
+
+// A dense copy of what `e`, which is on a device, shows: an op of its own.
+static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
+    tc__tensor from = *e;
+    from.storage->refs++;
+    tc_tensor view =
+        tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
+    if (!view.id) return view;
+    int64_t dtype = tc__layout_at(c, from.layout)->dtype;
+    tc__visit *open = tc__recorder_of(c)->visit; // whose ops this one is none of
+    tc__recorder_of(c)->visit = NULL;
+    tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
+    tc__recorder_of(c)->visit = open;
+    tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
+    return t;
+}
+
+// A copy of what `e`, which is row-major in memory of the host, shows.
+static tc_tensor tc__copied_now(const tc__api *f, const tc__tensor *e) {
+    const tc__layout *l = tc__layout_at(f->c, e->layout);
+    tc_dims d = tc_dims_of(l->rank, l->dims);
+    int dtype = l->dtype;
+    size_t bytes = (size_t)l->numel * tc__dtype(dtype)->bytes;
+    const void *from = tc__tensor_data(e, dtype);
+    void *to;
+    tc_tensor t = tc__tensor_make(f, &d, dtype, &to);
+    if (t.id && bytes) memcpy(to, from, bytes);
+    return t;
+}
+
+// t in memory of its own, row-major: a conversion to its own dtype, which inside a region is a value
+// of its own and costs nothing.
+static tc_tensor tc__copy(const tc__api *f, tc_tensor t) {
+    const tc__tensor *e = tc__is_recording(f->c) ? NULL : tc__tensor_find(f->c, t);
+    if (e && !e->storage->device && tc__layout_at(f->c, e->layout)->contiguous)
+        return tc__copied_now(f, e);
+    return tc__cast(f, t, f->x.dtype);
+}
+
+// y, which t was moved to by steps that may all be views, in memory that is not t's.
+static tc_tensor tc__apart(const tc__api *f, tc_tensor y, tc_tensor t) {
+    const tc__tensor *a = tc__tensor_find(f->c, y), *b = tc__tensor_find(f->c, t);
+    int apart = !tc__is_recording(f->c) && a && b && a->storage != b->storage;
+    return apart || !y.id ? y : tc__copy(f, y);
+}
 
 // ---- reshaping ----
 
@@ -10290,7 +12461,7 @@ TCDEF tc_tensor tc_flip_at(tc_tensor t, tc_dims dims, const char *file, int line
         int64_t n = tc__meta_size(&f.x, i);
         if (mask >> i & 1 && n > 1) y = tc__slice(&f, y, i, n - 1, n, -1);
     }
-    return tc__leave(&f, y.id == t.id ? tc__again(&f, t) : y);
+    return tc__leave(&f, tc__copy(&f, y));
 }
 
 TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file,
@@ -10302,7 +12473,7 @@ TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file
     if (!tc__dim_need(&f, &k)) return tc__leave_null(&f);
     int64_t n = tc__meta_size(&f.x, (int)k), s = n ? shift % n : 0;
     if (s < 0) s += n;
-    if (!s) return tc__leave(&f, tc__again(&f, t));
+    if (!s) return tc__leave(&f, tc__copy(&f, t));
     part[0] = tc__slice(&f, t, (int)k, n - s, s, 1);
     part[1] = tc__slice(&f, t, (int)k, 0, n - s, 1);
     return tc__leave(&f, tc_cat_at(part, 2, (int)k, file, line));
@@ -10324,26 +12495,28 @@ TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
         if (low.size[i] || high.size[i])
             y = tc__pad(&f, y, i, low.size[i], high.size[i], value, f.x.dtype);
     }
-    return tc__leave(&f, y.id == t.id ? tc__again(&f, t) : y);
+    return tc__leave(&f, y.id == t.id ? tc__copy(&f, t) : y);
 }
 
 TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
                              const char *file, int line) {
     tc__api f;
     int64_t k = dim;
-    if (!tc__api_of(&f, "unfold", t, file, line) || !tc__dim_need(&f, &k))
-        return tc__null();
-    if (size < 1 || step < 1 || size > tc__meta_size(&f.x, (int)k)) {
+    tc_dims one = TC_DIMS(size);
+    if (!tc__begin(&f, "unfold", t, file, line)) return tc__null();
+    if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    int64_t n = f.x.rank ? tc__meta_size(&f.x, (int)k) : 1;
+    if (size < 1 || step < 1 || size > n) {
         tc__fail(f.c, size < 1 || step < 1 ? TC_E_ARG : TC_E_SHAPE,
                  "unfold: windows of %lld, %lld apart, over dimension %lld of size %lld; "
                  "both must be at least 1 and the window at most the size",
-                 (long long)size, (long long)step, (long long)k,
-                 (long long)tc__meta_size(&f.x, (int)k));
-        return tc__null();
+                 (long long)size, (long long)step, (long long)k, (long long)n);
+        return tc__leave_null(&f);
     }
-    if (step > tc__meta_size(&f.x, (int)k))
-        step = tc__meta_size(&f.x, (int)k); // one window
-    return tc__window(&f, t, (int)k, size, step, 1);
+    if (!f.x.rank) return tc__leave(&f, tc__reshape(&f, t, &one)); // its one window
+    // A result of its own: elements of windows that overlap would be one in memory.
+    tc_tensor y = tc__window(&f, t, (int)k, size, step < n ? step : n, 1);
+    return tc__leave(&f, y.id && !tc__is_recording(f.c) ? tc__cast(&f, y, f.x.dtype) : y);
 }
 
 // ---- joining and splitting ----
@@ -10357,7 +12530,7 @@ static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int 
 
 static tc_tensor tc__cat(const tc__api *f, const tc_tensor *list, int n, int dim) {
     int64_t attr = dim;
-    return tc__op_n(TC_OP_CAT, list, (uint32_t)n, &attr, 1, f->file, f->line);
+    return tc__prim_n(f, TC_OP_CAT, list, (uint32_t)n, &attr, 1);
 }
 
 // More operands than one primitive takes are joined by halves.
@@ -10375,7 +12548,7 @@ TCDEF tc_tensor tc_cat_at(const tc_tensor *list, int n, int dim, const char *fil
     int64_t k = dim;
     if (!tc__api_list(&f, "cat", list, n, file, line) || !tc__dim_need(&f, &k))
         return tc__null();
-    tc__api_scope(&f);
+    tc__api_enter(&f);
     return tc__leave(&f, tc__cat_any(&f, list, n, (int)k));
 }
 
@@ -10388,7 +12561,7 @@ TCDEF tc_tensor tc_stack_at(const tc_tensor *list, int n, int dim, const char *f
     if (!tc__rank_check(&f, f.x.rank + 1) || !tc__dim_check(&f, f.x.rank + 1, &k)) return y;
     tc_tensor *part = TC__NEW_ARRAY(f.c, tc_tensor, n);
     if (!part) return y;
-    tc__api_scope(&f);
+    tc__api_enter(&f);
     int ok = 1;
     for (int i = 0; i < n && ok; i++) {
         part[i] = tc_unsqueeze_at(list[i], (int)k, file, line);
@@ -10474,14 +12647,14 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
                               tc__dims_product(&d, i, d.rank), repeats.size[i]);
         if (!y.id || !tc__dims_times(&f, &d, i, repeats.size[i])) return tc__leave_null(&f);
     }
-    return tc__leave(&f, tc__reshape(&f, y, &d));
+    return tc__leave(&f, tc__apart(&f, tc__reshape(&f, y, &d), t));
 }
 
 TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
                                         const char *file, int line) {
     tc__api f;
     int64_t k = dim;
-    if (!tc__begin(&f, "repeat_interleave", t, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "repeat_interleave", t, file, line)) return tc__null();
     if (!tc__dim_need(&f, &k)) return tc__leave_null(&f);
     if (repeats < 0) {
         tc__fail(f.c, TC_E_ARG, "repeat_interleave: %lld repeats", (long long)repeats);
@@ -10491,7 +12664,81 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
     tc_tensor y = tc__repeat_blocks(&f, t, tc__dims_product(&d, 0, (int)k + 1),
                                     tc__dims_product(&d, (int)k + 1, d.rank), repeats);
     if (!y.id || !tc__dims_times(&f, &d, (int)k, repeats)) return tc__leave_null(&f);
-    return tc__leave(&f, tc__reshape(&f, y, &d));
+    return tc__leave(&f, tc__apart(&f, tc__reshape(&f, y, &d), t));
+}
+
+// ---- padding with elements of the tensor itself ----
+
+// The part of t that stands before it (side 0) or behind it along dimension `dim`, `count` elements.
+static tc_tensor tc__pad_part(const tc__api *f, tc_tensor t, const tc_dims *d, int dim,
+                              int side, int64_t count, tc_pad_mode mode) {
+    int64_t n = d->size[dim];
+    tc_dims many = *d;
+    many.size[dim] = count;
+    switch (mode) {
+    case TC_PAD_REFLECT: return tc__slice(f, t, dim, side ? n - 2 : count, count, -1);
+    case TC_PAD_CIRCULAR: return tc__slice(f, t, dim, side ? 0 : n - count, count, 1);
+    case TC_PAD_REPLICATE: break;
+    }
+    return tc__expand(f, tc__slice(f, t, dim, side ? n - 1 : 0, 1, 1), &many);
+}
+
+static int tc__pad_fits(const tc__api *f, int64_t n, int64_t low, int64_t high,
+                        tc_pad_mode mode, int dim) {
+    static const char *const names[] = {"reflect", "replicate", "circular"};
+    if (mode < TC_PAD_REFLECT || mode > TC_PAD_CIRCULAR)
+        return tc__fail(f->c, TC_E_ARG, "%s: %d is no mode; use TC_PAD_REFLECT...", f->who,
+                        (int)mode);
+    int64_t most = mode == TC_PAD_REFLECT ? n - 1 : n, need = low > high ? low : high;
+    if (need <= 0 || (mode == TC_PAD_REPLICATE ? n > 0 : need <= most)) return 1;
+    return tc__fail(f->c, TC_E_SHAPE,
+                    "%s: %lld and %lld elements (%s) around dimension %d of size %lld, "
+                    "which has too few",
+                    f->who, (long long)low, (long long)high, names[mode], dim,
+                    (long long)n);
+}
+
+// Dimension `dim` of t, of sizes *d, which become the result's. Negative amounts cut off.
+static tc_tensor tc__pad_along(const tc__api *f, tc_tensor t, tc_dims *d, int dim,
+                               int64_t low, int64_t high, tc_pad_mode mode) {
+    tc_tensor part[3];
+    int n = 0;
+    int64_t cut = (low < 0 ? low : 0) + (high < 0 ? high : 0);
+    if (d->size[dim] + cut < 0) {
+        tc__fail(f->c, TC_E_SHAPE, "%s: dimension %d would get a negative size", f->who,
+                 dim);
+        return tc__null();
+    }
+    d->size[dim] += cut;
+    if (cut) t = tc__slice(f, t, dim, low < 0 ? -low : 0, d->size[dim], 1);
+    if (!tc__pad_fits(f, d->size[dim], low, high, mode, dim)) return tc__null();
+    if (low > 0) part[n++] = tc__pad_part(f, t, d, dim, 0, low, mode);
+    part[n++] = t;
+    if (high > 0) part[n++] = tc__pad_part(f, t, d, dim, 1, high, mode);
+    d->size[dim] += (low > 0 ? low : 0) + (high > 0 ? high : 0);
+    return n > 1 ? tc__cat(f, part, n, dim) : t;
+}
+
+TCDEF tc_tensor tc_pad_with_at(tc_tensor t, tc_dims low, tc_dims high, tc_pad_mode mode,
+                               const char *file, int line) {
+    tc__api f;
+    tc_tensor y = t;
+    int moved = 0;
+    if (!tc__begin_together(&f, "pad_with", t, file, line)) return tc__null();
+    if (low.rank != f.x.rank || high.rank != f.x.rank) {
+        tc__fail(f.c, TC_E_RANK,
+                 "pad_with: %d low and %d high amounts for a tensor of rank %d", low.rank,
+                 high.rank, f.x.rank);
+        return tc__leave_null(&f);
+    }
+    tc_dims d = tc__dims_shape(&f);
+    for (int i = 0; i < f.x.rank && y.id; i++) {
+        if (!tc__near_check(&f, low.size[i]) || !tc__near_check(&f, high.size[i]))
+            return tc__leave_null(&f);
+        moved |= low.size[i] > 0 || high.size[i] > 0;
+        y = tc__pad_along(&f, y, &d, i, low.size[i], high.size[i], mode);
+    }
+    return tc__leave(&f, moved ? y : tc__cast(&f, y, f.x.dtype));
 }
 
 // ---- copies and conversion ----
@@ -10503,51 +12750,6 @@ TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int li
     return tc__cast(&f, t, (int)dtype);
 }
 
-// A dense copy of what `e`, which is on a device, shows: an op of its own.
-static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
-    tc__tensor from = *e;
-    from.storage->refs++;
-    tc_tensor view =
-        tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
-    if (!view.id) return view;
-    int64_t dtype = tc__layout_at(c, from.layout)->dtype;
-    tc__visit *open = tc__recorder_of(c)->visit; // whose ops this one is none of
-    tc__recorder_of(c)->visit = NULL;
-    tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
-    tc__recorder_of(c)->visit = open;
-    tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
-    return t;
-}
-
-// A dense copy of what `e` shows, made now.
-static tc_tensor tc__copied_now(const tc__api *f, const tc__tensor *e) {
-    if (e->storage->device) return tc__dense_copy(f->c, e);
-    tc__layout l = *tc__layout_at(f->c, e->layout);
-    tc_dims d = tc_dims_of(l.rank, l.dims);
-    const char *from = (const char *)tc__tensor_data(e, l.dtype);
-    size_t size = tc__dtype(l.dtype)->bytes;
-    int64_t at[TC_MAX_RANK] = {0}, offset = 0;
-    void *to;
-    tc_tensor t = tc__tensor_make(f, &d, l.dtype, &to);
-    if (t.id && l.contiguous && l.numel) memcpy(to, from, (size_t)l.numel * size);
-    for (int64_t i = 0; t.id && !l.contiguous && i < l.numel; i++) {
-        memcpy((char *)to + (size_t)i * size, from + offset * (int64_t)size, size);
-        int k = l.rank - 1;
-        for (; k >= 0 && ++at[k] == l.dims[k]; k--)
-            offset -= (at[k] - 1) * l.strides[k], at[k] = 0;
-        if (k >= 0) offset += l.strides[k];
-    }
-    return t;
-}
-
-// Inside a region a conversion to its own dtype, which is a value of its own and costs
-// nothing.
-static tc_tensor tc__copy(const tc__api *f, tc_tensor t) {
-    if (tc__is_recording(f->c)) return tc__cast(f, t, f->x.dtype);
-    const tc__tensor *e = tc__tensor_need(f->c, f->who, t);
-    return e ? tc__copied_now(f, e) : tc__null();
-}
-
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     return tc__api_of(&f, "clone", t, file, line) ? tc__copy(&f, t) : tc__null();
@@ -10556,9 +12758,9 @@ TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line) {
 TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_of(&f, "contiguous", t, file, line)) return tc__null();
-    const tc__tensor *e = tc__tensor_find(f.c, t);
-    int dense = e && tc__layout_at(f.c, e->layout)->contiguous;
-    return dense || tc__is_recording(f.c) ? tc__again(&f, t) : tc__copy(&f, t);
+    uint32_t layout = tc__layout_of(f.c, t);
+    int dense = layout && tc__layout_at(f.c, layout)->contiguous;
+    return dense ? tc__again(&f, t) : tc__copy(&f, t);
 }
 
 // ---- indexing ----
@@ -10567,7 +12769,7 @@ static tc_tensor tc__index_op(const tc__api *f, tc__op op, tc_tensor t, tc_tenso
                               int64_t dim) {
     tc_tensor in[2];
     in[0] = t, in[1] = index;
-    return tc__op_n(op, in, 2, &dim, 1, f->file, f->line);
+    return tc__prim_n(f, op, in, 2, &dim, 1);
 }
 
 TCDEF tc_tensor tc_take_at(tc_tensor t, tc_tensor index, int dim, const char *file,
@@ -10583,16 +12785,25 @@ TCDEF tc_tensor tc_index_select_at(tc_tensor t, int dim, tc_tensor index, const 
     tc__api f;
     tc__meta m;
     int64_t k = dim;
-    if (!tc__api_of(&f, "index_select", t, file, line) || !tc__dim_need(&f, &k))
-        return tc__null();
-    if (!tc__meta_get(&f, index, &m)) return tc__null();
-    if (m.rank != 1) {
+    tc_dims none = TC_SCALAR;
+    if (!tc__begin(&f, "index_select", t, file, line)) return tc__null();
+    if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
+        return tc__leave_null(&f);
+    if (m.rank > 1) {
         tc__fail(f.c, TC_E_RANK,
                  "index_select: the index has %d dimensions, 1 is needed; use tc_take",
                  m.rank);
-        return tc__null();
+        return tc__leave_null(&f);
     }
-    return tc__index_op(&f, TC_OP_TAKE, t, index, k);
+    if (!f.x.rank && tc__meta_elements(&m) != 1) {
+        tc__fail(f.c, TC_E_SHAPE,
+                 "index_select: %lld indices into a scalar, which has one element",
+                 (long long)tc__meta_elements(&m));
+        return tc__leave_null(&f);
+    }
+    index = tc__as_vector(&f, index);
+    tc_tensor y = tc__index_op(&f, TC_OP_TAKE, tc__as_vector(&f, t), index, k);
+    return tc__leave(&f, f.x.rank ? y : tc__reshape(&f, y, &none));
 }
 
 TCDEF tc_tensor tc_embedding_at(tc_tensor weight, tc_tensor index, const char *file,
@@ -10612,15 +12823,20 @@ TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *
                              int line) {
     tc__api f;
     int64_t k = dim;
-    if (!tc__api_of(&f, "gather", t, file, line) || !tc__dim_need(&f, &k))
-        return tc__null();
-    return tc__index_op(&f, TC_OP_GATHER, t, index, k);
+    tc__meta m;
+    tc_dims none = TC_SCALAR;
+    if (!tc__begin(&f, "gather", t, file, line)) return tc__null();
+    if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
+        return tc__leave_null(&f);
+    if (f.x.rank <= 1) t = tc__as_vector(&f, t), index = tc__as_vector(&f, index);
+    tc_tensor y = tc__index_op(&f, TC_OP_GATHER, t, index, k);
+    return tc__leave(&f, m.rank ? y : tc__reshape(&f, y, &none));
 }
 
 TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file,
                               int line) {
     tc__api f;
-    if (!tc__begin(&f, "one_hot", index, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "one_hot", index, file, line)) return tc__null();
     tc_dims one = tc_dims_of(1, &classes);
     tc_tensor column = tc_unsqueeze_at(index, -1, file, line);
     tc_tensor hit = tc_eq_at(column, tc__iota(&f, &one, 0), file, line);
@@ -10646,14 +12862,14 @@ static tc_tensor tc__triangle(tc__api *f, tc_tensor t, int64_t diagonal, int low
 
 TCDEF tc_tensor tc_tril_at(tc_tensor t, int64_t diagonal, const char *file, int line) {
     tc__api f;
-    return tc__begin(&f, "tril", t, file, line) ? tc__triangle(&f, t, diagonal, 1)
-                                                : tc__null();
+    return tc__begin_together(&f, "tril", t, file, line) ? tc__triangle(&f, t, diagonal, 1)
+                                                         : tc__null();
 }
 
 TCDEF tc_tensor tc_triu_at(tc_tensor t, int64_t diagonal, const char *file, int line) {
     tc__api f;
-    return tc__begin(&f, "triu", t, file, line) ? tc__triangle(&f, t, diagonal, 0)
-                                                : tc__null();
+    return tc__begin_together(&f, "triu", t, file, line) ? tc__triangle(&f, t, diagonal, 0)
+                                                         : tc__null();
 }
 
 TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
@@ -10920,16 +13136,11 @@ TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *fi
 // Elements of dst must not share memory, and a tc_const never changes.
 static int tc__writable(const tc__api *f, tc_tensor dst) {
     const tc__tensor *e = tc__tensor_find(f->c, dst);
-    if (tc__result_is_expanded(f->c, dst))
-        return tc__fail(f->c, TC_E_ALIAS,
-                        "%s: the destination is expanded: several of its elements are one "
-                        "in memory; tc_clone it first",
-                        f->who);
-    if (!e) return 1;
-    if (e->storage->constant)
+    uint32_t layout = tc__layout_of(f->c, dst);
+    if (e && e->storage->constant)
         return tc__fail(f->c, TC_E_ARG, "%s: the tensor is a tc_const; use tc_from_data",
                         f->who);
-    const tc__layout *l = tc__layout_at(f->c, e->layout);
+    const tc__layout *l = tc__layout_at(f->c, layout);
     for (int i = 0; i < l->rank; i++)
         if (l->dims[i] > 1 && !l->strides[i])
             return tc__fail(f->c, TC_E_ALIAS,
@@ -10951,31 +13162,69 @@ static int tc__assign_fits(const tc__api *f, const tc__meta *v) {
                     tc__dims_text(v, x), tc__dims_text(&f->x, y));
 }
 
-typedef enum tc__convert { TC__CONVERT_WITHIN, TC__CONVERT_ANY } tc__convert;
+typedef enum tc__convert {
+    TC__CONVERT_WITHIN, // of a higher category than dst: refused
+    TC__CONVERT_ANY,
+    TC__CONVERT_MOVED // and from any device
+} tc__convert;
+
+// *value where dst is, by a copy if it is on another device. In a region the copy lives as long as the visit
+// that is open behind this. 0 = reported.
+static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
+    tc_tensor in[2];
+    tc__call k;
+    const tc__visit *v = tc__recorder_of(f->c)->visit;
+    if (!tc__values_of(f->c)->device.count) return 1;
+    memset(&k, 0, sizeof k);
+    in[0] = dst, in[1] = *value;
+    k.op = TC_OP_COPY_, k.in = in, k.n_in = 2;
+    int to = tc__operand_device(f->c, v, &k, 0), from = tc__operand_device(f->c, v, &k, 1);
+    if (to == TC__ANYWHERE || from == TC__ANYWHERE || to == from) return 1;
+    *value = tc_to_at(*value, tc__device_name(f->c, to), f->file, f->line);
+    return value->id != 0;
+}
+
+static tc_tensor tc__assign_op(const tc__api *f, tc_tensor dst, tc_tensor value,
+                               tc__convert convert) {
+    uint64_t given = value.id;
+    if (convert == TC__CONVERT_MOVED && !tc__assign_move(f, dst, &value)) return tc__null();
+    tc_tensor done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
+    if (value.id != given && tc__is_recording(f->c))
+        tc__visit_adopt(f->c, tc__recorder_of(f->c)->visit, value);
+    return done;
+}
+
+static int tc__assign_check(const tc__api *f, tc_tensor dst, tc_tensor value,
+                            tc__convert convert) {
+    tc__meta m;
+    if (!value.id) return tc__fail_null(f->c, f->who);
+    if (!tc__meta_get(f, value, &m) || !tc__writable(f, dst) || !tc__assign_fits(f, &m))
+        return 0;
+    if (convert != TC__CONVERT_WITHIN ||
+        tc__dtype(m.dtype)->category <= tc__dtype(f->x.dtype)->category)
+        return 1;
+    return tc__fail(f->c, TC_E_DTYPE,
+                    "%s: the result is %s, the destination %s cannot hold it; use tc_copy_ "
+                    "to convert",
+                    f->who, tc__dtype(m.dtype)->name, tc__dtype(f->x.dtype)->name);
+}
 
 // dst = value, inside the frame of dst; gives dst. Ends the frame.
 static tc_tensor tc__assign(tc__api *f, tc_tensor dst, tc_tensor value,
                             tc__convert convert) {
-    tc__meta m;
     tc_tensor done = tc__null();
-    if (!value.id || !tc__meta_get(f, value, &m)) return tc__leave_null(f);
-    if (!tc__writable(f, dst) || !tc__assign_fits(f, &m)) return tc__leave_null(f);
-    if (convert == TC__CONVERT_WITHIN &&
-        tc__dtype(m.dtype)->category > tc__dtype(f->x.dtype)->category)
-        tc__fail(f->c, TC_E_DTYPE,
-                 "%s: the result is %s, the destination %s cannot hold it; use tc_copy_ "
-                 "to convert",
-                 f->who, tc__dtype(m.dtype)->name, tc__dtype(f->x.dtype)->name);
-    else
-        done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
+    if (tc__assign_check(f, dst, value, convert))
+        done = tc__assign_op(f, dst, value, convert);
     tc__leave_null(f);
-    return done.id ? dst : tc__null();
+    if (done.id) return dst;
+    tc__refuse(f->c, dst);
+    return done;
 }
 
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "copy_", dst, file, line)) return tc__null();
-    return tc__assign(&f, dst, src, TC__CONVERT_ANY);
+    return tc__assign(&f, dst, src, TC__CONVERT_MOVED);
 }
 
 TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line) {
@@ -11271,42 +13520,55 @@ static int tc__steps_same_size(const tc__step *a, const tc__step *b) {
     return !memcmp(a->meta.dims, b->meta.dims, a->meta.rank * sizeof *a->meta.dims);
 }
 
+static int tc__step_is_like(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                            const tc__step *mine) {
+    return s != mine && tc__steps_alike(c, s, mine) &&
+           (!v->region->fixed_sizes || tc__steps_same_size(s, mine));
+}
+
 // The last step of a path among `s`, its siblings and what follows them that is like the visit's
-// from `position` on; NULL = none.
-static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
-                                size_t position) {
-    const tc__step *mine = v->path.at[position];
-    for (; s; s = s->sibling) {
-        if (s == mine || !tc__steps_alike(c, s, mine)) continue;
-        if (v->region->fixed_sizes && !tc__steps_same_size(s, mine)) continue;
-        if (position + 1 == v->path.count) return s;
-        tc__step *end = tc__path_alike(c, v, s->next, position + 1);
-        if (end) return end;
+// from `position` on, after so many others; NULL = none.
+static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s, size_t position,
+                                int *others) {
+    size_t first = position;
+    for (tc__step *before = NULL;;) {
+        while (s && !tc__step_is_like(c, v, s, v->path.at[position])) s = s->sibling;
+        int last = position + 1 == v->path.count;
+        if (s && last && !(*others)--) return s;
+        if (!s && position == first) return NULL;
+        if (s && last) { // another
+            s = s->sibling;
+        } else if (s) { // deeper
+            before = s, s = s->next, position++;
+        } else { // back
+            s = before->sibling, before = before->parent, position--;
+        }
     }
-    return NULL;
 }
 
 // The same among paths with run-time sizes first: they need the fewest new symbols.
-static tc__step *tc__path_among(tc_ctx *c, const tc__visit *v, tc__step *first) {
+static tc__step *tc__path_among(tc_ctx *c, const tc__visit *v, tc__step *first,
+                                int *others) {
     for (tc__step *s = first; s; s = s->sibling) {
         tc__step *rest = s->sibling;
         s->sibling = NULL;
-        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh) : NULL;
+        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh, others) : NULL;
         s->sibling = rest;
         if (end) return end;
     }
-    return tc__path_alike(c, v, first, v->fresh);
+    return tc__path_alike(c, v, first, v->fresh, others);
 }
 
 // The known path that the visit's new steps are like: beside them, or behind the twin of the graph
 // break before them (*twin then). NULL = none.
-static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v, const tc__twin **twin) {
+static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v, const tc__twin **twin,
+                                int *others) {
     const tc__step *parent = v->path.at[v->fresh]->parent;
-    tc__step *end = tc__path_among(c, v, parent->next);
+    tc__step *end = tc__path_among(c, v, parent->next, others);
     *twin = NULL;
     if (end || !parent->twin) return end;
     *twin = parent->twin;
-    end = tc__path_among(c, v, parent->twin->step->next);
+    end = tc__path_among(c, v, parent->twin->step->next, others);
     // Recorded with the sizes that the break was: else those of the twin say nothing.
     size_t n = parent->twin->n_known;
     if (end && n && memcmp(end->hint, parent->twin->step->hint, n * sizeof *end->hint))
@@ -11494,7 +13756,7 @@ static int tc__bind_promote(tc__promoter *p, tc_tensor h, const tc__binding *old
                             tc__binding *b) {
     const tc__layout *now = tc__layout_at(p->ctx, b->layout);
     const tc__marks *m = tc__marks_of(p->ctx, h);
-    tc__shape was, *s = TC__ANEW(&p->v->region->arena, tc__shape);
+    tc__shape was, *s = TC__ANEW(&p->v->branch->arena, tc__shape);
     int changes = 0;
     if (!s) return 0;
     tc__shape_of_layout(tc__layout_at(p->ctx, old->layout), &was);
@@ -11626,22 +13888,51 @@ static int tc__reshape_is_same(const tc__meta *a, const tc__meta *b) {
     }
 }
 
+// Sizes that are 1 in this visit are 1 on the path; 0 = too many conditions.
+static int tc__ones_stay(tc__promoter *p, const tc__meta *m) {
+    for (int i = 0; i < m->rank; i++) {
+        if (tc__ix_is_const(m->dims[i]) || tc__visit_eval(p->ctx, p->v, m->dims[i]) != 1)
+            continue;
+        if (p->needs == TC__MAX_RELATIONS) return 0;
+        tc__relation *r = &p->need[p->needs++];
+        r->kind = TC__EQUAL, r->a = m->dims[i], r->b = tc__ix_const(1);
+    }
+    return 1;
+}
+
+// The same sizes, told by what the conditions say.
+static tc__meta tc__meta_under(const tc__promoter *p, const tc__ix *equal,
+                               const tc__meta *m) {
+    tc__meta n = *m;
+    for (int i = 0; i < n.rank; i++)
+        n.dims[i] = tc__ix_copy(p->ix, p->ix, n.dims[i], equal);
+    return n;
+}
+
 // A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
-// be seen, by a write or as a result, sizes stay what they are.
-static int tc__reshape_is_safe(const tc__promoter *p, const tc__step *s) {
+// be seen, by a write or as a result, it is one for sizes that differ from 1 where these do, or sizes
+// stay what they are.
+static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta *to) {
     const tc__visit *v = p->v;
-    if (s->op != TC_OP_RESHAPE || !s->symbolic) return 1;
+    tc__ix equal[TC__MAX_SYMBOLS];
+    if (s->op != TC_OP_RESHAPE || !tc__any_symbol(to->rank, to->dims)) return 1;
     uint32_t from = s->in[0];
     tc__meta m;
     tc__code_meta(p->ctx, v, from, &m);
-    if (tc__reshape_is_same(&m, &s->meta)) return 1;
+    if (tc__reshape_is_same(&m, to)) return 1;
     if (from & TC__EXTERNAL) {
         const tc__external *e = &v->external.at[from & ~TC__EXTERNAL];
         if (tc__layout_at(p->ctx, e->layout)->contiguous) return 1;
     } else if (!v->path.at[from]->view) {
         return 1;
     }
-    return !s->view && !v->writes;
+    if (!s->view && !v->writes) return 1;
+    if (!tc__ones_stay(p, &m) || !tc__ones_stay(p, to)) return 0;
+    memcpy(equal, v->sym.at, v->size.count * sizeof *equal);
+    tc__equate_all(p->ix, p->need, p->needs, equal, (uint32_t)v->size.count);
+    m = tc__meta_under(p, equal, &m);
+    tc__meta n = tc__meta_under(p, equal, to);
+    return tc__reshape_is_same(&m, &n);
 }
 
 // The rules of the op over the new sizes; 0 = they refuse them.
@@ -11685,7 +13976,7 @@ static int tc__source_promote(tc__promoter *p, tc__step *s, const tc__step *old)
 static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
     tc__visit *v = p->v;
     uint32_t n = p->needs + q->needs;
-    tc__relation *guard = TC__ANEW_ARRAY(&v->region->arena, tc__relation, n + 1);
+    tc__relation *guard = TC__ANEW_ARRAY(&v->branch->arena, tc__relation, n + 1);
     if (!guard) return 0;
     memcpy(guard, p->need, p->needs * sizeof *guard);
     memcpy(guard + p->needs, q->need, q->needs * sizeof *guard);
@@ -11697,13 +13988,13 @@ static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
     s->parent = v->at;
     if (v->at != &v->region->root && s->position != v->fresh) v->at->next = s;
     v->path.at[s->position] = s, v->at = s;
-    return tc__reshape_is_safe(p, s);
+    return 1;
 }
 
 // Replaces the step at `position` by one for both paths; 0 = not possible.
 static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *old) {
     tc__visit *v = p->v;
-    tc__arena *a = &v->region->arena;
+    tc__arena *a = &v->branch->arena;
     const tc__step *was = v->path.at[position];
     tc__step *s = TC__ANEW(a, tc__step);
     int64_t *attr = TC__ANEW_ARRAY(a, int64_t, was->n_attr + 1);
@@ -11711,6 +14002,7 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     tc__infer q;
     if (!s || !attr || !bind) return 0;
     *s = *was;
+    s->branch = v->branch;
     s->attr = attr, s->bind = bind, s->program = NULL, s->next = s->sibling = NULL;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
     s->args = 0, s->whole = 0, p->needs = 0;
@@ -11723,7 +14015,8 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     }
     return tc__attrs_promote(p, s, old->attr, attr) &&
            tc__args_promote(p, s, was, old, attr) && tc__source_promote(p, s, old) &&
-           tc__step_rules(p, s, &q) && tc__step_finish(p, s, &q);
+           tc__step_rules(p, s, &q) && tc__reshape_settle(p, s, &q.out) &&
+           tc__step_finish(p, s, &q);
 }
 
 // ---- the path ----
@@ -11750,6 +14043,7 @@ static int tc__visit_save(tc_ctx *c, const tc__visit *v, tc__visit_copy *s) {
 
 static void tc__visit_restore(tc__visit *v, const tc__visit_copy *s) {
     memcpy(&v->path.at[v->fresh], s->path, s->steps * sizeof *s->path);
+    tc__views_forget(v);
     v->size.count = s->sizes, v->arg.count = s->args, v->at = s->at;
     if (s->args) memcpy(v->arg.at, s->arg, s->args * sizeof *s->arg);
     for (size_t i = s->path[0]->first_external; i < v->external.count; i++)
@@ -11773,6 +14067,7 @@ static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
     }
     for (uint32_t i = 0; t && i < t->n_known; i++)
         if (!TC__PUSH(p->ctx, p->known, t->known[i])) return 0;
+    tc__views_forget(v);
     v->size.count = first->first_size, v->arg.count = first->first_arg;
     v->at = first->parent;
     return 1;
@@ -11780,7 +14075,7 @@ static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
 
 // A break remembers the path that it is like.
 static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
-    tc__arena *a = &p->v->region->arena;
+    tc__arena *a = &p->v->branch->arena;
     size_t n = p->seen.count, known = p->known.count;
     if (end->op != TC_OP_BREAK || p->single) return 1;
     tc__twin *t = TC__ANEW(a, tc__twin);
@@ -11814,7 +14109,7 @@ static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
     tc__visit *v = p->v;
     tc__step *first = v->path.at[v->fresh], **at = &first->parent->next;
     size_t n = v->size.count;
-    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    int64_t *hint = TC__ANEW_ARRAY(&v->branch->arena, int64_t, n + 1);
     if (!hint) return 0;
     if (n) memcpy(hint, v->size.at, n * sizeof *hint);
     for (size_t i = v->fresh; i < v->path.count; i++) v->path.at[i]->hint = hint;
@@ -11840,37 +14135,47 @@ static int tc__sizes_wanted(const tc__promoter *p) {
     return 0;
 }
 
+// Makes the steps since v->fresh and those up to `end` one path; 0 = not possible, nothing is changed.
+static int tc__promote_to(tc__promoter *p, tc__step *end) {
+    tc__visit *v = p->v;
+    tc__visit_copy was;
+    if (!tc__visit_save(p->ctx, v, &was)) return tc__visit_drop_copy(p->ctx, &was), 0;
+    tc__error_mark held = tc__error_now(p->ctx);
+    p->hint = end->hint, p->value = was.arg;
+    int ok = tc__promote_steps(p, end) && tc__promote_link(p, &was) &&
+             tc__promote_twin(p, v->at, end);
+    if (!ok) {
+        // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
+        size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
+        if (at >= v->path.count) at = v->path.count - 1; // no memory behind the last one
+        tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;
+        tc__log(p->ctx, TC__LOG_PERF,
+                "region \"%s\": sizes stay fixed because of the call at %s:%d",
+                v->region->name, site.file ? site.file : "?", site.line);
+        tc__visit_restore(v, &was);
+        tc__error_restore(p->ctx, held);
+    }
+    TC__VEC_FREE(p->ctx, p->known);
+    TC__VEC_FREE(p->ctx, p->seen);
+    tc__visit_drop_copy(p->ctx, &was);
+    return ok;
+}
+
+enum { TC__PROMOTE_TRIES = 6 }; // known paths that a new one is compared with
+
 // Makes what the visit recorded since it left the known paths, and one of them, one path with
 // run-time sizes and values, if they are alike. The visit is on that path then.
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
-    tc__promoter p;
-    tc__visit_copy was;
-    if (v->fresh == UINT32_MAX || v->region->options.dynamic == TC_DYNAMIC_OFF) {
-        v->fresh = UINT32_MAX;
-        return;
+    int able = v->fresh != UINT32_MAX && v->region->options.dynamic != TC_DYNAMIC_OFF;
+    for (int k = 0; able && k < TC__PROMOTE_TRIES; k++) {
+        tc__promoter p;
+        int others = k;
+        memset(&p, 0, sizeof p);
+        tc__step *end = tc__path_known(c, v, &p.twin, &others);
+        p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
+        if (!end && !k && tc__sizes_wanted(&p)) end = v->at;
+        able = end && !tc__promote_to(&p, end) && !p.single;
     }
-    memset(&p, 0, sizeof p);
-    tc__step *end = tc__path_known(c, v, &p.twin);
-    p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
-    if (!end && tc__sizes_wanted(&p)) end = v->at;
-    if (end && tc__visit_save(c, v, &was)) {
-        tc__error_mark held = tc__error_now(c);
-        p.hint = end->hint, p.value = was.arg;
-        if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was) ||
-            !tc__promote_twin(&p, v->at, end)) {
-            // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
-            size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
-            tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;
-            tc__log(c, TC__LOG_PERF,
-                    "region \"%s\": sizes stay fixed because of the call at %s:%d",
-                    v->region->name, site.file ? site.file : "?", site.line);
-            tc__visit_restore(v, &was);
-            tc__error_restore(c, held);
-        }
-        TC__VEC_FREE(c, p.known);
-        TC__VEC_FREE(c, p.seen);
-    }
-    if (end) tc__visit_drop_copy(c, &was);
     v->fresh = UINT32_MAX;
 }
 // ---- gen/graph/compose.c ------------------------------------------------
@@ -11960,13 +14265,15 @@ static tc_tensor tc__all_keep(const tc__api *f, tc_tensor t, uint32_t mask, doub
     return tc__reduce(f, TC_OP_ALL, tc__as_dtype(f, t, TC_BOOL), mask);
 }
 
-// An infinite maximum is not taken out: inf - inf would be NaN.
+// An infinite maximum is not taken out: inf - inf would be NaN. Nothing has none to take out.
 static tc_tensor tc__logsumexp_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                                     double p) {
     const char *file = f->file;
     int line = f->line;
     (void)p;
     t = tc__as_float(f, t);
+    if (tc__mask_count(f, mask) == 0)
+        return tc_log_at(tc__reduce(f, TC_OP_SUM, t, mask), file, line);
     tc_tensor top = tc__reduce(f, TC_OP_AMAX, t, mask);
     tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
     top = tc_where_at(tc_isfinite_at(top, file, line), top, zero, file, line);
@@ -12027,7 +14334,7 @@ static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor
                                  int line) {
     tc__api f;
     uint32_t mask;
-    if (!tc__begin(&f, who, t, file, line)) return tc__null();
+    if (!tc__begin_together(&f, who, t, file, line)) return tc__null();
     if (!tc__dims_mask(&f, &dims, &mask)) return tc__leave_null(&f);
     if (!dims.rank) mask = tc__mask_all(&f);
     tc__widen_half(&f, &t);
@@ -12090,7 +14397,7 @@ TC__REDUCE_FORMS_OF(norm, p)
 static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
                            uint32_t *mask, const char *file, int line) {
     int64_t k = dim;
-    if (!tc__begin(f, who, *x, file, line)) return 0;
+    if (!tc__begin_together(f, who, *x, file, line)) return 0;
     if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), 0;
     *mask = 1u << k;
     tc__widen_half(f, x);
@@ -12098,10 +14405,16 @@ static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
     return 1;
 }
 
+// Of an op that has nothing to do for x, which tc__begin_along made.
+static tc_tensor tc__leave_as_is(tc__api *f, tc_tensor x) {
+    return tc__leave_rounded(f, tc__cast(f, x, tc__float_dtype(f)));
+}
+
 TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) {
     tc__api f;
     uint32_t mask;
     if (!tc__begin_along(&f, "softmax", &x, dim, &mask, file, line)) return tc__null();
+    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
     tc_tensor top = tc__reduce(&f, TC_OP_AMAX, x, mask);
     tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, e, mask);
@@ -12113,6 +14426,7 @@ TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int li
     tc__api f;
     uint32_t mask;
     if (!tc__begin_along(&f, "log_softmax", &x, dim, &mask, file, line)) return tc__null();
+    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
     tc_tensor d = tc_sub_at(x, tc__reduce(&f, TC_OP_AMAX, x, mask), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
     return tc__leave_rounded(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
@@ -12210,7 +14524,7 @@ static int64_t tc__channels(const tc__api *f) {
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_tensor bias,
                                  double eps, const char *file, int line) {
     tc__api f, block;
-    if (!tc__begin(&f, "group_norm", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "group_norm", x, file, line)) return tc__null();
     int64_t c = tc__channels(&f);
     if (c < 0 || !tc__param_check(&f, "weight", weight, c) ||
         !tc__param_check(&f, "bias", bias, c))
@@ -12235,7 +14549,7 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
                                  tc_tensor weight, tc_tensor bias, double eps,
                                  const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "batch_norm", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "batch_norm", x, file, line)) return tc__null();
     int64_t c = tc__channels(&f);
     if (c < 0 || !tc__param_check(&f, "mean", mean, c) ||
         !tc__param_check(&f, "var", var, c))
@@ -12243,6 +14557,7 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
     if (!tc__param_check(&f, "weight", weight, c) || !tc__param_check(&f, "bias", bias, c))
         return tc__leave_null(&f);
     tc__widen_half(&f, &x);
+    var = tc__widened(&f, var);
     tc_tensor scale = tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line);
     if (weight.id) scale = tc_mul_at(scale, weight, file, line);
     tc_tensor d = tc_sub_at(x, tc__per_channel(&f, mean), file, line);
@@ -12263,9 +14578,16 @@ TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "cosine_similarity", a, file, line)) return tc__null();
+    tc__meta m;
+    if (!tc__begin_together(&f, "cosine_similarity", a, file, line)) return tc__null();
     tc__widen_with(&f, &a, b);
-    tc_tensor dot = tc_sum_at(tc_mul_at(a, b, file, line), dim, file, line);
+    b = tc__widened(&f, b);
+    tc_tensor each = tc_mul_at(a, b, file, line);
+    if (!each.id || !tc__meta_get(&f, each, &m)) return tc__leave_null(&f);
+    tc_dims d =
+        tc__meta_dims(&m); // dim counts in these, and each vector has its norm there
+    a = tc__expand(&f, a, &d), b = tc__expand(&f, b, &d);
+    tc_tensor dot = tc_sum_at(each, dim, file, line);
     tc_tensor x = tc_maximum_s_at(tc_norm_at(a, dim, 2, file, line), eps, file, line);
     tc_tensor y = tc_maximum_s_at(tc_norm_at(b, dim, 2, file, line), eps, file, line);
     return tc__leave_rounded(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
@@ -12291,7 +14613,7 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "mse_loss", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "mse_loss", x, file, line)) return tc__null();
     tc__widen_with(&f, &x, y);
     tc_tensor d = tc_square_at(tc_sub_at(x, y, file, line), file, line);
     return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
@@ -12299,7 +14621,7 @@ TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int l
 
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "l1_loss", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "l1_loss", x, file, line)) return tc__null();
     tc__widen_with(&f, &x, y);
     tc_tensor d = tc_abs_at(tc_sub_at(x, y, file, line), file, line);
     return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
@@ -12308,7 +14630,7 @@ TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int li
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file,
                                       int line) {
     tc__api f;
-    if (!tc__begin(&f, "bce_with_logits", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "bce_with_logits", x, file, line)) return tc__null();
     tc__widen_with(&f, &x, y);
     x = tc__as_float(&f, x);
     tc_tensor top =
@@ -12350,7 +14672,7 @@ TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const ch
                                     int line) {
     tc__api f;
     tc__meta m;
-    if (!tc__begin(&f, "cross_entropy", logits, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "cross_entropy", logits, file, line)) return tc__null();
     int dim = f.x.rank > 1;
     if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
         return tc__leave_null(&f);
@@ -12363,7 +14685,8 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
                                            int64_t ignore, const char *file, int line) {
     tc__api f;
     tc__meta m;
-    if (!tc__begin(&f, "cross_entropy_ignore", logits, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "cross_entropy_ignore", logits, file, line))
+        return tc__null();
     int dim = f.x.rank > 1;
     if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
         return tc__leave_null(&f);
@@ -12386,12 +14709,33 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
 typedef struct tc__factor {
     tc_tensor t;
     tc_dims d;
+    int dtype;
 } tc__factor;
+
+// The call makes something of a product and of the other operands: products of halves stay in f32, and
+// the result is rounded once, to the half that all operands are of. Null ones count for nothing.
+static void tc__widen_product(tc__api *f, const tc_tensor *in, int n) {
+    tc__meta m;
+    int dtype = TC_BOOL;
+    for (int i = 0; i < n; i++)
+        if (in[i].id && tc__meta_get(f, in[i], &m)) dtype = tc__promote(dtype, m.dtype);
+    f->wide = 1, f->half = tc__is_half(dtype) ? dtype : 0;
+}
+
+// [..., M, K] x [..., K, N] of these dtypes.
+static tc_tensor tc__product_of(const tc__api *f, tc_tensor a, int a_dtype, tc_tensor b,
+                                int b_dtype) {
+    tc_tensor in[2];
+    int64_t dtype = TC_F32;
+    in[0] = a, in[1] = b;
+    int wide = f->wide && tc__is_half(tc__promote(a_dtype, b_dtype));
+    return tc__prim_n(f, TC_OP_MATMUL, in, 2, &dtype, wide ? 1 : 0);
+}
 
 static int tc__factor_get(const tc__api *f, tc_tensor t, tc__factor *a) {
     tc__meta m;
     if (!tc__meta_get(f, t, &m)) return 0;
-    a->t = t, a->d = tc__meta_dims(&m);
+    a->t = t, a->d = tc__meta_dims(&m), a->dtype = m.dtype;
     return 1;
 }
 
@@ -12452,7 +14796,7 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
     } else if (!tc__matmul_batch(f, &a, &b)) {
         return tc__null();
     }
-    tc_tensor y = tc__op2(a.t, b.t, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0));
+    tc_tensor y = tc__product_of(f, a.t, a.dtype, b.t, b.dtype);
     if (!rows) return y;
     out.size[out.rank - 1] = b.d.size[1];
     return tc__reshape(f, y, &out);
@@ -12463,7 +14807,7 @@ static tc_tensor tc__dot(const tc__api *f, tc_tensor a, tc_tensor b) {
     int half = tc__is_half(f->x.dtype) && tc__meta_get(f, b, &m);
     if (half) a = tc__cast(f, a, TC_F32);
     tc_tensor y = tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
-    return half && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
+    return half && !f->wide && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
 }
 
 static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
@@ -12499,18 +14843,24 @@ TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
                  tc__dims_text(&f.x, s), tc__dims_text(&w, t));
         return tc__leave_null(&f);
     }
+    tc_tensor in[3];
+    in[0] = x, in[1] = weight, in[2] = bias;
+    if (bias.id) tc__widen_product(&f, in, 3);
     tc_tensor y = tc__matmul(&f, x, tc_t_at(weight, file, line));
-    return tc__leave(&f, tc__scale_shift(&f, y, tc__null(), bias));
+    return tc__leave_rounded(&f, tc__scale_shift(&f, y, tc__null(), bias));
 }
 
 TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
                             double alpha, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "addmm", a, file, line)) return tc__null();
+    tc_tensor in[3];
+    in[0] = t, in[1] = a, in[2] = b;
+    tc__widen_product(&f, in, 3);
     tc_tensor y = tc__matmul(&f, a, b);
     if (alpha != 1) y = tc_mul_s_at(y, alpha, file, line);
-    if (beta != 1) t = tc_mul_s_at(t, beta, file, line);
-    return tc__leave(&f, tc_add_at(y, t, file, line));
+    if (beta != 1) t = tc_mul_s_at(tc__widened(&f, t), beta, file, line);
+    return tc__leave_rounded(&f, tc_add_at(y, t, file, line));
 }
 
 TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line) {
@@ -12570,12 +14920,28 @@ static tc_tensor tc__mask_scores(const tc__api *f, tc_tensor scores, tc_tensor m
                        f->line);
 }
 
+// Softmax of the last dimension; a row of -infinity, where nothing is attended to, gives zeros. What is
+// taken out is finite, and the sum of any other row is at least 1: the largest gives exp(0).
+static tc_tensor tc__attend(const tc__api *f, tc_tensor x) {
+    const char *file = f->file;
+    int line = f->line;
+    uint32_t mask = 1u << (f->x.rank - 1);
+    if (tc__mask_count(f, mask) == 0) return x;
+    double least = f->x.dtype == TC_F64 ? -1.7976931348623157e308 : -3.4028234663852886e38;
+    tc_tensor top = tc_maximum_s_at(tc__reduce(f, TC_OP_AMAX, x, mask), least, file, line);
+    tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
+    tc_tensor sum = tc_maximum_s_at(tc__reduce(f, TC_OP_SUM, e, mask), 1, file, line);
+    return tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line);
+}
+
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
                                                    tc_tensor mask, int causal, double scale,
                                                    const char *file, int line) {
-    tc__api f;
-    tc__meta m;
-    if (!tc__begin(&f, "scaled_dot_product_attention", q, file, line)) return tc__null();
+    tc__api f, row;
+    tc__meta m, mm;
+    tc_tensor in[3];
+    if (!tc__begin_together(&f, "scaled_dot_product_attention", q, file, line))
+        return tc__null();
     if (!tc__meta_get(&f, k, &m)) return tc__leave_null(&f);
     if (f.x.rank < 2 || m.rank < 2 || !tc__is_float(f.x.dtype)) {
         tc__fail(f.c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
@@ -12584,15 +14950,22 @@ TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_
     }
     double width = (double)tc__meta_size(&f.x, f.x.rank - 1);
     if (scale == 0) scale = 1 / tc__square_root(width);
+    in[0] = q, in[1] = k, in[2] = mask;
+    if (mask.id && !tc__meta_get(&f, mask, &mm)) return tc__leave_null(&f);
+    tc__widen_product(&f, in, 3);
+    int dtype = f.half ? (int)TC_F32 : (int)f.x.dtype;
     tc_tensor scores = tc__matmul(&f, q, tc_transpose_at(k, -2, -1, file, line));
-    scores = tc__mask_scores(&f, tc_mul_s_at(scores, scale, file, line), mask, f.x.dtype);
+    scores = tc__mask_scores(&f, tc_mul_s_at(scores, scale, file, line), mask, dtype);
     if (causal) {
         tc_dims d =
             TC_DIMS(tc__meta_size(&f.x, f.x.rank - 2), tc__meta_size(&m, m.rank - 2));
         tc_tensor past = tc_le_at(tc__iota(&f, &d, 1), tc__iota(&f, &d, 0), file, line);
-        scores = tc__mask_scores(&f, scores, past, f.x.dtype);
+        scores = tc__mask_scores(&f, scores, past, dtype);
     }
-    return tc__leave(&f, tc__matmul(&f, tc_softmax_at(scores, -1, file, line), v));
+    if (!tc__api_of(&row, f.who, scores, file, line)) return tc__leave_null(&f);
+    tc_tensor share = tc__rounded(&f, tc__attend(&row, scores)); // a factor like q, k, v
+    f.wide = 0;
+    return tc__leave(&f, tc__matmul(&f, share, v));
 }
 
 // ---- convolution ----
@@ -12652,25 +15025,27 @@ static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
 
 // Contents of a small constant kernel with one input channel per group.
 typedef struct tc__taps {
-    const void *data; // [O, 1, KH, KW], row-major
+    tc__constant of; // [O, 1, KH, KW]
     int dtype;
     int64_t channels; // O
     tc_tensor weight;
 } tc__taps;
 
-static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i, int64_t count) {
-    tc__value v = tc__value_load(k->data, o * count + i, k->dtype);
-    return tc__is_float(k->dtype) ? v.f : (double)v.i;
+// Tap i of KH * KW, which is of a float dtype.
+static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i) {
+    const int64_t *stride = k->of.layout.strides, width = k->of.layout.dims[3];
+    int64_t at = o * stride[0] + i / width * stride[2] + i % width * stride[3];
+    return tc__value_load(k->of.data, at, k->dtype).f;
 }
 
 // The factor of tap i: a scalar where all channels agree, else [O, 1, 1]; null where all
 // are zero.
 static tc_tensor tc__tap_factor(const tc__conv *v, const tc__taps *k, int64_t i) {
     int64_t count = v->size[0] * v->size[1];
-    double first = tc__tap_value(k, 0, i, count);
+    double first = tc__tap_value(k, 0, i);
     int same = 1;
     for (int64_t o = 1; o < k->channels && same; o++)
-        same = tc__tap_value(k, o, i, count) == first;
+        same = tc__tap_value(k, o, i) == first;
     if (same) return first == 0 ? tc__null() : tc__scalar(v->f, first, k->dtype);
     tc_dims flat = TC_DIMS(k->channels, count, 1);
     return tc__slice(v->f, tc__reshape(v->f, k->weight, &flat), 1, i, 1, 1);
@@ -12701,10 +15076,9 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
 static int tc__conv_constant(const tc__conv *v, tc_tensor weight, const tc__meta *w,
                              tc__taps *k) {
     int64_t in = tc__meta_size(&v->f->x, v->h - 1);
-    k->data = tc__const_data(v->f->c, weight);
     k->dtype = w->dtype, k->channels = tc__meta_size(w, 0), k->weight = weight;
-    if (!k->data || !k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype))
-        return 0;
+    if (!tc__constant_of(v->f->c, weight, &k->of)) return 0;
+    if (!k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype)) return 0;
     return v->size[0] * v->size[1] <= TC__CONV_TAPS && (in == 1 || in == k->channels);
 }
 
@@ -12723,8 +15097,7 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
         tc__reshape(f, tc__permute(f, tc__conv_windows(v, x), &order), &column);
     tc_tensor left = tc__reshape(f, weight, &row);
     if (n != 1) left = tc__expand(f, left, &rows);
-    return tc__reshape(
-        f, tc__op2(left, cols, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0)), &out);
+    return tc__reshape(f, tc__product_of(f, left, w->dtype, cols, f->x.dtype), &out);
 }
 
 static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
@@ -12757,18 +15130,19 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
     }
     if (!tc__conv_sizes(&v)) return tc__null();
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
-    int unroll = tc__conv_constant(&v, weight, &w, &taps), half = tc__is_half(f->x.dtype);
-    if (unroll && half) x = tc__cast(f, x, TC_F32);
-    tc_tensor y = unroll ? tc__conv_taps(&v, x, &taps)
+    int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    tc_tensor in[3];
+    in[0] = x, in[1] = weight, in[2] = bias;
+    if (unroll || bias.id) tc__widen_product(f, in, 3);
+    tc_tensor y = unroll ? tc__conv_taps(&v, tc__widened(f, x), &taps)
                          : tc__conv_matmul(&v, x, weight, &w, tc__or_one(o->groups));
-    if (unroll && half && w.dtype == f->x.dtype) y = tc__cast(f, y, w.dtype);
     tc_dims image =
         TC_DIMS(tc__meta_size(&f->x, 0), tc__meta_size(&w, 0), v.out[0], v.out[1]);
     // One input channel and equal taps in all output channels: the sum has one channel so
     // far.
     if (unroll && tc_dim(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
-    if (!bias.id) return y;
-    return tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
+    if (bias.id) y = tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
+    return tc__rounded(f, y);
 }
 
 // x[C, H, W] is a batch of one.
@@ -12854,7 +15228,7 @@ TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
                                  const char *file, int line) {
     tc__api f;
     tc__conv v;
-    if (!tc__begin(&f, "avg_pool2d", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "avg_pool2d", x, file, line)) return tc__null();
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
     tc__widen_half(&f, &x);
     x = tc__conv_pad(&v, tc__as_float(&f, x), 0, tc__float_dtype(&f));
@@ -12867,37 +15241,127 @@ TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
                                  const char *file, int line) {
     tc__api f;
     tc__conv v;
-    if (!tc__begin(&f, "max_pool2d", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "max_pool2d", x, file, line)) return tc__null();
     if (f.x.dtype == TC_BOOL) {
         tc__fail(f.c, TC_E_DTYPE,
                  "max_pool2d: not defined on bool; tc_cast to TC_U8 first");
         return tc__leave_null(&f);
     }
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
-    x = tc__conv_pad(&v, x, -tc__infinity(), f.x.dtype);
+    x = tc__conv_pad(&v, x, tc__least_value(f.x.dtype), f.x.dtype);
     return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));
+}
+
+// ---- resizing ----
+
+enum { TC__RESIZE_MOST = 1 << 28 }; // twice the product of two such sizes is a size
+
+// floor((first + step * i) / parts) for i < count, and with `rest` how many parts are left, both i64.
+static tc_tensor tc__resize_index(const tc__api *f, int64_t first, int64_t step,
+                                  int64_t parts, int64_t count, tc_tensor *rest) {
+    const char *file = f->file;
+    int line = f->line;
+    tc_dims one = tc_dims_of(1, &count);
+    tc_tensor at = tc_mul_s_at(tc__iota(f, &one, 0), (double)step, file, line);
+    if (first) at = tc_add_s_at(at, (double)first, file, line);
+    tc_tensor i = tc_floor_divide_s_at(at, (double)parts, file, line);
+    if (!rest) return i;
+    i = tc_maximum_s_at(i, 0, file, line); // nothing is before the first element
+    tc_tensor whole = tc_mul_s_at(i, (double)parts, file, line);
+    *rest = tc_maximum_s_at(tc_sub_at(at, whole, file, line), 0, file, line);
+    return i;
+}
+
+// Along one dimension, between the elements below and above s; d becomes the sizes of the result.
+static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, int dim,
+                                   int64_t out, int corners) {
+    const char *file = f->file;
+    int line = f->line;
+    int64_t in = d->size[dim], parts = corners ? out - 1 : 2 * out;
+    tc_dims aligned = TC_DIMS(out);
+    tc_tensor rest;
+    d->size[dim] = out;
+    if (corners && (in == 1 || out == 1)) // the first element
+        return tc__expand(f, tc__slice(f, x, dim, 0, 1, 1), d);
+    for (int i = dim + 1; i < d->rank; i++) aligned.size[aligned.rank++] = 1;
+    tc_tensor low = corners ? tc__resize_index(f, 0, in - 1, parts, out, &rest)
+                            : tc__resize_index(f, in - out, 2 * in, parts, out, &rest);
+    tc_tensor next =
+        tc_minimum_s_at(tc_add_s_at(low, 1, file, line), (double)(in - 1), file, line);
+    rest = tc__cast(f, rest, tc__float_dtype(f));
+    rest = tc__reshape(f, tc_div_s_at(rest, (double)parts, file, line), &aligned);
+    tc_tensor a = tc__index_op(f, TC_OP_TAKE, x, low, dim);
+    tc_tensor b = tc__index_op(f, TC_OP_TAKE, x, next, dim);
+    return tc_fma_at(rest, tc_sub_at(b, a, file, line), a, file, line);
+}
+
+static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpolation mode) {
+    char x[160], y[160];
+    if (mode < TC_NEAREST || mode > TC_LINEAR_CORNERS)
+        return tc__fail(f->c, TC_E_ARG, "%s: %d is no mode; use TC_NEAREST...", f->who,
+                        (int)mode);
+    if (sizes->rank < 0 || sizes->rank > f->x.rank)
+        return tc__fail(f->c, TC_E_RANK, "%s: %d sizes for x of rank %d", f->who,
+                        sizes->rank, f->x.rank);
+    int ok = 1, lead = f->x.rank - sizes->rank;
+    for (int i = 0; i < sizes->rank; i++)
+        ok &= sizes->size[i] >= 1 && sizes->size[i] <= TC__RESIZE_MOST &&
+              tc__meta_size(&f->x, lead + i) >= 1 &&
+              tc__meta_size(&f->x, lead + i) <= TC__RESIZE_MOST;
+    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s to %s; sizes are 1 to 2^28", f->who,
+                          tc__dims_text(&f->x, x), tc__sizes_text(sizes, y));
+}
+
+TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode,
+                                  const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "interpolate", x, file, line)) return tc__null();
+    if (!tc__resize_check(&f, &sizes, mode)) return tc__leave_null(&f);
+    tc_dims d = tc__dims_shape(&f);
+    if (mode != TC_NEAREST) tc__widen_half(&f, &x), x = tc__as_float(&f, x);
+    tc_tensor y = x;
+    for (int i = 0; i < sizes.rank && y.id; i++) {
+        int dim = d.rank - sizes.rank + i;
+        int64_t in = d.size[dim], out = sizes.size[i];
+        if (in == out) continue;
+        if (mode != TC_NEAREST) {
+            y = tc__resize_linear(&f, y, &d, dim, out, mode == TC_LINEAR_CORNERS);
+            continue;
+        }
+        y = tc__index_op(&f, TC_OP_TAKE, y, tc__resize_index(&f, 0, in, out, out, NULL),
+                         dim);
+        d.size[dim] = out;
+    }
+    // A result of its own, whatever its sizes, and where x was an integer still one.
+    return tc__leave_rounded(
+        &f, tc__cast(&f, y, mode == TC_NEAREST ? (int)f.x.dtype : tc__float_dtype(&f)));
 }
 // ---- gen/graph/rows.c ---------------------------------------------------
 // Ops along one dimension that are functions over whole buffers: scans, sorting, scatters. Input:
 // public calls. Output: steps of the opaque ops of ops.def, which know the last dimension and the few
-// dtypes that exec/opaque.c has code for. So the dimension is moved last and back again, both of which
-// are views, and other dtypes are converted, which the kernels around it do in passing.
+// dtypes that exec/opaque.c has code for. So the dimension is moved last and back again, and other dtypes
+// are converted, which the kernels around it do in passing. What comes back is row-major, as the result
+// of any op that computes: a copy where the dimension was another one.
 
 // t with dimension `dim` of f->x last; a scalar as [1].
 static tc_tensor tc__dim_last(const tc__api *f, tc_tensor t, int64_t dim) {
-    tc_dims one = TC_DIMS(1);
-    if (!f->x.rank) return tc__reshape(f, t, &one);
+    if (!f->x.rank) return tc__as_vector(f, t);
     if (dim == f->x.rank - 1) return t;
     return tc_movedim_at(t, (int)dim, -1, f->file, f->line);
 }
 
-// A result of tc__dim_last with its dimensions where they were.
+// A result of tc__dim_last with its dimensions where they were, rounded where t was widened.
 static tc_tensor tc__dim_back(const tc__api *f, tc_tensor t, int64_t dim) {
+    tc__meta m;
     tc_dims none = TC_SCALAR;
-    if (!t.id) return t;
-    if (!f->x.rank) return tc__reshape(f, t, &none);
-    if (dim == f->x.rank - 1) return t;
-    return tc_movedim_at(t, -1, (int)dim, f->file, f->line);
+    if (!t.id || !tc__meta_get(f, t, &m)) return t;
+    int dtype = f->half && m.dtype == TC_F32 ? f->half : (int)m.dtype;
+    if (!f->x.rank) t = tc__reshape(f, t, &none);
+    if (f->x.rank && dim != f->x.rank - 1)
+        t = tc_movedim_at(t, -1, (int)dim, f->file, f->line);
+    else if (dtype == m.dtype)
+        return t;
+    return tc__cast(f, t, dtype);
 }
 
 // ---- scans ----
@@ -12911,7 +15375,7 @@ static tc_tensor tc__scan(tc__op op, const char *who, tc_tensor t, int dim,
     tc__widen_half(&f, &t);
     if (!tc__is_float(f.x.dtype) && f.x.dtype != TC_I64) t = tc__cast(&f, t, TC_I64);
     tc_tensor y = tc__prim(&f, op, tc__dim_last(&f, t, k), NULL, 0);
-    return tc__leave_rounded(&f, tc__dim_back(&f, y, k));
+    return tc__leave(&f, tc__dim_back(&f, y, k));
 }
 
 TCDEF tc_tensor tc_cumsum_at(tc_tensor t, int dim, const char *file, int line) {
@@ -12945,6 +15409,8 @@ static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
     if (at.id && values)
         keep[0] = tc__dim_back(f, tc_gather_at(x, last, at, f->file, f->line), k);
     if (at.id && indices) keep[1] = tc__dim_back(f, at, k);
+    // What the gather read is no output of a region; what the caller gets is, as if it were the op's.
+    if (values && keep[1].id && keep[1].id == at.id) keep[1] = tc__again(f, at);
     if (!at.id || (values && !keep[0].id) || (indices && !keep[1].id))
         return tc__leave_null(f), tc_error(f->c);
     tc__leave_many(f, keep, 2);
@@ -12994,8 +15460,8 @@ TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tens
 static int tc__scatter_sizes(const tc__api *f, const tc__meta *index, const tc__meta *src,
                              int64_t dim) {
     char x[160], y[160], z[160];
-    int ok = index->rank == f->x.rank && src->rank == f->x.rank;
-    for (int i = 0; ok && i < f->x.rank; i++) {
+    int rank = f->x.rank ? f->x.rank : 1, ok = index->rank == rank && src->rank == rank;
+    for (int i = 0; ok && i < rank; i++) {
         int64_t n = tc__meta_size(index, i);
         ok = n <= tc__meta_size(src, i) && (i == dim || n <= tc__meta_size(&f->x, i));
     }
@@ -13027,8 +15493,8 @@ static tc_tensor tc__scatter_prim(tc__api *f, tc__op op, tc_tensor t, tc_tensor 
     }
     in[0] = tc__dim_last(f, t, dim), in[2] = tc__dim_last(f, src, dim);
     in[1] = op == TC_OP_INDEX_ADD ? index : tc__dim_last(f, index, dim);
-    tc_tensor y = tc__op_n(op, in, 3, NULL, 0, f->file, f->line);
-    return tc__leave_rounded(f, tc__dim_back(f, y, dim));
+    tc_tensor y = tc__prim_n(f, op, in, 3, NULL, 0);
+    return tc__leave(f, tc__dim_back(f, y, dim));
 }
 
 static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int dim,
@@ -13038,7 +15504,9 @@ static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int d
     tc__meta i, s;
     int64_t k = dim;
     if (!index.id || !src.id || !tc__begin(&f, who, t, file, line)) return tc__null();
-    if (!tc__dim_need(&f, &k) || !tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
+    if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    if (f.x.rank <= 1) index = tc__as_vector(&f, index), src = tc__as_vector(&f, src);
+    if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
         return tc__leave_null(&f);
     if (!tc__scatter_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
     src = tc__scatter_part(&f, src, &i, &s);
@@ -13060,8 +15528,8 @@ TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tens
 static int tc__index_add_sizes(const tc__api *f, const tc__meta *index, const tc__meta *src,
                                int64_t dim) {
     char x[160], y[160], z[160];
-    int ok = index->rank == 1 && src->rank == f->x.rank;
-    for (int i = 0; ok && i < f->x.rank; i++)
+    int rank = f->x.rank ? f->x.rank : 1, ok = index->rank == 1 && src->rank == rank;
+    for (int i = 0; ok && i < rank; i++)
         ok = tc__meta_size(src, i) ==
              tc__meta_size(i == dim ? index : &f->x, i == dim ? 0 : i);
     if (ok) return 1;
@@ -13080,7 +15548,10 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
     int64_t k = dim;
     if (!index.id || !src.id || !tc__begin(&f, "index_add", t, file, line))
         return tc__null();
-    if (!tc__dim_need(&f, &k) || !tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
+    if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    index = tc__as_vector(&f, index);
+    if (f.x.rank <= 1) src = tc__as_vector(&f, src);
+    if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
         return tc__leave_null(&f);
     if (!tc__index_add_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
     return tc__scatter_prim(&f, TC_OP_INDEX_ADD, t, index, src, k, s.dtype);
@@ -13258,7 +15729,7 @@ TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
                                   const char *file, int line) {
     tc__adamw a = tc__adamw_of(lr, beta1, beta2, eps, weight_decay);
     tc_ctx *c = tc__ctx_of(step);
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_lost("adamw_list_", step, file, line);
     if (n < 0 || (n && (!param || !grad || !exp_avg || !exp_avg_sq)))
         tc__fail(c, n < 0 ? TC_E_ARG : TC_E_NULL,
                  n < 0 ? "adamw_list_: %d parameters"
@@ -13294,47 +15765,9 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
     tc__leave_null(&o.f);
     return ok ? param : tc__null();
 }
-// ---- gen/graph/build.c --------------------------------------------------
-// Trace -> TENSOR graph: a path of steps becomes pure nodes.
-// Recording's conveniences are made explicit: operands are cast and broadcast, scalars become
-// constants, and in-place writes become new values of a root. A root is an external or a computed
-// result; movement results are views of their root and are rebuilt when the root has been written.
-
-// A result to be stored, or an external to be overwritten, by a program.
-typedef struct tc__target {
-    uint32_t position; // of the step; UINT32_MAX = write-back of external `external`
-    uint32_t external;
-    uint32_t node;
-} tc__target;
-
-// One operand code's value while the path is walked.
-typedef struct tc__cell {
-    const tc__step *via; // movement that makes it from `parent`; NULL = a root
-    uint32_t parent;     // cell
-    uint32_t version;    // root: writes so far; view: root's version that `node` belongs to
-    tc__node *node;
-} tc__cell;
-
-// A value that a program gets at every run.
-typedef struct tc__run_arg {
-    uint32_t number;  // of the visit's `arg`
-    uint8_t dtype;    // that it is computed in
-    uint8_t is_value; // a tc__value of that dtype; else a double, to be converted
-} tc__run_arg;
-
-typedef struct tc__builder {
-    tc_ctx *ctx;
-    tc__graph *g;
-    tc__visit *visit;
-    uint32_t externals; // cells below this are externals, above are positions
-    TC__VEC(tc__cell) cell;
-    TC__VEC(tc__ix) sym;      // by symbol of the path: what it is in the graph
-    TC__VEC(tc__run_arg) arg; // by slot of ARG
-    int round_each_op;        // see tc_options
-    int failed;
-} tc__builder;
-
-// ---- node constructors; each gives NULL when memory is out, and NULL for NULL operands ----
+// ---- gen/graph/construct.c ----------------------------------------------
+// Constructors of TENSOR nodes: what building a graph from steps, and rewriting it, make nodes with. Each gives
+// NULL when memory is out, and NULL for NULL operands; what changes nothing gives its operand.
 
 static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
                           const uint32_t *in, uint32_t n_in, const int64_t *attr,
@@ -13489,8 +15922,73 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
     a = tc__reduce_over(g, s, to == from ? computed : to, tc__make_cast(g, a, computed));
     return tc__make_cast(g, a, to);
 }
+// ---- gen/graph/cells.c --------------------------------------------------
+// Cells: the value of each operand code while a path is walked. A root is an external or a computed result;
+// a view is movements over its parent, made again when its root has been written. A write in place
+// is a new value of the root. Externals that share memory with a written one are views as well: of
+// the hidden external of their SHARE step, which shows that memory as one row.
 
-// ---- in-place writes ----
+// Where an external lies in the memory that a hidden one shows.
+typedef struct tc__within {
+    uint32_t hidden; // external; UINT32_MAX = it has memory of its own
+    int64_t at;      // its first element there
+} tc__within;
+
+// One operand code's value while the path is walked.
+typedef struct tc__cell {
+    const tc__step *via; // movements that make it from `parent`, so many; NULL = a root
+    uint32_t n_via;
+    uint32_t parent;  // cell
+    uint32_t root;    // cell whose view it is, through others maybe
+    uint32_t version; // root: writes so far; view: root's version that `node` belongs to
+    tc__node *node;
+} tc__cell;
+
+// A value that a program gets at every run.
+typedef struct tc__run_arg {
+    uint32_t number;  // of the visit's `arg`
+    uint8_t dtype;    // that it is computed in
+    uint8_t is_value; // a tc__value of that dtype; else a double, to be converted
+} tc__run_arg;
+
+typedef struct tc__builder {
+    tc_ctx *ctx;
+    tc__graph *g;
+    tc__visit *visit;
+    uint32_t externals; // cells below this are externals, above are positions
+    TC__VEC(tc__cell) cell;
+    TC__VEC(uint32_t) chain;    // cells of a view, the last one first: of tc__cell_read
+    TC__VEC(tc__within) within; // by external: where it lies in another one's memory
+    TC__VEC(tc__ix) sym;        // by symbol of the path: what it is in the graph
+    TC__VEC(tc__run_arg) arg;   // by slot of ARG
+    int round_each_op;          // see tc_options
+    int failed;
+} tc__builder;
+
+static tc__cell *tc__cell_at(tc__builder *b, uint32_t i) { return &b->cell.at[i]; }
+
+static uint32_t tc__cell_root(tc__builder *b, uint32_t i) {
+    return tc__cell_at(b, i)->via ? tc__cell_at(b, i)->root : i;
+}
+
+// ---- one movement, there and back ----
+
+static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
+    if (!a) return NULL;
+    switch (s->op) {
+    case TC_OP_RESHAPE: return tc__make_reshape(g, a, s->n_attr, s->attr);
+    case TC_OP_EXPAND: return tc__make_expand(g, a, s->n_attr, s->attr);
+    case TC_OP_PERMUTE: return tc__make_permute(g, a, s->attr);
+    case TC_OP_SLICE:
+        return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
+    case TC_OP_PAD:
+        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3],
+                            s->attr[4]);
+    default:
+        return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr,
+                         s->n_attr);
+    }
+}
 
 // The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
 static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base,
@@ -13525,62 +16023,247 @@ static tc__node *tc__unpermute(tc__graph *g, const tc__step *s, tc__node *value)
     return tc__make_permute(g, value, order);
 }
 
-static tc__cell *tc__cell_at(tc__builder *b, uint32_t i) { return &b->cell.at[i]; }
-
-static uint32_t tc__cell_root(tc__builder *b, uint32_t i) {
-    while (tc__cell_at(b, i)->via) i = tc__cell_at(b, i)->parent;
-    return i;
+// Whether an expand of `base` to these sizes repeats elements.
+static int tc__repeats(const tc__node *base, int rank, const tc__ix *dims) {
+    int lead = rank - base->rank;
+    for (int i = 0; i < rank; i++)
+        if (!tc__ix_equals(dims[i], 1) && (i < lead || base->dims[i - lead] != dims[i]))
+            return 1;
+    return 0;
 }
 
-static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
-    if (!a) return NULL;
+// `value` of view `s` as one of what it shows, whose value was `base`. An expand repeats nothing here.
+static tc__node *tc__unview(tc__graph *g, const tc__step *s, tc__node *base,
+                            tc__node *value) {
+    if (!base || !value) return NULL;
     switch (s->op) {
-    case TC_OP_RESHAPE: return tc__make_reshape(g, a, s->n_attr, s->attr);
-    case TC_OP_EXPAND: return tc__make_expand(g, a, s->n_attr, s->attr);
-    case TC_OP_PERMUTE: return tc__make_permute(g, a, s->attr);
-    case TC_OP_SLICE:
-        return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
+    case TC_OP_SLICE: return tc__unslice(g, s, base, value);
+    case TC_OP_PERMUTE: return tc__unpermute(g, s, value);
     case TC_OP_PAD:
-        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3],
-                            s->attr[4]);
-    default:
-        return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr,
-                         s->n_attr);
+        return tc__make_slice(g, value, s->attr[0], s->attr[1], base->dims[s->attr[0]],
+                              tc__ix_const(1));
+    default: return tc__make_reshape(g, value, base->rank, base->dims);
     }
 }
 
-// The current value of a cell.
+// ---- movements over plain memory ----
+
+enum { TC__WAY_STEPS = 3 * TC_MAX_RANK + TC_MAX_RANK + 4 };
+
+// The movements that make a strided view of a row of elements.
+typedef struct tc__way {
+    tc__step *step; // TC__WAY_STEPS of them, of the graph's arena
+    uint32_t n;
+    tc__meta meta; // of what the steps so far make
+} tc__way;
+
+static void tc__way_add(tc__way *w, tc__op op, const int64_t *attr, uint32_t n_attr,
+                        const int64_t *dims, int rank) {
+    tc__step *s = &w->step[w->n++];
+    s->op = (uint16_t)op, s->n_in = 1, s->n_attr = (uint16_t)n_attr;
+    memcpy(s->attr, attr, n_attr * sizeof *attr);
+    w->meta.rank = (uint8_t)rank;
+    for (int i = 0; i < rank; i++) w->meta.dims[i] = tc__ix_const(dims[i]);
+    s->meta = w->meta;
+}
+
+static void tc__way_dims(const tc__way *w, int64_t *dims) {
+    for (int i = 0; i < w->meta.rank; i++) dims[i] = tc__ix_value(w->meta.dims[i]);
+}
+
+// RESHAPE and EXPAND: their words are the sizes.
+static void tc__way_sizes(tc__way *w, tc__op op, const int64_t *dims, int rank) {
+    int64_t attr[TC_MAX_RANK];
+    for (int i = 0; i < rank; i++) attr[i] = tc__ix_const(dims[i]);
+    tc__way_add(w, op, attr, (uint32_t)rank, dims, rank);
+}
+
+static void tc__way_slice(tc__way *w, int dim, int64_t start, int64_t count, int64_t step) {
+    int64_t attr[4], dims[TC_MAX_RANK];
+    tc__way_dims(w, dims);
+    dims[dim] = count;
+    attr[0] = dim, attr[1] = tc__ix_const(start), attr[2] = tc__ix_const(count);
+    attr[3] = tc__ix_const(step);
+    tc__way_add(w, TC_OP_SLICE, attr, 4, dims, w->meta.rank);
+}
+
+// The last dimension becomes rows of `stride` elements, as many as `r` has, of which each keeps the first
+// that smaller dimensions reach.
+static void tc__way_rows(tc__way *w, const tc__reachdim *r) {
+    int64_t attr[5] = {0}, dims[TC_MAX_RANK];
+    int last = w->meta.rank - 1;
+    tc__way_dims(w, dims);
+    int64_t more = r->size * r->stride - dims[last];
+    if (more > 0) { // the last row ends where its elements do
+        attr[0] = last, attr[1] = tc__ix_const(0), attr[2] = tc__ix_const(more);
+        attr[3] = tc__ix_const(1), dims[last] += more;
+        tc__way_add(w, TC_OP_PAD, attr, 5, dims, last + 1);
+    }
+    dims[last] = r->size, dims[last + 1] = r->stride;
+    tc__way_sizes(w, TC_OP_RESHAPE, dims, last + 2);
+    tc__way_slice(w, last + 1, 0, r->inner, 1);
+}
+
+// Dimensions in the order of the layout, and those that take no steps.
+static void tc__way_order(tc__way *w, const tc__layout *l, const tc__reachdim *d, int n) {
+    int64_t order[TC_MAX_RANK], dims[TC_MAX_RANK];
+    for (int i = 0; i < n; i++)
+        if (l->strides[d[i].dim] < 0) tc__way_slice(w, i, d[i].size - 1, d[i].size, -1);
+    for (int i = 0; i < n; i++) {
+        int at = 0;
+        for (int k = 0; k < n; k++) at += d[k].dim < d[i].dim;
+        order[at] = i, dims[at] = d[i].size;
+    }
+    if (n) tc__way_add(w, TC_OP_PERMUTE, order, (uint32_t)n, dims, n);
+    for (int k = 0; k < l->rank; k++) dims[k] = l->strides[k] ? l->dims[k] : 1;
+    for (int k = 0; k < l->rank; k++)
+        if (l->dims[k] <= 1) dims[k] = l->dims[k];
+    tc__way_sizes(w, TC_OP_RESHAPE, dims, l->rank);
+    if (tc__layout_repeats(l)) tc__way_sizes(w, TC_OP_EXPAND, l->dims, l->rank);
+}
+
+// Room for the movements of elements of this dtype; 0 = out of memory.
+static int tc__way_open(tc__way *w, tc__builder *b, int dtype) {
+    memset(w, 0, sizeof *w);
+    w->step = TC__ANEW_ARRAY(&b->g->arena, tc__step, TC__WAY_STEPS);
+    w->meta.dtype = (uint8_t)dtype;
+    for (int i = 0; w->step && i < TC__WAY_STEPS; i++) {
+        w->step[i].attr = TC__ANEW_ARRAY(&b->g->arena, int64_t, TC_MAX_RANK);
+        if (!w->step[i].attr) return 0;
+    }
+    return w->step != NULL;
+}
+
+// The view with layout `l`, whose dimensions nest, of a row; its first element is at `at`.
+static void tc__way_to(tc__way *w, const tc__layout *l, int64_t at) {
+    tc__reachdim d[TC_MAX_RANK];
+    int n = tc__layout_steps(l, d);
+    w->meta.rank = 1;
+    tc__way_slice(w, 0, at + l->low, tc__steps_reach(d, n), 1);
+    for (int i = 0; i + 1 < n; i++) tc__way_rows(w, &d[i]);
+    if (n) tc__way_slice(w, n - 1, 0, d[n - 1].size, d[n - 1].stride);
+    tc__way_order(w, l, d, n);
+}
+
+// ---- reading and writing ----
+
+static tc__node *tc__moves(tc__builder *b, const tc__step *via, uint32_t n, tc__node *a) {
+    for (uint32_t i = 0; i < n; i++) a = tc__move(b->g, &via[i], a);
+    return a;
+}
+
+// The current value of a cell: a view is made again where its root has been written since, from the
+// first view on its way that is not out of date.
 static tc__node *tc__cell_read(tc__builder *b, uint32_t i) {
-    tc__cell *v = tc__cell_at(b, i);
-    if (!v->via) return v->node;
     uint32_t version = tc__cell_at(b, tc__cell_root(b, i))->version;
-    if (v->node && v->version == version) return v->node;
-    v->node = tc__move(b->g, v->via, tc__cell_read(b, v->parent));
-    v->version = version;
-    return v->node;
+    tc__cell *v = tc__cell_at(b, i);
+    b->chain.count = 0;
+    for (; v->via && !(v->node && v->version == version); v = tc__cell_at(b, i)) {
+        if (!TC__PUSH(b->ctx, b->chain, i)) return NULL;
+        i = v->parent;
+    }
+    tc__node *n = v->node;
+    while (b->chain.count) {
+        v = tc__cell_at(b, b->chain.at[--b->chain.count]);
+        n = v->node = tc__moves(b, v->via, v->n_via, n);
+        v->version = version;
+    }
+    return n;
 }
 
-static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
-    tc__cell *v = tc__cell_at(b, i);
-    const tc__step *s = v->via;
-    if (!value) return 0;
-    if (!s) {
-        v->node = value;
-        v->version++;
-        return 1;
+// What `base` is when its view through n movements becomes `value`.
+static tc__node *tc__unmove(tc__builder *b, const tc__step *via, uint32_t n, tc__node *base,
+                            tc__node *value) {
+    tc__node *at[TC__WAY_STEPS];
+    for (uint32_t i = 0; i < n; i++) {
+        at[i] = base;
+        base = tc__move(b->g, &via[i], base);
     }
-    tc__node *base = tc__cell_read(b, v->parent);
-    if (!base) return 0;
-    if (s->op == TC_OP_EXPAND && !tc__dims_equal(base, value->rank, value->dims))
-        return tc__fail(b->ctx, TC_E_ALIAS,
-                        "in-place write to an expanded tensor: several elements "
-                        "share memory; tc_contiguous it first");
-    if (s->op == TC_OP_SLICE) value = tc__unslice(b->g, s, base, value);
-    if (s->op == TC_OP_PERMUTE) value = tc__unpermute(b->g, s, value);
-    if (s->op == TC_OP_RESHAPE || s->op == TC_OP_EXPAND)
-        value = tc__make_reshape(b->g, value, base->rank, base->dims);
-    return tc__cell_write(b, v->parent, value);
+    while (n--) value = tc__unview(b->g, &via[n], at[n], value);
+    return value;
 }
+
+// Whether elements of the root are shown several times on the way to view i.
+static int tc__cell_repeats(tc__builder *b, uint32_t i) {
+    for (tc__cell *v; (v = tc__cell_at(b, i))->via; i = v->parent) {
+        const tc__step *s = &v->via[v->n_via - 1];
+        if (s->op != TC_OP_EXPAND) continue;
+        const tc__node *from = tc__cell_read(b, v->parent);
+        if (v->n_via > 1 || !from || tc__repeats(from, s->meta.rank, s->meta.dims))
+            return 1;
+    }
+    return 0;
+}
+
+// The layout of view i over its root as a row of elements, and where it begins; 0 = reported, or sizes are
+// known at run time only: then the program is for those of the visit.
+static uint32_t tc__cell_layout(tc__builder *b, uint32_t i, int64_t *at) {
+    int64_t dims[TC_MAX_RANK], more;
+    uint32_t layout = 0;
+    b->chain.count = 0;
+    for (; tc__cell_at(b, i)->via; i = tc__cell_at(b, i)->parent) {
+        if (i < b->externals) break;
+        if (!TC__PUSH(b->ctx, b->chain, i)) return 0;
+    }
+    *at = 0;
+    if (tc__cell_at(b, i)->via) {
+        layout = b->visit->external.at[i].layout, *at = b->within.at[i].at;
+    } else {
+        const tc__node *n = tc__cell_at(b, i)->node;
+        for (int d = 0; d < n->rank; d++) {
+            if (!tc__ix_is_const(n->dims[d])) return b->g->ix->failed = 1, 0u;
+            dims[d] = tc__ix_value(n->dims[d]);
+        }
+        layout = tc__layout_intern(b->ctx, n->dtype, n->rank, dims, NULL);
+    }
+    while (layout && b->chain.count) {
+        const tc__step *s = tc__cell_at(b, b->chain.at[--b->chain.count])->via;
+        for (int d = 0; d < s->meta.rank; d++)
+            if (!tc__ix_is_const(s->meta.dims[d])) return b->g->ix->failed = 1, 0u;
+        if (!tc__view_of(b->ctx, (tc__op)s->op, s->attr, layout, &s->meta, &layout, &more))
+            return 0;
+        *at += more;
+    }
+    return layout;
+}
+
+// View i, which shows no element twice although some on its way do, becomes `value`: its root then.
+static tc__node *tc__cell_scatter(tc__builder *b, uint32_t i, tc__node *value) {
+    int64_t at;
+    tc__way w;
+    uint32_t layout = tc__cell_layout(b, i, &at);
+    tc__node *root = tc__cell_at(b, tc__cell_root(b, i))->node;
+    tc__ix numel = tc__ix_const(1);
+    if (!layout || !root || !tc__way_open(&w, b, root->dtype)) return NULL;
+    for (int d = 0; d < root->rank; d++) numel = tc__ix_mul(b->g->ix, numel, root->dims[d]);
+    if (!tc__layout_at(b->ctx, layout)->numel) return root;
+    tc__way_to(&w, tc__layout_at(b->ctx, layout), at);
+    tc__node *row = tc__make_reshape(b->g, root, 1, &numel);
+    row = tc__unmove(b, w.step, w.n, row, value);
+    return tc__make_reshape(b->g, row, root->rank, root->dims);
+}
+
+// Writes `value` through cell i, which shows no element twice.
+static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
+    uint32_t root = tc__cell_root(b, i), at = i;
+    tc__node *now = value;
+    if (tc__cell_repeats(b, i)) {
+        now = tc__cell_scatter(b, i, value);
+    } else {
+        for (tc__cell *v; (v = tc__cell_at(b, at))->via; at = v->parent)
+            now = tc__unmove(b, v->via, v->n_via, tc__cell_read(b, v->parent), now);
+    }
+    if (!now) return 0;
+    tc__cell_at(b, root)->node = now;
+    tc__cell_at(b, root)->version++;
+    tc__cell_at(b, i)->node = value;
+    if (i != root) tc__cell_at(b, i)->version = tc__cell_at(b, root)->version;
+    return 1;
+}
+// ---- gen/graph/build.c --------------------------------------------------
+// Trace -> TENSOR graph: a path of steps becomes pure nodes.
+// Recording's conveniences are made explicit: operands are cast and broadcast, scalars become
+// constants, and in-place writes become new values of a root (graph/cells.c).
 
 // ---- run-time sizes ----
 // The expressions of a path name its symbols. In the graph a symbol that has to be equal to
@@ -13611,8 +16294,11 @@ static int tc__build_symbols_of(tc__builder *b, const tc__step *s) {
     return 1;
 }
 
+// The symbols of the first `count` steps, and of the mark behind them: its operands may be externals
+// that no step before it uses.
 static int tc__build_symbols(tc__builder *b, uint32_t count) {
     tc__ix equal[TC__MAX_SYMBOLS];
+    if (count < b->visit->path.count) count++;
     for (uint32_t i = 0; i < count; i++)
         if (b->visit->path.at[i]->symbolic &&
             !tc__build_symbols_of(b, b->visit->path.at[i]))
@@ -13715,6 +16401,8 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
         int t = tc__operand_dtype(s, i, common);
         if (scalar && i == (s->attr[1] == TC__SCALAR_LEFT ? 0u : (uint32_t)o->arity - 1)) {
             in[i] = tc__make_scalar(b, s, t);
+            // What is compared with a half is one too: x == 0.1 where x was made of 0.1.
+            if (o->dtype == tc__dtype_compare) in[i] = tc__make_rounding(b->g, in[i]);
         } else {
             in[i] = tc__make_cast(b->g, tc__step_operand(b, s, k++), t);
         }
@@ -13723,12 +16411,20 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     }
     tc__node *n = in[0];
     int t = s->op == TC_OP_WHERE ? s->meta.dtype : tc__computed_as(s->meta.dtype);
-    tc__op op = (tc__op)s->op;
-    // Whatever bits true has: a mask on the CPU, 1 on a GPU.
-    if (op == TC_OP_BITWISE_NOT && t == TC_BOOL) op = TC_OP_LOGICAL_NOT;
+    tc__op op = tc__op_on((tc__op)s->op, t);
     if (o->dtype != tc__dtype_rounding || tc__is_float(t))
         n = tc__make_alu(b->g, op, t, in, (uint32_t)o->arity);
     return tc__make_rounded(b, tc__make_cast(b->g, n, s->meta.dtype));
+}
+
+// The product of two operands of dtype t, as which it is computed but where halves are to give f32.
+static tc__node *tc__make_product(tc__graph *g, const tc__step *s, int t,
+                                  const uint32_t *in) {
+    int wide = tc__is_half(t) && s->meta.dtype == TC_F32;
+    return tc__make_cast(g,
+                         tc__make(g, TC_OP_MATMUL, wide ? (int)TC_F32 : t, s->meta.rank,
+                                  s->meta.dims, in, 2, NULL, 0),
+                         s->meta.dtype);
 }
 
 static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
@@ -13756,7 +16452,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
-    int t = s->op == TC_OP_MATMUL ? tc__computed_as(s->meta.dtype) : s->meta.dtype;
+    int t = s->op == TC_OP_MATMUL ? tc__computed_as(tc__step_common_dtype(b, s))
+                                  : s->meta.dtype;
     for (uint32_t i = 0; i < s->n_in; i++) {
         tc__node *n = tc__step_operand(b, s, i);
         if (cast) n = tc__make_cast(b->g, n, t);
@@ -13765,10 +16462,10 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     }
     if (tc__ops[s->op].kind == TC__KIND_MOVE)
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
-    tc__node *n = tc__make(b->g, (tc__op)s->op, t, s->meta.rank, s->meta.dims, ids, s->n_in,
-                           s->attr, s->n_attr);
-    n = tc__make_cast(b->g, n, s->meta.dtype);
-    return s->op == TC_OP_MATMUL ? tc__make_rounded(b, n) : n;
+    if (s->op == TC_OP_MATMUL)
+        return tc__make_rounded(b, tc__make_product(b->g, s, t, ids));
+    return tc__make(b->g, (tc__op)s->op, t, s->meta.rank, s->meta.dims, ids, s->n_in,
+                    s->attr, s->n_attr);
 }
 
 static int tc__build_step(tc__builder *b, const tc__step *s) {
@@ -13783,11 +16480,45 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
     } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
         v.node = NULL;
     } else if (s->view) {
-        v.via = s, v.parent = tc__code_cell(b, s->in[0]);
+        v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
+        v.root = tc__cell_root(b, v.parent);
     } else {
         v.node = tc__step_node(b, s);
         if (!v.node) return 0;
     }
+    return TC__PUSH(b->ctx, b->cell, v);
+}
+
+// Where externals lie in memory that others show: the last SHARE step that names one tells it.
+static int tc__build_places(tc__builder *b, uint32_t count) {
+    tc__within none;
+    none.hidden = UINT32_MAX, none.at = 0;
+    while (b->within.count < b->externals)
+        if (!TC__PUSH(b->ctx, b->within, none)) return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = b->visit->path.at[i];
+        if (s->op != TC_OP_SHARE) continue;
+        for (uint32_t k = 0; k < tc__shared_count(s); k++) {
+            tc__shared m = tc__shared_at(s, k);
+            b->within.at[m.external].hidden = s->first_external;
+            b->within.at[m.external].at = m.at;
+        }
+    }
+    return 1;
+}
+
+// An external that shares memory is a view of what shows it. Its strides are numbers: with run-time sizes
+// the program is for those of the visit.
+static int tc__build_view(tc__builder *b, uint32_t i) {
+    const tc__external *e = &b->visit->external.at[i];
+    const tc__layout *l = tc__layout_at(b->ctx, e->layout);
+    tc__way w;
+    tc__cell v;
+    memset(&v, 0, sizeof v);
+    if (e->shape && !b->visit->exact) return b->g->ix->failed = 1, 0;
+    if (!tc__way_open(&w, b, l->dtype)) return 0;
+    tc__way_to(&w, l, b->within.at[i].at);
+    v.via = w.step, v.n_via = w.n, v.parent = v.root = b->within.at[i].hidden;
     return TC__PUSH(b->ctx, b->cell, v);
 }
 
@@ -13796,6 +16527,7 @@ static int tc__build_external(tc__builder *b, uint32_t i) {
     tc__meta m;
     tc__cell v;
     int64_t attr = i;
+    if (b->within.at[i].hidden != UINT32_MAX) return tc__build_view(b, i);
     memset(&v, 0, sizeof v);
     tc__meta_of_layout(tc__layout_at(b->ctx, e->layout), &m);
     for (int d = 0; e->shape && d < m.rank; d++)
@@ -13821,6 +16553,8 @@ static int tc__build_known(tc__builder *b, const tc__step *s) {
 
 static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->cell);
+    TC__VEC_FREE(b->ctx, b->chain);
+    TC__VEC_FREE(b->ctx, b->within);
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);
 }
@@ -13832,13 +16566,14 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
     b->round_each_op = v->region && v->region->options.round_each_op;
-    if (!tc__build_symbols(b, count)) return 0;
+    if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
     for (uint32_t i = 0; i < b->externals; i++)
         if (!tc__build_external(b, i)) return 0;
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = tc__local_step(b, v->path.at[i]);
         if (!s) return 0;
+        g->from = v->path.at[i];
         if (pure && tc__build_known(b, s)) continue;
         if (b->failed || !tc__build_step(b, s)) return 0;
     }
@@ -14262,6 +16997,21 @@ static void tc__dump_combine(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id, (long long)n->attr[0]);
 }
 
+//  inside [c - 1 < 1022, r - 1 < 1022]: each box of a loop
+static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
+    for (uint32_t at = 6; at < n->n_attr;) {
+        int64_t pairs = tc__ix_value(n->attr[at++]);
+        tc__put(d->t, " inside [");
+        for (int64_t i = 0; i < pairs; i++, at += 2) {
+            if (i) tc__put(d->t, ", ");
+            tc__dump_ix(d->t, d->g->ix, n->attr[at]);
+            tc__put(d->t, " < ");
+            tc__dump_ix(d->t, d->g->ix, n->attr[at + 1]);
+        }
+        tc__put(d->t, "]");
+    }
+}
+
 static void tc__dump_for(tc__dump *d, const tc__node *n) {
     static const char *const bind[] = {"worker", "serial", "vector"};
     tc__put(d->t, "for ");
@@ -14275,6 +17025,7 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
     if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
     if (n->attr[2] == 0) tc__put(d->t, " rolled");
     if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
+    tc__dump_boxes(d, n);
 }
 
 static void tc__dump_end(tc__dump *d, const tc__node *n) {
@@ -14953,7 +17704,7 @@ static const struct {
     {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
     {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 1},
-    {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 6},
+    {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
@@ -15454,11 +18205,11 @@ typedef struct tc__rewrite {
 } tc__rewrite;
 
 // The prototype of old node n in the new graph, operands already new; `in` has room for
-// them.
+// them. What is made until the next one is for the same call.
 static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
     tc__node m = *n;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
-    m.in = in;
+    m.in = in, w->to->from = n->from;
     return m;
 }
 
@@ -16072,6 +18823,7 @@ typedef struct tc__kbuf {
     uint8_t dtype;
     uint8_t written;
     tc__ix numel;  // elements; ROW: of one row
+    int64_t begin; // element that index 0 is: tc__group_from_begin. 0 but on the host
     tc__ix offset; // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
 } tc__kbuf;
 
@@ -16252,6 +19004,10 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
 // operands with the tuple rewritten on the way, ending at loads. Equal (node, tuple) pairs are
 // lowered once; hash-consing shares the rest. While a body is built every dimension of the space has
 // its own variable; rows and columns replace them at the end (group_finish).
+//
+// A walk may be as deep as the program is long, so it is a list of what is wanted, not a recursion: a
+// node that needs a value which is not there yet puts it on the list and stops, and is lowered once
+// more when it is there. What it made before it stopped is made again by hash-consing: the same nodes.
 
 typedef struct tc__space {
     int rank;
@@ -16263,13 +19019,19 @@ typedef struct tc__space {
 // A TENSOR node that has its own memory or is computed whole inside one group.
 typedef struct tc__root {
     uint32_t node;
-    uint32_t group;     // index of the group that computes it
-    uint32_t next;      // root of that group, in order; UINT32_MAX = it is the last
-    uint32_t use, uses; // tc__schedule.use: those that it reads by itself
-    uint8_t output;     // must be in memory after the program
-    uint8_t stored;     // another group reads it
+    uint32_t group;       // index of the group that computes it
+    uint32_t next;        // root of that group, in order; UINT32_MAX = it is the last
+    uint32_t use, uses;   // tc__schedule.use: those that it reads by itself
+    uint32_t read, reads; // tc__schedule.read: the places that it reads
+    uint32_t op, ops;     // tc__schedule.op: the nodes that are its expression
+    uint32_t readers;     // how often others read it
+    uint8_t output;       // must be in memory after the program
+    uint8_t stored;       // another group reads it
     uint8_t
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
+    uint8_t folds,
+        along;   // equal parts, along this dimension, that a point makes one element of
+    tc__ix fold; //   each of: their size there. 0 = it is made as a whole
 } tc__root;
 
 typedef struct tc__visited {
@@ -16279,6 +19041,13 @@ typedef struct tc__visited {
     tc__ix index[TC_MAX_RANK];
     uint32_t result; // GROUP node
 } tc__visited;
+
+// What a node waits for: a value at an index, under the predicates there.
+typedef struct tc__wanted {
+    uint32_t node;
+    tc__ix index[TC_MAX_RANK];
+    tc__bounds guard;
+} tc__wanted;
 
 // State of one body under construction.
 typedef struct tc__weave {
@@ -16295,6 +19064,8 @@ typedef struct tc__weave {
     uint64_t guard_hash; // of them; 0 = none
     TC__VEC(tc__visited) seen;
     tc__map seen_ids;
+    TC__VEC(tc__wanted) wanted; // the last one first
+    int waits;                  // what is being lowered needs the last one wanted
     uint32_t *accumulated; // per root: GROUP node of its reduction, 0 = not yet (id + 1)
     uint32_t site;         // next CHECK number
     int failed;
@@ -16349,6 +19120,11 @@ static tc__ix tc__dims_size(tc__ixpool *p, int rank, const tc__ix *dims) {
 }
 
 // ---- group nodes ----
+
+// Nothing is made: an error, or a value is wanted first.
+static int tc__weave_stops(const tc__weave *w) {
+    return w->failed || w->ix->failed || w->waits;
+}
 
 static tc__node *tc__body_node(const tc__weave *w, uint32_t id) {
     return w->k->body.node.at[id];
@@ -16406,6 +19182,7 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     uint32_t ids[3];
     int64_t words[30];
     tc__placement p;
+    if (w->waits) return 0;
     if (w->failed || w->ix->failed || n_in > 3 || n_attr > 30) {
         w->failed = 1;
         return 0;
@@ -16465,7 +19242,6 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 // ---- lowering ----
 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
-
 // Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
@@ -16572,7 +19348,7 @@ static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t v
     uint32_t in[3];
     in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, own->pair, own->count);
     in[1] = value, in[2] = other;
-    if (w->failed) return 0;
+    if (tc__weave_stops(w)) return 0;
     return tc__weave_node(w, TC_OP_WHERE, tc__body_node(w, value)->dtype, in, 3, NULL, 0);
 }
 
@@ -16592,7 +19368,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     at[dim] = e;
     all = tc__guard_and(w, &own);
     uint32_t v = tc__lower_under(w, a, at, &all);
-    if (!own.count || w->failed) return v;
+    if (!own.count || tc__weave_stops(w)) return v;
     const tc__node *load = tc__body_node(w, v);
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
@@ -16621,6 +19397,13 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
     uint32_t value = 0;
     int found = 0;
     memcpy(at, index, n->rank * sizeof *at);
+    for (uint32_t i = 0; i < n->n_in; i++) { // one that is known to be meant: none is asked
+        const tc__node *a = tc__operand(w->g, n, i);
+        at[dim] = tc__ix_sub(w->ix, index[dim], start);
+        if (tc__ix_within(w->ix, at[dim], a->dims[dim])) return tc__lower_at(w, a, at);
+        start = tc__ix_add(w->ix, start, a->dims[dim]);
+    }
+    start = tc__ix_const(0);
     for (uint32_t i = 0; i < n->n_in; i++) {
         const tc__node *a = tc__operand(w->g, n, i);
         tc__bounds own;
@@ -16631,6 +19414,7 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         tc__bounds_add(w, &own, at[dim], a->dims[dim]);
         tc__bounds all = tc__guard_and(w, &own);
         uint32_t v = tc__lower_under(w, a, at, &all);
+        if (tc__weave_stops(w)) return 0;
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
@@ -16642,6 +19426,7 @@ static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
                               tc__ix limit) {
     uint32_t v = tc__lower_at(w, b, at);
     int64_t attr[2];
+    if (tc__weave_stops(w)) return tc__ix_const(0);
     if (b->dtype != TC_I64) {
         int64_t to = TC_I64;
         v = tc__weave_node(w, TC_OP_CAST, TC_I64, &v, 1, &to, 1);
@@ -16740,7 +19525,7 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
     tc__own_index(w, a->rank, a->dims, 0, at);
     uint32_t v = tc__lower_at(w, a, at);
     v = tc__weave_node(w, TC_OP_ACC, n->dtype, &v, 1, &attr, 1);
-    *slot = v + 1;
+    if (!tc__weave_stops(w)) *slot = v + 1;
     return v;
 }
 
@@ -16772,27 +19557,518 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     return 0;
 }
 
-// The GROUP node of TENSOR node `n` at `index`.
-static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    tc__visited v;
-    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index,
-                                tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
-    if (w->failed || w->ix->failed) return 0;
+// Where the result of node `id` at `index` is in w->seen, under the predicates around; SIZE_MAX = it is
+// not there, and *hash is where it belongs.
+static size_t tc__lowered(const tc__weave *w, uint32_t id, int rank, const tc__ix *index,
+                          uint64_t *hash) {
+    uint64_t at, h = tc__hash64(index, (size_t)rank * sizeof *index,
+                                tc__hash_mix(id, (uint64_t)w->side ^ w->guard_hash));
     for (; tc__map_get(&w->seen_ids, h, &at); h = tc__hash_mix(h, 1)) {
         const tc__visited *s = &w->seen.at[at];
-        if (s->node == n->id && s->level == (uint32_t)w->side &&
-            s->guard == w->guard_hash && !memcmp(s->index, index, n->rank * sizeof *index))
-            return s->result;
+        if (s->node == id && s->level == (uint32_t)w->side && s->guard == w->guard_hash &&
+            !memcmp(s->index, index, (size_t)rank * sizeof *index))
+            return (size_t)at;
     }
-    memset(&v, 0, sizeof v);
-    v.node = n->id, v.level = w->side, v.rank = n->rank, v.guard = w->guard_hash;
+    *hash = h;
+    return SIZE_MAX;
+}
+
+// The GROUP node of TENSOR node `n` at `index`, if it has been lowered; else it is wanted first.
+static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    tc__wanted v;
+    uint64_t h;
+    if (tc__weave_stops(w)) return 0;
+    size_t at = tc__lowered(w, n->id, n->rank, index, &h);
+    if (at != SIZE_MAX) return w->seen.at[at].result;
+    v.node = n->id, v.guard = w->guard;
     memcpy(v.index, index, n->rank * sizeof *index);
-    v.result = tc__lower_fresh(w, n, index);
-    // The hash chain may have grown meanwhile: find its end again.
-    while (tc__map_get(&w->seen_ids, h, &at)) h = tc__hash_mix(h, 1);
+    w->waits = 1;
+    if (!TC__PUSH(w->ctx, w->wanted, v)) w->failed = 1;
+    return 0;
+}
+
+// Lowers what is wanted last, and says so in w->seen, unless it has to wait in turn.
+static void tc__lower_last(tc__weave *w) {
+    tc__visited v;
+    uint64_t h;
+    const tc__wanted *last = &w->wanted.at[w->wanted.count - 1];
+    const tc__node *n = w->g->node.at[last->node];
+    memset(&v, 0, sizeof v);
+    memcpy(v.index, last->index, n->rank * sizeof *v.index);
+    tc__guard_set(w, &last->guard);
+    v.node = n->id, v.level = w->side, v.rank = n->rank, v.guard = w->guard_hash;
+    v.result = tc__lower_fresh(w, n, v.index);
+    if (tc__weave_stops(w)) return;
+    w->wanted.count--;
+    (void)tc__lowered(w, n->id, n->rank, v.index, &h);
     if (!tc__map_set(&w->seen_ids, h, w->seen.count) || !TC__PUSH(w->ctx, w->seen, v))
         w->failed = 1;
-    return v.result;
+}
+
+// The GROUP node of TENSOR node `n` at `index`, and of all that it needs.
+static uint32_t tc__lower_value(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    tc__bounds outer = w->guard;
+    (void)tc__lower_at(w, n, index);
+    while (w->wanted.count && !w->failed && !w->ix->failed) {
+        w->waits = 0;
+        tc__lower_last(w);
+    }
+    tc__guard_set(w, &outer);
+    return tc__lower_at(w, n, index);
+}
+// ---- gen/kernel/border.c ------------------------------------------------
+// Borders: what pads and concatenations test at every element is known for most of a range. A box is a
+// part of a loop over columns in which facts hold: pairs (e, limit), 0 <= e < limit, as predicates are;
+// the first is its range of columns, the others name rows. What the facts decide is not tested there,
+// and what they rule out not computed. Columns of no box are border, which is done with all tests.
+//
+//     for c in 0..1024  bind=vector inside 1..1023 if r - 1 < 1022
+//
+// Lowering chooses the boxes (tc__boxes_choose) and puts them behind the other words of the FOR; bodies
+// have no copies. Printers print the body once more for each box, as tc__boxed_open has it. The
+// interpreter knows only borders, so that it checks every box.
+
+enum {
+    TC__BOX_FIRST =
+        6, // word of a FOR where boxes begin: for each the count of its pairs, the pairs
+    TC__BOX_WORDS = 26, // of all of them: a FOR has at most 32
+    TC__BOX_AXES = 4,   // what predicates name, the columns first
+    TC__BOX_EDGES = 16, // of an axis, where predicates begin or end to hold
+    TC__BOX_PARTS = 8,  // of an axis, that may be a side of a box
+    TC__BOX_COLUMNS =
+        64,              // a range of fewer is not cut: most of its vectors would be border
+    TC__BOX_SHORT = 32,  // a loop over fewer columns has no boxes
+    TC__BOX_MOST = 16,   // boxes looked at
+    TC__EDGE_SIZE = 1024 // what a run-time size is guessed to be
+};
+
+static const double tc__box_least = 1.0 / 10; // of the whole: so much of it is worth a body
+static const double tc__boxes_least = 0.5;    // all boxes together
+
+typedef struct tc__kbox {
+    const int64_t *pair;
+    uint32_t count; // words of pairs
+} tc__kbox;
+
+// Box i of a FOR; 0 = it has no such box.
+static int tc__box_at(const tc__node *loop, uint32_t i, tc__kbox *out) {
+    uint32_t at = TC__BOX_FIRST;
+    for (; at < loop->n_attr; at += 1 + out->count) {
+        out->count = 2 * (uint32_t)tc__ix_value(loop->attr[at]);
+        out->pair = &loop->attr[at + 1];
+        if (!i--) return 1;
+    }
+    return 0;
+}
+
+// First column of a box, and the one behind its last.
+static tc__ix tc__box_begin(tc__ixpool *p, const tc__kbox *box) {
+    tc__ix c = tc__ix_find_var(p, box->pair[0], TC__COL);
+    return tc__ix_sub(p, c, box->pair[0]);
+}
+
+static tc__ix tc__box_end(tc__ixpool *p, const tc__kbox *box) {
+    return tc__ix_add(p, tc__box_begin(p, box), box->pair[1]);
+}
+
+// ---- predicates as ranges ----
+
+// low <= along < high: what 0 <= e < limit says of the columns, or of an expression of rows.
+typedef struct tc__interval {
+    tc__ix along, low, high;
+} tc__interval;
+
+// e = the part that names variables + what is left.
+static tc__ix tc__edge_along(tc__ixpool *p, tc__ix e, tc__ix *rest) {
+    tc__ixsum all, part;
+    memset(&all, 0, sizeof all), memset(&part, 0, sizeof part);
+    tc__ix_sum_add(p, &all, e, 1);
+    for (int i = 0; i < all.count; i++) {
+        uint32_t names = 0;
+        for (int k = 0; k < TC__IX_ATOMS && all.term[i].atom[k]; k++)
+            names |= tc__ix_names_of(p, all.term[i].atom[k]);
+        if (names) tc__ix_sum_term(&part, &all.term[i], 1);
+    }
+    tc__ix along = tc__ix_sum_end(p, &part);
+    *rest = tc__ix_sub(p, e, along);
+    return along;
+}
+
+// The range of -along.
+static tc__interval tc__edge_turned(tc__ixpool *p, const tc__interval *d) {
+    tc__ix one = tc__ix_const(1);
+    tc__interval t;
+    t.along = tc__ix_sub(p, tc__ix_const(0), d->along);
+    t.low = tc__ix_sub(p, one, d->high), t.high = tc__ix_sub(p, one, d->low);
+    return t;
+}
+
+// Of scale * c: the columns c.
+static void tc__edge_unscale(tc__ixpool *p, int64_t scale, tc__interval *d) {
+    tc__ix size = tc__ix_const(scale < 0 ? -scale : scale);
+    if (scale < 0) *d = tc__edge_turned(p, d);
+    d->low = tc__ix_ceil_div(p, d->low, size), d->high = tc__ix_ceil_div(p, d->high, size);
+}
+
+// Of an expression of columns: scale * c, or c / size. 0 = another.
+static int tc__edge_columns(tc__ixpool *p, tc__interval *d) {
+    tc__ix c = tc__ix_find_var(p, d->along, TC__COL);
+    tc__ixnode n = *tc__ix_node(p, d->along);
+    tc__ixrun run = tc__ix_run(p, d->along, TC__COL);
+    if (n.kind == TC__IX_DIV && n.a == c && tc__ix_lo(p, n.b) > 0) {
+        d->low = tc__ix_mul(p, d->low, n.b), d->high = tc__ix_mul(p, d->high, n.b);
+    } else {
+        if (!run.ok || run.run != INT64_MAX || !tc__ix_is_const(run.stride)) return 0;
+        tc__edge_unscale(p, tc__ix_value(run.stride), d);
+    }
+    d->along = c;
+    return 1;
+}
+
+// The range of a predicate; 0 = it is none, or one of both rows and columns.
+static int tc__edge_of(tc__ixpool *p, tc__ix e, tc__ix limit, tc__interval *out) {
+    tc__ix rest;
+    out->along = tc__edge_along(p, e, &rest);
+    uint32_t names = tc__ix_names_of(p, out->along);
+    if (tc__ix_names_of(p, limit)) return 0;
+    out->low = tc__ix_sub(p, tc__ix_const(0), rest), out->high = tc__ix_sub(p, limit, rest);
+    if (names == (uint32_t)1 << TC__COL) return tc__edge_columns(p, out);
+    if (names != (uint32_t)1 << TC__ROW) return 0;
+    if (tc__ix_hi(p, out->along) <= 0) *out = tc__edge_turned(p, out); // -r as r
+    return 1;
+}
+
+// -1, 0 or 1 as a is before, at or behind b; 2 = who knows. The first and the last may be at b, too.
+static int tc__edge_order(tc__ixpool *p, tc__ix a, tc__ix b) {
+    tc__ix d = tc__ix_sub(p, a, b);
+    if (tc__ix_equals(d, 0)) return 0;
+    if (tc__ix_hi(p, d) <= 0) return -1;
+    return tc__ix_lo(p, d) >= 0 ? 1 : 2;
+}
+
+// ---- what facts decide ----
+
+typedef enum tc__verdict { TC__UNKNOWN, TC__HOLDS, TC__FAILS } tc__verdict;
+
+// Whether range e is all inside of the fact's complement, or holds all of the fact.
+static tc__verdict tc__edge_decides(tc__ixpool *p, const tc__interval *fact,
+                                    const tc__interval *e) {
+    if (fact->along != e->along) return TC__UNKNOWN;
+    if (tc__edge_order(p, e->low, fact->low) <= 0 &&
+        tc__edge_order(p, fact->high, e->high) <= 0)
+        return TC__HOLDS;
+    if (tc__edge_order(p, e->high, fact->low) <= 0 ||
+        tc__edge_order(p, fact->high, e->low) <= 0)
+        return TC__FAILS;
+    return TC__UNKNOWN;
+}
+
+static tc__verdict tc__box_decides(tc__ixpool *p, const tc__kbox *box, tc__ix e,
+                                   tc__ix limit) {
+    tc__interval edge, fact;
+    if (!tc__edge_of(p, e, limit, &edge)) return TC__UNKNOWN;
+    for (uint32_t i = 0; i < box->count; i += 2) {
+        if (!tc__edge_of(p, box->pair[i], box->pair[i + 1], &fact)) continue;
+        tc__verdict v = tc__edge_decides(p, &fact, &edge);
+        if (v != TC__UNKNOWN) return v;
+    }
+    return TC__UNKNOWN;
+}
+
+// Of a LOAD or VALID: where its predicates begin.
+static uint32_t tc__pairs_at(const tc__node *n) {
+    return n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_FIXED : 0;
+}
+
+static int tc__has_pairs(const tc__node *n) {
+    return n->op == TC_OP_VALID || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED);
+}
+
+enum { TC__NODE_WORDS = 32 }; // of a LOAD or VALID
+
+// LOAD or VALID n with the predicates that are left in a box, in `words`. 0 = one of them fails.
+static int tc__box_pairs(tc__ixpool *p, const tc__kbox *box, const tc__node *n, tc__node *m,
+                         int64_t words[TC__NODE_WORDS]) {
+    uint32_t first = tc__pairs_at(n);
+    if (n->n_attr > TC__NODE_WORDS) return 1;
+    m->attr = words, m->n_attr = first;
+    if (n->n_attr) memcpy(words, n->attr, n->n_attr * sizeof *words);
+    for (uint32_t i = first; i < n->n_attr; i += 2) {
+        tc__verdict v = tc__box_decides(p, box, n->attr[i], n->attr[i + 1]);
+        if (v == TC__FAILS) return 0;
+        if (v == TC__HOLDS) continue;
+        words[m->n_attr++] = n->attr[i];
+        words[m->n_attr++] = n->attr[i + 1];
+    }
+    return 1;
+}
+
+// ---- a kernel in a box ----
+
+// The same nodes at the same places, but that predicates are gone that hold; what fails is a constant;
+// and users of a selection that is known use what it selects. What nobody needs any more is not marked.
+typedef struct tc__boxed {
+    tc__group g; // shares all with the kernel but its body
+    uint8_t *need;
+    uint32_t *is; // by node: the one that has its value
+} tc__boxed;
+
+static void tc__boxed_const(tc__node *m, int64_t words[TC__NODE_WORDS], int64_t bits) {
+    m->op = TC_OP_CONST, m->level = TC__AT_ROW;
+    m->n_in = 0, m->attr = words, m->n_attr = 1;
+    words[0] = bits;
+}
+
+// Whether node id of the boxed body is a VALID that is known.
+static tc__verdict tc__boxed_valid(const tc__boxed *b, uint32_t id) {
+    const tc__node *n = b->g.body.node.at[id];
+    if (n->op == TC_OP_CONST && n->dtype == TC_BOOL)
+        return n->attr[0] ? TC__HOLDS : TC__FAILS;
+    return TC__UNKNOWN;
+}
+
+static int tc__boxed_node(tc__boxed *b, const tc__kbox *box, const tc__node *n) {
+    int64_t words[TC__NODE_WORDS];
+    uint32_t in[3];
+    tc__node m = *n;
+    b->is[n->id] = n->id;
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = b->is[n->in[i]];
+    m.in = in;
+    if (tc__has_pairs(n) && !tc__box_pairs(b->g.body.ix, box, n, &m, words))
+        tc__boxed_const(&m, words, n->op == TC_OP_LOAD ? n->attr[2] : 0);
+    else if (n->op == TC_OP_VALID && !m.n_attr)
+        tc__boxed_const(&m, words, 1);
+    tc__verdict v = n->op == TC_OP_WHERE ? tc__boxed_valid(b, in[0]) : TC__UNKNOWN;
+    if (v != TC__UNKNOWN) b->is[n->id] = in[v == TC__HOLDS ? 1 : 2];
+    return tc__node_append(&b->g.body, &m) != NULL;
+}
+
+static void tc__boxed_need_val(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
+
+// Marks what nodes [begin, end) compute. Indices are checked wherever they are.
+static void tc__boxed_mark(tc__boxed *b, uint32_t begin, uint32_t end) {
+    for (uint32_t id = end; id-- > begin;) {
+        const tc__node *n = b->g.body.node.at[id];
+        if (n->op == TC_OP_STORE || n->op == TC_OP_ACC || n->op == TC_OP_CHECK)
+            b->need[id] = 1;
+        if (!b->need[id]) continue;
+        for (uint32_t i = 0; i < n->n_in; i++) b->need[n->in[i]] = 1;
+        for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
+            if (bits >> i & 1)
+                tc__ix_each_val(b->g.body.ix, n->attr[i], tc__boxed_need_val, b->need);
+    }
+}
+
+static void tc__boxed_close(tc_ctx *c, tc__boxed *b) {
+    size_t n = b->g.body.node.count;
+    tc__graph_close(&b->g.body);
+    tc__free(c, b->need, (n ? n : 1) * sizeof *b->need);
+    tc__free(c, b->is, (n ? n : 1) * sizeof *b->is);
+}
+
+// Kernel g, of which nodes [begin, end) are printed, in a box. 0 = out of memory.
+static int tc__boxed_open(tc_ctx *c, const tc__group *g, const tc__kbox *box,
+                          uint32_t begin, uint32_t end, tc__boxed *b) {
+    size_t n = g->body.node.count;
+    memset(b, 0, sizeof *b);
+    b->g = *g;
+    b->need = TC__NEW_ARRAY(c, uint8_t, n), b->is = TC__NEW_ARRAY(c, uint32_t, n);
+    int ok = tc__graph_open(&b->g.body, c, g->body.ix) && b->need && b->is;
+    for (size_t id = 0; ok && id < n; id++)
+        ok = tc__boxed_node(b, box, g->body.node.at[id]);
+    if (ok) tc__boxed_mark(b, begin, end);
+    return ok;
+}
+
+// ---- the choice ----
+
+typedef struct tc__edge_part {
+    tc__ix begin, end;
+    double share; // of the axis
+} tc__edge_part;
+
+// What predicates name: the columns, or an expression of rows; with the places where any of them begins
+// or ends to hold.
+typedef struct tc__edge_axis {
+    tc__ix along, begin, end;
+    uint32_t count;
+    tc__ix low[TC__BOX_EDGES], high[TC__BOX_EDGES]; // of each predicate
+    uint32_t parts;                                 // the longest first; 0 = it is not cut
+    tc__edge_part part[TC__BOX_PARTS];
+} tc__edge_axis;
+
+typedef struct tc__edges {
+    tc__ixpool *ix;
+    uint32_t axes;
+    tc__edge_axis axis[TC__BOX_AXES];
+} tc__edges;
+
+// The axis of an expression, made if there is room; NULL = none.
+static tc__edge_axis *tc__edge_axis_of(tc__edges *s, tc__ix along) {
+    tc__ixpool *p = s->ix;
+    for (uint32_t i = 0; i < s->axes; i++)
+        if (s->axis[i].along == along) return &s->axis[i];
+    if (s->axes == TC__BOX_AXES) return NULL;
+    tc__edge_axis *a = &s->axis[s->axes++];
+    memset(a, 0, sizeof *a);
+    tc__ix one = tc__ix_const(1), r = tc__ix_find_var(p, along, TC__ROW), last;
+    if (tc__ix_run(p, along, TC__ROW).run == INT64_MAX)
+        last = tc__ix_subst(p, along, r, tc__ix_sub(p, tc__ix_node(p, r)->b, one));
+    else if (tc__ix_node(p, along)->kind == TC__IX_MOD)
+        last = tc__ix_sub(p, tc__ix_node(p, along)->b, one);
+    else
+        last = tc__ix_const(tc__ix_hi(p, along));
+    a->along = along, a->begin = tc__ix_const(tc__ix_lo(p, along));
+    a->end = tc__ix_add(p, last, one);
+    return a;
+}
+
+// Puts a predicate on its axis.
+static void tc__edges_add(tc__edges *s, tc__ix e, tc__ix limit) {
+    tc__interval d;
+    if (!tc__edge_of(s->ix, e, limit, &d)) return;
+    tc__edge_axis *a = tc__edge_axis_of(s, d.along);
+    for (uint32_t i = 0; a && i < a->count; i++)
+        if (a->low[i] == d.low && a->high[i] == d.high) return;
+    if (!a || a->count == TC__BOX_EDGES) return;
+    a->low[a->count] = d.low, a->high[a->count++] = d.high;
+}
+
+// What e may well be: run-time sizes are TC__EDGE_SIZE where they can. Boxes are chosen by it, but what
+// holds in them is proven.
+static double tc__edge_guess(const tc__ixpool *p, tc__ix e) {
+    if (tc__ix_is_const(e)) return (double)tc__ix_value(e);
+    const tc__ixnode *n = tc__ix_node(p, e);
+    double sum = (double)n->base;
+    if (n->kind != TC__IX_POLY) {
+        if (n->lo > TC__EDGE_SIZE) return (double)n->lo;
+        return n->hi < TC__EDGE_SIZE ? (double)n->hi : (double)TC__EDGE_SIZE;
+    }
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &p->term.at[n->first + i];
+        double product = (double)t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            product *= tc__edge_guess(p, t->atom[k]);
+        sum += product;
+    }
+    return sum;
+}
+
+static double tc__edge_size(tc__ixpool *p, tc__ix begin, tc__ix end) {
+    return tc__edge_guess(p, tc__ix_sub(p, end, begin));
+}
+
+// Puts edge e in order between those of `at`, if it is inside of the axis.
+static void tc__edge_sort(tc__ixpool *p, tc__ix *at, uint32_t *count, tc__ix e) {
+    uint32_t i = 0;
+    for (; i < *count; i++) {
+        double apart = tc__edge_size(p, at[i], e);
+        if (at[i] == e) return;
+        if (apart < 0) break;
+    }
+    if (!i || i == *count) return;
+    memmove(at + i + 1, at + i, (*count - i) * sizeof *at);
+    at[i] = e, ++*count;
+}
+
+// Takes [begin, end) as a part of the axis, if it is long enough.
+static void tc__edge_part_add(tc__edges *s, tc__edge_axis *a, tc__ix begin, tc__ix end) {
+    double size = tc__edge_size(s->ix, begin, end),
+           all = tc__edge_size(s->ix, a->begin, a->end);
+    double share = size / all;
+    if (all <= 0 || share < tc__box_least) return;
+    if (a == &s->axis[0] && size < (double)TC__BOX_COLUMNS) return;
+    uint32_t i = a->parts < TC__BOX_PARTS ? a->parts++ : a->parts - 1;
+    if (i + 1 == TC__BOX_PARTS && a->part[i].share >= share) return;
+    for (; i && a->part[i - 1].share < share; i--) a->part[i] = a->part[i - 1];
+    a->part[i].begin = begin, a->part[i].end = end, a->part[i].share = share;
+}
+
+// Cuts an axis at all edges.
+static void tc__edge_cut(tc__edges *s, tc__edge_axis *a) {
+    tc__ix at[2 * TC__BOX_EDGES + 2];
+    uint32_t count = 2;
+    at[0] = a->begin, at[1] = a->end;
+    for (uint32_t i = 0; i < a->count; i++) {
+        tc__edge_sort(s->ix, at, &count, a->low[i]);
+        tc__edge_sort(s->ix, at, &count, a->high[i]);
+    }
+    for (uint32_t i = 0; count > 2 && i + 1 < count; i++)
+        tc__edge_part_add(s, a, at[i], at[i + 1]);
+}
+
+// A choice of one part for each axis that has any.
+typedef struct tc__box_choice {
+    uint32_t part[TC__BOX_AXES];
+    double share;
+} tc__box_choice;
+
+static int tc__box_next(const tc__edges *s, tc__box_choice *c) {
+    for (uint32_t i = 0; i < s->axes; i++) {
+        if (++c->part[i] < s->axis[i].parts) return 1;
+        c->part[i] = 0;
+    }
+    return 0;
+}
+
+// The words of a box; returns their number.
+static uint32_t tc__box_put(tc__edges *s, const tc__box_choice *c, int64_t *words) {
+    tc__ixpool *p = s->ix;
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < s->axes; i++) {
+        const tc__edge_axis *a = &s->axis[i];
+        tc__ix begin = a->parts ? a->part[c->part[i]].begin : a->begin;
+        tc__ix end = a->parts ? a->part[c->part[i]].end : a->end;
+        if (i && (!a->parts || (begin == a->begin && end == a->end))) continue;
+        words[n++] = tc__ix_sub(p, a->along, begin);
+        words[n++] = tc__ix_sub(p, end, begin);
+    }
+    words[0] = tc__ix_const((n - 1) / 2);
+    return n;
+}
+
+// The largest boxes, in order, as words of a FOR: how many words. 0 = no box is worth it.
+static uint32_t tc__boxes_pick(tc__edges *s, int64_t words[TC__BOX_WORDS]) {
+    tc__box_choice at, made[TC__BOX_MOST];
+    uint32_t count = 0, n = 0;
+    double all = 0;
+    memset(&at, 0, sizeof at);
+    do {
+        at.share = 1;
+        for (uint32_t i = 0; i < s->axes; i++)
+            if (s->axis[i].parts) at.share *= s->axis[i].part[at.part[i]].share;
+        if (at.share < tc__box_least || count == TC__BOX_MOST) continue;
+        uint32_t i = count++;
+        for (; i && made[i - 1].share < at.share; i--) made[i] = made[i - 1];
+        made[i] = at;
+    } while (tc__box_next(s, &at));
+    for (uint32_t i = 0; i < count && n + 1 + 2 * s->axes <= TC__BOX_WORDS; i++) {
+        all += made[i].share;
+        n += tc__box_put(s, &made[i], words + n);
+    }
+    return all >= tc__boxes_least ? n : 0;
+}
+
+// Boxes for the loop over `columns` with these nodes' predicates, as words of the FOR: how many words.
+static uint32_t tc__boxes_choose(tc__ixpool *p, tc__ix columns, tc__node *const *node,
+                                 size_t count, uint32_t phase,
+                                 int64_t words[TC__BOX_WORDS]) {
+    tc__edges s;
+    uint32_t cut = 0;
+    if (tc__ix_hi(p, columns) < TC__BOX_SHORT) return 0;
+    memset(&s, 0, sizeof s);
+    s.ix = p, s.axes = 1;
+    s.axis[0].along = tc__ix_var(p, TC__COL, columns);
+    s.axis[0].begin = tc__ix_const(0), s.axis[0].end = columns;
+    for (size_t i = 0; i < count; i++) {
+        const tc__node *n = node[i];
+        if (n->phase != phase || !tc__has_pairs(n)) continue;
+        for (uint32_t k = tc__pairs_at(n); k < n->n_attr; k += 2)
+            tc__edges_add(&s, n->attr[k], n->attr[k + 1]);
+    }
+    for (uint32_t i = 0; i < s.axes; i++)
+        if (s.axis[i].count) tc__edge_cut(&s, &s.axis[i]), cut += s.axis[i].parts;
+    return cut && !p->failed ? tc__boxes_pick(&s, words) : 0;
 }
 // ---- gen/kernel/lower.c -------------------------------------------------
 // GROUP -> LOOP: the body of a group in execution order, with its loops bound for a CPU.
@@ -16822,12 +20098,14 @@ enum {
 typedef struct tc__finish {
     tc__weave *w;
     tc__ixpool *ix;
-    uint32_t columns;     // dimensions that are columns
-    tc__graph mid;        // nodes at their phases, in rows and columns
-    tc__map made;         // (old id, phase) -> mid id
-    uint32_t *cost;       // by old id: recomputing from loads
-    uint32_t *row_buffer; // by old id: 1 + buffer it is kept in, 0 = none
-    int val_is_column;    // scratch of tc__finish_level
+    uint32_t columns;         // dimensions that are columns
+    tc__graph mid;            // nodes at their phases, in rows and columns
+    tc__map made;             // (old id, phase) -> mid id
+    uint32_t *cost;           // by old id: recomputing from loads and what is kept
+    uint8_t *kept;            // by old id: it has a row buffer
+    int val_is_column;        // scratch of tc__finish_level
+    TC__VEC(uint64_t) wanted; // keys of `made` that are needed first, the last one first
+    int waits;                // what is being finished needs the last one: see space.c
     int failed;
 } tc__finish;
 
@@ -16837,14 +20115,19 @@ static tc__node *tc__old(const tc__finish *f, uint32_t id) {
     return f->w->k->body.node.at[id];
 }
 
-static void tc__finish_costs(tc__finish *f) {
-    for (uint32_t i = 0; i < f->w->k->body.node.count; i++) {
+// Whether a value is there for who computes something of it again: once for the row, or kept.
+static int tc__finish_has(const tc__finish *f, uint32_t id) {
+    const tc__node *n = tc__old(f, id);
+    return n->level == TC__AT_ROW || n->op == TC_OP_ACC || f->kept[id];
+}
+
+// Costs of the nodes from `first` on.
+static void tc__finish_costs(tc__finish *f, uint32_t first) {
+    for (uint32_t i = first; i < f->w->k->body.node.count; i++) {
         const tc__node *n = tc__old(f, i);
         f->cost[i] = tc__ops[n->op].cost;
         for (uint32_t k = 0; k < n->n_in; k++)
-            if (tc__old(f, n->in[k])->level != TC__AT_ROW &&
-                tc__old(f, n->in[k])->op != TC_OP_ACC)
-                f->cost[i] += f->cost[n->in[k]];
+            if (!tc__finish_has(f, n->in[k])) f->cost[i] += f->cost[n->in[k]];
     }
 }
 
@@ -16874,7 +20157,7 @@ static tc__ix tc__finish_ix(tc__finish *f, tc__ix e, uint32_t phase) {
     tc__renumber r;
     r.f = f, r.phase = phase, r.count = 0;
     tc__ix_each_val(f->ix, e, tc__renumber_val, &r);
-    for (uint32_t i = 0; i < r.count; i++) {
+    for (uint32_t i = 0; i < r.count && !f->waits; i++) {
         const tc__node *check = tc__old(f, r.from[i]);
         tc__ix limit = check->attr[0];
         e = tc__ix_subst(f->ix, e, tc__ix_val(f->ix, r.from[i], limit),
@@ -16922,7 +20205,7 @@ static uint32_t tc__finish_copy(tc__finish *f, const tc__node *n, uint32_t phase
     for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
         attr[i] = bits >> i & 1 ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
     m.in = in, m.attr = attr, m.phase = (uint16_t)phase;
-    if (f->failed) return 0;
+    if (f->failed || f->waits) return 0;
     m.level = (uint8_t)tc__finish_level(f, &m);
     return tc__finish_append(f, &m);
 }
@@ -16942,41 +20225,78 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
 
 // Old column node `n` for a later phase, through a row buffer.
 static uint32_t tc__finish_kept(tc__finish *f, const tc__node *n, uint32_t phase) {
-    if (!f->row_buffer[n->id]) {
-        uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->cols);
-        f->row_buffer[n->id] = b + 1;
-        tc__row_access(f, TC_OP_STORE, n, b, tc__finish_node(f, n->id, n->phase), n->phase);
+    uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->cols);
+    if (!f->kept[n->id]) {
+        f->kept[n->id] = 1;
+        tc__finish_costs(f, n->id + 1); // what is made of it is cheaper now
     }
-    return tc__row_access(f, TC_OP_LOAD, n, f->row_buffer[n->id] - 1, 0, phase);
+    uint32_t value = tc__finish_node(f, n->id, n->phase);
+    if (f->failed || f->waits) return 0;
+    tc__row_access(f, TC_OP_STORE, n, b, value, n->phase);
+    return tc__row_access(f, TC_OP_LOAD, n, b, 0, phase);
 }
 
-// The mid node of old node `id` as seen from `phase`.
+// The mid node of old node `id` as seen from `phase`, if it has been made; else it is wanted first.
 static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase) {
     const tc__node *n = tc__old(f, id);
     uint64_t key, found;
-    uint32_t made;
-    if (f->failed) return 0;
+    if (f->failed || f->waits) return 0;
     if (n->level == TC__AT_ROW || n->op == TC_OP_ACC || n->phase > phase) phase = n->phase;
     key = (uint64_t)id << 16 | phase;
     if (tc__map_get(&f->made, key, &found)) return (uint32_t)found;
-    if (phase == n->phase || f->cost[id] <= TC__CHEAP)
+    f->waits = 1;
+    if (!TC__PUSH(f->w->ctx, f->wanted, key)) f->failed = 1;
+    return 0;
+}
+
+// Makes what is wanted last, unless it has to wait in turn.
+static void tc__finish_last(tc__finish *f) {
+    uint64_t key = f->wanted.at[f->wanted.count - 1];
+    uint32_t id = (uint32_t)(key >> 16), phase = key & UINT16_MAX, made;
+    const tc__node *n = tc__old(f, id);
+    if (phase == n->phase || (f->cost[id] <= TC__CHEAP && !f->kept[id]))
         made = tc__finish_copy(f, n, phase);
     else
         made = tc__finish_kept(f, n, phase);
+    if (f->failed || f->waits) return;
+    f->wanted.count--;
     if (!tc__map_set(&f->made, key, made)) f->failed = 1;
-    return made;
+}
+
+// The same, and all that it needs.
+static uint32_t tc__finish_value(tc__finish *f, uint32_t id, uint32_t phase) {
+    (void)tc__finish_node(f, id, phase);
+    while (f->wanted.count && !f->failed) {
+        f->waits = 0;
+        tc__finish_last(f);
+    }
+    return tc__finish_node(f, id, phase);
+}
+
+// Reductions go first, phase by phase: what they keep of a row, later phases need not keep again.
+static void tc__finish_sums(tc__finish *f) {
+    uint32_t count = (uint32_t)f->w->k->body.node.count, left = 0;
+    for (uint32_t i = 0; i < count; i++) left += tc__old(f, i)->op == TC_OP_ACC;
+    for (uint32_t phase = 0; left && !f->failed; phase++)
+        for (uint32_t i = 0; i < count && left; i++) {
+            const tc__node *n = tc__old(f, i);
+            if (n->op != TC_OP_ACC || n->phase != phase) continue;
+            tc__finish_value(f, i, phase);
+            left--;
+        }
 }
 
 static void tc__finish_sinks(tc__finish *f) {
     const tc__group *k = f->w->k;
     uint32_t count = (uint32_t)k->body.node.count;
     if (k->kind == TC__CONTRACTION) {
-        f->w->k->left = tc__finish_node(f, k->left, 0);
-        f->w->k->right = tc__finish_node(f, k->right, 0);
+        f->w->k->left = tc__finish_value(f, k->left, 0);
+        f->w->k->right = tc__finish_value(f, k->right, 0);
     }
+    tc__finish_sums(f);
     for (uint32_t i = 0; i < count && !f->failed; i++) {
         const tc__node *n = tc__old(f, i);
-        if (n->op == TC_OP_STORE) tc__finish_node(f, i, n->phase);
+        if (n->op == TC_OP_STORE) tc__finish_value(f, i, n->phase);
     }
 }
 
@@ -17019,7 +20339,7 @@ typedef struct tc__lister {
 static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
                                     const int64_t *attr, uint32_t n_attr) {
     tc__node n;
-    int64_t words[8];
+    int64_t words[TC__NODE_WORDS];
     memset(&n, 0, sizeof n);
     if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
     n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype, n.attr = words,
@@ -17029,12 +20349,25 @@ static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
     return m;
 }
 
-static void tc__list_for(tc__lister *l, tc__axis axis, tc__bind bind, int64_t unroll,
-                         int64_t chunk, tc__ix end) {
+static void tc__list_rows(tc__lister *l, tc__bind bind) {
     int64_t attr[6];
-    attr[0] = axis, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
-    attr[4] = tc__ix_const(0), attr[5] = end;
+    attr[0] = TC__ROW, attr[1] = bind, attr[2] = 1, attr[3] = 0;
+    attr[4] = tc__ix_const(0), attr[5] = l->f->w->k->rows;
     tc__list_statement(l, TC_OP_FOR, TC_I64, attr, 6);
+}
+
+// The loop over the columns of a phase, with its boxes.
+static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64_t unroll,
+                             int64_t chunk) {
+    const tc__group *k = l->f->w->k;
+    int64_t attr[TC__BOX_FIRST + TC__BOX_WORDS];
+    uint32_t n = TC__BOX_FIRST;
+    attr[0] = TC__COL, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
+    attr[4] = tc__ix_const(0), attr[5] = k->cols;
+    if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
+        n += tc__boxes_choose(l->f->ix, k->cols, l->f->mid.node.at, l->f->mid.node.count,
+                              phase, attr + n);
+    tc__list_statement(l, TC_OP_FOR, TC_I64, attr, n);
 }
 
 static void tc__list_end(tc__lister *l, tc__axis axis) {
@@ -17139,7 +20472,7 @@ static void tc__list_phase(tc__lister *l, uint32_t phase) {
     tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL
                     : k->split_columns   ? TC__BIND_WORKER
                                          : TC__BIND_VECTOR;
-    tc__list_for(l, TC__COL, bind, unroll, chunk, k->cols);
+    tc__list_columns(l, bind, phase, unroll, chunk);
     tc__list_level(l, phase, TC__AT_COL);
     tc__list_end(l, TC__COL);
     tc__list_accumulators(l, phase, TC_OP_COMBINE);
@@ -17176,8 +20509,7 @@ static void tc__list_all(tc__lister *l) {
         tc__list_level(l, 0, TC__AT_RIGHT);
         if (!l->failed) k->left = l->at[k->left], k->right = l->at[k->right];
     }
-    tc__list_for(l, TC__ROW, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER, 1, 0,
-                 k->rows);
+    tc__list_rows(l, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
     for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
     tc__list_end(l, TC__ROW);
     k->phases = (uint16_t)(last + 1);
@@ -17226,11 +20558,11 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
     size_t n = w->k->body.node.count;
     memset(&f, 0, sizeof f);
     f.w = w, f.ix = w->ix, f.columns = columns;
-    f.cost = TC__NEW_ARRAY(c, uint32_t, n), f.row_buffer = TC__NEW_ARRAY(c, uint32_t, n);
+    f.cost = TC__NEW_ARRAY(c, uint32_t, n), f.kept = TC__NEW_ARRAY(c, uint8_t, n);
     tc__map_init(&f.made, c);
-    int ok = f.cost && f.row_buffer && tc__graph_open(&f.mid, c, w->ix);
+    int ok = f.cost && f.kept && tc__graph_open(&f.mid, c, w->ix);
     if (ok) {
-        tc__finish_costs(&f);
+        tc__finish_costs(&f, 0);
         tc__finish_sinks(&f);
         ok = !f.failed && !w->failed && tc__finish_list(&f) && !w->ix->failed;
     }
@@ -17238,7 +20570,8 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
     tc__graph_close(&f.mid);
     tc__map_free(&f.made);
     tc__free(c, f.cost, (n ? n : 1) * sizeof *f.cost);
-    tc__free(c, f.row_buffer, (n ? n : 1) * sizeof *f.row_buffer);
+    tc__free(c, f.kept, n ? n : 1);
+    TC__VEC_FREE(c, f.wanted);
     return ok;
 }
 // ---- gen/kernel/outline.c -----------------------------------------------
@@ -17261,8 +20594,8 @@ typedef struct tc__outline {
     uint64_t hash; // of the words
     // Places in the arrays of tc__outlines, and how many there are:
     size_t word, words, node, nodes, load, loads;
-    uint32_t size, buffers; // of a root lowered alone
-    size_t kernel;          // of a cluster, in the order of kernels
+    uint32_t size, ops, buffers; // of a root lowered alone: see tc__cluster
+    size_t kernel;               // of a cluster, in the order of kernels
 } tc__outline;
 
 typedef struct tc__outlines {
@@ -17275,6 +20608,7 @@ typedef struct tc__outlines {
     uint32_t group;
     TC__VEC(uint64_t) word;
     TC__VEC(uint32_t) node; // ids of nodes, by number
+    TC__VEC(uint32_t) next; // ids of nodes still to be drawn, the last one first
     TC__VEC(tc__outlined_load) load;
     TC__VEC(tc__outline) at;
     tc__map ids;      // hash -> place in `at`
@@ -17301,6 +20635,7 @@ static void tc__outlines_close(tc__outlines *o) {
     tc__free(o->ctx, o->number, n * sizeof *o->number);
     TC__VEC_FREE(o->ctx, o->word);
     TC__VEC_FREE(o->ctx, o->node);
+    TC__VEC_FREE(o->ctx, o->next);
     TC__VEC_FREE(o->ctx, o->load);
     TC__VEC_FREE(o->ctx, o->at);
     tc__map_free(&o->ids);
@@ -17347,7 +20682,8 @@ static void tc__outline_attributes(tc__outlines *o, const tc__node *n) {
     if (tc__ops[n->op].kind == TC__KIND_GATHER) tc__outline_word(o, n->in[1]);
 }
 
-static void tc__outline_node(tc__outlines *o, const tc__outline *own, const tc__node *n) {
+// Its own words; operands that are drawn too are next.
+static void tc__outline_one(tc__outlines *o, const tc__outline *own, const tc__node *n) {
     int32_t root = o->root_of[n->id];
     int loaded = root >= 0 && o->roots[root].group != o->group;
     uint64_t *number = &o->number[n->id], next = o->node.count - own->node;
@@ -17368,8 +20704,16 @@ static void tc__outline_node(tc__outlines *o, const tc__outline *own, const tc__
         return;
     }
     tc__outline_attributes(o, n);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        tc__outline_node(o, own, tc__operand(o->g, n, i));
+    for (uint32_t i = n->n_in; i-- > 0;)
+        if (!TC__PUSH(o->ctx, o->next, n->in[i])) o->failed = 1;
+}
+
+// The words of a node and of all that it is made of.
+static void tc__outline_node(tc__outlines *o, const tc__outline *own, const tc__node *n) {
+    if (!TC__PUSH(o->ctx, o->next, n->id)) o->failed = 1;
+    while (o->next.count && !o->failed)
+        tc__outline_one(o, own, o->g->node.at[o->next.at[--o->next.count]]);
+    o->next.count = 0;
 }
 
 // The outline that was kept with the same words; NULL = there is none. It holds until the next is kept.
@@ -17459,6 +20803,9 @@ static tc__group *tc__group_like(const tc__outlines *o, const tc__outline *own,
 // and 4 of them, 0.95 with 16, 1.08 with 128, 2.5 with 1024 (bf16, k and columns 8192, on an H200).
 enum {
     TC__TAPS = 3, // this many index tuples of one node make a stencil
+    // Ops of an expression that is inlined: a compiler takes 0.3 ms for each up to here, with twice as
+    // many 0.6 ms, with four times as many 1.5 ms, and with these it has no registers left.
+    TC__LENGTH_MOST = 256,
     TC__LOAD_OPS = 8,
     TC__LOAD_MOST = 128
 };
@@ -17481,13 +20828,27 @@ typedef struct tc__use {
 // That a cluster's root, lowered alone, loads a place: a tensor at an index.
 typedef struct tc__read {
     uint32_t reader, place; // root; number of the place
+    uint32_t source;        // the root that is loaded, or the number of the external
+    int external;
 } tc__read;
+
+// Scratch of tc__count_together.
+typedef struct tc__census {
+    uint64_t number; // of the count
+    size_t places, externals;
+    uint64_t *place, *external; // by each: the count that met it last; owned
+    uint64_t *op;               // by node: the same; owned
+    uint64_t *root;             // by root: the same; owned
+    uint32_t *inside;           //   its readers in the kernel, of that count; owned
+} tc__census;
 
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
     uint32_t first; // of its roots, which are a list: tc__root.next
-    uint32_t size;  // body nodes
+    uint32_t part;  // of its roots: tc__schedule.part
+    uint32_t taps;  // body nodes that its roots have beyond one for each op
+    uint32_t size;  // body nodes at most
     uint32_t buffers;
     int alive;
 } tc__cluster;
@@ -17499,15 +20860,19 @@ typedef struct tc__schedule {
     uint8_t *live;   // by node: needed by an output
     uint32_t *users; // by node: operand edges from live nodes, also through a widening cast
     uint32_t *cost;  // by node: cost of recomputing one element
-    uint8_t *forced; // by node
+    uint32_t *length; // by node: ops of the expression that its users inline
+    uint8_t *forced;  // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
     TC__VEC(tc__use) use;
     TC__VEC(tc__read) read;
-    tc__map places; // hash of a place -> its number
+    TC__VEC(uint32_t) op; // nodes, by root
+    tc__map places;       // hash of a place -> its number
     uint32_t place_count;
+    tc__census census;
+    uint32_t *window;            // by root: the first of those it may be merged with; owned
     size_t words;                // of a row in the three bit matrices, by cluster; owned
     uint64_t *reach;             //   clusters that need it, at once or through others
     uint64_t *into;              //   clusters that it needs
@@ -17515,6 +20880,10 @@ typedef struct tc__schedule {
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
     tc__outlines outlines;
     tc__fuse fuse;
+    uint32_t *part; // by node: of the kernel that was cut, 0 = it was not: kernel/cut.c
+    uint32_t parts; // so far
+    int full;       // some merge was refused for nothing but the size of the kernel
+    int unbounded;  // and none is: to see what would be one kernel
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -17566,14 +20935,27 @@ static double tc__bytes_most(const tc__graph *g, const tc__node *n) {
            (double)tc__dtypes[n->dtype].bytes;
 }
 
-static void tc__recipe_add(const tc__graph *g, const tc__node *n, tc__recipe *r) {
+// The first cost nothing, and what has two operands costs something: so few operands wait.
+enum { TC__RECIPE_WAITING = 2 * TC__LOAD_OPS + 4 };
+
+static void tc__recipe_node(const tc__graph *g, const tc__node *n, tc__recipe *r) {
     int source = tc__is_kind(n, TC__KIND_SOURCE), move = tc__is_kind(n, TC__KIND_MOVE);
     uint32_t cost = tc__ops[n->op].cost;
     r->ops += cost;
     r->plain &= (source || move || tc__is_alu(n)) && cost <= 1 && r->ops <= TC__LOAD_OPS;
     if (n->op == TC_OP_INPUT) r->bytes += tc__bytes_most(g, n);
-    for (uint32_t k = 0; k < n->n_in && r->plain; k++)
-        tc__recipe_add(g, tc__operand(g, n, k), r);
+}
+
+static void tc__recipe_add(const tc__graph *g, const tc__node *n, tc__recipe *r) {
+    const tc__node *waiting[TC__RECIPE_WAITING] = {n};
+    uint32_t count = 1;
+    while (count && r->plain) {
+        n = waiting[--count];
+        tc__recipe_node(g, n, r);
+        if (count + n->n_in > TC__RECIPE_WAITING) r->plain = 0;
+        for (uint32_t k = n->n_in; k-- > 0 && r->plain;)
+            waiting[count++] = tc__operand(g, n, k);
+    }
 }
 
 static double tc__size_or_one(tc__ix e) {
@@ -17642,9 +21024,33 @@ static void tc__force_factors(tc__schedule *s, const tc__node *p) {
     }
 }
 
+// Whether a gather takes at most as many elements as its table has, whatever the run-time sizes are.
+static int tc__gathers_few(const tc__node *gather, const tc__node *table) {
+    for (int i = 0; i < gather->rank; i++) {
+        tc__ix taken = gather->dims[i], all = table->dims[i];
+        int known = tc__ix_is_const(taken) && tc__ix_is_const(all);
+        if (taken != all && !(known && tc__ix_value(taken) <= tc__ix_value(all))) return 0;
+    }
+    return 1;
+}
+
+// A table that is computed lies in memory, unless few of its elements are wanted: those are computed where
+// they are gathered, as the logits of the targets in a cross entropy.
 static void tc__force_table(tc__schedule *s, const tc__node *gather) {
-    tc__origin o = tc__origin_of(s, gather->in[0]);
+    const tc__node *table = tc__operand(s->g, gather, 0);
+    tc__origin o = tc__origin_of(s, table->id);
+    int whole = tc__node_numel(s->g, o.first) == tc__node_numel(s->g, table);
+    if (s->fuse && whole && tc__gathers_few(gather, table)) return;
     if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
+}
+
+// An index that costs more than to load it, and is read more often than it has elements.
+static void tc__force_index(tc__schedule *s, const tc__node *gather) {
+    tc__origin o = tc__origin_of(s, gather->in[1]);
+    int rank = tc__operand(s->g, gather, 1)->rank;
+    if (gather->op == TC_OP_TAKE && gather->rank > rank && tc__is_alu(o.first) &&
+        tc__ops[o.first->op].cost > TC__CHEAP)
+        s->forced[o.least->id] = 1;
 }
 
 // The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.
@@ -17674,7 +21080,7 @@ static void tc__force_sources(tc__schedule *s) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
         if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
-        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n);
+        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
     }
 }
@@ -17744,23 +21150,113 @@ static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
     return of;
 }
 
-static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
-    for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
-    for (uint32_t i = 0; i < s->g->node.count; i++) {
+// Ops of the expression of n, where it is not too long: else the longest operands become roots. Their
+// values cross from kernel to kernel, and what is made of one user's expression has one value at any
+// place where it can be cut. *again: the first node that became a root when it was passed already.
+static uint32_t tc__length_of(tc__schedule *s, const tc__node *n, uint32_t *again) {
+    uint32_t sum = tc__ops[n->op].cost > 0;
+    for (uint32_t k = 0; k < n->n_in; k++) sum += s->length[n->in[k]];
+    while (sum > TC__LENGTH_MOST) {
+        uint32_t longest = n->in[0];
+        for (uint32_t k = 1; k < n->n_in; k++)
+            if (s->length[n->in[k]] > s->length[longest]) longest = n->in[k];
+        const tc__node *o = tc__origin_of(s, longest).least;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] == longest) sum -= s->length[longest];
+        s->length[longest] = 0;
+        if (!s->forced[o->id] && o->id < *again) *again = o->id;
+        s->forced[o->id] = 1;
+    }
+    return sum;
+}
+
+// Of nodes first to end: none depends on a later one.
+static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t first,
+                               size_t end, uint32_t *again) {
+    *again = UINT32_MAX;
+    while (s->root.count && s->root.at[s->root.count - 1].node >= first) s->root.count--;
+    for (size_t i = first; i < end; i++) s->root_of[i] = TC__NONE;
+    for (uint32_t i = first; i < end; i++) {
         const tc__node *n = s->g->node.at[i];
-        s->product[i] = 0, s->cost[i] = tc__cost_of(s, n);
+        s->product[i] = 0, s->cost[i] = tc__cost_of(s, n), s->length[i] = 0;
         if (!s->live[i]) continue;
+        uint32_t length = tc__length_of(s, n, again);
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
                    (s->cost[i] > TC__CHEAP || s->product[i]);
         int alone = !s->fuse && tc__is_computed(n);
-        if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
+        int root = whole || dear || alone || s->forced[i] || output[i];
+        if (!root) s->length[i] = length;
+        if (!root) continue;
         if (!tc__add_root(s, i, output[i])) return 0;
         if (!tc__is_kind(n, TC__KIND_CONTRACT)) s->product[i] = 0;
         if (dear) s->cost[i] = 0;
     }
     return 1;
+}
+
+// From node *first on, which becomes an earlier one where roots are found before it.
+static int tc__find_roots(tc__schedule *s, const uint8_t *output, uint32_t *first,
+                          size_t end) {
+    uint32_t again = *first;
+    int ok = 1;
+    while (ok && again != UINT32_MAX) {
+        if (again < *first) *first = again;
+        ok = tc__find_roots_once(s, output, again, end, &again);
+    }
+    return ok;
+}
+
+// ---- folds ----
+// A result that is concatenated of equal parts, and that no kernel reads, is computed in parts: a point
+// of its space makes an element of each. What parts have in common is read once, and no element asks
+// which part it is of: rotary embedding, stacks, gates.
+
+enum {
+    TC__FOLDS_MOST = 4,  // as many stores and expressions are in one kernel
+    TC__FOLDS_RUN = 32,  // elements that lie together in a part: fewer are no vectors
+    TC__FOLDS_LOOK = 16, // nodes that are looked at for a concatenation
+};
+
+static int tc__has_equal_parts(const tc__graph *g, const tc__node *n) {
+    const tc__node *first = tc__operand(g, n, 0);
+    int64_t run = 1;
+    if (n->n_in < 2 || n->n_in > TC__FOLDS_MOST) return 0;
+    for (uint32_t i = 1; i < n->n_in; i++)
+        if (tc__operand(g, n, i)->dims[n->attr[0]] != first->dims[n->attr[0]]) return 0;
+    for (int i = (int)n->attr[0]; i < n->rank; i++)
+        run = tc__ix_times(run, tc__ix_lo(g->ix, first->dims[i]));
+    return run >= TC__FOLDS_RUN;
+}
+
+// The first concatenation of equal parts that n is, or is made of element by element; NULL = none.
+static const tc__node *tc__folded_cat(const tc__schedule *s, const tc__node *n) {
+    const tc__node *waiting[TC__FOLDS_LOOK] = {n};
+    for (uint32_t at = 0, count = 1; at < count; at++) {
+        const tc__node *a = waiting[at];
+        if (a->op == TC_OP_CAT && tc__has_equal_parts(s->g, a)) return a;
+        if (!tc__is_alu(a) && !tc__is_kind(a, TC__KIND_CAST)) continue;
+        for (uint32_t k = 0; k < a->n_in && count < TC__FOLDS_LOOK; k++)
+            if (s->root_of[a->in[k]] == TC__NONE)
+                waiting[count++] = tc__operand(s->g, a, k);
+    }
+    return NULL;
+}
+
+static void tc__root_fold(const tc__schedule *s, tc__root *r) {
+    const tc__node *n = s->g->node.at[r->node], *cat;
+    r->folds = 0;
+    if (s->fuse == TC__FUSE_NOTHING || !r->output || r->forced || s->users[r->node]) return;
+    if ((cat = tc__folded_cat(s, n)) == NULL) return;
+    r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[0];
+    r->fold = tc__operand(s->g, cat, 0)->dims[r->along];
+}
+
+// The sizes of root r, or of a part of it.
+static void tc__root_dims(const tc__graph *g, const tc__root *r, tc__ix *dims) {
+    memcpy(dims, g->node.at[r->node]->dims, sizeof g->node.at[r->node]->dims);
+    if (r->folds) dims[r->along] = r->fold;
 }
 
 // ---- spaces ----
@@ -17773,11 +21269,15 @@ static void tc__space_add(tc__space *s, tc__ixpool *p, tc__ix size, int reduced)
     s->rank++;
 }
 
-static void tc__space_of(const tc__schedule *s, const tc__node *n, tc__space *out) {
+static void tc__space_of(const tc__schedule *s, const tc__root *r, tc__space *out) {
+    const tc__node *n = s->g->node.at[r->node];
     const tc__node *a = tc__is_kind(n, TC__KIND_REDUCE) ? tc__operand(s->g, n, 0) : n;
+    tc__ix dims[TC_MAX_RANK];
     memset(out, 0, sizeof *out);
+    tc__root_dims(s->g, r, dims);
     for (int i = 0; i < a->rank; i++)
-        tc__space_add(out, s->g->ix, a->dims[i], a != n && (n->attr[0] >> i & 1));
+        tc__space_add(out, s->g->ix, a == n ? dims[i] : a->dims[i],
+                      a != n && (n->attr[0] >> i & 1));
 }
 
 typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
@@ -17825,6 +21325,7 @@ static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
 // Frees the weave; its group is handed over, or freed when `failed`.
 static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int failed) {
     TC__VEC_FREE(w->ctx, w->seen);
+    TC__VEC_FREE(w->ctx, w->wanted);
     tc__map_free(&w->seen_ids);
     tc__free(w->ctx, w->accumulated,
              (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
@@ -17844,9 +21345,9 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
     w->side = TC__AT_LEFT;
-    w->k->left = tc__lower_at(w, a, l);
+    w->k->left = tc__lower_value(w, a, l);
     w->side = TC__AT_RIGHT;
-    w->k->right = tc__lower_at(w, b, r);
+    w->k->right = tc__lower_value(w, b, r);
     w->side = TC__AT_COL;
     w->k->depth = depth;
     w->k->batch = tc__ix_const(1);
@@ -17854,15 +21355,36 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
         w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
 }
 
-// The GROUP node of a root's value in the cluster being woven.
-static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
+// Where root r, or this part of it, is made in the cluster being woven, and the element's position in
+// memory.
+static tc__fit tc__place_own(tc__weave *w, const tc__root *r, uint32_t part, tc__ix *index,
+                             tc__ix *flat) {
+    const tc__node *n = w->g->node.at[r->node];
+    tc__ix dims[TC_MAX_RANK];
+    uint32_t reduced = w->space.reduced;
+    tc__root_dims(w->g, r, dims);
+    tc__fit fit = tc__space_fit(w->ix, &w->space, reduced, n->rank, dims, flat);
+    if (tc__is_kind(n, TC__KIND_REDUCE)) {
+        fit = TC__FIT_ROW;
+        tc__fits(w->ix, &w->space, reduced, n->rank, dims, flat);
+    }
+    tc__own_index(w, n->rank, dims, fit == TC__FIT_ROW ? reduced : 0, index);
+    if (!r->folds) return fit;
+    tc__ix before = tc__ix_mul(w->ix, tc__ix_const((int64_t)part), r->fold);
+    index[r->along] = tc__ix_add(w->ix, index[r->along], before);
+    *flat = tc__flat(w->ix, n->rank, n->dims, index);
+    return fit;
+}
+
+static uint32_t tc__folds_of(const tc__root *r) { return r->folds ? r->folds : 1; }
+
+// The GROUP node of a root's value, or part, in the cluster being woven.
+static uint32_t tc__lower_own(tc__weave *w, const tc__root *r, uint32_t part) {
+    const tc__node *n = w->g->node.at[r->node];
     tc__ix index[TC_MAX_RANK], flat;
-    tc__fit fit =
-        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
-    if (tc__is_kind(n, TC__KIND_REDUCE)) fit = TC__FIT_ROW;
-    tc__own_index(w, n->rank, n->dims, fit == TC__FIT_ROW ? w->space.reduced : 0, index);
+    (void)tc__place_own(w, r, part, index, &flat);
     if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
-    return tc__lower_at(w, n, index);
+    return tc__lower_value(w, n, index);
 }
 
 // That root `reader` loads the buffer of this source at this index.
@@ -17875,6 +21397,8 @@ static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__outlined_lo
         if (!tc__map_set(&s->places, hash, place)) return 0;
     }
     r.reader = reader, r.place = (uint32_t)place;
+    r.external = l->place == TC__BUF_INPUT;
+    r.source = r.external ? source : (uint32_t)s->root_of[source];
     return TC__PUSH(s->ctx, s->read, r);
 }
 
@@ -17937,8 +21461,9 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__cluster c;
     tc__use u;
     memset(&c, 0, sizeof c);
-    tc__space_of(s, n, &c.space);
-    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.buffers = n->n_in + 1;
+    tc__space_of(s, &s->root.at[r], &c.space);
+    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1;
+    c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
         int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
@@ -17947,6 +21472,30 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
     }
     return TC__PUSH(s->ctx, s->cluster, c);
+}
+
+// The ops and constants of root r, by itself.
+static int tc__note_ops(tc__schedule *s, uint32_t r, const tc__outline *own) {
+    tc__root *root = &s->root.at[r];
+    root->op = (uint32_t)s->op.count;
+    for (size_t i = 0; i < own->nodes; i++) {
+        uint32_t id = s->outlines.node.at[own->node + i];
+        const tc__node *n = s->g->node.at[id];
+        int loaded = id != root->node && s->root_of[id] != TC__NONE;
+        int given = tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_CONST;
+        if (loaded || given || tc__is_kind(n, TC__KIND_MOVE)) continue;
+        if (!TC__PUSH(s->ctx, s->op, id)) return 0;
+    }
+    root->ops = (uint32_t)s->op.count - root->op;
+    return 1;
+}
+
+static uint32_t tc__body_ops(const tc__graph *body) {
+    uint32_t ops = 0;
+    for (size_t i = 0; i < body->node.count; i++) {
+        ops += body->node.at[i]->op != TC_OP_LOAD;
+    }
+    return ops;
 }
 
 // Lowers root r alone, in its space, and keeps its outline. NULL = failed, or *stencil != 0: a node to
@@ -17959,12 +21508,14 @@ static const tc__outline *tc__analyse_first(tc__schedule *s, uint32_t r,
     const tc__outline *kept = NULL;
     int ok = tc__weave_open(&w, s, r, space);
     if (ok) {
-        tc__lower_own(&w, s->g->node.at[s->root.at[r].node]);
+        for (uint32_t i = 0; i < tc__folds_of(&s->root.at[r]); i++)
+            tc__lower_own(&w, &s->root.at[r], i);
         ok = !w.failed && !s->g->ix->failed;
     }
     if (ok) *stencil = tc__find_stencil(s, &w);
     if (ok && !*stencil) {
         own->size = (uint32_t)w.k->body.node.count;
+        own->ops = tc__body_ops(&w.k->body);
         own->buffers = (uint32_t)w.k->buffer.count + 1;
         if (tc__outline_loads(o, own, &w)) kept = tc__outline_keep(o, own);
     }
@@ -17979,36 +21530,69 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     const tc__node *n = s->g->node.at[s->root.at[r].node];
     if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
-    tc__space_of(s, n, &c.space);
-    c.alive = 1, c.first = r;
+    tc__root_fold(s, &s->root.at[r]);
+    tc__space_of(s, &s->root.at[r], &c.space);
+    c.alive = 1, c.first = r, c.part = s->part[n->id];
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
     tc__outline own = tc__outline_begin(o, s->root.at, r);
+    tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)s->root.at[r].folds << 8);
     tc__outline_node(o, &own, n);
     const tc__outline *same = tc__outline_end(o, &own), *of = same;
-    if (o->failed) return 0;
+    if (o->failed || !tc__note_ops(s, r, &own)) return 0;
     if (!of) of = tc__analyse_first(s, r, &c.space, &own, stencil);
     if (!of) return tc__outline_drop(o, &own), *stencil != 0;
     c.size = of->size, c.buffers = of->buffers;
+    c.taps = of->ops > s->root.at[r].ops ? of->ops - s->root.at[r].ops : 0;
     int ok = tc__note_uses(s, r, &own, o->load.at + of->load, of->loads);
     if (same) tc__outline_drop(o, &own);
     return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
 
-static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
+// Forgets the roots from node `first` on; gives how many are left.
+static uint32_t tc__analyse_back(tc__schedule *s, uint32_t first) {
+    size_t n = s->cluster.count < s->root.count ? s->cluster.count : s->root.count;
+    while (n && s->root.at[n - 1].node >= first) n--;
+    const tc__root *last = n ? &s->root.at[n - 1] : NULL;
+    s->cluster.count = n;
+    s->use.count = last ? last->use + last->uses : 0;
+    s->read.count = last ? last->read + last->reads : 0;
+    s->op.count = last ? last->op + last->ops : 0;
+    return (uint32_t)n;
+}
+
+// The roots among nodes first to end, and what they load. A node that is forced is a root of its own: it and
+// what follows are looked at again.
+static int tc__analyse_part(tc__schedule *s, const uint8_t *output, uint32_t first,
+                            size_t end) {
     for (;;) {
         uint32_t stencil = 0;
-        s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
-        if (!tc__find_roots(s, output)) return 0;
-        for (uint32_t r = 0; r < s->root.count && !stencil; r++) {
-            s->root.at[r].use = (uint32_t)s->use.count;
+        if (!tc__find_roots(s, output, &first, end)) return 0;
+        for (uint32_t r = tc__analyse_back(s, first); r < s->root.count && !stencil; r++) {
+            tc__root *own = &s->root.at[r];
+            own->use = (uint32_t)s->use.count, own->read = (uint32_t)s->read.count;
             if (!tc__analyse(s, r, &stencil)) return 0;
-            s->root.at[r].uses = (uint32_t)s->use.count - s->root.at[r].use;
+            own->uses = (uint32_t)s->use.count - own->use;
+            own->reads = (uint32_t)s->read.count - own->read;
         }
         if (!stencil) return 1;
         s->forced[stencil] = 1;
+        first = stencil;
     }
+}
+
+enum { TC__ANALYSED = 256 }; // nodes at once: so much is done again for each stencil
+
+static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
+    size_t n = s->g->node.count;
+    s->cluster.count = s->root.count = 0;
+    for (size_t i = 0; i < n; i++) s->root_of[i] = TC__NONE;
+    for (size_t first = 0, end; first < n; first = end) {
+        end = n - first > TC__ANALYSED ? first + TC__ANALYSED : n;
+        if (!tc__analyse_part(s, output, (uint32_t)first, end)) return 0;
+    }
+    return 1;
 }
 // ---- gen/kernel/merge.c -------------------------------------------------
 // Clusters that share a kernel. Two are merged while that is legal: the spaces agree, every load
@@ -18104,7 +21688,7 @@ static int tc__load_agrees(const tc__schedule *s, const tc__use *u,
     tc__space own;
     tc__ix flat;
     if (u->guarded) return 0;
-    tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
+    tc__space_of(s, &s->root.at[u->reader], &own);
     return tc__expected_flat(s->g->ix, &own, joint, n, &flat) && u->index == flat;
 }
 
@@ -18157,18 +21741,95 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
     return 0;
 }
 
+// ---- windows ----
+// Who needs whom is a matrix, so a long program is merged in windows of TC__WINDOW_MOST roots: what a
+// root costs does not grow with the program. As roots need earlier ones only, what stands between two
+// of a window is in it, too. A window ends where the fewest values cross, in its second half.
+
+enum { TC__WINDOW_MOST = 512 };
+
+static uint32_t tc__in_window(const tc__schedule *s, uint32_t i) {
+    return i - s->window[i];
+}
+
+// By root: values of earlier ones that it or a later one loads.
+static void tc__count_crossing(const tc__schedule *s, uint32_t *crossing, uint32_t *last) {
+    size_t n = s->root.count;
+    for (uint32_t i = 0; i < n; i++) last[i] = i;
+    for (size_t i = 0; i < s->use.count; i++)
+        last[s->use.at[i].root] = s->use.at[i].reader; // in order
+    for (uint32_t i = 0, open = 0; i < n; i++) {
+        open -= crossing[i]; // those that end before
+        crossing[i] = open;
+        open += last[i] > i;
+        if (last[i] > i && last[i] + 1 < n) crossing[last[i] + 1]++;
+    }
+}
+
+static int tc__find_windows(tc__schedule *s) {
+    size_t n = s->root.count, some = n ? n : 1;
+    s->window = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    uint32_t *crossing = TC__NEW_ARRAY(s->ctx, uint32_t, n),
+             *last = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    int ok = s->window && crossing && last;
+    if (ok) tc__count_crossing(s, crossing, last);
+    for (uint32_t first = 0, end; ok && first < n; first = end) {
+        end = (uint32_t)n;
+        if (n - first > TC__WINDOW_MOST) {
+            end = first + TC__WINDOW_MOST;
+            for (uint32_t i = end; i > first + TC__WINDOW_MOST / 2; i--)
+                if (crossing[i] < crossing[end]) end = i;
+        }
+        for (uint32_t i = first; i < end; i++) s->window[i] = first;
+    }
+    tc__free(s->ctx, crossing, some * sizeof *crossing);
+    tc__free(s->ctx, last, some * sizeof *last);
+    return ok;
+}
+
+static void tc__window_close(tc__schedule *s) {
+    tc__free(s->ctx, s->window, (s->root.count ? s->root.count : 1) * sizeof *s->window);
+    s->window = NULL;
+}
+
+// The places that clusters of a window load, numbered in it: at most `words` of them are told apart,
+// which is all of them where a root loads few.
+static int tc__relate_reads(tc__schedule *s) {
+    size_t some = s->place_count ? s->place_count : 1;
+    uint32_t *number = TC__NEW_ARRAY(s->ctx, uint32_t, s->place_count), count = 0;
+    uint32_t *window = TC__NEW_ARRAY(s->ctx, uint32_t, s->place_count), now = 0;
+    for (size_t i = 0; number && window && i < s->read.count; i++) {
+        const tc__read *r = &s->read.at[i];
+        uint32_t first = s->window[r->reader];
+        if (first != now) now = first, count = 0;
+        if (!number[r->place] || window[r->place] != first)
+            number[r->place] = ++count, window[r->place] = first;
+        uint32_t bit = number[r->place] - 1;
+        if (bit < s->words * 64) tc__bit_set(tc__bit_row(s, s->reads, r->reader), bit);
+    }
+    int ok = number && window;
+    tc__free(s->ctx, number, some * sizeof *number);
+    tc__free(s->ctx, window, some * sizeof *window);
+    return ok;
+}
+
 // The row of `one` takes over `other` and its row.
 static void tc__relate_to(const tc__schedule *s, uint64_t *matrix, uint32_t one,
                           uint32_t other) {
-    tc__bit_set(tc__bit_row(s, matrix, one), other);
+    if (s->window[one] != s->window[other]) return;
+    tc__bit_set(tc__bit_row(s, matrix, one), tc__in_window(s, other));
     tc__bits_add(s, tc__bit_row(s, matrix, one), tc__bit_row(s, matrix, other));
 }
 
 // One cluster per root so far. Uses are in order of their readers, and a root is loaded only by later
 // ones: so rows are complete when they are added to others, in this order and in the reverse.
 static int tc__relate(tc__schedule *s) {
-    size_t n = s->cluster.count;
-    s->words = (n > s->place_count ? n : s->place_count) / 64 + 1;
+    size_t n = s->cluster.count, window = TC__WINDOW_MOST, most = n < window ? n : window;
+    size_t places = n <= window                 ? s->place_count
+                    : s->place_count < 4 * most ? s->place_count
+                                                : 4 * most;
+    s->words = (most > places ? most : places) / 64 + 1;
+    if (!s->window && !tc__find_windows(s)) return 0;
     s->reach = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->into = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->reads = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
@@ -18177,9 +21838,7 @@ static int tc__relate(tc__schedule *s) {
         tc__relate_to(s, s->into, s->use.at[i].reader, s->use.at[i].root);
     for (size_t i = s->use.count; i-- > 0;)
         tc__relate_to(s, s->reach, s->use.at[i].root, s->use.at[i].reader);
-    for (size_t i = 0; i < s->read.count; i++)
-        tc__bit_set(tc__bit_row(s, s->reads, s->read.at[i].reader), s->read.at[i].place);
-    return 1;
+    return tc__relate_reads(s);
 }
 
 static void tc__relate_close(tc__schedule *s) {
@@ -18188,12 +21847,13 @@ static void tc__relate_close(tc__schedule *s) {
     tc__free(s->ctx, s->reach, n);
     tc__free(s->ctx, s->into, n);
     tc__free(s->ctx, s->reads, n);
+    s->reach = s->into = s->reads = NULL;
 }
 
 // Is a value of one loaded by the other, maybe through others?
 static int tc__related(const tc__schedule *s, uint32_t a, uint32_t b) {
-    return tc__bit_get(tc__bit_row(s, s->reach, a), b) ||
-           tc__bit_get(tc__bit_row(s, s->reach, b), a);
+    return tc__bit_get(tc__bit_row(s, s->reach, a), tc__in_window(s, b)) ||
+           tc__bit_get(tc__bit_row(s, s->reach, b), tc__in_window(s, a));
 }
 
 // Does a third cluster stand between the two?
@@ -18208,21 +21868,112 @@ static void tc__relate_merge(const tc__schedule *s, uint64_t *matrix, uint32_t a
                              uint32_t b) {
     uint64_t *row = tc__bit_row(s, matrix, a);
     tc__bits_add(s, row, tc__bit_row(s, matrix, b));
-    tc__bit_clear(row, a);
-    tc__bit_clear(row, b);
+    tc__bit_clear(row, tc__in_window(s, a));
+    tc__bit_clear(row, tc__in_window(s, b));
 }
 
 // Who knew both has what they know already.
 static void tc__relate_both(tc__schedule *s, uint64_t *matrix, const uint64_t *back,
                             uint32_t a, uint32_t b) {
     const uint64_t *row = tc__bit_row(s, matrix, a);
-    for (size_t i = 0; tc__bit_next(back, s->cluster.count, &i); i++) {
-        uint64_t *other = tc__bit_row(s, matrix, i);
-        if (!tc__bit_get(other, a) || !tc__bit_get(other, b)) tc__bits_add(s, other, row);
-        tc__bit_set(other, a);
-        tc__bit_clear(other, b);
+    size_t x = tc__in_window(s, a), y = tc__in_window(s, b);
+    for (size_t i = 0; tc__bit_next(back, s->words * 64, &i); i++) {
+        uint64_t *other = tc__bit_row(s, matrix, s->window[a] + i);
+        if (!tc__bit_get(other, x) || !tc__bit_get(other, y)) tc__bits_add(s, other, row);
+        tc__bit_set(other, x);
+        tc__bit_clear(other, y);
     }
 }
+
+// ---- how large they are together ----
+
+// Of a kernel, at most.
+typedef struct tc__size {
+    uint32_t nodes, buffers;
+} tc__size;
+
+// Whether two roots are of one kernel that fits, so they are together in the end.
+static int tc__in_one_part(const tc__schedule *s, uint32_t a, uint32_t b) {
+    uint32_t part = s->part[s->root.at[a].node];
+    return part && part == s->part[s->root.at[b].node];
+}
+
+static int tc__census_open(tc__schedule *s) {
+    tc__census *c = &s->census;
+    c->places = s->place_count, c->externals = 0;
+    for (const tc__read *r = s->read.at, *end = r + s->read.count; r < end; r++)
+        if (r->external && r->source >= c->externals) c->externals = r->source + 1;
+    c->place = TC__NEW_ARRAY(s->ctx, uint64_t, c->places);
+    c->external = TC__NEW_ARRAY(s->ctx, uint64_t, c->externals);
+    c->op = TC__NEW_ARRAY(s->ctx, uint64_t, s->g->node.count);
+    c->root = TC__NEW_ARRAY(s->ctx, uint64_t, s->root.count);
+    c->inside = TC__NEW_ARRAY(s->ctx, uint32_t, s->root.count);
+    for (const tc__use *u = s->use.at, *end = u + s->use.count; u < end; u++)
+        if (!tc__in_one_part(s, u->reader, u->root)) s->root.at[u->root].readers++;
+    return c->place && c->external && c->op && c->root && c->inside;
+}
+
+static void tc__census_close(tc__schedule *s) {
+    tc__census *c = &s->census;
+    size_t n = s->root.count ? s->root.count : 1;
+    tc__free(s->ctx, c->place, (c->places ? c->places : 1) * sizeof *c->place);
+    tc__free(s->ctx, c->external, (c->externals ? c->externals : 1) * sizeof *c->external);
+    tc__free(s->ctx, c->op, (s->g->node.count ? s->g->node.count : 1) * sizeof *c->op);
+    tc__free(s->ctx, c->root, n * sizeof *c->root);
+    tc__free(s->ctx, c->inside, n * sizeof *c->inside);
+    memset(c, 0, sizeof *c);
+}
+
+static int tc__census_meets(const tc__census *c, uint64_t *last) {
+    int first = *last != c->number;
+    *last = c->number;
+    return first;
+}
+
+// The ops of root r, and what it loads from outside of clusters a and b, but what is counted already.
+static void tc__count_root(tc__schedule *s, const tc__root *r, uint32_t a, uint32_t b,
+                           tc__size *z) {
+    tc__census *c = &s->census;
+    for (uint32_t i = r->op; i < r->op + r->ops; i++)
+        z->nodes += (uint32_t)tc__census_meets(c, &c->op[s->op.at[i]]);
+    for (const tc__read *l = s->read.at + r->read, *end = l + r->reads; l < end; l++) {
+        uint32_t group = l->external ? UINT32_MAX : s->root.at[l->source].group;
+        if (!l->external && tc__in_one_part(s, l->reader, l->source)) continue;
+        if (group != a && group != b) {
+            uint64_t *from = l->external ? &c->external[l->source] : &c->root[l->source];
+            z->nodes += (uint32_t)tc__census_meets(c, &c->place[l->place]);
+            z->buffers += (uint32_t)tc__census_meets(c, from);
+            continue;
+        }
+        if (tc__census_meets(c, &c->root[l->source])) c->inside[l->source] = 0;
+        c->inside[l->source]++;
+    }
+}
+
+// Of clusters a and b, or one, in one kernel: what one makes and the other reads is no load, what both load
+// is one.
+static tc__size tc__count_together(tc__schedule *s, uint32_t a, uint32_t b) {
+    tc__census *c = &s->census;
+    const uint32_t group[2] = {a, b};
+    tc__size z = {0, 0};
+    c->number++;
+    for (int k = 0; k < 1 + (a != b); k++) {
+        z.nodes += s->cluster.at[group[k]].taps;
+        for (uint32_t i = s->cluster.at[group[k]].first; i != UINT32_MAX;
+             i = s->root.at[i].next)
+            tc__count_root(s, &s->root.at[i], a, b, &z);
+    }
+    for (int k = 0; k < 1 + (a != b); k++)
+        for (uint32_t i = s->cluster.at[group[k]].first; i != UINT32_MAX;
+             i = s->root.at[i].next) {
+            const tc__root *r = &s->root.at[i];
+            uint32_t inside = c->root[i] == c->number ? c->inside[i] : 0;
+            z.buffers += r->output || inside < r->readers;
+        }
+    return z;
+}
+
+// ---- merging ----
 
 // With few long rows, a reduction and what follows it along the row would run on one thread.
 static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b,
@@ -18245,12 +21996,12 @@ static void tc__join_roots(tc__schedule *s, uint32_t a, uint32_t b) {
     }
 }
 
-static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
-                           const tc__space *joint) {
+static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint,
+                           const tc__size *size) {
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     tc__join_roots(s, a, b);
     x->space = *joint;
-    x->size += y->size, x->buffers += y->buffers;
+    x->taps += y->taps, x->size = size->nodes, x->buffers = size->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
     y->alive = 0;
     tc__bits_add(s, tc__bit_row(s, s->reads, a), tc__bit_row(s, s->reads, b));
@@ -18260,45 +22011,57 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
     tc__relate_both(s, s->into, tc__bit_row(s, s->reach, a), a, b);
 }
 
+static const char tc__too_long[] = "the kernel would be too long",
+                  tc__too_many_buffers[] = "too many buffers together";
+
 // Why consumer b stays apart from producer a (or a sibling), for people; NULL = nothing is against
 // it, and *joint is the space of both.
-static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
-                                 tc__space *joint) {
+static const char *tc__why_apart(tc__schedule *s, uint32_t a, uint32_t b, tc__space *joint,
+                                 tc__size *size) {
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     if (!s->fuse) return "fusion is off";
+    if (s->window[a] != s->window[b]) return "a long program is fused in parts";
+    if (x->part != y->part) return "a long kernel is cut where few bytes cross";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
         return "an opaque op is a kernel by itself";
-    if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
-    if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
     if (tc__related(s, a, b) &&
         !(tc__loads_agree(s, a, b, joint) && tc__loads_agree(s, b, a, joint)))
         return "a value is read at another point than where it is made";
     if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
-    return NULL;
+    size->nodes = x->size + y->size, size->buffers = x->buffers + y->buffers;
+    if (s->unbounded) return NULL;
+    if (size->nodes > TC__BODY_LIMIT || size->buffers > TC__BUFFER_LIMIT)
+        *size = tc__count_together(s, a, b);
+    if (size->nodes > TC__BODY_LIMIT) return tc__too_long;
+    return size->buffers > TC__BUFFER_LIMIT ? tc__too_many_buffers : NULL;
 }
 
 // Merges consumer b into producer a (or two siblings) if that is legal.
 static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
     tc__space joint;
-    if (tc__why_apart(s, a, b, &joint)) return 0;
-    tc__merge_into(s, a, b, &joint);
+    tc__size size;
+    const char *why = tc__why_apart(s, a, b, &joint, &size);
+    s->full |= why == tc__too_long || why == tc__too_many_buffers;
+    if (why) return 0;
+    tc__merge_into(s, a, b, &joint, &size);
     return 1;
 }
 
 // On the log channel "fusion": the values that go through memory, each with the reason.
-static void tc__log_apart(const tc__schedule *s) {
+static void tc__log_apart(tc__schedule *s) {
     for (size_t i = 0; i < s->use.count && tc__log_on(s->ctx, TC__LOG_FUSION); i++) {
         const tc__root *from = &s->root.at[s->use.at[i].root];
         const tc__root *to = &s->root.at[s->use.at[i].reader];
         tc__space joint;
+        tc__size size;
         size_t before = 0;
         while (before < i && (s->use.at[before].root != s->use.at[i].root ||
                               s->use.at[before].reader != s->use.at[i].reader))
             before++;
         if (before < i || from->group == to->group) continue;
-        const char *why = tc__why_apart(s, from->group, to->group, &joint);
+        const char *why = tc__why_apart(s, from->group, to->group, &joint, &size);
         tc__log(s->ctx, TC__LOG_FUSION, "%%%u goes through memory to %%%u: %s",
                 (unsigned)from->node, (unsigned)to->node, why ? why : "?");
     }
@@ -18306,10 +22069,12 @@ static void tc__log_apart(const tc__schedule *s) {
 
 static int tc__merge_chains(tc__schedule *s) {
     int merged = 0;
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t a = s->root.at[s->use.at[i].root].group,
-                 b = s->root.at[s->use.at[i].reader].group;
-        if (a != b && tc__try_merge(s, a, b)) merged = 1;
+    for (size_t r = 0; r < s->root.count; r++) {
+        const tc__root *reader = &s->root.at[r];
+        for (uint32_t i = reader->use; i < reader->use + reader->uses; i++) {
+            uint32_t a = s->root.at[s->use.at[i].root].group, b = reader->group;
+            if (a != b && tc__try_merge(s, a, b)) merged = 1;
+        }
     }
     return merged;
 }
@@ -18324,6 +22089,7 @@ static int tc__merge_siblings(tc__schedule *s) {
     int merged = 0;
     for (uint32_t a = 0; a < s->cluster.count; a++) {
         for (uint32_t b = a + 1; b < s->cluster.count && s->cluster.at[a].alive; b++) {
+            if (s->window[b] != s->window[a]) break;
             const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
             if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION)
                 continue;
@@ -18333,6 +22099,326 @@ static int tc__merge_siblings(tc__schedule *s) {
         }
     }
     return merged;
+}
+
+static void tc__merge_all(tc__schedule *s) {
+    while (tc__merge_chains(s)) {
+    }
+    while (tc__merge_siblings(s) || tc__merge_chains(s)) {
+    }
+}
+// ---- gen/kernel/cut.c ---------------------------------------------------
+// Where kernels would be too long for a compiler. As roots are merged in order, chains recorded side by
+// side would be cut apart, and each step of one be stored for the other. So what would be one kernel is put
+// in an order and cut where the fewest bytes cross, which of an unrolled loop are the values that one
+// iteration hands to the next. Values that cross become roots, and roots of different parts stay apart.
+// Three orders are tried: of recording; each node behind what it needs, and that behind nothing else;
+// by depth, in which chains of one loop go side by side however they were recorded.
+
+// A part ends in the second half of so many ops; what it loads comes on top.
+enum { TC__PART_MOST = TC__BODY_LIMIT * 5 / 6 };
+
+typedef enum tc__cut_order {
+    TC__CUT_RECORDED,
+    TC__CUT_BEHIND,
+    TC__CUT_DEPTH,
+    TC__CUT_ORDERS
+} tc__cut_order;
+
+// What would be one kernel, and where it is cut.
+typedef struct tc__cut {
+    tc__schedule *s;
+    uint32_t group;
+    TC__VEC(uint32_t) node;    // of the kernel, in the order that is tried
+    TC__VEC(uint32_t) waiting; // scratch of walks
+    uint32_t *place;           // by node: in `node`, plus one; 0 = not of this kernel
+    uint32_t *last;            // by node: the place of the last that needs it in memory
+    uint32_t *depth;           // by node: of ops below it
+    uint8_t *again;            // by node: computed from what is in memory, and cheap
+    TC__VEC(uint32_t) end;     // of the parts: places of the first node behind
+    double bytes;              // that cross
+} tc__cut;
+
+static int tc__cut_open(tc__cut *t, tc__schedule *s) {
+    size_t n = s->g->node.count;
+    memset(t, 0, sizeof *t);
+    t->s = s;
+    t->place = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    t->last = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    t->depth = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    t->again = TC__NEW_ARRAY(s->ctx, uint8_t, n);
+    return t->place && t->last && t->depth && t->again;
+}
+
+static void tc__cut_close(tc__cut *t) {
+    tc_ctx *c = t->s->ctx;
+    size_t n = t->s->g->node.count ? t->s->g->node.count : 1;
+    TC__VEC_FREE(c, t->node);
+    TC__VEC_FREE(c, t->waiting);
+    TC__VEC_FREE(c, t->end);
+    tc__free(c, t->place, n * sizeof *t->place);
+    tc__free(c, t->last, n * sizeof *t->last);
+    tc__free(c, t->depth, n * sizeof *t->depth);
+    tc__free(c, t->again, n);
+}
+
+// ---- the nodes of a kernel, in an order ----
+
+static int tc__cut_is_loaded(const tc__cut *t, const tc__node *n) {
+    int32_t root = t->s->root_of[n->id];
+    if (root != TC__NONE) return t->s->root.at[root].group != t->group;
+    return tc__is_kind(n, TC__KIND_SOURCE);
+}
+
+// Whether it is an op of the kernel's text: what movement is costs nothing.
+static int tc__cut_is_op(const tc__cut *t, uint32_t id) {
+    return !tc__is_kind(t->s->g->node.at[id], TC__KIND_MOVE);
+}
+
+// The nodes behind all that they need, from the last root on. 0 = out of memory.
+static int tc__cut_walk(tc__cut *t) {
+    tc__schedule *s = t->s;
+    for (size_t i = 0; i < t->node.count; i++) t->place[t->node.at[i]] = 0;
+    t->node.count = 0;
+    for (size_t r = s->root.count; r-- > 0;) {
+        if (s->root.at[r].group != t->group) continue;
+        if (!TC__PUSH(s->ctx, t->waiting, s->root.at[r].node)) return 0;
+        while (t->waiting.count) {
+            const tc__node *n = s->g->node.at[t->waiting.at[t->waiting.count - 1]];
+            size_t before = t->waiting.count;
+            for (uint32_t k = n->n_in; k-- > 0 && !t->place[n->id];) {
+                const tc__node *a = tc__operand(s->g, n, k);
+                if (t->place[a->id] || tc__cut_is_loaded(t, a)) continue;
+                if (!TC__PUSH(s->ctx, t->waiting, a->id)) return 0;
+            }
+            if (t->waiting.count > before) continue;
+            t->waiting.count--;
+            if (t->place[n->id]) continue;
+            if (!TC__PUSH(s->ctx, t->node, n->id)) return 0;
+            t->place[n->id] = (uint32_t)t->node.count;
+        }
+    }
+    return 1;
+}
+
+static int tc__compare_words(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Sorts the nodes by depth, or not, and by number.
+static int tc__cut_sort(tc__cut *t, int by_depth) {
+    size_t n = t->node.count;
+    uint64_t *key = TC__NEW_ARRAY(t->s->ctx, uint64_t, n);
+    if (!key) return 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t id = t->node.at[i];
+        key[i] = (by_depth ? (uint64_t)t->depth[id] << 32 : 0) | id;
+    }
+    qsort(key, n, sizeof *key, tc__compare_words);
+    for (size_t i = 0; i < n; i++) {
+        t->node.at[i] = (uint32_t)key[i];
+        t->place[t->node.at[i]] = (uint32_t)i + 1;
+    }
+    tc__free(t->s->ctx, key, (n ? n : 1) * sizeof *key);
+    return 1;
+}
+
+// What depends on nothing but memory, and is cheap, is computed again wherever it is needed.
+static void tc__cut_measure(tc__cut *t) {
+    const tc__schedule *s = t->s;
+    for (size_t i = 0; i < t->node.count; i++) {
+        const tc__node *n = s->g->node.at[t->node.at[i]];
+        uint32_t depth = 0;
+        uint8_t again = s->cost[n->id] <= TC__CHEAP && s->root_of[n->id] == TC__NONE;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            const tc__node *a = tc__operand(s->g, n, k);
+            if (!t->place[a->id]) continue;
+            if (t->depth[a->id] > depth) depth = t->depth[a->id];
+            again &= t->again[a->id];
+        }
+        t->depth[n->id] = depth + (uint32_t)tc__cut_is_op(t, n->id);
+        t->again[n->id] = again;
+    }
+}
+
+// ---- where it is cut ----
+
+// Who needs a value through movement and casts needs what they are made of.
+static void tc__cut_lives(tc__cut *t) {
+    const tc__schedule *s = t->s;
+    for (size_t i = 0; i < t->node.count; i++) t->last[t->node.at[i]] = (uint32_t)i + 1;
+    for (size_t i = t->node.count; i-- > 0;) {
+        const tc__node *n = s->g->node.at[t->node.at[i]];
+        int moves = tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST);
+        uint32_t at = moves ? t->last[n->id] : (uint32_t)i + 1;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            const tc__node *a = tc__operand(s->g, n, k);
+            if (t->place[a->id] && t->last[a->id] < at) t->last[a->id] = at;
+        }
+    }
+}
+
+// Whether a value is stored if there is a cut between it and its last reader.
+static int tc__cut_stores(const tc__cut *t, uint32_t id) {
+    const tc__node *n = t->s->g->node.at[id];
+    return !t->again[id] && !tc__is_kind(n, TC__KIND_MOVE) &&
+           !tc__is_kind(n, TC__KIND_CAST);
+}
+
+// By place: bytes that cross a cut in front of it.
+static double *tc__cut_crossing(tc__cut *t) {
+    const tc__graph *g = t->s->g;
+    size_t n = t->node.count;
+    double *crossing = TC__NEW_ARRAY(t->s->ctx, double, n + 2);
+    for (size_t i = 0; crossing && i < n; i++) {
+        uint32_t id = t->node.at[i];
+        if (!tc__cut_stores(t, id) || t->last[id] == i + 1) continue;
+        double bytes = tc__bytes_most(g, g->node.at[id]);
+        crossing[i + 1] += bytes, crossing[t->last[id]] -= bytes;
+    }
+    for (size_t i = 1; crossing && i < n + 2; i++) crossing[i] += crossing[i - 1];
+    return crossing;
+}
+
+// Cuts the nodes in the order that they are in. 0 = out of memory.
+static int tc__cut_in_order(tc__cut *t) {
+    size_t n = t->node.count;
+    tc__cut_lives(t);
+    double *crossing = tc__cut_crossing(t);
+    int ok = crossing != NULL;
+    t->end.count = 0, t->bytes = 0;
+    for (size_t first = 0, end = 0; ok && end < n; first = end) {
+        uint32_t ops = 0;
+        size_t i = first;
+        for (end = n; i < n && ops <= TC__PART_MOST; i++) {
+            ops += (uint32_t)tc__cut_is_op(t, t->node.at[i]);
+            if (ops <= TC__PART_MOST / 2) continue;
+            if (end == n || crossing[i + 1] <= crossing[end]) end = i + 1;
+        }
+        if (i == n && ops <= TC__PART_MOST) end = n;
+        if (end < n) t->bytes += crossing[end];
+        ok = TC__PUSH(t->s->ctx, t->end, (uint32_t)end);
+    }
+    tc__free(t->s->ctx, crossing, (n + 2) * sizeof *crossing);
+    return ok;
+}
+
+static int tc__cut_try(tc__cut *t, tc__cut_order order) {
+    if (order == TC__CUT_BEHIND && !tc__cut_walk(t)) return 0;
+    if (order != TC__CUT_BEHIND && !tc__cut_sort(t, order == TC__CUT_DEPTH)) return 0;
+    return tc__cut_in_order(t);
+}
+
+// Values that cross a cut are roots, and each root knows its part.
+static void tc__cut_apply(tc__cut *t) {
+    tc__schedule *s = t->s;
+    size_t part = 0;
+    for (size_t i = 0; i < t->node.count; i++) {
+        uint32_t id = t->node.at[i];
+        if (i == t->end.at[part]) part++;
+        s->part[id] = s->parts + (uint32_t)part + 1;
+        if (tc__cut_stores(t, id) && t->last[id] > t->end.at[part]) s->forced[id] = 1;
+    }
+    s->parts += (uint32_t)t->end.count;
+}
+
+// Cuts the kernel that cluster `group` would be. 0 = out of memory.
+static int tc__cut_kernel(tc__cut *t, uint32_t group) {
+    tc__cut_order best = TC__CUT_RECORDED;
+    double least = 0;
+    t->group = group;
+    if (!tc__cut_walk(t)) return 0;
+    tc__cut_measure(t);
+    for (int o = 0; o < TC__CUT_ORDERS; o++) {
+        if (!tc__cut_try(t, (tc__cut_order)o)) return 0;
+        if (!o || t->bytes < least) best = (tc__cut_order)o, least = t->bytes;
+    }
+    if (!tc__cut_try(t, best)) return 0;
+    tc__cut_apply(t);
+    return 1;
+}
+
+// The roots of a kernel that fits stay together.
+static void tc__cut_nothing(tc__schedule *s, uint32_t group) {
+    s->parts++;
+    for (uint32_t i = s->cluster.at[group].first; i != UINT32_MAX; i = s->root.at[i].next)
+        s->part[s->root.at[i].node] = s->parts;
+}
+
+// Looks for what would be one kernel if there were no limits, and cuts what is above them. 0 = out of
+// memory.
+static int tc__cut_kernels(tc__schedule *s) {
+    tc__cut t;
+    int ok = tc__cut_open(&t, s);
+    for (uint32_t i = 0; ok && i < s->cluster.count; i++) {
+        const tc__cluster *c = &s->cluster.at[i];
+        if (!c->alive || c->kind == TC__OPAQUE) continue;
+        tc__size z = tc__count_together(s, i, i);
+        if (z.nodes > TC__BODY_LIMIT || z.buffers > TC__BUFFER_LIMIT)
+            ok = tc__cut_kernel(&t, i);
+        else
+            tc__cut_nothing(s, i);
+    }
+    tc__cut_close(&t);
+    return ok;
+}
+
+// ---- merging ----
+
+// Bytes of what crosses from kernel to kernel, < 0 = out of memory.
+static double tc__bytes_between(const tc__schedule *s) {
+    size_t n = s->root.count;
+    uint8_t *met = TC__NEW_ARRAY(s->ctx, uint8_t, n);
+    double bytes = met ? 0 : -1;
+    for (size_t i = 0; met && i < s->use.count; i++) {
+        const tc__use *u = &s->use.at[i];
+        const tc__root *from = &s->root.at[u->root];
+        if (from->group == s->root.at[u->reader].group || met[u->root]) continue;
+        met[u->root] = 1;
+        bytes += tc__bytes_most(s->g, s->g->node.at[from->node]);
+    }
+    tc__free(s->ctx, met, n ? n : 1);
+    return bytes;
+}
+
+// Forgets what was merged, and merges what the roots are now. 0 = out of memory.
+static int tc__merge_anew(tc__schedule *s, const uint8_t *output) {
+    tc__relate_close(s);
+    tc__census_close(s);
+    tc__window_close(s);
+    if (!tc__analyse_all(s, output) || !tc__relate(s) || !tc__census_open(s)) return 0;
+    tc__merge_all(s);
+    return 1;
+}
+
+// Cuts kernels that would be too long, where that stores less than filling them in order does; `forced` is
+// room for s->forced. 0 = out of memory.
+static int tc__merge_cut(tc__schedule *s, const uint8_t *output, uint8_t *forced) {
+    size_t n = s->g->node.count;
+    double plain = tc__bytes_between(s);
+    memcpy(forced, s->forced, n);
+    s->unbounded = 1;
+    int ok = tc__merge_anew(s, output);
+    s->unbounded = 0;
+    if (!ok || !tc__cut_kernels(s) || !tc__merge_anew(s, output)) return 0;
+    double cut = tc__bytes_between(s);
+    if (plain < 0 || cut < 0 || cut < plain) return plain >= 0 && cut >= 0;
+    memcpy(s->forced, forced, n);
+    memset(s->part, 0, n * sizeof *s->part);
+    return tc__merge_anew(s, output);
+}
+
+// 0 = out of memory.
+static int tc__merge_roots(tc__schedule *s, const uint8_t *output) {
+    size_t n = s->g->node.count;
+    if (!tc__census_open(s)) return 0;
+    tc__merge_all(s);
+    if (!s->full) return 1;
+    uint8_t *forced = TC__NEW_ARRAY(s->ctx, uint8_t, n);
+    int ok = forced && tc__merge_cut(s, output, forced);
+    tc__free(s->ctx, forced, n ? n : 1);
+    return ok;
 }
 // ---- gen/kernel/schedule.c ----------------------------------------------
 // Clusters -> kernels: each cluster is lowered as a whole, its dimensions become rows and columns, and
@@ -18365,63 +22451,120 @@ static int tc__splits_columns(tc__weave *w, const tc__node *n, uint32_t columns)
     return 0;
 }
 
+// A pointwise body, and what each of its values depends on.
+typedef struct tc__motion {
+    tc__weave *w;
+    uint32_t *depends; // by body node: its dimensions, as bits of names: tc__ix_names_of
+    uint32_t names;    // scratch of tc__val_names
+    int neighbours;
+} tc__motion;
+
+static void tc__motion_val(void *user, uint32_t id) {
+    tc__motion *m = (tc__motion *)user;
+    m->names |= m->depends[id];
+}
+
+// What the loaded values that e names depend on: the index of a gathered row names no column.
+static uint32_t tc__val_names(tc__motion *m, tc__ix e) {
+    m->names = 0;
+    tc__ix_each_val(m->w->ix, e, tc__motion_val, m);
+    return m->names;
+}
+
+static int tc__motion_open(tc__motion *m, tc__weave *w) {
+    const tc__graph *body = &w->k->body;
+    m->w = w, m->names = 0, m->neighbours = tc__has_neighbours(w);
+    m->depends = TC__NEW_ARRAY(w->ctx, uint32_t, body->node.count);
+    for (uint32_t id = 0; m->depends && id < body->node.count; id++) {
+        const tc__node *n = body->node.at[id];
+        for (uint32_t i = 0; i < n->n_in; i++) m->depends[id] |= m->depends[n->in[i]];
+        for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
+            if (bits >> i & 1)
+                m->depends[id] |=
+                    tc__ix_names_of(w->ix, n->attr[i]) | tc__val_names(m, n->attr[i]);
+    }
+    return m->depends != NULL;
+}
+
+// Whether a load or store at e, which rows and columns make of `index`, moves along the columns with one
+// stride, and a value in its index moves with the rows only.
+static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
+    tc__ixpool *p = m->w->ix;
+    tc__ix e = tc__to_rows_cols(p, &m->w->space, columns, index);
+    tc__ixrun r = tc__ix_run(p, e, TC__COL);
+    int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
+    int runs = r.run == INT64_MAX || (r.run % 8 == 0);
+    if (tc__val_names(m, index) >> TC__DIM0 & columns) return 24;
+    if (dense && runs) return 2;
+    // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
+    return !dense && r.ok && r.run == INT64_MAX ? 16 : 24;
+}
+
+// Whether a predicate of node n has to be asked of single elements: it is no range of columns, and does
+// not stay as it is over whole vectors.
+static int tc__tests_elements(tc__weave *w, const tc__node *n, uint32_t columns) {
+    for (uint32_t i = tc__pairs_at(n); tc__has_pairs(n) && i < n->n_attr; i += 2) {
+        tc__interval edge;
+        tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
+        tc__ixrun run = tc__ix_run(w->ix, e, TC__COL);
+        if (tc__ix_has_val(w->ix, e) || (run.ok && run.run == INT64_MAX)) continue;
+        if (run.ok && run.run % 8 == 0) continue;
+        if (!tc__edge_of(w->ix, e, n->attr[i + 1], &edge)) return 1;
+    }
+    return 0;
+}
+
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
 // of one element in eighths of a contiguous access. Neighbours are found along rows and columns, if
 // columns are not several dimensions.
-static int64_t tc__split_cost(tc__weave *w, uint32_t columns, int neighbours) {
+static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
+    const tc__weave *w = m->w;
     int64_t cost = 0;
-    tc__ixpool *p = w->ix;
     uint32_t all = w->space.rank ? (uint32_t)(((uint64_t)1 << w->space.rank) - 1) : 0;
-    int64_t cols = tc__ix_hi(p, tc__space_size(p, &w->space, columns & all));
+    int64_t cols = tc__ix_hi(w->ix, tc__space_size(w->ix, &w->space, columns & all));
     if (cols > TC__MANY_COLUMNS) cols = TC__MANY_COLUMNS;
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
+        int index = n->op == TC_OP_INDEX;
         int64_t each = 2;
-        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX) {
-            tc__ix e = tc__to_rows_cols(p, &w->space, columns,
-                                        n->attr[n->op == TC_OP_INDEX ? 0 : 1]);
-            tc__ixrun r = tc__ix_run(p, e, TC__COL);
-            int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
-            int runs = r.run == INT64_MAX || (r.run % 8 == 0);
-            if (neighbours && tc__splits_columns(w, n, columns)) each = 4;
-            if (!(dense && runs) || tc__ix_has_val(p, e)) each = 24;
-            // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
-            if (!dense && r.ok && r.run == INT64_MAX && !tc__ix_has_val(p, e)) each = 16;
+        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || index) {
+            each = tc__access_cost(m, columns, n->attr[index ? 0 : 1]);
+            if (each == 2 && m->neighbours && tc__splits_columns(m->w, n, columns))
+                each = 4;
         }
+        if (tc__tests_elements(m->w, n, columns)) each = 24;
         cost += each;
     }
     return cost * ((cols + 7) / 8 * 8 + 8) / (cols > 0 ? cols : 1);
 }
 
-// POINTWISE: the trailing dimensions that make the columns.
-static uint32_t tc__choose_columns(tc__weave *w) {
-    int rank = w->space.rank;
-    uint32_t best = rank ? 1u << (rank - 1) : 0,
-             all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
+// POINTWISE: the trailing dimensions that make the columns. 0 = out of memory.
+static int tc__choose_columns(tc__weave *w, uint32_t *best) {
+    tc__motion m;
+    int rank = w->space.rank, ok = tc__motion_open(&m, w);
+    uint32_t all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
-    int neighbours = tc__has_neighbours(w);
-    for (int first = 0; first < rank; first++) {
+    *best = rank ? 1u << (rank - 1) : 0;
+    for (int first = 0; ok && first < rank; first++) {
         uint32_t columns = all & ~((1u << first) - 1);
-        int64_t cost = tc__split_cost(w, columns, neighbours);
-        if (cost < best_cost) best = columns, best_cost = cost;
+        int64_t cost = tc__split_cost(&m, columns);
+        if (cost < best_cost) *best = columns, best_cost = cost;
     }
-    return best;
+    tc__free(w->ctx, m.depends,
+             (w->k->body.node.count ? w->k->body.node.count : 1) * sizeof *m.depends);
+    return ok;
 }
 
-static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
-    tc__ix flat = tc__ix_const(0);
+static void tc__weave_store(tc__weave *w, const tc__root *r, uint32_t part,
+                            uint32_t value) {
+    const tc__node *n = w->g->node.at[r->node];
+    tc__ix flat = tc__ix_const(0), index[TC_MAX_RANK];
     int64_t attr[2];
     if (w->failed || w->ix->failed || w->k->body.node.count <= value) {
         w->failed = 1;
         return;
     }
-    tc__fit fit =
-        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
-    if (tc__is_kind(n, TC__KIND_REDUCE)) {
-        fit = TC__FIT_ROW;
-        tc__fits(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
-    }
-    if (fit == TC__FIT_NOT) w->failed = 1;
+    if (tc__place_own(w, r, part, index, &flat) == TC__FIT_NOT) w->failed = 1;
     attr[0] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
     attr[1] = flat;
     if (w->failed) return;
@@ -18435,9 +22578,10 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     for (uint32_t i = s->cluster.at[group].first; i != UINT32_MAX && !w->failed;
          i = r->next) {
         r = &s->root.at[i];
-        const tc__node *n = s->g->node.at[r->node];
-        uint32_t v = tc__lower_own(w, n);
-        if (r->output || r->stored) tc__weave_store(w, n, v);
+        for (uint32_t part = 0; part < tc__folds_of(r); part++) {
+            uint32_t v = tc__lower_own(w, r, part);
+            if (r->output || r->stored) tc__weave_store(w, r, part, v);
+        }
     }
     return !w->failed && !w->ix->failed;
 }
@@ -18512,7 +22656,8 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
     columns = c->space.reduced;
-    if (c->kind == TC__POINTWISE) columns = tc__choose_columns(&w);
+    if (c->kind == TC__POINTWISE && !tc__choose_columns(&w, &columns))
+        return tc__weave_close(&w, s, 1);
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.
         columns = 0;
@@ -18540,7 +22685,7 @@ static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
     for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
         const tc__root *r = &s->root.at[i];
         tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)r->output << 8 |
-                                (uint64_t)r->stored << 16);
+                                (uint64_t)r->stored << 16 | (uint64_t)r->folds << 24);
         tc__outline_node(o, own, s->g->node.at[r->node]);
     }
 }
@@ -18621,12 +22766,17 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->product, n);
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
+    tc__free(s->ctx, s->length, n * sizeof *s->length);
     tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
     tc__relate_close(s);
+    tc__census_close(s);
+    tc__window_close(s);
+    tc__free(s->ctx, s->part, n * sizeof *s->part);
     TC__VEC_FREE(s->ctx, s->root);
     TC__VEC_FREE(s->ctx, s->cluster);
     TC__VEC_FREE(s->ctx, s->use);
     TC__VEC_FREE(s->ctx, s->read);
+    TC__VEC_FREE(s->ctx, s->op);
     tc__map_free(&s->places);
     tc__outlines_close(&s->outlines);
     for (size_t i = 0; i < s->kernel.count; i++) tc__group_free(s->ctx, s->kernel.at[i]);
@@ -18642,10 +22792,11 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
     tc__map_init(&s->places, c);
     s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
-    s->product = TC__NEW_ARRAY(c, uint8_t, n);
+    s->product = TC__NEW_ARRAY(c, uint8_t, n), s->part = TC__NEW_ARRAY(c, uint32_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
-    s->root_of = TC__NEW_ARRAY(c, int32_t, n);
-    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
+    s->root_of = TC__NEW_ARRAY(c, int32_t, n), s->length = TC__NEW_ARRAY(c, uint32_t, n);
+    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
+        !s->length || !s->part)
         return 0;
     if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
@@ -18653,10 +22804,7 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
-    while (fuse && tc__merge_chains(s)) {
-    }
-    while (fuse && (tc__merge_siblings(s) || tc__merge_chains(s))) {
-    }
+    if (fuse && !tc__merge_roots(s, output)) return 0;
     tc__mark_stored(s);
     tc__log_apart(s);
     return tc__emit_groups(s);
@@ -18773,17 +22921,24 @@ typedef struct tc__slab {
 
 typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
-    size_t bytes;     // of the arena
-    size_t unplanned; // sum of the arena's slabs, each by itself
-    size_t align;     // of a slab
+    TC__VEC(uint32_t) of; // by node: its slab plus one, 0 = none
+    size_t bytes;         // of the arena
+    size_t unplanned;     // sum of the arena's slabs, each by itself
+    size_t align;         // of a slab
 } tc__plan;
 
-enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 }; // vectors may read one vector beyond
+enum { TC__SLAB_ALIGN = 64 };
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
-    for (size_t i = 0; i < p->slab.count; i++)
-        if (p->slab.at[i].node == node) return &p->slab.at[i];
-    return NULL;
+    uint32_t at = node < p->of.count ? p->of.at[node] : 0;
+    return at ? &p->slab.at[at - 1] : NULL;
+}
+
+static int tc__plan_name(tc_ctx *c, tc__plan *p, uint32_t node, size_t slab) {
+    while (p->of.count <= node)
+        if (!TC__PUSH(c, p->of, 0)) return 0;
+    p->of.at[node] = (uint32_t)slab + 1;
+    return 1;
 }
 
 static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel,
@@ -18796,7 +22951,7 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
     fresh.output = output;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
-    return TC__PUSH(c, p->slab, fresh);
+    return tc__plan_name(c, p, b->source, p->slab.count) && TC__PUSH(c, p->slab, fresh);
 }
 
 static int tc__slab_larger(const void *a, const void *b) {
@@ -18831,6 +22986,7 @@ static void tc__plan_place(tc__plan *p, size_t i) {
 // Sizes are expressions; `env` gives the symbols' values. `output` by node.
 static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
                          const uint8_t *output, const tc__ixenv *env) {
+    p->slab.count = p->of.count = 0, p->bytes = p->unplanned = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t b = 0; b < k[i]->buffer.count; b++) {
             const tc__kbuf *f = &k[i]->buffer.at[b];
@@ -18843,6 +22999,7 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
     if (p->slab.count)
         qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
     for (size_t i = 0; i < p->slab.count; i++) {
+        p->of.at[p->slab.at[i].node] = (uint32_t)i + 1;
         if (p->slab.at[i].output) continue;
         p->unplanned += p->slab.at[i].bytes;
         tc__plan_place(p, i);
@@ -18924,6 +23081,30 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     for (size_t i = 0; i < a->buffer.count; i++)
         if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
     return 1;
+}
+
+// What every load of a tensor adds to its index is where the tensor begins for this kernel: an address,
+// not a part of the text. So the steps of a loop over slices of one tensor are equal kernels. What is
+// written keeps its indices, with which those of loads are compared.
+static void tc__group_from_begin(tc__group *k) {
+    tc__ixpool *p = k->body.ix;
+    for (size_t b = 0; b < k->buffer.count; b++) {
+        int64_t least = INT64_MAX;
+        if (!tc__is_memory(&k->buffer.at[b]) || k->buffer.at[b].written) continue;
+        for (size_t i = 0; i < k->body.node.count; i++) {
+            const tc__node *n = k->body.node.at[i];
+            if (n->op != TC_OP_LOAD || n->attr[0] != (int64_t)b) continue;
+            int64_t part = tc__ix_constant_part(p, n->attr[1]);
+            if (part < least) least = part;
+        }
+        if (least <= 0 || least == INT64_MAX) continue;
+        k->buffer.at[b].begin = least;
+        for (size_t i = 0; i < k->body.node.count; i++) {
+            tc__node *n = k->body.node.at[i];
+            if (n->op == TC_OP_LOAD && n->attr[0] == (int64_t)b)
+                n->attr[1] = tc__ix_sub(p, n->attr[1], tc__ix_const(least));
+        }
+    }
 }
 
 // ---- the pieces of a kernel ----
@@ -19043,12 +23224,24 @@ static void tc__pieces_join(tc__parter *p) {
 
 // ---- the form of a piece ----
 
+// Node `id` and what it needs, operands first. Places of `order` that are still free hold those that
+// wait for operands.
 static void tc__piece_visit(tc__parter *p, uint32_t id) {
-    const tc__node *n = p->g->body.node.at[id];
+    size_t end = p->g->body.node.count, top = end;
     if (p->made[id]) return;
-    for (uint32_t k = 0; k < n->n_in; k++) tc__piece_visit(p, n->in[k]);
-    p->made[id] = 1;
-    p->order[p->count++] = id;
+    p->order[--top] = id;
+    while (top < end) {
+        uint32_t k = 0;
+        const tc__node *n = p->g->body.node.at[p->order[top]];
+        while (k < n->n_in && p->made[n->in[k]]) k++;
+        if (k < n->n_in) {
+            p->order[--top] = n->in[k];
+            continue;
+        }
+        top++;
+        p->made[n->id] = 1;
+        p->order[p->count++] = n->id;
+    }
 }
 
 static tc__ix tc__form_size(tc__lists *s) {
@@ -19230,6 +23423,7 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");
+    if (b->begin) tc__put(t, " from %lld on", (long long)b->begin);
     if (tc__ix_is_const(b->numel))
         tc__put(
             t, ", %lld bytes",
@@ -19269,6 +23463,149 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
+}
+
+// ---- the calls that a kernel is of ----
+
+static void tc__put_site(tc__text *t, tc__site s) {
+    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+}
+
+// The call that the user wrote.
+static const char *tc__step_call_name(const tc__step *s) {
+    return s->call ? s->call : tc__op_name((tc__op)s->op);
+}
+
+typedef TC__VEC(const tc__step *) tc__steps;
+
+static int tc__steps_order(const void *a, const void *b) {
+    uint32_t x = (*(const tc__step *const *)a)->position,
+             y = (*(const tc__step *const *)b)->position;
+    return x < y ? -1 : x > y;
+}
+
+// The steps whose nodes kernel k computes, in their order, some more than once: from the nodes it covers
+// back to what it loads. 0 = out of memory.
+static int tc__kernel_steps(tc_ctx *c, const tc__graph *g, const tc__group *k,
+                            tc__steps *all) {
+    size_t nodes = g->node.count + 1, head = 0;
+    TC__VEC(uint32_t) todo;
+    uint8_t *seen = TC__NEW_ARRAY(c, uint8_t, nodes);
+    int ok = seen != NULL;
+    memset(&todo, 0, sizeof todo);
+    for (size_t i = 0; ok && i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_NODE) seen[k->buffer.at[i].source] = 1;
+    for (size_t i = 0; ok && i < k->covers.count; i++) {
+        seen[k->covers.at[i]] = 1;
+        ok = TC__PUSH(c, todo, k->covers.at[i]);
+    }
+    for (; ok && head < todo.count; head++) {
+        const tc__node *n = g->node.at[todo.at[head]];
+        if (n->from && n->op != TC_OP_INPUT) ok = TC__PUSH(c, *all, n->from);
+        for (uint32_t i = 0; ok && i < n->n_in; i++) {
+            if (seen[n->in[i]]) continue;
+            seen[n->in[i]] = 1;
+            ok = TC__PUSH(c, todo, n->in[i]);
+        }
+    }
+    TC__VEC_FREE(c, todo);
+    TC__FREE_ARRAY(c, seen, nodes);
+    if (all->count) qsort(all->at, all->count, sizeof *all->at, tc__steps_order);
+    return ok;
+}
+
+static int tc__same_site(const tc__step *a, const tc__step *b) {
+    return a->site.line == b->site.line && a->site.file == b->site.file;
+}
+
+// Whether an op is worth a word beside the call that made it: views move nothing.
+static int tc__tells(const tc__step *s) {
+    return !s->call || (!s->view && strcmp(s->call, tc__op_name((tc__op)s->op)));
+}
+
+// "softmax (amax, sub, exp, sum, div)", "mul x2": the ops of the steps that the call at s[0] made, and how
+// often each. Those are done with then.
+static void tc__put_call_ops(tc__text *t, const tc__step **s, size_t n) {
+    const tc__step *lead = s[0];
+    uint32_t times[TC__MOST_OPS], ops = 0, more = 0;
+    uint16_t op[TC__MOST_OPS];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = 0;
+        if (!s[i] || !tc__same_site(lead, s[i]) || lead->call != s[i]->call) continue;
+        int tells = tc__tells(s[i]);
+        while (tells && k < ops && op[k] != s[i]->op) k++;
+        if (tells && k == TC__MOST_OPS)
+            more++;
+        else if (tells && k == ops)
+            op[ops] = s[i]->op, times[ops++] = 1;
+        else if (tells)
+            times[k]++;
+        s[i] = NULL;
+    }
+    if (lead->call) tc__put(t, ops ? "%s (" : "%s", lead->call);
+    for (uint32_t k = 0; k < ops; k++) {
+        tc__put(t, "%s%s", k ? ", " : "", tc__op_name((tc__op)op[k]));
+        if (times[k] > 1) tc__put(t, " x%u", (unsigned)times[k]);
+    }
+    if (more) tc__put(t, " and %u more", (unsigned)more);
+    if (lead->call && ops) tc__put(t, ")");
+}
+
+// All calls at the place of s[0].
+static void tc__put_site_calls(tc__text *t, const tc__step **s, size_t n) {
+    tc__site site = s[0]->site;
+    const tc__step *lead = s[0];
+    for (size_t i = 0; i < n; i++) {
+        if (!s[i] || !tc__same_site(lead, s[i])) continue;
+        if (i) tc__put(t, ", ");
+        tc__put_call_ops(t, &s[i], n - i);
+    }
+    tc__put(t, " at ");
+    tc__put_site(t, site);
+    tc__put(t, "\n");
+}
+
+enum { TC__MOST_CALLS = 24 }; // lines
+
+// "softmax (amax, sub, exp, sum, div), mul at main.c:12": a line behind `lead` for each place that kernel k
+// computes ops of, where they were recorded first.
+static void tc__put_calls(tc__text *t, const char *lead, const tc__graph *g,
+                          const tc__group *k) {
+    tc__steps s;
+    uint32_t calls = 0;
+    memset(&s, 0, sizeof s);
+    if (!tc__kernel_steps(t->ctx, g, k, &s)) s.count = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < s.count; i++)
+        if (!n || s.at[n - 1] != s.at[i]) s.at[n++] = s.at[i];
+    for (size_t i = 0; i < n; i++) {
+        if (!s.at[i] || calls++ >= TC__MOST_CALLS) continue;
+        tc__put(t, "%s", lead);
+        tc__put_site_calls(t, &s.at[i], n - i);
+    }
+    if (calls > TC__MOST_CALLS)
+        tc__put(t, "%sand %u steps more\n", lead, (unsigned)(calls - TC__MOST_CALLS));
+    TC__VEC_FREE(t->ctx, s);
+}
+
+// Text `code` of kernel `number` on the log channel "output_code", under the calls that it is of. They are
+// no part of the text: equal kernels of two places are one, which shows once.
+TC__UNUSED static void tc__log_kernel(tc_ctx *c, const tc__graph *g, const tc__group *k,
+                                      uint32_t number, const char *symbol,
+                                      const char *code) {
+    tc__text t;
+    if (!tc__log_on(c, TC__LOG_OUTPUT_CODE)) return;
+    tc__text_init(&t, c);
+    tc__put(&t, "// ");
+    tc__put_kernel_name(&t, k, number);
+    tc__put(&t, "\n");
+    tc__put_calls(&t, "//     ", g, k);
+    if (code)
+        tc__put_raw(&t, code + (code[0] == '\n'), strlen(code) - (code[0] == '\n'));
+    else
+        tc__put(&t, "// is %s, shown already", symbol);
+    if (!t.failed) tc__log_text(c, TC__LOG_OUTPUT_CODE, t.at);
+    tc__text_free(&t);
 }
 
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
@@ -19672,7 +24009,10 @@ static int tc__print_custom(tc__text *out, const tc__group *g, const char *symbo
 enum {
     TC__PRINT_POINTERS = 24,
     TC__PRINT_ACCS = 64,
-    TC__PRINT_DEPTH = 8 // nested loops
+    TC__PRINT_DEPTH = 8, // nested loops
+    // Where the functions of a kernel cost more than this together, those that it has more than once are
+    // called: 50 sines take gcc 0.05 s then and 0.6 s inlined, and run as fast.
+    TC__PRINT_INLINE = 60
 };
 
 typedef struct tc__printer tc__printer;
@@ -19768,7 +24108,10 @@ struct tc__printer {
     const tc__group *g;
     const tc__dialect *d;
     int indent;
-    int unit; // elements in one copy of a value
+    int unit;  // elements in one copy of a value
+    int calls; // functions that it has more than once are called, not inlined
+    uint16_t uses[TC_OP_COUNT]; // nodes of the kernel by op
+    const char *lead;           // of the function that is printed: "call_"
     // Around the node being printed:
     tc__axis axis; // the vector runs along it
     int copies;    // named copies of a value that differs between lanes
@@ -19789,7 +24132,9 @@ struct tc__printer {
     int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own
-    int parts;  // contraction: columns run from c0 to c1,
+    const uint8_t
+        *need;         // by node: it is computed in the box that is printed; NULL = all are
+    int parts;         // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };
 
@@ -19813,6 +24158,11 @@ static tc__node *tc__body(const tc__printer *p, uint32_t id) {
 }
 static tc__class tc__class_of(int dtype) { return tc__dtypes[dtype].reg; }
 static const char *tc__suffix(int dtype) { return tc__class_names[tc__class_of(dtype)]; }
+
+// The random words that an element of RANDOM n takes: two for a normal number, twice as many for f64.
+static int tc__draw_words(const tc__node *n) {
+    return (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
+}
 
 static int tc__copies_of(const tc__printer *p, const tc__node *n) {
     return tc__lanes_differ(n, p->axis) ? p->copies : 1;
@@ -20025,7 +24375,7 @@ static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uin
             tc__put_letter(p, *s, in, copy);
         else if (n == 4 && !memcmp(s, "TC_F", 4)) {
             next = tc__bracketed(next, word);
-            tc__put(p->out, "tc_%s_%s", word, tc__class_names[cls]);
+            tc__put(p->out, "tc_%s%s_%s", p->lead, word, tc__class_names[cls]);
         } else if (n == 4 && !memcmp(s, "TC_K", 4)) {
             next = tc__bracketed(next, word);
             tc__put_k(p, word, cls);
@@ -20049,9 +24399,33 @@ static tc__class tc__op_class(const tc__printer *p, const tc__node *n) {
     return tc__class_of(tc__body(p, n->in[0])->dtype);
 }
 
+// Whether an op is a function and nothing else, and a long one.
+static int tc__is_function(const tc__node *n) {
+    return tc__is_alu(n) && tc__is_float(n->dtype) && tc__ops[n->op].cost >= 8 &&
+           !strncmp(tc__ops[n->op].expr, "TC_F(", 5);
+}
+
+static void tc__count_functions(tc__printer *p) {
+    uint32_t cost = 0;
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *n = p->g->body.node.at[i];
+        if (!tc__is_function(n)) continue;
+        cost += tc__ops[n->op].cost;
+        p->uses[n->op] = (uint16_t)(p->uses[n->op] + (p->uses[n->op] < 2));
+    }
+    p->calls = !p->d->cuda && cost > TC__PRINT_INLINE;
+}
+
+// What stands between `tc_` and the name of n's function.
+static const char *tc__function_lead(const tc__printer *p, const tc__node *n) {
+    return p->calls && p->uses[n->op] > 0 && tc__is_function(n) ? "call_" : "";
+}
+
 static void tc__print_alu(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
+    p->lead = tc__function_lead(p, n);
     tc__put_expr(p, tc__op_expr(p, n->op), tc__op_class(p, n), n->in, copy);
+    p->lead = "";
     tc__put(p->out, ";\n");
 }
 
@@ -20076,6 +24450,7 @@ static const tc__print_row *tc__print_row_of(const tc__dialect *d, int op) {
 static void tc__print_node(tc__printer *p, const tc__node *n) {
     const tc__print_row *row = tc__print_row_of(p->d, n->op);
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return;
+    if (p->need && !p->need[n->id]) return;
     if (!row && n->op != TC_OP_CAST && !*tc__op_expr(p, n->op)) {
         p->out->failed = 1;
         tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text for %s yet",
@@ -20091,6 +24466,15 @@ static void tc__print_node(tc__printer *p, const tc__node *n) {
         print(p, n, i);
     }
     p->shift = shift;
+}
+
+// `r >= 1 && r < s0 - 1`: the range may be empty, or less.
+static void tc__put_fact(tc__printer *p, tc__ix e, tc__ix limit) {
+    tc__put_ix(p, e);
+    tc__put(p->out, " >= 0 && ");
+    tc__put_ix(p, e);
+    tc__put(p->out, " < ");
+    tc__put_ix(p, limit);
 }
 
 // The END of the FOR at `id`.
@@ -20322,6 +24706,22 @@ static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "  %s\n", tc__dtypes[n->dtype].name);
 }
 
+// Boxes of a loop, each with what is known inside.
+static void tc__put_dump_boxes(tc__printer *p, const tc__node *n) {
+    tc__kbox box;
+    for (uint32_t i = 0; tc__box_at(n, i, &box); i++) {
+        tc__put(p->out, "//       inside");
+        for (uint32_t k = 0; k < box.count; k += 2) {
+            tc__put(p->out, " [");
+            tc__put_ix(p, box.pair[k]);
+            tc__put(p->out, "] [");
+            tc__put_ix(p, box.pair[k + 1]);
+            tc__put(p->out, "]");
+        }
+        tc__put(p->out, "\n");
+    }
+}
+
 static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
     static const char *const binds[] = {"worker", "serial", "vector"};
     tc__put(p->out, "for %s in ", tc__axis_names[n->attr[0]]);
@@ -20329,6 +24729,7 @@ static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "..");
     tc__put_ix(p, n->attr[5]);
     tc__put(p->out, " %s\n", binds[n->attr[1]]);
+    tc__put_dump_boxes(p, n);
 }
 
 // Not from where: equal kernels of two programs have equal text, and are compiled once.
@@ -20379,7 +24780,7 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
                              const tc__dialect *d) {
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
-    p->axis = g->vector, p->copies = 1, p->outer = -1;
+    p->axis = g->vector, p->copies = 1, p->outer = -1, p->lead = "";
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
@@ -20393,6 +24794,7 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
     if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
+    tc__count_functions(&p);
     tc__put_head(&p, symbol);
     d->kernel(&p, symbol);
     return !out->failed && !g->body.ix->failed;
@@ -20979,28 +25381,18 @@ static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *n
     tc__put(p->out, ");\n");
 }
 
-// The nodes that node `id` needs, itself included, into mark.
-static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark);
+static void tc__mark_val(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
 
-typedef struct tc__mark {
-    const tc__group *g;
-    uint8_t *mark;
-} tc__mark;
-
-static void tc__mark_val(void *user, uint32_t id) {
-    tc__mark *m = (tc__mark *)user;
-    tc__mark_needed(m->g, id, m->mark);
-}
-
+// The nodes that node `id` needs, itself included, into mark. They stand before it.
 static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark) {
-    const tc__node *n = g->body.node.at[id];
-    tc__mark m;
-    m.g = g, m.mark = mark;
-    if (mark[id]) return;
     mark[id] = 1;
-    for (uint32_t i = 0; i < n->n_in; i++) tc__mark_needed(g, n->in[i], mark);
-    for (uint32_t i = 0; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i)) tc__ix_each_val(g->body.ix, n->attr[i], tc__mark_val, &m);
+    for (uint32_t at = id + 1; at-- > 0;) {
+        const tc__node *n = g->body.node.at[at];
+        for (uint32_t i = 0; mark[at] && i < n->n_in; i++) mark[n->in[i]] = 1;
+        for (uint32_t i = 0; mark[at] && i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
+                tc__ix_each_val(g->body.ix, n->attr[i], tc__mark_val, mark);
+    }
 }
 
 static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
@@ -21768,12 +26160,9 @@ static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
     tc__c_combine_sets(p, i);
     tc__put(p->out, ");\n");
 }
-// ---- gen/kernel/print_c.c -----------------------------------------------
-// C dialect: LOOP lists for gcc and clang with vector types (cpu/vector.h), no includes.
-// Every value is a vector of p->unit lanes (8, with AVX-512 mostly 16), a row value has
-// equal ones, so an expression is the same text and the same bits everywhere. Loops of 32
-// elements hold four or two named copies of each value; what is left runs one vector at a
-// time with n counted lanes.
+// ---- gen/kernel/print_c_memory.c ----------------------------------------
+// C dialect, memory: addresses, predicates, loads and stores. Vectors are whole, or the first n lanes
+// count; lanes that a predicate excludes are a mask where it is a range, else they are asked one by one.
 
 // ---- memory ----
 
@@ -21874,6 +26263,35 @@ static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
     p->shift -= p->unit - 1;
 }
 
+// Whether the lanes where the predicate holds are a mask: each pair is the same for all lanes, or its
+// expression moves by one.
+static int tc__c_pred_is_mask(const tc__printer *p, const tc__node *n) {
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
+            return 0;
+        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__PER_LANE) return 0;
+    }
+    return 1;
+}
+
+// `tc_inside(c - 1, 1022) & tc_splat_i32(-(r < 7))`, in a tail `& tc_lanes(n)`
+static void tc__c_mask(tc__printer *p, const tc__node *n) {
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        int still = tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM;
+        if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " & ");
+        tc__put(p->out, still ? "tc_splat_i32(-(" : "tc_inside(");
+        if (still) {
+            tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+        } else {
+            tc__put_ix(p, n->attr[i]);
+            tc__put(p->out, ", ");
+            tc__put_ix(p, n->attr[i + 1]);
+        }
+        tc__put(p->out, still ? "))" : ")");
+    }
+    if (p->tail) tc__put(p->out, " & tc_lanes(n)");
+}
+
 // ---- loads and stores ----
 
 // `tc_ld_f32(in0_r + c)`, in a tail `tc_ldn_f32(in0_r + c, n)`
@@ -21955,7 +26373,41 @@ static void tc__c_gathered(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "tc_ld_%s(x%u_%d);\n", tc__c_dtype(p, n), n->id, copy);
 }
 
-// `tc_vf t5; if (inside) t5 = load; else { lane by lane }`
+static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
+    if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
+    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
+}
+
+// Whether a load that differs between lanes is one of a mask: of the dtypes that have it.
+static int tc__c_has_mask(const tc__printer *p, const tc__node *n) {
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    return tc__is_own_class(dtype) && dtype != TC_BOOL && tc__c_pred_is_mask(p, n) &&
+           tc__c_access(p, n) == TC__CONTIGUOUS;
+}
+
+// `tc_ldm_f32(in0_r + c - 1, m5_0)`, and the fill in the other lanes.
+static void tc__c_masked_load(tc__printer *p, const tc__node *n, int copy) {
+    tc__value fill = tc__c_fill(n);
+    const char *cls = tc__suffix(n->dtype);
+    int zero = !fill.i; // as bits: not -0
+    if (!zero) tc__put(p->out, "TC_SEL_%s(TC_M_%s(m%u_%d), ", cls, cls, n->id, copy);
+    tc__put(p->out, "tc_ldm_%s(", tc__c_dtype(p, n));
+    tc__c_address(p, n, 0);
+    tc__put(p->out, ", m%u_%d)", n->id, copy);
+    if (zero) return;
+    tc__put(p->out, ", ");
+    tc__c_constant(p, n->dtype, fill);
+    tc__put(p->out, ")");
+}
+
+static void tc__c_let_mask(tc__printer *p, const tc__node *n, int copy) {
+    tc__line(p);
+    tc__put(p->out, "const tc_vi m%u_%d = ", n->id, copy);
+    tc__c_mask(p, n);
+    tc__put(p->out, ";\n");
+}
+
+// `tc_vf t5; if (inside) t5 = load; else { by a mask, or lane by lane }`
 static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int pred) {
     tc__line(p);
     tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
@@ -21981,17 +26433,27 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__line(p);
     tc__put(p->out, "else");
     tc__block_open(p);
-    tc__c_gather(p, n, copy, 1);
+    int mask = tc__c_has_mask(p, n);
+    if (mask)
+        tc__c_let_mask(p, n, copy);
+    else
+        tc__c_gather(p, n, copy, 1);
     tc__line(p);
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
-    tc__c_gathered(p, n, copy);
+    if (mask)
+        tc__c_masked_load(p, n, copy), tc__put(p->out, ";\n");
+    else
+        tc__c_gathered(p, n, copy);
     tc__block_close(p);
 }
 
-static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
-    if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
-    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
+// Whether a load takes every second element: `tc_ld2_f32(in0_r + 2 * c)`.
+static int tc__c_is_every_second(const tc__printer *p, const tc__node *n) {
+    tc__ix stride;
+    return p->g->buffer.at[n->attr[0]].dtype == TC_F32 &&
+           tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) &&
+           tc__ix_equals(stride, 2);
 }
 
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
@@ -22002,6 +26464,20 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         guard = tc__c_pred_is_range(p, n);
     if (guard) {
         tc__c_guarded_load(p, n, copy, pred);
+        return;
+    }
+    if (pred == 2 && tc__c_has_mask(p, n)) {
+        tc__c_let_mask(p, n, copy);
+        tc__put_let(p, n, copy);
+        tc__c_masked_load(p, n, copy);
+        tc__put(p->out, ";\n");
+        return;
+    }
+    if (!pred && access == TC__PER_LANE && tc__c_is_every_second(p, n)) {
+        tc__put_let(p, n, copy);
+        tc__put(p->out, p->tail ? "tc_ld2n_f32(" : "tc_ld2_f32(");
+        tc__c_address(p, n, 0);
+        tc__put(p->out, p->tail ? ", n);\n" : ");\n");
         return;
     }
     if (pred || access == TC__PER_LANE) {
@@ -22070,6 +26546,12 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
     p->lane = 0;
     tc__put(p->out, ";\n");
 }
+// ---- gen/kernel/print_c.c -----------------------------------------------
+// C dialect: LOOP lists for gcc and clang with vector types (cpu/vector.h), no includes.
+// Every value is a vector of p->unit lanes (8, with AVX-512 mostly 16), a row value has
+// equal ones, so an expression is the same text and the same bits everywhere. Loops of 32
+// elements hold four or two named copies of each value; what is left runs one vector at a
+// time with n counted lanes.
 
 // ---- other values ----
 
@@ -22123,6 +26605,12 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
         tc__put(p->out, "));\n");
         return;
     }
+    if (tc__c_pred_is_mask(p, n)) {
+        tc__put_let(p, n, copy);
+        tc__c_mask(p, n);
+        tc__put(p->out, ";\n");
+        return;
+    }
     tc__line(p);
     tc__put(p->out, "tc_i32 x%u_%d[%d];\n", n->id, copy, p->unit);
     tc__line(p);
@@ -22137,13 +26625,14 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     const char *cls = tc__suffix(n->dtype);
-    int words = (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
+    int words = tc__draw_words(n);
     tc__line(p);
     tc__put(p->out, "tc_vu w%u_%d[4];\n", n->id, copy);
     tc__line(p);
     tc__put(p->out, "tc_philox(");
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", draw + %lld, seed, w%u_%d);\n", (long long)n->attr[1], n->id, copy);
+    tc__put(p->out, ", %d, draw + %lld, seed, w%u_%d);\n", words, (long long)n->attr[1],
+            n->id, copy);
     tc__put_let(p, n, copy);
     tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id,
             copy);
@@ -22159,7 +26648,7 @@ static void tc__c_ranged(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(", form, tc__suffix(n->dtype));
+    tc__put(p->out, "tc_%s%s_%s(", tc__function_lead(p, n), form, tc__suffix(n->dtype));
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ");\n");
 }
@@ -22171,6 +26660,7 @@ static const tc__node *tc__c_turn(const tc__printer *p, const tc__node *n) {
         const tc__node *o = p->g->body.node.at[i];
         if ((o->op != TC_OP_SIN && o->op != TC_OP_COS) || o->in[0] != n->in[0]) continue;
         if (o->level != n->level || o->phase != n->phase) continue;
+        if (p->need && !p->need[o->id]) continue;
         if (o->op != n->op) other = o;
         if (!first) first = o;
     }
@@ -22351,11 +26841,10 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
     tc__block_open(p);
 }
 
-// What is left after the whole steps, one vector at a time.
-static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
-                       uint32_t begin, uint32_t end) {
+// One vector, of which n lanes count.
+static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                          uint32_t begin, uint32_t end) {
     const char *v = tc__axis_names[n->attr[0]];
-    tc__c_head(p, v, r, 1, p->unit);
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
@@ -22372,6 +26861,13 @@ static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
     p->tail = 1;
     tc__c_body(p, n, begin, end);
     p->tail = 0;
+}
+
+// What is left after the whole steps, one vector at a time.
+static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                       uint32_t begin, uint32_t end) {
+    tc__c_head(p, tc__axis_names[n->attr[0]], r, 1, p->unit);
+    tc__c_counted(p, n, r, begin, end);
     tc__block_close(p);
 }
 
@@ -22433,9 +26929,78 @@ static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
     }
 }
 
+// ---- borders ----
+
+// `(tc_u64)(r - 1) < (tc_u64)(1022) && `: what a box asks of the row.
+static void tc__c_box_rows(tc__printer *p, const tc__kbox *box) {
+    for (uint32_t i = 2; i < box->count; i += 2) {
+        tc__put_fact(p, box->pair[i], box->pair[i + 1]);
+        tc__put(p->out, " && ");
+    }
+}
+
+// `if (r >= 1 && ... && c >= 1) for (const tc_i64 last = 1023 - 16; c <= last; c += 16)`
+static void tc__c_box_head(tc__printer *p, const tc__c_range *r, const tc__kbox *box) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__line(p);
+    tc__put(p->out, "if (");
+    tc__c_box_rows(p, box);
+    if (r->step > p->unit) tc__put(p->out, "c %% %d == 0 && ", r->step);
+    tc__put(p->out, "c >= ");
+    tc__put_ix(p, tc__box_begin(x, box));
+    tc__put(p->out, ") for (const %s last = tc_min(", p->d->index);
+    tc__put_ix(p, tc__box_end(x, box));
+    tc__put(p->out, ", ");
+    tc__c_bound(p, r, "end", r->end);
+    tc__put(p->out, ") - %d; c <= last; c += %d)", r->step, r->step);
+    tc__block_open(p);
+}
+
+// The whole steps inside of a box, from a column on that follows a border.
+static void tc__c_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                      const tc__kbox *box, uint32_t begin, uint32_t end) {
+    const tc__group *whole = p->g;
+    tc__boxed b;
+    if (!tc__boxed_open(p->out->ctx, whole, box, begin, end, &b)) p->out->failed = 1;
+    if (!p->out->failed) {
+        tc__c_box_head(p, r, box);
+        p->copies = r->step / p->unit;
+        tc__c_prefetch(p, n);
+        p->g = &b.g, p->need = b.need;
+        tc__c_body(p, n, begin, end);
+        p->g = whole, p->need = NULL, p->copies = 1;
+        tc__block_close(p);
+    }
+    tc__boxed_close(p->out->ctx, &b);
+}
+
+// A loop with boxes: where none begins, a vector of the border, as what is left after whole steps.
+static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                           uint32_t begin, uint32_t end) {
+    tc__kbox box;
+    tc__line(p);
+    tc__put(p->out, "for (%s c = ", p->d->index);
+    tc__c_bound(p, r, "begin", r->begin);
+    tc__put(p->out, "; c < ");
+    tc__c_bound(p, r, "end", r->end);
+    tc__put(p->out, "; c += %d)", p->unit);
+    tc__block_open(p);
+    for (uint32_t i = 0; tc__box_at(n, i, &box); i++) tc__c_box(p, n, r, &box, begin, end);
+    tc__line(p);
+    tc__put(p->out, "if (c >= ");
+    tc__c_bound(p, r, "end", r->end);
+    tc__put(p->out, ") break;\n");
+    tc__c_counted(p, n, r, begin, end);
+    tc__block_close(p);
+}
+
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
+    if (n->n_attr > TC__BOX_FIRST) {
+        tc__c_bordered(p, n, &r, begin, end);
+        return;
+    }
     if (!r.known || r.full > r.begin) {
         tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
         p->copies = r.step / p->unit;
@@ -23304,8 +27869,9 @@ static const char *const tc__text_cpu_vector[] = {
     "#endif",
     "}",
     "",
-    "// Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first",
-    "// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.",
+    "// Loads and stores at any address. ldn: the first n lanes, the others zero. ldm: the lanes of a mask,",
+    "// the others zero; memory of those is not touched. stn: the first n. nt: a store past the cache; p is",
+    "// aligned to the vector, and an sfence belongs at the end.",
     "",
     "#define TC_AT(i) q[i]",
     "#define TC_PART(i) u.part[i]",
@@ -23344,6 +27910,27 @@ static const char *const tc__text_cpu_vector[] = {
     "    TC_N(ui) u;",
     "    u.all = v;",
     "    TC_PARTS32(q, TC_PART);",
+    "}",
+    "",
+    "// fn: ldm_f32 ld_f32",
+    "TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {",
+    "#if TC_W == 16",
+    "    TC_F32 zero = {0};",
+    "    return __builtin_ia32_loadups512_mask(p, zero, (unsigned short)__builtin_ia32_cvtd2mask512(m));",
+    "#elif TC_ISA_AVX2 && TC_W == 8",
+    "    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);",
+    "#else",
+    "    float t[TC_W] = {0};",
+    "    int i;",
+    "    for (i = 0; i < TC_W; i++)",
+    "        if (m[i]) t[i] = p[i];",
+    "    return TC_N(ld_f32)(t);",
+    "#endif",
+    "}",
+    "",
+    "// fn: ldm_i32 ldm_f32",
+    "TC_FN TC_I32 TC_N(ldm_i32)(const TC_E_I32 *p, TC_I32 m) {",
+    "    return (TC_I32)TC_N(ldm_f32)((const float *)(const void *)p, m);",
     "}",
     "",
     "// fn: ldn_f32 ld_f32",
@@ -23682,6 +28269,24 @@ static const char *const tc__text_cpu_vector[] = {
     "    TC_N(ul) u;",
     "    u.all = v;",
     "    TC_PARTS64(q, TC_PART);",
+    "}",
+    "",
+    "// fn: ldm_f64 ld_f64",
+    "TC_FN TC_F64 TC_N(ldm_f64)(const double *p, TC_I32 m) {",
+    "    double t[TC_W] = {0};",
+    "    int i;",
+    "    for (i = 0; i < TC_W; i++)",
+    "        if (m[i]) t[i] = p[i];",
+    "    return TC_N(ld_f64)(t);",
+    "}",
+    "",
+    "// fn: ldm_i64 ld_i64",
+    "TC_FN TC_I64 TC_N(ldm_i64)(const TC_E_I64 *p, TC_I32 m) {",
+    "    TC_E_I64 t[TC_W] = {0};",
+    "    int i;",
+    "    for (i = 0; i < TC_W; i++)",
+    "        if (m[i]) t[i] = p[i];",
+    "    return TC_N(ld_i64)(t);",
     "}",
     "",
     "// fn: ldn_f64 ld_f64",
@@ -24942,6 +29547,23 @@ static const char *const tc__text_cpu_math[] = {
     "    w[3] = d;",
     "}",
     "",
+    "// fn: draw_u32 philox_u32",
+    "// The first `words` of w, 1, 2 or 4, get the random words of the element whose index w[0] and w[1] hold:",
+    "// as many elements as it takes share what Philox gives for one of them.",
+    "TC_FN void TC_N(draw_u32)(TC_U32 w[4], int words, TC_E_U64 draw, TC_E_U64 seed) {",
+    "    TC_I32 e = (TC_I32)w[0], zero = TC_K_i32(0), one = TC_NE_i32(e & 1, zero);",
+    "    TC_I32 two = TC_NE_i32(e & 2, zero);",
+    "    int shift = words == 1 \? 2 : words == 2;",
+    "    if (shift) w[0] = w[0] >> shift | w[1] << (32 - shift), w[1] = w[1] >> shift;",
+    "    TC_N(philox_u32)(w, draw, seed);",
+    "    if (words < 4) {",
+    "        TC_I32 a = TC_SEL_i32(one, (TC_I32)w[words], (TC_I32)w[0]);",
+    "        TC_I32 b = TC_SEL_i32(one, (TC_I32)w[3], (TC_I32)w[words == 1 \? 2 : 1]);",
+    "        w[0] = (TC_U32)(words == 1 \? TC_SEL_i32(two, b, a) : a);",
+    "        w[1] = (TC_U32)b;",
+    "    }",
+    "}",
+    "",
     "// fn: uniform_f32",
     "// [0, 1) from one word, 24 bits.",
     "TC_FN TC_F32 TC_N(uniform_f32)(TC_U32 w0) {",
@@ -26106,6 +30728,57 @@ static const char *const tc__text_kernel[] = {
     "// fn: max",
     "TC_FN tc_i64 TC_N(max)(tc_i64 a, tc_i64 b) { return a > b ? a : b; }",
     "",
+    "// fn: inside",
+    "// The lanes l with 0 <= e + l < limit.",
+    "TC_FN tc_vi TC_N(inside)(tc_i64 e, tc_i64 limit) {",
+    "    const tc_i64 low = TC_N(min)(TC_N(max)(-e, 0), TC_W);",
+    "    const tc_i64 high = TC_N(min)(TC_N(max)(limit - e, 0), TC_W);",
+    "    return TC_N(lanes)((int)high) & ~TC_N(lanes)((int)low);",
+    "}",
+    "",
+    "// fn: even_f32",
+    "// Every second of 2 * W - 1 elements: a has the first W, b the last W.",
+    "TC_FN TC_N(pf) TC_N(even_f32)(TC_N(pf) a, TC_N(pf) b) {",
+    "#if defined(__clang__) || __GNUC__ >= 12",
+    "#define TC_OF(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
+    "#else",
+    "#define TC_OF(a, b, ...) __builtin_shuffle(a, b, __extension__(TC_N(pi)){__VA_ARGS__})",
+    "#endif",
+    "#if TC_W / TC_P32 == 16",
+    "    return TC_OF(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);",
+    "#elif TC_W / TC_P32 == 8",
+    "    return TC_OF(a, b, 0, 2, 4, 6, 9, 11, 13, 15);",
+    "#else",
+    "    return TC_OF(a, b, 0, 2, 5, 7);",
+    "#endif",
+    "}",
+    "",
+    "// fn: ld2_f32",
+    "// p[0], p[2], ..., and nothing behind the last of them is read.",
+    "TC_FN tc_vf TC_N(ld2_f32)(const float *p) {",
+    "    enum { part = TC_W / TC_P32 };",
+    "    TC_N(uf) u;",
+    "    for (int i = 0; i < TC_P32; i++, p += 2 * part)",
+    "        u.part[i] = TC_N(even_f32)(*(const TC_N(mf) *)p, *(const TC_N(mf) *)(p + part - 1));",
+    "    return u.all;",
+    "}",
+    "",
+    "// fn: ld2n_f32",
+    "// The first n of them.",
+    "TC_FN tc_vf TC_N(ld2n_f32)(const float *p, int n) {",
+    "    TC_N(uf) u;",
+    "#if TC_W == 16",
+    "    const int all = 2 * n - 1, behind = all - TC_W + 1;",
+    "    u.part[0] = TC_N(even_f32)(TC_N(ldn_f32)(p, all < TC_W ? all : TC_W),",
+    "                               TC_N(ldn_f32)(p + TC_W - 1, behind > 0 ? behind : 0));",
+    "#else",
+    "    float x[TC_W] = {0};",
+    "    for (int l = 0; l < n; l++) x[l] = p[2 * l];",
+    "    u.all = TC_N(ld_f32)(x);",
+    "#endif",
+    "    return u.all;",
+    "}",
+    "",
     "// fn: check_lane",
     "// Index v made safe: negative ones count from the end, others are clamped and flagged.",
     "TC_FN tc_i64 TC_N(check_lane)(const tc_kargs *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
@@ -26133,10 +30806,10 @@ static const char *const tc__text_kernel[] = {
     "}",
     "",
     "// fn: philox",
-    "// Four random words for each element index.",
-    "TC_FN void TC_N(philox)(tc_vl i, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
+    "// The random words of each element, so many as it takes.",
+    "TC_FN void TC_N(philox)(tc_vl i, tc_i32 words, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
     "    w[0] = (tc_vu)TC_CVT_i64_i32(i), w[1] = (tc_vu)TC_CVT_i64_i32(i >> 32);",
-    "    TC_N(philox_u32)(w, draw, seed);",
+    "    TC_N(draw_u32)(w, words, draw, seed);",
     "}",
     "",
 };
@@ -26421,6 +31094,42 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d,
     return ok;
 }
 
+// `tc_call_exp_f32(a)`: tc_exp_f32 as a function that is called. `s` is its name behind "tc_call_".
+static void tc__put_called(tc__text *out, const tc__dialect *d, const char *s) {
+    size_t n = tc__word_size(s);
+    int two = 0, cls = 0;
+    while (cls < TC__CLASSES && memcmp(s + n - 3, tc__class_names[cls], 3)) cls++;
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        const char *expr = tc__ops[op].expr + 5;
+        two |= !strncmp(tc__ops[op].expr, "TC_F(", 5) && strlen(expr) > n - 4 &&
+               !memcmp(expr, s, n - 4) && !strcmp(expr + n - 4, ")(a, b)");
+    }
+    const char *type = d->reg[cls];
+    tc__put(out, "TC_FN_COLD %s tc_call_%.*s(%s a", type, (int)n, s, type);
+    if (two) tc__put(out, ", %s b", type);
+    tc__put(out, ") { return tc_%.*s(a%s); }\n", (int)n, s, two ? ", b" : "");
+}
+
+// All of them that the kernels call, each once.
+static int tc__put_all_called(tc__text *out, const tc__dialect *d,
+                              const tc__text *const *text, int texts) {
+    static const char lead[] = "tc_call_";
+    tc__map seen;
+    uint64_t found;
+    int ok = 1;
+    tc__map_init(&seen, out->ctx);
+    for (int i = 0; i < texts; i++)
+        for (const char *s = strstr(text[i]->at, lead); s && ok; s = strstr(s, lead)) {
+            s += sizeof lead - 1;
+            uint64_t key = tc__hash64(s, tc__word_size(s), 0);
+            if (tc__map_get(&seen, key, &found)) continue;
+            tc__put_called(out, d, s);
+            ok = tc__map_set(&seen, key, 1);
+        }
+    tc__map_free(&seen);
+    return ok;
+}
+
 // Reads the words of the kernels and of their step functions, and marks what they use.
 static int tc__prelude_mark(tc__prelude *q, const tc__text *const *text, int texts,
                             const tc__text *steps) {
@@ -26457,6 +31166,7 @@ TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *g
     tc__text_init(&steps, out->ctx);
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
     int ok = tc__put_monoids(&steps, &tc__dialect_c, groups, count) &&
+             tc__put_all_called(&steps, &tc__dialect_c, text, texts) &&
              tc__prelude_mark(&q, text, texts, &steps);
     tc__put_abi(out, target, lanes);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
@@ -27469,10 +32179,17 @@ enum {
     TC__CUDA_SMS = 132,
     TC__CUDA_THREADS = 256, // of a block where nothing else decides
     TC__CUDA_MOST = 1024,   // of any block
-    TC__CUDA_FLIGHT = 64,   // bytes of each input that a thread loads before it uses one
-    TC__CUDA_VECTORS = 8,   // U at most,
+    TC__CUDA_FLIGHT = 64,   // bytes of each input that a thread loads before it uses one,
+    TC__CUDA_COLUMN_FLIGHT =
+        128, //   and of columns: sums of 65536 x 1024 take 65 us, with 64 they take 85
+    TC__CUDA_SHORT =
+        2, // accesses of a thread to a row that fewer than a warp share: softmax of 64
+           //   columns takes 129 us, with one access 161
+    TC__CUDA_VECTORS = 8, // U at most,
     TC__CUDA_FLAT_VECTORS =
         1, //   and of flat: a copy of 256 MiB runs at 4.12 TB/s, with 4 at 3.86
+    TC__CUDA_GATHER_VECTORS =
+        2, // and where rows are gathered: 65536 rows of 768 take 100 us, not 106
     TC__CUDA_PRIVATE = 256,    // elements of a row that one thread may keep
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
@@ -28100,8 +32817,8 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
 }
 
-// U: enough bytes in flight, but not more registers, text or blocks than there are.
-static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q) {
+// U: so many bytes in flight, but not more registers, text or blocks than there are.
+static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t flight) {
     int64_t words = 0, bytes = 0, cost = 0, each;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -28111,7 +32828,7 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q) {
             bytes = each;
         if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
     }
-    int count = bytes ? (int)(TC__CUDA_FLIGHT / bytes) : 1;
+    int count = bytes ? (int)(flight / bytes) : 1;
     if (count > TC__CUDA_VECTORS) count = TC__CUDA_VECTORS;
     while (count > 1 &&
            (count * words > TC__CUDA_EARLY || count * q->width * cost > TC__CUDA_TEXT))
@@ -28275,13 +32992,20 @@ static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
     return 0;
 }
 
+// Threads of a row that fewer than a warp share. Where rows fill the card a thread has two accesses.
+static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
+    int threads = tc__cuda_power_of_two(accesses);
+    int fill = tc__ix_hi(g->body.ix, g->rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
+    return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
+}
+
 // Rows of a known length, each by a warp or less, or by a block.
 static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t columns,
                               int warp) {
     int64_t accesses = (columns - 1) / q->width + 1;
     int64_t threads =
         warp ? 32 : tc__padded((columns - 1) / TC__CUDA_BLOCK_ELEMENTS + 1, 32);
-    if (warp && accesses < 32) threads = tc__cuda_power_of_two(accesses);
+    if (warp && accesses < 32) threads = tc__cuda_short_threads(g, accesses);
     if (threads > TC__CUDA_ROW_THREADS) threads = TC__CUDA_ROW_THREADS;
     int64_t steps = (accesses - 1) / threads + 1;
     q->hold = TC__CUDA_REGISTERS;
@@ -28292,13 +33016,15 @@ static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t colu
     if (words + tc__cuda_phase_words(g, q) * steps <=
         (warp ? TC__CUDA_WARP_HELD : TC__CUDA_BLOCK_HELD))
         return;
-    q->vectors = tc__cuda_vectors(g, q);
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
     q->hold = TC__CUDA_SHARED;
     int64_t bytes = tc__cuda_held(g, q, 0) * tc__padded(columns, 64);
     if (!warp) {
         q->threads =
             bytes > TC__CUDA_LONG_BYTES ? TC__CUDA_LONG_THREADS : TC__CUDA_ROW_THREADS;
+        if (accesses < q->threads) q->threads = (int)tc__padded(accesses, 32);
         q->sharing = q->threads;
+        while (q->vectors > 1 && (q->vectors - 1) * q->threads >= accesses) q->vectors--;
     }
     if (!bytes || bytes > TC__CUDA_ROW_BYTES || q->threads != q->sharing)
         q->hold = TC__CUDA_AGAIN;
@@ -28465,7 +33191,7 @@ static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
 static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
     int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
     q->hold = TC__CUDA_AGAIN;
-    q->vectors = tc__cuda_vectors(g, q);
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
     int plain = g->kind != TC__CONTRACTION;
     if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
     if (plain && tc__cuda_cut(g, q)) return;
@@ -28481,7 +33207,7 @@ static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
     int64_t columns = tc__ix_hi(x, g->cols);
     q->sharing = columns < 64 || !tc__cuda_all_again(g) ? TC__CUDA_THREADS : 32;
     if (!tc__cuda_all_again(g)) q->width = 1; // scratch of a thread has no vectors
-    q->vectors = tc__cuda_vectors(g, q);
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_COLUMN_FLIGHT);
     if (!tc__ix_is_const(g->rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
         !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->cols))
         return;
@@ -28537,12 +33263,25 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
 static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
 static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
 
+// Whether rows are gathered: a load waits for its index, so a thread has more than one under way.
+static int tc__cuda_gathers(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
+            tc__ix_has_val(g->body.ix, n->attr[1]))
+            return 1;
+    }
+    return 0;
+}
+
 // U of a flat kernel: less where it would leave multiprocessors without blocks.
 static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
-    q->vectors = tc__cuda_vectors(g, q);
-    int most = g->list ? TC__CUDA_LIST_VECTORS : TC__CUDA_FLAT_VECTORS;
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
+    int most = g->list               ? TC__CUDA_LIST_VECTORS
+               : tc__cuda_gathers(g) ? TC__CUDA_GATHER_VECTORS
+                                     : TC__CUDA_FLAT_VECTORS;
     if (q->vectors > most) q->vectors = most;
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
@@ -29092,7 +33831,7 @@ static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
         return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
     if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
     int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
-    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q) &&
+    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q, TC__CUDA_FLIGHT) &&
            blocks * q.vectors >= TC__CUDA_SMS;
 }
 
@@ -29419,6 +34158,17 @@ static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
     return p->cuda && !p->scalar && !p->turned && tc__cuda_is_early(p->g, p->cuda, n);
 }
 
+// A load of a whole vector that is not issued early: at an index that was loaded, as a row that is
+// gathered, or beside a tile. It is issued ahead of what is computed for each element.
+static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
+    if (p->turned && tc__cuda_is_turned(p->g, n)) return 0;
+    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
+    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[1]);
+    return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
+           tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
+}
+
 // The first load of the element of the row that n loads, -1 where it is not held.
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
     if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
@@ -29447,7 +34197,8 @@ static void tc__cuda_type(tc__printer *p, const char *element, int one) {
 static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
     int64_t first = tc__cuda_held_by(p, n);
     tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
-            tc__cuda_is_array(p) && (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
+            tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
+                    (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
                 ? "[u]"
                 : "");
     if (lanes && tc__cuda_width_of(p) > 1 && !tc__cuda_still(p, n))
@@ -29566,7 +34317,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
     else if (p->turned && tc__cuda_is_turned(p->g, n))
         tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
                 n->id);
-    else if (tc__cuda_early(p, n))
+    else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
         tc__cuda_loaded(p, n, 1);
     else
         tc__cuda_read(p, n);
@@ -29660,13 +34411,26 @@ static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ";\n");
 }
 
+// Whether lane 0 of the vector that is printed has an element whose index is a multiple of four.
+static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
+    const tc__node *at = tc__body(p, n->in[0]);
+    int width = tc__cuda_width_of(p);
+    return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
+           tc__cuda_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
+           tc__cuda_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
+}
+
 // `draw` and `seed` are read once, at the head of the kernel.
 static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
+    int fours = tc__cuda_draws_in_fours(p, n);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(tc_philox(", n->attr[0] ? "normal" : "uniform",
-            tc__suffix(n->dtype));
+    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(", n->attr[0] ? "normal" : "uniform",
+            tc__suffix(n->dtype), tc__draw_words(n));
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", draw + %lld, seed));\n", (long long)n->attr[1]);
+    tc__put(p->out, fours ? " - l, l" : " & -4, (int)");
+    if (!fours) tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, "%s, draw + %lld, seed));\n", fours ? "" : " & 3",
+            (long long)n->attr[1]);
 }
 
 // A cast to a half that is only stored as one: the store rounds.
@@ -29780,6 +34544,12 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
             tc__print_node(p, tc__body(p, id));
 }
 
+static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t id = 0; id < b->end; id++)
+        if (b->set[id] && tc__cuda_late(p, tc__body(p, id)))
+            tc__cuda_issue(p, tc__body(p, id), "", 1);
+}
+
 static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
     return n->op == TC_OP_STORE && tc__cuda_stores_wide(p, n);
 }
@@ -29819,6 +34589,7 @@ static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
     int lanes = tc__cuda_width_of(p) > 1;
     tc__cuda_take_shared(p, b);
     if (lanes) tc__cuda_print_still(p, b);
+    if (lanes) tc__cuda_issue_late(p, b);
     if (lanes) tc__cuda_results(p, b);
     if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
     p->lane = lanes;
@@ -32461,7 +37232,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     int64_t words = tc__cuda_held(rows, &q, 1) * q.width / 4;
     if ((words + tc__cuda_phase_words(rows, &q)) * q.vectors <= TC__CUDA_BLOCK_HELD)
         return q;
-    q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q);
+    q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q, TC__CUDA_FLIGHT);
     return q;
 }
 
@@ -33704,6 +38475,62 @@ static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
     tc__block_close(p);
 }
 
+// `c >= 1 && c + 4 <= 1023 && r - 1 >= 0 && r - 1 < 1022`: the whole vector is in the box.
+static void tc__cuda_in_box(tc__printer *p, const tc__kbox *box) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__put(p->out, "c >= ");
+    tc__put_ix(p, tc__box_begin(x, box));
+    tc__put(p->out, " && c + %d <= ", tc__cuda_width_of(p));
+    tc__put_ix(p, tc__box_end(x, box));
+    for (uint32_t i = 2; i < box->count; i += 2) {
+        tc__put(p->out, " && ");
+        tc__put_fact(p, box->pair[i], box->pair[i + 1]);
+    }
+}
+
+// What a thread does in a box: its loads have fewer predicates, and may be whole vectors.
+static void tc__cuda_boxed(tc__printer *p, const tc__cuda_loop_body *b,
+                           const tc__cuda_place *at, const tc__kbox *box) {
+    const tc__group *whole = p->g;
+    tc__cuda_loop_body inside = *b;
+    tc__boxed boxed;
+    if (tc__boxed_open(p->out->ctx, whole, box, 0, b->end, &boxed)) {
+        for (uint32_t id = 0; id < b->end; id++) boxed.need[id] &= b->set[id];
+        inside.set = boxed.need, p->g = &boxed.g;
+        tc__cuda_one_at(p, &inside, at);
+        p->g = whole;
+    } else {
+        p->out->failed = 1;
+    }
+    tc__boxed_close(p->out->ctx, &boxed);
+}
+
+// One vector of a thread: in one of the boxes, else at the border.
+static void tc__cuda_flat_at(tc__printer *p, const tc__cuda_loop_body *b,
+                             const tc__cuda_place *at) {
+    const tc__node *loop = tc__c_column_loop(p->g, 0);
+    tc__kbox box;
+    uint32_t i = 0;
+    for (; loop && tc__box_at(loop, i, &box); i++) {
+        tc__line(p);
+        tc__put(p->out, i ? "else if (" : "if (");
+        tc__cuda_in_box(p, &box);
+        tc__put(p->out, ")");
+        tc__block_open(p);
+        tc__cuda_boxed(p, b, at, &box);
+        tc__block_close(p);
+    }
+    if (!i) {
+        tc__cuda_one_at(p, b, at);
+        return;
+    }
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__cuda_one_at(p, b, at);
+    tc__block_close(p);
+}
+
 static void tc__cuda_flat(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     tc__cuda_loop_body b;
@@ -33725,14 +38552,14 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__line(p);
         tc__put(p->out, "if (%s)", at.inside);
         tc__block_open(p);
-        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
+        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
         tc__block_close(p);
     } else {
         if (*at.beyond) {
             tc__line(p);
             tc__put(p->out, "if (%s) return;\n", at.beyond);
         }
-        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
+        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
     }
     if (q->tail) tc__cuda_flat_tail(p, &b);
     tc__cuda_body_close(p, &b);
@@ -34820,7 +39647,7 @@ static const char *const tc__text_cuda_random[] = {
     "};",
     "",
     "// fn: philox",
-    "// Philox4x32-10 with the key seed; the index of the element and draw are the counter.",
+    "// Philox4x32-10 with the key seed; i and draw are the counter.",
     "TC_FN TC_N(draw) TC_N(philox)(tc_i64 i, tc_u64 draw, tc_u64 seed) {",
     "    unsigned a = (unsigned)i, b = (unsigned)((tc_u64)i >> 32), c = (unsigned)draw, d = (unsigned)(draw >> 32);",
     "    unsigned k0 = (unsigned)seed, k1 = (unsigned)(seed >> 32);",
@@ -34836,6 +39663,17 @@ static const char *const tc__text_cuda_random[] = {
     "        k1 += 0xbb67ae85u;",
     "    }",
     "    return {{a, b, c, d}};",
+    "}",
+    "",
+    "// fn: drawn philox",
+    "// The words of element i + l, of which it takes N: 4 / N elements share what Philox gives. i is a multiple",
+    "// of 4; where l is known, what elements share is computed once.",
+    "template <int N> TC_FN TC_N(draw) TC_N(drawn)(tc_i64 i, int l, tc_u64 draw, tc_u64 seed) {",
+    "    const TC_N(draw) x = TC_N(philox)(i / (4 / N) + l / (4 / N), draw, seed);",
+    "    const unsigned *w = x.w;",
+    "    if (N == 1) return {{l & 2 ? l & 1 ? w[3] : w[2] : l & 1 ? w[1] : w[0], 0, 0, 0}};",
+    "    if (N == 2) return {{l & 1 ? w[2] : w[0], l & 1 ? w[3] : w[1], 0, 0}};",
+    "    return x;",
     "}",
     "",
     "// fn: uniform_f32",
@@ -36047,6 +40885,7 @@ typedef struct tc__isa {
     tc__convert_fn in[TC_DTYPE_COUNT], out[TC_DTYPE_COUNT];
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
+    const char *(*fault)(void); // what its compiler changed
 } tc__isa;
 
 // One register element of any class.
@@ -37873,6 +42712,23 @@ TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
     w[3] = d;
 }
 
+// fn: draw_u32 philox_u32
+// The first `words` of w, 1, 2 or 4, get the random words of the element whose index w[0] and w[1] hold:
+// as many elements as it takes share what Philox gives for one of them.
+TC_FN void TC_N(draw_u32)(TC_U32 w[4], int words, TC_E_U64 draw, TC_E_U64 seed) {
+    TC_I32 e = (TC_I32)w[0], zero = TC_K_i32(0), one = TC_NE_i32(e & 1, zero);
+    TC_I32 two = TC_NE_i32(e & 2, zero);
+    int shift = words == 1 ? 2 : words == 2;
+    if (shift) w[0] = w[0] >> shift | w[1] << (32 - shift), w[1] = w[1] >> shift;
+    TC_N(philox_u32)(w, draw, seed);
+    if (words < 4) {
+        TC_I32 a = TC_SEL_i32(one, (TC_I32)w[words], (TC_I32)w[0]);
+        TC_I32 b = TC_SEL_i32(one, (TC_I32)w[3], (TC_I32)w[words == 1 ? 2 : 1]);
+        w[0] = (TC_U32)(words == 1 ? TC_SEL_i32(two, b, a) : a);
+        w[1] = (TC_U32)b;
+    }
+}
+
 // fn: uniform_f32
 // [0, 1) from one word, 24 bits.
 TC_FN TC_F32 TC_N(uniform_f32)(TC_U32 w0) {
@@ -39187,10 +44043,10 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             for (; i < n; i++) d[i] = OUT;                                                 \
         }
 
-// The random words of the elements at i.
+// The random words of the elements at i, each of which takes `words`.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
-                                        uint64_t seed, uint64_t draw) {                    \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], int words, const tc__reg *x,          \
+                                        int64_t i, uint64_t seed, uint64_t draw) {         \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -39198,7 +44054,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
             w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
-            TC_N(philox_u32)(w, draw, seed);                                               \
+            TC_N(draw_u32)(w, words, draw, seed);                                          \
         }
 #endif
 
@@ -39406,7 +44262,7 @@ TC__LOOP_FN void TC__LN(uniform_f32)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 1, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(uniform_f32)(w[0]));
     }
 }
@@ -39415,7 +44271,7 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 2, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(normal_f32)(w[0], w[1]));
     }
 }
@@ -39550,7 +44406,7 @@ TC__LOOP_FN void TC__LN(uniform_f64)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 2, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(uniform_f64)(w[0], w[1]));
     }
 }
@@ -39559,7 +44415,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 4, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(normal_f64)(w[0], w[1], w[2], w[3]));
     }
 }
@@ -39691,6 +44547,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // COPY_
     {NULL},  // KEEP
     {NULL},  // BREAK
+    {NULL},  // SHARE
     {NULL},  // FINISH
 };
 
@@ -39807,6 +44664,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // COPY_
     {NULL},  // KEEP
     {NULL},  // BREAK
+    {NULL},  // SHARE
     {NULL},  // FINISH
 };
 
@@ -39827,6 +44685,32 @@ static const tc__block_fn TC__LN(cast)[TC__LOOP_FROM][TC_DTYPE_COUNT] = {
      TC__LN(CAST_i64_i32), NULL, TC__LN(CAST_i64_f16), TC__LN(CAST_i64_bf16),
      TC__LN(CAST_i64_f32), TC__LN(CAST_i64_f64)},
 };
+
+#define TC__FLOAT_FAULT TC__LOOP_FN const char *TC__LN(float_fault)(void)
+// ---- gen/base/float_check.c ---------------------------------------------
+// include-many: a function that does what compilers may not change, and names the option that did; NULL =
+// nothing. The includer says what stands before its body. Values come from memory that the compiler may not
+// look into, and each question is one expression: compilers change what stands together.
+TC__FLOAT_FAULT {
+    volatile float zero = 0, f = 1.5f, seven = 7, next = 1.0000001f, high, seventh, square;
+    volatile double d = 1.5, tenth = 0.1, tenth_f32 = (double)0.1f;
+    double exact;
+    float x;
+    if (tenth == tenth_f32) return "-fsingle-precision-constant";
+    high = 1 / zero, square = next * next, exact = 7.0 / 49.0, seventh = (float)exact;
+    x = high - high;
+    if (x == x || high * 2 < 3e38f) return "-ffinite-math-only";
+    x = -zero;
+    if (1 / x > 0 || 1 / (x + zero) < 0) return "-fno-signed-zeros";
+    x = f;
+    if ((x + 0.1f) - x == 0.1f) return "-fassociative-math, or x87 (-mfpmath=387)";
+    exact = d;
+    if ((exact + 0.1) - exact == 0.1) return "-funsafe-math-optimizations";
+    if (seven / 49 != seventh) return "-freciprocal-math, or x87 (-mfpmath=387)";
+    x = next;
+    if (x * x - x != square - x) return "-ffp-contract=fast";
+    return NULL;
+}
 
 // The table of an instruction set from the loops named by TC__LN.
 #define TC__ISA(NAME, LANES, TRUTH)                                                        \
@@ -39853,9 +44737,8 @@ static const tc__block_fn TC__LN(cast)[TC__LOOP_FROM][TC_DTYPE_COUNT] = {
              NULL},                                                                        \
             {{TC__LN(uniform_f32), TC__LN(uniform_f64)},                                   \
              {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
-        {                                                                                  \
-            TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)         \
-        }                                                                                  \
+            {TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)},      \
+            TC__LN(float_fault)                                                            \
     }
 
 static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
@@ -40540,8 +45423,9 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 #endif
 }
 
-// Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first
-// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.
+// Loads and stores at any address. ldn: the first n lanes, the others zero. ldm: the lanes of a mask,
+// the others zero; memory of those is not touched. stn: the first n. nt: a store past the cache; p is
+// aligned to the vector, and an sfence belongs at the end.
 
 #define TC_AT(i) q[i]
 #define TC_PART(i) u.part[i]
@@ -40580,6 +45464,27 @@ TC_FN void TC_N(st_i32)(TC_E_I32 *p, TC_I32 v) {
     TC_N(ui) u;
     u.all = v;
     TC_PARTS32(q, TC_PART);
+}
+
+// fn: ldm_f32 ld_f32
+TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {
+#if TC_W == 16
+    TC_F32 zero = {0};
+    return __builtin_ia32_loadups512_mask(p, zero, (unsigned short)__builtin_ia32_cvtd2mask512(m));
+#elif TC_ISA_AVX2 && TC_W == 8
+    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);
+#else
+    float t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_f32)(t);
+#endif
+}
+
+// fn: ldm_i32 ldm_f32
+TC_FN TC_I32 TC_N(ldm_i32)(const TC_E_I32 *p, TC_I32 m) {
+    return (TC_I32)TC_N(ldm_f32)((const float *)(const void *)p, m);
 }
 
 // fn: ldn_f32 ld_f32
@@ -40918,6 +45823,24 @@ TC_FN void TC_N(st_i64)(TC_E_I64 *p, TC_I64 v) {
     TC_N(ul) u;
     u.all = v;
     TC_PARTS64(q, TC_PART);
+}
+
+// fn: ldm_f64 ld_f64
+TC_FN TC_F64 TC_N(ldm_f64)(const double *p, TC_I32 m) {
+    double t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_f64)(t);
+}
+
+// fn: ldm_i64 ld_i64
+TC_FN TC_I64 TC_N(ldm_i64)(const TC_E_I64 *p, TC_I32 m) {
+    TC_E_I64 t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_i64)(t);
 }
 
 // fn: ldn_f64 ld_f64
@@ -42173,6 +47096,23 @@ TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
     w[1] = b;
     w[2] = c;
     w[3] = d;
+}
+
+// fn: draw_u32 philox_u32
+// The first `words` of w, 1, 2 or 4, get the random words of the element whose index w[0] and w[1] hold:
+// as many elements as it takes share what Philox gives for one of them.
+TC_FN void TC_N(draw_u32)(TC_U32 w[4], int words, TC_E_U64 draw, TC_E_U64 seed) {
+    TC_I32 e = (TC_I32)w[0], zero = TC_K_i32(0), one = TC_NE_i32(e & 1, zero);
+    TC_I32 two = TC_NE_i32(e & 2, zero);
+    int shift = words == 1 ? 2 : words == 2;
+    if (shift) w[0] = w[0] >> shift | w[1] << (32 - shift), w[1] = w[1] >> shift;
+    TC_N(philox_u32)(w, draw, seed);
+    if (words < 4) {
+        TC_I32 a = TC_SEL_i32(one, (TC_I32)w[words], (TC_I32)w[0]);
+        TC_I32 b = TC_SEL_i32(one, (TC_I32)w[3], (TC_I32)w[words == 1 ? 2 : 1]);
+        w[0] = (TC_U32)(words == 1 ? TC_SEL_i32(two, b, a) : a);
+        w[1] = (TC_U32)b;
+    }
 }
 
 // fn: uniform_f32
@@ -43489,10 +48429,10 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             for (; i < n; i++) d[i] = OUT;                                                 \
         }
 
-// The random words of the elements at i.
+// The random words of the elements at i, each of which takes `words`.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
-                                        uint64_t seed, uint64_t draw) {                    \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], int words, const tc__reg *x,          \
+                                        int64_t i, uint64_t seed, uint64_t draw) {         \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -43500,7 +48440,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
             w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
-            TC_N(philox_u32)(w, draw, seed);                                               \
+            TC_N(draw_u32)(w, words, draw, seed);                                          \
         }
 #endif
 
@@ -43708,7 +48648,7 @@ TC__LOOP_FN void TC__LN(uniform_f32)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 1, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(uniform_f32)(w[0]));
     }
 }
@@ -43717,7 +48657,7 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 2, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(normal_f32)(w[0], w[1]));
     }
 }
@@ -43852,7 +48792,7 @@ TC__LOOP_FN void TC__LN(uniform_f64)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 2, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(uniform_f64)(w[0], w[1]));
     }
 }
@@ -43861,7 +48801,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 4, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(normal_f64)(w[0], w[1], w[2], w[3]));
     }
 }
@@ -44519,8 +49459,9 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 #endif
 }
 
-// Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first
-// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.
+// Loads and stores at any address. ldn: the first n lanes, the others zero. ldm: the lanes of a mask,
+// the others zero; memory of those is not touched. stn: the first n. nt: a store past the cache; p is
+// aligned to the vector, and an sfence belongs at the end.
 
 #define TC_AT(i) q[i]
 #define TC_PART(i) u.part[i]
@@ -44559,6 +49500,27 @@ TC_FN void TC_N(st_i32)(TC_E_I32 *p, TC_I32 v) {
     TC_N(ui) u;
     u.all = v;
     TC_PARTS32(q, TC_PART);
+}
+
+// fn: ldm_f32 ld_f32
+TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {
+#if TC_W == 16
+    TC_F32 zero = {0};
+    return __builtin_ia32_loadups512_mask(p, zero, (unsigned short)__builtin_ia32_cvtd2mask512(m));
+#elif TC_ISA_AVX2 && TC_W == 8
+    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);
+#else
+    float t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_f32)(t);
+#endif
+}
+
+// fn: ldm_i32 ldm_f32
+TC_FN TC_I32 TC_N(ldm_i32)(const TC_E_I32 *p, TC_I32 m) {
+    return (TC_I32)TC_N(ldm_f32)((const float *)(const void *)p, m);
 }
 
 // fn: ldn_f32 ld_f32
@@ -44897,6 +49859,24 @@ TC_FN void TC_N(st_i64)(TC_E_I64 *p, TC_I64 v) {
     TC_N(ul) u;
     u.all = v;
     TC_PARTS64(q, TC_PART);
+}
+
+// fn: ldm_f64 ld_f64
+TC_FN TC_F64 TC_N(ldm_f64)(const double *p, TC_I32 m) {
+    double t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_f64)(t);
+}
+
+// fn: ldm_i64 ld_i64
+TC_FN TC_I64 TC_N(ldm_i64)(const TC_E_I64 *p, TC_I32 m) {
+    TC_E_I64 t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_i64)(t);
 }
 
 // fn: ldn_f64 ld_f64
@@ -46152,6 +51132,23 @@ TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
     w[1] = b;
     w[2] = c;
     w[3] = d;
+}
+
+// fn: draw_u32 philox_u32
+// The first `words` of w, 1, 2 or 4, get the random words of the element whose index w[0] and w[1] hold:
+// as many elements as it takes share what Philox gives for one of them.
+TC_FN void TC_N(draw_u32)(TC_U32 w[4], int words, TC_E_U64 draw, TC_E_U64 seed) {
+    TC_I32 e = (TC_I32)w[0], zero = TC_K_i32(0), one = TC_NE_i32(e & 1, zero);
+    TC_I32 two = TC_NE_i32(e & 2, zero);
+    int shift = words == 1 ? 2 : words == 2;
+    if (shift) w[0] = w[0] >> shift | w[1] << (32 - shift), w[1] = w[1] >> shift;
+    TC_N(philox_u32)(w, draw, seed);
+    if (words < 4) {
+        TC_I32 a = TC_SEL_i32(one, (TC_I32)w[words], (TC_I32)w[0]);
+        TC_I32 b = TC_SEL_i32(one, (TC_I32)w[3], (TC_I32)w[words == 1 ? 2 : 1]);
+        w[0] = (TC_U32)(words == 1 ? TC_SEL_i32(two, b, a) : a);
+        w[1] = (TC_U32)b;
+    }
 }
 
 // fn: uniform_f32
@@ -47468,10 +52465,10 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             for (; i < n; i++) d[i] = OUT;                                                 \
         }
 
-// The random words of the elements at i.
+// The random words of the elements at i, each of which takes `words`.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
-                                        uint64_t seed, uint64_t draw) {                    \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], int words, const tc__reg *x,          \
+                                        int64_t i, uint64_t seed, uint64_t draw) {         \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -47479,7 +52476,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
             w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
-            TC_N(philox_u32)(w, draw, seed);                                               \
+            TC_N(draw_u32)(w, words, draw, seed);                                          \
         }
 #endif
 
@@ -47687,7 +52684,7 @@ TC__LOOP_FN void TC__LN(uniform_f32)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 1, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(uniform_f32)(w[0]));
     }
 }
@@ -47696,7 +52693,7 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 2, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(normal_f32)(w[0], w[1]));
     }
 }
@@ -47831,7 +52828,7 @@ TC__LOOP_FN void TC__LN(uniform_f64)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 2, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(uniform_f64)(w[0], w[1]));
     }
 }
@@ -47840,7 +52837,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 4, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(normal_f64)(w[0], w[1], w[2], w[3]));
     }
 }
@@ -47972,6 +52969,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // COPY_
     {NULL},  // KEEP
     {NULL},  // BREAK
+    {NULL},  // SHARE
     {NULL},  // FINISH
 };
 
@@ -48088,6 +53086,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // COPY_
     {NULL},  // KEEP
     {NULL},  // BREAK
+    {NULL},  // SHARE
     {NULL},  // FINISH
 };
 
@@ -48109,6 +53108,31 @@ static const tc__block_fn TC__LN(cast)[TC__LOOP_FROM][TC_DTYPE_COUNT] = {
      TC__LN(CAST_i64_f32), TC__LN(CAST_i64_f64)},
 };
 
+// ---- gen/base/float_check.c ---------------------------------------------
+// include-many: a function that does what compilers may not change, and names the option that did; NULL =
+// nothing. The includer says what stands before its body. Values come from memory that the compiler may not
+// look into, and each question is one expression: compilers change what stands together.
+TC__FLOAT_FAULT {
+    volatile float zero = 0, f = 1.5f, seven = 7, next = 1.0000001f, high, seventh, square;
+    volatile double d = 1.5, tenth = 0.1, tenth_f32 = (double)0.1f;
+    double exact;
+    float x;
+    if (tenth == tenth_f32) return "-fsingle-precision-constant";
+    high = 1 / zero, square = next * next, exact = 7.0 / 49.0, seventh = (float)exact;
+    x = high - high;
+    if (x == x || high * 2 < 3e38f) return "-ffinite-math-only";
+    x = -zero;
+    if (1 / x > 0 || 1 / (x + zero) < 0) return "-fno-signed-zeros";
+    x = f;
+    if ((x + 0.1f) - x == 0.1f) return "-fassociative-math, or x87 (-mfpmath=387)";
+    exact = d;
+    if ((exact + 0.1) - exact == 0.1) return "-funsafe-math-optimizations";
+    if (seven / 49 != seventh) return "-freciprocal-math, or x87 (-mfpmath=387)";
+    x = next;
+    if (x * x - x != square - x) return "-ffp-contract=fast";
+    return NULL;
+}
+
 static const tc__isa tc__isa_vector =
     TC__ISA(TC__X86 ? "avx2" : "neon", TC__BLOCK_VECTOR, -1);
 #endif
@@ -48119,6 +53143,7 @@ static const tc__isa tc__isa_vector =
 #endif
 
 // Names of the vocabulary that mean something else, or nothing, below.
+#undef TC__FLOAT_FAULT
 #undef TC_F32
 #undef TC_F64
 #undef TC_I32
@@ -48135,7 +53160,7 @@ static const tc__isa *tc__isa_best(unsigned cpu) {
 #if TC__X86 && TC__GNUC
     if ((cpu & TC__CPU_WIDE) == TC__CPU_WIDE) return &tc__isa_vector;
 #elif TC__ARM64 && TC__GNUC
-    return &tc__isa_vector;
+    if (cpu & TC__CPU_NEON) return &tc__isa_vector;
 #endif
     (void)cpu;
     return &tc__isa_scalar;
@@ -48377,6 +53402,20 @@ static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int6
     for (int64_t i = 0; i < n; i++) out[i] = v + i * step;
 }
 
+// x / y, or x % y. Lanes beside each other mostly have one quotient: a lane whose remainder by that of the
+// lane before is in range needs no division.
+static void tc__expr_divide_lanes(tc__expr_op op, int64_t *x, const int64_t *y, int64_t n) {
+    int64_t q = 0, by = 0, whole = 0; // whole = q * by
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = x[i] - whole;
+        if (y[i] != by || rest < 0 || rest >= by) {
+            by = y[i], q = tc__ix_floor_div(x[i], by), whole = q * by;
+            rest = x[i] - whole;
+        }
+        x[i] = op == TC__EXPR_DIV ? q : rest;
+    }
+}
+
 static void tc__expr_apply_lanes(tc__expr_op op, int64_t *x, const int64_t *y, int64_t n) {
     if (op == TC__EXPR_ADD) {
         for (int64_t i = 0; i < n; i++) x[i] += y[i];
@@ -48384,6 +53423,10 @@ static void tc__expr_apply_lanes(tc__expr_op op, int64_t *x, const int64_t *y, i
     }
     if (op == TC__EXPR_MUL) {
         for (int64_t i = 0; i < n; i++) x[i] *= y[i];
+        return;
+    }
+    if (op == TC__EXPR_DIV || op == TC__EXPR_MOD) {
+        tc__expr_divide_lanes(op, x, y, n);
         return;
     }
     for (int64_t i = 0; i < n; i++) tc__expr_apply(op, &x[i], y[i]);
@@ -49155,29 +54198,43 @@ static void tc__contract_run(tc__frame *f) {
 }
 // ---- gen/exec/pool.c ----------------------------------------------------
 // A pool of threads for data-parallel loops. Input: a function over a range of items.
-// Output: the range is done when tc__pool_run returns. Each worker has one cache line, its
-// mailbox, with the job in it: publishing is one store per worker that takes part, and a
-// worker that does not take part reads nothing. Ranges are contiguous and depend only on
-// (items, grain, threads), never on timing. Workers spin a while after a job, then sleep; a
-// child made by fork() has no workers and runs everything inline.
+// Output: the range is done when tc__pool_run returns. Each thread has two cache lines, its
+// mailbox, with its part of the job in a few pieces. A thread does its own pieces first, so that it
+// meets the same memory kernel after kernel; then those that others have not begun. So nobody
+// waits for a thread that the system gave no CPU: on a busy machine a job takes at worst what
+// one thread takes. Pieces are contiguous and depend only on (items, grain, threads), never on timing.
+// Workers spin a while after a job, then sleep, at once where they find that they were not
+// running; those that sleep are woken when that is worth it. A child made by fork() has no
+// workers and runs everything inline.
 
 #define TC__POOL_MAX     256      // threads, the caller among them
 #define TC__POOL_SPIN_NS 1500000u // spinning before sleep; waking costs 20 us and more
-#define TC__POOL_LINE    128      // x86 fetches cache lines in pairs
+#define TC__POOL_GAP_NS  100000u  // without running while one spins: others need the CPU
+#define TC__POOL_OWED_NS                                                                   \
+    60000u // done alone since workers fell asleep, until they are woken
+#define TC__POOL_ALONE         16 // times what a wait for a thread that did not run took: alone
+#define TC__POOL_PAUSE_NS      100000000u // until threads that were missing are asked for again
+#define TC__POOL_PAUSE_MOST_NS 60000000000u
+#define TC__POOL_PIECES        4   // of a thread's part
+#define TC__POOL_LINE          128 // x86 fetches cache lines in pairs
 
 typedef void (*tc__pool_fn)(void *arg, int64_t lo, int64_t hi, int worker);
 
 #if TC__THREADS
 
 // `state` is 2 * (jobs given so far), plus 1 while the worker sleeps or is about to. One
-// atomic add both publishes a job and tells whether the worker must be woken.
+// atomic add both tells of a job and whether the worker must be woken. `claim` is 2^48 * threads that have
+// a part + 2^32 * pieces + pieces begun: who raises it by one has the next piece. What stands behind it
+// changes only when all pieces are done, and is read only by who has one.
 typedef struct tc__mailbox {
-    volatile uint32_t state;
-    volatile uint32_t done; // the state whose job is finished
-    tc__pool_fn fn;         // NULL: end of the thread
+    volatile uint64_t claim;
+    volatile uint64_t done; // pieces
+    tc__pool_fn fn;
     void *arg;
-    int64_t lo, hi;
-    char pad[TC__POOL_LINE - 40];
+    int64_t lo, hi, size; // of the part, and of a piece
+    volatile uint32_t state;
+    volatile uint32_t quit; // 1: end of the thread
+    char pad[TC__POOL_LINE - 64];
 } tc__mailbox;
 
 typedef struct tc__worker {
@@ -49187,15 +54244,20 @@ typedef struct tc__worker {
     uint32_t wakes;                 // raised under lock to end a sleep without a job
     int index;                      // 1 .. threads - 1
     int avoid;                      // the CPU of the caller, or -1
+    tc__mailbox *all;               // of the pool
     const volatile uint32_t *awake; // of the pool
     pthread_t thread;
 } tc__worker;
 
 typedef struct tc__pool {
     tc_ctx *ctx;
-    int threads;         // running workers + the caller
-    int busy;            // a job calls tc__pool_run: it runs inline
-    tc__mailbox *mail;   // owned, aligned to TC__POOL_LINE; [0] is not used
+    int threads;       // running workers + the caller
+    int busy;          // a job calls tc__pool_run: it runs inline
+    uint64_t owed;     // ns that were done alone because workers slept
+    uint64_t alone;    // until then jobs are done alone: workers are kept from running
+    uint64_t later;    // while workers are missing: when to ask the system for them again,
+    uint64_t pause;    //   and how long was waited for that
+    tc__mailbox *mail; // owned, aligned to TC__POOL_LINE; [0] is the caller's
     tc__worker *workers; // owned; [0] is not used
     void *mail_block;    // what mail was allocated as
     size_t mail_size;
@@ -49220,32 +54282,67 @@ static void tc__worker_sleep(tc__worker *w, uint32_t seen) {
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-// The state with the next job in it. The clock is asked only now and then.
+// The state with the next job in it. The clock is asked only now and then; where much more time went by
+// than that takes, somebody else was running here, and spinning keeps him from it.
 static uint32_t tc__worker_next(tc__worker *w, uint32_t seen) {
-    uint64_t end = 0;
+    uint64_t end = 0, last = 0;
     uint32_t now, turns;
     for (turns = 1;; turns++) {
         now = tc__atomic_load32(&w->mail->state);
         if (now != seen) return now;
         tc__cpu_pause();
         if (turns & 255u) continue;
-        if (!end) end = tc__now_ns() + TC__POOL_SPIN_NS;
-        if (tc__now_ns() < end || tc__atomic_load32(w->awake)) continue;
+        uint64_t time = tc__now_ns();
+        int gap = last && time - last > TC__POOL_GAP_NS;
+        if (!end) end = time + TC__POOL_SPIN_NS;
+        last = time;
+        if ((time < end && !gap) || tc__atomic_load32(w->awake)) continue;
         tc__worker_sleep(w, seen);
-        end = 0;
+        end = last = 0;
     }
+}
+
+// The next piece of a part, for thread `index`. Gives the number of threads of the job, 0 = all pieces have
+// been begun, or the thread has no part in it: there is scratch for those only that have.
+static int tc__mail_take(tc__mailbox *m, int index, int64_t *lo, int64_t *hi) {
+    uint64_t claim;
+    int threads;
+    do {
+        claim = tc__atomic_load64(&m->claim);
+        threads = (int)(claim >> 48);
+        if ((uint32_t)claim >= (claim >> 32 & UINT16_MAX) || index >= threads) return 0;
+    } while (!tc__atomic_cas64(&m->claim, claim, claim + 1));
+    *lo = m->lo + (int64_t)(uint32_t)claim * m->size;
+    *hi = m->hi - *lo < m->size ? m->hi : *lo + m->size;
+    return threads;
+}
+
+// The pieces of a mailbox that nobody has begun. Gives the number of threads of their job, 0 = there was none.
+static int tc__mail_work(tc__mailbox *m, int index) {
+    int64_t lo, hi;
+    int threads = 0, found;
+    while ((found = tc__mail_take(m, index, &lo, &hi)) != 0) {
+        threads = found;
+        m->fn(m->arg, lo, hi, index);
+        (void)tc__atomic_add64(&m->done, 1);
+    }
+    return threads;
+}
+
+// What others have not begun, of a job with so many threads.
+static void tc__mail_help(tc__mailbox *all, int index, int threads) {
+    for (int i = 1; i < threads; i++)
+        (void)tc__mail_work(&all[(index + i) % threads], index);
 }
 
 static void *tc__worker_main(void *arg) {
     tc__worker *w = (tc__worker *)arg;
-    tc__mailbox *m = w->mail;
     uint32_t seen = 0;
     (void)tc__fp_enter();
     for (;;) {
         seen = tc__worker_next(w, seen);
-        if (!m->fn) return NULL;
-        m->fn(m->arg, m->lo, m->hi, w->index);
-        tc__atomic_store32(&m->done, seen);
+        if (tc__atomic_load32(&w->mail->quit)) return NULL;
+        tc__mail_help(w->all, w->index, tc__mail_work(w->mail, w->index));
     }
 }
 
@@ -49262,23 +54359,13 @@ static void tc__worker_wake(tc__worker *w) {
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-static void tc__worker_give(tc__worker *w, tc__pool_fn fn, void *arg, int64_t lo,
-                            int64_t hi) {
-    tc__mailbox *m = w->mail;
-    m->fn = fn;
-    m->arg = arg;
-    m->lo = lo;
-    m->hi = hi;
-    if (TC__UNLIKELY(tc__atomic_add32(&m->state, 2) & 1u)) tc__worker_wake(w);
+// Tells a worker that its mailbox has changed.
+static void tc__worker_tell(tc__worker *w) {
+    if (TC__UNLIKELY(tc__atomic_add32(&w->mail->state, 2) & 1u)) tc__worker_wake(w);
 }
 
-// Waits for a worker. Where it shares this CPU after all, giving the CPU up is what helps.
-static void tc__worker_join(tc__mailbox *m, int awake) {
-    uint32_t job = tc__atomic_load32(&m->state) & ~1u, turns = 0;
-    while (tc__atomic_load32(&m->done) != job) {
-        if (++turns < 128u || awake) tc__cpu_pause();
-        if (turns >= 128u && !awake) (void)sched_yield();
-    }
+static int tc__worker_sleeps(const tc__worker *w) {
+    return (int)(tc__atomic_load32(&w->mail->state) & 1u);
 }
 
 static int tc__worker_start(tc__worker *w) {
@@ -49303,7 +54390,7 @@ static void tc__pool_start(tc__pool *p) {
     while (p->threads < p->room) {
         tc__worker *w = &p->workers[p->threads];
         w->mail = &p->mail[p->threads];
-        w->index = p->threads, w->awake = &p->awake;
+        w->index = p->threads, w->all = p->mail, w->awake = &p->awake;
         w->avoid = avoid;
         if (!tc__worker_start(w)) break;
         p->threads++;
@@ -49322,14 +54409,15 @@ TC__UNUSED static void tc__pool_close(tc__pool *p) {
     if (!p) return;
     for (i = 1; i < p->threads && !tc__pool_in_child(p); i++) {
         tc__worker *w = &p->workers[i];
-        tc__worker_give(w, NULL, NULL, 0, 0);
+        tc__atomic_store32(&w->mail->quit, 1);
+        tc__worker_tell(w);
         (void)pthread_join(w->thread, NULL);
         (void)pthread_cond_destroy(&w->wake);
         (void)pthread_mutex_destroy(&w->lock);
     }
     tc__fork_mark_close(p->fork_mark);
     tc__free(p->ctx, p->mail_block, p->mail_size);
-    tc__free(p->ctx, p->workers, (size_t)p->room * sizeof *p->workers);
+    TC__FREE_ARRAY(p->ctx, p->workers, p->room);
     tc__free(p->ctx, p, sizeof *p);
 }
 
@@ -49372,30 +54460,116 @@ TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) {
     if (awake) tc__pool_wake(p);
 }
 
-// Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter), a
-// range per worker. The caller is worker 0. Inline when one range holds everything, and without a
-// pool.
+// Puts the items [lo, hi) of a job for so many threads into a mailbox, in pieces of `size`. All pieces of
+// the job before are done.
+static void tc__mail_fill(tc__mailbox *m, const tc__mailbox *part, int threads) {
+    uint64_t pieces = (uint64_t)((part->hi - part->lo - 1) / part->size + 1);
+    m->fn = part->fn, m->arg = part->arg;
+    m->lo = part->lo, m->hi = part->hi, m->size = part->size;
+    tc__atomic_store64(&m->done, 0);
+    tc__atomic_store64(&m->claim, (uint64_t)threads << 48 | pieces << 32);
+}
+
+static int tc__mail_is_done(const tc__mailbox *m) {
+    return tc__atomic_load64(&m->done) == (tc__atomic_load64(&m->claim) >> 32 & UINT16_MAX);
+}
+
+// Waits until all pieces of a mailbox are done. Where who has one shares this CPU, giving the CPU up is
+// what helps.
+static void tc__mail_join(const tc__mailbox *m, int awake) {
+    for (uint32_t turns = 0; !tc__mail_is_done(m);) {
+        if (++turns < 128u || awake) tc__cpu_pause();
+        if (turns >= 128u && !awake) (void)sched_yield();
+    }
+}
+
+// Waits for the pieces that others have. One that takes much longer than what the caller did belongs to a
+// thread that does not run: it would happen again, so for a while there are no others.
+static void tc__pool_join(tc__pool *p, int n, uint64_t begun) {
+    int i = 0;
+    while (i < n && tc__mail_is_done(&p->mail[i])) i++;
+    if (i == n) return;
+    uint64_t worked = tc__now_ns() - begun;
+    for (; i < n; i++) tc__mail_join(&p->mail[i], (int)p->awake);
+    uint64_t now = tc__now_ns(), waited = now - begun - worked;
+    if (waited > worked + TC__POOL_GAP_NS) p->alone = now + TC__POOL_ALONE * waited;
+}
+
+// Tells the workers 1 .. n - 1 of their parts: those that sleep or those that do not. Gives how many sleep.
+static int tc__pool_tell(tc__pool *p, int n, int sleepers) {
+    int asleep = 0;
+    for (int i = 1; i < n; i++) {
+        int sleeps = tc__worker_sleeps(&p->workers[i]) && !p->awake;
+        asleep += sleeps;
+        if (sleeps == sleepers) tc__worker_tell(&p->workers[i]);
+    }
+    return asleep;
+}
+
+// The first piece of the caller's part, timed: what is left is done alone, until what was so is worth
+// waking those who sleep.
+static void tc__pool_test(tc__pool *p, int n) {
+    tc__mailbox *m = p->mail;
+    int64_t lo, hi, items = p->mail[n - 1].hi;
+    uint64_t begun = tc__now_ns();
+    if (!tc__mail_take(m, 0, &lo, &hi)) return;
+    m->fn(m->arg, lo, hi, 0);
+    (void)tc__atomic_add64(&m->done, 1);
+    double each = (double)(tc__now_ns() - begun) / (double)(hi - lo);
+    double left = each * (double)(items - hi);
+    p->owed += left < TC__POOL_OWED_NS ? (uint64_t)left : TC__POOL_OWED_NS;
+    if (p->owed < TC__POOL_OWED_NS) return;
+    p->owed = 0;
+    (void)tc__pool_tell(p, n, 1);
+}
+
+// Workers that the system had no thread for when the pool began are asked for again, ever more rarely.
+static void tc__pool_complete(tc__pool *p) {
+    uint64_t now;
+    if (p->busy || tc__atomic_load32(&p->awake) || tc__pool_in_child(p)) return;
+    now = tc__now_ns();
+    if (now < p->later) return;
+    if (p->later) tc__pool_start(p);
+    p->pause = p->pause ? 2 * p->pause : TC__POOL_PAUSE_NS;
+    if (p->pause > TC__POOL_PAUSE_MOST_NS) p->pause = TC__POOL_PAUSE_MOST_NS;
+    p->later = now + p->pause;
+}
+
+// Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter), a few per
+// worker. The caller is worker 0. Inline when one range holds everything, and without a pool.
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
                                     int64_t grain) {
-    int64_t size, grains, end;
+    tc__mailbox part;
+    int64_t size, grains;
     int i, n;
     if (items <= 0) return;
     if (grain < 1) grain = 1;
+    if (p && TC__UNLIKELY(p->threads < p->room) && items > grain) tc__pool_complete(p);
     if (items <= grain || !p || p->threads < 2 || p->busy || tc__pool_in_child(p)) {
+        fn(arg, 0, items, 0);
+        return;
+    }
+    uint64_t begun = tc__now_ns();
+    if (begun < p->alone) {
         fn(arg, 0, items, 0);
         return;
     }
     grains = (items - 1) / grain + 1;
     n = grains < p->threads ? (int)grains : p->threads;
-    size = ((grains - 1) / n + 1) * grain; // whole grains each
-    n = (int)((items - 1) / size + 1);
+    size = (grains - 1) / n + 1; // whole grains each
+    n = (int)((grains - 1) / size + 1);
+    part.fn = fn, part.arg = arg;
+    part.size = ((size - 1) / TC__POOL_PIECES + 1) * grain;
+    size *= grain;
     p->busy = 1;
-    for (i = 1; i < n; i++) {
-        end = i + 1 < n ? size * (i + 1) : items;
-        tc__worker_give(&p->workers[i], fn, arg, size * i, end);
+    for (i = 0; i < n; i++) {
+        part.lo = size * i, part.hi = i + 1 < n ? size * (i + 1) : items;
+        tc__mail_fill(&p->mail[i], &part, n);
     }
-    fn(arg, 0, size < items ? size : items, 0);
-    for (i = 1; i < n; i++) tc__worker_join(&p->mail[i], (int)p->awake);
+    if (tc__pool_tell(p, n, 0)) tc__pool_test(p, n);
+    (void)tc__mail_work(p->mail, 0);
+    tc__mail_help(p->mail, 0, n);
+    tc__pool_join(p, n, begun);
     p->busy = 0;
 }
 
@@ -49567,15 +54741,65 @@ static uint64_t tc__key_f64(const void *x, int64_t i) {
     return tc__float_key(bits, 64);
 }
 
+// The first of x[i, n) that may stand before x[of], n = none, by the type's own comparison, with which NaN
+// may always: the keys decide. Nearly all elements of a row are behind, so 32 at once are looked at where
+// the compiler has vectors.
+typedef int64_t (*tc__pass_fn)(const void *x, int64_t i, int64_t n, int64_t of);
+
+enum { TC__PASSED = 32 };
+
+#define TC__PASS_ONE(T, IS_BEHIND)                                                         \
+    while (i < n && x[i] IS_BEHIND x[of]) i++;                                             \
+    return i
+#if TC__GNUC
+#    define TC__PASS(name, T, MASK, IS_BEHIND)                                             \
+        static int64_t name(const void *row, int64_t i, int64_t n, int64_t of) {           \
+            typedef T vector __attribute__((vector_size(32)));                             \
+            typedef MASK truth __attribute__((vector_size(32)));                           \
+            enum { W = 32 / sizeof(T) };                                                   \
+            const T *x = (const T *)row;                                                   \
+            const vector none = {0}, last = none + x[of];                                  \
+            for (; i + TC__PASSED <= n; i += TC__PASSED) {                                 \
+                truth behind = ~(truth)none;                                               \
+                int64_t all[4];                                                            \
+                for (int k = 0; k < TC__PASSED; k += W) {                                  \
+                    vector v;                                                              \
+                    memcpy(&v, x + i + k, sizeof v);                                       \
+                    behind &= (truth)(v IS_BEHIND last);                                   \
+                }                                                                          \
+                memcpy(all, &behind, sizeof all);                                          \
+                if ((all[0] & all[1] & all[2] & all[3]) != -1) break;                      \
+            }                                                                              \
+            TC__PASS_ONE(T, IS_BEHIND);                                                    \
+        }
+#else
+#    define TC__PASS(name, T, MASK, IS_BEHIND)                                             \
+        static int64_t name(const void *row, int64_t i, int64_t n, int64_t of) {           \
+            const T *x = (const T *)row;                                                   \
+            TC__PASS_ONE(T, IS_BEHIND);                                                    \
+        }
+#endif
+TC__PASS(tc__pass_up_i32, int32_t, int32_t, >=)
+TC__PASS(tc__pass_up_i64, int64_t, int64_t, >=)
+TC__PASS(tc__pass_up_f32, float, int32_t, >=)
+TC__PASS(tc__pass_up_f64, double, int64_t, >=)
+TC__PASS(tc__pass_down_i32, int32_t, int32_t, <=)
+TC__PASS(tc__pass_down_i64, int64_t, int64_t, <=)
+TC__PASS(tc__pass_down_f32, float, int32_t, <=)
+TC__PASS(tc__pass_down_f64, double, int64_t, <=)
+#undef TC__PASS
+#undef TC__PASS_ONE
+
 static const struct tc__key_row {
     int dtype;
     uint64_t (*key)(const void *x, int64_t i);
-    uint64_t mask; // bits of a key
+    uint64_t mask;       // bits of a key
+    tc__pass_fn pass[2]; // of an ascending and a descending order
 } tc__keys[] = {
-    {TC_I32, tc__key_i32, UINT32_MAX},
-    {TC_I64, tc__key_i64, UINT64_MAX},
-    {TC_F32, tc__key_f32, UINT32_MAX},
-    {TC_F64, tc__key_f64, UINT64_MAX},
+    {TC_I32, tc__key_i32, UINT32_MAX, {tc__pass_up_i32, tc__pass_down_i32}},
+    {TC_I64, tc__key_i64, UINT64_MAX, {tc__pass_up_i64, tc__pass_down_i64}},
+    {TC_F32, tc__key_f32, UINT32_MAX, {tc__pass_up_f32, tc__pass_down_f32}},
+    {TC_F64, tc__key_f64, UINT64_MAX, {tc__pass_up_f64, tc__pass_down_f64}},
 };
 
 static const struct tc__key_row *tc__key_of(const tc__opaque *o) {
@@ -49707,7 +54931,8 @@ static const tc__keyed *tc__select_row(const tc__opaque *o, const void *x, int64
     tc__keyed *heap = (tc__keyed *)(void *)scratch, v;
     for (int64_t i = 0; i < k; i++) heap[i].key = row->key(x, i) ^ turn, heap[i].at = i;
     for (int64_t i = k / 2; i-- > 0;) tc__heap_down(heap, k, i);
-    for (int64_t i = k; i < n; i++) {
+    tc__pass_fn pass = row->pass[turn != 0];
+    for (int64_t i = k; (i = pass(x, i, n, heap[0].at)) < n; i++) {
         v.key = row->key(x, i) ^ turn, v.at = i;
         if (v.key >= heap[0].key) continue;
         heap[0] = v;
@@ -50759,11 +55984,12 @@ static void tc__interp_run(const tc__interp *p, const tc__kargs *a, int64_t lo, 
 // descriptor, belongs to us alone and is never looked up again. There are no locks: the
 // worst a race can do is to make two processes compile the same kernel.
 
-#define TC__CACHE_ENTRY_MAX ((size_t)256 << 20) // bytes of one entry
-#define TC__CACHE_BYTES     ((uint64_t)1 << 30) // default limit of all entries
-#define TC__CACHE_ENTRIES   10000u              // default limit of their number
-#define TC__CACHE_TOUCH_S   3600                // how exact "least recently used" is
-#define TC__CACHE_SCAN      256u                // puts between two looks at the directory
+#define TC__CACHE_ENTRY_MAX ((size_t)256 << 20)  // bytes of one entry
+#define TC__CACHE_BYTES     ((uint64_t)1 << 30)  // default limit of all entries
+#define TC__CACHE_ENTRIES   10000u               // default limit of their number
+#define TC__CACHE_TOUCH_S   3600                 // how exact "least recently used" is
+#define TC__CACHE_SCAN      256u                 // puts between two looks at the directory
+#define TC__CACHE_FULL_NS   UINT64_C(1000000000) // before the first new try on a full disk
 
 typedef struct tc__cache_stats {
     uint64_t hits, misses; // every get is one of them
@@ -50776,6 +56002,8 @@ typedef struct tc__cache {
     tc_ctx *ctx;
     int dir;              // -1 = nothing on disk
     int read_only;        // set by the first failure that will come again
+    uint64_t full_until;  // ns: no space; another try then. 0 = there is
+    uint64_t full_pause;  // ns, doubled each time
     uint64_t limit_bytes; // may be changed after open
     uint64_t limit_entries;
     uint64_t bytes, entries; // as far as known: exact at the last scan
@@ -50916,21 +56144,17 @@ static int tc__cache_try(const tc__cache *h, const char *base, const char *below
     return dir;
 }
 
-// The last resort, a directory with our number in a place that others use too. It must be
-// one where nobody can rename what is not his.
+// The last resort, a directory with our number in a place that others use too.
 static int tc__cache_try_temporary(const tc__cache *h) {
-    const char *base = tc__env("TMPDIR");
+    const char *base;
     char name[40];
-    struct stat s;
-    int parent, root;
-    if (!base || base[0] != '/') base = "/tmp";
-    (void)snprintf(name, sizeof name, "tcompile-%lu", (unsigned long)geteuid());
-    parent = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (parent < 0) return -1;
-    if (fstat(parent, &s) || !(s.st_mode & S_ISVTX || tc__is_mine(parent, TC__MINE_ONLY))) {
-        tc__log(h->ctx, TC__LOG_CACHE, "%s: others may rename there; not used", base);
-        return tc__close(parent), -1;
+    int parent = tc__temporary_open(&base), root;
+    if (parent < 0) {
+        tc__log(h->ctx, TC__LOG_CACHE, "%s: %s; not used", base,
+                errno == EPERM ? "others may rename there" : strerror(errno));
+        return -1;
     }
+    (void)snprintf(name, sizeof name, "tcompile-%lu", (unsigned long)geteuid());
     root = tc__dir_open_at(parent, name);
     tc__close(parent);
     return tc__cache_enter(h, root, base);
@@ -51110,15 +56334,19 @@ static int tc__cache_count(tc__cache *h, int hit) {
     return hit;
 }
 
-// A failure that will come again (a full or read-only disk) ends the writing.
+// A failure that will come again (a read-only disk) ends the writing; a full disk is let alone for
+// a while, which doubles.
 static int tc__cache_unstored(tc__cache *h) {
-    int error = errno;
-    int lasting = error == EROFS || error == EACCES || error == EPERM || error == ENOSPC ||
-                  error == EDQUOT || error == ENOENT;
+    int error = errno, full = error == ENOSPC || error == EDQUOT;
+    int lasting = error == EROFS || error == EACCES || error == EPERM || error == ENOENT;
     h->stats.unstored++;
     h->read_only |= lasting;
+    if (full) h->full_pause = h->full_pause ? 2 * h->full_pause : TC__CACHE_FULL_NS;
+    if (full) h->full_until = tc__now_ns() + h->full_pause;
     tc__cache_trouble(h, "an entry was not stored: %s%s", strerror(error),
-                      lasting ? "; no more are tried" : "");
+                      lasting ? "; no more are tried"
+                      : full  ? "; tried again later"
+                              : "");
     return 0;
 }
 
@@ -51130,6 +56358,7 @@ static int tc__cache_write(tc__cache *h, const uint8_t content[32],
     tc__blob file;
     int ok;
     if (h->dir < 0 || h->read_only) return 0;
+    if (h->full_until && tc__now_ns() < h->full_until) return h->stats.unstored++, 0;
     memset(&head, 0, sizeof head);
     if (key->size > TC__CACHE_ENTRY_MAX / 2 || size > TC__CACHE_ENTRY_MAX / 2) return 0;
     if (!tc__blob_init(h->ctx, &file, sizeof head + key->size + size)) return 0;
@@ -51148,6 +56377,7 @@ static int tc__cache_write(tc__cache *h, const uint8_t content[32],
     ok = tc__file_replace(h->dir, name, file.at, file.size, h->serial++);
     if (!ok) (void)tc__cache_unstored(h);
     if (ok) h->stats.stored++, h->entries++, h->bytes += file.size;
+    if (ok) h->full_until = h->full_pause = 0;
     tc__blob_free(h->ctx, &file);
     if (h->serial % TC__CACHE_SCAN == 1 || h->bytes > h->limit_bytes ||
         h->entries > h->limit_entries) {
@@ -51191,6 +56421,11 @@ TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys,
     ok = tc__cache_write(h, digest, &object, data, size);
     for (i = 0; i < count && ok; i++) ok = tc__cache_write(h, digest, &keys[i], NULL, 0);
     return ok;
+}
+
+// The directory of the entries, opened once more; -1 = there is none. h may be NULL.
+TC__UNUSED static int tc__cache_folder(const tc__cache *h) {
+    return h && h->dir >= 0 ? fcntl(h->dir, F_DUPFD_CLOEXEC, 3) : -1;
 }
 
 TC__UNUSED static void tc__cache_close(tc__cache *h) {
@@ -51257,6 +56492,11 @@ TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys,
     return 0;
 }
 
+TC__UNUSED static int tc__cache_folder(const tc__cache *h) {
+    (void)h;
+    return -1;
+}
+
 TC__UNUSED static void tc__cache_close(tc__cache *h) {
     if (h) tc__free(h->ctx, h, sizeof *h);
 }
@@ -51286,6 +56526,8 @@ typedef struct tc__module {
 typedef struct tc__modules {
     tc_ctx *ctx;
     TC__VEC(tc__module *) all; // owned
+    uint64_t serial;           // loads so far
+    int passes;                // the last failure to load may be gone the next time
 } tc__modules;
 
 TC__UNUSED static void tc__modules_init(tc__modules *s, tc_ctx *c) {
@@ -51309,10 +56551,14 @@ static tc__module *tc__module_add(tc__modules *s, const uint8_t digest[32],
                         ? TC__NEW(s->ctx, tc__module)
                         : NULL;
     const char *why;
+    s->passes = 1; // no memory
     if (!m) return NULL;
-    m->handle = tc__dl_load("tcompile", at, size);
+    errno = 0;
+    m->handle = tc__dl_load("tcompile", &s->serial, at, size);
     if (!m->handle) {
+        int error = errno;
         why = dlerror();
+        s->passes = tc__is_passing(error) || (why && tc__is_passing_text(why));
         tc__log(s->ctx, TC__LOG_CACHE, "an object does not load: %s",
                 why ? why : "unknown");
         tc__free(s->ctx, m, sizeof *m);
@@ -51375,43 +56621,10 @@ TC__UNUSED static void tc__modules_close(tc__modules *s) {
 }
 
 #endif // TC__JIT
-// ---- gen/exec/cc.c ------------------------------------------------------
-// The C compiler: finds it, knows it well enough to name it in a cache key, and runs it.
-// Input: complete translation units that include nothing. Output: the bytes of shared
-// objects, or 0 and the compiler's own words in cc->why.
-//
-// The driver (`cc`) is asked once, with -###, which programs it would run (cc1, as, ld),
-// and these are run directly, cc1 piped into as. A small kernel takes 18 ms so, 23 through
-// the driver, 30 with `cc -O2 -shared`; 33, 53, 63 with clang. The lines are kept in the
-// disk cache. Whatever is odd about them, or about what they produce, means the plain
-// driver from then on.
-//
-// Not done: a cc1 started ahead of time that waits on its input. It hides about 8 ms of
-// cc1's own start, but only for the first build after each pause, and leaves a child
-// process in every host (which its wait(), its SIGCHLD handler and its debugger see). The
-// first calls run interpreted anyway, and a kernel in the disk cache needs no compiler at
-// all.
-
-typedef struct tc__cc_options {
-    const char *compiler; // NULL = CC, else the first of cc, gcc, clang
-    const char *flags;    // further flags; NULL = "-w"
-    unsigned cpu;         // TC__CPU_ bits that the text may use
-    int limit_ms;         // for one step; 0 = 60 s
-    size_t memory;        // bytes for one process; 0 = 4 GB
-    int driver_only;      // do not learn the driver's lines
-} tc__cc_options;
+// ---- gen/exec/work.c ----------------------------------------------------
+// What programs of ours are started with: their words, their environment, and a directory to work in.
 
 #if TC__JIT
-
-#    define TC__CC_LIMIT_MS   60000 // for one step of the compiler
-#    define TC__CC_WIDTH_MAX  4     // units in work at once, each at most two processes
-#    define TC__CC_OBJECT_MAX ((size_t)512 << 20)
-
-// Words of learnt lines that stand for file names. No driver prints them: "@" means a file
-// of further arguments, which it has put in already.
-#    define TC__CC_SOURCE "@source"
-#    define TC__CC_OBJECT "@object"
-#    define TC__CC_OUTPUT "@output"
 
 // ---- argv arrays
 
@@ -51452,8 +56665,9 @@ static void tc__words_join(tc__words *w, const char *a, const char *b) {
 
 static void tc__words_add(tc__words *w, const char *word) { tc__words_join(w, word, ""); }
 
-// What a compiler may see of our environment; temporary files go to `work`.
-static void tc__words_environment(tc__words *w, const char *work) {
+// What a compiler may see of our environment; temporary files go to where it works. `mark` is a
+// word by which all that it starts is known.
+static void tc__words_environment(tc__words *w, const char *work, const char *mark) {
     static const char *const kept[] = {
         "PATH=", "HOME=", "LD_LIBRARY_PATH=", "SDKROOT=", "CCACHE_", "DEVELOPER_DIR="};
     char **e;
@@ -51461,6 +56675,7 @@ static void tc__words_environment(tc__words *w, const char *work) {
     tc__words_add(w, "LC_ALL=C");
     tc__words_add(w, "LANG=C");
     tc__words_join(w, "TMPDIR=", work);
+    tc__words_add(w, mark);
     for (e = environ; e && *e && !tc__is_privileged(); e++) {
         for (i = 0; i < TC__COUNT(kept); i++) {
             if (!strncmp(*e, kept[i], strlen(kept[i]))) tc__words_add(w, *e);
@@ -51492,34 +56707,186 @@ static void tc__words_split(tc__words *w, const char *s, size_t n) {
     }
 }
 
-// ---- the work directory: private, with short file names, gone after each build
+// ---- the work directory
 
+// Where the compiler works: private, with short file names, gone after each build. It is held by
+// a descriptor and the compiler starts inside, so no name is looked up that another user could
+// have exchanged. It is locked while it is ours: one that is not was left by a process that was
+// killed, and goes at the next start with all that was started there and still runs.
 typedef struct tc__work {
-    int dir;
-    char path[256];
+    int parent, dir;
+    char name[64]; // in parent
+    char mark[80]; // a word of the environment of what runs there
+    char path[48]; // of dir, for what runs there
 } tc__work;
 
-static int tc__work_open(tc__work *w) {
-    const char *root = tc__env("TMPDIR");
-    w->dir = -1;
-    if (!root || root[0] != '/' || strlen(root) > sizeof w->path - 32) root = "/tmp";
-    (void)snprintf(w->path, sizeof w->path, "%s/tcompile-XXXXXX", root);
-    if (!mkdtemp(w->path)) return 0;
-    w->dir = open(w->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return w->dir >= 0 || (rmdir(w->path), 0);
-}
+#    define TC__WORK_END  ".work"
+#    define TC__WORK_MARK "TCOMPILE_WORK="
 
 static void tc__work_visit(void *arg, int dir, const char *name) {
     (void)arg;
     if (unlinkat(dir, name, 0)) (void)unlinkat(dir, name, AT_REMOVEDIR);
 }
 
+static void tc__work_mark(char mark[80], const char *name) {
+    (void)snprintf(mark, 80, "%s%s", TC__WORK_MARK, name);
+}
+
+// Whether an open directory is still the one of that name, which may have been swept.
+static int tc__work_is_there(int parent, const char *name, int dir) {
+    struct stat a, b;
+    return !fstat(dir, &a) && !fstatat(parent, name, &b, AT_SYMLINK_NOFOLLOW) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Removes a directory whose lock can be had: nobody works there.
+static void tc__work_sweep(void *arg, int parent, const char *name) {
+    tc_ctx *c = (tc_ctx *)arg;
+    size_t n = strlen(name), end = sizeof TC__WORK_END - 1;
+    char mark[80];
+    int dir;
+    if (n < end || n >= 64 || strcmp(name + n - end, TC__WORK_END)) return;
+    dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir >= 0 && tc__is_mine(dir, TC__MINE_ONLY) && !flock(dir, LOCK_EX | LOCK_NB) &&
+        tc__work_is_there(parent, name, dir)) {
+        tc__work_mark(mark, name);
+        tc__kill_marked(c, mark);
+        (void)tc__dir_each(dir, tc__work_visit, NULL);
+        (void)unlinkat(parent, name, AT_REMOVEDIR);
+        tc__log(c, TC__LOG_CACHE, "%s: left by a process that was killed; removed", name);
+    }
+    tc__close(dir);
+}
+
+// Makes, opens and locks a directory of a new name. A file system without locks will do: there
+// nothing is swept. 0 = errno tells why; EAGAIN: somebody swept it, another name may work.
+static int tc__work_make(tc__work *w, int turn) {
+    int low;
+    (void)snprintf(w->name, sizeof w->name, "%lx.%x.%llx%s", (long)getpid(), (unsigned)turn,
+                   (unsigned long long)(tc__now_ns() ^ (uint64_t)(uintptr_t)w),
+                   TC__WORK_END);
+    tc__work_mark(w->mark, w->name);
+    if (mkdirat(w->parent, w->name, 0700)) return 0;
+    low = openat(w->parent, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    w->dir =
+        low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 3); // 0 to 2 may be free: see tc__pipe
+    tc__close(low);
+    if (w->dir < 0) return (void)unlinkat(w->parent, w->name, AT_REMOVEDIR), 0;
+    int taken = flock(w->dir, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    if (!taken && tc__is_mine(w->dir, TC__MINE_ONLY) &&
+        tc__work_is_there(w->parent, w->name, w->dir))
+        return 1;
+    tc__close(w->dir);
+    w->dir = -1;
+    return errno = EAGAIN, 0;
+}
+
+static void tc__work_folder(char name[40]) {
+    (void)snprintf(name, 40, "tcompile-%lu", (unsigned long)geteuid());
+}
+
+// The directory of work directories: ours, among the temporary files, else in the cache.
+static int tc__work_parent(const tc__cache *cache) {
+    const char *path;
+    char name[40];
+    int temporary = tc__temporary_open(&path), error = errno, dir = -1;
+    tc__work_folder(name);
+    if (temporary >= 0) dir = tc__dir_open_at(temporary, name);
+    if (dir < 0 && temporary >= 0) error = errno;
+    tc__close(temporary);
+    if (dir >= 0 && tc__is_mine(dir, TC__MINE_ONLY)) return dir;
+    if (dir >= 0) error = EPERM;
+    tc__close(dir);
+    dir = tc__cache_folder(cache);
+    return dir < 0 ? (errno = error, -1) : dir;
+}
+
+enum {
+    TC__WORK_SWEEP = 1,  // looks for what killed processes left first
+    TC__WORK_BY_PATH = 2 // does as if no process could be started in an open directory
+};
+
+// 0 = there is no place; errno tells why.
+static int tc__work_open(tc__work *w, tc_ctx *c, const tc__cache *cache, int how) {
+    enum { TURNS = 64 };
+    int inside = !(how & TC__WORK_BY_PATH) && tc__spawn_enter_find();
+    memset(w, 0, sizeof *w);
+    w->parent = w->dir = -1, errno = EAGAIN;
+    for (int turn = 0; turn < TURNS && w->dir < 0; turn++) {
+        // ENOENT: another process, which was done, has just removed the parent.
+        w->parent = tc__work_parent(cache);
+        if (w->parent < 0 && errno == ENOENT) continue;
+        if (w->parent < 0) return 0;
+        if (how & TC__WORK_SWEEP) (void)tc__dir_each(w->parent, tc__work_sweep, c);
+        if (tc__work_make(w, turn)) break;
+        tc__close(w->parent);
+        w->parent = -1;
+        if (errno != EAGAIN && errno != ENOENT) return 0;
+    }
+    // Where nothing starts in an open directory, that is reached through our descriptor.
+    if (inside) strcpy(w->path, ".");
+    if (!inside)
+        (void)snprintf(w->path, sizeof w->path, "/proc/%ld/fd/%d", (long)getpid(), w->dir);
+    return w->dir >= 0;
+}
+
 static void tc__work_close(tc__work *w) {
+    const char *path;
+    char name[40];
+    int temporary;
     if (w->dir < 0) return;
     (void)tc__dir_each(w->dir, tc__work_visit, NULL);
+    (void)unlinkat(w->parent, w->name, AT_REMOVEDIR);
     tc__close(w->dir);
-    (void)rmdir(w->path);
+    tc__close(w->parent);
+    tc__work_folder(name);
+    temporary = tc__temporary_open(&path);
+    if (temporary >= 0) (void)unlinkat(temporary, name, AT_REMOVEDIR); // if it is empty
+    tc__close(temporary);
 }
+
+// The descriptor for tc__proc.folder.
+static int tc__work_inside(const tc__work *w) { return w->path[0] == '.' ? w->dir : 0; }
+
+#endif // TC__JIT
+// ---- gen/exec/cc.c ------------------------------------------------------
+// The C compiler: finds it, knows it well enough to name it in a cache key, and runs it.
+// Input: complete translation units that include nothing. Output: the bytes of shared
+// objects, or 0 and the compiler's own words in cc->why.
+//
+// The driver (`cc`) is asked once, with -###, which programs it would run (cc1, as, ld),
+// and these are run directly, cc1 piped into as. A small kernel takes 18 ms so, 23 through
+// the driver, 30 with `cc -O2 -shared`; 33, 53, 63 with clang. The lines are kept in the
+// disk cache. Whatever is odd about them, or about what they produce, means the plain
+// driver from then on.
+//
+// Not done: a cc1 started ahead of time that waits on its input. It hides about 8 ms of
+// cc1's own start, but only for the first build after each pause, and leaves a child
+// process in every host (which its wait(), its SIGCHLD handler and its debugger see). The
+// first calls run interpreted anyway, and a kernel in the disk cache needs no compiler at
+// all.
+
+typedef struct tc__cc_options {
+    const char *compiler; // NULL = CC, else the first of cc, gcc, clang
+    const char *flags;    // further flags; NULL = "-w"
+    unsigned cpu;         // TC__CPU_ bits that the text may use
+    int limit_ms;         // for one step; 0 = 60 s
+    size_t memory;        // bytes for one process; 0 = 4 GB
+    int driver_only;      // do not learn the driver's lines
+    int by_path;          // do as if no process could be started in an open directory
+} tc__cc_options;
+
+#if TC__JIT
+
+#    define TC__CC_LIMIT_MS   60000 // for one step of the compiler
+#    define TC__CC_WIDTH_MAX  4     // units in work at once, each at most two processes
+#    define TC__CC_OBJECT_MAX ((size_t)512 << 20)
+
+// Words of learnt lines that stand for file names. No driver prints them: "@" means a file
+// of further arguments, which it has put in already.
+#    define TC__CC_SOURCE "@source"
+#    define TC__CC_OBJECT "@object"
+#    define TC__CC_OUTPUT "@output"
 
 // ---- the compiler
 
@@ -51543,14 +56910,18 @@ typedef struct tc__cc {
     tc__cc_options options;
     tc__cc_state state;
     tc__cc_kind kind;
-    tc__words command;              // the compiler and the words that came with its name
-    tc__words step[TC__CC_STEPS];   // learnt lines
-    const char *version;            // the line with its version
-    tc__text identity;              // all that its output depends on
-    tc__text why;                   // what the last failure printed
+    tc__words command;            // the compiler and the words that came with its name
+    tc__words step[TC__CC_STEPS]; // learnt lines
+    const char *version;          // the line with its version
+    tc__text identity;            // all that its output depends on
+    tc__text why;                 // what the last failure printed
+    int passes; //   and whether it may be gone the next time: memory, space
+    int swept;  // what killed processes left was looked for
     uint64_t builds, driver_builds; // units
     uint64_t build_ns;
 } tc__cc;
+
+// ---- finding it
 
 // A program by its name in PATH, or by its path; "" if there is none.
 static const char *tc__cc_find(tc__cc *cc, const char *name, const char *path) {
@@ -51604,8 +56975,9 @@ static void tc__cc_choose(tc__cc *cc) {
 static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
     static const char *const by_kind[] = {"-O2", "-O1 -fexpensive-optimizations -fgcse",
                                           "-O1 -fno-unroll-loops"};
-    static const char common[] = "-fPIC -shared -nostdlib -ffp-contract=off -fwrapv "
-                                 "-fno-strict-aliasing -fvisibility=hidden";
+    static const char common[] =
+        "-fPIC -shared -nostdlib -fno-fast-math -ffp-contract=off -fwrapv "
+        "-fno-strict-aliasing -fvisibility=hidden";
     // A small file of two segments: less to hash and to map at a warm start.
 #    ifdef __ELF__
     static const char link[] =
@@ -51655,19 +57027,57 @@ static int tc__cc_put_file(tc__text *t, const char *path) {
     return 1;
 }
 
+static const char *tc__base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int tc__cc_work_open(tc__cc *cc, tc__work *work) {
+    int how = cc->options.by_path ? TC__WORK_BY_PATH : 0;
+    if (!cc->swept++) how |= TC__WORK_SWEEP;
+    return tc__work_open(work, cc->ctx, cc->cache, how);
+}
+
+// No place to work, in words.
+static void tc__work_trouble(tc__cc *cc) {
+    int error = errno;
+    cc->passes |= tc__is_passing(error);
+    tc__put(&cc->why, "no directory for its files, set TMPDIR: %s\n",
+            error == EPERM ? "others may rename there" : strerror(error));
+}
+
+// Whether a process failed for what may be gone the next time.
+static int tc__cc_failure_passes(const tc__proc *p) {
+    return p->timed_out || p->killed_by == SIGKILL || p->killed_by == SIGTERM ||
+           (p->text.size && tc__is_passing_text(p->text.at));
+}
+
+// Seconds of the CPU that a process may take: it may have threads.
+static unsigned tc__cc_cpu_seconds(const tc__cc *cc) {
+    return (unsigned)cc->options.limit_ms / 1000 * 4 + 10;
+}
+
 // Runs one program to its end and keeps what it prints in cc->why.
-static int tc__cc_run(tc__cc *cc, char **argv, char **environment) {
+static int tc__cc_run(tc__cc *cc, char **argv, const tc__work *work, char **environment) {
     tc__proc p;
     int ok;
     memset(&p, 0, sizeof p);
-    p.argv = argv, p.memory = cc->options.memory;
+    p.argv = argv, p.memory = cc->options.memory, p.seconds = tc__cc_cpu_seconds(cc);
+    p.folder = tc__work_inside(work);
     ok = tc__proc_start(cc->ctx, &p, environment);
+    if (!ok) cc->passes |= tc__is_passing(errno);
     if (!ok) tc__put(&p.text, "%s: %s", argv[0], strerror(errno));
     tc__procs_wait(&p, 1, cc->options.limit_ms, cc->cancel);
+    if (p.timed_out) tc__kill_marked(cc->ctx, work->mark);
     tc__text_clear(&cc->why);
     tc__put_raw(&cc->why, p.text.at, p.text.size);
+    if (p.timed_out)
+        tc__put(&cc->why, "%s: not done after %d ms\n", tc__base_name(argv[0]),
+                cc->options.limit_ms);
+    ok = ok && !p.timed_out && !p.killed_by && p.exit_code <= 0;
+    if (!ok) cc->passes |= tc__cc_failure_passes(&p);
     tc__text_free(&p.text);
-    return ok && !p.timed_out && !p.killed_by && p.exit_code <= 0;
+    return ok;
 }
 
 // The line that holds `word`, as a string of its own; NULL if none does.
@@ -51685,11 +57095,6 @@ static char *tc__cc_line(tc__cc *cc, const char *text, const char *word) {
 static int tc__ends_with(const char *s, const char *end) {
     size_t n = strlen(s), m = strlen(end);
     return n >= m && !strcmp(s + n - m, end);
-}
-
-static const char *tc__base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 // Which step a line of -### is; -1 = none of ours.
@@ -51714,6 +57119,14 @@ static const char *tc__cc_tool(tc__cc *cc, const char *name, const char *folders
     return *found ? found : tc__cc_find(cc, name, tc__env("PATH"));
 }
 
+// Whether the directory stands inside a word: "-foo=./k.c".
+static int tc__cc_names_work(const char *word, const tc__work *work) {
+    size_t n = strlen(work->path);
+    for (word = strchr(word, '='); word; word = strchr(word + 1, '='))
+        if (!strncmp(word + 1, work->path, n) && word[1 + n] == '/') return 1;
+    return 0;
+}
+
 // One learnt line, its file names made into place holders. 0 = something in it is not
 // understood.
 static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
@@ -51721,15 +57134,18 @@ static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
     static const char *const result[] = {TC__CC_OBJECT, TC__CC_OBJECT, TC__CC_OUTPUT};
     tc__words *w = &cc->step[step];
     int i, in = 0, is_piped = step == TC__CC_COMPILE && cc->kind == TC__CC_GCC;
+    size_t n = strlen(work->path);
     *w = tc__words_new(&cc->arena);
     tc__words_add(w, tc__cc_tool(cc, from->at[0], folders));
     for (i = 1; i < from->count; i++) {
         const char *word = from->at[i], *next = i + 1 < from->count ? from->at[i + 1] : "";
-        int ours = !strncmp(word, work->path, strlen(work->path));
+        int ours = !strncmp(word, work->path, n) && word[n] == '/';
         if (!strcmp(word, "-plugin") || !strcmp(word, "-dumpdir")) {
             i++; // link-time optimisation; names of files that are not made
         } else if (!strncmp(word, "-plugin-opt=", 12) || !strcmp(word, "|")) {
             continue;
+        } else if (strstr(word, "-compilation-dir=")) {
+            continue; // of clang, for debuggers
         } else if (!strcmp(word, "-o")) {
             if (is_piped == !!strcmp(next, "-")) return 0;
             tc__words_add(w, word);
@@ -51738,7 +57154,7 @@ static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
         } else if (ours) {
             tc__words_add(w, step == TC__CC_COMPILE ? TC__CC_SOURCE : TC__CC_OBJECT);
             in++;
-        } else if (!*word || strchr(word, '\n') || strstr(word, work->path)) {
+        } else if (!*word || strchr(word, '\n') || tc__cc_names_work(word, work)) {
             return 0;
         } else {
             tc__words_add(w, word);
@@ -51776,7 +57192,7 @@ static int tc__cc_ask(tc__cc *cc, const tc__work *work, char **environment) {
     for (i = 0; i < TC__COUNT(more); i++) tc__words_add(&w, more[i]);
     tc__words_join(&w, work->path, "/k.so");
     tc__words_join(&w, work->path, "/k.c");
-    return !w.failed && tc__cc_run(cc, w.at, environment);
+    return !w.failed && tc__cc_run(cc, w.at, work, environment);
 }
 
 static tc__cc_kind tc__cc_kind_in(const char *text) {
@@ -51793,12 +57209,13 @@ static void tc__cc_learn(tc__cc *cc) {
     tc__cc_kind guess;
     int ok = 0, turn;
 
-    cc->state = TC__CC_BROKEN;
-    if (!tc__work_open(&work)) {
-        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s", strerror(errno));
+    cc->state = TC__CC_BROKEN, cc->passes = 0;
+    tc__text_clear(&cc->why);
+    if (!tc__cc_work_open(cc, &work)) {
+        tc__work_trouble(cc);
         return;
     }
-    tc__words_environment(&environment, work.path);
+    tc__words_environment(&environment, work.path, work.mark);
     (void)tc__file_write(work.dir, "k.c", "int k;\n", 7);
     cc->kind = strstr(cc->command.at[0], "clang") ? TC__CC_CLANG : TC__CC_GCC;
     for (turn = 0; turn < 2; turn++) {
@@ -51816,17 +57233,28 @@ static void tc__cc_learn(tc__cc *cc) {
         }
         if (!cc->version) cc->version = "unknown";
         tc__text_clear(&cc->why);
+    } else if (!cc->why.size) {
+        tc__put(&cc->why, "%s prints nothing about itself; is it a C compiler? set CC",
+                cc->command.at[0]);
     }
     tc__work_close(&work);
 }
 
 // ---- what was learnt, as text; and the identity
 
+// Whether the command says "for this CPU", in which the text of a flag means other code elsewhere.
+static int tc__cc_is_native(const tc__cc *cc) {
+    for (int i = 0; i < cc->command.count; i++)
+        if (strstr(cc->command.at[i], "=native")) return 1;
+    return cc->options.flags && strstr(cc->options.flags, "=native");
+}
+
 static void tc__cc_put_key(tc__cc *cc, tc__text *t) {
     const char *path = tc__env("PATH");
     tc__cc_kind kept = cc->kind;
     int kind, i;
-    tc__put(t, "compiler lines 1\n");
+    tc__put(t, "compiler lines 2\n");
+    if (tc__cc_is_native(cc)) tc__cpu_put(t);
     (void)tc__cc_put_file(t, cc->command.at[0]);
     for (kind = TC__CC_OTHER; kind <= TC__CC_CLANG; kind++) {
         tc__words w;
@@ -51914,6 +57342,10 @@ static void tc__cc_identify(tc__cc *cc) {
     (void)tc__cc_put_file(&cc->identity, cc->command.at[0]);
     if (cc->step[0].count) (void)tc__cc_put_file(&cc->identity, cc->step[0].at[0]);
     tc__put(&cc->identity, "%s\n", cc->version);
+    if (!tc__cc_is_native(cc)) return;
+    tc__cpu_put(&cc->identity); // and what the driver makes of it
+    for (i = 0; i < cc->step[TC__CC_COMPILE].count; i++)
+        tc__put(&cc->identity, "%s\n", cc->step[TC__CC_COMPILE].at[i]);
 }
 
 static void tc__cc_tell(tc__cc *cc) {
@@ -51940,9 +57372,11 @@ static int tc__cc_is_known(tc__cc *cc) {
 // process.
 static int tc__cc_ready(tc__cc *cc) {
     if (tc__cc_is_known(cc)) return 1;
-    if (cc->state == TC__CC_BROKEN) return 0;
+    if (cc->state == TC__CC_BROKEN && !cc->passes) return 0;
+    tc__calm calm = tc__calm_begin();
     tc__cc_learn(cc);
     if (cc->state != TC__CC_BROKEN) tc__cc_save(cc), tc__cc_identify(cc);
+    tc__calm_end(calm);
     tc__cc_tell(cc);
     return cc->state != TC__CC_BROKEN;
 }
@@ -52000,14 +57434,16 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
         tc__words_add(&w, word);
     }
     p->argv = w.at, p->memory = j->cc->options.memory;
+    p->seconds = tc__cc_cpu_seconds(j->cc), p->folder = tc__work_inside(&j->work);
     p->in = in;
     p->out = out;
     j->unit[j->procs++] = unit;
     int whole = line->count && !line->failed && !w.failed; // else memory ended
     if (whole && tc__proc_start(j->cc->ctx, p, j->environment.at)) return;
+    int error = whole ? errno : ENOMEM;
     j->result[unit] = TC__CC_ODD;
-    tc__put(&j->cc->why, "%s: %s\n", whole ? w.at[0] : "compiler",
-            strerror(whole ? errno : ENOMEM));
+    j->cc->passes |= tc__is_passing(error);
+    tc__put(&j->cc->why, "%s: %s\n", whole ? w.at[0] : "compiler", strerror(error));
 }
 
 // What a process that ended means for its unit. With an unknown exit status only the driver
@@ -52022,13 +57458,15 @@ static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
 // Waits for everything started; keeps what the failed ones printed.
 static void tc__job_wait(tc__cc_job *j, int is_driver) {
     tc__text *why = &j->cc->why;
-    int i;
+    int i, late = 0;
     tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms, j->cc->cancel);
     for (i = 0; i < j->procs; i++) {
         tc__proc *p = &j->proc[i];
         tc__cc_result r = tc__job_judge(p, is_driver);
         const char *name = tc__base_name(p->argv ? p->argv[0] : "");
         if (r > j->result[j->unit[i]]) j->result[j->unit[i]] = r;
+        if (r != TC__CC_GOOD) j->cc->passes |= tc__cc_failure_passes(p);
+        late |= p->timed_out;
         if (r != TC__CC_GOOD && p->started) tc__put_raw(why, p->text.at, p->text.size);
         if (p->timed_out) {
             tc__put(why, "%s: not done after %d ms\n", name, j->cc->options.limit_ms);
@@ -52037,6 +57475,7 @@ static void tc__job_wait(tc__cc_job *j, int is_driver) {
         }
         tc__text_free(&p->text);
     }
+    if (late) tc__kill_marked(j->cc->ctx, j->work.mark);
     j->procs = 0;
 }
 
@@ -52090,10 +57529,21 @@ static int tc__cc_is_object(const tc__blob *b) {
     return sections <= b->size && b->size - sections >= (uint64_t)size * count;
 }
 
+// The bytes of a file that was written here, by nobody else.
+static int tc__work_read(tc__cc_job *j, const char *name, tc__blob *so) {
+    int fd = tc__file_open(j->work.dir, name), ok;
+    memset(so, 0, sizeof *so);
+    if (fd < 0) return 0;
+    ok = tc__is_mine(fd, TC__MINE_ONLY) &&
+         tc__file_read_fd(j->cc->ctx, fd, TC__CC_OBJECT_MAX, so);
+    tc__close(fd);
+    return ok;
+}
+
 static void tc__job_read(tc__cc_job *j, int unit, tc__blob *so) {
     const char *name = tc__base_name(tc__job_file(j, unit, ".so"));
     if (j->result[unit] != TC__CC_GOOD) return;
-    if (tc__file_read(j->cc->ctx, j->work.dir, name, TC__CC_OBJECT_MAX, so)) {
+    if (tc__work_read(j, name, so)) {
         if (tc__cc_is_object(so)) return;
         tc__blob_free(j->cc->ctx, so);
     }
@@ -52118,8 +57568,10 @@ static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t 
         const char *name = tc__base_name(tc__job_file(j, u, ".c"));
         j->result[u] = TC__CC_ODD;
         if (!tc__file_write(j->work.dir, name, sources[u], sizes[u])) {
+            int error = errno;
             j->result[u] = TC__CC_FAILED;
-            tc__put(&cc->why, "%s: %s\n", j->work.path, strerror(errno));
+            cc->passes |= tc__is_passing(error);
+            tc__put(&cc->why, "its source cannot be written: %s\n", strerror(error));
         } else if (direct) {
             j->result[u] = TC__CC_GOOD;
         }
@@ -52137,38 +57589,48 @@ static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t 
     }
 }
 
+// As many units at a time as there are CPUs for.
+static void tc__job_all(tc__cc_job *j, const char *const *sources, const size_t *sizes,
+                        int count, tc__blob *so) {
+    int i, n, width = tc__cpu_count();
+    if (width > TC__CC_WIDTH_MAX) width = TC__CC_WIDTH_MAX;
+    if (!tc__cc_work_open(j->cc, &j->work)) {
+        tc__work_trouble(j->cc);
+        return;
+    }
+    tc__words_environment(&j->environment, j->work.path, j->work.mark);
+    for (i = 0; i < count; i += n) {
+        n = count - i < width ? count - i : width;
+        tc__job_run(j, sources + i, sizes + i, n, so + i);
+        (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
+    }
+    tc__work_close(&j->work);
+}
+
 // ---- what others call
 
 // Builds one shared object from each source; so[i].at is NULL where that failed, and
-// cc->why tells why. 1 = all were built. The caller frees the blobs. No error is set: the
-// caller knows whether it can go on without.
+// cc->why tells why, cc->passes whether another try, later, makes sense. 1 = all were built.
+// The caller frees the blobs. No error is set: the caller knows whether it can go on without.
 TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
                                        const size_t *sizes, int count, tc__blob *so) {
     uint64_t start = tc__now_ns();
-    int i, n, width = tc__cpu_count(), built = 0;
+    int i, built = 0;
     tc__cc_job *j;
     memset(so, 0, (size_t)count * sizeof *so);
     if (!tc__cc_ready(cc)) return 0;
     tc__text_clear(&cc->why);
+    cc->passes = 0;
     j = TC__NEW(cc->ctx, tc__cc_job);
-    if (!j) return 0;
-    if (width > TC__CC_WIDTH_MAX) width = TC__CC_WIDTH_MAX;
+    if (!j) return cc->passes = 1, 0;
+    tc__calm calm = tc__calm_begin();
     j->cc = cc;
     tc__arena_init(&j->arena, cc->ctx);
     j->environment = tc__words_new(&j->arena);
-    if (tc__work_open(&j->work)) {
-        tc__words_environment(&j->environment, j->work.path);
-        for (i = 0; i < count; i += n) {
-            n = count - i < width ? count - i : width;
-            tc__job_run(j, sources + i, sizes + i, n, so + i);
-            (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
-        }
-    } else {
-        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s\n", strerror(errno));
-    }
-    tc__work_close(&j->work);
+    tc__job_all(j, sources, sizes, count, so);
     tc__arena_free(&j->arena);
     tc__free(cc->ctx, j, sizeof *j);
+    tc__calm_end(calm);
     for (i = 0; i < count; i++) built += so[i].at != NULL;
     cc->builds += (uint64_t)count;
     cc->build_ns += tc__now_ns() - start;
@@ -52223,6 +57685,7 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 typedef struct tc__cc {
     tc_ctx *ctx;
     tc__text why;
+    int passes;
     uint64_t builds, driver_builds, build_ns;
 } tc__cc;
 
@@ -52284,6 +57747,13 @@ typedef struct tc__choice {
     tc__chosen chosen;
 } tc__choice;
 
+// After a failure that may pass (no memory, no space, a compiler that hangs) the compiler is let
+// alone for a while, which doubles until it works again: what waits for code runs interpreted.
+typedef struct tc__rest {
+    uint64_t until; // ns
+    uint64_t pause; // the last one; 0 = the compiler worked
+} tc__rest;
+
 typedef struct tc__workshop tc__workshop; // exec/workshop.c
 
 typedef struct tc__library {
@@ -52306,6 +57776,7 @@ typedef struct tc__library {
     TC__VEC(tc__choice) choice;
     tc__map chosen; // first 8 bytes of the digest -> index in choice
     int warned;
+    tc__rest rest;
 } tc__library;
 
 typedef struct tc__desk {
@@ -52336,6 +57807,7 @@ typedef struct tc__order {
     int known;           // 1 = the process had it
     int chosen;          // of a trial: it is to be on disk
     int settled;         // 1 = `run` is the answer
+    int postponed;       //   for now: to be tried again
     tc__dl_function run; // NULL = interpret
 } tc__order;
 
@@ -52361,6 +57833,7 @@ typedef struct tc__job {
     uint32_t spans;
     uint64_t cc_ns, load_ns;                   // out
     uint64_t compiles, disk_hits, disk_misses; // out
+    uint32_t postponed;                        // out: orders that are
     volatile uint32_t state;                   // of exec/workshop.c
     struct tc__job *next;
 } tc__job;
@@ -52453,9 +57926,51 @@ static int tc__desk_find(tc__desk *k) {
     return k->cc != NULL;
 }
 
-// Finds compiler and cache; 0 = no compiler at all.
+// ---- rests ----
+
+enum { TC__REST_FACTOR = 4 }; // of the time that was lost, so at most a fifth of it is
+#    define TC__REST_LEAST UINT64_C(1000000000)
+#    define TC__REST_MOST  UINT64_C(3600000000000)
+
+static int tc__library_rests(tc__library *b) {
+    tc__library_lock(b);
+    uint64_t until = b->rest.until;
+    tc__library_unlock(b);
+    return until && tc__now_ns() < until;
+}
+
+// The compiler worked, or failed for good; or it failed for what may pass, after `lost` ns.
+static void tc__library_rest(tc__desk *k, int passes, uint64_t lost, const char *why) {
+    tc__library *b = k->library;
+    tc__library_lock(b);
+    tc__rest *r = &b->rest;
+    uint64_t pause = passes ? 2 * r->pause : 0;
+    if (passes && pause < TC__REST_FACTOR * lost) pause = TC__REST_FACTOR * lost;
+    if (passes && pause < TC__REST_LEAST) pause = TC__REST_LEAST;
+    if (pause > TC__REST_MOST) pause = TC__REST_MOST;
+    int first = passes && !r->pause;
+    r->pause = pause, r->until = passes ? tc__now_ns() + pause : 0;
+    tc__library_unlock(b);
+    if (first)
+        tc__warn(
+            k->ctx,
+            "the compiler cannot work now, and is asked again in %u s; kernels run in the "
+            "interpreter until then, with the same results: %s",
+            (unsigned)(pause / 1000000000u), why ? why : "?");
+    else if (passes)
+        tc__log(k->ctx, TC__LOG_PERF, "the compiler is asked again in %u s: %s",
+                (unsigned)(pause / 1000000000u), why ? why : "?");
+}
+
+// Finds compiler and cache; 0 = no compiler at all, or none for now.
 static int tc__desk_ready(tc__desk *k) {
-    return tc__desk_find(k) && tc__cc_identity(k->cc) != NULL;
+    if (!tc__desk_find(k)) return 0;
+    if (tc__cc_is_known(k->cc)) return 1;
+    if (tc__library_rests(k->library)) return 0;
+    uint64_t start = tc__now_ns();
+    if (tc__cc_identity(k->cc)) return 1;
+    if (k->cc->passes) tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
+    return 0;
 }
 
 // The same, but never starts a program: 0 also where the compiler would have to be asked.
@@ -52514,6 +58029,13 @@ static int tc__order_known(tc__library *b, tc__order *o) {
     if (e) o->run = e->run, o->settled = o->known = 1;
     tc__library_unlock(b);
     return o->settled;
+}
+
+// There is no code for it, and may be later.
+static void tc__order_postpone(tc__job *j, tc__order *o) {
+    if (o->settled) return;
+    o->run = NULL, o->settled = o->postponed = 1;
+    j->postponed++;
 }
 
 // Under the lock.
@@ -52616,20 +58138,31 @@ static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
              o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
 }
 
+// A unit without code for what may pass: its kernels are tried again.
+static void tc__unit_postpone(tc__job *j, const tc__unit *u) {
+    for (uint32_t i = 0; i < u->count; i++)
+        tc__order_postpone(j, &j->order.at[u->order[i]]);
+}
+
 // The object of one unit becomes code; kernels that are not in it are interpreted.
 static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u, tc__blob *so) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
     tc__library_lock(b);
     tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
-    int whole = m != NULL;
-    for (uint32_t i = 0; i < u->count; i++) {
+    int whole = m != NULL, passes = so->size && !m && b->modules.passes;
+    for (uint32_t i = 0; i < u->count && !passes; i++) {
         tc__order *o = &j->order.at[u->order[i]];
         tc__dl_function run = tc__code_of(m, o->symbol);
         whole &= run != NULL;
         tc__order_settle(b, o, run);
     }
     tc__library_unlock(b);
+    if (passes) {
+        tc__unit_postpone(j, u);
+        tc__library_rest(k, 1, tc__now_ns() - start, "compiled kernels cannot be loaded");
+        return;
+    }
     if (whole && !j->trial) tc__unit_publish(k, j, u, so);
     const tc__order *first = &j->order.at[u->order[0]];
     if (j->trial) {
@@ -52653,23 +58186,34 @@ static void tc__units_build(tc__desk *k, tc__job *j, tc__unit *u, size_t n) {
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
-    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
+    int built = tc__cc_build_all(k->cc, source, size, (int)n, so);
     tc__job_span(j, start, 1);
     j->compiles += n;
-    int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
+    int wanted = !k->cancel || !tc__atomic_load32(k->cancel), passes = k->cc->passes;
+    if (!built && passes && wanted)
+        tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
+    if (built) tc__library_rest(k, 0, 0, NULL);
     for (size_t i = 0; i < n; i++) {
-        if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
+        if (!so[i].at && passes)
+            tc__unit_postpone(j, &u[i]);
+        else if (wanted || so[i].at)
+            tc__unit_load(k, j, &u[i], &so[i]);
         tc__blob_free(k->ctx, &so[i]);
     }
 }
 
 // Compiles the units of the job. Orders that get no code are to be interpreted.
 static void tc__job_build(tc__desk *k, tc__job *j) {
-    if (!tc__desk_ready(k)) {
-        tc__library_warn(k, "no compiler can be used", k->cc ? k->cc->why.at : NULL);
+    int ready = tc__desk_ready(k);
+    if (!ready && k->cc && !k->cc->passes && !tc__library_rests(k->library)) {
+        tc__library_warn(k, "no compiler can be used", k->cc->why.at);
         return;
     }
     for (size_t i = 0, n; i < j->unit.count; i += n) {
+        if (!ready || tc__library_rests(k->library)) {
+            tc__unit_postpone(j, &j->unit.at[i]), n = 1;
+            continue;
+        }
         n = j->unit.count - i < TC__UNIT_MOST ? j->unit.count - i : (size_t)TC__UNIT_MOST;
         tc__units_build(k, j, &j->unit.at[i], n);
     }
@@ -52847,6 +58391,7 @@ static int tc__workshop_unqueue(tc__workshop *w, tc__job *j) {
 static void tc__workshop_drop(tc__library *b, tc__job *j) {
     tc__workshop *w = tc__workshop_of(b);
     if (!w) return;
+    tc__calm calm = tc__calm_begin();
     (void)pthread_mutex_lock(&w->lock);
     if (!tc__workshop_unqueue(w, j)) {
         for (int i = 0; i < w->count; i++)
@@ -52855,6 +58400,7 @@ static void tc__workshop_drop(tc__library *b, tc__job *j) {
             (void)pthread_cond_wait(&w->done, &w->lock);
     }
     (void)pthread_mutex_unlock(&w->lock);
+    tc__calm_end(calm);
 }
 
 static int tc__workshop_works_for(const tc__workshop *w, const tc_ctx *c) {
@@ -52869,9 +58415,11 @@ static int tc__workshop_works_for(const tc__workshop *w, const tc_ctx *c) {
 static void tc__workshop_wait(tc__library *b, const tc_ctx *c) {
     tc__workshop *w = tc__workshop_of(b);
     if (!w) return;
+    tc__calm calm = tc__calm_begin();
     (void)pthread_mutex_lock(&w->lock);
     while (tc__workshop_works_for(w, c)) (void)pthread_cond_wait(&w->done, &w->lock);
     (void)pthread_mutex_unlock(&w->lock);
+    tc__calm_end(calm);
 }
 
 // No job is left: ends the threads.
@@ -52954,17 +58502,29 @@ struct tc_ctx {
     TC__VEC(struct tc__backend *) backends; // registered; owned
     const char *default_backend;            // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    uint32_t passes_off;   // bit i: pass i of tc__passes is off
-    tc__kernels *kernels;  // compiled code; exec/kernels.c
-    tc__emit target;       //   and what it is compiled for
-    tc_fn *fn;             // functions; owned
-    uint64_t fn_serial;    //   made so far
-    tc__map eager_ids;     // hash of a call -> tc__eager
-    tc__visit eager_visit; // stands in for a region while one op runs
-    uint64_t here_before;  // the outermost region began: tc__here_enter
-    int bodies, hosting;   // bodies of functions that run now; functions of host calls
-    int dry;               // programs are made, and do not run: tc_precompile
-    int lazy;              // tc_lazy: a region is open whenever no other is
+    uint32_t passes_off;  // bit i: pass i of tc__passes is off
+    tc__kernels *kernels; // compiled code; exec/kernels.c
+    tc__emit target;      //   and what it is compiled for
+    tc_fn *fn;            // functions; owned
+    uint64_t fn_serial;   //   made so far
+    tc__map eager_ids;    // hash of a call -> tc__eager
+    size_t eager_held;    //   and the bytes that those took
+    size_t programs_held,
+        programs_limit; // bytes of all programs of steps; 0 = the usual limit
+    uint32_t programs_live;
+    int programs_warned;
+    size_t recordings_limit; // bytes of all recordings; 0 = the usual limit
+    int recordings_warned;
+    uint64_t programs_serial; // programs made so far
+    tc__region *alone;        // of composite ops outside regions; owned
+    tc_stats alone_stats;     //   before the one that runs
+    tc__visit eager_visit;    // stands in for a region while one op runs
+    uint64_t here_before;     // the outermost region began: tc__here_enter
+    tc_status around;         //   and of the unit around it: tc__unit_begin
+    int bodies, hosting;      // bodies of functions that run now; functions of host calls
+    int too_deep; // there were too many: all calls fail until the outermost returns
+    int dry;      // programs are made, and do not run: tc_precompile
+    int lazy;     // tc_lazy: a region is open whenever no other is
     tc__site lazy_site;
     uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
@@ -52987,6 +58547,27 @@ static int tc__is_outside(tc_ctx *c, const char *who) {
     if (tc__is_calling(c, who)) return 0;
     if (!tc__region_is_open(c)) return 1;
     return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+}
+
+// Bodies and host calls inside each other, each with a part of the caller's stack.
+enum { TC__DEPTH_MOST = 64 };
+
+// Code of the user's is about to be called, which may call more of it: `kind` "function", its name.
+// 0 = reported; else tc__depth_leave follows. Past the limit every call fails until the outermost is
+// done: a body that calls itself twice would go on for 2^64 calls.
+static int tc__depth_enter(tc_ctx *c, int *count, const char *kind, const char *name) {
+    if (c->bodies + c->hosting >= TC__DEPTH_MOST) c->too_deep = 1;
+    if (!c->too_deep) return ++*count;
+    return tc__fail(
+        c, TC_E_STATE,
+        "%s%s%s%s: calls of bodies and host functions are nested %d deep, which "
+        "is the limit; does one call itself without end?",
+        kind, *name ? " \"" : "", name, *name ? "\"" : "", TC__DEPTH_MOST);
+}
+
+static void tc__depth_leave(tc_ctx *c, int *count) {
+    --*count;
+    if (!c->bodies && !c->hosting) c->too_deep = 0;
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
@@ -53025,6 +58606,7 @@ static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
 typedef struct tc__backend {
     const char *name, *doc;    // registered: owned
     int passes, fuse, compile; // what we do before it runs
+    const char *language;      // of a device that it is for; NULL = it needs none
     tc_backend own;            // registered: its functions; run NULL = it is ours
 } tc__backend;
 
@@ -53033,17 +58615,18 @@ enum { TC__NO, TC__YES };
 #define TC__NO_FUNCTIONS                                                                   \
     { NULL, NULL, NULL, NULL, NULL, NULL }
 
-// name, doc, passes, fuse, compile
+// name, doc, passes, fuse, compile, language
 static const tc__backend tc__backends[] = {
-    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__NO_FUNCTIONS},
-    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, NULL,
+     TC__NO_FUNCTIONS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO, NULL,
      TC__NO_FUNCTIONS},
     {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
-     TC__YES, TC__NO_FUNCTIONS},
+     TC__YES, NULL, TC__NO_FUNCTIONS},
     {"cuda", "as cpu; tensors on a device are computed there whatever the backend", TC__YES,
-     TC__YES, TC__YES, TC__NO_FUNCTIONS},
+     TC__YES, TC__YES, "cuda", TC__NO_FUNCTIONS},
     {"cudagraphs", "as cuda, each program on a device as one recorded graph", TC__YES,
-     TC__YES, TC__YES, TC__NO_FUNCTIONS},
+     TC__YES, TC__YES, "cuda", TC__NO_FUNCTIONS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];
@@ -53090,6 +58673,21 @@ static int tc__fail_backend(tc_ctx *c, const char *who, const char *name, size_t
     }
     return tc__fail(c, TC_E_ARG, "%s: there is no backend \"%.*s\"; there are %s", who,
                     (int)(n < 60 ? n : 60), name, known);
+}
+
+// Whether the device that a backend is for is there: nothing is computed elsewhere in silence. 0 =
+// reported.
+static int tc__backend_has_device(tc_ctx *c, const char *who, const tc__backend *b) {
+    const tc__values *v = tc__values_of(c);
+    for (size_t i = 0; i < v->device.count; i++)
+        if (b->language && !strcmp(v->device.at[i]->own.language, b->language)) return 1;
+    if (!b->language) return 1;
+    return tc__fail(c, TC_E_DEVICE,
+                    "%s: backend \"%s\" needs a device, and %s; open one before, with "
+                    "tc_cuda_open of tcompile_cuda.h, or take backend \"cpu\"",
+                    who, b->name,
+                    v->parent ? "a context of tc_open_shared has none"
+                              : "none is open in this context");
 }
 
 static void tc__backend_free(tc_ctx *c, tc__backend *b) {
@@ -53187,10 +58785,12 @@ static void tc__foreign_free(tc__foreign *f) {
 typedef enum tc__option_kind {
     TC__OPTION_FLAG,
     TC__OPTION_NUMBER,
-    TC__OPTION_WORD, // one of `words`, as its index
+    TC__OPTION_EVERY, // one in so many; without a number each
+    TC__OPTION_WORD,  // one of `words`, as its index
     TC__OPTION_TEXT
 } tc__option_kind;
 
+#define TC__ISAS  "native,avx2,baseline"
 #define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
 
 typedef enum tc__mode { // in the order of TC__MODES
@@ -53212,7 +58812,10 @@ typedef enum tc__mode { // in the order of TC__MODES
       "compiled kernels live in memory only")                                              \
     X(no_fusion, "TC_NO_FUSION", FLAG, "0,1", "0", "one kernel per op")                    \
     X(passes_off, "TC_PASSES_OFF", TEXT, "text", "", "graph passes to leave out, or all")  \
-    X(baseline, "TC_BASELINE", FLAG, "0,1", "0", "emit for the oldest CPU of this kind")   \
+    X(isa, "TC_ISA", TEXT, TC__ISAS, "native",                                             \
+      "instructions of the CPU that may be used at most")                                  \
+    X(memory_mb, "TC_MEMORY_MB", NUMBER, "number", "192",                                  \
+      "megabytes that recordings and programs may hold; then the oldest go")               \
     X(compile_threads, "TC_COMPILE_THREADS", NUMBER, "number",                             \
       "half the cores, at most 4", "programs compiled in the background at once")          \
     X(compile_ms, "TC_COMPILE_MS", NUMBER, "number", "60000",                              \
@@ -53235,8 +58838,9 @@ typedef enum tc__mode { // in the order of TC__MODES
       "f16 and bf16 are rounded after every op, as in eager code")                         \
     X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
       "threads that one kernel may use")                                                   \
-    X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
-      "first runs of compiled code are compared with the interpreter's")                   \
+    X(verify, "TC_VERIFY", EVERY, "number", "0",                                           \
+      "first runs of compiled code, and one run in so many, are compared with the "        \
+      "interpreter's")                                                                     \
     X(suppress_errors, "TC_SUPPRESS_ERRORS", FLAG, "0,1", "0",                             \
       "where a registered backend fails the interpreter goes on")                          \
     X(autotune_seconds, "TC_AUTOTUNE_SECONDS", NUMBER, "number", "10",                     \
@@ -53425,7 +59029,8 @@ static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, siz
         const tc_option_info *row = &tc__options[i];
         if (!row->of_region || strlen(row->name) != name_size) continue;
         if (memcmp(row->name, name, name_size)) continue;
-        if (!equal && tc__option_fields[i].kind == TC__OPTION_FLAG)
+        if (!equal && (tc__option_fields[i].kind == TC__OPTION_FLAG ||
+                       tc__option_fields[i].kind == TC__OPTION_EVERY))
             value = "1", value_size = 1;
         if (!strcmp(row->name, "backend")) {
             const char *known = tc__backend_name(c, value, value_size);
@@ -54259,7 +59864,7 @@ static int tc__remote_lists(tc__remote *r, tc__arena *a) {
     r->form = TC__ANEW_ARRAY(a, tc__remote_launch, forms + 1);
     ok = ok && met && r->form && (!pieces || tc__remote_choose(r, met));
     for (uint32_t i = 0; ok && i < forms; i++) ok = tc__remote_form(r, a, i);
-    if (met) tc__free(r->ctx, met, (pieces + !pieces) * sizeof *met);
+    if (met) TC__FREE_ARRAY(r->ctx, met, pieces);
     return ok;
 }
 
@@ -54521,7 +60126,7 @@ static int tc__remote_sequence(tc__remote *r, const tc__plan *plan) {
     const int *at = r->after.at;
     for (uint32_t k = 0; ok && k < r->list_count; at += r->list[k++].n_after)
         r->list[k].after = at;
-    if (last) tc__free(r->ctx, last, (n + !n) * sizeof *last);
+    if (last) TC__FREE_ARRAY(r->ctx, last, n);
     return ok;
 }
 
@@ -54598,10 +60203,10 @@ static uint32_t tc__remote_kernels_at(const tc__remote *r, uint32_t at) {
         n += r->launch[i].pieces && r->launch[i].first == at;
     return n;
 }
-// ---- gen/exec/program.c -------------------------------------------------
-// Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
-// Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
-// as wanted.
+// ---- gen/exec/outputs.c -------------------------------------------------
+// What a program is, and its outputs: which results and which writes in place it stores, where, and by whom. A
+// write in place is stored at the view that it names, and nothing around it; the kernel that computes it
+// does that itself where nobody can see the difference, else its result is copied there.
 
 // What is known of a launch by measuring.
 typedef enum tc__tuned {
@@ -54628,21 +60233,27 @@ typedef struct tc__launch {
     tc__chosen chosen; // HERE, KNOWN
 } tc__launch;
 
+// Storages that an output takes in turn: a loop may hold its last three states.
+enum { TC__KEPT = 4 };
+
 typedef struct tc__output {
     uint32_t position; // of the visit; UINT32_MAX = write-back
     uint32_t external; // write-back and alias: which external
+    uint32_t code;     // write-back: operand that is written, the external or a view of it
     uint32_t node;
-    uint32_t layout;
-    uint32_t first;       // the output in whose memory the node is computed: this one, or
-                          // an earlier one of the same node
-    int view;             // shows memory of another result: may share its storage
-    int alias;            // 1 = a view of the external's memory, nothing to compute
-    int64_t offset;       //   and where it begins there, in elements
-    size_t bytes;         // of its storage
-    int copy;             // 1 = not first, but memory of its own
-    int direct;           // write-back of a node that is no other output: the kernel writes
-                          // the external's memory itself
-    tc__storage *kept[2]; // storage of earlier runs, reused when nobody else holds it
+    uint32_t layout; // of a write-back: of what is written
+    uint32_t first;  // the output in whose memory the node is computed: this one, or
+                     // an earlier one of the same node
+    int view;        // shows memory of another result: may share its storage
+    int alias;       // 1 = a view of the external's memory, nothing to compute
+    int64_t offset;  // alias and write-back: where it begins there, in elements
+    size_t bytes;    // of its storage
+    int copy;        // 1 = not first, but memory of its own
+    int direct;      // write-back of a node that is no other output: the kernel writes
+                     // the external's memory itself
+    tc__storage
+        *kept[TC__KEPT];  // storage of earlier runs, reused when nobody else holds it
+    uint8_t oldest;       // of those, the one that the next new storage replaces
     tc__storage *storage; // of this run
 } tc__output;
 
@@ -54651,11 +60262,13 @@ typedef struct tc__address {
     void **at;       // in some launch's `buf`
     int output;      // 1 = `source` is an output, 0 = an external or an earlier result
     uint32_t source; // index
+    size_t begin;    // bytes from there on
 } tc__address;
 
 typedef enum tc__tier {
     TC__TIER_FINAL,     // its launches have all the code they will get
     TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_RESTING,   // the compiler could not work: no memory, no space, no time
     TC__TIER_BUILDING   // compiled in the background
 } tc__tier;
 
@@ -54702,12 +60315,18 @@ typedef struct tc__program {
     int numerics;               // tc_numerics that its code is made for
     int round_each_op;          // its graph has the roundings of eager code
     int allow_tf32;             // its products on a device may round f32
-    int verify;    // 1 = its first compiled run is compared with the interpreter
-    tc__tier tier; // whether it waits for code
+    int verify;       // N = one run in N of compiled code is compared with the interpreter
+    uint64_t chances; //   and its runs so far; 0 = nothing is known of the code yet
+    size_t held;      // bytes that it took to make it; 0 = of no step
+    uint64_t serial;  // in the order of making, from 1; 0 = of no step
+    uint64_t runs_seen, used; // of exec/forget.c
+    uint32_t charged;         // it counts for its region's recompile_limit
+    tc__tier tier;            // whether it waits for code
+    uint32_t postponed;       // RESTING: kernels that wait
     tc__autotune autotune;
     uint64_t tune_ns; // that measuring took
     void *job;        // BUILDING: the tc__job that will have it
-    int overlaps;     // a written external shares memory with another one
+    int overlaps;     // a written external shares elements with another one
     int customs;      // launches of custom ops
     int counted;      // its arena is in tc_stats
     tc_stats before;  // of the context when making it began
@@ -54727,17 +60346,15 @@ static int tc__program_output(tc__program *p, const tc__output *o, const tc__nod
     return TC__PUSH(p->ctx, p->output, out);
 }
 
-// The output in whose memory `node` is computed, UINT32_MAX = none.
-static uint32_t tc__output_of(const tc__program *p, uint32_t node) {
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].node == node && !p->output.at[i].alias) return (uint32_t)i;
-    return UINT32_MAX;
-}
-
-// The external whose memory cell `cell` shows, UINT32_MAX if it has memory of its own.
-static uint32_t tc__cell_external(tc__builder *b, uint32_t cell) {
-    uint32_t root = tc__cell_root(b, cell);
-    return root < b->externals ? root : UINT32_MAX;
+// By node: the output in whose memory it is computed, UINT32_MAX = none. Owned by the caller; NULL = no
+// memory.
+static uint32_t *tc__outputs_of(const tc__program *p) {
+    size_t nodes = p->graph.node.count;
+    uint32_t *of = TC__NEW_ARRAY(p->ctx, uint32_t, nodes);
+    for (size_t i = 0; of && i < nodes; i++) of[i] = UINT32_MAX;
+    for (size_t i = p->output.count; of && i-- > 0;)
+        if (!p->output.at[i].alias) of[p->output.at[i].node] = (uint32_t)i;
+    return of;
 }
 
 // A result that shows the memory of an external is a view of it, as it is outside a region; unless
@@ -54745,12 +60362,12 @@ static uint32_t tc__cell_external(tc__builder *b, uint32_t cell) {
 static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o) {
     const tc__visit *v = b->visit;
     uint32_t code = o->position;
-    const tc__step *s = v->path.at[code];
-    o->view = s->view != 0;
-    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
+    o->view = v->path.at[code]->view != 0;
+    code = tc__memory_of(v, code);
     if (!(code & TC__EXTERNAL)) return;
     code &= ~TC__EXTERNAL;
-    if (tc__cell_at(b, code)->version && effects == TC__NO_EFFECTS) return;
+    if (tc__cell_at(b, tc__cell_root(b, code))->version && effects == TC__NO_EFFECTS)
+        return;
     o->alias = 1, o->external = code;
 }
 
@@ -54762,8 +60379,57 @@ static int tc__fail_number(const tc__program *p, const tc__visit *v) {
                     tc__device_name(p->ctx, p->device));
 }
 
-static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
-                               size_t n, tc__effects effects) {
+// Whether a view shows the elements of its operand, all of them.
+static int tc__shows_all(const tc__visit *v, uint32_t code) {
+    const tc__step *s = v->path.at[code];
+    return s->op == TC_OP_RESHAPE || s->op == TC_OP_PERMUTE;
+}
+
+// Whether two operands are the same view.
+static int tc__same_view(const tc__visit *v, uint32_t a, uint32_t b) {
+    while (a != b) {
+        if ((a | b) & TC__EXTERNAL) return 0;
+        const tc__step *s = v->path.at[a], *t = v->path.at[b];
+        if (!s->view || !t->view || s->op != t->op || s->n_attr != t->n_attr) return 0;
+        if (memcmp(s->attr, t->attr, s->n_attr * sizeof *s->attr)) return 0;
+        a = s->in[0], b = t->in[0];
+    }
+    return 1;
+}
+
+static int tc__is_target(const tc__program *p, const tc__visit *v, size_t first,
+                         uint32_t code) {
+    for (size_t i = first; i < p->output.count; i++)
+        if (tc__same_view(v, p->output.at[i].code, code)) return 1;
+    return 0;
+}
+
+// What has to be stored where external e lies: the views of it that are written, and nothing between them;
+// or all of it, if some write is to all of it. 0 = reported.
+static int tc__target_external(tc__program *p, tc__builder *b, uint32_t count, uint32_t e) {
+    const tc__visit *v = b->visit;
+    size_t first = p->output.count;
+    tc__output o;
+    memset(&o, 0, sizeof o);
+    o.position = UINT32_MAX, o.external = e;
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op != TC_OP_COPY_ || tc__memory_of(v, s->in[0]) != (TC__EXTERNAL | e))
+            continue;
+        o.code = s->in[0];
+        while (!(o.code & TC__EXTERNAL) && tc__shows_all(v, o.code))
+            o.code = v->path.at[o.code]->in[0];
+        if (o.code & TC__EXTERNAL) p->output.count = first;
+        if (tc__is_target(p, v, first, o.code)) continue;
+        const tc__node *n = tc__cell_read(b, tc__code_cell(b, o.code));
+        if (!n || !tc__program_output(p, &o, n)) return 0;
+        if (o.code & TC__EXTERNAL) break;
+    }
+    return 1;
+}
+
+static int tc__program_targets(tc__program *p, tc__builder *b, uint32_t count,
+                               const uint32_t *position, size_t n, tc__effects effects) {
     tc__output o;
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
@@ -54773,65 +60439,102 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
         if (!v || !tc__program_output(p, &o, v)) return 0;
     }
     for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
-        if (!tc__cell_at(b, i)->version) continue;
-        memset(&o, 0, sizeof o);
-        o.position = UINT32_MAX, o.external = i;
-        if (p->device && !p->inputs[i]->device) return tc__fail_number(p, b->visit);
-        if (!tc__program_output(p, &o, tc__cell_at(b, i)->node)) return 0;
+        if (!tc__cell_at(b, tc__cell_root(b, i))->version) continue;
+        size_t before = p->output.count;
+        if (!tc__target_external(p, b, count, i)) return 0;
+        if (p->output.count > before && p->device && !p->inputs[i]->device)
+            return tc__fail_number(p, b->visit);
     }
     return 1;
 }
 
-// Position of the first in-place write to external `e`, UINT32_MAX if none.
-static uint32_t tc__first_write(tc__builder *b, const tc__visit *v, uint32_t count,
-                                uint32_t e) {
-    for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
-        if (s->op != TC_OP_COPY_) continue;
-        if (tc__cell_external(b, tc__code_cell(b, s->in[0])) == e) return i;
-    }
-    return UINT32_MAX;
-}
-
-// External i is written and external k, on the same storage, is used afterwards: it would have to see
-// the write.
-static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v,
-                             uint32_t count) {
-    for (uint32_t i = 0; i < b->externals; i++) {
-        uint32_t at =
-            tc__cell_at(b, i)->version ? tc__first_write(b, v, count, i) : UINT32_MAX;
-        for (uint32_t k = 0; at != UINT32_MAX && k < b->externals; k++) {
-            if (k == i || v->external.at[k].alias != v->external.at[i].alias) continue;
-            p->overlaps = 1;
-            for (uint32_t s = at + 1; s < count; s++)
-                for (uint32_t j = 0; j < v->path.at[s]->n_in; j++)
-                    if (v->path.at[s]->in[j] == (TC__EXTERNAL | k))
-                        return tc__fail(
-                            p->ctx, TC_E_ALIAS,
-                            "region \"%s\": external %u is written in "
-                            "place, and external %u, used after that, shares its memory; "
-                            "tc_clone one of them",
-                            v->region ? v->region->name : "eager", (unsigned)i,
-                            (unsigned)k);
-        }
-    }
-    return 1;
+// Whether some external shares elements with a written one: its SHARE step says so; of an eager op, that has
+// none, any on the same storage may.
+static int tc__overlaps(const tc__builder *b) {
+    const tc__visit *v = b->visit;
+    for (uint32_t i = 0; i < b->externals; i++)
+        if (b->within.at[i].hidden != UINT32_MAX ||
+            (!v->region && v->external.at[i].alias != i))
+            return 1;
+    return 0;
 }
 
 // ---- direct write-back ----
 
-// Kernel `k` reads external `e` only where it stores buffer `out`, and before it does.
-static int tc__reads_in_place(const tc__group *k, uint32_t e, uint32_t node) {
+// Where a write-back lies in its external: its dimensions, and expressions of where they step. `known`: and
+// where it begins; else it is dense, and that is known at run time only.
+typedef struct tc__landing {
+    int possible, dense, known;
+    int rank;
+    const tc__ix *dims;
+    tc__ix stride[TC_MAX_RANK], begin;
+} tc__landing;
+
+// Whether elements of a view of a dense tensor are neighbours, in order, whatever the sizes are.
+static int tc__is_dense_view(const tc__visit *v, uint32_t code) {
+    for (; !(code & TC__EXTERNAL); code = v->path.at[code]->in[0]) {
+        const tc__step *s = v->path.at[code];
+        int rows = s->op == TC_OP_SLICE && !s->attr[0] && tc__ix_equals(s->attr[3], 1);
+        if (!rows && s->op != TC_OP_RESHAPE) return 0;
+    }
+    return 1;
+}
+
+static tc__landing tc__landing_of(const tc__program *p, const tc__visit *v,
+                                  const tc__output *o) {
+    tc__landing d;
+    int64_t begin = 0;
+    const tc__node *n = p->graph.node.at[o->node];
+    const tc__shape *whole = p->inputs[o->external];
+    int is_whole = (o->code & TC__EXTERNAL) != 0;
+    memset(&d, 0, sizeof d);
+    d.rank = n->rank, d.dims = n->dims, d.begin = tc__ix_const(0);
+    d.dense = whole->contiguous && tc__is_dense_view(v, o->code);
+    d.known = is_whole || !p->size.count;
+    d.possible = d.dense || d.known;
+    if (is_whole) memcpy(d.stride, whole->strides, sizeof d.stride);
+    if (is_whole || !d.known) return d;
+    uint32_t id = tc__code_layout(p->ctx, v, o->code, &begin);
+    const tc__layout *l = tc__layout_at(p->ctx, id);
+    for (int i = 0; i < l->rank; i++) d.stride[i] = tc__ix_const(l->strides[i]);
+    d.possible = id != 0, d.dense = l->contiguous && d.possible;
+    d.begin = tc__ix_const(begin);
+    return d;
+}
+
+// Where row-major element e of the landing is in its external.
+static tc__ix tc__landing_index(tc__ixpool *ix, const tc__landing *d, tc__ix e) {
+    tc__ix sum = d->begin;
+    if (d->dense) return tc__ix_add(ix, sum, e);
+    for (int i = d->rank; i-- > 0; e = tc__ix_div(ix, e, d->dims[i])) {
+        tc__ix at = i ? tc__ix_mod(ix, e, d->dims[i]) : e;
+        sum = tc__ix_add(ix, sum, tc__ix_mul(ix, at, d->stride[i]));
+    }
+    return sum;
+}
+
+// Kernel `k` stores `node` once, where vectors stay whole, and reads external `e` only there, before it does.
+static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__output *o,
+                              const tc__landing *to) {
+    enum { WHOLE = 64 }; // elements: all vectors divide it
     const tc__node *store = NULL;
+    tc__ix at = 0;
     if (k->kind != TC__POINTWISE || k->phases != 1) return 0;
     for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == node)
-            store = n;
-        if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != e) continue;
-        if (!store || n->attr[1] != store->attr[1]) return 0;
+        if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == o->node) {
+            if (store && !to->dense) return 0;
+            store = n, at = tc__landing_index(&p->ix, to, n->attr[1]);
+            if (!to->dense &&
+                tc__access_along(k, at, (tc__axis)k->vector, WHOLE) != TC__CONTIGUOUS)
+                return 0;
+        }
+        if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != o->external)
+            continue;
+        if (!store || !to->known) return 0;
+        if (tc__ix_add(&p->ix, n->attr[1], tc__ix_const(b->begin)) != at) return 0;
     }
     return store != NULL;
 }
@@ -54842,10 +60545,11 @@ static int tc__uses_input(const tc__group *k, uint32_t e) {
     return 0;
 }
 
-static int tc__writes_node(const tc__group *k, uint32_t node) {
+// Whether kernel k has the memory of a node, to write it or to read it.
+static int tc__has_node(const tc__group *k, uint32_t node, int written) {
     for (size_t i = 0; i < k->buffer.count; i++)
         if (k->buffer.at[i].place == TC__BUF_NODE && k->buffer.at[i].source == node &&
-            k->buffer.at[i].written)
+            !k->buffer.at[i].written == !written)
             return 1;
     return 0;
 }
@@ -54862,31 +60566,59 @@ static int tc__may_fail(const tc__program *p) {
 }
 
 // Memory of the user's is aligned to its elements only, and what was just read is in the caches: it is
-// not written past them.
-static void tc__store_in_place(tc__group *k, uint32_t node) {
+// not written past them. The landing begins where the buffer does.
+static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
+                               const tc__landing *to) {
+    tc__landing from = *to;
+    from.begin = tc__ix_const(0);
     for (size_t i = 0; i < k->body.node.count; i++) {
         tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE) continue;
         const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_NODE && b->source == node) n->attr[2] = TC__STORE_CACHED;
+        if (b->place != TC__BUF_NODE || b->source != node) continue;
+        n->attr[1] = tc__landing_index(&p->ix, &from, n->attr[1]);
+        n->attr[2] = TC__STORE_CACHED;
     }
+}
+
+// Whether kernels may write the landing where it is. Those of a device write rows of whole tensors only;
+// what is compared with the interpreter is dense.
+static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__output *o,
+                          const tc__landing *to) {
+    if (!to->possible || p->overlaps || tc__may_fail(p)) return 0;
+    if (p->device && !(to->dense && o->code & TC__EXTERNAL)) return 0;
+    return to->dense || !v->region || !v->region->options.verify;
 }
 
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
-static void tc__choose_direct(tc__program *p, tc__output *o) {
+// 0 = out of memory.
+static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
-    if (tc__may_fail(p) || p->overlaps) return;
-    const tc__shape *l = p->inputs[o->external];
-    for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
+    tc__landing to = tc__landing_of(p, v, o);
+    if (!tc__is_landing(p, v, o, &to)) return 1;
+    for (size_t i = 0; i < p->output.count; i++)
+        shared += p->output.at[i].node == o->node && !p->output.at[i].alias;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__writes_node(p->launch.at[i].group, o->node)) writer = i;
-    if (writer == p->launch.count || shared > 1 || !l->contiguous) return;
+        if (tc__has_node(p->launch.at[i].group, o->node, 1)) writer = i;
+    for (size_t i = 0; i < p->launch.count && !to.dense; i++)
+        if (tc__has_node(p->launch.at[i].group, o->node, 0)) return 1;
+    if (writer == p->launch.count || shared > 1) return 1;
     for (size_t i = writer + 1; i < p->launch.count; i++)
-        if (tc__uses_input(p->launch.at[i].group, o->external)) return;
-    o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);
-    if (o->direct) tc__store_in_place(p->launch.at[writer].group, o->node);
+        if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
+    tc__launch *l = &p->launch.at[writer];
+    o->direct = tc__reads_in_place(p, l->group, o, &to);
+    if (!o->direct) return 1;
+    tc__store_in_place(p, l->group, o->node, &to);
+    if (to.dense || !l->interp) return 1;
+    tc__interp_free(l->interp); // it stores elsewhere
+    l->interp = tc__interp_prepare(p->ctx, l->group);
+    return l->interp != NULL;
 }
+// ---- gen/exec/program.c -------------------------------------------------
+// Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
+// Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
+// as wanted.
 
 // ---- making ----
 
@@ -54924,8 +60656,7 @@ static void tc__program_free(tc__program *p) {
         tc__group_free(c, p->launch.at[i].group);
     }
     for (size_t i = 0; i < p->output.count; i++) {
-        tc__storage_unref(c, p->output.at[i].kept[0]);
-        tc__storage_unref(c, p->output.at[i].kept[1]);
+        for (int k = 0; k < TC__KEPT; k++) tc__storage_unref(c, p->output.at[i].kept[k]);
     }
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
@@ -54935,6 +60666,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
+    TC__VEC_FREE(c, p->plan.of);
     if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
     if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
@@ -55021,6 +60753,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
     if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
     if (p->device) return 1;
+    tc__group_from_begin(l->group);
     memset(&rules, 0, sizeof rules);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -55133,11 +60866,10 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
-    p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
     p->plan.align = p->device ? (size_t)TC__REMOTE_ALIGN : (size_t)TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
-    tc__free(p->ctx, output, nodes ? nodes : 1);
-    tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
+    TC__FREE_ARRAY(p->ctx, output, nodes);
+    TC__FREE_ARRAY(p->ctx, k, n);
     return ok;
 }
 
@@ -55151,31 +60883,39 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     }
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
     if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
-    o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
+    if (o->position == UINT32_MAX)
+        o->layout = tc__code_layout(p->ctx, v, o->code, &o->offset);
+    else
+        o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
     o->bytes =
         (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
     return o->layout != 0;
 }
 
 // The address of one buffer: in the arena now, else looked up at each run.
-static int tc__program_address(tc__program *p, const tc__kbuf *b, void **at) {
+static int tc__program_address(tc__program *p, const tc__kbuf *b, const uint32_t *output_of,
+                               void **at) {
     tc__address a;
     a.at = at, a.output = b->place == TC__BUF_NODE;
-    a.source = a.output ? tc__output_of(p, b->source) : b->source;
+    a.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
+    a.source = a.output ? output_of[b->source] : b->source;
     if (b->place == TC__BUF_INPUT || (a.output && a.source != UINT32_MAX))
         return TC__PUSH(p->ctx, p->address, a);
-    if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+    if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset + a.begin;
     return 1;
 }
 
 static int tc__program_addresses(tc__program *p) {
+    uint32_t *of = tc__outputs_of(p);
+    int ok = of != NULL;
     p->address.count = 0;
-    for (size_t i = 0; i < p->launch.count; i++) {
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        for (size_t k = 0; k < l->group->buffer.count; k++)
-            if (!tc__program_address(p, &l->group->buffer.at[k], &l->buf[k])) return 0;
+        for (size_t k = 0; ok && k < l->group->buffer.count; k++)
+            ok = tc__program_address(p, &l->group->buffer.at[k], of, &l->buf[k]);
     }
-    return 1;
+    TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
+    return ok;
 }
 
 static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
@@ -55250,7 +60990,7 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
         ok = tc__program_launch(p, k);
     }
     tc__schedule_close(&s);
-    tc__free(p->ctx, output, p->graph.node.count ? p->graph.node.count : 1);
+    TC__FREE_ARRAY(p->ctx, output, p->graph.node.count);
     return ok;
 }
 
@@ -55264,14 +61004,16 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
-    for (size_t i = 0; i < n; i++) {
+    uint32_t *of = ok ? tc__outputs_of(p) : NULL;
+    for (size_t i = 0; of && i < n; i++) {
         tc__output *o = &p->output.at[i];
-        o->first = tc__output_of(p, node[i]);
+        o->first = of[node[i]];
         o->copy = !o->alias && o->first != i && !o->view && o->position != UINT32_MAX;
     }
-    if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
-    tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
-    return ok;
+    if (of) tc__log_graph(p->ctx, region, &p->graph, node, n);
+    TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
+    TC__FREE_ARRAY(p->ctx, node, n);
+    return of != NULL;
 }
 
 // What the builder learnt of run-time sizes and values.
@@ -55320,8 +61062,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     tc__graph_open(&recorded, p->ctx, &p->ix);
     int ok = tc__graph_open(&p->graph, p->ctx, &p->ix);
     ok = ok && tc__build(&b, &recorded, v, count) && tc__program_inputs(p, &b, count) &&
-         tc__check_overlap(p, &b, v, count) && tc__program_symbols(p, &b) &&
-         tc__program_targets(p, &b, position, positions, effects);
+         tc__program_symbols(p, &b) &&
+         tc__program_targets(p, &b, count, position, positions, effects);
+    if (ok) p->overlaps = tc__overlaps(&b);
     if (b.ctx) tc__builder_close(&b);
     ok = ok && tc__program_canon(p, v->region, &recorded);
     tc__graph_close(&recorded);
@@ -55330,7 +61073,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     int foreign = p->backend && p->backend->own.run;
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
-        if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
+        if (p->output.at[i].position == UINT32_MAX)
+            ok = tc__choose_direct(p, v, &p->output.at[i]);
     ok = ok && (!p->device || tc__program_remote(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
@@ -55557,7 +61301,7 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
     if (!k) return 0;
     c->kernels = k;
-    c->target = config->baseline ? TC__EMIT_PLAIN : tc__emit_of(tc__cpu_of(c));
+    c->target = tc__emit_of(tc__cpu_of(c));
     k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
     tc__desk_open(&k->desk, c, k->library);
     return k->library != NULL;
@@ -55634,7 +61378,6 @@ static int tc__job_order(tc__job *j, tc__launch *l) {
     if (known <= 0) return !known;
     j->ctx->stats.memory_hits++;
     tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
-    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, j->order.at[i].text.at);
     return 1;
 }
 
@@ -55669,6 +61412,20 @@ static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }
 
+// The texts on the log channel "output_code", each once, wherever its code comes from.
+static void tc__job_show(const tc__job *j, const tc__program *p) {
+    uint32_t shown = 0;
+    if (!tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE)) return;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        if (l->order == UINT32_MAX) continue;
+        const tc__order *o = &j->order.at[l->order];
+        tc__log_kernel(j->ctx, &p->graph, l->group, (uint32_t)i, o->symbol,
+                       l->order < shown ? NULL : o->text.at);
+        if (l->order >= shown) shown = l->order + 1;
+    }
+}
+
 static size_t tc__job_open_orders(const tc__job *j) {
     size_t n = 0;
     for (size_t i = 0; i < j->order.count; i++) n += !j->order.at[i].settled;
@@ -55689,6 +61446,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     }
     c->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_TEXT, start, NULL);
+    if (ok) tc__job_show(j, p);
     if (ok) return j;
     if (j) tc__job_free(j);
     return NULL;
@@ -55697,8 +61455,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
 static void tc__job_load(tc__job *j, tc__desk *k) {
     for (size_t i = 0; i < j->order.count; i++) {
         tc__order *o = &j->order.at[i];
-        if (o->settled || !tc__order_load(k, j, o)) continue;
-        tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, o->text.at);
+        if (!o->settled) (void)tc__order_load(k, j, o);
     }
 }
 
@@ -55733,7 +61490,7 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
 static int tc__unit_close(tc__job *j, tc__unit *u) {
     if (!u->count) return 1;
     int ok = tc__unit_print(j, u);
-    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, u->text.at);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_UNIT, u->text.at);
     if (!TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
     memset(u, 0, sizeof *u);
     return ok;
@@ -55786,7 +61543,8 @@ static void tc__job_count(const tc__job *j) {
     }
 }
 
-// The launches get what there is; the job is done with.
+// The launches get what there is; the job is done with. Where some of it may come later, that is
+// asked for at later runs.
 static void tc__program_take(tc__program *p, tc__job *j) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
@@ -55794,7 +61552,15 @@ static void tc__program_take(tc__program *p, tc__job *j) {
             tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
     }
     tc__job_count(j);
+    p->chances = 0; // of another text, which is still to be compared
+    p->ctx->stats.fallbacks -= p->postponed;
+    p->postponed = j->postponed;
     tc__job_free(j);
+}
+
+// Whether a program is done with, once it has taken what there was.
+static tc__tier tc__program_tier(const tc__program *p) {
+    return p->postponed ? TC__TIER_RESTING : TC__TIER_FINAL;
 }
 
 // What process and disk have of the orders; gives how many are still open.
@@ -55811,8 +61577,8 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
     return missing;
 }
 
-// Gives the launches of the program their compiled code where that is to be had.
-static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+static void tc__program_compile_now(tc__program *p, const char *name,
+                                    tc__compile_what what) {
     tc__desk *k = &p->ctx->kernels->desk;
     if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
     tc__job *j = tc__program_order(p, what);
@@ -55820,11 +61586,17 @@ static void tc__program_compile(tc__program *p, const char *name, tc__compile_wh
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
     if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
+    if (what == TC__COMPILE_ALL) p->tier = tc__program_tier(p);
 }
 
-// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
-// will be none.
-static int tc__program_compile_later(tc__program *p, const char *name) {
+// Gives the launches of the program their compiled code where that is to be had.
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    tc__calm calm = tc__calm_begin();
+    tc__program_compile_now(p, name, what);
+    tc__calm_end(calm);
+}
+
+static int tc__program_give(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
     tc__program_recall(p, tc__desk_is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
@@ -55838,7 +61610,17 @@ static int tc__program_compile_later(tc__program *p, const char *name) {
         tc__job_build(k, j);
     }
     tc__program_take(p, j);
+    p->tier = tc__program_tier(p);
     return 0;
+}
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__calm calm = tc__calm_begin();
+    int given = tc__program_give(p, name);
+    tc__calm_end(calm);
+    return given;
 }
 
 // Why there is no code where there should be: the compiler's words, or where they were logged.
@@ -55851,14 +61633,23 @@ static const char *tc__compiler_trouble(tc_ctx *c) {
 static void tc__program_arrive(tc__program *p) {
     tc__job *j = (tc__job *)p->job;
     if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
-        p->tier = TC__TIER_FINAL;
         p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
         tc__program_take(p, j);
+        p->tier = tc__program_tier(p);
     } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
         p->tier = TC__TIER_POSTPONED;
         tc__job_free(j);
     }
     if (p->tier != TC__TIER_BUILDING) p->job = NULL;
+}
+
+// The compiler could not work when this was to be compiled: once it has rested it is asked again.
+static void tc__program_try_again(tc__program *p, const char *name) {
+    if (tc__library_rests(p->ctx->kernels->library)) return;
+    if (p->ctx->stance != TC_STANCE_EAGER_THEN_COMPILE)
+        tc__program_compile(p, name, TC__COMPILE_ALL);
+    else if (tc__program_compile_later(p, name))
+        p->tier = TC__TIER_BUILDING;
 }
 
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
@@ -55880,10 +61671,9 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     if (n && out->size) tc__put(out, "%s", tc__next_file);
     if (n) tc__put_numerics(out, p->numerics);
     if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
-    most += !most;
-    tc__free(c, groups, most * sizeof *groups);
-    tc__free(c, symbols, most * sizeof *symbols);
-    tc__free(c, names, most * NAME);
+    TC__FREE_ARRAY(c, groups, most);
+    TC__FREE_ARRAY(c, symbols, most);
+    TC__FREE_ARRAY(c, names, most * NAME);
     return ok;
 }
 
@@ -55938,6 +61728,8 @@ static int tc__program_compile_later(tc__program *p, const char *name) {
 }
 
 static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__program_try_again(tc__program *p, const char *name) { (void)p, (void)name; }
 
 static void tc__kernels_wait(tc_ctx *c) { (void)c; }
 
@@ -56200,7 +61992,7 @@ static int tc__remote_unit_print(tc__remote_job *j, int unit) {
     }
     j->text[unit].native = tc__is_custom(groups[0]);
     j->text[unit].text = t->at;
-    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, t->at);
+    tc__log_text(j->c, TC__LOG_OUTPUT_UNIT, t->at);
     return !t->failed;
 }
 
@@ -56262,8 +62054,8 @@ static int tc__remote_compile_open(tc__remote_job *j) {
     j->text = TC__NEW_ARRAY(c, tc_device_text, j->units);
     j->source = TC__NEW_ARRAY(c, tc__text, j->units);
     int ok = j->text && j->source && tc__remote_build(j);
-    if (j->text) tc__free(c, j->text, (size_t)j->units * sizeof *j->text);
-    if (j->source) tc__free(c, j->source, (size_t)j->units * sizeof *j->source);
+    if (j->text) TC__FREE_ARRAY(c, j->text, j->units);
+    if (j->source) TC__FREE_ARRAY(c, j->source, j->units);
     return ok;
 }
 
@@ -56369,14 +62161,30 @@ static int tc__remote_customs(tc__remote *r) {
     return same;
 }
 
+// As tc__job_show: what is launched for a list of tensors is text of several kernels.
+static void tc__remote_show(const tc__remote_job *j, const tc__remote *r,
+                            const tc__graph *graph) {
+    uint32_t shown = 0;
+    if (!tc__log_on(j->c, TC__LOG_OUTPUT_CODE)) return;
+    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
+        const tc__remote_launch *l = tc__remote_wanted(r, i);
+        if (!l) continue;
+        const tc__order *o = &j->order.at[l->order].text;
+        tc__log_kernel(j->c, graph, l->group, i, o->symbol,
+                       l->order < shown ? NULL : o->text.at);
+        if (l->order >= shown) shown = l->order + 1;
+    }
+}
+
 // Gives the program's launches their code. 0 = reported.
-static int tc__remote_compile(tc__remote *r, const char *name) {
+static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
     int ok = tc__remote_job_open(&j, r);
     for (uint32_t i = 0; ok && i < tc__remote_most(r); i++)
         if (tc__remote_wanted(r, i)) ok = tc__remote_order_add(&j, tc__remote_wanted(r, i));
     r->ctx->stats.emit_ns += tc__now_ns() - start;
+    if (ok) tc__remote_show(&j, r, graph);
     if (ok) tc__remote_look_up(&j);
     size_t open = 0;
     for (size_t i = 0; i < j.order.count; i++) open += j.order.at[i].unit == -2;
@@ -56400,8 +62208,8 @@ static int tc__remote_customs(tc__remote *r) {
     return 1;
 }
 
-static int tc__remote_compile(tc__remote *r, const char *name) {
-    (void)name;
+static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
+    (void)name, (void)graph;
     return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }
 
@@ -56619,7 +62427,7 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     for (int i = 0; at && i < graph->n_output; i++) at[i] = (uint32_t)graph->output[i];
     if (at) tc__dump_graph(t, &p->graph, at, (size_t)graph->n_output);
     size_t n = (size_t)graph->n_output + !graph->n_output;
-    if (at) tc__free(p->ctx, at, n * sizeof *at);
+    if (at) TC__FREE_ARRAY(p->ctx, at, n);
     return at && !t->failed ? t->at : NULL;
 }
 
@@ -56640,7 +62448,7 @@ static int tc__foreign_cuda(tc__program *p, tc__text *out) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
         ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
     }
-    if (groups) tc__free(p->ctx, groups, (most + !most) * sizeof *groups);
+    if (groups) TC__FREE_ARRAY(p->ctx, groups, most);
     return ok;
 }
 
@@ -56719,7 +62527,7 @@ static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
     if (p->remote && p->remote->ready) return 1;
     p->ix.failed = 0; // of an earlier try, which memory ended
     return tc__remote_start_customs(p) &&
-           tc__remote_compile(p->remote, r ? r->name : "eager");
+           tc__remote_compile(p->remote, r ? r->name : "eager", &p->graph);
 }
 
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
@@ -56735,7 +62543,7 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
         p->autotune =
             c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
     return tc__remote_start_customs(p) && (!p->autotune || tc__remote_recall(p)) &&
-           tc__remote_compile(p->remote, r->name);
+           tc__remote_compile(p->remote, r->name, &p->graph);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -56745,7 +62553,8 @@ static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact
     p->tier = TC__TIER_FINAL;
     if (p->remote) return tc__remote_start(c, r, p);
     if (!compiles && !p->backend->own.run) return 1;
-    p->verify = compiles && r->options.verify && p->numerics == TC_NUMERICS_STRICT;
+    int strict = compiles && p->numerics == TC_NUMERICS_STRICT;
+    p->verify = strict ? r->options.verify : 0;
     if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
         return tc__program_start_compile(c, r, p);
     p->tier = TC__TIER_POSTPONED;
@@ -56763,6 +62572,7 @@ static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
                 (unsigned long long)p->runs);
     int compiles =
         c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
+    if (p->tier == TC__TIER_RESTING && compiles) tc__program_try_again(p, r->name);
     return p->tier != TC__TIER_POSTPONED || !compiles || tc__program_start_compile(c, r, p);
 }
 // ---- gen/exec/guards.c --------------------------------------------------
@@ -56791,10 +62601,6 @@ static int tc__path_open(tc_ctx *c, tc__visit *v, tc__region *r, tc__step *leaf)
 static void tc__path_close(tc_ctx *c, tc__visit *v) { TC__VEC_FREE(c, v->path); }
 
 // ---- words ----
-
-static void tc__put_site(tc__text *t, tc__site s) {
-    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
-}
 
 // "f32[s0,64] contiguous", "f32[64,s0] strides [1,64]"
 static void tc__put_shape(tc__text *t, const tc__shape *s) {
@@ -57557,8 +63363,9 @@ typedef struct tc__subject {
 
 // What a kernel writes of the user's, and the copy that it writes meanwhile.
 typedef struct tc__spare {
-    const void *real;
-    void *copy;
+    const void *real; // its first element,
+    int64_t low;      //   and what of it lies in front of that, in bytes
+    char *copy;       // of all that it reaches
     size_t bytes;
 } tc__spare;
 
@@ -57641,8 +63448,10 @@ static int tc__spares_open(tc__tuner *t) {
         if (!o->direct) continue;
         const tc__external *e = &t->v->external.at[o->external];
         const tc__layout *l = tc__layout_at(t->ctx, e->layout);
-        s.bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
-        s.real = tc__external_data(t->ctx, e), s.copy = tc__alloc_aligned(t->ctx, s.bytes);
+        int64_t each = (int64_t)tc__dtype(l->dtype)->bytes;
+        s.bytes = (size_t)((l->high - l->low + 1) * each) + TC__SLAB_SLACK;
+        s.real = tc__external_data(t->ctx, e), s.low = -l->low * each;
+        s.copy = (char *)tc__alloc_aligned(t->ctx, s.bytes);
         if (!s.copy) return 0;
         if (!TC__PUSH(t->ctx, t->spare, s))
             return tc__free_aligned(t->ctx, s.copy, s.bytes), 0;
@@ -57664,14 +63473,17 @@ static void tc__spares_bind(tc__tuner *t) {
         const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
         if (o ? !o->direct : a->source >= p->externals) continue;
         tc__spare *s = tc__spare_of(t, o ? o->external : a->source);
-        if (s) *a->at = s->copy;
+        if (!s) continue;
+        const tc__layout *l = o ? tc__layout_at(t->ctx, o->layout) : NULL;
+        int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
+        *a->at = s->copy + s->low + landing + a->begin;
     }
 }
 
 static void tc__spares_fill(tc__tuner *t) {
     for (size_t i = 0; i < t->spare.count; i++) {
         const tc__spare *s = &t->spare.at[i];
-        memcpy(s->copy, s->real, s->bytes - TC__SLAB_SLACK);
+        memcpy(s->copy, (const char *)s->real - s->low, s->bytes - TC__SLAB_SLACK);
     }
 }
 
@@ -57724,7 +63536,7 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     tc__put_kernel_name(&s.name, l->group, launch);
     s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
     if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) return 1;
-    if (s.entrant) tc__free(t->ctx, s.entrant, TC__CANDIDATES * sizeof *s.entrant);
+    if (s.entrant) TC__FREE_ARRAY(t->ctx, s.entrant, TC__CANDIDATES);
     tc__text_free(&s.key);
     tc__text_free(&s.name);
     return 0;
@@ -57753,7 +63565,7 @@ static int tc__tuner_subjects(tc__tuner *t) {
             ok = tc__subject_add(t, (uint32_t)i, ns[i]);
     if (t->subject.count)
         qsort(t->subject.at, t->subject.count, sizeof *t->subject.at, tc__subject_order);
-    if (ns) tc__free(t->ctx, ns, (n + !n) * sizeof *ns);
+    if (ns) TC__FREE_ARRAY(t->ctx, ns, n);
     return ok;
 }
 
@@ -58042,7 +63854,7 @@ static void tc__tuner_close(tc__tuner *t) {
         tc__subject *s = &t->subject.at[i];
         tc__text_free(&s->key);
         tc__text_free(&s->name);
-        tc__free(t->ctx, s->entrant, TC__CANDIDATES * sizeof *s->entrant);
+        TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
     }
     TC__VEC_FREE(t->ctx, t->subject);
     tc__spares_close(t);
@@ -58072,8 +63884,10 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
     memset(&t, 0, sizeof t);
     t.ctx = c, t.p = p, t.v = v, t.desk = &c->kernels->desk, t.begin = tc__now_ns();
     t.deadline = t.begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    tc__calm calm = tc__calm_begin();
     if (tc__spares_open(&t) && tc__desk_ready(t.desk)) tc__tuner_search(&t);
     tc__tuner_close(&t);
+    tc__calm_end(calm);
     p->laid_out = 0, p->bound = NULL;
     c->stats.emit_ns = emit; // all of it is autotune_ns
     p->tune_ns = tc__now_ns() - t.begin;
@@ -58345,7 +64159,7 @@ static int tc__remote_text_build(tc__remote_job *j) {
     tc_device_text unit;
     memset(&unit, 0, sizeof unit);
     unit.name = o->text.symbol, unit.text = o->text.text.at;
-    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, unit.text);
+    tc__log_text(j->c, TC__LOG_OUTPUT_UNIT, unit.text);
     tc_status s = d->build(d->user, &unit, 1);
     if (s) return tc__remote_uncompiled(j, s);
     j->text = &unit, j->units = 1;
@@ -58520,7 +64334,7 @@ static void tc__trials_close(tc__trials *t) {
     const tc_device *d = &t->p->remote->device->own;
     for (int i = 0; i < t->count; i++)
         if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
-    if (t->trial) tc__free(c, t->trial, TC__CANDIDATES * sizeof *t->trial);
+    if (t->trial) TC__FREE_ARRAY(c, t->trial, TC__CANDIDATES);
     if (t->want) tc__free(c, t->want, t->bytes + 1);
     if (t->have) tc__free(c, t->have, t->bytes + 1);
     tc__text_free(&t->key);
@@ -58760,12 +64574,14 @@ static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
 
 static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
     tc_ctx *c = p->ctx;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TC__KEPT; i++)
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
     tc__storage *s = tc__storage_on(c, tc__device_at(c, p->device), o->bytes);
     if (!s) return NULL;
-    int i = o->kept[0] != NULL;
+    int i = TC__KEPT - 1; // one that is not there, or too small; else the oldest
+    while (i >= 0 && o->kept[i] && o->kept[i]->refs > 1) i--;
+    if (i < 0) i = o->oldest, o->oldest = (uint8_t)((o->oldest + 1) % TC__KEPT);
     tc__storage_unref(c, o->kept[i]);
     o->kept[i] = s;
     return o->storage = s;
@@ -58794,18 +64610,126 @@ static void *tc__input_data(tc__program *p, const tc__visit *v, uint32_t source)
     return tc__tensor_data(t, tc__layout_at(p->ctx, t->layout)->dtype);
 }
 
+// Where a write-back goes.
+static void *tc__landing_data(const tc__program *p, const tc__visit *v,
+                              const tc__output *o) {
+    const tc__external *e = &v->external.at[o->external];
+    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(p->ctx, e->layout)->dtype)->bytes;
+    return (char *)tc__external_data(p->ctx, e) + o->offset * bytes;
+}
+
 static void *tc__output_data(const tc__program *p, const tc__visit *v, uint32_t i) {
     const tc__output *o = &p->output.at[i];
-    return o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
-                     : o->storage->data;
+    return o->direct ? tc__landing_data(p, v, o) : o->storage->data;
+}
+
+// ---- what late reads compute from ----
+// A result that no program stored is computed when it is read, from the externals of its visit. The first
+// visits of a path learn which those are, so they must find what they had: memory that a program writes
+// is copied before, and what the user wrapped, who may write it at any time, as the visit ends.
+
+enum { TC__UNDO_WRAPPED = 64 << 20, TC__UNDO_WRITTEN = 1 << 30 }; // bytes, at most
+
+// What the externals of a visit show of one storage, copied.
+typedef struct tc__undo {
+    tc__storage *copy; // NULL = there is none
+    size_t begin;      // of it in the storage, in bytes
+    int failed;        // there is none since the device failed, reported
+} tc__undo;
+
+// The bytes of storage `s` that visit v reaches, whole cache lines of them but at the end.
+static void tc__undo_reach(tc_ctx *c, const tc__visit *v, const tc__storage *s,
+                           size_t *begin, size_t *end) {
+    *begin = s->bytes, *end = 0;
+    for (size_t i = 0; i < v->external.count; i++) {
+        const tc__external *e = &v->external.at[i];
+        const tc__layout *l = tc__layout_at(c, e->layout);
+        int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+        if (e->storage != s || !l->numel) continue;
+        size_t low = (size_t)((e->offset + l->low) * bytes) / 64 * 64;
+        size_t high = (size_t)((e->offset + l->high + 1) * bytes);
+        if (low < *begin) *begin = low;
+        if (high > *end) *end = high;
+    }
+}
+
+// Takes the bytes behind `from`, which is where the copy is; 0 = the device fails, reported.
+static int tc__undo_fill(tc_ctx *c, tc__storage *copy, const void *from) {
+    const tc__device *d = tc__device_of_storage(c, copy);
+    tc_status s = TC_OK;
+    if (!d)
+        memcpy(copy->data, from, copy->bytes);
+    else
+        s = d->own.copy_on(d->own.user, copy->data, from, copy->bytes);
+    return !s || tc__remote_failed(c, d, "a copy of what is written", s);
+}
+
+// A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
+// is no error.
+static tc__undo tc__undo_copy(tc_ctx *c, const tc__visit *v, const tc__storage *s,
+                              size_t most) {
+    tc__undo u;
+    size_t end;
+    u.copy = NULL, u.failed = 0;
+    tc__undo_reach(c, v, s, &u.begin, &end);
+    if (s->constant || u.begin >= end || end - u.begin > most) return u;
+    tc__error_mark before = tc__error_now(c);
+    tc_status outer = tc__unit_begin(c);
+    u.copy = tc__storage_on(c, tc__device_of_storage(c, s), end - u.begin);
+    int full = tc__unit_end(c, outer, u.copy != NULL) == TC_E_NOMEM;
+    if (full) tc__error_restore(c, before);
+    if (full || (u.copy && tc__undo_fill(c, u.copy, (const char *)s->data + u.begin)))
+        return u;
+    tc__storage_unref(c, u.copy);
+    u.copy = NULL, u.failed = 1;
+    return u;
+}
+
+// Visit v, which is over or has run, computes from the copy, and gives up the storage.
+static void tc__undo_use(tc_ctx *c, tc__visit *v, tc__storage *s, tc__undo u) {
+    for (size_t i = 0; u.copy && i < v->external.count; i++) {
+        tc__external *e = &v->external.at[i];
+        size_t bytes = tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
+        if (e->storage != s) continue;
+        e->storage = u.copy, e->version = u.copy->version, u.copy->refs++;
+        e->offset -= (int64_t)(u.begin / bytes);
+        tc__storage_unref(c, s);
+    }
+    tc__storage_unref(c, u.copy);
+}
+
+// Before storage `s` is written: visits that are over keep what it holds. 0 = reported.
+static int tc__undo_write(tc_ctx *c, tc__storage *s) {
+    int ok = 1;
+    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+        for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+            tc__visit *v = r->visit[i];
+            if (!v->young || v->state != TC__VISIT_DONE) continue;
+            tc__undo u = tc__undo_copy(c, v, s, TC__UNDO_WRITTEN);
+            tc__undo_use(c, v, s, u);
+            ok &= !u.failed;
+        }
+    s->watched = !ok;
+    return ok;
+}
+
+static int tc__undo_writes(const tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (o->position != UINT32_MAX) continue;
+        tc__storage *s = v->external.at[o->external].storage;
+        if (TC__UNLIKELY(s->watched) && !tc__undo_write(p->ctx, s)) return 0;
+    }
+    return 1;
 }
 
 static void tc__program_look_up(tc__program *p, const tc__visit *v) {
     p->bound = NULL;
     for (size_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        *a->at =
+        void *data =
             a->output ? tc__output_data(p, v, a->source) : tc__input_data(p, v, a->source);
+        *a->at = (char *)data + a->begin;
     }
 }
 
@@ -58819,41 +64743,81 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
     }
 }
 
-// dst (strided by l) = src (dense), element by element in runs of the last dimension.
-static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)src;
-    if (!l->numel) return; // there may be no memory at all
-    if (l->contiguous) {
-        memcpy(dst, src, (size_t)(l->numel * bytes));
+// ---- strided copies ----
+
+// A dimension that is walked: its size, and bytes from one element to the next on both sides.
+typedef struct tc__stride {
+    int64_t size, to, from;
+} tc__stride;
+
+// n elements of a constant size, which the compiler moves without a call.
+#define TC__COPY_STEPS(size)                                                               \
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
+
+static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
+    int64_t n = d->size;
+    if (d->to == bytes && d->from == bytes) {
+        memcpy(to, from, (size_t)(n * bytes));
         return;
     }
-    for (int64_t i = 0; i < l->numel; i++, s += bytes) {
-        int64_t offset = 0;
-        for (int d = 0; d < l->rank; d++) offset += at[d] * l->strides[d];
-        memcpy((char *)dst + offset * bytes, s, (size_t)bytes);
-        for (int d = l->rank - 1; d >= 0 && ++at[d] == l->dims[d]; d--) at[d] = 0;
+    if (bytes == 1) TC__COPY_STEPS(1);
+    if (bytes == 2) TC__COPY_STEPS(2);
+    if (bytes == 4) TC__COPY_STEPS(4);
+    if (bytes == 8) TC__COPY_STEPS(8);
+}
+
+#undef TC__COPY_STEPS
+
+// The dimensions of l, strided on one side and row-major on the other, in as few as there can be.
+static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
+    int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
+    int n = 0;
+    out[0].size = 1, out[0].to = out[0].from = bytes;
+    for (int d = 0; d < l->rank; d++) {
+        tc__stride s;
+        dense /= l->dims[d];
+        s.size = l->dims[d];
+        s.to = to_strided ? l->strides[d] * bytes : dense;
+        s.from = to_strided ? dense : l->strides[d] * bytes;
+        if (s.size == 1) continue;
+        if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
+            s.size *= out[--n].size;
+        out[n++] = s;
     }
+    return n ? n : 1;
+}
+
+// Copies the elements of l from one side to the other, in row-major order.
+static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
+                              const char *from) {
+    tc__stride dim[TC_MAX_RANK + 1];
+    int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    if (!l->numel) return; // there may be no memory at all
+    int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
+    while (d >= 0) {
+        tc__copy_run(&dim[last], to, from, bytes);
+        for (d = last - 1; d >= 0; d--) {
+            to += dim[d].to, from += dim[d].from;
+            if (++at[d] < dim[d].size) break;
+            to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
+        }
+    }
+}
+
+// dst (strided by l) = src (dense)
+static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
+    tc__copy_elements(l, 1, (char *)dst, (const char *)src);
 }
 
 // Row-major elements of a strided view to dst.
 static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
                                   void *dst) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)data + offset * bytes;
-    char *d = (char *)dst;
-    if (!l->numel) return; // dst may be NULL
-    if (l->contiguous) {
-        memcpy(dst, s, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
-        int64_t from = 0;
-        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
-        memcpy(d, s + from * bytes, (size_t)bytes);
-        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
-    }
+    if (!l->numel) return;
+    int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
 }
+
+// ---- outputs ----
 
 // Outputs that were the same node get memory of their own.
 static void tc__program_copies(tc__program *p, const tc__visit *v) {
@@ -58873,8 +64837,8 @@ static void tc__program_write_back(tc__program *p, const tc__visit *v) {
         const tc__external *e = &v->external.at[o->external];
         e->storage->version++;
         if (!o->direct)
-            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout),
-                                tc__external_data(p->ctx, e), o->storage->data);
+            tc__copy_to_strided(tc__layout_at(p->ctx, o->layout), tc__landing_data(p, v, o),
+                                o->storage->data);
     }
 }
 
@@ -58884,18 +64848,42 @@ static int tc__takes_index(const tc__node *n) {
     return tc__is_kind(n, TC__KIND_GATHER) || (row && row->checks);
 }
 
+// The size that it is checked against, in the last run.
+static int64_t tc__index_limit(const tc__program *p, const tc__node *n) {
+    const tc__node *of = tc__operand(&p->graph, n, 0);
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    int64_t dim = tc__is_kind(n, TC__KIND_GATHER) ? n->attr[0] : of->rank - 1;
+    return dim < 0 ? 1 : tc__ix_eval(p->graph.ix, of->dims[dim], &env);
+}
+
+// "embedding (main.c:12)": the call that node n was made for, as the user wrote it. That of an eager op,
+// or of several that run together, is running.
+static void tc__culprit(const tc__program *p, const tc__node *n, char *who, size_t size) {
+    const tc__step *s = n->from;
+    if (!p->backend || !s || tc__core_of(p->ctx)->doing)
+        snprintf(who, size, "%s", tc__called(p->ctx, (tc__op)n->op));
+    else
+        snprintf(who, size, "%s (%s:%d)", tc__step_call_name(s),
+                 s->site.file ? s->site.file : "?", s->site.line);
+}
+
 static int tc__program_flagged(tc__program *p) {
     if (!p->flag[0]) return 1;
-    const char *op = "index";
+    const tc__node *op = NULL;
     for (size_t i = 0; i < p->graph.node.count; i++) {
         const tc__node *n = p->graph.node.at[i];
-        if (tc__takes_index(n) && n->in[1] == p->flag[0] - 1)
-            op = tc__op_name((tc__op)n->op);
+        if (tc__takes_index(n) && n->in[1] == p->flag[0] - 1 &&
+            (!op || tc__index_limit(p, n) == p->flag[2]))
+            op = n;
     }
+    char who[200] = "index";
+    if (op) tc__culprit(p, op, who, sizeof who);
     return tc__fail(p->ctx, TC_E_INDEX,
                     "%s: index %lld is out of range for size %lld; it was clamped "
                     "and the results are not valid",
-                    op, (long long)p->flag[1], (long long)p->flag[2]);
+                    who, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
 // Memory that is written in place must not also be another storage's: two tc_wrap of the
@@ -58953,7 +64941,7 @@ static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
 
 // All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
-    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    uint64_t seed = tc__visit_seed(p->ctx, v);
     int ok = 1;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
@@ -58969,8 +64957,7 @@ static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
 static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
                                size_t *bytes) {
     const tc__output *o = &p->output.at[i];
-    const tc__layout *l =
-        tc__layout_at(p->ctx, o->direct ? v->external.at[o->external].layout : o->layout);
+    const tc__layout *l = tc__layout_at(p->ctx, o->layout);
     *bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
     if (o->alias || o->first != i) *bytes = 0;
     return tc__output_data(p, v, (uint32_t)i);
@@ -59013,12 +65000,24 @@ static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
     return wrong;
 }
 
+// What is not compiled: the interpreter, and a custom op's own function where it has one.
 static void tc__program_drop_code(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->held = l->run;
         if (!l->opaque) l->run = NULL;
+        if (l->custom && l->custom->host) l->run = l->custom->host;
     }
+}
+
+// Whether something of the program was compiled from the user's text, and is computed by his function, too.
+static const char *tc__program_compared_custom(const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        if (l->custom && l->custom->host && l->held != l->custom->host)
+            return l->custom->op->op.name;
+    }
+    return NULL;
 }
 
 static int tc__program_interpret(tc__program *p, const tc__visit *v) {
@@ -59026,6 +65025,22 @@ static int tc__program_interpret(tc__program *p, const tc__visit *v) {
     int ok = tc__program_launch_all(p, v);
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
     return ok;
+}
+
+static void tc__verify_warn(const tc__program *p, const tc__visit *v, size_t wrong) {
+    const char *custom = tc__program_compared_custom(p);
+    if (custom)
+        tc__warn(
+            p->ctx,
+            "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+            "interpreted. Do run and c_source of custom op \"%s\" do the same?",
+            v->region->name, wrong, custom);
+    else
+        tc__warn(
+            p->ctx,
+            "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+            "interpreted. Please report it with the text of tc_explain",
+            v->region->name, wrong);
 }
 
 // Runs the compiled code beside what the interpreter has left: in memory, and copy[i] is what was there
@@ -59041,27 +65056,33 @@ static int tc__verify_code(tc__program *p, const tc__visit *v, uint8_t **copy) {
     if (!wrong) return ok;
     tc__program_drop_code(p);
     (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-    tc__warn(
-        p->ctx,
-        "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
-        "interpreted. Please report it with the text of tc_explain",
-        v->region->name, wrong);
+    p->verify = 0, p->tier = TC__TIER_FINAL;
+    tc__verify_warn(p, v, wrong);
     return 1;
 }
 
-// The first run of compiled code. Where there is no memory for copies it is put off. 0 = a custom op
-// failed, reported.
+// Whether this run is compared: the first of the code, and one in p->verify. What is drawn depends on
+// the context's seed and on how often the program ran, and draws nothing from the random stream.
+static int tc__program_is_checked(tc__program *p) {
+    if (!p->verify || (p->tier != TC__TIER_FINAL && p->tier != TC__TIER_RESTING)) return 0;
+    uint64_t seed = tc__recorder_of(p->ctx)->seed + p->number;
+    return !p->chances++ ||
+           !(tc__hash_mix(seed, p->chances) % (uint64_t)(unsigned)p->verify);
+}
+
+// A run that is compared. Where there is no memory for copies the first one is put off, and another
+// is none. 0 = a custom op failed, reported.
 static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
     tc__error_mark before = tc__error_now(p->ctx);
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     int saved = copy && tc__verify_move(p, v, copy, TC__VERIFY_SAVE);
-    p->verify = !saved;
-    if (!saved) tc__error_restore(p->ctx, before);
-    int ok = tc__program_interpret(p, v);
+    uint64_t first = p->chances == 1;
+    if (!saved) p->chances -= first, tc__error_restore(p->ctx, before);
+    int ok = saved || first ? tc__program_interpret(p, v) : tc__program_launch_all(p, v);
     if (ok && saved) ok = tc__verify_code(p, v, copy);
     if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
-    tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+    TC__FREE_ARRAY(p->ctx, copy, n);
     return ok;
 }
 
@@ -59104,7 +65125,7 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
     run.out = f->out, run.n_out = f->graph.n_output;
     f->visit = v;
-    run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    run.seed = tc__visit_seed(p->ctx, v), run.draw = v->draw, run.program = p;
     tc__visit *open = tc__calling_begin(p->ctx);
     tc_status s = own->run(own->user, f->state, &run);
     tc__calling_end(p->ctx, open);
@@ -59226,15 +65247,14 @@ static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
     while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
     ok = ok && tc__launch_run(p, r, i);
     for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
-    if (q.address) tc__free(p->ctx, q.address, (n + !n) * sizeof *q.address);
+    if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
     return ok;
 }
 
 // All kernels of a program on a device. They need not be done when it returns.
 static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
-    if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
-        return 0;
+    if (!tc__remote_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
     int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
     tc__remote_fill_all(r);
     tc__bounce_restore(p);
@@ -59323,11 +65343,11 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
         const tc__output *o = &p->output.at[i];
         int back = o->position == UINT32_MAX;
         const tc__external *e = back ? &v->external.at[o->external] : NULL;
-        const tc__layout *l = tc__layout_at(p->ctx, back ? e->layout : o->layout);
+        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
         size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
         if (back) e->storage->version++;
         if (!bytes || !(o->copy || (back && !o->direct))) continue;
-        void *to = back ? tc__external_data(p->ctx, e) : o->storage->data;
+        void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
         const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
         if (l->contiguous)
             s = d->copy_on(d->user, to, from, bytes);
@@ -59373,12 +65393,13 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;
     if (TC__UNLIKELY(dry)) return 1;
+    if (!tc__undo_writes(p, v)) return 0;
     int ok;
     if (p->remote)
         ok = tc__program_run_remote(p, v);
     else if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
-    else if (p->verify && p->tier == TC__TIER_FINAL)
+    else if (tc__program_is_checked(p))
         ok = tc__program_verify(p, v);
     else
         ok = tc__program_launch_all(p, v);
@@ -59391,6 +65412,458 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;
+}
+
+// ---- what late reads of a visit that runs compute from ----
+
+// Whether a late read needs a copy of external i, which is the first on its storage: the program writes the
+// storage, or the user wrapped it.
+static int tc__is_undone(const tc__visit *v, const tc__program *p, size_t i) {
+    if (v->external.at[i].storage->owner == TC__WRAPPED) return 1;
+    for (size_t k = 0; k < p->output.count; k++)
+        if (p->output.at[k].position == UINT32_MAX &&
+            v->external.at[p->output.at[k].external].alias == i)
+            return 1;
+    return 0;
+}
+
+// Copies for late reads of the young visit, by external, before its program runs; NULL = there are none.
+static tc__undo *tc__undo_save(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    size_t n = v->external.count;
+    int any = tc__program_writes(p);
+    for (size_t i = 0; i < n; i++) any |= v->external.at[i].storage->owner == TC__WRAPPED;
+    tc__error_mark before = tc__error_now(c);
+    tc__undo *u = any ? TC__NEW_ARRAY(c, tc__undo, n) : NULL;
+    if (!u) tc__error_restore(c, before);
+    for (size_t i = 0; u && i < n; i++) {
+        const tc__external *e = &v->external.at[i];
+        int wrapped = e->storage->owner == TC__WRAPPED;
+        if (e->alias == i && tc__is_undone(v, p, i))
+            u[i] = tc__undo_copy(c, v, e->storage,
+                                 wrapped ? TC__UNDO_WRAPPED : TC__UNDO_WRITTEN);
+    }
+    return u;
+}
+
+// The visit has run: it computes from the copies, and what has none is watched.
+static void tc__undo_settle(tc_ctx *c, tc__visit *v, tc__undo *u) {
+    size_t n = v->external.count;
+    for (size_t i = 0; i < n; i++)
+        if (u && u[i].copy)
+            tc__undo_use(c, v, v->external.at[i].storage, u[i]);
+        else
+            v->external.at[i].storage->watched = 1;
+    if (u) TC__FREE_ARRAY(c, u, n);
+}
+// ---- gen/exec/forget.c --------------------------------------------------
+// What is forgotten: a region or function whose visits differ without end makes a path and a program for
+// each, and all of them stay. Past a limit those programs go that ran longest ago; their steps stay, and the
+// next visit of such a path makes its program again. Nothing of them is in use here: results hold their
+// memory themselves, and one that is compiled in the background stays.
+//
+// Past another limit steps go as well, a branch at a time (graph/trace.c), those first that no visit has ended on
+// for longest, with their programs. What is needed stays: the path of every visit whose results are not over
+// and of every entry of a function, and what other paths begin with.
+
+enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
+#define TC__PROGRAMS_BYTES                                                                 \
+    ((size_t)128 << 20) // of all programs of a context; then a quarter goes
+
+// What the last run on a device found is told before the program goes: its results may stay.
+static void tc__program_drop(tc__program *p) {
+    if (!p) return;
+    if (p->remote && p->remote->waiting) (void)tc__program_check_remote(p);
+    if (p->held) p->ctx->programs_held -= p->held, p->ctx->programs_live--;
+    tc__program_free(p);
+}
+
+// A program that took `bytes` is there to stay.
+static void tc__program_hold(tc__program *p, size_t bytes) {
+    tc_ctx *c = p->ctx;
+    p->held = bytes + !bytes, p->serial = ++c->programs_serial;
+    c->programs_held += p->held, c->programs_live++;
+}
+
+// Of all that could go, in the order in which it does.
+typedef struct tc__forgettable {
+    tc__step *step;
+    tc__region *region;
+    uint64_t used; // the later, the larger
+} tc__forgettable;
+
+static int tc__forgettable_order(const void *a, const void *b) {
+    uint64_t x = ((const tc__forgettable *)a)->used, y = ((const tc__forgettable *)b)->used;
+    return x < y ? -1 : x > y;
+}
+
+// When the program was last known to have run: looked at from sweep to sweep, so that a run costs nothing.
+static uint64_t tc__program_used(tc_ctx *c, tc__program *p) {
+    if (p->runs != p->runs_seen) p->used = c->programs_serial;
+    p->runs_seen = p->runs;
+    return p->used > p->serial ? p->used : p->serial;
+}
+
+typedef TC__VEC(tc__forgettable) tc__forgettables;
+
+static int tc__forget_list(tc_ctx *c, tc__forgettables *all) {
+    for (tc__region *r = c->recorder.region; r; r = r->next)
+        for (tc__step *s = r->root.next; s; s = tc__step_after(s)) {
+            tc__program *p = (tc__program *)s->program;
+            tc__forgettable f;
+            if (!p || p->tier == TC__TIER_BUILDING) continue;
+            f.step = s, f.region = r, f.used = tc__program_used(c, p);
+            if (!TC__PUSH(c, *all, f)) return 0;
+        }
+    return 1;
+}
+
+static void tc__forget_warn(tc_ctx *c, const tc__region *last) {
+    uint32_t most = 0;
+    const tc__region *of = last;
+    if (c->programs_warned) return;
+    c->programs_warned = 1;
+    for (const tc__region *r = c->recorder.region; r; r = r->next)
+        if (r->made > most) most = r->made, of = r;
+    tc__warn(
+        c,
+        "programs hold %u MB; \"%s\" (%s:%d) alone has made %u. Those that ran longest ago are "
+        "dropped, and made again when they are needed. TC_LOGS=recompiles tells what "
+        "differs from visit to visit; memory_mb sets the limit, tc_reset drops all",
+        (unsigned)(c->programs_held >> 20), of->name, of->begin.file ? of->begin.file : "?",
+        of->begin.line, (unsigned)most);
+}
+
+// Before a program of region r is made.
+static void tc__programs_trim(tc_ctx *c, const tc__region *r) {
+    size_t limit = c->programs_limit ? c->programs_limit : TC__PROGRAMS_BYTES;
+    tc__forgettables all;
+    if (c->programs_held <= limit || c->programs_live <= TC__PROGRAMS_LEAST) return;
+    tc__error_mark before = tc__error_now(c);
+    memset(&all, 0, sizeof all);
+    if (tc__forget_list(c, &all)) {
+        tc__forget_warn(c, r);
+        qsort(all.at, all.count, sizeof *all.at, tc__forgettable_order);
+        for (size_t i = 0; i < all.count && c->programs_held > limit / 4 * 3 &&
+                           c->programs_live > TC__PROGRAMS_LEAST;
+             i++) {
+            tc__program *p = (tc__program *)all.at[i].step->program;
+            all.at[i].region->programs -= p->charged;
+            all.at[i].step->program = NULL;
+            tc__program_drop(p);
+        }
+    }
+    TC__VEC_FREE(c, all);
+    tc__error_restore(c, before);
+}
+
+// ---- recordings ----
+
+#define TC__RECORDINGS_BYTES                                                               \
+    ((size_t)64 << 20) // of all steps of a context; then a quarter goes
+enum { TC__FORGET_ROUNDS = 16 };
+
+static void tc__hold_path(const tc__visit *v) {
+    for (size_t i = 0; i < v->path.count; i++)
+        if (v->path.at[i]->branch) v->path.at[i]->branch->held = 1;
+    if (v->branch) v->branch->held = 1;
+}
+
+// Whatever else than the trie itself has steps of region r.
+static void tc__hold_region(tc_ctx *c, const tc__region *r) {
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++)
+        if (r->visit[i]->state != TC__VISIT_NONE) tc__hold_path(r->visit[i]);
+    for (size_t i = 0; i < r->owned.count; i++)
+        if (r->owned.at[i].way->branch && tc__tensor_find(c, r->owned.at[i].t))
+            r->owned.at[i].way->branch->held = 1;
+}
+
+// Which branches something needs, and how many steps go on from each.
+static void tc__branches_count(tc_ctx *c) {
+    for (tc__region *r = c->recorder.region; r; r = r->next) {
+        for (tc__step *s = r->root.next; s; s = tc__step_after(s)) {
+            const tc__program *p = (const tc__program *)s->program;
+            if (p && p->tier == TC__TIER_BUILDING) s->branch->held = 1;
+            if (!s->branch->gone && s->parent->branch && s->parent->branch != s->branch)
+                s->parent->branch->followed++;
+        }
+    }
+}
+
+typedef TC__VEC(tc__branch *) tc__branches;
+
+static int tc__branches_order(const void *a, const void *b) {
+    uint64_t x = (*(const tc__branch *const *)a)->used,
+             y = (*(const tc__branch *const *)b)->used;
+    return x < y ? -1 : x > y;
+}
+
+// All branches, those first that were used longest ago, and what they hold; 0 = out of memory.
+static int tc__branches_list(tc_ctx *c, tc__branches *all) {
+    c->recorder.recorded = 0;
+    for (tc__region *r = c->recorder.region; r; r = r->next)
+        for (tc__branch *b = r->branch; b; b = b->next) {
+            b->followed = 0, b->gone = 0, b->held = b->entries > 0;
+            b->bytes = sizeof *b + tc__arena_bytes(&b->arena);
+            c->recorder.recorded += b->bytes;
+            if (!TC__PUSH(c, *all, b)) return 0;
+        }
+    for (tc__region *r = c->recorder.region; r; r = r->next) tc__hold_region(c, r);
+    qsort(all->at, all->count, sizeof *all->at, tc__branches_order);
+    return 1;
+}
+
+// Chooses what goes until no more than `most` bytes would be left. Gives the bytes of what goes.
+static size_t tc__branches_choose(tc_ctx *c, tc__branches *all, size_t most) {
+    size_t gone = 0, before = 1;
+    for (int round = 0; round < TC__FORGET_ROUNDS && gone != before; round++) {
+        before = gone;
+        for (size_t i = 0; i < all->count; i++) all->at[i]->followed = 0;
+        tc__branches_count(c);
+        for (size_t i = 0; i < all->count && c->recorder.recorded - gone > most; i++) {
+            tc__branch *b = all->at[i];
+            if (b->held || b->gone || b->followed) continue;
+            b->gone = 1, gone += b->bytes;
+        }
+    }
+    return gone;
+}
+
+// Drops the programs of s and of all that goes on from it.
+static void tc__forget_below(tc__region *r, tc__step *s) {
+    for (tc__step *t = s; t;) {
+        tc__program *p = (tc__program *)t->program;
+        if (p) r->programs -= p->charged;
+        tc__program_drop(p);
+        t->program = NULL;
+        if (t->next) {
+            t = t->next;
+            continue;
+        }
+        while (t != s && !t->sibling) t = t->parent;
+        t = t == s ? NULL : t->sibling;
+    }
+}
+
+// Takes the steps that go out of what continues s.
+static void tc__forget_after(tc__region *r, tc__step *s) {
+    for (tc__step **at = &s->next; *at;) {
+        if ((*at)->branch->gone) {
+            tc__forget_below(r, *at);
+            *at = (*at)->sibling;
+        } else {
+            at = &(*at)->sibling;
+        }
+    }
+}
+
+static void tc__forget_branches(tc_ctx *c, tc__region *r) {
+    tc__forget_after(r, &r->root);
+    for (tc__step *s = r->root.next; s; s = tc__step_after(s)) {
+        tc__forget_after(r, s);
+        if (s->twin && s->twin->step->branch->gone) s->twin = NULL;
+    }
+    for (tc__branch **at = &r->branch; *at;) {
+        if (!(*at)->gone) {
+            at = &(*at)->next;
+            continue;
+        }
+        tc__branch *b = *at;
+        *at = b->next;
+        c->recorder.recorded -= b->bytes;
+        tc__arena_free(&b->arena);
+        tc__free(c, b, sizeof *b);
+    }
+}
+
+static void tc__recordings_warn(tc_ctx *c, const tc__region *last) {
+    size_t most = 0;
+    const tc__region *of = last;
+    if (c->recordings_warned) return;
+    c->recordings_warned = 1;
+    for (const tc__region *r = c->recorder.region; r; r = r->next) {
+        size_t bytes = 0;
+        for (const tc__branch *b = r->branch; b; b = b->next) bytes += b->bytes;
+        if (bytes > most) most = bytes, of = r;
+    }
+    tc__warn(
+        c,
+        "recordings hold %u MB; \"%s\" (%s:%d) alone has %u MB, of visits that differ. Those "
+        "that were not visited for longest are dropped, and recorded again when they come. "
+        "TC_LOGS=recompiles tells what differs from visit to visit; memory_mb sets the "
+        "limit, tc_reset drops all",
+        (unsigned)(c->recorder.recorded >> 20), of->name,
+        of->begin.file ? of->begin.file : "?", of->begin.line, (unsigned)(most >> 20));
+}
+
+// Before a program of visit v is made.
+static void tc__recordings_trim(tc_ctx *c, tc__visit *v) {
+    size_t limit = c->recordings_limit ? c->recordings_limit : TC__RECORDINGS_BYTES;
+    tc__recorder *rec = &c->recorder;
+    tc__branches all;
+    if (v->branch) {
+        size_t bytes = sizeof *v->branch + tc__arena_bytes(&v->branch->arena);
+        rec->recorded += bytes - v->branch->bytes;
+        v->branch->bytes = bytes, v->branch->used = rec->clock + 1;
+    }
+    if (rec->recorded <= limit || rec->recorded < rec->look_again) return;
+    tc__error_mark before = tc__error_now(c);
+    memset(&all, 0, sizeof all);
+    if (tc__branches_list(c, &all)) {
+        tc__recordings_warn(c, v->region);
+        if (tc__branches_choose(c, &all, limit / 4 * 3))
+            for (tc__region *r = rec->region; r; r = r->next) tc__forget_branches(c, r);
+    }
+    // What is left is needed: not looked at again at every visit.
+    rec->look_again = rec->recorded > limit / 8 * 7 ? rec->recorded + limit / 4 : 0;
+    TC__VEC_FREE(c, all);
+    tc__error_restore(c, before);
+}
+// ---- gen/exec/wanted.c --------------------------------------------------
+// Which results of a path its program stores, and what a result is computed from. Input: the steps of a visit.
+
+enum { TC__SMALL_RESULT = 16 };
+
+// Small whatever the run-time sizes are: what a path stores does not depend on them.
+static int tc__is_small_result(const tc__step *s) {
+    int64_t n = 1;
+    for (int i = 0; i < s->meta.rank; i++) {
+        if (!tc__ix_is_const(s->meta.dims[i])) return 0;
+        n *= tc__ix_value(s->meta.dims[i]);
+    }
+    return tc__ops[s->op].kind != TC__KIND_SOURCE && n <= TC__SMALL_RESULT;
+}
+
+// What the value of one position is made of: bytes by position, then by external.
+typedef struct tc__reach {
+    const tc__visit *v;
+    uint8_t *used; // owned by tc__reach_open's caller through tc__reach_close
+    size_t size;
+} tc__reach;
+
+static uint8_t *tc__reach_at(const tc__reach *r, uint32_t code) {
+    if (code & TC__EXTERNAL) return &r->used[r->v->path.count + (code & ~TC__EXTERNAL)];
+    return &r->used[code];
+}
+
+// Every operand of a used step is used. Operands come before: one walk down is enough.
+static void tc__reach_down(const tc__reach *r, uint32_t from) {
+    for (uint32_t i = from + 1; i-- > 0;) {
+        const tc__step *s = r->v->path.at[i];
+        for (uint32_t k = 0; k < s->n_in && r->used[i]; k++) *tc__reach_at(r, s->in[k]) = 1;
+    }
+}
+
+static int tc__reach_open(tc__reach *r, tc_ctx *c, const tc__visit *v) {
+    r->v = v, r->size = v->path.count + v->external.count;
+    r->used = TC__NEW_ARRAY(c, uint8_t, r->size);
+    return r->used != NULL;
+}
+
+static void tc__reach_close(tc__reach *r, tc_ctx *c) {
+    if (r->used) TC__FREE_ARRAY(c, r->used, r->size);
+}
+
+// Whether something of the memory that `code` shows is used; externals on one storage are one here.
+static int tc__reach_has(const tc__reach *r, uint32_t code) {
+    const tc__visit *v = r->v;
+    if (*tc__reach_at(r, code)) return 1;
+    if (!(code & TC__EXTERNAL)) return 0;
+    uint32_t alias = v->external.at[code & ~TC__EXTERNAL].alias;
+    for (uint32_t i = 0; i < v->external.count; i++)
+        if (v->external.at[i].alias == alias && *tc__reach_at(r, TC__EXTERNAL | i))
+            return 1;
+    return 0;
+}
+
+// A write in place is a part of the value when what it writes to is; also one that comes
+// later, before step `count`.
+static void tc__reach_writes(tc__reach *r, uint32_t count) {
+    int more = r->v->writes;
+    while (more) {
+        more = 0;
+        for (uint32_t i = count; i-- > 0;) {
+            const tc__step *s = r->v->path.at[i];
+            if (s->op != TC_OP_COPY_ || r->used[i]) continue;
+            if (!tc__reach_has(r, tc__memory_of(r->v, s->in[0]))) continue;
+            r->used[i] = 1, more = 1;
+        }
+        tc__reach_down(r, count - 1);
+    }
+}
+
+// All that the values of `code`s before step `count` are computed from, themselves included.
+// 0 = out of memory.
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, const uint32_t *code,
+                        uint32_t n, uint32_t count) {
+    if (!tc__reach_open(r, c, v)) return 0;
+    for (uint32_t i = 0; i < n; i++) *tc__reach_at(r, code[i]) = 1;
+    if (count) tc__reach_down(r, count - 1);
+    tc__reach_writes(r, count);
+    return 1;
+}
+
+// A zeros or arange that is written in place is a buffer somebody holds.
+static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
+    uint32_t root = tc__memory_of(v, copy->in[0]);
+    if (root & TC__EXTERNAL) return;
+    if (v->path.at[root]->flags & TC__STEP_OWN) used[root] = 1;
+}
+
+// The outputs of a body: what its FINISH names, and what it keeps.
+static void tc__mark_named(const tc__visit *v, const tc__step *leaf, uint8_t *used) {
+    for (uint32_t i = 0; i < leaf->n_in; i++)
+        if (!(leaf->in[i] & TC__EXTERNAL)) used[leaf->in[i]] = 1;
+    for (uint32_t i = 0; i < leaf->position; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 1;
+    }
+}
+
+// used[p] = 1: an output. Not consumed by another step since it was last written, kept,
+// wanted before, small, or a buffer.
+static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
+    for (uint32_t i = 0; i < count; i++) used[i] = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = v->path.at[i];
+        int writes = s->op == TC_OP_COPY_;
+        for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
+            if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
+        uint32_t root = writes ? tc__memory_of(v, s->in[0]) : TC__EXTERNAL;
+        if (!(root & TC__EXTERNAL)) used[root] = 1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = v->path.at[i];
+        if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
+            used[i] = 0;
+            if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
+            if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
+            continue;
+        }
+        if (!used[i] && (tc__is_small_result(s) || (s->flags & TC__STEP_WANTED)))
+            used[i] = 1;
+    }
+}
+
+// Positions that the end of the path has to leave in memory: the first *n are not there yet, the
+// *known after them are. NULL = out of memory.
+static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *leaf,
+                                      size_t *n, size_t *known) {
+    uint32_t count = leaf->position;
+    uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
+    *n = *known = 0;
+    if (used && at) {
+        if (v->region->function && !v->parted)
+            tc__mark_named(v, leaf, used);
+        else
+            tc__mark_outputs(v, count, used);
+        for (int there = 0; there < 2; there++)
+            for (uint32_t i = 0; i < count; i++)
+                if (used[i] && there == (i < v->result_of.count && v->result_of.at[i] != 0))
+                    at[*n + *known] = i, *(there ? known : n) += 1;
+    }
+    TC__FREE_ARRAY(c, used, count);
+    return at;
 }
 // ---- gen/exec/region.c --------------------------------------------------
 // What happens at the ends of segments and regions: choose outputs, make or find the program, run it,
@@ -59437,145 +65910,11 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
 
 // Runs the program; its outputs become results of the visit. 0 = reported.
 static int tc__program_results(tc_ctx *c, tc__visit *v, tc__program *p) {
-    return tc__visit_results_prepare(c, v, p) && tc__program_run(p, v) &&
-           tc__visit_results(c, v, p);
-}
-
-// ---- which results are outputs ----
-
-enum { TC__SMALL_RESULT = 16 };
-
-static int tc__is_small_result(tc_ctx *c, const tc__visit *v, const tc__step *s) {
-    int64_t n = 1;
-    for (int i = 0; i < s->meta.rank; i++) n *= tc__visit_eval(c, v, s->meta.dims[i]);
-    return tc__ops[s->op].kind != TC__KIND_SOURCE && n <= TC__SMALL_RESULT;
-}
-
-// What the value of one position is made of: bytes by position, then by external.
-typedef struct tc__reach {
-    const tc__visit *v;
-    uint8_t *used; // owned by tc__reach_open's caller through tc__reach_close
-    size_t size;
-} tc__reach;
-
-static uint8_t *tc__reach_at(const tc__reach *r, uint32_t code) {
-    if (code & TC__EXTERNAL) return &r->used[r->v->path.count + (code & ~TC__EXTERNAL)];
-    return &r->used[code];
-}
-
-// Every operand of a used step is used. Operands come before: one walk down is enough.
-static void tc__reach_down(const tc__reach *r, uint32_t from) {
-    for (uint32_t i = from + 1; i-- > 0;) {
-        const tc__step *s = r->v->path.at[i];
-        for (uint32_t k = 0; k < s->n_in && r->used[i]; k++) *tc__reach_at(r, s->in[k]) = 1;
-    }
-}
-
-static int tc__reach_open(tc__reach *r, tc_ctx *c, const tc__visit *v) {
-    r->v = v, r->size = v->path.count + v->external.count;
-    r->used = TC__NEW_ARRAY(c, uint8_t, r->size);
-    return r->used != NULL;
-}
-
-static void tc__reach_close(tc__reach *r, tc_ctx *c) {
-    if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
-}
-
-// The result or external whose memory `code` shows: itself, or what it is a view of.
-static uint32_t tc__memory_of(const tc__visit *v, uint32_t code) {
-    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
-    return code;
-}
-
-// A write in place is a part of the value when what it writes to is; also one that comes
-// later, before step `count`.
-static void tc__reach_writes(tc__reach *r, uint32_t count) {
-    int more = r->v->writes;
-    while (more) {
-        more = 0;
-        for (uint32_t i = count; i-- > 0;) {
-            const tc__step *s = r->v->path.at[i];
-            if (s->op != TC_OP_COPY_ || r->used[i]) continue;
-            if (!*tc__reach_at(r, tc__memory_of(r->v, s->in[0]))) continue;
-            r->used[i] = 1, more = 1;
-        }
-        tc__reach_down(r, count - 1);
-    }
-}
-
-// All that the values of `code`s before step `count` are computed from, themselves included.
-// 0 = out of memory.
-static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, const uint32_t *code,
-                        uint32_t n, uint32_t count) {
-    if (!tc__reach_open(r, c, v)) return 0;
-    for (uint32_t i = 0; i < n; i++) *tc__reach_at(r, code[i]) = 1;
-    if (count) tc__reach_down(r, count - 1);
-    tc__reach_writes(r, count);
+    if (!tc__visit_results_prepare(c, v, p) || !tc__program_run(p, v) ||
+        !tc__visit_results(c, v, p))
+        return 0;
+    tc__refusals_settle(c, v);
     return 1;
-}
-
-// A zeros or arange that is written in place is a buffer somebody holds.
-static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
-    uint32_t root = tc__memory_of(v, copy->in[0]);
-    if (root & TC__EXTERNAL) return;
-    if (v->path.at[root]->flags & TC__STEP_OWN) used[root] = 1;
-}
-
-// The outputs of a body: what its FINISH names, and what it keeps.
-static void tc__mark_named(const tc__visit *v, const tc__step *leaf, uint8_t *used) {
-    for (uint32_t i = 0; i < leaf->n_in; i++)
-        if (!(leaf->in[i] & TC__EXTERNAL)) used[leaf->in[i]] = 1;
-    for (uint32_t i = 0; i < leaf->position; i++) {
-        const tc__step *s = v->path.at[i];
-        if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 1;
-    }
-}
-
-// used[p] = 1: an output. Not consumed by another step since it was last written, kept,
-// wanted before, small, or a buffer.
-static void tc__mark_outputs(tc_ctx *c, const tc__visit *v, uint32_t count, uint8_t *used) {
-    for (uint32_t i = 0; i < count; i++) used[i] = 1;
-    for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
-        int writes = s->op == TC_OP_COPY_;
-        for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
-            if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
-        uint32_t root = writes ? tc__memory_of(v, s->in[0]) : TC__EXTERNAL;
-        if (!(root & TC__EXTERNAL)) used[root] = 1;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
-        if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
-            used[i] = 0;
-            if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
-            if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
-            continue;
-        }
-        if (!used[i] && (tc__is_small_result(c, v, s) || (s->flags & TC__STEP_WANTED)))
-            used[i] = 1;
-    }
-}
-
-// Positions that the end of the path has to leave in memory: the first *n are not there yet, the
-// *known after them are. NULL = out of memory.
-static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *leaf,
-                                      size_t *n, size_t *known) {
-    uint32_t count = leaf->position;
-    uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
-    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
-    *n = *known = 0;
-    if (used && at) {
-        if (v->region->function)
-            tc__mark_named(v, leaf, used);
-        else
-            tc__mark_outputs(c, v, count, used);
-        for (int there = 0; there < 2; there++)
-            for (uint32_t i = 0; i < count; i++)
-                if (used[i] && there == (i < v->result_of.count && v->result_of.at[i] != 0))
-                    at[*n + *known] = i, *(there ? known : n) += 1;
-    }
-    tc__free(c, used, count ? count : 1);
-    return at;
 }
 
 // ---- programs of steps ----
@@ -59594,6 +65933,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
     if (!all.mode) all.mode = tc__mode_names[0];
     const tc__backend *b = tc__backend_find(c, all.backend, strlen(all.backend));
     if (!b) return tc__fail_backend(c, who, all.backend, strlen(all.backend));
+    if (!tc__backend_has_device(c, who, b)) return 0;
     int known = tc__word_in(TC__MODES, all.mode, strlen(all.mode));
     if (known < 0)
         return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
@@ -59606,8 +65946,12 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
                                  uint32_t n_in, tc__site site) {
     tc__call k;
+    int64_t goes_on = 1;
     memset(&k, 0, sizeof k);
     k.op = op, k.in = in, k.n_in = n_in, k.site = site;
+    // The end of a part is another step than that of its region: other results are its outputs.
+    k.attr = &goes_on, k.n_attr = op == TC_OP_FINISH && v->parted;
+    if (op != TC_OP_KEEP && !tc__visit_share(c, v, site)) return NULL;
     return tc__visit_step(c, v, &k);
 }
 
@@ -59669,28 +66013,6 @@ static void tc__log_times(tc_ctx *c, const tc__visit *v, const tc__program *p) {
             (unsigned)((a->load_ns - b->load_ns) / 1000));
 }
 
-static int tc__program_stores(const tc__program *p, uint32_t position) {
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].position == position) return 1;
-    return 0;
-}
-
-// Results that are small for the sizes of this visit, and were not when the program was made, are
-// outputs from now on.
-static void tc__mark_small(tc_ctx *c, tc__visit *v, const tc__step *leaf) {
-    const tc__program *p = (const tc__program *)leaf->program;
-    if (!p || v->region->function || tc__program_is_laid_out(p, v)) return;
-    for (uint32_t i = 0; i < leaf->position; i++) {
-        tc__step *s = v->path.at[i];
-        if (!s->symbolic || s->flags & TC__STEP_WANTED || tc__program_stores(p, i))
-            continue;
-        if (tc__ops[s->op].kind == TC__KIND_EFFECT || !tc__is_small_result(c, v, s))
-            continue;
-        s->flags |= TC__STEP_WANTED;
-        v->region->generation++;
-    }
-}
-
 // Whether the results of earlier segments that a program reads are in memory: what a graph break
 // stores may differ from size to size.
 static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
@@ -59731,12 +66053,6 @@ static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
                     v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
 }
 
-// What the last run on a device found is told before the program goes: its results may stay.
-static void tc__program_drop(tc__program *p) {
-    if (p && p->remote && p->remote->waiting) (void)tc__program_check_remote(p);
-    tc__program_free(p);
-}
-
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -59756,6 +66072,10 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     uint32_t number = p ? p->number : v->region->made++;
     tc__program_drop(p);
     s->program = NULL;
+    tc__programs_trim(c, v->region);
+    tc__recordings_trim(c, v);
+    size_t bytes = tc__core_of(c)->bytes;
+    uint32_t charged = v->region->programs;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
@@ -59765,6 +66085,9 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         return NULL;
     }
     s->program = p, s->generation = v->region->generation;
+    p->charged = v->region->programs - charged;
+    bytes = tc__core_of(c)->bytes - bytes;
+    tc__program_hold(p, bytes > SIZE_MAX / 2 ? 0 : bytes);
     c->stats.programs++;
     p->after = c->stats;
     tc__log_recompile(c, v, p, s, why);
@@ -59802,13 +66125,11 @@ static int tc__is_operand(const tc__step *s, uint32_t code) {
 
 // Whether the program of break `at` stores result i: it is read there, a later segment uses
 // it, or it is small and computed on the way.
-static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i,
-                              const tc__step *at) {
+static int tc__segment_stores(const tc__reach *r, uint32_t i, const tc__step *at) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
     if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
-    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
-           tc__is_small_result(c, r->v, s);
+    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
 }
 
 // The positions that the program of break `s` stores. NULL = out of memory.
@@ -59818,11 +66139,11 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
     if (!at) return NULL;
     if (!tc__reach_of(&r, c, v, s->in, s->n_in, s->position)) {
-        tc__free(c, at, s->position * sizeof *at);
+        TC__FREE_ARRAY(c, at, s->position);
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(c, &r, i, s)) at[(*n)++] = i;
+        if (tc__segment_stores(&r, i, s)) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
@@ -59853,18 +66174,19 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
         if (!at) return 0;
     }
     int ok = tc__run_step(c, v, s, at, n);
-    if (at) tc__free(c, at, s->position * sizeof *at);
+    if (at) TC__FREE_ARRAY(c, at, s->position);
     return ok;
 }
 
-// An external that the open region has written in place: its value now is that of a view recorded
+// A tensor on memory that the open region has written in place: its value now is that of a view recorded
 // here, not what its memory still holds.
 static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     const tc__tensor *m = v && v->writes ? tc__tensor_find(c, t) : NULL;
     int64_t dims[TC_MAX_RANK];
     tc__meta meta;
-    if (!m || m->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key) return t;
+    if (!m || m->storage->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key)
+        return t;
     tc__meta_of_layout(tc__layout_at(c, m->layout), &meta);
     for (int i = 0; i < meta.rank; i++) dims[i] = meta.dims[i];
     return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
@@ -59888,7 +66210,9 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
+    tc_tensor here[TC__MAX_OPERANDS];
+    n = tc__break_operands(c, v, t, n, here);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, here, n, site);
     return s && tc__segment(c, v, s);
 }
 
@@ -59915,16 +66239,36 @@ static int tc__region_value(tc_ctx *c, const char *who, tc_tensor *t, tc__site s
     return ok;
 }
 
-// Results of the visit before this one die now; what of them is still used is held by references.
-static void tc__bury_previous(tc_ctx *c, tc__visit *v) {
-    tc__visit *old = &v->region->visit[v == &v->region->visit[0]];
-    if (old->state != TC__VISIT_NONE) tc__visit_clear(c, old);
-}
-
 static int tc__any_break(const tc__visit *v) {
     for (size_t i = 0; i < v->path.count; i++)
         if (v->path.at[i]->op == TC_OP_BREAK) return 1;
     return 0;
+}
+
+enum { TC__YOUNG_RUNS = 4 }; // a loop may use a state at some visits only
+
+// A run of the program whose results are the visit's, and may be read late. 0 = reported.
+static int tc__visit_run(tc_ctx *c, tc__visit *v, tc__program *p) {
+    v->seed = c->recorder.seed;
+    v->young = (!v->region->function || v->parted) && !c->dry && !tc__core_of(c)->frozen &&
+               p->runs < TC__YOUNG_RUNS;
+    if (!v->young) return tc__program_results(c, v, p);
+    tc__undo *u = tc__undo_save(c, v, p);
+    int ok = 1;
+    for (size_t i = 0; u && i < v->external.count; i++) ok &= !u[i].failed;
+    ok = ok && tc__program_results(c, v, p);
+    tc__undo_settle(c, v, u);
+    return ok;
+}
+
+// What a graph break copied of memory that was to be written is a view of that memory from now on.
+static void tc__visit_forget_copies(tc__visit *v) {
+    for (uint32_t i = 0; v->writes && v->segment && i < v->result_of.count; i++) {
+        uint32_t code = v->result_of.at[i] ? tc__memory_of(v, i) : 0;
+        if (!(code & TC__EXTERNAL)) continue;
+        const tc__storage *s = v->result.at[v->result_of.at[i] - 1].storage;
+        if (s != v->external.at[code & ~TC__EXTERNAL].storage) v->result_of.at[i] = 0;
+    }
 }
 
 // The end of a region, or of a body with its results.
@@ -59933,34 +66277,63 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
     tc__visit_promote(c, v);
+    tc__visit_forget_copies(v);
     leaf = v->at;
-    tc__mark_small(c, v, leaf);
     int fresh = !tc__step_is_ready(v, leaf);
     uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n, &known) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
-    tc__bury_previous(c, v);
-    tc__program *p = tc__step_program(c, v, leaf, at, n);
+    int ready = tc__keeps_prepare(c, v) && (v->parted || tc__visit_succeed(c, v));
+    tc__program *p = ready ? tc__step_program(c, v, leaf, at, n) : NULL;
     int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
     if (p && !ok) tc__program_drop(p), leaf->program = NULL;
     for (size_t i = 0; ok && fresh && i < known; i++)
         ok = TC__PUSH(c, p->assumed, at[n + i]);
-    ok = ok && tc__program_results(c, v, p);
-    if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
+    ok = ok && tc__visit_run(c, v, p) && tc__keeps_hand_over(c, v);
+    if (at) TC__FREE_ARRAY(c, at, leaf->position);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
             if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
                 tc__mark_crossing(v, i);
-    c->stats.visits++;
+    if (v->at->branch) v->at->branch->used = ++c->recorder.clock;
+    c->stats.visits += !v->parted;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
     return ok;
+}
+
+// Result `position` where it shows memory that the caller has: that is where it lies, whatever is written
+// there since. NULL = it shows none, or memory is out.
+static tc__tensor *tc__demand_view(tc_ctx *c, tc__visit *v, uint32_t position) {
+    uint32_t code = position;
+    int64_t offset;
+    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
+    if (!(code & TC__EXTERNAL)) return NULL;
+    const tc__external *e = &v->external.at[code & ~TC__EXTERNAL];
+    const tc__tensor *base = tc__tensor_find(c, e->handle);
+    if (!base || base->layout != e->layout) return NULL;
+    uint32_t layout = tc__code_layout(c, v, position, &offset);
+    v->path.at[position]->flags |= TC__STEP_WANTED;
+    v->region->generation++;
+    return layout ? tc__visit_result(c, v, position, layout, base->storage,
+                                     base->offset + offset)
+                  : NULL;
 }
 
 // Hook: a result that no program stored is read after its visit.
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     tc__reach r;
+    tc__tensor *view = tc__demand_view(c, v, position);
+    if (view) return view;
+    if (v->let_go) {
+        tc__fail(
+            c, TC_E_TOUCHED,
+            "a result of region \"%s\" (recorded at %s:%d) was not stored, and inputs of "
+            "that visit were freed since; tc_keep it",
+            v->region->name, s->site.file ? s->site.file : "?", s->site.line);
+        return NULL;
+    }
     if (!tc__reach_of(&r, c, v, &position, 1, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
     for (uint32_t i = 0; i < v->external.count; i++)
@@ -59989,13 +66362,9 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
 }
 
 static void tc__forget_steps(tc__step *s) {
-    for (; s; s = s->sibling) {
-        // Depth of the trie is the length of a path: walk it without recursion along `next`.
-        for (tc__step *d = s; d; d = d->next) {
-            tc__program_drop((tc__program *)d->program);
-            d->program = NULL;
-            if (d != s && d->sibling) tc__forget_steps(d->sibling);
-        }
+    for (; s; s = tc__step_after(s)) {
+        tc__program_drop((tc__program *)s->program);
+        s->program = NULL;
     }
 }
 
@@ -60005,6 +66374,8 @@ static void tc__hook_forget(tc_ctx *c, tc__region *r) {
 }
 
 // ---- eager ----
+
+#define TC__EAGER_BYTES ((size_t)64 << 20) // of the programs of eager ops
 
 struct tc__eager {
     tc__step step;
@@ -60019,7 +66390,7 @@ struct tc__eager {
 static int tc__eager_bind(tc_ctx *c, const tc__call *k, uint32_t *code) {
     tc__visit *v = &c->eager_visit;
     v->epoch = tc__epoch_next(tc__values_of(c));
-    v->key = 0;
+    v->key = UINT64_MAX; // of no handle: nothing that an eager op is given is its own
     return tc__call_codes(c, v, k, code);
 }
 
@@ -60056,9 +66427,9 @@ static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call
 static void tc__eager_free(tc_ctx *c, tc__eager *e) {
     if (!e) return;
     tc__program_drop(e->program);
-    tc__free(c, e->step.in, (e->step.n_in + 1u) * sizeof *e->step.in);
-    tc__free(c, e->step.attr, (e->step.n_attr + 1u) * sizeof *e->step.attr);
-    tc__free(c, e->bind, (e->externals + 1u) * sizeof *e->bind);
+    TC__FREE_ARRAY(c, e->step.in, e->step.n_in + 1u);
+    TC__FREE_ARRAY(c, e->step.attr, e->step.n_attr + 1u);
+    TC__FREE_ARRAY(c, e->bind, e->externals + 1u);
     tc__free(c, e, sizeof *e);
 }
 
@@ -60101,6 +66472,18 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
     return NULL;
 }
 
+static void tc__eager_forget(tc_ctx *c) {
+    for (size_t i = 0; i < c->eager_ids.capacity; i++) {
+        uint64_t first = c->eager_ids.at[i].key ? c->eager_ids.at[i].value : 0;
+        for (tc__eager *e = (tc__eager *)(uintptr_t)first, *next; e; e = next) {
+            next = e->next;
+            tc__eager_free(c, e);
+        }
+    }
+    tc__map_free(&c->eager_ids);
+    c->eager_held = 0;
+}
+
 static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *code) {
     uint64_t found = 0, h = tc__eager_hash(c, &c->eager_visit, k, code);
     tc__map_get(&c->eager_ids, h, &found);
@@ -60108,20 +66491,25 @@ static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *c
     int device = tc__visit_device(c, &c->eager_visit);
     for (tc__eager *e = first; e; e = e->next)
         if (e->device == device && tc__eager_same(e, &c->eager_visit, k, code)) return e;
+    // Shapes that change without end: an op is prepared again in 0.1 ms, so all of them go.
+    if (c->eager_held > TC__EAGER_BYTES) tc__eager_forget(c), first = NULL;
+    size_t bytes = tc__core_of(c)->bytes;
     tc__eager *e = tc__eager_new(c, k, code);
     if (!e) return NULL;
     e->next = first;
+    if (tc__core_of(c)->bytes > bytes) c->eager_held += tc__core_of(c)->bytes - bytes;
     if (tc__map_set(&c->eager_ids, h, (uint64_t)(uintptr_t)e)) return e;
     tc__eager_free(c, e);
     return NULL;
 }
 
 static tc_tensor tc__eager_result(tc_ctx *c, const tc__call *k, tc__eager *e) {
-    if (k->op == TC_OP_COPY_) return k->in[0];
+    if (k->op == TC_OP_COPY_) return tc__eager_wrote(c, k->in[0]), k->in[0];
     tc__output *o = &e->program->output.at[0];
     tc__storage *s = o->storage;
     // The result owns its storage alone: the program must not write it again.
-    o->kept[0] = o->kept[1] = NULL;
+    for (int i = 0; i < TC__KEPT; i++)
+        if (o->kept[i] == s) o->kept[i] = NULL;
     return tc__tensor_new(c, o->layout, s, 0, k->site.file, k->site.line);
 }
 
@@ -60130,28 +66518,39 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
     tc__visit *v = &c->eager_visit;
     tc_tensor t = tc__null();
     if (k->n_in > TC__MAX_OPERANDS) {
-        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__op_name(k->op),
+        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__called(c, k->op),
                  TC__MAX_OPERANDS);
         return t;
     }
-    if (tc__eager_bind(c, k, code)) {
+    if (tc__eager_check(c, k) && tc__eager_bind(c, k, code)) {
         tc__eager *e = tc__eager_find(c, k, code);
         v->draw = c->recorder.draw;
         if (e && tc__program_run(e->program, v)) t = tc__eager_result(c, k, e);
     }
     tc__unbind_to(c, v, 0);
     c->stats.eager_ops++;
+    if (TC__UNLIKELY(tc__core_of(c)->bytes >= tc__values_of(c)->pile_bytes))
+        tc__pile_check(c, k->site.file, k->site.line);
     return t;
 }
 
 // ---- views ----
+
+// Tensor `view` shows what `h` does, a result of a region that the region frees: so it frees the view.
+static int tc__view_follow(tc_ctx *c, tc_tensor h, const tc__tensor *of, tc_tensor view) {
+    const tc__visit *v = tc__is_visit(h) ? tc__visit_find(c, h) : NULL;
+    tc__tensor *t = tc__slot_find(c, view);
+    if (of->scope == TC__OF_REGION) return tc__own(c, of->region, of->way, t);
+    if (!v || v->state != TC__VISIT_DONE || tc__known_find(c, h.id)) return 1;
+    return tc__own(c, v->region, v->at, t);
+}
 
 static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     tc__infer q;
     int64_t offset;
     uint32_t id;
     if (tc__ops[k->op].kind != TC__KIND_MOVE) return 0;
-    tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[0]);
+    tc__tensor *t = tc__tensor_need(c, tc__called(c, k->op), k->in[0]);
     *out = tc__null();
     if (!t || !tc__call_infer(c, NULL, k, &q)) return 1;
     if (!tc__view_of(c, k->op, k->attr, t->layout, &q.out, &id, &offset)) return 0;
@@ -60159,6 +66558,7 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     t->storage->refs++;
     *out =
         tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);
+    if (out->id) (void)tc__view_follow(c, k->in[0], t, *out);
     return 1;
 }
 
@@ -60177,7 +66577,7 @@ static int tc__suspended_has(const tc__visit *v, const tc__storage *s) {
 // not to be written here: it would be recorded too late. 0 = reported.
 static int tc__suspended_operands(tc_ctx *c, const tc__call *k, tc_tensor *in) {
     const tc__visit *v = c->recorder.suspended;
-    const char *who = tc__op_name(k->op);
+    const char *who = tc__called(c, k->op);
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: more than %d operands", who, TC__MAX_OPERANDS);
     for (uint32_t i = 0; i < k->n_in; i++) {
@@ -60209,8 +66609,191 @@ static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
     if (tc__eager_view(c, k, &t)) return t;
     return tc__eager_compute(c, k);
 }
+// ---- gen/exec/alone.c ---------------------------------------------------
+// A composite op outside regions: its primitives are recorded and run together, as one program of the
+// interpreter, so that it passes over its operands as often as it has to, and makes no tensor for each step.
+// The bits are those of its primitives one by one. There is a region for each such op, which no list has;
+// its programs are for one set of sizes, few, and keep no memory.
 
-static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_demand, tc__hook_forget};
+enum {
+    TC__ALONE_PROGRAMS = 64,  // of an op: then they are forgotten, all at once
+    TC__ALONE_KEPT = 64 << 10 // bytes of intermediates that a program may keep
+};
+
+// The region of op `who`, with room for one more program. NULL = reported.
+static tc__region *tc__alone_region(tc_ctx *c, const char *who, tc__site site) {
+    tc__region **at = &c->alone, *r;
+    while (*at && strcmp((*at)->name, who)) at = &(*at)->next;
+    if ((r = *at) != NULL) {
+        if (r->made < TC__ALONE_PROGRAMS) return r;
+        *at = r->next;
+        tc__region_free(c, r);
+    }
+    r = tc__region_new(c, who, site, 0);
+    if (!r) return NULL;
+    c->recorder.region = r->next;
+    r->next = c->alone, c->alone = r;
+    r->options = tc_options_default();
+    r->options.backend = "aot_eager", r->options.round_each_op = 1;
+    r->backend = tc__backend_find(c, "aot_eager", strlen("aot_eager"));
+    r->function = r->fixed_sizes = 1;
+    return r;
+}
+
+static void tc__alone_forget(tc_ctx *c) {
+    while (c->alone) {
+        tc__region *next = c->alone->next;
+        tc__region_free(c, c->alone);
+        c->alone = next;
+    }
+}
+
+// Hook: primitives from here on run together. 0 = they run one by one: they are eager on request, or
+// contexts and devices share their operands.
+static int tc__hook_together(tc_ctx *c, const char *who, tc__site site) {
+    const tc__recorder *r = &c->recorder;
+    const tc__values *v = &r->values;
+    if (tc__region_is_open(c) || c->lazy || tc__runs_eagerly(c) || v->core.frozen) return 0;
+    if (v->device.count || v->parent || tc__atomic_load32(&v->children)) return 0;
+    tc__error_mark before = tc__error_now(c);
+    tc__region *g = tc__alone_region(c, who, site);
+    if (g && tc__visit_open(c, g, site)) {
+        c->alone_stats = c->stats;
+        return 1;
+    }
+    tc__error_restore(c, before);
+    return 0;
+}
+
+// What the program that ran has of the result, and of memory, is the caller's.
+static void tc__alone_let_go(tc_ctx *c, tc__program *p) {
+    for (size_t i = 0; i < p->output.count; i++)
+        for (int k = 0; k < TC__KEPT; k++) {
+            tc__storage_unref(c, p->output.at[i].kept[k]);
+            p->output.at[i].kept[k] = NULL;
+        }
+    if (p->memory_bytes <= TC__ALONE_KEPT) return;
+    tc__free_aligned(c, p->memory, p->memory_bytes);
+    p->memory = NULL, p->memory_bytes = 0, p->laid_out = 0;
+}
+
+// The call counts as the eager ops that it is made of, and as no visit.
+static void tc__alone_count(tc_ctx *c, uint64_t ops) {
+    tc_stats *now = &c->stats;
+    const tc_stats *was = &c->alone_stats;
+    now->eager_ops += ops;
+    now->visits = was->visits, now->records = was->records, now->programs = was->programs;
+    now->program_hits = was->program_hits, now->record_ns = was->record_ns;
+}
+
+// Hook: runs them; `t`, null after an error, becomes a tensor of the caller's.
+static tc_tensor tc__hook_apart(tc_ctx *c, tc_tensor t, tc__site site) {
+    tc__recorder *r = &c->recorder;
+    tc__visit *v = r->visit;
+    tc_tensor own = t;
+    if (t.id && tc__is_visit(t) && t.id >> TC__SLOT_BITS == v->key) {
+        own = tc__null();
+        int ok = !v->broken && tc__slots_prepare(c, 1) && tc__visit_finish(c, v, &t, 1);
+        v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED, r->visit = NULL;
+        tc__tensor *m = ok ? tc__tensor_need(c, v->region->name, t) : NULL;
+        if (m) {
+            m->storage->refs++;
+            own = tc__tensor_new(c, m->layout, m->storage, m->offset, site.file, site.line);
+        }
+        if (ok && v->at->program) tc__alone_let_go(c, (tc__program *)v->at->program);
+    }
+    r->visit = NULL, r->depth = 0, v->state = TC__VISIT_FAILED;
+    tc__alone_count(c, v->path.count);
+    tc__visit_clear(c, v, "which ended with the op", site);
+    if (TC__UNLIKELY(tc__core_of(c)->bytes >= r->values.pile_bytes))
+        tc__pile_check(c, site.file, site.line);
+    return own;
+}
+// ---- gen/exec/part.c ----------------------------------------------------
+// Regions in parts: what a region has recorded runs, writes in place included, and recording goes on.
+//
+// A part is a visit that is over like any other: its results are in memory, or computed when they are read
+// late, and are inputs of the parts behind it. So each part has a trie, programs and sizes of its own, in a
+// region that the one before it leads to. Results of the visit before end when the last part does.
+//
+// tc__visit_split serves whatever cannot be one program with what comes behind it: now, another device.
+
+// The region that has what is behind the parts of r; NULL = out of memory.
+static tc__region *tc__region_rest(tc_ctx *c, tc__region *r) {
+    if (!r->rest) {
+        r->rest = tc__region_new(c, r->name, r->begin, r->depth + 1);
+        if (!r->rest) return NULL;
+        r->rest->first = r->first ? r->first : r;
+        r->rest->function = r->function;
+    }
+    tc__region *rest = r->rest;
+    rest->options = r->options, rest->backend = r->backend;
+    rest->fixed_sizes = r->fixed_sizes;
+    return rest;
+}
+
+// Frees region r, which has left the list of regions, and the parts behind it.
+static void tc__region_free_all(tc_ctx *c, tc__region *r) {
+    tc__region **at = &c->recorder.region, *rest = r->rest;
+    tc__region_free(c, r);
+    if (!rest) return;
+    while (*at != rest) at = &(*at)->next;
+    *at = rest->next;
+    tc__region_free_all(c, rest);
+}
+
+static int tc__fail_split(tc_ctx *c, tc__visit *v, const char *why) {
+    if (c->dry)
+        return tc__fail(c, TC_E_STATE,
+                        "tc_precompile: the body is more than one program: %s; call it "
+                        "once instead",
+                        why);
+    v->broken = 1;
+    return tc__fail(c, TC_E_FULLGRAPH,
+                    "region \"%s\" asked for fullgraph, and is more than one program: %s",
+                    v->region->name, why);
+}
+
+// Runs the open visit as a part. 0 = reported.
+static int tc__part_run(tc_ctx *c, tc__visit *v) {
+    v->parted = 1;
+    int ok = tc__visit_finish(c, v, NULL, 0);
+    v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    if (!ok) tc__refuse_writes(c, v);
+    c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
+    return ok;
+}
+
+// What the open region has recorded runs now, with all that it writes, and recording goes on: a graph break
+// after which nothing is pending. `why` is told in the log. 0 = reported; recording goes on as well, but
+// where the region asked for one program, or there is no memory: then nothing has run.
+static int tc__visit_split(tc_ctx *c, tc__site site, const char *why) {
+    tc__recorder *r = &c->recorder;
+    tc__visit *v = r->visit;
+    if (c->dry || v->region->options.fullgraph) return tc__fail_split(c, v, why);
+    tc__region *rest = tc__region_rest(c, v->region);
+    if (!rest || !tc__visit_open(c, rest, v->begin)) return 0;
+    tc__visit *next = r->visit;
+    next->before = v, next->left = v->left;
+    c->stats.graph_breaks++;
+    tc__log(c, TC__LOG_GRAPH_BREAKS, "region \"%s\": %u steps run at %s:%d: %s",
+            v->region->name, (unsigned)v->path.count, site.file ? site.file : "?",
+            site.line, why);
+    r->visit = v;
+    int ok = tc__part_run(c, v);
+    r->visit = next;
+    next->draw = r->draw;
+    return ok;
+}
+
+// The parts of a visit that is over part: the last one stands for it no more.
+static void tc__parts_end(tc__visit *v) {
+    for (tc__visit *u; v; v = u) u = v->before, v->before = NULL;
+}
+
+static const tc__hooks tc__exec_hooks = {tc__hook_eager,    tc__hook_demand,
+                                         tc__hook_forget,   tc__visit_split,
+                                         tc__hook_together, tc__hook_apart};
 // ---- gen/exec/entry.c ---------------------------------------------------
 // Entries of functions: what one run of a body assumed, and the program it led to.
 //
@@ -60236,10 +66819,11 @@ typedef struct tc__quick_address {
     void **at;       // in some launch's `buf`
     uint32_t source; // index in given, or of the program's output
     uint32_t bytes;  // of an element
+    size_t begin;    // bytes from there on
 } tc__quick_address;
 
 typedef struct tc__quick {
-    const tc__program *program; // that it was made for; NULL = no short cut
+    uint64_t serial; // of the program that it was made for; 0 = no short cut
     TC__VEC(tc__quick_address) in, out;
     TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
     TC__VEC(uint64_t) id;         //   and their handles
@@ -60250,11 +66834,14 @@ typedef struct tc__quick {
 typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
-    uint32_t draws;              // random numbers drawn
-    int device;                  // the default device
-    int checked;                 // the body recorded the same at the second call
-    uint64_t hits;               // calls that skipped the body
-    TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
+    uint32_t draws;           // random numbers drawn
+    int device;               // the default device
+    int checked;              // the body recorded the same at the second call
+    uint64_t hits;            // calls that skipped the body
+    TC__VEC(tc__given) given; // inputs, destinations, captured tensors
+    TC__VEC(int64_t)
+    at;         // by given: its first element, from that of the first on its storage
+    int writes; // the recording writes in place
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
     TC__VEC(tc__snapshot) range; // *user first, then tc_guard_bytes
@@ -60300,6 +66887,8 @@ struct tc_fn {
 typedef struct tc__fcall {
     tc_fn *f;
     const tc_tensor *in, *to;
+    const tc_tensor
+        *seen; // what the body knows inputs, then destinations by; NULL = as they are
     tc_tensor *out;
     uint32_t n_in, n_to, n_out; // n_to or n_out is 0
     tc__site site;
@@ -60396,6 +66985,40 @@ static int tc__entry_ranges_hold(const tc__entry *e) {
     return 1;
 }
 
+// Where tensor i of the call begins, from the first tensor on its storage.
+static int64_t tc__given_at(const tc_fn *f, size_t i) {
+    const tc__tensor *t = f->tensor.at[i];
+    return t ? t->offset - f->tensor.at[f->given.at[i].alias]->offset : 0;
+}
+
+// Whether tensors i and k, on one storage, share the elements that they shared when the entry was made.
+static int tc__entry_pair_lies(const tc_fn *f, const tc__entry *e, size_t i, size_t k) {
+    const tc__layout *a = tc__layout_at(f->ctx, e->given.at[i].layout);
+    const tc__layout *b = tc__layout_at(f->ctx, e->given.at[k].layout);
+    int64_t was = e->at.at[k] - e->at.at[i], now = tc__given_at(f, k) - tc__given_at(f, i);
+    return was == now ||
+           (!tc__layouts_meet(a, 0, b, was) && !tc__layouts_meet(a, 0, b, now));
+}
+
+// Whether the signed tensors share memory as those that the entry was made with, if something is written.
+static int tc__entry_lies(const tc_fn *f, const tc__entry *e) {
+    size_t n = e->given.count, moved = 0;
+    for (size_t i = 0; e->writes && i < n; i++) moved += tc__given_at(f, i) != e->at.at[i];
+    for (size_t k = 0; moved && k < n; k++)
+        for (size_t i = 0; i < k; i++)
+            if (e->given.at[i].alias == e->given.at[k].alias &&
+                !tc__entry_pair_lies(f, e, i, k))
+                return 0;
+    return 1;
+}
+
+// The SHARE steps before the end of the recording.
+static uint32_t tc__entry_shares(const tc__entry *e) {
+    uint32_t n = 0;
+    for (const tc__step *s = e->leaf->parent; s && s->op == TC_OP_SHARE; s = s->parent) n++;
+    return n;
+}
+
 // Whether entry `e` is valid for the call, whose inputs and destinations are signed.
 static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
@@ -60404,13 +67027,14 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (e->device != tc__values_of(f->ctx)->default_device) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
-    if (!e->captured.count) return 1;
+    if (!e->captured.count) return tc__entry_lies(f, e);
     // A fresh signature: an entry tried before this one may have marked other tensors.
     if (e != f->entry && !tc__fn_sign_all(k, NULL, 0)) return 0;
     for (uint32_t i = 0; i < e->captured.count; i++)
         if (!tc__fn_sign(f, (uint32_t)n + i, e->captured.at[i])) return 0;
     return !memcmp(&f->given.at[n], &e->given.at[n],
-                   e->captured.count * sizeof *e->given.at);
+                   e->captured.count * sizeof *e->given.at) &&
+           tc__entry_lies(f, e);
 }
 
 static tc__entry *tc__entry_find(const tc__fcall *k) {
@@ -60427,7 +67051,9 @@ static tc__entry *tc__entry_find(const tc__fcall *k) {
 
 static void tc__entry_free(tc_ctx *c, tc__entry *e) {
     for (size_t i = 0; i < e->range.count; i++) tc__snapshot_free(c, &e->range.at[i]);
+    if (e->leaf) e->leaf->branch->entries--; // its steps may be forgotten
     TC__VEC_FREE(c, e->given);
+    TC__VEC_FREE(c, e->at);
     TC__VEC_FREE(c, e->captured);
     TC__VEC_FREE(c, e->source);
     TC__VEC_FREE(c, e->range);
@@ -60453,7 +67079,7 @@ static void tc__entries_free(tc_fn *f) {
 // the long way.
 static void tc__fns_look_again(tc_ctx *c) {
     for (tc_fn *f = c->fn; f; f = f->next)
-        for (tc__entry *e = f->entry; e; e = e->next) e->quick.program = NULL;
+        for (tc__entry *e = f->entry; e; e = e->next) e->quick.serial = 0;
 }
 
 static void tc__entries_trim(tc_fn *f) {
@@ -60468,7 +67094,7 @@ static void tc__entries_trim(tc_fn *f) {
 static int tc__entry_source(const tc__fcall *k, tc__entry *e, tc_tensor h) {
     tc_ctx *c = k->f->ctx;
     uint32_t n = k->n_in + k->n_to, i = 0;
-    while (i < n && (i < k->n_in ? k->in[i] : k->to[i - k->n_in]).id != h.id) i++;
+    while (i < n && k->seen[i].id != h.id) i++;
     if (i == n) {
         i = n + (uint32_t)e->captured.count;
         if (!TC__PUSH(c, e->captured, h)) return 0;
@@ -60487,10 +67113,13 @@ static int tc__entry_result(tc_ctx *c, tc__entry *e, const tc__program *p, uint3
 static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) {
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
-    e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
+    e->leaf = v->at, e->leaf->branch->entries++;
+    e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
     for (uint32_t i = 0; i < v->external.count; i++)
-        if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
+        if (!tc__is_hidden(&v->external.at[i]) &&
+            !tc__entry_source(k, e, v->external.at[i].handle))
+            return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
         if (!tc__entry_result(c, e, (const tc__program *)e->leaf->program, e->leaf->in[i]))
             return 0;
@@ -60498,7 +67127,10 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     if (!tc__fn_room(f, n)) return 0;
     if (!tc__fn_sign_all(k, e->captured.at, e->captured.count)) return 0;
     for (uint32_t i = 0; i < n; i++)
-        if (!TC__PUSH(c, e->given, f->given.at[i])) return 0;
+        if (!TC__PUSH(c, e->given, f->given.at[i]) ||
+            !TC__PUSH(c, e->at, tc__given_at(f, i)))
+            return 0;
+    e->writes = v->writes;
     for (size_t i = 0; i < v->size.count; i++)
         if (!TC__PUSH(c, e->size, v->size.at[i])) return 0;
     for (size_t i = 0; i < v->arg.count; i++)
@@ -60570,6 +67202,8 @@ static int tc__miss_given(tc_fn *f, const tc__entry *e, uint32_t n) {
             tc__fn_missed(f, TC_MISS_ALIAS, (int)i, -1, was->alias, now->alias);
         else if (was->constant != now->constant)
             tc__fn_missed(f, TC_MISS_CONST, (int)i, -1, 0, 0);
+        else if (e->writes && n == e->given.count && e->at.at[i] != tc__given_at(f, i))
+            tc__fn_missed(f, TC_MISS_ALIAS, (int)i, -1, was->alias, now->alias);
         else
             continue;
         return 1;
@@ -60745,12 +67379,17 @@ static tc__nesting tc__nesting_of(tc_ctx *c) {
     return n;
 }
 
+// Whether no other region is open than before, though maybe another part of it.
+static int tc__nesting_fits(const tc__recorder *r, const tc__nesting *was) {
+    return !r->visit || tc__visit_first(r->visit) == tc__visit_first(was->visit);
+}
+
 // Else it is reported, and done for the body, so that the code around it goes on as if it had.
 static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
     tc__recorder *r = tc__recorder_of(f->ctx);
     int disables = r->disabled != was->disabled;
     if (!disables && r->depth == was->depth && r->skipped == was->skipped &&
-        (!r->visit || r->visit == was->visit))
+        tc__nesting_fits(r, was))
         return;
     tc__fail(f->ctx, TC_E_REGION,
              "function \"%s\": its body has a %s without its other half", f->region->name,
@@ -60760,9 +67399,57 @@ static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
         r->visit = r->suspended, r->suspended = NULL;
     else if (!r->disabled && was->disabled)
         r->suspended = r->visit, r->visit = NULL;
-    if (r->visit && r->visit != was->visit)
+    if (!tc__nesting_fits(r, was))
         tc__visit_abandon(f->ctx, r->visit, "was not ended by the body that began it");
     r->depth = was->depth, r->skipped = was->skipped, r->disabled = was->disabled;
+}
+
+// Inputs are the caller's, a call that skips the body would not free them: 0 = the body did, reported.
+static int tc__fn_inputs_live(const tc__fcall *k) {
+    tc_ctx *c = k->f->ctx;
+    const tc_tensor *in = k->seen ? k->seen : k->in;
+    for (uint32_t i = 0; i < k->n_in; i++)
+        if (in[i].id >> 56 == tc__values_of(c)->slot_of_ctx && !tc__is_visit(in[i]) &&
+            !tc__slot_find(c, in[i]))
+            return tc__fail(c, TC_E_DEAD,
+                            "function \"%s\": its body has freed in[%u], which is its "
+                            "caller's; free it after the call",
+                            k->f->region->name, (unsigned)i);
+    return 1;
+}
+
+static tc_tensor tc__fn_to(const tc__fcall *k, uint32_t i) {
+    return k->seen ? k->seen[k->n_in + i] : k->to[i];
+}
+
+// The storage that result t of the body shows without having computed it; NULL = none.
+static const tc__storage *tc__fn_shown(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    while (v && tc__is_visit(t) && t.id >> TC__SLOT_BITS == v->key) {
+        const tc__step *s = v->path.at[tc__position(t)];
+        if (!s->view) return NULL;
+        if (s->in[0] & TC__EXTERNAL)
+            t = v->external.at[s->in[0] & ~TC__EXTERNAL].handle;
+        else
+            t.id = v->first | s->in[0];
+    }
+    const tc__tensor *shown = tc__tensor_find(c, t);
+    return shown ? shown->storage : NULL;
+}
+
+// Results into destinations, as if all at once: one that shows what an earlier one writes is copied first.
+static int tc__fn_give(const tc__fcall *k, tc_tensor *out) {
+    tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 1; i < k->n_to; i++) {
+        const tc__storage *shown = tc__fn_shown(c, out[i]);
+        uint32_t j = 0;
+        while (shown && j < i && tc__fn_shown(c, tc__fn_to(k, j)) != shown) j++;
+        if (shown && j < i) out[i] = tc_clone_at(out[i], k->site.file, k->site.line);
+        if (!out[i].id) return 0;
+    }
+    for (uint32_t i = 0; i < k->n_to; i++)
+        if (!tc_copy__at(tc__fn_to(k, i), out[i], k->site.file, k->site.line).id) return 0;
+    return 1;
 }
 
 static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
@@ -60770,18 +67457,63 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     uint32_t n = k->n_out + k->n_to;
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
     tc__nesting was = tc__nesting_of(f->ctx);
-    f->running++, f->ctx->bodies++;
-    f->body(f->ctx, k->in, out, f->user);
-    f->running--, f->ctx->bodies--;
+    if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
+    f->running++;
+    f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
+    f->running--;
+    tc__depth_leave(f->ctx, &f->ctx->bodies);
     tc__nesting_check(f, &was);
-    if (tc__core_of(f->ctx)->unit_item) return 0;
+    if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!out[i].id)
             return tc__fail(f->ctx, TC_E_NULL,
                             "function \"%s\": its body did not set out[%u]",
                             f->region->name, (unsigned)i);
-    for (uint32_t i = 0; i < k->n_to; i++)
-        if (!tc_copy__at(k->to[i], out[i], k->site.file, k->site.line).id) return 0;
+    return tc__fn_give(k, out);
+}
+
+// ---- what the body sees ----
+// A recording must tell an input from a tensor that the body captures, also where the call gave the
+// very same one: the next call may give another. So the body sees inputs and destinations under
+// handles of their own, and what it uses under another handle it has captured.
+
+static void tc__fn_unsee(const tc__fcall *k, const tc_tensor *seen, uint32_t n) {
+    tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 0; i < n;
+         i++) // one that was given twice, or that the body freed, is gone
+        if (tc__slot_find(c, seen[i]))
+            tc__slot_free(c, tc__handle_slot(seen[i]), "freed by the end of the call",
+                          k->site.file, k->site.line);
+}
+
+// Another handle of h, for the time of a call; null = reported.
+static tc_tensor tc__fn_see(tc_ctx *c, const char *who, tc_tensor h) {
+    tc__tensor *t = tc__tensor_need(c, who, h);
+    tc__marks *marks = t && t->marks ? TC__NEW(c, tc__marks) : NULL;
+    if (!t || (t->marks && !marks)) return tc__null();
+    if (marks) *marks = *t->marks;
+    t->storage->refs++;
+    tc_tensor seen = tc__tensor_new(c, t->layout, t->storage, t->offset, t->file, t->line);
+    if (seen.id)
+        tc__slot_find(c, seen)->marks = marks;
+    else if (marks)
+        tc__free(c, marks, sizeof *marks);
+    return seen;
+}
+
+// 0 = reported.
+static int tc__fn_see_all(const tc__fcall *k, tc_tensor *seen) {
+    uint32_t n = k->n_in + k->n_to;
+    for (uint32_t i = 0; i < n; i++) {
+        tc_tensor h = i < k->n_in ? k->in[i] : k->to[i - k->n_in];
+        uint32_t same = k->f->given.at[i].same;
+        seen[i] = tc__null();
+        if (!h.id) continue;
+        seen[i] = same < i ? seen[same] : tc__fn_see(k->f->ctx, k->f->region->name, h);
+        if (seen[i].id) continue;
+        tc__fn_unsee(k, seen, i);
+        return 0;
+    }
     return 1;
 }
 
@@ -60815,12 +67547,11 @@ static const tc__step *tc__path_has(const tc__visit *v, tc__op op) {
 // The body has recorded what entry `e` says: the same path over the same tensors.
 static int tc__entry_confirms(const tc__fcall *k, const tc__entry *e, const tc__visit *v) {
     uint32_t n = k->n_in + k->n_to;
-    if (v->at != e->leaf || v->external.count != e->source.count) return 0;
-    for (uint32_t i = 0; i < v->external.count; i++) {
+    uint32_t hidden = tc__entry_shares(e);
+    if (v->at != e->leaf || v->external.count != e->source.count + hidden) return 0;
+    for (uint32_t i = 0; i < e->source.count; i++) {
         uint32_t s = e->source.at[i];
-        tc_tensor h = s >= n        ? e->captured.at[s - n]
-                      : s < k->n_in ? k->in[s]
-                                    : k->to[s - k->n_in];
+        tc_tensor h = s >= n ? e->captured.at[s - n] : k->seen[s];
         if (h.id != v->external.at[i].handle.id) return 0;
     }
     return 1;
@@ -60859,6 +67590,46 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     }
 }
 
+// A result that the last part, which is on another device, does not end with: one of an earlier part, or a
+// tensor that the body passes through.
+static int tc__out_is_apart(tc_ctx *c, const tc__visit *last, tc_tensor t) {
+    if (t.id >> TC__SLOT_BITS == last->key || !tc__values_of(c)->device.count) return 0;
+    return tc__visit_decided(c, last) &&
+           tc__device_number(c, t) != tc__visit_device(c, last);
+}
+
+// The end of a body that has several parts: those of its results that the last one computes are its outputs.
+static int tc__fn_end_parts(const tc__fcall *k, tc__visit *last, const tc_tensor *out) {
+    tc_ctx *c = k->f->ctx;
+    uint32_t n = 0, room = k->n_out + 1;
+    tc_tensor *own = TC__NEW_ARRAY(c, tc_tensor, room);
+    for (uint32_t i = 0; own && i < k->n_out; i++)
+        if (out[i].id >> TC__SLOT_BITS == last->key) own[n++] = out[i];
+    int ok = own && tc__visit_finish(c, last, own, n);
+    if (own) TC__FREE_ARRAY(c, own, room);
+    tc__fn_demote(k->f, "it is more than one program, as for several devices", k->site);
+    return ok;
+}
+
+// The body has recorded: its program runs. 0 = reported.
+static int tc__fn_end(const tc__fcall *k, tc__visit *v, const tc_tensor *out) {
+    tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 0; i < k->n_out; i++)
+        if (tc__out_is_apart(c, c->recorder.visit, out[i]))
+            if (!tc__visit_split(c, k->site, "a result is on another device")) return 0;
+    tc__visit *last = c->recorder.visit;
+    if (last != v) return tc__fn_end_parts(k, last, out);
+    return tc__visit_finish(c, v, out, k->n_out);
+}
+
+static void tc__fn_clear(const tc__fcall *k, tc__visit *last) {
+    for (tc__visit *v; last; last = v) {
+        v = last->before;
+        tc__visit_clear(k->f->ctx, last, "which ended with the call of a function",
+                        k->site);
+    }
+}
+
 // Results from the body's visit; `out` has room for all of them.
 static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc_fn *f = k->f;
@@ -60866,19 +67637,22 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc__recorder *r = tc__recorder_of(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     if (!tc__visit_open(c, f->region, k->site)) return 0;
-    tc__visit *v = r->visit;
+    tc__visit *v = r->visit, *last = v;
     tc__snapshots_clear(f);
     uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
-    ok = ok && r->visit == v && !v->broken && tc__slots_prepare(c, k->n_out) &&
-         tc__visit_finish(c, v, out, k->n_out);
-    if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    int whole = tc__visit_first(r->visit) == v; // else it was abandoned
+    ok = ok && whole && !r->visit->broken && tc__slots_prepare(c, k->n_out) &&
+         tc__fn_end(k, v, out);
+    if (whole) last = r->visit;
+    if (whole) last->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    if (whole && !ok) tc__refuse_writes(c, last);
     r->visit = NULL, r->depth = 0;
     tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
-    tc__visit_clear(c, v);
+    tc__fn_clear(k, last);
     tc__snapshots_clear(f);
     return ok;
 }
@@ -60890,6 +67664,14 @@ static int tc__fn_external(tc_fn *f, tc__tensor *t, tc__visit *v) {
     memset(&e, 0, sizeof e);
     e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     return TC__PUSH(f->ctx, v->external, e);
+}
+
+// The hidden external of the SHARE step that stands n steps before the end.
+static int tc__fn_share(tc_fn *f, const tc__entry *e, uint32_t n, tc__visit *v) {
+    const tc__step *s = e->leaf;
+    while (n--) s = s->parent;
+    tc__external hidden = tc__share_external(v, s->attr);
+    return TC__PUSH(f->ctx, v->external, hidden);
 }
 
 static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__program *p,
@@ -60934,6 +67716,8 @@ static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     v->draw = r->draw, r->draw += e->draws;
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
+    for (uint32_t n = tc__entry_shares(e); n; n--)
+        if (!tc__fn_share(f, e, n, v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
     if (!tc__slots_prepare(f->ctx, k->n_out)) return 0; // before anything is written
     f->ctx->stats.skips++, f->ctx->stats.program_hits++, e->hits++;
@@ -60951,14 +67735,14 @@ static tc_tensor *tc__tensors_new(tc_ctx *c, tc_tensor *few, uint32_t n) {
 }
 
 static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uint32_t n) {
-    if (at && at != few) tc__free(c, at, n * sizeof *at);
+    if (at && at != few) TC__FREE_ARRAY(c, at, n);
 }
 
 // The function whose body is recorded now, NULL = none.
 static tc_fn *tc__fn_recorded(tc_ctx *c) {
     const tc__visit *v = tc__recorder_of(c)->visit;
     tc_fn *f = v && v->region->function ? c->fn : NULL;
-    while (f && f->region != v->region) f = f->next;
+    while (f && f->region != tc__region_whole(v->region)) f = f->next;
     return f;
 }
 
@@ -60991,6 +67775,23 @@ static int tc__fn_bring(const tc__fcall *k, const tc_tensor *t, uint32_t n) {
     return 1;
 }
 
+// A visit of its own. A body that no call can skip sees what it was given.
+static int tc__fn_apart(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
+    tc_tensor few[TC__FEW];
+    tc__fcall own = *k;
+    uint32_t n = k->n_in + k->n_to;
+    if (k->f->demoted) return tc__fn_visit(k, found, out);
+    tc_tensor *seen = tc__tensors_new(k->f->ctx, few, n);
+    int ok = seen && tc__fn_see_all(k, seen);
+    own.seen = seen;
+    if (ok) {
+        ok = tc__fn_visit(&own, found, out);
+        tc__fn_unsee(k, seen, n);
+    }
+    tc__tensors_free(k->f->ctx, seen, few, n);
+    return ok;
+}
+
 // A call that no entry serves yet.
 static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
     tc_tensor few[TC__FEW];
@@ -60998,7 +67799,7 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
     uint32_t n = k->n_out + k->n_to;
     tc_tensor *out = tc__tensors_new(c, few, n);
     if (!out) return 0;
-    int ok = isolated ? tc__fn_visit(k, found, out) : tc__fn_inline(k, out);
+    int ok = isolated ? tc__fn_apart(k, found, out) : tc__fn_inline(k, out);
     tc__tensors_free(c, out, few, n);
     return ok;
 }
@@ -61021,7 +67822,9 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
+    // Behind a write that failed, the ops of the body tell whether they depend on it.
+    int skips = e && e->checked && !tc__core_of(f->ctx)->refused;
+    if (skips && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
         return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
@@ -61048,8 +67851,10 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     tc__site_set(c, k->site);
     if (k->out && k->n_out <= TC__FN_TENSORS)
         for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
-    int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k) && tc__fn_run(k);
-    return tc__unit_end(c, outer, ok);
+    int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k);
+    int ran = ok && tc__fn_run(k);
+    for (uint32_t i = 0; ok && !ran && i < k->n_to; i++) tc__refuse(c, k->to[i]);
+    return tc__unit_end(c, outer, ran);
 }
 
 // ---- making ----
@@ -61058,7 +67863,7 @@ static void tc__fn_forget_region(tc_fn *f) {
     tc__region **at = &tc__recorder_of(f->ctx)->region;
     while (*at != f->region) at = &(*at)->next;
     *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
+    tc__region_free_all(f->ctx, f->region);
 }
 
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
@@ -61240,12 +68045,13 @@ static int tc__quick_address_add(tc_ctx *c, tc__entry *e, const tc__program *p,
     const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
     uint32_t external = o ? o->external : a->source;
     tc__quick_address q;
-    q.at = a->at, q.source = a->source, q.bytes = 0;
+    q.at = a->at, q.source = a->source, q.bytes = 0, q.begin = a->begin;
     if (o && !o->direct) return TC__PUSH(c, e->quick.out, q);
     if (external >= e->source.count) return 0;
     q.source = e->source.at[external];
     const tc__layout *l = tc__layout_at(c, e->given.at[q.source].layout);
     q.bytes = (uint32_t)tc__dtype(l->dtype)->bytes;
+    if (o) q.begin += (size_t)o->offset * q.bytes;
     return TC__PUSH(c, e->quick.in, q);
 }
 
@@ -61253,7 +68059,7 @@ static int tc__quick_address_add(tc_ctx *c, tc__entry *e, const tc__program *p,
 static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     const tc__program *p = (const tc__program *)e->leaf->program;
     tc__quick *q = &e->quick;
-    q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
+    q->serial = 0, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
     if (p->tier != TC__TIER_FINAL || p->foreign || p->verify) return;
     for (size_t i = 0; i < e->result.count; i++)
@@ -61268,7 +68074,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
         if (!TC__PUSH(f->ctx, q->tensor, NULL) || !TC__PUSH(f->ctx, q->id, 0)) return;
     q->plain = !p->size.count && !p->arg.count;
     for (size_t i = 0; i < e->range.count; i++) q->plain &= !e->range.at[i].bytes;
-    q->program = p;
+    q->serial = p->serial;
 }
 
 // ---- the short cut ----
@@ -61308,6 +68114,16 @@ static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
         }
     }
     return 1;
+}
+
+// Whether a late read of a region computes from what is to be written: see exec/run.c.
+static int tc__quick_watched(const tc__entry *e, const tc__program *p) {
+    tc__tensor *const *t = e->quick.tensor.at;
+    int watched = 0;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct)
+            watched |= t[e->source.at[p->output.at[i].external]]->storage->watched;
+    return watched;
 }
 
 static void tc__quick_written(const tc__entry *e, const tc__program *p) {
@@ -61352,7 +68168,7 @@ TC__NOINLINE static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__pro
     for (size_t i = 0; i < q->in.count; i++) {
         const tc__quick_address *a = &q->in.at[i];
         const tc__tensor *of = t[a->source];
-        *a->at = (char *)of->storage->data + of->offset * (int64_t)a->bytes;
+        *a->at = (char *)of->storage->data + of->offset * (int64_t)a->bytes + a->begin;
     }
     p->bound = e;
     return 1;
@@ -61450,9 +68266,10 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     tc_fn *f = k->f;
     tc__entry *e = f->entry;
     tc_ctx *c = f->ctx;
-    if (!e || !e->quick.program || e->quick.program != e->leaf->program) return 0;
+    if (!e || !e->quick.serial || !e->leaf->program) return 0;
+    if (e->quick.serial != ((const tc__program *)e->leaf->program)->serial) return 0;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
-    if (tc__fn_is_part(f)) return 0;
+    if (tc__fn_is_part(f) || tc__core_of(c)->refused) return 0;
     tc__program *p = (tc__program *)e->leaf->program;
     const tc__quick *q = &e->quick;
     uint32_t n = k->n_in + k->n_to;
@@ -61461,10 +68278,13 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
                tc__quick_same(q, n, e->captured.at, (uint32_t)e->captured.count);
     if (!q->plain && !tc__quick_rest(f, e, p)) return 0;
     if (!same && !tc__quick_bind(k, e, p)) return 0;
+    if (q->writes && tc__quick_watched(e, p)) return 0;
     if (!tc__slots_are_ready(tc__values_of(c), k->n_out)) return 0;
     if (!tc__quick_storages(p)) return 0;
-    for (size_t i = 0; i < q->out.count; i++)
-        *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
+    for (size_t i = 0; i < q->out.count; i++) {
+        const tc__quick_address *a = &q->out.at[i];
+        *a->at = (char *)p->output.at[a->source].storage->data + a->begin;
+    }
     *status = p->remote ? tc__quick_remote(k, p, e->draws) : TC_OK;
     if (*status) return 1;
     if (!p->remote) tc__quick_launch(p, f, e->draws);
@@ -61497,7 +68317,7 @@ TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *o
     tc__fcall k;
     if (!f) return TC_E_NULL;
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
-    k.to = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
+    k.to = NULL, k.seen = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);
 }
 
@@ -61506,7 +68326,7 @@ TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
     tc__fcall k;
     if (!f) return TC_E_NULL;
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
-    k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
+    k.out = NULL, k.seen = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);
 }
 // ---- gen/exec/device.c --------------------------------------------------
@@ -61727,8 +68547,45 @@ static tc_tensor tc__to_here(const tc__api *f, const tc__tensor *m) {
     return tc__tensor_new(f->c, t.layout, t.storage, t.offset, f->file, f->line);
 }
 
-// Between two devices by way of the host.
-static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *m, int number) {
+// Between two devices where one reaches the other, from a dense tensor; null = it does not, nothing reported.
+static tc_tensor tc__to_peer(const tc__api *f, const tc__tensor *m, int number) {
+    tc_ctx *c = f->c;
+    const tc__layout l = *tc__layout_at(c, m->layout);
+    tc__device *d = tc__device_at(c, number), *from = tc__device_at(c, l.device);
+    size_t bytes = (size_t)l.numel * tc__dtype(l.dtype)->bytes;
+    tc__error_mark before = tc__error_now(c);
+    uint32_t layout = tc__layout_on(c, number, l.dtype, l.rank, l.dims, NULL);
+    tc__storage *s = layout ? tc__storage_on(c, d, bytes) : NULL;
+    int ok = s && (!bytes || !d->own.copy_from(d->own.user, s->data, &from->own,
+                                               tc__tensor_data(m, l.dtype), bytes));
+    if (ok) return tc__tensor_new(c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(c, s);
+    tc__error_restore(c, before);
+    return tc__null();
+}
+
+// The same of any tensor. What tc_const knows of one stays known by way of the host.
+static tc_tensor tc__to_peer_dense(const tc__api *f, const tc__tensor *m, int number) {
+    tc__tensor dense = *m;
+    tc_tensor copy = tc__null();
+    if (!tc__device_at(f->c, number)->own.copy_from || m->storage->constant) return copy;
+    if (!tc__layout_at(f->c, m->layout)->contiguous) {
+        copy = tc__dense_copy(f->c, m);
+        const tc__tensor *made = copy.id ? tc__slot_find(f->c, copy) : NULL;
+        if (!made) return copy;
+        dense = *made;
+    }
+    tc_tensor there = tc__to_peer(f, &dense, number);
+    if (copy.id) tc__slot_free(f->c, tc__handle_slot(copy), "a copy", NULL, 0);
+    return there;
+}
+
+// Between two devices, by way of the host if there is no other.
+static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *given, int number) {
+    tc__tensor kept = *given;
+    const tc__tensor *m = &kept;
+    tc_tensor direct = tc__to_peer_dense(f, m, number);
+    if (direct.id) return direct;
     tc_tensor here = tc__to_host(f, m), there = tc__null();
     const tc__tensor *t = here.id ? tc__slot_find(f->c, here) : NULL;
     if (t) there = tc__to_device(f, t, number);
@@ -61747,6 +68604,7 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
     tc_status outer = tc__unit_begin(f.c);
     const tc__tensor *m =
         tc__region_value(f.c, f.who, &t, site) ? tc__tensor_need(f.c, f.who, t) : NULL;
+    if (m && !tc__is_told(f.c, f.who, t)) m = NULL;
     int here = m ? tc__layout_at(f.c, m->layout)->device : 0;
     // Copies are made outside the region that is open.
     tc__visit *open = f.c->recorder.visit;
@@ -62239,7 +69097,7 @@ TCDEF const char *tc_profile_text(tc_ctx *c) {
     tc__profile_order(p, at);
     tc__put_profile_head(t, p);
     for (size_t i = 0; i < p->row.count; i++) tc__put_profile_row(t, p, &p->row.at[at[i]]);
-    tc__free(c, at, (p->row.count ? p->row.count : 1) * sizeof *at);
+    TC__FREE_ARRAY(c, at, p->row.count);
     return t->at;
 }
 
@@ -62365,20 +69223,48 @@ static int tc__default_backend(tc_ctx *c, const char *name) {
     return !name || c->default_backend;
 }
 
+// Caps what the context uses of its CPU: the interpreter, what kernels are printed for, and the flags they
+// are compiled with.
+static void tc__limit_isa(tc_ctx *c, const char *isa) {
+    static const unsigned most[] = {UINT_MAX, TC__CPU_WIDE | TC__CPU_NEON,
+                                    0}; // of TC__ISAS
+    int i = isa ? tc__word_in(TC__ISAS, isa, strlen(isa)) : 0;
+    if (i < 0)
+        tc__warn(c, "isa \"%.40s\" is ignored; its values: " TC__ISAS, isa);
+    else
+        tc__cpu_limit(c, most[i]);
+}
+
+// Whether the compiler left our arithmetic as it is written; else no result would be right.
+static int tc__arithmetic_is_ours(tc_ctx *c) {
+    tc__fp_state host = tc__fp_enter();
+    const char *fault = tc__float_fault();
+    if (!fault) fault = tc__isa_best(tc__cpu_of(c))->fault();
+    tc__fp_leave(host);
+    if (!fault) return 1;
+    tc__warn(
+        c,
+        "tc_open: the implementation was compiled with %s, which changes results. Fix: "
+        "compile the file with TCOMPILE_IMPLEMENTATION without it",
+        fault);
+    return 0;
+}
+
 static int tc__configure(tc_ctx *c, const tc_config *config) {
     c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
+    tc__limit_isa(c, config->isa);
+    if (!tc__arithmetic_is_ours(c)) return 0;
     c->defaults.backend = config->backend;
     tc__options_environment(c, &c->defaults, 1);
     c->no_fusion = config->no_fusion;
+    if (config->memory_mb > 0) {
+        c->recordings_limit = ((size_t)config->memory_mb << 20) / 3;
+        c->programs_limit = 2 * c->recordings_limit;
+    }
     c->passes_off = tc__passes_parse(c, config->passes_off);
     if (config->logs) tc__log_parse(c, config->logs);
-#ifdef __FAST_MATH__
-    tc__warn(
-        c,
-        "the implementation was compiled with -ffast-math: results may differ between tiers");
-#endif
     return tc__default_backend(c, c->defaults.backend);
 }
 
@@ -62388,7 +69274,7 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
     tc__core_of(c)->hook = *hook, tc__core_of(c)->logger = *logger;
-    int slot = tc__ctx_register(c);
+    int slot = tc__ctx_register(c, tc__thread_self(), tc__now_ns());
     if (!slot) return tc__open_failed(c, hook);
     tc__recorder *r = &c->recorder;
     r->values.slot_of_ctx = (uint32_t)slot;
@@ -62398,7 +69284,6 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
     r->seed = 0x853c49e6748fea9bu;
     tc__ix_open(&r->ix, c);
     tc__map_init(&r->visits, c);
-    tc__map_init(&r->kept, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
     return c;
@@ -62415,23 +69300,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
 }
 
 // Shows child c the live tensors of its parent; 0 = out of memory.
-static int tc__share(tc_ctx *c, tc_ctx *parent) {
-    for (tc__region *g = parent->recorder.region; g; g = g->next)
-        for (int i = 0; i < 2; i++)
-            if (g->keeps && g->visit[i].state == TC__VISIT_DONE)
-                tc__visit_hand_over(parent, &g->visit[i]);
-    const tc__recorder *r = &parent->recorder;
-    size_t n = r->kept_ids.count;
-    tc__tensor **kept = TC__NEW_ARRAY(c, tc__tensor *, n);
-    uint64_t found;
-    for (size_t i = 0; kept && i < n; i++)
-        kept[i] = tc__map_get(&r->kept, r->kept_ids.at[i], &found)
-                      ? (tc__tensor *)(uintptr_t)found
-                      : NULL;
-    int ok = kept && tc__family_join(c, parent, r->kept_ids.at, kept, n);
-    if (kept) tc__free(c, kept, (n ? n : 1) * sizeof *kept);
-    return ok;
-}
+static int tc__share(tc_ctx *c, tc_ctx *parent) { return tc__family_join(c, parent); }
 
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     if (!parent) return NULL;
@@ -62452,6 +69321,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     if (from->frozen) tc__core_of(c)->log_mask = parent->log_mask;
     c->threads = 1;
     c->stance = parent->stance, c->defaults = parent->defaults;
+    c->recordings_limit = parent->recordings_limit;
+    c->programs_limit = parent->programs_limit;
     c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
     if (tc__default_backend(c, parent->default_backend) && tc__backends_share(c, parent) &&
         tc__values_open(c) && tc__customs_share(c, parent) &&
@@ -62465,14 +69336,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
 
 static void tc__close_eager(tc_ctx *c) {
     tc__visit *v = &c->eager_visit;
-    for (size_t i = 0; i < c->eager_ids.capacity; i++) {
-        uint64_t first = c->eager_ids.at[i].key ? c->eager_ids.at[i].value : 0;
-        for (tc__eager *e = (tc__eager *)(uintptr_t)first, *next; e; e = next) {
-            next = e->next;
-            tc__eager_free(c, e);
-        }
-    }
-    tc__map_free(&c->eager_ids);
+    tc__alone_forget(c);
+    tc__eager_forget(c);
     tc__unbind_to(c, v, 0);
     TC__VEC_FREE(c, v->path);
     TC__VEC_FREE(c, v->external);
@@ -62491,9 +69356,6 @@ static void tc__close_now(tc_ctx *c) {
         r->region = next;
     }
     tc__close_eager(c);
-    while (r->kept_ids.count) tc__kept_free(c, r->kept_ids.at[0]);
-    TC__VEC_FREE(c, r->kept_ids);
-    tc__map_free(&r->kept);
     tc__map_free(&r->visits);
     tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
@@ -62543,10 +69405,17 @@ static void tc__here_ended(tc_ctx *c) {
     if (tc__begins_outermost(&c->recorder)) tc__here_leave(c, c->here_before);
 }
 
-// Nothing was opened: the status of what went wrong.
-static tc_status tc__begin_failed(tc_ctx *c, tc_status outer) {
-    tc__here_ended(c);
-    return tc__unit_end(c, outer, 0);
+// Nothing is recorded: the code runs eagerly, up to its end, which tells of that alone. Gives the status of
+// what went wrong.
+static tc_status tc__begin_failed(tc_ctx *c) {
+    c->recorder.skipped++;
+    tc_status item = tc__unit_begin(c);
+    return item ? item : TC_E_INTERNAL;
+}
+
+// The status of the outermost region, ok if its end was: what went wrong since its begin.
+static tc_status tc__unit_of_region(tc_ctx *c, int ok) {
+    return tc__unit_end(c, c->around, ok && !tc__core_of(c)->unit_item);
 }
 
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
@@ -62560,26 +69429,25 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (tc__begins_outermost(r)) c->here_before = tc__here_enter(c);
+    if (tc__begins_outermost(r)) {
+        c->here_before = tc__here_enter(c);
+        c->around = tc__unit_begin(c);
+    }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
     }
-    tc_status outer = tc__unit_begin(c);
     tc__region *g = tc__region_find(c, name, site, 0);
-    if (!g) return tc__begin_failed(c, outer);
-    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
-        r->skipped++; // its code runs eagerly, up to its end
-        return tc__unit_end(c, outer, 0);
-    }
+    if (!g || !tc__region_options(c, g, "tc_trace_begin", options))
+        return tc__begin_failed(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    if (!tc__visit_open(c, g, site)) return tc__begin_failed(c, outer);
-    return tc__unit_end(c, outer, 1);
+    return tc__visit_open(c, g, site) ? TC_OK : tc__begin_failed(c);
 }
 
 static void tc__visit_end(tc_ctx *c) {
+    tc__parts_end(c->recorder.visit);
     c->recorder.visit = NULL;
     tc__here_ended(c);
 }
@@ -62598,7 +69466,7 @@ static tc_status tc__region_end(tc_ctx *c) {
     if (!v) {
         r->skipped--;
         tc__here_ended(c);
-        return TC_OK;
+        return tc__begins_outermost(r) ? tc__unit_of_region(c, 1) : TC_OK;
     }
     if (r->depth) {
         r->depth--;
@@ -62606,16 +69474,17 @@ static tc_status tc__region_end(tc_ctx *c) {
     }
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
+        tc__refuse_writes(c, v);
         tc__unbind_to(c, v, 0);
         tc__visit_end(c);
+        (void)tc__unit_of_region(c, 0);
         return TC_E_FULLGRAPH;
     }
-    tc_status outer = tc__unit_begin(c);
     int ok = tc__visit_finish(c, v, NULL, 0);
-    tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    if (!ok) tc__refuse_writes(c, v);
     tc__visit_end(c);
-    return status;
+    return tc__unit_of_region(c, ok);
 }
 
 TCDEF tc_status tc_trace_end(tc_ctx *c) {
@@ -62667,15 +69536,25 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
     return TC_OK;
 }
 
+// A result of the open region is kept by a step, so that it is an output; a body keeps nothing else.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
     tc_ctx *c = tc__ctx_of(t);
     tc__site site;
+    if (!c && t.id) tc__fail_lost("tc_keep", t, file, line);
     if (!c) return t;
-    tc__recorder *r = &c->recorder;
+    const tc__recorder *r = &c->recorder;
+    tc__visit *v = r->visit ? r->visit : r->suspended;
     site.file = file, site.line = line;
-    if (!r->visit || t.id >> TC__SLOT_BITS != r->visit->key) return t;
-    r->visit->region->keeps = 1;
-    return tc__region_mark(c, r->visit, TC_OP_KEEP, &t, 1, site) ? t : tc__null();
+    if (!tc__visit_is_ours(c, "tc_keep")) return tc__null();
+    if (v && t.id >> TC__SLOT_BITS == v->key) {
+        v->region->keeps = 1;
+        return tc__region_mark(c, v, TC_OP_KEEP, &t, 1, site) ? t : tc__null();
+    }
+    if (v && v->region->function) return t;
+    tc__site_set(c, site);
+    tc_status outer = tc__unit_begin(c);
+    tc__tensor *m = tc__tensor_need(c, "tc_keep", t);
+    return tc__unit_end(c, outer, m && tc__keep_now(c, t, m)) ? tc__null() : t;
 }
 
 // ---- reading ----
@@ -62702,6 +69581,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     tc_status outer = tc__unit_begin(c);
     int seen = tc__region_value(c, who, &t, site);
     tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;
+    if (m && !tc__is_told(c, who, t)) m = NULL;
     tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
@@ -62710,10 +69590,13 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     return tc__unit_end(c, outer, tc__device_view(c, who, m, data, layout, offset));
 }
 
-static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
+// The context of t, which `who` reads; NULL = none, reported, with the status of that.
+static tc_ctx *tc__enter(const char *who, tc_tensor t, const char *file, int line,
+                         tc_status *status) {
     tc_ctx *c = tc__ctx_of(t);
     tc__site site;
     site.file = file, site.line = line;
+    *status = c ? TC_OK : tc__fail_lost(who, t, file, line);
     if (c) tc__site_set(c, site);
     return c;
 }
@@ -62723,12 +69606,19 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
-    if (!c) return TC_E_NULL;
-    tc_status s = tc__host_view(c, "read", t, &data, &l, &offset);
+    tc_status s;
+    tc_ctx *c = tc__enter("read", t, file, line, &s);
+    if (!c) return s;
+    s = tc__host_view(c, "read", t, &data, &l, &offset);
     if (s) return s;
     size_t want = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
-    if (bytes != want || (!dst && want)) {
+    if (!dst && want) {
+        tc__fail(c, TC_E_NULL,
+                 "read: the destination is null; %lld elements of %s need %zu bytes",
+                 (long long)l->numel, tc__dtype(l->dtype)->name, want);
+        return TC_E_NULL;
+    }
+    if (bytes != want) {
         tc__fail(c, TC_E_ARG,
                  "read: the destination has %zu bytes, %lld elements of %s need %zu", bytes,
                  (long long)l->numel, tc__dtype(l->dtype)->name, want);
@@ -62743,7 +69633,8 @@ static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
+    tc_status s;
+    tc_ctx *c = tc__enter("item", t, file, line, &s);
     char text[160];
     tc__meta m;
     if (!c || tc__host_view(c, "item", t, &data, &l, &offset)) return 0;
@@ -62775,15 +69666,18 @@ TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
+    tc_status s;
+    tc_ctx *c = tc__enter("print", t, file, line, &s);
     tc__text text;
-    if (!c) return TC_E_NULL;
-    tc_status s = tc__host_view(c, "print", t, &data, &l, &offset);
+    if (!c) return s;
+    s = tc__host_view(c, "print", t, &data, &l, &offset);
     if (s) return s;
     tc_status outer = tc__unit_begin(c);
     tc__text_init(&text, c);
     int ok = tc__show(&text, data, l, offset);
+    tc__calm calm = tc__calm_begin();
     if (ok) fputs(text.at, stdout);
+    tc__calm_end(calm);
     tc__text_free(&text);
     return tc__unit_end(c, outer, ok);
 }
@@ -62792,7 +69686,8 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
+    tc_status s;
+    tc_ctx *c = tc__enter("data", t, file, line, &s);
     if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
     if (c->seen && data == c->seen->data) {
         tc__fail(c, TC_E_DEVICE,
@@ -62832,7 +69727,11 @@ TCDEF const char *tc_error_file(const tc_ctx *c) {
 TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
 
 TCDEF void tc_error_clear(tc_ctx *c) {
-    if (c) tc__error_clear(c);
+    if (!c) return;
+    tc__error_clear(c);
+    if (!c->bodies)
+        tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
+    tc__core_of(c)->refused = 0;
 }
 
 TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }
@@ -62881,6 +69780,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
     }
     if (--r->disabled) return TC_OK;
     r->visit = r->suspended, r->suspended = NULL;
+    if (r->visit) tc__visit_remember(c, r->visit);
     return TC_OK;
 }
 
@@ -62902,7 +69802,7 @@ static tc_status tc__lazy_begin(tc_ctx *c) {
     return tc_trace_begin_at(c, "lazy", NULL, c->lazy_site.file, c->lazy_site.line);
 }
 
-// Runs what is recorded. There is nothing to end where the begin has failed.
+// Runs what is recorded.
 static tc_status tc__lazy_end(tc_ctx *c) {
     return c->recorder.visit || c->recorder.skipped ? tc__region_end(c) : TC_OK;
 }
@@ -62926,7 +69826,7 @@ static int tc__eval_one(tc_ctx *c, tc_tensor t, const char *file, int line) {
     if (v && t.id >> TC__SLOT_BITS == v->key) return tc_keep_at(t, file, line).id != 0;
     const tc__tensor *m = tc__tensor_need(c, "tc_eval", t);
     if (!m) return 0;
-    return !c->lazy || !tc__visit_find(c, t) || tc__kept_add(c, t.id, m);
+    return !c->lazy || tc__keep_now(c, t, tc__tensor_find(c, t));
 }
 
 static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *file,
@@ -63010,7 +69910,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     int eager = tc__fn_is_part(f); // there is no program to make
     ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
     while (made--) tc__precompile_free(c, t[made], file, line);
-    if (t) tc__free(c, t, (room + !room) * sizeof *t);
+    if (t) TC__FREE_ARRAY(c, t, room);
     return tc__unit_end(c, outer, ok);
 }
 
@@ -63097,7 +69997,7 @@ static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
 
 static int tc__host_input_open(tc__host *h, int i) {
     const tc__tensor *m = tc__tensor_need(h->c, "host_call", h->t[i]);
-    if (!m) return 0;
+    if (!m || !tc__is_told(h->c, "host_call", h->t[i])) return 0;
     const tc__layout *l = tc__layout_at(h->c, m->layout);
     tc__host_input *in = &h->input[i];
     tc_buffer *b = &h->buffer[i];
@@ -63128,9 +70028,9 @@ static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
     char text[64];
     int ok = 1;
     for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
-    h->c->hosting++;
+    ok = ok && tc__depth_enter(h->c, &h->c->hosting, "host_call", "");
     tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
-    h->c->hosting--;
+    if (ok) tc__depth_leave(h->c, &h->c->hosting);
     tc__host_close(h);
     if (!status) return ok;
     return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
@@ -63161,35 +70061,9 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #    pragma GCC push_options
 #    pragma GCC optimize("Og")
 #endif
-// ---- gen/exec/explain.c -------------------------------------------------
-// What the regions and functions of a context became: tc_explain, tc_explain_counts and what else a
-// program can ask of itself. Everything is read from the tries, whose leaves own the programs.
-
-// ---- the last visit ----
-
-// The visit that ended last, NULL = none did.
-static const tc__visit *tc__last_visit(const tc__region *r) {
-    for (int i = 0; i < 2; i++) {
-        const tc__visit *v = &r->visit[i ? !r->current : r->current];
-        size_t n = v->path.count;
-        if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH)
-            return v;
-    }
-    return NULL;
-}
-
-static tc__program *tc__last_program(const tc__region *r) {
-    const tc__visit *v = tc__last_visit(r);
-    return v ? (tc__program *)v->path.at[v->path.count - 1]->program : NULL;
-}
-
-// The youngest region of this name that has run.
-static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
-    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name;
-         r = r->next)
-        if (!strcmp(r->name, name) && tc__last_program(r)) return r;
-    return NULL;
-}
+// ---- gen/exec/summary.c -------------------------------------------------
+// The first lines of tc_explain: what became of a context's regions and functions, for people who never
+// saw the rest of it. Everything is read from the tries, whose leaves own the programs.
 
 // ---- all that a region has ----
 
@@ -63212,15 +70086,6 @@ static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
         *ok = *ok && TC__PUSH(o->ctx, o->mark, s);
 }
 
-// Walks the trie along `next` without recursion: its depth is the length of a path.
-static void tc__overview_walk(tc__overview *o, tc__step *s, int *ok) {
-    for (; s; s = s->sibling)
-        for (tc__step *d = s; d; d = d->next) {
-            tc__overview_step(o, d, ok);
-            if (d != s && d->sibling) tc__overview_walk(o, d->sibling, ok);
-        }
-}
-
 static uint32_t tc__mark_order(const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     return p ? p->number : UINT32_MAX;
@@ -63230,7 +70095,7 @@ static int tc__overview_open(tc__overview *o, tc_ctx *c, const tc__region *r) {
     int ok = 1;
     memset(o, 0, sizeof *o);
     o->ctx = c;
-    tc__overview_walk(o, r->root.next, &ok);
+    for (tc__step *s = r->root.next; s; s = tc__step_after(s)) tc__overview_step(o, s, &ok);
     for (size_t i = 1; i < o->mark.count; i++) {
         tc__step *s = o->mark.at[i];
         size_t k = i;
@@ -63257,6 +70122,231 @@ static void tc__put_count(tc__text *t, uint64_t n, const char *what) {
     tc__put(t, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
 
+static void tc__put_ms(tc__text *t, uint64_t ns) {
+    tc__put_fixed(t, ns / 100000, 1);
+    tc__put(t, " ms");
+}
+
+static void tc__put_size(tc__text *t, uint64_t bytes) {
+    int small = bytes < 1000000;
+    tc__put_fixed(t, bytes / (small ? 100 : 100000), 1);
+    tc__put(t, small ? " KB" : " MB");
+}
+
+// region "scores" (main.c:7)
+static void tc__put_region(tc__text *t, const tc__region *r) {
+    tc__put(t, "%s \"%s\" (", r->function ? "function" : "region", r->name);
+    tc__put_site(t, r->begin);
+    tc__put(t, ")");
+}
+
+// ---- the summary ----
+
+enum { TC__SUMMARY_LINES = 4 }; // of a kind; how many more there are is told
+
+typedef struct tc__summary {
+    uint32_t regions, functions, visits;
+    uint32_t paths, programs, kernels, ops;
+    uint32_t breaks, changed,
+        demoted; // breaks; regions of several paths; functions that run as regions
+    const tc__region *restless; // whose visits hardly ever repeat; NULL = none
+} tc__summary;
+
+static void tc__summary_add(tc__summary *s, const tc__region *r, const tc__overview *o,
+                            const tc_fn *f) {
+    s->functions += r->function != 0, s->regions += !r->function;
+    s->visits += r->visits, s->paths += o->paths;
+    s->programs += o->programs, s->kernels += o->kernels, s->ops += o->ops;
+    s->breaks += o->breaks, s->changed += o->paths > 1, s->demoted += f && f->demoted;
+    if (o->paths > 4 && o->paths > r->visits / 2) s->restless = r;
+}
+
+static int tc__is_break(const tc__step *s) { return s->op == TC_OP_BREAK; }
+
+static void tc__summary_breaks(tc__text *t, const tc__region *r, const tc__overview *o,
+                               uint32_t *told) {
+    for (size_t i = 0; i < o->mark.count; i++) {
+        const tc__step *s = o->mark.at[i];
+        if (!tc__is_break(s) || (*told)++ >= TC__SUMMARY_LINES) continue;
+        tc__put(t, "    graph break: ");
+        tc__put_region(t, r);
+        tc__put(t, " reads a value at ");
+        tc__put_site(t, s->site);
+        tc__put(t, s->program ? "; what it needs runs there, the rest later\n"
+                              : "; it was in memory, nothing had to run\n");
+    }
+}
+
+// The path of the youngest program, against what was known before.
+static void tc__summary_paths(tc__text *t, tc__region *r, const tc__overview *o,
+                              uint32_t *told) {
+    tc__step *last = NULL;
+    tc__visit v;
+    for (size_t i = 0; i < o->mark.count; i++)
+        if (!tc__is_break(o->mark.at[i]) && o->mark.at[i]->program) last = o->mark.at[i];
+    if (!last || o->paths < 2 || (*told)++ >= TC__SUMMARY_LINES) return;
+    if (!tc__path_open(t->ctx, &v, r, last)) return;
+    tc__put(t, "    compiled again: ");
+    tc__put_region(t, r);
+    tc__put(t, " took %u ways; the last new one because ", (unsigned)o->paths);
+    tc__put_miss(t, &v);
+    tc__put(t, "\n");
+    tc__path_close(t->ctx, &v);
+}
+
+static void tc__summary_demoted(tc__text *t, const tc__region *r, const tc_fn *f) {
+    if (!f || !f->demoted) return;
+    tc__put(t, "    not skipped: the body of ");
+    tc__put_region(t, r);
+    tc__put(t, " runs at every call: %s\n", f->demoted);
+}
+
+static void tc__summary_more(tc__text *t, uint32_t told, const char *what) {
+    if (told > TC__SUMMARY_LINES)
+        tc__put(t, "    and %u %s more, below\n", (unsigned)(told - TC__SUMMARY_LINES),
+                what);
+}
+
+static void tc__summary_head(tc__text *t, const tc__summary *s) {
+    const tc_stats *a = &t->ctx->stats;
+    tc__put(t, "summary\n    ");
+    tc__put_count(t, s->regions, "region");
+    tc__put(t, " and ");
+    tc__put_count(t, s->functions, "function");
+    tc__put(t, ", recorded or followed ");
+    tc__put_count(t, s->visits, "time");
+    tc__put(t, ": ");
+    tc__put_count(t, s->ops, "op");
+    tc__put(t, " became ");
+    tc__put_count(t, s->kernels, "fused kernel");
+    tc__put(t, " in ");
+    tc__put_count(t, s->programs, "program");
+    tc__put(t, "\n    calls of functions: %llu, %llu of them without running the body\n",
+            (unsigned long long)a->calls, (unsigned long long)a->skips);
+}
+
+// Memory and time, of eager ops too.
+static void tc__summary_costs(tc__text *t) {
+    const tc_stats now = tc_stats_get(t->ctx), *a = &now;
+    uint64_t made = a->pass_ns + a->emit_ns + a->cc_ns + a->load_ns + a->autotune_ns;
+    tc__put(t, "    memory: ");
+    tc__put_size(t, a->bytes);
+    tc__put(t, " now, ");
+    tc__put_size(t, a->peak_bytes);
+    tc__put(t, " at most; intermediates take ");
+    tc__put_size(t, a->arena_bytes);
+    tc__put(t, ", unshared it would be ");
+    tc__put_size(t, a->unplanned_bytes);
+    tc__put(t, "\n    time: ");
+    tc__put_ms(t, made);
+    tc__put(t, " to make programs, of which the compiler had ");
+    tc__put_ms(t, a->cc_ns);
+    tc__put(t, "; ");
+    tc__put_ms(t, a->run_ns);
+    tc__put(t, " to run them\n");
+}
+
+// What to do about it, the most helpful first.
+static void tc__summary_next(tc__text *t, const tc__summary *s) {
+    const tc_stats *a = &t->ctx->stats;
+    size_t before = t->size;
+    if (a->fallbacks)
+        tc__put(
+            t,
+            "    next: %llu kernels run in the interpreter, for there is no compiler that "
+            "works; the log says why. Install one, or set CC\n",
+            (unsigned long long)a->fallbacks);
+    if (s->restless) {
+        tc__put(t, "    next: visits of ");
+        tc__put_region(t, s->restless);
+        tc__put(t, " hardly ever repeat, and each new way is a program; TC_LOGS=recompiles "
+                   "tells what differs from one to the next\n");
+    }
+    if (s->demoted)
+        tc__put(t, "    next: let a body depend on its inputs and *user alone, and read no "
+                   "values; then calls skip it\n");
+    if (s->breaks)
+        tc__put(t, "    next: read values behind tc_trace_end where you can; ops on both "
+                   "sides of a break share no kernel. TC_FULLGRAPH=1 finds breaks\n");
+    if (t->size != before) return;
+    if (a->cc_ns > a->run_ns)
+        tc__put(
+            t, "    next: nothing is in the way. Most time went to the compiler, once: the "
+               "next start loads from disk; tc_precompile does it ahead of time\n");
+    else
+        tc__put(
+            t, "    next: nothing is in the way. tc_profile_begin and tc_profile_text tell "
+               "which kernel takes the time; mode \"max-autotune\" tries others\n");
+}
+
+enum { TC__SUMMARY_BREAKS, TC__SUMMARY_PATHS, TC__SUMMARY_PARTS };
+
+// Lines of one kind of all regions; the first time all is counted.
+static int tc__summary_walk(tc__text *t, tc__summary *s, int part) {
+    static const char *const what[] = {"graph breaks", "regions"};
+    uint32_t told = 0;
+    for (tc__region *r = tc__recorder_of(t->ctx)->region; r; r = r->next) {
+        tc__overview o;
+        const tc_fn *f = tc__fn_of(t->ctx, r);
+        int ok = tc__overview_open(&o, t->ctx, r);
+        if (ok && part == TC__SUMMARY_PARTS) tc__summary_add(s, r, &o, f);
+        if (ok && part == TC__SUMMARY_BREAKS) tc__summary_breaks(t, r, &o, &told);
+        if (ok && part == TC__SUMMARY_PATHS) {
+            tc__summary_paths(t, r, &o, &told);
+            tc__summary_demoted(t, r, f);
+        }
+        tc__overview_close(&o);
+        if (!ok) return 0;
+    }
+    if (part < TC__SUMMARY_PARTS) tc__summary_more(t, told, what[part]);
+    return 1;
+}
+
+// Nothing where no region ran.
+static void tc__explain_summary(tc__text *t) {
+    tc__summary s;
+    memset(&s, 0, sizeof s);
+    if (!tc__summary_walk(t, &s, TC__SUMMARY_PARTS) || !(s.regions + s.functions)) return;
+    tc__summary_head(t, &s);
+    for (int part = 0; part < TC__SUMMARY_PARTS; part++)
+        if (!tc__summary_walk(t, &s, part)) return;
+    tc__summary_costs(t);
+    tc__summary_next(t, &s);
+    tc__put(t, "\n");
+}
+// ---- gen/exec/explain.c -------------------------------------------------
+// What the regions and functions of a context became: tc_explain, tc_explain_counts and what else a
+// program can ask of itself. Everything is read from the tries, whose leaves own the programs. It begins
+// with what exec/summary.c says.
+
+// ---- the last visit ----
+
+// The visit that ended last, NULL = none did.
+static const tc__visit *tc__last_visit(const tc__region *r) {
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+        const tc__visit *v = r->visit[i];
+        size_t n = v->path.count;
+        if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH)
+            return v;
+    }
+    return NULL;
+}
+
+static tc__program *tc__last_program(const tc__region *r) {
+    const tc__visit *v = tc__last_visit(r);
+    return v ? (tc__program *)v->path.at[v->path.count - 1]->program : NULL;
+}
+
+// The youngest region of this name that has run.
+static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
+    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name;
+         r = r->next)
+        if (!strcmp(r->name, name) && tc__last_program(r)) return r;
+    return NULL;
+}
+
+// ---- words ----
+
 // Each line of `lines` behind `before`.
 static void tc__put_lines(tc__text *t, const char *before, const tc__text *lines) {
     const char *at = lines->at, *end;
@@ -63269,7 +70359,7 @@ static void tc__explain_graph(tc__text *t, const tc__program *p) {
     size_t n = 0;
     for (size_t i = 0; at && i < p->output.count; i++) at[n++] = p->output.at[i].node;
     if (at) tc__dump_graph(t, &p->graph, at, n);
-    tc__free(p->ctx, at, (p->output.count ? p->output.count : 1) * sizeof *at);
+    TC__FREE_ARRAY(p->ctx, at, p->output.count);
 }
 
 static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__program *p) {
@@ -63412,6 +70502,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
+        tc__put_calls(t, "    of ", &p->graph, l->group);
         if (p->remote)
             tc__explain_remote(t, p->remote, (uint32_t)i);
         else if (tc__foreign_of(p))
@@ -63554,6 +70645,7 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     if (!c) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
+    tc__explain_summary(t);
     for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         tc__explain_region(t, r);
     if (t->size) tc__explain_totals(t, c);
@@ -64775,15 +71867,19 @@ static int tc__little_endian(void) {
     return low;
 }
 
-// Opens the file of a call; 0 = reported.
+// Opens the file of a call, to read or to write; 0 = reported.
 static int tc__npy_open(tc__npy_file *n, const tc__api *f, const char *path,
-                        const char *mode) {
+                        tc__stream way) {
     n->f = f, n->path = path, n->size = n->start = 0, n->file = NULL;
     if (!path) return tc__fail(f->c, TC_E_NULL, "%s: path is NULL", f->who);
     if (!tc__little_endian())
         return tc__fail(f->c, TC_E_UNSUPPORTED, "%s: this machine is big-endian", f->who);
     errno = 0;
-    n->file = fopen(path, mode);
+    n->file = tc__file_stream(path, way);
+    if (!n->file && errno == EINVAL)
+        return tc__fail(f->c, TC_E_IO, "%s: \"%s\" is no plain file; %s", f->who, path,
+                        way == TC__STREAM_WRITE ? "write one, and copy it there"
+                                                : "copy what it gives into one");
     return n->file || tc__npy_io_fail(n, "cannot open");
 }
 
@@ -64791,11 +71887,13 @@ TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, i
     tc__api f;
     tc__npy_file n;
     if (!tc__api_open(&f, tc, "tc_load_npy", file, line)) return tc__null();
-    if (!tc__npy_open(&n, &f, path, "rb")) return tc__null();
-    char *text = (char *)tc__alloc(tc, TC__NPY_HEADER);
+    tc__calm calm = tc__calm_begin();
+    int ok = tc__npy_open(&n, &f, path, TC__STREAM_READ);
+    char *text = ok ? (char *)tc__alloc(tc, TC__NPY_HEADER) : NULL;
     tc_tensor t = text ? tc__npy_load(&n, text) : tc__null();
     tc__free(tc, text, TC__NPY_HEADER);
-    fclose(n.file);
+    if (ok) fclose(n.file);
+    tc__calm_end(calm);
     return t;
 }
 
@@ -64860,21 +71958,35 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
     const void *data;
     const tc__layout *at;
     int64_t offset;
-    if (!tc__api_open(&f, tc__ctx_of(t), "tc_save_npy", file, line)) return TC_E_NULL;
+    tc_ctx *c = tc__ctx_of(t);
+    if (!c) return tc__fail_lost("tc_save_npy", t, file, line);
+    if (!tc__api_open(&f, c, "tc_save_npy", file, line)) return TC_E_STATE;
     tc_status status = tc__host_view(f.c, f.who, t, &data, &at, &offset);
     if (status) return status;
     tc__layout l = *at;
-    if (!tc__npy_open(&n, &f, path, "wb")) return path ? TC_E_IO : TC_E_NULL;
-    int ok = tc__npy_save(&n, &l,
+    tc__calm calm = tc__calm_begin();
+    int opened = tc__npy_open(&n, &f, path, TC__STREAM_WRITE);
+    int ok = opened &&
+             tc__npy_save(&n, &l,
                           (const char *)data + offset * (int64_t)tc__dtype(l.dtype)->bytes);
     errno = 0;
-    if (fclose(n.file) && ok) ok = tc__npy_io_fail(&n, "cannot write");
-    return ok ? TC_OK : TC_E_IO;
+    if (opened && fclose(n.file) && ok) ok = tc__npy_io_fail(&n, "cannot write");
+    tc__calm_end(calm);
+    return ok ? TC_OK : path ? TC_E_IO : TC_E_NULL;
 }
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
 #    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
+// ---- gen/base/float_end.c -----------------------------------------------
+// Ends what base/float_begin.c begins.
+#if defined(__clang__)
+#    pragma float_control(pop)
+#    pragma STDC FP_CONTRACT DEFAULT
+#elif defined(TC__FLOAT_OPTIONS)
+#    undef TC__FLOAT_OPTIONS
 #    pragma GCC pop_options
 #endif
 

@@ -11,11 +11,12 @@
 //         #include "tcompile_cuda.h"
 //     It may be the file that has TCOMPILE_IMPLEMENTATION, or another. Link with -lpthread -ldl.
 //
-//         tc_ctx *tc = tc_open(NULL);
-//         if (tc_cuda_open(tc, 0)) puts(tc_error_text(tc));  // why there is none; the CPU goes on
-//         tc_tensor x = tc_to(tc_randn(tc, TC_DIMS(4096, 4096), TC_F32), "cuda:0");
-//         tc_tensor y = tc_softmax(x, -1);                   // runs where x is: one kernel
-//         tc_print(y);                                       // waits, copies, prints
+//     ```c
+//     if (tc_cuda_open(tc, 0)) puts(tc_error_text(tc));  // why there is none; the CPU goes on
+//     tc_tensor x = tc_to(tc_randn(tc, TC_DIMS(4096, 4096), TC_F32), "cuda:0");
+//     tc_tensor y = tc_softmax(x, -1);                   // runs where x is: one kernel
+//     tc_print(y);                                       // waits, copies, prints
+//     ```
 //
 //     Regions, functions and eager ops run where their tensors are; all of one are on one device.
 //     tc_to moves, tc_sync waits, tc_read and tc_item wait and copy. See tcompile.h, "Devices".
@@ -179,9 +180,13 @@ enum { TCU__PATH = 512 }; // of a library, with its end
 
 TCU__FN void *tcu__realloc(const tc_allocator *hook, void *p, size_t old, size_t size) {
     if (hook->realloc) return hook->realloc(hook->user, p, old, size);
+#ifdef TC_REALLOC
+    return TC_REALLOC(p, old, size);
+#else
     if (size) return realloc(p, size);
     free(p);
     return NULL;
+#endif
 }
 
 // Bytes of an array, 1 for none: the hook's size 0 means to free.
@@ -455,6 +460,9 @@ typedef struct tcu__driver_calls {
     tcu__code (*cuMemcpyDtoHAsync_v2)(void *to, tcu__address from, size_t size, tcu__stream stream);
     tcu__code (*cuMemcpyDtoDAsync_v2)(tcu__address to, tcu__address from, size_t size, tcu__stream stream);
     tcu__code (*cuMemsetD8Async)(tcu__address to, unsigned char value, size_t count, tcu__stream stream);
+    tcu__code (*cuDeviceCanAccessPeer)(int *can, tcu__ordinal device, tcu__ordinal other);
+    tcu__code (*cuCtxEnablePeerAccess)(tcu__context other, unsigned flags);
+    tcu__code (*cuMemcpyPeerAsync)(tcu__address to, tcu__context to_context, tcu__address from, tcu__context from_context, size_t size, tcu__stream stream);
     tcu__code (*cuMemGetAllocationGranularity)(size_t *bytes, const tcu__memory_kind *kind, tcu__granularity which);
     tcu__code (*cuMemAddressReserve)(tcu__address *base, size_t size, size_t align, tcu__address hint, unsigned long long flags);
     tcu__code (*cuMemAddressFree)(tcu__address base, size_t size);
@@ -520,6 +528,9 @@ static const tcu__symbol tcu__driver_symbols[] = {
     {"cuMemcpyDtoHAsync_v2", offsetof(tcu__driver_calls, cuMemcpyDtoHAsync_v2), TCU__REQUIRED},
     {"cuMemcpyDtoDAsync_v2", offsetof(tcu__driver_calls, cuMemcpyDtoDAsync_v2), TCU__REQUIRED},
     {"cuMemsetD8Async", offsetof(tcu__driver_calls, cuMemsetD8Async), TCU__REQUIRED},
+    {"cuDeviceCanAccessPeer", offsetof(tcu__driver_calls, cuDeviceCanAccessPeer), TCU__OPTIONAL},
+    {"cuCtxEnablePeerAccess", offsetof(tcu__driver_calls, cuCtxEnablePeerAccess), TCU__OPTIONAL},
+    {"cuMemcpyPeerAsync", offsetof(tcu__driver_calls, cuMemcpyPeerAsync), TCU__OPTIONAL},
     {"cuMemGetAllocationGranularity", offsetof(tcu__driver_calls, cuMemGetAllocationGranularity), TCU__OPTIONAL},
     {"cuMemAddressReserve", offsetof(tcu__driver_calls, cuMemAddressReserve), TCU__OPTIONAL},
     {"cuMemAddressFree", offsetof(tcu__driver_calls, cuMemAddressFree), TCU__OPTIONAL},
@@ -911,7 +922,11 @@ TCU__FN int tcu__driver_open(tcu__driver *v, tcu__trouble *t) {
 // time. All functions of the parts below expect to be called in between.
 
 enum { TCU__COPY_IN, TCU__COPY_OUT, TCU__COPY_WAYS };
+enum { TCU__PEERS = 64 };      // devices that are known to reach each other, or not
 enum { TCU__SPIN_NS = 20000 }; // asking an event costs less than sleeping, for so long
+
+// Whether a device reaches another's memory: see cuda/peer.c.
+typedef enum tcu__peer { TCU__PEER_UNASKED, TCU__PEER_YES, TCU__PEER_NO } tcu__peer;
 
 typedef struct tcu__facts {
     int threads_block, sms, l2_bytes, threads_sm, major, minor, shared_sm, shared_block;
@@ -933,6 +948,7 @@ typedef struct tcu__device {
     int inside;           // tcu__enter without tcu__leave
     int careful;          // wait for every kernel, so that its error has its name
     tcu__facts facts;
+    tcu__peer peer[TCU__PEERS]; // by ordinal
     tcu__stream compute;
     tcu__stream copy[TCU__COPY_WAYS]; // made on first use
     struct {
@@ -1711,6 +1727,58 @@ TCU__FN void tcu__staging_close(tcu__staging *s) {
     }
     memset(s, 0, sizeof *s);
 }
+// ---- gen/cuda/peer.c ----------------------------------------------------
+// Copies from one device of the process to another, over the links between them where the driver says that
+// there are any. The copy is work of the device that gets the elements: it begins behind what the other one
+// was given so far, and what that is given later begins behind the copy. So nobody waits on the host.
+
+enum {
+    TCU__E_PEER_IS_ON = 704
+}; // the access was switched on before, by us or by somebody else
+
+// Asks the driver, and has it switch on what it takes. Failures are no trouble: there is no link then.
+TCU__FN tcu__peer tcu__peer_ask(tcu__device *d, const tcu__device *from) {
+    const tcu__driver_calls *call = &d->driver.call;
+    int can = 0;
+    if (!call->cuDeviceCanAccessPeer || !call->cuCtxEnablePeerAccess ||
+        !call->cuMemcpyPeerAsync)
+        return TCU__PEER_NO;
+    if (call->cuDeviceCanAccessPeer(&can, d->handle, from->handle) || !can)
+        return TCU__PEER_NO;
+    tcu__code code = call->cuCtxEnablePeerAccess(from->context, 0);
+    return code && code != TCU__E_PEER_IS_ON ? TCU__PEER_NO : TCU__PEER_YES;
+}
+
+// Whether d reaches the memory of `from`; d is entered.
+TCU__FN int tcu__peer_reaches(tcu__device *d, const tcu__device *from) {
+    if (from->ordinal < 0 || from->ordinal >= TCU__PEERS || from == d) return 0;
+    if (!d->peer[from->ordinal]) d->peer[from->ordinal] = tcu__peer_ask(d, from);
+    return d->peer[from->ordinal] == TCU__PEER_YES;
+}
+
+// What d's stream is given from now on begins behind what the other's was given, whichever way: events belong
+// to the context of the stream that they are recorded in.
+TCU__FN int tcu__peer_after(tcu__device *later, tcu__device *first) {
+    int ok = 0;
+    if (!tcu__enter(first)) return 0;
+    tcu__event e = tcu__event_take(first);
+    ok = e && TCU__DO(first, "the order of devices", cuEventRecord, e, first->compute) &&
+         TCU__CALL(&first->driver.call, &first->trouble, "the order of devices",
+                   cuStreamWaitEvent, later->compute, e, 0);
+    tcu__event_give(first, e);
+    tcu__leave(first);
+    return ok;
+}
+
+// `from_address` of device `from` to `to` of d, which is entered; 0 = it is to go another way, or failed.
+TCU__FN int tcu__peer_copy(tcu__device *d, tcu__address to, tcu__device *from,
+                           tcu__address from_address, size_t size) {
+    if (!size) return 1;
+    return tcu__peer_after(d, from) &&
+           TCU__DO(d, "a copy between devices", cuMemcpyPeerAsync, to, d->context,
+                   from_address, from->context, size, d->compute) &&
+           tcu__peer_after(from, d);
+}
 // ---- gen/cuda/nvrtc.c ---------------------------------------------------
 // NVRTC: CUDA C++ text to a CUBIN, and PTX beside it. It is loaded at the first compile
 // (109 MB: 10 ms warm, 0.3 s cold) and needs no GPU. Programs are independent: several are
@@ -2039,7 +2107,8 @@ TCU__FN void tcu__crew_all(tcu__crew *w, int threads) {
 #if TCU__THREADS
     pthread_t other[TCU__CREW];
     sigset_t all, kept;
-    int started = 0;
+    int started = 0, cancel; // the others work on what is on this thread's stack
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (threads > w->count) threads = w->count;
     if (threads > TCU__CREW) threads = TCU__CREW;
     sigfillset(&all);
@@ -2050,6 +2119,7 @@ TCU__FN void tcu__crew_all(tcu__crew *w, int threads) {
     pthread_sigmask(SIG_SETMASK, &kept, NULL);
     tcu__crew_work(w);
     while (started > 0) pthread_join(other[--started], NULL);
+    pthread_setcancelstate(cancel, NULL);
 #else
     (void)threads;
     tcu__crew_work(w);
@@ -2923,6 +2993,23 @@ TCU__FN tc_status tcu__seam_copy_on(void *user, void *to, const void *from, size
                                  d->compute));
 }
 
+TCU__FN void tcu__seam_close(void *user);
+
+// Over a link, if `from` is a device of ours and there is one; whatever else is the matter, the host can copy.
+TCU__FN tc_status tcu__seam_copy_from(void *user, void *to, const tc_device *from,
+                                      const void *source, size_t bytes) {
+    tcu__seam *s = tcu__seam_of(user);
+    if (from->close != tcu__seam_close) return TC_E_UNSUPPORTED;
+    tcu__device *d = &s->runtime.device, *other = &tcu__seam_of(from->user)->runtime.device;
+    int entered = tcu__seam_begin(s);
+    int reaches = entered && tcu__peer_reaches(d, other);
+    int ok = reaches &&
+             tcu__peer_copy(d, tcu__address_of(to), other, tcu__address_of(source), bytes);
+    tcu__trouble_clear(&other->trouble);
+    tc_status status = tcu__seam_end(s, entered, ok);
+    return entered && !reaches ? TC_E_UNSUPPORTED : status;
+}
+
 TCU__FN tc_status tcu__seam_fill(void *user, void *to, uint8_t value, size_t bytes) {
     TCU__SEAM(user, tcu__set_bytes(d, tcu__address_of(to), value, bytes, d->compute));
 }
@@ -3269,7 +3356,8 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->take = tcu__seam_take, d->give = tcu__seam_give, d->arena = tcu__seam_arena;
     d->take_host = tcu__seam_take_host, d->give_host = tcu__seam_give_host;
     d->copy_in = tcu__seam_copy_in, d->copy_out = tcu__seam_copy_out;
-    d->copy_on = tcu__seam_copy_on, d->fill = tcu__seam_fill, d->sync = tcu__seam_sync;
+    d->copy_on = tcu__seam_copy_on, d->copy_from = tcu__seam_copy_from,
+    d->fill = tcu__seam_fill, d->sync = tcu__seam_sync;
     d->build = tcu__seam_build, d->drop = tcu__seam_drop;
     d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
     d->describe = tcu__seam_describe;

@@ -98,6 +98,52 @@ static void stencil_7x7(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *u
     stencil(in[0], out, 7);
 }
 
+static void dropout_norm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_layer_norm(tc_add(tc_dropout(in[0], 0.1), in[1]), in[2], in[3], 1e-5);
+}
+
+static void cross_entropy(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_cross_entropy(in[0], in[1]);
+}
+
+static void column_sums(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_sum(in[0], 0);
+}
+
+static void variance(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_var_all(in[0], 1);
+}
+
+static void sort(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor indices;
+    (void)tc, (void)user;
+    tc_sort(in[0], -1, 0, &out[0], &indices);
+}
+
+static void embedding(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_embedding(in[1], in[0]);
+}
+
+// x [.., tokens, heads' size], cosines and sines [tokens, half a head].
+static void rotary(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    int64_t half = tc_dim(in[1], -1);
+    (void)tc, (void)user;
+    tc_tensor a = tc_narrow(in[0], -1, 0, half), b = tc_narrow(in[0], -1, half, half);
+    tc_tensor both[2] = {tc_sub(tc_mul(a, in[1]), tc_mul(b, in[2])),
+                         tc_add(tc_mul(b, in[1]), tc_mul(a, in[2]))};
+    out[0] = tc_cat(both, 2, -1);
+}
+
+static void transpose_add(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add(tc_t(in[0]), in[1]);
+}
+
 static void gemm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_matmul(in[0], in[1]);
@@ -168,6 +214,9 @@ static void adamw(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     { TC_BF16, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 #define I8(scale, ...)                                                                     \
     { TC_I8, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+// Whole numbers below `limit`.
+#define I64(limit, ...)                                                                    \
+    { TC_I64, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, limit }
 #define BYTES(rows)                                                                        \
     {                                                                                      \
         "bytes_" #rows "x8192x8192_bf16",                                                  \
@@ -204,6 +253,24 @@ static const work works[] = {
      stencil_same},
     {"stencil_7x7_8192x8192_f32", IN(F32(1, 8192, 8192)), 8.0 * 8192 * 8192, 0, 0,
      stencil_7x7},
+    {"dropoutnorm_16384x1024_bf16",
+     IN(BF16(1, 16384, 1024), BF16(1, 16384, 1024), BF16(1, 1024), BF16(1, 1024)),
+     6.0 * 16384 * 1024, 0, 0, dropout_norm},
+    {"crossentropy_8192x50304_bf16", IN(BF16(1, 8192, 50304), I64(50304, 8192)),
+     2.0 * 8192 * 50304, 0, 0, cross_entropy},
+    {"softmax_1048576x64_f32", IN(F32(1, 1 << 20, 64)), 8.0 * 64 * (1 << 20), 0, 0,
+     softmax},
+    {"columnsums_65536x1024_f32", IN(F32(1, 65536, 1024)), 4.0 * 65536 * 1024, 0, 0,
+     column_sums},
+    {"variance_128M_f32", IN(F32(1, 1 << 27)), 4.0 * (1 << 27), 0, 0, variance},
+    {"sort_4096x4096_f32", IN(F32(1, 4096, 4096)), 16.0 * 4096 * 4096, 0, 0, sort},
+    {"embedding_65536x768_f32", IN(I64(50304, 65536), F32(1, 50304, 768)),
+     8.0 * 65536 * 768, 0, 0, embedding},
+    {"rotary_16x16x2048x128_bf16",
+     IN(BF16(1, 16, 16, 2048, 128), BF16(1, 2048, 64), BF16(1, 2048, 64)),
+     4.0 * 16 * 16 * 2048 * 128, 0, 0, rotary},
+    {"transposeadd_8192x8192_f32", IN(F32(1, 8192, 8192), F32(1, 8192, 8192)),
+     12.0 * 8192 * 8192, 0, 0, transpose_add},
     {"gemm_2048_bf16", IN(BF16(1, 2048, 2048), BF16(1, 2048, 2048)), 0,
      2.0 * 2048 * 2048 * 2048, 0, gemm},
     {"gemm_4096_bf16", IN(BF16(1, 4096, 4096), BF16(1, 4096, 4096)), 0,
@@ -246,6 +313,9 @@ static tc_tensor make(tc_ctx *tc, const input *in, uint64_t seed) {
     float *x = bench_floats((size_t)n);
     bench_random(x, (size_t)n, seed);
     for (int64_t i = 0; in->scale != 1 && i < n; i++) x[i] *= (float)in->scale;
+    // Of whole numbers the scale is the limit: a normal number's size says nothing of it.
+    for (int64_t i = 0; in->dtype == TC_I64 && i < n; i++)
+        x[i] = (float)((uint64_t)(i * 2654435761u) % (uint64_t)in->scale);
     tc_tensor h = tc_wrap(tc, x, d, TC_F32), t = tc_to(h, "cuda:0");
     tc_tensor out = in->dtype == TC_F32 ? t : tc_cast(t, in->dtype);
     if (in->dtype != TC_F32) tc_free(t);

@@ -4,46 +4,241 @@
 // compiled by the system's C compiler, cached on disk and run on all cores; without a compiler the
 // same code runs in the built-in interpreter, with the same bits. Licence at the end of the file.
 //
+// THE MANUAL
+//     QUICK START, TENSORS AND OPS, REGIONS, FUNCTIONS, LIFETIMES, IDIOMS (training step, decode loop,
+//     stencil with a border, solver, any batch size), ERRORS, SEEING WHAT HAPPENS, ENVIRONMENT, OPTIONS
+//     OF THE BUILD, THREADS, START-UP, DEVICES, BACKENDS, OPS OF YOUR OWN.
+//     The reference is the declarations below, in the same order. All pieces of code here compile as C99
+//     and as C++11, and are run by the tests; `tc` is an open context.
+//
 // QUICK START
-//     In one .c (or .cc) file, before other includes:
+//     The implementation is a file of its own, tcompile.c, compiled once:
 //         #define TCOMPILE_IMPLEMENTATION
 //         #include "tcompile.h"
-//     Everywhere else just include it. Link with -lpthread -ldl. No other files, no install.
+//     Everywhere else the header is included and that is all:
 //
+//     ```c
+//     #include "tcompile.h"
+//
+//     int main(void) {
 //         tc_ctx *tc = tc_open(NULL);
 //         tc_tensor x = tc_randn(tc, TC_DIMS(32, 196, 768), TC_F32);
 //         tc_trace_begin(tc, "entropy");
 //         tc_tensor p = tc_softmax(x, -1);
 //         tc_tensor h = tc_neg(tc_sum(tc_mul(p, tc_log(tc_add_s(p, 1e-8))), -1));
-//         tc_trace_end(tc);                  // one kernel was compiled and run; h has data
+//         tc_trace_end(tc);           // one kernel was compiled and run; h has data
 //         tc_print(h);
 //         tc_close(tc);
+//     }
+//     ```
 //
-// YOUR OWN CODE IN A GRAPH
-//     tc_register_op makes a C function over whole buffers, or its text, an op like the others:
-//     tc_custom calls it, in regions, functions and outside; ops around it are fused as ever.
-//     tc_host_call runs host code with the values of tensors at its place inside a region.
+//         cc -O2 -c tcompile.c
+//         cc -O2 app.c tcompile.o -o app -lpthread -ldl
 //
-// MORE THAN THAT
-//     tc_compile, tc_call       a function compiled once, its body skipped while its guards hold
-//     tc_set_stance             e.g. run interpreted while threads in the background compile
-//     tc_open_shared            a context for another thread, with this one's tensors and kernels
-//     tc_precompile, tc_freeze  warm up without data; then no memory, lock or system call
-//     tc_lazy, tc_eval          no regions at all
-//     tc_register_backend, tc_register_op     your own
+//     No other files, no install. (Small programs have the macro in app.c itself, before other includes.)
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs and gradients come in tcompile_cuda.h and later versions.
+//     or a vendor library. GPUs come with tcompile_cuda.h, gradients with a later version.
 //
-// OPTIONS, each a macro before the include that has the implementation
-//     TCOMPILE_STATIC      public functions are static to that file
-//     TC_NO_SITES          ops do not pass __FILE__ and __LINE__ (define it in every file)
-//     TC_NO_THREADS        no worker threads, no pthread
-//     TC_NO_JIT            never run a compiler: interpreter only
-//     TC_NO_DISK_CACHE     compiled kernels live in memory only
-//     TC_ASSERT(cond)      checks for our own bugs; off unless defined
-//     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
+// TENSORS AND OPS
+//     A tensor is a handle, copied like a number. Ops give new tensors and follow PyTorch in names,
+//     broadcasting and dtypes; `_s` marks a scalar operand, `_` at the end writes in place. Outside of
+//     regions they run at once. Null goes through all of them, so look for errors once, at the end.
+//
+//     ```c
+//     float data[] = {1, 2, 3, 4, 5, 6};
+//     tc_tensor a = tc_from_data(tc, data, TC_DIMS(2, 3), TC_F32);  // a copy; tc_wrap borrows
+//     tc_tensor b = tc_add_s(tc_mul(a, tc_amax(a, 0)), 1);          // [2, 3] * [3] + 1
+//     tc_tensor row = tc_select(b, 0, 1);                           // a view
+//     tc_mul_s_(row, 2);                                            // so b changes
+//     tc_print(tc_matmul(b, tc_t(a)));
+//     double total = tc_item(tc_sum_all(b));                        // the one element, as a number
+//     if (tc_error(tc)) puts(tc_error_text(tc));
+//     tc_free(a), tc_free(b), tc_free(row);
+//     (void)total;
+//     ```
+//
+// REGIONS
+//     What stands between tc_trace_begin and tc_trace_end runs as C code while ops are recorded: loops,
+//     calls, printf and debuggers work. At the end it runs as fused kernels. The next visit that records
+//     the same finds its program (5 ns per op); one that does something else gets another. Sizes and
+//     scalars that change become arguments of one program.
+//
+//     ```c
+//     tc_tensor x = tc_randn(tc, TC_DIMS(64, 512), TC_F32);
+//     for (int i = 0; i < 100; i++) {
+//         tc_trace_begin(tc, "step");
+//         tc_tensor norm = tc_sqrt(tc_sum_all(tc_square(x)));       // small results have data too
+//         x = tc_div(tc_tanh(tc_mul_s(x, 1 + 0.01 * i)), norm);     // the state of the next visit
+//         tc_trace_end(tc);                                         // two kernels
+//         if (tc_item(norm) < 1e-3) break;                          // read values behind the end
+//     }
+//     ```
+//
+//     Reading a value inside is a graph break: what it needs runs there, and ops on its two sides share no
+//     kernel. Inputs are read when the region runs, not when an op is called, so memory of tc_wrap is yours to
+//     write before tc_trace_begin and behind tc_trace_end.
+//
+// FUNCTIONS
+//     tc_compile makes a C function whose body is not even run while its inputs look the same. A body
+//     depends on its inputs, *user and tensors it captures, on nothing else.
+//
+//     ```c
+//     typedef struct layer { tc_tensor weight, bias; } layer;
+//
+//     static void forward(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+//         const layer *l = (const layer *)user;
+//         (void)tc;
+//         out[0] = tc_relu(tc_linear(in[0], l->weight, l->bias));
+//     }
+//
+//     layer l;
+//     l.weight = tc_randn(tc, TC_DIMS(16, 32), TC_F32), l.bias = tc_zeros(tc, TC_DIMS(16), TC_F32);
+//     tc_fn *f = tc_compile(tc, forward, &l, sizeof l, NULL);
+//     for (int batch = 1; batch < 50; batch++) {                    // two programs, for all sizes
+//         tc_tensor x = tc_randn(tc, TC_DIMS(batch, 32), TC_F32), y;
+//         if (tc_call(f, &x, 1, &y, 1)) break;
+//         tc_free(x), tc_free(y);
+//     }
+//     puts(tc_miss_text(f));                                        // why the body ran last
+//     tc_fn_free(f);
+//     ```
+//
+// LIFETIMES
+//     tensor                                owner       it ends
+//     made outside regions; out[] of        you         at tc_free, or at the end of the scope that
+//     tc_call; made of data (tc_from_data,              was open; without a scope at tc_close
+//     tc_wrap, tc_const) in a region or body
+//     anything after tc_keep                you         at tc_free: no scope and no visit ends it
+//     result of a region, stored or not     its region  when the region has taken the same way again
+//                                                       without using it (the way: the ops recorded;
+//                                                       of the last eight), at tc_free, at tc_reset
+//     view made outside of such a result    its region  with the result, unless the region uses it
+//     result of a function's body           the call    with the call, but for out[]
+//     memory of tc_wrap, *user of a body    you         after the last use of its tensors
+//
+//     - Memory goes with the last tensor that shares it (views do). That of a region's results is its
+//       program's: the next visits write it again, tc_reset gives it back.
+//     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
+//     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
+//       Results that ops of the region consumed are not stored at first: one that is read late is computed
+//       then, and stored from the next visit on. Until then wrapped memory may change only if it has at most
+//       64 MB.
+//     - Eager results pile up where nothing frees them (a warning names the place, from 1 GB on). A loop of
+//       them in bounded memory:
+//
+//     ```c
+//     tc_tensor state = tc_ones(tc, TC_DIMS(1000), TC_F32);
+//     for (int i = 0; i < 100; i++) {
+//         tc_scope_begin(tc);
+//         tc_tensor next = tc_sqrt(tc_add_s(state, 1));             // any number of eager ops
+//         tc_free(state);
+//         state = tc_scope_return(tc, next);                        // the others end here
+//     }
+//     ```
+//
+// IDIOMS
+//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_, or any
+//     ops in place, and is fused with what comes before it.
+//
+//     ```c
+//     enum { N = 256, D = 16 };
+//     tc_tensor x = tc_randn(tc, TC_DIMS(N, D), TC_F32), y = tc_sum(x, 1);
+//     tc_tensor w = tc_zeros(tc, TC_DIMS(D), TC_F32), velocity = tc_zeros(tc, TC_DIMS(D), TC_F32);
+//     for (int i = 0; i < 200; i++) {
+//         tc_trace_begin(tc, "train");
+//         tc_tensor off = tc_sub(tc_matmul(x, w), y);
+//         tc_tensor loss = tc_mean_all(tc_square(off));
+//         tc_tensor grad = tc_mul_s(tc_matmul(off, x), 2.0 / N);
+//         tc_sgd_(w, grad, velocity, 0.05, 0.9, 0, 0);              // w -= ..., in place
+//         tc_trace_end(tc);
+//         if (i % 50 == 49) printf("%g\n", tc_item(loss));          // only where it is looked at
+//     }
+//     ```
+//
+//     A decode loop. The cache is room for the most, written in place; what is read of it is a view whose
+//     size programs get at run time. Nothing is copied, and one program serves all lengths.
+//
+//     ```c
+//     enum { MOST = 64, D = 32 };
+//     tc_tensor cache = tc_zeros(tc, TC_DIMS(MOST, D), TC_F32);
+//     tc_tensor w = tc_randn(tc, TC_DIMS(D, D), TC_F32), x = tc_randn(tc, TC_DIMS(1, D), TC_F32);
+//     for (int n = 0; n < 40; n++) {
+//         tc_scope_begin(tc);
+//         tc_copy_(tc_narrow(cache, 0, n, 1), x);                   // one row
+//         tc_tensor past = tc_narrow(cache, 0, 0, n + 1);
+//         tc_mark_dynamic(past, 0, 1, MOST);
+//         tc_trace_begin(tc, "token");
+//         tc_tensor a = tc_scaled_dot_product_attention(x, past, past, tc_null(), 0, 0);
+//         tc_tensor next = tc_keep(tc_tanh(tc_matmul(a, w)));       // yours, whatever ends
+//         tc_trace_end(tc);
+//         tc_scope_end(tc);                                         // the views end here
+//         tc_free(x);
+//         x = next;
+//     }
+//     ```
+//
+//     A stencil with a border. The pad costs next to nothing: it is a test at the edge of the kernel.
+//
+//     ```c
+//     tc_tensor u = tc_rand(tc, TC_DIMS(128, 128), TC_F32);
+//     for (int i = 0; i < 50; i++) {
+//         tc_trace_begin(tc, "heat");
+//         tc_tensor p = tc_pad_with(u, TC_DIMS(1, 1), TC_DIMS(1, 1), TC_PAD_REPLICATE);
+//         tc_tensor up = tc_slice(p, 0, 0, -2, 1), down = tc_slice(p, 0, 2, TC_END, 1);
+//         tc_tensor left = tc_slice(p, 1, 0, -2, 1), right = tc_slice(p, 1, 2, TC_END, 1);
+//         tc_tensor sum = tc_add(tc_slice(tc_add(up, down), 1, 1, -1, 1),
+//                                tc_slice(tc_add(left, right), 0, 1, -1, 1));
+//         u = tc_add(u, tc_mul_s(tc_sub(sum, tc_mul_s(u, 4)), 0.2));
+//         tc_trace_end(tc);
+//     }
+//     ```
+//
+//     A solver: state of several tensors, a number of the host decides. Conjugate gradients for a x = b:
+//
+//     ```c
+//     enum { N = 64 };
+//     tc_tensor g = tc_randn(tc, TC_DIMS(N, N), TC_F32), b = tc_ones(tc, TC_DIMS(N), TC_F32);
+//     tc_tensor a = tc_add(tc_matmul(tc_t(g), g), tc_mul_s(tc_eye(tc, N, N, TC_F32), N));
+//     tc_tensor x = tc_zeros(tc, TC_DIMS(N), TC_F32), r = b, p = b;
+//     for (int i = 0; i < 200; i++) {
+//         tc_trace_begin(tc, "solve");
+//         tc_tensor q = tc_matmul(a, p), rr = tc_dot(r, r);
+//         tc_tensor step = tc_div(rr, tc_dot(p, q));
+//         x = tc_add(x, tc_mul(p, step));
+//         r = tc_sub(r, tc_mul(q, step));
+//         tc_tensor next = tc_dot(r, r);
+//         p = tc_add(r, tc_mul(p, tc_div(next, rr)));
+//         tc_trace_end(tc);
+//         if (tc_item(next) < 1e-8) break;
+//     }
+//     ```
+//
+//     Any batch size: call a function with it (FUNCTIONS above). The second size seen makes one program for
+//     all; tc_mark_dynamic makes it from the first on.
+//
+// ERRORS
+//     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
+//     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
+//     A region or call that fails leaves its inputs as they were.
+//
+//     ```c
+//     tc_tensor a = tc_ones(tc, TC_DIMS(2, 3), TC_F32), y = tc_matmul(a, a);
+//     if (tc_is_null(y)) printf("%s (%s:%d)\n", tc_error_text(tc), tc_error_file(tc), tc_error_line(tc));
+//     tc_error_clear(tc);
+//     ```
+//
+// SEEING WHAT HAPPENS
+//     tc_explain           text: a summary, then programs, guards, kernels, breaks; tc_explain_counts:
+//                          as numbers
+//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
+//     tc_profile_begin, tc_profile_end, tc_profile_text
+//                          times of kernels, bytes, share of what the memory can do
+//     tc_profile_trace     the events as a file for ui.perfetto.dev
+//     tc_stats_get         counters and times of the context
+//     TC_LOGS=recompiles   why something was compiled again; TC_LOGS=output_code: the kernels as C, under the
+//                          lines they are of
 //
 // ENVIRONMENT (read by tc_open; ignored in setuid programs)
 //     Every field of tc_config and tc_options that decides something has a variable, which counts
@@ -51,9 +246,11 @@
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache,
-//                          guards, perf, autotune, or all
+//     TC_LOGS              comma list: graph, fusion, recompiles, graph_breaks, cache, guards, perf,
+//                          autotune; output_code: every kernel, under the calls and lines it is of;
+//                          output_unit: what the compiler gets, with all that kernels call; or all
 //     TC_THREADS           worker threads, default all cores the process may use
+//     TC_MEMORY_MB         what recordings and programs may hold, default 192; then the oldest go
 //     TC_DISABLE=1         regions and functions run eagerly
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
@@ -61,16 +258,62 @@
 //     And one that is no option:
 //     TC_CACHE_KEY         a secret: files of the disk cache that were made without it are refused
 //
-// SEEING WHAT HAPPENS
-//     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers
-//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
-//     tc_profile_begin, tc_profile_end, tc_profile_text
-//                          times of kernels, bytes, share of what the memory can do
-//     tc_profile_trace     the events as a file for ui.perfetto.dev
-//     tc_stats_get         counters and times of the context
+// OPTIONS OF THE BUILD, each a macro before the include that has the implementation
+//     TCOMPILE_STATIC      public functions are static to that file
+//     TCOMPILE_IMPLEMENTED the implementation is in another file or library, whatever this one defines
+//     TC_NO_SITES          ops do not pass __FILE__ and __LINE__ (define it in every file)
+//     TC_NO_THREADS        no worker threads, no pthread
+//     TC_NO_JIT            never run a compiler: interpreter only
+//     TC_NO_DISK_CACHE     compiled kernels live in memory only
+//     TC_ASSERT(cond)      checks for our own bugs; off unless defined
+//     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
-// STEP BY STEP, ERRORS, LIFETIMES: see the comments of the declarations below, in the order of use.
+// THREADS
+//     One thread at a time uses a context. Another thread has a context of its own; tc_open_shared opens
+//     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
+//
+// START-UP
+//     Compiled kernels stay on disk: the next start loads them. tc_precompile compiles a function without
+//     data; under TC_STANCE_EAGER_THEN_COMPILE (tc_set_stance) first calls are interpreted while threads
+//     in the background compile; after tc_freeze a call takes no memory, lock or system call.
+//     tc_lazy and tc_eval work without regions.
+//
+// DEVICES
+//     tcompile_cuda.h beside this file brings NVIDIA's GPUs: tc_cuda_open(tc, 0), tc_to(x, "cuda:0"), and what
+//     is computed with x runs there. Without a GPU one sentence says why.
+//
+// BACKENDS
+//     "cpu" compiles, "aot_eager" interprets the fused program, "eager" each op; tc_register_backend adds
+//     yours, which is given each program as a graph.
+//
+// OPS OF YOUR OWN
+//     tc_register_op makes a C function over whole buffers, or its text, an op like the others: tc_custom
+//     calls it, in regions, functions and outside; ops around it are fused as ever. tc_host_call runs
+//     host code with the values of tensors at its place inside a region.
+//
+//     ```c
+//     static tc_status cube(void *user, const tc_buffer *in, int n_in, const tc_buffer *out) {
+//         const float *x = (const float *)in[0].data;
+//         float *y = (float *)out->data;
+//         int64_t n = 1;
+//         for (int d = 0; d < out->spec.rank; d++) n *= out->spec.dims[d];
+//         for (int64_t i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i];
+//         (void)user, (void)n_in;
+//         return TC_OK;
+//     }
+//
+//     tc_custom_op op;
+//     memset(&op, 0, sizeof op);
+//     op.name = "cube", op.run = cube;
+//     int number = tc_register_op(tc, &op);
+//     tc_tensor x = tc_arange(tc, 0, 5, 1, TC_F32);
+//     tc_trace_begin(tc, "cubes");
+//     tc_tensor y = tc_add_s(tc_custom(tc, number, &x, 1), 1);
+//     tc_trace_end(tc);
+//     tc_print(y);
+//     ```
 
+// clang-format off
 #if defined(TCOMPILE_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)
 #  define _GNU_SOURCE 1
 #endif
@@ -84,18 +327,20 @@
 
 #include "out/dtype_enum.inc"
 
+#include "api/context.h"
 #include "api/tensor.h"
 
 #include "out/op_api.inc"
 
-#include "api/device.h"
-#include "api/spec.h"
-#include "api/options.h"
 #include "api/compile.h"
-#include "api/extend.h"
 #include "api/function.h"
+#include "api/options.h"
+#include "api/spec.h"
 #include "api/control.h"
 #include "api/profile.h"
+#include "api/device.h"
+#include "api/backend.h"
+#include "api/extend.h"
 
 #endif  // TCOMPILE_H
 
@@ -105,17 +350,20 @@
 #include "out/build_id.inc"
 
 #include "base/prelude.c"
+#include "base/float_begin.c"
 #include "base/error.c"
 #include "base/mem.c"
 #include "base/text.c"
 #include "base/hash.c"
 #include "base/os.c"
+#include "base/process.c"
 #include "base/export.c"
 
 #include "value/dtype.c"
 #include "value/ix.c"
 #include "value/ix_walk.c"
 #include "value/buffer.c"
+#include "value/overlap.c"
 #include "value/family.c"
 
 #include "graph/node.c"
@@ -123,9 +371,14 @@
 #include "graph/infer.c"
 #include "graph/view.c"
 #include "graph/trace.c"
+#include "graph/refuse.c"
+#include "graph/share.c"
 #include "graph/follow.c"
+#include "graph/place.c"
 #include "graph/record.c"
 #include "graph/make.c"
+#include "graph/life.c"
+#include "graph/random.c"
 #include "graph/move.c"
 #include "out/op_calls.inc"
 
@@ -138,6 +391,8 @@
 #include "graph/product.c"
 #include "graph/rows.c"
 #include "graph/optim.c"
+#include "graph/construct.c"
+#include "graph/cells.c"
 #include "graph/build.c"
 #include "graph/dump.c"
 #include "graph/read.c"
@@ -148,10 +403,12 @@
 
 #include "kernel/group.c"
 #include "kernel/space.c"
+#include "kernel/border.c"
 #include "kernel/lower.c"
 #include "kernel/outline.c"
 #include "kernel/roots.c"
 #include "kernel/merge.c"
+#include "kernel/cut.c"
 #include "kernel/schedule.c"
 #include "kernel/access.c"
 #include "kernel/plan.c"
@@ -164,6 +421,7 @@
 #include "kernel/join.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_c_acc.c"
+#include "kernel/print_c_memory.c"
 #include "kernel/print_c.c"
 #include "kernel/print_prelude.c"
 #include "kernel/print_cuda_product.c"
@@ -205,6 +463,7 @@
 #include "base/once_begin.c"
 #include "exec/interp_plan.c"
 #include "exec/cache.c"
+#include "exec/work.c"
 #include "exec/cc.c"
 #include "exec/library.c"
 #include "exec/workshop.c"
@@ -215,6 +474,7 @@
 #include "exec/events.c"
 #include "exec/remote_order.c"
 #include "exec/remote.c"
+#include "exec/outputs.c"
 #include "exec/program.c"
 #include "exec/choice.c"
 #include "exec/kernels.c"
@@ -242,7 +502,11 @@
 #include "base/once_end.c"
 
 #include "exec/run.c"
+#include "exec/forget.c"
+#include "exec/wanted.c"
 #include "exec/region.c"
+#include "exec/alone.c"
+#include "exec/part.c"
 #include "exec/entry.c"
 #include "exec/miss.c"
 #include "exec/function.c"
@@ -259,11 +523,13 @@
 #include "exec/host.c"
 
 #include "base/once_begin.c"
+#include "exec/summary.c"
 #include "exec/explain.c"
 #include "io/svg.c"
 #include "io/html.c"
 #include "io/npy.c"
 #include "base/once_end.c"
+#include "base/float_end.c"
 
 #endif  // TCOMPILE_IMPLEMENTATION
 

@@ -10,11 +10,12 @@
 //         #include "tcompile_cuda.h"
 //     It may be the file that has TCOMPILE_IMPLEMENTATION, or another. Link with -lpthread -ldl.
 //
-//         tc_ctx *tc = tc_open(NULL);
-//         if (tc_cuda_open(tc, 0)) puts(tc_error_text(tc));  // why there is none; the CPU goes on
-//         tc_tensor x = tc_to(tc_randn(tc, TC_DIMS(4096, 4096), TC_F32), "cuda:0");
-//         tc_tensor y = tc_softmax(x, -1);                   // runs where x is: one kernel
-//         tc_print(y);                                       // waits, copies, prints
+//     ```c
+//     if (tc_cuda_open(tc, 0)) puts(tc_error_text(tc));  // why there is none; the CPU goes on
+//     tc_tensor x = tc_to(tc_randn(tc, TC_DIMS(4096, 4096), TC_F32), "cuda:0");
+//     tc_tensor y = tc_softmax(x, -1);                   // runs where x is: one kernel
+//     tc_print(y);                                       // waits, copies, prints
+//     ```
 //
 //     Regions, functions and eager ops run where their tensors are; all of one are on one device.
 //     tc_to moves, tc_sync waits, tc_read and tc_item wait and copy. See tcompile.h, "Devices".
@@ -73,6 +74,7 @@
 #include "cuda/memory.c"
 #include "cuda/arena.c"
 #include "cuda/staging.c"
+#include "cuda/peer.c"
 #include "cuda/nvrtc.c"
 #include "cuda/module.c"
 #include "cuda/graph.c"

@@ -48,6 +48,10 @@ enum { TEST_SANITIZED = 1 };
 enum { TEST_SANITIZED = 0 };
 #endif
 
+// Whether all is wanted: `./build.sh test all`, and what is asked for by name. Without, tests of many
+// combinations compile some of them.
+TEST_UNUSED static int test_all(void) { return getenv("TEST_ALL") != NULL; }
+
 // Data of no pattern, another for each i and seed: 32 bits, and a number in [-1, 1).
 TEST_UNUSED static unsigned test_word(unsigned i, unsigned seed) {
     unsigned x = (i + 1) * 2654435761u + seed * 40503u;
@@ -198,6 +202,10 @@ static void test_child(const test_case *t) {
     setpgid(0, 0);
     test_failures = 0;
     t->run();
+#ifdef TEST_HOOK_H
+    if (!test_failures && test_blocks)
+        test_fail(__FILE__, __LINE__, "%ld blocks of memory are left", test_blocks);
+#endif
 #ifdef __SANITIZE_ADDRESS__
     if (!test_failures && __lsan_do_recoverable_leak_check()) {
         test_fail(__FILE__, __LINE__, "memory leaked");

@@ -15,6 +15,11 @@ typedef struct work {
     tc_tensor square, weight, bias;    // [4096, 4096], [4096], [4096]
     tc_tensor image, sobel_x, sobel_y; // [32, 3, 224, 224]
     tc_tensor tiny;                    // [16, 64]
+    tc_tensor table, ids;              // [50304, 768]; [8192] of its rows
+    tc_tensor wide, logits, targets;   // [512, 32768], [512, 50304], [512]
+    tc_tensor maps;                    // [16, 64, 112, 112]
+    tc_tensor tokens, scale, shift;    // [4096, 768], [768], [768]
+    tc_tensor tall;                    // [8192, 1024]
     tc_tensor w[LAYERS], b[LAYERS], g[LAYERS], s[LAYERS];
 } work;
 
@@ -25,6 +30,18 @@ static void chain(work *k) { bench_chain(k->flat, k->one, k->two); }
 static void layer_norm(work *k) { tc_layer_norm(k->square, k->weight, k->bias, 1e-5); }
 
 static void salience(work *k) { bench_salience(k->image, k->sobel_x, k->sobel_y); }
+
+static void embedding(work *k) { tc_embedding(k->table, k->ids); }
+static void index_select(work *k) { tc_index_select(k->table, 0, k->ids); }
+static void max_pool(work *k) { tc_max_pool2d(k->maps, 3, 2, 1); }
+static void cross_entropy(work *k) { tc_cross_entropy(k->logits, k->targets); }
+static void layer_norm_768(work *k) { tc_layer_norm(k->tokens, k->scale, k->shift, 1e-5); }
+static void column_sums(work *k) { tc_sum(k->tall, 0); }
+
+static void topk(work *k) {
+    tc_tensor values, indices;
+    tc_topk(k->wide, 64, -1, 1, &values, &indices);
+}
 
 static void tinymlp(work *k) {
     tc_tensor x = k->tiny;
@@ -43,7 +60,24 @@ static const struct {
     {"salience_32x3x224x224_f32", salience},
     {"layernorm_4096x4096_f32", layer_norm},
     {"tinymlp_24x64_b16_f32", tinymlp},
+    {"embedding_8192x768_f32", embedding},
+    {"indexselect_8192x768_f32", index_select},
+    {"topk_64_512x32768_f32", topk},
+    {"maxpool_16x64x112x112_f32", max_pool},
+    {"crossentropy_512x50304_f32", cross_entropy},
+    {"norm_4096x768_f32", layer_norm_768},
+    {"columnsums_8192x1024_f32", column_sums},
 };
+
+// Whole numbers below `limit`.
+static tc_tensor random_ids(tc_ctx *tc, int64_t n, uint64_t limit, uint64_t seed) {
+    int64_t *x = (int64_t *)(void *)bench_floats((size_t)n * 2);
+    for (int64_t i = 0; i < n; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        x[i] = (int64_t)((seed >> 33) % limit);
+    }
+    return tc_wrap(tc, x, TC_DIMS(n), TC_I64);
+}
 
 static work open_work(void) {
     static const float sobel_x[] = {-1, 0, 1, -2, 0, 2, -1, 0, 1};
@@ -61,6 +95,16 @@ static work open_work(void) {
     k.sobel_x = tc_const(k.tc, sobel_x, TC_DIMS(1, 1, 3, 3), TC_F32);
     k.sobel_y = tc_const(k.tc, sobel_y, TC_DIMS(1, 1, 3, 3), TC_F32);
     k.tiny = bench_randn(k.tc, TC_DIMS(16, WIDTH), 9);
+    k.table = bench_randn(k.tc, TC_DIMS(50304, 768), 10);
+    k.ids = random_ids(k.tc, 8192, 50304, 11);
+    k.wide = bench_randn(k.tc, TC_DIMS(512, 32768), 12);
+    k.logits = bench_randn(k.tc, TC_DIMS(512, 50304), 13);
+    k.targets = random_ids(k.tc, 512, 50304, 14);
+    k.maps = bench_randn(k.tc, TC_DIMS(16, 64, 112, 112), 15);
+    k.tokens = bench_randn(k.tc, TC_DIMS(4096, 768), 16);
+    k.scale = bench_randn(k.tc, TC_DIMS(768), 17);
+    k.shift = bench_randn(k.tc, TC_DIMS(768), 18);
+    k.tall = bench_randn(k.tc, TC_DIMS(8192, 1024), 19);
     for (int i = 0; i < LAYERS; i++) {
         uint64_t seed = 100 + 4 * (uint64_t)i;
         k.w[i] = tc_mul_s(bench_randn(k.tc, TC_DIMS(WIDTH, WIDTH), seed), 0.1);

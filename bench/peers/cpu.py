@@ -46,6 +46,26 @@ def layernorm(x, w, b):
     return F.layer_norm(x, (x.shape[-1],), w, b, 1e-5)
 
 
+def topk(x):
+    return torch.topk(x, 64)[0]
+
+
+def max_pool(x):
+    return F.max_pool2d(x, 3, 2, 1)
+
+
+def index_select(w, ids):
+    return w.index_select(0, ids)
+
+
+def column_sums(x):
+    return x.sum(0)
+
+
+def embedding(w, ids):
+    return F.embedding(ids, w)
+
+
 class TinyMLP(nn.Module):
     def __init__(self, width=64, layers=24):
         super().__init__()
@@ -70,6 +90,15 @@ def table():
                     sobel.t()[None, None].contiguous()))
     yield "layernorm_4096x4096_f32", layernorm, lambda: (r(4096, 4096), r(4096), r(4096))
     yield "tinymlp_24x64_b16_f32", TinyMLP(), lambda: (r(16, 64),)
+    table, ids = r(50304, 768), torch.randint(50304, (8192,))
+    yield "embedding_8192x768_f32", embedding, lambda: (table, ids)
+    yield "indexselect_8192x768_f32", index_select, lambda: (table, ids)
+    yield "topk_64_512x32768_f32", topk, lambda: (r(512, 32768),)
+    yield "maxpool_16x64x112x112_f32", max_pool, lambda: (r(16, 64, 112, 112),)
+    yield ("crossentropy_512x50304_f32", F.cross_entropy,
+           lambda: (r(512, 50304), torch.randint(50304, (512,))))
+    yield "norm_4096x768_f32", layernorm, lambda: (r(4096, 768), r(768), r(768))
+    yield "columnsums_8192x1024_f32", column_sums, lambda: (r(8192, 1024),)
 
 
 def calls_of(f):

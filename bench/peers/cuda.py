@@ -173,6 +173,28 @@ def workloads(torch):
     yield "stencil_3x3_8192x8192_f32", stencil(3), lambda: (r(f32, 8192, 8192),)
     yield "stencil_same_8192x8192_f32", stencil(3, 1), lambda: (r(f32, 8192, 8192),)
     yield "stencil_7x7_8192x8192_f32", stencil(7), lambda: (r(f32, 8192, 8192),)
+    def rotary(x, c, s):
+        a, b = x.chunk(2, -1)
+        return torch.cat((a * c - b * s, b * c + a * s), -1)
+
+    def ids(limit, n):
+        return torch.randint(limit, (n,), device="cuda")
+
+    yield ("dropoutnorm_16384x1024_bf16",
+           lambda x, y, w, b: layernorm(F.dropout(x, 0.1, True) + y, w, b),
+           lambda: (r(bf, 16384, 1024), r(bf, 16384, 1024), r(bf, 1024), r(bf, 1024)))
+    yield ("crossentropy_8192x50304_bf16", F.cross_entropy,
+           lambda: (r(bf, 8192, 50304), ids(50304, 8192)))
+    yield "softmax_1048576x64_f32", softmax, lambda: (r(f32, 1 << 20, 64),)
+    yield "columnsums_65536x1024_f32", lambda x: x.sum(0), lambda: (r(f32, 65536, 1024),)
+    yield "variance_128M_f32", lambda x: x.var(), lambda: (r(f32, 1 << 27),)
+    yield "sort_4096x4096_f32", lambda x: x.sort(-1)[0], lambda: (r(f32, 4096, 4096),)
+    yield ("embedding_65536x768_f32", F.embedding,
+           lambda: (ids(50304, 65536), r(f32, 50304, 768)))
+    yield ("rotary_16x16x2048x128_bf16", rotary,
+           lambda: (r(bf, 16, 16, 2048, 128), r(bf, 2048, 64), r(bf, 2048, 64)))
+    yield ("transposeadd_8192x8192_f32", lambda x, y: x.t() + y,
+           lambda: (r(f32, 8192, 8192), r(f32, 8192, 8192)))
     yield "gemm_2048_bf16", gemm, lambda: (r(bf, 2048, 2048), r(bf, 2048, 2048))
     yield "gemm_4096_bf16", gemm, lambda: (r(bf, 4096, 4096), r(bf, 4096, 4096))
     yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))

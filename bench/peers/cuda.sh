@@ -37,6 +37,8 @@ BEGIN {
     bar["entropy_512"] = bar["softmax_4096"] = bar["chain_128M"] = 1.3
     bar["entropy_32x"] = bar["attn_score"] = 1.3
     bar["chain_64M"] = bar["adamw"] = 1.1; bar["salience"] = 5; bar["tinymlp"] = 1.67
+    bar["dropoutnorm"] = bar["crossentropy"] = bar["softmax_1048576"] = bar["columnsums"] = 1
+    bar["variance"] = bar["sort"] = bar["embedding"] = bar["rotary"] = bar["transposeadd"] = 1
     bar["gemm_4096_bf16"] = 0.6; bar["gemm_4096_f32"] = 1
     bar["relu_64M"] = bar["softmax_16384"] = bar["layernorm"] = 1
     while ((getline line < ours) > 0) {

@@ -9,7 +9,7 @@
 # `ratio` is against torch.compile giving a new tensor, as it is used: outputs of many
 # megabytes are then memory that the system clears page by page. `into` is against the same
 # writing into a tensor made before; ours never makes one. The bars are for the first; the
-# second must not be below 1.
+# second must not be below 1, nor may eager be faster.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 PYTHON=${PYTHON:-python3}
@@ -27,6 +27,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/cache" && chmod 700 "$work/cache"
 TC_CACHE_DIR=$work/cache
 export TC_CACHE_DIR
+# torch imports a package that has the name of a file beside cpu.py.
+export PYTHONSAFEPATH=1
 $CC -std=c99 -D_GNU_SOURCE -O2 -I"${TC_INCLUDE:-.}" bench/peers/cpu.c -o "$work/ours" \
     -lpthread -ldl || exit 1
 
@@ -56,6 +58,8 @@ function time(ns) {
 BEGIN {
     bar["entropy"] = bar["softmax"] = bar["sincos"] = bar["chain"] = bar["salience"] = 2
     bar["layernorm"] = 1.3; bar["tinymlp"] = 3
+    bar["embedding"] = bar["indexselect"] = bar["topk"] = bar["maxpool"] = 1
+    bar["crossentropy"] = bar["norm"] = bar["columnsums"] = 1
     while ((getline line < ours) > 0) {
         split(line, f, " "); mine[f[1]] = mine[f[1]] " " f[2]
     }
@@ -69,10 +73,11 @@ END {
     printf row, "", "ours", "compile", "into", "eager", "ratio", "into", "bar"
     for (i = 1; i <= rows; i++) {
         n = order[i]; a = median(mine[n]); b = median(fresh[n]); c = median(given[n])
+        e = median(eager[n])
         kind = n; sub(/_.*/, "", kind)
-        good = b / a >= bar[kind] && c / a >= 1
+        good = b / a >= bar[kind] && c / a >= 1 && e / a >= 1
         sum += log(b / a); sum_into += log(c / a)
-        printf row, n, time(a), time(b), time(c), time(median(eager[n])),
+        printf row, n, time(a), time(b), time(c), time(e),
             sprintf("%.2f", b / a), sprintf("%.2f", c / a),
             sprintf(">= %g, >= 1  %s", bar[kind], (good ? "ok" : "MISSED"))
     }

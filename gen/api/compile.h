@@ -1,41 +1,4 @@
-// Contexts, regions, reading results, errors, statistics.
-
-typedef struct tc_config {
-    tc_allocator allocator;  // zero = malloc
-    tc_logger logger;        // zero = stderr
-    int threads;             // 0 = TC_THREADS, else every core the process may use
-    const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
-    const char *cc;          // NULL = CC, else cc, gcc, clang
-    const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
-    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
-    int no_disk_cache;       // 1 = compiled kernels live in memory only
-    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
-    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
-    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
-    int no_fusion;           // 1 = one kernel per op (for tests and measurements)
-    const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
-    int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
-} tc_config;
-
-// A tc_config of all defaults.
-TCDEF tc_config tc_config_default(void);
-
-// Opens a context; config NULL = defaults. NULL if memory is out or 255 contexts are open.
-TCDEF tc_ctx *tc_open(const tc_config *config);
-
-// Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
-// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
-TCDEF void tc_close(tc_ctx *c);
-
-// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
-// ones, kept results; not to be written there), in its regions and functions by their own handles, and
-// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
-// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
-// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
-// free what it shared (the memory stays until the new context is closed), and be closed first.
-// Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
-// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
-TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+// Regions, stances, reading results, statistics.
 
 // ---- regions ----
 
@@ -45,22 +8,32 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 //
 // After the end, results that nothing inside the region consumed have data, so do those named by
 // tc_keep and those of at most 16 elements; any other recorded tensor is computed when it is first
-// read and is an output from the next visit on. Results live until the end of the region's next
-// visit and may be its inputs; tc_keep makes one yours until tc_free.
-// TC_OK, or why nothing is recorded; a region of that name and place that is still open is abandoned
-// (TC_E_REGION in tc_error), and the new visit goes on.
+// read and is an output from the next visit on. Results may be inputs of the next visit, and live on
+// for as long as each visit on the same way uses them; tc_keep makes one yours until tc_free. See
+// LIFETIMES in the manual.
+// Inputs are read when what was recorded runs, not when an op is called: at tc_trace_end, at a graph break,
+// and when a result that was not stored is first read. In-place ops write then, too. So memory of tc_wrap is
+// yours to write before tc_trace_begin and behind tc_trace_end; what you write in between, an op sees that was
+// called before.
+// Visits that differ without end make a recording and a program each: past memory_mb (tc_config) those that
+// were used longest ago are dropped, and made again when they are needed, with one warning.
+// TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
+// in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
+// place that is still open is abandoned (TC_E_REGION in tc_error), and the new visit goes on.
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line);
 
-// Runs what was recorded. TC_OK, or the error of running it (the inputs are unmodified then). An op
-// that was refused while recording gave null and left its error in tc_error; the others run.
+// Runs what was recorded. TC_OK, or the first error since tc_trace_begin that was not cleared: of running it
+// (the inputs are unmodified then), or of a call in the region. An op that was refused gave null; the others
+// run.
 TCDEF tc_status tc_trace_end(tc_ctx *c);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
-#define tc_trace_begin_with(c, name, options) tc_trace_begin_at(c, name, options, TC__SITE)
+#define tc_trace_begin_with(...) tc_trace_begin_at(__VA_ARGS__, TC__SITE)
 
 // Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
-// (0, 0: any size). TC_E_ARG: the size of t is not in there. To be said before t is first used.
+// (0, 0: any size). TC_E_ARG: the size of t is not in there; t is a result of a region that nobody
+// kept. To be said before t is first used.
 TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
                                    const char *file, int line);
 #define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
@@ -69,7 +42,8 @@ TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t ma
 TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line);
 #define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
 
-// Makes a result of the open region an output and the caller's, until tc_free.
+// Makes t yours until tc_free, and gives it: a result of the open region, which is an output then; one of an
+// earlier visit, computed if need be; a tensor of an open scope; a view. A body keeps only what it computes.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 #define tc_keep(t) tc_keep_at(t, TC__SITE)
 
@@ -92,7 +66,7 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
 TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
-// that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
+// that were not kept end. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
 // region.
 TCDEF tc_status tc_reset(tc_ctx *c);
 
@@ -102,7 +76,8 @@ TCDEF tc_status tc_reset(tc_ctx *c);
 // Inside a region this is a graph break: what is needed runs now.
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
 
-// The one element of t as a double (as an int64). 0 and an error if t has not exactly one element.
+// The one element of t as a double (as an int64). 0 and an error if t has not exactly one element: a loop
+// that ends when a number is small looks at tc_error too, since an op that failed gives null, and null 0.
 TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
 TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
 
@@ -118,19 +93,6 @@ TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
 // while the tensor lives and no in-place op runs. A strided view is refused: tc_contiguous it.
 TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line);
 #define tc_data(t) tc_data_at(t, TC__SITE)
-
-// ---- errors ----
-
-// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place.
-TCDEF tc_status tc_error(const tc_ctx *c);
-TCDEF const char *tc_error_text(const tc_ctx *c);
-TCDEF const char *tc_error_file(const tc_ctx *c);
-TCDEF int tc_error_line(const tc_ctx *c);
-TCDEF void tc_error_clear(tc_ctx *c);
-
-// "TC_E_SHAPE" and what it means.
-TCDEF const char *tc_status_name(tc_status s);
-TCDEF const char *tc_status_doc(tc_status s);
 
 // ---- seeing ----
 
@@ -164,9 +126,10 @@ typedef struct tc_stats {
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);
 
-// What the regions and functions of the context became: their programs with guards, runs, graphs,
-// kernels, buffers and times; entries of functions with theirs; graph breaks. The text belongs to
-// the context until the next call.
+// What the regions and functions of the context became. First a summary: ops, kernels and programs; where
+// values were read in the middle; what was compiled again, and why; memory, time, and what to do next.
+// Then the programs with guards, runs, graphs, kernels, the calls that each is of, buffers and times; entries
+// of functions with theirs. The text belongs to the context until the next call.
 TCDEF const char *tc_explain(tc_ctx *c);
 
 // The same as numbers, to assert on.
@@ -194,6 +157,3 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
 
 // Kernels of a region's last program, 0 if there is none.
 TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
-
-// Version of the implementation, TC_VERSION of the file it was compiled from.
-TCDEF const char *tc_version(void);

@@ -23,6 +23,7 @@
 #define TC_MAX_RANK 8
 
 typedef struct tc_ctx tc_ctx;  // everything lives in a context; one thread at a time uses it
+typedef struct tc_options tc_options;  // of regions and functions
 
 // 0 is success, errors are the negative TC_E_... enumerators below.
 typedef int tc_status;
@@ -33,7 +34,9 @@ typedef struct tc_tensor {
 } tc_tensor;
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
-// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
+// new_size 0 frees, ptr NULL allocates; old_size is what the block was asked for with. NULL realloc =
+// TC_REALLOC(ptr, old_size, new_size), a macro to define before the implementation, or else the C
+// library's. Blocks need the alignment of malloc. It is called from several
 // threads where something is compiled in the background or contexts are shared; so is a logger. For a
 // GPU several threads compile at once, and each calls realloc.
 typedef struct tc_allocator {

@@ -21,7 +21,7 @@ TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line);
 // program made before. Without tc_lazy the tensors are computed if they are not yet. TC_E_STATE: inside a
 // region; else the status of the run.
 TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file, int line);
-#define tc_eval(c, list, n) tc_eval_at(c, list, n, TC__SITE)
+#define tc_eval(...) tc_eval_at(__VA_ARGS__, TC__SITE)
 
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
@@ -31,7 +31,7 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);
-#define tc_precompile(f, in, n_in, n_out) tc_precompile_at(f, in, n_in, n_out, TC__SITE)
+#define tc_precompile(...) tc_precompile_at(__VA_ARGS__, TC__SITE)
 
 // After it a region or call that was warmed up takes no memory, lock or system call, and logs nothing
 // (but for an allocator hook in a tc_free, and in contexts with tc_open_shared children a lock per

@@ -2,14 +2,18 @@
 // one, "cpu" unless it is said otherwise. A program runs where its tensors are: the same
 // text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
 //
-// Tensors that are computed with together are on one device, else it is TC_E_DEVICE. A tensor of
-// the host without dimensions, of one number, goes with tensors of any device: kernels there have
-// a copy of what it is when they are started. What writes it in place must run on the host.
+// Operands of one op are on one device, else it is TC_E_DEVICE. A region or body may use
+// several: where it goes on to another one, what it has recorded runs, as at a graph break
+// (TC_E_FULLGRAPH), and such a body is never skipped. So ops that stand together by device are
+// fewer programs. A tensor of the host without dimensions, of one number, goes with tensors of
+// any device: kernels there have a copy of what it is when they are started. What writes it in
+// place must run on the host.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
 // From the host it returns when the bytes of t may change; to the host, when they are
-// there. In a region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
+// there; between two devices over the link that they have, if any, else by way of the host. In a
+// region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
 // device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
 #define tc_to(t, device) tc_to_at(t, device, TC__SITE)
@@ -121,6 +125,11 @@ typedef struct tc_device {
     tc_status (*copy_on)(void *user, void *to, const void *from, size_t bytes);
     tc_status (*fill)(void *user, void *to, uint8_t value, size_t bytes);
     tc_status (*sync)(void *user);
+
+    // From the memory of another registered device, in the order of the work of both. What
+    // fails goes through the host instead. NULL = all does.
+    tc_status (*copy_from)(void *user, void *to, const struct tc_device *other,
+                           const void *from, size_t bytes);
 
     // Code. build compiles n texts, all or none; load makes a module of code, from build or
     // from an earlier process; find gives a kernel of it, which lives as long as it does.

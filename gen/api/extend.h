@@ -51,7 +51,8 @@ typedef struct tc_custom_op {
 // tc_buffer, TC_MAX_RANK, int8_t...uint64_t, size_t and NULL. It includes nothing and calls
 // nothing but itself.
 //
-// Where nothing is compiled, run is called instead. An op without run is compiled in any
+// Where nothing is compiled, run is called instead. The option verify compares the two, bit by bit:
+// both are called then, on the same inputs. An op without run is compiled in any
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
 //
@@ -93,7 +94,7 @@ typedef struct tc_custom_op {
 // name, neither run nor source), TC_E_ARG (n_in; a name that is no identifier, or taken; a
 // source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
-#define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
+#define tc_register_op(...) tc_register_op_at(__VA_ARGS__, TC__SITE)
 
 // The number of the op of this name, 0 = there is none.
 TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
@@ -102,7 +103,7 @@ TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
 // op, n_in; TC_E_NULL; and what its shape gives.
 TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
                              const char *file, int line);
-#define tc_custom(tc, op, in, n_in) tc_custom_at(tc, op, in, n_in, TC__SITE)
+#define tc_custom(...) tc_custom_at(__VA_ARGS__, TC__SITE)
 
 // ---- host calls ----
 
@@ -117,5 +118,4 @@ typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
 // TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
 TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
                                 int n_in, const char *file, int line);
-#define tc_host_call(tc, fn, user, in, n_in)                                               \
-    tc_host_call_at(tc, fn, user, in, n_in, TC__SITE)
+#define tc_host_call(...) tc_host_call_at(__VA_ARGS__, TC__SITE)

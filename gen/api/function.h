@@ -6,7 +6,8 @@
 // dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
 // those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
-// that (globals, rand(), the clock) it must not depend on. It must set every out[i].
+// that (globals, rand(), the clock) it must not depend on. It must set every out[i]. Bodies and host
+// calls may be 64 deep inside each other, then TC_E_STATE: one that calls itself without end is told so.
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
 
 typedef struct tc_fn tc_fn;
@@ -29,18 +30,19 @@ TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the
-// call's own: after an error out[] is null and no input was written.
+// call's own: after an error out[] is null and no input was written. Inputs are the caller's: a body
+// that frees one is an error (TC_E_DEAD).
 TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);
 
-// The same, into tensors that exist: like tc_copy_(to[i], result i), broadcast and converted.
+// The same, into tensors that exist: like tc_copy_(to[i], result i), broadcast and converted, of all
+// results at once: one that is an input has its value of before the call.
 TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in, const tc_tensor *to,
                                 int n_to, const char *file, int line);
 
-#define tc_compile(tc, body, user, user_bytes, options) \
-    tc_compile_at(tc, body, user, user_bytes, options, #body, TC__SITE)
-#define tc_call(f, in, n_in, out, n_out)    tc_call_at(f, in, n_in, out, n_out, TC__SITE)
-#define tc_call_into(f, in, n_in, to, n_to) tc_call_into_at(f, in, n_in, to, n_to, TC__SITE)
+#define tc_compile(tc, body, ...) tc_compile_at(tc, body, __VA_ARGS__, #body, TC__SITE)
+#define tc_call(...) tc_call_at(__VA_ARGS__, TC__SITE)
+#define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
 
 // In a body: these bytes decide what it records, beside *user; copied now, compared at every call
 // for as long as the function lives. Elsewhere it does nothing.

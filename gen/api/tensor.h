@@ -11,6 +11,10 @@
 //   dtypes PyTorch's promotion: bool < integers < floats, then the wider one (f16 with bf16
 //   gives f32, u8 with i8 i16); a scalar only raises the category. f16 and bf16 are computed as
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
+//   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
+// - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
+// - Results of ops that compute are row-major; movement gives views where it can.
+// - Errors name the call that the user wrote, whatever ops it is made of.
 // - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
 
 // Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
@@ -82,16 +86,17 @@ TCDEF tc_dtype tc_dtype_of(tc_tensor t);     // element type
 TCDEF const char *tc_dtype_name(tc_dtype t); // "f32"; static, "?" for no dtype
 TCDEF size_t tc_dtype_bytes(tc_dtype t);     // of one element; 0 for no dtype
 
-// ---- lifetimes ----
-// A tensor made outside regions lives until tc_free or the end of the scope it was made in.
+// ---- scopes ---- Who owns a tensor and when it ends: LIFETIMES, in the manual ----
 
-// Opens a scope; scopes nest.
+// Opens a scope; scopes nest, and cost nothing but a number.
 TCDEF void tc_scope_begin(tc_ctx *tc);
-// Frees every tensor made in the innermost scope. TC_E_STATE: none is open.
+// Frees every tensor made in the innermost scope that is still its. TC_E_STATE: none is open.
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line);
-// Frees a tensor; its memory goes with the last tensor that shares it (views do). Null does
-// nothing. TC_E_DEAD: freed before. Results of a region end with their visit: freeing does
-// nothing to them; one that tc_keep had made yours ends with its visit again.
+// The same, but t lives on in the scope around it, or is yours where there is none. Gives t; null: no
+// scope is open (TC_E_STATE).
+TCDEF tc_tensor tc_scope_return_at(tc_ctx *tc, tc_tensor t, const char *file, int line);
+// Ends a tensor, whoever owns it. Null does nothing. TC_E_DEAD: it has ended before. A result of the open
+// region may still be used inside it.
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line);
 
 // ---- from memory ---- Elements are row-major, the last dimension fastest ----
@@ -102,7 +107,9 @@ TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_d
                                 const char *file, int line);
 // Borrows `data`, which must outlive every use of the tensor and be aligned to its element
 // (TC_E_ARG). Bool elements must be 0 or 1. In-place ops write to it (TC_E_ALIAS where
-// another tensor of the region wraps the same bytes).
+// another tensor of the region wraps the same bytes). What you write to it yourself, ops see that run
+// later: eager ones run at once, those of a region at its tc_trace_end or at a graph break, so write
+// there before tc_trace_begin or behind tc_trace_end.
 TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
                            const char *file, int line);
 // tc_wrap with strides in elements, any sign; `data` is element [0, 0, ...].
@@ -118,7 +125,7 @@ TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype
 // TC_E_UNSUPPORTED: other dtypes.
 TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
 // Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
-// a region).
+// a region). TC_E_IO: cannot be written, or is no plain file (nothing waits at a fifo).
 TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, int line);
 
 // ---- creation ----
@@ -126,6 +133,9 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
                            const char *file, int line);
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line);
+// Elements that nobody has set, to be written before they are read.
+TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line);
 // A number that programs get at run time from the first one on, as a 0-d tensor: a learning rate, a
 // temperature. It promotes like a tensor of its dtype.
 TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
@@ -153,7 +163,11 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
 // Starts the random stream again. TC_E_STATE inside a region.
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
 
-// ---- movement: the same elements elsewhere, mostly without a copy ----
+// ---- movement: the same elements elsewhere ----
+// As in PyTorch, inside regions and functions as outside: reshape, flatten, squeeze, unsqueeze, permute,
+// transpose, t, movedim, expand, slice, select, narrow, split and chunk give views, which show t's
+// memory: a write to one shows in the other. reshape and flatten copy where strides cannot tell the new
+// sizes. All others have memory of their own, row-major, even where nothing moves.
 
 // New sizes, elements in row-major order; one size may be -1. TC_E_SHAPE: the counts
 // differ.
@@ -194,6 +208,15 @@ TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file
 // off. Both have the rank of t (TC_E_RANK). PyTorch's pad, but first dimension first.
 TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                           const char *file, int line);
+// What stands beyond the edge of e d c b a, for a wider pad than 2 as far as it goes:
+typedef enum tc_pad_mode {
+    TC_PAD_REFLECT,   // c d | e d c b a | b c   at most size - 1 (TC_E_SHAPE)
+    TC_PAD_REPLICATE, // e e | e d c b a | a a   of at least one element (TC_E_SHAPE)
+    TC_PAD_CIRCULAR   // b a | e d c b a | e d   at most size (TC_E_SHAPE)
+} tc_pad_mode;
+// tc_pad with elements of t itself.
+TCDEF tc_tensor tc_pad_with_at(tc_tensor t, tc_dims low, tc_dims high, tc_pad_mode mode,
+                               const char *file, int line);
 // n tensors one after the other along `dim`; other sizes equal (TC_E_SHAPE). Null of none.
 TCDEF tc_tensor tc_cat_at(const tc_tensor *list, int n, int dim, const char *file,
                           int line);
@@ -217,7 +240,7 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
 // Every element `repeats` times in a row along `dim`.
 TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
                                         const char *file, int line);
-// Row-major in memory: t's memory if it is already, else a copy.
+// Row-major in memory: a view of all of t if t is that already, else a copy.
 TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line);
 // A copy in memory of its own.
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line);
@@ -232,7 +255,7 @@ TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int li
 // take).
 TCDEF tc_tensor tc_take_at(tc_tensor t, tc_tensor index, int dim, const char *file,
                            int line);
-// tc_take for an index of one dimension (TC_E_RANK).
+// tc_take for an index of one dimension, or a scalar (TC_E_RANK).
 TCDEF tc_tensor tc_index_select_at(tc_tensor t, int dim, tc_tensor index, const char *file,
                                    int line);
 // Rows of a weight [V, D] by index[...]: [..., D].
@@ -271,7 +294,10 @@ TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
 
 // ---- with a scalar: op(a, s) ----
 // A whole s keeps the dtype of a (bool becomes i64), another one raises integers to f32;
-// whole numbers are exact up to 2^53.
+// whole numbers are exact up to 2^53. u8, i8 and i16 are computed in i32, where a larger s
+// saturates, and what comes out wraps: of u8, 200 + 300 is 244 and 200 < 300 is true. A scalar that
+// is the result itself (tc_full, tc_masked_fill, tc_pad, tc_scalar) wraps as 0 + s does: 300 is 44,
+// -1 is 255. A half is compared with the half that s rounds to.
 
 TCDEF tc_tensor tc_add_s_at(tc_tensor a, double s, const char *file, int line);
 TCDEF tc_tensor tc_sub_s_at(tc_tensor a, double s, const char *file, int line);
@@ -311,7 +337,8 @@ TCDEF tc_tensor tc_clamp_max_at(tc_tensor a, double high, const char *file, int 
 // than dst (TC_E_DTYPE). TC_E_ALIAS: elements of dst share memory (an expanded view);
 // TC_E_ARG: dst is a tc_const.
 
-// Any dtype; src is converted.
+// Any dtype, on any device: src is converted and moved. From another device, that is a graph break in a
+// region, as tc_to is.
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line);
 TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line);
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line);
@@ -362,7 +389,8 @@ TCDEF tc_tensor tc_mean_at(tc_tensor t, int dim, const char *file, int line);
 TCDEF tc_tensor tc_mean_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
                                 int line);
 TCDEF tc_tensor tc_mean_all_at(tc_tensor t, const char *file, int line);
-// Largest and smallest; NaN wins. TC_E_SHAPE when empty.
+// Largest and smallest; NaN wins. TC_E_SHAPE when empty, but tc_logsumexp of nothing is
+// -infinity and tc_softmax of nothing empty.
 TCDEF tc_tensor tc_amax_at(tc_tensor t, int dim, const char *file, int line);
 TCDEF tc_tensor tc_amax_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
                                 int line);
@@ -460,7 +488,7 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
 // x / max(p-norm along dim, eps).
 TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
                                 const char *file, int line);
-// sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim.
+// sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim of the sizes that both broadcast to.
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line);
 // Zeroes elements with probability p and scales the others by 1 / (1 - p). 0 <= p < 1
@@ -488,7 +516,8 @@ TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line);
 TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // softmax(q k^T * scale + mask) v for q[..., L, E], k[..., S, E], v[..., S, F]; scale 0 = 1
 // / sqrt(E). mask: null, bool (true = attend) or added; causal: query i attends to keys
-// 0..i. Vaswani et al. 2017.
+// 0..i; a query that attends to none gives 0. Of halves the scores stay f32, and the shares are
+// rounded, as factors of the second product. Vaswani et al. 2017.
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
                                                    tc_tensor mask, int causal, double scale,
                                                    const char *file, int line);
@@ -527,6 +556,20 @@ TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
 // Largest; NaN wins.
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
                                  const char *file, int line);
+
+// ---- resizing ----
+
+typedef enum tc_interpolation {
+    TC_NEAREST,       // element i is x[floor(i * in / out)]
+    TC_LINEAR,        // between x[floor(s)] and the next, s = (i + 0.5) * in / out - 0.5, not
+                      //   beyond the edges: PyTorch's align_corners=False
+    TC_LINEAR_CORNERS // the same with s = i * (in - 1) / (out - 1): align_corners=True
+} tc_interpolation;
+// x[..., H, W] with its last dimensions resized to `sizes`: TC_DIMS(H', W') of images, bilinear then; any
+// number of dimensions. PyTorch's interpolate(size=). TC_NEAREST keeps the dtype, else integers become
+// f32. TC_E_SHAPE: a size is not in 1..2^28; TC_E_RANK: more sizes than dimensions.
+TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode,
+                                  const char *file, int line);
 
 // ---- losses: a scalar, the mean over all elements ----
 
@@ -570,6 +613,8 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
                            const char *file, int line);
 
 // ---- the macros ----
+// Those that take arrays or structs pass their arguments on as they come, so that a compound literal may
+// stand there: tc_cat((tc_tensor[]){a, b}, 2, 1).
 
 #ifndef TC_NO_SITES
 #  define TC__SITE __FILE__, __LINE__
@@ -578,18 +623,19 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #endif
 
 #define tc_scope_end(tc) tc_scope_end_at(tc, TC__SITE)
+#define tc_scope_return(tc, t) tc_scope_return_at(tc, t, TC__SITE)
 #define tc_free(t) tc_free_at(t, TC__SITE)
-#define tc_from_data(tc, data, dims, dtype) tc_from_data_at(tc, data, dims, dtype, TC__SITE)
-#define tc_wrap(tc, data, dims, dtype) tc_wrap_at(tc, data, dims, dtype, TC__SITE)
-#define tc_wrap_strided(tc, data, dims, strides, dtype) \
-    tc_wrap_strided_at(tc, data, dims, strides, dtype, TC__SITE)
-#define tc_const(tc, data, dims, dtype) tc_const_at(tc, data, dims, dtype, TC__SITE)
+#define tc_from_data(...) tc_from_data_at(__VA_ARGS__, TC__SITE)
+#define tc_wrap(...) tc_wrap_at(__VA_ARGS__, TC__SITE)
+#define tc_wrap_strided(...) tc_wrap_strided_at(__VA_ARGS__, TC__SITE)
+#define tc_const(...) tc_const_at(__VA_ARGS__, TC__SITE)
 #define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
 #define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
 #define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
 #define tc_scalar(tc, value, dtype)     tc_scalar_at(tc, value, dtype, TC__SITE)
 #define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
 #define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
+#define tc_empty(tc, dims, dtype) tc_empty_at(tc, dims, dtype, TC__SITE)
 #define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)
 #define tc_zeros_like(t) tc_full_like_at(t, 0, TC__SITE)
 #define tc_ones_like(t) tc_full_like_at(t, 1, TC__SITE)
@@ -617,10 +663,11 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #define tc_flip(t, dims) tc_flip_at(t, dims, TC__SITE)
 #define tc_roll(t, shift, dim) tc_roll_at(t, shift, dim, TC__SITE)
 #define tc_pad(t, low, high, value) tc_pad_at(t, low, high, value, TC__SITE)
-#define tc_cat(list, n, dim) tc_cat_at(list, n, dim, TC__SITE)
-#define tc_stack(list, n, dim) tc_stack_at(list, n, dim, TC__SITE)
-#define tc_split(t, size, dim, out, max) tc_split_at(t, size, dim, out, max, TC__SITE)
-#define tc_chunk(t, chunks, dim, out, max) tc_chunk_at(t, chunks, dim, out, max, TC__SITE)
+#define tc_pad_with(t, low, high, mode) tc_pad_with_at(t, low, high, mode, TC__SITE)
+#define tc_cat(...) tc_cat_at(__VA_ARGS__, TC__SITE)
+#define tc_stack(...) tc_stack_at(__VA_ARGS__, TC__SITE)
+#define tc_split(...) tc_split_at(__VA_ARGS__, TC__SITE)
+#define tc_chunk(...) tc_chunk_at(__VA_ARGS__, TC__SITE)
 #define tc_unfold(t, dim, size, step) tc_unfold_at(t, dim, size, step, TC__SITE)
 #define tc_tile(t, repeats) tc_tile_at(t, repeats, TC__SITE)
 #define tc_repeat_interleave(t, repeats, dim) \
@@ -745,10 +792,8 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #define tc_cumsum(t, dim) tc_cumsum_at(t, dim, TC__SITE)
 #define tc_cumprod(t, dim) tc_cumprod_at(t, dim, TC__SITE)
 #define tc_argsort(t, dim, descending) tc_argsort_at(t, dim, descending, TC__SITE)
-#define tc_sort(t, dim, descending, values, indices) \
-    tc_sort_at(t, dim, descending, values, indices, TC__SITE)
-#define tc_topk(t, k, dim, largest, values, indices) \
-    tc_topk_at(t, k, dim, largest, values, indices, TC__SITE)
+#define tc_sort(...) tc_sort_at(__VA_ARGS__, TC__SITE)
+#define tc_topk(...) tc_topk_at(__VA_ARGS__, TC__SITE)
 #define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
 #define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
 #define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
@@ -771,14 +816,14 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
     tc_scaled_dot_product_attention_at(q, k, v, mask, causal, scale, TC__SITE)
 #define tc_conv2d(x, weight, bias, stride, padding, dilation, groups) \
     tc_conv2d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
-#define tc_conv2d_with(x, weight, bias, options) \
-    tc_conv2d_with_at(x, weight, bias, options, TC__SITE)
+#define tc_conv2d_with(...) tc_conv2d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv1d(x, weight, bias, stride, padding, dilation, groups) \
     tc_conv1d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
 #define tc_avg_pool2d(x, kernel, stride, padding) \
     tc_avg_pool2d_at(x, kernel, stride, padding, TC__SITE)
 #define tc_max_pool2d(x, kernel, stride, padding) \
     tc_max_pool2d_at(x, kernel, stride, padding, TC__SITE)
+#define tc_interpolate(x, sizes, mode) tc_interpolate_at(x, sizes, mode, TC__SITE)
 #define tc_mse_loss(x, y) tc_mse_loss_at(x, y, TC__SITE)
 #define tc_l1_loss(x, y) tc_l1_loss_at(x, y, TC__SITE)
 #define tc_cross_entropy(logits, target) tc_cross_entropy_at(logits, target, TC__SITE)
@@ -789,9 +834,6 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
                   weight_decay)                                                            \
     tc_adamw__at(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,            \
                  weight_decay, TC__SITE)
-#define tc_adamw_list_(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,   \
-                       weight_decay)                                                       \
-    tc_adamw_list__at(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,    \
-                      weight_decay, TC__SITE)
+#define tc_adamw_list_(...) tc_adamw_list__at(__VA_ARGS__, TC__SITE)
 #define tc_sgd_(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov)        \
     tc_sgd__at(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov, TC__SITE)

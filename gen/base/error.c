@@ -7,19 +7,22 @@
 #define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
 
 typedef struct tc__core {
-    tc_allocator hook;               // NULL realloc = libc
-    tc_logger logger;                // NULL log = stderr
-    uint32_t log_mask;               // bit n: channel n is on
-    unsigned cpu;                    // of tc__cpu_of; 0 = not asked yet
-    size_t bytes;                    // held through hook now
-    size_t peak_bytes;               // largest value of bytes so far
-    uint64_t allocations;            // successful calls of hook that asked for memory
-    int calling;                     // a function of a custom op runs
-    int frozen;                      // tc_freeze: no memory is to be had
-    const char *site_file;           // where the user's current call stands; static text,
-    int site_line;                   //   NULL = unknown
-    tc_status unit_item;             // first error since tc__unit_begin; 0 = none
-    tc_status error_item;            // first error since the last clear; 0 = none
+    tc_allocator hook;          // NULL realloc = libc
+    tc_logger logger;           // NULL log = stderr
+    uint32_t log_mask;          // bit n: channel n is on
+    unsigned cpu;               // of tc__cpu_of; 0 = not asked yet
+    size_t bytes;               // held through hook now
+    size_t peak_bytes;          // largest value of bytes so far
+    uint64_t allocations;       // successful calls of hook that asked for memory
+    int calling;                // a function of a custom op runs
+    const char *doing;          // the call whose ops are made, static; NULL = one op alone
+    int frozen;                 // tc_freeze: no memory is to be had
+    const char *site_file;      // where the user's current call stands; static text,
+    int site_line;              //   NULL = unknown
+    tc_status unit_item;        // first error since tc__unit_begin; 0 = none
+    tc_status error_item;       // first error since the last clear; 0 = none
+    tc_status refused_item;     // of the first write in place since then that failed
+    uint32_t refused, refusals; //   its number, 0 = none did; numbers given: graph/refuse.c
     char error_text[TC__ERROR_TEXT]; // its text; "" = none
     const char *error_file;          // its site; NULL = unknown
     int error_line;
@@ -136,7 +139,9 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     X(RECOMPILES, "recompiles", "why no program fitted, one line each")                    \
     X(GRAPH_BREAKS, "graph_breaks", "reads inside a region, with their site")              \
     X(FUSION, "fusion", "what was fused, what not, and why")                               \
-    X(OUTPUT_CODE, "output_code", "every kernel as given to the compiler")                 \
+    X(OUTPUT_CODE, "output_code",                                                          \
+      "every kernel as it is compiled, and the calls it is of")                            \
+    X(OUTPUT_UNIT, "output_unit", "what the compiler gets: kernels behind what they call") \
     X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
     X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
     X(GUARDS, "guards", "what each program assumes of its inputs")                         \
@@ -181,7 +186,9 @@ static void tc__log_emit(tc_ctx *c, tc__log_level level, const char *channel,
         logger->log(logger->user, (int)level, channel, text);
         return;
     }
+    tc__calm calm = tc__calm_begin();
     fprintf(stderr, "[tcompile] %s: %s\n", channel, text);
+    tc__calm_end(calm);
 }
 
 // Logs a text of any length as it is (kernels, dumps), if the channel is on.
@@ -260,24 +267,51 @@ TC__UNUSED static int tc__log_parse(tc_ctx *c, const char *list) {
 // The only writable global. A handle names its context by slot, and a slot leads to the
 // context without the user passing it. Slot 0 stays empty: handle 0 is the null tensor.
 #define TC__CTX_SLOTS 256
-static void *volatile tc__live_contexts[TC__CTX_SLOTS];
+typedef struct tc__live {
+    void *volatile ctx;               // NULL = the slot is empty
+    volatile uint64_t thread, opened; // that opened it, and when
+} tc__live;
+
+static tc__live tc__live_contexts[TC__CTX_SLOTS];
 
 // Enters a context; 1..255 is its slot, 0 says that the table is full.
-TC__UNUSED static int tc__ctx_register(tc_ctx *c) {
+TC__UNUSED static int tc__ctx_register(tc_ctx *c, uint64_t thread, uint64_t now) {
     int slot;
-    for (slot = 1; slot < TC__CTX_SLOTS; slot++)
-        if (tc__atomic_cas_pointer(&tc__live_contexts[slot], NULL, c)) return slot;
+    for (slot = 1; slot < TC__CTX_SLOTS; slot++) {
+        tc__live *l = &tc__live_contexts[slot];
+        if (!tc__atomic_cas_pointer(&l->ctx, NULL, c)) continue;
+        tc__atomic_store64(&l->thread, thread);
+        tc__atomic_store64(&l->opened, now);
+        return slot;
+    }
     return 0;
 }
 
 TC__UNUSED static void tc__ctx_unregister(int slot) {
-    if (slot > 0 && slot < TC__CTX_SLOTS)
-        tc__atomic_store_pointer(&tc__live_contexts[slot], NULL);
+    if (slot <= 0 || slot >= TC__CTX_SLOTS) return;
+    tc__atomic_store64(&tc__live_contexts[slot].thread, 0);
+    tc__atomic_store_pointer(&tc__live_contexts[slot].ctx, NULL);
 }
 
 // The context in a slot, or NULL. A slot is reused after unregister: only the epoch in a
 // handle tells an old context's tensors from a new one's.
 TC__INLINE tc_ctx *tc__ctx_at(unsigned slot) {
     if (slot >= TC__CTX_SLOTS) return NULL;
-    return (tc_ctx *)tc__atomic_load_pointer(&tc__live_contexts[slot]);
+    return (tc_ctx *)tc__atomic_load_pointer(&tc__live_contexts[slot].ctx);
+}
+
+// The context that this thread opened last, else the only one there is; NULL = neither. Where nothing
+// tells whose an error is, it is left there.
+TC__UNUSED static tc_ctx *tc__ctx_likely(uint64_t thread) {
+    unsigned best = 0, only = 0, slot;
+    int n = 0;
+    for (slot = 1; slot < TC__CTX_SLOTS; slot++) {
+        tc__live *l = &tc__live_contexts[slot];
+        if (!tc__atomic_load_pointer(&l->ctx)) continue;
+        n++, only = slot;
+        if (tc__atomic_load64(&l->thread) != thread) continue;
+        if (!best || l->opened > tc__live_contexts[best].opened) best = slot;
+    }
+    if (!best && n == 1) best = only;
+    return best ? tc__ctx_at(best) : NULL;
 }

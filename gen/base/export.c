@@ -65,11 +65,19 @@ static tc_status tc__text_save(const tc__text *t, const char *who, const char *p
         return TC_E_NULL;
     }
     if (t->failed) return TC_E_NOMEM;
+    tc__calm calm = tc__calm_begin();
     errno = 0;
-    FILE *f = fopen(path, "wb");
+    FILE *f = tc__file_stream(path, TC__STREAM_WRITE);
+    int other = !f && errno == EINVAL;
     int ok = f && fwrite(t->at, 1, t->size, f) == t->size;
     if (f && fclose(f)) ok = 0;
+    tc__calm_end(calm);
     if (ok) return TC_OK;
+    if (other) {
+        tc__fail(t->ctx, TC_E_IO,
+                 "%s: \"%s\" is no plain file; write one, and copy it there", who, path);
+        return TC_E_IO;
+    }
     tc__fail(t->ctx, TC_E_IO, "%s: cannot write \"%s\": %s", who, path,
              errno ? strerror(errno) : "unknown reason");
     return TC_E_IO;

@@ -238,6 +238,13 @@ static int tc__map_grow(tc__map *m) {
     return 1;
 }
 
+// Room for n more keys; 0 = out of memory, reported.
+TC__UNUSED static int tc__map_reserve(tc__map *m, size_t n) {
+    while (m->count + n > m->capacity / 4 * 3)
+        if (!tc__map_grow(m)) return 0;
+    return 1;
+}
+
 // Adds or overwrites. 0 = out of memory, reported; the map is unchanged.
 TC__UNUSED static int tc__map_set(tc__map *m, uint64_t key, uint64_t value) {
     size_t i;

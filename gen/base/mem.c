@@ -19,9 +19,7 @@ static int tc__mul_size(size_t a, size_t b, size_t *out) {
 // The hook without accounting or reports, for the memory of the context itself.
 static void *tc__hook_realloc(const tc_allocator *hook, void *p, size_t old, size_t size) {
     if (hook->realloc) return hook->realloc(hook->user, p, old, size);
-    if (size) return realloc(p, size);
-    free(p);
-    return NULL;
+    return tc__default_realloc(p, old, size);
 }
 
 // Resizes; new bytes are not zeroed. NULL = reported, and p is still the caller's.
@@ -64,7 +62,7 @@ static void *tc__alloc_array(tc_ctx *c, size_t count, size_t item) {
     return NULL;
 }
 
-// Gives back a block; size as allocated. NULL does nothing.
+// Gives back a block; size as allocated. NULL does nothing. Arrays go through TC__FREE_ARRAY.
 static void tc__free(tc_ctx *c, void *p, size_t size) {
     tc__core *core = tc__core_of(c);
     size_t had = size + !size;
@@ -74,8 +72,14 @@ static void tc__free(tc_ctx *c, void *p, size_t size) {
     tc__hook_realloc(&core->hook, p, had, 0);
 }
 
-#define TC__NEW(c, T)          ((T *)tc__alloc(c, sizeof(T)))
-#define TC__NEW_ARRAY(c, T, n) ((T *)tc__alloc_array(c, (size_t)(n), sizeof(T)))
+// Gives back what tc__alloc_array gave for as many items.
+TC__UNUSED static void tc__free_array(tc_ctx *c, void *p, size_t count, size_t item) {
+    tc__free(c, p, (count + !count) * item);
+}
+
+#define TC__NEW(c, T)           ((T *)tc__alloc(c, sizeof(T)))
+#define TC__NEW_ARRAY(c, T, n)  ((T *)tc__alloc_array(c, (size_t)(n), sizeof(T)))
+#define TC__FREE_ARRAY(c, p, n) tc__free_array(c, p, (size_t)(n), sizeof *(p))
 
 // Large storage starts at a page of 2 MB, so that the system can back all of it with such
 // pages: a third of the time of a copy goes into misses of the page table otherwise.
@@ -120,6 +124,7 @@ typedef struct tc__arena {
     tc__chunk *first;   // all chunks, in the order they fill; NULL = none yet
     tc__chunk *current; // blocks are cut from this one; those after it are empty
     size_t used;        // bytes of current already given out, header included
+    size_t least;       // of the first chunk; 0 = TC__ARENA_FIRST
 } tc__arena;
 
 static void tc__arena_init(tc__arena *a, tc_ctx *c) {
@@ -144,7 +149,9 @@ static void *tc__arena_cut(tc__arena *a, size_t size) {
 // enough, else a new one.
 static int tc__arena_next(tc__arena *a, size_t size) {
     tc__chunk **link = a->current ? &a->current->next : &a->first, *chunk = *link;
-    size_t want = a->current ? a->current->size : TC__ARENA_FIRST / 2;
+    size_t want = a->current ? a->current->size
+                  : a->least ? a->least / 2
+                             : TC__ARENA_FIRST / 2;
     size_t need = size + sizeof(tc__chunk) + TC__ARENA_ALIGN;
     if (need < size)
         return tc__fail(a->ctx, TC_E_TOO_BIG, "%zu bytes do not fit size_t", size);
@@ -179,6 +186,13 @@ TC__UNUSED static void *tc__arena_array(tc__arena *a, size_t count, size_t item)
 
 #define TC__ANEW(a, T)          ((T *)tc__arena_alloc(a, sizeof(T)))
 #define TC__ANEW_ARRAY(a, T, n) ((T *)tc__arena_array(a, (size_t)(n), sizeof(T)))
+
+// Bytes of all its chunks.
+TC__UNUSED static size_t tc__arena_bytes(const tc__arena *a) {
+    size_t n = 0;
+    for (const tc__chunk *k = a->first; k; k = k->next) n += k->size;
+    return n;
+}
 
 // Ends the life of all blocks but keeps the chunks for the next round.
 TC__UNUSED static void tc__arena_reset(tc__arena *a) {

@@ -1,7 +1,7 @@
-// The operating system: clock, environment, CPU, floating-point control, files, processes,
-// loading of code. Results are 1 or 0 (or a descriptor or -1) with errno left for the log;
-// nothing here reports an error but lack of memory. After the prelude this is the only part
-// that knows which system it runs on. Rules kept everywhere: no shell, no fork(), every
+// The operating system: clock, environment, CPU, floating-point control, files; processes and
+// loading of code are base/process.c. Results are 1 or 0 (or a descriptor or -1) with errno left for the log;
+// nothing here reports an error but lack of memory. After the prelude these are the only parts
+// that know which system they run on. Rules kept everywhere: no shell, no fork(), every
 // descriptor closes on exec, names are opened relative to a directory descriptor and never
 // through a symlink, and a privileged program sees an empty environment.
 
@@ -156,11 +156,38 @@ TC__UNUSED static unsigned tc__cpu_features(void) {
 TC__UNUSED static unsigned tc__cpu_features(void) { return 0; }
 #endif
 
-// The same, asked once per context: a virtual machine takes 20 us to answer.
+// All that tells what the CPU can do, as text: what a compiler makes of -march=native depends on it.
+#if TC__X86 && TC__GNUC
+TC__UNUSED static void tc__cpu_put(tc__text *t) {
+    static const uint32_t leaf[] = {0, 1, 7, 0x14, 0x19, 0x80000001u, 0x80000008u};
+    for (size_t i = 0; i < TC__COUNT(leaf); i++) {
+        tc__cpuid top = tc__cpuid_of(leaf[i] & 0x80000000u), r;
+        if (leaf[i] > top.a) continue;
+        r = tc__cpuid_of(leaf[i]);
+        if (leaf[i] == 1) r.b = 0; // the core that this runs on
+        tc__put(t, "cpuid %x %x %x %x %x\n", leaf[i], r.a, r.b, r.c, r.d);
+    }
+    if (tc__cpuid_of(1).c >> 27 & 1u) tc__put(t, "saved %x\n", tc__cpu_saved_state());
+}
+#elif TC__LINUX
+TC__UNUSED static void tc__cpu_put(tc__text *t) {
+    tc__put(t, "cpu %lx %lx\n", getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
+}
+#else
+TC__UNUSED static void tc__cpu_put(tc__text *t) { (void)t; }
+#endif
+
+// What context c may use of it: the one place that interpreter, kernels and the compiler's flags ask.
+// The CPU is asked once per context: a virtual machine takes 20 us to answer.
 static unsigned tc__cpu_of(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     if (!core->cpu) core->cpu = tc__cpu_features() | TC__CPU_ASKED;
     return core->cpu & ~(unsigned)TC__CPU_ASKED;
+}
+
+// From now on it uses these features at most.
+static void tc__cpu_limit(tc_ctx *c, unsigned most) {
+    tc__core_of(c)->cpu = (tc__cpu_of(c) & most) | TC__CPU_ASKED;
 }
 
 // Which CPU it is, beyond what it can do: family, model and stepping; 0 = not told.
@@ -220,13 +247,33 @@ static uint64_t tc__thread_self(void) {
 #endif
 }
 
-// A lock. Without threads there is nobody to keep out.
+// A lock. Who holds one is not cancelled (pthread_cancel): nobody would open it again. Without
+// threads there is nobody to keep out.
 #if TC__THREADS
-typedef pthread_mutex_t tc__mutex;
-TC__UNUSED static void tc__mutex_init(tc__mutex *m) { (void)pthread_mutex_init(m, NULL); }
-TC__UNUSED static void tc__mutex_free(tc__mutex *m) { (void)pthread_mutex_destroy(m); }
-TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { (void)pthread_mutex_lock(m); }
-TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { (void)pthread_mutex_unlock(m); }
+typedef struct tc__mutex {
+    pthread_mutex_t lock;
+    int cancel; // what the thread that holds it had set
+} tc__mutex;
+
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) {
+    (void)pthread_mutex_init(&m->lock, NULL);
+}
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) {
+    (void)pthread_mutex_destroy(&m->lock);
+}
+
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) {
+    int cancel;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    (void)pthread_mutex_lock(&m->lock);
+    m->cancel = cancel;
+}
+
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) {
+    int cancel = m->cancel;
+    (void)pthread_mutex_unlock(&m->lock);
+    (void)pthread_setcancelstate(cancel, NULL);
+}
 #else
 typedef int tc__mutex;
 TC__UNUSED static void tc__mutex_init(tc__mutex *m) { *m = 0; }
@@ -307,6 +354,31 @@ TC__UNUSED static void tc__blob_free(tc_ctx *c, tc__blob *b) {
 
 #if TC__JIT || TC__DISK_CACHE
 
+// What is over when something else gives back memory, space or descriptors: worth another try.
+static const struct {
+    int error;
+    const char *text; // as programs say it with LC_ALL=C
+} tc__passing[] = {{EAGAIN, "Resource temporarily unavailable"},
+                   {ENOMEM, "Cannot allocate memory"},
+                   {ENOMEM, "virtual memory exhausted"},
+                   {ENOMEM, "out of memory"},
+                   {ENOSPC, "No space left on device"},
+                   {EDQUOT, "Disk quota exceeded"},
+                   {EMFILE, "Too many open files"},
+                   {ENFILE, "Too many open files in system"}};
+
+TC__UNUSED static int tc__is_passing(int error) {
+    for (size_t i = 0; i < TC__COUNT(tc__passing); i++)
+        if (error == tc__passing[i].error) return 1;
+    return 0;
+}
+
+TC__UNUSED static int tc__is_passing_text(const char *text) {
+    for (size_t i = 0; i < TC__COUNT(tc__passing); i++)
+        if (strstr(text, tc__passing[i].text)) return 1;
+    return 0;
+}
+
 // Closes and keeps errno.
 static void tc__close(int fd) {
     int kept = errno;
@@ -350,6 +422,21 @@ TC__UNUSED static int tc__is_mine(int fd, int group_may_write) {
     return !((unsigned)s.st_mode & others);
 }
 
+// The directory for temporary files: TMPDIR, else /tmp. -1 where others may rename what is
+// there: it is neither ours alone nor sticky (EPERM).
+static int tc__temporary_open(const char **path) {
+    const char *asked = tc__env("TMPDIR");
+    struct stat s;
+    int fd;
+    *path = asked && asked[0] == '/' ? asked : "/tmp";
+    fd = open(*path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    if (!fstat(fd, &s) && (s.st_mode & S_ISVTX || tc__is_mine(fd, TC__MINE_ONLY)))
+        return fd;
+    tc__close(fd);
+    return errno = EPERM, -1;
+}
+
 static int tc__read_all(int fd, uint8_t *at, size_t size) {
     size_t done = 0;
     while (done < size) {
@@ -362,14 +449,16 @@ static int tc__read_all(int fd, uint8_t *at, size_t size) {
 }
 
 static int tc__write_all(int fd, const uint8_t *at, size_t size) {
+    tc__calm calm = tc__calm_begin();
     size_t done = 0;
     while (done < size) {
         ssize_t n = write(fd, at + done, size - done);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return 0;
+        if (n <= 0) break;
         done += (size_t)n;
     }
-    return 1;
+    tc__calm_end(calm);
+    return done == size;
 }
 
 // Opens a plain file to read; never waits on a fifo, never follows a link.
@@ -377,18 +466,44 @@ static int tc__file_open(int dir, const char *name) {
     return openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
-// The whole of an open plain file of at most `cap` bytes.
+// The whole of an open plain file of at most `cap` bytes, which nobody changes meanwhile.
 static int tc__file_read_fd(tc_ctx *c, int fd, size_t cap, tc__blob *out) {
-    struct stat s;
+    struct stat s, after;
     memset(out, 0, sizeof *out);
     if (fstat(fd, &s)) return 0;
     if (!S_ISREG(s.st_mode) || s.st_size < 0 || (uintmax_t)s.st_size > cap) {
         return errno = EFBIG, 0;
     }
     if (!tc__blob_init(c, out, (size_t)s.st_size)) return 0;
-    if (tc__read_all(fd, out->at, out->size)) return 1;
+    if (tc__read_all(fd, out->at, out->size) && !fstat(fd, &after) &&
+        after.st_size == s.st_size && after.st_mtime == s.st_mtime)
+        return 1;
     tc__blob_free(c, out);
     return 0;
+}
+
+typedef enum tc__stream { TC__STREAM_READ, TC__STREAM_WRITE } tc__stream;
+
+// A plain file for stdio, to read it or to write it anew; a device may be written. What waits for somebody
+// at its other end, as a fifo does, is refused at once: EINVAL.
+TC__UNUSED static FILE *tc__file_stream(const char *path, tc__stream way) {
+    struct stat s;
+    int writes = way == TC__STREAM_WRITE, plain;
+    int fd =
+        open(path, (writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
+    FILE *f = NULL;
+    if (fd < 0) {
+        if (errno == ENXIO) errno = EINVAL; // nobody reads the fifo
+        return NULL;
+    }
+    if (fstat(fd, &s)) s.st_mode = 0;
+    plain = S_ISREG(s.st_mode);
+    if (!plain && !(writes && (S_ISCHR(s.st_mode) || S_ISBLK(s.st_mode))))
+        errno = EINVAL;
+    else if (!plain ? !fcntl(fd, F_SETFL, 0) : !writes || !ftruncate(fd, 0))
+        f = fdopen(fd, writes ? "wb" : "rb");
+    if (!f) tc__close(fd);
+    return f;
 }
 
 TC__UNUSED static int tc__file_read(tc_ctx *c, int dir, const char *name, size_t cap,
@@ -440,261 +555,11 @@ static int tc__dir_each(int dir, void (*visit)(void *arg, int dir, const char *n
     return 1;
 }
 
+#else
+typedef enum tc__stream { TC__STREAM_READ, TC__STREAM_WRITE } tc__stream;
+
+TC__UNUSED static FILE *tc__file_stream(const char *path, tc__stream way) {
+    return fopen(path, way == TC__STREAM_WRITE ? "wb" : "rb");
+}
+
 #endif // files
-
-// ---- loading code
-
-#if TC__JIT
-
-typedef void (*tc__dl_function)(void);
-
-// An open descriptor that only we can change and that holds the bytes.
-static int tc__memory_file(const char *label, const uint8_t *at, size_t size) {
-#    if TC__LINUX && defined(SYS_memfd_create)
-    enum { CLOEXEC = 1, SEALING = 2, EXEC = 16 };
-    const int seals = 1 | 2 | 4 | 8; // no more seals, no shrinking, growing or writing
-    long fd = syscall(SYS_memfd_create, label, CLOEXEC | SEALING | EXEC);
-    if (fd < 0) fd = syscall(SYS_memfd_create, label, CLOEXEC | SEALING); // old Linux
-    if (fd < 0) return -1;
-    if (tc__write_all((int)fd, at, size)) {
-        (void)fcntl((int)fd, 1024 + 9, seals); // F_ADD_SEALS; the digest has been checked
-        return (int)fd;
-    }
-    tc__close((int)fd);
-#    else
-    (void)label, (void)at, (void)size;
-#    endif
-    return -1;
-}
-
-// glibc knows a library by the spelling of its path before it looks at the file, and would
-// hand out the old library for a descriptor number used again. So the path spells the
-// clock, a "./" for each 1 and a "/" for each 0: the same file, never the same text.
-static void tc__unique_path(char *out, int fd) {
-    uint64_t bits = tc__now_ns();
-    char *o = out + sprintf(out, "/proc/self/fd/");
-    for (; bits; bits >>= 1) {
-        if (bits & 1u) *o++ = '.';
-        *o++ = '/';
-    }
-    (void)sprintf(o, "%d", fd);
-}
-
-// Without memfd or /proc: a private file that is gone again when this returns.
-static void *tc__dl_load_file(const uint8_t *at, size_t size) {
-    const char *root = tc__env("TMPDIR");
-    char path[PATH_MAX];
-    void *handle = NULL;
-    int fd, n = snprintf(path, sizeof path, "%s/tcompile-XXXXXX", root ? root : "/tmp");
-    if (n <= 0 || (size_t)n >= sizeof path || path[0] != '/') return NULL;
-    fd = mkstemp(path);
-    if (fd < 0) return NULL;
-    if (tc__write_all(fd, at, size)) handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    tc__close(fd);
-    (void)unlink(path);
-    return handle;
-}
-
-// Loads exactly these bytes as a shared library. NULL: dlerror() tells why.
-static void *tc__dl_load(const char *label, const uint8_t *at, size_t size) {
-    char path[192];
-    void *handle = NULL;
-    int fd = tc__memory_file(label, at, size);
-    if (fd >= 0) {
-        tc__unique_path(path, fd);
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        tc__close(fd);
-    }
-    return handle ? handle : tc__dl_load_file(at, size);
-}
-
-static tc__dl_function tc__dl_symbol(void *handle, const char *name) {
-    void *p = dlsym(handle, name);
-    tc__dl_function f;
-    memcpy(&f, &p, sizeof f); // C has no cast between the two
-    return f;
-}
-
-// ---- programs
-
-#    define TC__PROC_MAX    16      // processes waited for at once
-#    define TC__PROC_TEXT   262144u // bytes of output kept
-#    define TC__PROC_MEMORY (8ull << 30)
-
-// A pipe whose ends are above 2 and close on exec, so 0 can mean "none" everywhere.
-static int tc__pipe(int ends[2]) {
-    int low[2], i;
-    if (pipe(low)) return 0;
-    for (i = 0; i < 2; i++) {
-        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
-        tc__close(low[i]);
-    }
-    if (ends[0] >= 0 && ends[1] >= 0) return 1;
-    tc__close(ends[0]);
-    tc__close(ends[1]);
-    return 0;
-}
-
-typedef struct tc__proc {
-    char **argv;   // in: NULL-ended, [0] an absolute path; the caller's
-    int in, out;   // in: descriptors for stdin and stdout; 0 = /dev/null, the kept text
-    size_t memory; // in: bytes of address space it may have; 0 = TC__PROC_MEMORY
-    tc__text text; // out: the first 256 KB of stdout (if kept) and stderr
-    int exit_code; // out: 0 to 255; -1 killed, or unknown: the host reaps children
-    int killed_by; // out: signal number or 0
-    int timed_out; // out
-    int started, running;
-    int capture, watch; // pipe to read; descriptor that tells the exit, or -1
-    pid_t pid;
-} tc__proc;
-
-// Default signals, a process group of its own, nothing inherited but stdin, stdout, stderr.
-static int tc__proc_spawn(tc__proc *p, int text, char **environment) {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t all, none;
-    int error;
-    const short flags =
-        POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-    if (posix_spawnattr_init(&how)) return ENOMEM;
-    if (posix_spawn_file_actions_init(&files)) return posix_spawnattr_destroy(&how), ENOMEM;
-    (void)sigfillset(&all);
-    (void)sigemptyset(&none);
-    (void)posix_spawnattr_setsigdefault(&how, &all);
-    (void)posix_spawnattr_setsigmask(&how, &none);
-    (void)posix_spawnattr_setpgroup(&how, 0);
-    (void)posix_spawnattr_setflags(&how, flags);
-    error = p->in ? posix_spawn_file_actions_adddup2(&files, p->in, 0)
-                  : posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(&files, p->out ? p->out : text, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(&files, text, 2);
-#    if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
-#        if __GLIBC_PREREQ(2, 34)
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&files, 3);
-#        endif
-#    endif
-    if (!error) {
-        error = posix_spawn(&p->pid, p->argv[0], &files, &how, p->argv, environment);
-    }
-    (void)posix_spawn_file_actions_destroy(&files);
-    (void)posix_spawnattr_destroy(&how);
-    return error;
-}
-
-// A spawned process cannot be given limits at its birth; it gets them a moment later.
-static void tc__proc_limit(pid_t pid, size_t bytes) {
-#    if TC__LINUX
-    struct rlimit memory, core;
-    memory.rlim_cur = memory.rlim_max = bytes ? bytes : TC__PROC_MEMORY;
-    core.rlim_cur = core.rlim_max = 0;
-    (void)prlimit(pid, RLIMIT_AS, &memory, NULL);
-    (void)prlimit(pid, RLIMIT_CORE, &core, NULL);
-#    else
-    (void)pid, (void)bytes;
-#    endif
-}
-
-// Starts a program; tc__procs_wait must follow. 0: errno tells why; waiting does nothing.
-// p->text is the caller's to free in either case.
-static int tc__proc_start(tc_ctx *c, tc__proc *p, char **environment) {
-    int ends[2], error;
-    tc__text_init(&p->text, c);
-    p->exit_code = -1;
-    p->killed_by = p->timed_out = p->started = p->running = 0;
-    p->capture = p->watch = -1;
-    if (!tc__pipe(ends)) return 0;
-    error = tc__proc_spawn(p, ends[1], environment);
-    tc__close(ends[1]);
-    if (error) return tc__close(ends[0]), errno = error, 0;
-    tc__proc_limit(p->pid, p->memory);
-    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    p->capture = ends[0];
-    p->started = p->running = 1;
-#    if TC__LINUX && defined(SYS_pidfd_open)
-    p->watch = (int)syscall(SYS_pidfd_open, p->pid, 0);
-#    endif
-    return 1;
-}
-
-// Reads what is there, a bounded amount so that a flood does not hide the time limit.
-static void tc__proc_read(tc__proc *p) {
-    char buffer[4096];
-    int i;
-    for (i = 0; i < 64 && p->capture >= 0; i++) {
-        ssize_t n = read(p->capture, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && errno == EAGAIN) return;
-        if (n <= 0) {
-            tc__close(p->capture);
-            p->capture = -1;
-            return;
-        }
-        if (p->text.size + (size_t)n <= TC__PROC_TEXT) {
-            tc__put_raw(&p->text, buffer, (size_t)n);
-        }
-    }
-}
-
-// Takes the exit status once the process is gone. Processes it left behind die with it.
-// A host that ignores SIGCHLD, or reaps every child, takes the status from us (ECHILD).
-static void tc__proc_reap(tc__proc *p) {
-    siginfo_t info;
-    int status = 0;
-    pid_t got;
-    memset(&info, 0, sizeof info);
-    if (!waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT)) {
-        if (!info.si_pid) return; // still running
-        (void)kill(-p->pid, SIGKILL);
-    }
-    while ((got = waitpid(p->pid, &status, 0)) < 0 && errno == EINTR) {
-    }
-    p->running = 0;
-    if (got == p->pid && WIFEXITED(status)) p->exit_code = WEXITSTATUS(status);
-    if (got == p->pid && WIFSIGNALED(status)) p->killed_by = WTERMSIG(status);
-    tc__proc_read(p);
-    tc__close(p->capture);
-    tc__close(p->watch);
-    p->capture = p->watch = -1;
-}
-
-// Sleeps until some process wrote or ended; without a watch descriptor a short while.
-static void tc__procs_poll(tc__proc *p, int count, int wait_ms) {
-    struct pollfd fds[2 * TC__PROC_MAX];
-    nfds_t n = 0;
-    int i;
-    for (i = 0; i < count; i++) {
-        if (!p[i].running) continue;
-        if (p[i].watch < 0) wait_ms = wait_ms < 2 ? wait_ms : 2;
-        if (p[i].watch >= 0) fds[n].fd = p[i].watch, fds[n++].events = POLLIN;
-        if (p[i].capture >= 0) fds[n].fd = p[i].capture, fds[n++].events = POLLIN;
-    }
-    (void)poll(fds, n, wait_ms);
-}
-
-// Waits for all of them, at most limit_ms and until *cancel; then kills their process groups.
-static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
-                           const volatile uint32_t *cancel) {
-    enum { GLANCE_MS = 20 }; // between two looks at *cancel
-    uint64_t now = tc__now_ns(), end = now + (uint64_t)limit_ms * 1000000u;
-    int i, left_ms, running = 1;
-    while (running) {
-        running = 0;
-        for (i = 0; i < count; i++) {
-            if (p[i].running) tc__proc_read(&p[i]);
-            if (p[i].running) tc__proc_reap(&p[i]);
-            running += p[i].running;
-        }
-        now = tc__now_ns();
-        if (cancel && tc__atomic_load32(cancel)) end = now;
-        for (i = 0; i < count && now >= end; i++) {
-            if (!p[i].running || p[i].timed_out) continue;
-            p[i].timed_out = 1;
-            (void)kill(-p[i].pid, SIGKILL);
-        }
-        left_ms = now >= end ? 10 : (int)((end - now) / 1000000u) + 1;
-        if (cancel && left_ms > GLANCE_MS) left_ms = GLANCE_MS;
-        if (running) tc__procs_poll(p, count, left_ms);
-    }
-}
-
-#endif // TC__JIT

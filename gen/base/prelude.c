@@ -132,6 +132,18 @@ TCOMPILE_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 #    define TC_ASSERT(cond) ((void)sizeof((cond) ? 1 : 0))
 #endif
 
+// Memory of contexts without an allocator of their own.
+TC__INLINE void *tc__default_realloc(void *p, size_t old, size_t size) {
+#ifdef TC_REALLOC
+    return TC_REALLOC(p, old, size);
+#else
+    (void)old;
+    if (size) return realloc(p, size);
+    free(p);
+    return NULL;
+#endif
+}
+
 TC__STATIC_ASSERT(byte_is_8_bits, CHAR_BIT == 8);
 TC__STATIC_ASSERT(int_is_32_bits, sizeof(int) == 4);
 TC__STATIC_ASSERT(float_is_32_bits, sizeof(float) == 4);
@@ -208,4 +220,66 @@ TC__INLINE void tc__cpu_pause(void) { __builtin_ia32_pause(); }
 TC__INLINE void tc__cpu_pause(void) { __asm__ volatile("yield" ::: "memory"); }
 #else
 TC__INLINE void tc__cpu_pause(void) {}
+#endif
+
+// While we talk to the system, the host's thread is neither cancelled, which would leave
+// processes, descriptors and half of our state behind, nor sent SIGXFSZ, which would end the
+// host: a write beyond RLIMIT_FSIZE fails with EFBIG instead. Calms nest.
+typedef struct tc__calm {
+#if TC__POSIX
+    sigset_t mask;
+    int pending; // the signal was there before: it is the host's
+    int cancel;
+#else
+    int none;
+#endif
+} tc__calm;
+
+#if TC__POSIX
+static int tc__signal_mask(int how, const sigset_t *set, sigset_t *old) {
+#    if TC__THREADS
+    return pthread_sigmask(how, set, old);
+#    else
+    return sigprocmask(how, set, old);
+#    endif
+}
+
+static int tc__is_pending(int number) {
+    sigset_t now;
+    return !sigpending(&now) && sigismember(&now, number) == 1;
+}
+
+TC__UNUSED static tc__calm tc__calm_begin(void) {
+    tc__calm calm;
+    sigset_t large;
+    (void)sigemptyset(&large);
+    (void)sigaddset(&large, SIGXFSZ);
+    (void)tc__signal_mask(SIG_BLOCK, &large, &calm.mask);
+    calm.pending = tc__is_pending(SIGXFSZ), calm.cancel = 0;
+#    if TC__THREADS
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &calm.cancel);
+#    endif
+    return calm;
+}
+
+// Keeps errno.
+TC__UNUSED static void tc__calm_end(tc__calm calm) {
+    int kept = errno, number;
+    sigset_t large;
+    (void)sigemptyset(&large);
+    (void)sigaddset(&large, SIGXFSZ);
+    if (!calm.pending && tc__is_pending(SIGXFSZ)) (void)sigwait(&large, &number);
+    (void)tc__signal_mask(SIG_SETMASK, &calm.mask, NULL);
+#    if TC__THREADS
+    (void)pthread_setcancelstate(calm.cancel, NULL);
+#    endif
+    errno = kept;
+}
+#else
+TC__UNUSED static tc__calm tc__calm_begin(void) {
+    tc__calm calm = {0};
+    return calm;
+}
+
+TC__UNUSED static void tc__calm_end(tc__calm calm) { (void)calm; }
 #endif

@@ -1124,6 +1124,23 @@ TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
     w[3] = d;
 }
 
+// fn: draw_u32 philox_u32
+// The first `words` of w, 1, 2 or 4, get the random words of the element whose index w[0] and w[1] hold:
+// as many elements as it takes share what Philox gives for one of them.
+TC_FN void TC_N(draw_u32)(TC_U32 w[4], int words, TC_E_U64 draw, TC_E_U64 seed) {
+    TC_I32 e = (TC_I32)w[0], zero = TC_K_i32(0), one = TC_NE_i32(e & 1, zero);
+    TC_I32 two = TC_NE_i32(e & 2, zero);
+    int shift = words == 1 ? 2 : words == 2;
+    if (shift) w[0] = w[0] >> shift | w[1] << (32 - shift), w[1] = w[1] >> shift;
+    TC_N(philox_u32)(w, draw, seed);
+    if (words < 4) {
+        TC_I32 a = TC_SEL_i32(one, (TC_I32)w[words], (TC_I32)w[0]);
+        TC_I32 b = TC_SEL_i32(one, (TC_I32)w[3], (TC_I32)w[words == 1 ? 2 : 1]);
+        w[0] = (TC_U32)(words == 1 ? TC_SEL_i32(two, b, a) : a);
+        w[1] = (TC_U32)b;
+    }
+}
+
 // fn: uniform_f32
 // [0, 1) from one word, 24 bits.
 TC_FN TC_F32 TC_N(uniform_f32)(TC_U32 w0) {

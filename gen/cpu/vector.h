@@ -634,8 +634,9 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 #endif
 }
 
-// Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first
-// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.
+// Loads and stores at any address. ldn: the first n lanes, the others zero. ldm: the lanes of a mask,
+// the others zero; memory of those is not touched. stn: the first n. nt: a store past the cache; p is
+// aligned to the vector, and an sfence belongs at the end.
 
 #define TC_AT(i) q[i]
 #define TC_PART(i) u.part[i]
@@ -674,6 +675,27 @@ TC_FN void TC_N(st_i32)(TC_E_I32 *p, TC_I32 v) {
     TC_N(ui) u;
     u.all = v;
     TC_PARTS32(q, TC_PART);
+}
+
+// fn: ldm_f32 ld_f32
+TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {
+#if TC_W == 16
+    TC_F32 zero = {0};
+    return __builtin_ia32_loadups512_mask(p, zero, (unsigned short)__builtin_ia32_cvtd2mask512(m));
+#elif TC_ISA_AVX2 && TC_W == 8
+    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);
+#else
+    float t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_f32)(t);
+#endif
+}
+
+// fn: ldm_i32 ldm_f32
+TC_FN TC_I32 TC_N(ldm_i32)(const TC_E_I32 *p, TC_I32 m) {
+    return (TC_I32)TC_N(ldm_f32)((const float *)(const void *)p, m);
 }
 
 // fn: ldn_f32 ld_f32
@@ -1012,6 +1034,24 @@ TC_FN void TC_N(st_i64)(TC_E_I64 *p, TC_I64 v) {
     TC_N(ul) u;
     u.all = v;
     TC_PARTS64(q, TC_PART);
+}
+
+// fn: ldm_f64 ld_f64
+TC_FN TC_F64 TC_N(ldm_f64)(const double *p, TC_I32 m) {
+    double t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_f64)(t);
+}
+
+// fn: ldm_i64 ld_i64
+TC_FN TC_I64 TC_N(ldm_i64)(const TC_E_I64 *p, TC_I32 m) {
+    TC_E_I64 t[TC_W] = {0};
+    int i;
+    for (i = 0; i < TC_W; i++)
+        if (m[i]) t[i] = p[i];
+    return TC_N(ld_i64)(t);
 }
 
 // fn: ldn_f64 ld_f64

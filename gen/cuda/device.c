@@ -6,7 +6,11 @@
 // time. All functions of the parts below expect to be called in between.
 
 enum { TCU__COPY_IN, TCU__COPY_OUT, TCU__COPY_WAYS };
+enum { TCU__PEERS = 64 };      // devices that are known to reach each other, or not
 enum { TCU__SPIN_NS = 20000 }; // asking an event costs less than sleeping, for so long
+
+// Whether a device reaches another's memory: see cuda/peer.c.
+typedef enum tcu__peer { TCU__PEER_UNASKED, TCU__PEER_YES, TCU__PEER_NO } tcu__peer;
 
 typedef struct tcu__facts {
     int threads_block, sms, l2_bytes, threads_sm, major, minor, shared_sm, shared_block;
@@ -28,6 +32,7 @@ typedef struct tcu__device {
     int inside;           // tcu__enter without tcu__leave
     int careful;          // wait for every kernel, so that its error has its name
     tcu__facts facts;
+    tcu__peer peer[TCU__PEERS]; // by ordinal
     tcu__stream compute;
     tcu__stream copy[TCU__COPY_WAYS]; // made on first use
     struct {

@@ -325,7 +325,8 @@ TCU__FN void tcu__crew_all(tcu__crew *w, int threads) {
 #if TCU__THREADS
     pthread_t other[TCU__CREW];
     sigset_t all, kept;
-    int started = 0;
+    int started = 0, cancel; // the others work on what is on this thread's stack
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (threads > w->count) threads = w->count;
     if (threads > TCU__CREW) threads = TCU__CREW;
     sigfillset(&all);
@@ -336,6 +337,7 @@ TCU__FN void tcu__crew_all(tcu__crew *w, int threads) {
     pthread_sigmask(SIG_SETMASK, &kept, NULL);
     tcu__crew_work(w);
     while (started > 0) pthread_join(other[--started], NULL);
+    pthread_setcancelstate(cancel, NULL);
 #else
     (void)threads;
     tcu__crew_work(w);

@@ -71,9 +71,13 @@ enum { TCU__PATH = 512 }; // of a library, with its end
 
 TCU__FN void *tcu__realloc(const tc_allocator *hook, void *p, size_t old, size_t size) {
     if (hook->realloc) return hook->realloc(hook->user, p, old, size);
+#ifdef TC_REALLOC
+    return TC_REALLOC(p, old, size);
+#else
     if (size) return realloc(p, size);
     free(p);
     return NULL;
+#endif
 }
 
 // Bytes of an array, 1 for none: the hook's size 0 means to free.

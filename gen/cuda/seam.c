@@ -149,6 +149,23 @@ TCU__FN tc_status tcu__seam_copy_on(void *user, void *to, const void *from, size
                                  d->compute));
 }
 
+TCU__FN void tcu__seam_close(void *user);
+
+// Over a link, if `from` is a device of ours and there is one; whatever else is the matter, the host can copy.
+TCU__FN tc_status tcu__seam_copy_from(void *user, void *to, const tc_device *from,
+                                      const void *source, size_t bytes) {
+    tcu__seam *s = tcu__seam_of(user);
+    if (from->close != tcu__seam_close) return TC_E_UNSUPPORTED;
+    tcu__device *d = &s->runtime.device, *other = &tcu__seam_of(from->user)->runtime.device;
+    int entered = tcu__seam_begin(s);
+    int reaches = entered && tcu__peer_reaches(d, other);
+    int ok = reaches &&
+             tcu__peer_copy(d, tcu__address_of(to), other, tcu__address_of(source), bytes);
+    tcu__trouble_clear(&other->trouble);
+    tc_status status = tcu__seam_end(s, entered, ok);
+    return entered && !reaches ? TC_E_UNSUPPORTED : status;
+}
+
 TCU__FN tc_status tcu__seam_fill(void *user, void *to, uint8_t value, size_t bytes) {
     TCU__SEAM(user, tcu__set_bytes(d, tcu__address_of(to), value, bytes, d->compute));
 }
@@ -495,7 +512,8 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->take = tcu__seam_take, d->give = tcu__seam_give, d->arena = tcu__seam_arena;
     d->take_host = tcu__seam_take_host, d->give_host = tcu__seam_give_host;
     d->copy_in = tcu__seam_copy_in, d->copy_out = tcu__seam_copy_out;
-    d->copy_on = tcu__seam_copy_on, d->fill = tcu__seam_fill, d->sync = tcu__seam_sync;
+    d->copy_on = tcu__seam_copy_on, d->copy_from = tcu__seam_copy_from,
+    d->fill = tcu__seam_fill, d->sync = tcu__seam_sync;
     d->build = tcu__seam_build, d->drop = tcu__seam_drop;
     d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
     d->describe = tcu__seam_describe;

@@ -3,6 +3,7 @@
 typedef struct tc__backend {
     const char *name, *doc;    // registered: owned
     int passes, fuse, compile; // what we do before it runs
+    const char *language;      // of a device that it is for; NULL = it needs none
     tc_backend own;            // registered: its functions; run NULL = it is ours
 } tc__backend;
 
@@ -11,17 +12,18 @@ enum { TC__NO, TC__YES };
 #define TC__NO_FUNCTIONS                                                                   \
     { NULL, NULL, NULL, NULL, NULL, NULL }
 
-// name, doc, passes, fuse, compile
+// name, doc, passes, fuse, compile, language
 static const tc__backend tc__backends[] = {
-    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__NO_FUNCTIONS},
-    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, NULL,
+     TC__NO_FUNCTIONS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO, NULL,
      TC__NO_FUNCTIONS},
     {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
-     TC__YES, TC__NO_FUNCTIONS},
+     TC__YES, NULL, TC__NO_FUNCTIONS},
     {"cuda", "as cpu; tensors on a device are computed there whatever the backend", TC__YES,
-     TC__YES, TC__YES, TC__NO_FUNCTIONS},
+     TC__YES, TC__YES, "cuda", TC__NO_FUNCTIONS},
     {"cudagraphs", "as cuda, each program on a device as one recorded graph", TC__YES,
-     TC__YES, TC__YES, TC__NO_FUNCTIONS},
+     TC__YES, TC__YES, "cuda", TC__NO_FUNCTIONS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];
@@ -68,6 +70,21 @@ static int tc__fail_backend(tc_ctx *c, const char *who, const char *name, size_t
     }
     return tc__fail(c, TC_E_ARG, "%s: there is no backend \"%.*s\"; there are %s", who,
                     (int)(n < 60 ? n : 60), name, known);
+}
+
+// Whether the device that a backend is for is there: nothing is computed elsewhere in silence. 0 =
+// reported.
+static int tc__backend_has_device(tc_ctx *c, const char *who, const tc__backend *b) {
+    const tc__values *v = tc__values_of(c);
+    for (size_t i = 0; i < v->device.count; i++)
+        if (b->language && !strcmp(v->device.at[i]->own.language, b->language)) return 1;
+    if (!b->language) return 1;
+    return tc__fail(c, TC_E_DEVICE,
+                    "%s: backend \"%s\" needs a device, and %s; open one before, with "
+                    "tc_cuda_open of tcompile_cuda.h, or take backend \"cpu\"",
+                    who, b->name,
+                    v->parent ? "a context of tc_open_shared has none"
+                              : "none is open in this context");
 }
 
 static void tc__backend_free(tc_ctx *c, tc__backend *b) {

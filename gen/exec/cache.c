@@ -10,11 +10,12 @@
 // descriptor, belongs to us alone and is never looked up again. There are no locks: the
 // worst a race can do is to make two processes compile the same kernel.
 
-#define TC__CACHE_ENTRY_MAX ((size_t)256 << 20) // bytes of one entry
-#define TC__CACHE_BYTES     ((uint64_t)1 << 30) // default limit of all entries
-#define TC__CACHE_ENTRIES   10000u              // default limit of their number
-#define TC__CACHE_TOUCH_S   3600                // how exact "least recently used" is
-#define TC__CACHE_SCAN      256u                // puts between two looks at the directory
+#define TC__CACHE_ENTRY_MAX ((size_t)256 << 20)  // bytes of one entry
+#define TC__CACHE_BYTES     ((uint64_t)1 << 30)  // default limit of all entries
+#define TC__CACHE_ENTRIES   10000u               // default limit of their number
+#define TC__CACHE_TOUCH_S   3600                 // how exact "least recently used" is
+#define TC__CACHE_SCAN      256u                 // puts between two looks at the directory
+#define TC__CACHE_FULL_NS   UINT64_C(1000000000) // before the first new try on a full disk
 
 typedef struct tc__cache_stats {
     uint64_t hits, misses; // every get is one of them
@@ -27,6 +28,8 @@ typedef struct tc__cache {
     tc_ctx *ctx;
     int dir;              // -1 = nothing on disk
     int read_only;        // set by the first failure that will come again
+    uint64_t full_until;  // ns: no space; another try then. 0 = there is
+    uint64_t full_pause;  // ns, doubled each time
     uint64_t limit_bytes; // may be changed after open
     uint64_t limit_entries;
     uint64_t bytes, entries; // as far as known: exact at the last scan
@@ -167,21 +170,17 @@ static int tc__cache_try(const tc__cache *h, const char *base, const char *below
     return dir;
 }
 
-// The last resort, a directory with our number in a place that others use too. It must be
-// one where nobody can rename what is not his.
+// The last resort, a directory with our number in a place that others use too.
 static int tc__cache_try_temporary(const tc__cache *h) {
-    const char *base = tc__env("TMPDIR");
+    const char *base;
     char name[40];
-    struct stat s;
-    int parent, root;
-    if (!base || base[0] != '/') base = "/tmp";
-    (void)snprintf(name, sizeof name, "tcompile-%lu", (unsigned long)geteuid());
-    parent = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (parent < 0) return -1;
-    if (fstat(parent, &s) || !(s.st_mode & S_ISVTX || tc__is_mine(parent, TC__MINE_ONLY))) {
-        tc__log(h->ctx, TC__LOG_CACHE, "%s: others may rename there; not used", base);
-        return tc__close(parent), -1;
+    int parent = tc__temporary_open(&base), root;
+    if (parent < 0) {
+        tc__log(h->ctx, TC__LOG_CACHE, "%s: %s; not used", base,
+                errno == EPERM ? "others may rename there" : strerror(errno));
+        return -1;
     }
+    (void)snprintf(name, sizeof name, "tcompile-%lu", (unsigned long)geteuid());
     root = tc__dir_open_at(parent, name);
     tc__close(parent);
     return tc__cache_enter(h, root, base);
@@ -361,15 +360,19 @@ static int tc__cache_count(tc__cache *h, int hit) {
     return hit;
 }
 
-// A failure that will come again (a full or read-only disk) ends the writing.
+// A failure that will come again (a read-only disk) ends the writing; a full disk is let alone for
+// a while, which doubles.
 static int tc__cache_unstored(tc__cache *h) {
-    int error = errno;
-    int lasting = error == EROFS || error == EACCES || error == EPERM || error == ENOSPC ||
-                  error == EDQUOT || error == ENOENT;
+    int error = errno, full = error == ENOSPC || error == EDQUOT;
+    int lasting = error == EROFS || error == EACCES || error == EPERM || error == ENOENT;
     h->stats.unstored++;
     h->read_only |= lasting;
+    if (full) h->full_pause = h->full_pause ? 2 * h->full_pause : TC__CACHE_FULL_NS;
+    if (full) h->full_until = tc__now_ns() + h->full_pause;
     tc__cache_trouble(h, "an entry was not stored: %s%s", strerror(error),
-                      lasting ? "; no more are tried" : "");
+                      lasting ? "; no more are tried"
+                      : full  ? "; tried again later"
+                              : "");
     return 0;
 }
 
@@ -381,6 +384,7 @@ static int tc__cache_write(tc__cache *h, const uint8_t content[32],
     tc__blob file;
     int ok;
     if (h->dir < 0 || h->read_only) return 0;
+    if (h->full_until && tc__now_ns() < h->full_until) return h->stats.unstored++, 0;
     memset(&head, 0, sizeof head);
     if (key->size > TC__CACHE_ENTRY_MAX / 2 || size > TC__CACHE_ENTRY_MAX / 2) return 0;
     if (!tc__blob_init(h->ctx, &file, sizeof head + key->size + size)) return 0;
@@ -399,6 +403,7 @@ static int tc__cache_write(tc__cache *h, const uint8_t content[32],
     ok = tc__file_replace(h->dir, name, file.at, file.size, h->serial++);
     if (!ok) (void)tc__cache_unstored(h);
     if (ok) h->stats.stored++, h->entries++, h->bytes += file.size;
+    if (ok) h->full_until = h->full_pause = 0;
     tc__blob_free(h->ctx, &file);
     if (h->serial % TC__CACHE_SCAN == 1 || h->bytes > h->limit_bytes ||
         h->entries > h->limit_entries) {
@@ -442,6 +447,11 @@ TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys,
     ok = tc__cache_write(h, digest, &object, data, size);
     for (i = 0; i < count && ok; i++) ok = tc__cache_write(h, digest, &keys[i], NULL, 0);
     return ok;
+}
+
+// The directory of the entries, opened once more; -1 = there is none. h may be NULL.
+TC__UNUSED static int tc__cache_folder(const tc__cache *h) {
+    return h && h->dir >= 0 ? fcntl(h->dir, F_DUPFD_CLOEXEC, 3) : -1;
 }
 
 TC__UNUSED static void tc__cache_close(tc__cache *h) {
@@ -508,6 +518,11 @@ TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys,
     return 0;
 }
 
+TC__UNUSED static int tc__cache_folder(const tc__cache *h) {
+    (void)h;
+    return -1;
+}
+
 TC__UNUSED static void tc__cache_close(tc__cache *h) {
     if (h) tc__free(h->ctx, h, sizeof *h);
 }
@@ -537,6 +552,8 @@ typedef struct tc__module {
 typedef struct tc__modules {
     tc_ctx *ctx;
     TC__VEC(tc__module *) all; // owned
+    uint64_t serial;           // loads so far
+    int passes;                // the last failure to load may be gone the next time
 } tc__modules;
 
 TC__UNUSED static void tc__modules_init(tc__modules *s, tc_ctx *c) {
@@ -560,10 +577,14 @@ static tc__module *tc__module_add(tc__modules *s, const uint8_t digest[32],
                         ? TC__NEW(s->ctx, tc__module)
                         : NULL;
     const char *why;
+    s->passes = 1; // no memory
     if (!m) return NULL;
-    m->handle = tc__dl_load("tcompile", at, size);
+    errno = 0;
+    m->handle = tc__dl_load("tcompile", &s->serial, at, size);
     if (!m->handle) {
+        int error = errno;
         why = dlerror();
+        s->passes = tc__is_passing(error) || (why && tc__is_passing_text(why));
         tc__log(s->ctx, TC__LOG_CACHE, "an object does not load: %s",
                 why ? why : "unknown");
         tc__free(s->ctx, m, sizeof *m);

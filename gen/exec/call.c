@@ -28,12 +28,13 @@ static int tc__quick_address_add(tc_ctx *c, tc__entry *e, const tc__program *p,
     const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
     uint32_t external = o ? o->external : a->source;
     tc__quick_address q;
-    q.at = a->at, q.source = a->source, q.bytes = 0;
+    q.at = a->at, q.source = a->source, q.bytes = 0, q.begin = a->begin;
     if (o && !o->direct) return TC__PUSH(c, e->quick.out, q);
     if (external >= e->source.count) return 0;
     q.source = e->source.at[external];
     const tc__layout *l = tc__layout_at(c, e->given.at[q.source].layout);
     q.bytes = (uint32_t)tc__dtype(l->dtype)->bytes;
+    if (o) q.begin += (size_t)o->offset * q.bytes;
     return TC__PUSH(c, e->quick.in, q);
 }
 
@@ -41,7 +42,7 @@ static int tc__quick_address_add(tc_ctx *c, tc__entry *e, const tc__program *p,
 static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     const tc__program *p = (const tc__program *)e->leaf->program;
     tc__quick *q = &e->quick;
-    q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
+    q->serial = 0, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
     if (p->tier != TC__TIER_FINAL || p->foreign || p->verify) return;
     for (size_t i = 0; i < e->result.count; i++)
@@ -56,7 +57,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
         if (!TC__PUSH(f->ctx, q->tensor, NULL) || !TC__PUSH(f->ctx, q->id, 0)) return;
     q->plain = !p->size.count && !p->arg.count;
     for (size_t i = 0; i < e->range.count; i++) q->plain &= !e->range.at[i].bytes;
-    q->program = p;
+    q->serial = p->serial;
 }
 
 // ---- the short cut ----
@@ -96,6 +97,16 @@ static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
         }
     }
     return 1;
+}
+
+// Whether a late read of a region computes from what is to be written: see exec/run.c.
+static int tc__quick_watched(const tc__entry *e, const tc__program *p) {
+    tc__tensor *const *t = e->quick.tensor.at;
+    int watched = 0;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct)
+            watched |= t[e->source.at[p->output.at[i].external]]->storage->watched;
+    return watched;
 }
 
 static void tc__quick_written(const tc__entry *e, const tc__program *p) {
@@ -140,7 +151,7 @@ TC__NOINLINE static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__pro
     for (size_t i = 0; i < q->in.count; i++) {
         const tc__quick_address *a = &q->in.at[i];
         const tc__tensor *of = t[a->source];
-        *a->at = (char *)of->storage->data + of->offset * (int64_t)a->bytes;
+        *a->at = (char *)of->storage->data + of->offset * (int64_t)a->bytes + a->begin;
     }
     p->bound = e;
     return 1;
@@ -238,9 +249,10 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     tc_fn *f = k->f;
     tc__entry *e = f->entry;
     tc_ctx *c = f->ctx;
-    if (!e || !e->quick.program || e->quick.program != e->leaf->program) return 0;
+    if (!e || !e->quick.serial || !e->leaf->program) return 0;
+    if (e->quick.serial != ((const tc__program *)e->leaf->program)->serial) return 0;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
-    if (tc__fn_is_part(f)) return 0;
+    if (tc__fn_is_part(f) || tc__core_of(c)->refused) return 0;
     tc__program *p = (tc__program *)e->leaf->program;
     const tc__quick *q = &e->quick;
     uint32_t n = k->n_in + k->n_to;
@@ -249,10 +261,13 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
                tc__quick_same(q, n, e->captured.at, (uint32_t)e->captured.count);
     if (!q->plain && !tc__quick_rest(f, e, p)) return 0;
     if (!same && !tc__quick_bind(k, e, p)) return 0;
+    if (q->writes && tc__quick_watched(e, p)) return 0;
     if (!tc__slots_are_ready(tc__values_of(c), k->n_out)) return 0;
     if (!tc__quick_storages(p)) return 0;
-    for (size_t i = 0; i < q->out.count; i++)
-        *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
+    for (size_t i = 0; i < q->out.count; i++) {
+        const tc__quick_address *a = &q->out.at[i];
+        *a->at = (char *)p->output.at[a->source].storage->data + a->begin;
+    }
     *status = p->remote ? tc__quick_remote(k, p, e->draws) : TC_OK;
     if (*status) return 1;
     if (!p->remote) tc__quick_launch(p, f, e->draws);
@@ -285,7 +300,7 @@ TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *o
     tc__fcall k;
     if (!f) return TC_E_NULL;
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
-    k.to = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
+    k.to = NULL, k.seen = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);
 }
 
@@ -294,6 +309,6 @@ TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
     tc__fcall k;
     if (!f) return TC_E_NULL;
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
-    k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
+    k.out = NULL, k.seen = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);
 }

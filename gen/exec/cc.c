@@ -21,6 +21,7 @@ typedef struct tc__cc_options {
     int limit_ms;         // for one step; 0 = 60 s
     size_t memory;        // bytes for one process; 0 = 4 GB
     int driver_only;      // do not learn the driver's lines
+    int by_path;          // do as if no process could be started in an open directory
 } tc__cc_options;
 
 #if TC__JIT
@@ -34,114 +35,6 @@ typedef struct tc__cc_options {
 #    define TC__CC_SOURCE "@source"
 #    define TC__CC_OBJECT "@object"
 #    define TC__CC_OUTPUT "@output"
-
-// ---- argv arrays
-
-// A NULL-ended argv or environment. The strings belong to the arena.
-typedef struct tc__words {
-    tc__arena *arena;
-    char **at;
-    int count, capacity;
-    int failed; // out of memory, already reported
-} tc__words;
-
-static tc__words tc__words_new(tc__arena *arena) {
-    tc__words w = {NULL, NULL, 0, 0, 0};
-    w.arena = arena;
-    return w;
-}
-
-// Appends `a` followed by `b` as one word.
-static void tc__words_join(tc__words *w, const char *a, const char *b) {
-    size_t na = strlen(a), nb = strlen(b);
-    char *text = (char *)tc__arena_alloc(w->arena, na + nb + 1);
-    if (w->count + 2 > w->capacity) {
-        int capacity = w->capacity ? 2 * w->capacity : 32;
-        char **at = TC__ANEW_ARRAY(w->arena, char *, (size_t)capacity);
-        if (at && w->count) memcpy(at, w->at, (size_t)w->count * sizeof *at);
-        if (at) w->at = at, w->capacity = capacity;
-    }
-    if (!text || w->count + 2 > w->capacity) {
-        w->failed = 1;
-        return;
-    }
-    memcpy(text, a, na);
-    memcpy(text + na, b, nb);
-    text[na + nb] = 0;
-    w->at[w->count++] = text;
-    w->at[w->count] = NULL;
-}
-
-static void tc__words_add(tc__words *w, const char *word) { tc__words_join(w, word, ""); }
-
-// What a compiler may see of our environment; temporary files go to `work`.
-static void tc__words_environment(tc__words *w, const char *work) {
-    static const char *const kept[] = {
-        "PATH=", "HOME=", "LD_LIBRARY_PATH=", "SDKROOT=", "CCACHE_", "DEVELOPER_DIR="};
-    char **e;
-    size_t i;
-    tc__words_add(w, "LC_ALL=C");
-    tc__words_add(w, "LANG=C");
-    tc__words_join(w, "TMPDIR=", work);
-    for (e = environ; e && *e && !tc__is_privileged(); e++) {
-        for (i = 0; i < TC__COUNT(kept); i++) {
-            if (!strncmp(*e, kept[i], strlen(kept[i]))) tc__words_add(w, *e);
-        }
-    }
-}
-
-// Splits at blanks. Quotes and backslashes work as in a shell; nothing is expanded.
-static void tc__words_split(tc__words *w, const char *s, size_t n) {
-    char *word = (char *)tc__arena_alloc(w->arena, n + 1);
-    size_t i = 0, size;
-    if (!word) w->failed = 1;
-    while (word) {
-        char quote = 0;
-        while (i < n && (s[i] == ' ' || s[i] == '\t')) i++;
-        if (i == n) return;
-        for (size = 0; i < n && (quote || (s[i] != ' ' && s[i] != '\t')); i++) {
-            if (s[i] == quote)
-                quote = 0;
-            else if (!quote && (s[i] == '"' || s[i] == '\''))
-                quote = s[i];
-            else if (s[i] == '\\' && quote != '\'' && i + 1 < n)
-                word[size++] = s[++i];
-            else
-                word[size++] = s[i];
-        }
-        word[size] = 0;
-        tc__words_add(w, word);
-    }
-}
-
-// ---- the work directory: private, with short file names, gone after each build
-
-typedef struct tc__work {
-    int dir;
-    char path[256];
-} tc__work;
-
-static int tc__work_open(tc__work *w) {
-    const char *root = tc__env("TMPDIR");
-    w->dir = -1;
-    if (!root || root[0] != '/' || strlen(root) > sizeof w->path - 32) root = "/tmp";
-    (void)snprintf(w->path, sizeof w->path, "%s/tcompile-XXXXXX", root);
-    if (!mkdtemp(w->path)) return 0;
-    w->dir = open(w->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return w->dir >= 0 || (rmdir(w->path), 0);
-}
-
-static void tc__work_visit(void *arg, int dir, const char *name) {
-    (void)arg;
-    if (unlinkat(dir, name, 0)) (void)unlinkat(dir, name, AT_REMOVEDIR);
-}
-
-static void tc__work_close(tc__work *w) {
-    if (w->dir < 0) return;
-    (void)tc__dir_each(w->dir, tc__work_visit, NULL);
-    tc__close(w->dir);
-    (void)rmdir(w->path);
-}
 
 // ---- the compiler
 
@@ -165,14 +58,18 @@ typedef struct tc__cc {
     tc__cc_options options;
     tc__cc_state state;
     tc__cc_kind kind;
-    tc__words command;              // the compiler and the words that came with its name
-    tc__words step[TC__CC_STEPS];   // learnt lines
-    const char *version;            // the line with its version
-    tc__text identity;              // all that its output depends on
-    tc__text why;                   // what the last failure printed
+    tc__words command;            // the compiler and the words that came with its name
+    tc__words step[TC__CC_STEPS]; // learnt lines
+    const char *version;          // the line with its version
+    tc__text identity;            // all that its output depends on
+    tc__text why;                 // what the last failure printed
+    int passes; //   and whether it may be gone the next time: memory, space
+    int swept;  // what killed processes left was looked for
     uint64_t builds, driver_builds; // units
     uint64_t build_ns;
 } tc__cc;
+
+// ---- finding it
 
 // A program by its name in PATH, or by its path; "" if there is none.
 static const char *tc__cc_find(tc__cc *cc, const char *name, const char *path) {
@@ -226,8 +123,9 @@ static void tc__cc_choose(tc__cc *cc) {
 static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
     static const char *const by_kind[] = {"-O2", "-O1 -fexpensive-optimizations -fgcse",
                                           "-O1 -fno-unroll-loops"};
-    static const char common[] = "-fPIC -shared -nostdlib -ffp-contract=off -fwrapv "
-                                 "-fno-strict-aliasing -fvisibility=hidden";
+    static const char common[] =
+        "-fPIC -shared -nostdlib -fno-fast-math -ffp-contract=off -fwrapv "
+        "-fno-strict-aliasing -fvisibility=hidden";
     // A small file of two segments: less to hash and to map at a warm start.
 #    ifdef __ELF__
     static const char link[] =
@@ -277,19 +175,57 @@ static int tc__cc_put_file(tc__text *t, const char *path) {
     return 1;
 }
 
+static const char *tc__base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int tc__cc_work_open(tc__cc *cc, tc__work *work) {
+    int how = cc->options.by_path ? TC__WORK_BY_PATH : 0;
+    if (!cc->swept++) how |= TC__WORK_SWEEP;
+    return tc__work_open(work, cc->ctx, cc->cache, how);
+}
+
+// No place to work, in words.
+static void tc__work_trouble(tc__cc *cc) {
+    int error = errno;
+    cc->passes |= tc__is_passing(error);
+    tc__put(&cc->why, "no directory for its files, set TMPDIR: %s\n",
+            error == EPERM ? "others may rename there" : strerror(error));
+}
+
+// Whether a process failed for what may be gone the next time.
+static int tc__cc_failure_passes(const tc__proc *p) {
+    return p->timed_out || p->killed_by == SIGKILL || p->killed_by == SIGTERM ||
+           (p->text.size && tc__is_passing_text(p->text.at));
+}
+
+// Seconds of the CPU that a process may take: it may have threads.
+static unsigned tc__cc_cpu_seconds(const tc__cc *cc) {
+    return (unsigned)cc->options.limit_ms / 1000 * 4 + 10;
+}
+
 // Runs one program to its end and keeps what it prints in cc->why.
-static int tc__cc_run(tc__cc *cc, char **argv, char **environment) {
+static int tc__cc_run(tc__cc *cc, char **argv, const tc__work *work, char **environment) {
     tc__proc p;
     int ok;
     memset(&p, 0, sizeof p);
-    p.argv = argv, p.memory = cc->options.memory;
+    p.argv = argv, p.memory = cc->options.memory, p.seconds = tc__cc_cpu_seconds(cc);
+    p.folder = tc__work_inside(work);
     ok = tc__proc_start(cc->ctx, &p, environment);
+    if (!ok) cc->passes |= tc__is_passing(errno);
     if (!ok) tc__put(&p.text, "%s: %s", argv[0], strerror(errno));
     tc__procs_wait(&p, 1, cc->options.limit_ms, cc->cancel);
+    if (p.timed_out) tc__kill_marked(cc->ctx, work->mark);
     tc__text_clear(&cc->why);
     tc__put_raw(&cc->why, p.text.at, p.text.size);
+    if (p.timed_out)
+        tc__put(&cc->why, "%s: not done after %d ms\n", tc__base_name(argv[0]),
+                cc->options.limit_ms);
+    ok = ok && !p.timed_out && !p.killed_by && p.exit_code <= 0;
+    if (!ok) cc->passes |= tc__cc_failure_passes(&p);
     tc__text_free(&p.text);
-    return ok && !p.timed_out && !p.killed_by && p.exit_code <= 0;
+    return ok;
 }
 
 // The line that holds `word`, as a string of its own; NULL if none does.
@@ -307,11 +243,6 @@ static char *tc__cc_line(tc__cc *cc, const char *text, const char *word) {
 static int tc__ends_with(const char *s, const char *end) {
     size_t n = strlen(s), m = strlen(end);
     return n >= m && !strcmp(s + n - m, end);
-}
-
-static const char *tc__base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 // Which step a line of -### is; -1 = none of ours.
@@ -336,6 +267,14 @@ static const char *tc__cc_tool(tc__cc *cc, const char *name, const char *folders
     return *found ? found : tc__cc_find(cc, name, tc__env("PATH"));
 }
 
+// Whether the directory stands inside a word: "-foo=./k.c".
+static int tc__cc_names_work(const char *word, const tc__work *work) {
+    size_t n = strlen(work->path);
+    for (word = strchr(word, '='); word; word = strchr(word + 1, '='))
+        if (!strncmp(word + 1, work->path, n) && word[1 + n] == '/') return 1;
+    return 0;
+}
+
 // One learnt line, its file names made into place holders. 0 = something in it is not
 // understood.
 static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
@@ -343,15 +282,18 @@ static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
     static const char *const result[] = {TC__CC_OBJECT, TC__CC_OBJECT, TC__CC_OUTPUT};
     tc__words *w = &cc->step[step];
     int i, in = 0, is_piped = step == TC__CC_COMPILE && cc->kind == TC__CC_GCC;
+    size_t n = strlen(work->path);
     *w = tc__words_new(&cc->arena);
     tc__words_add(w, tc__cc_tool(cc, from->at[0], folders));
     for (i = 1; i < from->count; i++) {
         const char *word = from->at[i], *next = i + 1 < from->count ? from->at[i + 1] : "";
-        int ours = !strncmp(word, work->path, strlen(work->path));
+        int ours = !strncmp(word, work->path, n) && word[n] == '/';
         if (!strcmp(word, "-plugin") || !strcmp(word, "-dumpdir")) {
             i++; // link-time optimisation; names of files that are not made
         } else if (!strncmp(word, "-plugin-opt=", 12) || !strcmp(word, "|")) {
             continue;
+        } else if (strstr(word, "-compilation-dir=")) {
+            continue; // of clang, for debuggers
         } else if (!strcmp(word, "-o")) {
             if (is_piped == !!strcmp(next, "-")) return 0;
             tc__words_add(w, word);
@@ -360,7 +302,7 @@ static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
         } else if (ours) {
             tc__words_add(w, step == TC__CC_COMPILE ? TC__CC_SOURCE : TC__CC_OBJECT);
             in++;
-        } else if (!*word || strchr(word, '\n') || strstr(word, work->path)) {
+        } else if (!*word || strchr(word, '\n') || tc__cc_names_work(word, work)) {
             return 0;
         } else {
             tc__words_add(w, word);
@@ -398,7 +340,7 @@ static int tc__cc_ask(tc__cc *cc, const tc__work *work, char **environment) {
     for (i = 0; i < TC__COUNT(more); i++) tc__words_add(&w, more[i]);
     tc__words_join(&w, work->path, "/k.so");
     tc__words_join(&w, work->path, "/k.c");
-    return !w.failed && tc__cc_run(cc, w.at, environment);
+    return !w.failed && tc__cc_run(cc, w.at, work, environment);
 }
 
 static tc__cc_kind tc__cc_kind_in(const char *text) {
@@ -415,12 +357,13 @@ static void tc__cc_learn(tc__cc *cc) {
     tc__cc_kind guess;
     int ok = 0, turn;
 
-    cc->state = TC__CC_BROKEN;
-    if (!tc__work_open(&work)) {
-        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s", strerror(errno));
+    cc->state = TC__CC_BROKEN, cc->passes = 0;
+    tc__text_clear(&cc->why);
+    if (!tc__cc_work_open(cc, &work)) {
+        tc__work_trouble(cc);
         return;
     }
-    tc__words_environment(&environment, work.path);
+    tc__words_environment(&environment, work.path, work.mark);
     (void)tc__file_write(work.dir, "k.c", "int k;\n", 7);
     cc->kind = strstr(cc->command.at[0], "clang") ? TC__CC_CLANG : TC__CC_GCC;
     for (turn = 0; turn < 2; turn++) {
@@ -438,17 +381,28 @@ static void tc__cc_learn(tc__cc *cc) {
         }
         if (!cc->version) cc->version = "unknown";
         tc__text_clear(&cc->why);
+    } else if (!cc->why.size) {
+        tc__put(&cc->why, "%s prints nothing about itself; is it a C compiler? set CC",
+                cc->command.at[0]);
     }
     tc__work_close(&work);
 }
 
 // ---- what was learnt, as text; and the identity
 
+// Whether the command says "for this CPU", in which the text of a flag means other code elsewhere.
+static int tc__cc_is_native(const tc__cc *cc) {
+    for (int i = 0; i < cc->command.count; i++)
+        if (strstr(cc->command.at[i], "=native")) return 1;
+    return cc->options.flags && strstr(cc->options.flags, "=native");
+}
+
 static void tc__cc_put_key(tc__cc *cc, tc__text *t) {
     const char *path = tc__env("PATH");
     tc__cc_kind kept = cc->kind;
     int kind, i;
-    tc__put(t, "compiler lines 1\n");
+    tc__put(t, "compiler lines 2\n");
+    if (tc__cc_is_native(cc)) tc__cpu_put(t);
     (void)tc__cc_put_file(t, cc->command.at[0]);
     for (kind = TC__CC_OTHER; kind <= TC__CC_CLANG; kind++) {
         tc__words w;
@@ -536,6 +490,10 @@ static void tc__cc_identify(tc__cc *cc) {
     (void)tc__cc_put_file(&cc->identity, cc->command.at[0]);
     if (cc->step[0].count) (void)tc__cc_put_file(&cc->identity, cc->step[0].at[0]);
     tc__put(&cc->identity, "%s\n", cc->version);
+    if (!tc__cc_is_native(cc)) return;
+    tc__cpu_put(&cc->identity); // and what the driver makes of it
+    for (i = 0; i < cc->step[TC__CC_COMPILE].count; i++)
+        tc__put(&cc->identity, "%s\n", cc->step[TC__CC_COMPILE].at[i]);
 }
 
 static void tc__cc_tell(tc__cc *cc) {
@@ -562,9 +520,11 @@ static int tc__cc_is_known(tc__cc *cc) {
 // process.
 static int tc__cc_ready(tc__cc *cc) {
     if (tc__cc_is_known(cc)) return 1;
-    if (cc->state == TC__CC_BROKEN) return 0;
+    if (cc->state == TC__CC_BROKEN && !cc->passes) return 0;
+    tc__calm calm = tc__calm_begin();
     tc__cc_learn(cc);
     if (cc->state != TC__CC_BROKEN) tc__cc_save(cc), tc__cc_identify(cc);
+    tc__calm_end(calm);
     tc__cc_tell(cc);
     return cc->state != TC__CC_BROKEN;
 }
@@ -622,14 +582,16 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
         tc__words_add(&w, word);
     }
     p->argv = w.at, p->memory = j->cc->options.memory;
+    p->seconds = tc__cc_cpu_seconds(j->cc), p->folder = tc__work_inside(&j->work);
     p->in = in;
     p->out = out;
     j->unit[j->procs++] = unit;
     int whole = line->count && !line->failed && !w.failed; // else memory ended
     if (whole && tc__proc_start(j->cc->ctx, p, j->environment.at)) return;
+    int error = whole ? errno : ENOMEM;
     j->result[unit] = TC__CC_ODD;
-    tc__put(&j->cc->why, "%s: %s\n", whole ? w.at[0] : "compiler",
-            strerror(whole ? errno : ENOMEM));
+    j->cc->passes |= tc__is_passing(error);
+    tc__put(&j->cc->why, "%s: %s\n", whole ? w.at[0] : "compiler", strerror(error));
 }
 
 // What a process that ended means for its unit. With an unknown exit status only the driver
@@ -644,13 +606,15 @@ static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
 // Waits for everything started; keeps what the failed ones printed.
 static void tc__job_wait(tc__cc_job *j, int is_driver) {
     tc__text *why = &j->cc->why;
-    int i;
+    int i, late = 0;
     tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms, j->cc->cancel);
     for (i = 0; i < j->procs; i++) {
         tc__proc *p = &j->proc[i];
         tc__cc_result r = tc__job_judge(p, is_driver);
         const char *name = tc__base_name(p->argv ? p->argv[0] : "");
         if (r > j->result[j->unit[i]]) j->result[j->unit[i]] = r;
+        if (r != TC__CC_GOOD) j->cc->passes |= tc__cc_failure_passes(p);
+        late |= p->timed_out;
         if (r != TC__CC_GOOD && p->started) tc__put_raw(why, p->text.at, p->text.size);
         if (p->timed_out) {
             tc__put(why, "%s: not done after %d ms\n", name, j->cc->options.limit_ms);
@@ -659,6 +623,7 @@ static void tc__job_wait(tc__cc_job *j, int is_driver) {
         }
         tc__text_free(&p->text);
     }
+    if (late) tc__kill_marked(j->cc->ctx, j->work.mark);
     j->procs = 0;
 }
 
@@ -712,10 +677,21 @@ static int tc__cc_is_object(const tc__blob *b) {
     return sections <= b->size && b->size - sections >= (uint64_t)size * count;
 }
 
+// The bytes of a file that was written here, by nobody else.
+static int tc__work_read(tc__cc_job *j, const char *name, tc__blob *so) {
+    int fd = tc__file_open(j->work.dir, name), ok;
+    memset(so, 0, sizeof *so);
+    if (fd < 0) return 0;
+    ok = tc__is_mine(fd, TC__MINE_ONLY) &&
+         tc__file_read_fd(j->cc->ctx, fd, TC__CC_OBJECT_MAX, so);
+    tc__close(fd);
+    return ok;
+}
+
 static void tc__job_read(tc__cc_job *j, int unit, tc__blob *so) {
     const char *name = tc__base_name(tc__job_file(j, unit, ".so"));
     if (j->result[unit] != TC__CC_GOOD) return;
-    if (tc__file_read(j->cc->ctx, j->work.dir, name, TC__CC_OBJECT_MAX, so)) {
+    if (tc__work_read(j, name, so)) {
         if (tc__cc_is_object(so)) return;
         tc__blob_free(j->cc->ctx, so);
     }
@@ -740,8 +716,10 @@ static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t 
         const char *name = tc__base_name(tc__job_file(j, u, ".c"));
         j->result[u] = TC__CC_ODD;
         if (!tc__file_write(j->work.dir, name, sources[u], sizes[u])) {
+            int error = errno;
             j->result[u] = TC__CC_FAILED;
-            tc__put(&cc->why, "%s: %s\n", j->work.path, strerror(errno));
+            cc->passes |= tc__is_passing(error);
+            tc__put(&cc->why, "its source cannot be written: %s\n", strerror(error));
         } else if (direct) {
             j->result[u] = TC__CC_GOOD;
         }
@@ -759,38 +737,48 @@ static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t 
     }
 }
 
+// As many units at a time as there are CPUs for.
+static void tc__job_all(tc__cc_job *j, const char *const *sources, const size_t *sizes,
+                        int count, tc__blob *so) {
+    int i, n, width = tc__cpu_count();
+    if (width > TC__CC_WIDTH_MAX) width = TC__CC_WIDTH_MAX;
+    if (!tc__cc_work_open(j->cc, &j->work)) {
+        tc__work_trouble(j->cc);
+        return;
+    }
+    tc__words_environment(&j->environment, j->work.path, j->work.mark);
+    for (i = 0; i < count; i += n) {
+        n = count - i < width ? count - i : width;
+        tc__job_run(j, sources + i, sizes + i, n, so + i);
+        (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
+    }
+    tc__work_close(&j->work);
+}
+
 // ---- what others call
 
 // Builds one shared object from each source; so[i].at is NULL where that failed, and
-// cc->why tells why. 1 = all were built. The caller frees the blobs. No error is set: the
-// caller knows whether it can go on without.
+// cc->why tells why, cc->passes whether another try, later, makes sense. 1 = all were built.
+// The caller frees the blobs. No error is set: the caller knows whether it can go on without.
 TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
                                        const size_t *sizes, int count, tc__blob *so) {
     uint64_t start = tc__now_ns();
-    int i, n, width = tc__cpu_count(), built = 0;
+    int i, built = 0;
     tc__cc_job *j;
     memset(so, 0, (size_t)count * sizeof *so);
     if (!tc__cc_ready(cc)) return 0;
     tc__text_clear(&cc->why);
+    cc->passes = 0;
     j = TC__NEW(cc->ctx, tc__cc_job);
-    if (!j) return 0;
-    if (width > TC__CC_WIDTH_MAX) width = TC__CC_WIDTH_MAX;
+    if (!j) return cc->passes = 1, 0;
+    tc__calm calm = tc__calm_begin();
     j->cc = cc;
     tc__arena_init(&j->arena, cc->ctx);
     j->environment = tc__words_new(&j->arena);
-    if (tc__work_open(&j->work)) {
-        tc__words_environment(&j->environment, j->work.path);
-        for (i = 0; i < count; i += n) {
-            n = count - i < width ? count - i : width;
-            tc__job_run(j, sources + i, sizes + i, n, so + i);
-            (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
-        }
-    } else {
-        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s\n", strerror(errno));
-    }
-    tc__work_close(&j->work);
+    tc__job_all(j, sources, sizes, count, so);
     tc__arena_free(&j->arena);
     tc__free(cc->ctx, j, sizeof *j);
+    tc__calm_end(calm);
     for (i = 0; i < count; i++) built += so[i].at != NULL;
     cc->builds += (uint64_t)count;
     cc->build_ns += tc__now_ns() - start;
@@ -845,6 +833,7 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 typedef struct tc__cc {
     tc_ctx *ctx;
     tc__text why;
+    int passes;
     uint64_t builds, driver_builds, build_ns;
 } tc__cc;
 

@@ -19,20 +19,48 @@ static int tc__default_backend(tc_ctx *c, const char *name) {
     return !name || c->default_backend;
 }
 
+// Caps what the context uses of its CPU: the interpreter, what kernels are printed for, and the flags they
+// are compiled with.
+static void tc__limit_isa(tc_ctx *c, const char *isa) {
+    static const unsigned most[] = {UINT_MAX, TC__CPU_WIDE | TC__CPU_NEON,
+                                    0}; // of TC__ISAS
+    int i = isa ? tc__word_in(TC__ISAS, isa, strlen(isa)) : 0;
+    if (i < 0)
+        tc__warn(c, "isa \"%.40s\" is ignored; its values: " TC__ISAS, isa);
+    else
+        tc__cpu_limit(c, most[i]);
+}
+
+// Whether the compiler left our arithmetic as it is written; else no result would be right.
+static int tc__arithmetic_is_ours(tc_ctx *c) {
+    tc__fp_state host = tc__fp_enter();
+    const char *fault = tc__float_fault();
+    if (!fault) fault = tc__isa_best(tc__cpu_of(c))->fault();
+    tc__fp_leave(host);
+    if (!fault) return 1;
+    tc__warn(
+        c,
+        "tc_open: the implementation was compiled with %s, which changes results. Fix: "
+        "compile the file with TCOMPILE_IMPLEMENTATION without it",
+        fault);
+    return 0;
+}
+
 static int tc__configure(tc_ctx *c, const tc_config *config) {
     c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
+    tc__limit_isa(c, config->isa);
+    if (!tc__arithmetic_is_ours(c)) return 0;
     c->defaults.backend = config->backend;
     tc__options_environment(c, &c->defaults, 1);
     c->no_fusion = config->no_fusion;
+    if (config->memory_mb > 0) {
+        c->recordings_limit = ((size_t)config->memory_mb << 20) / 3;
+        c->programs_limit = 2 * c->recordings_limit;
+    }
     c->passes_off = tc__passes_parse(c, config->passes_off);
     if (config->logs) tc__log_parse(c, config->logs);
-#ifdef __FAST_MATH__
-    tc__warn(
-        c,
-        "the implementation was compiled with -ffast-math: results may differ between tiers");
-#endif
     return tc__default_backend(c, c->defaults.backend);
 }
 
@@ -42,7 +70,7 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
     tc__core_of(c)->hook = *hook, tc__core_of(c)->logger = *logger;
-    int slot = tc__ctx_register(c);
+    int slot = tc__ctx_register(c, tc__thread_self(), tc__now_ns());
     if (!slot) return tc__open_failed(c, hook);
     tc__recorder *r = &c->recorder;
     r->values.slot_of_ctx = (uint32_t)slot;
@@ -52,7 +80,6 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
     r->seed = 0x853c49e6748fea9bu;
     tc__ix_open(&r->ix, c);
     tc__map_init(&r->visits, c);
-    tc__map_init(&r->kept, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
     return c;
@@ -69,23 +96,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
 }
 
 // Shows child c the live tensors of its parent; 0 = out of memory.
-static int tc__share(tc_ctx *c, tc_ctx *parent) {
-    for (tc__region *g = parent->recorder.region; g; g = g->next)
-        for (int i = 0; i < 2; i++)
-            if (g->keeps && g->visit[i].state == TC__VISIT_DONE)
-                tc__visit_hand_over(parent, &g->visit[i]);
-    const tc__recorder *r = &parent->recorder;
-    size_t n = r->kept_ids.count;
-    tc__tensor **kept = TC__NEW_ARRAY(c, tc__tensor *, n);
-    uint64_t found;
-    for (size_t i = 0; kept && i < n; i++)
-        kept[i] = tc__map_get(&r->kept, r->kept_ids.at[i], &found)
-                      ? (tc__tensor *)(uintptr_t)found
-                      : NULL;
-    int ok = kept && tc__family_join(c, parent, r->kept_ids.at, kept, n);
-    if (kept) tc__free(c, kept, (n ? n : 1) * sizeof *kept);
-    return ok;
-}
+static int tc__share(tc_ctx *c, tc_ctx *parent) { return tc__family_join(c, parent); }
 
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     if (!parent) return NULL;
@@ -106,6 +117,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     if (from->frozen) tc__core_of(c)->log_mask = parent->log_mask;
     c->threads = 1;
     c->stance = parent->stance, c->defaults = parent->defaults;
+    c->recordings_limit = parent->recordings_limit;
+    c->programs_limit = parent->programs_limit;
     c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
     if (tc__default_backend(c, parent->default_backend) && tc__backends_share(c, parent) &&
         tc__values_open(c) && tc__customs_share(c, parent) &&
@@ -119,14 +132,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
 
 static void tc__close_eager(tc_ctx *c) {
     tc__visit *v = &c->eager_visit;
-    for (size_t i = 0; i < c->eager_ids.capacity; i++) {
-        uint64_t first = c->eager_ids.at[i].key ? c->eager_ids.at[i].value : 0;
-        for (tc__eager *e = (tc__eager *)(uintptr_t)first, *next; e; e = next) {
-            next = e->next;
-            tc__eager_free(c, e);
-        }
-    }
-    tc__map_free(&c->eager_ids);
+    tc__alone_forget(c);
+    tc__eager_forget(c);
     tc__unbind_to(c, v, 0);
     TC__VEC_FREE(c, v->path);
     TC__VEC_FREE(c, v->external);
@@ -145,9 +152,6 @@ static void tc__close_now(tc_ctx *c) {
         r->region = next;
     }
     tc__close_eager(c);
-    while (r->kept_ids.count) tc__kept_free(c, r->kept_ids.at[0]);
-    TC__VEC_FREE(c, r->kept_ids);
-    tc__map_free(&r->kept);
     tc__map_free(&r->visits);
     tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
@@ -197,10 +201,17 @@ static void tc__here_ended(tc_ctx *c) {
     if (tc__begins_outermost(&c->recorder)) tc__here_leave(c, c->here_before);
 }
 
-// Nothing was opened: the status of what went wrong.
-static tc_status tc__begin_failed(tc_ctx *c, tc_status outer) {
-    tc__here_ended(c);
-    return tc__unit_end(c, outer, 0);
+// Nothing is recorded: the code runs eagerly, up to its end, which tells of that alone. Gives the status of
+// what went wrong.
+static tc_status tc__begin_failed(tc_ctx *c) {
+    c->recorder.skipped++;
+    tc_status item = tc__unit_begin(c);
+    return item ? item : TC_E_INTERNAL;
+}
+
+// The status of the outermost region, ok if its end was: what went wrong since its begin.
+static tc_status tc__unit_of_region(tc_ctx *c, int ok) {
+    return tc__unit_end(c, c->around, ok && !tc__core_of(c)->unit_item);
 }
 
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
@@ -214,26 +225,25 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (tc__begins_outermost(r)) c->here_before = tc__here_enter(c);
+    if (tc__begins_outermost(r)) {
+        c->here_before = tc__here_enter(c);
+        c->around = tc__unit_begin(c);
+    }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
     }
-    tc_status outer = tc__unit_begin(c);
     tc__region *g = tc__region_find(c, name, site, 0);
-    if (!g) return tc__begin_failed(c, outer);
-    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
-        r->skipped++; // its code runs eagerly, up to its end
-        return tc__unit_end(c, outer, 0);
-    }
+    if (!g || !tc__region_options(c, g, "tc_trace_begin", options))
+        return tc__begin_failed(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    if (!tc__visit_open(c, g, site)) return tc__begin_failed(c, outer);
-    return tc__unit_end(c, outer, 1);
+    return tc__visit_open(c, g, site) ? TC_OK : tc__begin_failed(c);
 }
 
 static void tc__visit_end(tc_ctx *c) {
+    tc__parts_end(c->recorder.visit);
     c->recorder.visit = NULL;
     tc__here_ended(c);
 }
@@ -252,7 +262,7 @@ static tc_status tc__region_end(tc_ctx *c) {
     if (!v) {
         r->skipped--;
         tc__here_ended(c);
-        return TC_OK;
+        return tc__begins_outermost(r) ? tc__unit_of_region(c, 1) : TC_OK;
     }
     if (r->depth) {
         r->depth--;
@@ -260,16 +270,17 @@ static tc_status tc__region_end(tc_ctx *c) {
     }
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
+        tc__refuse_writes(c, v);
         tc__unbind_to(c, v, 0);
         tc__visit_end(c);
+        (void)tc__unit_of_region(c, 0);
         return TC_E_FULLGRAPH;
     }
-    tc_status outer = tc__unit_begin(c);
     int ok = tc__visit_finish(c, v, NULL, 0);
-    tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    if (!ok) tc__refuse_writes(c, v);
     tc__visit_end(c);
-    return status;
+    return tc__unit_of_region(c, ok);
 }
 
 TCDEF tc_status tc_trace_end(tc_ctx *c) {
@@ -321,15 +332,25 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
     return TC_OK;
 }
 
+// A result of the open region is kept by a step, so that it is an output; a body keeps nothing else.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
     tc_ctx *c = tc__ctx_of(t);
     tc__site site;
+    if (!c && t.id) tc__fail_lost("tc_keep", t, file, line);
     if (!c) return t;
-    tc__recorder *r = &c->recorder;
+    const tc__recorder *r = &c->recorder;
+    tc__visit *v = r->visit ? r->visit : r->suspended;
     site.file = file, site.line = line;
-    if (!r->visit || t.id >> TC__SLOT_BITS != r->visit->key) return t;
-    r->visit->region->keeps = 1;
-    return tc__region_mark(c, r->visit, TC_OP_KEEP, &t, 1, site) ? t : tc__null();
+    if (!tc__visit_is_ours(c, "tc_keep")) return tc__null();
+    if (v && t.id >> TC__SLOT_BITS == v->key) {
+        v->region->keeps = 1;
+        return tc__region_mark(c, v, TC_OP_KEEP, &t, 1, site) ? t : tc__null();
+    }
+    if (v && v->region->function) return t;
+    tc__site_set(c, site);
+    tc_status outer = tc__unit_begin(c);
+    tc__tensor *m = tc__tensor_need(c, "tc_keep", t);
+    return tc__unit_end(c, outer, m && tc__keep_now(c, t, m)) ? tc__null() : t;
 }
 
 // ---- reading ----
@@ -356,6 +377,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     tc_status outer = tc__unit_begin(c);
     int seen = tc__region_value(c, who, &t, site);
     tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;
+    if (m && !tc__is_told(c, who, t)) m = NULL;
     tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
@@ -364,10 +386,13 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     return tc__unit_end(c, outer, tc__device_view(c, who, m, data, layout, offset));
 }
 
-static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
+// The context of t, which `who` reads; NULL = none, reported, with the status of that.
+static tc_ctx *tc__enter(const char *who, tc_tensor t, const char *file, int line,
+                         tc_status *status) {
     tc_ctx *c = tc__ctx_of(t);
     tc__site site;
     site.file = file, site.line = line;
+    *status = c ? TC_OK : tc__fail_lost(who, t, file, line);
     if (c) tc__site_set(c, site);
     return c;
 }
@@ -377,12 +402,19 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
-    if (!c) return TC_E_NULL;
-    tc_status s = tc__host_view(c, "read", t, &data, &l, &offset);
+    tc_status s;
+    tc_ctx *c = tc__enter("read", t, file, line, &s);
+    if (!c) return s;
+    s = tc__host_view(c, "read", t, &data, &l, &offset);
     if (s) return s;
     size_t want = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
-    if (bytes != want || (!dst && want)) {
+    if (!dst && want) {
+        tc__fail(c, TC_E_NULL,
+                 "read: the destination is null; %lld elements of %s need %zu bytes",
+                 (long long)l->numel, tc__dtype(l->dtype)->name, want);
+        return TC_E_NULL;
+    }
+    if (bytes != want) {
         tc__fail(c, TC_E_ARG,
                  "read: the destination has %zu bytes, %lld elements of %s need %zu", bytes,
                  (long long)l->numel, tc__dtype(l->dtype)->name, want);
@@ -397,7 +429,8 @@ static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
+    tc_status s;
+    tc_ctx *c = tc__enter("item", t, file, line, &s);
     char text[160];
     tc__meta m;
     if (!c || tc__host_view(c, "item", t, &data, &l, &offset)) return 0;
@@ -429,15 +462,18 @@ TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
+    tc_status s;
+    tc_ctx *c = tc__enter("print", t, file, line, &s);
     tc__text text;
-    if (!c) return TC_E_NULL;
-    tc_status s = tc__host_view(c, "print", t, &data, &l, &offset);
+    if (!c) return s;
+    s = tc__host_view(c, "print", t, &data, &l, &offset);
     if (s) return s;
     tc_status outer = tc__unit_begin(c);
     tc__text_init(&text, c);
     int ok = tc__show(&text, data, l, offset);
+    tc__calm calm = tc__calm_begin();
     if (ok) fputs(text.at, stdout);
+    tc__calm_end(calm);
     tc__text_free(&text);
     return tc__unit_end(c, outer, ok);
 }
@@ -446,7 +482,8 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
-    tc_ctx *c = tc__enter(t, file, line);
+    tc_status s;
+    tc_ctx *c = tc__enter("data", t, file, line, &s);
     if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
     if (c->seen && data == c->seen->data) {
         tc__fail(c, TC_E_DEVICE,
@@ -486,7 +523,11 @@ TCDEF const char *tc_error_file(const tc_ctx *c) {
 TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
 
 TCDEF void tc_error_clear(tc_ctx *c) {
-    if (c) tc__error_clear(c);
+    if (!c) return;
+    tc__error_clear(c);
+    if (!c->bodies)
+        tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
+    tc__core_of(c)->refused = 0;
 }
 
 TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }

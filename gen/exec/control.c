@@ -31,6 +31,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
     }
     if (--r->disabled) return TC_OK;
     r->visit = r->suspended, r->suspended = NULL;
+    if (r->visit) tc__visit_remember(c, r->visit);
     return TC_OK;
 }
 
@@ -52,7 +53,7 @@ static tc_status tc__lazy_begin(tc_ctx *c) {
     return tc_trace_begin_at(c, "lazy", NULL, c->lazy_site.file, c->lazy_site.line);
 }
 
-// Runs what is recorded. There is nothing to end where the begin has failed.
+// Runs what is recorded.
 static tc_status tc__lazy_end(tc_ctx *c) {
     return c->recorder.visit || c->recorder.skipped ? tc__region_end(c) : TC_OK;
 }
@@ -76,7 +77,7 @@ static int tc__eval_one(tc_ctx *c, tc_tensor t, const char *file, int line) {
     if (v && t.id >> TC__SLOT_BITS == v->key) return tc_keep_at(t, file, line).id != 0;
     const tc__tensor *m = tc__tensor_need(c, "tc_eval", t);
     if (!m) return 0;
-    return !c->lazy || !tc__visit_find(c, t) || tc__kept_add(c, t.id, m);
+    return !c->lazy || tc__keep_now(c, t, tc__tensor_find(c, t));
 }
 
 static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *file,
@@ -160,7 +161,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     int eager = tc__fn_is_part(f); // there is no program to make
     ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
     while (made--) tc__precompile_free(c, t[made], file, line);
-    if (t) tc__free(c, t, (room + !room) * sizeof *t);
+    if (t) TC__FREE_ARRAY(c, t, room);
     return tc__unit_end(c, outer, ok);
 }
 

@@ -215,8 +215,45 @@ static tc_tensor tc__to_here(const tc__api *f, const tc__tensor *m) {
     return tc__tensor_new(f->c, t.layout, t.storage, t.offset, f->file, f->line);
 }
 
-// Between two devices by way of the host.
-static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *m, int number) {
+// Between two devices where one reaches the other, from a dense tensor; null = it does not, nothing reported.
+static tc_tensor tc__to_peer(const tc__api *f, const tc__tensor *m, int number) {
+    tc_ctx *c = f->c;
+    const tc__layout l = *tc__layout_at(c, m->layout);
+    tc__device *d = tc__device_at(c, number), *from = tc__device_at(c, l.device);
+    size_t bytes = (size_t)l.numel * tc__dtype(l.dtype)->bytes;
+    tc__error_mark before = tc__error_now(c);
+    uint32_t layout = tc__layout_on(c, number, l.dtype, l.rank, l.dims, NULL);
+    tc__storage *s = layout ? tc__storage_on(c, d, bytes) : NULL;
+    int ok = s && (!bytes || !d->own.copy_from(d->own.user, s->data, &from->own,
+                                               tc__tensor_data(m, l.dtype), bytes));
+    if (ok) return tc__tensor_new(c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(c, s);
+    tc__error_restore(c, before);
+    return tc__null();
+}
+
+// The same of any tensor. What tc_const knows of one stays known by way of the host.
+static tc_tensor tc__to_peer_dense(const tc__api *f, const tc__tensor *m, int number) {
+    tc__tensor dense = *m;
+    tc_tensor copy = tc__null();
+    if (!tc__device_at(f->c, number)->own.copy_from || m->storage->constant) return copy;
+    if (!tc__layout_at(f->c, m->layout)->contiguous) {
+        copy = tc__dense_copy(f->c, m);
+        const tc__tensor *made = copy.id ? tc__slot_find(f->c, copy) : NULL;
+        if (!made) return copy;
+        dense = *made;
+    }
+    tc_tensor there = tc__to_peer(f, &dense, number);
+    if (copy.id) tc__slot_free(f->c, tc__handle_slot(copy), "a copy", NULL, 0);
+    return there;
+}
+
+// Between two devices, by way of the host if there is no other.
+static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *given, int number) {
+    tc__tensor kept = *given;
+    const tc__tensor *m = &kept;
+    tc_tensor direct = tc__to_peer_dense(f, m, number);
+    if (direct.id) return direct;
     tc_tensor here = tc__to_host(f, m), there = tc__null();
     const tc__tensor *t = here.id ? tc__slot_find(f->c, here) : NULL;
     if (t) there = tc__to_device(f, t, number);
@@ -235,6 +272,7 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
     tc_status outer = tc__unit_begin(f.c);
     const tc__tensor *m =
         tc__region_value(f.c, f.who, &t, site) ? tc__tensor_need(f.c, f.who, t) : NULL;
+    if (m && !tc__is_told(f.c, f.who, t)) m = NULL;
     int here = m ? tc__layout_at(f.c, m->layout)->device : 0;
     // Copies are made outside the region that is open.
     tc__visit *open = f.c->recorder.visit;

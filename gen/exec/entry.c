@@ -22,10 +22,11 @@ typedef struct tc__quick_address {
     void **at;       // in some launch's `buf`
     uint32_t source; // index in given, or of the program's output
     uint32_t bytes;  // of an element
+    size_t begin;    // bytes from there on
 } tc__quick_address;
 
 typedef struct tc__quick {
-    const tc__program *program; // that it was made for; NULL = no short cut
+    uint64_t serial; // of the program that it was made for; 0 = no short cut
     TC__VEC(tc__quick_address) in, out;
     TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
     TC__VEC(uint64_t) id;         //   and their handles
@@ -36,11 +37,14 @@ typedef struct tc__quick {
 typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
-    uint32_t draws;              // random numbers drawn
-    int device;                  // the default device
-    int checked;                 // the body recorded the same at the second call
-    uint64_t hits;               // calls that skipped the body
-    TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
+    uint32_t draws;           // random numbers drawn
+    int device;               // the default device
+    int checked;              // the body recorded the same at the second call
+    uint64_t hits;            // calls that skipped the body
+    TC__VEC(tc__given) given; // inputs, destinations, captured tensors
+    TC__VEC(int64_t)
+    at;         // by given: its first element, from that of the first on its storage
+    int writes; // the recording writes in place
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
     TC__VEC(tc__snapshot) range; // *user first, then tc_guard_bytes
@@ -86,6 +90,8 @@ struct tc_fn {
 typedef struct tc__fcall {
     tc_fn *f;
     const tc_tensor *in, *to;
+    const tc_tensor
+        *seen; // what the body knows inputs, then destinations by; NULL = as they are
     tc_tensor *out;
     uint32_t n_in, n_to, n_out; // n_to or n_out is 0
     tc__site site;
@@ -182,6 +188,40 @@ static int tc__entry_ranges_hold(const tc__entry *e) {
     return 1;
 }
 
+// Where tensor i of the call begins, from the first tensor on its storage.
+static int64_t tc__given_at(const tc_fn *f, size_t i) {
+    const tc__tensor *t = f->tensor.at[i];
+    return t ? t->offset - f->tensor.at[f->given.at[i].alias]->offset : 0;
+}
+
+// Whether tensors i and k, on one storage, share the elements that they shared when the entry was made.
+static int tc__entry_pair_lies(const tc_fn *f, const tc__entry *e, size_t i, size_t k) {
+    const tc__layout *a = tc__layout_at(f->ctx, e->given.at[i].layout);
+    const tc__layout *b = tc__layout_at(f->ctx, e->given.at[k].layout);
+    int64_t was = e->at.at[k] - e->at.at[i], now = tc__given_at(f, k) - tc__given_at(f, i);
+    return was == now ||
+           (!tc__layouts_meet(a, 0, b, was) && !tc__layouts_meet(a, 0, b, now));
+}
+
+// Whether the signed tensors share memory as those that the entry was made with, if something is written.
+static int tc__entry_lies(const tc_fn *f, const tc__entry *e) {
+    size_t n = e->given.count, moved = 0;
+    for (size_t i = 0; e->writes && i < n; i++) moved += tc__given_at(f, i) != e->at.at[i];
+    for (size_t k = 0; moved && k < n; k++)
+        for (size_t i = 0; i < k; i++)
+            if (e->given.at[i].alias == e->given.at[k].alias &&
+                !tc__entry_pair_lies(f, e, i, k))
+                return 0;
+    return 1;
+}
+
+// The SHARE steps before the end of the recording.
+static uint32_t tc__entry_shares(const tc__entry *e) {
+    uint32_t n = 0;
+    for (const tc__step *s = e->leaf->parent; s && s->op == TC_OP_SHARE; s = s->parent) n++;
+    return n;
+}
+
 // Whether entry `e` is valid for the call, whose inputs and destinations are signed.
 static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
@@ -190,13 +230,14 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (e->device != tc__values_of(f->ctx)->default_device) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
-    if (!e->captured.count) return 1;
+    if (!e->captured.count) return tc__entry_lies(f, e);
     // A fresh signature: an entry tried before this one may have marked other tensors.
     if (e != f->entry && !tc__fn_sign_all(k, NULL, 0)) return 0;
     for (uint32_t i = 0; i < e->captured.count; i++)
         if (!tc__fn_sign(f, (uint32_t)n + i, e->captured.at[i])) return 0;
     return !memcmp(&f->given.at[n], &e->given.at[n],
-                   e->captured.count * sizeof *e->given.at);
+                   e->captured.count * sizeof *e->given.at) &&
+           tc__entry_lies(f, e);
 }
 
 static tc__entry *tc__entry_find(const tc__fcall *k) {
@@ -213,7 +254,9 @@ static tc__entry *tc__entry_find(const tc__fcall *k) {
 
 static void tc__entry_free(tc_ctx *c, tc__entry *e) {
     for (size_t i = 0; i < e->range.count; i++) tc__snapshot_free(c, &e->range.at[i]);
+    if (e->leaf) e->leaf->branch->entries--; // its steps may be forgotten
     TC__VEC_FREE(c, e->given);
+    TC__VEC_FREE(c, e->at);
     TC__VEC_FREE(c, e->captured);
     TC__VEC_FREE(c, e->source);
     TC__VEC_FREE(c, e->range);
@@ -239,7 +282,7 @@ static void tc__entries_free(tc_fn *f) {
 // the long way.
 static void tc__fns_look_again(tc_ctx *c) {
     for (tc_fn *f = c->fn; f; f = f->next)
-        for (tc__entry *e = f->entry; e; e = e->next) e->quick.program = NULL;
+        for (tc__entry *e = f->entry; e; e = e->next) e->quick.serial = 0;
 }
 
 static void tc__entries_trim(tc_fn *f) {
@@ -254,7 +297,7 @@ static void tc__entries_trim(tc_fn *f) {
 static int tc__entry_source(const tc__fcall *k, tc__entry *e, tc_tensor h) {
     tc_ctx *c = k->f->ctx;
     uint32_t n = k->n_in + k->n_to, i = 0;
-    while (i < n && (i < k->n_in ? k->in[i] : k->to[i - k->n_in]).id != h.id) i++;
+    while (i < n && k->seen[i].id != h.id) i++;
     if (i == n) {
         i = n + (uint32_t)e->captured.count;
         if (!TC__PUSH(c, e->captured, h)) return 0;
@@ -273,10 +316,13 @@ static int tc__entry_result(tc_ctx *c, tc__entry *e, const tc__program *p, uint3
 static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) {
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
-    e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
+    e->leaf = v->at, e->leaf->branch->entries++;
+    e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
     for (uint32_t i = 0; i < v->external.count; i++)
-        if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
+        if (!tc__is_hidden(&v->external.at[i]) &&
+            !tc__entry_source(k, e, v->external.at[i].handle))
+            return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
         if (!tc__entry_result(c, e, (const tc__program *)e->leaf->program, e->leaf->in[i]))
             return 0;
@@ -284,7 +330,10 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     if (!tc__fn_room(f, n)) return 0;
     if (!tc__fn_sign_all(k, e->captured.at, e->captured.count)) return 0;
     for (uint32_t i = 0; i < n; i++)
-        if (!TC__PUSH(c, e->given, f->given.at[i])) return 0;
+        if (!TC__PUSH(c, e->given, f->given.at[i]) ||
+            !TC__PUSH(c, e->at, tc__given_at(f, i)))
+            return 0;
+    e->writes = v->writes;
     for (size_t i = 0; i < v->size.count; i++)
         if (!TC__PUSH(c, e->size, v->size.at[i])) return 0;
     for (size_t i = 0; i < v->arg.count; i++)

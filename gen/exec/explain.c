@@ -1,12 +1,13 @@
 // What the regions and functions of a context became: tc_explain, tc_explain_counts and what else a
-// program can ask of itself. Everything is read from the tries, whose leaves own the programs.
+// program can ask of itself. Everything is read from the tries, whose leaves own the programs. It begins
+// with what exec/summary.c says.
 
 // ---- the last visit ----
 
 // The visit that ended last, NULL = none did.
 static const tc__visit *tc__last_visit(const tc__region *r) {
-    for (int i = 0; i < 2; i++) {
-        const tc__visit *v = &r->visit[i ? !r->current : r->current];
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+        const tc__visit *v = r->visit[i];
         size_t n = v->path.count;
         if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH)
             return v;
@@ -27,71 +28,7 @@ static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
     return NULL;
 }
 
-// ---- all that a region has ----
-
-// Breaks and ends of a region's paths, and the programs among them.
-typedef struct tc__overview {
-    tc_ctx *ctx;
-    TC__VEC(tc__step *)
-    mark; // breaks and ends: with a program first, in the order of making
-    uint32_t paths, breaks, programs, kernels, ops;
-} tc__overview;
-
-static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
-    const tc__program *p = (const tc__program *)s->program;
-    o->ops += tc__ops[s->op].kind != TC__KIND_EFFECT;
-    o->paths += s->op == TC_OP_FINISH;
-    o->breaks += s->op == TC_OP_BREAK;
-    o->programs += p != NULL;
-    o->kernels += p ? (uint32_t)p->launch.count : 0;
-    if (s->op == TC_OP_FINISH || s->op == TC_OP_BREAK)
-        *ok = *ok && TC__PUSH(o->ctx, o->mark, s);
-}
-
-// Walks the trie along `next` without recursion: its depth is the length of a path.
-static void tc__overview_walk(tc__overview *o, tc__step *s, int *ok) {
-    for (; s; s = s->sibling)
-        for (tc__step *d = s; d; d = d->next) {
-            tc__overview_step(o, d, ok);
-            if (d != s && d->sibling) tc__overview_walk(o, d->sibling, ok);
-        }
-}
-
-static uint32_t tc__mark_order(const tc__step *s) {
-    const tc__program *p = (const tc__program *)s->program;
-    return p ? p->number : UINT32_MAX;
-}
-
-static int tc__overview_open(tc__overview *o, tc_ctx *c, const tc__region *r) {
-    int ok = 1;
-    memset(o, 0, sizeof *o);
-    o->ctx = c;
-    tc__overview_walk(o, r->root.next, &ok);
-    for (size_t i = 1; i < o->mark.count; i++) {
-        tc__step *s = o->mark.at[i];
-        size_t k = i;
-        for (; k && tc__mark_order(o->mark.at[k - 1]) > tc__mark_order(s); k--)
-            o->mark.at[k] = o->mark.at[k - 1];
-        o->mark.at[k] = s;
-    }
-    return ok;
-}
-
-static void tc__overview_close(tc__overview *o) { TC__VEC_FREE(o->ctx, o->mark); }
-
-static tc_fn *tc__fn_of(const tc_ctx *c, const tc__region *r) {
-    tc_fn *f = r->function ? c->fn : NULL;
-    while (f && f->region != r) f = f->next;
-    return f;
-}
-
 // ---- words ----
-
-static void tc__put_us(tc__text *t, uint64_t ns) { tc__put_fixed(t, ns / 100, 1); }
-
-static void tc__put_count(tc__text *t, uint64_t n, const char *what) {
-    tc__put(t, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
-}
 
 // Each line of `lines` behind `before`.
 static void tc__put_lines(tc__text *t, const char *before, const tc__text *lines) {
@@ -105,7 +42,7 @@ static void tc__explain_graph(tc__text *t, const tc__program *p) {
     size_t n = 0;
     for (size_t i = 0; at && i < p->output.count; i++) at[n++] = p->output.at[i].node;
     if (at) tc__dump_graph(t, &p->graph, at, n);
-    tc__free(p->ctx, at, (p->output.count ? p->output.count : 1) * sizeof *at);
+    TC__FREE_ARRAY(p->ctx, at, p->output.count);
 }
 
 static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__program *p) {
@@ -248,6 +185,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
+        tc__put_calls(t, "    of ", &p->graph, l->group);
         if (p->remote)
             tc__explain_remote(t, p->remote, (uint32_t)i);
         else if (tc__foreign_of(p))
@@ -390,6 +328,7 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     if (!c) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
+    tc__explain_summary(t);
     for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         tc__explain_region(t, r);
     if (t->size) tc__explain_totals(t, c);

@@ -134,7 +134,7 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     for (int i = 0; at && i < graph->n_output; i++) at[i] = (uint32_t)graph->output[i];
     if (at) tc__dump_graph(t, &p->graph, at, (size_t)graph->n_output);
     size_t n = (size_t)graph->n_output + !graph->n_output;
-    if (at) tc__free(p->ctx, at, n * sizeof *at);
+    if (at) TC__FREE_ARRAY(p->ctx, at, n);
     return at && !t->failed ? t->at : NULL;
 }
 
@@ -155,7 +155,7 @@ static int tc__foreign_cuda(tc__program *p, tc__text *out) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
         ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
     }
-    if (groups) tc__free(p->ctx, groups, (most + !most) * sizeof *groups);
+    if (groups) TC__FREE_ARRAY(p->ctx, groups, most);
     return ok;
 }
 

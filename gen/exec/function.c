@@ -18,12 +18,17 @@ static tc__nesting tc__nesting_of(tc_ctx *c) {
     return n;
 }
 
+// Whether no other region is open than before, though maybe another part of it.
+static int tc__nesting_fits(const tc__recorder *r, const tc__nesting *was) {
+    return !r->visit || tc__visit_first(r->visit) == tc__visit_first(was->visit);
+}
+
 // Else it is reported, and done for the body, so that the code around it goes on as if it had.
 static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
     tc__recorder *r = tc__recorder_of(f->ctx);
     int disables = r->disabled != was->disabled;
     if (!disables && r->depth == was->depth && r->skipped == was->skipped &&
-        (!r->visit || r->visit == was->visit))
+        tc__nesting_fits(r, was))
         return;
     tc__fail(f->ctx, TC_E_REGION,
              "function \"%s\": its body has a %s without its other half", f->region->name,
@@ -33,9 +38,57 @@ static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
         r->visit = r->suspended, r->suspended = NULL;
     else if (!r->disabled && was->disabled)
         r->suspended = r->visit, r->visit = NULL;
-    if (r->visit && r->visit != was->visit)
+    if (!tc__nesting_fits(r, was))
         tc__visit_abandon(f->ctx, r->visit, "was not ended by the body that began it");
     r->depth = was->depth, r->skipped = was->skipped, r->disabled = was->disabled;
+}
+
+// Inputs are the caller's, a call that skips the body would not free them: 0 = the body did, reported.
+static int tc__fn_inputs_live(const tc__fcall *k) {
+    tc_ctx *c = k->f->ctx;
+    const tc_tensor *in = k->seen ? k->seen : k->in;
+    for (uint32_t i = 0; i < k->n_in; i++)
+        if (in[i].id >> 56 == tc__values_of(c)->slot_of_ctx && !tc__is_visit(in[i]) &&
+            !tc__slot_find(c, in[i]))
+            return tc__fail(c, TC_E_DEAD,
+                            "function \"%s\": its body has freed in[%u], which is its "
+                            "caller's; free it after the call",
+                            k->f->region->name, (unsigned)i);
+    return 1;
+}
+
+static tc_tensor tc__fn_to(const tc__fcall *k, uint32_t i) {
+    return k->seen ? k->seen[k->n_in + i] : k->to[i];
+}
+
+// The storage that result t of the body shows without having computed it; NULL = none.
+static const tc__storage *tc__fn_shown(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    while (v && tc__is_visit(t) && t.id >> TC__SLOT_BITS == v->key) {
+        const tc__step *s = v->path.at[tc__position(t)];
+        if (!s->view) return NULL;
+        if (s->in[0] & TC__EXTERNAL)
+            t = v->external.at[s->in[0] & ~TC__EXTERNAL].handle;
+        else
+            t.id = v->first | s->in[0];
+    }
+    const tc__tensor *shown = tc__tensor_find(c, t);
+    return shown ? shown->storage : NULL;
+}
+
+// Results into destinations, as if all at once: one that shows what an earlier one writes is copied first.
+static int tc__fn_give(const tc__fcall *k, tc_tensor *out) {
+    tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 1; i < k->n_to; i++) {
+        const tc__storage *shown = tc__fn_shown(c, out[i]);
+        uint32_t j = 0;
+        while (shown && j < i && tc__fn_shown(c, tc__fn_to(k, j)) != shown) j++;
+        if (shown && j < i) out[i] = tc_clone_at(out[i], k->site.file, k->site.line);
+        if (!out[i].id) return 0;
+    }
+    for (uint32_t i = 0; i < k->n_to; i++)
+        if (!tc_copy__at(tc__fn_to(k, i), out[i], k->site.file, k->site.line).id) return 0;
+    return 1;
 }
 
 static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
@@ -43,18 +96,63 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     uint32_t n = k->n_out + k->n_to;
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
     tc__nesting was = tc__nesting_of(f->ctx);
-    f->running++, f->ctx->bodies++;
-    f->body(f->ctx, k->in, out, f->user);
-    f->running--, f->ctx->bodies--;
+    if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
+    f->running++;
+    f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
+    f->running--;
+    tc__depth_leave(f->ctx, &f->ctx->bodies);
     tc__nesting_check(f, &was);
-    if (tc__core_of(f->ctx)->unit_item) return 0;
+    if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!out[i].id)
             return tc__fail(f->ctx, TC_E_NULL,
                             "function \"%s\": its body did not set out[%u]",
                             f->region->name, (unsigned)i);
-    for (uint32_t i = 0; i < k->n_to; i++)
-        if (!tc_copy__at(k->to[i], out[i], k->site.file, k->site.line).id) return 0;
+    return tc__fn_give(k, out);
+}
+
+// ---- what the body sees ----
+// A recording must tell an input from a tensor that the body captures, also where the call gave the
+// very same one: the next call may give another. So the body sees inputs and destinations under
+// handles of their own, and what it uses under another handle it has captured.
+
+static void tc__fn_unsee(const tc__fcall *k, const tc_tensor *seen, uint32_t n) {
+    tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 0; i < n;
+         i++) // one that was given twice, or that the body freed, is gone
+        if (tc__slot_find(c, seen[i]))
+            tc__slot_free(c, tc__handle_slot(seen[i]), "freed by the end of the call",
+                          k->site.file, k->site.line);
+}
+
+// Another handle of h, for the time of a call; null = reported.
+static tc_tensor tc__fn_see(tc_ctx *c, const char *who, tc_tensor h) {
+    tc__tensor *t = tc__tensor_need(c, who, h);
+    tc__marks *marks = t && t->marks ? TC__NEW(c, tc__marks) : NULL;
+    if (!t || (t->marks && !marks)) return tc__null();
+    if (marks) *marks = *t->marks;
+    t->storage->refs++;
+    tc_tensor seen = tc__tensor_new(c, t->layout, t->storage, t->offset, t->file, t->line);
+    if (seen.id)
+        tc__slot_find(c, seen)->marks = marks;
+    else if (marks)
+        tc__free(c, marks, sizeof *marks);
+    return seen;
+}
+
+// 0 = reported.
+static int tc__fn_see_all(const tc__fcall *k, tc_tensor *seen) {
+    uint32_t n = k->n_in + k->n_to;
+    for (uint32_t i = 0; i < n; i++) {
+        tc_tensor h = i < k->n_in ? k->in[i] : k->to[i - k->n_in];
+        uint32_t same = k->f->given.at[i].same;
+        seen[i] = tc__null();
+        if (!h.id) continue;
+        seen[i] = same < i ? seen[same] : tc__fn_see(k->f->ctx, k->f->region->name, h);
+        if (seen[i].id) continue;
+        tc__fn_unsee(k, seen, i);
+        return 0;
+    }
     return 1;
 }
 
@@ -88,12 +186,11 @@ static const tc__step *tc__path_has(const tc__visit *v, tc__op op) {
 // The body has recorded what entry `e` says: the same path over the same tensors.
 static int tc__entry_confirms(const tc__fcall *k, const tc__entry *e, const tc__visit *v) {
     uint32_t n = k->n_in + k->n_to;
-    if (v->at != e->leaf || v->external.count != e->source.count) return 0;
-    for (uint32_t i = 0; i < v->external.count; i++) {
+    uint32_t hidden = tc__entry_shares(e);
+    if (v->at != e->leaf || v->external.count != e->source.count + hidden) return 0;
+    for (uint32_t i = 0; i < e->source.count; i++) {
         uint32_t s = e->source.at[i];
-        tc_tensor h = s >= n        ? e->captured.at[s - n]
-                      : s < k->n_in ? k->in[s]
-                                    : k->to[s - k->n_in];
+        tc_tensor h = s >= n ? e->captured.at[s - n] : k->seen[s];
         if (h.id != v->external.at[i].handle.id) return 0;
     }
     return 1;
@@ -132,6 +229,46 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     }
 }
 
+// A result that the last part, which is on another device, does not end with: one of an earlier part, or a
+// tensor that the body passes through.
+static int tc__out_is_apart(tc_ctx *c, const tc__visit *last, tc_tensor t) {
+    if (t.id >> TC__SLOT_BITS == last->key || !tc__values_of(c)->device.count) return 0;
+    return tc__visit_decided(c, last) &&
+           tc__device_number(c, t) != tc__visit_device(c, last);
+}
+
+// The end of a body that has several parts: those of its results that the last one computes are its outputs.
+static int tc__fn_end_parts(const tc__fcall *k, tc__visit *last, const tc_tensor *out) {
+    tc_ctx *c = k->f->ctx;
+    uint32_t n = 0, room = k->n_out + 1;
+    tc_tensor *own = TC__NEW_ARRAY(c, tc_tensor, room);
+    for (uint32_t i = 0; own && i < k->n_out; i++)
+        if (out[i].id >> TC__SLOT_BITS == last->key) own[n++] = out[i];
+    int ok = own && tc__visit_finish(c, last, own, n);
+    if (own) TC__FREE_ARRAY(c, own, room);
+    tc__fn_demote(k->f, "it is more than one program, as for several devices", k->site);
+    return ok;
+}
+
+// The body has recorded: its program runs. 0 = reported.
+static int tc__fn_end(const tc__fcall *k, tc__visit *v, const tc_tensor *out) {
+    tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 0; i < k->n_out; i++)
+        if (tc__out_is_apart(c, c->recorder.visit, out[i]))
+            if (!tc__visit_split(c, k->site, "a result is on another device")) return 0;
+    tc__visit *last = c->recorder.visit;
+    if (last != v) return tc__fn_end_parts(k, last, out);
+    return tc__visit_finish(c, v, out, k->n_out);
+}
+
+static void tc__fn_clear(const tc__fcall *k, tc__visit *last) {
+    for (tc__visit *v; last; last = v) {
+        v = last->before;
+        tc__visit_clear(k->f->ctx, last, "which ended with the call of a function",
+                        k->site);
+    }
+}
+
 // Results from the body's visit; `out` has room for all of them.
 static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc_fn *f = k->f;
@@ -139,19 +276,22 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc__recorder *r = tc__recorder_of(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     if (!tc__visit_open(c, f->region, k->site)) return 0;
-    tc__visit *v = r->visit;
+    tc__visit *v = r->visit, *last = v;
     tc__snapshots_clear(f);
     uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
-    ok = ok && r->visit == v && !v->broken && tc__slots_prepare(c, k->n_out) &&
-         tc__visit_finish(c, v, out, k->n_out);
-    if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    int whole = tc__visit_first(r->visit) == v; // else it was abandoned
+    ok = ok && whole && !r->visit->broken && tc__slots_prepare(c, k->n_out) &&
+         tc__fn_end(k, v, out);
+    if (whole) last = r->visit;
+    if (whole) last->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    if (whole && !ok) tc__refuse_writes(c, last);
     r->visit = NULL, r->depth = 0;
     tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
-    tc__visit_clear(c, v);
+    tc__fn_clear(k, last);
     tc__snapshots_clear(f);
     return ok;
 }
@@ -163,6 +303,14 @@ static int tc__fn_external(tc_fn *f, tc__tensor *t, tc__visit *v) {
     memset(&e, 0, sizeof e);
     e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     return TC__PUSH(f->ctx, v->external, e);
+}
+
+// The hidden external of the SHARE step that stands n steps before the end.
+static int tc__fn_share(tc_fn *f, const tc__entry *e, uint32_t n, tc__visit *v) {
+    const tc__step *s = e->leaf;
+    while (n--) s = s->parent;
+    tc__external hidden = tc__share_external(v, s->attr);
+    return TC__PUSH(f->ctx, v->external, hidden);
 }
 
 static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__program *p,
@@ -207,6 +355,8 @@ static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     v->draw = r->draw, r->draw += e->draws;
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
+    for (uint32_t n = tc__entry_shares(e); n; n--)
+        if (!tc__fn_share(f, e, n, v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
     if (!tc__slots_prepare(f->ctx, k->n_out)) return 0; // before anything is written
     f->ctx->stats.skips++, f->ctx->stats.program_hits++, e->hits++;
@@ -224,14 +374,14 @@ static tc_tensor *tc__tensors_new(tc_ctx *c, tc_tensor *few, uint32_t n) {
 }
 
 static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uint32_t n) {
-    if (at && at != few) tc__free(c, at, n * sizeof *at);
+    if (at && at != few) TC__FREE_ARRAY(c, at, n);
 }
 
 // The function whose body is recorded now, NULL = none.
 static tc_fn *tc__fn_recorded(tc_ctx *c) {
     const tc__visit *v = tc__recorder_of(c)->visit;
     tc_fn *f = v && v->region->function ? c->fn : NULL;
-    while (f && f->region != v->region) f = f->next;
+    while (f && f->region != tc__region_whole(v->region)) f = f->next;
     return f;
 }
 
@@ -264,6 +414,23 @@ static int tc__fn_bring(const tc__fcall *k, const tc_tensor *t, uint32_t n) {
     return 1;
 }
 
+// A visit of its own. A body that no call can skip sees what it was given.
+static int tc__fn_apart(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
+    tc_tensor few[TC__FEW];
+    tc__fcall own = *k;
+    uint32_t n = k->n_in + k->n_to;
+    if (k->f->demoted) return tc__fn_visit(k, found, out);
+    tc_tensor *seen = tc__tensors_new(k->f->ctx, few, n);
+    int ok = seen && tc__fn_see_all(k, seen);
+    own.seen = seen;
+    if (ok) {
+        ok = tc__fn_visit(&own, found, out);
+        tc__fn_unsee(k, seen, n);
+    }
+    tc__tensors_free(k->f->ctx, seen, few, n);
+    return ok;
+}
+
 // A call that no entry serves yet.
 static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
     tc_tensor few[TC__FEW];
@@ -271,7 +438,7 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
     uint32_t n = k->n_out + k->n_to;
     tc_tensor *out = tc__tensors_new(c, few, n);
     if (!out) return 0;
-    int ok = isolated ? tc__fn_visit(k, found, out) : tc__fn_inline(k, out);
+    int ok = isolated ? tc__fn_apart(k, found, out) : tc__fn_inline(k, out);
     tc__tensors_free(c, out, few, n);
     return ok;
 }
@@ -294,7 +461,9 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
+    // Behind a write that failed, the ops of the body tell whether they depend on it.
+    int skips = e && e->checked && !tc__core_of(f->ctx)->refused;
+    if (skips && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
         return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
@@ -321,8 +490,10 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     tc__site_set(c, k->site);
     if (k->out && k->n_out <= TC__FN_TENSORS)
         for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
-    int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k) && tc__fn_run(k);
-    return tc__unit_end(c, outer, ok);
+    int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k);
+    int ran = ok && tc__fn_run(k);
+    for (uint32_t i = 0; ok && !ran && i < k->n_to; i++) tc__refuse(c, k->to[i]);
+    return tc__unit_end(c, outer, ran);
 }
 
 // ---- making ----
@@ -331,7 +502,7 @@ static void tc__fn_forget_region(tc_fn *f) {
     tc__region **at = &tc__recorder_of(f->ctx)->region;
     while (*at != f->region) at = &(*at)->next;
     *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
+    tc__region_free_all(f->ctx, f->region);
 }
 
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,

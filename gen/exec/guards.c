@@ -24,10 +24,6 @@ static void tc__path_close(tc_ctx *c, tc__visit *v) { TC__VEC_FREE(c, v->path); 
 
 // ---- words ----
 
-static void tc__put_site(tc__text *t, tc__site s) {
-    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
-}
-
 // "f32[s0,64] contiguous", "f32[64,s0] strides [1,64]"
 static void tc__put_shape(tc__text *t, const tc__shape *s) {
     const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;

@@ -57,7 +57,7 @@ static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
 
 static int tc__host_input_open(tc__host *h, int i) {
     const tc__tensor *m = tc__tensor_need(h->c, "host_call", h->t[i]);
-    if (!m) return 0;
+    if (!m || !tc__is_told(h->c, "host_call", h->t[i])) return 0;
     const tc__layout *l = tc__layout_at(h->c, m->layout);
     tc__host_input *in = &h->input[i];
     tc_buffer *b = &h->buffer[i];
@@ -88,9 +88,9 @@ static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
     char text[64];
     int ok = 1;
     for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
-    h->c->hosting++;
+    ok = ok && tc__depth_enter(h->c, &h->c->hosting, "host_call", "");
     tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
-    h->c->hosting--;
+    if (ok) tc__depth_leave(h->c, &h->c->hosting);
     tc__host_close(h);
     if (!status) return ok;
     return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",

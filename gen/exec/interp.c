@@ -234,6 +234,20 @@ static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int6
     for (int64_t i = 0; i < n; i++) out[i] = v + i * step;
 }
 
+// x / y, or x % y. Lanes beside each other mostly have one quotient: a lane whose remainder by that of the
+// lane before is in range needs no division.
+static void tc__expr_divide_lanes(tc__expr_op op, int64_t *x, const int64_t *y, int64_t n) {
+    int64_t q = 0, by = 0, whole = 0; // whole = q * by
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = x[i] - whole;
+        if (y[i] != by || rest < 0 || rest >= by) {
+            by = y[i], q = tc__ix_floor_div(x[i], by), whole = q * by;
+            rest = x[i] - whole;
+        }
+        x[i] = op == TC__EXPR_DIV ? q : rest;
+    }
+}
+
 static void tc__expr_apply_lanes(tc__expr_op op, int64_t *x, const int64_t *y, int64_t n) {
     if (op == TC__EXPR_ADD) {
         for (int64_t i = 0; i < n; i++) x[i] += y[i];
@@ -241,6 +255,10 @@ static void tc__expr_apply_lanes(tc__expr_op op, int64_t *x, const int64_t *y, i
     }
     if (op == TC__EXPR_MUL) {
         for (int64_t i = 0; i < n; i++) x[i] *= y[i];
+        return;
+    }
+    if (op == TC__EXPR_DIV || op == TC__EXPR_MOD) {
+        tc__expr_divide_lanes(op, x, y, n);
         return;
     }
     for (int64_t i = 0; i < n; i++) tc__expr_apply(op, &x[i], y[i]);

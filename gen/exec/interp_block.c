@@ -51,6 +51,7 @@ typedef struct tc__isa {
     tc__convert_fn in[TC_DTYPE_COUNT], out[TC_DTYPE_COUNT];
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
+    const char *(*fault)(void); // what its compiler changed
 } tc__isa;
 
 // One register element of any class.

@@ -31,6 +31,9 @@
 
 #include "out/interp_table.inc"
 
+#define TC__FLOAT_FAULT TC__LOOP_FN const char *TC__LN(float_fault)(void)
+#include "base/float_check.c"
+
 // The table of an instruction set from the loops named by TC__LN.
 #define TC__ISA(NAME, LANES, TRUTH)                                                        \
     {                                                                                      \
@@ -56,9 +59,8 @@
              NULL},                                                                        \
             {{TC__LN(uniform_f32), TC__LN(uniform_f64)},                                   \
              {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
-        {                                                                                  \
-            TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)         \
-        }                                                                                  \
+            {TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)},      \
+            TC__LN(float_fault)                                                            \
     }
 
 static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
@@ -135,6 +137,8 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 
 #    include "out/interp_table.inc"
 
+#    include "base/float_check.c"
+
 static const tc__isa tc__isa_vector =
     TC__ISA(TC__X86 ? "avx2" : "neon", TC__BLOCK_VECTOR, -1);
 #endif
@@ -145,6 +149,7 @@ static const tc__isa tc__isa_vector =
 #endif
 
 // Names of the vocabulary that mean something else, or nothing, below.
+#undef TC__FLOAT_FAULT
 #undef TC_F32
 #undef TC_F64
 #undef TC_I32
@@ -161,7 +166,7 @@ static const tc__isa *tc__isa_best(unsigned cpu) {
 #if TC__X86 && TC__GNUC
     if ((cpu & TC__CPU_WIDE) == TC__CPU_WIDE) return &tc__isa_vector;
 #elif TC__ARM64 && TC__GNUC
-    return &tc__isa_vector;
+    if (cpu & TC__CPU_NEON) return &tc__isa_vector;
 #endif
     (void)cpu;
     return &tc__isa_scalar;

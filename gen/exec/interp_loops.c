@@ -168,10 +168,10 @@
             for (; i < n; i++) d[i] = OUT;                                                 \
         }
 
-// The random words of the elements at i.
+// The random words of the elements at i, each of which takes `words`.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
-                                        uint64_t seed, uint64_t draw) {                    \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], int words, const tc__reg *x,          \
+                                        int64_t i, uint64_t seed, uint64_t draw) {         \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -179,7 +179,7 @@
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
             w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
-            TC_N(philox_u32)(w, draw, seed);                                               \
+            TC_N(draw_u32)(w, words, draw, seed);                                          \
         }
 #endif
 
@@ -260,7 +260,7 @@ TC__LOOP_FN void TC__LN(uniform_f32)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 1, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(uniform_f32)(w[0]));
     }
 }
@@ -269,7 +269,7 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words32)(w, x, i, seed, draw);
+        TC__LN(words32)(w, 2, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(normal_f32)(w[0], w[1]));
     }
 }
@@ -287,7 +287,7 @@ TC__LOOP_FN void TC__LN(uniform_f64)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 2, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(uniform_f64)(w[0], w[1]));
     }
 }
@@ -296,7 +296,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
                                     int64_t n) {
     for (int64_t i = 0; i < n; i += TC_LANES) {
         TC_U32 w[4];
-        TC__LN(words64)(w, x, i, seed, draw);
+        TC__LN(words64)(w, 4, x, i, seed, draw);
         TC_N(st_f64)((double *)d + i, TC_N(normal_f64)(w[0], w[1], w[2], w[3]));
     }
 }

@@ -21,7 +21,7 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
     if (!k) return 0;
     c->kernels = k;
-    c->target = config->baseline ? TC__EMIT_PLAIN : tc__emit_of(tc__cpu_of(c));
+    c->target = tc__emit_of(tc__cpu_of(c));
     k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
     tc__desk_open(&k->desk, c, k->library);
     return k->library != NULL;
@@ -98,7 +98,6 @@ static int tc__job_order(tc__job *j, tc__launch *l) {
     if (known <= 0) return !known;
     j->ctx->stats.memory_hits++;
     tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
-    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, j->order.at[i].text.at);
     return 1;
 }
 
@@ -133,6 +132,20 @@ static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }
 
+// The texts on the log channel "output_code", each once, wherever its code comes from.
+static void tc__job_show(const tc__job *j, const tc__program *p) {
+    uint32_t shown = 0;
+    if (!tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE)) return;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        if (l->order == UINT32_MAX) continue;
+        const tc__order *o = &j->order.at[l->order];
+        tc__log_kernel(j->ctx, &p->graph, l->group, (uint32_t)i, o->symbol,
+                       l->order < shown ? NULL : o->text.at);
+        if (l->order >= shown) shown = l->order + 1;
+    }
+}
+
 static size_t tc__job_open_orders(const tc__job *j) {
     size_t n = 0;
     for (size_t i = 0; i < j->order.count; i++) n += !j->order.at[i].settled;
@@ -153,6 +166,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     }
     c->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_TEXT, start, NULL);
+    if (ok) tc__job_show(j, p);
     if (ok) return j;
     if (j) tc__job_free(j);
     return NULL;
@@ -161,8 +175,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
 static void tc__job_load(tc__job *j, tc__desk *k) {
     for (size_t i = 0; i < j->order.count; i++) {
         tc__order *o = &j->order.at[i];
-        if (o->settled || !tc__order_load(k, j, o)) continue;
-        tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, o->text.at);
+        if (!o->settled) (void)tc__order_load(k, j, o);
     }
 }
 
@@ -197,7 +210,7 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
 static int tc__unit_close(tc__job *j, tc__unit *u) {
     if (!u->count) return 1;
     int ok = tc__unit_print(j, u);
-    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, u->text.at);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_UNIT, u->text.at);
     if (!TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
     memset(u, 0, sizeof *u);
     return ok;
@@ -250,7 +263,8 @@ static void tc__job_count(const tc__job *j) {
     }
 }
 
-// The launches get what there is; the job is done with.
+// The launches get what there is; the job is done with. Where some of it may come later, that is
+// asked for at later runs.
 static void tc__program_take(tc__program *p, tc__job *j) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
@@ -258,7 +272,15 @@ static void tc__program_take(tc__program *p, tc__job *j) {
             tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
     }
     tc__job_count(j);
+    p->chances = 0; // of another text, which is still to be compared
+    p->ctx->stats.fallbacks -= p->postponed;
+    p->postponed = j->postponed;
     tc__job_free(j);
+}
+
+// Whether a program is done with, once it has taken what there was.
+static tc__tier tc__program_tier(const tc__program *p) {
+    return p->postponed ? TC__TIER_RESTING : TC__TIER_FINAL;
 }
 
 // What process and disk have of the orders; gives how many are still open.
@@ -275,8 +297,8 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
     return missing;
 }
 
-// Gives the launches of the program their compiled code where that is to be had.
-static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+static void tc__program_compile_now(tc__program *p, const char *name,
+                                    tc__compile_what what) {
     tc__desk *k = &p->ctx->kernels->desk;
     if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
     tc__job *j = tc__program_order(p, what);
@@ -284,11 +306,17 @@ static void tc__program_compile(tc__program *p, const char *name, tc__compile_wh
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
     if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
+    if (what == TC__COMPILE_ALL) p->tier = tc__program_tier(p);
 }
 
-// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
-// will be none.
-static int tc__program_compile_later(tc__program *p, const char *name) {
+// Gives the launches of the program their compiled code where that is to be had.
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    tc__calm calm = tc__calm_begin();
+    tc__program_compile_now(p, name, what);
+    tc__calm_end(calm);
+}
+
+static int tc__program_give(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
     tc__program_recall(p, tc__desk_is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
@@ -302,7 +330,17 @@ static int tc__program_compile_later(tc__program *p, const char *name) {
         tc__job_build(k, j);
     }
     tc__program_take(p, j);
+    p->tier = tc__program_tier(p);
     return 0;
+}
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__calm calm = tc__calm_begin();
+    int given = tc__program_give(p, name);
+    tc__calm_end(calm);
+    return given;
 }
 
 // Why there is no code where there should be: the compiler's words, or where they were logged.
@@ -315,14 +353,23 @@ static const char *tc__compiler_trouble(tc_ctx *c) {
 static void tc__program_arrive(tc__program *p) {
     tc__job *j = (tc__job *)p->job;
     if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
-        p->tier = TC__TIER_FINAL;
         p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
         tc__program_take(p, j);
+        p->tier = tc__program_tier(p);
     } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
         p->tier = TC__TIER_POSTPONED;
         tc__job_free(j);
     }
     if (p->tier != TC__TIER_BUILDING) p->job = NULL;
+}
+
+// The compiler could not work when this was to be compiled: once it has rested it is asked again.
+static void tc__program_try_again(tc__program *p, const char *name) {
+    if (tc__library_rests(p->ctx->kernels->library)) return;
+    if (p->ctx->stance != TC_STANCE_EAGER_THEN_COMPILE)
+        tc__program_compile(p, name, TC__COMPILE_ALL);
+    else if (tc__program_compile_later(p, name))
+        p->tier = TC__TIER_BUILDING;
 }
 
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
@@ -344,10 +391,9 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     if (n && out->size) tc__put(out, "%s", tc__next_file);
     if (n) tc__put_numerics(out, p->numerics);
     if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
-    most += !most;
-    tc__free(c, groups, most * sizeof *groups);
-    tc__free(c, symbols, most * sizeof *symbols);
-    tc__free(c, names, most * NAME);
+    TC__FREE_ARRAY(c, groups, most);
+    TC__FREE_ARRAY(c, symbols, most);
+    TC__FREE_ARRAY(c, names, most * NAME);
     return ok;
 }
 
@@ -402,6 +448,8 @@ static int tc__program_compile_later(tc__program *p, const char *name) {
 }
 
 static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__program_try_again(tc__program *p, const char *name) { (void)p, (void)name; }
 
 static void tc__kernels_wait(tc_ctx *c) { (void)c; }
 

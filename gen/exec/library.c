@@ -20,6 +20,13 @@ typedef struct tc__choice {
     tc__chosen chosen;
 } tc__choice;
 
+// After a failure that may pass (no memory, no space, a compiler that hangs) the compiler is let
+// alone for a while, which doubles until it works again: what waits for code runs interpreted.
+typedef struct tc__rest {
+    uint64_t until; // ns
+    uint64_t pause; // the last one; 0 = the compiler worked
+} tc__rest;
+
 typedef struct tc__workshop tc__workshop; // exec/workshop.c
 
 typedef struct tc__library {
@@ -42,6 +49,7 @@ typedef struct tc__library {
     TC__VEC(tc__choice) choice;
     tc__map chosen; // first 8 bytes of the digest -> index in choice
     int warned;
+    tc__rest rest;
 } tc__library;
 
 typedef struct tc__desk {
@@ -72,6 +80,7 @@ typedef struct tc__order {
     int known;           // 1 = the process had it
     int chosen;          // of a trial: it is to be on disk
     int settled;         // 1 = `run` is the answer
+    int postponed;       //   for now: to be tried again
     tc__dl_function run; // NULL = interpret
 } tc__order;
 
@@ -97,6 +106,7 @@ typedef struct tc__job {
     uint32_t spans;
     uint64_t cc_ns, load_ns;                   // out
     uint64_t compiles, disk_hits, disk_misses; // out
+    uint32_t postponed;                        // out: orders that are
     volatile uint32_t state;                   // of exec/workshop.c
     struct tc__job *next;
 } tc__job;
@@ -189,9 +199,51 @@ static int tc__desk_find(tc__desk *k) {
     return k->cc != NULL;
 }
 
-// Finds compiler and cache; 0 = no compiler at all.
+// ---- rests ----
+
+enum { TC__REST_FACTOR = 4 }; // of the time that was lost, so at most a fifth of it is
+#    define TC__REST_LEAST UINT64_C(1000000000)
+#    define TC__REST_MOST  UINT64_C(3600000000000)
+
+static int tc__library_rests(tc__library *b) {
+    tc__library_lock(b);
+    uint64_t until = b->rest.until;
+    tc__library_unlock(b);
+    return until && tc__now_ns() < until;
+}
+
+// The compiler worked, or failed for good; or it failed for what may pass, after `lost` ns.
+static void tc__library_rest(tc__desk *k, int passes, uint64_t lost, const char *why) {
+    tc__library *b = k->library;
+    tc__library_lock(b);
+    tc__rest *r = &b->rest;
+    uint64_t pause = passes ? 2 * r->pause : 0;
+    if (passes && pause < TC__REST_FACTOR * lost) pause = TC__REST_FACTOR * lost;
+    if (passes && pause < TC__REST_LEAST) pause = TC__REST_LEAST;
+    if (pause > TC__REST_MOST) pause = TC__REST_MOST;
+    int first = passes && !r->pause;
+    r->pause = pause, r->until = passes ? tc__now_ns() + pause : 0;
+    tc__library_unlock(b);
+    if (first)
+        tc__warn(
+            k->ctx,
+            "the compiler cannot work now, and is asked again in %u s; kernels run in the "
+            "interpreter until then, with the same results: %s",
+            (unsigned)(pause / 1000000000u), why ? why : "?");
+    else if (passes)
+        tc__log(k->ctx, TC__LOG_PERF, "the compiler is asked again in %u s: %s",
+                (unsigned)(pause / 1000000000u), why ? why : "?");
+}
+
+// Finds compiler and cache; 0 = no compiler at all, or none for now.
 static int tc__desk_ready(tc__desk *k) {
-    return tc__desk_find(k) && tc__cc_identity(k->cc) != NULL;
+    if (!tc__desk_find(k)) return 0;
+    if (tc__cc_is_known(k->cc)) return 1;
+    if (tc__library_rests(k->library)) return 0;
+    uint64_t start = tc__now_ns();
+    if (tc__cc_identity(k->cc)) return 1;
+    if (k->cc->passes) tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
+    return 0;
 }
 
 // The same, but never starts a program: 0 also where the compiler would have to be asked.
@@ -250,6 +302,13 @@ static int tc__order_known(tc__library *b, tc__order *o) {
     if (e) o->run = e->run, o->settled = o->known = 1;
     tc__library_unlock(b);
     return o->settled;
+}
+
+// There is no code for it, and may be later.
+static void tc__order_postpone(tc__job *j, tc__order *o) {
+    if (o->settled) return;
+    o->run = NULL, o->settled = o->postponed = 1;
+    j->postponed++;
 }
 
 // Under the lock.
@@ -352,20 +411,31 @@ static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
              o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
 }
 
+// A unit without code for what may pass: its kernels are tried again.
+static void tc__unit_postpone(tc__job *j, const tc__unit *u) {
+    for (uint32_t i = 0; i < u->count; i++)
+        tc__order_postpone(j, &j->order.at[u->order[i]]);
+}
+
 // The object of one unit becomes code; kernels that are not in it are interpreted.
 static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u, tc__blob *so) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
     tc__library_lock(b);
     tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
-    int whole = m != NULL;
-    for (uint32_t i = 0; i < u->count; i++) {
+    int whole = m != NULL, passes = so->size && !m && b->modules.passes;
+    for (uint32_t i = 0; i < u->count && !passes; i++) {
         tc__order *o = &j->order.at[u->order[i]];
         tc__dl_function run = tc__code_of(m, o->symbol);
         whole &= run != NULL;
         tc__order_settle(b, o, run);
     }
     tc__library_unlock(b);
+    if (passes) {
+        tc__unit_postpone(j, u);
+        tc__library_rest(k, 1, tc__now_ns() - start, "compiled kernels cannot be loaded");
+        return;
+    }
     if (whole && !j->trial) tc__unit_publish(k, j, u, so);
     const tc__order *first = &j->order.at[u->order[0]];
     if (j->trial) {
@@ -389,23 +459,34 @@ static void tc__units_build(tc__desk *k, tc__job *j, tc__unit *u, size_t n) {
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
-    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
+    int built = tc__cc_build_all(k->cc, source, size, (int)n, so);
     tc__job_span(j, start, 1);
     j->compiles += n;
-    int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
+    int wanted = !k->cancel || !tc__atomic_load32(k->cancel), passes = k->cc->passes;
+    if (!built && passes && wanted)
+        tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
+    if (built) tc__library_rest(k, 0, 0, NULL);
     for (size_t i = 0; i < n; i++) {
-        if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
+        if (!so[i].at && passes)
+            tc__unit_postpone(j, &u[i]);
+        else if (wanted || so[i].at)
+            tc__unit_load(k, j, &u[i], &so[i]);
         tc__blob_free(k->ctx, &so[i]);
     }
 }
 
 // Compiles the units of the job. Orders that get no code are to be interpreted.
 static void tc__job_build(tc__desk *k, tc__job *j) {
-    if (!tc__desk_ready(k)) {
-        tc__library_warn(k, "no compiler can be used", k->cc ? k->cc->why.at : NULL);
+    int ready = tc__desk_ready(k);
+    if (!ready && k->cc && !k->cc->passes && !tc__library_rests(k->library)) {
+        tc__library_warn(k, "no compiler can be used", k->cc->why.at);
         return;
     }
     for (size_t i = 0, n; i < j->unit.count; i += n) {
+        if (!ready || tc__library_rests(k->library)) {
+            tc__unit_postpone(j, &j->unit.at[i]), n = 1;
+            continue;
+        }
         n = j->unit.count - i < TC__UNIT_MOST ? j->unit.count - i : (size_t)TC__UNIT_MOST;
         tc__units_build(k, j, &j->unit.at[i], n);
     }

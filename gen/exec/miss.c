@@ -49,6 +49,8 @@ static int tc__miss_given(tc_fn *f, const tc__entry *e, uint32_t n) {
             tc__fn_missed(f, TC_MISS_ALIAS, (int)i, -1, was->alias, now->alias);
         else if (was->constant != now->constant)
             tc__fn_missed(f, TC_MISS_CONST, (int)i, -1, 0, 0);
+        else if (e->writes && n == e->given.count && e->at.at[i] != tc__given_at(f, i))
+            tc__fn_missed(f, TC_MISS_ALIAS, (int)i, -1, was->alias, now->alias);
         else
             continue;
         return 1;

@@ -134,15 +134,65 @@ static uint64_t tc__key_f64(const void *x, int64_t i) {
     return tc__float_key(bits, 64);
 }
 
+// The first of x[i, n) that may stand before x[of], n = none, by the type's own comparison, with which NaN
+// may always: the keys decide. Nearly all elements of a row are behind, so 32 at once are looked at where
+// the compiler has vectors.
+typedef int64_t (*tc__pass_fn)(const void *x, int64_t i, int64_t n, int64_t of);
+
+enum { TC__PASSED = 32 };
+
+#define TC__PASS_ONE(T, IS_BEHIND)                                                         \
+    while (i < n && x[i] IS_BEHIND x[of]) i++;                                             \
+    return i
+#if TC__GNUC
+#    define TC__PASS(name, T, MASK, IS_BEHIND)                                             \
+        static int64_t name(const void *row, int64_t i, int64_t n, int64_t of) {           \
+            typedef T vector __attribute__((vector_size(32)));                             \
+            typedef MASK truth __attribute__((vector_size(32)));                           \
+            enum { W = 32 / sizeof(T) };                                                   \
+            const T *x = (const T *)row;                                                   \
+            const vector none = {0}, last = none + x[of];                                  \
+            for (; i + TC__PASSED <= n; i += TC__PASSED) {                                 \
+                truth behind = ~(truth)none;                                               \
+                int64_t all[4];                                                            \
+                for (int k = 0; k < TC__PASSED; k += W) {                                  \
+                    vector v;                                                              \
+                    memcpy(&v, x + i + k, sizeof v);                                       \
+                    behind &= (truth)(v IS_BEHIND last);                                   \
+                }                                                                          \
+                memcpy(all, &behind, sizeof all);                                          \
+                if ((all[0] & all[1] & all[2] & all[3]) != -1) break;                      \
+            }                                                                              \
+            TC__PASS_ONE(T, IS_BEHIND);                                                    \
+        }
+#else
+#    define TC__PASS(name, T, MASK, IS_BEHIND)                                             \
+        static int64_t name(const void *row, int64_t i, int64_t n, int64_t of) {           \
+            const T *x = (const T *)row;                                                   \
+            TC__PASS_ONE(T, IS_BEHIND);                                                    \
+        }
+#endif
+TC__PASS(tc__pass_up_i32, int32_t, int32_t, >=)
+TC__PASS(tc__pass_up_i64, int64_t, int64_t, >=)
+TC__PASS(tc__pass_up_f32, float, int32_t, >=)
+TC__PASS(tc__pass_up_f64, double, int64_t, >=)
+TC__PASS(tc__pass_down_i32, int32_t, int32_t, <=)
+TC__PASS(tc__pass_down_i64, int64_t, int64_t, <=)
+TC__PASS(tc__pass_down_f32, float, int32_t, <=)
+TC__PASS(tc__pass_down_f64, double, int64_t, <=)
+#undef TC__PASS
+#undef TC__PASS_ONE
+
 static const struct tc__key_row {
     int dtype;
     uint64_t (*key)(const void *x, int64_t i);
-    uint64_t mask; // bits of a key
+    uint64_t mask;       // bits of a key
+    tc__pass_fn pass[2]; // of an ascending and a descending order
 } tc__keys[] = {
-    {TC_I32, tc__key_i32, UINT32_MAX},
-    {TC_I64, tc__key_i64, UINT64_MAX},
-    {TC_F32, tc__key_f32, UINT32_MAX},
-    {TC_F64, tc__key_f64, UINT64_MAX},
+    {TC_I32, tc__key_i32, UINT32_MAX, {tc__pass_up_i32, tc__pass_down_i32}},
+    {TC_I64, tc__key_i64, UINT64_MAX, {tc__pass_up_i64, tc__pass_down_i64}},
+    {TC_F32, tc__key_f32, UINT32_MAX, {tc__pass_up_f32, tc__pass_down_f32}},
+    {TC_F64, tc__key_f64, UINT64_MAX, {tc__pass_up_f64, tc__pass_down_f64}},
 };
 
 static const struct tc__key_row *tc__key_of(const tc__opaque *o) {
@@ -274,7 +324,8 @@ static const tc__keyed *tc__select_row(const tc__opaque *o, const void *x, int64
     tc__keyed *heap = (tc__keyed *)(void *)scratch, v;
     for (int64_t i = 0; i < k; i++) heap[i].key = row->key(x, i) ^ turn, heap[i].at = i;
     for (int64_t i = k / 2; i-- > 0;) tc__heap_down(heap, k, i);
-    for (int64_t i = k; i < n; i++) {
+    tc__pass_fn pass = row->pass[turn != 0];
+    for (int64_t i = k; (i = pass(x, i, n, heap[0].at)) < n; i++) {
         v.key = row->key(x, i) ^ turn, v.at = i;
         if (v.key >= heap[0].key) continue;
         heap[0] = v;

@@ -4,10 +4,12 @@
 typedef enum tc__option_kind {
     TC__OPTION_FLAG,
     TC__OPTION_NUMBER,
-    TC__OPTION_WORD, // one of `words`, as its index
+    TC__OPTION_EVERY, // one in so many; without a number each
+    TC__OPTION_WORD,  // one of `words`, as its index
     TC__OPTION_TEXT
 } tc__option_kind;
 
+#define TC__ISAS  "native,avx2,baseline"
 #define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
 
 typedef enum tc__mode { // in the order of TC__MODES
@@ -29,7 +31,10 @@ typedef enum tc__mode { // in the order of TC__MODES
       "compiled kernels live in memory only")                                              \
     X(no_fusion, "TC_NO_FUSION", FLAG, "0,1", "0", "one kernel per op")                    \
     X(passes_off, "TC_PASSES_OFF", TEXT, "text", "", "graph passes to leave out, or all")  \
-    X(baseline, "TC_BASELINE", FLAG, "0,1", "0", "emit for the oldest CPU of this kind")   \
+    X(isa, "TC_ISA", TEXT, TC__ISAS, "native",                                             \
+      "instructions of the CPU that may be used at most")                                  \
+    X(memory_mb, "TC_MEMORY_MB", NUMBER, "number", "192",                                  \
+      "megabytes that recordings and programs may hold; then the oldest go")               \
     X(compile_threads, "TC_COMPILE_THREADS", NUMBER, "number",                             \
       "half the cores, at most 4", "programs compiled in the background at once")          \
     X(compile_ms, "TC_COMPILE_MS", NUMBER, "number", "60000",                              \
@@ -52,8 +57,9 @@ typedef enum tc__mode { // in the order of TC__MODES
       "f16 and bf16 are rounded after every op, as in eager code")                         \
     X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
       "threads that one kernel may use")                                                   \
-    X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
-      "first runs of compiled code are compared with the interpreter's")                   \
+    X(verify, "TC_VERIFY", EVERY, "number", "0",                                           \
+      "first runs of compiled code, and one run in so many, are compared with the "        \
+      "interpreter's")                                                                     \
     X(suppress_errors, "TC_SUPPRESS_ERRORS", FLAG, "0,1", "0",                             \
       "where a registered backend fails the interpreter goes on")                          \
     X(autotune_seconds, "TC_AUTOTUNE_SECONDS", NUMBER, "number", "10",                     \
@@ -242,7 +248,8 @@ static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, siz
         const tc_option_info *row = &tc__options[i];
         if (!row->of_region || strlen(row->name) != name_size) continue;
         if (memcmp(row->name, name, name_size)) continue;
-        if (!equal && tc__option_fields[i].kind == TC__OPTION_FLAG)
+        if (!equal && (tc__option_fields[i].kind == TC__OPTION_FLAG ||
+                       tc__option_fields[i].kind == TC__OPTION_EVERY))
             value = "1", value_size = 1;
         if (!strcmp(row->name, "backend")) {
             const char *known = tc__backend_name(c, value, value_size);

@@ -224,7 +224,7 @@ TCDEF const char *tc_profile_text(tc_ctx *c) {
     tc__profile_order(p, at);
     tc__put_profile_head(t, p);
     for (size_t i = 0; i < p->row.count; i++) tc__put_profile_row(t, p, &p->row.at[at[i]]);
-    tc__free(c, at, (p->row.count ? p->row.count : 1) * sizeof *at);
+    TC__FREE_ARRAY(c, at, p->row.count);
     return t->at;
 }
 

@@ -2,291 +2,6 @@
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
 
-// What is known of a launch by measuring.
-typedef enum tc__tuned {
-    TC__TUNED_NOT,   // nobody asked
-    TC__TUNED_OPEN,  // it is to be measured
-    TC__TUNED_HERE,  // it was
-    TC__TUNED_KNOWN, // process or disk knew
-    TC__TUNED_LATE   // there was no time for it
-} tc__tuned;
-
-typedef struct tc__launch {
-    tc__group *group;   // owned by the program
-    tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
-    tc__kernel_fn run;  // NULL = interpret
-    tc__kernel_fn held; // while it is interpreted to compare
-    tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel
-    tc__custom_launch *custom; //   if it is the user's; NULL = another
-    void **buf;                // base pointers by buffer; arena of the program
-    tc__kargs args;
-    int64_t items, grain;  // work items, and how many of them are worth a thread
-    uint32_t order;        // of the program's job, while there is one
-    uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
-    tc__tuned tuned;
-    tc__chosen chosen; // HERE, KNOWN
-} tc__launch;
-
-typedef struct tc__output {
-    uint32_t position; // of the visit; UINT32_MAX = write-back
-    uint32_t external; // write-back and alias: which external
-    uint32_t node;
-    uint32_t layout;
-    uint32_t first;       // the output in whose memory the node is computed: this one, or
-                          // an earlier one of the same node
-    int view;             // shows memory of another result: may share its storage
-    int alias;            // 1 = a view of the external's memory, nothing to compute
-    int64_t offset;       //   and where it begins there, in elements
-    size_t bytes;         // of its storage
-    int copy;             // 1 = not first, but memory of its own
-    int direct;           // write-back of a node that is no other output: the kernel writes
-                          // the external's memory itself
-    tc__storage *kept[2]; // storage of earlier runs, reused when nobody else holds it
-    tc__storage *storage; // of this run
-} tc__output;
-
-// An address that is looked up anew for every run: an input's, or an output's.
-typedef struct tc__address {
-    void **at;       // in some launch's `buf`
-    int output;      // 1 = `source` is an output, 0 = an external or an earlier result
-    uint32_t source; // index
-} tc__address;
-
-typedef enum tc__tier {
-    TC__TIER_FINAL,     // its launches have all the code they will get
-    TC__TIER_POSTPONED, // made in a stance that does not compile
-    TC__TIER_BUILDING   // compiled in the background
-} tc__tier;
-
-// Whether kernels of a program are tuned: "max-autotune".
-typedef enum tc__autotune {
-    TC__AUTOTUNE_OFF,
-    TC__AUTOTUNE_RECALL, // as far as it is known how
-    TC__AUTOTUNE_SEARCH  // the first run measures what is not
-} tc__autotune;
-
-typedef struct tc__program {
-    tc_ctx *ctx;
-    uint32_t number; // in its region, in the order of making
-    tc__arena arena;
-    tc__ixpool ix;
-    tc__graph graph;
-    tc__plan plan;
-    uint32_t externals;
-    const tc__shape **inputs; // by external, then by position (NULL = dense)
-    TC__VEC(tc__launch) launch;
-    TC__VEC(tc__output) output;
-    TC__VEC(tc__address) address;
-    TC__VEC(uint32_t) assumed;  // positions it left out: an earlier segment stored them
-    TC__VEC(tc__run_arg) arg;   // by slot of ARG
-    TC__VEC(tc__value) arg_now; //   and their values in this run
-    TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
-    int exact;                  // it is for the sizes of one visit alone
-    int laid_out;
-    const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
-    uint8_t *memory;   // the arena of intermediates
-    size_t memory_bytes;
-    uint8_t *scratch;     // worker scratch
-    size_t scratch_bytes; // of one worker
-    size_t scratch_total; // of all
-    void **scratch_at;    // by worker
-    int64_t flag[3];      // CHECK: site + 1, value, limit
-    char *source;         // emitted C of all kernels, owned; NULL = none
-    size_t source_size;
-    const tc__backend *backend; // NULL = of an eager op
-    tc__foreign *foreign;       // what a registered backend has of it; owned
-    int device;                 // that it runs on, 0 = the host,
-    tc__remote *remote;         //   and what it has of that; NULL = the host
-    int threads;                // that a kernel may use; 0 = all
-    int numerics;               // tc_numerics that its code is made for
-    int round_each_op;          // its graph has the roundings of eager code
-    int allow_tf32;             // its products on a device may round f32
-    int verify;    // 1 = its first compiled run is compared with the interpreter
-    tc__tier tier; // whether it waits for code
-    tc__autotune autotune;
-    uint64_t tune_ns; // that measuring took
-    void *job;        // BUILDING: the tc__job that will have it
-    int overlaps;     // a written external shares memory with another one
-    int customs;      // launches of custom ops
-    int counted;      // its arena is in tc_stats
-    tc_stats before;  // of the context when making it began
-    tc_stats after;   //   and ended
-    uint64_t runs, run_ns;
-    uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
-} tc__program;
-
-// Whether a program writes externals in place: only what ends a region or is eager does.
-typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
-
-// ---- targets ----
-
-static int tc__program_output(tc__program *p, const tc__output *o, const tc__node *n) {
-    tc__output out = *o;
-    out.node = n->id;
-    return TC__PUSH(p->ctx, p->output, out);
-}
-
-// The output in whose memory `node` is computed, UINT32_MAX = none.
-static uint32_t tc__output_of(const tc__program *p, uint32_t node) {
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].node == node && !p->output.at[i].alias) return (uint32_t)i;
-    return UINT32_MAX;
-}
-
-// The external whose memory cell `cell` shows, UINT32_MAX if it has memory of its own.
-static uint32_t tc__cell_external(tc__builder *b, uint32_t cell) {
-    uint32_t root = tc__cell_root(b, cell);
-    return root < b->externals ? root : UINT32_MAX;
-}
-
-// A result that shows the memory of an external is a view of it, as it is outside a region; unless
-// a write to that external is still to come when the program ends.
-static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o) {
-    const tc__visit *v = b->visit;
-    uint32_t code = o->position;
-    const tc__step *s = v->path.at[code];
-    o->view = s->view != 0;
-    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
-    if (!(code & TC__EXTERNAL)) return;
-    code &= ~TC__EXTERNAL;
-    if (tc__cell_at(b, code)->version && effects == TC__NO_EFFECTS) return;
-    o->alias = 1, o->external = code;
-}
-
-static int tc__fail_number(const tc__program *p, const tc__visit *v) {
-    return tc__fail(p->ctx, TC_E_DEVICE,
-                    "%s: a number of the host is written in place by what runs on %s; "
-                    "move it there with tc_to, or write it elsewhere",
-                    v->region ? v->region->name : "eager op",
-                    tc__device_name(p->ctx, p->device));
-}
-
-static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
-                               size_t n, tc__effects effects) {
-    tc__output o;
-    for (size_t i = 0; i < n; i++) {
-        const tc__node *v = tc__cell_read(b, b->externals + position[i]);
-        memset(&o, 0, sizeof o);
-        o.position = position[i];
-        tc__output_alias(b, effects, &o);
-        if (!v || !tc__program_output(p, &o, v)) return 0;
-    }
-    for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
-        if (!tc__cell_at(b, i)->version) continue;
-        memset(&o, 0, sizeof o);
-        o.position = UINT32_MAX, o.external = i;
-        if (p->device && !p->inputs[i]->device) return tc__fail_number(p, b->visit);
-        if (!tc__program_output(p, &o, tc__cell_at(b, i)->node)) return 0;
-    }
-    return 1;
-}
-
-// Position of the first in-place write to external `e`, UINT32_MAX if none.
-static uint32_t tc__first_write(tc__builder *b, const tc__visit *v, uint32_t count,
-                                uint32_t e) {
-    for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
-        if (s->op != TC_OP_COPY_) continue;
-        if (tc__cell_external(b, tc__code_cell(b, s->in[0])) == e) return i;
-    }
-    return UINT32_MAX;
-}
-
-// External i is written and external k, on the same storage, is used afterwards: it would have to see
-// the write.
-static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v,
-                             uint32_t count) {
-    for (uint32_t i = 0; i < b->externals; i++) {
-        uint32_t at =
-            tc__cell_at(b, i)->version ? tc__first_write(b, v, count, i) : UINT32_MAX;
-        for (uint32_t k = 0; at != UINT32_MAX && k < b->externals; k++) {
-            if (k == i || v->external.at[k].alias != v->external.at[i].alias) continue;
-            p->overlaps = 1;
-            for (uint32_t s = at + 1; s < count; s++)
-                for (uint32_t j = 0; j < v->path.at[s]->n_in; j++)
-                    if (v->path.at[s]->in[j] == (TC__EXTERNAL | k))
-                        return tc__fail(
-                            p->ctx, TC_E_ALIAS,
-                            "region \"%s\": external %u is written in "
-                            "place, and external %u, used after that, shares its memory; "
-                            "tc_clone one of them",
-                            v->region ? v->region->name : "eager", (unsigned)i,
-                            (unsigned)k);
-        }
-    }
-    return 1;
-}
-
-// ---- direct write-back ----
-
-// Kernel `k` reads external `e` only where it stores buffer `out`, and before it does.
-static int tc__reads_in_place(const tc__group *k, uint32_t e, uint32_t node) {
-    const tc__node *store = NULL;
-    if (k->kind != TC__POINTWISE || k->phases != 1) return 0;
-    for (size_t i = k->body.node.count; i-- > 0;) {
-        const tc__node *n = k->body.node.at[i];
-        if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == node)
-            store = n;
-        if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != e) continue;
-        if (!store || n->attr[1] != store->attr[1]) return 0;
-    }
-    return store != NULL;
-}
-
-static int tc__uses_input(const tc__group *k, uint32_t e) {
-    for (size_t i = 0; i < k->buffer.count; i++)
-        if (k->buffer.at[i].place == TC__BUF_INPUT && k->buffer.at[i].source == e) return 1;
-    return 0;
-}
-
-static int tc__writes_node(const tc__group *k, uint32_t node) {
-    for (size_t i = 0; i < k->buffer.count; i++)
-        if (k->buffer.at[i].place == TC__BUF_NODE && k->buffer.at[i].source == node &&
-            k->buffer.at[i].written)
-            return 1;
-    return 0;
-}
-
-// Whether a run may fail half-way: by an index, or by a function of the user's.
-static int tc__may_fail(const tc__program *p) {
-    if (p->customs) return 1;
-    for (size_t i = 0; i < p->launch.count; i++)
-        if (p->launch.at[i].opaque && p->launch.at[i].opaque->row->checks) return 1;
-    for (size_t i = 0; i < p->launch.count; i++)
-        for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
-            if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
-    return 0;
-}
-
-// Memory of the user's is aligned to its elements only, and what was just read is in the caches: it is
-// not written past them.
-static void tc__store_in_place(tc__group *k, uint32_t node) {
-    for (size_t i = 0; i < k->body.node.count; i++) {
-        tc__node *n = k->body.node.at[i];
-        if (n->op != TC_OP_STORE) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_NODE && b->source == node) n->attr[2] = TC__STORE_CACHED;
-    }
-}
-
-// The last kernel may write the external itself when nobody can see the difference: it reads the
-// external only where it writes it, nobody reads it later, and the program cannot fail half-way.
-static void tc__choose_direct(tc__program *p, tc__output *o) {
-    size_t writer = p->launch.count, shared = 0;
-    if (tc__may_fail(p) || p->overlaps) return;
-    const tc__shape *l = p->inputs[o->external];
-    for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
-    for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__writes_node(p->launch.at[i].group, o->node)) writer = i;
-    if (writer == p->launch.count || shared > 1 || !l->contiguous) return;
-    for (size_t i = writer + 1; i < p->launch.count; i++)
-        if (tc__uses_input(p->launch.at[i].group, o->external)) return;
-    o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);
-    if (o->direct) tc__store_in_place(p->launch.at[writer].group, o->node);
-}
-
 // ---- making ----
 
 // Time that making the program took, all stages together.
@@ -323,8 +38,7 @@ static void tc__program_free(tc__program *p) {
         tc__group_free(c, p->launch.at[i].group);
     }
     for (size_t i = 0; i < p->output.count; i++) {
-        tc__storage_unref(c, p->output.at[i].kept[0]);
-        tc__storage_unref(c, p->output.at[i].kept[1]);
+        for (int k = 0; k < TC__KEPT; k++) tc__storage_unref(c, p->output.at[i].kept[k]);
     }
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
@@ -334,6 +48,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
+    TC__VEC_FREE(c, p->plan.of);
     if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
     if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
@@ -420,6 +135,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
     if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
     if (p->device) return 1;
+    tc__group_from_begin(l->group);
     memset(&rules, 0, sizeof rules);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -532,11 +248,10 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
-    p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
     p->plan.align = p->device ? (size_t)TC__REMOTE_ALIGN : (size_t)TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
-    tc__free(p->ctx, output, nodes ? nodes : 1);
-    tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
+    TC__FREE_ARRAY(p->ctx, output, nodes);
+    TC__FREE_ARRAY(p->ctx, k, n);
     return ok;
 }
 
@@ -550,31 +265,39 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     }
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
     if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
-    o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
+    if (o->position == UINT32_MAX)
+        o->layout = tc__code_layout(p->ctx, v, o->code, &o->offset);
+    else
+        o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
     o->bytes =
         (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
     return o->layout != 0;
 }
 
 // The address of one buffer: in the arena now, else looked up at each run.
-static int tc__program_address(tc__program *p, const tc__kbuf *b, void **at) {
+static int tc__program_address(tc__program *p, const tc__kbuf *b, const uint32_t *output_of,
+                               void **at) {
     tc__address a;
     a.at = at, a.output = b->place == TC__BUF_NODE;
-    a.source = a.output ? tc__output_of(p, b->source) : b->source;
+    a.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
+    a.source = a.output ? output_of[b->source] : b->source;
     if (b->place == TC__BUF_INPUT || (a.output && a.source != UINT32_MAX))
         return TC__PUSH(p->ctx, p->address, a);
-    if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+    if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset + a.begin;
     return 1;
 }
 
 static int tc__program_addresses(tc__program *p) {
+    uint32_t *of = tc__outputs_of(p);
+    int ok = of != NULL;
     p->address.count = 0;
-    for (size_t i = 0; i < p->launch.count; i++) {
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        for (size_t k = 0; k < l->group->buffer.count; k++)
-            if (!tc__program_address(p, &l->group->buffer.at[k], &l->buf[k])) return 0;
+        for (size_t k = 0; ok && k < l->group->buffer.count; k++)
+            ok = tc__program_address(p, &l->group->buffer.at[k], of, &l->buf[k]);
     }
-    return 1;
+    TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
+    return ok;
 }
 
 static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
@@ -649,7 +372,7 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
         ok = tc__program_launch(p, k);
     }
     tc__schedule_close(&s);
-    tc__free(p->ctx, output, p->graph.node.count ? p->graph.node.count : 1);
+    TC__FREE_ARRAY(p->ctx, output, p->graph.node.count);
     return ok;
 }
 
@@ -663,14 +386,16 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
-    for (size_t i = 0; i < n; i++) {
+    uint32_t *of = ok ? tc__outputs_of(p) : NULL;
+    for (size_t i = 0; of && i < n; i++) {
         tc__output *o = &p->output.at[i];
-        o->first = tc__output_of(p, node[i]);
+        o->first = of[node[i]];
         o->copy = !o->alias && o->first != i && !o->view && o->position != UINT32_MAX;
     }
-    if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
-    tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
-    return ok;
+    if (of) tc__log_graph(p->ctx, region, &p->graph, node, n);
+    TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
+    TC__FREE_ARRAY(p->ctx, node, n);
+    return of != NULL;
 }
 
 // What the builder learnt of run-time sizes and values.
@@ -719,8 +444,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     tc__graph_open(&recorded, p->ctx, &p->ix);
     int ok = tc__graph_open(&p->graph, p->ctx, &p->ix);
     ok = ok && tc__build(&b, &recorded, v, count) && tc__program_inputs(p, &b, count) &&
-         tc__check_overlap(p, &b, v, count) && tc__program_symbols(p, &b) &&
-         tc__program_targets(p, &b, position, positions, effects);
+         tc__program_symbols(p, &b) &&
+         tc__program_targets(p, &b, count, position, positions, effects);
+    if (ok) p->overlaps = tc__overlaps(&b);
     if (b.ctx) tc__builder_close(&b);
     ok = ok && tc__program_canon(p, v->region, &recorded);
     tc__graph_close(&recorded);
@@ -729,7 +455,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     int foreign = p->backend && p->backend->own.run;
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
-        if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
+        if (p->output.at[i].position == UINT32_MAX)
+            ok = tc__choose_direct(p, v, &p->output.at[i]);
     ok = ok && (!p->device || tc__program_remote(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }

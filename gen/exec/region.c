@@ -42,145 +42,11 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
 
 // Runs the program; its outputs become results of the visit. 0 = reported.
 static int tc__program_results(tc_ctx *c, tc__visit *v, tc__program *p) {
-    return tc__visit_results_prepare(c, v, p) && tc__program_run(p, v) &&
-           tc__visit_results(c, v, p);
-}
-
-// ---- which results are outputs ----
-
-enum { TC__SMALL_RESULT = 16 };
-
-static int tc__is_small_result(tc_ctx *c, const tc__visit *v, const tc__step *s) {
-    int64_t n = 1;
-    for (int i = 0; i < s->meta.rank; i++) n *= tc__visit_eval(c, v, s->meta.dims[i]);
-    return tc__ops[s->op].kind != TC__KIND_SOURCE && n <= TC__SMALL_RESULT;
-}
-
-// What the value of one position is made of: bytes by position, then by external.
-typedef struct tc__reach {
-    const tc__visit *v;
-    uint8_t *used; // owned by tc__reach_open's caller through tc__reach_close
-    size_t size;
-} tc__reach;
-
-static uint8_t *tc__reach_at(const tc__reach *r, uint32_t code) {
-    if (code & TC__EXTERNAL) return &r->used[r->v->path.count + (code & ~TC__EXTERNAL)];
-    return &r->used[code];
-}
-
-// Every operand of a used step is used. Operands come before: one walk down is enough.
-static void tc__reach_down(const tc__reach *r, uint32_t from) {
-    for (uint32_t i = from + 1; i-- > 0;) {
-        const tc__step *s = r->v->path.at[i];
-        for (uint32_t k = 0; k < s->n_in && r->used[i]; k++) *tc__reach_at(r, s->in[k]) = 1;
-    }
-}
-
-static int tc__reach_open(tc__reach *r, tc_ctx *c, const tc__visit *v) {
-    r->v = v, r->size = v->path.count + v->external.count;
-    r->used = TC__NEW_ARRAY(c, uint8_t, r->size);
-    return r->used != NULL;
-}
-
-static void tc__reach_close(tc__reach *r, tc_ctx *c) {
-    if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
-}
-
-// The result or external whose memory `code` shows: itself, or what it is a view of.
-static uint32_t tc__memory_of(const tc__visit *v, uint32_t code) {
-    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
-    return code;
-}
-
-// A write in place is a part of the value when what it writes to is; also one that comes
-// later, before step `count`.
-static void tc__reach_writes(tc__reach *r, uint32_t count) {
-    int more = r->v->writes;
-    while (more) {
-        more = 0;
-        for (uint32_t i = count; i-- > 0;) {
-            const tc__step *s = r->v->path.at[i];
-            if (s->op != TC_OP_COPY_ || r->used[i]) continue;
-            if (!*tc__reach_at(r, tc__memory_of(r->v, s->in[0]))) continue;
-            r->used[i] = 1, more = 1;
-        }
-        tc__reach_down(r, count - 1);
-    }
-}
-
-// All that the values of `code`s before step `count` are computed from, themselves included.
-// 0 = out of memory.
-static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, const uint32_t *code,
-                        uint32_t n, uint32_t count) {
-    if (!tc__reach_open(r, c, v)) return 0;
-    for (uint32_t i = 0; i < n; i++) *tc__reach_at(r, code[i]) = 1;
-    if (count) tc__reach_down(r, count - 1);
-    tc__reach_writes(r, count);
+    if (!tc__visit_results_prepare(c, v, p) || !tc__program_run(p, v) ||
+        !tc__visit_results(c, v, p))
+        return 0;
+    tc__refusals_settle(c, v);
     return 1;
-}
-
-// A zeros or arange that is written in place is a buffer somebody holds.
-static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
-    uint32_t root = tc__memory_of(v, copy->in[0]);
-    if (root & TC__EXTERNAL) return;
-    if (v->path.at[root]->flags & TC__STEP_OWN) used[root] = 1;
-}
-
-// The outputs of a body: what its FINISH names, and what it keeps.
-static void tc__mark_named(const tc__visit *v, const tc__step *leaf, uint8_t *used) {
-    for (uint32_t i = 0; i < leaf->n_in; i++)
-        if (!(leaf->in[i] & TC__EXTERNAL)) used[leaf->in[i]] = 1;
-    for (uint32_t i = 0; i < leaf->position; i++) {
-        const tc__step *s = v->path.at[i];
-        if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 1;
-    }
-}
-
-// used[p] = 1: an output. Not consumed by another step since it was last written, kept,
-// wanted before, small, or a buffer.
-static void tc__mark_outputs(tc_ctx *c, const tc__visit *v, uint32_t count, uint8_t *used) {
-    for (uint32_t i = 0; i < count; i++) used[i] = 1;
-    for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
-        int writes = s->op == TC_OP_COPY_;
-        for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
-            if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
-        uint32_t root = writes ? tc__memory_of(v, s->in[0]) : TC__EXTERNAL;
-        if (!(root & TC__EXTERNAL)) used[root] = 1;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
-        if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
-            used[i] = 0;
-            if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
-            if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
-            continue;
-        }
-        if (!used[i] && (tc__is_small_result(c, v, s) || (s->flags & TC__STEP_WANTED)))
-            used[i] = 1;
-    }
-}
-
-// Positions that the end of the path has to leave in memory: the first *n are not there yet, the
-// *known after them are. NULL = out of memory.
-static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *leaf,
-                                      size_t *n, size_t *known) {
-    uint32_t count = leaf->position;
-    uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
-    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
-    *n = *known = 0;
-    if (used && at) {
-        if (v->region->function)
-            tc__mark_named(v, leaf, used);
-        else
-            tc__mark_outputs(c, v, count, used);
-        for (int there = 0; there < 2; there++)
-            for (uint32_t i = 0; i < count; i++)
-                if (used[i] && there == (i < v->result_of.count && v->result_of.at[i] != 0))
-                    at[*n + *known] = i, *(there ? known : n) += 1;
-    }
-    tc__free(c, used, count ? count : 1);
-    return at;
 }
 
 // ---- programs of steps ----
@@ -199,6 +65,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
     if (!all.mode) all.mode = tc__mode_names[0];
     const tc__backend *b = tc__backend_find(c, all.backend, strlen(all.backend));
     if (!b) return tc__fail_backend(c, who, all.backend, strlen(all.backend));
+    if (!tc__backend_has_device(c, who, b)) return 0;
     int known = tc__word_in(TC__MODES, all.mode, strlen(all.mode));
     if (known < 0)
         return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
@@ -211,8 +78,12 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
                                  uint32_t n_in, tc__site site) {
     tc__call k;
+    int64_t goes_on = 1;
     memset(&k, 0, sizeof k);
     k.op = op, k.in = in, k.n_in = n_in, k.site = site;
+    // The end of a part is another step than that of its region: other results are its outputs.
+    k.attr = &goes_on, k.n_attr = op == TC_OP_FINISH && v->parted;
+    if (op != TC_OP_KEEP && !tc__visit_share(c, v, site)) return NULL;
     return tc__visit_step(c, v, &k);
 }
 
@@ -274,28 +145,6 @@ static void tc__log_times(tc_ctx *c, const tc__visit *v, const tc__program *p) {
             (unsigned)((a->load_ns - b->load_ns) / 1000));
 }
 
-static int tc__program_stores(const tc__program *p, uint32_t position) {
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].position == position) return 1;
-    return 0;
-}
-
-// Results that are small for the sizes of this visit, and were not when the program was made, are
-// outputs from now on.
-static void tc__mark_small(tc_ctx *c, tc__visit *v, const tc__step *leaf) {
-    const tc__program *p = (const tc__program *)leaf->program;
-    if (!p || v->region->function || tc__program_is_laid_out(p, v)) return;
-    for (uint32_t i = 0; i < leaf->position; i++) {
-        tc__step *s = v->path.at[i];
-        if (!s->symbolic || s->flags & TC__STEP_WANTED || tc__program_stores(p, i))
-            continue;
-        if (tc__ops[s->op].kind == TC__KIND_EFFECT || !tc__is_small_result(c, v, s))
-            continue;
-        s->flags |= TC__STEP_WANTED;
-        v->region->generation++;
-    }
-}
-
 // Whether the results of earlier segments that a program reads are in memory: what a graph break
 // stores may differ from size to size.
 static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
@@ -336,12 +185,6 @@ static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
                     v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
 }
 
-// What the last run on a device found is told before the program goes: its results may stay.
-static void tc__program_drop(tc__program *p) {
-    if (p && p->remote && p->remote->waiting) (void)tc__program_check_remote(p);
-    tc__program_free(p);
-}
-
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -361,6 +204,10 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     uint32_t number = p ? p->number : v->region->made++;
     tc__program_drop(p);
     s->program = NULL;
+    tc__programs_trim(c, v->region);
+    tc__recordings_trim(c, v);
+    size_t bytes = tc__core_of(c)->bytes;
+    uint32_t charged = v->region->programs;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
@@ -370,6 +217,9 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         return NULL;
     }
     s->program = p, s->generation = v->region->generation;
+    p->charged = v->region->programs - charged;
+    bytes = tc__core_of(c)->bytes - bytes;
+    tc__program_hold(p, bytes > SIZE_MAX / 2 ? 0 : bytes);
     c->stats.programs++;
     p->after = c->stats;
     tc__log_recompile(c, v, p, s, why);
@@ -407,13 +257,11 @@ static int tc__is_operand(const tc__step *s, uint32_t code) {
 
 // Whether the program of break `at` stores result i: it is read there, a later segment uses
 // it, or it is small and computed on the way.
-static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i,
-                              const tc__step *at) {
+static int tc__segment_stores(const tc__reach *r, uint32_t i, const tc__step *at) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
     if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
-    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
-           tc__is_small_result(c, r->v, s);
+    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
 }
 
 // The positions that the program of break `s` stores. NULL = out of memory.
@@ -423,11 +271,11 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
     if (!at) return NULL;
     if (!tc__reach_of(&r, c, v, s->in, s->n_in, s->position)) {
-        tc__free(c, at, s->position * sizeof *at);
+        TC__FREE_ARRAY(c, at, s->position);
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(c, &r, i, s)) at[(*n)++] = i;
+        if (tc__segment_stores(&r, i, s)) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
@@ -458,18 +306,19 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
         if (!at) return 0;
     }
     int ok = tc__run_step(c, v, s, at, n);
-    if (at) tc__free(c, at, s->position * sizeof *at);
+    if (at) TC__FREE_ARRAY(c, at, s->position);
     return ok;
 }
 
-// An external that the open region has written in place: its value now is that of a view recorded
+// A tensor on memory that the open region has written in place: its value now is that of a view recorded
 // here, not what its memory still holds.
 static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     const tc__tensor *m = v && v->writes ? tc__tensor_find(c, t) : NULL;
     int64_t dims[TC_MAX_RANK];
     tc__meta meta;
-    if (!m || m->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key) return t;
+    if (!m || m->storage->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key)
+        return t;
     tc__meta_of_layout(tc__layout_at(c, m->layout), &meta);
     for (int i = 0; i < meta.rank; i++) dims[i] = meta.dims[i];
     return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
@@ -493,7 +342,9 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
+    tc_tensor here[TC__MAX_OPERANDS];
+    n = tc__break_operands(c, v, t, n, here);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, here, n, site);
     return s && tc__segment(c, v, s);
 }
 
@@ -520,16 +371,36 @@ static int tc__region_value(tc_ctx *c, const char *who, tc_tensor *t, tc__site s
     return ok;
 }
 
-// Results of the visit before this one die now; what of them is still used is held by references.
-static void tc__bury_previous(tc_ctx *c, tc__visit *v) {
-    tc__visit *old = &v->region->visit[v == &v->region->visit[0]];
-    if (old->state != TC__VISIT_NONE) tc__visit_clear(c, old);
-}
-
 static int tc__any_break(const tc__visit *v) {
     for (size_t i = 0; i < v->path.count; i++)
         if (v->path.at[i]->op == TC_OP_BREAK) return 1;
     return 0;
+}
+
+enum { TC__YOUNG_RUNS = 4 }; // a loop may use a state at some visits only
+
+// A run of the program whose results are the visit's, and may be read late. 0 = reported.
+static int tc__visit_run(tc_ctx *c, tc__visit *v, tc__program *p) {
+    v->seed = c->recorder.seed;
+    v->young = (!v->region->function || v->parted) && !c->dry && !tc__core_of(c)->frozen &&
+               p->runs < TC__YOUNG_RUNS;
+    if (!v->young) return tc__program_results(c, v, p);
+    tc__undo *u = tc__undo_save(c, v, p);
+    int ok = 1;
+    for (size_t i = 0; u && i < v->external.count; i++) ok &= !u[i].failed;
+    ok = ok && tc__program_results(c, v, p);
+    tc__undo_settle(c, v, u);
+    return ok;
+}
+
+// What a graph break copied of memory that was to be written is a view of that memory from now on.
+static void tc__visit_forget_copies(tc__visit *v) {
+    for (uint32_t i = 0; v->writes && v->segment && i < v->result_of.count; i++) {
+        uint32_t code = v->result_of.at[i] ? tc__memory_of(v, i) : 0;
+        if (!(code & TC__EXTERNAL)) continue;
+        const tc__storage *s = v->result.at[v->result_of.at[i] - 1].storage;
+        if (s != v->external.at[code & ~TC__EXTERNAL].storage) v->result_of.at[i] = 0;
+    }
 }
 
 // The end of a region, or of a body with its results.
@@ -538,34 +409,63 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
     tc__visit_promote(c, v);
+    tc__visit_forget_copies(v);
     leaf = v->at;
-    tc__mark_small(c, v, leaf);
     int fresh = !tc__step_is_ready(v, leaf);
     uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n, &known) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
-    tc__bury_previous(c, v);
-    tc__program *p = tc__step_program(c, v, leaf, at, n);
+    int ready = tc__keeps_prepare(c, v) && (v->parted || tc__visit_succeed(c, v));
+    tc__program *p = ready ? tc__step_program(c, v, leaf, at, n) : NULL;
     int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
     if (p && !ok) tc__program_drop(p), leaf->program = NULL;
     for (size_t i = 0; ok && fresh && i < known; i++)
         ok = TC__PUSH(c, p->assumed, at[n + i]);
-    ok = ok && tc__program_results(c, v, p);
-    if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
+    ok = ok && tc__visit_run(c, v, p) && tc__keeps_hand_over(c, v);
+    if (at) TC__FREE_ARRAY(c, at, leaf->position);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
             if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
                 tc__mark_crossing(v, i);
-    c->stats.visits++;
+    if (v->at->branch) v->at->branch->used = ++c->recorder.clock;
+    c->stats.visits += !v->parted;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
     return ok;
+}
+
+// Result `position` where it shows memory that the caller has: that is where it lies, whatever is written
+// there since. NULL = it shows none, or memory is out.
+static tc__tensor *tc__demand_view(tc_ctx *c, tc__visit *v, uint32_t position) {
+    uint32_t code = position;
+    int64_t offset;
+    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
+    if (!(code & TC__EXTERNAL)) return NULL;
+    const tc__external *e = &v->external.at[code & ~TC__EXTERNAL];
+    const tc__tensor *base = tc__tensor_find(c, e->handle);
+    if (!base || base->layout != e->layout) return NULL;
+    uint32_t layout = tc__code_layout(c, v, position, &offset);
+    v->path.at[position]->flags |= TC__STEP_WANTED;
+    v->region->generation++;
+    return layout ? tc__visit_result(c, v, position, layout, base->storage,
+                                     base->offset + offset)
+                  : NULL;
 }
 
 // Hook: a result that no program stored is read after its visit.
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     tc__reach r;
+    tc__tensor *view = tc__demand_view(c, v, position);
+    if (view) return view;
+    if (v->let_go) {
+        tc__fail(
+            c, TC_E_TOUCHED,
+            "a result of region \"%s\" (recorded at %s:%d) was not stored, and inputs of "
+            "that visit were freed since; tc_keep it",
+            v->region->name, s->site.file ? s->site.file : "?", s->site.line);
+        return NULL;
+    }
     if (!tc__reach_of(&r, c, v, &position, 1, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
     for (uint32_t i = 0; i < v->external.count; i++)
@@ -594,13 +494,9 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
 }
 
 static void tc__forget_steps(tc__step *s) {
-    for (; s; s = s->sibling) {
-        // Depth of the trie is the length of a path: walk it without recursion along `next`.
-        for (tc__step *d = s; d; d = d->next) {
-            tc__program_drop((tc__program *)d->program);
-            d->program = NULL;
-            if (d != s && d->sibling) tc__forget_steps(d->sibling);
-        }
+    for (; s; s = tc__step_after(s)) {
+        tc__program_drop((tc__program *)s->program);
+        s->program = NULL;
     }
 }
 
@@ -610,6 +506,8 @@ static void tc__hook_forget(tc_ctx *c, tc__region *r) {
 }
 
 // ---- eager ----
+
+#define TC__EAGER_BYTES ((size_t)64 << 20) // of the programs of eager ops
 
 struct tc__eager {
     tc__step step;
@@ -624,7 +522,7 @@ struct tc__eager {
 static int tc__eager_bind(tc_ctx *c, const tc__call *k, uint32_t *code) {
     tc__visit *v = &c->eager_visit;
     v->epoch = tc__epoch_next(tc__values_of(c));
-    v->key = 0;
+    v->key = UINT64_MAX; // of no handle: nothing that an eager op is given is its own
     return tc__call_codes(c, v, k, code);
 }
 
@@ -661,9 +559,9 @@ static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call
 static void tc__eager_free(tc_ctx *c, tc__eager *e) {
     if (!e) return;
     tc__program_drop(e->program);
-    tc__free(c, e->step.in, (e->step.n_in + 1u) * sizeof *e->step.in);
-    tc__free(c, e->step.attr, (e->step.n_attr + 1u) * sizeof *e->step.attr);
-    tc__free(c, e->bind, (e->externals + 1u) * sizeof *e->bind);
+    TC__FREE_ARRAY(c, e->step.in, e->step.n_in + 1u);
+    TC__FREE_ARRAY(c, e->step.attr, e->step.n_attr + 1u);
+    TC__FREE_ARRAY(c, e->bind, e->externals + 1u);
     tc__free(c, e, sizeof *e);
 }
 
@@ -706,6 +604,18 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
     return NULL;
 }
 
+static void tc__eager_forget(tc_ctx *c) {
+    for (size_t i = 0; i < c->eager_ids.capacity; i++) {
+        uint64_t first = c->eager_ids.at[i].key ? c->eager_ids.at[i].value : 0;
+        for (tc__eager *e = (tc__eager *)(uintptr_t)first, *next; e; e = next) {
+            next = e->next;
+            tc__eager_free(c, e);
+        }
+    }
+    tc__map_free(&c->eager_ids);
+    c->eager_held = 0;
+}
+
 static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *code) {
     uint64_t found = 0, h = tc__eager_hash(c, &c->eager_visit, k, code);
     tc__map_get(&c->eager_ids, h, &found);
@@ -713,20 +623,25 @@ static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *c
     int device = tc__visit_device(c, &c->eager_visit);
     for (tc__eager *e = first; e; e = e->next)
         if (e->device == device && tc__eager_same(e, &c->eager_visit, k, code)) return e;
+    // Shapes that change without end: an op is prepared again in 0.1 ms, so all of them go.
+    if (c->eager_held > TC__EAGER_BYTES) tc__eager_forget(c), first = NULL;
+    size_t bytes = tc__core_of(c)->bytes;
     tc__eager *e = tc__eager_new(c, k, code);
     if (!e) return NULL;
     e->next = first;
+    if (tc__core_of(c)->bytes > bytes) c->eager_held += tc__core_of(c)->bytes - bytes;
     if (tc__map_set(&c->eager_ids, h, (uint64_t)(uintptr_t)e)) return e;
     tc__eager_free(c, e);
     return NULL;
 }
 
 static tc_tensor tc__eager_result(tc_ctx *c, const tc__call *k, tc__eager *e) {
-    if (k->op == TC_OP_COPY_) return k->in[0];
+    if (k->op == TC_OP_COPY_) return tc__eager_wrote(c, k->in[0]), k->in[0];
     tc__output *o = &e->program->output.at[0];
     tc__storage *s = o->storage;
     // The result owns its storage alone: the program must not write it again.
-    o->kept[0] = o->kept[1] = NULL;
+    for (int i = 0; i < TC__KEPT; i++)
+        if (o->kept[i] == s) o->kept[i] = NULL;
     return tc__tensor_new(c, o->layout, s, 0, k->site.file, k->site.line);
 }
 
@@ -735,28 +650,39 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
     tc__visit *v = &c->eager_visit;
     tc_tensor t = tc__null();
     if (k->n_in > TC__MAX_OPERANDS) {
-        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__op_name(k->op),
+        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__called(c, k->op),
                  TC__MAX_OPERANDS);
         return t;
     }
-    if (tc__eager_bind(c, k, code)) {
+    if (tc__eager_check(c, k) && tc__eager_bind(c, k, code)) {
         tc__eager *e = tc__eager_find(c, k, code);
         v->draw = c->recorder.draw;
         if (e && tc__program_run(e->program, v)) t = tc__eager_result(c, k, e);
     }
     tc__unbind_to(c, v, 0);
     c->stats.eager_ops++;
+    if (TC__UNLIKELY(tc__core_of(c)->bytes >= tc__values_of(c)->pile_bytes))
+        tc__pile_check(c, k->site.file, k->site.line);
     return t;
 }
 
 // ---- views ----
+
+// Tensor `view` shows what `h` does, a result of a region that the region frees: so it frees the view.
+static int tc__view_follow(tc_ctx *c, tc_tensor h, const tc__tensor *of, tc_tensor view) {
+    const tc__visit *v = tc__is_visit(h) ? tc__visit_find(c, h) : NULL;
+    tc__tensor *t = tc__slot_find(c, view);
+    if (of->scope == TC__OF_REGION) return tc__own(c, of->region, of->way, t);
+    if (!v || v->state != TC__VISIT_DONE || tc__known_find(c, h.id)) return 1;
+    return tc__own(c, v->region, v->at, t);
+}
 
 static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     tc__infer q;
     int64_t offset;
     uint32_t id;
     if (tc__ops[k->op].kind != TC__KIND_MOVE) return 0;
-    tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[0]);
+    tc__tensor *t = tc__tensor_need(c, tc__called(c, k->op), k->in[0]);
     *out = tc__null();
     if (!t || !tc__call_infer(c, NULL, k, &q)) return 1;
     if (!tc__view_of(c, k->op, k->attr, t->layout, &q.out, &id, &offset)) return 0;
@@ -764,6 +690,7 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     t->storage->refs++;
     *out =
         tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);
+    if (out->id) (void)tc__view_follow(c, k->in[0], t, *out);
     return 1;
 }
 
@@ -782,7 +709,7 @@ static int tc__suspended_has(const tc__visit *v, const tc__storage *s) {
 // not to be written here: it would be recorded too late. 0 = reported.
 static int tc__suspended_operands(tc_ctx *c, const tc__call *k, tc_tensor *in) {
     const tc__visit *v = c->recorder.suspended;
-    const char *who = tc__op_name(k->op);
+    const char *who = tc__called(c, k->op);
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: more than %d operands", who, TC__MAX_OPERANDS);
     for (uint32_t i = 0; i < k->n_in; i++) {
@@ -814,5 +741,3 @@ static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
     if (tc__eager_view(c, k, &t)) return t;
     return tc__eager_compute(c, k);
 }
-
-static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_demand, tc__hook_forget};

@@ -367,7 +367,7 @@ static int tc__remote_lists(tc__remote *r, tc__arena *a) {
     r->form = TC__ANEW_ARRAY(a, tc__remote_launch, forms + 1);
     ok = ok && met && r->form && (!pieces || tc__remote_choose(r, met));
     for (uint32_t i = 0; ok && i < forms; i++) ok = tc__remote_form(r, a, i);
-    if (met) tc__free(r->ctx, met, (pieces + !pieces) * sizeof *met);
+    if (met) TC__FREE_ARRAY(r->ctx, met, pieces);
     return ok;
 }
 
@@ -629,7 +629,7 @@ static int tc__remote_sequence(tc__remote *r, const tc__plan *plan) {
     const int *at = r->after.at;
     for (uint32_t k = 0; ok && k < r->list_count; at += r->list[k++].n_after)
         r->list[k].after = at;
-    if (last) tc__free(r->ctx, last, (n + !n) * sizeof *last);
+    if (last) TC__FREE_ARRAY(r->ctx, last, n);
     return ok;
 }
 

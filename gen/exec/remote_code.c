@@ -250,7 +250,7 @@ static int tc__remote_unit_print(tc__remote_job *j, int unit) {
     }
     j->text[unit].native = tc__is_custom(groups[0]);
     j->text[unit].text = t->at;
-    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, t->at);
+    tc__log_text(j->c, TC__LOG_OUTPUT_UNIT, t->at);
     return !t->failed;
 }
 
@@ -312,8 +312,8 @@ static int tc__remote_compile_open(tc__remote_job *j) {
     j->text = TC__NEW_ARRAY(c, tc_device_text, j->units);
     j->source = TC__NEW_ARRAY(c, tc__text, j->units);
     int ok = j->text && j->source && tc__remote_build(j);
-    if (j->text) tc__free(c, j->text, (size_t)j->units * sizeof *j->text);
-    if (j->source) tc__free(c, j->source, (size_t)j->units * sizeof *j->source);
+    if (j->text) TC__FREE_ARRAY(c, j->text, j->units);
+    if (j->source) TC__FREE_ARRAY(c, j->source, j->units);
     return ok;
 }
 
@@ -419,14 +419,30 @@ static int tc__remote_customs(tc__remote *r) {
     return same;
 }
 
+// As tc__job_show: what is launched for a list of tensors is text of several kernels.
+static void tc__remote_show(const tc__remote_job *j, const tc__remote *r,
+                            const tc__graph *graph) {
+    uint32_t shown = 0;
+    if (!tc__log_on(j->c, TC__LOG_OUTPUT_CODE)) return;
+    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
+        const tc__remote_launch *l = tc__remote_wanted(r, i);
+        if (!l) continue;
+        const tc__order *o = &j->order.at[l->order].text;
+        tc__log_kernel(j->c, graph, l->group, i, o->symbol,
+                       l->order < shown ? NULL : o->text.at);
+        if (l->order >= shown) shown = l->order + 1;
+    }
+}
+
 // Gives the program's launches their code. 0 = reported.
-static int tc__remote_compile(tc__remote *r, const char *name) {
+static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
     int ok = tc__remote_job_open(&j, r);
     for (uint32_t i = 0; ok && i < tc__remote_most(r); i++)
         if (tc__remote_wanted(r, i)) ok = tc__remote_order_add(&j, tc__remote_wanted(r, i));
     r->ctx->stats.emit_ns += tc__now_ns() - start;
+    if (ok) tc__remote_show(&j, r, graph);
     if (ok) tc__remote_look_up(&j);
     size_t open = 0;
     for (size_t i = 0; i < j.order.count; i++) open += j.order.at[i].unit == -2;
@@ -450,8 +466,8 @@ static int tc__remote_customs(tc__remote *r) {
     return 1;
 }
 
-static int tc__remote_compile(tc__remote *r, const char *name) {
-    (void)name;
+static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
+    (void)name, (void)graph;
     return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }
 

@@ -162,7 +162,7 @@ static int tc__remote_text_build(tc__remote_job *j) {
     tc_device_text unit;
     memset(&unit, 0, sizeof unit);
     unit.name = o->text.symbol, unit.text = o->text.text.at;
-    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, unit.text);
+    tc__log_text(j->c, TC__LOG_OUTPUT_UNIT, unit.text);
     tc_status s = d->build(d->user, &unit, 1);
     if (s) return tc__remote_uncompiled(j, s);
     j->text = &unit, j->units = 1;

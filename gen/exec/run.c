@@ -3,12 +3,14 @@
 
 static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
     tc_ctx *c = p->ctx;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TC__KEPT; i++)
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
     tc__storage *s = tc__storage_on(c, tc__device_at(c, p->device), o->bytes);
     if (!s) return NULL;
-    int i = o->kept[0] != NULL;
+    int i = TC__KEPT - 1; // one that is not there, or too small; else the oldest
+    while (i >= 0 && o->kept[i] && o->kept[i]->refs > 1) i--;
+    if (i < 0) i = o->oldest, o->oldest = (uint8_t)((o->oldest + 1) % TC__KEPT);
     tc__storage_unref(c, o->kept[i]);
     o->kept[i] = s;
     return o->storage = s;
@@ -37,18 +39,126 @@ static void *tc__input_data(tc__program *p, const tc__visit *v, uint32_t source)
     return tc__tensor_data(t, tc__layout_at(p->ctx, t->layout)->dtype);
 }
 
+// Where a write-back goes.
+static void *tc__landing_data(const tc__program *p, const tc__visit *v,
+                              const tc__output *o) {
+    const tc__external *e = &v->external.at[o->external];
+    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(p->ctx, e->layout)->dtype)->bytes;
+    return (char *)tc__external_data(p->ctx, e) + o->offset * bytes;
+}
+
 static void *tc__output_data(const tc__program *p, const tc__visit *v, uint32_t i) {
     const tc__output *o = &p->output.at[i];
-    return o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
-                     : o->storage->data;
+    return o->direct ? tc__landing_data(p, v, o) : o->storage->data;
+}
+
+// ---- what late reads compute from ----
+// A result that no program stored is computed when it is read, from the externals of its visit. The first
+// visits of a path learn which those are, so they must find what they had: memory that a program writes
+// is copied before, and what the user wrapped, who may write it at any time, as the visit ends.
+
+enum { TC__UNDO_WRAPPED = 64 << 20, TC__UNDO_WRITTEN = 1 << 30 }; // bytes, at most
+
+// What the externals of a visit show of one storage, copied.
+typedef struct tc__undo {
+    tc__storage *copy; // NULL = there is none
+    size_t begin;      // of it in the storage, in bytes
+    int failed;        // there is none since the device failed, reported
+} tc__undo;
+
+// The bytes of storage `s` that visit v reaches, whole cache lines of them but at the end.
+static void tc__undo_reach(tc_ctx *c, const tc__visit *v, const tc__storage *s,
+                           size_t *begin, size_t *end) {
+    *begin = s->bytes, *end = 0;
+    for (size_t i = 0; i < v->external.count; i++) {
+        const tc__external *e = &v->external.at[i];
+        const tc__layout *l = tc__layout_at(c, e->layout);
+        int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+        if (e->storage != s || !l->numel) continue;
+        size_t low = (size_t)((e->offset + l->low) * bytes) / 64 * 64;
+        size_t high = (size_t)((e->offset + l->high + 1) * bytes);
+        if (low < *begin) *begin = low;
+        if (high > *end) *end = high;
+    }
+}
+
+// Takes the bytes behind `from`, which is where the copy is; 0 = the device fails, reported.
+static int tc__undo_fill(tc_ctx *c, tc__storage *copy, const void *from) {
+    const tc__device *d = tc__device_of_storage(c, copy);
+    tc_status s = TC_OK;
+    if (!d)
+        memcpy(copy->data, from, copy->bytes);
+    else
+        s = d->own.copy_on(d->own.user, copy->data, from, copy->bytes);
+    return !s || tc__remote_failed(c, d, "a copy of what is written", s);
+}
+
+// A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
+// is no error.
+static tc__undo tc__undo_copy(tc_ctx *c, const tc__visit *v, const tc__storage *s,
+                              size_t most) {
+    tc__undo u;
+    size_t end;
+    u.copy = NULL, u.failed = 0;
+    tc__undo_reach(c, v, s, &u.begin, &end);
+    if (s->constant || u.begin >= end || end - u.begin > most) return u;
+    tc__error_mark before = tc__error_now(c);
+    tc_status outer = tc__unit_begin(c);
+    u.copy = tc__storage_on(c, tc__device_of_storage(c, s), end - u.begin);
+    int full = tc__unit_end(c, outer, u.copy != NULL) == TC_E_NOMEM;
+    if (full) tc__error_restore(c, before);
+    if (full || (u.copy && tc__undo_fill(c, u.copy, (const char *)s->data + u.begin)))
+        return u;
+    tc__storage_unref(c, u.copy);
+    u.copy = NULL, u.failed = 1;
+    return u;
+}
+
+// Visit v, which is over or has run, computes from the copy, and gives up the storage.
+static void tc__undo_use(tc_ctx *c, tc__visit *v, tc__storage *s, tc__undo u) {
+    for (size_t i = 0; u.copy && i < v->external.count; i++) {
+        tc__external *e = &v->external.at[i];
+        size_t bytes = tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
+        if (e->storage != s) continue;
+        e->storage = u.copy, e->version = u.copy->version, u.copy->refs++;
+        e->offset -= (int64_t)(u.begin / bytes);
+        tc__storage_unref(c, s);
+    }
+    tc__storage_unref(c, u.copy);
+}
+
+// Before storage `s` is written: visits that are over keep what it holds. 0 = reported.
+static int tc__undo_write(tc_ctx *c, tc__storage *s) {
+    int ok = 1;
+    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+        for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+            tc__visit *v = r->visit[i];
+            if (!v->young || v->state != TC__VISIT_DONE) continue;
+            tc__undo u = tc__undo_copy(c, v, s, TC__UNDO_WRITTEN);
+            tc__undo_use(c, v, s, u);
+            ok &= !u.failed;
+        }
+    s->watched = !ok;
+    return ok;
+}
+
+static int tc__undo_writes(const tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (o->position != UINT32_MAX) continue;
+        tc__storage *s = v->external.at[o->external].storage;
+        if (TC__UNLIKELY(s->watched) && !tc__undo_write(p->ctx, s)) return 0;
+    }
+    return 1;
 }
 
 static void tc__program_look_up(tc__program *p, const tc__visit *v) {
     p->bound = NULL;
     for (size_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        *a->at =
+        void *data =
             a->output ? tc__output_data(p, v, a->source) : tc__input_data(p, v, a->source);
+        *a->at = (char *)data + a->begin;
     }
 }
 
@@ -62,41 +172,81 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
     }
 }
 
-// dst (strided by l) = src (dense), element by element in runs of the last dimension.
-static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)src;
-    if (!l->numel) return; // there may be no memory at all
-    if (l->contiguous) {
-        memcpy(dst, src, (size_t)(l->numel * bytes));
+// ---- strided copies ----
+
+// A dimension that is walked: its size, and bytes from one element to the next on both sides.
+typedef struct tc__stride {
+    int64_t size, to, from;
+} tc__stride;
+
+// n elements of a constant size, which the compiler moves without a call.
+#define TC__COPY_STEPS(size)                                                               \
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
+
+static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
+    int64_t n = d->size;
+    if (d->to == bytes && d->from == bytes) {
+        memcpy(to, from, (size_t)(n * bytes));
         return;
     }
-    for (int64_t i = 0; i < l->numel; i++, s += bytes) {
-        int64_t offset = 0;
-        for (int d = 0; d < l->rank; d++) offset += at[d] * l->strides[d];
-        memcpy((char *)dst + offset * bytes, s, (size_t)bytes);
-        for (int d = l->rank - 1; d >= 0 && ++at[d] == l->dims[d]; d--) at[d] = 0;
+    if (bytes == 1) TC__COPY_STEPS(1);
+    if (bytes == 2) TC__COPY_STEPS(2);
+    if (bytes == 4) TC__COPY_STEPS(4);
+    if (bytes == 8) TC__COPY_STEPS(8);
+}
+
+#undef TC__COPY_STEPS
+
+// The dimensions of l, strided on one side and row-major on the other, in as few as there can be.
+static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
+    int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
+    int n = 0;
+    out[0].size = 1, out[0].to = out[0].from = bytes;
+    for (int d = 0; d < l->rank; d++) {
+        tc__stride s;
+        dense /= l->dims[d];
+        s.size = l->dims[d];
+        s.to = to_strided ? l->strides[d] * bytes : dense;
+        s.from = to_strided ? dense : l->strides[d] * bytes;
+        if (s.size == 1) continue;
+        if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
+            s.size *= out[--n].size;
+        out[n++] = s;
     }
+    return n ? n : 1;
+}
+
+// Copies the elements of l from one side to the other, in row-major order.
+static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
+                              const char *from) {
+    tc__stride dim[TC_MAX_RANK + 1];
+    int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    if (!l->numel) return; // there may be no memory at all
+    int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
+    while (d >= 0) {
+        tc__copy_run(&dim[last], to, from, bytes);
+        for (d = last - 1; d >= 0; d--) {
+            to += dim[d].to, from += dim[d].from;
+            if (++at[d] < dim[d].size) break;
+            to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
+        }
+    }
+}
+
+// dst (strided by l) = src (dense)
+static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
+    tc__copy_elements(l, 1, (char *)dst, (const char *)src);
 }
 
 // Row-major elements of a strided view to dst.
 static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
                                   void *dst) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)data + offset * bytes;
-    char *d = (char *)dst;
-    if (!l->numel) return; // dst may be NULL
-    if (l->contiguous) {
-        memcpy(dst, s, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
-        int64_t from = 0;
-        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
-        memcpy(d, s + from * bytes, (size_t)bytes);
-        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
-    }
+    if (!l->numel) return;
+    int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
 }
+
+// ---- outputs ----
 
 // Outputs that were the same node get memory of their own.
 static void tc__program_copies(tc__program *p, const tc__visit *v) {
@@ -116,8 +266,8 @@ static void tc__program_write_back(tc__program *p, const tc__visit *v) {
         const tc__external *e = &v->external.at[o->external];
         e->storage->version++;
         if (!o->direct)
-            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout),
-                                tc__external_data(p->ctx, e), o->storage->data);
+            tc__copy_to_strided(tc__layout_at(p->ctx, o->layout), tc__landing_data(p, v, o),
+                                o->storage->data);
     }
 }
 
@@ -127,18 +277,42 @@ static int tc__takes_index(const tc__node *n) {
     return tc__is_kind(n, TC__KIND_GATHER) || (row && row->checks);
 }
 
+// The size that it is checked against, in the last run.
+static int64_t tc__index_limit(const tc__program *p, const tc__node *n) {
+    const tc__node *of = tc__operand(&p->graph, n, 0);
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    int64_t dim = tc__is_kind(n, TC__KIND_GATHER) ? n->attr[0] : of->rank - 1;
+    return dim < 0 ? 1 : tc__ix_eval(p->graph.ix, of->dims[dim], &env);
+}
+
+// "embedding (main.c:12)": the call that node n was made for, as the user wrote it. That of an eager op,
+// or of several that run together, is running.
+static void tc__culprit(const tc__program *p, const tc__node *n, char *who, size_t size) {
+    const tc__step *s = n->from;
+    if (!p->backend || !s || tc__core_of(p->ctx)->doing)
+        snprintf(who, size, "%s", tc__called(p->ctx, (tc__op)n->op));
+    else
+        snprintf(who, size, "%s (%s:%d)", tc__step_call_name(s),
+                 s->site.file ? s->site.file : "?", s->site.line);
+}
+
 static int tc__program_flagged(tc__program *p) {
     if (!p->flag[0]) return 1;
-    const char *op = "index";
+    const tc__node *op = NULL;
     for (size_t i = 0; i < p->graph.node.count; i++) {
         const tc__node *n = p->graph.node.at[i];
-        if (tc__takes_index(n) && n->in[1] == p->flag[0] - 1)
-            op = tc__op_name((tc__op)n->op);
+        if (tc__takes_index(n) && n->in[1] == p->flag[0] - 1 &&
+            (!op || tc__index_limit(p, n) == p->flag[2]))
+            op = n;
     }
+    char who[200] = "index";
+    if (op) tc__culprit(p, op, who, sizeof who);
     return tc__fail(p->ctx, TC_E_INDEX,
                     "%s: index %lld is out of range for size %lld; it was clamped "
                     "and the results are not valid",
-                    op, (long long)p->flag[1], (long long)p->flag[2]);
+                    who, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
 // Memory that is written in place must not also be another storage's: two tc_wrap of the
@@ -196,7 +370,7 @@ static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
 
 // All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
-    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    uint64_t seed = tc__visit_seed(p->ctx, v);
     int ok = 1;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
@@ -212,8 +386,7 @@ static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
 static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
                                size_t *bytes) {
     const tc__output *o = &p->output.at[i];
-    const tc__layout *l =
-        tc__layout_at(p->ctx, o->direct ? v->external.at[o->external].layout : o->layout);
+    const tc__layout *l = tc__layout_at(p->ctx, o->layout);
     *bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
     if (o->alias || o->first != i) *bytes = 0;
     return tc__output_data(p, v, (uint32_t)i);
@@ -256,12 +429,24 @@ static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
     return wrong;
 }
 
+// What is not compiled: the interpreter, and a custom op's own function where it has one.
 static void tc__program_drop_code(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->held = l->run;
         if (!l->opaque) l->run = NULL;
+        if (l->custom && l->custom->host) l->run = l->custom->host;
     }
+}
+
+// Whether something of the program was compiled from the user's text, and is computed by his function, too.
+static const char *tc__program_compared_custom(const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        if (l->custom && l->custom->host && l->held != l->custom->host)
+            return l->custom->op->op.name;
+    }
+    return NULL;
 }
 
 static int tc__program_interpret(tc__program *p, const tc__visit *v) {
@@ -269,6 +454,22 @@ static int tc__program_interpret(tc__program *p, const tc__visit *v) {
     int ok = tc__program_launch_all(p, v);
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
     return ok;
+}
+
+static void tc__verify_warn(const tc__program *p, const tc__visit *v, size_t wrong) {
+    const char *custom = tc__program_compared_custom(p);
+    if (custom)
+        tc__warn(
+            p->ctx,
+            "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+            "interpreted. Do run and c_source of custom op \"%s\" do the same?",
+            v->region->name, wrong, custom);
+    else
+        tc__warn(
+            p->ctx,
+            "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+            "interpreted. Please report it with the text of tc_explain",
+            v->region->name, wrong);
 }
 
 // Runs the compiled code beside what the interpreter has left: in memory, and copy[i] is what was there
@@ -284,27 +485,33 @@ static int tc__verify_code(tc__program *p, const tc__visit *v, uint8_t **copy) {
     if (!wrong) return ok;
     tc__program_drop_code(p);
     (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-    tc__warn(
-        p->ctx,
-        "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
-        "interpreted. Please report it with the text of tc_explain",
-        v->region->name, wrong);
+    p->verify = 0, p->tier = TC__TIER_FINAL;
+    tc__verify_warn(p, v, wrong);
     return 1;
 }
 
-// The first run of compiled code. Where there is no memory for copies it is put off. 0 = a custom op
-// failed, reported.
+// Whether this run is compared: the first of the code, and one in p->verify. What is drawn depends on
+// the context's seed and on how often the program ran, and draws nothing from the random stream.
+static int tc__program_is_checked(tc__program *p) {
+    if (!p->verify || (p->tier != TC__TIER_FINAL && p->tier != TC__TIER_RESTING)) return 0;
+    uint64_t seed = tc__recorder_of(p->ctx)->seed + p->number;
+    return !p->chances++ ||
+           !(tc__hash_mix(seed, p->chances) % (uint64_t)(unsigned)p->verify);
+}
+
+// A run that is compared. Where there is no memory for copies the first one is put off, and another
+// is none. 0 = a custom op failed, reported.
 static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
     tc__error_mark before = tc__error_now(p->ctx);
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     int saved = copy && tc__verify_move(p, v, copy, TC__VERIFY_SAVE);
-    p->verify = !saved;
-    if (!saved) tc__error_restore(p->ctx, before);
-    int ok = tc__program_interpret(p, v);
+    uint64_t first = p->chances == 1;
+    if (!saved) p->chances -= first, tc__error_restore(p->ctx, before);
+    int ok = saved || first ? tc__program_interpret(p, v) : tc__program_launch_all(p, v);
     if (ok && saved) ok = tc__verify_code(p, v, copy);
     if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
-    tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+    TC__FREE_ARRAY(p->ctx, copy, n);
     return ok;
 }
 
@@ -347,7 +554,7 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
     run.out = f->out, run.n_out = f->graph.n_output;
     f->visit = v;
-    run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    run.seed = tc__visit_seed(p->ctx, v), run.draw = v->draw, run.program = p;
     tc__visit *open = tc__calling_begin(p->ctx);
     tc_status s = own->run(own->user, f->state, &run);
     tc__calling_end(p->ctx, open);
@@ -469,15 +676,14 @@ static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
     while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
     ok = ok && tc__launch_run(p, r, i);
     for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
-    if (q.address) tc__free(p->ctx, q.address, (n + !n) * sizeof *q.address);
+    if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
     return ok;
 }
 
 // All kernels of a program on a device. They need not be done when it returns.
 static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
-    if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
-        return 0;
+    if (!tc__remote_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
     int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
     tc__remote_fill_all(r);
     tc__bounce_restore(p);
@@ -566,11 +772,11 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
         const tc__output *o = &p->output.at[i];
         int back = o->position == UINT32_MAX;
         const tc__external *e = back ? &v->external.at[o->external] : NULL;
-        const tc__layout *l = tc__layout_at(p->ctx, back ? e->layout : o->layout);
+        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
         size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
         if (back) e->storage->version++;
         if (!bytes || !(o->copy || (back && !o->direct))) continue;
-        void *to = back ? tc__external_data(p->ctx, e) : o->storage->data;
+        void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
         const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
         if (l->contiguous)
             s = d->copy_on(d->user, to, from, bytes);
@@ -616,12 +822,13 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;
     if (TC__UNLIKELY(dry)) return 1;
+    if (!tc__undo_writes(p, v)) return 0;
     int ok;
     if (p->remote)
         ok = tc__program_run_remote(p, v);
     else if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
-    else if (p->verify && p->tier == TC__TIER_FINAL)
+    else if (tc__program_is_checked(p))
         ok = tc__program_verify(p, v);
     else
         ok = tc__program_launch_all(p, v);
@@ -634,4 +841,46 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;
+}
+
+// ---- what late reads of a visit that runs compute from ----
+
+// Whether a late read needs a copy of external i, which is the first on its storage: the program writes the
+// storage, or the user wrapped it.
+static int tc__is_undone(const tc__visit *v, const tc__program *p, size_t i) {
+    if (v->external.at[i].storage->owner == TC__WRAPPED) return 1;
+    for (size_t k = 0; k < p->output.count; k++)
+        if (p->output.at[k].position == UINT32_MAX &&
+            v->external.at[p->output.at[k].external].alias == i)
+            return 1;
+    return 0;
+}
+
+// Copies for late reads of the young visit, by external, before its program runs; NULL = there are none.
+static tc__undo *tc__undo_save(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    size_t n = v->external.count;
+    int any = tc__program_writes(p);
+    for (size_t i = 0; i < n; i++) any |= v->external.at[i].storage->owner == TC__WRAPPED;
+    tc__error_mark before = tc__error_now(c);
+    tc__undo *u = any ? TC__NEW_ARRAY(c, tc__undo, n) : NULL;
+    if (!u) tc__error_restore(c, before);
+    for (size_t i = 0; u && i < n; i++) {
+        const tc__external *e = &v->external.at[i];
+        int wrapped = e->storage->owner == TC__WRAPPED;
+        if (e->alias == i && tc__is_undone(v, p, i))
+            u[i] = tc__undo_copy(c, v, e->storage,
+                                 wrapped ? TC__UNDO_WRAPPED : TC__UNDO_WRITTEN);
+    }
+    return u;
+}
+
+// The visit has run: it computes from the copies, and what has none is watched.
+static void tc__undo_settle(tc_ctx *c, tc__visit *v, tc__undo *u) {
+    size_t n = v->external.count;
+    for (size_t i = 0; i < n; i++)
+        if (u && u[i].copy)
+            tc__undo_use(c, v, v->external.at[i].storage, u[i]);
+        else
+            v->external.at[i].storage->watched = 1;
+    if (u) TC__FREE_ARRAY(c, u, n);
 }

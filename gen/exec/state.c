@@ -14,17 +14,29 @@ struct tc_ctx {
     TC__VEC(struct tc__backend *) backends; // registered; owned
     const char *default_backend;            // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    uint32_t passes_off;   // bit i: pass i of tc__passes is off
-    tc__kernels *kernels;  // compiled code; exec/kernels.c
-    tc__emit target;       //   and what it is compiled for
-    tc_fn *fn;             // functions; owned
-    uint64_t fn_serial;    //   made so far
-    tc__map eager_ids;     // hash of a call -> tc__eager
-    tc__visit eager_visit; // stands in for a region while one op runs
-    uint64_t here_before;  // the outermost region began: tc__here_enter
-    int bodies, hosting;   // bodies of functions that run now; functions of host calls
-    int dry;               // programs are made, and do not run: tc_precompile
-    int lazy;              // tc_lazy: a region is open whenever no other is
+    uint32_t passes_off;  // bit i: pass i of tc__passes is off
+    tc__kernels *kernels; // compiled code; exec/kernels.c
+    tc__emit target;      //   and what it is compiled for
+    tc_fn *fn;            // functions; owned
+    uint64_t fn_serial;   //   made so far
+    tc__map eager_ids;    // hash of a call -> tc__eager
+    size_t eager_held;    //   and the bytes that those took
+    size_t programs_held,
+        programs_limit; // bytes of all programs of steps; 0 = the usual limit
+    uint32_t programs_live;
+    int programs_warned;
+    size_t recordings_limit; // bytes of all recordings; 0 = the usual limit
+    int recordings_warned;
+    uint64_t programs_serial; // programs made so far
+    tc__region *alone;        // of composite ops outside regions; owned
+    tc_stats alone_stats;     //   before the one that runs
+    tc__visit eager_visit;    // stands in for a region while one op runs
+    uint64_t here_before;     // the outermost region began: tc__here_enter
+    tc_status around;         //   and of the unit around it: tc__unit_begin
+    int bodies, hosting;      // bodies of functions that run now; functions of host calls
+    int too_deep; // there were too many: all calls fail until the outermost returns
+    int dry;      // programs are made, and do not run: tc_precompile
+    int lazy;     // tc_lazy: a region is open whenever no other is
     tc__site lazy_site;
     uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
@@ -47,6 +59,27 @@ static int tc__is_outside(tc_ctx *c, const char *who) {
     if (tc__is_calling(c, who)) return 0;
     if (!tc__region_is_open(c)) return 1;
     return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+}
+
+// Bodies and host calls inside each other, each with a part of the caller's stack.
+enum { TC__DEPTH_MOST = 64 };
+
+// Code of the user's is about to be called, which may call more of it: `kind` "function", its name.
+// 0 = reported; else tc__depth_leave follows. Past the limit every call fails until the outermost is
+// done: a body that calls itself twice would go on for 2^64 calls.
+static int tc__depth_enter(tc_ctx *c, int *count, const char *kind, const char *name) {
+    if (c->bodies + c->hosting >= TC__DEPTH_MOST) c->too_deep = 1;
+    if (!c->too_deep) return ++*count;
+    return tc__fail(
+        c, TC_E_STATE,
+        "%s%s%s%s: calls of bodies and host functions are nested %d deep, which "
+        "is the limit; does one call itself without end?",
+        kind, *name ? " \"" : "", name, *name ? "\"" : "", TC__DEPTH_MOST);
+}
+
+static void tc__depth_leave(tc_ctx *c, int *count) {
+    --*count;
+    if (!c->bodies && !c->hosting) c->too_deep = 0;
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }

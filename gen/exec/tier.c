@@ -57,7 +57,7 @@ static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
     if (p->remote && p->remote->ready) return 1;
     p->ix.failed = 0; // of an earlier try, which memory ended
     return tc__remote_start_customs(p) &&
-           tc__remote_compile(p->remote, r ? r->name : "eager");
+           tc__remote_compile(p->remote, r ? r->name : "eager", &p->graph);
 }
 
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
@@ -73,7 +73,7 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
         p->autotune =
             c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
     return tc__remote_start_customs(p) && (!p->autotune || tc__remote_recall(p)) &&
-           tc__remote_compile(p->remote, r->name);
+           tc__remote_compile(p->remote, r->name, &p->graph);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -83,7 +83,8 @@ static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact
     p->tier = TC__TIER_FINAL;
     if (p->remote) return tc__remote_start(c, r, p);
     if (!compiles && !p->backend->own.run) return 1;
-    p->verify = compiles && r->options.verify && p->numerics == TC_NUMERICS_STRICT;
+    int strict = compiles && p->numerics == TC_NUMERICS_STRICT;
+    p->verify = strict ? r->options.verify : 0;
     if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
         return tc__program_start_compile(c, r, p);
     p->tier = TC__TIER_POSTPONED;
@@ -101,5 +102,6 @@ static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
                 (unsigned long long)p->runs);
     int compiles =
         c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
+    if (p->tier == TC__TIER_RESTING && compiles) tc__program_try_again(p, r->name);
     return p->tier != TC__TIER_POSTPONED || !compiles || tc__program_start_compile(c, r, p);
 }

@@ -37,8 +37,9 @@ typedef struct tc__subject {
 
 // What a kernel writes of the user's, and the copy that it writes meanwhile.
 typedef struct tc__spare {
-    const void *real;
-    void *copy;
+    const void *real; // its first element,
+    int64_t low;      //   and what of it lies in front of that, in bytes
+    char *copy;       // of all that it reaches
     size_t bytes;
 } tc__spare;
 
@@ -121,8 +122,10 @@ static int tc__spares_open(tc__tuner *t) {
         if (!o->direct) continue;
         const tc__external *e = &t->v->external.at[o->external];
         const tc__layout *l = tc__layout_at(t->ctx, e->layout);
-        s.bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
-        s.real = tc__external_data(t->ctx, e), s.copy = tc__alloc_aligned(t->ctx, s.bytes);
+        int64_t each = (int64_t)tc__dtype(l->dtype)->bytes;
+        s.bytes = (size_t)((l->high - l->low + 1) * each) + TC__SLAB_SLACK;
+        s.real = tc__external_data(t->ctx, e), s.low = -l->low * each;
+        s.copy = (char *)tc__alloc_aligned(t->ctx, s.bytes);
         if (!s.copy) return 0;
         if (!TC__PUSH(t->ctx, t->spare, s))
             return tc__free_aligned(t->ctx, s.copy, s.bytes), 0;
@@ -144,14 +147,17 @@ static void tc__spares_bind(tc__tuner *t) {
         const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
         if (o ? !o->direct : a->source >= p->externals) continue;
         tc__spare *s = tc__spare_of(t, o ? o->external : a->source);
-        if (s) *a->at = s->copy;
+        if (!s) continue;
+        const tc__layout *l = o ? tc__layout_at(t->ctx, o->layout) : NULL;
+        int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
+        *a->at = s->copy + s->low + landing + a->begin;
     }
 }
 
 static void tc__spares_fill(tc__tuner *t) {
     for (size_t i = 0; i < t->spare.count; i++) {
         const tc__spare *s = &t->spare.at[i];
-        memcpy(s->copy, s->real, s->bytes - TC__SLAB_SLACK);
+        memcpy(s->copy, (const char *)s->real - s->low, s->bytes - TC__SLAB_SLACK);
     }
 }
 
@@ -204,7 +210,7 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     tc__put_kernel_name(&s.name, l->group, launch);
     s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
     if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) return 1;
-    if (s.entrant) tc__free(t->ctx, s.entrant, TC__CANDIDATES * sizeof *s.entrant);
+    if (s.entrant) TC__FREE_ARRAY(t->ctx, s.entrant, TC__CANDIDATES);
     tc__text_free(&s.key);
     tc__text_free(&s.name);
     return 0;
@@ -233,7 +239,7 @@ static int tc__tuner_subjects(tc__tuner *t) {
             ok = tc__subject_add(t, (uint32_t)i, ns[i]);
     if (t->subject.count)
         qsort(t->subject.at, t->subject.count, sizeof *t->subject.at, tc__subject_order);
-    if (ns) tc__free(t->ctx, ns, (n + !n) * sizeof *ns);
+    if (ns) TC__FREE_ARRAY(t->ctx, ns, n);
     return ok;
 }
 
@@ -522,7 +528,7 @@ static void tc__tuner_close(tc__tuner *t) {
         tc__subject *s = &t->subject.at[i];
         tc__text_free(&s->key);
         tc__text_free(&s->name);
-        tc__free(t->ctx, s->entrant, TC__CANDIDATES * sizeof *s->entrant);
+        TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
     }
     TC__VEC_FREE(t->ctx, t->subject);
     tc__spares_close(t);
@@ -552,8 +558,10 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
     memset(&t, 0, sizeof t);
     t.ctx = c, t.p = p, t.v = v, t.desk = &c->kernels->desk, t.begin = tc__now_ns();
     t.deadline = t.begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    tc__calm calm = tc__calm_begin();
     if (tc__spares_open(&t) && tc__desk_ready(t.desk)) tc__tuner_search(&t);
     tc__tuner_close(&t);
+    tc__calm_end(calm);
     p->laid_out = 0, p->bound = NULL;
     c->stats.emit_ns = emit; // all of it is autotune_ns
     p->tune_ns = tc__now_ns() - t.begin;

@@ -100,7 +100,7 @@ static void tc__trials_close(tc__trials *t) {
     const tc_device *d = &t->p->remote->device->own;
     for (int i = 0; i < t->count; i++)
         if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
-    if (t->trial) tc__free(c, t->trial, TC__CANDIDATES * sizeof *t->trial);
+    if (t->trial) TC__FREE_ARRAY(c, t->trial, TC__CANDIDATES);
     if (t->want) tc__free(c, t->want, t->bytes + 1);
     if (t->have) tc__free(c, t->have, t->bytes + 1);
     tc__text_free(&t->key);

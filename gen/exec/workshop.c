@@ -150,6 +150,7 @@ static int tc__workshop_unqueue(tc__workshop *w, tc__job *j) {
 static void tc__workshop_drop(tc__library *b, tc__job *j) {
     tc__workshop *w = tc__workshop_of(b);
     if (!w) return;
+    tc__calm calm = tc__calm_begin();
     (void)pthread_mutex_lock(&w->lock);
     if (!tc__workshop_unqueue(w, j)) {
         for (int i = 0; i < w->count; i++)
@@ -158,6 +159,7 @@ static void tc__workshop_drop(tc__library *b, tc__job *j) {
             (void)pthread_cond_wait(&w->done, &w->lock);
     }
     (void)pthread_mutex_unlock(&w->lock);
+    tc__calm_end(calm);
 }
 
 static int tc__workshop_works_for(const tc__workshop *w, const tc_ctx *c) {
@@ -172,9 +174,11 @@ static int tc__workshop_works_for(const tc__workshop *w, const tc_ctx *c) {
 static void tc__workshop_wait(tc__library *b, const tc_ctx *c) {
     tc__workshop *w = tc__workshop_of(b);
     if (!w) return;
+    tc__calm calm = tc__calm_begin();
     (void)pthread_mutex_lock(&w->lock);
     while (tc__workshop_works_for(w, c)) (void)pthread_cond_wait(&w->done, &w->lock);
     (void)pthread_mutex_unlock(&w->lock);
+    tc__calm_end(calm);
 }
 
 // No job is left: ends the threads.

@@ -84,13 +84,15 @@ static tc_tensor tc__all_keep(const tc__api *f, tc_tensor t, uint32_t mask, doub
     return tc__reduce(f, TC_OP_ALL, tc__as_dtype(f, t, TC_BOOL), mask);
 }
 
-// An infinite maximum is not taken out: inf - inf would be NaN.
+// An infinite maximum is not taken out: inf - inf would be NaN. Nothing has none to take out.
 static tc_tensor tc__logsumexp_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                                     double p) {
     const char *file = f->file;
     int line = f->line;
     (void)p;
     t = tc__as_float(f, t);
+    if (tc__mask_count(f, mask) == 0)
+        return tc_log_at(tc__reduce(f, TC_OP_SUM, t, mask), file, line);
     tc_tensor top = tc__reduce(f, TC_OP_AMAX, t, mask);
     tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
     top = tc_where_at(tc_isfinite_at(top, file, line), top, zero, file, line);
@@ -151,7 +153,7 @@ static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor
                                  int line) {
     tc__api f;
     uint32_t mask;
-    if (!tc__begin(&f, who, t, file, line)) return tc__null();
+    if (!tc__begin_together(&f, who, t, file, line)) return tc__null();
     if (!tc__dims_mask(&f, &dims, &mask)) return tc__leave_null(&f);
     if (!dims.rank) mask = tc__mask_all(&f);
     tc__widen_half(&f, &t);
@@ -214,7 +216,7 @@ TC__REDUCE_FORMS_OF(norm, p)
 static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
                            uint32_t *mask, const char *file, int line) {
     int64_t k = dim;
-    if (!tc__begin(f, who, *x, file, line)) return 0;
+    if (!tc__begin_together(f, who, *x, file, line)) return 0;
     if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), 0;
     *mask = 1u << k;
     tc__widen_half(f, x);
@@ -222,10 +224,16 @@ static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
     return 1;
 }
 
+// Of an op that has nothing to do for x, which tc__begin_along made.
+static tc_tensor tc__leave_as_is(tc__api *f, tc_tensor x) {
+    return tc__leave_rounded(f, tc__cast(f, x, tc__float_dtype(f)));
+}
+
 TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) {
     tc__api f;
     uint32_t mask;
     if (!tc__begin_along(&f, "softmax", &x, dim, &mask, file, line)) return tc__null();
+    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
     tc_tensor top = tc__reduce(&f, TC_OP_AMAX, x, mask);
     tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, e, mask);
@@ -237,6 +245,7 @@ TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int li
     tc__api f;
     uint32_t mask;
     if (!tc__begin_along(&f, "log_softmax", &x, dim, &mask, file, line)) return tc__null();
+    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
     tc_tensor d = tc_sub_at(x, tc__reduce(&f, TC_OP_AMAX, x, mask), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
     return tc__leave_rounded(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
@@ -334,7 +343,7 @@ static int64_t tc__channels(const tc__api *f) {
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_tensor bias,
                                  double eps, const char *file, int line) {
     tc__api f, block;
-    if (!tc__begin(&f, "group_norm", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "group_norm", x, file, line)) return tc__null();
     int64_t c = tc__channels(&f);
     if (c < 0 || !tc__param_check(&f, "weight", weight, c) ||
         !tc__param_check(&f, "bias", bias, c))
@@ -359,7 +368,7 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
                                  tc_tensor weight, tc_tensor bias, double eps,
                                  const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "batch_norm", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "batch_norm", x, file, line)) return tc__null();
     int64_t c = tc__channels(&f);
     if (c < 0 || !tc__param_check(&f, "mean", mean, c) ||
         !tc__param_check(&f, "var", var, c))
@@ -367,6 +376,7 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
     if (!tc__param_check(&f, "weight", weight, c) || !tc__param_check(&f, "bias", bias, c))
         return tc__leave_null(&f);
     tc__widen_half(&f, &x);
+    var = tc__widened(&f, var);
     tc_tensor scale = tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line);
     if (weight.id) scale = tc_mul_at(scale, weight, file, line);
     tc_tensor d = tc_sub_at(x, tc__per_channel(&f, mean), file, line);
@@ -387,9 +397,16 @@ TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "cosine_similarity", a, file, line)) return tc__null();
+    tc__meta m;
+    if (!tc__begin_together(&f, "cosine_similarity", a, file, line)) return tc__null();
     tc__widen_with(&f, &a, b);
-    tc_tensor dot = tc_sum_at(tc_mul_at(a, b, file, line), dim, file, line);
+    b = tc__widened(&f, b);
+    tc_tensor each = tc_mul_at(a, b, file, line);
+    if (!each.id || !tc__meta_get(&f, each, &m)) return tc__leave_null(&f);
+    tc_dims d =
+        tc__meta_dims(&m); // dim counts in these, and each vector has its norm there
+    a = tc__expand(&f, a, &d), b = tc__expand(&f, b, &d);
+    tc_tensor dot = tc_sum_at(each, dim, file, line);
     tc_tensor x = tc_maximum_s_at(tc_norm_at(a, dim, 2, file, line), eps, file, line);
     tc_tensor y = tc_maximum_s_at(tc_norm_at(b, dim, 2, file, line), eps, file, line);
     return tc__leave_rounded(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
@@ -415,7 +432,7 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "mse_loss", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "mse_loss", x, file, line)) return tc__null();
     tc__widen_with(&f, &x, y);
     tc_tensor d = tc_square_at(tc_sub_at(x, y, file, line), file, line);
     return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
@@ -423,7 +440,7 @@ TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int l
 
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "l1_loss", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "l1_loss", x, file, line)) return tc__null();
     tc__widen_with(&f, &x, y);
     tc_tensor d = tc_abs_at(tc_sub_at(x, y, file, line), file, line);
     return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
@@ -432,7 +449,7 @@ TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int li
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file,
                                       int line) {
     tc__api f;
-    if (!tc__begin(&f, "bce_with_logits", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "bce_with_logits", x, file, line)) return tc__null();
     tc__widen_with(&f, &x, y);
     x = tc__as_float(&f, x);
     tc_tensor top =
@@ -474,7 +491,7 @@ TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const ch
                                     int line) {
     tc__api f;
     tc__meta m;
-    if (!tc__begin(&f, "cross_entropy", logits, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "cross_entropy", logits, file, line)) return tc__null();
     int dim = f.x.rank > 1;
     if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
         return tc__leave_null(&f);
@@ -487,7 +504,8 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
                                            int64_t ignore, const char *file, int line) {
     tc__api f;
     tc__meta m;
-    if (!tc__begin(&f, "cross_entropy_ignore", logits, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "cross_entropy_ignore", logits, file, line))
+        return tc__null();
     int dim = f.x.rank > 1;
     if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
         return tc__leave_null(&f);

@@ -415,6 +415,21 @@ static void tc__dump_combine(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id, (long long)n->attr[0]);
 }
 
+//  inside [c - 1 < 1022, r - 1 < 1022]: each box of a loop
+static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
+    for (uint32_t at = 6; at < n->n_attr;) {
+        int64_t pairs = tc__ix_value(n->attr[at++]);
+        tc__put(d->t, " inside [");
+        for (int64_t i = 0; i < pairs; i++, at += 2) {
+            if (i) tc__put(d->t, ", ");
+            tc__dump_ix(d->t, d->g->ix, n->attr[at]);
+            tc__put(d->t, " < ");
+            tc__dump_ix(d->t, d->g->ix, n->attr[at + 1]);
+        }
+        tc__put(d->t, "]");
+    }
+}
+
 static void tc__dump_for(tc__dump *d, const tc__node *n) {
     static const char *const bind[] = {"worker", "serial", "vector"};
     tc__put(d->t, "for ");
@@ -428,6 +443,7 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
     if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
     if (n->attr[2] == 0) tc__put(d->t, " rolled");
     if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
+    tc__dump_boxes(d, n);
 }
 
 static void tc__dump_end(tc__dump *d, const tc__node *n) {

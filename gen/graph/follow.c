@@ -48,7 +48,7 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
         return 1;
     }
     const tc__tensor *t = v ? tc__tensor_find(c, h) : NULL;
-    if (!t || t->bind_epoch != v->epoch) return tc__meta_of(c, tc__op_name(k->op), h, m);
+    if (!t || t->bind_epoch != v->epoch) return tc__meta_of(c, tc__called(c, k->op), h, m);
     tc__code_meta(c, v, TC__EXTERNAL | t->bind_index, m);
     return 1;
 }
@@ -88,7 +88,7 @@ static int tc__rules_run(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__i
     q->equal = NULL;
     for (int i = 0; ok && i < q->out.rank; i++)
         dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
-    return ok && tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+    return ok && tc__dims_check(c, tc__called(c, k->op), q->out.rank, dims);
 }
 
 // Expressions got too large: the step is for the sizes of this visit alone.
@@ -131,7 +131,7 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
 
 // A step that only marks a place: it has no result, and no rules.
 static int tc__is_mark(tc__op op, uint32_t n_in) {
-    return op == TC_OP_FINISH || (op == TC_OP_BREAK && !n_in);
+    return op == TC_OP_FINISH || op == TC_OP_SHARE || (op == TC_OP_BREAK && !n_in);
 }
 
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
@@ -140,8 +140,8 @@ static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     memset(q, 0, sizeof *q);
     if (tc__is_mark(k->op, k->n_in)) return 1;
     if (k->n_in > TC__MAX_OPERANDS)
-        return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
-                        (unsigned)k->n_in, TC__MAX_OPERANDS);
+        return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible",
+                        tc__called(c, k->op), (unsigned)k->n_in, TC__MAX_OPERANDS);
     for (uint32_t i = 0; i < k->n_in; i++)
         if (!tc__operand_meta(c, v, k, i, &m[i])) return 0;
     if (k->op != TC_OP_CUSTOM) return tc__call_rules(c, v, k, m, q);
@@ -261,8 +261,15 @@ static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
     return 1;
 }
 
+// Sizes or steps of the visit become others.
+static void tc__views_forget(const tc__visit *v) {
+    if (v->viewed) memset(v->viewed->step, 0, sizeof v->viewed->step);
+}
+
 // Back to the state before step `s`.
 static void tc__visit_rewind(tc_ctx *c, tc__visit *v, const tc__step *s) {
+    if (v->external.count > s->first_external || v->size.count > s->first_size)
+        tc__views_forget(v);
     if (v->external.count > s->first_external) tc__unbind_to(c, v, s->first_external);
     if (v->size.count > s->first_size) v->size.count = s->first_size;
     if (v->arg.count > s->first_arg) v->arg.count = s->first_arg;
@@ -281,6 +288,7 @@ static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc
         if (!s->symbolic && s->attr[i] != k->attr[i]) return 0;
     int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
     if (ok && s->symbolic) ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s);
+    if (ok && s->op == TC_OP_SHARE) ok = tc__share_bind(c, v, k->attr);
     if (!ok) tc__visit_rewind(c, v, s);
     return ok;
 }
@@ -292,9 +300,10 @@ static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *
     for (uint32_t i = 0; i < k->n_in; i++) {
         if (k->in[i].id >> TC__SLOT_BITS == v->key) {
             code[i] = tc__position(k->in[i]);
-            continue;
+            if (code[i] < v->path.count) continue;
+            return tc__fail_dead(c, tc__called(c, k->op), k->in[i]);
         }
-        tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[i]);
+        tc__tensor *t = tc__tensor_need(c, tc__called(c, k->op), k->in[i]);
         if (!t) return 0;
         if (t->bind_epoch != v->epoch && !tc__bind_external(c, v, k->in[i], t)) return 0;
         code[i] = TC__EXTERNAL | t->bind_index;
@@ -333,20 +342,37 @@ static uint64_t tc__step_form(const tc__step *s) {
     return tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
 }
 
+enum { TC__BRANCH_FIRST = 1024 }; // bytes: a fork at the end of a path is a few steps
+
+// Where the visit makes steps; NULL = out of memory.
+static tc__arena *tc__visit_arena(tc_ctx *c, tc__visit *v) {
+    if (v->branch) return &v->branch->arena;
+    tc__branch *b = TC__NEW(c, tc__branch);
+    if (!b) return NULL;
+    tc__arena_init(&b->arena, c);
+    b->arena.least = TC__BRANCH_FIRST;
+    b->next = v->region->branch, v->region->branch = b;
+    v->branch = b;
+    return &b->arena;
+}
+
 // A step of `k` after v->at, not yet among its continuations. Externals from `first` on are its.
 static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
                               const tc__infer *q) {
-    tc__arena *a = &v->region->arena;
+    tc__arena *a = tc__visit_arena(c, v);
+    if (!a) return NULL;
     uint32_t first = (uint32_t)v->external.count;
     tc__step *s = TC__ANEW(a, tc__step);
     uint32_t *in = TC__ANEW_ARRAY(a, uint32_t, k->n_in + 1);
     int64_t *attr = TC__ANEW_ARRAY(a, int64_t, k->n_attr + 1);
     tc__relation *guard = TC__ANEW_ARRAY(a, tc__relation, q->needs + 1);
     if (!s || !in || !attr || !guard || !tc__call_codes(c, v, k, in)) return NULL;
+    if (k->op == TC_OP_SHARE && !tc__share_bind(c, v, k->attr)) return NULL;
     if (k->n_attr) memcpy(attr, k->attr, k->n_attr * sizeof *attr);
     memcpy(guard, q->need, q->needs * sizeof *guard);
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
+    s->call = tc__core_of(c)->doing, s->branch = v->branch;
     s->guard = guard, s->n_guard = q->needs;
     s->device = k->dims ? tc__visit_device(c, v) : 0;
     s->position = (uint32_t)v->path.count;
@@ -378,25 +404,75 @@ static void tc__visit_attrs(tc_ctx *c, const tc__visit *v, const tc__step *s,
     }
 }
 
+// Layout of an external, or of a step's result that is no view.
+static uint32_t tc__base_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
+    int64_t dims[TC_MAX_RANK];
+    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
+    tc__meta m = v->path.at[code]->meta;
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
+    return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
+}
+
+// Layout of view `s` of what has the layout `from`; its begin there is added to *offset.
+static uint32_t tc__view_layout(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                                uint32_t from, int64_t *offset) {
+    int64_t attr[TC_MAX_RANK], begin = 0;
+    uint32_t layout = 0;
+    tc__meta m = s->meta;
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    tc__visit_attrs(c, v, s, attr);
+    if (!tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;
+    *offset += begin;
+    return layout;
+}
+
+static int tc__view_known(const tc__visit *v, uint32_t code, uint32_t *layout,
+                          int64_t *offset) {
+    uint32_t i = code % TC__VIEWED;
+    if (!v->viewed || v->viewed->step[i] != v->path.at[code]) return 0;
+    *layout = v->viewed->layout[i], *offset = v->viewed->offset[i];
+    return 1;
+}
+
+static void tc__view_note(const tc__visit *v, uint32_t code, uint32_t layout,
+                          int64_t offset) {
+    uint32_t i = code % TC__VIEWED;
+    if (!v->viewed || !layout) return;
+    v->viewed->step[i] = v->path.at[code];
+    v->viewed->layout[i] = layout, v->viewed->offset[i] = offset;
+}
+
 // Layout of an operand in this visit, and for a view the begin behind the memory it shows.
 // 0 = out of memory.
 static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
                                 int64_t *offset) {
-    int64_t dims[TC_MAX_RANK], attr[TC_MAX_RANK], begin = 0;
-    uint32_t from, layout = 0;
+    TC__VEC(uint32_t) view; // of views, the last one first
+    uint32_t layout = 1, of = code, known = 0;
+    memset(&view, 0, sizeof view);
     *offset = 0;
-    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
-    const tc__step *s = v->path.at[code];
-    tc__meta m = s->meta;
-    tc__visit_sizes(c, v, m.rank, m.dims);
-    for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
-    if (!s->view)
-        return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
-    from = tc__code_layout(c, v, s->in[0], offset);
-    tc__visit_attrs(c, v, s, attr);
-    if (!from || !tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;
-    *offset += begin;
+    while (layout && !(code & TC__EXTERNAL) && v->path.at[code]->view) {
+        if (tc__view_known(v, code, &known, offset)) break;
+        layout = TC__PUSH(c, view, code);
+        code = v->path.at[code]->in[0];
+    }
+    if (layout) layout = known ? known : tc__base_layout(c, v, code);
+    while (layout && view.count)
+        layout = tc__view_layout(c, v, v->path.at[view.at[--view.count]], layout, offset);
+    if (of != code) tc__view_note(v, of, layout, *offset);
+    TC__VEC_FREE(c, view);
     return layout;
+}
+
+// The layout of `t`, eager or recorded: what strides it has, or will have. 0 = it is not known yet, or
+// out of memory.
+static uint32_t tc__layout_of(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    const tc__tensor *e = tc__tensor_find(c, t);
+    int64_t offset;
+    if (e) return e->layout;
+    if (!v || v->state != TC__VISIT_OPEN || tc__position(t) >= v->path.count) return 0;
+    return tc__code_layout(c, v, tc__position(t), &offset);
 }
 
 // Sets s->view, as it is in this visit; 0 = out of memory.
@@ -427,7 +503,7 @@ static int tc__step_hint(tc__visit *v, tc__step *s) {
         s->hint = v->at->hint;
         return 1;
     }
-    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    int64_t *hint = TC__ANEW_ARRAY(&v->branch->arena, int64_t, n + 1);
     if (!hint) return 0;
     if (n) memcpy(hint, v->size.at, n * sizeof *hint);
     s->hint = hint;
@@ -489,16 +565,19 @@ static void tc__step_call(tc_ctx *c, const tc__visit *v, tc__step *s, tc__past *
 // are pushed. NULL = there is none, nothing is changed.
 static tc__step *tc__follow_past(tc_ctx *c, tc__visit *v, tc__step *s, const tc__past *p,
                                  size_t n, const tc__call *last) {
-    const tc__call *k = n ? &p->call : last;
-    for (; (s = tc__step_among(c, v, s, k)) != NULL; s = s->sibling) {
-        if (!n) return s;
-        v->path.at[v->path.count++] = s, v->at = s;
-        tc__step *end = tc__follow_past(c, v, s->next, p + 1, n - 1, last);
-        if (end) return end;
-        v->path.count--, v->at = s->parent;
-        tc__visit_rewind(c, v, s);
+    for (size_t i = 0;;) {
+        s = tc__step_among(c, v, s, i < n ? &p[i].call : last);
+        if (s && i == n) return s;
+        if (!s && !i) return NULL;
+        if (s) { // deeper
+            v->path.at[v->path.count++] = s, v->at = s;
+            s = s->next, i++;
+        } else { // back
+            s = v->path.at[--v->path.count], v->at = s->parent;
+            tc__visit_rewind(c, v, s);
+            s = s->sibling, i--;
+        }
     }
-    return NULL;
 }
 
 // Tries the siblings of position `from`; the calls from there on are p[0..n).
@@ -553,8 +632,22 @@ static tc__step *tc__visit_retrace(tc_ctx *c, tc__visit *v, const tc__call *k) {
     return end;
 }
 
+// Operands from outside are in memory before the call is compared with anything: one that an earlier
+// visit had not stored is computed now. So what was read late is an external like any other, whichever
+// visit it was read in. 0 = reported.
+static int tc__operands_come(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        if (k->in[i].id >> TC__SLOT_BITS == v->key || tc__tensor_find(c, k->in[i]))
+            continue;
+        tc__site_set(c, k->site);
+        if (!tc__tensor_need(c, tc__called(c, k->op), k->in[i])) return 0;
+    }
+    return tc__operands_told(c, k);
+}
+
 // Follows or forks by one call; NULL = reported, the visit goes on without the call.
 static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
+    if (!tc__operands_come(c, v, k)) return NULL;
     tc__step *s = tc__step_among(c, v, v->at->next, k);
     if (!s) s = tc__visit_retrace(c, v, k);
     if (!s) {
@@ -566,7 +659,49 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
     if (k->op == TC_OP_COPY_) {
         // What lies in memory may be the value before the write.
         v->writes = 1;
+        tc__rewritten(c, v, s);
         for (size_t i = 0; i < v->result_of.count; i++) v->result_of.at[i] = 0;
     }
     return s;
+}
+
+// ---- memory that externals share ----
+
+// The SHARE steps that the path lacks for what it has written so far; `word` has room. 0 = reported.
+static int tc__shares_record(tc_ctx *c, tc__visit *v, const tc__sharer *s, uint32_t n,
+                             int64_t *word, tc__site site) {
+    tc__call k;
+    memset(&k, 0, sizeof k);
+    k.op = TC_OP_SHARE, k.attr = word, k.site = site;
+    for (uint32_t from = 0, end; from < n; from = end) {
+        for (end = from + 1; end < n && s[end].alias == s[from].alias;) end++;
+        k.n_attr = tc__share_words(c, v, s, from, end, word);
+        if (k.n_attr == UINT32_MAX) return 0;
+        if (!k.n_attr || tc__share_is_known(v, word, k.n_attr)) continue;
+        if (k.n_attr > UINT16_MAX)
+            return tc__fail(c, TC_E_TOO_BIG,
+                            "region \"%s\": one of %u tensors that share memory is written "
+                            "in place; %d are possible",
+                            v->region->name, (unsigned)(end - from),
+                            UINT16_MAX / TC__SHARE_EACH);
+        if (!tc__visit_step(c, v, &k)) return 0;
+    }
+    return 1;
+}
+
+// Before a segment ends: how its externals share memory is a part of the path. 0 = reported.
+static int tc__visit_share(tc_ctx *c, tc__visit *v, tc__site site) {
+    size_t n = v->external.count, words = TC__SHARE_HEAD + TC__SHARE_EACH * n;
+    if (!v->writes || !tc__may_share(c, v)) return 1;
+    tc__sharer *s = TC__NEW_ARRAY(c, tc__sharer, n);
+    uint8_t *written = TC__NEW_ARRAY(c, uint8_t, n);
+    int64_t *word = TC__NEW_ARRAY(c, int64_t, words);
+    int ok = s && written && word;
+    uint32_t many = ok ? tc__sharers(c, v, s, written) : 0;
+    for (uint32_t from = 0; from < many;) from = tc__sharers_mark(c, v, s, many, from);
+    ok = ok && tc__shares_record(c, v, s, many, word, site);
+    if (s) TC__FREE_ARRAY(c, s, n);
+    if (written) TC__FREE_ARRAY(c, written, n);
+    if (word) TC__FREE_ARRAY(c, word, words);
+    return ok;
 }

@@ -85,6 +85,12 @@ typedef struct tc__op_info {
 
 static const char *tc__op_name(tc__op op);
 
+// The user's word for an op that is being made: the call that makes it of several, or its own.
+static const char *tc__called(tc_ctx *c, tc__op op) {
+    const char *doing = c ? tc__core_of(c)->doing : NULL;
+    return doing ? doing : tc__op_name(op);
+}
+
 // "[32, 48]" into out.
 static const char *tc__dims_text(const tc__meta *m, char out[160]) {
     size_t n = 0;
@@ -139,7 +145,7 @@ static int tc__need(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
         if (q->need[i].kind == kind && q->need[i].a == a && q->need[i].b == b) return 1;
     if (q->needs == TC__MAX_RELATIONS)
         return tc__fail(q->ctx, TC_E_TOO_BIG, "%s: more than %d relations of sizes",
-                        tc__op_name(q->op), TC__MAX_RELATIONS);
+                        tc__called(q->ctx, q->op), TC__MAX_RELATIONS);
     q->need[q->needs++] = r;
     return 1;
 }
@@ -199,12 +205,38 @@ static int tc__dtype_common(tc__infer *q, uint32_t first) {
     return t;
 }
 
+// What arithmetic is on bools: true + true is true. And a complement that does not ask which bits true
+// has, a mask on the CPU and 1 on a GPU.
+static const struct {
+    tc__op op, on_bool;
+} tc__bool_forms[] = {{TC_OP_ADD, TC_OP_LOGICAL_OR},
+                      {TC_OP_MUL, TC_OP_LOGICAL_AND},
+                      {TC_OP_MAXIMUM, TC_OP_LOGICAL_OR},
+                      {TC_OP_MINIMUM, TC_OP_LOGICAL_AND},
+                      {TC_OP_BITWISE_NOT, TC_OP_LOGICAL_NOT}};
+
+// The op that is done on operands of dtype t.
+static tc__op tc__op_on(tc__op op, int t) {
+    for (size_t i = 0; i < TC__COUNT(tc__bool_forms) && t == TC_BOOL; i++)
+        if (tc__bool_forms[i].op == op) return tc__bool_forms[i].on_bool;
+    return op;
+}
+
 static int tc__dtype_promote(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
     if (q->out.dtype != TC_BOOL || q->op == TC_OP_CAT) return 1;
+    if (tc__op_on(q->op, TC_BOOL) != q->op) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE,
                     "%s: not defined on bool; use logical ops, or tc_cast to TC_I32 first",
-                    tc__op_name(q->op));
+                    tc__called(q->ctx, q->op));
+}
+
+// Of halves also their sums as they are, in f32: a word of the call says so, and a node's dtype.
+static int tc__dtype_product(tc__infer *q) {
+    int asked = q->n_attr ? (int)q->attr[0] : q->out.dtype;
+    if (!tc__dtype_promote(q)) return 0;
+    if (asked == TC_F32 && tc__is_half(q->out.dtype)) q->out.dtype = TC_F32;
+    return 1;
 }
 
 static int tc__dtype_floating(tc__infer *q) {
@@ -227,7 +259,7 @@ static int tc__dtype_bits(tc__infer *q) {
     if (!tc__is_float(q->out.dtype)) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE,
                     "%s: needs integers or bool, got %s; tc_cast first?",
-                    tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(q->out.dtype)->name);
 }
 
 // A bool has no width to shift in.
@@ -235,15 +267,15 @@ static int tc__dtype_shift(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
     if (!tc__is_float(q->out.dtype) && q->out.dtype != TC_BOOL) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs integers, got %s; tc_cast first?",
-                    tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(q->out.dtype)->name);
 }
 
 static int tc__dtype_where(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
     if (q->in[0]->dtype == TC_BOOL) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE,
-                    "where: the condition must be bool, got %s; use tc_ne_s(c, 0)",
-                    tc__dtype(q->in[0]->dtype)->name);
+                    "%s: the condition must be bool, got %s; use tc_ne_s(c, 0)",
+                    tc__called(q->ctx, q->op), tc__dtype(q->in[0]->dtype)->name);
 }
 
 static int tc__dtype_same(tc__infer *q) {
@@ -282,7 +314,7 @@ static int tc__bcast_fail(tc__infer *q, uint32_t i, int dim) {
     return tc__fail(q->ctx, TC_E_BROADCAST,
                     "%s: sizes do not broadcast: %s and %s differ in dimension %d; "
                     "equal sizes or 1 are needed",
-                    tc__op_name(q->op), tc__dims_text(&q->out, x),
+                    tc__called(q->ctx, q->op), tc__dims_text(&q->out, x),
                     tc__dims_text(q->in[i], y), dim);
 }
 
@@ -345,9 +377,10 @@ static int tc__shape_reshape(tc__infer *q) {
     tc__shape_sizes(q);
     tc__ix have = tc__meta_numel(q->ix, q->in[0]), want = tc__meta_numel(q->ix, &q->out);
     if (tc__know(q, TC__EQUAL, want, have)) return 1;
-    return tc__fail(q->ctx, TC_E_SHAPE, "reshape: %s has %lld elements, %s has %lld",
-                    tc__dims_text(q->in[0], x), (long long)tc__ix_value(have),
-                    tc__dims_text(&q->out, y), (long long)tc__ix_value(want));
+    return tc__fail(q->ctx, TC_E_SHAPE, "%s: %s has %lld elements, %s has %lld",
+                    tc__called(q->ctx, q->op), tc__dims_text(q->in[0], x),
+                    (long long)tc__ix_value(have), tc__dims_text(&q->out, y),
+                    (long long)tc__ix_value(want));
 }
 
 static int tc__shape_permute(tc__infer *q) {
@@ -356,16 +389,16 @@ static int tc__shape_permute(tc__infer *q) {
     for (uint32_t i = 0; i < q->n_attr; i++) {
         if (q->attr[i] < 0 || q->attr[i] >= m->rank || (seen >> q->attr[i] & 1))
             return tc__fail(q->ctx, TC_E_DIM,
-                            "permute: dimension %lld is out of range or repeated; "
+                            "%s: dimension %lld is out of range or repeated; "
                             "the order must name 0..%d once each",
-                            (long long)q->attr[i], m->rank - 1);
+                            tc__called(q->ctx, q->op), (long long)q->attr[i], m->rank - 1);
         seen |= 1u << q->attr[i];
         q->out.dims[i] = m->dims[q->attr[i]];
     }
     q->out.rank = m->rank;
     if (q->n_attr == m->rank) return 1;
-    return tc__fail(q->ctx, TC_E_RANK, "permute: %u dimensions given, the tensor has %d",
-                    (unsigned)q->n_attr, m->rank);
+    return tc__fail(q->ctx, TC_E_RANK, "%s: %u dimensions given, the tensor has %d",
+                    tc__called(q->ctx, q->op), (unsigned)q->n_attr, m->rank);
 }
 
 static int tc__shape_expand(tc__infer *q) {
@@ -377,15 +410,15 @@ static int tc__shape_expand(tc__infer *q) {
         ok = tc__know(q, TC__EQUAL, m->dims[i], q->out.dims[lead + i]) ||
              tc__know(q, TC__EQUAL, m->dims[i], tc__ix_const(1));
     if (ok) return 1;
-    return tc__fail(q->ctx, TC_E_BROADCAST,
-                    "expand: %s does not expand to %s; only size 1 repeats",
-                    tc__dims_text(m, x), tc__dims_text(&q->out, y));
+    return tc__fail(
+        q->ctx, TC_E_BROADCAST, "%s: %s does not expand to %s; only size 1 repeats",
+        tc__called(q->ctx, q->op), tc__dims_text(m, x), tc__dims_text(&q->out, y));
 }
 
 static int tc__dim_of(tc__infer *q, int64_t dim) {
     if (dim >= 0 && dim < q->in[0]->rank) return 1;
     return tc__fail(q->ctx, TC_E_DIM, "%s: dimension %lld is out of range for rank %d",
-                    tc__op_name(q->op), (long long)dim, q->in[0]->rank);
+                    tc__called(q->ctx, q->op), (long long)dim, q->in[0]->rank);
 }
 
 static int tc__shape_slice(tc__infer *q) {
@@ -407,8 +440,8 @@ static int tc__shape_pad(tc__infer *q) {
     }
     q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
     if (tc__know(q, TC__NOT_LESS, q->out.dims[dim], tc__ix_const(0))) return 1;
-    return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size",
-                    (long long)dim);
+    return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %lld would get a negative size",
+                    tc__called(q->ctx, q->op), (long long)dim);
 }
 
 static int tc__shape_window(tc__infer *q) {
@@ -417,8 +450,8 @@ static int tc__shape_window(tc__infer *q) {
     tc__shape_same(q);
     if (q->out.rank == TC_MAX_RANK)
         return tc__fail(q->ctx, TC_E_RANK,
-                        "window: the result would have more than %d dimensions",
-                        TC_MAX_RANK);
+                        "%s: the result would have more than %d dimensions",
+                        tc__called(q->ctx, q->op), TC_MAX_RANK);
     // count = (n - (size - 1) * dilation - 1) / stride + 1
     tc__ix reach =
         tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
@@ -426,9 +459,9 @@ static int tc__shape_window(tc__infer *q) {
         tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
     if (!tc__know(q, TC__NOT_LESS, left, tc__ix_const(0)))
         return tc__fail(q->ctx, TC_E_SHAPE,
-                        "window: size %lld (dilation %lld) is larger than the "
+                        "%s: size %lld (dilation %lld) is larger than the "
                         "dimension %lld; pad it first?",
-                        (long long)tc__ix_value(q->attr[1]),
+                        tc__called(q->ctx, q->op), (long long)tc__ix_value(q->attr[1]),
                         (long long)tc__ix_value(q->attr[3]),
                         (long long)tc__ix_value(q->out.dims[dim]));
     q->out.dims[dim] =
@@ -448,10 +481,11 @@ static int tc__shape_cat(tc__infer *q) {
             ok = d == dim || tc__know(q, TC__EQUAL, q->in[i]->dims[d], q->out.dims[d]);
         if (!ok)
             return tc__fail(q->ctx, TC_E_SHAPE,
-                            "cat: operand %u is %s, operand 0 is %s; all sizes "
+                            "%s: operand %u is %s, operand 0 is %s; all sizes "
                             "but dimension %lld must be equal",
-                            (unsigned)i, tc__dims_text(q->in[i], x),
-                            tc__dims_text(q->in[0], y), (long long)dim);
+                            tc__called(q->ctx, q->op), (unsigned)i,
+                            tc__dims_text(q->in[i], x), tc__dims_text(q->in[0], y),
+                            (long long)dim);
         q->out.dims[dim] = tc__ix_add(q->ix, q->out.dims[dim], q->in[i]->dims[dim]);
     }
     return 1;
@@ -460,7 +494,7 @@ static int tc__shape_cat(tc__infer *q) {
 static int tc__index_dtype(tc__infer *q) {
     if (q->in[1]->dtype == TC_I32 || q->in[1]->dtype == TC_I64) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s",
-                    tc__op_name(q->op), tc__dtype(q->in[1]->dtype)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(q->in[1]->dtype)->name);
 }
 
 static int tc__shape_take(tc__infer *q) {
@@ -469,8 +503,8 @@ static int tc__shape_take(tc__infer *q) {
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     if (a->rank - 1 + b->rank > TC_MAX_RANK)
         return tc__fail(q->ctx, TC_E_RANK,
-                        "take: the result would have %d dimensions, %d are possible",
-                        a->rank - 1 + b->rank, TC_MAX_RANK);
+                        "%s: the result would have %d dimensions, %d are possible",
+                        tc__called(q->ctx, q->op), a->rank - 1 + b->rank, TC_MAX_RANK);
     int n = 0;
     for (int i = 0; i < dim; i++) q->out.dims[n++] = a->dims[i];
     for (int i = 0; i < b->rank; i++) q->out.dims[n++] = b->dims[i];
@@ -489,9 +523,10 @@ static int tc__shape_gather(tc__infer *q) {
         ok = i == dim || tc__know(q, TC__NOT_LESS, a->dims[i], b->dims[i]);
     if (!ok)
         return tc__fail(q->ctx, TC_E_SHAPE,
-                        "gather: index %s does not fit %s; outside dimension %lld "
+                        "%s: index %s does not fit %s; outside dimension %lld "
                         "it must not be larger",
-                        tc__dims_text(b, x), tc__dims_text(a, y), (long long)dim);
+                        tc__called(q->ctx, q->op), tc__dims_text(b, x), tc__dims_text(a, y),
+                        (long long)dim);
     q->out.rank = b->rank;
     memcpy(q->out.dims, b->dims, sizeof b->dims);
     return 1;
@@ -505,9 +540,10 @@ static int tc__shape_reduce(tc__infer *q) {
     for (int i = 0; i < q->out.rank; i++) {
         if (!(q->attr[0] >> i & 1)) continue;
         if (!empty_ok && !tc__know(q, TC__NOT_LESS, q->out.dims[i], tc__ix_const(1)))
-            return tc__fail(
-                q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
-                tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
+            return tc__fail(q->ctx, TC_E_SHAPE,
+                            "%s: dimension %d of %s is empty and has no %s",
+                            tc__called(q->ctx, q->op), i, tc__dims_text(q->in[0], x),
+                            tc__op_name(q->op));
         q->out.dims[i] = tc__ix_const(1);
     }
     return 1;
@@ -518,15 +554,17 @@ static int tc__shape_matmul(tc__infer *q) {
     char x[160], y[160];
     if (a->rank < 2 || b->rank != a->rank)
         return tc__fail(q->ctx, TC_E_RANK,
-                        "matmul: operands are %s and %s; at least 2 dimensions are "
+                        "%s: operands are %s and %s; at least 2 dimensions are "
                         "needed",
-                        tc__dims_text(a, x), tc__dims_text(b, y));
+                        tc__called(q->ctx, q->op), tc__dims_text(a, x),
+                        tc__dims_text(b, y));
     int r = a->rank;
     if (!tc__know(q, TC__EQUAL, a->dims[r - 1], b->dims[r - 2]))
         return tc__fail(q->ctx, TC_E_SHAPE,
-                        "matmul: inner sizes differ: a is %s, b is %s; transpose "
+                        "%s: inner sizes differ: a is %s, b is %s; transpose "
                         "one of them?",
-                        tc__dims_text(a, x), tc__dims_text(b, y));
+                        tc__called(q->ctx, q->op), tc__dims_text(a, x),
+                        tc__dims_text(b, y));
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
@@ -537,11 +575,11 @@ static int tc__shape_matmul(tc__infer *q) {
 // Whether the op has n operands and a last dimension, as all that is recorded here has.
 static int tc__opaque_check(tc__infer *q, uint32_t n) {
     if (q->n_in != n)
-        return tc__fail(q->ctx, TC_E_ARG, "%s: %u operands, it has %u", tc__op_name(q->op),
-                        (unsigned)q->n_in, (unsigned)n);
+        return tc__fail(q->ctx, TC_E_ARG, "%s: %u operands, it has %u",
+                        tc__called(q->ctx, q->op), (unsigned)q->n_in, (unsigned)n);
     if (q->in[0]->rank) return 1;
     return tc__fail(q->ctx, TC_E_RANK, "%s: a scalar has no dimension; reshape it to [1]",
-                    tc__op_name(q->op));
+                    tc__called(q->ctx, q->op));
 }
 
 // The dtypes that exec/opaque.c has code for; graph/rows.c converts others to one of them.
@@ -550,7 +588,7 @@ static int tc__shape_scan(tc__infer *q) {
     if (!tc__opaque_check(q, 1)) return 0;
     if (t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i64, f32 or f64, got %s",
-                    tc__op_name(q->op), tc__dtype(t)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(t)->name);
 }
 
 static int tc__shape_argsort(tc__infer *q) {
@@ -558,7 +596,7 @@ static int tc__shape_argsort(tc__infer *q) {
     if (!tc__opaque_check(q, 1)) return 0;
     if (t == TC_I32 || t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i32, i64, f32 or f64, got %s",
-                    tc__op_name(q->op), tc__dtype(t)->name);
+                    tc__called(q->ctx, q->op), tc__dtype(t)->name);
 }
 
 static int tc__shape_topk(tc__infer *q) {
@@ -568,9 +606,9 @@ static int tc__shape_topk(tc__infer *q) {
     tc__ix *last = &q->out.dims[q->out.rank - 1];
     if (k < 0 || !tc__know(q, TC__NOT_LESS, *last, tc__ix_const(k)))
         return tc__fail(q->ctx, TC_E_ARG,
-                        "topk: k is %lld, the dimension of %s has %lld elements; 0 <= k <= "
+                        "%s: k is %lld, the dimension of %s has %lld elements; 0 <= k <= "
                         "that is needed",
-                        (long long)k, tc__dims_text(q->in[0], x),
+                        tc__called(q->ctx, q->op), (long long)k, tc__dims_text(q->in[0], x),
                         (long long)tc__ix_value(*last));
     *last = tc__ix_const(k);
     return 1;
@@ -581,17 +619,17 @@ static int tc__scatter_check(tc__infer *q) {
     if (!tc__opaque_check(q, 3) || !tc__index_dtype(q)) return 0;
     if (q->in[2]->dtype != q->in[0]->dtype)
         return tc__fail(q->ctx, TC_E_DTYPE, "%s: src is %s, the tensor %s; tc_cast src",
-                        tc__op_name(q->op), tc__dtype(q->in[2]->dtype)->name,
+                        tc__called(q->ctx, q->op), tc__dtype(q->in[2]->dtype)->name,
                         tc__dtype(q->in[0]->dtype)->name);
     if (q->in[0]->dtype != TC_BOOL || q->op == TC_OP_SCATTER) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: not defined on bool; tc_cast to TC_I32 first",
-                    tc__op_name(q->op));
+                    tc__called(q->ctx, q->op));
 }
 
 static int tc__scatter_fail(tc__infer *q, const char *need) {
     char x[160], y[160], z[160];
     return tc__fail(q->ctx, TC_E_SHAPE, "%s: index %s and src %s do not fit %s; %s",
-                    tc__op_name(q->op), tc__dims_text(q->in[1], x),
+                    tc__called(q->ctx, q->op), tc__dims_text(q->in[1], x),
                     tc__dims_text(q->in[2], y), tc__dims_text(q->in[0], z), need);
 }
 

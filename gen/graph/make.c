@@ -5,7 +5,8 @@
 //
 // One idea: a call works in a tc__api: its name, site, context and first operand. A call
 // made of several primitives opens a scope there when it runs eagerly, so its intermediate
-// results die with it; tc__leave lets the result out.
+// results die with it; tc__leave lets the result out. As long as it works, errors of what it
+// calls bear its name.
 
 typedef struct tc__api {
     tc_ctx *c;
@@ -13,7 +14,10 @@ typedef struct tc__api {
     const char *file; // site of the caller
     int line;
     size_t scoped; // depth of a scope of our own; 0 = there is none
+    int named;     // errors bear `who` until tc__leave
+    int together;  // its primitives run together then
     int half;      // the dtype that a result in f32 is rounded to; 0 = none
+    int wide;      // products of halves give f32
     tc__meta x;    // of the first operand; its sizes are constants
 } tc__api;
 
@@ -22,28 +26,34 @@ typedef struct tc__api {
 static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file,
                         int line) {
     tc__site s;
-    f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
-    f->x.rank = 0, f->x.dtype = 0;
+    f->c = c, f->who = who, f->file = file, f->line = line;
+    f->scoped = 0, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
+    f->x.dtype = 0;
     if (!c || tc__is_calling(c, who)) return 0;
+    if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
+    tc__values_of(c)->source_is_like = 0;
     s.file = file, s.line = line;
     tc__site_set(c, s);
     return 1;
 }
 
-// What the call makes of nothing is on the device of t.
-static void tc__sources_like(tc_ctx *c, tc_tensor t) {
+// What the call makes of nothing is on the device of t, which has so many dimensions. In a region a number
+// of the host decides nothing.
+static void tc__sources_like(tc_ctx *c, tc_tensor t, int rank) {
     int device = tc__device_number(c, t);
-    if (device >= 0) tc__values_of(c)->source_device = device;
+    if (device < 0) return;
+    tc__values_of(c)->source_device = device;
+    tc__values_of(c)->source_is_like = device || rank;
 }
 
-// A frame about `t`; 0 = null (nothing reported), dead, or the context is calling (reported).
+// A frame about `t`; 0 = null, dead, or the context is calling, reported.
 static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
                       int line) {
-    if (!tc__api_open(f, tc__ctx_of(t), who, file, line) ||
-        !tc__meta_of(f->c, who, t, &f->x))
-        return 0;
-    if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t);
+    tc_ctx *c = tc__ctx_of(t);
+    if (!c) return tc__fail_lost(who, t, file, line), 0;
+    if (!tc__api_open(f, c, who, file, line) || !tc__meta_of(f->c, who, t, &f->x)) return 0;
+    if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t, f->x.rank);
     return 1;
 }
 
@@ -56,42 +66,77 @@ static int tc__api_scope(tc__api *f) {
     return 1;
 }
 
-// tc__api_of for a call of several primitives; every path from here ends in tc__leave.
+// From now on the call is made of several primitives; every path from here ends in tc__leave.
+static int tc__api_enter(tc__api *f) {
+    tc__core *core = tc__core_of(f->c);
+    f->named = !core->doing;
+    core->doing = f->who;
+    return tc__api_scope(f);
+}
+
+// Outside regions the primitives of this call, which has one result and writes nothing, run together.
+static void tc__api_together(tc__api *f) {
+    tc__site s;
+    s.file = f->file, s.line = f->line;
+    if (f->scoped && f->named)
+        f->together = tc__recorder_of(f->c)->hooks->together(f->c, f->who, s);
+}
+
+static tc_tensor tc__api_apart(tc__api *f, tc_tensor result) {
+    tc__site s;
+    s.file = f->file, s.line = f->line, f->together = 0;
+    return tc__recorder_of(f->c)->hooks->apart(f->c, result, s);
+}
+
 static int tc__begin(tc__api *f, const char *who, tc_tensor t, const char *file, int line) {
-    return tc__api_of(f, who, t, file, line) && tc__api_scope(f);
+    return tc__api_of(f, who, t, file, line) && tc__api_enter(f);
+}
+
+static int tc__begin_together(tc__api *f, const char *who, tc_tensor t, const char *file,
+                              int line) {
+    if (!tc__begin(f, who, t, file, line)) return 0;
+    tc__api_together(f);
+    return 1;
 }
 
 // Moves a tensor of the innermost scope to the scope around it; others stay.
 static void tc__scope_release(tc_ctx *c, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     tc__tensor *e = t.id && !tc__is_visit(t) ? tc__slot_find(c, t) : NULL;
-    if (!e || e->scope != (uint32_t)v->scope.count) return;
-    e->scope--;
-    if (!e->scope) v->unscoped++;
+    if (e && e->scope == (uint32_t)v->scope.count) tc__tensor_move(c, e, e->scope - 1);
+}
+
+// Closes the innermost scope; the first `n` of `keep` live on in the one around it.
+static void tc__scope_end(tc_ctx *c, const tc_tensor *keep, int n, const char *file,
+                          int line) {
+    tc__values *v = tc__values_of(c);
+    for (int i = 0; i < n; i++) tc__scope_release(c, keep[i]);
+    tc__scope_close(c, file, line);
+    for (int i = 0; i < n; i++) {
+        tc__tensor *e =
+            keep[i].id && !tc__is_visit(keep[i]) ? tc__slot_find(c, keep[i]) : NULL;
+        if (!e || !e->scope || e->scope != (uint32_t)v->scope.count) continue;
+        if (!TC__PUSH(c, v->scoped, tc__handle_slot(keep[i]))) tc__tensor_move(c, e, 0);
+    }
 }
 
 // Closes the frame's scope, if it has one; the first `n` of `keep` live on in the one
 // around it.
 static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
     tc__values *v = tc__values_of(f->c);
+    if (f->together) (void)tc__api_apart(f, tc__null());
+    if (f->named) tc__core_of(f->c)->doing = NULL;
     if (!f->scoped || v->scope.count < f->scoped) return; // a body closed it
     while (v->scope.count > f->scoped) {                  // or left one open
         for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
         tc__scope_close(f->c, f->file, f->line);
     }
-    for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
-    tc__scope_close(f->c, f->file, f->line);
+    tc__scope_end(f->c, keep, n, f->file, f->line);
     f->scoped = 0;
-    for (int i = 0; i < n; i++) {
-        tc__tensor *e =
-            keep[i].id && !tc__is_visit(keep[i]) ? tc__slot_find(f->c, keep[i]) : NULL;
-        if (!e || !e->scope || e->scope != (uint32_t)v->scope.count) continue;
-        if (!TC__PUSH(f->c, v->scoped, tc__handle_slot(keep[i])))
-            e->scope = 0, v->unscoped++;
-    }
 }
 
 static tc_tensor tc__leave(tc__api *f, tc_tensor result) {
+    if (f->together) result = tc__api_apart(f, result);
     tc__leave_many(f, &result, 1);
     return result;
 }
@@ -210,9 +255,31 @@ static int tc__near_check(const tc__api *f, int64_t v) {
 
 // ---- primitives, without checks of ours ----
 
+// An op that is all there is to the call, or all that is left: errors bear the call's name.
+static tc_tensor tc__prim_n(const tc__api *f, tc__op op, const tc_tensor *in, uint32_t n_in,
+                            const int64_t *attr, uint32_t n) {
+    tc_tensor t = tc__op_follow(tc__form_of(op, n_in, n), in, n_in, attr, n);
+    const char *doing = tc__core_of(f->c)->doing;
+    if (t.id) return t;
+    tc__core_of(f->c)->doing = f->who;
+    t = tc__op_slow(op, in, n_in, attr, n, f->file, f->line);
+    tc__core_of(f->c)->doing = doing;
+    return t;
+}
+
 static tc_tensor tc__prim(const tc__api *f, tc__op op, tc_tensor t, const int64_t *attr,
                           uint32_t n) {
-    return tc__op_n(op, &t, 1, attr, n, f->file, f->line);
+    return tc__prim_n(f, op, &t, 1, attr, n);
+}
+
+// The same for an op without operands.
+static tc_tensor tc__prim_source(const tc__api *f, tc__op op, int dtype, const tc_dims *d,
+                                 const int64_t *attr, uint32_t n) {
+    const char *doing = tc__core_of(f->c)->doing;
+    tc__core_of(f->c)->doing = f->who;
+    tc_tensor t = tc__source(f->c, op, dtype, d->rank, d->size, attr, n, f->file, f->line);
+    tc__core_of(f->c)->doing = doing;
+    return t;
 }
 
 static tc_tensor tc__prim_sizes(const tc__api *f, tc__op op, tc_tensor t,
@@ -235,9 +302,18 @@ static tc_tensor tc__expand(const tc__api *f, tc_tensor t, const tc_dims *d) {
     return tc__prim_sizes(f, TC_OP_EXPAND, t, d);
 }
 
-// A new handle of the same value, for calls that turn out to have nothing to do.
+// A scalar as [1], which it is where a call goes along one dimension; others as they are.
+static tc_tensor tc__as_vector(const tc__api *f, tc_tensor t) {
+    tc__meta m;
+    tc_dims one = TC_DIMS(1);
+    return t.id && tc__meta_get(f, t, &m) && !m.rank ? tc__reshape(f, t, &one) : t;
+}
+
+// Another handle of the same tensor: a view of all of it.
 static tc_tensor tc__again(const tc__api *f, tc_tensor t) {
-    tc_dims d = tc__dims_shape(f);
+    tc__meta m;
+    if (!tc__meta_get(f, t, &m)) return tc__null();
+    tc_dims d = tc__meta_dims(&m);
     return tc__reshape(f, t, &d);
 }
 
@@ -270,9 +346,31 @@ static tc_tensor tc__pad(const tc__api *f, tc_tensor t, int dim, int64_t low, in
     return tc__prim(f, TC_OP_PAD, t, attr, 5);
 }
 
+// The windows of a tensor in memory where they lie, overlapping: to be read by the call alone. 0 = there is
+// none, or they do not fit, which the op reports.
+static int tc__window_there(const tc__api *f, tc_tensor t, int dim, int64_t size,
+                            int64_t stride, int64_t dilation, tc_tensor *out) {
+    const tc__recorder *r = tc__recorder_of(f->c);
+    const tc__tensor *e = r->visit || r->suspended ? NULL : tc__slot_find(f->c, t);
+    if (!e) return 0;
+    tc__layout l = *tc__layout_at(f->c, e->layout);
+    int64_t reach = (size - 1) * dilation;
+    if (l.rank == TC_MAX_RANK || !l.numel || l.dims[dim] <= reach) return 0;
+    l.dims[dim] = (l.dims[dim] - reach - 1) / stride + 1;
+    l.dims[l.rank] = size, l.strides[l.rank] = l.strides[dim] * dilation;
+    l.strides[dim] *= stride;
+    if (!tc__dims_check(f->c, f->who, l.rank + 1, l.dims)) return *out = tc__null(), 1;
+    uint32_t id = tc__layout_on(f->c, l.device, l.dtype, l.rank + 1, l.dims, l.strides);
+    e->storage->refs++;
+    *out = tc__tensor_new(f->c, id, e->storage, e->offset, f->file, f->line);
+    return 1;
+}
+
 static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size,
                             int64_t stride, int64_t dilation) {
     int64_t attr[4];
+    tc_tensor there;
+    if (tc__window_there(f, t, dim, size, stride, dilation, &there)) return there;
     attr[0] = dim, attr[1] = tc__ix_const(size);
     attr[2] = tc__ix_const(stride), attr[3] = tc__ix_const(dilation);
     return tc__prim(f, TC_OP_WINDOW, t, attr, 4);
@@ -290,23 +388,34 @@ static void tc__widen_half(tc__api *f, tc_tensor *x) {
     *x = tc__cast(f, *x, TC_F32);
 }
 
+// Another operand, as they compute with it.
+static tc_tensor tc__widened(const tc__api *f, tc_tensor t) {
+    tc__meta m;
+    int half = t.id && tc__meta_get(f, t, &m) && tc__is_half(m.dtype);
+    return half ? tc__cast(f, t, TC_F32) : t;
+}
+
+// The result that they round.
+static tc_tensor tc__rounded(const tc__api *f, tc_tensor y) {
+    tc__meta m;
+    int wide = f->half && y.id && tc__meta_get(f, y, &m) && m.dtype == TC_F32;
+    return wide ? tc__cast(f, y, f->half) : y;
+}
+
 // tc__leave after tc__widen_half.
 static tc_tensor tc__leave_rounded(tc__api *f, tc_tensor y) {
-    tc__meta m;
-    if (f->half && y.id && tc__meta_get(f, y, &m) && m.dtype == TC_F32)
-        y = tc__cast(f, y, f->half);
-    return tc__leave(f, y);
+    return tc__leave(f, tc__rounded(f, y));
 }
 
 static tc_tensor tc__scalar(const tc__api *f, double s, int dtype) {
+    tc_dims none = TC_SCALAR;
     int64_t attr = tc__value_word(s, dtype);
-    return tc__source(f->c, TC_OP_CONST, dtype, 0, NULL, &attr, 1, f->file, f->line);
+    return tc__prim_source(f, TC_OP_CONST, dtype, &none, &attr, 1);
 }
 
 // The i64 index along dimension `dim` of a tensor of sizes d.
 static tc_tensor tc__iota(const tc__api *f, const tc_dims *d, int64_t dim) {
-    return tc__source(f->c, TC_OP_IOTA, TC_I64, d->rank, d->size, &dim, 1, f->file,
-                      f->line);
+    return tc__prim_source(f, TC_OP_IOTA, TC_I64, d, &dim, 1);
 }
 
 static double tc__infinity(void) {
@@ -316,10 +425,16 @@ static double tc__infinity(void) {
     return v;
 }
 
+// The number that is below all others of dtype t.
+static double tc__least_value(int t) {
+    return tc__is_float(t) ? -tc__infinity() : (double)tc__int_least(t);
+}
+
 // ---- asking ----
 
 static int tc__ask(const char *who, tc_tensor t, tc__meta *m) {
     tc_ctx *c = tc__ctx_of(t);
+    if (!c && t.id) tc__fail_lost(who, t, NULL, 0);
     return c && tc__meta_of(c, who, t, m);
 }
 
@@ -331,7 +446,7 @@ TCDEF int tc_rank(tc_tensor t) {
 TCDEF int64_t tc_dim(tc_tensor t, int dim) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_dim", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
+    if (!t.id || !tc__api_of(&f, "tc_dim", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
     return tc__meta_size(&f.x, (int)d);
 }
 
@@ -378,13 +493,13 @@ TCDEF size_t tc_dtype_bytes(tc_dtype t) {
 
 // The marks of a tensor in memory, made if it has none; NULL = reported.
 static tc__marks *tc__marks_for(const tc__api *f, tc_tensor t, int64_t *dim) {
-    tc__tensor *e = tc__slot_find(f->c, t);
+    tc__tensor *e = tc__is_visit(t) ? tc__known_find(f->c, t.id) : tc__slot_find(f->c, t);
     if (!tc__dim_need(f, dim)) return NULL;
     if (!e) {
-        tc__fail(
-            f->c, TC_E_ARG,
-            "%s: a result of a region has the sizes of what it is computed from; mark that",
-            f->who);
+        tc__fail(f->c, TC_E_ARG,
+                 "%s: a result of a region has the sizes of what it is computed from; mark "
+                 "that, or tc_keep it and mark it outside the region",
+                 f->who);
         return NULL;
     }
     if (!e->marks) e->marks = TC__NEW(f->c, tc__marks);
@@ -421,42 +536,6 @@ TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int li
     tc__marks *m = tc__marks_for(&f, t, &d);
     if (m) m->fixed |= 1u << d, m->dynamic &= ~(1u << d);
     return tc__unit_end(f.c, outer, m != NULL);
-}
-
-// ---- lifetimes ----
-
-TCDEF void tc_scope_begin(tc_ctx *tc) {
-    tc__values *v = tc__values_of(tc);
-    if (tc && !tc__is_calling(tc, "tc_scope_begin"))
-        TC__PUSH(tc, v->scope, v->scoped.count);
-}
-
-TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
-    tc__api f;
-    if (!tc__api_open(&f, tc, "tc_scope_end", file, line))
-        return tc ? TC_E_STATE : TC_E_NULL;
-    if (!tc__values_of(tc)->scope.count) {
-        tc__fail(tc, TC_E_STATE,
-                 "tc_scope_end: no scope is open; each needs its tc_scope_begin");
-        return TC_E_STATE;
-    }
-    tc__scope_close(tc, file, line);
-    return TC_OK;
-}
-
-TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
-    tc__api f;
-    if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
-    tc__family_settle(f.c);
-    if (tc__is_visit(t)) {
-        tc__result_free(f.c, t);
-        return;
-    }
-    if (!tc__slot_find(f.c, t)) {
-        tc__fail_dead(f.c, f.who, t);
-        return;
-    }
-    tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
 }
 
 // ---- from memory ----
@@ -561,14 +640,48 @@ TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype
     return tc__null();
 }
 
-// Row-major contents of a tensor that came from tc_const, NULL for any other.
-static const void *tc__const_data(tc_ctx *c, tc_tensor t) {
-    const tc__tensor *e = tc__tensor_find(c, t);
-    if (!e || !e->storage->constant) return NULL;
-    const tc__layout *l = tc__layout_at(c, e->layout);
-    if (!l->contiguous) return NULL;
-    return (const char *)e->storage->constant +
-           e->offset * (int64_t)tc__dtype(l->dtype)->bytes;
+// What a tensor is of a tc_const, whose contents are known: all of it or a view, made outside or in the
+// open region.
+typedef struct tc__constant {
+    const void *data; // of element [0, 0, ...]
+    tc__layout layout;
+} tc__constant;
+
+enum { TC__CONST_VIEWS = 16 }; // of views; what is made by more is not known
+
+// The tensor in memory that t is a view of, t itself if it is one; *n of the steps that make the view, last
+// one first. NULL = it is computed.
+static const tc__tensor *tc__viewed(tc_ctx *c, tc_tensor t, const tc__step **step, int *n) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    *n = 0;
+    while (v && t.id >> TC__SLOT_BITS == v->key && tc__position(t) < v->path.count) {
+        const tc__step *s = v->path.at[tc__position(t)];
+        if (!s->view || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
+        step[(*n)++] = s;
+        uint32_t code = s->in[0];
+        t.id = v->first | code;
+        if (code & TC__EXTERNAL) t = v->external.at[code & ~TC__EXTERNAL].handle;
+    }
+    return tc__slot_find(c, t);
+}
+
+// 0 = t is no constant.
+static int tc__constant_of(tc_ctx *c, tc_tensor t, tc__constant *k) {
+    const tc__step *step[TC__CONST_VIEWS];
+    int n;
+    const tc__tensor *e = tc__viewed(c, t, step, &n);
+    if (!e || !e->storage->constant) return 0;
+    uint32_t layout = e->layout;
+    int64_t offset = e->offset, more;
+    for (; n; n--, offset += more)
+        if (!tc__view_of(c, (tc__op)step[n - 1]->op, step[n - 1]->attr, layout,
+                         &step[n - 1]->meta, &layout, &more) ||
+            !layout)
+            return 0;
+    k->layout = *tc__layout_at(c, layout);
+    k->data = (const char *)e->storage->constant +
+              offset * (int64_t)tc__dtype(k->layout.dtype)->bytes;
+    return 1;
 }
 
 // The same for memory that is used where it is.
@@ -633,8 +746,12 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 
 static void tc__fill_elements(void *data, int64_t n, double value, int dtype) {
     tc__value v = tc__value_of(value, dtype);
-    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
-    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+    size_t all = (size_t)n * tc__dtype(dtype)->bytes, done = tc__dtype(dtype)->bytes;
+    if (n && value == 0) memset(data, 0, all);
+    if (!n || value == 0) return;
+    tc__value_store(data, 0, dtype, v);
+    for (; done < all; done *= 2) // what is filled fills as much again
+        memcpy((char *)data + done, data, done < all - done ? done : all - done);
 }
 
 static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value,
@@ -668,8 +785,7 @@ static tc_tensor tc__full(const tc__api *f, const tc_dims *d, double value, int 
         return tc__values_of(f->c)->source_device ? tc__filled_there(f, d, value, dtype)
                                                   : tc__filled_now(f, d, value, dtype);
     int64_t word = tc__value_word(value, dtype);
-    return tc__source(f->c, TC_OP_CONST, dtype, d->rank, d->size, &word, 1, f->file,
-                      f->line);
+    return tc__prim_source(f, TC_OP_CONST, dtype, d, &word, 1);
 }
 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
@@ -679,13 +795,28 @@ TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtyp
     return tc__full(&f, &dims, value, (int)dtype);
 }
 
+// In a region what is written first is what there is: the rest of it is 0.
+TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line) {
+    tc__api f;
+    void *data;
+    if (!tc__api_open(&f, tc, "empty", file, line)) return tc__null();
+    if (tc__is_recording(tc) || tc__values_of(tc)->source_device)
+        return tc__full(&f, &dims, 0, (int)dtype);
+    if (!tc__dtype_check(&f, (int)dtype) ||
+        !tc__dims_check(tc, f.who, dims.rank, dims.size))
+        return tc__null();
+    return tc__tensor_make(&f, &dims, (int)dtype, &data);
+}
+
 TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
                              int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "scalar", file, line) || !tc__dtype_check(&f, (int)dtype))
         return tc__null();
+    tc_dims none = TC_SCALAR;
     int64_t attr = tc__value_word(value, (int)dtype);
-    return tc__source(tc, TC_OP_ARG, (int)dtype, 0, NULL, &attr, 1, file, line);
+    return tc__prim_source(&f, TC_OP_ARG, (int)dtype, &none, &attr, 1);
 }
 
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
@@ -719,7 +850,7 @@ TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
     if (!tc__api_open(&f, tc, "arange", file, line) || !tc__dtype_check(&f, (int)dtype))
         return tc__null();
     int64_t n = tc__arange_count(&f, start, end, step);
-    if (n < 0 || !tc__api_scope(&f)) return tc__null();
+    if (n < 0 || !tc__api_enter(&f)) return tc__null();
     tc_dims d = tc_dims_of(1, &n);
     tc_tensor t = tc__iota(&f, &d, 0);
     tc_dtype working = tc__is_whole(start) && tc__is_whole(step) ? TC_I64 : TC_F64;
@@ -736,95 +867,9 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
         return tc__null();
     int64_t size[2];
     size[0] = rows, size[1] = columns;
-    if (!tc__dims_check(tc, f.who, 2, size) || !tc__api_scope(&f)) return tc__null();
+    if (!tc__dims_check(tc, f.who, 2, size) || !tc__api_enter(&f)) return tc__null();
+    tc__api_together(&f);
     tc_dims d = tc_dims_of(2, size);
     tc_tensor same = tc_eq_at(tc__iota(&f, &d, 0), tc__iota(&f, &d, 1), file, line);
     return tc__leave(&f, tc__cast(&f, same, (int)dtype));
-}
-
-// ---- random numbers ----
-
-// Attribute `kind` of RANDOM.
-enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
-
-static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype);
-
-// A uniform number is cut to the bits of its dtype: rounded, it could be 1.
-static tc_tensor tc__random_half(tc__api *f, int kind, const tc_dims *d, int dtype) {
-    const char *file = f->file;
-    int line = f->line;
-    double parts = dtype == TC_F16 ? 2048 : 256;
-    tc__api_scope(f);
-    tc_tensor u = tc__random(f, kind, d, TC_F32);
-    if (kind == TC__DRAW_UNIFORM) {
-        u = tc_floor_at(tc_mul_s_at(u, parts, file, line), file, line);
-        u = tc_mul_s_at(u, 1 / parts, file, line);
-    }
-    return tc__leave(f, tc__cast(f, u, dtype));
-}
-
-// Attribute `draw` counts from the begin of the visit; an eager draw is 0 and uses the
-// recorder's position, which moves on afterwards.
-static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
-    tc__recorder *r = tc__recorder_of(f->c);
-    int64_t attr[2];
-    if (!tc__dtype_check(f, dtype)) return tc__null();
-    if (!tc__is_float(dtype)) {
-        tc__fail(f->c, TC_E_DTYPE,
-                 "%s: needs a float dtype, got %s; tc_randint, or tc_cast afterwards?",
-                 f->who, tc__dtype(dtype)->name);
-        return tc__null();
-    }
-    if (tc__is_half(dtype)) return tc__random_half(f, kind, d, dtype);
-    attr[0] = kind, attr[1] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
-    tc_tensor t =
-        tc__source(f->c, TC_OP_RANDOM, dtype, d->rank, d->size, attr, 2, f->file, f->line);
-    if (t.id) r->draw++;
-    return t;
-}
-
-TCDEF tc_tensor tc_rand_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
-                           int line) {
-    tc__api f;
-    if (!tc__api_open(&f, tc, "rand", file, line)) return tc__null();
-    return tc__random(&f, TC__DRAW_UNIFORM, &dims, (int)dtype);
-}
-
-TCDEF tc_tensor tc_randn_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
-                            int line) {
-    tc__api f;
-    if (!tc__api_open(&f, tc, "randn", file, line)) return tc__null();
-    return tc__random(&f, TC__DRAW_NORMAL, &dims, (int)dtype);
-}
-
-// floor(u * (high - low)) + low in f64: u is at most 1 - 2^-53, so high is never reached.
-TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dims,
-                              tc_dtype dtype, const char *file, int line) {
-    tc__api f;
-    if (!tc__api_open(&f, tc, "randint", file, line) || !tc__dtype_check(&f, (int)dtype))
-        return tc__null();
-    if (low >= high || !tc__is_whole((double)low) || !tc__is_whole((double)(high - 1)) ||
-        high - low > INT64_C(1) << 53) {
-        tc__fail(tc, TC_E_ARG,
-                 "randint: [%lld, %lld) is empty, wider than 2^53 or beyond it",
-                 (long long)low, (long long)high);
-        return tc__null();
-    }
-    tc__api_scope(&f);
-    tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &dims, TC_F64);
-    u = tc_floor_at(tc_mul_s_at(u, (double)(high - low), file, line), file, line);
-    u = tc_add_s_at(tc__cast(&f, u, TC_I64), (double)low, file, line);
-    return tc__leave(&f, dtype == TC_I64 ? u : tc__cast(&f, u, (int)dtype));
-}
-
-TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed) {
-    if (!tc) return TC_E_NULL;
-    if (tc__is_recording(tc)) {
-        tc__fail(tc, TC_E_STATE,
-                 "tc_manual_seed: a region is open; seed before tc_trace_begin");
-        return TC_E_STATE;
-    }
-    tc__recorder_of(tc)->seed = seed;
-    tc__recorder_of(tc)->draw = 0;
-    return TC_OK;
 }

@@ -2,6 +2,53 @@
 // primitives are recorded. A call that turns out to have nothing to do still gives a handle
 // of its own, because the caller may free its operand.
 
+// ---- copies ----
+
+// A dense copy of what `e`, which is on a device, shows: an op of its own.
+static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
+    tc__tensor from = *e;
+    from.storage->refs++;
+    tc_tensor view =
+        tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
+    if (!view.id) return view;
+    int64_t dtype = tc__layout_at(c, from.layout)->dtype;
+    tc__visit *open = tc__recorder_of(c)->visit; // whose ops this one is none of
+    tc__recorder_of(c)->visit = NULL;
+    tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
+    tc__recorder_of(c)->visit = open;
+    tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
+    return t;
+}
+
+// A copy of what `e`, which is row-major in memory of the host, shows.
+static tc_tensor tc__copied_now(const tc__api *f, const tc__tensor *e) {
+    const tc__layout *l = tc__layout_at(f->c, e->layout);
+    tc_dims d = tc_dims_of(l->rank, l->dims);
+    int dtype = l->dtype;
+    size_t bytes = (size_t)l->numel * tc__dtype(dtype)->bytes;
+    const void *from = tc__tensor_data(e, dtype);
+    void *to;
+    tc_tensor t = tc__tensor_make(f, &d, dtype, &to);
+    if (t.id && bytes) memcpy(to, from, bytes);
+    return t;
+}
+
+// t in memory of its own, row-major: a conversion to its own dtype, which inside a region is a value
+// of its own and costs nothing.
+static tc_tensor tc__copy(const tc__api *f, tc_tensor t) {
+    const tc__tensor *e = tc__is_recording(f->c) ? NULL : tc__tensor_find(f->c, t);
+    if (e && !e->storage->device && tc__layout_at(f->c, e->layout)->contiguous)
+        return tc__copied_now(f, e);
+    return tc__cast(f, t, f->x.dtype);
+}
+
+// y, which t was moved to by steps that may all be views, in memory that is not t's.
+static tc_tensor tc__apart(const tc__api *f, tc_tensor y, tc_tensor t) {
+    const tc__tensor *a = tc__tensor_find(f->c, y), *b = tc__tensor_find(f->c, t);
+    int apart = !tc__is_recording(f->c) && a && b && a->storage != b->storage;
+    return apart || !y.id ? y : tc__copy(f, y);
+}
+
 // ---- reshaping ----
 
 // Replaces one -1 by what the other sizes leave of `have` elements.
@@ -227,7 +274,7 @@ TCDEF tc_tensor tc_flip_at(tc_tensor t, tc_dims dims, const char *file, int line
         int64_t n = tc__meta_size(&f.x, i);
         if (mask >> i & 1 && n > 1) y = tc__slice(&f, y, i, n - 1, n, -1);
     }
-    return tc__leave(&f, y.id == t.id ? tc__again(&f, t) : y);
+    return tc__leave(&f, tc__copy(&f, y));
 }
 
 TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file,
@@ -239,7 +286,7 @@ TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file
     if (!tc__dim_need(&f, &k)) return tc__leave_null(&f);
     int64_t n = tc__meta_size(&f.x, (int)k), s = n ? shift % n : 0;
     if (s < 0) s += n;
-    if (!s) return tc__leave(&f, tc__again(&f, t));
+    if (!s) return tc__leave(&f, tc__copy(&f, t));
     part[0] = tc__slice(&f, t, (int)k, n - s, s, 1);
     part[1] = tc__slice(&f, t, (int)k, 0, n - s, 1);
     return tc__leave(&f, tc_cat_at(part, 2, (int)k, file, line));
@@ -261,26 +308,28 @@ TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
         if (low.size[i] || high.size[i])
             y = tc__pad(&f, y, i, low.size[i], high.size[i], value, f.x.dtype);
     }
-    return tc__leave(&f, y.id == t.id ? tc__again(&f, t) : y);
+    return tc__leave(&f, y.id == t.id ? tc__copy(&f, t) : y);
 }
 
 TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
                              const char *file, int line) {
     tc__api f;
     int64_t k = dim;
-    if (!tc__api_of(&f, "unfold", t, file, line) || !tc__dim_need(&f, &k))
-        return tc__null();
-    if (size < 1 || step < 1 || size > tc__meta_size(&f.x, (int)k)) {
+    tc_dims one = TC_DIMS(size);
+    if (!tc__begin(&f, "unfold", t, file, line)) return tc__null();
+    if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    int64_t n = f.x.rank ? tc__meta_size(&f.x, (int)k) : 1;
+    if (size < 1 || step < 1 || size > n) {
         tc__fail(f.c, size < 1 || step < 1 ? TC_E_ARG : TC_E_SHAPE,
                  "unfold: windows of %lld, %lld apart, over dimension %lld of size %lld; "
                  "both must be at least 1 and the window at most the size",
-                 (long long)size, (long long)step, (long long)k,
-                 (long long)tc__meta_size(&f.x, (int)k));
-        return tc__null();
+                 (long long)size, (long long)step, (long long)k, (long long)n);
+        return tc__leave_null(&f);
     }
-    if (step > tc__meta_size(&f.x, (int)k))
-        step = tc__meta_size(&f.x, (int)k); // one window
-    return tc__window(&f, t, (int)k, size, step, 1);
+    if (!f.x.rank) return tc__leave(&f, tc__reshape(&f, t, &one)); // its one window
+    // A result of its own: elements of windows that overlap would be one in memory.
+    tc_tensor y = tc__window(&f, t, (int)k, size, step < n ? step : n, 1);
+    return tc__leave(&f, y.id && !tc__is_recording(f.c) ? tc__cast(&f, y, f.x.dtype) : y);
 }
 
 // ---- joining and splitting ----
@@ -294,7 +343,7 @@ static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int 
 
 static tc_tensor tc__cat(const tc__api *f, const tc_tensor *list, int n, int dim) {
     int64_t attr = dim;
-    return tc__op_n(TC_OP_CAT, list, (uint32_t)n, &attr, 1, f->file, f->line);
+    return tc__prim_n(f, TC_OP_CAT, list, (uint32_t)n, &attr, 1);
 }
 
 // More operands than one primitive takes are joined by halves.
@@ -312,7 +361,7 @@ TCDEF tc_tensor tc_cat_at(const tc_tensor *list, int n, int dim, const char *fil
     int64_t k = dim;
     if (!tc__api_list(&f, "cat", list, n, file, line) || !tc__dim_need(&f, &k))
         return tc__null();
-    tc__api_scope(&f);
+    tc__api_enter(&f);
     return tc__leave(&f, tc__cat_any(&f, list, n, (int)k));
 }
 
@@ -325,7 +374,7 @@ TCDEF tc_tensor tc_stack_at(const tc_tensor *list, int n, int dim, const char *f
     if (!tc__rank_check(&f, f.x.rank + 1) || !tc__dim_check(&f, f.x.rank + 1, &k)) return y;
     tc_tensor *part = TC__NEW_ARRAY(f.c, tc_tensor, n);
     if (!part) return y;
-    tc__api_scope(&f);
+    tc__api_enter(&f);
     int ok = 1;
     for (int i = 0; i < n && ok; i++) {
         part[i] = tc_unsqueeze_at(list[i], (int)k, file, line);
@@ -411,14 +460,14 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
                               tc__dims_product(&d, i, d.rank), repeats.size[i]);
         if (!y.id || !tc__dims_times(&f, &d, i, repeats.size[i])) return tc__leave_null(&f);
     }
-    return tc__leave(&f, tc__reshape(&f, y, &d));
+    return tc__leave(&f, tc__apart(&f, tc__reshape(&f, y, &d), t));
 }
 
 TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
                                         const char *file, int line) {
     tc__api f;
     int64_t k = dim;
-    if (!tc__begin(&f, "repeat_interleave", t, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "repeat_interleave", t, file, line)) return tc__null();
     if (!tc__dim_need(&f, &k)) return tc__leave_null(&f);
     if (repeats < 0) {
         tc__fail(f.c, TC_E_ARG, "repeat_interleave: %lld repeats", (long long)repeats);
@@ -428,7 +477,81 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
     tc_tensor y = tc__repeat_blocks(&f, t, tc__dims_product(&d, 0, (int)k + 1),
                                     tc__dims_product(&d, (int)k + 1, d.rank), repeats);
     if (!y.id || !tc__dims_times(&f, &d, (int)k, repeats)) return tc__leave_null(&f);
-    return tc__leave(&f, tc__reshape(&f, y, &d));
+    return tc__leave(&f, tc__apart(&f, tc__reshape(&f, y, &d), t));
+}
+
+// ---- padding with elements of the tensor itself ----
+
+// The part of t that stands before it (side 0) or behind it along dimension `dim`, `count` elements.
+static tc_tensor tc__pad_part(const tc__api *f, tc_tensor t, const tc_dims *d, int dim,
+                              int side, int64_t count, tc_pad_mode mode) {
+    int64_t n = d->size[dim];
+    tc_dims many = *d;
+    many.size[dim] = count;
+    switch (mode) {
+    case TC_PAD_REFLECT: return tc__slice(f, t, dim, side ? n - 2 : count, count, -1);
+    case TC_PAD_CIRCULAR: return tc__slice(f, t, dim, side ? 0 : n - count, count, 1);
+    case TC_PAD_REPLICATE: break;
+    }
+    return tc__expand(f, tc__slice(f, t, dim, side ? n - 1 : 0, 1, 1), &many);
+}
+
+static int tc__pad_fits(const tc__api *f, int64_t n, int64_t low, int64_t high,
+                        tc_pad_mode mode, int dim) {
+    static const char *const names[] = {"reflect", "replicate", "circular"};
+    if (mode < TC_PAD_REFLECT || mode > TC_PAD_CIRCULAR)
+        return tc__fail(f->c, TC_E_ARG, "%s: %d is no mode; use TC_PAD_REFLECT...", f->who,
+                        (int)mode);
+    int64_t most = mode == TC_PAD_REFLECT ? n - 1 : n, need = low > high ? low : high;
+    if (need <= 0 || (mode == TC_PAD_REPLICATE ? n > 0 : need <= most)) return 1;
+    return tc__fail(f->c, TC_E_SHAPE,
+                    "%s: %lld and %lld elements (%s) around dimension %d of size %lld, "
+                    "which has too few",
+                    f->who, (long long)low, (long long)high, names[mode], dim,
+                    (long long)n);
+}
+
+// Dimension `dim` of t, of sizes *d, which become the result's. Negative amounts cut off.
+static tc_tensor tc__pad_along(const tc__api *f, tc_tensor t, tc_dims *d, int dim,
+                               int64_t low, int64_t high, tc_pad_mode mode) {
+    tc_tensor part[3];
+    int n = 0;
+    int64_t cut = (low < 0 ? low : 0) + (high < 0 ? high : 0);
+    if (d->size[dim] + cut < 0) {
+        tc__fail(f->c, TC_E_SHAPE, "%s: dimension %d would get a negative size", f->who,
+                 dim);
+        return tc__null();
+    }
+    d->size[dim] += cut;
+    if (cut) t = tc__slice(f, t, dim, low < 0 ? -low : 0, d->size[dim], 1);
+    if (!tc__pad_fits(f, d->size[dim], low, high, mode, dim)) return tc__null();
+    if (low > 0) part[n++] = tc__pad_part(f, t, d, dim, 0, low, mode);
+    part[n++] = t;
+    if (high > 0) part[n++] = tc__pad_part(f, t, d, dim, 1, high, mode);
+    d->size[dim] += (low > 0 ? low : 0) + (high > 0 ? high : 0);
+    return n > 1 ? tc__cat(f, part, n, dim) : t;
+}
+
+TCDEF tc_tensor tc_pad_with_at(tc_tensor t, tc_dims low, tc_dims high, tc_pad_mode mode,
+                               const char *file, int line) {
+    tc__api f;
+    tc_tensor y = t;
+    int moved = 0;
+    if (!tc__begin_together(&f, "pad_with", t, file, line)) return tc__null();
+    if (low.rank != f.x.rank || high.rank != f.x.rank) {
+        tc__fail(f.c, TC_E_RANK,
+                 "pad_with: %d low and %d high amounts for a tensor of rank %d", low.rank,
+                 high.rank, f.x.rank);
+        return tc__leave_null(&f);
+    }
+    tc_dims d = tc__dims_shape(&f);
+    for (int i = 0; i < f.x.rank && y.id; i++) {
+        if (!tc__near_check(&f, low.size[i]) || !tc__near_check(&f, high.size[i]))
+            return tc__leave_null(&f);
+        moved |= low.size[i] > 0 || high.size[i] > 0;
+        y = tc__pad_along(&f, y, &d, i, low.size[i], high.size[i], mode);
+    }
+    return tc__leave(&f, moved ? y : tc__cast(&f, y, f.x.dtype));
 }
 
 // ---- copies and conversion ----
@@ -440,51 +563,6 @@ TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int li
     return tc__cast(&f, t, (int)dtype);
 }
 
-// A dense copy of what `e`, which is on a device, shows: an op of its own.
-static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
-    tc__tensor from = *e;
-    from.storage->refs++;
-    tc_tensor view =
-        tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
-    if (!view.id) return view;
-    int64_t dtype = tc__layout_at(c, from.layout)->dtype;
-    tc__visit *open = tc__recorder_of(c)->visit; // whose ops this one is none of
-    tc__recorder_of(c)->visit = NULL;
-    tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
-    tc__recorder_of(c)->visit = open;
-    tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
-    return t;
-}
-
-// A dense copy of what `e` shows, made now.
-static tc_tensor tc__copied_now(const tc__api *f, const tc__tensor *e) {
-    if (e->storage->device) return tc__dense_copy(f->c, e);
-    tc__layout l = *tc__layout_at(f->c, e->layout);
-    tc_dims d = tc_dims_of(l.rank, l.dims);
-    const char *from = (const char *)tc__tensor_data(e, l.dtype);
-    size_t size = tc__dtype(l.dtype)->bytes;
-    int64_t at[TC_MAX_RANK] = {0}, offset = 0;
-    void *to;
-    tc_tensor t = tc__tensor_make(f, &d, l.dtype, &to);
-    if (t.id && l.contiguous && l.numel) memcpy(to, from, (size_t)l.numel * size);
-    for (int64_t i = 0; t.id && !l.contiguous && i < l.numel; i++) {
-        memcpy((char *)to + (size_t)i * size, from + offset * (int64_t)size, size);
-        int k = l.rank - 1;
-        for (; k >= 0 && ++at[k] == l.dims[k]; k--)
-            offset -= (at[k] - 1) * l.strides[k], at[k] = 0;
-        if (k >= 0) offset += l.strides[k];
-    }
-    return t;
-}
-
-// Inside a region a conversion to its own dtype, which is a value of its own and costs
-// nothing.
-static tc_tensor tc__copy(const tc__api *f, tc_tensor t) {
-    if (tc__is_recording(f->c)) return tc__cast(f, t, f->x.dtype);
-    const tc__tensor *e = tc__tensor_need(f->c, f->who, t);
-    return e ? tc__copied_now(f, e) : tc__null();
-}
-
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     return tc__api_of(&f, "clone", t, file, line) ? tc__copy(&f, t) : tc__null();
@@ -493,9 +571,9 @@ TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line) {
 TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_of(&f, "contiguous", t, file, line)) return tc__null();
-    const tc__tensor *e = tc__tensor_find(f.c, t);
-    int dense = e && tc__layout_at(f.c, e->layout)->contiguous;
-    return dense || tc__is_recording(f.c) ? tc__again(&f, t) : tc__copy(&f, t);
+    uint32_t layout = tc__layout_of(f.c, t);
+    int dense = layout && tc__layout_at(f.c, layout)->contiguous;
+    return dense ? tc__again(&f, t) : tc__copy(&f, t);
 }
 
 // ---- indexing ----
@@ -504,7 +582,7 @@ static tc_tensor tc__index_op(const tc__api *f, tc__op op, tc_tensor t, tc_tenso
                               int64_t dim) {
     tc_tensor in[2];
     in[0] = t, in[1] = index;
-    return tc__op_n(op, in, 2, &dim, 1, f->file, f->line);
+    return tc__prim_n(f, op, in, 2, &dim, 1);
 }
 
 TCDEF tc_tensor tc_take_at(tc_tensor t, tc_tensor index, int dim, const char *file,
@@ -520,16 +598,25 @@ TCDEF tc_tensor tc_index_select_at(tc_tensor t, int dim, tc_tensor index, const 
     tc__api f;
     tc__meta m;
     int64_t k = dim;
-    if (!tc__api_of(&f, "index_select", t, file, line) || !tc__dim_need(&f, &k))
-        return tc__null();
-    if (!tc__meta_get(&f, index, &m)) return tc__null();
-    if (m.rank != 1) {
+    tc_dims none = TC_SCALAR;
+    if (!tc__begin(&f, "index_select", t, file, line)) return tc__null();
+    if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
+        return tc__leave_null(&f);
+    if (m.rank > 1) {
         tc__fail(f.c, TC_E_RANK,
                  "index_select: the index has %d dimensions, 1 is needed; use tc_take",
                  m.rank);
-        return tc__null();
+        return tc__leave_null(&f);
     }
-    return tc__index_op(&f, TC_OP_TAKE, t, index, k);
+    if (!f.x.rank && tc__meta_elements(&m) != 1) {
+        tc__fail(f.c, TC_E_SHAPE,
+                 "index_select: %lld indices into a scalar, which has one element",
+                 (long long)tc__meta_elements(&m));
+        return tc__leave_null(&f);
+    }
+    index = tc__as_vector(&f, index);
+    tc_tensor y = tc__index_op(&f, TC_OP_TAKE, tc__as_vector(&f, t), index, k);
+    return tc__leave(&f, f.x.rank ? y : tc__reshape(&f, y, &none));
 }
 
 TCDEF tc_tensor tc_embedding_at(tc_tensor weight, tc_tensor index, const char *file,
@@ -549,15 +636,20 @@ TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *
                              int line) {
     tc__api f;
     int64_t k = dim;
-    if (!tc__api_of(&f, "gather", t, file, line) || !tc__dim_need(&f, &k))
-        return tc__null();
-    return tc__index_op(&f, TC_OP_GATHER, t, index, k);
+    tc__meta m;
+    tc_dims none = TC_SCALAR;
+    if (!tc__begin(&f, "gather", t, file, line)) return tc__null();
+    if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
+        return tc__leave_null(&f);
+    if (f.x.rank <= 1) t = tc__as_vector(&f, t), index = tc__as_vector(&f, index);
+    tc_tensor y = tc__index_op(&f, TC_OP_GATHER, t, index, k);
+    return tc__leave(&f, m.rank ? y : tc__reshape(&f, y, &none));
 }
 
 TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file,
                               int line) {
     tc__api f;
-    if (!tc__begin(&f, "one_hot", index, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "one_hot", index, file, line)) return tc__null();
     tc_dims one = tc_dims_of(1, &classes);
     tc_tensor column = tc_unsqueeze_at(index, -1, file, line);
     tc_tensor hit = tc_eq_at(column, tc__iota(&f, &one, 0), file, line);
@@ -583,14 +675,14 @@ static tc_tensor tc__triangle(tc__api *f, tc_tensor t, int64_t diagonal, int low
 
 TCDEF tc_tensor tc_tril_at(tc_tensor t, int64_t diagonal, const char *file, int line) {
     tc__api f;
-    return tc__begin(&f, "tril", t, file, line) ? tc__triangle(&f, t, diagonal, 1)
-                                                : tc__null();
+    return tc__begin_together(&f, "tril", t, file, line) ? tc__triangle(&f, t, diagonal, 1)
+                                                         : tc__null();
 }
 
 TCDEF tc_tensor tc_triu_at(tc_tensor t, int64_t diagonal, const char *file, int line) {
     tc__api f;
-    return tc__begin(&f, "triu", t, file, line) ? tc__triangle(&f, t, diagonal, 0)
-                                                : tc__null();
+    return tc__begin_together(&f, "triu", t, file, line) ? tc__triangle(&f, t, diagonal, 0)
+                                                         : tc__null();
 }
 
 TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,

@@ -31,9 +31,10 @@ typedef struct tc__node {
     uint16_t phase; // GROUP and LOOP
     uint32_t id;    // position in graph->node
     uint32_t n_in, n_attr;
-    uint32_t *in;             // ids of operands, owned by the graph
-    int64_t *attr;            // words by op, see ops.def; owned by the graph
-    tc__ix dims[TC_MAX_RANK]; // TENSOR
+    uint32_t *in;                // ids of operands, owned by the graph
+    int64_t *attr;               // words by op, see ops.def; owned by the graph
+    tc__ix dims[TC_MAX_RANK];    // TENSOR
+    const struct tc__step *from; // TENSOR: the call it was first made for; NULL = none
 } tc__node;
 
 typedef struct tc__graph {
@@ -41,7 +42,8 @@ typedef struct tc__graph {
     tc__ixpool *ix;  // of the compile session, owned by it
     tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
-    tc__map ids; // hash -> id, TENSOR and GROUP nodes
+    tc__map ids;                 // hash -> id, TENSOR and GROUP nodes
+    const struct tc__step *from; // that nodes are made for now
 } tc__graph;
 
 // What a reduction starts with: combining it with a value gives the value.
@@ -103,7 +105,7 @@ static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
     tc__node *m = (tc__node *)tc__arena_alloc(&g->arena, sizeof *m + attrs + ins);
     if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
     *m = *n;
-    m->id = (uint32_t)g->node.count - 1;
+    m->id = (uint32_t)g->node.count - 1, m->from = g->from;
     m->attr = (int64_t *)(void *)(m + 1);
     m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
     if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);

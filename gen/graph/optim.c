@@ -170,7 +170,7 @@ TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
                                   const char *file, int line) {
     tc__adamw a = tc__adamw_of(lr, beta1, beta2, eps, weight_decay);
     tc_ctx *c = tc__ctx_of(step);
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_lost("adamw_list_", step, file, line);
     if (n < 0 || (n && (!param || !grad || !exp_avg || !exp_avg_sq)))
         tc__fail(c, n < 0 ? TC_E_ARG : TC_E_NULL,
                  n < 0 ? "adamw_list_: %d parameters"

@@ -7,12 +7,33 @@
 typedef struct tc__factor {
     tc_tensor t;
     tc_dims d;
+    int dtype;
 } tc__factor;
+
+// The call makes something of a product and of the other operands: products of halves stay in f32, and
+// the result is rounded once, to the half that all operands are of. Null ones count for nothing.
+static void tc__widen_product(tc__api *f, const tc_tensor *in, int n) {
+    tc__meta m;
+    int dtype = TC_BOOL;
+    for (int i = 0; i < n; i++)
+        if (in[i].id && tc__meta_get(f, in[i], &m)) dtype = tc__promote(dtype, m.dtype);
+    f->wide = 1, f->half = tc__is_half(dtype) ? dtype : 0;
+}
+
+// [..., M, K] x [..., K, N] of these dtypes.
+static tc_tensor tc__product_of(const tc__api *f, tc_tensor a, int a_dtype, tc_tensor b,
+                                int b_dtype) {
+    tc_tensor in[2];
+    int64_t dtype = TC_F32;
+    in[0] = a, in[1] = b;
+    int wide = f->wide && tc__is_half(tc__promote(a_dtype, b_dtype));
+    return tc__prim_n(f, TC_OP_MATMUL, in, 2, &dtype, wide ? 1 : 0);
+}
 
 static int tc__factor_get(const tc__api *f, tc_tensor t, tc__factor *a) {
     tc__meta m;
     if (!tc__meta_get(f, t, &m)) return 0;
-    a->t = t, a->d = tc__meta_dims(&m);
+    a->t = t, a->d = tc__meta_dims(&m), a->dtype = m.dtype;
     return 1;
 }
 
@@ -73,7 +94,7 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
     } else if (!tc__matmul_batch(f, &a, &b)) {
         return tc__null();
     }
-    tc_tensor y = tc__op2(a.t, b.t, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0));
+    tc_tensor y = tc__product_of(f, a.t, a.dtype, b.t, b.dtype);
     if (!rows) return y;
     out.size[out.rank - 1] = b.d.size[1];
     return tc__reshape(f, y, &out);
@@ -84,7 +105,7 @@ static tc_tensor tc__dot(const tc__api *f, tc_tensor a, tc_tensor b) {
     int half = tc__is_half(f->x.dtype) && tc__meta_get(f, b, &m);
     if (half) a = tc__cast(f, a, TC_F32);
     tc_tensor y = tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
-    return half && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
+    return half && !f->wide && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
 }
 
 static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
@@ -120,18 +141,24 @@ TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
                  tc__dims_text(&f.x, s), tc__dims_text(&w, t));
         return tc__leave_null(&f);
     }
+    tc_tensor in[3];
+    in[0] = x, in[1] = weight, in[2] = bias;
+    if (bias.id) tc__widen_product(&f, in, 3);
     tc_tensor y = tc__matmul(&f, x, tc_t_at(weight, file, line));
-    return tc__leave(&f, tc__scale_shift(&f, y, tc__null(), bias));
+    return tc__leave_rounded(&f, tc__scale_shift(&f, y, tc__null(), bias));
 }
 
 TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
                             double alpha, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "addmm", a, file, line)) return tc__null();
+    tc_tensor in[3];
+    in[0] = t, in[1] = a, in[2] = b;
+    tc__widen_product(&f, in, 3);
     tc_tensor y = tc__matmul(&f, a, b);
     if (alpha != 1) y = tc_mul_s_at(y, alpha, file, line);
-    if (beta != 1) t = tc_mul_s_at(t, beta, file, line);
-    return tc__leave(&f, tc_add_at(y, t, file, line));
+    if (beta != 1) t = tc_mul_s_at(tc__widened(&f, t), beta, file, line);
+    return tc__leave_rounded(&f, tc_add_at(y, t, file, line));
 }
 
 TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line) {
@@ -191,12 +218,28 @@ static tc_tensor tc__mask_scores(const tc__api *f, tc_tensor scores, tc_tensor m
                        f->line);
 }
 
+// Softmax of the last dimension; a row of -infinity, where nothing is attended to, gives zeros. What is
+// taken out is finite, and the sum of any other row is at least 1: the largest gives exp(0).
+static tc_tensor tc__attend(const tc__api *f, tc_tensor x) {
+    const char *file = f->file;
+    int line = f->line;
+    uint32_t mask = 1u << (f->x.rank - 1);
+    if (tc__mask_count(f, mask) == 0) return x;
+    double least = f->x.dtype == TC_F64 ? -1.7976931348623157e308 : -3.4028234663852886e38;
+    tc_tensor top = tc_maximum_s_at(tc__reduce(f, TC_OP_AMAX, x, mask), least, file, line);
+    tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
+    tc_tensor sum = tc_maximum_s_at(tc__reduce(f, TC_OP_SUM, e, mask), 1, file, line);
+    return tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line);
+}
+
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
                                                    tc_tensor mask, int causal, double scale,
                                                    const char *file, int line) {
-    tc__api f;
-    tc__meta m;
-    if (!tc__begin(&f, "scaled_dot_product_attention", q, file, line)) return tc__null();
+    tc__api f, row;
+    tc__meta m, mm;
+    tc_tensor in[3];
+    if (!tc__begin_together(&f, "scaled_dot_product_attention", q, file, line))
+        return tc__null();
     if (!tc__meta_get(&f, k, &m)) return tc__leave_null(&f);
     if (f.x.rank < 2 || m.rank < 2 || !tc__is_float(f.x.dtype)) {
         tc__fail(f.c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
@@ -205,15 +248,22 @@ TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_
     }
     double width = (double)tc__meta_size(&f.x, f.x.rank - 1);
     if (scale == 0) scale = 1 / tc__square_root(width);
+    in[0] = q, in[1] = k, in[2] = mask;
+    if (mask.id && !tc__meta_get(&f, mask, &mm)) return tc__leave_null(&f);
+    tc__widen_product(&f, in, 3);
+    int dtype = f.half ? (int)TC_F32 : (int)f.x.dtype;
     tc_tensor scores = tc__matmul(&f, q, tc_transpose_at(k, -2, -1, file, line));
-    scores = tc__mask_scores(&f, tc_mul_s_at(scores, scale, file, line), mask, f.x.dtype);
+    scores = tc__mask_scores(&f, tc_mul_s_at(scores, scale, file, line), mask, dtype);
     if (causal) {
         tc_dims d =
             TC_DIMS(tc__meta_size(&f.x, f.x.rank - 2), tc__meta_size(&m, m.rank - 2));
         tc_tensor past = tc_le_at(tc__iota(&f, &d, 1), tc__iota(&f, &d, 0), file, line);
-        scores = tc__mask_scores(&f, scores, past, f.x.dtype);
+        scores = tc__mask_scores(&f, scores, past, dtype);
     }
-    return tc__leave(&f, tc__matmul(&f, tc_softmax_at(scores, -1, file, line), v));
+    if (!tc__api_of(&row, f.who, scores, file, line)) return tc__leave_null(&f);
+    tc_tensor share = tc__rounded(&f, tc__attend(&row, scores)); // a factor like q, k, v
+    f.wide = 0;
+    return tc__leave(&f, tc__matmul(&f, share, v));
 }
 
 // ---- convolution ----
@@ -273,25 +323,27 @@ static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
 
 // Contents of a small constant kernel with one input channel per group.
 typedef struct tc__taps {
-    const void *data; // [O, 1, KH, KW], row-major
+    tc__constant of; // [O, 1, KH, KW]
     int dtype;
     int64_t channels; // O
     tc_tensor weight;
 } tc__taps;
 
-static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i, int64_t count) {
-    tc__value v = tc__value_load(k->data, o * count + i, k->dtype);
-    return tc__is_float(k->dtype) ? v.f : (double)v.i;
+// Tap i of KH * KW, which is of a float dtype.
+static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i) {
+    const int64_t *stride = k->of.layout.strides, width = k->of.layout.dims[3];
+    int64_t at = o * stride[0] + i / width * stride[2] + i % width * stride[3];
+    return tc__value_load(k->of.data, at, k->dtype).f;
 }
 
 // The factor of tap i: a scalar where all channels agree, else [O, 1, 1]; null where all
 // are zero.
 static tc_tensor tc__tap_factor(const tc__conv *v, const tc__taps *k, int64_t i) {
     int64_t count = v->size[0] * v->size[1];
-    double first = tc__tap_value(k, 0, i, count);
+    double first = tc__tap_value(k, 0, i);
     int same = 1;
     for (int64_t o = 1; o < k->channels && same; o++)
-        same = tc__tap_value(k, o, i, count) == first;
+        same = tc__tap_value(k, o, i) == first;
     if (same) return first == 0 ? tc__null() : tc__scalar(v->f, first, k->dtype);
     tc_dims flat = TC_DIMS(k->channels, count, 1);
     return tc__slice(v->f, tc__reshape(v->f, k->weight, &flat), 1, i, 1, 1);
@@ -322,10 +374,9 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
 static int tc__conv_constant(const tc__conv *v, tc_tensor weight, const tc__meta *w,
                              tc__taps *k) {
     int64_t in = tc__meta_size(&v->f->x, v->h - 1);
-    k->data = tc__const_data(v->f->c, weight);
     k->dtype = w->dtype, k->channels = tc__meta_size(w, 0), k->weight = weight;
-    if (!k->data || !k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype))
-        return 0;
+    if (!tc__constant_of(v->f->c, weight, &k->of)) return 0;
+    if (!k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype)) return 0;
     return v->size[0] * v->size[1] <= TC__CONV_TAPS && (in == 1 || in == k->channels);
 }
 
@@ -344,8 +395,7 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
         tc__reshape(f, tc__permute(f, tc__conv_windows(v, x), &order), &column);
     tc_tensor left = tc__reshape(f, weight, &row);
     if (n != 1) left = tc__expand(f, left, &rows);
-    return tc__reshape(
-        f, tc__op2(left, cols, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0)), &out);
+    return tc__reshape(f, tc__product_of(f, left, w->dtype, cols, f->x.dtype), &out);
 }
 
 static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
@@ -378,18 +428,19 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
     }
     if (!tc__conv_sizes(&v)) return tc__null();
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
-    int unroll = tc__conv_constant(&v, weight, &w, &taps), half = tc__is_half(f->x.dtype);
-    if (unroll && half) x = tc__cast(f, x, TC_F32);
-    tc_tensor y = unroll ? tc__conv_taps(&v, x, &taps)
+    int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    tc_tensor in[3];
+    in[0] = x, in[1] = weight, in[2] = bias;
+    if (unroll || bias.id) tc__widen_product(f, in, 3);
+    tc_tensor y = unroll ? tc__conv_taps(&v, tc__widened(f, x), &taps)
                          : tc__conv_matmul(&v, x, weight, &w, tc__or_one(o->groups));
-    if (unroll && half && w.dtype == f->x.dtype) y = tc__cast(f, y, w.dtype);
     tc_dims image =
         TC_DIMS(tc__meta_size(&f->x, 0), tc__meta_size(&w, 0), v.out[0], v.out[1]);
     // One input channel and equal taps in all output channels: the sum has one channel so
     // far.
     if (unroll && tc_dim(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
-    if (!bias.id) return y;
-    return tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
+    if (bias.id) y = tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
+    return tc__rounded(f, y);
 }
 
 // x[C, H, W] is a batch of one.
@@ -475,7 +526,7 @@ TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
                                  const char *file, int line) {
     tc__api f;
     tc__conv v;
-    if (!tc__begin(&f, "avg_pool2d", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "avg_pool2d", x, file, line)) return tc__null();
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
     tc__widen_half(&f, &x);
     x = tc__conv_pad(&v, tc__as_float(&f, x), 0, tc__float_dtype(&f));
@@ -488,13 +539,98 @@ TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
                                  const char *file, int line) {
     tc__api f;
     tc__conv v;
-    if (!tc__begin(&f, "max_pool2d", x, file, line)) return tc__null();
+    if (!tc__begin_together(&f, "max_pool2d", x, file, line)) return tc__null();
     if (f.x.dtype == TC_BOOL) {
         tc__fail(f.c, TC_E_DTYPE,
                  "max_pool2d: not defined on bool; tc_cast to TC_U8 first");
         return tc__leave_null(&f);
     }
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
-    x = tc__conv_pad(&v, x, -tc__infinity(), f.x.dtype);
+    x = tc__conv_pad(&v, x, tc__least_value(f.x.dtype), f.x.dtype);
     return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));
+}
+
+// ---- resizing ----
+
+enum { TC__RESIZE_MOST = 1 << 28 }; // twice the product of two such sizes is a size
+
+// floor((first + step * i) / parts) for i < count, and with `rest` how many parts are left, both i64.
+static tc_tensor tc__resize_index(const tc__api *f, int64_t first, int64_t step,
+                                  int64_t parts, int64_t count, tc_tensor *rest) {
+    const char *file = f->file;
+    int line = f->line;
+    tc_dims one = tc_dims_of(1, &count);
+    tc_tensor at = tc_mul_s_at(tc__iota(f, &one, 0), (double)step, file, line);
+    if (first) at = tc_add_s_at(at, (double)first, file, line);
+    tc_tensor i = tc_floor_divide_s_at(at, (double)parts, file, line);
+    if (!rest) return i;
+    i = tc_maximum_s_at(i, 0, file, line); // nothing is before the first element
+    tc_tensor whole = tc_mul_s_at(i, (double)parts, file, line);
+    *rest = tc_maximum_s_at(tc_sub_at(at, whole, file, line), 0, file, line);
+    return i;
+}
+
+// Along one dimension, between the elements below and above s; d becomes the sizes of the result.
+static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, int dim,
+                                   int64_t out, int corners) {
+    const char *file = f->file;
+    int line = f->line;
+    int64_t in = d->size[dim], parts = corners ? out - 1 : 2 * out;
+    tc_dims aligned = TC_DIMS(out);
+    tc_tensor rest;
+    d->size[dim] = out;
+    if (corners && (in == 1 || out == 1)) // the first element
+        return tc__expand(f, tc__slice(f, x, dim, 0, 1, 1), d);
+    for (int i = dim + 1; i < d->rank; i++) aligned.size[aligned.rank++] = 1;
+    tc_tensor low = corners ? tc__resize_index(f, 0, in - 1, parts, out, &rest)
+                            : tc__resize_index(f, in - out, 2 * in, parts, out, &rest);
+    tc_tensor next =
+        tc_minimum_s_at(tc_add_s_at(low, 1, file, line), (double)(in - 1), file, line);
+    rest = tc__cast(f, rest, tc__float_dtype(f));
+    rest = tc__reshape(f, tc_div_s_at(rest, (double)parts, file, line), &aligned);
+    tc_tensor a = tc__index_op(f, TC_OP_TAKE, x, low, dim);
+    tc_tensor b = tc__index_op(f, TC_OP_TAKE, x, next, dim);
+    return tc_fma_at(rest, tc_sub_at(b, a, file, line), a, file, line);
+}
+
+static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpolation mode) {
+    char x[160], y[160];
+    if (mode < TC_NEAREST || mode > TC_LINEAR_CORNERS)
+        return tc__fail(f->c, TC_E_ARG, "%s: %d is no mode; use TC_NEAREST...", f->who,
+                        (int)mode);
+    if (sizes->rank < 0 || sizes->rank > f->x.rank)
+        return tc__fail(f->c, TC_E_RANK, "%s: %d sizes for x of rank %d", f->who,
+                        sizes->rank, f->x.rank);
+    int ok = 1, lead = f->x.rank - sizes->rank;
+    for (int i = 0; i < sizes->rank; i++)
+        ok &= sizes->size[i] >= 1 && sizes->size[i] <= TC__RESIZE_MOST &&
+              tc__meta_size(&f->x, lead + i) >= 1 &&
+              tc__meta_size(&f->x, lead + i) <= TC__RESIZE_MOST;
+    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s to %s; sizes are 1 to 2^28", f->who,
+                          tc__dims_text(&f->x, x), tc__sizes_text(sizes, y));
+}
+
+TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode,
+                                  const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "interpolate", x, file, line)) return tc__null();
+    if (!tc__resize_check(&f, &sizes, mode)) return tc__leave_null(&f);
+    tc_dims d = tc__dims_shape(&f);
+    if (mode != TC_NEAREST) tc__widen_half(&f, &x), x = tc__as_float(&f, x);
+    tc_tensor y = x;
+    for (int i = 0; i < sizes.rank && y.id; i++) {
+        int dim = d.rank - sizes.rank + i;
+        int64_t in = d.size[dim], out = sizes.size[i];
+        if (in == out) continue;
+        if (mode != TC_NEAREST) {
+            y = tc__resize_linear(&f, y, &d, dim, out, mode == TC_LINEAR_CORNERS);
+            continue;
+        }
+        y = tc__index_op(&f, TC_OP_TAKE, y, tc__resize_index(&f, 0, in, out, out, NULL),
+                         dim);
+        d.size[dim] = out;
+    }
+    // A result of its own, whatever its sizes, and where x was an integer still one.
+    return tc__leave_rounded(
+        &f, tc__cast(&f, y, mode == TC_NEAREST ? (int)f.x.dtype : tc__float_dtype(&f)));
 }

@@ -65,42 +65,55 @@ static int tc__steps_same_size(const tc__step *a, const tc__step *b) {
     return !memcmp(a->meta.dims, b->meta.dims, a->meta.rank * sizeof *a->meta.dims);
 }
 
+static int tc__step_is_like(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                            const tc__step *mine) {
+    return s != mine && tc__steps_alike(c, s, mine) &&
+           (!v->region->fixed_sizes || tc__steps_same_size(s, mine));
+}
+
 // The last step of a path among `s`, its siblings and what follows them that is like the visit's
-// from `position` on; NULL = none.
-static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
-                                size_t position) {
-    const tc__step *mine = v->path.at[position];
-    for (; s; s = s->sibling) {
-        if (s == mine || !tc__steps_alike(c, s, mine)) continue;
-        if (v->region->fixed_sizes && !tc__steps_same_size(s, mine)) continue;
-        if (position + 1 == v->path.count) return s;
-        tc__step *end = tc__path_alike(c, v, s->next, position + 1);
-        if (end) return end;
+// from `position` on, after so many others; NULL = none.
+static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s, size_t position,
+                                int *others) {
+    size_t first = position;
+    for (tc__step *before = NULL;;) {
+        while (s && !tc__step_is_like(c, v, s, v->path.at[position])) s = s->sibling;
+        int last = position + 1 == v->path.count;
+        if (s && last && !(*others)--) return s;
+        if (!s && position == first) return NULL;
+        if (s && last) { // another
+            s = s->sibling;
+        } else if (s) { // deeper
+            before = s, s = s->next, position++;
+        } else { // back
+            s = before->sibling, before = before->parent, position--;
+        }
     }
-    return NULL;
 }
 
 // The same among paths with run-time sizes first: they need the fewest new symbols.
-static tc__step *tc__path_among(tc_ctx *c, const tc__visit *v, tc__step *first) {
+static tc__step *tc__path_among(tc_ctx *c, const tc__visit *v, tc__step *first,
+                                int *others) {
     for (tc__step *s = first; s; s = s->sibling) {
         tc__step *rest = s->sibling;
         s->sibling = NULL;
-        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh) : NULL;
+        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh, others) : NULL;
         s->sibling = rest;
         if (end) return end;
     }
-    return tc__path_alike(c, v, first, v->fresh);
+    return tc__path_alike(c, v, first, v->fresh, others);
 }
 
 // The known path that the visit's new steps are like: beside them, or behind the twin of the graph
 // break before them (*twin then). NULL = none.
-static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v, const tc__twin **twin) {
+static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v, const tc__twin **twin,
+                                int *others) {
     const tc__step *parent = v->path.at[v->fresh]->parent;
-    tc__step *end = tc__path_among(c, v, parent->next);
+    tc__step *end = tc__path_among(c, v, parent->next, others);
     *twin = NULL;
     if (end || !parent->twin) return end;
     *twin = parent->twin;
-    end = tc__path_among(c, v, parent->twin->step->next);
+    end = tc__path_among(c, v, parent->twin->step->next, others);
     // Recorded with the sizes that the break was: else those of the twin say nothing.
     size_t n = parent->twin->n_known;
     if (end && n && memcmp(end->hint, parent->twin->step->hint, n * sizeof *end->hint))
@@ -288,7 +301,7 @@ static int tc__bind_promote(tc__promoter *p, tc_tensor h, const tc__binding *old
                             tc__binding *b) {
     const tc__layout *now = tc__layout_at(p->ctx, b->layout);
     const tc__marks *m = tc__marks_of(p->ctx, h);
-    tc__shape was, *s = TC__ANEW(&p->v->region->arena, tc__shape);
+    tc__shape was, *s = TC__ANEW(&p->v->branch->arena, tc__shape);
     int changes = 0;
     if (!s) return 0;
     tc__shape_of_layout(tc__layout_at(p->ctx, old->layout), &was);
@@ -420,22 +433,51 @@ static int tc__reshape_is_same(const tc__meta *a, const tc__meta *b) {
     }
 }
 
+// Sizes that are 1 in this visit are 1 on the path; 0 = too many conditions.
+static int tc__ones_stay(tc__promoter *p, const tc__meta *m) {
+    for (int i = 0; i < m->rank; i++) {
+        if (tc__ix_is_const(m->dims[i]) || tc__visit_eval(p->ctx, p->v, m->dims[i]) != 1)
+            continue;
+        if (p->needs == TC__MAX_RELATIONS) return 0;
+        tc__relation *r = &p->need[p->needs++];
+        r->kind = TC__EQUAL, r->a = m->dims[i], r->b = tc__ix_const(1);
+    }
+    return 1;
+}
+
+// The same sizes, told by what the conditions say.
+static tc__meta tc__meta_under(const tc__promoter *p, const tc__ix *equal,
+                               const tc__meta *m) {
+    tc__meta n = *m;
+    for (int i = 0; i < n.rank; i++)
+        n.dims[i] = tc__ix_copy(p->ix, p->ix, n.dims[i], equal);
+    return n;
+}
+
 // A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
-// be seen, by a write or as a result, sizes stay what they are.
-static int tc__reshape_is_safe(const tc__promoter *p, const tc__step *s) {
+// be seen, by a write or as a result, it is one for sizes that differ from 1 where these do, or sizes
+// stay what they are.
+static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta *to) {
     const tc__visit *v = p->v;
-    if (s->op != TC_OP_RESHAPE || !s->symbolic) return 1;
+    tc__ix equal[TC__MAX_SYMBOLS];
+    if (s->op != TC_OP_RESHAPE || !tc__any_symbol(to->rank, to->dims)) return 1;
     uint32_t from = s->in[0];
     tc__meta m;
     tc__code_meta(p->ctx, v, from, &m);
-    if (tc__reshape_is_same(&m, &s->meta)) return 1;
+    if (tc__reshape_is_same(&m, to)) return 1;
     if (from & TC__EXTERNAL) {
         const tc__external *e = &v->external.at[from & ~TC__EXTERNAL];
         if (tc__layout_at(p->ctx, e->layout)->contiguous) return 1;
     } else if (!v->path.at[from]->view) {
         return 1;
     }
-    return !s->view && !v->writes;
+    if (!s->view && !v->writes) return 1;
+    if (!tc__ones_stay(p, &m) || !tc__ones_stay(p, to)) return 0;
+    memcpy(equal, v->sym.at, v->size.count * sizeof *equal);
+    tc__equate_all(p->ix, p->need, p->needs, equal, (uint32_t)v->size.count);
+    m = tc__meta_under(p, equal, &m);
+    tc__meta n = tc__meta_under(p, equal, to);
+    return tc__reshape_is_same(&m, &n);
 }
 
 // The rules of the op over the new sizes; 0 = they refuse them.
@@ -479,7 +521,7 @@ static int tc__source_promote(tc__promoter *p, tc__step *s, const tc__step *old)
 static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
     tc__visit *v = p->v;
     uint32_t n = p->needs + q->needs;
-    tc__relation *guard = TC__ANEW_ARRAY(&v->region->arena, tc__relation, n + 1);
+    tc__relation *guard = TC__ANEW_ARRAY(&v->branch->arena, tc__relation, n + 1);
     if (!guard) return 0;
     memcpy(guard, p->need, p->needs * sizeof *guard);
     memcpy(guard + p->needs, q->need, q->needs * sizeof *guard);
@@ -491,13 +533,13 @@ static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
     s->parent = v->at;
     if (v->at != &v->region->root && s->position != v->fresh) v->at->next = s;
     v->path.at[s->position] = s, v->at = s;
-    return tc__reshape_is_safe(p, s);
+    return 1;
 }
 
 // Replaces the step at `position` by one for both paths; 0 = not possible.
 static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *old) {
     tc__visit *v = p->v;
-    tc__arena *a = &v->region->arena;
+    tc__arena *a = &v->branch->arena;
     const tc__step *was = v->path.at[position];
     tc__step *s = TC__ANEW(a, tc__step);
     int64_t *attr = TC__ANEW_ARRAY(a, int64_t, was->n_attr + 1);
@@ -505,6 +547,7 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     tc__infer q;
     if (!s || !attr || !bind) return 0;
     *s = *was;
+    s->branch = v->branch;
     s->attr = attr, s->bind = bind, s->program = NULL, s->next = s->sibling = NULL;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
     s->args = 0, s->whole = 0, p->needs = 0;
@@ -517,7 +560,8 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     }
     return tc__attrs_promote(p, s, old->attr, attr) &&
            tc__args_promote(p, s, was, old, attr) && tc__source_promote(p, s, old) &&
-           tc__step_rules(p, s, &q) && tc__step_finish(p, s, &q);
+           tc__step_rules(p, s, &q) && tc__reshape_settle(p, s, &q.out) &&
+           tc__step_finish(p, s, &q);
 }
 
 // ---- the path ----
@@ -544,6 +588,7 @@ static int tc__visit_save(tc_ctx *c, const tc__visit *v, tc__visit_copy *s) {
 
 static void tc__visit_restore(tc__visit *v, const tc__visit_copy *s) {
     memcpy(&v->path.at[v->fresh], s->path, s->steps * sizeof *s->path);
+    tc__views_forget(v);
     v->size.count = s->sizes, v->arg.count = s->args, v->at = s->at;
     if (s->args) memcpy(v->arg.at, s->arg, s->args * sizeof *s->arg);
     for (size_t i = s->path[0]->first_external; i < v->external.count; i++)
@@ -567,6 +612,7 @@ static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
     }
     for (uint32_t i = 0; t && i < t->n_known; i++)
         if (!TC__PUSH(p->ctx, p->known, t->known[i])) return 0;
+    tc__views_forget(v);
     v->size.count = first->first_size, v->arg.count = first->first_arg;
     v->at = first->parent;
     return 1;
@@ -574,7 +620,7 @@ static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
 
 // A break remembers the path that it is like.
 static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
-    tc__arena *a = &p->v->region->arena;
+    tc__arena *a = &p->v->branch->arena;
     size_t n = p->seen.count, known = p->known.count;
     if (end->op != TC_OP_BREAK || p->single) return 1;
     tc__twin *t = TC__ANEW(a, tc__twin);
@@ -608,7 +654,7 @@ static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
     tc__visit *v = p->v;
     tc__step *first = v->path.at[v->fresh], **at = &first->parent->next;
     size_t n = v->size.count;
-    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    int64_t *hint = TC__ANEW_ARRAY(&v->branch->arena, int64_t, n + 1);
     if (!hint) return 0;
     if (n) memcpy(hint, v->size.at, n * sizeof *hint);
     for (size_t i = v->fresh; i < v->path.count; i++) v->path.at[i]->hint = hint;
@@ -634,36 +680,46 @@ static int tc__sizes_wanted(const tc__promoter *p) {
     return 0;
 }
 
+// Makes the steps since v->fresh and those up to `end` one path; 0 = not possible, nothing is changed.
+static int tc__promote_to(tc__promoter *p, tc__step *end) {
+    tc__visit *v = p->v;
+    tc__visit_copy was;
+    if (!tc__visit_save(p->ctx, v, &was)) return tc__visit_drop_copy(p->ctx, &was), 0;
+    tc__error_mark held = tc__error_now(p->ctx);
+    p->hint = end->hint, p->value = was.arg;
+    int ok = tc__promote_steps(p, end) && tc__promote_link(p, &was) &&
+             tc__promote_twin(p, v->at, end);
+    if (!ok) {
+        // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
+        size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
+        if (at >= v->path.count) at = v->path.count - 1; // no memory behind the last one
+        tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;
+        tc__log(p->ctx, TC__LOG_PERF,
+                "region \"%s\": sizes stay fixed because of the call at %s:%d",
+                v->region->name, site.file ? site.file : "?", site.line);
+        tc__visit_restore(v, &was);
+        tc__error_restore(p->ctx, held);
+    }
+    TC__VEC_FREE(p->ctx, p->known);
+    TC__VEC_FREE(p->ctx, p->seen);
+    tc__visit_drop_copy(p->ctx, &was);
+    return ok;
+}
+
+enum { TC__PROMOTE_TRIES = 6 }; // known paths that a new one is compared with
+
 // Makes what the visit recorded since it left the known paths, and one of them, one path with
 // run-time sizes and values, if they are alike. The visit is on that path then.
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
-    tc__promoter p;
-    tc__visit_copy was;
-    if (v->fresh == UINT32_MAX || v->region->options.dynamic == TC_DYNAMIC_OFF) {
-        v->fresh = UINT32_MAX;
-        return;
+    int able = v->fresh != UINT32_MAX && v->region->options.dynamic != TC_DYNAMIC_OFF;
+    for (int k = 0; able && k < TC__PROMOTE_TRIES; k++) {
+        tc__promoter p;
+        int others = k;
+        memset(&p, 0, sizeof p);
+        tc__step *end = tc__path_known(c, v, &p.twin, &others);
+        p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
+        if (!end && !k && tc__sizes_wanted(&p)) end = v->at;
+        able = end && !tc__promote_to(&p, end) && !p.single;
     }
-    memset(&p, 0, sizeof p);
-    tc__step *end = tc__path_known(c, v, &p.twin);
-    p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
-    if (!end && tc__sizes_wanted(&p)) end = v->at;
-    if (end && tc__visit_save(c, v, &was)) {
-        tc__error_mark held = tc__error_now(c);
-        p.hint = end->hint, p.value = was.arg;
-        if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was) ||
-            !tc__promote_twin(&p, v->at, end)) {
-            // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
-            size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
-            tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;
-            tc__log(c, TC__LOG_PERF,
-                    "region \"%s\": sizes stay fixed because of the call at %s:%d",
-                    v->region->name, site.file ? site.file : "?", site.line);
-            tc__visit_restore(v, &was);
-            tc__error_restore(c, held);
-        }
-        TC__VEC_FREE(c, p.known);
-        TC__VEC_FREE(c, p.seen);
-    }
-    if (end) tc__visit_drop_copy(c, &was);
     v->fresh = UINT32_MAX;
 }

@@ -13,6 +13,17 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
     return tc__core_of(c)->calling ? !tc__fail_calling(c, who) : 0;
 }
 
+// Another thread uses the context while visit v is open, whose unit goes on as if it had not. Always 0.
+static int tc__fail_stranger(tc_ctx *c, const tc__visit *v, const char *who) {
+    tc_status unit = tc__core_of(c)->unit_item;
+    tc__fail(c, TC_E_THREAD,
+             "%s: another thread has region \"%s\" open since %s:%d; a context is used "
+             "by one thread at a time: open one for each",
+             who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+    tc__core_of(c)->unit_item = unit;
+    return 0;
+}
+
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
@@ -20,11 +31,7 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
     const tc__visit *v = r->visit ? r->visit : r->suspended;
     if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
-    return tc__fail(
-        c, TC_E_THREAD,
-        "%s: another thread has region \"%s\" open since %s:%d; a context is used "
-        "by one thread at a time: open one for each",
-        who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+    return tc__fail_stranger(c, v, who);
 }
 
 // The status of a call that tc__visit_is_ours refused.
@@ -41,7 +48,11 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
         tc__site_set(c, k->site);
         return r->hooks->eager(c, k);
     }
-    if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
+    if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
+    if (TC__UNLIKELY(tc__values_of(c)->device.count)) {
+        if (!tc__visit_settle(c, k)) return t;
+        v = r->visit;
+    }
     tc__step *s = tc__visit_step(c, v, k);
     t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
     return t;
@@ -54,6 +65,22 @@ TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
     if (c && TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
         return tc__ctx_here(c);
     return c;
+}
+
+// A tensor that leads to no context: null, or of one that was closed. Gives the status of that, which is left
+// as an error where this thread would look for it.
+static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, int line) {
+    tc_ctx *c = tc__ctx_likely(tc__thread_self());
+    tc__site s;
+    s.file = file, s.line = line;
+    if (c) tc__site_set(c, s);
+    if (!t.id) {
+        if (c) tc__fail_null(c, who);
+        return TC_E_NULL;
+    }
+    if (c)
+        tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed", who);
+    return TC_E_DEAD;
 }
 
 // The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
@@ -74,7 +101,9 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
                              int line) {
     tc__call k;
     tc_ctx *c = tc__ctx_of_all(in, n);
-    if (!c) return tc__null();
+    if (!c)
+        return tc__fail_lost(tc__ops[op].name, n ? in[0] : tc__null(), file, line),
+               tc__null();
     k.op = op, k.n_in = n, k.n_attr = n_attr, k.in = in, k.attr = attr;
     k.site.file = file, k.site.line = line, k.dtype = 0, k.rank = 0, k.dims = NULL;
     return tc__record(c, &k);
@@ -178,7 +207,7 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
                             int line) {
     tc__call k;
     int64_t ix[TC_MAX_RANK];
-    if (!tc__dims_check(c, tc__op_name(op), rank, dims)) return tc__null();
+    if (!tc__dims_check(c, tc__called(c, op), rank, dims)) return tc__null();
     for (int i = 0; i < rank; i++) ix[i] = tc__ix_const(dims[i]);
     k.op = op, k.n_in = 0, k.n_attr = n_attr, k.in = NULL, k.attr = attr;
     k.site.file = file, k.site.line = line;
@@ -188,83 +217,220 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
 
 // ---- visits ----
 
-// Result `from` of a visit becomes the caller's, under its id; 0 = out of memory.
-static int tc__kept_add(tc_ctx *c, uint64_t id, const tc__tensor *from) {
-    tc__recorder *r = tc__recorder_of(c);
-    if (tc__map_get(&r->kept, id, NULL)) return 1;
-    tc__tensor *t = TC__NEW(c, tc__tensor);
-    if (!t) return 0;
-    if (!TC__VEC_RESERVE(c, r->kept_ids, r->kept_ids.count + 1) ||
-        !tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t))
-        return tc__free(c, t, sizeof *t), 0;
-    *t = *from;
-    t->storage->refs++;
-    return TC__PUSH(c, r->kept_ids, id);
+// Room for the results that tc_keep named, before anything is written; 0 = reported.
+static int tc__keeps_prepare(tc_ctx *c, const tc__visit *v) {
+    uint32_t n = 0;
+    for (size_t i = 0; v->region->keeps && i < v->path.count; i++)
+        n += v->path.at[i]->op == TC_OP_KEEP;
+    return !n || tc__known_prepare(c, n);
 }
 
-enum { TC__SCOPE_FREED = -1 }; // of a visit's result: tc_free was called for it
-
-// Kept results outlive their visit: they move to the recorder's table.
-static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
-    for (size_t i = 0; i < v->path.count; i++) {
+// Results that tc_keep named are tensors of the caller's from the end of their visit on. 0 = reported.
+static int tc__keeps_hand_over(tc_ctx *c, const tc__visit *v) {
+    for (size_t i = 0; v->region->keeps && i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         uint32_t p = s->n_in ? s->in[0] : 0;
         if (s->op != TC_OP_KEEP || (p & TC__EXTERNAL)) continue;
         if (p >= v->result_of.count || !v->result_of.at[p]) continue;
-        const tc__tensor *t = &v->result.at[v->result_of.at[p] - 1];
-        if (t->scope != (uint32_t)TC__SCOPE_FREED) (void)tc__kept_add(c, v->first | p, t);
+        if (p < v->freed.count && v->freed.at[p]) continue;
+        if (!tc__known_add(c, v->first | p, &v->result.at[v->result_of.at[p] - 1]))
+            return 0;
     }
-}
-
-// Frees a kept result; 0 = there is none of this id.
-static int tc__kept_free(tc_ctx *c, uint64_t id) {
-    tc__recorder *r = tc__recorder_of(c);
-    uint64_t found;
-    if (!tc__map_get(&r->kept, id, &found)) return 0;
-    tc__tensor *t = (tc__tensor *)(uintptr_t)found;
-    tc__map_remove(&r->kept, id);
-    for (size_t i = 0; i < r->kept_ids.count; i++)
-        if (r->kept_ids.at[i] == id)
-            r->kept_ids.at[i] = r->kept_ids.at[--r->kept_ids.count];
-    tc__storage_unref(c, t->storage);
-    tc__free(c, t, sizeof *t);
     return 1;
 }
 
-// tc_free for a result of a region: one that was kept is the caller's no more, also where its visit has
-// not handed it over yet.
-static void tc__result_free(tc_ctx *c, tc_tensor t) {
-    const tc__visit *v = tc__visit_find(c, t);
-    uint32_t p = tc__position(t);
-    (void)tc__kept_free(c, t.id);
-    if (v && p < v->result_of.count && v->result_of.at[p])
-        v->result.at[v->result_of.at[p] - 1].scope = (uint32_t)TC__SCOPE_FREED;
+// tc_free for result `p` of a visit; its memory goes where no later segment may have to have it.
+static int tc__visit_result_free(tc_ctx *c, tc__visit *v, uint32_t p, const char *file,
+                                 int line) {
+    if (p >= v->path.count || tc__is_freed(v, p)) return 0;
+    while (v->freed.count <= p)
+        if (!TC__PUSH(c, v->freed, 0)) return 1;
+    v->freed.at[p] = 1;
+    tc__obituary_write(tc__values_of(c), v->first | p, "freed by tc_free", file, line);
+    if (v->state != TC__VISIT_DONE || v->segment) return 1;
+    if (p >= v->result_of.count || !v->result_of.at[p]) return 1;
+    tc__tensor *t = &v->result.at[v->result_of.at[p] - 1];
+    tc__storage_unref(c, t->storage);
+    t->storage = NULL, v->result_of.at[p] = 0;
+    return 1;
 }
 
-static void tc__visit_clear(tc_ctx *c, tc__visit *v) {
-    if (v->region && v->region->keeps && v->state == TC__VISIT_DONE)
-        tc__visit_hand_over(c, v);
-    if (v->epoch) tc__map_remove(&tc__recorder_of(c)->visits, v->epoch);
+// The same by handle; 0 = it is dead already, reported.
+static int tc__result_free(tc_ctx *c, tc_tensor t, const char *file, int line) {
+    int found = tc__known_find(c, t.id) != NULL;
+    tc__visit *v = tc__visit_find(c, t);
+    if (found) tc__slot_free(c, tc__slot_number(c, t), "freed by tc_free", file, line);
+    if (v) found |= tc__visit_result_free(c, v, tc__position(t), file, line);
+    return found || tc__fail_dead(c, "tc_free", t);
+}
+
+// Tensor t, which is in memory, is the caller's until tc_free, whoever made it; 0 = reported.
+static int tc__keep_now(tc_ctx *c, tc_tensor h, tc__tensor *t) {
+    if (h.id >> 56 != tc__values_of(c)->slot_of_ctx) return 1; // the parent's
+    if (tc__is_visit(h) && !tc__known_find(c, h.id))
+        return tc__known_add(c, h.id, t) != NULL;
+    tc__tensor_move(c, t, 0);
+    return 1;
+}
+
+// The results of a visit end; what of them is still used is held by references.
+static void tc__visit_clear(tc_ctx *c, tc__visit *v, const char *how, tc__site site) {
+    if (v->epoch) {
+        tc__map_remove(&tc__recorder_of(c)->visits, v->epoch);
+        tc__obituary_write(tc__values_of(c), tc__visit_id(v), how, site.file, site.line);
+    }
     tc__unbind_to(c, v, 0);
     for (size_t i = 0; i < v->result.count; i++)
         tc__storage_unref(c, v->result.at[i].storage);
-    v->result.count = v->result_of.count = v->path.count = 0;
-    v->state = TC__VISIT_NONE;
-    v->epoch = 0;
+    while (v->adopted.count) {
+        tc_tensor t = v->adopted.at[--v->adopted.count];
+        if (tc__slot_find(c, t))
+            tc__slot_free(c, tc__handle_slot(t), how, site.file, site.line);
+    }
+    v->result.count = v->result_of.count = v->path.count = v->freed.count = 0;
+    v->refusal.count = 0;
+    v->state = TC__VISIT_NONE, v->let_go = v->young = v->parted = 0;
+    v->epoch = 0, v->before = NULL;
+    tc__views_forget(v);
+}
+
+// Tensor t, which nobody else knows of, ends with the visit. Without memory for that it is the caller's.
+static void tc__visit_adopt(tc_ctx *c, tc__visit *v, tc_tensor t) {
+    tc__tensor *m = tc__slot_find(c, t);
+    if (!m || !TC__PUSH(c, v->adopted, t)) return;
+    tc__tensor_move(c, m, TC__OF_REGION);
+    m->region = v->region, m->way = NULL;
+}
+
+static void tc__visit_free(tc_ctx *c, tc__visit *v) {
+    TC__VEC_FREE(c, v->path);
+    TC__VEC_FREE(c, v->external);
+    TC__VEC_FREE(c, v->result);
+    TC__VEC_FREE(c, v->result_of);
+    TC__VEC_FREE(c, v->adopted);
+    TC__VEC_FREE(c, v->refusal);
+    TC__VEC_FREE(c, v->freed);
+    TC__VEC_FREE(c, v->size);
+    TC__VEC_FREE(c, v->sym);
+    TC__VEC_FREE(c, v->arg);
+    tc__free(c, v->viewed, sizeof *v->viewed);
+    tc__free(c, v, sizeof *v);
+}
+
+// ---- what regions own beyond a visit ----
+
+// Tensor t goes with what its region computes on one way; 0 = out of memory, it is the caller's.
+static int tc__own(tc_ctx *c, tc__region *r, const tc__step *way, tc__tensor *t) {
+    tc__owned o;
+    o.t.id = t->id, o.way = way;
+    if (!TC__PUSH(c, r->owned, o)) return 0;
+    tc__tensor_move(c, t, TC__OF_REGION);
+    t->region = r, t->way = way;
+    return 1;
+}
+
+// Whether v, or a part before it, has t as an external.
+static int tc__visit_uses(const tc__visit *v, const tc__tensor *t) {
+    while (v && t->bind_epoch != v->epoch) v = v->before;
+    return v != NULL;
+}
+
+// Frees what the region owns of this way, or of all if NULL, but what visit `user` uses.
+static void tc__owned_free(tc_ctx *c, tc__region *r, const tc__step *way,
+                           const tc__visit *user, const char *how, tc__site site) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->owned.count; i++) {
+        tc__owned o = r->owned.at[i];
+        tc__tensor *t = tc__tensor_find(c, o.t);
+        if (!t || t->scope != TC__OF_REGION) continue; // freed, or kept
+        if ((way && o.way != way) || tc__visit_uses(user, t))
+            r->owned.at[n++] = o;
+        else
+            tc__slot_free(c, tc__slot_number(c, o.t), how, site.file, site.line);
+    }
+    r->owned.count = n;
+}
+
+// What the ending visit v has used of an earlier one on the same way lives as long as it is used.
+// 0 = reported, nothing has changed for the earlier one.
+static int tc__own_used(tc_ctx *c, const tc__visit *v, const tc__visit *old) {
+    for (size_t i = 0; i < v->external.count; i++) {
+        tc_tensor h = v->external.at[i].handle;
+        const tc__tensor *t = NULL;
+        if (tc__is_visit(h) && tc__visit_find(c, h) == old) t = tc__tensor_find(c, h);
+        if (!t || tc__known_find(c, h.id)) continue;
+        tc__tensor *own = tc__known_add(c, h.id, t);
+        if (!own || !tc__own(c, old->region, old->at, own)) return 0;
+    }
+    return 1;
+}
+
+// A visit on another way than the last one does not hold what the caller has freed: what it did not
+// store cannot be computed then.
+static void tc__visit_let_go(tc_ctx *c, tc__visit *v) {
+    for (size_t i = 0; i < v->external.count && !v->let_go; i++)
+        v->let_go = !tc__is_hidden(&v->external.at[i]) &&
+                    !tc__tensor_find(c, v->external.at[i].handle);
+    if (v->let_go) tc__unbind_to(c, v, 0);
+}
+
+// What the parts of ending visit v up to `last` have used of visits before them lives on. 0 = reported.
+static int tc__visit_owns(tc_ctx *c, const tc__visit *v, const tc__visit *last) {
+    tc__visit *const *visit = v->region->visit;
+    for (int i = 0; i < TC__VISITS && visit[i]; i++)
+        for (const tc__visit *u = last; u; u = u->before)
+            if (visit[i] != v && visit[i]->state == TC__VISIT_DONE &&
+                visit[i]->at == v->at && !tc__own_used(c, u, visit[i]))
+                return 0;
+    return 1;
+}
+
+// Ends the visits before v on the same way, and what else its region owns of that, but what v and the
+// other parts up to `last` use.
+static void tc__visit_ends_others(tc_ctx *c, tc__visit *v, const tc__visit *last) {
+    static const char how[] = "which ended with a later visit that did not use it, begun";
+    tc__region *r = v->region;
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+        tc__visit *old = r->visit[i];
+        if (old == v || old->state == TC__VISIT_NONE) continue;
+        if (old->state != TC__VISIT_DONE || old->at == v->at)
+            tc__visit_clear(c, old, how, v->begin);
+        else
+            tc__visit_let_go(c, old);
+    }
+    tc__owned_free(c, r, v->at, last, how, v->begin);
+}
+
+// Visit v, the last part of a region, is about to end: results of the one before it on the same way end,
+// and what else the region owns of that way, but what v uses. 0 = reported, and nothing has ended.
+static int tc__visit_succeed(tc_ctx *c, tc__visit *v) {
+    for (tc__visit *u = v; u; u = u->before)
+        if (!tc__visit_owns(c, u, v)) return 0;
+    for (tc__visit *u = v; u; u = u->before) tc__visit_ends_others(c, u, v);
+    return 1;
+}
+
+// ---- regions ----
+
+// The first of its branches.
+static void tc__branch_free(tc_ctx *c, tc__region *r) {
+    tc__branch *b = r->branch;
+    r->branch = b->next;
+    tc__recorder_of(c)->recorded -= b->bytes;
+    tc__arena_free(&b->arena);
+    tc__free(c, b, sizeof *b);
 }
 
 static void tc__region_free(tc_ctx *c, tc__region *r) {
+    static const char how[] = "which ended with its region, begun";
     tc__recorder_of(c)->hooks->forget(c, r);
-    for (int i = 0; i < 2; i++) {
-        tc__visit_clear(c, &r->visit[i]);
-        TC__VEC_FREE(c, r->visit[i].path);
-        TC__VEC_FREE(c, r->visit[i].external);
-        TC__VEC_FREE(c, r->visit[i].result);
-        TC__VEC_FREE(c, r->visit[i].result_of);
-        TC__VEC_FREE(c, r->visit[i].size);
-        TC__VEC_FREE(c, r->visit[i].sym);
-        TC__VEC_FREE(c, r->visit[i].arg);
+    tc__owned_free(c, r, NULL, NULL, how, r->begin);
+    TC__VEC_FREE(c, r->owned);
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+        tc__visit_clear(c, r->visit[i], how, r->begin);
+        tc__visit_free(c, r->visit[i]);
     }
+    while (r->branch) tc__branch_free(c, r);
     tc__arena_free(&r->arena);
     tc__free(c, r, sizeof *r);
 }
@@ -282,7 +448,6 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
     }
     memcpy(copy, name, n);
     r->name = copy, r->begin = begin, r->depth = depth;
-    r->visit[0].region = r->visit[1].region = r;
     r->next = rec->region;
     rec->region = r;
     return r;
@@ -301,19 +466,31 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost",
              v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why);
     v->state = TC__VISIT_FAILED;
+    tc__refuse_writes(c, v);
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
     tc__recorder_of(c)->depth = 0;
     tc__here_leave(c, 0);
 }
 
-// Opens the next visit of `r`; the visit before the last one dies when this one ends. 0 = out of
-// memory, none is open.
+// The visit that is opened next: one that is over, a new one, or the oldest. NULL = out of memory.
+static tc__visit *tc__visit_next(tc_ctx *c, tc__region *r, tc__site begin) {
+    int n = 0;
+    while (n < TC__VISITS - 1 && r->visit[n] && r->visit[n]->state != TC__VISIT_NONE) n++;
+    tc__visit *v = r->visit[n] ? r->visit[n] : TC__NEW(c, tc__visit);
+    if (!v) return NULL;
+    if (!v->viewed) v->viewed = TC__NEW(c, tc__views);
+    memmove(r->visit + 1, r->visit, (size_t)n * sizeof *r->visit);
+    r->visit[0] = v, v->region = r;
+    tc__visit_clear(c, v, "which ended when its region had taken eight other ways", begin);
+    return v;
+}
+
+// Opens the next visit of `r`. 0 = out of memory, none is open.
 static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__recorder *rec = tc__recorder_of(c);
-    r->current = !r->current;
-    tc__visit *v = &r->visit[r->current];
-    tc__visit_clear(c, v);
+    tc__visit *v = tc__visit_next(c, r, begin);
+    if (!v) return 0;
     v->epoch = tc__epoch_next(&rec->values);
     if (!tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v)) return 0;
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
@@ -324,6 +501,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->device = rec->values.default_device;
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
+    v->branch = NULL;
     r->visits++;
     return 1;
 }

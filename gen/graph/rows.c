@@ -1,23 +1,28 @@
 // Ops along one dimension that are functions over whole buffers: scans, sorting, scatters. Input:
 // public calls. Output: steps of the opaque ops of ops.def, which know the last dimension and the few
-// dtypes that exec/opaque.c has code for. So the dimension is moved last and back again, both of which
-// are views, and other dtypes are converted, which the kernels around it do in passing.
+// dtypes that exec/opaque.c has code for. So the dimension is moved last and back again, and other dtypes
+// are converted, which the kernels around it do in passing. What comes back is row-major, as the result
+// of any op that computes: a copy where the dimension was another one.
 
 // t with dimension `dim` of f->x last; a scalar as [1].
 static tc_tensor tc__dim_last(const tc__api *f, tc_tensor t, int64_t dim) {
-    tc_dims one = TC_DIMS(1);
-    if (!f->x.rank) return tc__reshape(f, t, &one);
+    if (!f->x.rank) return tc__as_vector(f, t);
     if (dim == f->x.rank - 1) return t;
     return tc_movedim_at(t, (int)dim, -1, f->file, f->line);
 }
 
-// A result of tc__dim_last with its dimensions where they were.
+// A result of tc__dim_last with its dimensions where they were, rounded where t was widened.
 static tc_tensor tc__dim_back(const tc__api *f, tc_tensor t, int64_t dim) {
+    tc__meta m;
     tc_dims none = TC_SCALAR;
-    if (!t.id) return t;
-    if (!f->x.rank) return tc__reshape(f, t, &none);
-    if (dim == f->x.rank - 1) return t;
-    return tc_movedim_at(t, -1, (int)dim, f->file, f->line);
+    if (!t.id || !tc__meta_get(f, t, &m)) return t;
+    int dtype = f->half && m.dtype == TC_F32 ? f->half : (int)m.dtype;
+    if (!f->x.rank) t = tc__reshape(f, t, &none);
+    if (f->x.rank && dim != f->x.rank - 1)
+        t = tc_movedim_at(t, -1, (int)dim, f->file, f->line);
+    else if (dtype == m.dtype)
+        return t;
+    return tc__cast(f, t, dtype);
 }
 
 // ---- scans ----
@@ -31,7 +36,7 @@ static tc_tensor tc__scan(tc__op op, const char *who, tc_tensor t, int dim,
     tc__widen_half(&f, &t);
     if (!tc__is_float(f.x.dtype) && f.x.dtype != TC_I64) t = tc__cast(&f, t, TC_I64);
     tc_tensor y = tc__prim(&f, op, tc__dim_last(&f, t, k), NULL, 0);
-    return tc__leave_rounded(&f, tc__dim_back(&f, y, k));
+    return tc__leave(&f, tc__dim_back(&f, y, k));
 }
 
 TCDEF tc_tensor tc_cumsum_at(tc_tensor t, int dim, const char *file, int line) {
@@ -65,6 +70,8 @@ static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
     if (at.id && values)
         keep[0] = tc__dim_back(f, tc_gather_at(x, last, at, f->file, f->line), k);
     if (at.id && indices) keep[1] = tc__dim_back(f, at, k);
+    // What the gather read is no output of a region; what the caller gets is, as if it were the op's.
+    if (values && keep[1].id && keep[1].id == at.id) keep[1] = tc__again(f, at);
     if (!at.id || (values && !keep[0].id) || (indices && !keep[1].id))
         return tc__leave_null(f), tc_error(f->c);
     tc__leave_many(f, keep, 2);
@@ -114,8 +121,8 @@ TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tens
 static int tc__scatter_sizes(const tc__api *f, const tc__meta *index, const tc__meta *src,
                              int64_t dim) {
     char x[160], y[160], z[160];
-    int ok = index->rank == f->x.rank && src->rank == f->x.rank;
-    for (int i = 0; ok && i < f->x.rank; i++) {
+    int rank = f->x.rank ? f->x.rank : 1, ok = index->rank == rank && src->rank == rank;
+    for (int i = 0; ok && i < rank; i++) {
         int64_t n = tc__meta_size(index, i);
         ok = n <= tc__meta_size(src, i) && (i == dim || n <= tc__meta_size(&f->x, i));
     }
@@ -147,8 +154,8 @@ static tc_tensor tc__scatter_prim(tc__api *f, tc__op op, tc_tensor t, tc_tensor 
     }
     in[0] = tc__dim_last(f, t, dim), in[2] = tc__dim_last(f, src, dim);
     in[1] = op == TC_OP_INDEX_ADD ? index : tc__dim_last(f, index, dim);
-    tc_tensor y = tc__op_n(op, in, 3, NULL, 0, f->file, f->line);
-    return tc__leave_rounded(f, tc__dim_back(f, y, dim));
+    tc_tensor y = tc__prim_n(f, op, in, 3, NULL, 0);
+    return tc__leave(f, tc__dim_back(f, y, dim));
 }
 
 static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int dim,
@@ -158,7 +165,9 @@ static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int d
     tc__meta i, s;
     int64_t k = dim;
     if (!index.id || !src.id || !tc__begin(&f, who, t, file, line)) return tc__null();
-    if (!tc__dim_need(&f, &k) || !tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
+    if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    if (f.x.rank <= 1) index = tc__as_vector(&f, index), src = tc__as_vector(&f, src);
+    if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
         return tc__leave_null(&f);
     if (!tc__scatter_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
     src = tc__scatter_part(&f, src, &i, &s);
@@ -180,8 +189,8 @@ TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tens
 static int tc__index_add_sizes(const tc__api *f, const tc__meta *index, const tc__meta *src,
                                int64_t dim) {
     char x[160], y[160], z[160];
-    int ok = index->rank == 1 && src->rank == f->x.rank;
-    for (int i = 0; ok && i < f->x.rank; i++)
+    int rank = f->x.rank ? f->x.rank : 1, ok = index->rank == 1 && src->rank == rank;
+    for (int i = 0; ok && i < rank; i++)
         ok = tc__meta_size(src, i) ==
              tc__meta_size(i == dim ? index : &f->x, i == dim ? 0 : i);
     if (ok) return 1;
@@ -200,7 +209,10 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
     int64_t k = dim;
     if (!index.id || !src.id || !tc__begin(&f, "index_add", t, file, line))
         return tc__null();
-    if (!tc__dim_need(&f, &k) || !tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
+    if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    index = tc__as_vector(&f, index);
+    if (f.x.rank <= 1) src = tc__as_vector(&f, src);
+    if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
         return tc__leave_null(&f);
     if (!tc__index_add_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
     return tc__scatter_prim(&f, TC_OP_INDEX_ADD, t, index, src, k, s.dtype);

@@ -56,16 +56,11 @@ TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *fi
 // Elements of dst must not share memory, and a tc_const never changes.
 static int tc__writable(const tc__api *f, tc_tensor dst) {
     const tc__tensor *e = tc__tensor_find(f->c, dst);
-    if (tc__result_is_expanded(f->c, dst))
-        return tc__fail(f->c, TC_E_ALIAS,
-                        "%s: the destination is expanded: several of its elements are one "
-                        "in memory; tc_clone it first",
-                        f->who);
-    if (!e) return 1;
-    if (e->storage->constant)
+    uint32_t layout = tc__layout_of(f->c, dst);
+    if (e && e->storage->constant)
         return tc__fail(f->c, TC_E_ARG, "%s: the tensor is a tc_const; use tc_from_data",
                         f->who);
-    const tc__layout *l = tc__layout_at(f->c, e->layout);
+    const tc__layout *l = tc__layout_at(f->c, layout);
     for (int i = 0; i < l->rank; i++)
         if (l->dims[i] > 1 && !l->strides[i])
             return tc__fail(f->c, TC_E_ALIAS,
@@ -87,31 +82,69 @@ static int tc__assign_fits(const tc__api *f, const tc__meta *v) {
                     tc__dims_text(v, x), tc__dims_text(&f->x, y));
 }
 
-typedef enum tc__convert { TC__CONVERT_WITHIN, TC__CONVERT_ANY } tc__convert;
+typedef enum tc__convert {
+    TC__CONVERT_WITHIN, // of a higher category than dst: refused
+    TC__CONVERT_ANY,
+    TC__CONVERT_MOVED // and from any device
+} tc__convert;
+
+// *value where dst is, by a copy if it is on another device. In a region the copy lives as long as the visit
+// that is open behind this. 0 = reported.
+static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
+    tc_tensor in[2];
+    tc__call k;
+    const tc__visit *v = tc__recorder_of(f->c)->visit;
+    if (!tc__values_of(f->c)->device.count) return 1;
+    memset(&k, 0, sizeof k);
+    in[0] = dst, in[1] = *value;
+    k.op = TC_OP_COPY_, k.in = in, k.n_in = 2;
+    int to = tc__operand_device(f->c, v, &k, 0), from = tc__operand_device(f->c, v, &k, 1);
+    if (to == TC__ANYWHERE || from == TC__ANYWHERE || to == from) return 1;
+    *value = tc_to_at(*value, tc__device_name(f->c, to), f->file, f->line);
+    return value->id != 0;
+}
+
+static tc_tensor tc__assign_op(const tc__api *f, tc_tensor dst, tc_tensor value,
+                               tc__convert convert) {
+    uint64_t given = value.id;
+    if (convert == TC__CONVERT_MOVED && !tc__assign_move(f, dst, &value)) return tc__null();
+    tc_tensor done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
+    if (value.id != given && tc__is_recording(f->c))
+        tc__visit_adopt(f->c, tc__recorder_of(f->c)->visit, value);
+    return done;
+}
+
+static int tc__assign_check(const tc__api *f, tc_tensor dst, tc_tensor value,
+                            tc__convert convert) {
+    tc__meta m;
+    if (!value.id) return tc__fail_null(f->c, f->who);
+    if (!tc__meta_get(f, value, &m) || !tc__writable(f, dst) || !tc__assign_fits(f, &m))
+        return 0;
+    if (convert != TC__CONVERT_WITHIN ||
+        tc__dtype(m.dtype)->category <= tc__dtype(f->x.dtype)->category)
+        return 1;
+    return tc__fail(f->c, TC_E_DTYPE,
+                    "%s: the result is %s, the destination %s cannot hold it; use tc_copy_ "
+                    "to convert",
+                    f->who, tc__dtype(m.dtype)->name, tc__dtype(f->x.dtype)->name);
+}
 
 // dst = value, inside the frame of dst; gives dst. Ends the frame.
 static tc_tensor tc__assign(tc__api *f, tc_tensor dst, tc_tensor value,
                             tc__convert convert) {
-    tc__meta m;
     tc_tensor done = tc__null();
-    if (!value.id || !tc__meta_get(f, value, &m)) return tc__leave_null(f);
-    if (!tc__writable(f, dst) || !tc__assign_fits(f, &m)) return tc__leave_null(f);
-    if (convert == TC__CONVERT_WITHIN &&
-        tc__dtype(m.dtype)->category > tc__dtype(f->x.dtype)->category)
-        tc__fail(f->c, TC_E_DTYPE,
-                 "%s: the result is %s, the destination %s cannot hold it; use tc_copy_ "
-                 "to convert",
-                 f->who, tc__dtype(m.dtype)->name, tc__dtype(f->x.dtype)->name);
-    else
-        done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
+    if (tc__assign_check(f, dst, value, convert))
+        done = tc__assign_op(f, dst, value, convert);
     tc__leave_null(f);
-    return done.id ? dst : tc__null();
+    if (done.id) return dst;
+    tc__refuse(f->c, dst);
+    return done;
 }
 
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "copy_", dst, file, line)) return tc__null();
-    return tc__assign(&f, dst, src, TC__CONVERT_ANY);
+    return tc__assign(&f, dst, src, TC__CONVERT_MOVED);
 }
 
 TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line) {

@@ -36,9 +36,21 @@ typedef struct tc__twin {
     const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
+// The steps that one visit recorded, in memory of their own: a trie grows by branches, and loses those
+// again that nothing goes on from (exec/forget.c).
+typedef struct tc__branch {
+    struct tc__branch *next; // of its region, which owns it
+    tc__arena arena;         // of the steps and of all that they point to
+    size_t bytes;            // of it that are counted in tc__recorder.recorded
+    uint64_t used;           // when a visit ended on it last: tc__recorder.clock
+    uint32_t entries;        // of functions that lead to its steps
+    uint32_t followed;       // while forgetting: steps of others that continue its own
+    int held;                //   and whether something needs it
+    int gone;                //   and whether it goes
+} tc__branch;
+
 typedef struct tc__step {
-    struct tc__step
-        *next; // first continuation; owned by the region's arena, like all below
+    struct tc__step *next;    // first continuation; in the branch's arena, like all below
     struct tc__step *sibling; // alternative at the same position
     struct tc__step *parent;  // NULL = the root
     uint64_t form;            // op and counts in one word; 0 = the long way always
@@ -48,9 +60,11 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta; // of the result
-    int view;      // the result shows memory of operand 0; 0 = it has memory of its own
-    tc__site site; // where it was first recorded
+    tc__meta meta;    // of the result
+    int view;         // the result shows memory of operand 0; 0 = it has memory of its own
+    tc__site site;    // where it was first recorded,
+    const char *call; //   and by which call, if that makes several steps; static, or NULL
+    tc__branch *branch; // that it is of; NULL = the root
     uint32_t position;
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
@@ -65,8 +79,15 @@ typedef struct tc__step {
     uint32_t generation;       // FINISH: region->generation its program was made for
 } tc__step;
 
+// The step behind `s` when all steps of a trie are walked, each before what continues it.
+static tc__step *tc__step_after(const tc__step *s) {
+    if (s->next) return s->next;
+    while (s && !s->sibling) s = s->parent;
+    return s ? s->sibling : NULL;
+}
+
 typedef struct tc__external {
-    tc_tensor handle;
+    tc_tensor handle;       // null = it is hidden: see graph/share.c
     tc__storage *storage;   // counted
     const tc__shape *shape; // of its binding, NULL = the layout's
     uint32_t layout, alias;
@@ -83,6 +104,21 @@ typedef enum tc__visit_state {
 
 struct tc__region;
 
+// A write in place that failed while a visit was open.
+typedef struct tc__refusal_mark {
+    uint32_t code; // what it was to write: a root, see tc__memory_of
+    uint32_t at;   // steps before it
+    uint32_t number;
+} tc__refusal_mark;
+
+// Layouts of views that were asked for last, so that one of a view is one step: of a chain, no walk.
+enum { TC__VIEWED = 16 };
+typedef struct tc__views {
+    const tc__step *step[TC__VIEWED]; // by position; NULL = free
+    uint32_t layout[TC__VIEWED];
+    int64_t offset[TC__VIEWED];
+} tc__views;
+
 typedef struct tc__visit {
     struct tc__region *region;
     uint32_t epoch;
@@ -90,26 +126,45 @@ typedef struct tc__visit {
     uint64_t key;             // handle id >> 24 of its results
     uint64_t first;           // id of the result of its step 0
     tc__step *at;             // last step matched
+    tc__views *viewed;        // owned; NULL = no memory
     TC__VEC(tc__step *) path; // by position
     TC__VEC(tc__external) external;
     TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
+    TC__VEC(tc_tensor) adopted; // tensors that end with the visit
+    TC__VEC(tc__refusal_mark) refusal;
+    TC__VEC(uint8_t) freed;      // by position: 1 = tc_free was called for it
     TC__VEC(int64_t) size;       // by symbol: the run-time sizes of this visit
     TC__VEC(tc__ix) sym;         //   and the symbols
     TC__VEC(int64_t) arg;        // by number: run-time values, as the words of an attribute
     uint32_t segment;            // first position after the last break
     uint32_t fresh;              // first position of a step that this visit made
+    tc__branch *branch;          // that it makes steps in; NULL = none yet
     const tc__relation *pending; // conditions of the step that is being made
     uint32_t n_pending;
     int exact;  // the program being made is for the sizes of this visit alone
     int writes; // some step writes in place
     int broken; // a value was read although the region asked for fullgraph
     int left;   // some code of it ran eagerly: tc_disable_begin
+    int let_go; // it is over and has no externals any more
+    int young;  // one of the first runs of its program: what is read late is not known yet
+    int parted; // the region goes on behind it, in another part: see exec/part.c
+    struct tc__visit *before; // the part before it, while the region is open; NULL = none
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
     int device;      // that it is on where no tensor decides: the default when it began
     uint64_t draw;   // random stream position when it began
+    uint64_t seed;   //   and its key when it ended: what is read late has those numbers
 } tc__visit;
+
+// A tensor of earlier visits that a region frees, at the end of the first visit that takes the same way
+// and does not use it: a result that was used again, or a view that was made outside.
+typedef struct tc__owned {
+    tc_tensor t;
+    const tc__step *way; // end of the path it came from
+} tc__owned;
+
+enum { TC__VISITS = 8 }; // of a region: the last ones on so many ways
 
 typedef struct tc__region {
     const char *name; // copied into the arena
@@ -124,11 +179,14 @@ typedef struct tc__region {
     uint32_t made;       // programs that have a number
     int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
     int function;    // a body: the operands of its FINISH are the outputs, no others
-    tc__arena arena;
+    tc__arena arena;    // of its name
+    tc__branch *branch; // all there are; owned
     tc__step root;
-    tc__visit visit[2]; // the current one and the one before it
-    int current;
-    struct tc__region *next; // owned by the recorder's list
+    tc__visit *visit[TC__VISITS]; // owned, the youngest first; NULL behind them
+    TC__VEC(tc__owned) owned;
+    struct tc__region *first; // a part: the region that it is one of; else NULL
+    struct tc__region *rest;  // the part behind this one; NULL = there was none yet
+    struct tc__region *next;  // owned by the recorder's list
 } tc__region;
 
 typedef struct tc__call {
@@ -148,25 +206,46 @@ typedef struct tc__hooks {
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
     void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
+    int (*split)(tc_ctx *c, tc__site site,
+                 const char *why); // tc__visit_split; 0 = reported
+    int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
+    tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
 } tc__hooks;
 
 typedef struct tc__recorder {
     tc__values values; // must be first
     const tc__hooks *hooks;
-    tc__ixpool ix;      // only constants: sizes are fixed while recording
-    tc__visit *visit;   // open visit, NULL = eager
-    tc__region *region; // list of all regions
-    tc__map visits;     // epoch -> tc__visit
-    tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
-    TC__VEC(uint64_t) kept_ids;
+    tc__ixpool ix;        // only constants: sizes are fixed while recording
+    tc__visit *visit;     // open visit, NULL = eager
+    tc__region *region;   // list of all regions
+    tc__map visits;       // epoch -> tc__visit
     int depth;            // regions begun inside the open one (inlined)
     int skipped;          // disabled regions begun and not ended
     int disabled;         // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     uint64_t seed, draw;  // random stream: key, and next draw number
+    size_t recorded;      // bytes of all branches, as far as they are counted
+    size_t look_again;    // how many there are to be before some are forgotten again
+    uint64_t clock;       // visits ended so far
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
+
+// The first part of what v is a part of: v itself, where there is one part.
+static const tc__visit *tc__visit_first(const tc__visit *v) {
+    while (v && v->before) v = v->before;
+    return v;
+}
+
+// The region that the user began, of which r may be a part.
+static const tc__region *tc__region_whole(const tc__region *r) {
+    return r->first ? r->first : r;
+}
+
+// Key of the random numbers of a run for v.
+static uint64_t tc__visit_seed(tc_ctx *c, const tc__visit *v) {
+    return v->state == TC__VISIT_DONE ? v->seed : tc__recorder_of(c)->seed;
+}
 
 // A function of the user's runs that must not use the context: what it calls nevertheless finds no
 // region to be recorded in, and is refused. Gives what tc__calling_end needs.
@@ -201,26 +280,50 @@ static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
 
 // ---- dead handles ----
 
+// What a visit's end is remembered under: the handle of a position that no step has.
+static uint64_t tc__visit_id(const tc__visit *v) { return v->first | (TC__VISIT_BIT - 1); }
+
+// What ends with a visit is told of as "which ended ...".
+static int tc__died_with_region(const tc__obituary *o) {
+    return !strncmp(o->how, "which", 5);
+}
+
+// A result of a visit that is over, or a view of one.
+static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
+    const tc__values *v = tc__values_of(c);
+    const tc__obituary *o = tc__obituary_of(v, t.id);
+    if (!o) o = tc__obituary_of(v, t.id | (TC__VISIT_BIT - 1));
+    if (o)
+        return tc__fail(
+            c, TC_E_DEAD,
+            "%s: a result of a region, %s at %s:%d; tc_keep it to have it longer", who,
+            o->how, o->file ? o->file : "?", o->line);
+    return tc__fail(
+        c, TC_E_DEAD,
+        "%s: a result of an earlier visit of a region; it ended when the region "
+        "took the same way again without using it. tc_keep it to have it longer",
+        who);
+}
+
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
-    const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
+    const tc__obituary *o = tc__obituary_of(v, t.id);
     if (v->parent && tc__import_is_remote(c, t))
         return tc__fail(c, TC_E_DEVICE,
                         "%s: the tensor is on a device, which only the context has that "
                         "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
                         "before that",
                         who);
+    if (!tc__ctx_at((unsigned)(t.id >> 56)))
+        return tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed",
+                        who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
             c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
             who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx,
             v->parent ? ", which sees what lived when tc_open_shared was called" : "");
-    if (tc__is_visit(t))
-        return tc__fail(c, TC_E_DEAD,
-                        "%s: result %u of a region's visit that is two or more visits "
-                        "ago; tc_keep it inside the region to use it longer",
-                        who, (unsigned)tc__position(t));
-    if (o->epoch == tc__handle_epoch(t))
+    if (o ? tc__died_with_region(o) : tc__is_visit(t)) return tc__fail_over(c, who, t);
+    if (o)
         return tc__fail(c, TC_E_DEAD, "%s: the tensor was %s at %s:%d; %s", who, o->how,
                         o->file ? o->file : "?", o->line,
                         strstr(o->how, "scope") ? "tc_keep it, or widen the scope"
@@ -235,33 +338,30 @@ static int tc__fail_null(tc_ctx *c, const char *who) {
 
 // ---- tensors behind handles ----
 
+// Whether tc_free was called for result `p` of a visit that is over; NULL = there is none.
+static int tc__is_freed(const tc__visit *v, uint32_t p) {
+    return v && v->state == TC__VISIT_DONE && p < v->freed.count && v->freed.at[p];
+}
+
+// The slot of a tensor that has one.
+static uint32_t tc__slot_number(tc_ctx *c, tc_tensor t) {
+    uint64_t slot = tc__handle_slot(t);
+    if (tc__is_visit(t)) (void)tc__map_get(&tc__values_of(c)->known, t.id, &slot);
+    return (uint32_t)slot;
+}
+
 // The tensor in memory behind `t`: eager, or a finished visit's result. NULL = not in memory or dead,
 // nothing reported.
 static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
-    uint64_t kept;
     if (TC__UNLIKELY(t.id >> 56 != tc__values_of(c)->slot_of_ctx))
         return tc__import_find(c, t);
     if (!tc__is_visit(t)) return tc__slot_find(c, t);
-    tc__visit *v = tc__visit_find(c, t);
+    tc__tensor *own = tc__known_find(c, t.id);
+    tc__visit *v = own ? NULL : tc__visit_find(c, t);
     uint32_t p = tc__position(t);
-    if (!v && tc__map_get(&tc__recorder_of(c)->kept, t.id, &kept))
-        return (tc__tensor *)(uintptr_t)kept;
+    if (own || tc__is_freed(v, p)) return own;
     if (!v || p >= v->result_of.count || !v->result_of.at[p]) return NULL;
     return &v->result.at[v->result_of.at[p] - 1];
-}
-
-// Whether `t` is a result of the open visit that an expand made: several of its elements
-// are one.
-static int tc__result_is_expanded(tc_ctx *c, tc_tensor t) {
-    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    uint32_t p = tc__position(t);
-    while (v && p < v->path.count) { // beyond stand the externals
-        const tc__step *s = v->path.at[p];
-        if (s->op == TC_OP_EXPAND) return 1;
-        if (s->op != TC_OP_PERMUTE) return 0;
-        p = s->in[0];
-    }
-    return 0;
 }
 
 // The same, computing a finished visit's forgotten result on demand; NULL = reported.
@@ -270,7 +370,7 @@ static tc__tensor *tc__tensor_need(tc_ctx *c, const char *who, tc_tensor t) {
     if (m) return m;
     if (!t.id) return tc__fail_null(c, who), (tc__tensor *)NULL;
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    if (!v || tc__position(t) >= v->path.count)
+    if (!v || tc__position(t) >= v->path.count || tc__is_freed(v, tc__position(t)))
         return tc__fail_dead(c, who, t), (tc__tensor *)NULL;
     if (v->state != TC__VISIT_DONE) {
         tc__fail(c, TC_E_STATE,
@@ -305,7 +405,7 @@ static void tc__visit_sizes(tc_ctx *c, const tc__visit *v, int n, tc__ix *e) {
 static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
     if (!t.id) return tc__fail_null(c, who);
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    if (v && tc__position(t) < v->path.count) {
+    if (v && tc__position(t) < v->path.count && !tc__is_freed(v, tc__position(t))) {
         *m = v->path.at[tc__position(t)]->meta;
         tc__visit_sizes(c, v, m->rank, m->dims);
         return 1;
@@ -381,10 +481,20 @@ static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tens
     return 1;
 }
 
+// Eager code has run: the externals of the open visit are told to be its again.
+static void tc__visit_remember(tc_ctx *c, tc__visit *v) {
+    for (uint32_t i = 0; i < v->external.count; i++) {
+        tc__external *e = &v->external.at[i];
+        tc__tensor *t = e->handle.id ? tc__tensor_find(c, e->handle) : NULL;
+        if (t) t->bind_epoch = v->epoch, t->bind_index = i;
+        e->storage->bind_epoch = v->epoch, e->storage->bind_index = e->alias;
+    }
+}
+
 static void tc__unbind_to(tc_ctx *c, tc__visit *v, uint32_t count) {
     while (v->external.count > count) {
         tc__external *e = &v->external.at[--v->external.count];
-        tc__tensor *t = tc__tensor_find(c, e->handle);
+        tc__tensor *t = e->handle.id ? tc__tensor_find(c, e->handle) : NULL;
         if (t && t->bind_epoch == v->epoch) t->bind_epoch = 0;
         if (e->alias == v->external.count) e->storage->bind_epoch = 0;
         tc__storage_unref(c, e->storage);

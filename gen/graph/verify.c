@@ -49,7 +49,7 @@ static const struct {
     {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
     {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 1},
-    {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 6},
+    {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},

@@ -297,15 +297,19 @@ static int tc__little_endian(void) {
     return low;
 }
 
-// Opens the file of a call; 0 = reported.
+// Opens the file of a call, to read or to write; 0 = reported.
 static int tc__npy_open(tc__npy_file *n, const tc__api *f, const char *path,
-                        const char *mode) {
+                        tc__stream way) {
     n->f = f, n->path = path, n->size = n->start = 0, n->file = NULL;
     if (!path) return tc__fail(f->c, TC_E_NULL, "%s: path is NULL", f->who);
     if (!tc__little_endian())
         return tc__fail(f->c, TC_E_UNSUPPORTED, "%s: this machine is big-endian", f->who);
     errno = 0;
-    n->file = fopen(path, mode);
+    n->file = tc__file_stream(path, way);
+    if (!n->file && errno == EINVAL)
+        return tc__fail(f->c, TC_E_IO, "%s: \"%s\" is no plain file; %s", f->who, path,
+                        way == TC__STREAM_WRITE ? "write one, and copy it there"
+                                                : "copy what it gives into one");
     return n->file || tc__npy_io_fail(n, "cannot open");
 }
 
@@ -313,11 +317,13 @@ TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, i
     tc__api f;
     tc__npy_file n;
     if (!tc__api_open(&f, tc, "tc_load_npy", file, line)) return tc__null();
-    if (!tc__npy_open(&n, &f, path, "rb")) return tc__null();
-    char *text = (char *)tc__alloc(tc, TC__NPY_HEADER);
+    tc__calm calm = tc__calm_begin();
+    int ok = tc__npy_open(&n, &f, path, TC__STREAM_READ);
+    char *text = ok ? (char *)tc__alloc(tc, TC__NPY_HEADER) : NULL;
     tc_tensor t = text ? tc__npy_load(&n, text) : tc__null();
     tc__free(tc, text, TC__NPY_HEADER);
-    fclose(n.file);
+    if (ok) fclose(n.file);
+    tc__calm_end(calm);
     return t;
 }
 
@@ -382,14 +388,19 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
     const void *data;
     const tc__layout *at;
     int64_t offset;
-    if (!tc__api_open(&f, tc__ctx_of(t), "tc_save_npy", file, line)) return TC_E_NULL;
+    tc_ctx *c = tc__ctx_of(t);
+    if (!c) return tc__fail_lost("tc_save_npy", t, file, line);
+    if (!tc__api_open(&f, c, "tc_save_npy", file, line)) return TC_E_STATE;
     tc_status status = tc__host_view(f.c, f.who, t, &data, &at, &offset);
     if (status) return status;
     tc__layout l = *at;
-    if (!tc__npy_open(&n, &f, path, "wb")) return path ? TC_E_IO : TC_E_NULL;
-    int ok = tc__npy_save(&n, &l,
+    tc__calm calm = tc__calm_begin();
+    int opened = tc__npy_open(&n, &f, path, TC__STREAM_WRITE);
+    int ok = opened &&
+             tc__npy_save(&n, &l,
                           (const char *)data + offset * (int64_t)tc__dtype(l.dtype)->bytes);
     errno = 0;
-    if (fclose(n.file) && ok) ok = tc__npy_io_fail(&n, "cannot write");
-    return ok ? TC_OK : TC_E_IO;
+    if (opened && fclose(n.file) && ok) ok = tc__npy_io_fail(&n, "cannot write");
+    tc__calm_end(calm);
+    return ok ? TC_OK : path ? TC_E_IO : TC_E_NULL;
 }

@@ -74,6 +74,30 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     return 1;
 }
 
+// What every load of a tensor adds to its index is where the tensor begins for this kernel: an address,
+// not a part of the text. So the steps of a loop over slices of one tensor are equal kernels. What is
+// written keeps its indices, with which those of loads are compared.
+static void tc__group_from_begin(tc__group *k) {
+    tc__ixpool *p = k->body.ix;
+    for (size_t b = 0; b < k->buffer.count; b++) {
+        int64_t least = INT64_MAX;
+        if (!tc__is_memory(&k->buffer.at[b]) || k->buffer.at[b].written) continue;
+        for (size_t i = 0; i < k->body.node.count; i++) {
+            const tc__node *n = k->body.node.at[i];
+            if (n->op != TC_OP_LOAD || n->attr[0] != (int64_t)b) continue;
+            int64_t part = tc__ix_constant_part(p, n->attr[1]);
+            if (part < least) least = part;
+        }
+        if (least <= 0 || least == INT64_MAX) continue;
+        k->buffer.at[b].begin = least;
+        for (size_t i = 0; i < k->body.node.count; i++) {
+            tc__node *n = k->body.node.at[i];
+            if (n->op == TC_OP_LOAD && n->attr[0] == (int64_t)b)
+                n->attr[1] = tc__ix_sub(p, n->attr[1], tc__ix_const(least));
+        }
+    }
+}
+
 // ---- the pieces of a kernel ----
 
 // A kernel while it is taken apart. Nodes that have to stay together are a tree of `up`.
@@ -191,12 +215,24 @@ static void tc__pieces_join(tc__parter *p) {
 
 // ---- the form of a piece ----
 
+// Node `id` and what it needs, operands first. Places of `order` that are still free hold those that
+// wait for operands.
 static void tc__piece_visit(tc__parter *p, uint32_t id) {
-    const tc__node *n = p->g->body.node.at[id];
+    size_t end = p->g->body.node.count, top = end;
     if (p->made[id]) return;
-    for (uint32_t k = 0; k < n->n_in; k++) tc__piece_visit(p, n->in[k]);
-    p->made[id] = 1;
-    p->order[p->count++] = id;
+    p->order[--top] = id;
+    while (top < end) {
+        uint32_t k = 0;
+        const tc__node *n = p->g->body.node.at[p->order[top]];
+        while (k < n->n_in && p->made[n->in[k]]) k++;
+        if (k < n->n_in) {
+            p->order[--top] = n->in[k];
+            continue;
+        }
+        top++;
+        p->made[n->id] = 1;
+        p->order[p->count++] = n->id;
+    }
 }
 
 static tc__ix tc__form_size(tc__lists *s) {

@@ -25,12 +25,14 @@ enum {
 typedef struct tc__finish {
     tc__weave *w;
     tc__ixpool *ix;
-    uint32_t columns;     // dimensions that are columns
-    tc__graph mid;        // nodes at their phases, in rows and columns
-    tc__map made;         // (old id, phase) -> mid id
-    uint32_t *cost;       // by old id: recomputing from loads
-    uint32_t *row_buffer; // by old id: 1 + buffer it is kept in, 0 = none
-    int val_is_column;    // scratch of tc__finish_level
+    uint32_t columns;         // dimensions that are columns
+    tc__graph mid;            // nodes at their phases, in rows and columns
+    tc__map made;             // (old id, phase) -> mid id
+    uint32_t *cost;           // by old id: recomputing from loads and what is kept
+    uint8_t *kept;            // by old id: it has a row buffer
+    int val_is_column;        // scratch of tc__finish_level
+    TC__VEC(uint64_t) wanted; // keys of `made` that are needed first, the last one first
+    int waits;                // what is being finished needs the last one: see space.c
     int failed;
 } tc__finish;
 
@@ -40,14 +42,19 @@ static tc__node *tc__old(const tc__finish *f, uint32_t id) {
     return f->w->k->body.node.at[id];
 }
 
-static void tc__finish_costs(tc__finish *f) {
-    for (uint32_t i = 0; i < f->w->k->body.node.count; i++) {
+// Whether a value is there for who computes something of it again: once for the row, or kept.
+static int tc__finish_has(const tc__finish *f, uint32_t id) {
+    const tc__node *n = tc__old(f, id);
+    return n->level == TC__AT_ROW || n->op == TC_OP_ACC || f->kept[id];
+}
+
+// Costs of the nodes from `first` on.
+static void tc__finish_costs(tc__finish *f, uint32_t first) {
+    for (uint32_t i = first; i < f->w->k->body.node.count; i++) {
         const tc__node *n = tc__old(f, i);
         f->cost[i] = tc__ops[n->op].cost;
         for (uint32_t k = 0; k < n->n_in; k++)
-            if (tc__old(f, n->in[k])->level != TC__AT_ROW &&
-                tc__old(f, n->in[k])->op != TC_OP_ACC)
-                f->cost[i] += f->cost[n->in[k]];
+            if (!tc__finish_has(f, n->in[k])) f->cost[i] += f->cost[n->in[k]];
     }
 }
 
@@ -77,7 +84,7 @@ static tc__ix tc__finish_ix(tc__finish *f, tc__ix e, uint32_t phase) {
     tc__renumber r;
     r.f = f, r.phase = phase, r.count = 0;
     tc__ix_each_val(f->ix, e, tc__renumber_val, &r);
-    for (uint32_t i = 0; i < r.count; i++) {
+    for (uint32_t i = 0; i < r.count && !f->waits; i++) {
         const tc__node *check = tc__old(f, r.from[i]);
         tc__ix limit = check->attr[0];
         e = tc__ix_subst(f->ix, e, tc__ix_val(f->ix, r.from[i], limit),
@@ -125,7 +132,7 @@ static uint32_t tc__finish_copy(tc__finish *f, const tc__node *n, uint32_t phase
     for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
         attr[i] = bits >> i & 1 ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
     m.in = in, m.attr = attr, m.phase = (uint16_t)phase;
-    if (f->failed) return 0;
+    if (f->failed || f->waits) return 0;
     m.level = (uint8_t)tc__finish_level(f, &m);
     return tc__finish_append(f, &m);
 }
@@ -145,41 +152,78 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
 
 // Old column node `n` for a later phase, through a row buffer.
 static uint32_t tc__finish_kept(tc__finish *f, const tc__node *n, uint32_t phase) {
-    if (!f->row_buffer[n->id]) {
-        uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->cols);
-        f->row_buffer[n->id] = b + 1;
-        tc__row_access(f, TC_OP_STORE, n, b, tc__finish_node(f, n->id, n->phase), n->phase);
+    uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->cols);
+    if (!f->kept[n->id]) {
+        f->kept[n->id] = 1;
+        tc__finish_costs(f, n->id + 1); // what is made of it is cheaper now
     }
-    return tc__row_access(f, TC_OP_LOAD, n, f->row_buffer[n->id] - 1, 0, phase);
+    uint32_t value = tc__finish_node(f, n->id, n->phase);
+    if (f->failed || f->waits) return 0;
+    tc__row_access(f, TC_OP_STORE, n, b, value, n->phase);
+    return tc__row_access(f, TC_OP_LOAD, n, b, 0, phase);
 }
 
-// The mid node of old node `id` as seen from `phase`.
+// The mid node of old node `id` as seen from `phase`, if it has been made; else it is wanted first.
 static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase) {
     const tc__node *n = tc__old(f, id);
     uint64_t key, found;
-    uint32_t made;
-    if (f->failed) return 0;
+    if (f->failed || f->waits) return 0;
     if (n->level == TC__AT_ROW || n->op == TC_OP_ACC || n->phase > phase) phase = n->phase;
     key = (uint64_t)id << 16 | phase;
     if (tc__map_get(&f->made, key, &found)) return (uint32_t)found;
-    if (phase == n->phase || f->cost[id] <= TC__CHEAP)
+    f->waits = 1;
+    if (!TC__PUSH(f->w->ctx, f->wanted, key)) f->failed = 1;
+    return 0;
+}
+
+// Makes what is wanted last, unless it has to wait in turn.
+static void tc__finish_last(tc__finish *f) {
+    uint64_t key = f->wanted.at[f->wanted.count - 1];
+    uint32_t id = (uint32_t)(key >> 16), phase = key & UINT16_MAX, made;
+    const tc__node *n = tc__old(f, id);
+    if (phase == n->phase || (f->cost[id] <= TC__CHEAP && !f->kept[id]))
         made = tc__finish_copy(f, n, phase);
     else
         made = tc__finish_kept(f, n, phase);
+    if (f->failed || f->waits) return;
+    f->wanted.count--;
     if (!tc__map_set(&f->made, key, made)) f->failed = 1;
-    return made;
+}
+
+// The same, and all that it needs.
+static uint32_t tc__finish_value(tc__finish *f, uint32_t id, uint32_t phase) {
+    (void)tc__finish_node(f, id, phase);
+    while (f->wanted.count && !f->failed) {
+        f->waits = 0;
+        tc__finish_last(f);
+    }
+    return tc__finish_node(f, id, phase);
+}
+
+// Reductions go first, phase by phase: what they keep of a row, later phases need not keep again.
+static void tc__finish_sums(tc__finish *f) {
+    uint32_t count = (uint32_t)f->w->k->body.node.count, left = 0;
+    for (uint32_t i = 0; i < count; i++) left += tc__old(f, i)->op == TC_OP_ACC;
+    for (uint32_t phase = 0; left && !f->failed; phase++)
+        for (uint32_t i = 0; i < count && left; i++) {
+            const tc__node *n = tc__old(f, i);
+            if (n->op != TC_OP_ACC || n->phase != phase) continue;
+            tc__finish_value(f, i, phase);
+            left--;
+        }
 }
 
 static void tc__finish_sinks(tc__finish *f) {
     const tc__group *k = f->w->k;
     uint32_t count = (uint32_t)k->body.node.count;
     if (k->kind == TC__CONTRACTION) {
-        f->w->k->left = tc__finish_node(f, k->left, 0);
-        f->w->k->right = tc__finish_node(f, k->right, 0);
+        f->w->k->left = tc__finish_value(f, k->left, 0);
+        f->w->k->right = tc__finish_value(f, k->right, 0);
     }
+    tc__finish_sums(f);
     for (uint32_t i = 0; i < count && !f->failed; i++) {
         const tc__node *n = tc__old(f, i);
-        if (n->op == TC_OP_STORE) tc__finish_node(f, i, n->phase);
+        if (n->op == TC_OP_STORE) tc__finish_value(f, i, n->phase);
     }
 }
 
@@ -222,7 +266,7 @@ typedef struct tc__lister {
 static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
                                     const int64_t *attr, uint32_t n_attr) {
     tc__node n;
-    int64_t words[8];
+    int64_t words[TC__NODE_WORDS];
     memset(&n, 0, sizeof n);
     if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
     n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype, n.attr = words,
@@ -232,12 +276,25 @@ static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
     return m;
 }
 
-static void tc__list_for(tc__lister *l, tc__axis axis, tc__bind bind, int64_t unroll,
-                         int64_t chunk, tc__ix end) {
+static void tc__list_rows(tc__lister *l, tc__bind bind) {
     int64_t attr[6];
-    attr[0] = axis, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
-    attr[4] = tc__ix_const(0), attr[5] = end;
+    attr[0] = TC__ROW, attr[1] = bind, attr[2] = 1, attr[3] = 0;
+    attr[4] = tc__ix_const(0), attr[5] = l->f->w->k->rows;
     tc__list_statement(l, TC_OP_FOR, TC_I64, attr, 6);
+}
+
+// The loop over the columns of a phase, with its boxes.
+static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64_t unroll,
+                             int64_t chunk) {
+    const tc__group *k = l->f->w->k;
+    int64_t attr[TC__BOX_FIRST + TC__BOX_WORDS];
+    uint32_t n = TC__BOX_FIRST;
+    attr[0] = TC__COL, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
+    attr[4] = tc__ix_const(0), attr[5] = k->cols;
+    if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
+        n += tc__boxes_choose(l->f->ix, k->cols, l->f->mid.node.at, l->f->mid.node.count,
+                              phase, attr + n);
+    tc__list_statement(l, TC_OP_FOR, TC_I64, attr, n);
 }
 
 static void tc__list_end(tc__lister *l, tc__axis axis) {
@@ -342,7 +399,7 @@ static void tc__list_phase(tc__lister *l, uint32_t phase) {
     tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL
                     : k->split_columns   ? TC__BIND_WORKER
                                          : TC__BIND_VECTOR;
-    tc__list_for(l, TC__COL, bind, unroll, chunk, k->cols);
+    tc__list_columns(l, bind, phase, unroll, chunk);
     tc__list_level(l, phase, TC__AT_COL);
     tc__list_end(l, TC__COL);
     tc__list_accumulators(l, phase, TC_OP_COMBINE);
@@ -379,8 +436,7 @@ static void tc__list_all(tc__lister *l) {
         tc__list_level(l, 0, TC__AT_RIGHT);
         if (!l->failed) k->left = l->at[k->left], k->right = l->at[k->right];
     }
-    tc__list_for(l, TC__ROW, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER, 1, 0,
-                 k->rows);
+    tc__list_rows(l, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
     for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
     tc__list_end(l, TC__ROW);
     k->phases = (uint16_t)(last + 1);
@@ -429,11 +485,11 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
     size_t n = w->k->body.node.count;
     memset(&f, 0, sizeof f);
     f.w = w, f.ix = w->ix, f.columns = columns;
-    f.cost = TC__NEW_ARRAY(c, uint32_t, n), f.row_buffer = TC__NEW_ARRAY(c, uint32_t, n);
+    f.cost = TC__NEW_ARRAY(c, uint32_t, n), f.kept = TC__NEW_ARRAY(c, uint8_t, n);
     tc__map_init(&f.made, c);
-    int ok = f.cost && f.row_buffer && tc__graph_open(&f.mid, c, w->ix);
+    int ok = f.cost && f.kept && tc__graph_open(&f.mid, c, w->ix);
     if (ok) {
-        tc__finish_costs(&f);
+        tc__finish_costs(&f, 0);
         tc__finish_sinks(&f);
         ok = !f.failed && !w->failed && tc__finish_list(&f) && !w->ix->failed;
     }
@@ -441,6 +497,7 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
     tc__graph_close(&f.mid);
     tc__map_free(&f.made);
     tc__free(c, f.cost, (n ? n : 1) * sizeof *f.cost);
-    tc__free(c, f.row_buffer, (n ? n : 1) * sizeof *f.row_buffer);
+    tc__free(c, f.kept, n ? n : 1);
+    TC__VEC_FREE(c, f.wanted);
     return ok;
 }

@@ -91,7 +91,7 @@ static int tc__load_agrees(const tc__schedule *s, const tc__use *u,
     tc__space own;
     tc__ix flat;
     if (u->guarded) return 0;
-    tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
+    tc__space_of(s, &s->root.at[u->reader], &own);
     return tc__expected_flat(s->g->ix, &own, joint, n, &flat) && u->index == flat;
 }
 
@@ -144,18 +144,95 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
     return 0;
 }
 
+// ---- windows ----
+// Who needs whom is a matrix, so a long program is merged in windows of TC__WINDOW_MOST roots: what a
+// root costs does not grow with the program. As roots need earlier ones only, what stands between two
+// of a window is in it, too. A window ends where the fewest values cross, in its second half.
+
+enum { TC__WINDOW_MOST = 512 };
+
+static uint32_t tc__in_window(const tc__schedule *s, uint32_t i) {
+    return i - s->window[i];
+}
+
+// By root: values of earlier ones that it or a later one loads.
+static void tc__count_crossing(const tc__schedule *s, uint32_t *crossing, uint32_t *last) {
+    size_t n = s->root.count;
+    for (uint32_t i = 0; i < n; i++) last[i] = i;
+    for (size_t i = 0; i < s->use.count; i++)
+        last[s->use.at[i].root] = s->use.at[i].reader; // in order
+    for (uint32_t i = 0, open = 0; i < n; i++) {
+        open -= crossing[i]; // those that end before
+        crossing[i] = open;
+        open += last[i] > i;
+        if (last[i] > i && last[i] + 1 < n) crossing[last[i] + 1]++;
+    }
+}
+
+static int tc__find_windows(tc__schedule *s) {
+    size_t n = s->root.count, some = n ? n : 1;
+    s->window = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    uint32_t *crossing = TC__NEW_ARRAY(s->ctx, uint32_t, n),
+             *last = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    int ok = s->window && crossing && last;
+    if (ok) tc__count_crossing(s, crossing, last);
+    for (uint32_t first = 0, end; ok && first < n; first = end) {
+        end = (uint32_t)n;
+        if (n - first > TC__WINDOW_MOST) {
+            end = first + TC__WINDOW_MOST;
+            for (uint32_t i = end; i > first + TC__WINDOW_MOST / 2; i--)
+                if (crossing[i] < crossing[end]) end = i;
+        }
+        for (uint32_t i = first; i < end; i++) s->window[i] = first;
+    }
+    tc__free(s->ctx, crossing, some * sizeof *crossing);
+    tc__free(s->ctx, last, some * sizeof *last);
+    return ok;
+}
+
+static void tc__window_close(tc__schedule *s) {
+    tc__free(s->ctx, s->window, (s->root.count ? s->root.count : 1) * sizeof *s->window);
+    s->window = NULL;
+}
+
+// The places that clusters of a window load, numbered in it: at most `words` of them are told apart,
+// which is all of them where a root loads few.
+static int tc__relate_reads(tc__schedule *s) {
+    size_t some = s->place_count ? s->place_count : 1;
+    uint32_t *number = TC__NEW_ARRAY(s->ctx, uint32_t, s->place_count), count = 0;
+    uint32_t *window = TC__NEW_ARRAY(s->ctx, uint32_t, s->place_count), now = 0;
+    for (size_t i = 0; number && window && i < s->read.count; i++) {
+        const tc__read *r = &s->read.at[i];
+        uint32_t first = s->window[r->reader];
+        if (first != now) now = first, count = 0;
+        if (!number[r->place] || window[r->place] != first)
+            number[r->place] = ++count, window[r->place] = first;
+        uint32_t bit = number[r->place] - 1;
+        if (bit < s->words * 64) tc__bit_set(tc__bit_row(s, s->reads, r->reader), bit);
+    }
+    int ok = number && window;
+    tc__free(s->ctx, number, some * sizeof *number);
+    tc__free(s->ctx, window, some * sizeof *window);
+    return ok;
+}
+
 // The row of `one` takes over `other` and its row.
 static void tc__relate_to(const tc__schedule *s, uint64_t *matrix, uint32_t one,
                           uint32_t other) {
-    tc__bit_set(tc__bit_row(s, matrix, one), other);
+    if (s->window[one] != s->window[other]) return;
+    tc__bit_set(tc__bit_row(s, matrix, one), tc__in_window(s, other));
     tc__bits_add(s, tc__bit_row(s, matrix, one), tc__bit_row(s, matrix, other));
 }
 
 // One cluster per root so far. Uses are in order of their readers, and a root is loaded only by later
 // ones: so rows are complete when they are added to others, in this order and in the reverse.
 static int tc__relate(tc__schedule *s) {
-    size_t n = s->cluster.count;
-    s->words = (n > s->place_count ? n : s->place_count) / 64 + 1;
+    size_t n = s->cluster.count, window = TC__WINDOW_MOST, most = n < window ? n : window;
+    size_t places = n <= window                 ? s->place_count
+                    : s->place_count < 4 * most ? s->place_count
+                                                : 4 * most;
+    s->words = (most > places ? most : places) / 64 + 1;
+    if (!s->window && !tc__find_windows(s)) return 0;
     s->reach = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->into = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->reads = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
@@ -164,9 +241,7 @@ static int tc__relate(tc__schedule *s) {
         tc__relate_to(s, s->into, s->use.at[i].reader, s->use.at[i].root);
     for (size_t i = s->use.count; i-- > 0;)
         tc__relate_to(s, s->reach, s->use.at[i].root, s->use.at[i].reader);
-    for (size_t i = 0; i < s->read.count; i++)
-        tc__bit_set(tc__bit_row(s, s->reads, s->read.at[i].reader), s->read.at[i].place);
-    return 1;
+    return tc__relate_reads(s);
 }
 
 static void tc__relate_close(tc__schedule *s) {
@@ -175,12 +250,13 @@ static void tc__relate_close(tc__schedule *s) {
     tc__free(s->ctx, s->reach, n);
     tc__free(s->ctx, s->into, n);
     tc__free(s->ctx, s->reads, n);
+    s->reach = s->into = s->reads = NULL;
 }
 
 // Is a value of one loaded by the other, maybe through others?
 static int tc__related(const tc__schedule *s, uint32_t a, uint32_t b) {
-    return tc__bit_get(tc__bit_row(s, s->reach, a), b) ||
-           tc__bit_get(tc__bit_row(s, s->reach, b), a);
+    return tc__bit_get(tc__bit_row(s, s->reach, a), tc__in_window(s, b)) ||
+           tc__bit_get(tc__bit_row(s, s->reach, b), tc__in_window(s, a));
 }
 
 // Does a third cluster stand between the two?
@@ -195,21 +271,112 @@ static void tc__relate_merge(const tc__schedule *s, uint64_t *matrix, uint32_t a
                              uint32_t b) {
     uint64_t *row = tc__bit_row(s, matrix, a);
     tc__bits_add(s, row, tc__bit_row(s, matrix, b));
-    tc__bit_clear(row, a);
-    tc__bit_clear(row, b);
+    tc__bit_clear(row, tc__in_window(s, a));
+    tc__bit_clear(row, tc__in_window(s, b));
 }
 
 // Who knew both has what they know already.
 static void tc__relate_both(tc__schedule *s, uint64_t *matrix, const uint64_t *back,
                             uint32_t a, uint32_t b) {
     const uint64_t *row = tc__bit_row(s, matrix, a);
-    for (size_t i = 0; tc__bit_next(back, s->cluster.count, &i); i++) {
-        uint64_t *other = tc__bit_row(s, matrix, i);
-        if (!tc__bit_get(other, a) || !tc__bit_get(other, b)) tc__bits_add(s, other, row);
-        tc__bit_set(other, a);
-        tc__bit_clear(other, b);
+    size_t x = tc__in_window(s, a), y = tc__in_window(s, b);
+    for (size_t i = 0; tc__bit_next(back, s->words * 64, &i); i++) {
+        uint64_t *other = tc__bit_row(s, matrix, s->window[a] + i);
+        if (!tc__bit_get(other, x) || !tc__bit_get(other, y)) tc__bits_add(s, other, row);
+        tc__bit_set(other, x);
+        tc__bit_clear(other, y);
     }
 }
+
+// ---- how large they are together ----
+
+// Of a kernel, at most.
+typedef struct tc__size {
+    uint32_t nodes, buffers;
+} tc__size;
+
+// Whether two roots are of one kernel that fits, so they are together in the end.
+static int tc__in_one_part(const tc__schedule *s, uint32_t a, uint32_t b) {
+    uint32_t part = s->part[s->root.at[a].node];
+    return part && part == s->part[s->root.at[b].node];
+}
+
+static int tc__census_open(tc__schedule *s) {
+    tc__census *c = &s->census;
+    c->places = s->place_count, c->externals = 0;
+    for (const tc__read *r = s->read.at, *end = r + s->read.count; r < end; r++)
+        if (r->external && r->source >= c->externals) c->externals = r->source + 1;
+    c->place = TC__NEW_ARRAY(s->ctx, uint64_t, c->places);
+    c->external = TC__NEW_ARRAY(s->ctx, uint64_t, c->externals);
+    c->op = TC__NEW_ARRAY(s->ctx, uint64_t, s->g->node.count);
+    c->root = TC__NEW_ARRAY(s->ctx, uint64_t, s->root.count);
+    c->inside = TC__NEW_ARRAY(s->ctx, uint32_t, s->root.count);
+    for (const tc__use *u = s->use.at, *end = u + s->use.count; u < end; u++)
+        if (!tc__in_one_part(s, u->reader, u->root)) s->root.at[u->root].readers++;
+    return c->place && c->external && c->op && c->root && c->inside;
+}
+
+static void tc__census_close(tc__schedule *s) {
+    tc__census *c = &s->census;
+    size_t n = s->root.count ? s->root.count : 1;
+    tc__free(s->ctx, c->place, (c->places ? c->places : 1) * sizeof *c->place);
+    tc__free(s->ctx, c->external, (c->externals ? c->externals : 1) * sizeof *c->external);
+    tc__free(s->ctx, c->op, (s->g->node.count ? s->g->node.count : 1) * sizeof *c->op);
+    tc__free(s->ctx, c->root, n * sizeof *c->root);
+    tc__free(s->ctx, c->inside, n * sizeof *c->inside);
+    memset(c, 0, sizeof *c);
+}
+
+static int tc__census_meets(const tc__census *c, uint64_t *last) {
+    int first = *last != c->number;
+    *last = c->number;
+    return first;
+}
+
+// The ops of root r, and what it loads from outside of clusters a and b, but what is counted already.
+static void tc__count_root(tc__schedule *s, const tc__root *r, uint32_t a, uint32_t b,
+                           tc__size *z) {
+    tc__census *c = &s->census;
+    for (uint32_t i = r->op; i < r->op + r->ops; i++)
+        z->nodes += (uint32_t)tc__census_meets(c, &c->op[s->op.at[i]]);
+    for (const tc__read *l = s->read.at + r->read, *end = l + r->reads; l < end; l++) {
+        uint32_t group = l->external ? UINT32_MAX : s->root.at[l->source].group;
+        if (!l->external && tc__in_one_part(s, l->reader, l->source)) continue;
+        if (group != a && group != b) {
+            uint64_t *from = l->external ? &c->external[l->source] : &c->root[l->source];
+            z->nodes += (uint32_t)tc__census_meets(c, &c->place[l->place]);
+            z->buffers += (uint32_t)tc__census_meets(c, from);
+            continue;
+        }
+        if (tc__census_meets(c, &c->root[l->source])) c->inside[l->source] = 0;
+        c->inside[l->source]++;
+    }
+}
+
+// Of clusters a and b, or one, in one kernel: what one makes and the other reads is no load, what both load
+// is one.
+static tc__size tc__count_together(tc__schedule *s, uint32_t a, uint32_t b) {
+    tc__census *c = &s->census;
+    const uint32_t group[2] = {a, b};
+    tc__size z = {0, 0};
+    c->number++;
+    for (int k = 0; k < 1 + (a != b); k++) {
+        z.nodes += s->cluster.at[group[k]].taps;
+        for (uint32_t i = s->cluster.at[group[k]].first; i != UINT32_MAX;
+             i = s->root.at[i].next)
+            tc__count_root(s, &s->root.at[i], a, b, &z);
+    }
+    for (int k = 0; k < 1 + (a != b); k++)
+        for (uint32_t i = s->cluster.at[group[k]].first; i != UINT32_MAX;
+             i = s->root.at[i].next) {
+            const tc__root *r = &s->root.at[i];
+            uint32_t inside = c->root[i] == c->number ? c->inside[i] : 0;
+            z.buffers += r->output || inside < r->readers;
+        }
+    return z;
+}
+
+// ---- merging ----
 
 // With few long rows, a reduction and what follows it along the row would run on one thread.
 static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b,
@@ -232,12 +399,12 @@ static void tc__join_roots(tc__schedule *s, uint32_t a, uint32_t b) {
     }
 }
 
-static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
-                           const tc__space *joint) {
+static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint,
+                           const tc__size *size) {
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     tc__join_roots(s, a, b);
     x->space = *joint;
-    x->size += y->size, x->buffers += y->buffers;
+    x->taps += y->taps, x->size = size->nodes, x->buffers = size->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
     y->alive = 0;
     tc__bits_add(s, tc__bit_row(s, s->reads, a), tc__bit_row(s, s->reads, b));
@@ -247,45 +414,57 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
     tc__relate_both(s, s->into, tc__bit_row(s, s->reach, a), a, b);
 }
 
+static const char tc__too_long[] = "the kernel would be too long",
+                  tc__too_many_buffers[] = "too many buffers together";
+
 // Why consumer b stays apart from producer a (or a sibling), for people; NULL = nothing is against
 // it, and *joint is the space of both.
-static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
-                                 tc__space *joint) {
+static const char *tc__why_apart(tc__schedule *s, uint32_t a, uint32_t b, tc__space *joint,
+                                 tc__size *size) {
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     if (!s->fuse) return "fusion is off";
+    if (s->window[a] != s->window[b]) return "a long program is fused in parts";
+    if (x->part != y->part) return "a long kernel is cut where few bytes cross";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
         return "an opaque op is a kernel by itself";
-    if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
-    if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
     if (tc__related(s, a, b) &&
         !(tc__loads_agree(s, a, b, joint) && tc__loads_agree(s, b, a, joint)))
         return "a value is read at another point than where it is made";
     if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
-    return NULL;
+    size->nodes = x->size + y->size, size->buffers = x->buffers + y->buffers;
+    if (s->unbounded) return NULL;
+    if (size->nodes > TC__BODY_LIMIT || size->buffers > TC__BUFFER_LIMIT)
+        *size = tc__count_together(s, a, b);
+    if (size->nodes > TC__BODY_LIMIT) return tc__too_long;
+    return size->buffers > TC__BUFFER_LIMIT ? tc__too_many_buffers : NULL;
 }
 
 // Merges consumer b into producer a (or two siblings) if that is legal.
 static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
     tc__space joint;
-    if (tc__why_apart(s, a, b, &joint)) return 0;
-    tc__merge_into(s, a, b, &joint);
+    tc__size size;
+    const char *why = tc__why_apart(s, a, b, &joint, &size);
+    s->full |= why == tc__too_long || why == tc__too_many_buffers;
+    if (why) return 0;
+    tc__merge_into(s, a, b, &joint, &size);
     return 1;
 }
 
 // On the log channel "fusion": the values that go through memory, each with the reason.
-static void tc__log_apart(const tc__schedule *s) {
+static void tc__log_apart(tc__schedule *s) {
     for (size_t i = 0; i < s->use.count && tc__log_on(s->ctx, TC__LOG_FUSION); i++) {
         const tc__root *from = &s->root.at[s->use.at[i].root];
         const tc__root *to = &s->root.at[s->use.at[i].reader];
         tc__space joint;
+        tc__size size;
         size_t before = 0;
         while (before < i && (s->use.at[before].root != s->use.at[i].root ||
                               s->use.at[before].reader != s->use.at[i].reader))
             before++;
         if (before < i || from->group == to->group) continue;
-        const char *why = tc__why_apart(s, from->group, to->group, &joint);
+        const char *why = tc__why_apart(s, from->group, to->group, &joint, &size);
         tc__log(s->ctx, TC__LOG_FUSION, "%%%u goes through memory to %%%u: %s",
                 (unsigned)from->node, (unsigned)to->node, why ? why : "?");
     }
@@ -293,10 +472,12 @@ static void tc__log_apart(const tc__schedule *s) {
 
 static int tc__merge_chains(tc__schedule *s) {
     int merged = 0;
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t a = s->root.at[s->use.at[i].root].group,
-                 b = s->root.at[s->use.at[i].reader].group;
-        if (a != b && tc__try_merge(s, a, b)) merged = 1;
+    for (size_t r = 0; r < s->root.count; r++) {
+        const tc__root *reader = &s->root.at[r];
+        for (uint32_t i = reader->use; i < reader->use + reader->uses; i++) {
+            uint32_t a = s->root.at[s->use.at[i].root].group, b = reader->group;
+            if (a != b && tc__try_merge(s, a, b)) merged = 1;
+        }
     }
     return merged;
 }
@@ -311,6 +492,7 @@ static int tc__merge_siblings(tc__schedule *s) {
     int merged = 0;
     for (uint32_t a = 0; a < s->cluster.count; a++) {
         for (uint32_t b = a + 1; b < s->cluster.count && s->cluster.at[a].alive; b++) {
+            if (s->window[b] != s->window[a]) break;
             const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
             if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION)
                 continue;
@@ -320,4 +502,11 @@ static int tc__merge_siblings(tc__schedule *s) {
         }
     }
     return merged;
+}
+
+static void tc__merge_all(tc__schedule *s) {
+    while (tc__merge_chains(s)) {
+    }
+    while (tc__merge_siblings(s) || tc__merge_chains(s)) {
+    }
 }

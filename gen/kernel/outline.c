@@ -17,8 +17,8 @@ typedef struct tc__outline {
     uint64_t hash; // of the words
     // Places in the arrays of tc__outlines, and how many there are:
     size_t word, words, node, nodes, load, loads;
-    uint32_t size, buffers; // of a root lowered alone
-    size_t kernel;          // of a cluster, in the order of kernels
+    uint32_t size, ops, buffers; // of a root lowered alone: see tc__cluster
+    size_t kernel;               // of a cluster, in the order of kernels
 } tc__outline;
 
 typedef struct tc__outlines {
@@ -31,6 +31,7 @@ typedef struct tc__outlines {
     uint32_t group;
     TC__VEC(uint64_t) word;
     TC__VEC(uint32_t) node; // ids of nodes, by number
+    TC__VEC(uint32_t) next; // ids of nodes still to be drawn, the last one first
     TC__VEC(tc__outlined_load) load;
     TC__VEC(tc__outline) at;
     tc__map ids;      // hash -> place in `at`
@@ -57,6 +58,7 @@ static void tc__outlines_close(tc__outlines *o) {
     tc__free(o->ctx, o->number, n * sizeof *o->number);
     TC__VEC_FREE(o->ctx, o->word);
     TC__VEC_FREE(o->ctx, o->node);
+    TC__VEC_FREE(o->ctx, o->next);
     TC__VEC_FREE(o->ctx, o->load);
     TC__VEC_FREE(o->ctx, o->at);
     tc__map_free(&o->ids);
@@ -103,7 +105,8 @@ static void tc__outline_attributes(tc__outlines *o, const tc__node *n) {
     if (tc__ops[n->op].kind == TC__KIND_GATHER) tc__outline_word(o, n->in[1]);
 }
 
-static void tc__outline_node(tc__outlines *o, const tc__outline *own, const tc__node *n) {
+// Its own words; operands that are drawn too are next.
+static void tc__outline_one(tc__outlines *o, const tc__outline *own, const tc__node *n) {
     int32_t root = o->root_of[n->id];
     int loaded = root >= 0 && o->roots[root].group != o->group;
     uint64_t *number = &o->number[n->id], next = o->node.count - own->node;
@@ -124,8 +127,16 @@ static void tc__outline_node(tc__outlines *o, const tc__outline *own, const tc__
         return;
     }
     tc__outline_attributes(o, n);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        tc__outline_node(o, own, tc__operand(o->g, n, i));
+    for (uint32_t i = n->n_in; i-- > 0;)
+        if (!TC__PUSH(o->ctx, o->next, n->in[i])) o->failed = 1;
+}
+
+// The words of a node and of all that it is made of.
+static void tc__outline_node(tc__outlines *o, const tc__outline *own, const tc__node *n) {
+    if (!TC__PUSH(o->ctx, o->next, n->id)) o->failed = 1;
+    while (o->next.count && !o->failed)
+        tc__outline_one(o, own, o->g->node.at[o->next.at[--o->next.count]]);
+    o->next.count = 0;
 }
 
 // The outline that was kept with the same words; NULL = there is none. It holds until the next is kept.

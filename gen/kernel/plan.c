@@ -12,17 +12,24 @@ typedef struct tc__slab {
 
 typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
-    size_t bytes;     // of the arena
-    size_t unplanned; // sum of the arena's slabs, each by itself
-    size_t align;     // of a slab
+    TC__VEC(uint32_t) of; // by node: its slab plus one, 0 = none
+    size_t bytes;         // of the arena
+    size_t unplanned;     // sum of the arena's slabs, each by itself
+    size_t align;         // of a slab
 } tc__plan;
 
-enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 }; // vectors may read one vector beyond
+enum { TC__SLAB_ALIGN = 64 };
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
-    for (size_t i = 0; i < p->slab.count; i++)
-        if (p->slab.at[i].node == node) return &p->slab.at[i];
-    return NULL;
+    uint32_t at = node < p->of.count ? p->of.at[node] : 0;
+    return at ? &p->slab.at[at - 1] : NULL;
+}
+
+static int tc__plan_name(tc_ctx *c, tc__plan *p, uint32_t node, size_t slab) {
+    while (p->of.count <= node)
+        if (!TC__PUSH(c, p->of, 0)) return 0;
+    p->of.at[node] = (uint32_t)slab + 1;
+    return 1;
 }
 
 static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel,
@@ -35,7 +42,7 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
     fresh.output = output;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
-    return TC__PUSH(c, p->slab, fresh);
+    return tc__plan_name(c, p, b->source, p->slab.count) && TC__PUSH(c, p->slab, fresh);
 }
 
 static int tc__slab_larger(const void *a, const void *b) {
@@ -70,6 +77,7 @@ static void tc__plan_place(tc__plan *p, size_t i) {
 // Sizes are expressions; `env` gives the symbols' values. `output` by node.
 static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
                          const uint8_t *output, const tc__ixenv *env) {
+    p->slab.count = p->of.count = 0, p->bytes = p->unplanned = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t b = 0; b < k[i]->buffer.count; b++) {
             const tc__kbuf *f = &k[i]->buffer.at[b];
@@ -82,6 +90,7 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
     if (p->slab.count)
         qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
     for (size_t i = 0; i < p->slab.count; i++) {
+        p->of.at[p->slab.at[i].node] = (uint32_t)i + 1;
         if (p->slab.at[i].output) continue;
         p->unplanned += p->slab.at[i].bytes;
         tc__plan_place(p, i);

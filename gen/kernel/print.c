@@ -9,7 +9,10 @@
 enum {
     TC__PRINT_POINTERS = 24,
     TC__PRINT_ACCS = 64,
-    TC__PRINT_DEPTH = 8 // nested loops
+    TC__PRINT_DEPTH = 8, // nested loops
+    // Where the functions of a kernel cost more than this together, those that it has more than once are
+    // called: 50 sines take gcc 0.05 s then and 0.6 s inlined, and run as fast.
+    TC__PRINT_INLINE = 60
 };
 
 typedef struct tc__printer tc__printer;
@@ -105,7 +108,10 @@ struct tc__printer {
     const tc__group *g;
     const tc__dialect *d;
     int indent;
-    int unit; // elements in one copy of a value
+    int unit;  // elements in one copy of a value
+    int calls; // functions that it has more than once are called, not inlined
+    uint16_t uses[TC_OP_COUNT]; // nodes of the kernel by op
+    const char *lead;           // of the function that is printed: "call_"
     // Around the node being printed:
     tc__axis axis; // the vector runs along it
     int copies;    // named copies of a value that differs between lanes
@@ -126,7 +132,9 @@ struct tc__printer {
     int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own
-    int parts;  // contraction: columns run from c0 to c1,
+    const uint8_t
+        *need;         // by node: it is computed in the box that is printed; NULL = all are
+    int parts;         // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };
 
@@ -150,6 +158,11 @@ static tc__node *tc__body(const tc__printer *p, uint32_t id) {
 }
 static tc__class tc__class_of(int dtype) { return tc__dtypes[dtype].reg; }
 static const char *tc__suffix(int dtype) { return tc__class_names[tc__class_of(dtype)]; }
+
+// The random words that an element of RANDOM n takes: two for a normal number, twice as many for f64.
+static int tc__draw_words(const tc__node *n) {
+    return (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
+}
 
 static int tc__copies_of(const tc__printer *p, const tc__node *n) {
     return tc__lanes_differ(n, p->axis) ? p->copies : 1;
@@ -362,7 +375,7 @@ static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uin
             tc__put_letter(p, *s, in, copy);
         else if (n == 4 && !memcmp(s, "TC_F", 4)) {
             next = tc__bracketed(next, word);
-            tc__put(p->out, "tc_%s_%s", word, tc__class_names[cls]);
+            tc__put(p->out, "tc_%s%s_%s", p->lead, word, tc__class_names[cls]);
         } else if (n == 4 && !memcmp(s, "TC_K", 4)) {
             next = tc__bracketed(next, word);
             tc__put_k(p, word, cls);
@@ -386,9 +399,33 @@ static tc__class tc__op_class(const tc__printer *p, const tc__node *n) {
     return tc__class_of(tc__body(p, n->in[0])->dtype);
 }
 
+// Whether an op is a function and nothing else, and a long one.
+static int tc__is_function(const tc__node *n) {
+    return tc__is_alu(n) && tc__is_float(n->dtype) && tc__ops[n->op].cost >= 8 &&
+           !strncmp(tc__ops[n->op].expr, "TC_F(", 5);
+}
+
+static void tc__count_functions(tc__printer *p) {
+    uint32_t cost = 0;
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *n = p->g->body.node.at[i];
+        if (!tc__is_function(n)) continue;
+        cost += tc__ops[n->op].cost;
+        p->uses[n->op] = (uint16_t)(p->uses[n->op] + (p->uses[n->op] < 2));
+    }
+    p->calls = !p->d->cuda && cost > TC__PRINT_INLINE;
+}
+
+// What stands between `tc_` and the name of n's function.
+static const char *tc__function_lead(const tc__printer *p, const tc__node *n) {
+    return p->calls && p->uses[n->op] > 0 && tc__is_function(n) ? "call_" : "";
+}
+
 static void tc__print_alu(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
+    p->lead = tc__function_lead(p, n);
     tc__put_expr(p, tc__op_expr(p, n->op), tc__op_class(p, n), n->in, copy);
+    p->lead = "";
     tc__put(p->out, ";\n");
 }
 
@@ -413,6 +450,7 @@ static const tc__print_row *tc__print_row_of(const tc__dialect *d, int op) {
 static void tc__print_node(tc__printer *p, const tc__node *n) {
     const tc__print_row *row = tc__print_row_of(p->d, n->op);
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return;
+    if (p->need && !p->need[n->id]) return;
     if (!row && n->op != TC_OP_CAST && !*tc__op_expr(p, n->op)) {
         p->out->failed = 1;
         tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text for %s yet",
@@ -428,6 +466,15 @@ static void tc__print_node(tc__printer *p, const tc__node *n) {
         print(p, n, i);
     }
     p->shift = shift;
+}
+
+// `r >= 1 && r < s0 - 1`: the range may be empty, or less.
+static void tc__put_fact(tc__printer *p, tc__ix e, tc__ix limit) {
+    tc__put_ix(p, e);
+    tc__put(p->out, " >= 0 && ");
+    tc__put_ix(p, e);
+    tc__put(p->out, " < ");
+    tc__put_ix(p, limit);
 }
 
 // The END of the FOR at `id`.
@@ -659,6 +706,22 @@ static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "  %s\n", tc__dtypes[n->dtype].name);
 }
 
+// Boxes of a loop, each with what is known inside.
+static void tc__put_dump_boxes(tc__printer *p, const tc__node *n) {
+    tc__kbox box;
+    for (uint32_t i = 0; tc__box_at(n, i, &box); i++) {
+        tc__put(p->out, "//       inside");
+        for (uint32_t k = 0; k < box.count; k += 2) {
+            tc__put(p->out, " [");
+            tc__put_ix(p, box.pair[k]);
+            tc__put(p->out, "] [");
+            tc__put_ix(p, box.pair[k + 1]);
+            tc__put(p->out, "]");
+        }
+        tc__put(p->out, "\n");
+    }
+}
+
 static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
     static const char *const binds[] = {"worker", "serial", "vector"};
     tc__put(p->out, "for %s in ", tc__axis_names[n->attr[0]]);
@@ -666,6 +729,7 @@ static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "..");
     tc__put_ix(p, n->attr[5]);
     tc__put(p->out, " %s\n", binds[n->attr[1]]);
+    tc__put_dump_boxes(p, n);
 }
 
 // Not from where: equal kernels of two programs have equal text, and are compiled once.
@@ -716,7 +780,7 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
                              const tc__dialect *d) {
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
-    p->axis = g->vector, p->copies = 1, p->outer = -1;
+    p->axis = g->vector, p->copies = 1, p->outer = -1, p->lead = "";
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
@@ -730,6 +794,7 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
     if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
+    tc__count_functions(&p);
     tc__put_head(&p, symbol);
     d->kernel(&p, symbol);
     return !out->failed && !g->body.ix->failed;

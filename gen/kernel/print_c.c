@@ -4,302 +4,6 @@
 // elements hold four or two named copies of each value; what is left runs one vector at a
 // time with n counted lanes.
 
-// ---- memory ----
-
-static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory;
-}
-
-static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].name;
-}
-
-// What follows a row pointer: the rest of the index, and the lane where the vector is the
-// row.
-static void tc__c_rest(tc__printer *p, const tc__row_pointer *q, tc__ix rest) {
-    int zero = tc__ix_equals(rest, 0);
-    if (!zero) tc__put_ix(p, rest);
-    if (q->stride && p->shift) {
-        tc__put(p->out, "%s%lld", zero ? "" : " + ", (long long)(q->stride * p->shift));
-        zero = 0;
-    }
-    if (q->stride && p->lane) {
-        tc__put(p->out, "%s%lld * l", zero ? "" : " + ", (long long)q->stride);
-        zero = 0;
-    }
-    if (zero) tc__put(p->out, "0");
-}
-
-// `in0_r + c + 8` or, as an element, `in0_r[c + 8]`.
-static void tc__c_address(tc__printer *p, const tc__node *n, int element) {
-    const char *join = element ? "[" : " + ", *end = element ? "]" : "";
-    tc__ix part = p->outer < 0 ? 0 : tc__row_part(p, n->attr[1], (tc__axis)p->outer);
-    tc__row_pointer *q = part ? tc__find_pointer(p, n->attr[0], part) : NULL;
-    if (q) {
-        tc__put_pointer_name(p, q);
-        tc__put(p->out, "%s", join);
-        tc__c_rest(p, q, tc__ix_sub(p->g->body.ix, n->attr[1], part));
-        tc__put(p->out, "%s", end);
-        return;
-    }
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "%s", join);
-    if (!tc__is_lane_row(p->g, n, p->axis)) {
-        tc__put_ix(p, n->attr[1]);
-    } else {
-        int shift = p->shift;
-        p->shift = 0;
-        tc__put(p->out, "32 * (");
-        tc__put_ix(p, n->attr[1]);
-        tc__put(p->out, ") + r %% 32 + %d%s", shift, p->lane ? " + l" : "");
-        p->shift = shift;
-    }
-    tc__put(p->out, "%s", end);
-}
-
-// ---- predicates ----
-
-static int tc__c_pred_first(const tc__node *n) {
-    return n->op == TC_OP_LOAD ? TC__LOAD_FIXED : 0;
-}
-
-static void tc__c_in_range(tc__printer *p, tc__ix e, tc__ix limit) {
-    tc__put(p->out, "(tc_u64)(");
-    tc__put_ix(p, e);
-    tc__put(p->out, ") < (tc_u64)(");
-    tc__put_ix(p, limit);
-    tc__put(p->out, ")");
-}
-
-// All pairs at the present shift and lane.
-static void tc__c_pred(tc__printer *p, const tc__node *n) {
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " && ");
-        tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
-    }
-}
-
-// Whether the predicate holds for a vector when it holds for its first and last lane.
-static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        tc__ix stride;
-        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
-            return 0;
-        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride)) return 0;
-        if (!tc__ix_is_const(stride)) return 0;
-    }
-    return 1;
-}
-
-// The same for all lanes at once: first lane, and last lane where it differs.
-static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
-    tc__c_pred(p, n);
-    p->shift += p->unit - 1;
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM) continue;
-        tc__put(p->out, " && ");
-        tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
-    }
-    p->shift -= p->unit - 1;
-}
-
-// ---- loads and stores ----
-
-// `tc_ld_f32(in0_r + c)`, in a tail `tc_ldn_f32(in0_r + c, n)`
-static void tc__c_vector_load(tc__printer *p, const tc__node *n) {
-    int whole = !p->tail || tc__is_lane_row(p->g, n, p->axis);
-    tc__put(p->out, "tc_ld%s_%s(", whole ? "" : "n", tc__c_dtype(p, n));
-    tc__c_address(p, n, 0);
-    tc__put(p->out, whole ? ")" : ", n)");
-}
-
-static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
-    if (tc__is_half(dtype)) {
-        tc__put(p->out, "tc_of_%s(tc_splat_i32(", tc__dtypes[dtype].name);
-        tc__c_address(p, n, 1);
-        tc__put(p->out, "))");
-        return;
-    }
-    tc__put(p->out, "tc_splat_%s(", tc__suffix(dtype));
-    if (dtype == TC_BOOL) tc__put(p->out, "-(");
-    tc__c_address(p, n, 1);
-    tc__put(p->out, dtype == TC_BOOL ? " != 0))" : ")");
-}
-
-static tc__value tc__c_fill(const tc__node *n) {
-    tc__value v;
-    memcpy(&v, &n->attr[2], sizeof v);
-    return v;
-}
-
-// A number as memory of dtype holds it.
-static void tc__c_memory_number(tc__printer *p, int dtype, tc__value v) {
-    if (tc__is_half(dtype)) {
-        uint16_t bits;
-        tc__value_store(&bits, 0, dtype, v);
-        tc__put(p->out, "0x%04x", bits);
-        return;
-    }
-    tc__c_number(p, dtype, v);
-}
-
-// `for (int l = 0; l < 8; l++) `
-static void tc__c_lane_loop(tc__printer *p) {
-    tc__put(p->out, "for (int l = 0; l < ");
-    if (p->tail)
-        tc__put(p->out, "n; l++) ");
-    else
-        tc__put(p->out, "%d; l++) ", p->unit);
-}
-
-// `float x5[8]; for (...) x5[l] = ...;`
-static void tc__c_gather(tc__printer *p, const tc__node *n, int copy, int pred) {
-    const char *memory = tc__c_memory(p, n);
-    tc__value fill = tc__c_fill(n);
-    tc__line(p);
-    tc__put(p->out, "%s x%u_%d[%d]%s;\n", memory, n->id, copy, p->unit,
-            p->tail && !pred ? " = {0}" : "");
-    if (pred) {
-        tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
-        tc__c_memory_number(p, n->dtype, fill);
-        tc__put(p->out, ";\n");
-    }
-    tc__line(p);
-    tc__c_lane_loop(p);
-    p->lane = 1;
-    if (pred) {
-        tc__put(p->out, "if (");
-        tc__c_pred(p, n);
-        tc__put(p->out, ") ");
-    }
-    tc__put(p->out, "x%u_%d[l] = ", n->id, copy);
-    tc__c_address(p, n, 1);
-    p->lane = 0;
-    tc__put(p->out, ";\n");
-}
-
-static void tc__c_gathered(tc__printer *p, const tc__node *n, int copy) {
-    tc__put(p->out, "tc_ld_%s(x%u_%d);\n", tc__c_dtype(p, n), n->id, copy);
-}
-
-// `tc_vf t5; if (inside) t5 = load; else { lane by lane }`
-static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int pred) {
-    tc__line(p);
-    tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
-    tc__put_name(p, n, copy);
-    tc__put(p->out, " = ");
-    tc__c_constant(p, n->dtype, tc__c_fill(n));
-    tc__put(p->out, ";\n");
-    tc__line(p);
-    tc__put(p->out, "if (");
-    if (pred == 1)
-        tc__c_pred(p, n);
-    else
-        tc__c_pred_all(p, n);
-    tc__put(p->out, ") ");
-    tc__put_name(p, n, copy);
-    tc__put(p->out, " = ");
-    if (tc__access_along(p->g, n->attr[1], p->axis, p->unit) == TC__UNIFORM)
-        tc__c_uniform_load(p, n);
-    else
-        tc__c_vector_load(p, n);
-    tc__put(p->out, ";\n");
-    if (pred == 1) return;
-    tc__line(p);
-    tc__put(p->out, "else");
-    tc__block_open(p);
-    tc__c_gather(p, n, copy, 1);
-    tc__line(p);
-    tc__put_name(p, n, copy);
-    tc__put(p->out, " = ");
-    tc__c_gathered(p, n, copy);
-    tc__block_close(p);
-}
-
-static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
-    if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
-    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
-}
-
-static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
-    tc__access access = tc__c_access(p, n);
-    int pred = tc__pred_along(p->g, n, p->axis, p->unit);
-    int guard = pred == 1 && access != TC__PER_LANE;
-    if (pred == 2 && access == TC__CONTIGUOUS && !p->tail)
-        guard = tc__c_pred_is_range(p, n);
-    if (guard) {
-        tc__c_guarded_load(p, n, copy, pred);
-        return;
-    }
-    if (pred || access == TC__PER_LANE) {
-        tc__c_gather(p, n, copy, pred);
-        tc__put_let(p, n, copy);
-        tc__c_gathered(p, n, copy);
-        return;
-    }
-    tc__put_let(p, n, copy);
-    if (access == TC__UNIFORM)
-        tc__c_uniform_load(p, n);
-    else
-        tc__c_vector_load(p, n);
-    tc__put(p->out, ";\n");
-}
-
-// Lane `at` of a stored value as a memory element.
-static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype, own = tc__is_own_class(dtype);
-    if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
-    if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
-    tc__put_value(p, n->in[0], copy);
-    if (tc__is_half(dtype)) tc__put(p->out, ")");
-    tc__put(p->out, "[%s]%s", at, own ? "" : dtype == TC_BOOL ? " & 1)" : ")");
-}
-
-// Non-temporal stores need addresses that are multiples of the vector; bases are.
-static int tc__c_streams(const tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
-    int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
-                    ? TC__STORE_MAY_STREAM
-                    : TC__STORE_STREAMS;
-    if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
-    if (n->n_attr < 3 || n->attr[2] < least || tc__dtypes[dtype].bytes < 4 || p->tail)
-        return 0;
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
-    return tc__ix_divisor(x, e) % p->unit == 0;
-}
-
-static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
-    tc__access access = tc__c_access(p, n);
-    int lane_row = tc__is_lane_row(p->g, n, p->axis), counted = p->tail && !lane_row;
-    tc__line(p);
-    if (access == TC__CONTIGUOUS) {
-        tc__put(p->out, "tc_%s_%s(",
-                counted               ? "stn"
-                : tc__c_streams(p, n) ? "nt"
-                                      : "st",
-                tc__c_dtype(p, n));
-        tc__c_address(p, n, 0);
-        tc__put(p->out, ", ");
-        tc__put_value(p, n->in[0], copy);
-        tc__put(p->out, counted ? ", n);\n" : ");\n");
-        return;
-    }
-    if (access == TC__PER_LANE) {
-        tc__c_lane_loop(p);
-        p->lane = 1;
-    }
-    tc__c_address(p, n, 1);
-    tc__put(p->out, " = ");
-    int constant = !tc__lanes_differ(tc__body(p, n->in[0]), p->axis);
-    tc__c_element(p, n, copy, p->lane && !constant ? "l" : "0");
-    p->lane = 0;
-    tc__put(p->out, ";\n");
-}
-
 // ---- other values ----
 
 static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
@@ -352,6 +56,12 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
         tc__put(p->out, "));\n");
         return;
     }
+    if (tc__c_pred_is_mask(p, n)) {
+        tc__put_let(p, n, copy);
+        tc__c_mask(p, n);
+        tc__put(p->out, ";\n");
+        return;
+    }
     tc__line(p);
     tc__put(p->out, "tc_i32 x%u_%d[%d];\n", n->id, copy, p->unit);
     tc__line(p);
@@ -366,13 +76,14 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     const char *cls = tc__suffix(n->dtype);
-    int words = (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
+    int words = tc__draw_words(n);
     tc__line(p);
     tc__put(p->out, "tc_vu w%u_%d[4];\n", n->id, copy);
     tc__line(p);
     tc__put(p->out, "tc_philox(");
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", draw + %lld, seed, w%u_%d);\n", (long long)n->attr[1], n->id, copy);
+    tc__put(p->out, ", %d, draw + %lld, seed, w%u_%d);\n", words, (long long)n->attr[1],
+            n->id, copy);
     tc__put_let(p, n, copy);
     tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id,
             copy);
@@ -388,7 +99,7 @@ static void tc__c_ranged(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(", form, tc__suffix(n->dtype));
+    tc__put(p->out, "tc_%s%s_%s(", tc__function_lead(p, n), form, tc__suffix(n->dtype));
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ");\n");
 }
@@ -400,6 +111,7 @@ static const tc__node *tc__c_turn(const tc__printer *p, const tc__node *n) {
         const tc__node *o = p->g->body.node.at[i];
         if ((o->op != TC_OP_SIN && o->op != TC_OP_COS) || o->in[0] != n->in[0]) continue;
         if (o->level != n->level || o->phase != n->phase) continue;
+        if (p->need && !p->need[o->id]) continue;
         if (o->op != n->op) other = o;
         if (!first) first = o;
     }
@@ -580,11 +292,10 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
     tc__block_open(p);
 }
 
-// What is left after the whole steps, one vector at a time.
-static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
-                       uint32_t begin, uint32_t end) {
+// One vector, of which n lanes count.
+static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                          uint32_t begin, uint32_t end) {
     const char *v = tc__axis_names[n->attr[0]];
-    tc__c_head(p, v, r, 1, p->unit);
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
@@ -601,6 +312,13 @@ static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
     p->tail = 1;
     tc__c_body(p, n, begin, end);
     p->tail = 0;
+}
+
+// What is left after the whole steps, one vector at a time.
+static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                       uint32_t begin, uint32_t end) {
+    tc__c_head(p, tc__axis_names[n->attr[0]], r, 1, p->unit);
+    tc__c_counted(p, n, r, begin, end);
     tc__block_close(p);
 }
 
@@ -662,9 +380,78 @@ static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
     }
 }
 
+// ---- borders ----
+
+// `(tc_u64)(r - 1) < (tc_u64)(1022) && `: what a box asks of the row.
+static void tc__c_box_rows(tc__printer *p, const tc__kbox *box) {
+    for (uint32_t i = 2; i < box->count; i += 2) {
+        tc__put_fact(p, box->pair[i], box->pair[i + 1]);
+        tc__put(p->out, " && ");
+    }
+}
+
+// `if (r >= 1 && ... && c >= 1) for (const tc_i64 last = 1023 - 16; c <= last; c += 16)`
+static void tc__c_box_head(tc__printer *p, const tc__c_range *r, const tc__kbox *box) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__line(p);
+    tc__put(p->out, "if (");
+    tc__c_box_rows(p, box);
+    if (r->step > p->unit) tc__put(p->out, "c %% %d == 0 && ", r->step);
+    tc__put(p->out, "c >= ");
+    tc__put_ix(p, tc__box_begin(x, box));
+    tc__put(p->out, ") for (const %s last = tc_min(", p->d->index);
+    tc__put_ix(p, tc__box_end(x, box));
+    tc__put(p->out, ", ");
+    tc__c_bound(p, r, "end", r->end);
+    tc__put(p->out, ") - %d; c <= last; c += %d)", r->step, r->step);
+    tc__block_open(p);
+}
+
+// The whole steps inside of a box, from a column on that follows a border.
+static void tc__c_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                      const tc__kbox *box, uint32_t begin, uint32_t end) {
+    const tc__group *whole = p->g;
+    tc__boxed b;
+    if (!tc__boxed_open(p->out->ctx, whole, box, begin, end, &b)) p->out->failed = 1;
+    if (!p->out->failed) {
+        tc__c_box_head(p, r, box);
+        p->copies = r->step / p->unit;
+        tc__c_prefetch(p, n);
+        p->g = &b.g, p->need = b.need;
+        tc__c_body(p, n, begin, end);
+        p->g = whole, p->need = NULL, p->copies = 1;
+        tc__block_close(p);
+    }
+    tc__boxed_close(p->out->ctx, &b);
+}
+
+// A loop with boxes: where none begins, a vector of the border, as what is left after whole steps.
+static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                           uint32_t begin, uint32_t end) {
+    tc__kbox box;
+    tc__line(p);
+    tc__put(p->out, "for (%s c = ", p->d->index);
+    tc__c_bound(p, r, "begin", r->begin);
+    tc__put(p->out, "; c < ");
+    tc__c_bound(p, r, "end", r->end);
+    tc__put(p->out, "; c += %d)", p->unit);
+    tc__block_open(p);
+    for (uint32_t i = 0; tc__box_at(n, i, &box); i++) tc__c_box(p, n, r, &box, begin, end);
+    tc__line(p);
+    tc__put(p->out, "if (c >= ");
+    tc__c_bound(p, r, "end", r->end);
+    tc__put(p->out, ") break;\n");
+    tc__c_counted(p, n, r, begin, end);
+    tc__block_close(p);
+}
+
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
+    if (n->n_attr > TC__BOX_FIRST) {
+        tc__c_bordered(p, n, &r, begin, end);
+        return;
+    }
     if (!r.known || r.full > r.begin) {
         tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
         p->copies = r.step / p->unit;

@@ -64,6 +64,62 @@ static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
     tc__block_close(p);
 }
 
+// `c >= 1 && c + 4 <= 1023 && r - 1 >= 0 && r - 1 < 1022`: the whole vector is in the box.
+static void tc__cuda_in_box(tc__printer *p, const tc__kbox *box) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__put(p->out, "c >= ");
+    tc__put_ix(p, tc__box_begin(x, box));
+    tc__put(p->out, " && c + %d <= ", tc__cuda_width_of(p));
+    tc__put_ix(p, tc__box_end(x, box));
+    for (uint32_t i = 2; i < box->count; i += 2) {
+        tc__put(p->out, " && ");
+        tc__put_fact(p, box->pair[i], box->pair[i + 1]);
+    }
+}
+
+// What a thread does in a box: its loads have fewer predicates, and may be whole vectors.
+static void tc__cuda_boxed(tc__printer *p, const tc__cuda_loop_body *b,
+                           const tc__cuda_place *at, const tc__kbox *box) {
+    const tc__group *whole = p->g;
+    tc__cuda_loop_body inside = *b;
+    tc__boxed boxed;
+    if (tc__boxed_open(p->out->ctx, whole, box, 0, b->end, &boxed)) {
+        for (uint32_t id = 0; id < b->end; id++) boxed.need[id] &= b->set[id];
+        inside.set = boxed.need, p->g = &boxed.g;
+        tc__cuda_one_at(p, &inside, at);
+        p->g = whole;
+    } else {
+        p->out->failed = 1;
+    }
+    tc__boxed_close(p->out->ctx, &boxed);
+}
+
+// One vector of a thread: in one of the boxes, else at the border.
+static void tc__cuda_flat_at(tc__printer *p, const tc__cuda_loop_body *b,
+                             const tc__cuda_place *at) {
+    const tc__node *loop = tc__c_column_loop(p->g, 0);
+    tc__kbox box;
+    uint32_t i = 0;
+    for (; loop && tc__box_at(loop, i, &box); i++) {
+        tc__line(p);
+        tc__put(p->out, i ? "else if (" : "if (");
+        tc__cuda_in_box(p, &box);
+        tc__put(p->out, ")");
+        tc__block_open(p);
+        tc__cuda_boxed(p, b, at, &box);
+        tc__block_close(p);
+    }
+    if (!i) {
+        tc__cuda_one_at(p, b, at);
+        return;
+    }
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__cuda_one_at(p, b, at);
+    tc__block_close(p);
+}
+
 static void tc__cuda_flat(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     tc__cuda_loop_body b;
@@ -85,14 +141,14 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__line(p);
         tc__put(p->out, "if (%s)", at.inside);
         tc__block_open(p);
-        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
+        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
         tc__block_close(p);
     } else {
         if (*at.beyond) {
             tc__line(p);
             tc__put(p->out, "if (%s) return;\n", at.beyond);
         }
-        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
+        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
     }
     if (q->tail) tc__cuda_flat_tail(p, &b);
     tc__cuda_body_close(p, &b);

@@ -15,13 +15,20 @@ static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
     return 0;
 }
 
+// Threads of a row that fewer than a warp share. Where rows fill the card a thread has two accesses.
+static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
+    int threads = tc__cuda_power_of_two(accesses);
+    int fill = tc__ix_hi(g->body.ix, g->rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
+    return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
+}
+
 // Rows of a known length, each by a warp or less, or by a block.
 static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t columns,
                               int warp) {
     int64_t accesses = (columns - 1) / q->width + 1;
     int64_t threads =
         warp ? 32 : tc__padded((columns - 1) / TC__CUDA_BLOCK_ELEMENTS + 1, 32);
-    if (warp && accesses < 32) threads = tc__cuda_power_of_two(accesses);
+    if (warp && accesses < 32) threads = tc__cuda_short_threads(g, accesses);
     if (threads > TC__CUDA_ROW_THREADS) threads = TC__CUDA_ROW_THREADS;
     int64_t steps = (accesses - 1) / threads + 1;
     q->hold = TC__CUDA_REGISTERS;
@@ -32,13 +39,15 @@ static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t colu
     if (words + tc__cuda_phase_words(g, q) * steps <=
         (warp ? TC__CUDA_WARP_HELD : TC__CUDA_BLOCK_HELD))
         return;
-    q->vectors = tc__cuda_vectors(g, q);
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
     q->hold = TC__CUDA_SHARED;
     int64_t bytes = tc__cuda_held(g, q, 0) * tc__padded(columns, 64);
     if (!warp) {
         q->threads =
             bytes > TC__CUDA_LONG_BYTES ? TC__CUDA_LONG_THREADS : TC__CUDA_ROW_THREADS;
+        if (accesses < q->threads) q->threads = (int)tc__padded(accesses, 32);
         q->sharing = q->threads;
+        while (q->vectors > 1 && (q->vectors - 1) * q->threads >= accesses) q->vectors--;
     }
     if (!bytes || bytes > TC__CUDA_ROW_BYTES || q->threads != q->sharing)
         q->hold = TC__CUDA_AGAIN;
@@ -205,7 +214,7 @@ static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
 static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
     int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
     q->hold = TC__CUDA_AGAIN;
-    q->vectors = tc__cuda_vectors(g, q);
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
     int plain = g->kind != TC__CONTRACTION;
     if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
     if (plain && tc__cuda_cut(g, q)) return;
@@ -221,7 +230,7 @@ static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
     int64_t columns = tc__ix_hi(x, g->cols);
     q->sharing = columns < 64 || !tc__cuda_all_again(g) ? TC__CUDA_THREADS : 32;
     if (!tc__cuda_all_again(g)) q->width = 1; // scratch of a thread has no vectors
-    q->vectors = tc__cuda_vectors(g, q);
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_COLUMN_FLIGHT);
     if (!tc__ix_is_const(g->rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
         !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->cols))
         return;
@@ -277,12 +286,25 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
 static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
 static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
 
+// Whether rows are gathered: a load waits for its index, so a thread has more than one under way.
+static int tc__cuda_gathers(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
+            tc__ix_has_val(g->body.ix, n->attr[1]))
+            return 1;
+    }
+    return 0;
+}
+
 // U of a flat kernel: less where it would leave multiprocessors without blocks.
 static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
-    q->vectors = tc__cuda_vectors(g, q);
-    int most = g->list ? TC__CUDA_LIST_VECTORS : TC__CUDA_FLAT_VECTORS;
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
+    int most = g->list               ? TC__CUDA_LIST_VECTORS
+               : tc__cuda_gathers(g) ? TC__CUDA_GATHER_VECTORS
+                                     : TC__CUDA_FLAT_VECTORS;
     if (q->vectors > most) q->vectors = most;
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)

@@ -59,8 +59,8 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
 }
 
-// U: enough bytes in flight, but not more registers, text or blocks than there are.
-static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q) {
+// U: so many bytes in flight, but not more registers, text or blocks than there are.
+static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t flight) {
     int64_t words = 0, bytes = 0, cost = 0, each;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -70,7 +70,7 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q) {
             bytes = each;
         if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
     }
-    int count = bytes ? (int)(TC__CUDA_FLIGHT / bytes) : 1;
+    int count = bytes ? (int)(flight / bytes) : 1;
     if (count > TC__CUDA_VECTORS) count = TC__CUDA_VECTORS;
     while (count > 1 &&
            (count * words > TC__CUDA_EARLY || count * q->width * cost > TC__CUDA_TEXT))

@@ -42,10 +42,17 @@ enum {
     TC__CUDA_SMS = 132,
     TC__CUDA_THREADS = 256, // of a block where nothing else decides
     TC__CUDA_MOST = 1024,   // of any block
-    TC__CUDA_FLIGHT = 64,   // bytes of each input that a thread loads before it uses one
-    TC__CUDA_VECTORS = 8,   // U at most,
+    TC__CUDA_FLIGHT = 64,   // bytes of each input that a thread loads before it uses one,
+    TC__CUDA_COLUMN_FLIGHT =
+        128, //   and of columns: sums of 65536 x 1024 take 65 us, with 64 they take 85
+    TC__CUDA_SHORT =
+        2, // accesses of a thread to a row that fewer than a warp share: softmax of 64
+           //   columns takes 129 us, with one access 161
+    TC__CUDA_VECTORS = 8, // U at most,
     TC__CUDA_FLAT_VECTORS =
         1, //   and of flat: a copy of 256 MiB runs at 4.12 TB/s, with 4 at 3.86
+    TC__CUDA_GATHER_VECTORS =
+        2, // and where rows are gathered: 65536 rows of 768 take 100 us, not 106
     TC__CUDA_PRIVATE = 256,    // elements of a row that one thread may keep
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements

@@ -36,7 +36,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     int64_t words = tc__cuda_held(rows, &q, 1) * q.width / 4;
     if ((words + tc__cuda_phase_words(rows, &q)) * q.vectors <= TC__CUDA_BLOCK_HELD)
         return q;
-    q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q);
+    q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q, TC__CUDA_FLIGHT);
     return q;
 }
 

@@ -118,6 +118,17 @@ static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
     return p->cuda && !p->scalar && !p->turned && tc__cuda_is_early(p->g, p->cuda, n);
 }
 
+// A load of a whole vector that is not issued early: at an index that was loaded, as a row that is
+// gathered, or beside a tile. It is issued ahead of what is computed for each element.
+static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
+    if (p->turned && tc__cuda_is_turned(p->g, n)) return 0;
+    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
+    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[1]);
+    return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
+           tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
+}
+
 // The first load of the element of the row that n loads, -1 where it is not held.
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
     if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
@@ -146,7 +157,8 @@ static void tc__cuda_type(tc__printer *p, const char *element, int one) {
 static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
     int64_t first = tc__cuda_held_by(p, n);
     tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
-            tc__cuda_is_array(p) && (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
+            tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
+                    (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
                 ? "[u]"
                 : "");
     if (lanes && tc__cuda_width_of(p) > 1 && !tc__cuda_still(p, n))
@@ -265,7 +277,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
     else if (p->turned && tc__cuda_is_turned(p->g, n))
         tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
                 n->id);
-    else if (tc__cuda_early(p, n))
+    else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
         tc__cuda_loaded(p, n, 1);
     else
         tc__cuda_read(p, n);
@@ -359,13 +371,26 @@ static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ";\n");
 }
 
+// Whether lane 0 of the vector that is printed has an element whose index is a multiple of four.
+static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
+    const tc__node *at = tc__body(p, n->in[0]);
+    int width = tc__cuda_width_of(p);
+    return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
+           tc__cuda_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
+           tc__cuda_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
+}
+
 // `draw` and `seed` are read once, at the head of the kernel.
 static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
+    int fours = tc__cuda_draws_in_fours(p, n);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(tc_philox(", n->attr[0] ? "normal" : "uniform",
-            tc__suffix(n->dtype));
+    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(", n->attr[0] ? "normal" : "uniform",
+            tc__suffix(n->dtype), tc__draw_words(n));
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", draw + %lld, seed));\n", (long long)n->attr[1]);
+    tc__put(p->out, fours ? " - l, l" : " & -4, (int)");
+    if (!fours) tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, "%s, draw + %lld, seed));\n", fours ? "" : " & 3",
+            (long long)n->attr[1]);
 }
 
 // A cast to a half that is only stored as one: the store rounds.
@@ -479,6 +504,12 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
             tc__print_node(p, tc__body(p, id));
 }
 
+static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t id = 0; id < b->end; id++)
+        if (b->set[id] && tc__cuda_late(p, tc__body(p, id)))
+            tc__cuda_issue(p, tc__body(p, id), "", 1);
+}
+
 static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
     return n->op == TC_OP_STORE && tc__cuda_stores_wide(p, n);
 }
@@ -518,6 +549,7 @@ static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
     int lanes = tc__cuda_width_of(p) > 1;
     tc__cuda_take_shared(p, b);
     if (lanes) tc__cuda_print_still(p, b);
+    if (lanes) tc__cuda_issue_late(p, b);
     if (lanes) tc__cuda_results(p, b);
     if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
     p->lane = lanes;

@@ -297,28 +297,18 @@ static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *n
     tc__put(p->out, ");\n");
 }
 
-// The nodes that node `id` needs, itself included, into mark.
-static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark);
+static void tc__mark_val(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
 
-typedef struct tc__mark {
-    const tc__group *g;
-    uint8_t *mark;
-} tc__mark;
-
-static void tc__mark_val(void *user, uint32_t id) {
-    tc__mark *m = (tc__mark *)user;
-    tc__mark_needed(m->g, id, m->mark);
-}
-
+// The nodes that node `id` needs, itself included, into mark. They stand before it.
 static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark) {
-    const tc__node *n = g->body.node.at[id];
-    tc__mark m;
-    m.g = g, m.mark = mark;
-    if (mark[id]) return;
     mark[id] = 1;
-    for (uint32_t i = 0; i < n->n_in; i++) tc__mark_needed(g, n->in[i], mark);
-    for (uint32_t i = 0; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i)) tc__ix_each_val(g->body.ix, n->attr[i], tc__mark_val, &m);
+    for (uint32_t at = id + 1; at-- > 0;) {
+        const tc__node *n = g->body.node.at[at];
+        for (uint32_t i = 0; mark[at] && i < n->n_in; i++) mark[n->in[i]] = 1;
+        for (uint32_t i = 0; mark[at] && i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
+                tc__ix_each_val(g->body.ix, n->attr[i], tc__mark_val, mark);
+    }
 }
 
 static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {

@@ -30,6 +30,57 @@ static const char *const tc__text_kernel[] = {
     "// fn: max",
     "TC_FN tc_i64 TC_N(max)(tc_i64 a, tc_i64 b) { return a > b ? a : b; }",
     "",
+    "// fn: inside",
+    "// The lanes l with 0 <= e + l < limit.",
+    "TC_FN tc_vi TC_N(inside)(tc_i64 e, tc_i64 limit) {",
+    "    const tc_i64 low = TC_N(min)(TC_N(max)(-e, 0), TC_W);",
+    "    const tc_i64 high = TC_N(min)(TC_N(max)(limit - e, 0), TC_W);",
+    "    return TC_N(lanes)((int)high) & ~TC_N(lanes)((int)low);",
+    "}",
+    "",
+    "// fn: even_f32",
+    "// Every second of 2 * W - 1 elements: a has the first W, b the last W.",
+    "TC_FN TC_N(pf) TC_N(even_f32)(TC_N(pf) a, TC_N(pf) b) {",
+    "#if defined(__clang__) || __GNUC__ >= 12",
+    "#define TC_OF(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
+    "#else",
+    "#define TC_OF(a, b, ...) __builtin_shuffle(a, b, __extension__(TC_N(pi)){__VA_ARGS__})",
+    "#endif",
+    "#if TC_W / TC_P32 == 16",
+    "    return TC_OF(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);",
+    "#elif TC_W / TC_P32 == 8",
+    "    return TC_OF(a, b, 0, 2, 4, 6, 9, 11, 13, 15);",
+    "#else",
+    "    return TC_OF(a, b, 0, 2, 5, 7);",
+    "#endif",
+    "}",
+    "",
+    "// fn: ld2_f32",
+    "// p[0], p[2], ..., and nothing behind the last of them is read.",
+    "TC_FN tc_vf TC_N(ld2_f32)(const float *p) {",
+    "    enum { part = TC_W / TC_P32 };",
+    "    TC_N(uf) u;",
+    "    for (int i = 0; i < TC_P32; i++, p += 2 * part)",
+    "        u.part[i] = TC_N(even_f32)(*(const TC_N(mf) *)p, *(const TC_N(mf) *)(p + part - 1));",
+    "    return u.all;",
+    "}",
+    "",
+    "// fn: ld2n_f32",
+    "// The first n of them.",
+    "TC_FN tc_vf TC_N(ld2n_f32)(const float *p, int n) {",
+    "    TC_N(uf) u;",
+    "#if TC_W == 16",
+    "    const int all = 2 * n - 1, behind = all - TC_W + 1;",
+    "    u.part[0] = TC_N(even_f32)(TC_N(ldn_f32)(p, all < TC_W ? all : TC_W),",
+    "                               TC_N(ldn_f32)(p + TC_W - 1, behind > 0 ? behind : 0));",
+    "#else",
+    "    float x[TC_W] = {0};",
+    "    for (int l = 0; l < n; l++) x[l] = p[2 * l];",
+    "    u.all = TC_N(ld_f32)(x);",
+    "#endif",
+    "    return u.all;",
+    "}",
+    "",
     "// fn: check_lane",
     "// Index v made safe: negative ones count from the end, others are clamped and flagged.",
     "TC_FN tc_i64 TC_N(check_lane)(const tc_kargs *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
@@ -57,10 +108,10 @@ static const char *const tc__text_kernel[] = {
     "}",
     "",
     "// fn: philox",
-    "// Four random words for each element index.",
-    "TC_FN void TC_N(philox)(tc_vl i, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
+    "// The random words of each element, so many as it takes.",
+    "TC_FN void TC_N(philox)(tc_vl i, tc_i32 words, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
     "    w[0] = (tc_vu)TC_CVT_i64_i32(i), w[1] = (tc_vu)TC_CVT_i64_i32(i >> 32);",
-    "    TC_N(philox_u32)(w, draw, seed);",
+    "    TC_N(draw_u32)(w, words, draw, seed);",
     "}",
     "",
 };
@@ -345,6 +396,42 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d,
     return ok;
 }
 
+// `tc_call_exp_f32(a)`: tc_exp_f32 as a function that is called. `s` is its name behind "tc_call_".
+static void tc__put_called(tc__text *out, const tc__dialect *d, const char *s) {
+    size_t n = tc__word_size(s);
+    int two = 0, cls = 0;
+    while (cls < TC__CLASSES && memcmp(s + n - 3, tc__class_names[cls], 3)) cls++;
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        const char *expr = tc__ops[op].expr + 5;
+        two |= !strncmp(tc__ops[op].expr, "TC_F(", 5) && strlen(expr) > n - 4 &&
+               !memcmp(expr, s, n - 4) && !strcmp(expr + n - 4, ")(a, b)");
+    }
+    const char *type = d->reg[cls];
+    tc__put(out, "TC_FN_COLD %s tc_call_%.*s(%s a", type, (int)n, s, type);
+    if (two) tc__put(out, ", %s b", type);
+    tc__put(out, ") { return tc_%.*s(a%s); }\n", (int)n, s, two ? ", b" : "");
+}
+
+// All of them that the kernels call, each once.
+static int tc__put_all_called(tc__text *out, const tc__dialect *d,
+                              const tc__text *const *text, int texts) {
+    static const char lead[] = "tc_call_";
+    tc__map seen;
+    uint64_t found;
+    int ok = 1;
+    tc__map_init(&seen, out->ctx);
+    for (int i = 0; i < texts; i++)
+        for (const char *s = strstr(text[i]->at, lead); s && ok; s = strstr(s, lead)) {
+            s += sizeof lead - 1;
+            uint64_t key = tc__hash64(s, tc__word_size(s), 0);
+            if (tc__map_get(&seen, key, &found)) continue;
+            tc__put_called(out, d, s);
+            ok = tc__map_set(&seen, key, 1);
+        }
+    tc__map_free(&seen);
+    return ok;
+}
+
 // Reads the words of the kernels and of their step functions, and marks what they use.
 static int tc__prelude_mark(tc__prelude *q, const tc__text *const *text, int texts,
                             const tc__text *steps) {
@@ -381,6 +468,7 @@ TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *g
     tc__text_init(&steps, out->ctx);
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
     int ok = tc__put_monoids(&steps, &tc__dialect_c, groups, count) &&
+             tc__put_all_called(&steps, &tc__dialect_c, text, texts) &&
              tc__prelude_mark(&q, text, texts, &steps);
     tc__put_abi(out, target, lanes);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))

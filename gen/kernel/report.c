@@ -18,6 +18,7 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");
+    if (b->begin) tc__put(t, " from %lld on", (long long)b->begin);
     if (tc__ix_is_const(b->numel))
         tc__put(
             t, ", %lld bytes",
@@ -57,6 +58,149 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
+}
+
+// ---- the calls that a kernel is of ----
+
+static void tc__put_site(tc__text *t, tc__site s) {
+    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+}
+
+// The call that the user wrote.
+static const char *tc__step_call_name(const tc__step *s) {
+    return s->call ? s->call : tc__op_name((tc__op)s->op);
+}
+
+typedef TC__VEC(const tc__step *) tc__steps;
+
+static int tc__steps_order(const void *a, const void *b) {
+    uint32_t x = (*(const tc__step *const *)a)->position,
+             y = (*(const tc__step *const *)b)->position;
+    return x < y ? -1 : x > y;
+}
+
+// The steps whose nodes kernel k computes, in their order, some more than once: from the nodes it covers
+// back to what it loads. 0 = out of memory.
+static int tc__kernel_steps(tc_ctx *c, const tc__graph *g, const tc__group *k,
+                            tc__steps *all) {
+    size_t nodes = g->node.count + 1, head = 0;
+    TC__VEC(uint32_t) todo;
+    uint8_t *seen = TC__NEW_ARRAY(c, uint8_t, nodes);
+    int ok = seen != NULL;
+    memset(&todo, 0, sizeof todo);
+    for (size_t i = 0; ok && i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_NODE) seen[k->buffer.at[i].source] = 1;
+    for (size_t i = 0; ok && i < k->covers.count; i++) {
+        seen[k->covers.at[i]] = 1;
+        ok = TC__PUSH(c, todo, k->covers.at[i]);
+    }
+    for (; ok && head < todo.count; head++) {
+        const tc__node *n = g->node.at[todo.at[head]];
+        if (n->from && n->op != TC_OP_INPUT) ok = TC__PUSH(c, *all, n->from);
+        for (uint32_t i = 0; ok && i < n->n_in; i++) {
+            if (seen[n->in[i]]) continue;
+            seen[n->in[i]] = 1;
+            ok = TC__PUSH(c, todo, n->in[i]);
+        }
+    }
+    TC__VEC_FREE(c, todo);
+    TC__FREE_ARRAY(c, seen, nodes);
+    if (all->count) qsort(all->at, all->count, sizeof *all->at, tc__steps_order);
+    return ok;
+}
+
+static int tc__same_site(const tc__step *a, const tc__step *b) {
+    return a->site.line == b->site.line && a->site.file == b->site.file;
+}
+
+// Whether an op is worth a word beside the call that made it: views move nothing.
+static int tc__tells(const tc__step *s) {
+    return !s->call || (!s->view && strcmp(s->call, tc__op_name((tc__op)s->op)));
+}
+
+// "softmax (amax, sub, exp, sum, div)", "mul x2": the ops of the steps that the call at s[0] made, and how
+// often each. Those are done with then.
+static void tc__put_call_ops(tc__text *t, const tc__step **s, size_t n) {
+    const tc__step *lead = s[0];
+    uint32_t times[TC__MOST_OPS], ops = 0, more = 0;
+    uint16_t op[TC__MOST_OPS];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = 0;
+        if (!s[i] || !tc__same_site(lead, s[i]) || lead->call != s[i]->call) continue;
+        int tells = tc__tells(s[i]);
+        while (tells && k < ops && op[k] != s[i]->op) k++;
+        if (tells && k == TC__MOST_OPS)
+            more++;
+        else if (tells && k == ops)
+            op[ops] = s[i]->op, times[ops++] = 1;
+        else if (tells)
+            times[k]++;
+        s[i] = NULL;
+    }
+    if (lead->call) tc__put(t, ops ? "%s (" : "%s", lead->call);
+    for (uint32_t k = 0; k < ops; k++) {
+        tc__put(t, "%s%s", k ? ", " : "", tc__op_name((tc__op)op[k]));
+        if (times[k] > 1) tc__put(t, " x%u", (unsigned)times[k]);
+    }
+    if (more) tc__put(t, " and %u more", (unsigned)more);
+    if (lead->call && ops) tc__put(t, ")");
+}
+
+// All calls at the place of s[0].
+static void tc__put_site_calls(tc__text *t, const tc__step **s, size_t n) {
+    tc__site site = s[0]->site;
+    const tc__step *lead = s[0];
+    for (size_t i = 0; i < n; i++) {
+        if (!s[i] || !tc__same_site(lead, s[i])) continue;
+        if (i) tc__put(t, ", ");
+        tc__put_call_ops(t, &s[i], n - i);
+    }
+    tc__put(t, " at ");
+    tc__put_site(t, site);
+    tc__put(t, "\n");
+}
+
+enum { TC__MOST_CALLS = 24 }; // lines
+
+// "softmax (amax, sub, exp, sum, div), mul at main.c:12": a line behind `lead` for each place that kernel k
+// computes ops of, where they were recorded first.
+static void tc__put_calls(tc__text *t, const char *lead, const tc__graph *g,
+                          const tc__group *k) {
+    tc__steps s;
+    uint32_t calls = 0;
+    memset(&s, 0, sizeof s);
+    if (!tc__kernel_steps(t->ctx, g, k, &s)) s.count = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < s.count; i++)
+        if (!n || s.at[n - 1] != s.at[i]) s.at[n++] = s.at[i];
+    for (size_t i = 0; i < n; i++) {
+        if (!s.at[i] || calls++ >= TC__MOST_CALLS) continue;
+        tc__put(t, "%s", lead);
+        tc__put_site_calls(t, &s.at[i], n - i);
+    }
+    if (calls > TC__MOST_CALLS)
+        tc__put(t, "%sand %u steps more\n", lead, (unsigned)(calls - TC__MOST_CALLS));
+    TC__VEC_FREE(t->ctx, s);
+}
+
+// Text `code` of kernel `number` on the log channel "output_code", under the calls that it is of. They are
+// no part of the text: equal kernels of two places are one, which shows once.
+TC__UNUSED static void tc__log_kernel(tc_ctx *c, const tc__graph *g, const tc__group *k,
+                                      uint32_t number, const char *symbol,
+                                      const char *code) {
+    tc__text t;
+    if (!tc__log_on(c, TC__LOG_OUTPUT_CODE)) return;
+    tc__text_init(&t, c);
+    tc__put(&t, "// ");
+    tc__put_kernel_name(&t, k, number);
+    tc__put(&t, "\n");
+    tc__put_calls(&t, "//     ", g, k);
+    if (code)
+        tc__put_raw(&t, code + (code[0] == '\n'), strlen(code) - (code[0] == '\n'));
+    else
+        tc__put(&t, "// is %s, shown already", symbol);
+    if (!t.failed) tc__log_text(c, TC__LOG_OUTPUT_CODE, t.at);
+    tc__text_free(&t);
 }
 
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.

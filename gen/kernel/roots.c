@@ -13,6 +13,9 @@
 // and 4 of them, 0.95 with 16, 1.08 with 128, 2.5 with 1024 (bf16, k and columns 8192, on an H200).
 enum {
     TC__TAPS = 3, // this many index tuples of one node make a stencil
+    // Ops of an expression that is inlined: a compiler takes 0.3 ms for each up to here, with twice as
+    // many 0.6 ms, with four times as many 1.5 ms, and with these it has no registers left.
+    TC__LENGTH_MOST = 256,
     TC__LOAD_OPS = 8,
     TC__LOAD_MOST = 128
 };
@@ -35,13 +38,27 @@ typedef struct tc__use {
 // That a cluster's root, lowered alone, loads a place: a tensor at an index.
 typedef struct tc__read {
     uint32_t reader, place; // root; number of the place
+    uint32_t source;        // the root that is loaded, or the number of the external
+    int external;
 } tc__read;
+
+// Scratch of tc__count_together.
+typedef struct tc__census {
+    uint64_t number; // of the count
+    size_t places, externals;
+    uint64_t *place, *external; // by each: the count that met it last; owned
+    uint64_t *op;               // by node: the same; owned
+    uint64_t *root;             // by root: the same; owned
+    uint32_t *inside;           //   its readers in the kernel, of that count; owned
+} tc__census;
 
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
     uint32_t first; // of its roots, which are a list: tc__root.next
-    uint32_t size;  // body nodes
+    uint32_t part;  // of its roots: tc__schedule.part
+    uint32_t taps;  // body nodes that its roots have beyond one for each op
+    uint32_t size;  // body nodes at most
     uint32_t buffers;
     int alive;
 } tc__cluster;
@@ -53,15 +70,19 @@ typedef struct tc__schedule {
     uint8_t *live;   // by node: needed by an output
     uint32_t *users; // by node: operand edges from live nodes, also through a widening cast
     uint32_t *cost;  // by node: cost of recomputing one element
-    uint8_t *forced; // by node
+    uint32_t *length; // by node: ops of the expression that its users inline
+    uint8_t *forced;  // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
     TC__VEC(tc__use) use;
     TC__VEC(tc__read) read;
-    tc__map places; // hash of a place -> its number
+    TC__VEC(uint32_t) op; // nodes, by root
+    tc__map places;       // hash of a place -> its number
     uint32_t place_count;
+    tc__census census;
+    uint32_t *window;            // by root: the first of those it may be merged with; owned
     size_t words;                // of a row in the three bit matrices, by cluster; owned
     uint64_t *reach;             //   clusters that need it, at once or through others
     uint64_t *into;              //   clusters that it needs
@@ -69,6 +90,10 @@ typedef struct tc__schedule {
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
     tc__outlines outlines;
     tc__fuse fuse;
+    uint32_t *part; // by node: of the kernel that was cut, 0 = it was not: kernel/cut.c
+    uint32_t parts; // so far
+    int full;       // some merge was refused for nothing but the size of the kernel
+    int unbounded;  // and none is: to see what would be one kernel
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -120,14 +145,27 @@ static double tc__bytes_most(const tc__graph *g, const tc__node *n) {
            (double)tc__dtypes[n->dtype].bytes;
 }
 
-static void tc__recipe_add(const tc__graph *g, const tc__node *n, tc__recipe *r) {
+// The first cost nothing, and what has two operands costs something: so few operands wait.
+enum { TC__RECIPE_WAITING = 2 * TC__LOAD_OPS + 4 };
+
+static void tc__recipe_node(const tc__graph *g, const tc__node *n, tc__recipe *r) {
     int source = tc__is_kind(n, TC__KIND_SOURCE), move = tc__is_kind(n, TC__KIND_MOVE);
     uint32_t cost = tc__ops[n->op].cost;
     r->ops += cost;
     r->plain &= (source || move || tc__is_alu(n)) && cost <= 1 && r->ops <= TC__LOAD_OPS;
     if (n->op == TC_OP_INPUT) r->bytes += tc__bytes_most(g, n);
-    for (uint32_t k = 0; k < n->n_in && r->plain; k++)
-        tc__recipe_add(g, tc__operand(g, n, k), r);
+}
+
+static void tc__recipe_add(const tc__graph *g, const tc__node *n, tc__recipe *r) {
+    const tc__node *waiting[TC__RECIPE_WAITING] = {n};
+    uint32_t count = 1;
+    while (count && r->plain) {
+        n = waiting[--count];
+        tc__recipe_node(g, n, r);
+        if (count + n->n_in > TC__RECIPE_WAITING) r->plain = 0;
+        for (uint32_t k = n->n_in; k-- > 0 && r->plain;)
+            waiting[count++] = tc__operand(g, n, k);
+    }
 }
 
 static double tc__size_or_one(tc__ix e) {
@@ -196,9 +234,33 @@ static void tc__force_factors(tc__schedule *s, const tc__node *p) {
     }
 }
 
+// Whether a gather takes at most as many elements as its table has, whatever the run-time sizes are.
+static int tc__gathers_few(const tc__node *gather, const tc__node *table) {
+    for (int i = 0; i < gather->rank; i++) {
+        tc__ix taken = gather->dims[i], all = table->dims[i];
+        int known = tc__ix_is_const(taken) && tc__ix_is_const(all);
+        if (taken != all && !(known && tc__ix_value(taken) <= tc__ix_value(all))) return 0;
+    }
+    return 1;
+}
+
+// A table that is computed lies in memory, unless few of its elements are wanted: those are computed where
+// they are gathered, as the logits of the targets in a cross entropy.
 static void tc__force_table(tc__schedule *s, const tc__node *gather) {
-    tc__origin o = tc__origin_of(s, gather->in[0]);
+    const tc__node *table = tc__operand(s->g, gather, 0);
+    tc__origin o = tc__origin_of(s, table->id);
+    int whole = tc__node_numel(s->g, o.first) == tc__node_numel(s->g, table);
+    if (s->fuse && whole && tc__gathers_few(gather, table)) return;
     if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
+}
+
+// An index that costs more than to load it, and is read more often than it has elements.
+static void tc__force_index(tc__schedule *s, const tc__node *gather) {
+    tc__origin o = tc__origin_of(s, gather->in[1]);
+    int rank = tc__operand(s->g, gather, 1)->rank;
+    if (gather->op == TC_OP_TAKE && gather->rank > rank && tc__is_alu(o.first) &&
+        tc__ops[o.first->op].cost > TC__CHEAP)
+        s->forced[o.least->id] = 1;
 }
 
 // The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.
@@ -228,7 +290,7 @@ static void tc__force_sources(tc__schedule *s) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
         if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
-        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n);
+        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
     }
 }
@@ -298,23 +360,113 @@ static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
     return of;
 }
 
-static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
-    for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
-    for (uint32_t i = 0; i < s->g->node.count; i++) {
+// Ops of the expression of n, where it is not too long: else the longest operands become roots. Their
+// values cross from kernel to kernel, and what is made of one user's expression has one value at any
+// place where it can be cut. *again: the first node that became a root when it was passed already.
+static uint32_t tc__length_of(tc__schedule *s, const tc__node *n, uint32_t *again) {
+    uint32_t sum = tc__ops[n->op].cost > 0;
+    for (uint32_t k = 0; k < n->n_in; k++) sum += s->length[n->in[k]];
+    while (sum > TC__LENGTH_MOST) {
+        uint32_t longest = n->in[0];
+        for (uint32_t k = 1; k < n->n_in; k++)
+            if (s->length[n->in[k]] > s->length[longest]) longest = n->in[k];
+        const tc__node *o = tc__origin_of(s, longest).least;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] == longest) sum -= s->length[longest];
+        s->length[longest] = 0;
+        if (!s->forced[o->id] && o->id < *again) *again = o->id;
+        s->forced[o->id] = 1;
+    }
+    return sum;
+}
+
+// Of nodes first to end: none depends on a later one.
+static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t first,
+                               size_t end, uint32_t *again) {
+    *again = UINT32_MAX;
+    while (s->root.count && s->root.at[s->root.count - 1].node >= first) s->root.count--;
+    for (size_t i = first; i < end; i++) s->root_of[i] = TC__NONE;
+    for (uint32_t i = first; i < end; i++) {
         const tc__node *n = s->g->node.at[i];
-        s->product[i] = 0, s->cost[i] = tc__cost_of(s, n);
+        s->product[i] = 0, s->cost[i] = tc__cost_of(s, n), s->length[i] = 0;
         if (!s->live[i]) continue;
+        uint32_t length = tc__length_of(s, n, again);
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
                    (s->cost[i] > TC__CHEAP || s->product[i]);
         int alone = !s->fuse && tc__is_computed(n);
-        if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
+        int root = whole || dear || alone || s->forced[i] || output[i];
+        if (!root) s->length[i] = length;
+        if (!root) continue;
         if (!tc__add_root(s, i, output[i])) return 0;
         if (!tc__is_kind(n, TC__KIND_CONTRACT)) s->product[i] = 0;
         if (dear) s->cost[i] = 0;
     }
     return 1;
+}
+
+// From node *first on, which becomes an earlier one where roots are found before it.
+static int tc__find_roots(tc__schedule *s, const uint8_t *output, uint32_t *first,
+                          size_t end) {
+    uint32_t again = *first;
+    int ok = 1;
+    while (ok && again != UINT32_MAX) {
+        if (again < *first) *first = again;
+        ok = tc__find_roots_once(s, output, again, end, &again);
+    }
+    return ok;
+}
+
+// ---- folds ----
+// A result that is concatenated of equal parts, and that no kernel reads, is computed in parts: a point
+// of its space makes an element of each. What parts have in common is read once, and no element asks
+// which part it is of: rotary embedding, stacks, gates.
+
+enum {
+    TC__FOLDS_MOST = 4,  // as many stores and expressions are in one kernel
+    TC__FOLDS_RUN = 32,  // elements that lie together in a part: fewer are no vectors
+    TC__FOLDS_LOOK = 16, // nodes that are looked at for a concatenation
+};
+
+static int tc__has_equal_parts(const tc__graph *g, const tc__node *n) {
+    const tc__node *first = tc__operand(g, n, 0);
+    int64_t run = 1;
+    if (n->n_in < 2 || n->n_in > TC__FOLDS_MOST) return 0;
+    for (uint32_t i = 1; i < n->n_in; i++)
+        if (tc__operand(g, n, i)->dims[n->attr[0]] != first->dims[n->attr[0]]) return 0;
+    for (int i = (int)n->attr[0]; i < n->rank; i++)
+        run = tc__ix_times(run, tc__ix_lo(g->ix, first->dims[i]));
+    return run >= TC__FOLDS_RUN;
+}
+
+// The first concatenation of equal parts that n is, or is made of element by element; NULL = none.
+static const tc__node *tc__folded_cat(const tc__schedule *s, const tc__node *n) {
+    const tc__node *waiting[TC__FOLDS_LOOK] = {n};
+    for (uint32_t at = 0, count = 1; at < count; at++) {
+        const tc__node *a = waiting[at];
+        if (a->op == TC_OP_CAT && tc__has_equal_parts(s->g, a)) return a;
+        if (!tc__is_alu(a) && !tc__is_kind(a, TC__KIND_CAST)) continue;
+        for (uint32_t k = 0; k < a->n_in && count < TC__FOLDS_LOOK; k++)
+            if (s->root_of[a->in[k]] == TC__NONE)
+                waiting[count++] = tc__operand(s->g, a, k);
+    }
+    return NULL;
+}
+
+static void tc__root_fold(const tc__schedule *s, tc__root *r) {
+    const tc__node *n = s->g->node.at[r->node], *cat;
+    r->folds = 0;
+    if (s->fuse == TC__FUSE_NOTHING || !r->output || r->forced || s->users[r->node]) return;
+    if ((cat = tc__folded_cat(s, n)) == NULL) return;
+    r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[0];
+    r->fold = tc__operand(s->g, cat, 0)->dims[r->along];
+}
+
+// The sizes of root r, or of a part of it.
+static void tc__root_dims(const tc__graph *g, const tc__root *r, tc__ix *dims) {
+    memcpy(dims, g->node.at[r->node]->dims, sizeof g->node.at[r->node]->dims);
+    if (r->folds) dims[r->along] = r->fold;
 }
 
 // ---- spaces ----
@@ -327,11 +479,15 @@ static void tc__space_add(tc__space *s, tc__ixpool *p, tc__ix size, int reduced)
     s->rank++;
 }
 
-static void tc__space_of(const tc__schedule *s, const tc__node *n, tc__space *out) {
+static void tc__space_of(const tc__schedule *s, const tc__root *r, tc__space *out) {
+    const tc__node *n = s->g->node.at[r->node];
     const tc__node *a = tc__is_kind(n, TC__KIND_REDUCE) ? tc__operand(s->g, n, 0) : n;
+    tc__ix dims[TC_MAX_RANK];
     memset(out, 0, sizeof *out);
+    tc__root_dims(s->g, r, dims);
     for (int i = 0; i < a->rank; i++)
-        tc__space_add(out, s->g->ix, a->dims[i], a != n && (n->attr[0] >> i & 1));
+        tc__space_add(out, s->g->ix, a == n ? dims[i] : a->dims[i],
+                      a != n && (n->attr[0] >> i & 1));
 }
 
 typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
@@ -379,6 +535,7 @@ static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
 // Frees the weave; its group is handed over, or freed when `failed`.
 static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int failed) {
     TC__VEC_FREE(w->ctx, w->seen);
+    TC__VEC_FREE(w->ctx, w->wanted);
     tc__map_free(&w->seen_ids);
     tc__free(w->ctx, w->accumulated,
              (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
@@ -398,9 +555,9 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
     w->side = TC__AT_LEFT;
-    w->k->left = tc__lower_at(w, a, l);
+    w->k->left = tc__lower_value(w, a, l);
     w->side = TC__AT_RIGHT;
-    w->k->right = tc__lower_at(w, b, r);
+    w->k->right = tc__lower_value(w, b, r);
     w->side = TC__AT_COL;
     w->k->depth = depth;
     w->k->batch = tc__ix_const(1);
@@ -408,15 +565,36 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
         w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
 }
 
-// The GROUP node of a root's value in the cluster being woven.
-static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
+// Where root r, or this part of it, is made in the cluster being woven, and the element's position in
+// memory.
+static tc__fit tc__place_own(tc__weave *w, const tc__root *r, uint32_t part, tc__ix *index,
+                             tc__ix *flat) {
+    const tc__node *n = w->g->node.at[r->node];
+    tc__ix dims[TC_MAX_RANK];
+    uint32_t reduced = w->space.reduced;
+    tc__root_dims(w->g, r, dims);
+    tc__fit fit = tc__space_fit(w->ix, &w->space, reduced, n->rank, dims, flat);
+    if (tc__is_kind(n, TC__KIND_REDUCE)) {
+        fit = TC__FIT_ROW;
+        tc__fits(w->ix, &w->space, reduced, n->rank, dims, flat);
+    }
+    tc__own_index(w, n->rank, dims, fit == TC__FIT_ROW ? reduced : 0, index);
+    if (!r->folds) return fit;
+    tc__ix before = tc__ix_mul(w->ix, tc__ix_const((int64_t)part), r->fold);
+    index[r->along] = tc__ix_add(w->ix, index[r->along], before);
+    *flat = tc__flat(w->ix, n->rank, n->dims, index);
+    return fit;
+}
+
+static uint32_t tc__folds_of(const tc__root *r) { return r->folds ? r->folds : 1; }
+
+// The GROUP node of a root's value, or part, in the cluster being woven.
+static uint32_t tc__lower_own(tc__weave *w, const tc__root *r, uint32_t part) {
+    const tc__node *n = w->g->node.at[r->node];
     tc__ix index[TC_MAX_RANK], flat;
-    tc__fit fit =
-        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
-    if (tc__is_kind(n, TC__KIND_REDUCE)) fit = TC__FIT_ROW;
-    tc__own_index(w, n->rank, n->dims, fit == TC__FIT_ROW ? w->space.reduced : 0, index);
+    (void)tc__place_own(w, r, part, index, &flat);
     if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
-    return tc__lower_at(w, n, index);
+    return tc__lower_value(w, n, index);
 }
 
 // That root `reader` loads the buffer of this source at this index.
@@ -429,6 +607,8 @@ static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__outlined_lo
         if (!tc__map_set(&s->places, hash, place)) return 0;
     }
     r.reader = reader, r.place = (uint32_t)place;
+    r.external = l->place == TC__BUF_INPUT;
+    r.source = r.external ? source : (uint32_t)s->root_of[source];
     return TC__PUSH(s->ctx, s->read, r);
 }
 
@@ -491,8 +671,9 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__cluster c;
     tc__use u;
     memset(&c, 0, sizeof c);
-    tc__space_of(s, n, &c.space);
-    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.buffers = n->n_in + 1;
+    tc__space_of(s, &s->root.at[r], &c.space);
+    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1;
+    c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
         int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
@@ -501,6 +682,30 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
     }
     return TC__PUSH(s->ctx, s->cluster, c);
+}
+
+// The ops and constants of root r, by itself.
+static int tc__note_ops(tc__schedule *s, uint32_t r, const tc__outline *own) {
+    tc__root *root = &s->root.at[r];
+    root->op = (uint32_t)s->op.count;
+    for (size_t i = 0; i < own->nodes; i++) {
+        uint32_t id = s->outlines.node.at[own->node + i];
+        const tc__node *n = s->g->node.at[id];
+        int loaded = id != root->node && s->root_of[id] != TC__NONE;
+        int given = tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_CONST;
+        if (loaded || given || tc__is_kind(n, TC__KIND_MOVE)) continue;
+        if (!TC__PUSH(s->ctx, s->op, id)) return 0;
+    }
+    root->ops = (uint32_t)s->op.count - root->op;
+    return 1;
+}
+
+static uint32_t tc__body_ops(const tc__graph *body) {
+    uint32_t ops = 0;
+    for (size_t i = 0; i < body->node.count; i++) {
+        ops += body->node.at[i]->op != TC_OP_LOAD;
+    }
+    return ops;
 }
 
 // Lowers root r alone, in its space, and keeps its outline. NULL = failed, or *stencil != 0: a node to
@@ -513,12 +718,14 @@ static const tc__outline *tc__analyse_first(tc__schedule *s, uint32_t r,
     const tc__outline *kept = NULL;
     int ok = tc__weave_open(&w, s, r, space);
     if (ok) {
-        tc__lower_own(&w, s->g->node.at[s->root.at[r].node]);
+        for (uint32_t i = 0; i < tc__folds_of(&s->root.at[r]); i++)
+            tc__lower_own(&w, &s->root.at[r], i);
         ok = !w.failed && !s->g->ix->failed;
     }
     if (ok) *stencil = tc__find_stencil(s, &w);
     if (ok && !*stencil) {
         own->size = (uint32_t)w.k->body.node.count;
+        own->ops = tc__body_ops(&w.k->body);
         own->buffers = (uint32_t)w.k->buffer.count + 1;
         if (tc__outline_loads(o, own, &w)) kept = tc__outline_keep(o, own);
     }
@@ -533,34 +740,67 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     const tc__node *n = s->g->node.at[s->root.at[r].node];
     if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
-    tc__space_of(s, n, &c.space);
-    c.alive = 1, c.first = r;
+    tc__root_fold(s, &s->root.at[r]);
+    tc__space_of(s, &s->root.at[r], &c.space);
+    c.alive = 1, c.first = r, c.part = s->part[n->id];
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
     tc__outline own = tc__outline_begin(o, s->root.at, r);
+    tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)s->root.at[r].folds << 8);
     tc__outline_node(o, &own, n);
     const tc__outline *same = tc__outline_end(o, &own), *of = same;
-    if (o->failed) return 0;
+    if (o->failed || !tc__note_ops(s, r, &own)) return 0;
     if (!of) of = tc__analyse_first(s, r, &c.space, &own, stencil);
     if (!of) return tc__outline_drop(o, &own), *stencil != 0;
     c.size = of->size, c.buffers = of->buffers;
+    c.taps = of->ops > s->root.at[r].ops ? of->ops - s->root.at[r].ops : 0;
     int ok = tc__note_uses(s, r, &own, o->load.at + of->load, of->loads);
     if (same) tc__outline_drop(o, &own);
     return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
 
-static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
+// Forgets the roots from node `first` on; gives how many are left.
+static uint32_t tc__analyse_back(tc__schedule *s, uint32_t first) {
+    size_t n = s->cluster.count < s->root.count ? s->cluster.count : s->root.count;
+    while (n && s->root.at[n - 1].node >= first) n--;
+    const tc__root *last = n ? &s->root.at[n - 1] : NULL;
+    s->cluster.count = n;
+    s->use.count = last ? last->use + last->uses : 0;
+    s->read.count = last ? last->read + last->reads : 0;
+    s->op.count = last ? last->op + last->ops : 0;
+    return (uint32_t)n;
+}
+
+// The roots among nodes first to end, and what they load. A node that is forced is a root of its own: it and
+// what follows are looked at again.
+static int tc__analyse_part(tc__schedule *s, const uint8_t *output, uint32_t first,
+                            size_t end) {
     for (;;) {
         uint32_t stencil = 0;
-        s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
-        if (!tc__find_roots(s, output)) return 0;
-        for (uint32_t r = 0; r < s->root.count && !stencil; r++) {
-            s->root.at[r].use = (uint32_t)s->use.count;
+        if (!tc__find_roots(s, output, &first, end)) return 0;
+        for (uint32_t r = tc__analyse_back(s, first); r < s->root.count && !stencil; r++) {
+            tc__root *own = &s->root.at[r];
+            own->use = (uint32_t)s->use.count, own->read = (uint32_t)s->read.count;
             if (!tc__analyse(s, r, &stencil)) return 0;
-            s->root.at[r].uses = (uint32_t)s->use.count - s->root.at[r].use;
+            own->uses = (uint32_t)s->use.count - own->use;
+            own->reads = (uint32_t)s->read.count - own->read;
         }
         if (!stencil) return 1;
         s->forced[stencil] = 1;
+        first = stencil;
     }
+}
+
+enum { TC__ANALYSED = 256 }; // nodes at once: so much is done again for each stencil
+
+static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
+    size_t n = s->g->node.count;
+    s->cluster.count = s->root.count = 0;
+    for (size_t i = 0; i < n; i++) s->root_of[i] = TC__NONE;
+    for (size_t first = 0, end; first < n; first = end) {
+        end = n - first > TC__ANALYSED ? first + TC__ANALYSED : n;
+        if (!tc__analyse_part(s, output, (uint32_t)first, end)) return 0;
+    }
+    return 1;
 }

@@ -28,63 +28,120 @@ static int tc__splits_columns(tc__weave *w, const tc__node *n, uint32_t columns)
     return 0;
 }
 
+// A pointwise body, and what each of its values depends on.
+typedef struct tc__motion {
+    tc__weave *w;
+    uint32_t *depends; // by body node: its dimensions, as bits of names: tc__ix_names_of
+    uint32_t names;    // scratch of tc__val_names
+    int neighbours;
+} tc__motion;
+
+static void tc__motion_val(void *user, uint32_t id) {
+    tc__motion *m = (tc__motion *)user;
+    m->names |= m->depends[id];
+}
+
+// What the loaded values that e names depend on: the index of a gathered row names no column.
+static uint32_t tc__val_names(tc__motion *m, tc__ix e) {
+    m->names = 0;
+    tc__ix_each_val(m->w->ix, e, tc__motion_val, m);
+    return m->names;
+}
+
+static int tc__motion_open(tc__motion *m, tc__weave *w) {
+    const tc__graph *body = &w->k->body;
+    m->w = w, m->names = 0, m->neighbours = tc__has_neighbours(w);
+    m->depends = TC__NEW_ARRAY(w->ctx, uint32_t, body->node.count);
+    for (uint32_t id = 0; m->depends && id < body->node.count; id++) {
+        const tc__node *n = body->node.at[id];
+        for (uint32_t i = 0; i < n->n_in; i++) m->depends[id] |= m->depends[n->in[i]];
+        for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
+            if (bits >> i & 1)
+                m->depends[id] |=
+                    tc__ix_names_of(w->ix, n->attr[i]) | tc__val_names(m, n->attr[i]);
+    }
+    return m->depends != NULL;
+}
+
+// Whether a load or store at e, which rows and columns make of `index`, moves along the columns with one
+// stride, and a value in its index moves with the rows only.
+static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
+    tc__ixpool *p = m->w->ix;
+    tc__ix e = tc__to_rows_cols(p, &m->w->space, columns, index);
+    tc__ixrun r = tc__ix_run(p, e, TC__COL);
+    int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
+    int runs = r.run == INT64_MAX || (r.run % 8 == 0);
+    if (tc__val_names(m, index) >> TC__DIM0 & columns) return 24;
+    if (dense && runs) return 2;
+    // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
+    return !dense && r.ok && r.run == INT64_MAX ? 16 : 24;
+}
+
+// Whether a predicate of node n has to be asked of single elements: it is no range of columns, and does
+// not stay as it is over whole vectors.
+static int tc__tests_elements(tc__weave *w, const tc__node *n, uint32_t columns) {
+    for (uint32_t i = tc__pairs_at(n); tc__has_pairs(n) && i < n->n_attr; i += 2) {
+        tc__interval edge;
+        tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
+        tc__ixrun run = tc__ix_run(w->ix, e, TC__COL);
+        if (tc__ix_has_val(w->ix, e) || (run.ok && run.run == INT64_MAX)) continue;
+        if (run.ok && run.run % 8 == 0) continue;
+        if (!tc__edge_of(w->ix, e, n->attr[i + 1], &edge)) return 1;
+    }
+    return 0;
+}
+
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
 // of one element in eighths of a contiguous access. Neighbours are found along rows and columns, if
 // columns are not several dimensions.
-static int64_t tc__split_cost(tc__weave *w, uint32_t columns, int neighbours) {
+static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
+    const tc__weave *w = m->w;
     int64_t cost = 0;
-    tc__ixpool *p = w->ix;
     uint32_t all = w->space.rank ? (uint32_t)(((uint64_t)1 << w->space.rank) - 1) : 0;
-    int64_t cols = tc__ix_hi(p, tc__space_size(p, &w->space, columns & all));
+    int64_t cols = tc__ix_hi(w->ix, tc__space_size(w->ix, &w->space, columns & all));
     if (cols > TC__MANY_COLUMNS) cols = TC__MANY_COLUMNS;
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
+        int index = n->op == TC_OP_INDEX;
         int64_t each = 2;
-        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX) {
-            tc__ix e = tc__to_rows_cols(p, &w->space, columns,
-                                        n->attr[n->op == TC_OP_INDEX ? 0 : 1]);
-            tc__ixrun r = tc__ix_run(p, e, TC__COL);
-            int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
-            int runs = r.run == INT64_MAX || (r.run % 8 == 0);
-            if (neighbours && tc__splits_columns(w, n, columns)) each = 4;
-            if (!(dense && runs) || tc__ix_has_val(p, e)) each = 24;
-            // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
-            if (!dense && r.ok && r.run == INT64_MAX && !tc__ix_has_val(p, e)) each = 16;
+        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || index) {
+            each = tc__access_cost(m, columns, n->attr[index ? 0 : 1]);
+            if (each == 2 && m->neighbours && tc__splits_columns(m->w, n, columns))
+                each = 4;
         }
+        if (tc__tests_elements(m->w, n, columns)) each = 24;
         cost += each;
     }
     return cost * ((cols + 7) / 8 * 8 + 8) / (cols > 0 ? cols : 1);
 }
 
-// POINTWISE: the trailing dimensions that make the columns.
-static uint32_t tc__choose_columns(tc__weave *w) {
-    int rank = w->space.rank;
-    uint32_t best = rank ? 1u << (rank - 1) : 0,
-             all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
+// POINTWISE: the trailing dimensions that make the columns. 0 = out of memory.
+static int tc__choose_columns(tc__weave *w, uint32_t *best) {
+    tc__motion m;
+    int rank = w->space.rank, ok = tc__motion_open(&m, w);
+    uint32_t all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
-    int neighbours = tc__has_neighbours(w);
-    for (int first = 0; first < rank; first++) {
+    *best = rank ? 1u << (rank - 1) : 0;
+    for (int first = 0; ok && first < rank; first++) {
         uint32_t columns = all & ~((1u << first) - 1);
-        int64_t cost = tc__split_cost(w, columns, neighbours);
-        if (cost < best_cost) best = columns, best_cost = cost;
+        int64_t cost = tc__split_cost(&m, columns);
+        if (cost < best_cost) *best = columns, best_cost = cost;
     }
-    return best;
+    tc__free(w->ctx, m.depends,
+             (w->k->body.node.count ? w->k->body.node.count : 1) * sizeof *m.depends);
+    return ok;
 }
 
-static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
-    tc__ix flat = tc__ix_const(0);
+static void tc__weave_store(tc__weave *w, const tc__root *r, uint32_t part,
+                            uint32_t value) {
+    const tc__node *n = w->g->node.at[r->node];
+    tc__ix flat = tc__ix_const(0), index[TC_MAX_RANK];
     int64_t attr[2];
     if (w->failed || w->ix->failed || w->k->body.node.count <= value) {
         w->failed = 1;
         return;
     }
-    tc__fit fit =
-        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
-    if (tc__is_kind(n, TC__KIND_REDUCE)) {
-        fit = TC__FIT_ROW;
-        tc__fits(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
-    }
-    if (fit == TC__FIT_NOT) w->failed = 1;
+    if (tc__place_own(w, r, part, index, &flat) == TC__FIT_NOT) w->failed = 1;
     attr[0] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
     attr[1] = flat;
     if (w->failed) return;
@@ -98,9 +155,10 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     for (uint32_t i = s->cluster.at[group].first; i != UINT32_MAX && !w->failed;
          i = r->next) {
         r = &s->root.at[i];
-        const tc__node *n = s->g->node.at[r->node];
-        uint32_t v = tc__lower_own(w, n);
-        if (r->output || r->stored) tc__weave_store(w, n, v);
+        for (uint32_t part = 0; part < tc__folds_of(r); part++) {
+            uint32_t v = tc__lower_own(w, r, part);
+            if (r->output || r->stored) tc__weave_store(w, r, part, v);
+        }
     }
     return !w->failed && !w->ix->failed;
 }
@@ -175,7 +233,8 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
     columns = c->space.reduced;
-    if (c->kind == TC__POINTWISE) columns = tc__choose_columns(&w);
+    if (c->kind == TC__POINTWISE && !tc__choose_columns(&w, &columns))
+        return tc__weave_close(&w, s, 1);
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.
         columns = 0;
@@ -203,7 +262,7 @@ static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
     for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
         const tc__root *r = &s->root.at[i];
         tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)r->output << 8 |
-                                (uint64_t)r->stored << 16);
+                                (uint64_t)r->stored << 16 | (uint64_t)r->folds << 24);
         tc__outline_node(o, own, s->g->node.at[r->node]);
     }
 }
@@ -284,12 +343,17 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->product, n);
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
+    tc__free(s->ctx, s->length, n * sizeof *s->length);
     tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
     tc__relate_close(s);
+    tc__census_close(s);
+    tc__window_close(s);
+    tc__free(s->ctx, s->part, n * sizeof *s->part);
     TC__VEC_FREE(s->ctx, s->root);
     TC__VEC_FREE(s->ctx, s->cluster);
     TC__VEC_FREE(s->ctx, s->use);
     TC__VEC_FREE(s->ctx, s->read);
+    TC__VEC_FREE(s->ctx, s->op);
     tc__map_free(&s->places);
     tc__outlines_close(&s->outlines);
     for (size_t i = 0; i < s->kernel.count; i++) tc__group_free(s->ctx, s->kernel.at[i]);
@@ -305,10 +369,11 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
     tc__map_init(&s->places, c);
     s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
-    s->product = TC__NEW_ARRAY(c, uint8_t, n);
+    s->product = TC__NEW_ARRAY(c, uint8_t, n), s->part = TC__NEW_ARRAY(c, uint32_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
-    s->root_of = TC__NEW_ARRAY(c, int32_t, n);
-    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
+    s->root_of = TC__NEW_ARRAY(c, int32_t, n), s->length = TC__NEW_ARRAY(c, uint32_t, n);
+    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
+        !s->length || !s->part)
         return 0;
     if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
@@ -316,10 +381,7 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
-    while (fuse && tc__merge_chains(s)) {
-    }
-    while (fuse && (tc__merge_siblings(s) || tc__merge_chains(s))) {
-    }
+    if (fuse && !tc__merge_roots(s, output)) return 0;
     tc__mark_stored(s);
     tc__log_apart(s);
     return tc__emit_groups(s);

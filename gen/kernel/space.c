@@ -5,6 +5,10 @@
 // operands with the tuple rewritten on the way, ending at loads. Equal (node, tuple) pairs are
 // lowered once; hash-consing shares the rest. While a body is built every dimension of the space has
 // its own variable; rows and columns replace them at the end (group_finish).
+//
+// A walk may be as deep as the program is long, so it is a list of what is wanted, not a recursion: a
+// node that needs a value which is not there yet puts it on the list and stops, and is lowered once
+// more when it is there. What it made before it stopped is made again by hash-consing: the same nodes.
 
 typedef struct tc__space {
     int rank;
@@ -16,13 +20,19 @@ typedef struct tc__space {
 // A TENSOR node that has its own memory or is computed whole inside one group.
 typedef struct tc__root {
     uint32_t node;
-    uint32_t group;     // index of the group that computes it
-    uint32_t next;      // root of that group, in order; UINT32_MAX = it is the last
-    uint32_t use, uses; // tc__schedule.use: those that it reads by itself
-    uint8_t output;     // must be in memory after the program
-    uint8_t stored;     // another group reads it
+    uint32_t group;       // index of the group that computes it
+    uint32_t next;        // root of that group, in order; UINT32_MAX = it is the last
+    uint32_t use, uses;   // tc__schedule.use: those that it reads by itself
+    uint32_t read, reads; // tc__schedule.read: the places that it reads
+    uint32_t op, ops;     // tc__schedule.op: the nodes that are its expression
+    uint32_t readers;     // how often others read it
+    uint8_t output;       // must be in memory after the program
+    uint8_t stored;       // another group reads it
     uint8_t
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
+    uint8_t folds,
+        along;   // equal parts, along this dimension, that a point makes one element of
+    tc__ix fold; //   each of: their size there. 0 = it is made as a whole
 } tc__root;
 
 typedef struct tc__visited {
@@ -32,6 +42,13 @@ typedef struct tc__visited {
     tc__ix index[TC_MAX_RANK];
     uint32_t result; // GROUP node
 } tc__visited;
+
+// What a node waits for: a value at an index, under the predicates there.
+typedef struct tc__wanted {
+    uint32_t node;
+    tc__ix index[TC_MAX_RANK];
+    tc__bounds guard;
+} tc__wanted;
 
 // State of one body under construction.
 typedef struct tc__weave {
@@ -48,6 +65,8 @@ typedef struct tc__weave {
     uint64_t guard_hash; // of them; 0 = none
     TC__VEC(tc__visited) seen;
     tc__map seen_ids;
+    TC__VEC(tc__wanted) wanted; // the last one first
+    int waits;                  // what is being lowered needs the last one wanted
     uint32_t *accumulated; // per root: GROUP node of its reduction, 0 = not yet (id + 1)
     uint32_t site;         // next CHECK number
     int failed;
@@ -102,6 +121,11 @@ static tc__ix tc__dims_size(tc__ixpool *p, int rank, const tc__ix *dims) {
 }
 
 // ---- group nodes ----
+
+// Nothing is made: an error, or a value is wanted first.
+static int tc__weave_stops(const tc__weave *w) {
+    return w->failed || w->ix->failed || w->waits;
+}
 
 static tc__node *tc__body_node(const tc__weave *w, uint32_t id) {
     return w->k->body.node.at[id];
@@ -159,6 +183,7 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     uint32_t ids[3];
     int64_t words[30];
     tc__placement p;
+    if (w->waits) return 0;
     if (w->failed || w->ix->failed || n_in > 3 || n_attr > 30) {
         w->failed = 1;
         return 0;
@@ -218,7 +243,6 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 // ---- lowering ----
 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
-
 // Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
@@ -325,7 +349,7 @@ static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t v
     uint32_t in[3];
     in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, own->pair, own->count);
     in[1] = value, in[2] = other;
-    if (w->failed) return 0;
+    if (tc__weave_stops(w)) return 0;
     return tc__weave_node(w, TC_OP_WHERE, tc__body_node(w, value)->dtype, in, 3, NULL, 0);
 }
 
@@ -345,7 +369,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     at[dim] = e;
     all = tc__guard_and(w, &own);
     uint32_t v = tc__lower_under(w, a, at, &all);
-    if (!own.count || w->failed) return v;
+    if (!own.count || tc__weave_stops(w)) return v;
     const tc__node *load = tc__body_node(w, v);
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
@@ -374,6 +398,13 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
     uint32_t value = 0;
     int found = 0;
     memcpy(at, index, n->rank * sizeof *at);
+    for (uint32_t i = 0; i < n->n_in; i++) { // one that is known to be meant: none is asked
+        const tc__node *a = tc__operand(w->g, n, i);
+        at[dim] = tc__ix_sub(w->ix, index[dim], start);
+        if (tc__ix_within(w->ix, at[dim], a->dims[dim])) return tc__lower_at(w, a, at);
+        start = tc__ix_add(w->ix, start, a->dims[dim]);
+    }
+    start = tc__ix_const(0);
     for (uint32_t i = 0; i < n->n_in; i++) {
         const tc__node *a = tc__operand(w->g, n, i);
         tc__bounds own;
@@ -384,6 +415,7 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         tc__bounds_add(w, &own, at[dim], a->dims[dim]);
         tc__bounds all = tc__guard_and(w, &own);
         uint32_t v = tc__lower_under(w, a, at, &all);
+        if (tc__weave_stops(w)) return 0;
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
@@ -395,6 +427,7 @@ static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
                               tc__ix limit) {
     uint32_t v = tc__lower_at(w, b, at);
     int64_t attr[2];
+    if (tc__weave_stops(w)) return tc__ix_const(0);
     if (b->dtype != TC_I64) {
         int64_t to = TC_I64;
         v = tc__weave_node(w, TC_OP_CAST, TC_I64, &v, 1, &to, 1);
@@ -493,7 +526,7 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
     tc__own_index(w, a->rank, a->dims, 0, at);
     uint32_t v = tc__lower_at(w, a, at);
     v = tc__weave_node(w, TC_OP_ACC, n->dtype, &v, 1, &attr, 1);
-    *slot = v + 1;
+    if (!tc__weave_stops(w)) *slot = v + 1;
     return v;
 }
 
@@ -525,25 +558,62 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     return 0;
 }
 
-// The GROUP node of TENSOR node `n` at `index`.
-static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    tc__visited v;
-    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index,
-                                tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
-    if (w->failed || w->ix->failed) return 0;
+// Where the result of node `id` at `index` is in w->seen, under the predicates around; SIZE_MAX = it is
+// not there, and *hash is where it belongs.
+static size_t tc__lowered(const tc__weave *w, uint32_t id, int rank, const tc__ix *index,
+                          uint64_t *hash) {
+    uint64_t at, h = tc__hash64(index, (size_t)rank * sizeof *index,
+                                tc__hash_mix(id, (uint64_t)w->side ^ w->guard_hash));
     for (; tc__map_get(&w->seen_ids, h, &at); h = tc__hash_mix(h, 1)) {
         const tc__visited *s = &w->seen.at[at];
-        if (s->node == n->id && s->level == (uint32_t)w->side &&
-            s->guard == w->guard_hash && !memcmp(s->index, index, n->rank * sizeof *index))
-            return s->result;
+        if (s->node == id && s->level == (uint32_t)w->side && s->guard == w->guard_hash &&
+            !memcmp(s->index, index, (size_t)rank * sizeof *index))
+            return (size_t)at;
     }
-    memset(&v, 0, sizeof v);
-    v.node = n->id, v.level = w->side, v.rank = n->rank, v.guard = w->guard_hash;
+    *hash = h;
+    return SIZE_MAX;
+}
+
+// The GROUP node of TENSOR node `n` at `index`, if it has been lowered; else it is wanted first.
+static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    tc__wanted v;
+    uint64_t h;
+    if (tc__weave_stops(w)) return 0;
+    size_t at = tc__lowered(w, n->id, n->rank, index, &h);
+    if (at != SIZE_MAX) return w->seen.at[at].result;
+    v.node = n->id, v.guard = w->guard;
     memcpy(v.index, index, n->rank * sizeof *index);
-    v.result = tc__lower_fresh(w, n, index);
-    // The hash chain may have grown meanwhile: find its end again.
-    while (tc__map_get(&w->seen_ids, h, &at)) h = tc__hash_mix(h, 1);
+    w->waits = 1;
+    if (!TC__PUSH(w->ctx, w->wanted, v)) w->failed = 1;
+    return 0;
+}
+
+// Lowers what is wanted last, and says so in w->seen, unless it has to wait in turn.
+static void tc__lower_last(tc__weave *w) {
+    tc__visited v;
+    uint64_t h;
+    const tc__wanted *last = &w->wanted.at[w->wanted.count - 1];
+    const tc__node *n = w->g->node.at[last->node];
+    memset(&v, 0, sizeof v);
+    memcpy(v.index, last->index, n->rank * sizeof *v.index);
+    tc__guard_set(w, &last->guard);
+    v.node = n->id, v.level = w->side, v.rank = n->rank, v.guard = w->guard_hash;
+    v.result = tc__lower_fresh(w, n, v.index);
+    if (tc__weave_stops(w)) return;
+    w->wanted.count--;
+    (void)tc__lowered(w, n->id, n->rank, v.index, &h);
     if (!tc__map_set(&w->seen_ids, h, w->seen.count) || !TC__PUSH(w->ctx, w->seen, v))
         w->failed = 1;
-    return v.result;
+}
+
+// The GROUP node of TENSOR node `n` at `index`, and of all that it needs.
+static uint32_t tc__lower_value(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    tc__bounds outer = w->guard;
+    (void)tc__lower_at(w, n, index);
+    while (w->wanted.count && !w->failed && !w->ix->failed) {
+        w->waits = 0;
+        tc__lower_last(w);
+    }
+    tc__guard_set(w, &outer);
+    return tc__lower_at(w, n, index);
 }

@@ -132,7 +132,7 @@ static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
         return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
     if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
     int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
-    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q) &&
+    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q, TC__CUDA_FLIGHT) &&
            blocks * q.vectors >= TC__CUDA_SMS;
 }
 

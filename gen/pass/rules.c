@@ -25,11 +25,11 @@ typedef struct tc__rewrite {
 } tc__rewrite;
 
 // The prototype of old node n in the new graph, operands already new; `in` has room for
-// them.
+// them. What is made until the next one is for the same call.
 static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
     tc__node m = *n;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
-    m.in = in;
+    m.in = in, w->to->from = n->from;
     return m;
 }
 

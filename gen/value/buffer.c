@@ -30,6 +30,8 @@ typedef struct tc__storage {
                           //   of a device a copy here, owned
     uint32_t refs;
     uint8_t owner;       // tc__owner
+    uint8_t watched;     // a late read may compute from what it holds: see exec/run.c
+    uint32_t refused;    // number of a write in place that failed; see graph/refuse.c
     uint64_t version;    // counts writes (in-place ops, tc_touch)
     uint32_t bind_epoch; // visit that last used it, and
     uint32_t bind_index; //   the first of its externals there
@@ -42,27 +44,32 @@ typedef struct tc__marks {
 } tc__marks;
 
 typedef struct tc__tensor {
+    uint64_t id;          // the handle it is known by; one that was a result keeps that
     uint32_t epoch;       // 0 = free slot
     uint32_t layout;      // id, from 1
     tc__storage *storage; // counted
     int64_t offset;       // first element, in elements
-    uint32_t scope;       // depth of the scope that frees it; 0 = tc_free only
-    uint32_t bind_epoch;  // visit that last used it as an external, and
-    uint32_t bind_index;  //   its number there
-    tc__marks *marks;     // owned; NULL = none
-    const char *file;     // where it was made, static text of the caller
+    uint32_t scope; // depth of the scope that frees it; 0 = tc_free only; TC__OF_REGION
+    struct tc__region *region;  // OF_REGION: whose it is,
+    const struct tc__step *way; //   and the end of the path that it goes with
+    uint32_t bind_epoch;        // visit that last used it as an external, and
+    uint32_t bind_index;        //   its number there
+    tc__marks *marks;           // owned; NULL = none
+    const char *file;           // where it was made, static text of the caller
     int line;
 } tc__tensor;
 
+#define TC__OF_REGION UINT32_MAX // in place of a scope: a region frees it
+
 // What remains of a freed tensor, for the message about its dead handle.
 typedef struct tc__obituary {
-    uint32_t epoch;
+    uint64_t id;
     const char *how; // static text
     const char *file;
     int line;
 } tc__obituary;
 
-enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 64 };
+enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 128 };
 #define TC__VISIT_BIT                                                                      \
     ((uint32_t)1 << 23) // slot numbers with this bit are positions in a visit
 #define TC__SLOT_MASK (((uint32_t)1 << 24) - 1)
@@ -77,9 +84,12 @@ typedef struct tc__values {
     TC__VEC(uint32_t) free_slot;
     TC__VEC(uint32_t) scoped; // slots made in open scopes, oldest first
     TC__VEC(size_t) scope;    // start of each open scope in `scoped`
-    tc__obituary obituary[TC__OBITUARIES];
+    tc__map known;            // id of a result that outlives its visit -> its slot
+    tc__obituary obituary[TC__OBITUARIES]; // of the last ones
+    uint32_t deaths;
     size_t unscoped; // live tensors outside scopes
-    int warned_unscoped;
+    int warned_unscoped, warned_shared;
+    size_t pile_bytes; // of the context's memory, where eager results are counted next
     volatile uint32_t children;  // contexts that read this one's tensors
     tc__family *family;          // of the children; owned, NULL = there were none
     tc_ctx *parent;              // whose tensors this one reads; NULL = none
@@ -90,6 +100,7 @@ typedef struct tc__values {
     TC__VEC(struct tc__device *) device; // number i + 1; owned by exec/device.c
     int source_device; // of what an eager call makes of nothing: that of its first operand,
     int default_device; //   this where it has none; and of regions without a tensor
+    int source_is_like; // it is that of an operand, which in a region decides as well
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -221,6 +232,24 @@ static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
     return s;
 }
 
+enum {
+    TC__SLAB_SLACK = 64
+}; // bytes of a result's storage: vectors may read one vector beyond
+
+// Whether a tensor is known to be all of its storage.
+static int tc__is_all_of(const tc__layout *l, const tc__storage *s) {
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    return bytes == s->bytes || bytes + TC__SLAB_SLACK == s->bytes;
+}
+
+// The device that has the storage; NULL = the host.
+static tc__device *tc__device_of_storage(tc_ctx *c, const tc__storage *s) {
+    const tc__values *v = tc__values_of(c);
+    for (size_t i = 0; s->device && i < v->device.count; i++)
+        if (&v->device.at[i]->own == s->device) return v->device.at[i];
+    return NULL;
+}
+
 // The same on a device, NULL = the host.
 static tc__storage *tc__storage_on(tc_ctx *c, tc__device *d, size_t bytes) {
     tc_device_memory m;
@@ -311,9 +340,30 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
     v->warned_unscoped = 1;
     tc__warn(
         c,
-        "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap loops in "
-        "tc_scope_begin/end or tc_free results",
+        "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap the body of "
+        "loops in tc_scope_begin and tc_scope_return, or tc_free results",
         t->file ? t->file : "?", t->line);
+}
+
+enum { TC__PILE = 16 }; // results of one place that are a pile
+
+// Eager results that nobody frees: nothing tells them from those that somebody holds, so this is told where
+// the context's memory reaches a size, and twice that, and so on.
+static void tc__pile_check(tc_ctx *c, const char *file, int line) {
+    tc__values *v = tc__values_of(c);
+    size_t n = 0, bytes = 0;
+    for (size_t i = 0; i < v->slot.count; i++) {
+        const tc__tensor *t = v->slot.at[i];
+        if (!t->epoch || t->scope || t->line != line || t->file != file) continue;
+        n++, bytes += t->storage->owner == TC__OWNED ? t->storage->bytes : 0;
+    }
+    while (v->pile_bytes <= tc__core_of(c)->bytes) v->pile_bytes *= 2;
+    if (n < TC__PILE) return;
+    tc__warn(
+        c,
+        "%zu eager results of %s:%d hold %zu MB outside any scope, of %zu MB in all; wrap "
+        "the body of the loop in tc_scope_begin and tc_scope_return, or in a region",
+        n, file ? file : "?", line, bytes >> 20, tc__core_of(c)->bytes >> 20);
 }
 
 // A new tensor in the current scope. Takes over one reference of `s`, also when it fails.
@@ -329,6 +379,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
+    t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
         v->scoped.at[v->scoped.count++] = slot;
@@ -336,6 +387,43 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
         if (TC__UNLIKELY(++v->unscoped >= TC__MANY_UNSCOPED)) tc__warn_unscoped(c, t);
     }
     return tc__handle(v, t->epoch, slot);
+}
+
+// From now on `scope` frees the tensor, not the one that did; its slot is not among that one's yet.
+static void tc__tensor_move(tc_ctx *c, tc__tensor *t, uint32_t scope) {
+    tc__values *v = tc__values_of(c);
+    v->unscoped += !scope, v->unscoped -= !t->scope;
+    t->scope = scope;
+}
+
+// A result of a visit becomes a tensor of its own, under the handle it has; NULL = reported.
+static tc__tensor *tc__known_add(tc_ctx *c, uint64_t id, const tc__tensor *from) {
+    tc__values *v = tc__values_of(c);
+    uint64_t slot;
+    if (tc__map_get(&v->known, id, &slot)) return v->slot.at[slot];
+    if (!tc__map_set(&v->known, id, 0)) return NULL;
+    from->storage->refs++;
+    tc_tensor own = tc__tensor_new(c, from->layout, from->storage, from->offset, from->file,
+                                   from->line);
+    if (!own.id) return tc__map_remove(&v->known, id), (tc__tensor *)NULL;
+    slot = tc__handle_slot(own);
+    (void)tc__map_set(&v->known, id, slot);
+    tc__tensor *t = v->slot.at[slot];
+    tc__tensor_move(c, t, 0);
+    t->id = id, t->bind_epoch = from->bind_epoch, t->bind_index = from->bind_index;
+    return t;
+}
+
+// Room for n of them; 0 = reported.
+static int tc__known_prepare(tc_ctx *c, uint32_t n) {
+    return tc__slots_prepare(c, n) && tc__map_reserve(&tc__values_of(c)->known, n);
+}
+
+static tc__tensor *tc__known_find(tc_ctx *c, uint64_t id) {
+    tc__values *v = tc__values_of(c);
+    uint64_t slot;
+    if (!v->known.count || !tc__map_get(&v->known, id, &slot)) return NULL;
+    return v->slot.at[slot];
 }
 
 // The live tensor of an eager handle, NULL if it is none (nothing is reported).
@@ -347,12 +435,27 @@ static tc__tensor *tc__slot_find(tc_ctx *c, tc_tensor h) {
     return t->epoch && t->epoch == tc__handle_epoch(h) ? t : NULL;
 }
 
+// What is remembered of handle `id`; NULL = nothing, or no more.
+static const tc__obituary *tc__obituary_of(const tc__values *v, uint64_t id) {
+    for (uint32_t i = 1; i <= TC__OBITUARIES; i++) {
+        const tc__obituary *o = &v->obituary[(v->deaths - i) % TC__OBITUARIES];
+        if (o->id == id) return o;
+    }
+    return NULL;
+}
+
+static void tc__obituary_write(tc__values *v, uint64_t id, const char *how,
+                               const char *file, int line) {
+    tc__obituary *o = &v->obituary[v->deaths++ % TC__OBITUARIES];
+    o->id = id, o->how = how, o->file = file, o->line = line;
+}
+
 static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file,
                           int line) {
     tc__values *v = tc__values_of(c);
     tc__tensor *t = v->slot.at[slot];
-    tc__obituary *o = &v->obituary[t->epoch % TC__OBITUARIES];
-    o->epoch = t->epoch, o->how = how, o->file = file, o->line = line;
+    tc__obituary_write(v, t->id, how, file, line);
+    if (t->id & TC__VISIT_BIT) tc__map_remove(&v->known, t->id);
     tc__storage_unref(c, t->storage);
     if (t->marks) tc__free(c, t->marks, sizeof *t->marks);
     if (!t->scope) v->unscoped--;
@@ -382,6 +485,8 @@ static int tc__values_open(tc_ctx *c) {
     memset(&none, 0, sizeof none);
     tc__map_init(&v->layout_ids, c);
     tc__map_init(&v->import, c);
+    tc__map_init(&v->known, c);
+    v->pile_bytes = (size_t)1 << 30;
     return TC__PUSH(c, v->layout, none);
 }
 
@@ -397,4 +502,5 @@ static void tc__values_close(tc_ctx *c) {
     TC__VEC_FREE(c, v->scope);
     TC__VEC_FREE(c, v->layout);
     tc__map_free(&v->layout_ids);
+    tc__map_free(&v->known);
 }

@@ -121,14 +121,70 @@ static uint16_t tc__f16_of(float f) {
     if (a >= 0x47800000) return (uint16_t)(sign | 0x7c00);
     if (a >= 0x38800000) // normal: exponents differ by 112
         return (uint16_t)(sign | ((a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13));
-    // Subnormal: a whole number of 2^-24, which is the last place of 0.5.
-    return (uint16_t)(sign | (tc__bits_of_f32(tc__f32_of_bits(a) + 0.5f) - 0x3f000000));
+    // Subnormal: a whole number of 2^-24, rounded in integers.
+    uint32_t drop = 126 - (a >> 23), m = (a & 0x7fffff) | 0x800000;
+    if (drop > 24) return (uint16_t)sign;
+    uint32_t q = m >> drop, rest = m & ((1u << drop) - 1), half = 1u << (drop - 1);
+    return (uint16_t)(sign | (q + (rest > half || (rest == half && (q & 1)))));
 }
 
 static float tc__f16_value(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, a = h & 0x7fff;
-    float f = tc__f32_of_bits(a << 13) * 5192296858534827628530496329220096.0f; // 2^112
+    float f = (float)(int32_t)a * 5.9604644775390625e-8f; // subnormal: a times 2^-24
+    if (a >= 0x0400) f = tc__f32_of_bits((a << 13) + 0x38000000);
     return tc__f32_of_bits(tc__bits_of_f32(f) | (a >= 0x7c00 ? 0x7f800000 : 0) | sign);
+}
+
+// ---- rounding, in integers: a program that rounds upward or flushes subnormals gets the same numbers
+
+typedef struct tc__format {
+    int digits, least, most; // exponents of the smallest normal and of the largest number
+} tc__format;
+
+static const tc__format tc__format_f32 = {24, -126, 127},
+                        tc__format_f64 = {53, -1022, 1023};
+
+static double tc__f64_of_bits(uint64_t u) {
+    double d;
+    memcpy(&d, &u, sizeof d);
+    return d;
+}
+
+static int tc__top_bit(uint64_t m) {
+    int top = 0;
+    for (int n = 32; n; n /= 2)
+        if (m >> n) m >>= n, top += n;
+    return top;
+}
+
+// The number of format f nearest to m * 2^e, ties to even, as a double.
+static double tc__nearest(uint64_t m, int e, int negative, const tc__format *f) {
+    uint64_t sign = (uint64_t)negative << 63, infinity = (uint64_t)2047 << 52;
+    int top = e + tc__top_bit(m);
+    int last = (top < f->least ? f->least : top) - f->digits + 1, drop = last - e;
+    if (!m || drop > 64) return tc__f64_of_bits(sign);
+    if (drop > 0) {
+        uint64_t half = (uint64_t)1 << (drop - 1), rest = m & (half * 2 - 1);
+        m = drop < 64 ? m >> drop : 0;
+        m += rest > half || (rest == half && (m & 1)), e = last;
+    }
+    if (e + tc__top_bit(m) > f->most) return tc__f64_of_bits(sign | infinity);
+    double scaled = (double)(int64_t)m * tc__f64_of_bits((uint64_t)(e + 1023) << 52);
+    return negative ? -scaled : scaled;
+}
+
+static double tc__f32_nearest(double v) {
+    uint64_t u, low = ((uint64_t)1 << 52) - 1;
+    memcpy(&u, &v, sizeof u);
+    int exponent = (int)(u >> 52 & 2047);
+    if (exponent == 2047) return v;
+    uint64_t m = (u & low) | (exponent ? low + 1 : 0);
+    return tc__nearest(m, (exponent ? exponent : 1) - 1075, (int)(u >> 63),
+                       &tc__format_f32);
+}
+
+static double tc__i64_nearest(int64_t v, const tc__format *f) {
+    return tc__nearest(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 0, v < 0, f);
 }
 
 // ---- one value
@@ -150,15 +206,16 @@ static int64_t tc__saturate(double v, int64_t lo, int64_t hi) {
 static tc__value tc__value_cast(tc__value v, int from, int to) {
     tc__value r;
     int is_float = tc__is_float(from);
-    double f = is_float ? v.f : (double)v.i;
-    float rounded = is_float ? (float)v.f : (float)v.i;
+    double f = is_float ? v.f : tc__i64_nearest(v.i, &tc__format_f64);
+    double rounded =
+        is_float ? tc__f32_nearest(v.f) : tc__i64_nearest(v.i, &tc__format_f32);
     r.i = 0;
     switch ((tc_dtype)to) {
     case TC_DTYPE_COUNT: break;
     case TC_F64: r.f = f; break;
-    case TC_F32: r.f = (double)rounded; break;
-    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of(rounded)); break;
-    case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of(rounded)); break;
+    case TC_F32: r.f = rounded; break;
+    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of((float)rounded)); break;
+    case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of((float)rounded)); break;
     case TC_BOOL: r.i = is_float ? v.f != 0 : v.i != 0; break;
     case TC_I64: r.i = is_float ? tc__double_to_i64(v.f) : v.i; break;
     case TC_U8: r.i = is_float ? tc__saturate(f, 0, 255) : v.i & 255; break;
@@ -173,11 +230,15 @@ static tc__value tc__value_cast(tc__value v, int from, int to) {
     return r;
 }
 
-// A number of the program's text in dtype t. Halves are computed with as f32, and so are their scalars.
+// A number of the program's text in dtype t. It becomes what ops on t compute with, and then wraps as
+// their results do: filling with s is adding s to zeros. Halves are computed with as f32, and so are
+// their scalars.
 static tc__value tc__value_of(double s, int t) {
     tc__value v;
     v.f = s;
-    return tc__value_cast(v, TC_F64, tc__is_half(t) ? (int)TC_F32 : t);
+    int computed = tc__is_half(t) ? (int)TC_F32 : tc__computed_as(t);
+    v = tc__value_cast(v, TC_F64, computed);
+    return tc__is_half(t) ? v : tc__value_cast(v, computed, t);
 }
 
 // The element `i` at `p`.

@@ -124,12 +124,11 @@ static void tc__imports_free(tc_ctx *c) {
 
 // ---- membership ----
 
-// Child c sees the live tensors of the parent: eager ones, and the n kept ones. 0 = reported.
-static int tc__family_join(tc_ctx *c, tc_ctx *parent, const uint64_t *kept_id,
-                           tc__tensor *const *kept, size_t n) {
+// Child c sees the live tensors of the parent that are the caller's. 0 = reported.
+static int tc__family_join(tc_ctx *c, tc_ctx *parent) {
     tc__values *v = tc__values_of(c), *from = tc__values_of(parent);
     tc__family *f = from->family;
-    size_t room = from->slot.count + n;
+    size_t room = from->slot.count;
     tc__held *held = (tc__held *)tc__hook_realloc(&tc__core_of(parent)->hook, NULL, 0,
                                                   tc__held_size(room));
     tc__map seen;
@@ -139,11 +138,9 @@ static int tc__family_join(tc_ctx *c, tc_ctx *parent, const uint64_t *kept_id,
     tc__map_init(&seen, c);
     for (uint32_t i = 0; ok && i < from->slot.count; i++) {
         const tc__tensor *t = from->slot.at[i];
-        if (t->epoch)
-            ok = tc__import(c, parent, held, &seen, tc__handle(from, t->epoch, i).id, t);
+        if (t->epoch && t->scope != TC__OF_REGION)
+            ok = tc__import(c, parent, held, &seen, t->id, t);
     }
-    for (size_t i = 0; ok && i < n; i++)
-        ok = tc__import(c, parent, held, &seen, kept_id[i], kept[i]);
     tc__map_free(&seen);
     // The block is given back at its full size.
     for (size_t i = held->count; i < room; i++) held->at[i] = NULL;

@@ -223,6 +223,13 @@ static int64_t tc__ix_gcd(int64_t a, int64_t b) {
     return a < 0 ? -a : a;
 }
 
+// What e has beside terms: the number that it adds to all of them.
+static int64_t tc__ix_constant_part(const tc__ixpool *p, tc__ix e) {
+    if (tc__ix_is_const(e)) return tc__ix_value(e);
+    const tc__ixnode *n = tc__ix_node(p, e);
+    return n->kind == TC__IX_POLY ? n->base : 0;
+}
+
 // A divisor that every value of e surely has (0 for e = 0), variables and symbols being arbitrary.
 static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
     if (tc__ix_is_const(e)) return tc__ix_value(e) < 0 ? -tc__ix_value(e) : tc__ix_value(e);

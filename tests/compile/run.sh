@@ -2,6 +2,8 @@
 # Every way to include the headers, with every warning an error. ./build.sh test compile
 #   run.sh             every compiler, JOBS of them (2) at a time
 #   run.sh COMPILER    one of gcc clang g++ clang++, "mixed" for C++ on C, or "install"
+#   run.sh options     what options of the compiler make of results
+#   run.sh machines    the bits of other compilers and architectures; what is missing is skipped
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -139,15 +141,99 @@ needs_gnu_source() {
     grep -q 'error.*_GNU_SOURCE\|error.*libc header' $out/refused || cat $out/refused
 }
 
+# ---- bits -----------------------------------------------------------------
+DIGEST="-w -DTC_NO_JIT -DTC_NO_THREADS -DTC_NO_DISK_CACHE -I. -Igen"
+
+# The lines that all others have to have.
+reference() {
+    # shellcheck disable=SC2086
+    try "digest.c" gcc -std=c99 -O1 $DIGEST $here/digest.c -o $out/digest &&
+        $out/digest >$out/expected && [ "$(wc -l <$out/expected)" -gt 500 ]
+}
+
+# digest NAME RUNNER COMPILER...: its lines are in $out/got; what it says in $out/said.
+digest() {
+    name=$1 runner=$2
+    shift 2
+    # shellcheck disable=SC2086
+    "$@" $DIGEST $here/digest.c -o $out/other >$out/said 2>&1 &&
+        $runner $out/other >$out/got 2>$out/said
+}
+
+# Nothing is said and all lines are equal, or the first that differ are shown.
+as_expected() { cmp -s $out/got $out/expected || diff $out/expected $out/got | head -n 6; }
+
+same() { # NAME RUNNER COMPILER...
+    digest "$@" || { try "$1" cat $out/said; return; }
+    try "$1: the same bits" as_expected
+}
+
+refused() { # WORDS NAME RUNNER COMPILER...
+    words=$1
+    shift
+    digest "$@" && try "$1: is refused" echo "it was not"
+    try "$1: the error has \"$words\"" sh -c "grep -q -e '$words' $out/said || cat $out/said"
+}
+
+# The same bits, or no context and a word about the option.
+same_or_refused() { # WORDS NAME RUNNER COMPILER...
+    words=$1
+    shift
+    digest "$@" && { try "$1: the same bits" as_expected; return; }
+    try "$1: the error has \"$words\"" sh -c "grep -q -e '$words' $out/said || cat $out/said"
+}
+
+native() { # COMPILER FLAGS...
+    have "$1" || { skip "$1 is not installed"; return; }
+    same "$1" '' "$@"
+}
+
+# cross NAME QEMU COMPILER
+cross() {
+    have "$2" || { skip "$1: no $2"; return; }
+    have "$3" || { skip "$1: no $3"; return; }
+    same "$1" "$2" "$3" -std=c99 -O1 -static
+}
+
+other_options() {
+    reference || return
+    same "gcc -ffast-math" '' gcc -std=c99 -O1 -ffast-math
+    same "gcc -Ofast" '' gcc -std=c99 -Ofast -funsafe-math-optimizations
+    refused mfpmath "gcc -mfpmath=387" '' gcc -std=c99 -fsyntax-only -mfpmath=387
+    refused single-precision "gcc -fsingle-precision-constant" '' \
+        gcc -std=c99 -O1 -fsingle-precision-constant
+    have clang || { skip "clang is not installed"; return; }
+    refused fno-fast-math "clang -ffast-math" '' clang -std=c99 -fsyntax-only -ffast-math
+    same_or_refused compiled.with "clang -ffp-contract=fast" '' \
+        clang -std=c99 -O1 -ffp-contract=fast
+}
+
+other_machines() {
+    reference || return
+    for isa in avx2 baseline; do
+        name="TC_ISA=$isa"
+        TC_ISA=$isa $out/digest >$out/got
+        try "$name: the same bits" as_expected
+    done
+    native g++ -std=c++11 -O1 -x c++
+    native clang -std=c99 -O1
+    native musl-gcc -std=c99 -O1 -static
+    native tcc
+    cross "AArch64" qemu-aarch64 aarch64-linux-gnu-gcc
+    cross "RISC-V" qemu-riscv64 riscv64-linux-gnu-gcc
+}
+
 if [ ! -f tcompile.h ]; then
     echo "no tcompile.h: ./build.sh gen"
     echo "0 passed, 1 failed"
     exit 1
 fi
 
+CLAIMS='machines options gcc g++ clang clang++ mixed install'
+
 # Workers claim compilers by making a folder, which only one of them can.
 worker() {
-    for claim in gcc g++ clang clang++ mixed install; do
+    for claim in $CLAIMS; do
         mkdir "$all/$claim.claim" 2>/dev/null || continue
         sh $here/run.sh $claim >"$all/$claim.claim/text" 2>&1
     done
@@ -160,7 +246,7 @@ every_compiler() {
         number=$((number + 1))
     done
     wait
-    for claim in gcc g++ clang clang++ mixed install; do
+    for claim in $CLAIMS; do
         text=$all/$claim.claim/text
         sed '$d' "$text"
         # shellcheck disable=SC2046
@@ -172,6 +258,8 @@ every_compiler() {
 
 case ${1:-} in
 '') every_compiler ;;
+options) other_options ;;
+machines) other_machines ;;
 install)
     # As a user of an installed header does it, with pkg-config where there is one.
     if have pkg-config && have gcc; then

@@ -373,11 +373,10 @@ TEST(on_disk) {
 static int left = -1; // allocations that still work; -1 = all
 
 static void *limited(void *user, void *p, size_t old_size, size_t new_size) {
-    (void)user, (void)old_size;
-    if (!new_size) return free(p), (void *)NULL;
-    if (!left) return NULL;
-    if (left > 0) left--;
-    return realloc(p, new_size);
+    (void)user;
+    if (new_size && !left) return NULL;
+    if (new_size && left > 0) left--;
+    return checked_realloc(p, old_size, new_size);
 }
 
 // The `n`th allocation from here on fails, and all behind it, until there is memory again.

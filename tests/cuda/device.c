@@ -235,7 +235,9 @@ DEVICE(mixed_devices) {
     CHECK(strstr(tc_error_text(tc), "cuda:0") && strstr(tc_error_text(tc), "cpu"));
     ERROR(TC_E_DEVICE, "tc_to");
     check_line(x, 4, 0, 1);
-    CHECK(!tc_copy_(x, h).id);
+    CHECK(tc_copy_(x, tc_add_s(h, 1)).id); // from anywhere
+    check_line(x, 4, 1, 1);
+    CHECK(!tc_add_(x, h).id);
     ERROR(TC_E_DEVICE, "cpu");
 }
 
@@ -691,7 +693,7 @@ DEVICE(indices_out_of_range) {
         float v[3];
         if (how == 1) CHECK_EQ(tc_read(y, v, sizeof v), TC_E_INDEX);
         if (how == 2) CHECK(!tc_to(y, "cpu").id);
-        ERROR(TC_E_INDEX, "take: index 9 is out of range for size 5");
+        ERROR(TC_E_INDEX, "): index 9 is out of range for size 5");
         CHECK_EQ(tc_sync(tc), TC_OK); // it is told once
         BEGIN("take");
         y = tc_take(x, g, 0);
@@ -923,7 +925,7 @@ DEVICE(an_index_error_outlives_its_function) {
             tc_reset(tc);
         else
             tc_fn_free(f);
-        ERROR(TC_E_INDEX, "take: index 9 is out of range for size 5");
+        ERROR(TC_E_INDEX, "): index 9 is out of range for size 5");
         CHECK_EQ(tc_sync(tc), TC_OK);
     }
 }
@@ -1098,6 +1100,8 @@ static int fail_once(int n, int code) {
     int back = happened && !strcmp(name, "cuCtxGetCurrent") && fake->calls > n &&
                !strcmp(fake->name[n], "cuCtxSetCurrent");
     int late = n == fake->calls && !strcmp(name, "cuCtxSetCurrent");
+    // A copy for late reads goes without, where there is no memory for it.
+    back |= code == 2 && !strcmp(name, "cuCtxGetCurrent");
     if (ok && happened && !anew && !back && !late && !may_go_on(name, code))
         FAIL("call %d, %s, gave %d and nobody noticed", n, name, code);
     if (!ok && !strstr(text, "is full") && !(strstr(text, number) && strstr(text, name)))

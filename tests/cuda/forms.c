@@ -868,9 +868,9 @@ static void philox(uint32_t w[4], uint32_t k0, uint32_t k1) {
 
 static double want_uniform(const cell *x, int64_t i) {
     uint64_t draw = state_of_all.draw + 3, seed = state_of_all.seed;
-    uint32_t w[4] = {(uint32_t)i, 0, (uint32_t)draw, (uint32_t)(draw >> 32)};
+    uint32_t w[4] = {(uint32_t)(i / 4), 0, (uint32_t)draw, (uint32_t)(draw >> 32)};
     philox(w, (uint32_t)seed, (uint32_t)(seed >> 32));
-    return (w[0] >> 8) / 16777216.0 + x->in[0][i];
+    return (w[i % 4] >> 8) / 16777216.0 + x->in[0][i];
 }
 
 static const form uniform = {"%0 = input x0 f32[R,C]\n"

@@ -22,9 +22,15 @@ enum {
     GELU = 16,
     SUM = 32,
     TF32 = 64,
-    CUT = 128,   // in slices of k
-    CUT_2 = 256, // in so many that they meet in two rounds
-    OFFSET = 512 // a scaled operand has its 0 at 8
+    CUT = 128,    // in slices of k
+    CUT_2 = 256,  // in so many that they meet in two rounds
+    OFFSET = 512, // a scaled operand has its 0 at 8
+    WIDE = 1024   // of halves, in f32
+};
+enum {
+    TILES = TC__PRODUCT_TILES,
+    FEW = TC__PRODUCT_FEW,
+    BOTH = TURNED_LEFT | TURNED_RIGHT
 };
 enum { MOST = 24, BUFFERS = 8 };
 
@@ -39,6 +45,10 @@ typedef struct product {
     int symbolic; // m, n, k are s0, s1, s2
     int scale, group;
 } product;
+
+static int result_dtype(const product *q) {
+    return q->flags & WIDE ? (int)TC_F32 : q->dtype;
+}
 
 // ---- graphs
 
@@ -143,16 +153,16 @@ static void put_graph(tc__text *t, const product *q) {
                                        q->flags & ONE_RIGHT, k, n);
     int at = right + 1, sum = at;
     tc__put(t, "%%%d = matmul %%%d %%%d", at, left, right);
-    put_shape(t, q, q->dtype, 0, m, n, 0);
+    put_shape(t, q, result_dtype(q), 0, m, n, 0);
     if (q->flags & GELU) {
-        const char *type = tc__dtypes[q->dtype].name;
+        const char *type = tc__dtypes[result_dtype(q)].name;
         tc__put(t, "%%%d = input x2 %s[1,1,%s]\n", at + 1, type, n);
         tc__put(t, "%%%d = expand %%%d", at + 2, at + 1);
-        put_shape(t, q, q->dtype, 0, m, n, 0);
+        put_shape(t, q, result_dtype(q), 0, m, n, 0);
         tc__put(t, "%%%d = add %%%d %%%d", at + 3, at, at + 2);
-        put_shape(t, q, q->dtype, 0, m, n, 0);
+        put_shape(t, q, result_dtype(q), 0, m, n, 0);
         tc__put(t, "%%%d = gelu %%%d", at + 4, at + 3);
-        put_shape(t, q, q->dtype, 0, m, n, 0);
+        put_shape(t, q, result_dtype(q), 0, m, n, 0);
         sum = at + 3, at += 4;
     }
     tc__put(t, "return %%%d", at);
@@ -361,10 +371,10 @@ static double tolerance_of(int dtype) {
 // Gives how far an element is from what it should be, as a part of what was added up.
 static double check_element(const product *q, const void *out, int64_t i, double want,
                             double size, int number_of) {
-    tc__value v = tc__value_load(out, i, q->dtype);
+    tc__value v = tc__value_load(out, i, result_dtype(q));
     double have = tc__is_float(q->dtype) ? v.f : (double)v.i,
-           near = tolerance_of(q->dtype) * (fabs(want) > 1 ? fabs(want) : 1);
-    if (tc__computed_as(q->dtype) == TC_F32) near += 1e-7 * size;
+           near = tolerance_of(result_dtype(q)) * (fabs(want) > 1 ? fabs(want) : 1);
+    if (result_dtype(q) == TC_F32) near += 1e-7 * size;
     if (q->flags & TF32) near = size / 2048 + 1e-6;
     CHECK(fabs(have - want) <= near ||
           FAIL("product %d, %dx%dx%dx%d: [%lld] is %.9g, not %.9g", number_of, q->batch,
@@ -381,7 +391,7 @@ static void check_results(const product *q, void *const *in, void *const *out,
                 int64_t i = (b * q->m + r) * q->n + c;
                 double v = product_of(q, in, b, r, c, &size);
                 if (q->flags & GELU) {
-                    tc__value bias = tc__value_load(in[2], c, q->dtype);
+                    tc__value bias = tc__value_load(in[2], c, result_dtype(q));
                     v += bias.f;
                     if (q->flags & SUM) check_element(q, out[1], i, v, size, number_of);
                     v = v * 0.5 * erfc(-v / sqrt(2.0));
@@ -481,12 +491,6 @@ static void check_products(const product *q, int count) {
 
 // ---- cases: dtype, from, batch, m, n, k, flags, form, symbolic
 
-enum {
-    TILES = TC__PRODUCT_TILES,
-    FEW = TC__PRODUCT_FEW,
-    BOTH = TURNED_LEFT | TURNED_RIGHT
-};
-
 PRODUCTS(tiles_of_f32, {TC_F32, TC_F32, 1, 64, 64, 48, 0, TC__PRODUCT_TILES, 0},
          {TC_F32, TC_F32, 1, 50, 70, 37, 0, TC__PRODUCT_TILES, 0},
          {TC_F32, TC_F32, 2, 50, 70, 37, BOTH, TC__PRODUCT_TILES, 0},
@@ -521,6 +525,17 @@ PRODUCTS(tensor_cores, {TC_F16, TC_F16, 1, 64, 64, 96, 0, TC__PRODUCT_TILES, 0},
          {TC_BF16, TC_BF16, 1, 51, 71, 37, 0, TC__PRODUCT_TILES, 0},
          {TC_F16, TC_F16, 2, 51, 71, 37, BOTH, TC__PRODUCT_TILES, 0},
          {TC_F16, TC_F16, 2, 40, 72, 51, TURNED_LEFT, TC__PRODUCT_TILES, 0})
+
+// What a composite op makes of a product of halves, before it rounds.
+PRODUCTS(halves_that_stay_f32,
+         {TC_BF16, TC_BF16, 1, 72, 88, 72, WIDE | TURNED_RIGHT, TILES, 0},
+         {TC_F16, TC_F16, 2, 51, 71, 37, WIDE | BOTH | GELU | SUM, TILES, 0},
+         {TC_BF16, TC_BF16, 1, 4, 72, 136, WIDE | TURNED_RIGHT | GELU, FEW, 0},
+         {TC_F16, TC_F16, 1, 72, 2, 64, WIDE | TURNED_LEFT, FEW, 0},
+         {TC_F16, TC_F16, 1, 16, 72, 5003, WIDE | CUT | GELU | SUM, TILES, 0},
+         {TC_BF16, TC_BF16, 2, 4, 72, 9001, WIDE | CUT | GELU | SUM, FEW, 0},
+         {TC_BF16, TC_BF16, 2, 65, 40, 33, WIDE | TURNED_RIGHT | GELU, TILES, 1},
+         {TC_F16, TC_F16, 1, 3, 70, 0, WIDE | GELU, FEW, 0})
 
 PRODUCTS(one_operand_for_all_batches,
          {TC_F32, TC_F32, 4, 40, 36, 20, ONE_RIGHT, TC__PRODUCT_TILES, 0},

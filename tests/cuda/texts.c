@@ -13,9 +13,21 @@ enum { MOST_GROUPS = 1200 };
 typedef struct texts {
     tc_ctx *c;
     tc__ixpool ix;
-    const tc__group *group[MOST_GROUPS];
+    const tc__group *group[MOST_GROUPS]; // of the schedules
     int count;
+    tc__graph *graph[MOST_GROUPS];
+    tc__schedule *schedule[MOST_GROUPS];
+    int graphs;
 } texts;
+
+static void close_texts(texts *t) {
+    for (int i = 0; i < t->graphs; i++) {
+        tc__schedule_close(t->schedule[i]), free(t->schedule[i]);
+        tc__graph_close(t->graph[i]), free(t->graph[i]);
+    }
+    tc__ix_close(&t->ix);
+    tc_close(t->c);
+}
 
 static int is_elementwise(int op) {
     int kind = tc__ops[op].kind;
@@ -41,6 +53,9 @@ static int add_graph(texts *t, const char *text) {
         for (size_t k = 0; k < s->kernel.count; k++)
             if (CHECK(t->count < MOST_GROUPS)) t->group[t->count++] = s->kernel.at[k];
         free(output);
+        t->graph[t->graphs] = to, t->schedule[t->graphs++] = s;
+    } else {
+        tc__graph_close(to), free(to), free(s);
     }
     tc_error_clear(t->c);
     TC__VEC_FREE(t->c, outputs);
@@ -138,7 +153,7 @@ static void check_half(const char *arch, int half) {
     }
     CHECK(t.count > 60);
     compile_texts(&t, arch);
-    tc__ix_close(&t.ix);
+    close_texts(&t);
 }
 
 // softmax(x[batch, m, k]) times [batch, k, n], or [batch, n, k] turned, plus bias[n].
@@ -193,7 +208,7 @@ static void check_rows(const char *arch) {
     tc__ix_open(&t.ix, t.c);
     for (size_t i = 0; i < TC__COUNT(all_rows); i++) add_rows(&t, &all_rows[i]);
     compile_texts(&t, arch);
-    tc__ix_close(&t.ix);
+    close_texts(&t);
 }
 
 TEST(rows_of_products_sm_80) { check_rows("sm_80"); }
@@ -213,7 +228,7 @@ static void check_custom(const char *name, const char *source, tc_custom_shape s
     REQUIRE(add_graph(&all, graph) || FAIL("%s", graph));
     CHECK_EQ(all.count, 1);
     for (int i = 0; i < 2; i++) compile_texts(&all, archs[i]);
-    tc__ix_close(&all.ix);
+    close_texts(&all);
 }
 
 static tc_status rows_shape(void *user, const tc_spec *in, int n_in, tc_spec *out) {

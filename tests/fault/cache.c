@@ -18,6 +18,8 @@
 
 #include "base/os.c"
 
+#include "base/process.c"
+
 #include "exec/cache.c"
 
 struct tc_ctx {

@@ -19,7 +19,11 @@
 
 #include "base/os.c"
 
+#include "base/process.c"
+
 #include "exec/cache.c"
+
+#include "exec/work.c"
 
 #include "exec/cc.c"
 
@@ -332,6 +336,201 @@ TEST(hangs) {
         pid = note(&b, "pid");
         for (k = 0; k < 100 && is_alive(pid); k++) usleep(10000);
         CHECK(pid > 0 && !is_alive(pid)); // what it started is gone too
+        close_bed(&b);
+    }
+}
+
+// What has left its process group and its session goes as well.
+TEST(hangs_in_a_session_of_its_own) {
+    static const char *const scripts[] = {
+        "setsid sh -c 'echo $$ >'$dir/pid'; exec sleep 50' & wait; sleep 50",
+        HONEST_ANSWERS "setsid sh -c 'echo $$ >'$dir/pid'; exec sleep 50' & wait; sleep 50",
+        HONEST_ANSWERS
+        "setsid sh -c 'echo $$ >'$dir/pid'; sh -c \"sleep 50; :\"' & sleep 50",
+    };
+    size_t i;
+    if (system("setsid true 2>/dev/null")) SKIP("no setsid");
+    for (i = 0; i < TC__COUNT(scripts); i++) {
+        bed b;
+        int pid, k;
+        open_bed(&b);
+        b.options.driver_only = 1;
+        b.options.limit_ms = 1500;
+        script(&b, scripts[i]);
+        CHECK(fails(&b));
+        CHECK(strstr(b.cc->why.at, "not done after 1500 ms"));
+        CHECK(b.cc->passes);
+        pid = note(&b, "pid");
+        for (k = 0; k < 100 && is_alive(pid); k++) usleep(10000);
+        CHECK(pid > 0 && !is_alive(pid));
+        close_bed(&b);
+    }
+}
+
+// The host is killed while a compiler hangs that has left its process group: at the next start its
+// folder is swept, and what runs there ends.
+TEST(host_is_killed) {
+    bed b;
+    int pid = -1, k, status;
+    pid_t host;
+    if (system("setsid true 2>/dev/null")) SKIP("no setsid");
+    open_bed(&b);
+    b.options.driver_only = 1;
+    script(
+        &b, HONEST_ANSWERS
+        "echo $$ >$dir/first; setsid sh -c 'echo $$ >'$dir/pid'; exec sleep 50' & sleep 50");
+    host = fork();
+    if (!host) _exit(works(&b));
+    for (k = 0; k < 1000 && (pid = note(&b, "pid")) < 0; k++) usleep(10000);
+    kill(host, SIGKILL);
+    CHECK_EQ(waitpid(host, &status, 0), host);
+    CHECK(is_alive(pid) && !is_empty(b.work));
+    script(&b, "exec $real \"$@\"");
+    CHECK(works(&b));
+    for (k = 0; k < 100 && is_alive(pid); k++) usleep(10000);
+    CHECK(!is_alive(pid) && !is_alive(note(&b, "first")));
+    close_bed(&b); // looks whether the folder is empty
+}
+
+// What another process works on is left alone.
+TEST(a_folder_in_use_is_not_swept) {
+    bed b, other;
+    tc__work work;
+    open_bed(&b);
+    other = b;
+    other.cc = tc__cc_open(b.c, &b.options, NULL);
+    CHECK(tc__cc_work_open(other.cc, &work));
+    CHECK(tc__file_write(work.dir, "mine", "x", 1));
+    CHECK(works(&b));
+    CHECK(!faccessat(work.dir, "mine", F_OK, 0));
+    tc__work_close(&work);
+    tc__cc_close(other.cc);
+    close_bed(&b);
+}
+
+// While the compiler runs the folder is exchanged for one with another source and another object,
+// by whoever may write in TMPDIR: neither is read.
+TEST(the_work_folder_is_exchanged) {
+    static const char exchange[] = HONEST_ANSWERS
+        "for f in $(find $dir/work -name '*.work'); do\n"
+        "  mv $f $f.moved; mkdir $f; cp $dir/evil.c $f/k0.c; cp $dir/evil.so $f/k0.so\n"
+        "done\n"
+        "$real \"$@\"; status=$?\n"
+        "for f in $(find $dir/work -name '*.work'); do\n"
+        "  [ -f $f/k0.so ] && cp $dir/evil.so $f/k0.so\n"
+        "done\n"
+        "exit $status";
+    bed b;
+    char line[400];
+    int by_path;
+    for (by_path = 0; by_path < 2; by_path++) {
+        open_bed(&b);
+        snprintf(
+            line, sizeof line,
+            "cd %s && echo '__attribute__((visibility(\"default\"))) int answer(int x) "
+            "{ return 7 * x; }' >evil.c && cc -shared -fPIC -o evil.so evil.c",
+            b.folder);
+        CHECK(!system(line));
+        b.options.driver_only = 1, b.options.by_path = by_path;
+        script(&b, exchange);
+        CHECK(works(&b)); // 1 + 42, not 7
+        test_folder_remove(b.work), mkdir(b.work, 0700);
+        close_bed(&b);
+    }
+}
+
+// Where others may rename, nothing is put; the cache has room for it.
+TEST(temporary_files_where_others_may_rename) {
+    char path[100];
+    bed b;
+    open_bed(&b);
+    chmod(b.work, 0777);
+    CHECK(fails(&b));
+    CHECK(strstr(b.cc->why.at, "others may rename there") && !b.cc->passes);
+    tc__cc_close(b.cc);
+    b.cc = NULL;
+    snprintf(path, sizeof path, "%s/cache", b.folder);
+    b.cache = tc__cache_open(b.c, path);
+    CHECK(works(&b));
+    CHECK(is_empty(b.work));
+    tc__cc_close(b.cc);
+    b.cc = NULL;
+    chmod(b.work, 01777);
+    CHECK(works(&b));
+    close_bed(&b);
+}
+
+TEST(works_by_the_path_of_a_descriptor) {
+    bed b;
+    open_bed(&b);
+    b.options.by_path = 1;
+    CHECK(works(&b));
+    CHECK_EQ(b.cc->state, TC__CC_DIRECT);
+    CHECK_EQ(b.cc->driver_builds, 0);
+    close_bed(&b);
+}
+
+// The process may write no file beyond some bytes: the build fails, or does not, and nobody dies.
+TEST(limited_size_of_files) {
+    static const rlim_t most[] = {0, 10, 100, 4096, 16384, 1 << 20};
+    size_t i;
+    for (i = 0; i < TC__COUNT(most); i++) {
+        struct rlimit limit;
+        bed b;
+        open_bed(&b);
+        getrlimit(RLIMIT_FSIZE, &limit);
+        limit.rlim_cur = most[i];
+        setrlimit(RLIMIT_FSIZE, &limit);
+        (void)works(&b);
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        CHECK(works(&b));
+        close_bed(&b);
+    }
+}
+
+// The same path of /proc leads to other bytes each time: by turns two libraries of one descriptor.
+TEST(loads_what_it_was_given) {
+    char text[2][160];
+    tc__blob so[2];
+    bed b;
+    int i;
+    open_bed(&b);
+    b.cc = tc__cc_open(b.c, &b.options, NULL);
+    for (i = 0; i < 2; i++) {
+        snprintf(text[i], sizeof text[i],
+                 "__attribute__((visibility(\"default\"))) int unit(void);\n"
+                 "int unit(void) { return %d; }\n",
+                 i);
+        CHECK(tc__cc_build(b.cc, text[i], strlen(text[i]), &so[i]));
+    }
+    for (i = 0; i < 40; i++) {
+        uint64_t serial = (uint64_t)(i / 2 % 3); // counters of several that begin anew
+        void *h = tc__dl_load("t", &serial, so[i & 1].at, so[i & 1].size);
+        tc__dl_function f = h ? tc__dl_symbol(h, "unit") : NULL;
+        CHECK(f && ((int (*)(void))f)() == (i & 1)); // all stay loaded
+    }
+    for (i = 0; i < 2; i++) tc__blob_free(b.c, &so[i]);
+    close_bed(&b);
+}
+
+// "For this CPU" is other code on another CPU: its meaning is a part of the key.
+TEST(native_is_expanded) {
+    char command[64];
+    bed b;
+    int n;
+    for (n = 0; n < 2; n++) {
+        open_bed(&b);
+        snprintf(command, sizeof command, "%s%s", TC__X86 ? "gcc -mtune=generic" : "gcc",
+                 n ? TC__X86 ? " -march=native" : " -mcpu=native" : "");
+        b.options.compiler = command;
+        if (works(&b)) {
+            const char *said = tc__cc_identity(b.cc);
+            if (TC__X86) CHECK(!strstr(said, "cpuid 7 ") == !n);
+            if (TC__X86) CHECK(!strstr(said, "\n-quiet\n") == !n); // words of cc1
+            if (n && TC__X86 && tc__cpu_of(b.c) & TC__CPU_AVX2)
+                CHECK(strstr(said, "\n-mavx2\n"));
+        }
         close_bed(&b);
     }
 }

@@ -9,14 +9,10 @@ enum { ROWS = 8, COLUMNS = 64, MOST = 3000 };
 static int left = -1; // allocations that still work; -1 = all
 
 static void *limited(void *user, void *p, size_t old_size, size_t new_size) {
-    (void)user, (void)old_size;
-    if (!new_size) {
-        free(p);
-        return NULL;
-    }
-    if (left == 0) return NULL;
-    if (left > 0) left--;
-    return realloc(p, new_size);
+    (void)user;
+    if (new_size && left == 0) return NULL;
+    if (new_size && left > 0) left--;
+    return checked_realloc(p, old_size, new_size);
 }
 
 static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {

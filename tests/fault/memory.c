@@ -14,11 +14,10 @@ static int left = -1; // allocations that still work; -1 = all
 static char compiler[] = "cc", folder[] = "/tmp/tc-fault-none";
 
 static void *limited(void *user, void *p, size_t old_size, size_t new_size) {
-    (void)user, (void)old_size;
-    if (!new_size) return free(p), (void *)NULL;
-    if (!left) return NULL;
-    if (left > 0) left--;
-    return realloc(p, new_size);
+    (void)user;
+    if (new_size && !left) return NULL;
+    if (new_size && left > 0) left--;
+    return checked_realloc(p, old_size, new_size);
 }
 
 static tc_config limits(const char *backend) {
@@ -187,7 +186,7 @@ static tc_status is_lazy(tc_ctx *tc, tc_tensor x) {
 static tc_status keeps(tc_ctx *tc, tc_tensor x) {
     for (int k = 0; k < 5; k++) {
         tc_status s = tc_trace_begin_at(tc, "keeps", NULL, "test.c", 1);
-        if (s) return s;
+        if (s) return tc_trace_end(tc), s;
         tc_keep(tc_add_s(x, 1));
         s = tc_trace_end(tc);
         if (s || tc_error(tc)) return s ? s : tc_error(tc);
@@ -219,3 +218,280 @@ TEST(laziness) { everywhere(is_lazy); }
 TEST(keeping) { everywhere(keeps); }
 TEST(precompiling) { everywhere(precompiles); }
 TEST(host_calls) { everywhere(calls_host); }
+
+// Regions and functions of which nothing runs: the hook hears the sizes of empty arrays, too.
+TEST(nothing_to_run) {
+    char path[] = "/tmp/tc-nothing-XXXXXX";
+    int fd = mkstemp(path);
+    tc_config config = limits("cpu");
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor x = line(tc, N, 1, 1), y;
+    for (int i = 0; i < 3; i++) {
+        BEGIN("empty");
+        END();
+        BEGIN("views");
+        y = tc_reshape(x, TC_DIMS(2, N / 2));
+        END();
+        CHECK_EQ(AT(y, 1), 2);
+        BEGIN("broken at once");
+        CHECK_EQ(AT(x, 0), 1);
+        END();
+        CHECK_EQ(tc_explain_html(tc, path), TC_OK);
+        CHECK(tc_explain(tc) != NULL);
+    }
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+    close(fd);
+    unlink(path);
+}
+
+// A begin that fails has its end all the same, and what is between them is computed.
+TEST(begins) {
+    tc_config config = limits("aot_eager");
+    tc_options o = tc_options_default();
+    int n = 0, failed = 1;
+    for (; failed && n < MOST; n++) {
+        tc_ctx *tc = tc_open(&config);
+        tc_tensor x = line(tc, N, 1, 1), y;
+        left = n;
+        failed = BEGIN("begun") != TC_OK;
+        left = -1;
+        CHECK(!failed || tc_error(tc) == TC_E_NOMEM);
+        tc_error_clear(tc);
+        y = tc_add_s(x, 1);
+        if (failed) CHECK_EQ(AT(y, 3), 5);
+        END();
+        CHECK_EQ(AT(y, 3), 5);
+        CHECK_EQ(tc_trace_end(tc), TC_E_REGION);
+        ERROR(TC_E_REGION, "without a tc_trace_begin");
+        o.backend = "nonesuch";
+        CHECK(tc_trace_begin_at(tc, "begun", &o, "test.c", 1) != TC_OK);
+        tc_error_clear(tc);
+        CHECK_EQ(AT(tc_neg(x), 3), -4);
+        END();
+        CHECK_EQ(tc_reset(tc), TC_OK);
+        tc_close(tc);
+    }
+    CHECK(n > 2 && !failed);
+}
+
+// ---- programs without end ----
+
+static int warned;
+
+static void count_warnings(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)channel;
+    warned += level > 0 && strstr(text, "ran longest ago are dropped") != NULL;
+}
+
+static tc_ctx *open_few(const char *backend, size_t limit) {
+    tc_config config = limits(backend);
+    config.logger.log = count_warnings, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    tc->programs_limit = limit;
+    warned = 0;
+    return tc;
+}
+
+// A path of its own for each number: x + 1 for a bit that is not set, 2 x for one that is.
+static double numbered(tc_ctx *tc, tc_tensor x, int number, int keeps, tc_tensor *kept) {
+    double want = 2;
+    BEGIN("numbered");
+    for (int bit = 0; bit < 10; bit++) {
+        int set = number >> bit & 1;
+        x = set ? tc_mul_s(x, 2) : tc_add(x, tc_ones_like(x));
+        want = set ? 2 * want : want + 1;
+    }
+    if (keeps) *kept = tc_keep(x);
+    END();
+    CHECK_EQ(AT(x, 1), want);
+    return want;
+}
+
+// Memory stays within its bounds, with one warning; what is used stays, and what went comes back.
+static void check_paths(const char *backend, tc_stance stance, int paths) {
+    enum { LIMIT = 4 << 20 };
+    tc_ctx *tc = open_few(backend, LIMIT);
+    tc_tensor x = line(tc, N, 1, 1), kept;
+    tc_set_stance(tc, stance);
+    double want = numbered(tc, x, 0, 1, &kept);
+    for (int i = 1; i < paths; i++) {
+        numbered(tc, x, i, 0, NULL);
+        numbered(tc, x, 3, 0, NULL);
+        uint64_t made = tc_stats_get(tc).programs;
+        if (i > 3) numbered(tc, x, 3, 0, NULL);
+        CHECK_EQ(tc_stats_get(tc).programs, made); // it is in use
+        CHECK(tc->programs_held < 2 * (size_t)LIMIT);
+    }
+    CHECK(tc->programs_live < (uint32_t)paths && warned == 1);
+    CHECK_EQ(AT(kept, 1), want);
+    uint64_t made = tc_stats_get(tc).programs;
+    for (int i = 0; i < 20; i++) numbered(tc, x, i, 0, NULL);
+    CHECK(tc_stats_get(tc).programs > made);
+    CHECK(tc_explain(tc) != NULL);
+    CHECK_EQ(AT(kept, 1), want);
+    tc_wait_compiled(tc);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
+TEST(paths_without_end) { check_paths("aot_eager", TC_STANCE_DEFAULT, 400); }
+TEST(paths_without_end_in_the_background) {
+    check_paths("cpu", TC_STANCE_EAGER_THEN_COMPILE, 300);
+}
+
+static void sum_of_rows(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_sum(tc_mul_s(in[0], 2), 1);
+}
+
+// A function with a program for each size: entries whose programs went, by all their ways.
+TEST(sizes_without_end) {
+    tc_ctx *tc = open_few("aot_eager", 1 << 20);
+    tc_options o = tc_options_default();
+    o.dynamic = TC_DYNAMIC_OFF;
+    tc_fn *f = tc_compile(tc, sum_of_rows, NULL, 0, &o);
+    for (int turn = 0; turn < 2; turn++)
+        for (int n = 1; n < 200; n++) {
+            tc_scope_begin(tc);
+            tc_tensor x = tc_full(tc, TC_DIMS(2, n), 3, TC_F32), y;
+            for (int i = 0; i < 5; i++) {
+                CALL(f, &x, 1, &y, 1);
+                CHECK_EQ(AT(y, 1), 6 * n);
+            }
+            tc_scope_end(tc);
+        }
+    CHECK(tc->programs_live < 190 && warned == 1);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
+// Eager ops have programs, too.
+TEST(eager_sizes_without_end) {
+    tc_ctx *tc = open_few("aot_eager", 0);
+    for (int n = 1; n < 60; n++) {
+        tc_scope_begin(tc);
+        if (n % 20 == 0) tc->eager_held = TC__EAGER_BYTES + 1;
+        CHECK_EQ(AT(tc_neg(line(tc, n, 5, 1)), 0), -5);
+        CHECK_EQ(AT(tc_neg(line(tc, 4, 5, 1)), 3), -8);
+        tc_scope_end(tc);
+    }
+    CHECK(tc->eager_held < TC__EAGER_BYTES && tc->eager_ids.count < 45);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
+// ---- recordings without end ----
+
+static void count_recordings(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)channel;
+    warned += level > 0 && strstr(text, "not visited for longest are dropped") != NULL;
+}
+
+static tc_ctx *open_small(const char *backend) {
+    tc_config config = limits(backend);
+    config.logger.log = count_recordings, config.no_disk_cache = 1, config.memory_mb = 1;
+    warned = 0;
+    return tc_open(&config);
+}
+
+enum { BITS = 9, PATHS = 1 << BITS, SMALL = (1 << 20) / 3 };
+
+// x + 1 or 2 x for each bit of a number, with a value read in the middle: two programs and a break.
+static double broken(tc_ctx *tc, tc_tensor x, int number) {
+    double want = 1;
+    BEGIN("broken");
+    for (int bit = 0; bit < BITS; bit++) {
+        int set = number >> bit & 1;
+        x = set ? tc_mul_s(x, 2) : tc_add(x, tc_ones_like(x));
+        want = set ? 2 * want : want + 1;
+        if (bit == 4) CHECK_EQ(AT(x, 0), want);
+    }
+    END();
+    CHECK_EQ(AT(x, 0), want);
+    return want;
+}
+
+// A state that goes on from visit to visit, by one of 40 ways.
+static tc_tensor state_step(tc_ctx *tc, tc_tensor h, int way) {
+    BEGIN("state");
+    for (int k = 0; k < way; k++) h = tc_add_s(h, 0);
+    h = tc_add(h, tc_ones_like(h));
+    tc_sum_all(tc_square(h)); // h is consumed
+    END();
+    return h;
+}
+
+static void check_recordings(const char *backend, tc_stance stance, int turns) {
+    tc_ctx *tc = open_small(backend);
+    tc_tensor x = line(tc, N, 1, 1), kept, h = tc_zeros(tc, TC_DIMS(N), TC_F32), late[4];
+    double late_want[4];
+    size_t most = 0;
+    tc_set_stance(tc, stance);
+    double want = numbered(tc, x, 5, 1, &kept);
+    for (int i = 0; i < turns * PATHS; i++) {
+        broken(tc, x, i * 7 % PATHS);
+        numbered(tc, x, i % 1024, 0, NULL);
+        numbered(tc, x, 3, 0, NULL);
+        h = state_step(tc, h, i % 40 < 5 ? i % 40 : 5);
+        // Results that nobody stored, of the visits before: their paths are needed.
+        late_want[i % 4] = i + 2;
+        BEGIN("late");
+        late[i % 4] = tc_add_s(x, 1 + i);
+        tc_tensor y = tc_neg(late[i % 4]);
+        for (int k = 0; k < i % 5; k++) y = tc_exp(y);
+        END();
+        if (i > 4) CHECK_EQ(AT(late[(i + 2) % 4], 0), late_want[(i + 2) % 4]);
+        if (tc->recorder.recorded > most) most = tc->recorder.recorded;
+    }
+    CHECK(most > SMALL / 4 * 3 && most < SMALL / 4 * 5 && warned == 1);
+    CHECK_EQ(AT(h, 3), turns * PATHS);
+    CHECK_EQ(AT(kept, 1), want);
+    for (int i = 0; i < 40; i++) broken(tc, x, i), numbered(tc, x, i, 0, NULL);
+    CHECK(tc_explain(tc) != NULL);
+    tc_wait_compiled(tc);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(tc_reset(tc), TC_OK);
+    CHECK_EQ(tc->recorder.recorded, 0);
+    CHECK_EQ(AT(kept, 1), want);
+    tc_close(tc);
+}
+
+TEST(recordings_without_end) { check_recordings("aot_eager", TC_STANCE_DEFAULT, 3); }
+TEST(recordings_without_end_in_the_background) {
+    check_recordings("cpu", TC_STANCE_EAGER_THEN_COMPILE, 1);
+}
+
+static void by_bits(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    int number = *(const int *)user;
+    tc_tensor x = in[0];
+    for (int bit = 0; bit < 12; bit++)
+        x = number >> bit & 1 ? tc_mul_s(x, 2) : tc_add(x, tc_ones_like(x));
+    (void)tc;
+    out[0] = x;
+}
+
+// Entries of a function hold the paths that they lead to, and no others do.
+TEST(bodies_without_end) {
+    static int number;
+    tc_ctx *tc = open_small("aot_eager");
+    tc_fn *f = tc_compile(tc, by_bits, &number, sizeof number, NULL);
+    tc_tensor x = line(tc, 4, 1, 0), y;
+    size_t most = 0;
+    for (int i = 0; i < 1500; i++) {
+        double want = 1;
+        number = i % 3 ? i : 7;
+        for (int bit = 0; bit < 12; bit++) want = number >> bit & 1 ? 2 * want : want + 1;
+        CALL(f, &x, 1, &y, 1);
+        CHECK_EQ(AT(y, 0), want);
+        tc_free(y);
+        if (tc->recorder.recorded > most) most = tc->recorder.recorded;
+    }
+    CHECK(tc_stats_get(tc).skips > 400);
+    // 64 paths, and what they have in common with others: without an end it would be 20 times SMALL.
+    CHECK(most > SMALL / 4 * 3 && most < SMALL * 4 && warned == 1);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_fn_free(f);
+    CHECK_EQ(tc->recorder.recorded, 0);
+    tc_close(tc);
+}

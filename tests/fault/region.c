@@ -6,6 +6,8 @@
 #include "harness.h"
 
 #include <dirent.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -253,5 +255,100 @@ TEST(sixteen_processes_on_one_folder) {
         CHECK(waitpid(child[i], &status, 0) == child[i] && status == 0);
     tc_stats s = check_run("cc", cache);
     CHECK(s.compiles == 0 && s.disk_hits > 0);
+    test_folder_remove(folder);
+}
+
+// ---- limits of the process, and threads that are cancelled ----
+
+// No file may be written, not even one of memory: the interpreter gives the results.
+TEST(no_file_may_grow) {
+    struct rlimit limit;
+    char cache[200];
+    make_folder();
+    strcpy(cache, in_folder("cache"));
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    tc_stats s = check_run("cc", cache);
+    CHECK(s.fallbacks > 0);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    test_folder_remove(folder);
+}
+
+static void *compile_there(void *child) {
+    static float got[COUNT];
+    int old;
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
+    (void)run((tc_ctx *)child, 0.5f, got);
+    for (;;) pause();
+    return NULL;
+}
+
+static double tanh_of(tc_ctx *tc) {
+    double x = 0;
+    tc_scope_begin(tc);
+    tc_tensor t = tc_full(tc, TC_DIMS(N), 0.25, TC_F32);
+    tc_trace_begin(tc, "tanh");
+    tc_tensor y = tc_tanh(t);
+    if (!tc_trace_end(tc)) x = tc_item(tc_select(y, 0, 5));
+    tc_scope_end(tc);
+    return x;
+}
+
+// Is cancelled at the first place where that may be: where its kernel is looked for on disk.
+static void *load_there(void *child) {
+    static float got[COUNT];
+    (void)run((tc_ctx *)child, 0.5f, got);
+    pthread_cancel(pthread_self());
+    (void)tanh_of((tc_ctx *)child);
+    pthread_testcancel();
+    return NULL;
+}
+
+TEST(a_thread_cancelled_at_the_disk_stops_nobody) {
+    char cache[200];
+    pthread_t thread;
+    void *end;
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    strcpy(cache, in_folder("cache"));
+    tc_ctx *tc = open_with("cc", cache);
+    CHECK_NEAR(tanh_of(tc), tanh(0.25), 1e-6);
+    tc_close(tc);
+    tc = open_with("cc", cache);
+    tc_ctx *child = tc_open_shared(tc);
+    CHECK(!pthread_create(&thread, NULL, load_there, child));
+    CHECK(!pthread_join(thread, &end) && end == PTHREAD_CANCELED);
+    CHECK_NEAR(tanh_of(tc), tanh(0.25), 1e-6);
+    CHECK(tc_stats_get(tc).fallbacks == 0 && tc_stats_get(tc).compiles == 0);
+    tc_close(child);
+    tc_close(tc);
+    test_folder_remove(folder);
+}
+
+// A thread is cancelled while it compiles, at any moment: what it was at is done, and the others of
+// its family neither wait for ever nor lack anything.
+TEST(a_cancelled_thread_stops_nobody) {
+    static float got[COUNT];
+    char cache[200];
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    strcpy(cache, in_folder("cache"));
+    for (int i = 0; i < 24; i++) {
+        pthread_t thread;
+        void *end;
+        tc_ctx *tc = open_with("cc", i & 1 ? cache : "/dev/null");
+        tc_ctx *child = tc_open_shared(tc);
+        CHECK(!pthread_create(&thread, NULL, compile_there, child));
+        usleep((useconds_t)(i * i) * 150);
+        CHECK(!pthread_cancel(thread));
+        CHECK(run(tc, 0.5f, got));
+        CHECK_BYTES(got, expected(0.5f), sizeof got);
+        CHECK(!pthread_join(thread, &end) && end == PTHREAD_CANCELED);
+        tc_close(child);
+        CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+        tc_close(tc);
+    }
     test_folder_remove(folder);
 }

@@ -768,10 +768,9 @@ TEST(threads_tune_together) {
 static long left; // allocations until one fails; below 0: none does
 
 static void *failing(void *user, void *p, size_t before, size_t after) {
-    (void)user, (void)before;
-    if (!after) return free(p), (void *)NULL;
-    if (left >= 0 && left-- == 0) return NULL;
-    return realloc(p, after);
+    (void)user;
+    if (after && left >= 0 && left-- == 0) return NULL;
+    return checked_realloc(p, before, after);
 }
 
 // Wherever measuring runs out of memory, the region works, or says so.

@@ -750,6 +750,34 @@ TEST(listing) {
     tc_close(tc);
 }
 
+// Those of a device, where there is none: an error, and nothing is computed in their name.
+TEST(backends_of_a_device_need_one) {
+    static const char *const names[] = {"cuda", "cudagraphs"};
+    for (int k = 0; k < 4; k++) {
+        tc_config config = tc_config_default();
+        const char *name = names[k % 2];
+        if (k < 2) config.backend = name; // of the context; else of the region
+        tc_ctx *tc = tc_open(&config);
+        tc_options o = tc_options_default();
+        if (k >= 2) o.backend = name;
+        REQUIRE(tc);
+        CHECK(!tc_compile(tc, blend, NULL, 0, &o));
+        CHECK_EQ(tc_error(tc), TC_E_DEVICE);
+        CHECK(strstr(tc_error_text(tc), "tc_compile") && strstr(tc_error_text(tc), name) &&
+              strstr(tc_error_text(tc), "tc_cuda_open"));
+        tc_error_clear(tc);
+        CHECK_EQ(tc_trace_begin_with(tc, "there", &o), TC_E_DEVICE);
+        CHECK(strstr(tc_error_text(tc), "tc_trace_begin"));
+        CHECK_EQ(tc_error_line(tc), __LINE__ - 2);
+        tc_error_clear(tc);
+        (void)tc_trace_end(tc);
+        o.backend = "cpu";
+        tc_fn *f = tc_compile(tc, blend, NULL, 0, &o);
+        CHECK(f);
+        tc_close(tc);
+    }
+}
+
 TEST(unknown_backends_and_modes) {
     tc_ctx *tc = open_loops();
     tc_options o = on("nosuch");
@@ -983,12 +1011,10 @@ TEST(eager_has_a_kernel_for_each_op) {
 static int left = -1; // allocations until they fail; -1 = never
 
 static void *limited(void *user, void *p, size_t old, size_t size) {
-    (void)user, (void)old;
+    (void)user;
     if (size && left == 0) return NULL;
     if (size && left > 0) left--;
-    if (size) return realloc(p, size);
-    free(p);
-    return NULL;
+    return checked_realloc(p, old, size);
 }
 
 static tc_status text_of(void *user, const tc_graph *g, void **state, const char **why) {
@@ -1031,6 +1057,7 @@ TEST(out_of_memory) {
         }
         int ended = left == 0;
         left = -1;
+        tc_error_clear(tc); // until then what was to be written is not read
         if (s) CHECK(ended && (s == TC_E_NOMEM || s == TC_E_COMPILER));
         CHECK_EQ(at(x, 2), want);
         CHECK_EQ(at(wide, 4), 1);

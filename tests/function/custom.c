@@ -915,10 +915,11 @@ BOTH(a_function_must_not_use_the_context) {
             t = tc_custom(tc, op, &t, 1);
             double first = tc_item(tc_select(tc_select(t, 0, 0), 0, 0));
             y = tc_add_s(tc_sub_s(t, 1), 1);
-            END();
+            tc_status s = tc_trace_end(tc);
             CHECK_EQ(first, want[0]);
             EXPECT(y, want, N);
             if (visit && k) continue; // the second visit asks no shape
+            CHECK_EQ(s, TC_E_STATE);
             ERROR(TC_E_STATE, "must not use the context");
         }
     }

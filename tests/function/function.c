@@ -253,6 +253,81 @@ BOTH(guard_captured_is_an_input) {
     }
 }
 
+// The calls that are recorded give what the body captures, as an input and as a destination: that
+// what it captures is no input shows in the calls after them.
+BOTH(guard_captured_was_the_input_first) {
+    step_user u;
+    memset(&u, 0, sizeof u);
+    u.rate = 1, u.layers = 1, u.weight = line(tc, N, 1, 0);
+    tc_fn *f = tc_compile(tc, step, &u, sizeof u, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 12; k++) {
+        CALL(f, k / 4 % 2 ? &x : &u.weight, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), k / 4 % 2 ? 6 : 2);
+    }
+    runs = 0;
+    CALL(f, &x, 1, &z, 1);
+    CALL(f, &u.weight, 1, &z, 1);
+    CHECK_EQ(runs, 0);
+}
+
+BOTH(guard_captured_was_the_destination_first) {
+    step_user u;
+    memset(&u, 0, sizeof u);
+    u.rate = 1, u.layers = 1, u.weight = line(tc, N, 1, 0);
+    tc_fn *f = tc_compile(tc, step, &u, sizeof u, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z = line(tc, N, 50, 0);
+    for (int k = 0; k < 5; k++) { // weight += x
+        CHECK_EQ(tc_call_into(f, &x, 1, &u.weight, 1), TC_OK);
+        CHECK_EQ(AT(u.weight, 5), 1 + 5 * (k + 1));
+    }
+    for (int k = 0; k < 5; k++) {
+        CHECK_EQ(tc_call_into(f, &x, 1, &z, 1), TC_OK);
+        CHECK_EQ(AT(z, 5), 31);
+    }
+}
+
+// Results that are inputs, or show them, into what the results before them are written to.
+static void leapfrog(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_sub(tc_mul_s(in[0], 3), in[1]);
+    out[1] = in[0];
+    out[2] = tc_flip(tc_reshape(in[1], TC_DIMS(N)), TC_DIMS(0));
+}
+
+BOTH(into_what_other_results_show) {
+    tc_tensor s[3];
+    double a = 2, b = 1;
+    s[0] = line(tc, N, a, 0), s[1] = line(tc, N, b, 0), s[2] = line(tc, N, 0, 0);
+    tc_fn *f = tc_compile(tc, leapfrog, NULL, 0, NULL);
+    for (int i = 0; i < 6; i++) {
+        double next = 3 * a - b, was = b;
+        b = a, a = next;
+        CHECK_EQ(tc_call_into(f, s, 2, s, 3), TC_OK);
+        CHECK_EQ(AT(s[0], 5), a);
+        CHECK_EQ(AT(s[1], 5), b);
+        CHECK_EQ(AT(s[2], 5), was);
+    }
+}
+
+// Whether it is skipped must not be seen: inputs are the caller's.
+static void frees_its_input(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul(in[0], in[1]);
+    tc_free(in[0]);
+}
+
+BOTH(a_body_may_not_free_its_input) {
+    tc_fn *f = tc_compile(tc, frees_its_input, NULL, 0, NULL);
+    tc_tensor in[2], z;
+    in[0] = in[1] = line(tc, N, 0, 1);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(tc_call(f, in, 2, &z, 1), TC_E_DEAD);
+        ERROR(TC_E_DEAD, "its body has freed in[0], which is its caller's");
+        CHECK_EQ(AT(in[0], 5), 5);
+    }
+}
+
 static int mode[3]; // reached by a pointer from the body
 
 static void by_mode(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -639,6 +714,86 @@ BOTH(a_function_that_calls_itself) {
     CHECK_EQ(tc_stats_get(tc).skips, 2);
 }
 
+// ---- calls without end ----
+
+static void twice_of(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul_s(in[0], 2);
+}
+
+typedef struct endless {
+    tc_fn *next;
+    int calls, in_region, by_host; // how often, and in what the call stands
+} endless;
+
+static tc_status calls_again(void *user, const tc_buffer *in, int n_in);
+
+static tc_ctx *endless_ctx;
+static int endless_bodies;
+
+static void without_end(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    endless *e = (endless *)user;
+    endless_bodies++;
+    out[0] = in[0];
+    if (e->in_region) tc_trace_begin(tc, "inside");
+    for (int i = 0; i < e->calls; i++) {
+        if (e->by_host)
+            (void)tc_host_call(tc, calls_again, e, in, 1);
+        else
+            (void)tc_call(e->next, in, 1, out, 1);
+    }
+    if (e->in_region) (void)tc_trace_end(tc);
+}
+
+static tc_status calls_again(void *user, const tc_buffer *in, int n_in) {
+    endless *e = (endless *)user;
+    (void)in, (void)n_in;
+    tc_tensor x = tc_ones(endless_ctx, TC_DIMS(N), TC_F32), y;
+    tc_status s = tc_call(e->next, &x, 1, &y, 1);
+    tc_free(x);
+    return s;
+}
+
+static tc_status host_without_end(void *user, const tc_buffer *in, int n_in) {
+    (void)in, (void)n_in;
+    return tc_host_call((tc_ctx *)user, host_without_end, user, NULL, 0);
+}
+
+// An error that names the function and the limit, and not one call more on the way back; then all is as
+// before.
+static void ends(tc_ctx *tc, tc_fn *f, const char *name) {
+    tc_tensor x = line(tc, N, 0, 1), y;
+    endless_bodies = 0;
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_E_STATE);
+    CHECK(!y.id);
+    CHECK(strstr(tc_error_text(tc), name) || FAIL("%s", tc_error_text(tc)));
+    ERROR(TC_E_STATE, "nested 64 deep");
+    CHECK(endless_bodies > 8 && endless_bodies <= 64);
+    tc_fn *other = tc_compile(tc, twice_of, NULL, 0, NULL);
+    CALL(other, &x, 1, &y, 1);
+    CHECK_EQ(AT(y, 3), 6);
+    tc_free(x), tc_free(y);
+}
+
+BOTH(calls_without_end) {
+    endless_ctx = tc;
+    for (int k = 0; k < 12; k++) {
+        endless one = {NULL, 1 + k % 2, k / 2 % 2, 0}, two = one;
+        tc_fn *f = tc_compile_at(tc, without_end, &one, 0, NULL, "one", "test.c", 1);
+        tc_fn *g = tc_compile_at(tc, without_end, &two, 0, NULL, "two", "test.c", 2);
+        one.by_host = k / 4 == 1;
+        one.next = k / 4 == 2 ? g : f, two.next = f;
+        ends(tc, f, k / 4 == 1 ? "" : k / 4 == 2 ? "function \"" : "function \"one\"");
+        tc_fn_free(f), tc_fn_free(g);
+    }
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    endless one = {NULL, 2, 0, 0};
+    one.next = tc_compile_at(tc, without_end, &one, 0, NULL, "one", "test.c", 1);
+    ends(tc, one.next, "function \"one\"");
+    CHECK_EQ(tc_host_call(tc, host_without_end, tc, NULL, 0), TC_E_STATE);
+    ERROR(TC_E_STATE, "nested 64 deep");
+}
+
 static void scaled(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc;
     out[0] = tc_mul_s(in[0], *(const double *)user);
@@ -941,7 +1096,7 @@ BOTH(a_body_with_one_half) {
         if (what == 4) CHECK_EQ(tc_disable_end(tc), TC_OK);
         CHECK(tc_is_compiling(tc));
         z = tc_add_s(z, 1);
-        END();
+        CHECK(tc_trace_end(tc) != TC_OK); // of a call in it; all else has run
         CHECK_EQ(AT(z, 2), 7);
         tc_error_clear(tc);
         tc_fn_free(f);

@@ -245,10 +245,23 @@ static int shows_passes_off(tc_ctx *tc, const tc_options *o) {
     return strstr(tc_explain(tc), "= neg ") != NULL;
 }
 
-static int shows_baseline(tc_ctx *tc, const tc_options *o) {
+// The interpreter, what is printed and what the compiler may use: all of it, or nothing.
+static int shows_isa(tc_ctx *tc, const tc_options *o) {
     (void)o;
-    if (tc__emit_of(tc__cpu_of(tc)) == TC__EMIT_PLAIN) return NOT_HERE;
-    return tc->target == TC__EMIT_PLAIN;
+    if (tc__isa_best(tc__cpu_features()) == &tc__isa_scalar) return NOT_HERE;
+    int capped = tc__cpu_of(tc) == 0;
+    CHECK_EQ(tc__isa_best(tc__cpu_of(tc)) == &tc__isa_scalar, capped);
+    CHECK_EQ(tc->target == TC__EMIT_PLAIN, capped || !TC__X86);
+#if TC__JIT
+    CHECK_EQ(tc->kernels->library->cpu == 0, capped || !TC__X86);
+#endif
+    return capped;
+}
+
+static int shows_memory_mb(tc_ctx *tc, const tc_options *o) {
+    (void)o;
+    return tc->recordings_limit == (size_t)30 << 20 && tc->programs_limit == (size_t)60
+                                                                                 << 20;
 }
 
 #if TC__JIT
@@ -303,7 +316,8 @@ SET(logs, c->logs = "graph")
 SET(no_disk_cache, c->no_disk_cache = 1)
 SET(no_fusion, c->no_fusion = 1)
 SET(passes_off, c->passes_off = "all")
-SET(baseline, c->baseline = 1)
+SET(isa, c->isa = "baseline")
+SET(memory_mb, c->memory_mb = 90)
 #if TC__JIT
 SET(compile_threads, c->compile_threads = 2)
 SET(compile_ms, c->compile_ms = 12345)
@@ -332,7 +346,8 @@ static const row rows[] = {
     {"no_disk_cache", 0, "1", "0", shows_no_disk_cache, set_no_disk_cache, 1},
     {"no_fusion", 0, "1", "0", shows_no_fusion, set_no_fusion, 0},
     {"passes_off", 0, "all", "split", shows_passes_off, set_passes_off, 0},
-    {"baseline", 0, "1", "0", shows_baseline, set_baseline, 0},
+    {"isa", 0, "baseline", "native", shows_isa, set_isa, 0},
+    {"memory_mb", 0, "90", "30", shows_memory_mb, set_memory_mb, 0},
 #if TC__JIT
     {"compile_threads", 0, "2", "1", shows_compile_threads, set_compile_threads, 0},
     {"compile_ms", 0, "12345", "10", shows_compile_ms, set_compile_ms, 0},

@@ -146,7 +146,9 @@ BOTH(random_sequences) {
             tc_free(x);
         }
         uint64_t made = tc_stats_get(tc).programs - before;
-        if (made > PROGRAMS) FAIL("%s: %d programs", bodies[b].name, (int)made);
+        // What is one row or column is row-major already: tc_contiguous gives another path.
+        if (made > PROGRAMS + 8 * (bodies[b].run == turned))
+            FAIL("%s: %d programs", bodies[b].name, (int)made);
     }
 }
 
@@ -190,6 +192,7 @@ BOTH(bounds_of_a_mark) {
     CHECK_EQ(tc_mark_dynamic(x, 2, 0, 0), TC_E_DIM);
     tc_error_clear(tc);
     CHECK_EQ(tc_mark_static(tc_null(), 0), TC_E_NULL);
+    tc_error_clear(tc);
     tc_trace_begin(tc, "inside");
     tc_tensor y = tc_neg(x);
     CHECK_EQ(tc_mark_static(y, 0), TC_E_ARG);

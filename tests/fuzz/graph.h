@@ -68,16 +68,16 @@ static int chance(rng *g, int percent) { return below(g, 100) < percent; }
 static const struct {
     int op, weight;
 } op_weights[] = {
-    {C_UNARY, 22},  {C_BINARY, 30},  {C_SCALAR, 10},   {C_REDUCE, 14},    {C_ALONG, 6},
-    {C_FMA, 2},     {C_WHERE, 4},    {C_CLAMP, 2},     {C_CAST, 5},       {C_MASKED, 2},
-    {C_RESHAPE, 5}, {C_PERMUTE, 6},  {C_EXPAND, 4},    {C_SLICE, 6},      {C_SELECT, 2},
-    {C_FLIP, 2},    {C_ROLL, 2},     {C_PAD, 4},       {C_CAT, 4},        {C_STACK, 2},
-    {C_UNFOLD, 2},  {C_TILE, 1},     {C_REPEAT, 1},    {C_UNSQUEEZE, 2},  {C_SQUEEZE, 1},
-    {C_FLATTEN, 1}, {C_TRIANGLE, 1}, {C_MATMUL, 5},    {C_LINEAR, 1},     {C_TAKE, 3},
-    {C_GATHER, 3},  {C_ONE_HOT, 1},  {C_VAR, 1},       {C_LAYER_NORM, 2}, {C_FULL, 1},
-    {C_ARANGE, 1},  {C_RAND, 1},     {C_IN_TENSOR, 5}, {C_IN_SCALAR, 3},  {C_IN_UNARY, 2},
-    {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},    {C_CUSTOM, 3},     {C_ROWS, 4},
-    {C_SCATTER, 2},
+    {C_UNARY, 22},   {C_BINARY, 30}, {C_SCALAR, 10},  {C_REDUCE, 14},   {C_ALONG, 6},
+    {C_FMA, 2},      {C_WHERE, 4},   {C_CLAMP, 2},    {C_CAST, 5},      {C_MASKED, 2},
+    {C_RESHAPE, 5},  {C_PERMUTE, 6}, {C_EXPAND, 4},   {C_SLICE, 6},     {C_SELECT, 2},
+    {C_FLIP, 2},     {C_ROLL, 2},    {C_PAD, 5},      {C_RESIZE, 2},    {C_CAT, 4},
+    {C_STACK, 2},    {C_UNFOLD, 2},  {C_TILE, 1},     {C_REPEAT, 1},    {C_UNSQUEEZE, 2},
+    {C_SQUEEZE, 1},  {C_FLATTEN, 1}, {C_TRIANGLE, 1}, {C_MATMUL, 5},    {C_LINEAR, 1},
+    {C_TAKE, 3},     {C_GATHER, 3},  {C_ONE_HOT, 1},  {C_VAR, 1},       {C_LAYER_NORM, 2},
+    {C_FULL, 1},     {C_ARANGE, 1},  {C_RAND, 1},     {C_IN_TENSOR, 5}, {C_IN_SCALAR, 3},
+    {C_IN_UNARY, 2}, {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},    {C_CUSTOM, 3},
+    {C_ROWS, 4},     {C_SCATTER, 2},
 };
 
 static int random_op(rng *g) {
@@ -120,8 +120,8 @@ static void random_input(program *p, rng *g, const int64_t *pool, int number) {
 }
 
 static void random_program(program *p, uint64_t seed) {
-    static const int64_t sizes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9, 13, 15, 16, 17,
-                                    24, 31, 32, 33, 40, 63, 64, 65, 3, 4,  5,  8,  0};
+    static const int64_t sizes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9, 13, 15, 16,  17,
+                                    24, 31, 32, 33, 40, 63, 64, 65, 3, 4,  97, 130, 0};
     rng gen = {mix(seed)}, *g = &gen;
     int64_t pool[3];
     memset(p, 0, sizeof *p);
@@ -503,7 +503,25 @@ static int do_pad(graph *g, const ins *s, int a) {
         n *= g->v[a].d.size[i] + o.d.size[i] + o.e.size[i];
     }
     o.s[0] = is_float(g, a) ? 0.25 * (double)(s->r[3] % 9) - 1 : (double)(s->r[3] % 2);
+    o.fn = s->r[4] % 2 ? 1 + (int)(s->r[5] % 3) : 0;
+    for (int i = 0; i < o.d.rank; i++) // no mode has more to give than a dimension of 5
+        if (g->v[a].d.size[i] < 5 && (o.d.size[i] || o.e.size[i])) o.fn = 0;
     return n <= g->limit ? emit_view(g, &o, 0) : a;
+}
+
+static int do_resize(graph *g, const ins *s, int a) {
+    call o = new_call(C_RESIZE, (int)(s->r[0] % 3), 1, a, 0, 0);
+    int64_t n = 1;
+    for (int i = 0; i < g->v[a].d.rank; i++)
+        if (!g->v[a].d.size[i]) return a;
+    o.d.rank = g->v[a].d.rank < 2 ? g->v[a].d.rank : 1 + (int)(s->r[1] % 2);
+    if (g->v[a].dtype == TC_BOOL) o.fn = TC_NEAREST;
+    for (int i = 0; i < o.d.rank; i++) o.d.size[i] = 1 + (int64_t)(s->r[2 + i] % 12);
+    for (int i = 0; i < g->v[a].d.rank; i++) {
+        int k = i - (g->v[a].d.rank - o.d.rank);
+        n *= k < 0 ? g->v[a].d.size[i] : o.d.size[k];
+    }
+    return n <= g->limit ? emit(g, &o) : a;
 }
 
 static int do_join(graph *g, const ins *s, int a, int b) {
@@ -842,6 +860,7 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
         o.s[0] = (double)(s->r[1] % 5);
         return emit(g, &o);
     case C_PAD: return do_pad(g, s, a);
+    case C_RESIZE: return do_resize(g, s, a);
     case C_CAT:
     case C_STACK: return do_join(g, s, a, b);
     case C_MATMUL: return do_matmul(g, s, a, b);

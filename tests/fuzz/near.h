@@ -94,7 +94,7 @@ static int is_of_floats(const call *o) {
                        : o->kind == C_ALONG ? along_ops[o->fn].name
                        : o->kind == C_UNARY ? unary_ops[o->fn].name
                                             : "";
-    return o->kind == C_VAR || o->kind == C_LAYER_NORM ||
+    return o->kind == C_VAR || o->kind == C_LAYER_NORM || (o->kind == C_RESIZE && o->fn) ||
            is_named(name, names, COUNT(names));
 }
 

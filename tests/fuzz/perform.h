@@ -75,19 +75,19 @@ static const struct {
     double low, high;   // of both operands
     double low2, high2; // of the second, tighter; equal = as above
 } binary_ops[] = {
-    {F(add), NUMBER, -1e6, 1e6, 0, 0},
+    {F(add), ANY, -1e6, 1e6, 0, 0},
     {F(sub), NUMBER, -1e6, 1e6, 0, 0},
-    {F(mul), NUMBER, -1e3, 1e3, 0, 0},
-    {F(add), NUMBER, -1e6, 1e6, 0, 0},
-    {F(mul), NUMBER, -1e3, 1e3, 0, 0},
+    {F(mul), ANY, -1e3, 1e3, 0, 0},
+    {F(add), ANY, -1e6, 1e6, 0, 0},
+    {F(mul), ANY, -1e3, 1e3, 0, 0},
     {F(div), ANY, -1e6, 1e6, 0.1, 1e6},
     {F(floor_divide), NUMBER, -1e6, 1e6, 0.1, 1e6},
     {F(remainder), NUMBER, -1e6, 1e6, 0.1, 1e6},
     {F(fmod), NUMBER, -1e6, 1e6, 0.1, 1e6},
     {F(pow), NUMBER, 0.1, 8, -3, 3},
     {F(atan2), ANY, -1e6, 1e6, 0, 0},
-    {F(maximum), NUMBER, -1e30, 1e30, 0, 0},
-    {F(minimum), NUMBER, -1e30, 1e30, 0, 0},
+    {F(maximum), ANY, -1e30, 1e30, 0, 0},
+    {F(minimum), ANY, -1e30, 1e30, 0, 0},
     {F(eq), ANY, -1e30, 1e30, 0, 0},
     {F(ne), ANY, -1e30, 1e30, 0, 0},
     {F(lt), ANY, -1e30, 1e30, 0, 0},
@@ -188,7 +188,8 @@ typedef enum call_kind {
     C_SELECT,
     C_FLIP,
     C_ROLL,
-    C_PAD,
+    C_PAD,    // 0: with a number, else a mode of tc_pad_with
+    C_RESIZE, // a mode of tc_interpolate
     C_CAT,
     C_STACK,
     C_UNFOLD,
@@ -374,7 +375,25 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         DO(tc_roll_at(V(0), o->a[0], (int)o->a[1], SITE), "tc_roll(v%d, %lld, %d)", in,
            (long long)o->a[0], (int)o->a[1]);
         break;
+    case C_RESIZE:
+        if (f) {
+            fprintf(f, "tc_interpolate(v%d, ", in);
+            print_dims(f, o->d);
+            fprintf(f, ", (tc_interpolation)%d)", o->fn);
+        }
+        if (tc) r = tc_interpolate_at(V(0), o->d, (tc_interpolation)o->fn, SITE);
+        break;
     case C_PAD:
+        if (f && o->fn) {
+            fprintf(f, "tc_pad_with(v%d, ", in);
+            print_dims(f, o->d);
+            fprintf(f, ", ");
+            print_dims(f, o->e);
+            fprintf(f, ", (tc_pad_mode)%d)", o->fn - 1);
+        }
+        if (tc && o->fn)
+            r = tc_pad_with_at(V(0), o->d, o->e, (tc_pad_mode)(o->fn - 1), SITE);
+        if (o->fn) break;
         if (f) {
             fprintf(f, "tc_pad(v%d, ", in);
             print_dims(f, o->d);

@@ -62,6 +62,37 @@ static void run_log_softmax(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// The logits of the targets are taken where they are: nothing of the logits' size is written.
+static void run_cross_entropy(tc_ctx *c) {
+    static const int64_t target[64] = {7, 1, 767};
+    tc_tensor x = random_of(c, TC_DIMS(64, 768));
+    tc_tensor y = tc_from_data(c, target, TC_DIMS(64), TC_I64);
+    tc_trace_begin(c, "golden");
+    tc_cross_entropy(x, y);
+    tc_trace_end(c);
+}
+
+// Four elements share what Philox gives for one of them.
+static void run_dropout_norm(tc_ctx *c) {
+    tc_tensor x = tc_cast(random_of(c, TC_DIMS(64, 1024)), TC_BF16);
+    tc_tensor y = tc_cast(random_of(c, TC_DIMS(64, 1024)), TC_BF16);
+    tc_tensor w = tc_cast(random_of(c, TC_DIMS(1024)), TC_BF16);
+    tc_tensor b = tc_cast(random_of(c, TC_DIMS(1024)), TC_BF16);
+    tc_trace_begin(c, "golden");
+    tc_layer_norm(tc_add(tc_dropout(x, 0.1), y), w, b, 1e-5);
+    tc_trace_end(c);
+}
+
+// Rows are copied: the index is looked at once for each.
+static void run_embedding(tc_ctx *c) {
+    static const int64_t at[64] = {5, 0, 99};
+    tc_tensor w = random_of(c, TC_DIMS(100, 768));
+    tc_tensor i = tc_from_data(c, at, TC_DIMS(64), TC_I64);
+    tc_trace_begin(c, "golden");
+    tc_embedding(w, i);
+    tc_trace_end(c);
+}
+
 static void run_layer_norm(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768)),
               b = random_of(c, TC_DIMS(768));
@@ -195,6 +226,35 @@ static void run_stencil(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// The inside of an image, changed, and its edges, as they are.
+static void run_border(tc_ctx *c) {
+    enum { H = 512, W = 768 };
+    tc_tensor x = random_of(c, TC_DIMS(H, W));
+    tc_trace_begin(c, "golden");
+    tc_tensor middle = tc_narrow(x, 0, 1, H - 2);
+    tc_tensor left = tc_narrow(middle, 1, 0, W - 2), right = tc_narrow(middle, 1, 2, W - 2);
+    tc_tensor row[3] = {tc_narrow(middle, 1, 0, 1), tc_sub(right, left),
+                        tc_narrow(middle, 1, W - 1, 1)};
+    tc_tensor all[3] = {tc_narrow(x, 0, 0, 1), tc_cat(row, 3, 1),
+                        tc_narrow(x, 0, H - 1, 1)};
+    tc_cat(all, 3, 0);
+    tc_trace_end(c);
+}
+
+// Rotary embedding: halves of heads turned by the position, and put together again.
+static void run_rotary(tc_ctx *c) {
+    enum { TOKENS = 2048, HALF = 64 };
+    tc_tensor x = tc_zeros(c, TC_DIMS(4, 16, TOKENS, 2 * HALF), TC_BF16);
+    tc_tensor cosines = tc_zeros(c, TC_DIMS(TOKENS, HALF), TC_BF16);
+    tc_tensor sines = tc_zeros(c, TC_DIMS(TOKENS, HALF), TC_BF16);
+    tc_trace_begin(c, "golden");
+    tc_tensor a = tc_narrow(x, -1, 0, HALF), b = tc_narrow(x, -1, HALF, HALF);
+    tc_cat((tc_tensor[]){tc_sub(tc_mul(a, cosines), tc_mul(b, sines)),
+                         tc_add(tc_mul(b, cosines), tc_mul(a, sines))},
+           2, -1);
+    tc_trace_end(c);
+}
+
 // A step of AdamW over f32 and bf16 parameters: two of equal sizes are one kernel of a program, and two
 // tensors of a list.
 static void run_lists(tc_ctx *c) {
@@ -227,6 +287,9 @@ static const golden goldens[] = {
     {"softmax_bf16", 1, WITH_SOURCE | WITH_CUDA, run_softmax_bf16},
     {"narrow", 1, WITH_SOURCE | WITH_CUDA, run_narrow},
     {"log_softmax", 1, 0, run_log_softmax},
+    {"cross_entropy", 2, WITH_CUDA, run_cross_entropy},
+    {"dropout_norm", 1, WITH_CUDA, run_dropout_norm},
+    {"embedding", 1, WITH_SOURCE | WITH_CUDA, run_embedding},
     {"layer_norm", 1, WITH_SOURCE, run_layer_norm},
     {"rms_norm", 1, 0, run_rms_norm},
     {"entropy", 1, 0, run_entropy},
@@ -240,6 +303,8 @@ static const golden goldens[] = {
     {"opaque", 12, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
     {"stencil", 1, WITH_CUDA, run_stencil},
+    {"border", 1, WITH_SOURCE | WITH_CUDA, run_border},
+    {"rotary", 1, WITH_SOURCE | WITH_CUDA, run_rotary},
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
@@ -419,7 +484,7 @@ static void check_golden(const char *name) {
     REQUIRE(g != NULL);
     tc_config config = tc_config_default();
     config.backend = "aot_eager", config.threads = 1;
-    config.baseline = 1; // the text does not depend on the CPU
+    config.isa = "baseline"; // the text does not depend on the CPU
     tc_ctx *c = tc_open(&config);
     tc__text t, input;
     tc__text_init(&t, c), tc__text_init(&input, c);
@@ -443,6 +508,9 @@ GOLDEN(softmax)
 GOLDEN(softmax_bf16)
 GOLDEN(narrow)
 GOLDEN(log_softmax)
+GOLDEN(cross_entropy)
+GOLDEN(dropout_norm)
+GOLDEN(embedding)
 GOLDEN(layer_norm)
 GOLDEN(rms_norm)
 GOLDEN(entropy)
@@ -456,6 +524,8 @@ GOLDEN(readers)
 GOLDEN(opaque)
 GOLDEN(lists)
 GOLDEN(stencil)
+GOLDEN(border)
+GOLDEN(rotary)
 GOLDEN(fold)
 GOLDEN(rules)
 GOLDEN(widen)

@@ -201,8 +201,8 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //       %9 = load in0[100000 * r + c]  f32
 //       %10 = sub %9 %6  f32
 //       %11 = exp %10  f32
-//       store row0[c] %11  f32
 //       acc1 add= %11  f32
+//       store row0[c] %11  f32
 //     end
 //     %15 = combine acc1  f32
 //     for c in 0..100000 vector

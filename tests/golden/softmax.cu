@@ -178,8 +178,8 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //       %9 = load in0[768 * r + c]  f32
 //       %10 = sub %9 %6  f32
 //       %11 = exp %10  f32
-//       store row0[c] %11  f32
 //       acc1 add= %11  f32
+//       store row0[c] %11  f32
 //     end
 //     %15 = combine acc1  f32
 //     %16 = reciprocal %15  f32
@@ -220,8 +220,8 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
             const float t9 = v3[u].at[l];
             const float t10 = TC_SUB_f32(t9, t6);
             const float t11 = tc_exp_shifted(t10);
-            row0[u].at[l] = t11;
             sum1[l] = tc_acc_add_f32(sum1[l], t11);
+            row0[u].at[l] = t11;
         }
     }
     const float t15 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));

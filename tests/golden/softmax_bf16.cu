@@ -190,8 +190,8 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //       %11 = cast %10  f32
 //       %12 = sub %11 %7  f32
 //       %13 = exp %12  f32
-//       store row0[c] %13  f32
 //       acc1 add= %13  f32
+//       store row0[c] %13  f32
 //     end
 //     %17 = combine acc1  f32
 //     %18 = reciprocal %17  f32
@@ -235,8 +235,8 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
             const float t11 = t10;
             const float t12 = TC_SUB_f32(t11, t7);
             const float t13 = tc_exp_half(t12);
-            row0[u].at[l] = t13;
             sum1[l] = tc_acc_add_f32(sum1[l], t13);
+            row0[u].at[l] = t13;
         }
     }
     const float t17 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));

@@ -97,6 +97,7 @@ template <class T, int V> TC_FN void TC_N(unpack)(T *to, const tc_pack<T, V> &v)
 //   for r in 0..1080 worker
 //     %1 = const -4  f32
 //     for c in 0..1920 vector
+//       inside [c - 1] [1918] [r - 1] [1078]
 //       %3 = load in0[1920 * r + c - 1920][r - 1][1080]  f32
 //       %4 = load in0[1920 * r + c - 1][c - 1][1920]  f32
 //       %5 = add %3 %4  f32

@@ -112,11 +112,12 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         const int i = y;
         const int r = r0 + i, c = c0 + x;
         if (r < 1000 && c < 768) {
+            const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + c]);
             tc_pack<float, 4> o5;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
                 const float t2 = tile2[x + l][i];
-                const float t3 = in1[768 * r + c + l];
+                const float t3 = v3.at[l];
                 const float t4 = TC_ADD_f32(t2, t3);
                 o5.at[l] = t4;
             }

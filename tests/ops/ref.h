@@ -305,6 +305,7 @@ FLOAT1(trunc_f, m_trunc(a))
 // Which dtypes an op takes and gives.
 typedef enum rule {
     NUMBERS,  // integers and floats, computed and given in the common dtype
+    TRUTHS,   // the same, and bools: what is not 0 is true
     FLOATING, // everything; integers and bool as f32
     COMPARES, // everything, in the common dtype; gives bool
     LOGIC,    // everything, as truth; gives bool
@@ -323,17 +324,17 @@ typedef struct ref_op {
 } ref_op;
 
 static const ref_op refs[] = {
-    {"add", 2, NUMBERS, add_f, add_i, 0},
+    {"add", 2, TRUTHS, add_f, add_i, 0},
     {"sub", 2, NUMBERS, sub_f, sub_i, 0},
-    {"mul", 2, NUMBERS, mul_f, mul_i, 0},
+    {"mul", 2, TRUTHS, mul_f, mul_i, 0},
     {"div", 2, FLOATING, div_f, NULL, 0},
     {"floor_divide", 2, NUMBERS, floor_divide_f, floor_divide_i, 0},
     {"remainder", 2, NUMBERS, remainder_f, remainder_i, 0},
     {"fmod", 2, NUMBERS, fmod_f, fmod_i, 0},
     {"pow", 2, NUMBERS, pow_f, pow_i, 4},
     {"atan2", 2, FLOATING, atan2_f, NULL, 4},
-    {"maximum", 2, NUMBERS, maximum_f, maximum_i, 0},
-    {"minimum", 2, NUMBERS, minimum_f, minimum_i, 0},
+    {"maximum", 2, TRUTHS, maximum_f, maximum_i, 0},
+    {"minimum", 2, TRUTHS, minimum_f, minimum_i, 0},
     {"fma", 3, FLOATING, fma_f, NULL, 0},
     {"eq", 2, COMPARES, eq_, eq_, 0},
     {"ne", 2, COMPARES, ne_, ne_, 0},

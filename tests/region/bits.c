@@ -400,7 +400,7 @@ static void check_config(const tc_config *config) {
     inputs of_ref = make_inputs(ref), in = make_inputs(tc);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
         results a, b;
-        if (config->baseline && regions[i].slow) continue;
+        if (tc->target == TC__EMIT_PLAIN && compiled && regions[i].slow) continue;
         run_region(ref, &of_ref, i, &a);
         run_region(tc, &in, i, &b);
         compare(regions[i].name, &a, &b);
@@ -414,26 +414,29 @@ static void check_config(const tc_config *config) {
 
 static const char no_sanitizer[] = "kernels have no sanitizer in them; gcc ran";
 
-static void check_compiler(const char *cc, int threads, int baseline) {
+static const char for_all[] = "of ./build.sh test all";
+
+static void check_compiler(const char *cc, int threads, const char *isa) {
     char line[200], why[100];
-    if (TEST_SANITIZED && (baseline || strcmp(cc, "gcc"))) SKIP(no_sanitizer);
+    if (!test_all() && (isa || strcmp(cc, "gcc"))) SKIP(for_all);
+    if (TEST_SANITIZED && (isa || strcmp(cc, "gcc"))) SKIP(no_sanitizer);
     tc_config config = config_of("cpu", cc, threads);
     snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", cc);
     snprintf(why, sizeof why, "no %s", cc);
     if (system(line)) SKIP(why);
-    config.baseline = baseline;
+    config.isa = isa;
     check_config(&config);
 }
 
 // Two threads of the same compiler come last: they find the kernels in the cache.
-TEST(gcc) { check_compiler("gcc", 1, 0); }
-TEST(gcc_two_threads) { check_compiler("gcc", 2, 0); }
-TEST(gcc_oldest_cpu) { check_compiler("gcc", 1, 1); }
-TEST(gcc_oldest_cpu_two_threads) { check_compiler("gcc", 2, 1); }
-TEST(clang) { check_compiler("clang", 1, 0); }
-TEST(clang_two_threads) { check_compiler("clang", 2, 0); }
-TEST(clang_oldest_cpu) { check_compiler("clang", 1, 1); }
-TEST(clang_oldest_cpu_two_threads) { check_compiler("clang", 2, 1); }
+TEST(gcc) { check_compiler("gcc", 1, NULL); }
+TEST(gcc_two_threads) { check_compiler("gcc", 2, NULL); }
+TEST(gcc_oldest_cpu) { check_compiler("gcc", 1, "baseline"); }
+TEST(gcc_oldest_cpu_two_threads) { check_compiler("gcc", 2, "baseline"); }
+TEST(clang) { check_compiler("clang", 1, NULL); }
+TEST(clang_two_threads) { check_compiler("clang", 2, NULL); }
+TEST(clang_oldest_cpu) { check_compiler("clang", 1, "baseline"); }
+TEST(clang_oldest_cpu_two_threads) { check_compiler("clang", 2, "baseline"); }
 
 TEST(compiled_unfused) {
     if (TEST_SANITIZED) SKIP(no_sanitizer);
@@ -470,6 +473,12 @@ TEST(interpreted_without_passes) {
 
 static uint64_t seed;
 
+// What was chosen of each knob, and a region that has a kernel with that value; -1 = none seen.
+typedef struct coverage {
+    int used[TC__KNOBS][TC__KNOB_VALUES];
+    int region[TC__KNOBS][TC__KNOB_VALUES];
+} coverage;
+
 // The program at the end of the only path of the region that ran last.
 static tc__program *last_program(tc_ctx *tc) {
     tc__step *s = tc->recorder.region->root.next;
@@ -477,8 +486,29 @@ static tc__program *last_program(tc_ctx *tc) {
     return s ? (tc__program *)s->program : NULL;
 }
 
+static int news(const coverage *seen, const tc__tuning *t) {
+    int n = 0;
+    for (int k = 0; k < TC__KNOBS; k++) n += !seen->used[k][t->knob[k]];
+    return n;
+}
+
+// One of n tunings at random, of those with most values that were never chosen: so what is covered is what
+// the kernels have, not what was drawn.
+static const tc__tuning *draw(const coverage *seen, const tc__tuning *all, int n) {
+    int most = 0, alike = 0;
+    for (int i = 0; i < n; i++) {
+        int new_ones = news(seen, &all[i]);
+        if (new_ones > most) most = new_ones, alike = 0;
+        alike += new_ones == most;
+    }
+    int pick = (int)(bits() % (uint64_t)alike);
+    for (int i = 0; i < n; i++)
+        if (news(seen, &all[i]) == most && pick-- == 0) return &all[i];
+    return all;
+}
+
 // Makes believe that some tuning of each kernel was found to be the best.
-static void tune_at_random(tc_ctx *tc, tc__program *p, int *used) {
+static void tune_at_random(tc_ctx *tc, tc__program *p, int region, coverage *seen) {
     tc__desk *desk = &tc->kernels->desk;
     REQUIRE(tc__desk_ready(desk));
     for (size_t i = 0; i < p->launch.count; i++) {
@@ -492,11 +522,14 @@ static void tune_at_random(tc_ctx *tc, tc__program *p, int *used) {
         for (int stage = 0; stage < TC__STAGES; stage++) {
             int n =
                 tc__candidates(l->group, tc->target, (tc__tune_stage)stage, &c.tuning, all);
-            c.tuning = all[bits() % (uint64_t)n];
-            for (int k = 0; k < n; k++)
-                CHECK(tc__tuning_fits(l->group, tc->target, &all[k]));
+            for (int at = 0; at < n; at++) {
+                CHECK(tc__tuning_fits(l->group, tc->target, &all[at]));
+                for (int k = 0; k < TC__KNOBS; k++)
+                    seen->region[k][all[at].knob[k]] = region;
+            }
+            c.tuning = *draw(seen, all, n);
         }
-        for (int k = 0; k < TC__KNOBS; k++) used[k] += c.tuning.knob[k] > 0;
+        for (int k = 0; k < TC__KNOBS; k++) seen->used[k][c.tuning.knob[k]]++;
         tc__text_init(&key, tc);
         CHECK(tc__order_print(tc, &o, l, p->numerics) &&
               tc__choice_key(&key, desk, p, l, &o.text));
@@ -506,14 +539,15 @@ static void tune_at_random(tc_ctx *tc, tc__program *p, int *used) {
     }
 }
 
-static void run_tuned(tc_ctx *tc, const inputs *in, size_t which, results *r, int *used) {
+static void run_tuned(tc_ctx *tc, const inputs *in, size_t which, results *r,
+                      coverage *seen) {
     tc_options o = tc_options_default();
     o.backend = "aot_eager";
     run_region_with(tc, in, which, &o, r);
     free_results(r);
     uint64_t before = state;
     state += seed;
-    tune_at_random(tc, last_program(tc), used);
+    tune_at_random(tc, last_program(tc), (int)which, seen);
     state = before;
     CHECK_EQ(tc_reset(tc), TC_OK);
     o.backend = "cpu", o.mode = "max-autotune";
@@ -523,45 +557,67 @@ static void run_tuned(tc_ctx *tc, const inputs *in, size_t which, results *r, in
         CHECK_EQ(p->launch.at[i].tuned, TC__TUNED_KNOWN);
 }
 
+// A region that has a value which was never chosen; -1 = none.
+static int uncovered(const coverage *seen) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        for (int v = 0; v < TC__KNOB_VALUES; v++)
+            if (!seen->used[k][v] && seen->region[k][v] >= 0) return seen->region[k][v];
+    return -1;
+}
+
+// Every knob of the host has a kernel, but wider vectors where the target has none.
+static void check_covered(const coverage *seen, tc__emit target) {
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int chosen = 0, only_512 = k == TC__KNOB_LANES && target < TC__EMIT_AVX512;
+        for (int v = 1; v < TC__KNOB_VALUES; v++) chosen += seen->used[k][v];
+        if (!chosen && !only_512 && tc__knobs[k].stage != TC__STAGE_DEVICE)
+            FAIL("no kernel had a knob %s", tc__knobs[k].name);
+    }
+}
+
 // Of the oldest CPU's kernels, which take long to compile, some do.
-static int is_tuned(int (*make)(tc_ctx *, const inputs *, tc_tensor *), int baseline) {
-    return !baseline || make == softmaxes || make == network || make == products ||
+static int is_tuned(int (*make)(tc_ctx *, const inputs *, tc_tensor *), int capped) {
+    return !capped || make == softmaxes || make == network || make == products ||
            make == large;
 }
 
+static void check_tuned(tc_ctx *ref, const inputs *of_ref, tc_ctx *tc, const inputs *in,
+                        int which, coverage *seen) {
+    results a, b;
+    run_region(ref, of_ref, (size_t)which, &a);
+    run_tuned(tc, in, (size_t)which, &b, seen);
+    compare(regions[which].name, &a, &b);
+    free_results(&a), free_results(&b);
+}
+
 // No bit depends on how kernels are tuned.
-static void check_tunings(const char *cc, int baseline, uint64_t from) {
+static void check_tunings(const char *cc, const char *isa, uint64_t from) {
     char line[200], why[100];
     tc_config config = config_of("cpu", cc, 2), plain = config_of("aot_eager", NULL, 1);
-    int used[TC__KNOBS] = {0};
+    coverage seen;
+    memset(&seen.used, 0, sizeof seen.used), memset(&seen.region, -1, sizeof seen.region);
     if (TEST_SANITIZED && from > 1) SKIP(no_sanitizer);
+    if (!test_all() && from > 1) SKIP(for_all);
     snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", cc);
     snprintf(why, sizeof why, "no %s", cc);
     if (system(line)) SKIP(why);
-    config.baseline = baseline, config.no_disk_cache = 1;
+    config.isa = isa, config.no_disk_cache = 1;
     tc_ctx *ref = tc_open(&plain), *tc = tc_open(&config);
     inputs of_ref = make_inputs(ref), in = make_inputs(tc);
     seed = from;
-    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
-        results a, b;
-        if (regions[i].slow || !is_tuned(regions[i].make, baseline)) continue;
-        run_region(ref, &of_ref, i, &a);
-        run_tuned(tc, &in, i, &b, used);
-        compare(regions[i].name, &a, &b);
-        free_results(&a), free_results(&b);
-    }
-    for (int k = 0; k < TC__KNOBS; k++) {
-        int only_512 = k == TC__KNOB_LANES && tc->target < TC__EMIT_AVX512;
-        int device = tc__knobs[k].stage == TC__STAGE_DEVICE;
-        if (!used[k] && !only_512 && !device)
-            FAIL("no kernel had a knob %s", tc__knobs[k].name);
-    }
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
+        if (!regions[i].slow && is_tuned(regions[i].make, isa != NULL))
+            check_tuned(ref, &of_ref, tc, &in, (int)i, &seen);
+    for (int i; (i = uncovered(&seen)) >= 0 && !test_failures;)
+        check_tuned(ref, &of_ref, tc, &in, i, &seen);
+    check_covered(&seen, tc->target);
     CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
     CHECK_EQ(tc_stats_get(tc).autotuned, 0);
     tc_close(tc), tc_close(ref);
 }
 
-TEST(gcc_tuned_at_random) { check_tunings("gcc", 0, 1); }
-TEST(gcc_tuned_at_random_again) { check_tunings("gcc", 0, 2); }
-TEST(gcc_tuned_oldest_cpu) { check_tunings("gcc", 1, 3); }
-TEST(clang_tuned_at_random) { check_tunings("clang", 0, 4); }
+TEST(gcc_tuned_at_random) { check_tunings("gcc", NULL, 1); }
+TEST(gcc_tuned_at_random_again) { check_tunings("gcc", NULL, 2); }
+TEST(gcc_tuned_avx2) { check_tunings("gcc", "avx2", 5); }
+TEST(gcc_tuned_oldest_cpu) { check_tunings("gcc", "baseline", 3); }
+TEST(clang_tuned_at_random) { check_tunings("clang", NULL, 4); }

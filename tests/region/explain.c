@@ -305,3 +305,71 @@ TEST(open_and_failed_regions) {
     COUNTS("open", 1, 0, 1, 1, 1, 1);
     close_context(tc);
 }
+
+// ---- the summary ----
+
+TEST(the_summary_comes_first) {
+    tc_ctx *tc = open_context();
+    visit_scale(tc, matrix(tc, ROWS), 2);
+    for (int i = 0; i < 2; i++) visit_scale(tc, matrix(tc, ROWS), 2);
+    const char *text = tc_explain(tc);
+    CHECK(!strncmp(text, "summary\n", 8));
+    HAS("    1 region and 0 functions, recorded or followed 3 times: 2 ops became 1 fused "
+        "kernel in 1 program\n");
+    HAS("    memory: ");
+    HAS("    time: ");
+    HAS("    next: nothing is in the way.");
+    CHECK_EQ(occurrences(text, "graph break: "), 0);
+    CHECK_EQ(occurrences(text, "compiled again: "), 0);
+    CHECK(strstr(text, "\n\n") < strstr(text, "region \"scale\" at user.c:5"));
+    close_context(tc);
+}
+
+// Breaks and what was compiled again, each with its place and its reason; at most four of a kind.
+TEST(the_summary_tells_of_breaks_and_recompiles) {
+    tc_ctx *tc = open_context();
+    tc_tensor x = matrix(tc, ROWS);
+    for (int i = 0; i < 3; i++) visit_scale(tc, matrix(tc, ROWS + i), 2);
+    tc_trace_begin_at(tc, "broken", NULL, "user.c", 9);
+    for (int i = 0; i < 6; i++)
+        CHECK(tc_item_at(tc_sum_all_at(x, "user.c", 10), "user.c", 20 + i) > 0);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    const char *text = tc_explain(tc);
+    HAS("    compiled again: region \"scale\" (user.c:5) took 2 ways; the last new one "
+        "because step 0 is mul x0 2  x0: f32[s0,64] contiguous (user.c:6), was mul x0 2  "
+        "x0: f32[8,64] contiguous (user.c:6)\n");
+    HAS("    graph break: region \"broken\" (user.c:9) reads a value at user.c:2");
+    CHECK_EQ(occurrences(text, "    graph break: region"), 4);
+    HAS("    and 2 graph breaks more, below\n");
+    HAS("    next: read values behind tc_trace_end where you can");
+    CHECK(!strstr(text, "nothing is in the way"));
+    close_context(tc);
+}
+
+// A region whose visits never repeat is named.
+TEST(the_summary_names_what_is_restless) {
+    tc_ctx *tc = open_context();
+    tc_tensor x = matrix(tc, ROWS);
+    for (int i = 1; i < 8; i++) {
+        tc_tensor y = x;
+        tc_trace_begin_at(tc, "grows", NULL, "user.c", 30);
+        for (int k = 0; k < i; k++) y = tc_exp_at(y, "user.c", 31);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+    }
+    const char *text = tc_explain(tc);
+    HAS("    next: visits of region \"grows\" (user.c:30) hardly ever repeat");
+    close_context(tc);
+}
+
+// The calls behind each kernel.
+TEST(kernels_name_their_calls) {
+    tc_ctx *tc = open_context();
+    tc_trace_begin_at(tc, "two", NULL, "user.c", 40);
+    tc_tensor y = tc_softmax_at(matrix(tc, ROWS), -1, "user.c", 41);
+    tc_relu_at(tc_matmul_at(y, matrix(tc, COLUMNS), "user.c", 42), "user.c", 42);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    const char *text = tc_explain(tc);
+    HAS("    of softmax (amax, sub, exp, sum, reciprocal, mul) at user.c:41\n");
+    HAS("    of matmul, relu at user.c:42\n");
+    close_context(tc);
+}

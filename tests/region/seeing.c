@@ -53,7 +53,7 @@ static tc_ctx *open_context(void) {
 
 static void visit_softmax(tc_ctx *tc, tc_tensor x) {
     tc_trace_begin_at(tc, "scores", NULL, "seeing.c", 7);
-    tc_softmax(tc_mul_s(x, 2), -1);
+    tc_softmax_at(tc_mul_s_at(x, 2, "seeing.c", 20), -1, "seeing.c", 21);
     CHECK_EQ(tc_trace_end(tc), TC_OK);
 }
 
@@ -183,8 +183,72 @@ TEST(channel_output_code) {
         HAS("[tcompile] output_code: ");
         HAS("void tc_kernel_");
         HAS("const tc_kargs *");
+        HAS("output_code: // k0_reduction_mul_max_sub_exp_sum_reciprocal\n"
+            "//     mul at seeing.c:20\n"
+            "//     softmax (amax, sub, exp, sum, reciprocal, mul) at seeing.c:21\n"
+            "// tc_kernel_");
         CHECK_EQ(occurrences(text, "[tcompile] output_code: "), 1);
+        CHECK_EQ(occurrences(text, "#define"), 0); // what every kernel stands behind
     }
+    test_folder_remove(cache_path);
+}
+
+static void two_places(tc_ctx *tc, tc_tensor x) {
+    for (int k = 0; k < 2; k++) {
+        tc_trace_begin_at(tc, "here", NULL, "seeing.c", 40 + k);
+        tc_exp_at(tc_add_s_at(x, 1, "seeing.c", 50 + k), "seeing.c", 60 + k);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+    }
+    tc_stats s = tc_stats_get(tc);
+    if (!s.fallbacks) CHECK_EQ(s.kernels_made, 1); // places are no part of the text
+}
+
+// What one line made, many times.
+static void one_place(tc_ctx *tc, tc_tensor x) {
+    tc_trace_begin_at(tc, "chain", NULL, "seeing.c", 42);
+    for (int k = 0; k < 50; k++)
+        x = tc_mul_s_at(tc_sin_at(x, "seeing.c", 70), 2, "seeing.c", 70);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+}
+
+TEST(output_code_of_equal_kernels_and_loops) {
+    empty_cache();
+    const char *text = logged("output_code", two_places);
+    HAS("//     add at seeing.c:50\n//     exp at seeing.c:60\n");
+    HAS("//     add at seeing.c:51\n//     exp at seeing.c:61\n");
+    text = logged("output_code", one_place);
+    HAS("//     sin x50, mul x50 at seeing.c:70\n// tc_kernel_");
+    test_folder_remove(cache_path);
+}
+
+// Kernels of one program with one text: it shows once, the calls of each do.
+static void one_text(tc_ctx *tc, tc_tensor x) {
+    tc_tensor w = matrix(tc, COLUMNS);
+    tc_trace_begin_at(tc, "layers", NULL, "seeing.c", 43);
+    for (int k = 0; k < 3; k++) x = tc_matmul_at(x, w, "seeing.c", 80 + k);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+}
+
+TEST(output_code_shows_a_text_once) {
+    empty_cache();
+    const char *text = logged("output_code", one_text);
+    HAS("matmul at seeing.c:80\n// tc_kernel_");
+    HAS("matmul at seeing.c:81\n// is tc_kernel_");
+    HAS("matmul at seeing.c:82\n// is tc_kernel_");
+    CHECK_EQ(occurrences(text, "TC_KERNEL void "), 1);
+    CHECK_EQ(occurrences(text, ", shown already"), 2);
+    test_folder_remove(cache_path);
+}
+
+TEST(channel_output_unit) {
+    empty_cache();
+    const char *text = logged("output_unit", visit_softmax);
+    if (strstr(text, "no compiler")) SKIP("no compiler");
+    HAS("[tcompile] output_unit: ");
+    HAS("#define TC_KERNEL");
+    HAS("TC_KERNEL void tc_kernel_");
+    CHECK_EQ(occurrences(text, "[tcompile] output_unit: "), 1);
+    CHECK_STR(logged("output_unit", visit_softmax), ""); // from disk: nothing is compiled
     test_folder_remove(cache_path);
 }
 
@@ -267,9 +331,9 @@ TEST(channel_autotune) {
 
 TEST(every_channel_is_tested) {
     // Those behind `later` have no text yet.
-    static const char *const tested[] = {"graph",  "recompiles",  "graph_breaks",
-                                         "fusion", "output_code", "cache",
-                                         "perf",   "guards",      "autotune"};
+    static const char *const tested[] = {
+        "graph",       "recompiles", "graph_breaks", "fusion", "output_code",
+        "output_unit", "cache",      "perf",         "guards", "autotune"};
     static const char *const later[] = {"aot"};
     size_t n = sizeof tested / sizeof *tested, m = sizeof later / sizeof *later;
     CHECK_EQ(TC__LOG_COUNT, n + m);

@@ -11,19 +11,19 @@ enum { CHUNK = 8192, OPS = 9, FORMS = 5 };
 typedef struct form {
     const char *backend;
     const char *passes_off;
-    int baseline;
+    const char *isa;
 } form;
 
-static const form forms[FORMS] = {{"aot_eager", "split", 0},
-                                  {"aot_eager", "", 0},
-                                  {"cpu", "all", 0},
-                                  {"cpu", "", 0},
-                                  {"cpu", "", 1}};
+static const form forms[FORMS] = {{"aot_eager", "split", NULL},
+                                  {"aot_eager", "", NULL},
+                                  {"cpu", "all", NULL},
+                                  {"cpu", "", NULL},
+                                  {"cpu", "", "baseline"}};
 
 static tc_ctx *open_form(const form *f) {
     tc_config config = tc_config_default();
     config.backend = f->backend, config.passes_off = f->passes_off;
-    config.baseline = f->baseline;
+    config.isa = f->isa;
     config.threads = 2, config.no_disk_cache = 1;
     return tc_open(&config);
 }

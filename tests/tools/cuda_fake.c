@@ -35,6 +35,9 @@ typedef struct object {
     struct kernel *kernel;     // library, module: those handed out
     struct object *range, *of; // mapping
     int accessible;            // mapping
+    struct object *context;    // of whatever belongs to one
+    int device;                // context: 10 + ordinal; 0 = somebody else's
+    unsigned peers;            // context: bit i: it may use the memory of device i
 } object;
 
 typedef struct op {
@@ -73,8 +76,8 @@ enum { PAGE = 4096, ALIGNED = 512 };
 
 static fake_control state;
 static object *objects;
-static int context_users;
-static object *context;
+static int context_users[FAKE_DEVICES];
+static object *context[FAKE_DEVICES]; // the primary ones
 static long init_process;
 static __thread object *current;
 
@@ -89,6 +92,7 @@ fake_control *fake_state(void) {
     if (state.version) return &state;
     state.version = 13000;
     state.devices = 1;
+    state.links = 1;
     state.major = 9;
     state.virtual_memory = 1;
     state.memory = (size_t)1 << 30;
@@ -111,6 +115,7 @@ static object *make(fake_kind kind, size_t size) {
     o->size = size;
     o->next = objects;
     o->last = &o->first;
+    o->context = current;
     objects = o;
     state.live[kind]++;
     return o;
@@ -171,6 +176,7 @@ static int note(const char *name, size_t detail) {
         state.detail[state.calls] = detail;
     }
     state.calls++;
+    if (state.fail_name && !strcmp(name, state.fail_name)) return state.fail_code;
     if (state.fail_at &&
         (state.calls == state.fail_at || (state.sticky && state.calls > state.fail_at)))
         return state.fail_code;
@@ -274,23 +280,53 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 }
 
 int cuDevicePrimaryCtxRetain(object **out, int device) {
+    int i = device - 10;
     CALL(device);
-    if (!context_users++) context = make(FAKE_CONTEXT, 0);
-    *out = context;
+    if (i < 0 || i >= state.devices || i >= FAKE_DEVICES) return 101;
+    if (!context_users[i]++) {
+        context[i] = make(FAKE_CONTEXT, 0);
+        context[i]->device = device;
+    }
+    *out = context[i];
     return 0;
 }
 
 int cuDevicePrimaryCtxRelease_v2(int device) {
-    int code = note(__func__, (size_t)device);
-    if (!context_users) return misuse(__func__);
-    if (--context_users) return code;
+    int code = note(__func__, (size_t)device), i = device - 10;
+    if (i < 0 || i >= FAKE_DEVICES || !context_users[i]) return misuse(__func__);
+    if (--context_users[i]) return code;
+    if (current == context[i]) current = NULL;
     // What the context had dies with it. Only after a deadly error may there be something.
-    while (objects && state.sticky) drop(objects);
-    if (!state.sticky) drop(context);
-    if (current == context) current = NULL;
-    context = NULL;
+    for (object *o = objects, *next; o && state.sticky; o = next) {
+        next = o->next;
+        if (o->device) continue; // a primary context
+        if (o->context == context[i] || !o->context) drop(o);
+    }
+    drop(context[i]);
+    context[i] = NULL;
     return code;
 }
+
+// ---- between devices
+
+#ifndef FAKE_OLD
+int cuDeviceCanAccessPeer(int *can, int device, int other) {
+    CALL(other);
+    if (device < 10 || other < 10 || device == other) return misuse(__func__), 101;
+    *can = state.links;
+    return 0;
+}
+
+int cuCtxEnablePeerAccess(object *other, unsigned flags) {
+    IN_CONTEXT(flags);
+    NEEDS(other, FAKE_CONTEXT);
+    if (!state.links || other == current || !other->device) return misuse(__func__), 217;
+    unsigned bit = 1u << (other->device - 10);
+    if (current->peers & bit) return 704;
+    current->peers |= bit;
+    return 0;
+}
+#endif
 
 int cuCtxGetCurrent(object **out) {
     CALL(0);
@@ -466,6 +502,7 @@ int cuEventRecord(object *e, object *s) {
     IN_CONTEXT(0);
     NEEDS(s, FAKE_STREAM);
     NEEDS(e, FAKE_EVENT);
+    if (e->context != s->context) return misuse("an event of another device");
     e->stream = s;
     e->number = s->given;
     e->clock = s->clock;
@@ -601,6 +638,34 @@ static int copy(const char *name, void *to, const void *from, size_t size, objec
     return 0;
 }
 
+// The context that memory of a device belongs to; NULL = it is none.
+static object *context_of(const void *at) {
+    const unsigned char *p = (const unsigned char *)at;
+    for (object *o = objects; o; o = o->next)
+        if ((o->kind == FAKE_MEMORY || o->kind == FAKE_MAPPING) && p >= o->at &&
+            p < o->at + o->size)
+            return o->context;
+    return NULL;
+}
+
+#ifndef FAKE_OLD
+// A driver copies by way of the host where nobody has switched a link on; here that is a mistake.
+int cuMemcpyPeerAsync(tcu__address to, object *to_context, tcu__address from,
+                      object *from_context, size_t size, object *s) {
+    void *a = (void *)(uintptr_t)to, *b = (void *)(uintptr_t)from;
+    CALL(size);
+    NEEDS(to_context, FAKE_CONTEXT);
+    NEEDS(from_context, FAKE_CONTEXT);
+    if (context_of(a) != to_context || context_of(b) != from_context)
+        return misuse("memory of another device"), 1;
+    NEEDS(s, FAKE_STREAM);
+    if (!(s->context->peers >> (from_context->device - 10) & 1))
+        return misuse("no link is switched on"), 1;
+    state.peer_copies++;
+    return copy(__func__, a, b, size, s);
+}
+#endif
+
 int cuMemcpyHtoDAsync_v2(tcu__address to, const void *from, size_t size, object *s) {
     CALL(size);
     return copy(__func__, (void *)(uintptr_t)to, from, size, s);
@@ -613,6 +678,9 @@ int cuMemcpyDtoHAsync_v2(void *to, tcu__address from, size_t size, object *s) {
 
 int cuMemcpyDtoDAsync_v2(tcu__address to, tcu__address from, size_t size, object *s) {
     CALL(size);
+    const object *a = context_of((void *)(uintptr_t)to),
+                 *b = context_of((void *)(uintptr_t)from);
+    if (a && b && a != b) return misuse("a copy on two devices"), 1;
     return copy(__func__, (void *)(uintptr_t)to, (void *)(uintptr_t)from, size, s);
 }
 

@@ -21,6 +21,7 @@ typedef enum fake_kind {
     FAKE_KINDS
 } fake_kind;
 
+enum { FAKE_DEVICES = 4 };
 enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 250, FAKE_PARAMS = 32764, FAKE_ARGS = 256 };
 
 typedef struct fake_launch {
@@ -41,10 +42,12 @@ typedef struct fake_control {
     int busy;      // so many times an event says that it is not ready
     int fail_at;   // number of the call that fails, from 1; 0 = none
     int fail_code;
+    const char *fail_name; // all calls of that name fail; NULL = none
     // Of the device's clock: what each operation of a stream takes, and each thread of a kernel more.
     double op_ns, thread_ns;
     int sticky;     // from there on all calls fail, and objects die with the context
     int set_params; // code of cuGraphExecKernelNodeSetParams
+    int links;      // 1 = the devices reach each other's memory
     int last_first; // of a graph's kernels that could run, the one added last does
 
     // told to the test
@@ -57,7 +60,8 @@ typedef struct fake_control {
     char misused[200];
     int launches; // of kernels, those in graphs too, when they are given to a stream
     int executed; // by the emulator
-    int fault;    // code of a kernel that failed; 0 = none
+    int peer_copies;
+    int fault; // code of a kernel that failed; 0 = none
     char fault_text[700];
     fake_launch launch[FAKE_LAUNCHES];
     void *(*foreign)(void); // makes a context of somebody else current, and gives it

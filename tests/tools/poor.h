@@ -10,11 +10,9 @@ typedef struct poor {
 
 static void *poor_realloc(void *user, void *p, size_t old, size_t bytes) {
     poor *m = (poor *)user;
-    (void)old;
-    if (!bytes) return free(p), NULL;
-    int fails = m->n && bytes >= m->least &&
+    int fails = bytes && m->n && bytes >= m->least &&
                 __atomic_add_fetch(&m->seen, 1, __ATOMIC_SEQ_CST) == m->n;
-    return fails ? NULL : realloc(p, bytes);
+    return fails ? NULL : checked_realloc(p, old, bytes);
 }
 
 // Work that gives twice its f32 [64] works again after memory of the host has ended in the middle of it.

@@ -4,6 +4,7 @@
 #    define _GNU_SOURCE 1
 #endif
 static int failures_of_assert;
+#undef TC_ASSERT
 #define TC_ASSERT(cond) ((void)((cond) ? 0 : failures_of_assert++))
 
 #include "api/config.h"
@@ -202,7 +203,7 @@ static void test_log_channels(void) {
         c.core.log_mask = 0;
         n += tc__log_parse(&c, tc__log_channels[i].name) && c.core.log_mask == 1u << i;
     }
-    CHECK(n == 10);
+    CHECK(n == 11);
     CHECK(heap.blocks == 0);
 }
 
@@ -210,12 +211,14 @@ static void test_contexts(void) {
     tc_ctx c[TC__CTX_SLOTS];
     int i, n = 0;
     for (i = 1; i < TC__CTX_SLOTS; i++)
-        n += tc__ctx_register(&c[i]) == i && tc__ctx_at((unsigned)i) == &c[i];
+        n += tc__ctx_register(&c[i], 1, (uint64_t)i) == i &&
+             tc__ctx_at((unsigned)i) == &c[i];
     CHECK(n == 255);
-    CHECK(tc__ctx_register(&c[0]) == 0);
+    CHECK(tc__ctx_register(&c[0], 1, 0) == 0);
     CHECK(!tc__ctx_at(0) && !tc__ctx_at(256) && !tc__ctx_at(UINT_MAX));
     tc__ctx_unregister(77);
-    CHECK(!tc__ctx_at(77) && tc__ctx_register(&c[0]) == 77 && tc__ctx_at(77) == &c[0]);
+    CHECK(!tc__ctx_at(77) && tc__ctx_register(&c[0], 1, 0) == 77 &&
+          tc__ctx_at(77) == &c[0]);
     for (i = -1; i <= TC__CTX_SLOTS; i++) tc__ctx_unregister(i);
     for (n = 0, i = 0; i < TC__CTX_SLOTS; i++) n += tc__ctx_at((unsigned)i) != NULL;
     CHECK(n == 0);
@@ -227,7 +230,7 @@ static volatile uint32_t slot_users[TC__CTX_SLOTS], slot_clashes;
 static void *slot_thread(void *c) {
     int i;
     for (i = 0; i < 20000; i++) {
-        int slot = tc__ctx_register((tc_ctx *)c);
+        int slot = tc__ctx_register((tc_ctx *)c, 1, 0);
         if (tc__atomic_add32(&slot_users[slot], 1) || tc__ctx_at((unsigned)slot) != c)
             tc__atomic_add32(&slot_clashes, 1);
         tc__atomic_add32(&slot_users[slot], UINT32_MAX);
@@ -257,7 +260,7 @@ static int all_zero(const void *p, size_t n) {
     return n == 0;
 }
 
-static void test_blocks(void) {
+static void test_block_sizes(void) {
     tc_ctx c;
     test_heap heap;
     size_t size = 1, i;
@@ -766,7 +769,7 @@ int main(void) {
     test_log_channels();
     test_contexts();
     test_context_threads();
-    test_blocks();
+    test_block_sizes();
     test_arena();
     test_vec();
     test_text();

@@ -29,6 +29,8 @@
 
 #include "base/os.c"
 
+#include "base/process.c"
+
 #include "value/dtype.c"
 
 #include "value/ix.c"

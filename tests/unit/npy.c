@@ -53,6 +53,55 @@ static tc_tensor load_dict(int version, const char *dict, size_t bytes) {
     return tc_load_npy(tc, path);
 }
 
+// A fifo without a writer, a folder, a device: refused at once.
+TEST(what_is_no_file) {
+    start();
+    CHECK_EQ(mkfifo(path, 0600), 0);
+    CHECK(!tc_load_npy(tc, path).id);
+    ERROR(TC_E_IO, "is no plain file");
+    CHECK(!tc_load_npy(tc, folder).id);
+    ERROR(TC_E_IO, "is no plain file");
+    CHECK(!tc_load_npy(tc, "/dev/zero").id);
+    ERROR(TC_E_IO, "is no plain file");
+    // The same for who writes, with and without a reader at the other end.
+    tc_tensor t = tc_zeros(tc, TC_DIMS(4), TC_F32);
+    for (int reader = -1, i = 0; i < 2; i++) {
+        CHECK_EQ(tc_save_npy(t, path), TC_E_IO);
+        ERROR(TC_E_IO, "is no plain file");
+        CHECK_EQ(tc_explain_html(tc, path), TC_E_IO);
+        ERROR(TC_E_IO, "is no plain file");
+        tc_profile_begin(tc), tc_profile_end(tc);
+        CHECK_EQ(tc_profile_trace(tc, path), TC_E_IO);
+        ERROR(TC_E_IO, "is no plain file");
+        char got;
+        if (i) CHECK_EQ(read(reader, &got, 1), 0); // nothing came
+        if (i) close(reader);
+        if (!i) CHECK((reader = open(path, O_RDONLY | O_NONBLOCK)) >= 0);
+    }
+    CHECK_EQ(tc_save_npy(t, folder), TC_E_IO);
+    ERROR(TC_E_IO, "Is a directory");
+    CHECK_EQ(tc_save_npy(t, "/dev/null"), TC_OK);
+    stop();
+}
+
+// Beyond the size that the process may write: an error, and the host lives.
+TEST(a_file_that_may_not_grow) {
+    struct rlimit limit;
+    start();
+    tc_tensor t = tc_zeros(tc, TC_DIMS(4096), TC_F32);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 1000;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    CHECK_EQ(tc_save_npy(t, path), TC_E_IO);
+    ERROR(TC_E_IO, "File too large");
+    CHECK_EQ(tc_explain_html(tc, path), TC_E_IO);
+    ERROR(TC_E_IO, "File too large");
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    CHECK_EQ(tc_save_npy(t, path), TC_OK);
+    stop();
+}
+
 // ---- round trips ----
 
 static void check_round_trip(tc_tensor t) {

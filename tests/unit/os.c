@@ -17,6 +17,8 @@
 
 #include "base/os.c"
 
+#include "base/process.c"
+
 struct tc_ctx {
     tc__core core;
 };
@@ -282,10 +284,11 @@ TEST(memory_is_limited) {
 
 TEST(loading_nonsense) {
     uint8_t bytes[4096];
+    uint64_t serial = 0;
     memset(bytes, 0, sizeof bytes);
-    CHECK(!tc__dl_load("nonsense", bytes, sizeof bytes));
+    CHECK(!tc__dl_load("nonsense", &serial, bytes, sizeof bytes));
     CHECK(dlerror() != NULL);
     memcpy(bytes, "\177ELF\2\1\1", 7);
-    CHECK(!tc__dl_load("nonsense", bytes, sizeof bytes));
-    CHECK(!tc__dl_load("nonsense", bytes, 0));
+    CHECK(!tc__dl_load("nonsense", &serial, bytes, sizeof bytes));
+    CHECK(!tc__dl_load("nonsense", &serial, bytes, 0));
 }

@@ -1,0 +1,318 @@
+// What does a border cost? A stencil, a copy into the inside of a tensor and a concatenation
+// with edges, against the same arithmetic without the border, or against plain C: written by
+// hand, in this file, compiled as this file is (-O3 for the functions). One thread on both
+// sides; ratio: our time / theirs, so 1 is a border that costs nothing.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "bench.h"
+
+enum { ROUNDS = 21, SIDE = 1024, MAPS = 4096, MAP = 14, ROWS = 1080, COLS = 1920 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#    define O3 __attribute__((noinline, optimize("O3")))
+#else
+#    define O3 __attribute__((noinline))
+#endif
+
+typedef struct job {
+    tc_ctx *tc;
+    tc_tensor x, y;          // [SIDE, SIDE]
+    tc_tensor maps;          // [MAPS, MAP, MAP]
+    tc_tensor image;         // [ROWS, COLS, 3] of u8
+    tc_tensor base, strided; // [SIDE + 2, SIDE + 2], and its inside
+    tc_fn *twice;
+    float *to, *gray, *blurred, *edges;
+    uint8_t *pixels;
+} job;
+
+// ---- ours ----
+
+static tc_tensor shifted(tc_tensor x, int dy, int dx) {
+    tc_tensor rows = tc_slice(x, -2, 1 + dy, tc_dim(x, -2) - 1 + dy, 1);
+    return tc_slice(rows, -1, 1 + dx, tc_dim(x, -1) - 1 + dx, 1);
+}
+
+// x + k * (sum of four neighbours - 4 x), of the inside.
+static tc_tensor heat_inside(tc_tensor x) {
+    tc_tensor sum = tc_add(tc_add(shifted(x, -1, 0), shifted(x, 1, 0)),
+                           tc_add(shifted(x, 0, -1), shifted(x, 0, 1)));
+    tc_tensor middle = shifted(x, 0, 0);
+    return tc_add(middle, tc_mul_s(tc_sub(sum, tc_mul_s(middle, 4)), 0.1));
+}
+
+static void heat_alone(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "heat, inside");
+    heat_inside(j->x);
+    tc_trace_end(j->tc);
+}
+
+static void heat_pad(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "heat, pad(inside)");
+    tc_pad(heat_inside(j->x), TC_DIMS(1, 1), TC_DIMS(1, 1), 0);
+    tc_trace_end(j->tc);
+}
+
+static void heat_cat(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "heat, cat(edges, inside)");
+    tc_tensor x = j->x, inside = tc_slice(x, 0, 1, SIDE - 1, 1);
+    tc_tensor row[3] = {tc_slice(inside, 1, 0, 1, 1), heat_inside(x),
+                        tc_slice(inside, 1, SIDE - 1, SIDE, 1)};
+    tc_tensor all[3] = {tc_slice(x, 0, 0, 1, 1), tc_cat(row, 3, 1),
+                        tc_slice(x, 0, SIDE - 1, SIDE, 1)};
+    tc_cat(all, 3, 0);
+    tc_trace_end(j->tc);
+}
+
+static void heat_copy(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "heat, copy into the inside");
+    tc_copy_(shifted(j->y, 0, 0), heat_inside(j->x));
+    tc_trace_end(j->tc);
+}
+
+// The same with zeros around x instead.
+static void heat_zero(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "heat of pad(x)");
+    heat_inside(tc_pad(j->x, TC_DIMS(1, 1), TC_DIMS(1, 1), 0));
+    tc_trace_end(j->tc);
+}
+
+static tc_tensor blur_maps(tc_tensor x) {
+    tc_tensor sum = shifted(x, 0, 0);
+    for (int at = 0; at < 9; at++)
+        if (at != 4) sum = tc_add(sum, shifted(x, at / 3 - 1, at % 3 - 1));
+    return tc_mul_s(sum, 1.0 / 9);
+}
+
+static void maps_blur(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "3x3 mean of maps");
+    blur_maps(tc_pad(j->maps, TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0));
+    tc_trace_end(j->tc);
+}
+
+static void maps_blur_inside(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "3x3 mean of maps, inside");
+    blur_maps(j->maps);
+    tc_trace_end(j->tc);
+}
+
+static void maps_copy(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "copy of maps");
+    tc_add_s(j->maps, 1);
+    tc_trace_end(j->tc);
+}
+
+// gray, 5x5 blur, Sobel, half the size
+static tc_tensor edges(tc_tensor image, int pad) {
+    static const double weight[5] = {1, 4, 6, 4, 1};
+    tc_tensor f = tc_cast(image, TC_F32), gray = tc_null(), blur = tc_null();
+    static const double luma[3] = {0.299, 0.587, 0.114};
+    for (int i = 0; i < 3; i++) {
+        tc_tensor part = tc_mul_s(tc_select(f, 2, i), luma[i]);
+        gray = i ? tc_add(gray, part) : part;
+    }
+    int64_t h = tc_dim(gray, 0), w = tc_dim(gray, 1);
+    if (pad) gray = tc_pad(gray, TC_DIMS(2, 2), TC_DIMS(2, 2), 0);
+    if (!pad) h -= 4, w -= 4;
+    for (int i = 0; i < 5; i++) {
+        tc_tensor part = tc_mul_s(tc_narrow(gray, 0, i, h), weight[i] / 16);
+        blur = i ? tc_add(blur, part) : part;
+    }
+    tc_tensor rows = blur;
+    for (int i = 0; i < 5; i++) {
+        tc_tensor part = tc_mul_s(tc_narrow(rows, 1, i, w), weight[i] / 16);
+        blur = i ? tc_add(blur, part) : part;
+    }
+    if (pad) blur = tc_pad(blur, TC_DIMS(1, 1), TC_DIMS(1, 1), 0);
+    tc_tensor gx = tc_add(tc_mul_s(tc_sub(shifted(blur, 0, 1), shifted(blur, 0, -1)), 2),
+                          tc_add(tc_sub(shifted(blur, -1, 1), shifted(blur, -1, -1)),
+                                 tc_sub(shifted(blur, 1, 1), shifted(blur, 1, -1))));
+    tc_tensor gy = tc_add(tc_mul_s(tc_sub(shifted(blur, 1, 0), shifted(blur, -1, 0)), 2),
+                          tc_add(tc_sub(shifted(blur, 1, -1), shifted(blur, -1, -1)),
+                                 tc_sub(shifted(blur, 1, 1), shifted(blur, -1, 1))));
+    tc_tensor e = tc_sqrt(tc_add(tc_mul(gx, gx), tc_mul(gy, gy)));
+    int64_t eh = tc_dim(e, 0) / 2 * 2, ew = tc_dim(e, 1) / 2 * 2;
+    tc_tensor out = tc_null();
+    for (int i = 0; i < 4; i++) {
+        tc_tensor part = tc_slice(tc_slice(e, 0, i / 2, eh, 2), 1, i % 2, ew, 2);
+        out = i ? tc_add(out, part) : part;
+    }
+    return tc_mul_s(out, 0.25);
+}
+
+static void image_pad(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "image, padded");
+    edges(j->image, 1);
+    tc_trace_end(j->tc);
+}
+
+static void image_inside(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "image, inside");
+    edges(j->image, 0);
+    tc_trace_end(j->tc);
+}
+
+static void twice(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul_s(in[0], 2);
+}
+
+static void into_view(void *user) {
+    job *j = (job *)user;
+    tc_call_into(j->twice, &j->x, 1, &j->strided, 1);
+}
+
+static void copy_view(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "copy into a view");
+    tc_copy_(shifted(j->base, 0, 0), tc_mul_s(j->x, 2));
+    tc_trace_end(j->tc);
+}
+
+static void plain_twice(void *user) {
+    job *j = (job *)user;
+    tc_trace_begin(j->tc, "twice");
+    tc_mul_s(j->x, 2);
+    tc_trace_end(j->tc);
+}
+
+// ---- by hand ----
+
+O3 static void heat_c(void *user) {
+    job *j = (job *)user;
+    const float *x = (const float *)tc_data(j->x);
+    float *restrict to = j->to;
+    for (int i = 0; i < SIDE; i++)
+        to[i] = x[i], to[SIDE * SIDE - SIDE + i] = x[SIDE * SIDE - SIDE + i];
+    for (int r = 1; r < SIDE - 1; r++) {
+        const float *p = x + r * SIDE;
+        float *q = to + r * SIDE;
+        q[0] = p[0], q[SIDE - 1] = p[SIDE - 1];
+        for (int c = 1; c < SIDE - 1; c++)
+            q[c] = p[c] +
+                   0.1f * ((p[c - SIDE] + p[c + SIDE]) + (p[c - 1] + p[c + 1]) - 4 * p[c]);
+    }
+}
+
+O3 static void maps_c(void *user) {
+    job *j = (job *)user;
+    const float *x = (const float *)tc_data(j->maps);
+    float *restrict to = j->to;
+    float pad[(MAP + 2) * (MAP + 2)];
+    memset(pad, 0, sizeof pad);
+    for (int m = 0; m < MAPS; m++, x += MAP * MAP, to += MAP * MAP) {
+        for (int r = 0; r < MAP; r++)
+            for (int c = 0; c < MAP; c++) pad[(r + 1) * (MAP + 2) + c + 1] = x[r * MAP + c];
+        for (int r = 0; r < MAP; r++)
+            for (int c = 0; c < MAP; c++) {
+                const float *p = pad + r * (MAP + 2) + c;
+                float s = p[MAP + 3];
+                for (int at = 0; at < 9; at++)
+                    if (at != 4) s += p[at / 3 * (MAP + 2) + at % 3];
+                to[r * MAP + c] = s * (1.0f / 9);
+            }
+    }
+}
+
+O3 static void image_c(void *user) {
+    job *j = (job *)user;
+    enum { W = COLS + 6 };
+    const uint8_t *p = j->pixels;
+    static const float k[5] = {1 / 16.f, 4 / 16.f, 6 / 16.f, 4 / 16.f, 1 / 16.f};
+    float *gray = j->gray, *b = j->blurred, *e = j->edges, *to = j->to;
+    static float down[W];
+    for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < COLS; c++) {
+            const uint8_t *q = p + 3 * (r * COLS + c);
+            gray[(r + 2) * W + c + 2] =
+                0.299f * (float)q[0] + 0.587f * (float)q[1] + 0.114f * (float)q[2];
+        }
+    for (int r = 0; r < ROWS; r++) {
+        const float *g = gray + r * W;
+        for (int c = 0; c < COLS + 4; c++)
+            down[c] = g[c] * k[0] + g[c + W] * k[1] + g[c + 2 * W] * k[2] +
+                      g[c + 3 * W] * k[3] + g[c + 4 * W] * k[4];
+        for (int c = 0; c < COLS; c++)
+            b[(r + 1) * W + c + 1] = down[c] * k[0] + down[c + 1] * k[1] +
+                                     down[c + 2] * k[2] + down[c + 3] * k[3] +
+                                     down[c + 4] * k[4];
+    }
+    for (int r = 0; r < ROWS; r++) {
+        const float *u = b + r * W, *m = u + W, *d = m + W;
+        for (int c = 0; c < COLS; c++) {
+            float gx = 2 * (m[c + 2] - m[c]) + (u[c + 2] - u[c]) + (d[c + 2] - d[c]);
+            float gy = 2 * (d[c + 1] - u[c + 1]) + (d[c] - u[c]) + (d[c + 2] - u[c + 2]);
+            e[r * W + c] = __builtin_sqrtf(gx * gx + gy * gy);
+        }
+    }
+    for (int r = 0; r < ROWS / 2; r++)
+        for (int c = 0; c < COLS / 2; c++) {
+            const float *q = e + 2 * r * W + 2 * c;
+            to[r * (COLS / 2) + c] = 0.25f * (q[0] + q[1] + q[W] + q[W + 1]);
+        }
+}
+
+static const struct {
+    const char *name;
+    void (*ours)(void *user);
+    void (*other)(void *user);
+    double bar;
+} rows[] = {
+    {"heat, inside: plain C", heat_alone, heat_c, 1.1},
+    {"heat, pad(inside): plain C", heat_pad, heat_c, 1.1},
+    {"heat, cat(edges, inside): plain C", heat_cat, heat_c, 1.1},
+    {"heat, copy into inside: plain C", heat_copy, heat_c, 1.1},
+    {"heat of pad(x): plain C", heat_zero, heat_c, 1.1},
+    {"heat, pad(inside): inside", heat_pad, heat_alone, 1.2},
+    {"heat, cat: inside", heat_cat, heat_alone, 1.2},
+    {"heat, copy: inside", heat_copy, heat_alone, 1.2},
+    {"heat of pad(x): inside", heat_zero, heat_alone, 1.2},
+    {"image 1080p: inside", image_pad, image_inside, 1.2},
+    {"image 1080p: C", image_pad, image_c, 1.2},
+    {"3x3 of 14x14: 3x3 of inside", maps_blur, maps_blur_inside, 0},
+    {"3x3 of 14x14 maps: x + 1", maps_blur, maps_copy, 0},
+    {"3x3 of 14x14 maps: plain C", maps_blur, maps_c, 1.2},
+    {"call_into a view: copy_ in region", into_view, copy_view, 1.2},
+    {"copy into a view: to a new tensor", copy_view, plain_twice, 0},
+};
+
+int main(int argc, char **argv) {
+    job j;
+    int missed = 0;
+    j.tc = bench_open(1);
+    j.x = bench_randn(j.tc, TC_DIMS(SIDE, SIDE), 1);
+    j.y = bench_randn(j.tc, TC_DIMS(SIDE, SIDE), 2);
+    j.maps = bench_randn(j.tc, TC_DIMS(MAPS, MAP, MAP), 3);
+    j.base = bench_randn(j.tc, TC_DIMS(SIDE + 2, SIDE + 2), 4);
+    j.strided = shifted(j.base, 0, 0);
+    j.twice = tc_compile(j.tc, twice, NULL, 0, NULL);
+    j.to = bench_floats(ROWS * COLS);
+    j.gray = bench_floats((COLS + 6) * (ROWS + 6));
+    j.blurred = bench_floats((COLS + 6) * (ROWS + 6));
+    j.edges = bench_floats((COLS + 6) * (ROWS + 6));
+    j.pixels = (uint8_t *)bench_floats(ROWS * COLS * 3 / 4);
+    for (int i = 0; i < ROWS * COLS * 3; i++)
+        j.pixels[i] = (uint8_t)(i * 2654435761u >> 24);
+    j.image = tc_wrap(j.tc, j.pixels, TC_DIMS(ROWS, COLS, 3), TC_U8);
+    bench_head("ours", "other", "ratio");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench_side side[2] = {{rows[i].ours, &j, 0}, {rows[i].other, &j, 0}};
+        if (argc > 1 && !strstr(rows[i].name, argv[1])) continue;
+        bench_interleave(side, 2, ROUNDS);
+        bench_check(j.tc);
+        missed += bench_row(rows[i].name, side[0].ns, side[1].ns, side[0].ns / side[1].ns,
+                            rows[i].bar > 0 ? BENCH_AT_MOST : BENCH_NO_BAR, rows[i].bar);
+    }
+    tc_close(j.tc);
+    return bench_status(missed);
+}

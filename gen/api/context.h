@@ -1,0 +1,65 @@
+// Contexts and errors.
+
+typedef struct tc_config {
+    tc_allocator allocator;  // zero = malloc
+    tc_logger logger;        // zero = stderr
+    int threads;             // 0 = TC_THREADS, else every core the process may use
+    const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
+    const char *cc;          // NULL = CC, else cc, gcc, clang
+    const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
+    int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
+    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
+    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
+    int memory_mb;           // memory that regions and functions may hold for what they recorded and made of
+                             // it, without results and intermediates: past a third of it recordings, past
+                             // two thirds programs go that were used longest ago, and are made again when
+                             // they are needed, with one warning. 0 = 192
+    int no_fusion;           // 1 = one kernel per op (for tests and measurements)
+    const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
+    const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
+                             // kind), "avx2" (with FMA and F16C); NULL = TC_ISA, else "native", all that
+                             // the CPU has. Results have the same bits
+} tc_config;
+
+// A tc_config of all defaults.
+TCDEF tc_config tc_config_default(void);
+
+// Opens a context; config NULL = defaults. NULL if memory is out, 255 contexts are
+// open, or the implementation was compiled with options that change its results; the log says which.
+TCDEF tc_ctx *tc_open(const tc_config *config);
+
+// Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
+// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
+TCDEF void tc_close(tc_ctx *c);
+
+// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
+// ones, kept results; not to be written there), in its regions and functions by their own handles, and
+// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
+// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
+// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// free what it shared (the memory stays until the new context is closed), and be closed first.
+// Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
+// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+
+// ---- errors ----
+
+// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
+// that has a status fails where something that it depends on failed: an op that gives a tensor gives null
+// then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
+// written anew or the error is cleared. Errors about null tensors alone, and about those of a closed context
+// (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
+TCDEF tc_status tc_error(const tc_ctx *c);
+TCDEF const char *tc_error_text(const tc_ctx *c);
+TCDEF const char *tc_error_file(const tc_ctx *c);
+TCDEF int tc_error_line(const tc_ctx *c);
+TCDEF void tc_error_clear(tc_ctx *c);
+
+// "TC_E_SHAPE" and what it means.
+TCDEF const char *tc_status_name(tc_status s);
+TCDEF const char *tc_status_doc(tc_status s);
+
+// Version of the implementation, TC_VERSION of the file it was compiled from.
+TCDEF const char *tc_version(void);

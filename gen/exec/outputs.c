@@ -1,0 +1,411 @@
+// What a program is, and its outputs: which results and which writes in place it stores, where, and by whom. A
+// write in place is stored at the view that it names, and nothing around it; the kernel that computes it
+// does that itself where nobody can see the difference, else its result is copied there.
+
+// What is known of a launch by measuring.
+typedef enum tc__tuned {
+    TC__TUNED_NOT,   // nobody asked
+    TC__TUNED_OPEN,  // it is to be measured
+    TC__TUNED_HERE,  // it was
+    TC__TUNED_KNOWN, // process or disk knew
+    TC__TUNED_LATE   // there was no time for it
+} tc__tuned;
+
+typedef struct tc__launch {
+    tc__group *group;   // owned by the program
+    tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
+    tc__kernel_fn run;  // NULL = interpret
+    tc__kernel_fn held; // while it is interpreted to compare
+    tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel
+    tc__custom_launch *custom; //   if it is the user's; NULL = another
+    void **buf;                // base pointers by buffer; arena of the program
+    tc__kargs args;
+    int64_t items, grain;  // work items, and how many of them are worth a thread
+    uint32_t order;        // of the program's job, while there is one
+    uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
+    tc__tuned tuned;
+    tc__chosen chosen; // HERE, KNOWN
+} tc__launch;
+
+// Storages that an output takes in turn: a loop may hold its last three states.
+enum { TC__KEPT = 4 };
+
+typedef struct tc__output {
+    uint32_t position; // of the visit; UINT32_MAX = write-back
+    uint32_t external; // write-back and alias: which external
+    uint32_t code;     // write-back: operand that is written, the external or a view of it
+    uint32_t node;
+    uint32_t layout; // of a write-back: of what is written
+    uint32_t first;  // the output in whose memory the node is computed: this one, or
+                     // an earlier one of the same node
+    int view;        // shows memory of another result: may share its storage
+    int alias;       // 1 = a view of the external's memory, nothing to compute
+    int64_t offset;  // alias and write-back: where it begins there, in elements
+    size_t bytes;    // of its storage
+    int copy;        // 1 = not first, but memory of its own
+    int direct;      // write-back of a node that is no other output: the kernel writes
+                     // the external's memory itself
+    tc__storage
+        *kept[TC__KEPT];  // storage of earlier runs, reused when nobody else holds it
+    uint8_t oldest;       // of those, the one that the next new storage replaces
+    tc__storage *storage; // of this run
+} tc__output;
+
+// An address that is looked up anew for every run: an input's, or an output's.
+typedef struct tc__address {
+    void **at;       // in some launch's `buf`
+    int output;      // 1 = `source` is an output, 0 = an external or an earlier result
+    uint32_t source; // index
+    size_t begin;    // bytes from there on
+} tc__address;
+
+typedef enum tc__tier {
+    TC__TIER_FINAL,     // its launches have all the code they will get
+    TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_RESTING,   // the compiler could not work: no memory, no space, no time
+    TC__TIER_BUILDING   // compiled in the background
+} tc__tier;
+
+// Whether kernels of a program are tuned: "max-autotune".
+typedef enum tc__autotune {
+    TC__AUTOTUNE_OFF,
+    TC__AUTOTUNE_RECALL, // as far as it is known how
+    TC__AUTOTUNE_SEARCH  // the first run measures what is not
+} tc__autotune;
+
+typedef struct tc__program {
+    tc_ctx *ctx;
+    uint32_t number; // in its region, in the order of making
+    tc__arena arena;
+    tc__ixpool ix;
+    tc__graph graph;
+    tc__plan plan;
+    uint32_t externals;
+    const tc__shape **inputs; // by external, then by position (NULL = dense)
+    TC__VEC(tc__launch) launch;
+    TC__VEC(tc__output) output;
+    TC__VEC(tc__address) address;
+    TC__VEC(uint32_t) assumed;  // positions it left out: an earlier segment stored them
+    TC__VEC(tc__run_arg) arg;   // by slot of ARG
+    TC__VEC(tc__value) arg_now; //   and their values in this run
+    TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
+    int exact;                  // it is for the sizes of one visit alone
+    int laid_out;
+    const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
+    uint8_t *memory;   // the arena of intermediates
+    size_t memory_bytes;
+    uint8_t *scratch;     // worker scratch
+    size_t scratch_bytes; // of one worker
+    size_t scratch_total; // of all
+    void **scratch_at;    // by worker
+    int64_t flag[3];      // CHECK: site + 1, value, limit
+    char *source;         // emitted C of all kernels, owned; NULL = none
+    size_t source_size;
+    const tc__backend *backend; // NULL = of an eager op
+    tc__foreign *foreign;       // what a registered backend has of it; owned
+    int device;                 // that it runs on, 0 = the host,
+    tc__remote *remote;         //   and what it has of that; NULL = the host
+    int threads;                // that a kernel may use; 0 = all
+    int numerics;               // tc_numerics that its code is made for
+    int round_each_op;          // its graph has the roundings of eager code
+    int allow_tf32;             // its products on a device may round f32
+    int verify;       // N = one run in N of compiled code is compared with the interpreter
+    uint64_t chances; //   and its runs so far; 0 = nothing is known of the code yet
+    size_t held;      // bytes that it took to make it; 0 = of no step
+    uint64_t serial;  // in the order of making, from 1; 0 = of no step
+    uint64_t runs_seen, used; // of exec/forget.c
+    uint32_t charged;         // it counts for its region's recompile_limit
+    tc__tier tier;            // whether it waits for code
+    uint32_t postponed;       // RESTING: kernels that wait
+    tc__autotune autotune;
+    uint64_t tune_ns; // that measuring took
+    void *job;        // BUILDING: the tc__job that will have it
+    int overlaps;     // a written external shares elements with another one
+    int customs;      // launches of custom ops
+    int counted;      // its arena is in tc_stats
+    tc_stats before;  // of the context when making it began
+    tc_stats after;   //   and ended
+    uint64_t runs, run_ns;
+    uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
+} tc__program;
+
+// Whether a program writes externals in place: only what ends a region or is eager does.
+typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
+
+// ---- targets ----
+
+static int tc__program_output(tc__program *p, const tc__output *o, const tc__node *n) {
+    tc__output out = *o;
+    out.node = n->id;
+    return TC__PUSH(p->ctx, p->output, out);
+}
+
+// By node: the output in whose memory it is computed, UINT32_MAX = none. Owned by the caller; NULL = no
+// memory.
+static uint32_t *tc__outputs_of(const tc__program *p) {
+    size_t nodes = p->graph.node.count;
+    uint32_t *of = TC__NEW_ARRAY(p->ctx, uint32_t, nodes);
+    for (size_t i = 0; of && i < nodes; i++) of[i] = UINT32_MAX;
+    for (size_t i = p->output.count; of && i-- > 0;)
+        if (!p->output.at[i].alias) of[p->output.at[i].node] = (uint32_t)i;
+    return of;
+}
+
+// A result that shows the memory of an external is a view of it, as it is outside a region; unless
+// a write to that external is still to come when the program ends.
+static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o) {
+    const tc__visit *v = b->visit;
+    uint32_t code = o->position;
+    o->view = v->path.at[code]->view != 0;
+    code = tc__memory_of(v, code);
+    if (!(code & TC__EXTERNAL)) return;
+    code &= ~TC__EXTERNAL;
+    if (tc__cell_at(b, tc__cell_root(b, code))->version && effects == TC__NO_EFFECTS)
+        return;
+    o->alias = 1, o->external = code;
+}
+
+static int tc__fail_number(const tc__program *p, const tc__visit *v) {
+    return tc__fail(p->ctx, TC_E_DEVICE,
+                    "%s: a number of the host is written in place by what runs on %s; "
+                    "move it there with tc_to, or write it elsewhere",
+                    v->region ? v->region->name : "eager op",
+                    tc__device_name(p->ctx, p->device));
+}
+
+// Whether a view shows the elements of its operand, all of them.
+static int tc__shows_all(const tc__visit *v, uint32_t code) {
+    const tc__step *s = v->path.at[code];
+    return s->op == TC_OP_RESHAPE || s->op == TC_OP_PERMUTE;
+}
+
+// Whether two operands are the same view.
+static int tc__same_view(const tc__visit *v, uint32_t a, uint32_t b) {
+    while (a != b) {
+        if ((a | b) & TC__EXTERNAL) return 0;
+        const tc__step *s = v->path.at[a], *t = v->path.at[b];
+        if (!s->view || !t->view || s->op != t->op || s->n_attr != t->n_attr) return 0;
+        if (memcmp(s->attr, t->attr, s->n_attr * sizeof *s->attr)) return 0;
+        a = s->in[0], b = t->in[0];
+    }
+    return 1;
+}
+
+static int tc__is_target(const tc__program *p, const tc__visit *v, size_t first,
+                         uint32_t code) {
+    for (size_t i = first; i < p->output.count; i++)
+        if (tc__same_view(v, p->output.at[i].code, code)) return 1;
+    return 0;
+}
+
+// What has to be stored where external e lies: the views of it that are written, and nothing between them;
+// or all of it, if some write is to all of it. 0 = reported.
+static int tc__target_external(tc__program *p, tc__builder *b, uint32_t count, uint32_t e) {
+    const tc__visit *v = b->visit;
+    size_t first = p->output.count;
+    tc__output o;
+    memset(&o, 0, sizeof o);
+    o.position = UINT32_MAX, o.external = e;
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op != TC_OP_COPY_ || tc__memory_of(v, s->in[0]) != (TC__EXTERNAL | e))
+            continue;
+        o.code = s->in[0];
+        while (!(o.code & TC__EXTERNAL) && tc__shows_all(v, o.code))
+            o.code = v->path.at[o.code]->in[0];
+        if (o.code & TC__EXTERNAL) p->output.count = first;
+        if (tc__is_target(p, v, first, o.code)) continue;
+        const tc__node *n = tc__cell_read(b, tc__code_cell(b, o.code));
+        if (!n || !tc__program_output(p, &o, n)) return 0;
+        if (o.code & TC__EXTERNAL) break;
+    }
+    return 1;
+}
+
+static int tc__program_targets(tc__program *p, tc__builder *b, uint32_t count,
+                               const uint32_t *position, size_t n, tc__effects effects) {
+    tc__output o;
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *v = tc__cell_read(b, b->externals + position[i]);
+        memset(&o, 0, sizeof o);
+        o.position = position[i];
+        tc__output_alias(b, effects, &o);
+        if (!v || !tc__program_output(p, &o, v)) return 0;
+    }
+    for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
+        if (!tc__cell_at(b, tc__cell_root(b, i))->version) continue;
+        size_t before = p->output.count;
+        if (!tc__target_external(p, b, count, i)) return 0;
+        if (p->output.count > before && p->device && !p->inputs[i]->device)
+            return tc__fail_number(p, b->visit);
+    }
+    return 1;
+}
+
+// Whether some external shares elements with a written one: its SHARE step says so; of an eager op, that has
+// none, any on the same storage may.
+static int tc__overlaps(const tc__builder *b) {
+    const tc__visit *v = b->visit;
+    for (uint32_t i = 0; i < b->externals; i++)
+        if (b->within.at[i].hidden != UINT32_MAX ||
+            (!v->region && v->external.at[i].alias != i))
+            return 1;
+    return 0;
+}
+
+// ---- direct write-back ----
+
+// Where a write-back lies in its external: its dimensions, and expressions of where they step. `known`: and
+// where it begins; else it is dense, and that is known at run time only.
+typedef struct tc__landing {
+    int possible, dense, known;
+    int rank;
+    const tc__ix *dims;
+    tc__ix stride[TC_MAX_RANK], begin;
+} tc__landing;
+
+// Whether elements of a view of a dense tensor are neighbours, in order, whatever the sizes are.
+static int tc__is_dense_view(const tc__visit *v, uint32_t code) {
+    for (; !(code & TC__EXTERNAL); code = v->path.at[code]->in[0]) {
+        const tc__step *s = v->path.at[code];
+        int rows = s->op == TC_OP_SLICE && !s->attr[0] && tc__ix_equals(s->attr[3], 1);
+        if (!rows && s->op != TC_OP_RESHAPE) return 0;
+    }
+    return 1;
+}
+
+static tc__landing tc__landing_of(const tc__program *p, const tc__visit *v,
+                                  const tc__output *o) {
+    tc__landing d;
+    int64_t begin = 0;
+    const tc__node *n = p->graph.node.at[o->node];
+    const tc__shape *whole = p->inputs[o->external];
+    int is_whole = (o->code & TC__EXTERNAL) != 0;
+    memset(&d, 0, sizeof d);
+    d.rank = n->rank, d.dims = n->dims, d.begin = tc__ix_const(0);
+    d.dense = whole->contiguous && tc__is_dense_view(v, o->code);
+    d.known = is_whole || !p->size.count;
+    d.possible = d.dense || d.known;
+    if (is_whole) memcpy(d.stride, whole->strides, sizeof d.stride);
+    if (is_whole || !d.known) return d;
+    uint32_t id = tc__code_layout(p->ctx, v, o->code, &begin);
+    const tc__layout *l = tc__layout_at(p->ctx, id);
+    for (int i = 0; i < l->rank; i++) d.stride[i] = tc__ix_const(l->strides[i]);
+    d.possible = id != 0, d.dense = l->contiguous && d.possible;
+    d.begin = tc__ix_const(begin);
+    return d;
+}
+
+// Where row-major element e of the landing is in its external.
+static tc__ix tc__landing_index(tc__ixpool *ix, const tc__landing *d, tc__ix e) {
+    tc__ix sum = d->begin;
+    if (d->dense) return tc__ix_add(ix, sum, e);
+    for (int i = d->rank; i-- > 0; e = tc__ix_div(ix, e, d->dims[i])) {
+        tc__ix at = i ? tc__ix_mod(ix, e, d->dims[i]) : e;
+        sum = tc__ix_add(ix, sum, tc__ix_mul(ix, at, d->stride[i]));
+    }
+    return sum;
+}
+
+// Kernel `k` stores `node` once, where vectors stay whole, and reads external `e` only there, before it does.
+static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__output *o,
+                              const tc__landing *to) {
+    enum { WHOLE = 64 }; // elements: all vectors divide it
+    const tc__node *store = NULL;
+    tc__ix at = 0;
+    if (k->kind != TC__POINTWISE || k->phases != 1) return 0;
+    for (size_t i = k->body.node.count; i-- > 0;) {
+        const tc__node *n = k->body.node.at[i];
+        if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
+        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == o->node) {
+            if (store && !to->dense) return 0;
+            store = n, at = tc__landing_index(&p->ix, to, n->attr[1]);
+            if (!to->dense &&
+                tc__access_along(k, at, (tc__axis)k->vector, WHOLE) != TC__CONTIGUOUS)
+                return 0;
+        }
+        if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != o->external)
+            continue;
+        if (!store || !to->known) return 0;
+        if (tc__ix_add(&p->ix, n->attr[1], tc__ix_const(b->begin)) != at) return 0;
+    }
+    return store != NULL;
+}
+
+static int tc__uses_input(const tc__group *k, uint32_t e) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_INPUT && k->buffer.at[i].source == e) return 1;
+    return 0;
+}
+
+// Whether kernel k has the memory of a node, to write it or to read it.
+static int tc__has_node(const tc__group *k, uint32_t node, int written) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_NODE && k->buffer.at[i].source == node &&
+            !k->buffer.at[i].written == !written)
+            return 1;
+    return 0;
+}
+
+// Whether a run may fail half-way: by an index, or by a function of the user's.
+static int tc__may_fail(const tc__program *p) {
+    if (p->customs) return 1;
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (p->launch.at[i].opaque && p->launch.at[i].opaque->row->checks) return 1;
+    for (size_t i = 0; i < p->launch.count; i++)
+        for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
+            if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
+    return 0;
+}
+
+// Memory of the user's is aligned to its elements only, and what was just read is in the caches: it is
+// not written past them. The landing begins where the buffer does.
+static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
+                               const tc__landing *to) {
+    tc__landing from = *to;
+    from.begin = tc__ix_const(0);
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        tc__node *n = k->body.node.at[i];
+        if (n->op != TC_OP_STORE) continue;
+        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        if (b->place != TC__BUF_NODE || b->source != node) continue;
+        n->attr[1] = tc__landing_index(&p->ix, &from, n->attr[1]);
+        n->attr[2] = TC__STORE_CACHED;
+    }
+}
+
+// Whether kernels may write the landing where it is. Those of a device write rows of whole tensors only;
+// what is compared with the interpreter is dense.
+static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__output *o,
+                          const tc__landing *to) {
+    if (!to->possible || p->overlaps || tc__may_fail(p)) return 0;
+    if (p->device && !(to->dense && o->code & TC__EXTERNAL)) return 0;
+    return to->dense || !v->region || !v->region->options.verify;
+}
+
+// The last kernel may write the external itself when nobody can see the difference: it reads the
+// external only where it writes it, nobody reads it later, and the program cannot fail half-way.
+// 0 = out of memory.
+static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) {
+    size_t writer = p->launch.count, shared = 0;
+    tc__landing to = tc__landing_of(p, v, o);
+    if (!tc__is_landing(p, v, o, &to)) return 1;
+    for (size_t i = 0; i < p->output.count; i++)
+        shared += p->output.at[i].node == o->node && !p->output.at[i].alias;
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (tc__has_node(p->launch.at[i].group, o->node, 1)) writer = i;
+    for (size_t i = 0; i < p->launch.count && !to.dense; i++)
+        if (tc__has_node(p->launch.at[i].group, o->node, 0)) return 1;
+    if (writer == p->launch.count || shared > 1) return 1;
+    for (size_t i = writer + 1; i < p->launch.count; i++)
+        if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
+    tc__launch *l = &p->launch.at[writer];
+    o->direct = tc__reads_in_place(p, l->group, o, &to);
+    if (!o->direct) return 1;
+    tc__store_in_place(p, l->group, o->node, &to);
+    if (to.dense || !l->interp) return 1;
+    tc__interp_free(l->interp); // it stores elsewhere
+    l->interp = tc__interp_prepare(p->ctx, l->group);
+    return l->interp != NULL;
+}

@@ -1,0 +1,66 @@
+// When tensors end: scopes and tc_free. The table of lifetimes is in api/tensor.h; what regions end is
+// graph/record.c's, tc_keep, which may record a step, exec/context.c's.
+
+TCDEF void tc_scope_begin(tc_ctx *tc) {
+    tc__values *v = tc__values_of(tc);
+    if (tc && !tc__is_calling(tc, "tc_scope_begin"))
+        TC__PUSH(tc, v->scope, v->scoped.count);
+}
+
+// Ends the innermost scope but for t.
+static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const char *file,
+                                 int line) {
+    tc__api f;
+    if (!tc__api_open(&f, c, who, file, line)) return c ? TC_E_STATE : TC_E_NULL;
+    if (!tc__values_of(c)->scope.count) {
+        tc__fail(c, TC_E_STATE, "%s: no scope is open; each needs its tc_scope_begin", who);
+        return TC_E_STATE;
+    }
+    tc__scope_end(c, &t, 1, file, line);
+    return TC_OK;
+}
+
+TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
+    return tc__scope_leave(tc, "tc_scope_end", tc__null(), file, line);
+}
+
+TCDEF tc_tensor tc_scope_return_at(tc_ctx *tc, tc_tensor t, const char *file, int line) {
+    return tc__scope_leave(tc, "tc_scope_return", t, file, line) ? tc__null() : t;
+}
+
+enum { TC__SHARED_TOLD = 64 << 20 }; // bytes
+
+// Memory stays where a view shares it: that is told once, since the view may be one that nobody holds.
+static void tc__warn_shared(tc_ctx *c, const tc__tensor *t, const char *file, int line) {
+    tc__values *v = tc__values_of(c);
+    const tc__tensor *other = NULL;
+    if (t->storage->refs < 2 || t->storage->bytes < TC__SHARED_TOLD) return;
+    if (t->storage->owner != TC__OWNED || v->warned_shared) return;
+    for (size_t i = 0; i < v->slot.count && !other; i++)
+        if (v->slot.at[i] != t && v->slot.at[i]->storage == t->storage)
+            other = v->slot.at[i];
+    if (!other || tc__core_of(c)->frozen) return;
+    v->warned_shared = 1;
+    tc__warn(
+        c,
+        "tc_free at %s:%d: its %zu MB stay until the view of %s:%d is freed, which shares "
+        "them; tc_free it too, or make it in a scope",
+        file ? file : "?", line, t->storage->bytes >> 20, other->file ? other->file : "?",
+        other->line);
+}
+
+TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    tc__family_settle(f.c);
+    if (tc__is_visit(t)) {
+        (void)tc__result_free(f.c, t, file, line);
+        return;
+    }
+    if (!tc__slot_find(f.c, t)) {
+        tc__fail_dead(f.c, f.who, t);
+        return;
+    }
+    tc__warn_shared(f.c, tc__slot_find(f.c, t), file, line);
+    tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
+}

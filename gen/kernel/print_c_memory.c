@@ -1,0 +1,385 @@
+// C dialect, memory: addresses, predicates, loads and stores. Vectors are whole, or the first n lanes
+// count; lanes that a predicate excludes are a mask where it is a range, else they are asked one by one.
+
+// ---- memory ----
+
+static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
+    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory;
+}
+
+static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
+    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].name;
+}
+
+// What follows a row pointer: the rest of the index, and the lane where the vector is the
+// row.
+static void tc__c_rest(tc__printer *p, const tc__row_pointer *q, tc__ix rest) {
+    int zero = tc__ix_equals(rest, 0);
+    if (!zero) tc__put_ix(p, rest);
+    if (q->stride && p->shift) {
+        tc__put(p->out, "%s%lld", zero ? "" : " + ", (long long)(q->stride * p->shift));
+        zero = 0;
+    }
+    if (q->stride && p->lane) {
+        tc__put(p->out, "%s%lld * l", zero ? "" : " + ", (long long)q->stride);
+        zero = 0;
+    }
+    if (zero) tc__put(p->out, "0");
+}
+
+// `in0_r + c + 8` or, as an element, `in0_r[c + 8]`.
+static void tc__c_address(tc__printer *p, const tc__node *n, int element) {
+    const char *join = element ? "[" : " + ", *end = element ? "]" : "";
+    tc__ix part = p->outer < 0 ? 0 : tc__row_part(p, n->attr[1], (tc__axis)p->outer);
+    tc__row_pointer *q = part ? tc__find_pointer(p, n->attr[0], part) : NULL;
+    if (q) {
+        tc__put_pointer_name(p, q);
+        tc__put(p->out, "%s", join);
+        tc__c_rest(p, q, tc__ix_sub(p->g->body.ix, n->attr[1], part));
+        tc__put(p->out, "%s", end);
+        return;
+    }
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "%s", join);
+    if (!tc__is_lane_row(p->g, n, p->axis)) {
+        tc__put_ix(p, n->attr[1]);
+    } else {
+        int shift = p->shift;
+        p->shift = 0;
+        tc__put(p->out, "32 * (");
+        tc__put_ix(p, n->attr[1]);
+        tc__put(p->out, ") + r %% 32 + %d%s", shift, p->lane ? " + l" : "");
+        p->shift = shift;
+    }
+    tc__put(p->out, "%s", end);
+}
+
+// ---- predicates ----
+
+static int tc__c_pred_first(const tc__node *n) {
+    return n->op == TC_OP_LOAD ? TC__LOAD_FIXED : 0;
+}
+
+static void tc__c_in_range(tc__printer *p, tc__ix e, tc__ix limit) {
+    tc__put(p->out, "(tc_u64)(");
+    tc__put_ix(p, e);
+    tc__put(p->out, ") < (tc_u64)(");
+    tc__put_ix(p, limit);
+    tc__put(p->out, ")");
+}
+
+// All pairs at the present shift and lane.
+static void tc__c_pred(tc__printer *p, const tc__node *n) {
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " && ");
+        tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+    }
+}
+
+// Whether the predicate holds for a vector when it holds for its first and last lane.
+static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        tc__ix stride;
+        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
+            return 0;
+        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride)) return 0;
+        if (!tc__ix_is_const(stride)) return 0;
+    }
+    return 1;
+}
+
+// The same for all lanes at once: first lane, and last lane where it differs.
+static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
+    tc__c_pred(p, n);
+    p->shift += p->unit - 1;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM) continue;
+        tc__put(p->out, " && ");
+        tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+    }
+    p->shift -= p->unit - 1;
+}
+
+// Whether the lanes where the predicate holds are a mask: each pair is the same for all lanes, or its
+// expression moves by one.
+static int tc__c_pred_is_mask(const tc__printer *p, const tc__node *n) {
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
+            return 0;
+        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__PER_LANE) return 0;
+    }
+    return 1;
+}
+
+// `tc_inside(c - 1, 1022) & tc_splat_i32(-(r < 7))`, in a tail `& tc_lanes(n)`
+static void tc__c_mask(tc__printer *p, const tc__node *n) {
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        int still = tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM;
+        if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " & ");
+        tc__put(p->out, still ? "tc_splat_i32(-(" : "tc_inside(");
+        if (still) {
+            tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+        } else {
+            tc__put_ix(p, n->attr[i]);
+            tc__put(p->out, ", ");
+            tc__put_ix(p, n->attr[i + 1]);
+        }
+        tc__put(p->out, still ? "))" : ")");
+    }
+    if (p->tail) tc__put(p->out, " & tc_lanes(n)");
+}
+
+// ---- loads and stores ----
+
+// `tc_ld_f32(in0_r + c)`, in a tail `tc_ldn_f32(in0_r + c, n)`
+static void tc__c_vector_load(tc__printer *p, const tc__node *n) {
+    int whole = !p->tail || tc__is_lane_row(p->g, n, p->axis);
+    tc__put(p->out, "tc_ld%s_%s(", whole ? "" : "n", tc__c_dtype(p, n));
+    tc__c_address(p, n, 0);
+    tc__put(p->out, whole ? ")" : ", n)");
+}
+
+static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    if (tc__is_half(dtype)) {
+        tc__put(p->out, "tc_of_%s(tc_splat_i32(", tc__dtypes[dtype].name);
+        tc__c_address(p, n, 1);
+        tc__put(p->out, "))");
+        return;
+    }
+    tc__put(p->out, "tc_splat_%s(", tc__suffix(dtype));
+    if (dtype == TC_BOOL) tc__put(p->out, "-(");
+    tc__c_address(p, n, 1);
+    tc__put(p->out, dtype == TC_BOOL ? " != 0))" : ")");
+}
+
+static tc__value tc__c_fill(const tc__node *n) {
+    tc__value v;
+    memcpy(&v, &n->attr[2], sizeof v);
+    return v;
+}
+
+// A number as memory of dtype holds it.
+static void tc__c_memory_number(tc__printer *p, int dtype, tc__value v) {
+    if (tc__is_half(dtype)) {
+        uint16_t bits;
+        tc__value_store(&bits, 0, dtype, v);
+        tc__put(p->out, "0x%04x", bits);
+        return;
+    }
+    tc__c_number(p, dtype, v);
+}
+
+// `for (int l = 0; l < 8; l++) `
+static void tc__c_lane_loop(tc__printer *p) {
+    tc__put(p->out, "for (int l = 0; l < ");
+    if (p->tail)
+        tc__put(p->out, "n; l++) ");
+    else
+        tc__put(p->out, "%d; l++) ", p->unit);
+}
+
+// `float x5[8]; for (...) x5[l] = ...;`
+static void tc__c_gather(tc__printer *p, const tc__node *n, int copy, int pred) {
+    const char *memory = tc__c_memory(p, n);
+    tc__value fill = tc__c_fill(n);
+    tc__line(p);
+    tc__put(p->out, "%s x%u_%d[%d]%s;\n", memory, n->id, copy, p->unit,
+            p->tail && !pred ? " = {0}" : "");
+    if (pred) {
+        tc__line(p);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
+        tc__c_memory_number(p, n->dtype, fill);
+        tc__put(p->out, ";\n");
+    }
+    tc__line(p);
+    tc__c_lane_loop(p);
+    p->lane = 1;
+    if (pred) {
+        tc__put(p->out, "if (");
+        tc__c_pred(p, n);
+        tc__put(p->out, ") ");
+    }
+    tc__put(p->out, "x%u_%d[l] = ", n->id, copy);
+    tc__c_address(p, n, 1);
+    p->lane = 0;
+    tc__put(p->out, ";\n");
+}
+
+static void tc__c_gathered(tc__printer *p, const tc__node *n, int copy) {
+    tc__put(p->out, "tc_ld_%s(x%u_%d);\n", tc__c_dtype(p, n), n->id, copy);
+}
+
+static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
+    if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
+    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
+}
+
+// Whether a load that differs between lanes is one of a mask: of the dtypes that have it.
+static int tc__c_has_mask(const tc__printer *p, const tc__node *n) {
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    return tc__is_own_class(dtype) && dtype != TC_BOOL && tc__c_pred_is_mask(p, n) &&
+           tc__c_access(p, n) == TC__CONTIGUOUS;
+}
+
+// `tc_ldm_f32(in0_r + c - 1, m5_0)`, and the fill in the other lanes.
+static void tc__c_masked_load(tc__printer *p, const tc__node *n, int copy) {
+    tc__value fill = tc__c_fill(n);
+    const char *cls = tc__suffix(n->dtype);
+    int zero = !fill.i; // as bits: not -0
+    if (!zero) tc__put(p->out, "TC_SEL_%s(TC_M_%s(m%u_%d), ", cls, cls, n->id, copy);
+    tc__put(p->out, "tc_ldm_%s(", tc__c_dtype(p, n));
+    tc__c_address(p, n, 0);
+    tc__put(p->out, ", m%u_%d)", n->id, copy);
+    if (zero) return;
+    tc__put(p->out, ", ");
+    tc__c_constant(p, n->dtype, fill);
+    tc__put(p->out, ")");
+}
+
+static void tc__c_let_mask(tc__printer *p, const tc__node *n, int copy) {
+    tc__line(p);
+    tc__put(p->out, "const tc_vi m%u_%d = ", n->id, copy);
+    tc__c_mask(p, n);
+    tc__put(p->out, ";\n");
+}
+
+// `tc_vf t5; if (inside) t5 = load; else { by a mask, or lane by lane }`
+static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int pred) {
+    tc__line(p);
+    tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    tc__c_constant(p, n->dtype, tc__c_fill(n));
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "if (");
+    if (pred == 1)
+        tc__c_pred(p, n);
+    else
+        tc__c_pred_all(p, n);
+    tc__put(p->out, ") ");
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    if (tc__access_along(p->g, n->attr[1], p->axis, p->unit) == TC__UNIFORM)
+        tc__c_uniform_load(p, n);
+    else
+        tc__c_vector_load(p, n);
+    tc__put(p->out, ";\n");
+    if (pred == 1) return;
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    int mask = tc__c_has_mask(p, n);
+    if (mask)
+        tc__c_let_mask(p, n, copy);
+    else
+        tc__c_gather(p, n, copy, 1);
+    tc__line(p);
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    if (mask)
+        tc__c_masked_load(p, n, copy), tc__put(p->out, ";\n");
+    else
+        tc__c_gathered(p, n, copy);
+    tc__block_close(p);
+}
+
+// Whether a load takes every second element: `tc_ld2_f32(in0_r + 2 * c)`.
+static int tc__c_is_every_second(const tc__printer *p, const tc__node *n) {
+    tc__ix stride;
+    return p->g->buffer.at[n->attr[0]].dtype == TC_F32 &&
+           tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) &&
+           tc__ix_equals(stride, 2);
+}
+
+static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
+    tc__access access = tc__c_access(p, n);
+    int pred = tc__pred_along(p->g, n, p->axis, p->unit);
+    int guard = pred == 1 && access != TC__PER_LANE;
+    if (pred == 2 && access == TC__CONTIGUOUS && !p->tail)
+        guard = tc__c_pred_is_range(p, n);
+    if (guard) {
+        tc__c_guarded_load(p, n, copy, pred);
+        return;
+    }
+    if (pred == 2 && tc__c_has_mask(p, n)) {
+        tc__c_let_mask(p, n, copy);
+        tc__put_let(p, n, copy);
+        tc__c_masked_load(p, n, copy);
+        tc__put(p->out, ";\n");
+        return;
+    }
+    if (!pred && access == TC__PER_LANE && tc__c_is_every_second(p, n)) {
+        tc__put_let(p, n, copy);
+        tc__put(p->out, p->tail ? "tc_ld2n_f32(" : "tc_ld2_f32(");
+        tc__c_address(p, n, 0);
+        tc__put(p->out, p->tail ? ", n);\n" : ");\n");
+        return;
+    }
+    if (pred || access == TC__PER_LANE) {
+        tc__c_gather(p, n, copy, pred);
+        tc__put_let(p, n, copy);
+        tc__c_gathered(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    if (access == TC__UNIFORM)
+        tc__c_uniform_load(p, n);
+    else
+        tc__c_vector_load(p, n);
+    tc__put(p->out, ";\n");
+}
+
+// Lane `at` of a stored value as a memory element.
+static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
+    int dtype = p->g->buffer.at[n->attr[0]].dtype, own = tc__is_own_class(dtype);
+    if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
+    if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
+    tc__put_value(p, n->in[0], copy);
+    if (tc__is_half(dtype)) tc__put(p->out, ")");
+    tc__put(p->out, "[%s]%s", at, own ? "" : dtype == TC_BOOL ? " & 1)" : ")");
+}
+
+// Non-temporal stores need addresses that are multiples of the vector; bases are.
+static int tc__c_streams(const tc__printer *p, const tc__node *n) {
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
+                    ? TC__STORE_MAY_STREAM
+                    : TC__STORE_STREAMS;
+    if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
+    if (n->n_attr < 3 || n->attr[2] < least || tc__dtypes[dtype].bytes < 4 || p->tail)
+        return 0;
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
+    return tc__ix_divisor(x, e) % p->unit == 0;
+}
+
+static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
+    tc__access access = tc__c_access(p, n);
+    int lane_row = tc__is_lane_row(p->g, n, p->axis), counted = p->tail && !lane_row;
+    tc__line(p);
+    if (access == TC__CONTIGUOUS) {
+        tc__put(p->out, "tc_%s_%s(",
+                counted               ? "stn"
+                : tc__c_streams(p, n) ? "nt"
+                                      : "st",
+                tc__c_dtype(p, n));
+        tc__c_address(p, n, 0);
+        tc__put(p->out, ", ");
+        tc__put_value(p, n->in[0], copy);
+        tc__put(p->out, counted ? ", n);\n" : ");\n");
+        return;
+    }
+    if (access == TC__PER_LANE) {
+        tc__c_lane_loop(p);
+        p->lane = 1;
+    }
+    tc__c_address(p, n, 1);
+    tc__put(p->out, " = ");
+    int constant = !tc__lanes_differ(tc__body(p, n->in[0]), p->axis);
+    tc__c_element(p, n, copy, p->lane && !constant ? "l" : "0");
+    p->lane = 0;
+    tc__put(p->out, ";\n");
+}

@@ -1,0 +1,585 @@
+// Random programs over tensors that share memory: views of views made outside and inside, tensors given twice,
+// reads and writes in place of any of them in any order, results that are views of inputs; in regions,
+// in functions and eagerly; the same path again, with other sizes and with views that lie otherwise.
+// Values come from plain arrays of doubles with strides and offsets of their own; all ops are exact.
+//
+//     views [SECONDS] [SEED] [--graphs N] [--only SEED]
+#include "tcompile.h"
+
+#define TEST_NO_MAIN
+#include "../harness.h"
+
+enum {
+    RANK = 4,
+    SIZES = 2,       // that a path is taken with
+    BASES = 2,       // memories, for each of them
+    WIDE = 128,      // columns: vectors are whole there
+    ROOM = 7 * WIDE, // elements of one
+    MOST = 3 * ROOM, // of a view, expanded
+    OUTER = 7,       // tensors made outside: the bases first
+    DEEDS = 10,      // inside
+    TENSORS = OUTER + DEEDS,
+    STORES = SIZES * BASES + DEEDS,
+    VISITS = 9
+};
+
+static const int rows_of[SIZES] = {4, 7};
+
+typedef enum kind { VIEW, COMPUTE, WRITE, READ } kind;
+typedef enum op {
+    NEG,
+    ADD,
+    SUB,
+    LARGER,
+    COPY,
+    ADD_S,
+    OPS
+} op; // COPY computed: the largest of rows
+typedef enum fate {
+    NOTHING,
+    KEPT,
+    LATE,
+    FATES
+} fate; // of what a deed makes, after the region
+typedef enum how { EAGER, REGION, FUNCTION } how;
+
+typedef struct deed {
+    kind kind;
+    op op;
+    int a, b; // tensors
+    fate fate;
+    unsigned word[4];
+} deed;
+
+typedef struct program {
+    how how;
+    int bases, outer, deeds, sizes;
+    int wrapped, columns;
+    int remade, moving; // views are made again at each visit, and lie otherwise then
+    deed outside[OUTER], deed[DEEDS];
+} program;
+
+static uint64_t random_state;
+static unsigned word(void) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(random_state >> 33);
+}
+static int below(int n) { return (int)(word() % (unsigned)n); }
+
+static void random_program(program *p, uint64_t seed) {
+    random_state = seed * 0x9e3779b97f4a7c15u + 1;
+    memset(p, 0, sizeof *p);
+    p->how = below(7) ? below(2) ? FUNCTION : REGION : EAGER;
+    p->bases = 1 + !below(3), p->outer = p->bases + below(OUTER + 1 - p->bases);
+    p->deeds = 1 + below(DEEDS), p->sizes = 1 + below(SIZES);
+    p->columns = below(3) ? 6 : WIDE;
+    p->wrapped = below(2), p->moving = !below(3), p->remade = p->moving || below(2);
+    for (int i = p->bases; i < p->outer; i++) {
+        deed *d = &p->outside[i];
+        d->a = below(i);
+        for (int k = 0; k < 4; k++) d->word[k] = word();
+    }
+    for (int i = 0; i < p->deeds; i++) {
+        deed *d = &p->deed[i];
+        d->kind = (kind)below(3), d->op = (op)below(OPS), d->fate = (fate)below(FATES);
+        if (!below(16)) d->kind = READ;
+        d->a = below(p->outer + i), d->b = below(p->outer + i);
+        for (int k = 0; k < 4; k++) d->word[k] = word();
+    }
+}
+
+// ---- where elements are ----
+
+typedef struct place {
+    int store, rank, dims[RANK], strides[RANK], offset;
+} place;
+
+typedef enum moving { SLICE, SELECT, SWAP, FLATTEN, SPLIT, UNSQUEEZE, EXPAND, SAME } moving;
+
+// A view: what is asked of the library, and where its elements are.
+typedef struct move {
+    moving how;
+    int dim;
+    int64_t start, end, step;
+    int expands; // SAME: by an expand to the same sizes
+    place to;
+} move;
+
+static int is_row_major(const place *p) {
+    int n = 1;
+    for (int i = p->rank - 1; i >= 0; n *= p->dims[i--])
+        if (p->dims[i] > 1 && p->strides[i] != n) return 0;
+    return 1;
+}
+
+static int count(const place *p) {
+    int n = 1;
+    for (int i = 0; i < p->rank; i++) n *= p->dims[i];
+    return n;
+}
+
+static int repeats(const place *p) {
+    for (int i = 0; i < p->rank; i++)
+        if (p->dims[i] > 1 && !p->strides[i]) return 1;
+    return 0;
+}
+
+static void drop_dim(place *p, int dim) {
+    for (int i = dim; i + 1 < p->rank; i++)
+        p->dims[i] = p->dims[i + 1], p->strides[i] = p->strides[i + 1];
+    p->rank--;
+}
+
+static void add_dim(place *p, int dim, int size, int stride) {
+    for (int i = p->rank++; i > dim; i--)
+        p->dims[i] = p->dims[i - 1], p->strides[i] = p->strides[i - 1];
+    p->dims[dim] = size, p->strides[dim] = stride;
+}
+
+static void row_major(place *p) {
+    int n = 1;
+    for (int i = p->rank - 1; i >= 0; n *= p->dims[i--]) p->strides[i] = n;
+}
+
+// The second word tells where it begins, and nothing else.
+static void slice(move *m, const unsigned *w) {
+    int size = m->to.dims[m->dim], step = w[1] / 8 % 3 ? 1 : 1 + (int)(w[1] / 64 % 2);
+    int n = 1 + (int)(w[3] % (unsigned)((size - 1) / step + 1)), reach = (n - 1) * step + 1;
+    int start = (int)(w[2] % (unsigned)(size - reach + 1));
+    m->step = step, m->start = start, m->end = start + reach;
+    if (w[1] / 128 % 4 == 0) { // backwards
+        m->start = start + reach - 1, m->step = -step;
+        m->end = start ? start - 1 : TC_END;
+    }
+    m->to.offset += (int)m->start * m->to.strides[m->dim];
+    m->to.dims[m->dim] = n, m->to.strides[m->dim] *= (int)m->step;
+}
+
+static move random_move(const place *from, const unsigned *w) {
+    move m;
+    m.to = *from, m.how = (moving)(w[0] % 8), m.start = m.end = m.step = 0;
+    m.expands = from->rank && w[3] % 2;
+    m.dim = from->rank ? (int)(w[1] % 8 % (unsigned)from->rank) : 0;
+    if (!from->rank && m.how != UNSQUEEZE && m.how != EXPAND) m.how = SAME;
+    if ((m.how == FLATTEN || m.how == SPLIT) && !is_row_major(from)) m.how = SLICE;
+    if (m.how == EXPAND && count(from) > ROOM) m.how = SLICE;
+    if (from->rank == RANK && (m.how == UNSQUEEZE || m.how == EXPAND)) m.how = SELECT;
+    switch (m.how) {
+    case SLICE: slice(&m, w); break;
+    case SELECT:
+        m.start = w[2] % (unsigned)from->dims[m.dim];
+        m.to.offset += (int)m.start * from->strides[m.dim];
+        drop_dim(&m.to, m.dim);
+        break;
+    case SWAP:
+        m.start = w[2] % (unsigned)from->rank;
+        m.to.dims[m.dim] = from->dims[m.start], m.to.dims[m.start] = from->dims[m.dim];
+        m.to.strides[m.dim] = from->strides[m.start];
+        m.to.strides[m.start] = from->strides[m.dim];
+        break;
+    case FLATTEN: m.to.rank = 1, m.to.dims[0] = count(from), row_major(&m.to); break;
+    case SPLIT:
+        m.to.rank = 2, m.to.dims[0] = count(from) % 2 ? 1 : 2;
+        m.to.dims[1] = count(from) / m.to.dims[0], row_major(&m.to);
+        break;
+    case UNSQUEEZE: add_dim(&m.to, m.dim, 1, 0); break;
+    case EXPAND: add_dim(&m.to, 0, 1 + (int)(w[2] % 3), 0); break;
+    case SAME: break;
+    }
+    return m;
+}
+
+static tc_dims sizes(const place *p) {
+    tc_dims d;
+    memset(&d, 0, sizeof d);
+    d.rank = p->rank;
+    for (int i = 0; i < p->rank; i++) d.size[i] = p->dims[i];
+    return d;
+}
+
+static tc_tensor do_move(tc_tensor t, const move *m) {
+    tc_dims order;
+    switch (m->how) {
+    case SLICE: return tc_slice(t, m->dim, m->start, m->end, m->step);
+    case SELECT: return tc_select(t, m->dim, m->start);
+    case SWAP:
+        memset(&order, 0, sizeof order);
+        order.rank = m->to.rank;
+        for (int i = 0; i < order.rank; i++) order.size[i] = i;
+        order.size[m->dim] = m->start, order.size[m->start] = m->dim;
+        return tc_permute(t, order);
+    case FLATTEN:
+    case SPLIT: return tc_reshape(t, sizes(&m->to));
+    case UNSQUEEZE: return tc_unsqueeze(t, m->dim);
+    case EXPAND: return tc_expand(t, sizes(&m->to));
+    case SAME: return m->expands ? tc_expand(t, sizes(&m->to)) : t;
+    }
+    return t;
+}
+
+// ---- values ----
+
+static double store[STORES][ROOM];
+
+static int element(const place *p, int i) { // the i-th in row-major order
+    int at = p->offset;
+    for (int d = p->rank - 1; d >= 0; i /= p->dims[d--])
+        at += i % p->dims[d] * p->strides[d];
+    return at;
+}
+
+static void values(const place *p, double *out) {
+    for (int i = 0, n = count(p); i < n; i++) out[i] = store[p->store][element(p, i)];
+}
+
+static double clamped(double x) { return x < -999 ? -999 : x > 999 ? 999 : x; }
+
+// Whether b is as large as a, or one element.
+static int fits(const place *a, const place *b) {
+    if (count(b) == 1 && b->rank <= a->rank) return 1;
+    return a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
+static double apply(op o, double a, double b, unsigned w) {
+    switch (o) {
+    case NEG: return -a;
+    case ADD: return clamped(a + b);
+    case SUB: return clamped(a - b);
+    case LARGER: return a > b ? a : b;
+    case COPY: return b;
+    default: return clamped(a + (int)(w % 19) - 9);
+    }
+}
+
+static tc_tensor record(op o, tc_tensor a, tc_tensor b, unsigned w) {
+    switch (o) {
+    case NEG: return tc_neg(a);
+    case ADD: return tc_clamp(tc_add(a, b), -999, 999);
+    case SUB: return tc_clamp(tc_sub(a, b), -999, 999);
+    case LARGER: return tc_maximum(a, b);
+    default: return tc_clamp(tc_add_s(a, (int)(w % 19) - 9), -999, 999);
+    }
+}
+
+static tc_tensor assign(op o, tc_tensor a, tc_tensor b, unsigned w) {
+    switch (o) {
+    case NEG: return tc_neg_(a);
+    case COPY: return tc_copy_(a, b);
+    case LARGER: return tc_maximum_(a, b);
+    case ADD:
+    case SUB: return tc_copy_(a, record(o, a, b, w));
+    default: return tc_clamp_(tc_add_s_(a, (int)(w % 19) - 9), -999, 999);
+    }
+}
+
+// ---- what a visit does ----
+
+typedef struct run {
+    tc_ctx *tc;
+    tc_fn *fn;
+    program p;
+    uint64_t seed;
+    int failed, visit;
+    float memory[SIZES][BASES][ROOM];
+    tc_tensor outer[SIZES][OUTER];
+    int made[SIZES];
+    place at[TENSORS]; // in this visit
+    move move[TENSORS];
+    tc_tensor t[TENSORS];
+    double seen[DEEDS][MOST]; // by deed: what READ finds
+} run;
+
+static run *now; // of the body
+
+static void fails(run *r, const char *what, int i) {
+    if (!r->failed++)
+        printf("seed %llu, visit %d: %s %d: %s\n", (unsigned long long)r->seed, r->visit,
+               what, i, tc_error_text(r->tc));
+    tc_error_clear(r->tc);
+}
+
+static int is_reduced(const deed *d, const place *a) {
+    return d->kind == COMPUTE && d->op == COPY && a->rank;
+}
+
+// What the deed does to these operands: an op that fits, or nothing.
+static deed fitted(const run *r, int i) {
+    deed d = r->p.deed[i];
+    const place *a = &r->at[d.a], *b = &r->at[d.b];
+    if (d.kind == COMPUTE && d.op == COPY && !a->rank) d.op = NEG;
+    if (d.op != NEG && d.op != ADD_S && !is_reduced(&d, a) && !fits(a, b)) d.op = ADD_S;
+    if (d.kind == COMPUTE && count(a) > ROOM) d.kind = VIEW;
+    if (d.kind == WRITE && repeats(a)) d.kind = VIEW;
+    return d;
+}
+
+static deed outside(const run *r, int i) {
+    deed d = r->p.outside[i];
+    if (r->p.moving) d.word[2] += (unsigned)(r->visit / 2 % 3);
+    return d;
+}
+
+// Where everything is in this visit, which has sizes z.
+static void plan(run *r, int z) {
+    const program *p = &r->p;
+    for (int i = 0; i < p->outer; i++) {
+        place *a = &r->at[i];
+        if (i < p->bases) {
+            a->store = z * BASES + i, a->rank = 2, a->offset = 0;
+            a->dims[0] = rows_of[z], a->dims[1] = p->columns, row_major(a);
+            continue;
+        }
+        deed d = outside(r, i);
+        r->move[i] = random_move(&r->at[d.a], d.word), *a = r->move[i].to;
+    }
+    for (int i = 0; i < p->deeds; i++) {
+        deed d = fitted(r, i);
+        place *a = &r->at[p->outer + i];
+        *a = r->at[d.a];
+        if (d.kind == VIEW) {
+            r->move[p->outer + i] = random_move(&r->at[d.a], d.word);
+            *a = r->move[p->outer + i].to;
+        } else if (d.kind == COMPUTE) {
+            a->store = SIZES * BASES + i, a->offset = 0;
+            if (is_reduced(&d, a)) a->rank--;
+            row_major(a);
+        }
+    }
+}
+
+// The same in doubles.
+static void model(run *r) {
+    double x[MOST], y[MOST];
+    for (int i = 0; i < r->p.deeds; i++) {
+        deed d = fitted(r, i);
+        const place *a = &r->at[d.a], *b = &r->at[d.b], *to = &r->at[r->p.outer + i];
+        int n = count(a), one = count(b) == 1, each = n;
+        values(a, x), values(b, y);
+        if (d.kind == READ) memcpy(r->seen[i], x, sizeof x);
+        if (d.kind != COMPUTE && d.kind != WRITE) continue;
+        if (d.kind == WRITE) to = a;
+        if (is_reduced(&d, a)) {
+            int m = a->dims[a->rank - 1];
+            for (each = 0; each < n / m; each++) {
+                double most = x[each * m];
+                for (int k = 1; k < m; k++)
+                    most = x[each * m + k] > most ? x[each * m + k] : most;
+                x[each] = most;
+            }
+        } else {
+            for (int k = 0; k < n; k++) x[k] = apply(d.op, x[k], y[one ? 0 : k], d.word[3]);
+        }
+        for (int k = 0; k < each; k++) store[to->store][element(to, k)] = x[k];
+    }
+}
+
+static void compare(run *r, tc_tensor t, const double *want, int n, const char *what,
+                    int i) {
+    float x[MOST];
+    if (tc_read(t, x, sizeof *x * (size_t)n) || tc_error(r->tc)) return fails(r, what, i);
+    for (int k = 0; k < n; k++)
+        if ((double)x[k] != want[k]) return fails(r, what, i);
+}
+
+static void deeds(run *r) {
+    const program *p = &r->p;
+    for (int i = 0; i < p->deeds; i++) {
+        deed d = fitted(r, i);
+        tc_tensor a = r->t[d.a], b = r->t[d.b], *t = &r->t[p->outer + i];
+        *t = a;
+        if (d.kind == VIEW) *t = do_move(a, &r->move[p->outer + i]);
+        if (d.kind == WRITE) (void)assign(d.op, a, b, d.word[3]);
+        if (d.kind == READ) compare(r, a, r->seen[i], count(&r->at[d.a]), "read inside", i);
+        if (d.kind != COMPUTE) continue;
+        *t = is_reduced(&d, &r->at[d.a]) ? tc_amax(a, -1) : record(d.op, a, b, d.word[3]);
+    }
+}
+
+// Whether deed i makes a tensor, which is a result then.
+static int makes(const run *r, int i) {
+    deed d = fitted(r, i);
+    return d.kind == COMPUTE || d.kind == VIEW;
+}
+
+static int is_kept(const run *r, int i) { return makes(r, i) && r->p.deed[i].fate == KEPT; }
+
+static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    run *r = now;
+    (void)tc, (void)user;
+    for (int i = 0; i < r->p.outer; i++) r->t[i] = in[i];
+    deeds(r);
+    for (int i = 0, n = 0; i < r->p.deeds; i++)
+        if (is_kept(r, i)) out[n++] = r->t[r->p.outer + i];
+}
+
+static void perform(run *r) {
+    const program *p = &r->p;
+    tc_tensor out[DEEDS];
+    int n = 0;
+    if (p->how == EAGER) {
+        deeds(r);
+    } else if (p->how == REGION) {
+        tc_trace_begin_at(r->tc, "views", NULL, "views.c", 1);
+        deeds(r);
+        for (int i = 0; i < p->deeds; i++)
+            if (is_kept(r, i)) tc_keep(r->t[p->outer + i]);
+        if (tc_trace_end(r->tc)) fails(r, "the region", 0);
+    } else {
+        now = r;
+        for (int i = 0; i < p->deeds; i++) n += is_kept(r, i);
+        if (tc_call(r->fn, r->t, p->outer, out, n)) fails(r, "the call", 0);
+        for (int i = n = 0; i < p->deeds; i++)
+            if (is_kept(r, i)) r->t[p->outer + i] = out[n++];
+    }
+    if (tc_error(r->tc)) fails(r, "an error", 0);
+}
+
+// ---- what it leaves ----
+
+static void check_memory(run *r, const char *what) {
+    double x[ROOM];
+    for (int z = 0; z < SIZES; z++)
+        for (int i = 0; r->made[z] && i < r->p.bases; i++) {
+            for (int k = 0; k < rows_of[z] * r->p.columns; k++)
+                x[k] = store[z * BASES + i][k];
+            compare(r, r->outer[z][i], x, rows_of[z] * r->p.columns, what, i);
+        }
+}
+
+// A result that shows memory from outside is written, and that memory has it.
+static void check_kept(run *r, int i) {
+    double x[MOST];
+    const place *a = &r->at[r->p.outer + i];
+    tc_tensor t = r->t[r->p.outer + i];
+    values(a, x);
+    compare(r, t, x, count(a), "result", i);
+    if (r->failed || repeats(a) || a->store >= SIZES * BASES) return;
+    tc_add_s_(t, 1);
+    for (int k = 0; k < count(a); k++) store[a->store][element(a, k)] = x[k] + 1;
+    check_memory(r, "memory written by a result");
+}
+
+static void check_late(run *r, int i) {
+    double x[MOST];
+    const place *a = &r->at[r->p.outer + i];
+    float late[MOST];
+    if (r->p.how == FUNCTION || fitted(r, i).kind != COMPUTE || r->p.deed[i].fate != LATE)
+        return;
+    values(a, x);
+    tc_status s = tc_read(r->t[r->p.outer + i], late, sizeof *late * (size_t)count(a));
+    if (s == TC_E_TOUCHED) return tc_error_clear(r->tc);
+    compare(r, r->t[r->p.outer + i], x, count(a), "late result", i);
+}
+
+static void make_outer(run *r, int z) {
+    for (int i = r->p.bases; i < r->p.outer; i++)
+        r->outer[z][i] = do_move(r->outer[z][r->p.outside[i].a], &r->move[i]);
+}
+
+static void make(run *r, int z) {
+    for (int i = 0; i < r->p.bases; i++) {
+        tc_dims d = TC_DIMS(rows_of[z], r->p.columns);
+        for (int k = 0; k < ROOM; k++)
+            r->memory[z][i][k] =
+                (float)(store[z * BASES + i][k] = (k * 7 + i + z) % 19 - 9);
+        r->outer[z][i] = r->p.wrapped ? tc_wrap(r->tc, r->memory[z][i], d, TC_F32)
+                                      : tc_from_data(r->tc, r->memory[z][i], d, TC_F32);
+    }
+    if (!r->p.remade) make_outer(r, z);
+    r->made[z] = 1;
+}
+
+// A kept result is freed, once, unless it is a tensor from outside.
+static void drop(run *r, int i) {
+    tc_tensor *t = r->t;
+    for (int k = 0; k < i; k++)
+        if (t[k].id == t[i].id && (k < r->p.outer || is_kept(r, k - r->p.outer))) return;
+    tc_free(t[i]);
+}
+
+static void visit(run *r) {
+    const program *p = &r->p;
+    int z = r->visit / 3 % p->sizes;
+    plan(r, z);
+    if (!r->made[z]) make(r, z);
+    tc_scope_begin(r->tc);
+    if (p->remade) make_outer(r, z);
+    for (int i = 0; i < p->outer; i++) r->t[i] = r->outer[z][i];
+    model(r);
+    perform(r);
+    if (!r->failed) check_memory(r, "memory");
+    for (int i = 0; i < p->deeds && !r->failed; i++)
+        if (is_kept(r, i)) check_kept(r, i);
+    for (int i = 0; i < p->deeds && !r->failed; i++) check_late(r, i);
+    for (int i = 0; i < p->deeds && p->how == REGION; i++)
+        if (is_kept(r, i)) drop(r, p->outer + i);
+    tc_scope_end(r->tc);
+}
+
+static void show(const run *r) {
+    static const char *const kinds[] = {"view", "compute", "write", "read"};
+    static const char *const ops[] = {"neg", "add", "sub", "larger", "copy", "add_s"};
+    static const char *const moves[] = {"slice", "select",    "swap",   "flatten",
+                                        "split", "unsqueeze", "expand", "same"};
+    for (int i = 0; i < r->p.outer + r->p.deeds; i++) {
+        const place *a = &r->at[i];
+        deed d = i < r->p.outer ? r->p.outside[i] : fitted(r, i - r->p.outer);
+        printf("    t%d = %s %s t%d t%d", i, i < r->p.bases ? "base" : kinds[d.kind],
+               d.kind == VIEW ? moves[r->move[i].how] : ops[d.op], d.a, d.b);
+        printf(" fate %d: store %d offset %d", (int)d.fate, a->store, a->offset);
+        for (int k = 0; k < a->rank; k++) printf(" %d:%d", a->dims[k], a->strides[k]);
+        printf("\n");
+    }
+}
+
+static int run_program(uint64_t seed, const char *backend) {
+    static run r;
+    tc_config config = tc_config_default();
+    memset(&r, 0, sizeof r), memset(store, 0, sizeof store);
+    random_program(&r.p, seed);
+    config.backend = backend, config.threads = 1, config.no_disk_cache = 1;
+    r.tc = tc_open(&config), r.seed = seed;
+    r.fn = tc_compile(r.tc, body, NULL, 0, NULL);
+    for (; r.visit < VISITS && !r.failed; r.visit++) visit(&r);
+    if (r.failed)
+        printf("    with %s, %s\n", backend,
+               r.p.how == EAGER    ? "eager"
+               : r.p.how == REGION ? "a region"
+                                   : "a function");
+    if (r.failed) show(&r);
+    tc_close(r.tc);
+    return r.failed != 0;
+}
+
+int main(int count, char **args) {
+    uint64_t graphs = UINT64_MAX, seed = 1, done = 0, failures = 0, one = 0;
+    double seconds = 5;
+    int plain = 0;
+    for (int i = 1; i < count; i++) {
+        const char *b = i + 1 < count ? args[i + 1] : "0";
+        if (!strcmp(args[i], "--graphs"))
+            graphs = 8 * strtoull(b, NULL, 10), seconds = 1e6, i++;
+        else if (!strcmp(args[i], "--only"))
+            one = strtoull(b, NULL, 10), i++;
+        else if (args[i][0] == '-')
+            i++;
+        else if (plain++ == 0)
+            seconds = atof(args[i]);
+        else
+            seed = strtoull(args[i], NULL, 10);
+    }
+    for (double end = test_clock() + seconds; !one && done < graphs && failures < 5;
+         done++) {
+        uint64_t s = seed * 1000003 + done;
+        if (test_clock() > end) break;
+        failures += (uint64_t)(run_program(s, "aot_eager") ||
+                               (s % 100 == 0 && run_program(s, "cpu")));
+    }
+    if (one)
+        done++,
+            failures += (uint64_t)(run_program(one, "aot_eager") | run_program(one, "cpu"));
+    printf("%llu passed, %llu failed\n", (unsigned long long)(done - failures),
+           (unsigned long long)failures);
+    return failures != 0;
+}

@@ -1,0 +1,321 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+
+struct tc_state {         // of the program, in the device's memory; its scalars follow
+    tc_i64 *flag;          // an index out of range: site + 1, value, limit
+    tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
+// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
+TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
+
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+// Index v made safe: negative ones count from the end, others are clamped, flagged.
+TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
+    const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;
+    if ((tc_u64)w < (tc_u64)limit) return w;
+    a->flag[1] = v;
+    a->flag[2] = limit;
+    a->flag[0] = site + 1;
+    return w < 0 || limit <= 0 ? 0 : limit - 1;
+}
+
+// NaN wins; one instruction.
+TC_FN float TC_N(larger_f32)(float x, float y) {
+    float z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
+// 2 ** x within 2 ulp.
+TC_FN float TC_N(ex2)(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// log2(x), absolute error 2^-22 where the result is near 0.
+TC_FN float TC_N(lg2)(float x) {
+    float y;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// e^x for x <= 0: 2^t, times e to what t lost of x. Below 2^-126 it is 0.
+TC_FN float TC_N(exp_shifted)(float x) {
+    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
+    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
+}
+
+// log(2^n m) = n log 2 + f + f^2 q(f), 2/3 <= m = 1 + f < 4/3: for all but special values within 2 ulp.
+TC_FN float TC_N(log_of)(float x) {
+    const int b = __float_as_int(x), n = (b - 0x3f2aaaab) & (int)0xff800000;
+    const float f = __int_as_float(b - n) - 1.0f;
+    float q = 0.138212666f;
+    q = fmaf(q, f, -0.151228189f);
+    q = fmaf(q, f, 0.140420899f);
+    q = fmaf(q, f, -0.164722338f);
+    q = fmaf(q, f, 0.200079337f);
+    q = fmaf(q, f, -0.250042409f);
+    q = fmaf(q, f, 0.333332658f);
+    q = fmaf(q, f, -0.5f);
+    return fmaf((float)n, 8.26295832e-08f, fmaf(q, f * f, f));
+}
+
+// Of 0, negative numbers, infinity, NaN and numbers below 2^-126. Out of line: it is rarely called.
+static __device__ __noinline__ float TC_N(log_special)(float x) {
+    return TC_N(lg2)(x) * 0.693147182f;
+}
+
+TC_FN float TC_N(log_f32)(float x) {
+    const float y = TC_N(log_of)(x);
+    return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);
+}
+
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+#define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
+
+
+TC_FN float tc_acc_maximum_f32(float a, float b) {
+    return tc_larger_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_maximum_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_maximum_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_maximum_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_maximum_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_maximum_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_maximum_f32<32>(w < W ? part[w] : (-1.0f/0.0f));
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_maximum_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_maximum_f32(x, part[y * S]);
+    return x;
+}
+
+TC_FN float tc_acc_add_f32(float a, float b) {
+    return TC_ADD_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_add_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_add_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_add_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_add_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_add_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_add_f32<32>(w < W ? part[w] : 0.0f);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_add_f32(x, part[y * S]);
+    return x;
+}
+
+// kernel0: 2 element-wise ops, 2 reductions in 3 phases over the same rows, 2 results
+// rows 64, columns 768; vector along c
+//   in0  f32[49152]
+//   out0  f32[64]
+//   out1  f32[64]
+//   for r in 0..64 worker
+//     acc0 = new maximum  f32
+//     for c in 0..768 vector
+//       %3 = load in0[768 * r + c]  f32
+//       acc0 maximum= %3  f32
+//     end
+//     %6 = combine acc0  f32
+//     store out0[r] %6  f32
+//     acc1 = new add  f32
+//     for c in 0..768 vector
+//       %10 = load in0[768 * r + c]  f32
+//       %11 = sub %10 %6  f32
+//       %12 = exp %11  f32
+//       acc1 add= %12  f32
+//     end
+//     %15 = combine acc1  f32
+//     store out1[r] %15  f32
+//   end
+// 128 threads in a block, 16 blocks have work
+extern "C" __global__ void __launch_bounds__(128)
+kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, const tc_kargs<1> a) {
+    tc_reads(in0), tc_begin();
+    const int x = threadIdx.x % 32;
+    const int r = blockIdx.x * 4 + threadIdx.x / 32;
+    float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
+    tc_pack<float, 4> v3[6];
+    #pragma unroll
+    for (int u = 0; u < 6; u++) {
+        const int c = (x + u * 32) * 4;
+        v3[u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + c]);
+    }
+    #pragma unroll
+    for (int u = 0; u < 6; u++) {
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t3 = v3[u].at[l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t3);
+        }
+    }
+    const float t6 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x == 0) out0[r] = t6;
+    float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    #pragma unroll
+    for (int u = 0; u < 6; u++) {
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t10 = v3[u].at[l];
+            const float t11 = TC_SUB_f32(t10, t6);
+            const float t12 = tc_exp_shifted(t11);
+            sum1[l] = tc_acc_add_f32(sum1[l], t12);
+        }
+    }
+    const float t15 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x == 0) out1[r] = t15;
+}
+
+// kernel1: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
+// rows 1, columns 64; vector along c
+//   in0  f32[64]
+//   in1  i64[64]
+//   in2  f32[49152]
+//   in3  f32[64]
+//   out0  f32[1]
+//   out1  f32[1]
+//   out2  f32[1]
+//   for r in 0..1 worker
+//     %1 = const 64  f32
+//     acc0 = new add  f32
+//     for c in 0..64 vector
+//       %4 = load in0[c]  f32
+//       %5 = log %4  f32
+//       %6 = load in1[c]  i64
+//       %7 = check [768] %6  i64
+//       %8 = load in2[768 * c + t7]  f32
+//       %9 = load in3[c]  f32
+//       %10 = sub %8 %9  f32
+//       %11 = sub %5 %10  f32
+//       acc0 add= %11  f32
+//     end
+//     %14 = combine acc0  f32
+//     store out0[0] %14  f32
+//     %16 = div %14 %1  f32
+//     store out1[0] %16  f32
+//     store out2[0] %16  f32
+//   end
+// 128 threads in a block, 1 blocks have work
+extern "C" __global__ void __launch_bounds__(128)
+kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
+    const int x = threadIdx.x % 16;
+    const int r = blockIdx.x * 8 + threadIdx.x / 16;
+    if (r >= 1) return;
+    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    tc_pack<float, 4> v4[1];
+    tc_pack<tc_i64, 4> v6[1];
+    tc_pack<float, 4> v9[1];
+    #pragma unroll
+    for (int u = 0; u < 1; u++) {
+        const int c = (x + u * 16) * 4;
+        v4[u] = tc_load((const tc_pack<float, 4> *)&in0[c]);
+        v6[u] = tc_load((const tc_pack<tc_i64, 4> *)&in1[c]);
+        v9[u] = tc_load((const tc_pack<float, 4> *)&in3[c]);
+    }
+    #pragma unroll
+    for (int u = 0; u < 1; u++) {
+        const int c = (x + u * 16) * 4;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t4 = v4[u].at[l];
+            const float t5 = tc_log_f32(t4);
+            const tc_i64 t6 = v6[u].at[l];
+            const tc_i64 t7 = tc_check(a.state, t6, 768, 7);
+            const float t8 = in2[768 * (c + l) + (int)t7];
+            const float t9 = v9[u].at[l];
+            const float t10 = TC_SUB_f32(t8, t9);
+            const float t11 = TC_SUB_f32(t5, t10);
+            sum0[l] = tc_acc_add_f32(sum0[l], t11);
+        }
+    }
+    const float t14 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+    if (x == 0) out0[0] = t14;
+    const float t16 = t14 / 64.0f;
+    if (x == 0) out1[0] = t16;
+    if (x == 0) out2[0] = t16;
+}

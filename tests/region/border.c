@@ -1,0 +1,246 @@
+// Borders in compiled kernels: the inside of a range is done without tests, the border with masks, and
+// nobody can see where one ends. Widths around those of vectors (8, 16) and of steps (32, 64), insides
+// that are empty, all dtypes, sizes known when it runs, one and two threads; and what the kernels'
+// texts must have, so that none of it is tested in vain.
+#include "tcompile.h"
+
+#include "harness.h"
+#include "help.h"
+
+#include "border.h"
+
+static const char no_sanitizer[] = "kernels have no sanitizer in them; gcc ran";
+
+static tc_ctx *open_with(const char *backend, const char *cc, int threads,
+                         const char *isa) {
+    tc_config config = tc_config_default();
+    config.backend = backend, config.cc = cc, config.threads = threads;
+    config.isa = isa, config.no_disk_cache = 1;
+    return tc_open(&config);
+}
+
+// Borders of 0 to 3, and of one that is as wide as a vector.
+static void check_widths(tc_ctx *tc, const int64_t *width, int count, int dtype) {
+    REQUIRE(tc);
+    for (int i = 0; i < count; i++) {
+        char name[40];
+        int64_t border = i % 5 == 4 ? 16 : i % 5;
+        snprintf(name, sizeof name, "%d", i);
+        if (2 * border < width[i])
+            border_visit(tc, name, "cpu", 2 * border + 5, width[i], dtype, border);
+    }
+    CHECK_STR(tc_error_text(tc), "");
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
+static const int64_t many[] = {3,  8,  15, 17,  32,  33,  47,  64,  65,  67,  79, 80,
+                               81, 95, 97, 127, 128, 129, 130, 191, 193, 200, 260};
+static const int64_t few[] = {200, 67, 130, 33, 97};
+
+enum { MANY = sizeof many / sizeof *many, FEW = sizeof few / sizeof *few };
+
+TEST(widths) { check_widths(open_with("cpu", NULL, 2, NULL), many, MANY, TC_F32); }
+TEST(widths_interpreted) {
+    check_widths(open_with("aot_eager", NULL, 2, NULL), many, MANY, TC_F32);
+}
+TEST(oldest_cpu) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_widths(open_with("cpu", NULL, 1, "baseline"), few, FEW, TC_F32);
+}
+TEST(avx2) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_widths(open_with("cpu", NULL, 1, "avx2"), few, FEW, TC_F32);
+}
+TEST(clang) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    if (system("clang --version >/dev/null 2>&1")) SKIP("no clang");
+    check_widths(open_with("cpu", "clang", 1, NULL), few, FEW, TC_F32);
+}
+
+static void check_dtype(int dtype) {
+    check_widths(open_with("cpu", NULL, 1, NULL), few, FEW, dtype);
+}
+
+TEST(f64) { check_dtype(TC_F64); }
+TEST(halves) { check_dtype(TC_F16), check_dtype(TC_BF16); }
+TEST(integers) { check_dtype(TC_I32), check_dtype(TC_I64); }
+TEST(narrow_integers) { check_dtype(TC_U8), check_dtype(TC_I8), check_dtype(TC_I16); }
+TEST(bools) { check_dtype(TC_BOOL); }
+
+// One program for all sizes; insides that are empty at some of them.
+TEST(run_time_sizes) {
+    static const int64_t w[] = {100, 70, 71, 5, 200, 33, 64, 6, 129};
+    tc_ctx *tc = open_with("cpu", NULL, 2, NULL);
+    REQUIRE(tc);
+    for (int i = 0; i < (int)(sizeof w / sizeof *w); i++)
+        border_visit(tc, "symbolic", "cpu", 5 + i, w[i], TC_F32, 2);
+    CHECK(strstr(tc_region_source(tc, "symbolic"),
+                 "inside [c - 2] [s1 - 4] [r - 2] [s0 - 4]"));
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+}
+
+// Few rows: threads share the columns, and begin in the middle of them.
+TEST(threads_share_columns) {
+    tc_ctx *tc = open_with("cpu", NULL, 2, NULL);
+    REQUIRE(tc);
+    border_visit(tc, "wide", "cpu", 3, 40001, TC_F32, 1);
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+}
+
+// Sine and cosine of one operand share their first steps, where both are computed.
+TEST(halves_of_a_turn) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    REQUIRE(tc);
+    tc_tensor x = line(tc, 200, -3, 0.03);
+    BEGIN("turn");
+    tc_tensor part[2] = {tc_narrow(tc_sin(x), 0, 0, 100), tc_narrow(tc_cos(x), 0, 0, 100)};
+    tc_tensor y = tc_keep(tc_cat(part, 2, 0));
+    END();
+    for (int i = 0; i < 200; i++) {
+        double at = (double)(float)(-3 + i % 100 * 0.03);
+        CHECK_NEAR(AT(y, i), i < 100 ? sin(at) : cos(at), 1e-6);
+    }
+    tc_close(tc);
+}
+
+// An index is checked in a box that does not need it, as in the rest; none is out of range.
+TEST(indices_in_a_part) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    int64_t at[100];
+    REQUIRE(tc);
+    for (int i = 0; i < 100; i++) at[i] = 99 - i;
+    tc_tensor x = line(tc, 100, 0, 1), index = tc_from_data(tc, at, TC_DIMS(100), TC_I64);
+    BEGIN("gather");
+    tc_tensor part[2] = {tc_gather(x, 0, index), tc_mul_s(x, 2)};
+    tc_tensor y = tc_keep(tc_pad(tc_cat(part, 2, 0), TC_DIMS(3), TC_DIMS(70), -1));
+    END();
+    for (int i = 0; i < 273; i++) {
+        double want = i < 3 || i >= 203 ? -1 : i < 103 ? 102 - i : 2 * (i - 103);
+        CHECK_EQ(AT(y, i), want);
+    }
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+}
+
+static const char *text_of(tc_ctx *tc, const char *name, both (*run)(both, int64_t),
+                           int64_t h, int64_t w) {
+    both x = border_image(tc, "cpu", h, w, TC_F32, 1);
+    BEGIN(name);
+    tc_keep(run(x, 1).t);
+    END();
+    border_free();
+    return tc_region_source(tc, name);
+}
+
+static int count(const char *text, const char *word) {
+    int n = 0;
+    for (; (text = strstr(text, word)) != NULL; text++) n++;
+    return n;
+}
+
+// The inside of each kernel has no test left, and no kernel has more bodies than parts.
+TEST(texts) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    REQUIRE(tc);
+    const char *s = text_of(tc, "pad", pad_of_inside, 100, 200);
+    CHECK_EQ(count(s, "//       inside [c - 1] [198] [r - 1] [98]"), 1);
+    CHECK_EQ(count(s, "c <= last"), 1);
+    const char *inside = strstr(s, "c <= last"),
+               *end = inside ? strstr(inside, "if (c >= ") : NULL;
+    REQUIRE(end);
+    for (; inside < end; inside++)
+        CHECK(strncmp(inside, "tc_inside", 9) && strncmp(inside, "if (", 4));
+    s = text_of(tc, "cat", columns_side_by_side, 100, 200);
+    CHECK_EQ(count(s, "c <= last"), 3);
+    s = text_of(tc, "small", pad_of_inside, 5, 20);
+    CHECK_EQ(count(s, "c <= last"), 0);
+    tc_close(tc);
+}
+
+// ---- copies into views ----
+
+// Every `step`th element of each dimension from `start` on, dimensions turned: what a copy and a call
+// write, and nothing beside it.
+typedef struct window_case {
+    int64_t start[3], step[3], count[3];
+    int order[3];
+} window_case;
+
+enum { D0 = 6, D1 = 7, D2 = 9 };
+
+static tc_tensor window_of(tc_tensor base, const window_case *v) {
+    for (int d = 0; d < 3; d++) {
+        int64_t end = v->start[d] + v->step[d] * v->count[d];
+        base = tc_slice(base, d, v->start[d], end < 0 ? TC_END : end, v->step[d]);
+    }
+    return tc_permute(base, TC_DIMS(v->order[0], v->order[1], v->order[2]));
+}
+
+// Where element `i` of the view, row-major, is in the base.
+static int64_t place_of(const window_case *v, int64_t i) {
+    static const int64_t pitch[3] = {D1 * D2, D2, 1};
+    int64_t at = 0;
+    for (int k = 2; k >= 0; k--) {
+        int d = v->order[k];
+        at += pitch[d] * (v->start[d] + v->step[d] * (i % v->count[d]));
+        i /= v->count[d];
+    }
+    return at;
+}
+
+static void negate(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_neg(in[0]);
+}
+
+static void check_window(tc_ctx *tc, const window_case *v, int dtype, tc_fn *f) {
+    double want[D0 * D1 * D2], got[D0 * D1 * D2], source[D0 * D1 * D2];
+    int64_t n = v->count[0] * v->count[1] * v->count[2];
+    tc_dims d =
+        TC_DIMS(v->count[v->order[0]], v->count[v->order[1]], v->count[v->order[2]]);
+    for (int i = 0; i < D0 * D1 * D2; i++) want[i] = i % 50;
+    for (int64_t i = 0; i < n; i++) source[i] = -(double)(i % 41) - 1;
+    tc_scope_begin(tc);
+    tc_tensor all = tc_from_data(tc, want, TC_DIMS(D0, D1, D2), TC_F64);
+    tc_tensor base = tc_cast(all, (tc_dtype)dtype), view = window_of(base, v);
+    tc_tensor from = tc_cast(tc_from_data(tc, source, d, TC_F64), (tc_dtype)dtype);
+    for (int call = 0; call < 2; call++) {
+        if (call)
+            CHECK_EQ(tc_call_into(f, &from, 1, &view, 1), TC_OK);
+        else
+            tc_copy_(view, from);
+        for (int64_t i = 0; i < n; i++)
+            want[place_of(v, i)] = call ? -source[i] : source[i];
+        CHECK_EQ(tc_read(tc_cast(base, TC_F64), got, sizeof got), TC_OK);
+        for (int i = 0; i < D0 * D1 * D2; i++)
+            if (got[i] != want[i] && FAIL("%d: %g, not %g", i, got[i], want[i])) break;
+        tc_tensor back = tc_cast(tc_contiguous(view), TC_F64);
+        CHECK_EQ(tc_read(back, got, (size_t)n * sizeof *got), TC_OK);
+        for (int64_t i = 0; i < n; i++) CHECK_EQ(got[i], want[place_of(v, i)]);
+    }
+    tc_scope_end(tc);
+}
+
+BOTH(copies_into_views) {
+    static const window_case cases[] = {
+        {{0, 0, 0}, {1, 1, 1}, {6, 7, 9}, {0, 1, 2}},   // all of it
+        {{1, 2, 3}, {1, 1, 1}, {4, 4, 5}, {0, 1, 2}},   // the inside
+        {{1, 0, 0}, {2, 1, 1}, {2, 7, 9}, {0, 1, 2}},   // rows
+        {{0, 0, 0}, {1, 1, 1}, {6, 7, 9}, {2, 1, 0}},   // turned
+        {{0, 1, 8}, {1, 2, -2}, {6, 3, 4}, {1, 0, 2}},  // backwards
+        {{5, 6, 0}, {-1, -3, 4}, {5, 2, 3}, {2, 0, 1}}, //
+        {{3, 4, 0}, {1, 1, 1}, {1, 1, 9}, {0, 1, 2}},   // one row
+        {{0, 4, 2}, {1, 1, 1}, {6, 1, 1}, {0, 1, 2}},   // one column
+        {{2, 3, 4}, {1, 1, 1}, {1, 1, 1}, {0, 1, 2}},   // one element
+    };
+    static const int dtypes[] = {TC_F32, TC_F64, TC_BF16, TC_I8, TC_I16};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tc_fn *f = tc_compile(tc, negate, NULL, 0, NULL);
+        for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+            check_window(tc, &cases[i], dtypes[k], f);
+        tc_fn_free(f);
+    }
+}

@@ -1,0 +1,378 @@
+// Which results show whose memory: by what a write to one of them changes in the others, in eager
+// code, regions and functions alike. What is expected is PyTorch's rule: movement is a view, what
+// computes has memory of its own.
+#include "tcompile.h"
+
+#include "harness.h"
+#include "help.h"
+
+#include <sys/mman.h>
+
+// ---- copies ----
+
+typedef tc_tensor (*move)(tc_tensor x);
+
+static tc_tensor m_contiguous(tc_tensor x) { return tc_contiguous(tc_t(x)); }
+static tc_tensor m_contiguous_part(tc_tensor x) {
+    return tc_contiguous(tc_slice(x, 1, 0, TC_END, 2));
+}
+static tc_tensor m_clone(tc_tensor x) { return tc_clone(x); }
+static tc_tensor m_flip(tc_tensor x) { return tc_flip(x, TC_DIMS(1)); }
+static tc_tensor m_flip_none(tc_tensor x) {
+    tc_dims none = TC_SCALAR;
+    return tc_flip(x, none);
+}
+static tc_tensor m_flip_one(tc_tensor x) {
+    return tc_flip(tc_slice(x, 0, 0, 1, 1), TC_DIMS(0));
+}
+static tc_tensor m_roll(tc_tensor x) { return tc_roll(x, 0, 1); }
+static tc_tensor m_roll_all(tc_tensor x) { return tc_roll(x, 4, 1); }
+static tc_tensor m_pad(tc_tensor x) { return tc_pad(x, TC_DIMS(0, 0), TC_DIMS(0, 0), 7); }
+static tc_tensor m_tile(tc_tensor x) { return tc_tile(x, TC_DIMS(1, 1)); }
+static tc_tensor m_tile_one(tc_tensor x) {
+    return tc_tile(tc_slice(x, 0, 1, 2, 1), TC_DIMS(3, 1));
+}
+static tc_tensor m_repeat(tc_tensor x) { return tc_repeat_interleave(x, 1, 0); }
+static tc_tensor m_repeat_one(tc_tensor x) {
+    return tc_repeat_interleave(tc_slice(x, 0, 1, 2, 1), 2, 0);
+}
+static tc_tensor m_repeat_cells(tc_tensor x) {
+    return tc_repeat_interleave(tc_flatten(tc_slice(x, 1, 3, 4, 1), 0, 1), 3, 0);
+}
+
+static const struct {
+    const char *name;
+    move move;
+} copies[] = {
+    {"contiguous", m_contiguous},
+    {"contiguous part", m_contiguous_part},
+    {"clone", m_clone},
+    {"flip", m_flip},
+    {"flip none", m_flip_none},
+    {"flip one", m_flip_one},
+    {"roll", m_roll},
+    {"roll all", m_roll_all},
+    {"pad", m_pad},
+    {"tile", m_tile},
+    {"tile one", m_tile_one},
+    {"repeat", m_repeat},
+    {"repeat one", m_repeat_one},
+    {"repeat cells", m_repeat_cells},
+};
+
+static move body_move;
+
+static void move_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = body_move(in[0]);
+}
+
+// y has memory of its own, row-major: a write to either is not seen in the other.
+static void check_own(const char *name, const char *where, tc_tensor x, tc_tensor y) {
+    float before[64], after[64];
+    size_t bytes = (size_t)tc_numel(y) * sizeof(float);
+    if (!tc_data(y)) FAIL("%s, %s: no data", name, where);
+    CHECK_EQ(tc_read(y, before, bytes), TC_OK);
+    tc_add_s_(x, 100);
+    CHECK_EQ(tc_read(y, after, bytes), TC_OK);
+    if (memcmp(before, after, bytes))
+        FAIL("%s, %s: a write to its operand shows", name, where);
+    double first = AT(x, 0), last = AT(x, 11);
+    tc_fill_(y, -1);
+    if (AT(x, 0) != first || AT(x, 11) != last)
+        FAIL("%s, %s: a write to it shows in its operand", name, where);
+}
+
+BOTH(copies_have_memory_of_their_own) {
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        tc_tensor x = tc_reshape(line(tc, 12, 0, 1), TC_DIMS(3, 4)), y;
+        check_own(copies[i].name, "eager", x, copies[i].move(x));
+        for (int visit = 0; visit < 2; visit++) {
+            BEGIN(copies[i].name);
+            y = copies[i].move(x);
+            END();
+            check_own(copies[i].name, "region", x, y);
+        }
+        body_move = copies[i].move;
+        tc_fn *f = tc_compile(tc, move_body, NULL, 0, NULL);
+        for (int visit = 0; visit < 3; visit++) {
+            CALL(f, &x, 1, &y, 1);
+            check_own(copies[i].name, "function", x, y);
+        }
+        tc_fn_free(f);
+    }
+}
+
+// Inside a region a copy holds what was there, and is written alone.
+BOTH(copies_do_not_follow_their_operand) {
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        tc_tensor x = tc_reshape(line(tc, 12, 0, 1), TC_DIMS(3, 4));
+        float want[64], got[64];
+        size_t bytes = 0;
+        tc_tensor eager = copies[i].move(x);
+        bytes = (size_t)tc_numel(eager) * sizeof(float);
+        CHECK_EQ(tc_read(eager, want, bytes), TC_OK);
+        BEGIN("follow");
+        tc_tensor y = copies[i].move(x);
+        tc_mul_s_(x, 3);
+        tc_add_s_(y, 0.5);
+        tc_tensor z = tc_mul_s(x, 1);
+        END();
+        CHECK_EQ(tc_read(y, got, bytes), TC_OK);
+        for (size_t k = 0; k < bytes / sizeof(float); k++)
+            if (got[k] != want[k] + 0.5f)
+                FAIL("%s: [%d] is %g, not %g", copies[i].name, (int)k, (double)got[k],
+                     (double)want[k] + 0.5);
+        for (int k = 0; k < 12; k++) CHECK_EQ(AT(z, k), 3 * k);
+    }
+}
+
+// What is row-major already is itself.
+BOTH(contiguous_of_contiguous_is_a_view) {
+    tc_tensor x = tc_reshape(line(tc, 12, 0, 1), TC_DIMS(3, 4)), y;
+    tc_fill_(tc_contiguous(x), 1);
+    CHECK_EQ(AT(x, 5), 1);
+    BEGIN("same");
+    tc_fill_(tc_contiguous(tc_slice(x, 0, 1, 2, 1)), 2);
+    y = tc_contiguous(x);
+    END();
+    CHECK_EQ(AT(x, 3), 1);
+    CHECK_EQ(AT(x, 4), 2);
+    tc_fill_(y, 3);
+    CHECK_EQ(AT(x, 4), 3);
+}
+
+// ---- tensors that share memory ----
+
+BOTH(a_write_shows_in_views_of_views) {
+    tc_tensor x = tc_reshape(line(tc, 24, 0, 1), TC_DIMS(4, 6)),
+              v = tc_slice(x, 1, 0, 2, 1);
+    for (int k = 1; k < 4; k++) {
+        BEGIN("views of views");
+        tc_tensor w = tc_t(v);
+        tc_add_s_(x, 100);
+        tc_tensor y = tc_mul_s(w, 1);
+        END();
+        CHECK_EQ(AT(y, 0), 100 * k);
+        CHECK_EQ(AT(y, 5), 100 * k + 7);
+    }
+    for (int k = 0; k < 3; k++) {
+        double was = AT(x, 0), beside = AT(x, 6);
+        BEGIN("a lost write");
+        tc_tensor w = tc_select(v, 0, 0);
+        tc_add_s_(x, 2);
+        tc_mul_s_(w, 2);
+        END();
+        CHECK_EQ(AT(x, 0), 2 * (was + 2));
+        CHECK_EQ(AT(x, 6), beside + 2);
+    }
+}
+
+// The same ops on tensors that lie otherwise: another path, another entry of a function.
+static void b_shift(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_add_s_(in[0], 100);
+    out[0] = tc_mul_s(in[1], 1);
+}
+
+BOTH(where_views_lie_is_guarded) {
+    tc_fn *f = tc_compile(tc, b_shift, NULL, 0, NULL);
+    tc_tensor x = line(tc, 40, 0, 1);
+    double now[40];
+    for (int i = 0; i < 40; i++) now[i] = i;
+    for (int k = 0; k < 24; k++) {
+        int a = k * 7 % 5, b = k * 3 % 29;
+        tc_tensor in[2] = {tc_narrow(x, 0, a, 10), tc_narrow(x, 0, b, 10)}, y;
+        for (int i = 0; i < 10; i++) now[a + i] += 100;
+        if (k % 2) {
+            CALL(f, in, 2, &y, 1);
+        } else {
+            BEGIN("shift");
+            b_shift(tc, in, &y, NULL);
+            END();
+        }
+        for (int i = 0; i < 10; i++) CHECK_EQ(AT(y, i), now[b + i]);
+        for (int i = 0; i < 40; i++) CHECK_EQ(AT(x, i), now[i]);
+    }
+    tc_fn_free(f);
+}
+
+// Parts that share no element need nothing of each other, however their rows lie between each other.
+BOTH(apart_in_one_memory) {
+    tc_tensor x = tc_reshape(line(tc, 40, 0, 1), TC_DIMS(4, 10));
+    uint64_t programs = 0;
+    for (int k = 0; k < 8; k++) {
+        tc_tensor left = tc_slice(x, 1, 0, 1 + k % 4, 1), right = tc_slice(x, 1, 4, 10, 1);
+        BEGIN("apart");
+        tc_add_s_(right, 1);
+        tc_tensor y = tc_mul_s(tc_sum_all(left), 1);
+        END();
+        CHECK_EQ(AT(x, 39), 40 + k);
+        CHECK_EQ(AT(y, 0), (1 + k % 4) * 60 + 4 * (k % 4) * (1 + k % 4) / 2);
+        if (k == 3) programs = tc_stats_get(tc).programs;
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, programs);
+}
+
+// What lies around a view that is written is not: it may be another thread's, or not writable at all.
+BOTH(only_the_written_view_is_stored) {
+    enum { PAGES = 5 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int each = (int)(page / sizeof(float));
+    char *memory = (char *)mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    tc_tensor x = tc_wrap(tc, memory, TC_DIMS(PAGES, each), TC_F32);
+    tc_tensor row = tc_select(x, 0, 3);
+    tc_fill_(x, 1);
+    for (int i = 0; i < PAGES; i += 2) mprotect(memory + (size_t)i * page, page, PROT_READ);
+    for (int k = 1; k < 4; k++) {
+        tc_add_s_(row, 1);
+        BEGIN("one row");
+        tc_add_s_(tc_select(x, 0, 1), 1);
+        tc_tensor all = tc_sum(x, 1); // reads the rest
+        END();
+        CHECK_EQ(AT(all, 0), each);
+        CHECK_EQ(AT(all, 1), (k + 1) * each);
+        BEGIN("strided");
+        tc_add_s_(tc_slice(tc_slice(x, 0, 1, 4, 2), 1, 1, each, 2), 0);
+        tc_copy_(tc_slice(x, 0, 1, 4, 2), tc_slice(x, 0, 3, 0, -2));
+        tc_copy_(tc_slice(x, 0, 1, 4, 2), tc_slice(x, 0, 3, 0, -2));
+        END();
+        BEGIN("two views");
+        tc_mul_s_(row, 1);
+        tc_tensor sum = tc_sum_all(x);
+        END();
+        CHECK_EQ(AT(sum, 0), (3 + 2 * (k + 1)) * each);
+    }
+    tc_free(row), tc_free(x);
+    munmap(memory, PAGES * page);
+}
+
+// ---- expanded tensors ----
+
+BOTH(writes_through_an_expand) {
+    tc_tensor x = tc_reshape(line(tc, 4, 0, 1), TC_DIMS(1, 4));
+    for (int visit = 0; visit < 2; visit++) {
+        double was = AT(x, 0);
+        BEGIN("expand");
+        tc_add_s_(tc_expand(x, TC_DIMS(1, 4)), 5);
+        tc_tensor e = tc_expand(x, TC_DIMS(1, 1, 4));
+        tc_add_s_(tc_select(e, 0, 0), 1);
+        END();
+        CHECK_EQ(AT(x, 0), was + 6);
+        CHECK_EQ(AT(x, 3), was + 9);
+    }
+    for (int visit = 0; visit < 2; visit++) { // one row of many that are the same
+        double was = AT(x, 3);
+        BEGIN("row of an expand");
+        tc_tensor e = tc_expand(x, TC_DIMS(3, 4)), y = tc_mul_s(tc_select(e, 0, 0), 2);
+        tc_add_s_(tc_select(e, 0, 2), 1);
+        tc_tensor z = tc_mul_s(tc_select(e, 0, 1), 2);
+        END();
+        CHECK_EQ(AT(x, 3), was + 1);
+        CHECK_EQ(AT(y, 3), 2 * was);
+        CHECK_EQ(AT(z, 3), 2 * was + 2);
+    }
+    tc_tensor outside = tc_expand(x, TC_DIMS(3, 4));
+    for (int visit = 0; visit < 2; visit++) {
+        double was = AT(x, 3);
+        BEGIN("row of an input that is expanded");
+        tc_add_s_(tc_select(outside, 0, 1), 1);
+        tc_tensor z = tc_mul_s(outside, 2);
+        END();
+        CHECK_EQ(AT(x, 3), was + 1);
+        CHECK_EQ(AT(z, 3), 2 * was + 2);
+        CHECK_EQ(AT(z, 11), 2 * was + 2);
+    }
+    for (int n = 3; n < 8; n++) { // sizes at run time
+        tc_tensor row = line(tc, n, 0, 1);
+        BEGIN("row of an expand, sizes");
+        tc_add_s_(tc_select(tc_expand(tc_reshape(row, TC_DIMS(1, n)), TC_DIMS(n, n)), 0, 1),
+                  1);
+        END();
+        CHECK_EQ(AT(row, n - 1), n);
+    }
+    BEGIN("repeated");
+    tc_add_s_(tc_permute(tc_expand(x, TC_DIMS(3, 4)), TC_DIMS(1, 0)), 5);
+    ERROR(TC_E_ALIAS, "add_s_: dimension 1 is expanded");
+    END();
+    BEGIN("repeated, sliced");
+    tc_mul_s_(tc_slice(tc_expand(x, TC_DIMS(3, 4)), 0, 0, 2, 1), 5);
+    ERROR(TC_E_ALIAS, "mul_s_: dimension 0 is expanded");
+    END();
+}
+
+// ---- results beside results ----
+
+BOTH(sort_gives_both_results) {
+    for (int dim = 0; dim < 2; dim++) {
+        tc_tensor x = tc_reshape(line(tc, 60, 59, -1), TC_DIMS(3, 20)), value, index, top,
+                  at;
+        int64_t want[2] = {2, 19}, first[60];
+        BEGIN(dim ? "sort 1" : "sort 0");
+        tc_sort(x, dim, 0, &value, &index);
+        tc_topk(x, dim ? 18 : 2, dim, 0, &top, &at);
+        tc_add_s_(x, 1);
+        END();
+        CHECK_EQ(AT(x, 0), 60);
+        CHECK_EQ(tc_read(index, first, sizeof first), TC_OK);
+        CHECK_EQ(first[0], want[dim]);
+        CHECK_EQ(tc_read(at, first, (size_t)tc_numel(at) * sizeof *first), TC_OK);
+        CHECK_EQ(first[0], want[dim]);
+        CHECK_EQ(AT(value, 0), dim ? 40 : 19);
+        CHECK_EQ(AT(top, 0), dim ? 40 : 19);
+    }
+}
+
+// ---- inputs as outputs ----
+
+// The third input is not used at all.
+static void pass_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = in[0];
+    out[1] = in[1];
+    out[2] = tc_slice(in[0], 0, 1, TC_END, 1);
+    out[3] = in[0];
+    out[4] = tc_mul_s(in[1], 2);
+    out[5] = out[4];
+}
+
+static void only_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = in[0];
+}
+
+BOTH(inputs_pass_through_under_changing_sizes) {
+    static const int sizes[] = {3, 4, 4, 7, 3, 4, 9, 9};
+    tc_fn *f = tc_compile(tc, pass_body, NULL, 0, NULL);
+    tc_fn *g = tc_compile(tc, only_body, NULL, 0, NULL);
+    for (int k = 0; k < 16; k++) {
+        int n = sizes[k % 8], twice = k % 3 == 1;
+        tc_tensor in[3] = {line(tc, n, 0, 1), line(tc, n + k % 2, 10, 1),
+                           line(tc, 2 * n + 1, 0, 1)};
+        tc_tensor out[6], o;
+        if (twice) in[1] = in[0];
+        CALL(g, in, 1, &o, 1);
+        CHECK_EQ(tc_numel(o), n);
+        CHECK_EQ(AT(o, n - 1), n - 1);
+        CALL(f, in, 3, out, 6);
+        CHECK_EQ(tc_numel(out[0]), n);
+        CHECK_EQ(tc_numel(out[1]), twice ? n : n + k % 2);
+        CHECK_EQ(tc_numel(out[2]), n - 1);
+        CHECK_EQ(AT(out[2], n - 2), n - 1);
+        CHECK_EQ(AT(out[4], 0), twice ? 0 : 20);
+        tc_fill_(out[3], -5);
+        CHECK_EQ(AT(in[0], 1), -5);
+        CHECK_EQ(AT(o, 1), -5);
+        CHECK_EQ(AT(out[0], 1), -5);
+        CHECK_EQ(AT(out[2], 0), -5);
+        CHECK_EQ(AT(out[1], 1), twice ? -5 : 11);
+        CHECK_EQ(AT(out[4], 1), twice ? 2 : 22);
+        tc_fill_(out[5], 1);
+        CHECK_EQ(AT(out[4], 1), 1);
+        CHECK_EQ(AT(out[1], 1), twice ? -5 : 11);
+    }
+    CHECK(tc_stats_get(tc).programs < 12);
+    tc_fn_free(g), tc_fn_free(f);
+}
