@@ -2527,7 +2527,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x7c0f4e86936e8184u
+#define TC__BUILD_ID 0xf4795f3a6ca04485u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26448,12 +26448,43 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__block_close(p);
 }
 
-// Whether a load takes every second element: `tc_ld2_f32(in0_r + 2 * c)`.
-static int tc__c_is_every_second(const tc__printer *p, const tc__node *n) {
+// `tc_rev_f32(tc_ld_f32(in0_r - c - 7))`
+static void tc__c_reversed(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "tc_rev_%s(tc_ld_%s(", tc__suffix(n->dtype), tc__c_dtype(p, n));
+    p->shift += p->unit - 1;
+    tc__c_address(p, n, 0);
+    p->shift -= p->unit - 1;
+    tc__put(p->out, "));\n");
+}
+
+// `tc_ld2_f32(in0_r + 2 * c)`
+static void tc__c_every_second(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, p->tail ? "tc_ld2n_f32(" : "tc_ld2_f32(");
+    tc__c_address(p, n, 0);
+    tc__put(p->out, p->tail ? ", n);\n" : ");\n");
+}
+
+// A load that moves by the same number from lane to lane; 0 = lane by lane.
+static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
     tc__ix stride;
-    return p->g->buffer.at[n->attr[0]].dtype == TC_F32 &&
-           tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) &&
-           tc__ix_equals(stride, 2);
+    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride)) return 0;
+    int second = dtype == TC_F32 && tc__ix_equals(stride, 2);
+    int back = tc__ix_equals(stride, -1), own = tc__is_own_class(dtype) && dtype != TC_BOOL;
+    if (!second && (p->tail || (!back && !own))) return 0;
+    tc__put_let(p, n, copy);
+    if (second) {
+        tc__c_every_second(p, n);
+    } else if (back) {
+        tc__c_reversed(p, n);
+    } else {
+        tc__put(p->out, "tc_ldx_%s(", tc__c_dtype(p, n));
+        tc__c_address(p, n, 0);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, stride);
+        tc__put(p->out, ");\n");
+    }
+    return 1;
 }
 
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
@@ -26473,13 +26504,7 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         tc__put(p->out, ";\n");
         return;
     }
-    if (!pred && access == TC__PER_LANE && tc__c_is_every_second(p, n)) {
-        tc__put_let(p, n, copy);
-        tc__put(p->out, p->tail ? "tc_ld2n_f32(" : "tc_ld2_f32(");
-        tc__c_address(p, n, 0);
-        tc__put(p->out, p->tail ? ", n);\n" : ");\n");
-        return;
-    }
+    if (!pred && access == TC__PER_LANE && tc__c_stepped_load(p, n, copy)) return;
     if (pred || access == TC__PER_LANE) {
         tc__c_gather(p, n, copy, pred);
         tc__put_let(p, n, copy);
@@ -30776,6 +30801,145 @@ static const char *const tc__text_kernel[] = {
     "    for (int l = 0; l < n; l++) x[l] = p[2 * l];",
     "    u.all = TC_N(ld_f32)(x);",
     "#endif",
+    "    return u.all;",
+    "}",
+    "",
+    "// fn: turn_i32",
+    "// The last lane first.",
+    "TC_FN TC_N(pi) TC_N(turn_i32)(TC_N(pi) a) {",
+    "#if defined(__clang__) || __GNUC__ >= 12",
+    "#define TC_TURN32(a, ...) __builtin_shufflevector(a, a, __VA_ARGS__)",
+    "#else",
+    "#define TC_TURN32(a, ...) __builtin_shuffle(a, __extension__(TC_N(pi)){__VA_ARGS__})",
+    "#endif",
+    "#if TC_W / TC_P32 == 16",
+    "    return TC_TURN32(a, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);",
+    "#elif TC_W / TC_P32 == 8",
+    "    return TC_TURN32(a, 7, 6, 5, 4, 3, 2, 1, 0);",
+    "#else",
+    "    return TC_TURN32(a, 3, 2, 1, 0);",
+    "#endif",
+    "}",
+    "",
+    "// fn: steps_i32",
+    "// p[0], p[s], p[2 * s], ...: one part.",
+    "TC_FN TC_N(pi) TC_N(steps_i32)(const void *at, tc_i64 s) {",
+    "    typedef tc_i32 TC_N(word) __attribute__((may_alias));",
+    "    const TC_N(word) *p = (const TC_N(word) *)at;",
+    "#if TC_W / TC_P32 == 16",
+    "    return (TC_N(pi)){p[0],      p[s],      p[2 * s],  p[3 * s],",
+    "                      p[4 * s],  p[5 * s],  p[6 * s],  p[7 * s],",
+    "                      p[8 * s],  p[9 * s],  p[10 * s], p[11 * s],",
+    "                      p[12 * s], p[13 * s], p[14 * s], p[15 * s]};",
+    "#elif TC_W / TC_P32 == 8",
+    "    return (TC_N(pi)){p[0],     p[s],     p[2 * s], p[3 * s],",
+    "                      p[4 * s], p[5 * s], p[6 * s], p[7 * s]};",
+    "#else",
+    "    return (TC_N(pi)){p[0], p[s], p[2 * s], p[3 * s]};",
+    "#endif",
+    "}",
+    "",
+    "// fn: turn_i64",
+    "// The last lane first.",
+    "TC_FN TC_N(pl) TC_N(turn_i64)(TC_N(pl) a) {",
+    "#if defined(__clang__) || __GNUC__ >= 12",
+    "#define TC_TURN64(a, ...) __builtin_shufflevector(a, a, __VA_ARGS__)",
+    "#else",
+    "#define TC_TURN64(a, ...) __builtin_shuffle(a, __extension__(TC_N(pl)){__VA_ARGS__})",
+    "#endif",
+    "#if TC_W / TC_P64 == 8",
+    "    return TC_TURN64(a, 7, 6, 5, 4, 3, 2, 1, 0);",
+    "#elif TC_W / TC_P64 == 4",
+    "    return TC_TURN64(a, 3, 2, 1, 0);",
+    "#else",
+    "    return TC_TURN64(a, 1, 0);",
+    "#endif",
+    "}",
+    "",
+    "// fn: steps_i64",
+    "// p[0], p[s], p[2 * s], ...: one part.",
+    "TC_FN TC_N(pl) TC_N(steps_i64)(const void *at, tc_i64 s) {",
+    "    typedef tc_i64 TC_N(word) __attribute__((may_alias));",
+    "    const TC_N(word) *p = (const TC_N(word) *)at;",
+    "#if TC_W / TC_P64 == 8",
+    "    return (TC_N(pl)){p[0],     p[s],     p[2 * s], p[3 * s],",
+    "                      p[4 * s], p[5 * s], p[6 * s], p[7 * s]};",
+    "#elif TC_W / TC_P64 == 4",
+    "    return (TC_N(pl)){p[0], p[s], p[2 * s], p[3 * s]};",
+    "#else",
+    "    return (TC_N(pl)){p[0], p[s]};",
+    "#endif",
+    "}",
+    "",
+    "// fn: rev_f32",
+    "TC_FN tc_vf TC_N(rev_f32)(tc_vf a) {",
+    "    TC_N(uf) u, v;",
+    "    u.all = a;",
+    "    for (int i = 0; i < TC_P32; i++)",
+    "        v.part[TC_P32 - 1 - i] = (TC_N(pf))TC_N(turn_i32)((TC_N(pi))u.part[i]);",
+    "    return v.all;",
+    "}",
+    "",
+    "// fn: ldx_f32",
+    "// p[0], p[s], p[2 * s], ...: no lane is stored and read back, which stalls.",
+    "TC_FN tc_vf TC_N(ldx_f32)(const float *p, tc_i64 s) {",
+    "    TC_N(uf) u;",
+    "    for (int i = 0; i < TC_P32; i++, p += s * (TC_W / TC_P32))",
+    "        u.part[i] = (TC_N(pf))TC_N(steps_i32)(p, s);",
+    "    return u.all;",
+    "}",
+    "",
+    "// fn: rev_i32",
+    "TC_FN tc_vi TC_N(rev_i32)(tc_vi a) {",
+    "    TC_N(ui) u, v;",
+    "    u.all = a;",
+    "    for (int i = 0; i < TC_P32; i++)",
+    "        v.part[TC_P32 - 1 - i] = (TC_N(pi))TC_N(turn_i32)((TC_N(pi))u.part[i]);",
+    "    return v.all;",
+    "}",
+    "",
+    "// fn: ldx_i32",
+    "// p[0], p[s], p[2 * s], ...: no lane is stored and read back, which stalls.",
+    "TC_FN tc_vi TC_N(ldx_i32)(const tc_i32 *p, tc_i64 s) {",
+    "    TC_N(ui) u;",
+    "    for (int i = 0; i < TC_P32; i++, p += s * (TC_W / TC_P32))",
+    "        u.part[i] = (TC_N(pi))TC_N(steps_i32)(p, s);",
+    "    return u.all;",
+    "}",
+    "",
+    "// fn: rev_f64",
+    "TC_FN tc_vd TC_N(rev_f64)(tc_vd a) {",
+    "    TC_N(ud) u, v;",
+    "    u.all = a;",
+    "    for (int i = 0; i < TC_P64; i++)",
+    "        v.part[TC_P64 - 1 - i] = (TC_N(pd))TC_N(turn_i64)((TC_N(pl))u.part[i]);",
+    "    return v.all;",
+    "}",
+    "",
+    "// fn: ldx_f64",
+    "// p[0], p[s], p[2 * s], ...: no lane is stored and read back, which stalls.",
+    "TC_FN tc_vd TC_N(ldx_f64)(const double *p, tc_i64 s) {",
+    "    TC_N(ud) u;",
+    "    for (int i = 0; i < TC_P64; i++, p += s * (TC_W / TC_P64))",
+    "        u.part[i] = (TC_N(pd))TC_N(steps_i64)(p, s);",
+    "    return u.all;",
+    "}",
+    "",
+    "// fn: rev_i64",
+    "TC_FN tc_vl TC_N(rev_i64)(tc_vl a) {",
+    "    TC_N(ul) u, v;",
+    "    u.all = a;",
+    "    for (int i = 0; i < TC_P64; i++)",
+    "        v.part[TC_P64 - 1 - i] = (TC_N(pl))TC_N(turn_i64)((TC_N(pl))u.part[i]);",
+    "    return v.all;",
+    "}",
+    "",
+    "// fn: ldx_i64",
+    "// p[0], p[s], p[2 * s], ...: no lane is stored and read back, which stalls.",
+    "TC_FN tc_vl TC_N(ldx_i64)(const tc_i64 *p, tc_i64 s) {",
+    "    TC_N(ul) u;",
+    "    for (int i = 0; i < TC_P64; i++, p += s * (TC_W / TC_P64))",
+    "        u.part[i] = (TC_N(pl))TC_N(steps_i64)(p, s);",
     "    return u.all;",
     "}",
     "",

@@ -285,12 +285,43 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__block_close(p);
 }
 
-// Whether a load takes every second element: `tc_ld2_f32(in0_r + 2 * c)`.
-static int tc__c_is_every_second(const tc__printer *p, const tc__node *n) {
+// `tc_rev_f32(tc_ld_f32(in0_r - c - 7))`
+static void tc__c_reversed(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "tc_rev_%s(tc_ld_%s(", tc__suffix(n->dtype), tc__c_dtype(p, n));
+    p->shift += p->unit - 1;
+    tc__c_address(p, n, 0);
+    p->shift -= p->unit - 1;
+    tc__put(p->out, "));\n");
+}
+
+// `tc_ld2_f32(in0_r + 2 * c)`
+static void tc__c_every_second(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, p->tail ? "tc_ld2n_f32(" : "tc_ld2_f32(");
+    tc__c_address(p, n, 0);
+    tc__put(p->out, p->tail ? ", n);\n" : ");\n");
+}
+
+// A load that moves by the same number from lane to lane; 0 = lane by lane.
+static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
     tc__ix stride;
-    return p->g->buffer.at[n->attr[0]].dtype == TC_F32 &&
-           tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) &&
-           tc__ix_equals(stride, 2);
+    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride)) return 0;
+    int second = dtype == TC_F32 && tc__ix_equals(stride, 2);
+    int back = tc__ix_equals(stride, -1), own = tc__is_own_class(dtype) && dtype != TC_BOOL;
+    if (!second && (p->tail || (!back && !own))) return 0;
+    tc__put_let(p, n, copy);
+    if (second) {
+        tc__c_every_second(p, n);
+    } else if (back) {
+        tc__c_reversed(p, n);
+    } else {
+        tc__put(p->out, "tc_ldx_%s(", tc__c_dtype(p, n));
+        tc__c_address(p, n, 0);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, stride);
+        tc__put(p->out, ");\n");
+    }
+    return 1;
 }
 
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
@@ -310,13 +341,7 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         tc__put(p->out, ";\n");
         return;
     }
-    if (!pred && access == TC__PER_LANE && tc__c_is_every_second(p, n)) {
-        tc__put_let(p, n, copy);
-        tc__put(p->out, p->tail ? "tc_ld2n_f32(" : "tc_ld2_f32(");
-        tc__c_address(p, n, 0);
-        tc__put(p->out, p->tail ? ", n);\n" : ");\n");
-        return;
-    }
+    if (!pred && access == TC__PER_LANE && tc__c_stepped_load(p, n, copy)) return;
     if (pred || access == TC__PER_LANE) {
         tc__c_gather(p, n, copy, pred);
         tc__put_let(p, n, copy);

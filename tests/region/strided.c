@@ -1,4 +1,4 @@
-// Every second element of a row: the values, and that nothing behind the last one is read.
+// Rows whose elements lie apart or backwards: the values, and that nothing beside them is read.
 #include "harness.h"
 
 #include "tcompile.h"
@@ -66,5 +66,85 @@ TEST(it_is_loaded_by_vectors) {
     REQUIRE(tc);
     check_every_second(tc, 3, 71, 1);
     CHECK(vectors);
+    tc_close(tc);
+}
+
+// ---- every third element and others, and rows from behind ----
+
+// `n` elements between two walls, at the first of which they begin, or at the second of which they
+// end; element i is i % 101. NULL = the system has none.
+static void *between_walls(tc_ctx *tc, int n, tc_dtype dtype, int at_end) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (size_t)n * tc_dtype_bytes(dtype);
+    size_t bytes = (size / page + 1) * page;
+    char *at = (char *)mmap(NULL, bytes + 2 * page, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == (char *)MAP_FAILED) return NULL;
+    char *data = at + page + (at_end ? bytes - size : 0);
+    float *x = (float *)malloc((size_t)n * sizeof *x);
+    for (int i = 0; i < n; i++) x[i] = (float)(dtype == TC_BOOL ? i % 3 == 0 : i % 101);
+    tc_tensor t = tc_from_data(tc, x, TC_DIMS(n), TC_F32);
+    CHECK_EQ(tc_read(tc_cast(t, dtype), data, size), TC_OK);
+    free(x);
+    if (mprotect(at, page, PROT_NONE) || mprotect(at + page + bytes, page, PROT_NONE))
+        return NULL;
+    return data;
+}
+
+enum { STEP_ROWS = 3 };
+
+// Row i of y is x[i, 0], x[i, step], ... or, for step -1, from its last element to its first.
+static void check_step(tc_ctx *tc, tc_dtype dtype, int columns, int step, int at_end) {
+    int width = step < 0 ? columns : (columns - 1) * step + 1;
+    void *data = between_walls(tc, STEP_ROWS * width, dtype, at_end);
+    REQUIRE(data);
+    tc_tensor x = tc_wrap(tc, data, TC_DIMS(STEP_ROWS, width), dtype), y;
+    double got[STEP_ROWS * 64];
+    char name[64];
+    snprintf(name, sizeof name, "step %d %d %d %d", (int)dtype, columns, step, at_end);
+    for (int visit = 0; visit < 2; visit++) {
+        BEGIN(name);
+        y = step < 0 ? tc_flip(x, TC_DIMS(1)) : tc_slice(x, 1, 0, width, step);
+        y = tc_mul_s(tc_cast(y, TC_F64), 2);
+        END();
+        CHECK_EQ(tc_read(y, got, (size_t)(STEP_ROWS * columns) * 8), TC_OK);
+        for (int i = 0; i < STEP_ROWS * columns; i++) {
+            int row = i / columns, j = i % columns;
+            int at = row * width + (step < 0 ? width - 1 - j : j * step);
+            double want = dtype == TC_BOOL ? 2.0 * (at % 3 == 0) : 2.0 * (at % 101);
+            if (got[i] != want)
+                FAIL("%s of %d by %d, element %d: %g, not %g", tc_dtype_name(dtype),
+                     columns, step, i, got[i], want);
+        }
+    }
+    tc_free(x);
+}
+
+static const tc_dtype step_dtypes[] = {TC_F32, TC_I32, TC_F64, TC_I64,
+                                       TC_F16, TC_U8,  TC_BOOL};
+
+BOTH(other_steps) {
+    static const int columns[] = {7, 16, 33, 64}, steps[] = {-1, 3, 5};
+    for (size_t d = 0; d < sizeof step_dtypes / sizeof *step_dtypes; d++)
+        for (size_t i = 0; i < 4; i++)
+            for (size_t k = 0; k < 3; k++)
+                check_step(tc, step_dtypes[d], columns[i], steps[k], (int)(i + k + d) % 2);
+}
+
+static void keep_steps(void *user, int level, const char *channel, const char *text) {
+    (void)level, (void)channel;
+    *(int *)user |= strstr(text, "tc_rev_f32(tc_ld_f32(") ? 1 : 0;
+    *(int *)user |= strstr(text, "tc_ldx_i64(") ? 2 : 0;
+}
+
+TEST(other_steps_are_loaded_without_memory) {
+    int seen = 0;
+    tc_config config = tc_config_default();
+    config.backend = "cpu", config.no_disk_cache = 1, config.logs = "output_code";
+    config.logger.log = keep_steps, config.logger.user = &seen;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(tc);
+    check_step(tc, TC_F32, 64, -1, 0);
+    check_step(tc, TC_I64, 64, 3, 0);
+    CHECK_EQ(seen, 3);
     tc_close(tc);
 }
