@@ -2527,7 +2527,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf4795f3a6ca04485u
+#define TC__BUILD_ID 0x173127827bc5debfu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -22910,21 +22910,31 @@ TC__UNUSED static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t
 // Memory plan of a program: where each stored TENSOR node lives.
 // Outputs have storage of their own; every other stored node gets an offset in one arena, such that
 // nodes alive at the same time do not overlap. Greedy by size, largest first, lowest gap that fits
-// (Pisarchyk and Lee, arXiv 2001.03288); n is small, so the search is quadratic.
+// (Pisarchyk and Lee, arXiv 2001.03288). Which placed slabs live at the same time a tree tells, in
+// the order in which they are born, so a program of which few live at once is placed in n log n.
 
 typedef struct tc__slab {
     uint32_t node;
     size_t bytes, offset;
     uint32_t first, last; // kernels that write it and read it last
-    int output;           // 1 = own storage, offset unused
+    uint32_t born; // slabs that were written before it; `first` does not fall with it
+    int output;    // 1 = own storage, offset unused
 } tc__slab;
+
+typedef struct tc__taken {
+    size_t begin, end; // in the arena
+} tc__taken;
 
 typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
-    TC__VEC(uint32_t) of; // by node: its slab plus one, 0 = none
-    size_t bytes;         // of the arena
-    size_t unplanned;     // sum of the arena's slabs, each by itself
-    size_t align;         // of a slab
+    TC__VEC(uint32_t) of;       // by node: its slab plus one, 0 = none
+    size_t bytes;               // of the arena
+    size_t unplanned;           // sum of the arena's slabs, each by itself
+    size_t align;               // of a slab
+    TC__VEC(uint32_t) by_birth; // index of a slab
+    TC__VEC(uint32_t)
+    reach; // tree over births, root 1: the largest `last` + 1 of what is placed
+    TC__VEC(tc__taken) taken; // while one is placed: what the others have
 } tc__plan;
 
 enum { TC__SLAB_ALIGN = 64 };
@@ -22949,7 +22959,7 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
         return 1;
     }
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
-    fresh.output = output;
+    fresh.output = output, fresh.born = (uint32_t)p->slab.count;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
     return tc__plan_name(c, p, b->source, p->slab.count) && TC__PUSH(c, p->slab, fresh);
 }
@@ -22960,27 +22970,96 @@ static int tc__slab_larger(const void *a, const void *b) {
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int tc__slabs_meet(const tc__slab *a, const tc__slab *b) {
-    return a->first <= b->last && b->first <= a->last;
+// ---- which of the placed live at the same time ----
+
+static size_t tc__plan_leaves(const tc__plan *p) { return p->reach.count / 2; }
+
+static int tc__plan_begin(tc_ctx *c, tc__plan *p) {
+    size_t leaves = 1, n = p->slab.count;
+    while (leaves < n) leaves *= 2;
+    if (!TC__VEC_RESERVE(c, p->reach, 2 * leaves) || !TC__VEC_RESERVE(c, p->by_birth, n) ||
+        !TC__VEC_RESERVE(c, p->taken, n)) // other sizes of a frozen context take no more
+        return 0;
+    p->reach.count = 2 * leaves, p->by_birth.count = n;
+    memset(p->reach.at, 0, 2 * leaves * sizeof *p->reach.at);
+    for (size_t i = 0; i < n; i++) p->by_birth.at[p->slab.at[i].born] = (uint32_t)i;
+    return 1;
 }
 
-// Lowest offset for slab i among the slabs before it that live at the same time.
-static void tc__plan_place(tc__plan *p, size_t i) {
-    tc__slab *s = &p->slab.at[i];
+static void tc__plan_placed(tc__plan *p, const tc__slab *s) {
+    uint32_t reach = s->last + 1;
+    for (size_t k = tc__plan_leaves(p) + s->born; k && p->reach.at[k] < reach; k /= 2)
+        p->reach.at[k] = reach;
+}
+
+// The first birth from `from` on that is placed and lives at kernel `when` or later, or the leaves.
+static size_t tc__plan_next(const tc__plan *p, size_t from, uint32_t when) {
+    size_t leaves = tc__plan_leaves(p), k = leaves + from;
+    if (from >= leaves) return leaves;
+    while (p->reach.at[k] <= when) {
+        while (k % 2) k /= 2; // a right child, or the root
+        if (!k) return leaves;
+        k++;
+    }
+    while (k < leaves) k = 2 * k + (p->reach.at[2 * k] <= when);
+    return k - leaves;
+}
+
+// Fills p->taken.
+static void tc__plan_look(tc__plan *p, const tc__slab *s) {
+    p->taken.count = 0;
+    for (size_t i = tc__plan_next(p, 0, s->first); i < tc__plan_leaves(p);
+         i = tc__plan_next(p, i + 1, s->first)) {
+        const tc__slab *o = &p->slab.at[p->by_birth.at[i]];
+        tc__taken t = {o->offset, o->offset + o->bytes};
+        if (o->first > s->last) break;
+        p->taken.at[p->taken.count++] = t;
+    }
+}
+
+// ---- places ----
+
+static int tc__taken_order(const void *a, const void *b) {
+    const tc__taken *x = (const tc__taken *)a, *y = (const tc__taken *)b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+// Moves *at behind what it meets of p->taken, in the order there; returns whether it moved.
+static int tc__plan_bump(const tc__plan *p, size_t bytes, size_t *at) {
+    size_t was = *at;
+    for (size_t k = 0; k < p->taken.count; k++) {
+        const tc__taken *t = &p->taken.at[k];
+        if (*at < t->end && t->begin < *at + bytes) *at = t->end;
+    }
+    return *at != was;
+}
+
+// Lowest offset for s among the slabs that are placed and live at the same time. Slabs of one size
+// mostly lie in the order of their births: then nothing is sorted.
+static void tc__plan_place(tc__plan *p, tc__slab *s) {
     size_t at = 0;
-    for (int moved = 1; moved;) {
-        moved = 0;
-        for (size_t k = 0; k < i; k++) {
-            const tc__slab *o = &p->slab.at[k];
-            if (o->output || !tc__slabs_meet(s, o)) continue;
-            if (at < o->offset + o->bytes && o->offset < at + s->bytes) {
-                at = o->offset + o->bytes;
-                moved = 1;
-            }
-        }
+    tc__plan_look(p, s);
+    if (tc__plan_bump(p, s->bytes, &at) && tc__plan_bump(p, s->bytes, &at)) {
+        qsort(p->taken.at, p->taken.count, sizeof *p->taken.at, tc__taken_order);
+        tc__plan_bump(p, s->bytes, &at);
     }
     s->offset = at;
     if (at + s->bytes > p->bytes) p->bytes = at + s->bytes;
+    tc__plan_placed(p, s);
+}
+
+// Sorts the slabs, which stand in the order of their births, and places those of the arena.
+static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
+    if (p->slab.count)
+        qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
+    if (!tc__plan_begin(c, p)) return 0;
+    for (size_t i = 0; i < p->slab.count; i++) {
+        p->of.at[p->slab.at[i].node] = (uint32_t)i + 1;
+        if (p->slab.at[i].output) continue;
+        p->unplanned += p->slab.at[i].bytes;
+        tc__plan_place(p, &p->slab.at[i]);
+    }
+    return 1;
 }
 
 // Sizes are expressions; `env` gives the symbols' values. `output` by node.
@@ -22996,15 +23075,15 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
             if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;
         }
     }
-    if (p->slab.count)
-        qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
-    for (size_t i = 0; i < p->slab.count; i++) {
-        p->of.at[p->slab.at[i].node] = (uint32_t)i + 1;
-        if (p->slab.at[i].output) continue;
-        p->unplanned += p->slab.at[i].bytes;
-        tc__plan_place(p, i);
-    }
-    return 1;
+    return tc__plan_arrange(c, p);
+}
+
+static void tc__plan_close(tc_ctx *c, tc__plan *p) {
+    TC__VEC_FREE(c, p->slab);
+    TC__VEC_FREE(c, p->of);
+    TC__VEC_FREE(c, p->by_birth);
+    TC__VEC_FREE(c, p->reach);
+    TC__VEC_FREE(c, p->taken);
 }
 // ---- gen/kernel/list.c --------------------------------------------------
 // One kernel for many tensors of different sizes: an optimiser's step, the same formula for each of a
@@ -60829,8 +60908,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg);
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
-    TC__VEC_FREE(c, p->plan.slab);
-    TC__VEC_FREE(c, p->plan.of);
+    tc__plan_close(c, &p->plan);
     if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
     if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);

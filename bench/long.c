@@ -88,12 +88,19 @@ static tc_tensor two_chains(const inputs *in, int count) {
     return y;
 }
 
+// Nothing is fused: each op is a kernel, and its result a temporary.
+static tc_tensor scans(const inputs *in, int count) {
+    tc_tensor x = in->wx;
+    for (int i = 0; i < count; i++) x = tc_cumsum(x, i % 2);
+    return x;
+}
+
 static const struct row {
     const char *name;
     recipe f;
 } recipes[] = {
     {"sines", sines}, {"fmas", fmas},         {"kinds", kinds},
-    {"lstm", lstm},   {"chains", two_chains},
+    {"lstm", lstm},   {"chains", two_chains}, {"scans", scans},
 };
 
 static inputs open_inputs(const char *cache) {
@@ -203,5 +210,6 @@ int main(int argc, char **argv) {
                         s.eager / s.later, BENCH_AT_LEAST, 4);
     missed += growth("16000 ops against 1000, each", kinds, 1);
     missed += growth("  the same, of equal steps", two_chains, 6);
+    missed += growth("  the same, of scans", scans, 1);
     return bench_status(missed);
 }

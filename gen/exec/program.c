@@ -47,8 +47,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg);
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
-    TC__VEC_FREE(c, p->plan.slab);
-    TC__VEC_FREE(c, p->plan.of);
+    tc__plan_close(c, &p->plan);
     if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
     if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
