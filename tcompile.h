@@ -544,7 +544,8 @@ TCDEF const char *tc_version(void);
 //   (TC_E_...) unless one is set already: check once, where results are read.
 // - Dimensions count from 0, or from -1 backwards. Sizes follow NumPy's broadcasting and
 //   dtypes PyTorch's promotion: bool < integers < floats, then the wider one (f16 with bf16
-//   gives f32, u8 with i8 i16); a scalar only raises the category. f16 and bf16 are computed as
+//   gives f32, u8 with i8 i16); a scalar, and a
+//   tensor of no dimensions beside one that has some, only raises the category. f16 and bf16 are computed as
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 //   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
 // - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
@@ -672,7 +673,8 @@ TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int
 TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                             int line);
 // A number that programs get at run time from the first one on, as a 0-d tensor: a learning rate, a
-// temperature. It promotes like a tensor of its dtype.
+// temperature. As any tensor of no dimensions it does not widen what it is combined with: f32 with a tc_scalar of
+// TC_F64 is f32.
 TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
                              int line);
 
@@ -814,7 +816,8 @@ TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tens
 // index has one dimension (TC_E_RANK), src t's sizes but for dim (TC_E_SHAPE).
 TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
                                 const char *file, int line);
-// index[...] -> i64 [..., classes]: 1 where the last index equals the element, else 0.
+// index[...] -> i64 [..., classes]: 1 where the last index equals the element, else 0. PyTorch refuses
+// negative ones.
 TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file, int line);
 // Zero above (tril) or below (triu) a diagonal of the last two dimensions; diagonal 0 is
 // the main one, positive ones are above it.
@@ -2527,7 +2530,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x173127827bc5debfu
+#define TC__BUILD_ID 0xeae69d3212cc7818u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5154,6 +5157,29 @@ static int tc__promote(int a, int b) {
     return a > b ? a : b;
 }
 
+// The dtype of several tensors, one after the other. Those without dimensions only raise the category, as
+// in PyTorch.
+typedef struct tc__common {
+    int tensors, points; // of those with dimensions, of those without; -1 = none yet
+} tc__common;
+
+static tc__common tc__common_none(void) {
+    tc__common t;
+    t.tensors = t.points = -1;
+    return t;
+}
+
+static void tc__common_add(tc__common *t, int dtype, int rank) {
+    int *of = rank ? &t->tensors : &t->points;
+    *of = *of < 0 ? dtype : tc__promote(*of, dtype);
+}
+
+static int tc__common_dtype(const tc__common *t) {
+    if (t->tensors < 0 || t->points < 0) return t->tensors < 0 ? t->points : t->tensors;
+    int raises = tc__dtypes[t->points].category > tc__dtypes[t->tensors].category;
+    return raises ? t->points : t->tensors;
+}
+
 // What a cast starts from: a bool, or the class of the register.
 static const char *tc__cast_from(int from) {
     return from == TC_BOOL ? "bool" : tc__class_names[tc__dtypes[from].reg];
@@ -7698,8 +7724,10 @@ static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
 // Common dtype of tensor operands `first`...; a scalar operand (fewer operands than the op's arity,
 // its value in attr[0]) only raises the category.
 static int tc__dtype_common(tc__infer *q, uint32_t first) {
-    int t = q->in[first]->dtype;
-    for (uint32_t i = first + 1; i < q->n_in; i++) t = tc__promote(t, q->in[i]->dtype);
+    tc__common all = tc__common_none();
+    for (uint32_t i = first; i < q->n_in; i++)
+        tc__common_add(&all, q->in[i]->dtype, q->in[i]->rank);
+    int t = tc__common_dtype(&all);
     if (q->n_attr == 2 && q->op != TC_OP_CAT) {
         double s;
         memcpy(&s, &q->attr[0], sizeof s);
@@ -12838,8 +12866,10 @@ TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file
     tc__api f;
     if (!tc__begin_together(&f, "one_hot", index, file, line)) return tc__null();
     tc_dims one = tc_dims_of(1, &classes);
-    tc_tensor column = tc_unsqueeze_at(index, -1, file, line);
-    tc_tensor hit = tc_eq_at(column, tc__iota(&f, &one, 0), file, line);
+    tc_tensor number = tc__iota(&f, &one, 0);
+    // Class numbers taken by the index: an index made safe, as any other.
+    tc_tensor safe = tc__index_op(&f, TC_OP_TAKE, number, index, 0);
+    tc_tensor hit = tc_eq_at(tc_unsqueeze_at(safe, -1, file, line), number, file, line);
     return tc__leave(&f, tc__cast(&f, hit, TC_I64));
 }
 
@@ -16371,11 +16401,12 @@ static tc__node *tc__make_scalar(tc__builder *b, const tc__step *s, int t) {
 
 static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     double v = 0;
-    int t = TC_BOOL;
+    tc__common all = tc__common_none();
     for (uint32_t i = 0; i < s->n_in; i++) {
         tc__node *n = tc__step_operand(b, s, i);
-        if (n) t = i ? tc__promote(t, n->dtype) : n->dtype;
+        if (n) tc__common_add(&all, n->dtype, n->rank);
     }
+    int t = all.tensors < 0 && all.points < 0 ? TC_BOOL : tc__common_dtype(&all);
     if (s->n_attr == 2)
         memcpy(&v, s->args & 1 ? &b->visit->arg.at[s->attr[0]] : &s->attr[0], sizeof v);
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;

@@ -9,7 +9,8 @@
 //   (TC_E_...) unless one is set already: check once, where results are read.
 // - Dimensions count from 0, or from -1 backwards. Sizes follow NumPy's broadcasting and
 //   dtypes PyTorch's promotion: bool < integers < floats, then the wider one (f16 with bf16
-//   gives f32, u8 with i8 i16); a scalar only raises the category. f16 and bf16 are computed as
+//   gives f32, u8 with i8 i16); a scalar, and a
+//   tensor of no dimensions beside one that has some, only raises the category. f16 and bf16 are computed as
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 //   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
 // - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
@@ -137,7 +138,8 @@ TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int
 TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                             int line);
 // A number that programs get at run time from the first one on, as a 0-d tensor: a learning rate, a
-// temperature. It promotes like a tensor of its dtype.
+// temperature. As any tensor of no dimensions it does not widen what it is combined with: f32 with a tc_scalar of
+// TC_F64 is f32.
 TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
                              int line);
 
@@ -279,7 +281,8 @@ TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tens
 // index has one dimension (TC_E_RANK), src t's sizes but for dim (TC_E_SHAPE).
 TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
                                 const char *file, int line);
-// index[...] -> i64 [..., classes]: 1 where the last index equals the element, else 0.
+// index[...] -> i64 [..., classes]: 1 where the last index equals the element, else 0. PyTorch refuses
+// negative ones.
 TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file, int line);
 // Zero above (tril) or below (triu) a diagonal of the last two dimensions; diagonal 0 is
 // the main one, positive ones are above it.

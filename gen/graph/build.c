@@ -108,11 +108,12 @@ static tc__node *tc__make_scalar(tc__builder *b, const tc__step *s, int t) {
 
 static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     double v = 0;
-    int t = TC_BOOL;
+    tc__common all = tc__common_none();
     for (uint32_t i = 0; i < s->n_in; i++) {
         tc__node *n = tc__step_operand(b, s, i);
-        if (n) t = i ? tc__promote(t, n->dtype) : n->dtype;
+        if (n) tc__common_add(&all, n->dtype, n->rank);
     }
+    int t = all.tensors < 0 && all.points < 0 ? TC_BOOL : tc__common_dtype(&all);
     if (s->n_attr == 2)
         memcpy(&v, s->args & 1 ? &b->visit->arg.at[s->attr[0]] : &s->attr[0], sizeof v);
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;

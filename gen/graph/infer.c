@@ -195,8 +195,10 @@ static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
 // Common dtype of tensor operands `first`...; a scalar operand (fewer operands than the op's arity,
 // its value in attr[0]) only raises the category.
 static int tc__dtype_common(tc__infer *q, uint32_t first) {
-    int t = q->in[first]->dtype;
-    for (uint32_t i = first + 1; i < q->n_in; i++) t = tc__promote(t, q->in[i]->dtype);
+    tc__common all = tc__common_none();
+    for (uint32_t i = first; i < q->n_in; i++)
+        tc__common_add(&all, q->in[i]->dtype, q->in[i]->rank);
+    int t = tc__common_dtype(&all);
     if (q->n_attr == 2 && q->op != TC_OP_CAT) {
         double s;
         memcpy(&s, &q->attr[0], sizeof s);

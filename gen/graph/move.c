@@ -651,8 +651,10 @@ TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file
     tc__api f;
     if (!tc__begin_together(&f, "one_hot", index, file, line)) return tc__null();
     tc_dims one = tc_dims_of(1, &classes);
-    tc_tensor column = tc_unsqueeze_at(index, -1, file, line);
-    tc_tensor hit = tc_eq_at(column, tc__iota(&f, &one, 0), file, line);
+    tc_tensor number = tc__iota(&f, &one, 0);
+    // Class numbers taken by the index: an index made safe, as any other.
+    tc_tensor safe = tc__index_op(&f, TC_OP_TAKE, number, index, 0);
+    tc_tensor hit = tc_eq_at(tc_unsqueeze_at(safe, -1, file, line), number, file, line);
     return tc__leave(&f, tc__cast(&f, hit, TC_I64));
 }
 

@@ -53,6 +53,29 @@ static int tc__promote(int a, int b) {
     return a > b ? a : b;
 }
 
+// The dtype of several tensors, one after the other. Those without dimensions only raise the category, as
+// in PyTorch.
+typedef struct tc__common {
+    int tensors, points; // of those with dimensions, of those without; -1 = none yet
+} tc__common;
+
+static tc__common tc__common_none(void) {
+    tc__common t;
+    t.tensors = t.points = -1;
+    return t;
+}
+
+static void tc__common_add(tc__common *t, int dtype, int rank) {
+    int *of = rank ? &t->tensors : &t->points;
+    *of = *of < 0 ? dtype : tc__promote(*of, dtype);
+}
+
+static int tc__common_dtype(const tc__common *t) {
+    if (t->tensors < 0 || t->points < 0) return t->tensors < 0 ? t->points : t->tensors;
+    int raises = tc__dtypes[t->points].category > tc__dtypes[t->tensors].category;
+    return raises ? t->points : t->tensors;
+}
+
 // What a cast starts from: a bool, or the class of the register.
 static const char *tc__cast_from(int from) {
     return from == TC_BOOL ? "bool" : tc__class_names[tc__dtypes[from].reg];

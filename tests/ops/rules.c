@@ -610,3 +610,121 @@ TEST(views_of_constants) {
     };
     check_rules(constant_call, 4, "constant", want);
 }
+
+// ---- dtypes of two operands ----
+// PyTorch's type promotion, by its documentation: of tensors with dimensions the higher category wins, then the
+// wider one; one of no dimensions beside them only raises the category. Of two of none the first rule holds.
+
+enum { DTYPES = 10 };
+static const char order[] =
+    "b u c s i l h g f d"; // bool u8 i8 i16 i32 i64 f16 bf16 f32 f64
+
+static const char *const of_tensors[DTYPES] = {
+    "b u c s i l h g f d", "u u s s i l h g f d", "c s c s i l h g f d",
+    "s s s s i l h g f d", "i i i i i l h g f d", "l l l l l l h g f d",
+    "h h h h h h h f f d", "g g g g g g f g f d", "f f f f f f f f f d",
+    "d d d d d d d d d d"};
+
+static const char *const of_tensor_and_point[DTYPES] = {
+    "b u c s i l h g f d", "u u u u u u h g f d", "c c c c c c h g f d",
+    "s s s s s s h g f d", "i i i i i i h g f d", "l l l l l l h g f d",
+    "h h h h h h h h h h", "g g g g g g g g g g", "f f f f f f f f f f",
+    "d d d d d d d d d d"};
+
+static int dtype_named(const char *row, int at) {
+    return (int)(strchr(order, row[2 * at]) - order) / 2;
+}
+
+static void add_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add(in[0], in[1]), out[1] = tc_maximum(in[0], in[1]);
+    out[2] = tc_where(tc_lt(in[0], in[1]), in[0], in[1]);
+}
+
+// 1 + 1, the larger one, and the second one, for they are equal: `how` 0 eager, 1 a region, else a function.
+static void check_pair(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int want, int how) {
+    tc_tensor out[3];
+    if (how > 1) CHECK_EQ(tc_call(f, in, 2, out, 3), TC_OK);
+    if (how == 1) tc_trace_begin(tc, "pair");
+    if (how < 2) add_body(tc, in, out, NULL);
+    if (how == 1) CHECK_EQ(tc_trace_end(tc), TC_OK);
+    for (int k = 0; k < 3; k++) {
+        double sum = k == 0 && want != TC_BOOL ? 2 : 1;
+        if ((int)tc_dtype_of(out[k]) != want)
+            FAIL("%s[%d], %s[%d], result %d, way %d: %s, not %s",
+                 tc_dtype_name(tc_dtype_of(in[0])), tc_rank(in[0]),
+                 tc_dtype_name(tc_dtype_of(in[1])), tc_rank(in[1]), k, how,
+                 tc_dtype_name(tc_dtype_of(out[k])), tc_dtype_name((tc_dtype)want));
+        CHECK_NEAR(tc_item(tc_reshape(tc_slice(tc_flatten(out[k], 0, -1), 0, 0, 1, 1),
+                                      TC_DIMS(1))),
+                   sum, 0);
+    }
+    CHECK_EQ(tc_error(tc), TC_OK);
+}
+
+BOTH(dtypes_of_two_operands) {
+    tc_fn *f = tc_compile(tc, add_body, NULL, 0, NULL);
+    static const int ranks[][2] = {{1, 1}, {1, 0}, {0, 1}, {0, 0}};
+    for (int a = 0; a < DTYPES; a++)
+        for (int b = 0; b < DTYPES; b++)
+            for (int r = 0; r < 4; r++) {
+                int mixed = ranks[r][0] != ranks[r][1], turned = mixed && !ranks[r][0];
+                tc_tensor in[2];
+                if (!test_all() && (a + b) % 3 && r != 1) continue;
+                tc_scope_begin(tc);
+                in[0] = tc_full(tc, tc_dims_of(ranks[r][0], &(int64_t){3}), 1, (tc_dtype)a);
+                in[1] = tc_full(tc, tc_dims_of(ranks[r][1], &(int64_t){3}), 1, (tc_dtype)b);
+                int want = !mixed   ? dtype_named(of_tensors[a], b)
+                           : turned ? dtype_named(of_tensor_and_point[b], a)
+                                    : dtype_named(of_tensor_and_point[a], b);
+                for (int how = 0; how < 3; how++) check_pair(tc, f, in, want, how);
+                tc_scope_end(tc);
+            }
+}
+
+// A value of the program's is such a tensor, and the number it is does not lose to f32 before it is used.
+TEST(a_scalar_of_f64_does_not_widen) {
+    tc_ctx *tc = open_backend("aot_eager");
+    tc_tensor x = tc_ones(tc, TC_DIMS(2), TC_F32), half = tc_ones(tc, TC_DIMS(2), TC_BF16);
+    tc_tensor y = tc_mul(x, tc_scalar(tc, 0.1, TC_F64));
+    CHECK_EQ(tc_dtype_of(y), TC_F32);
+    CHECK_EQ(tc_item(tc_select(y, 0, 1)), (double)0.1f);
+    CHECK_EQ(tc_dtype_of(tc_sub(half, tc_sum_all(x))), TC_BF16);
+    CHECK_EQ(tc_dtype_of(tc_add(tc_ones(tc, TC_DIMS(2), TC_I32), tc_sum_all(x))), TC_F32);
+    tc_close(tc);
+}
+
+// ---- one_hot ----
+
+static tc_tensor hot_of(tc_ctx *tc, const int64_t *at, int n, tc_dtype dtype) {
+    return tc_one_hot(tc_cast(tc_from_data(tc, at, TC_DIMS(n), TC_I64), dtype), 4);
+}
+
+// Its index is one as any other: whole, from the end where negative, refused out of range.
+BOTH(one_hot_is_an_index) {
+    static const int64_t good[] = {3, 0, -1, -4}, bad[][2] = {{0, 4}, {-5, 1}};
+    static const double want[16] = {0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0};
+    double got[16];
+    for (int region = 0; region < 2; region++) {
+        for (int dtype = TC_I32; dtype <= TC_I64; dtype++) {
+            if (region) tc_trace_begin(tc, "hot");
+            tc_tensor y = hot_of(tc, good, 4, (tc_dtype)dtype);
+            if (region) CHECK_EQ(tc_trace_end(tc), TC_OK);
+            CHECK_EQ(tc_dtype_of(y), TC_I64);
+            CHECK_EQ(tc_read(tc_to_f64(y), got, sizeof got), TC_OK);
+            CHECK_BYTES(got, want, sizeof got);
+        }
+        for (int k = 0; k < 2; k++) {
+            if (region) tc_trace_begin(tc, "out of range");
+            tc_tensor y = hot_of(tc, bad[k], 2, TC_I64);
+            if (region) CHECK_EQ(tc_trace_end(tc), TC_E_INDEX);
+            (void)y;
+            ERROR(TC_E_INDEX,
+                  k ? "index -5 is out of range for" : "index 4 is out of range for");
+        }
+        if (region) tc_trace_begin(tc, "float");
+        CHECK(tc_is_null(hot_of(tc, good, 4, TC_F32)));
+        if (region) CHECK_EQ(tc_trace_end(tc), TC_E_DTYPE);
+        ERROR(TC_E_DTYPE, "one_hot: the index must be i32 or i64, got f32");
+    }
+}
