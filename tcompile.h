@@ -2530,7 +2530,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xeae69d3212cc7818u
+#define TC__BUILD_ID 0xb30455da05c0d5acu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2884,21 +2884,22 @@ TC__FLOAT_FAULT {
 #define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
 
 typedef struct tc__core {
-    tc_allocator hook;          // NULL realloc = libc
-    tc_logger logger;           // NULL log = stderr
-    uint32_t log_mask;          // bit n: channel n is on
-    unsigned cpu;               // of tc__cpu_of; 0 = not asked yet
-    size_t bytes;               // held through hook now
-    size_t peak_bytes;          // largest value of bytes so far
-    uint64_t allocations;       // successful calls of hook that asked for memory
-    int calling;                // a function of a custom op runs
-    const char *doing;          // the call whose ops are made, static; NULL = one op alone
-    int frozen;                 // tc_freeze: no memory is to be had
-    const char *site_file;      // where the user's current call stands; static text,
-    int site_line;              //   NULL = unknown
-    tc_status unit_item;        // first error since tc__unit_begin; 0 = none
-    tc_status error_item;       // first error since the last clear; 0 = none
-    tc_status refused_item;     // of the first write in place since then that failed
+    tc_allocator hook;      // NULL realloc = libc
+    tc_logger logger;       // NULL log = stderr
+    uint32_t log_mask;      // bit n: channel n is on
+    unsigned cpu;           // of tc__cpu_of; 0 = not asked yet
+    size_t bytes;           // held through hook now
+    size_t peak_bytes;      // largest value of bytes so far
+    uint64_t allocations;   // successful calls of hook that asked for memory
+    int calling;            // a function of a custom op runs
+    const char *doing;      // the call whose ops are made, static; NULL = one op alone
+    int frozen;             // tc_freeze: no memory is to be had
+    const char *unseen;     //   of what has no program yet: its name; NULL = nothing such
+    const char *site_file;  // where the user's current call stands; static text,
+    int site_line;          //   NULL = unknown
+    tc_status unit_item;    // first error since tc__unit_begin; 0 = none
+    tc_status error_item;   // first error since the last clear; 0 = none
+    tc_status refused_item; // of the first write in place since then that failed
     uint32_t refused, refusals; //   its number, 0 = none did; numbers given: graph/refuse.c
     char error_text[TC__ERROR_TEXT]; // its text; "" = none
     const char *error_file;          // its site; NULL = unknown
@@ -3079,8 +3080,7 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
     X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
     X(GUARDS, "guards", "what each program assumes of its inputs")                         \
-    X(AUTOTUNE, "autotune", "candidates and their times, and what was kept")               \
-    X(AOT, "aot", "joint forward and backward graphs")
+    X(AUTOTUNE, "autotune", "candidates and their times, and what was kept")
 
 typedef enum tc__log_channel {
 #define TC__ROW(id, name, doc) TC__LOG_##id,
@@ -7319,7 +7319,7 @@ typedef struct tc__graph {
     tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
     tc__map ids;                 // hash -> id, TENSOR and GROUP nodes
-    const struct tc__step *from; // that nodes are made for now
+    const struct tc__step *from; // the call that is being built: of the nodes made next
 } tc__graph;
 
 // What a reduction starts with: combining it with a value gives the value.
@@ -58766,6 +58766,11 @@ typedef struct tc__eager tc__eager;
 typedef struct tc__kernels tc__kernels;
 typedef struct tc__profile tc__profile;
 
+// Of tc_stats, what counts regions: a composite op outside them is none.
+typedef struct tc__tally {
+    uint64_t visits, records, programs, program_hits, record_ns;
+} tc__tally;
+
 struct tc_ctx {
     tc__recorder recorder; // must be first
     tc_stats stats;
@@ -58791,7 +58796,7 @@ struct tc_ctx {
     int recordings_warned;
     uint64_t programs_serial; // programs made so far
     tc__region *alone;        // of composite ops outside regions; owned
-    tc_stats alone_stats;     //   before the one that runs
+    tc__tally alone_tally;    //   before the one that runs
     tc__visit eager_visit;    // stands in for a region while one op runs
     uint64_t here_before;     // the outermost region began: tc__here_enter
     tc_status around;         //   and of the unit around it: tc__unit_begin
@@ -58819,8 +58824,16 @@ static int tc__region_is_open(const tc_ctx *c) {
 // Whether a call that is for outside regions and bodies is there; 0 = reported.
 static int tc__is_outside(tc_ctx *c, const char *who) {
     if (tc__is_calling(c, who)) return 0;
+    const tc__recorder *r = &c->recorder;
+    const tc__visit *v = r->visit ? r->visit : r->suspended;
+    char inside[TC__INSIDE_TEXT];
     if (!tc__region_is_open(c)) return 1;
-    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+    if (!v || v->region->function || c->lazy)
+        return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+    return tc__fail(c, TC_E_STATE,
+                    "%s: a region is open, \"%s\" begun at %s:%d; call it outside%s", who,
+                    v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+                    tc__inside_text(c, inside));
 }
 
 // Bodies and host calls inside each other, each with a part of the caller's stack.
@@ -66921,6 +66934,13 @@ static void tc__alone_forget(tc_ctx *c) {
     }
 }
 
+static tc__tally tc__alone_tally(const tc_stats *s) {
+    tc__tally t;
+    t.visits = s->visits, t.records = s->records, t.programs = s->programs;
+    t.program_hits = s->program_hits, t.record_ns = s->record_ns;
+    return t;
+}
+
 // Hook: primitives from here on run together. 0 = they run one by one: they are eager on request, or
 // contexts and devices share their operands.
 static int tc__hook_together(tc_ctx *c, const char *who, tc__site site) {
@@ -66931,7 +66951,7 @@ static int tc__hook_together(tc_ctx *c, const char *who, tc__site site) {
     tc__error_mark before = tc__error_now(c);
     tc__region *g = tc__alone_region(c, who, site);
     if (g && tc__visit_open(c, g, site)) {
-        c->alone_stats = c->stats;
+        c->alone_tally = tc__alone_tally(&c->stats);
         return 1;
     }
     tc__error_restore(c, before);
@@ -66953,7 +66973,7 @@ static void tc__alone_let_go(tc_ctx *c, tc__program *p) {
 // The call counts as the eager ops that it is made of, and as no visit.
 static void tc__alone_count(tc_ctx *c, uint64_t ops) {
     tc_stats *now = &c->stats;
-    const tc_stats *was = &c->alone_stats;
+    const tc__tally *was = &c->alone_tally;
     now->eager_ops += ops;
     now->visits = was->visits, now->records = was->records, now->programs = was->programs;
     now->program_hits = was->program_hits, now->record_ns = was->record_ns;
@@ -66978,8 +66998,6 @@ static tc_tensor tc__hook_apart(tc_ctx *c, tc_tensor t, tc__site site) {
     r->visit = NULL, r->depth = 0, v->state = TC__VISIT_FAILED;
     tc__alone_count(c, v->path.count);
     tc__visit_clear(c, v, "which ended with the op", site);
-    if (TC__UNLIKELY(tc__core_of(c)->bytes >= r->values.pile_bytes))
-        tc__pile_check(c, site.file, site.line);
     return own;
 }
 // ---- gen/exec/part.c ----------------------------------------------------

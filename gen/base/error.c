@@ -7,21 +7,22 @@
 #define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
 
 typedef struct tc__core {
-    tc_allocator hook;          // NULL realloc = libc
-    tc_logger logger;           // NULL log = stderr
-    uint32_t log_mask;          // bit n: channel n is on
-    unsigned cpu;               // of tc__cpu_of; 0 = not asked yet
-    size_t bytes;               // held through hook now
-    size_t peak_bytes;          // largest value of bytes so far
-    uint64_t allocations;       // successful calls of hook that asked for memory
-    int calling;                // a function of a custom op runs
-    const char *doing;          // the call whose ops are made, static; NULL = one op alone
-    int frozen;                 // tc_freeze: no memory is to be had
-    const char *site_file;      // where the user's current call stands; static text,
-    int site_line;              //   NULL = unknown
-    tc_status unit_item;        // first error since tc__unit_begin; 0 = none
-    tc_status error_item;       // first error since the last clear; 0 = none
-    tc_status refused_item;     // of the first write in place since then that failed
+    tc_allocator hook;      // NULL realloc = libc
+    tc_logger logger;       // NULL log = stderr
+    uint32_t log_mask;      // bit n: channel n is on
+    unsigned cpu;           // of tc__cpu_of; 0 = not asked yet
+    size_t bytes;           // held through hook now
+    size_t peak_bytes;      // largest value of bytes so far
+    uint64_t allocations;   // successful calls of hook that asked for memory
+    int calling;            // a function of a custom op runs
+    const char *doing;      // the call whose ops are made, static; NULL = one op alone
+    int frozen;             // tc_freeze: no memory is to be had
+    const char *unseen;     //   of what has no program yet: its name; NULL = nothing such
+    const char *site_file;  // where the user's current call stands; static text,
+    int site_line;          //   NULL = unknown
+    tc_status unit_item;    // first error since tc__unit_begin; 0 = none
+    tc_status error_item;   // first error since the last clear; 0 = none
+    tc_status refused_item; // of the first write in place since then that failed
     uint32_t refused, refusals; //   its number, 0 = none did; numbers given: graph/refuse.c
     char error_text[TC__ERROR_TEXT]; // its text; "" = none
     const char *error_file;          // its site; NULL = unknown
@@ -145,8 +146,7 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
     X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
     X(GUARDS, "guards", "what each program assumes of its inputs")                         \
-    X(AUTOTUNE, "autotune", "candidates and their times, and what was kept")               \
-    X(AOT, "aot", "joint forward and backward graphs")
+    X(AUTOTUNE, "autotune", "candidates and their times, and what was kept")
 
 typedef enum tc__log_channel {
 #define TC__ROW(id, name, doc) TC__LOG_##id,

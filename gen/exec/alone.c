@@ -36,6 +36,13 @@ static void tc__alone_forget(tc_ctx *c) {
     }
 }
 
+static tc__tally tc__alone_tally(const tc_stats *s) {
+    tc__tally t;
+    t.visits = s->visits, t.records = s->records, t.programs = s->programs;
+    t.program_hits = s->program_hits, t.record_ns = s->record_ns;
+    return t;
+}
+
 // Hook: primitives from here on run together. 0 = they run one by one: they are eager on request, or
 // contexts and devices share their operands.
 static int tc__hook_together(tc_ctx *c, const char *who, tc__site site) {
@@ -46,7 +53,7 @@ static int tc__hook_together(tc_ctx *c, const char *who, tc__site site) {
     tc__error_mark before = tc__error_now(c);
     tc__region *g = tc__alone_region(c, who, site);
     if (g && tc__visit_open(c, g, site)) {
-        c->alone_stats = c->stats;
+        c->alone_tally = tc__alone_tally(&c->stats);
         return 1;
     }
     tc__error_restore(c, before);
@@ -68,7 +75,7 @@ static void tc__alone_let_go(tc_ctx *c, tc__program *p) {
 // The call counts as the eager ops that it is made of, and as no visit.
 static void tc__alone_count(tc_ctx *c, uint64_t ops) {
     tc_stats *now = &c->stats;
-    const tc_stats *was = &c->alone_stats;
+    const tc__tally *was = &c->alone_tally;
     now->eager_ops += ops;
     now->visits = was->visits, now->records = was->records, now->programs = was->programs;
     now->program_hits = was->program_hits, now->record_ns = was->record_ns;
@@ -93,7 +100,5 @@ static tc_tensor tc__hook_apart(tc_ctx *c, tc_tensor t, tc__site site) {
     r->visit = NULL, r->depth = 0, v->state = TC__VISIT_FAILED;
     tc__alone_count(c, v->path.count);
     tc__visit_clear(c, v, "which ended with the op", site);
-    if (TC__UNLIKELY(tc__core_of(c)->bytes >= r->values.pile_bytes))
-        tc__pile_check(c, site.file, site.line);
     return own;
 }

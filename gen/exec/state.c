@@ -4,6 +4,11 @@ typedef struct tc__eager tc__eager;
 typedef struct tc__kernels tc__kernels;
 typedef struct tc__profile tc__profile;
 
+// Of tc_stats, what counts regions: a composite op outside them is none.
+typedef struct tc__tally {
+    uint64_t visits, records, programs, program_hits, record_ns;
+} tc__tally;
+
 struct tc_ctx {
     tc__recorder recorder; // must be first
     tc_stats stats;
@@ -29,7 +34,7 @@ struct tc_ctx {
     int recordings_warned;
     uint64_t programs_serial; // programs made so far
     tc__region *alone;        // of composite ops outside regions; owned
-    tc_stats alone_stats;     //   before the one that runs
+    tc__tally alone_tally;    //   before the one that runs
     tc__visit eager_visit;    // stands in for a region while one op runs
     uint64_t here_before;     // the outermost region began: tc__here_enter
     tc_status around;         //   and of the unit around it: tc__unit_begin
@@ -57,8 +62,16 @@ static int tc__region_is_open(const tc_ctx *c) {
 // Whether a call that is for outside regions and bodies is there; 0 = reported.
 static int tc__is_outside(tc_ctx *c, const char *who) {
     if (tc__is_calling(c, who)) return 0;
+    const tc__recorder *r = &c->recorder;
+    const tc__visit *v = r->visit ? r->visit : r->suspended;
+    char inside[TC__INSIDE_TEXT];
     if (!tc__region_is_open(c)) return 1;
-    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+    if (!v || v->region->function || c->lazy)
+        return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+    return tc__fail(c, TC_E_STATE,
+                    "%s: a region is open, \"%s\" begun at %s:%d; call it outside%s", who,
+                    v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+                    tc__inside_text(c, inside));
 }
 
 // Bodies and host calls inside each other, each with a part of the caller's stack.

@@ -43,7 +43,7 @@ typedef struct tc__graph {
     tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
     tc__map ids;                 // hash -> id, TENSOR and GROUP nodes
-    const struct tc__step *from; // that nodes are made for now
+    const struct tc__step *from; // the call that is being built: of the nodes made next
 } tc__graph;
 
 // What a reduction starts with: combining it with a value gives the value.
