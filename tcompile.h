@@ -119,7 +119,8 @@
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
-//     - Memory goes with the last tensor that shares it (views do). That of a region's results is its
+//     - Memory goes with the last tensor that shares it (views do, also a nameless one: behind tc_free(z), the
+//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z, so have it in a scope). That of a region's results is its
 //       program's: the next visits write it again, tc_reset gives it back.
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
@@ -2530,7 +2531,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb30455da05c0d5acu
+#define TC__BUILD_ID 0x2cbc55a86aed1773u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6443,6 +6444,7 @@ typedef struct tc__values {
     TC__VEC(uint32_t) free_slot;
     TC__VEC(uint32_t) scoped; // slots made in open scopes, oldest first
     TC__VEC(size_t) scope;    // start of each open scope in `scoped`
+    size_t scope_floor;       // of these are not to be ended by the body that runs
     tc__map known;            // id of a result that outlives its visit -> its slot
     tc__obituary obituary[TC__OBITUARIES]; // of the last ones
     uint32_t deaths;
@@ -6704,25 +6706,59 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
         t->file ? t->file : "?", t->line);
 }
 
-enum { TC__PILE = 16 }; // results of one place that are a pile
+enum {
+    TC__PILE = 16,       // tensors of one place that are a pile
+    TC__PILE_PLACES = 64 // sums in which the place that holds most is looked for
+};
+
+// What a tensor outside scopes holds: its part of memory that several show. 0 = nothing to be told of.
+static size_t tc__pile_bytes(const tc__tensor *t) {
+    if (!t->epoch || t->scope || t->storage->owner != TC__OWNED) return 0;
+    return t->storage->bytes / t->storage->refs;
+}
+
+static size_t tc__pile_place(const tc__tensor *t) {
+    uint64_t h = tc__hash_mix((uint64_t)(uintptr_t)t->file, (uint64_t)(uint32_t)t->line);
+    return (size_t)(h % TC__PILE_PLACES);
+}
+
+// A tensor of the place that holds most; NULL = nothing is held.
+static const tc__tensor *tc__pile_find(const tc__values *v) {
+    size_t sum[TC__PILE_PLACES] = {0}, most = 0, largest = 0;
+    const tc__tensor *of = NULL;
+    for (size_t i = 0; i < v->slot.count; i++)
+        sum[tc__pile_place(v->slot.at[i])] += tc__pile_bytes(v->slot.at[i]);
+    for (size_t i = 1; i < TC__PILE_PLACES; i++)
+        if (sum[i] > sum[most]) most = i;
+    for (size_t i = 0; i < v->slot.count; i++) {
+        const tc__tensor *t = v->slot.at[i];
+        if (tc__pile_place(t) != most || tc__pile_bytes(t) <= largest) continue;
+        largest = tc__pile_bytes(t), of = t;
+    }
+    return of;
+}
 
 // Eager results that nobody frees: nothing tells them from those that somebody holds, so this is told where
 // the context's memory reaches a size, and twice that, and so on.
-static void tc__pile_check(tc_ctx *c, const char *file, int line) {
+static void tc__pile_check(tc_ctx *c) {
     tc__values *v = tc__values_of(c);
-    size_t n = 0, bytes = 0;
-    for (size_t i = 0; i < v->slot.count; i++) {
+    const tc__tensor *of = tc__pile_find(v);
+    size_t n = 0, bytes = 0, views = 0;
+    for (size_t i = 0; of && i < v->slot.count; i++) {
         const tc__tensor *t = v->slot.at[i];
-        if (!t->epoch || t->scope || t->line != line || t->file != file) continue;
-        n++, bytes += t->storage->owner == TC__OWNED ? t->storage->bytes : 0;
+        if (!tc__pile_bytes(t) || t->line != of->line || t->file != of->file) continue;
+        const tc__layout *l = &v->layout.at[t->layout];
+        n++, bytes += tc__pile_bytes(t);
+        views += 2 * (size_t)l->numel * tc__dtype(l->dtype)->bytes < t->storage->bytes;
     }
     while (v->pile_bytes <= tc__core_of(c)->bytes) v->pile_bytes *= 2;
     if (n < TC__PILE) return;
     tc__warn(
         c,
-        "%zu eager results of %s:%d hold %zu MB outside any scope, of %zu MB in all; wrap "
+        "%zu eager results of %s:%d hold %zu MB outside any scope, of %zu MB in all%s; wrap "
         "the body of the loop in tc_scope_begin and tc_scope_return, or in a region",
-        n, file ? file : "?", line, bytes >> 20, tc__core_of(c)->bytes >> 20);
+        n, of->file ? of->file : "?", of->line, bytes >> 20, tc__core_of(c)->bytes >> 20,
+        views ? " (a view holds all of the memory that it shows a part of)" : "");
 }
 
 // A new tensor in the current scope. Takes over one reference of `s`, also when it fails.
@@ -6744,6 +6780,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
         v->scoped.at[v->scoped.count++] = slot;
     } else {
         if (TC__UNLIKELY(++v->unscoped >= TC__MANY_UNSCOPED)) tc__warn_unscoped(c, t);
+        if (TC__UNLIKELY(tc__core_of(c)->bytes >= v->pile_bytes)) tc__pile_check(c);
     }
     return tc__handle(v, t->epoch, slot);
 }
@@ -66815,8 +66852,6 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
     }
     tc__unbind_to(c, v, 0);
     c->stats.eager_ops++;
-    if (TC__UNLIKELY(tc__core_of(c)->bytes >= tc__values_of(c)->pile_bytes))
-        tc__pile_check(c, k->site.file, k->site.line);
     return t;
 }
 

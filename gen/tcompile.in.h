@@ -118,7 +118,8 @@
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
-//     - Memory goes with the last tensor that shares it (views do). That of a region's results is its
+//     - Memory goes with the last tensor that shares it (views do, also a nameless one: behind tc_free(z), the
+//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z, so have it in a scope). That of a region's results is its
 //       program's: the next visits write it again, tc_reset gives it back.
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.

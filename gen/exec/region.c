@@ -661,8 +661,6 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
     }
     tc__unbind_to(c, v, 0);
     c->stats.eager_ops++;
-    if (TC__UNLIKELY(tc__core_of(c)->bytes >= tc__values_of(c)->pile_bytes))
-        tc__pile_check(c, k->site.file, k->site.line);
     return t;
 }
 

@@ -439,3 +439,82 @@ BOTH(random_numbers_read_after_a_seed) {
         CHECK_EQ(read, used);
     }
 }
+
+// ---- what is told of code that goes wrong ----
+
+static char told[4096];
+
+static void tell(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)channel;
+    if (level < 1 || strlen(told) + strlen(text) + 2 > sizeof told) return;
+    strcat(strcat(told, text), "\n");
+}
+
+static tc_ctx *open_telling(void) {
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.threads = 1, config.no_disk_cache = 1;
+    config.logger.log = tell;
+    told[0] = 0;
+    return tc_open(&config);
+}
+
+// Views that nobody holds keep the memory of what was freed: that is told, with their place. Memory that
+// nobody writes costs nothing here.
+TEST(nameless_views_that_hold_memory_are_told_of) {
+    enum { MB = 32, LOOPS = 40 };
+    tc_ctx *tc = open_telling();
+    for (int i = 0; i < LOOPS; i++) {
+        tc_tensor z = tc_empty(tc, TC_DIMS(MB << 18), TC_F32);
+        tc_fill_(tc_slice(z, 0, 0, 9, 1), i);
+        CHECK_EQ(tc_item(tc_slice(z, 0, 3, 4, 1)), i);
+        tc_free(z);
+    }
+    CHECK(strstr(told, "eager results of tests/region/loops.c:"));
+    CHECK(strstr(told, "(a view holds all of the memory that it shows a part of)"));
+    told[0] = 0;
+    size_t before = tc_stats_get(tc).bytes;
+    for (int i = 0; i < LOOPS; i++) {
+        tc_scope_begin(tc);
+        tc_tensor z = tc_empty(tc, TC_DIMS(MB << 18), TC_F32);
+        CHECK_EQ(tc_numel(tc_slice(z, 0, 3, 4, 1)), 1);
+        tc_scope_end(tc);
+    }
+    CHECK(tc_stats_get(tc).bytes < before + (1 << 20));
+    CHECK_STR(told, "");
+    tc_close(tc);
+}
+
+static void leaves_early(tc_ctx *tc, tc_tensor x, int early) {
+    tc_trace_begin_at(tc, "inner", NULL, "inner.c", 7);
+    (void)tc_exp(x);
+    if (!early) (void)tc_trace_end(tc);
+}
+
+static tc_status enters(tc_ctx *tc, tc_tensor x, int early) {
+    tc_trace_begin_at(tc, "outer", NULL, "outer.c", 3);
+    leaves_early(tc, x, early);
+    return tc_trace_end(tc);
+}
+
+// Its begin takes the end of the region around it. Who stands in that one's way is told where both are.
+TEST(an_inner_region_that_is_left_early) {
+    static const char where[] =
+        "was the region that inner.c:7 begins inside it left without its tc_trace_end?";
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1);
+    CHECK_EQ(enters(tc, x, 0), TC_OK);
+    (void)enters(tc, x, 1);
+    CHECK_EQ(tc_reset(tc), TC_E_STATE);
+    ERROR(TC_E_STATE,
+          "a region is open, \"outer\" begun at outer.c:3; call it outside; was the");
+    (void)enters(tc, x, 1);
+    ERROR(TC_E_REGION, "region \"outer\" begun at outer.c:3 was begun again before");
+    (void)enters(tc, x, 1);
+    ERROR(TC_E_REGION, where);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(enters(tc, x, 0), TC_OK);
+    (void)enters(tc, x, 1);
+    tc_close(tc);
+    CHECK(strstr(told, "tc_close: region \"outer\" begun at outer.c:3 is still open"));
+    CHECK(strstr(told, where));
+}
