@@ -1884,7 +1884,8 @@ typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *u
 
 typedef struct tc_fn tc_fn;
 
-// A function of `body`. `user` is handed to it; the first `user_bytes` of *user are compared at
+// A function of `body`, called in reports and errors what stands there as the argument `body` of
+// tc_compile (`name` of tc_compile_at; NULL = "function"). `user` is handed to it; the first `user_bytes` of *user are compared at
 // every call. options NULL = defaults. Nothing is compiled before the first call. The function
 // belongs to the context and lives until tc_fn_free or tc_close. NULL: error (TC_E_NULL, _NOMEM).
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
@@ -1902,8 +1903,9 @@ TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the
-// call's own: after an error out[] is null and no input was written. Inputs are the caller's: a body
-// that frees one is an error (TC_E_DEAD).
+// call's own, also of an error that the body has cleared: after one out[] is null and no input was
+// written. Inputs are the caller's: a body that frees one is an error (TC_E_DEAD), as is one that leaves a
+// scope open, or ends one that it did not begin (TC_E_STATE).
 TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);
 
@@ -2531,7 +2533,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2cbc55a86aed1773u
+#define TC__BUILD_ID 0x0c474c410ed0fc7au
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3280,6 +3282,13 @@ static void *tc__hook_realloc(const tc_allocator *hook, void *p, size_t old, siz
 static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
     tc__core *core = tc__core_of(c);
     size_t had = p ? old + !old : 0, want = size + !size;
+    if (TC__UNLIKELY(core->frozen && core->unseen)) {
+        tc__fail(c, TC_E_RECOMPILE,
+                 "\"%s\" has no program for this, and the context is frozen; warm it up "
+                 "before, or tc_thaw it",
+                 core->unseen);
+        return NULL;
+    }
     if (TC__UNLIKELY(core->frozen)) {
         tc__fail(c, TC_E_STATE,
                  "the context is frozen, and %zu bytes are wanted; warm it up with as many "
@@ -9290,6 +9299,7 @@ typedef struct tc__recorder {
     tc__region *region;   // list of all regions
     tc__map visits;       // epoch -> tc__visit
     int depth;            // regions begun inside the open one (inlined)
+    tc__site inside;      //   and where the last of them was; file NULL = none was
     int skipped;          // disabled regions begun and not ended
     int disabled;         // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
@@ -10254,7 +10264,10 @@ enum { TC__BRANCH_FIRST = 1024 }; // bytes: a fork at the end of a path is a few
 // Where the visit makes steps; NULL = out of memory.
 static tc__arena *tc__visit_arena(tc_ctx *c, tc__visit *v) {
     if (v->branch) return &v->branch->arena;
+    const char *was = tc__core_of(c)->unseen;
+    tc__core_of(c)->unseen = v->region->name;
     tc__branch *b = TC__NEW(c, tc__branch);
+    tc__core_of(c)->unseen = was;
     if (!b) return NULL;
     tc__arena_init(&b->arena, c);
     b->arena.least = TC__BRANCH_FIRST;
@@ -11173,12 +11186,32 @@ static tc__region *tc__region_find(tc_ctx *c, const char *name, tc__site begin, 
         if (r->begin.line == begin.line && r->depth == depth &&
             r->begin.file == begin.file && !strcmp(r->name, name))
             return r;
-    return tc__region_new(c, name, begin, depth);
+    const char *was = tc__core_of(c)->unseen;
+    tc__core_of(c)->unseen = name;
+    tc__region *r = tc__region_new(c, name, begin, depth);
+    tc__core_of(c)->unseen = was;
+    return r;
+}
+
+// A region that was begun inside the open one and left without its end took the end of that one for its own.
+enum { TC__INSIDE_TEXT = 200 };
+
+static const char *tc__inside_text(tc_ctx *c, char *text) {
+    tc__site s = tc__recorder_of(c)->inside;
+    text[0] = 0;
+    if (s.file)
+        snprintf(text, TC__INSIDE_TEXT,
+                 "; was the region that %.100s:%d begins inside it left without its "
+                 "tc_trace_end?",
+                 s.file, s.line);
+    return text;
 }
 
 static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
-    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost",
-             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why);
+    char inside[TC__INSIDE_TEXT];
+    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s%s Its results are lost",
+             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why,
+             *tc__inside_text(c, inside) ? inside : ".");
     v->state = TC__VISIT_FAILED;
     tc__refuse_writes(c, v);
     tc__unbind_to(c, v, 0);
@@ -11187,10 +11220,16 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__here_leave(c, 0);
 }
 
+// Whether another visit can take its place. One that failed can in a frozen context, where no memory is to be had.
+static int tc__visit_is_over(tc_ctx *c, const tc__visit *v) {
+    return v->state == TC__VISIT_NONE ||
+           (v->state == TC__VISIT_FAILED && tc__core_of(c)->frozen);
+}
+
 // The visit that is opened next: one that is over, a new one, or the oldest. NULL = out of memory.
 static tc__visit *tc__visit_next(tc_ctx *c, tc__region *r, tc__site begin) {
     int n = 0;
-    while (n < TC__VISITS - 1 && r->visit[n] && r->visit[n]->state != TC__VISIT_NONE) n++;
+    while (n < TC__VISITS - 1 && r->visit[n] && !tc__visit_is_over(c, r->visit[n])) n++;
     tc__visit *v = r->visit[n] ? r->visit[n] : TC__NEW(c, tc__visit);
     if (!v) return NULL;
     if (!v->viewed) v->viewed = TC__NEW(c, tc__views);
@@ -11213,7 +11252,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->left = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
     v->device = rec->values.default_device;
-    rec->visit = v;
+    rec->visit = v, rec->inside.file = NULL;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     v->branch = NULL;
     r->visits++;
@@ -12112,6 +12151,13 @@ static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const 
     if (!tc__api_open(&f, c, who, file, line)) return c ? TC_E_STATE : TC_E_NULL;
     if (!tc__values_of(c)->scope.count) {
         tc__fail(c, TC_E_STATE, "%s: no scope is open; each needs its tc_scope_begin", who);
+        return TC_E_STATE;
+    }
+    if (tc__values_of(c)->scope.count <= tc__values_of(c)->scope_floor) {
+        tc__fail(c, TC_E_STATE,
+                 "%s: the scope was begun by the code that called this function, which is "
+                 "to end it",
+                 who);
         return TC_E_STATE;
     }
     tc__scope_end(c, &t, 1, file, line);
@@ -13217,13 +13263,18 @@ static int tc__writable(const tc__api *f, tc_tensor dst) {
     return 1;
 }
 
-// Whether the value's sizes broadcast to those of dst, which f is about.
+// Whether the sizes of v broadcast to those of dst.
+static int tc__broadcasts_to(const tc__meta *v, const tc__meta *dst) {
+    int lead = dst->rank - v->rank, ok = lead >= 0;
+    for (int i = 0; ok && i < v->rank; i++)
+        ok = v->dims[i] == dst->dims[lead + i] || tc__ix_equals(v->dims[i], 1);
+    return ok;
+}
+
+// The same of a value and of dst, which f is about.
 static int tc__assign_fits(const tc__api *f, const tc__meta *v) {
     char x[160], y[160];
-    int lead = f->x.rank - v->rank, ok = lead >= 0;
-    for (int i = 0; ok && i < v->rank; i++)
-        ok = v->dims[i] == f->x.dims[lead + i] || tc__ix_equals(v->dims[i], 1);
-    if (ok) return 1;
+    if (tc__broadcasts_to(v, &f->x)) return 1;
     return tc__fail(f->c, TC_E_BROADCAST,
                     "%s: the result %s does not broadcast to the destination %s", f->who,
                     tc__dims_text(v, x), tc__dims_text(&f->x, y));
@@ -67695,6 +67746,7 @@ static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
 typedef struct tc__nesting {
     const tc__visit *visit;
     int depth, skipped, disabled;
+    size_t scopes, floor; // scopes open, and how many of them are not the code's to end
 } tc__nesting;
 
 static tc__nesting tc__nesting_of(tc_ctx *c) {
@@ -67702,12 +67754,25 @@ static tc__nesting tc__nesting_of(tc_ctx *c) {
     tc__nesting n;
     n.visit = r->visit;
     n.depth = r->depth, n.skipped = r->skipped, n.disabled = r->disabled;
+    n.scopes = r->values.scope.count, n.floor = r->values.scope_floor;
     return n;
 }
 
 // Whether no other region is open than before, though maybe another part of it.
 static int tc__nesting_fits(const tc__recorder *r, const tc__nesting *was) {
     return !r->visit || tc__visit_first(r->visit) == tc__visit_first(was->visit);
+}
+
+// Scopes that the body has left open are reported, and closed. It cannot end others: tc__scope_leave.
+static void tc__scopes_check(const tc__fcall *k, const tc__nesting *was) {
+    tc__values *v = tc__values_of(k->f->ctx);
+    v->scope_floor = was->floor;
+    if (v->scope.count <= was->scopes) return;
+    tc__fail(k->f->ctx, TC_E_STATE,
+             "function \"%s\": its body has a tc_scope_begin without its tc_scope_end",
+             k->f->region->name);
+    while (v->scope.count > was->scopes)
+        tc__scope_close(k->f->ctx, k->site.file, k->site.line);
 }
 
 // Else it is reported, and done for the body, so that the code around it goes on as if it had.
@@ -67763,9 +67828,28 @@ static const tc__storage *tc__fn_shown(tc_ctx *c, tc_tensor t) {
     return shown ? shown->storage : NULL;
 }
 
+// Whether result i has sizes for its destination; 0 = reported.
+static int tc__fn_fits(const tc__fcall *k, uint32_t i, tc_tensor out) {
+    tc_ctx *c = k->f->ctx;
+    const char *name = k->f->region->name;
+    char has[160], wants[160];
+    tc__meta from, to;
+    if (!tc__meta_of(c, name, out, &from) || !tc__meta_of(c, name, tc__fn_to(k, i), &to))
+        return 0;
+    if (tc__broadcasts_to(&from, &to)) return 1;
+    return tc__fail(
+        c, TC_E_BROADCAST,
+        "function \"%s\": out[%u] has sizes %s, which do not broadcast to those "
+        "of to[%u], %s",
+        name, (unsigned)i, tc__dims_text(&from, has), (unsigned)i,
+        tc__dims_text(&to, wants));
+}
+
 // Results into destinations, as if all at once: one that shows what an earlier one writes is copied first.
 static int tc__fn_give(const tc__fcall *k, tc_tensor *out) {
     tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 0; i < k->n_to; i++)
+        if (!tc__fn_fits(k, i, out[i])) return 0;
     for (uint32_t i = 1; i < k->n_to; i++) {
         const tc__storage *shown = tc__fn_shown(c, out[i]);
         uint32_t j = 0;
@@ -67784,10 +67868,12 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
     tc__nesting was = tc__nesting_of(f->ctx);
     if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
+    tc__values_of(f->ctx)->scope_floor = was.scopes;
     f->running++;
     f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
     f->running--;
     tc__depth_leave(f->ctx, &f->ctx->bodies);
+    tc__scopes_check(k, &was);
     tc__nesting_check(f, &was);
     if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
     for (uint32_t i = 0; i < n; i++)
@@ -68154,7 +68240,12 @@ static int tc__fn_run(const tc__fcall *k) {
         return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
-    return tc__fn_slow(k, e, 1);
+    tc__core *core = tc__core_of(f->ctx);
+    const char *was = core->unseen;
+    core->unseen = e || f->demoted ? was : f->name;
+    int ok = tc__fn_slow(k, e, 1);
+    core->unseen = was;
+    return ok;
 }
 
 static int tc__fn_check(const tc__fcall *k) {
@@ -68180,7 +68271,14 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k);
     int ran = ok && tc__fn_run(k);
     for (uint32_t i = 0; ok && !ran && i < k->n_to; i++) tc__refuse(c, k->to[i]);
-    return tc__unit_end(c, outer, ran);
+    tc_status status = tc__unit_end(c, outer, ran);
+    tc__site_set(c, k->site);
+    if (status && !tc_error(c))
+        tc__fail(c, status,
+                 "function \"%s\": its body got %s from a call and cleared it; what a body "
+                 "does must not fail. %s",
+                 k->f->name, tc__error_name(status), tc__error_doc(status));
+    return status;
 }
 
 // ---- making ----
@@ -69709,6 +69807,12 @@ TCDEF void tc_close(tc_ctx *c) {
         tc__fail(c, TC_E_STATE, "tc_close: called by a body or a host call");
         return;
     }
+    const tc__visit *v = c->recorder.visit;
+    char inside[TC__INSIDE_TEXT];
+    if (v && !c->lazy)
+        tc__warn(c, "tc_close: region \"%s\" begun at %s:%d is still open%s",
+                 v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+                 tc__inside_text(c, inside));
     if (tc__family_waits(c)) return;
     tc_ctx *waits = tc__family_leave(c);
     tc__close_now(c);
@@ -69761,6 +69865,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
+        if (r->visit) r->inside = site;
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;

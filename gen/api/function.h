@@ -12,7 +12,8 @@ typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *u
 
 typedef struct tc_fn tc_fn;
 
-// A function of `body`. `user` is handed to it; the first `user_bytes` of *user are compared at
+// A function of `body`, called in reports and errors what stands there as the argument `body` of
+// tc_compile (`name` of tc_compile_at; NULL = "function"). `user` is handed to it; the first `user_bytes` of *user are compared at
 // every call. options NULL = defaults. Nothing is compiled before the first call. The function
 // belongs to the context and lives until tc_fn_free or tc_close. NULL: error (TC_E_NULL, _NOMEM).
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
@@ -30,8 +31,9 @@ TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the
-// call's own: after an error out[] is null and no input was written. Inputs are the caller's: a body
-// that frees one is an error (TC_E_DEAD).
+// call's own, also of an error that the body has cleared: after one out[] is null and no input was
+// written. Inputs are the caller's: a body that frees one is an error (TC_E_DEAD), as is one that leaves a
+// scope open, or ends one that it did not begin (TC_E_STATE).
 TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);
 

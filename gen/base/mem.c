@@ -27,6 +27,13 @@ static void *tc__hook_realloc(const tc_allocator *hook, void *p, size_t old, siz
 static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
     tc__core *core = tc__core_of(c);
     size_t had = p ? old + !old : 0, want = size + !size;
+    if (TC__UNLIKELY(core->frozen && core->unseen)) {
+        tc__fail(c, TC_E_RECOMPILE,
+                 "\"%s\" has no program for this, and the context is frozen; warm it up "
+                 "before, or tc_thaw it",
+                 core->unseen);
+        return NULL;
+    }
     if (TC__UNLIKELY(core->frozen)) {
         tc__fail(c, TC_E_STATE,
                  "the context is frozen, and %zu bytes are wanted; warm it up with as many "

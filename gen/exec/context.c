@@ -179,6 +179,12 @@ TCDEF void tc_close(tc_ctx *c) {
         tc__fail(c, TC_E_STATE, "tc_close: called by a body or a host call");
         return;
     }
+    const tc__visit *v = c->recorder.visit;
+    char inside[TC__INSIDE_TEXT];
+    if (v && !c->lazy)
+        tc__warn(c, "tc_close: region \"%s\" begun at %s:%d is still open%s",
+                 v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+                 tc__inside_text(c, inside));
     if (tc__family_waits(c)) return;
     tc_ctx *waits = tc__family_leave(c);
     tc__close_now(c);
@@ -231,6 +237,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
+        if (r->visit) r->inside = site;
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;

@@ -8,6 +8,7 @@
 typedef struct tc__nesting {
     const tc__visit *visit;
     int depth, skipped, disabled;
+    size_t scopes, floor; // scopes open, and how many of them are not the code's to end
 } tc__nesting;
 
 static tc__nesting tc__nesting_of(tc_ctx *c) {
@@ -15,12 +16,25 @@ static tc__nesting tc__nesting_of(tc_ctx *c) {
     tc__nesting n;
     n.visit = r->visit;
     n.depth = r->depth, n.skipped = r->skipped, n.disabled = r->disabled;
+    n.scopes = r->values.scope.count, n.floor = r->values.scope_floor;
     return n;
 }
 
 // Whether no other region is open than before, though maybe another part of it.
 static int tc__nesting_fits(const tc__recorder *r, const tc__nesting *was) {
     return !r->visit || tc__visit_first(r->visit) == tc__visit_first(was->visit);
+}
+
+// Scopes that the body has left open are reported, and closed. It cannot end others: tc__scope_leave.
+static void tc__scopes_check(const tc__fcall *k, const tc__nesting *was) {
+    tc__values *v = tc__values_of(k->f->ctx);
+    v->scope_floor = was->floor;
+    if (v->scope.count <= was->scopes) return;
+    tc__fail(k->f->ctx, TC_E_STATE,
+             "function \"%s\": its body has a tc_scope_begin without its tc_scope_end",
+             k->f->region->name);
+    while (v->scope.count > was->scopes)
+        tc__scope_close(k->f->ctx, k->site.file, k->site.line);
 }
 
 // Else it is reported, and done for the body, so that the code around it goes on as if it had.
@@ -76,9 +90,28 @@ static const tc__storage *tc__fn_shown(tc_ctx *c, tc_tensor t) {
     return shown ? shown->storage : NULL;
 }
 
+// Whether result i has sizes for its destination; 0 = reported.
+static int tc__fn_fits(const tc__fcall *k, uint32_t i, tc_tensor out) {
+    tc_ctx *c = k->f->ctx;
+    const char *name = k->f->region->name;
+    char has[160], wants[160];
+    tc__meta from, to;
+    if (!tc__meta_of(c, name, out, &from) || !tc__meta_of(c, name, tc__fn_to(k, i), &to))
+        return 0;
+    if (tc__broadcasts_to(&from, &to)) return 1;
+    return tc__fail(
+        c, TC_E_BROADCAST,
+        "function \"%s\": out[%u] has sizes %s, which do not broadcast to those "
+        "of to[%u], %s",
+        name, (unsigned)i, tc__dims_text(&from, has), (unsigned)i,
+        tc__dims_text(&to, wants));
+}
+
 // Results into destinations, as if all at once: one that shows what an earlier one writes is copied first.
 static int tc__fn_give(const tc__fcall *k, tc_tensor *out) {
     tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 0; i < k->n_to; i++)
+        if (!tc__fn_fits(k, i, out[i])) return 0;
     for (uint32_t i = 1; i < k->n_to; i++) {
         const tc__storage *shown = tc__fn_shown(c, out[i]);
         uint32_t j = 0;
@@ -97,10 +130,12 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
     tc__nesting was = tc__nesting_of(f->ctx);
     if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
+    tc__values_of(f->ctx)->scope_floor = was.scopes;
     f->running++;
     f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
     f->running--;
     tc__depth_leave(f->ctx, &f->ctx->bodies);
+    tc__scopes_check(k, &was);
     tc__nesting_check(f, &was);
     if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
     for (uint32_t i = 0; i < n; i++)
@@ -467,7 +502,12 @@ static int tc__fn_run(const tc__fcall *k) {
         return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
-    return tc__fn_slow(k, e, 1);
+    tc__core *core = tc__core_of(f->ctx);
+    const char *was = core->unseen;
+    core->unseen = e || f->demoted ? was : f->name;
+    int ok = tc__fn_slow(k, e, 1);
+    core->unseen = was;
+    return ok;
 }
 
 static int tc__fn_check(const tc__fcall *k) {
@@ -493,7 +533,14 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k);
     int ran = ok && tc__fn_run(k);
     for (uint32_t i = 0; ok && !ran && i < k->n_to; i++) tc__refuse(c, k->to[i]);
-    return tc__unit_end(c, outer, ran);
+    tc_status status = tc__unit_end(c, outer, ran);
+    tc__site_set(c, k->site);
+    if (status && !tc_error(c))
+        tc__fail(c, status,
+                 "function \"%s\": its body got %s from a call and cleared it; what a body "
+                 "does must not fail. %s",
+                 k->f->name, tc__error_name(status), tc__error_doc(status));
+    return status;
 }
 
 // ---- making ----

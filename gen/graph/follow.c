@@ -347,7 +347,10 @@ enum { TC__BRANCH_FIRST = 1024 }; // bytes: a fork at the end of a path is a few
 // Where the visit makes steps; NULL = out of memory.
 static tc__arena *tc__visit_arena(tc_ctx *c, tc__visit *v) {
     if (v->branch) return &v->branch->arena;
+    const char *was = tc__core_of(c)->unseen;
+    tc__core_of(c)->unseen = v->region->name;
     tc__branch *b = TC__NEW(c, tc__branch);
+    tc__core_of(c)->unseen = was;
     if (!b) return NULL;
     tc__arena_init(&b->arena, c);
     b->arena.least = TC__BRANCH_FIRST;

@@ -16,6 +16,13 @@ static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const 
         tc__fail(c, TC_E_STATE, "%s: no scope is open; each needs its tc_scope_begin", who);
         return TC_E_STATE;
     }
+    if (tc__values_of(c)->scope.count <= tc__values_of(c)->scope_floor) {
+        tc__fail(c, TC_E_STATE,
+                 "%s: the scope was begun by the code that called this function, which is "
+                 "to end it",
+                 who);
+        return TC_E_STATE;
+    }
     tc__scope_end(c, &t, 1, file, line);
     return TC_OK;
 }

@@ -459,12 +459,32 @@ static tc__region *tc__region_find(tc_ctx *c, const char *name, tc__site begin, 
         if (r->begin.line == begin.line && r->depth == depth &&
             r->begin.file == begin.file && !strcmp(r->name, name))
             return r;
-    return tc__region_new(c, name, begin, depth);
+    const char *was = tc__core_of(c)->unseen;
+    tc__core_of(c)->unseen = name;
+    tc__region *r = tc__region_new(c, name, begin, depth);
+    tc__core_of(c)->unseen = was;
+    return r;
+}
+
+// A region that was begun inside the open one and left without its end took the end of that one for its own.
+enum { TC__INSIDE_TEXT = 200 };
+
+static const char *tc__inside_text(tc_ctx *c, char *text) {
+    tc__site s = tc__recorder_of(c)->inside;
+    text[0] = 0;
+    if (s.file)
+        snprintf(text, TC__INSIDE_TEXT,
+                 "; was the region that %.100s:%d begins inside it left without its "
+                 "tc_trace_end?",
+                 s.file, s.line);
+    return text;
 }
 
 static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
-    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost",
-             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why);
+    char inside[TC__INSIDE_TEXT];
+    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s%s Its results are lost",
+             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why,
+             *tc__inside_text(c, inside) ? inside : ".");
     v->state = TC__VISIT_FAILED;
     tc__refuse_writes(c, v);
     tc__unbind_to(c, v, 0);
@@ -473,10 +493,16 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__here_leave(c, 0);
 }
 
+// Whether another visit can take its place. One that failed can in a frozen context, where no memory is to be had.
+static int tc__visit_is_over(tc_ctx *c, const tc__visit *v) {
+    return v->state == TC__VISIT_NONE ||
+           (v->state == TC__VISIT_FAILED && tc__core_of(c)->frozen);
+}
+
 // The visit that is opened next: one that is over, a new one, or the oldest. NULL = out of memory.
 static tc__visit *tc__visit_next(tc_ctx *c, tc__region *r, tc__site begin) {
     int n = 0;
-    while (n < TC__VISITS - 1 && r->visit[n] && r->visit[n]->state != TC__VISIT_NONE) n++;
+    while (n < TC__VISITS - 1 && r->visit[n] && !tc__visit_is_over(c, r->visit[n])) n++;
     tc__visit *v = r->visit[n] ? r->visit[n] : TC__NEW(c, tc__visit);
     if (!v) return NULL;
     if (!v->viewed) v->viewed = TC__NEW(c, tc__views);
@@ -499,7 +525,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->left = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
     v->device = rec->values.default_device;
-    rec->visit = v;
+    rec->visit = v, rec->inside.file = NULL;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     v->branch = NULL;
     r->visits++;

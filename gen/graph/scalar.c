@@ -70,13 +70,18 @@ static int tc__writable(const tc__api *f, tc_tensor dst) {
     return 1;
 }
 
-// Whether the value's sizes broadcast to those of dst, which f is about.
+// Whether the sizes of v broadcast to those of dst.
+static int tc__broadcasts_to(const tc__meta *v, const tc__meta *dst) {
+    int lead = dst->rank - v->rank, ok = lead >= 0;
+    for (int i = 0; ok && i < v->rank; i++)
+        ok = v->dims[i] == dst->dims[lead + i] || tc__ix_equals(v->dims[i], 1);
+    return ok;
+}
+
+// The same of a value and of dst, which f is about.
 static int tc__assign_fits(const tc__api *f, const tc__meta *v) {
     char x[160], y[160];
-    int lead = f->x.rank - v->rank, ok = lead >= 0;
-    for (int i = 0; ok && i < v->rank; i++)
-        ok = v->dims[i] == f->x.dims[lead + i] || tc__ix_equals(v->dims[i], 1);
-    if (ok) return 1;
+    if (tc__broadcasts_to(v, &f->x)) return 1;
     return tc__fail(f->c, TC_E_BROADCAST,
                     "%s: the result %s does not broadcast to the destination %s", f->who,
                     tc__dims_text(v, x), tc__dims_text(&f->x, y));

@@ -220,6 +220,7 @@ typedef struct tc__recorder {
     tc__region *region;   // list of all regions
     tc__map visits;       // epoch -> tc__visit
     int depth;            // regions begun inside the open one (inlined)
+    tc__site inside;      //   and where the last of them was; file NULL = none was
     int skipped;          // disabled regions begun and not ended
     int disabled;         // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open

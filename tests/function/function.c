@@ -620,12 +620,89 @@ BOTH(call_into_refuses) {
     in[0] = in[1] = line(tc, N, 0, 1);
     for (int k = 0; k < 3; k++) {
         CHECK_EQ(tc_call_into(f, in, 2, &to, 1), TC_E_BROADCAST);
-        ERROR(TC_E_BROADCAST, "does not broadcast");
+        ERROR(TC_E_BROADCAST, "function \"axpy\": out[0] has sizes [40], which do not "
+                              "broadcast to those of to[0], [39]");
         CHECK_EQ(AT(to, 4), 0);
     }
+    tc_fn *g = tc_compile(tc, centred, NULL, 0, NULL);
+    tc_tensor pair[2] = {tc_full(tc, TC_DIMS(N), 7, TC_F32),
+                         tc_zeros(tc, TC_DIMS(0, 3), TC_F32)};
+    CHECK_EQ(tc_call_into(g, in, 1, pair, 2), TC_OK); // a scalar goes into all
+    tc_fill_(pair[0], 7), pair[1] = pair[0], pair[0] = tc_zeros(tc, TC_DIMS(2), TC_F32);
+    CHECK_EQ(tc_call_into(g, in, 1, pair, 2), TC_E_BROADCAST);
+    ERROR(TC_E_BROADCAST, "function \"centred\": out[0] has sizes [40]");
+    CHECK_EQ(AT(pair[1], 3), 7); // nor is one written that fits
     to = tc_null();
     CHECK_EQ(tc_call_into(f, in, 2, &to, 1), TC_E_NULL);
     ERROR(TC_E_NULL, "null");
+}
+
+// ---- bodies that do what no body may ----
+
+static void clears(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    out[0] = tc_reshape(in[0], TC_DIMS(7));
+    tc_error_clear(tc);
+    out[0] = tc_neg(in[0]);
+}
+
+static void opens_a_scope(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_scope_begin(tc);
+    out[0] = tc_neg(in[0]);
+}
+
+static void ends_a_scope(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    out[0] = tc_neg(in[0]);
+    if (user)
+        (void)tc_scope_return(tc, out[0]);
+    else
+        tc_scope_end(tc);
+}
+
+static void has_a_scope(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_scope_begin(tc);
+    out[0] = tc_scope_return(tc, tc_neg(tc_abs(in[0])));
+}
+
+// Each has a status and a text, whether the body is a function's, a part of a region, or eager.
+BOTH(what_no_body_may_do) {
+    tc_tensor x = line(tc, N, 0, 1), y, kept;
+    static const tc_body body[] = {clears, opens_a_scope, ends_a_scope, ends_a_scope};
+    static const tc_status status[] = {TC_E_SHAPE, TC_E_STATE, TC_E_STATE, TC_E_STATE};
+    static const char *const text[] = {
+        "its body got TC_E_SHAPE from a call and cleared it",
+        "its body has a tc_scope_begin without its tc_scope_end",
+        "tc_scope_end: the scope was begun by the code that called",
+        "tc_scope_return: the scope was begun by the code that called"};
+    for (int k = 0; k < 4; k++) {
+        tc_fn *f = tc_compile(tc, body[k], k == 3 ? tc : NULL, 0, NULL);
+        for (int way = 0; way < 4; way++) {
+            tc_scope_begin(tc);
+            kept = tc_add_s(x, 1);
+            if (way == 1) BEGIN("around");
+            if (way == 2) tc_disable_begin(tc);
+            if (way == 3) tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+            CHECK_EQ(tc_call(f, &x, 1, &y, 1), status[k]);
+            CHECK(tc_is_null(y));
+            ERROR(status[k], text[k]);
+            if (way == 1) (void)tc_trace_end(tc);
+            if (way == 2) tc_disable_end(tc);
+            tc_set_stance(tc, TC_STANCE_DEFAULT);
+            tc_error_clear(tc);
+            CHECK_EQ(AT(kept, 2), 3);
+            CHECK_EQ(tc_scope_end(tc), TC_OK);
+        }
+        CHECK_EQ(tc_scope_end(tc), TC_E_STATE);
+        tc_error_clear(tc);
+        tc_fn_free(f);
+    }
+    tc_fn *f = tc_compile(tc, has_a_scope, NULL, 0, NULL);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(AT(y, 3), -3);
+    }
 }
 
 // ---- nesting ----
@@ -1048,8 +1125,10 @@ BOTH(a_body_that_frees_its_function_or_context) {
         for (int eager = 0; eager < 2; eager++) {
             running = tc_compile(tc, frees_itself, &eager, sizeof eager, NULL);
             tc_set_stance(tc, stance ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
-            for (int k = 0; k < 2; k++) // the status is that of the misdeed
+            for (int k = 0; k < 2; k++) { // the status is that of the misdeed
                 CHECK_EQ(tc_call(running, &x, 1, &y, 1), TC_E_STATE);
+                ERROR(TC_E_STATE, "its body got TC_E_STATE from a call and cleared it");
+            }
             tc_fn_free(running);
         }
     }
@@ -1100,30 +1179,6 @@ BOTH(a_body_with_one_half) {
         CHECK_EQ(AT(z, 2), 7);
         tc_error_clear(tc);
         tc_fn_free(f);
-    }
-}
-
-static void scopes(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
-    out[0] = tc_square(in[0]);
-    if (*(const int *)user)
-        tc_scope_begin(tc);
-    else
-        tc_scope_end(tc);
-    out[0] = tc_add_s(in[0], 1);
-}
-
-BOTH(a_body_with_half_a_scope) {
-    tc_tensor x = line(tc, 40, 0, 1), y;
-    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
-    for (int begins = 0; begins < 2; begins++) {
-        tc_fn *f = tc_compile(tc, scopes, &begins, sizeof begins, NULL);
-        for (int k = 0; k < 3; k++) {
-            CALL(f, &x, 1, &y, 1);
-            CHECK_EQ(AT(y, 2), 3);
-        }
-        CHECK_EQ(tc_scope_end(tc), TC_E_STATE); // none is open
-        tc_error_clear(tc);
-        CHECK_EQ(AT(y, 2), 3);
     }
 }
 
