@@ -124,7 +124,7 @@ check_prefixes_of() { # WORKER MANIFEST MACRO
         [ $((k % JOBS)) = "$1" ] || continue
         $GEN prefix . "$2" $k >"build/prefix$1.h"
         $CC -std=c99 -fsyntax-only -Werror=implicit-function-declaration -Igen -I. \
-            "-D$3" -x c "build/prefix$1.h" 2>"build/prefix$1.log" && continue
+            -DTCOMPILE_IMPLEMENTATION "-D$3" -x c "build/prefix$1.h" 2>"build/prefix$1.log" && continue
         say "gen/$part does not compile with only the parts above it:"
         head -n 8 "build/prefix$1.log"
     done >"build/prefixes$1.log"
@@ -280,15 +280,15 @@ SHOWN=60 # lines of an example's output
 
 # The implementation is compiled once, and the examples in C with macros that say it is there;
 # each compiles alone too, as its head says. The one in C++ does.
-EXAMPLE_PARTS='tests/tools/implementation.c tests/tools/cuda_implementation.c'
-EXAMPLE_OBJECTS="$OUT/examples/implementation.o $OUT/examples/cuda_implementation.o"
+EXAMPLE_PART=tests/tools/implementation.c
+EXAMPLE_OBJECT=$OUT/examples/implementation.o
 
 build_example() {
     program=$OUT/examples/$(basename "$1")
     case $1 in
     tests/tools/*) program=${program%.c}.o how=-c ;;
     *.cc) how='' ;;
-    *) how="-DTCOMPILE_IMPLEMENTED -DTCOMPILE_CUDA_IMPLEMENTED $EXAMPLE_OBJECTS" ;;
+    *) how="-DTCOMPILE_IMPLEMENTED -DTCOMPILE_CUDA_IMPLEMENTED $EXAMPLE_OBJECT" ;;
     esac
     # shellcheck disable=SC2086
     compile "$1" "$program" -Wall -Wextra -Werror $CFLAGS $how 2>&1 || rm -f "$program"
@@ -312,7 +312,7 @@ command_examples() {
     for source in examples/*.cc; do
         [ -n "$CXX" ] && in_cxx="$in_cxx $source" || say "skip  $source: no C++ compiler"
     done
-    jobs="$EXAMPLE_PARTS$in_cxx"
+    jobs="$EXAMPLE_PART$in_cxx"
     all_jobs build_example
     jobs=$in_c
     all_jobs build_example

@@ -6,10 +6,11 @@
 // program that has this. Licence at the end of the file.
 //
 // QUICK START
-//     Beside tcompile.h, in one .c (or .cc) file, before other includes:
+//     Beside tcompile.h, in the one .c (or .cc) file that has its implementation, tcompile.c:
+//         #define TCOMPILE_IMPLEMENTATION
 //         #define TCOMPILE_CUDA_IMPLEMENTATION
 //         #include "tcompile_cuda.h"
-//     It may be the file that has TCOMPILE_IMPLEMENTATION, or another. Link with -lpthread -ldl.
+//     It includes tcompile.h. Elsewhere the header is included and that is all; link with -lpthread -ldl.
 //
 //     ```c
 //     if (tc_cuda_open(tc, 0)) puts(tc_error_text(tc));  // why there is none; the CPU goes on
@@ -105,6 +106,9538 @@ TCDEF int tc_cuda_memory(const tc_ctx *tc, int ordinal, char *text, size_t room)
 
 #if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(TCOMPILE_CUDA_IMPLEMENTED)
 #define TCOMPILE_CUDA_IMPLEMENTED
+
+#ifndef TC__COUNT
+#  error "tcompile_cuda.h stands on the inside of tcompile.h. Fix: define TCOMPILE_IMPLEMENTATION and \
+TCOMPILE_CUDA_IMPLEMENTATION in the same file, before its includes."
+#else
+
+// ---- gen/out/cuda_ops.inc -----------------------------------------------
+// Generated from gen/tables/ops.def by gen/gen_tables.c.
+static const char *const tc__cuda_expr[TC_OP_COUNT] = {
+    NULL, // add
+    NULL, // sub
+    NULL, // mul
+    NULL, // div
+    NULL, // floor_divide
+    NULL, // remainder
+    NULL, // fmod
+    NULL, // pow
+    NULL, // atan2
+    "TC_F(larger)(a, b)", // maximum
+    "TC_F(smaller)(a, b)", // minimum
+    NULL, // fma
+    NULL, // eq
+    NULL, // ne
+    NULL, // lt
+    NULL, // le
+    NULL, // gt
+    NULL, // ge
+    NULL, // logical_and
+    NULL, // logical_or
+    NULL, // logical_xor
+    NULL, // logical_not
+    NULL, // bitwise_and
+    NULL, // bitwise_or
+    NULL, // bitwise_xor
+    NULL, // bitwise_left_shift
+    NULL, // bitwise_right_shift
+    NULL, // where
+    NULL, // isnan
+    NULL, // isfinite
+    NULL, // neg
+    NULL, // abs
+    NULL, // sign
+    NULL, // square
+    NULL, // reciprocal
+    NULL, // sqrt
+    NULL, // rsqrt
+    NULL, // exp
+    NULL, // exp2
+    NULL, // expm1
+    NULL, // log
+    NULL, // log2
+    NULL, // log10
+    NULL, // log1p
+    NULL, // sin
+    NULL, // cos
+    NULL, // tan
+    NULL, // asin
+    NULL, // acos
+    NULL, // atan
+    NULL, // sinh
+    NULL, // cosh
+    NULL, // tanh
+    NULL, // erf
+    NULL, // sigmoid
+    NULL, // relu
+    NULL, // gelu
+    NULL, // gelu_tanh
+    NULL, // silu
+    NULL, // softplus
+    NULL, // floor
+    NULL, // ceil
+    NULL, // round
+    NULL, // trunc
+    NULL, // bitwise_not
+    NULL, // cast
+    NULL, // input
+    NULL, // const
+    NULL, // arg
+    NULL, // iota
+    NULL, // random
+    NULL, // reshape
+    NULL, // permute
+    NULL, // expand
+    NULL, // slice
+    NULL, // pad
+    NULL, // window
+    NULL, // cat
+    NULL, // take
+    NULL, // gather
+    NULL, // sum
+    NULL, // prod
+    NULL, // amax
+    NULL, // amin
+    NULL, // any
+    NULL, // all
+    NULL, // argmax
+    NULL, // argmin
+    NULL, // matmul
+    NULL, // cumsum
+    NULL, // cumprod
+    NULL, // argsort
+    NULL, // topk
+    NULL, // scatter
+    NULL, // scatter_add
+    NULL, // index_add
+    NULL, // custom
+    NULL, // load
+    NULL, // store
+    NULL, // index
+    NULL, // check
+    NULL, // valid
+    NULL, // acc
+    NULL, // for
+    NULL, // end
+    NULL, // new
+    NULL, // combine
+    NULL, // contract
+    NULL, // call
+    NULL, // copy_
+    NULL, // keep
+    NULL, // break
+    NULL, // share
+    NULL, // finish
+};
+
+// ---- gen/base/once_begin.c ----------------------------------------------
+// include-many: from here to base/once_end.c stands code that runs once per program, or never.
+// gcc takes 2 s of -O2 for it, and all that gives is 4 % of the time to make a program.
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#    define TC__ONCE_CODE
+#    pragma GCC push_options
+#    pragma GCC optimize("Og")
+#endif
+// ---- gen/cuda_print/product.c -------------------------------------------
+// How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
+//
+//   tiles  a block makes a tile of the result: operands come through shared memory, step by
+//          step along k, in a ring of stages; each thread keeps its part of the tile in
+//          registers. Halves go through tensor cores, large f32 as parts of it, and f32 that may be
+//          rounded to tf32; the others one fma a step, k in order
+//   few    up to 16 rows or columns: the other operand is read once, and that takes the time.
+//          dot      lanes along k, shuffles at the end
+//          columns  lanes along the other operand's rows or columns, slices of k in parallel
+//   rows   as few, but a block first makes its rows of the left operand in shared memory: those
+//          of a norm before it (join.c). The weights are on their way meanwhile
+//   loop   summed where the value is used: products with reductions behind them
+//
+// Where tiles and few have work for less than half of the multiprocessors, and k is long, several blocks
+// share their sums, each with a slice of k: the plan is that of a block, times `slices`.
+//
+// All numbers to be tuned stand in the tables and the enum below.
+
+typedef enum tc__product_form {
+    TC__PRODUCT_LOOP,
+    TC__PRODUCT_FEW,
+    TC__PRODUCT_TILES,
+    TC__PRODUCT_ROWS
+} tc__product_form;
+
+enum {
+    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
+    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__PRODUCT_SUMS = 64,  // of a thread that has halves of a stage in registers, too
+    TC__FEW_THREADS = 256,  // of a block
+    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
+    TC__FEW_BLOCKS = 528,   // that keep its memory busy, lanes along columns
+    TC__FEW_DOTS = 1056,    //   or along k
+    TC__FEW_MOST = 16,      // rows or columns
+    TC__FEW_WIDTH = 16,     // elements of an access, where they are bytes
+    TC__FEW_SUMS = 64,      // of a thread, lanes along columns
+    TC__SLICE_STEPS = 8,    // of a block along k, at least, where it has a slice of it
+    TC__SLICE_GROUP = 12,   // slices that meet in a round: two rounds for as many as SMS
+    TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
+    // ROWS: estimated so that what is done again takes less than a launch
+    TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
+    TC__ROWS_STEPS = 65536, // its multiply-adds, where tiles would have them otherwise
+    TC__ROWS_BY_WARP =
+        1024,             // columns of a row that a warp makes, where a block has several
+    TC__ROWS_ALONE = 256, // and where it has one, which the block makes if it is longer
+    TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
+};
+
+// How a thread multiplies: tiles.c.
+typedef enum tc__tile_way {
+    TC__WAY_SIMT,
+    TC__WAY_MMA,   // halves
+    TC__WAY_SPLIT, // f32 alone, as are those of tf32
+    TC__WAY_TF32
+} tc__tile_way;
+
+typedef struct tc__product_tile {
+    uint16_t rows, cols, depth; // of a block
+    uint8_t high, across;       // its warps, along rows and columns
+    uint8_t stages;
+    uint8_t resident; // blocks of a multiprocessor that registers must suffice for
+    uint8_t speed;    // on large products, relative
+    uint8_t way;      // tc__tile_way
+} tc__product_tile;
+
+// Largest first; the second is for sizes that are known at run time only.
+static const tc__product_tile tc__product_tiles_4[] = {
+    {128, 128, 8, 4, 2, 2, 2, 100, TC__WAY_SIMT}, // f32, i32: 8 x 8 sums of a thread
+    {64, 64, 16, 2, 2, 2, 4, 80, TC__WAY_SIMT},
+    {32, 32, 32, 2, 1, 2, 4, 55, TC__WAY_SIMT},
+    {128, 128, 16, 2, 4, 2, 1, 120, TC__WAY_SPLIT}, // 64 x 32 of a warp
+};
+static const tc__product_tile tc__product_tiles_8[] = {
+    {64, 64, 16, 2, 2, 2, 2, 100, TC__WAY_SIMT}, // f64, i64: 8 x 4
+    {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
+};
+static const tc__product_tile tc__product_tiles_half[] = {
+    {128, 256, 64, 2, 4, 4, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
+    {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
+    {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA}, // 64 x 32 of a warp, for computed operands
+    {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA}, // where a block has less memory
+    {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
+    {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
+};
+// Speeds are estimates, in the proportions of halves.
+static const tc__product_tile tc__product_tiles_tf32[] = {
+    {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32}, // 64 x 64 of a warp
+    {64, 64, 16, 2, 2, 2, 3, 60, TC__WAY_TF32},
+    {128, 128, 16, 2, 4, 2, 1, 90, TC__WAY_TF32},
+    {32, 32, 16, 2, 1, 2, 4, 35, TC__WAY_TF32},
+};
+
+static const struct {
+    const tc__product_tile *tile;
+    uint8_t count;
+    uint8_t few;    // most rows or columns without a tile
+    uint16_t round; // what a round of adding slices takes: as long as so many elements of k
+} tc__product_kinds[] = {
+    {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST, 128},
+    {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8, 128},
+    {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
+    {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
+};
+
+// How a stage of an operand comes to shared memory.
+typedef enum tc__bring {
+    TC__BRING_LATER, // evaluated into registers, stored when the present stage is multiplied
+    TC__BRING_NOW,   // evaluated and stored: so many elements that registers do not suffice
+    TC__BRING_ASYNC  // copied without a register
+} tc__bring;
+
+// An operand on its way to where it is multiplied.
+typedef struct tc__staged {
+    tc__level level;
+    uint32_t id;    // of its value
+    tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
+    int width;      // elements read at once
+    tc__bring bring;
+    int computed; // from more than one load, or by more than a cast
+} tc__staged;
+
+typedef struct tc__product {
+    tc__product_form form;
+    int dtype, half; // half: on tensor cores
+    int kind;        // row of tc__product_kinds
+    int threads;
+    int resident;             // blocks of a multiprocessor, 0 = any number
+    tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
+    tc__staged left, right;
+    const tc__product_tile *tile;
+    // TILES, FEW
+    int slices;     // of k: blocks that share their sums; 1 = none do
+    int64_t length; // elements of k in a slice
+    int sums;       // of a thread
+    int64_t shares; // sets of blocks that share, 0 = known at run time only
+    // FEW, ROWS
+    tc__axis wide; // of the result, along the operand that is read once: ROW or COL
+    int few;       // columns, or rows, beside it
+    int dot;       // lanes along k
+    int sharing;   // threads that share sums: along k, or slices of k
+    int each;      // DOT: elements of the wide axis for each thread
+    int cover;     // elements of the wide axis for a block
+    int parts;     // sums that are added at the end
+    // ROWS
+    int made;    // rows of a block
+    int64_t row; // bytes of one in shared memory
+    int steps;   // of a thread along k
+    int ahead;   // the wide operand is loaded before the rows are made
+} tc__product;
+
+static int tc__product_bytes(const tc__product *q) {
+    return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
+}
+
+// Elements of one access of registers' type.
+static int tc__product_pack(const tc__product *q) {
+    return TC__PRODUCT_GROUP / (tc__class_of(q->dtype) == TC__CLASS_f64 ||
+                                        tc__class_of(q->dtype) == TC__CLASS_i64
+                                    ? 8
+                                    : 4);
+}
+
+// ---- operands ----
+
+static int tc__is_operand_load(const tc__node *n, tc__level level) {
+    return n->op == TC_OP_LOAD && n->level == (uint8_t)level;
+}
+
+// Whether `width` elements adjacent along the axis are adjacent and aligned in memory.
+static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
+                            tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
+    if (n->n_attr > TC__LOAD_FIXED || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+        return 0;
+    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+    return tc__ix_divisor(x, e) % width == 0;
+}
+
+// Whether loads at the level are of `width` elements along the axis, or the same for all of them.
+static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, int width) {
+    int wide = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        int still = n->n_attr == TC__LOAD_FIXED &&
+                    tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
+        if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
+        wide |= !still;
+    }
+    return wide;
+}
+
+// Elements of a 16-byte access of the operand's narrowest load along the axis, where the others are
+// several then; or of a wider one. At most `most`; 1 = one by one.
+static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
+                             tc__ix extent, int most) {
+    uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        if (bytes < narrow) narrow = bytes;
+        if (bytes > wide) wide = bytes;
+    }
+    int width = (int)(TC__PRODUCT_GROUP / narrow);
+    for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
+         width /= 2)
+        if (tc__ix_divisor(g->body.ix, extent) % width == 0 &&
+            tc__operand_fits(g, level, axis, width))
+            return width;
+    return 1;
+}
+
+static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__is_operand_load(n, level) &&
+            tc__access_along(g, n->attr[1], axis, 1) == TC__CONTIGUOUS)
+            return 1;
+    }
+    return 0;
+}
+
+// How threads read an operand: along the axis where accesses are widest, `most` elements at once.
+static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
+                                    tc__level level, int most) {
+    tc__staged s;
+    tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    tc__ix extent = level == TC__AT_LEFT ? q->m : g->cols;
+    memset(&s, 0, sizeof s);
+    s.level = level, s.id = level == TC__AT_LEFT ? g->left : g->right;
+    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth, most);
+    if (s.width == 1) {
+        s.width = tc__operand_width(g, level, other, extent, most);
+        int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
+                    tc__operand_is_dense(g, level, other);
+        if (s.width > 1 || dense) s.along = other;
+    }
+    const tc__node *n = g->body.node.at[s.id];
+    s.computed = n->op != TC_OP_LOAD &&
+                 (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
+    if (s.width == 1) s.bring = TC__BRING_NOW;
+    if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+        g->buffer.at[n->attr[0]].dtype == q->dtype)
+        s.bring = TC__BRING_ASYNC;
+    return s;
+}
+
+// ---- slices of k ----
+
+TC__STATIC_ASSERT(slices_meet_in_two_rounds,
+                  TC__SLICE_GROUP *TC__SLICE_GROUP >= TC__PRODUCT_SMS);
+
+// Elements of k in each of about `slices` slices: whole steps of `step`.
+static int64_t tc__slice_length(int64_t k, int step, int slices) {
+    int64_t steps = (k - 1) / step + 1;
+    return ((steps - 1) / slices + 1) * step;
+}
+
+// What a block with a slice of k takes until the sums are whole, as elements of k.
+static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
+    if (!tc__ix_is_const(g->depth) || tc__ix_value(g->depth) < 1) return 1;
+    int64_t cost = tc__slice_length(tc__ix_value(g->depth), step, slices);
+    for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
+    return cost;
+}
+
+// Into how many slices k is cut where `blocks` blocks have work, which take `step` of it at a time;
+// `want` are as many as the device can use.
+static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, int step,
+                             int round) {
+    int best = 1;
+    if (g->tuning.knob[TC__KNOB_PRODUCT_TILE]) return 1; // only where no other tile cuts
+    if (!tc__ix_is_const(g->depth) || blocks < 1 || 2 * blocks > want) return 1;
+    int64_t most = tc__ix_value(g->depth) / (step * TC__SLICE_STEPS);
+    if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS; // that meet in two rounds
+    for (int i = 2; i <= most && i * blocks <= want; i++)
+        if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
+            best = i;
+    return best;
+}
+
+// Cuts k into about so many slices.
+static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
+    q->slices = slices;
+    if (q->slices == 1) return;
+    int64_t k = tc__ix_value(g->depth);
+    q->length = tc__slice_length(k, step, q->slices);
+    q->slices = (int)((k - 1) / q->length + 1);
+    q->blocks = tc__ix_const(q->shares * q->slices);
+}
+
+// Tickets of blocks that share: of the groups of either round, at the first slice of each.
+static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
+
+// Bytes of the workspace: tickets, which are zero between launches; then sums.
+static int64_t tc__slice_zeroed(const tc__product *q) {
+    return q->slices > 1 ? tc__padded(4 * q->shares * tc__slice_tickets(q), 256) : 0;
+}
+
+static int64_t tc__slice_sums(const tc__product *q) {
+    int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    return q->slices > 1 ? q->shares * q->slices * q->threads * q->sums * bytes : 0;
+}
+
+// ---- tiles ----
+
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
+}
+
+static int tc__are_easy(const tc__product *q) {
+    return tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+}
+
+// Blocks that registers have to suffice for: with 8 x 8 sums of a thread, those that a cast and the bounds
+// of a rest take are not left for two.
+static int tc__tiles_resident(const tc__group *g, const tc__product *q) {
+    int casts = g->body.node.at[q->left.id]->op == TC_OP_CAST ||
+                g->body.node.at[q->right.id]->op == TC_OP_CAST;
+    return tc__are_easy(q) && !(casts && q->tile->way == TC__WAY_SIMT) ? q->tile->resident
+                                                                       : 1;
+}
+
+// Slices of k for `blocks` tiles. Where bringing needs registers, a large tile has none left to meet.
+static int tc__tile_slices(const tc__group *g, const tc__product *q,
+                           const tc__product_tile *t, int64_t blocks) {
+    if (!tc__are_easy(q) && t->rows * t->cols > 128 * 128) return 1;
+    return tc__choose_slices(g, blocks, TC__PRODUCT_SMS, t->depth,
+                             tc__product_kinds[q->kind].round);
+}
+
+// What large products take with this tile, relative: whole waves of blocks, each as long as
+// its tile is large.
+static double tc__tile_cost(const tc__group *g, const tc__product *q,
+                            const tc__product_tile *t) {
+    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols),
+            blocks =
+                tc__ix_value(g->batch) * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
+    int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
+    int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
+    return (double)(waves * t->rows * t->cols) *
+           (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
+}
+
+// Halves that are not copied wait in registers, beside the sums.
+static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *t) {
+    int wait = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    int sums = t->rows * t->cols / (32 * t->high * t->across);
+    return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
+}
+
+// Whether a block has the memory for such tiles and a thread the registers, and the dtype is theirs.
+static int tc__tile_has_room(const tc__group *g, const tc__product *q,
+                             const tc__product_tile *t) {
+    if (t->way == TC__WAY_SPLIT &&
+        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
+        return 0;
+    if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
+    if (!tc__tile_has_registers(q, t)) return 0;
+    int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
+    return !g->room || (uint32_t)bytes <= g->room;
+}
+
+static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
+                                                       const tc__product *q) {
+    const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
+    int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
+    if (knob) return &tile[knob - 1];
+    if (!tc__tile_has_registers(q, best)) best++;
+    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
+        return best;
+    for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
+        if (tc__tile_has_room(g, q, &tile[i]) &&
+            tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
+            best = &tile[i];
+    return best;
+}
+
+static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->tile->rows));
+}
+
+static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->tile->cols));
+}
+
+// Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
+// run along k in lines of the other axis; those of halves are swizzled instead.
+static int tc__line_pitch(const tc__product *q, int size) {
+    if (q->half) return size;
+    return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
+}
+
+// Elements of one stage of an operand.
+static int tc__stage_size(const tc__product *q, tc__level level) {
+    int size = level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+    return q->tile->depth * tc__line_pitch(q, size);
+}
+
+static int tc__has_async(const tc__product *q) {
+    return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
+}
+
+static int tc__product_stages(const tc__product *q) {
+    return tc__has_async(q) ? q->tile->stages : 2;
+}
+
+// Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
+static int tc__tiles_shared(const tc__product *q) {
+    int ring = tc__product_stages(q) * tc__product_bytes(q) *
+               (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
+    int part = q->tile->rows / q->tile->high * (q->tile->cols + TC__PRODUCT_PAD) *
+               (TC__PRODUCT_GROUP / tc__product_pack(q));
+    return ring > part ? ring : part;
+}
+
+// Accesses of a thread that bring one stage.
+static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
+    int size = s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+    return size * q->tile->depth / s->width / q->threads;
+}
+
+// Narrower accesses where a stage has fewer of them than there are threads.
+static void tc__fit_stage(const tc__product *q, tc__staged *s) {
+    while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+    if (s->width == 1) s->bring = TC__BRING_NOW;
+}
+
+static void tc__plan_tiles(const tc__group *g, tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    q->form = TC__PRODUCT_TILES;
+    q->tile = tc__choose_product_tile(g, q);
+    q->threads = 32 * q->tile->high * q->tile->across;
+    tc__fit_stage(q, &q->left);
+    tc__fit_stage(q, &q->right);
+    q->resident = tc__tiles_resident(g, q);
+    q->shared = tc__ix_const(tc__tiles_shared(q));
+    q->blocks = tc__ix_mul(x, g->batch,
+                           tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    q->sums = q->tile->rows * q->tile->cols / q->threads;
+    tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
+}
+
+// ---- few rows or columns ----
+
+// Which axis is wide when the other has few: 0 = neither has.
+static int tc__choose_wide(const tc__group *g, tc__product *q) {
+    int64_t most = tc__product_kinds[q->kind].few;
+    int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
+            n = tc__ix_is_const(g->cols) ? tc__ix_value(g->cols) : INT64_MAX;
+    if (m > most && n > most) return 0;
+    q->wide = m <= n ? TC__COL : TC__ROW;
+    q->few = (int)(m <= n ? m : n);
+    return 1;
+}
+
+static const tc__staged *tc__wide_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->right : &q->left;
+}
+
+static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
+    return q->wide == TC__COL ? g->cols : q->m;
+}
+
+// Threads along k of one sum: not more than have work, a block where sums are few and long.
+static void tc__share_dot(const tc__group *g, tc__product *q) {
+    int64_t accesses = tc__ix_hi(g->body.ix, g->depth) / tc__wide_operand(q)->width;
+    tc__ix all = tc__ix_mul(g->body.ix, g->batch, tc__wide_extent(g, q));
+    int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
+    q->each = sums >= 4 * busy ? 2 : 1;
+    q->sharing = 32;
+    if (accesses <= 16) q->sharing = accesses <= 8 ? 8 : 16;
+    if (sums <= busy / 2 && accesses >= TC__FEW_LONG) q->sharing = q->threads;
+    q->parts = q->sharing > 32 ? q->sharing / 32 : 1;
+    q->cover = q->threads / q->sharing * q->each;
+}
+
+static void tc__share_columns(tc__product *q) {
+    tc__staged *wide = q->wide == TC__COL ? &q->right : &q->left;
+    while (q->form == TC__PRODUCT_FEW && wide->width * q->few > TC__FEW_SUMS)
+        wide->width /= 2;
+    int width = wide->width;
+    int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
+    q->cover = lanes * width;
+    q->parts = q->sharing = q->threads / lanes;
+}
+
+static void tc__plan_few(const tc__group *g, tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    q->form = TC__PRODUCT_FEW;
+    q->threads = TC__FEW_THREADS;
+    q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+    if (q->dot)
+        tc__share_dot(g, q);
+    else
+        tc__share_columns(q);
+    int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
+    q->blocks = tc__ix_mul(
+        x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+    int width = tc__wide_operand(q)->width;
+    q->sums = q->few * (q->dot ? q->each : width);
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    int step = q->sharing * (q->dot ? width : 1);
+    int want = q->dot ? TC__FEW_DOTS : TC__FEW_BLOCKS;
+    tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, want, step, TC__FEW_ROUND));
+}
+
+// ---- rows that are made first ----
+
+static const tc__kbuf *tc__left_rows(const tc__group *g) {
+    size_t i = 0;
+    while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
+    return &g->buffer.at[i];
+}
+
+// Blocks of rows, and of columns, in a batch.
+static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->made));
+}
+
+static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
+    if (q->wide == TC__ROW) return tc__ix_const(1);
+    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->cover));
+}
+
+static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    return tc__ix_mul(x, g->batch,
+                      tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
+}
+
+// As many rows for a block as give each multiprocessor one block, if there are so many.
+static void tc__choose_made(const tc__group *g, tc__product *q) {
+    int64_t m = tc__ix_hi(g->body.ix, q->m), most = TC__FEW_MOST;
+    if (m < most) most = m;
+    q->made = 1;
+    while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
+        q->made = q->made * 2 < most ? q->made * 2 : (int)most;
+    q->few = q->made;
+}
+
+// Depth is a constant: tc__cuda_takes_rows.
+static void tc__plan_made(const tc__group *g, tc__product *q) {
+    int64_t k = tc__ix_value(g->depth), bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
+    q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
+    q->threads = TC__FEW_THREADS;
+    q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+    if (q->dot)
+        tc__share_dot(g, q);
+    else
+        tc__share_columns(q);
+    if (few)
+        q->made = q->cover;
+    else
+        tc__choose_made(g, q);
+    int width = tc__wide_operand(q)->width, each = q->dot ? q->each : 1;
+    int64_t stride = (int64_t)q->sharing * (q->dot ? width : 1);
+    q->steps = (int)((k - 1) / stride + 1);
+    q->ahead = !few && (int64_t)q->steps * each * width <= TC__ROWS_AHEAD;
+    q->row = tc__padded(k * tc__dtypes[tc__left_rows(g)->dtype].bytes, TC__PRODUCT_GROUP);
+    q->shared = tc__ix_const(q->made * q->row + q->parts * q->few * q->cover * bytes);
+    q->blocks = tc__rows_blocks(g, q);
+}
+
+static tc__product tc__product_plan(const tc__group *g) {
+    tc__product q;
+    memset(&q, 0, sizeof q);
+    q.dtype = g->body.node.at[g->left]->dtype;
+    q.half = tc__is_half(q.dtype);
+    q.kind = q.half                         ? 2
+             : tc__product_bytes(&q) == 8   ? 1
+             : g->tf32 && q.dtype == TC_F32 ? 3
+                                            : 0;
+    q.slices = 1;
+    q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
+    q.form = TC__PRODUCT_LOOP;
+    if (!g->prologue && tc__contract_phases(g) > 1) return q;
+    int few = !g->prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
+    q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
+    q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
+    if (g->prologue)
+        tc__plan_made(g, &q);
+    else if (few)
+        tc__plan_few(g, &q);
+    else
+        tc__plan_tiles(g, &q);
+    return q;
+}
+
+// Whether value v of TC__KNOB_PRODUCT_TILE is a tile, and not the one that an untuned group has.
+static int tc__product_tile_fits(const tc__group *g, int v) {
+    tc__product q = tc__product_plan(g);
+    if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[q.kind].count) return 0;
+    if (q.slices > 1) return 0; // other tiles have other slices, which changes bits
+    const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[v - 1];
+    return tile != q.tile && tile->way == q.tile->way && tc__tile_has_room(g, &q, tile);
+}
+// ---- gen/cuda_print/opaque_plan.c ---------------------------------------
+// How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
+// Output: a tc__opaque_plan, a list of steps, each a launch of the kernel's text.
+//
+//   scans      a warp or a block for each row; few long rows: a block for each tile of them, which
+//              waits for what the tiles before it came to
+//   sorts      pairs of key and place: a block for each row that fits in shared memory, else by
+//              digits, lowest first, each digit a pass over all pairs
+//   topk       the last key by its digits, highest first, then few are sorted; or sorts
+//   scatter    each place notes the last that goes there, then takes it
+//   additions  indices are sorted, then each place adds what goes there in order
+//   the user's the function of its cuda_source, by as many threads as the result has elements
+//
+// The functions behind the steps are in opaque_text.c. Nothing depends on which thread is first.
+
+typedef enum tc__opaque_step {
+    TC__SCAN_LINES,
+    TC__SCAN_ROWS,
+    TC__SCAN_TILES,
+    TC__SORT_ROWS,
+    TC__SORT_COUNT,
+    TC__SORT_FIRST,
+    TC__SORT_NEXT,
+    TC__SORT_LAST,
+    TC__TOP_ROWS,
+    TC__SCATTER_MARK,
+    TC__SCATTER_TAKE,
+    TC__SCATTER_SUM,
+    TC__OPAQUE_COPY,
+    TC__OPAQUE_CLEAR,
+    TC__CUSTOM_CALL,
+    TC__CUSTOM_BOOLS
+} tc__opaque_step;
+
+enum {
+    TC__OPAQUE_THREADS = 256, // of most steps; what opaque_text.c counts on
+    TC__OPAQUE_RESIDENT = 2,  // blocks of a multiprocessor that registers must suffice for
+    TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
+    TC__LINE_STEPS = 8,       // of a warp along a row
+    TC__TILE_ACCESSES = 1024, // of a tile of a scan
+    TC__TILES_LEAST = 8,      // of a row that is worth waiting for
+    TC__TILE_GROUP = 32,
+    TC__OPAQUE_HEAD = 64,  // bytes: tickets
+    TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
+    TC__SORT_MOST = 512,   // threads of it
+    TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
+    TC__TOP_MOST = 16384,  // bytes of the first k pairs
+    TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
+    TC__TOP_FEW = 16,
+    TC__SUM_ROWS = 8,    // that a thread adds to for one index
+    TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
+};
+
+typedef struct tc__opaque_plan {
+    const tc__node *call;
+    tc__op op;
+    int dtype;      // of what is scanned, sorted, or written
+    tc__ix rows, n; // of the result; of sorts, n of the operand
+    tc__ix k;       // TOPK: elements of a row of the result
+    tc__ix lines,
+        m;      // scatters: of index and src. The user's: lines = elements of the result
+    int width;  // scans: elements of an access
+    int digits; // sorts: of a key
+    int tile;   // sorts: pairs of a block
+    int most;   // SORT_ROWS: pairs that it needs memory for
+    int wide;   // keys are of 64 bits
+    int mixed;  // rows may turn out to fit into a block
+    tc__ix sorts, keys; // rows that are sorted, and their length
+    int count;
+    tc__opaque_step step[TC__GRIDS];
+    int pass[TC__GRIDS]; // SORT_NEXT
+    tc__grids grids;
+} tc__opaque_plan;
+
+// ---- what a CALL says ----
+
+// The buffer of the result, i = 0, or of operand i - 1; -1 = it has no elements.
+static int64_t tc__call_buffer(const tc__node *call, uint32_t i) {
+    return call->attr[TC__CALL_FIXED + i];
+}
+
+static int tc__call_rank(const tc__node *call, uint32_t i) {
+    return (int)call->attr[tc__call_rank_at(call, i)];
+}
+
+// Size d of it.
+static tc__ix tc__call_size(const tc__node *call, uint32_t i, int d) {
+    return call->attr[tc__call_rank_at(call, i) + 1 + (uint32_t)d];
+}
+
+static tc__ix tc__call_width(const tc__node *call, uint32_t i) {
+    return tc__call_size(call, i, tc__call_rank(call, i) - 1);
+}
+
+static tc__ix tc__call_rows(tc__ixpool *x, const tc__node *call, uint32_t i) {
+    tc__ix rows = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(call, i) - 1; d++)
+        rows = tc__ix_mul(x, rows, tc__call_size(call, i, d));
+    return rows;
+}
+
+// ---- steps ----
+
+static tc__grid *tc__opaque_add(tc__opaque_plan *q, tc__opaque_step step, int threads,
+                                tc__ix blocks) {
+    tc__grid *g = &q->grids.at[q->count];
+    q->step[q->count++] = step;
+    g->threads = threads, g->blocks = blocks, g->waves = 0, g->shared = tc__ix_const(0);
+    g->cluster = 0;
+    return g;
+}
+
+// A thread for each of `count` elements.
+static void tc__opaque_add_flat(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step step,
+                                tc__ix count) {
+    tc__ix threads = tc__ix_const(TC__OPAQUE_THREADS);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, tc__ix_ceil_div(x, count, threads));
+}
+
+static tc__ix tc__ix_scaled(tc__ixpool *x, tc__ix e, int64_t by) {
+    return tc__ix_mul(x, e, tc__ix_const(by));
+}
+
+static void tc__opaque_add_clear(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix words = tc__ix_ceil_div(x, q->grids.zeroed, tc__ix_const(8));
+    tc__opaque_add_flat(x, q, TC__OPAQUE_CLEAR, words);
+    q->grids.at[q->count - 1].waves = TC__SORT_WAVES;
+}
+
+// ---- scans ----
+
+static int tc__is_less(tc__ix e, int64_t than) {
+    return tc__ix_is_const(e) && tc__ix_value(e) < than;
+}
+
+static tc__opaque_step tc__choose_scan(const tc__ixpool *x, const tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n);
+    int busy = tc__ix_is_const(q->rows) && !tc__is_less(q->rows, TC__OPAQUE_BUSY);
+    if (most <= 32 * q->width * TC__LINE_STEPS) return TC__SCAN_LINES;
+    if (busy || most < (int64_t)TC__TILES_LEAST * TC__TILE_ACCESSES * q->width)
+        return TC__SCAN_ROWS;
+    return TC__SCAN_TILES;
+}
+
+// Marks: of each tile, and two of each group of tiles.
+static tc__ix tc__scan_state(tc__ixpool *x, const tc__opaque_plan *q, tc__ix tiles) {
+    tc__ix groups = tc__ix_ceil_div(x, tiles, tc__ix_const(TC__TILE_GROUP));
+    tc__ix marks = tc__ix_mad(x, tiles, groups, 2);
+    tc__ix bytes = tc__ix_scaled(x, tc__ix_mul(x, q->rows, marks),
+                                 2 * (int64_t)tc__dtypes[q->dtype].bytes);
+    return tc__ix_add(x, bytes, tc__ix_const(TC__OPAQUE_HEAD));
+}
+
+static void tc__plan_prefixes(tc__ixpool *x, tc__opaque_plan *q) {
+    int width = 16 / (int)tc__dtypes[q->dtype].bytes;
+    q->width = tc__ix_divisor(x, q->n) % width ? 1 : width;
+    tc__opaque_step step = tc__choose_scan(x, q);
+    int64_t tile = (int64_t)TC__TILE_ACCESSES * q->width;
+    tc__ix tiles = tc__ix_ceil_div(x, q->n, tc__ix_const(tile)), blocks = q->rows;
+    if (step == TC__SCAN_LINES)
+        blocks = tc__ix_ceil_div(x, q->rows, tc__ix_const(TC__OPAQUE_THREADS / 32));
+    if (step == TC__SCAN_TILES) blocks = tc__ix_mul(x, q->rows, tiles);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, blocks);
+    if (step != TC__SCAN_TILES) return;
+    q->grids.workspace = q->grids.zeroed = tc__scan_state(x, q, tiles);
+    tc__opaque_add_clear(x, q);
+}
+
+// ---- sorts ----
+
+static int64_t tc__pair_bytes(const tc__opaque_plan *q) { return q->wide ? 16 : 8; }
+
+// All in one block: a thread for two pairs, as far as there are threads.
+static void tc__plan_sort_rows(const tc__ixpool *x, tc__opaque_plan *q) {
+    int threads = 32;
+    q->most = (int)tc__ix_hi(x, q->keys);
+    if (q->most < 1) q->most = 1;
+    while (2 * threads < q->most && threads < TC__SORT_MOST) threads *= 2;
+    tc__opaque_add(q, TC__SORT_ROWS, threads, q->sorts);
+}
+
+// The workspace of tc_sorter: tickets, counts of digits, marks of tiles, two places for pairs.
+static void tc__plan_sorter(tc__ixpool *x, tc__opaque_plan *q, tc__ix tiles) {
+    int64_t row = TC__OPAQUE_THREADS * 4 * (int64_t)q->digits; // counts
+    tc__ix head = tc__ix_scaled(x, tc__ix_mul(x, q->sorts, tiles), TC__OPAQUE_THREADS * 8);
+    head = tc__ix_add(x, head, tc__ix_scaled(x, q->sorts, row));
+    head = tc__ix_add(x, head, tc__ix_const(TC__OPAQUE_HEAD));
+    q->grids.zeroed = head;
+    tc__ix pairs = tc__ix_mul(x, q->sorts, q->keys);
+    q->grids.workspace =
+        tc__ix_add(x, head, tc__ix_scaled(x, pairs, 2 * tc__pair_bytes(q)));
+}
+
+// last: what the last pass is, SORT_LAST gives pairs away.
+static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step last) {
+    tc__ix tiles = tc__ix_ceil_div(x, q->keys, tc__ix_const(q->tile));
+    tc__ix blocks = tc__ix_mul(x, q->sorts, tiles);
+    q->mixed = !tc__ix_is_const(q->keys), q->most = q->tile;
+    tc__plan_sorter(x, q, tiles);
+    tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
+    for (int d = 0; d < q->digits; d++) {
+        q->pass[q->count] = d;
+        tc__opaque_add(q,
+                       !d                  ? TC__SORT_FIRST
+                       : d < q->digits - 1 ? TC__SORT_NEXT
+                                           : last,
+                       TC__OPAQUE_THREADS, blocks);
+    }
+}
+
+static void tc__plan_argsort(tc__ixpool *x, tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n), k = tc__ix_is_const(q->k) ? tc__ix_value(q->k) : 0;
+    q->wide = tc__dtypes[q->dtype].bytes == 8;
+    q->digits = q->wide ? 8 : 4;
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    q->sorts = q->rows, q->keys = q->n;
+    int few = most > TC__TOP_LONG && tc__is_less(q->rows, TC__TOP_FEW);
+    if (most <= q->tile)
+        tc__plan_sort_rows(x, q);
+    else if (q->op == TC_OP_TOPK && k * tc__pair_bytes(q) <= TC__TOP_MOST && !few)
+        tc__opaque_add(q, TC__TOP_ROWS, TC__SORT_MOST, q->rows);
+    else {
+        tc__plan_sort_digits(x, q, TC__SORT_LAST);
+        tc__opaque_add_clear(x, q);
+    }
+}
+
+// ---- scatters ----
+
+static void tc__plan_scatter(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix places = tc__ix_mul(x, q->rows, q->n);
+    q->grids.workspace = q->grids.zeroed = tc__ix_scaled(x, places, 4);
+    tc__opaque_add_flat(x, q, TC__SCATTER_MARK, tc__ix_mul(x, q->lines, q->m));
+    tc__opaque_add_flat(x, q, TC__SCATTER_TAKE, places);
+}
+
+// Digits of an index below n; two at least, since the first pass and the last are different.
+static int tc__index_digits(tc__ix n) {
+    int digits = 2;
+    if (!tc__ix_is_const(n)) return 4;
+    while (digits < 4 && (tc__ix_value(n) - 1) >> 8 * digits) digits++;
+    return digits;
+}
+
+// The pairs of sorted indices are in the workspace: of SORT_ROWS at its beginning.
+static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
+    int shared = q->op == TC_OP_INDEX_ADD;
+    tc__ix rows = q->rows;
+    q->sorts = shared ? tc__ix_const(1) : q->lines, q->keys = q->m;
+    q->digits = tc__index_digits(q->n);
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    if (shared) rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
+    if (tc__ix_hi(x, q->m) > q->tile) {
+        tc__plan_sort_digits(x, q, TC__SORT_NEXT);
+    } else {
+        tc__plan_sort_rows(x, q);
+        q->grids.workspace =
+            tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
+    }
+    int clear = !tc__ix_equals(q->grids.zeroed, 0);
+    tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
+    if (clear) tc__opaque_add_clear(x, q);
+}
+
+// ---- the user's ----
+
+static int tc__custom_dtype(const tc__group *g, const tc__node *call, uint32_t i) {
+    int64_t b = tc__call_buffer(call, i);
+    return b < 0 ? call->dtype : g->buffer.at[b].dtype;
+}
+
+static void tc__plan_custom(tc__ixpool *x, const tc__group *g, tc__opaque_plan *q) {
+    q->n = q->k = q->m = q->rows, q->lines = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(q->call, 0); d++)
+        q->lines = tc__ix_mul(x, q->lines, tc__call_size(q->call, 0, d));
+    tc__opaque_add_flat(x, q, TC__CUSTOM_CALL, q->lines);
+    q->grids.at[0].waves = TC__CUSTOM_WAVES;
+    if (tc__custom_dtype(g, q->call, 0) == TC_BOOL)
+        tc__opaque_add_flat(x, q, TC__CUSTOM_BOOLS, q->lines);
+}
+
+static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    tc__opaque_plan q;
+    memset(&q, 0, sizeof q);
+    q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
+    q.rows = g->rows;
+    q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
+    if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
+    q.k = tc__call_width(q.call, 0);
+    q.n = tc__call_width(q.call, 1);
+    int64_t from = tc__call_buffer(q.call, 1);
+    q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
+    if (q.op == TC_OP_CUMSUM || q.op == TC_OP_CUMPROD) tc__plan_prefixes(x, &q);
+    if (q.op == TC_OP_ARGSORT || q.op == TC_OP_TOPK) tc__plan_argsort(x, &q);
+    if (q.call->attr[TC__CALL_OPERANDS] < 3) return q;
+    q.lines = tc__call_rows(x, q.call, 3), q.m = tc__call_width(q.call, 3);
+    if (tc__call_buffer(q.call, 2) < 0 || tc__call_buffer(q.call, 3) < 0)
+        tc__opaque_add_flat(x, &q, TC__OPAQUE_COPY, tc__ix_mul(x, q.rows, q.n));
+    else if (q.op == TC_OP_SCATTER)
+        tc__plan_scatter(x, &q);
+    else
+        tc__plan_scatter_sum(x, &q);
+    return q;
+}
+
+static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
+    tc__opaque_plan q = tc__opaque_plan_of(g);
+    int sizes = out->sizes;
+    *out = q.grids;
+    out->sizes = sizes, out->count = q.count;
+    return !g->body.ix->failed;
+}
+
+// Places in a row are of 32 bits, but for scans; rows of run-time length that are longer stop the kernel.
+static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
+    const tc__node *call = g->body.node.at[0];
+    if (tc__is_custom(g)) {
+        const tc__custom *o = tc__custom_of_group(c, g);
+        return o && o->op.cuda_source && !o->trouble;
+    }
+    for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
+        tc__ix n = tc__call_width(call, i);
+        if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;
+    }
+    return 1;
+}
+// ---- gen/cuda_print/plan.c ----------------------------------------------
+// How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
+// from the list alone, and the questions that the dialect asks of single loads and stores.
+//
+//   flat     pointwise: a thread has U vectors of V columns, a block's width apart
+//   rows     threads that share a row walk its columns; sums by shuffles, then shared memory. The row
+//            is read once: into registers, or into shared memory where it is long. What fits
+//            into neither is read in every phase
+//   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
+//            share the columns
+//   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
+//   window   pointwise with loads of neighbours (window.c): a thread has V columns of U rows
+//   product  contractions, as product.c has it
+//
+// A row that is too long for that is shared by the blocks of a cluster, where the device has them: each
+// has a part of it in its memory, and writes what it has summed into that of the others.
+//
+// Few rows of many columns are cut into parts, one for each block. What the parts have is summed in
+// their order, by the block that arrives last if nothing but rows is left to do, else by every
+// block of a launch of its own.
+//
+// V is the number of elements in one 16-byte access of the narrowest dtype.
+
+typedef enum tc__cuda_form {
+    TC__CUDA_FLAT,
+    TC__CUDA_ROWS,
+    TC__CUDA_COLUMNS,
+    TC__CUDA_TILE,
+    TC__CUDA_WINDOW,
+    TC__CUDA_PRODUCT
+} tc__cuda_form;
+
+// Where the elements of a row are that several phases need.
+typedef enum tc__cuda_hold {
+    TC__CUDA_AGAIN,     // read, or computed, again
+    TC__CUDA_REGISTERS, // of the thread whose columns they are
+    TC__CUDA_SHARED     // memory of the block
+} tc__cuda_hold;
+
+// What was chosen for a card with 132 multiprocessors and 4.8 TB/s (research: about 40 KB of loads
+// in flight for each multiprocessor). Nothing else depends on the card.
+enum {
+    TC__CUDA_SMS = 132,
+    TC__CUDA_THREADS = 256, // of a block where nothing else decides
+    TC__CUDA_MOST = 1024,   // of any block
+    TC__CUDA_FLIGHT = 64,   // bytes of each input that a thread loads before it uses one,
+    TC__CUDA_COLUMN_FLIGHT =
+        128, //   and of columns: sums of 65536 x 1024 take 65 us, with 64 they take 85
+    TC__CUDA_SHORT =
+        2, // accesses of a thread to a row that fewer than a warp share: softmax of 64
+           //   columns takes 129 us, with one access 161
+    TC__CUDA_VECTORS = 8, // U at most,
+    TC__CUDA_FLAT_VECTORS =
+        1, //   and of flat: a copy of 256 MiB runs at 4.12 TB/s, with 4 at 3.86
+    TC__CUDA_GATHER_VECTORS =
+        2, // and where rows are gathered: 65536 rows of 768 take 100 us, not 106
+    TC__CUDA_PRIVATE = 256,    // elements of a row that one thread may keep
+    TC__CUDA_EARLY = 48,       // registers for what is loaded early
+    TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
+    TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
+    TC__CUDA_LIST_VECTORS = 1, //   and of flat for a list of tensors
+    TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
+    TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
+    TC__CUDA_TILE_SIZE = 32,   //
+    TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
+    TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
+    TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
+    TC__CUDA_ROW_THREADS = 512,   // of a row in registers
+    TC__CUDA_LONG_THREADS =
+        1024, // of a row in shared memory, from LONG_BYTES on; below, half
+    TC__CUDA_LONG_BYTES = 65536, //
+    TC__CUDA_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
+    TC__CUDA_BLOCK_HELD = 40,    // and where a block does
+    TC__CUDA_ROW_BYTES = 204800, // of shared memory for a row
+    TC__CUDA_CLUSTER_BYTES =
+        102400,              //   and of a block of a cluster, if there are enough blocks:
+                             //   a multiprocessor has room for two
+    TC__CUDA_STATIC = 40960, // of shared memory that is declared in the text
+    TC__CUDA_FEW = 264,      // blocks; a launch of fewer is cut into parts
+    TC__CUDA_PARTS = 528,    // blocks that it is cut into
+    TC__CUDA_PART = 2048,    // columns of a part at least
+    TC__CUDA_PHASED = 4096,  // and where each phase is a launch
+    TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
+    TC__CUDA_DEAR =
+        64, // cost of a value that is kept in memory between launches, and from which
+    TC__CUDA_DEAR_PARTS = 2112, //   columns are cut into so many blocks
+    TC__CUDA_DEAR_PART = 1024   //   of so many columns at least
+};
+
+enum {
+    TC__CUDA_WINDOWS = 8,                      // of a kernel, at most
+    TC__CUDA_WINDOW_WORDS = TC__LOAD_FIXED + 8 // four predicates
+};
+
+// Loads that are one another, moved. One of them stands for all, with the predicates that any of them
+// has; the others are in so many rows and columns, the first of which are `top` and `left` of it.
+typedef struct tc__cuda_window {
+    uint32_t load, words;
+    int top, left, rows, columns, loads;
+    int64_t word[TC__CUDA_WINDOW_WORDS]; // attribute words of the one
+} tc__cuda_window;
+
+// What a launch needs to know: threads of a block, and blocks that have work.
+typedef struct tc__cuda_plan {
+    tc__cuda_form form;
+    tc__axis axis;      // the vector runs along it
+    int threads, width; // width: V
+    int vectors;        // U; ROWS in registers: accesses of a thread that make its row;
+                        //   WINDOW: rows of a thread
+    int narrow;         // indices are int
+    int lanes_early;    // loads of single elements are issued early, too
+    int tail;           // one row, and its columns are not a multiple of V
+    int sharing; // ROWS: threads that share a row; COLUMNS, WINDOW: threads side by side
+    tc__cuda_hold hold;
+    int parts;    // of a row, or of the columns of a block
+    int cluster;  // blocks that have the parts of a row in their memory, 0 = one has it all
+    int launches; // 1, or one for each phase of columns
+    int kept;     // rows are in the workspace between launches
+    tc__ix chunk; // columns of a part
+    tc__ix blocks;
+    tc__ix shared; // bytes of a block
+    int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
+    int64_t zeroed, partial; // bytes of the workspace: tickets, what parts have summed,
+    int64_t workspace;       //   and with the rows that are kept
+    int windows;
+    tc__cuda_window window[TC__CUDA_WINDOWS];
+} tc__cuda_plan;
+
+static int tc__cuda_is_memory(const tc__node *n) {
+    return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+}
+
+static int tc__cuda_is_row(const tc__group *g, int64_t b) {
+    return g->buffer.at[b].place == TC__BUF_ROW;
+}
+
+// Rows that the kernel makes of an operand: of the block, in shared memory.
+static int tc__cuda_is_made(const tc__group *g, const tc__node *n) {
+    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
+}
+
+static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
+    return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+}
+
+static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    return 0;
+}
+
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
+    return 0;
+}
+
+// ---- what moves along the vector ----
+
+typedef struct tc__cuda_scan {
+    const tc__group *g;
+    tc__axis axis;
+    int width, differ;
+} tc__cuda_scan;
+
+static int tc__cuda_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                             int width);
+
+static void tc__cuda_scan_val(void *user, uint32_t id) {
+    tc__cuda_scan *s = (tc__cuda_scan *)user;
+    s->differ |= !tc__cuda_is_still(s->g, s->g->body.node.at[id], s->axis, s->width);
+}
+
+// How e moves inside a vector of `width` along `axis`. Unlike tc__access_along it knows of values
+// that are the same in the whole vector: the index of a row that is gathered.
+static tc__access tc__cuda_access(const tc__group *g, tc__ix e, tc__axis axis, int width) {
+    tc__cuda_scan s;
+    s.g = g, s.axis = axis, s.width = width, s.differ = 0;
+    tc__ix_each_val(g->body.ix, e, tc__cuda_scan_val, &s);
+    tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
+    if (s.differ || !run.ok || (run.run != INT64_MAX && run.run % width))
+        return TC__PER_LANE;
+    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// Whether index words [first, n_attr) of n are the same in the whole vector.
+static int tc__cuda_words_still(const tc__group *g, const tc__node *n, uint32_t first,
+                                tc__axis axis, int width) {
+    for (uint32_t i = first; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) &&
+            tc__cuda_access(g, n->attr[i], axis, width) != TC__UNIFORM)
+            return 0;
+    return 1;
+}
+
+// Whether n is the same in the whole vector. Arithmetic is not asked: it costs little per lane.
+static int tc__cuda_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                             int width) {
+    if (!tc__lanes_differ(n, axis)) return 1;
+    if (axis == TC__ROW && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_CAST || n->op == TC_OP_CHECK)
+        return tc__cuda_words_still(g, n, 0, axis, width) &&
+               tc__cuda_is_still(g, g->body.node.at[n->in[0]], axis, width);
+    if (n->op == TC_OP_LOAD)
+        return !tc__cuda_is_row(g, n->attr[0]) &&
+               tc__cuda_words_still(g, n, 1, axis, width);
+    return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
+           tc__cuda_words_still(g, n, 0, axis, width);
+}
+
+// A load that a tile turns: dense along the rows and not along the columns.
+static int tc__cuda_is_turned(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+        return 0;
+    if (tc__cuda_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1])) return 0;
+    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
+    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
+           tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
+}
+
+// Whether e is a multiple of `width` at the first of so many adjacent elements.
+static int tc__cuda_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix v = tc__ix_find_var(x, e, axis);
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+    return tc__ix_divisor(x, e) % width == 0;
+}
+
+// Whether all elements of a vector are below the limits of their load, or none is.
+static int tc__cuda_bounds_still(const tc__group *g, const tc__node *n, int width,
+                                 tc__axis axis) {
+    for (uint32_t i = TC__LOAD_FIXED; i + 1 < n->n_attr; i += 2) {
+        tc__access access = tc__cuda_access(g, n->attr[i], axis, width);
+        if (tc__cuda_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
+        if (access == TC__UNIFORM) continue;
+        if (access != TC__CONTIGUOUS || !tc__cuda_is_aligned(g, n->attr[i], width, axis) ||
+            tc__ix_divisor(g->body.ix, n->attr[i + 1]) % width)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
+static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width,
+                            tc__axis axis) {
+    if (width == 1 || !tc__cuda_is_memory(n)) return 0;
+    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_LOAD && !tc__cuda_bounds_still(g, n, width, axis)) return 0;
+    return tc__cuda_access(g, n->attr[1], axis, width) == TC__CONTIGUOUS &&
+           tc__cuda_is_aligned(g, n->attr[1], width, axis);
+}
+
+// Whether the vectors may have `width` elements along the axis, and some access gains by it.
+static int tc__cuda_takes(const tc__group *g, tc__axis axis, int width) {
+    int wide = 0;
+    tc__ix extent = axis == TC__COL ? g->cols : g->rows;
+    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        wide |= tc__cuda_is_memory(n) && !tc__cuda_is_row(g, n->attr[0]) &&
+                tc__cuda_is_wide(g, n, width, axis);
+    }
+    return wide;
+}
+
+// Elements of a 16-byte access of the narrowest dtype; bytes count as halves where there is
+// something wider. Fewer where the extent does not divide into them.
+static int tc__cuda_width(const tc__group *g, tc__axis axis) {
+    uint32_t least = 16, most = 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__cuda_is_memory(n) || n->level != TC__AT_COL) continue;
+        if (tc__cuda_is_row(g, n->attr[0])) continue;
+        uint32_t bytes = tc__cuda_bytes(g, n);
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+    }
+    if (least == 1 && most > 1) least = 2;
+    for (int width = (int)(16 / least); width > 1; width /= 2)
+        if (tc__cuda_takes(g, axis, width)) return width;
+    return 1;
+}
+
+// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
+static int tc__cuda_tile_width(const tc__group *g) {
+    uint32_t most = 4;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__cuda_is_memory(n) && tc__cuda_bytes(g, n) > most)
+            most = tc__cuda_bytes(g, n);
+    }
+    int width = (int)(16 / most);
+    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
+        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__cuda_takes(g, TC__COL, width))
+        return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__cuda_is_turned(g, n) && !tc__cuda_is_wide(g, n, width, TC__ROW)) return 1;
+    }
+    return width;
+}
+
+// ---- indices of 32 bits ----
+
+// What no part of the sum e exceeds in size, whatever the order of adding.
+static int64_t tc__cuda_reach(const tc__ixpool *x, tc__ix e) {
+    int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
+    int64_t most = hi > -lo ? hi : -lo;
+    if (tc__ix_is_const(e)) return most;
+    const tc__ixnode *n = tc__ix_node(x, e);
+    if (n->kind == TC__IX_VAR || n->kind == TC__IX_SYM || n->kind == TC__IX_VAL)
+        return most;
+    if (n->kind != TC__IX_POLY) {
+        int64_t a = tc__cuda_reach(x, n->a), b = tc__cuda_reach(x, n->b);
+        return a > b ? a : b;
+    }
+    int64_t sum = n->base < 0 ? -n->base : n->base;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &x->term.at[n->first + i];
+        int64_t part = t->coef < 0 ? -t->coef : t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            part = tc__ix_times(part, tc__cuda_reach(x, t->atom[k]));
+        sum = sum > INT64_MAX / 4 || part > INT64_MAX / 4 ? INT64_MAX / 2 : sum + part;
+    }
+    return sum;
+}
+
+// Whether all indices of the kernel are int: with room for what a block counts beyond its end.
+static int tc__cuda_is_narrow(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    const int64_t limit = INT32_MAX - (1 << 20);
+    if (tc__cuda_reach(x, tc__ix_mul(x, g->rows, g->cols)) > limit) return 0;
+    if (tc__cuda_reach(x, g->rows) > limit || tc__cuda_reach(x, g->cols) > limit) return 0;
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__cuda_reach(x, n->attr[i]) > limit) return 0;
+    }
+    return 1;
+}
+// ---- gen/cuda_print/window_plan.c ---------------------------------------
+// Windows: loads of a pointwise kernel that are one another moved by a few rows and columns, as those of
+// a stencil are. A thread has U rows of V columns, and reads each element that they need once, into
+// registers: `w3[u + 1][l + 2]`. Registers and not shared memory, whose reads are as many as those of L1
+// were: a 7 x 7 stencil takes 280 us of an H200 so, 341 through shared memory, 530 with loads of L1.
+// Input: a group at LOOP. Output: the windows of its plan, and how many rows and columns a thread has.
+
+enum {
+    TC__CUDA_REACH = 15,         // rows or columns between two loads of a window, at most
+    TC__CUDA_WINDOW_HELD = 112,  // elements that a thread has in registers
+    TC__CUDA_WINDOW_ACROSS = 64, // threads of a block side by side
+    TC__CUDA_WINDOW_BLOCKS = 4   // for each multiprocessor, before a thread has more rows
+};
+
+// ---- one load, moved ----
+
+// Index expression e, so many rows and columns on.
+static tc__ix tc__window_move(const tc__group *g, tc__ix e, tc__ix rows, int columns) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix down = tc__ix_mul(x, tc__ix_run(x, e, TC__ROW).stride, rows);
+    tc__ix right = tc__ix_mul(x, tc__ix_run(x, e, TC__COL).stride, tc__ix_const(columns));
+    return tc__ix_add(x, e, tc__ix_add(x, down, right));
+}
+
+// Load n with its expressions moved; `words` is where they are.
+static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix rows,
+                                 int columns, int64_t words[TC__CUDA_WINDOW_WORDS]) {
+    tc__node m = *n;
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        words[i] = tc__attr_is_ix(n, i)
+                       ? (int64_t)tc__window_move(g, (tc__ix)n->attr[i], rows, columns)
+                       : n->attr[i];
+    m.attr = words;
+    return m;
+}
+
+// Whether load n has the predicate 0 <= e < limit, or it holds everywhere.
+static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
+    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+        if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
+    return tc__ix_within(g->body.ix, e, limit);
+}
+
+// Whether n reads what m does; of m's predicates it may lack those that hold wherever n is.
+static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
+    uint32_t shared = 0;
+    if (n->attr[1] != m->attr[1]) return 0;
+    if (n->n_attr > TC__LOAD_FIXED && n->attr[2] != m->attr[2]) return 0;
+    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+        for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+            shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
+    for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+        if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
+    return 2 * shared + TC__LOAD_FIXED == n->n_attr;
+}
+
+// Whether index e is that of m so many rows and columns on: as few columns as can be.
+static int tc__window_apart(const tc__group *g, tc__ix m, tc__ix e, int *down, int *right) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix pitch = tc__ix_run(x, m, TC__ROW).stride, apart = tc__ix_sub(x, e, m);
+    int64_t least = TC__CUDA_REACH + 1;
+    for (int i = 0; least && i <= 2 * TC__CUDA_REACH; i++) { // 0, 1, -1, 2, -2, ...
+        int rows = i % 2 ? (i + 1) / 2 : -i / 2;
+        tc__ix rest = tc__ix_sub(x, apart, tc__ix_mul(x, pitch, tc__ix_const(rows)));
+        if (!tc__ix_is_const(rest)) continue;
+        int64_t columns = tc__ix_value(rest), size = columns < 0 ? -columns : columns;
+        if (size >= least) continue;
+        least = size, *down = rows, *right = (int)columns;
+    }
+    return least <= TC__CUDA_REACH;
+}
+
+// A load whose expressions move by fixed steps over U rows and V columns.
+static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int width) {
+    tc__ixpool *x = g->body.ix;
+    for (uint32_t i = 1; i < n->n_attr; i++) {
+        if (!tc__attr_is_ix(n, i)) continue;
+        tc__ixrun down = tc__ix_run(x, n->attr[i], TC__ROW);
+        tc__ixrun right = tc__ix_run(x, n->attr[i], TC__COL);
+        if (!down.ok || (down.run != INT64_MAX && down.run % rows)) return 0;
+        if (!right.ok || (right.run != INT64_MAX && right.run % width)) return 0;
+        if (i == 1 && !tc__ix_equals(right.stride, 1)) return 0;
+    }
+    return 1;
+}
+
+static int tc__window_may_have(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
+        return 0;
+    if (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+    return tc__window_takes(g, n, 1, 1);
+}
+
+// ---- the windows of a kernel ----
+
+// The load that stands for all of a window, with the predicates that any of them has.
+static tc__node tc__window_node(const tc__group *g, const tc__cuda_window *w) {
+    tc__node n = *g->body.node.at[w->load];
+    n.attr = (int64_t *)(uintptr_t)w->word, n.n_attr = w->words;
+    return n;
+}
+
+// Whether n is a load of window w, *down rows and *right columns from the one that stands for it.
+static int tc__window_has(const tc__group *g, const tc__cuda_window *w, const tc__node *n,
+                          int *down, int *right) {
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    tc__node m = tc__window_node(g, w);
+    if (n->op != TC_OP_LOAD || n->attr[0] != m.attr[0] ||
+        !tc__window_apart(g, m.attr[1], n->attr[1], down, right))
+        return 0;
+    m = tc__window_moved(g, &m, tc__ix_const(*down), *right, words);
+    return tc__window_same(g, &m, n);
+}
+
+// The window that n is read from, and where in it; NULL = none.
+static const tc__cuda_window *tc__cuda_window_of(const tc__group *g, const tc__cuda_plan *q,
+                                                 const tc__node *n, int *row, int *column) {
+    for (int i = 0; i < q->windows; i++) {
+        const tc__cuda_window *w = &q->window[i];
+        if (!tc__window_has(g, w, n, row, column)) continue;
+        *row -= w->top, *column -= w->left;
+        return w;
+    }
+    return NULL;
+}
+
+static int tc__cuda_is_windowed(const tc__group *g, const tc__cuda_plan *q,
+                                const tc__node *n) {
+    int row, column;
+    return tc__cuda_window_of(g, q, n, &row, &column) != NULL;
+}
+
+// Takes over the predicates of n, which is so far from the load that stands for window w.
+static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__node *n,
+                           int down, int right) {
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    if (n->n_attr == TC__LOAD_FIXED) return 1;
+    tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
+    if (w->words > TC__LOAD_FIXED && w->word[2] != m.attr[2]) return 0;
+    w->word[2] = m.attr[2];
+    for (uint32_t i = TC__LOAD_FIXED; i < m.n_attr; i += 2) {
+        int has = 0;
+        for (uint32_t k = TC__LOAD_FIXED; k < w->words; k += 2)
+            has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
+        if (has) continue;
+        if (w->words + 2 > TC__CUDA_WINDOW_WORDS) return 0;
+        w->word[w->words++] = m.attr[i];
+        w->word[w->words++] = m.attr[i + 1];
+    }
+    return 1;
+}
+
+static void tc__window_open(tc__cuda_plan *q, const tc__node *n) {
+    if (q->windows == TC__CUDA_WINDOWS) return;
+    tc__cuda_window *w = &q->window[q->windows++];
+    memset(w, 0, sizeof *w);
+    w->load = n->id, w->words = n->n_attr;
+    memcpy(w->word, n->attr, n->n_attr * sizeof *n->attr);
+}
+
+// Puts load n into a window: of those that it is near, the first whose fill it has.
+static void tc__window_note(const tc__group *g, tc__cuda_plan *q, const tc__node *n) {
+    int down, right;
+    for (int i = 0; i < q->windows; i++) {
+        tc__cuda_window *w = &q->window[i];
+        if (w->word[0] == n->attr[0] &&
+            tc__window_apart(g, w->word[1], n->attr[1], &down, &right) &&
+            tc__window_join(g, w, n, down, right))
+            return;
+    }
+    tc__window_open(q, n);
+}
+
+// The places of window w's loads: known when all predicates are.
+static void tc__window_measure(const tc__group *g, tc__cuda_window *w) {
+    int down, right, bottom = INT_MIN, end = INT_MIN;
+    w->top = w->left = INT_MAX, w->loads = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        if (!tc__window_has(g, w, g->body.node.at[i], &down, &right)) continue;
+        if (down < w->top) w->top = down;
+        if (right < w->left) w->left = right;
+        if (down > bottom) bottom = down;
+        if (right > end) end = right;
+        w->loads++;
+    }
+    w->rows = w->columns = 0;
+    if (w->loads) w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
+}
+
+// Elements of a window for a thread with U rows of V columns.
+static int tc__window_elements(const tc__cuda_window *w, int rows, int width) {
+    return (w->rows + rows - 1) * (w->columns + width - 1);
+}
+
+// Leaves those that save loads.
+static void tc__window_choose(tc__cuda_plan *q, int rows) {
+    int kept = 0;
+    for (int i = 0; i < q->windows; i++) {
+        const tc__cuda_window *w = &q->window[i];
+        if (tc__window_elements(w, rows, q->width) < w->loads * rows * q->width)
+            q->window[kept++] = *w;
+    }
+    q->windows = kept;
+}
+
+static tc__ix tc__window_blocks(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix across = tc__ix_const((int64_t)q->sharing * q->width);
+    tc__ix below = tc__ix_const((int64_t)(q->threads / q->sharing) * q->vectors);
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, across),
+                      tc__ix_ceil_div(x, g->rows, below));
+}
+
+// Threads side by side: as few as there are columns for, and more where rows are few.
+static int tc__window_across(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    int64_t columns = tc__ix_hi(x, g->cols), rows = tc__ix_hi(x, g->rows);
+    int across = TC__CUDA_WINDOW_ACROSS;
+    while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
+    while (across < q->threads && q->threads / across / 2 * (int64_t)q->vectors >= rows)
+        across *= 2;
+    return across;
+}
+
+static int tc__window_fits(const tc__group *g, const tc__cuda_plan *q) {
+    int elements = 0, taken = 1;
+    for (int i = 0; i < q->windows; i++) {
+        elements += tc__window_elements(&q->window[i], q->vectors, q->width);
+        tc__node n = tc__window_node(g, &q->window[i]);
+        taken &= tc__window_takes(g, &n, q->vectors, q->width);
+    }
+    return taken && elements <= TC__CUDA_WINDOW_HELD;
+}
+
+// Rows of a thread: the taller the windows, the more of them are shared.
+static int tc__window_rows(const tc__cuda_plan *q) {
+    int most = 1;
+    for (int i = 0; i < q->windows; i++)
+        if (q->window[i].rows > most) most = q->window[i].rows;
+    return most > 5 ? 8 : most > 1 ? 4 : 1;
+}
+
+// Fewer rows of a thread, else fewer columns. 0 = it has one element.
+static int tc__window_shrink(tc__cuda_plan *q) {
+    if (q->vectors == 1 && q->width == 1) return 0;
+    if (q->vectors > 1)
+        q->vectors /= 2;
+    else
+        q->width /= 2;
+    tc__window_choose(q, q->vectors);
+    return 1;
+}
+
+static int tc__window_has_blocks(const tc__group *g, tc__cuda_plan *q) {
+    q->sharing = tc__window_across(g, q);
+    tc__ix blocks = tc__window_blocks(g, q);
+    return !tc__ix_is_const(blocks) ||
+           tc__ix_value(blocks) >= TC__CUDA_SMS * TC__CUDA_WINDOW_BLOCKS;
+}
+
+// Gives a pointwise kernel the form, if it has windows.
+static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
+    tc__cuda_plan p = *q;
+    if (g->list || q->tail) return;
+    for (uint32_t i = 0; i < g->body.node.count; i++)
+        if (tc__window_may_have(g, g->body.node.at[i]))
+            tc__window_note(g, &p, g->body.node.at[i]);
+    for (int i = 0; i < p.windows; i++) tc__window_measure(g, &p.window[i]);
+    p.form = TC__CUDA_WINDOW, p.vectors = tc__window_rows(&p);
+    tc__window_choose(&p, p.vectors);
+    while (p.windows && !tc__window_fits(g, &p))
+        if (!tc__window_shrink(&p)) return;
+    while (p.windows && p.vectors > 1 && !tc__window_has_blocks(g, &p))
+        tc__window_shrink(&p);
+    if (!p.windows) return;
+    p.sharing = tc__window_across(g, &p);
+    *q = p;
+}
+// ---- gen/cuda_print/hold.c ----------------------------------------------
+// What a thread of a CUDA kernel has in registers or shared memory: loads that are issued before anything
+// is computed, and the elements of a row that later phases need again. Questions that a plan
+// (form.c) and its printers ask.
+
+// ---- loads that are issued before anything is computed ----
+
+// A load of memory that no value of the columns leads to.
+static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
+                                 const tc__node *n) {
+    if (n->op != TC_OP_LOAD) return 0;
+    int row = tc__cuda_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
+    int kept = row && q->kept; // by an earlier launch
+    if (!kept && (row || (written && !tc__cuda_is_made(g, n)))) return 0;
+    if (n->level == TC__AT_ROW &&
+        !((q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW) &&
+          tc__cuda_mentions(g, n, TC__ROW)))
+        return 0;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+    return 1;
+}
+
+// One access of a thread for the whole vector.
+static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc__node *n) {
+    return q->width == 1 || tc__cuda_is_wide(g, n, q->width, q->axis) ||
+           tc__cuda_is_still(g, n, q->axis, q->width);
+}
+
+static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
+                             const tc__node *n) {
+    return q->form != TC__CUDA_TILE && tc__cuda_may_be_early(g, q, n) &&
+           !tc__cuda_is_windowed(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
+}
+
+// Registers that the load needs for a vector.
+static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
+                              const tc__node *n) {
+    int still = q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width);
+    int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__cuda_bytes(g, n);
+    return (bytes + 3) / 4;
+}
+
+static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
+    return m->op == TC_OP_LOAD && m->attr[0] == n->attr[0] && m->attr[1] == n->attr[1] &&
+           m->n_attr == TC__LOAD_FIXED && m->level == TC__AT_COL;
+}
+
+static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
+    int64_t words = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
+        int single = q->width > 1
+                         ? !tc__cuda_is_one(g, q, n)
+                         : n->n_attr > TC__LOAD_FIXED ||
+                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
+        if (single) words += tc__cuda_words(g, q, n);
+    }
+    q->lanes_early = words <= TC__CUDA_EARLY_LANES;
+}
+
+// U: so many bytes in flight, but not more registers, text or blocks than there are.
+static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t flight) {
+    int64_t words = 0, bytes = 0, cost = 0, each;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        cost += tc__ops[n->op].cost;
+        if (tc__cuda_is_memory(n) && n->level == TC__AT_COL &&
+            (each = q->width * (int64_t)tc__cuda_bytes(g, n)) > bytes)
+            bytes = each;
+        if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
+    }
+    int count = bytes ? (int)(flight / bytes) : 1;
+    if (count > TC__CUDA_VECTORS) count = TC__CUDA_VECTORS;
+    while (count > 1 &&
+           (count * words > TC__CUDA_EARLY || count * q->width * cost > TC__CUDA_TEXT))
+        count /= 2;
+    return count < 1 ? 1 : count;
+}
+
+// ---- rows: what is held ----
+
+// Buffer b is the scratch of a row whose every access is at the thread's own column.
+static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
+    if (!tc__cuda_is_row(g, b)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__cuda_is_memory(n) || n->attr[0] != b) continue;
+        if (n->level != TC__AT_COL || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED) ||
+            n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
+            return 0;
+    }
+    return 1;
+}
+
+// The first load of what n loads, if n or a later phase loads it again and nothing writes it
+// in between: its id, else -1.
+static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
+    int64_t first = -1;
+    int count = 0;
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+        return -1;
+    if (g->buffer.at[n->attr[0]].written || tc__cuda_is_row(g, n->attr[0])) return -1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
+        if (first < 0) first = (int64_t)i;
+        count++;
+    }
+    return count > 1 ? first : -1;
+}
+
+// A load of the row that later phases find where the first one put it.
+static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
+                                  const tc__node *n) {
+    if (q->hold == TC__CUDA_AGAIN || !tc__cuda_may_be_early(g, q, n)) return -1;
+    if (q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width)) return -1;
+    return tc__cuda_first_load(g, n);
+}
+
+// The STORE that fills own row b.
+static const tc__node *tc__cuda_fills(const tc__group *g, int64_t b) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_STORE && n->attr[0] == b) return n;
+    }
+    return NULL;
+}
+
+// Marks in need[] what column value n is made of, down to rows. 0 = it cannot be made again.
+// need[] has a place for each node, in order, so that a later one is never needed by an earlier.
+static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
+    need[n->id] = 1;
+    for (uint32_t i = n->id + 1; i-- > 0;) {
+        const tc__node *m = g->body.node.at[i];
+        if (!need[i] || m->level != TC__AT_COL) continue;
+        if (m->op == TC_OP_LOAD &&
+            (tc__cuda_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
+            return 0;
+        if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
+        for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
+        for (uint32_t k = 0; k < m->n_attr; k++)
+            if (tc__attr_is_ix(m, k) && tc__ix_has_val(g->body.ix, m->attr[k])) return 0;
+    }
+    return 1;
+}
+
+enum { TC__CUDA_NODES = 4096 }; // of a list that is looked at for what can be made again
+
+// Whether own row b can be computed again instead of being held.
+static int tc__cuda_is_again(const tc__group *g, int64_t b) {
+    uint8_t need[TC__CUDA_NODES];
+    const tc__node *fill = tc__cuda_is_own_row(g, b) ? tc__cuda_fills(g, b) : NULL;
+    if (!fill || g->body.node.count > TC__CUDA_NODES) return 0;
+    memset(need, 0, sizeof need);
+    return tc__cuda_need(g, g->body.node.at[fill->in[0]], need);
+}
+
+// The scratch of a row that no thread has for itself, nor computes again.
+static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    if (!tc__cuda_is_row(g, b) || q->kept) return 0;
+    if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
+    return !tc__cuda_is_again(g, b);
+}
+
+static int tc__cuda_has_shared_row(const tc__group *g) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i)) return 1;
+    return 0;
+}
+
+static int tc__cuda_all_again(const tc__group *g) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
+    return 1;
+}
+
+// Cost of all that is done at a column.
+static int64_t tc__cuda_column_cost(const tc__group *g) {
+    int64_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost;
+}
+
+// Whether phases that are launches find rows in memory: where they cannot be computed again, or that
+// costs more than to write and read them.
+static int tc__cuda_keeps_rows(const tc__group *g) {
+    int rows = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__cuda_is_row(g, (int64_t)i);
+    return rows && (!tc__cuda_all_again(g) || tc__cuda_column_cost(g) > TC__CUDA_DEAR);
+}
+
+// Bytes of each column that are held; `rows` counts own rows too.
+static int64_t tc__cuda_held(const tc__group *g, const tc__cuda_plan *q, int rows) {
+    int64_t held = 0;
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (rows && tc__cuda_is_own_row(g, (int64_t)i))
+            held += tc__dtypes[g->buffer.at[i].dtype].bytes;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__cuda_bytes(g, n);
+    }
+    return held;
+}
+
+// Registers that the loads of the worst phase need, beside what is held.
+static int64_t tc__cuda_phase_words(const tc__group *g, const tc__cuda_plan *q) {
+    int64_t words = 0, most = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_END) words = 0;
+        if (tc__cuda_is_early(g, q, n) && tc__cuda_held_load(g, q, n) < 0)
+            words += tc__cuda_words(g, q, n);
+        if (words > most) most = words;
+    }
+    return most;
+}
+// ---- gen/cuda_print/form.c ----------------------------------------------
+// The form of a CUDA kernel and how much a thread has of it: threads, vectors, parts, blocks; and what a
+// launch is told of that. Input: a group at LOOP. Output: its tc__cuda_plan, or tc__grids.
+
+// ---- rows: threads, parts ----
+
+static int tc__cuda_power_of_two(int64_t n) {
+    int v = 1;
+    while (v < n) v *= 2;
+    return v;
+}
+
+static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (tc__cuda_is_scratch(g, q, (int64_t)i)) return 1;
+    return 0;
+}
+
+// Threads of a row that fewer than a warp share. Where rows fill the card a thread has two accesses.
+static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
+    int threads = tc__cuda_power_of_two(accesses);
+    int fill = tc__ix_hi(g->body.ix, g->rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
+    return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
+}
+
+// Rows of a known length, each by a warp or less, or by a block.
+static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t columns,
+                              int warp) {
+    int64_t accesses = (columns - 1) / q->width + 1;
+    int64_t threads =
+        warp ? 32 : tc__padded((columns - 1) / TC__CUDA_BLOCK_ELEMENTS + 1, 32);
+    if (warp && accesses < 32) threads = tc__cuda_short_threads(g, accesses);
+    if (threads > TC__CUDA_ROW_THREADS) threads = TC__CUDA_ROW_THREADS;
+    int64_t steps = (accesses - 1) / threads + 1;
+    q->hold = TC__CUDA_REGISTERS;
+    int64_t words = tc__cuda_held(g, q, 1) * steps * q->width / 4;
+    q->sharing = (int)threads;
+    q->threads = warp ? TC__CUDA_WARP_BLOCK : (int)threads;
+    q->vectors = (int)steps;
+    if (words + tc__cuda_phase_words(g, q) * steps <=
+        (warp ? TC__CUDA_WARP_HELD : TC__CUDA_BLOCK_HELD))
+        return;
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
+    q->hold = TC__CUDA_SHARED;
+    int64_t bytes = tc__cuda_held(g, q, 0) * tc__padded(columns, 64);
+    if (!warp) {
+        q->threads =
+            bytes > TC__CUDA_LONG_BYTES ? TC__CUDA_LONG_THREADS : TC__CUDA_ROW_THREADS;
+        if (accesses < q->threads) q->threads = (int)tc__padded(accesses, 32);
+        q->sharing = q->threads;
+        while (q->vectors > 1 && (q->vectors - 1) * q->threads >= accesses) q->vectors--;
+    }
+    if (!bytes || bytes > TC__CUDA_ROW_BYTES || q->threads != q->sharing)
+        q->hold = TC__CUDA_AGAIN;
+}
+
+// A warp has the row as long as it can hold it: scratch in shared memory is for one row of a block.
+static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns) {
+    int warp = columns <= 32 * TC__CUDA_WARP_ELEMENTS && !tc__cuda_has_shared_row(g);
+    if (warp) tc__cuda_share_by(g, q, columns, 1);
+    if (!warp || (q->threads != q->sharing && tc__cuda_any_scratch(g, q)))
+        tc__cuda_share_by(g, q, columns, 0);
+}
+
+// Phases that have columns.
+static int tc__cuda_loops(const tc__group *g) {
+    int count = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        count += n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+    }
+    return count;
+}
+
+// Nothing but rows is left to do behind the last loop over columns: it ends in reductions.
+static int tc__cuda_ends_in_sums(const tc__group *g) {
+    for (size_t i = g->body.node.count; i-- > 0;) {
+        if (g->body.node.at[i]->op == TC_OP_COMBINE) return 1;
+        if (g->body.node.at[i]->op == TC_OP_FOR) return 0;
+    }
+    return 0;
+}
+
+// Parts for `blocks` blocks, `most` in all, whose columns can be shared out by `least`.
+static int tc__cuda_parts(int64_t blocks, int64_t columns, int64_t most, int64_t least) {
+    int64_t parts = (most + blocks - 1) / blocks;
+    if (parts > columns / least) parts = columns / least;
+    return blocks >= TC__CUDA_FEW || parts < 2 ? 1 : (int)parts;
+}
+
+// Tickets of `tickets` groups of blocks, then the partial results of `results` rows.
+static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t tickets,
+                             int64_t results) {
+    int64_t values = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        values += g->body.node.at[i]->op == TC_OP_NEW;
+    q->zeroed = tc__padded(4 * tickets, 256);
+    q->partial = values * 16 * results * q->parts; // 16: value and place
+    q->workspace = q->zeroed + q->partial;
+}
+
+// Bytes of the workspace before kept row b; before the number of buffers: all.
+static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    int64_t at = tc__padded(q->zeroed + q->partial, 256);
+    int64_t elements = tc__ix_value(g->rows) * tc__ix_value(g->cols);
+    for (int64_t i = 0; i < b; i++)
+        if (tc__cuda_is_row(g, i))
+            at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
+                             256);
+    return at;
+}
+
+// Where row `b` of the scratch begins in shared memory: behind those before it that are no values of
+// threads. (The host's places have room for each of its lanes, and for rows that are computed again.)
+static tc__ix tc__cuda_scratch_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
+    for (int64_t i = 0; i < b; i++) {
+        const tc__kbuf *row = &g->buffer.at[i];
+        if (!tc__cuda_is_scratch(g, q, i)) continue;
+        tc__ix bytes =
+            tc__ix_mul(x, row->numel, tc__ix_const((int64_t)tc__dtypes[row->dtype].bytes));
+        at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
+    }
+    return at;
+}
+
+// Bytes of the scratch of rows; what is held of the inputs stands behind it.
+static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
+    return tc__cuda_scratch_at(g, q, (int64_t)g->buffer.count);
+}
+
+// Rows of scratch that no block has room for: in parts they are in global memory.
+static int tc__cuda_is_too_long(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ix bytes = tc__cuda_scratch(g, q);
+    return g->room && tc__ix_is_const(bytes) && tc__ix_value(bytes) > (int64_t)g->room;
+}
+
+// Few long rows are cut into parts, and all that are too long. 1 = so it is.
+static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    int loops = tc__cuda_loops(g);
+    if (!tc__ix_is_const(g->rows) || tc__ix_value(g->rows) < 1) return 0;
+    if (loops > TC__GRIDS || (loops < 2 && !tc__cuda_all_again(g))) return 0;
+    int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
+    if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
+    int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
+    int must = tc__cuda_is_too_long(g, q);
+    int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
+    if (!must && loops > 1 &&
+        columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
+        return 0;
+    q->parts =
+        tc__cuda_parts(rows, columns, dear ? TC__CUDA_DEAR_PARTS : TC__CUDA_PARTS, least);
+    if (must && q->parts < 2) q->parts = 2;
+    if (q->parts < 2) return 0;
+    q->kept = loops > 1 && tc__cuda_keeps_rows(g);
+    q->sharing = q->threads = TC__CUDA_THREADS;
+    q->launches = loops;
+    q->chunk = tc__ix_mul(
+        x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)q->parts * q->width)),
+        tc__ix_const(q->width));
+    tc__cuda_lay_out(g, q, rows, rows);
+    if (q->kept) q->workspace = tc__cuda_kept_at(g, q, (int64_t)g->buffer.count);
+    return 1;
+}
+
+// Bytes of shared memory for what is held of a row, or of a part of it.
+static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ix columns = q->cluster ? q->chunk : g->cols;
+    return tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
+}
+
+// Nothing that a column stores is read by another thread.
+static int tc__cuda_is_apart(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD && g->buffer.at[n->attr[0]].written &&
+            !tc__cuda_is_row(g, n->attr[0]))
+            return 0;
+    }
+    return tc__cuda_all_again(g);
+}
+
+// The row in parts for so many blocks of a cluster.
+static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
+    tc__ixpool *x = g->body.ix;
+    q->cluster = q->parts = blocks;
+    q->chunk =
+        tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)blocks * q->width)),
+                   tc__ix_const(q->width));
+}
+
+// Rows that no block has room for, held by as few blocks as can work two on a multiprocessor; the
+// largest clusters have more. 1 = so it is. Where rows are few, more parts than that are needed.
+static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
+    tc__cuda_plan p = *q;
+    int64_t most = (int64_t)g->cluster;
+    int64_t room = g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room
+                                                           : (int64_t)TC__CUDA_ROW_BYTES;
+    p.hold = TC__CUDA_SHARED;
+    p.sharing = p.threads = TC__CUDA_LONG_THREADS;
+    if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
+    for (int blocks = 2; blocks <= most; blocks *= 2) {
+        tc__cuda_deal(g, &p, blocks);
+        if (tc__cuda_kept_bytes(g, &p) <= TC__CUDA_CLUSTER_BYTES) break;
+    }
+    if (tc__cuda_kept_bytes(g, &p) > room) return 0;
+    if (tc__ix_is_const(g->rows) && tc__ix_value(g->rows) * p.parts < TC__CUDA_SMS)
+        return 0;
+    *q = p;
+    return 1;
+}
+
+static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
+    int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
+    q->hold = TC__CUDA_AGAIN;
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
+    int plain = g->kind != TC__CONTRACTION;
+    if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
+    if (plain && tc__cuda_cut(g, q)) return;
+    if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
+}
+
+// ---- columns ----
+
+// Side by side a warp, one below the other as many threads as there are columns for; where there
+// are few columns, all of a block side by side.
+static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    int64_t columns = tc__ix_hi(x, g->cols);
+    q->sharing = columns < 64 || !tc__cuda_all_again(g) ? TC__CUDA_THREADS : 32;
+    if (!tc__cuda_all_again(g)) q->width = 1; // scratch of a thread has no vectors
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_COLUMN_FLIGHT);
+    if (!tc__ix_is_const(g->rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
+        !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->cols))
+        return;
+    int64_t rows = tc__ix_value(g->rows), across = 32 * q->width;
+    int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
+    q->parts = tc__cuda_parts(blocks, columns, TC__CUDA_PARTS, below * 8);
+    q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
+    if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
+}
+
+// Shared memory of a block of columns: what all its threads have, twice where it is cut.
+static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_NEW) continue;
+        int arg = n->attr[1] == TC_OP_ARGMAX || n->attr[1] == TC_OP_ARGMIN;
+        bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
+    }
+    return 2 * bytes * TC__CUDA_THREADS * width;
+}
+
+// ---- the plan ----
+
+static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix tile = tc__ix_const(TC__CUDA_TILE_SIZE), parts = tc__ix_const(q->parts);
+    tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width));
+    if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
+    if (q->form == TC__CUDA_FLAT)
+        return tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns),
+                               tc__ix_const((int64_t)q->threads * q->vectors));
+    if (q->form == TC__CUDA_COLUMNS)
+        return tc__ix_mul(
+            x, tc__ix_ceil_div(x, g->rows, tc__ix_const((int64_t)q->sharing * q->width)),
+            parts);
+    if (q->form == TC__CUDA_ROWS)
+        return tc__ix_mul(
+            x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)), parts);
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tile),
+                      tc__ix_ceil_div(x, g->cols, tile));
+}
+
+static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    if (q->form != TC__CUDA_ROWS) return tc__ix_const(0);
+    tc__ix bytes = tc__cuda_scratch(g, q);
+    if (q->hold != TC__CUDA_SHARED) return bytes;
+    return tc__ix_add(x, bytes, tc__ix_const(tc__cuda_kept_bytes(g, q)));
+}
+
+// By value of the knobs; 0 = as it is decided here.
+static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
+static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
+
+// Whether rows are gathered: a load waits for its index, so a thread has more than one under way.
+static int tc__cuda_gathers(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
+            tc__ix_has_val(g->body.ix, n->attr[1]))
+            return 1;
+    }
+    return 0;
+}
+
+// U of a flat kernel: less where it would leave multiprocessors without blocks.
+static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
+    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
+    int most = g->list               ? TC__CUDA_LIST_VECTORS
+               : tc__cuda_gathers(g) ? TC__CUDA_GATHER_VECTORS
+                                     : TC__CUDA_FLAT_VECTORS;
+    if (q->vectors > most) q->vectors = most;
+    while (tc__ix_is_const(count) && q->vectors > 1 &&
+           tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
+        q->vectors /= 2;
+    int vectors = tc__cuda_flat_vectors[g->tuning.knob[TC__KNOB_VECTORS]];
+    int threads = tc__cuda_flat_threads[g->tuning.knob[TC__KNOB_BLOCK_THREADS]];
+    if (vectors) q->vectors = vectors;
+    if (threads) q->threads = q->sharing = threads;
+}
+
+// Columns of the epilogue are read and written as those of other kernels.
+static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product *product) {
+    tc__cuda_plan q;
+    memset(&q, 0, sizeof q);
+    q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
+    q.threads = q.sharing = product->threads;
+    q.vectors = q.parts = q.launches = 1;
+    q.narrow = tc__cuda_is_narrow(g) &&
+               tc__cuda_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+    q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
+    q.blocks = product->blocks, q.shared = product->shared;
+    q.resident = product->resident;
+    q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
+    q.workspace = q.zeroed + q.partial;
+    return q;
+}
+
+// Loads that are turned, as long as their tiles fit into what a block has without asking.
+static int tc__cuda_is_tile(const tc__group *g) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (tc__cuda_is_turned(g, g->body.node.at[i]))
+            bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
+                     tc__dtypes[g->body.node.at[i]->dtype].bytes;
+    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
+}
+
+// Whether a thread can have what columns keep of a row for itself.
+static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        tc__ix n = g->buffer.at[i].numel;
+        if (tc__cuda_is_scratch(g, q, (int64_t)i) &&
+            !(tc__ix_is_const(n) && tc__ix_value(n) <= TC__CUDA_PRIVATE))
+            return 0;
+    }
+    return 1;
+}
+
+static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
+    tc__cuda_plan q;
+    memset(&q, 0, sizeof q);
+    if (g->kind == TC__CONTRACTION) {
+        tc__product product = tc__product_plan(g);
+        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
+    }
+    int columns = g->vector == TC__ROW && tc__cuda_fits_columns(g, &q);
+    q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
+             : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : columns                  ? TC__CUDA_COLUMNS
+                                        : TC__CUDA_ROWS;
+    q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
+    q.threads = q.sharing = TC__CUDA_THREADS;
+    q.vectors = q.parts = q.launches = 1;
+    q.narrow = tc__cuda_is_narrow(g);
+    q.width = q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g) : tc__cuda_width(g, q.axis);
+    while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
+           tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
+        q.width /= 2;
+    q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->cols) % q.width;
+    if (q.form == TC__CUDA_FLAT) tc__cuda_plan_windows(g, &q);
+    tc__cuda_choose_lanes_early(g, &q);
+    if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
+    if (q.form == TC__CUDA_ROWS) tc__cuda_plan_rows(g, &q);
+    if (q.form == TC__CUDA_COLUMNS) tc__cuda_plan_columns(g, &q);
+    q.blocks = tc__cuda_blocks(g, &q);
+    q.shared = tc__cuda_shared(g, &q);
+    return q;
+}
+
+// ---- for who launches ----
+
+typedef struct tc__cuda_symbols {
+    const tc__group *g;
+    int count; // one more than the highest slot
+    int lost;
+} tc__cuda_symbols;
+
+static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
+    tc__ixsyms found;
+    tc__ix_syms(s->g->body.ix, e, &found, 1);
+    s->lost |= found.lost;
+    for (uint32_t i = 0; i < found.count; i++) {
+        int64_t slot = tc__ix_node(s->g->body.ix, found.at[i])->a;
+        if (slot >= s->count) s->count = (int)slot + 1;
+    }
+}
+
+// Run-time sizes that a kernel is told: all symbols up to the last that it names.
+static int tc__cuda_sizes(const tc__group *g) {
+    tc__cuda_symbols s;
+    s.g = g, s.count = 0, s.lost = 0;
+    if (g->list) return 0; // its row tells the one that there is
+    tc__cuda_symbols_of(&s, g->rows);
+    tc__cuda_symbols_of(&s, g->cols);
+    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->depth);
+    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->batch);
+    for (size_t i = 0; i < g->buffer.count; i++)
+        tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i)) tc__cuda_symbols_of(&s, n->attr[i]);
+    }
+    return s.lost ? 64 : s.count;
+}
+
+static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
+    (void)c;
+    memset(out, 0, sizeof *out);
+    out->workspace = out->zeroed = tc__ix_const(0);
+    out->sizes = tc__cuda_sizes(g);
+    if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    tc__cuda_plan q = tc__cuda_plan_of(g);
+    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
+    out->count = q.launches;
+    for (int i = 0; i < q.launches; i++) {
+        out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
+        out->at[i].shared = q.shared, out->at[i].early = 1;
+        out->at[i].cluster = q.cluster;
+        out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
+    }
+    return 1;
+}
+// ---- gen/cuda_print/fast.c ----------------------------------------------
+// Functions of fewer instructions, where what is known of a value allows them. Input: a LOOP list.
+//
+//   halves   a result of 16 bits, or one whose every way to memory rounds it to such: functions that
+//            are accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last place
+//   shifted  e^(x - m), where m is the maximum of x: it is at most 1, and below 2^-126 it is 0
+//   added    tanh that is only added to a number of about 1 or more: what is near 0 need not be
+//            accurate in all its places
+//   normal   log of what is known to be at least 2^-126: numbers without a place in a float, zero and
+//            negative ones are not asked for
+//
+// All are found from the list alone, so a text depends on nothing else.
+
+// What is not in the list is as for f32. `passes` = of an f32, too, that is rounded in the end: not of ops
+// whose f32 results are the nearest number, and so the same everywhere.
+static const struct {
+    tc__op op;
+    const char *f16, *bf16;
+    int passes;
+} tc__cuda_half_functions[] = {{TC_OP_EXP, "exp_half", "exp_half", 1},
+                               {TC_OP_EXP2, "exp2_half", "exp2_half", 1},
+                               {TC_OP_LOG, "log_half", "log_half", 0},
+                               {TC_OP_LOG2, "log2_half", "log2_half", 0},
+                               {TC_OP_SIN, "sin_half", "sin_half", 0},
+                               {TC_OP_COS, "cos_half", "cos_half", 0},
+                               {TC_OP_TANH, "tanh_half", "tanh_bf16", 0},
+                               {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half", 1},
+                               {TC_OP_SILU, "silu_half", "silu_half", 1},
+                               {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half", 0},
+                               {TC_OP_DIV, "div_half", "div_half", 0},
+                               {TC_OP_RECIPROCAL, "rcp_half", "rcp_half", 0},
+                               {TC_OP_SQRT, "sqrt_half", "sqrt_half", 0},
+                               {TC_OP_RSQRT, "rsqrt_half", "rsqrt_half", 0}};
+
+enum { TC__FACT_DEPTH = 12 }; // nodes that are followed for one question
+
+// No bound, and the least number that has its place in a float.
+static const double TC__FACT_NONE = -1.7976931348623157e308,
+                    TC__FACT_NORMAL = 1.1754943508222875e-38;
+
+// ---- bounds ----
+
+static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
+    return g->body.node.at[id];
+}
+
+// The step of accumulator `acc`, NULL = there is none.
+static const tc__node *tc__fact_step(const tc__group *g, int64_t acc) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_ACC && n->attr[1] == acc) return n;
+    }
+    return NULL;
+}
+
+static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
+
+static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
+    const tc__node *fill =
+        tc__cuda_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
+    return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
+}
+
+static double tc__fact_least_of_sum(const tc__group *g, const tc__node *n, int depth) {
+    const tc__node *step = tc__fact_step(g, n->attr[0]);
+    int sum = n->attr[1] == TC_OP_ADD, most = n->attr[1] == TC_OP_MAXIMUM;
+    if (!step || (!sum && !most)) return TC__FACT_NONE;
+    double least = tc__fact_least(g, step->in[0], depth);
+    return sum && least > 0 ? 0 : least; // there may be nothing to add
+}
+
+static double tc__fact_least_of_two(const tc__group *g, const tc__node *n, int depth) {
+    double a = tc__fact_least(g, n->in[0], depth), b = tc__fact_least(g, n->in[1], depth);
+    if (n->op == TC_OP_ADD) return a + b;
+    if (n->op == TC_OP_MAXIMUM) return a > b ? a : b;
+    if (n->op == TC_OP_MUL && n->in[0] == n->in[1]) return 0;
+    return a >= 0 && b >= 0 ? 0 : TC__FACT_NONE; // MUL, DIV
+}
+
+static double tc__fact_least_of_one(const tc__group *g, const tc__node *n, int depth) {
+    double a = tc__fact_least(g, n->in[0], depth);
+    return n->op == TC_OP_CAST ? a : a >= 0 ? 0 : TC__FACT_NONE; // CAST, RECIPROCAL
+}
+
+static double tc__fact_least_of_const(const tc__group *g, const tc__node *n, int depth) {
+    (void)g, (void)depth;
+    return tc__const_value(n).f;
+}
+
+static double tc__fact_least_is_zero(const tc__group *g, const tc__node *n, int depth) {
+    (void)g, (void)n, (void)depth;
+    return 0;
+}
+
+static const struct {
+    tc__op op;
+    double (*least)(const tc__group *g, const tc__node *n, int depth);
+} tc__fact_bounds[] = {
+    {TC_OP_CONST, tc__fact_least_of_const},    {TC_OP_EXP, tc__fact_least_is_zero},
+    {TC_OP_EXP2, tc__fact_least_is_zero},      {TC_OP_SIGMOID, tc__fact_least_is_zero},
+    {TC_OP_SQRT, tc__fact_least_is_zero},      {TC_OP_ABS, tc__fact_least_is_zero},
+    {TC_OP_RECIPROCAL, tc__fact_least_of_one}, {TC_OP_CAST, tc__fact_least_of_one},
+    {TC_OP_ADD, tc__fact_least_of_two},        {TC_OP_MUL, tc__fact_least_of_two},
+    {TC_OP_DIV, tc__fact_least_of_two},        {TC_OP_MAXIMUM, tc__fact_least_of_two},
+    {TC_OP_LOAD, tc__fact_least_of_memory},    {TC_OP_COMBINE, tc__fact_least_of_sum}};
+
+// What value `id` is not below, unless it is NaN.
+static double tc__fact_least(const tc__group *g, uint32_t id, int depth) {
+    const tc__node *n = tc__fact_node(g, id);
+    if (!depth-- || !tc__is_float(n->dtype)) return TC__FACT_NONE;
+    for (size_t i = 0; i < TC__COUNT(tc__fact_bounds); i++)
+        if ((int)tc__fact_bounds[i].op == n->op)
+            return tc__fact_bounds[i].least(g, n, depth);
+    return TC__FACT_NONE;
+}
+
+// ---- equal values ----
+
+// Whether a and b are computed alike, at whatever place of the list.
+static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) {
+    const tc__node *x = tc__fact_node(g, a), *y = tc__fact_node(g, b);
+    if (a == b) return 1;
+    if (!depth-- || x->op != y->op || x->dtype != y->dtype || x->n_in != y->n_in ||
+        x->n_attr != y->n_attr)
+        return 0;
+    if (!tc__is_alu(x) && x->op != TC_OP_LOAD && x->op != TC_OP_CAST &&
+        x->op != TC_OP_CONST && x->op != TC_OP_VALID && x->op != TC_OP_INDEX)
+        return 0;
+    for (uint32_t i = 0; i < x->n_attr; i++)
+        if (x->attr[i] != y->attr[i]) return 0;
+    for (uint32_t i = 0; i < x->n_in; i++)
+        if (!tc__fact_same(g, x->in[i], y->in[i], depth)) return 0;
+    return 1;
+}
+
+// x - m, m the maximum of x.
+static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_SUB) return 0;
+    const tc__node *m = tc__fact_node(g, n->in[1]);
+    if (m->op != TC_OP_COMBINE || m->attr[1] != TC_OP_MAXIMUM) return 0;
+    const tc__node *step = tc__fact_step(g, m->attr[0]);
+    return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
+}
+
+// ---- what is rounded in the end ----
+
+// Ops whose result is as accurate as what they are given, beside a rounding.
+static int tc__fact_passes(const tc__node *n, uint32_t operand) {
+    if (n->op == TC_OP_WHERE) return operand > 0;
+    return n->op == TC_OP_MUL || n->op == TC_OP_DIV || n->op == TC_OP_RECIPROCAL ||
+           n->op == TC_OP_NEG || n->op == TC_OP_ABS || n->op == TC_OP_SQRT ||
+           n->op == TC_OP_RSQRT;
+}
+
+typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__fact_use;
+
+// What n makes of operand k, which is not accurate.
+static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
+    if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
+    if (n->op == TC_OP_STORE)
+        return tc__cuda_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
+    if (n->dtype != TC_F32) return TC__USE_EXACT;
+    if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
+    if (n->attr[0] == TC_OP_MAXIMUM) return TC__USE_PASSES;
+    return n->attr[0] == TC_OP_ADD && tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
+               ? TC__USE_PASSES // nothing cancels
+               : TC__USE_EXACT;
+}
+
+// Whether n takes a value that is marked: from a row, an accumulator, or as an operand, `k`.
+static int tc__fact_takes(const tc__node *n, const uint8_t *values, const uint8_t *rows,
+                          const uint8_t *sums, uint32_t *k) {
+    if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW) return 0;
+    if (n->op == TC_OP_LOAD) return rows[n->attr[0]];
+    if (n->op == TC_OP_COMBINE) return sums[n->attr[0]];
+    for (*k = 0; *k < n->n_in; (*k)++)
+        if (values[n->in[*k]]) return 1;
+    return 0;
+}
+
+// Whether all that is made of value `id` is rounded to halves before it reaches memory. mark[]: for
+// values, buffers and accumulators, all 0.
+static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
+    size_t count = g->body.node.count;
+    uint8_t *rows = mark + count, *sums = rows + g->buffer.count;
+    int rounded = 0;
+    mark[id] = 1;
+    for (size_t i = id + 1; i < count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        uint32_t k = 0;
+        if (!tc__fact_takes(n, mark, rows, sums, &k)) continue;
+        int made = n->op == TC_OP_LOAD || n->op == TC_OP_COMBINE;
+        tc__fact_use use = made ? TC__USE_PASSES : tc__fact_use_of(g, n, k);
+        if (use == TC__USE_EXACT) return 0;
+        rounded |= use == TC__USE_ROUNDS;
+        if (use == TC__USE_ROUNDS) continue;
+        if (n->op == TC_OP_STORE)
+            rows[n->attr[0]] = 1;
+        else if (n->op == TC_OP_ACC)
+            sums[n->attr[1]] = 1;
+        else
+            mark[i] = 1;
+    }
+    return rounded;
+}
+
+static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
+    const tc__group *g = p->g;
+    size_t marks = g->body.node.count + g->buffer.count + TC__PRINT_ACCS;
+    if (n->dtype != TC_F32 || g->kind == TC__CONTRACTION) return 0;
+    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, marks);
+    if (!mark) {
+        p->out->failed = 1;
+        return 0;
+    }
+    int rounded = tc__fact_follow(g, n->id, mark);
+    tc__free(p->out->ctx, mark, marks);
+    return rounded;
+}
+
+// ---- what is only added ----
+
+static int tc__fact_is_large(const tc__node *n) {
+    return n->op == TC_OP_CONST &&
+           (tc__const_value(n).f >= 0.5 || tc__const_value(n).f <= -0.5);
+}
+
+// Whether all that is made of value `id` is its sum with a number that is not small.
+static int tc__fact_is_added(const tc__group *g, uint32_t id) {
+    int added = 0;
+    for (size_t i = id + 1; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            if (n->in[k] != id) continue;
+            if (n->op != TC_OP_ADD || !tc__fact_is_large(tc__fact_node(g, n->in[!k])))
+                return 0;
+            added = 1;
+        }
+    }
+    return added && g->kind != TC__CONTRACTION;
+}
+
+// ---- the choice ----
+
+static const char *tc__cuda_fast_f32(const tc__printer *p, const tc__node *n) {
+    if (n->op == TC_OP_EXP && tc__fact_is_shifted(p->g, tc__body(p, n->in[0])))
+        return "exp_shifted";
+    if (n->op == TC_OP_TANH && tc__fact_is_added(p->g, n->id)) return "tanh_added";
+    if (n->op == TC_OP_LOG &&
+        tc__fact_least(p->g, n->in[0], TC__FACT_DEPTH) >= TC__FACT_NORMAL)
+        return "log_normal";
+    return NULL;
+}
+
+// The function that computes n, NULL = that of ops.def.
+static const char *tc__cuda_fast_name(const tc__printer *p, const tc__node *n) {
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_half_functions); i++) {
+        if ((int)tc__cuda_half_functions[i].op != n->op) continue;
+        if (n->dtype == TC_BF16) return tc__cuda_half_functions[i].bf16;
+        if (n->dtype == TC_F16 ||
+            (tc__cuda_half_functions[i].passes && tc__fact_is_rounded(p, n)))
+            return tc__cuda_half_functions[i].f16;
+    }
+    return n->dtype == TC_F32 ? tc__cuda_fast_f32(p, n) : NULL;
+}
+
+static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
+    const char *name = tc__cuda_fast_name(p, n);
+    if (!name) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s(", name);
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        if (k) tc__put(p->out, ", ");
+        tc__put_value(p, n->in[k], copy);
+    }
+    tc__put(p->out, ");\n");
+}
+// ---- gen/cuda_print/check.c ---------------------------------------------
+// CUDA dialect, checked: kernels that look at every access to a tensor before it is made (tc__group.checked,
+// which a device asks for: tc_device.checked). The text stays as it is, but that the names of buffers are
+// objects instead of pointers: `in0[c]` looks, and so does `in0.at(c, 4)`, which stands for a vector.
+// Scratch of rows and tiles is no tensor, and opaque ops are functions over whole buffers, whose indices
+// are checked by themselves: both are as ever.
+//
+// An access outside is not made: it goes to words that nobody has, reads zeros, and its writes are lost. The
+// first one is told by words of the program's flag (TC__OUTSIDE_BUFFER) that no other check uses.
+
+static const char *const tc__text_cuda_check[] = {
+    "// fn: checked",
+    "// What is read, and where is written, outside of a buffer.",
+    "static __device__ __align__(16) tc_u64 tc_nothing[16], tc_nowhere[16];",
+    "",
+    "// Elements low .. high of a buffer, each access to which is looked at. The first outside is told.",
+    "template <class T> struct TC_N(checked) {",
+    "    T *memory;",
+    "    tc_i64 low, high;",
+    "    int buffer, write;     // its number, from 1",
+    "    tc_i64 launch;         // of the program",
+    "    const tc_state *state;",
+    "    __device__ __forceinline__ T *at(tc_i64 i, int n) const {",
+    "        if (low <= i && i + n <= high) return memory + i;",
+    "        if (!atomicCAS((tc_u64 *)state->flag + 4, (tc_u64)0, (tc_u64)buffer)) {",
+    "            state->flag[5] = i < low ? i : i + n - 1;",
+    "            state->flag[6] = launch;",
+    "            state->flag[7] = write;",
+    "        }",
+    "        return (T *)aside(memory);",
+    "    }",
+    "    static __device__ __forceinline__ const void *aside(const void *) { return tc_nothing; }",
+    "    static __device__ __forceinline__ void *aside(void *) { return tc_nowhere; }",
+    "    template <class I> __device__ __forceinline__ T &operator[](I i) const { return *at(i, 1); }",
+    "};",
+    "",
+};
+
+// Whether accesses to buffer b are looked at: it is a tensor's.
+static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
+    return g->checked && tc__is_memory(&g->buffer.at[b]);
+}
+
+// The elements that indices of a buffer may name: of a strided view, as far as its strides lead.
+static void tc__buffer_range(const tc__group *g, const tc__kbuf *b, tc__ix *low,
+                             tc__ix *high) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix zero = tc__ix_const(0);
+    const tc__shape *s =
+        b->place == TC__BUF_INPUT && g->inputs ? g->inputs[b->source] : NULL;
+    *low = zero, *high = b->numel;
+    if (!s || s->contiguous) return;
+    *high = tc__ix_const(1);
+    for (int i = 0; i < s->rank; i++) {
+        tc__ix last =
+            tc__ix_mul(x, tc__ix_sub(x, s->dims[i], tc__ix_const(1)), s->strides[i]);
+        tc__ix below = tc__ix_min(x, last, zero);
+        *low = tc__ix_add(x, *low, below);
+        *high = tc__ix_add(x, *high, tc__ix_sub(x, last, below));
+    }
+}
+
+// `const tc_checked<const float> in0 = {in0_memory, 0, 4096, 1, 0, a.size[0], a.state};` for what
+// `body` names.
+static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        tc__ix low, high;
+        char name[24];
+        if (!tc__cuda_is_checked(p->g, (int64_t)i)) continue;
+        tc__buffer_name(p, (int64_t)i, name);
+        if (!tc__c_mentions(body, name)) continue;
+        tc__buffer_range(p->g, b, &low, &high);
+        tc__line(p);
+        tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ",
+                b->written ? "" : "const ", tc__dtypes[b->dtype].memory, name, name);
+        tc__put_ix(p, low);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, high);
+        tc__put(p->out, ", %d, %d, a.size[%d], a.state};\n", (int)i + 1, b->written,
+                tc__cuda_sizes(p->g));
+    }
+}
+
+// Puts the names before the body that uses them.
+static void tc__cuda_look(tc__printer *p, tc__text *body) {
+    tc__text names, *out = p->out;
+    if (!p->g->checked) return;
+    tc__text_init(&names, out->ctx);
+    p->out = &names;
+    tc__cuda_checked_names(p, body);
+    p->out = out;
+    tc__put_raw(&names, body->at, body->size);
+    names.failed |= body->failed;
+    tc__text_free(body);
+    *body = names;
+}
+
+// `in0[c]`; of a vector of `width` that a checked buffer has, `in0.at(c, 4)[0]`. `more` stands behind
+// the index.
+static void tc__cuda_place_of(tc__printer *p, int64_t b, tc__ix e, const char *more,
+                              int width) {
+    int at = width > 1 && tc__cuda_is_checked(p->g, b);
+    tc__put_buffer(p, b);
+    tc__put(p->out, at ? ".at(" : "[");
+    tc__put_ix(p, e);
+    if (at)
+        tc__put(p->out, "%s, %d)[0]", more, width);
+    else
+        tc__put(p->out, "%s]", more);
+}
+
+// Sizes that the kernel is told, and the number of the launch where accesses are checked.
+static int tc__cuda_kargs(const tc__group *g) {
+    int sizes = tc__cuda_sizes(g) + g->checked;
+    return sizes ? sizes : 1;
+}
+// ---- gen/cuda_print/value.c ---------------------------------------------
+// CUDA dialect, values: the same LOOP lists for NVRTC, no includes. A value is a scalar of one thread.
+// What a thread does with a vector of V elements is a loop over them, `l`, that the compiler unrolls;
+// before it stand the loads of whole vectors and what is the same for all elements, behind it the
+// stores of whole vectors. Where a thread has U vectors there is a loop over `u` that issues all
+// loads, then one that computes.
+
+// ---- constants and elements ----
+
+static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
+    if (tc__is_float(dtype)) {
+        tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
+        return;
+    }
+    if (v.i == INT64_MIN)
+        tc__put(p->out, "(-0x7fffffffffffffffll - 1)");
+    else if (dtype == TC_I32 && v.i == INT32_MIN)
+        tc__put(p->out, "(-0x7fffffff - 1)");
+    else
+        tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
+}
+
+static const char *tc__cuda_index_type(const tc__printer *p) {
+    return p->narrow ? "int" : "tc_i64";
+}
+
+// Elements of the vectors that are printed.
+static int tc__cuda_width_of(const tc__printer *p) {
+    return p->cuda && !p->scalar ? p->cuda->width : 1;
+}
+
+static int tc__cuda_dtype(const tc__printer *p, const tc__node *n) {
+    return p->g->buffer.at[n->attr[0]].dtype;
+}
+
+static const char *tc__cuda_memory(const tc__printer *p, const tc__node *n) {
+    return tc__dtypes[tc__cuda_dtype(p, n)].memory;
+}
+
+// What stands around an element of memory, read or written: braces do not narrow an int.
+static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
+    static const char *const words[TC_DTYPE_COUNT][2] = {
+        {"", "tc_u8("},                   // bool
+        {"", "tc_u8("},                   // u8
+        {"", "tc_i8("},                   // i8
+        {"", "tc_i16("},                  // i16
+        {"", ""},                         // i32
+        {"", ""},                         // i64
+        {"tc_of_f16(", "tc_bits_f16("},   // f16
+        {"tc_of_bf16(", "tc_bits_bf16("}, // bf16
+        {"", ""},                         // f32
+        {"", ""}};                        // f64
+    return words[tc__cuda_dtype(p, n)][store];
+}
+
+static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
+    return *tc__cuda_wrap(p, n, store) ? ")" : "";
+}
+
+// Where the lanes of a vector are adjacent, or one, its first has the index: so the compiler sees
+// which loads of a window are the same.
+static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+    int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
+    tc__access access =
+        lane ? tc__cuda_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
+    if (access != TC__PER_LANE) p->lane = 0;
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], access == TC__CONTIGUOUS ? " + l" : "", 1);
+    if (access != TC__PER_LANE) p->lane = 1;
+}
+
+static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
+    const char *word = p->narrow ? "unsigned" : "tc_u64";
+    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+        tc__put(p->out, "%s(%s)(", i > first ? " && " : "", word);
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, ") < (%s)(", word);
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, ")");
+    }
+}
+
+static int tc__cuda_guarded(const tc__node *n) {
+    return n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED;
+}
+
+// The fill of a guarded load, as memory holds it.
+static void tc__cuda_fill(tc__printer *p, const tc__node *n) {
+    tc__value fill;
+    memcpy(&fill, &n->attr[2], sizeof fill);
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 1));
+    tc__cuda_constant(p, n->dtype, fill);
+    tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
+}
+
+// `0 <= e < n ? in0[e] : 0`, as memory holds it.
+static void tc__cuda_read(tc__printer *p, const tc__node *n) {
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
+    tc__cuda_element(p, n);
+    if (!tc__cuda_guarded(n)) return;
+    tc__put(p->out, " : ");
+    tc__cuda_fill(p, n);
+}
+
+// ---- vectors ----
+
+static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
+    if (tc__is_row_lane(p, n)) return 0;
+    return tc__cuda_width_of(p) > 1 &&
+           tc__cuda_is_still(p->g, n, p->cuda->axis, p->cuda->width);
+}
+
+static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_width_of(p) > 1 &&
+           tc__cuda_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
+}
+
+static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
+    return p->cuda && !p->scalar && !p->turned && tc__cuda_is_early(p->g, p->cuda, n);
+}
+
+// A load of a whole vector that is not issued early: at an index that was loaded, as a row that is
+// gathered, or beside a tile. It is issued ahead of what is computed for each element.
+static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
+    if (p->turned && tc__cuda_is_turned(p->g, n)) return 0;
+    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
+    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[1]);
+    return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
+           tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
+}
+
+// The first load of the element of the row that n loads, -1 where it is not held.
+static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
+    if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
+    return tc__cuda_held_load(p->g, p->cuda, n);
+}
+
+// A load that is issued now: not of what an earlier phase has loaded.
+static int tc__cuda_issues(const tc__printer *p, const tc__node *n) {
+    int64_t first = tc__cuda_held_by(p, n);
+    if (first >= 0 && p->cuda->hold == TC__CUDA_SHARED) return 0;
+    return tc__cuda_early(p, n) && (first < 0 || first == (int64_t)n->id);
+}
+
+// A vector that stays: the thread's registers for its row, `v3[u]`, or `v3` of this vector.
+static int tc__cuda_is_array(const tc__printer *p) {
+    return p->cuda->hold == TC__CUDA_REGISTERS || p->cuda->vectors > 1;
+}
+
+// `tc_pack<float, 4>`, or `float` where there is one element.
+static void tc__cuda_type(tc__printer *p, const char *element, int one) {
+    int width = one ? 1 : tc__cuda_width_of(p);
+    tc__put(p->out, width > 1 ? "tc_pack<%s, %d>" : "%s", element, width);
+}
+
+// What the load n was loaded into: `v3[u].at[l]`.
+static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
+    int64_t first = tc__cuda_held_by(p, n);
+    tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
+            tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
+                    (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
+                ? "[u]"
+                : "");
+    if (lanes && tc__cuda_width_of(p) > 1 && !tc__cuda_still(p, n))
+        tc__put(p->out, ".at[l]");
+}
+
+// What a vector is loaded by, before its address.
+static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_is_made(p->g, n) ? "*(" : "tc_load(";
+}
+
+// `(const tc_pack<float, 4> *)&in0[c]`
+static void tc__cuda_address(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
+    tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+    tc__put(p->out, " *)&");
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], "", tc__cuda_width_of(p));
+}
+
+static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out, "for (int %s = 0; %s < %d; %s++)", variable, variable, count, variable);
+    tc__block_open(p);
+}
+
+// A load of the whole vector: ` = tc_load((const tc_pack<float, 4> *)&in0[c])`.
+static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
+    tc__put(p->out, "%s", tc__cuda_load_word(p, n));
+    tc__cuda_address(p, n);
+    tc__put(p->out, ")");
+    if (!tc__cuda_guarded(n)) return;
+    tc__put(p->out, " : tc_splat<%s, %d>(", tc__cuda_memory(p, n), tc__cuda_width_of(p));
+    tc__cuda_fill(p, n);
+    tc__put(p->out, ")");
+}
+
+// The load n of vector u, where `guard` holds ("" = always).
+static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard, int let) {
+    int wide = tc__cuda_wide(p, n), one = tc__cuda_width_of(p) == 1 || tc__cuda_still(p, n);
+    tc__line(p);
+    if (let) {
+        if (wide || one) tc__put(p->out, "const ");
+        tc__cuda_type(p, tc__cuda_memory(p, n), one);
+        tc__put(p->out, " ");
+    }
+    if (let && !wide && !one) {
+        tc__cuda_loaded(p, n, 0);
+        tc__put(p->out, ";\n");
+    }
+    if (!wide && !one) {
+        if (let) tc__line(p);
+        tc__put(p->out, "#pragma unroll\n");
+        tc__line(p);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+        p->lane = 1;
+    }
+    if (*guard) tc__put(p->out, "if (%s) ", guard);
+    tc__cuda_loaded(p, n, !wide);
+    tc__put(p->out, " = ");
+    if (wide)
+        tc__cuda_issue_wide(p, n);
+    else
+        tc__cuda_read(p, n);
+    tc__put(p->out, ";\n");
+    p->lane = 0;
+}
+
+// ---- single nodes ----
+
+// An own row that is neither in registers nor in memory: its value is computed again.
+static int tc__cuda_again(const tc__printer *p, int64_t b) {
+    return p->cuda && tc__cuda_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
+           !p->cuda->kept && tc__cuda_is_again(p->g, b);
+}
+
+// An own row in the thread's registers.
+static int tc__cuda_in_registers(const tc__printer *p, int64_t b) {
+    return p->cuda && p->cuda->hold == TC__CUDA_REGISTERS && tc__cuda_is_own_row(p->g, b);
+}
+
+static void tc__cuda_register(tc__printer *p, int64_t b) {
+    tc__put_buffer(p, b);
+    tc__put(p->out, tc__cuda_width_of(p) > 1 ? "[u].at[l]" : "[u]");
+}
+
+static int tc__cuda_has_window(const tc__printer *p, const tc__node *n) {
+    return p->cuda && tc__cuda_is_windowed(p->g, p->cuda, n);
+}
+
+// `w3[u + 1][l + 2]`: what the thread has read for n.
+static void tc__cuda_put_window(tc__printer *p, const tc__node *n) {
+    int row, column;
+    const tc__cuda_window *w = tc__cuda_window_of(p->g, p->cuda, n, &row, &column);
+    tc__put(p->out, "w%u[%s%d][%s%d]", w->load, p->cuda->vectors > 1 ? "u + " : "", row,
+            p->cuda->width > 1 ? "l + " : "", column);
+}
+
+static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
+    int64_t b = n->attr[0];
+    (void)copy;
+    tc__put_let(p, n, 0);
+    if (tc__cuda_again(p, b)) {
+        tc__put_value(p, tc__cuda_fills(p->g, b)->in[0], 0);
+        tc__put(p->out, ";\n");
+        return;
+    }
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
+    if (tc__cuda_has_window(p, n))
+        tc__cuda_put_window(p, n);
+    else if (tc__cuda_in_registers(p, b))
+        tc__cuda_register(p, b);
+    else if (p->turned && tc__cuda_is_turned(p->g, n))
+        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
+                n->id);
+    else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
+        tc__cuda_loaded(p, n, 1);
+    else
+        tc__cuda_read(p, n);
+    tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 0));
+}
+
+// One of the threads that share a row stores what is the row's, and one of its parts before they
+// have met. What several blocks make, the one that owns it stores.
+static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
+    const tc__cuda_plan *q = p->cuda;
+    if (p->owner && p->g->buffer.at[n->attr[0]].place == TC__BUF_NODE)
+        tc__put(p->out, "if (%s) ", p->owner);
+    if (!q || n->level != TC__AT_ROW) return;
+    int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
+    int ragged = q->form == TC__CUDA_COLUMNS &&
+                 tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
+    const char *who =
+        q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
+        : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE || q->form == TC__CUDA_WINDOW
+            ? "c == 0"
+        : below ? "y == 0"
+                : "";
+    const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
+    const char *in = ragged ? "in" : "";
+    if (!*who && !*part && !*in) return;
+    tc__put(p->out, "if (%s%s%s%s%s) ", who, *who && *part ? " && " : "", part,
+            (*who || *part) && *in ? " && " : "", in);
+}
+
+// Whether the vector is stored at once: to memory.
+static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_wide(p, n) && (!tc__cuda_is_row(p->g, n->attr[0]) || p->cuda->kept);
+}
+
+static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
+    int64_t b = n->attr[0];
+    (void)copy;
+    if (tc__cuda_again(p, b)) return;
+    tc__line(p);
+    if (tc__cuda_stores_wide(p, n)) {
+        int half = tc__is_half(tc__cuda_dtype(p, n)); // all of them are rounded at the end
+        tc__put(p->out, "o%u.at[l] = %s", n->id, half ? "" : tc__cuda_wrap(p, n, 1));
+        tc__put_value(p, n->in[0], 0);
+        tc__put(p->out, "%s;\n", half ? "" : tc__cuda_wrapped(p, n, 1));
+        return;
+    }
+    tc__cuda_elect(p, n);
+    if (tc__cuda_in_registers(p, b))
+        tc__cuda_register(p, b);
+    else
+        tc__cuda_element(p, n);
+    tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
+}
+
+// The store of a whole vector, behind the loop over its elements.
+static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
+    int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
+    tc__line(p);
+    tc__cuda_elect(p, n);
+    tc__put(p->out, made ? "*(" : "tc_store(");
+    tc__cuda_address(p, n);
+    tc__put(p->out, made ? ") = " : ", ");
+    if (tc__is_half(dtype))
+        tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
+    else
+        tc__put(p->out, "o%u", n->id);
+    tc__put(p->out, made ? ";\n" : ");\n");
+}
+
+static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
+    tc__put_let(p, n, copy);
+    tc__put_ix(p, n->attr[0]);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_check(a.state, ");
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, n->attr[0]);
+    tc__put(p->out, ", %lld);\n", (long long)n->attr[1]);
+}
+
+static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
+    tc__put_let(p, n, copy);
+    if (!n->n_attr) tc__put(p->out, "1");
+    tc__cuda_pred(p, n, 0);
+    tc__put(p->out, ";\n");
+}
+
+// Whether lane 0 of the vector that is printed has an element whose index is a multiple of four.
+static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
+    const tc__node *at = tc__body(p, n->in[0]);
+    int width = tc__cuda_width_of(p);
+    return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
+           tc__cuda_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
+           tc__cuda_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
+}
+
+// `draw` and `seed` are read once, at the head of the kernel.
+static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
+    int fours = tc__cuda_draws_in_fours(p, n);
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(", n->attr[0] ? "normal" : "uniform",
+            tc__suffix(n->dtype), tc__draw_words(n));
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, fours ? " - l, l" : " & -4, (int)");
+    if (!fours) tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, "%s, draw + %lld, seed));\n", fours ? "" : " & 3",
+            (long long)n->attr[1]);
+}
+
+// A cast to a half that is only stored as one: the store rounds.
+static int tc__cuda_is_rounded_later(const tc__printer *p, const tc__node *n) {
+    if (!tc__is_half(n->dtype) || n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT ||
+        tc__class_of(tc__body(p, n->in[0])->dtype) != TC__CLASS_f32)
+        return 0;
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *user = tc__body(p, id);
+        if (user->op == TC_OP_FOR || user->op == TC_OP_END) continue;
+        int stores = user->op == TC_OP_STORE && tc__cuda_dtype(p, user) == n->dtype;
+        for (uint32_t k = 0; k < user->n_in; k++)
+            if (user->in[k] == n->id && !stores) return 0;
+    }
+    return 1;
+}
+
+static void tc__cuda_cast_node(tc__printer *p, const tc__node *n, int copy) {
+    if (!tc__cuda_is_rounded_later(p, n)) {
+        tc__print_cast(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ";\n");
+}
+
+// ---- the nodes of a loop ----
+
+// What a thread does at the columns of a phase: nodes [0, end) that are marked in set[], of which
+// those before `begin` belong to earlier phases and are computed again.
+typedef struct tc__cuda_loop_body {
+    uint8_t *set;
+    uint32_t begin, end;
+} tc__cuda_loop_body;
+
+// The nodes [begin, end) and what own rows are computed from again. 0 = no memory, reported.
+static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t begin,
+                              uint32_t end) {
+    b->begin = begin, b->end = end;
+    b->set = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!b->set) {
+        p->out->failed = 1;
+        return 0;
+    }
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
+            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]),
+                          b->set);
+    }
+    for (uint32_t id = 0; id < begin; id++)
+        if (tc__body(p, id)->level != TC__AT_COL) b->set[id] = 0;
+    for (uint32_t id = begin; id < end; id++) b->set[id] = 1;
+    return 1;
+}
+
+static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
+    tc__free(p->out->ctx, b->set, p->g->body.node.count);
+}
+
+// Statements of loops are no nodes of a body; values that no row is named in stand before it.
+static void tc__cuda_hoist(tc__printer *p, tc__cuda_loop_body *b) {
+    int hoist = !tc__cuda_names_rows(p->g);
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
+        int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
+        if (statement || early) b->set[id] = 0;
+        if (early && !statement) tc__print_node(p, n);
+    }
+}
+
+// Whether load n is issued in this loop.
+static int tc__cuda_issues_in(const tc__printer *p, const tc__cuda_loop_body *b,
+                              const tc__node *n) {
+    return b->set[n->id] && tc__cuda_issues(p, n) &&
+           (n->id >= b->begin || tc__cuda_held_by(p, n) < 0);
+}
+
+static int tc__cuda_count_issues(const tc__printer *p, const tc__cuda_loop_body *b) {
+    int count = 0;
+    for (uint32_t id = 0; id < b->end; id++)
+        count += tc__cuda_issues_in(p, b, tc__body(p, id));
+    return count;
+}
+
+static void tc__cuda_issue_all(tc__printer *p, const tc__cuda_loop_body *b,
+                               const char *guard, int let) {
+    for (uint32_t id = 0; id < b->end; id++)
+        if (tc__cuda_issues_in(p, b, tc__body(p, id)))
+            tc__cuda_issue(p, tc__body(p, id), guard, let);
+}
+
+// Registers for `count` vectors of each load that is issued.
+static void tc__cuda_declare(tc__printer *p, const tc__cuda_loop_body *b, int count) {
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_issues_in(p, b, n)) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__cuda_memory(p, n), tc__cuda_still(p, n));
+        tc__put(p->out, " v%u[%d];\n", id, count);
+    }
+}
+
+// Nodes that are the same in the whole vector, in their order.
+static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t id = 0; id < b->end; id++)
+        if (b->set[id] && tc__body(p, id)->op != TC_OP_STORE &&
+            tc__cuda_still(p, tc__body(p, id)))
+            tc__print_node(p, tc__body(p, id));
+}
+
+static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t id = 0; id < b->end; id++)
+        if (b->set[id] && tc__cuda_late(p, tc__body(p, id)))
+            tc__cuda_issue(p, tc__body(p, id), "", 1);
+}
+
+static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
+    return n->op == TC_OP_STORE && tc__cuda_stores_wide(p, n);
+}
+
+static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t id = b->begin; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_result(p, n)) continue;
+        tc__line(p);
+        tc__cuda_type(
+            p, tc__is_half(tc__cuda_dtype(p, n)) ? "float" : tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " o%u;\n", id);
+    }
+}
+
+// Where column vector k stands in shared memory.
+static const char *tc__cuda_keep_place(const tc__printer *p) {
+    return p->cuda->cluster ? "k - first" : "k";
+}
+
+// `const tc_pack<tc_u16, 8> v3 = keep3[k];` for what the loop reads of the row in shared memory.
+static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__CUDA_SHARED; first++) {
+        int used = 0;
+        for (uint32_t id = first; id < b->end; id++)
+            used |= b->set[id] && tc__cuda_held_by(p, tc__body(p, id)) == (int64_t)first;
+        if (!used) continue;
+        tc__line(p);
+        tc__put(p->out, "const ");
+        tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
+        tc__put(p->out, " v%u = keep%u[%s];\n", first, first, tc__cuda_keep_place(p));
+    }
+}
+
+// The nodes of a vector, when its loads are issued.
+static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
+    int lanes = tc__cuda_width_of(p) > 1;
+    tc__cuda_take_shared(p, b);
+    if (lanes) tc__cuda_print_still(p, b);
+    if (lanes) tc__cuda_issue_late(p, b);
+    if (lanes) tc__cuda_results(p, b);
+    if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
+    p->lane = lanes;
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int still = lanes && n->op != TC_OP_STORE && tc__cuda_still(p, n);
+        if (b->set[id] && !still) tc__print_node(p, n);
+    }
+    p->lane = 0;
+    if (!lanes) return;
+    tc__block_close(p);
+    for (uint32_t id = b->begin; id < b->end; id++)
+        if (tc__cuda_is_result(p, tc__body(p, id))) tc__cuda_store_wide(p, tc__body(p, id));
+}
+
+// An expression as text, for the lines that a form puts together.
+static const char *tc__cuda_text_of(tc__printer *p, tc__text *t, tc__ix e, int bare) {
+    tc__text *out = p->out;
+    tc__text_init(t, out->ctx);
+    p->out = t;
+    if (bare)
+        tc__put_ix(p, e);
+    else
+        tc__put_atom(p, e, 0);
+    p->out = out;
+    out->failed |= t->failed;
+    return t->at ? t->at : "";
+}
+
+// ---- loops over vectors ----
+
+// A line that defines a place, and its name: left out where nothing names it.
+typedef struct tc__cuda_place {
+    int count;
+    char word[4][8], line[4][160];
+    char inside[100], beyond[100]; // whether the place is in the extent or not; "" = it is
+} tc__cuda_place;
+
+static void tc__cuda_place_add(tc__cuda_place *at, const char *word, const char *line) {
+    snprintf(at->word[at->count], sizeof at->word[0], "%s", word);
+    snprintf(at->line[at->count], sizeof at->line[0], "%s", line);
+    at->count++;
+}
+
+static void tc__cuda_put_place(tc__printer *p, const tc__cuda_place *at,
+                               const tc__text *body) {
+    int needed[4] = {0, 0, 0, 0};
+    for (int i = at->count; i-- > 0;) {
+        tc__text line;
+        needed[i] = tc__c_mentions(body, at->word[i]);
+        for (int k = i + 1; k < at->count; k++) {
+            tc__text_init(&line, p->out->ctx);
+            tc__put(&line, "%s", at->line[k]);
+            needed[i] |= needed[k] && tc__c_mentions(&line, at->word[i]);
+            tc__text_free(&line);
+        }
+    }
+    for (int i = 0; i < at->count; i++) {
+        if (!needed[i]) continue;
+        tc__line(p);
+        tc__put(p->out, "%s\n", at->line[i]);
+    }
+}
+
+typedef void (*tc__cuda_body_fn)(tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__cuda_place *at);
+
+// The lines of a place, then what `print` prints there.
+static void tc__cuda_at(tc__printer *p, const tc__cuda_loop_body *b,
+                        const tc__cuda_place *at, tc__cuda_body_fn print) {
+    tc__text body, *out = p->out;
+    tc__text_init(&body, out->ctx);
+    p->out = &body;
+    print(p, b, at);
+    p->out = out;
+    tc__cuda_put_place(p, at, &body);
+    tc__put_raw(out, body.at, body.size);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+}
+
+static void tc__cuda_issue_at(tc__printer *p, const tc__cuda_loop_body *b,
+                              const tc__cuda_place *at) {
+    tc__cuda_issue_all(p, b, at->inside, 0);
+}
+
+static void tc__cuda_compute_at(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at) {
+    if (*at->beyond) {
+        tc__line(p);
+        tc__put(p->out, "if (%s) break;\n", at->beyond);
+    }
+    tc__cuda_compute(p, b);
+}
+
+static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
+                            const tc__cuda_place *at) {
+    (void)at;
+    tc__cuda_issue_all(p, b, "", 1);
+    tc__cuda_compute(p, b);
+}
+
+static void tc__cuda_put_issues(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at, int count) {
+    tc__cuda_unroll(p, "u", count);
+    tc__cuda_at(p, b, at, tc__cuda_issue_at);
+    tc__block_close(p);
+}
+
+// `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
+static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__cuda_place *at, int count) {
+    if (!p->issued && tc__cuda_count_issues(p, b)) tc__cuda_put_issues(p, b, at, count);
+    tc__cuda_unroll(p, "u", count);
+    tc__cuda_at(p, b, at, tc__cuda_compute_at);
+    tc__block_close(p);
+}
+// ---- gen/cuda_print/rows.c ----------------------------------------------
+// CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
+// run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
+// `sum1[l]`; they are folded, then the lanes of a warp exchange them so that all have the result,
+// then the warps of a block through shared memory. Reductions of one phase share the barrier.
+
+static const char *tc__cuda_no_place(const tc__printer *p) {
+    return p->narrow ? "0x7fffffff" : "0x7fffffffffffffffll";
+}
+
+static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
+    tc__cuda_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
+}
+
+// `float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};`
+static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+    const tc__acc *a = &p->acc[n->attr[0]];
+    int width = tc__cuda_width_of(p);
+    (void)copy;
+    tc__line(p);
+    tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
+    tc__put_acc(p, n->attr[0]);
+    tc__put(p->out, "[%d] = {", width);
+    for (int l = 0; l < width; l++) {
+        if (l) tc__put(p->out, ", ");
+        tc__cuda_identity(p, a);
+    }
+    tc__put(p->out, "};\n");
+    if (!tc__is_arg(a)) return;
+    tc__line(p);
+    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p), (long long)n->attr[0],
+            width);
+    for (int l = 0; l < width; l++)
+        tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
+    tc__put(p->out, "};\n");
+}
+
+static const char *tc__cuda_arg_name(const tc__acc *a) {
+    return a->monoid == TC_OP_ARGMAX ? "max" : "min";
+}
+
+// What the functions of the accumulator are called: `add_f32`, `max_f32` for the place of the largest.
+static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a) {
+    tc__put(p->out, "tc_%s_%s_%s", lead,
+            tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name,
+            tc__suffix(a->dtype));
+}
+
+static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+    long long i = n->attr[1];
+    const tc__acc *a = &p->acc[i];
+    const char *at = p->lane ? "l" : "0";
+    (void)copy;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "keep", a);
+        tc__put(p->out, "(best%lld[%s], at%lld[%s], ", i, at, i, at);
+        tc__put_value(p, n->in[0], 0);
+        tc__put(p->out, p->lane && p->axis == TC__COL ? ", %s(c + l));\n" : ", %s(c));\n",
+                tc__cuda_index_type(p));
+        return;
+    }
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s] = ", at);
+    tc__cuda_acc_name(p, "acc", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s], ", at);
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, ");\n");
+}
+
+// ---- a run of reductions ----
+
+// COMBINE nodes [first, last) stand side by side, for the accumulators of one phase. The phase that
+// a launch of a cut kernel has nothing to do with is left out.
+typedef struct tc__cuda_run {
+    uint32_t first, last;
+    const uint8_t *need; // by node, NULL = all
+    int part;            // the results are those of a part: places stay as they are
+} tc__cuda_run;
+
+static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
+    return !run->need || run->need[id];
+}
+
+// Warps that share a row.
+static int tc__cuda_warps(const tc__printer *p) { return p->cuda->sharing / 32; }
+
+// The thread's value over the lanes that share its row, into `all1`; of a place, into element 0.
+static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
+    const tc__acc *a = &p->acc[i];
+    int lanes = p->cuda->sharing < 32 ? p->cuda->sharing : 32;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "fold", a);
+        tc__put(p->out, "(best%lld, at%lld);\n", (long long)i, (long long)i);
+        tc__line(p);
+        tc__cuda_acc_name(p, "lanes", a);
+        tc__put(p->out, "<%d>(best%lld[0], at%lld[0]);\n", lanes, (long long)i,
+                (long long)i);
+        return;
+    }
+    tc__put(p->out, "%s = ", lead);
+    tc__cuda_acc_name(p, "lanes", a);
+    tc__put(p->out, "<%d>(", lanes);
+    tc__cuda_acc_name(p, "fold", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "));\n");
+}
+
+// `const float t15`
+static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
+    snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
+}
+
+static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
+    long long i = n->attr[0];
+    tc__put_let(p, n, 0);
+    tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
+}
+
+// The slots of an accumulator for the warps that share a row.
+static void tc__cuda_slots(tc__printer *p, int64_t i) {
+    const tc__acc *a = &p->acc[i];
+    int slots = tc__cuda_warps(p) * (p->cuda->cluster ? p->cuda->cluster : 1);
+    tc__line(p);
+    tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+            (long long)i, slots);
+    if (!tc__is_arg(a)) return;
+    tc__line(p);
+    tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), (long long)i,
+            slots);
+}
+
+// What a warp of a cluster has, for all its blocks: each lane writes it into the memory of one.
+static void tc__cuda_give_part(tc__printer *p, int64_t i) {
+    long long id = (long long)i;
+    int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[i]);
+    tc__line(p);
+    tc__put(p->out, "if (x %% 32 < %d) ", p->cuda->cluster);
+    tc__put(p->out, "tc_cluster_store(&part%lld[part * %d + x / 32], x %% 32, ", id, warps);
+    if (arg)
+        tc__put(p->out,
+                "best%lld[0]), tc_cluster_store(&place%lld[part * %d + x / 32], x %% 32, "
+                "at%lld[0]);\n",
+                id, id, warps, id);
+    else
+        tc__put(p->out, "all%lld);\n", id);
+}
+
+// What the warps of all blocks have; the blocks have begun, when they arrived for the first time.
+static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
+    int met = 0;
+    for (uint32_t id = 0; id < run->first; id++)
+        met |= tc__body(p, id)->op == TC_OP_COMBINE;
+    if (!met) tc__line(p);
+    if (!met) tc__put(p->out, "tc_cluster_wait();\n");
+    for (uint32_t id = run->first; id < run->last; id++)
+        tc__cuda_give_part(p, tc__body(p, id)->attr[0]);
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_arrive();\n");
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_wait();\n");
+}
+
+// What each warp has, in shared memory.
+static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        long long i = n->attr[0];
+        char let[64];
+        if (!tc__cuda_in_run(run, id)) continue;
+        snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
+        tc__cuda_slots(p, n->attr[0]);
+        tc__cuda_fold(p, n->attr[0], let);
+    }
+    if (p->cuda->cluster) {
+        tc__cuda_meet_cluster(p, run);
+        return;
+    }
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
+        else
+            tc__put(p->out, "all%lld;\n", i);
+    }
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n");
+}
+
+// The result of what the warps of a cluster have: a lane sums those of a warp of each block.
+static void tc__cuda_put_cluster(tc__printer *p, const tc__acc *a, int64_t i,
+                                 const char *let) {
+    long long id = (long long)i;
+    int blocks = p->cuda->cluster, warps = tc__cuda_warps(p);
+    tc__line(p);
+    if (!tc__is_arg(a)) {
+        tc__put(p->out, "%s = ", let);
+        tc__cuda_acc_name(p, "lanes", a);
+        tc__put(p->out, "<32>(");
+        tc__cuda_acc_name(p, "below", a);
+        tc__put(p->out, "<%d, %d>(&part%lld[x %% %d]));\n", blocks, warps, id, warps);
+        return;
+    }
+    tc__cuda_acc_name(p, "below", a);
+    tc__put(p->out, "<%d, %d>(best%lld[0], at%lld[0], &part%lld[x %% %d], ", blocks, warps,
+            id, id, id, warps);
+    tc__put(p->out, "&place%lld[x %% %d]);\n", id, warps);
+    tc__line(p);
+    tc__cuda_acc_name(p, "lanes", a);
+    tc__put(p->out, "<32>(best%lld[0], at%lld[0]);\n", id, id);
+}
+
+// The same of the warps of a block.
+static void tc__cuda_put_block(tc__printer *p, const tc__acc *a, int64_t i,
+                               const char *let) {
+    long long id = (long long)i;
+    int warps = tc__cuda_warps(p);
+    tc__line(p);
+    if (!tc__is_arg(a)) tc__put(p->out, "%s = ", let);
+    tc__cuda_acc_name(p, "parts", a);
+    if (tc__is_arg(a))
+        tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n", warps, id,
+                id, id, id);
+    else
+        tc__put(p->out, "<%d>(part%lld);\n", warps, id);
+}
+
+// The results of a run, in all threads that share the row.
+static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
+    char let[64];
+    int block = tc__cuda_warps(p) > 1;
+    if (block) tc__cuda_share_parts(p, run);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__cuda_let(p, n, let);
+        if (p->cuda->cluster)
+            tc__cuda_put_cluster(p, a, n->attr[0], let);
+        else if (block)
+            tc__cuda_put_block(p, a, n->attr[0], let);
+        else
+            tc__cuda_fold(p, n->attr[0], let);
+        if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
+    }
+}
+
+// The run that begins at COMBINE n.
+static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
+    tc__cuda_run run;
+    run.first = run.last = n->id, run.need = NULL, run.part = 0;
+    while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
+        run.last++;
+    return run;
+}
+
+static int tc__cuda_leads_run(const tc__printer *p, const tc__node *n) {
+    return !n->id || tc__body(p, n->id - 1)->op != TC_OP_COMBINE;
+}
+
+// ---- the columns of a row ----
+
+static void tc__cuda_keep_name(const tc__node *n, char out[24]) {
+    snprintf(out, 24, "keep%u", n->id);
+}
+
+// Load n puts the row into shared memory.
+static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__node *n) {
+    return p->cuda->hold == TC__CUDA_SHARED && b->set[n->id] && n->id >= b->begin &&
+           tc__cuda_held_by(p, n) == (int64_t)n->id;
+}
+
+// Its copy by the engine for that, or by loads where the vector is too small or not one.
+static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
+    char keep[24];
+    uint32_t bytes = (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n);
+    int async = tc__cuda_wide(p, n) && bytes >= 4;
+    int lanes = tc__cuda_width_of(p) > 1 && !async;
+    tc__cuda_keep_name(n, keep);
+    tc__line(p);
+    if (async) {
+        tc__put(p->out, "tc_copy_async(&%s[%s], ", keep, tc__cuda_keep_place(p));
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+        return;
+    }
+    if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+    p->lane = lanes;
+    tc__put(p->out, "%s[%s]%s = ", keep, tc__cuda_keep_place(p), lanes ? ".at[l]" : "");
+    tc__cuda_read(p, n);
+    tc__put(p->out, ";\n");
+    p->lane = 0;
+}
+
+static void tc__cuda_fill_at(tc__printer *p, const tc__cuda_loop_body *b,
+                             const tc__cuda_place *at) {
+    (void)at;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        if (tc__cuda_fills_shared(p, b, tc__body(p, id)))
+            tc__cuda_fill_shared(p, tc__body(p, id));
+}
+
+static int tc__cuda_any_fills(const tc__printer *p, const tc__cuda_loop_body *b) {
+    int any = 0;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        any |= tc__cuda_fills_shared(p, b, tc__body(p, id));
+    return any;
+}
+
+// Where vectors begin and end for a thread: in a part of the row, or in all of it.
+typedef struct tc__cuda_span {
+    char first[24], last[64];
+} tc__cuda_span;
+
+static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
+    tc__cuda_span s;
+    tc__text t;
+    tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
+    int cut = p->cuda->parts > 1;
+    snprintf(s.first, sizeof s.first, cut ? "first + x" : "x");
+    snprintf(s.last, sizeof s.last, "%s", cut ? "last" : tc__cuda_text_of(p, &t, whole, 0));
+    if (!cut) tc__text_free(&t);
+    return s;
+}
+
+// `const int c = k * 4;`
+static void tc__cuda_place_column(tc__printer *p, tc__cuda_place *at) {
+    char line[160];
+    snprintf(line, sizeof line, "const %s c = k * %d;", tc__cuda_index_type(p),
+             p->cuda->width);
+    if (p->cuda->width == 1)
+        snprintf(line, sizeof line, "const %s c = k;", tc__cuda_index_type(p));
+    tc__cuda_place_add(at, "c", line);
+}
+
+// A loop over vectors, one at a time; the body names k and c.
+static void tc__cuda_simple_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e,
+                                 tc__cuda_body_fn print) {
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    memset(&at, 0, sizeof at);
+    tc__cuda_place_column(p, &at);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = %s; k < %s; k += %d)", tc__cuda_index_type(p), s.first,
+            s.last, p->cuda->sharing);
+    tc__block_open(p);
+    tc__cuda_at(p, b, &at, print);
+    tc__block_close(p);
+}
+
+// A loop over U vectors at a time.
+static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    snprintf(line, sizeof line, "const %s k = k0 + u * %d;", tc__cuda_index_type(p),
+             q->sharing);
+    tc__cuda_place_add(&at, "k", line);
+    tc__cuda_place_column(p, &at);
+    snprintf(at.inside, sizeof at.inside, "k < %s", s.last);
+    snprintf(at.beyond, sizeof at.beyond, "k >= %s", s.last);
+    tc__line(p);
+    tc__put(p->out, "for (%s k0 = %s; k0 < %s; k0 += %d)", tc__cuda_index_type(p), s.first,
+            s.last, q->sharing * q->vectors);
+    tc__block_open(p);
+    tc__cuda_declare(p, b, q->vectors);
+    tc__cuda_put_vectors(p, b, &at, q->vectors);
+    tc__block_close(p);
+}
+
+// What is left of a row whose columns are not a multiple of V, by the last part of it.
+static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix width = tc__ix_const(q->width);
+    tc__line(p);
+    if (q->parts > 1) tc__put(p->out, "if (part == %d) ", q->parts - 1);
+    tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
+    tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
+    tc__put(p->out, " + x; c < ");
+    tc__put_ix(p, e);
+    tc__put(p->out, "; c += %d)", q->sharing);
+    tc__block_open(p);
+    p->scalar = 1;
+    tc__cuda_compute(p, b);
+    p->scalar = 0;
+    tc__block_close(p);
+}
+
+// Where vector u of a row in registers is.
+static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    const char *x = q->sharing == 1 ? "" : "x + ";
+    if (q->width > 1)
+        snprintf(line, sizeof line, "const %s c = (%su * %d) * %d;", tc__cuda_index_type(p),
+                 x, q->sharing, q->width);
+    else
+        snprintf(line, sizeof line, "const %s c = %su * %d;", tc__cuda_index_type(p), x,
+                 q->sharing);
+    tc__cuda_place_add(&at, "c", line);
+    int64_t columns = tc__ix_value(e), across = (int64_t)q->sharing * q->width;
+    int64_t whole = columns / across; // of these every thread has one
+    if (columns == q->vectors * across) return at;
+    char in[32] = "", out[32] = "";
+    if (whole > 0) snprintf(in, sizeof in, "u < %lld || ", (long long)whole);
+    if (whole > 0) snprintf(out, sizeof out, "u >= %lld && ", (long long)whole);
+    snprintf(at.inside, sizeof at.inside, "%sc < %lld", in, (long long)columns);
+    snprintf(at.beyond, sizeof at.beyond, "%sc >= %lld", out, (long long)columns);
+    return at;
+}
+
+// Columns in registers: vectors of known number, so that what is held has constant places.
+static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
+                                      tc__ix e) {
+    tc__cuda_place at = tc__cuda_register_place(p, e);
+    if (!p->issued) tc__cuda_declare(p, b, p->cuda->vectors);
+    tc__cuda_put_vectors(p, b, &at, p->cuda->vectors);
+}
+
+static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
+    tc__cuda_loop_body b;
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    if (tc__cuda_any_fills(p, &b)) {
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_fill_at);
+        tc__line(p);
+        tc__put(p->out, "tc_copy_wait_all();\n");
+    }
+    if (p->cuda->hold == TC__CUDA_REGISTERS)
+        tc__cuda_register_columns(p, &b, e);
+    else if (p->cuda->vectors > 1 && tc__cuda_count_issues(p, &b))
+        tc__cuda_deep_loop(p, &b, e);
+    else
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_one_at);
+    if (p->cuda->tail) tc__cuda_row_tail(p, &b, e);
+    tc__cuda_body_close(p, &b);
+}
+
+// ---- a kernel whose rows are cut into parts ----
+
+enum { TC__CUDA_FINISHING = -1 }; // instead of a launch: the last block has arrived
+
+// Bytes of the workspace before the partial results of accumulator i.
+static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
+    int64_t before = 0, values = 0;
+    for (size_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = p->g->body.node.at[id];
+        before += n->op == TC_OP_NEW && n->attr[0] < i;
+        values += n->op == TC_OP_NEW;
+    }
+    return p->cuda->zeroed + before * p->cuda->partial / values;
+}
+
+// `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
+static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        const char *type = p->d->reg[tc__class_of(a->dtype)];
+        int64_t at = tc__cuda_work_at(p, i), values = 0;
+        if (!tc__cuda_in_run(run, id)) continue;
+        for (size_t k = 0; k < p->g->body.node.count; k++)
+            values += p->g->body.node.at[k]->op == TC_OP_NEW;
+        tc__line(p);
+        tc__put(p->out, "%s *const work%lld = (%s *)(work + %lld);\n", type, i, type,
+                (long long)at);
+        if (!tc__is_arg(a)) continue;
+        tc__line(p);
+        tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
+                (long long)(at + p->cuda->partial / values / 2));
+    }
+}
+
+// What all parts have of the row, each thread some, in element 0.
+static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__line(p);
+    tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
+    tc__block_open(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        if (tc__is_arg(a)) {
+            tc__cuda_acc_name(p, "keep", a);
+            tc__put(p->out,
+                    "(best%lld[0], at%lld[0], tc_peek(&work%lld[%d * r + i]), "
+                    "(%s)tc_peek(&places%lld[%d * r + i]));\n",
+                    i, i, i, parts, tc__cuda_index_type(p), i, parts);
+            continue;
+        }
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0] = ");
+        tc__cuda_acc_name(p, "acc", a);
+        tc__put(p->out, "(");
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0], tc_peek(&work%lld[%d * r + i]));\n", i, parts);
+    }
+    tc__block_close(p);
+}
+
+// The part's own results, written for the others.
+static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__cuda_run own = *run;
+    own.part = 1;
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__cuda_put_run(p, &own);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        long long i = n->attr[0];
+        tc__line(p);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out,
+                    "if (x == 0) work%lld[%d * r + part] = best%lld[0], places%lld[%d * r "
+                    "+ part] = at%lld[0];\n",
+                    i, parts, i, i, parts, i);
+        else
+            tc__put(p->out, "if (x == 0) work%lld[%d * r + part] = t%u;\n", i, parts, id);
+    }
+    tc__block_close(p);
+}
+
+// The accumulators of a run as NEW made them.
+static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+        tc__put_acc(p, i);
+        tc__put(p->out, "[l] = ");
+        tc__cuda_identity(p, a);
+        if (tc__is_arg(a)) tc__put(p->out, ", at%lld[l] = %s", i, tc__cuda_no_place(p));
+        tc__put(p->out, ";\n");
+    }
+}
+
+// The loop over columns that node id stands before or in: 0, 1, ...
+static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
+    int loop = 0;
+    for (uint32_t i = 0; i < id; i++) {
+        const tc__node *n = tc__body(p, i);
+        loop += n->op == TC_OP_END && n->attr[0] == TC__COL;
+    }
+    return loop;
+}
+
+// The last launch of a kernel that ends in sums goes on behind its loop.
+static int tc__cuda_goes_on(const tc__printer *p) {
+    return p->launch == p->cuda->launches - 1 && tc__cuda_ends_in_sums(p->g);
+}
+
+// Nodes that the launch is for: its loop, and the stores of rows before it.
+static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
+    if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
+    if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
+    return loop == p->launch || (loop > p->launch && tc__cuda_goes_on(p));
+}
+
+// Marks in need[] what the launch needs of other loops' results and of rows.
+static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count, id, first[64];
+    for (id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
+        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
+            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]), need);
+    }
+    for (id = count; id-- > 0;) {
+        const tc__node *n = tc__body(p, id);
+        if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
+        for (uint32_t k = 0; k < n->n_attr; k++) {
+            tc__ix vals[64];
+            if (!tc__attr_is_ix(n, k)) continue;
+            uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
+            for (uint32_t v = 0; v < found; v++) {
+                first[v] = (uint32_t)tc__ix_node(p->g->body.ix, vals[v])->a;
+                need[first[v]] = 1;
+            }
+        }
+    }
+}
+
+// COMBINE nodes of the run at n: from the workspace where the loop belongs to an earlier launch, from
+// the columns where it is this one's. 0 = the launch ends here.
+static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *need) {
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    int loop = tc__cuda_loop_of(p, n->id) - 1, any = 0;
+    if (loop < p->launch) {
+        run.need = need;
+        for (uint32_t id = run.first; id < run.last; id++) any |= need[id];
+        if (!any) return 1;
+        for (uint32_t id = run.first; id < run.last; id++)
+            if (need[id]) tc__cuda_new(p, tc__body(p, id), 0);
+        tc__cuda_work_names(p, &run);
+        tc__cuda_gather_parts(p, &run);
+        tc__cuda_put_run(p, &run);
+        return 1;
+    }
+    tc__cuda_work_names(p, &run);
+    tc__cuda_put_part(p, &run);
+    if (!tc__cuda_goes_on(p)) return 0;
+    tc__line(p);
+    tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
+            p->cuda->parts);
+    p->launch = TC__CUDA_FINISHING;
+    tc__cuda_renew(p, &run);
+    tc__cuda_gather_parts(p, &run);
+    tc__cuda_put_run(p, &run);
+    return 1;
+}
+
+static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count;
+    int launch = p->launch;
+    for (uint32_t id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        int columns = n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
+        if (columns && loop == launch)
+            tc__cuda_row_columns(p, n->attr[5], id + 1, tc__loop_end(p->g, id));
+        if (columns) id = tc__loop_end(p->g, id);
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
+            !tc__cuda_cut_run(p, n, need))
+            return;
+        if (n->op == TC_OP_COMBINE || (n->op == TC_OP_NEW && loop != launch)) continue;
+        int earlier = n->op == TC_OP_STORE && loop < launch;
+        if (n->op == TC_OP_NEW || (need[id] && !earlier)) tc__print_node(p, n);
+    }
+}
+
+// `float *const row0 = (float *)(work + 4096) + 50176 * r;`
+static void tc__cuda_kept_names(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
+        const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
+        if (!tc__cuda_is_row(p->g, (int64_t)i)) continue;
+        tc__line(p);
+        tc__put(p->out, "%s *const ", type);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
+                (long long)tc__cuda_kept_at(p->g, q, (int64_t)i),
+                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->cols));
+    }
+}
+
+// The part of a row that is this block's, in vectors.
+static void tc__cuda_part_head(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    const char *type = tc__cuda_index_type(p);
+    tc__line(p);
+    tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s r = blockIdx.x / %d;\n", type, q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s first = part * ", type);
+    tc__put_atom(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)), 0);
+    tc__put(p->out, ", last = tc_min(first + ");
+    tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
+    tc__put(p->out, ", ");
+    tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
+    tc__put(p->out, ");\n");
+}
+
+static void tc__cuda_cut_row(tc__printer *p) {
+    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!need) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__cuda_need_launch(p, need);
+    tc__cuda_part_head(p);
+    tc__cuda_kept_names(p);
+    tc__cuda_cut_nodes(p, need);
+    tc__free(p->out->ctx, need, p->g->body.node.count);
+}
+
+// ---- the form ----
+
+// Memory for what is held of a row.
+static void tc__cuda_keeps(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ix at = tc__cuda_scratch(p->g, q);
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        if (!tc__cuda_in_registers(p, (int64_t)i)) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__dtypes[p->g->buffer.at[i].dtype].memory, 0);
+        tc__put(p->out, " ");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "[%d];\n", q->vectors);
+    }
+    for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__CUDA_SHARED; i++) {
+        const tc__node *n = tc__body(p, i);
+        if (tc__cuda_held_by(p, n) != (int64_t)i) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *const keep%u = (", i);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *)(shared + ");
+        tc__put_ix(p, at);
+        tc__put(p->out, ");\n");
+        tc__ix columns = q->cluster ? q->chunk : p->g->cols;
+        at = tc__ix_add(
+            p->g->body.ix, at,
+            tc__ix_const(tc__cuda_bytes(p->g, n) * tc__padded(tc__ix_value(columns), 64)));
+    }
+}
+
+// The row of a thread, and a loop over rows if there are more than blocks.
+static void tc__cuda_row_head(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    int rows = q->threads / q->sharing, looped = TC__CUDA_ROW_WAVES > 0;
+    const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
+    char row[80];
+    snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
+             q->sharing);
+    if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
+    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    if (q->sharing > 1) tc__line(p);
+    if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
+    if (rows > 1 && q->sharing > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
+    if (looped) {
+        tc__line(p);
+        tc__put(p->out, "for (%s r = %s; r < ", type, row);
+        tc__put_ix(p, p->g->rows);
+        tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
+        tc__block_open(p);
+        return;
+    }
+    if (named) tc__line(p);
+    if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
+    tc__line(p);
+    tc__put(p->out, "if (r >= ");
+    tc__put_ix(p, p->g->rows);
+    tc__put(p->out, ") return;\n");
+}
+
+// No block ends before the others have written to it: what they write, they write before it arrives.
+static void tc__cuda_cluster_row(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_arrive();\n");
+    tc__cuda_part_head(p);
+    tc__cuda_keeps(p);
+    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+}
+
+static void tc__cuda_rows(tc__printer *p) {
+    if (p->cuda->cluster) {
+        tc__cuda_cluster_row(p);
+        return;
+    }
+    if (p->cuda->parts > 1) {
+        tc__cuda_cut_row(p);
+        return;
+    }
+    tc__cuda_row_head(p);
+    tc__cuda_keeps(p);
+    // The operands of a product stand before the loops; it prints them where it is.
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
+    if (TC__CUDA_ROW_WAVES == 0) return;
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n"); // before the next row
+    tc__block_close(p);
+}
+
+// What a loop has stored may be loaded by other threads behind it.
+static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
+    int stored = 0, loaded = 0;
+    for (uint32_t id = begin; id < p->g->body.node.count; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
+            tc__cuda_in_registers(p, n->attr[0]))
+            continue;
+        int shared =
+            p->g->buffer.at[n->attr[0]].written || tc__cuda_is_row(p->g, n->attr[0]);
+        if (id < end && n->op == TC_OP_STORE) stored = 1;
+        if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
+    }
+    if (!stored || !loaded || p->cuda->sharing == 1) return;
+    tc__line(p);
+    tc__put(p->out, p->cuda->sharing > 32 ? "__syncthreads();\n" : "__syncwarp();\n");
+}
+// ---- gen/cuda_print/columns.c -------------------------------------------
+// CUDA dialect, the form "columns": the vector runs along the rows, so a thread has V rows and each
+// value of a row is an array over them. Threads side by side have the next rows, threads
+// one below the other, `y`, share the columns; what they have is summed from shared memory, top down.
+
+static int tc__cuda_below(const tc__printer *p) {
+    return p->cuda->threads / p->cuda->sharing;
+}
+
+// Rows of a block.
+static int tc__cuda_across(const tc__printer *p) {
+    return p->cuda->sharing * p->cuda->width;
+}
+
+// Some threads of the last block have no rows.
+static int tc__cuda_is_ragged(const tc__printer *p) {
+    return tc__ix_divisor(p->g->body.ix, p->g->rows) % tc__cuda_across(p) != 0;
+}
+
+static void tc__cuda_each_row(tc__printer *p) {
+    if (!p->row_lanes) return;
+    tc__cuda_unroll(p, "l", p->cuda->width);
+    p->lane = 1;
+}
+
+static void tc__cuda_each_row_end(tc__printer *p) {
+    if (p->row_lanes) tc__block_close(p);
+    p->lane = 0;
+}
+
+// Arrays for the values of rows [first, last); of places not where they are those of a part.
+static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, int part) {
+    for (uint32_t id = first; id < last && p->row_lanes; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
+        if (part && n->op == TC_OP_COMBINE && tc__is_arg(&p->acc[n->attr[0]])) continue;
+        tc__line(p);
+        tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
+                p->cuda->width);
+    }
+}
+
+// ---- reductions ----
+
+// `x * 4 + l`: the row's place in the block.
+static const char *tc__cuda_across_at(const tc__printer *p, char out[32]) {
+    if (p->row_lanes)
+        snprintf(out, 32, "x * %d + l", p->cuda->width);
+    else
+        snprintf(out, 32, "x");
+    return out;
+}
+
+static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
+    char at[32];
+    int below = tc__cuda_below(p), across = tc__cuda_across(p);
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_across_at(p, at);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+                i, below * across);
+        if (!tc__is_arg(a)) continue;
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
+                below * across);
+    }
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        tc__line(p);
+        tc__put(p->out, "part%lld[y * %d + %s] = ", i, across, at);
+        tc__put_acc(p, i);
+        tc__put(p->out, "[%s]", l);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, ", place%lld[y * %d + %s] = at%lld[%s]", i, across, at, i, l);
+        tc__put(p->out, ";\n");
+    }
+    tc__cuda_each_row_end(p);
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n");
+}
+
+// The result of one accumulator for a row.
+static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
+    long long i = n->attr[0];
+    char at[32];
+    const tc__acc *a = &p->acc[i];
+    int below = tc__cuda_below(p), across = tc__cuda_across(p);
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_across_at(p, at);
+    if (tc__is_arg(a) && below > 1) {
+        tc__line(p);
+        tc__cuda_acc_name(p, "below", a);
+        tc__put(p->out, "<%d, %d>(best%lld[%s], at%lld[%s], part%lld + %s, place%lld + %s)",
+                below, across, i, l, i, l, i, at, i, at);
+        tc__put(p->out, ";\n");
+    }
+    if (tc__is_arg(a) && part) return;
+    tc__put_let(p, n, 0);
+    if (tc__is_arg(a))
+        tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s]", i, l, tc__cuda_no_place(p), i,
+                l);
+    if (!tc__is_arg(a) && below > 1) {
+        tc__cuda_acc_name(p, "below", a);
+        tc__put(p->out, "<%d, %d>(part%lld + %s)", below, across, i, at);
+    }
+    if (!tc__is_arg(a) && below == 1) {
+        tc__put_acc(p, i);
+        tc__put(p->out, "[%s]", l);
+    }
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
+    if (tc__cuda_below(p) > 1) tc__cuda_share_below(p, run);
+    tc__cuda_row_values(p, run->first, run->last, run->part);
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++)
+        tc__cuda_below_value(p, tc__body(p, id), run->part);
+    tc__cuda_each_row_end(p);
+}
+
+// ---- columns cut into parts ----
+
+// The partial result of a part: parts one below the other, rows side by side.
+static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
+                                const char *part) {
+    int64_t rows =
+        tc__ix_value(tc__cuda_blocks(p->g, p->cuda)) / p->cuda->parts * tc__cuda_across(p);
+    tc__put(p->out, "%s%lld[%lld * %s + r%s]", name, i, (long long)rows, part,
+            p->row_lanes ? " + l" : "");
+}
+
+static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_run own = *run;
+    own.part = 1;
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__cuda_put_below(p, &own);
+    tc__line(p);
+    tc__put(p->out, tc__cuda_is_ragged(p) ? "if (y == 0 && in)" : "if (y == 0)");
+    tc__block_open(p);
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        long long i = n->attr[0];
+        tc__line(p);
+        tc__cuda_below_work(p, "work", i, "part");
+        tc__put(p->out, " = ");
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, "best%lld[%s]", i, l);
+        else
+            tc__put_name(p, n, 0);
+        tc__put(p->out, ";\n");
+        if (!tc__is_arg(&p->acc[i])) continue;
+        tc__line(p);
+        tc__cuda_below_work(p, "places", i, "part");
+        tc__put(p->out, " = at%lld[%s];\n", i, l);
+    }
+    tc__cuda_each_row_end(p);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+static void tc__cuda_gather_below(tc__printer *p, const tc__cuda_run *run) {
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__line(p);
+    tc__put(p->out, "for (int i = y; i < %d; i += %d)", p->cuda->parts, tc__cuda_below(p));
+    tc__block_open(p);
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        if (!tc__is_arg(a)) {
+            tc__put_acc(p, i);
+            tc__put(p->out, "[%s] = ", l);
+        }
+        tc__cuda_acc_name(p, tc__is_arg(a) ? "keep" : "acc", a);
+        tc__put(p->out, "(");
+        tc__put_acc(p, i);
+        tc__put(p->out, "[%s], ", l);
+        if (tc__is_arg(a)) tc__put(p->out, "at%lld[%s], ", i, l);
+        tc__put(p->out, "tc_peek(&");
+        tc__cuda_below_work(p, "work", i, "i");
+        tc__put(p->out, ")");
+        if (tc__is_arg(a)) {
+            tc__put(p->out, ", (%s)tc_peek(&", tc__cuda_index_type(p));
+            tc__cuda_below_work(p, "places", i, "i");
+            tc__put(p->out, ")");
+        }
+        tc__put(p->out, ");\n");
+    }
+    tc__cuda_each_row_end(p);
+    tc__block_close(p);
+}
+
+static void tc__cuda_below_run(tc__printer *p, const tc__node *n) {
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    if (p->cuda->parts > 1) {
+        tc__cuda_work_names(p, &run);
+        tc__cuda_put_part_below(p, &run);
+        tc__line(p);
+        tc__put(p->out,
+                "if (!tc_arrives_last((unsigned *)work + blockIdx.x / %d, %d)) return;\n",
+                p->cuda->parts, p->cuda->parts);
+        p->launch = TC__CUDA_FINISHING;
+        tc__cuda_renew(p, &run);
+        tc__cuda_gather_below(p, &run);
+    }
+    tc__cuda_put_below(p, &run);
+}
+
+// ---- the form ----
+
+static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    tc__cuda_loop_body b;
+    tc__cuda_place at;
+    tc__text limit;
+    char line[160];
+    int below = tc__cuda_below(p), ends = q->parts > 1 || tc__cuda_is_ragged(p);
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    const char *last = tc__cuda_text_of(p, &limit, e, 0);
+    if (ends) last = "last";
+    const char *first =
+        q->parts > 1 ? (below > 1 ? "first + y" : "first") : (below > 1 ? "y" : "0");
+    int deep = q->vectors > 1 && tc__cuda_count_issues(p, &b);
+    memset(&at, 0, sizeof at);
+    tc__line(p);
+    tc__put(p->out, "for (%s %s = %s; %s < %s; %s += %d)", type, deep ? "k" : "c", first,
+            deep ? "k" : "c", last, deep ? "k" : "c", deep ? below * q->vectors : below);
+    tc__block_open(p);
+    if (deep) {
+        snprintf(line, sizeof line, "const %s c = k + u * %d;", type, below);
+        tc__cuda_place_add(&at, "c", line);
+        snprintf(at.inside, sizeof at.inside, "c < %s", last);
+        snprintf(at.beyond, sizeof at.beyond, "c >= %s", last);
+        tc__cuda_declare(p, &b, q->vectors);
+        tc__cuda_put_vectors(p, &b, &at, q->vectors);
+    } else {
+        tc__cuda_issue_all(p, &b, "", 1);
+        tc__cuda_compute(p, &b);
+    }
+    tc__block_close(p);
+    tc__text_free(&limit);
+    tc__cuda_body_close(p, &b);
+}
+
+// Values of rows and their stores that stand side by side: nodes [begin, end) of the list.
+static void tc__cuda_below_values(tc__printer *p, uint32_t begin, uint32_t end) {
+    tc__cuda_loop_body b;
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    tc__cuda_row_values(p, begin, end, 0);
+    tc__cuda_compute(p, &b);
+    tc__cuda_body_close(p, &b);
+}
+
+static int tc__cuda_is_row_statement(const tc__node *n) {
+    return n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW ||
+           n->op == TC_OP_COMBINE;
+}
+
+static void tc__cuda_below_nodes(tc__printer *p) {
+    uint32_t count = (uint32_t)p->g->body.node.count;
+    for (uint32_t id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        uint32_t last = id;
+        if (n->op == TC_OP_NEW) tc__print_node(p, n);
+        if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n)) tc__cuda_below_run(p, n);
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) {
+            last = tc__loop_end(p->g, id);
+            tc__cuda_below_columns(p, n->attr[5], id + 1, last);
+            id = last;
+            continue;
+        }
+        if (tc__cuda_is_row_statement(n)) continue;
+        while (last < count && !tc__cuda_is_row_statement(tc__body(p, last))) last++;
+        tc__cuda_below_values(p, id, last);
+        id = last - 1;
+    }
+}
+
+static void tc__cuda_below_ends(tc__printer *p, int ragged) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    if (!ragged && q->parts == 1) return;
+    if (q->parts > 1) {
+        tc__line(p);
+        tc__put(p->out, "const %s first = part * %lld;\n", type,
+                (long long)tc__ix_value(q->chunk));
+    }
+    tc__line(p);
+    tc__put(p->out, "const %s last = ", type);
+    if (ragged) tc__put(p->out, "in ? ");
+    if (q->parts > 1)
+        tc__put(p->out, "tc_min(first + %lld, ", (long long)tc__ix_value(q->chunk));
+    tc__put_ix(p, p->g->cols);
+    if (q->parts > 1) tc__put(p->out, ")");
+    if (ragged) tc__put(p->out, " : 0");
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_columns(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
+    int ragged = tc__cuda_is_ragged(p), below = tc__cuda_below(p);
+    tc__line(p);
+    if (below > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d, y = threadIdx.x / %d", q->sharing,
+                q->sharing);
+    else
+        tc__put(p->out, "const int x = threadIdx.x");
+    tc__put(p->out, q->parts > 1 ? ", part = blockIdx.x %% %d;\n" : ";\n", q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s %s = (%sblockIdx.x", type, ragged ? "row" : "r", wide);
+    if (q->parts > 1) tc__put(p->out, " / %d", q->parts);
+    tc__put(p->out, " * %d + x)", q->sharing);
+    tc__put(p->out, q->width > 1 ? " * %d;\n" : ";\n", q->width);
+    if (ragged) {
+        tc__line(p);
+        tc__put(p->out, "const int in = row < ");
+        tc__put_ix(p, p->g->rows);
+        tc__put(p->out, ";\n");
+        tc__line(p);
+        tc__put(p->out, "const %s r = in ? row : 0;\n", type);
+    }
+    p->row_lanes = q->width > 1;
+    tc__cuda_below_ends(p, ragged);
+    tc__cuda_below_nodes(p);
+    p->row_lanes = 0;
+}
+// ---- gen/cuda_print/matmul.c --------------------------------------------
+// Contractions in CUDA: the plan of product.c as text. What does not depend on the
+// kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
+// names of the plan; operands and the epilogue are printed by the walker between.
+//
+// All forms end alike: sums lie in shared memory, and the rest of the LOOP list, which reads
+// them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
+// compile, and its loads and stores are of 16 bytes, whoever made the sums.
+//
+enum { TC__BLANKS = 96 };
+
+typedef struct tc__blank {
+    const char *name;
+    size_t size; // of the name
+    char text[64];
+} tc__blank;
+
+typedef struct tc__blanks {
+    tc__blank at[TC__BLANKS];
+    int count;
+} tc__blanks;
+
+static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
+    int i = 0;
+    while (i < b->count && strcmp(b->at[i].name, name)) i++;
+    if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
+    if (i == b->count) b->count++;
+    b->at[i].name = name, b->at[i].size = strlen(name);
+    snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
+}
+
+static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)v);
+    tc__blank_text(b, name, text);
+}
+
+static size_t tc__blank_word(const char *s) {
+    size_t n = 0;
+    while (s[n] >= 'a' && s[n] <= 'z') n++;
+    return n;
+}
+
+// Fills the blank that s begins with, gives what follows.
+static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
+    size_t n = tc__blank_word(s);
+    for (int i = 0; i < b->count; i++) {
+        if (b->at[i].size != n || memcmp(b->at[i].name, s, n)) continue;
+        tc__put_raw(p->out, b->at[i].text, strlen(b->at[i].text));
+        return s + n;
+    }
+    p->out->failed = 1;
+    return s + n;
+}
+
+// Puts `text` with its blanks filled, where the line is.
+static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, "@");
+        tc__put_raw(p->out, text, n);
+        text += n;
+        if (*text) text = tc__put_blank(p, b, text + 1);
+    }
+}
+
+// Puts `lines` with their blanks filled, each at the present indent.
+static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
+    int fresh = 1;
+    while (*lines) {
+        size_t n = strcspn(lines, "@\n");
+        if (fresh && *lines != '\n') tc__line(p);
+        fresh = lines[n] == '\n';
+        tc__put_raw(p->out, lines, n + (size_t)fresh);
+        lines += n + (size_t)fresh;
+        if (*lines == '@' && !fresh) lines = tc__put_blank(p, b, lines + 1);
+    }
+}
+
+// ---- what all forms have ----
+
+static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
+    return p->d->reg[tc__class_of(q->dtype)];
+}
+
+// Whether an index of the nodes at `level` names the axis.
+static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t id = g->prologue; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    }
+    return 0;
+}
+
+static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
+    return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
+}
+
+// Whether tiles of `by` leave no rest.
+static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
+    return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+}
+
+// ---- slices of k ----
+
+// What says which of the blocks with work of their own this is.
+static const char *tc__block_name(const tc__product *q) {
+    return q->slices > 1 ? "block" : "blockIdx.x";
+}
+
+static void tc__slice_blanks(const tc__product *q, tc__blanks *b) {
+    int cut = q->slices > 1;
+    tc__blank_text(b, "block", tc__block_name(q));
+    tc__blank_text(b, "from", cut ? "begin + " : "");
+    tc__blank_text(b, "until", cut ? "end" : "depth");
+    tc__blank_text(b, "extent", cut ? "end - begin" : "depth");
+    if (!cut) return;
+    int together = 64 / q->sums;
+    tc__blank_number(b, "slices", q->slices);
+    tc__blank_number(b, "length", q->length);
+    tc__blank_number(b, "group", TC__SLICE_GROUP);
+    tc__blank_number(b, "tickets", tc__slice_tickets(q));
+    tc__blank_number(b, "zeroed", tc__slice_zeroed(q));
+    tc__blank_number(b, "sums", q->sums);
+    tc__blank_number(b, "together", together < 1 ? 1 : together > 4 ? 4 : together);
+}
+
+static void tc__print_slice_place(tc__printer *p, const tc__product *q,
+                                  const tc__blanks *b) {
+    if (q->slices == 1) return;
+    tc__put_filled(
+        p, b, "const int block = blockIdx.x / @slices, slice = blockIdx.x % @slices;\n");
+}
+
+// What of k is the block's.
+static void tc__print_slice(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (q->slices == 1) return;
+    tc__put_filled(p, b,
+                   "const @index begin = slice * @length, end = tc_min(begin + @length, "
+                   "depth);\n");
+}
+
+static const char tc__text_meeting[] =
+    "// Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in\n"
+    "// their order. Then those of the groups meet, and one goes on.\n"
+    "@type *const own = (@type *)sum;\n"
+    "@type *const work_sums = (@type *)(work + @zeroed) + (tc_i64)block * @slices * @sums * "
+    "@threads + threadIdx.x;\n"
+    "#pragma unroll 1\n"
+    "for (int apart = 1; apart < @slices; apart *= @group) {\n"
+    "    const int first = slice / (apart * @group) * (apart * @group);\n"
+    "    const int count = tc_min((@slices - 1 - first) / apart + 1, @group);\n"
+    "    @type *const mine = work_sums + slice / apart * apart * @sums * @threads;\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < @sums; u++) mine[u * @threads] = own[u];\n"
+    "    if (!tc_arrives_last((unsigned *)work + block * @tickets + first + (apart > 1), "
+    "count)) return;\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < @sums; u++) own[u] = tc_peek(&work_sums[(first * @sums + u) * "
+    "@threads]);\n"
+    "    #pragma unroll @together\n"
+    "    for (int i = 1; i < count; i++) {\n"
+    "        const @type *const other = work_sums + (first + i * apart) * @sums * @threads;\n"
+    "        #pragma unroll\n"
+    "        for (int u = 0; u < @sums; u++) own[u] = TC_ADD_@class(own[u], tc_peek(&other[u * "
+    "@threads]));\n"
+    "    }\n"
+    "}\n";
+
+// The threads' sums become those over all of k, in the block that goes on.
+static void tc__print_meeting(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (q->slices > 1) tc__put_filled(p, b, tc__text_meeting);
+}
+
+// ---- the value of CONTRACT ----
+
+// Added up from the parts of the threads that shared it.
+static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out,
+            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
+            q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
+}
+
+// Adds the products of the element r, c to `sum`, in the order of k. stops: at a NaN.
+static void tc__print_chain(tc__printer *p, const tc__product *q, const char *sum,
+                            int stops) {
+    const struct tc__cuda_plan *cuda = p->cuda;
+    tc__line(p);
+    tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
+    tc__put_ix(p, p->g->depth);
+    tc__put(p->out, "; k++)");
+    tc__block_open(p);
+    p->cuda = NULL; // no vectors
+    for (uint32_t id = 0; id < tc__contract_rows_loop(p); id++)
+        tc__print_node(p, tc__body(p, id));
+    p->cuda = cuda;
+    tc__line(p);
+    tc__put(p->out, "%s = tc_add_product_%s(", sum, tc__suffix(q->dtype));
+    tc__put_value(p, p->g->left, 0);
+    tc__put(p->out, ", ");
+    tc__put_value(p, p->g->right, 0);
+    tc__put(p->out, ", %s);\n", sum);
+    if (stops) tc__line(p);
+    if (stops) tc__put(p->out, "if (%s != %s) break;\n", sum, sum);
+    tc__block_close(p);
+}
+
+// Summed here, element by element.
+static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    char sum[24];
+    snprintf(sum, sizeof sum, "t%u", n->id);
+    tc__line(p);
+    tc__put(p->out, "%s %s = 0;\n", tc__product_type(p, q), sum);
+    tc__print_chain(p, q, sum, 0);
+}
+
+static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
+    tc__product q = tc__product_plan(p->g);
+    (void)copy;
+    if (q.form == TC__PRODUCT_LOOP) {
+        tc__print_loop_value(p, &q, n);
+    } else if (q.parts > 1) {
+        tc__print_parts_value(p, &q, n);
+    } else {
+        tc__put_let(p, n, 0);
+        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "sums.at[l];\n" : "tile[at];\n");
+    }
+}
+
+// ---- nodes of a level ----
+
+// Marks what the body has at `level`.
+static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level level) {
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++)
+        body->set[id] = tc__body(p, id)->level == (uint8_t)level;
+    return 1;
+}
+
+static int tc__is_of_all_depth(const tc__printer *p, const tc__node *n) {
+    return n->n_attr == TC__LOAD_FIXED &&
+           !tc__ix_uses(p->g->body.ix, n->attr[1], TC__DEPTH);
+}
+
+// Whether an operand is a load of whole vectors that needs no conversion.
+static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
+    return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
+           (bits || tc__is_own_class(n->dtype));
+}
+
+// The node whose value an operand has before it is rounded to half `n`: its bits are taken at once.
+static uint32_t tc__unrounded(const tc__printer *p, const tc__node *n) {
+    int casts =
+        n->op == TC_OP_CAST && tc__class_of(tc__body(p, n->in[0])->dtype) == TC__CLASS_f32;
+    return casts ? n->in[0] : n->id;
+}
+
+// Loads in front of what is computed for each element.
+static void tc__print_operand_loads(tc__printer *p, const tc__cuda_loop_body *body) {
+    for (uint32_t id = 0; id < body->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (tc__cuda_issues_in(p, body, n) && !(p->issued && tc__is_of_all_depth(p, n)))
+            tc__cuda_issue(p, n, "", 1);
+    }
+}
+
+// Loads of an operand that are the same at every k, in front of a loop over k.
+static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axis axis) {
+    const struct tc__cuda_plan *before = p->cuda;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    if (!tc__level_open(p, &body, s->level)) return;
+    q.axis = axis, q.width = s->width;
+    p->cuda = &q, p->axis = axis;
+    for (uint32_t id = 0; id < body.end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (tc__cuda_issues_in(p, &body, n) && tc__is_of_all_depth(p, n))
+            tc__cuda_issue(p, n, "", 1);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
+}
+
+// An operand's values at r, c, k, and `width` - 1 behind it along the axis, as the elements of
+// pack `to`: as registers hold them, or the bits of halves.
+static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                                   int width, int bits, const char *to) {
+    const struct tc__cuda_plan *before = p->cuda;
+    const tc__node *n = tc__body(p, s->id);
+    const char *half = tc__dtypes[n->dtype].name;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    uint32_t value = bits ? tc__unrounded(p, n) : s->id;
+    int pairs = bits && width > 1;
+    if (!tc__level_open(p, &body, s->level)) return;
+    if (value != s->id) body.set[s->id] = 0;
+    q.axis = axis, q.width = width;
+    p->cuda = &q, p->axis = axis;
+    if (tc__is_plain_vector(p, n, bits)) {
+        tc__line(p);
+        tc__put(p->out, "%s = %s", to, tc__cuda_load_word(p, n));
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+    } else {
+        tc__print_operand_loads(p, &body);
+        if (width > 1) tc__cuda_print_still(p, &body);
+        if (pairs) tc__line(p);
+        if (pairs) tc__put(p->out, "tc_pack<float, %d> all;\n", width);
+        if (width > 1) tc__cuda_unroll(p, "l", width);
+        p->lane = width > 1;
+        for (uint32_t id = 0; id < body.end; id++)
+            if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
+                tc__print_node(p, tc__body(p, id));
+        tc__line(p);
+        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", pairs ? "all" : to);
+        if (bits && !pairs) tc__put(p->out, "tc_bits_%s(", half);
+        tc__put_value(p, value, 0);
+        tc__put(p->out, bits && !pairs ? ");\n" : ";\n");
+        p->lane = 0;
+        if (width > 1) tc__block_close(p);
+        if (pairs) tc__line(p);
+        if (pairs) tc__put(p->out, "%s = tc_halves_%s(all);\n", to, half);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
+}
+
+// The sums of a vector, from tile[at] on.
+static void tc__print_sums(tc__printer *p, const tc__product *q) {
+    int width = p->cuda->width, pack = tc__product_pack(q);
+    const char *type = tc__product_type(p, q);
+    if (width < pack) pack = width;
+    tc__line(p);
+    tc__put(p->out, "tc_pack<%s, %d> sums;\n", type, width);
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out,
+            "for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
+            "tc_pack<%s, %d> *)&tile[at + l];\n",
+            width, pack, type, pack, type, pack);
+}
+
+// What is left of the list, marked. 0 = no memory, reported.
+static int tc__epilogue_open(tc__printer *p, tc__cuda_loop_body *body) {
+    uint32_t rows = tc__contract_rows_loop(p);
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++) {
+        int op = tc__body(p, id)->op;
+        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body->set[id] = 0;
+    }
+    return 1;
+}
+
+// The rest of the list at r and c.
+static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
+    tc__cuda_loop_body body;
+    if (!tc__epilogue_open(p, &body)) return;
+    tc__cuda_issue_all(p, &body, "", 1);
+    if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
+    tc__cuda_compute(p, &body);
+    tc__cuda_body_close(p, &body);
+}
+// ---- gen/cuda_print/tiles.c ---------------------------------------------
+// Large products in CUDA: the form "tiles" of product.c as text.
+//
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while stage
+// i + stages - 1 is on its way. What is multiplied next is fetched to registers while the
+// present is, also from the stage of the next step: so the one barrier of a step stands before
+// its last piece, and a stage is written anew one step after it was read.
+
+// A thread multiplies in one of four ways:
+//   simt   one fused multiply-add a step, in the order of k
+//   mma    halves, on tensor cores
+//   split  f32 on tensor cores: an operand is the sum of its 11 leading bits and of the rest, and three
+//          of the four products count. Tensor cores do not round sums to nearest, so those of a step
+//          are added to the others outside: that is nearer to the sum than a chain of f32 is. What
+//          is not finite then is computed again by such a chain, since inf - inf is no rest.
+//   tf32   f32 on tensor cores by its 11 leading bits alone, where allow_tf32 is set: rounded on
+//          their way to shared memory, then as mma
+
+// ---- tiles: bringing operands ----
+
+static const char *tc__operand_name(const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? "left" : "right";
+}
+
+// Elements of a tile along rows (left) or columns (right).
+static int tc__staged_size(const tc__product *q, const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+}
+
+// Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
+// `fast` and `slow` by what adjacent threads read.
+static void tc__stage_blanks(const tc__product *q, const tc__staged *s, tc__blanks *b) {
+    int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
+    int lanes = (deep ? q->tile->depth : size) / s->width;
+    char slow[40], fast[40];
+    snprintf(slow, sizeof slow, "e / %d", lanes);
+    snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
+    tc__blank_text(b, "name", tc__operand_name(s));
+    tc__blank_text(b, "slow", slow);
+    tc__blank_text(b, "fast", fast);
+    tc__blank_text(b, "line", deep ? slow : fast);
+    tc__blank_text(b, "deep", deep ? fast : slow);
+    tc__blank_number(b, "width", s->width);
+    tc__blank_number(b, "count", tc__stage_accesses(q, s));
+    tc__blank_number(b, "stage", tc__stage_size(q, s->level));
+    tc__blank_number(b, "pitch", tc__line_pitch(q, size));
+    tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
+}
+
+// `r < r1 && k < depth`, as far as tiles are not whole; may be empty.
+static void tc__stage_inside(const tc__printer *p, const tc__product *q,
+                             const tc__staged *s, char out[40]) {
+    int left = s->level == TC__AT_LEFT;
+    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
+        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
+    snprintf(out, 40, "%s%s%s",
+             !line  ? ""
+             : left ? "r < r1"
+                    : "c < cols",
+             line && deep ? " && " : "", deep ? "k < depth" : "");
+}
+
+// r, c and k of access e, as far as they are named: by what the operand loads, and by the question
+// whether that is inside.
+static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                  const char *k0, int loads, const char *inside) {
+    int left = s->level == TC__AT_LEFT;
+    if ((loads && tc__level_uses(p->g, s->level, TC__ROW)) || strstr(inside, "r1"))
+        tc__put_filled(p, b,
+                       left ? "const @index r = r0 + @line;\n" : "const @index r = r0;\n");
+    if (!left &&
+        ((loads && tc__level_uses(p->g, s->level, TC__COL)) || strstr(inside, "cols")))
+        tc__put_filled(p, b, "const @index c = c0 + @line;\n");
+    if (!(loads && tc__level_uses(p->g, s->level, TC__DEPTH)) && !strstr(inside, "depth"))
+        return;
+    tc__line(p);
+    tc__put(p->out, "const %s k = %s", tc__cuda_index_type(p), k0);
+    tc__put_filled_here(p, b, "@deep;\n");
+}
+
+// Lines, or places along k, between accesses of a thread.
+static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
+    int deep = s->along == TC__DEPTH, size = deep ? q->tile->depth : tc__staged_size(q, s);
+    return q->threads / (size / s->width);
+}
+
+// Elements of memory between neighbours along the axis, 0 = not the same everywhere in a tile.
+static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__axis axis) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[1], axis);
+    tc__ix m = tc__ix_div(x, p->g->rows, p->g->batch); // a tile is in one batch
+    if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
+    if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
+    return tc__ix_value(run.stride);
+}
+
+// Whether a thread's accesses lie apart by numbers that are known: one address tells the others, and
+// moves on from stage to stage.
+static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
+                               const tc__staged *s) {
+    tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    const tc__node *n = tc__body(p, s->id);
+    if (p->g->checked || s->bring == TC__BRING_NOW) return 0; // checked: each is looked at
+    if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
+    int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_FIXED;
+    if (!plain || tc__cuda_dtype(p, n) != n->dtype || n->dtype != q->dtype) return 0;
+    if (!q->half && !tc__is_own_class(n->dtype)) return 0;
+    return tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
+}
+
+// Where the thread's first access comes from, and where its copy goes to: chunks of a tile change
+// places alike in every 8 lines.
+static void tc__print_bring_first(tc__printer *p, const tc__product *q, const tc__staged *s,
+                                  tc__blanks *b) {
+    const tc__node *n = tc__body(p, s->id);
+    int copies = s->bring == TC__BRING_ASYNC;
+    if (!tc__brings_by_steps(p, q, s)) return;
+    tc__stage_blanks(q, s, b);
+    if (copies) tc__put_filled(p, b, "int @name_place;\n");
+    tc__put_filled(p, b,
+                   "const @element *@name_from;\n"
+                   "{\n"
+                   "    const int e = x;\n");
+    p->indent++;
+    tc__print_stage_place(p, s, b, q->slices > 1 ? "begin + " : "", 1, "");
+    if (copies) tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
+    tc__put_filled(p, b, "@name_from = &");
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[1]);
+    tc__put(p->out, "];\n");
+    tc__block_close(p);
+}
+
+// Blanks of access j: `far` from the first one in memory, `jump` in the tile; and of the next stage.
+static void tc__step_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            tc__blanks *b) {
+    int along = s->along == TC__DEPTH, jump = tc__stage_jump(q, s);
+    int line = along ? q->tile->depth : tc__staged_size(q, s);
+    tc__axis other = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    int64_t deep = tc__copy_stride(p, s, TC__DEPTH);
+    tc__blank_number(b, "jump", (int64_t)jump * line);
+    char far[40];
+    snprintf(far, sizeof far, p->narrow ? "%lld" : "(tc_i64)%lld",
+             (long long)(jump * (along ? tc__copy_stride(p, s, other) : deep)));
+    tc__blank_text(b, "far", far);
+    tc__blank_number(b, "onward", deep * q->tile->depth);
+}
+
+static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__staged *s,
+                           tc__blanks *b, const char *inside) {
+    const tc__node *n = tc__body(p, s->id);
+    tc__blank_text(b, "if", *inside ? "_if" : "");
+    if (tc__brings_by_steps(p, q, s)) {
+        tc__put_filled(p, b,
+                       "tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
+                       "@name_from + j * @far");
+        tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
+        return;
+    }
+    tc__put_filled(p, b,
+                   "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
+                   "@fast)], ");
+    int looks = *inside && tc__cuda_is_checked(p->g, n->attr[0]); // only where it is read
+    if (looks) {
+        tc__put(p->out, "!(%s) ? (const void *)", inside);
+        tc__put_buffer(p, n->attr[0]);
+        tc__put(p->out, "_memory : (const void *)");
+    }
+    tc__put(p->out, "&");
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
+                      TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
+    tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
+}
+
+// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
+static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            const char *inside, const char *to) {
+    if (*inside) {
+        tc__line(p);
+        tc__put(p->out, "if (%s)", inside);
+        tc__block_open(p);
+    }
+    tc__print_operand_pack(p, s, s->along, s->width, q->half, to);
+    if (*inside) tc__block_close(p);
+}
+
+// Access j of an operand that comes in registers.
+static void tc__print_later(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            const tc__blanks *b, const char *inside) {
+    if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+    if (!tc__brings_by_steps(p, q, s)) {
+        tc__print_fetch(p, q, s, inside,
+                        s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
+        return;
+    }
+    tc__line(p);
+    if (*inside) tc__put(p->out, "if (%s) ", inside);
+    tc__put_filled_here(p, b,
+                        "@name_next[j] = tc_load((const tc_pack<@element, @width> "
+                        "*)(@name_from + j * @far));\n");
+}
+
+// Access j of one that is stored where it comes.
+static void tc__print_now(tc__printer *p, const tc__product *q, const tc__staged *s,
+                          tc__blanks *b, const char *inside) {
+    int rounds = q->tile->way == TC__WAY_TF32;
+    tc__blank_text(b, "value", rounds ? "tc_bits_tf32(next.at[0])" : "next.at[0]");
+    tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+    tc__print_fetch(p, q, s, inside, "next");
+    tc__put_filled(
+        p, b,
+        q->half ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = next.at[0];\n"
+                : "@name[to * @stage + @deep * @pitch + @line] = @value;\n");
+}
+
+// The next stage of an operand: on its way to shared memory, or to registers.
+static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            tc__blanks *b) {
+    char inside[40];
+    int steps = tc__brings_by_steps(p, q, s);
+    tc__stage_blanks(q, s, b);
+    tc__stage_inside(p, q, s, inside);
+    if (steps) tc__step_blanks(p, q, s, b);
+    tc__put_filled(p, b,
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
+    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
+    p->indent++;
+    if (!steps || *inside) tc__put_filled(p, b, "const int e = x + j * @threads;\n");
+    tc__print_stage_place(p, s, b, "k0 + ", !steps, inside);
+    if (s->bring == TC__BRING_ASYNC)
+        tc__print_copy(p, q, s, b, inside);
+    else if (s->bring == TC__BRING_LATER)
+        tc__print_later(p, q, s, b, inside);
+    else
+        tc__print_now(p, q, s, b, inside);
+    tc__block_close(p);
+    if (steps) tc__put_filled(p, b, "@name_from += @onward;\n");
+}
+
+// From registers to shared memory: whole accesses where the tile's lines run as they do.
+static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
+                          tc__blanks *b) {
+    int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
+    if (s->bring != TC__BRING_LATER) return;
+    tc__stage_blanks(q, s, b);
+    tc__put_filled(p, b,
+                   "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
+                   "    const int e = x + j * @threads;\n");
+    p->indent++;
+    if (q->half) {
+        tc__put_filled(p, b,
+                       "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
+                       "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
+    } else if (deep || s->width < pack) {
+        for (int u = 0; u < s->width; u++) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
+                                  "@round@name_next[j].at[@u]@rounded;\n"
+                                : "@name[to * @stage + @deep * @pitch + @line + @u] = "
+                                  "@round@name_next[j].at[@u]@rounded;\n");
+        }
+    } else {
+        for (int u = 0; u < s->width; u += pack) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           "*(tc_pack<@stored, @pack> *)&@name[to * @stage + @deep * "
+                           "@pitch + @line + @u] = {");
+            for (int v = u; v < u + pack; v++) {
+                tc__put(p->out, v > u ? ", " : "");
+                tc__put_filled_here(p, b, "@round@name_next[j].at[");
+                tc__put(p->out, "%d]", v);
+                tc__put_filled_here(p, b, "@rounded");
+            }
+            tc__put(p->out, "};\n");
+        }
+    }
+    tc__block_close(p);
+}
+
+// ---- tiles: multiplying ----
+
+// A thread's sums are packs of rows and columns, 4 and 8 of them apart, so that a warp reads
+// each operand in one go.
+static const char tc__text_simt_sums[] =
+    "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
+    "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
+    "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
+
+static const char tc__text_simt_pieces[] =
+    "tc_pack<@type, @pack> lefts[2][@rowpacks], rights[2][@colpacks];\n";
+
+static const char tc__text_simt_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rowpacks; i++)\n"
+    "    lefts[to][i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+    "row + i * @rowstep];\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @colpacks; j++)\n"
+    "    rights[to][j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * "
+    "@rightpitch + col + j * @colstep];\n";
+
+// Columns to and fro: a register is used again where the next row begins.
+static const char tc__text_simt[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int c = 0; c < @cols; c++) {\n"
+    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
+    "        @type &s = sum[i][j / @pack].at[j % @pack];\n"
+    "        s = tc_add_product_@class(lefts[now][i / @pack].at[i % @pack], rights[now][j / "
+    "@pack].at[j % @pack], s);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_simt_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
+    "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
+    "}\n";
+
+// Fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared
+// memory is read as it lies, the other turned.
+static const char tc__text_mma_sums[] =
+    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "const int leftlane = tc_swizzle<@leftswizzle>(@leftplace);\n"
+    "const int rightlane = tc_swizzle<@rightswizzle>(@rightplace);\n"
+    "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_mma_pieces[] =
+    "unsigned lefts[2][@rows][4], rights[2][@cols][2];\n";
+
+// Places of a tile differ from the lane's first in bits that swizzling changes alike.
+static const char tc__text_mma_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++)\n"
+    "    tc_ldmatrix4@leftturn(lefts[to][i], &left[at * @leftstage + @leftstep]);\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @cols; j += 2) {\n"
+    "    unsigned two[4];\n"
+    "    tc_ldmatrix4@rightturn(two, &right[at * @rightstage + @rightstep]);\n"
+    "    rights[to][j][0] = two[0], rights[to][j][1] = two[1];\n"
+    "    rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];\n"
+    "}\n";
+
+static const char tc__text_mma[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int c = 0; c < @cols; c++) {\n"
+    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
+    "        tc_mma_@operand(sum[i][j], lefts[now][i], rights[now][j]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_mma_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) {\n"
+    "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
+    "4 * 2];\n"
+    "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
+    "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_words_sums[] =
+    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_split_pieces[] =
+    "float lefts[2][@rows][4], rights[2][@cols][2], some[@rows][@cols][4];\n";
+
+// Fragments of 16 x 8 and 8 x 8; a lane has elements of the rows or columns lane / 4 and 8 behind,
+// at lane % 4 and 4 behind along k.
+static const char tc__text_words_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    const @stored *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
+    "lane / 4];\n"
+    "    lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];\n"
+    "    lefts[to][i][2] = p[4 * @leftpitch], lefts[to][i][3] = p[4 * @leftpitch + 8];\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @cols; j++) {\n"
+    "    const @stored *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
+    "lane / 4];\n"
+    "    rights[to][j][0] = p[0], rights[to][j][1] = p[4 * @rightpitch];\n"
+    "}\n";
+
+static const char tc__text_split[] =
+    "unsigned rightlead[@cols][2], rightrest[@cols][2];\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @cols; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);\n"
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    unsigned lead[4], rest[4];\n"
+    "    tc_split(lefts[now][i], lead, rest);\n"
+    "    float (&s)[@cols][4] = some[i];\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) {\n"
+    "        if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;\n"
+    "        tc_mma_tf32(s[j], rest, rightlead[j]);\n"
+    "    }\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightrest[j]);\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightlead[j]);\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < 4 * @cols; u++)\n"
+    "        if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];\n"
+    "}\n";
+
+static void tc__words_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    tc__blank_number(b, "piece", 8);
+    tc__blank_text(b, "turn", "d / 8 % 2");
+    tc__blank_number(b, "rows", rows / 16);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
+    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+}
+
+static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
+    tc__blank_number(b, "piece", 16);
+    tc__blank_text(b, "turn", "d / 16 % 2");
+    tc__blank_number(b, "rows", rows / 16);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_text(b, "leftturn", left ? "" : "_trans");
+    tc__blank_text(b, "rightturn", right ? "" : "_trans");
+    tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
+    tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "leftplace",
+                   left ? "row + lane % 16, lane / 16 * 8"
+                        : "lane / 16 * 8 + lane % 8, row + lane / 8 % 2 * 8");
+    tc__blank_text(b, "rightplace",
+                   right ? "col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8"
+                         : "lane % 16, col + lane / 16 * 8");
+    char step[64];
+    snprintf(step, sizeof step,
+             left ? "i * %d + (leftlane ^ d)" : "d * %d + (leftlane ^ i * 16)",
+             left ? 16 * q->tile->depth : q->tile->rows);
+    tc__blank_text(b, "leftstep", step);
+    snprintf(step, sizeof step,
+             right ? "j * %d + (rightlane ^ d)" : "d * %d + (rightlane ^ j * 8)",
+             right ? 8 * q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "rightstep", step);
+}
+
+static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int pack = tc__product_pack(q);
+    tc__blank_number(b, "piece", 1);
+    tc__blank_text(b, "turn", "d % 2");
+    tc__blank_number(b, "rows", rows / 4);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_number(b, "rowpacks", rows / 4 / pack);
+    tc__blank_number(b, "colpacks", cols / 8 / pack);
+    tc__blank_number(b, "rowstep", 4 * pack);
+    tc__blank_number(b, "colstep", 8 * pack);
+    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
+    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+}
+
+typedef struct tc__way_text {
+    const char *sums, *pieces, *fetch, *multiply, *result;
+    void (*blanks)(const tc__product *q, tc__blanks *b, int rows, int cols);
+} tc__way_text;
+
+static const tc__way_text *tc__way_of(const tc__product *q) {
+    static const tc__way_text ways[] = {
+        {tc__text_simt_sums, tc__text_simt_pieces, tc__text_simt_fetch, tc__text_simt,
+         tc__text_simt_result, tc__simt_blanks},
+        {tc__text_mma_sums, tc__text_mma_pieces, tc__text_mma_fetch, tc__text_mma,
+         tc__text_mma_result, tc__mma_blanks},
+        {tc__text_words_sums, tc__text_split_pieces, tc__text_words_fetch, tc__text_split,
+         tc__text_mma_result, tc__words_blanks},
+        {tc__text_words_sums, tc__text_mma_pieces, tc__text_words_fetch, tc__text_mma,
+         tc__text_mma_result, tc__words_blanks},
+    };
+    return &ways[q->tile->way];
+}
+
+static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    const tc__product_tile *t = q->tile;
+    int rows = t->rows / t->high, cols = t->cols / t->across;
+    int rounds = t->way == TC__WAY_TF32;
+    b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "operand", rounds ? "tf32" : tc__dtypes[q->dtype].name);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_text(b, "stored",
+                   q->half  ? "tc_u16"
+                   : rounds ? "unsigned"
+                            : tc__product_type(p, q));
+    tc__blank_text(b, "round", rounds ? "tc_bits_tf32(" : "");
+    tc__blank_text(b, "rounded", rounds ? ")" : "");
+    tc__blank_number(b, "pack", tc__product_pack(q));
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "depth", t->depth);
+    tc__blank_number(b, "tilerows", t->rows);
+    tc__blank_number(b, "tilecols", t->cols);
+    tc__blank_number(b, "high", t->high);
+    tc__blank_number(b, "across", t->across);
+    tc__blank_number(b, "warprows", rows);
+    tc__blank_number(b, "warpcols", cols);
+    tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
+    tc__blank_number(b, "stages", tc__product_stages(q));
+    tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
+    tc__blank_number(b, "flying", tc__product_stages(q) - 2);
+    char next[40] = "1 - at", place[40] = "1 - at";
+    if (tc__product_stages(q) > 2) {
+        snprintf(next, sizeof next, "at == %d ? 0 : at + 1", tc__product_stages(q) - 1);
+        snprintf(place, sizeof place, "at ? at - 1 : %d", tc__product_stages(q) - 1);
+    }
+    tc__blank_text(b, "next", next);
+    tc__blank_text(b, "free", place);
+    tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
+    tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
+    tc__slice_blanks(q, b);
+    tc__way_of(q)->blanks(q, b, rows, cols);
+}
+
+// ---- tiles: the kernel ----
+
+static void tc__let(tc__printer *p, const char *name, tc__ix e) {
+    tc__line(p);
+    tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p), name);
+    tc__put_ix(p, e);
+    tc__put(p->out, ";\n");
+}
+
+// Rows r0.. of the block, below r1, in the batch that holds them: `blocks` are those of a
+// batch, `row` the first in it. Only what is named.
+static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
+                              const char *row, int needs_end) {
+    int batches = !tc__ix_equals(p->g->batch, 1);
+    int split = q->form == TC__PRODUCT_TILES && q->tile->way == TC__WAY_SPLIT; // names all
+    if (!needs_end && !split && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
+        !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
+        return;
+    if (batches) {
+        tc__line(p);
+        tc__put(p->out, "const %s first = (%s)%s / ", tc__cuda_index_type(p),
+                tc__cuda_index_type(p), tc__block_name(q));
+        tc__put_atom(p, blocks, 0);
+        if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
+        if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
+        tc__put(p->out, ";\n");
+    }
+    tc__line(p);
+    tc__put(p->out, "const %s r0 = %s", tc__cuda_index_type(p), batches ? "first" : "");
+    if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
+    tc__put(p->out, ";\n");
+    if (!needs_end) return;
+    tc__line(p);
+    tc__put(p->out, "const %s r1 = %s", tc__cuda_index_type(p), batches ? "first + " : "");
+    tc__put_atom(p, q->m, 0);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__print_tile_place(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
+    tc__print_slice_place(p, q, b);
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
+           all = tc__ix_mul(x, high, across);
+    tc__put_filled(p, b,
+                   "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
+                   "@index m, n;\n");
+    tc__put_filled(p, b, "tc_place_tile<@index>(@block");
+    if (!tc__ix_equals(p->g->batch, 1)) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, all, 0);
+    }
+    tc__put(p->out, ", ");
+    tc__put_ix(p, high);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, across);
+    tc__put(p->out, ", m, n);\n");
+    char row[40];
+    snprintf(row, sizeof row, "m * %d", q->tile->rows);
+    tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
+    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    if (rest || q->tile->way == TC__WAY_SPLIT ||
+        tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) || tc__epilogue_uses(p->g, TC__COL))
+        tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
+    if (rest) tc__let(p, "cols", p->g->cols);
+    tc__let(p, "depth", p->g->depth);
+    tc__print_slice(p, q, b);
+}
+
+static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
+                           tc__blanks *b) {
+    if (s->bring != TC__BRING_LATER) return;
+    tc__stage_blanks(q, s, b);
+    tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
+}
+
+// `bring` gives what step `step` multiplies on its way to stage `to`; what comes in registers is put
+// there by `put`, also where nothing more came.
+static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks *b,
+                               int kept) {
+    tc__print_next(p, q, &q->left, b);
+    tc__print_next(p, q, &q->right, b);
+    tc__print_bring_first(p, q, &q->left, b);
+    tc__print_bring_first(p, q, &q->right, b);
+    tc__put_filled(p, b,
+                   "auto bring = [&](int step, int to) {\n"
+                   "    const @index k0 = @from(@index)step * @depth;\n"
+                   "    if (k0 < @until) {\n");
+    p->indent += 2;
+    tc__print_bring(p, q, &q->left, b);
+    tc__print_bring(p, q, &q->right, b);
+    tc__block_close(p);
+    if (tc__has_async(q)) tc__put_filled(p, b, "tc_copy_commit();\n");
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+    if (!kept) return;
+    tc__put_filled(p, b, "auto put = [&](int to) {\n");
+    p->indent++;
+    tc__print_put(p, q, &q->left, b);
+    tc__print_put(p, q, &q->right, b);
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
+// `fetch` gives pieces `to` what is at d of stage `at`.
+static void tc__print_fetching(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(p, b, tc__way_of(q)->pieces);
+    tc__put_filled(p, b, "auto fetch = [&](int at, int d, int to) {\n");
+    p->indent++;
+    tc__put_filled(p, b, tc__way_of(q)->fetch);
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
+// The loop over k.
+static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int async = tc__has_async(q),
+        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    tc__print_bringing(p, q, b, kept);
+    tc__print_fetching(p, q, b);
+    tc__put_filled(p, b,
+                   "const int steps = (int)((@extent + (@depth - 1)) / @depth);\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = 0; step < @ahead; step++) {\n"
+                   "    bring(step, step);\n");
+    if (kept) tc__put_filled(p, b, "    put(step);\n");
+    tc__put_filled(p, b, "}\n");
+    if (async) tc__put_filled(p, b, "tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b,
+                   "__syncthreads();\n"
+                   "fetch(0, 0, 0);\n"
+                   "int at = 0;  // the stage of this step; the one before it is free\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = 0; step < steps; step++) {\n"
+                   "    const int to = @free;\n"
+                   "    #pragma unroll\n"
+                   "    for (int d = 0; d < @depth; d += @piece) {\n"
+                   "        const int now = @turn, last = d + @piece == @depth;\n"
+                   "        if (last) {\n");
+    if (kept) tc__put_filled(p, b, "            put(to);\n");
+    if (async) tc__put_filled(p, b, "            tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b,
+                   "            __syncthreads();\n"
+                   "            at = @next;\n"
+                   "        }\n"
+                   "        if (d == 0) bring(step + @ahead, to);\n"
+                   "        fetch(at, last ? 0 : d + @piece, 1 - now);\n");
+    p->indent += 2;
+    tc__put_filled(p, b, tc__way_of(q)->multiply);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+// `again` sums an element by a chain, from memory.
+static void tc__print_again(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(p, b, "auto again = [&](@index r, @index c) {\n");
+    p->indent++;
+    tc__put_filled(p, b, "float sum = 0;\n");
+    tc__print_chain(p, q, "sum", 1);
+    tc__put_filled(p, b, "return sum;\n");
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
+// r and c of element e, if they are named or asked for, and a block where it may be outside of the
+// result.
+static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
+                                   const char *column, const char *inside, int both) {
+    if (both || tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1"))
+        tc__put_filled(p, b, row);
+    if (both || tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
+        tc__put_filled(p, b, column);
+    if (!*inside) return;
+    tc__line(p);
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
+}
+
+// The result by rows of warps: their sums to shared memory, from there to the epilogue.
+static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
+        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    char inside[40];
+    snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
+             line && cols ? " && " : "", cols ? "c < cols" : "");
+    tc__blank_number(b, "packs", q->tile->cols / width);
+    tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
+    tc__blank_number(b, "width", width);
+    tc__put_filled(p, b,
+                   "#pragma unroll 1\n"
+                   "for (int part = 0; part < @high; part++) {\n"
+                   "    __syncthreads();\n"
+                   "    if (warp / @across == part) {\n");
+    p->indent += 2;
+    tc__put_filled(p, b, tc__way_of(q)->result);
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "    }\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll 1\n"
+        "    for (int e = x; e < @many; e += @threads) {\n"
+        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
+    p->indent += 2;
+    tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
+                           "const @index c = c0 + e % @packs * @width;\n", inside,
+                           q->tile->way == TC__WAY_SPLIT);
+    if (q->tile->way == TC__WAY_SPLIT)
+        tc__put_filled(
+            p, b,
+            "#pragma unroll 1\n"
+            "for (int l = 0; l < @width; l++)\n"
+            "    if (!tc_is_finite(tile[at + l])) tile[at + l] = again(r, c + l);\n");
+    tc__print_epilogue(p, q);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
+}
+
+static void tc__print_tiles(tc__printer *p, const tc__product *q) {
+    tc__blanks b;
+    tc__tile_blanks(p, q, &b);
+    tc__print_tile_place(p, q, &b);
+    tc__put_filled(p, &b,
+                   "@stored *const left = (@stored *)shared;\n"
+                   "@stored *const right = left + @stages * @leftstage;\n"
+                   "@type *const tile = (@type *)shared;  // when the operands are done\n");
+    tc__put_filled(p, &b, tc__way_of(q)->sums);
+    tc__print_steps(p, q, &b);
+    tc__print_meeting(p, q, &b);
+    if (q->tile->way == TC__WAY_SPLIT) tc__print_again(p, q, &b);
+    tc__print_tile_result(p, q, &b);
+}
+// ---- gen/cuda_print/few.c -----------------------------------------------
+// Products of few rows or columns in CUDA: the form "few" of product.c as text. The other
+// operand is read once; sums are made by lanes along k, or by slices of k, and meet in shared memory,
+// from where the epilogue takes them as it does those of tiles (matmul.c).
+
+static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
+    b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "axis", row ? "r" : "c");
+    tc__blank_text(b, "end", row ? "r1" : "cols");
+    tc__blank_number(b, "width", width);
+    tc__blank_number(b, "few", q->few);
+    tc__blank_number(b, "each", q->each);
+    tc__blank_number(b, "cover", q->cover);
+    tc__blank_number(b, "sharing", q->sharing);
+    tc__blank_number(b, "lanes", q->threads / q->sharing);
+    tc__blank_number(b, "stride", q->sharing * width);
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "many", q->few * q->cover);
+    tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
+    char start[40];
+    snprintf(start, sizeof start, q->dot ? "%slane * %d" : "%sy",
+             q->slices > 1 ? "begin + " : "", width);
+    tc__blank_text(b, "start", start);
+    tc__slice_blanks(q, b);
+    int busy = q->few * width * (q->each ? q->each : 1);
+    if (tc__wide_operand(q)->computed) busy *= 2; // what is loaded is not yet the operand
+    tc__blank_number(b, "unroll", busy > 32 ? 2 : 4);
+}
+
+// Where the block stands: r0 and c0, and the end of the wide axis.
+static void tc__print_few_place(tc__printer *p, const tc__product *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
+    char at[120];
+    tc__text text;
+    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
+    tc__text_init(&text, p->out->ctx);
+    tc__text *out = p->out;
+    p->out = &text;
+    tc__put(p->out, "(%s)%s", tc__cuda_index_type(p), tc__block_name(q));
+    if (batches) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, blocks, 0);
+    }
+    tc__put(p->out, " * %d", q->cover);
+    p->out = out;
+    snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
+    out->failed |= text.failed || text.size >= sizeof at;
+    tc__text_free(&text);
+    tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
+    if (wide) return;
+    tc__line(p);
+    tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
+    tc__let(p, "cols", p->g->cols);
+}
+
+// The operand that is beside the wide one.
+static const tc__staged *tc__few_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->left : &q->right;
+}
+
+// r and c for the nodes of an operand, as far as they are named: `place` is on its own axis.
+static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                const char *place) {
+    int left = s->level == TC__AT_LEFT;
+    if (tc__level_uses(p->g, s->level, TC__ROW)) {
+        tc__line(p);
+        tc__put(p->out, "const %s r = ", tc__cuda_index_type(p));
+        tc__put_filled_here(p, b, left ? place : "r0");
+        tc__put(p->out, ";\n");
+    }
+    if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
+    tc__line(p);
+    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
+    tc__put_filled_here(p, b, place);
+    tc__put(p->out, ";\n");
+}
+
+// The sums of all lanes, in the tile.
+static void tc__print_dot_end(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(
+        p, b,
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @each; i++) {\n"
+        "    @type v = sum[i / @each][i % @each];\n"
+        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
+}
+
+static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(p, b,
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
+                   "@type sum[@few][@each] = {};\n"
+                   "#pragma unroll @unroll\n"
+                   "for (@index k = @start; k < @until; k += @stride) {\n"
+                   "    tc_pack<@type, @width> few, wide[@each];\n"
+                   "    #pragma unroll\n"
+                   "    for (int j = 0; j < @each; j++) {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, "wide[j]");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_operand_pack(p, few, TC__DEPTH, wide->width, 0, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @each * @width; j++)\n"
+        "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
+        "@width].at[j % @width], sum[i][j / @width]);\n"
+        "    }\n"
+        "}\n");
+    tc__print_meeting(p, q, b);
+    tc__print_dot_end(p, q, b);
+}
+
+static const char tc__text_columns_end[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @few * @width; i++)\n"
+    "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+    "@width].at[i % @width];\n";
+
+static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    const char *place = "tc_min(@axis0 + x, @end - @width)";
+    tc__put_filled(
+        p, b,
+        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
+        "tc_pack<@type, @width> sum[@few] = {};\n");
+    if (wide->computed) {
+        tc__print_few_index(p, wide, b, place);
+        tc__print_operand_ahead(p, wide, q->wide);
+    }
+    tc__put_filled(p, b,
+                   "#pragma unroll @unroll\n"
+                   "for (@index k = @start; k < @until; k += @sharing) {\n"
+                   "    tc_pack<@type, @width> wide;\n"
+                   "    tc_pack<@type, 1> few;\n"
+                   "    {\n");
+    p->indent += 2;
+    if (!wide->computed) tc__print_few_index(p, wide, b, place);
+    p->issued = wide->computed;
+    tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
+    p->issued = 0;
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_operand_pack(p, few, TC__DEPTH, 1, 0, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @width; j++)\n"
+        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
+        "sum[i].at[j]);\n"
+        "    }\n"
+        "}\n");
+    tc__print_meeting(p, q, b);
+    tc__put_filled(p, b, tc__text_columns_end);
+}
+
+static void tc__print_few(tc__printer *p, const tc__product *q) {
+    int wide = q->wide == TC__ROW;
+    tc__blanks b;
+    tc__few_blanks(p, q, &b);
+    tc__print_slice_place(p, q, &b);
+    tc__print_few_place(p, q);
+    tc__let(p, "depth", p->g->depth);
+    tc__print_slice(p, q, &b);
+    tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
+    if (q->dot)
+        tc__print_dot(p, q, &b);
+    else
+        tc__print_columns(p, q, &b);
+    tc__put_filled(p, &b,
+                   "__syncthreads();\n"
+                   "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+    p->indent++;
+    tc__print_result_place(p, &b,
+                           wide ? "const @index r = r0 + at % @cover;\n"
+                                : "const @index r = r0 + at / @cover;\n",
+                           wide ? "const @index c = at / @cover;\n"
+                                : "const @index c = c0 + at % @cover;\n",
+                           wide ? "r < r1" : "c < cols", 0);
+    tc__print_epilogue(p, q);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+// ---- gen/cuda_print/prologue.c ------------------------------------------
+// Products that make the rows of their left operand themselves (join.c): a norm and the linear layer
+// behind it in one kernel, where both are so short that their time is that of launches and latencies.
+//
+// A block makes its rows in shared memory, by the text of the form "rows"; then each thread has sums
+// as in "few". What needs no row is on its way before: the weights of a thread, as far as
+// registers go, and what the epilogue reads.
+
+// ---- the rows, as a kernel of their own would have them ----
+
+// The list that makes the rows, as a reduction.
+static tc__group tc__prologue_of(const tc__group *g) {
+    tc__group rows = *g;
+    rows.kind = TC__REDUCTION, rows.cols = g->depth, rows.prologue = 0;
+    rows.body.node.count = g->prologue;
+    return rows;
+}
+
+// A warp or less has a row; of a long one, the block.
+static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
+    tc__cuda_plan q;
+    int64_t columns = tc__ix_value(rows->cols);
+    memset(&q, 0, sizeof q);
+    q.form = TC__CUDA_ROWS, q.axis = TC__COL;
+    q.threads = q.sharing = product->threads;
+    q.vectors = q.parts = q.launches = 1;
+    q.width = tc__cuda_width(rows, TC__COL);
+    while (columns % q.width) q.width /= 2;
+    tc__cuda_choose_lanes_early(rows, &q);
+    if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
+        tc__cuda_share(rows, &q, columns);
+        q.threads = product->threads;
+        return q;
+    }
+    q.hold = TC__CUDA_REGISTERS;
+    q.vectors = (int)((columns / q.width - 1) / q.threads + 1);
+    int64_t words = tc__cuda_held(rows, &q, 1) * q.width / 4;
+    if ((words + tc__cuda_phase_words(rows, &q)) * q.vectors <= TC__CUDA_BLOCK_HELD)
+        return q;
+    q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q, TC__CUDA_FLIGHT);
+    return q;
+}
+
+// Whether the rows can be made without memory beside their own.
+static int tc__prologue_is_plain(const tc__group *g, const tc__product *product) {
+    tc__group rows = tc__prologue_of(g);
+    tc__cuda_plan q = tc__prologue_plan(&rows, product);
+    if (q.sharing > 32 && product->made > 1) return 0;
+    if (tc__cuda_has_shared_row(&rows)) return 0;
+    for (size_t i = 0; i < rows.buffer.count; i++)
+        if (tc__cuda_is_scratch(&rows, &q, (int64_t)i)) return 0;
+    return 1;
+}
+
+// Whether a kernel with its rows is shorter than two: where each row is made once; else where all that
+// a multiprocessor makes again, and multiplies without tiles, takes about as long as a launch.
+static int tc__cuda_takes_rows(const tc__group *g) {
+    if (!tc__ix_is_const(g->depth)) return 0;
+    tc__product q = tc__product_plan(g);
+    if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
+    if (q.wide == TC__ROW) return 1;
+    if (!tc__ix_is_const(q.blocks)) return 0;
+    int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;
+    int64_t made = each * q.made * tc__ix_value(g->depth);
+    tc__product other = q;
+    int tiles = !tc__choose_wide(g, &other);
+    return made <= TC__ROWS_MADE && (!tiles || made * q.cover <= TC__ROWS_STEPS);
+}
+
+// ---- where the block stands ----
+
+// Names that are defined at the head, in order, as far as what follows mentions them.
+typedef struct tc__heads {
+    tc__text line[8];
+    const char *name[8];
+    int count;
+} tc__heads;
+
+static void tc__head_add(tc__printer *p, tc__heads *h, const char *name) {
+    tc__text *t = &h->line[h->count];
+    h->name[h->count++] = name;
+    tc__text_init(t, p->out->ctx);
+    tc__put(t, "const %s %s = ", tc__cuda_index_type(p), name);
+}
+
+static void tc__head_ix(tc__printer *p, tc__heads *h, tc__ix e, int bare) {
+    tc__text *out = p->out;
+    p->out = &h->line[h->count - 1];
+    if (bare)
+        tc__put_ix(p, e);
+    else
+        tc__put_atom(p, e, 0);
+    p->out = out;
+}
+
+static void tc__head_put(tc__heads *h, const char *text) {
+    tc__put(&h->line[h->count - 1], "%s", text);
+}
+
+// Block i of so many: `blockIdx.x % all / by * size`, without what changes nothing.
+static void tc__head_block(tc__printer *p, tc__heads *h, tc__ix all, int whole, tc__ix by,
+                           int size) {
+    char times[24];
+    tc__head_put(h, tc__cuda_index_type(p)[0] == 'i' ? "(int)blockIdx.x"
+                                                     : "(tc_i64)blockIdx.x");
+    if (!whole) tc__head_put(h, " % "), tc__head_ix(p, h, all, 0);
+    if (!tc__ix_equals(by, 1)) tc__head_put(h, " / "), tc__head_ix(p, h, by, 0);
+    snprintf(times, sizeof times, " * %d", size);
+    if (size > 1) tc__head_put(h, times);
+}
+
+static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
+    tc__ixpool *x = p->g->body.ix;
+    int batches = !tc__ix_equals(p->g->batch, 1);
+    tc__ix across = tc__rows_across(p->g, q), high = tc__rows_high(p->g, q),
+           all = tc__ix_mul(x, across, high);
+    h->count = 0;
+    if (batches) {
+        tc__head_add(p, h, "first");
+        tc__head_block(p, h, all, 1, all, 1);
+        tc__head_put(h, " * "), tc__head_ix(p, h, q->m, 0);
+    }
+    tc__head_add(p, h, "r0");
+    if (batches) tc__head_put(h, "first");
+    if (!tc__ix_equals(high, 1)) {
+        if (batches) tc__head_put(h, " + ");
+        tc__head_block(p, h, all, !batches, across, q->made);
+    } else if (!batches) {
+        tc__head_put(h, "0");
+    }
+    tc__head_add(p, h, "r1");
+    if (batches) tc__head_put(h, "first + ");
+    tc__head_ix(p, h, q->m, 0);
+    tc__head_add(p, h, "c0");
+    if (tc__ix_equals(across, 1))
+        tc__head_put(h, "0");
+    else
+        tc__head_block(p, h, across, !batches && tc__ix_equals(high, 1), tc__ix_const(1),
+                       q->cover);
+    tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->cols, 1);
+    tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->depth, 1);
+}
+
+// The lines that `body` mentions, or a later one that it does; then the body.
+static void tc__put_heads(tc__printer *p, tc__heads *h, const tc__text *body) {
+    int needed[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (int i = h->count; i-- > 0;) {
+        needed[i] = tc__c_mentions(body, h->name[i]);
+        for (int k = i + 1; k < h->count; k++)
+            needed[i] |= needed[k] && tc__c_mentions(&h->line[k], h->name[i]);
+    }
+    for (int i = 0; i < h->count; i++) {
+        if (needed[i]) tc__line(p);
+        if (needed[i]) tc__put(p->out, "%s;\n", h->line[i].at);
+        p->out->failed |= h->line[i].failed;
+        tc__text_free(&h->line[i]);
+    }
+    tc__put_raw(p->out, body->at, body->size);
+    p->out->failed |= body->failed;
+}
+
+// ---- making rows ----
+
+// `float *const left0 = (float *)(rows + i * 256);`
+static void tc__print_made_row(tc__printer *p, const tc__product *q, const char *row,
+                               int writes) {
+    int64_t b = tc__left_rows(p->g) - p->g->buffer.at;
+    const char *type = tc__dtypes[p->g->buffer.at[b].dtype].memory,
+               *keep = writes ? "" : "const ";
+    tc__line(p);
+    tc__put(p->out, "%s%s *const ", keep, type);
+    tc__put_buffer(p, b);
+    tc__put(p->out, " = (%s%s *)(rows", keep, type);
+    if (strcmp(row, "0")) tc__put(p->out, " + %s * %lld", row, (long long)q->row);
+    tc__put(p->out, ");\n");
+}
+
+// i, the row of a warp or a part of it, and x, the thread in the row.
+static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int rows = 32 / p->cuda->sharing;
+    tc__blank_number(b, "share", p->cuda->sharing);
+    if (q->made == 1) {
+        tc__put_filled(p, b, "if (threadIdx.x < 32) {\n");
+        p->indent++;
+        if (p->cuda->sharing > 1)
+            tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+        return;
+    }
+    tc__blank_number(b, "made", q->made);
+    tc__blank_number(b, "rows", rows);
+    tc__blank_number(b, "pass", q->threads / p->cuda->sharing);
+    tc__put_filled(
+        p, b,
+        rows > 1 ? "for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
+                 : "for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
+    p->indent++;
+    if (rows == 1)
+        tc__put_filled(p, b, "const int x = threadIdx.x % 32;\n");
+    else if (q->made % rows)
+        tc__put_filled(
+            p, b,
+            "const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
+    else
+        tc__put_filled(p, b, "const int i = i0 + threadIdx.x % 32 / @share;\n");
+    if (rows > 1 && p->cuda->sharing > 1)
+        tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+}
+
+// Loads of all phases before the first, as far as registers go: nothing hides the latency of a later
+// one.
+static void tc__print_made_loads(tc__printer *p) {
+    tc__cuda_loop_body body;
+    int64_t words = 0;
+    if (p->cuda->hold != TC__CUDA_REGISTERS) return;
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++)
+        if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
+            words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
+    if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
+        tc__cuda_place at = tc__cuda_register_place(p, p->g->cols);
+        tc__cuda_declare(p, &body, p->cuda->vectors);
+        tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
+        p->issued = 1;
+    }
+    tc__cuda_body_close(p, &body);
+}
+
+// All threads of a warp make a row, the last rows more than once: they exchange values.
+static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    const tc__group *g = p->g;
+    const tc__cuda_plan *before = p->cuda;
+    tc__group rows = tc__prologue_of(g);
+    tc__cuda_plan plan = tc__prologue_plan(&rows, q);
+    int block = plan.sharing > 32, one = q->made == 1;
+    plan.narrow = before->narrow;
+    p->g = &rows, p->cuda = &plan;
+    if (block) {
+        tc__put_filled(p, b, "{\n");
+        p->indent++;
+        tc__put_filled(p, b, "const int x = threadIdx.x;\n");
+    } else {
+        tc__print_made_place(p, q, b);
+    }
+    if (tc__cuda_names_rows(&rows))
+        tc__put_filled(p, b,
+                       one ? "const @index r = r0;\n"
+                       : tc__goes_into(p, q->m, q->made)
+                           ? "const @index r = r0 + i;\n"
+                           : "const @index r = tc_min(r0 + i, r1 - 1);\n");
+    tc__print_made_row(p, q, one ? "0" : "i", 1);
+    tc__cuda_keeps(p);
+    p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
+    tc__print_made_loads(p);
+    tc__print_range(p, 0, g->prologue);
+    p->owner = NULL, p->issued = 0;
+    tc__block_close(p);
+    p->g = g, p->cuda = before, p->axis = TC__COL;
+}
+
+// ---- multiplying ----
+
+// The wide operand at step s, as pack `to`: at j of those that a thread has.
+static void tc__print_wide(tc__printer *p, const tc__product *q, const tc__blanks *b,
+                           const char *to) {
+    const tc__staged *wide = tc__wide_operand(q);
+    if (!q->dot) {
+        tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+        tc__print_operand_pack(p, wide, q->wide, wide->width, 0, to);
+        return;
+    }
+    if (q->wide == TC__ROW) tc__print_made_row(p, q, q->parts > 1 ? "j" : "(group + j)", 0);
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, to);
+}
+
+// All that a thread has of the wide operand at k.
+static void tc__print_wides(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (!q->dot) {
+        tc__print_wide(p, q, b, q->ahead ? "wide[s]" : "wide[0]");
+        return;
+    }
+    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @each; j++) {\n");
+    p->indent++;
+    tc__print_wide(p, q, b, q->ahead ? "wide[s][j]" : "wide[0][j]");
+    tc__block_close(p);
+}
+
+static const char *tc__rows_wide_text(const tc__product *q) {
+    return q->dot ? "tc_pack<@type, @width> wide[@held][@each];\n"
+                  : "tc_pack<@type, @width> wide[@held];\n";
+}
+
+static int tc__rows_ragged(const tc__printer *p, const tc__product *q) {
+    int width = q->dot ? tc__wide_operand(q)->width : 1;
+    return !tc__goes_into(p, p->g->depth, (int64_t)q->sharing * width);
+}
+
+// The wide operand, before the rows are made.
+static void tc__print_ahead(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(p, b, tc__rows_wide_text(q));
+    tc__put_filled(p, b,
+                   "#pragma unroll\n"
+                   "for (int s = 0; s < @steps; s++) {\n");
+    p->indent++;
+    tc__put_filled(p, b,
+                   tc__rows_ragged(p, q)
+                       ? "const @index k = tc_min(@deep + s * @step, depth - @deepest);\n"
+                       : "const @index k = @deep + s * @step;\n");
+    tc__print_wides(p, q, b);
+    tc__block_close(p);
+}
+
+// A step of all sums.
+static void tc__print_rows_step(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *few = tc__few_operand(q);
+    int width = q->dot ? tc__wide_operand(q)->width : 1;
+    tc__put_filled(p, b,
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent++;
+    tc__put_filled(p, b, "tc_pack<@type, @deepest> few;\n");
+    if (q->wide == TC__COL) tc__print_made_row(p, q, q->made == 1 ? "0" : "i", 0);
+    tc__print_few_index(p, few, b,
+                        q->wide == TC__ROW                ? "i"
+                        : tc__goes_into(p, q->m, q->made) ? "r0 + i"
+                                                          : "tc_min(r0 + i, r1 - 1)");
+    tc__print_operand_pack(p, few, TC__DEPTH, width, 0, "few");
+    tc__put_filled(
+        p, b,
+        q->dot ? "#pragma unroll\n"
+                 "for (int j = 0; j < @each * @width; j++)\n"
+                 "    sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], "
+                 "wide[@at][j / @width].at[j % @width], sum[i][j / @width]);\n"
+               : "#pragma unroll\n"
+                 "for (int j = 0; j < @width; j++)\n"
+                 "    sum[i].at[j] = tc_add_product_@class(few.at[0], wide[@at].at[j], "
+                 "sum[i].at[j]);\n");
+    tc__block_close(p);
+}
+
+static void tc__print_rows_sums(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    int ragged = tc__rows_ragged(p, q);
+    tc__put_filled(p, b,
+                   q->dot ? "@type sum[@few][@each] = {};\n"
+                          : "tc_pack<@type, @width> sum[@few] = {};\n");
+    tc__put_filled(p, b, q->ahead ? "#pragma unroll\n" : "#pragma unroll @unroll\n");
+    tc__put_filled(p, b,
+                   "for (int s = 0; s < @steps; s++) {\n"
+                   "    const @index k = @deep + s * @step;\n");
+    p->indent++;
+    if (ragged) tc__put_filled(p, b, "if (k >= depth) break;\n");
+    if (!q->ahead) tc__put_filled(p, b, tc__rows_wide_text(q));
+    if (!q->ahead) tc__print_wides(p, q, b);
+    tc__print_rows_step(p, q, b);
+    tc__block_close(p);
+    if (q->dot)
+        tc__print_dot_end(p, q, b);
+    else
+        tc__put_filled(p, b, tc__text_columns_end);
+}
+
+// ---- the result ----
+
+// r and c of element `at`; clamped where it may be outside.
+static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
+                                        const tc__blanks *b, int clamped) {
+    int wide = q->wide == TC__ROW, row = clamped && !tc__goes_into(p, q->m, q->made),
+        col = clamped && !wide && !tc__goes_into(p, p->g->cols, q->cover);
+    if (tc__epilogue_uses(p->g, TC__ROW)) {
+        tc__put_filled(p, b,
+                       row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
+        tc__put_filled_here(p, b, wide ? "at % @cover" : "at / @cover");
+        tc__put(p->out, row ? ", r1 - 1);\n" : ";\n");
+    }
+    if (!tc__epilogue_uses(p->g, TC__COL)) return;
+    if (wide)
+        tc__put_filled(p, b, "const @index c = at / @cover;\n");
+    else
+        tc__put_filled(p, b,
+                       col ? "const @index c = tc_min(c0 + at % @cover, cols - 1);\n"
+                           : "const @index c = c0 + at % @cover;\n");
+}
+
+// `r0 + at / 16 < r1`, where element `at` may be outside.
+static void tc__rows_inside(const tc__printer *p, const tc__product *q, char out[80]) {
+    int wide = q->wide == TC__ROW, row = !tc__goes_into(p, q->m, q->made),
+        col = !wide && !tc__goes_into(p, p->g->cols, q->cover);
+    char rows[32] = "", cols[32] = "";
+    if (row) snprintf(rows, sizeof rows, "r0 + at %s %d < r1", wide ? "%" : "/", q->cover);
+    if (col) snprintf(cols, sizeof cols, "c0 + at %% %d < cols", q->cover);
+    snprintf(out, 80, "%s%s%s", rows, row && col ? " && " : "", cols);
+}
+
+// One element for each thread: what the epilogue reads is on its way before the rows are made.
+static int tc__rows_one_each(const tc__product *q) {
+    return q->few * q->cover <= q->threads;
+}
+
+static void tc__print_rows_early(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
+    tc__cuda_loop_body body;
+    if (!tc__epilogue_open(p, &body)) return;
+    tc__put_filled(p, b,
+                   q->few * q->cover == q->threads
+                       ? "const int at = threadIdx.x;\n"
+                       : "const int at = tc_min((int)threadIdx.x, @many - 1);\n");
+    tc__print_rows_result_place(p, q, b, 1);
+    tc__cuda_issue_all(p, &body, "", 1);
+    tc__cuda_body_close(p, &body);
+}
+
+static void tc__print_rows_late(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__cuda_loop_body body;
+    char inside[80];
+    int one = tc__rows_one_each(q), some = q->few * q->cover != q->threads;
+    if (!tc__epilogue_open(p, &body)) return;
+    tc__rows_inside(p, q, inside);
+    if (!one) {
+        tc__put_filled(p, b, "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+        p->indent++;
+        if (*inside) {
+            tc__line(p);
+            tc__put(p->out, "if (!(%s)) continue;\n", inside);
+        }
+        tc__print_rows_result_place(p, q, b, 0);
+        tc__cuda_issue_all(p, &body, "", 1);
+    } else {
+        tc__line(p);
+        if (some) tc__put(p->out, "if (threadIdx.x < %d", q->few * q->cover);
+        if (*inside) tc__put(p->out, "%s%s", some ? " && " : "if (", inside);
+        tc__put(p->out, some || *inside ? ") {\n" : "{\n");
+        p->indent++;
+    }
+    tc__cuda_compute(p, &body);
+    tc__block_close(p);
+    tc__cuda_body_close(p, &body);
+}
+
+// ---- the kernel ----
+
+static void tc__rows_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = q->dot ? tc__wide_operand(q)->width : 1;
+    char deep[24];
+    tc__few_blanks(p, q, b);
+    snprintf(deep, sizeof deep, "%s", q->dot ? "lane" : "y");
+    if (width > 1) snprintf(deep, sizeof deep, "lane * %d", width);
+    tc__blank_text(b, "deep", deep);
+    tc__blank_number(b, "deepest", width);
+    tc__blank_number(b, "step", (int64_t)q->sharing * width);
+    tc__blank_number(b, "steps", q->steps);
+    tc__blank_number(b, "held", q->ahead ? q->steps : 1);
+    tc__blank_text(b, "at", q->ahead ? "s" : "0");
+    tc__blank_number(b, "tileat", q->made * q->row);
+}
+
+static void tc__print_rows_body(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    tc__put_filled(p, b,
+                   "char *const rows = shared;\n"
+                   "@type *const tile = (@type *)(shared + @tileat);\n");
+    tc__put_filled(p, b,
+                   !q->dot
+                       ? "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
+                         "@lanes;\n"
+                   : q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                   : q->sharing == 32 && q->each == 1
+                       ? "const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
+                       : "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
+                         "@sharing * @each;\n");
+    if (q->ahead) tc__print_ahead(p, q, b);
+    if (tc__rows_one_each(q)) tc__print_rows_early(p, q, b);
+    tc__print_made(p, q, b);
+    tc__put_filled(p, b, "__syncthreads();\n");
+    tc__print_rows_sums(p, q, b);
+    tc__put_filled(p, b, "__syncthreads();\n");
+    tc__print_rows_late(p, q, b);
+}
+
+static void tc__print_rows(tc__printer *p, const tc__product *q) {
+    tc__text body, *out = p->out;
+    tc__heads heads;
+    tc__blanks b;
+    tc__rows_blanks(p, q, &b);
+    tc__text_init(&body, out->ctx);
+    p->out = &body;
+    tc__print_rows_body(p, q, &b);
+    p->out = out;
+    tc__rows_heads(p, q, &heads);
+    tc__put_heads(p, &heads, &body);
+    tc__text_free(&body);
+}
+
+// The kernel's body; products that are summed in place have the other forms' loops.
+static void tc__cuda_product(tc__printer *p) {
+    tc__product q = tc__product_plan(p->g);
+    if (q.form == TC__PRODUCT_ROWS)
+        tc__print_rows(p, &q);
+    else if (q.form == TC__PRODUCT_FEW)
+        tc__print_few(p, &q);
+    else
+        tc__print_tiles(p, &q);
+}
+// ---- gen/cuda_print/custom.c --------------------------------------------
+// The CUDA text of a custom op: a kernel that calls the user's cuda_source, with what that may use in
+// front and the text itself behind, in a namespace of its own. So nothing in it, macros included, gets
+// in the way of ours. As c_source it is a unit by itself, and all of its text is in its key.
+
+// The layouts are those of api/extend.h.
+static const char tc__text_cuda_custom[] =
+    "// The types that the text of a custom op may use, as on the host.\n"
+    "typedef signed char int8_t;\n"
+    "typedef short int16_t;\n"
+    "typedef int int32_t;\n"
+    "typedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\n"
+    "typedef unsigned short uint16_t;\n"
+    "typedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\n"
+    "\n"
+    "enum { TC_MAX_RANK = 8 };\n"
+    "\n"
+    "struct tc_spec {\n"
+    "    tc_dtype dtype;\n"
+    "    int rank;\n"
+    "    int64_t dims[TC_MAX_RANK];\n"
+    "};\n"
+    "\n"
+    "struct tc_buffer {\n"
+    "    void *data;\n"
+    "    tc_spec spec;\n"
+    "};\n"
+    "\n"
+    "// Elements. Where the loop ends is no question, so that specs stay in registers.\n"
+    "__device__ __forceinline__ int64_t tc_elements(const tc_buffer *b) {\n"
+    "    int64_t n = 1;\n"
+    "#pragma unroll\n"
+    "    for (int d = 0; d < TC_MAX_RANK; d++)\n"
+    "        if (d < b->spec.rank) n *= b->spec.dims[d];\n"
+    "    return n;\n"
+    "}\n"
+    "\n";
+
+static const tc__custom *tc__custom_of_printer(const tc__printer *p) {
+    return tc__custom_of_group(p->out->ctx, p->g);
+}
+
+// What stands in front of the kernel.
+static void tc__put_cuda_custom_head(tc__printer *p) {
+    tc__put(p->out, "\nnamespace tc_custom {\n");
+    tc__put_dtype_names(p->out);
+    tc__put(p->out, "%s", tc__text_cuda_custom);
+    tc__put(p->out,
+            "__device__ void %s(const tc_buffer *in, int n_in, const tc_buffer *out);\n}\n",
+            tc__custom_of_printer(p)->op.name);
+}
+
+static void tc__put_cuda_custom_source(tc__printer *p) {
+    const tc__custom *o = tc__custom_of_printer(p);
+    tc__put(p->out, "\nnamespace tc_custom {\n#line 1 \"custom op %s\"\n", o->op.name);
+    tc__put_raw(p->out, o->op.cuda_source, strlen(o->op.cuda_source));
+    tc__put(p->out, "\n}\n");
+}
+
+// `{(void *)in0, {tc_custom::TC_F32, 2, {s0, 64}}}` of the result, i = 0, or of operand i - 1.
+static void tc__put_cuda_custom_buffer(tc__printer *p, const tc__opaque_plan *q,
+                                       uint32_t i) {
+    int64_t buffer = tc__call_buffer(q->call, i);
+    int rank = tc__call_rank(q->call, i);
+    int dtype = tc__custom_dtype(p->g, q->call, i);
+    tc__put(p->out, "{(void *)");
+    if (buffer < 0)
+        tc__put(p->out, "0");
+    else
+        tc__put_buffer(p, buffer);
+    tc__put(p->out, ", {tc_custom::");
+    tc__put_dtype_name(p->out, dtype);
+    tc__put(p->out, ", %d, {", rank);
+    for (int d = 0; d < rank; d++) {
+        tc__put(p->out, d ? ", " : "");
+        tc__put_ix(p, tc__call_size(q->call, i, d));
+    }
+    tc__put(p->out, rank ? "}}}" : "0}}}");
+}
+
+// The step that calls the function. It is not called for nothing.
+static void tc__put_custom_call(tc__printer *p, const tc__opaque_plan *q, int i) {
+    uint32_t n = (uint32_t)q->call->attr[TC__CALL_OPERANDS];
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "if ((");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ") == 0) return;\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_custom::tc_buffer operands[] = {");
+    for (uint32_t k = 1; k <= n; k++) {
+        tc__put(p->out, k > 1 ? ",\n        " : "\n        ");
+        tc__put_cuda_custom_buffer(p, q, k);
+    }
+    tc__put(p->out, "};\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_custom::tc_buffer result = ");
+    tc__put_cuda_custom_buffer(p, q, 0);
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "tc_custom::%s(operands, %u, &result);\n",
+            tc__custom_of_printer(p)->op.name, (unsigned)n);
+}
+
+// The step behind it where the result is of bools: kernels take them as 0 and 1.
+static void tc__put_custom_bools(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 e = blockIdx.x * (tc_i64)blockDim.x + threadIdx.x;\n");
+    tc__line(p);
+    tc__put(p->out, "if (e < ");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ") ");
+    tc__put_buffer(p, tc__call_buffer(q->call, 0));
+    tc__put(p->out, "[e] = ");
+    tc__put_buffer(p, tc__call_buffer(q->call, 0));
+    tc__put(p->out, "[e] != 0;\n");
+}
+// ---- gen/cuda_print/opaque.c --------------------------------------------
+// The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
+// an element becomes a key and where results go, and calls a function of opaque_text.c.
+
+// The type in which elements of a dtype are moved and added: integers wrap.
+static const char *tc__opaque_type(int dtype) {
+    static const char *const words[] = {"", "tc_u8", "tc_u16", "",      "unsigned",
+                                        "", "",      "",       "tc_u64"};
+    if (dtype == TC_F32 || dtype == TC_F64) return tc__dtypes[dtype].memory;
+    return words[tc__dtypes[dtype].bytes];
+}
+
+static const char *tc__key_type(const tc__opaque_plan *q) {
+    return q->wide ? "tc_u64" : "unsigned";
+}
+
+static int tc__is_scatter(const tc__opaque_plan *q) {
+    return q->call->attr[TC__CALL_OPERANDS] == 3;
+}
+
+// "in0": of the result, i = 0, or of operand i - 1.
+static void tc__put_call_buffer(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
+    tc__put_buffer(p, tc__call_buffer(q->call, i));
+}
+
+// `(const tc_u64 *)in0`
+static void tc__put_elements(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
+    tc__put(p->out, "(%s%s *)", i ? "const " : "", tc__opaque_type(q->dtype));
+    tc__put_call_buffer(p, q, i);
+}
+
+// ---- rows of index and src, and of the tensor ----
+
+// Where there is such a row: pairs (e, limit), e < limit.
+typedef struct tc__row_limits {
+    int count;
+    tc__ix pair[2 * TC_MAX_RANK];
+} tc__row_limits;
+
+// The row of what has sizes `to` of that of what has sizes `from`; `to` is as large or smaller where
+// `inside` is to be told.
+static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t from,
+                              uint32_t to, tc__row_limits *inside) {
+    tc__ix left = tc__ix_var(x, TC__ROW, tc__call_rows(x, q->call, from));
+    tc__ix at = tc__ix_const(0), step = tc__ix_const(1);
+    for (int d = tc__call_rank(q->call, from) - 2; d >= 0; d--) {
+        tc__ix n = tc__call_size(q->call, from, d), m = tc__call_size(q->call, to, d);
+        tc__ix i = d ? tc__ix_mod(x, left, n) : left;
+        if (inside && n != m) {
+            inside->pair[inside->count++] = i;
+            inside->pair[inside->count++] = m;
+        }
+        at = tc__ix_add(x, at, tc__ix_mul(x, i, step));
+        step = tc__ix_mul(x, step, m), left = tc__ix_div(x, left, n);
+    }
+    return at;
+}
+
+// `part(r)`: the row of index and src for row r of the result, -1 = there is none. `whole(r)`: back.
+static void tc__put_part(tc__printer *p, const tc__opaque_plan *q, int back) {
+    tc__row_limits inside;
+    inside.count = 0;
+    tc__ix e = tc__row_between(p->g->body.ix, q, back ? 3 : 0, back ? 0 : 3,
+                               back ? NULL : &inside);
+    tc__line(p);
+    tc__put(p->out, "const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
+            back ? "whole" : "part");
+    for (int i = 0; i < inside.count; i += 2) {
+        tc__put(p->out, i ? " && " : "");
+        tc__put_ix(p, inside.pair[i]);
+        tc__put(p->out, " < ");
+        tc__put_ix(p, inside.pair[i + 1]);
+    }
+    if (inside.count) tc__put(p->out, " ? ");
+    tc__put_ix(p, e);
+    tc__put(p->out, inside.count ? " : -1; };\n" : "; };\n");
+}
+
+// ---- what is sorted ----
+
+static int tc__sorts_by_digits(const tc__opaque_plan *q) {
+    return q->digits && !tc__ix_equals(q->grids.zeroed, 0);
+}
+
+// `const auto key = ...;` of an element, or of an index: that itself.
+static void tc__put_key(tc__printer *p, const tc__opaque_plan *q) {
+    tc__line(p);
+    tc__put(p->out, "const auto key = [=](tc_i64 r, tc_i64 i) { return ");
+    if (tc__is_scatter(q)) {
+        tc__put(p->out, "(unsigned)tc_check(a.state, ");
+        tc__put_call_buffer(p, q, 2);
+        tc__put(p->out, "[r * m + i], n, %lld); };\n",
+                (long long)q->call->attr[TC__CALL_WORD]);
+        return;
+    }
+    const char *turn = q->call->attr[TC__CALL_WORD] ? "~" : "";
+    tc__put(p->out, "%stc_key_%s(", turn, tc__dtypes[q->dtype].name);
+    tc__put_call_buffer(p, q, 1);
+    tc__put(p->out, "[r * n + i]); };\n");
+}
+
+// `const auto put = ...;`: pairs in order become places, of which TOPK wants the first; those of
+// indices remain.
+static void tc__put_put(tc__printer *p, const tc__opaque_plan *q) {
+    int top = q->op == TC_OP_TOPK;
+    tc__line(p);
+    tc__put(p->out, "const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<%s> v) { ",
+            tc__key_type(q));
+    if (tc__is_scatter(q)) {
+        tc__put(p->out, "pairs[r * m + i] = v; };\n");
+        return;
+    }
+    tc__put(p->out, top ? "if (i < k) " : "");
+    tc__put_call_buffer(p, q, 0);
+    tc__put(p->out, "[r * %s + i] = v.at; };\n", top ? "k" : "n");
+}
+
+// `const tc_sorter<unsigned, 4> s(work, 8, n);`, the workspace of a sort by digits.
+static void tc__put_sorter(tc__printer *p, const tc__opaque_plan *q) {
+    tc__line(p);
+    tc__put(p->out, "const tc_sorter<%s, %d> s(work, ", tc__key_type(q), q->digits);
+    tc__put_ix(p, q->sorts);
+    tc__put(p->out, ", %s);\n", tc__is_scatter(q) ? "m" : "n");
+}
+
+// Of a scatter: where the sorted pairs are.
+static void tc__put_pairs(tc__printer *p, const tc__opaque_plan *q) {
+    if (!tc__is_scatter(q)) return;
+    tc__line(p);
+    tc__put(p->out, "tc_pair<unsigned> *const pairs = ");
+    if (tc__sorts_by_digits(q))
+        tc__put(p->out, "s.pair[%d];\n", (q->digits - 1) % 2);
+    else
+        tc__put(p->out, "(tc_pair<unsigned> *)work;\n");
+}
+
+// Rows that fit in a block are sorted there.
+static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q) {
+    tc__put_pairs(p, q);
+    tc__put_put(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_sort_rows<%s, %d>(", tc__key_type(q), q->most);
+    tc__put_ix(p, q->sorts);
+    tc__put(p->out, ", %s, key, put);\n", tc__is_scatter(q) ? "m" : "n");
+}
+
+// ---- steps ----
+
+static void tc__put_scan(tc__printer *p, const tc__opaque_plan *q, int i) {
+    static const char *const names[] = {"lines", "rows", "tiles"};
+    const char *type = tc__opaque_type(q->dtype);
+    tc__line(p);
+    tc__put(p->out, "tc_scan_%s<tc_%s<%s>, %s, %d>(", names[q->step[i]],
+            q->op == TC_OP_CUMSUM ? "sums" : "products", type, type, q->width);
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ", rows, n%s);\n", q->step[i] == TC__SCAN_TILES ? ", work" : "");
+}
+
+static void tc__put_sort_block(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_sort_rows(p, q);
+}
+
+static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_sorter(p, q);
+    tc__put_key(p, q);
+    if (q->mixed) {
+        tc__line(p);
+        tc__put(p->out, "if (s.in_block())");
+        tc__block_open(p);
+        tc__put_sort_rows(p, q);
+        tc__line(p);
+        tc__put(p->out, "return;\n");
+        tc__block_close(p);
+    }
+    tc__line(p);
+    tc__put(p->out, "tc_sort_count(s, key);\n");
+}
+
+static void tc__put_sort_pass(tc__printer *p, const tc__opaque_plan *q, int i) {
+    tc__put_sorter(p, q);
+    if (q->step[i] == TC__SORT_FIRST) tc__put_key(p, q);
+    if (q->step[i] == TC__SORT_LAST) tc__put_put(p, q);
+    tc__line(p);
+    if (q->mixed) tc__put(p->out, "if (!s.in_block()) ");
+    if (q->step[i] == TC__SORT_FIRST) tc__put(p->out, "tc_sort_first(s, key);\n");
+    if (q->step[i] == TC__SORT_NEXT) tc__put(p->out, "tc_sort_next<%d>(s);\n", q->pass[i]);
+    if (q->step[i] == TC__SORT_LAST) tc__put(p->out, "tc_sort_last(s, put);\n");
+}
+
+static void tc__put_top_rows(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_put(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_top_rows<%s, ", tc__key_type(q));
+    tc__put_ix(p, q->k);
+    tc__put(p->out, ">(rows, n, key, put);\n");
+}
+
+static void tc__put_scatter_mark(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_part(p, q, 1);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_mark(");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ", n, m, key, whole, (unsigned *)work);\n");
+}
+
+// What both ends of scatters are told: `rows, n, m, in0, in2, part, `.
+static void tc__put_scatter_operands(tc__printer *p, const tc__opaque_plan *q) {
+    tc__put(p->out, "(rows, n, m, ");
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 3);
+    tc__put(p->out, ", part, ");
+}
+
+static void tc__put_scatter_take(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_part(p, q, 0);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_take");
+    tc__put_scatter_operands(p, q);
+    tc__put(p->out, "(unsigned *)work, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i) {
+    const char *type = tc__opaque_type(q->dtype);
+    (void)i;
+    if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
+    tc__put_pairs(p, q);
+    tc__put_part(p, q, 0);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_sum<%s, %s, %d>", type,
+            tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type,
+            q->op == TC_OP_INDEX_ADD ? TC__SUM_ROWS : 1);
+    tc__put_scatter_operands(p, q);
+    tc__put(p->out, "pairs, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "tc_copy(");
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ", rows * n);\n");
+}
+
+static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "tc_clear((tc_u64 *)work, ");
+    tc__put_ix(p, tc__ix_ceil_div(p->g->body.ix, q->grids.zeroed, tc__ix_const(8)));
+    tc__put(p->out, ");\n");
+}
+
+// By tc__opaque_step.
+static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
+    tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
+    tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
+    tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
+    tc__put_opaque_copy, tc__put_opaque_clear, tc__put_custom_call,  tc__put_custom_bools,
+};
+
+// ---- kernels ----
+
+// Sizes that the body names, and run-time sizes that those or the body name.
+static void tc__put_opaque_names(tc__printer *p, const tc__opaque_plan *q,
+                                 const tc__text *body) {
+    const struct {
+        const char *name;
+        tc__ix e;
+    } sizes[] = {{"rows", q->rows}, {"n", q->n}, {"k", q->k}, {"m", q->m}};
+    tc__text lines, *out = p->out;
+    char name[24];
+    tc__text_init(&lines, out->ctx);
+    p->out = &lines;
+    for (size_t i = 0; i < TC__COUNT(sizes); i++) {
+        if (!tc__c_mentions(body, sizes[i].name)) continue;
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 %s = ", sizes[i].name);
+        tc__put_ix(p, sizes[i].e);
+        tc__put(p->out, ";\n");
+    }
+    p->out = out;
+    for (int slot = 0; slot < 64; slot++) {
+        snprintf(name, sizeof name, "s%d", slot);
+        if (!tc__c_mentions(body, name) && !tc__c_mentions(&lines, name)) continue;
+        tc__line(p);
+        tc__put(out, "const tc_i64 %s = a.size[%d];\n", name, slot);
+    }
+    tc__put_raw(out, lines.at, lines.size);
+    out->failed |= lines.failed;
+    tc__text_free(&lines);
+}
+
+static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int i,
+                                  const char *symbol) {
+    tc__text body, *out = p->out;
+    int sizes = tc__cuda_sizes(p->g);
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent = 1;
+    tc__opaque_steps[q->step[i]](p, q, i);
+    p->out = out, p->indent = 0;
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
+            q->grids.at[i].threads, TC__OPAQUE_RESIDENT, symbol);
+    if (i) tc__put(out, "_%d", i);
+    tc__put(out, "(");
+    for (size_t b = 0; b < p->g->buffer.count; b++) {
+        const tc__kbuf *k = &p->g->buffer.at[b];
+        tc__put(out, "%s%s *__restrict__ ", k->written ? "" : "const ",
+                tc__dtypes[k->dtype].memory);
+        tc__put_buffer(p, (int64_t)b);
+        tc__put(out, ", ");
+    }
+    if (!tc__ix_equals(q->grids.workspace, 0)) tc__put(out, "unsigned char *work, ");
+    tc__put(out, "const tc_kargs<%d> a)", sizes ? sizes : 1);
+    tc__block_open(p);
+    tc__put_opaque_names(p, q, &body);
+    tc__put_raw(out, body.at, body.size);
+    tc__block_close(p);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+}
+
+// Appends the kernels of an opaque op: `symbol`, `symbol_1`, ... 1, or 0 = reported.
+static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__dialect *d,
+                                 const char *symbol) {
+    tc__printer p;
+    tc__opaque_plan q = tc__opaque_plan_of(g);
+    tc__printer_open(&p, out, g, d);
+    int custom = tc__is_custom(g);
+    if (custom) tc__put_cuda_custom_head(&p);
+    tc__put(out, "\n// %s: %s%s%s, %d launch%s\n// rows ", symbol,
+            custom ? "custom op " : "", tc__call_name(out->ctx, q.call),
+            custom ? "" : " along rows", q.count, q.count == 1 ? "" : "es");
+    tc__put_ix(&p, g->rows);
+    tc__put(out, ", columns ");
+    tc__put_ix(&p, g->cols);
+    tc__put(out, "\n");
+    tc__put_dump_buffers(&p);
+    for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
+    if (custom) tc__put_cuda_custom_source(&p);
+    return !out->failed && !g->body.ix->failed;
+}
+// ---- gen/cuda_print/list.c ----------------------------------------------
+// CUDA dialect, one launch for a list of tensors (kernel/list.c): the form "flat" with other
+// parameters. Addresses and sizes of all tensors are in the kernel's arguments, which the hardware
+// keeps in the cache of constants: nothing has to be copied to the device before a launch, a recorded
+// graph has them like other arguments, and all threads of a block read the same words. A block finds
+// its tensor among the first blocks of all by halving.
+
+static const char *const tc__text_cuda_list[] = {
+    "// fn: list",
+    "// Up to N tensors that a launch is for, each with W buffers, which the host lays out: see",
+    "// tc__list_argument.",
+    "template <int W, int N> struct tc_list {",
+    "    void *at[N][W];",
+    "    tc_i64 count[N];       // elements",
+    "    int first[N], rows;    // the first block of each; tensors",
+    "};",
+    "",
+    "// fn: list_row",
+    "// The tensor of this block. TOP is the largest power of two below N.",
+    "template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &list) {",
+    "    int row = 0;",
+    "    #pragma unroll",
+    "    for (int step = TOP; step; step /= 2)",
+    "        if (row + step < list.rows && list.first[row + step] <= (int)blockIdx.x) row += step;",
+    "    return row;",
+    "}",
+    "",
+};
+
+static const char tc__cuda_list_block[] = "(blockIdx.x - list.first[row])";
+
+static void tc__cuda_list_parameters(tc__printer *p) {
+    tc__put(p->out, "const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
+            (unsigned)p->g->buffer.count, p->g->list);
+}
+
+// The tensor of the block: its size, and its buffers in the group's order.
+static void tc__cuda_list_names(tc__printer *p) {
+    int top = 1;
+    while (2 * top < p->g->list) top *= 2;
+    tc__line(p);
+    tc__put(p->out, "const int row = tc_list_row<%d>(list);\n", top);
+    tc__line(p);
+    tc__put(p->out, "const %s s0 = list.count[row];\n", tc__cuda_index_type(p));
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        const char *type = tc__dtypes[b->dtype].memory, *fixed = b->written ? "" : "const ";
+        tc__line(p);
+        tc__put(p->out, "%s%s *__restrict__ ", fixed, type);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, " = (%s%s *)list.at[row][%u];\n", fixed, type, (unsigned)i);
+    }
+}
+// ---- gen/cuda_print/window.c --------------------------------------------
+// CUDA dialect, the form "window": which places a thread has, and how its windows are read. What they
+// are is in the plan (window_plan.c).
+//
+//     float w3[6][4];                                 // 9 loads of in0
+//     #pragma unroll
+//     for (int k = 0; k < 6; k++) {
+//         ...                                         // row r0 + k, as few loads as its bytes allow
+//     }
+//     #pragma unroll
+//     for (int u = 0; u < 4; u++) {                   // rows r0 .. r0 + 3
+//         ... w3[u + 1][l + 2] ...
+
+// Elements that one access reads from that of load n on, of those that are left in the row.
+static int tc__window_access(const tc__printer *p, const tc__node *n, int left) {
+    int width = p->cuda->width;
+    while (width > 1 && (width > left || !tc__cuda_is_wide(p->g, n, width, TC__COL)))
+        width /= 2;
+    return width;
+}
+
+// Column `column` of row k of the window, and those that its access brings: their number.
+static int tc__window_read(tc__printer *p, const tc__cuda_window *w, int column) {
+    const tc__cuda_plan *plan = p->cuda;
+    tc__cuda_plan piece = *plan;
+    tc__ixpool *x = p->g->body.ix;
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    tc__ix k = tc__ix_var(x, TC__DEPTH, tc__ix_const(w->rows + plan->vectors - 1));
+    tc__node n = tc__window_node(p->g, w);
+    n = tc__window_moved(p->g, &n, tc__ix_add(x, k, tc__ix_const(w->top)), w->left + column,
+                         words);
+    int width = tc__window_access(p, &n, w->columns + plan->width - 1 - column);
+    piece.width = width;
+    p->cuda = &piece;
+    tc__line(p);
+    if (width == 1) {
+        tc__put(p->out, "w%u[k][%d] = ", w->load, column);
+        tc__cuda_read(p, &n);
+        tc__put(p->out, ";\n");
+    } else {
+        tc__put(p->out, "tc_unpack(&w%u[k][%d], ", w->load, column);
+        tc__cuda_issue_wide(p, &n);
+        tc__put(p->out, ");\n");
+    }
+    p->cuda = plan;
+    return width;
+}
+
+// Whether rows of the last threads may be behind the end.
+static int tc__window_is_ragged(const tc__printer *p) {
+    return tc__ix_divisor(p->g->body.ix, p->g->rows) % p->cuda->vectors != 0;
+}
+
+// What the loop over k of window w does.
+static void tc__window_read_row(tc__printer *p, const tc__cuda_window *w) {
+    if (tc__window_is_ragged(p)) {
+        tc__line(p);
+        tc__put(p->out, "if (r0 + k >= ");
+        tc__put_ix(p, tc__ix_add(p->g->body.ix, p->g->rows, tc__ix_const(w->rows - 1)));
+        tc__put(p->out, ") break;\n");
+    }
+    for (int column = 0; column < w->columns + p->cuda->width - 1;)
+        column += tc__window_read(p, w, column);
+}
+
+static void tc__window_read_all(tc__printer *p, const tc__cuda_window *w) {
+    const tc__node *n = tc__body(p, w->load);
+    int rows = w->rows + p->cuda->vectors - 1;
+    tc__text body, *out = p->out;
+    tc__line(p);
+    tc__put(p->out, "%s w%u[%d][%d];  // %d loads of ", tc__cuda_memory(p, n), w->load,
+            rows, w->columns + p->cuda->width - 1, w->loads);
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "\n");
+    tc__cuda_unroll(p, "k", rows);
+    tc__text_init(&body, out->ctx);
+    p->out = &body;
+    tc__window_read_row(p, w);
+    p->out = out;
+    if (tc__c_mentions(&body, "r")) {
+        tc__line(p);
+        tc__put(p->out, "const %s r = r0;\n", tc__cuda_index_type(p));
+    }
+    tc__put_raw(out, body.at, body.size);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+    tc__block_close(p);
+}
+
+// Where the thread is: `r0`, the first of its rows, and `c`.
+static void tc__window_place(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    tc__ixpool *x = p->g->body.ix;
+    int below = q->threads / q->sharing;
+    tc__ix across =
+        tc__ix_ceil_div(x, p->g->cols, tc__ix_const((int64_t)q->sharing * q->width));
+    int many = !tc__ix_equals(across, 1);
+    tc__text blocks;
+    const char *of = tc__cuda_text_of(p, &blocks, across, 0);
+    tc__line(p);
+    tc__put(p->out, "const %s r0 = (blockIdx.x", type);
+    if (many) tc__put(p->out, " / %s", of);
+    tc__put(p->out, " * %d + threadIdx.x / %d) * %d;\n", below, q->sharing, q->vectors);
+    tc__line(p);
+    tc__put(p->out, "const %s c = (", type);
+    if (many) tc__put(p->out, "blockIdx.x %% %s * %d + ", of, q->sharing);
+    tc__put(p->out, "threadIdx.x %% %d) * %d;\n", q->sharing, q->width);
+    tc__text_free(&blocks);
+    tc__line(p);
+    tc__put(p->out, "if (r0 >= ");
+    tc__put_ix(p, p->g->rows);
+    tc__put(p->out, " || c >= ");
+    tc__put_ix(p, p->g->cols);
+    tc__put(p->out, ") return;\n");
+}
+
+// The rows of the thread, one by one.
+static void tc__window_rows_place(tc__printer *p, tc__cuda_place *at) {
+    tc__text end;
+    char line[160];
+    const char *rows = tc__cuda_text_of(p, &end, p->g->rows, 1);
+    int many = p->cuda->vectors > 1;
+    memset(at, 0, sizeof *at);
+    snprintf(line, sizeof line, "const %s r = r0%s;", tc__cuda_index_type(p),
+             many ? " + u" : "");
+    tc__cuda_place_add(at, "r", line);
+    if (many && tc__window_is_ragged(p)) {
+        snprintf(at->inside, sizeof at->inside, "r0 + u < %s", rows);
+        snprintf(at->beyond, sizeof at->beyond, "r0 + u >= %s", rows);
+    }
+    tc__text_free(&end);
+}
+
+static void tc__cuda_window_form(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_loop_body b;
+    tc__cuda_place at;
+    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
+    tc__window_place(p);
+    tc__cuda_hoist(p, &b);
+    for (int i = 0; i < q->windows; i++) tc__window_read_all(p, &q->window[i]);
+    tc__window_rows_place(p, &at);
+    if (q->vectors > 1) {
+        tc__cuda_declare(p, &b, q->vectors);
+        tc__cuda_put_vectors(p, &b, &at, q->vectors);
+    } else {
+        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
+    }
+    tc__cuda_body_close(p, &b);
+}
+// ---- gen/cuda_print/kernel.c --------------------------------------------
+// CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
+// loops map is in the plan (plan.c).
+
+// ---- flat ----
+
+// Vectors of the kernel; what is left of a single row is its tail.
+static tc__ix tc__cuda_flat_count(const tc__printer *p) {
+    tc__ixpool *x = p->g->body.ix;
+    return tc__ix_mul(x, p->g->rows,
+                      tc__ix_div(x, p->g->cols, tc__ix_const(p->cuda->width)));
+}
+
+static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix columns = tc__ix_div(x, p->g->cols, tc__ix_const(q->width));
+    tc__text across, all;
+    char line[160];
+    const char *row = tc__cuda_text_of(p, &across, columns, 0);
+    const char *end = tc__cuda_text_of(p, &all, tc__cuda_flat_count(p), 1);
+    memset(at, 0, sizeof *at);
+    if (q->vectors > 1) {
+        snprintf(line, sizeof line, "const %s i = i0 + u * %d;", type, q->threads);
+        tc__cuda_place_add(at, "i", line);
+    }
+    snprintf(line, sizeof line, "const %s r = i / %s;", type, row);
+    tc__cuda_place_add(at, "r", line);
+    int one = tc__ix_equals(p->g->rows, 1);
+    snprintf(line, sizeof line, "const %s c = i%s%s", type, one ? "" : " % ",
+             one ? "" : row);
+    size_t n = strlen(line);
+    if (q->width > 1)
+        snprintf(line + n, sizeof line - n, " * %d;", q->width);
+    else
+        snprintf(line + n, sizeof line - n, ";");
+    tc__cuda_place_add(at, "c", line);
+    tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
+    if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
+        snprintf(at->inside, sizeof at->inside, "i < %s", end);
+        snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
+    }
+    tc__text_free(&across);
+    tc__text_free(&all);
+}
+
+// The columns behind the last whole vector, by the first threads.
+static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix width = tc__ix_const(p->cuda->width);
+    tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->cols, width), width);
+    tc__line(p);
+    tc__put(p->out, "if (i0 < ");
+    tc__put_ix(p, tc__ix_sub(x, p->g->cols, whole));
+    tc__put(p->out, ")");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
+    tc__put_ix(p, whole);
+    tc__put(p->out, " + i0;\n");
+    p->scalar = 1;
+    tc__cuda_compute(p, b);
+    p->scalar = 0;
+    tc__block_close(p);
+}
+
+// `c >= 1 && c + 4 <= 1023 && r - 1 >= 0 && r - 1 < 1022`: the whole vector is in the box.
+static void tc__cuda_in_box(tc__printer *p, const tc__kbox *box) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__put(p->out, "c >= ");
+    tc__put_ix(p, tc__box_begin(x, box));
+    tc__put(p->out, " && c + %d <= ", tc__cuda_width_of(p));
+    tc__put_ix(p, tc__box_end(x, box));
+    for (uint32_t i = 2; i < box->count; i += 2) {
+        tc__put(p->out, " && ");
+        tc__put_fact(p, box->pair[i], box->pair[i + 1]);
+    }
+}
+
+// What a thread does in a box: its loads have fewer predicates, and may be whole vectors.
+static void tc__cuda_boxed(tc__printer *p, const tc__cuda_loop_body *b,
+                           const tc__cuda_place *at, const tc__kbox *box) {
+    const tc__group *whole = p->g;
+    tc__cuda_loop_body inside = *b;
+    tc__boxed boxed;
+    if (tc__boxed_open(p->out->ctx, whole, box, 0, b->end, &boxed)) {
+        for (uint32_t id = 0; id < b->end; id++) boxed.need[id] &= b->set[id];
+        inside.set = boxed.need, p->g = &boxed.g;
+        tc__cuda_one_at(p, &inside, at);
+        p->g = whole;
+    } else {
+        p->out->failed = 1;
+    }
+    tc__boxed_close(p->out->ctx, &boxed);
+}
+
+// One vector of a thread: in one of the boxes, else at the border.
+static void tc__cuda_flat_at(tc__printer *p, const tc__cuda_loop_body *b,
+                             const tc__cuda_place *at) {
+    const tc__node *loop = tc__c_column_loop(p->g, 0);
+    tc__kbox box;
+    uint32_t i = 0;
+    for (; loop && tc__box_at(loop, i, &box); i++) {
+        tc__line(p);
+        tc__put(p->out, i ? "else if (" : "if (");
+        tc__cuda_in_box(p, &box);
+        tc__put(p->out, ")");
+        tc__block_open(p);
+        tc__cuda_boxed(p, b, at, &box);
+        tc__block_close(p);
+    }
+    if (!i) {
+        tc__cuda_one_at(p, b, at);
+        return;
+    }
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__cuda_one_at(p, b, at);
+    tc__block_close(p);
+}
+
+static void tc__cuda_flat(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_loop_body b;
+    tc__cuda_place at;
+    int deep = q->vectors > 1;
+    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
+    tc__cuda_flat_place(p, &at);
+    tc__line(p);
+    tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
+            deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
+            p->g->list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
+    tc__cuda_hoist(p, &b);
+    if (deep) {
+        tc__cuda_declare(p, &b, q->vectors);
+        tc__cuda_put_vectors(p, &b, &at, q->vectors);
+    } else if (q->tail) {
+        tc__line(p);
+        tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
+        tc__line(p);
+        tc__put(p->out, "if (%s)", at.inside);
+        tc__block_open(p);
+        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
+        tc__block_close(p);
+    } else {
+        if (*at.beyond) {
+            tc__line(p);
+            tc__put(p->out, "if (%s) return;\n", at.beyond);
+        }
+        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
+    }
+    if (q->tail) tc__cuda_flat_tail(p, &b);
+    tc__cuda_body_close(p, &b);
+}
+
+// ---- tile ----
+
+static void tc__cuda_inside(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out, "if (r < ");
+    tc__put_ix(p, p->g->rows);
+    tc__put(p->out, " && c < ");
+    tc__put_ix(p, p->g->cols);
+    tc__put(p->out, ")");
+}
+
+// Lines of a tile: a pass of the block covers 8 V of the 32.
+static void tc__cuda_lines(tc__printer *p, int width) {
+    tc__line(p);
+    if (8 * width < TC__CUDA_TILE_SIZE) {
+        tc__put(p->out, "#pragma unroll\n");
+        tc__line(p);
+        tc__put(p->out, "for (int i = y; i < 32; i += %d)", 8 * width);
+        tc__block_open(p);
+        return;
+    }
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__line(p);
+    tc__put(p->out, "const int i = y;\n");
+}
+
+static void tc__cuda_fill_tile(tc__printer *p, const tc__node *n, int width) {
+    tc__line(p);
+    if (width == 1) {
+        tc__put(p->out, "tile%u[i][x] = ", n->id);
+        tc__cuda_element(p, n);
+        tc__put(p->out, ";\n");
+        return;
+    }
+    tc__put(p->out, "const ");
+    tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+    tc__put(p->out, " v%u = tc_load(", n->id);
+    tc__cuda_address(p, n);
+    tc__put(p->out, ");\n");
+    tc__line(p);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) tile%u[i][x + l] = v%u.at[l];\n", width,
+            n->id, n->id);
+}
+
+// The tile of every turned load, read along the rows.
+static void tc__cuda_fill_tiles(tc__printer *p, int width) {
+    tc__cuda_lines(p, width);
+    tc__line(p);
+    tc__put(p->out, "const %s r = r0 + x, c = c0 + i;\n", tc__cuda_index_type(p));
+    tc__cuda_inside(p);
+    tc__block_open(p);
+    for (size_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = p->g->body.node.at[id];
+        if (tc__cuda_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
+    }
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+static void tc__cuda_tile_memory(tc__printer *p) {
+    for (size_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = p->g->body.node.at[id];
+        if (!tc__cuda_is_turned(p->g, n)) continue;
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
+                tc__cuda_memory(p, n), n->id);
+    }
+}
+
+static void tc__cuda_tile_corner(tc__printer *p, const char *name, const char *lead,
+                                 tc__ix e, const char *tail) {
+    tc__line(p);
+    tc__put(p->out, "const %s %s = %s", tc__cuda_index_type(p), name, lead);
+    tc__put_atom(p, e, 0);
+    tc__put(p->out, "%s;\n", tail);
+}
+
+static void tc__cuda_tile(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_loop_body b;
+    tc__ix across =
+        tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
+    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
+    tc__cuda_tile_memory(p);
+    tc__line(p);
+    tc__put(p->out, "const int x = threadIdx.x %% %d", TC__CUDA_TILE_SIZE / q->width);
+    if (q->width > 1) tc__put(p->out, " * %d", q->width);
+    tc__put(p->out, ", y = threadIdx.x / %d;\n", TC__CUDA_TILE_SIZE / q->width);
+    tc__cuda_tile_corner(p, "r0", "blockIdx.x / ", across, " * 32");
+    tc__cuda_tile_corner(p, "c0", "blockIdx.x % ", across, " * 32");
+    tc__cuda_fill_tiles(p, q->width);
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n");
+    tc__cuda_lines(p, q->width);
+    tc__line(p);
+    tc__put(p->out, "const %s r = r0 + i, c = c0 + x;\n", tc__cuda_index_type(p));
+    tc__cuda_inside(p);
+    tc__block_open(p);
+    p->turned = 1;
+    for (uint32_t id = 0; id < b.end; id++)
+        if (tc__body(p, id)->op == TC_OP_FOR || tc__body(p, id)->op == TC_OP_END)
+            b.set[id] = 0;
+    tc__cuda_compute(p, &b);
+    p->turned = 0;
+    tc__block_close(p);
+    tc__block_close(p);
+    tc__cuda_body_close(p, &b);
+}
+
+// ---- functions of a monoid ----
+
+// Text with # for what follows tc_<function>_, T for the type and @ for the identity.
+static void tc__cuda_pattern(tc__printer *p, const tc__acc *a, const char *s) {
+    const char *name = tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name;
+    const char *type = p->d->reg[tc__class_of(a->dtype)];
+    for (; *s; s++) {
+        if (*s == '#')
+            tc__put(p->out, "%s_%s", name, tc__suffix(a->dtype));
+        else if (*s == '@')
+            tc__cuda_identity(p, a);
+        else if (*s == '$')
+            tc__put(p->out, "%s", type);
+        else
+            tc__put_raw(p->out, s, 1);
+    }
+}
+
+static const char tc__cuda_sum_text[] =
+    "\n// The elements of a thread.\n"
+    "template <int V> TC_FN $ tc_fold_#(const $ (&x)[V]) {\n"
+    "    $ y = x[0];\n"
+    "    for (int l = 1; l < V; l++) y = tc_acc_#(y, x[l]);\n"
+    "    return y;\n"
+    "}\n"
+    "\n// The values of L lanes that are neighbours; all of them get the result.\n"
+    "template <int L> TC_FN $ tc_lanes_#($ x) {\n"
+    "    for (int o = L / 2; o; o /= 2) x = tc_acc_#(x, __shfl_xor_sync(~0u, x, o));\n"
+    "    return x;\n"
+    "}\n"
+    "\n// What W warps have put into shared memory; all threads get the result.\n"
+    "template <int W> TC_FN $ tc_parts_#(const $ *part) {\n"
+    "    const int w = threadIdx.x % 32;\n"
+    "    return tc_lanes_#<32>(w < W ? part[w] : @);\n"
+    "}\n"
+    "\n// H values of shared memory, S apart.\n"
+    "template <int H, int S> TC_FN $ tc_below_#(const $ *part) {\n"
+    "    $ x = part[0];\n"
+    "    for (int y = 1; y < H; y++) x = tc_acc_#(x, part[y * S]);\n"
+    "    return x;\n"
+    "}\n";
+
+static const char tc__cuda_arg_text[] =
+    "\n// (b, j) becomes (v, i) if that is better.\n"
+    "template <class I> TC_FN void tc_keep_#($ &b, I &j, $ v, I i) {\n"
+    "    const int win = tc_win_#(v, b, i < j);\n"
+    "    b = win ? v : b;\n"
+    "    j = win ? i : j;\n"
+    "}\n"
+    "\ntemplate <int V, class I> TC_FN void tc_fold_#($ (&v)[V], I (&i)[V]) {\n"
+    "    for (int l = 1; l < V; l++) tc_keep_#(v[0], i[0], v[l], i[l]);\n"
+    "}\n"
+    "\ntemplate <int L, class I> TC_FN void tc_lanes_#($ &v, I &i) {\n"
+    "    for (int o = L / 2; o; o /= 2) {\n"
+    "        const $ w = __shfl_xor_sync(~0u, v, o);\n"
+    "        const I k = __shfl_xor_sync(~0u, i, o);\n"
+    "        tc_keep_#(v, i, w, k);\n"
+    "    }\n"
+    "}\n"
+    "\ntemplate <int W, class I> TC_FN void tc_parts_#($ &v, I &i, const $ *part, const I *place) {\n"
+    "    const int w = threadIdx.x % 32 % W;\n"
+    "    v = part[w];\n"
+    "    i = place[w];\n"
+    "    tc_lanes_#<32>(v, i);\n"
+    "}\n"
+    "\ntemplate <int H, int S, class I> TC_FN void tc_below_#($ &v, I &i, const $ *part, const I *place) {\n"
+    "    v = part[0];\n"
+    "    i = place[0];\n"
+    "    for (int y = 1; y < H; y++) tc_keep_#(v, i, part[y * S], place[y * S]);\n"
+    "}\n";
+
+static void tc__cuda_monoid_text(tc__printer *p, const tc__acc *a) {
+    tc__cuda_pattern(p, a, tc__is_arg(a) ? tc__cuda_arg_text : tc__cuda_sum_text);
+}
+
+// ---- loops of a list that is printed in its order ----
+
+static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
+    if (n->attr[0] == TC__ROW || !p->cuda) { // the kernel has placed the rows
+        tc__print_range(p, begin, end);
+        return;
+    }
+    tc__cuda_row_columns(p, n->attr[5], begin, end);
+    tc__cuda_row_barrier(p, begin, end);
+}
+
+static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    if (!tc__cuda_leads_run(p, n)) return;
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    tc__cuda_put_run(p, &run);
+}
+
+// ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
+
+static void tc__cuda_parameters(tc__printer *p) {
+    if (p->g->list) {
+        tc__cuda_list_parameters(p);
+        return;
+    }
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (!tc__is_memory(b)) continue;
+        tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
+                tc__dtypes[b->dtype].memory);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory, " : ", ");
+    }
+    if (p->cuda && p->cuda->workspace) tc__put(p->out, "unsigned char *work, ");
+    tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
+}
+
+// Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
+static void tc__cuda_scratch_names(tc__printer *p) {
+    int product = p->cuda && p->cuda->form == TC__CUDA_PRODUCT; // it names its rows itself
+    for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (!p->cuda || !tc__cuda_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
+        const char *type = tc__dtypes[b->dtype].memory;
+        tc__line(p);
+        if (p->axis == TC__ROW) {
+            tc__put(p->out, "%s ", type);
+            tc__put_buffer(p, (int64_t)i);
+            tc__put(p->out, "[");
+            tc__put_ix(p, b->numel);
+            tc__put(p->out, "];\n");
+            continue;
+        }
+        tc__put(p->out, "%s *", type);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, " = (%s *)(shared + ", type);
+        tc__put_ix(p, tc__cuda_scratch_at(p->g, p->cuda, (int64_t)i));
+        tc__put(p->out, ");\n");
+    }
+}
+
+static void tc__cuda_args(tc__printer *p) {
+    for (size_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = p->g->body.node.at[id];
+        int seen = n->op != TC_OP_ARG;
+        for (size_t j = 0; j < id && !seen; j++)
+            seen = p->g->body.node.at[j]->op == TC_OP_ARG &&
+                   p->g->body.node.at[j]->attr[0] == n->attr[0];
+        if (seen) continue;
+        const char *type = p->d->reg[tc__class_of(n->dtype)];
+        tc__line(p);
+        tc__put(p->out, "const %s arg%lld = (%s)a.arg(%lld).%s;\n", type,
+                (long long)n->attr[0], type, (long long)n->attr[0],
+                tc__is_float(n->dtype) ? "f" : "i");
+    }
+}
+
+static void tc__cuda_names(tc__printer *p, const tc__text *body) {
+    const char *type = tc__cuda_index_type(p);
+    if (p->g->list) tc__cuda_list_names(p);
+    for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
+        char name[24];
+        snprintf(name, sizeof name, "s%d", slot);
+        if (!tc__c_mentions(body, name)) continue;
+        tc__line(p);
+        tc__put(p->out, "const %s %s = %sa.size[%d];\n", type, name,
+                p->narrow ? "(int)" : "", slot);
+    }
+    if (tc__c_mentions(body, "seed")) {
+        tc__line(p);
+        tc__put(p->out, "const tc_u64 seed = a.state->seed, draw = a.state->draw;\n");
+    }
+    tc__cuda_scratch_names(p);
+    tc__cuda_args(p);
+}
+
+// Waits for the launches before; reads nothing of what they may have written ahead of that.
+static void tc__cuda_begin(tc__printer *p) {
+    tc__line(p);
+    for (size_t i = 0; i < p->g->buffer.count && !p->g->list; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (!tc__is_memory(b) || b->written) continue;
+        tc__put(p->out, "tc_reads(");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
+    }
+    tc__put(p->out, "tc_begin();\n");
+}
+
+// One launch of the kernel as a function.
+static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
+    static void (*const forms[])(tc__printer *) = {tc__cuda_flat,        tc__cuda_rows,
+                                                   tc__cuda_columns,     tc__cuda_tile,
+                                                   tc__cuda_window_form, tc__cuda_product};
+    const tc__cuda_plan *q = p->cuda;
+    tc__text body, *out = p->out;
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent = 1, p->launch = launch;
+    forms[q->form](p);
+    tc__cuda_look(p, &body);
+    p->out = out, p->indent = 0;
+    if (launch) tc__put(out, "\n");
+    tc__put(out, "// %d threads in a block, ", q->threads);
+    tc__put_ix(p, q->blocks);
+    tc__put(out, " blocks have work%s", p->g->list ? " for a tensor" : "");
+    if (q->cluster) tc__put(out, ", launched in clusters of %d", q->cluster);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
+    if (q->resident) tc__put(out, ", %d", q->resident);
+    tc__put(out, ")\n%s", symbol);
+    if (launch) tc__put(out, "_%d", launch);
+    tc__put(out, "(");
+    tc__cuda_parameters(p);
+    tc__put(out, ")");
+    tc__block_open(p);
+    if (tc__c_mentions(&body, "shared") || !tc__ix_equals(q->shared, 0))
+        tc__put(out, "    extern __shared__ __align__(16) char shared[];\n");
+    tc__cuda_begin(p);
+    tc__cuda_names(p, &body);
+    tc__put_raw(out, body.at, body.size);
+    tc__block_close(p);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+}
+
+static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
+    tc__cuda_plan q = tc__cuda_plan_of(p->g);
+    p->cuda = &q, p->narrow = q.narrow;
+    p->axis = q.axis;
+    for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
+    p->cuda = NULL, p->narrow = 0;
+}
+
+static const tc__print_row tc__cuda_row_table[] = {
+    {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
+    {TC_OP_STORE, TC__ONCE, tc__cuda_store},
+    {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node},
+    {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
+    {TC_OP_CHECK, TC__ONCE, tc__cuda_check},
+    {TC_OP_VALID, TC__ONCE, tc__cuda_valid},
+    {TC_OP_RANDOM, TC__ONCE, tc__cuda_random},
+    {TC_OP_NEW, TC__ONCE, tc__cuda_new},
+    {TC_OP_ACC, TC__ONCE, tc__cuda_step},
+    {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
+    {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, // in the order of tc__cuda_half_functions
+    {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},
+    {TC_OP_LOG, TC__ONCE, tc__cuda_fast},
+    {TC_OP_LOG2, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SIN, TC__ONCE, tc__cuda_fast},
+    {TC_OP_COS, TC__ONCE, tc__cuda_fast},
+    {TC_OP_TANH, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SILU, TC__ONCE, tc__cuda_fast},
+    {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast},
+    {TC_OP_DIV, TC__ONCE, tc__cuda_fast},
+    {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SQRT, TC__ONCE, tc__cuda_fast},
+    {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
+    {TC_OP_COUNT, TC__ONCE, NULL},
+};
+
+static const tc__dialect tc__dialect_cuda = {
+    "cuda",
+    {"float", "double", "int", "tc_i64"},
+    {"float", "double", "int", "tc_i64"},
+    "tc_i64",
+    1,
+    tc__cuda_expr,
+    1,
+    tc__cuda_row_table,
+    tc__cuda_kernel,
+    tc__cuda_loop,
+    tc__cuda_constant,
+    tc__cuda_monoid_text,
+    tc__cuda_grids,
+    tc__print_cuda_opaque,
+    tc__has_cuda_opaque,
+    tc__cuda_takes_rows,
+    TC__FUSE_LOADS,
+};
+// ---- gen/cuda_print/text.c ----------------------------------------------
+// The head of a CUDA file as text, in sections that are kept where a kernel uses them (tc__prelude).
+// PTX stands in functions with a name, never in kernels: an emulator of tests has versions of its own.
+
+// Types and the arguments of a kernel.
+static const char *const tc__text_cuda_types[] = {
+    "#define TC_FN static __device__ __forceinline__",
+    "#define TC_N(name) tc_##name",
+    "typedef unsigned char tc_u8;",
+    "typedef signed char tc_i8;",
+    "typedef short tc_i16;",
+    "typedef unsigned short tc_u16;",
+    "typedef int tc_i32;",
+    "typedef long long tc_i64;",
+    "typedef unsigned long long tc_u64;",
+    "",
+    "union tc_scalar {",
+    "    double f;",
+    "    tc_i64 i;",
+    "};",
+    "",
+    "struct tc_state {         // of the program, in the device's memory; its scalars follow",
+    "    tc_i64 *flag;          // an index out of range: site + 1, value, limit",
+    "    tc_u64 seed, draw;     // of the random numbers",
+    "};",
+    "",
+    "template <int N> struct tc_kargs {",
+    "    tc_state *state;",
+    "    tc_i64 size[N];        // run-time sizes",
+    "    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }",
+    "};",
+    "",
+    "template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {",
+    "    T at[V];",
+    "};",
+    "",
+};
+
+// Vectors of memory.
+static const char *const tc__text_cuda_memory[] = {
+    "// fn: reads",
+    "// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead",
+    "// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.",
+    "TC_FN void TC_N(reads)(const void *p) { asm volatile(\"\" ::\"l\"(p) : \"memory\"); }",
+    "",
+    "// fn: begin",
+    "// The launch behind this one may begin; what those before it wrote is there when this returns.",
+    "TC_FN void TC_N(begin)() {",
+    "#if __CUDA_ARCH__ >= 900",
+    "    asm volatile(\"griddepcontrol.launch_dependents;\");",
+    "    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
+    "#endif",
+    "}",
+    "",
+    "// fn: words",
+    "// A vector as the words that memory instructions move.",
+    "template <class P> union TC_N(words) {",
+    "    P v;",
+    "    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];",
+    "    __device__ __forceinline__ TC_N(words)() {}",
+    "};",
+    "",
+    "// fn: load",
+    "// A vector of memory, as few instructions as its bytes allow.",
+    "template <class P> TC_FN P TC_N(load)(const P *p) {",
+    "    TC_N(words)<P> u;",
+    "    const unsigned *q = (const unsigned *)p;",
+    "    #pragma unroll",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        asm volatile(\"ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\"",
+    "            : \"=r\"(u.w[4 * i]), \"=r\"(u.w[4 * i + 1]), \"=r\"(u.w[4 * i + 2]), \"=r\"(u.w[4 * i + 3])",
+    "            : \"l\"(q + 4 * i));",
+    "    if (sizeof(P) == 8) asm volatile(\"ld.global.v2.b32 {%0, %1}, [%2];\" : \"=r\"(u.w[0]), \"=r\"(u.w[sizeof(P) / 8]) : \"l\"(q));",
+    "    if (sizeof(P) == 4) asm volatile(\"ld.global.b32 %0, [%1];\" : \"=r\"(u.w[0]) : \"l\"(q));",
+    "    if (sizeof(P) < 4) u.v = *p;",
+    "    return u.v;",
+    "}",
+    "",
+    "// fn: store",
+    "template <class P> TC_FN void TC_N(store)(P *p, const P &v) {",
+    "    TC_N(words)<P> u;",
+    "    unsigned *q = (unsigned *)p;",
+    "    u.v = v;",
+    "    #pragma unroll",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        asm volatile(\"st.global.v4.b32 [%0], {%1, %2, %3, %4};\" ::\"l\"(q + 4 * i),",
+    "                     \"r\"(u.w[4 * i]), \"r\"(u.w[4 * i + 1]), \"r\"(u.w[4 * i + 2]), \"r\"(u.w[4 * i + 3])",
+    "                     : \"memory\");",
+    "    if (sizeof(P) == 8) asm volatile(\"st.global.v2.b32 [%0], {%1, %2};\" ::\"l\"(q), \"r\"(u.w[0]), \"r\"(u.w[sizeof(P) / 8]) : \"memory\");",
+    "    if (sizeof(P) < 8) *p = v;",
+    "}",
+    "",
+    "// fn: splat",
+    "template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {",
+    "    tc_pack<T, V> v;",
+    "    for (int l = 0; l < V; l++) v.at[l] = x;",
+    "    return v;",
+    "}",
+    "",
+    "// fn: unpack",
+    "template <class T, int V> TC_FN void TC_N(unpack)(T *to, const tc_pack<T, V> &v) {",
+    "    #pragma unroll",
+    "    for (int l = 0; l < V; l++) to[l] = v.at[l];",
+    "}",
+    "",
+};
+
+// Copies to shared memory, and blocks that wait for each other.
+static const char *const tc__text_cuda_shared[] = {
+    "// fn: copy_async16",
+    "// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.",
+    "TC_FN void TC_N(copy_async16)(void *to, const void *from) {",
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_async8",
+    "TC_FN void TC_N(copy_async8)(void *to, const void *from) {",
+    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_async4",
+    "TC_FN void TC_N(copy_async4)(void *to, const void *from) {",
+    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_async",
+    "template <class P> TC_FN void TC_N(copy_async)(P *to, const P *from) {",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        TC_N(copy_async16)((char *)to + 16 * i, (const char *)from + 16 * i);",
+    "    if (sizeof(P) == 8) TC_N(copy_async8)(to, from);",
+    "    if (sizeof(P) == 4) TC_N(copy_async4)(to, from);",
+    "}",
+    "",
+    "// fn: copy_wait_all",
+    "TC_FN void TC_N(copy_wait_all)() { asm volatile(\"cp.async.wait_all;\" ::: \"memory\"); }",
+    "",
+    "// fn: cluster_arrive",
+    "// The barrier of the blocks that share a row, in two steps: what threads wrote before they arrive is",
+    "// seen by those that have waited.",
+    "TC_FN void TC_N(cluster_arrive)() { asm volatile(\"barrier.cluster.arrive.release;\" ::: \"memory\"); }",
+    "",
+    "// fn: cluster_wait",
+    "TC_FN void TC_N(cluster_wait)() { asm volatile(\"barrier.cluster.wait.acquire;\" ::: \"memory\"); }",
+    "",
+    "// fn: cluster_store",
+    "// *p = v in the shared memory of a block of the cluster.",
+    "template <class T> TC_FN void TC_N(cluster_store)(T *p, unsigned rank, T v) {",
+    "    tc_u64 there;",
+    "    asm volatile(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(p), \"r\"(rank));",
+    "    *(T *)there = v;",
+    "}",
+    "",
+    "// fn: peek",
+    "// What another block has written.",
+    "template <class T> TC_FN T TC_N(peek)(const T *p) {",
+    "    return *(const volatile T *)p;",
+    "}",
+    "",
+    "// fn: arrives_last",
+    "// Whether this block is the last of n that share the ticket: it sees what all of them have written.",
+    "// The ticket is 0 again afterwards.",
+    "TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {",
+    "    __shared__ unsigned before;",
+    "    __threadfence();",
+    "    __syncthreads();",
+    "    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);",
+    "    __syncthreads();",
+    "    const int last = before == n - 1;",
+    "    if (last && threadIdx.x == 0) *ticket = 0;",
+    "    __threadfence();",
+    "    return last;",
+    "}",
+    "",
+};
+
+// Halves: f32 in registers.
+static const char *const tc__text_cuda_halves[] = {
+    "// fn: of_f16",
+    "TC_FN float TC_N(of_f16)(tc_u16 b) {",
+    "    float f;",
+    "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(b));",
+    "    return f;",
+    "}",
+    "",
+    "// fn: bits_f16",
+    "TC_FN tc_u16 TC_N(bits_f16)(float f) {",
+    "    tc_u16 b;",
+    "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
+    "    return b;",
+    "}",
+    "",
+    "// fn: of_bf16",
+    "TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }",
+    "",
+    "// fn: bits_bf16",
+    "TC_FN tc_u16 TC_N(bits_bf16)(float f) {",
+    "    tc_u16 b;",
+    "    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
+    "    return b;",
+    "}",
+    "",
+    "// fn: pack_f16",
+    "// Two halves in a word, the first in its low part.",
+    "TC_FN unsigned TC_N(pack_f16)(float a, float b) {",
+    "    unsigned w;",
+    "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(w) : \"f\"(b), \"f\"(a));",
+    "    return w;",
+    "}",
+    "",
+    "// fn: pack_bf16",
+    "TC_FN unsigned TC_N(pack_bf16)(float a, float b) {",
+    "    unsigned w;",
+    "    asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(w) : \"f\"(b), \"f\"(a));",
+    "    return w;",
+    "}",
+    "",
+    "// fn: halves_f16",
+    "// A vector rounded to 16 bits, two elements at a time.",
+    "template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, V> &x) {",
+    "    TC_N(words)<tc_pack<tc_u16, V>> u;",
+    "    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_f16)(x.at[2 * l], x.at[2 * l + 1]);",
+    "    return u.v;",
+    "}",
+    "",
+    "// fn: halves_bf16",
+    "template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float, V> &x) {",
+    "    TC_N(words)<tc_pack<tc_u16, V>> u;",
+    "    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);",
+    "    return u.v;",
+    "}",
+    "",
+    "// fn: cast_f32_f16",
+    "TC_FN float TC_N(cast_f32_f16)(float x) { return TC_N(of_f16)(TC_N(bits_f16)(x)); }",
+    "",
+    "// fn: cast_f64_f16",
+    "TC_FN float TC_N(cast_f64_f16)(double x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_i32_f16",
+    "TC_FN float TC_N(cast_i32_f16)(int x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_i64_f16",
+    "TC_FN float TC_N(cast_i64_f16)(tc_i64 x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_f32_bf16",
+    "TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }",
+    "",
+    "// fn: cast_f64_bf16",
+    "TC_FN float TC_N(cast_f64_bf16)(double x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+    "",
+    "// fn: cast_i32_bf16",
+    "TC_FN float TC_N(cast_i32_bf16)(int x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+    "",
+    "// fn: cast_i64_bf16",
+    "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+    "",
+};
+
+// Indices.
+static const char *const tc__text_cuda_index[] = {
+    "// fn: floor_div",
+    "template <class A, class B> TC_FN auto TC_N(floor_div)(A a, B b) -> decltype(a + b) {",
+    "    return a / b - (a % b < 0);",
+    "}",
+    "",
+    "// fn: floor_mod",
+    "template <class A, class B> TC_FN auto TC_N(floor_mod)(A a, B b) -> decltype(a + b) {",
+    "    return a % b < 0 ? a % b + b : a % b;",
+    "}",
+    "",
+    "// fn: min",
+    "template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {",
+    "    return a < b ? a : b;",
+    "}",
+    "",
+    "// fn: max",
+    "template <class A, class B> TC_FN auto TC_N(max)(A a, B b) -> decltype(a + b) {",
+    "    return a > b ? a : b;",
+    "}",
+    "",
+    "// fn: check",
+    "// Index v made safe: negative ones count from the end, others are clamped, flagged.",
+    "TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
+    "    const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;",
+    "    if ((tc_u64)w < (tc_u64)limit) return w;",
+    "    a->flag[1] = v;",
+    "    a->flag[2] = limit;",
+    "    a->flag[0] = site + 1;",
+    "    return w < 0 || limit <= 0 ? 0 : limit - 1;",
+    "}",
+    "",
+};
+
+// Math whose text is not the same for float and double.
+static const char *const tc__text_cuda_math[] = {
+    "// fn: larger_f32",
+    "// NaN wins; one instruction.",
+    "TC_FN float TC_N(larger_f32)(float x, float y) {",
+    "    float z;",
+    "    asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(z) : \"f\"(x), \"f\"(y));",
+    "    return z;",
+    "}",
+    "",
+    "// fn: larger_f64",
+    "TC_FN double TC_N(larger_f64)(double x, double y) { return x != x ? x : x > y ? x : y; }",
+    "",
+    "// fn: larger_i32",
+    "TC_FN int TC_N(larger_i32)(int x, int y) { return x > y ? x : y; }",
+    "",
+    "// fn: larger_i64",
+    "TC_FN tc_i64 TC_N(larger_i64)(tc_i64 x, tc_i64 y) { return x > y ? x : y; }",
+    "",
+    "// fn: smaller_f32",
+    "// NaN wins; one instruction.",
+    "TC_FN float TC_N(smaller_f32)(float x, float y) {",
+    "    float z;",
+    "    asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(z) : \"f\"(x), \"f\"(y));",
+    "    return z;",
+    "}",
+    "",
+    "// fn: smaller_f64",
+    "TC_FN double TC_N(smaller_f64)(double x, double y) { return x != x ? x : x < y ? x : y; }",
+    "",
+    "// fn: smaller_i32",
+    "TC_FN int TC_N(smaller_i32)(int x, int y) { return x < y ? x : y; }",
+    "",
+    "// fn: smaller_i64",
+    "TC_FN tc_i64 TC_N(smaller_i64)(tc_i64 x, tc_i64 y) { return x < y ? x : y; }",
+    "",
+    "// fn: gelu_of",
+    "// x Phi(x), given erfc(z) for the rounded z = -x / sqrt 2: where that falls fast, what z lost counts.",
+    "template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {",
+    "    const T c = (T)-0.70710678118654752, z = x * c;",
+    "    const T lost = fma(x, c, -z) + x * (T)(-0.70710678118654752 - (double)c);",
+    "    return x * (T)0.5 * (z > (T)1 && y != (T)0 ? fma(y, (T)-2 * z * lost, y) : y);",
+    "}",
+    "",
+    "// fn: rcp",
+    "// 1 / x within 1 ulp.",
+    "TC_FN float TC_N(rcp)(float x) {",
+    "    float y;",
+    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: rcp_flush",
+    "// The same; numbers below 2^-126 are 0, here and in tc_ex2: what they are for is at most 1.",
+    "TC_FN float TC_N(rcp_flush)(float x) {",
+    "    float y;",
+    "    asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: ex2",
+    "// 2 ** x within 2 ulp.",
+    "TC_FN float TC_N(ex2)(float x) {",
+    "    float y;",
+    "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: lg2",
+    "// log2(x), absolute error 2^-22 where the result is near 0.",
+    "TC_FN float TC_N(lg2)(float x) {",
+    "    float y;",
+    "    asm(\"lg2.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: exp_shifted",
+    "// e^x for x <= 0: 2^t, times e to what t lost of x. Below 2^-126 it is 0.",
+    "TC_FN float TC_N(exp_shifted)(float x) {",
+    "    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);",
+    "    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);",
+    "}",
+    "",
+    "// fn: log_of",
+    "// log(2^n m) = n log 2 + f + f^2 q(f), 2/3 <= m = 1 + f < 4/3: for all but special values within 2 ulp.",
+    "TC_FN float TC_N(log_of)(float x) {",
+    "    const int b = __float_as_int(x), n = (b - 0x3f2aaaab) & (int)0xff800000;",
+    "    const float f = __int_as_float(b - n) - 1.0f;",
+    "    float q = 0.138212666f;",
+    "    q = fmaf(q, f, -0.151228189f);",
+    "    q = fmaf(q, f, 0.140420899f);",
+    "    q = fmaf(q, f, -0.164722338f);",
+    "    q = fmaf(q, f, 0.200079337f);",
+    "    q = fmaf(q, f, -0.250042409f);",
+    "    q = fmaf(q, f, 0.333332658f);",
+    "    q = fmaf(q, f, -0.5f);",
+    "    return fmaf((float)n, 8.26295832e-08f, fmaf(q, f * f, f));",
+    "}",
+    "",
+    "// fn: log_special",
+    "// Of 0, negative numbers, infinity, NaN and numbers below 2^-126. Out of line: it is rarely called.",
+    "static __device__ __noinline__ float TC_N(log_special)(float x) {",
+    "    return TC_N(lg2)(x) * 0.693147182f;",
+    "}",
+    "",
+    "// fn: log_f32",
+    "TC_FN float TC_N(log_f32)(float x) {",
+    "    const float y = TC_N(log_of)(x);",
+    "    return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);",
+    "}",
+    "",
+    "// fn: log_normal",
+    "// Of what is not below 2^-126.",
+    "TC_FN float TC_N(log_normal)(float x) {",
+    "    const float y = TC_N(log_of)(x);",
+    "    return __float_as_int(x) < 0x7f800000 ? y : x;",
+    "}",
+    "",
+    "// fn: sigmoid_f32",
+    "// 1 / (1 + e^-x): 2 ulp of the exponential, 1 of the sum and the reciprocal.",
+    "TC_FN float TC_N(sigmoid_f32)(float x) {",
+    "    const float y = TC_N(smaller_f32)(TC_N(larger_f32)(-x, -104.0f), 88.7f), t = y * 1.44269502f;",
+    "    const float e = TC_N(ex2)(t);",
+    "    return TC_N(rcp_flush)(1.0f + fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e));",
+    "}",
+    "",
+    "// fn: tanh_added",
+    "// Within 2^-22, for what is added to a number of about 1.",
+    "TC_FN float TC_N(tanh_added)(float x) {",
+    "    return fmaf(-2.0f, TC_N(rcp_flush)(TC_N(ex2)(x * 2.88539004f) + 1.0f), 1.0f);",
+    "}",
+    "",
+    "// fn: tanh_f32",
+    "// 1 - 2 / (e^2|x| + 1), and a polynomial where that cancels: both within 2 ulp. What e^2|x| lacks",
+    "// grows with x, and counts less.",
+    "TC_FN float TC_N(tanh_f32)(float x) {",
+    "    const float a = fabsf(x), s = x * x;",
+    "    const float big = fmaf(-2.0f, TC_N(rcp_flush)(TC_N(ex2)(a * 2.88539004f) + 1.0f), 1.0f);",
+    "    float p = fmaf(-0.00589514058f, s, 0.0207959563f);",
+    "    p = fmaf(p, s, -0.0537838265f);",
+    "    p = fmaf(p, s, 0.133319244f);",
+    "    p = fmaf(p, s, -0.333332986f);",
+    "    return a < 0.6f ? fmaf(p * s, x, x) : copysignf(big, x);",
+    "}",
+    "",
+    "// fn: silu_f32",
+    "// e^-|x| does not overflow: x e^x is not lost where 1 + e^-x would be too large.",
+    "TC_FN float TC_N(silu_f32)(float x) {",
+    "    const float e = expf(-fabsf(x)), y = x * TC_N(rcp)(1.0f + e);",
+    "    return x < 0 ? y * e : y;",
+    "}",
+    "",
+    "// fn: gelu_tanh_f32",
+    "// x (1 + tanh u) / 2 = x / (1 + e^-2u): nothing cancels for negative x.",
+    "TC_FN float TC_N(gelu_tanh_f32)(float x) {",
+    "    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f);",
+    "    return x * TC_N(rcp)(1.0f + expf(-u));",
+    "}",
+    "",
+    "// fn: power",
+    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
+    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    U y = 1, base = (U)a;",
+    "    #pragma unroll 1",
+    "    for (U e = (U)n; e; e >>= 1) {",
+    "        if (e & 1) y *= base;",
+    "        base *= base;",
+    "    }",
+    "    return (T)y;",
+    "}",
+    "",
+    "// fn: floor_quotient",
+    "// x / 0 = 0, and the least number by -1 is itself.",
+    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
+    "    if (y == 0) return 0;",
+    "    if (y == -1) return (T)((U)0 - (U)x);",
+    "    const T q = x / y, m = x % y;",
+    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
+    "}",
+    "",
+};
+
+// Angles.
+static const char *const tc__text_cuda_trig[] = {
+    "// fn: trig_big",
+    "// x = (4 m + q) pi/2 + r for x >= 2^16: 24 bits of x times the 96 bits of 2/pi that matter.",
+    "// The bits of r, and q above them. Out of line: it is as good as never called.",
+    "static __device__ __noinline__ tc_u64 TC_N(trig_big)(float x) {",
+    "    static const __device__ unsigned two_over_pi[8] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,",
+    "                                                       0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};",
+    "    if (!(x < __int_as_float(0x7f800000))) return 0x7fffffff; // infinity: not a number",
+    "    const unsigned b = __float_as_uint(x), bit = ((b >> 23) & 255) - 120, word = bit / 32, shift = bit % 32;",
+    "    const tc_u64 m = (b & 0x7fffffu) | 0x800000u;",
+    "    unsigned w[3];",
+    "    #pragma unroll",
+    "    for (int i = 0; i < 3; i++) {",
+    "        const tc_u64 two = (tc_u64)two_over_pi[word + i] << 32 | two_over_pi[word + i + 1];",
+    "        w[i] = (unsigned)((two << shift) >> 32);",
+    "    }",
+    "    const tc_u64 p = ((m * w[0]) << 32) + m * w[1] + ((m * w[2]) >> 32);",
+    "    const tc_u64 q = (p + 0x2000000000000000ull) >> 62;",
+    "    const double d = (double)(tc_i64)(p - (q << 62)) * 3.4061215800865545e-19;",
+    "    return q << 32 | __float_as_uint((float)d);",
+    "}",
+    "",
+    "// fn: trig_reduce",
+    "// |x| = (4 m + q) pi/2 + r with |r| <= pi/4; the low two bits of the result are q.",
+    "TC_FN int TC_N(trig_reduce)(float x, float &r) {",
+    "    const float a = fabsf(x), t = fmaf(a, 0.636619747f, 12582912.0f), n = t - 12582912.0f;",
+    "    r = fmaf(n, -1.57079637f, a);",
+    "    r = fmaf(n, 4.37113883e-08f, r);",
+    "    r = fmaf(n, 1.71512451e-15f, r);",
+    "    if (a > 1e5f) {",
+    "        const tc_u64 big = TC_N(trig_big)(a);",
+    "        r = __uint_as_float((unsigned)big);",
+    "        return (int)(big >> 32);",
+    "    }",
+    "    return __float_as_int(t);",
+    "}",
+    "",
+    "// fn: sin_poly_f32",
+    "// sin(r) for |r| <= pi/4",
+    "TC_FN float TC_N(sin_poly_f32)(float r) {",
+    "    const float z = r * r;",
+    "    float p = fmaf(2.83250984e-06f, z, -0.000198530644f);",
+    "    p = fmaf(p, z, 0.0083333794f);",
+    "    p = fmaf(p, z, -0.166666672f);",
+    "    return fmaf(r * z, p, r);",
+    "}",
+    "",
+    "// fn: cos_poly_f32",
+    "// cos(r) for |r| <= pi/4",
+    "TC_FN float TC_N(cos_poly_f32)(float r) {",
+    "    const float z = r * r;",
+    "    float p = fmaf(2.44323219e-05f, z, -0.00138873095f);",
+    "    p = fmaf(p, z, 0.0416666456f);",
+    "    return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f));",
+    "}",
+    "",
+    "// fn: sin_far",
+    "// The sign of x, turned in every other half turn. Out of line, for large x.",
+    "static __device__ __noinline__ float TC_N(sin_far)(float x) {",
+    "    float r;",
+    "    const int q = TC_N(trig_reduce)(x, r);",
+    "    const float y = q & 1 ? TC_N(cos_poly_f32)(r) : TC_N(sin_poly_f32)(r);",
+    "    return __int_as_float(__float_as_int(y) ^ ((q << 30 ^ __float_as_int(x)) & (int)0x80000000));",
+    "}",
+    "",
+    "// fn: cos_far",
+    "static __device__ __noinline__ float TC_N(cos_far)(float x) {",
+    "    float r;",
+    "    const int q = TC_N(trig_reduce)(x, r);",
+    "    const float y = q & 1 ? TC_N(sin_poly_f32)(r) : TC_N(cos_poly_f32)(r);",
+    "    return __int_as_float(__float_as_int(y) ^ (((q + 1) << 30) & (int)0x80000000));",
+    "}",
+    "",
+    "// fn: turn_f32",
+    "// sin(x - n pi), turned where q is odd; the difference is at most pi/2.",
+    "TC_FN float TC_N(turn_f32)(float x, float n, int q) {",
+    "    const float r = fmaf(n, 3.43024902e-15f, fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)));",
+    "    const float z = r * r;",
+    "    float p = fmaf(-2.55029100e-08f, z, 2.76270566e-06f);",
+    "    p = fmaf(p, z, -0.000198430935f);",
+    "    p = fmaf(p, z, 0.00833335053f);",
+    "    p = fmaf(p, z, -0.166666672f);",
+    "    return __int_as_float(__float_as_int(fmaf(r * z, p, r)) ^ (q << 31));",
+    "}",
+    "",
+    "// fn: sin_f32",
+    "// n is x / pi, rounded: as the last bits of a large number, and back.",
+    "TC_FN float TC_N(sin_f32)(float x) {",
+    "    const float t = fmaf(x, 0.318309873f, 12582912.0f);",
+    "    const float y = TC_N(turn_f32)(x, t - 12582912.0f, __float_as_int(t));",
+    "    return fabsf(x) <= 1e5f ? y : TC_N(sin_far)(x);",
+    "}",
+    "",
+    "// fn: cos_f32",
+    "// cos(x) = -sin(x - pi/2), with the shift in the multiple of pi.",
+    "TC_FN float TC_N(cos_f32)(float x) {",
+    "    const float t = fmaf(x, 0.318309873f, -0.5f) + 12582912.0f;",
+    "    const float y = TC_N(turn_f32)(x, t - 12582912.0f + 0.5f, __float_as_int(t) + 1);",
+    "    return fabsf(x) <= 1e5f ? y : TC_N(cos_far)(x);",
+    "}",
+    "",
+    "// fn: tan_f32",
+    "TC_FN float TC_N(tan_f32)(float x) {",
+    "    float r;",
+    "    const int q = TC_N(trig_reduce)(x, r);",
+    "    const float s = TC_N(sin_poly_f32)(r), c = TC_N(cos_poly_f32)(r);",
+    "    return copysignf(1.0f, x) * (q & 1 ? -c / s : s / c);",
+    "}",
+    "",
+};
+
+// Functions for results of 16 bits: accurate to 2^-13 where nothing else is said.
+static const char *const tc__text_cuda_fast[] = {
+    "// fn: exp_half",
+    "TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }",
+    "",
+    "// fn: exp2_half",
+    "TC_FN float TC_N(exp2_half)(float x) { return TC_N(ex2)(x); }",
+    "",
+    "// fn: log_half",
+    "// Near 1 the logarithm of the unit is not accurate.",
+    "TC_FN float TC_N(log_half)(float x) {",
+    "    const float d = x - 1.0f;",
+    "    return fabsf(d) < 0.0078125f ? d * fmaf(d, fmaf(d, 0.333333343f, -0.5f), 1.0f) : TC_N(lg2)(x) * 0.693147182f;",
+    "}",
+    "",
+    "// fn: log2_half",
+    "TC_FN float TC_N(log2_half)(float x) {",
+    "    const float d = x - 1.0f;",
+    "    return fabsf(d) < 0.0078125f ? d * fmaf(d, fmaf(d, 0.480898350f, -0.721347511f), 1.44269502f) : TC_N(lg2)(x);",
+    "}",
+    "",
+    "// fn: turn_half",
+    "// The odd polynomial of sin on [-pi/2, pi/2], error 1e-6; q is odd where the sign turns.",
+    "TC_FN float TC_N(turn_half)(float r, int q) {",
+    "    const float z = r * r;",
+    "    float p = fmaf(-0.000185009f, z, 0.00831199f);",
+    "    p = fmaf(p, z, -0.166655f);",
+    "    return __int_as_float(__float_as_int(fmaf(r * z, p, r)) ^ (q << 31));",
+    "}",
+    "",
+    "// fn: sin_half",
+    "TC_FN float TC_N(sin_half)(float x) {",
+    "    if (fabsf(x) > 1e5f) return TC_N(sin_far)(x);",
+    "    const float t = fmaf(x, 0.318309873f, 12582912.0f), n = t - 12582912.0f;",
+    "    return TC_N(turn_half)(fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)), __float_as_int(t));",
+    "}",
+    "",
+    "// fn: cos_half",
+    "// cos(x) = sin(x + pi/2), with the shift in the multiple of pi.",
+    "TC_FN float TC_N(cos_half)(float x) {",
+    "    if (fabsf(x) > 1e5f) return TC_N(cos_far)(x);",
+    "    const float t = fmaf(x, 0.318309873f, 0.5f) + 12582912.0f, n = t - 12582912.0f - 0.5f;",
+    "    return TC_N(turn_half)(fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)), __float_as_int(t));",
+    "}",
+    "",
+    "// fn: tanh_half",
+    "// 1 - 2 / (e^2x + 1), and where that cancels the beginning of the series.",
+    "TC_FN float TC_N(tanh_half)(float x) {",
+    "    const float y = fmaf(-2.0f, TC_N(rcp_flush)(TC_N(ex2)(x * 2.88539004f) + 1.0f), 1.0f);",
+    "    return fabsf(x) < 0.0625f ? x * fmaf(x * x, -0.333333343f, 1.0f) : y;",
+    "}",
+    "",
+    "// fn: tanh_bf16",
+    "// Within 2^-11.",
+    "TC_FN float TC_N(tanh_bf16)(float x) {",
+    "    float y;",
+    "    asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: sigmoid_half",
+    "TC_FN float TC_N(sigmoid_half)(float x) { return TC_N(rcp)(1.0f + TC_N(ex2)(x * -1.44269502f)); }",
+    "",
+    "// fn: silu_half",
+    "TC_FN float TC_N(silu_half)(float x) { return x * TC_N(rcp)(1.0f + TC_N(ex2)(x * -1.44269502f)); }",
+    "",
+    "// fn: gelu_tanh_half",
+    "TC_FN float TC_N(gelu_tanh_half)(float x) {",
+    "    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f);",
+    "    return x * TC_N(sigmoid_half)(u);",
+    "}",
+    "",
+    "// fn: div_half",
+    "TC_FN float TC_N(div_half)(float a, float b) {",
+    "    float y;",
+    "    asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: rcp_half",
+    "TC_FN float TC_N(rcp_half)(float x) {",
+    "    float y;",
+    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: sqrt_half",
+    "TC_FN float TC_N(sqrt_half)(float x) {",
+    "    float y;",
+    "    asm(\"sqrt.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: rsqrt_half",
+    "TC_FN float TC_N(rsqrt_half)(float x) {",
+    "    float y;",
+    "    asm(\"rsqrt.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+};
+
+// Random numbers.
+static const char *const tc__text_cuda_random[] = {
+    "// fn: draw",
+    "// Four random words.",
+    "struct TC_N(draw) {",
+    "    unsigned w[4];",
+    "};",
+    "",
+    "// fn: philox",
+    "// Philox4x32-10 with the key seed; i and draw are the counter.",
+    "TC_FN TC_N(draw) TC_N(philox)(tc_i64 i, tc_u64 draw, tc_u64 seed) {",
+    "    unsigned a = (unsigned)i, b = (unsigned)((tc_u64)i >> 32), c = (unsigned)draw, d = (unsigned)(draw >> 32);",
+    "    unsigned k0 = (unsigned)seed, k1 = (unsigned)(seed >> 32);",
+    "    #pragma unroll",
+    "    for (int n = 0; n < 10; n++) {",
+    "        const unsigned h0 = __umulhi(a, 0xd2511f53u), h1 = __umulhi(c, 0xcd9e8d57u);",
+    "        const unsigned l0 = a * 0xd2511f53u, l1 = c * 0xcd9e8d57u;",
+    "        a = h1 ^ b ^ k0;",
+    "        b = l1;",
+    "        c = h0 ^ d ^ k1;",
+    "        d = l0;",
+    "        k0 += 0x9e3779b9u;",
+    "        k1 += 0xbb67ae85u;",
+    "    }",
+    "    return {{a, b, c, d}};",
+    "}",
+    "",
+    "// fn: drawn philox",
+    "// The words of element i + l, of which it takes N: 4 / N elements share what Philox gives. i is a multiple",
+    "// of 4; where l is known, what elements share is computed once.",
+    "template <int N> TC_FN TC_N(draw) TC_N(drawn)(tc_i64 i, int l, tc_u64 draw, tc_u64 seed) {",
+    "    const TC_N(draw) x = TC_N(philox)(i / (4 / N) + l / (4 / N), draw, seed);",
+    "    const unsigned *w = x.w;",
+    "    if (N == 1) return {{l & 2 ? l & 1 ? w[3] : w[2] : l & 1 ? w[1] : w[0], 0, 0, 0}};",
+    "    if (N == 2) return {{l & 1 ? w[2] : w[0], l & 1 ? w[3] : w[1], 0, 0}};",
+    "    return x;",
+    "}",
+    "",
+    "// fn: uniform_f32",
+    "// [0, 1) from one word, 24 bits.",
+    "TC_FN float TC_N(uniform_f32)(const TC_N(draw) &x) { return (float)(x.w[0] >> 8) * 5.96046448e-08f; }",
+    "",
+    "// fn: normal_f32",
+    "// Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0, 1], v in [0, 1).",
+    "TC_FN float TC_N(normal_f32)(const TC_N(draw) &x) {",
+    "    const float u = ((float)(x.w[0] >> 8) + 1.0f) * 5.96046448e-08f;",
+    "    const float v = (float)(x.w[1] >> 8) * 2.38418579e-07f, t = v + 12582912.0f;",
+    "    const float r = (v - (t - 12582912.0f)) * 1.57079637f;",
+    "    const int q = __float_as_int(t);",
+    "    const float y = q & 1 ? TC_N(sin_poly_f32)(r) : TC_N(cos_poly_f32)(r);",
+    "    return sqrtf(logf(u) * -2.0f) * __int_as_float(__float_as_int(y) ^ (((q + 1) & 2) << 30));",
+    "}",
+    "",
+    "// fn: uniform_f64",
+    "// [0, 1) from two words, 53 bits.",
+    "TC_FN double TC_N(uniform_f64)(const TC_N(draw) &x) {",
+    "    return ((double)(x.w[0] >> 5) * 67108864.0 + (double)(x.w[1] >> 6)) * 1.1102230246251565e-16;",
+    "}",
+    "",
+    "// fn: normal_f64",
+    "TC_FN double TC_N(normal_f64)(const TC_N(draw) &x) {",
+    "    const double u = TC_N(uniform_f64)(x) + 1.1102230246251565e-16;",
+    "    const double v = ((double)(x.w[2] >> 5) * 67108864.0 + (double)(x.w[3] >> 6)) * 1.1102230246251565e-16;",
+    "    return sqrt(log(u) * -2.0) * cospi(2.0 * v);",
+    "}",
+    "",
+};
+// ---- gen/cuda_print/product_text.c --------------------------------------
+// Texts of the prelude that products use: steps of sums, tiles in shared memory, tensor cores.
+
+static const char *const tc__text_cuda_product[] = {
+    "// fn: add_product_f32",
+    "TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }",
+    "",
+    "// fn: add_product_f64",
+    "TC_FN double TC_N(add_product_f64)(double a, double b, double c) { return fma(a, b, c); }",
+    "",
+    "// fn: add_product_i32",
+    "TC_FN int TC_N(add_product_i32)(int a, int b, int c) { return (int)((unsigned)a * (unsigned)b + (unsigned)c); }",
+    "",
+    "// fn: add_product_i64",
+    "TC_FN tc_i64 TC_N(add_product_i64)(tc_i64 a, tc_i64 b, tc_i64 c) { return (tc_i64)((tc_u64)a * (tc_u64)b + (tc_u64)c); }",
+    "",
+    "// fn: copy_async16_if",
+    "// Zeros where it is not ok; `global` is not read then.",
+    "TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {",
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\"",
+    "                 :: \"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global), \"r\"(ok ? 16 : 0) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_commit",
+    "TC_FN void TC_N(copy_commit)() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }",
+    "",
+    "// fn: copy_wait",
+    "// Until at most N of the thread's groups of copies are on their way.",
+    "template <int N> TC_FN void TC_N(copy_wait)() {",
+    "    asm volatile(\"cp.async.wait_group %0;\" :: \"n\"(N) : \"memory\");",
+    "}",
+    "",
+    "// fn: ldmatrix4",
+    "// Four 8 x 8 matrices of 2-byte elements; lane i gives the address of row i % 8 of matrix i / 8.",
+    "TC_FN void TC_N(ldmatrix4)(unsigned (&r)[4], const void *row) {",
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"",
+    "                 : \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3])",
+    "                 : \"r\"((unsigned)__cvta_generic_to_shared(row)) : \"memory\");",
+    "}",
+    "",
+    "// fn: ldmatrix4_trans",
+    "// The same, each matrix transposed.",
+    "TC_FN void TC_N(ldmatrix4_trans)(unsigned (&r)[4], const void *row) {",
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\"",
+    "                 : \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3])",
+    "                 : \"r\"((unsigned)__cvta_generic_to_shared(row)) : \"memory\");",
+    "}",
+    "",
+    "// fn: mma_f16",
+    "// d += a * b, 16 x 8 x 16, of a warp.",
+    "TC_FN void TC_N(mma_f16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {",
+    "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
+    "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
+    "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
+    "}",
+    "",
+    "// fn: mma_bf16",
+    "// d += a * b, 16 x 8 x 16, of a warp.",
+    "TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {",
+    "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
+    "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
+    "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
+    "}",
+    "",
+    "// fn: mma_tf32",
+    "// d += a * b, 16 x 8 x 8, of a warp; of a and b the leading 11 bits count.",
+    "TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {",
+    "    asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
+    "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
+    "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
+    "}",
+    "",
+    "// fn: bits_tf32",
+    "// The nearest number with 11 leading bits, of two the larger one.",
+    "TC_FN unsigned TC_N(bits_tf32)(float f) {",
+    "    unsigned b;",
+    "    asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(b) : \"f\"(f));",
+    "    return b;",
+    "}",
+    "",
+    "// fn: split",
+    "// The 11 leading bits of numbers, rounded, and the rest. By the units for integers, or by those for",
+    "// floats: both have work.",
+    "template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N], unsigned (&rest)[N]) {",
+    "    #pragma unroll",
+    "    for (int i = 0; i < N; i++) {",
+    "        const float far = x[i] * 8193.0f;",
+    "        const float y = i % 2 ? far - (far - x[i]) : __uint_as_float((__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u);",
+    "        lead[i] = __float_as_uint(y);",
+    "        rest[i] = __float_as_uint(x[i] - y);",
+    "    }",
+    "}",
+    "",
+    "// fn: is_finite",
+    "TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }",
+    "",
+    "// fn: place_tile",
+    "// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.",
+    "template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {",
+    "    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
+    "    m = strip + t % (8 * across) % tall;",
+    "    n = t % (8 * across) / tall;",
+    "}",
+    "",
+    "// fn: swizzle",
+    "// Element (row, column) of a tile of 2-byte elements in rows of L: 16-byte chunks change places",
+    "// so that 8 rows below each other lie in different banks.",
+    "template <int L> TC_FN int TC_N(swizzle)(int row, int column) {",
+    "    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;",
+    "    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);",
+    "}",
+    "",
+};
+// ---- gen/cuda_print/opaque_text.c ---------------------------------------
+// Device functions of opaque ops: what opaque.c calls, sections of the head of a CUDA file.
+// Blocks that wait for others take tickets, so those that they wait for have begun. Results do not
+// depend on the order in which threads come: sums are added in one order, and where atomics are
+// used they are of integers.
+//
+// x are elements, y results, r a row and n its length; F is a step of a scan, or a function of the
+// kernel's.
+
+static const char *const tc__text_cuda_opaque[] = {
+    "// fn: sums",
+    "template <class T> struct TC_N(sums) {",
+    "    TC_FN T none() { return 0; }",
+    "    TC_FN T with(T a, T b) { return a + b; }",
+    "};",
+    "",
+    "// fn: products",
+    "template <class T> struct TC_N(products) {",
+    "    TC_FN T none() { return 1; }",
+    "    TC_FN T with(T a, T b) { return a * b; }",
+    "};",
+    "",
+    "// fn: scan_warp",
+    "// What F makes of the values of the lanes up to this one.",
+    "template <class F, class T> TC_FN T TC_N(scan_warp)(T x) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    for (int o = 1; o < 32; o *= 2) {",
+    "        const T y = __shfl_up_sync(~0u, x, o);",
+    "        if (lane >= o) x = F::with(y, x);",
+    "    }",
+    "    return x;",
+    "}",
+    "",
+    "// fn: scan_load",
+    "// V elements of a row of n from c on; behind its end, those that change nothing.",
+    "template <class F, class T, int V>",
+    "TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {",
+    "    tc_pack<T, V> v;",
+    "    for (int j = 0; j < V; j++) v.at[j] = F::none();",
+    "    if (c < n) v = *(const tc_pack<T, V> *)&x[c];",
+    "    return v;",
+    "}",
+    "",
+    "// fn: scan_store",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v) {",
+    "    for (int j = 0; j < V; j++) v.at[j] = F::with(before, v.at[j]);",
+    "    if (c < n) *(tc_pack<T, V> *)&y[c] = v;",
+    "}",
+    "",
+    "// fn: scan_lines",
+    "// A warp for each row, 8 in a block: steps of 32 V elements.",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    for (tc_i64 r = (tc_i64)blockIdx.x * 8 + threadIdx.x / 32; r < rows;",
+    "         r += (tc_i64)gridDim.x * 8) {",
+    "        T carry = F::none();",
+    "        for (tc_i64 begin = 0; begin < n; begin += 32 * V) {",
+    "            const tc_i64 c = begin + lane * V;",
+    "            tc_pack<T, V> v = TC_N(scan_load)<F, T, V>(x + r * n, c, n);",
+    "            for (int j = 1; j < V; j++) v.at[j] = F::with(v.at[j - 1], v.at[j]);",
+    "            const T upto = TC_N(scan_warp)<F>(v.at[V - 1]);",
+    "            const T left = __shfl_up_sync(~0u, upto, 1);",
+    "            TC_N(scan_store)<F, T, V>(y + r * n, c, n,",
+    "                                     lane ? F::with(carry, left) : carry, v);",
+    "            carry = F::with(carry, __shfl_sync(~0u, upto, 31));",
+    "        }",
+    "    }",
+    "}",
+    "",
+    "// fn: scan_tile",
+    "// Scans the 1024 V elements that 256 threads have, access k of thread x at (256 k + x) V, and",
+    "// gives what F makes of all of them.",
+    "template <class F, class T, int V>",
+    "TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {",
+    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
+    "    T upto[4];",
+    "    for (int k = 0; k < 4; k++) {",
+    "        for (int j = 1; j < V; j++)",
+    "            v[k].at[j] = F::with(v[k].at[j - 1], v[k].at[j]);",
+    "        upto[k] = TC_N(scan_warp)<F>(v[k].at[V - 1]);",
+    "        if (lane == 31) part[k * 8 + warp] = upto[k];",
+    "    }",
+    "    __syncthreads();",
+    "    if (warp == 0) part[lane] = TC_N(scan_warp)<F>(part[lane]);",
+    "    __syncthreads();",
+    "    for (int k = 0; k < 4; k++) {",
+    "        const T left = __shfl_up_sync(~0u, upto[k], 1);",
+    "        T before = F::none();",
+    "        if (k * 8 + warp) before = part[k * 8 + warp - 1];",
+    "        if (lane) before = F::with(before, left);",
+    "        for (int j = 0; j < V; j++) v[k].at[j] = F::with(before, v[k].at[j]);",
+    "    }",
+    "    return part[31];",
+    "}",
+    "",
+    "// fn: scan_rows",
+    "// A block for each row: its tiles one after the other.",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_rows)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "    __shared__ T part[2 * 32];",
+    "    tc_pack<T, V> v[4], next[4];",
+    "    int turn = 0;",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        T carry = F::none();",
+    "        tc_i64 c = threadIdx.x * V;",
+    "        for (int k = 0; k < 4; k++)",
+    "            next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "        for (tc_i64 begin = 0; begin < n; begin += 1024 * V) {",
+    "            for (int k = 0; k < 4; k++) {",
+    "                v[k] = next[k];",
+    "                next[k] =",
+    "                    TC_N(scan_load)<F, T, V>(x + r * n, c + (k * 256 + 1024) * V, n);",
+    "            }",
+    "            const T all = TC_N(scan_tile)<F, T, V>(v, part + turn * 32);",
+    "            for (int k = 0; k < 4; k++)",
+    "                TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, carry,",
+    "                                         v[k]);",
+    "            carry = F::with(carry, all);",
+    "            c += 1024 * V;",
+    "            turn ^= 1;",
+    "        }",
+    "    }",
+    "}",
+    "",
+    "// fn: word_of",
+    "// The bits of a value, and back.",
+    "template <class T> struct TC_N(word_of) {",
+    "    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }",
+    "    TC_FN T value(tc_u64 w) { return (T)w; }",
+    "};",
+    "",
+    "// fn: word_of",
+    "template <> struct TC_N(word_of)<float> {",
+    "    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }",
+    "    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }",
+    "};",
+    "",
+    "// fn: word_of",
+    "template <> struct TC_N(word_of)<double> {",
+    "    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }",
+    "    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }",
+    "};",
+    "",
+    "// fn: slot",
+    "// A value that other blocks wait for, in memory that was 0: each 4 bytes of it with a mark in",
+    "// one word, so that words may come in any order.",
+    "template <class T> struct TC_N(slot) {",
+    "    volatile tc_u64 word[sizeof(T) / 4];",
+    "    __device__ __forceinline__ void put(T v) {",
+    "        const tc_u64 bits = TC_N(word_of)<T>::bits(v);",
+    "        for (int i = 0; i < (int)sizeof(T) / 4; i++)",
+    "            word[i] = 1ull << 32 | (bits >> 32 * i & 0xffffffff);",
+    "    }",
+    "    __device__ __forceinline__ bool get(T &v) {",
+    "        tc_u64 bits = 0;",
+    "        tc_u64 there = 1;",
+    "        for (int i = 0; i < (int)sizeof(T) / 4; i++) {",
+    "            const tc_u64 w = word[i];",
+    "            there &= w >> 32;",
+    "            bits |= (w & 0xffffffff) << 32 * i;",
+    "        }",
+    "        if (there) v = TC_N(word_of)<T>::value(bits);",
+    "        return there;",
+    "    }",
+    "};",
+    "",
+    "// fn: look_back",
+    "// What F makes of all tiles of a row before tile t, whose own is `all`: of one warp. 32 tiles are a",
+    "// group. A tile waits for those of its group, then for what the groups before it came to; both are",
+    "// taken in an order that does not depend on who was first.",
+    "template <class F, class T>",
+    "TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {",
+    "    const int lane = threadIdx.x % 32, i = (int)(t % 32);",
+    "    const tc_i64 g = t / 32, groups = (tiles + 31) / 32;",
+    "    TC_N(slot)<T> *own = slot, *whole = slot + tiles, *before = whole + groups;",
+    "    T x = F::none(), sum = F::none();",
+    "    if (lane == 0) own[t].put(all);",
+    "    for (bool there = false; !__all_sync(~0u, there);)",
+    "        there = lane >= i || own[g * 32 + lane].get(x);",
+    "    if (lane == i) x = all;",
+    "    x = TC_N(scan_warp)<F>(x);",
+    "    if (lane == 31 && i == 31) whole[g].put(x);",
+    "    const T near = __shfl_sync(~0u, x, i ? i - 1 : 0);",
+    "    int from = -1; // the lane whose group knows what is before it",
+    "    while (g > 0 && from < 0) {",
+    "        const tc_i64 q = g - 1 - lane;",
+    "        const int here = q >= 0 && whole[q].get(x),",
+    "                  first = here && (q == 0 || before[q].get(sum));",
+    "        const unsigned missing = __ballot_sync(~0u, !here),",
+    "                       found = __ballot_sync(~0u, first);",
+    "        const int nearest = __ffs(found) - 1;",
+    "        if (found && !(missing & ((2u << nearest) - 1))) from = nearest;",
+    "    }",
+    "    if (g > 0) sum = __shfl_sync(~0u, sum, from);",
+    "    for (int l = from; l >= 0; l--) sum = F::with(sum, __shfl_sync(~0u, x, l));",
+    "    if (lane == 0 && i == 0 && g > 0) before[g].put(sum);",
+    "    return i ? F::with(sum, near) : sum;",
+    "}",
+    "",
+    "// fn: scan_tiles",
+    "// A block for each tile of 1024 V elements of a row, in the order in which blocks begin.",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n,",
+    "                           unsigned char *work) {",
+    "    __shared__ T part[32], before;",
+    "    __shared__ unsigned ticket;",
+    "    const tc_i64 tiles = (n + 1024 * V - 1) / (1024 * V),",
+    "                 slots = tiles + (tiles + 31) / 32 * 2;",
+    "    if (threadIdx.x == 0)",
+    "        ticket = tiles > 1 ? atomicAdd((unsigned *)work, 1u) : blockIdx.x;",
+    "    __syncthreads();",
+    "    if (ticket >= rows * tiles) return;",
+    "    const tc_i64 r = ticket / tiles, t = ticket % tiles,",
+    "                 c = (t * 1024 + threadIdx.x) * V;",
+    "    TC_N(slot)<T> *slot = (TC_N(slot)<T> *)(work + 64) + r * slots;",
+    "    tc_pack<T, V> v[4];",
+    "    for (int k = 0; k < 4; k++)",
+    "        v[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "    const T all = TC_N(scan_tile)<F, T, V>(v, part);",
+    "    if (threadIdx.x < 32) {",
+    "        const T sum =",
+    "            tiles > 1 ? TC_N(look_back)<F, T>(slot, tiles, t, all) : F::none();",
+    "        if (threadIdx.x == 0) before = sum;",
+    "    }",
+    "    __syncthreads();",
+    "    for (int k = 0; k < 4; k++)",
+    "        TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);",
+    "}",
+    "",
+    "// fn: clear",
+    "// Leaves the workspace as it was found.",
+    "TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;",
+    "         i += (tc_i64)gridDim.x * 256)",
+    "        work[i] = 0;",
+    "}",
+    "",
+    "// fn: key_i32",
+    "// Elements as unsigned keys in their order; of floats NaN is the last, and -0 like 0.",
+    "TC_FN unsigned TC_N(key_i32)(int x) { return (unsigned)x ^ 0x80000000u; }",
+    "",
+    "// fn: key_i64",
+    "TC_FN tc_u64 TC_N(key_i64)(tc_i64 x) { return (tc_u64)x ^ 0x8000000000000000ull; }",
+    "",
+    "// fn: key_f32",
+    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
+    "TC_FN unsigned TC_N(key_f32)(float x) {",
+    "    const unsigned b = x == 0 ? 0 : __float_as_uint(x);",
+    "    if (x != x) return 0xffffffffu;",
+    "    return b >> 31 ? ~b : b | 0x80000000u;",
+    "}",
+    "",
+    "// fn: key_f64",
+    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
+    "TC_FN tc_u64 TC_N(key_f64)(double x) {",
+    "    const tc_u64 b = x == 0 ? 0 : (tc_u64)__double_as_longlong(x);",
+    "    if (x != x) return 0xffffffffffffffffull;",
+    "    return b >> 63 ? ~b : b | 0x8000000000000000ull;",
+    "}",
+    "",
+    "// fn: pair",
+    "// A key, and the place in its row where it was.",
+    "template <class K> struct __align__(2 * sizeof(K)) TC_N(pair) {",
+    "    K key;",
+    "    unsigned at;",
+    "};",
+    "",
+    "// fn: is_behind",
+    "template <class K>",
+    "TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {",
+    "    return a.key > b.key || (a.key == b.key && a.at > b.at);",
+    "}",
+    "",
+    "// fn: sort_pairs",
+    "// Sorts n pairs in shared memory, equal keys by their places: two runs, the second read backwards,",
+    "// become one of `run` pairs. What happens inside of 64 pairs is a warp's own.",
+    "template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {",
+    "    int last = n;",
+    "    for (int run = 2; run < 2 * n; run *= 2) {",
+    "        for (int span = run; span > 1; span /= 2) {",
+    "            const int half = span / 2, work = (n + span - 1) / span * half;",
+    "            if (span > 64 || last > 64)",
+    "                __syncthreads();",
+    "            else",
+    "                __syncwarp();",
+    "            last = span;",
+    "            for (int i = threadIdx.x; i < work; i += blockDim.x) {",
+    "                const int low = i / half * span + i % half;",
+    "                const int high =",
+    "                    span < run ? low + half : low + span - 1 - i % half * 2;",
+    "                if (high >= n || !TC_N(is_behind)(v[low], v[high])) continue;",
+    "                const TC_N(pair)<K> was = v[low];",
+    "                v[low] = v[high];",
+    "                v[high] = was;",
+    "            }",
+    "        }",
+    "    }",
+    "    __syncthreads();",
+    "}",
+    "",
+    "// fn: sort_rows",
+    "// A block for each row of n <= MOST keys: put gets place and pair, in order.",
+    "template <class K, int MOST, class F, class G>",
+    "TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "    __shared__ TC_N(pair)<K> v[MOST];",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        for (int i = threadIdx.x; i < n; i += blockDim.x)",
+    "            v[i] = {key(r, i), (unsigned)i};",
+    "        __syncthreads();",
+    "        TC_N(sort_pairs)(v, (int)n);",
+    "        for (int i = threadIdx.x; i < n; i += blockDim.x) put(r, i, v[i]);",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: scan_256",
+    "// Of 256 threads: the sum of the counts before this one's.",
+    "TC_FN unsigned TC_N(scan_256)(unsigned x) {",
+    "    __shared__ unsigned part[8];",
+    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
+    "    unsigned sum = x;",
+    "    for (int o = 1; o < 32; o *= 2) {",
+    "        const unsigned y = __shfl_up_sync(~0u, sum, o);",
+    "        if (lane >= o) sum += y;",
+    "    }",
+    "    __syncthreads();",
+    "    if (lane == 31) part[warp] = sum;",
+    "    __syncthreads();",
+    "    for (int w = 0; w < warp; w++) sum += part[w];",
+    "    return sum - x;",
+    "}",
+    "",
+    "// fn: sorter",
+    "// Rows sorted by the lowest D digits of 8 bits of their keys, the lowest digit first, and the",
+    "// workspace of that. A pass moves pairs from one of two places to the other.",
+    "template <class K, int D> struct TC_N(sorter) {",
+    "    enum { TILE = sizeof(K) == 4 ? 4096 : 2048 };",
+    "    tc_i64 rows, n, tiles; // tiles of a row",
+    "    unsigned *ticket;      // of each pass",
+    "    unsigned *count;       // [row][digit][256]: keys with this value of the digit",
+    "    volatile tc_u64 *state; // [row][tile][256]: pass, and how many there or up to it",
+    "    TC_N(pair)<K> *pair[2]; // [row][n]",
+    "    __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows,",
+    "                                           tc_i64 n)",
+    "        : rows(rows), n(n), tiles((n + TILE - 1) / TILE) {",
+    "        ticket = (unsigned *)work;",
+    "        count = ticket + 16;",
+    "        state = (tc_u64 *)(count + rows * D * 256);",
+    "        pair[0] = (TC_N(pair)<K> *)(state + rows * tiles * 256);",
+    "        pair[1] = pair[0] + rows * n;",
+    "    }",
+    "    __device__ __forceinline__ bool in_block() const { return n <= TILE; }",
+    "};",
+    "",
+    "// fn: sort_count",
+    "// Counts the values of all digits.",
+    "template <class K, int D, class F>",
+    "TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {",
+    "    __shared__ unsigned here[D * 256];",
+    "    const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x,",
+    "                 end = all * (blockIdx.x + 1) / gridDim.x;",
+    "    if (s.n >> 32) __trap(); // places are of 32 bits",
+    "    for (int i = threadIdx.x; i < D * 256; i += 256) here[i] = 0;",
+    "    __syncthreads();",
+    "    for (tc_i64 tile = begin; tile < end; tile++) {",
+    "        const tc_i64 r = tile / s.tiles, first = tile % s.tiles * s.TILE;",
+    "        const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
+    "#pragma unroll 4",
+    "        for (int i = threadIdx.x; i < n; i += 256) {",
+    "            const K k = key(r, first + i);",
+    "            for (int d = 0; d < D; d++)",
+    "                atomicAdd(&here[d * 256 + (k >> 8 * d & 255)], 1u);",
+    "        }",
+    "        if (tile + 1 < end && (tile + 1) % s.tiles) continue;",
+    "        __syncthreads();",
+    "        for (int i = threadIdx.x; i < D * 256; i += 256) {",
+    "            if (here[i]) atomicAdd(&s.count[r * D * 256 + i], here[i]);",
+    "            here[i] = 0;",
+    "        }",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: sort_pass",
+    "// Moves pairs to where the digit wants them, in order among equal ones: a block for each tile, in",
+    "// the order in which blocks begin. get gives the pair at a place of a row, put takes it.",
+    "template <int PASS, class K, int D, class F, class G>",
+    "TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {",
+    "    enum { ITEMS = TC_N(sorter)<K, D>::TILE / 256 };",
+    "    __shared__ TC_N(pair)<K> sorted[ITEMS * 256];",
+    "    __shared__ unsigned before[8 * 256]; // by warp and value: of earlier warps",
+    "    __shared__ unsigned start[256]; // by value: place in the tile,",
+    "    __shared__ tc_i64 to[256];      // and how far from there to that in the row",
+    "    __shared__ unsigned ticket;",
+    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
+    "    for (int i = x; i < 8 * 256; i += 256) before[i] = 0;",
+    "    if (x == 0) ticket = atomicAdd(&s.ticket[PASS], 1u);",
+    "    __syncthreads();",
+    "    if (ticket >= s.rows * s.tiles) return;",
+    "    const tc_i64 r = ticket / s.tiles, t = ticket % s.tiles, first = t * s.TILE;",
+    "    const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
+    "    TC_N(pair)<K> mine[ITEMS];",
+    "    unsigned rank[ITEMS];",
+    "#pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        if (i < n) mine[k] = get(r, first + i);",
+    "    }",
+    "#pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        const unsigned value =",
+    "            i < n ? (unsigned)(mine[k].key >> 8 * PASS) & 255 : 256;",
+    "        const unsigned same = __match_any_sync(~0u, value),",
+    "                       left = same & ((1u << lane) - 1);",
+    "        rank[k] = __popc(left) + (i < n ? before[warp * 256 + value] : 0);",
+    "        __syncwarp();",
+    "        if (i < n && !left) before[warp * 256 + value] += __popc(same);",
+    "        __syncwarp();",
+    "    }",
+    "    __syncthreads();",
+    "    unsigned all = 0; // in the tile, of value x",
+    "    for (int w = 0; w < 8; w++) {",
+    "        const unsigned here = before[w * 256 + x];",
+    "        before[w * 256 + x] = all;",
+    "        all += here;",
+    "    }",
+    "    volatile tc_u64 *state = s.state + (tc_i64)ticket * 256 + x;",
+    "    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48,",
+    "                 up_to = (tc_u64)(2 * PASS + 2) << 48;",
+    "    *state = (t ? in_tile : up_to) | all;",
+    "    const unsigned place = TC_N(scan_256)(all),",
+    "                   in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);",
+    "    tc_u64 earlier = 0;",
+    "    for (tc_i64 q = 1; q <= t;) {",
+    "        const tc_u64 word = *(state - q * 256);",
+    "        if (word < in_tile) continue; // it is not there yet",
+    "        earlier += word & 0xffffffffffffull;",
+    "        if (word >= up_to) break;",
+    "        q++;",
+    "    }",
+    "    if (t) *state = up_to | (earlier + all);",
+    "    start[x] = place;",
+    "    to[x] = (tc_i64)(in_row + earlier) - place;",
+    "    __syncthreads();",
+    "#pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        if (i >= n) continue;",
+    "        const int value = (int)(mine[k].key >> 8 * PASS) & 255;",
+    "        sorted[start[value] + before[warp * 256 + value] + rank[k]] = mine[k];",
+    "    }",
+    "    __syncthreads();",
+    "#pragma unroll 4",
+    "    for (int i = x; i < n; i += 256) {",
+    "        const TC_N(pair)<K> v = sorted[i];",
+    "        put(r, to[(int)(v.key >> 8 * PASS) & 255] + i, v);",
+    "    }",
+    "}",
+    "",
+    "// fn: sort_first",
+    "// The pass that makes the pairs.",
+    "template <class K, int D, class F>",
+    "TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {",
+    "    TC_N(sort_pass)<0>(",
+    "        s,",
+    "        [&](tc_i64 r, tc_i64 i) {",
+    "            return TC_N(pair)<K>{key(r, i), (unsigned)i};",
+    "        },",
+    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[0][r * s.n + i] = v; });",
+    "}",
+    "",
+    "// fn: sort_next",
+    "template <int PASS, class K, int D>",
+    "TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {",
+    "    TC_N(sort_pass)<PASS>(",
+    "        s, [&](tc_i64 r, tc_i64 i) { return s.pair[(PASS + 1) % 2][r * s.n + i]; },",
+    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) {",
+    "            s.pair[PASS % 2][r * s.n + i] = v;",
+    "        });",
+    "}",
+    "",
+    "// fn: sort_last",
+    "// The pass after which the order is known.",
+    "template <class K, int D, class G>",
+    "TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {",
+    "    TC_N(sort_pass)<D - 1>(",
+    "        s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);",
+    "}",
+    "",
+    "// fn: top_rows",
+    "// The first k of n pairs of each row, of a block: the key of the last one by its digits from the",
+    "// highest down, then all before it, then as many equal ones as are missing.",
+    "template <class K, int k, class F, class G>",
+    "TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "    __shared__ TC_N(pair)<K> v[k];",
+    "    __shared__ unsigned count[256], part[32], taken, digit, less;",
+    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
+    "    if (n >> 32) __trap(); // places are of 32 bits",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        K last = 0;",
+    "        unsigned below = 0; // keys below all that begin as `last`",
+    "        for (int shift = 8 * (int)sizeof(K) - 8; shift >= 0; shift -= 8) {",
+    "            for (int i = x; i < 256; i += blockDim.x) count[i] = 0;",
+    "            __syncthreads();",
+    "#pragma unroll 4",
+    "            for (tc_i64 i = x; i < n; i += blockDim.x) {",
+    "                const K rest = (key(r, i) ^ last) >> shift;",
+    "                if (rest < 256) atomicAdd(&count[rest], 1u);",
+    "            }",
+    "            __syncthreads();",
+    "            if (warp == 0) {",
+    "                unsigned own = 0;",
+    "                for (int j = 0; j < 8; j++) own += count[lane * 8 + j];",
+    "                unsigned upto = below + TC_N(scan_warp)<TC_N(sums)<unsigned>>(own);",
+    "                const unsigned enough = __ballot_sync(~0u, upto >= (unsigned)k);",
+    "                if (lane == __ffs(enough) - 1) {",
+    "                    unsigned j = lane * 8;",
+    "                    for (upto -= own; upto + count[j] < (unsigned)k; j++)",
+    "                        upto += count[j];",
+    "                    digit = j, less = upto;",
+    "                }",
+    "            }",
+    "            __syncthreads();",
+    "            last |= (K)digit << shift, below = less;",
+    "        }",
+    "        if (x == 0) taken = 0;",
+    "        __syncthreads();",
+    "        unsigned seen =",
+    "            below; // of the pairs of `last`, those in v behind the others",
+    "        for (tc_i64 begin = 0; begin < n; begin += blockDim.x) {",
+    "            const tc_i64 i = begin + x;",
+    "            const K y = i < n ? key(r, i) : 0;",
+    "            const int equal = i < n && y == last;",
+    "            if (i < n && y < last) v[atomicAdd(&taken, 1u)] = {y, (unsigned)i};",
+    "            if (seen >= (unsigned)k || !__syncthreads_or(equal)) continue;",
+    "            const unsigned lanes = __ballot_sync(~0u, equal);",
+    "            if (lane == 0) part[warp] = __popc(lanes);",
+    "            __syncthreads();",
+    "            unsigned all = 0;",
+    "            for (int w = 0; w < (int)blockDim.x / 32; w++) {",
+    "                if (w == warp && equal &&",
+    "                    seen + all + __popc(lanes & ((1u << lane) - 1)) < (unsigned)k)",
+    "                    v[seen + all + __popc(lanes & ((1u << lane) - 1))] = {",
+    "                        y, (unsigned)i};",
+    "                all += part[w];",
+    "            }",
+    "            seen += all;",
+    "        }",
+    "        __syncthreads();",
+    "        TC_N(sort_pairs)(v, k);",
+    "        for (int i = x; i < k; i += blockDim.x) put(r, i, v[i]);",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: scatter_mark",
+    "// For each place the last element that goes there, as its number + 1: order cannot matter.",
+    "template <class F, class G>",
+    "TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole,",
+    "                             unsigned *last) {",
+    "    if (m >> 32) __trap(); // numbers are of 32 bits",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m;",
+    "         i += (tc_i64)gridDim.x * 256) {",
+    "        const tc_i64 r = i / m, j = i % m;",
+    "        atomicMax(&last[whole(r) * n + index(r, j)], (unsigned)(j + 1));",
+    "    }",
+    "}",
+    "",
+    "// fn: scatter_take",
+    "template <class T, class F>",
+    "TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,",
+    "                             const T *src, F part, unsigned *last, T *y) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * n;",
+    "         i += (tc_i64)gridDim.x * 256) {",
+    "        const unsigned j = last[i];",
+    "        if (j) last[i] = 0;",
+    "        y[i] = j ? src[part(i / n) * m + j - 1] : x[i];",
+    "    }",
+    "}",
+    "",
+    "// fn: copy",
+    "template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;",
+    "         i += (tc_i64)gridDim.x * 256)",
+    "        y[i] = x[i];",
+    "}",
+    "",
+    "// fn: first_from",
+    "// Of n pairs in order, the first whose key is not below.",
+    "TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,",
+    "                             tc_i64 key) {",
+    "    while (begin < n) {",
+    "        const tc_i64 half = begin + (n - begin) / 2;",
+    "        if (v[half].key < key)",
+    "            begin = half + 1;",
+    "        else",
+    "            n = half;",
+    "    }",
+    "    return begin;",
+    "}",
+    "",
+    "// fn: scatter_sum",
+    "// To each element of x, those of src that go there are added, in their order: a thread for a place",
+    "// of EACH rows. pairs are the sorted indices of a row of src; a run of many is added by the warp.",
+    "template <class T, class S, int EACH, class F>",
+    "TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,",
+    "                            const T *src, F part, const TC_N(pair)<unsigned> *pairs,",
+    "                            T *y) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    const tc_i64 all = (rows + EACH - 1) / EACH * n;",
+    "    for (tc_i64 begin = (tc_i64)blockIdx.x * 256 + threadIdx.x - lane; begin < all;",
+    "         begin += (tc_i64)gridDim.x * 256) {",
+    "        const tc_i64 i = begin + lane, r0 = i / n * EACH, c = i % n;",
+    "        const tc_i64 line = EACH > 1 || i >= all ? 0 : part(r0);",
+    "        const TC_N(pair)<unsigned> *run = pairs + (line > 0 ? line * m : 0);",
+    "        const tc_i64 size = i < all && line >= 0 ? m : 0,",
+    "                     first = TC_N(first_from)(run, 0, size, c);",
+    "        const tc_i64 end = TC_N(first_from)(",
+    "            run, first, first < size && run[first].key == c ? size : first, c + 1);",
+    "#pragma unroll 1",
+    "        for (int e = 0; e < EACH; e++) {",
+    "            const tc_i64 r = r0 + e;",
+    "            const bool in = i < all && r < rows;",
+    "            const T *from = src + (in && end > first ? part(r) * m : 0);",
+    "            S sum = in ? x[r * n + c] : 0;",
+    "            tc_i64 p = first;",
+    "#pragma unroll 1",
+    "            for (; in && p < end && p < first + 32; p++)",
+    "                sum = sum + from[run[p].at];",
+    "            for (unsigned left = __ballot_sync(~0u, in && p < end); left;",
+    "                 left &= left - 1) {",
+    "                const int l = __ffs(left) - 1;",
+    "                const tc_i64 stop = __shfl_sync(~0u, end, l);",
+    "                const T *its = (const T *)__shfl_sync(~0u, (tc_u64)from, l);",
+    "                const TC_N(pair)<unsigned> *their =",
+    "                    (const TC_N(pair)<unsigned> *)__shfl_sync(~0u, (tc_u64)run, l);",
+    "                S whole = __shfl_sync(~0u, sum, l);",
+    "#pragma unroll 1",
+    "                for (tc_i64 q = __shfl_sync(~0u, p, l); q < stop; q += 32) {",
+    "                    const S v = q + lane < stop ? its[their[q + lane].at] : 0;",
+    "                    for (int o = 0; o < 32 && q + o < stop; o++)",
+    "                        whole = whole + __shfl_sync(~0u, v, o);",
+    "                }",
+    "                if (lane == l) sum = whole;",
+    "            }",
+    "            if (in) y[r * n + c] = (T)sum;",
+    "        }",
+    "    }",
+    "}",
+    "",
+};
+// ---- gen/cuda_print/divide.c --------------------------------------------
+// Division of floats of ops.def in CUDA, as cpu/math.h defines it: the quotient that goes with the
+// remainder; x / 0 is x / 0.
+
+static const char *const tc__text_cuda_divide[] = {
+    "// fn: floor_divide_f32",
+    "TC_FN float TC_N(floor_divide_f32)(float x, float y) {",
+    "    const float m = fmodf(x, y);",
+    "    const float q = (x - m) / y - (float)(m != 0 && (m < 0) != (y < 0));",
+    "    const float f = floorf(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysignf(0.0f, x / y);",
+    "    return f + (float)(q - f > 0.5f);",
+    "}",
+    "",
+    "// fn: floor_divide_f64",
+    "TC_FN double TC_N(floor_divide_f64)(double x, double y) {",
+    "    const double m = fmod(x, y);",
+    "    const double q = (x - m) / y - (double)(m != 0 && (m < 0) != (y < 0));",
+    "    const double f = floor(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysign(0.0, x / y);",
+    "    return f + (double)(q - f > 0.5);",
+    "}",
+    "",
+};
+// ---- gen/cuda_print/prelude.c -------------------------------------------
+// The head of a CUDA file: texts, and the macros and functions of ops.def that its kernels use.
+// Functions are written once as text over T, for the classes.
+
+// Macros of ops.def for each class: T the type, U the unsigned type that arithmetic wraps
+// in.
+static const char *const tc__text_cuda_class[] = {
+    "#define TC_ADD_@(a, b) ((T)((U)(a) + (U)(b)))",
+    "#define TC_SUB_@(a, b) ((T)((U)(a) - (U)(b)))",
+    "#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
+    "#define TC_NEG_@(a) ((T)(-(U)(a)))",
+    "#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
+    "#define TC_MAX_@(a, b) ((a) > (b) ? (a) : (b))",
+    "#define TC_MIN_@(a, b) ((a) < (b) ? (a) : (b))",
+    "#define TC_LT_@(a, b) ((a) < (b))",
+    "#define TC_LE_@(a, b) ((a) <= (b))",
+    "#define TC_GT_@(a, b) ((a) > (b))",
+    "#define TC_GE_@(a, b) ((a) >= (b))",
+    "#define TC_EQ_@(a, b) ((a) == (b))",
+    "#define TC_NE_@(a, b) ((a) != (b))",
+    "#define TC_M_@(b) (b)",
+    "#define TC_B_@(m) (m)",
+};
+
+// Functions of a class: the name in ops.def and its body over x, y, z; T is the type and U the unsigned
+// one that arithmetic of integers wraps in, # is the suffix of the CUDA function (f or nothing), @ the
+// class. What has a text of its own for float above is DOUBLE here.
+enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE, TC__CUDA_INTS };
+
+static const struct {
+    const char *name, *body;
+    int classes;
+} tc__cuda_functions[] = {
+    {"exp", "exp#(x)", TC__CUDA_BOTH},
+    {"exp2", "exp2#(x)", TC__CUDA_BOTH},
+    {"expm1", "expm1#(x)", TC__CUDA_BOTH},
+    {"log", "log#(x)", TC__CUDA_DOUBLE},
+    {"log2", "log2#(x)", TC__CUDA_BOTH},
+    {"log10", "log10#(x)", TC__CUDA_BOTH},
+    {"log1p", "log1p#(x)", TC__CUDA_BOTH},
+    {"sin", "sin#(x)", TC__CUDA_DOUBLE},
+    {"cos", "cos#(x)", TC__CUDA_DOUBLE},
+    {"tan", "tan#(x)", TC__CUDA_DOUBLE},
+    {"asin", "asin#(x)", TC__CUDA_BOTH},
+    {"acos", "acos#(x)", TC__CUDA_BOTH},
+    {"atan", "atan#(x)", TC__CUDA_BOTH},
+    {"sinh", "sinh#(x)", TC__CUDA_BOTH},
+    {"cosh", "cosh#(x)", TC__CUDA_BOTH},
+    {"tanh", "tanh#(x)", TC__CUDA_DOUBLE},
+    {"erf", "erf#(x)", TC__CUDA_BOTH},
+    {"floor", "floor#(x)", TC__CUDA_BOTH},
+    {"ceil", "ceil#(x)", TC__CUDA_BOTH},
+    {"trunc", "trunc#(x)", TC__CUDA_BOTH},
+    {"round", "rint#(x)", TC__CUDA_BOTH},
+    {"abs", "fabs#(x)", TC__CUDA_BOTH},
+    {"sqrt", "sqrt#(x)", TC__CUDA_BOTH},
+    {"rsqrt", "(T)1 / sqrt#(x)", TC__CUDA_BOTH},
+    {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x", TC__CUDA_BOTH},
+    {"sigmoid", "(T)1 / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
+    {"silu", "x / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
+    {"gelu", "tc_gelu_of<T>(x, erfc#(x * (T)-0.70710678118654752))", TC__CUDA_BOTH},
+    {"gelu_tanh",
+     "x / ((T)1 + exp#((T)-1.5957691216057308 * (x + (T)0.044715 * x * x * x)))",
+     TC__CUDA_DOUBLE},
+    {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))", TC__CUDA_BOTH},
+    {"pow", "pow#(x, y)", TC__CUDA_BOTH},
+    {"atan2", "atan2#(x, y)", TC__CUDA_BOTH},
+    {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
+    {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
+    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
+    {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
+    {"sign", "(x > 0) - (x < 0)", TC__CUDA_INTS},
+    {"shl",
+     "y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
+     TC__CUDA_INTS},
+    {"shr", "x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
+     TC__CUDA_INTS},
+    {"pow", "tc_power<T, U>(x, y)", TC__CUDA_INTS},
+    {"remainder", "tc_wrap_@(tc_fmod_@(x, y), y)", TC__CUDA_INTS},
+    {"fmod", "y == 0 || y == -1 ? 0 : x % y", TC__CUDA_INTS},
+    {"floor_divide", "tc_floor_quotient<T, U>(x, y)", TC__CUDA_INTS},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_INTS}};
+
+// Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
+static const char *tc__cuda_cast(int from, int to) {
+    int of_float = tc__is_float(from);
+    switch (to) {
+    case TC_BOOL: return "x != 0";
+    case TC_U8: return of_float ? "x > 0 ? x < 255 ? (int)x : 255 : 0" : "(int)(tc_u8)x";
+    case TC_I8:
+        return of_float ? "x > -128 ? x < 127 ? (int)x : 127 : x < 0 ? -128 : 0"
+                        : "(int)(tc_i8)x";
+    case TC_I16:
+        return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
+                        : "(int)(tc_i16)x";
+    case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
+    case TC_I32:
+        return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x"; // f32 gives 0 by itself
+    default: return "(T)x";
+    }
+}
+
+static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
+                            const char *suffix) {
+    for (; *s; s++) {
+        if (*s == '@')
+            tc__put(out, "%s", cls);
+        else if (*s == '#')
+            tc__put(out, "%s", suffix);
+        else
+            tc__put_raw(out, s, 1);
+    }
+}
+
+static int tc__pattern_names(const char *s, char letter) {
+    for (const char *at = s; *at; at++)
+        if (*at == letter && !tc__is_word(at[1]) && (at == s || !tc__is_word(at[-1])))
+            return 1;
+    return 0;
+}
+
+// A function of x, y, z as far as its body names them; types are names inside it, for short text.
+static void tc__cuda_function(tc__text *out, const char *name, const char *body,
+                              const char *cls, const char *type, const char *argument,
+                              const char *suffix) {
+    tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
+    if (tc__pattern_names(body, 'y')) tc__put(out, ", %s y", type);
+    if (tc__pattern_names(body, 'z')) tc__put(out, ", %s z", type);
+    tc__put(out, ") {\n    typedef %s T;\n", type);
+    if (tc__pattern_names(body, 'U'))
+        tc__put(out, "    typedef %s U;\n", *type == 'i' ? "unsigned" : "tc_u64");
+    tc__put(out, "    return (T)(");
+    tc__put_pattern(out, body, cls, suffix);
+    tc__put(out, ");\n}\n\n");
+}
+
+static int tc__uses_word(const tc__text *kernels, const char *name) {
+    char word[64];
+    snprintf(word, sizeof word, "tc_%s", name);
+    return tc__c_mentions(kernels, word);
+}
+
+// Appends the macros among `lines` that kernels or functions use.
+static void tc__cuda_put_used(tc__text *out, const char *lines, const tc__text *kernels,
+                              const tc__text *functions) {
+    const char *s = lines, *end;
+    char name[64];
+    for (; (end = strchr(s, '\n')) != NULL; s = end + 1) {
+        const char *word = s + strlen("#define ");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
+        if (tc__c_mentions(kernels, name) || tc__c_mentions(functions, name))
+            tc__put_raw(out, s, (size_t)(end - s) + 1);
+    }
+}
+
+static void tc__cuda_macros(tc__text *out) {
+    static const char *const types[TC__CLASSES][2] = {{"float", "float"},
+                                                      {"double", "double"},
+                                                      {"int", "unsigned"},
+                                                      {"tc_i64", "tc_u64"}};
+    for (int cls = 0; cls < TC__CLASSES; cls++) {
+        for (size_t i = 0; i < TC__COUNT(tc__text_cuda_class); i++) {
+            for (const char *s = tc__text_cuda_class[i]; *s; s++) {
+                if (*s == '@')
+                    tc__put(out, "%s", tc__class_names[cls]);
+                else if (s[0] == '(' && (s[1] == 'T' || s[1] == 'U') && s[2] == ')') {
+                    tc__put(out, "(%s)", types[cls][s[1] == 'U']);
+                    s += 2;
+                } else
+                    tc__put_raw(out, s, 1);
+            }
+            tc__put(out, "\n");
+        }
+    }
+    tc__put(out,
+            "#define TC_NOT(m) (!(m))\n#define TC_SQRT_f32(x) sqrtf(x)\n#define "
+            "TC_SQRT_f64(x) sqrt(x)\n"
+            "#define TC_FMA_f32(a, b, c) fmaf(a, b, c)\n#define TC_FMA_f64(a, b, c) ((a) * "
+            "(b) + (c))\n");
+}
+
+// Whether the kernels, or functions of the class that are already written, use the function. Those
+// that others use stand behind them in the table, and are written first.
+static int tc__cuda_uses(const tc__text *out, const tc__text *kernels, const char *name) {
+    return tc__uses_word(kernels, name) || tc__uses_word(out, name);
+}
+
+static void tc__cuda_class_math(tc__text *out, const tc__text *kernels, tc__class cls) {
+    const char *type = tc__dialect_cuda.reg[cls];
+    int whole = cls == TC__CLASS_i32 || cls == TC__CLASS_i64;
+    tc__text used;
+    char name[64];
+    tc__text_init(&used, out->ctx);
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_functions); i++) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (!tc__cuda_uses(&used, kernels, name)) continue;
+        tc__put_pattern(&used, tc__cuda_functions[i].body, tc__class_names[cls], "");
+        tc__put(&used, "\n");
+    }
+    for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (tc__cuda_uses(&used, kernels, name))
+            tc__cuda_function(out, name, tc__cuda_functions[i].body, tc__class_names[cls],
+                              type, type, cls == TC__CLASS_f32 ? "f" : "");
+    }
+    tc__text_free(&used);
+}
+
+static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
+    char name[64];
+    for (int cls = 0; cls < TC__CLASSES; cls++)
+        tc__cuda_class_math(out, kernels, (tc__class)cls);
+    for (int from = 0; from < TC_DTYPE_COUNT; from++) {
+        for (int to = 0; to < TC_DTYPE_COUNT; to++) {
+            snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
+                     tc__cast_to(from, to));
+            int first = from == TC_BOOL || tc__is_own_class(from);
+            int made = tc__is_half(to) || (from == TC_BOOL && !tc__is_own_class(to));
+            if (first && !made && tc__uses_word(kernels, name))
+                tc__cuda_function(out, name, tc__cuda_cast(from, to), "",
+                                  tc__dialect_cuda.reg[tc__class_of(to)],
+                                  tc__dialect_cuda.reg[tc__class_of(from)], "");
+        }
+    }
+}
+
+// Appends the head of a CUDA file that holds the kernels of `groups`. 1, or 0 = reported.
+TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
+                                             int count) {
+    static const tc__prelude_text texts[] = {
+        {tc__text_cuda_types, (uint32_t)TC__COUNT(tc__text_cuda_types)},
+        {tc__text_cuda_check, (uint32_t)TC__COUNT(tc__text_cuda_check)},
+        {tc__text_cuda_memory, (uint32_t)TC__COUNT(tc__text_cuda_memory)},
+        {tc__text_cuda_shared, (uint32_t)TC__COUNT(tc__text_cuda_shared)},
+        {tc__text_cuda_halves, (uint32_t)TC__COUNT(tc__text_cuda_halves)},
+        {tc__text_cuda_index, (uint32_t)TC__COUNT(tc__text_cuda_index)},
+        {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
+        {tc__text_cuda_trig, (uint32_t)TC__COUNT(tc__text_cuda_trig)},
+        {tc__text_cuda_fast, (uint32_t)TC__COUNT(tc__text_cuda_fast)},
+        {tc__text_cuda_list, (uint32_t)TC__COUNT(tc__text_cuda_list)},
+        {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
+        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
+        {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},
+        {tc__text_cuda_opaque, (uint32_t)TC__COUNT(tc__text_cuda_opaque)},
+    };
+    tc__prelude q;
+    tc__text kernels, steps, functions, macros;
+    const tc__text *all[2];
+    all[0] = &kernels, all[1] = &functions;
+    tc__text_init(&kernels, out->ctx);
+    tc__text_init(&steps, out->ctx);
+    tc__text_init(&functions, out->ctx);
+    tc__text_init(&macros, out->ctx);
+    tc__prelude_open(&q, out->ctx, texts, TC__COUNT(texts));
+    int ok = 1;
+    for (int i = 0; i < count && ok; i++)
+        ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count);
+    if (ok) tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__prelude_mark(&q, all, 2, &steps);
+    tc__put(
+        out,
+        "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false\n");
+    if (ok) tc__put_sections(out, &q);
+    tc__put_raw(&functions, steps.at, steps.size);
+    tc__cuda_macros(&macros);
+    ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
+    if (ok) tc__cuda_put_used(out, macros.at, &kernels, &functions);
+    if (ok && functions.size) tc__put(out, "\n");
+    if (ok) tc__put_raw(out, functions.at, functions.size);
+    tc__prelude_close(&q);
+    tc__text_free(&kernels);
+    tc__text_free(&steps);
+    tc__text_free(&functions);
+    tc__text_free(&macros);
+    return ok && !out->failed;
+}
+// ---- gen/cuda_print/spread.c --------------------------------------------
+// A CUDA text that is no group's: row-major elements go to a strided view, with the sizes and strides
+// of the launch. exec/remote_view.c launches it; its kernels are by size of an element: 1, 2, 4, 8.
+
+static const char tc__text_cuda_spread[] =
+    "// Elements of `from`, row-major, to the strided view `to`.\n"
+    "struct tc_spread {\n"
+    "    void *to;\n"
+    "    const void *from;\n"
+    "    long long count, rank, dims[8], strides[8];  // strides in elements\n"
+    "};\n"
+    "\n"
+    "template <class T> static __device__ __forceinline__ void tc_spread_all(const tc_spread &a) {\n"
+    "    const long long step = (long long)gridDim.x * 256;\n"
+    "    for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < a.count; i += step) {\n"
+    "        long long left = i, at = 0;\n"
+    "        for (int d = (int)a.rank - 1; d >= 0; d--) {\n"
+    "            at += left % a.dims[d] * a.strides[d];\n"
+    "            left /= a.dims[d];\n"
+    "        }\n"
+    "        ((T *)a.to)[at] = ((const T *)a.from)[i];\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000(const tc_spread a) { tc_spread_all<unsigned char>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_1(const tc_spread a) { tc_spread_all<unsigned short>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_2(const tc_spread a) { tc_spread_all<unsigned>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_3(const tc_spread a) { tc_spread_all<unsigned long long>(a); }\n";
+// ---- gen/cuda_print/language.c ------------------------------------------
+// CUDA as devices have it: all that stands above.
+
+// Whether value v of the knob differs from what the rules say: see kernel/tune.c.
+static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    tc__cuda_plan q = tc__cuda_plan_of(&plain);
+    if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
+        return tc__product_tile_fits(&plain, v);
+    if (q.form != TC__CUDA_FLAT) return 0;
+    if (knob == TC__KNOB_BLOCK_THREADS)
+        return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
+    if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
+    int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
+    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q, TC__CUDA_FLIGHT) &&
+           blocks * q.vectors >= TC__CUDA_SMS;
+}
+
+static const tc__language tc__language_cuda = {
+    &tc__dialect_cuda,
+    tc__print_cuda_prelude,
+    tc__cuda_knob_fits,
+    tc__text_cuda_spread,
+};
+// ---- gen/base/once_end.c ------------------------------------------------
+// include-many: ends what base/once_begin.c begins.
+#ifdef TC__ONCE_CODE
+#    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
 
 // ---- gen/cuda/prelude.c -------------------------------------------------
 // What depends on the compiler or the system, and memory of the host. Later parts test
@@ -3343,7 +12876,7 @@ TCU__FN void tcu__seam_close(void *user) {
 TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     const tcu__facts *f = &s->runtime.device.facts;
     memset(d, 0, sizeof *d);
-    d->name = s->name, d->language = "cuda";
+    d->name = s->name, d->language = &tc__language_cuda;
     d->identity = s->identity, d->portable = s->portable;
     d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
@@ -3382,17 +12915,25 @@ TCU__FN void tcu__seam_names(tcu__seam *s, int ordinal) {
 
 // ---- public
 
+// From now on there are texts in CUDA, for backends of the user's too, with or without a device.
+TCU__FN tc_status tcu__language_add(tc_ctx *tc) {
+    tc_status outer = tc__unit_begin(tc);
+    return tc__unit_end(tc, outer, tc__language_add(tc, &tc__language_cuda));
+}
+
 TCDEF tc_status tc_cuda_open(tc_ctx *tc, int ordinal) {
     tc_device device;
     char name[24];
     if (!tc) return TC_E_NULL;
     tcu__print(name, sizeof name, "cuda:%d", ordinal);
     if (tc_registered_device(tc, name)) return TC_OK;
+    tc_status status = tcu__language_add(tc);
+    if (status) return status;
     tc_allocator host = tc_allocator_of(tc);
     tcu__seam *s = TCU__NEW(&host, tcu__seam);
     if (!s) return tc_fail(tc, TC_E_NOMEM, "tc_cuda_open: no memory");
     if (!tcu__runtime_open(&s->runtime, &host, ordinal)) {
-        tc_status status = s->runtime.device.trouble.status;
+        status = s->runtime.device.trouble.status;
         char why[TCU__TEXT + 32];
         tcu__print(why, sizeof why, "tc_cuda_open: %s", s->runtime.device.trouble.text);
         TCU__FREE(&host, s, 1);
@@ -3400,7 +12941,7 @@ TCDEF tc_status tc_cuda_open(tc_ctx *tc, int ordinal) {
     }
     tcu__seam_names(s, ordinal);
     tcu__seam_fill_in(s, &device);
-    tc_status status = tc_register_device(tc, &device);
+    status = tc_register_device(tc, &device);
     if (status) tcu__seam_close(s);
     return status;
 }
@@ -3435,6 +12976,7 @@ TCDEF int tc_cuda_memory(const tc_ctx *tc, int ordinal, char *text, size_t room)
     return tcu__seam_end(s, entered, ok) == TC_OK;
 }
 
+#endif  // TC__COUNT
 #endif  // TCOMPILE_CUDA_IMPLEMENTATION
 
 // LICENCE: choose one.

@@ -2,8 +2,9 @@
 
 enum { LINE_WIDTH = 92, PART_LINES = 900, FUNCTION_LINES = 100 };
 
-static const char *const layers[] = {"api",    "base", "value", "graph", "pass",
-                                     "kernel", "exec", "io",    "cpu",   "cuda"};
+static const char *const layers[] = {"api",  "base",       "value", "graph",
+                                     "pass", "kernel",     "exec",  "io",
+                                     "cpu",  "cuda_print", "cuda"};
 static const char *const manifests[] = {"gen/tcompile.in.h", "gen/tcompile_cuda.in.h"};
 static const char *const packed[] = {"tcompile.h", "tcompile_cuda.h"};
 
@@ -144,9 +145,9 @@ static int uses(const list *used, const char *path) {
     return is_embedded(path) && list_has(used, join("out/%s.inc", embedded_name(path)));
 }
 
-static void lint_listed(const char *path, const list used[2]) {
+static void lint_listed(const char *path, const list used[2], int many) {
     int times = uses(&used[0], path) + uses(&used[1], path);
-    if (times == 1 || ends(path, ".md")) return;
+    if (times == 1 || ends(path, ".md") || (times && many)) return;
     fail(path, 1, times ? "included by both manifests" : "included by no manifest",
          "a file of the library belongs to exactly one packed header",
          times ? "leave it to tcompile.in.h" : "add it to gen/tcompile.in.h, or delete it");
@@ -172,7 +173,8 @@ static void lint(const char *root, const char *dest) {
             continue;
         }
         lint_part(root, path);
-        if (any) lint_listed(path, used);
+        const char *s = read_file(join("%s/%s", root, path), NULL);
+        if (any) lint_listed(path, used, s && include_many(s));
     }
 }
 

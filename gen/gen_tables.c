@@ -115,10 +115,25 @@ static void op_info(text *t) {
         put(t, ", ");
         put_string(t, o->expr);
         put(t, ",\n     ");
-        put_string(t, strcmp(o->cuda, "SAME") ? o->cuda : o->expr);
-        put(t, ",\n     ");
         put_string(t, o->doc);
         put(t, "},\n");
+    }
+    put(t, "};\n");
+}
+
+// NULL where the text is that of C.
+static void cuda_ops(text *t) {
+    head(t, "ops");
+    put(t, "static const char *const tc__cuda_expr[TC_OP_COUNT] = {\n");
+    EACH(o, op, ops) {
+        put(t, "    ");
+        if (!strcmp(o->cuda, "SAME") || !strcmp(o->cuda, o->expr))
+            put(t, "NULL");
+        else
+            put_string(t, o->cuda);
+        put(t, ", // ");
+        put_lower(t, o->id);
+        put(t, "\n");
     }
     put(t, "};\n");
 }
@@ -290,6 +305,7 @@ static const product products[] = {
     {"dtype_info", dtype_info},   // tc__dtypes
     {"status", status_enum},      // TC_OK, TC_E_...
     {"error_info", error_info},   // rows of error names and meanings
+    {"cuda_ops", cuda_ops},       // their text in CUDA, where it is another
     {"cuda_driver", cuda_driver}, // entry points of the CUDA driver
     {"cuda_nvrtc", cuda_nvrtc},   // and of NVRTC
 };

@@ -5,10 +5,11 @@
 // program that has this. Licence at the end of the file.
 //
 // QUICK START
-//     Beside tcompile.h, in one .c (or .cc) file, before other includes:
+//     Beside tcompile.h, in the one .c (or .cc) file that has its implementation, tcompile.c:
+//         #define TCOMPILE_IMPLEMENTATION
 //         #define TCOMPILE_CUDA_IMPLEMENTATION
 //         #include "tcompile_cuda.h"
-//     It may be the file that has TCOMPILE_IMPLEMENTATION, or another. Link with -lpthread -ldl.
+//     It includes tcompile.h. Elsewhere the header is included and that is all; link with -lpthread -ldl.
 //
 //     ```c
 //     if (tc_cuda_open(tc, 0)) puts(tc_error_text(tc));  // why there is none; the CPU goes on
@@ -63,6 +64,43 @@
 #if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(TCOMPILE_CUDA_IMPLEMENTED)
 #define TCOMPILE_CUDA_IMPLEMENTED
 
+#ifndef TC__COUNT
+#  error "tcompile_cuda.h stands on the inside of tcompile.h. Fix: define TCOMPILE_IMPLEMENTATION and \
+TCOMPILE_CUDA_IMPLEMENTATION in the same file, before its includes."
+#else
+
+#include "out/cuda_ops.inc"
+
+#include "base/once_begin.c"
+#include "cuda_print/product.c"
+#include "cuda_print/opaque_plan.c"
+#include "cuda_print/plan.c"
+#include "cuda_print/window_plan.c"
+#include "cuda_print/hold.c"
+#include "cuda_print/form.c"
+#include "cuda_print/fast.c"
+#include "cuda_print/check.c"
+#include "cuda_print/value.c"
+#include "cuda_print/rows.c"
+#include "cuda_print/columns.c"
+#include "cuda_print/matmul.c"
+#include "cuda_print/tiles.c"
+#include "cuda_print/few.c"
+#include "cuda_print/prologue.c"
+#include "cuda_print/custom.c"
+#include "cuda_print/opaque.c"
+#include "cuda_print/list.c"
+#include "cuda_print/window.c"
+#include "cuda_print/kernel.c"
+#include "cuda_print/text.c"
+#include "cuda_print/product_text.c"
+#include "cuda_print/opaque_text.c"
+#include "cuda_print/divide.c"
+#include "cuda_print/prelude.c"
+#include "cuda_print/spread.c"
+#include "cuda_print/language.c"
+#include "base/once_end.c"
+
 #include "cuda/prelude.c"
 #include "cuda/types.c"
 #include "out/cuda_driver.inc"
@@ -82,6 +120,7 @@
 #include "cuda/runtime.c"
 #include "cuda/seam.c"
 
+#endif  // TC__COUNT
 #endif  // TCOMPILE_CUDA_IMPLEMENTATION
 
 // LICENCE: choose one.

@@ -80,7 +80,7 @@ TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room);
 // For a backend: computes the outputs of a run as "aot_eager" does.
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run);
 
-// For a backend: the graph as text, and its kernels as C ("c") or CUDA ("cuda") text; NULL = no memory,
-// or no such language. The text belongs to the graph.
+// For a backend: the graph as text, and its kernels as C ("c") or, where tc_cuda_open was called, with or
+// without a GPU, as CUDA ("cuda") text; NULL = no memory, or no such language. The text belongs to the graph.
 TCDEF const char *tc_graph_text(const tc_graph *graph);
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language);

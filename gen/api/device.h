@@ -96,7 +96,7 @@ typedef enum tc_device_mode {
 
 typedef struct tc_device {
     const char *name;        // "cuda:0"
-    const char *language;    // of texts: "cuda"
+    const struct tc__language *language;  // of texts: that of tcompile_cuda.h is &tc__language_cuda
     const char *identity;    // what code is made by and for; part of its key in the cache
     const char *portable;    // the same of portable code, for all devices of its kind; NULL =
                              // there is none. It is looked for where build fails
@@ -163,8 +163,7 @@ typedef struct tc_device {
 } tc_device;
 
 // Registers a device for as long as the context lives; *device is copied, its texts too. If
-// it fails, close is not called. TC_E_NULL, TC_E_ARG (the name is taken, the language
-// unknown), TC_E_STATE (inside a region, in a shared context), TC_E_UNSUPPORTED (this build
+// it fails, close is not called. TC_E_NULL, TC_E_ARG (the name is taken), TC_E_STATE (inside a region, in a shared context), TC_E_UNSUPPORTED (this build
 // compiles nothing).
 TCDEF tc_status tc_register_device(tc_ctx *tc, const tc_device *device);
 

@@ -499,7 +499,7 @@ TCU__FN void tcu__seam_close(void *user) {
 TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     const tcu__facts *f = &s->runtime.device.facts;
     memset(d, 0, sizeof *d);
-    d->name = s->name, d->language = "cuda";
+    d->name = s->name, d->language = &tc__language_cuda;
     d->identity = s->identity, d->portable = s->portable;
     d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
@@ -538,17 +538,25 @@ TCU__FN void tcu__seam_names(tcu__seam *s, int ordinal) {
 
 // ---- public
 
+// From now on there are texts in CUDA, for backends of the user's too, with or without a device.
+TCU__FN tc_status tcu__language_add(tc_ctx *tc) {
+    tc_status outer = tc__unit_begin(tc);
+    return tc__unit_end(tc, outer, tc__language_add(tc, &tc__language_cuda));
+}
+
 TCDEF tc_status tc_cuda_open(tc_ctx *tc, int ordinal) {
     tc_device device;
     char name[24];
     if (!tc) return TC_E_NULL;
     tcu__print(name, sizeof name, "cuda:%d", ordinal);
     if (tc_registered_device(tc, name)) return TC_OK;
+    tc_status status = tcu__language_add(tc);
+    if (status) return status;
     tc_allocator host = tc_allocator_of(tc);
     tcu__seam *s = TCU__NEW(&host, tcu__seam);
     if (!s) return tc_fail(tc, TC_E_NOMEM, "tc_cuda_open: no memory");
     if (!tcu__runtime_open(&s->runtime, &host, ordinal)) {
-        tc_status status = s->runtime.device.trouble.status;
+        status = s->runtime.device.trouble.status;
         char why[TCU__TEXT + 32];
         tcu__print(why, sizeof why, "tc_cuda_open: %s", s->runtime.device.trouble.text);
         TCU__FREE(&host, s, 1);
@@ -556,7 +564,7 @@ TCDEF tc_status tc_cuda_open(tc_ctx *tc, int ordinal) {
     }
     tcu__seam_names(s, ordinal);
     tcu__seam_fill_in(s, &device);
-    tc_status status = tc_register_device(tc, &device);
+    status = tc_register_device(tc, &device);
     if (status) tcu__seam_close(s);
     return status;
 }

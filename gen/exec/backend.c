@@ -44,6 +44,18 @@ static int tc__region_is_foreign(const tc__region *r) {
            r->programs < (uint32_t)r->options.recompile_limit;
 }
 
+// The language of this name, of a header that the context knows; NULL = there is none.
+static const tc__language *tc__language_find(const tc_ctx *c, const char *name) {
+    for (size_t i = 0; i < c->languages.count; i++)
+        if (!strcmp(c->languages.at[i]->dialect->name, name)) return c->languages.at[i];
+    return NULL;
+}
+
+// For headers that bring one, before their devices; it lives as long as the program. 0 = reported.
+static int tc__language_add(tc_ctx *c, const tc__language *d) {
+    return tc__language_find(c, d->dialect->name) || TC__PUSH(c, c->languages, d);
+}
+
 // NULL = there is none of this name.
 static const tc__backend *tc__backend_find(const tc_ctx *c, const char *name, size_t n) {
     const tc__backend *b;
@@ -58,12 +70,18 @@ static const char *tc__backend_name(const tc_ctx *c, const char *name, size_t n)
     return b ? b->name : NULL;
 }
 
+// Those for a device are shown where there may be one.
+static int tc__backend_is_shown(const tc_ctx *c, const tc__backend *b) {
+    return !b->language || tc__language_find(c, b->language);
+}
+
 static int tc__fail_backend(tc_ctx *c, const char *who, const char *name, size_t n) {
     char known[256] = "";
     size_t used = 0;
     const tc__backend *b;
     for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++) {
         size_t m = strlen(b->name);
+        if (!tc__backend_is_shown(c, b)) continue;
         if (used + m + 3 > sizeof known) break;
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  b->name);
@@ -76,15 +94,16 @@ static int tc__fail_backend(tc_ctx *c, const char *who, const char *name, size_t
 // reported.
 static int tc__backend_has_device(tc_ctx *c, const char *who, const tc__backend *b) {
     const tc__values *v = tc__values_of(c);
-    for (size_t i = 0; i < v->device.count; i++)
-        if (b->language && !strcmp(v->device.at[i]->own.language, b->language)) return 1;
+    for (size_t i = 0; i < v->device.count && b->language; i++)
+        if (v->device.at[i]->own.language == tc__language_find(c, b->language)) return 1;
     if (!b->language) return 1;
-    return tc__fail(c, TC_E_DEVICE,
-                    "%s: backend \"%s\" needs a device, and %s; open one before, with "
-                    "tc_cuda_open of tcompile_cuda.h, or take backend \"cpu\"",
-                    who, b->name,
-                    v->parent ? "a context of tc_open_shared has none"
-                              : "none is open in this context");
+    return tc__fail(
+        c, TC_E_DEVICE,
+        "%s: backend \"%s\" needs a device, and %s; include tcompile_cuda.h and open "
+        "one before, with tc_cuda_open, or take backend \"cpu\"",
+        who, b->name,
+        v->parent ? "a context of tc_open_shared has none"
+                  : "none is open in this context");
 }
 
 static void tc__backend_free(tc_ctx *c, tc__backend *b) {
@@ -96,6 +115,7 @@ static void tc__backend_free(tc_ctx *c, tc__backend *b) {
 static void tc__backends_free(tc_ctx *c) {
     for (size_t i = 0; i < c->backends.count; i++) tc__backend_free(c, c->backends.at[i]);
     TC__VEC_FREE(c, c->backends);
+    TC__VEC_FREE(c, c->languages);
 }
 
 static int tc__backend_add(tc_ctx *c, const tc_backend *from) {
@@ -110,6 +130,8 @@ static int tc__backend_add(tc_ctx *c, const tc_backend *from) {
 }
 
 static int tc__backends_share(tc_ctx *c, tc_ctx *parent) {
+    for (size_t i = 0; i < parent->languages.count; i++)
+        if (!tc__language_add(c, parent->languages.at[i])) return 0;
     for (size_t i = 0; i < parent->backends.count; i++)
         if (!tc__backend_add(c, &parent->backends.at[i]->own)) return 0;
     return 1;
@@ -137,8 +159,11 @@ TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room) {
     const tc__backend *b;
     int n = 0;
     if (!c) return 0;
-    for (; (b = tc__backend_at(c, (size_t)n)) != NULL; n++)
+    for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++) {
+        if (!tc__backend_is_shown(c, b)) continue;
         if (names && n < room) names[n] = b->name;
+        n++;
+    }
     return n;
 }
 

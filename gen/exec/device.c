@@ -68,9 +68,6 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
     if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
         return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
                         d->name);
-    if (!tc__remote_language_of(d->language))
-        return tc__fail(c, TC_E_ARG, "%s: there are no texts in language \"%.40s\"", who,
-                        d->language);
     return 1;
 }
 
@@ -84,7 +81,7 @@ static int tc__device_add(tc_ctx *c, const tc_device *from) {
     d->own.portable = from->portable ? tc__string_copy(c, from->portable) : NULL;
     d->number = (int)v->device.count + 1;
     if (!d->own.name || !d->own.identity || (from->portable && !d->own.portable) ||
-        !TC__PUSH(c, v->device, d))
+        !tc__language_add(c, from->language) || !TC__PUSH(c, v->device, d))
         return tc__device_close(c, d), 0;
     d->own.close = from->close;
     return 1;

@@ -139,7 +139,7 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
 }
 
 // Kernels that a device has no text for are left out; those that share a launch have one text.
-static int tc__foreign_cuda(tc__program *p, tc__text *out) {
+static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language *d) {
     const tc__remote *r = p->remote;
     size_t most = r ? tc__remote_most(r) : p->launch.count, n = 0;
     const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
@@ -150,10 +150,10 @@ static int tc__foreign_cuda(tc__program *p, tc__text *out) {
         else if (tc__remote_wanted(r, i))
             groups[n++] = tc__remote_wanted(r, i)->group;
     }
-    int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
+    int ok = groups && d->prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
-        ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
+        ok = tc__print_kernel(out, groups[i], d->dialect, symbol);
     }
     if (groups) TC__FREE_ARRAY(p->ctx, groups, most);
     return ok;
@@ -161,16 +161,18 @@ static int tc__foreign_cuda(tc__program *p, tc__text *out) {
 
 // The emitted text of all kernels, in the language of where they run.
 static int tc__program_text(tc__program *p, tc__text *out) {
-    return p->remote ? tc__foreign_cuda(p, out) : tc__program_print(p, out);
+    const tc__language *d = p->remote ? p->remote->device->own.language : NULL;
+    return d ? tc__foreign_kernels(p, out, d) : tc__program_print(p, out);
 }
 
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
     tc__program *p = graph ? (tc__program *)graph->program : NULL;
     if (!p || !language) return NULL;
     tc__text *t = &p->foreign->source;
+    const tc__language *d = tc__language_find(p->ctx, language);
     int ok = 0;
     tc__text_clear(t);
     if (!strcmp(language, "c")) ok = tc__program_print(p, t);
-    if (!strcmp(language, "cuda")) ok = tc__foreign_cuda(p, t);
+    if (d) ok = tc__foreign_kernels(p, t, d);
     return ok && !t->failed ? t->at : NULL;
 }

@@ -359,7 +359,7 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     const tc__dialect *d = &tc__dialect_c;
-    if (p->device) d = tc__remote_dialect(tc__device_at(p->ctx, p->device));
+    if (p->device) d = tc__device_at(p->ctx, p->device)->own.language->dialect;
     int fuses = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
                               fuses ? d->fuse : TC__FUSE_NOTHING) &&
@@ -422,7 +422,7 @@ static int tc__program_remote(tc__program *p) {
         p->remote->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
-        l->group->remote = 1;
+        l->group->language = p->remote->device->own.language;
         l->group->room = p->remote->device->own.shared_bytes;
         l->group->cluster = p->remote->device->own.cluster_blocks;
         l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;

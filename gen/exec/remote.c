@@ -90,36 +90,13 @@ static int tc__remote_failed(tc_ctx *c, const tc__device *d, const char *what,
                     d->own.name, why && *why ? why : tc__error_name(status));
 }
 
-// The languages of devices.
-typedef struct tc__remote_language {
-    const tc__dialect *dialect;
-    // The head of a text that has these kernels; 0 = reported.
-    int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
-    const char *spread; // its kernels write a strided view: see exec/remote_view.c
-} tc__remote_language;
-
-static const tc__remote_language tc__remote_languages[] = {
-    {&tc__dialect_cuda, tc__print_cuda_prelude, tc__text_cuda_spread},
-};
-
-// NULL = there is none of this name.
-static const tc__remote_language *tc__remote_language_of(const char *name) {
-    for (size_t i = 0; i < TC__COUNT(tc__remote_languages); i++)
-        if (!strcmp(tc__remote_languages[i].dialect->name, name))
-            return &tc__remote_languages[i];
-    return NULL;
-}
-
-static const tc__dialect *tc__remote_dialect(const tc__device *d) {
-    return tc__remote_language_of(d->own.language)->dialect;
-}
-
 // ---- making ----
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
     uint32_t n, buffers = (uint32_t)l->group->buffer.count,
-                sizes = (uint32_t)tc__cuda_kargs(l->group);
+                sizes = (uint32_t)(l->grids.sizes + l->group->checked);
+    if (!sizes) sizes = 1;
     l->memory = TC__ANEW_ARRAY(a, uint32_t, buffers);
     if (!l->memory) return 0;
     for (uint32_t i = 0; i < buffers; i++)
@@ -158,14 +135,14 @@ static uint32_t tc__remote_alike(const tc__remote *r, uint32_t i) {
 static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__group *g,
                           void *const *buf, int host) {
     tc__remote_launch *l = &r->launch[i];
-    const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
+    const tc__dialect *d = r->device->own.language->dialect;
     l->group = g, l->buf = buf, l->number = i;
-    l->host = host && !d->dialect->has_opaque(r->ctx, g);
+    l->host = host && !d->has_opaque(r->ctx, g);
     l->alike = tc__remote_alike(r, i);
     if (l->host) return 1;
     if (l->alike < i)
         l->grids = r->launch[l->alike].grids;
-    else if (!d->dialect->grids(r->ctx, g, &l->grids))
+    else if (!d->grids(r->ctx, g, &l->grids))
         return 0;
     return tc__remote_arguments(a, l) && tc__remote_note(r, g);
 }
@@ -263,7 +240,10 @@ static tc__remote_launch *tc__turn_launch(const tc__remote *r, const tc__turn *s
 
 // ---- lists: pieces of kernels that share a launch (kernel/list.c) ----
 
-enum { TC__LIST_LEAST = 4 }; // tensors that are worth a kernel which asks what it is about
+enum {
+    TC__LIST_LEAST = 4, // tensors that are worth a kernel which asks what it is about
+    TC__LEAST_ARGUMENTS = 4096 // bytes, where the device does not tell
+};
 
 // Takes apart what can be; 0 = out of memory.
 static int tc__remote_pieces(tc__remote *r, tc__remote_launch *l, uint32_t i) {
@@ -283,7 +263,7 @@ static int tc__remote_pieces(tc__remote *r, tc__remote_launch *l, uint32_t i) {
 // Tensors that a form's kernel is made for: few steps apart, so that its text is seldom another one.
 static int tc__remote_room(const tc__remote *r, size_t buffers, uint32_t members) {
     uint32_t bytes = r->device->own.argument_bytes, step = 1;
-    size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__CUDA_ARGUMENTS);
+    size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__LEAST_ARGUMENTS);
     while (step * 8 <= members) step *= 2;
     size_t room = (members + step - 1) / step * step;
     return (int)(room < most ? room : most);
@@ -344,7 +324,7 @@ static int tc__remote_choose(tc__remote *r, uint32_t *met) {
 
 // The kernel of a form, as a launch.
 static int tc__remote_form(tc__remote *r, tc__arena *a, uint32_t i) {
-    const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
+    const tc__dialect *d = r->device->own.language->dialect;
     tc__remote_launch *l = &r->form[i];
     l->group = r->lists.form.at[i];
     if (!l->group->list) return 1;
@@ -354,7 +334,7 @@ static int tc__remote_form(tc__remote *r, tc__arena *a, uint32_t i) {
     l->offset = TC__ANEW_ARRAY(a, uint32_t, 2);
     if (!l->offset) return 0;
     l->offset[0] = 0, l->offset[1] = (uint32_t)bytes;
-    return d->dialect->grids(r->ctx, l->group, &l->grids);
+    return d->grids(r->ctx, l->group, &l->grids);
 }
 
 static int tc__remote_lists(tc__remote *r, tc__arena *a) {

@@ -15,8 +15,7 @@ static int tc__remote_choice_key(tc__text *t, const tc__program *p, uint32_t i) 
             (unsigned long long)TC__BUILD_ID, d->identity, (unsigned)d->processors);
     tc__put_choice_sizes(t, g, &env);
     memset(&g->tuning, 0, sizeof g->tuning);
-    int ok = tc__print_kernel(t, g, tc__remote_language_of(d->language)->dialect,
-                              tc__order_stand_in);
+    int ok = tc__print_kernel(t, g, d->language->dialect, tc__order_stand_in);
     g->tuning = held;
     return ok && !t->failed;
 }
@@ -26,7 +25,7 @@ static int tc__remote_choice_key(tc__text *t, const tc__program *p, uint32_t i) 
 static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
     tc__remote *r = p->remote;
-    const tc__dialect *d = tc__remote_language_of(r->device->own.language)->dialect;
+    const tc__dialect *d = r->device->own.language->dialect;
     l->group->tuning = l->chosen.tuning;
     p->laid_out = 0, r->ready = 0;
     return d->grids(p->ctx, l->group, &r->launch[i].grids);

@@ -59,7 +59,7 @@ typedef struct tc__remote_order {
 typedef struct tc__remote_job {
     tc_ctx *c;
     tc__device *device;
-    const tc__remote_language *language;
+    const tc__language *language;
     tc__remote_code *code;
     tc__cache *cache; // NULL = none
     TC__VEC(tc__remote_order) order;
@@ -358,7 +358,7 @@ static tc__cache *tc__remote_cache(tc_ctx *c) {
 static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
     memset(j, 0, sizeof *j);
     j->c = r->ctx, j->device = r->device;
-    j->language = tc__remote_language_of(r->device->own.language);
+    j->language = r->device->own.language;
     j->code = tc__remote_code_of(r->ctx, r->device);
     j->cache = tc__remote_cache(r->ctx);
     return j->code != NULL;

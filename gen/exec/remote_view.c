@@ -129,6 +129,12 @@ static int tc__bounce_out(tc__program *p, int ok) {
 
 // ---- strided results ----
 
+enum {
+    TC__SPREAD_KERNELS = 4,
+    TC__SPREAD_THREADS = 256,
+    TC__SPREAD_WAVES = 16 // blocks of a multiprocessor
+};
+
 typedef struct tc__spread_args {
     void *to;
     const void *from;
@@ -138,7 +144,6 @@ typedef struct tc__spread_args {
 #if TC__JIT
 
 // The kernels of a text, by size of an element.
-enum { TC__SPREAD_KERNELS = 4 };
 static const int tc__spread_sizes[TC__SPREAD_KERNELS] = {1, 2, 4, 8};
 
 // The order of a text that is not printed from a group.

@@ -16,8 +16,9 @@ struct tc_ctx {
     int threads;
     tc_stance stance;
     tc_options defaults; // of regions: from the environment, and tc_config.backend
-    TC__VEC(struct tc__backend *) backends; // registered; owned
-    const char *default_backend;            // what defaults.backend is; owned, NULL = none
+    TC__VEC(struct tc__backend *) backends;  // registered; owned
+    TC__VEC(const tc__language *) languages; // of headers beside this one
+    const char *default_backend;             // what defaults.backend is; owned, NULL = none
     int no_fusion;
     uint32_t passes_off;  // bit i: pass i of tc__passes is off
     tc__kernels *kernels; // compiled code; exec/kernels.c

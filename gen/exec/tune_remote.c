@@ -117,7 +117,7 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
     w->group = *l->group, w->launch = *l;
     w->group.tuning = w->e.tuning = *tuning;
     w->launch.group = &w->group;
-    const tc__dialect *d = tc__remote_language_of(r->device->own.language)->dialect;
+    const tc__dialect *d = r->device->own.language->dialect;
     if (!d->grids(r->ctx, &w->group, &w->launch.grids)) return 0;
     if (w->launch.grids.count != l->grids.count ||
         w->launch.grids.workspace != l->grids.workspace)

@@ -80,7 +80,7 @@ typedef struct tc__op_info {
     int (*shape)(tc__infer *q);
     uint32_t flags; // TC__AL_
     tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
-    const char *attr, *expr, *cuda, *doc;
+    const char *attr, *expr, *doc;
 } tc__op_info;
 
 static const char *tc__op_name(tc__op op);

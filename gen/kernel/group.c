@@ -82,11 +82,12 @@ typedef struct tc__group {
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     int list; // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
     tc__tuning tuning; // LOOP
-    int remote;        // LOOP: 1 = a device runs it
-    uint32_t room;     //   of which a block has so many bytes of shared memory; 0 = any
-    uint32_t cluster;  //   and so many blocks can share theirs; 0 = none
-    int checked;       //   and its text looks at every access to a tensor
-    int tf32;          //   and its products may take f32 as tf32: tc_options.allow_tf32
+    const struct tc__language
+        *language;    // LOOP: of the device that runs it, NULL = the host
+    uint32_t room;    //   of which a block has so many bytes of shared memory; 0 = any
+    uint32_t cluster; //   and so many blocks can share theirs; 0 = none
+    int checked;      //   and its text looks at every access to a tensor
+    int tf32;         //   and its products may take f32 as tf32: tc_options.allow_tf32
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps

@@ -393,3 +393,33 @@ static int tc__lists_add(tc__lists *s, uint32_t launch, const tc__group *g,
     tc__free(s->ctx, at, 3 * (nodes + buffers) * sizeof *at);
     return ok;
 }
+
+// ---- arguments of a launch for a list: by tensor and buffer the address, by tensor how many elements it
+// has, by tensor the first block, and how many tensors there are
+
+static size_t tc__list_bytes(size_t buffers, size_t tensors) {
+    return tensors * (8 * buffers + 8) + (4 * tensors + 4 + 7) / 8 * 8;
+}
+
+// Where the host writes them.
+typedef struct tc__list_argument {
+    void **at; // by tensor and buffer
+    int64_t *count;
+    int32_t *first, *rows;
+} tc__list_argument;
+
+static tc__list_argument tc__list_argument_of(uint8_t *bytes, size_t buffers,
+                                              size_t tensors) {
+    tc__list_argument a;
+    a.at = (void **)(void *)bytes;
+    a.count = (int64_t *)(void *)(bytes + 8 * buffers * tensors);
+    a.first = (int32_t *)(void *)(a.count + tensors);
+    a.rows = a.first + tensors;
+    return a;
+}
+
+// Tensors that a launch with so many bytes of arguments has room for.
+static size_t tc__list_room(size_t buffers, size_t bytes) {
+    size_t fixed = sizeof(void *) + 8 + 16; // the state and a size, and what is rounded up
+    return bytes < fixed ? 0 : (bytes - fixed) / (8 * buffers + 12);
+}

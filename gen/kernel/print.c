@@ -54,15 +54,27 @@ typedef struct tc__grids {
     int sizes;  // symbols s0.. that it is told
 } tc__grids;
 
+// Words of a program's flag on a device, beside the three of an index out of range: an access outside of a
+// tensor, which checked kernels tell (tc_device.checked).
+enum {
+    TC__OUTSIDE_BUFFER = 4, // of the group, + 1; 0 = all accesses were inside
+    TC__OUTSIDE_AT,         // the element
+    TC__OUTSIDE_LAUNCH,     // of the program
+    TC__OUTSIDE_WRITE,
+    TC__FLAG_WORDS
+};
+
 typedef struct tc__dialect tc__dialect;
 struct tc__dialect {
     const char *name;
     const char *reg[TC__CLASSES];    // type of a value in a register
     const char *scalar[TC__CLASSES]; // of one element of it
     const char *index;               // type of loop variables
-    int cuda;                        // 1: expressions from the CUDA column of ops.def
-    int unit;                        // elements in one copy of a value, 0 = the group's
-    const tc__print_row *row;        // ends with print = NULL
+    int threads; // 1: the text is of one thread among many, values are single elements
+    const char *const
+        *expr; // by op: instead of EXPR in ops.def; NULL = there are none, or not for it
+    int unit;  // elements in one copy of a value, 0 = the group's
+    const tc__print_row *row; // ends with print = NULL
     void (*kernel)(tc__printer *p, const char *symbol);
     void (*loop)(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end);
     void (*constant)(tc__printer *p, int dtype, tc__value v);
@@ -78,6 +90,16 @@ struct tc__dialect {
     int (*takes_rows)(const tc__group *g);
     tc__fuse fuse; // of programs that fuse
 };
+
+// What a device's texts are in: a header beside tcompile.h brings one (cuda_print/language.c).
+typedef struct tc__language {
+    const tc__dialect *dialect;
+    // The head of a text that has these kernels; 0 = reported.
+    int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
+    // Whether value v of a knob of devices differs from what the rules say, and makes sense.
+    int (*knob_fits)(const tc__group *g, int knob, int v);
+    const char *spread; // a text whose kernels write a strided view: see exec/remote_view.c
+} tc__language;
 
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
@@ -223,7 +245,7 @@ static void tc__put_shift(tc__printer *p) {
 
 static void tc__put_val(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
-    int many = !p->d->cuda, wide = tc__class_of(n->dtype) == TC__CLASS_i64;
+    int many = !p->d->threads, wide = tc__class_of(n->dtype) == TC__CLASS_i64;
     if (!wide || p->narrow) tc__put(p->out, "(%s)", p->narrow ? "int" : p->d->index);
     tc__put_name(p, n, p->shift / p->unit);
     if (many) tc__put(p->out, "[%s]", p->lane && tc__lanes_differ(n, p->axis) ? "l" : "0");
@@ -389,7 +411,8 @@ static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uin
 }
 
 static const char *tc__op_expr(const tc__printer *p, int op) {
-    return p->d->cuda ? tc__ops[op].cuda : tc__ops[op].expr;
+    const char *own = p->d->expr ? p->d->expr[op] : NULL;
+    return own ? own : tc__ops[op].expr;
 }
 
 // The class an op computes in: its operands', which differs from the result's for
@@ -413,7 +436,7 @@ static void tc__count_functions(tc__printer *p) {
         cost += tc__ops[n->op].cost;
         p->uses[n->op] = (uint16_t)(p->uses[n->op] + (p->uses[n->op] < 2));
     }
-    p->calls = !p->d->cuda && cost > TC__PRINT_INLINE;
+    p->calls = !p->d->threads && cost > TC__PRINT_INLINE;
 }
 
 // What stands between `tc_` and the name of n's function.

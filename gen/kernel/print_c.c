@@ -660,6 +660,7 @@ static const tc__dialect tc__dialect_c = {
     {"float", "double", "tc_i32", "tc_i64"},
     "tc_i64",
     0,
+    NULL,
     0,
     tc__c_rows,
     tc__c_kernel,

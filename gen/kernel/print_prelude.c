@@ -491,8 +491,8 @@ static void tc__put_monoid(tc__printer *p, tc__op monoid, uint8_t dtype) {
 // index.
 static void tc__put_win(tc__printer *p, tc__op monoid, uint8_t dtype) {
     const char *cls = tc__suffix(dtype), *type = p->d->reg[tc__class_of(dtype)];
-    const char *mask = p->d->cuda ? "int" : strstr(cls, "64") ? "tc_vl" : "tc_vi";
-    const char *best = "max", *order = "GT", *no = p->d->cuda ? "!" : "~";
+    const char *mask = p->d->threads ? "int" : strstr(cls, "64") ? "tc_vl" : "tc_vi";
+    const char *best = "max", *order = "GT", *no = p->d->threads ? "!" : "~";
     if (monoid == TC_OP_ARGMIN) best = "min", order = "LT";
     tc__put(p->out, "\nTC_FN %s tc_win_%s_%s(%s v, %s b, %s lower) {\n", mask, best, cls,
             type, type, mask);

@@ -120,22 +120,6 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
 
 // ---- what is legal ----
 
-// The same of a kernel on a device.
-static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
-    tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
-    tc__cuda_plan q = tc__cuda_plan_of(&plain);
-    if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
-        return tc__product_tile_fits(&plain, v);
-    if (q.form != TC__CUDA_FLAT) return 0;
-    if (knob == TC__KNOB_BLOCK_THREADS)
-        return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
-    if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
-    int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
-    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q, TC__CUDA_FLIGHT) &&
-           blocks * q.vectors >= TC__CUDA_SMS;
-}
-
 // Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
 static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
     int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
@@ -143,7 +127,7 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
     memset(&plain.tuning, 0, sizeof plain.tuning);
     if (!v) return 1;
     if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
-        return g->remote && tc__device_knob_fits(g, knob, v);
+        return g->language && g->language->knob_fits(g, knob, v);
     switch ((tc__knob)knob) {
     case TC__KNOB_LANES:
         return v == 1 ? chosen != TC__VECTOR

@@ -1,4 +1,5 @@
-// The device backend sees declarations only: it stands on the public backend interface.
-// Linked with only.c and declarations.c.
+// Both implementations in a file of their own, which is included by nobody's sources. Linked with
+// declarations.c.
+#define TCOMPILE_IMPLEMENTATION
 #define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"

@@ -122,7 +122,7 @@ every_program() {
     try "$1 $2 no_sites.c names no file" names_no_file "$1"
     if [ -f tcompile_cuda.h ]; then
         object "$1" "$2" cuda_only.c cuda.o -O2 &&
-            run "$1 $2 with cuda_only.c" "$1" $out/only.o $out/user.o $out/cuda.o
+            run "$1 $2 cuda_only.c declarations.c" "$1" $out/user.o $out/cuda.o
     fi
     all=''
     for option in $OPTIONS; do all="$all -D$option"; done
@@ -139,6 +139,15 @@ needs_gnu_source() {
         echo "compiled, although memfd_create and others are not declared"
     fi
     grep -q 'error.*_GNU_SOURCE\|error.*libc header' $out/refused || cat $out/refused
+}
+
+# The device's implementation without the other must say where it belongs.
+needs_implementation() {
+    if "$1" -std=c99 -I. -fsyntax-only $here/cuda_alone.c >$out/refused 2>&1; then
+        echo "compiled, although nothing of tcompile.h's inside is there"
+    fi
+    grep -q 'error.*TCOMPILE_IMPLEMENTATION\|error.*inside of tcompile.h' $out/refused ||
+        head -n 3 $out/refused
 }
 
 # ---- bits -----------------------------------------------------------------
@@ -297,6 +306,7 @@ mixed)
         every_option "$1" c99
         every_program "$1" c99
         try "$1: libc first without _GNU_SOURCE" needs_gnu_source "$1"
+        try "$1: tcompile_cuda.h alone" needs_implementation "$1"
     else
         skip "$1 is not installed"
     fi

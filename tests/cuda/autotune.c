@@ -2,7 +2,6 @@
 // found is found again. On the emulator a kernel takes as long as it has threads, so that what wins is known.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

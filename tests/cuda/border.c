@@ -3,7 +3,6 @@
 // vector, all kinds of dtypes, sizes known when it runs; and what the texts must have.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

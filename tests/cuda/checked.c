@@ -3,7 +3,6 @@
 // to the compiler: it is told that a tensor is smaller than it is.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -1,6 +1,7 @@
 // gen/cuda/nvrtc.c: the kernels of tests/golden through NVRTC as the runtime calls it, on
 // one thread and on several, errors, where the library is looked for, and which
 // architecture is chosen. What needs NVRTC is skipped where it is not installed.
+#define TCOMPILE_IMPLEMENTATION
 #define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.in.h"
 

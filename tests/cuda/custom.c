@@ -1,7 +1,6 @@
 // Custom ops whose cuda_source a device runs. On a GPU or on the emulator.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -2,7 +2,6 @@
 // come from plain C; what is compared exactly is exact in f32.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

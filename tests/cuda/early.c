@@ -3,7 +3,6 @@
 // sizes and values change with every call, so a number that is read too early is an old one, and shows.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

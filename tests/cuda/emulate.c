@@ -2,6 +2,7 @@
 // values of references in double, then what threads do together, and what is reported.
 // With TEST_ON_GPU=1 in the environment the same kernels run on a device: what the emulator is
 // believed to do is then what a GPU does.
+#define TCOMPILE_IMPLEMENTATION
 #define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.in.h"
 

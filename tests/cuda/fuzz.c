@@ -3,7 +3,6 @@
 // on the emulator a few. The options are those of tests/fuzz/fuzz.c.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -3,7 +3,6 @@
 // them by two projections: y v is a (b v), and u y is (u a) b.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

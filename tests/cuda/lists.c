@@ -2,7 +2,6 @@
 // sizes, against the same in double. On a GPU or on the emulator.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

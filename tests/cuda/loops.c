@@ -3,7 +3,6 @@
 // tests/region/loops.c; values come from plain C.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -3,7 +3,6 @@
 // layout that its name decides, because that compiles C++ for each region.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

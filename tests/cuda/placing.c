@@ -2,7 +2,6 @@
 // device. On a GPU or on the emulator; values are exact in f32.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -2,7 +2,6 @@
 // where nothing compiles. On a GPU the other device is the same one under another name.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -1,10 +1,10 @@
-// Products in CUDA: every form of print_cuda_product.c, with rests in all sizes, batches,
+// Products in CUDA: every form of cuda_print/product.c, with rests in all sizes, batches,
 // operands in either order, casts and epilogues. Graphs become kernels, the emulator runs
 // them, and results are compared with sums in double. NVRTC, where it is, compiles the same.
 #define TCOMPILE_IMPLEMENTATION
+#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile.in.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.in.h"
 
 #define TEST_NO_MAIN

@@ -2,7 +2,6 @@
 // The emulator's clock gives every operation a microsecond.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -1,7 +1,6 @@
 // The scans, sorts and scatters of tests/ops/rows.c as regions on a CUDA device.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -1,6 +1,7 @@
 // The CUDA runtime (gen/cuda) on a driver that is a fake (tools/cuda_fake.c): order of
 // calls, memory, copies, launches and graphs, and every call failing with every kind of
 // error.
+#define TCOMPILE_IMPLEMENTATION
 #define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.in.h"
 

@@ -2,7 +2,6 @@
 // the emulated one. Values come from plain C and are exact in f32.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

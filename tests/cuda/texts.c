@@ -2,7 +2,10 @@
 // NVRTC for every architecture, without a warning or a spill; so are products with their rows in the
 // prologue, in all forms. Skipped where NVRTC is not installed.
 #define TCOMPILE_IMPLEMENTATION
+#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile.in.h"
+
+#include "tcompile_cuda.in.h"
 
 #include "harness.h"
 #include "tools/cuda_custom.h"

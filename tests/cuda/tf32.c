@@ -3,7 +3,6 @@
 // a program's workspace has to be as it was when it runs again.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

@@ -1,8 +1,11 @@
-// Every tile of print_cuda_product.c with every kind of operand that can come to it, compiled by NVRTC for
+// Every tile of cuda_print/product.c with every kind of operand that can come to it, compiled by NVRTC for
 // three architectures: registers suffice. Values are looked at by tests/cuda/products.c. Skipped where
 // NVRTC is not installed.
 #define TCOMPILE_IMPLEMENTATION
+#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile.in.h"
+
+#include "tcompile_cuda.in.h"
 
 #include "harness.h"
 #include "tools/nvrtc.h"

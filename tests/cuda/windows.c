@@ -3,7 +3,6 @@
 // of a thread's rows, and shifts that are too far apart for a window.
 #include "tcompile.h"
 
-#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.h"
 
 #define TEST_NO_MAIN

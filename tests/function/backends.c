@@ -2,7 +2,8 @@
 // goes wrong with one, and how work goes on; the registry; regions that change theirs; the texts of a
 // graph; and the three of ours against each other. Values come from plain C in double.
 #define TCOMPILE_IMPLEMENTATION
-#include "tcompile.h"
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile_cuda.h"
 
 #include "harness.h"
 
@@ -732,6 +733,9 @@ TEST(listing) {
     tc_ctx *tc = open_context();
     tc_backend b = named("mine"), d = named("yours");
     CHECK_EQ(tc_list_backends(NULL, names, 8), 0);
+    CHECK_EQ(tc_list_backends(tc, NULL, 8), 3);
+    (void)tc_cuda_open(tc, 0); // whether there is a GPU or not
+    tc_error_clear(tc);
     CHECK_EQ(tc_list_backends(tc, NULL, 8), 5);
     for (int i = 0; i < 8; i++) names[i] = "untouched";
     CHECK_EQ(tc_list_backends(tc, names, 2), 5);
@@ -764,6 +768,7 @@ TEST(backends_of_a_device_need_one) {
         CHECK(!tc_compile(tc, blend, NULL, 0, &o));
         CHECK_EQ(tc_error(tc), TC_E_DEVICE);
         CHECK(strstr(tc_error_text(tc), "tc_compile") && strstr(tc_error_text(tc), name) &&
+              strstr(tc_error_text(tc), "include tcompile_cuda.h") &&
               strstr(tc_error_text(tc), "tc_cuda_open"));
         tc_error_clear(tc);
         CHECK_EQ(tc_trace_begin_with(tc, "there", &o), TC_E_DEVICE);
@@ -784,7 +789,7 @@ TEST(unknown_backends_and_modes) {
     tc_tensor x = tc_ones(tc, TC_DIMS(ROWS), TC_F32), y;
     for (int k = 0; k < 2; k++) {
         const char *known = k ? "default,reduce-overhead,max-autotune,max-autotune-no-"
-                              : "eager, aot_eager, cpu, cuda, cudagraphs, loops";
+                              : "eager, aot_eager, cpu, loops";
         CHECK(!tc_compile(tc, blend, NULL, 0, &o));
         CHECK_EQ(tc_error(tc), TC_E_ARG);
         CHECK(strstr(tc_error_text(tc), "tc_compile") &&
@@ -900,7 +905,7 @@ TEST(another_backend_on_a_path_with_run_time_sizes) {
 // ---- texts ----
 
 static char graph_text[2000];
-static int c_ok, cuda_ok, refused_ok;
+static int c_ok, cuda_ok, cuda_known, refused_ok;
 
 static tc_status text_compile(void *user, const tc_graph *g, void **state,
                               const char **why) {
@@ -910,6 +915,7 @@ static tc_status text_compile(void *user, const tc_graph *g, void **state,
     const char *c = tc_graph_source(g, "c");
     c_ok = c && strstr(c, "void kernel_0(") && strstr(c, "tc_kargs");
     const char *cuda = tc_graph_source(g, "cuda");
+    cuda_known = cuda != NULL;
     cuda_ok = cuda && strstr(cuda, "__global__") && strstr(cuda, "kernel_0");
     refused_ok = !tc_graph_source(g, "nosuch") && !tc_graph_source(g, NULL);
     const char *again = tc_graph_text(g);
@@ -936,8 +942,14 @@ TEST(texts_of_a_graph) {
                           "%6 = reshape %5                   f32[20]\n"
                           "return %6\n");
     if (TC__JIT) CHECK(c_ok);
-    CHECK(cuda_ok);
+    CHECK(!cuda_known); // nobody spoke of CUDA
     CHECK(refused_ok);
+    (void)tc_cuda_open(tc, 0); // whether there is a GPU or not
+    tc_error_clear(tc);
+    tc_trace_begin_with(tc, "texts of CUDA", &o);
+    tc_sum(tc_mul_s(x, 2), 1);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(cuda_known && cuda_ok);
     CHECK(!tc_graph_text(NULL));
     CHECK(!tc_graph_source(NULL, "c"));
     CHECK_EQ(tc_graph_forward(NULL), TC_E_NULL);

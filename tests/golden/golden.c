@@ -6,7 +6,10 @@
 // anew: read the diff. Beside the text every row has a bound on its kernels, which no
 // update changes.
 #define TCOMPILE_IMPLEMENTATION
+#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile.in.h"
+
+#include "tcompile_cuda.in.h"
 
 #include "harness.h"
 

@@ -1,3 +1,4 @@
-// The implementation, for tests of the public interface alone.
+// The implementation, for tests and examples of the public interface alone.
 #define TCOMPILE_IMPLEMENTATION
-#include "tcompile.h"
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile_cuda.h"

@@ -6,7 +6,10 @@
 #    define _GNU_SOURCE 1
 #endif
 #define TCOMPILE_IMPLEMENTATION
+#define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile.in.h"
+
+#include "tcompile_cuda.in.h"
 
 // ---- the reference's mathematics: libm at run time, since tests link without it
 

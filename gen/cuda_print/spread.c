@@ -1,11 +1,6 @@
 // A CUDA text that is no group's: row-major elements go to a strided view, with the sizes and strides
 // of the launch. exec/remote_view.c launches it; its kernels are by size of an element: 1, 2, 4, 8.
 
-enum {
-    TC__SPREAD_THREADS = 256,
-    TC__SPREAD_WAVES = 16 // blocks of a multiprocessor
-};
-
 static const char tc__text_cuda_spread[] =
     "// Elements of `from`, row-major, to the strided view `to`.\n"
     "struct tc_spread {\n"

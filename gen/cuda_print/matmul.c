@@ -1,4 +1,4 @@
-// Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
+// Contractions in CUDA: the plan of product.c as text. What does not depend on the
 // kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
 // names of the plan; operands and the epilogue are printed by the walker between.
 //

@@ -4,9 +4,6 @@
 // graph has them like other arguments, and all threads of a block read the same words. A block finds
 // its tensor among the first blocks of all by halving.
 
-// Arguments of a kernel, in bytes, where the device does not tell.
-enum { TC__CUDA_ARGUMENTS = 4096 };
-
 static const char *const tc__text_cuda_list[] = {
     "// fn: list",
     "// Up to N tensors that a launch is for, each with W buffers, which the host lays out: see",
@@ -52,32 +49,4 @@ static void tc__cuda_list_names(tc__printer *p) {
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s%s *)list.at[row][%u];\n", fixed, type, (unsigned)i);
     }
-}
-
-// Bytes of the list among the arguments: a tc_list<buffers, tensors> of the text.
-static size_t tc__list_bytes(size_t buffers, size_t tensors) {
-    return tensors * (8 * buffers + 8) + (4 * tensors + 4 + 7) / 8 * 8;
-}
-
-// Where the host writes the parts of a tc_list.
-typedef struct tc__list_argument {
-    void **at; // by tensor and buffer
-    int64_t *count;
-    int32_t *first, *rows;
-} tc__list_argument;
-
-static tc__list_argument tc__list_argument_of(uint8_t *bytes, size_t buffers,
-                                              size_t tensors) {
-    tc__list_argument a;
-    a.at = (void **)(void *)bytes;
-    a.count = (int64_t *)(void *)(bytes + 8 * buffers * tensors);
-    a.first = (int32_t *)(void *)(a.count + tensors);
-    a.rows = a.first + tensors;
-    return a;
-}
-
-// Tensors that a launch with so many bytes of arguments has room for.
-static size_t tc__list_room(size_t buffers, size_t bytes) {
-    size_t fixed = sizeof(void *) + 8 + 16; // tc_kargs<1>, and what is rounded up
-    return bytes < fixed ? 0 : (bytes - fixed) / (8 * buffers + 12);
 }

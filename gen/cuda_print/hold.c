@@ -1,6 +1,6 @@
 // What a thread of a CUDA kernel has in registers or shared memory: loads that are issued before anything
 // is computed, and the elements of a row that later phases need again. Questions that a plan
-// (print_cuda_form.c) and its printers ask.
+// (form.c) and its printers ask.
 
 // ---- loads that are issued before anything is computed ----
 

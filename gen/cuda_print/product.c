@@ -51,7 +51,7 @@ enum {
     TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
-// How a thread multiplies: print_cuda_tiles.c.
+// How a thread multiplies: tiles.c.
 typedef enum tc__tile_way {
     TC__WAY_SIMT,
     TC__WAY_MMA,   // halves

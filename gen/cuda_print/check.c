@@ -5,16 +5,7 @@
 // are checked by themselves: both are as ever.
 //
 // An access outside is not made: it goes to words that nobody has, reads zeros, and its writes are lost. The
-// first one is told by words of the program's flag (TC__OUTSIDE) that no other check uses.
-
-// Words of the flag, beside the three of an index out of range.
-enum {
-    TC__OUTSIDE_BUFFER = 4, // of the group, + 1; 0 = all accesses were inside
-    TC__OUTSIDE_AT,         // the element
-    TC__OUTSIDE_LAUNCH,     // of the program
-    TC__OUTSIDE_WRITE,
-    TC__FLAG_WORDS
-};
+// first one is told by words of the program's flag (TC__OUTSIDE_BUFFER) that no other check uses.
 
 static const char *const tc__text_cuda_check[] = {
     "// fn: checked",

@@ -1,4 +1,4 @@
-// Device functions of opaque ops: what print_cuda_opaque.c calls, sections of the head of a CUDA file.
+// Device functions of opaque ops: what opaque.c calls, sections of the head of a CUDA file.
 // Blocks that wait for others take tickets, so those that they wait for have begun. Results do not
 // depend on the order in which threads come: sums are added in one order, and where atomics are
 // used they are of integers.

@@ -8,8 +8,8 @@
 //   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
 //            share the columns
 //   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
-//   window   pointwise with loads of neighbours (print_cuda_window.c): a thread has V columns of U rows
-//   product  contractions, as print_cuda_product.c has it
+//   window   pointwise with loads of neighbours (window.c): a thread has V columns of U rows
+//   product  contractions, as product.c has it
 //
 // A row that is too long for that is shared by the blocks of a cluster, where the device has them: each
 // has a part of it in its memory, and writes what it has summed into that of the others.

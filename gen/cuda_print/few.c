@@ -1,6 +1,6 @@
-// Products of few rows or columns in CUDA: the form "few" of print_cuda_product.c as text. The other
+// Products of few rows or columns in CUDA: the form "few" of product.c as text. The other
 // operand is read once; sums are made by lanes along k, or by slices of k, and meet in shared memory,
-// from where the epilogue takes them as it does those of tiles (print_cuda_matmul.c).
+// from where the epilogue takes them as it does those of tiles (matmul.c).
 
 static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;

@@ -1,5 +1,5 @@
 // CUDA dialect, the form "window": which places a thread has, and how its windows are read. What they
-// are is in the plan (print_cuda_window_plan.c).
+// are is in the plan (window_plan.c).
 //
 //     float w3[6][4];                                 // 9 loads of in0
 //     #pragma unroll

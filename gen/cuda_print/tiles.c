@@ -1,4 +1,4 @@
-// Large products in CUDA: the form "tiles" of print_cuda_product.c as text.
+// Large products in CUDA: the form "tiles" of product.c as text.
 //
 // A ring of stages holds tiles of the operands. Step i multiplies stage i while stage
 // i + stages - 1 is on its way. What is multiplied next is fetched to registers while the

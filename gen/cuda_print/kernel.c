@@ -1,5 +1,5 @@
 // CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
-// loops map is in the plan (print_cuda_plan.c).
+// loops map is in the plan (plan.c).
 
 // ---- flat ----
 
@@ -526,6 +526,7 @@ static const tc__dialect tc__dialect_cuda = {
     {"float", "double", "int", "tc_i64"},
     "tc_i64",
     1,
+    tc__cuda_expr,
     1,
     tc__cuda_row_table,
     tc__cuda_kernel,
