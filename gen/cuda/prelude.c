@@ -1,7 +1,7 @@
 // What depends on the compiler or the system, and memory of the host. Later parts test
 //   TCU__POSIX     dlopen, processes
 //   TCU__THREADS   pthreads; 0 under TC_NO_THREADS
-// Nothing here is shared with the implementation of tcompile.h, which may be elsewhere.
+// Nothing here is shared with the inside of tcompile.h.
 
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
 #    define _GNU_SOURCE 1
