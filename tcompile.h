@@ -2532,7 +2532,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3a0a5fe7f8f79e67u
+#define TC__BUILD_ID 0x329a7629a5e2eb96u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19642,7 +19642,7 @@ enum {
     TC__BOX_PARTS = 8,  // of an axis, that may be a side of a box
     TC__BOX_COLUMNS =
         64,              // a range of fewer is not cut: most of its vectors would be border
-    TC__BOX_SHORT = 32,  // a loop over fewer columns has no boxes
+    TC__BOX_SHORT = 4,   // a loop over fewer columns has no boxes
     TC__BOX_MOST = 16,   // boxes looked at
     TC__EDGE_SIZE = 1024 // what a run-time size is guessed to be
 };
@@ -19674,6 +19674,16 @@ static tc__ix tc__box_begin(tc__ixpool *p, const tc__kbox *box) {
 
 static tc__ix tc__box_end(tc__ixpool *p, const tc__kbox *box) {
     return tc__ix_add(p, tc__box_begin(p, box), box->pair[1]);
+}
+
+// Whether all boxes of a FOR are of whole rows: none cuts the columns.
+static int tc__boxes_are_rows(tc__ixpool *p, const tc__node *loop) {
+    tc__kbox box;
+    for (uint32_t i = 0; tc__box_at(loop, i, &box); i++)
+        if (tc__box_begin(p, &box) != loop->attr[4] || box.count == 2 ||
+            tc__box_end(p, &box) != loop->attr[5])
+            return 0;
+    return 1;
 }
 
 // ---- predicates as ranges ----
@@ -20819,6 +20829,8 @@ enum {
 typedef enum tc__fuse {
     TC__FUSE_NOTHING, // one kernel per op
     TC__FUSE,
+    // And an image in memory is read beside its border by loads of a mask, which are instructions.
+    TC__FUSE_BORDERS,
     // And what is cheap is computed where it is loaded: factors of products, borders of images.
     TC__FUSE_LOADS
 } tc__fuse;
@@ -21445,6 +21457,26 @@ static int tc__is_moved_source(const tc__schedule *s, const tc__node *n) {
     return n->op == TC_OP_INPUT || s->root_of[n->id] != TC__NONE;
 }
 
+// Whether the points of a vector lie beside each other in node n, wherever it is met.
+static int tc__steps_by_one(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+    tc__axis last = (tc__axis)(TC__DIM0 + w->space.rank - 1);
+    for (size_t i = 0; i < w->seen.count && w->space.rank; i++) {
+        const tc__visited *v = &w->seen.at[i];
+        if (v->node != n->id) continue;
+        tc__ixrun run = tc__ix_run(s->g->ix, v->index[n->rank - 1], last);
+        if (!run.ok || !tc__ix_equals(run.stride, 1)) return 0;
+    }
+    return 1;
+}
+
+// Whether a padded image need not be made in memory: who reads it asks for its border. On a host that
+// is a mask for each tap, lane by lane but for these dtypes and neighbours. 3x3 of maps of 14x14 takes
+// 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85; with steps of 2, 1.2 to 4.
+static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+    if (s->fuse != TC__FUSE_BORDERS) return s->fuse == TC__FUSE_LOADS;
+    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__steps_by_one(s, w, n);
+}
+
 // A node met at many index tuples, and dear: the image of a stencil. 0 = none.
 static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     uint32_t best = 0;
@@ -21454,7 +21486,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
-        if (s->fuse == TC__FUSE_LOADS && tc__is_moved_source(s, n)) continue;
+        if (tc__reads_borders(s, w, n) && tc__is_moved_source(s, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
     }
@@ -27093,11 +27125,11 @@ static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
 
 // ---- borders ----
 
-// `(tc_u64)(r - 1) < (tc_u64)(1022) && `: what a box asks of the row.
+// `(tc_u64)(r - 1) < (tc_u64)(1022)`: what a box asks of the row.
 static void tc__c_box_rows(tc__printer *p, const tc__kbox *box) {
     for (uint32_t i = 2; i < box->count; i += 2) {
+        if (i > 2) tc__put(p->out, " && ");
         tc__put_fact(p, box->pair[i], box->pair[i + 1]);
-        tc__put(p->out, " && ");
     }
 }
 
@@ -27107,6 +27139,7 @@ static void tc__c_box_head(tc__printer *p, const tc__c_range *r, const tc__kbox 
     tc__line(p);
     tc__put(p->out, "if (");
     tc__c_box_rows(p, box);
+    if (box->count > 2) tc__put(p->out, " && ");
     if (r->step > p->unit) tc__put(p->out, "c %% %d == 0 && ", r->step);
     tc__put(p->out, "c >= ");
     tc__put_ix(p, tc__box_begin(x, box));
@@ -27156,22 +27189,64 @@ static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range 
     tc__block_close(p);
 }
 
-static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
-                        int chunked) {
-    tc__c_range r = tc__c_span(p, n, chunked);
-    if (n->n_attr > TC__BOX_FIRST) {
-        tc__c_bordered(p, n, &r, begin, end);
-        return;
-    }
-    if (!r.known || r.full > r.begin) {
-        tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
-        p->copies = r.step / p->unit;
+// Whole steps, and what is left.
+static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                              uint32_t begin, uint32_t end) {
+    if (!r->known || r->full > r->begin) {
+        tc__c_head(p, tc__axis_names[n->attr[0]], r, 0, r->step);
+        p->copies = r->step / p->unit;
         tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
         p->copies = 1;
         tc__block_close(p);
     }
-    if (r.tail && (!r.known || r.end > r.full)) tc__c_tail(p, n, &r, begin, end);
+    if (r->tail && (!r->known || r->end > r->full)) tc__c_tail(p, n, r, begin, end);
+}
+
+// `if (r % 14 >= 1 && ...) { the loop without what the box decides }`
+static void tc__c_row_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                          const tc__kbox *box, uint32_t begin, uint32_t end) {
+    const tc__group *whole = p->g;
+    tc__boxed b;
+    if (!tc__boxed_open(p->out->ctx, whole, box, begin, end, &b)) p->out->failed = 1;
+    if (!p->out->failed) {
+        tc__put(p->out, "if (");
+        tc__c_box_rows(p, box);
+        tc__put(p->out, ")");
+        tc__block_open(p);
+        p->g = &b.g, p->need = b.need;
+        tc__c_range_steps(p, n, r, begin, end);
+        p->g = whole, p->need = NULL;
+        tc__block_close(p);
+    }
+    tc__boxed_close(p->out->ctx, &b);
+}
+
+// A loop whose boxes are of whole rows: nothing is asked between its columns, which may be few.
+static void tc__c_row_boxes(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                            uint32_t begin, uint32_t end) {
+    tc__kbox box;
+    for (uint32_t i = 0; tc__box_at(n, i, &box); i++) {
+        tc__line(p);
+        if (i) tc__put(p->out, "else ");
+        tc__c_row_box(p, n, r, &box, begin, end);
+    }
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__c_range_steps(p, n, r, begin, end);
+    tc__block_close(p);
+}
+
+static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
+                        int chunked) {
+    tc__c_range r = tc__c_span(p, n, chunked);
+    if (n->n_attr == TC__BOX_FIRST)
+        tc__c_range_steps(p, n, &r, begin, end);
+    else if (tc__boxes_are_rows(p->g->body.ix, n))
+        tc__c_row_boxes(p, n, &r, begin, end);
+    else
+        tc__c_bordered(p, n, &r, begin, end);
 }
 
 // The steps of a loop over at most 8192 elements, or its chunks of 8192.
@@ -27382,7 +27457,7 @@ static const tc__dialect tc__dialect_c = {
     tc__c_opaque,
     tc__has_source,
     NULL,
-    TC__FUSE,
+    TC__FUSE_BORDERS,
 };
 // ---- gen/kernel/print_prelude.c -----------------------------------------
 // The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
@@ -27546,6 +27621,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_NE_i32",
     "#undef TC_NE_i64",
     "#undef TC_NOT",
+    "#undef TC_ONE",
     "#undef TC_P32",
     "#undef TC_P64",
     "#undef TC_PART",
@@ -27563,6 +27639,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_SET",
     "#undef TC_SIGN_f32",
     "#undef TC_SIGN_f64",
+    "#undef TC_SOME",
     "#undef TC_SQRTD",
     "#undef TC_SQRTD_PART",
     "#undef TC_SQRTF",
@@ -28042,6 +28119,16 @@ static const char *const tc__text_cpu_vector[] = {
     "// The first n lanes as bits of a mask register.",
     "#define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))",
     "#endif",
+    "// The lanes whose bit is set, the others zero.",
+    "#define TC_ONE(p, bits, i) (bits) >> (i)&1 \? (p)[i] : 0",
+    "#if TC_W == 8",
+    "#define TC_SOME(p, bits) \\",
+    "    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3), \\",
+    "     TC_ONE(p, bits, 4), TC_ONE(p, bits, 5), TC_ONE(p, bits, 6), TC_ONE(p, bits, 7)}",
+    "#else",
+    "#define TC_SOME(p, bits) \\",
+    "    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3)}",
+    "#endif",
     "",
     "// fn: ld_f32",
     "TC_FN TC_F32 TC_N(ld_f32)(const float *p) {",
@@ -28083,11 +28170,11 @@ static const char *const tc__text_cpu_vector[] = {
     "#elif TC_ISA_AVX2 && TC_W == 8",
     "    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);",
     "#else",
-    "    float t[TC_W] = {0};",
+    "    unsigned bits = 0;",
     "    int i;",
-    "    for (i = 0; i < TC_W; i++)",
-    "        if (m[i]) t[i] = p[i];",
-    "    return TC_N(ld_f32)(t);",
+    "    for (i = 0; i < TC_W; i++) bits |= (unsigned)m[i] & 1u << i;",
+    "    TC_F32 some = TC_SOME(p, bits);",
+    "    return some;",
     "#endif",
     "}",
     "",
@@ -28101,48 +28188,51 @@ static const char *const tc__text_cpu_vector[] = {
     "#if TC_W == 16",
     "    TC_F32 zero = {0};",
     "    return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));",
+    "#elif TC_ISA_AVX2 && TC_W == 8",
+    "    TC_I32 lane = {0, 1, 2, 3, 4, 5, 6, 7}, end = TC_K_i32(n);",
+    "    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p,",
+    "                                        TC_CMP_i32(lane, <, end));",
     "#else",
-    "    float t[TC_W] = {0};",
-    "    int i;",
-    "    for (i = 0; i < n; i++) t[i] = p[i];",
-    "    return TC_N(ld_f32)(t);",
+    "    unsigned bits = (1u << n) - 1u;",
+    "    TC_F32 some = TC_SOME(p, bits);",
+    "    return n >= TC_W \? TC_N(ld_f32)(p) : some;",
     "#endif",
     "}",
     "",
-    "// fn: ldn_i32 ld_i32 ldn_f32",
+    "// fn: ldn_i32 ldn_f32",
     "TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {",
-    "#if TC_W == 16",
     "    return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);",
-    "#else",
-    "    TC_E_I32 t[TC_W] = {0};",
-    "    int i;",
-    "    for (i = 0; i < n; i++) t[i] = p[i];",
-    "    return TC_N(ld_i32)(t);",
-    "#endif",
     "}",
     "",
     "// fn: stn_f32 st_f32",
+    "// In halves, which are few where n is a constant: masked stores are slow on AMD, and need AVX.",
     "TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {",
     "#if TC_W == 16",
     "    __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));",
     "#else",
-    "    float t[TC_W];",
-    "    int i;",
-    "    TC_N(st_f32)(t, v);",
-    "    for (i = 0; i < n; i++) p[i] = t[i];",
+    "    typedef float four __attribute__((vector_size(16), aligned(4), may_alias));",
+    "    typedef TC_E_I64 two __attribute__((aligned(4), may_alias));",
+    "    union {",
+    "        TC_F32 all;",
+    "        float f32[TC_W];",
+    "        TC_E_I64 i64[TC_W / 2];",
+    "        float v4f __attribute__((vector_size(16)));",
+    "    } u;",
+    "    int i = 0;",
+    "    if (n >= TC_W) {",
+    "        TC_N(st_f32)(p, v);",
+    "        return;",
+    "    }",
+    "    u.all = v;",
+    "    if (n & 4) *(four *)(void *)p = u.v4f, i = 4;",
+    "    if (n & 2) *(two *)(void *)(p + i) = u.i64[i / 2], i += 2;",
+    "    if (n & 1) p[i] = u.f32[i];",
     "#endif",
     "}",
     "",
-    "// fn: stn_i32 st_i32 stn_f32",
+    "// fn: stn_i32 stn_f32",
     "TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {",
-    "#if TC_W == 16",
     "    TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);",
-    "#else",
-    "    TC_E_I32 t[TC_W];",
-    "    int i;",
-    "    TC_N(st_i32)(t, v);",
-    "    for (i = 0; i < n; i++) p[i] = t[i];",
-    "#endif",
     "}",
     "",
     "// fn: nt_f32 st_f32",
@@ -35811,6 +35901,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_NE_i32
 #undef TC_NE_i64
 #undef TC_NOT
+#undef TC_ONE
 #undef TC_P32
 #undef TC_P64
 #undef TC_PART
@@ -35828,6 +35919,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_SET
 #undef TC_SIGN_f32
 #undef TC_SIGN_f64
+#undef TC_SOME
 #undef TC_SQRTD
 #undef TC_SQRTD_PART
 #undef TC_SQRTF
@@ -36307,6 +36399,16 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 // The first n lanes as bits of a mask register.
 #define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))
 #endif
+// The lanes whose bit is set, the others zero.
+#define TC_ONE(p, bits, i) (bits) >> (i)&1 ? (p)[i] : 0
+#if TC_W == 8
+#define TC_SOME(p, bits) \
+    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3), \
+     TC_ONE(p, bits, 4), TC_ONE(p, bits, 5), TC_ONE(p, bits, 6), TC_ONE(p, bits, 7)}
+#else
+#define TC_SOME(p, bits) \
+    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3)}
+#endif
 
 // fn: ld_f32
 TC_FN TC_F32 TC_N(ld_f32)(const float *p) {
@@ -36348,11 +36450,11 @@ TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {
 #elif TC_ISA_AVX2 && TC_W == 8
     return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);
 #else
-    float t[TC_W] = {0};
+    unsigned bits = 0;
     int i;
-    for (i = 0; i < TC_W; i++)
-        if (m[i]) t[i] = p[i];
-    return TC_N(ld_f32)(t);
+    for (i = 0; i < TC_W; i++) bits |= (unsigned)m[i] & 1u << i;
+    TC_F32 some = TC_SOME(p, bits);
+    return some;
 #endif
 }
 
@@ -36366,48 +36468,51 @@ TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {
 #if TC_W == 16
     TC_F32 zero = {0};
     return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));
+#elif TC_ISA_AVX2 && TC_W == 8
+    TC_I32 lane = {0, 1, 2, 3, 4, 5, 6, 7}, end = TC_K_i32(n);
+    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p,
+                                        TC_CMP_i32(lane, <, end));
 #else
-    float t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_f32)(t);
+    unsigned bits = (1u << n) - 1u;
+    TC_F32 some = TC_SOME(p, bits);
+    return n >= TC_W ? TC_N(ld_f32)(p) : some;
 #endif
 }
 
-// fn: ldn_i32 ld_i32 ldn_f32
+// fn: ldn_i32 ldn_f32
 TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {
-#if TC_W == 16
     return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);
-#else
-    TC_E_I32 t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_i32)(t);
-#endif
 }
 
 // fn: stn_f32 st_f32
+// In halves, which are few where n is a constant: masked stores are slow on AMD, and need AVX.
 TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {
 #if TC_W == 16
     __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));
 #else
-    float t[TC_W];
-    int i;
-    TC_N(st_f32)(t, v);
-    for (i = 0; i < n; i++) p[i] = t[i];
+    typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef TC_E_I64 two __attribute__((aligned(4), may_alias));
+    union {
+        TC_F32 all;
+        float f32[TC_W];
+        TC_E_I64 i64[TC_W / 2];
+        float v4f __attribute__((vector_size(16)));
+    } u;
+    int i = 0;
+    if (n >= TC_W) {
+        TC_N(st_f32)(p, v);
+        return;
+    }
+    u.all = v;
+    if (n & 4) *(four *)(void *)p = u.v4f, i = 4;
+    if (n & 2) *(two *)(void *)(p + i) = u.i64[i / 2], i += 2;
+    if (n & 1) p[i] = u.f32[i];
 #endif
 }
 
-// fn: stn_i32 st_i32 stn_f32
+// fn: stn_i32 stn_f32
 TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {
-#if TC_W == 16
     TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);
-#else
-    TC_E_I32 t[TC_W];
-    int i;
-    TC_N(st_i32)(t, v);
-    for (i = 0; i < n; i++) p[i] = t[i];
-#endif
 }
 
 // fn: nt_f32 st_f32
@@ -39847,6 +39952,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_NE_i32
 #undef TC_NE_i64
 #undef TC_NOT
+#undef TC_ONE
 #undef TC_P32
 #undef TC_P64
 #undef TC_PART
@@ -39864,6 +39970,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_SET
 #undef TC_SIGN_f32
 #undef TC_SIGN_f64
+#undef TC_SOME
 #undef TC_SQRTD
 #undef TC_SQRTD_PART
 #undef TC_SQRTF
@@ -40343,6 +40450,16 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 // The first n lanes as bits of a mask register.
 #define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))
 #endif
+// The lanes whose bit is set, the others zero.
+#define TC_ONE(p, bits, i) (bits) >> (i)&1 ? (p)[i] : 0
+#if TC_W == 8
+#define TC_SOME(p, bits) \
+    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3), \
+     TC_ONE(p, bits, 4), TC_ONE(p, bits, 5), TC_ONE(p, bits, 6), TC_ONE(p, bits, 7)}
+#else
+#define TC_SOME(p, bits) \
+    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3)}
+#endif
 
 // fn: ld_f32
 TC_FN TC_F32 TC_N(ld_f32)(const float *p) {
@@ -40384,11 +40501,11 @@ TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {
 #elif TC_ISA_AVX2 && TC_W == 8
     return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);
 #else
-    float t[TC_W] = {0};
+    unsigned bits = 0;
     int i;
-    for (i = 0; i < TC_W; i++)
-        if (m[i]) t[i] = p[i];
-    return TC_N(ld_f32)(t);
+    for (i = 0; i < TC_W; i++) bits |= (unsigned)m[i] & 1u << i;
+    TC_F32 some = TC_SOME(p, bits);
+    return some;
 #endif
 }
 
@@ -40402,48 +40519,51 @@ TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {
 #if TC_W == 16
     TC_F32 zero = {0};
     return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));
+#elif TC_ISA_AVX2 && TC_W == 8
+    TC_I32 lane = {0, 1, 2, 3, 4, 5, 6, 7}, end = TC_K_i32(n);
+    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p,
+                                        TC_CMP_i32(lane, <, end));
 #else
-    float t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_f32)(t);
+    unsigned bits = (1u << n) - 1u;
+    TC_F32 some = TC_SOME(p, bits);
+    return n >= TC_W ? TC_N(ld_f32)(p) : some;
 #endif
 }
 
-// fn: ldn_i32 ld_i32 ldn_f32
+// fn: ldn_i32 ldn_f32
 TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {
-#if TC_W == 16
     return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);
-#else
-    TC_E_I32 t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_i32)(t);
-#endif
 }
 
 // fn: stn_f32 st_f32
+// In halves, which are few where n is a constant: masked stores are slow on AMD, and need AVX.
 TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {
 #if TC_W == 16
     __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));
 #else
-    float t[TC_W];
-    int i;
-    TC_N(st_f32)(t, v);
-    for (i = 0; i < n; i++) p[i] = t[i];
+    typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef TC_E_I64 two __attribute__((aligned(4), may_alias));
+    union {
+        TC_F32 all;
+        float f32[TC_W];
+        TC_E_I64 i64[TC_W / 2];
+        float v4f __attribute__((vector_size(16)));
+    } u;
+    int i = 0;
+    if (n >= TC_W) {
+        TC_N(st_f32)(p, v);
+        return;
+    }
+    u.all = v;
+    if (n & 4) *(four *)(void *)p = u.v4f, i = 4;
+    if (n & 2) *(two *)(void *)(p + i) = u.i64[i / 2], i += 2;
+    if (n & 1) p[i] = u.f32[i];
 #endif
 }
 
-// fn: stn_i32 st_i32 stn_f32
+// fn: stn_i32 stn_f32
 TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {
-#if TC_W == 16
     TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);
-#else
-    TC_E_I32 t[TC_W];
-    int i;
-    TC_N(st_i32)(t, v);
-    for (i = 0; i < n; i++) p[i] = t[i];
-#endif
 }
 
 // fn: nt_f32 st_f32
@@ -51863,6 +51983,13 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     return 1;
 }
 
+// What shares a kernel of this program. Machines without loads of a mask do borders lane by lane.
+static tc__fuse tc__program_fuse(const tc__program *p, const tc__dialect *d) {
+    if (p->ctx->no_fusion || (p->backend && !p->backend->fuse)) return TC__FUSE_NOTHING;
+    if (d->fuse == TC__FUSE_BORDERS && p->ctx->target < TC__EMIT_AVX2) return TC__FUSE;
+    return d->fuse;
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
@@ -51871,9 +51998,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     const tc__dialect *d = &tc__dialect_c;
     if (p->device) d = tc__device_at(p->ctx, p->device)->own.language->dialect;
-    int fuses = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
-                              fuses ? d->fuse : TC__FUSE_NOTHING) &&
+                              tc__program_fuse(p, d)) &&
              tc__schedule_join(&s, d);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {

@@ -8,17 +8,22 @@
 #include "bench.h"
 
 enum { ROUNDS = 21, SIDE = 1024, MAPS = 4096, MAP = 14, ROWS = 1080, COLS = 1920 };
+enum { SIDES = 4 };
+static const int sides[SIDES] = {7, 10, 28, 56};
 
 #if defined(__GNUC__) && !defined(__clang__)
-#    define O3 __attribute__((noinline, optimize("O3")))
+#    define O3            __attribute__((noinline, optimize("O3")))
+#    define ALWAYS_INLINE __attribute__((always_inline, optimize("O3"))) inline
 #else
-#    define O3 __attribute__((noinline))
+#    define O3            __attribute__((noinline))
+#    define ALWAYS_INLINE __attribute__((always_inline)) inline
 #endif
 
 typedef struct job {
     tc_ctx *tc;
     tc_tensor x, y;          // [SIDE, SIDE]
     tc_tensor maps;          // [MAPS, MAP, MAP]
+    tc_tensor sized[SIDES];  // as many elements, of sides[i] x sides[i]
     tc_tensor image;         // [ROWS, COLS, 3] of u8
     tc_tensor base, strided; // [SIDE + 2, SIDE + 2], and its inside
     tc_fn *twice;
@@ -95,6 +100,19 @@ static void maps_blur(void *user) {
     blur_maps(tc_pad(j->maps, TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0));
     tc_trace_end(j->tc);
 }
+
+static void sized_blur(job *j, int i) {
+    static const char *const name[SIDES] = {"maps of 7", "maps of 10", "maps of 28",
+                                            "maps of 56"};
+    tc_trace_begin(j->tc, name[i]);
+    blur_maps(tc_pad(j->sized[i], TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0));
+    tc_trace_end(j->tc);
+}
+
+static void blur_7(void *user) { sized_blur((job *)user, 0); }
+static void blur_10(void *user) { sized_blur((job *)user, 1); }
+static void blur_28(void *user) { sized_blur((job *)user, 2); }
+static void blur_56(void *user) { sized_blur((job *)user, 3); }
 
 static void maps_blur_inside(void *user) {
     job *j = (job *)user;
@@ -204,25 +222,35 @@ O3 static void heat_c(void *user) {
     }
 }
 
-O3 static void maps_c(void *user) {
-    job *j = (job *)user;
-    const float *x = (const float *)tc_data(j->maps);
-    float *restrict to = j->to;
-    float pad[(MAP + 2) * (MAP + 2)];
+// `side` is a constant where this is inlined.
+ALWAYS_INLINE static void blur_c(const float *x, float *restrict to, int maps, int side) {
+    static float pad[58 * 58];
     memset(pad, 0, sizeof pad);
-    for (int m = 0; m < MAPS; m++, x += MAP * MAP, to += MAP * MAP) {
-        for (int r = 0; r < MAP; r++)
-            for (int c = 0; c < MAP; c++) pad[(r + 1) * (MAP + 2) + c + 1] = x[r * MAP + c];
-        for (int r = 0; r < MAP; r++)
-            for (int c = 0; c < MAP; c++) {
-                const float *p = pad + r * (MAP + 2) + c;
-                float s = p[MAP + 3];
+    for (int m = 0; m < maps; m++, x += side * side, to += side * side) {
+        for (int r = 0; r < side; r++)
+            for (int c = 0; c < side; c++)
+                pad[(r + 1) * (side + 2) + c + 1] = x[r * side + c];
+        for (int r = 0; r < side; r++)
+            for (int c = 0; c < side; c++) {
+                const float *p = pad + r * (side + 2) + c;
+                float s = p[side + 3];
                 for (int at = 0; at < 9; at++)
-                    if (at != 4) s += p[at / 3 * (MAP + 2) + at % 3];
-                to[r * MAP + c] = s * (1.0f / 9);
+                    if (at != 4) s += p[at / 3 * (side + 2) + at % 3];
+                to[r * side + c] = s * (1.0f / 9);
             }
     }
 }
+
+#define BLUR_C(name, maps, side)                                                           \
+    O3 static void name(void *user) {                                                      \
+        job *j = (job *)user;                                                              \
+        blur_c((const float *)tc_data(maps), j->to, (int)tc_dim(maps, 0), side);           \
+    }
+BLUR_C(maps_c, j->maps, MAP)
+BLUR_C(maps_c_7, j->sized[0], 7)
+BLUR_C(maps_c_10, j->sized[1], 10)
+BLUR_C(maps_c_28, j->sized[2], 28)
+BLUR_C(maps_c_56, j->sized[3], 56)
 
 O3 static void image_c(void *user) {
     job *j = (job *)user;
@@ -282,6 +310,10 @@ static const struct {
     {"3x3 of 14x14: 3x3 of inside", maps_blur, maps_blur_inside, 0},
     {"3x3 of 14x14 maps: x + 1", maps_blur, maps_copy, 0},
     {"3x3 of 14x14 maps: plain C", maps_blur, maps_c, 1.2},
+    {"3x3 of 7x7 maps: plain C", blur_7, maps_c_7, 1.2},
+    {"3x3 of 10x10 maps: plain C", blur_10, maps_c_10, 1.2},
+    {"3x3 of 28x28 maps: plain C", blur_28, maps_c_28, 1.2},
+    {"3x3 of 56x56 maps: plain C", blur_56, maps_c_56, 1.2},
     {"call_into a view: copy_ in region", into_view, copy_view, 1.2},
     {"copy into a view: to a new tensor", copy_view, plain_twice, 0},
 };
@@ -293,6 +325,9 @@ int main(int argc, char **argv) {
     j.x = bench_randn(j.tc, TC_DIMS(SIDE, SIDE), 1);
     j.y = bench_randn(j.tc, TC_DIMS(SIDE, SIDE), 2);
     j.maps = bench_randn(j.tc, TC_DIMS(MAPS, MAP, MAP), 3);
+    for (int i = 0; i < SIDES; i++)
+        j.sized[i] = bench_randn(
+            j.tc, TC_DIMS(MAPS * MAP * MAP / (sides[i] * sides[i]), sides[i], sides[i]), 5);
     j.base = bench_randn(j.tc, TC_DIMS(SIDE + 2, SIDE + 2), 4);
     j.strided = shifted(j.base, 0, 0);
     j.twice = tc_compile(j.tc, twice, NULL, 0, NULL);

@@ -148,6 +148,7 @@
 #undef TC_NE_i32
 #undef TC_NE_i64
 #undef TC_NOT
+#undef TC_ONE
 #undef TC_P32
 #undef TC_P64
 #undef TC_PART
@@ -165,6 +166,7 @@
 #undef TC_SET
 #undef TC_SIGN_f32
 #undef TC_SIGN_f64
+#undef TC_SOME
 #undef TC_SQRTD
 #undef TC_SQRTD_PART
 #undef TC_SQRTF
@@ -644,6 +646,16 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 // The first n lanes as bits of a mask register.
 #define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))
 #endif
+// The lanes whose bit is set, the others zero.
+#define TC_ONE(p, bits, i) (bits) >> (i)&1 ? (p)[i] : 0
+#if TC_W == 8
+#define TC_SOME(p, bits) \
+    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3), \
+     TC_ONE(p, bits, 4), TC_ONE(p, bits, 5), TC_ONE(p, bits, 6), TC_ONE(p, bits, 7)}
+#else
+#define TC_SOME(p, bits) \
+    {TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3)}
+#endif
 
 // fn: ld_f32
 TC_FN TC_F32 TC_N(ld_f32)(const float *p) {
@@ -685,11 +697,11 @@ TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {
 #elif TC_ISA_AVX2 && TC_W == 8
     return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);
 #else
-    float t[TC_W] = {0};
+    unsigned bits = 0;
     int i;
-    for (i = 0; i < TC_W; i++)
-        if (m[i]) t[i] = p[i];
-    return TC_N(ld_f32)(t);
+    for (i = 0; i < TC_W; i++) bits |= (unsigned)m[i] & 1u << i;
+    TC_F32 some = TC_SOME(p, bits);
+    return some;
 #endif
 }
 
@@ -703,48 +715,51 @@ TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {
 #if TC_W == 16
     TC_F32 zero = {0};
     return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));
+#elif TC_ISA_AVX2 && TC_W == 8
+    TC_I32 lane = {0, 1, 2, 3, 4, 5, 6, 7}, end = TC_K_i32(n);
+    return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p,
+                                        TC_CMP_i32(lane, <, end));
 #else
-    float t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_f32)(t);
+    unsigned bits = (1u << n) - 1u;
+    TC_F32 some = TC_SOME(p, bits);
+    return n >= TC_W ? TC_N(ld_f32)(p) : some;
 #endif
 }
 
-// fn: ldn_i32 ld_i32 ldn_f32
+// fn: ldn_i32 ldn_f32
 TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {
-#if TC_W == 16
     return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);
-#else
-    TC_E_I32 t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_i32)(t);
-#endif
 }
 
 // fn: stn_f32 st_f32
+// In halves, which are few where n is a constant: masked stores are slow on AMD, and need AVX.
 TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {
 #if TC_W == 16
     __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));
 #else
-    float t[TC_W];
-    int i;
-    TC_N(st_f32)(t, v);
-    for (i = 0; i < n; i++) p[i] = t[i];
+    typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef TC_E_I64 two __attribute__((aligned(4), may_alias));
+    union {
+        TC_F32 all;
+        float f32[TC_W];
+        TC_E_I64 i64[TC_W / 2];
+        float v4f __attribute__((vector_size(16)));
+    } u;
+    int i = 0;
+    if (n >= TC_W) {
+        TC_N(st_f32)(p, v);
+        return;
+    }
+    u.all = v;
+    if (n & 4) *(four *)(void *)p = u.v4f, i = 4;
+    if (n & 2) *(two *)(void *)(p + i) = u.i64[i / 2], i += 2;
+    if (n & 1) p[i] = u.f32[i];
 #endif
 }
 
-// fn: stn_i32 st_i32 stn_f32
+// fn: stn_i32 stn_f32
 TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {
-#if TC_W == 16
     TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);
-#else
-    TC_E_I32 t[TC_W];
-    int i;
-    TC_N(st_i32)(t, v);
-    for (i = 0; i < n; i++) p[i] = t[i];
-#endif
 }
 
 // fn: nt_f32 st_f32

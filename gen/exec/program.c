@@ -352,6 +352,13 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     return 1;
 }
 
+// What shares a kernel of this program. Machines without loads of a mask do borders lane by lane.
+static tc__fuse tc__program_fuse(const tc__program *p, const tc__dialect *d) {
+    if (p->ctx->no_fusion || (p->backend && !p->backend->fuse)) return TC__FUSE_NOTHING;
+    if (d->fuse == TC__FUSE_BORDERS && p->ctx->target < TC__EMIT_AVX2) return TC__FUSE;
+    return d->fuse;
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
@@ -360,9 +367,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     const tc__dialect *d = &tc__dialect_c;
     if (p->device) d = tc__device_at(p->ctx, p->device)->own.language->dialect;
-    int fuses = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
-                              fuses ? d->fuse : TC__FUSE_NOTHING) &&
+                              tc__program_fuse(p, d)) &&
              tc__schedule_join(&s, d);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {

@@ -18,7 +18,7 @@ enum {
     TC__BOX_PARTS = 8,  // of an axis, that may be a side of a box
     TC__BOX_COLUMNS =
         64,              // a range of fewer is not cut: most of its vectors would be border
-    TC__BOX_SHORT = 32,  // a loop over fewer columns has no boxes
+    TC__BOX_SHORT = 4,   // a loop over fewer columns has no boxes
     TC__BOX_MOST = 16,   // boxes looked at
     TC__EDGE_SIZE = 1024 // what a run-time size is guessed to be
 };
@@ -50,6 +50,16 @@ static tc__ix tc__box_begin(tc__ixpool *p, const tc__kbox *box) {
 
 static tc__ix tc__box_end(tc__ixpool *p, const tc__kbox *box) {
     return tc__ix_add(p, tc__box_begin(p, box), box->pair[1]);
+}
+
+// Whether all boxes of a FOR are of whole rows: none cuts the columns.
+static int tc__boxes_are_rows(tc__ixpool *p, const tc__node *loop) {
+    tc__kbox box;
+    for (uint32_t i = 0; tc__box_at(loop, i, &box); i++)
+        if (tc__box_begin(p, &box) != loop->attr[4] || box.count == 2 ||
+            tc__box_end(p, &box) != loop->attr[5])
+            return 0;
+    return 1;
 }
 
 // ---- predicates as ranges ----

@@ -382,11 +382,11 @@ static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
 
 // ---- borders ----
 
-// `(tc_u64)(r - 1) < (tc_u64)(1022) && `: what a box asks of the row.
+// `(tc_u64)(r - 1) < (tc_u64)(1022)`: what a box asks of the row.
 static void tc__c_box_rows(tc__printer *p, const tc__kbox *box) {
     for (uint32_t i = 2; i < box->count; i += 2) {
+        if (i > 2) tc__put(p->out, " && ");
         tc__put_fact(p, box->pair[i], box->pair[i + 1]);
-        tc__put(p->out, " && ");
     }
 }
 
@@ -396,6 +396,7 @@ static void tc__c_box_head(tc__printer *p, const tc__c_range *r, const tc__kbox 
     tc__line(p);
     tc__put(p->out, "if (");
     tc__c_box_rows(p, box);
+    if (box->count > 2) tc__put(p->out, " && ");
     if (r->step > p->unit) tc__put(p->out, "c %% %d == 0 && ", r->step);
     tc__put(p->out, "c >= ");
     tc__put_ix(p, tc__box_begin(x, box));
@@ -445,22 +446,64 @@ static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range 
     tc__block_close(p);
 }
 
-static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
-                        int chunked) {
-    tc__c_range r = tc__c_span(p, n, chunked);
-    if (n->n_attr > TC__BOX_FIRST) {
-        tc__c_bordered(p, n, &r, begin, end);
-        return;
-    }
-    if (!r.known || r.full > r.begin) {
-        tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
-        p->copies = r.step / p->unit;
+// Whole steps, and what is left.
+static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                              uint32_t begin, uint32_t end) {
+    if (!r->known || r->full > r->begin) {
+        tc__c_head(p, tc__axis_names[n->attr[0]], r, 0, r->step);
+        p->copies = r->step / p->unit;
         tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
         p->copies = 1;
         tc__block_close(p);
     }
-    if (r.tail && (!r.known || r.end > r.full)) tc__c_tail(p, n, &r, begin, end);
+    if (r->tail && (!r->known || r->end > r->full)) tc__c_tail(p, n, r, begin, end);
+}
+
+// `if (r % 14 >= 1 && ...) { the loop without what the box decides }`
+static void tc__c_row_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                          const tc__kbox *box, uint32_t begin, uint32_t end) {
+    const tc__group *whole = p->g;
+    tc__boxed b;
+    if (!tc__boxed_open(p->out->ctx, whole, box, begin, end, &b)) p->out->failed = 1;
+    if (!p->out->failed) {
+        tc__put(p->out, "if (");
+        tc__c_box_rows(p, box);
+        tc__put(p->out, ")");
+        tc__block_open(p);
+        p->g = &b.g, p->need = b.need;
+        tc__c_range_steps(p, n, r, begin, end);
+        p->g = whole, p->need = NULL;
+        tc__block_close(p);
+    }
+    tc__boxed_close(p->out->ctx, &b);
+}
+
+// A loop whose boxes are of whole rows: nothing is asked between its columns, which may be few.
+static void tc__c_row_boxes(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                            uint32_t begin, uint32_t end) {
+    tc__kbox box;
+    for (uint32_t i = 0; tc__box_at(n, i, &box); i++) {
+        tc__line(p);
+        if (i) tc__put(p->out, "else ");
+        tc__c_row_box(p, n, r, &box, begin, end);
+    }
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__c_range_steps(p, n, r, begin, end);
+    tc__block_close(p);
+}
+
+static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
+                        int chunked) {
+    tc__c_range r = tc__c_span(p, n, chunked);
+    if (n->n_attr == TC__BOX_FIRST)
+        tc__c_range_steps(p, n, &r, begin, end);
+    else if (tc__boxes_are_rows(p->g->body.ix, n))
+        tc__c_row_boxes(p, n, &r, begin, end);
+    else
+        tc__c_bordered(p, n, &r, begin, end);
 }
 
 // The steps of a loop over at most 8192 elements, or its chunks of 8192.
@@ -671,5 +714,5 @@ static const tc__dialect tc__dialect_c = {
     tc__c_opaque,
     tc__has_source,
     NULL,
-    TC__FUSE,
+    TC__FUSE_BORDERS,
 };

@@ -24,6 +24,8 @@ enum {
 typedef enum tc__fuse {
     TC__FUSE_NOTHING, // one kernel per op
     TC__FUSE,
+    // And an image in memory is read beside its border by loads of a mask, which are instructions.
+    TC__FUSE_BORDERS,
     // And what is cheap is computed where it is loaded: factors of products, borders of images.
     TC__FUSE_LOADS
 } tc__fuse;
@@ -650,6 +652,26 @@ static int tc__is_moved_source(const tc__schedule *s, const tc__node *n) {
     return n->op == TC_OP_INPUT || s->root_of[n->id] != TC__NONE;
 }
 
+// Whether the points of a vector lie beside each other in node n, wherever it is met.
+static int tc__steps_by_one(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+    tc__axis last = (tc__axis)(TC__DIM0 + w->space.rank - 1);
+    for (size_t i = 0; i < w->seen.count && w->space.rank; i++) {
+        const tc__visited *v = &w->seen.at[i];
+        if (v->node != n->id) continue;
+        tc__ixrun run = tc__ix_run(s->g->ix, v->index[n->rank - 1], last);
+        if (!run.ok || !tc__ix_equals(run.stride, 1)) return 0;
+    }
+    return 1;
+}
+
+// Whether a padded image need not be made in memory: who reads it asks for its border. On a host that
+// is a mask for each tap, lane by lane but for these dtypes and neighbours. 3x3 of maps of 14x14 takes
+// 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85; with steps of 2, 1.2 to 4.
+static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+    if (s->fuse != TC__FUSE_BORDERS) return s->fuse == TC__FUSE_LOADS;
+    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__steps_by_one(s, w, n);
+}
+
 // A node met at many index tuples, and dear: the image of a stencil. 0 = none.
 static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     uint32_t best = 0;
@@ -659,7 +681,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
-        if (s->fuse == TC__FUSE_LOADS && tc__is_moved_source(s, n)) continue;
+        if (tc__reads_borders(s, w, n) && tc__is_moved_source(s, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
     }

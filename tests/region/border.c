@@ -160,6 +160,103 @@ TEST(texts) {
     tc_close(tc);
 }
 
+// ---- maps ----
+
+// 3x3 windows over maps, whose rows are shorter than a few vectors: `low` elements of `fill` before each
+// row and column, 2 - low behind, and the elements around, added in order.
+static tc_tensor sum_of_windows(tc_tensor x, int low, double fill) {
+    tc_tensor sum = tc_null();
+    int64_t h = tc_dim(x, 1), w = tc_dim(x, 2);
+    tc_tensor p = tc_pad(x, TC_DIMS(0, low, low), TC_DIMS(0, 2 - low, 2 - low), fill);
+    for (int at = 0; at < 9; at++) {
+        tc_tensor tap = tc_narrow(tc_narrow(p, 1, at / 3, h), 2, at % 3, w);
+        sum = at ? tc_add(sum, tc_mul_s(tap, at + 1)) : tap;
+    }
+    return sum;
+}
+
+enum { MAPS = 3, MAP_MOST = 67 };
+
+// Small whole numbers: exact in every dtype.
+static double map_at(int64_t side, int64_t m, int64_t r, int64_t c, double fill) {
+    if (r < 0 || r >= side || c < 0 || c >= side) return fill;
+    return (double)((m * 31 + r * 7 + c * 3) % 5);
+}
+
+static double window_at(int64_t side, int64_t i, int low, double fill) {
+    double sum = 0;
+    for (int at = 0; at < 9; at++)
+        sum += (at ? at + 1 : 1) * map_at(side, i / (side * side),
+                                          i / side % side + at / 3 - low,
+                                          i % side + at % 3 - low, fill);
+    return sum;
+}
+
+static void check_maps(tc_ctx *tc, int64_t side, int dtype, int low, double fill) {
+    static double x[MAPS * MAP_MOST * MAP_MOST], y[MAPS * MAP_MOST * MAP_MOST];
+    char name[40];
+    int64_t n = MAPS * side * side;
+    for (int64_t i = 0; i < n; i++)
+        x[i] = map_at(side, i / (side * side), i / side % side, i % side, 0);
+    snprintf(name, sizeof name, "maps %d %d %d", (int)side, dtype, low);
+    tc_scope_begin(tc);
+    tc_tensor from = tc_from_data(tc, x, TC_DIMS(MAPS, side, side), TC_F64);
+    from = tc_cast(from, (tc_dtype)dtype), tc_data(from);
+    BEGIN(name);
+    tc_tensor sum = tc_keep(sum_of_windows(from, low, fill));
+    END();
+    CHECK_EQ(tc_read(tc_cast(sum, TC_F64), y, (size_t)n * sizeof *y), TC_OK);
+    int64_t bad = 0;
+    while (bad < n && y[bad] == window_at(side, bad, low, fill)) bad++;
+    CHECK(bad == n || FAIL("%s: %d is %g, not %g", name, (int)bad, y[bad],
+                           window_at(side, bad, low, fill)));
+    tc_scope_end(tc);
+}
+
+static void check_all_maps(tc_ctx *tc) {
+    static const int side[] = {3, 4, 7, 8, 9, 10, 14, 15, 16, 17, 28, 31, 33, 56, 64, 67};
+    REQUIRE(tc);
+    for (size_t i = 0; i < sizeof side / sizeof *side; i++) {
+        int dtype = i % 4 == 3 ? TC_I32 : TC_F32;
+        check_maps(tc, side[i], dtype, (int)(i + 1) % 3, i % 2 ? 0 : 2);
+        check_maps(tc, side[i], dtype, 1, -0.0);
+    }
+    check_maps(tc, 14, TC_F64, 1, 1), check_maps(tc, 14, TC_U8, 1, 1);
+    CHECK_STR(tc_error_text(tc), "");
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
+TEST(maps) { check_all_maps(open_with("cpu", NULL, 2, NULL)); }
+TEST(maps_interpreted) { check_all_maps(open_with("aot_eager", NULL, 2, NULL)); }
+TEST(maps_avx2) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_all_maps(open_with("cpu", NULL, 1, "avx2"));
+}
+TEST(maps_oldest_cpu) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_all_maps(open_with("cpu", NULL, 1, "baseline"));
+}
+
+// Where loads of a mask are instructions, no padded image is stored, and rows inside of a map ask nothing.
+TEST(maps_are_read_in_place) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    int masks = 0;
+    REQUIRE(tc);
+#if defined(__x86_64__)
+    masks = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+    if (!masks) SKIP("a CPU without loads of a mask");
+    if (getenv("TC_ISA") && !strcmp(getenv("TC_ISA"), "baseline")) SKIP("TC_ISA");
+    check_maps(tc, 14, TC_F32, 1, 0);
+    char name[40];
+    snprintf(name, sizeof name, "maps 14 %d 1", TC_F32);
+    CHECK_EQ(tc_region_kernels(tc, name), 1);
+    const char *s = tc_region_source(tc, name);
+    CHECK_EQ(count(s, "if ((r % 14) - 1 >= 0 && (r % 14) - 1 < 12)"), 1);
+    tc_close(tc);
+}
+
 // ---- copies into views ----
 
 // Every `step`th element of each dimension from `start` on, dimensions turned: what a copy and a call
