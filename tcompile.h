@@ -2532,7 +2532,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x329a7629a5e2eb96u
+#define TC__BUILD_ID 0xedb7620b8e0cee3eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -31834,6 +31834,11 @@ typedef void (*tc__random_fn)(void *d, const tc__reg *x, uint64_t seed, uint64_t
 typedef void (*tc__tile_fn)(void *c, int64_t ldc, const void *a, const void *b, int64_t ldb,
                             int64_t k, int first);
 
+// Lane l of best, which element at[l] < index has won, against elements index + l, index + l + 32, ...
+// of x: n elements in all, a multiple of 32. The first among equals stays, NaN beats all.
+typedef void (*tc__arg_lanes_fn)(void *best, int64_t *at, const void *x, int64_t index,
+                                 int less, int64_t n);
+
 // n elements between memory and registers.
 typedef void (*tc__convert_fn)(void *d, const void *s, int64_t n);
 
@@ -31849,6 +31854,9 @@ typedef struct tc__isa {
     tc__convert_fn in[TC_DTYPE_COUNT], out[TC_DTYPE_COUNT];
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
+    tc__arg_lanes_fn arg[TC__CLASSES];
+    tc__convert_fn second; // d[i] = s[2 * i], elements of 4 bytes
+    void (*ramp)(int64_t *d, int64_t at, int64_t step, int64_t n); // d[i] = at + i * step
     const char *(*fault)(void); // what its compiler changed
 } tc__isa;
 
@@ -31884,15 +31892,26 @@ static tc__word tc__word_of(const tc__isa *isa, int dtype, tc__value v) {
     return r;
 }
 
+enum { TC__FILL_FROM = 16 }; // elements that a fill sets one by one
+
+// p[0..n) = p[0], elements of `bytes`. The system's memcpy is fast whatever this is compiled with.
+static void tc__spread_bytes(void *p, int64_t bytes, int64_t n) {
+    char *to = (char *)p;
+    for (int64_t done = TC__FILL_FROM, part; done < n; done += part) {
+        part = n - done < done ? n - done : done;
+        memcpy(to + done * bytes, to, (size_t)(part * bytes));
+    }
+}
+
 // d[j..j+n) = v
 static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__word v) {
     int32_t *p = (int32_t *)d + j;
-    int64_t *q = (int64_t *)d + j;
-    if (width == 4) {
-        for (int64_t i = 0; i < n; i++) p[i] = v.i32;
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) q[i] = v.i64;
+    int64_t *q = (int64_t *)d + j, first = n < TC__FILL_FROM ? n : (int64_t)TC__FILL_FROM;
+    if (width == 4)
+        for (int64_t i = 0; i < first; i++) p[i] = v.i32;
+    else
+        for (int64_t i = 0; i < first; i++) q[i] = v.i64;
+    tc__spread_bytes(width == 4 ? (void *)p : (void *)q, width, n);
 }
 
 // p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.
@@ -31900,6 +31919,11 @@ static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__wor
     for (int64_t i = 0; i < n; i++) ((T *)p)[i * to] = ((const T *)q)[i * from]
 static void tc__copy_steps(void *p, int64_t to, const void *q, int64_t from, int64_t bytes,
                            int64_t n) {
+    if (to == 1 && from == 0 && n > TC__FILL_FROM) {
+        tc__copy_steps(p, 1, q, 0, bytes, TC__FILL_FROM);
+        tc__spread_bytes(p, bytes, n);
+        return;
+    }
     if (bytes == 1) TC__COPY_STEPS(uint8_t);
     if (bytes == 2) TC__COPY_STEPS(uint16_t);
     if (bytes == 4) TC__COPY_STEPS(uint32_t);
@@ -31926,6 +31950,10 @@ static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const vo
             memcpy(to, p, (size_t)(n * bytes));
         return;
     }
+    if (!in && step == 2 && bytes == 4) {
+        isa->second(to, p, n);
+        return;
+    }
     if (!in) {
         tc__copy_steps(to, 1, p, step, bytes, n);
         return;
@@ -31937,12 +31965,37 @@ static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const vo
     }
 }
 
-// The same by indices: d[j + i] = s[at[i]] where keep[i], else d stays.
+// p[i] = q[at[i]] where keep[i] (NULL: everywhere), elements of 1, 2, 4 or 8 bytes.
+#define TC__PICK(T)                                                                        \
+    for (int64_t i = 0; i < n; i++)                                                        \
+        if (!keep || keep[i]) ((T *)p)[i] = ((const T *)q)[at[i]]
+static void tc__pick(void *p, const void *q, const int64_t *at, const uint8_t *keep,
+                     int64_t bytes, int64_t n) {
+    if (bytes == 1) TC__PICK(uint8_t);
+    if (bytes == 2) TC__PICK(uint16_t);
+    if (bytes == 4) TC__PICK(uint32_t);
+    if (bytes == 8) TC__PICK(uint64_t);
+}
+#undef TC__PICK
+
+// The same by indices, n <= TC__NARROW: d[j + i] = s[at[i]] where keep[i] (NULL: everywhere), else d
+// stays.
 static void tc__gather(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
                        const int64_t *at, const uint8_t *keep, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-        if (keep[i]) tc__take(isa, dtype, d, j + i, s, at[i], 0, 1);
+    int64_t bytes = tc__dtype(dtype)->bytes;
+    char *to = (char *)d + j * tc__reg_width(dtype);
+    uint16_t t[TC__NARROW];
+    if (!isa->in[dtype]) {
+        tc__pick(to, s, at, keep, bytes, n);
+        return;
     }
+    if (!keep) {
+        tc__pick(t, s, at, NULL, bytes, n);
+        isa->in[dtype](to, t, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (keep[i]) tc__take(isa, dtype, d, j + i, s, at[i], 0, 1);
 }
 
 // ---- registers to memory: d[at + i * step] = x[j + i]
@@ -31980,19 +32033,7 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
     ((best) == (best) && (((less) ? (v) < (best) : (v) > (best)) || (v) != (v))) ||        \
         (((v) == (best) || ((v) != (v) && (best) != (best))) && (i) < (at))
 
-// Whether one of 32 elements may win its lane: what is skipped without it has a plain loop.
 #define TC__ARG_LOOPS(X, T)                                                                \
-    static int tc__arg_may_win_##X(const T *v, const T *best, const int64_t *at, int less) \
-    {                                                                                      \
-        int any = at[TC__FOLD_LANES - 1] == INT64_MAX;                                     \
-        if (less)                                                                          \
-            for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
-                any |= (v[l] < best[l]) | (v[l] != v[l]);                                  \
-        else                                                                               \
-            for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
-                any |= (v[l] > best[l]) | (v[l] != v[l]);                                  \
-        return any;                                                                        \
-    }                                                                                      \
     static void tc__arg_fold_##X(void *b, int64_t *at, const tc__reg *x, int64_t index,    \
                                  int64_t step, int64_t lanes, int less, int64_t n)         \
     {                                                                                      \
@@ -32000,10 +32041,6 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
         const T *v = (const T *)x->at;                                                     \
         for (int64_t i = 0; i < n; i++, index += step) {                                   \
             int64_t l = i & lanes;                                                         \
-            while (!l && step && x->mask && i + TC__FOLD_LANES <= n &&                     \
-                   !tc__arg_may_win_##X(v + i, best, at, less))                            \
-                i += TC__FOLD_LANES, index += TC__FOLD_LANES * step;                       \
-            if (i == n) return;                                                            \
             const T w = v[i & x->mask];                                                    \
             if (TC__ARG_WINS(w, index, best[l], at[l], less)) best[l] = w, at[l] = index;  \
         }                                                                                  \
@@ -34988,6 +35025,31 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             }                                                                              \
         }
 
+// The lanes of a vector, and in which group of 32 elements they were won: M is the class of masks.
+#    define TC__ARG(C, M)                                                                  \
+        TC__LOOP_FN void TC__LN(arg_##C)(void *b, int64_t *at, const void *x,              \
+                                         int64_t index, int less, int64_t n) {             \
+            TC__E_##C *best = (TC__E_##C *)b;                                              \
+            for (int p = 0; p < TC__FOLD_LANES; p += TC_LANES) {                           \
+                const TC__E_##C *v = (const TC__E_##C *)x + p;                             \
+                TC__T_##C s = TC_N(ld_##C)(best + p);                                      \
+                TC__T_##M won = TC_N(splat_##M)(-1), k = TC_N(splat_##M)(0);               \
+                TC__E_##M group[TC_LANES];                                                 \
+                for (int64_t i = 0; i < n; i += TC__FOLD_LANES, v += TC__FOLD_LANES) {     \
+                    TC__T_##C e = TC_N(ld_##C)(v);                                         \
+                    TC__T_##C over = less ? s : e, under = less ? e : s;                   \
+                    TC__T_##M win =                                                        \
+                        TC_EQ_##C(s, s) & (TC_GT_##C(over, under) | TC_NE_##C(e, e));      \
+                    s = TC_SEL_##C(win, e, s), won = TC_SEL_##M(win, k, won);              \
+                    k = TC_ADD_##M(k, TC_N(splat_##M)(1));                                 \
+                }                                                                          \
+                TC_N(st_##C)(best + p, s), TC_N(st_##M)(group, won);                       \
+                for (int l = 0; l < TC_LANES; l++)                                         \
+                    if (group[l] >= 0)                                                     \
+                        at[p + l] = index + (int64_t)group[l] * TC__FOLD_LANES + p + l;    \
+            }                                                                              \
+        }
+
 // X_in and X_out: a memory type T, the class C it becomes, and one element each way.
 #    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
         TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
@@ -35026,6 +35088,14 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__EVEN
+#if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
+#    if TC_W == 8
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#    else
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#    endif
+#endif
 #if TC__LOOPS_SCALAR
 #    define TC__TRUTH   1
 #    define TC__MASK(x) ((x)&1)
@@ -35195,6 +35265,8 @@ TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 
 TC__TILE(f32)
 TC__TILE(i32)
+TC__ARG(f32, i32)
+TC__ARG(i32, i32)
 
 // Memory that is narrower than a register, in and out; the last few one by one, memory may end
 // there.
@@ -35219,6 +35291,20 @@ TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
 TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
 TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
 TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
+
+// What lies behind the last of them may not be memory.
+TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const int32_t *s = (const int32_t *)from;
+    int64_t i = 0;
+#    ifdef TC__EVEN
+    for (; i + TC_LANES < n; i += TC_LANES) {
+        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES);
+        TC_N(st_i32)(d + i, TC__EVEN(a, b));
+    }
+#    endif
+    for (; i < n; i++) d[i] = s[2 * i];
+}
 
 TC__WORDS(words32)
 
@@ -35363,6 +35449,19 @@ TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 
 TC__TILE(f64)
 TC__TILE(i64)
+TC__ARG(f64, i64)
+TC__ARG(i64, i64)
+
+TC__LOOP_FN void TC__LN(ramp)(int64_t *d, int64_t at, int64_t step, int64_t n) {
+    int64_t first[TC_LANES], i = 0;
+    for (int l = 0; l < TC_LANES; l++) first[l] = at + l * step;
+    TC_I64 v = TC_N(ld_i64)(first), move = TC_N(splat_i64)(TC_LANES * step);
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_N(st_i64)(d + i, v);
+        v = TC_ADD_i64(v, move);
+    }
+    for (; i < n; i++) d[i] = at + i * step;
+}
 
 TC__WORDS(words64)
 
@@ -35702,7 +35801,8 @@ TC__FLOAT_FAULT {
             {{TC__LN(uniform_f32), TC__LN(uniform_f64)},                                   \
              {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
             {TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)},      \
-            TC__LN(float_fault)                                                            \
+            {TC__LN(arg_f32), TC__LN(arg_f64), TC__LN(arg_i32), TC__LN(arg_i64)},          \
+            TC__LN(second), TC__LN(ramp), TC__LN(float_fault)                              \
     }
 
 static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
@@ -39389,6 +39489,31 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             }                                                                              \
         }
 
+// The lanes of a vector, and in which group of 32 elements they were won: M is the class of masks.
+#    define TC__ARG(C, M)                                                                  \
+        TC__LOOP_FN void TC__LN(arg_##C)(void *b, int64_t *at, const void *x,              \
+                                         int64_t index, int less, int64_t n) {             \
+            TC__E_##C *best = (TC__E_##C *)b;                                              \
+            for (int p = 0; p < TC__FOLD_LANES; p += TC_LANES) {                           \
+                const TC__E_##C *v = (const TC__E_##C *)x + p;                             \
+                TC__T_##C s = TC_N(ld_##C)(best + p);                                      \
+                TC__T_##M won = TC_N(splat_##M)(-1), k = TC_N(splat_##M)(0);               \
+                TC__E_##M group[TC_LANES];                                                 \
+                for (int64_t i = 0; i < n; i += TC__FOLD_LANES, v += TC__FOLD_LANES) {     \
+                    TC__T_##C e = TC_N(ld_##C)(v);                                         \
+                    TC__T_##C over = less ? s : e, under = less ? e : s;                   \
+                    TC__T_##M win =                                                        \
+                        TC_EQ_##C(s, s) & (TC_GT_##C(over, under) | TC_NE_##C(e, e));      \
+                    s = TC_SEL_##C(win, e, s), won = TC_SEL_##M(win, k, won);              \
+                    k = TC_ADD_##M(k, TC_N(splat_##M)(1));                                 \
+                }                                                                          \
+                TC_N(st_##C)(best + p, s), TC_N(st_##M)(group, won);                       \
+                for (int l = 0; l < TC_LANES; l++)                                         \
+                    if (group[l] >= 0)                                                     \
+                        at[p + l] = index + (int64_t)group[l] * TC__FOLD_LANES + p + l;    \
+            }                                                                              \
+        }
+
 // X_in and X_out: a memory type T, the class C it becomes, and one element each way.
 #    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
         TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
@@ -39427,6 +39552,14 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__EVEN
+#if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
+#    if TC_W == 8
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#    else
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#    endif
+#endif
 #if TC__LOOPS_SCALAR
 #    define TC__TRUTH   1
 #    define TC__MASK(x) ((x)&1)
@@ -39596,6 +39729,8 @@ TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 
 TC__TILE(f32)
 TC__TILE(i32)
+TC__ARG(f32, i32)
+TC__ARG(i32, i32)
 
 // Memory that is narrower than a register, in and out; the last few one by one, memory may end
 // there.
@@ -39620,6 +39755,20 @@ TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
 TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
 TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
 TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
+
+// What lies behind the last of them may not be memory.
+TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const int32_t *s = (const int32_t *)from;
+    int64_t i = 0;
+#    ifdef TC__EVEN
+    for (; i + TC_LANES < n; i += TC_LANES) {
+        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES);
+        TC_N(st_i32)(d + i, TC__EVEN(a, b));
+    }
+#    endif
+    for (; i < n; i++) d[i] = s[2 * i];
+}
 
 TC__WORDS(words32)
 
@@ -39764,6 +39913,19 @@ TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 
 TC__TILE(f64)
 TC__TILE(i64)
+TC__ARG(f64, i64)
+TC__ARG(i64, i64)
+
+TC__LOOP_FN void TC__LN(ramp)(int64_t *d, int64_t at, int64_t step, int64_t n) {
+    int64_t first[TC_LANES], i = 0;
+    for (int l = 0; l < TC_LANES; l++) first[l] = at + l * step;
+    TC_I64 v = TC_N(ld_i64)(first), move = TC_N(splat_i64)(TC_LANES * step);
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_N(st_i64)(d + i, v);
+        v = TC_ADD_i64(v, move);
+    }
+    for (; i < n; i++) d[i] = at + i * step;
+}
 
 TC__WORDS(words64)
 
@@ -43440,6 +43602,31 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             }                                                                              \
         }
 
+// The lanes of a vector, and in which group of 32 elements they were won: M is the class of masks.
+#    define TC__ARG(C, M)                                                                  \
+        TC__LOOP_FN void TC__LN(arg_##C)(void *b, int64_t *at, const void *x,              \
+                                         int64_t index, int less, int64_t n) {             \
+            TC__E_##C *best = (TC__E_##C *)b;                                              \
+            for (int p = 0; p < TC__FOLD_LANES; p += TC_LANES) {                           \
+                const TC__E_##C *v = (const TC__E_##C *)x + p;                             \
+                TC__T_##C s = TC_N(ld_##C)(best + p);                                      \
+                TC__T_##M won = TC_N(splat_##M)(-1), k = TC_N(splat_##M)(0);               \
+                TC__E_##M group[TC_LANES];                                                 \
+                for (int64_t i = 0; i < n; i += TC__FOLD_LANES, v += TC__FOLD_LANES) {     \
+                    TC__T_##C e = TC_N(ld_##C)(v);                                         \
+                    TC__T_##C over = less ? s : e, under = less ? e : s;                   \
+                    TC__T_##M win =                                                        \
+                        TC_EQ_##C(s, s) & (TC_GT_##C(over, under) | TC_NE_##C(e, e));      \
+                    s = TC_SEL_##C(win, e, s), won = TC_SEL_##M(win, k, won);              \
+                    k = TC_ADD_##M(k, TC_N(splat_##M)(1));                                 \
+                }                                                                          \
+                TC_N(st_##C)(best + p, s), TC_N(st_##M)(group, won);                       \
+                for (int l = 0; l < TC_LANES; l++)                                         \
+                    if (group[l] >= 0)                                                     \
+                        at[p + l] = index + (int64_t)group[l] * TC__FOLD_LANES + p + l;    \
+            }                                                                              \
+        }
+
 // X_in and X_out: a memory type T, the class C it becomes, and one element each way.
 #    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
         TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
@@ -43478,6 +43665,14 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__EVEN
+#if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
+#    if TC_W == 8
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#    else
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#    endif
+#endif
 #if TC__LOOPS_SCALAR
 #    define TC__TRUTH   1
 #    define TC__MASK(x) ((x)&1)
@@ -43647,6 +43842,8 @@ TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 
 TC__TILE(f32)
 TC__TILE(i32)
+TC__ARG(f32, i32)
+TC__ARG(i32, i32)
 
 // Memory that is narrower than a register, in and out; the last few one by one, memory may end
 // there.
@@ -43671,6 +43868,20 @@ TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
 TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
 TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
 TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
+
+// What lies behind the last of them may not be memory.
+TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const int32_t *s = (const int32_t *)from;
+    int64_t i = 0;
+#    ifdef TC__EVEN
+    for (; i + TC_LANES < n; i += TC_LANES) {
+        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES);
+        TC_N(st_i32)(d + i, TC__EVEN(a, b));
+    }
+#    endif
+    for (; i < n; i++) d[i] = s[2 * i];
+}
 
 TC__WORDS(words32)
 
@@ -43815,6 +44026,19 @@ TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 
 TC__TILE(f64)
 TC__TILE(i64)
+TC__ARG(f64, i64)
+TC__ARG(i64, i64)
+
+TC__LOOP_FN void TC__LN(ramp)(int64_t *d, int64_t at, int64_t step, int64_t n) {
+    int64_t first[TC_LANES], i = 0;
+    for (int l = 0; l < TC_LANES; l++) first[l] = at + l * step;
+    TC_I64 v = TC_N(ld_i64)(first), move = TC_N(splat_i64)(TC_LANES * step);
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_N(st_i64)(d + i, v);
+        v = TC_ADD_i64(v, move);
+    }
+    for (; i < n; i++) d[i] = at + i * step;
+}
 
 TC__WORDS(words64)
 
@@ -44159,18 +44383,11 @@ static const tc__isa *tc__isa_best(unsigned cpu) {
     (void)cpu;
     return &tc__isa_scalar;
 }
-// ---- gen/exec/interp.c --------------------------------------------------
-// The block interpreter: runs a LOOP list in blocks of up to TC__BLOCK elements of the
-// vector axis, one prebuilt loop per node and block. It is the eager backend, tier 0 while
-// a compiler works, and the fallback without one; the bits are those of the compiled
-// kernel.
-//
-// exec/interp_plan.c turns a list into a program: a linear array of instructions, each
-// with the function that does it; FOR and END move f->pc. Registers live in the worker's
-// scratch, which also holds accumulators and ROW buffers; running allocates nothing. A
-// load, store or index moves along the vector axis in runs: inside a run its index is e +
-// j * stride, so a block is a few copies. Where there are no runs, lanes are done one by
-// one.
+// ---- gen/exec/interp_index.c --------------------------------------------
+// What a program of the interpreter consists of, and its index expressions. An expression is affine in the
+// variables, and the rest is a stack program. Along the vector axis an index moves in runs, so what a
+// block needs is evaluated where its runs begin, for up to TC__EXPR_LANES of them together; where there are no
+// runs, for as many lanes. Stencils differ in the affine part alone: what a program gave last is kept.
 
 // What a compiled kernel gets too. arg: doubles for floats, int64 for the rest.
 typedef struct tc__kargs {
@@ -44197,19 +44414,32 @@ typedef enum tc__expr_op {
     TC__EXPR_MUL,
     TC__EXPR_DIV,
     TC__EXPR_MOD,
-    TC__EXPR_MIN
+    TC__EXPR_MIN,
+    TC__EXPR_ADD_K, // of the top and `a`
+    TC__EXPR_MUL_K,
+    TC__EXPR_DIV_K, // a > 0
+    TC__EXPR_MOD_K
 } tc__expr_op;
 
 typedef struct tc__expr_step {
     tc__expr_op op;
-    int64_t a; // CONST: value; SYM: slot; VAR: axis; VAL: node
+    int64_t a; // CONST, ..._K: value; SYM: slot; VAR: axis; VAL: node
 } tc__expr_step;
 
-// An index expression: affine in the variables, or a stack program if count is not 0.
+// An index expression: affine in the variables, and a stack program to be added if count is not 0.
+// Equal programs stand once.
 typedef struct tc__expr {
-    uint32_t first, count;
+    uint32_t first, count,
+        kept; // kept: by number of its program; UINT32_MAX: not remembered
     int64_t base, coef[TC__AXES];
 } tc__expr;
+
+// What a program gave last, and where.
+typedef struct tc__kept {
+    int64_t n, lane, step, var[TC__AXES]; // n: 0 = nothing
+    int64_t value[TC__EXPR_LANES];
+    tc__axis axis;
+} tc__kept;
 
 // e(v + j) = e(v) + j * stride inside a run.
 typedef struct tc__walk {
@@ -44290,6 +44520,8 @@ typedef struct tc__interp {
     tc__axis vector;
     tc__group_kind kind;
     int64_t block, grain;
+    int64_t
+        flat; // columns of a row, where many stand behind one another in a block; else 0
     tc__section start, main, left, right; // start: constants, once per run
     uint32_t nodes, buffers;
     TC__VEC(tc__insn) code;
@@ -44306,10 +44538,11 @@ typedef struct tc__interp {
     tc__expr rows, cols, depth, batch, wide;
     uint32_t tile; // CONTRACTION: register of the product
     uint32_t left_node, right_node;
-    uint32_t right_path; // of a right operand used in memory; UINT32_MAX: packed
-    tc__expr right_step; //   elements from k to k + 1 there
-    uint8_t product;     // its dtype
-    size_t reg_at, base_at, cursor_at,
+    uint32_t right_path;    // of a right operand used in memory; UINT32_MAX: packed
+    tc__expr right_step;    //   elements from k to k + 1 there
+    uint8_t product;        // its dtype
+    TC__VEC(tc__expr) kept; // programs whose values are remembered
+    size_t reg_at, base_at, cursor_at, kept_at,
         fixed; // parts of scratch, in bytes; fixed: their end
 } tc__interp;
 
@@ -44325,6 +44558,7 @@ struct tc__frame {
     tc__reg *reg;       // by node
     void **base;        // by buffer
     tc__cursor *cursor; // by loop
+    tc__kept *kept;     // by program
     int64_t var[TC__AXES];
     int64_t n;     // elements of the current block
     tc__axis axis; // of the current block
@@ -44337,19 +44571,25 @@ struct tc__frame {
 
 // ---- index expressions
 
-static void tc__expr_apply(tc__expr_op op, int64_t *x, int64_t y) {
-    int64_t v = *x;
+static int64_t tc__lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t tc__expr_apply(tc__expr_op op, int64_t x, int64_t y) {
     switch (op) {
-    case TC__EXPR_ADD: *x = v + y; return;
-    case TC__EXPR_MUL: *x = v * y; return;
-    case TC__EXPR_DIV: *x = tc__ix_floor_div(v, y); return;
-    case TC__EXPR_MOD: *x = v - tc__ix_floor_div(v, y) * y; return;
-    case TC__EXPR_MIN: *x = v < y ? v : y; return;
+    case TC__EXPR_ADD:
+    case TC__EXPR_ADD_K: return x + y;
+    case TC__EXPR_MUL:
+    case TC__EXPR_MUL_K: return x * y;
+    case TC__EXPR_DIV:
+    case TC__EXPR_DIV_K: return tc__ix_floor_div(x, y);
+    case TC__EXPR_MOD:
+    case TC__EXPR_MOD_K: return x - tc__ix_floor_div(x, y) * y;
+    case TC__EXPR_MIN: return x < y ? x : y;
     case TC__EXPR_CONST:
     case TC__EXPR_SYM:
     case TC__EXPR_VAR:
-    case TC__EXPR_VAL: return;
+    case TC__EXPR_VAL: break;
     }
+    return x;
 }
 
 static int64_t tc__expr_leaf(const tc__frame *f, const tc__expr_step *s, int64_t lane) {
@@ -44369,94 +44609,128 @@ static int64_t tc__expr_run(const tc__frame *f, const tc__expr *e, int64_t lane)
             stack[top++] = tc__expr_leaf(f, s, lane);
             continue;
         }
+        if (s->op >= TC__EXPR_ADD_K) {
+            stack[top - 1] = tc__expr_apply(s->op, stack[top - 1], s->a);
+            continue;
+        }
         top--;
-        tc__expr_apply(s->op, &stack[top - 1], stack[top]);
+        stack[top - 1] = tc__expr_apply(s->op, stack[top - 1], stack[top]);
     }
     return stack[0];
 }
 
-// The value at lane `lane` of the block.
-static int64_t tc__expr_at(const tc__frame *f, const tc__expr *e, int64_t lane) {
-    if (e->count) return tc__expr_run(f, e, lane);
+static int64_t tc__expr_affine(const tc__frame *f, const tc__expr *e, int64_t lane) {
     return e->base + e->coef[TC__ROW] * f->var[TC__ROW] +
            e->coef[TC__COL] * f->var[TC__COL] + e->coef[TC__DEPTH] * f->var[TC__DEPTH] +
            e->coef[f->axis] * lane;
 }
 
+// The value at lane `lane` of the block.
+static int64_t tc__expr_at(const tc__frame *f, const tc__expr *e, int64_t lane) {
+    int64_t v = tc__expr_affine(f, e, lane);
+    return e->count ? v + tc__expr_run(f, e, lane) : v;
+}
+
 static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int64_t lane,
-                                int64_t n, int64_t *out) {
+                                int64_t step, int64_t n, int64_t *out) {
     if (s->op == TC__EXPR_VAL) {
         const tc__reg *r = &f->reg[s->a];
         const int64_t *v = (const int64_t *)r->at;
-        for (int64_t i = 0; i < n; i++) out[i] = v[(lane + i) & r->mask];
+        for (int64_t i = 0; i < n; i++) out[i] = v[(lane + i * step) & r->mask];
         return;
     }
     int64_t v = tc__expr_leaf(f, s, lane);
-    int64_t step = s->op == TC__EXPR_VAR && s->a == (int64_t)f->axis;
-    for (int64_t i = 0; i < n; i++) out[i] = v + i * step;
+    if (s->op != TC__EXPR_VAR || s->a != (int64_t)f->axis) step = 0;
+    for (int64_t i = 0; i < n; i++, v += step) out[i] = v;
 }
 
-// x / y, or x % y. Lanes beside each other mostly have one quotient: a lane whose remainder by that of the
-// lane before is in range needs no division.
-static void tc__expr_divide_lanes(tc__expr_op op, int64_t *x, const int64_t *y, int64_t n) {
-    int64_t q = 0, by = 0, whole = 0; // whole = q * by
+// x / y, or x % y. Lanes beside each other mostly have one quotient, or the next one: a lane whose
+// remainder by that of the lane before is in range needs no division.
+static void tc__expr_divide_lanes(int quotient, int64_t *x, int64_t by, int64_t n) {
+    int64_t q = 0, whole = 0; // whole = q * by
     for (int64_t i = 0; i < n; i++) {
         int64_t rest = x[i] - whole;
-        if (y[i] != by || rest < 0 || rest >= by) {
-            by = y[i], q = tc__ix_floor_div(x[i], by), whole = q * by;
+        if (rest >= by) rest -= by, whole += by, q++; // the next one
+        if (rest < 0 || rest >= by) {
+            q = tc__ix_floor_div(x[i], by), whole = q * by;
             rest = x[i] - whole;
         }
-        x[i] = op == TC__EXPR_DIV ? q : rest;
+        x[i] = quotient ? q : rest;
     }
 }
 
 static void tc__expr_apply_lanes(tc__expr_op op, int64_t *x, const int64_t *y, int64_t n) {
-    if (op == TC__EXPR_ADD) {
+    if (op == TC__EXPR_ADD)
         for (int64_t i = 0; i < n; i++) x[i] += y[i];
-        return;
-    }
-    if (op == TC__EXPR_MUL) {
+    else if (op == TC__EXPR_MUL)
         for (int64_t i = 0; i < n; i++) x[i] *= y[i];
-        return;
-    }
-    if (op == TC__EXPR_DIV || op == TC__EXPR_MOD) {
-        tc__expr_divide_lanes(op, x, y, n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) tc__expr_apply(op, &x[i], y[i]);
+    else
+        for (int64_t i = 0; i < n; i++) x[i] = tc__expr_apply(op, x[i], y[i]);
 }
 
-// The values at n <= TC__EXPR_LANES lanes from `lane`.
-static void tc__expr_lanes(const tc__frame *f, const tc__expr *e, int64_t lane, int64_t n,
-                           int64_t *out) {
-    int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES];
+static void tc__expr_apply_k(tc__expr_op op, int64_t *x, int64_t k, int64_t n) {
+    if (op == TC__EXPR_ADD_K)
+        for (int64_t i = 0; i < n; i++) x[i] += k;
+    else if (op == TC__EXPR_MUL_K)
+        for (int64_t i = 0; i < n; i++) x[i] *= k;
+    else
+        tc__expr_divide_lanes(op == TC__EXPR_DIV_K, x, k, n);
+}
+
+// The stack program of an expression at n lanes. The result is in the first row.
+static void tc__expr_run_lanes(const tc__frame *f, const tc__expr *e, int64_t lane,
+                               int64_t step, int64_t n,
+                               int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]) {
     const tc__expr_step *s = f->p->steps.at + e->first, *end = s + e->count;
     int top = 0;
-    if (!e->count) {
-        int64_t v = tc__expr_at(f, e, lane), step = e->coef[f->axis];
-        for (int64_t i = 0; i < n; i++) out[i] = v + i * step;
-        return;
-    }
     for (; s < end; s++) {
         if (s->op <= TC__EXPR_VAL) {
-            tc__expr_leaf_lanes(f, s, lane, n, stack[top++]);
+            tc__expr_leaf_lanes(f, s, lane, step, n, stack[top++]);
+            continue;
+        }
+        if (s->op >= TC__EXPR_ADD_K) {
+            tc__expr_apply_k(s->op, stack[top - 1], s->a, n);
             continue;
         }
         top--;
         tc__expr_apply_lanes(s->op, stack[top - 1], stack[top], n);
     }
-    memcpy(out, stack[0], (size_t)n * sizeof *out);
+}
+
+// The same, remembered: loads of a stencil differ in the affine part alone.
+static const int64_t *tc__expr_kept_lanes(const tc__frame *f, const tc__expr *e,
+                                          int64_t lane, int64_t step, int64_t n,
+                                          int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]) {
+    tc__kept *k = &f->kept[e->kept];
+    if (e->kept == UINT32_MAX) {
+        tc__expr_run_lanes(f, e, lane, step, n, stack);
+        return stack[0];
+    }
+    int same = k->n == n && k->lane == lane && k->step == step && k->axis == f->axis;
+    for (int a = 0; a < TC__AXES; a++) same &= k->var[a] == f->var[a];
+    if (same) return k->value;
+    tc__expr_run_lanes(f, e, lane, step, n, stack);
+    memcpy(k->value, stack[0], (size_t)n * sizeof *k->value);
+    memcpy(k->var, f->var, sizeof k->var);
+    k->n = n, k->lane = lane, k->step = step, k->axis = f->axis;
+    return k->value;
+}
+
+// The values at n <= TC__EXPR_LANES lanes from `lane`, `step` apart.
+static void tc__expr_lanes(const tc__frame *f, const tc__expr *e, int64_t lane,
+                           int64_t step, int64_t n, int64_t *out) {
+    int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES];
+    const int64_t *rest;
+    int64_t v = tc__expr_affine(f, e, lane), move = e->coef[f->axis] * step;
+    if (!e->count) {
+        for (int64_t i = 0; i < n; i++, v += move) out[i] = v;
+        return;
+    }
+    rest = tc__expr_kept_lanes(f, e, lane, step, n, stack);
+    for (int64_t i = 0; i < n; i++, v += move) out[i] = rest[i] + v;
 }
 
 // ---- runs and predicates
-
-// Elements from lane j of the block to the end of its run, at most to the end of the block.
-static int64_t tc__path_left(const tc__frame *f, const tc__path *p, int64_t j) {
-    int64_t left = f->n - j, run;
-    if (p->run == INT64_MAX) return left;
-    run = p->run - (f->var[f->axis] + j) % p->run;
-    return run < left ? run : left;
-}
 
 // Cuts [*lo, *hi), lanes counted from the start of a run, to where 0 <= at + i * step <
 // limit.
@@ -44464,7 +44738,8 @@ static void tc__limit_cut(int64_t at, int64_t step, int64_t limit, int64_t *lo,
                           int64_t *hi) {
     int64_t first = 0, end = INT64_MAX;
     if (step == 0 && (at < 0 || at >= limit)) end = 0;
-    if (step > 0) {
+    if (step == 1) first = -at, end = limit - at;
+    if (step > 1) {
         first = tc__ix_floor_div(-at + step - 1, step);
         end = tc__ix_floor_div(limit - at + step - 1, step);
     }
@@ -44477,17 +44752,62 @@ static void tc__limit_cut(int64_t at, int64_t step, int64_t limit, int64_t *lo,
     if (*hi < *lo) *hi = *lo;
 }
 
-// The lanes [*lo, *hi) of the n from lane j where all predicates of a path hold.
-static void tc__path_valid(const tc__frame *f, const tc__path *p, int64_t j, int64_t n,
-                           int64_t *lo, int64_t *hi) {
+// Do all predicates of a path hold at lane 0?
+static int tc__path_holds(const tc__frame *f, const tc__path *p) {
     const tc__limit *l = f->p->limit.at + p->first_limit;
-    *lo = 0, *hi = n;
     for (uint32_t i = 0; i < p->limits; i++, l++) {
-        tc__limit_cut(tc__expr_at(f, &l->e.at, j), tc__expr_at(f, &l->e.stride, j),
-                      tc__expr_at(f, &l->limit, j), lo, hi);
+        int64_t e = tc__expr_at(f, &l->e.at, 0);
+        if (e < 0 || e >= tc__expr_at(f, &l->limit, 0)) return 0;
     }
-    if (*hi > n) *hi = n;
-    if (*lo > *hi) *lo = *hi;
+    return 1;
+}
+
+// The runs of a path from lane j of the block on, as many as are evaluated together.
+typedef struct tc__runs {
+    int64_t count, lane, length;  // the first begins at `lane`, before j perhaps
+    int64_t at[TC__EXPR_LANES];   // by run: the index where it begins,
+    int64_t step[TC__EXPR_LANES]; //   from lane to lane of it,
+    int64_t begin, end;           //   lanes of the block that are covered,
+    int64_t lo[TC__EXPR_LANES];   //   and those of them where all predicates hold
+    int64_t hi[TC__EXPR_LANES];
+} tc__runs;
+
+static void tc__runs_walk(const tc__frame *f, const tc__walk *w, const tc__runs *r,
+                          int64_t *at, int64_t *step) {
+    if (r->count == 1) {
+        *at = tc__expr_at(f, &w->at, r->lane), *step = tc__expr_at(f, &w->stride, r->lane);
+        return;
+    }
+    tc__expr_lanes(f, &w->at, r->lane, r->length, r->count, at);
+    tc__expr_lanes(f, &w->stride, r->lane, r->length, r->count, step);
+}
+
+static void tc__runs_limit(const tc__frame *f, const tc__limit *l, tc__runs *r) {
+    int64_t at[TC__EXPR_LANES], step[TC__EXPR_LANES];
+    int64_t limit = tc__expr_at(f, &l->limit, 0), lane = r->lane;
+    tc__runs_walk(f, &l->e, r, at, step);
+    for (int64_t k = 0; k < r->count; k++, lane += r->length) {
+        int64_t lo = 0, hi = r->length;
+        tc__limit_cut(at[k], step[k], limit, &lo, &hi);
+        int64_t begin = r->lo[k], end = r->hi[k]; // stay the most there can be
+        r->hi[k] = tc__lesser(end, lane + hi > begin ? lane + hi : begin);
+        r->lo[k] = tc__lesser(r->hi[k], lane + lo > begin ? lane + lo : begin);
+    }
+}
+
+static void tc__runs_open(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
+    const tc__limit *l = f->p->limit.at + p->first_limit;
+    r->length = f->n - j, r->lane = r->begin = j, r->end = f->n, r->count = 1;
+    if (p->run != INT64_MAX) {
+        r->length = p->run, r->lane = j - (f->var[f->axis] + j) % p->run;
+        r->count = tc__lesser((f->n - r->lane + p->run - 1) / p->run, TC__EXPR_LANES);
+        r->end = tc__lesser(f->n, r->lane + r->count * p->run);
+    }
+    tc__runs_walk(f, &p->index, r, r->at, r->step);
+    for (int64_t k = 0, lane = r->lane; k < r->count; k++, lane += r->length)
+        r->lo[k] = lane, r->hi[k] = lane + r->length;
+    r->lo[0] = j, r->hi[r->count - 1] = r->end;
+    for (uint32_t i = 0; i < p->limits; i++, l++) tc__runs_limit(f, l, r);
 }
 
 // keep[i]: do all predicates hold at lane j + i?
@@ -44497,17 +44817,27 @@ static void tc__path_keep(const tc__frame *f, const tc__path *p, int64_t j, int6
     int64_t e[TC__EXPR_LANES], limit[TC__EXPR_LANES];
     memset(keep, 1, (size_t)n);
     for (uint32_t k = 0; k < p->limits; k++, l++) {
-        tc__expr_lanes(f, &l->e.at, j, n, e);
-        tc__expr_lanes(f, &l->limit, j, n, limit);
+        tc__expr_lanes(f, &l->e.at, j, 1, n, e);
+        tc__expr_lanes(f, &l->limit, j, 1, n, limit);
         for (int64_t i = 0; i < n; i++) keep[i] &= (uint8_t)(e[i] >= 0 && e[i] < limit[i]);
     }
 }
 
-static int64_t tc__lesser(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static int64_t tc__lanes_after(const tc__frame *f, int64_t j) {
     return tc__lesser(f->n - j, TC__EXPR_LANES);
 }
+// ---- gen/exec/interp.c --------------------------------------------------
+// The block interpreter: runs a LOOP list in blocks of up to TC__BLOCK elements of the
+// vector axis, one prebuilt loop per node and block. It is the eager backend, tier 0 while
+// a compiler works, and the fallback without one; the bits are those of the compiled
+// kernel.
+//
+// exec/interp_plan.c turns a list into a program: a linear array of instructions, each
+// with the function that does it; FOR and END move f->pc. Registers live in the worker's
+// scratch, which also holds accumulators and ROW buffers; running allocates nothing. A
+// load, store or index moves along the vector axis in runs: inside a run its index is e +
+// j * stride, so a block is a few copies. Where there are no runs, lanes are done one by
+// one.
 
 // Where the instruction writes, reset each time since loads may point elsewhere.
 static void *tc__dst(tc__frame *f, const tc__insn *i) { return f->reg[i->dst].at; }
@@ -44531,11 +44861,9 @@ static int64_t tc__path_scale(const tc__frame *f, const tc__path *p) {
 
 static void tc__step_load_uniform(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t lo, hi;
     void *d = tc__dst(f, i);
-    tc__path_valid(f, p, 0, 1, &lo, &hi);
     tc__words_fill(d, tc__reg_width(i->dtype), 0, 1, i->fill);
-    if (hi > lo)
+    if (tc__path_holds(f, p))
         tc__take(f->isa, i->dtype, d, 0, f->base[p->buffer],
                  tc__expr_at(f, &p->index.at, 0), 1, 1);
     tc__spread(d, i->dtype);
@@ -44556,17 +44884,23 @@ static void tc__step_load_plain(tc__frame *f, const tc__insn *i) {
 
 static void tc__step_load_runs(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t j = 0, n, lo, hi, at, step, width = tc__reg_width(i->dtype);
-    void *d = tc__dst(f, i);
-    for (; j < f->n; j += n) {
-        n = tc__path_left(f, p, j);
-        tc__path_valid(f, p, j, n, &lo, &hi);
-        tc__words_fill(d, width, j, lo, i->fill);
-        tc__words_fill(d, width, j + hi, n - hi, i->fill);
-        if (hi == lo) continue;
-        at = tc__expr_at(f, &p->index.at, j), step = tc__expr_at(f, &p->index.stride, j);
-        tc__take(f->isa, i->dtype, d, j + lo, f->base[p->buffer], at + lo * step, step,
-                 hi - lo);
+    int64_t width = tc__reg_width(i->dtype), lane, done;
+    char *d = (char *)tc__dst(f, i);
+    const char *s = (const char *)f->base[p->buffer];
+    tc__runs r;
+    for (int64_t j = 0; j < f->n; j = r.end) {
+        tc__runs_open(f, p, j, &r);
+        lane = r.lane, done = j;
+        for (int64_t k = 0; k < r.count; k++, lane += r.length) {
+            int64_t lo = r.lo[k], n = r.hi[k] - lo, at = r.at[k] + (lo - lane) * r.step[k];
+            if (lo > done) tc__words_fill(d, width, done, lo - done, i->fill);
+            done = lo + n;
+            if (r.step[k] == 1 && !f->isa->in[i->dtype])
+                memcpy(d + lo * width, s + at * width, (size_t)(n * width));
+            else
+                tc__take(f->isa, i->dtype, d, lo, s, at, r.step[k], n);
+        }
+        if (r.end > done) tc__words_fill(d, width, done, r.end - done, i->fill);
     }
 }
 
@@ -44577,11 +44911,14 @@ static void tc__step_load_lanes(tc__frame *f, const tc__insn *i) {
     void *d = tc__dst(f, i);
     for (int64_t j = 0; j < f->n; j += n) {
         n = tc__lanes_after(f, j);
-        tc__expr_lanes(f, &p->index.at, j, n, at);
-        tc__path_keep(f, p, j, n, keep);
-        if (p->limits) tc__words_fill(d, tc__reg_width(i->dtype), j, n, i->fill);
+        tc__expr_lanes(f, &p->index.at, j, 1, n, at);
+        if (p->limits) {
+            tc__path_keep(f, p, j, n, keep);
+            tc__words_fill(d, tc__reg_width(i->dtype), j, n, i->fill);
+        }
         for (int64_t l = 0; scale > 1 && l < n; l++) at[l] = at[l] * scale + j + l;
-        tc__gather(f->isa, i->dtype, d, j, f->base[p->buffer], at, keep, n);
+        tc__gather(f->isa, i->dtype, d, j, f->base[p->buffer], at, p->limits ? keep : NULL,
+                   n);
     }
 }
 
@@ -44601,11 +44938,13 @@ static void tc__step_store_plain(tc__frame *f, const tc__insn *i) {
 
 static void tc__step_store_runs(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t j = 0, n;
-    for (; j < f->n; j += n) {
-        n = tc__path_left(f, p, j);
-        tc__give(f->isa, i->dtype, f->base[p->buffer], tc__expr_at(f, &p->index.at, j),
-                 tc__expr_at(f, &p->index.stride, j), &f->reg[i->in[0]], j, n);
+    tc__runs r;
+    for (int64_t j = 0; j < f->n; j = r.end) {
+        tc__runs_open(f, p, j, &r);
+        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length)
+            tc__give(f->isa, i->dtype, f->base[p->buffer],
+                     r.at[k] + (r.lo[k] - lane) * r.step[k], r.step[k], &f->reg[i->in[0]],
+                     r.lo[k], r.hi[k] - r.lo[k]);
     }
 }
 
@@ -44614,7 +44953,7 @@ static void tc__step_store_lanes(tc__frame *f, const tc__insn *i) {
     int64_t at[TC__EXPR_LANES], n, scale = tc__path_scale(f, p);
     for (int64_t j = 0; j < f->n; j += n) {
         n = tc__lanes_after(f, j);
-        tc__expr_lanes(f, &p->index.at, j, n, at);
+        tc__expr_lanes(f, &p->index.at, j, 1, n, at);
         for (int64_t l = 0; l < n; l++) {
             int64_t to = scale > 1 ? at[l] * scale + j + l : at[l];
             tc__give(f->isa, i->dtype, f->base[p->buffer], to, 1, &f->reg[i->in[0]], j + l,
@@ -44645,12 +44984,9 @@ static void tc__step_block_store(tc__frame *f, const tc__insn *i) {
     tc__step_block(f, i);
 }
 
-static void tc__step_copy(tc__frame *f, const tc__insn *i) {
-    const tc__reg *r = &f->reg[i->in[0]];
-    int64_t width = tc__reg_width(i->dtype);
-    int64_t n = f->n;
-    if (i->uniform) n = TC__BLOCK_VECTOR;
-    memmove(tc__dst(f, i), r->at, (size_t)(n * width));
+// A cast that changes nothing: the value has another name.
+static void tc__step_rename(tc__frame *f, const tc__insn *i) {
+    f->reg[i->dst].at = f->reg[i->in[0]].at;
 }
 
 static void tc__step_random(tc__frame *f, const tc__insn *i) {
@@ -44670,41 +45006,68 @@ static void tc__step_arg(tc__frame *f, const tc__insn *i) {
                    tc__word_of(f->isa, i->dtype, v));
 }
 
+static void tc__index_runs(const tc__frame *f, const tc__path *p, int64_t *d) {
+    tc__runs r;
+    for (int64_t j = 0; j < f->n; j = r.end) {
+        tc__runs_open(f, p, j, &r);
+        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length)
+            f->isa->ramp(d + r.lo[k], r.at[k] + (r.lo[k] - lane) * r.step[k], r.step[k],
+                         r.hi[k] - r.lo[k]);
+    }
+}
+
 static void tc__step_index(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t *d = (int64_t *)tc__dst(f, i), n, at, step;
+    int64_t *d = (int64_t *)tc__dst(f, i), n;
     if (i->uniform) {
         d[0] = tc__expr_at(f, &p->index.at, 0);
         tc__spread(d, TC_I64);
         return;
     }
+    if (p->run) {
+        tc__index_runs(f, p, d);
+        return;
+    }
     for (int64_t j = 0; j < f->n; j += n) {
-        n = p->run ? tc__path_left(f, p, j) : tc__lanes_after(f, j);
-        if (!p->run) {
-            tc__expr_lanes(f, &p->index.at, j, n, d + j);
-            continue;
+        n = tc__lanes_after(f, j);
+        tc__expr_lanes(f, &p->index.at, j, 1, n, d + j);
+    }
+}
+
+static void tc__valid_runs(const tc__frame *f, const tc__path *p, int32_t *d) {
+    tc__word no, yes;
+    tc__runs r;
+    no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
+    for (int64_t j = 0, done = 0; j < f->n; j = r.end) {
+        tc__runs_open(f, p, j, &r);
+        for (int64_t k = 0; k < r.count; k++) {
+            tc__words_fill(d, 4, done, r.lo[k] - done, no);
+            tc__words_fill(d, 4, r.lo[k], r.hi[k] - r.lo[k], yes);
+            done = r.hi[k];
         }
-        at = tc__expr_at(f, &p->index.at, j), step = tc__expr_at(f, &p->index.stride, j);
-        for (int64_t l = 0; l < n; l++) d[j + l] = at + l * step;
+        tc__words_fill(d, 4, done, r.end - done, no);
+        done = r.end;
     }
 }
 
 static void tc__step_valid(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
     int32_t *d = (int32_t *)tc__dst(f, i), truth = f->isa->truth;
-    int64_t n, lo, hi, end = i->uniform ? 1 : f->n;
     uint8_t keep[TC__EXPR_LANES];
-    for (int64_t j = 0; j < end; j += n) {
-        n = end == 1 ? 1 : p->run ? tc__path_left(f, p, j) : tc__lanes_after(f, j);
-        if (p->run || end == 1) {
-            tc__path_valid(f, p, j, n, &lo, &hi);
-            for (int64_t l = 0; l < n; l++) d[j + l] = l >= lo && l < hi ? truth : 0;
-            continue;
-        }
+    if (i->uniform) {
+        d[0] = tc__path_holds(f, p) ? truth : 0;
+        tc__spread(d, TC_BOOL);
+        return;
+    }
+    if (p->run) {
+        tc__valid_runs(f, p, d);
+        return;
+    }
+    for (int64_t j = 0, n; j < f->n; j += n) {
+        n = tc__lanes_after(f, j);
         tc__path_keep(f, p, j, n, keep);
         for (int64_t l = 0; l < n; l++) d[j + l] = keep[l] ? truth : 0;
     }
-    if (i->uniform) tc__spread(d, TC_BOOL);
 }
 
 static int64_t tc__check_one(tc__frame *f, const tc__insn *i, int64_t v, int64_t limit) {
@@ -44755,9 +45118,20 @@ static void tc__step_acc_cols(tc__frame *f, const tc__insn *i) {
 
 static void tc__step_arg_cols(tc__frame *f, const tc__insn *i) {
     const tc__accum *a = &f->p->acc.at[i->item];
-    tc__arg_fold[tc__dtype(a->dtype)->reg](tc__acc_set(f, a, 0), tc__acc_index(f, a, 0),
-                                           &f->reg[i->in[0]], f->var[TC__COL], 1,
-                                           TC__FOLD_LANES - 1, a->less, f->n);
+    tc__class c = tc__dtype(a->dtype)->reg;
+    void *best = tc__acc_set(f, a, 0);
+    int64_t *at = tc__acc_index(f, a, 0), index = f->var[TC__COL], n;
+    tc__reg x = f->reg[i->in[0]];
+    // Lanes that nothing has won are in the first 32 elements.
+    int64_t first = at[TC__FOLD_LANES - 1] == INT64_MAX ? TC__FOLD_LANES : 0;
+    first = x.mask ? tc__lesser(first, f->n) : f->n;
+    tc__arg_fold[c](best, at, &x, index, 1, TC__FOLD_LANES - 1, a->less, first);
+    n = (f->n - first) & -TC__FOLD_LANES, index += first;
+    x.at = (char *)x.at + first * a->width;
+    if (n) f->isa->arg[c](best, at, x.at, index, a->less, n);
+    x.at = (char *)x.at + n * a->width;
+    tc__arg_fold[c](best, at, &x, index + n, 1, TC__FOLD_LANES - 1, a->less,
+                    f->n - first - n);
 }
 
 // Vectors of rows: a lane is a block, the column chooses the lane.
@@ -44877,6 +45251,7 @@ static void tc__loop_share(tc__frame *f, const tc__loop *l, tc__cursor *c) {
     int64_t per = f->p->grain;
     if (l->axis == TC__ROW) per = TC__FOLD_LANES;
     if (!l->vector && !l->once) per = 1;
+    if (f->p->flat) per = f->p->flat;
     c->at = f->lo * per;
     c->end = tc__lesser(f->hi * per, tc__expr_at(f, &l->end, 0));
 }
@@ -44969,6 +45344,8 @@ static void tc__frame_place(tc__frame *f, int worker) {
     f->reg = (tc__reg *)(void *)(f->scratch + p->reg_at);
     f->base = (void **)(void *)(f->scratch + p->base_at);
     f->cursor = (tc__cursor *)(void *)(f->scratch + p->cursor_at);
+    f->kept = (tc__kept *)(void *)(f->scratch + p->kept_at);
+    for (size_t i = 0; i < p->kept.count; i++) f->kept[i].n = 0;
     for (size_t i = 0; i < p->home.count; i++) {
         tc__reg *r = &f->reg[p->home.at[i].node];
         r->at = f->scratch + p->home.at[i].at, r->mask = p->home.at[i].mask;
@@ -46129,14 +46506,13 @@ static int64_t tc__opaque_cost(const tc__opaque *o, int64_t items) {
 #    pragma GCC push_options
 #    pragma GCC optimize("Og")
 #endif
-// ---- gen/exec/interp_plan.c ---------------------------------------------
-// From a LOOP list to a program of the interpreter, and the three calls of the rest of the
-// library: tc__interp_prepare, tc__interp_scratch_bytes, tc__interp_run. Order of the
-// work: which values are uniform, how long each lives, how large a block is, where
-// registers are, then the instructions. Constants go to a section of their own, run once.
+// ---- gen/exec/interp_plan_index.c ---------------------------------------
+// From the index expressions of a LOOP list to those of the interpreter's program, and how they move: what
+// exec/interp_plan.c makes loads, stores and predicates of.
 
 enum {
     TC__PLAN_LOOPS = 16,             // nested
+    TC__PLAN_SHORT_ROW = 128,        // up to here rows stand behind one another in a block
     TC__PLAN_SHORT_RUN = 4,          // shorter runs are done lane by lane
     TC__PLAN_BYTES = 48 * 1024,      // of all blocks: what a first-level cache holds
     TC__PLAN_ROWS_BYTES = 128 * 1024 // of accumulators and rows when vectors run along rows
@@ -46146,7 +46522,9 @@ typedef struct tc__planner {
     tc_ctx *ctx;
     tc__group *g;
     tc__interp *p;
-    tc__axis axis;     // of the section at hand
+    tc__axis axis; // of the section at hand
+    tc__ix
+        flat; // the column of all rows, where they stand behind one another; 0: they do not
     uint8_t *uniform;  // by node
     uint32_t *last;    // by node: position of the last use
     uint32_t *slot;    // by node: block register
@@ -46163,11 +46541,6 @@ typedef struct tc__planner {
     int failed;
 } tc__planner;
 
-typedef struct tc__plan_rule {
-    tc__op op;
-    void (*plan)(tc__planner *b, const tc__node *n, tc__insn *i);
-} tc__plan_rule;
-
 static const tc__node *tc__plan_node(const tc__planner *b, uint32_t i) {
     return b->g->body.node.at[i];
 }
@@ -46182,31 +46555,47 @@ static void tc__plan_fail(tc__planner *b, const tc__node *n, const char *why) {
 
 static void tc__plan_step(tc__planner *b, tc__expr_op op, int64_t a) {
     tc__expr_step s;
+    memset(&s, 0, sizeof s); // programs are compared
     s.op = op, s.a = a;
     if (!TC__PUSH(b->ctx, b->p->steps, s)) b->failed = 1;
 }
 
 static int tc__plan_expr_steps(tc__planner *b, tc__ix e);
 
-// base + coef * atom * ..., returns the stack it takes.
-static int tc__plan_sum_steps(tc__planner *b, const tc__ixnode *n) {
-    int most = 1, deep;
-    tc__plan_step(b, TC__EXPR_CONST, n->base);
-    for (uint32_t i = 0; i < n->count; i++) {
-        tc__ixterm t = b->g->body.ix->term.at[n->first + i];
-        tc__plan_step(b, TC__EXPR_CONST, t.coef);
-        for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++) {
-            deep = 2 + tc__plan_expr_steps(b, t.atom[k]);
-            most = deep > most ? deep : most;
-            tc__plan_step(b, TC__EXPR_MUL, 0);
-        }
-        tc__plan_step(b, TC__EXPR_ADD, 0);
+// coef * atom * ..., returns the stack it takes.
+static int tc__plan_term_steps(tc__planner *b, const tc__ixterm *t) {
+    int most = 0;
+    for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) {
+        int deep = !!k + tc__plan_expr_steps(b, t->atom[k]);
+        most = deep > most ? deep : most;
+        if (k) tc__plan_step(b, TC__EXPR_MUL, 0);
     }
+    if (t->coef != 1) tc__plan_step(b, TC__EXPR_MUL_K, t->coef);
     return most;
 }
 
-static int tc__plan_pair_steps(tc__planner *b, const tc__ixnode *n, tc__expr_op op) {
-    int x = tc__plan_expr_steps(b, n->a), y = 1 + tc__plan_expr_steps(b, n->b);
+// base + terms
+static int tc__plan_sum_steps(tc__planner *b, const tc__ixnode *n) {
+    int most = 1;
+    for (uint32_t i = 0; i < n->count; i++) {
+        tc__ixterm t = b->g->body.ix->term.at[n->first + i];
+        int deep = !!i + tc__plan_term_steps(b, &t);
+        most = deep > most ? deep : most;
+        if (i) tc__plan_step(b, TC__EXPR_ADD, 0);
+    }
+    if (!n->count) tc__plan_step(b, TC__EXPR_CONST, n->base);
+    if (n->count && n->base) tc__plan_step(b, TC__EXPR_ADD_K, n->base);
+    return most;
+}
+
+static int tc__plan_pair_steps(tc__planner *b, const tc__ixnode *n, tc__expr_op op,
+                               tc__expr_op by_constant) {
+    int x = tc__plan_expr_steps(b, n->a);
+    if (by_constant != op && tc__ix_is_const(n->b) && tc__ix_value(n->b) > 0) {
+        tc__plan_step(b, by_constant, tc__ix_value(n->b));
+        return x;
+    }
+    int y = 1 + tc__plan_expr_steps(b, n->b);
     tc__plan_step(b, op, 0);
     return x > y ? x : y;
 }
@@ -46221,15 +46610,15 @@ static int tc__plan_expr_steps(tc__planner *b, tc__ix e) {
     case TC__IX_SYM: tc__plan_step(b, TC__EXPR_SYM, n.a); return 1;
     case TC__IX_VAR: tc__plan_step(b, TC__EXPR_VAR, n.a); return 1;
     case TC__IX_VAL: tc__plan_step(b, TC__EXPR_VAL, n.a); return 1;
-    case TC__IX_DIV: return tc__plan_pair_steps(b, &n, TC__EXPR_DIV);
-    case TC__IX_MOD: return tc__plan_pair_steps(b, &n, TC__EXPR_MOD);
-    case TC__IX_MIN: return tc__plan_pair_steps(b, &n, TC__EXPR_MIN);
+    case TC__IX_DIV: return tc__plan_pair_steps(b, &n, TC__EXPR_DIV, TC__EXPR_DIV_K);
+    case TC__IX_MOD: return tc__plan_pair_steps(b, &n, TC__EXPR_MOD, TC__EXPR_MOD_K);
+    case TC__IX_MIN: return tc__plan_pair_steps(b, &n, TC__EXPR_MIN, TC__EXPR_MIN);
     case TC__IX_POLY: break;
     }
     return tc__plan_sum_steps(b, &n);
 }
 
-// Adds coef * atom to an affine expression; 0 = it is not affine in the variables.
+// Adds coef * atom to the affine part of an expression; 0 = it is none of a variable.
 static int tc__plan_affine_term(const tc__planner *b, tc__expr *e, tc__ix atom,
                                 int64_t coef) {
     if (tc__ix_is_const(atom)) return 0;
@@ -46239,33 +46628,73 @@ static int tc__plan_affine_term(const tc__planner *b, tc__expr *e, tc__ix atom,
     return 1;
 }
 
-static int tc__plan_affine(const tc__planner *b, tc__ix e, tc__expr *out) {
-    memset(out, 0, sizeof *out);
+// The affine part of e to `out`, steps of the rest to the program. Returns the stack they take.
+static int tc__plan_parts(tc__planner *b, tc__ix e, tc__expr *out) {
+    int most = 0, terms = 0;
     if (tc__ix_is_const(e)) {
         out->base = tc__ix_value(e);
-        return 1;
+        return 0;
     }
-    const tc__ixnode *n = tc__ix_node(b->g->body.ix, e);
-    if (n->kind != TC__IX_POLY) return tc__plan_affine_term(b, out, e, 1);
-    out->base = n->base;
-    for (uint32_t i = 0; i < n->count; i++) {
-        const tc__ixterm *t = &b->g->body.ix->term.at[n->first + i];
-        if (t->atom[1] || !tc__plan_affine_term(b, out, t->atom[0], t->coef)) return 0;
+    tc__ixnode n = *tc__ix_node(b->g->body.ix, e);
+    if (n.kind != TC__IX_POLY)
+        return tc__plan_affine_term(b, out, e, 1) ? 0 : tc__plan_expr_steps(b, e);
+    out->base = n.base;
+    for (uint32_t i = 0; i < n.count; i++) {
+        tc__ixterm t = b->g->body.ix->term.at[n.first + i];
+        if (!t.atom[1] && tc__plan_affine_term(b, out, t.atom[0], t.coef)) continue;
+        int deep = !!terms + tc__plan_term_steps(b, &t);
+        most = deep > most ? deep : most;
+        if (terms++) tc__plan_step(b, TC__EXPR_ADD, 0);
     }
-    return 1;
+    return most;
+}
+
+// The number of the program of e, whose steps were written last; those of one that is there go again.
+// What a program has from values of the list is not remembered.
+static void tc__plan_keep(tc__planner *b, tc__ix ix, tc__expr *e) {
+    tc__interp *p = b->p;
+    size_t bytes = e->count * sizeof *p->steps.at;
+    e->kept = UINT32_MAX;
+    if (!e->count || b->failed || tc__ix_has_val(b->g->body.ix, ix)) return;
+    for (size_t i = 0; i < p->kept.count; i++) {
+        const tc__expr *k = &p->kept.at[i];
+        if (k->count != e->count ||
+            memcmp(p->steps.at + k->first, p->steps.at + e->first, bytes))
+            continue;
+        p->steps.count = e->first;
+        e->first = k->first, e->kept = (uint32_t)i;
+        return;
+    }
+    e->kept = (uint32_t)p->kept.count;
+    if (!TC__PUSH(b->ctx, p->kept, *e)) b->failed = 1;
+}
+
+// An index expression of a list whose rows stand behind one another in a block: over the column of all.
+static tc__ix tc__plan_flat(tc__planner *b, tc__ix e) {
+    tc__ixpool *x = b->g->body.ix;
+    tc__ix v;
+    if (!b->flat || tc__ix_is_const(e) || tc__ix_find_var(x, e, TC__COL) == b->flat)
+        return e;
+    tc__ix all = tc__ix_var(x, TC__DEPTH, tc__ix_mul(x, b->g->rows, b->g->cols));
+    while ((v = tc__ix_find_var(x, e, TC__COL)) != 0)
+        e = tc__ix_subst(x, e, v, tc__ix_rest(x, all, b->g->cols));
+    while ((v = tc__ix_find_var(x, e, TC__ROW)) != 0)
+        e = tc__ix_subst(x, e, v, tc__ix_quotient(x, all, b->g->cols));
+    return tc__ix_subst(x, e, all, b->flat);
 }
 
 static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
     tc__expr r;
-    if (tc__plan_affine(b, e, &r)) return r;
+    e = tc__plan_flat(b, e);
     memset(&r, 0, sizeof r);
     r.first = (uint32_t)b->p->steps.count;
-    if (tc__plan_expr_steps(b, e) > TC__EXPR_DEPTH) {
+    if (tc__plan_parts(b, e, &r) > TC__EXPR_DEPTH) {
         b->failed = 1;
         tc__fail(b->ctx, TC_E_TOO_BIG, "an index expression needs a stack of more than %d",
                  (int)TC__EXPR_DEPTH);
     }
     r.count = (uint32_t)b->p->steps.count - r.first;
+    tc__plan_keep(b, e, &r);
     return r;
 }
 
@@ -46285,6 +46714,7 @@ static void tc__plan_scan_val(void *user, uint32_t id) {
 // The run of e along the axis; ok 0 where lanes must be asked one by one.
 static tc__ixrun tc__plan_run(tc__planner *b, tc__ix e) {
     tc__plan_scan s;
+    e = tc__plan_flat(b, e);
     tc__ixrun r = tc__ix_run(b->g->body.ix, e, b->axis);
     s.b = b, s.at = 0, s.differ = 0;
     tc__ix_each_val(b->g->body.ix, e, tc__plan_scan_val, &s);
@@ -46344,6 +46774,16 @@ static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
     if (!TC__PUSH(b->ctx, b->p->path, path)) b->failed = 1;
     return (uint32_t)b->p->path.count - 1;
 }
+// ---- gen/exec/interp_plan.c ---------------------------------------------
+// From a LOOP list to a program of the interpreter, and the three calls of the rest of the
+// library: tc__interp_prepare, tc__interp_scratch_bytes, tc__interp_run. Order of the
+// work: which values are uniform, how long each lives, how large a block is, where
+// registers are, then the instructions. Constants go to a section of their own, run once.
+
+typedef struct tc__plan_rule {
+    tc__op op;
+    void (*plan)(tc__planner *b, const tc__node *n, tc__insn *i);
+} tc__plan_rule;
 
 // ROW buffers hold a block at each element when the vector runs along rows.
 static int tc__plan_in_lanes(const tc__planner *b, const tc__node *n) {
@@ -46386,6 +46826,12 @@ static void tc__plan_open_loop(tc__planner *b, const tc__node *n) {
     l.axis = (tc__axis)n->attr[0], l.bind = (tc__bind)n->attr[1], l.chunk = n->attr[3];
     l.vector = l.axis == b->p->vector && l.bind != TC__BIND_SERIAL;
     l.begin = tc__plan_expr(b, n->attr[4]), l.end = tc__plan_expr(b, n->attr[5]);
+    if (b->flat && l.axis == TC__ROW) {
+        l.axis = TC__COL, l.vector = 1;
+        l.end = tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->rows, b->g->cols));
+    } else if (b->flat) {
+        l.vector = 0;
+    }
     for (int k = 0; l.vector && k < b->loops_around; k++) {
         tc__loop *out = &b->p->loop.at[b->around[k]];
         if (out->vector) out->vector = 0, out->once = 1;
@@ -46439,6 +46885,12 @@ static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     if (until > b->last[made]) b->last[made] = until;
 }
 
+// A cast that changes nothing has no register of its own, so its operand lasts as long as it does.
+static int tc__plan_renames(const tc__planner *b, const tc__node *n) {
+    return n->op == TC_OP_CAST &&
+           tc__cast_is_nothing(tc__plan_node(b, n->in[0])->dtype, n->dtype);
+}
+
 static void tc__plan_use_val(void *user, uint32_t id) {
     const tc__plan_scan *s = (const tc__plan_scan *)user;
     tc__plan_use(s->b, id, s->at);
@@ -46458,8 +46910,13 @@ static void tc__plan_scan_lives(tc__planner *b) {
         }
         if (n->op == TC_OP_FOR) b->around[b->loops_around++] = b->loop_of[i];
     }
-    if (b->g->kind != TC__CONTRACTION) return;
-    b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
+    if (b->g->kind == TC__CONTRACTION)
+        b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
+    for (uint32_t i = b->p->nodes; i-- > 0;) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (tc__plan_renames(b, n) && b->last[n->in[0]] < b->last[i])
+            b->last[n->in[0]] = b->last[i];
+    }
 }
 
 // ---- registers
@@ -46497,6 +46954,7 @@ static void tc__plan_slots(tc__planner *b) {
         const tc__node *n = tc__plan_node(b, i);
         tc__plan_end_lives(b, tc__plan_is_loop(b, n) ? i : i - !!i, i);
         if (!tc__plan_is_value(n) || b->uniform[i] || n->op == TC_OP_CONTRACT) continue;
+        if (tc__plan_renames(b, n)) continue;
         b->slot[i] = tc__plan_take_slot(b, tc__plan_is_wide(n));
         b->alive[i] = 1;
     }
@@ -46699,7 +47157,7 @@ static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
 static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
     int from = tc__plan_node(b, n->in[0])->dtype;
     i->block = b->p->isa->cast[tc__loop_from(from)][n->dtype];
-    i->step = tc__cast_is_nothing(from, n->dtype) ? tc__step_copy : tc__step_block;
+    i->step = tc__plan_renames(b, n) ? tc__step_rename : tc__step_block;
 }
 
 static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -46735,6 +47193,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
+    if (b->flat && n->attr[0] == TC__COL) i->step = tc__step_nothing;
     if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
@@ -46743,7 +47202,7 @@ static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = b->loop_of[n->id];
     tc__loop *l = &b->p->loop.at[i->item];
     l->after = (uint32_t)b->p->code.count + 1;
-    i->step = l->once ? tc__step_nothing : tc__step_end;
+    i->step = l->once || (b->flat && !l->vector) ? tc__step_nothing : tc__step_end;
     if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
@@ -46870,9 +47329,33 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
            b->loop_end && b->home;
 }
 
+// Short rows of a list that only computes element by element: blocks take many of them.
+static int tc__plan_rows_are_short(const tc__planner *b) {
+    const tc__group *g = b->g;
+    const tc__node *last = NULL;
+    uint32_t loops = 0;
+    if (g->kind != TC__POINTWISE || g->vector != TC__COL || tc__ix_equals(g->rows, 1))
+        return 0;
+    if (!tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > TC__PLAN_SHORT_ROW) return 0;
+    for (uint32_t i = 0; i < b->p->nodes; last = tc__plan_node(b, i++)) {
+        const tc__node *n = tc__plan_node(b, i);
+        tc__axis axis = loops ? TC__COL : TC__ROW;
+        if (n->op == TC_OP_END && last->op != TC_OP_END && i + 2 != b->p->nodes) return 0;
+        if (n->op != TC_OP_FOR) continue;
+        if (loops++ > 1 || n->attr[0] != (int64_t)axis || n->attr[4]) return 0;
+        if ((n->attr[1] == TC__BIND_WORKER) != (axis == TC__ROW)) return 0;
+    }
+    return loops == 2;
+}
+
 static void tc__plan_run_all(tc__planner *b) {
     tc__interp *p = b->p;
     if (p->kind == TC__CONTRACTION) tc__plan_operands(b);
+    if (tc__plan_rows_are_short(b)) {
+        tc__ixpool *x = b->g->body.ix;
+        b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->rows, b->g->cols));
+        p->flat = tc__ix_value(b->g->cols);
+    }
     tc__plan_scan_loops(b);
     if (b->failed) return;
     tc__plan_scan_lives(b);
@@ -46882,13 +47365,14 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_homes(b);
     tc__plan_accs(b);
     if (b->failed) return;
-    p->fixed = b->used;
     tc__plan_buffers(b);
     tc__plan_code(b, &p->start);
     if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->left);
     if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->right);
     tc__plan_code(b, &p->main);
     if (p->kind == TC__CONTRACTION && !b->failed) tc__plan_right_in_memory(b);
+    p->kept_at = tc__plan_area(b, p->kept.count * sizeof(tc__kept));
+    p->fixed = b->used;
 }
 
 static void tc__interp_free(tc__interp *p) {
@@ -46906,6 +47390,7 @@ static void tc__interp_free(tc__interp *p) {
     TC__VEC_FREE(c, p->expr);
     TC__VEC_FREE(c, p->row_numel);
     TC__VEC_FREE(c, p->buffer);
+    TC__VEC_FREE(c, p->kept);
     tc__free(c, p, sizeof *p);
 }
 

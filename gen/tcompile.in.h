@@ -430,12 +430,14 @@
 
 #include "exec/interp_block.c"
 #include "exec/interp_isa.c"
+#include "exec/interp_index.c"
 #include "exec/interp.c"
 #include "exec/interp_contract.c"
 #include "exec/pool.c"
 #include "exec/opaque.c"
 
 #include "base/once_begin.c"
+#include "exec/interp_plan_index.c"
 #include "exec/interp_plan.c"
 #include "exec/cache.c"
 #include "exec/work.c"

@@ -36,6 +36,11 @@ typedef void (*tc__random_fn)(void *d, const tc__reg *x, uint64_t seed, uint64_t
 typedef void (*tc__tile_fn)(void *c, int64_t ldc, const void *a, const void *b, int64_t ldb,
                             int64_t k, int first);
 
+// Lane l of best, which element at[l] < index has won, against elements index + l, index + l + 32, ...
+// of x: n elements in all, a multiple of 32. The first among equals stays, NaN beats all.
+typedef void (*tc__arg_lanes_fn)(void *best, int64_t *at, const void *x, int64_t index,
+                                 int less, int64_t n);
+
 // n elements between memory and registers.
 typedef void (*tc__convert_fn)(void *d, const void *s, int64_t n);
 
@@ -51,6 +56,9 @@ typedef struct tc__isa {
     tc__convert_fn in[TC_DTYPE_COUNT], out[TC_DTYPE_COUNT];
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
+    tc__arg_lanes_fn arg[TC__CLASSES];
+    tc__convert_fn second; // d[i] = s[2 * i], elements of 4 bytes
+    void (*ramp)(int64_t *d, int64_t at, int64_t step, int64_t n); // d[i] = at + i * step
     const char *(*fault)(void); // what its compiler changed
 } tc__isa;
 
@@ -86,15 +94,26 @@ static tc__word tc__word_of(const tc__isa *isa, int dtype, tc__value v) {
     return r;
 }
 
+enum { TC__FILL_FROM = 16 }; // elements that a fill sets one by one
+
+// p[0..n) = p[0], elements of `bytes`. The system's memcpy is fast whatever this is compiled with.
+static void tc__spread_bytes(void *p, int64_t bytes, int64_t n) {
+    char *to = (char *)p;
+    for (int64_t done = TC__FILL_FROM, part; done < n; done += part) {
+        part = n - done < done ? n - done : done;
+        memcpy(to + done * bytes, to, (size_t)(part * bytes));
+    }
+}
+
 // d[j..j+n) = v
 static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__word v) {
     int32_t *p = (int32_t *)d + j;
-    int64_t *q = (int64_t *)d + j;
-    if (width == 4) {
-        for (int64_t i = 0; i < n; i++) p[i] = v.i32;
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) q[i] = v.i64;
+    int64_t *q = (int64_t *)d + j, first = n < TC__FILL_FROM ? n : (int64_t)TC__FILL_FROM;
+    if (width == 4)
+        for (int64_t i = 0; i < first; i++) p[i] = v.i32;
+    else
+        for (int64_t i = 0; i < first; i++) q[i] = v.i64;
+    tc__spread_bytes(width == 4 ? (void *)p : (void *)q, width, n);
 }
 
 // p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.
@@ -102,6 +121,11 @@ static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__wor
     for (int64_t i = 0; i < n; i++) ((T *)p)[i * to] = ((const T *)q)[i * from]
 static void tc__copy_steps(void *p, int64_t to, const void *q, int64_t from, int64_t bytes,
                            int64_t n) {
+    if (to == 1 && from == 0 && n > TC__FILL_FROM) {
+        tc__copy_steps(p, 1, q, 0, bytes, TC__FILL_FROM);
+        tc__spread_bytes(p, bytes, n);
+        return;
+    }
     if (bytes == 1) TC__COPY_STEPS(uint8_t);
     if (bytes == 2) TC__COPY_STEPS(uint16_t);
     if (bytes == 4) TC__COPY_STEPS(uint32_t);
@@ -128,6 +152,10 @@ static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const vo
             memcpy(to, p, (size_t)(n * bytes));
         return;
     }
+    if (!in && step == 2 && bytes == 4) {
+        isa->second(to, p, n);
+        return;
+    }
     if (!in) {
         tc__copy_steps(to, 1, p, step, bytes, n);
         return;
@@ -139,12 +167,37 @@ static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const vo
     }
 }
 
-// The same by indices: d[j + i] = s[at[i]] where keep[i], else d stays.
+// p[i] = q[at[i]] where keep[i] (NULL: everywhere), elements of 1, 2, 4 or 8 bytes.
+#define TC__PICK(T)                                                                        \
+    for (int64_t i = 0; i < n; i++)                                                        \
+        if (!keep || keep[i]) ((T *)p)[i] = ((const T *)q)[at[i]]
+static void tc__pick(void *p, const void *q, const int64_t *at, const uint8_t *keep,
+                     int64_t bytes, int64_t n) {
+    if (bytes == 1) TC__PICK(uint8_t);
+    if (bytes == 2) TC__PICK(uint16_t);
+    if (bytes == 4) TC__PICK(uint32_t);
+    if (bytes == 8) TC__PICK(uint64_t);
+}
+#undef TC__PICK
+
+// The same by indices, n <= TC__NARROW: d[j + i] = s[at[i]] where keep[i] (NULL: everywhere), else d
+// stays.
 static void tc__gather(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
                        const int64_t *at, const uint8_t *keep, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-        if (keep[i]) tc__take(isa, dtype, d, j + i, s, at[i], 0, 1);
+    int64_t bytes = tc__dtype(dtype)->bytes;
+    char *to = (char *)d + j * tc__reg_width(dtype);
+    uint16_t t[TC__NARROW];
+    if (!isa->in[dtype]) {
+        tc__pick(to, s, at, keep, bytes, n);
+        return;
     }
+    if (!keep) {
+        tc__pick(t, s, at, NULL, bytes, n);
+        isa->in[dtype](to, t, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (keep[i]) tc__take(isa, dtype, d, j + i, s, at[i], 0, 1);
 }
 
 // ---- registers to memory: d[at + i * step] = x[j + i]
@@ -182,19 +235,7 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
     ((best) == (best) && (((less) ? (v) < (best) : (v) > (best)) || (v) != (v))) ||        \
         (((v) == (best) || ((v) != (v) && (best) != (best))) && (i) < (at))
 
-// Whether one of 32 elements may win its lane: what is skipped without it has a plain loop.
 #define TC__ARG_LOOPS(X, T)                                                                \
-    static int tc__arg_may_win_##X(const T *v, const T *best, const int64_t *at, int less) \
-    {                                                                                      \
-        int any = at[TC__FOLD_LANES - 1] == INT64_MAX;                                     \
-        if (less)                                                                          \
-            for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
-                any |= (v[l] < best[l]) | (v[l] != v[l]);                                  \
-        else                                                                               \
-            for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
-                any |= (v[l] > best[l]) | (v[l] != v[l]);                                  \
-        return any;                                                                        \
-    }                                                                                      \
     static void tc__arg_fold_##X(void *b, int64_t *at, const tc__reg *x, int64_t index,    \
                                  int64_t step, int64_t lanes, int less, int64_t n)         \
     {                                                                                      \
@@ -202,10 +243,6 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
         const T *v = (const T *)x->at;                                                     \
         for (int64_t i = 0; i < n; i++, index += step) {                                   \
             int64_t l = i & lanes;                                                         \
-            while (!l && step && x->mask && i + TC__FOLD_LANES <= n &&                     \
-                   !tc__arg_may_win_##X(v + i, best, at, less))                            \
-                i += TC__FOLD_LANES, index += TC__FOLD_LANES * step;                       \
-            if (i == n) return;                                                            \
             const T w = v[i & x->mask];                                                    \
             if (TC__ARG_WINS(w, index, best[l], at[l], less)) best[l] = w, at[l] = index;  \
         }                                                                                  \

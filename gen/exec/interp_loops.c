@@ -149,6 +149,31 @@
             }                                                                              \
         }
 
+// The lanes of a vector, and in which group of 32 elements they were won: M is the class of masks.
+#    define TC__ARG(C, M)                                                                  \
+        TC__LOOP_FN void TC__LN(arg_##C)(void *b, int64_t *at, const void *x,              \
+                                         int64_t index, int less, int64_t n) {             \
+            TC__E_##C *best = (TC__E_##C *)b;                                              \
+            for (int p = 0; p < TC__FOLD_LANES; p += TC_LANES) {                           \
+                const TC__E_##C *v = (const TC__E_##C *)x + p;                             \
+                TC__T_##C s = TC_N(ld_##C)(best + p);                                      \
+                TC__T_##M won = TC_N(splat_##M)(-1), k = TC_N(splat_##M)(0);               \
+                TC__E_##M group[TC_LANES];                                                 \
+                for (int64_t i = 0; i < n; i += TC__FOLD_LANES, v += TC__FOLD_LANES) {     \
+                    TC__T_##C e = TC_N(ld_##C)(v);                                         \
+                    TC__T_##C over = less ? s : e, under = less ? e : s;                   \
+                    TC__T_##M win =                                                        \
+                        TC_EQ_##C(s, s) & (TC_GT_##C(over, under) | TC_NE_##C(e, e));      \
+                    s = TC_SEL_##C(win, e, s), won = TC_SEL_##M(win, k, won);              \
+                    k = TC_ADD_##M(k, TC_N(splat_##M)(1));                                 \
+                }                                                                          \
+                TC_N(st_##C)(best + p, s), TC_N(st_##M)(group, won);                       \
+                for (int l = 0; l < TC_LANES; l++)                                         \
+                    if (group[l] >= 0)                                                     \
+                        at[p + l] = index + (int64_t)group[l] * TC__FOLD_LANES + p + l;    \
+            }                                                                              \
+        }
+
 // X_in and X_out: a memory type T, the class C it becomes, and one element each way.
 #    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
         TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
@@ -187,6 +212,14 @@
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__EVEN
+#if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
+#    if TC_W == 8
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#    else
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#    endif
+#endif
 #if TC__LOOPS_SCALAR
 #    define TC__TRUTH   1
 #    define TC__MASK(x) ((x)&1)
@@ -229,6 +262,8 @@
 
 TC__TILE(f32)
 TC__TILE(i32)
+TC__ARG(f32, i32)
+TC__ARG(i32, i32)
 
 // Memory that is narrower than a register, in and out; the last few one by one, memory may end
 // there.
@@ -253,6 +288,20 @@ TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
 TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
 TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
 TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
+
+// What lies behind the last of them may not be memory.
+TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const int32_t *s = (const int32_t *)from;
+    int64_t i = 0;
+#    ifdef TC__EVEN
+    for (; i + TC_LANES < n; i += TC_LANES) {
+        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES);
+        TC_N(st_i32)(d + i, TC__EVEN(a, b));
+    }
+#    endif
+    for (; i < n; i++) d[i] = s[2 * i];
+}
 
 TC__WORDS(words32)
 
@@ -280,6 +329,19 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
 
 TC__TILE(f64)
 TC__TILE(i64)
+TC__ARG(f64, i64)
+TC__ARG(i64, i64)
+
+TC__LOOP_FN void TC__LN(ramp)(int64_t *d, int64_t at, int64_t step, int64_t n) {
+    int64_t first[TC_LANES], i = 0;
+    for (int l = 0; l < TC_LANES; l++) first[l] = at + l * step;
+    TC_I64 v = TC_N(ld_i64)(first), move = TC_N(splat_i64)(TC_LANES * step);
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_N(st_i64)(d + i, v);
+        v = TC_ADD_i64(v, move);
+    }
+    for (; i < n; i++) d[i] = at + i * step;
+}
 
 TC__WORDS(words64)
 

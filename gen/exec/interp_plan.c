@@ -3,215 +3,10 @@
 // work: which values are uniform, how long each lives, how large a block is, where
 // registers are, then the instructions. Constants go to a section of their own, run once.
 
-enum {
-    TC__PLAN_LOOPS = 16,             // nested
-    TC__PLAN_SHORT_RUN = 4,          // shorter runs are done lane by lane
-    TC__PLAN_BYTES = 48 * 1024,      // of all blocks: what a first-level cache holds
-    TC__PLAN_ROWS_BYTES = 128 * 1024 // of accumulators and rows when vectors run along rows
-};
-
-typedef struct tc__planner {
-    tc_ctx *ctx;
-    tc__group *g;
-    tc__interp *p;
-    tc__axis axis;     // of the section at hand
-    uint8_t *uniform;  // by node
-    uint32_t *last;    // by node: position of the last use
-    uint32_t *slot;    // by node: block register
-    uint8_t *alive;    // by node: it holds its slot
-    size_t *home;      // by node: bytes into scratch
-    uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
-    int loops_around;
-    uint32_t around[TC__PLAN_LOOPS]; // loops open here, outermost first
-    uint32_t *loop_node, *loop_end;  // by loop: FOR and END
-    TC__VEC(uint32_t) free4;         // slots of 4-byte and 8-byte classes
-    TC__VEC(uint32_t) free8;
-    uint32_t slots4, slots8;
-    size_t used; // bytes of scratch
-    int failed;
-} tc__planner;
-
 typedef struct tc__plan_rule {
     tc__op op;
     void (*plan)(tc__planner *b, const tc__node *n, tc__insn *i);
 } tc__plan_rule;
-
-static const tc__node *tc__plan_node(const tc__planner *b, uint32_t i) {
-    return b->g->body.node.at[i];
-}
-
-static void tc__plan_fail(tc__planner *b, const tc__node *n, const char *why) {
-    b->failed = 1;
-    tc__fail(b->ctx, TC_E_INTERNAL, "interpreter: node %u (op %u, dtype %u): %s", n->id,
-             n->op, n->dtype, why);
-}
-
-// ---- index expressions
-
-static void tc__plan_step(tc__planner *b, tc__expr_op op, int64_t a) {
-    tc__expr_step s;
-    s.op = op, s.a = a;
-    if (!TC__PUSH(b->ctx, b->p->steps, s)) b->failed = 1;
-}
-
-static int tc__plan_expr_steps(tc__planner *b, tc__ix e);
-
-// base + coef * atom * ..., returns the stack it takes.
-static int tc__plan_sum_steps(tc__planner *b, const tc__ixnode *n) {
-    int most = 1, deep;
-    tc__plan_step(b, TC__EXPR_CONST, n->base);
-    for (uint32_t i = 0; i < n->count; i++) {
-        tc__ixterm t = b->g->body.ix->term.at[n->first + i];
-        tc__plan_step(b, TC__EXPR_CONST, t.coef);
-        for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++) {
-            deep = 2 + tc__plan_expr_steps(b, t.atom[k]);
-            most = deep > most ? deep : most;
-            tc__plan_step(b, TC__EXPR_MUL, 0);
-        }
-        tc__plan_step(b, TC__EXPR_ADD, 0);
-    }
-    return most;
-}
-
-static int tc__plan_pair_steps(tc__planner *b, const tc__ixnode *n, tc__expr_op op) {
-    int x = tc__plan_expr_steps(b, n->a), y = 1 + tc__plan_expr_steps(b, n->b);
-    tc__plan_step(b, op, 0);
-    return x > y ? x : y;
-}
-
-static int tc__plan_expr_steps(tc__planner *b, tc__ix e) {
-    if (tc__ix_is_const(e)) {
-        tc__plan_step(b, TC__EXPR_CONST, tc__ix_value(e));
-        return 1;
-    }
-    tc__ixnode n = *tc__ix_node(b->g->body.ix, e);
-    switch (n.kind) {
-    case TC__IX_SYM: tc__plan_step(b, TC__EXPR_SYM, n.a); return 1;
-    case TC__IX_VAR: tc__plan_step(b, TC__EXPR_VAR, n.a); return 1;
-    case TC__IX_VAL: tc__plan_step(b, TC__EXPR_VAL, n.a); return 1;
-    case TC__IX_DIV: return tc__plan_pair_steps(b, &n, TC__EXPR_DIV);
-    case TC__IX_MOD: return tc__plan_pair_steps(b, &n, TC__EXPR_MOD);
-    case TC__IX_MIN: return tc__plan_pair_steps(b, &n, TC__EXPR_MIN);
-    case TC__IX_POLY: break;
-    }
-    return tc__plan_sum_steps(b, &n);
-}
-
-// Adds coef * atom to an affine expression; 0 = it is not affine in the variables.
-static int tc__plan_affine_term(const tc__planner *b, tc__expr *e, tc__ix atom,
-                                int64_t coef) {
-    if (tc__ix_is_const(atom)) return 0;
-    const tc__ixnode *n = tc__ix_node(b->g->body.ix, atom);
-    if (n->kind != TC__IX_VAR) return 0;
-    e->coef[n->a] += coef;
-    return 1;
-}
-
-static int tc__plan_affine(const tc__planner *b, tc__ix e, tc__expr *out) {
-    memset(out, 0, sizeof *out);
-    if (tc__ix_is_const(e)) {
-        out->base = tc__ix_value(e);
-        return 1;
-    }
-    const tc__ixnode *n = tc__ix_node(b->g->body.ix, e);
-    if (n->kind != TC__IX_POLY) return tc__plan_affine_term(b, out, e, 1);
-    out->base = n->base;
-    for (uint32_t i = 0; i < n->count; i++) {
-        const tc__ixterm *t = &b->g->body.ix->term.at[n->first + i];
-        if (t->atom[1] || !tc__plan_affine_term(b, out, t->atom[0], t->coef)) return 0;
-    }
-    return 1;
-}
-
-static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
-    tc__expr r;
-    if (tc__plan_affine(b, e, &r)) return r;
-    memset(&r, 0, sizeof r);
-    r.first = (uint32_t)b->p->steps.count;
-    if (tc__plan_expr_steps(b, e) > TC__EXPR_DEPTH) {
-        b->failed = 1;
-        tc__fail(b->ctx, TC_E_TOO_BIG, "an index expression needs a stack of more than %d",
-                 (int)TC__EXPR_DEPTH);
-    }
-    r.count = (uint32_t)b->p->steps.count - r.first;
-    return r;
-}
-
-// ---- how indices move
-
-typedef struct tc__plan_scan {
-    const tc__planner *b;
-    uint32_t at; // position of the use
-    int differ;  // a value of several lanes is named
-} tc__plan_scan;
-
-static void tc__plan_scan_val(void *user, uint32_t id) {
-    tc__plan_scan *s = (tc__plan_scan *)user;
-    s->differ |= !s->b->uniform[id];
-}
-
-// The run of e along the axis; ok 0 where lanes must be asked one by one.
-static tc__ixrun tc__plan_run(tc__planner *b, tc__ix e) {
-    tc__plan_scan s;
-    tc__ixrun r = tc__ix_run(b->g->body.ix, e, b->axis);
-    s.b = b, s.at = 0, s.differ = 0;
-    tc__ix_each_val(b->g->body.ix, e, tc__plan_scan_val, &s);
-    if (s.differ) r.ok = 0;
-    return r;
-}
-
-static void tc__plan_join_run(int64_t *run, const tc__ixrun *r) {
-    if (!r->ok) *run = 0;
-    if (!*run || r->run == INT64_MAX) return;
-    *run = *run == INT64_MAX ? r->run : tc__ix_gcd(*run, r->run);
-}
-
-static int tc__plan_is_still(tc__planner *b, tc__ix e) {
-    tc__ixrun r = tc__plan_run(b, e);
-    return r.ok && r.run == INT64_MAX && tc__ix_equals(r.stride, 0);
-}
-
-// Index and (e, limit) pairs of a node that has them; attr from `first`.
-static int tc__plan_path_uniform(tc__planner *b, const tc__node *n, int64_t index,
-                                 uint32_t first) {
-    if (!tc__plan_is_still(b, index)) return 0;
-    for (uint32_t i = first; i < n->n_attr; i++)
-        if (!tc__plan_is_still(b, n->attr[i])) return 0;
-    return 1;
-}
-
-static tc__walk tc__plan_walk(tc__planner *b, tc__ix e, const tc__ixrun *r) {
-    tc__walk w;
-    w.at = tc__plan_expr(b, e);
-    w.stride = tc__plan_expr(b, r->ok ? r->stride : tc__ix_const(0));
-    return w;
-}
-
-static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
-                              uint32_t first, uint32_t buffer) {
-    tc__path path;
-    tc__ixrun r = tc__plan_run(b, index), e;
-    memset(&path, 0, sizeof path);
-    path.run = INT64_MAX;
-    tc__plan_join_run(&path.run, &r);
-    path.index = tc__plan_walk(b, index, &r);
-    path.buffer = buffer;
-    path.first_limit = (uint32_t)b->p->limit.count;
-    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
-        tc__limit l;
-        e = tc__plan_run(b, n->attr[i]);
-        tc__plan_join_run(&path.run, &e);
-        if (!tc__plan_is_still(b, n->attr[i + 1])) path.run = 0;
-        l.e = tc__plan_walk(b, n->attr[i], &e);
-        l.limit = tc__plan_expr(b, n->attr[i + 1]);
-        if (!TC__PUSH(b->ctx, b->p->limit, l)) b->failed = 1;
-        path.limits++;
-    }
-    if (path.run < TC__PLAN_SHORT_RUN) path.run = 0;
-    path.plain = path.run == INT64_MAX && tc__ix_equals(r.stride, 1) && !path.limits;
-    if (!TC__PUSH(b->ctx, b->p->path, path)) b->failed = 1;
-    return (uint32_t)b->p->path.count - 1;
-}
 
 // ROW buffers hold a block at each element when the vector runs along rows.
 static int tc__plan_in_lanes(const tc__planner *b, const tc__node *n) {
@@ -254,6 +49,12 @@ static void tc__plan_open_loop(tc__planner *b, const tc__node *n) {
     l.axis = (tc__axis)n->attr[0], l.bind = (tc__bind)n->attr[1], l.chunk = n->attr[3];
     l.vector = l.axis == b->p->vector && l.bind != TC__BIND_SERIAL;
     l.begin = tc__plan_expr(b, n->attr[4]), l.end = tc__plan_expr(b, n->attr[5]);
+    if (b->flat && l.axis == TC__ROW) {
+        l.axis = TC__COL, l.vector = 1;
+        l.end = tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->rows, b->g->cols));
+    } else if (b->flat) {
+        l.vector = 0;
+    }
     for (int k = 0; l.vector && k < b->loops_around; k++) {
         tc__loop *out = &b->p->loop.at[b->around[k]];
         if (out->vector) out->vector = 0, out->once = 1;
@@ -307,6 +108,12 @@ static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     if (until > b->last[made]) b->last[made] = until;
 }
 
+// A cast that changes nothing has no register of its own, so its operand lasts as long as it does.
+static int tc__plan_renames(const tc__planner *b, const tc__node *n) {
+    return n->op == TC_OP_CAST &&
+           tc__cast_is_nothing(tc__plan_node(b, n->in[0])->dtype, n->dtype);
+}
+
 static void tc__plan_use_val(void *user, uint32_t id) {
     const tc__plan_scan *s = (const tc__plan_scan *)user;
     tc__plan_use(s->b, id, s->at);
@@ -326,8 +133,13 @@ static void tc__plan_scan_lives(tc__planner *b) {
         }
         if (n->op == TC_OP_FOR) b->around[b->loops_around++] = b->loop_of[i];
     }
-    if (b->g->kind != TC__CONTRACTION) return;
-    b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
+    if (b->g->kind == TC__CONTRACTION)
+        b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
+    for (uint32_t i = b->p->nodes; i-- > 0;) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (tc__plan_renames(b, n) && b->last[n->in[0]] < b->last[i])
+            b->last[n->in[0]] = b->last[i];
+    }
 }
 
 // ---- registers
@@ -365,6 +177,7 @@ static void tc__plan_slots(tc__planner *b) {
         const tc__node *n = tc__plan_node(b, i);
         tc__plan_end_lives(b, tc__plan_is_loop(b, n) ? i : i - !!i, i);
         if (!tc__plan_is_value(n) || b->uniform[i] || n->op == TC_OP_CONTRACT) continue;
+        if (tc__plan_renames(b, n)) continue;
         b->slot[i] = tc__plan_take_slot(b, tc__plan_is_wide(n));
         b->alive[i] = 1;
     }
@@ -567,7 +380,7 @@ static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
 static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
     int from = tc__plan_node(b, n->in[0])->dtype;
     i->block = b->p->isa->cast[tc__loop_from(from)][n->dtype];
-    i->step = tc__cast_is_nothing(from, n->dtype) ? tc__step_copy : tc__step_block;
+    i->step = tc__plan_renames(b, n) ? tc__step_rename : tc__step_block;
 }
 
 static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -603,6 +416,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
+    if (b->flat && n->attr[0] == TC__COL) i->step = tc__step_nothing;
     if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
@@ -611,7 +425,7 @@ static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = b->loop_of[n->id];
     tc__loop *l = &b->p->loop.at[i->item];
     l->after = (uint32_t)b->p->code.count + 1;
-    i->step = l->once ? tc__step_nothing : tc__step_end;
+    i->step = l->once || (b->flat && !l->vector) ? tc__step_nothing : tc__step_end;
     if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
@@ -738,9 +552,33 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
            b->loop_end && b->home;
 }
 
+// Short rows of a list that only computes element by element: blocks take many of them.
+static int tc__plan_rows_are_short(const tc__planner *b) {
+    const tc__group *g = b->g;
+    const tc__node *last = NULL;
+    uint32_t loops = 0;
+    if (g->kind != TC__POINTWISE || g->vector != TC__COL || tc__ix_equals(g->rows, 1))
+        return 0;
+    if (!tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > TC__PLAN_SHORT_ROW) return 0;
+    for (uint32_t i = 0; i < b->p->nodes; last = tc__plan_node(b, i++)) {
+        const tc__node *n = tc__plan_node(b, i);
+        tc__axis axis = loops ? TC__COL : TC__ROW;
+        if (n->op == TC_OP_END && last->op != TC_OP_END && i + 2 != b->p->nodes) return 0;
+        if (n->op != TC_OP_FOR) continue;
+        if (loops++ > 1 || n->attr[0] != (int64_t)axis || n->attr[4]) return 0;
+        if ((n->attr[1] == TC__BIND_WORKER) != (axis == TC__ROW)) return 0;
+    }
+    return loops == 2;
+}
+
 static void tc__plan_run_all(tc__planner *b) {
     tc__interp *p = b->p;
     if (p->kind == TC__CONTRACTION) tc__plan_operands(b);
+    if (tc__plan_rows_are_short(b)) {
+        tc__ixpool *x = b->g->body.ix;
+        b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->rows, b->g->cols));
+        p->flat = tc__ix_value(b->g->cols);
+    }
     tc__plan_scan_loops(b);
     if (b->failed) return;
     tc__plan_scan_lives(b);
@@ -750,13 +588,14 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_homes(b);
     tc__plan_accs(b);
     if (b->failed) return;
-    p->fixed = b->used;
     tc__plan_buffers(b);
     tc__plan_code(b, &p->start);
     if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->left);
     if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->right);
     tc__plan_code(b, &p->main);
     if (p->kind == TC__CONTRACTION && !b->failed) tc__plan_right_in_memory(b);
+    p->kept_at = tc__plan_area(b, p->kept.count * sizeof(tc__kept));
+    p->fixed = b->used;
 }
 
 static void tc__interp_free(tc__interp *p) {
@@ -774,6 +613,7 @@ static void tc__interp_free(tc__interp *p) {
     TC__VEC_FREE(c, p->expr);
     TC__VEC_FREE(c, p->row_numel);
     TC__VEC_FREE(c, p->buffer);
+    TC__VEC_FREE(c, p->kept);
     tc__free(c, p, sizeof *p);
 }
 

@@ -51,9 +51,13 @@
 
 #include "exec/interp_isa.c"
 
+#include "exec/interp_index.c"
+
 #include "exec/interp.c"
 
 #include "exec/interp_contract.c"
+
+#include "exec/interp_plan_index.c"
 
 #include "exec/interp_plan.c"
 
@@ -743,6 +747,45 @@ static void test_stencil(int64_t height, int64_t width) {
     free_kernel(q);
 }
 
+// Rows of elements `step` apart in some rows, of a window elsewhere; and where a predicate never holds,
+// whose place is before a run or behind it. Short rows stand behind one another in a block.
+static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
+    int64_t n = rows * cols, wide = cols * step, far = 3 * cols + 5;
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, n * step, -9, 9), y = output(q, dtype, n);
+    uint32_t before = output(q, dtype, n), behind = output(q, dtype, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), num(cols));
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    tc__ix e = plus(q, times(q, q->r, wide), times(q, q->c, step));
+    int64_t some[2];
+    some[0] = plus(q, tc__ix_mod(&q->ix, q->r, num(5)), num(-1)), some[1] = num(2);
+    uint32_t is_some = add_node(q, TC_OP_VALID, TC_BOOL, TC__AT_ROW, 0, NULL, 2, some);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    uint32_t all = load(q, x, e);
+    tc__ix inner = plus(q, q->c, num(-2));
+    uint32_t part = load_if(q, x, plus(q, e, num(-2)), 5, inner, num(cols - 3),
+                            plus(q, q->r, num(-1)), num(rows - 1));
+    store(q, y, at2(q, q->r, cols, q->c), op3(q, TC_OP_WHERE, dtype, is_some, all, part));
+    for (int k = 0; k < 2; k++) {
+        tc__ix never = plus(q, q->c, num(k ? -far : far));
+        uint32_t none = load_if(q, x, never, 7, never, num(k ? 3 : 4), 0, 0);
+        store(q, k ? behind : before, at2(q, q->r, cols, q->c), none);
+    }
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t r = i / cols, c = i % cols, at = r * wide + c * step;
+        double want = c >= 2 && c < cols - 1 && r >= 1 ? value(q, x, at - 2) : 5;
+        if (r % 5 == 1 || r % 5 == 2) want = value(q, x, at);
+        bad += value(q, y, i) != want;
+        bad += value(q, before, i) != 7 || value(q, behind, i) != 7;
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
 // out[b, m, c] = relu(sum over k of left * right + bias[c])
 static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_t n,
                           int transposed, int square_right) {
@@ -1317,6 +1360,13 @@ int main(int count, char **args) {
     test_stencil(9, 14);
     test_stencil(40, 64);
     test_stencil(3, 300);
+    for (int64_t step = 1; step < 4; step++) {
+        test_rows(TC_F32, 9, 14, step);
+        test_rows(TC_F64, 40, 57, step);
+        test_rows(TC_I32, 300, 3, step);
+        test_rows(TC_F32, 5, 300, step);
+        test_rows(TC_F32, 70, 28, step);
+    }
     for (int t = 0; t < 3; t++) {
         test_contract(TC_F32, 2, 37, 100, 45, t, 0);
         test_contract(TC_F32, 1, 70, 300, 300, t, 1);

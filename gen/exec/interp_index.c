@@ -1,0 +1,442 @@
+// What a program of the interpreter consists of, and its index expressions. An expression is affine in the
+// variables, and the rest is a stack program. Along the vector axis an index moves in runs, so what a
+// block needs is evaluated where its runs begin, for up to TC__EXPR_LANES of them together; where there are no
+// runs, for as many lanes. Stencils differ in the affine part alone: what a program gave last is kept.
+
+// What a compiled kernel gets too. arg: doubles for floats, int64 for the rest.
+typedef struct tc__kargs {
+    void *const *buf;     // by position in g->buffer
+    const int64_t *size;  // by symbol
+    const double *arg;    // by slot
+    void *const *scratch; // by worker, aligned to TC__STORAGE_ALIGN
+    int64_t *flag;        // [3]: site + 1, value, limit of a failed CHECK
+    uint64_t seed, draw;  // of RANDOM
+} tc__kargs;
+
+enum {
+    TC__EXPR_DEPTH = 16,  // stack of an index program
+    TC__EXPR_LANES = 64,  // lanes done at a time where a load has no runs
+    TC__FOLD_CHUNK = 8192 // elements that a reduction combines before it goes on
+};
+
+typedef enum tc__expr_op {
+    TC__EXPR_CONST,
+    TC__EXPR_SYM,
+    TC__EXPR_VAR,
+    TC__EXPR_VAL,
+    TC__EXPR_ADD,
+    TC__EXPR_MUL,
+    TC__EXPR_DIV,
+    TC__EXPR_MOD,
+    TC__EXPR_MIN,
+    TC__EXPR_ADD_K, // of the top and `a`
+    TC__EXPR_MUL_K,
+    TC__EXPR_DIV_K, // a > 0
+    TC__EXPR_MOD_K
+} tc__expr_op;
+
+typedef struct tc__expr_step {
+    tc__expr_op op;
+    int64_t a; // CONST, ..._K: value; SYM: slot; VAR: axis; VAL: node
+} tc__expr_step;
+
+// An index expression: affine in the variables, and a stack program to be added if count is not 0.
+// Equal programs stand once.
+typedef struct tc__expr {
+    uint32_t first, count,
+        kept; // kept: by number of its program; UINT32_MAX: not remembered
+    int64_t base, coef[TC__AXES];
+} tc__expr;
+
+// What a program gave last, and where.
+typedef struct tc__kept {
+    int64_t n, lane, step, var[TC__AXES]; // n: 0 = nothing
+    int64_t value[TC__EXPR_LANES];
+    tc__axis axis;
+} tc__kept;
+
+// e(v + j) = e(v) + j * stride inside a run.
+typedef struct tc__walk {
+    tc__expr at, stride;
+} tc__walk;
+
+typedef struct tc__limit {
+    tc__walk e; // 0 <= e < limit
+    tc__expr limit;
+} tc__limit;
+
+// The index and predicates of a LOAD, STORE, INDEX or VALID.
+typedef struct tc__path {
+    int64_t run; // elements of a run, a multiple of which starts one; 0: none, lane by lane
+    tc__walk index;
+    uint32_t first_limit, limits;
+    uint32_t buffer;
+    int plain; // one run, stride 1, no predicates
+} tc__path;
+
+typedef struct tc__accum {
+    uint8_t dtype; // of the values
+    uint8_t arg;   // ARGMAX, ARGMIN: indices too
+    uint8_t less;  // ARGMIN
+    uint8_t used;
+    tc__word identity;
+    tc__block_fn step;
+    tc__fold_fn fold;
+    int64_t lane;     // elements between lanes: 1, or the block for vectors of rows
+    int64_t width;    // bytes of an element
+    int64_t set;      // elements of one set of lanes
+    size_t at, index; // bytes into scratch: two sets of values, two of indices
+} tc__accum;
+
+typedef struct tc__loop {
+    tc__axis axis;
+    tc__bind bind;
+    int vector; // steps in blocks
+    int once;   // only sets the worker's columns for the vector loop inside
+    int64_t chunk;
+    tc__expr begin, end;
+    uint32_t body, after;     // instructions
+    uint32_t first_acc, accs; // in acc_of_loop
+} tc__loop;
+
+typedef struct tc__frame tc__frame;
+typedef struct tc__insn tc__insn;
+typedef void (*tc__step_fn)(tc__frame *f, const tc__insn *i);
+
+struct tc__insn {
+    tc__step_fn step;
+    tc__block_fn block;
+    tc__random_fn random;
+    uint32_t dst, in[3]; // registers, by node id
+    uint32_t item;       // path, accumulator, loop or limit expression
+    uint8_t dtype;       // of the value, or of memory
+    uint8_t uniform;     // dst is one vector
+    uint8_t alias;       // a load may leave its value where it is
+    int64_t k[2];
+    tc__word fill;
+};
+
+// A run of instructions over blocks of one axis.
+typedef struct tc__section {
+    uint32_t first, end;
+    tc__axis axis;
+} tc__section;
+
+typedef struct tc__home {
+    size_t at; // bytes into scratch
+    int64_t mask;
+    uint32_t node;
+} tc__home;
+
+typedef struct tc__interp {
+    tc_ctx *ctx;
+    const tc__isa *isa;
+    tc__axis vector;
+    tc__group_kind kind;
+    int64_t block, grain;
+    int64_t
+        flat; // columns of a row, where many stand behind one another in a block; else 0
+    tc__section start, main, left, right; // start: constants, once per run
+    uint32_t nodes, buffers;
+    TC__VEC(tc__insn) code;
+    TC__VEC(tc__expr_step) steps;
+    TC__VEC(tc__path) path;
+    TC__VEC(tc__limit) limit;
+    TC__VEC(tc__loop) loop;
+    TC__VEC(tc__accum) acc;
+    TC__VEC(uint32_t) acc_of_loop;
+    TC__VEC(tc__home) home;
+    TC__VEC(tc__expr) expr;      // limits of CHECKs
+    TC__VEC(tc__expr) row_numel; // of ROW buffers, by buffer; only where place is ROW
+    TC__VEC(tc__kbuf) buffer;    // place, dtype
+    tc__expr rows, cols, depth, batch, wide;
+    uint32_t tile; // CONTRACTION: register of the product
+    uint32_t left_node, right_node;
+    uint32_t right_path;    // of a right operand used in memory; UINT32_MAX: packed
+    tc__expr right_step;    //   elements from k to k + 1 there
+    uint8_t product;        // its dtype
+    TC__VEC(tc__expr) kept; // programs whose values are remembered
+    size_t reg_at, base_at, cursor_at, kept_at,
+        fixed; // parts of scratch, in bytes; fixed: their end
+} tc__interp;
+
+typedef struct tc__cursor {
+    int64_t at, end, chunks; // chunks: 0, or the chunk that comes next plus 1
+} tc__cursor;
+
+struct tc__frame {
+    const tc__interp *p;
+    const tc__isa *isa;
+    const tc__kargs *a;
+    uint8_t *scratch;
+    tc__reg *reg;       // by node
+    void **base;        // by buffer
+    tc__cursor *cursor; // by loop
+    tc__kept *kept;     // by program
+    int64_t var[TC__AXES];
+    int64_t n;     // elements of the current block
+    tc__axis axis; // of the current block
+    uint32_t pc;
+    int64_t lo, hi;         // items
+    int64_t col_lo, col_hi; // columns of the worker
+    uint8_t *tile_area;     // CONTRACTION
+    uint8_t *tile_row;      // where column 0 of the row would be
+};
+
+// ---- index expressions
+
+static int64_t tc__lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t tc__expr_apply(tc__expr_op op, int64_t x, int64_t y) {
+    switch (op) {
+    case TC__EXPR_ADD:
+    case TC__EXPR_ADD_K: return x + y;
+    case TC__EXPR_MUL:
+    case TC__EXPR_MUL_K: return x * y;
+    case TC__EXPR_DIV:
+    case TC__EXPR_DIV_K: return tc__ix_floor_div(x, y);
+    case TC__EXPR_MOD:
+    case TC__EXPR_MOD_K: return x - tc__ix_floor_div(x, y) * y;
+    case TC__EXPR_MIN: return x < y ? x : y;
+    case TC__EXPR_CONST:
+    case TC__EXPR_SYM:
+    case TC__EXPR_VAR:
+    case TC__EXPR_VAL: break;
+    }
+    return x;
+}
+
+static int64_t tc__expr_leaf(const tc__frame *f, const tc__expr_step *s, int64_t lane) {
+    if (s->op == TC__EXPR_CONST) return s->a;
+    if (s->op == TC__EXPR_SYM) return f->a->size[s->a];
+    if (s->op == TC__EXPR_VAR) return f->var[s->a] + (s->a == (int64_t)f->axis ? lane : 0);
+    const tc__reg *r = &f->reg[s->a];
+    return ((const int64_t *)r->at)[lane & r->mask];
+}
+
+static int64_t tc__expr_run(const tc__frame *f, const tc__expr *e, int64_t lane) {
+    int64_t stack[TC__EXPR_DEPTH];
+    const tc__expr_step *s = f->p->steps.at + e->first, *end = s + e->count;
+    int top = 0;
+    for (; s < end; s++) {
+        if (s->op <= TC__EXPR_VAL) {
+            stack[top++] = tc__expr_leaf(f, s, lane);
+            continue;
+        }
+        if (s->op >= TC__EXPR_ADD_K) {
+            stack[top - 1] = tc__expr_apply(s->op, stack[top - 1], s->a);
+            continue;
+        }
+        top--;
+        stack[top - 1] = tc__expr_apply(s->op, stack[top - 1], stack[top]);
+    }
+    return stack[0];
+}
+
+static int64_t tc__expr_affine(const tc__frame *f, const tc__expr *e, int64_t lane) {
+    return e->base + e->coef[TC__ROW] * f->var[TC__ROW] +
+           e->coef[TC__COL] * f->var[TC__COL] + e->coef[TC__DEPTH] * f->var[TC__DEPTH] +
+           e->coef[f->axis] * lane;
+}
+
+// The value at lane `lane` of the block.
+static int64_t tc__expr_at(const tc__frame *f, const tc__expr *e, int64_t lane) {
+    int64_t v = tc__expr_affine(f, e, lane);
+    return e->count ? v + tc__expr_run(f, e, lane) : v;
+}
+
+static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int64_t lane,
+                                int64_t step, int64_t n, int64_t *out) {
+    if (s->op == TC__EXPR_VAL) {
+        const tc__reg *r = &f->reg[s->a];
+        const int64_t *v = (const int64_t *)r->at;
+        for (int64_t i = 0; i < n; i++) out[i] = v[(lane + i * step) & r->mask];
+        return;
+    }
+    int64_t v = tc__expr_leaf(f, s, lane);
+    if (s->op != TC__EXPR_VAR || s->a != (int64_t)f->axis) step = 0;
+    for (int64_t i = 0; i < n; i++, v += step) out[i] = v;
+}
+
+// x / y, or x % y. Lanes beside each other mostly have one quotient, or the next one: a lane whose
+// remainder by that of the lane before is in range needs no division.
+static void tc__expr_divide_lanes(int quotient, int64_t *x, int64_t by, int64_t n) {
+    int64_t q = 0, whole = 0; // whole = q * by
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = x[i] - whole;
+        if (rest >= by) rest -= by, whole += by, q++; // the next one
+        if (rest < 0 || rest >= by) {
+            q = tc__ix_floor_div(x[i], by), whole = q * by;
+            rest = x[i] - whole;
+        }
+        x[i] = quotient ? q : rest;
+    }
+}
+
+static void tc__expr_apply_lanes(tc__expr_op op, int64_t *x, const int64_t *y, int64_t n) {
+    if (op == TC__EXPR_ADD)
+        for (int64_t i = 0; i < n; i++) x[i] += y[i];
+    else if (op == TC__EXPR_MUL)
+        for (int64_t i = 0; i < n; i++) x[i] *= y[i];
+    else
+        for (int64_t i = 0; i < n; i++) x[i] = tc__expr_apply(op, x[i], y[i]);
+}
+
+static void tc__expr_apply_k(tc__expr_op op, int64_t *x, int64_t k, int64_t n) {
+    if (op == TC__EXPR_ADD_K)
+        for (int64_t i = 0; i < n; i++) x[i] += k;
+    else if (op == TC__EXPR_MUL_K)
+        for (int64_t i = 0; i < n; i++) x[i] *= k;
+    else
+        tc__expr_divide_lanes(op == TC__EXPR_DIV_K, x, k, n);
+}
+
+// The stack program of an expression at n lanes. The result is in the first row.
+static void tc__expr_run_lanes(const tc__frame *f, const tc__expr *e, int64_t lane,
+                               int64_t step, int64_t n,
+                               int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]) {
+    const tc__expr_step *s = f->p->steps.at + e->first, *end = s + e->count;
+    int top = 0;
+    for (; s < end; s++) {
+        if (s->op <= TC__EXPR_VAL) {
+            tc__expr_leaf_lanes(f, s, lane, step, n, stack[top++]);
+            continue;
+        }
+        if (s->op >= TC__EXPR_ADD_K) {
+            tc__expr_apply_k(s->op, stack[top - 1], s->a, n);
+            continue;
+        }
+        top--;
+        tc__expr_apply_lanes(s->op, stack[top - 1], stack[top], n);
+    }
+}
+
+// The same, remembered: loads of a stencil differ in the affine part alone.
+static const int64_t *tc__expr_kept_lanes(const tc__frame *f, const tc__expr *e,
+                                          int64_t lane, int64_t step, int64_t n,
+                                          int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]) {
+    tc__kept *k = &f->kept[e->kept];
+    if (e->kept == UINT32_MAX) {
+        tc__expr_run_lanes(f, e, lane, step, n, stack);
+        return stack[0];
+    }
+    int same = k->n == n && k->lane == lane && k->step == step && k->axis == f->axis;
+    for (int a = 0; a < TC__AXES; a++) same &= k->var[a] == f->var[a];
+    if (same) return k->value;
+    tc__expr_run_lanes(f, e, lane, step, n, stack);
+    memcpy(k->value, stack[0], (size_t)n * sizeof *k->value);
+    memcpy(k->var, f->var, sizeof k->var);
+    k->n = n, k->lane = lane, k->step = step, k->axis = f->axis;
+    return k->value;
+}
+
+// The values at n <= TC__EXPR_LANES lanes from `lane`, `step` apart.
+static void tc__expr_lanes(const tc__frame *f, const tc__expr *e, int64_t lane,
+                           int64_t step, int64_t n, int64_t *out) {
+    int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES];
+    const int64_t *rest;
+    int64_t v = tc__expr_affine(f, e, lane), move = e->coef[f->axis] * step;
+    if (!e->count) {
+        for (int64_t i = 0; i < n; i++, v += move) out[i] = v;
+        return;
+    }
+    rest = tc__expr_kept_lanes(f, e, lane, step, n, stack);
+    for (int64_t i = 0; i < n; i++, v += move) out[i] = rest[i] + v;
+}
+
+// ---- runs and predicates
+
+// Cuts [*lo, *hi), lanes counted from the start of a run, to where 0 <= at + i * step <
+// limit.
+static void tc__limit_cut(int64_t at, int64_t step, int64_t limit, int64_t *lo,
+                          int64_t *hi) {
+    int64_t first = 0, end = INT64_MAX;
+    if (step == 0 && (at < 0 || at >= limit)) end = 0;
+    if (step == 1) first = -at, end = limit - at;
+    if (step > 1) {
+        first = tc__ix_floor_div(-at + step - 1, step);
+        end = tc__ix_floor_div(limit - at + step - 1, step);
+    }
+    if (step < 0) {
+        first = tc__ix_floor_div(at - limit, -step) + 1;
+        end = tc__ix_floor_div(at, -step) + 1;
+    }
+    if (first > *lo) *lo = first;
+    if (end < *hi) *hi = end;
+    if (*hi < *lo) *hi = *lo;
+}
+
+// Do all predicates of a path hold at lane 0?
+static int tc__path_holds(const tc__frame *f, const tc__path *p) {
+    const tc__limit *l = f->p->limit.at + p->first_limit;
+    for (uint32_t i = 0; i < p->limits; i++, l++) {
+        int64_t e = tc__expr_at(f, &l->e.at, 0);
+        if (e < 0 || e >= tc__expr_at(f, &l->limit, 0)) return 0;
+    }
+    return 1;
+}
+
+// The runs of a path from lane j of the block on, as many as are evaluated together.
+typedef struct tc__runs {
+    int64_t count, lane, length;  // the first begins at `lane`, before j perhaps
+    int64_t at[TC__EXPR_LANES];   // by run: the index where it begins,
+    int64_t step[TC__EXPR_LANES]; //   from lane to lane of it,
+    int64_t begin, end;           //   lanes of the block that are covered,
+    int64_t lo[TC__EXPR_LANES];   //   and those of them where all predicates hold
+    int64_t hi[TC__EXPR_LANES];
+} tc__runs;
+
+static void tc__runs_walk(const tc__frame *f, const tc__walk *w, const tc__runs *r,
+                          int64_t *at, int64_t *step) {
+    if (r->count == 1) {
+        *at = tc__expr_at(f, &w->at, r->lane), *step = tc__expr_at(f, &w->stride, r->lane);
+        return;
+    }
+    tc__expr_lanes(f, &w->at, r->lane, r->length, r->count, at);
+    tc__expr_lanes(f, &w->stride, r->lane, r->length, r->count, step);
+}
+
+static void tc__runs_limit(const tc__frame *f, const tc__limit *l, tc__runs *r) {
+    int64_t at[TC__EXPR_LANES], step[TC__EXPR_LANES];
+    int64_t limit = tc__expr_at(f, &l->limit, 0), lane = r->lane;
+    tc__runs_walk(f, &l->e, r, at, step);
+    for (int64_t k = 0; k < r->count; k++, lane += r->length) {
+        int64_t lo = 0, hi = r->length;
+        tc__limit_cut(at[k], step[k], limit, &lo, &hi);
+        int64_t begin = r->lo[k], end = r->hi[k]; // stay the most there can be
+        r->hi[k] = tc__lesser(end, lane + hi > begin ? lane + hi : begin);
+        r->lo[k] = tc__lesser(r->hi[k], lane + lo > begin ? lane + lo : begin);
+    }
+}
+
+static void tc__runs_open(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
+    const tc__limit *l = f->p->limit.at + p->first_limit;
+    r->length = f->n - j, r->lane = r->begin = j, r->end = f->n, r->count = 1;
+    if (p->run != INT64_MAX) {
+        r->length = p->run, r->lane = j - (f->var[f->axis] + j) % p->run;
+        r->count = tc__lesser((f->n - r->lane + p->run - 1) / p->run, TC__EXPR_LANES);
+        r->end = tc__lesser(f->n, r->lane + r->count * p->run);
+    }
+    tc__runs_walk(f, &p->index, r, r->at, r->step);
+    for (int64_t k = 0, lane = r->lane; k < r->count; k++, lane += r->length)
+        r->lo[k] = lane, r->hi[k] = lane + r->length;
+    r->lo[0] = j, r->hi[r->count - 1] = r->end;
+    for (uint32_t i = 0; i < p->limits; i++, l++) tc__runs_limit(f, l, r);
+}
+
+// keep[i]: do all predicates hold at lane j + i?
+static void tc__path_keep(const tc__frame *f, const tc__path *p, int64_t j, int64_t n,
+                          uint8_t *keep) {
+    const tc__limit *l = f->p->limit.at + p->first_limit;
+    int64_t e[TC__EXPR_LANES], limit[TC__EXPR_LANES];
+    memset(keep, 1, (size_t)n);
+    for (uint32_t k = 0; k < p->limits; k++, l++) {
+        tc__expr_lanes(f, &l->e.at, j, 1, n, e);
+        tc__expr_lanes(f, &l->limit, j, 1, n, limit);
+        for (int64_t i = 0; i < n; i++) keep[i] &= (uint8_t)(e[i] >= 0 && e[i] < limit[i]);
+    }
+}
+
+static int64_t tc__lanes_after(const tc__frame *f, int64_t j) {
+    return tc__lesser(f->n - j, TC__EXPR_LANES);
+}

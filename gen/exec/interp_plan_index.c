@@ -1,0 +1,267 @@
+// From the index expressions of a LOOP list to those of the interpreter's program, and how they move: what
+// exec/interp_plan.c makes loads, stores and predicates of.
+
+enum {
+    TC__PLAN_LOOPS = 16,             // nested
+    TC__PLAN_SHORT_ROW = 128,        // up to here rows stand behind one another in a block
+    TC__PLAN_SHORT_RUN = 4,          // shorter runs are done lane by lane
+    TC__PLAN_BYTES = 48 * 1024,      // of all blocks: what a first-level cache holds
+    TC__PLAN_ROWS_BYTES = 128 * 1024 // of accumulators and rows when vectors run along rows
+};
+
+typedef struct tc__planner {
+    tc_ctx *ctx;
+    tc__group *g;
+    tc__interp *p;
+    tc__axis axis; // of the section at hand
+    tc__ix
+        flat; // the column of all rows, where they stand behind one another; 0: they do not
+    uint8_t *uniform;  // by node
+    uint32_t *last;    // by node: position of the last use
+    uint32_t *slot;    // by node: block register
+    uint8_t *alive;    // by node: it holds its slot
+    size_t *home;      // by node: bytes into scratch
+    uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
+    int loops_around;
+    uint32_t around[TC__PLAN_LOOPS]; // loops open here, outermost first
+    uint32_t *loop_node, *loop_end;  // by loop: FOR and END
+    TC__VEC(uint32_t) free4;         // slots of 4-byte and 8-byte classes
+    TC__VEC(uint32_t) free8;
+    uint32_t slots4, slots8;
+    size_t used; // bytes of scratch
+    int failed;
+} tc__planner;
+
+static const tc__node *tc__plan_node(const tc__planner *b, uint32_t i) {
+    return b->g->body.node.at[i];
+}
+
+static void tc__plan_fail(tc__planner *b, const tc__node *n, const char *why) {
+    b->failed = 1;
+    tc__fail(b->ctx, TC_E_INTERNAL, "interpreter: node %u (op %u, dtype %u): %s", n->id,
+             n->op, n->dtype, why);
+}
+
+// ---- index expressions
+
+static void tc__plan_step(tc__planner *b, tc__expr_op op, int64_t a) {
+    tc__expr_step s;
+    memset(&s, 0, sizeof s); // programs are compared
+    s.op = op, s.a = a;
+    if (!TC__PUSH(b->ctx, b->p->steps, s)) b->failed = 1;
+}
+
+static int tc__plan_expr_steps(tc__planner *b, tc__ix e);
+
+// coef * atom * ..., returns the stack it takes.
+static int tc__plan_term_steps(tc__planner *b, const tc__ixterm *t) {
+    int most = 0;
+    for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) {
+        int deep = !!k + tc__plan_expr_steps(b, t->atom[k]);
+        most = deep > most ? deep : most;
+        if (k) tc__plan_step(b, TC__EXPR_MUL, 0);
+    }
+    if (t->coef != 1) tc__plan_step(b, TC__EXPR_MUL_K, t->coef);
+    return most;
+}
+
+// base + terms
+static int tc__plan_sum_steps(tc__planner *b, const tc__ixnode *n) {
+    int most = 1;
+    for (uint32_t i = 0; i < n->count; i++) {
+        tc__ixterm t = b->g->body.ix->term.at[n->first + i];
+        int deep = !!i + tc__plan_term_steps(b, &t);
+        most = deep > most ? deep : most;
+        if (i) tc__plan_step(b, TC__EXPR_ADD, 0);
+    }
+    if (!n->count) tc__plan_step(b, TC__EXPR_CONST, n->base);
+    if (n->count && n->base) tc__plan_step(b, TC__EXPR_ADD_K, n->base);
+    return most;
+}
+
+static int tc__plan_pair_steps(tc__planner *b, const tc__ixnode *n, tc__expr_op op,
+                               tc__expr_op by_constant) {
+    int x = tc__plan_expr_steps(b, n->a);
+    if (by_constant != op && tc__ix_is_const(n->b) && tc__ix_value(n->b) > 0) {
+        tc__plan_step(b, by_constant, tc__ix_value(n->b));
+        return x;
+    }
+    int y = 1 + tc__plan_expr_steps(b, n->b);
+    tc__plan_step(b, op, 0);
+    return x > y ? x : y;
+}
+
+static int tc__plan_expr_steps(tc__planner *b, tc__ix e) {
+    if (tc__ix_is_const(e)) {
+        tc__plan_step(b, TC__EXPR_CONST, tc__ix_value(e));
+        return 1;
+    }
+    tc__ixnode n = *tc__ix_node(b->g->body.ix, e);
+    switch (n.kind) {
+    case TC__IX_SYM: tc__plan_step(b, TC__EXPR_SYM, n.a); return 1;
+    case TC__IX_VAR: tc__plan_step(b, TC__EXPR_VAR, n.a); return 1;
+    case TC__IX_VAL: tc__plan_step(b, TC__EXPR_VAL, n.a); return 1;
+    case TC__IX_DIV: return tc__plan_pair_steps(b, &n, TC__EXPR_DIV, TC__EXPR_DIV_K);
+    case TC__IX_MOD: return tc__plan_pair_steps(b, &n, TC__EXPR_MOD, TC__EXPR_MOD_K);
+    case TC__IX_MIN: return tc__plan_pair_steps(b, &n, TC__EXPR_MIN, TC__EXPR_MIN);
+    case TC__IX_POLY: break;
+    }
+    return tc__plan_sum_steps(b, &n);
+}
+
+// Adds coef * atom to the affine part of an expression; 0 = it is none of a variable.
+static int tc__plan_affine_term(const tc__planner *b, tc__expr *e, tc__ix atom,
+                                int64_t coef) {
+    if (tc__ix_is_const(atom)) return 0;
+    const tc__ixnode *n = tc__ix_node(b->g->body.ix, atom);
+    if (n->kind != TC__IX_VAR) return 0;
+    e->coef[n->a] += coef;
+    return 1;
+}
+
+// The affine part of e to `out`, steps of the rest to the program. Returns the stack they take.
+static int tc__plan_parts(tc__planner *b, tc__ix e, tc__expr *out) {
+    int most = 0, terms = 0;
+    if (tc__ix_is_const(e)) {
+        out->base = tc__ix_value(e);
+        return 0;
+    }
+    tc__ixnode n = *tc__ix_node(b->g->body.ix, e);
+    if (n.kind != TC__IX_POLY)
+        return tc__plan_affine_term(b, out, e, 1) ? 0 : tc__plan_expr_steps(b, e);
+    out->base = n.base;
+    for (uint32_t i = 0; i < n.count; i++) {
+        tc__ixterm t = b->g->body.ix->term.at[n.first + i];
+        if (!t.atom[1] && tc__plan_affine_term(b, out, t.atom[0], t.coef)) continue;
+        int deep = !!terms + tc__plan_term_steps(b, &t);
+        most = deep > most ? deep : most;
+        if (terms++) tc__plan_step(b, TC__EXPR_ADD, 0);
+    }
+    return most;
+}
+
+// The number of the program of e, whose steps were written last; those of one that is there go again.
+// What a program has from values of the list is not remembered.
+static void tc__plan_keep(tc__planner *b, tc__ix ix, tc__expr *e) {
+    tc__interp *p = b->p;
+    size_t bytes = e->count * sizeof *p->steps.at;
+    e->kept = UINT32_MAX;
+    if (!e->count || b->failed || tc__ix_has_val(b->g->body.ix, ix)) return;
+    for (size_t i = 0; i < p->kept.count; i++) {
+        const tc__expr *k = &p->kept.at[i];
+        if (k->count != e->count ||
+            memcmp(p->steps.at + k->first, p->steps.at + e->first, bytes))
+            continue;
+        p->steps.count = e->first;
+        e->first = k->first, e->kept = (uint32_t)i;
+        return;
+    }
+    e->kept = (uint32_t)p->kept.count;
+    if (!TC__PUSH(b->ctx, p->kept, *e)) b->failed = 1;
+}
+
+// An index expression of a list whose rows stand behind one another in a block: over the column of all.
+static tc__ix tc__plan_flat(tc__planner *b, tc__ix e) {
+    tc__ixpool *x = b->g->body.ix;
+    tc__ix v;
+    if (!b->flat || tc__ix_is_const(e) || tc__ix_find_var(x, e, TC__COL) == b->flat)
+        return e;
+    tc__ix all = tc__ix_var(x, TC__DEPTH, tc__ix_mul(x, b->g->rows, b->g->cols));
+    while ((v = tc__ix_find_var(x, e, TC__COL)) != 0)
+        e = tc__ix_subst(x, e, v, tc__ix_rest(x, all, b->g->cols));
+    while ((v = tc__ix_find_var(x, e, TC__ROW)) != 0)
+        e = tc__ix_subst(x, e, v, tc__ix_quotient(x, all, b->g->cols));
+    return tc__ix_subst(x, e, all, b->flat);
+}
+
+static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
+    tc__expr r;
+    e = tc__plan_flat(b, e);
+    memset(&r, 0, sizeof r);
+    r.first = (uint32_t)b->p->steps.count;
+    if (tc__plan_parts(b, e, &r) > TC__EXPR_DEPTH) {
+        b->failed = 1;
+        tc__fail(b->ctx, TC_E_TOO_BIG, "an index expression needs a stack of more than %d",
+                 (int)TC__EXPR_DEPTH);
+    }
+    r.count = (uint32_t)b->p->steps.count - r.first;
+    tc__plan_keep(b, e, &r);
+    return r;
+}
+
+// ---- how indices move
+
+typedef struct tc__plan_scan {
+    const tc__planner *b;
+    uint32_t at; // position of the use
+    int differ;  // a value of several lanes is named
+} tc__plan_scan;
+
+static void tc__plan_scan_val(void *user, uint32_t id) {
+    tc__plan_scan *s = (tc__plan_scan *)user;
+    s->differ |= !s->b->uniform[id];
+}
+
+// The run of e along the axis; ok 0 where lanes must be asked one by one.
+static tc__ixrun tc__plan_run(tc__planner *b, tc__ix e) {
+    tc__plan_scan s;
+    e = tc__plan_flat(b, e);
+    tc__ixrun r = tc__ix_run(b->g->body.ix, e, b->axis);
+    s.b = b, s.at = 0, s.differ = 0;
+    tc__ix_each_val(b->g->body.ix, e, tc__plan_scan_val, &s);
+    if (s.differ) r.ok = 0;
+    return r;
+}
+
+static void tc__plan_join_run(int64_t *run, const tc__ixrun *r) {
+    if (!r->ok) *run = 0;
+    if (!*run || r->run == INT64_MAX) return;
+    *run = *run == INT64_MAX ? r->run : tc__ix_gcd(*run, r->run);
+}
+
+static int tc__plan_is_still(tc__planner *b, tc__ix e) {
+    tc__ixrun r = tc__plan_run(b, e);
+    return r.ok && r.run == INT64_MAX && tc__ix_equals(r.stride, 0);
+}
+
+// Index and (e, limit) pairs of a node that has them; attr from `first`.
+static int tc__plan_path_uniform(tc__planner *b, const tc__node *n, int64_t index,
+                                 uint32_t first) {
+    if (!tc__plan_is_still(b, index)) return 0;
+    for (uint32_t i = first; i < n->n_attr; i++)
+        if (!tc__plan_is_still(b, n->attr[i])) return 0;
+    return 1;
+}
+
+static tc__walk tc__plan_walk(tc__planner *b, tc__ix e, const tc__ixrun *r) {
+    tc__walk w;
+    w.at = tc__plan_expr(b, e);
+    w.stride = tc__plan_expr(b, r->ok ? r->stride : tc__ix_const(0));
+    return w;
+}
+
+static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
+                              uint32_t first, uint32_t buffer) {
+    tc__path path;
+    tc__ixrun r = tc__plan_run(b, index), e;
+    memset(&path, 0, sizeof path);
+    path.run = INT64_MAX;
+    tc__plan_join_run(&path.run, &r);
+    path.index = tc__plan_walk(b, index, &r);
+    path.buffer = buffer;
+    path.first_limit = (uint32_t)b->p->limit.count;
+    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+        tc__limit l;
+        e = tc__plan_run(b, n->attr[i]);
+        tc__plan_join_run(&path.run, &e);
+        if (!tc__plan_is_still(b, n->attr[i + 1])) path.run = 0;
+        l.e = tc__plan_walk(b, n->attr[i], &e);
+        l.limit = tc__plan_expr(b, n->attr[i + 1]);
+        if (!TC__PUSH(b->ctx, b->p->limit, l)) b->failed = 1;
+        path.limits++;
+    }
+    if (path.run < TC__PLAN_SHORT_RUN) path.run = 0;
+    path.plain = path.run == INT64_MAX && tc__ix_equals(r.stride, 1) && !path.limits;
+    if (!TC__PUSH(b->ctx, b->p->path, path)) b->failed = 1;
+    return (uint32_t)b->p->path.count - 1;
+}
