@@ -2532,7 +2532,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xedb7620b8e0cee3eu
+#define TC__BUILD_ID 0xd9c112891fd98870u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11998,6 +11998,7 @@ TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
     int64_t n = tc__arange_count(&f, start, end, step);
     if (n < 0 || !tc__api_enter(&f)) return tc__null();
     tc_dims d = tc_dims_of(1, &n);
+    if (dtype != TC_I64 || start != 0 || step != 1) tc__api_together(&f);
     tc_tensor t = tc__iota(&f, &d, 0);
     tc_dtype working = tc__is_whole(start) && tc__is_whole(step) ? TC_I64 : TC_F64;
     if (working == TC_F64) t = tc__cast(&f, t, TC_F64);
@@ -12485,6 +12486,9 @@ TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                  low.rank, high.rank, f.x.rank);
         return tc__leave_null(&f);
     }
+    int padded = 0;
+    for (int i = 0; i < f.x.rank; i++) padded += low.size[i] || high.size[i];
+    if (padded > 1) tc__api_together(&f);
     for (int i = 0; i < f.x.rank; i++) {
         if (!tc__near_check(&f, low.size[i]) || !tc__near_check(&f, high.size[i]))
             return tc__leave_null(&f);
@@ -15132,8 +15136,9 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
         v.dilation[i] = tc__or_one(o->dilation[i]), v.padding[i] = o->padding[i];
     }
     if (!tc__conv_sizes(&v)) return tc__null();
-    x = tc__conv_pad(&v, x, 0, f->x.dtype);
     int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    if (unroll) tc__api_together(f);
+    x = tc__conv_pad(&v, x, 0, f->x.dtype);
     tc_tensor in[3];
     in[0] = x, in[1] = weight, in[2] = bias;
     if (unroll || bias.id) tc__widen_product(f, in, 3);

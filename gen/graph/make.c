@@ -852,6 +852,7 @@ TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
     int64_t n = tc__arange_count(&f, start, end, step);
     if (n < 0 || !tc__api_enter(&f)) return tc__null();
     tc_dims d = tc_dims_of(1, &n);
+    if (dtype != TC_I64 || start != 0 || step != 1) tc__api_together(&f);
     tc_tensor t = tc__iota(&f, &d, 0);
     tc_dtype working = tc__is_whole(start) && tc__is_whole(step) ? TC_I64 : TC_F64;
     if (working == TC_F64) t = tc__cast(&f, t, TC_F64);

@@ -302,6 +302,9 @@ TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                  low.rank, high.rank, f.x.rank);
         return tc__leave_null(&f);
     }
+    int padded = 0;
+    for (int i = 0; i < f.x.rank; i++) padded += low.size[i] || high.size[i];
+    if (padded > 1) tc__api_together(&f);
     for (int i = 0; i < f.x.rank; i++) {
         if (!tc__near_check(&f, low.size[i]) || !tc__near_check(&f, high.size[i]))
             return tc__leave_null(&f);

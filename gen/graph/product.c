@@ -427,8 +427,9 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
         v.dilation[i] = tc__or_one(o->dilation[i]), v.padding[i] = o->padding[i];
     }
     if (!tc__conv_sizes(&v)) return tc__null();
-    x = tc__conv_pad(&v, x, 0, f->x.dtype);
     int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    if (unroll) tc__api_together(f);
+    x = tc__conv_pad(&v, x, 0, f->x.dtype);
     tc_tensor in[3];
     in[0] = x, in[1] = weight, in[2] = bias;
     if (unroll || bias.id) tc__widen_product(f, in, 3);

@@ -8,7 +8,8 @@
 enum { ROWS = 5, N = 37, MOST = 64 };
 
 typedef struct operands {
-    tc_tensor x, y, row, targets, image, odds;
+    tc_ctx *tc;
+    tc_tensor x, y, row, targets, image, taps, odds;
 } operands;
 
 #define OPS(X)                                                                             \
@@ -34,6 +35,12 @@ typedef struct operands {
     X(repeat_interleave, tc_repeat_interleave(o->x, 3, 0))                                 \
     X(max_pool2d, tc_max_pool2d(o->image, 3, 2, 1))                                        \
     X(avg_pool2d, tc_avg_pool2d(o->image, 2, 2, 0))                                        \
+    X(pad, tc_pad(o->image, TC_DIMS(0, 0, 1, 2), TC_DIMS(0, 1, -1, 3), 4))                 \
+    X(arange, tc_arange(o->tc, 1, tc_dim(o->x, 1), 2, tc_dtype_of(o->x)))                  \
+    X(arange_fractions, tc_arange(o->tc, 1, tc_dim(o->x, 1), 0.5, tc_dtype_of(o->x)))      \
+    X(conv2d_taps, tc_conv2d(o->image, o->taps, tc_null(), 1, 1, 1, 2))                    \
+    X(conv2d_taps_bias,                                                                    \
+      tc_conv2d(o->image, o->taps, tc_narrow(o->row, 0, 0, 2), 2, 1, 1, 2))                \
     X(attention, tc_scaled_dot_product_attention(o->x, o->y, o->x, tc_null(), 0, 0))
 
 #define NAME(name, call) #name,
@@ -50,7 +57,9 @@ static tc_tensor run(const operands *o, int i) {
 }
 
 static operands make(tc_ctx *tc, int rows, int n, int dtype) {
+    static const float taps[18] = {1, 2, 1, 0, 3, 0, 1, -2, 1, 1, 0, -1, 2, 0, -3, 1, 0, 5};
     operands o;
+    o.tc = tc, o.taps = tc_const(tc, taps, TC_DIMS(2, 1, 3, 3), TC_F32);
     tc_manual_seed(tc, 7);
     o.x = tc_cast(tc_randn(tc, TC_DIMS(rows, n), TC_F32), (tc_dtype)dtype);
     o.y = tc_cast(tc_randn(tc, TC_DIMS(rows, n), TC_F32), (tc_dtype)dtype);
