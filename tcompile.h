@@ -2532,7 +2532,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd9c112891fd98870u
+#define TC__BUILD_ID 0x6889b76bf2c04888u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -24242,16 +24242,6 @@ struct tc__dialect {
     tc__fuse fuse; // of programs that fuse
 };
 
-// What a device's texts are in: a header beside tcompile.h brings one (cuda_print/language.c).
-typedef struct tc__language {
-    const tc__dialect *dialect;
-    // The head of a text that has these kernels; 0 = reported.
-    int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
-    // Whether value v of a knob of devices differs from what the rules say, and makes sense.
-    int (*knob_fits)(const tc__group *g, int knob, int v);
-    const char *spread; // a text whose kernels write a strided view: see exec/remote_view.c
-} tc__language;
-
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
     TC__ACC_NAMED, // one vector per copy
@@ -31308,6 +31298,11 @@ typedef struct tc__prelude_text {
     uint32_t count;
 } tc__prelude_text;
 
+// All of it.
+static void tc__put_prelude_text(tc__text *out, const tc__prelude_text *t) {
+    for (uint32_t i = 0; i < t->count; i++) tc__put(out, "%s\n", t->line[i]);
+}
+
 static const tc__prelude_text tc__prelude_texts[] = {
     {tc__text_cpu_vector, (uint32_t)TC__COUNT(tc__text_cpu_vector)},
     {tc__text_cpu_math, (uint32_t)TC__COUNT(tc__text_cpu_math)},
@@ -31594,6 +31589,16 @@ TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *grou
     tc__text_free(&kernels);
     return ok && !out->failed;
 }
+
+// What a device's texts are in: a header beside tcompile.h brings one (cuda_print/language.c).
+typedef struct tc__language {
+    const tc__dialect *dialect;
+    // The head of a text that has these kernels; 0 = reported.
+    int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
+    // Whether value v of a knob of devices differs from what the rules say, and makes sense.
+    int (*knob_fits)(const tc__group *g, int knob, int v);
+    tc__prelude_text spread; // kernels that write a strided view: see exec/remote_view.c
+} tc__language;
 // ---- gen/kernel/tune.c --------------------------------------------------
 // What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
 // the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
@@ -55653,13 +55658,13 @@ typedef struct tc__spread_args {
 static const int tc__spread_sizes[TC__SPREAD_KERNELS] = {1, 2, 4, 8};
 
 // The order of a text that is not printed from a group.
-static int tc__remote_text_order(tc__remote_job *j, const char *text,
+static int tc__remote_text_order(tc__remote_job *j, const tc__prelude_text *text,
                                  tc__remote_launch *l) {
     tc__remote_order o;
     memset(&o, 0, sizeof o);
     o.launch = l, o.unit = 0;
     tc__text_init(&o.text.text, j->c);
-    tc__put(&o.text.text, "%s", text);
+    tc__put_prelude_text(&o.text.text, text);
     if (o.text.text.failed) return tc__text_free(&o.text.text), 0;
     tc__order_name(&o.text, 0, 0);
     if (TC__PUSH(j->c, j->order, o)) return 1;
@@ -55694,7 +55699,7 @@ static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
     l.grids.count = TC__SPREAD_KERNELS;
     for (int i = 0; i < TC__SPREAD_KERNELS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
     int ok = tc__remote_job_open(&j, r);
-    ok = ok && tc__remote_text_order(&j, j.language->spread, &l);
+    ok = ok && tc__remote_text_order(&j, &j.language->spread, &l);
     if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);
     if (ok && !k)
         ok = tc__remote_from_disk(&j, &j.order.at[0]) || tc__remote_text_build(&j);

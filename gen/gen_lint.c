@@ -136,7 +136,8 @@ static void lint_part(const char *root, const char *path) {
 
 static int is_code(const char *path) {
     return ends(path, ".c") || ends(path, ".h") || ends(path, ".cc") || ends(path, ".cu") ||
-           ends(path, ".def") || ends(path, ".md") || ends(path, ".sh");
+           ends(path, ".cuh") || ends(path, ".def") || ends(path, ".md") ||
+           ends(path, ".sh");
 }
 
 // A library file is used when a manifest includes it, or the text made from it.

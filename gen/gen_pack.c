@@ -140,10 +140,10 @@ static int print_parts(const char *root, const char *manifest) {
     return 1;
 }
 
-// Text that the library carries along: gen/cpu/*.h and gen/cuda/*.cu, as one literal per
+// Text that the library carries along: gen/cpu/*.h and gen/cuda/*.cuh, as one literal per
 // line (a literal above 4095 bytes would warn under -Wpedantic).
 static int is_embedded(const char *path) {
-    return (starts(path, "gen/cpu/") && ends(path, ".h")) || ends(path, ".cu");
+    return (starts(path, "gen/cpu/") && ends(path, ".h")) || ends(path, ".cuh");
 }
 
 // gen/cpu/math.h -> text_cpu_math
@@ -156,15 +156,25 @@ static char *embedded_name(const char *path) {
     return name;
 }
 
+// The comment at the head of a file, and the blank line behind it, are for its readers.
+static const char *behind_head(const char *s) {
+    const char *line, *at = s;
+    size_t n;
+    while (at && starts(at, "//")) (void)next_line(&at, &line, &n);
+    return at && at != s && *at == '\n' ? at + 1 : s;
+}
+
 static void embed(const char *root, const char *path, text *t) {
     const char *s = read_file(join("%s/%s", root, path), NULL), *line;
     size_t n;
     put(t, "// The lines of %s, for emitted code.\n", path);
     put(t, "static const char *const tc__%s[] = {\n", embedded_name(path));
+    if (ends(path, ".cuh")) s = behind_head(s);
     while (s && next_line(&s, &line, &n)) {
         put(t, "    ");
         put_literal(t, line, n);
         put(t, ",\n");
     }
+    if (ends(path, ".cuh")) put(t, "    \"\",\n"); // between two files
     put(t, "};\n");
 }

@@ -2,50 +2,17 @@
 // front and the text itself behind, in a namespace of its own. So nothing in it, macros included, gets
 // in the way of ours. As c_source it is a unit by itself, and all of its text is in its key.
 
-// The layouts are those of api/extend.h.
-static const char tc__text_cuda_custom[] =
-    "// The types that the text of a custom op may use, as on the host.\n"
-    "typedef signed char int8_t;\n"
-    "typedef short int16_t;\n"
-    "typedef int int32_t;\n"
-    "typedef long long int64_t;\n"
-    "typedef unsigned char uint8_t;\n"
-    "typedef unsigned short uint16_t;\n"
-    "typedef unsigned int uint32_t;\n"
-    "typedef unsigned long long uint64_t;\n"
-    "\n"
-    "enum { TC_MAX_RANK = 8 };\n"
-    "\n"
-    "struct tc_spec {\n"
-    "    tc_dtype dtype;\n"
-    "    int rank;\n"
-    "    int64_t dims[TC_MAX_RANK];\n"
-    "};\n"
-    "\n"
-    "struct tc_buffer {\n"
-    "    void *data;\n"
-    "    tc_spec spec;\n"
-    "};\n"
-    "\n"
-    "// Elements. Where the loop ends is no question, so that specs stay in registers.\n"
-    "__device__ __forceinline__ int64_t tc_elements(const tc_buffer *b) {\n"
-    "    int64_t n = 1;\n"
-    "#pragma unroll\n"
-    "    for (int d = 0; d < TC_MAX_RANK; d++)\n"
-    "        if (d < b->spec.rank) n *= b->spec.dims[d];\n"
-    "    return n;\n"
-    "}\n"
-    "\n";
-
 static const tc__custom *tc__custom_of_printer(const tc__printer *p) {
     return tc__custom_of_group(p->out->ctx, p->g);
 }
 
 // What stands in front of the kernel.
 static void tc__put_cuda_custom_head(tc__printer *p) {
+    static const tc__prelude_text types = {tc__text_cuda_custom,
+                                           (uint32_t)TC__COUNT(tc__text_cuda_custom)};
     tc__put(p->out, "\nnamespace tc_custom {\n");
     tc__put_dtype_names(p->out);
-    tc__put(p->out, "%s", tc__text_cuda_custom);
+    tc__put_prelude_text(p->out, &types);
     tc__put(p->out,
             "__device__ void %s(const tc_buffer *in, int n_in, const tc_buffer *out);\n}\n",
             tc__custom_of_printer(p)->op.name);

@@ -20,5 +20,5 @@ static const tc__language tc__language_cuda = {
     &tc__dialect_cuda,
     tc__print_cuda_prelude,
     tc__cuda_knob_fits,
-    tc__text_cuda_spread,
+    {tc__text_cuda_spread, (uint32_t)TC__COUNT(tc__text_cuda_spread)},
 };

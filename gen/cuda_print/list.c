@@ -4,28 +4,6 @@
 // graph has them like other arguments, and all threads of a block read the same words. A block finds
 // its tensor among the first blocks of all by halving.
 
-static const char *const tc__text_cuda_list[] = {
-    "// fn: list",
-    "// Up to N tensors that a launch is for, each with W buffers, which the host lays out: see",
-    "// tc__list_argument.",
-    "template <int W, int N> struct tc_list {",
-    "    void *at[N][W];",
-    "    tc_i64 count[N];       // elements",
-    "    int first[N], rows;    // the first block of each; tensors",
-    "};",
-    "",
-    "// fn: list_row",
-    "// The tensor of this block. TOP is the largest power of two below N.",
-    "template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &list) {",
-    "    int row = 0;",
-    "    #pragma unroll",
-    "    for (int step = TOP; step; step /= 2)",
-    "        if (row + step < list.rows && list.first[row + step] <= (int)blockIdx.x) row += step;",
-    "    return row;",
-    "}",
-    "",
-};
-
 static const char tc__cuda_list_block[] = "(blockIdx.x - list.first[row])";
 
 static void tc__cuda_list_parameters(tc__printer *p) {

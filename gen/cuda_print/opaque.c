@@ -1,5 +1,5 @@
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
-// an element becomes a key and where results go, and calls a function of opaque_text.c.
+// an element becomes a key and where results go, and calls a function of cuda/opaque.cuh.
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {

@@ -10,7 +10,7 @@
 //   additions  indices are sorted, then each place adds what goes there in order
 //   the user's the function of its cuda_source, by as many threads as the result has elements
 //
-// The functions behind the steps are in opaque_text.c. Nothing depends on which thread is first.
+// The functions behind the steps are in cuda/opaque.cuh. Nothing depends on which thread is first.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,
@@ -32,7 +32,7 @@ typedef enum tc__opaque_step {
 } tc__opaque_step;
 
 enum {
-    TC__OPAQUE_THREADS = 256, // of most steps; what opaque_text.c counts on
+    TC__OPAQUE_THREADS = 256, // of most steps; what cuda/opaque.cuh counts on
     TC__OPAQUE_RESIDENT = 2,  // blocks of a multiprocessor that registers must suffice for
     TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
     TC__LINE_STEPS = 8,       // of a warp along a row

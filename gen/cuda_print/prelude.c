@@ -1,5 +1,6 @@
-// The head of a CUDA file: texts, and the macros and functions of ops.def that its kernels use.
-// Functions are written once as text over T, for the classes.
+// The head of a CUDA file: texts (cuda/*.cuh), and the macros and functions of ops.def that its kernels use.
+// Functions are written once as text over T, for the classes. PTX stands in functions with a name, never in
+// kernels: an emulator of tests has versions of its own.
 
 // Macros of ops.def for each class: T the type, U the unsigned type that arithmetic wraps
 // in.

@@ -147,13 +147,13 @@ typedef struct tc__spread_args {
 static const int tc__spread_sizes[TC__SPREAD_KERNELS] = {1, 2, 4, 8};
 
 // The order of a text that is not printed from a group.
-static int tc__remote_text_order(tc__remote_job *j, const char *text,
+static int tc__remote_text_order(tc__remote_job *j, const tc__prelude_text *text,
                                  tc__remote_launch *l) {
     tc__remote_order o;
     memset(&o, 0, sizeof o);
     o.launch = l, o.unit = 0;
     tc__text_init(&o.text.text, j->c);
-    tc__put(&o.text.text, "%s", text);
+    tc__put_prelude_text(&o.text.text, text);
     if (o.text.text.failed) return tc__text_free(&o.text.text), 0;
     tc__order_name(&o.text, 0, 0);
     if (TC__PUSH(j->c, j->order, o)) return 1;
@@ -188,7 +188,7 @@ static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
     l.grids.count = TC__SPREAD_KERNELS;
     for (int i = 0; i < TC__SPREAD_KERNELS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
     int ok = tc__remote_job_open(&j, r);
-    ok = ok && tc__remote_text_order(&j, j.language->spread, &l);
+    ok = ok && tc__remote_text_order(&j, &j.language->spread, &l);
     if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);
     if (ok && !k)
         ok = tc__remote_from_disk(&j, &j.order.at[0]) || tc__remote_text_build(&j);

@@ -91,16 +91,6 @@ struct tc__dialect {
     tc__fuse fuse; // of programs that fuse
 };
 
-// What a device's texts are in: a header beside tcompile.h brings one (cuda_print/language.c).
-typedef struct tc__language {
-    const tc__dialect *dialect;
-    // The head of a text that has these kernels; 0 = reported.
-    int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
-    // Whether value v of a knob of devices differs from what the rules say, and makes sense.
-    int (*knob_fits)(const tc__group *g, int knob, int v);
-    const char *spread; // a text whose kernels write a strided view: see exec/remote_view.c
-} tc__language;
-
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
     TC__ACC_NAMED, // one vector per copy

@@ -352,6 +352,11 @@ typedef struct tc__prelude_text {
     uint32_t count;
 } tc__prelude_text;
 
+// All of it.
+static void tc__put_prelude_text(tc__text *out, const tc__prelude_text *t) {
+    for (uint32_t i = 0; i < t->count; i++) tc__put(out, "%s\n", t->line[i]);
+}
+
 static const tc__prelude_text tc__prelude_texts[] = {
     {tc__text_cpu_vector, (uint32_t)TC__COUNT(tc__text_cpu_vector)},
     {tc__text_cpu_math, (uint32_t)TC__COUNT(tc__text_cpu_math)},
@@ -638,3 +643,13 @@ TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *grou
     tc__text_free(&kernels);
     return ok && !out->failed;
 }
+
+// What a device's texts are in: a header beside tcompile.h brings one (cuda_print/language.c).
+typedef struct tc__language {
+    const tc__dialect *dialect;
+    // The head of a text that has these kernels; 0 = reported.
+    int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
+    // Whether value v of a knob of devices differs from what the rules say, and makes sense.
+    int (*knob_fits)(const tc__group *g, int knob, int v);
+    tc__prelude_text spread; // kernels that write a strided view: see exec/remote_view.c
+} tc__language;

@@ -59,6 +59,57 @@ static void check_all(const char *arch) {
         if (!strcmp(arch, "sm_90a") || !is_for_clusters(path[i])) check_file(path[i], arch);
 }
 
+// ---- gen/cuda/*.cuh, as they are
+
+// Files in the order in which kernels have them, as one text.
+static char *read_library(const char *const *name, size_t count) {
+    static const char begin[] = "#pragma nv_diag_suppress 177 // what nobody calls\n";
+    char path[100], *all = strdup(begin);
+    size_t used = strlen(begin);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "gen/cuda/%s.cuh", name[i]);
+        char *one = nvrtc_read(path);
+        if (!one) return FAIL("cannot read %s", path), free(all), (char *)NULL;
+        all = (char *)realloc(all, used + strlen(one) + 1);
+        strcpy(all + used, one);
+        used += strlen(one);
+        free(one);
+    }
+    return all;
+}
+
+static void check_library(const char *const *name, size_t count, const char *arch) {
+    nvrtc_result r;
+    char *source = read_library(name, count);
+    REQUIRE(source != NULL);
+    int ok = nvrtc_compile(source, arch, &r);
+    CHECK((ok && !strstr(r.log, "warning")) || FAIL("%s ...: %s\n%s", *name, arch, r.log));
+    nvrtc_free(&r);
+    free(source);
+}
+
+// Whole, whatever kernels use of it; a file that is new has to be named here.
+TEST(library) {
+    static const char *const head[] = {"types",  "check",  "memory",  "shared", "halves",
+                                       "index",  "math",   "trig",    "fast",   "list",
+                                       "random", "divide", "product", "opaque"};
+    static const char *const spread[] = {"spread"};
+    static const char *const archs[] = {"sm_80", "sm_89", "sm_90a"};
+    size_t count = sizeof head / sizeof *head, files = 0;
+    const char *why = nvrtc_open();
+    DIR *folder = opendir("gen/cuda");
+    for (struct dirent *e; folder && (e = readdir(folder)) != NULL;)
+        files +=
+            strlen(e->d_name) > 4 && !strcmp(e->d_name + strlen(e->d_name) - 4, ".cuh");
+    if (folder) closedir(folder);
+    CHECK_EQ(files, count + 2); // spread, and custom, which tests/cuda/texts.c compiles
+    if (why) SKIP(why);
+    for (size_t i = 0; i < 3; i++) {
+        check_library(head, count, archs[i]);
+        check_library(spread, 1, archs[i]);
+    }
+}
+
 TEST(sm_80) { check_all("sm_80"); }
 TEST(sm_89) { check_all("sm_89"); }
 TEST(sm_90a) { check_all("sm_90a"); }

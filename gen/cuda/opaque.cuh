@@ -1,0 +1,650 @@
+// Device functions of opaque ops: what cuda_print/opaque.c calls.
+// Blocks that wait for others take tickets, so those that they wait for have begun. Results do not
+// depend on the order in which threads come: sums are added in one order, and where atomics are
+// used they are of integers.
+//
+// x are elements, y results, r a row and n its length; F is a step of a scan, or a function of the
+// kernel's.
+
+// fn: sums
+template <class T> struct TC_N(sums) {
+    TC_FN T none() { return 0; }
+    TC_FN T with(T a, T b) { return a + b; }
+};
+
+// fn: products
+template <class T> struct TC_N(products) {
+    TC_FN T none() { return 1; }
+    TC_FN T with(T a, T b) { return a * b; }
+};
+
+// fn: scan_warp
+// What F makes of the values of the lanes up to this one.
+template <class F, class T> TC_FN T TC_N(scan_warp)(T x) {
+    const int lane = threadIdx.x % 32;
+    for (int o = 1; o < 32; o *= 2) {
+        const T y = __shfl_up_sync(~0u, x, o);
+        if (lane >= o) x = F::with(y, x);
+    }
+    return x;
+}
+
+// fn: scan_load
+// V elements of a row of n from c on; behind its end, those that change nothing.
+template <class F, class T, int V>
+TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {
+    tc_pack<T, V> v;
+    for (int j = 0; j < V; j++) v.at[j] = F::none();
+    if (c < n) v = *(const tc_pack<T, V> *)&x[c];
+    return v;
+}
+
+// fn: scan_store
+template <class F, class T, int V>
+TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v) {
+    for (int j = 0; j < V; j++) v.at[j] = F::with(before, v.at[j]);
+    if (c < n) *(tc_pack<T, V> *)&y[c] = v;
+}
+
+// fn: scan_lines
+// A warp for each row, 8 in a block: steps of 32 V elements.
+template <class F, class T, int V>
+TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {
+    const int lane = threadIdx.x % 32;
+    for (tc_i64 r = (tc_i64)blockIdx.x * 8 + threadIdx.x / 32; r < rows;
+         r += (tc_i64)gridDim.x * 8) {
+        T carry = F::none();
+        for (tc_i64 begin = 0; begin < n; begin += 32 * V) {
+            const tc_i64 c = begin + lane * V;
+            tc_pack<T, V> v = TC_N(scan_load)<F, T, V>(x + r * n, c, n);
+            for (int j = 1; j < V; j++) v.at[j] = F::with(v.at[j - 1], v.at[j]);
+            const T upto = TC_N(scan_warp)<F>(v.at[V - 1]);
+            const T left = __shfl_up_sync(~0u, upto, 1);
+            TC_N(scan_store)<F, T, V>(y + r * n, c, n,
+                                     lane ? F::with(carry, left) : carry, v);
+            carry = F::with(carry, __shfl_sync(~0u, upto, 31));
+        }
+    }
+}
+
+// fn: scan_tile
+// Scans the 1024 V elements that 256 threads have, access k of thread x at (256 k + x) V, and
+// gives what F makes of all of them.
+template <class F, class T, int V>
+TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    T upto[4];
+    for (int k = 0; k < 4; k++) {
+        for (int j = 1; j < V; j++)
+            v[k].at[j] = F::with(v[k].at[j - 1], v[k].at[j]);
+        upto[k] = TC_N(scan_warp)<F>(v[k].at[V - 1]);
+        if (lane == 31) part[k * 8 + warp] = upto[k];
+    }
+    __syncthreads();
+    if (warp == 0) part[lane] = TC_N(scan_warp)<F>(part[lane]);
+    __syncthreads();
+    for (int k = 0; k < 4; k++) {
+        const T left = __shfl_up_sync(~0u, upto[k], 1);
+        T before = F::none();
+        if (k * 8 + warp) before = part[k * 8 + warp - 1];
+        if (lane) before = F::with(before, left);
+        for (int j = 0; j < V; j++) v[k].at[j] = F::with(before, v[k].at[j]);
+    }
+    return part[31];
+}
+
+// fn: scan_rows
+// A block for each row: its tiles one after the other.
+template <class F, class T, int V>
+TC_FN void TC_N(scan_rows)(const T *x, T *y, tc_i64 rows, tc_i64 n) {
+    __shared__ T part[2 * 32];
+    tc_pack<T, V> v[4], next[4];
+    int turn = 0;
+    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {
+        T carry = F::none();
+        tc_i64 c = threadIdx.x * V;
+        for (int k = 0; k < 4; k++)
+            next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);
+        for (tc_i64 begin = 0; begin < n; begin += 1024 * V) {
+            for (int k = 0; k < 4; k++) {
+                v[k] = next[k];
+                next[k] =
+                    TC_N(scan_load)<F, T, V>(x + r * n, c + (k * 256 + 1024) * V, n);
+            }
+            const T all = TC_N(scan_tile)<F, T, V>(v, part + turn * 32);
+            for (int k = 0; k < 4; k++)
+                TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, carry,
+                                         v[k]);
+            carry = F::with(carry, all);
+            c += 1024 * V;
+            turn ^= 1;
+        }
+    }
+}
+
+// fn: word_of
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+
+// fn: word_of
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+
+// fn: word_of
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
+
+// fn: slot
+// A value that other blocks wait for, in memory that was 0: each 4 bytes of it with a mark in
+// one word, so that words may come in any order.
+template <class T> struct TC_N(slot) {
+    volatile tc_u64 word[sizeof(T) / 4];
+    __device__ __forceinline__ void put(T v) {
+        const tc_u64 bits = TC_N(word_of)<T>::bits(v);
+        for (int i = 0; i < (int)sizeof(T) / 4; i++)
+            word[i] = 1ull << 32 | (bits >> 32 * i & 0xffffffff);
+    }
+    __device__ __forceinline__ bool get(T &v) {
+        tc_u64 bits = 0;
+        tc_u64 there = 1;
+        for (int i = 0; i < (int)sizeof(T) / 4; i++) {
+            const tc_u64 w = word[i];
+            there &= w >> 32;
+            bits |= (w & 0xffffffff) << 32 * i;
+        }
+        if (there) v = TC_N(word_of)<T>::value(bits);
+        return there;
+    }
+};
+
+// fn: look_back
+// What F makes of all tiles of a row before tile t, whose own is `all`: of one warp. 32 tiles are a
+// group. A tile waits for those of its group, then for what the groups before it came to; both are
+// taken in an order that does not depend on who was first.
+template <class F, class T>
+TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {
+    const int lane = threadIdx.x % 32, i = (int)(t % 32);
+    const tc_i64 g = t / 32, groups = (tiles + 31) / 32;
+    TC_N(slot)<T> *own = slot, *whole = slot + tiles, *before = whole + groups;
+    T x = F::none(), sum = F::none();
+    if (lane == 0) own[t].put(all);
+    for (bool there = false; !__all_sync(~0u, there);)
+        there = lane >= i || own[g * 32 + lane].get(x);
+    if (lane == i) x = all;
+    x = TC_N(scan_warp)<F>(x);
+    if (lane == 31 && i == 31) whole[g].put(x);
+    const T near = __shfl_sync(~0u, x, i ? i - 1 : 0);
+    int from = -1; // the lane whose group knows what is before it
+    while (g > 0 && from < 0) {
+        const tc_i64 q = g - 1 - lane;
+        const int here = q >= 0 && whole[q].get(x),
+                  first = here && (q == 0 || before[q].get(sum));
+        const unsigned missing = __ballot_sync(~0u, !here),
+                       found = __ballot_sync(~0u, first);
+        const int nearest = __ffs(found) - 1;
+        if (found && !(missing & ((2u << nearest) - 1))) from = nearest;
+    }
+    if (g > 0) sum = __shfl_sync(~0u, sum, from);
+    for (int l = from; l >= 0; l--) sum = F::with(sum, __shfl_sync(~0u, x, l));
+    if (lane == 0 && i == 0 && g > 0) before[g].put(sum);
+    return i ? F::with(sum, near) : sum;
+}
+
+// fn: scan_tiles
+// A block for each tile of 1024 V elements of a row, in the order in which blocks begin.
+template <class F, class T, int V>
+TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n,
+                           unsigned char *work) {
+    __shared__ T part[32], before;
+    __shared__ unsigned ticket;
+    const tc_i64 tiles = (n + 1024 * V - 1) / (1024 * V),
+                 slots = tiles + (tiles + 31) / 32 * 2;
+    if (threadIdx.x == 0)
+        ticket = tiles > 1 ? atomicAdd((unsigned *)work, 1u) : blockIdx.x;
+    __syncthreads();
+    if (ticket >= rows * tiles) return;
+    const tc_i64 r = ticket / tiles, t = ticket % tiles,
+                 c = (t * 1024 + threadIdx.x) * V;
+    TC_N(slot)<T> *slot = (TC_N(slot)<T> *)(work + 64) + r * slots;
+    tc_pack<T, V> v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);
+    const T all = TC_N(scan_tile)<F, T, V>(v, part);
+    if (threadIdx.x < 32) {
+        const T sum =
+            tiles > 1 ? TC_N(look_back)<F, T>(slot, tiles, t, all) : F::none();
+        if (threadIdx.x == 0) before = sum;
+    }
+    __syncthreads();
+    for (int k = 0; k < 4; k++)
+        TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);
+}
+
+// fn: clear
+// Leaves the workspace as it was found.
+TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {
+    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;
+         i += (tc_i64)gridDim.x * 256)
+        work[i] = 0;
+}
+
+// fn: key_i32
+// Elements as unsigned keys in their order; of floats NaN is the last, and -0 like 0.
+TC_FN unsigned TC_N(key_i32)(int x) { return (unsigned)x ^ 0x80000000u; }
+
+// fn: key_i64
+TC_FN tc_u64 TC_N(key_i64)(tc_i64 x) { return (tc_u64)x ^ 0x8000000000000000ull; }
+
+// fn: key_f32
+// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.
+TC_FN unsigned TC_N(key_f32)(float x) {
+    const unsigned b = x == 0 ? 0 : __float_as_uint(x);
+    if (x != x) return 0xffffffffu;
+    return b >> 31 ? ~b : b | 0x80000000u;
+}
+
+// fn: key_f64
+// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.
+TC_FN tc_u64 TC_N(key_f64)(double x) {
+    const tc_u64 b = x == 0 ? 0 : (tc_u64)__double_as_longlong(x);
+    if (x != x) return 0xffffffffffffffffull;
+    return b >> 63 ? ~b : b | 0x8000000000000000ull;
+}
+
+// fn: pair
+// A key, and the place in its row where it was.
+template <class K> struct __align__(2 * sizeof(K)) TC_N(pair) {
+    K key;
+    unsigned at;
+};
+
+// fn: is_behind
+template <class K>
+TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {
+    return a.key > b.key || (a.key == b.key && a.at > b.at);
+}
+
+// fn: sort_pairs
+// Sorts n pairs in shared memory, equal keys by their places: two runs, the second read backwards,
+// become one of `run` pairs. What happens inside of 64 pairs is a warp's own.
+template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {
+    int last = n;
+    for (int run = 2; run < 2 * n; run *= 2) {
+        for (int span = run; span > 1; span /= 2) {
+            const int half = span / 2, work = (n + span - 1) / span * half;
+            if (span > 64 || last > 64)
+                __syncthreads();
+            else
+                __syncwarp();
+            last = span;
+            for (int i = threadIdx.x; i < work; i += blockDim.x) {
+                const int low = i / half * span + i % half;
+                const int high =
+                    span < run ? low + half : low + span - 1 - i % half * 2;
+                if (high >= n || !TC_N(is_behind)(v[low], v[high])) continue;
+                const TC_N(pair)<K> was = v[low];
+                v[low] = v[high];
+                v[high] = was;
+            }
+        }
+    }
+    __syncthreads();
+}
+
+// fn: sort_rows
+// A block for each row of n <= MOST keys: put gets place and pair, in order.
+template <class K, int MOST, class F, class G>
+TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
+    __shared__ TC_N(pair)<K> v[MOST];
+    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {
+        for (int i = threadIdx.x; i < n; i += blockDim.x)
+            v[i] = {key(r, i), (unsigned)i};
+        __syncthreads();
+        TC_N(sort_pairs)(v, (int)n);
+        for (int i = threadIdx.x; i < n; i += blockDim.x) put(r, i, v[i]);
+        __syncthreads();
+    }
+}
+
+// fn: scan_256
+// Of 256 threads: the sum of the counts before this one's.
+TC_FN unsigned TC_N(scan_256)(unsigned x) {
+    __shared__ unsigned part[8];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    unsigned sum = x;
+    for (int o = 1; o < 32; o *= 2) {
+        const unsigned y = __shfl_up_sync(~0u, sum, o);
+        if (lane >= o) sum += y;
+    }
+    __syncthreads();
+    if (lane == 31) part[warp] = sum;
+    __syncthreads();
+    for (int w = 0; w < warp; w++) sum += part[w];
+    return sum - x;
+}
+
+// fn: sorter
+// Rows sorted by the lowest D digits of 8 bits of their keys, the lowest digit first, and the
+// workspace of that. A pass moves pairs from one of two places to the other.
+template <class K, int D> struct TC_N(sorter) {
+    enum { TILE = sizeof(K) == 4 ? 4096 : 2048 };
+    tc_i64 rows, n, tiles; // tiles of a row
+    unsigned *ticket;      // of each pass
+    unsigned *count;       // [row][digit][256]: keys with this value of the digit
+    volatile tc_u64 *state; // [row][tile][256]: pass, and how many there or up to it
+    TC_N(pair)<K> *pair[2]; // [row][n]
+    __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows,
+                                           tc_i64 n)
+        : rows(rows), n(n), tiles((n + TILE - 1) / TILE) {
+        ticket = (unsigned *)work;
+        count = ticket + 16;
+        state = (tc_u64 *)(count + rows * D * 256);
+        pair[0] = (TC_N(pair)<K> *)(state + rows * tiles * 256);
+        pair[1] = pair[0] + rows * n;
+    }
+    __device__ __forceinline__ bool in_block() const { return n <= TILE; }
+};
+
+// fn: sort_count
+// Counts the values of all digits.
+template <class K, int D, class F>
+TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {
+    __shared__ unsigned here[D * 256];
+    const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x,
+                 end = all * (blockIdx.x + 1) / gridDim.x;
+    if (s.n >> 32) __trap(); // places are of 32 bits
+    for (int i = threadIdx.x; i < D * 256; i += 256) here[i] = 0;
+    __syncthreads();
+    for (tc_i64 tile = begin; tile < end; tile++) {
+        const tc_i64 r = tile / s.tiles, first = tile % s.tiles * s.TILE;
+        const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);
+#pragma unroll 4
+        for (int i = threadIdx.x; i < n; i += 256) {
+            const K k = key(r, first + i);
+            for (int d = 0; d < D; d++)
+                atomicAdd(&here[d * 256 + (k >> 8 * d & 255)], 1u);
+        }
+        if (tile + 1 < end && (tile + 1) % s.tiles) continue;
+        __syncthreads();
+        for (int i = threadIdx.x; i < D * 256; i += 256) {
+            if (here[i]) atomicAdd(&s.count[r * D * 256 + i], here[i]);
+            here[i] = 0;
+        }
+        __syncthreads();
+    }
+}
+
+// fn: sort_pass
+// Moves pairs to where the digit wants them, in order among equal ones: a block for each tile, in
+// the order in which blocks begin. get gives the pair at a place of a row, put takes it.
+template <int PASS, class K, int D, class F, class G>
+TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {
+    enum { ITEMS = TC_N(sorter)<K, D>::TILE / 256 };
+    __shared__ TC_N(pair)<K> sorted[ITEMS * 256];
+    __shared__ unsigned before[8 * 256]; // by warp and value: of earlier warps
+    __shared__ unsigned start[256]; // by value: place in the tile,
+    __shared__ tc_i64 to[256];      // and how far from there to that in the row
+    __shared__ unsigned ticket;
+    const int x = threadIdx.x, lane = x % 32, warp = x / 32;
+    for (int i = x; i < 8 * 256; i += 256) before[i] = 0;
+    if (x == 0) ticket = atomicAdd(&s.ticket[PASS], 1u);
+    __syncthreads();
+    if (ticket >= s.rows * s.tiles) return;
+    const tc_i64 r = ticket / s.tiles, t = ticket % s.tiles, first = t * s.TILE;
+    const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);
+    TC_N(pair)<K> mine[ITEMS];
+    unsigned rank[ITEMS];
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const int i = (warp * ITEMS + k) * 32 + lane;
+        if (i < n) mine[k] = get(r, first + i);
+    }
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const int i = (warp * ITEMS + k) * 32 + lane;
+        const unsigned value =
+            i < n ? (unsigned)(mine[k].key >> 8 * PASS) & 255 : 256;
+        const unsigned same = __match_any_sync(~0u, value),
+                       left = same & ((1u << lane) - 1);
+        rank[k] = __popc(left) + (i < n ? before[warp * 256 + value] : 0);
+        __syncwarp();
+        if (i < n && !left) before[warp * 256 + value] += __popc(same);
+        __syncwarp();
+    }
+    __syncthreads();
+    unsigned all = 0; // in the tile, of value x
+    for (int w = 0; w < 8; w++) {
+        const unsigned here = before[w * 256 + x];
+        before[w * 256 + x] = all;
+        all += here;
+    }
+    volatile tc_u64 *state = s.state + (tc_i64)ticket * 256 + x;
+    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48,
+                 up_to = (tc_u64)(2 * PASS + 2) << 48;
+    *state = (t ? in_tile : up_to) | all;
+    const unsigned place = TC_N(scan_256)(all),
+                   in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);
+    tc_u64 earlier = 0;
+    for (tc_i64 q = 1; q <= t;) {
+        const tc_u64 word = *(state - q * 256);
+        if (word < in_tile) continue; // it is not there yet
+        earlier += word & 0xffffffffffffull;
+        if (word >= up_to) break;
+        q++;
+    }
+    if (t) *state = up_to | (earlier + all);
+    start[x] = place;
+    to[x] = (tc_i64)(in_row + earlier) - place;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const int i = (warp * ITEMS + k) * 32 + lane;
+        if (i >= n) continue;
+        const int value = (int)(mine[k].key >> 8 * PASS) & 255;
+        sorted[start[value] + before[warp * 256 + value] + rank[k]] = mine[k];
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int i = x; i < n; i += 256) {
+        const TC_N(pair)<K> v = sorted[i];
+        put(r, to[(int)(v.key >> 8 * PASS) & 255] + i, v);
+    }
+}
+
+// fn: sort_first
+// The pass that makes the pairs.
+template <class K, int D, class F>
+TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {
+    TC_N(sort_pass)<0>(
+        s,
+        [&](tc_i64 r, tc_i64 i) {
+            return TC_N(pair)<K>{key(r, i), (unsigned)i};
+        },
+        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[0][r * s.n + i] = v; });
+}
+
+// fn: sort_next
+template <int PASS, class K, int D>
+TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {
+    TC_N(sort_pass)<PASS>(
+        s, [&](tc_i64 r, tc_i64 i) { return s.pair[(PASS + 1) % 2][r * s.n + i]; },
+        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) {
+            s.pair[PASS % 2][r * s.n + i] = v;
+        });
+}
+
+// fn: sort_last
+// The pass after which the order is known.
+template <class K, int D, class G>
+TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {
+    TC_N(sort_pass)<D - 1>(
+        s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);
+}
+
+// fn: top_rows
+// The first k of n pairs of each row, of a block: the key of the last one by its digits from the
+// highest down, then all before it, then as many equal ones as are missing.
+template <class K, int k, class F, class G>
+TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
+    __shared__ TC_N(pair)<K> v[k];
+    __shared__ unsigned count[256], part[32], taken, digit, less;
+    const int x = threadIdx.x, lane = x % 32, warp = x / 32;
+    if (n >> 32) __trap(); // places are of 32 bits
+    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {
+        K last = 0;
+        unsigned below = 0; // keys below all that begin as `last`
+        for (int shift = 8 * (int)sizeof(K) - 8; shift >= 0; shift -= 8) {
+            for (int i = x; i < 256; i += blockDim.x) count[i] = 0;
+            __syncthreads();
+#pragma unroll 4
+            for (tc_i64 i = x; i < n; i += blockDim.x) {
+                const K rest = (key(r, i) ^ last) >> shift;
+                if (rest < 256) atomicAdd(&count[rest], 1u);
+            }
+            __syncthreads();
+            if (warp == 0) {
+                unsigned own = 0;
+                for (int j = 0; j < 8; j++) own += count[lane * 8 + j];
+                unsigned upto = below + TC_N(scan_warp)<TC_N(sums)<unsigned>>(own);
+                const unsigned enough = __ballot_sync(~0u, upto >= (unsigned)k);
+                if (lane == __ffs(enough) - 1) {
+                    unsigned j = lane * 8;
+                    for (upto -= own; upto + count[j] < (unsigned)k; j++)
+                        upto += count[j];
+                    digit = j, less = upto;
+                }
+            }
+            __syncthreads();
+            last |= (K)digit << shift, below = less;
+        }
+        if (x == 0) taken = 0;
+        __syncthreads();
+        unsigned seen =
+            below; // of the pairs of `last`, those in v behind the others
+        for (tc_i64 begin = 0; begin < n; begin += blockDim.x) {
+            const tc_i64 i = begin + x;
+            const K y = i < n ? key(r, i) : 0;
+            const int equal = i < n && y == last;
+            if (i < n && y < last) v[atomicAdd(&taken, 1u)] = {y, (unsigned)i};
+            if (seen >= (unsigned)k || !__syncthreads_or(equal)) continue;
+            const unsigned lanes = __ballot_sync(~0u, equal);
+            if (lane == 0) part[warp] = __popc(lanes);
+            __syncthreads();
+            unsigned all = 0;
+            for (int w = 0; w < (int)blockDim.x / 32; w++) {
+                if (w == warp && equal &&
+                    seen + all + __popc(lanes & ((1u << lane) - 1)) < (unsigned)k)
+                    v[seen + all + __popc(lanes & ((1u << lane) - 1))] = {
+                        y, (unsigned)i};
+                all += part[w];
+            }
+            seen += all;
+        }
+        __syncthreads();
+        TC_N(sort_pairs)(v, k);
+        for (int i = x; i < k; i += blockDim.x) put(r, i, v[i]);
+        __syncthreads();
+    }
+}
+
+// fn: scatter_mark
+// For each place the last element that goes there, as its number + 1: order cannot matter.
+template <class F, class G>
+TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole,
+                             unsigned *last) {
+    if (m >> 32) __trap(); // numbers are of 32 bits
+    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m;
+         i += (tc_i64)gridDim.x * 256) {
+        const tc_i64 r = i / m, j = i % m;
+        atomicMax(&last[whole(r) * n + index(r, j)], (unsigned)(j + 1));
+    }
+}
+
+// fn: scatter_take
+template <class T, class F>
+TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
+                             const T *src, F part, unsigned *last, T *y) {
+    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * n;
+         i += (tc_i64)gridDim.x * 256) {
+        const unsigned j = last[i];
+        if (j) last[i] = 0;
+        y[i] = j ? src[part(i / n) * m + j - 1] : x[i];
+    }
+}
+
+// fn: copy
+template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {
+    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;
+         i += (tc_i64)gridDim.x * 256)
+        y[i] = x[i];
+}
+
+// fn: first_from
+// Of n pairs in order, the first whose key is not below.
+TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,
+                             tc_i64 key) {
+    while (begin < n) {
+        const tc_i64 half = begin + (n - begin) / 2;
+        if (v[half].key < key)
+            begin = half + 1;
+        else
+            n = half;
+    }
+    return begin;
+}
+
+// fn: scatter_sum
+// To each element of x, those of src that go there are added, in their order: a thread for a place
+// of EACH rows. pairs are the sorted indices of a row of src; a run of many is added by the warp.
+template <class T, class S, int EACH, class F>
+TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
+                            const T *src, F part, const TC_N(pair)<unsigned> *pairs,
+                            T *y) {
+    const int lane = threadIdx.x % 32;
+    const tc_i64 all = (rows + EACH - 1) / EACH * n;
+    for (tc_i64 begin = (tc_i64)blockIdx.x * 256 + threadIdx.x - lane; begin < all;
+         begin += (tc_i64)gridDim.x * 256) {
+        const tc_i64 i = begin + lane, r0 = i / n * EACH, c = i % n;
+        const tc_i64 line = EACH > 1 || i >= all ? 0 : part(r0);
+        const TC_N(pair)<unsigned> *run = pairs + (line > 0 ? line * m : 0);
+        const tc_i64 size = i < all && line >= 0 ? m : 0,
+                     first = TC_N(first_from)(run, 0, size, c);
+        const tc_i64 end = TC_N(first_from)(
+            run, first, first < size && run[first].key == c ? size : first, c + 1);
+#pragma unroll 1
+        for (int e = 0; e < EACH; e++) {
+            const tc_i64 r = r0 + e;
+            const bool in = i < all && r < rows;
+            const T *from = src + (in && end > first ? part(r) * m : 0);
+            S sum = in ? x[r * n + c] : 0;
+            tc_i64 p = first;
+#pragma unroll 1
+            for (; in && p < end && p < first + 32; p++)
+                sum = sum + from[run[p].at];
+            for (unsigned left = __ballot_sync(~0u, in && p < end); left;
+                 left &= left - 1) {
+                const int l = __ffs(left) - 1;
+                const tc_i64 stop = __shfl_sync(~0u, end, l);
+                const T *its = (const T *)__shfl_sync(~0u, (tc_u64)from, l);
+                const TC_N(pair)<unsigned> *their =
+                    (const TC_N(pair)<unsigned> *)__shfl_sync(~0u, (tc_u64)run, l);
+                S whole = __shfl_sync(~0u, sum, l);
+#pragma unroll 1
+                for (tc_i64 q = __shfl_sync(~0u, p, l); q < stop; q += 32) {
+                    const S v = q + lane < stop ? its[their[q + lane].at] : 0;
+                    for (int o = 0; o < 32 && q + o < stop; o++)
+                        whole = whole + __shfl_sync(~0u, v, o);
+                }
+                if (lane == l) sum = whole;
+            }
+            if (in) y[r * n + c] = (T)sum;
+        }
+    }
+}

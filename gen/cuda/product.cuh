@@ -1,0 +1,109 @@
+// What products use: steps of sums, tiles in shared memory, tensor cores.
+
+// fn: add_product_f32
+TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
+
+// fn: add_product_f64
+TC_FN double TC_N(add_product_f64)(double a, double b, double c) { return fma(a, b, c); }
+
+// fn: add_product_i32
+TC_FN int TC_N(add_product_i32)(int a, int b, int c) { return (int)((unsigned)a * (unsigned)b + (unsigned)c); }
+
+// fn: add_product_i64
+TC_FN tc_i64 TC_N(add_product_i64)(tc_i64 a, tc_i64 b, tc_i64 c) { return (tc_i64)((tc_u64)a * (tc_u64)b + (tc_u64)c); }
+
+// fn: copy_async16_if
+// Zeros where it is not ok; `global` is not read then.
+TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
+}
+
+// fn: copy_commit
+TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// fn: copy_wait
+// Until at most N of the thread's groups of copies are on their way.
+template <int N> TC_FN void TC_N(copy_wait)() {
+    asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
+}
+
+// fn: ldmatrix4
+// Four 8 x 8 matrices of 2-byte elements; lane i gives the address of row i % 8 of matrix i / 8.
+TC_FN void TC_N(ldmatrix4)(unsigned (&r)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+}
+
+// fn: ldmatrix4_trans
+// The same, each matrix transposed.
+TC_FN void TC_N(ldmatrix4_trans)(unsigned (&r)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+}
+
+// fn: mma_f16
+// d += a * b, 16 x 8 x 16, of a warp.
+TC_FN void TC_N(mma_f16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// fn: mma_bf16
+// d += a * b, 16 x 8 x 16, of a warp.
+TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// fn: mma_tf32
+// d += a * b, 16 x 8 x 8, of a warp; of a and b the leading 11 bits count.
+TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// fn: bits_tf32
+// The nearest number with 11 leading bits, of two the larger one.
+TC_FN unsigned TC_N(bits_tf32)(float f) {
+    unsigned b;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(f));
+    return b;
+}
+
+// fn: split
+// The 11 leading bits of numbers, rounded, and the rest. By the units for integers, or by those for
+// floats: both have work.
+template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N], unsigned (&rest)[N]) {
+    #pragma unroll
+    for (int i = 0; i < N; i++) {
+        const float far = x[i] * 8193.0f;
+        const float y = i % 2 ? far - (far - x[i]) : __uint_as_float((__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u);
+        lead[i] = __float_as_uint(y);
+        rest[i] = __float_as_uint(x[i] - y);
+    }
+}
+
+// fn: is_finite
+TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }
+
+// fn: place_tile
+// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+    m = strip + t % (8 * across) % tall;
+    n = t % (8 * across) / tall;
+}
+
+// fn: swizzle
+// Element (row, column) of a tile of 2-byte elements in rows of L: 16-byte chunks change places
+// so that 8 rows below each other lie in different banks.
+template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
+    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
+    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
+}

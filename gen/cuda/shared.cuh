@@ -1,0 +1,65 @@
+// Copies to shared memory, and blocks that wait for each other.
+
+// fn: copy_async16
+// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.
+TC_FN void TC_N(copy_async16)(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+// fn: copy_async8
+TC_FN void TC_N(copy_async8)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+// fn: copy_async4
+TC_FN void TC_N(copy_async4)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+// fn: copy_async
+template <class P> TC_FN void TC_N(copy_async)(P *to, const P *from) {
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        TC_N(copy_async16)((char *)to + 16 * i, (const char *)from + 16 * i);
+    if (sizeof(P) == 8) TC_N(copy_async8)(to, from);
+    if (sizeof(P) == 4) TC_N(copy_async4)(to, from);
+}
+
+// fn: copy_wait_all
+TC_FN void TC_N(copy_wait_all)() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// fn: cluster_arrive
+// The barrier of the blocks that share a row, in two steps: what threads wrote before they arrive is
+// seen by those that have waited.
+TC_FN void TC_N(cluster_arrive)() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+
+// fn: cluster_wait
+TC_FN void TC_N(cluster_wait)() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+// fn: cluster_store
+// *p = v in the shared memory of a block of the cluster.
+template <class T> TC_FN void TC_N(cluster_store)(T *p, unsigned rank, T v) {
+    tc_u64 there;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(p), "r"(rank));
+    *(T *)there = v;
+}
+
+// fn: peek
+// What another block has written.
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
+}
+
+// fn: arrives_last
+// Whether this block is the last of n that share the ticket: it sees what all of them have written.
+// The ticket is 0 again afterwards.
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
