@@ -654,6 +654,7 @@ static int tc__is_moved_source(const tc__schedule *s, const tc__node *n) {
 
 // Whether the points of a vector lie beside each other in node n, wherever it is met.
 static int tc__steps_by_one(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+    if (!n->rank) return 1;
     tc__axis last = (tc__axis)(TC__DIM0 + w->space.rank - 1);
     for (size_t i = 0; i < w->seen.count && w->space.rank; i++) {
         const tc__visited *v = &w->seen.at[i];
@@ -681,7 +682,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
-        if (tc__reads_borders(s, w, n) && tc__is_moved_source(s, n)) continue;
+        if (tc__is_moved_source(s, n) && tc__reads_borders(s, w, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
     }

@@ -238,6 +238,21 @@ TEST(maps_oldest_cpu) {
     check_all_maps(open_with("cpu", NULL, 1, "baseline"));
 }
 
+// What is computed of numbers inside of a border has no dimension that a vector moves along.
+BOTH(numbers_in_a_border) {
+    tc_tensor x = line(tc, 40, 0, 1), a = tc_full(tc, TC_SCALAR, 3, TC_F32);
+    for (int low = 1; low <= 8; low++) {
+        char name[24];
+        snprintf(name, sizeof name, "numbers %d", low);
+        BEGIN(name);
+        tc_tensor sum = tc_add(x, tc_mul(a, a));
+        tc_tensor y = tc_keep(tc_pad(sum, TC_DIMS(low), TC_DIMS(2), 5));
+        END();
+        for (int i = 0; i < 42 + low; i++)
+            CHECK_EQ(AT(y, i), i < low || i >= 40 + low ? 5 : i - low + 9);
+    }
+}
+
 // Where loads of a mask are instructions, no padded image is stored, and rows inside of a map ask nothing.
 TEST(maps_are_read_in_place) {
     tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
