@@ -2532,7 +2532,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf11e5c8fb168415eu
+#define TC__BUILD_ID 0xe09ffc5f577748c5u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -44659,6 +44659,11 @@ static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int6
 // remainder by that of the lane before is in range needs no division.
 static void tc__expr_divide_lanes(int quotient, int64_t *x, int64_t by, int64_t n) {
     int64_t q = 0, whole = 0; // whole = q * by
+    if (!(by & (by - 1))) {   // a power of two; right shifts keep the sign
+        while (INT64_C(1) << q < by) q++;
+        for (int64_t i = 0; i < n; i++) x[i] = quotient ? x[i] >> q : x[i] & (by - 1);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         int64_t rest = x[i] - whole;
         if (rest >= by) rest -= by, whole += by, q++; // the next one
@@ -44829,6 +44834,11 @@ static void tc__path_keep(const tc__frame *f, const tc__path *p, int64_t j, int6
     memset(keep, 1, (size_t)n);
     for (uint32_t k = 0; k < p->limits; k++, l++) {
         tc__expr_lanes(f, &l->e.at, j, 1, n, e);
+        if (!l->limit.count && !l->limit.coef[f->axis]) {
+            int64_t most = tc__expr_at(f, &l->limit, j);
+            for (int64_t i = 0; i < n; i++) keep[i] &= (uint8_t)(e[i] >= 0 && e[i] < most);
+            continue;
+        }
         tc__expr_lanes(f, &l->limit, j, 1, n, limit);
         for (int64_t i = 0; i < n; i++) keep[i] &= (uint8_t)(e[i] >= 0 && e[i] < limit[i]);
     }
@@ -46540,6 +46550,7 @@ typedef struct tc__planner {
     uint32_t *last;    // by node: position of the last use
     uint32_t *slot;    // by node: block register
     uint8_t *alive;    // by node: it holds its slot
+    uint8_t *stored;   // by node: stores are its only uses
     size_t *home;      // by node: bytes into scratch
     uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
     int loops_around;
@@ -46897,9 +46908,30 @@ static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
 }
 
 // A cast that changes nothing has no register of its own, so its operand lasts as long as it does.
+// Neither has one to what is narrower in memory, in the same class, if it is only stored: stores do it.
 static int tc__plan_renames(const tc__planner *b, const tc__node *n) {
-    return n->op == TC_OP_CAST &&
-           tc__cast_is_nothing(tc__plan_node(b, n->in[0])->dtype, n->dtype);
+    if (n->op != TC_OP_CAST) return 0;
+    int from = tc__plan_node(b, n->in[0])->dtype;
+    if (tc__cast_is_nothing(from, n->dtype)) return 1;
+    return b->stored[n->id] && from != TC_BOOL && n->dtype != TC_BOOL &&
+           tc__dtype(from)->reg == tc__dtype(n->dtype)->reg && b->p->isa->out[n->dtype];
+}
+
+// Which values are used by stores alone, to memory of their dtype.
+static void tc__plan_scan_stores(tc__planner *b) {
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (n->op == TC_OP_STORE)
+            b->stored[n->in[0]] =
+                b->g->buffer.at[n->attr[0]].dtype == tc__plan_node(b, n->in[0])->dtype;
+    }
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        for (uint32_t k = 0; k < n->n_in && n->op != TC_OP_STORE; k++)
+            b->stored[n->in[k]] = 0;
+    }
+    if (b->g->kind == TC__CONTRACTION)
+        b->stored[b->p->left_node] = b->stored[b->p->right_node] = 0;
 }
 
 static void tc__plan_use_val(void *user, uint32_t id) {
@@ -47330,14 +47362,15 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->ctx = c, b->g = g;
     b->uniform = TC__ANEW_ARRAY(a, uint8_t, n);
     b->alive = TC__ANEW_ARRAY(a, uint8_t, n);
+    b->stored = TC__ANEW_ARRAY(a, uint8_t, n);
     b->last = TC__ANEW_ARRAY(a, uint32_t, n);
     b->slot = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_of = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_node = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_end = TC__ANEW_ARRAY(a, uint32_t, n);
     b->home = TC__ANEW_ARRAY(a, size_t, n);
-    return b->uniform && b->alive && b->last && b->slot && b->loop_of && b->loop_node &&
-           b->loop_end && b->home;
+    return b->uniform && b->alive && b->stored && b->last && b->slot && b->loop_of &&
+           b->loop_node && b->loop_end && b->home;
 }
 
 // Short rows of a list that only computes element by element: blocks take many of them.
@@ -47368,6 +47401,7 @@ static void tc__plan_run_all(tc__planner *b) {
         p->flat = tc__ix_value(b->g->cols);
     }
     tc__plan_scan_loops(b);
+    tc__plan_scan_stores(b);
     if (b->failed) return;
     tc__plan_scan_lives(b);
     tc__plan_slots(b);

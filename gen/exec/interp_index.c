@@ -262,6 +262,11 @@ static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int6
 // remainder by that of the lane before is in range needs no division.
 static void tc__expr_divide_lanes(int quotient, int64_t *x, int64_t by, int64_t n) {
     int64_t q = 0, whole = 0; // whole = q * by
+    if (!(by & (by - 1))) {   // a power of two; right shifts keep the sign
+        while (INT64_C(1) << q < by) q++;
+        for (int64_t i = 0; i < n; i++) x[i] = quotient ? x[i] >> q : x[i] & (by - 1);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         int64_t rest = x[i] - whole;
         if (rest >= by) rest -= by, whole += by, q++; // the next one
@@ -432,6 +437,11 @@ static void tc__path_keep(const tc__frame *f, const tc__path *p, int64_t j, int6
     memset(keep, 1, (size_t)n);
     for (uint32_t k = 0; k < p->limits; k++, l++) {
         tc__expr_lanes(f, &l->e.at, j, 1, n, e);
+        if (!l->limit.count && !l->limit.coef[f->axis]) {
+            int64_t most = tc__expr_at(f, &l->limit, j);
+            for (int64_t i = 0; i < n; i++) keep[i] &= (uint8_t)(e[i] >= 0 && e[i] < most);
+            continue;
+        }
         tc__expr_lanes(f, &l->limit, j, 1, n, limit);
         for (int64_t i = 0; i < n; i++) keep[i] &= (uint8_t)(e[i] >= 0 && e[i] < limit[i]);
     }

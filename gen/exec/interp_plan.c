@@ -109,9 +109,30 @@ static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
 }
 
 // A cast that changes nothing has no register of its own, so its operand lasts as long as it does.
+// Neither has one to what is narrower in memory, in the same class, if it is only stored: stores do it.
 static int tc__plan_renames(const tc__planner *b, const tc__node *n) {
-    return n->op == TC_OP_CAST &&
-           tc__cast_is_nothing(tc__plan_node(b, n->in[0])->dtype, n->dtype);
+    if (n->op != TC_OP_CAST) return 0;
+    int from = tc__plan_node(b, n->in[0])->dtype;
+    if (tc__cast_is_nothing(from, n->dtype)) return 1;
+    return b->stored[n->id] && from != TC_BOOL && n->dtype != TC_BOOL &&
+           tc__dtype(from)->reg == tc__dtype(n->dtype)->reg && b->p->isa->out[n->dtype];
+}
+
+// Which values are used by stores alone, to memory of their dtype.
+static void tc__plan_scan_stores(tc__planner *b) {
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (n->op == TC_OP_STORE)
+            b->stored[n->in[0]] =
+                b->g->buffer.at[n->attr[0]].dtype == tc__plan_node(b, n->in[0])->dtype;
+    }
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        for (uint32_t k = 0; k < n->n_in && n->op != TC_OP_STORE; k++)
+            b->stored[n->in[k]] = 0;
+    }
+    if (b->g->kind == TC__CONTRACTION)
+        b->stored[b->p->left_node] = b->stored[b->p->right_node] = 0;
 }
 
 static void tc__plan_use_val(void *user, uint32_t id) {
@@ -542,14 +563,15 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->ctx = c, b->g = g;
     b->uniform = TC__ANEW_ARRAY(a, uint8_t, n);
     b->alive = TC__ANEW_ARRAY(a, uint8_t, n);
+    b->stored = TC__ANEW_ARRAY(a, uint8_t, n);
     b->last = TC__ANEW_ARRAY(a, uint32_t, n);
     b->slot = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_of = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_node = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_end = TC__ANEW_ARRAY(a, uint32_t, n);
     b->home = TC__ANEW_ARRAY(a, size_t, n);
-    return b->uniform && b->alive && b->last && b->slot && b->loop_of && b->loop_node &&
-           b->loop_end && b->home;
+    return b->uniform && b->alive && b->stored && b->last && b->slot && b->loop_of &&
+           b->loop_node && b->loop_end && b->home;
 }
 
 // Short rows of a list that only computes element by element: blocks take many of them.
@@ -580,6 +602,7 @@ static void tc__plan_run_all(tc__planner *b) {
         p->flat = tc__ix_value(b->g->cols);
     }
     tc__plan_scan_loops(b);
+    tc__plan_scan_stores(b);
     if (b->failed) return;
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
