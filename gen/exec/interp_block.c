@@ -94,7 +94,11 @@ static tc__word tc__word_of(const tc__isa *isa, int dtype, tc__value v) {
     return r;
 }
 
-enum { TC__FILL_FROM = 16 }; // elements that a fill sets one by one
+enum {
+    TC__FILL_FROM = 16, // elements that a long fill sets one by one
+    TC__FILL_SHORT =
+        64 // copies of what was just stored would wait for it: all of a shorter one are
+};
 
 // p[0..n) = p[0], elements of `bytes`. The system's memcpy is fast whatever this is compiled with.
 static void tc__spread_bytes(void *p, int64_t bytes, int64_t n) {
@@ -108,12 +112,12 @@ static void tc__spread_bytes(void *p, int64_t bytes, int64_t n) {
 // d[j..j+n) = v
 static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__word v) {
     int32_t *p = (int32_t *)d + j;
-    int64_t *q = (int64_t *)d + j, first = n < TC__FILL_FROM ? n : (int64_t)TC__FILL_FROM;
+    int64_t *q = (int64_t *)d + j, first = n <= TC__FILL_SHORT ? n : (int64_t)TC__FILL_FROM;
     if (width == 4)
         for (int64_t i = 0; i < first; i++) p[i] = v.i32;
     else
         for (int64_t i = 0; i < first; i++) q[i] = v.i64;
-    tc__spread_bytes(width == 4 ? (void *)p : (void *)q, width, n);
+    if (n > first) tc__spread_bytes(width == 4 ? (void *)p : (void *)q, width, n);
 }
 
 // p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.
@@ -121,7 +125,7 @@ static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__wor
     for (int64_t i = 0; i < n; i++) ((T *)p)[i * to] = ((const T *)q)[i * from]
 static void tc__copy_steps(void *p, int64_t to, const void *q, int64_t from, int64_t bytes,
                            int64_t n) {
-    if (to == 1 && from == 0 && n > TC__FILL_FROM) {
+    if (to == 1 && from == 0 && n > TC__FILL_SHORT) {
         tc__copy_steps(p, 1, q, 0, bytes, TC__FILL_FROM);
         tc__spread_bytes(p, bytes, n);
         return;
