@@ -114,7 +114,8 @@
 //     anything after tc_keep                you         at tc_free: no scope and no visit ends it
 //     result of a region, stored or not     its region  when the region has taken the same way again
 //                                                       without using it (the way: the ops recorded;
-//                                                       of the last eight), at tc_free, at tc_reset
+//                                                       of the last eight), at tc_free, at tc_reset, when
+//                                                       thousands of other regions came since
 //     view made outside of such a result    its region  with the result, unless the region uses it
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
@@ -1728,7 +1729,8 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 // yours to write before tc_trace_begin and behind tc_trace_end; what you write in between, an op sees that was
 // called before.
 // Visits that differ without end make a recording and a program each: past memory_mb (tc_config) those that
-// were used longest ago are dropped, and made again when they are needed, with one warning.
+// were used longest ago are dropped, and made again when they are needed, with one warning. So are regions and
+// functions themselves, past 43 for each MB of it; results of such a region that were not kept end then.
 // TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
 // in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
 // place that is still open is abandoned (TC_E_REGION in tc_error), and the new visit goes on.
@@ -2532,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd5aecce81eaa9dc4u
+#define TC__BUILD_ID 0x5df3c308e2446f36u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6448,6 +6450,8 @@ typedef struct tc__values {
     uint32_t epoch;       // last epoch given
     TC__VEC(tc__layout) layout;
     tc__map layout_ids;
+    TC__VEC(uint32_t) layout_free; // numbers to be given again
+    size_t layouts_many;           // in use: then exec/bound.c looks for those that are not
     TC__VEC(tc__tensor *) slot; // slot i; tensors are allocated one by one and never move
     TC__VEC(uint32_t) free_slot;
     TC__VEC(uint32_t) scoped; // slots made in open scopes, oldest first
@@ -6558,9 +6562,48 @@ static uint32_t tc__layout_on(tc_ctx *c, int device, int dtype, int rank,
     h = tc__hash64(&l, sizeof l, 0);
     for (; tc__map_get(&v->layout_ids, h, &id); h = tc__hash_mix(h, 1))
         if (!memcmp(&v->layout.at[id], &l, sizeof l)) return (uint32_t)id;
+    if (v->layout_free.count) {
+        id = v->layout_free.at[v->layout_free.count - 1];
+        if (!tc__map_set(&v->layout_ids, h, id)) return 0;
+        v->layout.at[id] = l, v->layout_free.count--;
+        return (uint32_t)id;
+    }
     id = v->layout.count;
     if (!TC__PUSH(c, v->layout, l) || !tc__map_set(&v->layout_ids, h, id)) return 0;
     return (uint32_t)id;
+}
+
+enum { TC__LAYOUTS_MANY = 4096 };
+
+static int tc__layouts_are_many(tc_ctx *c) {
+    const tc__values *v = tc__values_of(c);
+    return v->layout.count - v->layout_free.count > v->layouts_many;
+}
+
+// Forgets layouts that nothing names: used[i] tells whether something does. Without memory for that all stay.
+static void tc__layouts_keep(tc_ctx *c, const uint8_t *used) {
+    tc__values *v = tc__values_of(c);
+    tc__map ids;
+    size_t n = 0;
+    for (size_t i = 0; i < v->layout.count; i++) n += used[i];
+    tc__map_init(&ids, c);
+    v->layouts_many = 2 * n > TC__LAYOUTS_MANY ? 2 * n : (size_t)TC__LAYOUTS_MANY;
+    if (!tc__map_reserve(&ids, n) || !TC__VEC_RESERVE(c, v->layout_free, v->layout.count)) {
+        tc__map_free(&ids);
+        return;
+    }
+    v->layout_free.count = 0;
+    for (uint32_t i = (uint32_t)v->layout.count; i-- > 1;) {
+        if (!used[i]) {
+            v->layout_free.at[v->layout_free.count++] = i;
+            continue;
+        }
+        uint64_t h = tc__hash64(&v->layout.at[i], sizeof(tc__layout), 0);
+        while (tc__map_get(&ids, h, NULL)) h = tc__hash_mix(h, 1);
+        (void)tc__map_set(&ids, h, i);
+    }
+    tc__map_free(&v->layout_ids);
+    v->layout_ids = ids;
 }
 
 // The same, of memory of the host.
@@ -6890,7 +6933,7 @@ static int tc__values_open(tc_ctx *c) {
     tc__map_init(&v->layout_ids, c);
     tc__map_init(&v->import, c);
     tc__map_init(&v->known, c);
-    v->pile_bytes = (size_t)1 << 30;
+    v->pile_bytes = (size_t)1 << 30, v->layouts_many = TC__LAYOUTS_MANY;
     return TC__PUSH(c, v->layout, none);
 }
 
@@ -6905,6 +6948,7 @@ static void tc__values_close(tc_ctx *c) {
     TC__VEC_FREE(c, v->scoped);
     TC__VEC_FREE(c, v->scope);
     TC__VEC_FREE(c, v->layout);
+    TC__VEC_FREE(c, v->layout_free);
     tc__map_free(&v->layout_ids);
     tc__map_free(&v->known);
 }
@@ -9136,6 +9180,8 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
+    uint64_t used;       // tc__recorder.opened at the last of them
+    uint64_t hash;       // of name, place and depth
     int keeps;           // some path has a KEEP step
     tc_options options;  // what the caller asked for, nothing left open
     const void *backend; // that runs its programs; of exec/
@@ -9150,7 +9196,8 @@ typedef struct tc__region {
     TC__VEC(tc__owned) owned;
     struct tc__region *first; // a part: the region that it is one of; else NULL
     struct tc__region *rest;  // the part behind this one; NULL = there was none yet
-    struct tc__region *next;  // owned by the recorder's list
+    struct tc__region *next;  // owned by the recorder's list,
+    struct tc__region **link; //   where this stands in it
 } tc__region;
 
 typedef struct tc__call {
@@ -9174,6 +9221,7 @@ typedef struct tc__hooks {
                  const char *why); // tc__visit_split; 0 = reported
     int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
+    void (*settle)(tc_ctx *c); // between calls of the user's: see exec/bound.c
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -9192,6 +9240,9 @@ typedef struct tc__recorder {
     size_t recorded;      // bytes of all branches, as far as they are counted
     size_t look_again;    // how many there are to be before some are forgotten again
     uint64_t clock;       // visits ended so far
+    uint64_t opened;      //   and opened
+    size_t recording;     // regions that have visits
+    tc__map region_ids;   // hash -> tc__region, of those that are begun by name
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
@@ -11043,6 +11094,11 @@ static void tc__region_free(tc_ctx *c, tc__region *r) {
         tc__visit_free(c, r->visit[i]);
     }
     while (r->branch) tc__branch_free(c, r);
+    tc__recorder *rec = tc__recorder_of(c);
+    uint64_t known;
+    rec->recording -= r->visit[0] != NULL;
+    if (tc__map_get(&rec->region_ids, r->hash, &known) && known == (uint64_t)(uintptr_t)r)
+        tc__map_remove(&rec->region_ids, r->hash);
     tc__arena_free(&r->arena);
     tc__free(c, r, sizeof *r);
 }
@@ -11053,6 +11109,7 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
     if (!r) return NULL;
     tc__arena_init(&r->arena, c);
     size_t n = strlen(name) + 1;
+    r->arena.least = n; // nothing else goes into it
     char *copy = (char *)tc__arena_alloc(&r->arena, n);
     if (!copy) {
         tc__free(c, r, sizeof *r);
@@ -11060,21 +11117,35 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
     }
     memcpy(copy, name, n);
     r->name = copy, r->begin = begin, r->depth = depth;
-    r->next = rec->region;
+    r->next = rec->region, r->link = &rec->region;
+    if (r->next) r->next->link = &r->next;
     rec->region = r;
     return r;
 }
 
-// The region of this name, begin site and depth, made if new; NULL = out of memory.
+// Takes it out of the list of regions.
+static void tc__region_unlink(tc__region *r) {
+    *r->link = r->next;
+    if (r->next) r->next->link = r->link;
+}
+
+// The region of this name, begin site and depth, made if new; NULL = out of memory. Two with one hash have the
+// next one; where the first goes, the other is recorded again.
 static tc__region *tc__region_find(tc_ctx *c, const char *name, tc__site begin, int depth) {
-    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+    tc__map *ids = &tc__recorder_of(c)->region_ids;
+    uint64_t found, h = tc__hash_mix((uint64_t)(uintptr_t)begin.file, (uint64_t)begin.line);
+    h = tc__hash64(name, strlen(name), tc__hash_mix(h, (uint64_t)depth));
+    for (; tc__map_get(ids, h, &found); h = tc__hash_mix(h, 1)) {
+        tc__region *r = (tc__region *)(uintptr_t)found;
         if (r->begin.line == begin.line && r->depth == depth &&
             r->begin.file == begin.file && !strcmp(r->name, name))
             return r;
+    }
     const char *was = tc__core_of(c)->unseen;
     tc__core_of(c)->unseen = name;
-    tc__region *r = tc__region_new(c, name, begin, depth);
+    tc__region *r = tc__map_reserve(ids, 1) ? tc__region_new(c, name, begin, depth) : NULL;
     tc__core_of(c)->unseen = was;
+    if (r) r->hash = h, (void)tc__map_set(ids, h, (uint64_t)(uintptr_t)r);
     return r;
 }
 
@@ -11118,6 +11189,7 @@ static tc__visit *tc__visit_next(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit *v = r->visit[n] ? r->visit[n] : TC__NEW(c, tc__visit);
     if (!v) return NULL;
     if (!v->viewed) v->viewed = TC__NEW(c, tc__views);
+    tc__recorder_of(c)->recording += !r->visit[0];
     memmove(r->visit + 1, r->visit, (size_t)n * sizeof *r->visit);
     r->visit[0] = v, v->region = r;
     tc__visit_clear(c, v, "which ended when its region had taken eight other ways", begin);
@@ -11140,7 +11212,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     rec->visit = v, rec->inside.file = NULL;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     v->branch = NULL;
-    r->visits++;
+    r->visits++, r->used = ++rec->opened;
     return 1;
 }
 // ---- gen/graph/make.c ---------------------------------------------------
@@ -12047,6 +12119,7 @@ static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const 
         return TC_E_STATE;
     }
     tc__scope_end(c, &t, 1, file, line);
+    if (tc__layouts_are_many(c)) tc__recorder_of(c)->hooks->settle(c);
     return TC_OK;
 }
 
@@ -12093,6 +12166,7 @@ TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     }
     tc__warn_shared(f.c, tc__slot_find(f.c, t), file, line);
     tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
+    if (tc__layouts_are_many(f.c)) tc__recorder_of(f.c)->hooks->settle(f.c);
 }
 // ---- gen/graph/random.c -------------------------------------------------
 // Random numbers: draws of one stream, which a context counts. Input: public calls. Output: RANDOM
@@ -50048,7 +50122,7 @@ struct tc_ctx {
     uint32_t programs_live;
     int programs_warned;
     size_t recordings_limit; // bytes of all recordings; 0 = the usual limit
-    int recordings_warned;
+    int recordings_warned, regions_warned;
     uint64_t programs_serial; // programs made so far
     tc__region *alone;        // of composite ops outside regions; owned
     tc__tally alone_tally;    //   before the one that runs
@@ -58187,7 +58261,7 @@ static tc__region *tc__alone_region(tc_ctx *c, const char *who, tc__site site) {
     }
     r = tc__region_new(c, who, site, 0);
     if (!r) return NULL;
-    c->recorder.region = r->next;
+    tc__region_unlink(r);
     r->next = c->alone, c->alone = r;
     r->options = tc_options_default();
     r->options.backend = "aot_eager", r->options.round_each_op = 1;
@@ -58295,11 +58369,10 @@ static tc__region *tc__region_rest(tc_ctx *c, tc__region *r) {
 
 // Frees region r, which has left the list of regions, and the parts behind it.
 static void tc__region_free_all(tc_ctx *c, tc__region *r) {
-    tc__region **at = &c->recorder.region, *rest = r->rest;
+    tc__region *rest = r->rest;
     tc__region_free(c, r);
     if (!rest) return;
-    while (*at != rest) at = &(*at)->next;
-    *at = rest->next;
+    tc__region_unlink(rest);
     tc__region_free_all(c, rest);
 }
 
@@ -58351,10 +58424,6 @@ static int tc__visit_split(tc_ctx *c, tc__site site, const char *why) {
 static void tc__parts_end(tc__visit *v) {
     for (tc__visit *u; v; v = u) u = v->before, v->before = NULL;
 }
-
-static const tc__hooks tc__exec_hooks = {tc__hook_eager,    tc__hook_demand,
-                                         tc__hook_forget,   tc__visit_split,
-                                         tc__hook_together, tc__hook_apart};
 // ---- gen/exec/entry.c ---------------------------------------------------
 // Entries of functions: what one run of a body assumed, and the program it led to.
 //
@@ -58437,9 +58506,10 @@ struct tc_fn {
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
     TC__VEC(tc__snapshot) range;  // of the body that runs
     int running;                  // calls of its body that have not returned
-    uint32_t epoch;               // marks tensors and storage while signing
-    tc__visit visit;              // binds externals of a call that skips the body
-    const char *demoted;          // static text; NULL = calls may skip the body
+    uint64_t uses;       // when exec/bound.c looked last: visits, calls that skipped it
+    uint32_t epoch;      // marks tensors and storage while signing
+    tc__visit visit;     // binds externals of a call that skips the body
+    const char *demoted; // static text; NULL = calls may skip the body
     tc_miss miss;
     tc__text text; // of tc_miss_text and tc_fn_demoted
     struct tc_fn *next;
@@ -59468,9 +59538,7 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 // ---- making ----
 
 static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
+    tc__region_unlink(f->region);
     tc__region_free_all(f->ctx, f->region);
 }
 
@@ -59622,6 +59690,187 @@ TCDEF const char *tc_miss_text(tc_fn *f) {
 }
 
 TCDEF const char *tc_fn_demoted(const tc_fn *f) { return f ? f->demoted : NULL; }
+// ---- gen/exec/bound.c ---------------------------------------------------
+// What a context holds of its own, beside recordings and programs (exec/forget.c), is bounded too.
+//
+// Regions: each has visits with room for their paths, some KB. A program that makes names as it goes has a region
+// for each, and one that never frees functions has theirs: past a limit those go that were visited longest ago. A
+// function stays, and records again when it is called.
+//
+// Layouts: every size that was ever seen has one. Past twice what was in use, those go that nothing names, and
+// their numbers are given again. That happens between calls of the user's, where no code of ours has such a number.
+
+enum {
+    TC__REGION_BYTES = 8 << 10, // of one, with what its visits hold
+    TC__REGIONS_LEAST = 64      // that stay whatever the limit is
+};
+
+// ---- regions and functions ----
+
+// In the order in which they go.
+typedef struct tc__idle {
+    tc__region *region;
+    tc_fn *fn; // whose it is; NULL = a region's own
+    uint64_t used;
+} tc__idle;
+
+typedef TC__VEC(tc__idle) tc__idles;
+
+static int tc__idle_order(const void *a, const void *b) {
+    uint64_t x = ((const tc__idle *)a)->used, y = ((const tc__idle *)b)->used;
+    return x < y ? -1 : x > y;
+}
+
+// Visits of a function that was called, as of any region, and calls that skipped its body: of those only the
+// number is known, so what has changed since the last look was used just now.
+static uint64_t tc__fn_used(tc_ctx *c, tc_fn *f) {
+    uint64_t uses = f->region->visits;
+    for (const tc__entry *e = f->entry; e; e = e->next) uses += e->hits;
+    if (uses != f->uses) f->region->used = c->recorder.opened;
+    f->uses = uses;
+    return f->region->used;
+}
+
+static int tc__idles_list(tc_ctx *c, tc__idles *all) {
+    tc__idle one;
+    for (tc__region *r = c->recorder.region; r; r = r->next) {
+        if (!r->visit[0] || r->function || r->first || r->rest) continue;
+        one.region = r, one.fn = NULL, one.used = r->used;
+        if (!TC__PUSH(c, *all, one)) return 0;
+    }
+    for (tc_fn *f = c->fn; f; f = f->next) {
+        if (!f->region->visit[0]) continue;
+        one.region = f->region, one.fn = f, one.used = tc__fn_used(c, f);
+        if (!TC__PUSH(c, *all, one)) return 0;
+    }
+    return 1;
+}
+
+static void tc__regions_warn(tc_ctx *c, const tc__idle *first) {
+    const tc__region *r = first->region;
+    if (c->regions_warned) return;
+    c->regions_warned = 1;
+    tc__warn(
+        c,
+        "%u regions and functions were visited, \"%s\" (%s:%d) longest ago. Those that were not "
+        "visited for longest are dropped, with results of theirs that were not kept, and recorded "
+        "again when they come. %s; memory_mb sets the limit",
+        (unsigned)c->recorder.recording, r->name, r->begin.file ? r->begin.file : "?",
+        r->begin.line,
+        first->fn ? "Make a function once, and tc_fn_free one that is not needed"
+                  : "Give a region that does the same the same name");
+}
+
+// 0 = out of memory.
+static int tc__idle_drop(tc_ctx *c, const tc__idle *one) {
+    if (one->fn) return tc__fn_reset(one->fn);
+    tc__region_unlink(one->region);
+    tc__region_free(c, one->region);
+    return 1;
+}
+
+static void tc__regions_trim(tc_ctx *c) {
+    size_t limit = (c->recordings_limit ? c->recordings_limit : TC__RECORDINGS_BYTES) /
+                   TC__REGION_BYTES;
+    tc__idles all;
+    if (limit < TC__REGIONS_LEAST) limit = TC__REGIONS_LEAST;
+    if (c->recorder.recording <= limit || tc__core_of(c)->frozen) return;
+    tc__error_mark before = tc__error_now(c);
+    memset(&all, 0, sizeof all);
+    if (tc__idles_list(c, &all) && all.count) {
+        qsort(all.at, all.count, sizeof *all.at, tc__idle_order);
+        tc__regions_warn(c, &all.at[0]);
+        for (size_t i = 0; i < all.count && c->recorder.recording > limit / 4 * 3; i++)
+            if (!tc__idle_drop(c, &all.at[i])) break;
+    }
+    TC__VEC_FREE(c, all);
+    tc__error_restore(c, before);
+}
+
+// ---- layouts ----
+
+typedef struct tc__layouts_used {
+    tc_ctx *c;
+    uint8_t *at; // by layout
+    size_t count;
+} tc__layouts_used;
+
+static void tc__layout_use(tc__layouts_used *u, uint32_t layout) {
+    if (layout < u->count) u->at[layout] = 1;
+}
+
+static void tc__layouts_of_program(tc__layouts_used *u, const tc__program *p) {
+    for (size_t i = 0; p && i < p->output.count; i++)
+        tc__layout_use(u, p->output.at[i].layout);
+}
+
+static void tc__layouts_of_step(tc__layouts_used *u, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_bind; i++) tc__layout_use(u, s->bind[i].layout);
+    if (s->op == TC_OP_SHARE) {
+        tc__layout_use(u, (uint32_t)s->attr[0]);
+        uint32_t n = ((uint32_t)s->n_attr - TC__SHARE_HEAD) / TC__SHARE_EACH;
+        for (uint32_t i = 0; i < n; i++) tc__layout_use(u, tc__shared_at(s, i).layout);
+    }
+    tc__layouts_of_program(u, (const tc__program *)s->program);
+}
+
+static void tc__layouts_of_region(tc__layouts_used *u, tc__region *r) {
+    for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
+        tc__visit *v = r->visit[i];
+        for (size_t k = 0; k < v->external.count; k++)
+            tc__layout_use(u, v->external.at[k].layout);
+        for (size_t k = 0; k < v->result.count; k++)
+            tc__layout_use(u, v->result.at[k].layout);
+        tc__views_forget(v);
+    }
+    for (const tc__step *s = r->root.next; s; s = tc__step_after(s))
+        tc__layouts_of_step(u, s);
+}
+
+static void tc__layouts_of_tensors(tc__layouts_used *u) {
+    const tc__values *v = tc__values_of(u->c);
+    for (size_t i = 0; i < v->slot.count; i++)
+        if (v->slot.at[i]->epoch) tc__layout_use(u, v->slot.at[i]->layout);
+    for (size_t i = 0; i < v->import.capacity; i++) {
+        uint64_t t = v->import.at[i].key ? v->import.at[i].value : 0;
+        if (t) tc__layout_use(u, ((const tc__tensor *)(uintptr_t)t)->layout);
+    }
+}
+
+static void tc__layouts_of_all(tc__layouts_used *u) {
+    tc__layout_use(u, 0);
+    tc__layouts_of_tensors(u);
+    for (tc__region *r = u->c->recorder.region; r; r = r->next) tc__layouts_of_region(u, r);
+    for (const tc_fn *f = u->c->fn; f; f = f->next)
+        for (const tc__entry *e = f->entry; e; e = e->next)
+            for (size_t i = 0; i < e->given.count; i++)
+                tc__layout_use(u, e->given.at[i].layout);
+}
+
+// Eager ops, which are prepared again in 0.1 ms, give theirs up.
+static void tc__layouts_sweep(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    tc__layouts_used u;
+    u.c = c, u.count = v->layout.count, u.at = TC__NEW_ARRAY(c, uint8_t, u.count);
+    if (!u.at) return;
+    tc__alone_forget(c);
+    tc__eager_forget(c);
+    tc__layouts_of_all(&u);
+    tc__layouts_keep(c, u.at);
+    TC__FREE_ARRAY(c, u.at, u.count);
+}
+
+// ---- when ----
+
+// Between two calls of the user's, outside of regions and of all code that we call.
+static void tc__hook_settle(tc_ctx *c) {
+    if (tc__region_is_open(c) || c->hosting || tc__core_of(c)->calling) return;
+    tc__regions_trim(c);
+    if (!tc__layouts_are_many(c) || tc__core_of(c)->frozen) return;
+    tc__error_mark before = tc__error_now(c);
+    tc__layouts_sweep(c);
+    tc__error_restore(c, before);
+}
 // ---- gen/exec/call.c ----------------------------------------------------
 // Calls of functions, and the short cut that most of them take.
 //
@@ -59910,6 +60159,7 @@ static tc_status tc__fn_enter(tc__fcall *k) {
     }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
+    tc__hook_settle(f->ctx);
     uint64_t skips = f->ctx->stats.skips;
     status = tc__fn_call(k);
     tc__error_mark before = tc__error_now(f->ctx);
@@ -60873,6 +61123,10 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
     return tc__default_backend(c, c->defaults.backend);
 }
 
+static const tc__hooks tc__exec_hooks = {
+    tc__hook_eager,    tc__hook_demand, tc__hook_forget, tc__visit_split,
+    tc__hook_together, tc__hook_apart,  tc__hook_settle};
+
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
     tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
@@ -60889,6 +61143,7 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
     r->seed = 0x853c49e6748fea9bu;
     tc__ix_open(&r->ix, c);
     tc__map_init(&r->visits, c);
+    tc__map_init(&r->region_ids, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
     return c;
@@ -60962,6 +61217,7 @@ static void tc__close_now(tc_ctx *c) {
     }
     tc__close_eager(c);
     tc__map_free(&r->visits);
+    tc__map_free(&r->region_ids);
     tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
@@ -61051,6 +61307,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
         r->skipped += r->visit == NULL;
         return TC_OK;
     }
+    tc__hook_settle(c);
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g || !tc__region_options(c, g, "tc_trace_begin", options))
         return tc__begin_failed(c);
@@ -61137,12 +61394,10 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
     for (tc_fn *f = c->fn; f; f = f->next)
         if (!tc__fn_reset(f)) return tc__unit_end(c, outer, 0);
     (void)tc__unit_end(c, outer, 1);
-    for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
-        if (g->function) {
-            at = &g->next;
-            continue;
-        }
-        *at = g->next;
+    for (tc__region *g = r->region, *next; g; g = next) {
+        next = g->next;
+        if (g->function) continue;
+        tc__region_unlink(g);
         tc__region_free(c, g);
     }
     return TC_OK;

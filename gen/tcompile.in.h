@@ -113,7 +113,8 @@
 //     anything after tc_keep                you         at tc_free: no scope and no visit ends it
 //     result of a region, stored or not     its region  when the region has taken the same way again
 //                                                       without using it (the way: the ops recorded;
-//                                                       of the last eight), at tc_free, at tc_reset
+//                                                       of the last eight), at tc_free, at tc_reset, when
+//                                                       thousands of other regions came since
 //     view made outside of such a result    its region  with the result, unless the region uses it
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
@@ -487,6 +488,7 @@
 #include "exec/entry.c"
 #include "exec/miss.c"
 #include "exec/function.c"
+#include "exec/bound.c"
 #include "exec/call.c"
 #include "exec/device.c"
 #include "io/show.c"

@@ -16,7 +16,8 @@
 // yours to write before tc_trace_begin and behind tc_trace_end; what you write in between, an op sees that was
 // called before.
 // Visits that differ without end make a recording and a program each: past memory_mb (tc_config) those that
-// were used longest ago are dropped, and made again when they are needed, with one warning.
+// were used longest ago are dropped, and made again when they are needed, with one warning. So are regions and
+// functions themselves, past 43 for each MB of it; results of such a region that were not kept end then.
 // TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
 // in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
 // place that is still open is abandoned (TC_E_REGION in tc_error), and the new visit goes on.

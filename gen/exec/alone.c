@@ -19,7 +19,7 @@ static tc__region *tc__alone_region(tc_ctx *c, const char *who, tc__site site) {
     }
     r = tc__region_new(c, who, site, 0);
     if (!r) return NULL;
-    c->recorder.region = r->next;
+    tc__region_unlink(r);
     r->next = c->alone, c->alone = r;
     r->options = tc_options_default();
     r->options.backend = "aot_eager", r->options.round_each_op = 1;

@@ -285,6 +285,7 @@ static tc_status tc__fn_enter(tc__fcall *k) {
     }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
+    tc__hook_settle(f->ctx);
     uint64_t skips = f->ctx->stats.skips;
     status = tc__fn_call(k);
     tc__error_mark before = tc__error_now(f->ctx);

@@ -64,6 +64,10 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
     return tc__default_backend(c, c->defaults.backend);
 }
 
+static const tc__hooks tc__exec_hooks = {
+    tc__hook_eager,    tc__hook_demand, tc__hook_forget, tc__visit_split,
+    tc__hook_together, tc__hook_apart,  tc__hook_settle};
+
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
     tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
@@ -80,6 +84,7 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
     r->seed = 0x853c49e6748fea9bu;
     tc__ix_open(&r->ix, c);
     tc__map_init(&r->visits, c);
+    tc__map_init(&r->region_ids, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
     return c;
@@ -153,6 +158,7 @@ static void tc__close_now(tc_ctx *c) {
     }
     tc__close_eager(c);
     tc__map_free(&r->visits);
+    tc__map_free(&r->region_ids);
     tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
@@ -242,6 +248,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
         r->skipped += r->visit == NULL;
         return TC_OK;
     }
+    tc__hook_settle(c);
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g || !tc__region_options(c, g, "tc_trace_begin", options))
         return tc__begin_failed(c);
@@ -328,12 +335,10 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
     for (tc_fn *f = c->fn; f; f = f->next)
         if (!tc__fn_reset(f)) return tc__unit_end(c, outer, 0);
     (void)tc__unit_end(c, outer, 1);
-    for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
-        if (g->function) {
-            at = &g->next;
-            continue;
-        }
-        *at = g->next;
+    for (tc__region *g = r->region, *next; g; g = next) {
+        next = g->next;
+        if (g->function) continue;
+        tc__region_unlink(g);
         tc__region_free(c, g);
     }
     return TC_OK;

@@ -79,9 +79,10 @@ struct tc_fn {
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
     TC__VEC(tc__snapshot) range;  // of the body that runs
     int running;                  // calls of its body that have not returned
-    uint32_t epoch;               // marks tensors and storage while signing
-    tc__visit visit;              // binds externals of a call that skips the body
-    const char *demoted;          // static text; NULL = calls may skip the body
+    uint64_t uses;       // when exec/bound.c looked last: visits, calls that skipped it
+    uint32_t epoch;      // marks tensors and storage while signing
+    tc__visit visit;     // binds externals of a call that skips the body
+    const char *demoted; // static text; NULL = calls may skip the body
     tc_miss miss;
     tc__text text; // of tc_miss_text and tc_fn_demoted
     struct tc_fn *next;

@@ -546,9 +546,7 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 // ---- making ----
 
 static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
+    tc__region_unlink(f->region);
     tc__region_free_all(f->ctx, f->region);
 }
 

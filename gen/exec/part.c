@@ -22,11 +22,10 @@ static tc__region *tc__region_rest(tc_ctx *c, tc__region *r) {
 
 // Frees region r, which has left the list of regions, and the parts behind it.
 static void tc__region_free_all(tc_ctx *c, tc__region *r) {
-    tc__region **at = &c->recorder.region, *rest = r->rest;
+    tc__region *rest = r->rest;
     tc__region_free(c, r);
     if (!rest) return;
-    while (*at != rest) at = &(*at)->next;
-    *at = rest->next;
+    tc__region_unlink(rest);
     tc__region_free_all(c, rest);
 }
 
@@ -78,7 +77,3 @@ static int tc__visit_split(tc_ctx *c, tc__site site, const char *why) {
 static void tc__parts_end(tc__visit *v) {
     for (tc__visit *u; v; v = u) u = v->before, v->before = NULL;
 }
-
-static const tc__hooks tc__exec_hooks = {tc__hook_eager,    tc__hook_demand,
-                                         tc__hook_forget,   tc__visit_split,
-                                         tc__hook_together, tc__hook_apart};

@@ -32,7 +32,7 @@ struct tc_ctx {
     uint32_t programs_live;
     int programs_warned;
     size_t recordings_limit; // bytes of all recordings; 0 = the usual limit
-    int recordings_warned;
+    int recordings_warned, regions_warned;
     uint64_t programs_serial; // programs made so far
     tc__region *alone;        // of composite ops outside regions; owned
     tc__tally alone_tally;    //   before the one that runs

@@ -24,6 +24,7 @@ static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const 
         return TC_E_STATE;
     }
     tc__scope_end(c, &t, 1, file, line);
+    if (tc__layouts_are_many(c)) tc__recorder_of(c)->hooks->settle(c);
     return TC_OK;
 }
 
@@ -70,4 +71,5 @@ TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     }
     tc__warn_shared(f.c, tc__slot_find(f.c, t), file, line);
     tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
+    if (tc__layouts_are_many(f.c)) tc__recorder_of(f.c)->hooks->settle(f.c);
 }

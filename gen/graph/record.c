@@ -431,6 +431,11 @@ static void tc__region_free(tc_ctx *c, tc__region *r) {
         tc__visit_free(c, r->visit[i]);
     }
     while (r->branch) tc__branch_free(c, r);
+    tc__recorder *rec = tc__recorder_of(c);
+    uint64_t known;
+    rec->recording -= r->visit[0] != NULL;
+    if (tc__map_get(&rec->region_ids, r->hash, &known) && known == (uint64_t)(uintptr_t)r)
+        tc__map_remove(&rec->region_ids, r->hash);
     tc__arena_free(&r->arena);
     tc__free(c, r, sizeof *r);
 }
@@ -441,6 +446,7 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
     if (!r) return NULL;
     tc__arena_init(&r->arena, c);
     size_t n = strlen(name) + 1;
+    r->arena.least = n; // nothing else goes into it
     char *copy = (char *)tc__arena_alloc(&r->arena, n);
     if (!copy) {
         tc__free(c, r, sizeof *r);
@@ -448,21 +454,35 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
     }
     memcpy(copy, name, n);
     r->name = copy, r->begin = begin, r->depth = depth;
-    r->next = rec->region;
+    r->next = rec->region, r->link = &rec->region;
+    if (r->next) r->next->link = &r->next;
     rec->region = r;
     return r;
 }
 
-// The region of this name, begin site and depth, made if new; NULL = out of memory.
+// Takes it out of the list of regions.
+static void tc__region_unlink(tc__region *r) {
+    *r->link = r->next;
+    if (r->next) r->next->link = r->link;
+}
+
+// The region of this name, begin site and depth, made if new; NULL = out of memory. Two with one hash have the
+// next one; where the first goes, the other is recorded again.
 static tc__region *tc__region_find(tc_ctx *c, const char *name, tc__site begin, int depth) {
-    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+    tc__map *ids = &tc__recorder_of(c)->region_ids;
+    uint64_t found, h = tc__hash_mix((uint64_t)(uintptr_t)begin.file, (uint64_t)begin.line);
+    h = tc__hash64(name, strlen(name), tc__hash_mix(h, (uint64_t)depth));
+    for (; tc__map_get(ids, h, &found); h = tc__hash_mix(h, 1)) {
+        tc__region *r = (tc__region *)(uintptr_t)found;
         if (r->begin.line == begin.line && r->depth == depth &&
             r->begin.file == begin.file && !strcmp(r->name, name))
             return r;
+    }
     const char *was = tc__core_of(c)->unseen;
     tc__core_of(c)->unseen = name;
-    tc__region *r = tc__region_new(c, name, begin, depth);
+    tc__region *r = tc__map_reserve(ids, 1) ? tc__region_new(c, name, begin, depth) : NULL;
     tc__core_of(c)->unseen = was;
+    if (r) r->hash = h, (void)tc__map_set(ids, h, (uint64_t)(uintptr_t)r);
     return r;
 }
 
@@ -506,6 +526,7 @@ static tc__visit *tc__visit_next(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit *v = r->visit[n] ? r->visit[n] : TC__NEW(c, tc__visit);
     if (!v) return NULL;
     if (!v->viewed) v->viewed = TC__NEW(c, tc__views);
+    tc__recorder_of(c)->recording += !r->visit[0];
     memmove(r->visit + 1, r->visit, (size_t)n * sizeof *r->visit);
     r->visit[0] = v, v->region = r;
     tc__visit_clear(c, v, "which ended when its region had taken eight other ways", begin);
@@ -528,6 +549,6 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     rec->visit = v, rec->inside.file = NULL;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     v->branch = NULL;
-    r->visits++;
+    r->visits++, r->used = ++rec->opened;
     return 1;
 }

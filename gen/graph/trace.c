@@ -172,6 +172,8 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
+    uint64_t used;       // tc__recorder.opened at the last of them
+    uint64_t hash;       // of name, place and depth
     int keeps;           // some path has a KEEP step
     tc_options options;  // what the caller asked for, nothing left open
     const void *backend; // that runs its programs; of exec/
@@ -186,7 +188,8 @@ typedef struct tc__region {
     TC__VEC(tc__owned) owned;
     struct tc__region *first; // a part: the region that it is one of; else NULL
     struct tc__region *rest;  // the part behind this one; NULL = there was none yet
-    struct tc__region *next;  // owned by the recorder's list
+    struct tc__region *next;  // owned by the recorder's list,
+    struct tc__region **link; //   where this stands in it
 } tc__region;
 
 typedef struct tc__call {
@@ -210,6 +213,7 @@ typedef struct tc__hooks {
                  const char *why); // tc__visit_split; 0 = reported
     int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
+    void (*settle)(tc_ctx *c); // between calls of the user's: see exec/bound.c
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -228,6 +232,9 @@ typedef struct tc__recorder {
     size_t recorded;      // bytes of all branches, as far as they are counted
     size_t look_again;    // how many there are to be before some are forgotten again
     uint64_t clock;       // visits ended so far
+    uint64_t opened;      //   and opened
+    size_t recording;     // regions that have visits
+    tc__map region_ids;   // hash -> tc__region, of those that are begun by name
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }

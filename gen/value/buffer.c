@@ -80,6 +80,8 @@ typedef struct tc__values {
     uint32_t epoch;       // last epoch given
     TC__VEC(tc__layout) layout;
     tc__map layout_ids;
+    TC__VEC(uint32_t) layout_free; // numbers to be given again
+    size_t layouts_many;           // in use: then exec/bound.c looks for those that are not
     TC__VEC(tc__tensor *) slot; // slot i; tensors are allocated one by one and never move
     TC__VEC(uint32_t) free_slot;
     TC__VEC(uint32_t) scoped; // slots made in open scopes, oldest first
@@ -190,9 +192,48 @@ static uint32_t tc__layout_on(tc_ctx *c, int device, int dtype, int rank,
     h = tc__hash64(&l, sizeof l, 0);
     for (; tc__map_get(&v->layout_ids, h, &id); h = tc__hash_mix(h, 1))
         if (!memcmp(&v->layout.at[id], &l, sizeof l)) return (uint32_t)id;
+    if (v->layout_free.count) {
+        id = v->layout_free.at[v->layout_free.count - 1];
+        if (!tc__map_set(&v->layout_ids, h, id)) return 0;
+        v->layout.at[id] = l, v->layout_free.count--;
+        return (uint32_t)id;
+    }
     id = v->layout.count;
     if (!TC__PUSH(c, v->layout, l) || !tc__map_set(&v->layout_ids, h, id)) return 0;
     return (uint32_t)id;
+}
+
+enum { TC__LAYOUTS_MANY = 4096 };
+
+static int tc__layouts_are_many(tc_ctx *c) {
+    const tc__values *v = tc__values_of(c);
+    return v->layout.count - v->layout_free.count > v->layouts_many;
+}
+
+// Forgets layouts that nothing names: used[i] tells whether something does. Without memory for that all stay.
+static void tc__layouts_keep(tc_ctx *c, const uint8_t *used) {
+    tc__values *v = tc__values_of(c);
+    tc__map ids;
+    size_t n = 0;
+    for (size_t i = 0; i < v->layout.count; i++) n += used[i];
+    tc__map_init(&ids, c);
+    v->layouts_many = 2 * n > TC__LAYOUTS_MANY ? 2 * n : (size_t)TC__LAYOUTS_MANY;
+    if (!tc__map_reserve(&ids, n) || !TC__VEC_RESERVE(c, v->layout_free, v->layout.count)) {
+        tc__map_free(&ids);
+        return;
+    }
+    v->layout_free.count = 0;
+    for (uint32_t i = (uint32_t)v->layout.count; i-- > 1;) {
+        if (!used[i]) {
+            v->layout_free.at[v->layout_free.count++] = i;
+            continue;
+        }
+        uint64_t h = tc__hash64(&v->layout.at[i], sizeof(tc__layout), 0);
+        while (tc__map_get(&ids, h, NULL)) h = tc__hash_mix(h, 1);
+        (void)tc__map_set(&ids, h, i);
+    }
+    tc__map_free(&v->layout_ids);
+    v->layout_ids = ids;
 }
 
 // The same, of memory of the host.
@@ -522,7 +563,7 @@ static int tc__values_open(tc_ctx *c) {
     tc__map_init(&v->layout_ids, c);
     tc__map_init(&v->import, c);
     tc__map_init(&v->known, c);
-    v->pile_bytes = (size_t)1 << 30;
+    v->pile_bytes = (size_t)1 << 30, v->layouts_many = TC__LAYOUTS_MANY;
     return TC__PUSH(c, v->layout, none);
 }
 
@@ -537,6 +578,7 @@ static void tc__values_close(tc_ctx *c) {
     TC__VEC_FREE(c, v->scoped);
     TC__VEC_FREE(c, v->scope);
     TC__VEC_FREE(c, v->layout);
+    TC__VEC_FREE(c, v->layout_free);
     tc__map_free(&v->layout_ids);
     tc__map_free(&v->known);
 }

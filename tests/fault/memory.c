@@ -495,3 +495,129 @@ TEST(bodies_without_end) {
     CHECK_EQ(tc->recorder.recorded, 0);
     tc_close(tc);
 }
+
+// ---- regions, functions and sizes without end ----
+
+static int dropped_regions;
+
+static void count_regions(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)channel;
+    dropped_regions += level > 0 && strstr(text, "were visited, \"") != NULL;
+}
+
+static tc_ctx *open_counting(void) {
+    tc_config config = limits("aot_eager");
+    config.logger.log = count_regions, config.no_disk_cache = 1, config.memory_mb = 1;
+    dropped_regions = 0;
+    return tc_open(&config);
+}
+
+static void doubled(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul_s(in[0], 2);
+}
+
+enum { MADE = 3000, USUAL = 5 };
+
+// A region for each name: those of long ago go, with what was not kept; one that is visited all the time stays.
+TEST(names_without_end) {
+    tc_ctx *tc = open_counting();
+    tc_tensor x = line(tc, N, 1, 1), kept = tc_null(), first = tc_null(), y;
+    char name[32];
+    size_t half = 0;
+    for (int i = 0; i < MADE; i++) {
+        snprintf(name, sizeof name, "region %d", i % USUAL ? i : 0);
+        BEGIN(name);
+        y = tc_add_s(x, i % USUAL ? i : 0);
+        if (i == 1) kept = tc_keep(tc_mul_s(x, 3));
+        END();
+        if (i == 1) first = y;
+        CHECK_EQ(AT(y, 2), 3 + (i % USUAL ? i : 0));
+        if (i == MADE / 2) half = tc_stats_get(tc).bytes;
+    }
+    CHECK(tc_stats_get(tc).bytes < half * 5 / 4);
+    CHECK_EQ(dropped_regions, 1);
+    CHECK_EQ(AT(kept, 2), 9);
+    CHECK(tc_is_null(tc_select(first, 0, 2)));
+    ERROR(TC_E_DEAD, "a result of");
+    uint64_t programs = tc_stats_get(tc).programs;
+    BEGIN("region 0");
+    y = tc_add_s(x, 0);
+    END();
+    CHECK_EQ(tc_stats_get(tc).programs, programs); // it was never dropped
+    BEGIN("region 7");
+    y = tc_add_s(x, 7);
+    END();
+    CHECK_EQ(AT(y, 2), 10);
+    CHECK_EQ(tc_stats_get(tc).programs, programs + 1);
+    tc_close(tc);
+}
+
+// Functions that nobody frees forget what they know, in the same order, and can be called as ever.
+TEST(functions_without_end) {
+    tc_ctx *tc = open_counting();
+    tc_tensor x = line(tc, N, 1, 1), y;
+    tc_fn *f[MADE];
+    size_t half = 0;
+    for (int i = 0; i < MADE; i++) {
+        f[i] = tc_compile(tc, doubled, NULL, 0, NULL);
+        for (int k = 0; k < 3; k++) {
+            CALL(f[k ? i : 0], &x, 1, &y, 1);
+            CHECK_EQ(AT(y, 2), 6);
+            tc_free(y);
+        }
+        if (i == MADE / 2) half = tc_stats_get(tc).bytes;
+    }
+    // What stays is the function itself.
+    CHECK((tc_stats_get(tc).bytes - half) / (MADE / 2) < 2048);
+    CHECK_EQ(dropped_regions, 1);
+    uint64_t skips = tc_stats_get(tc).skips;
+    CALL(f[0], &x, 1, &y, 1);
+    CHECK_EQ(tc_stats_get(tc).skips, skips + 1); // it was never dropped
+    for (int i = 1; i < MADE; i += 100) {
+        CALL(f[i], &x, 1, &y, 1);
+        CHECK_EQ(AT(y, 2), 6);
+    }
+    for (int i = 0; i < MADE; i += 2) tc_fn_free(f[i]);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
+// Tensors of so many sizes, eager, in a region, and given to a function; those that live on keep what they are.
+TEST(layouts_without_end) {
+    enum { SIZES = 40000, LIVE = 50 };
+    tc_ctx *tc = open_counting();
+    tc_tensor all = tc_ones(tc, TC_DIMS(300 * 300), TC_F32), y, live[LIVE];
+    tc_fn *f = tc_compile(tc, doubled, NULL, 0, NULL);
+    size_t half = 0;
+    for (int i = 0; i < SIZES; i++) {
+        int64_t a = 1 + test_word((unsigned)i, 1) % 300,
+                b = 1 + test_word((unsigned)i, 2) % 300;
+        tc_scope_begin(tc);
+        tc_tensor x = tc_reshape(tc_narrow(all, 0, 0, a * b), TC_DIMS(a, b));
+        if (i < LIVE) live[i] = tc_keep(tc_t(x));
+        if (i % 8 == 0) {
+            CALL(f, &x, 1, &y, 1);
+            CHECK(tc_dim(y, 0) == a && tc_dim(y, 1) == b);
+        }
+        if (i % 8 == 1) {
+            BEGIN("sized");
+            y = tc_sum_all(x);
+            END();
+            CHECK_EQ(AT(y, 0), a * b);
+        }
+        if (i % 3) tc_free(x);
+        tc_scope_end(tc);
+        if (i == SIZES / 2) half = tc_stats_get(tc).bytes;
+    }
+    CHECK(tc->recorder.values.layout.count < 5000);
+    CHECK(tc_stats_get(tc).bytes < half + half / 4);
+    for (int i = 0; i < LIVE; i++) {
+        int64_t a = 1 + test_word((unsigned)i, 1) % 300,
+                b = 1 + test_word((unsigned)i, 2) % 300;
+        CHECK(tc_dim(live[i], 0) == b && tc_dim(live[i], 1) == a);
+        CHECK_EQ(tc_item(tc_sum_all(live[i])), a * b);
+    }
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
