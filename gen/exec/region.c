@@ -89,13 +89,57 @@ static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_te
 
 // ---- why no program fitted ----
 
+// Whether the words of an op do not tell its sizes and dtype: dumps have them at the end of the line.
+static int tc__type_is_untold(const tc__step *s) {
+    int op = s->op;
+    return tc__ops[op].kind == TC__KIND_SOURCE || op == TC_OP_RESHAPE ||
+           op == TC_OP_EXPAND || op == TC_OP_CAST;
+}
+
+static void tc__put_strides(tc__text *t, const tc__binding *b) {
+    tc__shape l;
+    if (b->shape)
+        l = *b->shape;
+    else
+        tc__shape_of_layout(tc__layout_at(t->ctx, b->layout), &l);
+    if (l.contiguous) return;
+    tc__put(t, " by ");
+    tc__dump_dims(t, &tc__recorder_of(t->ctx)->ix, l.rank, l.strides);
+}
+
 static void tc__put_alternative(tc__text *t, const tc__step *s) {
     const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
     tc__dump_step(t, p, s);
-    if (tc__ops[s->op].kind == TC__KIND_SOURCE)
+    if (tc__type_is_untold(s)) {
+        tc__put(t, " %s", tc__dtype(s->meta.dtype)->name);
         tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
-    for (uint32_t i = 0; i < s->n_bind; i++) tc__dump_binding(t, p, s, i);
-    tc__put(t, " (%s:%d)", s->site.file ? s->site.file : "?", s->site.line);
+    }
+    for (uint32_t i = 0; i < s->n_bind; i++) {
+        tc__dump_binding(t, p, s, i);
+        tc__put_strides(t, &s->bind[i]);
+    }
+}
+
+// What a step asks of sizes, where its words do not tell it from another.
+static void tc__put_conditions(tc__text *t, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_guard; i++) {
+        tc__put(t, i ? ", " : " while ");
+        tc__put_relation(t, &s->guard[i]);
+    }
+    if (!s->n_guard) tc__put(t, " for these sizes");
+}
+
+// "mul x0 arg0 (a.c:20), was mul x0 2 (a.c:20)"
+static void tc__put_alternatives(tc__text *t, const tc__step *is, const tc__step *was) {
+    tc__text a, b;
+    tc__text_init(&a, t->ctx), tc__text_init(&b, t->ctx);
+    tc__put_alternative(&a, is), tc__put_alternative(&b, was);
+    if (a.at && b.at && !strcmp(a.at, b.at))
+        tc__put_conditions(&a, is), tc__put_conditions(&b, was);
+    tc__put(&a, " ("), tc__put_site(&a, is->site), tc__put(&a, "), was ");
+    tc__put(&b, " ("), tc__put_site(&b, was->site), tc__put(&b, ")");
+    if (a.at && b.at) tc__put(t, "%s%s", a.at, b.at);
+    tc__text_free(&a), tc__text_free(&b);
 }
 
 // A new path leaves the known ones at its last step that has a sibling: below that all is new.
@@ -109,9 +153,7 @@ static void tc__put_miss(tc__text *t, const tc__visit *v) {
     }
     const tc__step *first = fork->parent->next;
     tc__put(t, "step %u is ", (unsigned)fork->position);
-    tc__put_alternative(t, fork);
-    tc__put(t, ", was ");
-    tc__put_alternative(t, first == fork ? fork->sibling : first);
+    tc__put_alternatives(t, fork, first == fork ? fork->sibling : first);
 }
 
 typedef enum tc__cause { TC__NEW_PATH, TC__NEW_OUTPUTS } tc__cause;

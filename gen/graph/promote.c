@@ -3,7 +3,8 @@
 // A visit that left the known paths has recorded steps of its own, with the sizes and values of that
 // visit. When its segment ends, a known continuation of the same structure is looked for beside
 // them. Where the two differ, the new steps get symbols: a size that an earlier symbol explains is
-// that, or a multiple of it, or it plus a constant; else it is a symbol of its own. Then the shape
+// that, one of the operand's sizes or a product of neighbours there, a size of an earlier step, a
+// multiple of a symbol, or it plus a constant; else it is a symbol of its own. Then the shape
 // rules run over the steps again, and what they have to assume becomes the conditions of the path
 // (graph/infer.c). The known path stays, and is tried first.
 
@@ -22,12 +23,17 @@ typedef struct tc__promoter {
     const int64_t *value;   // this visit's run-time values, by number as recorded
     TC__VEC(tc__ix) known;  // by symbol of the known path: what it is in the new one
     TC__VEC(tc__seen) seen; // by symbol of the new path
+    TC__VEC(tc__ix) made;   // sizes of the new path's steps that are no symbols
+    const tc__step
+        *step; // whose words are promoted: its operands have sizes; NULL = none yet
     tc__relation need[TC__MAX_RELATIONS];
     uint32_t needs;
 } tc__promoter;
 
 // Largest size that a symbol stands for: products of three do not overflow.
 #define TC__SIZE_LIMIT ((int64_t)1 << 40)
+
+enum { TC__MADE_MOST = 64 }; // sizes of earlier steps that are remembered
 
 // ---- the same structure ----
 
@@ -142,12 +148,65 @@ static int64_t tc__factor_of(int64_t a_was, int64_t a_now, const tc__seen *b) {
     return k > 1 && a_was / b->was == k ? k : 0;
 }
 
+// The value of an expression of the new path in the known one.
+static int64_t tc__size_before(const tc__promoter *p, tc__ix e) {
+    int64_t sym[TC__MAX_SYMBOLS];
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    for (size_t i = 0; i < p->seen.count; i++) sym[i] = p->seen.at[i].was;
+    env.sym = sym;
+    return tc__ix_eval(p->ix, e, &env);
+}
+
+// A size of the first operand, or a product of neighbours there; 0 = none is it then and now.
+static tc__ix tc__size_of_operand(tc__promoter *p, int64_t was, int64_t now) {
+    tc__meta m;
+    if (!p->step || !p->step->n_in) return 0;
+    tc__code_meta(p->ctx, p->v, p->step->in[0], &m);
+    for (int i = 0; i < m.rank; i++) {
+        tc__ix e = tc__ix_const(1);
+        int64_t is = 1;
+        for (int k = i; k < m.rank; k++) {
+            int64_t size = tc__visit_eval(p->ctx, p->v, m.dims[k]);
+            if (size <= 0 || size > now / is) break; // more than `now`
+            is *= size, e = tc__ix_mul(p->ix, e, m.dims[k]);
+            if (is == now && !tc__ix_is_const(e) && tc__size_before(p, e) == was) return e;
+        }
+    }
+    return 0;
+}
+
+static int tc__sizes_note(tc__promoter *p, const tc__meta *m) {
+    for (int i = 0; i < m->rank; i++) {
+        tc__ix e = m->dims[i];
+        size_t k = 0;
+        if (tc__ix_is_const(e) || tc__ix_node(p->ix, e)->kind == TC__IX_SYM) continue;
+        while (k < p->made.count && p->made.at[k] != e) k++;
+        if (k < p->made.count || k == TC__MADE_MOST) continue;
+        if (!TC__PUSH(p->ctx, p->made, e)) return 0;
+    }
+    return 1;
+}
+
+// A size of an earlier step; 0 = none is it then and now.
+static tc__ix tc__size_made(tc__promoter *p, int64_t was, int64_t now) {
+    for (size_t i = 0; i < p->made.count; i++) {
+        tc__ix e = p->made.at[i];
+        if (tc__visit_eval(p->ctx, p->v, e) == now && tc__size_before(p, e) == was)
+            return e;
+    }
+    return 0;
+}
+
 // A size that was one thing and is another now, as an expression; 0 = none is found.
 static tc__ix tc__size_explain(tc__promoter *p, int64_t was, int64_t now) {
     const tc__seen *s = p->seen.at;
     size_t n = p->seen.count;
     for (size_t i = 0; i < n; i++)
         if (s[i].was == was && s[i].now == now) return p->v->sym.at[i];
+    tc__ix e = tc__size_of_operand(p, was, now);
+    if (!e) e = tc__size_made(p, was, now);
+    if (e) return e;
     for (size_t i = 0; i < n; i++) {
         int64_t k = tc__factor_of(was, now, &s[i]);
         if (k) return tc__ix_mul(p->ix, p->v->sym.at[i], tc__ix_const(k));
@@ -363,7 +422,10 @@ static void tc__attrs_begin(tc__promoter *p, const tc__step *s, const int64_t *o
     for (uint32_t i = 0; i < s->n_attr; i++) {
         int sizes = s->op == TC_OP_RESHAPE || s->op == TC_OP_EXPAND;
         if (!sizes && !(s->op == TC_OP_SLICE && i == 2)) continue;
-        tc__ix e = tc__size_equal(p, tc__ix_value(attr[i]));
+        int64_t now = tc__ix_value(attr[i]);
+        tc__ix e = tc__size_equal(p, now);
+        if (!e) e = tc__size_of_operand(p, now, now);
+        if (!e && now > 1) e = tc__size_made(p, now, now);
         if (e) attr[i] = e;
         want = tc__ix_mul(p->ix, want, attr[i]);
         if (tc__ix_is_const(attr[i]) &&
@@ -454,9 +516,108 @@ static tc__meta tc__meta_under(const tc__promoter *p, const tc__ix *equal,
     return n;
 }
 
+// ---- whether a reshape is a view for all sizes ----
+
+static int tc__size_divides(tc__promoter *p, tc__ix a, tc__ix by, tc__ix *q) {
+    *q = a == by ? tc__ix_const(1) : tc__ix_div(p->ix, a, by);
+    return tc__ix_mul(p->ix, *q, by) == a;
+}
+
+// tc__reshape_strides for sizes that are expressions: joins and cuts hold for all of their values.
+static int tc__reshape_always(tc__promoter *p, const tc__shape *l, const tc__meta *to,
+                              tc__ix *out) {
+    tc__ix stride = tc__ix_const(1), left = stride, q;
+    int i = l->rank - 1;
+    for (int d = to->rank - 1; d >= 0; d--) {
+        out[d] = tc__ix_const(0);
+        if (tc__ix_equals(to->dims[d], 1)) continue;
+        while (tc__ix_equals(left, 1) && i >= 0) {
+            if (!tc__ix_equals(l->dims[i], 1)) stride = l->strides[i], left = l->dims[i];
+            i--;
+        }
+        for (; !tc__size_divides(p, left, to->dims[d], &q) && i >= 0; i--) {
+            if (tc__ix_equals(l->dims[i], 1)) continue;
+            if (l->strides[i] != tc__ix_mul(p->ix, stride, left)) return 0;
+            left = tc__ix_mul(p->ix, left, l->dims[i]);
+        }
+        if (!tc__size_divides(p, left, to->dims[d], &q)) return 0;
+        out[d] = stride, left = q;
+        stride = tc__ix_mul(p->ix, stride, to->dims[d]);
+    }
+    return tc__ix_equals(left, 1);
+}
+
+// The shape of what a view step shows of `l`, in its place; 0 = not a view for all sizes.
+static int tc__view_always(tc__promoter *p, const tc__step *s, const tc__meta *to,
+                           tc__shape *l) {
+    tc__ix strides[TC_MAX_RANK];
+    int lead = to->rank - l->rank;
+    int dense = l->contiguous && s->op == TC_OP_RESHAPE;
+    if (s->op == TC_OP_RESHAPE && !dense && !tc__reshape_always(p, l, to, strides))
+        return 0;
+    for (int i = 0; i < to->rank && s->op != TC_OP_RESHAPE; i++) {
+        int from = s->op == TC_OP_PERMUTE ? (int)s->attr[i] : i - lead;
+        int still = from < 0 || (s->op == TC_OP_EXPAND && tc__ix_equals(l->dims[from], 1));
+        strides[i] = still ? tc__ix_const(0) : l->strides[from];
+        if (s->op == TC_OP_SLICE && i == s->attr[0])
+            strides[i] = tc__ix_mul(p->ix, strides[i], s->attr[3]);
+    }
+    l->rank = to->rank, l->contiguous = (uint8_t)dense;
+    memcpy(l->dims, to->dims, (size_t)to->rank * sizeof *strides);
+    if (dense)
+        tc__strides_dense(p, l);
+    else
+        memcpy(l->strides, strides, (size_t)to->rank * sizeof *strides);
+    return 1;
+}
+
+// Memory that is not a view: an external, or what a step computes.
+static void tc__base_shape(tc__promoter *p, uint32_t code, const tc__ix *equal,
+                           tc__shape *l) {
+    const tc__visit *v = p->v;
+    memset(l, 0, sizeof *l);
+    if (code & TC__EXTERNAL) {
+        const tc__external *e = &v->external.at[code & ~TC__EXTERNAL];
+        tc__shape_of_layout(tc__layout_at(p->ctx, e->layout), l);
+        if (e->shape) *l = *e->shape;
+    } else {
+        const tc__meta *m = &v->path.at[code]->meta;
+        l->rank = m->rank, l->contiguous = 1;
+        memcpy(l->dims, m->dims, sizeof l->dims);
+    }
+    for (int i = 0; i < l->rank; i++) {
+        l->dims[i] = tc__ix_copy(p->ix, p->ix, l->dims[i], equal);
+        if (!l->contiguous) l->strides[i] = tc__ix_copy(p->ix, p->ix, l->strides[i], equal);
+    }
+    if (l->contiguous) tc__strides_dense(p, l);
+}
+
+// Whether s, a reshape to the sizes `to`, shows what its operand shows, under the conditions `equal`.
+static int tc__reshape_is_view(tc__promoter *p, const tc__step *s, const tc__ix *equal,
+                               const tc__meta *to) {
+    const tc__visit *v = p->v;
+    TC__VEC(uint32_t) view; // from its operand on, the last one first
+    tc__shape l;
+    uint32_t code = s->in[0];
+    int ok = 1;
+    memset(&view, 0, sizeof view);
+    for (; ok && !(code & TC__EXTERNAL) && v->path.at[code]->view;
+         code = v->path.at[code]->in[0])
+        ok = TC__PUSH(p->ctx, view, code);
+    tc__base_shape(p, code, equal, &l);
+    while (ok && view.count) {
+        const tc__step *step = v->path.at[view.at[--view.count]];
+        tc__meta m = tc__meta_under(p, equal, &step->meta);
+        ok = tc__view_always(p, step, &m, &l);
+    }
+    ok = ok && tc__view_always(p, s, to, &l);
+    TC__VEC_FREE(p->ctx, view);
+    return ok;
+}
+
 // A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
-// be seen, by a write or as a result, it is one for sizes that differ from 1 where these do, or sizes
-// stay what they are.
+// be seen, by a write or as a result, it is one for all sizes that differ from 1 where these do, or
+// sizes stay what they are.
 static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta *to) {
     const tc__visit *v = p->v;
     tc__ix equal[TC__MAX_SYMBOLS];
@@ -477,7 +638,7 @@ static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta
     tc__equate_all(p->ix, p->need, p->needs, equal, (uint32_t)v->size.count);
     m = tc__meta_under(p, equal, &m);
     tc__meta n = tc__meta_under(p, equal, to);
-    return tc__reshape_is_same(&m, &n);
+    return tc__reshape_is_same(&m, &n) || (s->view && tc__reshape_is_view(p, s, equal, &n));
 }
 
 // The rules of the op over the new sizes; 0 = they refuse them.
@@ -533,7 +694,7 @@ static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
     s->parent = v->at;
     if (v->at != &v->region->root && s->position != v->fresh) v->at->next = s;
     v->path.at[s->position] = s, v->at = s;
-    return 1;
+    return tc__sizes_note(p, &s->meta);
 }
 
 // Replaces the step at `position` by one for both paths; 0 = not possible.
@@ -550,7 +711,7 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     s->branch = v->branch;
     s->attr = attr, s->bind = bind, s->program = NULL, s->next = s->sibling = NULL;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
-    s->args = 0, s->whole = 0, p->needs = 0;
+    s->args = 0, s->whole = 0, p->needs = 0, p->step = NULL;
     if (was->n_attr) memcpy(attr, was->attr, was->n_attr * sizeof *attr);
     if (was->n_bind) memcpy(bind, was->bind, was->n_bind * sizeof *bind);
     for (uint32_t i = 0; i < s->n_bind; i++) {
@@ -558,6 +719,7 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
         if (!tc__bind_promote(p, e->handle, &old->bind[i], &bind[i])) return 0;
         e->shape = bind[i].shape;
     }
+    p->step = s;
     return tc__attrs_promote(p, s, old->attr, attr) &&
            tc__args_promote(p, s, was, old, attr) && tc__source_promote(p, s, old) &&
            tc__step_rules(p, s, &q) && tc__reshape_settle(p, s, &q.out) &&
@@ -612,6 +774,8 @@ static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
     }
     for (uint32_t i = 0; t && i < t->n_known; i++)
         if (!TC__PUSH(p->ctx, p->known, t->known[i])) return 0;
+    for (size_t i = 0; i < v->fresh; i++)
+        if (!tc__sizes_note(p, &v->path.at[i]->meta)) return 0;
     tc__views_forget(v);
     v->size.count = first->first_size, v->arg.count = first->first_arg;
     v->at = first->parent;
@@ -702,6 +866,7 @@ static int tc__promote_to(tc__promoter *p, tc__step *end) {
     }
     TC__VEC_FREE(p->ctx, p->known);
     TC__VEC_FREE(p->ctx, p->seen);
+    TC__VEC_FREE(p->ctx, p->made);
     tc__visit_drop_copy(p->ctx, &was);
     return ok;
 }

@@ -704,6 +704,21 @@ static int do_branch(graph *g, const ins *s, int a, int b) {
     return emit(g, &o);
 }
 
+// Every second reshape is one of sizes: neighbours joined, and ones put in front or behind. Programs of
+// a family have the same then, whatever stands before it.
+static tc_dims joined(tc_dims d, uint32_t r) {
+    tc_dims to;
+    memset(&to, 0, sizeof to);
+    if (r & 4) to.size[to.rank++] = 1;
+    for (int i = 0; i < d.rank; i++)
+        if (i && r >> (4 + i) & 1)
+            to.size[to.rank - 1] *= d.size[i];
+        else
+            to.size[to.rank++] = d.size[i];
+    if (r & 8) to.size[to.rank++] = 1;
+    return to;
+}
+
 // ---- movement ----
 static int do_move(graph *g, const ins *s, int a) {
     tc_dims d = g->v[a].d;
@@ -714,7 +729,9 @@ static int do_move(graph *g, const ins *s, int a) {
     if (!d.rank && s->op != C_UNSQUEEZE && s->op != C_RESHAPE && s->op != C_EXPAND)
         return a;
     switch (s->op) {
-    case C_RESHAPE: o.d = factor(g->v[a].n, r); return emit_view(g, &o, 1);
+    case C_RESHAPE:
+        o.d = (r & 1) && d.rank < 4 ? joined(d, r >> 1) : factor(g->v[a].n, r);
+        return emit_view(g, &o, 1);
     case C_PERMUTE:
         o.d = d;
         for (int i = 0; i < d.rank; i++) o.d.size[i] = i;

@@ -151,6 +151,14 @@ static void read_later(tc_ctx *tc, tc_tensor x) {
     CHECK_EQ(tc_read(y, out, sizeof out), TC_OK);
 }
 
+static void two_reshapes(tc_ctx *tc, tc_tensor x) {
+    for (int k = 0; k < 2; k++) {
+        tc_trace_begin_at(tc, "reshapes", NULL, "seeing.c", 13);
+        tc_exp(tc_reshape_at(x, TC_DIMS(2 + 2 * k, -1, 1 + k), "seeing.c", 23));
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+    }
+}
+
 TEST(channel_recompiles) {
     const char *text = logged("recompiles", visit_softmax);
     HAS("region \"scores\" (seeing.c:7): program for ");
@@ -164,6 +172,9 @@ TEST(channel_recompiles) {
     HAS("step 1 is exp %0 (seeing.c:21), was log %0 (seeing.c:22)");
     text = logged("recompiles", two_scalars);
     HAS("step 0 is mul x0 arg0  x0: f32[8,64] contiguous (seeing.c:20), was mul x0 2 ");
+    text = logged("recompiles", two_reshapes);
+    HAS("step 0 is reshape x0 f32[");
+    HAS(", was reshape x0 f32[2,256,1]  x0: f32[8,64] contiguous (seeing.c:23)");
     text = logged("recompiles", read_later);
     HAS("results that were read later, or behind a break, are stored now");
 }
