@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3c956c54f4a91e3du
+#define TC__BUILD_ID 0x1c0096763bf4b491u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -54264,17 +54264,44 @@ TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
 // runs interpreted, with the same results. What decides is the stance, the backend and the region's
 // recompile_limit; a program that waits for its code asks for it at the begin of each run.
 
+// Graph breaks of the visit, behind each of which is a program; *site: where the last one is.
+static int tc__visit_breaks(const tc__visit *v, tc__site *site) {
+    int n = 0;
+    memset(site, 0, sizeof *site);
+    for (size_t i = 0; v && i < v->path.count; i++) {
+        if (v->path.at[i]->op != TC_OP_BREAK) continue;
+        *site = v->path.at[i]->site;
+        n++;
+    }
+    return n;
+}
+
+static void tc__warn_limit(tc_ctx *c, const tc__region *r) {
+    tc__site site;
+    int limit = r->options.recompile_limit, breaks = tc__visit_breaks(r->visit[0], &site);
+    tc__text t;
+    tc__text_init(&t, c);
+    tc__put(&t, "region \"%s\" (%s:%d): recompile_limit of %d programs reached", r->name,
+            r->begin.file ? r->begin.file : "?", r->begin.line, limit);
+    if (2 * breaks > limit)
+        tc__put(
+            &t,
+            " by the %d graph breaks of one visit, the last at %s:%d; what is new runs in the "
+            "interpreter. A loop that reads values has the same programs for all its rounds "
+            "where the region begins and ends in each",
+            breaks, site.file ? site.file : "?", site.line);
+    else
+        tc__put(&t, "; what is new runs in the interpreter. TC_LOGS=recompiles tells what "
+                    "differs");
+    if (!t.failed) tc__warn(c, "%s", t.at);
+    tc__text_free(&t);
+}
+
 // Past its limit a region goes on in the interpreter; that is said once.
 static int tc__may_compile(tc_ctx *c, tc__region *r) {
     if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
     r->fixed_sizes = 0;
-    if (r->programs == (uint32_t)r->options.recompile_limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %d programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
-            r->options.recompile_limit);
+    if (r->programs == (uint32_t)r->options.recompile_limit + 1) tc__warn_limit(c, r);
     return 0;
 }
 
@@ -57812,8 +57839,15 @@ static void tc__put_miss(tc__text *t, const tc__visit *v) {
     const tc__step *fork = NULL;
     for (size_t i = 0; i < v->path.count; i++)
         if (v->path.at[i]->parent->next->sibling) fork = v->path.at[i];
+    size_t n = v->path.count;
     if (!fork) {
+        const tc__step *last = NULL; // break, ahead of the segment that ends the path
+        for (size_t i = 0; i + 1 < n; i++)
+            if (v->path.at[i]->op == TC_OP_BREAK) last = v->path.at[i];
         tc__put(t, "nothing was recorded before");
+        if (!last) return;
+        tc__put(t, " behind the graph break at ");
+        tc__put_site(t, last->site);
         return;
     }
     const tc__step *first = fork->parent->next;

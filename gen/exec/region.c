@@ -147,8 +147,15 @@ static void tc__put_miss(tc__text *t, const tc__visit *v) {
     const tc__step *fork = NULL;
     for (size_t i = 0; i < v->path.count; i++)
         if (v->path.at[i]->parent->next->sibling) fork = v->path.at[i];
+    size_t n = v->path.count;
     if (!fork) {
+        const tc__step *last = NULL; // break, ahead of the segment that ends the path
+        for (size_t i = 0; i + 1 < n; i++)
+            if (v->path.at[i]->op == TC_OP_BREAK) last = v->path.at[i];
         tc__put(t, "nothing was recorded before");
+        if (!last) return;
+        tc__put(t, " behind the graph break at ");
+        tc__put_site(t, last->site);
         return;
     }
     const tc__step *first = fork->parent->next;

@@ -2,17 +2,44 @@
 // runs interpreted, with the same results. What decides is the stance, the backend and the region's
 // recompile_limit; a program that waits for its code asks for it at the begin of each run.
 
+// Graph breaks of the visit, behind each of which is a program; *site: where the last one is.
+static int tc__visit_breaks(const tc__visit *v, tc__site *site) {
+    int n = 0;
+    memset(site, 0, sizeof *site);
+    for (size_t i = 0; v && i < v->path.count; i++) {
+        if (v->path.at[i]->op != TC_OP_BREAK) continue;
+        *site = v->path.at[i]->site;
+        n++;
+    }
+    return n;
+}
+
+static void tc__warn_limit(tc_ctx *c, const tc__region *r) {
+    tc__site site;
+    int limit = r->options.recompile_limit, breaks = tc__visit_breaks(r->visit[0], &site);
+    tc__text t;
+    tc__text_init(&t, c);
+    tc__put(&t, "region \"%s\" (%s:%d): recompile_limit of %d programs reached", r->name,
+            r->begin.file ? r->begin.file : "?", r->begin.line, limit);
+    if (2 * breaks > limit)
+        tc__put(
+            &t,
+            " by the %d graph breaks of one visit, the last at %s:%d; what is new runs in the "
+            "interpreter. A loop that reads values has the same programs for all its rounds "
+            "where the region begins and ends in each",
+            breaks, site.file ? site.file : "?", site.line);
+    else
+        tc__put(&t, "; what is new runs in the interpreter. TC_LOGS=recompiles tells what "
+                    "differs");
+    if (!t.failed) tc__warn(c, "%s", t.at);
+    tc__text_free(&t);
+}
+
 // Past its limit a region goes on in the interpreter; that is said once.
 static int tc__may_compile(tc_ctx *c, tc__region *r) {
     if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
     r->fixed_sizes = 0;
-    if (r->programs == (uint32_t)r->options.recompile_limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %d programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
-            r->options.recompile_limit);
+    if (r->programs == (uint32_t)r->options.recompile_limit + 1) tc__warn_limit(c, r);
     return 0;
 }
 
