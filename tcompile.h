@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1c0096763bf4b491u
+#define TC__BUILD_ID 0xa78bfd51c32a4da3u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -24521,6 +24521,7 @@ struct tc__printer {
     int tail;      // 1: only the first n lanes count
     int shift;     // added to the vector's variable
     int lane;      // 1: and l too
+    int lanes_put; // of the kernel's loads, those that are put together in registers
     int outer;     // axis of the loop that row pointers belong to, -1 = none
     int pointers;
     tc__row_pointer pointer[TC__PRINT_POINTERS];
@@ -26891,6 +26892,34 @@ static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
     return 1;
 }
 
+// Lanes of a kernel that are put together in registers; the text of each is compiled.
+#define TC__C_LANES_MOST 256
+
+// `{in0[8 * (r / 12)], in0[8 * ((r + 1) / 12)], ...}`: an index of sizes and loop variables that does not
+// step. What of it does not move with the inner loop is computed once, and no lane is stored and
+// read back. 0 = by a buffer.
+static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
+    enum { in_line = 4 };
+    int dtype = p->g->buffer.at[n->attr[0]].dtype, shift = p->shift;
+    if (p->tail || (dtype != TC_F32 && dtype != TC_I32)) return 0;
+    if (tc__ix_has_lane_val(p->g, n->attr[1], p->axis)) return 0;
+    if (p->lanes_put + (int)p->unit > TC__C_LANES_MOST) return 0;
+    p->lanes_put += (int)p->unit;
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    for (int l = 0; l < (int)p->unit; l++, p->shift++) {
+        if (l % in_line == 0) tc__line(p);
+        tc__c_address(p, n, 1);
+        tc__put(p->out, l % in_line == in_line - 1 ? ",\n" : ", ");
+    }
+    p->indent--;
+    p->shift = shift;
+    tc__line(p);
+    tc__put(p->out, "};\n");
+    return 1;
+}
+
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__access access = tc__c_access(p, n);
     int pred = tc__pred_along(p->g, n, p->axis, p->unit);
@@ -26908,7 +26937,9 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         tc__put(p->out, ";\n");
         return;
     }
-    if (!pred && access == TC__PER_LANE && tc__c_stepped_load(p, n, copy)) return;
+    if (!pred && access == TC__PER_LANE &&
+        (tc__c_stepped_load(p, n, copy) || tc__c_lanes_load(p, n, copy)))
+        return;
     if (pred || access == TC__PER_LANE) {
         tc__c_gather(p, n, copy, pred);
         tc__put_let(p, n, copy);

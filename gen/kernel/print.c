@@ -130,6 +130,7 @@ struct tc__printer {
     int tail;      // 1: only the first n lanes count
     int shift;     // added to the vector's variable
     int lane;      // 1: and l too
+    int lanes_put; // of the kernel's loads, those that are put together in registers
     int outer;     // axis of the loop that row pointers belong to, -1 = none
     int pointers;
     tc__row_pointer pointer[TC__PRINT_POINTERS];

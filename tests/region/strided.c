@@ -130,6 +130,24 @@ BOTH(other_steps) {
                 check_step(tc, step_dtypes[d], columns[i], steps[k], (int)(i + k + d) % 2);
 }
 
+// Distances of all x[n, 1, d] to all c[1, k, d]: an index of row r that is no multiple of it.
+BOTH(all_to_all) {
+    enum { N = 37, K = 5, D = 3 };
+    tc_tensor x = tc_reshape(line(tc, N * D, -4, 0.25), TC_DIMS(N, 1, D));
+    tc_tensor c = tc_reshape(line(tc, K * D, 3, -0.5), TC_DIMS(1, K, D)), y;
+    BEGIN("all to all");
+    y = tc_sum(tc_square(tc_sub(x, c)), -1);
+    END();
+    for (int i = 0; i < N * K; i++) {
+        double want = 0;
+        for (int d = 0; d < D; d++) {
+            double a = -4 + (i / K * D + d) * 0.25, b = 3 - (i % K * D + d) * 0.5;
+            want += (a - b) * (a - b);
+        }
+        CHECK_NEAR(AT(y, i), want, 1e-3);
+    }
+}
+
 static void keep_steps(void *user, int level, const char *channel, const char *text) {
     (void)level, (void)channel;
     *(int *)user |= strstr(text, "tc_rev_f32(tc_ld_f32(") ? 1 : 0;
