@@ -765,12 +765,13 @@ static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
     tc__ix inner = plus(q, q->c, num(-2));
     uint32_t part = load_if(q, x, plus(q, e, num(-2)), 5, inner, num(cols - 3),
                             plus(q, q->r, num(-1)), num(rows - 1));
-    store(q, y, at2(q, q->r, cols, q->c), op3(q, TC_OP_WHERE, dtype, is_some, all, part));
+    uint32_t mixed = op3(q, TC_OP_WHERE, dtype, is_some, all, part);
     for (int k = 0; k < 2; k++) {
         tc__ix never = plus(q, q->c, num(k ? -far : far));
         uint32_t none = load_if(q, x, never, 7, never, num(k ? 3 : 4), 0, 0);
         store(q, k ? behind : before, at2(q, q->r, cols, q->c), none);
     }
+    store(q, y, at2(q, q->r, cols, q->c), mixed); // whose register lies beside the others'
     end(q, TC__COL);
     end(q, TC__ROW);
     RUN(q, rows);
