@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa78bfd51c32a4da3u
+#define TC__BUILD_ID 0x5a8326fe98e197b3u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -21701,25 +21701,32 @@ static int tc__is_moved_source(const tc__schedule *s, const tc__node *n) {
     return n->op == TC_OP_INPUT || s->root_of[n->id] != TC__NONE;
 }
 
-// Whether the points of a vector lie beside each other in node n, wherever it is met.
-static int tc__steps_by_one(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+// Of steps of two: with more taps or fewer columns, padding first is faster.
+enum { TC__SECOND_TAPS = 9, TC__SECOND_COLUMNS = 7 };
+
+// Whether the points of a vector lie beside each other in node n wherever it is met, or few times two apart.
+static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+    int last = w->space.rank - 1, second = 0, taps = 0;
     if (!n->rank) return 1;
-    tc__axis last = (tc__axis)(TC__DIM0 + w->space.rank - 1);
-    for (size_t i = 0; i < w->seen.count && w->space.rank; i++) {
+    for (size_t i = 0; i < w->seen.count && last >= 0; i++) {
         const tc__visited *v = &w->seen.at[i];
         if (v->node != n->id) continue;
-        tc__ixrun run = tc__ix_run(s->g->ix, v->index[n->rank - 1], last);
-        if (!run.ok || !tc__ix_equals(run.stride, 1)) return 0;
+        tc__axis axis = (tc__axis)(TC__DIM0 + last);
+        tc__ixrun run = tc__ix_run(s->g->ix, v->index[n->rank - 1], axis);
+        taps++, second |= run.ok && tc__ix_equals(run.stride, 2);
+        if (!run.ok || (!second && !tc__ix_equals(run.stride, 1))) return 0;
     }
-    return 1;
+    if (!second) return 1;
+    return n->dtype == TC_F32 && taps <= TC__SECOND_TAPS &&
+           tc__ix_lo(s->g->ix, w->space.dims[last]) >= TC__SECOND_COLUMNS;
 }
 
 // Whether a padded image need not be made in memory: who reads it asks for its border. On a host that
-// is a mask for each tap, lane by lane but for these dtypes and neighbours. 3x3 of maps of 14x14 takes
-// 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85; with steps of 2, 1.2 to 4.
+// is a mask for each tap, lane by lane but for these dtypes and steps. 3x3 of maps of 14x14 takes
+// 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85, with steps of 2 0.5 to 0.85.
 static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
     if (s->fuse != TC__FUSE_BORDERS) return s->fuse == TC__FUSE_LOADS;
-    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__steps_by_one(s, w, n);
+    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__has_vectors(s, w, n);
 }
 
 // A node met at many index tuples, and dear: the image of a stencil. 0 = none.
@@ -22738,8 +22745,13 @@ typedef struct tc__motion {
     tc__weave *w;
     uint32_t *depends; // by body node: its dimensions, as bits of names: tc__ix_names_of
     uint32_t names;    // scratch of tc__val_names
-    int neighbours;
+    int neighbours, host;
 } tc__motion;
+
+// What accesses cost that are not of neighbours: 2 is one that is. A vector of the host whose lanes lie apart
+// is put together of scalars, and every second one of two loads. On a device rows are turned by tiles, and
+// divisions are cheap.
+enum { TC__MOVE_STEP = 16, TC__MOVE_SECOND = 6, TC__MOVE_APART = 24, TC__MOVE_TERM = 12 };
 
 static void tc__motion_val(void *user, uint32_t id) {
     tc__motion *m = (tc__motion *)user;
@@ -22753,9 +22765,9 @@ static uint32_t tc__val_names(tc__motion *m, tc__ix e) {
     return m->names;
 }
 
-static int tc__motion_open(tc__motion *m, tc__weave *w) {
+static int tc__motion_open(tc__motion *m, tc__weave *w, int host) {
     const tc__graph *body = &w->k->body;
-    m->w = w, m->names = 0, m->neighbours = tc__has_neighbours(w);
+    m->w = w, m->names = 0, m->neighbours = tc__has_neighbours(w), m->host = host;
     m->depends = TC__NEW_ARRAY(w->ctx, uint32_t, body->node.count);
     for (uint32_t id = 0; m->depends && id < body->node.count; id++) {
         const tc__node *n = body->node.at[id];
@@ -22768,6 +22780,13 @@ static int tc__motion_open(tc__motion *m, tc__weave *w) {
     return m->depends != NULL;
 }
 
+// Of an index that is put together of divided columns, a lane at a time: 3x3 maxima of every second element
+// of maps of 55 x 55 took 30 times as long so as along their rows.
+static int64_t tc__divided_cost(const tc__ixpool *p, tc__ix e) {
+    const tc__ixnode *n = tc__ix_node(p, e);
+    return TC__MOVE_STEP + TC__MOVE_TERM * (n->kind == TC__IX_POLY ? (int64_t)n->count : 1);
+}
+
 // Whether a load or store at e, which rows and columns make of `index`, moves along the columns with one
 // stride, and a value in its index moves with the rows only.
 static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
@@ -22776,10 +22795,11 @@ static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
     tc__ixrun r = tc__ix_run(p, e, TC__COL);
     int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
     int runs = r.run == INT64_MAX || (r.run % 8 == 0);
-    if (tc__val_names(m, index) >> TC__DIM0 & columns) return 24;
+    if (tc__val_names(m, index) >> TC__DIM0 & columns) return TC__MOVE_APART;
     if (dense && runs) return 2;
-    // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
-    return !dense && r.ok && r.run == INT64_MAX ? 16 : 24;
+    if (dense || !r.ok || r.run != INT64_MAX)
+        return m->host ? tc__divided_cost(p, e) : (int)TC__MOVE_APART;
+    return m->host && tc__ix_equals(r.stride, 2) ? TC__MOVE_SECOND : TC__MOVE_STEP;
 }
 
 // Whether a predicate of node n has to be asked of single elements: it is no range of columns, and does
@@ -22821,9 +22841,9 @@ static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
 }
 
 // POINTWISE: the trailing dimensions that make the columns. 0 = out of memory.
-static int tc__choose_columns(tc__weave *w, uint32_t *best) {
+static int tc__choose_columns(tc__weave *w, int host, uint32_t *best) {
     tc__motion m;
-    int rank = w->space.rank, ok = tc__motion_open(&m, w);
+    int rank = w->space.rank, ok = tc__motion_open(&m, w, host);
     uint32_t all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
     *best = rank ? 1u << (rank - 1) : 0;
@@ -22938,7 +22958,8 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
     columns = c->space.reduced;
-    if (c->kind == TC__POINTWISE && !tc__choose_columns(&w, &columns))
+    if (c->kind == TC__POINTWISE &&
+        !tc__choose_columns(&w, s->fuse != TC__FUSE_LOADS, &columns))
         return tc__weave_close(&w, s, 1);
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.
@@ -26920,6 +26941,84 @@ static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
     return 1;
 }
 
+// Whether a load takes every second element, where each pair of its predicate holds for a range of lanes.
+static int tc__c_is_second_span(const tc__printer *p, const tc__node *n) {
+    tc__ix stride;
+    if (p->g->buffer.at[n->attr[0]].dtype != TC_F32) return 0;
+    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) ||
+        !tc__ix_equals(stride, 2) || !tc__c_pred_is_range(p, n))
+        return 0;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2)
+        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride) ||
+            tc__ix_value(stride) < 0)
+            return 0;
+    return 1;
+}
+
+// `tc_span(2 * c - 1, 112, 2, &low5_0, &high5_0);`, and of pairs that are the same for all lanes whether
+// they hold.
+static void tc__c_spans(tc__printer *p, const tc__node *n, int copy) {
+    tc__ix stride;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        (void)tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride);
+        tc__line(p);
+        tc__put(p->out, tc__ix_equals(stride, 0) ? "if (!(" : "tc_span(");
+        if (tc__ix_equals(stride, 0)) {
+            tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+            tc__put(p->out, ")) high%u_%d = 0;\n", n->id, copy);
+            continue;
+        }
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, ", %lld, &low%u_%d, &high%u_%d);\n",
+                (long long)tc__ix_value(stride), n->id, copy, n->id, copy);
+    }
+}
+
+// Lanes of a range, the fill in the others.
+static void tc__c_second_between(tc__printer *p, const tc__node *n, int copy) {
+    tc__value fill = tc__c_fill(n);
+    if (fill.i)
+        tc__put(p->out, "TC_SEL_f32(TC_M_f32(tc_between(low%u_%d, high%u_%d)), ", n->id,
+                copy, n->id, copy);
+    tc__put(p->out, "tc_ld2m_f32(");
+    tc__c_address(p, n, 0);
+    tc__put(p->out, ", low%u_%d, high%u_%d)", n->id, copy, n->id, copy);
+    if (!fill.i) return;
+    tc__put(p->out, ", ");
+    tc__c_constant(p, n->dtype, fill);
+    tc__put(p->out, ")");
+}
+
+// `tc_vf t5; if (inside) t5 = tc_ld2_f32(in0_r + 2 * c - 1); else { the lanes that are }`
+static void tc__c_second_span(tc__printer *p, const tc__node *n, int copy) {
+    tc__line(p);
+    tc__put(p->out, "tc_vf ");
+    tc__put_name(p, n, copy);
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "if (");
+    tc__c_pred_all(p, n);
+    tc__put(p->out, ") ");
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    tc__c_every_second(p, n);
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "tc_i64 low%u_%d = 0, high%u_%d = ", n->id, copy, n->id, copy);
+    tc__put(p->out, p->tail ? "n;\n" : "%d;\n", p->unit);
+    tc__c_spans(p, n, copy);
+    tc__line(p);
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    tc__c_second_between(p, n, copy);
+    tc__put(p->out, ";\n");
+    tc__block_close(p);
+}
+
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__access access = tc__c_access(p, n);
     int pred = tc__pred_along(p->g, n, p->axis, p->unit);
@@ -26940,6 +27039,10 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     if (!pred && access == TC__PER_LANE &&
         (tc__c_stepped_load(p, n, copy) || tc__c_lanes_load(p, n, copy)))
         return;
+    if (pred && access == TC__PER_LANE && tc__c_is_second_span(p, n)) {
+        tc__c_second_span(p, n, copy);
+        return;
+    }
     if (pred || access == TC__PER_LANE) {
         tc__c_gather(p, n, copy, pred);
         tc__put_let(p, n, copy);
@@ -31293,6 +31396,37 @@ static const char *const tc__text_kernel[] = {
     "#else",
     "    float x[TC_W] = {0};",
     "    for (int l = 0; l < n; l++) x[l] = p[2 * l];",
+    "    u.all = TC_N(ld_f32)(x);",
+    "#endif",
+    "    return u.all;",
+    "}",
+    "",
+    "// fn: span",
+    "// Of lanes [low, high), those with 0 <= e + s * l < limit.",
+    "TC_FN void TC_N(span)(tc_i64 e, tc_i64 limit, tc_i64 s, tc_i64 *low, tc_i64 *high) {",
+    "    const tc_i64 first = e < 0 ? (s - 1 - e) / s : 0;",
+    "    const tc_i64 end = e < limit ? (limit - e + s - 1) / s : 0;",
+    "    *low = TC_N(max)(*low, TC_N(min)(first, TC_W)), *high = TC_N(min)(*high, end);",
+    "}",
+    "",
+    "// fn: between",
+    "// The lanes [low, high).",
+    "TC_FN tc_vi TC_N(between)(tc_i64 low, tc_i64 high) {",
+    "    return TC_N(lanes)((int)high) & ~TC_N(lanes)((int)low);",
+    "}",
+    "",
+    "// fn: ld2m_f32",
+    "// Every second of the elements, in lanes [low, high); the others are 0.",
+    "TC_FN tc_vf TC_N(ld2m_f32)(const float *p, tc_i64 low, tc_i64 high) {",
+    "    TC_N(uf) u;",
+    "#if TC_P32 == 1",
+    "    const tc_i64 first = 2 * low, end = 2 * high - 1, half = TC_W - 1;",
+    "    u.part[0] = TC_N(even_f32)(",
+    "        TC_N(ldm_f32)(p, TC_N(between)(first, end)),",
+    "        TC_N(ldm_f32)(p + half, TC_N(between)(first - half, end - half)));",
+    "#else",
+    "    float x[TC_W] = {0};",
+    "    for (tc_i64 l = low; l < high; l++) x[l] = p[2 * l];",
     "    u.all = TC_N(ld_f32)(x);",
     "#endif",
     "    return u.all;",

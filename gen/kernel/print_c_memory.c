@@ -352,6 +352,84 @@ static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
     return 1;
 }
 
+// Whether a load takes every second element, where each pair of its predicate holds for a range of lanes.
+static int tc__c_is_second_span(const tc__printer *p, const tc__node *n) {
+    tc__ix stride;
+    if (p->g->buffer.at[n->attr[0]].dtype != TC_F32) return 0;
+    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) ||
+        !tc__ix_equals(stride, 2) || !tc__c_pred_is_range(p, n))
+        return 0;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2)
+        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride) ||
+            tc__ix_value(stride) < 0)
+            return 0;
+    return 1;
+}
+
+// `tc_span(2 * c - 1, 112, 2, &low5_0, &high5_0);`, and of pairs that are the same for all lanes whether
+// they hold.
+static void tc__c_spans(tc__printer *p, const tc__node *n, int copy) {
+    tc__ix stride;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        (void)tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride);
+        tc__line(p);
+        tc__put(p->out, tc__ix_equals(stride, 0) ? "if (!(" : "tc_span(");
+        if (tc__ix_equals(stride, 0)) {
+            tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+            tc__put(p->out, ")) high%u_%d = 0;\n", n->id, copy);
+            continue;
+        }
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, ", %lld, &low%u_%d, &high%u_%d);\n",
+                (long long)tc__ix_value(stride), n->id, copy, n->id, copy);
+    }
+}
+
+// Lanes of a range, the fill in the others.
+static void tc__c_second_between(tc__printer *p, const tc__node *n, int copy) {
+    tc__value fill = tc__c_fill(n);
+    if (fill.i)
+        tc__put(p->out, "TC_SEL_f32(TC_M_f32(tc_between(low%u_%d, high%u_%d)), ", n->id,
+                copy, n->id, copy);
+    tc__put(p->out, "tc_ld2m_f32(");
+    tc__c_address(p, n, 0);
+    tc__put(p->out, ", low%u_%d, high%u_%d)", n->id, copy, n->id, copy);
+    if (!fill.i) return;
+    tc__put(p->out, ", ");
+    tc__c_constant(p, n->dtype, fill);
+    tc__put(p->out, ")");
+}
+
+// `tc_vf t5; if (inside) t5 = tc_ld2_f32(in0_r + 2 * c - 1); else { the lanes that are }`
+static void tc__c_second_span(tc__printer *p, const tc__node *n, int copy) {
+    tc__line(p);
+    tc__put(p->out, "tc_vf ");
+    tc__put_name(p, n, copy);
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "if (");
+    tc__c_pred_all(p, n);
+    tc__put(p->out, ") ");
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    tc__c_every_second(p, n);
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "tc_i64 low%u_%d = 0, high%u_%d = ", n->id, copy, n->id, copy);
+    tc__put(p->out, p->tail ? "n;\n" : "%d;\n", p->unit);
+    tc__c_spans(p, n, copy);
+    tc__line(p);
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    tc__c_second_between(p, n, copy);
+    tc__put(p->out, ";\n");
+    tc__block_close(p);
+}
+
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__access access = tc__c_access(p, n);
     int pred = tc__pred_along(p->g, n, p->axis, p->unit);
@@ -372,6 +450,10 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     if (!pred && access == TC__PER_LANE &&
         (tc__c_stepped_load(p, n, copy) || tc__c_lanes_load(p, n, copy)))
         return;
+    if (pred && access == TC__PER_LANE && tc__c_is_second_span(p, n)) {
+        tc__c_second_span(p, n, copy);
+        return;
+    }
     if (pred || access == TC__PER_LANE) {
         tc__c_gather(p, n, copy, pred);
         tc__put_let(p, n, copy);

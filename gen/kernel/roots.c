@@ -652,25 +652,32 @@ static int tc__is_moved_source(const tc__schedule *s, const tc__node *n) {
     return n->op == TC_OP_INPUT || s->root_of[n->id] != TC__NONE;
 }
 
-// Whether the points of a vector lie beside each other in node n, wherever it is met.
-static int tc__steps_by_one(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+// Of steps of two: with more taps or fewer columns, padding first is faster.
+enum { TC__SECOND_TAPS = 9, TC__SECOND_COLUMNS = 7 };
+
+// Whether the points of a vector lie beside each other in node n wherever it is met, or few times two apart.
+static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+    int last = w->space.rank - 1, second = 0, taps = 0;
     if (!n->rank) return 1;
-    tc__axis last = (tc__axis)(TC__DIM0 + w->space.rank - 1);
-    for (size_t i = 0; i < w->seen.count && w->space.rank; i++) {
+    for (size_t i = 0; i < w->seen.count && last >= 0; i++) {
         const tc__visited *v = &w->seen.at[i];
         if (v->node != n->id) continue;
-        tc__ixrun run = tc__ix_run(s->g->ix, v->index[n->rank - 1], last);
-        if (!run.ok || !tc__ix_equals(run.stride, 1)) return 0;
+        tc__axis axis = (tc__axis)(TC__DIM0 + last);
+        tc__ixrun run = tc__ix_run(s->g->ix, v->index[n->rank - 1], axis);
+        taps++, second |= run.ok && tc__ix_equals(run.stride, 2);
+        if (!run.ok || (!second && !tc__ix_equals(run.stride, 1))) return 0;
     }
-    return 1;
+    if (!second) return 1;
+    return n->dtype == TC_F32 && taps <= TC__SECOND_TAPS &&
+           tc__ix_lo(s->g->ix, w->space.dims[last]) >= TC__SECOND_COLUMNS;
 }
 
 // Whether a padded image need not be made in memory: who reads it asks for its border. On a host that
-// is a mask for each tap, lane by lane but for these dtypes and neighbours. 3x3 of maps of 14x14 takes
-// 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85; with steps of 2, 1.2 to 4.
+// is a mask for each tap, lane by lane but for these dtypes and steps. 3x3 of maps of 14x14 takes
+// 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85, with steps of 2 0.5 to 0.85.
 static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
     if (s->fuse != TC__FUSE_BORDERS) return s->fuse == TC__FUSE_LOADS;
-    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__steps_by_one(s, w, n);
+    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__has_vectors(s, w, n);
 }
 
 // A node met at many index tuples, and dear: the image of a stencil. 0 = none.

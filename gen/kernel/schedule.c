@@ -33,8 +33,13 @@ typedef struct tc__motion {
     tc__weave *w;
     uint32_t *depends; // by body node: its dimensions, as bits of names: tc__ix_names_of
     uint32_t names;    // scratch of tc__val_names
-    int neighbours;
+    int neighbours, host;
 } tc__motion;
+
+// What accesses cost that are not of neighbours: 2 is one that is. A vector of the host whose lanes lie apart
+// is put together of scalars, and every second one of two loads. On a device rows are turned by tiles, and
+// divisions are cheap.
+enum { TC__MOVE_STEP = 16, TC__MOVE_SECOND = 6, TC__MOVE_APART = 24, TC__MOVE_TERM = 12 };
 
 static void tc__motion_val(void *user, uint32_t id) {
     tc__motion *m = (tc__motion *)user;
@@ -48,9 +53,9 @@ static uint32_t tc__val_names(tc__motion *m, tc__ix e) {
     return m->names;
 }
 
-static int tc__motion_open(tc__motion *m, tc__weave *w) {
+static int tc__motion_open(tc__motion *m, tc__weave *w, int host) {
     const tc__graph *body = &w->k->body;
-    m->w = w, m->names = 0, m->neighbours = tc__has_neighbours(w);
+    m->w = w, m->names = 0, m->neighbours = tc__has_neighbours(w), m->host = host;
     m->depends = TC__NEW_ARRAY(w->ctx, uint32_t, body->node.count);
     for (uint32_t id = 0; m->depends && id < body->node.count; id++) {
         const tc__node *n = body->node.at[id];
@@ -63,6 +68,13 @@ static int tc__motion_open(tc__motion *m, tc__weave *w) {
     return m->depends != NULL;
 }
 
+// Of an index that is put together of divided columns, a lane at a time: 3x3 maxima of every second element
+// of maps of 55 x 55 took 30 times as long so as along their rows.
+static int64_t tc__divided_cost(const tc__ixpool *p, tc__ix e) {
+    const tc__ixnode *n = tc__ix_node(p, e);
+    return TC__MOVE_STEP + TC__MOVE_TERM * (n->kind == TC__IX_POLY ? (int64_t)n->count : 1);
+}
+
 // Whether a load or store at e, which rows and columns make of `index`, moves along the columns with one
 // stride, and a value in its index moves with the rows only.
 static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
@@ -71,10 +83,11 @@ static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
     tc__ixrun r = tc__ix_run(p, e, TC__COL);
     int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
     int runs = r.run == INT64_MAX || (r.run % 8 == 0);
-    if (tc__val_names(m, index) >> TC__DIM0 & columns) return 24;
+    if (tc__val_names(m, index) >> TC__DIM0 & columns) return TC__MOVE_APART;
     if (dense && runs) return 2;
-    // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
-    return !dense && r.ok && r.run == INT64_MAX ? 16 : 24;
+    if (dense || !r.ok || r.run != INT64_MAX)
+        return m->host ? tc__divided_cost(p, e) : (int)TC__MOVE_APART;
+    return m->host && tc__ix_equals(r.stride, 2) ? TC__MOVE_SECOND : TC__MOVE_STEP;
 }
 
 // Whether a predicate of node n has to be asked of single elements: it is no range of columns, and does
@@ -116,9 +129,9 @@ static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
 }
 
 // POINTWISE: the trailing dimensions that make the columns. 0 = out of memory.
-static int tc__choose_columns(tc__weave *w, uint32_t *best) {
+static int tc__choose_columns(tc__weave *w, int host, uint32_t *best) {
     tc__motion m;
-    int rank = w->space.rank, ok = tc__motion_open(&m, w);
+    int rank = w->space.rank, ok = tc__motion_open(&m, w, host);
     uint32_t all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
     *best = rank ? 1u << (rank - 1) : 0;
@@ -233,7 +246,8 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
     columns = c->space.reduced;
-    if (c->kind == TC__POINTWISE && !tc__choose_columns(&w, &columns))
+    if (c->kind == TC__POINTWISE &&
+        !tc__choose_columns(&w, s->fuse != TC__FUSE_LOADS, &columns))
         return tc__weave_close(&w, s, 1);
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.

@@ -253,22 +253,112 @@ BOTH(numbers_in_a_border) {
     }
 }
 
+// Whether loads of a mask are instructions.
+static int has_masks(void) {
+    const char *isa = getenv("TC_ISA");
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           !(isa && !strcmp(isa, "baseline"));
+#else
+    (void)isa;
+    return 0;
+#endif
+}
+
 // Where loads of a mask are instructions, no padded image is stored, and rows inside of a map ask nothing.
 TEST(maps_are_read_in_place) {
     tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
-    int masks = 0;
     REQUIRE(tc);
-#if defined(__x86_64__)
-    masks = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-    if (!masks) SKIP("a CPU without loads of a mask");
-    if (getenv("TC_ISA") && !strcmp(getenv("TC_ISA"), "baseline")) SKIP("TC_ISA");
+    if (!has_masks()) SKIP("a CPU without loads of a mask");
     check_maps(tc, 14, TC_F32, 1, 0);
     char name[40];
     snprintf(name, sizeof name, "maps 14 %d 1", TC_F32);
     CHECK_EQ(tc_region_kernels(tc, name), 1);
     const char *s = tc_region_source(tc, name);
     CHECK_EQ(count(s, "if ((r % 14) - 1 >= 0 && (r % 14) - 1 < 12)"), 1);
+    tc_close(tc);
+}
+
+// ---- pools ----
+
+typedef struct pool_case {
+    int side, kernel, stride, padding;
+} pool_case;
+
+static const pool_case pools[] = {
+    {14, 3, 2, 1}, {15, 3, 2, 1}, {13, 3, 2, 0}, {28, 3, 2, 1},
+    {55, 3, 2, 0}, {67, 3, 2, 1}, {7, 3, 2, 1},  {33, 2, 2, 1},
+    {27, 3, 3, 1}, {20, 4, 4, 0}, {18, 5, 2, 2}, {16, 3, 1, 1},
+};
+
+static double pool_at(const pool_case *p, int64_t m, int64_t r, int64_t c) {
+    double most = -INFINITY;
+    for (int64_t y = r * p->stride - p->padding, i = 0; i < p->kernel; i++)
+        for (int64_t x = c * p->stride - p->padding, k = 0; k < p->kernel; k++) {
+            double at = map_at(p->side, m, y + i, x + k, -INFINITY);
+            if (at > most) most = at;
+        }
+    return most;
+}
+
+static void check_pool(tc_ctx *tc, const pool_case *p, const char *name) {
+    static double x[MAPS * MAP_MOST * MAP_MOST], y[MAPS * MAP_MOST * MAP_MOST];
+    int64_t side = p->side, out = (side + 2 * p->padding - p->kernel) / p->stride + 1;
+    for (int64_t i = 0; i < MAPS * side * side; i++)
+        x[i] = map_at(side, i / (side * side), i / side % side, i % side, 0);
+    tc_scope_begin(tc);
+    tc_tensor from = tc_from_data(tc, x, TC_DIMS(1, MAPS, side, side), TC_F64);
+    from = tc_cast(from, TC_F32), tc_data(from);
+    BEGIN(name);
+    tc_tensor most = tc_keep(tc_max_pool2d(from, p->kernel, p->stride, p->padding));
+    END();
+    int64_t n = MAPS * out * out, bad = 0;
+    CHECK_EQ(tc_read(tc_cast(most, TC_F64), y, (size_t)n * sizeof *y), TC_OK);
+    while (bad < n && y[bad] == pool_at(p, bad / (out * out), bad / out % out, bad % out))
+        bad++;
+    CHECK(bad == n || FAIL("pool of %d, %d, %d: %d is %g", p->side, p->kernel, p->stride,
+                           (int)bad, y[bad]));
+    tc_scope_end(tc);
+}
+
+static void check_pools(tc_ctx *tc) {
+    REQUIRE(tc);
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "pool %d", (int)i);
+        check_pool(tc, &pools[i], name);
+    }
+    CHECK_STR(tc_error_text(tc), "");
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
+TEST(pools) { check_pools(open_with("cpu", NULL, 2, NULL)); }
+TEST(pools_interpreted) { check_pools(open_with("aot_eager", NULL, 1, NULL)); }
+TEST(pools_avx2) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_pools(open_with("cpu", NULL, 1, "avx2"));
+}
+
+// Columns are those of the result, though 27 are no whole vectors: nothing is divided for single lanes.
+TEST(steps_stay_in_rows) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    REQUIRE(tc);
+    check_pool(tc, &pools[4], "steps");
+    const char *s = tc_region_source(tc, "steps");
+    CHECK_EQ(count(s, "columns 27;"), 1);
+    CHECK_EQ(count(s, "((c + l) / "), 0);
+    tc_close(tc);
+}
+
+// A pool of every second element reads its border in place.
+TEST(pools_are_one_kernel) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    REQUIRE(tc);
+    if (!has_masks()) SKIP("a CPU without loads of a mask");
+    check_pool(tc, &pools[0], "one");
+    CHECK_EQ(tc_region_kernels(tc, "one"), 1);
+    CHECK(count(tc_region_source(tc, "one"), "tc_ld2m_f32(") > 0);
     tc_close(tc);
 }
 
