@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5a8326fe98e197b3u
+#define TC__BUILD_ID 0x7024a4c0beace2fdu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6773,9 +6773,14 @@ static size_t tc__pile_place(const tc__tensor *t) {
     return (size_t)(h % TC__PILE_PLACES);
 }
 
-// A tensor of the place that holds most; NULL = nothing is held.
+static int tc__pile_same(const tc__tensor *a, const tc__tensor *b) {
+    return a->line == b->line && a->file == b->file;
+}
+
+// A tensor of the place that holds most; NULL = nothing is held. Of the places that share a sum the one with
+// more than half of it is found by votes, which are bytes: others cannot take all that it has.
 static const tc__tensor *tc__pile_find(const tc__values *v) {
-    size_t sum[TC__PILE_PLACES] = {0}, most = 0, largest = 0;
+    size_t sum[TC__PILE_PLACES] = {0}, most = 0, votes = 0;
     const tc__tensor *of = NULL;
     for (size_t i = 0; i < v->slot.count; i++)
         sum[tc__pile_place(v->slot.at[i])] += tc__pile_bytes(v->slot.at[i]);
@@ -6783,8 +6788,14 @@ static const tc__tensor *tc__pile_find(const tc__values *v) {
         if (sum[i] > sum[most]) most = i;
     for (size_t i = 0; i < v->slot.count; i++) {
         const tc__tensor *t = v->slot.at[i];
-        if (tc__pile_place(t) != most || tc__pile_bytes(t) <= largest) continue;
-        largest = tc__pile_bytes(t), of = t;
+        size_t bytes = tc__pile_bytes(t);
+        if (!bytes || tc__pile_place(t) != most) continue;
+        if (of && tc__pile_same(t, of))
+            votes += bytes;
+        else if (votes >= bytes)
+            votes -= bytes;
+        else
+            of = t, votes = bytes - votes;
     }
     return of;
 }
@@ -6797,7 +6808,7 @@ static void tc__pile_check(tc_ctx *c) {
     size_t n = 0, bytes = 0, views = 0;
     for (size_t i = 0; of && i < v->slot.count; i++) {
         const tc__tensor *t = v->slot.at[i];
-        if (!tc__pile_bytes(t) || t->line != of->line || t->file != of->file) continue;
+        if (!tc__pile_bytes(t) || !tc__pile_same(t, of)) continue;
         const tc__layout *l = &v->layout.at[t->layout];
         n++, bytes += tc__pile_bytes(t);
         views += 2 * (size_t)l->numel * tc__dtype(l->dtype)->bytes < t->storage->bytes;

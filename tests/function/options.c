@@ -94,7 +94,7 @@ static tc_status visit_on_own(tc_ctx *tc, const tc_options *o, int n, int *compi
     memset(&b, 0, sizeof b);
     b.name = own.backend = "own", b.user = compiled;
     b.compile = refuse, b.run = forward;
-    if (tc_list_backends(tc, NULL, 0) == 5) CHECK_EQ(tc_register_backend(tc, &b), TC_OK);
+    if (tc_list_backends(tc, NULL, 0) == 3) CHECK_EQ(tc_register_backend(tc, &b), TC_OK);
     return visit(tc, &own, n);
 }
 
