@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x7024a4c0beace2fdu
+#define TC__BUILD_ID 0xd9d4231fafe4049eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -31715,7 +31715,7 @@ typedef struct tc__prelude_text {
 } tc__prelude_text;
 
 // All of it.
-static void tc__put_prelude_text(tc__text *out, const tc__prelude_text *t) {
+TC__UNUSED static void tc__put_prelude_text(tc__text *out, const tc__prelude_text *t) {
     for (uint32_t i = 0; i < t->count; i++) tc__put(out, "%s\n", t->line[i]);
 }
 

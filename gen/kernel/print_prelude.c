@@ -384,7 +384,7 @@ typedef struct tc__prelude_text {
 } tc__prelude_text;
 
 // All of it.
-static void tc__put_prelude_text(tc__text *out, const tc__prelude_text *t) {
+TC__UNUSED static void tc__put_prelude_text(tc__text *out, const tc__prelude_text *t) {
     for (uint32_t i = 0; i < t->count; i++) tc__put(out, "%s\n", t->line[i]);
 }
 
