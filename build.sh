@@ -332,7 +332,8 @@ command_examples() {
 # Minutes each: every compiler, the tiles of products, the texts of every op for every GPU.
 # `test all` has them, and a name.
 LONG='compile cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
-    cuda/early cuda/large cuda/nvrtc cuda/autotune function/autotune region/split'
+    cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate function/autotune
+    region/split'
 LONG=$(echo $LONG)
 
 # The tests a name selects: all of them, a folder, folder/program or program; without a name

@@ -40,6 +40,8 @@ static const int64_t few[] = {200, 67, 130, 33, 97};
 
 enum { MANY = sizeof many / sizeof *many, FEW = sizeof few / sizeof *few };
 
+static const char for_all[] = "of ./build.sh test all";
+
 TEST(widths) { check_widths(open_with("cpu", NULL, 2, NULL), many, MANY, TC_F32); }
 TEST(widths_interpreted) {
     check_widths(open_with("aot_eager", NULL, 2, NULL), many, MANY, TC_F32);
@@ -230,10 +232,12 @@ static void check_all_maps(tc_ctx *tc) {
 TEST(maps) { check_all_maps(open_with("cpu", NULL, 2, NULL)); }
 TEST(maps_interpreted) { check_all_maps(open_with("aot_eager", NULL, 2, NULL)); }
 TEST(maps_avx2) {
+    if (!test_all()) SKIP(for_all);
     if (TEST_SANITIZED) SKIP(no_sanitizer);
     check_all_maps(open_with("cpu", NULL, 1, "avx2"));
 }
 TEST(maps_oldest_cpu) {
+    if (!test_all()) SKIP(for_all);
     if (TEST_SANITIZED) SKIP(no_sanitizer);
     check_all_maps(open_with("cpu", NULL, 1, "baseline"));
 }
@@ -336,6 +340,7 @@ static void check_pools(tc_ctx *tc) {
 TEST(pools) { check_pools(open_with("cpu", NULL, 2, NULL)); }
 TEST(pools_interpreted) { check_pools(open_with("aot_eager", NULL, 1, NULL)); }
 TEST(pools_avx2) {
+    if (!test_all()) SKIP(for_all);
     if (TEST_SANITIZED) SKIP(no_sanitizer);
     check_pools(open_with("cpu", NULL, 1, "avx2"));
 }
