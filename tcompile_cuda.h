@@ -1899,6 +1899,228 @@ static const char *const tc__text_cuda_custom[] = {
 #    pragma GCC push_options
 #    pragma GCC optimize("Og")
 #endif
+// ---- gen/device/along.c -------------------------------------------------
+// How accesses of a LOOP list move along a vector of adjacent elements of an axis, whatever device has it:
+// which are one access of the whole vector, which are the same for all of it; and how wide indices are.
+
+static int tc__device_is_memory(const tc__node *n) {
+    return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+}
+
+static int tc__device_is_row(const tc__group *g, int64_t b) {
+    return g->buffer.at[b].place == TC__BUF_ROW;
+}
+
+// Rows that the kernel makes of an operand: of the block, in shared memory.
+static int tc__device_is_made(const tc__group *g, const tc__node *n) {
+    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
+}
+
+static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {
+    return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+}
+
+static int tc__device_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    return 0;
+}
+
+static int tc__device_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__device_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
+    return 0;
+}
+
+// ---- what moves along the vector ----
+
+typedef struct tc__device_scan {
+    const tc__group *g;
+    tc__axis axis;
+    int width, differ;
+} tc__device_scan;
+
+static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                               int width);
+
+static void tc__device_scan_val(void *user, uint32_t id) {
+    tc__device_scan *s = (tc__device_scan *)user;
+    s->differ |= !tc__device_is_still(s->g, s->g->body.node.at[id], s->axis, s->width);
+}
+
+// How e moves inside a vector of `width` along `axis`. Unlike tc__access_along it knows of values
+// that are the same in the whole vector: the index of a row that is gathered.
+static tc__access tc__device_access(const tc__group *g, tc__ix e, tc__axis axis,
+                                    int width) {
+    tc__device_scan s;
+    s.g = g, s.axis = axis, s.width = width, s.differ = 0;
+    tc__ix_each_val(g->body.ix, e, tc__device_scan_val, &s);
+    tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
+    if (s.differ || !run.ok || (run.run != INT64_MAX && run.run % width))
+        return TC__PER_LANE;
+    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// Whether index words [first, n_attr) of n are the same in the whole vector.
+static int tc__device_words_still(const tc__group *g, const tc__node *n, uint32_t first,
+                                  tc__axis axis, int width) {
+    for (uint32_t i = first; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) &&
+            tc__device_access(g, n->attr[i], axis, width) != TC__UNIFORM)
+            return 0;
+    return 1;
+}
+
+// Whether n is the same in the whole vector. Arithmetic is not asked: it costs little per lane.
+static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                               int width) {
+    if (!tc__lanes_differ(n, axis)) return 1;
+    if (axis == TC__ROW && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_CAST || n->op == TC_OP_CHECK)
+        return tc__device_words_still(g, n, 0, axis, width) &&
+               tc__device_is_still(g, g->body.node.at[n->in[0]], axis, width);
+    if (n->op == TC_OP_LOAD)
+        return !tc__device_is_row(g, n->attr[0]) &&
+               tc__device_words_still(g, n, 1, axis, width);
+    return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
+           tc__device_words_still(g, n, 0, axis, width);
+}
+
+// A load that a tile turns: dense along the rows and not along the columns.
+static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+        return 0;
+    if (tc__device_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1]))
+        return 0;
+    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
+    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
+           tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
+}
+
+// Whether e is a multiple of `width` at the first of so many adjacent elements.
+static int tc__device_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix v = tc__ix_find_var(x, e, axis);
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+    return tc__ix_divisor(x, e) % width == 0;
+}
+
+// Whether all elements of a vector are below the limits of their load, or none is.
+static int tc__device_bounds_still(const tc__group *g, const tc__node *n, int width,
+                                   tc__axis axis) {
+    for (uint32_t i = TC__LOAD_FIXED; i + 1 < n->n_attr; i += 2) {
+        tc__access access = tc__device_access(g, n->attr[i], axis, width);
+        if (tc__device_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
+        if (access == TC__UNIFORM) continue;
+        if (access != TC__CONTIGUOUS ||
+            !tc__device_is_aligned(g, n->attr[i], width, axis) ||
+            tc__ix_divisor(g->body.ix, n->attr[i + 1]) % width)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
+static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
+                              tc__axis axis) {
+    if (width == 1 || !tc__device_is_memory(n)) return 0;
+    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_LOAD && !tc__device_bounds_still(g, n, width, axis)) return 0;
+    return tc__device_access(g, n->attr[1], axis, width) == TC__CONTIGUOUS &&
+           tc__device_is_aligned(g, n->attr[1], width, axis);
+}
+
+// Whether the vectors may have `width` elements along the axis, and some access gains by it.
+static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
+    int wide = 0;
+    tc__ix extent = axis == TC__COL ? g->cols : g->rows;
+    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        wide |= tc__device_is_memory(n) && !tc__device_is_row(g, n->attr[0]) &&
+                tc__device_is_wide(g, n, width, axis);
+    }
+    return wide;
+}
+
+// Elements of a 16-byte access of the narrowest dtype; bytes count as halves where there is
+// something wider. Fewer where the extent does not divide into them.
+static int tc__device_width(const tc__group *g, tc__axis axis) {
+    uint32_t least = 16, most = 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
+        if (tc__device_is_row(g, n->attr[0])) continue;
+        uint32_t bytes = tc__device_bytes(g, n);
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+    }
+    if (least == 1 && most > 1) least = 2;
+    for (int width = (int)(16 / least); width > 1; width /= 2)
+        if (tc__device_takes(g, axis, width)) return width;
+    return 1;
+}
+
+// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
+static int tc__device_tile_width(const tc__group *g) {
+    uint32_t most = 4;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_memory(n) && tc__device_bytes(g, n) > most)
+            most = tc__device_bytes(g, n);
+    }
+    int width = (int)(16 / most);
+    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
+        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__device_takes(g, TC__COL, width))
+        return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_turned(g, n) && !tc__device_is_wide(g, n, width, TC__ROW))
+            return 1;
+    }
+    return width;
+}
+
+// ---- indices of 32 bits ----
+
+// What no part of the sum e exceeds in size, whatever the order of adding.
+static int64_t tc__device_reach(const tc__ixpool *x, tc__ix e) {
+    int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
+    int64_t most = hi > -lo ? hi : -lo;
+    if (tc__ix_is_const(e)) return most;
+    const tc__ixnode *n = tc__ix_node(x, e);
+    if (n->kind == TC__IX_VAR || n->kind == TC__IX_SYM || n->kind == TC__IX_VAL)
+        return most;
+    if (n->kind != TC__IX_POLY) {
+        int64_t a = tc__device_reach(x, n->a), b = tc__device_reach(x, n->b);
+        return a > b ? a : b;
+    }
+    int64_t sum = n->base < 0 ? -n->base : n->base;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &x->term.at[n->first + i];
+        int64_t part = t->coef < 0 ? -t->coef : t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            part = tc__ix_times(part, tc__device_reach(x, t->atom[k]));
+        sum = sum > INT64_MAX / 4 || part > INT64_MAX / 4 ? INT64_MAX / 2 : sum + part;
+    }
+    return sum;
+}
+
+// Whether all indices of the kernel are int: with room for what a block counts beyond its end.
+static int tc__device_is_narrow(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    const int64_t limit = INT32_MAX - (1 << 20);
+    if (tc__device_reach(x, tc__ix_mul(x, g->rows, g->cols)) > limit) return 0;
+    if (tc__device_reach(x, g->rows) > limit || tc__device_reach(x, g->cols) > limit)
+        return 0;
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__device_reach(x, n->attr[i]) > limit) return 0;
+    }
+    return 1;
+}
 // ---- gen/cuda_print/product.c -------------------------------------------
 // How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
 //
@@ -2963,220 +3185,6 @@ typedef struct tc__cuda_plan {
     int windows;
     tc__cuda_window window[TC__CUDA_WINDOWS];
 } tc__cuda_plan;
-
-static int tc__cuda_is_memory(const tc__node *n) {
-    return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
-}
-
-static int tc__cuda_is_row(const tc__group *g, int64_t b) {
-    return g->buffer.at[b].place == TC__BUF_ROW;
-}
-
-// Rows that the kernel makes of an operand: of the block, in shared memory.
-static int tc__cuda_is_made(const tc__group *g, const tc__node *n) {
-    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
-}
-
-static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
-    return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
-}
-
-static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
-    for (uint32_t i = 0; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
-    return 0;
-}
-
-static int tc__cuda_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++)
-        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
-    return 0;
-}
-
-// ---- what moves along the vector ----
-
-typedef struct tc__cuda_scan {
-    const tc__group *g;
-    tc__axis axis;
-    int width, differ;
-} tc__cuda_scan;
-
-static int tc__cuda_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
-                             int width);
-
-static void tc__cuda_scan_val(void *user, uint32_t id) {
-    tc__cuda_scan *s = (tc__cuda_scan *)user;
-    s->differ |= !tc__cuda_is_still(s->g, s->g->body.node.at[id], s->axis, s->width);
-}
-
-// How e moves inside a vector of `width` along `axis`. Unlike tc__access_along it knows of values
-// that are the same in the whole vector: the index of a row that is gathered.
-static tc__access tc__cuda_access(const tc__group *g, tc__ix e, tc__axis axis, int width) {
-    tc__cuda_scan s;
-    s.g = g, s.axis = axis, s.width = width, s.differ = 0;
-    tc__ix_each_val(g->body.ix, e, tc__cuda_scan_val, &s);
-    tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
-    if (s.differ || !run.ok || (run.run != INT64_MAX && run.run % width))
-        return TC__PER_LANE;
-    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
-    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
-}
-
-// Whether index words [first, n_attr) of n are the same in the whole vector.
-static int tc__cuda_words_still(const tc__group *g, const tc__node *n, uint32_t first,
-                                tc__axis axis, int width) {
-    for (uint32_t i = first; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) &&
-            tc__cuda_access(g, n->attr[i], axis, width) != TC__UNIFORM)
-            return 0;
-    return 1;
-}
-
-// Whether n is the same in the whole vector. Arithmetic is not asked: it costs little per lane.
-static int tc__cuda_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
-                             int width) {
-    if (!tc__lanes_differ(n, axis)) return 1;
-    if (axis == TC__ROW && n->level == TC__AT_ROW) return 0;
-    if (n->op == TC_OP_CAST || n->op == TC_OP_CHECK)
-        return tc__cuda_words_still(g, n, 0, axis, width) &&
-               tc__cuda_is_still(g, g->body.node.at[n->in[0]], axis, width);
-    if (n->op == TC_OP_LOAD)
-        return !tc__cuda_is_row(g, n->attr[0]) &&
-               tc__cuda_words_still(g, n, 1, axis, width);
-    return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
-           tc__cuda_words_still(g, n, 0, axis, width);
-}
-
-// A load that a tile turns: dense along the rows and not along the columns.
-static int tc__cuda_is_turned(const tc__group *g, const tc__node *n) {
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
-        return 0;
-    if (tc__cuda_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1])) return 0;
-    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
-    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
-           tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
-}
-
-// Whether e is a multiple of `width` at the first of so many adjacent elements.
-static int tc__cuda_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
-    tc__ixpool *x = g->body.ix;
-    tc__ix v = tc__ix_find_var(x, e, axis);
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
-    return tc__ix_divisor(x, e) % width == 0;
-}
-
-// Whether all elements of a vector are below the limits of their load, or none is.
-static int tc__cuda_bounds_still(const tc__group *g, const tc__node *n, int width,
-                                 tc__axis axis) {
-    for (uint32_t i = TC__LOAD_FIXED; i + 1 < n->n_attr; i += 2) {
-        tc__access access = tc__cuda_access(g, n->attr[i], axis, width);
-        if (tc__cuda_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
-        if (access == TC__UNIFORM) continue;
-        if (access != TC__CONTIGUOUS || !tc__cuda_is_aligned(g, n->attr[i], width, axis) ||
-            tc__ix_divisor(g->body.ix, n->attr[i + 1]) % width)
-            return 0;
-    }
-    return 1;
-}
-
-// Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
-static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width,
-                            tc__axis axis) {
-    if (width == 1 || !tc__cuda_is_memory(n)) return 0;
-    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
-    if (n->op == TC_OP_LOAD && !tc__cuda_bounds_still(g, n, width, axis)) return 0;
-    return tc__cuda_access(g, n->attr[1], axis, width) == TC__CONTIGUOUS &&
-           tc__cuda_is_aligned(g, n->attr[1], width, axis);
-}
-
-// Whether the vectors may have `width` elements along the axis, and some access gains by it.
-static int tc__cuda_takes(const tc__group *g, tc__axis axis, int width) {
-    int wide = 0;
-    tc__ix extent = axis == TC__COL ? g->cols : g->rows;
-    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        wide |= tc__cuda_is_memory(n) && !tc__cuda_is_row(g, n->attr[0]) &&
-                tc__cuda_is_wide(g, n, width, axis);
-    }
-    return wide;
-}
-
-// Elements of a 16-byte access of the narrowest dtype; bytes count as halves where there is
-// something wider. Fewer where the extent does not divide into them.
-static int tc__cuda_width(const tc__group *g, tc__axis axis) {
-    uint32_t least = 16, most = 1;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_is_memory(n) || n->level != TC__AT_COL) continue;
-        if (tc__cuda_is_row(g, n->attr[0])) continue;
-        uint32_t bytes = tc__cuda_bytes(g, n);
-        if (bytes < least) least = bytes;
-        if (bytes > most) most = bytes;
-    }
-    if (least == 1 && most > 1) least = 2;
-    for (int width = (int)(16 / least); width > 1; width /= 2)
-        if (tc__cuda_takes(g, axis, width)) return width;
-    return 1;
-}
-
-// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
-static int tc__cuda_tile_width(const tc__group *g) {
-    uint32_t most = 4;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__cuda_is_memory(n) && tc__cuda_bytes(g, n) > most)
-            most = tc__cuda_bytes(g, n);
-    }
-    int width = (int)(16 / most);
-    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
-        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__cuda_takes(g, TC__COL, width))
-        return 1;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__cuda_is_turned(g, n) && !tc__cuda_is_wide(g, n, width, TC__ROW)) return 1;
-    }
-    return width;
-}
-
-// ---- indices of 32 bits ----
-
-// What no part of the sum e exceeds in size, whatever the order of adding.
-static int64_t tc__cuda_reach(const tc__ixpool *x, tc__ix e) {
-    int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
-    int64_t most = hi > -lo ? hi : -lo;
-    if (tc__ix_is_const(e)) return most;
-    const tc__ixnode *n = tc__ix_node(x, e);
-    if (n->kind == TC__IX_VAR || n->kind == TC__IX_SYM || n->kind == TC__IX_VAL)
-        return most;
-    if (n->kind != TC__IX_POLY) {
-        int64_t a = tc__cuda_reach(x, n->a), b = tc__cuda_reach(x, n->b);
-        return a > b ? a : b;
-    }
-    int64_t sum = n->base < 0 ? -n->base : n->base;
-    for (uint32_t i = 0; i < n->count; i++) {
-        const tc__ixterm *t = &x->term.at[n->first + i];
-        int64_t part = t->coef < 0 ? -t->coef : t->coef;
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
-            part = tc__ix_times(part, tc__cuda_reach(x, t->atom[k]));
-        sum = sum > INT64_MAX / 4 || part > INT64_MAX / 4 ? INT64_MAX / 2 : sum + part;
-    }
-    return sum;
-}
-
-// Whether all indices of the kernel are int: with room for what a block counts beyond its end.
-static int tc__cuda_is_narrow(const tc__group *g) {
-    tc__ixpool *x = g->body.ix;
-    const int64_t limit = INT32_MAX - (1 << 20);
-    if (tc__cuda_reach(x, tc__ix_mul(x, g->rows, g->cols)) > limit) return 0;
-    if (tc__cuda_reach(x, g->rows) > limit || tc__cuda_reach(x, g->cols) > limit) return 0;
-    for (size_t id = 0; id < g->body.node.count; id++) {
-        const tc__node *n = g->body.node.at[id];
-        for (uint32_t i = 0; i < n->n_attr; i++)
-            if (tc__attr_is_ix(n, i) && tc__cuda_reach(x, n->attr[i]) > limit) return 0;
-    }
-    return 1;
-}
 // ---- gen/cuda_print/window_plan.c ---------------------------------------
 // Windows: loads of a pointwise kernel that are one another moved by a few rows and columns, as those of
 // a stencil are. A thread has U rows of V columns, and reads each element that they need once, into
@@ -3266,7 +3274,7 @@ static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int
 static int tc__window_may_have(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
         return 0;
-    if (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
+    if (tc__device_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
     return tc__window_takes(g, n, 1, 1);
@@ -3468,12 +3476,12 @@ static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD) return 0;
-    int row = tc__cuda_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
+    int row = tc__device_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
     int kept = row && q->kept; // by an earlier launch
-    if (!kept && (row || (written && !tc__cuda_is_made(g, n)))) return 0;
+    if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW &&
         !((q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW) &&
-          tc__cuda_mentions(g, n, TC__ROW)))
+          tc__device_mentions(g, n, TC__ROW)))
         return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
@@ -3482,8 +3490,8 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
 
 // One access of a thread for the whole vector.
 static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc__node *n) {
-    return q->width == 1 || tc__cuda_is_wide(g, n, q->width, q->axis) ||
-           tc__cuda_is_still(g, n, q->axis, q->width);
+    return q->width == 1 || tc__device_is_wide(g, n, q->width, q->axis) ||
+           tc__device_is_still(g, n, q->axis, q->width);
 }
 
 static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
@@ -3495,8 +3503,8 @@ static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
 // Registers that the load needs for a vector.
 static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
                               const tc__node *n) {
-    int still = q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width);
-    int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__cuda_bytes(g, n);
+    int still = q->width > 1 && tc__device_is_still(g, n, q->axis, q->width);
+    int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__device_bytes(g, n);
     return (bytes + 3) / 4;
 }
 
@@ -3513,7 +3521,7 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
         int single = q->width > 1
                          ? !tc__cuda_is_one(g, q, n)
                          : n->n_attr > TC__LOAD_FIXED ||
-                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
+                               tc__device_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
@@ -3525,8 +3533,8 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t 
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         cost += tc__ops[n->op].cost;
-        if (tc__cuda_is_memory(n) && n->level == TC__AT_COL &&
-            (each = q->width * (int64_t)tc__cuda_bytes(g, n)) > bytes)
+        if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
+            (each = q->width * (int64_t)tc__device_bytes(g, n)) > bytes)
             bytes = each;
         if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
     }
@@ -3542,10 +3550,10 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t 
 
 // Buffer b is the scratch of a row whose every access is at the thread's own column.
 static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
-    if (!tc__cuda_is_row(g, b)) return 0;
+    if (!tc__device_is_row(g, b)) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_is_memory(n) || n->attr[0] != b) continue;
+        if (!tc__device_is_memory(n) || n->attr[0] != b) continue;
         if (n->level != TC__AT_COL || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED) ||
             n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
             return 0;
@@ -3560,7 +3568,7 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     int count = 0;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
         return -1;
-    if (g->buffer.at[n->attr[0]].written || tc__cuda_is_row(g, n->attr[0])) return -1;
+    if (g->buffer.at[n->attr[0]].written || tc__device_is_row(g, n->attr[0])) return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
         if (first < 0) first = (int64_t)i;
@@ -3573,7 +3581,7 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
 static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
                                   const tc__node *n) {
     if (q->hold == TC__CUDA_AGAIN || !tc__cuda_may_be_early(g, q, n)) return -1;
-    if (q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width)) return -1;
+    if (q->width > 1 && tc__device_is_still(g, n, q->axis, q->width)) return -1;
     return tc__cuda_first_load(g, n);
 }
 
@@ -3594,7 +3602,7 @@ static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
         const tc__node *m = g->body.node.at[i];
         if (!need[i] || m->level != TC__AT_COL) continue;
         if (m->op == TC_OP_LOAD &&
-            (tc__cuda_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
+            (tc__device_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
             return 0;
         if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
         for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
@@ -3617,20 +3625,21 @@ static int tc__cuda_is_again(const tc__group *g, int64_t b) {
 
 // The scratch of a row that no thread has for itself, nor computes again.
 static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
-    if (!tc__cuda_is_row(g, b) || q->kept) return 0;
+    if (!tc__device_is_row(g, b) || q->kept) return 0;
     if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
     return !tc__cuda_is_again(g, b);
 }
 
 static int tc__cuda_has_shared_row(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i)) return 1;
+        if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i))
+            return 1;
     return 0;
 }
 
 static int tc__cuda_all_again(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
+        if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
     return 1;
 }
 
@@ -3647,7 +3656,7 @@ static int64_t tc__cuda_column_cost(const tc__group *g) {
 // costs more than to write and read them.
 static int tc__cuda_keeps_rows(const tc__group *g) {
     int rows = 0;
-    for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__cuda_is_row(g, (int64_t)i);
+    for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__device_is_row(g, (int64_t)i);
     return rows && (!tc__cuda_all_again(g) || tc__cuda_column_cost(g) > TC__CUDA_DEAR);
 }
 
@@ -3659,7 +3668,7 @@ static int64_t tc__cuda_held(const tc__group *g, const tc__cuda_plan *q, int row
             held += tc__dtypes[g->buffer.at[i].dtype].bytes;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__cuda_bytes(g, n);
+        if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__device_bytes(g, n);
     }
     return held;
 }
@@ -3782,7 +3791,7 @@ static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int6
     int64_t at = tc__padded(q->zeroed + q->partial, 256);
     int64_t elements = tc__ix_value(g->rows) * tc__ix_value(g->cols);
     for (int64_t i = 0; i < b; i++)
-        if (tc__cuda_is_row(g, i))
+        if (tc__device_is_row(g, i))
             at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
                              256);
     return at;
@@ -3854,7 +3863,7 @@ static int tc__cuda_is_apart(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_LOAD && g->buffer.at[n->attr[0]].written &&
-            !tc__cuda_is_row(g, n->attr[0]))
+            !tc__device_is_row(g, n->attr[0]))
             return 0;
     }
     return tc__cuda_all_again(g);
@@ -4001,9 +4010,9 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
-    q.narrow = tc__cuda_is_narrow(g) &&
-               tc__cuda_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
-    q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
+    q.narrow = tc__device_is_narrow(g) &&
+               tc__device_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+    q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
     q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
@@ -4015,7 +4024,7 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
 static int tc__cuda_is_tile(const tc__group *g) {
     size_t bytes = 0;
     for (size_t i = 0; i < g->body.node.count; i++)
-        if (tc__cuda_is_turned(g, g->body.node.at[i]))
+        if (tc__device_is_turned(g, g->body.node.at[i]))
             bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
                      tc__dtypes[g->body.node.at[i]->dtype].bytes;
     return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
@@ -4047,8 +4056,9 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
-    q.narrow = tc__cuda_is_narrow(g);
-    q.width = q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g) : tc__cuda_width(g, q.axis);
+    q.narrow = tc__device_is_narrow(g);
+    q.width =
+        q.form == TC__CUDA_TILE ? tc__device_tile_width(g) : tc__device_width(g, q.axis);
     while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;
@@ -4176,7 +4186,7 @@ static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
     const tc__node *fill =
-        tc__cuda_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
+        tc__device_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
     return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }
 
@@ -4277,7 +4287,7 @@ typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__
 static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
     if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
     if (n->op == TC_OP_STORE)
-        return tc__cuda_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
+        return tc__device_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
     if (n->dtype != TC_F32) return TC__USE_EXACT;
     if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
     if (n->attr[0] == TC_OP_MAXIMUM) return TC__USE_PASSES;
@@ -4551,7 +4561,7 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
     int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
     tc__access access =
-        lane ? tc__cuda_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
+        lane ? tc__device_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
     if (access != TC__PER_LANE) p->lane = 0;
     tc__cuda_place_of(p, n->attr[0], n->attr[1], access == TC__CONTIGUOUS ? " + l" : "", 1);
     if (access != TC__PER_LANE) p->lane = 1;
@@ -4596,12 +4606,12 @@ static void tc__cuda_read(tc__printer *p, const tc__node *n) {
 static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
     if (tc__is_row_lane(p, n)) return 0;
     return tc__cuda_width_of(p) > 1 &&
-           tc__cuda_is_still(p->g, n, p->cuda->axis, p->cuda->width);
+           tc__device_is_still(p->g, n, p->cuda->axis, p->cuda->width);
 }
 
 static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
     return tc__cuda_width_of(p) > 1 &&
-           tc__cuda_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
+           tc__device_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
 }
 
 static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
@@ -4612,7 +4622,7 @@ static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
 // gathered, or beside a tile. It is issued ahead of what is computed for each element.
 static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
     if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
-    if (p->turned && tc__cuda_is_turned(p->g, n)) return 0;
+    if (p->turned && tc__device_is_turned(p->g, n)) return 0;
     const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
     int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[1]);
     return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
@@ -4657,7 +4667,7 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
 
 // What a vector is loaded by, before its address.
 static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
-    return tc__cuda_is_made(p->g, n) ? "*(" : "tc_load(";
+    return tc__device_is_made(p->g, n) ? "*(" : "tc_load(";
 }
 
 // `(const tc_pack<float, 4> *)&in0[c]`
@@ -4724,7 +4734,7 @@ static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard,
 
 // An own row that is neither in registers nor in memory: its value is computed again.
 static int tc__cuda_again(const tc__printer *p, int64_t b) {
-    return p->cuda && tc__cuda_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
+    return p->cuda && tc__device_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
            !p->cuda->kept && tc__cuda_is_again(p->g, b);
 }
 
@@ -4764,7 +4774,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_window(p, n);
     else if (tc__cuda_in_registers(p, b))
         tc__cuda_register(p, b);
-    else if (p->turned && tc__cuda_is_turned(p->g, n))
+    else if (p->turned && tc__device_is_turned(p->g, n))
         tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
                 n->id);
     else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
@@ -4799,7 +4809,7 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
 
 // Whether the vector is stored at once: to memory.
 static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
-    return tc__cuda_wide(p, n) && (!tc__cuda_is_row(p->g, n->attr[0]) || p->cuda->kept);
+    return tc__cuda_wide(p, n) && (!tc__device_is_row(p->g, n->attr[0]) || p->cuda->kept);
 }
 
 static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
@@ -4826,7 +4836,7 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
 
 // The store of a whole vector, behind the loop over its elements.
 static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
-    int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
+    int dtype = tc__cuda_dtype(p, n), made = tc__device_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
     tc__put(p->out, made ? "*(" : "tc_store(");
@@ -4866,8 +4876,8 @@ static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
     const tc__node *at = tc__body(p, n->in[0]);
     int width = tc__cuda_width_of(p);
     return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
-           tc__cuda_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
-           tc__cuda_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
+           tc__device_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
+           tc__device_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
 }
 
 // `draw` and `seed` are read once, at the head of the kernel.
@@ -4944,7 +4954,7 @@ static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
 
 // Statements of loops are no nodes of a body; values that no row is named in stand before it.
 static void tc__cuda_hoist(tc__printer *p, tc__cuda_loop_body *b) {
-    int hoist = !tc__cuda_names_rows(p->g);
+    int hoist = !tc__device_names_rows(p->g);
     for (uint32_t id = 0; id < b->end; id++) {
         const tc__node *n = tc__body(p, id);
         int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
@@ -5441,7 +5451,7 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    uint32_t bytes = (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n);
+    uint32_t bytes = (uint32_t)p->cuda->width * tc__device_bytes(p->g, n);
     int async = tc__cuda_wide(p, n) && bytes >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
@@ -5814,7 +5824,7 @@ static void tc__cuda_kept_names(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
         const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
-        if (!tc__cuda_is_row(p->g, (int64_t)i)) continue;
+        if (!tc__device_is_row(p->g, (int64_t)i)) continue;
         tc__line(p);
         tc__put(p->out, "%s *const ", type);
         tc__put_buffer(p, (int64_t)i);
@@ -5881,9 +5891,9 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put_ix(p, at);
         tc__put(p->out, ");\n");
         tc__ix columns = q->cluster ? q->chunk : p->g->cols;
-        at = tc__ix_add(
-            p->g->body.ix, at,
-            tc__ix_const(tc__cuda_bytes(p->g, n) * tc__padded(tc__ix_value(columns), 64)));
+        at = tc__ix_add(p->g->body.ix, at,
+                        tc__ix_const(tc__device_bytes(p->g, n) *
+                                     tc__padded(tc__ix_value(columns), 64)));
     }
 }
 
@@ -5896,7 +5906,7 @@ static void tc__cuda_row_head(tc__printer *p) {
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
              q->sharing);
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
-    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    int named = rows > 1 || tc__device_names_rows(p->g);
     if (q->sharing > 1) tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
     if (rows > 1 && q->sharing > 1)
@@ -5952,11 +5962,11 @@ static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
     int stored = 0, loaded = 0;
     for (uint32_t id = begin; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__cuda_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
+        if (!tc__device_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
             tc__cuda_in_registers(p, n->attr[0]))
             continue;
         int shared =
-            p->g->buffer.at[n->attr[0]].written || tc__cuda_is_row(p->g, n->attr[0]);
+            p->g->buffer.at[n->attr[0]].written || tc__device_is_row(p->g, n->attr[0]);
         if (id < end && n->op == TC_OP_STORE) stored = 1;
         if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
     }
@@ -6840,7 +6850,7 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     }
     tc__put(p->out, "&");
     tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
-                      TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
+                      TC__PRODUCT_GROUP / (int)tc__device_bytes(p->g, n));
     tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }
 
@@ -7669,7 +7679,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     q.form = TC__CUDA_ROWS, q.axis = TC__COL;
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
-    q.width = tc__cuda_width(rows, TC__COL);
+    q.width = tc__device_width(rows, TC__COL);
     while (columns % q.width) q.width /= 2;
     tc__cuda_choose_lanes_early(rows, &q);
     if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
@@ -7886,7 +7896,7 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     } else {
         tc__print_made_place(p, q, b);
     }
-    if (tc__cuda_names_rows(&rows))
+    if (tc__device_names_rows(&rows))
         tc__put_filled(p, b,
                        one ? "const @index r = r0;\n"
                        : tc__goes_into(p, q->m, q->made)
@@ -8637,7 +8647,7 @@ static void tc__cuda_list_names(tc__printer *p) {
 // Elements that one access reads from that of load n on, of those that are left in the row.
 static int tc__window_access(const tc__printer *p, const tc__node *n, int left) {
     int width = p->cuda->width;
-    while (width > 1 && (width > left || !tc__cuda_is_wide(p->g, n, width, TC__COL)))
+    while (width > 1 && (width > left || !tc__device_is_wide(p->g, n, width, TC__COL)))
         width /= 2;
     return width;
 }
@@ -8983,7 +8993,7 @@ static void tc__cuda_fill_tiles(tc__printer *p, int width) {
     tc__block_open(p);
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        if (tc__cuda_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
+        if (tc__device_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
     }
     tc__block_close(p);
     tc__block_close(p);
@@ -8992,7 +9002,7 @@ static void tc__cuda_fill_tiles(tc__printer *p, int width) {
 static void tc__cuda_tile_memory(tc__printer *p) {
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        if (!tc__cuda_is_turned(p->g, n)) continue;
+        if (!tc__device_is_turned(p->g, n)) continue;
         tc__line(p);
         tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
                 tc__cuda_memory(p, n), n->id);

@@ -2,9 +2,9 @@
 
 enum { LINE_WIDTH = 92, PART_LINES = 900, FUNCTION_LINES = 100 };
 
-static const char *const layers[] = {"api",  "base",       "value", "graph",
-                                     "pass", "kernel",     "exec",  "io",
-                                     "cpu",  "cuda_print", "cuda"};
+static const char *const layers[] = {"api",  "base",   "value",      "graph",
+                                     "pass", "kernel", "exec",       "io",
+                                     "cpu",  "device", "cuda_print", "cuda"};
 static const char *const manifests[] = {"gen/tcompile.in.h", "gen/tcompile_cuda.in.h"};
 static const char *const packed[] = {"tcompile.h", "tcompile_cuda.h"};
 

@@ -88,6 +88,7 @@ TCOMPILE_CUDA_IMPLEMENTATION in the same file, before its includes."
 #include "out/text_cuda_custom.inc"
 
 #include "base/once_begin.c"
+#include "device/along.c"
 #include "cuda_print/product.c"
 #include "cuda_print/opaque_plan.c"
 #include "cuda_print/plan.c"

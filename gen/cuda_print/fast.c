@@ -56,7 +56,7 @@ static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
     const tc__node *fill =
-        tc__cuda_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
+        tc__device_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
     return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }
 
@@ -157,7 +157,7 @@ typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__
 static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
     if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
     if (n->op == TC_OP_STORE)
-        return tc__cuda_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
+        return tc__device_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
     if (n->dtype != TC_F32) return TC__USE_EXACT;
     if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
     if (n->attr[0] == TC_OP_MAXIMUM) return TC__USE_PASSES;

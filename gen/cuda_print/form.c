@@ -103,7 +103,7 @@ static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int6
     int64_t at = tc__padded(q->zeroed + q->partial, 256);
     int64_t elements = tc__ix_value(g->rows) * tc__ix_value(g->cols);
     for (int64_t i = 0; i < b; i++)
-        if (tc__cuda_is_row(g, i))
+        if (tc__device_is_row(g, i))
             at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
                              256);
     return at;
@@ -175,7 +175,7 @@ static int tc__cuda_is_apart(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_LOAD && g->buffer.at[n->attr[0]].written &&
-            !tc__cuda_is_row(g, n->attr[0]))
+            !tc__device_is_row(g, n->attr[0]))
             return 0;
     }
     return tc__cuda_all_again(g);
@@ -322,9 +322,9 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
-    q.narrow = tc__cuda_is_narrow(g) &&
-               tc__cuda_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
-    q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
+    q.narrow = tc__device_is_narrow(g) &&
+               tc__device_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+    q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
     q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
@@ -336,7 +336,7 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
 static int tc__cuda_is_tile(const tc__group *g) {
     size_t bytes = 0;
     for (size_t i = 0; i < g->body.node.count; i++)
-        if (tc__cuda_is_turned(g, g->body.node.at[i]))
+        if (tc__device_is_turned(g, g->body.node.at[i]))
             bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
                      tc__dtypes[g->body.node.at[i]->dtype].bytes;
     return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
@@ -368,8 +368,9 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
-    q.narrow = tc__cuda_is_narrow(g);
-    q.width = q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g) : tc__cuda_width(g, q.axis);
+    q.narrow = tc__device_is_narrow(g);
+    q.width =
+        q.form == TC__CUDA_TILE ? tc__device_tile_width(g) : tc__device_width(g, q.axis);
     while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;

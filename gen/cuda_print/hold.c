@@ -8,12 +8,12 @@
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD) return 0;
-    int row = tc__cuda_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
+    int row = tc__device_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
     int kept = row && q->kept; // by an earlier launch
-    if (!kept && (row || (written && !tc__cuda_is_made(g, n)))) return 0;
+    if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW &&
         !((q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW) &&
-          tc__cuda_mentions(g, n, TC__ROW)))
+          tc__device_mentions(g, n, TC__ROW)))
         return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
@@ -22,8 +22,8 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
 
 // One access of a thread for the whole vector.
 static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc__node *n) {
-    return q->width == 1 || tc__cuda_is_wide(g, n, q->width, q->axis) ||
-           tc__cuda_is_still(g, n, q->axis, q->width);
+    return q->width == 1 || tc__device_is_wide(g, n, q->width, q->axis) ||
+           tc__device_is_still(g, n, q->axis, q->width);
 }
 
 static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
@@ -35,8 +35,8 @@ static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
 // Registers that the load needs for a vector.
 static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
                               const tc__node *n) {
-    int still = q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width);
-    int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__cuda_bytes(g, n);
+    int still = q->width > 1 && tc__device_is_still(g, n, q->axis, q->width);
+    int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__device_bytes(g, n);
     return (bytes + 3) / 4;
 }
 
@@ -53,7 +53,7 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
         int single = q->width > 1
                          ? !tc__cuda_is_one(g, q, n)
                          : n->n_attr > TC__LOAD_FIXED ||
-                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
+                               tc__device_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
@@ -65,8 +65,8 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t 
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         cost += tc__ops[n->op].cost;
-        if (tc__cuda_is_memory(n) && n->level == TC__AT_COL &&
-            (each = q->width * (int64_t)tc__cuda_bytes(g, n)) > bytes)
+        if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
+            (each = q->width * (int64_t)tc__device_bytes(g, n)) > bytes)
             bytes = each;
         if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
     }
@@ -82,10 +82,10 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t 
 
 // Buffer b is the scratch of a row whose every access is at the thread's own column.
 static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
-    if (!tc__cuda_is_row(g, b)) return 0;
+    if (!tc__device_is_row(g, b)) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_is_memory(n) || n->attr[0] != b) continue;
+        if (!tc__device_is_memory(n) || n->attr[0] != b) continue;
         if (n->level != TC__AT_COL || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED) ||
             n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
             return 0;
@@ -100,7 +100,7 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     int count = 0;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
         return -1;
-    if (g->buffer.at[n->attr[0]].written || tc__cuda_is_row(g, n->attr[0])) return -1;
+    if (g->buffer.at[n->attr[0]].written || tc__device_is_row(g, n->attr[0])) return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
         if (first < 0) first = (int64_t)i;
@@ -113,7 +113,7 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
 static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
                                   const tc__node *n) {
     if (q->hold == TC__CUDA_AGAIN || !tc__cuda_may_be_early(g, q, n)) return -1;
-    if (q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width)) return -1;
+    if (q->width > 1 && tc__device_is_still(g, n, q->axis, q->width)) return -1;
     return tc__cuda_first_load(g, n);
 }
 
@@ -134,7 +134,7 @@ static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
         const tc__node *m = g->body.node.at[i];
         if (!need[i] || m->level != TC__AT_COL) continue;
         if (m->op == TC_OP_LOAD &&
-            (tc__cuda_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
+            (tc__device_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
             return 0;
         if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
         for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
@@ -157,20 +157,21 @@ static int tc__cuda_is_again(const tc__group *g, int64_t b) {
 
 // The scratch of a row that no thread has for itself, nor computes again.
 static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
-    if (!tc__cuda_is_row(g, b) || q->kept) return 0;
+    if (!tc__device_is_row(g, b) || q->kept) return 0;
     if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
     return !tc__cuda_is_again(g, b);
 }
 
 static int tc__cuda_has_shared_row(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i)) return 1;
+        if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i))
+            return 1;
     return 0;
 }
 
 static int tc__cuda_all_again(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
+        if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
     return 1;
 }
 
@@ -187,7 +188,7 @@ static int64_t tc__cuda_column_cost(const tc__group *g) {
 // costs more than to write and read them.
 static int tc__cuda_keeps_rows(const tc__group *g) {
     int rows = 0;
-    for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__cuda_is_row(g, (int64_t)i);
+    for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__device_is_row(g, (int64_t)i);
     return rows && (!tc__cuda_all_again(g) || tc__cuda_column_cost(g) > TC__CUDA_DEAR);
 }
 
@@ -199,7 +200,7 @@ static int64_t tc__cuda_held(const tc__group *g, const tc__cuda_plan *q, int row
             held += tc__dtypes[g->buffer.at[i].dtype].bytes;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__cuda_bytes(g, n);
+        if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__device_bytes(g, n);
     }
     return held;
 }

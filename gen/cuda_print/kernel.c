@@ -208,7 +208,7 @@ static void tc__cuda_fill_tiles(tc__printer *p, int width) {
     tc__block_open(p);
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        if (tc__cuda_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
+        if (tc__device_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
     }
     tc__block_close(p);
     tc__block_close(p);
@@ -217,7 +217,7 @@ static void tc__cuda_fill_tiles(tc__printer *p, int width) {
 static void tc__cuda_tile_memory(tc__printer *p) {
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        if (!tc__cuda_is_turned(p->g, n)) continue;
+        if (!tc__device_is_turned(p->g, n)) continue;
         tc__line(p);
         tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
                 tc__cuda_memory(p, n), n->id);

@@ -23,7 +23,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     q.form = TC__CUDA_ROWS, q.axis = TC__COL;
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
-    q.width = tc__cuda_width(rows, TC__COL);
+    q.width = tc__device_width(rows, TC__COL);
     while (columns % q.width) q.width /= 2;
     tc__cuda_choose_lanes_early(rows, &q);
     if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
@@ -240,7 +240,7 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     } else {
         tc__print_made_place(p, q, b);
     }
-    if (tc__cuda_names_rows(&rows))
+    if (tc__device_names_rows(&rows))
         tc__put_filled(p, b,
                        one ? "const @index r = r0;\n"
                        : tc__goes_into(p, q->m, q->made)

@@ -281,7 +281,7 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    uint32_t bytes = (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n);
+    uint32_t bytes = (uint32_t)p->cuda->width * tc__device_bytes(p->g, n);
     int async = tc__cuda_wide(p, n) && bytes >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
@@ -654,7 +654,7 @@ static void tc__cuda_kept_names(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
         const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
-        if (!tc__cuda_is_row(p->g, (int64_t)i)) continue;
+        if (!tc__device_is_row(p->g, (int64_t)i)) continue;
         tc__line(p);
         tc__put(p->out, "%s *const ", type);
         tc__put_buffer(p, (int64_t)i);
@@ -721,9 +721,9 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put_ix(p, at);
         tc__put(p->out, ");\n");
         tc__ix columns = q->cluster ? q->chunk : p->g->cols;
-        at = tc__ix_add(
-            p->g->body.ix, at,
-            tc__ix_const(tc__cuda_bytes(p->g, n) * tc__padded(tc__ix_value(columns), 64)));
+        at = tc__ix_add(p->g->body.ix, at,
+                        tc__ix_const(tc__device_bytes(p->g, n) *
+                                     tc__padded(tc__ix_value(columns), 64)));
     }
 }
 
@@ -736,7 +736,7 @@ static void tc__cuda_row_head(tc__printer *p) {
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
              q->sharing);
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
-    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    int named = rows > 1 || tc__device_names_rows(p->g);
     if (q->sharing > 1) tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
     if (rows > 1 && q->sharing > 1)
@@ -792,11 +792,11 @@ static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
     int stored = 0, loaded = 0;
     for (uint32_t id = begin; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__cuda_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
+        if (!tc__device_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
             tc__cuda_in_registers(p, n->attr[0]))
             continue;
         int shared =
-            p->g->buffer.at[n->attr[0]].written || tc__cuda_is_row(p->g, n->attr[0]);
+            p->g->buffer.at[n->attr[0]].written || tc__device_is_row(p->g, n->attr[0]);
         if (id < end && n->op == TC_OP_STORE) stored = 1;
         if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
     }

@@ -168,7 +168,7 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     }
     tc__put(p->out, "&");
     tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
-                      TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
+                      TC__PRODUCT_GROUP / (int)tc__device_bytes(p->g, n));
     tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }
 

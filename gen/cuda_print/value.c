@@ -61,7 +61,7 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
     int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
     tc__access access =
-        lane ? tc__cuda_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
+        lane ? tc__device_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
     if (access != TC__PER_LANE) p->lane = 0;
     tc__cuda_place_of(p, n->attr[0], n->attr[1], access == TC__CONTIGUOUS ? " + l" : "", 1);
     if (access != TC__PER_LANE) p->lane = 1;
@@ -106,12 +106,12 @@ static void tc__cuda_read(tc__printer *p, const tc__node *n) {
 static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
     if (tc__is_row_lane(p, n)) return 0;
     return tc__cuda_width_of(p) > 1 &&
-           tc__cuda_is_still(p->g, n, p->cuda->axis, p->cuda->width);
+           tc__device_is_still(p->g, n, p->cuda->axis, p->cuda->width);
 }
 
 static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
     return tc__cuda_width_of(p) > 1 &&
-           tc__cuda_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
+           tc__device_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
 }
 
 static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
@@ -122,7 +122,7 @@ static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
 // gathered, or beside a tile. It is issued ahead of what is computed for each element.
 static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
     if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
-    if (p->turned && tc__cuda_is_turned(p->g, n)) return 0;
+    if (p->turned && tc__device_is_turned(p->g, n)) return 0;
     const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
     int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[1]);
     return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
@@ -167,7 +167,7 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
 
 // What a vector is loaded by, before its address.
 static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
-    return tc__cuda_is_made(p->g, n) ? "*(" : "tc_load(";
+    return tc__device_is_made(p->g, n) ? "*(" : "tc_load(";
 }
 
 // `(const tc_pack<float, 4> *)&in0[c]`
@@ -234,7 +234,7 @@ static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard,
 
 // An own row that is neither in registers nor in memory: its value is computed again.
 static int tc__cuda_again(const tc__printer *p, int64_t b) {
-    return p->cuda && tc__cuda_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
+    return p->cuda && tc__device_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
            !p->cuda->kept && tc__cuda_is_again(p->g, b);
 }
 
@@ -274,7 +274,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_window(p, n);
     else if (tc__cuda_in_registers(p, b))
         tc__cuda_register(p, b);
-    else if (p->turned && tc__cuda_is_turned(p->g, n))
+    else if (p->turned && tc__device_is_turned(p->g, n))
         tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
                 n->id);
     else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
@@ -309,7 +309,7 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
 
 // Whether the vector is stored at once: to memory.
 static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
-    return tc__cuda_wide(p, n) && (!tc__cuda_is_row(p->g, n->attr[0]) || p->cuda->kept);
+    return tc__cuda_wide(p, n) && (!tc__device_is_row(p->g, n->attr[0]) || p->cuda->kept);
 }
 
 static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
@@ -336,7 +336,7 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
 
 // The store of a whole vector, behind the loop over its elements.
 static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
-    int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
+    int dtype = tc__cuda_dtype(p, n), made = tc__device_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
     tc__put(p->out, made ? "*(" : "tc_store(");
@@ -376,8 +376,8 @@ static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
     const tc__node *at = tc__body(p, n->in[0]);
     int width = tc__cuda_width_of(p);
     return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
-           tc__cuda_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
-           tc__cuda_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
+           tc__device_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
+           tc__device_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
 }
 
 // `draw` and `seed` are read once, at the head of the kernel.
@@ -454,7 +454,7 @@ static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
 
 // Statements of loops are no nodes of a body; values that no row is named in stand before it.
 static void tc__cuda_hoist(tc__printer *p, tc__cuda_loop_body *b) {
-    int hoist = !tc__cuda_names_rows(p->g);
+    int hoist = !tc__device_names_rows(p->g);
     for (uint32_t id = 0; id < b->end; id++) {
         const tc__node *n = tc__body(p, id);
         int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;

@@ -13,7 +13,7 @@
 // Elements that one access reads from that of load n on, of those that are left in the row.
 static int tc__window_access(const tc__printer *p, const tc__node *n, int left) {
     int width = p->cuda->width;
-    while (width > 1 && (width > left || !tc__cuda_is_wide(p->g, n, width, TC__COL)))
+    while (width > 1 && (width > left || !tc__device_is_wide(p->g, n, width, TC__COL)))
         width /= 2;
     return width;
 }

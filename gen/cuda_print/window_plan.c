@@ -86,7 +86,7 @@ static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int
 static int tc__window_may_have(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
         return 0;
-    if (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
+    if (tc__device_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
     return tc__window_takes(g, n, 1, 1);

@@ -1,0 +1,221 @@
+// How accesses of a LOOP list move along a vector of adjacent elements of an axis, whatever device has it:
+// which are one access of the whole vector, which are the same for all of it; and how wide indices are.
+
+static int tc__device_is_memory(const tc__node *n) {
+    return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+}
+
+static int tc__device_is_row(const tc__group *g, int64_t b) {
+    return g->buffer.at[b].place == TC__BUF_ROW;
+}
+
+// Rows that the kernel makes of an operand: of the block, in shared memory.
+static int tc__device_is_made(const tc__group *g, const tc__node *n) {
+    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
+}
+
+static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {
+    return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+}
+
+static int tc__device_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    return 0;
+}
+
+static int tc__device_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__device_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
+    return 0;
+}
+
+// ---- what moves along the vector ----
+
+typedef struct tc__device_scan {
+    const tc__group *g;
+    tc__axis axis;
+    int width, differ;
+} tc__device_scan;
+
+static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                               int width);
+
+static void tc__device_scan_val(void *user, uint32_t id) {
+    tc__device_scan *s = (tc__device_scan *)user;
+    s->differ |= !tc__device_is_still(s->g, s->g->body.node.at[id], s->axis, s->width);
+}
+
+// How e moves inside a vector of `width` along `axis`. Unlike tc__access_along it knows of values
+// that are the same in the whole vector: the index of a row that is gathered.
+static tc__access tc__device_access(const tc__group *g, tc__ix e, tc__axis axis,
+                                    int width) {
+    tc__device_scan s;
+    s.g = g, s.axis = axis, s.width = width, s.differ = 0;
+    tc__ix_each_val(g->body.ix, e, tc__device_scan_val, &s);
+    tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
+    if (s.differ || !run.ok || (run.run != INT64_MAX && run.run % width))
+        return TC__PER_LANE;
+    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// Whether index words [first, n_attr) of n are the same in the whole vector.
+static int tc__device_words_still(const tc__group *g, const tc__node *n, uint32_t first,
+                                  tc__axis axis, int width) {
+    for (uint32_t i = first; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) &&
+            tc__device_access(g, n->attr[i], axis, width) != TC__UNIFORM)
+            return 0;
+    return 1;
+}
+
+// Whether n is the same in the whole vector. Arithmetic is not asked: it costs little per lane.
+static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                               int width) {
+    if (!tc__lanes_differ(n, axis)) return 1;
+    if (axis == TC__ROW && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_CAST || n->op == TC_OP_CHECK)
+        return tc__device_words_still(g, n, 0, axis, width) &&
+               tc__device_is_still(g, g->body.node.at[n->in[0]], axis, width);
+    if (n->op == TC_OP_LOAD)
+        return !tc__device_is_row(g, n->attr[0]) &&
+               tc__device_words_still(g, n, 1, axis, width);
+    return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
+           tc__device_words_still(g, n, 0, axis, width);
+}
+
+// A load that a tile turns: dense along the rows and not along the columns.
+static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+        return 0;
+    if (tc__device_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1]))
+        return 0;
+    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
+    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
+           tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
+}
+
+// Whether e is a multiple of `width` at the first of so many adjacent elements.
+static int tc__device_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix v = tc__ix_find_var(x, e, axis);
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+    return tc__ix_divisor(x, e) % width == 0;
+}
+
+// Whether all elements of a vector are below the limits of their load, or none is.
+static int tc__device_bounds_still(const tc__group *g, const tc__node *n, int width,
+                                   tc__axis axis) {
+    for (uint32_t i = TC__LOAD_FIXED; i + 1 < n->n_attr; i += 2) {
+        tc__access access = tc__device_access(g, n->attr[i], axis, width);
+        if (tc__device_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
+        if (access == TC__UNIFORM) continue;
+        if (access != TC__CONTIGUOUS ||
+            !tc__device_is_aligned(g, n->attr[i], width, axis) ||
+            tc__ix_divisor(g->body.ix, n->attr[i + 1]) % width)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
+static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
+                              tc__axis axis) {
+    if (width == 1 || !tc__device_is_memory(n)) return 0;
+    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_LOAD && !tc__device_bounds_still(g, n, width, axis)) return 0;
+    return tc__device_access(g, n->attr[1], axis, width) == TC__CONTIGUOUS &&
+           tc__device_is_aligned(g, n->attr[1], width, axis);
+}
+
+// Whether the vectors may have `width` elements along the axis, and some access gains by it.
+static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
+    int wide = 0;
+    tc__ix extent = axis == TC__COL ? g->cols : g->rows;
+    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        wide |= tc__device_is_memory(n) && !tc__device_is_row(g, n->attr[0]) &&
+                tc__device_is_wide(g, n, width, axis);
+    }
+    return wide;
+}
+
+// Elements of a 16-byte access of the narrowest dtype; bytes count as halves where there is
+// something wider. Fewer where the extent does not divide into them.
+static int tc__device_width(const tc__group *g, tc__axis axis) {
+    uint32_t least = 16, most = 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
+        if (tc__device_is_row(g, n->attr[0])) continue;
+        uint32_t bytes = tc__device_bytes(g, n);
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+    }
+    if (least == 1 && most > 1) least = 2;
+    for (int width = (int)(16 / least); width > 1; width /= 2)
+        if (tc__device_takes(g, axis, width)) return width;
+    return 1;
+}
+
+// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
+static int tc__device_tile_width(const tc__group *g) {
+    uint32_t most = 4;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_memory(n) && tc__device_bytes(g, n) > most)
+            most = tc__device_bytes(g, n);
+    }
+    int width = (int)(16 / most);
+    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
+        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__device_takes(g, TC__COL, width))
+        return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_turned(g, n) && !tc__device_is_wide(g, n, width, TC__ROW))
+            return 1;
+    }
+    return width;
+}
+
+// ---- indices of 32 bits ----
+
+// What no part of the sum e exceeds in size, whatever the order of adding.
+static int64_t tc__device_reach(const tc__ixpool *x, tc__ix e) {
+    int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
+    int64_t most = hi > -lo ? hi : -lo;
+    if (tc__ix_is_const(e)) return most;
+    const tc__ixnode *n = tc__ix_node(x, e);
+    if (n->kind == TC__IX_VAR || n->kind == TC__IX_SYM || n->kind == TC__IX_VAL)
+        return most;
+    if (n->kind != TC__IX_POLY) {
+        int64_t a = tc__device_reach(x, n->a), b = tc__device_reach(x, n->b);
+        return a > b ? a : b;
+    }
+    int64_t sum = n->base < 0 ? -n->base : n->base;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &x->term.at[n->first + i];
+        int64_t part = t->coef < 0 ? -t->coef : t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            part = tc__ix_times(part, tc__device_reach(x, t->atom[k]));
+        sum = sum > INT64_MAX / 4 || part > INT64_MAX / 4 ? INT64_MAX / 2 : sum + part;
+    }
+    return sum;
+}
+
+// Whether all indices of the kernel are int: with room for what a block counts beyond its end.
+static int tc__device_is_narrow(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    const int64_t limit = INT32_MAX - (1 << 20);
+    if (tc__device_reach(x, tc__ix_mul(x, g->rows, g->cols)) > limit) return 0;
+    if (tc__device_reach(x, g->rows) > limit || tc__device_reach(x, g->cols) > limit)
+        return 0;
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__device_reach(x, n->attr[i]) > limit) return 0;
+    }
+    return 1;
+}
