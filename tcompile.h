@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa976d2fca2238e83u
+#define TC__BUILD_ID 0x56002bd4c2ce99f7u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7381,10 +7381,50 @@ typedef enum tc__op {
     TC_OP_COUNT
 } tc__op;
 
-// Words of a CALL: the op; of the user's its number, of scatters the site of the index, of others their
-// first word; how many operands. Then the buffers, the result's first, and of each of them the rank
-// and the sizes.
-enum { TC__CALL_OP, TC__CALL_WORD, TC__CALL_OPERANDS, TC__CALL_FIXED };
+// Where the words of an op stand in tc__node.attr. Of a CALL: the op; of the user's its number, of
+// scatters the site of the index, of others their first word; how many operands; the buffers, the
+// result's first, and of each of them the rank and the sizes.
+// ---- gen/out/op_words.inc -----------------------------------------------
+// Generated from gen/tables/ops.def by gen/gen_tables.c.
+enum {
+    TC__CAST_DTYPE = 0,
+    TC__INPUT_EXTERNAL = 0,
+    TC__CONST_BITS = 0,
+    TC__ARG_SLOT = 0,
+    TC__IOTA_DIM = 0,
+    TC__RANDOM_KIND = 0, TC__RANDOM_DRAW = 1,
+    TC__RESHAPE_SIZES = 0,
+    TC__PERMUTE_ORDER = 0,
+    TC__EXPAND_SIZES = 0,
+    TC__SLICE_DIM = 0, TC__SLICE_START = 1, TC__SLICE_COUNT = 2, TC__SLICE_STEP = 3,
+    TC__PAD_DIM = 0, TC__PAD_LOW = 1, TC__PAD_HIGH = 2, TC__PAD_DILATION = 3,
+        TC__PAD_FILL = 4,
+    TC__WINDOW_DIM = 0, TC__WINDOW_SIZE = 1, TC__WINDOW_STRIDE = 2, TC__WINDOW_DILATION = 3,
+    TC__CAT_DIM = 0,
+    TC__GATHER_DIM = 0,
+    TC__REDUCE_DIMS = 0,
+    TC__ARGSORT_DESCENDING = 0,
+    TC__TOPK_DESCENDING = 0, TC__TOPK_K = 1,
+    TC__CUSTOM_OP = 0,
+    TC__LOAD_BUFFER = 0, TC__LOAD_INDEX = 1, TC__LOAD_FILL = 2, TC__LOAD_PREDICATES = 3,
+    TC__STORE_BUFFER = 0, TC__STORE_INDEX = 1, TC__STORE_KIND = 2,
+    TC__INDEX_EXPR = 0,
+    TC__CHECK_LIMIT = 0, TC__CHECK_SITE = 1,
+    TC__VALID_PREDICATES = 0,
+    TC__ACC_MONOID = 0, TC__ACC_ACCUMULATOR = 1,
+    TC__FOR_AXIS = 0, TC__FOR_BIND = 1, TC__FOR_UNROLL = 2, TC__FOR_CHUNK = 3,
+        TC__FOR_BEGIN = 4, TC__FOR_END = 5, TC__FOR_BOXES = 6,
+    TC__END_AXIS = 0,
+    TC__NEW_ACCUMULATOR = 0, TC__NEW_MONOID = 1,
+    TC__COMBINE_ACCUMULATOR = 0, TC__COMBINE_MONOID = 1,
+    TC__CALL_OP = 0, TC__CALL_WORD = 1, TC__CALL_OPERANDS = 2, TC__CALL_BUFFERS = 3,
+};
+
+// LOAD and STORE begin with the same words.
+enum { TC__ACCESS_BUFFER = TC__LOAD_BUFFER, TC__ACCESS_INDEX = TC__LOAD_INDEX };
+TC__STATIC_ASSERT(load_and_store_begin_alike,
+                  (int)TC__ACCESS_BUFFER == (int)TC__STORE_BUFFER &&
+                      (int)TC__ACCESS_INDEX == (int)TC__STORE_INDEX);
 
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
@@ -7408,7 +7448,7 @@ typedef struct tc__node {
     uint32_t id;    // position in graph->node
     uint32_t n_in, n_attr;
     uint32_t *in;                // ids of operands, owned by the graph
-    int64_t *attr;               // words by op, see ops.def; owned by the graph
+    int64_t *attr;               // words by op, named in ops.def; owned by the graph
     tc__ix dims[TC_MAX_RANK];    // TENSOR
     const struct tc__step *from; // TENSOR: the call it was first made for; NULL = none
 } tc__node;
@@ -7529,7 +7569,7 @@ struct tc__customs {
 enum {
     TC__CUSTOM_INPUTS = 64, // of an op
     TC__CALL_MOST =
-        TC__CALL_FIXED + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
+        TC__CALL_BUFFERS + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
 
     TC__CUSTOM_NAME = 63, // characters
     TC__CUSTOM_BITS = 16  // of an id: the number + 1
@@ -7709,6 +7749,8 @@ typedef struct tc__op_info {
     int (*shape)(tc__infer *q);
     uint32_t flags; // TC__AL_
     tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
+    uint32_t
+        sizes; // a bit per attribute word that is an index expression, the last for all behind
     const char *attr, *expr, *doc;
 } tc__op_info;
 
@@ -8355,572 +8397,572 @@ static int tc__shape_custom(tc__infer *q) {
 static const tc__op_info tc__ops[TC_OP_COUNT] = {
     {"add", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
      "", "TC_ADD(a, b)",
      "Sum a + b."},
     {"sub", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_SUB(a, b)",
      "Difference a - b."},
     {"mul", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
      "", "TC_MUL(a, b)",
      "Product a * b."},
     {"div", TC__KIND_BINARY, 2, 4,
      tc__dtype_floating, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "a / b",
      "True quotient a / b; integers divide as f32."},
     {"floor_divide", TC__KIND_BINARY, 2, 8,
      tc__dtype_promote, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(floor_divide)(a, b)",
      "Quotient rounded towards minus infinity; integer x / 0 = 0."},
     {"remainder", TC__KIND_BINARY, 2, 8,
      tc__dtype_promote, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(remainder)(a, b)",
      "Remainder with the sign of the divisor; integer x % 0 = 0."},
     {"fmod", TC__KIND_BINARY, 2, 8,
      tc__dtype_promote, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(fmod)(a, b)",
      "Remainder with the sign of the dividend; integer x % 0 = 0."},
     {"pow", TC__KIND_BINARY, 2, 20,
      tc__dtype_promote, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(pow)(a, b)",
      "Power a ** b."},
     {"atan2", TC__KIND_BINARY, 2, 16,
      tc__dtype_floating, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(atan2)(a, b)",
      "Angle of the point (b, a) in radians."},
     {"maximum", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
      "", "TC_SEL(a != a, a, TC_MAX(a, b))",
      "Larger of a and b; NaN wins."},
     {"minimum", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
      "", "TC_SEL(a != a, a, TC_MIN(a, b))",
      "Smaller of a and b; NaN wins."},
     {"fma", TC__KIND_TERNARY, 3, 1,
      tc__dtype_floating, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_FMA(a, b, c)",
      "a * b + c: one rounding in f32; f64 rounds the product and the sum."},
     {"eq", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
-     TC__AL_COMM, TC_OP_COUNT,
+     TC__AL_COMM, TC_OP_COUNT, 0x0u,
      "", "TC_B(a == b)",
      "True where a == b."},
     {"ne", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
-     TC__AL_COMM, TC_OP_COUNT,
+     TC__AL_COMM, TC_OP_COUNT, 0x0u,
      "", "TC_B(a != b)",
      "True where a != b."},
     {"lt", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_B(a < b)",
      "True where a < b."},
     {"le", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_B(a <= b)",
      "True where a <= b."},
     {"gt", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_B(a > b)",
      "True where a > b."},
     {"ge", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_B(a >= b)",
      "True where a >= b."},
     {"logical_and", TC__KIND_BINARY, 2, 1,
      tc__dtype_logic, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
      "", "a & b",
      "True where both are true."},
     {"logical_or", TC__KIND_BINARY, 2, 1,
      tc__dtype_logic, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
      "", "a | b",
      "True where either is true."},
     {"logical_xor", TC__KIND_BINARY, 2, 1,
      tc__dtype_logic, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT, 0x0u,
      "", "a ^ b",
      "True where exactly one is true."},
     {"logical_not", TC__KIND_UNARY, 1, 1,
      tc__dtype_logic, tc__shape_same,
-     TC__AL_INVOL, TC_OP_COUNT,
+     TC__AL_INVOL, TC_OP_COUNT, 0x0u,
      "", "TC_NOT(a)",
      "True where a is false."},
     {"bitwise_and", TC__KIND_BINARY, 2, 1,
      tc__dtype_bits, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT, 0x0u,
      "", "a & b",
      "Bitwise and of integers."},
     {"bitwise_or", TC__KIND_BINARY, 2, 1,
      tc__dtype_bits, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT, 0x0u,
      "", "a | b",
      "Bitwise or of integers."},
     {"bitwise_xor", TC__KIND_BINARY, 2, 1,
      tc__dtype_bits, tc__shape_bcast,
-     TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT,
+     TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT, 0x0u,
      "", "a ^ b",
      "Bitwise exclusive or of integers."},
     {"bitwise_left_shift", TC__KIND_BINARY, 2, 1,
      tc__dtype_shift, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(shl)(a, b)",
      "a << b; a shift below 0 or of the width or more gives 0."},
     {"bitwise_right_shift", TC__KIND_BINARY, 2, 1,
      tc__dtype_shift, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(shr)(a, b)",
      "a >> b, arithmetic; a shift below 0 or of the width or more gives the sign."},
     {"where", TC__KIND_TERNARY, 3, 1,
      tc__dtype_where, tc__shape_bcast,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_SEL(TC_M(a), b, c)",
      "b where a is true, else c."},
     {"isnan", TC__KIND_UNARY, 1, 1,
      tc__dtype_compare, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_B(a != a)",
      "True where a is NaN."},
     {"isfinite", TC__KIND_UNARY, 1, 1,
      tc__dtype_compare, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_B(TC_SUB(a, a) == TC_SUB(a, a))",
      "True where a is neither infinite nor NaN."},
     {"neg", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
-     TC__AL_INVOL, TC_OP_COUNT,
+     TC__AL_INVOL, TC_OP_COUNT, 0x0u,
      "", "TC_NEG(a)",
      "Negative -a."},
     {"abs", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(abs)(a)",
      "Absolute value."},
     {"sign", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_SEL(a != a, a, TC_F(sign)(a))",
      "-1, 0 or 1; NaN stays."},
     {"square", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_MUL(a, a)",
      "a * a."},
     {"reciprocal", TC__KIND_UNARY, 1, 4,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_K(1) / a",
      "1 / a."},
     {"sqrt", TC__KIND_UNARY, 1, 4,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_SQRT(a)",
      "Square root."},
     {"rsqrt", TC__KIND_UNARY, 1, 8,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_K(1) / TC_SQRT(a)",
      "1 / sqrt(a)."},
     {"exp", TC__KIND_UNARY, 1, 8,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(exp)(a)",
      "e ** a."},
     {"exp2", TC__KIND_UNARY, 1, 8,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(exp2)(a)",
      "2 ** a."},
     {"expm1", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(expm1)(a)",
      "e ** a - 1, accurate near 0."},
     {"log", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(log)(a)",
      "Natural logarithm."},
     {"log2", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(log2)(a)",
      "Logarithm to base 2."},
     {"log10", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(log10)(a)",
      "Logarithm to base 10."},
     {"log1p", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(log1p)(a)",
      "log(1 + a), accurate near 0."},
     {"sin", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(sin)(a)",
      "Sine, radians."},
     {"cos", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(cos)(a)",
      "Cosine, radians."},
     {"tan", TC__KIND_UNARY, 1, 16,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(tan)(a)",
      "Tangent, radians."},
     {"asin", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(asin)(a)",
      "Inverse sine."},
     {"acos", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(acos)(a)",
      "Inverse cosine."},
     {"atan", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(atan)(a)",
      "Inverse tangent."},
     {"sinh", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(sinh)(a)",
      "Hyperbolic sine."},
     {"cosh", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(cosh)(a)",
      "Hyperbolic cosine."},
     {"tanh", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(tanh)(a)",
      "Hyperbolic tangent."},
     {"erf", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(erf)(a)",
      "Error function."},
     {"sigmoid", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(sigmoid)(a)",
      "1 / (1 + exp(-a))."},
     {"relu", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
-     TC__AL_IDEM, TC_OP_COUNT,
+     TC__AL_IDEM, TC_OP_COUNT, 0x0u,
      "", "TC_SEL(a <= TC_K(0), TC_K(0), a)",
      "max(a, 0); NaN stays."},
     {"gelu", TC__KIND_UNARY, 1, 16,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(gelu)(a)",
      "a * Phi(a), exact (erf) form."},
     {"gelu_tanh", TC__KIND_UNARY, 1, 16,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(gelu_tanh)(a)",
      "GELU by its tanh approximation, as GPT-2 uses it."},
     {"silu", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(silu)(a)",
      "a * sigmoid(a)."},
     {"softplus", TC__KIND_UNARY, 1, 20,
      tc__dtype_floating, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "TC_F(softplus)(a)",
      "log(1 + exp(a))."},
     {"floor", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
-     TC__AL_IDEM, TC_OP_COUNT,
+     TC__AL_IDEM, TC_OP_COUNT, 0x0u,
      "", "TC_F(floor)(a)",
      "Largest integer <= a."},
     {"ceil", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
-     TC__AL_IDEM, TC_OP_COUNT,
+     TC__AL_IDEM, TC_OP_COUNT, 0x0u,
      "", "TC_F(ceil)(a)",
      "Smallest integer >= a."},
     {"round", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
-     TC__AL_IDEM, TC_OP_COUNT,
+     TC__AL_IDEM, TC_OP_COUNT, 0x0u,
      "", "TC_F(round)(a)",
      "Nearest integer, halves to even."},
     {"trunc", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
-     TC__AL_IDEM, TC_OP_COUNT,
+     TC__AL_IDEM, TC_OP_COUNT, 0x0u,
      "", "TC_F(trunc)(a)",
      "Integer part of a."},
     {"bitwise_not", TC__KIND_UNARY, 1, 1,
      tc__dtype_bits, tc__shape_same,
-     TC__AL_INVOL, TC_OP_COUNT,
+     TC__AL_INVOL, TC_OP_COUNT, 0x0u,
      "", "~a",
      "Bitwise complement of integers."},
     {"cast", TC__KIND_CAST, 1, 1,
      tc__dtype_attr, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t dtype", "",
      "Conversion; float to integer saturates and NaN gives 0, any to bool is a != 0."},
     {"input", TC__KIND_SOURCE, 0, 0,
      tc__dtype_attr, tc__shape_attr,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t external", "",
      "A tensor from outside the graph."},
     {"const", TC__KIND_SOURCE, 0, 0,
      tc__dtype_attr, tc__shape_attr,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "v bits", "",
      "One value, shape []; attr is a double or an int64."},
     {"arg", TC__KIND_SOURCE, 0, 0,
      tc__dtype_attr, tc__shape_attr,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t slot", "",
      "A scalar given at each run."},
     {"iota", TC__KIND_SOURCE, 0, 1,
      tc__dtype_attr, tc__shape_attr,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t dim", "",
      "The index along one dimension."},
     {"random", TC__KIND_SOURCE, 0, 60,
      tc__dtype_attr, tc__shape_attr,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t kind, t draw", "",
      "Philox4x32-10 by element index: uniform or normal."},
     {"reshape", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_reshape,
-     0, TC_OP_COUNT,
-     "s sizes", "",
+     0, TC_OP_COUNT, 0xffffffffu,
+     "s sizes[]", "",
      "The same elements in row-major order, new sizes."},
     {"permute", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_permute,
-     0, TC_OP_COUNT,
-     "t order", "",
+     0, TC_OP_COUNT, 0x0u,
+     "t order[]", "",
      "Dimensions in a new order."},
     {"expand", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_expand,
-     0, TC_OP_COUNT,
-     "s sizes", "",
+     0, TC_OP_COUNT, 0xffffffffu,
+     "s sizes[]", "",
      "Size 1 repeated without a copy."},
     {"slice", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_slice,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0xeu,
      "t dim, s start, s count, s step", "",
      "count elements of one dimension from start, step apart; a negative step flips."},
     {"pad", TC__KIND_MOVE, 1, 1,
      tc__dtype_same, tc__shape_pad,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0xeu,
      "t dim, s low, s high, s dilation, v fill", "",
      "fill before, after and (dilation - 1 of it) between the elements of one dimension."},
     {"window", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_window,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0xeu,
      "t dim, s size, s stride, s dilation", "",
      "Sliding windows of one dimension; the window's own dimension is appended last."},
     {"cat", TC__KIND_JOIN, -1, 1,
      tc__dtype_promote, tc__shape_cat,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t dim", "",
      "Tensors one after the other along a dimension."},
     {"take", TC__KIND_GATHER, 2, 4,
      tc__dtype_same, tc__shape_take,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t dim", "",
      "Slices of a along dim by integer index b: dim is replaced by b's dimensions."},
     {"gather", TC__KIND_GATHER, 2, 4,
      tc__dtype_same, tc__shape_gather,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t dim", "",
      "out[..i..] = a[..b[..i..]..] along dim; b has the rank of a."},
     {"sum", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
-     0, TC_OP_ADD,
+     0, TC_OP_ADD, 0x0u,
      "t dims", "",
      "Sum over dims; 0 when empty."},
     {"prod", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
-     0, TC_OP_MUL,
+     0, TC_OP_MUL, 0x0u,
      "t dims", "",
      "Product over dims; 1 when empty."},
     {"amax", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
-     0, TC_OP_MAXIMUM,
+     0, TC_OP_MAXIMUM, 0x0u,
      "t dims", "",
      "Largest over dims; NaN wins."},
     {"amin", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
-     0, TC_OP_MINIMUM,
+     0, TC_OP_MINIMUM, 0x0u,
      "t dims", "",
      "Smallest over dims; NaN wins."},
     {"any", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
-     0, TC_OP_LOGICAL_OR,
+     0, TC_OP_LOGICAL_OR, 0x0u,
      "t dims", "",
      "True where any over dims is true."},
     {"all", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
-     0, TC_OP_LOGICAL_AND,
+     0, TC_OP_LOGICAL_AND, 0x0u,
      "t dims", "",
      "True where all over dims are true."},
     {"argmax", TC__KIND_REDUCE, 1, 2,
      tc__dtype_i64, tc__shape_reduce,
-     0, TC_OP_ARGMAX,
+     0, TC_OP_ARGMAX, 0x0u,
      "t dims", "",
      "Row-major index of the first largest; NaN wins."},
     {"argmin", TC__KIND_REDUCE, 1, 2,
      tc__dtype_i64, tc__shape_reduce,
-     0, TC_OP_ARGMIN,
+     0, TC_OP_ARGMIN, 0x0u,
      "t dims", "",
      "Row-major index of the first smallest; NaN wins."},
     {"matmul", TC__KIND_CONTRACT, 2, 64,
      tc__dtype_product, tc__shape_matmul,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "[..., M, K] x [..., K, N]; k in order, one fma per step."},
     {"cumsum", TC__KIND_OPAQUE, -1, 4,
      tc__dtype_same, tc__shape_scan,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "Sums of the first 1, 2, 3... elements, added in order."},
     {"cumprod", TC__KIND_OPAQUE, -1, 4,
      tc__dtype_same, tc__shape_scan,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "Products of the first 1, 2, 3... elements, in order."},
     {"argsort", TC__KIND_OPAQUE, -1, 48,
      tc__dtype_i64, tc__shape_argsort,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t descending", "",
      "The indices that sort a, equal ones in order; NaN is the largest."},
     {"topk", TC__KIND_OPAQUE, -1, 8,
      tc__dtype_i64, tc__shape_topk,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t descending, t k", "",
      "The first k of argsort."},
     {"scatter", TC__KIND_OPAQUE, -1, 8,
      tc__dtype_same, tc__shape_scatter,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "a with a[r, b[r, j]] = c[r, j], j in order."},
     {"scatter_add", TC__KIND_OPAQUE, -1, 8,
      tc__dtype_same, tc__shape_scatter,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "a with a[r, b[r, j]] += c[r, j], j in order."},
     {"index_add", TC__KIND_OPAQUE, -1, 8,
      tc__dtype_same, tc__shape_index_add,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "a with a[r, b[j]] += c[r, j], j in order."},
     {"custom", TC__KIND_OPAQUE, -1, 0,
      tc__dtype_custom, tc__shape_custom,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t op", "",
      "A registered op of the user's; attr is its number."},
     {"load", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
-     "t buffer, s index, s predicates", "",
+     0, TC_OP_COUNT, 0xfffffffau,
+     "t buffer, s index, v fill, s predicates[]", "",
      "One element of a buffer."},
     {"store", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
-     "t buffer, s index", "",
-     "Write one element of a buffer."},
+     0, TC_OP_COUNT, 0x2u,
+     "t buffer, s index, t kind", "",
+     "Write one element of a buffer; of a LOOP with a tc__store_kind."},
     {"index", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
-     "s index", "",
+     0, TC_OP_COUNT, 0x1u,
+     "s expr", "",
      "An index expression as an i64 value."},
     {"check", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x1u,
      "s limit, t site", "",
      "a clamped to [0, limit), negative a counts from the end; out of range sets the program's flag."},
     {"valid", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
-     "s predicates", "",
+     0, TC_OP_COUNT, 0xffffffffu,
+     "s predicates[]", "",
      "True where every 0 <= e < limit."},
     {"acc", TC__KIND_KERNEL, -1, 1,
      tc__dtype_same, tc__shape_none,
-     0, TC_OP_COUNT,
-     "t monoid", "",
-     "One step of a reduction; its value is the finished result."},
+     0, TC_OP_COUNT, 0x0u,
+     "t monoid, t accumulator", "",
+     "One step of a reduction; its value is the finished result. Of a LOOP it names the accumulator, and has no value."},
     {"for", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
-     "t axis, t bind, t unroll, t chunk, s begin, s end", "",
+     0, TC_OP_COUNT, 0xfffffff0u,
+     "t axis, t bind, t unroll, t chunk, s begin, s end, s boxes[]", "",
      "Opens a loop over an axis."},
     {"end", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t axis", "",
      "Closes the innermost loop."},
     {"new", TC__KIND_KERNEL, -1, 0,
      tc__dtype_same, tc__shape_none,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t accumulator, t monoid", "",
      "32 logical lanes holding the monoid's identity."},
     {"combine", TC__KIND_KERNEL, -1, 5,
      tc__dtype_same, tc__shape_none,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "t accumulator, t monoid", "",
      "The lanes of an accumulator as one value."},
     {"contract", TC__KIND_KERNEL, -1, 64,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
-     "t tile", "",
+     0, TC_OP_COUNT, 0x0u,
+     "", "",
      "The product's value at (r, c), summed over k in order."},
     {"call", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
-     "t op, t number, t buffers", "",
+     0, TC_OP_COUNT, 0x0u,
+     "t op, t word, t operands, t buffers[]", "",
      "The function of an opaque op (of CUSTOM: that number) over its result's buffer, then its operands', -1 = empty."},
     {"copy_", TC__KIND_EFFECT, -1, 1,
      tc__dtype_same, tc__shape_assign,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "Writes b, cast and broadcast, over a."},
     {"keep", TC__KIND_EFFECT, -1, 0,
      tc__dtype_same, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "a is an output and the caller's until tc_free."},
     {"break", TC__KIND_EFFECT, -1, 0,
      tc__dtype_same, tc__shape_same,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "The host reads a: what is needed runs here."},
     {"share", TC__KIND_EFFECT, -1, 0,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "A hidden external that shows the memory which some externals share: graph/share.c."},
     {"finish", TC__KIND_EFFECT, -1, 0,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT,
+     0, TC_OP_COUNT, 0x0u,
      "", "",
      "The end of a region's path; owns its program."},
 };
@@ -8931,6 +8973,25 @@ static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
     return n->attr[TC__CALL_OP] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[TC__CALL_WORD])
                                                 : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
+}
+
+// Of a CALL: where rank and sizes of its result begin, i = 0, or of operand i - 1.
+static uint32_t tc__call_rank_at(const tc__node *n, uint32_t i) {
+    uint32_t at = TC__CALL_BUFFERS + 1 + (uint32_t)n->attr[TC__CALL_OPERANDS];
+    while (i-- > 0) at += 1 + (uint32_t)n->attr[at];
+    return at;
+}
+
+static int tc__call_word_is_size(const tc__node *n, uint32_t i) {
+    uint32_t at = tc__call_rank_at(n, 0);
+    while (at < i && i > at + (uint32_t)n->attr[at]) at += 1 + (uint32_t)n->attr[at];
+    return at < i;
+}
+
+// Whether word i of n is an index expression.
+static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
+    if (n->op == TC_OP_CALL) return tc__call_word_is_size(n, i);
+    return (int)(tc__ops[n->op].sizes >> (i < 31 ? i : 31) & 1);
 }
 
 // Arithmetic on each element alone.
@@ -17045,10 +17106,11 @@ static const char *tc__dump_monoid(int64_t op) {
 
 // ---- attribute words ----
 
-// One name of an ATTR column: "t dim, s start" walked by tc__attr_next.
+// One name of an ATTR column: "t dim, s start" is walked by tc__attr_next.
 typedef struct tc__attr_name {
     char kind; // v, s or t
     char name[24];
+    int is_list; // "s sizes[]": all words from there on
     const char *rest;
 } tc__attr_name;
 
@@ -17060,10 +17122,10 @@ static int tc__attr_next(tc__attr_name *a) {
     if (!*s) return 0;
     a->kind = *s++;
     while (*s == ' ') s++;
-    for (; *s && *s != ','; s++)
+    for (; *s && *s != ',' && *s != '['; s++)
         if (n < sizeof a->name - 1) a->name[n++] = *s;
-    a->name[n] = 0;
-    a->rest = s;
+    a->name[n] = 0, a->is_list = *s == '[';
+    a->rest = a->is_list ? s + 2 : s;
     return 1;
 }
 
@@ -17078,9 +17140,7 @@ static int tc__attr_implied(const tc__attr_name *a) {
 
 // Of a name, the words it stands for: all the rest for a list, else one.
 static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
-    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") ||
-               tc__attr_is(a, "predicates") || tc__attr_is(a, "buffers");
-    return list ? left : left ? 1 : 0;
+    return a->is_list ? left : left ? 1 : 0;
 }
 
 static void tc__dump_word(tc__text *t, const tc__ixpool *p, char kind, int dtype,
@@ -17294,12 +17354,12 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
-    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS];
-         i++) {
+    for (uint32_t i = TC__CALL_BUFFERS + 1;
+         i <= TC__CALL_BUFFERS + n->attr[TC__CALL_OPERANDS]; i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }
-    tc__put(d->t, " -> b%lld", (long long)n->attr[TC__CALL_FIXED]);
+    tc__put(d->t, " -> b%lld", (long long)n->attr[TC__CALL_BUFFERS]);
 }
 
 typedef struct tc__dump_row {
@@ -17782,7 +17842,7 @@ static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
     tc__attr_name a;
     a.rest = tc__ops[n->op].attr;
     while (tc__attr_next(&a)) {
-        int list = tc__attr_words(&a, 2) == 2, external = tc__attr_is(&a, "external");
+        int external = tc__attr_is(&a, "external");
         if (tc__attr_implied(&a)) continue;
         if (tc__attr_is(&a, "op")) {
             if (!tc__read_custom(r, n)) return 0;
@@ -17794,7 +17854,7 @@ static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
             return 0;
         do {
             if (!tc__read_word(r, n, a.kind)) return 0;
-        } while (list && tc__read_take(r, ","));
+        } while (a.is_list && tc__read_take(r, ","));
     }
     return 1;
 }
@@ -17962,12 +18022,12 @@ static const struct {
     {TC_OP_CHECK, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 2, 2},
     {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
-    {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 1},
+    {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 4, TC__CALL_MOST},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 
 typedef struct tc__verifier {
@@ -18170,23 +18230,12 @@ static void tc__verify_val(void *user, uint32_t id) {
     u->ok = u->ok && tc__verify_known(u->v, id);
 }
 
-// Which attribute words of a kernel op are index expressions, by the letter of its ATTR
-// column.
 static int tc__verify_each_ix(const tc__verifier *v) {
     const tc__node *n = v->node;
     tc__verify_use u;
-    tc__attr_name a;
-    uint32_t at = n->op == TC_OP_LOAD ? 1 : 0; // the fill word of a load is in no column
     u.v = v, u.ok = 1;
-    a.rest = tc__ops[n->op].attr;
-    if (at) tc__ix_each_val(v->g->ix, n->attr[1], tc__verify_val, &u);
-    for (uint32_t i = 3; at && i < n->n_attr; i++)
-        tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
-    for (uint32_t i = 0; !at && tc__attr_next(&a); i++) {
-        uint32_t words = tc__attr_words(&a, n->n_attr - i);
-        for (uint32_t k = i; k < i + words && a.kind == 's'; k++)
-            tc__ix_each_val(v->g->ix, n->attr[k], tc__verify_val, &u);
-    }
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i)) tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
     return u.ok;
 }
 
@@ -19178,11 +19227,8 @@ static tc__group *tc__group_empty(tc_ctx *c, const tc__group *from) {
     return NULL;
 }
 
-// LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
-// STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
-// CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];
-// ARGMAX/ARGMIN accumulate in[0] with the column index and give i64.
-enum { TC__LOAD_FIXED = 3 };
+// Predicates of LOAD and VALID are pairs (e, limit): 0 <= e < limit. A STORE stores in[0], CHECK checks
+// in[0], an i64 value. ARGMAX and ARGMIN accumulate in[0] with the column index and give i64.
 
 enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
@@ -19421,20 +19467,6 @@ static void tc__place_ix(tc__placement *p, tc__ix e) {
     tc__ix_each_val(p->w->ix, e, tc__place_val, p);
 }
 
-// Where index expressions stand in a node's attribute words: a bit per word.
-static uint32_t tc__ix_words(const tc__node *n) {
-    uint32_t all = n->n_attr >= 32 ? UINT32_MAX : ((uint32_t)1 << n->n_attr) - 1;
-    switch (n->op) {
-    case TC_OP_LOAD: return (all & ~(uint32_t)7) | 2;
-    case TC_OP_STORE: return 2;
-    case TC_OP_INDEX:
-    case TC_OP_CHECK: return 1;
-    case TC_OP_VALID: return all;
-    case TC_OP_FOR: return all & ~(uint32_t)15;
-    default: return 0;
-    }
-}
-
 // A node of the body, placed at the first phase and level where all it names is known.
 static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_t *in,
                                uint32_t n_in, const int64_t *attr, uint32_t n_attr) {
@@ -19454,8 +19486,8 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     n.op = (uint16_t)op, n.stage = TC__GROUP, n.dtype = (uint8_t)dtype;
     n.in = ids, n.n_in = n_in, n.attr = words, n.n_attr = n_attr;
     for (uint32_t i = 0; i < n_in; i++) tc__place_after(&p, ids[i]);
-    for (uint32_t i = 0, bits = tc__ix_words(&n); i < n_attr; i++)
-        if (bits >> i & 1) tc__place_ix(&p, words[i]);
+    for (uint32_t i = 0; i < n_attr; i++)
+        if (tc__attr_is_ix(&n, i)) tc__place_ix(&p, words[i]);
     if (op == TC_OP_ACC || op == TC_OP_CONTRACT || w->side != TC__AT_COL) p.level = w->side;
     n.level = (uint8_t)p.level, n.phase = (uint16_t)p.phase;
     made = tc__node_cons(&w->k->body, &n);
@@ -19492,11 +19524,11 @@ static tc__ix tc__flat(tc__ixpool *p, int rank, const tc__ix *dims, const tc__ix
 }
 
 static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix at) {
-    int64_t attr[TC__LOAD_FIXED + 24];
+    int64_t attr[TC__LOAD_PREDICATES + 24];
     attr[0] = buffer, attr[1] = at, attr[2] = 0;
-    memcpy(attr + TC__LOAD_FIXED, w->guard.pair, w->guard.count * sizeof *attr);
+    memcpy(attr + TC__LOAD_PREDICATES, w->guard.pair, w->guard.count * sizeof *attr);
     return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr,
-                          TC__LOAD_FIXED + w->guard.count);
+                          TC__LOAD_PREDICATES + w->guard.count);
 }
 
 // ---- lowering ----
@@ -19633,7 +19665,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_FIXED + all.count)) {
+        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_PREDICATES + all.count)) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
         attr[2] = n->attr[4];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
@@ -19884,14 +19916,12 @@ static uint32_t tc__lower_value(tc__weave *w, const tc__node *n, const tc__ix *i
 //
 //     for c in 0..1024  bind=vector inside 1..1023 if r - 1 < 1022
 //
-// Lowering chooses the boxes (tc__boxes_choose) and puts them behind the other words of the FOR; bodies
-// have no copies. Printers print the body once more for each box, as tc__boxed_open has it. The
+// Lowering chooses the boxes (tc__boxes_choose) and puts them behind the other words of the FOR, for
+// each the count of its pairs and the pairs; bodies have no copies. Printers print the body once more for each box, as tc__boxed_open has it. The
 // interpreter knows only borders, so that it checks every box.
 
 enum {
-    TC__BOX_FIRST =
-        6, // word of a FOR where boxes begin: for each the count of its pairs, the pairs
-    TC__BOX_WORDS = 26, // of all of them: a FOR has at most 32
+    TC__BOX_WORDS = 26, // of all boxes: a FOR has at most 32
     TC__BOX_AXES = 4,   // what predicates name, the columns first
     TC__BOX_EDGES = 16, // of an axis, where predicates begin or end to hold
     TC__BOX_PARTS = 8,  // of an axis, that may be a side of a box
@@ -19912,7 +19942,7 @@ typedef struct tc__kbox {
 
 // Box i of a FOR; 0 = it has no such box.
 static int tc__box_at(const tc__node *loop, uint32_t i, tc__kbox *out) {
-    uint32_t at = TC__BOX_FIRST;
+    uint32_t at = TC__FOR_BOXES;
     for (; at < loop->n_attr; at += 1 + out->count) {
         out->count = 2 * (uint32_t)tc__ix_value(loop->attr[at]);
         out->pair = &loop->attr[at + 1];
@@ -20047,11 +20077,11 @@ static tc__verdict tc__box_decides(tc__ixpool *p, const tc__kbox *box, tc__ix e,
 
 // Of a LOAD or VALID: where its predicates begin.
 static uint32_t tc__pairs_at(const tc__node *n) {
-    return n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_FIXED : 0;
+    return n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_PREDICATES : 0;
 }
 
 static int tc__has_pairs(const tc__node *n) {
-    return n->op == TC_OP_VALID || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED);
+    return n->op == TC_OP_VALID || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES);
 }
 
 enum { TC__NODE_WORDS = 32 }; // of a LOAD or VALID
@@ -20123,8 +20153,8 @@ static void tc__boxed_mark(tc__boxed *b, uint32_t begin, uint32_t end) {
             b->need[id] = 1;
         if (!b->need[id]) continue;
         for (uint32_t i = 0; i < n->n_in; i++) b->need[n->in[i]] = 1;
-        for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-            if (bits >> i & 1)
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
                 tc__ix_each_val(b->g.body.ix, n->attr[i], tc__boxed_need_val, b->need);
     }
 }
@@ -20454,8 +20484,8 @@ static tc__level tc__finish_level(tc__finish *f, const tc__node *m) {
     if (m->level == TC__AT_LEFT || m->level == TC__AT_RIGHT) return (tc__level)m->level;
     if (m->op == TC_OP_ACC || m->op == TC_OP_CONTRACT) return TC__AT_COL;
     f->val_is_column = 0;
-    for (uint32_t i = 0, bits = tc__ix_words(m); i < m->n_attr; i++) {
-        if (!(bits >> i & 1)) continue;
+    for (uint32_t i = 0; i < m->n_attr; i++) {
+        if (!(tc__attr_is_ix(m, i))) continue;
         if (tc__ix_uses(f->ix, m->attr[i], TC__COL)) return TC__AT_COL;
         tc__ix_each_val(f->ix, m->attr[i], tc__raise_to_val, &f);
     }
@@ -20472,8 +20502,8 @@ static uint32_t tc__finish_copy(tc__finish *f, const tc__node *n, uint32_t phase
     uint32_t in[3];
     int64_t attr[30];
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = tc__finish_node(f, n->in[i], phase);
-    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-        attr[i] = bits >> i & 1 ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        attr[i] = tc__attr_is_ix(n, i) ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
     m.in = in, m.attr = attr, m.phase = (uint16_t)phase;
     if (f->failed || f->waits) return 0;
     m.level = (uint8_t)tc__finish_level(f, &m);
@@ -20630,8 +20660,8 @@ static void tc__list_rows(tc__lister *l, tc__bind bind) {
 static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64_t unroll,
                              int64_t chunk) {
     const tc__group *k = l->f->w->k;
-    int64_t attr[TC__BOX_FIRST + TC__BOX_WORDS];
-    uint32_t n = TC__BOX_FIRST;
+    int64_t attr[TC__FOR_BOXES + TC__BOX_WORDS];
+    uint32_t n = TC__FOR_BOXES;
     attr[0] = TC__COL, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
     attr[4] = tc__ix_const(0), attr[5] = k->cols;
     if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
@@ -20676,8 +20706,8 @@ static void tc__list_node(tc__lister *l, uint32_t id) {
     int64_t attr[32];
     if (l->failed) return;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
-    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-        attr[i] = bits >> i & 1 ? tc__list_ix(l, n->attr[i]) : n->attr[i];
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        attr[i] = tc__attr_is_ix(n, i) ? tc__list_ix(l, n->attr[i]) : n->attr[i];
     m.stage = TC__LOOP, m.in = in, m.attr = attr;
     if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_kind_of(l, n);
     if (n->op == TC_OP_ACC) attr[m.n_attr++] = l->at[id];
@@ -21698,7 +21728,7 @@ static int tc__outline_loads(tc__outlines *o, const tc__outline *own, const tc__
         const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
         l.node = tc__outline_number(o, own, b), l.place = b->place;
         l.index = n->attr[1];
-        l.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
+        l.guarded = n->n_attr > TC__LOAD_PREDICATES || n->level == TC__AT_LEFT ||
                     n->level == TC__AT_RIGHT;
         if (!TC__PUSH(o->ctx, o->load, l)) return 0;
     }
@@ -22743,8 +22773,8 @@ static int tc__has_neighbours(const tc__weave *w) {
 
 // Whether an expression of node n, or a bound of it, has to be put together from the columns.
 static int tc__splits_columns(tc__weave *w, const tc__node *n, uint32_t columns) {
-    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++) {
-        if (!(bits >> i & 1)) continue;
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        if (!tc__attr_is_ix(n, i)) continue;
         tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
         if (tc__ix_run(w->ix, e, TC__COL).run != INT64_MAX) return 1;
     }
@@ -22783,8 +22813,8 @@ static int tc__motion_open(tc__motion *m, tc__weave *w, int host) {
     for (uint32_t id = 0; m->depends && id < body->node.count; id++) {
         const tc__node *n = body->node.at[id];
         for (uint32_t i = 0; i < n->n_in; i++) m->depends[id] |= m->depends[n->in[i]];
-        for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-            if (bits >> i & 1)
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
                 m->depends[id] |=
                     tc__ix_names_of(w->ix, n->attr[i]) | tc__val_names(m, n->attr[i]);
     }
@@ -22911,7 +22941,7 @@ static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__
 // The words of a CALL of n. 0 = out of memory.
 static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node *n,
                             int64_t attr[TC__CALL_MOST], uint32_t *count) {
-    uint32_t at = TC__CALL_FIXED;
+    uint32_t at = TC__CALL_BUFFERS;
     attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
     attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
     attr[at++] =
@@ -22924,7 +22954,7 @@ static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node 
         for (int d = 0; d < a->rank; d++) attr[at++] = a->dims[d];
     }
     *count = at;
-    if (!w->failed) w->k->buffer.at[attr[TC__CALL_FIXED]].written = 1;
+    if (!w->failed) w->k->buffer.at[attr[TC__CALL_BUFFERS]].written = 1;
     return !w->failed;
 }
 
@@ -23124,32 +23154,8 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     return tc__emit_groups(s);
 }
 // ---- gen/kernel/access.c ------------------------------------------------
-// How the LOAD, STORE and VALID nodes of a LOOP list move along the vector, and which
-// attribute words are index expressions. Printer and interpreter ask the same questions
-// here.
-
-// Of a CALL: where rank and sizes of its result begin, i = 0, or of operand i - 1.
-static uint32_t tc__call_rank_at(const tc__node *n, uint32_t i) {
-    uint32_t at = TC__CALL_FIXED + 1 + (uint32_t)n->attr[TC__CALL_OPERANDS];
-    while (i-- > 0) at += 1 + (uint32_t)n->attr[at];
-    return at;
-}
-
-static int tc__call_word_is_size(const tc__node *n, uint32_t i) {
-    uint32_t at = tc__call_rank_at(n, 0);
-    while (at < i && i > at + (uint32_t)n->attr[at]) at += 1 + (uint32_t)n->attr[at];
-    return at < i;
-}
-
-// The words of n->attr that are index expressions.
-static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
-    if (n->op == TC_OP_CALL) return tc__call_word_is_size(n, i);
-    if (n->op == TC_OP_LOAD) return i == 1 || i >= TC__LOAD_FIXED;
-    if (n->op == TC_OP_FOR) return i >= 4;
-    if (n->op == TC_OP_STORE) return i == 1;
-    if (n->op == TC_OP_CHECK) return i == 0;
-    return n->op == TC_OP_INDEX || n->op == TC_OP_VALID;
-}
+// How the LOAD, STORE and VALID nodes of a LOOP list move along the vector. Printer and
+// interpreter ask the same questions here.
 
 // Whether the value of n may differ between the lanes of a vector along `axis`.
 static int tc__lanes_differ(const tc__node *n, tc__axis axis) {
@@ -23207,7 +23213,7 @@ TC__UNUSED static tc__access tc__access_of(const tc__group *g, const tc__node *n
 // 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.
 static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis,
                           int64_t width) {
-    uint32_t first = n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_FIXED : 0;
+    uint32_t first = n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_PREDICATES : 0;
     int kind = 0;
     for (uint32_t i = first; i < n->n_attr; i++) {
         int still = tc__access_along(g, n->attr[i], axis, width) == TC__UNIFORM;
@@ -23538,7 +23544,7 @@ static int tc__node_has_piece(const tc__parter *p, const tc__node *n) {
         n->op == TC_OP_ARG)
         return 1;
     if (!at) return tc__is_alu(n);
-    if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_FIXED) return 0;
+    if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_PREDICATES) return 0;
     if (n->level == TC__AT_COL && tc__is_dense(p, n)) return 1;
     return n->op == TC_OP_LOAD && tc__ix_is_const(tc__piece_index(n));
 }
@@ -24155,7 +24161,7 @@ static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
 
 // The node whose value n has: n itself, or what was kept in a scratch row.
 static const tc__node *tc__value_origin(const tc__group *g, const tc__node *n) {
-    const tc__node *s = n->op == TC_OP_LOAD && n->n_attr <= TC__LOAD_FIXED
+    const tc__node *s = n->op == TC_OP_LOAD && n->n_attr <= TC__LOAD_PREDICATES
                             ? tc__row_stored(g, n->attr[0])
                             : NULL;
     return s ? g->body.node.at[s->in[0]] : n;
@@ -25269,7 +25275,7 @@ static int tc__join_accesses(const tc__group *k, int64_t b, tc__op op, tc__level
         const tc__node *n = k->body.node.at[i];
         if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != b) continue;
         if (n->op != (uint16_t)op || n->level != (uint8_t)level || n->attr[1] != index ||
-            (op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
+            (op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES))
             return 0;
         count++;
     }
@@ -25569,7 +25575,8 @@ static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
 // moving by a constant along k.
 static int tc__is_plain(const tc__contract *q, uint32_t id) {
     const tc__node *n = q->g->body.node.at[id];
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->dtype != q->dtype) return 0;
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != q->dtype)
+        return 0;
     if (!tc__is_own_class(n->dtype) || tc__ix_has_val(q->g->body.ix, n->attr[1])) return 0;
     tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[1], TC__DEPTH);
     return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
@@ -26657,7 +26664,7 @@ static void tc__c_address(tc__printer *p, const tc__node *n, int element) {
 // ---- predicates ----
 
 static int tc__c_pred_first(const tc__node *n) {
-    return n->op == TC_OP_LOAD ? TC__LOAD_FIXED : 0;
+    return n->op == TC_OP_LOAD ? TC__LOAD_PREDICATES : 0;
 }
 
 static void tc__c_in_range(tc__printer *p, tc__ix e, tc__ix limit) {
@@ -27475,7 +27482,8 @@ static int tc__prefetches(const tc__group *g) {
 static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
     const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
     if (!tc__is_memory(b) || b->written) return 0;
-    if (n->n_attr > TC__LOAD_FIXED || tc__ix_has_val(p->g->body.ix, n->attr[1])) return 0;
+    if (n->n_attr > TC__LOAD_PREDICATES || tc__ix_has_val(p->g->body.ix, n->attr[1]))
+        return 0;
     if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
     tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);
     int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
@@ -27621,7 +27629,7 @@ static void tc__c_row_boxes(tc__printer *p, const tc__node *n, const tc__c_range
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
-    if (n->n_attr == TC__BOX_FIRST)
+    if (n->n_attr == TC__FOR_BOXES)
         tc__c_range_steps(p, n, &r, begin, end);
     else if (tc__boxes_are_rows(p->g->body.ix, n))
         tc__c_row_boxes(p, n, &r, begin, end);
@@ -46909,7 +46917,7 @@ static int tc__opaque_prepare(tc__opaque *o, tc__arena *a, const tc__graph *g,
     const tc__node *call = k->body.node.at[0];
     o->node = g->node.at[k->covers.at[0]];
     o->row = tc__opaque_row_of((int)call->attr[TC__CALL_OP]);
-    o->number = call->attr + TC__CALL_FIXED;
+    o->number = call->attr + TC__CALL_BUFFERS;
     o->base = base, o->argument[0] = o;
     o->buffer = TC__ANEW_ARRAY(a, tc_buffer, o->node->n_in + 1);
     return o->buffer != NULL;
@@ -47254,7 +47262,7 @@ static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
     if (n->op == TC_OP_VALID) return tc__plan_path_uniform(b, n, tc__ix_const(0), 0);
     if (n->op == TC_OP_LOAD)
         return !tc__plan_in_lanes(b, n) &&
-               tc__plan_path_uniform(b, n, n->attr[1], TC__LOAD_FIXED);
+               tc__plan_path_uniform(b, n, n->attr[1], TC__LOAD_PREDICATES);
     if (n->op == TC_OP_CHECK && !tc__plan_is_still(b, n->attr[0])) return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!b->uniform[n->in[i]]) return 0;
@@ -47547,7 +47555,7 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value fill;
     int lanes = tc__plan_in_lanes(b, n);
-    i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_FIXED, (uint32_t)n->attr[0]);
+    i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_PREDICATES, (uint32_t)n->attr[0]);
     if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     memcpy(&fill, &n->attr[2], sizeof fill);
@@ -47737,7 +47745,8 @@ static tc__axis tc__plan_operand_axis(const tc__planner *b, tc__level level, tc_
 static void tc__plan_right_in_memory(tc__planner *b) {
     const tc__node *n = tc__plan_node(b, b->p->right_node);
     b->p->right_path = UINT32_MAX;
-    if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL || n->n_attr > TC__LOAD_FIXED)
+    if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL ||
+        n->n_attr > TC__LOAD_PREDICATES)
         return;
     tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[1], TC__COL);
     tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[1], TC__DEPTH);

@@ -1989,7 +1989,7 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
 
 // A load that a tile turns: dense along the rows and not along the columns.
 static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return 0;
     if (tc__device_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1]))
         return 0;
@@ -2009,7 +2009,7 @@ static int tc__device_is_aligned(const tc__group *g, tc__ix e, int width, tc__ax
 // Whether all elements of a vector are below the limits of their load, or none is.
 static int tc__device_bounds_still(const tc__group *g, const tc__node *n, int width,
                                    tc__axis axis) {
-    for (uint32_t i = TC__LOAD_FIXED; i + 1 < n->n_attr; i += 2) {
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
         tc__access access = tc__device_access(g, n->attr[i], axis, width);
         if (tc__device_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
         if (access == TC__UNIFORM) continue;
@@ -2300,7 +2300,7 @@ static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (n->n_attr > TC__LOAD_FIXED || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+    if (n->n_attr > TC__LOAD_PREDICATES || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
         return 0;
     if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
@@ -2313,7 +2313,7 @@ static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, 
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
-        int still = n->n_attr == TC__LOAD_FIXED &&
+        int still = n->n_attr == TC__LOAD_PREDICATES &&
                     tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
         if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
         wide |= !still;
@@ -2809,7 +2809,7 @@ typedef struct tc__opaque_plan {
 
 // The buffer of the result, i = 0, or of operand i - 1; -1 = it has no elements.
 static int64_t tc__call_buffer(const tc__node *call, uint32_t i) {
-    return call->attr[TC__CALL_FIXED + i];
+    return call->attr[TC__CALL_BUFFERS + i];
 }
 
 static int tc__call_rank(const tc__node *call, uint32_t i) {
@@ -3148,8 +3148,8 @@ enum {
 };
 
 enum {
-    TC__CUDA_WINDOWS = 8,                      // of a kernel, at most
-    TC__CUDA_WINDOW_WORDS = TC__LOAD_FIXED + 8 // four predicates
+    TC__CUDA_WINDOWS = 8,                           // of a kernel, at most
+    TC__CUDA_WINDOW_WORDS = TC__LOAD_PREDICATES + 8 // four predicates
 };
 
 // Loads that are one another, moved. One of them stands for all, with the predicates that any of them
@@ -3223,7 +3223,7 @@ static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix r
 
 // Whether load n has the predicate 0 <= e < limit, or it holds everywhere.
 static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
-    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+    for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
         if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
     return tc__ix_within(g->body.ix, e, limit);
 }
@@ -3232,13 +3232,13 @@ static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc_
 static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
     uint32_t shared = 0;
     if (n->attr[1] != m->attr[1]) return 0;
-    if (n->n_attr > TC__LOAD_FIXED && n->attr[2] != m->attr[2]) return 0;
-    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
-        for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+    if (n->n_attr > TC__LOAD_PREDICATES && n->attr[2] != m->attr[2]) return 0;
+    for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
+        for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
             shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
-    for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+    for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
         if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
-    return 2 * shared + TC__LOAD_FIXED == n->n_attr;
+    return 2 * shared + TC__LOAD_PREDICATES == n->n_attr;
 }
 
 // Whether index e is that of m so many rows and columns on: as few columns as can be.
@@ -3323,13 +3323,13 @@ static int tc__cuda_is_windowed(const tc__group *g, const tc__cuda_plan *q,
 static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__node *n,
                            int down, int right) {
     int64_t words[TC__CUDA_WINDOW_WORDS];
-    if (n->n_attr == TC__LOAD_FIXED) return 1;
+    if (n->n_attr == TC__LOAD_PREDICATES) return 1;
     tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
-    if (w->words > TC__LOAD_FIXED && w->word[2] != m.attr[2]) return 0;
+    if (w->words > TC__LOAD_PREDICATES && w->word[2] != m.attr[2]) return 0;
     w->word[2] = m.attr[2];
-    for (uint32_t i = TC__LOAD_FIXED; i < m.n_attr; i += 2) {
+    for (uint32_t i = TC__LOAD_PREDICATES; i < m.n_attr; i += 2) {
         int has = 0;
-        for (uint32_t k = TC__LOAD_FIXED; k < w->words; k += 2)
+        for (uint32_t k = TC__LOAD_PREDICATES; k < w->words; k += 2)
             has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
         if (has) continue;
         if (w->words + 2 > TC__CUDA_WINDOW_WORDS) return 0;
@@ -3510,7 +3510,7 @@ static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
 
 static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
     return m->op == TC_OP_LOAD && m->attr[0] == n->attr[0] && m->attr[1] == n->attr[1] &&
-           m->n_attr == TC__LOAD_FIXED && m->level == TC__AT_COL;
+           m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
 }
 
 static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
@@ -3520,7 +3520,7 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
         if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
         int single = q->width > 1
                          ? !tc__cuda_is_one(g, q, n)
-                         : n->n_attr > TC__LOAD_FIXED ||
+                         : n->n_attr > TC__LOAD_PREDICATES ||
                                tc__device_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
@@ -3554,7 +3554,8 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__device_is_memory(n) || n->attr[0] != b) continue;
-        if (n->level != TC__AT_COL || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED) ||
+        if (n->level != TC__AT_COL ||
+            (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
             n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
             return 0;
     }
@@ -3566,7 +3567,7 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
 static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     int64_t first = -1;
     int count = 0;
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return -1;
     if (g->buffer.at[n->attr[0]].written || tc__device_is_row(g, n->attr[0])) return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {
@@ -4579,7 +4580,7 @@ static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
 }
 
 static int tc__cuda_guarded(const tc__node *n) {
-    return n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED;
+    return n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES;
 }
 
 // The fill of a guarded load, as memory holds it.
@@ -4593,7 +4594,7 @@ static void tc__cuda_fill(tc__printer *p, const tc__node *n) {
 
 // `0 <= e < n ? in0[e] : 0`, as memory holds it.
 static void tc__cuda_read(tc__printer *p, const tc__node *n) {
-    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_PREDICATES);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
     tc__cuda_element(p, n);
     if (!tc__cuda_guarded(n)) return;
@@ -4688,7 +4689,7 @@ static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
 
 // A load of the whole vector: ` = tc_load((const tc_pack<float, 4> *)&in0[c])`.
 static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
-    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_PREDICATES);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
     tc__put(p->out, "%s", tc__cuda_load_word(p, n));
     tc__cuda_address(p, n);
@@ -6556,7 +6557,7 @@ static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level le
 }
 
 static int tc__is_of_all_depth(const tc__printer *p, const tc__node *n) {
-    return n->n_attr == TC__LOAD_FIXED &&
+    return n->n_attr == TC__LOAD_PREDICATES &&
            !tc__ix_uses(p->g->body.ix, n->attr[1], TC__DEPTH);
 }
 
@@ -6783,7 +6784,7 @@ static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
     const tc__node *n = tc__body(p, s->id);
     if (p->g->checked || s->bring == TC__BRING_NOW) return 0; // checked: each is looked at
     if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
-    int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_FIXED;
+    int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
     if (!plain || tc__cuda_dtype(p, n) != n->dtype || n->dtype != q->dtype) return 0;
     if (!q->half && !tc__is_own_class(n->dtype)) return 0;
     return tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);

@@ -86,6 +86,80 @@ static void op_enum(text *t) {
     put(t, "    TC_OP_COUNT\n} tc__op;\n");
 }
 
+// One name of an ATTR column, "s start" or, for all words from there on, "s sizes[]".
+typedef struct op_word {
+    char kind; // v, s or t
+    const char *name;
+    int is_list;
+} op_word;
+
+// 0 = no more names.
+static int next_word(const char **rest, op_word *w) {
+    const char *s = *rest + strspn(*rest, ", ");
+    size_t n = strcspn(s, ","), name = n;
+    if (!n) return 0;
+    w->kind = *s;
+    w->is_list = n > 2 && s[n - 1] == ']';
+    if (w->is_list) name -= 2;
+    w->name = join("%.*s", (int)name - 2, s + 2);
+    *rest = s + n;
+    if (!w->is_list || !*(*rest)) return 1;
+    fail("gen/tables/ops.def", 0, join("a list stands before the end: %s", s),
+         "a list has all words from its place on", "move it to the end of ATTR");
+    return 0;
+}
+
+// Ops of a kind whose words are all the same share names: TC__REDUCE_DIMS.
+static const char *words_family(const op *o) {
+    int many = 0;
+    EACH(other, op, ops) {
+        if (strcmp(other->kind, o->kind)) continue;
+        if (strcmp(other->attr, o->attr)) return o->id;
+        many += other != o;
+    }
+    return many ? o->kind : o->id;
+}
+
+static int is_first_of(const op *o, const char *family) {
+    EACH(other, op, ops) {
+        if (*other->attr && !strcmp(words_family(other), family)) return other == o;
+    }
+    return 0;
+}
+
+static void put_upper(text *t, const char *s) {
+    for (; *s; s++) put(t, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+}
+
+// TC__SLICE_START: where the word stands in n->attr; of a list, its first word.
+static void op_words(text *t) {
+    head(t, "ops");
+    put(t, "enum {\n");
+    EACH(o, op, ops) {
+        const char *family = words_family(o), *rest = o->attr;
+        op_word w;
+        if (!is_first_of(o, family)) continue;
+        for (int i = 0; next_word(&rest, &w); i++) {
+            put(t, "%sTC__%s_", i % 4 ? ", " : i ? ",\n        " : "    ", family);
+            put_upper(t, w.name);
+            put(t, " = %d", i);
+        }
+        put(t, ",\n");
+    }
+    put(t, "};\n");
+}
+
+// A bit per word that is an index expression; a list has all bits from its own on.
+static uint32_t size_words(const op *o) {
+    const char *rest = o->attr;
+    uint32_t bits = 0;
+    op_word w;
+    for (int i = 0; next_word(&rest, &w); i++) {
+        if (w.kind == 's') bits |= (w.is_list ? ~(uint32_t)0 : 1u) << i;
+    }
+    return bits;
+}
+
 // "COMM, ASSOC" -> "TC__AL_COMM | TC__AL_ASSOC"; a REDUCE row names its combining op there.
 static void put_flags(text *t, const op *o) {
     char *words = join("%s", o->al);
@@ -110,7 +184,7 @@ static void op_info(text *t) {
         put(t, "\", TC__KIND_%s, %d, %s,\n", o->kind, kind_of(o)->arity, o->cost);
         put(t, "     tc__dtype_%s, tc__shape_%s,\n     ", o->dtype, o->shape);
         put_flags(t, o);
-        put(t, ", TC_OP_%s,\n     ", reduce ? o->al : "COUNT");
+        put(t, ", TC_OP_%s, 0x%xu,\n     ", reduce ? o->al : "COUNT", size_words(o));
         put_string(t, o->attr);
         put(t, ", ");
         put_string(t, o->expr);
@@ -295,6 +369,7 @@ typedef struct product {
 
 static const product products[] = {
     {"op_enum", op_enum},           // enum tc__op
+    {"op_words", op_words},         // names of attribute words
     {"op_info", op_info},           // tc__ops: facts by op
     {"op_api", op_api},             // public prototypes of the elementwise ops
     {"op_calls", op_calls},         // their bodies

@@ -42,7 +42,7 @@ static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
 
 static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
     return m->op == TC_OP_LOAD && m->attr[0] == n->attr[0] && m->attr[1] == n->attr[1] &&
-           m->n_attr == TC__LOAD_FIXED && m->level == TC__AT_COL;
+           m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
 }
 
 static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
@@ -52,7 +52,7 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
         if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
         int single = q->width > 1
                          ? !tc__cuda_is_one(g, q, n)
-                         : n->n_attr > TC__LOAD_FIXED ||
+                         : n->n_attr > TC__LOAD_PREDICATES ||
                                tc__device_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
@@ -86,7 +86,8 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__device_is_memory(n) || n->attr[0] != b) continue;
-        if (n->level != TC__AT_COL || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED) ||
+        if (n->level != TC__AT_COL ||
+            (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
             n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
             return 0;
     }
@@ -98,7 +99,7 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
 static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     int64_t first = -1;
     int count = 0;
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return -1;
     if (g->buffer.at[n->attr[0]].written || tc__device_is_row(g, n->attr[0])) return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {

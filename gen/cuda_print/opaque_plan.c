@@ -75,7 +75,7 @@ typedef struct tc__opaque_plan {
 
 // The buffer of the result, i = 0, or of operand i - 1; -1 = it has no elements.
 static int64_t tc__call_buffer(const tc__node *call, uint32_t i) {
-    return call->attr[TC__CALL_FIXED + i];
+    return call->attr[TC__CALL_BUFFERS + i];
 }
 
 static int tc__call_rank(const tc__node *call, uint32_t i) {

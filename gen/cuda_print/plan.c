@@ -87,8 +87,8 @@ enum {
 };
 
 enum {
-    TC__CUDA_WINDOWS = 8,                      // of a kernel, at most
-    TC__CUDA_WINDOW_WORDS = TC__LOAD_FIXED + 8 // four predicates
+    TC__CUDA_WINDOWS = 8,                           // of a kernel, at most
+    TC__CUDA_WINDOW_WORDS = TC__LOAD_PREDICATES + 8 // four predicates
 };
 
 // Loads that are one another, moved. One of them stands for all, with the predicates that any of them

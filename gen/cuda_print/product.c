@@ -176,7 +176,7 @@ static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (n->n_attr > TC__LOAD_FIXED || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+    if (n->n_attr > TC__LOAD_PREDICATES || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
         return 0;
     if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
@@ -189,7 +189,7 @@ static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, 
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
-        int still = n->n_attr == TC__LOAD_FIXED &&
+        int still = n->n_attr == TC__LOAD_PREDICATES &&
                     tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
         if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
         wide |= !still;

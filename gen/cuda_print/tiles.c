@@ -101,7 +101,7 @@ static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
     const tc__node *n = tc__body(p, s->id);
     if (p->g->checked || s->bring == TC__BRING_NOW) return 0; // checked: each is looked at
     if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
-    int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_FIXED;
+    int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
     if (!plain || tc__cuda_dtype(p, n) != n->dtype || n->dtype != q->dtype) return 0;
     if (!q->half && !tc__is_own_class(n->dtype)) return 0;
     return tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);

@@ -79,7 +79,7 @@ static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
 }
 
 static int tc__cuda_guarded(const tc__node *n) {
-    return n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED;
+    return n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES;
 }
 
 // The fill of a guarded load, as memory holds it.
@@ -93,7 +93,7 @@ static void tc__cuda_fill(tc__printer *p, const tc__node *n) {
 
 // `0 <= e < n ? in0[e] : 0`, as memory holds it.
 static void tc__cuda_read(tc__printer *p, const tc__node *n) {
-    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_PREDICATES);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
     tc__cuda_element(p, n);
     if (!tc__cuda_guarded(n)) return;
@@ -188,7 +188,7 @@ static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
 
 // A load of the whole vector: ` = tc_load((const tc_pack<float, 4> *)&in0[c])`.
 static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
-    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_PREDICATES);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
     tc__put(p->out, "%s", tc__cuda_load_word(p, n));
     tc__cuda_address(p, n);

@@ -35,7 +35,7 @@ static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix r
 
 // Whether load n has the predicate 0 <= e < limit, or it holds everywhere.
 static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
-    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+    for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
         if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
     return tc__ix_within(g->body.ix, e, limit);
 }
@@ -44,13 +44,13 @@ static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc_
 static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
     uint32_t shared = 0;
     if (n->attr[1] != m->attr[1]) return 0;
-    if (n->n_attr > TC__LOAD_FIXED && n->attr[2] != m->attr[2]) return 0;
-    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
-        for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+    if (n->n_attr > TC__LOAD_PREDICATES && n->attr[2] != m->attr[2]) return 0;
+    for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
+        for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
             shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
-    for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+    for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
         if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
-    return 2 * shared + TC__LOAD_FIXED == n->n_attr;
+    return 2 * shared + TC__LOAD_PREDICATES == n->n_attr;
 }
 
 // Whether index e is that of m so many rows and columns on: as few columns as can be.
@@ -135,13 +135,13 @@ static int tc__cuda_is_windowed(const tc__group *g, const tc__cuda_plan *q,
 static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__node *n,
                            int down, int right) {
     int64_t words[TC__CUDA_WINDOW_WORDS];
-    if (n->n_attr == TC__LOAD_FIXED) return 1;
+    if (n->n_attr == TC__LOAD_PREDICATES) return 1;
     tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
-    if (w->words > TC__LOAD_FIXED && w->word[2] != m.attr[2]) return 0;
+    if (w->words > TC__LOAD_PREDICATES && w->word[2] != m.attr[2]) return 0;
     w->word[2] = m.attr[2];
-    for (uint32_t i = TC__LOAD_FIXED; i < m.n_attr; i += 2) {
+    for (uint32_t i = TC__LOAD_PREDICATES; i < m.n_attr; i += 2) {
         int has = 0;
-        for (uint32_t k = TC__LOAD_FIXED; k < w->words; k += 2)
+        for (uint32_t k = TC__LOAD_PREDICATES; k < w->words; k += 2)
             has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
         if (has) continue;
         if (w->words + 2 > TC__CUDA_WINDOW_WORDS) return 0;

@@ -87,7 +87,7 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
 
 // A load that a tile turns: dense along the rows and not along the columns.
 static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return 0;
     if (tc__device_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1]))
         return 0;
@@ -107,7 +107,7 @@ static int tc__device_is_aligned(const tc__group *g, tc__ix e, int width, tc__ax
 // Whether all elements of a vector are below the limits of their load, or none is.
 static int tc__device_bounds_still(const tc__group *g, const tc__node *n, int width,
                                    tc__axis axis) {
-    for (uint32_t i = TC__LOAD_FIXED; i + 1 < n->n_attr; i += 2) {
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
         tc__access access = tc__device_access(g, n->attr[i], axis, width);
         if (tc__device_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
         if (access == TC__UNIFORM) continue;

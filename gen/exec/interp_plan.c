@@ -36,7 +36,7 @@ static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
     if (n->op == TC_OP_VALID) return tc__plan_path_uniform(b, n, tc__ix_const(0), 0);
     if (n->op == TC_OP_LOAD)
         return !tc__plan_in_lanes(b, n) &&
-               tc__plan_path_uniform(b, n, n->attr[1], TC__LOAD_FIXED);
+               tc__plan_path_uniform(b, n, n->attr[1], TC__LOAD_PREDICATES);
     if (n->op == TC_OP_CHECK && !tc__plan_is_still(b, n->attr[0])) return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!b->uniform[n->in[i]]) return 0;
@@ -329,7 +329,7 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value fill;
     int lanes = tc__plan_in_lanes(b, n);
-    i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_FIXED, (uint32_t)n->attr[0]);
+    i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_PREDICATES, (uint32_t)n->attr[0]);
     if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     memcpy(&fill, &n->attr[2], sizeof fill);
@@ -519,7 +519,8 @@ static tc__axis tc__plan_operand_axis(const tc__planner *b, tc__level level, tc_
 static void tc__plan_right_in_memory(tc__planner *b) {
     const tc__node *n = tc__plan_node(b, b->p->right_node);
     b->p->right_path = UINT32_MAX;
-    if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL || n->n_attr > TC__LOAD_FIXED)
+    if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL ||
+        n->n_attr > TC__LOAD_PREDICATES)
         return;
     tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[1], TC__COL);
     tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[1], TC__DEPTH);

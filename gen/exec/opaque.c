@@ -491,7 +491,7 @@ static int tc__opaque_prepare(tc__opaque *o, tc__arena *a, const tc__graph *g,
     const tc__node *call = k->body.node.at[0];
     o->node = g->node.at[k->covers.at[0]];
     o->row = tc__opaque_row_of((int)call->attr[TC__CALL_OP]);
-    o->number = call->attr + TC__CALL_FIXED;
+    o->number = call->attr + TC__CALL_BUFFERS;
     o->base = base, o->argument[0] = o;
     o->buffer = TC__ANEW_ARRAY(a, tc_buffer, o->node->n_in + 1);
     return o->buffer != NULL;

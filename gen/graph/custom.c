@@ -17,7 +17,7 @@ struct tc__customs {
 enum {
     TC__CUSTOM_INPUTS = 64, // of an op
     TC__CALL_MOST =
-        TC__CALL_FIXED + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
+        TC__CALL_BUFFERS + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
 
     TC__CUSTOM_NAME = 63, // characters
     TC__CUSTOM_BITS = 16  // of an id: the number + 1

@@ -204,10 +204,11 @@ static const char *tc__dump_monoid(int64_t op) {
 
 // ---- attribute words ----
 
-// One name of an ATTR column: "t dim, s start" walked by tc__attr_next.
+// One name of an ATTR column: "t dim, s start" is walked by tc__attr_next.
 typedef struct tc__attr_name {
     char kind; // v, s or t
     char name[24];
+    int is_list; // "s sizes[]": all words from there on
     const char *rest;
 } tc__attr_name;
 
@@ -219,10 +220,10 @@ static int tc__attr_next(tc__attr_name *a) {
     if (!*s) return 0;
     a->kind = *s++;
     while (*s == ' ') s++;
-    for (; *s && *s != ','; s++)
+    for (; *s && *s != ',' && *s != '['; s++)
         if (n < sizeof a->name - 1) a->name[n++] = *s;
-    a->name[n] = 0;
-    a->rest = s;
+    a->name[n] = 0, a->is_list = *s == '[';
+    a->rest = a->is_list ? s + 2 : s;
     return 1;
 }
 
@@ -237,9 +238,7 @@ static int tc__attr_implied(const tc__attr_name *a) {
 
 // Of a name, the words it stands for: all the rest for a list, else one.
 static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
-    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") ||
-               tc__attr_is(a, "predicates") || tc__attr_is(a, "buffers");
-    return list ? left : left ? 1 : 0;
+    return a->is_list ? left : left ? 1 : 0;
 }
 
 static void tc__dump_word(tc__text *t, const tc__ixpool *p, char kind, int dtype,
@@ -453,12 +452,12 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
-    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS];
-         i++) {
+    for (uint32_t i = TC__CALL_BUFFERS + 1;
+         i <= TC__CALL_BUFFERS + n->attr[TC__CALL_OPERANDS]; i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }
-    tc__put(d->t, " -> b%lld", (long long)n->attr[TC__CALL_FIXED]);
+    tc__put(d->t, " -> b%lld", (long long)n->attr[TC__CALL_BUFFERS]);
 }
 
 typedef struct tc__dump_row {

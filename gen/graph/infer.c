@@ -80,6 +80,8 @@ typedef struct tc__op_info {
     int (*shape)(tc__infer *q);
     uint32_t flags; // TC__AL_
     tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
+    uint32_t
+        sizes; // a bit per attribute word that is an index expression, the last for all behind
     const char *attr, *expr, *doc;
 } tc__op_info;
 
@@ -729,6 +731,25 @@ static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
     return n->attr[TC__CALL_OP] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[TC__CALL_WORD])
                                                 : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
+}
+
+// Of a CALL: where rank and sizes of its result begin, i = 0, or of operand i - 1.
+static uint32_t tc__call_rank_at(const tc__node *n, uint32_t i) {
+    uint32_t at = TC__CALL_BUFFERS + 1 + (uint32_t)n->attr[TC__CALL_OPERANDS];
+    while (i-- > 0) at += 1 + (uint32_t)n->attr[at];
+    return at;
+}
+
+static int tc__call_word_is_size(const tc__node *n, uint32_t i) {
+    uint32_t at = tc__call_rank_at(n, 0);
+    while (at < i && i > at + (uint32_t)n->attr[at]) at += 1 + (uint32_t)n->attr[at];
+    return at < i;
+}
+
+// Whether word i of n is an index expression.
+static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
+    if (n->op == TC_OP_CALL) return tc__call_word_is_size(n, i);
+    return (int)(tc__ops[n->op].sizes >> (i < 31 ? i : 31) & 1);
 }
 
 // Arithmetic on each element alone.

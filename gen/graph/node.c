@@ -5,10 +5,16 @@
 
 #include "out/op_enum.inc"
 
-// Words of a CALL: the op; of the user's its number, of scatters the site of the index, of others their
-// first word; how many operands. Then the buffers, the result's first, and of each of them the rank
-// and the sizes.
-enum { TC__CALL_OP, TC__CALL_WORD, TC__CALL_OPERANDS, TC__CALL_FIXED };
+// Where the words of an op stand in tc__node.attr. Of a CALL: the op; of the user's its number, of
+// scatters the site of the index, of others their first word; how many operands; the buffers, the
+// result's first, and of each of them the rank and the sizes.
+#include "out/op_words.inc"
+
+// LOAD and STORE begin with the same words.
+enum { TC__ACCESS_BUFFER = TC__LOAD_BUFFER, TC__ACCESS_INDEX = TC__LOAD_INDEX };
+TC__STATIC_ASSERT(load_and_store_begin_alike,
+                  (int)TC__ACCESS_BUFFER == (int)TC__STORE_BUFFER &&
+                      (int)TC__ACCESS_INDEX == (int)TC__STORE_INDEX);
 
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
@@ -32,7 +38,7 @@ typedef struct tc__node {
     uint32_t id;    // position in graph->node
     uint32_t n_in, n_attr;
     uint32_t *in;                // ids of operands, owned by the graph
-    int64_t *attr;               // words by op, see ops.def; owned by the graph
+    int64_t *attr;               // words by op, named in ops.def; owned by the graph
     tc__ix dims[TC_MAX_RANK];    // TENSOR
     const struct tc__step *from; // TENSOR: the call it was first made for; NULL = none
 } tc__node;

@@ -346,7 +346,7 @@ static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
     tc__attr_name a;
     a.rest = tc__ops[n->op].attr;
     while (tc__attr_next(&a)) {
-        int list = tc__attr_words(&a, 2) == 2, external = tc__attr_is(&a, "external");
+        int external = tc__attr_is(&a, "external");
         if (tc__attr_implied(&a)) continue;
         if (tc__attr_is(&a, "op")) {
             if (!tc__read_custom(r, n)) return 0;
@@ -358,7 +358,7 @@ static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
             return 0;
         do {
             if (!tc__read_word(r, n, a.kind)) return 0;
-        } while (list && tc__read_take(r, ","));
+        } while (a.is_list && tc__read_take(r, ","));
     }
     return 1;
 }

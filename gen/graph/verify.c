@@ -48,12 +48,12 @@ static const struct {
     {TC_OP_CHECK, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 2, 2},
     {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
-    {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 1},
+    {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 4, TC__CALL_MOST},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 
 typedef struct tc__verifier {
@@ -256,23 +256,12 @@ static void tc__verify_val(void *user, uint32_t id) {
     u->ok = u->ok && tc__verify_known(u->v, id);
 }
 
-// Which attribute words of a kernel op are index expressions, by the letter of its ATTR
-// column.
 static int tc__verify_each_ix(const tc__verifier *v) {
     const tc__node *n = v->node;
     tc__verify_use u;
-    tc__attr_name a;
-    uint32_t at = n->op == TC_OP_LOAD ? 1 : 0; // the fill word of a load is in no column
     u.v = v, u.ok = 1;
-    a.rest = tc__ops[n->op].attr;
-    if (at) tc__ix_each_val(v->g->ix, n->attr[1], tc__verify_val, &u);
-    for (uint32_t i = 3; at && i < n->n_attr; i++)
-        tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
-    for (uint32_t i = 0; !at && tc__attr_next(&a); i++) {
-        uint32_t words = tc__attr_words(&a, n->n_attr - i);
-        for (uint32_t k = i; k < i + words && a.kind == 's'; k++)
-            tc__ix_each_val(v->g->ix, n->attr[k], tc__verify_val, &u);
-    }
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i)) tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
     return u.ok;
 }
 

@@ -1,29 +1,5 @@
-// How the LOAD, STORE and VALID nodes of a LOOP list move along the vector, and which
-// attribute words are index expressions. Printer and interpreter ask the same questions
-// here.
-
-// Of a CALL: where rank and sizes of its result begin, i = 0, or of operand i - 1.
-static uint32_t tc__call_rank_at(const tc__node *n, uint32_t i) {
-    uint32_t at = TC__CALL_FIXED + 1 + (uint32_t)n->attr[TC__CALL_OPERANDS];
-    while (i-- > 0) at += 1 + (uint32_t)n->attr[at];
-    return at;
-}
-
-static int tc__call_word_is_size(const tc__node *n, uint32_t i) {
-    uint32_t at = tc__call_rank_at(n, 0);
-    while (at < i && i > at + (uint32_t)n->attr[at]) at += 1 + (uint32_t)n->attr[at];
-    return at < i;
-}
-
-// The words of n->attr that are index expressions.
-static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
-    if (n->op == TC_OP_CALL) return tc__call_word_is_size(n, i);
-    if (n->op == TC_OP_LOAD) return i == 1 || i >= TC__LOAD_FIXED;
-    if (n->op == TC_OP_FOR) return i >= 4;
-    if (n->op == TC_OP_STORE) return i == 1;
-    if (n->op == TC_OP_CHECK) return i == 0;
-    return n->op == TC_OP_INDEX || n->op == TC_OP_VALID;
-}
+// How the LOAD, STORE and VALID nodes of a LOOP list move along the vector. Printer and
+// interpreter ask the same questions here.
 
 // Whether the value of n may differ between the lanes of a vector along `axis`.
 static int tc__lanes_differ(const tc__node *n, tc__axis axis) {
@@ -81,7 +57,7 @@ TC__UNUSED static tc__access tc__access_of(const tc__group *g, const tc__node *n
 // 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.
 static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis,
                           int64_t width) {
-    uint32_t first = n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_FIXED : 0;
+    uint32_t first = n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_PREDICATES : 0;
     int kind = 0;
     for (uint32_t i = first; i < n->n_attr; i++) {
         int still = tc__access_along(g, n->attr[i], axis, width) == TC__UNIFORM;

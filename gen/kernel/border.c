@@ -5,14 +5,12 @@
 //
 //     for c in 0..1024  bind=vector inside 1..1023 if r - 1 < 1022
 //
-// Lowering chooses the boxes (tc__boxes_choose) and puts them behind the other words of the FOR; bodies
-// have no copies. Printers print the body once more for each box, as tc__boxed_open has it. The
+// Lowering chooses the boxes (tc__boxes_choose) and puts them behind the other words of the FOR, for
+// each the count of its pairs and the pairs; bodies have no copies. Printers print the body once more for each box, as tc__boxed_open has it. The
 // interpreter knows only borders, so that it checks every box.
 
 enum {
-    TC__BOX_FIRST =
-        6, // word of a FOR where boxes begin: for each the count of its pairs, the pairs
-    TC__BOX_WORDS = 26, // of all of them: a FOR has at most 32
+    TC__BOX_WORDS = 26, // of all boxes: a FOR has at most 32
     TC__BOX_AXES = 4,   // what predicates name, the columns first
     TC__BOX_EDGES = 16, // of an axis, where predicates begin or end to hold
     TC__BOX_PARTS = 8,  // of an axis, that may be a side of a box
@@ -33,7 +31,7 @@ typedef struct tc__kbox {
 
 // Box i of a FOR; 0 = it has no such box.
 static int tc__box_at(const tc__node *loop, uint32_t i, tc__kbox *out) {
-    uint32_t at = TC__BOX_FIRST;
+    uint32_t at = TC__FOR_BOXES;
     for (; at < loop->n_attr; at += 1 + out->count) {
         out->count = 2 * (uint32_t)tc__ix_value(loop->attr[at]);
         out->pair = &loop->attr[at + 1];
@@ -168,11 +166,11 @@ static tc__verdict tc__box_decides(tc__ixpool *p, const tc__kbox *box, tc__ix e,
 
 // Of a LOAD or VALID: where its predicates begin.
 static uint32_t tc__pairs_at(const tc__node *n) {
-    return n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_FIXED : 0;
+    return n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_PREDICATES : 0;
 }
 
 static int tc__has_pairs(const tc__node *n) {
-    return n->op == TC_OP_VALID || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED);
+    return n->op == TC_OP_VALID || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES);
 }
 
 enum { TC__NODE_WORDS = 32 }; // of a LOAD or VALID
@@ -244,8 +242,8 @@ static void tc__boxed_mark(tc__boxed *b, uint32_t begin, uint32_t end) {
             b->need[id] = 1;
         if (!b->need[id]) continue;
         for (uint32_t i = 0; i < n->n_in; i++) b->need[n->in[i]] = 1;
-        for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-            if (bits >> i & 1)
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
                 tc__ix_each_val(b->g.body.ix, n->attr[i], tc__boxed_need_val, b->need);
     }
 }

@@ -112,11 +112,8 @@ static tc__group *tc__group_empty(tc_ctx *c, const tc__group *from) {
     return NULL;
 }
 
-// LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
-// STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
-// CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];
-// ARGMAX/ARGMIN accumulate in[0] with the column index and give i64.
-enum { TC__LOAD_FIXED = 3 };
+// Predicates of LOAD and VALID are pairs (e, limit): 0 <= e < limit. A STORE stores in[0], CHECK checks
+// in[0], an i64 value. ARGMAX and ARGMIN accumulate in[0] with the column index and give i64.
 
 enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 

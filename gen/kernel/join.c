@@ -30,7 +30,7 @@ static int tc__join_accesses(const tc__group *k, int64_t b, tc__op op, tc__level
         const tc__node *n = k->body.node.at[i];
         if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != b) continue;
         if (n->op != (uint16_t)op || n->level != (uint8_t)level || n->attr[1] != index ||
-            (op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
+            (op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES))
             return 0;
         count++;
     }

@@ -136,7 +136,7 @@ static int tc__node_has_piece(const tc__parter *p, const tc__node *n) {
         n->op == TC_OP_ARG)
         return 1;
     if (!at) return tc__is_alu(n);
-    if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_FIXED) return 0;
+    if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_PREDICATES) return 0;
     if (n->level == TC__AT_COL && tc__is_dense(p, n)) return 1;
     return n->op == TC_OP_LOAD && tc__ix_is_const(tc__piece_index(n));
 }

@@ -111,8 +111,8 @@ static tc__level tc__finish_level(tc__finish *f, const tc__node *m) {
     if (m->level == TC__AT_LEFT || m->level == TC__AT_RIGHT) return (tc__level)m->level;
     if (m->op == TC_OP_ACC || m->op == TC_OP_CONTRACT) return TC__AT_COL;
     f->val_is_column = 0;
-    for (uint32_t i = 0, bits = tc__ix_words(m); i < m->n_attr; i++) {
-        if (!(bits >> i & 1)) continue;
+    for (uint32_t i = 0; i < m->n_attr; i++) {
+        if (!(tc__attr_is_ix(m, i))) continue;
         if (tc__ix_uses(f->ix, m->attr[i], TC__COL)) return TC__AT_COL;
         tc__ix_each_val(f->ix, m->attr[i], tc__raise_to_val, &f);
     }
@@ -129,8 +129,8 @@ static uint32_t tc__finish_copy(tc__finish *f, const tc__node *n, uint32_t phase
     uint32_t in[3];
     int64_t attr[30];
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = tc__finish_node(f, n->in[i], phase);
-    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-        attr[i] = bits >> i & 1 ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        attr[i] = tc__attr_is_ix(n, i) ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
     m.in = in, m.attr = attr, m.phase = (uint16_t)phase;
     if (f->failed || f->waits) return 0;
     m.level = (uint8_t)tc__finish_level(f, &m);
@@ -287,8 +287,8 @@ static void tc__list_rows(tc__lister *l, tc__bind bind) {
 static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64_t unroll,
                              int64_t chunk) {
     const tc__group *k = l->f->w->k;
-    int64_t attr[TC__BOX_FIRST + TC__BOX_WORDS];
-    uint32_t n = TC__BOX_FIRST;
+    int64_t attr[TC__FOR_BOXES + TC__BOX_WORDS];
+    uint32_t n = TC__FOR_BOXES;
     attr[0] = TC__COL, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
     attr[4] = tc__ix_const(0), attr[5] = k->cols;
     if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
@@ -333,8 +333,8 @@ static void tc__list_node(tc__lister *l, uint32_t id) {
     int64_t attr[32];
     if (l->failed) return;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
-    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-        attr[i] = bits >> i & 1 ? tc__list_ix(l, n->attr[i]) : n->attr[i];
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        attr[i] = tc__attr_is_ix(n, i) ? tc__list_ix(l, n->attr[i]) : n->attr[i];
     m.stage = TC__LOOP, m.in = in, m.attr = attr;
     if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_kind_of(l, n);
     if (n->op == TC_OP_ACC) attr[m.n_attr++] = l->at[id];

@@ -352,7 +352,8 @@ static int tc__prefetches(const tc__group *g) {
 static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
     const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
     if (!tc__is_memory(b) || b->written) return 0;
-    if (n->n_attr > TC__LOAD_FIXED || tc__ix_has_val(p->g->body.ix, n->attr[1])) return 0;
+    if (n->n_attr > TC__LOAD_PREDICATES || tc__ix_has_val(p->g->body.ix, n->attr[1]))
+        return 0;
     if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
     tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);
     int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
@@ -498,7 +499,7 @@ static void tc__c_row_boxes(tc__printer *p, const tc__node *n, const tc__c_range
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
-    if (n->n_attr == TC__BOX_FIRST)
+    if (n->n_attr == TC__FOR_BOXES)
         tc__c_range_steps(p, n, &r, begin, end);
     else if (tc__boxes_are_rows(p->g->body.ix, n))
         tc__c_row_boxes(p, n, &r, begin, end);

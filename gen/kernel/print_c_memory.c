@@ -57,7 +57,7 @@ static void tc__c_address(tc__printer *p, const tc__node *n, int element) {
 // ---- predicates ----
 
 static int tc__c_pred_first(const tc__node *n) {
-    return n->op == TC_OP_LOAD ? TC__LOAD_FIXED : 0;
+    return n->op == TC_OP_LOAD ? TC__LOAD_PREDICATES : 0;
 }
 
 static void tc__c_in_range(tc__printer *p, tc__ix e, tc__ix limit) {

@@ -48,7 +48,8 @@ static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
 // moving by a constant along k.
 static int tc__is_plain(const tc__contract *q, uint32_t id) {
     const tc__node *n = q->g->body.node.at[id];
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->dtype != q->dtype) return 0;
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != q->dtype)
+        return 0;
     if (!tc__is_own_class(n->dtype) || tc__ix_has_val(q->g->body.ix, n->attr[1])) return 0;
     tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[1], TC__DEPTH);
     return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);

@@ -37,7 +37,7 @@ static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
 
 // The node whose value n has: n itself, or what was kept in a scratch row.
 static const tc__node *tc__value_origin(const tc__group *g, const tc__node *n) {
-    const tc__node *s = n->op == TC_OP_LOAD && n->n_attr <= TC__LOAD_FIXED
+    const tc__node *s = n->op == TC_OP_LOAD && n->n_attr <= TC__LOAD_PREDICATES
                             ? tc__row_stored(g, n->attr[0])
                             : NULL;
     return s ? g->body.node.at[s->in[0]] : n;

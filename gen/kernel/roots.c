@@ -638,7 +638,7 @@ static int tc__outline_loads(tc__outlines *o, const tc__outline *own, const tc__
         const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
         l.node = tc__outline_number(o, own, b), l.place = b->place;
         l.index = n->attr[1];
-        l.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
+        l.guarded = n->n_attr > TC__LOAD_PREDICATES || n->level == TC__AT_LEFT ||
                     n->level == TC__AT_RIGHT;
         if (!TC__PUSH(o->ctx, o->load, l)) return 0;
     }

@@ -20,8 +20,8 @@ static int tc__has_neighbours(const tc__weave *w) {
 
 // Whether an expression of node n, or a bound of it, has to be put together from the columns.
 static int tc__splits_columns(tc__weave *w, const tc__node *n, uint32_t columns) {
-    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++) {
-        if (!(bits >> i & 1)) continue;
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        if (!tc__attr_is_ix(n, i)) continue;
         tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
         if (tc__ix_run(w->ix, e, TC__COL).run != INT64_MAX) return 1;
     }
@@ -60,8 +60,8 @@ static int tc__motion_open(tc__motion *m, tc__weave *w, int host) {
     for (uint32_t id = 0; m->depends && id < body->node.count; id++) {
         const tc__node *n = body->node.at[id];
         for (uint32_t i = 0; i < n->n_in; i++) m->depends[id] |= m->depends[n->in[i]];
-        for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
-            if (bits >> i & 1)
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
                 m->depends[id] |=
                     tc__ix_names_of(w->ix, n->attr[i]) | tc__val_names(m, n->attr[i]);
     }
@@ -188,7 +188,7 @@ static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__
 // The words of a CALL of n. 0 = out of memory.
 static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node *n,
                             int64_t attr[TC__CALL_MOST], uint32_t *count) {
-    uint32_t at = TC__CALL_FIXED;
+    uint32_t at = TC__CALL_BUFFERS;
     attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
     attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
     attr[at++] =
@@ -201,7 +201,7 @@ static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node 
         for (int d = 0; d < a->rank; d++) attr[at++] = a->dims[d];
     }
     *count = at;
-    if (!w->failed) w->k->buffer.at[attr[TC__CALL_FIXED]].written = 1;
+    if (!w->failed) w->k->buffer.at[attr[TC__CALL_BUFFERS]].written = 1;
     return !w->failed;
 }
 

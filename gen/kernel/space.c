@@ -162,20 +162,6 @@ static void tc__place_ix(tc__placement *p, tc__ix e) {
     tc__ix_each_val(p->w->ix, e, tc__place_val, p);
 }
 
-// Where index expressions stand in a node's attribute words: a bit per word.
-static uint32_t tc__ix_words(const tc__node *n) {
-    uint32_t all = n->n_attr >= 32 ? UINT32_MAX : ((uint32_t)1 << n->n_attr) - 1;
-    switch (n->op) {
-    case TC_OP_LOAD: return (all & ~(uint32_t)7) | 2;
-    case TC_OP_STORE: return 2;
-    case TC_OP_INDEX:
-    case TC_OP_CHECK: return 1;
-    case TC_OP_VALID: return all;
-    case TC_OP_FOR: return all & ~(uint32_t)15;
-    default: return 0;
-    }
-}
-
 // A node of the body, placed at the first phase and level where all it names is known.
 static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_t *in,
                                uint32_t n_in, const int64_t *attr, uint32_t n_attr) {
@@ -195,8 +181,8 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     n.op = (uint16_t)op, n.stage = TC__GROUP, n.dtype = (uint8_t)dtype;
     n.in = ids, n.n_in = n_in, n.attr = words, n.n_attr = n_attr;
     for (uint32_t i = 0; i < n_in; i++) tc__place_after(&p, ids[i]);
-    for (uint32_t i = 0, bits = tc__ix_words(&n); i < n_attr; i++)
-        if (bits >> i & 1) tc__place_ix(&p, words[i]);
+    for (uint32_t i = 0; i < n_attr; i++)
+        if (tc__attr_is_ix(&n, i)) tc__place_ix(&p, words[i]);
     if (op == TC_OP_ACC || op == TC_OP_CONTRACT || w->side != TC__AT_COL) p.level = w->side;
     n.level = (uint8_t)p.level, n.phase = (uint16_t)p.phase;
     made = tc__node_cons(&w->k->body, &n);
@@ -233,11 +219,11 @@ static tc__ix tc__flat(tc__ixpool *p, int rank, const tc__ix *dims, const tc__ix
 }
 
 static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix at) {
-    int64_t attr[TC__LOAD_FIXED + 24];
+    int64_t attr[TC__LOAD_PREDICATES + 24];
     attr[0] = buffer, attr[1] = at, attr[2] = 0;
-    memcpy(attr + TC__LOAD_FIXED, w->guard.pair, w->guard.count * sizeof *attr);
+    memcpy(attr + TC__LOAD_PREDICATES, w->guard.pair, w->guard.count * sizeof *attr);
     return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr,
-                          TC__LOAD_FIXED + w->guard.count);
+                          TC__LOAD_PREDICATES + w->guard.count);
 }
 
 // ---- lowering ----
@@ -374,7 +360,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_FIXED + all.count)) {
+        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_PREDICATES + all.count)) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
         attr[2] = n->attr[4];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
