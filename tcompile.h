@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x56002bd4c2ce99f7u
+#define TC__BUILD_ID 0x74e3a363b8a2bc8fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6482,7 +6482,7 @@ static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 typedef struct tc__device {
     tc_device own; // names and identity are ours
     int number;    // in layouts
-    void *code;    // modules and kernels of this process; of exec/remote_code.c
+    void *library; // its compiled code, a tc__library; NULL = none yet
     int measured;  // it was profiled, and
     uint64_t peak; //   its copies read and write so many bytes per second; 0 = unknown
 } tc__device;
@@ -48463,28 +48463,75 @@ TC__UNUSED static tc__cache *tc__cache_open(tc_ctx *c, const char *dir) {
 }
 
 #endif // TC__DISK_CACHE
-
-// ---- loaded objects: the cache's second life, inside the process
+// ---- gen/exec/modules.c -------------------------------------------------
+// Loaded code of a device: objects of its compiler or of the disk, each loaded once by its bytes. The
+// host is a device here: its objects are shared libraries. Whatever fails, there is no module, with a
+// status and a line of the log.
 
 #if TC__JIT
 
-// A loaded shared object. Equal bytes are loaded once.
+// Code that is loaded. Equal bytes are loaded once.
 typedef struct tc__module {
     uint8_t digest[32];
-    void *handle; // never NULL
+    void *handle; // of the device; never NULL
     int users;    // unloaded when the last one lets go
 } tc__module;
 
+// What loads it, as in tc_device.
+typedef struct tc__loader {
+    void *user;
+    tc_status (*load)(void *user, const char *name, const void *code, size_t bytes,
+                      void **module);
+    void (*unload)(void *user, void *module);
+    tc_status (*find)(void *user, void *module, const char *symbol, uint32_t threads,
+                      void **kernel);
+} tc__loader;
+
 typedef struct tc__modules {
     tc_ctx *ctx;
+    tc__loader of;
     TC__VEC(tc__module *) all; // owned
-    uint64_t serial;           // loads so far
-    int passes;                // the last failure to load may be gone the next time
+    uint64_t serial;           // loads of the host so far
+    tc_status status; // of the last failure; TC_E_NOMEM = it may be gone the next time
 } tc__modules;
 
+// ---- the host ----
+
+static tc_status tc__object_load(void *user, const char *name, const void *code,
+                                 size_t bytes, void **module) {
+    tc__modules *s = (tc__modules *)user;
+    errno = 0;
+    *module = tc__dl_load("tcompile", &s->serial, (const uint8_t *)code, bytes);
+    if (*module) return TC_OK;
+    int error = errno;
+    const char *why = dlerror();
+    tc__log(s->ctx, TC__LOG_CACHE, "%s: an object does not load: %s", name,
+            why ? why : "unknown");
+    int passes = tc__is_passing(error) || (why && tc__is_passing_text(why));
+    return passes ? TC_E_NOMEM : TC_E_COMPILER;
+}
+
+static void tc__object_unload(void *user, void *module) {
+    (void)user;
+    (void)dlclose(module);
+}
+
+static tc_status tc__object_find(void *user, void *module, const char *symbol,
+                                 uint32_t threads, void **kernel) {
+    tc__dl_function f = tc__dl_symbol(module, symbol);
+    (void)user, (void)threads;
+    memcpy(kernel, &f, sizeof f); // C has no cast between the two
+    return f ? TC_OK : TC_E_COMPILER;
+}
+
+// ---- all devices ----
+
+// Of the host.
 TC__UNUSED static void tc__modules_init(tc__modules *s, tc_ctx *c) {
     memset(s, 0, sizeof *s);
     s->ctx = c;
+    s->of.user = s, s->of.load = tc__object_load, s->of.unload = tc__object_unload;
+    s->of.find = tc__object_find;
 }
 
 static tc__module *tc__module_known(const tc__modules *s, const uint8_t digest[32]) {
@@ -48496,62 +48543,56 @@ static tc__module *tc__module_known(const tc__modules *s, const uint8_t digest[3
     return NULL;
 }
 
-// Loads bytes that nobody has loaded yet.
+// Loads bytes that nobody has loaded yet; `name` is for people.
 static tc__module *tc__module_add(tc__modules *s, const uint8_t digest[32],
-                                  const uint8_t *at, size_t size) {
+                                  const char *name, const void *at, size_t size) {
     tc__module *m = TC__VEC_RESERVE(s->ctx, s->all, s->all.count + 1)
                         ? TC__NEW(s->ctx, tc__module)
                         : NULL;
-    const char *why;
-    s->passes = 1; // no memory
+    s->status = TC_E_NOMEM;
     if (!m) return NULL;
-    errno = 0;
-    m->handle = tc__dl_load("tcompile", &s->serial, at, size);
-    if (!m->handle) {
-        int error = errno;
-        why = dlerror();
-        s->passes = tc__is_passing(error) || (why && tc__is_passing_text(why));
-        tc__log(s->ctx, TC__LOG_CACHE, "an object does not load: %s",
-                why ? why : "unknown");
-        tc__free(s->ctx, m, sizeof *m);
-        return NULL;
-    }
+    s->status = s->of.load(s->of.user, name, at, size, &m->handle);
+    if (s->status) return tc__free(s->ctx, m, sizeof *m), (tc__module *)NULL;
     memcpy(m->digest, digest, 32);
     m->users = 1;
     s->all.at[s->all.count++] = m;
     return m;
 }
 
-// A module of exactly these bytes; NULL if they do not load (one log line). The caller lets
+// A module of exactly these bytes; NULL if they do not load: s->status. The caller lets
 // go of it with tc__module_release.
-TC__UNUSED static tc__module *tc__module_load(tc__modules *s, const void *at, size_t size) {
+TC__UNUSED static tc__module *tc__module_load(tc__modules *s, const char *name,
+                                              const void *at, size_t size) {
     uint8_t digest[32];
     tc__module *m;
     tc__blake2s(digest, NULL, 0, at, size);
     m = tc__module_known(s, digest);
-    return m ? m : tc__module_add(s, digest, (const uint8_t *)at, size);
+    return m ? m : tc__module_add(s, digest, name, at, size);
 }
 
 // The module put on disk under this key, or NULL. A module that is loaded already is not
 // read again: of several kernels in one object only the first costs more than its small
 // entry.
-TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h,
+TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h, const char *name,
                                              const tc__cache_key *key) {
     uint8_t digest[32];
-    tc__blob so;
+    tc__blob code;
     tc__module *m = NULL;
-    int hit = tc__cache_find(h, key, digest, &so);
+    int hit = tc__cache_find(h, key, digest, &code);
     if (hit) m = tc__module_known(s, digest);
-    if (hit && !m && !so.at) hit = tc__cache_object(h, digest, &so);
-    if (hit && !m) m = tc__module_add(s, digest, so.at, so.size);
-    tc__blob_free(h->ctx, &so);
+    if (hit && !m && !code.at) hit = tc__cache_object(h, digest, &code);
+    if (hit && !m) m = tc__module_add(s, digest, name, code.at, code.size);
+    tc__blob_free(h->ctx, &code);
     (void)tc__cache_count(h, m != NULL);
     return m;
 }
 
-// NULL = no such symbol. Valid while the module is.
-TC__UNUSED static tc__dl_function tc__module_symbol(const tc__module *m, const char *name) {
-    return tc__dl_symbol(m->handle, name);
+// The kernel of this name, valid while the module is; where there is none *kernel is NULL.
+TC__UNUSED static tc_status tc__module_find(const tc__modules *s, const tc__module *m,
+                                            const char *name, uint32_t threads,
+                                            void **kernel) {
+    *kernel = NULL;
+    return s->of.find(s->of.user, m->handle, name, threads, kernel);
 }
 
 TC__UNUSED static void tc__module_release(tc__modules *s, tc__module *m) {
@@ -48559,7 +48600,7 @@ TC__UNUSED static void tc__module_release(tc__modules *s, tc__module *m) {
     if (!m || --m->users) return;
     while (s->all.at[i] != m) i++;
     s->all.at[i] = s->all.at[--s->all.count];
-    (void)dlclose(m->handle);
+    s->of.unload(s->of.user, m->handle);
     tc__free(s->ctx, m, sizeof *m);
 }
 
@@ -49677,10 +49718,11 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 
 #endif // TC__JIT
 // ---- gen/exec/library.c -------------------------------------------------
-// Compiled code of a family of contexts: from the texts of kernels to functions, through the process,
-// the disk and the compiler, in this order. Input: a job, which is texts only. Output: its functions.
+// Compiled code of a device: from the texts of kernels to what is launched, through the process, the
+// disk and the compiler, in this order. Input: a job, which is texts only. Output: its kernels.
 // A kernel is known by its whole text, so a change of anything that matters is another kernel.
-// Whatever fails, the kernel has no function, is interpreted, and one line is logged.
+// What compiler, loader and words are the device's stands in a table (tc__maker): the host's is
+// exec/host_code.c, that of registered devices exec/device_code.c.
 //
 // One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
 // So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
@@ -49689,8 +49731,8 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 
 // One kernel of this process.
 typedef struct tc__compiled {
-    uint8_t digest[32];  // of its text
-    tc__dl_function run; // NULL = interpret, do not try again
+    uint8_t digest[32];      // of its text
+    void *kernel[TC__GRIDS]; // of the device; the first NULL = interpret, do not try again
 } tc__compiled;
 
 // What is known of a kernel by measuring: see exec/choice.c.
@@ -49708,6 +49750,7 @@ typedef struct tc__rest {
 
 typedef struct tc__workshop tc__workshop; // exec/workshop.c
 
+// Of the host there is one for a family of contexts, of other devices one for a context.
 typedef struct tc__library {
     tc__core core; // must be first: its memory is its own, under the lock
     tc__mutex lock;
@@ -49716,12 +49759,14 @@ typedef struct tc__library {
     const char *compiler, *cache_dir;
     int disk;
     unsigned cpu; // TC__CPU_ bits that texts may use
+    int target;   // what they are made for (tc__emit); 0 = another device
     size_t compile_memory;
     int compile_ms, compile_threads;
     pid_t pid;          // of the process that may hold the lock
     tc__workshop *shop; // NULL = nothing was done in the background yet
     // Under the lock.
     int busy, torn; // it is held; what follows was, in the parent process, when that forked
+    const tc_device *device; // whose code it has; NULL = the host
     tc__modules modules;
     tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
@@ -49731,53 +49776,64 @@ typedef struct tc__library {
     tc__rest rest;
 } tc__library;
 
+typedef struct tc__maker tc__maker;
+
 typedef struct tc__desk {
     tc_ctx *ctx; // pays for it
     const volatile uint32_t
         *cancel; // not 0: its job is not wanted any more. NULL = it always is
     tc__library *library;
-    tc__cc *cc; // NULL = not looked for yet
+    const tc__maker *maker;
+    tc__cc *cc; // of the host; NULL = not looked for yet
     tc__cache *cache;
 } tc__desk;
 
 enum {
-    TC__UNIT_KERNELS = 6, // kernels of one translation unit
-    TC__UNIT_MOST = 16,   // units given to the compiler at once
+    TC__UNIT_KERNELS = 6, // kernels of one translation unit of the host
+    TC__UNIT_ROOM = 12,   //   and at most
     TC__JOB_SPANS = 16,
     TC__SYMBOL_DIGITS = 16
 };
 
-// A kernel on its way to a function.
+// A kernel on its way to code.
 typedef struct tc__order {
     tc__text text; // with its symbol
     char symbol[40];
-    uint8_t digest[32];     // of the text before it had its symbol
-    const tc__group *group; // what is printed; not for who works on the job
-    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
-    int has_host;        //   and whether it has a function of the host, too
-    int lanes;           // of its vectors; 0 = a custom op
-    int known;           // 1 = the process had it
-    int chosen;          // of a trial: it is to be on disk
-    int settled;         // 1 = `run` is the answer
-    int postponed;       //   for now: to be tried again
-    tc__dl_function run; // NULL = interpret
+    uint8_t digest[32]; // of the text before it had its symbol
+    const tc__group
+        *group; // what is printed; not for who works on the job. NULL = another text
+    const char *custom;          // a custom op: its name. NULL = a kernel
+    int has_host;                //   and whether it has a function of the host, too
+    int whole;                   // the text is a whole unit
+    int alone;                   // its unit has no other kernel
+    int weight;                  // else what it weighs there
+    int lanes;                   // of its vectors; 0 = a custom op, another device
+    int known;                   // 1 = the process had it
+    int chosen;                  // of a trial: it is to be on disk
+    int settled;                 // 1 = `kernel` is the answer
+    int postponed;               //   for now: to be tried again
+    int kernels;                 // of the text: symbol, symbol_1, ...
+    uint32_t threads[TC__GRIDS]; // of a block of each
+    void *kernel[TC__GRIDS];     // the first NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
 typedef struct tc__unit {
     tc__text text;
-    uint32_t order[TC__UNIT_KERNELS], count;
-    tc__blob so; // out: of a trial, else it is on disk
+    uint32_t order[TC__UNIT_ROOM], count;
 } tc__unit;
 
 // Kernels wanted together. Whoever works on it only reads texts, and writes what is marked "out".
 typedef struct tc__job {
     tc_ctx *ctx; // that wants it, and owns its memory
     tc__library *library;
+    const tc__maker *maker;
     int numerics;
-    TC__VEC(tc__order) order; // out: settled, run
-    TC__VEC(tc__unit) unit;   // out: so
-    int trial;                // its kernels are candidates, of which few are kept
+    TC__VEC(tc__order) order; // out: settled, kernel
+    TC__VEC(tc__unit) unit;
+    TC__VEC(tc_device_text) made; // by unit; out: of a trial, its code
+    int trial;                    // its kernels are candidates, of which few are kept
+    int failed; // out: something that cannot be interpreted has no code, reported
     struct {
         uint64_t start, end;
         int is_compiler;
@@ -49790,14 +49846,52 @@ typedef struct tc__job {
     struct tc__job *next;
 } tc__job;
 
+// What makes code for a device, and what becomes of kernels without any.
+struct tc__maker {
+    const tc__dialect *(*dialect)(const tc__library *b);
+    size_t most;    // units that build takes at once
+    int interprets; // kernels without code are interpreted; else that is an error
+
+    // Whether it can work. is_ready starts no program to find out.
+    int (*ready)(tc__desk *k);
+    int (*is_ready)(tc__desk *k);
+    // What code is made by and for; the desk is ready.
+    const char *(*identity)(tc__desk *k);
+
+    // What times of kernels depend on, beside code.
+    void (*machine)(const tc__desk *k, tc__text *out, int threads);
+
+    // What an order is, beside its group: lanes, weight, who is alone.
+    void (*describe)(tc_ctx *c, tc__order *o);
+    uint32_t (*room)(const tc__job *j); // for weights of a unit
+    // The head of a unit; 0 = reported.
+    int (*prelude)(tc__job *j, const tc__unit *u, tc__text *out);
+
+    // As build and drop of tc_device; where it gives TC_OK, some may have no code.
+    tc_status (*build)(tc__desk *k, tc__job *j, tc_device_text *text, int n);
+    void (*drop)(tc__desk *k, tc_device_text *text, int n);
+    // Unit u has no code, where s is what build gave, TC_E_STATE = it is not ready; or it has code that
+    // does not load.
+    void (*unbuilt)(tc__desk *k, tc__job *j, tc__unit *u, tc_status s);
+    void (*unloaded)(tc__desk *k, tc__job *j, tc__unit *u, tc_status s);
+    // More code of a unit that is to be on disk, and by what it is made; NULL = none.
+    const char *(*other)(const tc__desk *k, const tc_device_text *text, tc__blob *code);
+};
+
 // ---- life ----
 
 static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
+
+static void tc__library_load_by(tc__library *b, const tc_device *d) {
+    tc__loader *l = &b->modules.of;
+    l->user = d->user, l->load = d->load, l->unload = d->unload, l->find = d->find;
+}
 
 static void tc__library_tables(tc__library *b) {
     memset(&b->compiled, 0, sizeof b->compiled);
     memset(&b->choice, 0, sizeof b->choice);
     tc__modules_init(&b->modules, tc__library_ctx(b));
+    if (b->device) tc__library_load_by(b, b->device);
     tc__map_init(&b->known, tc__library_ctx(b));
     tc__map_init(&b->chosen, tc__library_ctx(b));
 }
@@ -49834,7 +49928,8 @@ static void tc__library_free(tc__library *b) {
     tc__hook_realloc(&hook, b, sizeof *b, 0);
 }
 
-static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
+// Without what a compiler of the host has to know. device: NULL = the host. NULL = reported.
+static tc__library *tc__library_new(tc_ctx *c, const tc_device *device) {
     tc__core *core = tc__core_of(c);
     tc__library *b =
         (tc__library *)tc__hook_realloc(&core->hook, NULL, 0, sizeof(tc__library));
@@ -49842,40 +49937,28 @@ static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigne
     memset(b, 0, sizeof *b);
     tc__core_like(&b->core, c);
     tc__mutex_init(&b->lock);
-    b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
+    b->users = 1, b->device = device, b->pid = getpid();
+    tc__library_tables(b);
+    return b;
+}
+
+static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
+    tc__library *b = tc__library_new(c, NULL);
+    if (!b) return NULL;
+    b->disk = !config->no_disk_cache, b->cpu = cpu;
     b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
     b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
-    b->pid = getpid();
     b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
     b->compile_memory = (size_t)config->compile_mb << 20;
-    tc__library_tables(b);
     if (!b->compiler == !config->cc && !b->cache_dir == !config->cache_dir) return b;
     tc__library_free(b);
     return tc__fail(c, TC_E_NOMEM, "the library of kernels"), (tc__library *)NULL;
-}
-
-static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {
-    memset(k, 0, sizeof *k);
-    k->ctx = c, k->library = b;
 }
 
 static void tc__desk_close(tc__desk *k) {
     if (k->cc) tc__cc_close(k->cc);
     if (k->cache) tc__cache_close(k->cache);
     k->cc = NULL, k->cache = NULL;
-}
-
-static int tc__desk_find(tc__desk *k) {
-    tc__cc_options o;
-    if (k->cc) return 1;
-    memset(&o, 0, sizeof o);
-    o.compiler = k->library->compiler, o.cpu = k->library->cpu;
-    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
-    k->cc = tc__cc_open(k->ctx, &o, k->cache);
-    if (k->cc) k->cc->cancel = k->cancel;
-    return k->cc != NULL;
 }
 
 // ---- rests ----
@@ -49912,31 +49995,6 @@ static void tc__library_rest(tc__desk *k, int passes, uint64_t lost, const char 
     else if (passes)
         tc__log(k->ctx, TC__LOG_PERF, "the compiler is asked again in %u s: %s",
                 (unsigned)(pause / 1000000000u), why ? why : "?");
-}
-
-// Finds compiler and cache; 0 = no compiler at all, or none for now.
-static int tc__desk_ready(tc__desk *k) {
-    if (!tc__desk_find(k)) return 0;
-    if (tc__cc_is_known(k->cc)) return 1;
-    if (tc__library_rests(k->library)) return 0;
-    uint64_t start = tc__now_ns();
-    if (tc__cc_identity(k->cc)) return 1;
-    if (k->cc->passes) tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
-    return 0;
-}
-
-// The same, but never starts a program: 0 also where the compiler would have to be asked.
-static int tc__desk_is_ready(tc__desk *k) {
-    return tc__desk_find(k) && tc__cc_is_known(k->cc);
-}
-
-static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
-    tc__library_lock(k->library);
-    int before = k->library->warned++;
-    tc__library_unlock(k->library);
-    if (before) return;
-    tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
-             why ? why : "?");
 }
 
 // ---- orders ----
@@ -49978,7 +50036,7 @@ static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
 static int tc__order_known(tc__library *b, tc__order *o) {
     tc__library_lock(b);
     const tc__compiled *e = tc__library_find(b, o->digest);
-    if (e) o->run = e->run, o->settled = o->known = 1;
+    if (e) memcpy(o->kernel, e->kernel, sizeof o->kernel), o->settled = o->known = 1;
     tc__library_unlock(b);
     return o->settled;
 }
@@ -49986,35 +50044,66 @@ static int tc__order_known(tc__library *b, tc__order *o) {
 // There is no code for it, and may be later.
 static void tc__order_postpone(tc__job *j, tc__order *o) {
     if (o->settled) return;
-    o->run = NULL, o->settled = o->postponed = 1;
+    memset(o->kernel, 0, sizeof o->kernel);
+    o->settled = o->postponed = 1;
     j->postponed++;
 }
 
-// Under the lock.
-static void tc__order_settle(tc__library *b, tc__order *o, tc__dl_function run) {
+// What the order has is the answer. Under the lock.
+static void tc__order_settle(tc__library *b, tc__order *o) {
     tc__compiled e;
-    o->run = run, o->settled = 1;
+    o->settled = 1;
     if (tc__library_find(b, o->digest)) return; // somebody else was faster
     memcpy(e.digest, o->digest, 32);
-    e.run = run;
+    memcpy(e.kernel, o->kernel, sizeof e.kernel);
     if (TC__PUSH(tc__library_ctx(b), b->compiled, e))
         tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
 }
 
-// The key of a kernel on disk: all that its code depends on. Its digest takes that of the text, which
-// is known, so that a warm start hashes each text once.
-static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
-                         tc__cache_key *key) {
-    tc__blake2s_state s;
+// Finds the kernels of an order, and settles it if they are all there. Under the lock.
+static tc_status tc__order_find(tc__library *b, tc__order *o, const tc__module *m) {
+    char symbol[64];
+    tc_status s = TC_OK;
+    for (int i = 0; i < o->kernels && !s; i++) {
+        snprintf(symbol, sizeof symbol, i ? "%s_%d" : "%s", o->symbol, i);
+        s = tc__module_find(&b->modules, m, symbol, o->threads[i], &o->kernel[i]);
+    }
+    if (!s) tc__order_settle(b, o);
+    return s;
+}
+
+// The code of the host's order; NULL = interpret.
+static tc__kernel_fn tc__order_function(const tc__order *o) {
+    tc__kernel_fn f;
+    memcpy(&f, &o->kernel[0], sizeof f);
+    return f;
+}
+
+// Prints the kernel of a group as an order; `grids` = NULL: it is called. 0 = reported.
+static int tc__order_print(const tc__job *j, tc__order *o, const tc__group *g,
+                           const tc__grids *grids) {
+    memset(o, 0, sizeof *o);
+    o->group = g, o->kernels = grids ? grids->count : 1, o->weight = 1;
+    for (int i = 0; grids && i < grids->count; i++)
+        o->threads[i] = (uint32_t)grids->at[i].threads;
+    j->maker->describe(j->ctx, o);
+    tc__text_init(&o->text, j->ctx);
+    if (!tc__print_kernel(&o->text, g, j->maker->dialect(j->library), tc__order_stand_in))
+        return 0;
+    if (o->text.failed) return 0;
+    tc__order_name(o, j->library->target, j->numerics);
+    return 1;
+}
+
+// The key of a kernel on disk: all that its code depends on. The text is in it by its digest, which is
+// known, so that a warm start hashes each text once.
+static int tc__order_key(const tc__desk *k, const tc__order *o, const char *identity,
+                         tc__text *t, tc__cache_key *key) {
     tc__text_init(t, k->ctx);
     tc__put(t, "tcompile %s %016llx\n%s\nlanes %d\n", TC_VERSION,
-            (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc), o->lanes);
-    tc__blake2s_init(&s, NULL, 0);
-    tc__blake2s_update(&s, t->at, t->size);
-    tc__blake2s_update(&s, o->digest, sizeof o->digest);
-    tc__blake2s_final(&s, key->digest);
-    tc__put_raw(t, o->text.at, o->text.size);
-    key->at = t->at, key->size = t->size;
+            (unsigned long long)TC__BUILD_ID, identity, o->lanes);
+    tc__put_raw(t, o->digest, sizeof o->digest);
+    if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
     return !t->failed;
 }
 
@@ -50026,61 +50115,274 @@ static void tc__job_span(tc__job *j, uint64_t start, int is_compiler) {
     j->span[j->spans++].is_compiler = is_compiler;
 }
 
-static tc__dl_function tc__code_of(const tc__module *m, const char *symbol) {
-    return m ? tc__module_symbol(m, symbol) : NULL;
-}
-
 // ---- disk ----
 
-// 1 = the kernel was on disk. The desk is ready.
-static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
+// 1 = the kernel was on disk, made by and for this identity. The desk is ready.
+static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o, const char *identity) {
     tc__library *b = k->library;
+    tc__error_mark before = tc__error_now(k->ctx);
     tc__cache_key key;
     tc__text text;
     if (!k->cache) return 0;
     uint64_t start = tc__now_ns();
-    if (tc__order_key(k, o, &text, &key)) {
+    if (tc__order_key(k, o, identity, &text, &key)) {
         tc__library_lock(b);
-        tc__dl_function run =
-            tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
-        if (run) tc__order_settle(b, o, run);
+        const tc__module *m = tc__module_get(&b->modules, k->cache, o->symbol, &key);
+        if (m) (void)tc__order_find(b, o, m);
         tc__library_unlock(b);
-        j->disk_hits += run != NULL, j->disk_misses += run == NULL;
+        j->disk_hits += (uint64_t)o->settled, j->disk_misses += !o->settled;
         tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
-                run ? "from disk" : "not on disk");
+                o->settled ? "from disk" : "not on disk");
     }
+    if (!o->settled) tc__error_restore(k->ctx, before);
     tc__text_free(&text);
     tc__job_span(j, start, 0);
     return o->settled;
 }
 
-// Puts the object of a unit on disk, under the keys of its kernels; of a trial, of those that were chosen.
+// Puts code of a unit on disk, under the keys of its kernels; of a trial, of those that were chosen.
 static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
-                             const tc__blob *so) {
-    tc__cache_key key[TC__UNIT_KERNELS];
-    tc__text text[TC__UNIT_KERNELS];
+                             const char *identity, const void *code, size_t bytes) {
+    tc__cache_key key[TC__UNIT_ROOM];
+    tc__text text[TC__UNIT_ROOM];
     uint8_t digest[32];
     uint32_t n = 0;
     int ok = 1;
     if (!k->cache) return;
+    tc__error_mark before = tc__error_now(k->ctx); // without memory it is not kept
     for (uint32_t i = 0; i < u->count; i++) {
         const tc__order *o = &j->order.at[u->order[i]];
         if (j->trial && !o->chosen) continue;
-        ok &= tc__order_key(k, o, &text[n], &key[n]);
+        ok &= tc__order_key(k, o, identity, &text[n], &key[n]);
         n++;
     }
-    tc__blake2s(digest, NULL, 0, so->at, so->size);
-    if (ok && n) tc__cache_put_all(k->cache, key, (int)n, digest, so->at, so->size);
+    tc__blake2s(digest, NULL, 0, code, bytes);
+    if (ok && n) tc__cache_put_all(k->cache, key, (int)n, digest, code, bytes);
     for (uint32_t i = 0; i < n; i++) tc__text_free(&text[i]);
+    tc__error_restore(k->ctx, before);
 }
 
-// The kernels of a trial that were chosen go to disk.
+static void tc__code_publish(tc__desk *k, tc__job *j, const tc__unit *u,
+                             const tc_device_text *made) {
+    tc__blob other;
+    tc__unit_publish(k, j, u, k->maker->identity(k), made->code, made->bytes);
+    const char *identity = k->maker->other(k, made, &other);
+    if (identity) tc__unit_publish(k, j, u, identity, other.at, other.size);
+}
+
+// A trial is over: its kernels that were chosen go to disk.
 static void tc__job_publish(tc__desk *k, tc__job *j) {
-    for (size_t i = 0; i < j->unit.count; i++)
-        if (j->unit.at[i].so.at) tc__unit_publish(k, j, &j->unit.at[i], &j->unit.at[i].so);
+    for (size_t i = 0; i < j->made.count; i++)
+        if (j->made.at[i].code) tc__code_publish(k, j, &j->unit.at[i], &j->made.at[i]);
+    if (j->made.count) k->maker->drop(k, j->made.at, (int)j->made.count);
 }
 
 // ---- compiler ----
+
+// A unit without code for what may pass: its kernels are tried again.
+static void tc__unit_postpone(tc__job *j, const tc__unit *u) {
+    for (uint32_t i = 0; i < u->count; i++)
+        tc__order_postpone(j, &j->order.at[u->order[i]]);
+}
+
+// A unit without code for good: its kernels are interpreted.
+static void tc__unit_settle(tc__library *b, tc__job *j, const tc__unit *u) {
+    tc__library_lock(b);
+    for (uint32_t i = 0; i < u->count; i++) {
+        tc__order *o = &j->order.at[u->order[i]];
+        if (!o->settled) memset(o->kernel, 0, sizeof o->kernel), tc__order_settle(b, o);
+    }
+    tc__library_unlock(b);
+}
+
+// The code of a unit becomes kernels.
+static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u,
+                          const tc_device_text *made) {
+    tc__library *b = k->library;
+    uint64_t start = tc__now_ns();
+    tc__library_lock(b);
+    const tc__module *m = tc__module_load(&b->modules, made->name, made->code, made->bytes);
+    tc_status s = m ? TC_OK : b->modules.status;
+    for (uint32_t i = 0; m && i < u->count; i++) {
+        tc_status found = tc__order_find(b, &j->order.at[u->order[i]], m);
+        if (found) s = found;
+    }
+    tc__library_unlock(b);
+    if (s)
+        k->maker->unloaded(k, j, u, s);
+    else if (!j->trial)
+        tc__code_publish(k, j, u, made);
+    tc__job_span(j, start, 0);
+}
+
+// Units [first, first + n) of the job.
+static void tc__units_build(tc__desk *k, tc__job *j, size_t first, size_t n) {
+    tc_device_text *made = &j->made.at[first];
+    uint64_t start = tc__now_ns();
+    tc_status s = k->maker->build(k, j, made, (int)n);
+    tc__job_span(j, start, 1);
+    if (!s) j->compiles += n;
+    for (size_t i = 0; i < n; i++) {
+        if (made[i].code)
+            tc__unit_load(k, j, &j->unit.at[first + i], &made[i]);
+        else
+            k->maker->unbuilt(k, j, &j->unit.at[first + i], s);
+    }
+    if (!j->trial) k->maker->drop(k, made, (int)n);
+}
+
+// Compiles the units of the job.
+static void tc__job_build(tc__desk *k, tc__job *j) {
+    for (size_t i = 0, n; i < j->unit.count; i += n) {
+        n = j->unit.count - i < k->maker->most ? j->unit.count - i : k->maker->most;
+        if (k->maker->ready(k) && !tc__library_rests(k->library))
+            tc__units_build(k, j, i, n);
+        else
+            for (size_t u = i; u < i + n; u++)
+                k->maker->unbuilt(k, j, &j->unit.at[u], TC_E_STATE);
+    }
+}
+
+static tc__job *tc__job_new(const tc__desk *k) {
+    tc__job *j = TC__NEW(k->ctx, tc__job);
+    if (j) j->ctx = k->ctx, j->library = k->library, j->maker = k->maker;
+    return j;
+}
+
+static void tc__job_free(tc__job *j) {
+    tc_ctx *c = j->ctx;
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
+    for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
+    TC__VEC_FREE(c, j->order);
+    TC__VEC_FREE(c, j->unit);
+    TC__VEC_FREE(c, j->made);
+    tc__free(c, j, sizeof *j);
+}
+
+#endif // TC__JIT
+// ---- gen/exec/host_code.c -----------------------------------------------
+// The host as a maker of code (tc__maker of exec/library.c): the system's C compiler, shared objects. What
+// has no code is interpreted, after one line of the log; for how long, if it may pass.
+
+#if TC__JIT
+
+static int tc__desk_find(tc__desk *k) {
+    tc__cc_options o;
+    if (k->cc) return 1;
+    memset(&o, 0, sizeof o);
+    o.compiler = k->library->compiler, o.cpu = k->library->cpu;
+    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
+    k->cc = tc__cc_open(k->ctx, &o, k->cache);
+    if (k->cc) k->cc->cancel = k->cancel;
+    return k->cc != NULL;
+}
+
+// Finds compiler and cache; 0 = no compiler at all, or none for now.
+static int tc__desk_ready(tc__desk *k) {
+    if (!tc__desk_find(k)) return 0;
+    if (tc__cc_is_known(k->cc)) return 1;
+    if (tc__library_rests(k->library)) return 0;
+    uint64_t start = tc__now_ns();
+    if (tc__cc_identity(k->cc)) return 1;
+    if (k->cc->passes) tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
+    return 0;
+}
+
+// The same, but never starts a program: 0 also where the compiler would have to be asked.
+static int tc__desk_is_ready(tc__desk *k) {
+    return tc__desk_find(k) && tc__cc_is_known(k->cc);
+}
+
+static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
+    tc__library_lock(k->library);
+    int before = k->library->warned++;
+    tc__library_unlock(k->library);
+    if (before) return;
+    tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
+             why ? why : "?");
+}
+
+static const char *tc__host_identity(tc__desk *k) { return tc__cc_identity(k->cc); }
+
+static void tc__host_machine(const tc__desk *k, tc__text *out, int threads) {
+    tc__put(out, "cpu %08x %08x, %d threads", tc__cpu_of(k->ctx), (unsigned)tc__cpu_model(),
+            threads);
+}
+
+static const tc__dialect *tc__host_dialect(const tc__library *b) {
+    return (void)b, &tc__dialect_c;
+}
+
+// ---- units ----
+
+// A product takes the compiler as long as several others, and units are compiled at the same time: two
+// products in one unit would be waited for.
+static void tc__host_describe(tc_ctx *c, tc__order *o) {
+    const tc__custom *op = tc__custom_of_group(c, o->group);
+    if (o->group->kind == TC__CONTRACTION) o->weight = TC__UNIT_KERNELS * 2 / 3;
+    if (o->group->kind != TC__OPAQUE) o->lanes = tc__group_lanes(o->group);
+    if (!op) return;
+    o->custom = op->op.name, o->has_host = op->op.run != NULL;
+    o->whole = o->alone = 1;
+}
+
+static uint32_t tc__host_room(const tc__job *j) { return (void)j, TC__UNIT_KERNELS; }
+
+// What stands at the head of a unit for kernels that need not be strict.
+static void tc__put_numerics(tc__text *out, int numerics) {
+    if (numerics == TC_NUMERICS_STRICT) return;
+    tc__put(out, "// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
+                 "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
+                 "#pragma GCC optimize(\"fp-contract=fast\")\n#endif\n");
+}
+
+static int tc__host_prelude(tc__job *j, const tc__unit *u, tc__text *out) {
+    const tc__group *groups[TC__UNIT_ROOM];
+    const tc__text *texts[TC__UNIT_ROOM];
+    for (uint32_t i = 0; i < u->count; i++) {
+        groups[i] = j->order.at[u->order[i]].group;
+        texts[i] = &j->order.at[u->order[i]].text;
+    }
+    tc__put_numerics(out, j->numerics);
+    return tc__print_prelude(out, groups, (int)u->count, texts, (int)u->count,
+                             (tc__emit)j->library->target, j->order.at[u->order[0]].lanes);
+}
+
+// ---- the compiler ----
+
+enum { TC__HOST_UNITS = 16 }; // given to the compiler at once
+
+static int tc__desk_wants(const tc__desk *k) {
+    return !k->cancel || !tc__atomic_load32(k->cancel);
+}
+
+static tc_status tc__host_build(tc__desk *k, tc__job *j, tc_device_text *text, int n) {
+    tc__blob so[TC__HOST_UNITS];
+    const char *source[TC__HOST_UNITS];
+    size_t size[TC__HOST_UNITS];
+    (void)j;
+    for (int i = 0; i < n; i++) source[i] = text[i].text, size[i] = strlen(text[i].text);
+    uint64_t start = tc__now_ns();
+    int built = tc__cc_build_all(k->cc, source, size, n, so);
+    if (!built && k->cc->passes && tc__desk_wants(k))
+        tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
+    if (built) tc__library_rest(k, 0, 0, NULL);
+    for (int i = 0; i < n; i++) text[i].code = so[i].at, text[i].bytes = so[i].size;
+    return TC_OK;
+}
+
+static void tc__host_drop(tc__desk *k, tc_device_text *text, int n) {
+    for (int i = 0; i < n; i++) {
+        tc__blob so;
+        so.at = (uint8_t *)text[i].code, so.size = text[i].bytes;
+        tc__blob_free(k->ctx, &so);
+        text[i].code = NULL;
+    }
+}
+
+// ---- trouble ----
 
 // Text of the user's that is no kernel. Without run it will be an error where it is needed.
 static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
@@ -50090,103 +50392,56 @@ static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
              o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
 }
 
-// A unit without code for what may pass: its kernels are tried again.
-static void tc__unit_postpone(tc__job *j, const tc__unit *u) {
-    for (uint32_t i = 0; i < u->count; i++)
-        tc__order_postpone(j, &j->order.at[u->order[i]]);
-}
-
-// The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u, tc__blob *so) {
-    tc__library *b = k->library;
-    uint64_t start = tc__now_ns();
-    tc__library_lock(b);
-    tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
-    int whole = m != NULL, passes = so->size && !m && b->modules.passes;
-    for (uint32_t i = 0; i < u->count && !passes; i++) {
-        tc__order *o = &j->order.at[u->order[i]];
-        tc__dl_function run = tc__code_of(m, o->symbol);
-        whole &= run != NULL;
-        tc__order_settle(b, o, run);
-    }
-    tc__library_unlock(b);
-    if (passes) {
-        tc__unit_postpone(j, u);
-        tc__library_rest(k, 1, tc__now_ns() - start, "compiled kernels cannot be loaded");
-        return;
-    }
-    if (whole && !j->trial) tc__unit_publish(k, j, u, so);
+// Kernels of a unit have no code, and will not have any.
+static void tc__host_gives_up(tc__desk *k, tc__job *j, tc__unit *u, int compiled) {
     const tc__order *first = &j->order.at[u->order[0]];
-    if (j->trial) {
-        if (whole) u->so = *so, memset(so, 0, sizeof *so);
-        if (!whole) tc__log(k->ctx, TC__LOG_AUTOTUNE, "candidates that do not compile");
-    } else if (first->custom && !whole) {
-        tc__custom_warn(k, first, so->size != 0);
-    } else if (!whole) {
+    tc__unit_settle(k->library, j, u);
+    if (j->trial)
+        tc__log(k->ctx, TC__LOG_AUTOTUNE, "candidates that do not compile");
+    else if (first->custom)
+        tc__custom_warn(k, first, compiled);
+    else
         tc__library_warn(
-            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
-            so->size ? NULL : k->cc->why.at);
-        if (so->size) tc__cc_distrust(k->cc);
-    }
-    tc__job_span(j, start, 0);
+            k, compiled ? "compiled kernels could not be loaded" : "the compiler failed",
+            compiled ? NULL : k->cc->why.at);
+    if (!j->trial && !first->custom && compiled) tc__cc_distrust(k->cc);
 }
 
-static void tc__units_build(tc__desk *k, tc__job *j, tc__unit *u, size_t n) {
-    tc__blob so[TC__UNIT_MOST];
-    const char *source[TC__UNIT_MOST];
-    size_t size[TC__UNIT_MOST];
-    memset(so, 0, sizeof so);
-    for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
-    uint64_t start = tc__now_ns();
-    int built = tc__cc_build_all(k->cc, source, size, (int)n, so);
-    tc__job_span(j, start, 1);
-    j->compiles += n;
-    int wanted = !k->cancel || !tc__atomic_load32(k->cancel), passes = k->cc->passes;
-    if (!built && passes && wanted)
-        tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
-    if (built) tc__library_rest(k, 0, 0, NULL);
-    for (size_t i = 0; i < n; i++) {
-        if (!so[i].at && passes)
-            tc__unit_postpone(j, &u[i]);
-        else if (wanted || so[i].at)
-            tc__unit_load(k, j, &u[i], &so[i]);
-        tc__blob_free(k->ctx, &so[i]);
-    }
-}
-
-// Compiles the units of the job. Orders that get no code are to be interpreted.
-static void tc__job_build(tc__desk *k, tc__job *j) {
-    int ready = tc__desk_ready(k);
-    if (!ready && k->cc && !k->cc->passes && !tc__library_rests(k->library)) {
+static void tc__host_unbuilt(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) {
+    int broken = k->cc && !k->cc->passes && !tc__library_rests(k->library);
+    if (s && broken)
         tc__library_warn(k, "no compiler can be used", k->cc->why.at);
+    else if (s || k->cc->passes)
+        tc__unit_postpone(j, u);
+    else if (tc__desk_wants(k))
+        tc__host_gives_up(k, j, u, 0);
+}
+
+static void tc__host_unloaded(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) {
+    if (s != TC_E_NOMEM) {
+        tc__host_gives_up(k, j, u, 1);
         return;
     }
-    for (size_t i = 0, n; i < j->unit.count; i += n) {
-        if (!ready || tc__library_rests(k->library)) {
-            tc__unit_postpone(j, &j->unit.at[i]), n = 1;
-            continue;
-        }
-        n = j->unit.count - i < TC__UNIT_MOST ? j->unit.count - i : (size_t)TC__UNIT_MOST;
-        tc__units_build(k, j, &j->unit.at[i], n);
-    }
+    tc__unit_postpone(j, u);
+    tc__library_rest(k, 1, 0, "compiled kernels cannot be loaded");
 }
 
-static tc__job *tc__job_new(tc_ctx *c, tc__library *b) {
-    tc__job *j = TC__NEW(c, tc__job);
-    if (j) j->ctx = c, j->library = b;
-    return j;
+static const char *tc__host_other(const tc__desk *k, const tc_device_text *text,
+                                  tc__blob *code) {
+    return (void)k, (void)text, (void)code, (const char *)NULL;
 }
 
-static void tc__job_free(tc__job *j) {
-    tc_ctx *c = j->ctx;
-    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
-    for (size_t i = 0; i < j->unit.count; i++) {
-        tc__text_free(&j->unit.at[i].text);
-        tc__blob_free(c, &j->unit.at[i].so);
-    }
-    TC__VEC_FREE(c, j->order);
-    TC__VEC_FREE(c, j->unit);
-    tc__free(c, j, sizeof *j);
+static const tc__maker tc__host_maker = {
+    tc__host_dialect, TC__HOST_UNITS,    1,
+    tc__desk_ready,   tc__desk_is_ready, tc__host_identity,
+    tc__host_machine, tc__host_describe, tc__host_room,
+    tc__host_prelude, tc__host_build,    tc__host_drop,
+    tc__host_unbuilt, tc__host_unloaded, tc__host_other,
+};
+
+static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {
+    memset(k, 0, sizeof *k);
+    k->ctx = c, k->library = b, k->maker = &tc__host_maker;
 }
 
 #endif // TC__JIT
@@ -51571,11 +51826,11 @@ typedef struct tc__remote {
 } tc__remote;
 
 // A failure of the device, with its own words. Always 0.
-static int tc__remote_failed(tc_ctx *c, const tc__device *d, const char *what,
+static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
                              tc_status status) {
-    const char *why = d->own.why ? d->own.why(d->own.user) : NULL;
-    return tc__fail(c, status < 0 ? status : TC_E_BACKEND, "%s, on %s: %s", what,
-                    d->own.name, why && *why ? why : tc__error_name(status));
+    const char *why = d->why ? d->why(d->user) : NULL;
+    return tc__fail(c, status < 0 ? status : TC_E_BACKEND, "%s, on %s: %s", what, d->name,
+                    why && *why ? why : tc__error_name(status));
 }
 
 // ---- making ----
@@ -51870,7 +52125,7 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     if (!s && r->checks) s = d->take_host(d->user, TC__FLAG_BYTES, &flag);
     r->flag = (int64_t *)flag;
     if (flag) memset(flag, 0, TC__FLAG_BYTES);
-    return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
 }
 
 // All launches were added. direct: by node, the external in whose memory it is computed; of the arena.
@@ -51944,11 +52199,11 @@ static int tc__remote_workspace(tc__remote *r, const tc__ixpool *x, const tc__ix
         tc__remote_give(r, &r->work);
         r->work_bytes = 0;
         tc_status s = d->take(d->user, total, &r->work);
-        if (s) return tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+        if (s) return tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
         r->work_bytes = total;
     }
     tc_status s = total ? d->fill(d->user, r->work.address, 0, total) : TC_OK;
-    return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
 }
 
 static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_t blocks) {
@@ -52112,7 +52367,8 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
     tc_status s =
         bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
     *memory = (uint8_t *)address;
-    return !s || tc__remote_failed(r->ctx, r->device, "memory of intermediate results", s);
+    return !s ||
+           tc__device_failed(r->ctx, &r->device->own, "memory of intermediate results", s);
 }
 
 // Whether blocks have the shared memory that kernels need for these sizes.
@@ -53127,18 +53383,21 @@ static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixen
     tc__put(t, "\n");
 }
 
-// The key of a launch whose kernel, tuned by nothing, has this text. The desk is ready. 0 = out of memory.
-static int tc__choice_key(tc__text *t, const tc__desk *k, const tc__program *p,
-                          const tc__launch *l, const tc__text *kernel) {
+// The key of a kernel of the program: its text as the rules have it. The desk is ready. 0 = out of memory.
+static int tc__choice_key(tc__text *t, tc__desk *k, const tc__program *p, tc__group *g) {
+    tc__tuning held = g->tuning;
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
-    tc__put(t, "tcompile %s %016llx\ntuning of\n%s\ncpu %08x %08x, %d threads\n",
-            TC_VERSION, (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc),
-            tc__cpu_of(p->ctx), (unsigned)tc__cpu_model(), tc__program_threads(p));
-    tc__put_choice_sizes(t, l->group, &env);
-    tc__put_raw(t, kernel->at, kernel->size);
-    return !t->failed;
+    tc__put(t, "tcompile %s %016llx\ntuning of\n%s\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, k->maker->identity(k));
+    k->maker->machine(k, t, tc__program_threads(p));
+    tc__put(t, ", numerics %d\n", p->numerics);
+    tc__put_choice_sizes(t, g, &env);
+    memset(&g->tuning, 0, sizeof g->tuning);
+    int ok = tc__print_kernel(t, g, k->maker->dialect(k->library), tc__order_stand_in);
+    g->tuning = held;
+    return ok && !t->failed;
 }
 
 // ---- an entry as text ----
@@ -53279,6 +53538,7 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     c->kernels = k;
     c->target = tc__emit_of(tc__cpu_of(c));
     k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
+    if (k->library) k->library->target = (int)c->target;
     tc__desk_open(&k->desk, c, k->library);
     return k->library != NULL;
 }
@@ -53307,7 +53567,7 @@ static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library,
 
 // ---- orders ----
 
-// Elements of a kernel's vectors; 0 = an opaque op: a custom one has a unit of its own, ours none.
+// Elements of a kernel's vectors; 0 = an opaque op.
 static int tc__launch_lanes(const tc__launch *l) {
     return l->opaque ? 0 : tc__group_lanes(l->group);
 }
@@ -53320,25 +53580,13 @@ static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what wha
     return tc__has_source(c, l->group);
 }
 
-static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l, int numerics) {
-    const tc__group *g = l->group;
-    memset(o, 0, sizeof *o);
-    o->group = g, o->lanes = tc__launch_lanes(l);
-    o->custom = l->custom ? l->custom->op->op.name : NULL;
-    o->has_host = l->custom && l->custom->host;
-    tc__text_init(&o->text, c);
-    if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
-    if (o->text.failed) return 0;
-    tc__order_name(o, (int)c->target, numerics);
-    return 1;
-}
-
-// Orders launch l's kernel as it is tuned, once however many launches have it: its place is *at. -1 =
-// reported, 1 = the process has it, and nobody asked for it before.
-static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
+// Orders a kernel, once however many launches have it: its place is *at. -1 = reported, 1 = the process
+// has it, and nobody asked for it before.
+static int tc__job_add(tc__job *j, const tc__group *g, const tc__grids *grids,
+                       uint32_t *at) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), -1;
+    if (!tc__order_print(j, &o, g, grids)) return tc__text_free(&o.text), -1;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
     *at = i;
     if (i < j->order.count) return tc__text_free(&o.text), 0;
@@ -53346,14 +53594,15 @@ static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
     return tc__order_known(j->library, &j->order.at[i]);
 }
 
-static int tc__job_order(tc__job *j, tc__launch *l) {
-    for (l->order = 0; l->order < j->order.count; l->order++)
-        if (tc__groups_same(j->order.at[l->order].group, l->group)) return 1;
-    int known = tc__job_add(j, l, &l->order);
-    uint32_t i = l->order;
+// The same, and the text is printed only if no order is for the same group.
+static int tc__job_order(tc__job *j, const tc__group *g, const tc__grids *grids,
+                         uint32_t *at) {
+    for (*at = 0; *at < j->order.count; ++*at)
+        if (tc__groups_same(j->order.at[*at].group, g)) return 1;
+    int known = tc__job_add(j, g, grids, at);
     if (known <= 0) return !known;
     j->ctx->stats.memory_hits++;
-    tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
+    tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[*at].symbol);
     return 1;
 }
 
@@ -53362,13 +53611,11 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc_ctx *c = p->ctx;
     tc__error_mark before = tc__error_now(c);
     tc__text key;
-    tc__order o;
     tc__text_init(&key, c);
-    if (tc__order_print(c, &o, l, p->numerics) && tc__choice_key(&key, k, p, l, &o.text) &&
+    if (tc__choice_key(&key, k, p, l->group) &&
         tc__choice_find(k, &key, l->group, c->target, &l->chosen) &&
         tc__launch_tune(p, l, &l->chosen.tuning))
         l->tuned = TC__TUNED_KNOWN;
-    tc__text_free(&o.text);
     tc__text_free(&key);
     tc__error_restore(c, before);
 }
@@ -53388,17 +53635,21 @@ static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }
 
-// The texts on the log channel "output_code", each once, wherever its code comes from.
-static void tc__job_show(const tc__job *j, const tc__program *p) {
+// A kernel's text on the log channel "output_code", each once, wherever its code comes from.
+static void tc__job_show(const tc__job *j, const tc__graph *graph, const tc__group *g,
+                         uint32_t number, uint32_t order, uint32_t *shown) {
+    const tc__order *o = &j->order.at[order];
+    tc__log_kernel(j->ctx, graph, g, number, o->symbol, order < *shown ? NULL : o->text.at);
+    if (order >= *shown) *shown = order + 1;
+}
+
+static void tc__job_show_all(const tc__job *j, const tc__program *p) {
     uint32_t shown = 0;
     if (!tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE)) return;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        if (l->order == UINT32_MAX) continue;
-        const tc__order *o = &j->order.at[l->order];
-        tc__log_kernel(j->ctx, &p->graph, l->group, (uint32_t)i, o->symbol,
-                       l->order < shown ? NULL : o->text.at);
-        if (l->order >= shown) shown = l->order + 1;
+        if (l->order != UINT32_MAX)
+            tc__job_show(j, &p->graph, l->group, (uint32_t)i, l->order, &shown);
     }
 }
 
@@ -53411,18 +53662,18 @@ static size_t tc__job_open_orders(const tc__job *j) {
 // The kernels of a program; NULL = reported.
 static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     tc_ctx *c = p->ctx;
-    tc__job *j = tc__job_new(c, c->kernels->library);
+    tc__job *j = tc__job_new(&c->kernels->desk);
     int ok = j != NULL;
     uint64_t start = tc__now_ns();
     if (j) j->numerics = p->numerics;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         p->launch.at[i].order = UINT32_MAX;
         if (tc__launch_wants(c, &p->launch.at[i], what))
-            ok = tc__job_order(j, &p->launch.at[i]);
+            ok = tc__job_order(j, p->launch.at[i].group, NULL, &p->launch.at[i].order);
     }
     c->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_TEXT, start, NULL);
-    if (ok) tc__job_show(j, p);
+    if (ok) tc__job_show_all(j, p);
     if (ok) return j;
     if (j) tc__job_free(j);
     return NULL;
@@ -53431,74 +53682,65 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
 static void tc__job_load(tc__job *j, tc__desk *k) {
     for (size_t i = 0; i < j->order.count; i++) {
         tc__order *o = &j->order.at[i];
-        if (!o->settled) (void)tc__order_load(k, j, o);
+        if (!o->settled) (void)tc__order_load(k, j, o, k->maker->identity(k));
     }
 }
 
 // ---- units ----
 
-// What stands at the head of a unit for kernels that need not be strict.
-static void tc__put_numerics(tc__text *out, int numerics) {
-    if (numerics == TC_NUMERICS_STRICT) return;
-    tc__put(out, "// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
-                 "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
-                 "#pragma GCC optimize(\"fp-contract=fast\")\n#endif\n");
-}
-
 static int tc__unit_print(tc__job *j, tc__unit *u) {
-    const tc__group *groups[TC__UNIT_KERNELS];
-    const tc__text *texts[TC__UNIT_KERNELS];
-    for (uint32_t i = 0; i < u->count; i++) {
-        groups[i] = j->order.at[u->order[i]].group;
-        texts[i] = &j->order.at[u->order[i]].text;
-    }
     tc__text_init(&u->text, j->ctx);
-    if (j->order.at[u->order[0]].custom) // complete, and alone
-        return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
-    tc__put_numerics(&u->text, j->numerics);
-    int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
-                               j->ctx->target, j->order.at[u->order[0]].lanes);
-    for (uint32_t i = 0; ok && i < u->count; i++)
-        tc__put_raw(&u->text, texts[i]->at, texts[i]->size);
+    int ok = j->order.at[u->order[0]].whole || j->maker->prelude(j, u, &u->text);
+    for (uint32_t i = 0; ok && i < u->count; i++) {
+        const tc__text *t = &j->order.at[u->order[i]].text;
+        tc__put_raw(&u->text, t->at, t->size);
+    }
     return ok && !u->text.failed;
 }
 
 static int tc__unit_close(tc__job *j, tc__unit *u) {
+    const tc__order *last;
+    tc_device_text made;
     if (!u->count) return 1;
     int ok = tc__unit_print(j, u);
     tc__log_text(j->ctx, TC__LOG_OUTPUT_UNIT, u->text.at);
-    if (!TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
+    memset(&made, 0, sizeof made);
+    last = &j->order.at[u->order[u->count - 1]];
+    made.name = last->symbol, made.text = u->text.at;
+    made.native = last->group && tc__is_custom(last->group);
+    ok = ok && TC__VEC_RESERVE(j->ctx, j->made, j->made.count + 1);
+    if (!ok || !TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
+    (void)TC__PUSH(j->ctx, j->made, made);
     memset(u, 0, sizeof *u);
-    return ok;
+    return 1;
 }
 
-// What a kernel weighs in its unit. A product takes the compiler as long as several others, and units
-// are compiled at the same time: two products in one unit would be waited for.
-static uint32_t tc__order_weight(const tc__order *o) {
-    if (o->custom) return TC__UNIT_KERNELS;
-    return o->group->kind == TC__CONTRACTION ? (uint32_t)TC__UNIT_KERNELS * 2 / 3 : 1;
+// The open orders as translation units: as many kernels each as there is room for, with vectors of one
+// size; some are alone.
+static int tc__job_units_of(tc__job *j, int lanes) {
+    uint32_t weight = 0, room = j->maker->room(j);
+    tc__unit light, alone;
+    int ok = 1;
+    memset(&light, 0, sizeof light), memset(&alone, 0, sizeof alone);
+    for (uint32_t i = 0; ok && i < j->order.count; i++) {
+        const tc__order *o = &j->order.at[i];
+        if (o->settled || o->lanes != lanes) continue;
+        if (o->alone) {
+            alone.order[alone.count++] = i;
+            ok = tc__unit_close(j, &alone);
+            continue;
+        }
+        if (weight + (uint32_t)o->weight > room) ok = tc__unit_close(j, &light), weight = 0;
+        light.order[light.count++] = i, weight += (uint32_t)o->weight;
+    }
+    return ok && tc__unit_close(j, &light);
 }
 
-// The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
-// op alone.
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
-    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
-        uint32_t weight = 0;
-        tc__unit u;
-        memset(&u, 0, sizeof u);
-        for (uint32_t i = 0; ok && i < j->order.count; i++) {
-            const tc__order *o = &j->order.at[i];
-            if (o->settled || o->lanes != lanes) continue;
-            if (weight + tc__order_weight(o) > TC__UNIT_KERNELS) {
-                ok = tc__unit_close(j, &u);
-                weight = 0;
-            }
-            u.order[u.count++] = i, weight += tc__order_weight(o);
-        }
-        ok = ok && tc__unit_close(j, &u);
-    }
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1)
+        ok = tc__job_units_of(j, lanes);
     j->ctx->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(j->ctx, TC__SPAN_TEXT, start, NULL);
     return ok;
@@ -53515,7 +53757,8 @@ static void tc__job_count(const tc__job *j) {
                       j->span[i].start, j->span[i].end, j->state == TC__JOB_DONE);
     for (size_t i = 0; i < j->order.count; i++) {
         const tc__order *o = &j->order.at[i];
-        s->kernels_made += o->run && !o->known, s->fallbacks += !o->run;
+        s->kernels_made += o->kernel[0] && !o->known;
+        s->fallbacks += !o->kernel[0] && j->maker->interprets;
     }
 }
 
@@ -53525,7 +53768,7 @@ static void tc__program_take(tc__program *p, tc__job *j) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         if (l->order != UINT32_MAX)
-            tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
+            tc__launch_take(l, tc__order_function(&j->order.at[l->order]));
     }
     tc__job_count(j);
     p->chances = 0; // of another text, which is still to be compared
@@ -53539,17 +53782,18 @@ static tc__tier tc__program_tier(const tc__program *p) {
     return p->postponed ? TC__TIER_RESTING : TC__TIER_FINAL;
 }
 
-// What process and disk have of the orders; gives how many are still open.
-static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
-                              const char *name, int (*ready)(tc__desk *k)) {
+// What process and disk have of the orders of `kernels` launches; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, size_t kernels, const char *name,
+                              int (*ready)(tc__desk *k)) {
+    const tc_device *d = j->library->device;
     uint64_t start = tc__now_ns();
     int ok = tc__job_open_orders(j) && ready(k);
     j->ctx->stats.load_ns += tc__now_ns() - start;
     tc__note_span(j->ctx, TC__SPAN_LOAD, start, NULL);
     if (ok) tc__job_load(j, k);
     size_t missing = tc__job_open_orders(j);
-    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
-            (unsigned)p->launch.count, (unsigned)missing);
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile%s%s", name,
+            (unsigned)kernels, (unsigned)missing, d ? " for " : "", d ? d->name : "");
     return missing;
 }
 
@@ -53559,7 +53803,7 @@ static void tc__program_compile_now(tc__program *p, const char *name,
     if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
     tc__job *j = tc__program_order(p, what);
     if (!j) return;
-    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->ready);
     if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
     if (what == TC__COMPILE_ALL) p->tier = tc__program_tier(p);
@@ -53577,7 +53821,7 @@ static int tc__program_give(tc__program *p, const char *name) {
     tc__program_recall(p, tc__desk_is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
     if (!j) return 0;
-    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->is_ready);
     if (missing && tc__job_units(j)) {
         if (tc__workshop_give(j->library, j)) {
             p->job = j;
@@ -53715,376 +53959,142 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 }
 
 #endif
-// ---- gen/exec/remote_code.c ---------------------------------------------
-// Code of a device: from the kernels of a program to what the device launches, through the process, the
-// disk and the device's compiler, in this order. As on the host (exec/library.c), a kernel is known by
-// its whole text. There is no interpreter to fall back to: what does not compile is an error.
+// ---- gen/exec/device_code.c ---------------------------------------------
+// Devices as makers of code (tc__maker of exec/library.c): their compilers, modules. There is no interpreter
+// to fall back to: what does not compile is an error.
 
 #if TC__JIT
 
-typedef struct tc__remote_kernel {
-    uint8_t digest[32]; // of its text
-    void *kernel[TC__GRIDS];
-} tc__remote_kernel;
+static int tc__device_is_ready(tc__desk *k) { return (void)k, 1; }
 
-typedef struct tc__remote_module {
-    uint8_t digest[32]; // of the code
-    void *module;
-} tc__remote_module;
+static const char *tc__device_identity(tc__desk *k) { return k->library->device->identity; }
 
-// What a context has loaded on a device: tc__device.code.
-typedef struct tc__remote_code {
-    tc__map known; // first 8 bytes of a text's digest -> index in kernel
-    TC__VEC(tc__remote_kernel) kernel;
-    TC__VEC(tc__remote_module) module; // owned
-} tc__remote_code;
-
-static tc__remote_code *tc__remote_code_of(tc_ctx *c, tc__device *d) {
-    if (d->code) return (tc__remote_code *)d->code;
-    tc__remote_code *code = TC__NEW(c, tc__remote_code);
-    if (code) tc__map_init(&code->known, c);
-    d->code = code;
-    return code;
+static void tc__device_machine(const tc__desk *k, tc__text *out, int threads) {
+    (void)threads;
+    tc__put(out, "%u processors", (unsigned)k->library->device->processors);
 }
 
-static void tc__remote_code_free(tc_ctx *c, tc__device *d) {
-    tc__remote_code *code = (tc__remote_code *)d->code;
-    if (!code) return;
-    for (size_t i = 0; i < code->module.count; i++)
-        d->own.unload(d->own.user, code->module.at[i].module);
-    TC__VEC_FREE(c, code->module);
-    TC__VEC_FREE(c, code->kernel);
-    tc__map_free(&code->known);
-    tc__free(c, code, sizeof *code);
-    d->code = NULL;
+static const tc__dialect *tc__device_dialect(const tc__library *b) {
+    return b->device->language->dialect;
 }
 
-static tc__remote_kernel *tc__remote_known(tc__remote_code *code, const uint8_t *digest) {
-    uint64_t i;
-    if (!tc__map_get(&code->known, tc__digest_word(digest), &i)) return NULL;
-    return memcmp(code->kernel.at[i].digest, digest, 32) ? NULL : &code->kernel.at[i];
+// ---- units ----
+
+// A product takes the compiler long, and a user's op may not compile: they are alone.
+static void tc__device_describe(tc_ctx *c, tc__order *o) {
+    (void)c;
+    o->alone = o->group->kind == TC__CONTRACTION || tc__is_custom(o->group);
 }
 
-// ---- orders ----
-
-// A kernel that is wanted.
-typedef struct tc__remote_order {
-    tc__order text; // its text, symbol and digest
-    const tc__remote_launch *launch;
-    int unit; // that compiles it, -1 = the process or the disk has it
-} tc__remote_order;
-
-typedef struct tc__remote_job {
-    tc_ctx *c;
-    tc__device *device;
-    const tc__language *language;
-    tc__remote_code *code;
-    tc__cache *cache; // NULL = none
-    TC__VEC(tc__remote_order) order;
-    int units;
-    tc_device_text *text;
-    tc__text *source; // of each unit
-} tc__remote_job;
-
-// Adds the kernel of a launch, unless it is there. 0 = reported.
-static int tc__remote_order_add(tc__remote_job *j, tc__remote_launch *l) {
-    tc__remote_order o;
-    for (l->order = 0; l->order < j->order.count; l->order++)
-        if (tc__groups_same(j->order.at[l->order].text.group, l->group)) return 1;
-    memset(&o, 0, sizeof o);
-    o.launch = l, o.unit = -1;
-    o.text.group = l->group;
-    tc__text_init(&o.text.text, j->c);
-    int ok = tc__print_kernel(&o.text.text, l->group, j->language->dialect,
-                              tc__order_stand_in) &&
-             !o.text.text.failed;
-    if (ok) tc__order_name(&o.text, 0, 0);
-    l->order = 0;
-    while (ok && l->order < j->order.count &&
-           memcmp(j->order.at[l->order].text.digest, o.text.digest, 32))
-        l->order++;
-    if (ok && l->order < j->order.count) return tc__text_free(&o.text.text), 1;
-    ok = ok && TC__PUSH(j->c, j->order, o);
-    if (!ok) tc__text_free(&o.text.text);
-    return ok;
+// As many units as there are processors to compile them, of at most a dozen kernels. A compile of its own
+// costs as much as half a dozen small kernels more.
+static uint32_t tc__device_room(const tc__job *j) {
+    int threads = tc__threads(j->ctx) > 0 ? tc__threads(j->ctx) : 1, open = 0;
+    for (size_t i = 0; i < j->order.count; i++)
+        open += !j->order.at[i].settled && !j->order.at[i].alone;
+    int room = (open + threads - 1) / threads;
+    return (uint32_t)(room < TC__UNIT_ROOM ? room : (int)TC__UNIT_ROOM);
 }
 
-// Finds the kernels of an order in a module, for all to use. 0 = reported.
-static int tc__remote_take(tc__remote_job *j, const tc__remote_order *o, void *module) {
-    const tc_device *d = &j->device->own;
-    tc__remote_kernel k;
-    char symbol[64];
-    memset(&k, 0, sizeof k);
-    memcpy(k.digest, o->text.digest, 32);
-    for (int i = 0; i < o->launch->grids.count; i++) {
-        snprintf(symbol, sizeof symbol, i ? "%s_%d" : "%s", o->text.symbol, i);
-        tc_status s = d->find(d->user, module, symbol,
-                              (uint32_t)o->launch->grids.at[i].threads, &k.kernel[i]);
-        if (s) return tc__remote_failed(j->c, j->device, "a kernel", s);
-    }
-    return TC__PUSH(j->c, j->code->kernel, k) &&
-           tc__map_set(&j->code->known, tc__digest_word(k.digest),
-                       j->code->kernel.count - 1);
+static int tc__device_prelude(tc__job *j, const tc__unit *u, tc__text *out) {
+    const tc__group *groups[TC__UNIT_ROOM];
+    for (uint32_t i = 0; i < u->count; i++) groups[i] = j->order.at[u->order[i]].group;
+    return j->library->device->language->prelude(out, groups, (int)u->count);
 }
 
-// The module of these bytes, loaded once; NULL = reported.
-static void *tc__remote_load(tc__remote_job *j, const uint8_t *digest, const char *name,
-                             const void *at, size_t size) {
-    tc__remote_module m;
-    for (size_t i = 0; i < j->code->module.count; i++)
-        if (!memcmp(j->code->module.at[i].digest, digest, 32))
-            return j->code->module.at[i].module;
-    if (!at) return NULL;
-    memcpy(m.digest, digest, 32);
-    m.module = NULL;
-    tc_status s = j->device->own.load(j->device->own.user, name, at, size, &m.module);
-    if (s) return tc__remote_failed(j->c, j->device, "code", s), (void *)NULL;
-    if (TC__PUSH(j->c, j->code->module, m)) return m.module;
-    j->device->own.unload(j->device->own.user, m.module);
-    return NULL;
+static tc_status tc__device_build(tc__desk *k, tc__job *j, tc_device_text *text, int n) {
+    const tc_device *d = k->library->device;
+    (void)j;
+    return d->build(d->user, text, n);
 }
 
-// ---- disk ----
-
-// The text is in the key by its digest: it is long, and read once.
-static int tc__remote_key(const tc__remote_job *j, const tc__remote_order *o,
-                          const char *identity, tc__text *t, tc__cache_key *key) {
-    tc__text_init(t, j->c);
-    tc__put(t, "tcompile %s %016llx\n%s\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
-            identity);
-    tc__put_raw(t, o->text.digest, sizeof o->text.digest);
-    if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
-    return !t->failed;
+static void tc__device_drop(tc__desk *k, tc_device_text *text, int n) {
+    const tc_device *d = k->library->device;
+    d->drop(d->user, text, n);
 }
 
-// 1 = the disk had it, made by and for this identity. What it has and the device does not load counts as
-// not there.
-static int tc__remote_find(tc__remote_job *j, const tc__remote_order *o,
-                           const char *identity) {
-    tc__error_mark before = tc__error_now(j->c);
-    tc__cache_key key;
-    tc__text text;
-    tc__blob blob;
-    uint8_t digest[32];
-    void *module = NULL;
-    memset(&blob, 0, sizeof blob);
-    int hit = tc__remote_key(j, o, identity, &text, &key) &&
-              tc__cache_find(j->cache, &key, digest, &blob);
-    if (hit) module = tc__remote_load(j, digest, o->text.symbol, NULL, 0);
-    if (hit && !module && !blob.at) hit = tc__cache_object(j->cache, digest, &blob);
-    if (hit && !module)
-        module = tc__remote_load(j, digest, o->text.symbol, blob.at, blob.size);
-    hit = hit && module && tc__remote_take(j, o, module);
-    if (!hit) tc__error_restore(j->c, before);
-    tc__blob_free(j->c, &blob);
-    tc__text_free(&text);
-    return hit;
+// Portable code, for all devices of its kind.
+static const char *tc__device_other(const tc__desk *k, const tc_device_text *text,
+                                    tc__blob *code) {
+    code->at = (uint8_t *)text->portable, code->size = text->portable_bytes;
+    return text->portable ? k->library->device->portable : NULL;
 }
 
-static int tc__remote_from_disk(tc__remote_job *j, const tc__remote_order *o) {
-    if (!j->cache) return 0;
-    int hit = tc__remote_find(j, o, j->device->own.identity);
-    (void)tc__cache_count(j->cache, hit);
-    *(hit ? &j->c->stats.disk_hits : &j->c->stats.disk_misses) += 1;
-    tc__log(j->c, TC__LOG_CACHE, "%s: %s", o->text.symbol,
-            hit ? "from disk" : "not on disk");
-    return hit;
+// ---- trouble ----
+
+static void tc__device_unloaded(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) {
+    (void)u;
+    j->failed = 1;
+    (void)tc__device_failed(k->ctx, k->library->device, "code", s);
 }
 
-// All that was to be compiled, as portable code that a device of the kind has left. 0 = some is not there.
-static int tc__remote_from_other(tc__remote_job *j) {
-    const char *identity = j->device->own.portable;
-    int all = j->cache && identity;
-    for (size_t i = 0; all && i < j->order.count; i++) {
-        tc__remote_order *o = &j->order.at[i];
-        if (o->unit < 0) continue;
-        all = tc__remote_find(j, o, identity);
-        if (!all) break;
-        o->unit = -1;
-        j->c->stats.disk_hits++;
-        tc__log(j->c, TC__LOG_CACHE, "%s: from disk, made on another device",
-                o->text.symbol);
+// The kernels of a unit as portable code that a device of the kind has left; 0 = some is not there.
+static int tc__unit_load_portable(tc__desk *k, tc__job *j, const tc__unit *u) {
+    const char *identity = k->library->device->portable;
+    int all = identity != NULL;
+    for (uint32_t i = 0; all && i < u->count; i++) {
+        tc__order *o = &j->order.at[u->order[i]];
+        all = tc__order_load(k, j, o, identity);
+        if (all) tc__log(k->ctx, TC__LOG_CACHE, "%s: made on another device", o->symbol);
     }
     return all;
 }
 
-// What was compiled of a unit goes to the disk.
-static void tc__remote_publish(tc__remote_job *j, int unit, const char *identity,
-                               const uint8_t *digest, const void *code, size_t bytes) {
-    tc__cache_key key[TC__UNIT_KERNELS * 2];
-    tc__text text[TC__UNIT_KERNELS * 2];
-    int n = 0, ok = 1;
-    if (!j->cache) return;
-    tc__error_mark before =
-        tc__error_now(j->c); // without memory it is not kept, and that is all
-    for (size_t i = 0; i < j->order.count; i++) {
-        if (j->order.at[i].unit != unit || n == TC__UNIT_KERNELS * 2) continue;
-        ok &= tc__remote_key(j, &j->order.at[i], identity, &text[n], &key[n]);
-        n++;
-    }
-    if (ok && n) tc__cache_put_all(j->cache, key, n, digest, code, bytes);
-    for (int i = 0; i < n; i++) tc__text_free(&text[i]);
-    tc__error_restore(j->c, before);
+static void tc__device_unbuilt(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) {
+    tc__error_mark before = tc__error_now(k->ctx);
+    (void)tc__device_failed(k->ctx, k->library->device, "kernels could not be compiled", s);
+    if (tc__unit_load_portable(k, j, u))
+        tc__error_restore(k->ctx, before);
+    else
+        j->failed = 1;
 }
 
-// ---- the device's compiler ----
+static const tc__maker tc__device_maker = {
+    tc__device_dialect,
+    SIZE_MAX,
+    0,
+    tc__device_is_ready,
+    tc__device_is_ready,
+    tc__device_identity,
+    tc__device_machine,
+    tc__device_describe,
+    tc__device_room,
+    tc__device_prelude,
+    tc__device_build,
+    tc__device_drop,
+    tc__device_unbuilt,
+    tc__device_unloaded,
+    tc__device_other,
+};
 
-// A product takes the compiler long, and a user's op may not compile: they are alone.
-static int tc__remote_is_alone(const tc__remote_order *o) {
-    return o->text.group->kind == TC__CONTRACTION || tc__is_custom(o->text.group);
+// ---- its library ----
+
+// What is wanted of device d: with the cache of the host's desk, and nothing to be closed. 0 = reported.
+static int tc__device_desk(tc__desk *k, tc_ctx *c, tc__device *d) {
+    tc__desk *host = &c->kernels->desk;
+    if (!d->library) d->library = tc__library_new(c, &d->own);
+    if (host->library->disk && !host->cache)
+        host->cache = tc__cache_open(c, host->library->cache_dir);
+    memset(k, 0, sizeof *k);
+    k->ctx = c, k->library = (tc__library *)d->library, k->cache = host->cache;
+    k->maker = &tc__device_maker;
+    return d->library != NULL;
 }
 
-// Deals the open orders to units: as many as there are processors to compile them, of at most a dozen
-// kernels. A compile of its own costs as much as half a dozen small kernels more.
-static void tc__remote_deal(tc__remote_job *j) {
-    int open = 0, most, light = -1, in_light = 0;
-    for (size_t i = 0; i < j->order.count; i++)
-        open += j->order.at[i].unit == -2 && !tc__remote_is_alone(&j->order.at[i]);
-    most = (open - 1) / (tc__threads(j->c) > 0 ? tc__threads(j->c) : 1) + 1;
-    if (most > TC__UNIT_KERNELS * 2) most = TC__UNIT_KERNELS * 2;
-    for (size_t i = 0; i < j->order.count; i++) {
-        tc__remote_order *o = &j->order.at[i];
-        if (o->unit != -2) continue;
-        if (tc__remote_is_alone(o)) {
-            o->unit = j->units++;
-            continue;
-        }
-        if (light < 0 || in_light == most) light = j->units++, in_light = 0;
-        o->unit = light, in_light++;
-    }
+static void tc__device_code_free(tc__device *d) {
+    if (d->library) tc__library_release((tc__library *)d->library);
+    d->library = NULL;
 }
 
-static int tc__remote_unit_print(tc__remote_job *j, int unit) {
-    const tc__group *groups[TC__UNIT_KERNELS * 2];
-    tc__text *t = &j->source[unit];
-    int n = 0;
-    for (size_t i = 0; i < j->order.count; i++)
-        if (j->order.at[i].unit == unit) groups[n++] = j->order.at[i].text.group;
-    if (!j->language->prelude(t, groups, n)) return 0;
-    for (size_t i = 0; i < j->order.count; i++) {
-        const tc__text *k = &j->order.at[i].text.text;
-        if (j->order.at[i].unit == unit) tc__put_raw(t, k->at, k->size);
-        if (j->order.at[i].unit == unit) j->text[unit].name = j->order.at[i].text.symbol;
-    }
-    j->text[unit].native = tc__is_custom(groups[0]);
-    j->text[unit].text = t->at;
-    tc__log_text(j->c, TC__LOG_OUTPUT_UNIT, t->at);
-    return !t->failed;
-}
-
-static int tc__remote_unit_load(tc__remote_job *j, int unit) {
-    const tc_device_text *t = &j->text[unit];
-    uint8_t digest[32];
-    tc__blake2s(digest, NULL, 0, t->code, t->bytes);
-    void *module = tc__remote_load(j, digest, t->name, t->code, t->bytes);
-    if (!module) return 0;
-    for (size_t i = 0; i < j->order.count; i++)
-        if (j->order.at[i].unit == unit && !tc__remote_take(j, &j->order.at[i], module))
-            return 0;
-    tc__remote_publish(j, unit, j->device->own.identity, digest, t->code, t->bytes);
-    if (t->portable && j->device->own.portable) {
-        tc__blake2s(digest, NULL, 0, t->portable, t->portable_bytes);
-        tc__remote_publish(j, unit, j->device->own.portable, digest, t->portable,
-                           t->portable_bytes);
-    }
-    j->c->stats.compiles++;
-    return 1;
-}
-
-// The compiler failed, with s. 1 = there is other code for everything, 0 = reported.
-static int tc__remote_uncompiled(tc__remote_job *j, tc_status s) {
-    tc__error_mark before = tc__error_now(j->c);
-    (void)tc__remote_failed(j->c, j->device, "kernels could not be compiled", s);
-    if (!tc__remote_from_other(j)) return 0;
-    tc__error_restore(j->c, before);
-    return 1;
-}
-
-static int tc__remote_build(tc__remote_job *j) {
-    tc_ctx *c = j->c;
-    const tc_device *d = &j->device->own;
-    uint64_t start = tc__now_ns();
+// Gives the orders of a job their code, from process, disk or compiler; 0 = reported.
+static int tc__job_complete(tc__job *j, tc__desk *k, size_t kernels, const char *name) {
     int ok = 1;
-    for (int i = 0; i < j->units; i++) tc__text_init(&j->source[i], c);
-    for (int i = 0; ok && i < j->units; i++) ok = tc__remote_unit_print(j, i);
-    c->stats.emit_ns += tc__now_ns() - start;
-    tc__note_span(c, TC__SPAN_TEXT, start, NULL);
-    start = tc__now_ns();
-    tc_status s = ok ? d->build(d->user, j->text, j->units) : TC_OK;
-    c->stats.cc_ns += tc__now_ns() - start;
-    tc__note_span(c, TC__SPAN_COMPILER, start, NULL);
-    start = tc__now_ns();
-    if (s) ok = tc__remote_uncompiled(j, s);
-    for (int i = 0; ok && !s && i < j->units; i++) ok = tc__remote_unit_load(j, i);
-    c->stats.load_ns += tc__now_ns() - start;
-    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
-    d->drop(d->user, j->text, j->units);
-    for (int i = 0; i < j->units; i++) tc__text_free(&j->source[i]);
-    return ok;
-}
-
-static int tc__remote_compile_open(tc__remote_job *j) {
-    tc_ctx *c = j->c;
-    tc__remote_deal(j);
-    if (!j->units) return 1;
-    j->text = TC__NEW_ARRAY(c, tc_device_text, j->units);
-    j->source = TC__NEW_ARRAY(c, tc__text, j->units);
-    int ok = j->text && j->source && tc__remote_build(j);
-    if (j->text) TC__FREE_ARRAY(c, j->text, j->units);
-    if (j->source) TC__FREE_ARRAY(c, j->source, j->units);
-    return ok;
-}
-
-// What process and disk have; the others are to be compiled.
-static void tc__remote_look_up(tc__remote_job *j) {
-    uint64_t start = tc__now_ns();
-    for (size_t i = 0; i < j->order.count; i++) {
-        tc__remote_order *o = &j->order.at[i];
-        int known = tc__remote_known(j->code, o->text.digest) != NULL;
-        j->c->stats.memory_hits += (uint64_t)known;
-        o->unit = known || tc__remote_from_disk(j, o) ? -1 : -2;
+    if (tc__job_look_up(j, k, kernels, name, k->maker->ready)) {
+        ok = tc__job_units(j);
+        if (ok) tc__job_build(k, j);
     }
-    j->c->stats.load_ns += tc__now_ns() - start;
-}
-
-static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
-    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
-        tc__remote_launch *l = tc__remote_wanted(r, i);
-        if (!l) continue;
-        const tc__remote_kernel *k =
-            tc__remote_known(j->code, j->order.at[l->order].text.digest);
-        if (!k) return tc__fail(j->c, TC_E_INTERNAL, "a kernel was compiled and is lost");
-        for (int g = 0; g < l->grids.count; g++) {
-            l->kernel[g] = k->kernel[g];
-            if (i < r->launches) r->list[l->first + (uint32_t)g].kernel = k->kernel[g];
-        }
-    }
-    for (size_t i = 0; i < r->listed.count; i++)
-        r->list[r->listed.at[i].at].kernel =
-            tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
-    for (uint32_t i = 0; i < r->parts; i++) r->part[i].ran = 0;
-    return 1;
-}
-
-// The disk cache, NULL = none.
-static tc__cache *tc__remote_cache(tc_ctx *c) {
-    tc__desk *k = &c->kernels->desk;
-    if (k->library->disk && !k->cache) k->cache = tc__cache_open(c, k->library->cache_dir);
-    return k->cache;
-}
-
-static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
-    memset(j, 0, sizeof *j);
-    j->c = r->ctx, j->device = r->device;
-    j->language = r->device->own.language;
-    j->code = tc__remote_code_of(r->ctx, r->device);
-    j->cache = tc__remote_cache(r->ctx);
-    return j->code != NULL;
-}
-
-static void tc__remote_job_close(tc__remote_job *j) {
-    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text.text);
-    TC__VEC_FREE(j->c, j->order);
+    if (ok) tc__job_count(j);
+    return ok && !j->failed;
 }
 
 // ---- ops of the user's ----
@@ -54092,15 +54102,14 @@ static void tc__remote_job_close(tc__remote_job *j) {
 // The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
 // reported.
 static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
-    tc__remote_job j;
+    tc__desk k;
     tc_ctx *c = r->ctx;
     tc__error_mark before = tc__error_now(c);
     tc_status outer = tc__unit_begin(c);
-    int ok = tc__remote_job_open(&j, r) && tc__remote_order_add(&j, l);
-    if (ok) tc__remote_look_up(&j);
-    ok = ok && tc__remote_compile_open(&j);
-    c->stats.kernels_made += (uint64_t)(ok && j.order.at[0].unit >= 0);
-    tc__remote_job_close(&j);
+    tc__job *j = tc__device_desk(&k, c, r->device) ? tc__job_new(&k) : NULL;
+    int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
+             tc__job_complete(j, &k, 1, "custom op");
+    if (j) tc__job_free(j);
     tc_status status = tc__unit_end(c, outer, ok);
     if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
     tc__error_restore(c, before);
@@ -54137,47 +54146,52 @@ static int tc__remote_customs(tc__remote *r) {
     return same;
 }
 
-// As tc__job_show: what is launched for a list of tensors is text of several kernels.
-static void tc__remote_show(const tc__remote_job *j, const tc__remote *r,
-                            const tc__graph *graph) {
+// The program's kernels as a job: its launches, and those of lists of tensors. 0 = reported.
+static int tc__remote_order(tc__remote *r, tc__job *j, const tc__graph *graph) {
+    uint64_t start = tc__now_ns();
     uint32_t shown = 0;
-    if (!tc__log_on(j->c, TC__LOG_OUTPUT_CODE)) return;
-    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
-        const tc__remote_launch *l = tc__remote_wanted(r, i);
-        if (!l) continue;
-        const tc__order *o = &j->order.at[l->order].text;
-        tc__log_kernel(j->c, graph, l->group, i, o->symbol,
-                       l->order < shown ? NULL : o->text.at);
-        if (l->order >= shown) shown = l->order + 1;
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++) {
+        tc__remote_launch *l = tc__remote_wanted(r, i);
+        if (l) ok = tc__job_order(j, l->group, &l->grids, &l->order);
     }
+    r->ctx->stats.emit_ns += tc__now_ns() - start;
+    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++) {
+        const tc__remote_launch *l = tc__remote_wanted(r, i);
+        if (l && tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE))
+            tc__job_show(j, graph, l->group, i, l->order, &shown);
+    }
+    return ok;
+}
+
+static void tc__remote_take(tc__remote *r, const tc__job *j) {
+    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
+        tc__remote_launch *l = tc__remote_wanted(r, i);
+        if (!l) continue;
+        memcpy(l->kernel, j->order.at[l->order].kernel, sizeof l->kernel);
+        for (int g = 0; i < r->launches && g < l->grids.count; g++)
+            r->list[l->first + (uint32_t)g].kernel = l->kernel[g];
+    }
+    for (size_t i = 0; i < r->listed.count; i++)
+        r->list[r->listed.at[i].at].kernel =
+            tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
+    for (uint32_t i = 0; i < r->parts; i++) r->part[i].ran = 0;
 }
 
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
-    tc__remote_job j;
-    uint64_t start = tc__now_ns();
-    int ok = tc__remote_job_open(&j, r);
-    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++)
-        if (tc__remote_wanted(r, i)) ok = tc__remote_order_add(&j, tc__remote_wanted(r, i));
-    r->ctx->stats.emit_ns += tc__now_ns() - start;
-    if (ok) tc__remote_show(&j, r, graph);
-    if (ok) tc__remote_look_up(&j);
-    size_t open = 0;
-    for (size_t i = 0; i < j.order.count; i++) open += j.order.at[i].unit == -2;
-    if (ok)
-        tc__log(r->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile for %s",
-                name, (unsigned)r->launches, (unsigned)open, r->device->own.name);
-    ok = ok && tc__remote_compile_open(&j) && tc__remote_settle(&j, r);
-    for (size_t i = 0; ok && i < j.order.count; i++)
-        r->ctx->stats.kernels_made += j.order.at[i].unit >= 0;
-    tc__remote_job_close(&j);
-    r->ready = ok;
-    return ok;
+    tc__desk k;
+    tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
+    r->ready =
+        j && tc__remote_order(r, j, graph) && tc__job_complete(j, &k, r->launches, name);
+    if (r->ready) tc__remote_take(r, j);
+    if (j) tc__job_free(j);
+    return r->ready;
 }
 
 #else
 
-static void tc__remote_code_free(tc_ctx *c, tc__device *d) { (void)c, (void)d; }
+static void tc__device_code_free(tc__device *d) { (void)d; }
 
 static int tc__remote_customs(tc__remote *r) {
     (void)r;
@@ -54196,23 +54210,6 @@ static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *
 
 #if TC__JIT
 
-// The key of launch i. 0 = out of memory.
-static int tc__remote_choice_key(tc__text *t, const tc__program *p, uint32_t i) {
-    tc__group *g = p->launch.at[i].group;
-    const tc_device *d = &p->remote->device->own;
-    tc__tuning held = g->tuning;
-    tc__ixenv env;
-    memset(&env, 0, sizeof env);
-    env.sym = p->size.at;
-    tc__put(t, "tcompile %s %016llx\ntuning of\n%s, %u processors\n", TC_VERSION,
-            (unsigned long long)TC__BUILD_ID, d->identity, (unsigned)d->processors);
-    tc__put_choice_sizes(t, g, &env);
-    memset(&g->tuning, 0, sizeof g->tuning);
-    int ok = tc__print_kernel(t, g, d->language->dialect, tc__order_stand_in);
-    g->tuning = held;
-    return ok && !t->failed;
-}
-
 // Launch i is what was chosen for it; its code is to be found again, and the program laid out. 0 =
 // reported.
 static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
@@ -54230,10 +54227,11 @@ static int tc__remote_launch_recall(tc__program *p, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
     tc__error_mark before = tc__error_now(c);
     tc__text key;
+    tc__desk k;
     tc__text_init(&key, c);
-    (void)tc__remote_cache(c);
-    int ok = tc__remote_choice_key(&key, p, i) &&
-             tc__choice_find(&c->kernels->desk, &key, l->group, c->target, &l->chosen);
+    int ok = tc__device_desk(&k, c, p->remote->device) &&
+             tc__choice_key(&key, &k, p, l->group) &&
+             tc__choice_find(&k, &key, l->group, c->target, &l->chosen);
     if (ok) l->tuned = TC__TUNED_KNOWN;
     tc__text_free(&key);
     tc__error_restore(c, before);
@@ -54959,13 +54957,13 @@ static void tc__device_yardstick(tc__device *d) {
 static int tc__profile_mark(tc__remote *r, uint32_t i) {
     const tc_device *d = &r->device->own;
     tc_status s = d->mark(d->user, &r->moment.at[i]);
-    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
 static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64_t *ns) {
     const tc_device *d = &r->device->own;
     tc_status s = d->elapsed(d->user, r->moment.at[from], r->moment.at[to], ns);
-    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
 // Places of the list that are the launches of one kernel.
@@ -54986,7 +54984,7 @@ static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
     }
     tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
-    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
 }
 
 // The kernel at this place took so long; one of a list of tensors is told as that of the first.
@@ -55520,7 +55518,6 @@ static void tc__tuner_measure(tc__tuner *t, uint64_t *ns) {
 // Subject `launch` is another launch of, or a new one; 0 = out of memory.
 static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     tc__subject s;
-    tc__order o;
     tc__launch *l = &t->p->launch.at[launch];
     memset(&s, 0, sizeof s);
     tc__text_init(&s.key, t->ctx);
@@ -55528,9 +55525,7 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     s.launch = launch, s.launches = 1, s.ns = ns;
     s.rules.run = l->run, s.rules.items = l->items, s.rules.grain = l->grain;
     s.rules.order = UINT32_MAX, s.best = s.rules;
-    int ok = tc__order_print(t->ctx, &o, l, t->p->numerics) &&
-             tc__choice_key(&s.key, t->desk, t->p, l, &o.text);
-    tc__text_free(&o.text);
+    int ok = tc__choice_key(&s.key, t->desk, t->p, l->group);
     for (size_t i = 0; ok && i < t->subject.count; i++) {
         tc__subject *e = &t->subject.at[i];
         if (e->key.size != s.key.size || memcmp(e->key.at, s.key.at, s.key.size)) continue;
@@ -55614,7 +55609,7 @@ static int tc__subject_list(tc__tuner *t, tc__subject *s, tc__tune_stage stage,
         tc__entrant *e = &s->entrant[s->entrants];
         memset(e, 0, sizeof *e);
         e->tuning = all[i];
-        ok = tc__tuner_set(t, l, &all[i]) && tc__job_add(j, l, &e->order) >= 0;
+        ok = tc__tuner_set(t, l, &all[i]) && tc__job_add(j, l->group, NULL, &e->order) >= 0;
         e->items = l->items, e->grain = l->grain;
         if (ok && tc__entrant_is_new(t, s, e)) s->entrants++;
     }
@@ -55649,7 +55644,7 @@ static int tc__tuner_compile(tc__tuner *t, tc__job *j) {
 
 // The candidates of the subjects in work, listed and compiled. 0 = no time, no memory.
 static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
-    tc__job *j = t->job[stage] = tc__job_new(t->ctx, t->desk->library);
+    tc__job *j = t->job[stage] = tc__job_new(t->desk);
     int ok = j != NULL;
     if (ok) j->trial = 1;
     for (size_t i = t->first; ok && i < t->end; i++)
@@ -55659,7 +55654,7 @@ static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
     for (size_t i = t->first; i < t->end; i++) {
         tc__subject *s = &t->subject.at[i];
         for (uint32_t k = 0; k < s->entrants; k++)
-            s->entrant[k].run = (tc__kernel_fn)j->order.at[s->entrant[k].order].run;
+            s->entrant[k].run = tc__order_function(&j->order.at[s->entrant[k].order]);
         if (s->entrants) s->entrant[0].run = s->best.run;
     }
     return 1;
@@ -55986,7 +55981,7 @@ static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
     if (args) memcpy(r->state_now + sizeof now, arg, args);
     tc_status s = d->copy_in(d->user, r->state.address, r->state_now, r->state_bytes);
     r->told = !s;
-    return !s || tc__remote_failed(r->ctx, r->device, "values of a run", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "values of a run", s);
 }
 
 // Runs a part up to its launch on the host. 0 = reported.
@@ -55996,7 +55991,7 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
     tc_status s = d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin),
                          r->mode, !p->ran);
     p->ran = !s;
-    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
 }
 // ---- gen/exec/remote_view.c ---------------------------------------------
 // Memory of the user's that kernels of a device cannot take as it is. They read and write 16 bytes at
@@ -56051,8 +56046,8 @@ static int tc__address_is_number(const tc__program *p, const tc__address *a) {
 }
 
 static int tc__bounce_failed(tc__program *p, tc_status s) {
-    return !s ||
-           tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
+    return !s || tc__device_failed(p->ctx, &p->remote->device->own,
+                                   "a view that is not aligned", s);
 }
 
 // Takes memory for what address i is of, and copies what kernels read of it.
@@ -56148,54 +56143,31 @@ typedef struct tc__spread_args {
 static const int tc__spread_sizes[TC__SPREAD_KERNELS] = {1, 2, 4, 8};
 
 // The order of a text that is not printed from a group.
-static int tc__remote_text_order(tc__remote_job *j, const tc__prelude_text *text,
-                                 tc__remote_launch *l) {
-    tc__remote_order o;
+static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
+    tc__order o;
     memset(&o, 0, sizeof o);
-    o.launch = l, o.unit = 0;
-    tc__text_init(&o.text.text, j->c);
-    tc__put_prelude_text(&o.text.text, text);
-    if (o.text.text.failed) return tc__text_free(&o.text.text), 0;
-    tc__order_name(&o.text, 0, 0);
-    if (TC__PUSH(j->c, j->order, o)) return 1;
-    tc__text_free(&o.text.text);
-    return 0;
-}
-
-static int tc__remote_text_build(tc__remote_job *j) {
-    const tc_device *d = &j->device->own;
-    const tc__remote_order *o = &j->order.at[0];
-    tc_device_text unit;
-    memset(&unit, 0, sizeof unit);
-    unit.name = o->text.symbol, unit.text = o->text.text.at;
-    tc__log_text(j->c, TC__LOG_OUTPUT_UNIT, unit.text);
-    tc_status s = d->build(d->user, &unit, 1);
-    if (s) return tc__remote_uncompiled(j, s);
-    j->text = &unit, j->units = 1;
-    int ok = tc__remote_unit_load(j, 0);
-    j->c->stats.kernels_made += (uint64_t)ok;
-    d->drop(d->user, &unit, 1);
-    return ok;
+    o.whole = o.alone = 1, o.kernels = TC__SPREAD_KERNELS;
+    for (int i = 0; i < TC__SPREAD_KERNELS; i++) o.threads[i] = TC__SPREAD_THREADS;
+    tc__text_init(&o.text, j->ctx);
+    tc__put_prelude_text(&o.text, text);
+    if (o.text.failed) return tc__text_free(&o.text), 0;
+    tc__order_name(&o, 0, 0);
+    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
+    (void)tc__order_known(j->library, &j->order.at[0]);
+    return 1;
 }
 
 // The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
 static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
-    tc__remote_job j;
-    tc__remote_launch l;
-    const tc__remote_kernel *k = NULL;
+    const tc__language *language = r->device->own.language;
+    tc__desk k;
     int size = 0;
-    memset(&l, 0, sizeof l);
     while (size < TC__SPREAD_KERNELS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
-    l.grids.count = TC__SPREAD_KERNELS;
-    for (int i = 0; i < TC__SPREAD_KERNELS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
-    int ok = tc__remote_job_open(&j, r);
-    ok = ok && tc__remote_text_order(&j, &j.language->spread, &l);
-    if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);
-    if (ok && !k)
-        ok = tc__remote_from_disk(&j, &j.order.at[0]) || tc__remote_text_build(&j);
-    if (ok && !k) k = tc__remote_known(j.code, j.order.at[0].text.digest);
-    void *kernel = k ? k->kernel[size] : NULL;
-    tc__remote_job_close(&j);
+    tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
+    int ok = j && tc__spread_order(j, &language->spread) &&
+             (j->order.at[0].known || tc__job_complete(j, &k, 1, "strided views"));
+    void *kernel = ok ? j->order.at[0].kernel[size] : NULL;
+    if (j) tc__job_free(j);
     return kernel;
 }
 
@@ -56229,7 +56201,7 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
     launch.offset = &offset, launch.n_argument = 1;
     tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
-    return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "a write to a strided view", s);
 }
 
 // ---- gen/base/once_begin.c ----------------------------------------------
@@ -56275,6 +56247,7 @@ typedef struct tc__trials {
     int count;
     uint8_t *want, *have; // results, one buffer behind the other; owned
     size_t bytes;
+    tc__desk desk;
     tc__text key;
 } tc__trials;
 
@@ -56376,22 +56349,19 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
 
 // The code of all of them. 0 = reported.
 static int tc__trials_compile(tc__trials *t) {
-    tc__remote_job j;
-    tc__remote *r = t->p->remote;
-    int ok = tc__remote_job_open(&j, r);
-    for (int i = 0; ok && i < t->count; i++)
-        ok = tc__remote_order_add(&j, &t->trial[i].launch);
-    if (ok) tc__remote_look_up(&j);
-    ok = ok && tc__remote_compile_open(&j);
+    tc__job *j = tc__job_new(&t->desk);
+    int ok = j != NULL;
+    for (int i = 0; ok && i < t->count; i++) {
+        tc__remote_launch *l = &t->trial[i].launch;
+        ok = tc__job_order(j, l->group, &l->grids, &l->order);
+    }
+    ok = ok && tc__job_complete(j, &t->desk, (size_t)t->count, "autotune");
     for (int i = 0; ok && i < t->count; i++) {
         tc__trial *w = &t->trial[i];
-        const tc__remote_kernel *k =
-            tc__remote_known(j.code, j.order.at[w->launch.order].text.digest);
-        ok = k != NULL;
-        for (int n = 0; ok && n < w->launch.grids.count; n++)
-            w->list[n].kernel = k->kernel[n];
+        for (int n = 0; n < w->launch.grids.count; n++)
+            w->list[n].kernel = j->order.at[w->launch.order].kernel[n];
     }
-    tc__remote_job_close(&j);
+    if (j) tc__job_free(j);
     return ok;
 }
 
@@ -56407,7 +56377,9 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
     t->trial = TC__NEW_ARRAY(p->ctx, tc__trial, TC__CANDIDATES);
     t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
     t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
-    ok = t->trial && t->want && t->have && tc__remote_choice_key(&t->key, p, at);
+    ok = t->trial && t->want && t->have &&
+         tc__device_desk(&t->desk, p->ctx, p->remote->device) &&
+         tc__choice_key(&t->key, &t->desk, p, p->launch.at[at].group);
     for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
     return ok && t->count > 1 && tc__trials_compile(t);
 }
@@ -56484,7 +56456,7 @@ static void tc__trials_decide(tc__trials *t) {
     l->chosen.tuning = best->tuning, l->chosen.tried = (uint32_t)t->count;
     l->chosen.ns = best->low, l->chosen.default_ns = rules->low;
     l->tuned = TC__TUNED_HERE;
-    tc__choice_keep(&c->kernels->desk, &t->key, &l->chosen);
+    tc__choice_keep(&t->desk, &t->key, &l->chosen);
     c->stats.autotuned++;
     tc__text_init(&line, c);
     tc__put_kernel_name(&line, l->group, t->at);
@@ -56670,7 +56642,7 @@ static int tc__undo_fill(tc_ctx *c, tc__storage *copy, const void *from) {
         memcpy(copy->data, from, copy->bytes);
     else
         s = d->own.copy_on(d->own.user, copy->data, from, copy->bytes);
-    return !s || tc__remote_failed(c, d, "a copy of what is written", s);
+    return !s || tc__device_failed(c, &d->own, "a copy of what is written", s);
 }
 
 // A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
@@ -57226,7 +57198,7 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
         memcpy(here, q->address[i], bytes);
     else if (!b->written && bytes)
         s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
-    return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
+    return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
 }
 
 static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
@@ -57240,7 +57212,7 @@ static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
         s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
     if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
     q->launch->buf[i] = q->address[i];
-    return !s || tc__remote_failed(p->ctx, d, "the result of an op of the host", s);
+    return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
 }
 
 // Launch i, which the device has no text for.
@@ -57323,7 +57295,7 @@ static int tc__program_check_remote(tc__program *p) {
     p->flag[0] = 0;
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
-    if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
+    if (s) return tc__device_failed(p->ctx, &r->device->own, "kernels", s);
     int64_t flag[TC__FLAG_WORDS];
     memcpy(flag, r->flag, sizeof flag);
     memset(r->flag, 0, sizeof flag);
@@ -57363,7 +57335,8 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
         else if (!tc__remote_spread(p->remote, l, to, from))
             return 0;
     }
-    return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
+    return !s ||
+           tc__device_failed(p->ctx, &p->remote->device->own, "a copy of a result", s);
 }
 
 // A run of a bound program. Checks are looked at now only if something is to be written back: else when
@@ -60619,7 +60592,7 @@ TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
 // ---- registering ----
 
 static void tc__device_close(tc_ctx *c, tc__device *d) {
-    tc__remote_code_free(c, d);
+    tc__device_code_free(d);
     if (d->own.close) d->own.close(d->own.user);
     tc__string_free(c, d->own.name);
     tc__string_free(c, d->own.identity);
@@ -60766,7 +60739,7 @@ static int tc__device_read(tc_ctx *c, const char *who, const tc__tensor *m, void
     const void *from = tc__tensor_data(&dense, l.dtype);
     tc_status s = d->own.copy_out(d->own.user, dst, from, bytes);
     if (copy.id) tc__slot_free(c, tc__handle_slot(copy), "a copy", NULL, 0);
-    if (s) return tc__remote_failed(c, d, who, s);
+    if (s) return tc__device_failed(c, &d->own, who, s);
     return tc__devices_check(c);
 }
 
@@ -60813,7 +60786,7 @@ static tc_tensor tc__to_device(const tc__api *f, const tc__tensor *m, int number
     }
     tc_status status =
         ok && bytes ? d->own.copy_in(d->own.user, s->data, from, bytes) : TC_OK;
-    if (status) ok = tc__remote_failed(c, d, f->who, status);
+    if (status) ok = tc__device_failed(c, &d->own, f->who, status);
     if (ok && m->storage->constant) ok = tc__to_device_constant(c, s, from);
     if (dense) tc__free_aligned(c, dense, bytes);
     if (ok) return tc__tensor_new(c, layout, s, 0, f->file, f->line);
@@ -60920,7 +60893,7 @@ TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {
     for (size_t i = 0; i < v->device.count; i++) {
         const tc__device *d = v->device.at[i];
         tc_status s = d->own.sync(d->own.user);
-        if (s) ok = tc__remote_failed(c, d, "tc_sync", s);
+        if (s) ok = tc__device_failed(c, &d->own, "tc_sync", s);
     }
     ok = ok && tc__devices_check(c);
     return tc__unit_end(c, outer, ok);

@@ -20,18 +20,21 @@ static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixen
     tc__put(t, "\n");
 }
 
-// The key of a launch whose kernel, tuned by nothing, has this text. The desk is ready. 0 = out of memory.
-static int tc__choice_key(tc__text *t, const tc__desk *k, const tc__program *p,
-                          const tc__launch *l, const tc__text *kernel) {
+// The key of a kernel of the program: its text as the rules have it. The desk is ready. 0 = out of memory.
+static int tc__choice_key(tc__text *t, tc__desk *k, const tc__program *p, tc__group *g) {
+    tc__tuning held = g->tuning;
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
-    tc__put(t, "tcompile %s %016llx\ntuning of\n%s\ncpu %08x %08x, %d threads\n",
-            TC_VERSION, (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc),
-            tc__cpu_of(p->ctx), (unsigned)tc__cpu_model(), tc__program_threads(p));
-    tc__put_choice_sizes(t, l->group, &env);
-    tc__put_raw(t, kernel->at, kernel->size);
-    return !t->failed;
+    tc__put(t, "tcompile %s %016llx\ntuning of\n%s\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, k->maker->identity(k));
+    k->maker->machine(k, t, tc__program_threads(p));
+    tc__put(t, ", numerics %d\n", p->numerics);
+    tc__put_choice_sizes(t, g, &env);
+    memset(&g->tuning, 0, sizeof g->tuning);
+    int ok = tc__print_kernel(t, g, k->maker->dialect(k->library), tc__order_stand_in);
+    g->tuning = held;
+    return ok && !t->failed;
 }
 
 // ---- an entry as text ----

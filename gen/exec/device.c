@@ -3,7 +3,7 @@
 // ---- registering ----
 
 static void tc__device_close(tc_ctx *c, tc__device *d) {
-    tc__remote_code_free(c, d);
+    tc__device_code_free(d);
     if (d->own.close) d->own.close(d->own.user);
     tc__string_free(c, d->own.name);
     tc__string_free(c, d->own.identity);
@@ -150,7 +150,7 @@ static int tc__device_read(tc_ctx *c, const char *who, const tc__tensor *m, void
     const void *from = tc__tensor_data(&dense, l.dtype);
     tc_status s = d->own.copy_out(d->own.user, dst, from, bytes);
     if (copy.id) tc__slot_free(c, tc__handle_slot(copy), "a copy", NULL, 0);
-    if (s) return tc__remote_failed(c, d, who, s);
+    if (s) return tc__device_failed(c, &d->own, who, s);
     return tc__devices_check(c);
 }
 
@@ -197,7 +197,7 @@ static tc_tensor tc__to_device(const tc__api *f, const tc__tensor *m, int number
     }
     tc_status status =
         ok && bytes ? d->own.copy_in(d->own.user, s->data, from, bytes) : TC_OK;
-    if (status) ok = tc__remote_failed(c, d, f->who, status);
+    if (status) ok = tc__device_failed(c, &d->own, f->who, status);
     if (ok && m->storage->constant) ok = tc__to_device_constant(c, s, from);
     if (dense) tc__free_aligned(c, dense, bytes);
     if (ok) return tc__tensor_new(c, layout, s, 0, f->file, f->line);
@@ -304,7 +304,7 @@ TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {
     for (size_t i = 0; i < v->device.count; i++) {
         const tc__device *d = v->device.at[i];
         tc_status s = d->own.sync(d->own.user);
-        if (s) ok = tc__remote_failed(c, d, "tc_sync", s);
+        if (s) ok = tc__device_failed(c, &d->own, "tc_sync", s);
     }
     ok = ok && tc__devices_check(c);
     return tc__unit_end(c, outer, ok);

@@ -23,6 +23,7 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     c->kernels = k;
     c->target = tc__emit_of(tc__cpu_of(c));
     k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
+    if (k->library) k->library->target = (int)c->target;
     tc__desk_open(&k->desk, c, k->library);
     return k->library != NULL;
 }
@@ -51,7 +52,7 @@ static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library,
 
 // ---- orders ----
 
-// Elements of a kernel's vectors; 0 = an opaque op: a custom one has a unit of its own, ours none.
+// Elements of a kernel's vectors; 0 = an opaque op.
 static int tc__launch_lanes(const tc__launch *l) {
     return l->opaque ? 0 : tc__group_lanes(l->group);
 }
@@ -64,25 +65,13 @@ static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what wha
     return tc__has_source(c, l->group);
 }
 
-static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l, int numerics) {
-    const tc__group *g = l->group;
-    memset(o, 0, sizeof *o);
-    o->group = g, o->lanes = tc__launch_lanes(l);
-    o->custom = l->custom ? l->custom->op->op.name : NULL;
-    o->has_host = l->custom && l->custom->host;
-    tc__text_init(&o->text, c);
-    if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
-    if (o->text.failed) return 0;
-    tc__order_name(o, (int)c->target, numerics);
-    return 1;
-}
-
-// Orders launch l's kernel as it is tuned, once however many launches have it: its place is *at. -1 =
-// reported, 1 = the process has it, and nobody asked for it before.
-static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
+// Orders a kernel, once however many launches have it: its place is *at. -1 = reported, 1 = the process
+// has it, and nobody asked for it before.
+static int tc__job_add(tc__job *j, const tc__group *g, const tc__grids *grids,
+                       uint32_t *at) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), -1;
+    if (!tc__order_print(j, &o, g, grids)) return tc__text_free(&o.text), -1;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
     *at = i;
     if (i < j->order.count) return tc__text_free(&o.text), 0;
@@ -90,14 +79,15 @@ static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
     return tc__order_known(j->library, &j->order.at[i]);
 }
 
-static int tc__job_order(tc__job *j, tc__launch *l) {
-    for (l->order = 0; l->order < j->order.count; l->order++)
-        if (tc__groups_same(j->order.at[l->order].group, l->group)) return 1;
-    int known = tc__job_add(j, l, &l->order);
-    uint32_t i = l->order;
+// The same, and the text is printed only if no order is for the same group.
+static int tc__job_order(tc__job *j, const tc__group *g, const tc__grids *grids,
+                         uint32_t *at) {
+    for (*at = 0; *at < j->order.count; ++*at)
+        if (tc__groups_same(j->order.at[*at].group, g)) return 1;
+    int known = tc__job_add(j, g, grids, at);
     if (known <= 0) return !known;
     j->ctx->stats.memory_hits++;
-    tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
+    tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[*at].symbol);
     return 1;
 }
 
@@ -106,13 +96,11 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc_ctx *c = p->ctx;
     tc__error_mark before = tc__error_now(c);
     tc__text key;
-    tc__order o;
     tc__text_init(&key, c);
-    if (tc__order_print(c, &o, l, p->numerics) && tc__choice_key(&key, k, p, l, &o.text) &&
+    if (tc__choice_key(&key, k, p, l->group) &&
         tc__choice_find(k, &key, l->group, c->target, &l->chosen) &&
         tc__launch_tune(p, l, &l->chosen.tuning))
         l->tuned = TC__TUNED_KNOWN;
-    tc__text_free(&o.text);
     tc__text_free(&key);
     tc__error_restore(c, before);
 }
@@ -132,17 +120,21 @@ static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }
 
-// The texts on the log channel "output_code", each once, wherever its code comes from.
-static void tc__job_show(const tc__job *j, const tc__program *p) {
+// A kernel's text on the log channel "output_code", each once, wherever its code comes from.
+static void tc__job_show(const tc__job *j, const tc__graph *graph, const tc__group *g,
+                         uint32_t number, uint32_t order, uint32_t *shown) {
+    const tc__order *o = &j->order.at[order];
+    tc__log_kernel(j->ctx, graph, g, number, o->symbol, order < *shown ? NULL : o->text.at);
+    if (order >= *shown) *shown = order + 1;
+}
+
+static void tc__job_show_all(const tc__job *j, const tc__program *p) {
     uint32_t shown = 0;
     if (!tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE)) return;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        if (l->order == UINT32_MAX) continue;
-        const tc__order *o = &j->order.at[l->order];
-        tc__log_kernel(j->ctx, &p->graph, l->group, (uint32_t)i, o->symbol,
-                       l->order < shown ? NULL : o->text.at);
-        if (l->order >= shown) shown = l->order + 1;
+        if (l->order != UINT32_MAX)
+            tc__job_show(j, &p->graph, l->group, (uint32_t)i, l->order, &shown);
     }
 }
 
@@ -155,18 +147,18 @@ static size_t tc__job_open_orders(const tc__job *j) {
 // The kernels of a program; NULL = reported.
 static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     tc_ctx *c = p->ctx;
-    tc__job *j = tc__job_new(c, c->kernels->library);
+    tc__job *j = tc__job_new(&c->kernels->desk);
     int ok = j != NULL;
     uint64_t start = tc__now_ns();
     if (j) j->numerics = p->numerics;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         p->launch.at[i].order = UINT32_MAX;
         if (tc__launch_wants(c, &p->launch.at[i], what))
-            ok = tc__job_order(j, &p->launch.at[i]);
+            ok = tc__job_order(j, p->launch.at[i].group, NULL, &p->launch.at[i].order);
     }
     c->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_TEXT, start, NULL);
-    if (ok) tc__job_show(j, p);
+    if (ok) tc__job_show_all(j, p);
     if (ok) return j;
     if (j) tc__job_free(j);
     return NULL;
@@ -175,74 +167,65 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
 static void tc__job_load(tc__job *j, tc__desk *k) {
     for (size_t i = 0; i < j->order.count; i++) {
         tc__order *o = &j->order.at[i];
-        if (!o->settled) (void)tc__order_load(k, j, o);
+        if (!o->settled) (void)tc__order_load(k, j, o, k->maker->identity(k));
     }
 }
 
 // ---- units ----
 
-// What stands at the head of a unit for kernels that need not be strict.
-static void tc__put_numerics(tc__text *out, int numerics) {
-    if (numerics == TC_NUMERICS_STRICT) return;
-    tc__put(out, "// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
-                 "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
-                 "#pragma GCC optimize(\"fp-contract=fast\")\n#endif\n");
-}
-
 static int tc__unit_print(tc__job *j, tc__unit *u) {
-    const tc__group *groups[TC__UNIT_KERNELS];
-    const tc__text *texts[TC__UNIT_KERNELS];
-    for (uint32_t i = 0; i < u->count; i++) {
-        groups[i] = j->order.at[u->order[i]].group;
-        texts[i] = &j->order.at[u->order[i]].text;
-    }
     tc__text_init(&u->text, j->ctx);
-    if (j->order.at[u->order[0]].custom) // complete, and alone
-        return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
-    tc__put_numerics(&u->text, j->numerics);
-    int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
-                               j->ctx->target, j->order.at[u->order[0]].lanes);
-    for (uint32_t i = 0; ok && i < u->count; i++)
-        tc__put_raw(&u->text, texts[i]->at, texts[i]->size);
+    int ok = j->order.at[u->order[0]].whole || j->maker->prelude(j, u, &u->text);
+    for (uint32_t i = 0; ok && i < u->count; i++) {
+        const tc__text *t = &j->order.at[u->order[i]].text;
+        tc__put_raw(&u->text, t->at, t->size);
+    }
     return ok && !u->text.failed;
 }
 
 static int tc__unit_close(tc__job *j, tc__unit *u) {
+    const tc__order *last;
+    tc_device_text made;
     if (!u->count) return 1;
     int ok = tc__unit_print(j, u);
     tc__log_text(j->ctx, TC__LOG_OUTPUT_UNIT, u->text.at);
-    if (!TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
+    memset(&made, 0, sizeof made);
+    last = &j->order.at[u->order[u->count - 1]];
+    made.name = last->symbol, made.text = u->text.at;
+    made.native = last->group && tc__is_custom(last->group);
+    ok = ok && TC__VEC_RESERVE(j->ctx, j->made, j->made.count + 1);
+    if (!ok || !TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
+    (void)TC__PUSH(j->ctx, j->made, made);
     memset(u, 0, sizeof *u);
-    return ok;
+    return 1;
 }
 
-// What a kernel weighs in its unit. A product takes the compiler as long as several others, and units
-// are compiled at the same time: two products in one unit would be waited for.
-static uint32_t tc__order_weight(const tc__order *o) {
-    if (o->custom) return TC__UNIT_KERNELS;
-    return o->group->kind == TC__CONTRACTION ? (uint32_t)TC__UNIT_KERNELS * 2 / 3 : 1;
+// The open orders as translation units: as many kernels each as there is room for, with vectors of one
+// size; some are alone.
+static int tc__job_units_of(tc__job *j, int lanes) {
+    uint32_t weight = 0, room = j->maker->room(j);
+    tc__unit light, alone;
+    int ok = 1;
+    memset(&light, 0, sizeof light), memset(&alone, 0, sizeof alone);
+    for (uint32_t i = 0; ok && i < j->order.count; i++) {
+        const tc__order *o = &j->order.at[i];
+        if (o->settled || o->lanes != lanes) continue;
+        if (o->alone) {
+            alone.order[alone.count++] = i;
+            ok = tc__unit_close(j, &alone);
+            continue;
+        }
+        if (weight + (uint32_t)o->weight > room) ok = tc__unit_close(j, &light), weight = 0;
+        light.order[light.count++] = i, weight += (uint32_t)o->weight;
+    }
+    return ok && tc__unit_close(j, &light);
 }
 
-// The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
-// op alone.
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
-    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
-        uint32_t weight = 0;
-        tc__unit u;
-        memset(&u, 0, sizeof u);
-        for (uint32_t i = 0; ok && i < j->order.count; i++) {
-            const tc__order *o = &j->order.at[i];
-            if (o->settled || o->lanes != lanes) continue;
-            if (weight + tc__order_weight(o) > TC__UNIT_KERNELS) {
-                ok = tc__unit_close(j, &u);
-                weight = 0;
-            }
-            u.order[u.count++] = i, weight += tc__order_weight(o);
-        }
-        ok = ok && tc__unit_close(j, &u);
-    }
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1)
+        ok = tc__job_units_of(j, lanes);
     j->ctx->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(j->ctx, TC__SPAN_TEXT, start, NULL);
     return ok;
@@ -259,7 +242,8 @@ static void tc__job_count(const tc__job *j) {
                       j->span[i].start, j->span[i].end, j->state == TC__JOB_DONE);
     for (size_t i = 0; i < j->order.count; i++) {
         const tc__order *o = &j->order.at[i];
-        s->kernels_made += o->run && !o->known, s->fallbacks += !o->run;
+        s->kernels_made += o->kernel[0] && !o->known;
+        s->fallbacks += !o->kernel[0] && j->maker->interprets;
     }
 }
 
@@ -269,7 +253,7 @@ static void tc__program_take(tc__program *p, tc__job *j) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         if (l->order != UINT32_MAX)
-            tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
+            tc__launch_take(l, tc__order_function(&j->order.at[l->order]));
     }
     tc__job_count(j);
     p->chances = 0; // of another text, which is still to be compared
@@ -283,17 +267,18 @@ static tc__tier tc__program_tier(const tc__program *p) {
     return p->postponed ? TC__TIER_RESTING : TC__TIER_FINAL;
 }
 
-// What process and disk have of the orders; gives how many are still open.
-static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
-                              const char *name, int (*ready)(tc__desk *k)) {
+// What process and disk have of the orders of `kernels` launches; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, size_t kernels, const char *name,
+                              int (*ready)(tc__desk *k)) {
+    const tc_device *d = j->library->device;
     uint64_t start = tc__now_ns();
     int ok = tc__job_open_orders(j) && ready(k);
     j->ctx->stats.load_ns += tc__now_ns() - start;
     tc__note_span(j->ctx, TC__SPAN_LOAD, start, NULL);
     if (ok) tc__job_load(j, k);
     size_t missing = tc__job_open_orders(j);
-    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
-            (unsigned)p->launch.count, (unsigned)missing);
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile%s%s", name,
+            (unsigned)kernels, (unsigned)missing, d ? " for " : "", d ? d->name : "");
     return missing;
 }
 
@@ -303,7 +288,7 @@ static void tc__program_compile_now(tc__program *p, const char *name,
     if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
     tc__job *j = tc__program_order(p, what);
     if (!j) return;
-    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->ready);
     if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
     if (what == TC__COMPILE_ALL) p->tier = tc__program_tier(p);
@@ -321,7 +306,7 @@ static int tc__program_give(tc__program *p, const char *name) {
     tc__program_recall(p, tc__desk_is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
     if (!j) return 0;
-    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->is_ready);
     if (missing && tc__job_units(j)) {
         if (tc__workshop_give(j->library, j)) {
             p->job = j;

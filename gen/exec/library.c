@@ -1,7 +1,8 @@
-// Compiled code of a family of contexts: from the texts of kernels to functions, through the process,
-// the disk and the compiler, in this order. Input: a job, which is texts only. Output: its functions.
+// Compiled code of a device: from the texts of kernels to what is launched, through the process, the
+// disk and the compiler, in this order. Input: a job, which is texts only. Output: its kernels.
 // A kernel is known by its whole text, so a change of anything that matters is another kernel.
-// Whatever fails, the kernel has no function, is interpreted, and one line is logged.
+// What compiler, loader and words are the device's stands in a table (tc__maker): the host's is
+// exec/host_code.c, that of registered devices exec/device_code.c.
 //
 // One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
 // So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
@@ -10,8 +11,8 @@
 
 // One kernel of this process.
 typedef struct tc__compiled {
-    uint8_t digest[32];  // of its text
-    tc__dl_function run; // NULL = interpret, do not try again
+    uint8_t digest[32];      // of its text
+    void *kernel[TC__GRIDS]; // of the device; the first NULL = interpret, do not try again
 } tc__compiled;
 
 // What is known of a kernel by measuring: see exec/choice.c.
@@ -29,6 +30,7 @@ typedef struct tc__rest {
 
 typedef struct tc__workshop tc__workshop; // exec/workshop.c
 
+// Of the host there is one for a family of contexts, of other devices one for a context.
 typedef struct tc__library {
     tc__core core; // must be first: its memory is its own, under the lock
     tc__mutex lock;
@@ -37,12 +39,14 @@ typedef struct tc__library {
     const char *compiler, *cache_dir;
     int disk;
     unsigned cpu; // TC__CPU_ bits that texts may use
+    int target;   // what they are made for (tc__emit); 0 = another device
     size_t compile_memory;
     int compile_ms, compile_threads;
     pid_t pid;          // of the process that may hold the lock
     tc__workshop *shop; // NULL = nothing was done in the background yet
     // Under the lock.
     int busy, torn; // it is held; what follows was, in the parent process, when that forked
+    const tc_device *device; // whose code it has; NULL = the host
     tc__modules modules;
     tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
@@ -52,53 +56,64 @@ typedef struct tc__library {
     tc__rest rest;
 } tc__library;
 
+typedef struct tc__maker tc__maker;
+
 typedef struct tc__desk {
     tc_ctx *ctx; // pays for it
     const volatile uint32_t
         *cancel; // not 0: its job is not wanted any more. NULL = it always is
     tc__library *library;
-    tc__cc *cc; // NULL = not looked for yet
+    const tc__maker *maker;
+    tc__cc *cc; // of the host; NULL = not looked for yet
     tc__cache *cache;
 } tc__desk;
 
 enum {
-    TC__UNIT_KERNELS = 6, // kernels of one translation unit
-    TC__UNIT_MOST = 16,   // units given to the compiler at once
+    TC__UNIT_KERNELS = 6, // kernels of one translation unit of the host
+    TC__UNIT_ROOM = 12,   //   and at most
     TC__JOB_SPANS = 16,
     TC__SYMBOL_DIGITS = 16
 };
 
-// A kernel on its way to a function.
+// A kernel on its way to code.
 typedef struct tc__order {
     tc__text text; // with its symbol
     char symbol[40];
-    uint8_t digest[32];     // of the text before it had its symbol
-    const tc__group *group; // what is printed; not for who works on the job
-    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
-    int has_host;        //   and whether it has a function of the host, too
-    int lanes;           // of its vectors; 0 = a custom op
-    int known;           // 1 = the process had it
-    int chosen;          // of a trial: it is to be on disk
-    int settled;         // 1 = `run` is the answer
-    int postponed;       //   for now: to be tried again
-    tc__dl_function run; // NULL = interpret
+    uint8_t digest[32]; // of the text before it had its symbol
+    const tc__group
+        *group; // what is printed; not for who works on the job. NULL = another text
+    const char *custom;          // a custom op: its name. NULL = a kernel
+    int has_host;                //   and whether it has a function of the host, too
+    int whole;                   // the text is a whole unit
+    int alone;                   // its unit has no other kernel
+    int weight;                  // else what it weighs there
+    int lanes;                   // of its vectors; 0 = a custom op, another device
+    int known;                   // 1 = the process had it
+    int chosen;                  // of a trial: it is to be on disk
+    int settled;                 // 1 = `kernel` is the answer
+    int postponed;               //   for now: to be tried again
+    int kernels;                 // of the text: symbol, symbol_1, ...
+    uint32_t threads[TC__GRIDS]; // of a block of each
+    void *kernel[TC__GRIDS];     // the first NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
 typedef struct tc__unit {
     tc__text text;
-    uint32_t order[TC__UNIT_KERNELS], count;
-    tc__blob so; // out: of a trial, else it is on disk
+    uint32_t order[TC__UNIT_ROOM], count;
 } tc__unit;
 
 // Kernels wanted together. Whoever works on it only reads texts, and writes what is marked "out".
 typedef struct tc__job {
     tc_ctx *ctx; // that wants it, and owns its memory
     tc__library *library;
+    const tc__maker *maker;
     int numerics;
-    TC__VEC(tc__order) order; // out: settled, run
-    TC__VEC(tc__unit) unit;   // out: so
-    int trial;                // its kernels are candidates, of which few are kept
+    TC__VEC(tc__order) order; // out: settled, kernel
+    TC__VEC(tc__unit) unit;
+    TC__VEC(tc_device_text) made; // by unit; out: of a trial, its code
+    int trial;                    // its kernels are candidates, of which few are kept
+    int failed; // out: something that cannot be interpreted has no code, reported
     struct {
         uint64_t start, end;
         int is_compiler;
@@ -111,14 +126,52 @@ typedef struct tc__job {
     struct tc__job *next;
 } tc__job;
 
+// What makes code for a device, and what becomes of kernels without any.
+struct tc__maker {
+    const tc__dialect *(*dialect)(const tc__library *b);
+    size_t most;    // units that build takes at once
+    int interprets; // kernels without code are interpreted; else that is an error
+
+    // Whether it can work. is_ready starts no program to find out.
+    int (*ready)(tc__desk *k);
+    int (*is_ready)(tc__desk *k);
+    // What code is made by and for; the desk is ready.
+    const char *(*identity)(tc__desk *k);
+
+    // What times of kernels depend on, beside code.
+    void (*machine)(const tc__desk *k, tc__text *out, int threads);
+
+    // What an order is, beside its group: lanes, weight, who is alone.
+    void (*describe)(tc_ctx *c, tc__order *o);
+    uint32_t (*room)(const tc__job *j); // for weights of a unit
+    // The head of a unit; 0 = reported.
+    int (*prelude)(tc__job *j, const tc__unit *u, tc__text *out);
+
+    // As build and drop of tc_device; where it gives TC_OK, some may have no code.
+    tc_status (*build)(tc__desk *k, tc__job *j, tc_device_text *text, int n);
+    void (*drop)(tc__desk *k, tc_device_text *text, int n);
+    // Unit u has no code, where s is what build gave, TC_E_STATE = it is not ready; or it has code that
+    // does not load.
+    void (*unbuilt)(tc__desk *k, tc__job *j, tc__unit *u, tc_status s);
+    void (*unloaded)(tc__desk *k, tc__job *j, tc__unit *u, tc_status s);
+    // More code of a unit that is to be on disk, and by what it is made; NULL = none.
+    const char *(*other)(const tc__desk *k, const tc_device_text *text, tc__blob *code);
+};
+
 // ---- life ----
 
 static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
+
+static void tc__library_load_by(tc__library *b, const tc_device *d) {
+    tc__loader *l = &b->modules.of;
+    l->user = d->user, l->load = d->load, l->unload = d->unload, l->find = d->find;
+}
 
 static void tc__library_tables(tc__library *b) {
     memset(&b->compiled, 0, sizeof b->compiled);
     memset(&b->choice, 0, sizeof b->choice);
     tc__modules_init(&b->modules, tc__library_ctx(b));
+    if (b->device) tc__library_load_by(b, b->device);
     tc__map_init(&b->known, tc__library_ctx(b));
     tc__map_init(&b->chosen, tc__library_ctx(b));
 }
@@ -155,7 +208,8 @@ static void tc__library_free(tc__library *b) {
     tc__hook_realloc(&hook, b, sizeof *b, 0);
 }
 
-static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
+// Without what a compiler of the host has to know. device: NULL = the host. NULL = reported.
+static tc__library *tc__library_new(tc_ctx *c, const tc_device *device) {
     tc__core *core = tc__core_of(c);
     tc__library *b =
         (tc__library *)tc__hook_realloc(&core->hook, NULL, 0, sizeof(tc__library));
@@ -163,40 +217,28 @@ static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigne
     memset(b, 0, sizeof *b);
     tc__core_like(&b->core, c);
     tc__mutex_init(&b->lock);
-    b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
+    b->users = 1, b->device = device, b->pid = getpid();
+    tc__library_tables(b);
+    return b;
+}
+
+static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
+    tc__library *b = tc__library_new(c, NULL);
+    if (!b) return NULL;
+    b->disk = !config->no_disk_cache, b->cpu = cpu;
     b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
     b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
-    b->pid = getpid();
     b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
     b->compile_memory = (size_t)config->compile_mb << 20;
-    tc__library_tables(b);
     if (!b->compiler == !config->cc && !b->cache_dir == !config->cache_dir) return b;
     tc__library_free(b);
     return tc__fail(c, TC_E_NOMEM, "the library of kernels"), (tc__library *)NULL;
-}
-
-static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {
-    memset(k, 0, sizeof *k);
-    k->ctx = c, k->library = b;
 }
 
 static void tc__desk_close(tc__desk *k) {
     if (k->cc) tc__cc_close(k->cc);
     if (k->cache) tc__cache_close(k->cache);
     k->cc = NULL, k->cache = NULL;
-}
-
-static int tc__desk_find(tc__desk *k) {
-    tc__cc_options o;
-    if (k->cc) return 1;
-    memset(&o, 0, sizeof o);
-    o.compiler = k->library->compiler, o.cpu = k->library->cpu;
-    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
-    k->cc = tc__cc_open(k->ctx, &o, k->cache);
-    if (k->cc) k->cc->cancel = k->cancel;
-    return k->cc != NULL;
 }
 
 // ---- rests ----
@@ -233,31 +275,6 @@ static void tc__library_rest(tc__desk *k, int passes, uint64_t lost, const char 
     else if (passes)
         tc__log(k->ctx, TC__LOG_PERF, "the compiler is asked again in %u s: %s",
                 (unsigned)(pause / 1000000000u), why ? why : "?");
-}
-
-// Finds compiler and cache; 0 = no compiler at all, or none for now.
-static int tc__desk_ready(tc__desk *k) {
-    if (!tc__desk_find(k)) return 0;
-    if (tc__cc_is_known(k->cc)) return 1;
-    if (tc__library_rests(k->library)) return 0;
-    uint64_t start = tc__now_ns();
-    if (tc__cc_identity(k->cc)) return 1;
-    if (k->cc->passes) tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
-    return 0;
-}
-
-// The same, but never starts a program: 0 also where the compiler would have to be asked.
-static int tc__desk_is_ready(tc__desk *k) {
-    return tc__desk_find(k) && tc__cc_is_known(k->cc);
-}
-
-static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
-    tc__library_lock(k->library);
-    int before = k->library->warned++;
-    tc__library_unlock(k->library);
-    if (before) return;
-    tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
-             why ? why : "?");
 }
 
 // ---- orders ----
@@ -299,7 +316,7 @@ static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
 static int tc__order_known(tc__library *b, tc__order *o) {
     tc__library_lock(b);
     const tc__compiled *e = tc__library_find(b, o->digest);
-    if (e) o->run = e->run, o->settled = o->known = 1;
+    if (e) memcpy(o->kernel, e->kernel, sizeof o->kernel), o->settled = o->known = 1;
     tc__library_unlock(b);
     return o->settled;
 }
@@ -307,35 +324,66 @@ static int tc__order_known(tc__library *b, tc__order *o) {
 // There is no code for it, and may be later.
 static void tc__order_postpone(tc__job *j, tc__order *o) {
     if (o->settled) return;
-    o->run = NULL, o->settled = o->postponed = 1;
+    memset(o->kernel, 0, sizeof o->kernel);
+    o->settled = o->postponed = 1;
     j->postponed++;
 }
 
-// Under the lock.
-static void tc__order_settle(tc__library *b, tc__order *o, tc__dl_function run) {
+// What the order has is the answer. Under the lock.
+static void tc__order_settle(tc__library *b, tc__order *o) {
     tc__compiled e;
-    o->run = run, o->settled = 1;
+    o->settled = 1;
     if (tc__library_find(b, o->digest)) return; // somebody else was faster
     memcpy(e.digest, o->digest, 32);
-    e.run = run;
+    memcpy(e.kernel, o->kernel, sizeof e.kernel);
     if (TC__PUSH(tc__library_ctx(b), b->compiled, e))
         tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
 }
 
-// The key of a kernel on disk: all that its code depends on. Its digest takes that of the text, which
-// is known, so that a warm start hashes each text once.
-static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
-                         tc__cache_key *key) {
-    tc__blake2s_state s;
+// Finds the kernels of an order, and settles it if they are all there. Under the lock.
+static tc_status tc__order_find(tc__library *b, tc__order *o, const tc__module *m) {
+    char symbol[64];
+    tc_status s = TC_OK;
+    for (int i = 0; i < o->kernels && !s; i++) {
+        snprintf(symbol, sizeof symbol, i ? "%s_%d" : "%s", o->symbol, i);
+        s = tc__module_find(&b->modules, m, symbol, o->threads[i], &o->kernel[i]);
+    }
+    if (!s) tc__order_settle(b, o);
+    return s;
+}
+
+// The code of the host's order; NULL = interpret.
+static tc__kernel_fn tc__order_function(const tc__order *o) {
+    tc__kernel_fn f;
+    memcpy(&f, &o->kernel[0], sizeof f);
+    return f;
+}
+
+// Prints the kernel of a group as an order; `grids` = NULL: it is called. 0 = reported.
+static int tc__order_print(const tc__job *j, tc__order *o, const tc__group *g,
+                           const tc__grids *grids) {
+    memset(o, 0, sizeof *o);
+    o->group = g, o->kernels = grids ? grids->count : 1, o->weight = 1;
+    for (int i = 0; grids && i < grids->count; i++)
+        o->threads[i] = (uint32_t)grids->at[i].threads;
+    j->maker->describe(j->ctx, o);
+    tc__text_init(&o->text, j->ctx);
+    if (!tc__print_kernel(&o->text, g, j->maker->dialect(j->library), tc__order_stand_in))
+        return 0;
+    if (o->text.failed) return 0;
+    tc__order_name(o, j->library->target, j->numerics);
+    return 1;
+}
+
+// The key of a kernel on disk: all that its code depends on. The text is in it by its digest, which is
+// known, so that a warm start hashes each text once.
+static int tc__order_key(const tc__desk *k, const tc__order *o, const char *identity,
+                         tc__text *t, tc__cache_key *key) {
     tc__text_init(t, k->ctx);
     tc__put(t, "tcompile %s %016llx\n%s\nlanes %d\n", TC_VERSION,
-            (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc), o->lanes);
-    tc__blake2s_init(&s, NULL, 0);
-    tc__blake2s_update(&s, t->at, t->size);
-    tc__blake2s_update(&s, o->digest, sizeof o->digest);
-    tc__blake2s_final(&s, key->digest);
-    tc__put_raw(t, o->text.at, o->text.size);
-    key->at = t->at, key->size = t->size;
+            (unsigned long long)TC__BUILD_ID, identity, o->lanes);
+    tc__put_raw(t, o->digest, sizeof o->digest);
+    if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
     return !t->failed;
 }
 
@@ -347,69 +395,69 @@ static void tc__job_span(tc__job *j, uint64_t start, int is_compiler) {
     j->span[j->spans++].is_compiler = is_compiler;
 }
 
-static tc__dl_function tc__code_of(const tc__module *m, const char *symbol) {
-    return m ? tc__module_symbol(m, symbol) : NULL;
-}
-
 // ---- disk ----
 
-// 1 = the kernel was on disk. The desk is ready.
-static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
+// 1 = the kernel was on disk, made by and for this identity. The desk is ready.
+static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o, const char *identity) {
     tc__library *b = k->library;
+    tc__error_mark before = tc__error_now(k->ctx);
     tc__cache_key key;
     tc__text text;
     if (!k->cache) return 0;
     uint64_t start = tc__now_ns();
-    if (tc__order_key(k, o, &text, &key)) {
+    if (tc__order_key(k, o, identity, &text, &key)) {
         tc__library_lock(b);
-        tc__dl_function run =
-            tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
-        if (run) tc__order_settle(b, o, run);
+        const tc__module *m = tc__module_get(&b->modules, k->cache, o->symbol, &key);
+        if (m) (void)tc__order_find(b, o, m);
         tc__library_unlock(b);
-        j->disk_hits += run != NULL, j->disk_misses += run == NULL;
+        j->disk_hits += (uint64_t)o->settled, j->disk_misses += !o->settled;
         tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
-                run ? "from disk" : "not on disk");
+                o->settled ? "from disk" : "not on disk");
     }
+    if (!o->settled) tc__error_restore(k->ctx, before);
     tc__text_free(&text);
     tc__job_span(j, start, 0);
     return o->settled;
 }
 
-// Puts the object of a unit on disk, under the keys of its kernels; of a trial, of those that were chosen.
+// Puts code of a unit on disk, under the keys of its kernels; of a trial, of those that were chosen.
 static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
-                             const tc__blob *so) {
-    tc__cache_key key[TC__UNIT_KERNELS];
-    tc__text text[TC__UNIT_KERNELS];
+                             const char *identity, const void *code, size_t bytes) {
+    tc__cache_key key[TC__UNIT_ROOM];
+    tc__text text[TC__UNIT_ROOM];
     uint8_t digest[32];
     uint32_t n = 0;
     int ok = 1;
     if (!k->cache) return;
+    tc__error_mark before = tc__error_now(k->ctx); // without memory it is not kept
     for (uint32_t i = 0; i < u->count; i++) {
         const tc__order *o = &j->order.at[u->order[i]];
         if (j->trial && !o->chosen) continue;
-        ok &= tc__order_key(k, o, &text[n], &key[n]);
+        ok &= tc__order_key(k, o, identity, &text[n], &key[n]);
         n++;
     }
-    tc__blake2s(digest, NULL, 0, so->at, so->size);
-    if (ok && n) tc__cache_put_all(k->cache, key, (int)n, digest, so->at, so->size);
+    tc__blake2s(digest, NULL, 0, code, bytes);
+    if (ok && n) tc__cache_put_all(k->cache, key, (int)n, digest, code, bytes);
     for (uint32_t i = 0; i < n; i++) tc__text_free(&text[i]);
+    tc__error_restore(k->ctx, before);
 }
 
-// The kernels of a trial that were chosen go to disk.
+static void tc__code_publish(tc__desk *k, tc__job *j, const tc__unit *u,
+                             const tc_device_text *made) {
+    tc__blob other;
+    tc__unit_publish(k, j, u, k->maker->identity(k), made->code, made->bytes);
+    const char *identity = k->maker->other(k, made, &other);
+    if (identity) tc__unit_publish(k, j, u, identity, other.at, other.size);
+}
+
+// A trial is over: its kernels that were chosen go to disk.
 static void tc__job_publish(tc__desk *k, tc__job *j) {
-    for (size_t i = 0; i < j->unit.count; i++)
-        if (j->unit.at[i].so.at) tc__unit_publish(k, j, &j->unit.at[i], &j->unit.at[i].so);
+    for (size_t i = 0; i < j->made.count; i++)
+        if (j->made.at[i].code) tc__code_publish(k, j, &j->unit.at[i], &j->made.at[i]);
+    if (j->made.count) k->maker->drop(k, j->made.at, (int)j->made.count);
 }
 
 // ---- compiler ----
-
-// Text of the user's that is no kernel. Without run it will be an error where it is needed.
-static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
-    tc__warn(k->ctx, "custom op \"%s\": its c_source %s%s\n%s", o->custom,
-             compiled ? "does not load; does it call something outside itself?"
-                      : "does not compile",
-             o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
-}
 
 // A unit without code for what may pass: its kernels are tried again.
 static void tc__unit_postpone(tc__job *j, const tc__unit *u) {
@@ -417,96 +465,77 @@ static void tc__unit_postpone(tc__job *j, const tc__unit *u) {
         tc__order_postpone(j, &j->order.at[u->order[i]]);
 }
 
-// The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u, tc__blob *so) {
+// A unit without code for good: its kernels are interpreted.
+static void tc__unit_settle(tc__library *b, tc__job *j, const tc__unit *u) {
+    tc__library_lock(b);
+    for (uint32_t i = 0; i < u->count; i++) {
+        tc__order *o = &j->order.at[u->order[i]];
+        if (!o->settled) memset(o->kernel, 0, sizeof o->kernel), tc__order_settle(b, o);
+    }
+    tc__library_unlock(b);
+}
+
+// The code of a unit becomes kernels.
+static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u,
+                          const tc_device_text *made) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
     tc__library_lock(b);
-    tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
-    int whole = m != NULL, passes = so->size && !m && b->modules.passes;
-    for (uint32_t i = 0; i < u->count && !passes; i++) {
-        tc__order *o = &j->order.at[u->order[i]];
-        tc__dl_function run = tc__code_of(m, o->symbol);
-        whole &= run != NULL;
-        tc__order_settle(b, o, run);
+    const tc__module *m = tc__module_load(&b->modules, made->name, made->code, made->bytes);
+    tc_status s = m ? TC_OK : b->modules.status;
+    for (uint32_t i = 0; m && i < u->count; i++) {
+        tc_status found = tc__order_find(b, &j->order.at[u->order[i]], m);
+        if (found) s = found;
     }
     tc__library_unlock(b);
-    if (passes) {
-        tc__unit_postpone(j, u);
-        tc__library_rest(k, 1, tc__now_ns() - start, "compiled kernels cannot be loaded");
-        return;
-    }
-    if (whole && !j->trial) tc__unit_publish(k, j, u, so);
-    const tc__order *first = &j->order.at[u->order[0]];
-    if (j->trial) {
-        if (whole) u->so = *so, memset(so, 0, sizeof *so);
-        if (!whole) tc__log(k->ctx, TC__LOG_AUTOTUNE, "candidates that do not compile");
-    } else if (first->custom && !whole) {
-        tc__custom_warn(k, first, so->size != 0);
-    } else if (!whole) {
-        tc__library_warn(
-            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
-            so->size ? NULL : k->cc->why.at);
-        if (so->size) tc__cc_distrust(k->cc);
-    }
+    if (s)
+        k->maker->unloaded(k, j, u, s);
+    else if (!j->trial)
+        tc__code_publish(k, j, u, made);
     tc__job_span(j, start, 0);
 }
 
-static void tc__units_build(tc__desk *k, tc__job *j, tc__unit *u, size_t n) {
-    tc__blob so[TC__UNIT_MOST];
-    const char *source[TC__UNIT_MOST];
-    size_t size[TC__UNIT_MOST];
-    memset(so, 0, sizeof so);
-    for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
+// Units [first, first + n) of the job.
+static void tc__units_build(tc__desk *k, tc__job *j, size_t first, size_t n) {
+    tc_device_text *made = &j->made.at[first];
     uint64_t start = tc__now_ns();
-    int built = tc__cc_build_all(k->cc, source, size, (int)n, so);
+    tc_status s = k->maker->build(k, j, made, (int)n);
     tc__job_span(j, start, 1);
-    j->compiles += n;
-    int wanted = !k->cancel || !tc__atomic_load32(k->cancel), passes = k->cc->passes;
-    if (!built && passes && wanted)
-        tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
-    if (built) tc__library_rest(k, 0, 0, NULL);
+    if (!s) j->compiles += n;
     for (size_t i = 0; i < n; i++) {
-        if (!so[i].at && passes)
-            tc__unit_postpone(j, &u[i]);
-        else if (wanted || so[i].at)
-            tc__unit_load(k, j, &u[i], &so[i]);
-        tc__blob_free(k->ctx, &so[i]);
+        if (made[i].code)
+            tc__unit_load(k, j, &j->unit.at[first + i], &made[i]);
+        else
+            k->maker->unbuilt(k, j, &j->unit.at[first + i], s);
     }
+    if (!j->trial) k->maker->drop(k, made, (int)n);
 }
 
-// Compiles the units of the job. Orders that get no code are to be interpreted.
+// Compiles the units of the job.
 static void tc__job_build(tc__desk *k, tc__job *j) {
-    int ready = tc__desk_ready(k);
-    if (!ready && k->cc && !k->cc->passes && !tc__library_rests(k->library)) {
-        tc__library_warn(k, "no compiler can be used", k->cc->why.at);
-        return;
-    }
     for (size_t i = 0, n; i < j->unit.count; i += n) {
-        if (!ready || tc__library_rests(k->library)) {
-            tc__unit_postpone(j, &j->unit.at[i]), n = 1;
-            continue;
-        }
-        n = j->unit.count - i < TC__UNIT_MOST ? j->unit.count - i : (size_t)TC__UNIT_MOST;
-        tc__units_build(k, j, &j->unit.at[i], n);
+        n = j->unit.count - i < k->maker->most ? j->unit.count - i : k->maker->most;
+        if (k->maker->ready(k) && !tc__library_rests(k->library))
+            tc__units_build(k, j, i, n);
+        else
+            for (size_t u = i; u < i + n; u++)
+                k->maker->unbuilt(k, j, &j->unit.at[u], TC_E_STATE);
     }
 }
 
-static tc__job *tc__job_new(tc_ctx *c, tc__library *b) {
-    tc__job *j = TC__NEW(c, tc__job);
-    if (j) j->ctx = c, j->library = b;
+static tc__job *tc__job_new(const tc__desk *k) {
+    tc__job *j = TC__NEW(k->ctx, tc__job);
+    if (j) j->ctx = k->ctx, j->library = k->library, j->maker = k->maker;
     return j;
 }
 
 static void tc__job_free(tc__job *j) {
     tc_ctx *c = j->ctx;
     for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
-    for (size_t i = 0; i < j->unit.count; i++) {
-        tc__text_free(&j->unit.at[i].text);
-        tc__blob_free(c, &j->unit.at[i].so);
-    }
+    for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
     TC__VEC_FREE(c, j->order);
     TC__VEC_FREE(c, j->unit);
+    TC__VEC_FREE(c, j->made);
     tc__free(c, j, sizeof *j);
 }
 

@@ -72,13 +72,13 @@ static void tc__device_yardstick(tc__device *d) {
 static int tc__profile_mark(tc__remote *r, uint32_t i) {
     const tc_device *d = &r->device->own;
     tc_status s = d->mark(d->user, &r->moment.at[i]);
-    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
 static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64_t *ns) {
     const tc_device *d = &r->device->own;
     tc_status s = d->elapsed(d->user, r->moment.at[from], r->moment.at[to], ns);
-    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
 // Places of the list that are the launches of one kernel.
@@ -99,7 +99,7 @@ static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
     }
     tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
-    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
 }
 
 // The kernel at this place took so long; one of a list of tensors is told as that of the first.

@@ -83,11 +83,11 @@ typedef struct tc__remote {
 } tc__remote;
 
 // A failure of the device, with its own words. Always 0.
-static int tc__remote_failed(tc_ctx *c, const tc__device *d, const char *what,
+static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
                              tc_status status) {
-    const char *why = d->own.why ? d->own.why(d->own.user) : NULL;
-    return tc__fail(c, status < 0 ? status : TC_E_BACKEND, "%s, on %s: %s", what,
-                    d->own.name, why && *why ? why : tc__error_name(status));
+    const char *why = d->why ? d->why(d->user) : NULL;
+    return tc__fail(c, status < 0 ? status : TC_E_BACKEND, "%s, on %s: %s", what, d->name,
+                    why && *why ? why : tc__error_name(status));
 }
 
 // ---- making ----
@@ -382,7 +382,7 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     if (!s && r->checks) s = d->take_host(d->user, TC__FLAG_BYTES, &flag);
     r->flag = (int64_t *)flag;
     if (flag) memset(flag, 0, TC__FLAG_BYTES);
-    return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
 }
 
 // All launches were added. direct: by node, the external in whose memory it is computed; of the arena.
@@ -456,11 +456,11 @@ static int tc__remote_workspace(tc__remote *r, const tc__ixpool *x, const tc__ix
         tc__remote_give(r, &r->work);
         r->work_bytes = 0;
         tc_status s = d->take(d->user, total, &r->work);
-        if (s) return tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+        if (s) return tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
         r->work_bytes = total;
     }
     tc_status s = total ? d->fill(d->user, r->work.address, 0, total) : TC_OK;
-    return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
 }
 
 static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_t blocks) {
@@ -624,7 +624,8 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
     tc_status s =
         bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
     *memory = (uint8_t *)address;
-    return !s || tc__remote_failed(r->ctx, r->device, "memory of intermediate results", s);
+    return !s ||
+           tc__device_failed(r->ctx, &r->device->own, "memory of intermediate results", s);
 }
 
 // Whether blocks have the shared memory that kernels need for these sizes.

@@ -3,23 +3,6 @@
 
 #if TC__JIT
 
-// The key of launch i. 0 = out of memory.
-static int tc__remote_choice_key(tc__text *t, const tc__program *p, uint32_t i) {
-    tc__group *g = p->launch.at[i].group;
-    const tc_device *d = &p->remote->device->own;
-    tc__tuning held = g->tuning;
-    tc__ixenv env;
-    memset(&env, 0, sizeof env);
-    env.sym = p->size.at;
-    tc__put(t, "tcompile %s %016llx\ntuning of\n%s, %u processors\n", TC_VERSION,
-            (unsigned long long)TC__BUILD_ID, d->identity, (unsigned)d->processors);
-    tc__put_choice_sizes(t, g, &env);
-    memset(&g->tuning, 0, sizeof g->tuning);
-    int ok = tc__print_kernel(t, g, d->language->dialect, tc__order_stand_in);
-    g->tuning = held;
-    return ok && !t->failed;
-}
-
 // Launch i is what was chosen for it; its code is to be found again, and the program laid out. 0 =
 // reported.
 static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
@@ -37,10 +20,11 @@ static int tc__remote_launch_recall(tc__program *p, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
     tc__error_mark before = tc__error_now(c);
     tc__text key;
+    tc__desk k;
     tc__text_init(&key, c);
-    (void)tc__remote_cache(c);
-    int ok = tc__remote_choice_key(&key, p, i) &&
-             tc__choice_find(&c->kernels->desk, &key, l->group, c->target, &l->chosen);
+    int ok = tc__device_desk(&k, c, p->remote->device) &&
+             tc__choice_key(&key, &k, p, l->group) &&
+             tc__choice_find(&k, &key, l->group, c->target, &l->chosen);
     if (ok) l->tuned = TC__TUNED_KNOWN;
     tc__text_free(&key);
     tc__error_restore(c, before);

@@ -66,7 +66,7 @@ static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
     if (args) memcpy(r->state_now + sizeof now, arg, args);
     tc_status s = d->copy_in(d->user, r->state.address, r->state_now, r->state_bytes);
     r->told = !s;
-    return !s || tc__remote_failed(r->ctx, r->device, "values of a run", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "values of a run", s);
 }
 
 // Runs a part up to its launch on the host. 0 = reported.
@@ -76,5 +76,5 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
     tc_status s = d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin),
                          r->mode, !p->ran);
     p->ran = !s;
-    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
 }

@@ -50,8 +50,8 @@ static int tc__address_is_number(const tc__program *p, const tc__address *a) {
 }
 
 static int tc__bounce_failed(tc__program *p, tc_status s) {
-    return !s ||
-           tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
+    return !s || tc__device_failed(p->ctx, &p->remote->device->own,
+                                   "a view that is not aligned", s);
 }
 
 // Takes memory for what address i is of, and copies what kernels read of it.
@@ -147,54 +147,31 @@ typedef struct tc__spread_args {
 static const int tc__spread_sizes[TC__SPREAD_KERNELS] = {1, 2, 4, 8};
 
 // The order of a text that is not printed from a group.
-static int tc__remote_text_order(tc__remote_job *j, const tc__prelude_text *text,
-                                 tc__remote_launch *l) {
-    tc__remote_order o;
+static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
+    tc__order o;
     memset(&o, 0, sizeof o);
-    o.launch = l, o.unit = 0;
-    tc__text_init(&o.text.text, j->c);
-    tc__put_prelude_text(&o.text.text, text);
-    if (o.text.text.failed) return tc__text_free(&o.text.text), 0;
-    tc__order_name(&o.text, 0, 0);
-    if (TC__PUSH(j->c, j->order, o)) return 1;
-    tc__text_free(&o.text.text);
-    return 0;
-}
-
-static int tc__remote_text_build(tc__remote_job *j) {
-    const tc_device *d = &j->device->own;
-    const tc__remote_order *o = &j->order.at[0];
-    tc_device_text unit;
-    memset(&unit, 0, sizeof unit);
-    unit.name = o->text.symbol, unit.text = o->text.text.at;
-    tc__log_text(j->c, TC__LOG_OUTPUT_UNIT, unit.text);
-    tc_status s = d->build(d->user, &unit, 1);
-    if (s) return tc__remote_uncompiled(j, s);
-    j->text = &unit, j->units = 1;
-    int ok = tc__remote_unit_load(j, 0);
-    j->c->stats.kernels_made += (uint64_t)ok;
-    d->drop(d->user, &unit, 1);
-    return ok;
+    o.whole = o.alone = 1, o.kernels = TC__SPREAD_KERNELS;
+    for (int i = 0; i < TC__SPREAD_KERNELS; i++) o.threads[i] = TC__SPREAD_THREADS;
+    tc__text_init(&o.text, j->ctx);
+    tc__put_prelude_text(&o.text, text);
+    if (o.text.failed) return tc__text_free(&o.text), 0;
+    tc__order_name(&o, 0, 0);
+    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
+    (void)tc__order_known(j->library, &j->order.at[0]);
+    return 1;
 }
 
 // The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
 static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
-    tc__remote_job j;
-    tc__remote_launch l;
-    const tc__remote_kernel *k = NULL;
+    const tc__language *language = r->device->own.language;
+    tc__desk k;
     int size = 0;
-    memset(&l, 0, sizeof l);
     while (size < TC__SPREAD_KERNELS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
-    l.grids.count = TC__SPREAD_KERNELS;
-    for (int i = 0; i < TC__SPREAD_KERNELS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
-    int ok = tc__remote_job_open(&j, r);
-    ok = ok && tc__remote_text_order(&j, &j.language->spread, &l);
-    if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);
-    if (ok && !k)
-        ok = tc__remote_from_disk(&j, &j.order.at[0]) || tc__remote_text_build(&j);
-    if (ok && !k) k = tc__remote_known(j.code, j.order.at[0].text.digest);
-    void *kernel = k ? k->kernel[size] : NULL;
-    tc__remote_job_close(&j);
+    tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
+    int ok = j && tc__spread_order(j, &language->spread) &&
+             (j->order.at[0].known || tc__job_complete(j, &k, 1, "strided views"));
+    void *kernel = ok ? j->order.at[0].kernel[size] : NULL;
+    if (j) tc__job_free(j);
     return kernel;
 }
 
@@ -228,5 +205,5 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
     launch.offset = &offset, launch.n_argument = 1;
     tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
-    return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
+    return !s || tc__device_failed(r->ctx, &r->device->own, "a write to a strided view", s);
 }

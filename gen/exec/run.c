@@ -90,7 +90,7 @@ static int tc__undo_fill(tc_ctx *c, tc__storage *copy, const void *from) {
         memcpy(copy->data, from, copy->bytes);
     else
         s = d->own.copy_on(d->own.user, copy->data, from, copy->bytes);
-    return !s || tc__remote_failed(c, d, "a copy of what is written", s);
+    return !s || tc__device_failed(c, &d->own, "a copy of what is written", s);
 }
 
 // A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
@@ -646,7 +646,7 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
         memcpy(here, q->address[i], bytes);
     else if (!b->written && bytes)
         s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
-    return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
+    return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
 }
 
 static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
@@ -660,7 +660,7 @@ static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
         s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
     if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
     q->launch->buf[i] = q->address[i];
-    return !s || tc__remote_failed(p->ctx, d, "the result of an op of the host", s);
+    return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
 }
 
 // Launch i, which the device has no text for.
@@ -743,7 +743,7 @@ static int tc__program_check_remote(tc__program *p) {
     p->flag[0] = 0;
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
-    if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
+    if (s) return tc__device_failed(p->ctx, &r->device->own, "kernels", s);
     int64_t flag[TC__FLAG_WORDS];
     memcpy(flag, r->flag, sizeof flag);
     memset(r->flag, 0, sizeof flag);
@@ -783,7 +783,8 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
         else if (!tc__remote_spread(p->remote, l, to, from))
             return 0;
     }
-    return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
+    return !s ||
+           tc__device_failed(p->ctx, &p->remote->device->own, "a copy of a result", s);
 }
 
 // A run of a bound program. Checks are looked at now only if something is to be written back: else when

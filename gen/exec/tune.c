@@ -190,7 +190,6 @@ static void tc__tuner_measure(tc__tuner *t, uint64_t *ns) {
 // Subject `launch` is another launch of, or a new one; 0 = out of memory.
 static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     tc__subject s;
-    tc__order o;
     tc__launch *l = &t->p->launch.at[launch];
     memset(&s, 0, sizeof s);
     tc__text_init(&s.key, t->ctx);
@@ -198,9 +197,7 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     s.launch = launch, s.launches = 1, s.ns = ns;
     s.rules.run = l->run, s.rules.items = l->items, s.rules.grain = l->grain;
     s.rules.order = UINT32_MAX, s.best = s.rules;
-    int ok = tc__order_print(t->ctx, &o, l, t->p->numerics) &&
-             tc__choice_key(&s.key, t->desk, t->p, l, &o.text);
-    tc__text_free(&o.text);
+    int ok = tc__choice_key(&s.key, t->desk, t->p, l->group);
     for (size_t i = 0; ok && i < t->subject.count; i++) {
         tc__subject *e = &t->subject.at[i];
         if (e->key.size != s.key.size || memcmp(e->key.at, s.key.at, s.key.size)) continue;
@@ -284,7 +281,7 @@ static int tc__subject_list(tc__tuner *t, tc__subject *s, tc__tune_stage stage,
         tc__entrant *e = &s->entrant[s->entrants];
         memset(e, 0, sizeof *e);
         e->tuning = all[i];
-        ok = tc__tuner_set(t, l, &all[i]) && tc__job_add(j, l, &e->order) >= 0;
+        ok = tc__tuner_set(t, l, &all[i]) && tc__job_add(j, l->group, NULL, &e->order) >= 0;
         e->items = l->items, e->grain = l->grain;
         if (ok && tc__entrant_is_new(t, s, e)) s->entrants++;
     }
@@ -319,7 +316,7 @@ static int tc__tuner_compile(tc__tuner *t, tc__job *j) {
 
 // The candidates of the subjects in work, listed and compiled. 0 = no time, no memory.
 static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
-    tc__job *j = t->job[stage] = tc__job_new(t->ctx, t->desk->library);
+    tc__job *j = t->job[stage] = tc__job_new(t->desk);
     int ok = j != NULL;
     if (ok) j->trial = 1;
     for (size_t i = t->first; ok && i < t->end; i++)
@@ -329,7 +326,7 @@ static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
     for (size_t i = t->first; i < t->end; i++) {
         tc__subject *s = &t->subject.at[i];
         for (uint32_t k = 0; k < s->entrants; k++)
-            s->entrant[k].run = (tc__kernel_fn)j->order.at[s->entrant[k].order].run;
+            s->entrant[k].run = tc__order_function(&j->order.at[s->entrant[k].order]);
         if (s->entrants) s->entrant[0].run = s->best.run;
     }
     return 1;

@@ -32,6 +32,7 @@ typedef struct tc__trials {
     int count;
     uint8_t *want, *have; // results, one buffer behind the other; owned
     size_t bytes;
+    tc__desk desk;
     tc__text key;
 } tc__trials;
 
@@ -133,22 +134,19 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
 
 // The code of all of them. 0 = reported.
 static int tc__trials_compile(tc__trials *t) {
-    tc__remote_job j;
-    tc__remote *r = t->p->remote;
-    int ok = tc__remote_job_open(&j, r);
-    for (int i = 0; ok && i < t->count; i++)
-        ok = tc__remote_order_add(&j, &t->trial[i].launch);
-    if (ok) tc__remote_look_up(&j);
-    ok = ok && tc__remote_compile_open(&j);
+    tc__job *j = tc__job_new(&t->desk);
+    int ok = j != NULL;
+    for (int i = 0; ok && i < t->count; i++) {
+        tc__remote_launch *l = &t->trial[i].launch;
+        ok = tc__job_order(j, l->group, &l->grids, &l->order);
+    }
+    ok = ok && tc__job_complete(j, &t->desk, (size_t)t->count, "autotune");
     for (int i = 0; ok && i < t->count; i++) {
         tc__trial *w = &t->trial[i];
-        const tc__remote_kernel *k =
-            tc__remote_known(j.code, j.order.at[w->launch.order].text.digest);
-        ok = k != NULL;
-        for (int n = 0; ok && n < w->launch.grids.count; n++)
-            w->list[n].kernel = k->kernel[n];
+        for (int n = 0; n < w->launch.grids.count; n++)
+            w->list[n].kernel = j->order.at[w->launch.order].kernel[n];
     }
-    tc__remote_job_close(&j);
+    if (j) tc__job_free(j);
     return ok;
 }
 
@@ -164,7 +162,9 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
     t->trial = TC__NEW_ARRAY(p->ctx, tc__trial, TC__CANDIDATES);
     t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
     t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
-    ok = t->trial && t->want && t->have && tc__remote_choice_key(&t->key, p, at);
+    ok = t->trial && t->want && t->have &&
+         tc__device_desk(&t->desk, p->ctx, p->remote->device) &&
+         tc__choice_key(&t->key, &t->desk, p, p->launch.at[at].group);
     for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
     return ok && t->count > 1 && tc__trials_compile(t);
 }
@@ -241,7 +241,7 @@ static void tc__trials_decide(tc__trials *t) {
     l->chosen.tuning = best->tuning, l->chosen.tried = (uint32_t)t->count;
     l->chosen.ns = best->low, l->chosen.default_ns = rules->low;
     l->tuned = TC__TUNED_HERE;
-    tc__choice_keep(&c->kernels->desk, &t->key, &l->chosen);
+    tc__choice_keep(&t->desk, &t->key, &l->chosen);
     c->stats.autotuned++;
     tc__text_init(&line, c);
     tc__put_kernel_name(&line, l->group, t->at);

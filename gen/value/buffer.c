@@ -112,7 +112,7 @@ static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 typedef struct tc__device {
     tc_device own; // names and identity are ours
     int number;    // in layouts
-    void *code;    // modules and kernels of this process; of exec/remote_code.c
+    void *library; // its compiled code, a tc__library; NULL = none yet
     int measured;  // it was profiled, and
     uint64_t peak; //   its copies read and write so many bytes per second; 0 = unknown
 } tc__device;

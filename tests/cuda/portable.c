@@ -78,7 +78,7 @@ static int compute_elsewhere(const char *identity, const char *portable) {
     int ok = compute(tc, 8);
     tc_stats s = tc_stats_get(tc);
     CHECK_EQ(s.compiles, 0);
-    CHECK_EQ(s.kernels_made, 0);
+    CHECK(ok ? s.kernels_made >= 3 : !s.kernels_made); // loaded ones count
     if (ok) CHECK(s.disk_hits >= 3 || FAIL("%d disk hits", (int)s.disk_hits));
     if (!ok) ERROR(TC_E_COMPILER, "/nonexistent/libnvrtc.so");
     name_again(was);

@@ -23,6 +23,8 @@
 
 #include "exec/cache.c"
 
+#include "exec/modules.c"
+
 #include "exec/work.c"
 
 #include "exec/cc.c"
@@ -98,6 +100,15 @@ static int build(bed *b, tc__blob *so) {
     return tc__cc_build(b->cc, source, strlen(source), so);
 }
 
+static tc__dl_function symbol_of(const tc__modules *s, const tc__module *m,
+                                 const char *name) {
+    void *kernel;
+    tc__dl_function f;
+    CHECK(!tc__module_find(s, m, name, 0, &kernel) == (kernel != NULL));
+    memcpy(&f, &kernel, sizeof f);
+    return f;
+}
+
 // Builds, loads and calls.
 static int works(bed *b) {
     tc__modules modules;
@@ -107,8 +118,8 @@ static int works(bed *b) {
     int ok = 0;
     if (!build(b, &so)) return 0;
     tc__modules_init(&modules, b->c);
-    m = tc__module_load(&modules, so.at, so.size);
-    f = m ? tc__module_symbol(m, "answer") : NULL;
+    m = tc__module_load(&modules, "unit", so.at, so.size);
+    f = m ? symbol_of(&modules, m, "answer") : NULL;
     if (f) ok = ((int (*)(int))f)(1) == 43;
     tc__modules_close(&modules);
     tc__blob_free(b->c, &so);
@@ -190,8 +201,9 @@ TEST(many_units_at_once) {
     }
     CHECK(!tc__cc_build_all(b.cc, sources, sizes, UNITS, so));
     for (i = 0; i < UNITS; i++) {
-        tc__module *m = so[i].at ? tc__module_load(&modules, so[i].at, so[i].size) : NULL;
-        tc__dl_function f = m ? tc__module_symbol(m, "unit") : NULL;
+        tc__module *m =
+            so[i].at ? tc__module_load(&modules, "unit", so[i].at, so[i].size) : NULL;
+        tc__dl_function f = m ? symbol_of(&modules, m, "unit") : NULL;
         CHECK(i == 5 ? !so[i].at : f && ((int (*)(void))f)() == i);
         tc__blob_free(b.c, &so[i]);
     }
@@ -802,16 +814,16 @@ TEST(loads_the_right_bytes) {
                  i);
         if (!CHECK(tc__cc_build(b.cc, text, strlen(text), &so))) break;
         for (k = 0; k < 20; k++) {
-            m = tc__module_load(&modules, so.at, so.size);
+            m = tc__module_load(&modules, "unit", so.at, so.size);
             if (!CHECK(m)) break;
-            CHECK_EQ(((int (*)(void))tc__module_symbol(m, "n"))(), i);
-            CHECK(!tc__module_symbol(m, "absent"));
+            CHECK_EQ(((int (*)(void))symbol_of(&modules, m, "n"))(), i);
+            CHECK(!symbol_of(&modules, m, "absent"));
             if (k % 2) tc__module_release(&modules, m);
         }
         CHECK(modules.all.count == (size_t)i + 1 && modules.all.at[i]->users == 10);
         tc__blob_free(b.c, &so);
     }
-    CHECK(!tc__module_load(&modules, "garbage", 7));
+    CHECK(!tc__module_load(&modules, "unit", "garbage", 7));
     tc__modules_close(&modules);
     close_bed(&b);
 }

@@ -515,7 +515,6 @@ static void tune_at_random(tc_ctx *tc, tc__program *p, int region, coverage *see
         tc__launch *l = &p->launch.at[i];
         tc__tuning all[TC__CANDIDATES];
         tc__chosen c;
-        tc__order o;
         tc__text key;
         uint8_t digest[32];
         memset(&c, 0, sizeof c);
@@ -531,11 +530,10 @@ static void tune_at_random(tc_ctx *tc, tc__program *p, int region, coverage *see
         }
         for (int k = 0; k < TC__KNOBS; k++) seen->used[k][c.tuning.knob[k]]++;
         tc__text_init(&key, tc);
-        CHECK(tc__order_print(tc, &o, l, p->numerics) &&
-              tc__choice_key(&key, desk, p, l, &o.text));
+        CHECK(tc__choice_key(&key, desk, p, l->group));
         tc__blake2s(digest, NULL, 0, key.at, key.size);
         tc__choice_remember(desk->library, digest, &c);
-        tc__text_free(&key), tc__text_free(&o.text);
+        tc__text_free(&key);
     }
 }
 
