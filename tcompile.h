@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x74e3a363b8a2bc8fu
+#define TC__BUILD_ID 0x6289062fa7bc3138u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19230,6 +19230,19 @@ static tc__group *tc__group_empty(tc_ctx *c, const tc__group *from) {
 // Predicates of LOAD and VALID are pairs (e, limit): 0 <= e < limit. A STORE stores in[0], CHECK checks
 // in[0], an i64 value. ARGMAX and ARGMIN accumulate in[0] with the column index and give i64.
 
+// The buffer of a LOAD or STORE.
+static const tc__kbuf *tc__buffer_of(const tc__group *k, const tc__node *n) {
+    return &k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+}
+
+// Where the index of a LOAD, STORE or INDEX stands, and what it is.
+static uint32_t tc__index_word(const tc__node *n) {
+    if (n->op == TC_OP_INDEX) return TC__INDEX_EXPR;
+    return TC__ACCESS_INDEX;
+}
+
+static tc__ix tc__index_of(const tc__node *n) { return n->attr[tc__index_word(n)]; }
+
 enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
 // Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
@@ -19525,7 +19538,7 @@ static tc__ix tc__flat(tc__ixpool *p, int rank, const tc__ix *dims, const tc__ix
 
 static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix at) {
     int64_t attr[TC__LOAD_PREDICATES + 24];
-    attr[0] = buffer, attr[1] = at, attr[2] = 0;
+    attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = at, attr[TC__LOAD_FILL] = 0;
     memcpy(attr + TC__LOAD_PREDICATES, w->guard.pair, w->guard.count * sizeof *attr);
     return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr,
                           TC__LOAD_PREDICATES + w->guard.count);
@@ -19536,13 +19549,13 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
 // Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)
         at = tc__ix_add(w->ix, at, tc__ix_mul(w->ix, l->strides[i], index[i]));
-    uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[0], n->dtype,
-                                  tc__node_numel(w->g, n));
+    uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[TC__INPUT_EXTERNAL],
+                                  n->dtype, tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, at);
 }
 
@@ -19646,15 +19659,16 @@ static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t v
 
 static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__node *a = tc__operand(w->g, n, 0);
-    int64_t dim = n->attr[0], attr[30];
+    int64_t dim = n->attr[TC__PAD_DIM], attr[30];
     tc__ix at[TC_MAX_RANK];
     tc__bounds own, all;
     own.count = 0;
     memcpy(at, index, n->rank * sizeof *at);
-    tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[1]);
-    if (!tc__ix_equals(n->attr[3], 1)) {
-        tc__bounds_add(w, &own, tc__ix_mod(w->ix, e, n->attr[3]), tc__ix_const(1));
-        e = tc__ix_div(w->ix, e, n->attr[3]);
+    tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[TC__PAD_LOW]);
+    if (!tc__ix_equals(n->attr[TC__PAD_DILATION], 1)) {
+        tc__bounds_add(w, &own, tc__ix_mod(w->ix, e, n->attr[TC__PAD_DILATION]),
+                       tc__ix_const(1));
+        e = tc__ix_div(w->ix, e, n->attr[TC__PAD_DILATION]);
     }
     tc__bounds_add(w, &own, e, a->dims[dim]);
     at[dim] = e;
@@ -19665,26 +19679,29 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_PREDICATES + all.count)) {
+        (n->attr[TC__PAD_FILL] == load->attr[TC__LOAD_FILL] ||
+         load->n_attr == TC__LOAD_PREDICATES + all.count)) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
-        attr[2] = n->attr[4];
+        attr[TC__LOAD_FILL] = n->attr[TC__PAD_FILL];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
     }
-    return tc__weave_select(w, &own, v, tc__weave_const(w, n->dtype, n->attr[4]));
+    return tc__weave_select(w, &own, v,
+                            tc__weave_const(w, n->dtype, n->attr[TC__PAD_FILL]));
 }
 
 static uint32_t tc__lower_window(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[TC__WINDOW_DIM];
     tc__ix at[TC_MAX_RANK];
     memcpy(at, index, n->rank * sizeof *at);
-    at[dim] = tc__ix_add(w->ix, tc__ix_mul(w->ix, index[dim], n->attr[2]),
-                         tc__ix_mul(w->ix, index[n->rank - 1], n->attr[3]));
+    at[dim] =
+        tc__ix_add(w->ix, tc__ix_mul(w->ix, index[dim], n->attr[TC__WINDOW_STRIDE]),
+                   tc__ix_mul(w->ix, index[n->rank - 1], n->attr[TC__WINDOW_DILATION]));
     return tc__lower_at(w, tc__operand(w->g, n, 0), at);
 }
 
 // Operand i where it lies, decided from the last boundary to the first.
 static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[TC__CAT_DIM];
     tc__ix start = tc__ix_const(0), at[TC_MAX_RANK];
     uint32_t value = 0;
     int found = 0;
@@ -19723,14 +19740,14 @@ static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
         int64_t to = TC_I64;
         v = tc__weave_node(w, TC_OP_CAST, TC_I64, &v, 1, &to, 1);
     }
-    attr[0] = limit, attr[1] = b->id;
+    attr[TC__CHECK_LIMIT] = limit, attr[TC__CHECK_SITE] = b->id;
     v = tc__weave_node(w, TC_OP_CHECK, TC_I64, &v, 1, attr, 2);
     return tc__ix_val(w->ix, v, limit);
 }
 
 static uint32_t tc__lower_take(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[TC__GATHER_DIM];
     tc__ix at[TC_MAX_RANK];
     for (int i = 0; i < dim; i++) at[i] = index[i];
     at[dim] = tc__lower_index(w, b, index + dim, a->dims[dim]);
@@ -19742,7 +19759,8 @@ static uint32_t tc__lower_gather(tc__weave *w, const tc__node *n, const tc__ix *
     const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
     tc__ix at[TC_MAX_RANK];
     memcpy(at, index, n->rank * sizeof *at);
-    at[n->attr[0]] = tc__lower_index(w, b, index, a->dims[n->attr[0]]);
+    at[n->attr[TC__GATHER_DIM]] =
+        tc__lower_index(w, b, index, a->dims[n->attr[TC__GATHER_DIM]]);
     return tc__lower_at(w, a, at);
 }
 
@@ -19761,8 +19779,9 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
         break;
     case TC_OP_SLICE:
         memcpy(at, index, n->rank * sizeof *at);
-        at[n->attr[0]] =
-            tc__ix_add(w->ix, n->attr[1], tc__ix_mul(w->ix, index[n->attr[0]], n->attr[3]));
+        at[n->attr[TC__SLICE_DIM]] = tc__ix_add(
+            w->ix, n->attr[TC__SLICE_START],
+            tc__ix_mul(w->ix, index[n->attr[TC__SLICE_DIM]], n->attr[TC__SLICE_STEP]));
         break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
@@ -19772,18 +19791,19 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
 }
 
 static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    int64_t attr[2];
+    int64_t word; // of the index, of the cast
     if (n->op == TC_OP_INPUT) return tc__lower_input(w, n, index);
-    if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[0]);
+    if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[TC__CONST_BITS]);
     if (n->op == TC_OP_ARG)
         return tc__weave_node(w, TC_OP_ARG, n->dtype, NULL, 0, n->attr, 1);
-    attr[0] =
-        n->op == TC_OP_IOTA ? index[n->attr[0]] : tc__flat(w->ix, n->rank, n->dims, index);
-    uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, attr, 1);
+    word = n->op == TC_OP_IOTA ? index[n->attr[TC__IOTA_DIM]]
+                               : tc__flat(w->ix, n->rank, n->dims, index);
+    uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, &word, 1);
     if (n->op == TC_OP_RANDOM)
         return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
-    attr[0] = n->dtype;
-    return n->dtype == TC_I64 ? v : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, attr, 1);
+    word = n->dtype;
+    return n->dtype == TC_I64 ? v
+                              : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, &word, 1);
 }
 
 // The index tuple, for these sizes, of the element at the current point of the space; `skip` are the
@@ -19965,8 +19985,8 @@ static tc__ix tc__box_end(tc__ixpool *p, const tc__kbox *box) {
 static int tc__boxes_are_rows(tc__ixpool *p, const tc__node *loop) {
     tc__kbox box;
     for (uint32_t i = 0; tc__box_at(loop, i, &box); i++)
-        if (tc__box_begin(p, &box) != loop->attr[4] || box.count == 2 ||
-            tc__box_end(p, &box) != loop->attr[5])
+        if (tc__box_begin(p, &box) != loop->attr[TC__FOR_BEGIN] || box.count == 2 ||
+            tc__box_end(p, &box) != loop->attr[TC__FOR_END])
             return 0;
     return 1;
 }
@@ -20116,14 +20136,14 @@ typedef struct tc__boxed {
 static void tc__boxed_const(tc__node *m, int64_t words[TC__NODE_WORDS], int64_t bits) {
     m->op = TC_OP_CONST, m->level = TC__AT_ROW;
     m->n_in = 0, m->attr = words, m->n_attr = 1;
-    words[0] = bits;
+    words[TC__CONST_BITS] = bits;
 }
 
 // Whether node id of the boxed body is a VALID that is known.
 static tc__verdict tc__boxed_valid(const tc__boxed *b, uint32_t id) {
     const tc__node *n = b->g.body.node.at[id];
     if (n->op == TC_OP_CONST && n->dtype == TC_BOOL)
-        return n->attr[0] ? TC__HOLDS : TC__FAILS;
+        return n->attr[TC__CONST_BITS] ? TC__HOLDS : TC__FAILS;
     return TC__UNKNOWN;
 }
 
@@ -20135,7 +20155,7 @@ static int tc__boxed_node(tc__boxed *b, const tc__kbox *box, const tc__node *n) 
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = b->is[n->in[i]];
     m.in = in;
     if (tc__has_pairs(n) && !tc__box_pairs(b->g.body.ix, box, n, &m, words))
-        tc__boxed_const(&m, words, n->op == TC_OP_LOAD ? n->attr[2] : 0);
+        tc__boxed_const(&m, words, n->op == TC_OP_LOAD ? n->attr[TC__LOAD_FILL] : 0);
     else if (n->op == TC_OP_VALID && !m.n_attr)
         tc__boxed_const(&m, words, 1);
     tc__verdict v = n->op == TC_OP_WHERE ? tc__boxed_valid(b, in[0]) : TC__UNKNOWN;
@@ -20459,7 +20479,7 @@ static tc__ix tc__finish_ix(tc__finish *f, tc__ix e, uint32_t phase) {
     tc__ix_each_val(f->ix, e, tc__renumber_val, &r);
     for (uint32_t i = 0; i < r.count && !f->waits; i++) {
         const tc__node *check = tc__old(f, r.from[i]);
-        tc__ix limit = check->attr[0];
+        tc__ix limit = check->attr[TC__CHECK_LIMIT];
         e = tc__ix_subst(f->ix, e, tc__ix_val(f->ix, r.from[i], limit),
                          tc__ix_val(f->ix, r.to[i] + TC__VALS, limit));
     }
@@ -20515,11 +20535,13 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
     tc__node m;
     int64_t attr[3];
     memset(&m, 0, sizeof m);
-    attr[0] = buffer, attr[1] = tc__ix_var(f->ix, TC__COL, f->w->k->cols), attr[2] = 0;
+    attr[TC__ACCESS_BUFFER] = buffer;
+    attr[TC__ACCESS_INDEX] = tc__ix_var(f->ix, TC__COL, f->w->k->cols);
+    attr[TC__LOAD_FILL] = 0;
     m.op = (uint16_t)op, m.stage = TC__GROUP, m.dtype = n->dtype;
     m.level = TC__AT_COL, m.phase = (uint16_t)phase;
     m.in = &value, m.n_in = op == TC_OP_STORE, m.attr = attr,
-    m.n_attr = op == TC_OP_STORE ? 2 : 3;
+    m.n_attr = op == TC_OP_STORE ? TC__STORE_KIND : TC__LOAD_PREDICATES;
     return tc__finish_append(f, &m);
 }
 
@@ -20609,8 +20631,8 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
         const tc__node *n = f->mid.node.at[i];
         if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL)
             continue;
-        if (f->w->k->buffer.at[n->attr[0]].place == TC__BUF_ROW) continue;
-        tc__ixrun r = tc__ix_run(f->ix, n->attr[1], axis);
+        if (tc__buffer_of(f->w->k, n)->place == TC__BUF_ROW) continue;
+        tc__ixrun r = tc__ix_run(f->ix, n->attr[TC__ACCESS_INDEX], axis);
         int runs = r.run == INT64_MAX || r.run % TC__VECTOR == 0;
         dense += r.ok && runs && tc__ix_equals(r.stride, 1);
     }
@@ -20651,9 +20673,10 @@ static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
 
 static void tc__list_rows(tc__lister *l, tc__bind bind) {
     int64_t attr[6];
-    attr[0] = TC__ROW, attr[1] = bind, attr[2] = 1, attr[3] = 0;
-    attr[4] = tc__ix_const(0), attr[5] = l->f->w->k->rows;
-    tc__list_statement(l, TC_OP_FOR, TC_I64, attr, 6);
+    attr[TC__FOR_AXIS] = TC__ROW, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = 1,
+    attr[TC__FOR_CHUNK] = 0;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = l->f->w->k->rows;
+    tc__list_statement(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
 }
 
 // The loop over the columns of a phase, with its boxes.
@@ -20662,8 +20685,9 @@ static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64
     const tc__group *k = l->f->w->k;
     int64_t attr[TC__FOR_BOXES + TC__BOX_WORDS];
     uint32_t n = TC__FOR_BOXES;
-    attr[0] = TC__COL, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
-    attr[4] = tc__ix_const(0), attr[5] = k->cols;
+    attr[TC__FOR_AXIS] = TC__COL, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = unroll,
+    attr[TC__FOR_CHUNK] = chunk;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = k->cols;
     if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
         n += tc__boxes_choose(l->f->ix, k->cols, l->f->mid.node.at, l->f->mid.node.count,
                               phase, attr + n);
@@ -20690,7 +20714,7 @@ static tc__ix tc__list_ix(tc__lister *l, tc__ix e) {
 
 static tc__store_kind tc__store_kind_of(const tc__lister *l, const tc__node *n) {
     const tc__weave *w = l->f->w;
-    const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
+    const tc__kbuf *b = tc__buffer_of(w->k, n);
     if (b->place != TC__BUF_NODE || n->level != TC__AT_COL) return TC__STORE_CACHED;
     const tc__root *r = &w->roots[w->root_of[b->source]];
     int64_t least = tc__ix_lo(w->ix, b->numel);
@@ -20734,8 +20758,10 @@ static void tc__list_accumulators(tc__lister *l, uint32_t phase, tc__op op) {
         int64_t attr[2];
         if (n->op != TC_OP_ACC || n->phase != phase || l->failed) continue;
         if (op == TC_OP_NEW) l->at[i] = l->accumulators++;
-        attr[0] = l->at[i], attr[1] = n->attr[0];
-        int arg = n->attr[0] == TC_OP_ARGMAX || n->attr[0] == TC_OP_ARGMIN;
+        attr[TC__NEW_ACCUMULATOR] = l->at[i],
+        attr[TC__NEW_MONOID] = n->attr[TC__ACC_MONOID];
+        int arg = n->attr[TC__ACC_MONOID] == TC_OP_ARGMAX ||
+                  n->attr[TC__ACC_MONOID] == TC_OP_ARGMIN;
         int held = arg ? l->f->mid.node.at[n->in[0]]->dtype : n->dtype;
         tc__node *m = tc__list_statement(l, op, op == TC_OP_NEW ? held : n->dtype, attr, 2);
         if (!m || op == TC_OP_NEW) continue;
@@ -20968,7 +20994,7 @@ static tc__outline tc__outline_begin(tc__outlines *o, const tc__root *roots,
 
 // Of an external, its strides.
 static void tc__outline_input(tc__outlines *o, const tc__node *n) {
-    const tc__shape *l = o->inputs ? o->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = o->inputs ? o->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     tc__outline_word(o, l != NULL);
     if (l) tc__outline_words(o, l->strides, n->rank);
 }
@@ -21055,7 +21081,7 @@ static uint32_t tc__outline_number(const tc__outlines *o, const tc__outline *own
         const tc__node *n = o->g->node.at[o->node.at[own->node + i]];
         if (b->place == TC__BUF_NODE && n->id == b->source) return i;
         if (b->place == TC__BUF_INPUT && n->op == TC_OP_INPUT &&
-            (uint32_t)n->attr[0] == b->source)
+            (uint32_t)n->attr[TC__INPUT_EXTERNAL] == b->source)
             return i;
     }
     return UINT32_MAX; // a worker's own
@@ -21065,7 +21091,8 @@ static uint32_t tc__outline_number(const tc__outlines *o, const tc__outline *own
 static uint32_t tc__outlined_source(const tc__outlines *o, const tc__outline *own,
                                     uint32_t number, tc__place place) {
     uint32_t id = o->node.at[own->node + number];
-    return place == TC__BUF_INPUT ? (uint32_t)o->g->node.at[id]->attr[0] : id;
+    return place == TC__BUF_INPUT ? (uint32_t)o->g->node.at[id]->attr[TC__INPUT_EXTERNAL]
+                                  : id;
 }
 
 // The kernel `done` of `other`, for the nodes of `own`; what it covers is still to be said. NULL = no
@@ -21365,7 +21392,7 @@ static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
 
 static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
     if (n->op != TC_OP_INPUT) return 0;
-    const tc__shape *l = s->inputs ? s->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = s->inputs ? s->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     return !l || l->contiguous;
 }
 
@@ -21526,8 +21553,10 @@ static int tc__has_equal_parts(const tc__graph *g, const tc__node *n) {
     int64_t run = 1;
     if (n->n_in < 2 || n->n_in > TC__FOLDS_MOST) return 0;
     for (uint32_t i = 1; i < n->n_in; i++)
-        if (tc__operand(g, n, i)->dims[n->attr[0]] != first->dims[n->attr[0]]) return 0;
-    for (int i = (int)n->attr[0]; i < n->rank; i++)
+        if (tc__operand(g, n, i)->dims[n->attr[TC__CAT_DIM]] !=
+            first->dims[n->attr[TC__CAT_DIM]])
+            return 0;
+    for (int i = (int)n->attr[TC__CAT_DIM]; i < n->rank; i++)
         run = tc__ix_times(run, tc__ix_lo(g->ix, first->dims[i]));
     return run >= TC__FOLDS_RUN;
 }
@@ -21551,7 +21580,7 @@ static void tc__root_fold(const tc__schedule *s, tc__root *r) {
     r->folds = 0;
     if (s->fuse == TC__FUSE_NOTHING || !r->output || r->forced || s->users[r->node]) return;
     if ((cat = tc__folded_cat(s, n)) == NULL) return;
-    r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[0];
+    r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[TC__CAT_DIM];
     r->fold = tc__operand(s->g, cat, 0)->dims[r->along];
 }
 
@@ -21579,7 +21608,7 @@ static void tc__space_of(const tc__schedule *s, const tc__root *r, tc__space *ou
     tc__root_dims(s->g, r, dims);
     for (int i = 0; i < a->rank; i++)
         tc__space_add(out, s->g->ix, a == n ? dims[i] : a->dims[i],
-                      a != n && (n->attr[0] >> i & 1));
+                      a != n && (n->attr[TC__REDUCE_DIMS] >> i & 1));
 }
 
 typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
@@ -21725,9 +21754,9 @@ static int tc__outline_loads(tc__outlines *o, const tc__outline *own, const tc__
         const tc__node *n = w->k->body.node.at[i];
         tc__outlined_load l;
         if (n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(w->k, n);
         l.node = tc__outline_number(o, own, b), l.place = b->place;
-        l.index = n->attr[1];
+        l.index = n->attr[TC__LOAD_INDEX];
         l.guarded = n->n_attr > TC__LOAD_PREDICATES || n->level == TC__AT_LEFT ||
                     n->level == TC__AT_RIGHT;
         if (!TC__PUSH(o->ctx, o->load, l)) return 0;
@@ -22762,8 +22791,10 @@ static int tc__has_neighbours(const tc__weave *w) {
         const tc__node *n = w->k->body.node.at[i];
         for (size_t j = 0; j < i && n->op == TC_OP_LOAD; j++) {
             const tc__node *m = w->k->body.node.at[j];
-            if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0]) continue;
-            tc__ix apart = tc__ix_sub(w->ix, n->attr[1], m->attr[1]);
+            if (m->op != TC_OP_LOAD || m->attr[TC__LOAD_BUFFER] != n->attr[TC__LOAD_BUFFER])
+                continue;
+            tc__ix apart =
+                tc__ix_sub(w->ix, n->attr[TC__LOAD_INDEX], m->attr[TC__LOAD_INDEX]);
             if (tc__ix_is_const(apart) && !tc__ix_equals(apart, 0)) return 1;
             break;
         }
@@ -22868,10 +22899,9 @@ static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
     if (cols > TC__MANY_COLUMNS) cols = TC__MANY_COLUMNS;
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
-        int index = n->op == TC_OP_INDEX;
         int64_t each = 2;
-        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || index) {
-            each = tc__access_cost(m, columns, n->attr[index ? 0 : 1]);
+        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX) {
+            each = tc__access_cost(m, columns, tc__index_of(n));
             if (each == 2 && m->neighbours && tc__splits_columns(m->w, n, columns))
                 each = 4;
         }
@@ -22908,10 +22938,11 @@ static void tc__weave_store(tc__weave *w, const tc__root *r, uint32_t part,
         return;
     }
     if (tc__place_own(w, r, part, index, &flat) == TC__FIT_NOT) w->failed = 1;
-    attr[0] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
-    attr[1] = flat;
+    attr[TC__STORE_BUFFER] =
+        tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
+    attr[TC__STORE_INDEX] = flat;
     if (w->failed) return;
-    w->k->buffer.at[attr[0]].written = 1;
+    w->k->buffer.at[attr[TC__STORE_BUFFER]].written = 1;
     tc__weave_node(w, TC_OP_STORE, n->dtype, &value, 1, attr, 2);
 }
 
@@ -22934,7 +22965,8 @@ static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__
     tc__ix numel = tc__node_numel(w->g, a);
     if (tc__has_no_elements(a)) return -1;
     if (s->root_of[a->id] == TC__NONE)
-        return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[0], a->dtype, numel);
+        return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[TC__INPUT_EXTERNAL],
+                                a->dtype, numel);
     return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
 }
 
@@ -22943,7 +22975,7 @@ static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node 
                             int64_t attr[TC__CALL_MOST], uint32_t *count) {
     uint32_t at = TC__CALL_BUFFERS;
     attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
-    attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
+    attr[TC__CALL_WORD] = n->n_attr ? *n->attr : n->n_in > 1 ? (int64_t)n->in[1] : 0;
     attr[at++] =
         tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
     for (uint32_t i = 0; i < n->n_in; i++)
@@ -23201,13 +23233,13 @@ static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis,
 
 // Of the scratch row of a block of 32 rows, element e of lane j is at 32 * e + j.
 static int tc__is_lane_row(const tc__group *g, const tc__node *n, tc__axis axis) {
-    return g->buffer.at[n->attr[0]].place == TC__BUF_ROW && axis == TC__ROW;
+    return tc__buffer_of(g, n)->place == TC__BUF_ROW && axis == TC__ROW;
 }
 
 TC__UNUSED static tc__access tc__access_of(const tc__group *g, const tc__node *n,
                                            int64_t width) {
     if (tc__is_lane_row(g, n, g->vector)) return TC__CONTIGUOUS;
-    return tc__access_along(g, n->attr[1], g->vector, width);
+    return tc__access_along(g, n->attr[TC__ACCESS_INDEX], g->vector, width);
 }
 
 // 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.
@@ -23492,16 +23524,17 @@ static void tc__group_from_begin(tc__group *k) {
         if (!tc__is_memory(&k->buffer.at[b]) || k->buffer.at[b].written) continue;
         for (size_t i = 0; i < k->body.node.count; i++) {
             const tc__node *n = k->body.node.at[i];
-            if (n->op != TC_OP_LOAD || n->attr[0] != (int64_t)b) continue;
-            int64_t part = tc__ix_constant_part(p, n->attr[1]);
+            if (n->op != TC_OP_LOAD || n->attr[TC__LOAD_BUFFER] != (int64_t)b) continue;
+            int64_t part = tc__ix_constant_part(p, n->attr[TC__LOAD_INDEX]);
             if (part < least) least = part;
         }
         if (least <= 0 || least == INT64_MAX) continue;
         k->buffer.at[b].begin = least;
         for (size_t i = 0; i < k->body.node.count; i++) {
             tc__node *n = k->body.node.at[i];
-            if (n->op == TC_OP_LOAD && n->attr[0] == (int64_t)b)
-                n->attr[1] = tc__ix_sub(p, n->attr[1], tc__ix_const(least));
+            if (n->op == TC_OP_LOAD && n->attr[TC__LOAD_BUFFER] == (int64_t)b)
+                n->attr[TC__LOAD_INDEX] =
+                    tc__ix_sub(p, n->attr[TC__LOAD_INDEX], tc__ix_const(least));
         }
     }
 }
@@ -23523,13 +23556,9 @@ typedef struct tc__parter {
     uint32_t count;         // in order
 } tc__parter;
 
-static tc__ix tc__piece_index(const tc__node *n) {
-    return n->attr[n->op == TC_OP_INDEX ? 0 : 1];
-}
-
 // At its own column.
 static int tc__is_dense(const tc__parter *p, const tc__node *n) {
-    return tc__piece_index(n) == p->column;
+    return tc__index_of(n) == p->column;
 }
 
 // What every piece that uses it gets a copy of: it names no tensor's column.
@@ -23546,7 +23575,7 @@ static int tc__node_has_piece(const tc__parter *p, const tc__node *n) {
     if (!at) return tc__is_alu(n);
     if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_PREDICATES) return 0;
     if (n->level == TC__AT_COL && tc__is_dense(p, n)) return 1;
-    return n->op == TC_OP_LOAD && tc__ix_is_const(tc__piece_index(n));
+    return n->op == TC_OP_LOAD && tc__ix_is_const(tc__index_of(n));
 }
 
 // Whether a buffer is read or written at all columns; *one: at a place for all of them.
@@ -23555,7 +23584,8 @@ static int tc__buffer_is_dense(const tc__parter *p, size_t b, int *one) {
     *one = 0;
     for (size_t i = 0; i < p->g->body.node.count; i++) {
         const tc__node *n = p->g->body.node.at[i];
-        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != (int64_t)b)
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) ||
+            n->attr[TC__ACCESS_BUFFER] != (int64_t)b)
             continue;
         if (tc__is_dense(p, n))
             dense = 1;
@@ -23615,7 +23645,7 @@ static void tc__pieces_join(tc__parter *p) {
                 tc__piece_join(p, id, n->in[k]);
         if (n->op != TC_OP_LOAD && n->op != TC_OP_STORE) continue;
         size_t b = 0;
-        while (p->memory[b] != p->memory[n->attr[0]]) b++;
+        while (p->memory[b] != p->memory[n->attr[TC__ACCESS_BUFFER]]) b++;
         if (p->first[b]) tc__piece_join(p, id, p->first[b] - 1);
         p->first[b] = id + 1;
     }
@@ -23648,14 +23678,14 @@ static tc__ix tc__form_size(tc__lists *s) {
 }
 
 static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
-    uint32_t *place = &p->place[n->attr[0]];
-    tc__kbuf b = p->g->buffer.at[n->attr[0]];
+    uint32_t *place = &p->place[n->attr[TC__ACCESS_BUFFER]];
+    tc__kbuf b = p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]];
     if (*place) return 1;
     b.place = b.written ? TC__BUF_NODE : TC__BUF_INPUT;
     b.source = (uint32_t)form->buffer.count, b.offset = tc__ix_const(0);
-    b.numel = tc__is_dense(p, n) ? form->cols
-                                 : tc__ix_const(tc__ix_value(tc__piece_index(n)) + 1);
-    p->buffer[form->buffer.count] = (uint32_t)n->attr[0];
+    b.numel =
+        tc__is_dense(p, n) ? form->cols : tc__ix_const(tc__ix_value(tc__index_of(n)) + 1);
+    p->buffer[form->buffer.count] = (uint32_t)n->attr[TC__ACCESS_BUFFER];
     *place = b.source + 1;
     return TC__PUSH(p->lists->ctx, form->buffer, b);
 }
@@ -23673,10 +23703,11 @@ static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
     m.in = in, m.attr = attr;
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) m.level = TC__AT_ROW;
     if (memory && !tc__form_buffer(p, form, n)) return 0;
-    if (memory) attr[0] = p->place[n->attr[0]] - 1;
-    if (memory && n->n_attr > 2) attr[2] = 0; // no fill; a store that is not streamed
+    if (memory) attr[TC__ACCESS_BUFFER] = p->place[n->attr[TC__ACCESS_BUFFER]] - 1;
+    if (n->op == TC_OP_LOAD) attr[TC__LOAD_FILL] = 0;
+    if (n->op == TC_OP_STORE) attr[TC__STORE_KIND] = TC__STORE_CACHED;
     if ((memory || n->op == TC_OP_INDEX) && tc__is_dense(p, n))
-        attr[memory] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
+        attr[tc__index_word(n)] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
     const tc__node *made = tc__node_append(&form->body, &m);
     p->made[id] = made ? made->id + 1 : 0;
     return made != NULL;
@@ -23687,11 +23718,13 @@ static int tc__form_statement(tc__group *form, tc__op op, tc__axis axis) {
     int64_t attr[6];
     memset(&n, 0, sizeof n), memset(attr, 0, sizeof attr);
     n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = TC_I64, n.attr = attr;
-    n.n_attr = op == TC_OP_FOR ? 6 : 1;
-    attr[0] = axis, attr[1] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
-    attr[2] = 1;
-    attr[4] = tc__ix_const(0), attr[5] = axis == TC__ROW ? form->rows : form->cols;
-    if (op == TC_OP_END) attr[0] = axis;
+    n.n_attr = op == TC_OP_FOR ? TC__FOR_BOXES : 1;
+    attr[TC__FOR_AXIS] = axis;
+    attr[TC__FOR_BIND] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
+    attr[TC__FOR_UNROLL] = 1;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0);
+    attr[TC__FOR_END] = axis == TC__ROW ? form->rows : form->cols;
+    if (op == TC_OP_END) attr[TC__END_AXIS] = axis;
     return tc__node_append(&form->body, &n) != NULL;
 }
 
@@ -23882,7 +23915,7 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         const tc__node *node = k->body.node.at[i];
         size_t known = 0;
         if (!tc__is_named(node)) continue;
-        ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[0])
+        ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[TC__ACC_MONOID])
                                        : tc__op_name((tc__op)node->op);
         while (strcmp(ops[known], ops[n])) known++;
         n += known == n;
@@ -24154,7 +24187,7 @@ static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
     if (g->buffer.at[b].place != TC__BUF_ROW) return NULL;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_STORE && n->attr[0] == b) return n;
+        if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
     }
     return NULL;
 }
@@ -24162,7 +24195,7 @@ static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
 // The node whose value n has: n itself, or what was kept in a scratch row.
 static const tc__node *tc__value_origin(const tc__group *g, const tc__node *n) {
     const tc__node *s = n->op == TC_OP_LOAD && n->n_attr <= TC__LOAD_PREDICATES
-                            ? tc__row_stored(g, n->attr[0])
+                            ? tc__row_stored(g, n->attr[TC__LOAD_BUFFER])
                             : NULL;
     return s ? g->body.node.at[s->in[0]] : n;
 }
@@ -24184,7 +24217,7 @@ static int tc__same_value(const tc__group *g, uint32_t x, uint32_t y, int depth)
 static const tc__node *tc__acc_of(const tc__group *g, int64_t at) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_ACC && n->attr[1] == at) return n;
+        if (n->op == TC_OP_ACC && n->attr[TC__ACC_ACCUMULATOR] == at) return n;
     }
     return NULL;
 }
@@ -24192,8 +24225,9 @@ static const tc__node *tc__acc_of(const tc__group *g, int64_t at) {
 // The extremum of row values of `monoid` that node y is, over the values of node x.
 static int tc__is_extremum_of(const tc__group *g, uint32_t y, tc__op monoid, uint32_t x) {
     const tc__node *n = g->body.node.at[y];
-    const tc__node *acc = n->op == TC_OP_COMBINE ? tc__acc_of(g, n->attr[0]) : NULL;
-    return acc && acc->attr[0] == (int64_t)monoid &&
+    const tc__node *acc =
+        n->op == TC_OP_COMBINE ? tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]) : NULL;
+    return acc && acc->attr[TC__ACC_MONOID] == (int64_t)monoid &&
            tc__same_value(g, acc->in[0], x, TC__RANGE_DEPTH);
 }
 
@@ -24275,11 +24309,13 @@ static const struct {
 };
 
 static tc__range tc__range_of_acc(const tc__group *g, const tc__node *n, int depth) {
-    const tc__node *acc = tc__acc_of(g, n->attr[0]);
+    const tc__node *acc = tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]);
     tc__range r = acc ? tc__range_of(g, acc->in[0], depth) : tc__range_any();
-    if (n->attr[1] == TC_OP_MAXIMUM || n->attr[1] == TC_OP_MINIMUM)
+    if (n->attr[TC__COMBINE_MONOID] == TC_OP_MAXIMUM ||
+        n->attr[TC__COMBINE_MONOID] == TC_OP_MINIMUM)
         return tc__range_any(); // of no element: an infinity
-    if (n->attr[1] == TC_OP_ADD && r.low >= 0) return tc__range_make(0, tc__far);
+    if (n->attr[TC__COMBINE_MONOID] == TC_OP_ADD && r.low >= 0)
+        return tc__range_make(0, tc__far);
     return tc__range_any();
 }
 
@@ -24305,7 +24341,7 @@ static tc__range tc__range_of(const tc__group *g, uint32_t id, int depth) {
     if (n->dtype != TC_F32 || !depth) return tc__range_any();
     if (n->op == TC_OP_CONST) {
         tc__value v;
-        memcpy(&v, &n->attr[0], sizeof v);
+        memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
         return v.f == v.f ? tc__range_make(v.f, v.f) : tc__range_any();
     }
     if (n->op == TC_OP_COMBINE) return tc__range_of_acc(g, n, depth - 1);
@@ -24603,7 +24639,7 @@ static const char *tc__suffix(int dtype) { return tc__class_names[tc__class_of(d
 
 // The random words that an element of RANDOM n takes: two for a normal number, twice as many for f64.
 static int tc__draw_words(const tc__node *n) {
-    return (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
+    return (n->attr[TC__RANDOM_KIND] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
 }
 
 static int tc__copies_of(const tc__printer *p, const tc__node *n) {
@@ -24621,7 +24657,7 @@ static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
 
 static tc__value tc__const_value(const tc__node *n) {
     tc__value v;
-    memcpy(&v, &n->attr[0], sizeof v);
+    memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
     return v;
 }
 
@@ -24633,7 +24669,7 @@ static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
         return;
     }
     if (n->op == TC_OP_ARG) {
-        tc__put(p->out, "arg%lld", (long long)n->attr[0]);
+        tc__put(p->out, "arg%lld", (long long)n->attr[TC__ARG_SLOT]);
         return;
     }
     tc__put_name(p, n, copy);
@@ -24983,9 +25019,12 @@ static tc__row_pointer *tc__find_pointer(tc__printer *p, int64_t buffer, tc__ix 
 // Remembers a pointer for the access n if its index has a part to move out of the inner
 // loops.
 static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__axis axis) {
-    tc__ix stride = tc__ix_const(0), part = tc__row_part(p, n->attr[1], axis);
-    if (!part || p->pointers == TC__PRINT_POINTERS || part == n->attr[1]) return NULL;
-    if (tc__is_lane_row(p->g, n, p->axis) || tc__find_pointer(p, n->attr[0], part))
+    tc__ix stride = tc__ix_const(0),
+           part = tc__row_part(p, n->attr[TC__ACCESS_INDEX], axis);
+    if (!part || p->pointers == TC__PRINT_POINTERS || part == n->attr[TC__ACCESS_INDEX])
+        return NULL;
+    if (tc__is_lane_row(p->g, n, p->axis) ||
+        tc__find_pointer(p, n->attr[TC__ACCESS_BUFFER], part))
         return NULL;
     if (axis == p->axis) {
         int steps = tc__ix_steps(p->g, part, axis, p->unit, &stride);
@@ -24993,7 +25032,8 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
         if (!steps || run.run != INT64_MAX || !tc__ix_is_const(stride)) return NULL;
     }
     tc__row_pointer *q = &p->pointer[p->pointers++];
-    q->buffer = n->attr[0], q->part = part, q->serial = 0, q->stride = tc__ix_value(stride);
+    q->buffer = n->attr[TC__ACCESS_BUFFER], q->part = part, q->serial = 0,
+    q->stride = tc__ix_value(stride);
     for (tc__row_pointer *o = p->pointer; o < q; o++) q->serial += o->buffer == q->buffer;
     return q;
 }
@@ -25057,7 +25097,7 @@ static int tc__power_of_two_above(int64_t n) {
 
 // Few columns use few of the 32 lanes: combining an untouched lane changes nothing.
 static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
-    tc__ix n = tc__ix_sub(g->body.ix, loop->attr[5], loop->attr[4]);
+    tc__ix n = tc__ix_sub(g->body.ix, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN]);
     if (!tc__ix_is_const(n) || tc__ix_value(n) > TC__LANES) return TC__LANES;
     return tc__power_of_two_above(tc__ix_value(n));
 }
@@ -25065,7 +25105,7 @@ static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
 // Whether a loop over columns that has accumulators keeps their 32 lanes in named vectors.
 static int tc__sums_are_named(const tc__group *g, const tc__node *loop) {
     int knob = g->tuning.knob[TC__KNOB_SUMS];
-    return knob ? knob == TC__SUMS_NAMED : loop->attr[2] >= 4;
+    return knob ? knob == TC__SUMS_NAMED : loop->attr[TC__FOR_UNROLL] >= 4;
 }
 
 // Finds every accumulator and the loop that steps it. 0 = reported.
@@ -25080,12 +25120,12 @@ static int tc__find_accs(tc__printer *p) {
                             depth);
         if (n->op == TC_OP_FOR) stack[depth++] = n;
         if (n->op != TC_OP_ACC) continue;
-        if (n->attr[1] >= TC__PRINT_ACCS || !depth)
+        if (n->attr[TC__ACC_ACCUMULATOR] >= TC__PRINT_ACCS || !depth)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG,
-                            "kernel: accumulator %lld (limit %d)", (long long)n->attr[1],
-                            TC__PRINT_ACCS);
-        tc__acc *a = &p->acc[n->attr[1]];
-        a->used = 1, a->monoid = (tc__op)n->attr[0],
+                            "kernel: accumulator %lld (limit %d)",
+                            (long long)n->attr[TC__ACC_ACCUMULATOR], TC__PRINT_ACCS);
+        tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
+        a->used = 1, a->monoid = (tc__op)n->attr[TC__ACC_MONOID],
         a->dtype = tc__body(p, n->in[0])->dtype;
         a->loop = stack[depth - 1];
         a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
@@ -25114,12 +25154,14 @@ static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
 // acc0 = new add     acc0 add= %4     %7 = combine acc0
 static int tc__put_dump_acc(tc__printer *p, const tc__node *n) {
     if (n->op == TC_OP_NEW)
-        tc__put(p->out, "acc%d = new %s", (int)n->attr[0], tc__op_name((tc__op)n->attr[1]));
+        tc__put(p->out, "acc%d = new %s", (int)n->attr[TC__NEW_ACCUMULATOR],
+                tc__op_name((tc__op)n->attr[TC__NEW_MONOID]));
     else if (n->op == TC_OP_ACC)
-        tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[1], tc__op_name((tc__op)n->attr[0]),
-                n->in[0]);
+        tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[TC__ACC_ACCUMULATOR],
+                tc__op_name((tc__op)n->attr[TC__ACC_MONOID]), n->in[0]);
     else if (n->op == TC_OP_COMBINE)
-        tc__put(p->out, "%%%u = combine acc%d", n->id, (int)n->attr[0]);
+        tc__put(p->out, "%%%u = combine acc%d", n->id,
+                (int)n->attr[TC__COMBINE_ACCUMULATOR]);
     else
         return 0;
     return 1;
@@ -25141,7 +25183,7 @@ static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
         if (n->op == TC_OP_CONST) tc__put_dump_const(p, n);
         if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
             tc__put(p->out, " ");
-            tc__put_buffer(p, n->attr[0]);
+            tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
         }
         tc__put_dump_indices(p, n);
         for (uint32_t i = 0; i < n->n_in; i++) tc__put(p->out, " %%%u", n->in[i]);
@@ -25167,11 +25209,11 @@ static void tc__put_dump_boxes(tc__printer *p, const tc__node *n) {
 
 static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
     static const char *const binds[] = {"worker", "serial", "vector"};
-    tc__put(p->out, "for %s in ", tc__axis_names[n->attr[0]]);
-    tc__put_ix(p, n->attr[4]);
+    tc__put(p->out, "for %s in ", tc__axis_names[n->attr[TC__FOR_AXIS]]);
+    tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "..");
-    tc__put_ix(p, n->attr[5]);
-    tc__put(p->out, " %s\n", binds[n->attr[1]]);
+    tc__put_ix(p, n->attr[TC__FOR_END]);
+    tc__put(p->out, " %s\n", binds[n->attr[TC__FOR_BIND]]);
     tc__put_dump_boxes(p, n);
 }
 
@@ -25273,8 +25315,11 @@ static int tc__join_accesses(const tc__group *k, int64_t b, tc__op op, tc__level
     int count = 0;
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
-        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != b) continue;
-        if (n->op != (uint16_t)op || n->level != (uint8_t)level || n->attr[1] != index ||
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) ||
+            n->attr[TC__ACCESS_BUFFER] != b)
+            continue;
+        if (n->op != (uint16_t)op || n->level != (uint8_t)level ||
+            n->attr[TC__ACCESS_INDEX] != index ||
             (op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES))
             return 0;
         count++;
@@ -25376,14 +25421,15 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
         attr[i] = tc__attr_is_ix(&n, i) ? tc__join_ix(j, n.attr[i]) : n.attr[i];
     n.in = in, n.attr = attr;
     int load = n.op == TC_OP_LOAD, access = load || n.op == TC_OP_STORE;
-    const tc__kbuf *b = access ? &k->buffer.at[attr[0]] : NULL;
+    const tc__kbuf *b = access ? &k->buffer.at[attr[TC__ACCESS_BUFFER]] : NULL;
     int left = access && b->place == j->left->place && b->source == j->left->source;
-    if (access && (!left || (j->kept && !load))) attr[0] = tc__join_add_buffer(j, b);
+    if (access && (!left || (j->kept && !load)))
+        attr[TC__ACCESS_BUFFER] = tc__join_add_buffer(j, b);
     if (left && j->kept && !load) tc__join_node(j, &n, id);
     if (left) {
-        attr[0] = tc__join_add_left(j);
-        attr[1] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
-                       : tc__ix_var(k->body.ix, TC__COL, k->cols);
+        attr[TC__ACCESS_BUFFER] = tc__join_add_left(j);
+        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
+                                      : tc__ix_var(k->body.ix, TC__COL, k->cols);
     }
     tc__join_node(j, &n, id);
 }
@@ -25577,13 +25623,16 @@ static int tc__is_plain(const tc__contract *q, uint32_t id) {
     const tc__node *n = q->g->body.node.at[id];
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != q->dtype)
         return 0;
-    if (!tc__is_own_class(n->dtype) || tc__ix_has_val(q->g->body.ix, n->attr[1])) return 0;
-    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[1], TC__DEPTH);
+    if (!tc__is_own_class(n->dtype) ||
+        tc__ix_has_val(q->g->body.ix, n->attr[TC__LOAD_INDEX]))
+        return 0;
+    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
     return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
 }
 
 static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
-    tc__ixrun run = tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__COL);
+    tc__ixrun run =
+        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__COL);
     return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1);
 }
 
@@ -25760,7 +25809,8 @@ static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
     if (evaluated) return 1;
     return tc__ix_value(
-        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__DEPTH).stride);
+        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
+            .stride);
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
@@ -25878,10 +25928,11 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
         tc__put(p->out, "left + (r - r0) * ");
         tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
     } else {
-        tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
-        tc__put_buffer(p, n->attr[0]);
+        tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
         tc__put(p->out, " + ");
-        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[1], k, tc__ix_const(0)) : n->attr[1]);
+        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                        : n->attr[TC__LOAD_INDEX]);
     }
     tc__put(p->out, ";\n");
     tc__block_close(p);
@@ -26037,7 +26088,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     tc__line(p);
     tc__put(p->out, "tc_i64 next = %d;\n", q->width);
     if (q->right == TC__RIGHT_IN_PLACE) {
-        tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
+        tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
         tc__line(p);
         tc__put(p->out, "if (p + %d <= c1)", q->width);
         tc__block_open(p);
@@ -26047,13 +26098,14 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
         tc__put(p->out, "(void)r;\n");
         tc__line(p);
         tc__put(p->out, "panel = ");
-        tc__put_buffer(p, n->attr[0]);
+        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
         tc__put(p->out, " + ");
-        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[1], k, tc__ix_const(0)) : n->attr[1]);
+        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                        : n->attr[TC__LOAD_INDEX]);
         tc__put(p->out, ";\n");
         tc__line(p);
         tc__put(p->out, "next = ");
-        tc__put_ix(p, tc__ix_run(x, n->attr[1], TC__DEPTH).stride);
+        tc__put_ix(p, tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH).stride);
         tc__put(p->out, ";\n");
         tc__block_close(p);
     }
@@ -26194,10 +26246,12 @@ static void tc__c_acc_fn(tc__printer *p, const tc__acc *a) {
 static int tc__c_wide_at(const tc__printer *p, const tc__acc *a) {
     tc__class cls = tc__class_of(a->dtype);
     return cls == TC__CLASS_f64 || cls == TC__CLASS_i64 ||
-           tc__ix_hi(p->g->body.ix, a->loop->attr[5]) >= INT32_MAX;
+           tc__ix_hi(p->g->body.ix, a->loop->attr[TC__FOR_END]) >= INT32_MAX;
 }
 
-static int tc__c_is_chunked(const tc__acc *a) { return a->loop->attr[3] && !tc__is_arg(a); }
+static int tc__c_is_chunked(const tc__acc *a) {
+    return a->loop->attr[TC__FOR_CHUNK] && !tc__is_arg(a);
+}
 
 // Vectors that hold the 32 logical lanes.
 static int tc__c_sets(const tc__printer *p) { return TC__LANES / p->unit; }
@@ -26274,12 +26328,15 @@ static void tc__c_new_arg(tc__printer *p, int64_t i) {
 }
 
 static void tc__c_extent(tc__printer *p, const tc__node *loop) {
-    tc__put_ix(p, tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]));
+    tc__put_ix(
+        p, tc__ix_sub(p->g->body.ix, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN]));
 }
 
 // A run-time size may be one chunk: most are, and need no second set.
 static void tc__c_if_chunks(tc__printer *p, const tc__node *loop) {
-    if (tc__ix_is_const(tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]))) return;
+    if (tc__ix_is_const(
+            tc__ix_sub(p->g->body.ix, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN])))
+        return;
     tc__put(p->out, "if (");
     tc__c_extent(p, loop);
     tc__put(p->out, " > 8192) ");
@@ -26321,37 +26378,37 @@ static void tc__c_new_chunks(tc__printer *p, int64_t i) {
 }
 
 static void tc__c_new(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[0]];
+    const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
     char type[24];
     (void)copy;
     if (!a->used) return;
     if (tc__is_arg(a)) {
-        tc__c_new_arg(p, n->attr[0]);
+        tc__c_new_arg(p, n->attr[TC__NEW_ACCUMULATOR]);
         return;
     }
     snprintf(type, sizeof type, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-    tc__c_acc_reset(p, n->attr[0], type);
-    if (tc__c_is_chunked(a)) tc__c_new_chunks(p, n->attr[0]);
+    tc__c_acc_reset(p, n->attr[TC__NEW_ACCUMULATOR], type);
+    if (tc__c_is_chunked(a)) tc__c_new_chunks(p, n->attr[TC__NEW_ACCUMULATOR]);
 }
 
 // One line: target = monoid(target, value), in a tail only for the counted lanes.
 static void tc__c_step_line(tc__printer *p, const tc__node *n, int set, int copy) {
-    const tc__acc *a = &p->acc[n->attr[1]];
+    const tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
     int mask = p->tail && p->axis != TC__ROW;
-    tc__c_acc_lane(p, n->attr[1], set);
+    tc__c_acc_lane(p, n->attr[TC__ACC_ACCUMULATOR], set);
     tc__put(p->out, " = ");
     if (mask)
         tc__put(p->out, "TC_SEL_%s(TC_M_%s(inside), ", tc__suffix(a->dtype),
                 tc__suffix(a->dtype));
     tc__c_acc_fn(p, a);
     tc__put(p->out, "(");
-    tc__c_acc_lane(p, n->attr[1], set);
+    tc__c_acc_lane(p, n->attr[TC__ACC_ACCUMULATOR], set);
     tc__put(p->out, ", ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ")");
     if (mask) {
         tc__put(p->out, ", ");
-        tc__c_acc_lane(p, n->attr[1], set);
+        tc__c_acc_lane(p, n->attr[TC__ACC_ACCUMULATOR], set);
         tc__put(p->out, ")");
     }
     tc__put(p->out, ";\n");
@@ -26359,7 +26416,7 @@ static void tc__c_step_line(tc__printer *p, const tc__node *n, int set, int copy
 
 // The index vector that goes with a value, and the lanes where it wins.
 static void tc__c_step_arg(tc__printer *p, const tc__node *n, int copy) {
-    int64_t i = n->attr[1];
+    int64_t i = n->attr[TC__ACC_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     const char *cls = tc__suffix(a->dtype), *at = tc__c_wide_at(p, a) ? "i64" : "i32";
     int narrow_value =
@@ -26395,7 +26452,7 @@ static void tc__c_step_arg(tc__printer *p, const tc__node *n, int copy) {
 
 // A row value steps every copy too.
 static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[1]];
+    const tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
     (void)copy;
     int shift = p->shift,
         counted = p->tail && p->axis != TC__ROW && a->form == TC__ACC_NAMED;
@@ -26581,7 +26638,7 @@ static void tc__c_combine_arg_rows(tc__printer *p, const tc__node *n, int64_t i)
 }
 
 static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
-    int64_t i = n->attr[0];
+    int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     (void)copy;
     if (tc__is_arg(a)) {
@@ -26611,11 +26668,11 @@ static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
 // ---- memory ----
 
 static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory;
+    return tc__dtypes[tc__buffer_of(p->g, n)->dtype].memory;
 }
 
 static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].name;
+    return tc__dtypes[tc__buffer_of(p->g, n)->dtype].name;
 }
 
 // What follows a row pointer: the rest of the index, and the lane where the vector is the
@@ -26637,24 +26694,26 @@ static void tc__c_rest(tc__printer *p, const tc__row_pointer *q, tc__ix rest) {
 // `in0_r + c + 8` or, as an element, `in0_r[c + 8]`.
 static void tc__c_address(tc__printer *p, const tc__node *n, int element) {
     const char *join = element ? "[" : " + ", *end = element ? "]" : "";
-    tc__ix part = p->outer < 0 ? 0 : tc__row_part(p, n->attr[1], (tc__axis)p->outer);
-    tc__row_pointer *q = part ? tc__find_pointer(p, n->attr[0], part) : NULL;
+    tc__ix part =
+        p->outer < 0 ? 0 : tc__row_part(p, n->attr[TC__ACCESS_INDEX], (tc__axis)p->outer);
+    tc__row_pointer *q =
+        part ? tc__find_pointer(p, n->attr[TC__ACCESS_BUFFER], part) : NULL;
     if (q) {
         tc__put_pointer_name(p, q);
         tc__put(p->out, "%s", join);
-        tc__c_rest(p, q, tc__ix_sub(p->g->body.ix, n->attr[1], part));
+        tc__c_rest(p, q, tc__ix_sub(p->g->body.ix, n->attr[TC__ACCESS_INDEX], part));
         tc__put(p->out, "%s", end);
         return;
     }
-    tc__put_buffer(p, n->attr[0]);
+    tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
     tc__put(p->out, "%s", join);
     if (!tc__is_lane_row(p->g, n, p->axis)) {
-        tc__put_ix(p, n->attr[1]);
+        tc__put_ix(p, n->attr[TC__ACCESS_INDEX]);
     } else {
         int shift = p->shift;
         p->shift = 0;
         tc__put(p->out, "32 * (");
-        tc__put_ix(p, n->attr[1]);
+        tc__put_ix(p, n->attr[TC__ACCESS_INDEX]);
         tc__put(p->out, ") + r %% 32 + %d%s", shift, p->lane ? " + l" : "");
         p->shift = shift;
     }
@@ -26747,7 +26806,7 @@ static void tc__c_vector_load(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     if (tc__is_half(dtype)) {
         tc__put(p->out, "tc_of_%s(tc_splat_i32(", tc__dtypes[dtype].name);
         tc__c_address(p, n, 1);
@@ -26762,7 +26821,7 @@ static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
 
 static tc__value tc__c_fill(const tc__node *n) {
     tc__value v;
-    memcpy(&v, &n->attr[2], sizeof v);
+    memcpy(&v, &n->attr[TC__LOAD_FILL], sizeof v);
     return v;
 }
 
@@ -26819,12 +26878,12 @@ static void tc__c_gathered(tc__printer *p, const tc__node *n, int copy) {
 
 static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
     if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
-    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
+    return tc__access_along(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit);
 }
 
 // Whether a load that differs between lanes is one of a mask: of the dtypes that have it.
 static int tc__c_has_mask(const tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     return tc__is_own_class(dtype) && dtype != TC_BOOL && tc__c_pred_is_mask(p, n) &&
            tc__c_access(p, n) == TC__CONTIGUOUS;
 }
@@ -26868,7 +26927,7 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__put(p->out, ") ");
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
-    if (tc__access_along(p->g, n->attr[1], p->axis, p->unit) == TC__UNIFORM)
+    if (tc__access_along(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit) == TC__UNIFORM)
         tc__c_uniform_load(p, n);
     else
         tc__c_vector_load(p, n);
@@ -26910,9 +26969,9 @@ static void tc__c_every_second(tc__printer *p, const tc__node *n) {
 
 // A load that moves by the same number from lane to lane; 0 = lane by lane.
 static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     tc__ix stride;
-    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride)) return 0;
+    if (!tc__ix_steps(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit, &stride)) return 0;
     int second = dtype == TC_F32 && tc__ix_equals(stride, 2);
     int back = tc__ix_equals(stride, -1), own = tc__is_own_class(dtype) && dtype != TC_BOOL;
     if (!second && (p->tail || (!back && !own))) return 0;
@@ -26939,9 +26998,9 @@ static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
 // read back. 0 = by a buffer.
 static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
     enum { in_line = 4 };
-    int dtype = p->g->buffer.at[n->attr[0]].dtype, shift = p->shift;
+    int dtype = tc__buffer_of(p->g, n)->dtype, shift = p->shift;
     if (p->tail || (dtype != TC_F32 && dtype != TC_I32)) return 0;
-    if (tc__ix_has_lane_val(p->g, n->attr[1], p->axis)) return 0;
+    if (tc__ix_has_lane_val(p->g, n->attr[TC__ACCESS_INDEX], p->axis)) return 0;
     if (p->lanes_put + (int)p->unit > TC__C_LANES_MOST) return 0;
     p->lanes_put += (int)p->unit;
     tc__put_let(p, n, copy);
@@ -26962,8 +27021,8 @@ static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
 // Whether a load takes every second element, where each pair of its predicate holds for a range of lanes.
 static int tc__c_is_second_span(const tc__printer *p, const tc__node *n) {
     tc__ix stride;
-    if (p->g->buffer.at[n->attr[0]].dtype != TC_F32) return 0;
-    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) ||
+    if (tc__buffer_of(p->g, n)->dtype != TC_F32) return 0;
+    if (!tc__ix_steps(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit, &stride) ||
         !tc__ix_equals(stride, 2) || !tc__c_pred_is_range(p, n))
         return 0;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2)
@@ -27077,7 +27136,7 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
 
 // Lane `at` of a stored value as a memory element.
 static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype, own = tc__is_own_class(dtype);
+    int dtype = tc__buffer_of(p->g, n)->dtype, own = tc__is_own_class(dtype);
     if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
     if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
     tc__put_value(p, n->in[0], copy);
@@ -27087,15 +27146,16 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
 
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
                     ? TC__STORE_MAY_STREAM
                     : TC__STORE_STREAMS;
     if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
-    if (n->n_attr < 3 || n->attr[2] < least || tc__dtypes[dtype].bytes < 4 || p->tail)
+    if (n->n_attr <= TC__STORE_KIND || n->attr[TC__STORE_KIND] < least ||
+        tc__dtypes[dtype].bytes < 4 || p->tail)
         return 0;
     tc__ixpool *x = p->g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
+    tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, p->axis);
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
     return tc__ix_divisor(x, e) % p->unit == 0;
 }
@@ -27137,7 +27197,7 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
 // ---- other values ----
 
 static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
-    tc__ix e = n->attr[0], stride;
+    tc__ix e = n->attr[TC__INDEX_EXPR], stride;
     int steps =
         tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, p->unit, &stride);
     if (!tc__lanes_differ(n, p->axis) || (steps && tc__ix_is_const(stride))) {
@@ -27168,8 +27228,8 @@ static void tc__c_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, one ? "tc_check_one(a, " : "tc_check(a, ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", ");
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ", %lld", (long long)n->attr[1]);
+    tc__put_ix(p, n->attr[TC__CHECK_LIMIT]);
+    tc__put(p->out, ", %lld", (long long)n->attr[TC__CHECK_SITE]);
     if (!one && p->tail) tc__put(p->out, ", n");
     if (!one && !p->tail) tc__put(p->out, ", %d", p->unit);
     tc__put(p->out, ");\n");
@@ -27212,11 +27272,11 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
     tc__put(p->out, "tc_philox(");
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", %d, draw + %lld, seed, w%u_%d);\n", words, (long long)n->attr[1],
-            n->id, copy);
+    tc__put(p->out, ", %d, draw + %lld, seed, w%u_%d);\n", words,
+            (long long)n->attr[TC__RANDOM_DRAW], n->id, copy);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id,
-            copy);
+    tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[TC__RANDOM_KIND] ? "normal" : "uniform",
+            cls, n->id, copy);
     for (int w = 1; w < words; w++) tc__put(p->out, ", w%u_%d[%d]", n->id, copy, w);
     tc__put(p->out, ");\n");
 }
@@ -27306,18 +27366,21 @@ static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int ar
 // Elements that one step of a loop along the vector takes.
 static int tc__loop_step(const tc__printer *p, const tc__node *n) {
     int knob = p->g->tuning.knob[TC__KNOB_STEPS];
-    if (n->attr[0] == TC__ROW) return TC__LANES;
+    if (n->attr[TC__FOR_AXIS] == TC__ROW) return TC__LANES;
     if (tc__c_loop_has_acc(p, n, 1, 0))
         return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
     if (knob == TC__STEPS_VECTOR) return p->unit;
     if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;
-    return knob == TC__STEPS_LANES || n->attr[2] >= 4 ? (int)TC__LANES : p->unit;
+    return knob == TC__STEPS_LANES || n->attr[TC__FOR_UNROLL] >= 4 ? (int)TC__LANES
+                                                                   : p->unit;
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
     tc__ixpool *x = p->g->body.ix;
-    tc__ix count = tc__ix_sub(x, n->attr[5], n->attr[4]);
-    if (n->attr[1] == TC__BIND_WORKER && p->axis == TC__COL && p->g->grain % step) return 1;
+    tc__ix count = tc__ix_sub(x, n->attr[TC__FOR_END], n->attr[TC__FOR_BEGIN]);
+    if (n->attr[TC__FOR_BIND] == TC__BIND_WORKER && p->axis == TC__COL &&
+        p->g->grain % step)
+        return 1;
     if (p->parts && p->part_step % step) return 1;
     return tc__ix_divisor(x, count) % step != 0;
 }
@@ -27334,12 +27397,13 @@ static void tc__c_bound(tc__printer *p, const tc__c_range *r, const char *name,
 static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
-    int worker = n->attr[1] == TC__BIND_WORKER;
+    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     long long grain = p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->grain;
     r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
-    if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
-        tc__ix_is_const(n->attr[5])) {
-        r.known = 1, r.begin = tc__ix_value(n->attr[4]), r.end = tc__ix_value(n->attr[5]);
+    if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[TC__FOR_BEGIN]) &&
+        tc__ix_is_const(n->attr[TC__FOR_END])) {
+        r.known = 1, r.begin = tc__ix_value(n->attr[TC__FOR_BEGIN]),
+        r.end = tc__ix_value(n->attr[TC__FOR_END]);
         r.full = r.end > r.begin ? r.end - (r.end - r.begin) % r.step : r.begin;
         return r;
     }
@@ -27352,14 +27416,14 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     else if (p->parts)
         tc__put(p->out, "c0");
     else
-        tc__put_ix(p, n->attr[4]);
+        tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, ", end%u = ", r.id);
     if (worker) tc__put(p->out, "tc_min(hi * %lld, ", grain);
     if (chunked) tc__put(p->out, "tc_min(chunk + 8192, ");
     if (p->parts)
         tc__put(p->out, "c1");
     else
-        tc__put_ix(p, n->attr[5]);
+        tc__put_ix(p, n->attr[TC__FOR_END]);
     tc__put(p->out, worker || chunked ? ");\n" : ";\n");
     if (!r.tail) return r;
     tc__line(p);
@@ -27394,13 +27458,13 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
 
 static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
     int outer = p->outer, pointers = p->pointers;
-    if (n->attr[0] == TC__ROW && p->g->kind == TC__CONTRACTION) {
+    if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->kind == TC__CONTRACTION) {
         tc__class cls = tc__class_of(tc__body(p, p->g->left)->dtype);
         tc__line(p);
         tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
                 p->d->scalar[cls]);
     }
-    if (n->attr[0] == TC__ROW) {
+    if (n->attr[TC__FOR_AXIS] == TC__ROW) {
         p->outer = TC__ROW;
         tc__c_pointers(p, begin, end, TC__ROW);
     }
@@ -27425,7 +27489,7 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
 // One vector, of which n lanes count.
 static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *r,
                           uint32_t begin, uint32_t end) {
-    const char *v = tc__axis_names[n->attr[0]];
+    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
@@ -27447,7 +27511,7 @@ static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *
 // What is left after the whole steps, one vector at a time.
 static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
                        uint32_t begin, uint32_t end) {
-    tc__c_head(p, tc__axis_names[n->attr[0]], r, 1, p->unit);
+    tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 1, p->unit);
     tc__c_counted(p, n, r, begin, end);
     tc__block_close(p);
 }
@@ -27459,7 +27523,8 @@ static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
     const tc__node *found = NULL;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL && (last || !found)) found = n;
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL && (last || !found))
+            found = n;
     }
     return found;
 }
@@ -27480,12 +27545,14 @@ static int tc__prefetches(const tc__group *g) {
 
 // The distance to the same column of the next row, 0 = n is no stream of whole rows.
 static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
-    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
+    const tc__kbuf *b = tc__buffer_of(p->g, n);
     if (!tc__is_memory(b) || b->written) return 0;
-    if (n->n_attr > TC__LOAD_PREDICATES || tc__ix_has_val(p->g->body.ix, n->attr[1]))
+    if (n->n_attr > TC__LOAD_PREDICATES ||
+        tc__ix_has_val(p->g->body.ix, n->attr[TC__LOAD_INDEX]))
         return 0;
-    if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
-    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);
+    if (tc__access_along(p->g, n->attr[TC__LOAD_INDEX], TC__COL, p->unit) != TC__CONTIGUOUS)
+        return 0;
+    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
     int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
     return plain ? tc__ix_value(run.stride) : 0;
 }
@@ -27499,7 +27566,7 @@ static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
         const tc__node *n = tc__body(p, id);
         int64_t stride = n->op == TC_OP_LOAD ? tc__c_row_stride(p, n) : 0;
         if (!stride) continue;
-        int line = 64 / (int)tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].bytes;
+        int line = 64 / (int)tc__dtypes[tc__buffer_of(p->g, n)->dtype].bytes;
         for (int shift = 0; shift < p->copies * p->unit; shift += line) {
             p->shift = shift;
             tc__line(p);
@@ -27581,7 +27648,7 @@ static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range 
 static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_range *r,
                               uint32_t begin, uint32_t end) {
     if (!r->known || r->full > r->begin) {
-        tc__c_head(p, tc__axis_names[n->attr[0]], r, 0, r->step);
+        tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 0, r->step);
         p->copies = r->step / p->unit;
         tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
@@ -27641,15 +27708,15 @@ static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint3
 static void
 tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                  void (*steps)(tc__printer *, const tc__node *, uint32_t, uint32_t, int)) {
-    if (!n->attr[3] || !tc__c_loop_has_acc(p, n, 0, 1)) {
+    if (!n->attr[TC__FOR_CHUNK] || !tc__c_loop_has_acc(p, n, 0, 1)) {
         steps(p, n, begin, end, 0);
         return;
     }
     tc__line(p);
     tc__put(p->out, "for (%s chunk = ", p->d->index);
-    tc__put_ix(p, n->attr[4]);
+    tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "; chunk < ");
-    tc__put_ix(p, n->attr[5]);
+    tc__put_ix(p, n->attr[TC__FOR_END]);
     tc__put(p->out, "; chunk += 8192)");
     tc__block_open(p);
     for (int i = 0; i < TC__PRINT_ACCS; i++)
@@ -27664,8 +27731,8 @@ tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end
 
 static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                          int chunked) {
-    const char *v = tc__axis_names[n->attr[0]];
-    int worker = n->attr[1] == TC__BIND_WORKER;
+    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
+    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
     int product = worker && p->g->kind == TC__CONTRACTION;
@@ -27674,13 +27741,13 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
     else if (chunked)
         tc__put(p->out, "chunk");
     else
-        tc__put_ix(p, n->attr[4]);
+        tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "; %s < ", v);
     if (worker)
         tc__put(p->out, product ? "r1" : "hi");
     else if (chunked)
         tc__put(p->out, "tc_min(chunk + 8192, ");
-    if (!worker) tc__put_ix(p, n->attr[5]);
+    if (!worker) tc__put_ix(p, n->attr[TC__FOR_END]);
     tc__put(p->out, "%s; %s++)", chunked ? ")" : "", v);
     tc__block_open(p);
     tc__c_body(p, n, begin, end);
@@ -27688,7 +27755,8 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
 }
 
 static void tc__c_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    int vector = n->attr[0] == (int64_t)p->axis && n->attr[1] != TC__BIND_SERIAL;
+    int vector = n->attr[TC__FOR_AXIS] == (int64_t)p->axis &&
+                 n->attr[TC__FOR_BIND] != TC__BIND_SERIAL;
     tc__c_each_chunk(p, n, begin, end, vector ? tc__c_steps : tc__c_serial);
 }
 
@@ -27744,20 +27812,20 @@ static void tc__c_args(tc__printer *p, const tc__text *body) {
         int seen = 0;
         for (size_t j = 0; j < id && n->op == TC_OP_ARG; j++) {
             const tc__node *o = p->g->body.node.at[j];
-            seen |= o->op == TC_OP_ARG && o->attr[0] == n->attr[0];
+            seen |= o->op == TC_OP_ARG && o->attr[TC__ARG_SLOT] == n->attr[TC__ARG_SLOT];
         }
         if (n->op != TC_OP_ARG || seen) continue;
         tc__class cls = tc__class_of(n->dtype);
-        snprintf(name, sizeof name, "arg%lld", (long long)n->attr[0]);
+        snprintf(name, sizeof name, "arg%lld", (long long)n->attr[TC__ARG_SLOT]);
         if (!tc__c_mentions(body, name)) continue;
         tc__line(p);
         tc__put(p->out, "const %s %s = tc_splat_%s(", p->d->reg[cls], name,
                 tc__class_names[cls]);
         if (n->dtype == TC_BOOL)
-            tc__put(p->out, "-(a->arg[%lld].i != 0));\n", (long long)n->attr[0]);
+            tc__put(p->out, "-(a->arg[%lld].i != 0));\n", (long long)n->attr[TC__ARG_SLOT]);
         else
             tc__put(p->out, "(%s)a->arg[%lld].%s);\n", p->d->scalar[cls],
-                    (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
+                    (long long)n->attr[TC__ARG_SLOT], tc__is_float(n->dtype) ? "f" : "i");
     }
 }
 
@@ -32113,10 +32181,10 @@ static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted)
     if (g->vector != TC__COL) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) loop = n, acc = 0;
         acc |= n->op == TC_OP_ACC;
-        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
-        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
+        if (n->op != TC_OP_END || n->attr[TC__END_AXIS] != TC__COL || !loop) continue;
+        if (acc == sums && (loop->attr[TC__FOR_UNROLL] >= least) == wanted) return 1;
     }
     return 0;
 }
@@ -32124,8 +32192,10 @@ static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted)
 static int tc__has_store(const tc__group *g, tc__store_kind kind) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
-        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
+        if (n->op != TC_OP_STORE || n->n_attr <= TC__STORE_KIND ||
+            n->attr[TC__STORE_KIND] != kind)
+            continue;
+        if (tc__dtypes[tc__buffer_of(g, n)->dtype].bytes >= 4) return 1;
     }
     return 0;
 }

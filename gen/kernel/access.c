@@ -45,13 +45,13 @@ static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis,
 
 // Of the scratch row of a block of 32 rows, element e of lane j is at 32 * e + j.
 static int tc__is_lane_row(const tc__group *g, const tc__node *n, tc__axis axis) {
-    return g->buffer.at[n->attr[0]].place == TC__BUF_ROW && axis == TC__ROW;
+    return tc__buffer_of(g, n)->place == TC__BUF_ROW && axis == TC__ROW;
 }
 
 TC__UNUSED static tc__access tc__access_of(const tc__group *g, const tc__node *n,
                                            int64_t width) {
     if (tc__is_lane_row(g, n, g->vector)) return TC__CONTIGUOUS;
-    return tc__access_along(g, n->attr[1], g->vector, width);
+    return tc__access_along(g, n->attr[TC__ACCESS_INDEX], g->vector, width);
 }
 
 // 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.

@@ -54,8 +54,8 @@ static tc__ix tc__box_end(tc__ixpool *p, const tc__kbox *box) {
 static int tc__boxes_are_rows(tc__ixpool *p, const tc__node *loop) {
     tc__kbox box;
     for (uint32_t i = 0; tc__box_at(loop, i, &box); i++)
-        if (tc__box_begin(p, &box) != loop->attr[4] || box.count == 2 ||
-            tc__box_end(p, &box) != loop->attr[5])
+        if (tc__box_begin(p, &box) != loop->attr[TC__FOR_BEGIN] || box.count == 2 ||
+            tc__box_end(p, &box) != loop->attr[TC__FOR_END])
             return 0;
     return 1;
 }
@@ -205,14 +205,14 @@ typedef struct tc__boxed {
 static void tc__boxed_const(tc__node *m, int64_t words[TC__NODE_WORDS], int64_t bits) {
     m->op = TC_OP_CONST, m->level = TC__AT_ROW;
     m->n_in = 0, m->attr = words, m->n_attr = 1;
-    words[0] = bits;
+    words[TC__CONST_BITS] = bits;
 }
 
 // Whether node id of the boxed body is a VALID that is known.
 static tc__verdict tc__boxed_valid(const tc__boxed *b, uint32_t id) {
     const tc__node *n = b->g.body.node.at[id];
     if (n->op == TC_OP_CONST && n->dtype == TC_BOOL)
-        return n->attr[0] ? TC__HOLDS : TC__FAILS;
+        return n->attr[TC__CONST_BITS] ? TC__HOLDS : TC__FAILS;
     return TC__UNKNOWN;
 }
 
@@ -224,7 +224,7 @@ static int tc__boxed_node(tc__boxed *b, const tc__kbox *box, const tc__node *n) 
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = b->is[n->in[i]];
     m.in = in;
     if (tc__has_pairs(n) && !tc__box_pairs(b->g.body.ix, box, n, &m, words))
-        tc__boxed_const(&m, words, n->op == TC_OP_LOAD ? n->attr[2] : 0);
+        tc__boxed_const(&m, words, n->op == TC_OP_LOAD ? n->attr[TC__LOAD_FILL] : 0);
     else if (n->op == TC_OP_VALID && !m.n_attr)
         tc__boxed_const(&m, words, 1);
     tc__verdict v = n->op == TC_OP_WHERE ? tc__boxed_valid(b, in[0]) : TC__UNKNOWN;

@@ -115,6 +115,19 @@ static tc__group *tc__group_empty(tc_ctx *c, const tc__group *from) {
 // Predicates of LOAD and VALID are pairs (e, limit): 0 <= e < limit. A STORE stores in[0], CHECK checks
 // in[0], an i64 value. ARGMAX and ARGMIN accumulate in[0] with the column index and give i64.
 
+// The buffer of a LOAD or STORE.
+static const tc__kbuf *tc__buffer_of(const tc__group *k, const tc__node *n) {
+    return &k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+}
+
+// Where the index of a LOAD, STORE or INDEX stands, and what it is.
+static uint32_t tc__index_word(const tc__node *n) {
+    if (n->op == TC_OP_INDEX) return TC__INDEX_EXPR;
+    return TC__ACCESS_INDEX;
+}
+
+static tc__ix tc__index_of(const tc__node *n) { return n->attr[tc__index_word(n)]; }
+
 enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
 // Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute

@@ -28,8 +28,11 @@ static int tc__join_accesses(const tc__group *k, int64_t b, tc__op op, tc__level
     int count = 0;
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
-        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != b) continue;
-        if (n->op != (uint16_t)op || n->level != (uint8_t)level || n->attr[1] != index ||
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) ||
+            n->attr[TC__ACCESS_BUFFER] != b)
+            continue;
+        if (n->op != (uint16_t)op || n->level != (uint8_t)level ||
+            n->attr[TC__ACCESS_INDEX] != index ||
             (op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES))
             return 0;
         count++;
@@ -131,14 +134,15 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
         attr[i] = tc__attr_is_ix(&n, i) ? tc__join_ix(j, n.attr[i]) : n.attr[i];
     n.in = in, n.attr = attr;
     int load = n.op == TC_OP_LOAD, access = load || n.op == TC_OP_STORE;
-    const tc__kbuf *b = access ? &k->buffer.at[attr[0]] : NULL;
+    const tc__kbuf *b = access ? &k->buffer.at[attr[TC__ACCESS_BUFFER]] : NULL;
     int left = access && b->place == j->left->place && b->source == j->left->source;
-    if (access && (!left || (j->kept && !load))) attr[0] = tc__join_add_buffer(j, b);
+    if (access && (!left || (j->kept && !load)))
+        attr[TC__ACCESS_BUFFER] = tc__join_add_buffer(j, b);
     if (left && j->kept && !load) tc__join_node(j, &n, id);
     if (left) {
-        attr[0] = tc__join_add_left(j);
-        attr[1] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
-                       : tc__ix_var(k->body.ix, TC__COL, k->cols);
+        attr[TC__ACCESS_BUFFER] = tc__join_add_left(j);
+        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
+                                      : tc__ix_var(k->body.ix, TC__COL, k->cols);
     }
     tc__join_node(j, &n, id);
 }

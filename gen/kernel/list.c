@@ -84,16 +84,17 @@ static void tc__group_from_begin(tc__group *k) {
         if (!tc__is_memory(&k->buffer.at[b]) || k->buffer.at[b].written) continue;
         for (size_t i = 0; i < k->body.node.count; i++) {
             const tc__node *n = k->body.node.at[i];
-            if (n->op != TC_OP_LOAD || n->attr[0] != (int64_t)b) continue;
-            int64_t part = tc__ix_constant_part(p, n->attr[1]);
+            if (n->op != TC_OP_LOAD || n->attr[TC__LOAD_BUFFER] != (int64_t)b) continue;
+            int64_t part = tc__ix_constant_part(p, n->attr[TC__LOAD_INDEX]);
             if (part < least) least = part;
         }
         if (least <= 0 || least == INT64_MAX) continue;
         k->buffer.at[b].begin = least;
         for (size_t i = 0; i < k->body.node.count; i++) {
             tc__node *n = k->body.node.at[i];
-            if (n->op == TC_OP_LOAD && n->attr[0] == (int64_t)b)
-                n->attr[1] = tc__ix_sub(p, n->attr[1], tc__ix_const(least));
+            if (n->op == TC_OP_LOAD && n->attr[TC__LOAD_BUFFER] == (int64_t)b)
+                n->attr[TC__LOAD_INDEX] =
+                    tc__ix_sub(p, n->attr[TC__LOAD_INDEX], tc__ix_const(least));
         }
     }
 }
@@ -115,13 +116,9 @@ typedef struct tc__parter {
     uint32_t count;         // in order
 } tc__parter;
 
-static tc__ix tc__piece_index(const tc__node *n) {
-    return n->attr[n->op == TC_OP_INDEX ? 0 : 1];
-}
-
 // At its own column.
 static int tc__is_dense(const tc__parter *p, const tc__node *n) {
-    return tc__piece_index(n) == p->column;
+    return tc__index_of(n) == p->column;
 }
 
 // What every piece that uses it gets a copy of: it names no tensor's column.
@@ -138,7 +135,7 @@ static int tc__node_has_piece(const tc__parter *p, const tc__node *n) {
     if (!at) return tc__is_alu(n);
     if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_PREDICATES) return 0;
     if (n->level == TC__AT_COL && tc__is_dense(p, n)) return 1;
-    return n->op == TC_OP_LOAD && tc__ix_is_const(tc__piece_index(n));
+    return n->op == TC_OP_LOAD && tc__ix_is_const(tc__index_of(n));
 }
 
 // Whether a buffer is read or written at all columns; *one: at a place for all of them.
@@ -147,7 +144,8 @@ static int tc__buffer_is_dense(const tc__parter *p, size_t b, int *one) {
     *one = 0;
     for (size_t i = 0; i < p->g->body.node.count; i++) {
         const tc__node *n = p->g->body.node.at[i];
-        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != (int64_t)b)
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) ||
+            n->attr[TC__ACCESS_BUFFER] != (int64_t)b)
             continue;
         if (tc__is_dense(p, n))
             dense = 1;
@@ -207,7 +205,7 @@ static void tc__pieces_join(tc__parter *p) {
                 tc__piece_join(p, id, n->in[k]);
         if (n->op != TC_OP_LOAD && n->op != TC_OP_STORE) continue;
         size_t b = 0;
-        while (p->memory[b] != p->memory[n->attr[0]]) b++;
+        while (p->memory[b] != p->memory[n->attr[TC__ACCESS_BUFFER]]) b++;
         if (p->first[b]) tc__piece_join(p, id, p->first[b] - 1);
         p->first[b] = id + 1;
     }
@@ -240,14 +238,14 @@ static tc__ix tc__form_size(tc__lists *s) {
 }
 
 static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
-    uint32_t *place = &p->place[n->attr[0]];
-    tc__kbuf b = p->g->buffer.at[n->attr[0]];
+    uint32_t *place = &p->place[n->attr[TC__ACCESS_BUFFER]];
+    tc__kbuf b = p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]];
     if (*place) return 1;
     b.place = b.written ? TC__BUF_NODE : TC__BUF_INPUT;
     b.source = (uint32_t)form->buffer.count, b.offset = tc__ix_const(0);
-    b.numel = tc__is_dense(p, n) ? form->cols
-                                 : tc__ix_const(tc__ix_value(tc__piece_index(n)) + 1);
-    p->buffer[form->buffer.count] = (uint32_t)n->attr[0];
+    b.numel =
+        tc__is_dense(p, n) ? form->cols : tc__ix_const(tc__ix_value(tc__index_of(n)) + 1);
+    p->buffer[form->buffer.count] = (uint32_t)n->attr[TC__ACCESS_BUFFER];
     *place = b.source + 1;
     return TC__PUSH(p->lists->ctx, form->buffer, b);
 }
@@ -265,10 +263,11 @@ static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
     m.in = in, m.attr = attr;
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) m.level = TC__AT_ROW;
     if (memory && !tc__form_buffer(p, form, n)) return 0;
-    if (memory) attr[0] = p->place[n->attr[0]] - 1;
-    if (memory && n->n_attr > 2) attr[2] = 0; // no fill; a store that is not streamed
+    if (memory) attr[TC__ACCESS_BUFFER] = p->place[n->attr[TC__ACCESS_BUFFER]] - 1;
+    if (n->op == TC_OP_LOAD) attr[TC__LOAD_FILL] = 0;
+    if (n->op == TC_OP_STORE) attr[TC__STORE_KIND] = TC__STORE_CACHED;
     if ((memory || n->op == TC_OP_INDEX) && tc__is_dense(p, n))
-        attr[memory] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
+        attr[tc__index_word(n)] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
     const tc__node *made = tc__node_append(&form->body, &m);
     p->made[id] = made ? made->id + 1 : 0;
     return made != NULL;
@@ -279,11 +278,13 @@ static int tc__form_statement(tc__group *form, tc__op op, tc__axis axis) {
     int64_t attr[6];
     memset(&n, 0, sizeof n), memset(attr, 0, sizeof attr);
     n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = TC_I64, n.attr = attr;
-    n.n_attr = op == TC_OP_FOR ? 6 : 1;
-    attr[0] = axis, attr[1] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
-    attr[2] = 1;
-    attr[4] = tc__ix_const(0), attr[5] = axis == TC__ROW ? form->rows : form->cols;
-    if (op == TC_OP_END) attr[0] = axis;
+    n.n_attr = op == TC_OP_FOR ? TC__FOR_BOXES : 1;
+    attr[TC__FOR_AXIS] = axis;
+    attr[TC__FOR_BIND] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
+    attr[TC__FOR_UNROLL] = 1;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0);
+    attr[TC__FOR_END] = axis == TC__ROW ? form->rows : form->cols;
+    if (op == TC_OP_END) attr[TC__END_AXIS] = axis;
     return tc__node_append(&form->body, &n) != NULL;
 }
 

@@ -86,7 +86,7 @@ static tc__ix tc__finish_ix(tc__finish *f, tc__ix e, uint32_t phase) {
     tc__ix_each_val(f->ix, e, tc__renumber_val, &r);
     for (uint32_t i = 0; i < r.count && !f->waits; i++) {
         const tc__node *check = tc__old(f, r.from[i]);
-        tc__ix limit = check->attr[0];
+        tc__ix limit = check->attr[TC__CHECK_LIMIT];
         e = tc__ix_subst(f->ix, e, tc__ix_val(f->ix, r.from[i], limit),
                          tc__ix_val(f->ix, r.to[i] + TC__VALS, limit));
     }
@@ -142,11 +142,13 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
     tc__node m;
     int64_t attr[3];
     memset(&m, 0, sizeof m);
-    attr[0] = buffer, attr[1] = tc__ix_var(f->ix, TC__COL, f->w->k->cols), attr[2] = 0;
+    attr[TC__ACCESS_BUFFER] = buffer;
+    attr[TC__ACCESS_INDEX] = tc__ix_var(f->ix, TC__COL, f->w->k->cols);
+    attr[TC__LOAD_FILL] = 0;
     m.op = (uint16_t)op, m.stage = TC__GROUP, m.dtype = n->dtype;
     m.level = TC__AT_COL, m.phase = (uint16_t)phase;
     m.in = &value, m.n_in = op == TC_OP_STORE, m.attr = attr,
-    m.n_attr = op == TC_OP_STORE ? 2 : 3;
+    m.n_attr = op == TC_OP_STORE ? TC__STORE_KIND : TC__LOAD_PREDICATES;
     return tc__finish_append(f, &m);
 }
 
@@ -236,8 +238,8 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
         const tc__node *n = f->mid.node.at[i];
         if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL)
             continue;
-        if (f->w->k->buffer.at[n->attr[0]].place == TC__BUF_ROW) continue;
-        tc__ixrun r = tc__ix_run(f->ix, n->attr[1], axis);
+        if (tc__buffer_of(f->w->k, n)->place == TC__BUF_ROW) continue;
+        tc__ixrun r = tc__ix_run(f->ix, n->attr[TC__ACCESS_INDEX], axis);
         int runs = r.run == INT64_MAX || r.run % TC__VECTOR == 0;
         dense += r.ok && runs && tc__ix_equals(r.stride, 1);
     }
@@ -278,9 +280,10 @@ static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
 
 static void tc__list_rows(tc__lister *l, tc__bind bind) {
     int64_t attr[6];
-    attr[0] = TC__ROW, attr[1] = bind, attr[2] = 1, attr[3] = 0;
-    attr[4] = tc__ix_const(0), attr[5] = l->f->w->k->rows;
-    tc__list_statement(l, TC_OP_FOR, TC_I64, attr, 6);
+    attr[TC__FOR_AXIS] = TC__ROW, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = 1,
+    attr[TC__FOR_CHUNK] = 0;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = l->f->w->k->rows;
+    tc__list_statement(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
 }
 
 // The loop over the columns of a phase, with its boxes.
@@ -289,8 +292,9 @@ static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64
     const tc__group *k = l->f->w->k;
     int64_t attr[TC__FOR_BOXES + TC__BOX_WORDS];
     uint32_t n = TC__FOR_BOXES;
-    attr[0] = TC__COL, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
-    attr[4] = tc__ix_const(0), attr[5] = k->cols;
+    attr[TC__FOR_AXIS] = TC__COL, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = unroll,
+    attr[TC__FOR_CHUNK] = chunk;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = k->cols;
     if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
         n += tc__boxes_choose(l->f->ix, k->cols, l->f->mid.node.at, l->f->mid.node.count,
                               phase, attr + n);
@@ -317,7 +321,7 @@ static tc__ix tc__list_ix(tc__lister *l, tc__ix e) {
 
 static tc__store_kind tc__store_kind_of(const tc__lister *l, const tc__node *n) {
     const tc__weave *w = l->f->w;
-    const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
+    const tc__kbuf *b = tc__buffer_of(w->k, n);
     if (b->place != TC__BUF_NODE || n->level != TC__AT_COL) return TC__STORE_CACHED;
     const tc__root *r = &w->roots[w->root_of[b->source]];
     int64_t least = tc__ix_lo(w->ix, b->numel);
@@ -361,8 +365,10 @@ static void tc__list_accumulators(tc__lister *l, uint32_t phase, tc__op op) {
         int64_t attr[2];
         if (n->op != TC_OP_ACC || n->phase != phase || l->failed) continue;
         if (op == TC_OP_NEW) l->at[i] = l->accumulators++;
-        attr[0] = l->at[i], attr[1] = n->attr[0];
-        int arg = n->attr[0] == TC_OP_ARGMAX || n->attr[0] == TC_OP_ARGMIN;
+        attr[TC__NEW_ACCUMULATOR] = l->at[i],
+        attr[TC__NEW_MONOID] = n->attr[TC__ACC_MONOID];
+        int arg = n->attr[TC__ACC_MONOID] == TC_OP_ARGMAX ||
+                  n->attr[TC__ACC_MONOID] == TC_OP_ARGMIN;
         int held = arg ? l->f->mid.node.at[n->in[0]]->dtype : n->dtype;
         tc__node *m = tc__list_statement(l, op, op == TC_OP_NEW ? held : n->dtype, attr, 2);
         if (!m || op == TC_OP_NEW) continue;

@@ -91,7 +91,7 @@ static tc__outline tc__outline_begin(tc__outlines *o, const tc__root *roots,
 
 // Of an external, its strides.
 static void tc__outline_input(tc__outlines *o, const tc__node *n) {
-    const tc__shape *l = o->inputs ? o->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = o->inputs ? o->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     tc__outline_word(o, l != NULL);
     if (l) tc__outline_words(o, l->strides, n->rank);
 }
@@ -178,7 +178,7 @@ static uint32_t tc__outline_number(const tc__outlines *o, const tc__outline *own
         const tc__node *n = o->g->node.at[o->node.at[own->node + i]];
         if (b->place == TC__BUF_NODE && n->id == b->source) return i;
         if (b->place == TC__BUF_INPUT && n->op == TC_OP_INPUT &&
-            (uint32_t)n->attr[0] == b->source)
+            (uint32_t)n->attr[TC__INPUT_EXTERNAL] == b->source)
             return i;
     }
     return UINT32_MAX; // a worker's own
@@ -188,7 +188,8 @@ static uint32_t tc__outline_number(const tc__outlines *o, const tc__outline *own
 static uint32_t tc__outlined_source(const tc__outlines *o, const tc__outline *own,
                                     uint32_t number, tc__place place) {
     uint32_t id = o->node.at[own->node + number];
-    return place == TC__BUF_INPUT ? (uint32_t)o->g->node.at[id]->attr[0] : id;
+    return place == TC__BUF_INPUT ? (uint32_t)o->g->node.at[id]->attr[TC__INPUT_EXTERNAL]
+                                  : id;
 }
 
 // The kernel `done` of `other`, for the nodes of `own`; what it covers is still to be said. NULL = no

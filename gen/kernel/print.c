@@ -174,7 +174,7 @@ static const char *tc__suffix(int dtype) { return tc__class_names[tc__class_of(d
 
 // The random words that an element of RANDOM n takes: two for a normal number, twice as many for f64.
 static int tc__draw_words(const tc__node *n) {
-    return (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
+    return (n->attr[TC__RANDOM_KIND] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
 }
 
 static int tc__copies_of(const tc__printer *p, const tc__node *n) {
@@ -192,7 +192,7 @@ static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
 
 static tc__value tc__const_value(const tc__node *n) {
     tc__value v;
-    memcpy(&v, &n->attr[0], sizeof v);
+    memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
     return v;
 }
 
@@ -204,7 +204,7 @@ static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
         return;
     }
     if (n->op == TC_OP_ARG) {
-        tc__put(p->out, "arg%lld", (long long)n->attr[0]);
+        tc__put(p->out, "arg%lld", (long long)n->attr[TC__ARG_SLOT]);
         return;
     }
     tc__put_name(p, n, copy);
@@ -554,9 +554,12 @@ static tc__row_pointer *tc__find_pointer(tc__printer *p, int64_t buffer, tc__ix 
 // Remembers a pointer for the access n if its index has a part to move out of the inner
 // loops.
 static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__axis axis) {
-    tc__ix stride = tc__ix_const(0), part = tc__row_part(p, n->attr[1], axis);
-    if (!part || p->pointers == TC__PRINT_POINTERS || part == n->attr[1]) return NULL;
-    if (tc__is_lane_row(p->g, n, p->axis) || tc__find_pointer(p, n->attr[0], part))
+    tc__ix stride = tc__ix_const(0),
+           part = tc__row_part(p, n->attr[TC__ACCESS_INDEX], axis);
+    if (!part || p->pointers == TC__PRINT_POINTERS || part == n->attr[TC__ACCESS_INDEX])
+        return NULL;
+    if (tc__is_lane_row(p->g, n, p->axis) ||
+        tc__find_pointer(p, n->attr[TC__ACCESS_BUFFER], part))
         return NULL;
     if (axis == p->axis) {
         int steps = tc__ix_steps(p->g, part, axis, p->unit, &stride);
@@ -564,7 +567,8 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
         if (!steps || run.run != INT64_MAX || !tc__ix_is_const(stride)) return NULL;
     }
     tc__row_pointer *q = &p->pointer[p->pointers++];
-    q->buffer = n->attr[0], q->part = part, q->serial = 0, q->stride = tc__ix_value(stride);
+    q->buffer = n->attr[TC__ACCESS_BUFFER], q->part = part, q->serial = 0,
+    q->stride = tc__ix_value(stride);
     for (tc__row_pointer *o = p->pointer; o < q; o++) q->serial += o->buffer == q->buffer;
     return q;
 }
@@ -628,7 +632,7 @@ static int tc__power_of_two_above(int64_t n) {
 
 // Few columns use few of the 32 lanes: combining an untouched lane changes nothing.
 static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
-    tc__ix n = tc__ix_sub(g->body.ix, loop->attr[5], loop->attr[4]);
+    tc__ix n = tc__ix_sub(g->body.ix, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN]);
     if (!tc__ix_is_const(n) || tc__ix_value(n) > TC__LANES) return TC__LANES;
     return tc__power_of_two_above(tc__ix_value(n));
 }
@@ -636,7 +640,7 @@ static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
 // Whether a loop over columns that has accumulators keeps their 32 lanes in named vectors.
 static int tc__sums_are_named(const tc__group *g, const tc__node *loop) {
     int knob = g->tuning.knob[TC__KNOB_SUMS];
-    return knob ? knob == TC__SUMS_NAMED : loop->attr[2] >= 4;
+    return knob ? knob == TC__SUMS_NAMED : loop->attr[TC__FOR_UNROLL] >= 4;
 }
 
 // Finds every accumulator and the loop that steps it. 0 = reported.
@@ -651,12 +655,12 @@ static int tc__find_accs(tc__printer *p) {
                             depth);
         if (n->op == TC_OP_FOR) stack[depth++] = n;
         if (n->op != TC_OP_ACC) continue;
-        if (n->attr[1] >= TC__PRINT_ACCS || !depth)
+        if (n->attr[TC__ACC_ACCUMULATOR] >= TC__PRINT_ACCS || !depth)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG,
-                            "kernel: accumulator %lld (limit %d)", (long long)n->attr[1],
-                            TC__PRINT_ACCS);
-        tc__acc *a = &p->acc[n->attr[1]];
-        a->used = 1, a->monoid = (tc__op)n->attr[0],
+                            "kernel: accumulator %lld (limit %d)",
+                            (long long)n->attr[TC__ACC_ACCUMULATOR], TC__PRINT_ACCS);
+        tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
+        a->used = 1, a->monoid = (tc__op)n->attr[TC__ACC_MONOID],
         a->dtype = tc__body(p, n->in[0])->dtype;
         a->loop = stack[depth - 1];
         a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
@@ -685,12 +689,14 @@ static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
 // acc0 = new add     acc0 add= %4     %7 = combine acc0
 static int tc__put_dump_acc(tc__printer *p, const tc__node *n) {
     if (n->op == TC_OP_NEW)
-        tc__put(p->out, "acc%d = new %s", (int)n->attr[0], tc__op_name((tc__op)n->attr[1]));
+        tc__put(p->out, "acc%d = new %s", (int)n->attr[TC__NEW_ACCUMULATOR],
+                tc__op_name((tc__op)n->attr[TC__NEW_MONOID]));
     else if (n->op == TC_OP_ACC)
-        tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[1], tc__op_name((tc__op)n->attr[0]),
-                n->in[0]);
+        tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[TC__ACC_ACCUMULATOR],
+                tc__op_name((tc__op)n->attr[TC__ACC_MONOID]), n->in[0]);
     else if (n->op == TC_OP_COMBINE)
-        tc__put(p->out, "%%%u = combine acc%d", n->id, (int)n->attr[0]);
+        tc__put(p->out, "%%%u = combine acc%d", n->id,
+                (int)n->attr[TC__COMBINE_ACCUMULATOR]);
     else
         return 0;
     return 1;
@@ -712,7 +718,7 @@ static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
         if (n->op == TC_OP_CONST) tc__put_dump_const(p, n);
         if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
             tc__put(p->out, " ");
-            tc__put_buffer(p, n->attr[0]);
+            tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
         }
         tc__put_dump_indices(p, n);
         for (uint32_t i = 0; i < n->n_in; i++) tc__put(p->out, " %%%u", n->in[i]);
@@ -738,11 +744,11 @@ static void tc__put_dump_boxes(tc__printer *p, const tc__node *n) {
 
 static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
     static const char *const binds[] = {"worker", "serial", "vector"};
-    tc__put(p->out, "for %s in ", tc__axis_names[n->attr[0]]);
-    tc__put_ix(p, n->attr[4]);
+    tc__put(p->out, "for %s in ", tc__axis_names[n->attr[TC__FOR_AXIS]]);
+    tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "..");
-    tc__put_ix(p, n->attr[5]);
-    tc__put(p->out, " %s\n", binds[n->attr[1]]);
+    tc__put_ix(p, n->attr[TC__FOR_END]);
+    tc__put(p->out, " %s\n", binds[n->attr[TC__FOR_BIND]]);
     tc__put_dump_boxes(p, n);
 }
 

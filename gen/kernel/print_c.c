@@ -7,7 +7,7 @@
 // ---- other values ----
 
 static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
-    tc__ix e = n->attr[0], stride;
+    tc__ix e = n->attr[TC__INDEX_EXPR], stride;
     int steps =
         tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, p->unit, &stride);
     if (!tc__lanes_differ(n, p->axis) || (steps && tc__ix_is_const(stride))) {
@@ -38,8 +38,8 @@ static void tc__c_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, one ? "tc_check_one(a, " : "tc_check(a, ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", ");
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ", %lld", (long long)n->attr[1]);
+    tc__put_ix(p, n->attr[TC__CHECK_LIMIT]);
+    tc__put(p->out, ", %lld", (long long)n->attr[TC__CHECK_SITE]);
     if (!one && p->tail) tc__put(p->out, ", n");
     if (!one && !p->tail) tc__put(p->out, ", %d", p->unit);
     tc__put(p->out, ");\n");
@@ -82,11 +82,11 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
     tc__put(p->out, "tc_philox(");
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", %d, draw + %lld, seed, w%u_%d);\n", words, (long long)n->attr[1],
-            n->id, copy);
+    tc__put(p->out, ", %d, draw + %lld, seed, w%u_%d);\n", words,
+            (long long)n->attr[TC__RANDOM_DRAW], n->id, copy);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id,
-            copy);
+    tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[TC__RANDOM_KIND] ? "normal" : "uniform",
+            cls, n->id, copy);
     for (int w = 1; w < words; w++) tc__put(p->out, ", w%u_%d[%d]", n->id, copy, w);
     tc__put(p->out, ");\n");
 }
@@ -176,18 +176,21 @@ static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int ar
 // Elements that one step of a loop along the vector takes.
 static int tc__loop_step(const tc__printer *p, const tc__node *n) {
     int knob = p->g->tuning.knob[TC__KNOB_STEPS];
-    if (n->attr[0] == TC__ROW) return TC__LANES;
+    if (n->attr[TC__FOR_AXIS] == TC__ROW) return TC__LANES;
     if (tc__c_loop_has_acc(p, n, 1, 0))
         return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
     if (knob == TC__STEPS_VECTOR) return p->unit;
     if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;
-    return knob == TC__STEPS_LANES || n->attr[2] >= 4 ? (int)TC__LANES : p->unit;
+    return knob == TC__STEPS_LANES || n->attr[TC__FOR_UNROLL] >= 4 ? (int)TC__LANES
+                                                                   : p->unit;
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
     tc__ixpool *x = p->g->body.ix;
-    tc__ix count = tc__ix_sub(x, n->attr[5], n->attr[4]);
-    if (n->attr[1] == TC__BIND_WORKER && p->axis == TC__COL && p->g->grain % step) return 1;
+    tc__ix count = tc__ix_sub(x, n->attr[TC__FOR_END], n->attr[TC__FOR_BEGIN]);
+    if (n->attr[TC__FOR_BIND] == TC__BIND_WORKER && p->axis == TC__COL &&
+        p->g->grain % step)
+        return 1;
     if (p->parts && p->part_step % step) return 1;
     return tc__ix_divisor(x, count) % step != 0;
 }
@@ -204,12 +207,13 @@ static void tc__c_bound(tc__printer *p, const tc__c_range *r, const char *name,
 static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
-    int worker = n->attr[1] == TC__BIND_WORKER;
+    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     long long grain = p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->grain;
     r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
-    if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
-        tc__ix_is_const(n->attr[5])) {
-        r.known = 1, r.begin = tc__ix_value(n->attr[4]), r.end = tc__ix_value(n->attr[5]);
+    if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[TC__FOR_BEGIN]) &&
+        tc__ix_is_const(n->attr[TC__FOR_END])) {
+        r.known = 1, r.begin = tc__ix_value(n->attr[TC__FOR_BEGIN]),
+        r.end = tc__ix_value(n->attr[TC__FOR_END]);
         r.full = r.end > r.begin ? r.end - (r.end - r.begin) % r.step : r.begin;
         return r;
     }
@@ -222,14 +226,14 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     else if (p->parts)
         tc__put(p->out, "c0");
     else
-        tc__put_ix(p, n->attr[4]);
+        tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, ", end%u = ", r.id);
     if (worker) tc__put(p->out, "tc_min(hi * %lld, ", grain);
     if (chunked) tc__put(p->out, "tc_min(chunk + 8192, ");
     if (p->parts)
         tc__put(p->out, "c1");
     else
-        tc__put_ix(p, n->attr[5]);
+        tc__put_ix(p, n->attr[TC__FOR_END]);
     tc__put(p->out, worker || chunked ? ");\n" : ";\n");
     if (!r.tail) return r;
     tc__line(p);
@@ -264,13 +268,13 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
 
 static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
     int outer = p->outer, pointers = p->pointers;
-    if (n->attr[0] == TC__ROW && p->g->kind == TC__CONTRACTION) {
+    if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->kind == TC__CONTRACTION) {
         tc__class cls = tc__class_of(tc__body(p, p->g->left)->dtype);
         tc__line(p);
         tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
                 p->d->scalar[cls]);
     }
-    if (n->attr[0] == TC__ROW) {
+    if (n->attr[TC__FOR_AXIS] == TC__ROW) {
         p->outer = TC__ROW;
         tc__c_pointers(p, begin, end, TC__ROW);
     }
@@ -295,7 +299,7 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
 // One vector, of which n lanes count.
 static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *r,
                           uint32_t begin, uint32_t end) {
-    const char *v = tc__axis_names[n->attr[0]];
+    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
@@ -317,7 +321,7 @@ static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *
 // What is left after the whole steps, one vector at a time.
 static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
                        uint32_t begin, uint32_t end) {
-    tc__c_head(p, tc__axis_names[n->attr[0]], r, 1, p->unit);
+    tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 1, p->unit);
     tc__c_counted(p, n, r, begin, end);
     tc__block_close(p);
 }
@@ -329,7 +333,8 @@ static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
     const tc__node *found = NULL;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL && (last || !found)) found = n;
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL && (last || !found))
+            found = n;
     }
     return found;
 }
@@ -350,12 +355,14 @@ static int tc__prefetches(const tc__group *g) {
 
 // The distance to the same column of the next row, 0 = n is no stream of whole rows.
 static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
-    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
+    const tc__kbuf *b = tc__buffer_of(p->g, n);
     if (!tc__is_memory(b) || b->written) return 0;
-    if (n->n_attr > TC__LOAD_PREDICATES || tc__ix_has_val(p->g->body.ix, n->attr[1]))
+    if (n->n_attr > TC__LOAD_PREDICATES ||
+        tc__ix_has_val(p->g->body.ix, n->attr[TC__LOAD_INDEX]))
         return 0;
-    if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
-    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);
+    if (tc__access_along(p->g, n->attr[TC__LOAD_INDEX], TC__COL, p->unit) != TC__CONTIGUOUS)
+        return 0;
+    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
     int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
     return plain ? tc__ix_value(run.stride) : 0;
 }
@@ -369,7 +376,7 @@ static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
         const tc__node *n = tc__body(p, id);
         int64_t stride = n->op == TC_OP_LOAD ? tc__c_row_stride(p, n) : 0;
         if (!stride) continue;
-        int line = 64 / (int)tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].bytes;
+        int line = 64 / (int)tc__dtypes[tc__buffer_of(p->g, n)->dtype].bytes;
         for (int shift = 0; shift < p->copies * p->unit; shift += line) {
             p->shift = shift;
             tc__line(p);
@@ -451,7 +458,7 @@ static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range 
 static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_range *r,
                               uint32_t begin, uint32_t end) {
     if (!r->known || r->full > r->begin) {
-        tc__c_head(p, tc__axis_names[n->attr[0]], r, 0, r->step);
+        tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 0, r->step);
         p->copies = r->step / p->unit;
         tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
@@ -511,15 +518,15 @@ static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint3
 static void
 tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                  void (*steps)(tc__printer *, const tc__node *, uint32_t, uint32_t, int)) {
-    if (!n->attr[3] || !tc__c_loop_has_acc(p, n, 0, 1)) {
+    if (!n->attr[TC__FOR_CHUNK] || !tc__c_loop_has_acc(p, n, 0, 1)) {
         steps(p, n, begin, end, 0);
         return;
     }
     tc__line(p);
     tc__put(p->out, "for (%s chunk = ", p->d->index);
-    tc__put_ix(p, n->attr[4]);
+    tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "; chunk < ");
-    tc__put_ix(p, n->attr[5]);
+    tc__put_ix(p, n->attr[TC__FOR_END]);
     tc__put(p->out, "; chunk += 8192)");
     tc__block_open(p);
     for (int i = 0; i < TC__PRINT_ACCS; i++)
@@ -534,8 +541,8 @@ tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end
 
 static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                          int chunked) {
-    const char *v = tc__axis_names[n->attr[0]];
-    int worker = n->attr[1] == TC__BIND_WORKER;
+    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
+    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
     int product = worker && p->g->kind == TC__CONTRACTION;
@@ -544,13 +551,13 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
     else if (chunked)
         tc__put(p->out, "chunk");
     else
-        tc__put_ix(p, n->attr[4]);
+        tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "; %s < ", v);
     if (worker)
         tc__put(p->out, product ? "r1" : "hi");
     else if (chunked)
         tc__put(p->out, "tc_min(chunk + 8192, ");
-    if (!worker) tc__put_ix(p, n->attr[5]);
+    if (!worker) tc__put_ix(p, n->attr[TC__FOR_END]);
     tc__put(p->out, "%s; %s++)", chunked ? ")" : "", v);
     tc__block_open(p);
     tc__c_body(p, n, begin, end);
@@ -558,7 +565,8 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
 }
 
 static void tc__c_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    int vector = n->attr[0] == (int64_t)p->axis && n->attr[1] != TC__BIND_SERIAL;
+    int vector = n->attr[TC__FOR_AXIS] == (int64_t)p->axis &&
+                 n->attr[TC__FOR_BIND] != TC__BIND_SERIAL;
     tc__c_each_chunk(p, n, begin, end, vector ? tc__c_steps : tc__c_serial);
 }
 
@@ -614,20 +622,20 @@ static void tc__c_args(tc__printer *p, const tc__text *body) {
         int seen = 0;
         for (size_t j = 0; j < id && n->op == TC_OP_ARG; j++) {
             const tc__node *o = p->g->body.node.at[j];
-            seen |= o->op == TC_OP_ARG && o->attr[0] == n->attr[0];
+            seen |= o->op == TC_OP_ARG && o->attr[TC__ARG_SLOT] == n->attr[TC__ARG_SLOT];
         }
         if (n->op != TC_OP_ARG || seen) continue;
         tc__class cls = tc__class_of(n->dtype);
-        snprintf(name, sizeof name, "arg%lld", (long long)n->attr[0]);
+        snprintf(name, sizeof name, "arg%lld", (long long)n->attr[TC__ARG_SLOT]);
         if (!tc__c_mentions(body, name)) continue;
         tc__line(p);
         tc__put(p->out, "const %s %s = tc_splat_%s(", p->d->reg[cls], name,
                 tc__class_names[cls]);
         if (n->dtype == TC_BOOL)
-            tc__put(p->out, "-(a->arg[%lld].i != 0));\n", (long long)n->attr[0]);
+            tc__put(p->out, "-(a->arg[%lld].i != 0));\n", (long long)n->attr[TC__ARG_SLOT]);
         else
             tc__put(p->out, "(%s)a->arg[%lld].%s);\n", p->d->scalar[cls],
-                    (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
+                    (long long)n->attr[TC__ARG_SLOT], tc__is_float(n->dtype) ? "f" : "i");
     }
 }
 

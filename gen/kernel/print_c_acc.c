@@ -37,10 +37,12 @@ static void tc__c_acc_fn(tc__printer *p, const tc__acc *a) {
 static int tc__c_wide_at(const tc__printer *p, const tc__acc *a) {
     tc__class cls = tc__class_of(a->dtype);
     return cls == TC__CLASS_f64 || cls == TC__CLASS_i64 ||
-           tc__ix_hi(p->g->body.ix, a->loop->attr[5]) >= INT32_MAX;
+           tc__ix_hi(p->g->body.ix, a->loop->attr[TC__FOR_END]) >= INT32_MAX;
 }
 
-static int tc__c_is_chunked(const tc__acc *a) { return a->loop->attr[3] && !tc__is_arg(a); }
+static int tc__c_is_chunked(const tc__acc *a) {
+    return a->loop->attr[TC__FOR_CHUNK] && !tc__is_arg(a);
+}
 
 // Vectors that hold the 32 logical lanes.
 static int tc__c_sets(const tc__printer *p) { return TC__LANES / p->unit; }
@@ -117,12 +119,15 @@ static void tc__c_new_arg(tc__printer *p, int64_t i) {
 }
 
 static void tc__c_extent(tc__printer *p, const tc__node *loop) {
-    tc__put_ix(p, tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]));
+    tc__put_ix(
+        p, tc__ix_sub(p->g->body.ix, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN]));
 }
 
 // A run-time size may be one chunk: most are, and need no second set.
 static void tc__c_if_chunks(tc__printer *p, const tc__node *loop) {
-    if (tc__ix_is_const(tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]))) return;
+    if (tc__ix_is_const(
+            tc__ix_sub(p->g->body.ix, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN])))
+        return;
     tc__put(p->out, "if (");
     tc__c_extent(p, loop);
     tc__put(p->out, " > 8192) ");
@@ -164,37 +169,37 @@ static void tc__c_new_chunks(tc__printer *p, int64_t i) {
 }
 
 static void tc__c_new(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[0]];
+    const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
     char type[24];
     (void)copy;
     if (!a->used) return;
     if (tc__is_arg(a)) {
-        tc__c_new_arg(p, n->attr[0]);
+        tc__c_new_arg(p, n->attr[TC__NEW_ACCUMULATOR]);
         return;
     }
     snprintf(type, sizeof type, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-    tc__c_acc_reset(p, n->attr[0], type);
-    if (tc__c_is_chunked(a)) tc__c_new_chunks(p, n->attr[0]);
+    tc__c_acc_reset(p, n->attr[TC__NEW_ACCUMULATOR], type);
+    if (tc__c_is_chunked(a)) tc__c_new_chunks(p, n->attr[TC__NEW_ACCUMULATOR]);
 }
 
 // One line: target = monoid(target, value), in a tail only for the counted lanes.
 static void tc__c_step_line(tc__printer *p, const tc__node *n, int set, int copy) {
-    const tc__acc *a = &p->acc[n->attr[1]];
+    const tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
     int mask = p->tail && p->axis != TC__ROW;
-    tc__c_acc_lane(p, n->attr[1], set);
+    tc__c_acc_lane(p, n->attr[TC__ACC_ACCUMULATOR], set);
     tc__put(p->out, " = ");
     if (mask)
         tc__put(p->out, "TC_SEL_%s(TC_M_%s(inside), ", tc__suffix(a->dtype),
                 tc__suffix(a->dtype));
     tc__c_acc_fn(p, a);
     tc__put(p->out, "(");
-    tc__c_acc_lane(p, n->attr[1], set);
+    tc__c_acc_lane(p, n->attr[TC__ACC_ACCUMULATOR], set);
     tc__put(p->out, ", ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ")");
     if (mask) {
         tc__put(p->out, ", ");
-        tc__c_acc_lane(p, n->attr[1], set);
+        tc__c_acc_lane(p, n->attr[TC__ACC_ACCUMULATOR], set);
         tc__put(p->out, ")");
     }
     tc__put(p->out, ";\n");
@@ -202,7 +207,7 @@ static void tc__c_step_line(tc__printer *p, const tc__node *n, int set, int copy
 
 // The index vector that goes with a value, and the lanes where it wins.
 static void tc__c_step_arg(tc__printer *p, const tc__node *n, int copy) {
-    int64_t i = n->attr[1];
+    int64_t i = n->attr[TC__ACC_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     const char *cls = tc__suffix(a->dtype), *at = tc__c_wide_at(p, a) ? "i64" : "i32";
     int narrow_value =
@@ -238,7 +243,7 @@ static void tc__c_step_arg(tc__printer *p, const tc__node *n, int copy) {
 
 // A row value steps every copy too.
 static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[1]];
+    const tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
     (void)copy;
     int shift = p->shift,
         counted = p->tail && p->axis != TC__ROW && a->form == TC__ACC_NAMED;
@@ -424,7 +429,7 @@ static void tc__c_combine_arg_rows(tc__printer *p, const tc__node *n, int64_t i)
 }
 
 static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
-    int64_t i = n->attr[0];
+    int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     (void)copy;
     if (tc__is_arg(a)) {

@@ -4,11 +4,11 @@
 // ---- memory ----
 
 static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory;
+    return tc__dtypes[tc__buffer_of(p->g, n)->dtype].memory;
 }
 
 static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].name;
+    return tc__dtypes[tc__buffer_of(p->g, n)->dtype].name;
 }
 
 // What follows a row pointer: the rest of the index, and the lane where the vector is the
@@ -30,24 +30,26 @@ static void tc__c_rest(tc__printer *p, const tc__row_pointer *q, tc__ix rest) {
 // `in0_r + c + 8` or, as an element, `in0_r[c + 8]`.
 static void tc__c_address(tc__printer *p, const tc__node *n, int element) {
     const char *join = element ? "[" : " + ", *end = element ? "]" : "";
-    tc__ix part = p->outer < 0 ? 0 : tc__row_part(p, n->attr[1], (tc__axis)p->outer);
-    tc__row_pointer *q = part ? tc__find_pointer(p, n->attr[0], part) : NULL;
+    tc__ix part =
+        p->outer < 0 ? 0 : tc__row_part(p, n->attr[TC__ACCESS_INDEX], (tc__axis)p->outer);
+    tc__row_pointer *q =
+        part ? tc__find_pointer(p, n->attr[TC__ACCESS_BUFFER], part) : NULL;
     if (q) {
         tc__put_pointer_name(p, q);
         tc__put(p->out, "%s", join);
-        tc__c_rest(p, q, tc__ix_sub(p->g->body.ix, n->attr[1], part));
+        tc__c_rest(p, q, tc__ix_sub(p->g->body.ix, n->attr[TC__ACCESS_INDEX], part));
         tc__put(p->out, "%s", end);
         return;
     }
-    tc__put_buffer(p, n->attr[0]);
+    tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
     tc__put(p->out, "%s", join);
     if (!tc__is_lane_row(p->g, n, p->axis)) {
-        tc__put_ix(p, n->attr[1]);
+        tc__put_ix(p, n->attr[TC__ACCESS_INDEX]);
     } else {
         int shift = p->shift;
         p->shift = 0;
         tc__put(p->out, "32 * (");
-        tc__put_ix(p, n->attr[1]);
+        tc__put_ix(p, n->attr[TC__ACCESS_INDEX]);
         tc__put(p->out, ") + r %% 32 + %d%s", shift, p->lane ? " + l" : "");
         p->shift = shift;
     }
@@ -140,7 +142,7 @@ static void tc__c_vector_load(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     if (tc__is_half(dtype)) {
         tc__put(p->out, "tc_of_%s(tc_splat_i32(", tc__dtypes[dtype].name);
         tc__c_address(p, n, 1);
@@ -155,7 +157,7 @@ static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
 
 static tc__value tc__c_fill(const tc__node *n) {
     tc__value v;
-    memcpy(&v, &n->attr[2], sizeof v);
+    memcpy(&v, &n->attr[TC__LOAD_FILL], sizeof v);
     return v;
 }
 
@@ -212,12 +214,12 @@ static void tc__c_gathered(tc__printer *p, const tc__node *n, int copy) {
 
 static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
     if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
-    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
+    return tc__access_along(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit);
 }
 
 // Whether a load that differs between lanes is one of a mask: of the dtypes that have it.
 static int tc__c_has_mask(const tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     return tc__is_own_class(dtype) && dtype != TC_BOOL && tc__c_pred_is_mask(p, n) &&
            tc__c_access(p, n) == TC__CONTIGUOUS;
 }
@@ -261,7 +263,7 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__put(p->out, ") ");
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
-    if (tc__access_along(p->g, n->attr[1], p->axis, p->unit) == TC__UNIFORM)
+    if (tc__access_along(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit) == TC__UNIFORM)
         tc__c_uniform_load(p, n);
     else
         tc__c_vector_load(p, n);
@@ -303,9 +305,9 @@ static void tc__c_every_second(tc__printer *p, const tc__node *n) {
 
 // A load that moves by the same number from lane to lane; 0 = lane by lane.
 static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     tc__ix stride;
-    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride)) return 0;
+    if (!tc__ix_steps(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit, &stride)) return 0;
     int second = dtype == TC_F32 && tc__ix_equals(stride, 2);
     int back = tc__ix_equals(stride, -1), own = tc__is_own_class(dtype) && dtype != TC_BOOL;
     if (!second && (p->tail || (!back && !own))) return 0;
@@ -332,9 +334,9 @@ static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
 // read back. 0 = by a buffer.
 static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
     enum { in_line = 4 };
-    int dtype = p->g->buffer.at[n->attr[0]].dtype, shift = p->shift;
+    int dtype = tc__buffer_of(p->g, n)->dtype, shift = p->shift;
     if (p->tail || (dtype != TC_F32 && dtype != TC_I32)) return 0;
-    if (tc__ix_has_lane_val(p->g, n->attr[1], p->axis)) return 0;
+    if (tc__ix_has_lane_val(p->g, n->attr[TC__ACCESS_INDEX], p->axis)) return 0;
     if (p->lanes_put + (int)p->unit > TC__C_LANES_MOST) return 0;
     p->lanes_put += (int)p->unit;
     tc__put_let(p, n, copy);
@@ -355,8 +357,8 @@ static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
 // Whether a load takes every second element, where each pair of its predicate holds for a range of lanes.
 static int tc__c_is_second_span(const tc__printer *p, const tc__node *n) {
     tc__ix stride;
-    if (p->g->buffer.at[n->attr[0]].dtype != TC_F32) return 0;
-    if (!tc__ix_steps(p->g, n->attr[1], p->axis, p->unit, &stride) ||
+    if (tc__buffer_of(p->g, n)->dtype != TC_F32) return 0;
+    if (!tc__ix_steps(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit, &stride) ||
         !tc__ix_equals(stride, 2) || !tc__c_pred_is_range(p, n))
         return 0;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2)
@@ -470,7 +472,7 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
 
 // Lane `at` of a stored value as a memory element.
 static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype, own = tc__is_own_class(dtype);
+    int dtype = tc__buffer_of(p->g, n)->dtype, own = tc__is_own_class(dtype);
     if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
     if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
     tc__put_value(p, n->in[0], copy);
@@ -480,15 +482,16 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
 
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
     int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
                     ? TC__STORE_MAY_STREAM
                     : TC__STORE_STREAMS;
     if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
-    if (n->n_attr < 3 || n->attr[2] < least || tc__dtypes[dtype].bytes < 4 || p->tail)
+    if (n->n_attr <= TC__STORE_KIND || n->attr[TC__STORE_KIND] < least ||
+        tc__dtypes[dtype].bytes < 4 || p->tail)
         return 0;
     tc__ixpool *x = p->g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
+    tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, p->axis);
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
     return tc__ix_divisor(x, e) % p->unit == 0;
 }

@@ -50,13 +50,16 @@ static int tc__is_plain(const tc__contract *q, uint32_t id) {
     const tc__node *n = q->g->body.node.at[id];
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != q->dtype)
         return 0;
-    if (!tc__is_own_class(n->dtype) || tc__ix_has_val(q->g->body.ix, n->attr[1])) return 0;
-    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[1], TC__DEPTH);
+    if (!tc__is_own_class(n->dtype) ||
+        tc__ix_has_val(q->g->body.ix, n->attr[TC__LOAD_INDEX]))
+        return 0;
+    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
     return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
 }
 
 static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
-    tc__ixrun run = tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__COL);
+    tc__ixrun run =
+        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__COL);
     return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1);
 }
 
@@ -233,7 +236,8 @@ static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
     if (evaluated) return 1;
     return tc__ix_value(
-        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__DEPTH).stride);
+        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
+            .stride);
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
@@ -351,10 +355,11 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
         tc__put(p->out, "left + (r - r0) * ");
         tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
     } else {
-        tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
-        tc__put_buffer(p, n->attr[0]);
+        tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
         tc__put(p->out, " + ");
-        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[1], k, tc__ix_const(0)) : n->attr[1]);
+        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                        : n->attr[TC__LOAD_INDEX]);
     }
     tc__put(p->out, ";\n");
     tc__block_close(p);
@@ -510,7 +515,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     tc__line(p);
     tc__put(p->out, "tc_i64 next = %d;\n", q->width);
     if (q->right == TC__RIGHT_IN_PLACE) {
-        tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
+        tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
         tc__line(p);
         tc__put(p->out, "if (p + %d <= c1)", q->width);
         tc__block_open(p);
@@ -520,13 +525,14 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
         tc__put(p->out, "(void)r;\n");
         tc__line(p);
         tc__put(p->out, "panel = ");
-        tc__put_buffer(p, n->attr[0]);
+        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
         tc__put(p->out, " + ");
-        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[1], k, tc__ix_const(0)) : n->attr[1]);
+        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                        : n->attr[TC__LOAD_INDEX]);
         tc__put(p->out, ";\n");
         tc__line(p);
         tc__put(p->out, "next = ");
-        tc__put_ix(p, tc__ix_run(x, n->attr[1], TC__DEPTH).stride);
+        tc__put_ix(p, tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH).stride);
         tc__put(p->out, ";\n");
         tc__block_close(p);
     }

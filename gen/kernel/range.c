@@ -30,7 +30,7 @@ static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
     if (g->buffer.at[b].place != TC__BUF_ROW) return NULL;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_STORE && n->attr[0] == b) return n;
+        if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
     }
     return NULL;
 }
@@ -38,7 +38,7 @@ static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
 // The node whose value n has: n itself, or what was kept in a scratch row.
 static const tc__node *tc__value_origin(const tc__group *g, const tc__node *n) {
     const tc__node *s = n->op == TC_OP_LOAD && n->n_attr <= TC__LOAD_PREDICATES
-                            ? tc__row_stored(g, n->attr[0])
+                            ? tc__row_stored(g, n->attr[TC__LOAD_BUFFER])
                             : NULL;
     return s ? g->body.node.at[s->in[0]] : n;
 }
@@ -60,7 +60,7 @@ static int tc__same_value(const tc__group *g, uint32_t x, uint32_t y, int depth)
 static const tc__node *tc__acc_of(const tc__group *g, int64_t at) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_ACC && n->attr[1] == at) return n;
+        if (n->op == TC_OP_ACC && n->attr[TC__ACC_ACCUMULATOR] == at) return n;
     }
     return NULL;
 }
@@ -68,8 +68,9 @@ static const tc__node *tc__acc_of(const tc__group *g, int64_t at) {
 // The extremum of row values of `monoid` that node y is, over the values of node x.
 static int tc__is_extremum_of(const tc__group *g, uint32_t y, tc__op monoid, uint32_t x) {
     const tc__node *n = g->body.node.at[y];
-    const tc__node *acc = n->op == TC_OP_COMBINE ? tc__acc_of(g, n->attr[0]) : NULL;
-    return acc && acc->attr[0] == (int64_t)monoid &&
+    const tc__node *acc =
+        n->op == TC_OP_COMBINE ? tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]) : NULL;
+    return acc && acc->attr[TC__ACC_MONOID] == (int64_t)monoid &&
            tc__same_value(g, acc->in[0], x, TC__RANGE_DEPTH);
 }
 
@@ -151,11 +152,13 @@ static const struct {
 };
 
 static tc__range tc__range_of_acc(const tc__group *g, const tc__node *n, int depth) {
-    const tc__node *acc = tc__acc_of(g, n->attr[0]);
+    const tc__node *acc = tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]);
     tc__range r = acc ? tc__range_of(g, acc->in[0], depth) : tc__range_any();
-    if (n->attr[1] == TC_OP_MAXIMUM || n->attr[1] == TC_OP_MINIMUM)
+    if (n->attr[TC__COMBINE_MONOID] == TC_OP_MAXIMUM ||
+        n->attr[TC__COMBINE_MONOID] == TC_OP_MINIMUM)
         return tc__range_any(); // of no element: an infinity
-    if (n->attr[1] == TC_OP_ADD && r.low >= 0) return tc__range_make(0, tc__far);
+    if (n->attr[TC__COMBINE_MONOID] == TC_OP_ADD && r.low >= 0)
+        return tc__range_make(0, tc__far);
     return tc__range_any();
 }
 
@@ -181,7 +184,7 @@ static tc__range tc__range_of(const tc__group *g, uint32_t id, int depth) {
     if (n->dtype != TC_F32 || !depth) return tc__range_any();
     if (n->op == TC_OP_CONST) {
         tc__value v;
-        memcpy(&v, &n->attr[0], sizeof v);
+        memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
         return v.f == v.f ? tc__range_make(v.f, v.f) : tc__range_any();
     }
     if (n->op == TC_OP_COMBINE) return tc__range_of_acc(g, n, depth - 1);

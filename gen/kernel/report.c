@@ -48,7 +48,7 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         const tc__node *node = k->body.node.at[i];
         size_t known = 0;
         if (!tc__is_named(node)) continue;
-        ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[0])
+        ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[TC__ACC_MONOID])
                                        : tc__op_name((tc__op)node->op);
         while (strcmp(ops[known], ops[n])) known++;
         n += known == n;

@@ -275,7 +275,7 @@ static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
 
 static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
     if (n->op != TC_OP_INPUT) return 0;
-    const tc__shape *l = s->inputs ? s->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = s->inputs ? s->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     return !l || l->contiguous;
 }
 
@@ -436,8 +436,10 @@ static int tc__has_equal_parts(const tc__graph *g, const tc__node *n) {
     int64_t run = 1;
     if (n->n_in < 2 || n->n_in > TC__FOLDS_MOST) return 0;
     for (uint32_t i = 1; i < n->n_in; i++)
-        if (tc__operand(g, n, i)->dims[n->attr[0]] != first->dims[n->attr[0]]) return 0;
-    for (int i = (int)n->attr[0]; i < n->rank; i++)
+        if (tc__operand(g, n, i)->dims[n->attr[TC__CAT_DIM]] !=
+            first->dims[n->attr[TC__CAT_DIM]])
+            return 0;
+    for (int i = (int)n->attr[TC__CAT_DIM]; i < n->rank; i++)
         run = tc__ix_times(run, tc__ix_lo(g->ix, first->dims[i]));
     return run >= TC__FOLDS_RUN;
 }
@@ -461,7 +463,7 @@ static void tc__root_fold(const tc__schedule *s, tc__root *r) {
     r->folds = 0;
     if (s->fuse == TC__FUSE_NOTHING || !r->output || r->forced || s->users[r->node]) return;
     if ((cat = tc__folded_cat(s, n)) == NULL) return;
-    r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[0];
+    r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[TC__CAT_DIM];
     r->fold = tc__operand(s->g, cat, 0)->dims[r->along];
 }
 
@@ -489,7 +491,7 @@ static void tc__space_of(const tc__schedule *s, const tc__root *r, tc__space *ou
     tc__root_dims(s->g, r, dims);
     for (int i = 0; i < a->rank; i++)
         tc__space_add(out, s->g->ix, a == n ? dims[i] : a->dims[i],
-                      a != n && (n->attr[0] >> i & 1));
+                      a != n && (n->attr[TC__REDUCE_DIMS] >> i & 1));
 }
 
 typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
@@ -635,9 +637,9 @@ static int tc__outline_loads(tc__outlines *o, const tc__outline *own, const tc__
         const tc__node *n = w->k->body.node.at[i];
         tc__outlined_load l;
         if (n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(w->k, n);
         l.node = tc__outline_number(o, own, b), l.place = b->place;
-        l.index = n->attr[1];
+        l.index = n->attr[TC__LOAD_INDEX];
         l.guarded = n->n_attr > TC__LOAD_PREDICATES || n->level == TC__AT_LEFT ||
                     n->level == TC__AT_RIGHT;
         if (!TC__PUSH(o->ctx, o->load, l)) return 0;

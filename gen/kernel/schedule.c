@@ -9,8 +9,10 @@ static int tc__has_neighbours(const tc__weave *w) {
         const tc__node *n = w->k->body.node.at[i];
         for (size_t j = 0; j < i && n->op == TC_OP_LOAD; j++) {
             const tc__node *m = w->k->body.node.at[j];
-            if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0]) continue;
-            tc__ix apart = tc__ix_sub(w->ix, n->attr[1], m->attr[1]);
+            if (m->op != TC_OP_LOAD || m->attr[TC__LOAD_BUFFER] != n->attr[TC__LOAD_BUFFER])
+                continue;
+            tc__ix apart =
+                tc__ix_sub(w->ix, n->attr[TC__LOAD_INDEX], m->attr[TC__LOAD_INDEX]);
             if (tc__ix_is_const(apart) && !tc__ix_equals(apart, 0)) return 1;
             break;
         }
@@ -115,10 +117,9 @@ static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
     if (cols > TC__MANY_COLUMNS) cols = TC__MANY_COLUMNS;
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
-        int index = n->op == TC_OP_INDEX;
         int64_t each = 2;
-        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || index) {
-            each = tc__access_cost(m, columns, n->attr[index ? 0 : 1]);
+        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX) {
+            each = tc__access_cost(m, columns, tc__index_of(n));
             if (each == 2 && m->neighbours && tc__splits_columns(m->w, n, columns))
                 each = 4;
         }
@@ -155,10 +156,11 @@ static void tc__weave_store(tc__weave *w, const tc__root *r, uint32_t part,
         return;
     }
     if (tc__place_own(w, r, part, index, &flat) == TC__FIT_NOT) w->failed = 1;
-    attr[0] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
-    attr[1] = flat;
+    attr[TC__STORE_BUFFER] =
+        tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
+    attr[TC__STORE_INDEX] = flat;
     if (w->failed) return;
-    w->k->buffer.at[attr[0]].written = 1;
+    w->k->buffer.at[attr[TC__STORE_BUFFER]].written = 1;
     tc__weave_node(w, TC_OP_STORE, n->dtype, &value, 1, attr, 2);
 }
 
@@ -181,7 +183,8 @@ static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__
     tc__ix numel = tc__node_numel(w->g, a);
     if (tc__has_no_elements(a)) return -1;
     if (s->root_of[a->id] == TC__NONE)
-        return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[0], a->dtype, numel);
+        return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[TC__INPUT_EXTERNAL],
+                                a->dtype, numel);
     return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
 }
 
@@ -190,7 +193,7 @@ static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node 
                             int64_t attr[TC__CALL_MOST], uint32_t *count) {
     uint32_t at = TC__CALL_BUFFERS;
     attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
-    attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
+    attr[TC__CALL_WORD] = n->n_attr ? *n->attr : n->n_in > 1 ? (int64_t)n->in[1] : 0;
     attr[at++] =
         tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
     for (uint32_t i = 0; i < n->n_in; i++)

@@ -220,7 +220,7 @@ static tc__ix tc__flat(tc__ixpool *p, int rank, const tc__ix *dims, const tc__ix
 
 static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix at) {
     int64_t attr[TC__LOAD_PREDICATES + 24];
-    attr[0] = buffer, attr[1] = at, attr[2] = 0;
+    attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = at, attr[TC__LOAD_FILL] = 0;
     memcpy(attr + TC__LOAD_PREDICATES, w->guard.pair, w->guard.count * sizeof *attr);
     return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr,
                           TC__LOAD_PREDICATES + w->guard.count);
@@ -231,13 +231,13 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
 // Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)
         at = tc__ix_add(w->ix, at, tc__ix_mul(w->ix, l->strides[i], index[i]));
-    uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[0], n->dtype,
-                                  tc__node_numel(w->g, n));
+    uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[TC__INPUT_EXTERNAL],
+                                  n->dtype, tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, at);
 }
 
@@ -341,15 +341,16 @@ static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t v
 
 static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__node *a = tc__operand(w->g, n, 0);
-    int64_t dim = n->attr[0], attr[30];
+    int64_t dim = n->attr[TC__PAD_DIM], attr[30];
     tc__ix at[TC_MAX_RANK];
     tc__bounds own, all;
     own.count = 0;
     memcpy(at, index, n->rank * sizeof *at);
-    tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[1]);
-    if (!tc__ix_equals(n->attr[3], 1)) {
-        tc__bounds_add(w, &own, tc__ix_mod(w->ix, e, n->attr[3]), tc__ix_const(1));
-        e = tc__ix_div(w->ix, e, n->attr[3]);
+    tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[TC__PAD_LOW]);
+    if (!tc__ix_equals(n->attr[TC__PAD_DILATION], 1)) {
+        tc__bounds_add(w, &own, tc__ix_mod(w->ix, e, n->attr[TC__PAD_DILATION]),
+                       tc__ix_const(1));
+        e = tc__ix_div(w->ix, e, n->attr[TC__PAD_DILATION]);
     }
     tc__bounds_add(w, &own, e, a->dims[dim]);
     at[dim] = e;
@@ -360,26 +361,29 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_PREDICATES + all.count)) {
+        (n->attr[TC__PAD_FILL] == load->attr[TC__LOAD_FILL] ||
+         load->n_attr == TC__LOAD_PREDICATES + all.count)) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
-        attr[2] = n->attr[4];
+        attr[TC__LOAD_FILL] = n->attr[TC__PAD_FILL];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
     }
-    return tc__weave_select(w, &own, v, tc__weave_const(w, n->dtype, n->attr[4]));
+    return tc__weave_select(w, &own, v,
+                            tc__weave_const(w, n->dtype, n->attr[TC__PAD_FILL]));
 }
 
 static uint32_t tc__lower_window(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[TC__WINDOW_DIM];
     tc__ix at[TC_MAX_RANK];
     memcpy(at, index, n->rank * sizeof *at);
-    at[dim] = tc__ix_add(w->ix, tc__ix_mul(w->ix, index[dim], n->attr[2]),
-                         tc__ix_mul(w->ix, index[n->rank - 1], n->attr[3]));
+    at[dim] =
+        tc__ix_add(w->ix, tc__ix_mul(w->ix, index[dim], n->attr[TC__WINDOW_STRIDE]),
+                   tc__ix_mul(w->ix, index[n->rank - 1], n->attr[TC__WINDOW_DILATION]));
     return tc__lower_at(w, tc__operand(w->g, n, 0), at);
 }
 
 // Operand i where it lies, decided from the last boundary to the first.
 static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[TC__CAT_DIM];
     tc__ix start = tc__ix_const(0), at[TC_MAX_RANK];
     uint32_t value = 0;
     int found = 0;
@@ -418,14 +422,14 @@ static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
         int64_t to = TC_I64;
         v = tc__weave_node(w, TC_OP_CAST, TC_I64, &v, 1, &to, 1);
     }
-    attr[0] = limit, attr[1] = b->id;
+    attr[TC__CHECK_LIMIT] = limit, attr[TC__CHECK_SITE] = b->id;
     v = tc__weave_node(w, TC_OP_CHECK, TC_I64, &v, 1, attr, 2);
     return tc__ix_val(w->ix, v, limit);
 }
 
 static uint32_t tc__lower_take(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[TC__GATHER_DIM];
     tc__ix at[TC_MAX_RANK];
     for (int i = 0; i < dim; i++) at[i] = index[i];
     at[dim] = tc__lower_index(w, b, index + dim, a->dims[dim]);
@@ -437,7 +441,8 @@ static uint32_t tc__lower_gather(tc__weave *w, const tc__node *n, const tc__ix *
     const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
     tc__ix at[TC_MAX_RANK];
     memcpy(at, index, n->rank * sizeof *at);
-    at[n->attr[0]] = tc__lower_index(w, b, index, a->dims[n->attr[0]]);
+    at[n->attr[TC__GATHER_DIM]] =
+        tc__lower_index(w, b, index, a->dims[n->attr[TC__GATHER_DIM]]);
     return tc__lower_at(w, a, at);
 }
 
@@ -456,8 +461,9 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
         break;
     case TC_OP_SLICE:
         memcpy(at, index, n->rank * sizeof *at);
-        at[n->attr[0]] =
-            tc__ix_add(w->ix, n->attr[1], tc__ix_mul(w->ix, index[n->attr[0]], n->attr[3]));
+        at[n->attr[TC__SLICE_DIM]] = tc__ix_add(
+            w->ix, n->attr[TC__SLICE_START],
+            tc__ix_mul(w->ix, index[n->attr[TC__SLICE_DIM]], n->attr[TC__SLICE_STEP]));
         break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
@@ -467,18 +473,19 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
 }
 
 static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    int64_t attr[2];
+    int64_t word; // of the index, of the cast
     if (n->op == TC_OP_INPUT) return tc__lower_input(w, n, index);
-    if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[0]);
+    if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[TC__CONST_BITS]);
     if (n->op == TC_OP_ARG)
         return tc__weave_node(w, TC_OP_ARG, n->dtype, NULL, 0, n->attr, 1);
-    attr[0] =
-        n->op == TC_OP_IOTA ? index[n->attr[0]] : tc__flat(w->ix, n->rank, n->dims, index);
-    uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, attr, 1);
+    word = n->op == TC_OP_IOTA ? index[n->attr[TC__IOTA_DIM]]
+                               : tc__flat(w->ix, n->rank, n->dims, index);
+    uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, &word, 1);
     if (n->op == TC_OP_RANDOM)
         return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
-    attr[0] = n->dtype;
-    return n->dtype == TC_I64 ? v : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, attr, 1);
+    word = n->dtype;
+    return n->dtype == TC_I64 ? v
+                              : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, &word, 1);
 }
 
 // The index tuple, for these sizes, of the element at the current point of the space; `skip` are the

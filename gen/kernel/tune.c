@@ -87,10 +87,10 @@ static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted)
     if (g->vector != TC__COL) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) loop = n, acc = 0;
         acc |= n->op == TC_OP_ACC;
-        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
-        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
+        if (n->op != TC_OP_END || n->attr[TC__END_AXIS] != TC__COL || !loop) continue;
+        if (acc == sums && (loop->attr[TC__FOR_UNROLL] >= least) == wanted) return 1;
     }
     return 0;
 }
@@ -98,8 +98,10 @@ static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted)
 static int tc__has_store(const tc__group *g, tc__store_kind kind) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
-        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
+        if (n->op != TC_OP_STORE || n->n_attr <= TC__STORE_KIND ||
+            n->attr[TC__STORE_KIND] != kind)
+            continue;
+        if (tc__dtypes[tc__buffer_of(g, n)->dtype].bytes >= 4) return 1;
     }
     return 0;
 }
