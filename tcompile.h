@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x6289062fa7bc3138u
+#define TC__BUILD_ID 0x8222806f5b97fc49u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9773,7 +9773,7 @@ static void tc__rewritten(tc_ctx *c, const tc__visit *v, const tc__step *s) {
 // no such step where nothing is written, or what is written shares no element with another.
 
 // SHARE: the words for each of its externals, behind the layout of the hidden one.
-enum { TC__SHARE_HEAD = 1, TC__SHARE_EACH = 3 };
+enum { TC__SHARE_LAYOUT, TC__SHARE_HEAD, TC__SHARE_EACH = 3 };
 
 typedef struct tc__shared {
     uint32_t external, layout;
@@ -46697,9 +46697,9 @@ static const struct tc__key_row *tc__key_of(const tc__opaque *o) {
     return k;
 }
 
-// What turns the keys of a descending order.
+// What turns the keys of a descending order; TOPK has the word where ARGSORT has it.
 static uint64_t tc__key_turn(const tc__opaque *o) {
-    return o->node->attr[0] ? tc__key_of(o)->mask : 0;
+    return o->node->attr[TC__ARGSORT_DESCENDING] ? tc__key_of(o)->mask : 0;
 }
 
 static void tc__insertion_sort(tc__keyed *x, int64_t n) {
@@ -46839,12 +46839,12 @@ enum {
 }; // below this part of the elements a heap is faster than sorting
 
 static int tc__topk_selects(const tc__opaque *o) {
-    return o->node->attr[1] <= tc__opaque_width(o, 1) / TC__SELECT_SHARE;
+    return o->node->attr[TC__TOPK_K] <= tc__opaque_width(o, 1) / TC__SELECT_SHARE;
 }
 
 static size_t tc__topk_scratch(const tc__opaque *o) {
     if (!tc__topk_selects(o)) return tc__sort_scratch(o);
-    return (size_t)o->node->attr[1] * sizeof(tc__keyed);
+    return (size_t)o->node->attr[TC__TOPK_K] * sizeof(tc__keyed);
 }
 
 static void tc__topk_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
@@ -47306,7 +47306,7 @@ typedef struct tc__plan_rule {
 
 // ROW buffers hold a block at each element when the vector runs along rows.
 static int tc__plan_in_lanes(const tc__planner *b, const tc__node *n) {
-    return b->p->vector == TC__ROW && b->g->buffer.at[n->attr[0]].place == TC__BUF_ROW;
+    return b->p->vector == TC__ROW && tc__buffer_of(b->g, n)->place == TC__BUF_ROW;
 }
 
 // ---- sections, loops, uniform values, lives
@@ -47328,12 +47328,13 @@ static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return 1;
     if (n->op == TC_OP_CONTRACT) return 0;
     if (n->op == TC_OP_COMBINE) return b->p->vector == TC__COL;
-    if (n->op == TC_OP_INDEX) return tc__plan_path_uniform(b, n, n->attr[0], 1);
+    if (n->op == TC_OP_INDEX)
+        return tc__plan_path_uniform(b, n, n->attr[TC__INDEX_EXPR], 1);
     if (n->op == TC_OP_VALID) return tc__plan_path_uniform(b, n, tc__ix_const(0), 0);
     if (n->op == TC_OP_LOAD)
         return !tc__plan_in_lanes(b, n) &&
-               tc__plan_path_uniform(b, n, n->attr[1], TC__LOAD_PREDICATES);
-    if (n->op == TC_OP_CHECK && !tc__plan_is_still(b, n->attr[0])) return 0;
+               tc__plan_path_uniform(b, n, n->attr[TC__ACCESS_INDEX], TC__LOAD_PREDICATES);
+    if (n->op == TC_OP_CHECK && !tc__plan_is_still(b, n->attr[TC__CHECK_LIMIT])) return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!b->uniform[n->in[i]]) return 0;
     return 1;
@@ -47342,9 +47343,11 @@ static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
 static void tc__plan_open_loop(tc__planner *b, const tc__node *n) {
     tc__loop l;
     memset(&l, 0, sizeof l);
-    l.axis = (tc__axis)n->attr[0], l.bind = (tc__bind)n->attr[1], l.chunk = n->attr[3];
+    l.axis = (tc__axis)n->attr[TC__FOR_AXIS], l.bind = (tc__bind)n->attr[TC__FOR_BIND],
+    l.chunk = n->attr[TC__FOR_CHUNK];
     l.vector = l.axis == b->p->vector && l.bind != TC__BIND_SERIAL;
-    l.begin = tc__plan_expr(b, n->attr[4]), l.end = tc__plan_expr(b, n->attr[5]);
+    l.begin = tc__plan_expr(b, n->attr[TC__FOR_BEGIN]),
+    l.end = tc__plan_expr(b, n->attr[TC__FOR_END]);
     if (b->flat && l.axis == TC__ROW) {
         l.axis = TC__COL, l.vector = 1;
         l.end = tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->rows, b->g->cols));
@@ -47420,7 +47423,7 @@ static void tc__plan_scan_stores(tc__planner *b) {
         const tc__node *n = tc__plan_node(b, i);
         if (n->op == TC_OP_STORE)
             b->stored[n->in[0]] =
-                b->g->buffer.at[n->attr[0]].dtype == tc__plan_node(b, n->in[0])->dtype;
+                tc__buffer_of(b->g, n)->dtype == tc__plan_node(b, n->in[0])->dtype;
     }
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
@@ -47558,8 +47561,8 @@ static void tc__plan_homes(tc__planner *b) {
 
 static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     tc__interp *p = b->p;
-    tc__accum *a = &p->acc.at[n->attr[1]];
-    int op = (int)n->attr[0], rows = p->vector == TC__ROW;
+    tc__accum *a = &p->acc.at[n->attr[TC__ACC_ACCUMULATOR]];
+    int op = (int)n->attr[TC__ACC_MONOID], rows = p->vector == TC__ROW;
     a->used = 1;
     a->dtype = tc__plan_node(b, n->in[0])->dtype;
     a->arg = op == TC_OP_ARGMAX || op == TC_OP_ARGMIN, a->less = op == TC_OP_ARGMIN;
@@ -47584,16 +47587,18 @@ static void tc__plan_accs(tc__planner *b) {
             tc__accum none;
             memset(&none, 0, sizeof none);
             if (n->op != TC_OP_ACC || b->loop_of[i] != l) continue;
-            if (!tc__ix_is_const(tc__plan_node(b, b->loop_node[l])->attr[4]) ||
-                tc__ix_value(tc__plan_node(b, b->loop_node[l])->attr[4]) % TC__FOLD_LANES)
+            if (!tc__ix_is_const(tc__plan_node(b, b->loop_node[l])->attr[TC__FOR_BEGIN]) ||
+                tc__ix_value(tc__plan_node(b, b->loop_node[l])->attr[TC__FOR_BEGIN]) %
+                    TC__FOLD_LANES)
                 tc__plan_fail(b, n, "a reduction begins at a multiple of 32");
-            while (p->acc.count <= (size_t)n->attr[1])
+            while (p->acc.count <= (size_t)n->attr[TC__ACC_ACCUMULATOR])
                 if (!TC__PUSH(b->ctx, p->acc, none)) {
                     b->failed = 1;
                     return;
                 }
             tc__plan_acc_of(b, n);
-            if (!TC__PUSH(b->ctx, p->acc_of_loop, (uint32_t)n->attr[1])) b->failed = 1;
+            if (!TC__PUSH(b->ctx, p->acc_of_loop, (uint32_t)n->attr[TC__ACC_ACCUMULATOR]))
+                b->failed = 1;
         }
         p->loop.at[l].accs = (uint32_t)p->acc_of_loop.count - p->loop.at[l].first_acc;
     }
@@ -47625,10 +47630,11 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value fill;
     int lanes = tc__plan_in_lanes(b, n);
-    i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_PREDICATES, (uint32_t)n->attr[0]);
+    i->item = tc__plan_path(b, n, n->attr[TC__LOAD_INDEX], TC__LOAD_PREDICATES,
+                            (uint32_t)n->attr[TC__LOAD_BUFFER]);
     if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
-    memcpy(&fill, &n->attr[2], sizeof fill);
+    memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
     i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
     i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
@@ -47636,13 +47642,16 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (p->plain) i->step = tc__step_load_plain;
     if (i->uniform) i->step = tc__step_load_uniform;
     if (lanes)
-        i->step = !p->limits && tc__plan_is_still(b, n->attr[1]) ? tc__step_load_plain
-                                                                 : tc__step_load_lanes;
+        i->step = !p->limits && tc__plan_is_still(b, n->attr[TC__LOAD_INDEX])
+                      ? tc__step_load_plain
+                      : tc__step_load_lanes;
 }
 
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
-    int lanes = tc__plan_in_lanes(b, n), still = tc__plan_is_still(b, n->attr[1]);
-    i->item = tc__plan_path(b, n, n->attr[1], n->n_attr, (uint32_t)n->attr[0]);
+    int lanes = tc__plan_in_lanes(b, n),
+        still = tc__plan_is_still(b, n->attr[TC__STORE_INDEX]);
+    i->item = tc__plan_path(b, n, n->attr[TC__STORE_INDEX], n->n_attr,
+                            (uint32_t)n->attr[TC__STORE_BUFFER]);
     if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     i->dtype = tc__plan_node(b, n->in[0])->dtype;
@@ -47655,7 +47664,7 @@ static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
 }
 
 static void tc__plan_index(tc__planner *b, const tc__node *n, tc__insn *i) {
-    i->item = tc__plan_path(b, n, n->attr[0], n->n_attr, 0);
+    i->item = tc__plan_path(b, n, n->attr[TC__INDEX_EXPR], n->n_attr, 0);
     i->step = tc__step_index;
 }
 
@@ -47665,32 +47674,32 @@ static void tc__plan_valid(tc__planner *b, const tc__node *n, tc__insn *i) {
 }
 
 static void tc__plan_check(tc__planner *b, const tc__node *n, tc__insn *i) {
-    tc__expr e = tc__plan_expr(b, n->attr[0]);
-    if (!tc__plan_is_still(b, n->attr[0]))
+    tc__expr e = tc__plan_expr(b, n->attr[TC__CHECK_LIMIT]);
+    if (!tc__plan_is_still(b, n->attr[TC__CHECK_LIMIT]))
         tc__plan_fail(b, n, "limit differs between lanes");
     if (!TC__PUSH(b->ctx, b->p->expr, e)) b->failed = 1;
     i->item = (uint32_t)b->p->expr.count - 1;
-    i->k[0] = n->attr[1];
+    i->k[0] = n->attr[TC__CHECK_SITE];
     i->step = tc__step_check;
 }
 
 static void tc__plan_const(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value v;
-    memcpy(&v, &n->attr[0], sizeof v);
+    memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
     i->fill = tc__word_of(b->p->isa, n->dtype, v);
     i->step = tc__step_const;
 }
 
 static void tc__plan_arg(tc__planner *b, const tc__node *n, tc__insn *i) {
     (void)b;
-    i->k[0] = n->attr[0];
+    i->k[0] = n->attr[TC__ARG_SLOT];
     i->step = tc__step_arg;
 }
 
 static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (!tc__is_float(n->dtype)) tc__plan_fail(b, n, "random numbers are f32 or f64");
-    i->random = b->p->isa->random[n->attr[0] != 0][n->dtype == TC_F64];
-    i->k[0] = n->attr[1];
+    i->random = b->p->isa->random[n->attr[TC__RANDOM_KIND] != 0][n->dtype == TC_F64];
+    i->k[0] = n->attr[TC__RANDOM_DRAW];
     i->step = tc__step_random;
 }
 
@@ -47701,7 +47710,7 @@ static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
 }
 
 static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
-    i->item = (uint32_t)n->attr[0];
+    i->item = (uint32_t)n->attr[TC__NEW_ACCUMULATOR];
     i->step = tc__step_acc_new;
     if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used)
         i->step = tc__step_nothing;
@@ -47709,13 +47718,13 @@ static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
 
 static void tc__plan_acc(tc__planner *b, const tc__node *n, tc__insn *i) {
     int rows = b->p->vector == TC__ROW;
-    i->item = (uint32_t)n->attr[1];
+    i->item = (uint32_t)n->attr[TC__ACC_ACCUMULATOR];
     i->step = rows ? tc__step_acc_rows : tc__step_acc_cols;
     if (b->p->acc.at[i->item].arg) i->step = rows ? tc__step_arg_rows : tc__step_arg_cols;
 }
 
 static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
-    i->item = (uint32_t)n->attr[0];
+    i->item = (uint32_t)n->attr[TC__COMBINE_ACCUMULATOR];
     if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used) {
         tc__plan_fail(b, n, "COMBINE of an accumulator without ACC");
         return;
@@ -47733,7 +47742,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
-    if (b->flat && n->attr[0] == TC__COL) i->step = tc__step_nothing;
+    if (b->flat && n->attr[TC__FOR_AXIS] == TC__COL) i->step = tc__step_nothing;
     if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
@@ -47802,8 +47811,8 @@ static tc__axis tc__plan_operand_axis(const tc__planner *b, tc__level level, tc_
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
         if (n->op != TC_OP_LOAD || n->level != level) continue;
-        tc__ixrun x = tc__ix_run(b->g->body.ix, n->attr[1], first);
-        tc__ixrun y = tc__ix_run(b->g->body.ix, n->attr[1], other);
+        tc__ixrun x = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], first);
+        tc__ixrun y = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], other);
         if (x.ok && tc__ix_equals(x.stride, 1)) return first;
         if (y.ok && tc__ix_equals(y.stride, 1)) return other;
     }
@@ -47818,9 +47827,11 @@ static void tc__plan_right_in_memory(tc__planner *b) {
     if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL ||
         n->n_attr > TC__LOAD_PREDICATES)
         return;
-    tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[1], TC__COL);
-    tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[1], TC__DEPTH);
-    if (tc__ix_has_val(b->g->body.ix, n->attr[1]) || !tc__is_own_class(n->dtype)) return;
+    tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
+    tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    if (tc__ix_has_val(b->g->body.ix, n->attr[TC__LOAD_INDEX]) ||
+        !tc__is_own_class(n->dtype))
+        return;
     if (!c.ok || c.run != INT64_MAX || !tc__ix_equals(c.stride, 1)) return;
     if (!k.ok || k.run != INT64_MAX) return;
     for (uint32_t i = b->p->right.first; i < b->p->right.end; i++)
@@ -47884,8 +47895,9 @@ static int tc__plan_rows_are_short(const tc__planner *b) {
         tc__axis axis = loops ? TC__COL : TC__ROW;
         if (n->op == TC_OP_END && last->op != TC_OP_END && i + 2 != b->p->nodes) return 0;
         if (n->op != TC_OP_FOR) continue;
-        if (loops++ > 1 || n->attr[0] != (int64_t)axis || n->attr[4]) return 0;
-        if ((n->attr[1] == TC__BIND_WORKER) != (axis == TC__ROW)) return 0;
+        if (loops++ > 1 || n->attr[TC__FOR_AXIS] != (int64_t)axis || n->attr[TC__FOR_BEGIN])
+            return 0;
+        if ((n->attr[TC__FOR_BIND] == TC__BIND_WORKER) != (axis == TC__ROW)) return 0;
     }
     return loops == 2;
 }
@@ -52771,7 +52783,8 @@ typedef struct tc__landing {
 static int tc__is_dense_view(const tc__visit *v, uint32_t code) {
     for (; !(code & TC__EXTERNAL); code = v->path.at[code]->in[0]) {
         const tc__step *s = v->path.at[code];
-        int rows = s->op == TC_OP_SLICE && !s->attr[0] && tc__ix_equals(s->attr[3], 1);
+        int rows = s->op == TC_OP_SLICE && !s->attr[TC__SLICE_DIM] &&
+                   tc__ix_equals(s->attr[TC__SLICE_STEP], 1);
         if (!rows && s->op != TC_OP_RESHAPE) return 0;
     }
     return 1;
@@ -52820,10 +52833,10 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
     for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(k, n);
         if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == o->node) {
             if (store && !to->dense) return 0;
-            store = n, at = tc__landing_index(&p->ix, to, n->attr[1]);
+            store = n, at = tc__landing_index(&p->ix, to, n->attr[TC__ACCESS_INDEX]);
             if (!to->dense &&
                 tc__access_along(k, at, (tc__axis)k->vector, WHOLE) != TC__CONTIGUOUS)
                 return 0;
@@ -52831,7 +52844,8 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
         if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != o->external)
             continue;
         if (!store || !to->known) return 0;
-        if (tc__ix_add(&p->ix, n->attr[1], tc__ix_const(b->begin)) != at) return 0;
+        if (tc__ix_add(&p->ix, n->attr[TC__ACCESS_INDEX], tc__ix_const(b->begin)) != at)
+            return 0;
     }
     return store != NULL;
 }
@@ -52871,10 +52885,11 @@ static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
     for (size_t i = 0; i < k->body.node.count; i++) {
         tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(k, n);
         if (b->place != TC__BUF_NODE || b->source != node) continue;
-        n->attr[1] = tc__landing_index(&p->ix, &from, n->attr[1]);
-        n->attr[2] = TC__STORE_CACHED;
+        n->attr[TC__STORE_INDEX] =
+            tc__landing_index(&p->ix, &from, n->attr[TC__STORE_INDEX]);
+        n->attr[TC__STORE_KIND] = TC__STORE_CACHED;
     }
 }
 
@@ -54389,7 +54404,7 @@ static int tc__foreign_nodes(tc__foreign *f, const tc__program *p) {
         const tc__node *from = p->graph.node.at[i];
         if (!tc__foreign_node(f, p, from, &node[i])) return 0;
         if (from->op != TC_OP_INPUT) continue;
-        f->in_source[inputs] = (uint32_t)from->attr[0];
+        f->in_source[inputs] = (uint32_t)from->attr[TC__INPUT_EXTERNAL];
         input[inputs++] = (int)i;
     }
     f->graph.node = node, f->graph.n_node = (int)n;
@@ -55210,9 +55225,9 @@ static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &g->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(g, n);
         if (!tc__is_memory(b)) continue;
-        uintptr_t y = (uintptr_t)l->buf[n->attr[0]];
+        uintptr_t y = (uintptr_t)l->buf[n->attr[TC__LOAD_BUFFER]];
         if (x < y + tc__stand_bytes(g, b, env) && y < x + written->bytes) return 1;
     }
     return 0;
@@ -56905,7 +56920,7 @@ static int64_t tc__index_limit(const tc__program *p, const tc__node *n) {
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
-    int64_t dim = tc__is_kind(n, TC__KIND_GATHER) ? n->attr[0] : of->rank - 1;
+    int64_t dim = tc__is_kind(n, TC__KIND_GATHER) ? n->attr[TC__GATHER_DIM] : of->rank - 1;
     return dim < 0 ? 1 : tc__ix_eval(p->graph.ix, of->dims[dim], &env);
 }
 
@@ -60276,9 +60291,9 @@ static void tc__layouts_of_program(tc__layouts_used *u, const tc__program *p) {
 static void tc__layouts_of_step(tc__layouts_used *u, const tc__step *s) {
     for (uint32_t i = 0; i < s->n_bind; i++) tc__layout_use(u, s->bind[i].layout);
     if (s->op == TC_OP_SHARE) {
-        tc__layout_use(u, (uint32_t)s->attr[0]);
-        uint32_t n = ((uint32_t)s->n_attr - TC__SHARE_HEAD) / TC__SHARE_EACH;
-        for (uint32_t i = 0; i < n; i++) tc__layout_use(u, tc__shared_at(s, i).layout);
+        tc__layout_use(u, (uint32_t)s->attr[TC__SHARE_LAYOUT]);
+        for (uint32_t i = 0, n = tc__shared_count(s); i < n; i++)
+            tc__layout_use(u, tc__shared_at(s, i).layout);
     }
     tc__layouts_of_program(u, (const tc__program *)s->program);
 }

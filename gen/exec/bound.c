@@ -114,9 +114,9 @@ static void tc__layouts_of_program(tc__layouts_used *u, const tc__program *p) {
 static void tc__layouts_of_step(tc__layouts_used *u, const tc__step *s) {
     for (uint32_t i = 0; i < s->n_bind; i++) tc__layout_use(u, s->bind[i].layout);
     if (s->op == TC_OP_SHARE) {
-        tc__layout_use(u, (uint32_t)s->attr[0]);
-        uint32_t n = ((uint32_t)s->n_attr - TC__SHARE_HEAD) / TC__SHARE_EACH;
-        for (uint32_t i = 0; i < n; i++) tc__layout_use(u, tc__shared_at(s, i).layout);
+        tc__layout_use(u, (uint32_t)s->attr[TC__SHARE_LAYOUT]);
+        for (uint32_t i = 0, n = tc__shared_count(s); i < n; i++)
+            tc__layout_use(u, tc__shared_at(s, i).layout);
     }
     tc__layouts_of_program(u, (const tc__program *)s->program);
 }

@@ -53,7 +53,7 @@ static int tc__foreign_nodes(tc__foreign *f, const tc__program *p) {
         const tc__node *from = p->graph.node.at[i];
         if (!tc__foreign_node(f, p, from, &node[i])) return 0;
         if (from->op != TC_OP_INPUT) continue;
-        f->in_source[inputs] = (uint32_t)from->attr[0];
+        f->in_source[inputs] = (uint32_t)from->attr[TC__INPUT_EXTERNAL];
         input[inputs++] = (int)i;
     }
     f->graph.node = node, f->graph.n_node = (int)n;

@@ -56,9 +56,9 @@ static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &g->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(g, n);
         if (!tc__is_memory(b)) continue;
-        uintptr_t y = (uintptr_t)l->buf[n->attr[0]];
+        uintptr_t y = (uintptr_t)l->buf[n->attr[TC__LOAD_BUFFER]];
         if (x < y + tc__stand_bytes(g, b, env) && y < x + written->bytes) return 1;
     }
     return 0;

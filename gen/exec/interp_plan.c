@@ -10,7 +10,7 @@ typedef struct tc__plan_rule {
 
 // ROW buffers hold a block at each element when the vector runs along rows.
 static int tc__plan_in_lanes(const tc__planner *b, const tc__node *n) {
-    return b->p->vector == TC__ROW && b->g->buffer.at[n->attr[0]].place == TC__BUF_ROW;
+    return b->p->vector == TC__ROW && tc__buffer_of(b->g, n)->place == TC__BUF_ROW;
 }
 
 // ---- sections, loops, uniform values, lives
@@ -32,12 +32,13 @@ static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return 1;
     if (n->op == TC_OP_CONTRACT) return 0;
     if (n->op == TC_OP_COMBINE) return b->p->vector == TC__COL;
-    if (n->op == TC_OP_INDEX) return tc__plan_path_uniform(b, n, n->attr[0], 1);
+    if (n->op == TC_OP_INDEX)
+        return tc__plan_path_uniform(b, n, n->attr[TC__INDEX_EXPR], 1);
     if (n->op == TC_OP_VALID) return tc__plan_path_uniform(b, n, tc__ix_const(0), 0);
     if (n->op == TC_OP_LOAD)
         return !tc__plan_in_lanes(b, n) &&
-               tc__plan_path_uniform(b, n, n->attr[1], TC__LOAD_PREDICATES);
-    if (n->op == TC_OP_CHECK && !tc__plan_is_still(b, n->attr[0])) return 0;
+               tc__plan_path_uniform(b, n, n->attr[TC__ACCESS_INDEX], TC__LOAD_PREDICATES);
+    if (n->op == TC_OP_CHECK && !tc__plan_is_still(b, n->attr[TC__CHECK_LIMIT])) return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!b->uniform[n->in[i]]) return 0;
     return 1;
@@ -46,9 +47,11 @@ static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
 static void tc__plan_open_loop(tc__planner *b, const tc__node *n) {
     tc__loop l;
     memset(&l, 0, sizeof l);
-    l.axis = (tc__axis)n->attr[0], l.bind = (tc__bind)n->attr[1], l.chunk = n->attr[3];
+    l.axis = (tc__axis)n->attr[TC__FOR_AXIS], l.bind = (tc__bind)n->attr[TC__FOR_BIND],
+    l.chunk = n->attr[TC__FOR_CHUNK];
     l.vector = l.axis == b->p->vector && l.bind != TC__BIND_SERIAL;
-    l.begin = tc__plan_expr(b, n->attr[4]), l.end = tc__plan_expr(b, n->attr[5]);
+    l.begin = tc__plan_expr(b, n->attr[TC__FOR_BEGIN]),
+    l.end = tc__plan_expr(b, n->attr[TC__FOR_END]);
     if (b->flat && l.axis == TC__ROW) {
         l.axis = TC__COL, l.vector = 1;
         l.end = tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->rows, b->g->cols));
@@ -124,7 +127,7 @@ static void tc__plan_scan_stores(tc__planner *b) {
         const tc__node *n = tc__plan_node(b, i);
         if (n->op == TC_OP_STORE)
             b->stored[n->in[0]] =
-                b->g->buffer.at[n->attr[0]].dtype == tc__plan_node(b, n->in[0])->dtype;
+                tc__buffer_of(b->g, n)->dtype == tc__plan_node(b, n->in[0])->dtype;
     }
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
@@ -262,8 +265,8 @@ static void tc__plan_homes(tc__planner *b) {
 
 static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     tc__interp *p = b->p;
-    tc__accum *a = &p->acc.at[n->attr[1]];
-    int op = (int)n->attr[0], rows = p->vector == TC__ROW;
+    tc__accum *a = &p->acc.at[n->attr[TC__ACC_ACCUMULATOR]];
+    int op = (int)n->attr[TC__ACC_MONOID], rows = p->vector == TC__ROW;
     a->used = 1;
     a->dtype = tc__plan_node(b, n->in[0])->dtype;
     a->arg = op == TC_OP_ARGMAX || op == TC_OP_ARGMIN, a->less = op == TC_OP_ARGMIN;
@@ -288,16 +291,18 @@ static void tc__plan_accs(tc__planner *b) {
             tc__accum none;
             memset(&none, 0, sizeof none);
             if (n->op != TC_OP_ACC || b->loop_of[i] != l) continue;
-            if (!tc__ix_is_const(tc__plan_node(b, b->loop_node[l])->attr[4]) ||
-                tc__ix_value(tc__plan_node(b, b->loop_node[l])->attr[4]) % TC__FOLD_LANES)
+            if (!tc__ix_is_const(tc__plan_node(b, b->loop_node[l])->attr[TC__FOR_BEGIN]) ||
+                tc__ix_value(tc__plan_node(b, b->loop_node[l])->attr[TC__FOR_BEGIN]) %
+                    TC__FOLD_LANES)
                 tc__plan_fail(b, n, "a reduction begins at a multiple of 32");
-            while (p->acc.count <= (size_t)n->attr[1])
+            while (p->acc.count <= (size_t)n->attr[TC__ACC_ACCUMULATOR])
                 if (!TC__PUSH(b->ctx, p->acc, none)) {
                     b->failed = 1;
                     return;
                 }
             tc__plan_acc_of(b, n);
-            if (!TC__PUSH(b->ctx, p->acc_of_loop, (uint32_t)n->attr[1])) b->failed = 1;
+            if (!TC__PUSH(b->ctx, p->acc_of_loop, (uint32_t)n->attr[TC__ACC_ACCUMULATOR]))
+                b->failed = 1;
         }
         p->loop.at[l].accs = (uint32_t)p->acc_of_loop.count - p->loop.at[l].first_acc;
     }
@@ -329,10 +334,11 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value fill;
     int lanes = tc__plan_in_lanes(b, n);
-    i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_PREDICATES, (uint32_t)n->attr[0]);
+    i->item = tc__plan_path(b, n, n->attr[TC__LOAD_INDEX], TC__LOAD_PREDICATES,
+                            (uint32_t)n->attr[TC__LOAD_BUFFER]);
     if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
-    memcpy(&fill, &n->attr[2], sizeof fill);
+    memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
     i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
     i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
@@ -340,13 +346,16 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (p->plain) i->step = tc__step_load_plain;
     if (i->uniform) i->step = tc__step_load_uniform;
     if (lanes)
-        i->step = !p->limits && tc__plan_is_still(b, n->attr[1]) ? tc__step_load_plain
-                                                                 : tc__step_load_lanes;
+        i->step = !p->limits && tc__plan_is_still(b, n->attr[TC__LOAD_INDEX])
+                      ? tc__step_load_plain
+                      : tc__step_load_lanes;
 }
 
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
-    int lanes = tc__plan_in_lanes(b, n), still = tc__plan_is_still(b, n->attr[1]);
-    i->item = tc__plan_path(b, n, n->attr[1], n->n_attr, (uint32_t)n->attr[0]);
+    int lanes = tc__plan_in_lanes(b, n),
+        still = tc__plan_is_still(b, n->attr[TC__STORE_INDEX]);
+    i->item = tc__plan_path(b, n, n->attr[TC__STORE_INDEX], n->n_attr,
+                            (uint32_t)n->attr[TC__STORE_BUFFER]);
     if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     i->dtype = tc__plan_node(b, n->in[0])->dtype;
@@ -359,7 +368,7 @@ static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
 }
 
 static void tc__plan_index(tc__planner *b, const tc__node *n, tc__insn *i) {
-    i->item = tc__plan_path(b, n, n->attr[0], n->n_attr, 0);
+    i->item = tc__plan_path(b, n, n->attr[TC__INDEX_EXPR], n->n_attr, 0);
     i->step = tc__step_index;
 }
 
@@ -369,32 +378,32 @@ static void tc__plan_valid(tc__planner *b, const tc__node *n, tc__insn *i) {
 }
 
 static void tc__plan_check(tc__planner *b, const tc__node *n, tc__insn *i) {
-    tc__expr e = tc__plan_expr(b, n->attr[0]);
-    if (!tc__plan_is_still(b, n->attr[0]))
+    tc__expr e = tc__plan_expr(b, n->attr[TC__CHECK_LIMIT]);
+    if (!tc__plan_is_still(b, n->attr[TC__CHECK_LIMIT]))
         tc__plan_fail(b, n, "limit differs between lanes");
     if (!TC__PUSH(b->ctx, b->p->expr, e)) b->failed = 1;
     i->item = (uint32_t)b->p->expr.count - 1;
-    i->k[0] = n->attr[1];
+    i->k[0] = n->attr[TC__CHECK_SITE];
     i->step = tc__step_check;
 }
 
 static void tc__plan_const(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value v;
-    memcpy(&v, &n->attr[0], sizeof v);
+    memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
     i->fill = tc__word_of(b->p->isa, n->dtype, v);
     i->step = tc__step_const;
 }
 
 static void tc__plan_arg(tc__planner *b, const tc__node *n, tc__insn *i) {
     (void)b;
-    i->k[0] = n->attr[0];
+    i->k[0] = n->attr[TC__ARG_SLOT];
     i->step = tc__step_arg;
 }
 
 static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (!tc__is_float(n->dtype)) tc__plan_fail(b, n, "random numbers are f32 or f64");
-    i->random = b->p->isa->random[n->attr[0] != 0][n->dtype == TC_F64];
-    i->k[0] = n->attr[1];
+    i->random = b->p->isa->random[n->attr[TC__RANDOM_KIND] != 0][n->dtype == TC_F64];
+    i->k[0] = n->attr[TC__RANDOM_DRAW];
     i->step = tc__step_random;
 }
 
@@ -405,7 +414,7 @@ static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
 }
 
 static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
-    i->item = (uint32_t)n->attr[0];
+    i->item = (uint32_t)n->attr[TC__NEW_ACCUMULATOR];
     i->step = tc__step_acc_new;
     if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used)
         i->step = tc__step_nothing;
@@ -413,13 +422,13 @@ static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
 
 static void tc__plan_acc(tc__planner *b, const tc__node *n, tc__insn *i) {
     int rows = b->p->vector == TC__ROW;
-    i->item = (uint32_t)n->attr[1];
+    i->item = (uint32_t)n->attr[TC__ACC_ACCUMULATOR];
     i->step = rows ? tc__step_acc_rows : tc__step_acc_cols;
     if (b->p->acc.at[i->item].arg) i->step = rows ? tc__step_arg_rows : tc__step_arg_cols;
 }
 
 static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
-    i->item = (uint32_t)n->attr[0];
+    i->item = (uint32_t)n->attr[TC__COMBINE_ACCUMULATOR];
     if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used) {
         tc__plan_fail(b, n, "COMBINE of an accumulator without ACC");
         return;
@@ -437,7 +446,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
-    if (b->flat && n->attr[0] == TC__COL) i->step = tc__step_nothing;
+    if (b->flat && n->attr[TC__FOR_AXIS] == TC__COL) i->step = tc__step_nothing;
     if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
@@ -506,8 +515,8 @@ static tc__axis tc__plan_operand_axis(const tc__planner *b, tc__level level, tc_
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
         if (n->op != TC_OP_LOAD || n->level != level) continue;
-        tc__ixrun x = tc__ix_run(b->g->body.ix, n->attr[1], first);
-        tc__ixrun y = tc__ix_run(b->g->body.ix, n->attr[1], other);
+        tc__ixrun x = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], first);
+        tc__ixrun y = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], other);
         if (x.ok && tc__ix_equals(x.stride, 1)) return first;
         if (y.ok && tc__ix_equals(y.stride, 1)) return other;
     }
@@ -522,9 +531,11 @@ static void tc__plan_right_in_memory(tc__planner *b) {
     if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL ||
         n->n_attr > TC__LOAD_PREDICATES)
         return;
-    tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[1], TC__COL);
-    tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[1], TC__DEPTH);
-    if (tc__ix_has_val(b->g->body.ix, n->attr[1]) || !tc__is_own_class(n->dtype)) return;
+    tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
+    tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    if (tc__ix_has_val(b->g->body.ix, n->attr[TC__LOAD_INDEX]) ||
+        !tc__is_own_class(n->dtype))
+        return;
     if (!c.ok || c.run != INT64_MAX || !tc__ix_equals(c.stride, 1)) return;
     if (!k.ok || k.run != INT64_MAX) return;
     for (uint32_t i = b->p->right.first; i < b->p->right.end; i++)
@@ -588,8 +599,9 @@ static int tc__plan_rows_are_short(const tc__planner *b) {
         tc__axis axis = loops ? TC__COL : TC__ROW;
         if (n->op == TC_OP_END && last->op != TC_OP_END && i + 2 != b->p->nodes) return 0;
         if (n->op != TC_OP_FOR) continue;
-        if (loops++ > 1 || n->attr[0] != (int64_t)axis || n->attr[4]) return 0;
-        if ((n->attr[1] == TC__BIND_WORKER) != (axis == TC__ROW)) return 0;
+        if (loops++ > 1 || n->attr[TC__FOR_AXIS] != (int64_t)axis || n->attr[TC__FOR_BEGIN])
+            return 0;
+        if ((n->attr[TC__FOR_BIND] == TC__BIND_WORKER) != (axis == TC__ROW)) return 0;
     }
     return loops == 2;
 }

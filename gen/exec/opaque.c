@@ -201,9 +201,9 @@ static const struct tc__key_row *tc__key_of(const tc__opaque *o) {
     return k;
 }
 
-// What turns the keys of a descending order.
+// What turns the keys of a descending order; TOPK has the word where ARGSORT has it.
 static uint64_t tc__key_turn(const tc__opaque *o) {
-    return o->node->attr[0] ? tc__key_of(o)->mask : 0;
+    return o->node->attr[TC__ARGSORT_DESCENDING] ? tc__key_of(o)->mask : 0;
 }
 
 static void tc__insertion_sort(tc__keyed *x, int64_t n) {
@@ -343,12 +343,12 @@ enum {
 }; // below this part of the elements a heap is faster than sorting
 
 static int tc__topk_selects(const tc__opaque *o) {
-    return o->node->attr[1] <= tc__opaque_width(o, 1) / TC__SELECT_SHARE;
+    return o->node->attr[TC__TOPK_K] <= tc__opaque_width(o, 1) / TC__SELECT_SHARE;
 }
 
 static size_t tc__topk_scratch(const tc__opaque *o) {
     if (!tc__topk_selects(o)) return tc__sort_scratch(o);
-    return (size_t)o->node->attr[1] * sizeof(tc__keyed);
+    return (size_t)o->node->attr[TC__TOPK_K] * sizeof(tc__keyed);
 }
 
 static void tc__topk_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {

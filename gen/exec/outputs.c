@@ -268,7 +268,8 @@ typedef struct tc__landing {
 static int tc__is_dense_view(const tc__visit *v, uint32_t code) {
     for (; !(code & TC__EXTERNAL); code = v->path.at[code]->in[0]) {
         const tc__step *s = v->path.at[code];
-        int rows = s->op == TC_OP_SLICE && !s->attr[0] && tc__ix_equals(s->attr[3], 1);
+        int rows = s->op == TC_OP_SLICE && !s->attr[TC__SLICE_DIM] &&
+                   tc__ix_equals(s->attr[TC__SLICE_STEP], 1);
         if (!rows && s->op != TC_OP_RESHAPE) return 0;
     }
     return 1;
@@ -317,10 +318,10 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
     for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(k, n);
         if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == o->node) {
             if (store && !to->dense) return 0;
-            store = n, at = tc__landing_index(&p->ix, to, n->attr[1]);
+            store = n, at = tc__landing_index(&p->ix, to, n->attr[TC__ACCESS_INDEX]);
             if (!to->dense &&
                 tc__access_along(k, at, (tc__axis)k->vector, WHOLE) != TC__CONTIGUOUS)
                 return 0;
@@ -328,7 +329,8 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
         if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != o->external)
             continue;
         if (!store || !to->known) return 0;
-        if (tc__ix_add(&p->ix, n->attr[1], tc__ix_const(b->begin)) != at) return 0;
+        if (tc__ix_add(&p->ix, n->attr[TC__ACCESS_INDEX], tc__ix_const(b->begin)) != at)
+            return 0;
     }
     return store != NULL;
 }
@@ -368,10 +370,11 @@ static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
     for (size_t i = 0; i < k->body.node.count; i++) {
         tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        const tc__kbuf *b = tc__buffer_of(k, n);
         if (b->place != TC__BUF_NODE || b->source != node) continue;
-        n->attr[1] = tc__landing_index(&p->ix, &from, n->attr[1]);
-        n->attr[2] = TC__STORE_CACHED;
+        n->attr[TC__STORE_INDEX] =
+            tc__landing_index(&p->ix, &from, n->attr[TC__STORE_INDEX]);
+        n->attr[TC__STORE_KIND] = TC__STORE_CACHED;
     }
 }
 

@@ -7,7 +7,7 @@
 // no such step where nothing is written, or what is written shares no element with another.
 
 // SHARE: the words for each of its externals, behind the layout of the hidden one.
-enum { TC__SHARE_HEAD = 1, TC__SHARE_EACH = 3 };
+enum { TC__SHARE_LAYOUT, TC__SHARE_HEAD, TC__SHARE_EACH = 3 };
 
 typedef struct tc__shared {
     uint32_t external, layout;
