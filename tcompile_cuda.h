@@ -1913,11 +1913,11 @@ static int tc__device_is_row(const tc__group *g, int64_t b) {
 
 // Rows that the kernel makes of an operand: of the block, in shared memory.
 static int tc__device_is_made(const tc__group *g, const tc__node *n) {
-    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
+    return tc__buffer_of(g, n)->place == TC__BUF_LEFT;
 }
 
 static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {
-    return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+    return tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
 }
 
 static int tc__device_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
@@ -1981,7 +1981,7 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
         return tc__device_words_still(g, n, 0, axis, width) &&
                tc__device_is_still(g, g->body.node.at[n->in[0]], axis, width);
     if (n->op == TC_OP_LOAD)
-        return !tc__device_is_row(g, n->attr[0]) &&
+        return !tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) &&
                tc__device_words_still(g, n, 1, axis, width);
     return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
            tc__device_words_still(g, n, 0, axis, width);
@@ -1991,11 +1991,12 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
 static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return 0;
-    if (tc__device_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1]))
+    if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) ||
+        tc__ix_has_val(g->body.ix, n->attr[TC__ACCESS_INDEX]))
         return 0;
-    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
+    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[TC__ACCESS_INDEX], TC__ROW);
     return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
-           tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
+           tc__access_along(g, n->attr[TC__ACCESS_INDEX], TC__COL, 1) == TC__PER_LANE;
 }
 
 // Whether e is a multiple of `width` at the first of so many adjacent elements.
@@ -2027,8 +2028,8 @@ static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
     if (width == 1 || !tc__device_is_memory(n)) return 0;
     if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
     if (n->op == TC_OP_LOAD && !tc__device_bounds_still(g, n, width, axis)) return 0;
-    return tc__device_access(g, n->attr[1], axis, width) == TC__CONTIGUOUS &&
-           tc__device_is_aligned(g, n->attr[1], width, axis);
+    return tc__device_access(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__CONTIGUOUS &&
+           tc__device_is_aligned(g, n->attr[TC__ACCESS_INDEX], width, axis);
 }
 
 // Whether the vectors may have `width` elements along the axis, and some access gains by it.
@@ -2038,7 +2039,8 @@ static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
     if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        wide |= tc__device_is_memory(n) && !tc__device_is_row(g, n->attr[0]) &&
+        wide |= tc__device_is_memory(n) &&
+                !tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) &&
                 tc__device_is_wide(g, n, width, axis);
     }
     return wide;
@@ -2051,7 +2053,7 @@ static int tc__device_width(const tc__group *g, tc__axis axis) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
-        if (tc__device_is_row(g, n->attr[0])) continue;
+        if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER])) continue;
         uint32_t bytes = tc__device_bytes(g, n);
         if (bytes < least) least = bytes;
         if (bytes > most) most = bytes;
@@ -2299,8 +2301,8 @@ static int tc__is_operand_load(const tc__node *n, tc__level level) {
 static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (n->n_attr > TC__LOAD_PREDICATES || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+    tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
+    if (n->n_attr > TC__LOAD_PREDICATES || tc__buffer_of(g, n)->place == TC__BUF_ROW)
         return 0;
     if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
@@ -2313,8 +2315,9 @@ static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, 
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
-        int still = n->n_attr == TC__LOAD_PREDICATES &&
-                    tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
+        int still =
+            n->n_attr == TC__LOAD_PREDICATES &&
+            tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__UNIFORM;
         if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
         wide |= !still;
     }
@@ -2329,7 +2332,7 @@ static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
-        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        uint32_t bytes = tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
         if (bytes < narrow) narrow = bytes;
         if (bytes > wide) wide = bytes;
     }
@@ -2346,7 +2349,7 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (tc__is_operand_load(n, level) &&
-            tc__access_along(g, n->attr[1], axis, 1) == TC__CONTIGUOUS)
+            tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, 1) == TC__CONTIGUOUS)
             return 1;
     }
     return 0;
@@ -2372,7 +2375,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
                  (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
     if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-        g->buffer.at[n->attr[0]].dtype == q->dtype)
+        tc__buffer_of(g, n)->dtype == q->dtype)
         s.bring = TC__BRING_ASYNC;
     return s;
 }
@@ -3231,8 +3234,9 @@ static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc_
 // Whether n reads what m does; of m's predicates it may lack those that hold wherever n is.
 static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
     uint32_t shared = 0;
-    if (n->attr[1] != m->attr[1]) return 0;
-    if (n->n_attr > TC__LOAD_PREDICATES && n->attr[2] != m->attr[2]) return 0;
+    if (n->attr[TC__LOAD_INDEX] != m->attr[TC__LOAD_INDEX]) return 0;
+    if (n->n_attr > TC__LOAD_PREDICATES && n->attr[TC__LOAD_FILL] != m->attr[TC__LOAD_FILL])
+        return 0;
     for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
         for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
             shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
@@ -3274,7 +3278,8 @@ static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int
 static int tc__window_may_have(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
         return 0;
-    if (tc__device_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
+    if (tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]) || tc__buffer_of(g, n)->written)
+        return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
     return tc__window_takes(g, n, 1, 1);
@@ -3294,8 +3299,8 @@ static int tc__window_has(const tc__group *g, const tc__cuda_window *w, const tc
                           int *down, int *right) {
     int64_t words[TC__CUDA_WINDOW_WORDS];
     tc__node m = tc__window_node(g, w);
-    if (n->op != TC_OP_LOAD || n->attr[0] != m.attr[0] ||
-        !tc__window_apart(g, m.attr[1], n->attr[1], down, right))
+    if (n->op != TC_OP_LOAD || n->attr[TC__LOAD_BUFFER] != m.attr[TC__LOAD_BUFFER] ||
+        !tc__window_apart(g, m.attr[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], down, right))
         return 0;
     m = tc__window_moved(g, &m, tc__ix_const(*down), *right, words);
     return tc__window_same(g, &m, n);
@@ -3325,8 +3330,9 @@ static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__nod
     int64_t words[TC__CUDA_WINDOW_WORDS];
     if (n->n_attr == TC__LOAD_PREDICATES) return 1;
     tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
-    if (w->words > TC__LOAD_PREDICATES && w->word[2] != m.attr[2]) return 0;
-    w->word[2] = m.attr[2];
+    if (w->words > TC__LOAD_PREDICATES && w->word[TC__LOAD_FILL] != m.attr[TC__LOAD_FILL])
+        return 0;
+    w->word[TC__LOAD_FILL] = m.attr[TC__LOAD_FILL];
     for (uint32_t i = TC__LOAD_PREDICATES; i < m.n_attr; i += 2) {
         int has = 0;
         for (uint32_t k = TC__LOAD_PREDICATES; k < w->words; k += 2)
@@ -3352,8 +3358,9 @@ static void tc__window_note(const tc__group *g, tc__cuda_plan *q, const tc__node
     int down, right;
     for (int i = 0; i < q->windows; i++) {
         tc__cuda_window *w = &q->window[i];
-        if (w->word[0] == n->attr[0] &&
-            tc__window_apart(g, w->word[1], n->attr[1], &down, &right) &&
+        if (w->word[TC__LOAD_BUFFER] == n->attr[TC__LOAD_BUFFER] &&
+            tc__window_apart(g, w->word[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], &down,
+                             &right) &&
             tc__window_join(g, w, n, down, right))
             return;
     }
@@ -3476,7 +3483,8 @@ static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD) return 0;
-    int row = tc__device_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
+    int row = tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]),
+        written = tc__buffer_of(g, n)->written;
     int kept = row && q->kept; // by an earlier launch
     if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW &&
@@ -3509,7 +3517,9 @@ static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
 }
 
 static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
-    return m->op == TC_OP_LOAD && m->attr[0] == n->attr[0] && m->attr[1] == n->attr[1] &&
+    return m->op == TC_OP_LOAD &&
+           m->attr[TC__ACCESS_BUFFER] == n->attr[TC__ACCESS_BUFFER] &&
+           m->attr[TC__ACCESS_INDEX] == n->attr[TC__ACCESS_INDEX] &&
            m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
 }
 
@@ -3518,10 +3528,10 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
-        int single = q->width > 1
-                         ? !tc__cuda_is_one(g, q, n)
-                         : n->n_attr > TC__LOAD_PREDICATES ||
-                               tc__device_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
+        int single = q->width > 1 ? !tc__cuda_is_one(g, q, n)
+                                  : n->n_attr > TC__LOAD_PREDICATES ||
+                                        tc__device_access(g, n->attr[TC__ACCESS_INDEX],
+                                                          q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
@@ -3553,10 +3563,10 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
     if (!tc__device_is_row(g, b)) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (!tc__device_is_memory(n) || n->attr[0] != b) continue;
+        if (!tc__device_is_memory(n) || n->attr[TC__ACCESS_BUFFER] != b) continue;
         if (n->level != TC__AT_COL ||
             (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
-            n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
+            n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->cols))
             return 0;
     }
     return 1;
@@ -3569,7 +3579,8 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     int count = 0;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return -1;
-    if (g->buffer.at[n->attr[0]].written || tc__device_is_row(g, n->attr[0])) return -1;
+    if (tc__buffer_of(g, n)->written || tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]))
+        return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
         if (first < 0) first = (int64_t)i;
@@ -3590,7 +3601,7 @@ static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
 static const tc__node *tc__cuda_fills(const tc__group *g, int64_t b) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_STORE && n->attr[0] == b) return n;
+        if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
     }
     return NULL;
 }
@@ -3602,8 +3613,8 @@ static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
     for (uint32_t i = n->id + 1; i-- > 0;) {
         const tc__node *m = g->body.node.at[i];
         if (!need[i] || m->level != TC__AT_COL) continue;
-        if (m->op == TC_OP_LOAD &&
-            (tc__device_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
+        if (m->op == TC_OP_LOAD && (tc__device_is_row(g, m->attr[TC__ACCESS_BUFFER]) ||
+                                    tc__buffer_of(g, m)->written))
             return 0;
         if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
         for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
@@ -3755,7 +3766,7 @@ static int tc__cuda_loops(const tc__group *g) {
     int count = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        count += n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        count += n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
     }
     return count;
 }
@@ -3863,8 +3874,8 @@ static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
 static int tc__cuda_is_apart(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_LOAD && g->buffer.at[n->attr[0]].written &&
-            !tc__device_is_row(g, n->attr[0]))
+        if (n->op == TC_OP_LOAD && tc__buffer_of(g, n)->written &&
+            !tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]))
             return 0;
     }
     return tc__cuda_all_again(g);
@@ -3936,7 +3947,8 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op != TC_OP_NEW) continue;
-        int arg = n->attr[1] == TC_OP_ARGMAX || n->attr[1] == TC_OP_ARGMIN;
+        int arg = n->attr[TC__NEW_MONOID] == TC_OP_ARGMAX ||
+                  n->attr[TC__NEW_MONOID] == TC_OP_ARGMIN;
         bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
     }
     return 2 * bytes * TC__CUDA_THREADS * width;
@@ -3980,7 +3992,7 @@ static int tc__cuda_gathers(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
-            tc__ix_has_val(g->body.ix, n->attr[1]))
+            tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
             return 1;
     }
     return 0;
@@ -4174,26 +4186,19 @@ static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
     return g->body.node.at[id];
 }
 
-// The step of accumulator `acc`, NULL = there is none.
-static const tc__node *tc__fact_step(const tc__group *g, int64_t acc) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_ACC && n->attr[1] == acc) return n;
-    }
-    return NULL;
-}
-
 static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
-    const tc__node *fill =
-        tc__device_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
+    const tc__node *fill = tc__device_is_row(g, n->attr[TC__LOAD_BUFFER])
+                               ? tc__cuda_fills(g, n->attr[TC__LOAD_BUFFER])
+                               : NULL;
     return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }
 
 static double tc__fact_least_of_sum(const tc__group *g, const tc__node *n, int depth) {
-    const tc__node *step = tc__fact_step(g, n->attr[0]);
-    int sum = n->attr[1] == TC_OP_ADD, most = n->attr[1] == TC_OP_MAXIMUM;
+    const tc__node *step = tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]);
+    int sum = n->attr[TC__COMBINE_MONOID] == TC_OP_ADD,
+        most = n->attr[TC__COMBINE_MONOID] == TC_OP_MAXIMUM;
     if (!step || (!sum && !most)) return TC__FACT_NONE;
     double least = tc__fact_least(g, step->in[0], depth);
     return sum && least > 0 ? 0 : least; // there may be nothing to add
@@ -4267,8 +4272,8 @@ static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) 
 static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_SUB) return 0;
     const tc__node *m = tc__fact_node(g, n->in[1]);
-    if (m->op != TC_OP_COMBINE || m->attr[1] != TC_OP_MAXIMUM) return 0;
-    const tc__node *step = tc__fact_step(g, m->attr[0]);
+    if (m->op != TC_OP_COMBINE || m->attr[TC__COMBINE_MONOID] != TC_OP_MAXIMUM) return 0;
+    const tc__node *step = tc__acc_of(g, m->attr[TC__COMBINE_ACCUMULATOR]);
     return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
 }
 
@@ -4288,11 +4293,13 @@ typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__
 static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
     if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
     if (n->op == TC_OP_STORE)
-        return tc__device_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
+        return tc__device_is_row(g, n->attr[TC__STORE_BUFFER]) ? TC__USE_PASSES
+                                                               : TC__USE_EXACT;
     if (n->dtype != TC_F32) return TC__USE_EXACT;
     if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
-    if (n->attr[0] == TC_OP_MAXIMUM) return TC__USE_PASSES;
-    return n->attr[0] == TC_OP_ADD && tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
+    if (n->attr[TC__ACC_MONOID] == TC_OP_MAXIMUM) return TC__USE_PASSES;
+    return n->attr[TC__ACC_MONOID] == TC_OP_ADD &&
+                   tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
                ? TC__USE_PASSES // nothing cancels
                : TC__USE_EXACT;
 }
@@ -4301,8 +4308,8 @@ static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint3
 static int tc__fact_takes(const tc__node *n, const uint8_t *values, const uint8_t *rows,
                           const uint8_t *sums, uint32_t *k) {
     if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW) return 0;
-    if (n->op == TC_OP_LOAD) return rows[n->attr[0]];
-    if (n->op == TC_OP_COMBINE) return sums[n->attr[0]];
+    if (n->op == TC_OP_LOAD) return rows[n->attr[TC__ACCESS_BUFFER]];
+    if (n->op == TC_OP_COMBINE) return sums[n->attr[TC__COMBINE_ACCUMULATOR]];
     for (*k = 0; *k < n->n_in; (*k)++)
         if (values[n->in[*k]]) return 1;
     return 0;
@@ -4325,9 +4332,9 @@ static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
         rounded |= use == TC__USE_ROUNDS;
         if (use == TC__USE_ROUNDS) continue;
         if (n->op == TC_OP_STORE)
-            rows[n->attr[0]] = 1;
+            rows[n->attr[TC__ACCESS_BUFFER]] = 1;
         else if (n->op == TC_OP_ACC)
-            sums[n->attr[1]] = 1;
+            sums[n->attr[TC__ACC_ACCUMULATOR]] = 1;
         else
             mark[i] = 1;
     }
@@ -4530,7 +4537,7 @@ static int tc__cuda_width_of(const tc__printer *p) {
 }
 
 static int tc__cuda_dtype(const tc__printer *p, const tc__node *n) {
-    return p->g->buffer.at[n->attr[0]].dtype;
+    return tc__buffer_of(p->g, n)->dtype;
 }
 
 static const char *tc__cuda_memory(const tc__printer *p, const tc__node *n) {
@@ -4562,9 +4569,11 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
     int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
     tc__access access =
-        lane ? tc__device_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
+        lane ? tc__device_access(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->cuda->width)
+             : TC__PER_LANE;
     if (access != TC__PER_LANE) p->lane = 0;
-    tc__cuda_place_of(p, n->attr[0], n->attr[1], access == TC__CONTIGUOUS ? " + l" : "", 1);
+    tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX],
+                      access == TC__CONTIGUOUS ? " + l" : "", 1);
     if (access != TC__PER_LANE) p->lane = 1;
 }
 
@@ -4586,7 +4595,7 @@ static int tc__cuda_guarded(const tc__node *n) {
 // The fill of a guarded load, as memory holds it.
 static void tc__cuda_fill(tc__printer *p, const tc__node *n) {
     tc__value fill;
-    memcpy(&fill, &n->attr[2], sizeof fill);
+    memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 1));
     tc__cuda_constant(p, n->dtype, fill);
     tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
@@ -4624,8 +4633,8 @@ static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
 static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
     if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
     if (p->turned && tc__device_is_turned(p->g, n)) return 0;
-    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
-    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[1]);
+    const tc__kbuf *b = tc__buffer_of(p->g, n);
+    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[TC__ACCESS_INDEX]);
     return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
            tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
@@ -4676,7 +4685,8 @@ static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
     tc__cuda_type(p, tc__cuda_memory(p, n), 0);
     tc__put(p->out, " *)&");
-    tc__cuda_place_of(p, n->attr[0], n->attr[1], "", tc__cuda_width_of(p));
+    tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX], "",
+                      tc__cuda_width_of(p));
 }
 
 static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
@@ -4762,7 +4772,7 @@ static void tc__cuda_put_window(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
-    int64_t b = n->attr[0];
+    int64_t b = n->attr[TC__LOAD_BUFFER];
     (void)copy;
     tc__put_let(p, n, 0);
     if (tc__cuda_again(p, b)) {
@@ -4789,7 +4799,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 // have met. What several blocks make, the one that owns it stores.
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     const tc__cuda_plan *q = p->cuda;
-    if (p->owner && p->g->buffer.at[n->attr[0]].place == TC__BUF_NODE)
+    if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
         tc__put(p->out, "if (%s) ", p->owner);
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
@@ -4810,11 +4820,12 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
 
 // Whether the vector is stored at once: to memory.
 static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
-    return tc__cuda_wide(p, n) && (!tc__device_is_row(p->g, n->attr[0]) || p->cuda->kept);
+    return tc__cuda_wide(p, n) &&
+           (!tc__device_is_row(p->g, n->attr[TC__STORE_BUFFER]) || p->cuda->kept);
 }
 
 static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
-    int64_t b = n->attr[0];
+    int64_t b = n->attr[TC__STORE_BUFFER];
     (void)copy;
     if (tc__cuda_again(p, b)) return;
     tc__line(p);
@@ -4852,7 +4863,7 @@ static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
 
 static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
-    tc__put_ix(p, n->attr[0]);
+    tc__put_ix(p, n->attr[TC__INDEX_EXPR]);
     tc__put(p->out, ";\n");
 }
 
@@ -4861,8 +4872,8 @@ static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "tc_check(a.state, ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", ");
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ", %lld);\n", (long long)n->attr[1]);
+    tc__put_ix(p, n->attr[TC__CHECK_LIMIT]);
+    tc__put(p->out, ", %lld);\n", (long long)n->attr[TC__CHECK_SITE]);
 }
 
 static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
@@ -4877,21 +4888,23 @@ static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
     const tc__node *at = tc__body(p, n->in[0]);
     int width = tc__cuda_width_of(p);
     return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
-           tc__device_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
-           tc__device_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
+           tc__device_access(p->g, at->attr[TC__INDEX_EXPR], p->cuda->axis, width) ==
+               TC__CONTIGUOUS &&
+           tc__device_is_aligned(p->g, at->attr[TC__INDEX_EXPR], width, p->cuda->axis);
 }
 
 // `draw` and `seed` are read once, at the head of the kernel.
 static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
     int fours = tc__cuda_draws_in_fours(p, n);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(", n->attr[0] ? "normal" : "uniform",
-            tc__suffix(n->dtype), tc__draw_words(n));
+    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(",
+            n->attr[TC__RANDOM_KIND] ? "normal" : "uniform", tc__suffix(n->dtype),
+            tc__draw_words(n));
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, fours ? " - l, l" : " & -4, (int)");
     if (!fours) tc__put_value(p, n->in[0], copy);
     tc__put(p->out, "%s, draw + %lld, seed));\n", fours ? "" : " & 3",
-            (long long)n->attr[1]);
+            (long long)n->attr[TC__RANDOM_DRAW]);
 }
 
 // A cast to a half that is only stored as one: the store rounds.
@@ -4939,9 +4952,10 @@ static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t be
     }
     for (uint32_t id = begin; id < end; id++) {
         const tc__node *n = tc__body(p, id);
-        if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
-            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]),
-                          b->set);
+        if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
+            tc__cuda_need(
+                p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+                b->set);
     }
     for (uint32_t id = 0; id < begin; id++)
         if (tc__body(p, id)->level != TC__AT_COL) b->set[id] = 0;
@@ -5184,12 +5198,12 @@ static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
 
 // `float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};`
 static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[0]];
+    const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
     int width = tc__cuda_width_of(p);
     (void)copy;
     tc__line(p);
     tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-    tc__put_acc(p, n->attr[0]);
+    tc__put_acc(p, n->attr[TC__NEW_ACCUMULATOR]);
     tc__put(p->out, "[%d] = {", width);
     for (int l = 0; l < width; l++) {
         if (l) tc__put(p->out, ", ");
@@ -5198,8 +5212,8 @@ static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "};\n");
     if (!tc__is_arg(a)) return;
     tc__line(p);
-    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p), (long long)n->attr[0],
-            width);
+    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p),
+            (long long)n->attr[TC__NEW_ACCUMULATOR], width);
     for (int l = 0; l < width; l++)
         tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
     tc__put(p->out, "};\n");
@@ -5217,7 +5231,7 @@ static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a
 }
 
 static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
-    long long i = n->attr[1];
+    long long i = n->attr[TC__ACC_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     const char *at = p->lane ? "l" : "0";
     (void)copy;
@@ -5286,7 +5300,7 @@ static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
 }
 
 static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
-    long long i = n->attr[0];
+    long long i = n->attr[TC__COMBINE_ACCUMULATOR];
     tc__put_let(p, n, 0);
     tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
@@ -5328,7 +5342,7 @@ static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
     if (!met) tc__line(p);
     if (!met) tc__put(p->out, "tc_cluster_wait();\n");
     for (uint32_t id = run->first; id < run->last; id++)
-        tc__cuda_give_part(p, tc__body(p, id)->attr[0]);
+        tc__cuda_give_part(p, tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR]);
     tc__line(p);
     tc__put(p->out, "tc_cluster_arrive();\n");
     tc__line(p);
@@ -5339,20 +5353,20 @@ static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
 static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        const tc__acc *a = &p->acc[n->attr[0]];
-        long long i = n->attr[0];
+        const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
+        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         char let[64];
         if (!tc__cuda_in_run(run, id)) continue;
         snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
-        tc__cuda_slots(p, n->attr[0]);
-        tc__cuda_fold(p, n->attr[0], let);
+        tc__cuda_slots(p, n->attr[TC__COMBINE_ACCUMULATOR]);
+        tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
     }
     if (p->cuda->cluster) {
         tc__cuda_meet_cluster(p, run);
         return;
     }
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__line(p);
         tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
@@ -5410,15 +5424,15 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
     if (block) tc__cuda_share_parts(p, run);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        const tc__acc *a = &p->acc[n->attr[0]];
+        const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__cuda_let(p, n, let);
         if (p->cuda->cluster)
-            tc__cuda_put_cluster(p, a, n->attr[0], let);
+            tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
         else if (block)
-            tc__cuda_put_block(p, a, n->attr[0], let);
+            tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
         else
-            tc__cuda_fold(p, n->attr[0], let);
+            tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
         if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
     }
 }
@@ -5628,7 +5642,7 @@ static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
     int64_t before = 0, values = 0;
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        before += n->op == TC_OP_NEW && n->attr[0] < i;
+        before += n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] < i;
         values += n->op == TC_OP_NEW;
     }
     return p->cuda->zeroed + before * p->cuda->partial / values;
@@ -5637,7 +5651,7 @@ static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
 // `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
 static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         const char *type = p->d->reg[tc__class_of(a->dtype)];
         int64_t at = tc__cuda_work_at(p, i), values = 0;
@@ -5661,7 +5675,7 @@ static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
     tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
     tc__block_open(p);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__line(p);
@@ -5694,7 +5708,7 @@ static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
     tc__cuda_put_run(p, &own);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        long long i = n->attr[0];
+        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         tc__line(p);
         if (tc__is_arg(&p->acc[i]))
             tc__put(p->out,
@@ -5710,7 +5724,7 @@ static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
 // The accumulators of a run as NEW made them.
 static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         tc__line(p);
         tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
@@ -5727,7 +5741,7 @@ static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
     int loop = 0;
     for (uint32_t i = 0; i < id; i++) {
         const tc__node *n = tc__body(p, i);
-        loop += n->op == TC_OP_END && n->attr[0] == TC__COL;
+        loop += n->op == TC_OP_END && n->attr[TC__END_AXIS] == TC__COL;
     }
     return loop;
 }
@@ -5751,8 +5765,10 @@ static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
         const tc__node *n = tc__body(p, id);
         int loop = tc__cuda_loop_of(p, id);
         if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
-        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
-            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]), need);
+        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
+            tc__cuda_need(
+                p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+                need);
     }
     for (id = count; id-- > 0;) {
         const tc__node *n = tc__body(p, id);
@@ -5805,10 +5821,10 @@ static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
     for (uint32_t id = 0; id < count; id++) {
         const tc__node *n = tc__body(p, id);
         int loop = tc__cuda_loop_of(p, id);
-        int columns = n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        int columns = n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
         if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
         if (columns && loop == launch)
-            tc__cuda_row_columns(p, n->attr[5], id + 1, tc__loop_end(p->g, id));
+            tc__cuda_row_columns(p, n->attr[TC__FOR_END], id + 1, tc__loop_end(p->g, id));
         if (columns) id = tc__loop_end(p->g, id);
         if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
         if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
@@ -5963,11 +5979,11 @@ static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
     int stored = 0, loaded = 0;
     for (uint32_t id = begin; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__device_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
-            tc__cuda_in_registers(p, n->attr[0]))
+        if (!tc__device_is_memory(n) || tc__cuda_again(p, n->attr[TC__ACCESS_BUFFER]) ||
+            tc__cuda_in_registers(p, n->attr[TC__ACCESS_BUFFER]))
             continue;
-        int shared =
-            p->g->buffer.at[n->attr[0]].written || tc__device_is_row(p->g, n->attr[0]);
+        int shared = tc__buffer_of(p->g, n)->written ||
+                     tc__device_is_row(p->g, n->attr[TC__ACCESS_BUFFER]);
         if (id < end && n->op == TC_OP_STORE) stored = 1;
         if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
     }
@@ -6010,7 +6026,9 @@ static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, i
     for (uint32_t id = first; id < last && p->row_lanes; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
-        if (part && n->op == TC_OP_COMBINE && tc__is_arg(&p->acc[n->attr[0]])) continue;
+        if (part && n->op == TC_OP_COMBINE &&
+            tc__is_arg(&p->acc[n->attr[TC__COMBINE_ACCUMULATOR]]))
+            continue;
         tc__line(p);
         tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
                 p->cuda->width);
@@ -6034,7 +6052,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
     const char *l = p->row_lanes ? "l" : "0";
     tc__cuda_across_at(p, at);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         tc__line(p);
         tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
@@ -6046,7 +6064,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
     }
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         tc__line(p);
         tc__put(p->out, "part%lld[y * %d + %s] = ", i, across, at);
         tc__put_acc(p, i);
@@ -6062,7 +6080,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
 
 // The result of one accumulator for a row.
 static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
-    long long i = n->attr[0];
+    long long i = n->attr[TC__COMBINE_ACCUMULATOR];
     char at[32];
     const tc__acc *a = &p->acc[i];
     int below = tc__cuda_below(p), across = tc__cuda_across(p);
@@ -6125,7 +6143,7 @@ static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        long long i = n->attr[0];
+        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         tc__line(p);
         tc__cuda_below_work(p, "work", i, "part");
         tc__put(p->out, " = ");
@@ -6151,7 +6169,7 @@ static void tc__cuda_gather_below(tc__printer *p, const tc__cuda_run *run) {
     tc__block_open(p);
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         tc__line(p);
         if (!tc__is_arg(a)) {
@@ -6251,9 +6269,9 @@ static void tc__cuda_below_nodes(tc__printer *p) {
         uint32_t last = id;
         if (n->op == TC_OP_NEW) tc__print_node(p, n);
         if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n)) tc__cuda_below_run(p, n);
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) {
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) {
             last = tc__loop_end(p->g, id);
-            tc__cuda_below_columns(p, n->attr[5], id + 1, last);
+            tc__cuda_below_columns(p, n->attr[TC__FOR_END], id + 1, last);
             id = last;
             continue;
         }
@@ -6558,7 +6576,7 @@ static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level le
 
 static int tc__is_of_all_depth(const tc__printer *p, const tc__node *n) {
     return n->n_attr == TC__LOAD_PREDICATES &&
-           !tc__ix_uses(p->g->body.ix, n->attr[1], TC__DEPTH);
+           !tc__ix_uses(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
 }
 
 // Whether an operand is a load of whole vectors that needs no conversion.
@@ -6769,7 +6787,7 @@ static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
 // Elements of memory between neighbours along the axis, 0 = not the same everywhere in a tile.
 static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__axis axis) {
     tc__ixpool *x = p->g->body.ix;
-    tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[1], axis);
+    tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[TC__LOAD_INDEX], axis);
     tc__ix m = tc__ix_div(x, p->g->rows, p->g->batch); // a tile is in one batch
     if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
     if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
@@ -6807,9 +6825,9 @@ static void tc__print_bring_first(tc__printer *p, const tc__product *q, const tc
     tc__print_stage_place(p, s, b, q->slices > 1 ? "begin + " : "", 1, "");
     if (copies) tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
     tc__put_filled(p, b, "@name_from = &");
-    tc__put_buffer(p, n->attr[0]);
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
     tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
+    tc__put_ix(p, n->attr[TC__LOAD_INDEX]);
     tc__put(p->out, "];\n");
     tc__block_close(p);
 }
@@ -6843,14 +6861,15 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], ");
-    int looks = *inside && tc__cuda_is_checked(p->g, n->attr[0]); // only where it is read
+    // Only where it is read.
+    int looks = *inside && tc__cuda_is_checked(p->g, n->attr[TC__LOAD_BUFFER]);
     if (looks) {
         tc__put(p->out, "!(%s) ? (const void *)", inside);
-        tc__put_buffer(p, n->attr[0]);
+        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
         tc__put(p->out, "_memory : (const void *)");
     }
     tc__put(p->out, "&");
-    tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
+    tc__cuda_place_of(p, n->attr[TC__LOAD_BUFFER], n->attr[TC__LOAD_INDEX], "",
                       TC__PRODUCT_GROUP / (int)tc__device_bytes(p->g, n));
     tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }
@@ -8704,7 +8723,7 @@ static void tc__window_read_all(tc__printer *p, const tc__cuda_window *w) {
     tc__line(p);
     tc__put(p->out, "%s w%u[%d][%d];  // %d loads of ", tc__cuda_memory(p, n), w->load,
             rows, w->columns + p->cuda->width - 1, w->loads);
-    tc__put_buffer(p, n->attr[0]);
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
     tc__put(p->out, "\n");
     tc__cuda_unroll(p, "k", rows);
     tc__text_init(&body, out->ctx);
@@ -9128,11 +9147,11 @@ static void tc__cuda_monoid_text(tc__printer *p, const tc__acc *a) {
 // ---- loops of a list that is printed in its order ----
 
 static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    if (n->attr[0] == TC__ROW || !p->cuda) { // the kernel has placed the rows
+    if (n->attr[TC__FOR_AXIS] == TC__ROW || !p->cuda) { // the kernel has placed the rows
         tc__print_range(p, begin, end);
         return;
     }
-    tc__cuda_row_columns(p, n->attr[5], begin, end);
+    tc__cuda_row_columns(p, n->attr[TC__FOR_END], begin, end);
     tc__cuda_row_barrier(p, begin, end);
 }
 
@@ -9192,12 +9211,12 @@ static void tc__cuda_args(tc__printer *p) {
         int seen = n->op != TC_OP_ARG;
         for (size_t j = 0; j < id && !seen; j++)
             seen = p->g->body.node.at[j]->op == TC_OP_ARG &&
-                   p->g->body.node.at[j]->attr[0] == n->attr[0];
+                   p->g->body.node.at[j]->attr[TC__ARG_SLOT] == n->attr[TC__ARG_SLOT];
         if (seen) continue;
         const char *type = p->d->reg[tc__class_of(n->dtype)];
         tc__line(p);
         tc__put(p->out, "const %s arg%lld = (%s)a.arg(%lld).%s;\n", type,
-                (long long)n->attr[0], type, (long long)n->attr[0],
+                (long long)n->attr[TC__ARG_SLOT], type, (long long)n->attr[TC__ARG_SLOT],
                 tc__is_float(n->dtype) ? "f" : "i");
     }
 }

@@ -32,7 +32,9 @@ static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, i
     for (uint32_t id = first; id < last && p->row_lanes; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
-        if (part && n->op == TC_OP_COMBINE && tc__is_arg(&p->acc[n->attr[0]])) continue;
+        if (part && n->op == TC_OP_COMBINE &&
+            tc__is_arg(&p->acc[n->attr[TC__COMBINE_ACCUMULATOR]]))
+            continue;
         tc__line(p);
         tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
                 p->cuda->width);
@@ -56,7 +58,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
     const char *l = p->row_lanes ? "l" : "0";
     tc__cuda_across_at(p, at);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         tc__line(p);
         tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
@@ -68,7 +70,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
     }
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         tc__line(p);
         tc__put(p->out, "part%lld[y * %d + %s] = ", i, across, at);
         tc__put_acc(p, i);
@@ -84,7 +86,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
 
 // The result of one accumulator for a row.
 static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
-    long long i = n->attr[0];
+    long long i = n->attr[TC__COMBINE_ACCUMULATOR];
     char at[32];
     const tc__acc *a = &p->acc[i];
     int below = tc__cuda_below(p), across = tc__cuda_across(p);
@@ -147,7 +149,7 @@ static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        long long i = n->attr[0];
+        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         tc__line(p);
         tc__cuda_below_work(p, "work", i, "part");
         tc__put(p->out, " = ");
@@ -173,7 +175,7 @@ static void tc__cuda_gather_below(tc__printer *p, const tc__cuda_run *run) {
     tc__block_open(p);
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         tc__line(p);
         if (!tc__is_arg(a)) {
@@ -273,9 +275,9 @@ static void tc__cuda_below_nodes(tc__printer *p) {
         uint32_t last = id;
         if (n->op == TC_OP_NEW) tc__print_node(p, n);
         if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n)) tc__cuda_below_run(p, n);
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) {
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) {
             last = tc__loop_end(p->g, id);
-            tc__cuda_below_columns(p, n->attr[5], id + 1, last);
+            tc__cuda_below_columns(p, n->attr[TC__FOR_END], id + 1, last);
             id = last;
             continue;
         }

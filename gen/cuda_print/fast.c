@@ -43,26 +43,19 @@ static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
     return g->body.node.at[id];
 }
 
-// The step of accumulator `acc`, NULL = there is none.
-static const tc__node *tc__fact_step(const tc__group *g, int64_t acc) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_ACC && n->attr[1] == acc) return n;
-    }
-    return NULL;
-}
-
 static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
-    const tc__node *fill =
-        tc__device_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
+    const tc__node *fill = tc__device_is_row(g, n->attr[TC__LOAD_BUFFER])
+                               ? tc__cuda_fills(g, n->attr[TC__LOAD_BUFFER])
+                               : NULL;
     return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }
 
 static double tc__fact_least_of_sum(const tc__group *g, const tc__node *n, int depth) {
-    const tc__node *step = tc__fact_step(g, n->attr[0]);
-    int sum = n->attr[1] == TC_OP_ADD, most = n->attr[1] == TC_OP_MAXIMUM;
+    const tc__node *step = tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]);
+    int sum = n->attr[TC__COMBINE_MONOID] == TC_OP_ADD,
+        most = n->attr[TC__COMBINE_MONOID] == TC_OP_MAXIMUM;
     if (!step || (!sum && !most)) return TC__FACT_NONE;
     double least = tc__fact_least(g, step->in[0], depth);
     return sum && least > 0 ? 0 : least; // there may be nothing to add
@@ -136,8 +129,8 @@ static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) 
 static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_SUB) return 0;
     const tc__node *m = tc__fact_node(g, n->in[1]);
-    if (m->op != TC_OP_COMBINE || m->attr[1] != TC_OP_MAXIMUM) return 0;
-    const tc__node *step = tc__fact_step(g, m->attr[0]);
+    if (m->op != TC_OP_COMBINE || m->attr[TC__COMBINE_MONOID] != TC_OP_MAXIMUM) return 0;
+    const tc__node *step = tc__acc_of(g, m->attr[TC__COMBINE_ACCUMULATOR]);
     return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
 }
 
@@ -157,11 +150,13 @@ typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__
 static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
     if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
     if (n->op == TC_OP_STORE)
-        return tc__device_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
+        return tc__device_is_row(g, n->attr[TC__STORE_BUFFER]) ? TC__USE_PASSES
+                                                               : TC__USE_EXACT;
     if (n->dtype != TC_F32) return TC__USE_EXACT;
     if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
-    if (n->attr[0] == TC_OP_MAXIMUM) return TC__USE_PASSES;
-    return n->attr[0] == TC_OP_ADD && tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
+    if (n->attr[TC__ACC_MONOID] == TC_OP_MAXIMUM) return TC__USE_PASSES;
+    return n->attr[TC__ACC_MONOID] == TC_OP_ADD &&
+                   tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
                ? TC__USE_PASSES // nothing cancels
                : TC__USE_EXACT;
 }
@@ -170,8 +165,8 @@ static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint3
 static int tc__fact_takes(const tc__node *n, const uint8_t *values, const uint8_t *rows,
                           const uint8_t *sums, uint32_t *k) {
     if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW) return 0;
-    if (n->op == TC_OP_LOAD) return rows[n->attr[0]];
-    if (n->op == TC_OP_COMBINE) return sums[n->attr[0]];
+    if (n->op == TC_OP_LOAD) return rows[n->attr[TC__ACCESS_BUFFER]];
+    if (n->op == TC_OP_COMBINE) return sums[n->attr[TC__COMBINE_ACCUMULATOR]];
     for (*k = 0; *k < n->n_in; (*k)++)
         if (values[n->in[*k]]) return 1;
     return 0;
@@ -194,9 +189,9 @@ static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
         rounded |= use == TC__USE_ROUNDS;
         if (use == TC__USE_ROUNDS) continue;
         if (n->op == TC_OP_STORE)
-            rows[n->attr[0]] = 1;
+            rows[n->attr[TC__ACCESS_BUFFER]] = 1;
         else if (n->op == TC_OP_ACC)
-            sums[n->attr[1]] = 1;
+            sums[n->attr[TC__ACC_ACCUMULATOR]] = 1;
         else
             mark[i] = 1;
     }

@@ -66,7 +66,7 @@ static int tc__cuda_loops(const tc__group *g) {
     int count = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        count += n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        count += n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
     }
     return count;
 }
@@ -174,8 +174,8 @@ static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
 static int tc__cuda_is_apart(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_LOAD && g->buffer.at[n->attr[0]].written &&
-            !tc__device_is_row(g, n->attr[0]))
+        if (n->op == TC_OP_LOAD && tc__buffer_of(g, n)->written &&
+            !tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]))
             return 0;
     }
     return tc__cuda_all_again(g);
@@ -247,7 +247,8 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op != TC_OP_NEW) continue;
-        int arg = n->attr[1] == TC_OP_ARGMAX || n->attr[1] == TC_OP_ARGMIN;
+        int arg = n->attr[TC__NEW_MONOID] == TC_OP_ARGMAX ||
+                  n->attr[TC__NEW_MONOID] == TC_OP_ARGMIN;
         bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
     }
     return 2 * bytes * TC__CUDA_THREADS * width;
@@ -291,7 +292,7 @@ static int tc__cuda_gathers(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
-            tc__ix_has_val(g->body.ix, n->attr[1]))
+            tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
             return 1;
     }
     return 0;

@@ -8,7 +8,8 @@
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD) return 0;
-    int row = tc__device_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
+    int row = tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]),
+        written = tc__buffer_of(g, n)->written;
     int kept = row && q->kept; // by an earlier launch
     if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW &&
@@ -41,7 +42,9 @@ static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
 }
 
 static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
-    return m->op == TC_OP_LOAD && m->attr[0] == n->attr[0] && m->attr[1] == n->attr[1] &&
+    return m->op == TC_OP_LOAD &&
+           m->attr[TC__ACCESS_BUFFER] == n->attr[TC__ACCESS_BUFFER] &&
+           m->attr[TC__ACCESS_INDEX] == n->attr[TC__ACCESS_INDEX] &&
            m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
 }
 
@@ -50,10 +53,10 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
-        int single = q->width > 1
-                         ? !tc__cuda_is_one(g, q, n)
-                         : n->n_attr > TC__LOAD_PREDICATES ||
-                               tc__device_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
+        int single = q->width > 1 ? !tc__cuda_is_one(g, q, n)
+                                  : n->n_attr > TC__LOAD_PREDICATES ||
+                                        tc__device_access(g, n->attr[TC__ACCESS_INDEX],
+                                                          q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
@@ -85,10 +88,10 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
     if (!tc__device_is_row(g, b)) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (!tc__device_is_memory(n) || n->attr[0] != b) continue;
+        if (!tc__device_is_memory(n) || n->attr[TC__ACCESS_BUFFER] != b) continue;
         if (n->level != TC__AT_COL ||
             (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
-            n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
+            n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->cols))
             return 0;
     }
     return 1;
@@ -101,7 +104,8 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     int count = 0;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return -1;
-    if (g->buffer.at[n->attr[0]].written || tc__device_is_row(g, n->attr[0])) return -1;
+    if (tc__buffer_of(g, n)->written || tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]))
+        return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
         if (first < 0) first = (int64_t)i;
@@ -122,7 +126,7 @@ static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
 static const tc__node *tc__cuda_fills(const tc__group *g, int64_t b) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_STORE && n->attr[0] == b) return n;
+        if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
     }
     return NULL;
 }
@@ -134,8 +138,8 @@ static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
     for (uint32_t i = n->id + 1; i-- > 0;) {
         const tc__node *m = g->body.node.at[i];
         if (!need[i] || m->level != TC__AT_COL) continue;
-        if (m->op == TC_OP_LOAD &&
-            (tc__device_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
+        if (m->op == TC_OP_LOAD && (tc__device_is_row(g, m->attr[TC__ACCESS_BUFFER]) ||
+                                    tc__buffer_of(g, m)->written))
             return 0;
         if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
         for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;

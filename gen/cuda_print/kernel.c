@@ -342,11 +342,11 @@ static void tc__cuda_monoid_text(tc__printer *p, const tc__acc *a) {
 // ---- loops of a list that is printed in its order ----
 
 static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    if (n->attr[0] == TC__ROW || !p->cuda) { // the kernel has placed the rows
+    if (n->attr[TC__FOR_AXIS] == TC__ROW || !p->cuda) { // the kernel has placed the rows
         tc__print_range(p, begin, end);
         return;
     }
-    tc__cuda_row_columns(p, n->attr[5], begin, end);
+    tc__cuda_row_columns(p, n->attr[TC__FOR_END], begin, end);
     tc__cuda_row_barrier(p, begin, end);
 }
 
@@ -406,12 +406,12 @@ static void tc__cuda_args(tc__printer *p) {
         int seen = n->op != TC_OP_ARG;
         for (size_t j = 0; j < id && !seen; j++)
             seen = p->g->body.node.at[j]->op == TC_OP_ARG &&
-                   p->g->body.node.at[j]->attr[0] == n->attr[0];
+                   p->g->body.node.at[j]->attr[TC__ARG_SLOT] == n->attr[TC__ARG_SLOT];
         if (seen) continue;
         const char *type = p->d->reg[tc__class_of(n->dtype)];
         tc__line(p);
         tc__put(p->out, "const %s arg%lld = (%s)a.arg(%lld).%s;\n", type,
-                (long long)n->attr[0], type, (long long)n->attr[0],
+                (long long)n->attr[TC__ARG_SLOT], type, (long long)n->attr[TC__ARG_SLOT],
                 tc__is_float(n->dtype) ? "f" : "i");
     }
 }

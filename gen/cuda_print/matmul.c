@@ -242,7 +242,7 @@ static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level le
 
 static int tc__is_of_all_depth(const tc__printer *p, const tc__node *n) {
     return n->n_attr == TC__LOAD_PREDICATES &&
-           !tc__ix_uses(p->g->body.ix, n->attr[1], TC__DEPTH);
+           !tc__ix_uses(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
 }
 
 // Whether an operand is a load of whole vectors that needs no conversion.

@@ -175,8 +175,8 @@ static int tc__is_operand_load(const tc__node *n, tc__level level) {
 static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (n->n_attr > TC__LOAD_PREDICATES || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+    tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
+    if (n->n_attr > TC__LOAD_PREDICATES || tc__buffer_of(g, n)->place == TC__BUF_ROW)
         return 0;
     if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
@@ -189,8 +189,9 @@ static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, 
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
-        int still = n->n_attr == TC__LOAD_PREDICATES &&
-                    tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
+        int still =
+            n->n_attr == TC__LOAD_PREDICATES &&
+            tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__UNIFORM;
         if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
         wide |= !still;
     }
@@ -205,7 +206,7 @@ static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
-        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        uint32_t bytes = tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
         if (bytes < narrow) narrow = bytes;
         if (bytes > wide) wide = bytes;
     }
@@ -222,7 +223,7 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (tc__is_operand_load(n, level) &&
-            tc__access_along(g, n->attr[1], axis, 1) == TC__CONTIGUOUS)
+            tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, 1) == TC__CONTIGUOUS)
             return 1;
     }
     return 0;
@@ -248,7 +249,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
                  (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
     if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-        g->buffer.at[n->attr[0]].dtype == q->dtype)
+        tc__buffer_of(g, n)->dtype == q->dtype)
         s.bring = TC__BRING_ASYNC;
     return s;
 }

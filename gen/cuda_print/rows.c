@@ -13,12 +13,12 @@ static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
 
 // `float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};`
 static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[0]];
+    const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
     int width = tc__cuda_width_of(p);
     (void)copy;
     tc__line(p);
     tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-    tc__put_acc(p, n->attr[0]);
+    tc__put_acc(p, n->attr[TC__NEW_ACCUMULATOR]);
     tc__put(p->out, "[%d] = {", width);
     for (int l = 0; l < width; l++) {
         if (l) tc__put(p->out, ", ");
@@ -27,8 +27,8 @@ static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "};\n");
     if (!tc__is_arg(a)) return;
     tc__line(p);
-    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p), (long long)n->attr[0],
-            width);
+    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p),
+            (long long)n->attr[TC__NEW_ACCUMULATOR], width);
     for (int l = 0; l < width; l++)
         tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
     tc__put(p->out, "};\n");
@@ -46,7 +46,7 @@ static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a
 }
 
 static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
-    long long i = n->attr[1];
+    long long i = n->attr[TC__ACC_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     const char *at = p->lane ? "l" : "0";
     (void)copy;
@@ -115,7 +115,7 @@ static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
 }
 
 static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
-    long long i = n->attr[0];
+    long long i = n->attr[TC__COMBINE_ACCUMULATOR];
     tc__put_let(p, n, 0);
     tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
@@ -157,7 +157,7 @@ static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
     if (!met) tc__line(p);
     if (!met) tc__put(p->out, "tc_cluster_wait();\n");
     for (uint32_t id = run->first; id < run->last; id++)
-        tc__cuda_give_part(p, tc__body(p, id)->attr[0]);
+        tc__cuda_give_part(p, tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR]);
     tc__line(p);
     tc__put(p->out, "tc_cluster_arrive();\n");
     tc__line(p);
@@ -168,20 +168,20 @@ static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
 static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        const tc__acc *a = &p->acc[n->attr[0]];
-        long long i = n->attr[0];
+        const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
+        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         char let[64];
         if (!tc__cuda_in_run(run, id)) continue;
         snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
-        tc__cuda_slots(p, n->attr[0]);
-        tc__cuda_fold(p, n->attr[0], let);
+        tc__cuda_slots(p, n->attr[TC__COMBINE_ACCUMULATOR]);
+        tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
     }
     if (p->cuda->cluster) {
         tc__cuda_meet_cluster(p, run);
         return;
     }
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__line(p);
         tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
@@ -239,15 +239,15 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
     if (block) tc__cuda_share_parts(p, run);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        const tc__acc *a = &p->acc[n->attr[0]];
+        const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__cuda_let(p, n, let);
         if (p->cuda->cluster)
-            tc__cuda_put_cluster(p, a, n->attr[0], let);
+            tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
         else if (block)
-            tc__cuda_put_block(p, a, n->attr[0], let);
+            tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
         else
-            tc__cuda_fold(p, n->attr[0], let);
+            tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
         if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
     }
 }
@@ -457,7 +457,7 @@ static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
     int64_t before = 0, values = 0;
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        before += n->op == TC_OP_NEW && n->attr[0] < i;
+        before += n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] < i;
         values += n->op == TC_OP_NEW;
     }
     return p->cuda->zeroed + before * p->cuda->partial / values;
@@ -466,7 +466,7 @@ static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
 // `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
 static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         const char *type = p->d->reg[tc__class_of(a->dtype)];
         int64_t at = tc__cuda_work_at(p, i), values = 0;
@@ -490,7 +490,7 @@ static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
     tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
     tc__block_open(p);
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__line(p);
@@ -523,7 +523,7 @@ static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
     tc__cuda_put_run(p, &own);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
-        long long i = n->attr[0];
+        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         tc__line(p);
         if (tc__is_arg(&p->acc[i]))
             tc__put(p->out,
@@ -539,7 +539,7 @@ static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
 // The accumulators of a run as NEW made them.
 static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[0];
+        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
         const tc__acc *a = &p->acc[i];
         tc__line(p);
         tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
@@ -556,7 +556,7 @@ static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
     int loop = 0;
     for (uint32_t i = 0; i < id; i++) {
         const tc__node *n = tc__body(p, i);
-        loop += n->op == TC_OP_END && n->attr[0] == TC__COL;
+        loop += n->op == TC_OP_END && n->attr[TC__END_AXIS] == TC__COL;
     }
     return loop;
 }
@@ -580,8 +580,10 @@ static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
         const tc__node *n = tc__body(p, id);
         int loop = tc__cuda_loop_of(p, id);
         if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
-        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
-            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]), need);
+        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
+            tc__cuda_need(
+                p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+                need);
     }
     for (id = count; id-- > 0;) {
         const tc__node *n = tc__body(p, id);
@@ -634,10 +636,10 @@ static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
     for (uint32_t id = 0; id < count; id++) {
         const tc__node *n = tc__body(p, id);
         int loop = tc__cuda_loop_of(p, id);
-        int columns = n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        int columns = n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
         if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
         if (columns && loop == launch)
-            tc__cuda_row_columns(p, n->attr[5], id + 1, tc__loop_end(p->g, id));
+            tc__cuda_row_columns(p, n->attr[TC__FOR_END], id + 1, tc__loop_end(p->g, id));
         if (columns) id = tc__loop_end(p->g, id);
         if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
         if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
@@ -792,11 +794,11 @@ static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
     int stored = 0, loaded = 0;
     for (uint32_t id = begin; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__device_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
-            tc__cuda_in_registers(p, n->attr[0]))
+        if (!tc__device_is_memory(n) || tc__cuda_again(p, n->attr[TC__ACCESS_BUFFER]) ||
+            tc__cuda_in_registers(p, n->attr[TC__ACCESS_BUFFER]))
             continue;
-        int shared =
-            p->g->buffer.at[n->attr[0]].written || tc__device_is_row(p->g, n->attr[0]);
+        int shared = tc__buffer_of(p->g, n)->written ||
+                     tc__device_is_row(p->g, n->attr[TC__ACCESS_BUFFER]);
         if (id < end && n->op == TC_OP_STORE) stored = 1;
         if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
     }

@@ -86,7 +86,7 @@ static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
 // Elements of memory between neighbours along the axis, 0 = not the same everywhere in a tile.
 static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__axis axis) {
     tc__ixpool *x = p->g->body.ix;
-    tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[1], axis);
+    tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[TC__LOAD_INDEX], axis);
     tc__ix m = tc__ix_div(x, p->g->rows, p->g->batch); // a tile is in one batch
     if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
     if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
@@ -124,9 +124,9 @@ static void tc__print_bring_first(tc__printer *p, const tc__product *q, const tc
     tc__print_stage_place(p, s, b, q->slices > 1 ? "begin + " : "", 1, "");
     if (copies) tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
     tc__put_filled(p, b, "@name_from = &");
-    tc__put_buffer(p, n->attr[0]);
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
     tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
+    tc__put_ix(p, n->attr[TC__LOAD_INDEX]);
     tc__put(p->out, "];\n");
     tc__block_close(p);
 }
@@ -160,14 +160,15 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], ");
-    int looks = *inside && tc__cuda_is_checked(p->g, n->attr[0]); // only where it is read
+    // Only where it is read.
+    int looks = *inside && tc__cuda_is_checked(p->g, n->attr[TC__LOAD_BUFFER]);
     if (looks) {
         tc__put(p->out, "!(%s) ? (const void *)", inside);
-        tc__put_buffer(p, n->attr[0]);
+        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
         tc__put(p->out, "_memory : (const void *)");
     }
     tc__put(p->out, "&");
-    tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
+    tc__cuda_place_of(p, n->attr[TC__LOAD_BUFFER], n->attr[TC__LOAD_INDEX], "",
                       TC__PRODUCT_GROUP / (int)tc__device_bytes(p->g, n));
     tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }

@@ -29,7 +29,7 @@ static int tc__cuda_width_of(const tc__printer *p) {
 }
 
 static int tc__cuda_dtype(const tc__printer *p, const tc__node *n) {
-    return p->g->buffer.at[n->attr[0]].dtype;
+    return tc__buffer_of(p->g, n)->dtype;
 }
 
 static const char *tc__cuda_memory(const tc__printer *p, const tc__node *n) {
@@ -61,9 +61,11 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
     int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
     tc__access access =
-        lane ? tc__device_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
+        lane ? tc__device_access(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->cuda->width)
+             : TC__PER_LANE;
     if (access != TC__PER_LANE) p->lane = 0;
-    tc__cuda_place_of(p, n->attr[0], n->attr[1], access == TC__CONTIGUOUS ? " + l" : "", 1);
+    tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX],
+                      access == TC__CONTIGUOUS ? " + l" : "", 1);
     if (access != TC__PER_LANE) p->lane = 1;
 }
 
@@ -85,7 +87,7 @@ static int tc__cuda_guarded(const tc__node *n) {
 // The fill of a guarded load, as memory holds it.
 static void tc__cuda_fill(tc__printer *p, const tc__node *n) {
     tc__value fill;
-    memcpy(&fill, &n->attr[2], sizeof fill);
+    memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 1));
     tc__cuda_constant(p, n->dtype, fill);
     tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
@@ -123,8 +125,8 @@ static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
 static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
     if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
     if (p->turned && tc__device_is_turned(p->g, n)) return 0;
-    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
-    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[1]);
+    const tc__kbuf *b = tc__buffer_of(p->g, n);
+    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[TC__ACCESS_INDEX]);
     return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
            tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
@@ -175,7 +177,8 @@ static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
     tc__cuda_type(p, tc__cuda_memory(p, n), 0);
     tc__put(p->out, " *)&");
-    tc__cuda_place_of(p, n->attr[0], n->attr[1], "", tc__cuda_width_of(p));
+    tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX], "",
+                      tc__cuda_width_of(p));
 }
 
 static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
@@ -261,7 +264,7 @@ static void tc__cuda_put_window(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
-    int64_t b = n->attr[0];
+    int64_t b = n->attr[TC__LOAD_BUFFER];
     (void)copy;
     tc__put_let(p, n, 0);
     if (tc__cuda_again(p, b)) {
@@ -288,7 +291,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 // have met. What several blocks make, the one that owns it stores.
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     const tc__cuda_plan *q = p->cuda;
-    if (p->owner && p->g->buffer.at[n->attr[0]].place == TC__BUF_NODE)
+    if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
         tc__put(p->out, "if (%s) ", p->owner);
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
@@ -309,11 +312,12 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
 
 // Whether the vector is stored at once: to memory.
 static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
-    return tc__cuda_wide(p, n) && (!tc__device_is_row(p->g, n->attr[0]) || p->cuda->kept);
+    return tc__cuda_wide(p, n) &&
+           (!tc__device_is_row(p->g, n->attr[TC__STORE_BUFFER]) || p->cuda->kept);
 }
 
 static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
-    int64_t b = n->attr[0];
+    int64_t b = n->attr[TC__STORE_BUFFER];
     (void)copy;
     if (tc__cuda_again(p, b)) return;
     tc__line(p);
@@ -351,7 +355,7 @@ static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
 
 static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
-    tc__put_ix(p, n->attr[0]);
+    tc__put_ix(p, n->attr[TC__INDEX_EXPR]);
     tc__put(p->out, ";\n");
 }
 
@@ -360,8 +364,8 @@ static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "tc_check(a.state, ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", ");
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ", %lld);\n", (long long)n->attr[1]);
+    tc__put_ix(p, n->attr[TC__CHECK_LIMIT]);
+    tc__put(p->out, ", %lld);\n", (long long)n->attr[TC__CHECK_SITE]);
 }
 
 static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
@@ -376,21 +380,23 @@ static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
     const tc__node *at = tc__body(p, n->in[0]);
     int width = tc__cuda_width_of(p);
     return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
-           tc__device_access(p->g, at->attr[0], p->cuda->axis, width) == TC__CONTIGUOUS &&
-           tc__device_is_aligned(p->g, at->attr[0], width, p->cuda->axis);
+           tc__device_access(p->g, at->attr[TC__INDEX_EXPR], p->cuda->axis, width) ==
+               TC__CONTIGUOUS &&
+           tc__device_is_aligned(p->g, at->attr[TC__INDEX_EXPR], width, p->cuda->axis);
 }
 
 // `draw` and `seed` are read once, at the head of the kernel.
 static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
     int fours = tc__cuda_draws_in_fours(p, n);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(", n->attr[0] ? "normal" : "uniform",
-            tc__suffix(n->dtype), tc__draw_words(n));
+    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(",
+            n->attr[TC__RANDOM_KIND] ? "normal" : "uniform", tc__suffix(n->dtype),
+            tc__draw_words(n));
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, fours ? " - l, l" : " & -4, (int)");
     if (!fours) tc__put_value(p, n->in[0], copy);
     tc__put(p->out, "%s, draw + %lld, seed));\n", fours ? "" : " & 3",
-            (long long)n->attr[1]);
+            (long long)n->attr[TC__RANDOM_DRAW]);
 }
 
 // A cast to a half that is only stored as one: the store rounds.
@@ -438,9 +444,10 @@ static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t be
     }
     for (uint32_t id = begin; id < end; id++) {
         const tc__node *n = tc__body(p, id);
-        if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
-            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]),
-                          b->set);
+        if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
+            tc__cuda_need(
+                p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+                b->set);
     }
     for (uint32_t id = 0; id < begin; id++)
         if (tc__body(p, id)->level != TC__AT_COL) b->set[id] = 0;

@@ -69,7 +69,7 @@ static void tc__window_read_all(tc__printer *p, const tc__cuda_window *w) {
     tc__line(p);
     tc__put(p->out, "%s w%u[%d][%d];  // %d loads of ", tc__cuda_memory(p, n), w->load,
             rows, w->columns + p->cuda->width - 1, w->loads);
-    tc__put_buffer(p, n->attr[0]);
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
     tc__put(p->out, "\n");
     tc__cuda_unroll(p, "k", rows);
     tc__text_init(&body, out->ctx);

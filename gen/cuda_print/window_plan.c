@@ -43,8 +43,9 @@ static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc_
 // Whether n reads what m does; of m's predicates it may lack those that hold wherever n is.
 static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
     uint32_t shared = 0;
-    if (n->attr[1] != m->attr[1]) return 0;
-    if (n->n_attr > TC__LOAD_PREDICATES && n->attr[2] != m->attr[2]) return 0;
+    if (n->attr[TC__LOAD_INDEX] != m->attr[TC__LOAD_INDEX]) return 0;
+    if (n->n_attr > TC__LOAD_PREDICATES && n->attr[TC__LOAD_FILL] != m->attr[TC__LOAD_FILL])
+        return 0;
     for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
         for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
             shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
@@ -86,7 +87,8 @@ static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int
 static int tc__window_may_have(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
         return 0;
-    if (tc__device_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
+    if (tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]) || tc__buffer_of(g, n)->written)
+        return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
     return tc__window_takes(g, n, 1, 1);
@@ -106,8 +108,8 @@ static int tc__window_has(const tc__group *g, const tc__cuda_window *w, const tc
                           int *down, int *right) {
     int64_t words[TC__CUDA_WINDOW_WORDS];
     tc__node m = tc__window_node(g, w);
-    if (n->op != TC_OP_LOAD || n->attr[0] != m.attr[0] ||
-        !tc__window_apart(g, m.attr[1], n->attr[1], down, right))
+    if (n->op != TC_OP_LOAD || n->attr[TC__LOAD_BUFFER] != m.attr[TC__LOAD_BUFFER] ||
+        !tc__window_apart(g, m.attr[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], down, right))
         return 0;
     m = tc__window_moved(g, &m, tc__ix_const(*down), *right, words);
     return tc__window_same(g, &m, n);
@@ -137,8 +139,9 @@ static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__nod
     int64_t words[TC__CUDA_WINDOW_WORDS];
     if (n->n_attr == TC__LOAD_PREDICATES) return 1;
     tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
-    if (w->words > TC__LOAD_PREDICATES && w->word[2] != m.attr[2]) return 0;
-    w->word[2] = m.attr[2];
+    if (w->words > TC__LOAD_PREDICATES && w->word[TC__LOAD_FILL] != m.attr[TC__LOAD_FILL])
+        return 0;
+    w->word[TC__LOAD_FILL] = m.attr[TC__LOAD_FILL];
     for (uint32_t i = TC__LOAD_PREDICATES; i < m.n_attr; i += 2) {
         int has = 0;
         for (uint32_t k = TC__LOAD_PREDICATES; k < w->words; k += 2)
@@ -164,8 +167,9 @@ static void tc__window_note(const tc__group *g, tc__cuda_plan *q, const tc__node
     int down, right;
     for (int i = 0; i < q->windows; i++) {
         tc__cuda_window *w = &q->window[i];
-        if (w->word[0] == n->attr[0] &&
-            tc__window_apart(g, w->word[1], n->attr[1], &down, &right) &&
+        if (w->word[TC__LOAD_BUFFER] == n->attr[TC__LOAD_BUFFER] &&
+            tc__window_apart(g, w->word[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], &down,
+                             &right) &&
             tc__window_join(g, w, n, down, right))
             return;
     }

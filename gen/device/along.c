@@ -11,11 +11,11 @@ static int tc__device_is_row(const tc__group *g, int64_t b) {
 
 // Rows that the kernel makes of an operand: of the block, in shared memory.
 static int tc__device_is_made(const tc__group *g, const tc__node *n) {
-    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
+    return tc__buffer_of(g, n)->place == TC__BUF_LEFT;
 }
 
 static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {
-    return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+    return tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
 }
 
 static int tc__device_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
@@ -79,7 +79,7 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
         return tc__device_words_still(g, n, 0, axis, width) &&
                tc__device_is_still(g, g->body.node.at[n->in[0]], axis, width);
     if (n->op == TC_OP_LOAD)
-        return !tc__device_is_row(g, n->attr[0]) &&
+        return !tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) &&
                tc__device_words_still(g, n, 1, axis, width);
     return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
            tc__device_words_still(g, n, 0, axis, width);
@@ -89,11 +89,12 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
 static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return 0;
-    if (tc__device_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1]))
+    if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) ||
+        tc__ix_has_val(g->body.ix, n->attr[TC__ACCESS_INDEX]))
         return 0;
-    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
+    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[TC__ACCESS_INDEX], TC__ROW);
     return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
-           tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
+           tc__access_along(g, n->attr[TC__ACCESS_INDEX], TC__COL, 1) == TC__PER_LANE;
 }
 
 // Whether e is a multiple of `width` at the first of so many adjacent elements.
@@ -125,8 +126,8 @@ static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
     if (width == 1 || !tc__device_is_memory(n)) return 0;
     if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
     if (n->op == TC_OP_LOAD && !tc__device_bounds_still(g, n, width, axis)) return 0;
-    return tc__device_access(g, n->attr[1], axis, width) == TC__CONTIGUOUS &&
-           tc__device_is_aligned(g, n->attr[1], width, axis);
+    return tc__device_access(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__CONTIGUOUS &&
+           tc__device_is_aligned(g, n->attr[TC__ACCESS_INDEX], width, axis);
 }
 
 // Whether the vectors may have `width` elements along the axis, and some access gains by it.
@@ -136,7 +137,8 @@ static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
     if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        wide |= tc__device_is_memory(n) && !tc__device_is_row(g, n->attr[0]) &&
+        wide |= tc__device_is_memory(n) &&
+                !tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) &&
                 tc__device_is_wide(g, n, width, axis);
     }
     return wide;
@@ -149,7 +151,7 @@ static int tc__device_width(const tc__group *g, tc__axis axis) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
-        if (tc__device_is_row(g, n->attr[0])) continue;
+        if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER])) continue;
         uint32_t bytes = tc__device_bytes(g, n);
         if (bytes < least) least = bytes;
         if (bytes > most) most = bytes;
