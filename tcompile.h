@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2bcbb7f3232dda86u
+#define TC__BUILD_ID 0x09ef27df4cab4943u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5443,7 +5443,10 @@ typedef enum tc__axis {
     TC__COL,
     TC__DEPTH,
     TC__AXES,
-    TC__DIM0 = TC__AXES
+    TC__DIM0 = TC__AXES,
+    TC__VAR0 =
+        TC__DIM0 + 2 * TC_MAX_RANK, // loops of a device's list have variables of their own
+    TC__VAR_END = 31
 } tc__axis;
 
 enum { TC__IX_FACTOR = 1 << 30 }; // largest divisors that are multiplied
@@ -7369,6 +7372,10 @@ typedef enum tc__op {
     TC_OP_ACC,
     TC_OP_FOR,
     TC_OP_END,
+    TC_OP_LAUNCH,
+    TC_OP_AXIS,
+    TC_OP_IF,
+    TC_OP_BARRIER,
     TC_OP_NEW,
     TC_OP_COMBINE,
     TC_OP_CONTRACT,
@@ -7415,6 +7422,9 @@ enum {
     TC__FOR_AXIS = 0, TC__FOR_BIND = 1, TC__FOR_UNROLL = 2, TC__FOR_CHUNK = 3,
         TC__FOR_BEGIN = 4, TC__FOR_END = 5, TC__FOR_BOXES = 6,
     TC__END_AXIS = 0,
+    TC__LAUNCH_THREADS = 0, TC__LAUNCH_NARROW = 1,
+    TC__AXIS_AXIS = 0, TC__AXIS_VALUE = 1, TC__AXIS_EXTENT = 2,
+    TC__IF_PREDICATES = 0,
     TC__NEW_ACCUMULATOR = 0, TC__NEW_MONOID = 1,
     TC__COMBINE_ACCUMULATOR = 0, TC__COMBINE_MONOID = 1,
     TC__CALL_OP = 0, TC__CALL_WORD = 1, TC__CALL_OPERANDS = 2, TC__CALL_BUFFERS = 3,
@@ -7461,6 +7471,36 @@ typedef struct tc__graph {
     tc__map ids;                 // hash -> id, TENSOR and GROUP nodes
     const struct tc__step *from; // the call that is being built: of the nodes made next
 } tc__graph;
+
+// Who runs through a loop: on the host the first three, on a device all but the first (gen/README.md 11).
+typedef enum tc__bind {
+    TC__BIND_WORKER,
+    TC__BIND_SERIAL,
+    TC__BIND_VECTOR,
+    TC__BIND_GRID,  // blocks
+    TC__BIND_BLOCK, // threads of a block
+    TC__BIND_LANE,  // of a warp
+    TC__BIND_UNROLL // copies of its body
+} tc__bind;
+
+static const char *const tc__bind_names[] = {"worker", "serial", "vector", "grid",
+                                             "block",  "lane",   "unroll"};
+
+enum { TC__END_BLOCK = -1 }; // word of the END of what is no loop
+
+// A statement of a list that stands around what follows, to its END.
+static int tc__opens(const tc__node *n) {
+    return n->op == TC_OP_FOR || n->op == TC_OP_IF || n->op == TC_OP_LAUNCH;
+}
+
+// "r", NULL = a dimension's.
+static const char *tc__axis_name(int64_t axis) {
+    static const char *const axes[TC__AXES] = {"r", "c", "k"};
+    static const char *const loops[TC__VAR_END - TC__VAR0] = {"j", "i", "y", "x", "u", "l",
+                                                              "t", "p", "q", "m", "n", "z"};
+    if (axis < (int64_t)TC__AXES) return axes[axis];
+    return axis < (int64_t)TC__VAR0 ? NULL : loops[axis - (int64_t)TC__VAR0];
+}
 
 // What a reduction starts with: combining it with a value gives the value.
 static tc__value tc__identity(tc__op monoid, int dtype) {
@@ -8920,6 +8960,26 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      0, TC_OP_COUNT, 0x0u,
      "t axis", "",
      "Closes the innermost loop."},
+    {"launch", TC__KIND_KERNEL, -1, 0,
+     tc__dtype_attr, tc__shape_none,
+     0, TC_OP_COUNT, 0x0u,
+     "t threads, t narrow", "",
+     "Opens a launch of a device: blocks of so many threads run what is inside."},
+    {"axis", TC__KIND_KERNEL, -1, 0,
+     tc__dtype_attr, tc__shape_none,
+     0, TC_OP_COUNT, 0x6u,
+     "t axis, s value, s extent", "",
+     "The variable of an axis, made of those of the loops around it."},
+    {"if", TC__KIND_KERNEL, -1, 0,
+     tc__dtype_attr, tc__shape_none,
+     0, TC_OP_COUNT, 0x1u,
+     "s predicates", "",
+     "Opens what is done where every 0 <= e < limit: without predicates, always."},
+    {"barrier", TC__KIND_KERNEL, -1, 0,
+     tc__dtype_attr, tc__shape_none,
+     0, TC_OP_COUNT, 0x0u,
+     "", "",
+     "The threads of a block wait for each other, and see what they wrote."},
     {"new", TC__KIND_KERNEL, -1, 0,
      tc__dtype_same, tc__shape_none,
      0, TC_OP_COUNT, 0x0u,
@@ -17019,9 +17079,9 @@ static void tc__dump_sum(tc__text *t, const tc__ixpool *p, const tc__ixnode *n) 
 }
 
 static void tc__dump_var(tc__text *t, int64_t axis) {
-    static const char *const names[TC__AXES] = {"r", "c", "k"};
-    if (axis < (int64_t)TC__AXES)
-        tc__put(t, "%s", names[axis]);
+    const char *name = tc__axis_name(axis);
+    if (name)
+        tc__put(t, "%s", name);
     else
         tc__put(t, "d%lld", (long long)(axis - (int64_t)TC__DIM0));
 }
@@ -17332,7 +17392,6 @@ static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_for(tc__dump *d, const tc__node *n) {
-    static const char *const bind[] = {"worker", "serial", "vector"};
     tc__put(d->t, "for ");
     tc__dump_var(d->t, n->attr[0]);
     tc__put(d->t, " in ");
@@ -17340,11 +17399,38 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "..");
     tc__dump_ix(d->t, d->g->ix, n->attr[5]);
     tc__put(d->t, "  bind=%s",
-            (uint64_t)n->attr[1] < TC__COUNT(bind) ? bind[n->attr[1]] : "?");
+            (uint64_t)n->attr[1] < TC__COUNT(tc__bind_names) ? tc__bind_names[n->attr[1]]
+                                                             : "?");
     if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
     if (n->attr[2] == 0) tc__put(d->t, " rolled");
     if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
     tc__dump_boxes(d, n);
+}
+
+// launch threads=256
+static void tc__dump_launch(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "launch threads=%lld index=%s", (long long)n->attr[TC__LAUNCH_THREADS],
+            n->attr[TC__LAUNCH_NARROW] ? "i32" : "i64");
+}
+
+// axis c = 32*i + x in 0..768
+static void tc__dump_axis(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "axis ");
+    tc__dump_var(d->t, n->attr[TC__AXIS_AXIS]);
+    tc__put(d->t, " = ");
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__AXIS_VALUE]);
+    tc__put(d->t, " in 0..");
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__AXIS_EXTENT]);
+}
+
+static void tc__dump_if(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, n->n_attr ? "if" : "do");
+    tc__dump_predicates(d, n, TC__IF_PREDICATES);
+}
+
+static void tc__dump_barrier(tc__dump *d, const tc__node *n) {
+    (void)n;
+    tc__put(d->t, "barrier block");
 }
 
 static void tc__dump_end(tc__dump *d, const tc__node *n) {
@@ -17377,7 +17463,9 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
-    {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+    {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
+    {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
     {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
@@ -17417,7 +17505,7 @@ static void tc__dump_node(tc__dump *d, const tc__node *n) {
         row->put(d, n);
     else
         tc__dump_plain(d, n);
-    d->indent += n->op == TC_OP_FOR;
+    d->indent += tc__opens(n);
     if (!row || row->typed || n->stage == TC__GROUP) {
         tc__dump_pad(d->t, line, TC__DUMP_TYPE_COLUMN);
         tc__dump_type(d, n);
@@ -17982,7 +18070,7 @@ TC__UNUSED static int tc__read_graph(tc_ctx *c, tc__graph *g, const char *text,
 //   GROUP   nothing uses a value of a later phase; a row value never depends on a column
 //           value but through an ACC of an earlier phase; operands of a contraction stay on
 //           their side
-//   LOOP    loops nest; a value is used only inside the loop that computes it; an
+//   LOOP    loops nest, and in a launch all variables are bound; a value is used only inside the loop that computes it; an
 //           accumulator is made before its loop, stepped inside it, combined after it, with
 //           one monoid
 
@@ -18024,18 +18112,27 @@ static const struct {
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
     {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
+    {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
+    {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
+    {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 
+enum { TC__VERIFY_DEPTH = 16 };
+
 typedef struct tc__verifier {
     tc_ctx *ctx;
     const tc__graph *g;
     tc__stage stage;
-    uint32_t *scope; // LOOP: by node, 1 + id of the innermost open FOR when it stood there
-    uint32_t *open;  // LOOP: ids of the open FORs
+    uint32_t
+        *scope; // LOOP: by node, 1 + id of the innermost open statement when it stood there
+    uint32_t open[TC__VERIFY_DEPTH]; // LOOP: ids of what is open: FOR, IF, LAUNCH
+    uint32_t names
+        [TC__VERIFY_DEPTH]; //   and the variables that each of them or an AXIS in it binds
     uint32_t depth;
     const tc__node *node; // being looked at
 } tc__verifier;
@@ -18078,9 +18175,9 @@ static int tc__verify_legal(const tc__verifier *v) {
 }
 
 static int tc__has_value(const tc__node *n) {
-    return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END &&
-           n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
-           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+    return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
+           n->op != TC_OP_AXIS && n->op != TC_OP_BARRIER && n->op != TC_OP_NEW &&
+           n->op != TC_OP_CALL && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
@@ -18230,12 +18327,29 @@ static void tc__verify_val(void *user, uint32_t id) {
     u->ok = u->ok && tc__verify_known(u->v, id);
 }
 
+// The variables that are bound where the node stands.
+static uint32_t tc__verify_bound(const tc__verifier *v) {
+    uint32_t names = 0;
+    for (uint32_t i = 0; i < v->depth; i++) names |= v->names[i];
+    return names;
+}
+
+// Of an index expression: the values that it names; and in a launch, that its variables are bound.
+static void tc__verify_ix(tc__verify_use *u, tc__ix e) {
+    const tc__verifier *v = u->v;
+    int launch = v->depth && v->g->node.at[v->open[0]]->op == TC_OP_LAUNCH;
+    tc__ix_each_val(v->g->ix, e, tc__verify_val, u);
+    if (u->ok && launch &&
+        tc__ix_names_of(v->g->ix, e) & ~(tc__verify_bound(v) | TC__IX_NAMES_VAL))
+        u->ok = tc__verify_fail(v, "it names a variable that nothing around it binds");
+}
+
 static int tc__verify_each_ix(const tc__verifier *v) {
     const tc__node *n = v->node;
     tc__verify_use u;
     u.v = v, u.ok = 1;
     for (uint32_t i = 0; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i)) tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
+        if (tc__attr_is_ix(n, i)) tc__verify_ix(&u, n->attr[i]);
     return u.ok;
 }
 
@@ -18293,20 +18407,28 @@ static int tc__verify_accumulator(const tc__verifier *v) {
                            (long long)number);
 }
 
-static int tc__verify_for(tc__verifier *v) {
-    const tc__node *n = v->node;
-    if (n->attr[0] < 0 || n->attr[0] >= (int64_t)TC__AXES)
+static int tc__verify_bind(tc__verifier *v) {
+    int64_t axis = v->node->attr[TC__FOR_AXIS]; // of an AXIS, too
+    if (axis < 0 || axis >= (int64_t)TC__VAR_END || !tc__axis_name(axis))
         return tc__verify_fail(v, "no such axis");
-    for (uint32_t i = 0; i < v->depth; i++)
-        if (v->g->node.at[v->open[i]]->attr[0] == n->attr[0])
-            return tc__verify_fail(v, "a loop over the same axis is open");
-    v->open[v->depth++] = n->id;
-    return v->depth <= (uint32_t)TC__AXES || tc__verify_fail(v, "loops nest too deep");
+    if (tc__verify_bound(v) >> axis & 1)
+        return tc__verify_fail(v, "its variable is bound by what is around");
+    if (!v->depth) return tc__verify_fail(v, "no loop is around");
+    v->names[v->depth - 1] |= (uint32_t)1 << axis;
+    return 1;
+}
+
+static int tc__verify_open(tc__verifier *v) {
+    if (v->depth == TC__VERIFY_DEPTH) return tc__verify_fail(v, "loops nest too deep");
+    v->names[v->depth] = 0, v->open[v->depth++] = v->node->id;
+    return v->node->op != TC_OP_FOR || tc__verify_bind(v);
 }
 
 static int tc__verify_end(tc__verifier *v) {
-    const tc__node *loop = tc__innermost(v);
-    if (!loop || loop->attr[0] != v->node->attr[0])
+    const tc__node *around = tc__innermost(v);
+    if (!around) return tc__verify_fail(v, "nothing is open");
+    if (v->node->attr[TC__END_AXIS] !=
+        (around->op == TC_OP_FOR ? around->attr[TC__FOR_AXIS] : (int64_t)TC__END_BLOCK))
         return tc__verify_fail(v, "no such loop is innermost");
     v->depth--;
     return 1;
@@ -18320,11 +18442,12 @@ static int tc__verify_loop(tc__verifier *v) {
         if (!tc__is_open(v, v->scope[n->in[i]]))
             return tc__verify_fail(v, "%%%u is computed inside a loop that is over",
                                    (unsigned)n->in[i]);
-    if (n->op == TC_OP_FOR) return tc__verify_for(v);
+    if (tc__opens(n)) return tc__verify_open(v);
+    if (n->op == TC_OP_AXIS) return tc__verify_bind(v);
     if (n->op == TC_OP_END) return tc__verify_end(v);
     if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
     if (n->op == TC_OP_ACC || n->op == TC_OP_COMBINE) return tc__verify_accumulator(v);
-    if (n->level == TC__AT_COL && !constant && (!loop || loop->attr[0] != TC__COL))
+    if (n->level == TC__AT_COL && !constant && !(tc__verify_bound(v) >> TC__COL & 1))
         return tc__verify_fail(v, "a column value outside the loop over the columns");
     return 1;
 }
@@ -18346,12 +18469,10 @@ static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
     memset(&v, 0, sizeof v);
     v.ctx = c, v.g = g, v.stage = stage;
     v.scope = TC__NEW_ARRAY(c, uint32_t, n);
-    v.open = TC__NEW_ARRAY(c, uint32_t, TC__AXES + 1);
-    int ok = v.scope && v.open;
+    int ok = v.scope != NULL;
     for (uint32_t i = 0; ok && i < n; i++) ok = tc__verify_node(&v, i);
     if (ok && v.depth) ok = tc__verify_fail(&v, "a loop is not closed");
     tc__free(c, v.scope, (n ? n : 1) * sizeof *v.scope);
-    tc__free(c, v.open, (TC__AXES + 1) * sizeof *v.open);
     return ok;
 }
 
@@ -19122,7 +19243,8 @@ typedef enum tc__place {
     TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
     TC__BUF_ROW,   // scratch of one row, private to a worker
     TC__BUF_TILE,  // result tile of a contraction, private to a worker
-    TC__BUF_LEFT   // a row of a contraction's left operand, made in its own kernel: join.c
+    TC__BUF_LEFT,  // a row of a contraction's left operand, made in its own kernel: join.c
+    TC__BUF_SHARED // memory of a block of threads, in the list of a device
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -19251,9 +19373,6 @@ typedef struct tc__bounds {
     uint32_t count;
     tc__ix pair[24];
 } tc__bounds;
-
-// LOOP nodes that are not values.
-typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
@@ -24474,7 +24593,7 @@ static int tc__print_custom(tc__text *out, const tc__group *g, const char *symbo
 enum {
     TC__PRINT_POINTERS = 24,
     TC__PRINT_ACCS = 64,
-    TC__PRINT_DEPTH = 8, // nested loops
+    TC__PRINT_DEPTH = 16, // nested loops
     // Where the functions of a kernel cost more than this together, those that it has more than once are
     // called: 50 sines take gcc 0.05 s then and 0.6 s inlined, and run as fast.
     TC__PRINT_INLINE = 60
@@ -24554,6 +24673,11 @@ struct tc__dialect {
     // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
     int (*takes_rows)(const tc__group *g);
     tc__fuse fuse; // of programs that fuse
+    // Where devices have lists of their own (device/lower.c): the list of g, NULL = reported; and who prints
+    // it. has_list = NULL: nowhere.
+    int (*has_list)(const tc__group *g);
+    tc__group *(*lower)(tc_ctx *c, const tc__group *g);
+    const tc__dialect *lists;
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -24601,12 +24725,13 @@ struct tc__printer {
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
     const struct tc__cuda_plan
-        *cuda;     // CUDA: how the loops map, NULL = each node as it stands
+        *cuda; // CUDA: how the loops map, NULL = each node as it stands
+    const struct tc__cuda_vector
+        *vector;   // CUDA: of a device's list, the loop that is printed
     int narrow;    // CUDA: indices are int
     int scalar;    // CUDA: what is printed has single elements, the plan vectors
     int row_lanes; // CUDA: values of rows are arrays over l
     int launch;    // CUDA: of the kernel's launches, the one that is printed
-    int turned;    // CUDA: loads come from tiles
     int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own
@@ -24686,8 +24811,6 @@ static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- index expressions ----
 
-static const char *const tc__axis_names[TC__AXES] = {"r", "c", "k"};
-
 static void tc__put_ix(tc__printer *p, tc__ix e);
 
 static int tc__is_shifted(const tc__printer *p, const tc__ixnode *n) {
@@ -24725,7 +24848,7 @@ static void tc__put_atom(tc__printer *p, tc__ix e, int bare) {
     if (!bare) tc__put(p->out, "(");
     if (n.kind == TC__IX_SYM) tc__put(p->out, "s%lld", (long long)n.a);
     if (n.kind == TC__IX_VAL) tc__put_val(p, (uint32_t)n.a);
-    if (n.kind == TC__IX_VAR) tc__put(p->out, "%s", tc__axis_names[n.a]);
+    if (n.kind == TC__IX_VAR) tc__put(p->out, "%s", tc__axis_name(n.a));
     if (tc__is_shifted(p, &n)) tc__put_shift(p);
     if (n.kind == TC__IX_POLY) tc__put_ix(p, e);
     if (natural) {
@@ -24961,7 +25084,7 @@ static uint32_t tc__loop_end(const tc__group *g, uint32_t id) {
     int depth = 0;
     for (; id < g->body.node.count; id++) {
         int op = g->body.node.at[id]->op;
-        depth += op == TC_OP_FOR;
+        depth += tc__opens(g->body.node.at[id]);
         depth -= op == TC_OP_END;
         if (!depth) return id;
     }
@@ -25042,7 +25165,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in", "in", "row", "tile", "left"};
+    static const char *const names[] = {"in", "in", "row", "tile", "left", "shared"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {
@@ -25115,10 +25238,10 @@ static int tc__find_accs(tc__printer *p) {
     for (uint32_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_END) depth--;
-        if (n->op == TC_OP_FOR && depth == TC__PRINT_DEPTH)
+        if (tc__opens(n) && depth == TC__PRINT_DEPTH)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: more than %d nested loops",
                             depth);
-        if (n->op == TC_OP_FOR) stack[depth++] = n;
+        if (tc__opens(n)) stack[depth++] = n;
         if (n->op != TC_OP_ACC) continue;
         if (n->attr[TC__ACC_ACCUMULATOR] >= TC__PRINT_ACCS || !depth)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG,
@@ -25208,13 +25331,44 @@ static void tc__put_dump_boxes(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
-    static const char *const binds[] = {"worker", "serial", "vector"};
-    tc__put(p->out, "for %s in ", tc__axis_names[n->attr[TC__FOR_AXIS]]);
+    tc__put(p->out, "for %s in ", tc__axis_name(n->attr[TC__FOR_AXIS]));
     tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "..");
     tc__put_ix(p, n->attr[TC__FOR_END]);
-    tc__put(p->out, " %s\n", binds[n->attr[TC__FOR_BIND]]);
+    tc__put(p->out, " %s\n", tc__bind_names[n->attr[TC__FOR_BIND]]);
     tc__put_dump_boxes(p, n);
+}
+
+static void tc__put_dump_axis(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "axis %s = ", tc__axis_name(n->attr[TC__AXIS_AXIS]));
+    tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
+    tc__put(p->out, "\n");
+}
+
+static void tc__put_dump_if(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, n->n_attr ? "if" : "do");
+    for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
+        tc__put(p->out, " [");
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, "] [");
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, "]");
+    }
+    tc__put(p->out, "\n");
+}
+
+static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
+    switch (n->op) {
+    case TC_OP_FOR: tc__put_dump_loop(p, n); return;
+    case TC_OP_AXIS: tc__put_dump_axis(p, n); return;
+    case TC_OP_IF: tc__put_dump_if(p, n); return;
+    case TC_OP_LAUNCH:
+        tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
+        return;
+    case TC_OP_BARRIER: tc__put(p->out, "barrier block\n"); return;
+    case TC_OP_END: tc__put(p->out, "end\n"); return;
+    default: tc__put_dump_node(p, n);
+    }
 }
 
 // Not from where: equal kernels of two programs have equal text, and are compiled once.
@@ -25242,20 +25396,15 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
         tc__put(p->out, ", depth ");
         tc__put_ix(p, g->depth);
     }
-    tc__put(p->out, "; vector along %s\n", tc__axis_names[g->vector]);
+    tc__put(p->out, "; vector along %s\n", tc__axis_name(g->vector));
     if (g->list) tc__put(p->out, "// of each tensor of a list, up to %d\n", g->list);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         depth -= n->op == TC_OP_END;
         tc__put_dump_begin(p, depth);
-        depth += n->op == TC_OP_FOR;
-        if (n->op == TC_OP_FOR)
-            tc__put_dump_loop(p, n);
-        else if (n->op == TC_OP_END)
-            tc__put(p->out, "end\n");
-        else
-            tc__put_dump_node(p, n);
+        depth += tc__opens(n);
+        tc__put_dump_statement(p, n);
     }
 }
 
@@ -25269,20 +25418,35 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
-// Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
-static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
-                            const char *symbol) {
+static int tc__print_list(tc__text *out, const tc__group *g, const tc__dialect *d,
+                          const char *symbol) {
     tc__printer p;
-    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
-                        d->name, tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__count_functions(&p);
     tc__put_head(&p, symbol);
     d->kernel(&p, symbol);
     return !out->failed && !g->body.ix->failed;
+}
+
+// The same, of the list that devices have of it.
+static int tc__print_lowered(tc__text *out, const tc__group *g, const tc__dialect *d,
+                             const char *symbol) {
+    tc__group *list = d->lower(out->ctx, g);
+    int ok = list && tc__print_list(out, list, d->lists, symbol);
+    tc__group_free(out->ctx, list);
+    return ok;
+}
+
+// Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
+static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
+                            const char *symbol) {
+    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
+                        d->name, tc__call_name(out->ctx, g->body.node.at[0]));
+    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
+    if (d->has_list && d->has_list(g)) return tc__print_lowered(out, g, d, symbol);
+    return tc__print_list(out, g, d, symbol);
 }
 // ---- gen/kernel/join.c --------------------------------------------------
 // Rows that are made in the kernel of the products that read them: a norm before a linear layer, where
@@ -27489,7 +27653,7 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
 // One vector, of which n lanes count.
 static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *r,
                           uint32_t begin, uint32_t end) {
-    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
+    const char *v = tc__axis_name(n->attr[TC__FOR_AXIS]);
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
@@ -27511,7 +27675,7 @@ static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *
 // What is left after the whole steps, one vector at a time.
 static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
                        uint32_t begin, uint32_t end) {
-    tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 1, p->unit);
+    tc__c_head(p, tc__axis_name(n->attr[TC__FOR_AXIS]), r, 1, p->unit);
     tc__c_counted(p, n, r, begin, end);
     tc__block_close(p);
 }
@@ -27648,7 +27812,7 @@ static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range 
 static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_range *r,
                               uint32_t begin, uint32_t end) {
     if (!r->known || r->full > r->begin) {
-        tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 0, r->step);
+        tc__c_head(p, tc__axis_name(n->attr[TC__FOR_AXIS]), r, 0, r->step);
         p->copies = r->step / p->unit;
         tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
@@ -27731,7 +27895,7 @@ tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end
 
 static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                          int chunked) {
-    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
+    const char *v = tc__axis_name(n->attr[TC__FOR_AXIS]);
     int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
@@ -27914,6 +28078,9 @@ static const tc__dialect tc__dialect_c = {
     tc__has_source,
     NULL,
     TC__FUSE_BORDERS,
+    NULL,
+    NULL,
+    NULL,
 };
 // ---- gen/kernel/print_prelude.c -----------------------------------------
 // The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
@@ -36111,6 +36278,10 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ACC
     {NULL},  // FOR
     {NULL},  // END
+    {NULL},  // LAUNCH
+    {NULL},  // AXIS
+    {NULL},  // IF
+    {NULL},  // BARRIER
     {NULL},  // NEW
     {NULL},  // COMBINE
     {NULL},  // CONTRACT
@@ -36228,6 +36399,10 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ACC
     {NULL},  // FOR
     {NULL},  // END
+    {NULL},  // LAUNCH
+    {NULL},  // AXIS
+    {NULL},  // IF
+    {NULL},  // BARRIER
     {NULL},  // NEW
     {NULL},  // COMBINE
     {NULL},  // CONTRACT
@@ -44688,6 +44863,10 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ACC
     {NULL},  // FOR
     {NULL},  // END
+    {NULL},  // LAUNCH
+    {NULL},  // AXIS
+    {NULL},  // IF
+    {NULL},  // BARRIER
     {NULL},  // NEW
     {NULL},  // COMBINE
     {NULL},  // CONTRACT
@@ -44805,6 +44984,10 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ACC
     {NULL},  // FOR
     {NULL},  // END
+    {NULL},  // LAUNCH
+    {NULL},  // AXIS
+    {NULL},  // IF
+    {NULL},  // BARRIER
     {NULL},  // NEW
     {NULL},  // COMBINE
     {NULL},  // CONTRACT

@@ -220,6 +220,10 @@ static const char *const tc__cuda_expr[TC_OP_COUNT] = {
     NULL, // acc
     NULL, // for
     NULL, // end
+    NULL, // launch
+    NULL, // axis
+    NULL, // if
+    NULL, // barrier
     NULL, // new
     NULL, // combine
     NULL, // contract
@@ -1987,18 +1991,6 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
            tc__device_words_still(g, n, 0, axis, width);
 }
 
-// A load that a tile turns: dense along the rows and not along the columns.
-static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
-        return 0;
-    if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) ||
-        tc__ix_has_val(g->body.ix, n->attr[TC__ACCESS_INDEX]))
-        return 0;
-    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[TC__ACCESS_INDEX], TC__ROW);
-    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
-           tc__access_along(g, n->attr[TC__ACCESS_INDEX], TC__COL, 1) == TC__PER_LANE;
-}
-
 // Whether e is a multiple of `width` at the first of so many adjacent elements.
 static int tc__device_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
     tc__ixpool *x = g->body.ix;
@@ -2064,26 +2056,6 @@ static int tc__device_width(const tc__group *g, tc__axis axis) {
     return 1;
 }
 
-// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
-static int tc__device_tile_width(const tc__group *g) {
-    uint32_t most = 4;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__device_is_memory(n) && tc__device_bytes(g, n) > most)
-            most = tc__device_bytes(g, n);
-    }
-    int width = (int)(16 / most);
-    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
-        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__device_takes(g, TC__COL, width))
-        return 1;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__device_is_turned(g, n) && !tc__device_is_wide(g, n, width, TC__ROW))
-            return 1;
-    }
-    return width;
-}
-
 // ---- indices of 32 bits ----
 
 // What no part of the sum e exceeds in size, whatever the order of adding.
@@ -2122,6 +2094,605 @@ static int tc__device_is_narrow(const tc__group *g) {
             if (tc__attr_is_ix(n, i) && tc__device_reach(x, n->attr[i]) > limit) return 0;
     }
     return 1;
+}
+// ---- gen/device/list.c --------------------------------------------------
+// Lists for devices: a host's LOOP list written anew, with launches whose loops are bound to blocks and
+// threads. What a form is made of is put together by these; nothing behind a list asks for its form.
+
+// A list that is being made of another.
+typedef struct tc__relist {
+    const tc__group *from;
+    tc__group *to;
+    uint32_t *at; // by node of `from`: that of `to` with its value
+    int failed;
+} tc__relist;
+
+static int tc__relist_open(tc__relist *l, tc_ctx *c, const tc__group *from) {
+    memset(l, 0, sizeof *l);
+    l->from = from, l->to = tc__group_empty(c, from);
+    l->at = TC__NEW_ARRAY(c, uint32_t, from->body.node.count);
+    l->failed = !l->to || !l->at;
+    for (size_t i = 0; i < from->buffer.count && !l->failed; i++)
+        l->failed = !TC__PUSH(c, l->to->buffer, from->buffer.at[i]);
+    return !l->failed;
+}
+
+// What was made; NULL = no memory.
+static tc__group *tc__relist_close(tc__relist *l, tc_ctx *c) {
+    size_t n = l->from->body.node.count;
+    tc__free(c, l->at, (n ? n : 1) * sizeof *l->at);
+    if (!l->failed && !l->from->body.ix->failed) return l->to;
+    tc__group_free(c, l->to);
+    return NULL;
+}
+
+static tc__node *tc__relist_put(tc__relist *l, tc__op op, int dtype, const int64_t *attr,
+                                uint32_t n_attr) {
+    tc__node n;
+    int64_t words[TC__NODE_WORDS];
+    memset(&n, 0, sizeof n);
+    if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype;
+    n.attr = words, n.n_attr = n_attr;
+    tc__node *made = l->failed ? NULL : tc__node_append(&l->to->body, &n);
+    if (!made) l->failed = 1;
+    return made;
+}
+
+// ---- statements ----
+
+static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
+    int64_t attr[2];
+    attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
+    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
+}
+
+// Opens a loop over [0, extent): its variable.
+static tc__ix tc__relist_for(tc__relist *l, tc__axis axis, tc__bind bind, tc__ix extent) {
+    int64_t attr[TC__FOR_BOXES];
+    attr[TC__FOR_AXIS] = axis, attr[TC__FOR_BIND] = bind;
+    attr[TC__FOR_UNROLL] = 1, attr[TC__FOR_CHUNK] = 0;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = extent;
+    tc__relist_put(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
+    return tc__ix_var(l->from->body.ix, (int)axis, extent);
+}
+
+static void tc__relist_end(tc__relist *l, int64_t what) {
+    tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
+}
+
+// The variable of an axis of the host's list.
+static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
+    int64_t attr[3];
+    attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
+    attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->rows : l->from->cols;
+    tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
+}
+
+static void tc__relist_barrier(tc__relist *l) {
+    tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
+}
+
+// Puts 0 <= e < limit behind `n` words of predicates, unless it always holds.
+static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, tc__ix e,
+                                tc__ix limit) {
+    const tc__ixpool *x = l->from->body.ix;
+    if (tc__ix_lo(x, e) >= 0 && tc__ix_hi(x, e) < tc__ix_lo(x, limit)) return n;
+    attr[n] = e, attr[n + 1] = limit;
+    return n + 2;
+}
+
+// Opens what is done where row < rows and column < columns.
+static void tc__relist_inside(tc__relist *l, tc__ix row, tc__ix column) {
+    int64_t attr[4];
+    uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->rows);
+    n = tc__relist_fact(l, attr, n, column, l->from->cols);
+    tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
+}
+
+// ---- values ----
+
+// e with values of the host's list replaced by those that were made of them.
+static tc__ix tc__relist_ix(const tc__relist *l, tc__ix e) {
+    tc__ixpool *x = l->from->body.ix;
+    tc__ix val[16];
+    for (uint32_t i = 0, n = tc__ix_vals(x, e, val, 16); i < n; i++) {
+        tc__ixnode v = *tc__ix_node(x, val[i]);
+        // Marked, so that none is taken for one of those that are still to be replaced.
+        e = tc__ix_subst(x, e, val[i],
+                         tc__ix_val(x, l->at[v.a] + TC__VALS, tc__ix_const(v.hi + 1)));
+    }
+    for (uint32_t i = 0, n = tc__ix_vals(x, e, val, 16); i < n; i++) {
+        tc__ixnode v = *tc__ix_node(x, val[i]);
+        e = tc__ix_subst(x, e, val[i],
+                         tc__ix_val(x, (uint32_t)v.a - TC__VALS, tc__ix_const(v.hi + 1)));
+    }
+    return e;
+}
+
+// Node n of the host's list, at the same place of its axes.
+static void tc__relist_copy(tc__relist *l, const tc__node *n) {
+    tc__node m = *n;
+    uint32_t in[3];
+    int64_t attr[TC__NODE_WORDS];
+    if (l->failed) return;
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        attr[i] = tc__attr_is_ix(n, i) ? tc__relist_ix(l, n->attr[i]) : n->attr[i];
+    m.in = in, m.attr = attr;
+    tc__node *made = tc__node_append(&l->to->body, &m);
+    if (!made) l->failed = 1;
+    if (made) l->at[n->id] = made->id;
+}
+
+// Element e of a buffer as the value of the host's node n.
+static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
+    int64_t attr[TC__LOAD_PREDICATES];
+    attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = e, attr[TC__LOAD_FILL] = 0;
+    tc__node *made = tc__relist_put(l, TC_OP_LOAD, n->dtype, attr, TC__LOAD_PREDICATES);
+    if (made) made->level = TC__AT_COL, l->at[n->id] = made->id;
+}
+
+static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
+    tc__node m;
+    int64_t attr[2];
+    memset(&m, 0, sizeof m);
+    attr[TC__STORE_BUFFER] = buffer, attr[TC__STORE_INDEX] = e;
+    m.op = TC_OP_STORE, m.stage = TC__LOOP, m.dtype = n->dtype, m.level = TC__AT_COL;
+    m.in = &l->at[n->id], m.n_in = 1, m.attr = attr, m.n_attr = 2;
+    if (!l->failed && !tc__node_append(&l->to->body, &m)) l->failed = 1;
+}
+
+// Memory of a block for `numel` elements: its buffer.
+static int64_t tc__relist_shared(tc__relist *l, int dtype, int64_t numel) {
+    tc__kbuf b;
+    memset(&b, 0, sizeof b);
+    b.place = TC__BUF_SHARED, b.dtype = (uint8_t)dtype, b.written = 1;
+    b.numel = tc__ix_const(numel);
+    if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
+    return (int64_t)l->to->buffer.count - 1;
+}
+// ---- gen/device/tile.c --------------------------------------------------
+// The list of a pointwise kernel with loads that are dense along the rows: a block turns tiles of 32 x 32
+// elements in its memory, so that what it reads and what it writes both move along lines.
+//
+//     for j in 0..64 bind=grid, i in 0..64 bind=grid, y in 0..8 bind=block, x in 0..32 bind=lane
+//       for u in 0..4 bind=unroll:  r = 32*j + x, c = 32*i + 8*u + y;  shared[33*(8*u + y) + x] = in[r + 2048*c]
+//       barrier block
+//       for u in 0..4 bind=unroll:  r = 32*j + 8*u + y, c = 32*i + x;  out[2048*r + c] = shared[33*x + 8*u + y]
+//
+// Where all turned loads take accesses of V elements, x counts these, and a loop over l is the vector.
+
+enum {
+    TC__TILE_SIZE = 32,
+    TC__TILE_PITCH = TC__TILE_SIZE + 1, // no two rows in one bank
+    TC__TILE_THREADS = 256,
+    TC__TILE_BYTES = 40960 // of all tiles: a block has so much without asking
+};
+
+enum { // the loops
+    TC__TILE_J = TC__VAR0,
+    TC__TILE_I,
+    TC__TILE_Y,
+    TC__TILE_X,
+    TC__TILE_U,
+    TC__TILE_L
+};
+
+// A load that a tile turns: dense along the rows and not along the columns.
+static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
+        return 0;
+    if (tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]) ||
+        tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
+        return 0;
+    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
+    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
+           tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, 1) == TC__PER_LANE;
+}
+
+// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
+static int tc__device_tile_width(const tc__group *g) {
+    uint32_t most = 4;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_memory(n) && tc__device_bytes(g, n) > most)
+            most = tc__device_bytes(g, n);
+    }
+    int width = (int)(16 / most);
+    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
+        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__device_takes(g, TC__COL, width))
+        return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_turned(g, n) && !tc__device_is_wide(g, n, width, TC__ROW))
+            return 1;
+    }
+    return width;
+}
+
+// Loads that are turned, as long as their tiles fit.
+static int tc__device_is_tile(const tc__group *g) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (tc__device_is_turned(g, g->body.node.at[i]))
+            bytes += (size_t)TC__TILE_SIZE * TC__TILE_PITCH *
+                     tc__dtypes[g->body.node.at[i]->dtype].bytes;
+    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__TILE_BYTES;
+}
+
+typedef struct tc__tiler {
+    tc__relist l;
+    tc__ixpool *ix;
+    int64_t width, down; // elements of an access; lines that the block has at once
+    tc__ix j, i, y, x;
+} tc__tiler;
+
+// a * x + b
+static tc__ix tc__tile_ix(const tc__tiler *t, int64_t a, tc__ix x, tc__ix b) {
+    return tc__ix_add(t->ix, tc__ix_mul(t->ix, tc__ix_const(a), x), b);
+}
+
+// The variable of the vector, 0 where an access has one element.
+static tc__ix tc__tile_vector_open(tc__tiler *t) {
+    if (t->width == 1) return tc__ix_const(0);
+    return tc__relist_for(&t->l, (tc__axis)TC__TILE_L, TC__BIND_VECTOR,
+                          tc__ix_const(t->width));
+}
+
+static void tc__tile_vector_close(tc__tiler *t) {
+    if (t->width > 1) tc__relist_end(&t->l, TC__TILE_L);
+}
+
+// The buffer of the tile of a turned load: in their order, behind those of the kernel.
+static int64_t tc__tile_of(const tc__tiler *t, const tc__node *load) {
+    int64_t b = (int64_t)t->l.from->buffer.count;
+    for (uint32_t id = 0; id < load->id; id++)
+        b += tc__device_is_turned(t->l.from, t->l.from->body.node.at[id]);
+    return b;
+}
+
+// What is read along the rows, line by line of columns.
+static void tc__tile_read(tc__tiler *t, tc__ix line) {
+    const tc__group *g = t->l.from;
+    tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
+    tc__ix row = tc__tile_ix(t, TC__TILE_SIZE, t->j, first);
+    tc__ix column = tc__tile_ix(t, TC__TILE_SIZE, t->i, line);
+    tc__relist_inside(&t->l, row, column);
+    tc__relist_axis(&t->l, TC__COL, column);
+    tc__ix l = tc__tile_vector_open(t);
+    tc__relist_axis(&t->l, TC__ROW, tc__ix_add(t->ix, row, l));
+    tc__ix at = tc__tile_ix(t, TC__TILE_PITCH, line, tc__ix_add(t->ix, first, l));
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (!tc__device_is_turned(g, n)) continue;
+        tc__relist_copy(&t->l, n);
+        tc__relist_store(&t->l, n, tc__tile_of(t, n), at);
+    }
+    tc__tile_vector_close(t);
+    tc__relist_end(&t->l, TC__END_BLOCK);
+}
+
+// A store of the row, by one of its threads.
+static void tc__tile_store_row(tc__tiler *t, const tc__node *n) {
+    int64_t attr[2];
+    attr[0] = tc__ix_var(t->ix, TC__COL, t->l.from->cols), attr[1] = tc__ix_const(1);
+    tc__relist_put(&t->l, TC_OP_IF, TC_BOOL, attr, 2);
+    tc__relist_copy(&t->l, n);
+    tc__relist_end(&t->l, TC__END_BLOCK);
+}
+
+static void tc__tile_node(tc__tiler *t, const tc__node *n, tc__ix at) {
+    if (tc__opens(n) || n->op == TC_OP_END) return;
+    if (tc__device_is_turned(t->l.from, n))
+        tc__relist_load(&t->l, n, tc__tile_of(t, n), at);
+    else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
+        tc__tile_store_row(t, n);
+    else
+        tc__relist_copy(&t->l, n);
+}
+
+// The kernel, line by line of rows.
+static void tc__tile_compute(tc__tiler *t, tc__ix line) {
+    const tc__group *g = t->l.from;
+    tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
+    tc__ix row = tc__tile_ix(t, TC__TILE_SIZE, t->j, line);
+    tc__ix column = tc__tile_ix(t, TC__TILE_SIZE, t->i, first);
+    tc__relist_inside(&t->l, row, column);
+    tc__relist_axis(&t->l, TC__ROW, row);
+    tc__ix l = tc__tile_vector_open(t);
+    tc__relist_axis(&t->l, TC__COL, tc__ix_add(t->ix, column, l));
+    tc__ix at = tc__tile_ix(t, TC__TILE_PITCH, tc__ix_add(t->ix, first, l), line);
+    for (size_t id = 0; id < g->body.node.count; id++)
+        tc__tile_node(t, g->body.node.at[id], at);
+    tc__tile_vector_close(t);
+    tc__relist_end(&t->l, TC__END_BLOCK);
+}
+
+// All lines of a tile; a pass of the block has `down` of them.
+static void tc__tile_lines(tc__tiler *t, void (*one)(tc__tiler *t, tc__ix line)) {
+    int64_t passes = TC__TILE_SIZE / t->down;
+    tc__ix u = tc__ix_const(0);
+    if (passes > 1)
+        u = tc__relist_for(&t->l, (tc__axis)TC__TILE_U, TC__BIND_UNROLL,
+                           tc__ix_const(passes));
+    one(t, tc__tile_ix(t, t->down, u, t->y));
+    if (passes > 1) tc__relist_end(&t->l, TC__TILE_U);
+}
+
+static tc__ix tc__tile_loop(tc__tiler *t, int axis, tc__bind bind, tc__ix extent) {
+    return tc__relist_for(&t->l, (tc__axis)axis, bind, extent);
+}
+
+// The list of g, which tc__device_is_tile takes; NULL = no memory.
+static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
+    tc__tiler t;
+    tc__ix size = tc__ix_const(TC__TILE_SIZE);
+    memset(&t, 0, sizeof t);
+    t.ix = g->body.ix, t.width = tc__device_tile_width(g), t.down = 8 * t.width;
+    if (tc__relist_open(&t.l, c, g)) {
+        for (size_t i = 0; i < g->body.node.count; i++)
+            if (tc__device_is_turned(g, g->body.node.at[i]))
+                tc__relist_shared(
+                    &t.l, g->buffer.at[g->body.node.at[i]->attr[TC__LOAD_BUFFER]].dtype,
+                    TC__TILE_SIZE * TC__TILE_PITCH);
+        tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g));
+        t.j = tc__tile_loop(&t, TC__TILE_J, TC__BIND_GRID,
+                            tc__ix_ceil_div(t.ix, g->rows, size));
+        t.i = tc__tile_loop(&t, TC__TILE_I, TC__BIND_GRID,
+                            tc__ix_ceil_div(t.ix, g->cols, size));
+        t.y = tc__tile_loop(&t, TC__TILE_Y, TC__BIND_BLOCK, tc__ix_const(t.down));
+        t.x = tc__tile_loop(&t, TC__TILE_X, TC__BIND_LANE,
+                            tc__ix_const(TC__TILE_SIZE / t.width));
+        tc__tile_lines(&t, tc__tile_read);
+        tc__relist_barrier(&t.l);
+        tc__tile_lines(&t, tc__tile_compute);
+        tc__relist_end(&t.l, TC__TILE_X), tc__relist_end(&t.l, TC__TILE_Y);
+        tc__relist_end(&t.l, TC__TILE_I), tc__relist_end(&t.l, TC__TILE_J);
+        tc__relist_end(&t.l, TC__END_BLOCK);
+    }
+    return tc__relist_close(&t.l, c);
+}
+// ---- gen/device/verify.c ------------------------------------------------
+// The verifier of lists for devices, behind tc__verify: what threads share is written and read in order. It
+// knows nothing of forms; what it cannot tell, it refuses.
+//
+//   launches  all stands in them; loops over blocks and threads are around all else, and the extents of the
+//             latter make the threads of a block
+//   axes      stay below their extents: by what is known of their loops, or by an `if` around them
+//   barriers  stand where all threads of the block come: in no `if`, and in no other loop
+//   shared    indices are inside. Of two accesses that one barrier does not part, one a write, only a thread
+//             with itself may meet: they have one index, which no two threads have
+
+enum { TC__DEVICE_ACCESSES = 256, TC__DEVICE_THREADS = 1024 };
+
+typedef struct tc__shared_access {
+    const tc__node *node;
+    tc__ix at;    // by the loops alone
+    int barriers; // before it
+} tc__shared_access;
+
+typedef struct tc__device_verifier {
+    tc__verifier v;
+    const tc__group *k;
+    tc__ixpool *ix;
+    const tc__node *open[TC__VERIFY_DEPTH];
+    uint32_t depth;
+    tc__ix axis[TC__AXES]; // by the loops, 0 = not bound
+    int64_t threads;       // of the loops over them
+    int barriers, count;
+    tc__shared_access access[TC__DEVICE_ACCESSES];
+} tc__device_verifier;
+
+static int tc__device_binds_threads(const tc__node *n) {
+    return n->op == TC_OP_FOR && (n->attr[TC__FOR_BIND] == TC__BIND_BLOCK ||
+                                  n->attr[TC__FOR_BIND] == TC__BIND_LANE);
+}
+
+static int tc__device_is_outer(const tc__node *n) {
+    return n->op == TC_OP_LAUNCH || tc__device_binds_threads(n) ||
+           (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID);
+}
+
+// e with the axes that are bound replaced by what they are made of.
+static tc__ix tc__device_expand(const tc__device_verifier *d, tc__ix e) {
+    for (int a = 0; a < TC__AXES; a++) {
+        tc__ix var = tc__ix_find_var(d->ix, e, (tc__axis)a);
+        if (var && d->axis[a]) e = tc__ix_subst(d->ix, e, var, d->axis[a]);
+    }
+    return e;
+}
+
+// ---- statements ----
+
+static int tc__device_verify_for(tc__device_verifier *d, const tc__node *n) {
+    const tc__node *around = d->depth ? d->open[d->depth - 1] : NULL;
+    int64_t bind = n->attr[TC__FOR_BIND];
+    if (bind == TC__BIND_WORKER) return tc__verify_fail(&d->v, "a device has no workers");
+    if (tc__device_is_outer(n) && !(around && tc__device_is_outer(around)))
+        return tc__verify_fail(&d->v, "a loop over blocks or threads inside of another");
+    int fixed = bind != TC__BIND_GRID && bind != TC__BIND_SERIAL;
+    if (fixed && !tc__ix_is_const(n->attr[TC__FOR_END]))
+        return tc__verify_fail(&d->v, "its extent is known at run time only");
+    if (tc__device_binds_threads(n)) d->threads *= tc__ix_value(n->attr[TC__FOR_END]);
+    return 1;
+}
+
+// Whether p + d stays below a limit that p is below, for a p that is a multiple of what d is less than.
+static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limit) {
+    int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
+    return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
+}
+
+// Whether an open `if` holds e below the limit.
+static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix limit) {
+    for (uint32_t i = 0; i < d->depth; i++) {
+        const tc__node *n = d->open[i];
+        for (uint32_t k = TC__IF_PREDICATES; n->op == TC_OP_IF && k < n->n_attr; k += 2) {
+            tc__ix p = tc__device_expand(d, n->attr[k]);
+            if (n->attr[k + 1] == limit &&
+                tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), limit))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
+    tc__ix e = tc__device_expand(d, n->attr[TC__AXIS_VALUE]),
+           extent = n->attr[TC__AXIS_EXTENT];
+    int below = tc__ix_lo(d->ix, e) >= 0 && tc__ix_hi(d->ix, e) < tc__ix_lo(d->ix, extent);
+    if (n->attr[TC__AXIS_AXIS] >= (int64_t)TC__AXES)
+        return tc__verify_fail(&d->v, "no axis of a kernel");
+    if (!below && !tc__device_is_held(d, e, extent))
+        return tc__verify_fail(&d->v, "it may reach its extent");
+    d->axis[n->attr[TC__AXIS_AXIS]] = e;
+    return 1;
+}
+
+static int tc__device_verify_barrier(tc__device_verifier *d) {
+    for (uint32_t i = 0; i < d->depth; i++)
+        if (!tc__device_is_outer(d->open[i]))
+            return tc__verify_fail(&d->v, "not all threads come here together");
+    d->barriers++;
+    return 1;
+}
+
+// ---- shared memory ----
+
+static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
+    const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+    if (b->place != TC__BUF_SHARED) return 1;
+    tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
+    if (tc__ix_lo(d->ix, e) < 0 || tc__ix_hi(d->ix, e) >= tc__ix_lo(d->ix, b->numel))
+        return tc__verify_fail(&d->v, "its index leaves the shared memory");
+    if (d->count == TC__DEVICE_ACCESSES)
+        return tc__verify_fail(&d->v, "too many accesses to shared memory");
+    tc__shared_access *a = &d->access[d->count++];
+    a->node = n, a->at = e, a->barriers = d->barriers;
+    return 1;
+}
+
+// Whether a variable is a thread's, of more than one.
+static int tc__device_is_thread(const tc__device_verifier *d, int64_t axis) {
+    for (size_t i = 0; i < d->k->body.node.count; i++) {
+        const tc__node *n = d->k->body.node.at[i];
+        if (tc__device_binds_threads(n) && n->attr[TC__FOR_AXIS] == axis)
+            return tc__ix_value(n->attr[TC__FOR_END]) > 1;
+    }
+    return 0;
+}
+
+// Whether no two threads have the same e: it is a number whose digits are variables, those of all threads
+// among them. Variables of blocks are the same for all threads.
+static int tc__device_is_own(const tc__device_verifier *d, tc__ix e) {
+    tc__ixsum s;
+    int64_t below = 0;
+    uint32_t named = 0;
+    memset(&s, 0, sizeof s);
+    tc__ix_sum_add(d->ix, &s, e, 1);
+    for (int left = s.count; left; left--) {
+        int least = 0;
+        for (int i = 1; i < s.count; i++)
+            if (s.term[i].coef &&
+                (!s.term[least].coef || s.term[i].coef < s.term[least].coef))
+                least = i;
+        const tc__ixterm t = s.term[least];
+        const tc__ixnode *n = tc__ix_node(d->ix, t.atom[0]);
+        if (t.atom[1] || n->kind != TC__IX_VAR || t.coef <= below) return 0;
+        below += t.coef * n->hi, named |= (uint32_t)1 << n->a, s.term[least].coef = 0;
+    }
+    for (int64_t a = TC__VAR0; a < (int64_t)TC__VAR_END; a++)
+        if (tc__device_is_thread(d, a) && !(named >> a & 1)) return 0;
+    return 1;
+}
+
+static int tc__device_verify_shared(tc__device_verifier *d) {
+    for (int i = 0; i < d->count; i++)
+        for (int k = 0; k <= i; k++) {
+            const tc__shared_access *a = &d->access[i], *b = &d->access[k];
+            int writes = a->node->op == TC_OP_STORE || b->node->op == TC_OP_STORE;
+            if (!writes || a->barriers != b->barriers ||
+                a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
+                continue;
+            d->v.node = a->node;
+            if (a->at != b->at || !tc__device_is_own(d, a->at))
+                return tc__verify_fail(&d->v, "another thread may meet it: %%%u",
+                                       (unsigned)b->node->id);
+        }
+    return 1;
+}
+
+// ---- entry ----
+
+static int tc__device_verify_end(tc__device_verifier *d) {
+    const tc__node *n = d->open[--d->depth];
+    if (n->op != TC_OP_LAUNCH) return 1;
+    int ok = d->threads == n->attr[TC__LAUNCH_THREADS] && d->threads <= TC__DEVICE_THREADS;
+    if (!ok)
+        return tc__verify_fail(&d->v, "its loops have %lld threads", (long long)d->threads);
+    return tc__device_verify_shared(d);
+}
+
+static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
+    d->v.node = n;
+    if (n->op == TC_OP_LAUNCH) d->threads = 1, d->barriers = d->count = 0;
+    if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
+        return tc__verify_fail(&d->v, "it is in no launch");
+    if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
+    if (tc__opens(n)) d->open[d->depth++] = n;
+    switch (n->op) {
+    case TC_OP_AXIS: return tc__device_verify_axis(d, n);
+    case TC_OP_BARRIER: return tc__device_verify_barrier(d);
+    case TC_OP_LOAD:
+    case TC_OP_STORE: return tc__device_verify_access(d, n);
+    case TC_OP_END: return tc__device_verify_end(d);
+    default: return 1;
+    }
+}
+
+// 1, or 0 with TC_E_INTERNAL that names the statement at fault. tc__verify has taken the list.
+static int tc__verify_device(tc_ctx *c, const tc__group *k) {
+    tc__device_verifier *d = TC__NEW(c, tc__device_verifier);
+    int ok = d != NULL;
+    if (!d) return 0;
+    d->v.ctx = c, d->v.g = &k->body, d->k = k, d->ix = k->body.ix;
+    for (size_t i = 0; ok && i < k->body.node.count; i++)
+        ok = tc__device_verify_node(d, k->body.node.at[i]);
+    tc__free(c, d, sizeof *d);
+    return ok;
+}
+// ---- gen/device/lower.c -------------------------------------------------
+// LOOP, for a device: the host's list as one of launches, where there is such a form (gen/README.md 11).
+
+// Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
+static int tc__device_has_list(const tc__group *g) {
+    return g->kind == TC__POINTWISE && !g->list && tc__device_is_tile(g);
+}
+
+// The list of a kernel that has one; NULL = reported.
+static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
+    tc__group *k = tc__lower_tile(c, g);
+    if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
+        return k;
+    tc__group_free(c, k);
+    return NULL;
+}
+
+// How the launches of a list are made: blocks are the extents of its grid loops.
+static void tc__device_grids(const tc__group *k, tc__grids *out) {
+    tc__ixpool *x = k->body.ix;
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];
+        if (n->op == TC_OP_LAUNCH) {
+            grid = &out->at[out->count++];
+            grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
+            grid->blocks = tc__ix_const(1), grid->shared = tc__ix_const(0);
+        }
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID)
+            grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);
+    }
 }
 // ---- gen/cuda_print/product.c -------------------------------------------
 // How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
@@ -3071,7 +3642,6 @@ static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
 //            into neither is read in every phase
 //   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
 //            share the columns
-//   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
 //   window   pointwise with loads of neighbours (window.c): a thread has V columns of U rows
 //   product  contractions, as product.c has it
 //
@@ -3088,7 +3658,6 @@ typedef enum tc__cuda_form {
     TC__CUDA_FLAT,
     TC__CUDA_ROWS,
     TC__CUDA_COLUMNS,
-    TC__CUDA_TILE,
     TC__CUDA_WINDOW,
     TC__CUDA_PRODUCT
 } tc__cuda_form;
@@ -3124,7 +3693,6 @@ enum {
     TC__CUDA_LIST_VECTORS = 1, //   and of flat for a list of tensors
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
-    TC__CUDA_TILE_SIZE = 32,   //
     TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
     TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
     TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
@@ -3504,8 +4072,8 @@ static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc_
 
 static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
                              const tc__node *n) {
-    return q->form != TC__CUDA_TILE && tc__cuda_may_be_early(g, q, n) &&
-           !tc__cuda_is_windowed(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
+    return tc__cuda_may_be_early(g, q, n) && !tc__cuda_is_windowed(g, q, n) &&
+           (q->lanes_early || tc__cuda_is_one(g, q, n));
 }
 
 // Registers that the load needs for a vector.
@@ -3958,7 +4526,7 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
 
 static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    tc__ix tile = tc__ix_const(TC__CUDA_TILE_SIZE), parts = tc__ix_const(q->parts);
+    tc__ix parts = tc__ix_const(q->parts);
     tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width));
     if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
     if (q->form == TC__CUDA_FLAT)
@@ -3968,11 +4536,8 @@ static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
         return tc__ix_mul(
             x, tc__ix_ceil_div(x, g->rows, tc__ix_const((int64_t)q->sharing * q->width)),
             parts);
-    if (q->form == TC__CUDA_ROWS)
-        return tc__ix_mul(
-            x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)), parts);
-    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tile),
-                      tc__ix_ceil_div(x, g->cols, tile));
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)),
+                      parts);
 }
 
 static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
@@ -4033,16 +4598,6 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     return q;
 }
 
-// Loads that are turned, as long as their tiles fit into what a block has without asking.
-static int tc__cuda_is_tile(const tc__group *g) {
-    size_t bytes = 0;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (tc__device_is_turned(g, g->body.node.at[i]))
-            bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
-                     tc__dtypes[g->body.node.at[i]->dtype].bytes;
-    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
-}
-
 // Whether a thread can have what columns keep of a row for itself.
 static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
     for (size_t i = 0; i < g->buffer.count; i++) {
@@ -4062,16 +4617,14 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
     int columns = g->vector == TC__ROW && tc__cuda_fits_columns(g, &q);
-    q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
-             : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
-             : columns                  ? TC__CUDA_COLUMNS
-                                        : TC__CUDA_ROWS;
+    q.form = g->kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : columns                ? TC__CUDA_COLUMNS
+                                      : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__device_is_narrow(g);
-    q.width =
-        q.form == TC__CUDA_TILE ? tc__device_tile_width(g) : tc__device_width(g, q.axis);
+    q.width = tc__device_width(g, q.axis);
     while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;
@@ -4123,21 +4676,32 @@ static int tc__cuda_sizes(const tc__group *g) {
     return s.lost ? 64 : s.count;
 }
 
+static void tc__cuda_grid_of(const tc__cuda_plan *q, tc__grid *out) {
+    memset(out, 0, sizeof *out);
+    out->threads = q->threads, out->blocks = q->blocks;
+    out->shared = q->shared, out->early = 1;
+    out->cluster = q->cluster;
+    out->waves = q->form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
+}
+
+// Those of the list that devices have of g.
+static int tc__cuda_list_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
+    tc__group *list = tc__lower_device(c, g);
+    if (list) tc__device_grids(list, out);
+    tc__group_free(c, list);
+    return list != NULL;
+}
+
 static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
-    (void)c;
     memset(out, 0, sizeof *out);
     out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
     if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
     tc__cuda_plan q = tc__cuda_plan_of(g);
     out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
     out->count = q.launches;
-    for (int i = 0; i < q.launches; i++) {
-        out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
-        out->at[i].shared = q.shared, out->at[i].early = 1;
-        out->at[i].cluster = q.cluster;
-        out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
-    }
+    for (int i = 0; i < q.launches; i++) tc__cuda_grid_of(&q, &out->at[i]);
     return 1;
 }
 // ---- gen/cuda_print/fast.c ----------------------------------------------
@@ -4625,16 +5189,15 @@ static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
 }
 
 static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
-    return p->cuda && !p->scalar && !p->turned && tc__cuda_is_early(p->g, p->cuda, n);
+    return p->cuda && !p->scalar && tc__cuda_is_early(p->g, p->cuda, n);
 }
 
 // A load of a whole vector that is not issued early: at an index that was loaded, as a row that is
-// gathered, or beside a tile. It is issued ahead of what is computed for each element.
+// gathered. It is issued ahead of what is computed for each element.
 static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
     if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
-    if (p->turned && tc__device_is_turned(p->g, n)) return 0;
     const tc__kbuf *b = tc__buffer_of(p->g, n);
-    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[TC__ACCESS_INDEX]);
+    int apart = tc__ix_has_val(p->g->body.ix, n->attr[TC__ACCESS_INDEX]);
     return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
            tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
@@ -4785,9 +5348,6 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_window(p, n);
     else if (tc__cuda_in_registers(p, b))
         tc__cuda_register(p, b);
-    else if (p->turned && tc__device_is_turned(p->g, n))
-        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
-                n->id);
     else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
         tc__cuda_loaded(p, n, 1);
     else
@@ -4805,12 +5365,10 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
                  tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
-    const char *who =
-        q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
-        : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE || q->form == TC__CUDA_WINDOW
-            ? "c == 0"
-        : below ? "y == 0"
-                : "";
+    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1               ? "x == 0"
+                      : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW ? "c == 0"
+                      : below                                                  ? "y == 0"
+                                                                               : "";
     const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
     const char *in = ragged ? "in" : "";
     if (!*who && !*part && !*in) return;
@@ -8802,8 +9360,426 @@ static void tc__cuda_window_form(tc__printer *p) {
     }
     tc__cuda_body_close(p, &b);
 }
+// ---- gen/cuda_print/loops.c ---------------------------------------------
+// CUDA dialect, lists of devices (device/lower.c): one walker over their statements.
+//
+//   for grid, block, lane   variables are parts of blockIdx and threadIdx
+//   for unroll, vector      loops that the compiler unrolls
+//   axis                    a variable
+//   if                      an if
+//   barrier                 __syncthreads()
+//
+// Before a loop over a vector stand the loads of whole vectors and what is the same for all elements, behind
+// it the stores of whole vectors.
+
+// The vector loop that is printed: its nodes are [begin, end).
+typedef struct tc__cuda_vector {
+    uint32_t begin, end;
+    tc__axis axis;
+    int width;
+    uint8_t *way; // by node: a tc__cuda_way
+    int inside;   // what is printed is in the loop
+} tc__cuda_vector;
+
+typedef enum tc__cuda_way {
+    TC__WAY_MOVES,
+    TC__WAY_STILL, // the same for all elements: it stands before the loop
+    TC__WAY_APART  // in an `if`
+} tc__cuda_way;
+
+static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end);
+
+// ---- how things move along the vector ----
+
+// e by the variable of the vector: axes that are made of it are replaced.
+static tc__ix tc__cuda_expand(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    for (uint32_t id = p->vector->begin; id < p->vector->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        tc__ix var = n->op == TC_OP_AXIS
+                         ? tc__ix_find_var(x, e, (tc__axis)n->attr[TC__AXIS_AXIS])
+                         : 0;
+        if (var && tc__ix_uses(x, n->attr[TC__AXIS_VALUE], p->vector->axis))
+            e = tc__ix_subst(x, e, var, n->attr[TC__AXIS_VALUE]);
+    }
+    return e;
+}
+
+typedef struct tc__cuda_moves {
+    const tc__cuda_vector *v;
+    int moves;
+} tc__cuda_moves;
+
+static void tc__cuda_moves_val(void *user, uint32_t id) {
+    tc__cuda_moves *m = (tc__cuda_moves *)user;
+    m->moves |= id >= m->v->begin && id < m->v->end && m->v->way[id] != TC__WAY_STILL;
+}
+
+static tc__access tc__cuda_moves_by(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__cuda_moves m;
+    m.v = p->vector, m.moves = 0;
+    tc__ix_each_val(x, e, tc__cuda_moves_val, &m);
+    tc__ixrun run = tc__ix_run(x, tc__cuda_expand(p, e), p->vector->axis);
+    if (m.moves || !run.ok || (run.run != INT64_MAX && run.run % p->vector->width))
+        return TC__PER_LANE;
+    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// e at the first element.
+static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    e = tc__cuda_expand(p, e);
+    tc__ix var = tc__ix_find_var(x, e, p->vector->axis);
+    return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
+}
+
+static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {
+    return tc__ix_divisor(p->g->body.ix, tc__cuda_first(p, e)) % p->vector->width == 0;
+}
+
+// Whether all elements are below the limits of their load, or none is.
+static int tc__cuda_limits_hold(const tc__printer *p, const tc__node *n) {
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
+        tc__access by = tc__cuda_moves_by(p, n->attr[i]);
+        if (tc__cuda_moves_by(p, n->attr[i + 1]) != TC__UNIFORM) return 0;
+        if (by == TC__UNIFORM) continue;
+        if (by != TC__CONTIGUOUS || !tc__cuda_starts_at_multiple(p, n->attr[i]) ||
+            tc__ix_divisor(p->g->body.ix, n->attr[i + 1]) % p->vector->width)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether a load or store is one access for the vector.
+static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
+    const tc__cuda_vector *v = p->vector;
+    if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
+        return 0;
+    if (!tc__is_memory(&p->g->buffer.at[n->attr[TC__LOAD_BUFFER]])) return 0;
+    if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
+    return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
+           tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
+}
+
+static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
+    const tc__cuda_vector *v = p->vector;
+    if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF) return 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__cuda_moves_by(p, n->attr[i]) != TC__UNIFORM)
+            return 0;
+    return 1;
+}
+
+// ---- loads and stores ----
+
+static void tc__cuda_pack(tc__printer *p, const char *element) {
+    tc__put(p->out, "tc_pack<%s, %d>", element, p->vector->width);
+}
+
+// `(const tc_pack<float, 4> *)&in0[c]`
+static void tc__cuda_pack_at(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
+    tc__cuda_pack(p, tc__cuda_memory(p, n));
+    tc__put(p->out, " *)&");
+    tc__cuda_place_of(p, n->attr[TC__LOAD_BUFFER],
+                      tc__cuda_first(p, n->attr[TC__LOAD_INDEX]), "", p->vector->width);
+}
+
+// `const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in0[c]);`
+static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "const ");
+    tc__cuda_pack(p, tc__cuda_memory(p, n));
+    tc__put(p->out, " v%u = ", n->id);
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
+        const char *word = p->narrow ? "unsigned" : "tc_u64";
+        tc__put(p->out, "%s(%s)(", i > TC__LOAD_PREDICATES ? " && " : "", word);
+        tc__put_ix(p, tc__cuda_first(p, n->attr[i]));
+        tc__put(p->out, ") < (%s)(", word);
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, ")");
+    }
+    if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
+    tc__put(p->out, "tc_load(");
+    tc__cuda_pack_at(p, n);
+    tc__put(p->out, ")");
+    if (tc__cuda_guarded(n)) {
+        tc__put(p->out, " : tc_splat<%s, %d>(", tc__cuda_memory(p, n), p->vector->width);
+        tc__cuda_fill(p, n);
+        tc__put(p->out, ")");
+    }
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
+    int dtype = tc__cuda_dtype(p, n);
+    tc__line(p);
+    tc__put(p->out, "tc_store(");
+    tc__cuda_pack_at(p, n);
+    if (tc__is_half(dtype)) // all of them are rounded at once
+        tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+    else
+        tc__put(p->out, ", o%u);\n", n->id);
+}
+
+static void tc__cuda_list_load(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__put_let(p, n, 0);
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
+    if (tc__cuda_is_whole(p, n))
+        tc__put(p->out, "v%u.at[%s]", n->id, tc__axis_name(p->vector->axis));
+    else
+        tc__cuda_read(p, n);
+    tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 0));
+}
+
+static void tc__cuda_list_store(tc__printer *p, const tc__node *n, int copy) {
+    int whole = tc__cuda_is_whole(p, n);
+    int bare = whole && tc__is_half(tc__cuda_dtype(p, n));
+    (void)copy;
+    tc__line(p);
+    if (whole)
+        tc__put(p->out, "o%u.at[%s]", n->id, tc__axis_name(p->vector->axis));
+    else
+        tc__cuda_place_of(p, n->attr[TC__STORE_BUFFER], n->attr[TC__STORE_INDEX], "", 1);
+    tc__put(p->out, " = %s", bare ? "" : tc__cuda_wrap(p, n, 1));
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, "%s;\n", bare ? "" : tc__cuda_wrapped(p, n, 1));
+}
+
+// Four numbers are drawn at once: where the vector has fours, each of its elements takes one of them.
+static void tc__cuda_list_random(tc__printer *p, const tc__node *n, int copy) {
+    const tc__node *at = tc__body(p, n->in[0]);
+    int fours = p->vector && p->vector->width % 4 == 0 && at->op == TC_OP_INDEX &&
+                at->id >= p->vector->begin &&
+                tc__cuda_moves_by(p, at->attr[TC__INDEX_EXPR]) == TC__CONTIGUOUS &&
+                tc__cuda_starts_at_multiple(p, at->attr[TC__INDEX_EXPR]);
+    if (!fours) {
+        tc__cuda_random(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(",
+            n->attr[TC__RANDOM_KIND] ? "normal" : "uniform", tc__suffix(n->dtype),
+            tc__draw_words(n));
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, " - %s, %s, draw + %lld, seed));\n", tc__axis_name(p->vector->axis),
+            tc__axis_name(p->vector->axis), (long long)n->attr[TC__RANDOM_DRAW]);
+}
+
+// ---- loops ----
+
+// Whether a statement in [begin, end) names the variable of an axis where it stands.
+static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
+                             uint32_t end) {
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int whole = tc__device_is_memory(n) && tc__cuda_is_whole(p, n);
+        if (!whole && tc__device_mentions(p->g, n, axis)) return 1;
+    }
+    return 0;
+}
+
+// `const int r = 32 * j + x;` where something behind it names it.
+static void tc__cuda_axis(tc__printer *p, const tc__node *n, uint32_t end) {
+    if (!tc__cuda_is_named(p, (tc__axis)n->attr[TC__AXIS_AXIS], n->id + 1, end)) return;
+    tc__line(p);
+    tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p),
+            tc__axis_name(n->attr[TC__AXIS_AXIS]));
+    tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_if(tc__printer *p, const tc__node *n) {
+    tc__line(p);
+    if (!n->n_attr) {
+        tc__put(p->out, "{\n");
+        p->indent++;
+        return;
+    }
+    tc__put(p->out, "if (");
+    for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
+        if (i > TC__IF_PREDICATES) tc__put(p->out, " && ");
+        if (tc__ix_lo(p->g->body.ix, n->attr[i]) < 0) {
+            tc__put_fact(p, n->attr[i], n->attr[i + 1]);
+            continue;
+        }
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, " < ");
+        tc__put_ix(p, n->attr[i + 1]);
+    }
+    tc__put(p->out, ")");
+    tc__block_open(p);
+}
+
+// Which way each node of the vector goes.
+static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
+    uint32_t apart = v->begin;
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_IF && id >= apart) apart = tc__loop_end(p->g, id);
+        v->way[id] = id < apart                  ? TC__WAY_APART
+                     : tc__cuda_find_still(p, n) ? TC__WAY_STILL
+                                                 : TC__WAY_MOVES;
+    }
+}
+
+// What is the same for all elements, the loads of whole vectors, and names of what is stored so.
+static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int still = v->way[id] == TC__WAY_STILL;
+        if (still && n->op == TC_OP_AXIS)
+            tc__cuda_axis(p, n, v->end);
+        else if (still)
+            tc__print_node(p, n);
+        else if (n->op == TC_OP_LOAD && tc__cuda_is_whole(p, n))
+            tc__cuda_load_whole(p, n);
+    }
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op != TC_OP_STORE || !tc__cuda_is_whole(p, n)) continue;
+        tc__line(p);
+        tc__cuda_pack(p,
+                      tc__is_half(tc__cuda_dtype(p, n)) ? "float" : tc__cuda_memory(p, n));
+        tc__put(p->out, " o%u;\n", id);
+    }
+}
+
+// The loop over the elements of a vector.
+static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t end) {
+    tc__cuda_vector v;
+    memset(&v, 0, sizeof v);
+    v.begin = loop->id + 1, v.end = end, v.axis = (tc__axis)loop->attr[TC__FOR_AXIS];
+    v.width = (int)tc__ix_value(loop->attr[TC__FOR_END]);
+    v.way = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!v.way) {
+        p->out->failed = 1;
+        return;
+    }
+    p->vector = &v;
+    tc__cuda_find_ways(p, &v);
+    tc__cuda_before_vector(p, &v);
+    tc__cuda_unroll(p, tc__axis_name(v.axis), v.width);
+    v.inside = 1;
+    tc__cuda_statements(p, v.begin, v.end);
+    v.inside = 0;
+    tc__block_close(p);
+    for (uint32_t id = v.begin; id < v.end; id++)
+        if (tc__body(p, id)->op == TC_OP_STORE && tc__cuda_is_whole(p, tc__body(p, id)))
+            tc__cuda_store_whole(p, tc__body(p, id));
+    p->vector = NULL;
+    tc__free(p->out->ctx, v.way, p->g->body.node.count);
+}
+
+// The loop at `id`, all of what is in it.
+static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id);
+    uint32_t end = tc__loop_end(p->g, id);
+    if (n->attr[TC__FOR_BIND] == TC__BIND_VECTOR) {
+        tc__cuda_vector_loop(p, n, end);
+        return;
+    }
+    tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
+                    (int)tc__ix_value(n->attr[TC__FOR_END]));
+    tc__cuda_statements(p, id + 1, end);
+    tc__block_close(p);
+}
+
+// ---- statements ----
+
+static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int done = p->vector && p->vector->inside && p->vector->way[id] == TC__WAY_STILL;
+        uint32_t last = tc__opens(n) ? tc__loop_end(p->g, id) : id;
+        if (n->op == TC_OP_FOR)
+            tc__cuda_list_loop(p, id);
+        else if (n->op == TC_OP_AXIS && !done)
+            tc__cuda_axis(p, n, end);
+        else if (n->op == TC_OP_BARRIER)
+            tc__line(p), tc__put(p->out, "__syncthreads();\n");
+        else if (n->op == TC_OP_IF) {
+            tc__cuda_if(p, n);
+            tc__cuda_statements(p, id + 1, last);
+            tc__block_close(p);
+        } else if (n->op != TC_OP_AXIS && !done)
+            tc__print_node(p, n);
+        id = last;
+    }
+}
+
+// Whether a loop is over what `bind` tells: blocks, or the threads of one.
+static int tc__cuda_is_over(const tc__node *n, int blocks) {
+    if (n->op != TC_OP_FOR) return 0;
+    int64_t bind = n->attr[TC__FOR_BIND];
+    return blocks ? bind == TC__BIND_GRID : bind == TC__BIND_BLOCK || bind == TC__BIND_LANE;
+}
+
+// The extents of the loops in [begin, end), of those over what `blocks` tells.
+static tc__ix tc__cuda_extents(const tc__printer *p, uint32_t begin, uint32_t end,
+                               int blocks) {
+    tc__ix all = tc__ix_const(1);
+    for (uint32_t id = begin; id < end; id++)
+        if (tc__cuda_is_over(tc__body(p, id), blocks))
+            all = tc__ix_mul(p->g->body.ix, all, tc__body(p, id)->attr[TC__FOR_END]);
+    return all;
+}
+
+// `const int j = blockIdx.x / 64, i = blockIdx.x % 64;` of the loops in [begin, end), row-major.
+static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end,
+                                    int blocks) {
+    int first = 1;
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_over(n, blocks)) continue;
+        tc__ix behind = tc__cuda_extents(p, id + 1, end, blocks);
+        if (first) tc__line(p);
+        if (first) tc__put(p->out, "const %s", blocks ? tc__cuda_index_type(p) : "int");
+        tc__put(p->out, "%s %s = %s", first ? "" : ",",
+                tc__axis_name(n->attr[TC__FOR_AXIS]),
+                blocks ? "blockIdx.x" : "threadIdx.x");
+        if (!tc__ix_equals(behind, 1)) {
+            tc__put(p->out, " / ");
+            tc__put_atom(p, behind, 0);
+        }
+        if (!first) {
+            tc__put(p->out, " %% ");
+            tc__put_atom(p, n->attr[TC__FOR_END], 0);
+        }
+        first = 0;
+    }
+    if (!first) tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_shared_memory(tc__printer *p) {
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (b->place != TC__BUF_SHARED) continue;
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s ", tc__dtypes[b->dtype].memory);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "[%lld];\n", (long long)tc__ix_value(b->numel));
+    }
+}
+
+// What is in a launch at `id`: the loops over blocks and threads are opened once, around all of it.
+static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
+    uint32_t begin = id + 1, end = tc__loop_end(p->g, id);
+    while (tc__cuda_is_over(tc__body(p, begin), 0) ||
+           tc__cuda_is_over(tc__body(p, begin), 1))
+        end = tc__loop_end(p->g, begin++);
+    tc__cuda_shared_memory(p);
+    tc__cuda_loop_variables(p, id + 1, begin, 1);
+    tc__cuda_loop_variables(p, id + 1, begin, 0);
+    tc__cuda_statements(p, begin, end);
+}
 // ---- gen/cuda_print/kernel.c --------------------------------------------
-// CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
+// CUDA dialect, kernels: the form "flat", the head of a kernel, and the dialect. How the
 // loops map is in the plan (plan.c).
 
 // ---- flat ----
@@ -8956,116 +9932,6 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
     }
     if (q->tail) tc__cuda_flat_tail(p, &b);
-    tc__cuda_body_close(p, &b);
-}
-
-// ---- tile ----
-
-static void tc__cuda_inside(tc__printer *p) {
-    tc__line(p);
-    tc__put(p->out, "if (r < ");
-    tc__put_ix(p, p->g->rows);
-    tc__put(p->out, " && c < ");
-    tc__put_ix(p, p->g->cols);
-    tc__put(p->out, ")");
-}
-
-// Lines of a tile: a pass of the block covers 8 V of the 32.
-static void tc__cuda_lines(tc__printer *p, int width) {
-    tc__line(p);
-    if (8 * width < TC__CUDA_TILE_SIZE) {
-        tc__put(p->out, "#pragma unroll\n");
-        tc__line(p);
-        tc__put(p->out, "for (int i = y; i < 32; i += %d)", 8 * width);
-        tc__block_open(p);
-        return;
-    }
-    tc__put(p->out, "{\n");
-    p->indent++;
-    tc__line(p);
-    tc__put(p->out, "const int i = y;\n");
-}
-
-static void tc__cuda_fill_tile(tc__printer *p, const tc__node *n, int width) {
-    tc__line(p);
-    if (width == 1) {
-        tc__put(p->out, "tile%u[i][x] = ", n->id);
-        tc__cuda_element(p, n);
-        tc__put(p->out, ";\n");
-        return;
-    }
-    tc__put(p->out, "const ");
-    tc__cuda_type(p, tc__cuda_memory(p, n), 0);
-    tc__put(p->out, " v%u = tc_load(", n->id);
-    tc__cuda_address(p, n);
-    tc__put(p->out, ");\n");
-    tc__line(p);
-    tc__put(p->out, "for (int l = 0; l < %d; l++) tile%u[i][x + l] = v%u.at[l];\n", width,
-            n->id, n->id);
-}
-
-// The tile of every turned load, read along the rows.
-static void tc__cuda_fill_tiles(tc__printer *p, int width) {
-    tc__cuda_lines(p, width);
-    tc__line(p);
-    tc__put(p->out, "const %s r = r0 + x, c = c0 + i;\n", tc__cuda_index_type(p));
-    tc__cuda_inside(p);
-    tc__block_open(p);
-    for (size_t id = 0; id < p->g->body.node.count; id++) {
-        const tc__node *n = p->g->body.node.at[id];
-        if (tc__device_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
-    }
-    tc__block_close(p);
-    tc__block_close(p);
-}
-
-static void tc__cuda_tile_memory(tc__printer *p) {
-    for (size_t id = 0; id < p->g->body.node.count; id++) {
-        const tc__node *n = p->g->body.node.at[id];
-        if (!tc__device_is_turned(p->g, n)) continue;
-        tc__line(p);
-        tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
-                tc__cuda_memory(p, n), n->id);
-    }
-}
-
-static void tc__cuda_tile_corner(tc__printer *p, const char *name, const char *lead,
-                                 tc__ix e, const char *tail) {
-    tc__line(p);
-    tc__put(p->out, "const %s %s = %s", tc__cuda_index_type(p), name, lead);
-    tc__put_atom(p, e, 0);
-    tc__put(p->out, "%s;\n", tail);
-}
-
-static void tc__cuda_tile(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
-    tc__cuda_loop_body b;
-    tc__ix across =
-        tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
-    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
-    tc__cuda_tile_memory(p);
-    tc__line(p);
-    tc__put(p->out, "const int x = threadIdx.x %% %d", TC__CUDA_TILE_SIZE / q->width);
-    if (q->width > 1) tc__put(p->out, " * %d", q->width);
-    tc__put(p->out, ", y = threadIdx.x / %d;\n", TC__CUDA_TILE_SIZE / q->width);
-    tc__cuda_tile_corner(p, "r0", "blockIdx.x / ", across, " * 32");
-    tc__cuda_tile_corner(p, "c0", "blockIdx.x % ", across, " * 32");
-    tc__cuda_fill_tiles(p, q->width);
-    tc__line(p);
-    tc__put(p->out, "__syncthreads();\n");
-    tc__cuda_lines(p, q->width);
-    tc__line(p);
-    tc__put(p->out, "const %s r = r0 + i, c = c0 + x;\n", tc__cuda_index_type(p));
-    tc__cuda_inside(p);
-    tc__block_open(p);
-    p->turned = 1;
-    for (uint32_t id = 0; id < b.end; id++)
-        if (tc__body(p, id)->op == TC_OP_FOR || tc__body(p, id)->op == TC_OP_END)
-            b.set[id] = 0;
-    tc__cuda_compute(p, &b);
-    p->turned = 0;
-    tc__block_close(p);
-    tc__block_close(p);
     tc__cuda_body_close(p, &b);
 }
 
@@ -9253,39 +10119,48 @@ static void tc__cuda_begin(tc__printer *p) {
     tc__put(p->out, "tc_begin();\n");
 }
 
-// One launch of the kernel as a function.
-static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
-    static void (*const forms[])(tc__printer *) = {tc__cuda_flat,        tc__cuda_rows,
-                                                   tc__cuda_columns,     tc__cuda_tile,
-                                                   tc__cuda_window_form, tc__cuda_product};
-    const tc__cuda_plan *q = p->cuda;
-    tc__text body, *out = p->out;
-    tc__text_init(&body, out->ctx);
-    p->out = &body, p->indent = 1, p->launch = launch;
-    forms[q->form](p);
-    tc__cuda_look(p, &body);
-    p->out = out, p->indent = 0;
+// A launch as a function: how it is made, and what a thread does.
+static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
+                                const tc__grid *grid, int resident, tc__text *body) {
+    tc__text *out = p->out;
+    tc__cuda_look(p, body);
+    p->indent = 0;
     if (launch) tc__put(out, "\n");
-    tc__put(out, "// %d threads in a block, ", q->threads);
-    tc__put_ix(p, q->blocks);
+    tc__put(out, "// %d threads in a block, ", grid->threads);
+    tc__put_ix(p, grid->blocks);
     tc__put(out, " blocks have work%s", p->g->list ? " for a tensor" : "");
-    if (q->cluster) tc__put(out, ", launched in clusters of %d", q->cluster);
-    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
-    if (q->resident) tc__put(out, ", %d", q->resident);
+    if (grid->cluster) tc__put(out, ", launched in clusters of %d", grid->cluster);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", grid->threads);
+    if (resident) tc__put(out, ", %d", resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);
     tc__put(out, "(");
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
-    if (tc__c_mentions(&body, "shared") || !tc__ix_equals(q->shared, 0))
+    if (tc__c_mentions(body, "shared") || !tc__ix_equals(grid->shared, 0))
         tc__put(out, "    extern __shared__ __align__(16) char shared[];\n");
     tc__cuda_begin(p);
-    tc__cuda_names(p, &body);
-    tc__put_raw(out, body.at, body.size);
+    tc__cuda_names(p, body);
+    tc__put_raw(out, body->at, body->size);
     tc__block_close(p);
-    out->failed |= body.failed;
-    tc__text_free(&body);
+    out->failed |= body->failed;
+    tc__text_free(body);
+}
+
+// One launch of a plan.
+static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
+    static void (*const forms[])(tc__printer *) = {tc__cuda_flat, tc__cuda_rows,
+                                                   tc__cuda_columns, tc__cuda_window_form,
+                                                   tc__cuda_product};
+    tc__text body, *out = p->out;
+    tc__grid grid;
+    tc__cuda_grid_of(p->cuda, &grid);
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent = 1, p->launch = launch;
+    forms[p->cuda->form](p);
+    p->out = out;
+    tc__cuda_put_launch(p, symbol, launch, &grid, p->cuda->resident, &body);
 }
 
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
@@ -9296,33 +10171,76 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     p->cuda = NULL, p->narrow = 0;
 }
 
+// All launches of a device's list.
+static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
+    tc__text body, *out = p->out;
+    tc__grids grids;
+    int launch = 0;
+    memset(&grids, 0, sizeof grids);
+    tc__device_grids(p->g, &grids);
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        if (tc__body(p, id)->op != TC_OP_LAUNCH) continue;
+        tc__text_init(&body, out->ctx);
+        p->out = &body, p->indent = 1,
+        p->narrow = (int)tc__body(p, id)->attr[TC__LAUNCH_NARROW];
+        tc__cuda_launch_body(p, id);
+        p->out = out;
+        tc__cuda_put_launch(p, symbol, launch, &grids.at[launch], 0, &body);
+        launch++;
+    }
+}
+
+// What plans and lists print alike; functions in the order of tc__cuda_half_functions.
+#define TC__CUDA_VALUES                                                                    \
+    {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node}, {TC_OP_INDEX, TC__ONCE, tc__cuda_index},   \
+        {TC_OP_CHECK, TC__ONCE, tc__cuda_check}, {TC_OP_VALID, TC__ONCE, tc__cuda_valid},  \
+        {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_LOG, TC__ONCE, tc__cuda_fast}, {TC_OP_LOG2, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_SIN, TC__ONCE, tc__cuda_fast}, {TC_OP_COS, TC__ONCE, tc__cuda_fast},        \
+        {TC_OP_TANH, TC__ONCE, tc__cuda_fast}, {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},   \
+        {TC_OP_SILU, TC__ONCE, tc__cuda_fast}, {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast}, \
+        {TC_OP_DIV, TC__ONCE, tc__cuda_fast}, {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast}, \
+        {TC_OP_SQRT, TC__ONCE, tc__cuda_fast}, {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
+
 static const tc__print_row tc__cuda_row_table[] = {
-    {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
+    TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
-    {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node},
-    {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
-    {TC_OP_CHECK, TC__ONCE, tc__cuda_check},
-    {TC_OP_VALID, TC__ONCE, tc__cuda_valid},
     {TC_OP_RANDOM, TC__ONCE, tc__cuda_random},
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
     {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
-    {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, // in the order of tc__cuda_half_functions
-    {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},
-    {TC_OP_LOG, TC__ONCE, tc__cuda_fast},
-    {TC_OP_LOG2, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SIN, TC__ONCE, tc__cuda_fast},
-    {TC_OP_COS, TC__ONCE, tc__cuda_fast},
-    {TC_OP_TANH, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SILU, TC__ONCE, tc__cuda_fast},
-    {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast},
-    {TC_OP_DIV, TC__ONCE, tc__cuda_fast},
-    {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SQRT, TC__ONCE, tc__cuda_fast},
-    {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
     {TC_OP_COUNT, TC__ONCE, NULL},
+};
+
+static const tc__print_row tc__cuda_list_table[] = {
+    TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_list_load},
+    {TC_OP_STORE, TC__ONCE, tc__cuda_list_store},
+    {TC_OP_RANDOM, TC__ONCE, tc__cuda_list_random},
+    {TC_OP_COUNT, TC__ONCE, NULL},
+};
+
+static const tc__dialect tc__dialect_cuda_lists = {
+    "cuda",
+    {"float", "double", "int", "tc_i64"},
+    {"float", "double", "int", "tc_i64"},
+    "tc_i64",
+    1,
+    tc__cuda_expr,
+    1,
+    tc__cuda_list_table,
+    tc__cuda_list_kernel,
+    NULL,
+    tc__cuda_constant,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    TC__FUSE_LOADS,
+    NULL,
+    NULL,
+    NULL,
 };
 
 static const tc__dialect tc__dialect_cuda = {
@@ -9343,6 +10261,9 @@ static const tc__dialect tc__dialect_cuda = {
     tc__has_cuda_opaque,
     tc__cuda_takes_rows,
     TC__FUSE_LOADS,
+    tc__device_has_list,
+    tc__lower_device,
+    &tc__dialect_cuda_lists,
 };
 // ---- gen/cuda_print/prelude.c -------------------------------------------
 // The head of a CUDA file: texts (cuda/*.cuh), and the macros and functions of ops.def that its kernels use.
@@ -9637,6 +10558,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
 // Whether value v of the knob differs from what the rules say: see kernel/tune.c.
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
     tc__group plain = *g;
+    if (tc__device_has_list(g)) return 0;
     memset(&plain.tuning, 0, sizeof plain.tuning);
     tc__cuda_plan q = tc__cuda_plan_of(&plain);
     if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)

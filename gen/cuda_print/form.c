@@ -258,7 +258,7 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
 
 static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    tc__ix tile = tc__ix_const(TC__CUDA_TILE_SIZE), parts = tc__ix_const(q->parts);
+    tc__ix parts = tc__ix_const(q->parts);
     tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width));
     if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
     if (q->form == TC__CUDA_FLAT)
@@ -268,11 +268,8 @@ static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
         return tc__ix_mul(
             x, tc__ix_ceil_div(x, g->rows, tc__ix_const((int64_t)q->sharing * q->width)),
             parts);
-    if (q->form == TC__CUDA_ROWS)
-        return tc__ix_mul(
-            x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)), parts);
-    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tile),
-                      tc__ix_ceil_div(x, g->cols, tile));
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)),
+                      parts);
 }
 
 static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
@@ -333,16 +330,6 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     return q;
 }
 
-// Loads that are turned, as long as their tiles fit into what a block has without asking.
-static int tc__cuda_is_tile(const tc__group *g) {
-    size_t bytes = 0;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (tc__device_is_turned(g, g->body.node.at[i]))
-            bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
-                     tc__dtypes[g->body.node.at[i]->dtype].bytes;
-    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
-}
-
 // Whether a thread can have what columns keep of a row for itself.
 static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
     for (size_t i = 0; i < g->buffer.count; i++) {
@@ -362,16 +349,14 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
     int columns = g->vector == TC__ROW && tc__cuda_fits_columns(g, &q);
-    q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
-             : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
-             : columns                  ? TC__CUDA_COLUMNS
-                                        : TC__CUDA_ROWS;
+    q.form = g->kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : columns                ? TC__CUDA_COLUMNS
+                                      : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__device_is_narrow(g);
-    q.width =
-        q.form == TC__CUDA_TILE ? tc__device_tile_width(g) : tc__device_width(g, q.axis);
+    q.width = tc__device_width(g, q.axis);
     while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;
@@ -423,20 +408,31 @@ static int tc__cuda_sizes(const tc__group *g) {
     return s.lost ? 64 : s.count;
 }
 
+static void tc__cuda_grid_of(const tc__cuda_plan *q, tc__grid *out) {
+    memset(out, 0, sizeof *out);
+    out->threads = q->threads, out->blocks = q->blocks;
+    out->shared = q->shared, out->early = 1;
+    out->cluster = q->cluster;
+    out->waves = q->form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
+}
+
+// Those of the list that devices have of g.
+static int tc__cuda_list_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
+    tc__group *list = tc__lower_device(c, g);
+    if (list) tc__device_grids(list, out);
+    tc__group_free(c, list);
+    return list != NULL;
+}
+
 static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
-    (void)c;
     memset(out, 0, sizeof *out);
     out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
     if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
     tc__cuda_plan q = tc__cuda_plan_of(g);
     out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
     out->count = q.launches;
-    for (int i = 0; i < q.launches; i++) {
-        out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
-        out->at[i].shared = q.shared, out->at[i].early = 1;
-        out->at[i].cluster = q.cluster;
-        out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
-    }
+    for (int i = 0; i < q.launches; i++) tc__cuda_grid_of(&q, &out->at[i]);
     return 1;
 }

@@ -29,8 +29,8 @@ static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc_
 
 static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
                              const tc__node *n) {
-    return q->form != TC__CUDA_TILE && tc__cuda_may_be_early(g, q, n) &&
-           !tc__cuda_is_windowed(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
+    return tc__cuda_may_be_early(g, q, n) && !tc__cuda_is_windowed(g, q, n) &&
+           (q->lanes_early || tc__cuda_is_one(g, q, n));
 }
 
 // Registers that the load needs for a vector.

@@ -1,4 +1,4 @@
-// CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
+// CUDA dialect, kernels: the form "flat", the head of a kernel, and the dialect. How the
 // loops map is in the plan (plan.c).
 
 // ---- flat ----
@@ -151,116 +151,6 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
     }
     if (q->tail) tc__cuda_flat_tail(p, &b);
-    tc__cuda_body_close(p, &b);
-}
-
-// ---- tile ----
-
-static void tc__cuda_inside(tc__printer *p) {
-    tc__line(p);
-    tc__put(p->out, "if (r < ");
-    tc__put_ix(p, p->g->rows);
-    tc__put(p->out, " && c < ");
-    tc__put_ix(p, p->g->cols);
-    tc__put(p->out, ")");
-}
-
-// Lines of a tile: a pass of the block covers 8 V of the 32.
-static void tc__cuda_lines(tc__printer *p, int width) {
-    tc__line(p);
-    if (8 * width < TC__CUDA_TILE_SIZE) {
-        tc__put(p->out, "#pragma unroll\n");
-        tc__line(p);
-        tc__put(p->out, "for (int i = y; i < 32; i += %d)", 8 * width);
-        tc__block_open(p);
-        return;
-    }
-    tc__put(p->out, "{\n");
-    p->indent++;
-    tc__line(p);
-    tc__put(p->out, "const int i = y;\n");
-}
-
-static void tc__cuda_fill_tile(tc__printer *p, const tc__node *n, int width) {
-    tc__line(p);
-    if (width == 1) {
-        tc__put(p->out, "tile%u[i][x] = ", n->id);
-        tc__cuda_element(p, n);
-        tc__put(p->out, ";\n");
-        return;
-    }
-    tc__put(p->out, "const ");
-    tc__cuda_type(p, tc__cuda_memory(p, n), 0);
-    tc__put(p->out, " v%u = tc_load(", n->id);
-    tc__cuda_address(p, n);
-    tc__put(p->out, ");\n");
-    tc__line(p);
-    tc__put(p->out, "for (int l = 0; l < %d; l++) tile%u[i][x + l] = v%u.at[l];\n", width,
-            n->id, n->id);
-}
-
-// The tile of every turned load, read along the rows.
-static void tc__cuda_fill_tiles(tc__printer *p, int width) {
-    tc__cuda_lines(p, width);
-    tc__line(p);
-    tc__put(p->out, "const %s r = r0 + x, c = c0 + i;\n", tc__cuda_index_type(p));
-    tc__cuda_inside(p);
-    tc__block_open(p);
-    for (size_t id = 0; id < p->g->body.node.count; id++) {
-        const tc__node *n = p->g->body.node.at[id];
-        if (tc__device_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
-    }
-    tc__block_close(p);
-    tc__block_close(p);
-}
-
-static void tc__cuda_tile_memory(tc__printer *p) {
-    for (size_t id = 0; id < p->g->body.node.count; id++) {
-        const tc__node *n = p->g->body.node.at[id];
-        if (!tc__device_is_turned(p->g, n)) continue;
-        tc__line(p);
-        tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
-                tc__cuda_memory(p, n), n->id);
-    }
-}
-
-static void tc__cuda_tile_corner(tc__printer *p, const char *name, const char *lead,
-                                 tc__ix e, const char *tail) {
-    tc__line(p);
-    tc__put(p->out, "const %s %s = %s", tc__cuda_index_type(p), name, lead);
-    tc__put_atom(p, e, 0);
-    tc__put(p->out, "%s;\n", tail);
-}
-
-static void tc__cuda_tile(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
-    tc__cuda_loop_body b;
-    tc__ix across =
-        tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
-    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
-    tc__cuda_tile_memory(p);
-    tc__line(p);
-    tc__put(p->out, "const int x = threadIdx.x %% %d", TC__CUDA_TILE_SIZE / q->width);
-    if (q->width > 1) tc__put(p->out, " * %d", q->width);
-    tc__put(p->out, ", y = threadIdx.x / %d;\n", TC__CUDA_TILE_SIZE / q->width);
-    tc__cuda_tile_corner(p, "r0", "blockIdx.x / ", across, " * 32");
-    tc__cuda_tile_corner(p, "c0", "blockIdx.x % ", across, " * 32");
-    tc__cuda_fill_tiles(p, q->width);
-    tc__line(p);
-    tc__put(p->out, "__syncthreads();\n");
-    tc__cuda_lines(p, q->width);
-    tc__line(p);
-    tc__put(p->out, "const %s r = r0 + i, c = c0 + x;\n", tc__cuda_index_type(p));
-    tc__cuda_inside(p);
-    tc__block_open(p);
-    p->turned = 1;
-    for (uint32_t id = 0; id < b.end; id++)
-        if (tc__body(p, id)->op == TC_OP_FOR || tc__body(p, id)->op == TC_OP_END)
-            b.set[id] = 0;
-    tc__cuda_compute(p, &b);
-    p->turned = 0;
-    tc__block_close(p);
-    tc__block_close(p);
     tc__cuda_body_close(p, &b);
 }
 
@@ -448,39 +338,48 @@ static void tc__cuda_begin(tc__printer *p) {
     tc__put(p->out, "tc_begin();\n");
 }
 
-// One launch of the kernel as a function.
-static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
-    static void (*const forms[])(tc__printer *) = {tc__cuda_flat,        tc__cuda_rows,
-                                                   tc__cuda_columns,     tc__cuda_tile,
-                                                   tc__cuda_window_form, tc__cuda_product};
-    const tc__cuda_plan *q = p->cuda;
-    tc__text body, *out = p->out;
-    tc__text_init(&body, out->ctx);
-    p->out = &body, p->indent = 1, p->launch = launch;
-    forms[q->form](p);
-    tc__cuda_look(p, &body);
-    p->out = out, p->indent = 0;
+// A launch as a function: how it is made, and what a thread does.
+static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
+                                const tc__grid *grid, int resident, tc__text *body) {
+    tc__text *out = p->out;
+    tc__cuda_look(p, body);
+    p->indent = 0;
     if (launch) tc__put(out, "\n");
-    tc__put(out, "// %d threads in a block, ", q->threads);
-    tc__put_ix(p, q->blocks);
+    tc__put(out, "// %d threads in a block, ", grid->threads);
+    tc__put_ix(p, grid->blocks);
     tc__put(out, " blocks have work%s", p->g->list ? " for a tensor" : "");
-    if (q->cluster) tc__put(out, ", launched in clusters of %d", q->cluster);
-    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
-    if (q->resident) tc__put(out, ", %d", q->resident);
+    if (grid->cluster) tc__put(out, ", launched in clusters of %d", grid->cluster);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", grid->threads);
+    if (resident) tc__put(out, ", %d", resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);
     tc__put(out, "(");
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
-    if (tc__c_mentions(&body, "shared") || !tc__ix_equals(q->shared, 0))
+    if (tc__c_mentions(body, "shared") || !tc__ix_equals(grid->shared, 0))
         tc__put(out, "    extern __shared__ __align__(16) char shared[];\n");
     tc__cuda_begin(p);
-    tc__cuda_names(p, &body);
-    tc__put_raw(out, body.at, body.size);
+    tc__cuda_names(p, body);
+    tc__put_raw(out, body->at, body->size);
     tc__block_close(p);
-    out->failed |= body.failed;
-    tc__text_free(&body);
+    out->failed |= body->failed;
+    tc__text_free(body);
+}
+
+// One launch of a plan.
+static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
+    static void (*const forms[])(tc__printer *) = {tc__cuda_flat, tc__cuda_rows,
+                                                   tc__cuda_columns, tc__cuda_window_form,
+                                                   tc__cuda_product};
+    tc__text body, *out = p->out;
+    tc__grid grid;
+    tc__cuda_grid_of(p->cuda, &grid);
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent = 1, p->launch = launch;
+    forms[p->cuda->form](p);
+    p->out = out;
+    tc__cuda_put_launch(p, symbol, launch, &grid, p->cuda->resident, &body);
 }
 
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
@@ -491,33 +390,76 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     p->cuda = NULL, p->narrow = 0;
 }
 
+// All launches of a device's list.
+static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
+    tc__text body, *out = p->out;
+    tc__grids grids;
+    int launch = 0;
+    memset(&grids, 0, sizeof grids);
+    tc__device_grids(p->g, &grids);
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        if (tc__body(p, id)->op != TC_OP_LAUNCH) continue;
+        tc__text_init(&body, out->ctx);
+        p->out = &body, p->indent = 1,
+        p->narrow = (int)tc__body(p, id)->attr[TC__LAUNCH_NARROW];
+        tc__cuda_launch_body(p, id);
+        p->out = out;
+        tc__cuda_put_launch(p, symbol, launch, &grids.at[launch], 0, &body);
+        launch++;
+    }
+}
+
+// What plans and lists print alike; functions in the order of tc__cuda_half_functions.
+#define TC__CUDA_VALUES                                                                    \
+    {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node}, {TC_OP_INDEX, TC__ONCE, tc__cuda_index},   \
+        {TC_OP_CHECK, TC__ONCE, tc__cuda_check}, {TC_OP_VALID, TC__ONCE, tc__cuda_valid},  \
+        {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_LOG, TC__ONCE, tc__cuda_fast}, {TC_OP_LOG2, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_SIN, TC__ONCE, tc__cuda_fast}, {TC_OP_COS, TC__ONCE, tc__cuda_fast},        \
+        {TC_OP_TANH, TC__ONCE, tc__cuda_fast}, {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},   \
+        {TC_OP_SILU, TC__ONCE, tc__cuda_fast}, {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast}, \
+        {TC_OP_DIV, TC__ONCE, tc__cuda_fast}, {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast}, \
+        {TC_OP_SQRT, TC__ONCE, tc__cuda_fast}, {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
+
 static const tc__print_row tc__cuda_row_table[] = {
-    {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
+    TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
-    {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node},
-    {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
-    {TC_OP_CHECK, TC__ONCE, tc__cuda_check},
-    {TC_OP_VALID, TC__ONCE, tc__cuda_valid},
     {TC_OP_RANDOM, TC__ONCE, tc__cuda_random},
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
     {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
-    {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, // in the order of tc__cuda_half_functions
-    {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},
-    {TC_OP_LOG, TC__ONCE, tc__cuda_fast},
-    {TC_OP_LOG2, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SIN, TC__ONCE, tc__cuda_fast},
-    {TC_OP_COS, TC__ONCE, tc__cuda_fast},
-    {TC_OP_TANH, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SILU, TC__ONCE, tc__cuda_fast},
-    {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast},
-    {TC_OP_DIV, TC__ONCE, tc__cuda_fast},
-    {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast},
-    {TC_OP_SQRT, TC__ONCE, tc__cuda_fast},
-    {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
     {TC_OP_COUNT, TC__ONCE, NULL},
+};
+
+static const tc__print_row tc__cuda_list_table[] = {
+    TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_list_load},
+    {TC_OP_STORE, TC__ONCE, tc__cuda_list_store},
+    {TC_OP_RANDOM, TC__ONCE, tc__cuda_list_random},
+    {TC_OP_COUNT, TC__ONCE, NULL},
+};
+
+static const tc__dialect tc__dialect_cuda_lists = {
+    "cuda",
+    {"float", "double", "int", "tc_i64"},
+    {"float", "double", "int", "tc_i64"},
+    "tc_i64",
+    1,
+    tc__cuda_expr,
+    1,
+    tc__cuda_list_table,
+    tc__cuda_list_kernel,
+    NULL,
+    tc__cuda_constant,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    TC__FUSE_LOADS,
+    NULL,
+    NULL,
+    NULL,
 };
 
 static const tc__dialect tc__dialect_cuda = {
@@ -538,4 +480,7 @@ static const tc__dialect tc__dialect_cuda = {
     tc__has_cuda_opaque,
     tc__cuda_takes_rows,
     TC__FUSE_LOADS,
+    tc__device_has_list,
+    tc__lower_device,
+    &tc__dialect_cuda_lists,
 };

@@ -7,7 +7,6 @@
 //            into neither is read in every phase
 //   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
 //            share the columns
-//   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
 //   window   pointwise with loads of neighbours (window.c): a thread has V columns of U rows
 //   product  contractions, as product.c has it
 //
@@ -24,7 +23,6 @@ typedef enum tc__cuda_form {
     TC__CUDA_FLAT,
     TC__CUDA_ROWS,
     TC__CUDA_COLUMNS,
-    TC__CUDA_TILE,
     TC__CUDA_WINDOW,
     TC__CUDA_PRODUCT
 } tc__cuda_form;
@@ -60,7 +58,6 @@ enum {
     TC__CUDA_LIST_VECTORS = 1, //   and of flat for a list of tensors
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
-    TC__CUDA_TILE_SIZE = 32,   //
     TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
     TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
     TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it

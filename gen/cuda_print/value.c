@@ -117,16 +117,15 @@ static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
 }
 
 static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
-    return p->cuda && !p->scalar && !p->turned && tc__cuda_is_early(p->g, p->cuda, n);
+    return p->cuda && !p->scalar && tc__cuda_is_early(p->g, p->cuda, n);
 }
 
 // A load of a whole vector that is not issued early: at an index that was loaded, as a row that is
-// gathered, or beside a tile. It is issued ahead of what is computed for each element.
+// gathered. It is issued ahead of what is computed for each element.
 static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
     if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
-    if (p->turned && tc__device_is_turned(p->g, n)) return 0;
     const tc__kbuf *b = tc__buffer_of(p->g, n);
-    int apart = p->turned || tc__ix_has_val(p->g->body.ix, n->attr[TC__ACCESS_INDEX]);
+    int apart = tc__ix_has_val(p->g->body.ix, n->attr[TC__ACCESS_INDEX]);
     return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
            tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
@@ -277,9 +276,6 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_window(p, n);
     else if (tc__cuda_in_registers(p, b))
         tc__cuda_register(p, b);
-    else if (p->turned && tc__device_is_turned(p->g, n))
-        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
-                n->id);
     else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
         tc__cuda_loaded(p, n, 1);
     else
@@ -297,12 +293,10 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
                  tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
-    const char *who =
-        q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
-        : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE || q->form == TC__CUDA_WINDOW
-            ? "c == 0"
-        : below ? "y == 0"
-                : "";
+    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1               ? "x == 0"
+                      : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW ? "c == 0"
+                      : below                                                  ? "y == 0"
+                                                                               : "";
     const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
     const char *in = ragged ? "in" : "";
     if (!*who && !*part && !*in) return;

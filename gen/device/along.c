@@ -85,18 +85,6 @@ static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis a
            tc__device_words_still(g, n, 0, axis, width);
 }
 
-// A load that a tile turns: dense along the rows and not along the columns.
-static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
-        return 0;
-    if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) ||
-        tc__ix_has_val(g->body.ix, n->attr[TC__ACCESS_INDEX]))
-        return 0;
-    tc__ixrun run = tc__ix_run(g->body.ix, n->attr[TC__ACCESS_INDEX], TC__ROW);
-    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
-           tc__access_along(g, n->attr[TC__ACCESS_INDEX], TC__COL, 1) == TC__PER_LANE;
-}
-
 // Whether e is a multiple of `width` at the first of so many adjacent elements.
 static int tc__device_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
     tc__ixpool *x = g->body.ix;
@@ -160,26 +148,6 @@ static int tc__device_width(const tc__group *g, tc__axis axis) {
     for (int width = (int)(16 / least); width > 1; width /= 2)
         if (tc__device_takes(g, axis, width)) return width;
     return 1;
-}
-
-// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
-static int tc__device_tile_width(const tc__group *g) {
-    uint32_t most = 4;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__device_is_memory(n) && tc__device_bytes(g, n) > most)
-            most = tc__device_bytes(g, n);
-    }
-    int width = (int)(16 / most);
-    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
-        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__device_takes(g, TC__COL, width))
-        return 1;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__device_is_turned(g, n) && !tc__device_is_wide(g, n, width, TC__ROW))
-            return 1;
-    }
-    return width;
 }
 
 // ---- indices of 32 bits ----

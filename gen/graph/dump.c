@@ -117,9 +117,9 @@ static void tc__dump_sum(tc__text *t, const tc__ixpool *p, const tc__ixnode *n) 
 }
 
 static void tc__dump_var(tc__text *t, int64_t axis) {
-    static const char *const names[TC__AXES] = {"r", "c", "k"};
-    if (axis < (int64_t)TC__AXES)
-        tc__put(t, "%s", names[axis]);
+    const char *name = tc__axis_name(axis);
+    if (name)
+        tc__put(t, "%s", name);
     else
         tc__put(t, "d%lld", (long long)(axis - (int64_t)TC__DIM0));
 }
@@ -430,7 +430,6 @@ static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_for(tc__dump *d, const tc__node *n) {
-    static const char *const bind[] = {"worker", "serial", "vector"};
     tc__put(d->t, "for ");
     tc__dump_var(d->t, n->attr[0]);
     tc__put(d->t, " in ");
@@ -438,11 +437,38 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "..");
     tc__dump_ix(d->t, d->g->ix, n->attr[5]);
     tc__put(d->t, "  bind=%s",
-            (uint64_t)n->attr[1] < TC__COUNT(bind) ? bind[n->attr[1]] : "?");
+            (uint64_t)n->attr[1] < TC__COUNT(tc__bind_names) ? tc__bind_names[n->attr[1]]
+                                                             : "?");
     if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
     if (n->attr[2] == 0) tc__put(d->t, " rolled");
     if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
     tc__dump_boxes(d, n);
+}
+
+// launch threads=256
+static void tc__dump_launch(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "launch threads=%lld index=%s", (long long)n->attr[TC__LAUNCH_THREADS],
+            n->attr[TC__LAUNCH_NARROW] ? "i32" : "i64");
+}
+
+// axis c = 32*i + x in 0..768
+static void tc__dump_axis(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "axis ");
+    tc__dump_var(d->t, n->attr[TC__AXIS_AXIS]);
+    tc__put(d->t, " = ");
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__AXIS_VALUE]);
+    tc__put(d->t, " in 0..");
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__AXIS_EXTENT]);
+}
+
+static void tc__dump_if(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, n->n_attr ? "if" : "do");
+    tc__dump_predicates(d, n, TC__IF_PREDICATES);
+}
+
+static void tc__dump_barrier(tc__dump *d, const tc__node *n) {
+    (void)n;
+    tc__put(d->t, "barrier block");
 }
 
 static void tc__dump_end(tc__dump *d, const tc__node *n) {
@@ -475,7 +501,9 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
-    {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+    {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
+    {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
     {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
@@ -515,7 +543,7 @@ static void tc__dump_node(tc__dump *d, const tc__node *n) {
         row->put(d, n);
     else
         tc__dump_plain(d, n);
-    d->indent += n->op == TC_OP_FOR;
+    d->indent += tc__opens(n);
     if (!row || row->typed || n->stage == TC__GROUP) {
         tc__dump_pad(d->t, line, TC__DUMP_TYPE_COLUMN);
         tc__dump_type(d, n);

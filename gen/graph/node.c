@@ -52,6 +52,36 @@ typedef struct tc__graph {
     const struct tc__step *from; // the call that is being built: of the nodes made next
 } tc__graph;
 
+// Who runs through a loop: on the host the first three, on a device all but the first (gen/README.md 11).
+typedef enum tc__bind {
+    TC__BIND_WORKER,
+    TC__BIND_SERIAL,
+    TC__BIND_VECTOR,
+    TC__BIND_GRID,  // blocks
+    TC__BIND_BLOCK, // threads of a block
+    TC__BIND_LANE,  // of a warp
+    TC__BIND_UNROLL // copies of its body
+} tc__bind;
+
+static const char *const tc__bind_names[] = {"worker", "serial", "vector", "grid",
+                                             "block",  "lane",   "unroll"};
+
+enum { TC__END_BLOCK = -1 }; // word of the END of what is no loop
+
+// A statement of a list that stands around what follows, to its END.
+static int tc__opens(const tc__node *n) {
+    return n->op == TC_OP_FOR || n->op == TC_OP_IF || n->op == TC_OP_LAUNCH;
+}
+
+// "r", NULL = a dimension's.
+static const char *tc__axis_name(int64_t axis) {
+    static const char *const axes[TC__AXES] = {"r", "c", "k"};
+    static const char *const loops[TC__VAR_END - TC__VAR0] = {"j", "i", "y", "x", "u", "l",
+                                                              "t", "p", "q", "m", "n", "z"};
+    if (axis < (int64_t)TC__AXES) return axes[axis];
+    return axis < (int64_t)TC__VAR0 ? NULL : loops[axis - (int64_t)TC__VAR0];
+}
+
 // What a reduction starts with: combining it with a value gives the value.
 static tc__value tc__identity(tc__op monoid, int dtype) {
     int low = monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX;

@@ -8,7 +8,7 @@
 //   GROUP   nothing uses a value of a later phase; a row value never depends on a column
 //           value but through an ACC of an earlier phase; operands of a contraction stay on
 //           their side
-//   LOOP    loops nest; a value is used only inside the loop that computes it; an
+//   LOOP    loops nest, and in a launch all variables are bound; a value is used only inside the loop that computes it; an
 //           accumulator is made before its loop, stepped inside it, combined after it, with
 //           one monoid
 
@@ -50,18 +50,27 @@ static const struct {
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
     {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
+    {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
+    {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
+    {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 
+enum { TC__VERIFY_DEPTH = 16 };
+
 typedef struct tc__verifier {
     tc_ctx *ctx;
     const tc__graph *g;
     tc__stage stage;
-    uint32_t *scope; // LOOP: by node, 1 + id of the innermost open FOR when it stood there
-    uint32_t *open;  // LOOP: ids of the open FORs
+    uint32_t
+        *scope; // LOOP: by node, 1 + id of the innermost open statement when it stood there
+    uint32_t open[TC__VERIFY_DEPTH]; // LOOP: ids of what is open: FOR, IF, LAUNCH
+    uint32_t names
+        [TC__VERIFY_DEPTH]; //   and the variables that each of them or an AXIS in it binds
     uint32_t depth;
     const tc__node *node; // being looked at
 } tc__verifier;
@@ -104,9 +113,9 @@ static int tc__verify_legal(const tc__verifier *v) {
 }
 
 static int tc__has_value(const tc__node *n) {
-    return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END &&
-           n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
-           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+    return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
+           n->op != TC_OP_AXIS && n->op != TC_OP_BARRIER && n->op != TC_OP_NEW &&
+           n->op != TC_OP_CALL && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
@@ -256,12 +265,29 @@ static void tc__verify_val(void *user, uint32_t id) {
     u->ok = u->ok && tc__verify_known(u->v, id);
 }
 
+// The variables that are bound where the node stands.
+static uint32_t tc__verify_bound(const tc__verifier *v) {
+    uint32_t names = 0;
+    for (uint32_t i = 0; i < v->depth; i++) names |= v->names[i];
+    return names;
+}
+
+// Of an index expression: the values that it names; and in a launch, that its variables are bound.
+static void tc__verify_ix(tc__verify_use *u, tc__ix e) {
+    const tc__verifier *v = u->v;
+    int launch = v->depth && v->g->node.at[v->open[0]]->op == TC_OP_LAUNCH;
+    tc__ix_each_val(v->g->ix, e, tc__verify_val, u);
+    if (u->ok && launch &&
+        tc__ix_names_of(v->g->ix, e) & ~(tc__verify_bound(v) | TC__IX_NAMES_VAL))
+        u->ok = tc__verify_fail(v, "it names a variable that nothing around it binds");
+}
+
 static int tc__verify_each_ix(const tc__verifier *v) {
     const tc__node *n = v->node;
     tc__verify_use u;
     u.v = v, u.ok = 1;
     for (uint32_t i = 0; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i)) tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
+        if (tc__attr_is_ix(n, i)) tc__verify_ix(&u, n->attr[i]);
     return u.ok;
 }
 
@@ -319,20 +345,28 @@ static int tc__verify_accumulator(const tc__verifier *v) {
                            (long long)number);
 }
 
-static int tc__verify_for(tc__verifier *v) {
-    const tc__node *n = v->node;
-    if (n->attr[0] < 0 || n->attr[0] >= (int64_t)TC__AXES)
+static int tc__verify_bind(tc__verifier *v) {
+    int64_t axis = v->node->attr[TC__FOR_AXIS]; // of an AXIS, too
+    if (axis < 0 || axis >= (int64_t)TC__VAR_END || !tc__axis_name(axis))
         return tc__verify_fail(v, "no such axis");
-    for (uint32_t i = 0; i < v->depth; i++)
-        if (v->g->node.at[v->open[i]]->attr[0] == n->attr[0])
-            return tc__verify_fail(v, "a loop over the same axis is open");
-    v->open[v->depth++] = n->id;
-    return v->depth <= (uint32_t)TC__AXES || tc__verify_fail(v, "loops nest too deep");
+    if (tc__verify_bound(v) >> axis & 1)
+        return tc__verify_fail(v, "its variable is bound by what is around");
+    if (!v->depth) return tc__verify_fail(v, "no loop is around");
+    v->names[v->depth - 1] |= (uint32_t)1 << axis;
+    return 1;
+}
+
+static int tc__verify_open(tc__verifier *v) {
+    if (v->depth == TC__VERIFY_DEPTH) return tc__verify_fail(v, "loops nest too deep");
+    v->names[v->depth] = 0, v->open[v->depth++] = v->node->id;
+    return v->node->op != TC_OP_FOR || tc__verify_bind(v);
 }
 
 static int tc__verify_end(tc__verifier *v) {
-    const tc__node *loop = tc__innermost(v);
-    if (!loop || loop->attr[0] != v->node->attr[0])
+    const tc__node *around = tc__innermost(v);
+    if (!around) return tc__verify_fail(v, "nothing is open");
+    if (v->node->attr[TC__END_AXIS] !=
+        (around->op == TC_OP_FOR ? around->attr[TC__FOR_AXIS] : (int64_t)TC__END_BLOCK))
         return tc__verify_fail(v, "no such loop is innermost");
     v->depth--;
     return 1;
@@ -346,11 +380,12 @@ static int tc__verify_loop(tc__verifier *v) {
         if (!tc__is_open(v, v->scope[n->in[i]]))
             return tc__verify_fail(v, "%%%u is computed inside a loop that is over",
                                    (unsigned)n->in[i]);
-    if (n->op == TC_OP_FOR) return tc__verify_for(v);
+    if (tc__opens(n)) return tc__verify_open(v);
+    if (n->op == TC_OP_AXIS) return tc__verify_bind(v);
     if (n->op == TC_OP_END) return tc__verify_end(v);
     if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
     if (n->op == TC_OP_ACC || n->op == TC_OP_COMBINE) return tc__verify_accumulator(v);
-    if (n->level == TC__AT_COL && !constant && (!loop || loop->attr[0] != TC__COL))
+    if (n->level == TC__AT_COL && !constant && !(tc__verify_bound(v) >> TC__COL & 1))
         return tc__verify_fail(v, "a column value outside the loop over the columns");
     return 1;
 }
@@ -372,12 +407,10 @@ static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
     memset(&v, 0, sizeof v);
     v.ctx = c, v.g = g, v.stage = stage;
     v.scope = TC__NEW_ARRAY(c, uint32_t, n);
-    v.open = TC__NEW_ARRAY(c, uint32_t, TC__AXES + 1);
-    int ok = v.scope && v.open;
+    int ok = v.scope != NULL;
     for (uint32_t i = 0; ok && i < n; i++) ok = tc__verify_node(&v, i);
     if (ok && v.depth) ok = tc__verify_fail(&v, "a loop is not closed");
     tc__free(c, v.scope, (n ? n : 1) * sizeof *v.scope);
-    tc__free(c, v.open, (TC__AXES + 1) * sizeof *v.open);
     return ok;
 }
 

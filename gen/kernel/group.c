@@ -7,7 +7,8 @@ typedef enum tc__place {
     TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
     TC__BUF_ROW,   // scratch of one row, private to a worker
     TC__BUF_TILE,  // result tile of a contraction, private to a worker
-    TC__BUF_LEFT   // a row of a contraction's left operand, made in its own kernel: join.c
+    TC__BUF_LEFT,  // a row of a contraction's left operand, made in its own kernel: join.c
+    TC__BUF_SHARED // memory of a block of threads, in the list of a device
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -136,9 +137,6 @@ typedef struct tc__bounds {
     uint32_t count;
     tc__ix pair[24];
 } tc__bounds;
-
-// LOOP nodes that are not values.
-typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;

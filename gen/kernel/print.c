@@ -9,7 +9,7 @@
 enum {
     TC__PRINT_POINTERS = 24,
     TC__PRINT_ACCS = 64,
-    TC__PRINT_DEPTH = 8, // nested loops
+    TC__PRINT_DEPTH = 16, // nested loops
     // Where the functions of a kernel cost more than this together, those that it has more than once are
     // called: 50 sines take gcc 0.05 s then and 0.6 s inlined, and run as fast.
     TC__PRINT_INLINE = 60
@@ -89,6 +89,11 @@ struct tc__dialect {
     // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
     int (*takes_rows)(const tc__group *g);
     tc__fuse fuse; // of programs that fuse
+    // Where devices have lists of their own (device/lower.c): the list of g, NULL = reported; and who prints
+    // it. has_list = NULL: nowhere.
+    int (*has_list)(const tc__group *g);
+    tc__group *(*lower)(tc_ctx *c, const tc__group *g);
+    const tc__dialect *lists;
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -136,12 +141,13 @@ struct tc__printer {
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
     const struct tc__cuda_plan
-        *cuda;     // CUDA: how the loops map, NULL = each node as it stands
+        *cuda; // CUDA: how the loops map, NULL = each node as it stands
+    const struct tc__cuda_vector
+        *vector;   // CUDA: of a device's list, the loop that is printed
     int narrow;    // CUDA: indices are int
     int scalar;    // CUDA: what is printed has single elements, the plan vectors
     int row_lanes; // CUDA: values of rows are arrays over l
     int launch;    // CUDA: of the kernel's launches, the one that is printed
-    int turned;    // CUDA: loads come from tiles
     int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own
@@ -221,8 +227,6 @@ static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- index expressions ----
 
-static const char *const tc__axis_names[TC__AXES] = {"r", "c", "k"};
-
 static void tc__put_ix(tc__printer *p, tc__ix e);
 
 static int tc__is_shifted(const tc__printer *p, const tc__ixnode *n) {
@@ -260,7 +264,7 @@ static void tc__put_atom(tc__printer *p, tc__ix e, int bare) {
     if (!bare) tc__put(p->out, "(");
     if (n.kind == TC__IX_SYM) tc__put(p->out, "s%lld", (long long)n.a);
     if (n.kind == TC__IX_VAL) tc__put_val(p, (uint32_t)n.a);
-    if (n.kind == TC__IX_VAR) tc__put(p->out, "%s", tc__axis_names[n.a]);
+    if (n.kind == TC__IX_VAR) tc__put(p->out, "%s", tc__axis_name(n.a));
     if (tc__is_shifted(p, &n)) tc__put_shift(p);
     if (n.kind == TC__IX_POLY) tc__put_ix(p, e);
     if (natural) {
@@ -496,7 +500,7 @@ static uint32_t tc__loop_end(const tc__group *g, uint32_t id) {
     int depth = 0;
     for (; id < g->body.node.count; id++) {
         int op = g->body.node.at[id]->op;
-        depth += op == TC_OP_FOR;
+        depth += tc__opens(g->body.node.at[id]);
         depth -= op == TC_OP_END;
         if (!depth) return id;
     }
@@ -577,7 +581,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in", "in", "row", "tile", "left"};
+    static const char *const names[] = {"in", "in", "row", "tile", "left", "shared"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {
@@ -650,10 +654,10 @@ static int tc__find_accs(tc__printer *p) {
     for (uint32_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_END) depth--;
-        if (n->op == TC_OP_FOR && depth == TC__PRINT_DEPTH)
+        if (tc__opens(n) && depth == TC__PRINT_DEPTH)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: more than %d nested loops",
                             depth);
-        if (n->op == TC_OP_FOR) stack[depth++] = n;
+        if (tc__opens(n)) stack[depth++] = n;
         if (n->op != TC_OP_ACC) continue;
         if (n->attr[TC__ACC_ACCUMULATOR] >= TC__PRINT_ACCS || !depth)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG,
@@ -743,13 +747,44 @@ static void tc__put_dump_boxes(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
-    static const char *const binds[] = {"worker", "serial", "vector"};
-    tc__put(p->out, "for %s in ", tc__axis_names[n->attr[TC__FOR_AXIS]]);
+    tc__put(p->out, "for %s in ", tc__axis_name(n->attr[TC__FOR_AXIS]));
     tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "..");
     tc__put_ix(p, n->attr[TC__FOR_END]);
-    tc__put(p->out, " %s\n", binds[n->attr[TC__FOR_BIND]]);
+    tc__put(p->out, " %s\n", tc__bind_names[n->attr[TC__FOR_BIND]]);
     tc__put_dump_boxes(p, n);
+}
+
+static void tc__put_dump_axis(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "axis %s = ", tc__axis_name(n->attr[TC__AXIS_AXIS]));
+    tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
+    tc__put(p->out, "\n");
+}
+
+static void tc__put_dump_if(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, n->n_attr ? "if" : "do");
+    for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
+        tc__put(p->out, " [");
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, "] [");
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, "]");
+    }
+    tc__put(p->out, "\n");
+}
+
+static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
+    switch (n->op) {
+    case TC_OP_FOR: tc__put_dump_loop(p, n); return;
+    case TC_OP_AXIS: tc__put_dump_axis(p, n); return;
+    case TC_OP_IF: tc__put_dump_if(p, n); return;
+    case TC_OP_LAUNCH:
+        tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
+        return;
+    case TC_OP_BARRIER: tc__put(p->out, "barrier block\n"); return;
+    case TC_OP_END: tc__put(p->out, "end\n"); return;
+    default: tc__put_dump_node(p, n);
+    }
 }
 
 // Not from where: equal kernels of two programs have equal text, and are compiled once.
@@ -777,20 +812,15 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
         tc__put(p->out, ", depth ");
         tc__put_ix(p, g->depth);
     }
-    tc__put(p->out, "; vector along %s\n", tc__axis_names[g->vector]);
+    tc__put(p->out, "; vector along %s\n", tc__axis_name(g->vector));
     if (g->list) tc__put(p->out, "// of each tensor of a list, up to %d\n", g->list);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         depth -= n->op == TC_OP_END;
         tc__put_dump_begin(p, depth);
-        depth += n->op == TC_OP_FOR;
-        if (n->op == TC_OP_FOR)
-            tc__put_dump_loop(p, n);
-        else if (n->op == TC_OP_END)
-            tc__put(p->out, "end\n");
-        else
-            tc__put_dump_node(p, n);
+        depth += tc__opens(n);
+        tc__put_dump_statement(p, n);
     }
 }
 
@@ -804,18 +834,33 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
-// Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
-static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
-                            const char *symbol) {
+static int tc__print_list(tc__text *out, const tc__group *g, const tc__dialect *d,
+                          const char *symbol) {
     tc__printer p;
-    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
-                        d->name, tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__count_functions(&p);
     tc__put_head(&p, symbol);
     d->kernel(&p, symbol);
     return !out->failed && !g->body.ix->failed;
+}
+
+// The same, of the list that devices have of it.
+static int tc__print_lowered(tc__text *out, const tc__group *g, const tc__dialect *d,
+                             const char *symbol) {
+    tc__group *list = d->lower(out->ctx, g);
+    int ok = list && tc__print_list(out, list, d->lists, symbol);
+    tc__group_free(out->ctx, list);
+    return ok;
+}
+
+// Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
+static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
+                            const char *symbol) {
+    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
+                        d->name, tc__call_name(out->ctx, g->body.node.at[0]));
+    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
+    if (d->has_list && d->has_list(g)) return tc__print_lowered(out, g, d, symbol);
+    return tc__print_list(out, g, d, symbol);
 }

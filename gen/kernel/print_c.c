@@ -299,7 +299,7 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
 // One vector, of which n lanes count.
 static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *r,
                           uint32_t begin, uint32_t end) {
-    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
+    const char *v = tc__axis_name(n->attr[TC__FOR_AXIS]);
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
@@ -321,7 +321,7 @@ static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *
 // What is left after the whole steps, one vector at a time.
 static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
                        uint32_t begin, uint32_t end) {
-    tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 1, p->unit);
+    tc__c_head(p, tc__axis_name(n->attr[TC__FOR_AXIS]), r, 1, p->unit);
     tc__c_counted(p, n, r, begin, end);
     tc__block_close(p);
 }
@@ -458,7 +458,7 @@ static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range 
 static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_range *r,
                               uint32_t begin, uint32_t end) {
     if (!r->known || r->full > r->begin) {
-        tc__c_head(p, tc__axis_names[n->attr[TC__FOR_AXIS]], r, 0, r->step);
+        tc__c_head(p, tc__axis_name(n->attr[TC__FOR_AXIS]), r, 0, r->step);
         p->copies = r->step / p->unit;
         tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
@@ -541,7 +541,7 @@ tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end
 
 static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                          int chunked) {
-    const char *v = tc__axis_names[n->attr[TC__FOR_AXIS]];
+    const char *v = tc__axis_name(n->attr[TC__FOR_AXIS]);
     int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
@@ -724,4 +724,7 @@ static const tc__dialect tc__dialect_c = {
     tc__has_source,
     NULL,
     TC__FUSE_BORDERS,
+    NULL,
+    NULL,
+    NULL,
 };

@@ -26,7 +26,10 @@ typedef enum tc__axis {
     TC__COL,
     TC__DEPTH,
     TC__AXES,
-    TC__DIM0 = TC__AXES
+    TC__DIM0 = TC__AXES,
+    TC__VAR0 =
+        TC__DIM0 + 2 * TC_MAX_RANK, // loops of a device's list have variables of their own
+    TC__VAR_END = 31
 } tc__axis;
 
 enum { TC__IX_FACTOR = 1 << 30 }; // largest divisors that are multiplied

@@ -386,7 +386,7 @@ static int print_all(batch *b, tc__text *t) {
     for (int i = 0; i < b->count; i++)
         for (size_t k = 0; k < b->job[i].s.kernel.count; k++)
             all[count++] = b->job[i].s.kernel.at[k];
-    if (!tc__print_cuda_prelude(t, all, count)) return 0;
+    if (!tc__print_cuda_prelude(t, all, count)) return FAIL("%s", tc_error_text(context));
     for (int i = 0; i < b->count; i++) {
         for (size_t k = 0; k < b->job[i].s.kernel.count; k++) {
             char symbol[40];

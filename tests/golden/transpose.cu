@@ -83,45 +83,64 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //   in0  f32[768000]
 //   in1  f32[768000]
 //   out0  f32[768000]
-//   for r in 0..1000 worker
-//     for c in 0..768 vector
-//       %2 = load in0[r + 1000 * c]  f32
-//       %3 = load in1[768 * r + c]  f32
-//       %4 = add %2 %3  f32
-//       store out0[768 * r + c] %4  f32
+//   shared0  f32[1056]
+//   launch threads=256
+//     for j in 0..32 grid
+//       for i in 0..24 grid
+//         for y in 0..32 block
+//           for x in 0..8 lane
+//             if [32 * j + 4 * x] [1000]
+//               axis c = 32 * i + y
+//               for l in 0..4 vector
+//                 axis r = 32 * j + 4 * x + l
+//                 %9 = load in0[r + 1000 * c]  f32
+//                 store shared0[33 * y + 4 * x + l] %9  f32
+//               end
+//             end
+//             barrier block
+//             if [32 * j + y] [1000]
+//               axis r = 32 * j + y
+//               for l in 0..4 vector
+//                 axis c = 32 * i + 4 * x + l
+//                 %18 = load shared0[y + 132 * x + 33 * l]  f32
+//                 %19 = load in1[768 * r + c]  f32
+//                 %20 = add %18 %19  f32
+//                 store out0[768 * r + c] %20  f32
+//               end
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 768 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
-    __shared__ float tile2[32][33];  // 33: no two rows in one bank
-    const int x = threadIdx.x % 8 * 4, y = threadIdx.x / 8;
-    const int r0 = blockIdx.x / 24 * 32;
-    const int c0 = blockIdx.x % 24 * 32;
-    {
-        const int i = y;
-        const int r = r0 + x, c = c0 + i;
-        if (r < 1000 && c < 768) {
-            const tc_pack<float, 4> v2 = tc_load((const tc_pack<float, 4> *)&in0[r + 1000 * c]);
-            for (int l = 0; l < 4; l++) tile2[i][x + l] = v2.at[l];
+    __shared__ float shared0[1056];
+    const int j = blockIdx.x / 24, i = blockIdx.x % 24;
+    const int y = threadIdx.x / 8, x = threadIdx.x % 8;
+    if (32 * j + 4 * x < 1000) {
+        const int c = 32 * i + y;
+        const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in0[1000 * c + 32 * j + 4 * x]);
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t9 = v9.at[l];
+            shared0[33 * y + 4 * x + l] = t9;
         }
     }
     __syncthreads();
-    {
-        const int i = y;
-        const int r = r0 + i, c = c0 + x;
-        if (r < 1000 && c < 768) {
-            const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + c]);
-            tc_pack<float, 4> o5;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t2 = tile2[x + l][i];
-                const float t3 = v3.at[l];
-                const float t4 = TC_ADD_f32(t2, t3);
-                o5.at[l] = t4;
-            }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + c], o5);
+    if (32 * j + y < 1000) {
+        const int r = 32 * j + y;
+        const tc_pack<float, 4> v19 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 32 * i + 4 * x]);
+        tc_pack<float, 4> o21;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t18 = shared0[y + 132 * x + 33 * l];
+            const float t19 = v19.at[l];
+            const float t20 = TC_ADD_f32(t18, t19);
+            o21.at[l] = t20;
         }
+        tc_store((tc_pack<float, 4> *)&out0[768 * r + 32 * i + 4 * x], o21);
     }
 }

@@ -1,0 +1,417 @@
+// CUDA dialect, lists of devices (device/lower.c): one walker over their statements.
+//
+//   for grid, block, lane   variables are parts of blockIdx and threadIdx
+//   for unroll, vector      loops that the compiler unrolls
+//   axis                    a variable
+//   if                      an if
+//   barrier                 __syncthreads()
+//
+// Before a loop over a vector stand the loads of whole vectors and what is the same for all elements, behind
+// it the stores of whole vectors.
+
+// The vector loop that is printed: its nodes are [begin, end).
+typedef struct tc__cuda_vector {
+    uint32_t begin, end;
+    tc__axis axis;
+    int width;
+    uint8_t *way; // by node: a tc__cuda_way
+    int inside;   // what is printed is in the loop
+} tc__cuda_vector;
+
+typedef enum tc__cuda_way {
+    TC__WAY_MOVES,
+    TC__WAY_STILL, // the same for all elements: it stands before the loop
+    TC__WAY_APART  // in an `if`
+} tc__cuda_way;
+
+static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end);
+
+// ---- how things move along the vector ----
+
+// e by the variable of the vector: axes that are made of it are replaced.
+static tc__ix tc__cuda_expand(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    for (uint32_t id = p->vector->begin; id < p->vector->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        tc__ix var = n->op == TC_OP_AXIS
+                         ? tc__ix_find_var(x, e, (tc__axis)n->attr[TC__AXIS_AXIS])
+                         : 0;
+        if (var && tc__ix_uses(x, n->attr[TC__AXIS_VALUE], p->vector->axis))
+            e = tc__ix_subst(x, e, var, n->attr[TC__AXIS_VALUE]);
+    }
+    return e;
+}
+
+typedef struct tc__cuda_moves {
+    const tc__cuda_vector *v;
+    int moves;
+} tc__cuda_moves;
+
+static void tc__cuda_moves_val(void *user, uint32_t id) {
+    tc__cuda_moves *m = (tc__cuda_moves *)user;
+    m->moves |= id >= m->v->begin && id < m->v->end && m->v->way[id] != TC__WAY_STILL;
+}
+
+static tc__access tc__cuda_moves_by(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__cuda_moves m;
+    m.v = p->vector, m.moves = 0;
+    tc__ix_each_val(x, e, tc__cuda_moves_val, &m);
+    tc__ixrun run = tc__ix_run(x, tc__cuda_expand(p, e), p->vector->axis);
+    if (m.moves || !run.ok || (run.run != INT64_MAX && run.run % p->vector->width))
+        return TC__PER_LANE;
+    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// e at the first element.
+static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    e = tc__cuda_expand(p, e);
+    tc__ix var = tc__ix_find_var(x, e, p->vector->axis);
+    return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
+}
+
+static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {
+    return tc__ix_divisor(p->g->body.ix, tc__cuda_first(p, e)) % p->vector->width == 0;
+}
+
+// Whether all elements are below the limits of their load, or none is.
+static int tc__cuda_limits_hold(const tc__printer *p, const tc__node *n) {
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
+        tc__access by = tc__cuda_moves_by(p, n->attr[i]);
+        if (tc__cuda_moves_by(p, n->attr[i + 1]) != TC__UNIFORM) return 0;
+        if (by == TC__UNIFORM) continue;
+        if (by != TC__CONTIGUOUS || !tc__cuda_starts_at_multiple(p, n->attr[i]) ||
+            tc__ix_divisor(p->g->body.ix, n->attr[i + 1]) % p->vector->width)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether a load or store is one access for the vector.
+static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
+    const tc__cuda_vector *v = p->vector;
+    if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
+        return 0;
+    if (!tc__is_memory(&p->g->buffer.at[n->attr[TC__LOAD_BUFFER]])) return 0;
+    if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
+    return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
+           tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
+}
+
+static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
+    const tc__cuda_vector *v = p->vector;
+    if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF) return 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__cuda_moves_by(p, n->attr[i]) != TC__UNIFORM)
+            return 0;
+    return 1;
+}
+
+// ---- loads and stores ----
+
+static void tc__cuda_pack(tc__printer *p, const char *element) {
+    tc__put(p->out, "tc_pack<%s, %d>", element, p->vector->width);
+}
+
+// `(const tc_pack<float, 4> *)&in0[c]`
+static void tc__cuda_pack_at(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
+    tc__cuda_pack(p, tc__cuda_memory(p, n));
+    tc__put(p->out, " *)&");
+    tc__cuda_place_of(p, n->attr[TC__LOAD_BUFFER],
+                      tc__cuda_first(p, n->attr[TC__LOAD_INDEX]), "", p->vector->width);
+}
+
+// `const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in0[c]);`
+static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "const ");
+    tc__cuda_pack(p, tc__cuda_memory(p, n));
+    tc__put(p->out, " v%u = ", n->id);
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
+        const char *word = p->narrow ? "unsigned" : "tc_u64";
+        tc__put(p->out, "%s(%s)(", i > TC__LOAD_PREDICATES ? " && " : "", word);
+        tc__put_ix(p, tc__cuda_first(p, n->attr[i]));
+        tc__put(p->out, ") < (%s)(", word);
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, ")");
+    }
+    if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
+    tc__put(p->out, "tc_load(");
+    tc__cuda_pack_at(p, n);
+    tc__put(p->out, ")");
+    if (tc__cuda_guarded(n)) {
+        tc__put(p->out, " : tc_splat<%s, %d>(", tc__cuda_memory(p, n), p->vector->width);
+        tc__cuda_fill(p, n);
+        tc__put(p->out, ")");
+    }
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
+    int dtype = tc__cuda_dtype(p, n);
+    tc__line(p);
+    tc__put(p->out, "tc_store(");
+    tc__cuda_pack_at(p, n);
+    if (tc__is_half(dtype)) // all of them are rounded at once
+        tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+    else
+        tc__put(p->out, ", o%u);\n", n->id);
+}
+
+static void tc__cuda_list_load(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__put_let(p, n, 0);
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
+    if (tc__cuda_is_whole(p, n))
+        tc__put(p->out, "v%u.at[%s]", n->id, tc__axis_name(p->vector->axis));
+    else
+        tc__cuda_read(p, n);
+    tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 0));
+}
+
+static void tc__cuda_list_store(tc__printer *p, const tc__node *n, int copy) {
+    int whole = tc__cuda_is_whole(p, n);
+    int bare = whole && tc__is_half(tc__cuda_dtype(p, n));
+    (void)copy;
+    tc__line(p);
+    if (whole)
+        tc__put(p->out, "o%u.at[%s]", n->id, tc__axis_name(p->vector->axis));
+    else
+        tc__cuda_place_of(p, n->attr[TC__STORE_BUFFER], n->attr[TC__STORE_INDEX], "", 1);
+    tc__put(p->out, " = %s", bare ? "" : tc__cuda_wrap(p, n, 1));
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, "%s;\n", bare ? "" : tc__cuda_wrapped(p, n, 1));
+}
+
+// Four numbers are drawn at once: where the vector has fours, each of its elements takes one of them.
+static void tc__cuda_list_random(tc__printer *p, const tc__node *n, int copy) {
+    const tc__node *at = tc__body(p, n->in[0]);
+    int fours = p->vector && p->vector->width % 4 == 0 && at->op == TC_OP_INDEX &&
+                at->id >= p->vector->begin &&
+                tc__cuda_moves_by(p, at->attr[TC__INDEX_EXPR]) == TC__CONTIGUOUS &&
+                tc__cuda_starts_at_multiple(p, at->attr[TC__INDEX_EXPR]);
+    if (!fours) {
+        tc__cuda_random(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(",
+            n->attr[TC__RANDOM_KIND] ? "normal" : "uniform", tc__suffix(n->dtype),
+            tc__draw_words(n));
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, " - %s, %s, draw + %lld, seed));\n", tc__axis_name(p->vector->axis),
+            tc__axis_name(p->vector->axis), (long long)n->attr[TC__RANDOM_DRAW]);
+}
+
+// ---- loops ----
+
+// Whether a statement in [begin, end) names the variable of an axis where it stands.
+static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
+                             uint32_t end) {
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int whole = tc__device_is_memory(n) && tc__cuda_is_whole(p, n);
+        if (!whole && tc__device_mentions(p->g, n, axis)) return 1;
+    }
+    return 0;
+}
+
+// `const int r = 32 * j + x;` where something behind it names it.
+static void tc__cuda_axis(tc__printer *p, const tc__node *n, uint32_t end) {
+    if (!tc__cuda_is_named(p, (tc__axis)n->attr[TC__AXIS_AXIS], n->id + 1, end)) return;
+    tc__line(p);
+    tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p),
+            tc__axis_name(n->attr[TC__AXIS_AXIS]));
+    tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_if(tc__printer *p, const tc__node *n) {
+    tc__line(p);
+    if (!n->n_attr) {
+        tc__put(p->out, "{\n");
+        p->indent++;
+        return;
+    }
+    tc__put(p->out, "if (");
+    for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
+        if (i > TC__IF_PREDICATES) tc__put(p->out, " && ");
+        if (tc__ix_lo(p->g->body.ix, n->attr[i]) < 0) {
+            tc__put_fact(p, n->attr[i], n->attr[i + 1]);
+            continue;
+        }
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, " < ");
+        tc__put_ix(p, n->attr[i + 1]);
+    }
+    tc__put(p->out, ")");
+    tc__block_open(p);
+}
+
+// Which way each node of the vector goes.
+static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
+    uint32_t apart = v->begin;
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_IF && id >= apart) apart = tc__loop_end(p->g, id);
+        v->way[id] = id < apart                  ? TC__WAY_APART
+                     : tc__cuda_find_still(p, n) ? TC__WAY_STILL
+                                                 : TC__WAY_MOVES;
+    }
+}
+
+// What is the same for all elements, the loads of whole vectors, and names of what is stored so.
+static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int still = v->way[id] == TC__WAY_STILL;
+        if (still && n->op == TC_OP_AXIS)
+            tc__cuda_axis(p, n, v->end);
+        else if (still)
+            tc__print_node(p, n);
+        else if (n->op == TC_OP_LOAD && tc__cuda_is_whole(p, n))
+            tc__cuda_load_whole(p, n);
+    }
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op != TC_OP_STORE || !tc__cuda_is_whole(p, n)) continue;
+        tc__line(p);
+        tc__cuda_pack(p,
+                      tc__is_half(tc__cuda_dtype(p, n)) ? "float" : tc__cuda_memory(p, n));
+        tc__put(p->out, " o%u;\n", id);
+    }
+}
+
+// The loop over the elements of a vector.
+static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t end) {
+    tc__cuda_vector v;
+    memset(&v, 0, sizeof v);
+    v.begin = loop->id + 1, v.end = end, v.axis = (tc__axis)loop->attr[TC__FOR_AXIS];
+    v.width = (int)tc__ix_value(loop->attr[TC__FOR_END]);
+    v.way = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!v.way) {
+        p->out->failed = 1;
+        return;
+    }
+    p->vector = &v;
+    tc__cuda_find_ways(p, &v);
+    tc__cuda_before_vector(p, &v);
+    tc__cuda_unroll(p, tc__axis_name(v.axis), v.width);
+    v.inside = 1;
+    tc__cuda_statements(p, v.begin, v.end);
+    v.inside = 0;
+    tc__block_close(p);
+    for (uint32_t id = v.begin; id < v.end; id++)
+        if (tc__body(p, id)->op == TC_OP_STORE && tc__cuda_is_whole(p, tc__body(p, id)))
+            tc__cuda_store_whole(p, tc__body(p, id));
+    p->vector = NULL;
+    tc__free(p->out->ctx, v.way, p->g->body.node.count);
+}
+
+// The loop at `id`, all of what is in it.
+static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id);
+    uint32_t end = tc__loop_end(p->g, id);
+    if (n->attr[TC__FOR_BIND] == TC__BIND_VECTOR) {
+        tc__cuda_vector_loop(p, n, end);
+        return;
+    }
+    tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
+                    (int)tc__ix_value(n->attr[TC__FOR_END]));
+    tc__cuda_statements(p, id + 1, end);
+    tc__block_close(p);
+}
+
+// ---- statements ----
+
+static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int done = p->vector && p->vector->inside && p->vector->way[id] == TC__WAY_STILL;
+        uint32_t last = tc__opens(n) ? tc__loop_end(p->g, id) : id;
+        if (n->op == TC_OP_FOR)
+            tc__cuda_list_loop(p, id);
+        else if (n->op == TC_OP_AXIS && !done)
+            tc__cuda_axis(p, n, end);
+        else if (n->op == TC_OP_BARRIER)
+            tc__line(p), tc__put(p->out, "__syncthreads();\n");
+        else if (n->op == TC_OP_IF) {
+            tc__cuda_if(p, n);
+            tc__cuda_statements(p, id + 1, last);
+            tc__block_close(p);
+        } else if (n->op != TC_OP_AXIS && !done)
+            tc__print_node(p, n);
+        id = last;
+    }
+}
+
+// Whether a loop is over what `bind` tells: blocks, or the threads of one.
+static int tc__cuda_is_over(const tc__node *n, int blocks) {
+    if (n->op != TC_OP_FOR) return 0;
+    int64_t bind = n->attr[TC__FOR_BIND];
+    return blocks ? bind == TC__BIND_GRID : bind == TC__BIND_BLOCK || bind == TC__BIND_LANE;
+}
+
+// The extents of the loops in [begin, end), of those over what `blocks` tells.
+static tc__ix tc__cuda_extents(const tc__printer *p, uint32_t begin, uint32_t end,
+                               int blocks) {
+    tc__ix all = tc__ix_const(1);
+    for (uint32_t id = begin; id < end; id++)
+        if (tc__cuda_is_over(tc__body(p, id), blocks))
+            all = tc__ix_mul(p->g->body.ix, all, tc__body(p, id)->attr[TC__FOR_END]);
+    return all;
+}
+
+// `const int j = blockIdx.x / 64, i = blockIdx.x % 64;` of the loops in [begin, end), row-major.
+static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end,
+                                    int blocks) {
+    int first = 1;
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_over(n, blocks)) continue;
+        tc__ix behind = tc__cuda_extents(p, id + 1, end, blocks);
+        if (first) tc__line(p);
+        if (first) tc__put(p->out, "const %s", blocks ? tc__cuda_index_type(p) : "int");
+        tc__put(p->out, "%s %s = %s", first ? "" : ",",
+                tc__axis_name(n->attr[TC__FOR_AXIS]),
+                blocks ? "blockIdx.x" : "threadIdx.x");
+        if (!tc__ix_equals(behind, 1)) {
+            tc__put(p->out, " / ");
+            tc__put_atom(p, behind, 0);
+        }
+        if (!first) {
+            tc__put(p->out, " %% ");
+            tc__put_atom(p, n->attr[TC__FOR_END], 0);
+        }
+        first = 0;
+    }
+    if (!first) tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_shared_memory(tc__printer *p) {
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (b->place != TC__BUF_SHARED) continue;
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s ", tc__dtypes[b->dtype].memory);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "[%lld];\n", (long long)tc__ix_value(b->numel));
+    }
+}
+
+// What is in a launch at `id`: the loops over blocks and threads are opened once, around all of it.
+static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
+    uint32_t begin = id + 1, end = tc__loop_end(p->g, id);
+    while (tc__cuda_is_over(tc__body(p, begin), 0) ||
+           tc__cuda_is_over(tc__body(p, begin), 1))
+        end = tc__loop_end(p->g, begin++);
+    tc__cuda_shared_memory(p);
+    tc__cuda_loop_variables(p, id + 1, begin, 1);
+    tc__cuda_loop_variables(p, id + 1, begin, 0);
+    tc__cuda_statements(p, begin, end);
+}

@@ -1,0 +1,156 @@
+// Lists for devices: a host's LOOP list written anew, with launches whose loops are bound to blocks and
+// threads. What a form is made of is put together by these; nothing behind a list asks for its form.
+
+// A list that is being made of another.
+typedef struct tc__relist {
+    const tc__group *from;
+    tc__group *to;
+    uint32_t *at; // by node of `from`: that of `to` with its value
+    int failed;
+} tc__relist;
+
+static int tc__relist_open(tc__relist *l, tc_ctx *c, const tc__group *from) {
+    memset(l, 0, sizeof *l);
+    l->from = from, l->to = tc__group_empty(c, from);
+    l->at = TC__NEW_ARRAY(c, uint32_t, from->body.node.count);
+    l->failed = !l->to || !l->at;
+    for (size_t i = 0; i < from->buffer.count && !l->failed; i++)
+        l->failed = !TC__PUSH(c, l->to->buffer, from->buffer.at[i]);
+    return !l->failed;
+}
+
+// What was made; NULL = no memory.
+static tc__group *tc__relist_close(tc__relist *l, tc_ctx *c) {
+    size_t n = l->from->body.node.count;
+    tc__free(c, l->at, (n ? n : 1) * sizeof *l->at);
+    if (!l->failed && !l->from->body.ix->failed) return l->to;
+    tc__group_free(c, l->to);
+    return NULL;
+}
+
+static tc__node *tc__relist_put(tc__relist *l, tc__op op, int dtype, const int64_t *attr,
+                                uint32_t n_attr) {
+    tc__node n;
+    int64_t words[TC__NODE_WORDS];
+    memset(&n, 0, sizeof n);
+    if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype;
+    n.attr = words, n.n_attr = n_attr;
+    tc__node *made = l->failed ? NULL : tc__node_append(&l->to->body, &n);
+    if (!made) l->failed = 1;
+    return made;
+}
+
+// ---- statements ----
+
+static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
+    int64_t attr[2];
+    attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
+    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
+}
+
+// Opens a loop over [0, extent): its variable.
+static tc__ix tc__relist_for(tc__relist *l, tc__axis axis, tc__bind bind, tc__ix extent) {
+    int64_t attr[TC__FOR_BOXES];
+    attr[TC__FOR_AXIS] = axis, attr[TC__FOR_BIND] = bind;
+    attr[TC__FOR_UNROLL] = 1, attr[TC__FOR_CHUNK] = 0;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = extent;
+    tc__relist_put(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
+    return tc__ix_var(l->from->body.ix, (int)axis, extent);
+}
+
+static void tc__relist_end(tc__relist *l, int64_t what) {
+    tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
+}
+
+// The variable of an axis of the host's list.
+static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
+    int64_t attr[3];
+    attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
+    attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->rows : l->from->cols;
+    tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
+}
+
+static void tc__relist_barrier(tc__relist *l) {
+    tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
+}
+
+// Puts 0 <= e < limit behind `n` words of predicates, unless it always holds.
+static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, tc__ix e,
+                                tc__ix limit) {
+    const tc__ixpool *x = l->from->body.ix;
+    if (tc__ix_lo(x, e) >= 0 && tc__ix_hi(x, e) < tc__ix_lo(x, limit)) return n;
+    attr[n] = e, attr[n + 1] = limit;
+    return n + 2;
+}
+
+// Opens what is done where row < rows and column < columns.
+static void tc__relist_inside(tc__relist *l, tc__ix row, tc__ix column) {
+    int64_t attr[4];
+    uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->rows);
+    n = tc__relist_fact(l, attr, n, column, l->from->cols);
+    tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
+}
+
+// ---- values ----
+
+// e with values of the host's list replaced by those that were made of them.
+static tc__ix tc__relist_ix(const tc__relist *l, tc__ix e) {
+    tc__ixpool *x = l->from->body.ix;
+    tc__ix val[16];
+    for (uint32_t i = 0, n = tc__ix_vals(x, e, val, 16); i < n; i++) {
+        tc__ixnode v = *tc__ix_node(x, val[i]);
+        // Marked, so that none is taken for one of those that are still to be replaced.
+        e = tc__ix_subst(x, e, val[i],
+                         tc__ix_val(x, l->at[v.a] + TC__VALS, tc__ix_const(v.hi + 1)));
+    }
+    for (uint32_t i = 0, n = tc__ix_vals(x, e, val, 16); i < n; i++) {
+        tc__ixnode v = *tc__ix_node(x, val[i]);
+        e = tc__ix_subst(x, e, val[i],
+                         tc__ix_val(x, (uint32_t)v.a - TC__VALS, tc__ix_const(v.hi + 1)));
+    }
+    return e;
+}
+
+// Node n of the host's list, at the same place of its axes.
+static void tc__relist_copy(tc__relist *l, const tc__node *n) {
+    tc__node m = *n;
+    uint32_t in[3];
+    int64_t attr[TC__NODE_WORDS];
+    if (l->failed) return;
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        attr[i] = tc__attr_is_ix(n, i) ? tc__relist_ix(l, n->attr[i]) : n->attr[i];
+    m.in = in, m.attr = attr;
+    tc__node *made = tc__node_append(&l->to->body, &m);
+    if (!made) l->failed = 1;
+    if (made) l->at[n->id] = made->id;
+}
+
+// Element e of a buffer as the value of the host's node n.
+static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
+    int64_t attr[TC__LOAD_PREDICATES];
+    attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = e, attr[TC__LOAD_FILL] = 0;
+    tc__node *made = tc__relist_put(l, TC_OP_LOAD, n->dtype, attr, TC__LOAD_PREDICATES);
+    if (made) made->level = TC__AT_COL, l->at[n->id] = made->id;
+}
+
+static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
+    tc__node m;
+    int64_t attr[2];
+    memset(&m, 0, sizeof m);
+    attr[TC__STORE_BUFFER] = buffer, attr[TC__STORE_INDEX] = e;
+    m.op = TC_OP_STORE, m.stage = TC__LOOP, m.dtype = n->dtype, m.level = TC__AT_COL;
+    m.in = &l->at[n->id], m.n_in = 1, m.attr = attr, m.n_attr = 2;
+    if (!l->failed && !tc__node_append(&l->to->body, &m)) l->failed = 1;
+}
+
+// Memory of a block for `numel` elements: its buffer.
+static int64_t tc__relist_shared(tc__relist *l, int dtype, int64_t numel) {
+    tc__kbuf b;
+    memset(&b, 0, sizeof b);
+    b.place = TC__BUF_SHARED, b.dtype = (uint8_t)dtype, b.written = 1;
+    b.numel = tc__ix_const(numel);
+    if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
+    return (int64_t)l->to->buffer.count - 1;
+}

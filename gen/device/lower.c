@@ -1,0 +1,31 @@
+// LOOP, for a device: the host's list as one of launches, where there is such a form (gen/README.md 11).
+
+// Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
+static int tc__device_has_list(const tc__group *g) {
+    return g->kind == TC__POINTWISE && !g->list && tc__device_is_tile(g);
+}
+
+// The list of a kernel that has one; NULL = reported.
+static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
+    tc__group *k = tc__lower_tile(c, g);
+    if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
+        return k;
+    tc__group_free(c, k);
+    return NULL;
+}
+
+// How the launches of a list are made: blocks are the extents of its grid loops.
+static void tc__device_grids(const tc__group *k, tc__grids *out) {
+    tc__ixpool *x = k->body.ix;
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];
+        if (n->op == TC_OP_LAUNCH) {
+            grid = &out->at[out->count++];
+            grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
+            grid->blocks = tc__ix_const(1), grid->shared = tc__ix_const(0);
+        }
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID)
+            grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);
+    }
+}

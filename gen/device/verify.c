@@ -1,0 +1,208 @@
+// The verifier of lists for devices, behind tc__verify: what threads share is written and read in order. It
+// knows nothing of forms; what it cannot tell, it refuses.
+//
+//   launches  all stands in them; loops over blocks and threads are around all else, and the extents of the
+//             latter make the threads of a block
+//   axes      stay below their extents: by what is known of their loops, or by an `if` around them
+//   barriers  stand where all threads of the block come: in no `if`, and in no other loop
+//   shared    indices are inside. Of two accesses that one barrier does not part, one a write, only a thread
+//             with itself may meet: they have one index, which no two threads have
+
+enum { TC__DEVICE_ACCESSES = 256, TC__DEVICE_THREADS = 1024 };
+
+typedef struct tc__shared_access {
+    const tc__node *node;
+    tc__ix at;    // by the loops alone
+    int barriers; // before it
+} tc__shared_access;
+
+typedef struct tc__device_verifier {
+    tc__verifier v;
+    const tc__group *k;
+    tc__ixpool *ix;
+    const tc__node *open[TC__VERIFY_DEPTH];
+    uint32_t depth;
+    tc__ix axis[TC__AXES]; // by the loops, 0 = not bound
+    int64_t threads;       // of the loops over them
+    int barriers, count;
+    tc__shared_access access[TC__DEVICE_ACCESSES];
+} tc__device_verifier;
+
+static int tc__device_binds_threads(const tc__node *n) {
+    return n->op == TC_OP_FOR && (n->attr[TC__FOR_BIND] == TC__BIND_BLOCK ||
+                                  n->attr[TC__FOR_BIND] == TC__BIND_LANE);
+}
+
+static int tc__device_is_outer(const tc__node *n) {
+    return n->op == TC_OP_LAUNCH || tc__device_binds_threads(n) ||
+           (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID);
+}
+
+// e with the axes that are bound replaced by what they are made of.
+static tc__ix tc__device_expand(const tc__device_verifier *d, tc__ix e) {
+    for (int a = 0; a < TC__AXES; a++) {
+        tc__ix var = tc__ix_find_var(d->ix, e, (tc__axis)a);
+        if (var && d->axis[a]) e = tc__ix_subst(d->ix, e, var, d->axis[a]);
+    }
+    return e;
+}
+
+// ---- statements ----
+
+static int tc__device_verify_for(tc__device_verifier *d, const tc__node *n) {
+    const tc__node *around = d->depth ? d->open[d->depth - 1] : NULL;
+    int64_t bind = n->attr[TC__FOR_BIND];
+    if (bind == TC__BIND_WORKER) return tc__verify_fail(&d->v, "a device has no workers");
+    if (tc__device_is_outer(n) && !(around && tc__device_is_outer(around)))
+        return tc__verify_fail(&d->v, "a loop over blocks or threads inside of another");
+    int fixed = bind != TC__BIND_GRID && bind != TC__BIND_SERIAL;
+    if (fixed && !tc__ix_is_const(n->attr[TC__FOR_END]))
+        return tc__verify_fail(&d->v, "its extent is known at run time only");
+    if (tc__device_binds_threads(n)) d->threads *= tc__ix_value(n->attr[TC__FOR_END]);
+    return 1;
+}
+
+// Whether p + d stays below a limit that p is below, for a p that is a multiple of what d is less than.
+static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limit) {
+    int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
+    return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
+}
+
+// Whether an open `if` holds e below the limit.
+static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix limit) {
+    for (uint32_t i = 0; i < d->depth; i++) {
+        const tc__node *n = d->open[i];
+        for (uint32_t k = TC__IF_PREDICATES; n->op == TC_OP_IF && k < n->n_attr; k += 2) {
+            tc__ix p = tc__device_expand(d, n->attr[k]);
+            if (n->attr[k + 1] == limit &&
+                tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), limit))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
+    tc__ix e = tc__device_expand(d, n->attr[TC__AXIS_VALUE]),
+           extent = n->attr[TC__AXIS_EXTENT];
+    int below = tc__ix_lo(d->ix, e) >= 0 && tc__ix_hi(d->ix, e) < tc__ix_lo(d->ix, extent);
+    if (n->attr[TC__AXIS_AXIS] >= (int64_t)TC__AXES)
+        return tc__verify_fail(&d->v, "no axis of a kernel");
+    if (!below && !tc__device_is_held(d, e, extent))
+        return tc__verify_fail(&d->v, "it may reach its extent");
+    d->axis[n->attr[TC__AXIS_AXIS]] = e;
+    return 1;
+}
+
+static int tc__device_verify_barrier(tc__device_verifier *d) {
+    for (uint32_t i = 0; i < d->depth; i++)
+        if (!tc__device_is_outer(d->open[i]))
+            return tc__verify_fail(&d->v, "not all threads come here together");
+    d->barriers++;
+    return 1;
+}
+
+// ---- shared memory ----
+
+static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
+    const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+    if (b->place != TC__BUF_SHARED) return 1;
+    tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
+    if (tc__ix_lo(d->ix, e) < 0 || tc__ix_hi(d->ix, e) >= tc__ix_lo(d->ix, b->numel))
+        return tc__verify_fail(&d->v, "its index leaves the shared memory");
+    if (d->count == TC__DEVICE_ACCESSES)
+        return tc__verify_fail(&d->v, "too many accesses to shared memory");
+    tc__shared_access *a = &d->access[d->count++];
+    a->node = n, a->at = e, a->barriers = d->barriers;
+    return 1;
+}
+
+// Whether a variable is a thread's, of more than one.
+static int tc__device_is_thread(const tc__device_verifier *d, int64_t axis) {
+    for (size_t i = 0; i < d->k->body.node.count; i++) {
+        const tc__node *n = d->k->body.node.at[i];
+        if (tc__device_binds_threads(n) && n->attr[TC__FOR_AXIS] == axis)
+            return tc__ix_value(n->attr[TC__FOR_END]) > 1;
+    }
+    return 0;
+}
+
+// Whether no two threads have the same e: it is a number whose digits are variables, those of all threads
+// among them. Variables of blocks are the same for all threads.
+static int tc__device_is_own(const tc__device_verifier *d, tc__ix e) {
+    tc__ixsum s;
+    int64_t below = 0;
+    uint32_t named = 0;
+    memset(&s, 0, sizeof s);
+    tc__ix_sum_add(d->ix, &s, e, 1);
+    for (int left = s.count; left; left--) {
+        int least = 0;
+        for (int i = 1; i < s.count; i++)
+            if (s.term[i].coef &&
+                (!s.term[least].coef || s.term[i].coef < s.term[least].coef))
+                least = i;
+        const tc__ixterm t = s.term[least];
+        const tc__ixnode *n = tc__ix_node(d->ix, t.atom[0]);
+        if (t.atom[1] || n->kind != TC__IX_VAR || t.coef <= below) return 0;
+        below += t.coef * n->hi, named |= (uint32_t)1 << n->a, s.term[least].coef = 0;
+    }
+    for (int64_t a = TC__VAR0; a < (int64_t)TC__VAR_END; a++)
+        if (tc__device_is_thread(d, a) && !(named >> a & 1)) return 0;
+    return 1;
+}
+
+static int tc__device_verify_shared(tc__device_verifier *d) {
+    for (int i = 0; i < d->count; i++)
+        for (int k = 0; k <= i; k++) {
+            const tc__shared_access *a = &d->access[i], *b = &d->access[k];
+            int writes = a->node->op == TC_OP_STORE || b->node->op == TC_OP_STORE;
+            if (!writes || a->barriers != b->barriers ||
+                a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
+                continue;
+            d->v.node = a->node;
+            if (a->at != b->at || !tc__device_is_own(d, a->at))
+                return tc__verify_fail(&d->v, "another thread may meet it: %%%u",
+                                       (unsigned)b->node->id);
+        }
+    return 1;
+}
+
+// ---- entry ----
+
+static int tc__device_verify_end(tc__device_verifier *d) {
+    const tc__node *n = d->open[--d->depth];
+    if (n->op != TC_OP_LAUNCH) return 1;
+    int ok = d->threads == n->attr[TC__LAUNCH_THREADS] && d->threads <= TC__DEVICE_THREADS;
+    if (!ok)
+        return tc__verify_fail(&d->v, "its loops have %lld threads", (long long)d->threads);
+    return tc__device_verify_shared(d);
+}
+
+static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
+    d->v.node = n;
+    if (n->op == TC_OP_LAUNCH) d->threads = 1, d->barriers = d->count = 0;
+    if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
+        return tc__verify_fail(&d->v, "it is in no launch");
+    if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
+    if (tc__opens(n)) d->open[d->depth++] = n;
+    switch (n->op) {
+    case TC_OP_AXIS: return tc__device_verify_axis(d, n);
+    case TC_OP_BARRIER: return tc__device_verify_barrier(d);
+    case TC_OP_LOAD:
+    case TC_OP_STORE: return tc__device_verify_access(d, n);
+    case TC_OP_END: return tc__device_verify_end(d);
+    default: return 1;
+    }
+}
+
+// 1, or 0 with TC_E_INTERNAL that names the statement at fault. tc__verify has taken the list.
+static int tc__verify_device(tc_ctx *c, const tc__group *k) {
+    tc__device_verifier *d = TC__NEW(c, tc__device_verifier);
+    int ok = d != NULL;
+    if (!d) return 0;
+    d->v.ctx = c, d->v.g = &k->body, d->k = k, d->ix = k->body.ix;
+    for (size_t i = 0; ok && i < k->body.node.count; i++)
+        ok = tc__device_verify_node(d, k->body.node.at[i]);
+    tc__free(c, d, sizeof *d);
+    return ok;
+}

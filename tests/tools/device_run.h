@@ -1,0 +1,180 @@
+// Runs the list of a device (gen/device) on the host, block by block. What stands between two barriers is run
+// thread by thread, in order or backwards: where results differ, a barrier is missing. Memory is of dtypes
+// that registers hold as they are.
+#ifndef DEVICE_RUN_H
+#define DEVICE_RUN_H
+
+enum { RUN_THREADS = 1024 };
+
+typedef struct device_run {
+    const tc__group *k;
+    void **memory;       // by buffer
+    const int64_t *size; // run-time sizes
+    int backwards;
+    int64_t var[TC__VAR_END];
+    tc__word *value; // of the thread at hand, by node
+    tc__word *values;
+} device_run;
+
+static int64_t run_ix(device_run *d, tc__ix e) {
+    const tc__ixpool *x = d->k->body.ix;
+    if (tc__ix_is_const(e)) return tc__ix_value(e);
+    const tc__ixnode *n = tc__ix_node(x, e);
+    int64_t sum = n->base, a, b;
+    switch (n->kind) {
+    case TC__IX_SYM: return d->size[n->a];
+    case TC__IX_VAR: return d->var[n->a];
+    case TC__IX_VAL: return d->value[n->a].i64;
+    case TC__IX_DIV: return tc__ix_floor_div(run_ix(d, n->a), run_ix(d, n->b));
+    case TC__IX_MOD:
+        a = run_ix(d, n->a), b = run_ix(d, n->b);
+        return a - b * tc__ix_floor_div(a, b);
+    case TC__IX_MIN: a = run_ix(d, n->a), b = run_ix(d, n->b); return a < b ? a : b;
+    case TC__IX_POLY: break;
+    }
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &x->term.at[n->first + i];
+        int64_t product = t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            product *= run_ix(d, t->atom[k]);
+        sum += product;
+    }
+    return sum;
+}
+
+// Whether all 0 <= e < limit from word `first` on hold.
+static int run_holds(device_run *d, const tc__node *n, uint32_t first) {
+    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+        int64_t e = run_ix(d, n->attr[i]);
+        if (e < 0 || e >= run_ix(d, n->attr[i + 1])) return 0;
+    }
+    return 1;
+}
+
+// An element of memory, which is inside of its buffer.
+static void *run_element(device_run *d, const tc__node *n) {
+    int64_t b = n->attr[TC__ACCESS_BUFFER], e = run_ix(d, n->attr[TC__ACCESS_INDEX]);
+    const tc__kbuf *buffer = &d->k->buffer.at[b];
+    CHECK(e >= 0 && e < run_ix(d, buffer->numel));
+    return (char *)d->memory[b] + e * (int64_t)tc__dtype(buffer->dtype)->bytes;
+}
+
+static void run_value(device_run *d, const tc__node *n) {
+    tc__word in[3][TC__BLOCK_VECTOR], out[TC__BLOCK_VECTOR];
+    tc__reg reg[3];
+    memset(in, 0, sizeof in), memset(out, 0, sizeof out);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        in[i][0] = d->value[n->in[i]];
+        reg[i].at = in[i], reg[i].mask = 0;
+    }
+    int dtype = n->n_in ? d->k->body.node.at[n->in[0]]->dtype : n->dtype;
+    const tc__isa *isa = &tc__isa_scalar;
+    tc__block_fn step = n->op == TC_OP_CAST ? isa->cast[tc__loop_from(dtype)][n->dtype]
+                                            : isa->alu[n->op][dtype];
+    REQUIRE(step != NULL);
+    step(out, &reg[0], &reg[1], &reg[2], 1);
+    d->value[n->id] = out[0];
+}
+
+static void run_node(device_run *d, const tc__node *n) {
+    size_t bytes = tc__dtype(n->dtype)->bytes;
+    tc__value v;
+    switch (n->op) {
+    case TC_OP_CONST:
+        memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
+        d->value[n->id] = tc__word_of(&tc__isa_scalar, n->dtype, v);
+        return;
+    case TC_OP_LOAD:
+        memcpy(&v, &n->attr[TC__LOAD_FILL], sizeof v);
+        d->value[n->id] = tc__word_of(&tc__isa_scalar, n->dtype, v);
+        if (run_holds(d, n, TC__LOAD_PREDICATES))
+            memcpy(&d->value[n->id], run_element(d, n), bytes);
+        return;
+    case TC_OP_STORE: memcpy(run_element(d, n), &d->value[n->in[0]], bytes); return;
+    case TC_OP_INDEX: d->value[n->id].i64 = run_ix(d, n->attr[TC__INDEX_EXPR]); return;
+    case TC_OP_AXIS:
+        d->var[n->attr[TC__AXIS_AXIS]] = run_ix(d, n->attr[TC__AXIS_VALUE]);
+        CHECK(run_ix(d, n->attr[TC__AXIS_VALUE]) < run_ix(d, n->attr[TC__AXIS_EXTENT]));
+        return;
+    default: run_value(d, n);
+    }
+}
+
+// Statements [begin, end) by one thread: there is no barrier among them.
+static void run_statements(device_run *d, uint32_t begin, uint32_t end) {
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = d->k->body.node.at[id];
+        uint32_t last = tc__opens(n) ? tc__loop_end(d->k, id) : id;
+        if (n->op == TC_OP_FOR) {
+            int64_t extent = run_ix(d, n->attr[TC__FOR_END]),
+                    *at = &d->var[n->attr[TC__FOR_AXIS]];
+            for (*at = 0; *at < extent; ++*at) run_statements(d, id + 1, last);
+        } else if (n->op == TC_OP_IF) {
+            if (run_holds(d, n, TC__IF_PREDICATES)) run_statements(d, id + 1, last);
+        } else {
+            run_node(d, n);
+        }
+        id = last;
+    }
+}
+
+// Sets the variables of the loops in [begin, end) that `blocks` tells for one of all their turns.
+static void run_place(device_run *d, uint32_t begin, uint32_t end, int blocks,
+                      int64_t turn) {
+    for (uint32_t id = end; id-- > begin;) {
+        const tc__node *n = d->k->body.node.at[id];
+        if ((n->attr[TC__FOR_BIND] == TC__BIND_GRID) != blocks) continue;
+        int64_t extent = run_ix(d, n->attr[TC__FOR_END]);
+        d->var[n->attr[TC__FOR_AXIS]] = turn % extent;
+        turn /= extent;
+    }
+}
+
+// One block, from barrier to barrier: its outer loops are [loops, begin).
+static void run_block(device_run *d, uint32_t loops, uint32_t begin, uint32_t end,
+                      int threads) {
+    size_t count = d->k->body.node.count;
+    for (uint32_t at = begin; at < end; at++) {
+        uint32_t stop = at;
+        while (stop < end && d->k->body.node.at[stop]->op != TC_OP_BARRIER) stop++;
+        for (int i = 0; i < threads; i++) {
+            int thread = d->backwards ? threads - 1 - i : i;
+            d->value = d->values + (size_t)thread * count;
+            run_place(d, loops, begin, 0, thread);
+            run_statements(d, at, stop);
+        }
+        at = stop;
+    }
+}
+
+// Runs a list; memory of its shared buffers is made here.
+static void run_device(const tc__group *k, void **memory, const int64_t *size,
+                       int backwards) {
+    device_run d;
+    tc__grids grids;
+    memset(&d, 0, sizeof d), memset(&grids, 0, sizeof grids);
+    d.k = k, d.memory = memory, d.size = size, d.backwards = backwards;
+    d.values = (tc__word *)calloc(k->body.node.count * RUN_THREADS, sizeof *d.values);
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_SHARED)
+            memory[i] = calloc((size_t)tc__ix_value(k->buffer.at[i].numel), 8);
+    tc__device_grids(k, &grids);
+    for (uint32_t id = 0, launch = 0; id < k->body.node.count; id++) {
+        if (k->body.node.at[id]->op != TC_OP_LAUNCH) continue;
+        uint32_t begin = id + 1, end = tc__loop_end(k, id);
+        while (k->body.node.at[begin]->op == TC_OP_FOR &&
+               tc__device_is_outer(k->body.node.at[begin]))
+            end = tc__loop_end(k, begin++);
+        int64_t blocks = run_ix(&d, grids.at[launch].blocks);
+        for (int64_t block = 0; block < blocks; block++) {
+            run_place(&d, id + 1, begin, 1, block);
+            run_block(&d, id + 1, begin, end, grids.at[launch].threads);
+        }
+        launch++;
+    }
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_SHARED) free(memory[i]), memory[i] = NULL;
+    free(d.values);
+}
+
+#endif
