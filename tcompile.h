@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x09ef27df4cab4943u
+#define TC__BUILD_ID 0x5a74fcc0fd6917ceu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9283,6 +9283,7 @@ typedef struct tc__visit {
     const tc__relation *pending; // conditions of the step that is being made
     uint32_t n_pending;
     int exact;  // the program being made is for the sizes of this visit alone
+    int in_place; //   and reads externals behind what it stores in them
     int writes; // some step writes in place
     int broken; // a value was read although the region asked for fullgraph
     int left;   // some code of it ran eagerly: tc_disable_begin
@@ -16306,6 +16307,9 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
 // a view is movements over its parent, made again when its root has been written. A write in place
 // is a new value of the root. Externals that share memory with a written one are views as well: of
 // the hidden external of their SHARE step, which shows that memory as one row.
+//
+// What is written through a view of an external need not be a value of all of it: where the program stores it at its
+// place, INPUT with what is stored as operands is the external's memory behind that, and is read there, no copy.
 
 // Where an external lies in the memory that a hidden one shows.
 typedef struct tc__within {
@@ -16341,6 +16345,7 @@ typedef struct tc__builder {
     TC__VEC(tc__ix) sym;        // by symbol of the path: what it is in the graph
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     int round_each_op;          // see tc_options
+    int in_place;               // externals are read behind what is stored in them
     int failed;
 } tc__builder;
 
@@ -16622,10 +16627,61 @@ static tc__node *tc__cell_scatter(tc__builder *b, uint32_t i, tc__node *value) {
     return tc__make_reshape(b->g, row, root->rank, root->dims);
 }
 
+// ---- reading behind a write ----
+
+// The first view on the way from i to its root whose elements are not those of what it shows, all of them;
+// the root, if there is none. That is what a program stores: tc__target_external.
+static uint32_t tc__cell_part(tc__builder *b, uint32_t i) {
+    for (const tc__cell *v; (v = tc__cell_at(b, i))->via; i = v->parent) {
+        int op = v->via[v->n_via - 1].op;
+        if (v->n_via > 1 || (op != TC_OP_RESHAPE && op != TC_OP_PERMUTE)) break;
+    }
+    return i;
+}
+
+// Whether the root is an external's memory still, whatever parts of it are stored, and part `at` can be, too.
+static int tc__cell_stays(tc__builder *b, uint32_t root, uint32_t at) {
+    const tc__node *n = tc__cell_at(b, root)->node;
+    return b->in_place && at != root && root < b->externals && n &&
+           n->op == TC_OP_INPUT && n->n_in < TC__MAX_OPERANDS - 1u &&
+           !tc__cell_repeats(b, at);
+}
+
+// The memory of INPUT n behind what is stored there, now `value` too, instead of `before`.
+static tc__node *tc__input_behind(tc__graph *g, const tc__node *n, const tc__node *before,
+                                  const tc__node *value) {
+    uint32_t in[TC__MAX_OPERANDS], count = 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!before || n->in[i] != before->id) in[count++] = n->in[i];
+    in[count++] = value->id;
+    return tc__make(g, TC_OP_INPUT, n->dtype, n->rank, n->dims, in, count, n->attr, 1);
+}
+
+// Writes `value` through cell i by storing part `at` of its root.
+static int tc__cell_store(tc__builder *b, uint32_t i, uint32_t at, tc__node *value) {
+    uint32_t root = tc__cell_root(b, i), version = tc__cell_at(b, root)->version + 1;
+    for (;; i = tc__cell_at(b, i)->parent) {
+        tc__cell *v = tc__cell_at(b, i);
+        tc__node *before = v->version == version - 1 ? v->node : NULL;
+        tc__node *shown = i == at ? NULL : tc__cell_read(b, v->parent);
+        v->node = value, v->version = version;
+        if (i == at) {
+            value = tc__input_behind(b->g, tc__cell_at(b, root)->node, before, value);
+            break;
+        }
+        value = shown ? tc__unmove(b, v->via, v->n_via, shown, value) : NULL;
+        if (!value) return 0;
+    }
+    tc__cell_at(b, root)->node = value, tc__cell_at(b, root)->version = version;
+    return value != NULL;
+}
+
 // Writes `value` through cell i, which shows no element twice.
 static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
-    uint32_t root = tc__cell_root(b, i), at = i;
+    uint32_t root = tc__cell_root(b, i), at = tc__cell_part(b, i);
     tc__node *now = value;
+    if (tc__cell_stays(b, root, at)) return tc__cell_store(b, i, at, value);
+    at = i;
     if (tc__cell_repeats(b, i)) {
         now = tc__cell_scatter(b, i, value);
     } else {
@@ -16946,6 +17002,7 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
     b->round_each_op = v->region && v->region->options.round_each_op;
+    b->in_place = v->in_place;
     if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
     for (uint32_t i = 0; i < b->externals; i++)
@@ -18163,6 +18220,8 @@ static int tc__verify_legal(const tc__verifier *v) {
         stages = tc__legal_ops[i].stages, n_in = tc__legal_ops[i].n_in;
         least = tc__legal_ops[i].least, most = tc__legal_ops[i].most;
     }
+    // An external has what is stored there before it is read.
+    if (n->op == TC_OP_INPUT && n->n_in) n_in = -1;
     // A random number is drawn for an element: inside a kernel its index is an operand.
     if (n->op == TC_OP_RANDOM && v->stage != TC__TENSOR) stages = 7, n_in = 1;
     if (!(stages >> v->stage & 1)) return tc__verify_fail(v, "not legal at this stage");
@@ -21366,7 +21425,8 @@ static void tc__mark_live(tc__schedule *s) {
 // Of recomputing one element; what is in memory costs nothing.
 static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
     uint32_t sum = tc__ops[n->op].cost;
-    int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+    int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT) ||
+                n->op == TC_OP_INPUT;
     for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];
     return stops || s->forced[n->id] ? 0 : sum > 1000000 ? 1000000 : sum;
 }
@@ -21561,7 +21621,7 @@ static void tc__force_twisted(tc__schedule *s) {
         const tc__node *n = s->g->node.at[i];
         uint32_t most = 0;
         if (s->forced[i]) continue;
-        for (uint32_t k = 0; k < n->n_in; k++)
+        for (uint32_t k = 0; k < n->n_in && n->op != TC_OP_INPUT; k++)
             if (s->cost[n->in[k]] > most) most = s->cost[n->in[k]];
         s->cost[i] = most + tc__twist(s->g, n);
         if (s->cost[i] <= TC__TWIST_MOST) continue;
@@ -21934,6 +21994,18 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     return best;
 }
 
+// Root r reads an external behind what is stored in it: there is no point at which both could be.
+static int tc__note_behind(tc__schedule *s, uint32_t r, const tc__node *n) {
+    tc__use u;
+    u.reader = r, u.index = 0, u.guarded = 1;
+    for (uint32_t i = 0; n->op == TC_OP_INPUT && i < n->n_in; i++) {
+        if (s->root_of[n->in[i]] == TC__NONE) continue; // without elements
+        u.root = (uint32_t)s->root_of[n->in[i]];
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return 1;
+}
+
 // An opaque op is a cluster that stays alone: it loads whole buffers.
 static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__cluster c;
@@ -21944,7 +22016,9 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
+        const tc__node *a = tc__opaque_operand(s->g, n, i);
+        int32_t root = s->root_of[a->id];
+        if (root == TC__NONE && !tc__note_behind(s, r, a)) return 0;
         if (root == TC__NONE) continue; // an input, or without elements
         u.root = (uint32_t)root;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
@@ -22024,6 +22098,8 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     c.size = of->size, c.buffers = of->buffers;
     c.taps = of->ops > s->root.at[r].ops ? of->ops - s->root.at[r].ops : 0;
     int ok = tc__note_uses(s, r, &own, o->load.at + of->load, of->loads);
+    for (size_t i = 0; ok && i < own.nodes; i++)
+        ok = tc__note_behind(s, r, s->g->node.at[o->node.at[own.node + i]]);
     if (same) tc__outline_drop(o, &own);
     return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
@@ -52801,6 +52877,8 @@ typedef struct tc__program {
     size_t source_size;
     const tc__backend *backend; // NULL = of an eager op
     tc__foreign *foreign;       // what a registered backend has of it; owned
+    int in_place;               // it reads externals behind what it stores in them,
+    int apart;                  //   or cannot
     int device;                 // that it runs on, 0 = the host,
     tc__remote *remote;         //   and what it has of that; NULL = the host
     int threads;                // that a kernel may use; 0 = all
@@ -52954,7 +53032,7 @@ static int tc__overlaps(const tc__builder *b) {
 // ---- direct write-back ----
 
 // Where a write-back lies in its external: its dimensions, and expressions of where they step. `known`: and
-// where it begins; else it is dense, and that is known at run time only.
+// where it begins; else that is known at run time only.
 typedef struct tc__landing {
     int possible, dense, known;
     int rank;
@@ -52973,8 +53051,50 @@ static int tc__is_dense_view(const tc__visit *v, uint32_t code) {
     return 1;
 }
 
-static tc__landing tc__landing_of(const tc__program *p, const tc__visit *v,
-                                  const tc__output *o) {
+// The strides of step s of a view, from those of its operand, whose dimensions are `from`; 0 = they are not told.
+static int tc__view_strides(tc__ixpool *ix, const tc__step *s, const tc__meta *from,
+                            const tc__ix *was, tc__ix *is) {
+    int i = 0, step = s->op == TC_OP_SLICE ? (int)s->attr[TC__SLICE_DIM] : -1;
+    if (step >= 0 && !tc__ix_is_const(s->attr[TC__SLICE_STEP])) return 0;
+    for (int d = 0; d < s->meta.rank; d++) {
+        is[d] = tc__ix_const(0);
+        if (s->op == TC_OP_SLICE) is[d] = was[d];
+        if (s->op == TC_OP_PERMUTE) is[d] = was[s->attr[d]];
+        if (d == step) is[d] = tc__ix_mul(ix, was[d], s->attr[TC__SLICE_STEP]);
+        if (s->op != TC_OP_RESHAPE || tc__ix_equals(s->meta.dims[d], 1)) continue;
+        while (i < from->rank && tc__ix_equals(from->dims[i], 1)) i++;
+        if (i == from->rank || from->dims[i] != s->meta.dims[d]) return 0;
+        is[d] = was[i++];
+    }
+    while (i < from->rank && tc__ix_equals(from->dims[i], 1)) i++;
+    return s->op != TC_OP_EXPAND && (s->op != TC_OP_RESHAPE || i == from->rank);
+}
+
+enum { TC__VIEWS_MOST = 16 }; // of views, as many that show each other
+
+// The strides of view `code` of external e, whatever the sizes are. 0 = they are not told.
+static int tc__code_strides(tc__program *p, const tc__visit *v, uint32_t code, uint32_t e,
+                            tc__ix *stride) {
+    uint32_t chain[TC__VIEWS_MOST], n = 0;
+    tc__ix is[TC_MAX_RANK];
+    tc__meta from;
+    tc__meta_of_layout(tc__layout_at(p->ctx, v->external.at[e].layout), &from);
+    for (int d = 0; v->external.at[e].shape && d < from.rank; d++)
+        from.dims[d] = v->external.at[e].shape->dims[d];
+    memcpy(stride, p->inputs[e]->strides, sizeof is);
+    for (; !(code & TC__EXTERNAL); code = v->path.at[code]->in[0]) {
+        if (n == TC__VIEWS_MOST) return 0;
+        chain[n++] = code;
+    }
+    while (n) {
+        const tc__step *s = v->path.at[chain[--n]];
+        if (!tc__view_strides(&p->ix, s, &from, stride, is)) return 0;
+        memcpy(stride, is, sizeof is), from = s->meta;
+    }
+    return 1;
+}
+
+static tc__landing tc__landing_of(tc__program *p, const tc__visit *v, const tc__output *o) {
     tc__landing d;
     int64_t begin = 0;
     const tc__node *n = p->graph.node.at[o->node];
@@ -52986,6 +53106,7 @@ static tc__landing tc__landing_of(const tc__program *p, const tc__visit *v,
     d.known = is_whole || !p->size.count;
     d.possible = d.dense || d.known;
     if (is_whole) memcpy(d.stride, whole->strides, sizeof d.stride);
+    if (!d.possible) d.possible = tc__code_strides(p, v, o->code, o->external, d.stride);
     if (is_whole || !d.known) return d;
     uint32_t id = tc__code_layout(p->ctx, v, o->code, &begin);
     const tc__layout *l = tc__layout_at(p->ctx, id);
@@ -53006,13 +53127,20 @@ static tc__ix tc__landing_index(tc__ixpool *ix, const tc__landing *d, tc__ix e) 
     return sum;
 }
 
+static int tc__uses_input(const tc__group *k, uint32_t e) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_INPUT && k->buffer.at[i].source == e) return 1;
+    return 0;
+}
+
 // Kernel `k` stores `node` once, where vectors stay whole, and reads external `e` only there, before it does.
 static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__output *o,
                               const tc__landing *to) {
-    enum { WHOLE = 64 }; // elements: all vectors divide it
+    enum { WHOLE = 2 * TC__VECTOR }; // elements: all vectors divide it
     const tc__node *store = NULL;
     tc__ix at = 0;
-    if (k->kind != TC__POINTWISE || k->phases != 1) return 0;
+    int ordered = k->kind == TC__POINTWISE && k->phases == 1;
+    if (!ordered && (k->kind == TC__OPAQUE || tc__uses_input(k, o->external))) return 0;
     for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
@@ -53031,12 +53159,6 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
             return 0;
     }
     return store != NULL;
-}
-
-static int tc__uses_input(const tc__group *k, uint32_t e) {
-    for (size_t i = 0; i < k->buffer.count; i++)
-        if (k->buffer.at[i].place == TC__BUF_INPUT && k->buffer.at[i].source == e) return 1;
-    return 0;
 }
 
 // Whether kernel k has the memory of a node, to write it or to read it.
@@ -53085,6 +53207,82 @@ static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__ou
     return to->dense || !v->region || !v->region->options.verify;
 }
 
+// ---- reading behind a write ----
+// A program that reads an external behind what it stores there (graph/cells.c) is made at a venture. It holds where
+// all of that is stored directly, and nothing reads what was there before.
+
+static int tc__has_operand(const tc__node *n, uint32_t id) {
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] == id) return 1;
+    return 0;
+}
+
+// Whether output o is stored before some kernel reads its external.
+static int tc__is_read_behind(const tc__program *p, const tc__output *o) {
+    for (size_t i = 0; p->in_place && i < p->graph.node.count; i++) {
+        const tc__node *n = p->graph.node.at[i];
+        if (n->op == TC_OP_INPUT && n->attr[TC__INPUT_EXTERNAL] == o->external &&
+            tc__has_operand(n, o->node))
+            return 1;
+    }
+    return 0;
+}
+
+// By node: whether an output is made of it. Owned by the caller; NULL = no memory.
+static uint8_t *tc__program_live(const tc__program *p) {
+    uint8_t *live = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
+    for (size_t i = 0; live && i < p->output.count; i++)
+        if (!p->output.at[i].alias) live[p->output.at[i].node] = 1;
+    for (size_t i = p->graph.node.count; live && i-- > 0;)
+        for (uint32_t k = 0; live[i] && k < p->graph.node.at[i]->n_in; k++)
+            live[p->graph.node.at[i]->in[k]] = 1;
+    return live;
+}
+
+// Whether INPUT n, read behind what is stored there, is the only one that reads its external, and all that is
+// stored there is its operands.
+static int tc__reads_last(const tc__program *p, const uint8_t *live, const tc__node *n) {
+    uint32_t stored = 0;
+    for (size_t i = 0; i < p->graph.node.count; i++) {
+        const tc__node *m = p->graph.node.at[i];
+        if (live[i] && m != n && m->op == TC_OP_INPUT &&
+            m->attr[TC__INPUT_EXTERNAL] == n->attr[TC__INPUT_EXTERNAL])
+            return 0;
+    }
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (o->position != UINT32_MAX || o->external != n->attr[TC__INPUT_EXTERNAL])
+            continue;
+        if (!tc__has_operand(n, o->node)) return 0;
+        stored++;
+    }
+    return stored == n->n_in;
+}
+
+// Whether the graph tells one place in the order of kernels for each external that is read behind a write.
+static int tc__reads_behind(tc__program *p) {
+    uint8_t *live = p->in_place ? tc__program_live(p) : NULL;
+    if (!live) return !p->in_place;
+    p->in_place = 0;
+    for (size_t i = 0; !p->apart && i < p->graph.node.count; i++) {
+        const tc__node *n = p->graph.node.at[i];
+        if (!live[i] || n->op != TC_OP_INPUT || !n->n_in) continue;
+        p->in_place = 1, p->apart = !tc__reads_last(p, live, n);
+    }
+    TC__FREE_ARRAY(p->ctx, live, p->graph.node.count);
+    return !p->apart;
+}
+
+// Whether what is read behind a write is there by then.
+static int tc__stores_before(tc__program *p) {
+    for (size_t i = 0; i < p->output.count && p->in_place; i++) {
+        const tc__output *o = &p->output.at[i];
+        int back = o->position == UINT32_MAX && !o->direct;
+        p->apart |= back && tc__is_read_behind(p, o);
+    }
+    return !p->apart;
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 // 0 = out of memory.
@@ -53099,7 +53297,7 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
     for (size_t i = 0; i < p->launch.count && !to.dense; i++)
         if (tc__has_node(p->launch.at[i].group, o->node, 0)) return 1;
     if (writer == p->launch.count || shared > 1) return 1;
-    for (size_t i = writer + 1; i < p->launch.count; i++)
+    for (size_t i = writer + 1; i < p->launch.count && !tc__is_read_behind(p, o); i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
     tc__launch *l = &p->launch.at[writer];
     o->direct = tc__reads_in_place(p, l->group, o, &to);
@@ -53510,10 +53708,11 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
         o->first = of[node[i]];
         o->copy = !o->alias && o->first != i && !o->view && o->position != UINT32_MAX;
     }
-    if (of) tc__log_graph(p->ctx, region, &p->graph, node, n);
+    ok = of && tc__reads_behind(p);
+    if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
     TC__FREE_ARRAY(p->ctx, node, n);
-    return of != NULL;
+    return ok;
 }
 
 // What the builder learnt of run-time sizes and values.
@@ -53575,15 +53774,23 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX)
             ok = tc__choose_direct(p, v, &p->output.at[i]);
+    ok = ok && tc__stores_before(p);
     ok = ok && (!p->device || tc__program_remote(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 
+// What a program that could not be made can do without.
+typedef enum tc__without {
+    TC__WITHOUT_NOTHING,
+    TC__WITHOUT_SIZES,   // of other runs: their expressions get too large
+    TC__WITHOUT_IN_PLACE // reading externals behind what is stored in them
+} tc__without;
+
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
-// what those steps write in place. Interpreted until compiled. NULL = reported.
+// what those steps write in place. Interpreted until compiled. NULL = reported, or *without something.
 static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
                                     const uint32_t *position, size_t positions,
-                                    tc__effects effects, int *too_large) {
+                                    tc__effects effects, tc__without *without) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
@@ -53593,7 +53800,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;
     p->allow_tf32 = v->region && v->region->options.allow_tf32;
-    p->exact = v->exact;
+    p->exact = v->exact, p->in_place = v->in_place;
     p->device = tc__visit_device(c, v);
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
@@ -53601,31 +53808,50 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
-    *too_large = p->ix.failed || !tc__program_fits(p, v);
+    *without = TC__WITHOUT_NOTHING;
+    if (p->apart)
+        *without = TC__WITHOUT_IN_PLACE;
+    else if (p->ix.failed || !tc__program_fits(p, v))
+        *without = TC__WITHOUT_SIZES;
     tc__ix_forget(&p->ix);
     if (ok) {
         p->after = c->stats;
         return p;
     }
-    tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
+    if (!p->apart)
+        tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)",
+                 (unsigned)count);
     tc__program_free(p);
     return NULL;
 }
 
-// The same; where expressions of run-time sizes get too large, or rows of them too long for a block of
-// the device, for the sizes of this visit alone.
+// Whether what is written through views of externals may be read where it is stored. A device has other streams
+// of kernels and copies, and who compares two runs wants both to begin with the same memory.
+static int tc__may_read_behind(tc_ctx *c, const tc__visit *v, tc__effects effects) {
+    const tc__backend *b = v->region ? (const tc__backend *)v->region->backend : NULL;
+    return v->region && v->writes && effects == TC__WRITE_BACK && !(b && b->own.run) &&
+           !v->region->options.verify && !tc__visit_device(c, v);
+}
+
+// The same, without what the program can do without: reading externals behind what is stored in them; where
+// expressions of run-time sizes get too large, or rows of them too long for a block of the device, other
+// sizes than those of this visit.
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      const uint32_t *position, size_t positions,
                                      tc__effects effects, int *exact) {
     tc__error_mark before = tc__error_now(c);
-    int too_large = 0;
-    v->exact = *exact;
-    tc__program *p = tc__program_try(c, v, count, position, positions, effects, &too_large);
-    if (!p && too_large && !v->exact && v->size.count) {
+    tc__without without = TC__WITHOUT_NOTHING;
+    tc__program *p = NULL;
+    v->exact = *exact, v->in_place = tc__may_read_behind(c, v, effects);
+    for (;;) {
+        p = tc__program_try(c, v, count, position, positions, effects, &without);
+        if (p || !without) break;
+        if (without == TC__WITHOUT_SIZES && (v->exact || !v->size.count)) break;
         tc__error_restore(c, before);
-        v->exact = *exact = 1;
-        p = tc__program_try(c, v, count, position, positions, effects, &too_large);
+        if (without == TC__WITHOUT_SIZES) v->exact = *exact = 1;
+        if (without == TC__WITHOUT_IN_PLACE) v->in_place = 0;
     }
+    v->in_place = 0;
     return p;
 }
 // ---- gen/exec/choice.c --------------------------------------------------

@@ -103,6 +103,8 @@ typedef struct tc__program {
     size_t source_size;
     const tc__backend *backend; // NULL = of an eager op
     tc__foreign *foreign;       // what a registered backend has of it; owned
+    int in_place;               // it reads externals behind what it stores in them,
+    int apart;                  //   or cannot
     int device;                 // that it runs on, 0 = the host,
     tc__remote *remote;         //   and what it has of that; NULL = the host
     int threads;                // that a kernel may use; 0 = all
@@ -256,7 +258,7 @@ static int tc__overlaps(const tc__builder *b) {
 // ---- direct write-back ----
 
 // Where a write-back lies in its external: its dimensions, and expressions of where they step. `known`: and
-// where it begins; else it is dense, and that is known at run time only.
+// where it begins; else that is known at run time only.
 typedef struct tc__landing {
     int possible, dense, known;
     int rank;
@@ -275,8 +277,50 @@ static int tc__is_dense_view(const tc__visit *v, uint32_t code) {
     return 1;
 }
 
-static tc__landing tc__landing_of(const tc__program *p, const tc__visit *v,
-                                  const tc__output *o) {
+// The strides of step s of a view, from those of its operand, whose dimensions are `from`; 0 = they are not told.
+static int tc__view_strides(tc__ixpool *ix, const tc__step *s, const tc__meta *from,
+                            const tc__ix *was, tc__ix *is) {
+    int i = 0, step = s->op == TC_OP_SLICE ? (int)s->attr[TC__SLICE_DIM] : -1;
+    if (step >= 0 && !tc__ix_is_const(s->attr[TC__SLICE_STEP])) return 0;
+    for (int d = 0; d < s->meta.rank; d++) {
+        is[d] = tc__ix_const(0);
+        if (s->op == TC_OP_SLICE) is[d] = was[d];
+        if (s->op == TC_OP_PERMUTE) is[d] = was[s->attr[d]];
+        if (d == step) is[d] = tc__ix_mul(ix, was[d], s->attr[TC__SLICE_STEP]);
+        if (s->op != TC_OP_RESHAPE || tc__ix_equals(s->meta.dims[d], 1)) continue;
+        while (i < from->rank && tc__ix_equals(from->dims[i], 1)) i++;
+        if (i == from->rank || from->dims[i] != s->meta.dims[d]) return 0;
+        is[d] = was[i++];
+    }
+    while (i < from->rank && tc__ix_equals(from->dims[i], 1)) i++;
+    return s->op != TC_OP_EXPAND && (s->op != TC_OP_RESHAPE || i == from->rank);
+}
+
+enum { TC__VIEWS_MOST = 16 }; // of views, as many that show each other
+
+// The strides of view `code` of external e, whatever the sizes are. 0 = they are not told.
+static int tc__code_strides(tc__program *p, const tc__visit *v, uint32_t code, uint32_t e,
+                            tc__ix *stride) {
+    uint32_t chain[TC__VIEWS_MOST], n = 0;
+    tc__ix is[TC_MAX_RANK];
+    tc__meta from;
+    tc__meta_of_layout(tc__layout_at(p->ctx, v->external.at[e].layout), &from);
+    for (int d = 0; v->external.at[e].shape && d < from.rank; d++)
+        from.dims[d] = v->external.at[e].shape->dims[d];
+    memcpy(stride, p->inputs[e]->strides, sizeof is);
+    for (; !(code & TC__EXTERNAL); code = v->path.at[code]->in[0]) {
+        if (n == TC__VIEWS_MOST) return 0;
+        chain[n++] = code;
+    }
+    while (n) {
+        const tc__step *s = v->path.at[chain[--n]];
+        if (!tc__view_strides(&p->ix, s, &from, stride, is)) return 0;
+        memcpy(stride, is, sizeof is), from = s->meta;
+    }
+    return 1;
+}
+
+static tc__landing tc__landing_of(tc__program *p, const tc__visit *v, const tc__output *o) {
     tc__landing d;
     int64_t begin = 0;
     const tc__node *n = p->graph.node.at[o->node];
@@ -288,6 +332,7 @@ static tc__landing tc__landing_of(const tc__program *p, const tc__visit *v,
     d.known = is_whole || !p->size.count;
     d.possible = d.dense || d.known;
     if (is_whole) memcpy(d.stride, whole->strides, sizeof d.stride);
+    if (!d.possible) d.possible = tc__code_strides(p, v, o->code, o->external, d.stride);
     if (is_whole || !d.known) return d;
     uint32_t id = tc__code_layout(p->ctx, v, o->code, &begin);
     const tc__layout *l = tc__layout_at(p->ctx, id);
@@ -308,13 +353,20 @@ static tc__ix tc__landing_index(tc__ixpool *ix, const tc__landing *d, tc__ix e) 
     return sum;
 }
 
+static int tc__uses_input(const tc__group *k, uint32_t e) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_INPUT && k->buffer.at[i].source == e) return 1;
+    return 0;
+}
+
 // Kernel `k` stores `node` once, where vectors stay whole, and reads external `e` only there, before it does.
 static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__output *o,
                               const tc__landing *to) {
-    enum { WHOLE = 64 }; // elements: all vectors divide it
+    enum { WHOLE = 2 * TC__VECTOR }; // elements: all vectors divide it
     const tc__node *store = NULL;
     tc__ix at = 0;
-    if (k->kind != TC__POINTWISE || k->phases != 1) return 0;
+    int ordered = k->kind == TC__POINTWISE && k->phases == 1;
+    if (!ordered && (k->kind == TC__OPAQUE || tc__uses_input(k, o->external))) return 0;
     for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
@@ -333,12 +385,6 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
             return 0;
     }
     return store != NULL;
-}
-
-static int tc__uses_input(const tc__group *k, uint32_t e) {
-    for (size_t i = 0; i < k->buffer.count; i++)
-        if (k->buffer.at[i].place == TC__BUF_INPUT && k->buffer.at[i].source == e) return 1;
-    return 0;
 }
 
 // Whether kernel k has the memory of a node, to write it or to read it.
@@ -387,6 +433,82 @@ static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__ou
     return to->dense || !v->region || !v->region->options.verify;
 }
 
+// ---- reading behind a write ----
+// A program that reads an external behind what it stores there (graph/cells.c) is made at a venture. It holds where
+// all of that is stored directly, and nothing reads what was there before.
+
+static int tc__has_operand(const tc__node *n, uint32_t id) {
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] == id) return 1;
+    return 0;
+}
+
+// Whether output o is stored before some kernel reads its external.
+static int tc__is_read_behind(const tc__program *p, const tc__output *o) {
+    for (size_t i = 0; p->in_place && i < p->graph.node.count; i++) {
+        const tc__node *n = p->graph.node.at[i];
+        if (n->op == TC_OP_INPUT && n->attr[TC__INPUT_EXTERNAL] == o->external &&
+            tc__has_operand(n, o->node))
+            return 1;
+    }
+    return 0;
+}
+
+// By node: whether an output is made of it. Owned by the caller; NULL = no memory.
+static uint8_t *tc__program_live(const tc__program *p) {
+    uint8_t *live = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
+    for (size_t i = 0; live && i < p->output.count; i++)
+        if (!p->output.at[i].alias) live[p->output.at[i].node] = 1;
+    for (size_t i = p->graph.node.count; live && i-- > 0;)
+        for (uint32_t k = 0; live[i] && k < p->graph.node.at[i]->n_in; k++)
+            live[p->graph.node.at[i]->in[k]] = 1;
+    return live;
+}
+
+// Whether INPUT n, read behind what is stored there, is the only one that reads its external, and all that is
+// stored there is its operands.
+static int tc__reads_last(const tc__program *p, const uint8_t *live, const tc__node *n) {
+    uint32_t stored = 0;
+    for (size_t i = 0; i < p->graph.node.count; i++) {
+        const tc__node *m = p->graph.node.at[i];
+        if (live[i] && m != n && m->op == TC_OP_INPUT &&
+            m->attr[TC__INPUT_EXTERNAL] == n->attr[TC__INPUT_EXTERNAL])
+            return 0;
+    }
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (o->position != UINT32_MAX || o->external != n->attr[TC__INPUT_EXTERNAL])
+            continue;
+        if (!tc__has_operand(n, o->node)) return 0;
+        stored++;
+    }
+    return stored == n->n_in;
+}
+
+// Whether the graph tells one place in the order of kernels for each external that is read behind a write.
+static int tc__reads_behind(tc__program *p) {
+    uint8_t *live = p->in_place ? tc__program_live(p) : NULL;
+    if (!live) return !p->in_place;
+    p->in_place = 0;
+    for (size_t i = 0; !p->apart && i < p->graph.node.count; i++) {
+        const tc__node *n = p->graph.node.at[i];
+        if (!live[i] || n->op != TC_OP_INPUT || !n->n_in) continue;
+        p->in_place = 1, p->apart = !tc__reads_last(p, live, n);
+    }
+    TC__FREE_ARRAY(p->ctx, live, p->graph.node.count);
+    return !p->apart;
+}
+
+// Whether what is read behind a write is there by then.
+static int tc__stores_before(tc__program *p) {
+    for (size_t i = 0; i < p->output.count && p->in_place; i++) {
+        const tc__output *o = &p->output.at[i];
+        int back = o->position == UINT32_MAX && !o->direct;
+        p->apart |= back && tc__is_read_behind(p, o);
+    }
+    return !p->apart;
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 // 0 = out of memory.
@@ -401,7 +523,7 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
     for (size_t i = 0; i < p->launch.count && !to.dense; i++)
         if (tc__has_node(p->launch.at[i].group, o->node, 0)) return 1;
     if (writer == p->launch.count || shared > 1) return 1;
-    for (size_t i = writer + 1; i < p->launch.count; i++)
+    for (size_t i = writer + 1; i < p->launch.count && !tc__is_read_behind(p, o); i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
     tc__launch *l = &p->launch.at[writer];
     o->direct = tc__reads_in_place(p, l->group, o, &to);

@@ -397,10 +397,11 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
         o->first = of[node[i]];
         o->copy = !o->alias && o->first != i && !o->view && o->position != UINT32_MAX;
     }
-    if (of) tc__log_graph(p->ctx, region, &p->graph, node, n);
+    ok = of && tc__reads_behind(p);
+    if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
     TC__FREE_ARRAY(p->ctx, node, n);
-    return of != NULL;
+    return ok;
 }
 
 // What the builder learnt of run-time sizes and values.
@@ -462,15 +463,23 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX)
             ok = tc__choose_direct(p, v, &p->output.at[i]);
+    ok = ok && tc__stores_before(p);
     ok = ok && (!p->device || tc__program_remote(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 
+// What a program that could not be made can do without.
+typedef enum tc__without {
+    TC__WITHOUT_NOTHING,
+    TC__WITHOUT_SIZES,   // of other runs: their expressions get too large
+    TC__WITHOUT_IN_PLACE // reading externals behind what is stored in them
+} tc__without;
+
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
-// what those steps write in place. Interpreted until compiled. NULL = reported.
+// what those steps write in place. Interpreted until compiled. NULL = reported, or *without something.
 static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
                                     const uint32_t *position, size_t positions,
-                                    tc__effects effects, int *too_large) {
+                                    tc__effects effects, tc__without *without) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
@@ -480,7 +489,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;
     p->allow_tf32 = v->region && v->region->options.allow_tf32;
-    p->exact = v->exact;
+    p->exact = v->exact, p->in_place = v->in_place;
     p->device = tc__visit_device(c, v);
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
@@ -488,30 +497,49 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
-    *too_large = p->ix.failed || !tc__program_fits(p, v);
+    *without = TC__WITHOUT_NOTHING;
+    if (p->apart)
+        *without = TC__WITHOUT_IN_PLACE;
+    else if (p->ix.failed || !tc__program_fits(p, v))
+        *without = TC__WITHOUT_SIZES;
     tc__ix_forget(&p->ix);
     if (ok) {
         p->after = c->stats;
         return p;
     }
-    tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
+    if (!p->apart)
+        tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)",
+                 (unsigned)count);
     tc__program_free(p);
     return NULL;
 }
 
-// The same; where expressions of run-time sizes get too large, or rows of them too long for a block of
-// the device, for the sizes of this visit alone.
+// Whether what is written through views of externals may be read where it is stored. A device has other streams
+// of kernels and copies, and who compares two runs wants both to begin with the same memory.
+static int tc__may_read_behind(tc_ctx *c, const tc__visit *v, tc__effects effects) {
+    const tc__backend *b = v->region ? (const tc__backend *)v->region->backend : NULL;
+    return v->region && v->writes && effects == TC__WRITE_BACK && !(b && b->own.run) &&
+           !v->region->options.verify && !tc__visit_device(c, v);
+}
+
+// The same, without what the program can do without: reading externals behind what is stored in them; where
+// expressions of run-time sizes get too large, or rows of them too long for a block of the device, other
+// sizes than those of this visit.
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      const uint32_t *position, size_t positions,
                                      tc__effects effects, int *exact) {
     tc__error_mark before = tc__error_now(c);
-    int too_large = 0;
-    v->exact = *exact;
-    tc__program *p = tc__program_try(c, v, count, position, positions, effects, &too_large);
-    if (!p && too_large && !v->exact && v->size.count) {
+    tc__without without = TC__WITHOUT_NOTHING;
+    tc__program *p = NULL;
+    v->exact = *exact, v->in_place = tc__may_read_behind(c, v, effects);
+    for (;;) {
+        p = tc__program_try(c, v, count, position, positions, effects, &without);
+        if (p || !without) break;
+        if (without == TC__WITHOUT_SIZES && (v->exact || !v->size.count)) break;
         tc__error_restore(c, before);
-        v->exact = *exact = 1;
-        p = tc__program_try(c, v, count, position, positions, effects, &too_large);
+        if (without == TC__WITHOUT_SIZES) v->exact = *exact = 1;
+        if (without == TC__WITHOUT_IN_PLACE) v->in_place = 0;
     }
+    v->in_place = 0;
     return p;
 }

@@ -304,6 +304,7 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
     b->round_each_op = v->region && v->region->options.round_each_op;
+    b->in_place = v->in_place;
     if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
     for (uint32_t i = 0; i < b->externals; i++)

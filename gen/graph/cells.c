@@ -2,6 +2,9 @@
 // a view is movements over its parent, made again when its root has been written. A write in place
 // is a new value of the root. Externals that share memory with a written one are views as well: of
 // the hidden external of their SHARE step, which shows that memory as one row.
+//
+// What is written through a view of an external need not be a value of all of it: where the program stores it at its
+// place, INPUT with what is stored as operands is the external's memory behind that, and is read there, no copy.
 
 // Where an external lies in the memory that a hidden one shows.
 typedef struct tc__within {
@@ -37,6 +40,7 @@ typedef struct tc__builder {
     TC__VEC(tc__ix) sym;        // by symbol of the path: what it is in the graph
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     int round_each_op;          // see tc_options
+    int in_place;               // externals are read behind what is stored in them
     int failed;
 } tc__builder;
 
@@ -318,10 +322,61 @@ static tc__node *tc__cell_scatter(tc__builder *b, uint32_t i, tc__node *value) {
     return tc__make_reshape(b->g, row, root->rank, root->dims);
 }
 
+// ---- reading behind a write ----
+
+// The first view on the way from i to its root whose elements are not those of what it shows, all of them;
+// the root, if there is none. That is what a program stores: tc__target_external.
+static uint32_t tc__cell_part(tc__builder *b, uint32_t i) {
+    for (const tc__cell *v; (v = tc__cell_at(b, i))->via; i = v->parent) {
+        int op = v->via[v->n_via - 1].op;
+        if (v->n_via > 1 || (op != TC_OP_RESHAPE && op != TC_OP_PERMUTE)) break;
+    }
+    return i;
+}
+
+// Whether the root is an external's memory still, whatever parts of it are stored, and part `at` can be, too.
+static int tc__cell_stays(tc__builder *b, uint32_t root, uint32_t at) {
+    const tc__node *n = tc__cell_at(b, root)->node;
+    return b->in_place && at != root && root < b->externals && n &&
+           n->op == TC_OP_INPUT && n->n_in < TC__MAX_OPERANDS - 1u &&
+           !tc__cell_repeats(b, at);
+}
+
+// The memory of INPUT n behind what is stored there, now `value` too, instead of `before`.
+static tc__node *tc__input_behind(tc__graph *g, const tc__node *n, const tc__node *before,
+                                  const tc__node *value) {
+    uint32_t in[TC__MAX_OPERANDS], count = 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!before || n->in[i] != before->id) in[count++] = n->in[i];
+    in[count++] = value->id;
+    return tc__make(g, TC_OP_INPUT, n->dtype, n->rank, n->dims, in, count, n->attr, 1);
+}
+
+// Writes `value` through cell i by storing part `at` of its root.
+static int tc__cell_store(tc__builder *b, uint32_t i, uint32_t at, tc__node *value) {
+    uint32_t root = tc__cell_root(b, i), version = tc__cell_at(b, root)->version + 1;
+    for (;; i = tc__cell_at(b, i)->parent) {
+        tc__cell *v = tc__cell_at(b, i);
+        tc__node *before = v->version == version - 1 ? v->node : NULL;
+        tc__node *shown = i == at ? NULL : tc__cell_read(b, v->parent);
+        v->node = value, v->version = version;
+        if (i == at) {
+            value = tc__input_behind(b->g, tc__cell_at(b, root)->node, before, value);
+            break;
+        }
+        value = shown ? tc__unmove(b, v->via, v->n_via, shown, value) : NULL;
+        if (!value) return 0;
+    }
+    tc__cell_at(b, root)->node = value, tc__cell_at(b, root)->version = version;
+    return value != NULL;
+}
+
 // Writes `value` through cell i, which shows no element twice.
 static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
-    uint32_t root = tc__cell_root(b, i), at = i;
+    uint32_t root = tc__cell_root(b, i), at = tc__cell_part(b, i);
     tc__node *now = value;
+    if (tc__cell_stays(b, root, at)) return tc__cell_store(b, i, at, value);
+    at = i;
     if (tc__cell_repeats(b, i)) {
         now = tc__cell_scatter(b, i, value);
     } else {

@@ -143,6 +143,7 @@ typedef struct tc__visit {
     const tc__relation *pending; // conditions of the step that is being made
     uint32_t n_pending;
     int exact;  // the program being made is for the sizes of this visit alone
+    int in_place; //   and reads externals behind what it stores in them
     int writes; // some step writes in place
     int broken; // a value was read although the region asked for fullgraph
     int left;   // some code of it ran eagerly: tc_disable_begin

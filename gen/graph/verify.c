@@ -101,6 +101,8 @@ static int tc__verify_legal(const tc__verifier *v) {
         stages = tc__legal_ops[i].stages, n_in = tc__legal_ops[i].n_in;
         least = tc__legal_ops[i].least, most = tc__legal_ops[i].most;
     }
+    // An external has what is stored there before it is read.
+    if (n->op == TC_OP_INPUT && n->n_in) n_in = -1;
     // A random number is drawn for an element: inside a kernel its index is an operand.
     if (n->op == TC_OP_RANDOM && v->stage != TC__TENSOR) stages = 7, n_in = 1;
     if (!(stages >> v->stage & 1)) return tc__verify_fail(v, "not legal at this stage");

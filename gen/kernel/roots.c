@@ -130,7 +130,8 @@ static void tc__mark_live(tc__schedule *s) {
 // Of recomputing one element; what is in memory costs nothing.
 static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
     uint32_t sum = tc__ops[n->op].cost;
-    int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+    int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT) ||
+                n->op == TC_OP_INPUT;
     for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];
     return stops || s->forced[n->id] ? 0 : sum > 1000000 ? 1000000 : sum;
 }
@@ -325,7 +326,7 @@ static void tc__force_twisted(tc__schedule *s) {
         const tc__node *n = s->g->node.at[i];
         uint32_t most = 0;
         if (s->forced[i]) continue;
-        for (uint32_t k = 0; k < n->n_in; k++)
+        for (uint32_t k = 0; k < n->n_in && n->op != TC_OP_INPUT; k++)
             if (s->cost[n->in[k]] > most) most = s->cost[n->in[k]];
         s->cost[i] = most + tc__twist(s->g, n);
         if (s->cost[i] <= TC__TWIST_MOST) continue;
@@ -698,6 +699,18 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     return best;
 }
 
+// Root r reads an external behind what is stored in it: there is no point at which both could be.
+static int tc__note_behind(tc__schedule *s, uint32_t r, const tc__node *n) {
+    tc__use u;
+    u.reader = r, u.index = 0, u.guarded = 1;
+    for (uint32_t i = 0; n->op == TC_OP_INPUT && i < n->n_in; i++) {
+        if (s->root_of[n->in[i]] == TC__NONE) continue; // without elements
+        u.root = (uint32_t)s->root_of[n->in[i]];
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return 1;
+}
+
 // An opaque op is a cluster that stays alone: it loads whole buffers.
 static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__cluster c;
@@ -708,7 +721,9 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
+        const tc__node *a = tc__opaque_operand(s->g, n, i);
+        int32_t root = s->root_of[a->id];
+        if (root == TC__NONE && !tc__note_behind(s, r, a)) return 0;
         if (root == TC__NONE) continue; // an input, or without elements
         u.root = (uint32_t)root;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
@@ -788,6 +803,8 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     c.size = of->size, c.buffers = of->buffers;
     c.taps = of->ops > s->root.at[r].ops ? of->ops - s->root.at[r].ops : 0;
     int ok = tc__note_uses(s, r, &own, o->load.at + of->load, of->loads);
+    for (size_t i = 0; ok && i < own.nodes; i++)
+        ok = tc__note_behind(s, r, s->g->node.at[o->node.at[own.node + i]]);
     if (same) tc__outline_drop(o, &own);
     return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
