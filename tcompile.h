@@ -2534,7 +2534,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5a74fcc0fd6917ceu
+#define TC__BUILD_ID 0x9f211f663d375530u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9282,12 +9282,12 @@ typedef struct tc__visit {
     tc__branch *branch;          // that it makes steps in; NULL = none yet
     const tc__relation *pending; // conditions of the step that is being made
     uint32_t n_pending;
-    int exact;  // the program being made is for the sizes of this visit alone
+    int exact;    // the program being made is for the sizes of this visit alone
     int in_place; //   and reads externals behind what it stores in them
-    int writes; // some step writes in place
-    int broken; // a value was read although the region asked for fullgraph
-    int left;   // some code of it ran eagerly: tc_disable_begin
-    int let_go; // it is over and has no externals any more
+    int writes;   // some step writes in place
+    int broken;   // a value was read although the region asked for fullgraph
+    int left;     // some code of it ran eagerly: tc_disable_begin
+    int let_go;   // it is over and has no externals any more
     int young;  // one of the first runs of its program: what is read late is not known yet
     int parted; // the region goes on behind it, in another part: see exec/part.c
     struct tc__visit *before; // the part before it, while the region is open; NULL = none
@@ -16642,9 +16642,8 @@ static uint32_t tc__cell_part(tc__builder *b, uint32_t i) {
 // Whether the root is an external's memory still, whatever parts of it are stored, and part `at` can be, too.
 static int tc__cell_stays(tc__builder *b, uint32_t root, uint32_t at) {
     const tc__node *n = tc__cell_at(b, root)->node;
-    return b->in_place && at != root && root < b->externals && n &&
-           n->op == TC_OP_INPUT && n->n_in < TC__MAX_OPERANDS - 1u &&
-           !tc__cell_repeats(b, at);
+    return b->in_place && at != root && root < b->externals && n && n->op == TC_OP_INPUT &&
+           n->n_in < TC__MAX_OPERANDS - 1u && !tc__cell_repeats(b, at);
 }
 
 // The memory of INPUT n behind what is stored there, now `value` too, instead of `before`.

@@ -337,9 +337,8 @@ static uint32_t tc__cell_part(tc__builder *b, uint32_t i) {
 // Whether the root is an external's memory still, whatever parts of it are stored, and part `at` can be, too.
 static int tc__cell_stays(tc__builder *b, uint32_t root, uint32_t at) {
     const tc__node *n = tc__cell_at(b, root)->node;
-    return b->in_place && at != root && root < b->externals && n &&
-           n->op == TC_OP_INPUT && n->n_in < TC__MAX_OPERANDS - 1u &&
-           !tc__cell_repeats(b, at);
+    return b->in_place && at != root && root < b->externals && n && n->op == TC_OP_INPUT &&
+           n->n_in < TC__MAX_OPERANDS - 1u && !tc__cell_repeats(b, at);
 }
 
 // The memory of INPUT n behind what is stored there, now `value` too, instead of `before`.

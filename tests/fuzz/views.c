@@ -33,6 +33,8 @@ typedef enum op {
     LARGER,
     COPY,
     ADD_S,
+    SUMS,  // along rows, which an op takes that reads whole buffers
+    TIMES, // rows times a vector, which a product reads
     OPS
 } op; // COPY computed: the largest of rows
 typedef enum fate {
@@ -258,6 +260,7 @@ static tc_tensor record(op o, tc_tensor a, tc_tensor b, unsigned w) {
     case ADD: return tc_clamp(tc_add(a, b), -999, 999);
     case SUB: return tc_clamp(tc_sub(a, b), -999, 999);
     case LARGER: return tc_maximum(a, b);
+    case SUMS: return tc_clamp(tc_cumsum(a, -1), -999, 999);
     default: return tc_clamp(tc_add_s(a, (int)(w % 19) - 9), -999, 999);
     }
 }
@@ -268,6 +271,7 @@ static tc_tensor assign(op o, tc_tensor a, tc_tensor b, unsigned w) {
     case COPY: return tc_copy_(a, b);
     case LARGER: return tc_maximum_(a, b);
     case ADD:
+    case SUMS:
     case SUB: return tc_copy_(a, record(o, a, b, w));
     default: return tc_clamp_(tc_add_s_(a, (int)(w % 19) - 9), -999, 999);
     }
@@ -300,15 +304,21 @@ static void fails(run *r, const char *what, int i) {
 }
 
 static int is_reduced(const deed *d, const place *a) {
-    return d->kind == COMPUTE && d->op == COPY && a->rank;
+    return d->kind == COMPUTE && (d->op == COPY || d->op == TIMES) && a->rank;
 }
+
+static int along_rows(op o) { return o == SUMS || o == TIMES; }
 
 // What the deed does to these operands: an op that fits, or nothing.
 static deed fitted(const run *r, int i) {
     deed d = r->p.deed[i];
     const place *a = &r->at[d.a], *b = &r->at[d.b];
     if (d.kind == COMPUTE && d.op == COPY && !a->rank) d.op = NEG;
-    if (d.op != NEG && d.op != ADD_S && !is_reduced(&d, a) && !fits(a, b)) d.op = ADD_S;
+    if (d.op == TIMES && d.kind == WRITE) d.op = SUMS;
+    if (along_rows(d.op) && !a->rank) d.op = NEG;
+    if (d.op != NEG && d.op != ADD_S && !along_rows(d.op) && !is_reduced(&d, a) &&
+        !fits(a, b))
+        d.op = ADD_S;
     if (d.kind == COMPUTE && count(a) > ROOM) d.kind = VIEW;
     if (d.kind == WRITE && repeats(a)) d.kind = VIEW;
     return d;
@@ -348,6 +358,22 @@ static void plan(run *r, int z) {
     }
 }
 
+// x[row][i] = x[row][0] + ... + x[row][i]
+static void sum_rows(double *x, int n, int columns) {
+    for (int k = 0; k < n; k++) x[k] += k % columns ? x[k - 1] : 0;
+    for (int k = 0; k < n; k++) x[k] = clamped(x[k]);
+}
+
+// x[row] = 2 * (x[row][0] + ...); their number.
+static int times_rows(double *x, int n, int columns) {
+    for (int i = 0; i < n / columns; i++) {
+        double sum = 0;
+        for (int k = 0; k < columns; k++) sum += 2 * x[i * columns + k];
+        x[i] = clamped(sum);
+    }
+    return n / columns;
+}
+
 // The same in doubles.
 static void model(run *r) {
     double x[MOST], y[MOST];
@@ -359,7 +385,11 @@ static void model(run *r) {
         if (d.kind == READ) memcpy(r->seen[i], x, sizeof x);
         if (d.kind != COMPUTE && d.kind != WRITE) continue;
         if (d.kind == WRITE) to = a;
-        if (is_reduced(&d, a)) {
+        if (d.op == TIMES) {
+            each = times_rows(x, n, a->dims[a->rank - 1]);
+        } else if (d.op == SUMS) {
+            sum_rows(x, n, a->dims[a->rank - 1]);
+        } else if (is_reduced(&d, a)) {
             int m = a->dims[a->rank - 1];
             for (each = 0; each < n / m; each++) {
                 double most = x[each * m];
@@ -382,6 +412,15 @@ static void compare(run *r, tc_tensor t, const double *want, int n, const char *
         if ((double)x[k] != want[k]) return fails(r, what, i);
 }
 
+static tc_tensor times(run *r, tc_tensor a, const place *at) {
+    tc_dims columns = TC_DIMS(at->dims[at->rank - 1], 1), rows = sizes(at);
+    rows.rank--;
+    tc_tensor flat =
+        tc_reshape(a, TC_DIMS(count(at) / (int)columns.size[0], columns.size[0]));
+    tc_tensor t = tc_matmul(flat, tc_full(r->tc, columns, 2, TC_F32));
+    return tc_clamp(tc_reshape(t, rows), -999, 999);
+}
+
 static void deeds(run *r) {
     const program *p = &r->p;
     for (int i = 0; i < p->deeds; i++) {
@@ -392,7 +431,9 @@ static void deeds(run *r) {
         if (d.kind == WRITE) (void)assign(d.op, a, b, d.word[3]);
         if (d.kind == READ) compare(r, a, r->seen[i], count(&r->at[d.a]), "read inside", i);
         if (d.kind != COMPUTE) continue;
-        *t = is_reduced(&d, &r->at[d.a]) ? tc_amax(a, -1) : record(d.op, a, b, d.word[3]);
+        *t = d.op == TIMES                 ? times(r, a, &r->at[d.a])
+             : is_reduced(&d, &r->at[d.a]) ? tc_amax(a, -1)
+                                           : record(d.op, a, b, d.word[3]);
     }
 }
 
@@ -519,7 +560,8 @@ static void visit(run *r) {
 
 static void show(const run *r) {
     static const char *const kinds[] = {"view", "compute", "write", "read"};
-    static const char *const ops[] = {"neg", "add", "sub", "larger", "copy", "add_s"};
+    static const char *const ops[] = {"neg",  "add",   "sub",  "larger",
+                                      "copy", "add_s", "sums", "times"};
     static const char *const moves[] = {"slice", "select",    "swap",   "flatten",
                                         "split", "unsqueeze", "expand", "same"};
     for (int i = 0; i < r->p.outer + r->p.deeds; i++) {

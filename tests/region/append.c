@@ -55,7 +55,8 @@ static void check_heads(tc_ctx *tc, const char *name, int width, uint64_t room) 
     }
     CHECK_EQ(programs_of(tc) - before, 2);
     if (tc_stats_get(tc).arena_bytes - arena > room)
-        FAIL("intermediates take %lld bytes", (long long)(tc_stats_get(tc).arena_bytes - arena));
+        FAIL("intermediates take %lld bytes",
+             (long long)(tc_stats_get(tc).arena_bytes - arena));
     double row[512];
     token(TOKENS - 1, width, row);
     for (int i = 0; i < HEADS * width; i++)
@@ -104,7 +105,8 @@ BOTH(a_product_is_appended_in_a_function) {
             double sum = 0;
             token(i, D / HEADS, then);
             for (int k = 0; k < D; k++) sum += row[k] * 2 * then[k];
-            if (AT(y, i - 1) != sum) FAIL("row %d of %d: %g, not %g", i, n, AT(y, i - 1), sum);
+            if (AT(y, i - 1) != sum)
+                FAIL("row %d of %d: %g, not %g", i, n, AT(y, i - 1), sum);
         }
         tc_free(x), tc_free(y), tc_free(count);
     }
@@ -146,7 +148,8 @@ BOTH(what_was_there_before_is_read_too) {
 BOTH(parts_that_meet_are_written_in_order) {
     tc_tensor x = six_rows(tc), y, z;
     BEGIN("parts");
-    tc_copy_(rows_of(x, 0, 3), tc_mul_s(rows_of(tc_flip(tc_mul_s(x, 1), TC_DIMS(0)), 0, 3), 1));
+    tc_copy_(rows_of(x, 0, 3),
+             tc_mul_s(rows_of(tc_flip(tc_mul_s(x, 1), TC_DIMS(0)), 0, 3), 1));
     y = tc_keep(tc_cumsum(x, 0));
     tc_add_s_(rows_of(x, 2, 2), 7);
     tc_add_s_(rows_of(x, 2, 2), 1);
