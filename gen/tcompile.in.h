@@ -159,23 +159,21 @@
 //     }
 //     ```
 //
-//     A decode loop. The cache is room for the most, written in place; what is read of it is a view whose
-//     size programs get at run time. Nothing is copied, and one program serves all lengths.
+//     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
+//     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
+//     makes the program for all lengths.
 //
 //     ```c
 //     enum { MOST = 64, D = 32 };
 //     tc_tensor cache = tc_zeros(tc, TC_DIMS(MOST, D), TC_F32);
 //     tc_tensor w = tc_randn(tc, TC_DIMS(D, D), TC_F32), x = tc_randn(tc, TC_DIMS(1, D), TC_F32);
 //     for (int n = 0; n < 40; n++) {
-//         tc_scope_begin(tc);
+//         tc_trace_begin(tc, "token");
 //         tc_copy_(tc_narrow(cache, 0, n, 1), x);                   // one row
 //         tc_tensor past = tc_narrow(cache, 0, 0, n + 1);
-//         tc_mark_dynamic(past, 0, 1, MOST);
-//         tc_trace_begin(tc, "token");
 //         tc_tensor a = tc_scaled_dot_product_attention(x, past, past, tc_null(), 0, 0);
 //         tc_tensor next = tc_keep(tc_tanh(tc_matmul(a, w)));       // yours, whatever ends
 //         tc_trace_end(tc);
-//         tc_scope_end(tc);                                         // the views end here
 //         tc_free(x);
 //         x = next;
 //     }

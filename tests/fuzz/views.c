@@ -35,6 +35,7 @@ typedef enum op {
     ADD_S,
     SUMS,  // along rows, which an op takes that reads whole buffers
     TIMES, // rows times a vector, which a product reads
+    FILL,  // with a number: what was there is not read
     OPS
 } op; // COPY computed: the largest of rows
 typedef enum fate {
@@ -43,6 +44,7 @@ typedef enum fate {
     LATE,
     FATES
 } fate; // of what a deed makes, after the region
+typedef enum moving { SLICE, SELECT, SWAP, FLATTEN, SPLIT, UNSQUEEZE, EXPAND, SAME } moving;
 typedef enum how { EAGER, REGION, FUNCTION } how;
 
 typedef struct deed {
@@ -68,6 +70,20 @@ static unsigned word(void) {
 }
 static int below(int n) { return (int)(word() % (unsigned)n); }
 
+// A decode loop's: a slice of a tensor is written, which was not read before, and then it is read.
+static void append_first(program *p) {
+    deed *slice = &p->deed[0], *fill = &p->deed[1];
+    p->how = below(2) ? FUNCTION : REGION, p->outer = p->bases;
+    if (p->deeds < 3) p->deeds = 3;
+    slice->kind = VIEW, slice->a = 0, slice->word[0] = SLICE;
+    fill->kind = WRITE, fill->op = FILL, fill->a = p->outer;
+    for (int i = 2; i < p->deeds; i++) {
+        deed *d = &p->deed[i];
+        d->a %= p->outer + i, d->b %= p->outer + i;
+        if (d->kind == WRITE) d->kind = COMPUTE, d->fate = KEPT;
+    }
+}
+
 static void random_program(program *p, uint64_t seed) {
     random_state = seed * 0x9e3779b97f4a7c15u + 1;
     memset(p, 0, sizeof *p);
@@ -88,6 +104,7 @@ static void random_program(program *p, uint64_t seed) {
         d->a = below(p->outer + i), d->b = below(p->outer + i);
         for (int k = 0; k < 4; k++) d->word[k] = word();
     }
+    if (!below(4)) append_first(p);
 }
 
 // ---- where elements are ----
@@ -95,8 +112,6 @@ static void random_program(program *p, uint64_t seed) {
 typedef struct place {
     int store, rank, dims[RANK], strides[RANK], offset;
 } place;
-
-typedef enum moving { SLICE, SELECT, SWAP, FLATTEN, SPLIT, UNSQUEEZE, EXPAND, SAME } moving;
 
 // A view: what is asked of the library, and where its elements are.
 typedef struct move {
@@ -250,6 +265,7 @@ static double apply(op o, double a, double b, unsigned w) {
     case SUB: return clamped(a - b);
     case LARGER: return a > b ? a : b;
     case COPY: return b;
+    case FILL: return (int)(w % 19) - 9;
     default: return clamped(a + (int)(w % 19) - 9);
     }
 }
@@ -267,6 +283,7 @@ static tc_tensor record(op o, tc_tensor a, tc_tensor b, unsigned w) {
 
 static tc_tensor assign(op o, tc_tensor a, tc_tensor b, unsigned w) {
     switch (o) {
+    case FILL: return tc_fill_(a, (int)(w % 19) - 9);
     case NEG: return tc_neg_(a);
     case COPY: return tc_copy_(a, b);
     case LARGER: return tc_maximum_(a, b);
@@ -316,8 +333,10 @@ static deed fitted(const run *r, int i) {
     if (d.kind == COMPUTE && d.op == COPY && !a->rank) d.op = NEG;
     if (d.op == TIMES && d.kind == WRITE) d.op = SUMS;
     if (along_rows(d.op) && !a->rank) d.op = NEG;
-    if (d.op != NEG && d.op != ADD_S && !along_rows(d.op) && !is_reduced(&d, a) &&
-        !fits(a, b))
+    if (d.op == FILL && d.kind == COMPUTE) d.op = NEG;
+    if (d.op == COPY && d.kind == WRITE && !fits(a, b)) d.op = FILL;
+    if (d.op != NEG && d.op != ADD_S && d.op != FILL && !along_rows(d.op) &&
+        !is_reduced(&d, a) && !fits(a, b))
         d.op = ADD_S;
     if (d.kind == COMPUTE && count(a) > ROOM) d.kind = VIEW;
     if (d.kind == WRITE && repeats(a)) d.kind = VIEW;
@@ -560,8 +579,8 @@ static void visit(run *r) {
 
 static void show(const run *r) {
     static const char *const kinds[] = {"view", "compute", "write", "read"};
-    static const char *const ops[] = {"neg",  "add",   "sub",  "larger",
-                                      "copy", "add_s", "sums", "times"};
+    static const char *const ops[] = {"neg",   "add",  "sub",   "larger", "copy",
+                                      "add_s", "sums", "times", "fill"};
     static const char *const moves[] = {"slice", "select",    "swap",   "flatten",
                                         "split", "unsqueeze", "expand", "same"};
     for (int i = 0; i < r->p.outer + r->p.deeds; i++) {
