@@ -1150,9 +1150,9 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line);
 
-// ---- the macros ----
-// Those that take arrays or structs pass their arguments on as they come, so that a compound literal may
-// stand there: tc_cat((tc_tensor[]){a, b}, 2, 1).
+// ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
+// Those that take arrays pass their arguments on as they come, so that a compound literal may
+// stand there: tc_cat((tc_tensor[]){a, b}, 2, 1). These say more:
 
 #ifndef TC_NO_SITES
 #  define TC__SITE __FILE__, __LINE__
@@ -1160,221 +1160,17 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #  define TC__SITE NULL, 0
 #endif
 
-#define tc_scope_end(tc) tc_scope_end_at(tc, TC__SITE)
-#define tc_scope_return(tc, t) tc_scope_return_at(tc, t, TC__SITE)
-#define tc_free(t) tc_free_at(t, TC__SITE)
-#define tc_from_data(...) tc_from_data_at(__VA_ARGS__, TC__SITE)
-#define tc_wrap(...) tc_wrap_at(__VA_ARGS__, TC__SITE)
-#define tc_wrap_strided(...) tc_wrap_strided_at(__VA_ARGS__, TC__SITE)
-#define tc_const(...) tc_const_at(__VA_ARGS__, TC__SITE)
-#define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
-#define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
-#define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
-#define tc_scalar(tc, value, dtype)     tc_scalar_at(tc, value, dtype, TC__SITE)
 #define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
 #define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
-#define tc_empty(tc, dims, dtype) tc_empty_at(tc, dims, dtype, TC__SITE)
-#define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)
 #define tc_zeros_like(t) tc_full_like_at(t, 0, TC__SITE)
 #define tc_ones_like(t) tc_full_like_at(t, 1, TC__SITE)
-#define tc_arange(tc, start, end, step, dtype) \
-    tc_arange_at(tc, start, end, step, dtype, TC__SITE)
-#define tc_eye(tc, rows, columns, dtype) tc_eye_at(tc, rows, columns, dtype, TC__SITE)
-#define tc_rand(tc, dims, dtype) tc_rand_at(tc, dims, dtype, TC__SITE)
-#define tc_randn(tc, dims, dtype) tc_randn_at(tc, dims, dtype, TC__SITE)
-#define tc_randint(tc, low, high, dims, dtype) \
-    tc_randint_at(tc, low, high, dims, dtype, TC__SITE)
-#define tc_reshape(t, dims) tc_reshape_at(t, dims, TC__SITE)
-#define tc_flatten(t, first, last) tc_flatten_at(t, first, last, TC__SITE)
-#define tc_squeeze(t, dim) tc_squeeze_at(t, dim, TC__SITE)
-#define tc_squeeze_all(t) tc_squeeze_all_at(t, TC__SITE)
-#define tc_unsqueeze(t, dim) tc_unsqueeze_at(t, dim, TC__SITE)
-#define tc_permute(t, order) tc_permute_at(t, order, TC__SITE)
-#define tc_transpose(t, dim0, dim1) tc_transpose_at(t, dim0, dim1, TC__SITE)
-#define tc_t(t) tc_t_at(t, TC__SITE)
-#define tc_movedim(t, from, to) tc_movedim_at(t, from, to, TC__SITE)
-#define tc_expand(t, dims) tc_expand_at(t, dims, TC__SITE)
 #define tc_broadcast_to(t, dims) tc_expand_at(t, dims, TC__SITE)
-#define tc_slice(t, dim, start, end, step) tc_slice_at(t, dim, start, end, step, TC__SITE)
-#define tc_select(t, dim, i) tc_select_at(t, dim, i, TC__SITE)
-#define tc_narrow(t, dim, start, length) tc_narrow_at(t, dim, start, length, TC__SITE)
-#define tc_flip(t, dims) tc_flip_at(t, dims, TC__SITE)
-#define tc_roll(t, shift, dim) tc_roll_at(t, shift, dim, TC__SITE)
-#define tc_pad(t, low, high, value) tc_pad_at(t, low, high, value, TC__SITE)
-#define tc_pad_with(t, low, high, mode) tc_pad_with_at(t, low, high, mode, TC__SITE)
-#define tc_cat(...) tc_cat_at(__VA_ARGS__, TC__SITE)
-#define tc_stack(...) tc_stack_at(__VA_ARGS__, TC__SITE)
-#define tc_split(...) tc_split_at(__VA_ARGS__, TC__SITE)
-#define tc_chunk(...) tc_chunk_at(__VA_ARGS__, TC__SITE)
-#define tc_unfold(t, dim, size, step) tc_unfold_at(t, dim, size, step, TC__SITE)
-#define tc_tile(t, repeats) tc_tile_at(t, repeats, TC__SITE)
-#define tc_repeat_interleave(t, repeats, dim) \
-    tc_repeat_interleave_at(t, repeats, dim, TC__SITE)
-#define tc_contiguous(t) tc_contiguous_at(t, TC__SITE)
-#define tc_clone(t) tc_clone_at(t, TC__SITE)
-#define tc_cast(t, dtype) tc_cast_at(t, dtype, TC__SITE)
 #define tc_to_bool(t) tc_cast_at(t, TC_BOOL, TC__SITE)
 #define tc_to_u8(t) tc_cast_at(t, TC_U8, TC__SITE)
 #define tc_to_i32(t) tc_cast_at(t, TC_I32, TC__SITE)
 #define tc_to_i64(t) tc_cast_at(t, TC_I64, TC__SITE)
 #define tc_to_f32(t) tc_cast_at(t, TC_F32, TC__SITE)
 #define tc_to_f64(t) tc_cast_at(t, TC_F64, TC__SITE)
-#define tc_take(t, index, dim) tc_take_at(t, index, dim, TC__SITE)
-#define tc_index_select(t, dim, index) tc_index_select_at(t, dim, index, TC__SITE)
-#define tc_embedding(weight, index) tc_embedding_at(weight, index, TC__SITE)
-#define tc_gather(t, dim, index) tc_gather_at(t, dim, index, TC__SITE)
-#define tc_scatter(t, dim, index, src) tc_scatter_at(t, dim, index, src, TC__SITE)
-#define tc_scatter_add(t, dim, index, src) tc_scatter_add_at(t, dim, index, src, TC__SITE)
-#define tc_index_add(t, dim, index, src) tc_index_add_at(t, dim, index, src, TC__SITE)
-#define tc_one_hot(index, classes) tc_one_hot_at(index, classes, TC__SITE)
-#define tc_tril(t, diagonal) tc_tril_at(t, diagonal, TC__SITE)
-#define tc_triu(t, diagonal) tc_triu_at(t, diagonal, TC__SITE)
-#define tc_masked_fill(t, mask, value) tc_masked_fill_at(t, mask, value, TC__SITE)
-#define tc_add_s(a, s) tc_add_s_at(a, s, TC__SITE)
-#define tc_sub_s(a, s) tc_sub_s_at(a, s, TC__SITE)
-#define tc_mul_s(a, s) tc_mul_s_at(a, s, TC__SITE)
-#define tc_div_s(a, s) tc_div_s_at(a, s, TC__SITE)
-#define tc_floor_divide_s(a, s) tc_floor_divide_s_at(a, s, TC__SITE)
-#define tc_remainder_s(a, s) tc_remainder_s_at(a, s, TC__SITE)
-#define tc_fmod_s(a, s) tc_fmod_s_at(a, s, TC__SITE)
-#define tc_pow_s(a, s) tc_pow_s_at(a, s, TC__SITE)
-#define tc_maximum_s(a, s) tc_maximum_s_at(a, s, TC__SITE)
-#define tc_minimum_s(a, s) tc_minimum_s_at(a, s, TC__SITE)
-#define tc_eq_s(a, s) tc_eq_s_at(a, s, TC__SITE)
-#define tc_ne_s(a, s) tc_ne_s_at(a, s, TC__SITE)
-#define tc_lt_s(a, s) tc_lt_s_at(a, s, TC__SITE)
-#define tc_le_s(a, s) tc_le_s_at(a, s, TC__SITE)
-#define tc_gt_s(a, s) tc_gt_s_at(a, s, TC__SITE)
-#define tc_ge_s(a, s) tc_ge_s_at(a, s, TC__SITE)
-#define tc_bitwise_and_s(a, s) tc_bitwise_and_s_at(a, s, TC__SITE)
-#define tc_bitwise_or_s(a, s) tc_bitwise_or_s_at(a, s, TC__SITE)
-#define tc_bitwise_xor_s(a, s) tc_bitwise_xor_s_at(a, s, TC__SITE)
-#define tc_bitwise_left_shift_s(a, s) tc_bitwise_left_shift_s_at(a, s, TC__SITE)
-#define tc_bitwise_right_shift_s(a, s) tc_bitwise_right_shift_s_at(a, s, TC__SITE)
-#define tc_rsub_s(a, s) tc_rsub_s_at(a, s, TC__SITE)
-#define tc_rdiv_s(a, s) tc_rdiv_s_at(a, s, TC__SITE)
-#define tc_rpow_s(a, s) tc_rpow_s_at(a, s, TC__SITE)
-#define tc_clamp(a, low, high) tc_clamp_at(a, low, high, TC__SITE)
-#define tc_clamp_min(a, low) tc_clamp_min_at(a, low, TC__SITE)
-#define tc_clamp_max(a, high) tc_clamp_max_at(a, high, TC__SITE)
-#define tc_copy_(dst, src) tc_copy__at(dst, src, TC__SITE)
-#define tc_fill_(dst, value) tc_fill__at(dst, value, TC__SITE)
-#define tc_zero_(dst) tc_zero__at(dst, TC__SITE)
-#define tc_add_(dst, b) tc_add__at(dst, b, TC__SITE)
-#define tc_sub_(dst, b) tc_sub__at(dst, b, TC__SITE)
-#define tc_mul_(dst, b) tc_mul__at(dst, b, TC__SITE)
-#define tc_div_(dst, b) tc_div__at(dst, b, TC__SITE)
-#define tc_maximum_(dst, b) tc_maximum__at(dst, b, TC__SITE)
-#define tc_minimum_(dst, b) tc_minimum__at(dst, b, TC__SITE)
-#define tc_add_s_(dst, s) tc_add_s__at(dst, s, TC__SITE)
-#define tc_sub_s_(dst, s) tc_sub_s__at(dst, s, TC__SITE)
-#define tc_mul_s_(dst, s) tc_mul_s__at(dst, s, TC__SITE)
-#define tc_div_s_(dst, s) tc_div_s__at(dst, s, TC__SITE)
-#define tc_pow_s_(dst, s) tc_pow_s__at(dst, s, TC__SITE)
-#define tc_clamp_(dst, low, high) tc_clamp__at(dst, low, high, TC__SITE)
-#define tc_masked_fill_(dst, mask, value) tc_masked_fill__at(dst, mask, value, TC__SITE)
-#define tc_neg_(dst) tc_neg__at(dst, TC__SITE)
-#define tc_abs_(dst) tc_abs__at(dst, TC__SITE)
-#define tc_square_(dst) tc_square__at(dst, TC__SITE)
-#define tc_sqrt_(dst) tc_sqrt__at(dst, TC__SITE)
-#define tc_rsqrt_(dst) tc_rsqrt__at(dst, TC__SITE)
-#define tc_reciprocal_(dst) tc_reciprocal__at(dst, TC__SITE)
-#define tc_exp_(dst) tc_exp__at(dst, TC__SITE)
-#define tc_log_(dst) tc_log__at(dst, TC__SITE)
-#define tc_tanh_(dst) tc_tanh__at(dst, TC__SITE)
-#define tc_sigmoid_(dst) tc_sigmoid__at(dst, TC__SITE)
-#define tc_relu_(dst) tc_relu__at(dst, TC__SITE)
-#define tc_gelu_(dst) tc_gelu__at(dst, TC__SITE)
-#define tc_silu_(dst) tc_silu__at(dst, TC__SITE)
-#define tc_sum(t, dim) tc_sum_at(t, dim, TC__SITE)
-#define tc_sum_dims(t, dims, keepdim) tc_sum_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_sum_all(t) tc_sum_all_at(t, TC__SITE)
-#define tc_prod(t, dim) tc_prod_at(t, dim, TC__SITE)
-#define tc_prod_dims(t, dims, keepdim) tc_prod_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_prod_all(t) tc_prod_all_at(t, TC__SITE)
-#define tc_mean(t, dim) tc_mean_at(t, dim, TC__SITE)
-#define tc_mean_dims(t, dims, keepdim) tc_mean_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_mean_all(t) tc_mean_all_at(t, TC__SITE)
-#define tc_amax(t, dim) tc_amax_at(t, dim, TC__SITE)
-#define tc_amax_dims(t, dims, keepdim) tc_amax_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_amax_all(t) tc_amax_all_at(t, TC__SITE)
-#define tc_amin(t, dim) tc_amin_at(t, dim, TC__SITE)
-#define tc_amin_dims(t, dims, keepdim) tc_amin_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_amin_all(t) tc_amin_all_at(t, TC__SITE)
-#define tc_argmax(t, dim) tc_argmax_at(t, dim, TC__SITE)
-#define tc_argmax_dims(t, dims, keepdim) tc_argmax_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_argmax_all(t) tc_argmax_all_at(t, TC__SITE)
-#define tc_argmin(t, dim) tc_argmin_at(t, dim, TC__SITE)
-#define tc_argmin_dims(t, dims, keepdim) tc_argmin_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_argmin_all(t) tc_argmin_all_at(t, TC__SITE)
-#define tc_any(t, dim) tc_any_at(t, dim, TC__SITE)
-#define tc_any_dims(t, dims, keepdim) tc_any_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_any_all(t) tc_any_all_at(t, TC__SITE)
-#define tc_all(t, dim) tc_all_at(t, dim, TC__SITE)
-#define tc_all_dims(t, dims, keepdim) tc_all_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_all_all(t) tc_all_all_at(t, TC__SITE)
-#define tc_logsumexp(t, dim) tc_logsumexp_at(t, dim, TC__SITE)
-#define tc_logsumexp_dims(t, dims, keepdim) tc_logsumexp_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_logsumexp_all(t) tc_logsumexp_all_at(t, TC__SITE)
-#define tc_var(t, dim, correction) tc_var_at(t, dim, correction, TC__SITE)
-#define tc_var_dims(t, dims, correction, keepdim) \
-    tc_var_dims_at(t, dims, correction, keepdim, TC__SITE)
-#define tc_var_all(t, correction) tc_var_all_at(t, correction, TC__SITE)
-#define tc_std(t, dim, correction) tc_std_at(t, dim, correction, TC__SITE)
-#define tc_std_dims(t, dims, correction, keepdim) \
-    tc_std_dims_at(t, dims, correction, keepdim, TC__SITE)
-#define tc_std_all(t, correction) tc_std_all_at(t, correction, TC__SITE)
-#define tc_norm(t, dim, p) tc_norm_at(t, dim, p, TC__SITE)
-#define tc_norm_dims(t, dims, p, keepdim) tc_norm_dims_at(t, dims, p, keepdim, TC__SITE)
-#define tc_norm_all(t, p) tc_norm_all_at(t, p, TC__SITE)
-#define tc_cumsum(t, dim) tc_cumsum_at(t, dim, TC__SITE)
-#define tc_cumprod(t, dim) tc_cumprod_at(t, dim, TC__SITE)
-#define tc_argsort(t, dim, descending) tc_argsort_at(t, dim, descending, TC__SITE)
-#define tc_sort(...) tc_sort_at(__VA_ARGS__, TC__SITE)
-#define tc_topk(...) tc_topk_at(__VA_ARGS__, TC__SITE)
-#define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
-#define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
-#define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
-#define tc_rms_norm(x, weight, eps) tc_rms_norm_at(x, weight, eps, TC__SITE)
-#define tc_group_norm(x, groups, weight, bias, eps) \
-    tc_group_norm_at(x, groups, weight, bias, eps, TC__SITE)
-#define tc_batch_norm(x, mean, var, weight, bias, eps) \
-    tc_batch_norm_at(x, mean, var, weight, bias, eps, TC__SITE)
-#define tc_normalize(x, p, dim, eps) tc_normalize_at(x, p, dim, eps, TC__SITE)
-#define tc_cosine_similarity(a, b, dim, eps) \
-    tc_cosine_similarity_at(a, b, dim, eps, TC__SITE)
-#define tc_dropout(x, p) tc_dropout_at(x, p, TC__SITE)
-#define tc_matmul(a, b) tc_matmul_at(a, b, TC__SITE)
-#define tc_linear(x, weight, bias) tc_linear_at(x, weight, bias, TC__SITE)
-#define tc_addmm(t, a, b, beta, alpha) tc_addmm_at(t, a, b, beta, alpha, TC__SITE)
-#define tc_bmm(a, b) tc_bmm_at(a, b, TC__SITE)
-#define tc_dot(a, b) tc_dot_at(a, b, TC__SITE)
-#define tc_outer(a, b) tc_outer_at(a, b, TC__SITE)
-#define tc_scaled_dot_product_attention(q, k, v, mask, causal, scale) \
-    tc_scaled_dot_product_attention_at(q, k, v, mask, causal, scale, TC__SITE)
-#define tc_conv2d(x, weight, bias, stride, padding, dilation, groups) \
-    tc_conv2d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
-#define tc_conv2d_with(...) tc_conv2d_with_at(__VA_ARGS__, TC__SITE)
-#define tc_conv1d(x, weight, bias, stride, padding, dilation, groups) \
-    tc_conv1d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
-#define tc_avg_pool2d(x, kernel, stride, padding) \
-    tc_avg_pool2d_at(x, kernel, stride, padding, TC__SITE)
-#define tc_max_pool2d(x, kernel, stride, padding) \
-    tc_max_pool2d_at(x, kernel, stride, padding, TC__SITE)
-#define tc_interpolate(x, sizes, mode) tc_interpolate_at(x, sizes, mode, TC__SITE)
-#define tc_mse_loss(x, y) tc_mse_loss_at(x, y, TC__SITE)
-#define tc_l1_loss(x, y) tc_l1_loss_at(x, y, TC__SITE)
-#define tc_cross_entropy(logits, target) tc_cross_entropy_at(logits, target, TC__SITE)
-#define tc_cross_entropy_ignore(logits, target, ignore) \
-    tc_cross_entropy_ignore_at(logits, target, ignore, TC__SITE)
-#define tc_bce_with_logits(x, y) tc_bce_with_logits_at(x, y, TC__SITE)
-#define tc_adamw_(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,           \
-                  weight_decay)                                                            \
-    tc_adamw__at(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,            \
-                 weight_decay, TC__SITE)
-#define tc_adamw_list_(...) tc_adamw_list__at(__VA_ARGS__, TC__SITE)
-#define tc_sgd_(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov)        \
-    tc_sgd__at(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov, TC__SITE)
 
 // ---- gen/out/op_api.inc -------------------------------------------------
 // Generated from gen/tables/ops.def by gen/gen_tables.c.
@@ -1574,140 +1370,6 @@ TCDEF tc_tensor tc_trunc_at(tc_tensor a, const char *file, int line);
 // Bitwise complement of integers.
 TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 
-#ifndef TC_NO_SITES
-#  define tc_add(a, b) tc_add_at(a, b, __FILE__, __LINE__)
-#  define tc_sub(a, b) tc_sub_at(a, b, __FILE__, __LINE__)
-#  define tc_mul(a, b) tc_mul_at(a, b, __FILE__, __LINE__)
-#  define tc_div(a, b) tc_div_at(a, b, __FILE__, __LINE__)
-#  define tc_floor_divide(a, b) tc_floor_divide_at(a, b, __FILE__, __LINE__)
-#  define tc_remainder(a, b) tc_remainder_at(a, b, __FILE__, __LINE__)
-#  define tc_fmod(a, b) tc_fmod_at(a, b, __FILE__, __LINE__)
-#  define tc_pow(a, b) tc_pow_at(a, b, __FILE__, __LINE__)
-#  define tc_atan2(a, b) tc_atan2_at(a, b, __FILE__, __LINE__)
-#  define tc_maximum(a, b) tc_maximum_at(a, b, __FILE__, __LINE__)
-#  define tc_minimum(a, b) tc_minimum_at(a, b, __FILE__, __LINE__)
-#  define tc_fma(a, b, c) tc_fma_at(a, b, c, __FILE__, __LINE__)
-#  define tc_eq(a, b) tc_eq_at(a, b, __FILE__, __LINE__)
-#  define tc_ne(a, b) tc_ne_at(a, b, __FILE__, __LINE__)
-#  define tc_lt(a, b) tc_lt_at(a, b, __FILE__, __LINE__)
-#  define tc_le(a, b) tc_le_at(a, b, __FILE__, __LINE__)
-#  define tc_gt(a, b) tc_gt_at(a, b, __FILE__, __LINE__)
-#  define tc_ge(a, b) tc_ge_at(a, b, __FILE__, __LINE__)
-#  define tc_logical_and(a, b) tc_logical_and_at(a, b, __FILE__, __LINE__)
-#  define tc_logical_or(a, b) tc_logical_or_at(a, b, __FILE__, __LINE__)
-#  define tc_logical_xor(a, b) tc_logical_xor_at(a, b, __FILE__, __LINE__)
-#  define tc_logical_not(a) tc_logical_not_at(a, __FILE__, __LINE__)
-#  define tc_bitwise_and(a, b) tc_bitwise_and_at(a, b, __FILE__, __LINE__)
-#  define tc_bitwise_or(a, b) tc_bitwise_or_at(a, b, __FILE__, __LINE__)
-#  define tc_bitwise_xor(a, b) tc_bitwise_xor_at(a, b, __FILE__, __LINE__)
-#  define tc_bitwise_left_shift(a, b) tc_bitwise_left_shift_at(a, b, __FILE__, __LINE__)
-#  define tc_bitwise_right_shift(a, b) tc_bitwise_right_shift_at(a, b, __FILE__, __LINE__)
-#  define tc_where(a, b, c) tc_where_at(a, b, c, __FILE__, __LINE__)
-#  define tc_isnan(a) tc_isnan_at(a, __FILE__, __LINE__)
-#  define tc_isfinite(a) tc_isfinite_at(a, __FILE__, __LINE__)
-#  define tc_neg(a) tc_neg_at(a, __FILE__, __LINE__)
-#  define tc_abs(a) tc_abs_at(a, __FILE__, __LINE__)
-#  define tc_sign(a) tc_sign_at(a, __FILE__, __LINE__)
-#  define tc_square(a) tc_square_at(a, __FILE__, __LINE__)
-#  define tc_reciprocal(a) tc_reciprocal_at(a, __FILE__, __LINE__)
-#  define tc_sqrt(a) tc_sqrt_at(a, __FILE__, __LINE__)
-#  define tc_rsqrt(a) tc_rsqrt_at(a, __FILE__, __LINE__)
-#  define tc_exp(a) tc_exp_at(a, __FILE__, __LINE__)
-#  define tc_exp2(a) tc_exp2_at(a, __FILE__, __LINE__)
-#  define tc_expm1(a) tc_expm1_at(a, __FILE__, __LINE__)
-#  define tc_log(a) tc_log_at(a, __FILE__, __LINE__)
-#  define tc_log2(a) tc_log2_at(a, __FILE__, __LINE__)
-#  define tc_log10(a) tc_log10_at(a, __FILE__, __LINE__)
-#  define tc_log1p(a) tc_log1p_at(a, __FILE__, __LINE__)
-#  define tc_sin(a) tc_sin_at(a, __FILE__, __LINE__)
-#  define tc_cos(a) tc_cos_at(a, __FILE__, __LINE__)
-#  define tc_tan(a) tc_tan_at(a, __FILE__, __LINE__)
-#  define tc_asin(a) tc_asin_at(a, __FILE__, __LINE__)
-#  define tc_acos(a) tc_acos_at(a, __FILE__, __LINE__)
-#  define tc_atan(a) tc_atan_at(a, __FILE__, __LINE__)
-#  define tc_sinh(a) tc_sinh_at(a, __FILE__, __LINE__)
-#  define tc_cosh(a) tc_cosh_at(a, __FILE__, __LINE__)
-#  define tc_tanh(a) tc_tanh_at(a, __FILE__, __LINE__)
-#  define tc_erf(a) tc_erf_at(a, __FILE__, __LINE__)
-#  define tc_sigmoid(a) tc_sigmoid_at(a, __FILE__, __LINE__)
-#  define tc_relu(a) tc_relu_at(a, __FILE__, __LINE__)
-#  define tc_gelu(a) tc_gelu_at(a, __FILE__, __LINE__)
-#  define tc_gelu_tanh(a) tc_gelu_tanh_at(a, __FILE__, __LINE__)
-#  define tc_silu(a) tc_silu_at(a, __FILE__, __LINE__)
-#  define tc_softplus(a) tc_softplus_at(a, __FILE__, __LINE__)
-#  define tc_floor(a) tc_floor_at(a, __FILE__, __LINE__)
-#  define tc_ceil(a) tc_ceil_at(a, __FILE__, __LINE__)
-#  define tc_round(a) tc_round_at(a, __FILE__, __LINE__)
-#  define tc_trunc(a) tc_trunc_at(a, __FILE__, __LINE__)
-#  define tc_bitwise_not(a) tc_bitwise_not_at(a, __FILE__, __LINE__)
-#else
-#  define tc_add(a, b) tc_add_at(a, b, NULL, 0)
-#  define tc_sub(a, b) tc_sub_at(a, b, NULL, 0)
-#  define tc_mul(a, b) tc_mul_at(a, b, NULL, 0)
-#  define tc_div(a, b) tc_div_at(a, b, NULL, 0)
-#  define tc_floor_divide(a, b) tc_floor_divide_at(a, b, NULL, 0)
-#  define tc_remainder(a, b) tc_remainder_at(a, b, NULL, 0)
-#  define tc_fmod(a, b) tc_fmod_at(a, b, NULL, 0)
-#  define tc_pow(a, b) tc_pow_at(a, b, NULL, 0)
-#  define tc_atan2(a, b) tc_atan2_at(a, b, NULL, 0)
-#  define tc_maximum(a, b) tc_maximum_at(a, b, NULL, 0)
-#  define tc_minimum(a, b) tc_minimum_at(a, b, NULL, 0)
-#  define tc_fma(a, b, c) tc_fma_at(a, b, c, NULL, 0)
-#  define tc_eq(a, b) tc_eq_at(a, b, NULL, 0)
-#  define tc_ne(a, b) tc_ne_at(a, b, NULL, 0)
-#  define tc_lt(a, b) tc_lt_at(a, b, NULL, 0)
-#  define tc_le(a, b) tc_le_at(a, b, NULL, 0)
-#  define tc_gt(a, b) tc_gt_at(a, b, NULL, 0)
-#  define tc_ge(a, b) tc_ge_at(a, b, NULL, 0)
-#  define tc_logical_and(a, b) tc_logical_and_at(a, b, NULL, 0)
-#  define tc_logical_or(a, b) tc_logical_or_at(a, b, NULL, 0)
-#  define tc_logical_xor(a, b) tc_logical_xor_at(a, b, NULL, 0)
-#  define tc_logical_not(a) tc_logical_not_at(a, NULL, 0)
-#  define tc_bitwise_and(a, b) tc_bitwise_and_at(a, b, NULL, 0)
-#  define tc_bitwise_or(a, b) tc_bitwise_or_at(a, b, NULL, 0)
-#  define tc_bitwise_xor(a, b) tc_bitwise_xor_at(a, b, NULL, 0)
-#  define tc_bitwise_left_shift(a, b) tc_bitwise_left_shift_at(a, b, NULL, 0)
-#  define tc_bitwise_right_shift(a, b) tc_bitwise_right_shift_at(a, b, NULL, 0)
-#  define tc_where(a, b, c) tc_where_at(a, b, c, NULL, 0)
-#  define tc_isnan(a) tc_isnan_at(a, NULL, 0)
-#  define tc_isfinite(a) tc_isfinite_at(a, NULL, 0)
-#  define tc_neg(a) tc_neg_at(a, NULL, 0)
-#  define tc_abs(a) tc_abs_at(a, NULL, 0)
-#  define tc_sign(a) tc_sign_at(a, NULL, 0)
-#  define tc_square(a) tc_square_at(a, NULL, 0)
-#  define tc_reciprocal(a) tc_reciprocal_at(a, NULL, 0)
-#  define tc_sqrt(a) tc_sqrt_at(a, NULL, 0)
-#  define tc_rsqrt(a) tc_rsqrt_at(a, NULL, 0)
-#  define tc_exp(a) tc_exp_at(a, NULL, 0)
-#  define tc_exp2(a) tc_exp2_at(a, NULL, 0)
-#  define tc_expm1(a) tc_expm1_at(a, NULL, 0)
-#  define tc_log(a) tc_log_at(a, NULL, 0)
-#  define tc_log2(a) tc_log2_at(a, NULL, 0)
-#  define tc_log10(a) tc_log10_at(a, NULL, 0)
-#  define tc_log1p(a) tc_log1p_at(a, NULL, 0)
-#  define tc_sin(a) tc_sin_at(a, NULL, 0)
-#  define tc_cos(a) tc_cos_at(a, NULL, 0)
-#  define tc_tan(a) tc_tan_at(a, NULL, 0)
-#  define tc_asin(a) tc_asin_at(a, NULL, 0)
-#  define tc_acos(a) tc_acos_at(a, NULL, 0)
-#  define tc_atan(a) tc_atan_at(a, NULL, 0)
-#  define tc_sinh(a) tc_sinh_at(a, NULL, 0)
-#  define tc_cosh(a) tc_cosh_at(a, NULL, 0)
-#  define tc_tanh(a) tc_tanh_at(a, NULL, 0)
-#  define tc_erf(a) tc_erf_at(a, NULL, 0)
-#  define tc_sigmoid(a) tc_sigmoid_at(a, NULL, 0)
-#  define tc_relu(a) tc_relu_at(a, NULL, 0)
-#  define tc_gelu(a) tc_gelu_at(a, NULL, 0)
-#  define tc_gelu_tanh(a) tc_gelu_tanh_at(a, NULL, 0)
-#  define tc_silu(a) tc_silu_at(a, NULL, 0)
-#  define tc_softplus(a) tc_softplus_at(a, NULL, 0)
-#  define tc_floor(a) tc_floor_at(a, NULL, 0)
-#  define tc_ceil(a) tc_ceil_at(a, NULL, 0)
-#  define tc_round(a) tc_round_at(a, NULL, 0)
-#  define tc_trunc(a) tc_trunc_at(a, NULL, 0)
-#  define tc_bitwise_not(a) tc_bitwise_not_at(a, NULL, 0)
-#endif
-
 // ---- gen/api/compile.h --------------------------------------------------
 // Regions, stances, reading results, statistics.
 
@@ -1748,16 +1410,13 @@ TCDEF tc_status tc_trace_end(tc_ctx *c);
 // kept. To be said before t is first used.
 TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
                                    const char *file, int line);
-#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
 
 // Programs are compiled for size `dim` of t, however often it changes.
 TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line);
-#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
 
 // Makes t yours until tc_free, and gives it: a result of the open region, which is an output then; one of an
 // earlier visit, computed if need be; a tensor of an open scope; a view. A body keeps only what it computes.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
-#define tc_keep(t) tc_keep_at(t, TC__SITE)
 
 // ---- stances ----
 
@@ -1796,15 +1455,9 @@ TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
 // Prints t with its dtype and sizes on stdout.
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
 
-#define tc_read(t, dst, bytes) tc_read_at(t, dst, bytes, TC__SITE)
-#define tc_item(t) tc_item_at(t, TC__SITE)
-#define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
-#define tc_print(t) tc_print_at(t, TC__SITE)
-
 // Pointer to the row-major elements of t, computed first if need be; NULL on error. Borrowed: valid
 // while the tensor lives and no in-place op runs. A strided view is refused: tc_contiguous it.
 TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line);
-#define tc_data(t) tc_data_at(t, TC__SITE)
 
 // ---- seeing ----
 
@@ -1862,7 +1515,6 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
 // nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
 // the text; TC_E_NULL.
 TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
-#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
 
 // The C text of every kernel of a region's last program; NULL if there is none.
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
@@ -1915,8 +1567,6 @@ TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in, const t
                                 int n_to, const char *file, int line);
 
 #define tc_compile(tc, body, ...) tc_compile_at(tc, body, __VA_ARGS__, #body, TC__SITE)
-#define tc_call(...) tc_call_at(__VA_ARGS__, TC__SITE)
-#define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
 
 // In a body: these bytes decide what it records, beside *user; copied now, compared at every call
 // for as long as the function lives. Elsewhere it does nothing.
@@ -2075,20 +1725,16 @@ typedef struct tc_buffer {
 // is not skipped. end: TC_E_STATE without its begin.
 TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line);
 TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line);
-#define tc_disable_begin(c) tc_disable_begin_at(c, TC__SITE)
-#define tc_disable_end(c) tc_disable_end_at(c, TC__SITE)
 
 // on = 1: from now on ops are recorded without tc_trace_begin, and run at tc_eval or where a value is
 // read. on = 0: what is recorded runs, and ops are eager again. TC_E_STATE: inside a region.
 TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line);
-#define tc_lazy(c, on) tc_lazy_at(c, on, TC__SITE)
 
 // Runs all that is recorded since the tc_eval before. The n tensors of `list` are the caller's then, until
 // tc_free; other results live until the next tc_eval but one. The same ops in the same order use the
 // program made before. Without tc_lazy the tensors are computed if they are not yet. TC_E_STATE: inside a
 // region; else the status of the run.
 TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file, int line);
-#define tc_eval(...) tc_eval_at(__VA_ARGS__, TC__SITE)
 
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
@@ -2098,7 +1744,6 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);
-#define tc_precompile(...) tc_precompile_at(__VA_ARGS__, TC__SITE)
 
 // After it a region or call that was warmed up takes no memory, lock or system call, and logs nothing
 // (but for an allocator hook in a tc_free, and in contexts with tc_open_shared children a lock per
@@ -2132,7 +1777,6 @@ TCDEF const char *tc_profile_text(tc_ctx *c);
 // compiler, loading, programs, kernels, the parts of each worker, a line for each device. TC_E_IO
 // (path and reason in the text), TC_E_STATE without a profile, TC_E_NULL.
 TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
-#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
 
 // So many events are kept; the text says how many came after them. Kernels are counted in the table
 // all the same.
@@ -2156,7 +1800,6 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 // region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
 // device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
-#define tc_to(t, device) tc_to_at(t, device, TC__SITE)
 
 // The name of the device that t is on, valid until its context is closed; NULL = no live
 // tensor.
@@ -2180,15 +1823,12 @@ TCDEF const char *tc_default_device(const tc_ctx *tc);
 // reported yet is this call's status: an index out of range (TC_E_INDEX), a dead device
 // (TC_E_BACKEND). tc_read and tc_to("cpu") wait and report too.
 TCDEF tc_status tc_sync_at(tc_ctx *tc, const char *file, int line);
-#define tc_sync(tc) tc_sync_at(tc, TC__SITE)
 
 // A tensor over memory of a device that belongs to the caller, as tc_wrap is for the host:
 // it must outlive the tensor, and what the caller does to it must be ordered with the
 // device's work. TC_E_DEVICE, and the errors of tc_wrap.
 TCDEF tc_tensor tc_wrap_device_at(tc_ctx *tc, const char *device, void *address,
                                   tc_dims dims, tc_dtype dtype, const char *file, int line);
-#define tc_wrap_device(tc, device, address, dims, dtype)                                   \
-    tc_wrap_device_at(tc, device, address, dims, dtype, TC__SITE)
 
 // ---- for who makes a device ----
 //
@@ -2499,7 +2139,6 @@ typedef struct tc_custom_op {
 // name, neither run nor source), TC_E_ARG (n_in; a name that is no identifier, or taken; a
 // source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
-#define tc_register_op(...) tc_register_op_at(__VA_ARGS__, TC__SITE)
 
 // The number of the op of this name, 0 = there is none.
 TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
@@ -2508,7 +2147,6 @@ TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
 // op, n_in; TC_E_NULL; and what its shape gives.
 TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
                              const char *file, int line);
-#define tc_custom(...) tc_custom_at(__VA_ARGS__, TC__SITE)
 
 // ---- host calls ----
 
@@ -2523,7 +2161,284 @@ typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
 // TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
 TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
                                 int n_in, const char *file, int line);
+
+// ---- gen/out/call_macros.inc --------------------------------------------
+// Generated from the declarations in gen/api and gen/tables/ops.def by
+// gen/gen_calls.c: what passes the site.
+#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
+#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
+#define tc_keep(t) tc_keep_at(t, TC__SITE)
+#define tc_read(...) tc_read_at(__VA_ARGS__, TC__SITE)
+#define tc_item(t) tc_item_at(t, TC__SITE)
+#define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
+#define tc_print(t) tc_print_at(t, TC__SITE)
+#define tc_data(t) tc_data_at(t, TC__SITE)
+#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
+#define tc_disable_begin(c) tc_disable_begin_at(c, TC__SITE)
+#define tc_disable_end(c) tc_disable_end_at(c, TC__SITE)
+#define tc_lazy(c, on) tc_lazy_at(c, on, TC__SITE)
+#define tc_eval(...) tc_eval_at(__VA_ARGS__, TC__SITE)
+#define tc_precompile(...) tc_precompile_at(__VA_ARGS__, TC__SITE)
+#define tc_to(t, device) tc_to_at(t, device, TC__SITE)
+#define tc_sync(tc) tc_sync_at(tc, TC__SITE)
+#define tc_wrap_device(...) tc_wrap_device_at(__VA_ARGS__, TC__SITE)
+#define tc_register_op(...) tc_register_op_at(__VA_ARGS__, TC__SITE)
+#define tc_custom(...) tc_custom_at(__VA_ARGS__, TC__SITE)
 #define tc_host_call(...) tc_host_call_at(__VA_ARGS__, TC__SITE)
+#define tc_call(...) tc_call_at(__VA_ARGS__, TC__SITE)
+#define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
+#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
+#define tc_scope_end(tc) tc_scope_end_at(tc, TC__SITE)
+#define tc_scope_return(tc, t) tc_scope_return_at(tc, t, TC__SITE)
+#define tc_free(t) tc_free_at(t, TC__SITE)
+#define tc_from_data(...) tc_from_data_at(__VA_ARGS__, TC__SITE)
+#define tc_wrap(...) tc_wrap_at(__VA_ARGS__, TC__SITE)
+#define tc_wrap_strided(...) tc_wrap_strided_at(__VA_ARGS__, TC__SITE)
+#define tc_const(...) tc_const_at(__VA_ARGS__, TC__SITE)
+#define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
+#define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
+#define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
+#define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)
+#define tc_empty(tc, dims, dtype) tc_empty_at(tc, dims, dtype, TC__SITE)
+#define tc_scalar(tc, value, dtype) tc_scalar_at(tc, value, dtype, TC__SITE)
+#define tc_arange(tc, start, end, step, dtype) tc_arange_at(tc, start, end, step, dtype, TC__SITE)
+#define tc_eye(tc, rows, columns, dtype) tc_eye_at(tc, rows, columns, dtype, TC__SITE)
+#define tc_rand(tc, dims, dtype) tc_rand_at(tc, dims, dtype, TC__SITE)
+#define tc_randn(tc, dims, dtype) tc_randn_at(tc, dims, dtype, TC__SITE)
+#define tc_randint(tc, low, high, dims, dtype) tc_randint_at(tc, low, high, dims, dtype, TC__SITE)
+#define tc_reshape(t, dims) tc_reshape_at(t, dims, TC__SITE)
+#define tc_flatten(t, first, last) tc_flatten_at(t, first, last, TC__SITE)
+#define tc_squeeze(t, dim) tc_squeeze_at(t, dim, TC__SITE)
+#define tc_squeeze_all(t) tc_squeeze_all_at(t, TC__SITE)
+#define tc_unsqueeze(t, dim) tc_unsqueeze_at(t, dim, TC__SITE)
+#define tc_permute(t, order) tc_permute_at(t, order, TC__SITE)
+#define tc_transpose(t, dim0, dim1) tc_transpose_at(t, dim0, dim1, TC__SITE)
+#define tc_t(t) tc_t_at(t, TC__SITE)
+#define tc_movedim(t, from, to) tc_movedim_at(t, from, to, TC__SITE)
+#define tc_expand(t, dims) tc_expand_at(t, dims, TC__SITE)
+#define tc_slice(t, dim, start, end, step) tc_slice_at(t, dim, start, end, step, TC__SITE)
+#define tc_select(t, dim, i) tc_select_at(t, dim, i, TC__SITE)
+#define tc_narrow(t, dim, start, length) tc_narrow_at(t, dim, start, length, TC__SITE)
+#define tc_flip(t, dims) tc_flip_at(t, dims, TC__SITE)
+#define tc_roll(t, shift, dim) tc_roll_at(t, shift, dim, TC__SITE)
+#define tc_pad(t, low, high, value) tc_pad_at(t, low, high, value, TC__SITE)
+#define tc_pad_with(t, low, high, mode) tc_pad_with_at(t, low, high, mode, TC__SITE)
+#define tc_cat(...) tc_cat_at(__VA_ARGS__, TC__SITE)
+#define tc_stack(...) tc_stack_at(__VA_ARGS__, TC__SITE)
+#define tc_split(...) tc_split_at(__VA_ARGS__, TC__SITE)
+#define tc_chunk(...) tc_chunk_at(__VA_ARGS__, TC__SITE)
+#define tc_unfold(t, dim, size, step) tc_unfold_at(t, dim, size, step, TC__SITE)
+#define tc_tile(t, repeats) tc_tile_at(t, repeats, TC__SITE)
+#define tc_repeat_interleave(t, repeats, dim) tc_repeat_interleave_at(t, repeats, dim, TC__SITE)
+#define tc_contiguous(t) tc_contiguous_at(t, TC__SITE)
+#define tc_clone(t) tc_clone_at(t, TC__SITE)
+#define tc_cast(t, dtype) tc_cast_at(t, dtype, TC__SITE)
+#define tc_take(t, index, dim) tc_take_at(t, index, dim, TC__SITE)
+#define tc_index_select(t, dim, index) tc_index_select_at(t, dim, index, TC__SITE)
+#define tc_embedding(weight, index) tc_embedding_at(weight, index, TC__SITE)
+#define tc_gather(t, dim, index) tc_gather_at(t, dim, index, TC__SITE)
+#define tc_scatter(t, dim, index, src) tc_scatter_at(t, dim, index, src, TC__SITE)
+#define tc_scatter_add(t, dim, index, src) tc_scatter_add_at(t, dim, index, src, TC__SITE)
+#define tc_index_add(t, dim, index, src) tc_index_add_at(t, dim, index, src, TC__SITE)
+#define tc_one_hot(index, classes) tc_one_hot_at(index, classes, TC__SITE)
+#define tc_tril(t, diagonal) tc_tril_at(t, diagonal, TC__SITE)
+#define tc_triu(t, diagonal) tc_triu_at(t, diagonal, TC__SITE)
+#define tc_masked_fill(t, mask, value) tc_masked_fill_at(t, mask, value, TC__SITE)
+#define tc_add_s(a, s) tc_add_s_at(a, s, TC__SITE)
+#define tc_sub_s(a, s) tc_sub_s_at(a, s, TC__SITE)
+#define tc_mul_s(a, s) tc_mul_s_at(a, s, TC__SITE)
+#define tc_div_s(a, s) tc_div_s_at(a, s, TC__SITE)
+#define tc_floor_divide_s(a, s) tc_floor_divide_s_at(a, s, TC__SITE)
+#define tc_remainder_s(a, s) tc_remainder_s_at(a, s, TC__SITE)
+#define tc_fmod_s(a, s) tc_fmod_s_at(a, s, TC__SITE)
+#define tc_pow_s(a, s) tc_pow_s_at(a, s, TC__SITE)
+#define tc_maximum_s(a, s) tc_maximum_s_at(a, s, TC__SITE)
+#define tc_minimum_s(a, s) tc_minimum_s_at(a, s, TC__SITE)
+#define tc_eq_s(a, s) tc_eq_s_at(a, s, TC__SITE)
+#define tc_ne_s(a, s) tc_ne_s_at(a, s, TC__SITE)
+#define tc_lt_s(a, s) tc_lt_s_at(a, s, TC__SITE)
+#define tc_le_s(a, s) tc_le_s_at(a, s, TC__SITE)
+#define tc_gt_s(a, s) tc_gt_s_at(a, s, TC__SITE)
+#define tc_ge_s(a, s) tc_ge_s_at(a, s, TC__SITE)
+#define tc_bitwise_and_s(a, s) tc_bitwise_and_s_at(a, s, TC__SITE)
+#define tc_bitwise_or_s(a, s) tc_bitwise_or_s_at(a, s, TC__SITE)
+#define tc_bitwise_xor_s(a, s) tc_bitwise_xor_s_at(a, s, TC__SITE)
+#define tc_bitwise_left_shift_s(a, s) tc_bitwise_left_shift_s_at(a, s, TC__SITE)
+#define tc_bitwise_right_shift_s(a, s) tc_bitwise_right_shift_s_at(a, s, TC__SITE)
+#define tc_rsub_s(a, s) tc_rsub_s_at(a, s, TC__SITE)
+#define tc_rdiv_s(a, s) tc_rdiv_s_at(a, s, TC__SITE)
+#define tc_rpow_s(a, s) tc_rpow_s_at(a, s, TC__SITE)
+#define tc_clamp(a, low, high) tc_clamp_at(a, low, high, TC__SITE)
+#define tc_clamp_min(a, low) tc_clamp_min_at(a, low, TC__SITE)
+#define tc_clamp_max(a, high) tc_clamp_max_at(a, high, TC__SITE)
+#define tc_copy_(dst, src) tc_copy__at(dst, src, TC__SITE)
+#define tc_fill_(dst, value) tc_fill__at(dst, value, TC__SITE)
+#define tc_zero_(dst) tc_zero__at(dst, TC__SITE)
+#define tc_add_(dst, b) tc_add__at(dst, b, TC__SITE)
+#define tc_sub_(dst, b) tc_sub__at(dst, b, TC__SITE)
+#define tc_mul_(dst, b) tc_mul__at(dst, b, TC__SITE)
+#define tc_div_(dst, b) tc_div__at(dst, b, TC__SITE)
+#define tc_maximum_(dst, b) tc_maximum__at(dst, b, TC__SITE)
+#define tc_minimum_(dst, b) tc_minimum__at(dst, b, TC__SITE)
+#define tc_add_s_(dst, s) tc_add_s__at(dst, s, TC__SITE)
+#define tc_sub_s_(dst, s) tc_sub_s__at(dst, s, TC__SITE)
+#define tc_mul_s_(dst, s) tc_mul_s__at(dst, s, TC__SITE)
+#define tc_div_s_(dst, s) tc_div_s__at(dst, s, TC__SITE)
+#define tc_pow_s_(dst, s) tc_pow_s__at(dst, s, TC__SITE)
+#define tc_clamp_(dst, low, high) tc_clamp__at(dst, low, high, TC__SITE)
+#define tc_masked_fill_(dst, mask, value) tc_masked_fill__at(dst, mask, value, TC__SITE)
+#define tc_neg_(dst) tc_neg__at(dst, TC__SITE)
+#define tc_abs_(dst) tc_abs__at(dst, TC__SITE)
+#define tc_square_(dst) tc_square__at(dst, TC__SITE)
+#define tc_sqrt_(dst) tc_sqrt__at(dst, TC__SITE)
+#define tc_rsqrt_(dst) tc_rsqrt__at(dst, TC__SITE)
+#define tc_reciprocal_(dst) tc_reciprocal__at(dst, TC__SITE)
+#define tc_exp_(dst) tc_exp__at(dst, TC__SITE)
+#define tc_log_(dst) tc_log__at(dst, TC__SITE)
+#define tc_tanh_(dst) tc_tanh__at(dst, TC__SITE)
+#define tc_sigmoid_(dst) tc_sigmoid__at(dst, TC__SITE)
+#define tc_relu_(dst) tc_relu__at(dst, TC__SITE)
+#define tc_gelu_(dst) tc_gelu__at(dst, TC__SITE)
+#define tc_silu_(dst) tc_silu__at(dst, TC__SITE)
+#define tc_sum(t, dim) tc_sum_at(t, dim, TC__SITE)
+#define tc_sum_dims(t, dims, keepdim) tc_sum_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_sum_all(t) tc_sum_all_at(t, TC__SITE)
+#define tc_prod(t, dim) tc_prod_at(t, dim, TC__SITE)
+#define tc_prod_dims(t, dims, keepdim) tc_prod_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_prod_all(t) tc_prod_all_at(t, TC__SITE)
+#define tc_mean(t, dim) tc_mean_at(t, dim, TC__SITE)
+#define tc_mean_dims(t, dims, keepdim) tc_mean_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_mean_all(t) tc_mean_all_at(t, TC__SITE)
+#define tc_amax(t, dim) tc_amax_at(t, dim, TC__SITE)
+#define tc_amax_dims(t, dims, keepdim) tc_amax_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_amax_all(t) tc_amax_all_at(t, TC__SITE)
+#define tc_amin(t, dim) tc_amin_at(t, dim, TC__SITE)
+#define tc_amin_dims(t, dims, keepdim) tc_amin_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_amin_all(t) tc_amin_all_at(t, TC__SITE)
+#define tc_argmax(t, dim) tc_argmax_at(t, dim, TC__SITE)
+#define tc_argmax_dims(t, dims, keepdim) tc_argmax_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_argmax_all(t) tc_argmax_all_at(t, TC__SITE)
+#define tc_argmin(t, dim) tc_argmin_at(t, dim, TC__SITE)
+#define tc_argmin_dims(t, dims, keepdim) tc_argmin_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_argmin_all(t) tc_argmin_all_at(t, TC__SITE)
+#define tc_any(t, dim) tc_any_at(t, dim, TC__SITE)
+#define tc_any_dims(t, dims, keepdim) tc_any_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_any_all(t) tc_any_all_at(t, TC__SITE)
+#define tc_all(t, dim) tc_all_at(t, dim, TC__SITE)
+#define tc_all_dims(t, dims, keepdim) tc_all_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_all_all(t) tc_all_all_at(t, TC__SITE)
+#define tc_logsumexp(t, dim) tc_logsumexp_at(t, dim, TC__SITE)
+#define tc_logsumexp_dims(t, dims, keepdim) tc_logsumexp_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_logsumexp_all(t) tc_logsumexp_all_at(t, TC__SITE)
+#define tc_var(t, dim, correction) tc_var_at(t, dim, correction, TC__SITE)
+#define tc_var_dims(t, dims, correction, keepdim) tc_var_dims_at(t, dims, correction, keepdim, TC__SITE)
+#define tc_var_all(t, correction) tc_var_all_at(t, correction, TC__SITE)
+#define tc_std(t, dim, correction) tc_std_at(t, dim, correction, TC__SITE)
+#define tc_std_dims(t, dims, correction, keepdim) tc_std_dims_at(t, dims, correction, keepdim, TC__SITE)
+#define tc_std_all(t, correction) tc_std_all_at(t, correction, TC__SITE)
+#define tc_norm(t, dim, p) tc_norm_at(t, dim, p, TC__SITE)
+#define tc_norm_dims(t, dims, p, keepdim) tc_norm_dims_at(t, dims, p, keepdim, TC__SITE)
+#define tc_norm_all(t, p) tc_norm_all_at(t, p, TC__SITE)
+#define tc_cumsum(t, dim) tc_cumsum_at(t, dim, TC__SITE)
+#define tc_cumprod(t, dim) tc_cumprod_at(t, dim, TC__SITE)
+#define tc_argsort(t, dim, descending) tc_argsort_at(t, dim, descending, TC__SITE)
+#define tc_sort(...) tc_sort_at(__VA_ARGS__, TC__SITE)
+#define tc_topk(...) tc_topk_at(__VA_ARGS__, TC__SITE)
+#define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
+#define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
+#define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
+#define tc_rms_norm(x, weight, eps) tc_rms_norm_at(x, weight, eps, TC__SITE)
+#define tc_group_norm(x, groups, weight, bias, eps) tc_group_norm_at(x, groups, weight, bias, eps, TC__SITE)
+#define tc_batch_norm(x, mean, var, weight, bias, eps) tc_batch_norm_at(x, mean, var, weight, bias, eps, TC__SITE)
+#define tc_normalize(x, p, dim, eps) tc_normalize_at(x, p, dim, eps, TC__SITE)
+#define tc_cosine_similarity(a, b, dim, eps) tc_cosine_similarity_at(a, b, dim, eps, TC__SITE)
+#define tc_dropout(x, p) tc_dropout_at(x, p, TC__SITE)
+#define tc_matmul(a, b) tc_matmul_at(a, b, TC__SITE)
+#define tc_linear(x, weight, bias) tc_linear_at(x, weight, bias, TC__SITE)
+#define tc_addmm(t, a, b, beta, alpha) tc_addmm_at(t, a, b, beta, alpha, TC__SITE)
+#define tc_bmm(a, b) tc_bmm_at(a, b, TC__SITE)
+#define tc_dot(a, b) tc_dot_at(a, b, TC__SITE)
+#define tc_outer(a, b) tc_outer_at(a, b, TC__SITE)
+#define tc_scaled_dot_product_attention(q, k, v, mask, causal, scale) tc_scaled_dot_product_attention_at(q, k, v, mask, causal, scale, TC__SITE)
+#define tc_conv2d(x, weight, bias, stride, padding, dilation, groups) tc_conv2d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
+#define tc_conv2d_with(...) tc_conv2d_with_at(__VA_ARGS__, TC__SITE)
+#define tc_conv1d(x, weight, bias, stride, padding, dilation, groups) tc_conv1d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
+#define tc_avg_pool2d(x, kernel, stride, padding) tc_avg_pool2d_at(x, kernel, stride, padding, TC__SITE)
+#define tc_max_pool2d(x, kernel, stride, padding) tc_max_pool2d_at(x, kernel, stride, padding, TC__SITE)
+#define tc_interpolate(x, sizes, mode) tc_interpolate_at(x, sizes, mode, TC__SITE)
+#define tc_mse_loss(x, y) tc_mse_loss_at(x, y, TC__SITE)
+#define tc_l1_loss(x, y) tc_l1_loss_at(x, y, TC__SITE)
+#define tc_cross_entropy(logits, target) tc_cross_entropy_at(logits, target, TC__SITE)
+#define tc_cross_entropy_ignore(logits, target, ignore) tc_cross_entropy_ignore_at(logits, target, ignore, TC__SITE)
+#define tc_bce_with_logits(x, y) tc_bce_with_logits_at(x, y, TC__SITE)
+#define tc_adamw_(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay) tc_adamw__at(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, TC__SITE)
+#define tc_adamw_list_(...) tc_adamw_list__at(__VA_ARGS__, TC__SITE)
+#define tc_sgd_(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov) tc_sgd__at(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov, TC__SITE)
+#define tc_add(a, b) tc_add_at(a, b, TC__SITE)
+#define tc_sub(a, b) tc_sub_at(a, b, TC__SITE)
+#define tc_mul(a, b) tc_mul_at(a, b, TC__SITE)
+#define tc_div(a, b) tc_div_at(a, b, TC__SITE)
+#define tc_floor_divide(a, b) tc_floor_divide_at(a, b, TC__SITE)
+#define tc_remainder(a, b) tc_remainder_at(a, b, TC__SITE)
+#define tc_fmod(a, b) tc_fmod_at(a, b, TC__SITE)
+#define tc_pow(a, b) tc_pow_at(a, b, TC__SITE)
+#define tc_atan2(a, b) tc_atan2_at(a, b, TC__SITE)
+#define tc_maximum(a, b) tc_maximum_at(a, b, TC__SITE)
+#define tc_minimum(a, b) tc_minimum_at(a, b, TC__SITE)
+#define tc_fma(a, b, c) tc_fma_at(a, b, c, TC__SITE)
+#define tc_eq(a, b) tc_eq_at(a, b, TC__SITE)
+#define tc_ne(a, b) tc_ne_at(a, b, TC__SITE)
+#define tc_lt(a, b) tc_lt_at(a, b, TC__SITE)
+#define tc_le(a, b) tc_le_at(a, b, TC__SITE)
+#define tc_gt(a, b) tc_gt_at(a, b, TC__SITE)
+#define tc_ge(a, b) tc_ge_at(a, b, TC__SITE)
+#define tc_logical_and(a, b) tc_logical_and_at(a, b, TC__SITE)
+#define tc_logical_or(a, b) tc_logical_or_at(a, b, TC__SITE)
+#define tc_logical_xor(a, b) tc_logical_xor_at(a, b, TC__SITE)
+#define tc_logical_not(a) tc_logical_not_at(a, TC__SITE)
+#define tc_bitwise_and(a, b) tc_bitwise_and_at(a, b, TC__SITE)
+#define tc_bitwise_or(a, b) tc_bitwise_or_at(a, b, TC__SITE)
+#define tc_bitwise_xor(a, b) tc_bitwise_xor_at(a, b, TC__SITE)
+#define tc_bitwise_left_shift(a, b) tc_bitwise_left_shift_at(a, b, TC__SITE)
+#define tc_bitwise_right_shift(a, b) tc_bitwise_right_shift_at(a, b, TC__SITE)
+#define tc_where(a, b, c) tc_where_at(a, b, c, TC__SITE)
+#define tc_isnan(a) tc_isnan_at(a, TC__SITE)
+#define tc_isfinite(a) tc_isfinite_at(a, TC__SITE)
+#define tc_neg(a) tc_neg_at(a, TC__SITE)
+#define tc_abs(a) tc_abs_at(a, TC__SITE)
+#define tc_sign(a) tc_sign_at(a, TC__SITE)
+#define tc_square(a) tc_square_at(a, TC__SITE)
+#define tc_reciprocal(a) tc_reciprocal_at(a, TC__SITE)
+#define tc_sqrt(a) tc_sqrt_at(a, TC__SITE)
+#define tc_rsqrt(a) tc_rsqrt_at(a, TC__SITE)
+#define tc_exp(a) tc_exp_at(a, TC__SITE)
+#define tc_exp2(a) tc_exp2_at(a, TC__SITE)
+#define tc_expm1(a) tc_expm1_at(a, TC__SITE)
+#define tc_log(a) tc_log_at(a, TC__SITE)
+#define tc_log2(a) tc_log2_at(a, TC__SITE)
+#define tc_log10(a) tc_log10_at(a, TC__SITE)
+#define tc_log1p(a) tc_log1p_at(a, TC__SITE)
+#define tc_sin(a) tc_sin_at(a, TC__SITE)
+#define tc_cos(a) tc_cos_at(a, TC__SITE)
+#define tc_tan(a) tc_tan_at(a, TC__SITE)
+#define tc_asin(a) tc_asin_at(a, TC__SITE)
+#define tc_acos(a) tc_acos_at(a, TC__SITE)
+#define tc_atan(a) tc_atan_at(a, TC__SITE)
+#define tc_sinh(a) tc_sinh_at(a, TC__SITE)
+#define tc_cosh(a) tc_cosh_at(a, TC__SITE)
+#define tc_tanh(a) tc_tanh_at(a, TC__SITE)
+#define tc_erf(a) tc_erf_at(a, TC__SITE)
+#define tc_sigmoid(a) tc_sigmoid_at(a, TC__SITE)
+#define tc_relu(a) tc_relu_at(a, TC__SITE)
+#define tc_gelu(a) tc_gelu_at(a, TC__SITE)
+#define tc_gelu_tanh(a) tc_gelu_tanh_at(a, TC__SITE)
+#define tc_silu(a) tc_silu_at(a, TC__SITE)
+#define tc_softplus(a) tc_softplus_at(a, TC__SITE)
+#define tc_floor(a) tc_floor_at(a, TC__SITE)
+#define tc_ceil(a) tc_ceil_at(a, TC__SITE)
+#define tc_round(a) tc_round_at(a, TC__SITE)
+#define tc_trunc(a) tc_trunc_at(a, TC__SITE)
+#define tc_bitwise_not(a) tc_bitwise_not_at(a, TC__SITE)
 
 #endif  // TCOMPILE_H
 
@@ -2532,7 +2447,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x02f4e2539667d3b2u
+#define TC__BUILD_ID 0x56653802df66fbccu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.

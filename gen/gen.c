@@ -43,6 +43,7 @@ static void make_products(const char *root, const char *dest) {
     list files = {0};
     text id = {0};
     make_folders(join("%s/gen/out", dest));
+    calls_read(root);
     EACH(p, product, products) {
         text t = {0};
         p->make(&t);

@@ -225,16 +225,6 @@ static void op_api(text *t) {
         put(t, "TCDEF tc_tensor tc_%s_at(%s, const char *file, int line);\n", o->name,
             parameters[kind_of(o)->arity]);
     }
-    for (int sites = 1; sites >= 0; sites--) {
-        put(t, sites ? "\n#ifndef TC_NO_SITES\n" : "#else\n");
-        EACH(o, op, ops) {
-            if (!has_function(o)) continue;
-            const char *a = arguments[kind_of(o)->arity];
-            put(t, "#  define tc_%s(%s) tc_%s_at(%s, %s)\n", o->name, a, o->name, a,
-                sites ? "__FILE__, __LINE__" : "NULL, 0");
-        }
-    }
-    put(t, "#endif\n");
 }
 
 static void op_calls(text *t) {
@@ -361,6 +351,8 @@ static void cuda_nvrtc(text *t) {
 
 #include "gen_loops.c"
 
+#include "gen_calls.c"
+
 // ---- what is made -----------------------------------------------------------
 typedef struct product {
     const char *name;
@@ -372,6 +364,7 @@ static const product products[] = {
     {"op_words", op_words},         // names of attribute words
     {"op_info", op_info},           // tc__ops: facts by op
     {"op_api", op_api},             // public prototypes of the elementwise ops
+    {"call_macros", call_macros},   // what passes the site of a call
     {"op_calls", op_calls},         // their bodies
     {"interp_rows32", loop_rows32}, // block loops of the interpreter, include-many
     {"interp_rows64", loop_rows64},

@@ -342,6 +342,8 @@
 #include "api/backend.h"
 #include "api/extend.h"
 
+#include "out/call_macros.inc"
+
 #endif  // TCOMPILE_H
 
 #if defined(TCOMPILE_IMPLEMENTATION) && !defined(TCOMPILE_IMPLEMENTED)

@@ -37,16 +37,13 @@ TCDEF tc_status tc_trace_end(tc_ctx *c);
 // kept. To be said before t is first used.
 TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
                                    const char *file, int line);
-#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
 
 // Programs are compiled for size `dim` of t, however often it changes.
 TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line);
-#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
 
 // Makes t yours until tc_free, and gives it: a result of the open region, which is an output then; one of an
 // earlier visit, computed if need be; a tensor of an open scope; a view. A body keeps only what it computes.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
-#define tc_keep(t) tc_keep_at(t, TC__SITE)
 
 // ---- stances ----
 
@@ -85,15 +82,9 @@ TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
 // Prints t with its dtype and sizes on stdout.
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
 
-#define tc_read(t, dst, bytes) tc_read_at(t, dst, bytes, TC__SITE)
-#define tc_item(t) tc_item_at(t, TC__SITE)
-#define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
-#define tc_print(t) tc_print_at(t, TC__SITE)
-
 // Pointer to the row-major elements of t, computed first if need be; NULL on error. Borrowed: valid
 // while the tensor lives and no in-place op runs. A strided view is refused: tc_contiguous it.
 TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line);
-#define tc_data(t) tc_data_at(t, TC__SITE)
 
 // ---- seeing ----
 
@@ -151,7 +142,6 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
 // nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
 // the text; TC_E_NULL.
 TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
-#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
 
 // The C text of every kernel of a region's last program; NULL if there is none.
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name);

@@ -8,20 +8,16 @@
 // is not skipped. end: TC_E_STATE without its begin.
 TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line);
 TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line);
-#define tc_disable_begin(c) tc_disable_begin_at(c, TC__SITE)
-#define tc_disable_end(c) tc_disable_end_at(c, TC__SITE)
 
 // on = 1: from now on ops are recorded without tc_trace_begin, and run at tc_eval or where a value is
 // read. on = 0: what is recorded runs, and ops are eager again. TC_E_STATE: inside a region.
 TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line);
-#define tc_lazy(c, on) tc_lazy_at(c, on, TC__SITE)
 
 // Runs all that is recorded since the tc_eval before. The n tensors of `list` are the caller's then, until
 // tc_free; other results live until the next tc_eval but one. The same ops in the same order use the
 // program made before. Without tc_lazy the tensors are computed if they are not yet. TC_E_STATE: inside a
 // region; else the status of the run.
 TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file, int line);
-#define tc_eval(...) tc_eval_at(__VA_ARGS__, TC__SITE)
 
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
@@ -31,7 +27,6 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);
-#define tc_precompile(...) tc_precompile_at(__VA_ARGS__, TC__SITE)
 
 // After it a region or call that was warmed up takes no memory, lock or system call, and logs nothing
 // (but for an allocator hook in a tc_free, and in contexts with tc_open_shared children a lock per

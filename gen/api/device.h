@@ -16,7 +16,6 @@
 // region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
 // device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
-#define tc_to(t, device) tc_to_at(t, device, TC__SITE)
 
 // The name of the device that t is on, valid until its context is closed; NULL = no live
 // tensor.
@@ -40,15 +39,12 @@ TCDEF const char *tc_default_device(const tc_ctx *tc);
 // reported yet is this call's status: an index out of range (TC_E_INDEX), a dead device
 // (TC_E_BACKEND). tc_read and tc_to("cpu") wait and report too.
 TCDEF tc_status tc_sync_at(tc_ctx *tc, const char *file, int line);
-#define tc_sync(tc) tc_sync_at(tc, TC__SITE)
 
 // A tensor over memory of a device that belongs to the caller, as tc_wrap is for the host:
 // it must outlive the tensor, and what the caller does to it must be ordered with the
 // device's work. TC_E_DEVICE, and the errors of tc_wrap.
 TCDEF tc_tensor tc_wrap_device_at(tc_ctx *tc, const char *device, void *address,
                                   tc_dims dims, tc_dtype dtype, const char *file, int line);
-#define tc_wrap_device(tc, device, address, dims, dtype)                                   \
-    tc_wrap_device_at(tc, device, address, dims, dtype, TC__SITE)
 
 // ---- for who makes a device ----
 //

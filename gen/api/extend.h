@@ -94,7 +94,6 @@ typedef struct tc_custom_op {
 // name, neither run nor source), TC_E_ARG (n_in; a name that is no identifier, or taken; a
 // source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
-#define tc_register_op(...) tc_register_op_at(__VA_ARGS__, TC__SITE)
 
 // The number of the op of this name, 0 = there is none.
 TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
@@ -103,7 +102,6 @@ TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
 // op, n_in; TC_E_NULL; and what its shape gives.
 TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
                              const char *file, int line);
-#define tc_custom(...) tc_custom_at(__VA_ARGS__, TC__SITE)
 
 // ---- host calls ----
 
@@ -118,4 +116,3 @@ typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
 // TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
 TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
                                 int n_in, const char *file, int line);
-#define tc_host_call(...) tc_host_call_at(__VA_ARGS__, TC__SITE)

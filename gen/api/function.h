@@ -43,8 +43,6 @@ TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in, const t
                                 int n_to, const char *file, int line);
 
 #define tc_compile(tc, body, ...) tc_compile_at(tc, body, __VA_ARGS__, #body, TC__SITE)
-#define tc_call(...) tc_call_at(__VA_ARGS__, TC__SITE)
-#define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
 
 // In a body: these bytes decide what it records, beside *user; copied now, compared at every call
 // for as long as the function lives. Elsewhere it does nothing.

@@ -22,7 +22,6 @@ TCDEF const char *tc_profile_text(tc_ctx *c);
 // compiler, loading, programs, kernels, the parts of each worker, a line for each device. TC_E_IO
 // (path and reason in the text), TC_E_STATE without a profile, TC_E_NULL.
 TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
-#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
 
 // So many events are kept; the text says how many came after them. Kernels are counted in the table
 // all the same.

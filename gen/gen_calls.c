@@ -1,0 +1,112 @@
+// Calls that know their site. A function NAME_at(..., const char *file, int line) is declared once, in
+// gen/api or by a row of ops.def; from that come the macro NAME(...) and what forms of an op need no
+// text of their own.
+
+typedef struct call_parameter {
+    const char *type, *name; // "const tc_tensor *", "list"
+} call_parameter;
+
+typedef struct call {
+    const char *name, *result; // "tc_add_s", "tc_tensor"
+    call_parameter in[16];     // without the site
+    int n;
+} call;
+
+static struct {
+    call at[512];
+    size_t count;
+    const char *headers; // the text of gen/api
+} calls;
+
+#define EACH_CALL(c) for (const call *c = calls.at; c < calls.at + calls.count; c++)
+
+static int is_letter(char c) { return c == '_' || isalnum((unsigned char)c); }
+
+// "  int  k " -> "int k"
+static char *one_line(const char *s, size_t n) {
+    text t = {0};
+    put_raw(&t, "", 0);
+    for (size_t i = 0; i < n; i++) {
+        if (!isspace((unsigned char)s[i]))
+            put_raw(&t, s + i, 1);
+        else if (t.size && t.at[t.size - 1] != ' ')
+            put_raw(&t, " ", 1);
+    }
+    while (t.size && t.at[t.size - 1] == ' ') t.at[--t.size] = 0;
+    return t.at;
+}
+
+// The word at the end of s, which is cut off there, with the blank before it.
+static char *cut_word(char *s) {
+    char *end = s + strlen(s), *word = end;
+    while (word > s && is_letter(word[-1])) word--;
+    char *name = join("%s", word);
+    if (word > s && word[-1] == ' ') word--;
+    *word = 0;
+    return name;
+}
+
+// One declaration, from behind TCDEF to before the semicolon, is a call if it ends in the site.
+static void call_read(char *s) {
+    static const char site[] = ", const char *file, int line)";
+    char *open = strchr(s, '('), *stop;
+    if (!open || !ends(s, site) || calls.count == COUNT(calls.at)) return;
+    s[strlen(s) - strlen(site)] = 0, *open = 0;
+    call *c = &calls.at[calls.count++];
+    c->name = cut_word(s), c->result = s;
+    c->name = join("%.*s", (int)strlen(c->name) - 3, c->name); // without _at
+    for (char *p = open + 1; p && c->n < (int)COUNT(c->in); p = stop ? stop + 2 : NULL) {
+        if ((stop = strchr(p, ','))) *stop = 0;
+        c->in[c->n].name = cut_word(p), c->in[c->n++].type = p;
+    }
+}
+
+static void calls_of(const char *s) {
+    const char *line;
+    size_t n;
+    while (next_line(&s, &line, &n)) {
+        if (!starts(line, "TCDEF ")) continue;
+        call_read(one_line(line + 6, strcspn(line + 6, ";")));
+    }
+}
+
+static void calls_read(const char *root) {
+    list files = {0};
+    text all = {0}, rows = {0};
+    walk(&files, root, "gen/api");
+    for (size_t i = 0; i < files.count; i++)
+        put(&all, "%s", read_file(join("%s/%s", root, files.at[i]), NULL));
+    op_api(&rows);
+    calls.count = 0, calls.headers = all.at;
+    calls_of(all.at);
+    calls_of(rows.at);
+}
+
+// ---- macros ----
+
+// Where elements are given, a compound literal may stand, whose commas divide a macro's arguments.
+static int takes_elements(const call *c) {
+    for (int i = 0; i < c->n; i++) {
+        const char *type = c->in[i].type;
+        if (ends(type, "*") && strcmp(type, "tc_ctx *") && strcmp(type, "const char *"))
+            return 1;
+    }
+    return 0;
+}
+
+static void put_names(text *t, const call *c) {
+    for (int i = 0; i < c->n; i++) put(t, "%s%s", i ? ", " : "", c->in[i].name);
+}
+
+static void call_macros(text *t) {
+    put(t, "// Generated from the declarations in gen/api and gen/tables/ops.def by\n"
+           "// gen/gen_calls.c: what passes the site.\n");
+    EACH_CALL(c) {
+        if (strstr(calls.headers, join("#define %s(", c->name))) continue; // says more
+        put(t, "#define %s(", c->name);
+        takes_elements(c) ? put(t, "...") : put_names(t, c);
+        put(t, ") %s_at(", c->name);
+        takes_elements(c) ? put(t, "__VA_ARGS__") : put_names(t, c);
+        put(t, ", TC__SITE)\n");
+    }
+}
