@@ -2447,7 +2447,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x56653802df66fbccu
+#define TC__BUILD_ID 0x40eac87243273684u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -13198,44 +13198,108 @@ TCDEF tc_tensor tc_trunc_at(tc_tensor a, const char *file, int line) {
 TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line) {
     return tc__op1(a, file, line, tc__form_of(TC_OP_BITWISE_NOT, 1, 0));
 }
+TCDEF tc_tensor tc_add_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_ADD, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_sub_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_SUB, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_mul_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_MUL, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_div_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_DIV, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_floor_divide_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_FLOOR_DIVIDE, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_remainder_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_REMAINDER, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_fmod_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_FMOD, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_pow_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_POW, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_maximum_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_MAXIMUM, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_minimum_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_MINIMUM, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_eq_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_EQ, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_ne_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_NE, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_lt_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_LT, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_le_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_LE, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_gt_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_GT, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_ge_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_GE, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_bitwise_and_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_BITWISE_AND, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_bitwise_or_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_BITWISE_OR, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_bitwise_xor_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_BITWISE_XOR, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_bitwise_left_shift_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_BITWISE_LEFT_SHIFT, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_bitwise_right_shift_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_BITWISE_RIGHT_SHIFT, TC__SCALAR_RIGHT));
+}
+TCDEF tc_tensor tc_rsub_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_SUB, TC__SCALAR_LEFT));
+}
+TCDEF tc_tensor tc_rdiv_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_DIV, TC__SCALAR_LEFT));
+}
+TCDEF tc_tensor tc_rpow_s_at(tc_tensor a, double s, const char *file, int line) {
+    return tc__op_scalar(a, s, file, line,
+                         tc__form_of_scalar(TC_OP_POW, TC__SCALAR_LEFT));
+}
 
 // ---- gen/graph/scalar.c -------------------------------------------------
-// Ops with a scalar operand, and ops in place. A scalar is an attribute word of the op, not
-// a tensor, so it costs no step of its own. An in-place op is the ordinary op followed by
-// the effect COPY_, which the compiler turns into a write.
+// Ops in place, and clamping. An in-place op is the ordinary op followed by the effect COPY_, which the
+// compiler turns into a write; out/in_place.inc has the one of each op that is declared with a `_`.
 
-// ---- scalars ----
-
-#define TC__SCALAR_OP(name, OP, SIDE)                                                      \
-    TCDEF tc_tensor tc_##name##_s_at(tc_tensor a, double s, const char *file, int line) {  \
-        return tc__op_scalar(a, s, file, line,                                             \
-                             tc__form_of_scalar(TC_OP_##OP, TC__SCALAR_##SIDE));           \
-    }
-TC__SCALAR_OP(add, ADD, RIGHT)
-TC__SCALAR_OP(sub, SUB, RIGHT)
-TC__SCALAR_OP(mul, MUL, RIGHT)
-TC__SCALAR_OP(div, DIV, RIGHT)
-TC__SCALAR_OP(floor_divide, FLOOR_DIVIDE, RIGHT)
-TC__SCALAR_OP(remainder, REMAINDER, RIGHT)
-TC__SCALAR_OP(fmod, FMOD, RIGHT)
-TC__SCALAR_OP(pow, POW, RIGHT)
-TC__SCALAR_OP(maximum, MAXIMUM, RIGHT)
-TC__SCALAR_OP(minimum, MINIMUM, RIGHT)
-TC__SCALAR_OP(eq, EQ, RIGHT)
-TC__SCALAR_OP(ne, NE, RIGHT)
-TC__SCALAR_OP(lt, LT, RIGHT)
-TC__SCALAR_OP(le, LE, RIGHT)
-TC__SCALAR_OP(gt, GT, RIGHT)
-TC__SCALAR_OP(ge, GE, RIGHT)
-TC__SCALAR_OP(bitwise_and, BITWISE_AND, RIGHT)
-TC__SCALAR_OP(bitwise_or, BITWISE_OR, RIGHT)
-TC__SCALAR_OP(bitwise_xor, BITWISE_XOR, RIGHT)
-TC__SCALAR_OP(bitwise_left_shift, BITWISE_LEFT_SHIFT, RIGHT)
-TC__SCALAR_OP(bitwise_right_shift, BITWISE_RIGHT_SHIFT, RIGHT)
-TC__SCALAR_OP(rsub, SUB, LEFT)
-TC__SCALAR_OP(rdiv, DIV, LEFT)
-TC__SCALAR_OP(rpow, POW, LEFT)
-#undef TC__SCALAR_OP
+// ---- clamping ----
 
 TCDEF tc_tensor tc_clamp_min_at(tc_tensor a, double low, const char *file, int line) {
     return tc_maximum_s_at(a, low, file, line);
@@ -13363,73 +13427,138 @@ TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int l
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line) {
     return tc_fill__at(dst, 0, file, line);
 }
-
-TCDEF tc_tensor tc_clamp__at(tc_tensor dst, double low, double high, const char *file,
-                             int line) {
+// ---- gen/out/in_place.inc -----------------------------------------------
+// Generated from the declarations in gen/api by gen/gen_calls.c.
+TCDEF tc_tensor tc_add__at(tc_tensor dst, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "add_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_add_at(dst, b, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_sub__at(tc_tensor dst, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "sub_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_sub_at(dst, b, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_mul__at(tc_tensor dst, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "mul_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_mul_at(dst, b, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_div__at(tc_tensor dst, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "div_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_div_at(dst, b, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_maximum__at(tc_tensor dst, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "maximum_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_maximum_at(dst, b, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_minimum__at(tc_tensor dst, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "minimum_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_minimum_at(dst, b, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_add_s__at(tc_tensor dst, double s, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "add_s_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_add_s_at(dst, s, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_sub_s__at(tc_tensor dst, double s, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "sub_s_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_sub_s_at(dst, s, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_mul_s__at(tc_tensor dst, double s, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "mul_s_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_mul_s_at(dst, s, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_div_s__at(tc_tensor dst, double s, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "div_s_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_div_s_at(dst, s, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_pow_s__at(tc_tensor dst, double s, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "pow_s_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_pow_s_at(dst, s, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_clamp__at(tc_tensor dst, double low, double high, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "clamp_", dst, file, line)) return tc__null();
     return tc__assign(&f, dst, tc_clamp_at(dst, low, high, file, line), TC__CONVERT_WITHIN);
 }
-
-TCDEF tc_tensor tc_masked_fill__at(tc_tensor dst, tc_tensor mask, double value,
-                                   const char *file, int line) {
+TCDEF tc_tensor tc_masked_fill__at(tc_tensor dst, tc_tensor mask, double value, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "masked_fill_", dst, file, line)) return tc__null();
-    return tc__assign(&f, dst, tc_masked_fill_at(dst, mask, value, file, line),
-                      TC__CONVERT_WITHIN);
+    return tc__assign(&f, dst, tc_masked_fill_at(dst, mask, value, file, line), TC__CONVERT_WITHIN);
 }
-
-#define TC__IN_PLACE_TENSOR(name)                                                          \
-    TCDEF tc_tensor tc_##name##__at(tc_tensor dst, tc_tensor b, const char *file,          \
-                                    int line) {                                            \
-        tc__api f;                                                                         \
-        if (!tc__begin(&f, #name "_", dst, file, line)) return tc__null();                 \
-        return tc__assign(&f, dst, tc_##name##_at(dst, b, file, line),                     \
-                          TC__CONVERT_WITHIN);                                             \
-    }
-TC__IN_PLACE_TENSOR(add)
-TC__IN_PLACE_TENSOR(sub)
-TC__IN_PLACE_TENSOR(mul)
-TC__IN_PLACE_TENSOR(div)
-TC__IN_PLACE_TENSOR(maximum)
-TC__IN_PLACE_TENSOR(minimum)
-#undef TC__IN_PLACE_TENSOR
-
-#define TC__IN_PLACE_SCALAR(name)                                                          \
-    TCDEF tc_tensor tc_##name##_s__at(tc_tensor dst, double s, const char *file,           \
-                                      int line) {                                          \
-        tc__api f;                                                                         \
-        if (!tc__begin(&f, #name "_s_", dst, file, line)) return tc__null();               \
-        return tc__assign(&f, dst, tc_##name##_s_at(dst, s, file, line),                   \
-                          TC__CONVERT_WITHIN);                                             \
-    }
-TC__IN_PLACE_SCALAR(add)
-TC__IN_PLACE_SCALAR(sub)
-TC__IN_PLACE_SCALAR(mul)
-TC__IN_PLACE_SCALAR(div)
-TC__IN_PLACE_SCALAR(pow)
-#undef TC__IN_PLACE_SCALAR
-
-#define TC__IN_PLACE_UNARY(name)                                                           \
-    TCDEF tc_tensor tc_##name##__at(tc_tensor dst, const char *file, int line) {           \
-        tc__api f;                                                                         \
-        if (!tc__begin(&f, #name "_", dst, file, line)) return tc__null();                 \
-        return tc__assign(&f, dst, tc_##name##_at(dst, file, line), TC__CONVERT_WITHIN);   \
-    }
-TC__IN_PLACE_UNARY(neg)
-TC__IN_PLACE_UNARY(abs)
-TC__IN_PLACE_UNARY(square)
-TC__IN_PLACE_UNARY(sqrt)
-TC__IN_PLACE_UNARY(rsqrt)
-TC__IN_PLACE_UNARY(reciprocal)
-TC__IN_PLACE_UNARY(exp)
-TC__IN_PLACE_UNARY(log)
-TC__IN_PLACE_UNARY(tanh)
-TC__IN_PLACE_UNARY(sigmoid)
-TC__IN_PLACE_UNARY(relu)
-TC__IN_PLACE_UNARY(gelu)
-TC__IN_PLACE_UNARY(silu)
-#undef TC__IN_PLACE_UNARY
+TCDEF tc_tensor tc_neg__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "neg_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_neg_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_abs__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "abs_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_abs_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_square__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "square_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_square_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_sqrt__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "sqrt_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_sqrt_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_rsqrt__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "rsqrt_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_rsqrt_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_reciprocal__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "reciprocal_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_reciprocal_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_exp__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "exp_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_exp_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_log__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "log_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_log_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_tanh__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "tanh_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_tanh_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_sigmoid__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "sigmoid_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_sigmoid_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_relu__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "relu_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_relu_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_gelu__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "gelu_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_gelu_at(dst, file, line), TC__CONVERT_WITHIN);
+}
+TCDEF tc_tensor tc_silu__at(tc_tensor dst, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "silu_", dst, file, line)) return tc__null();
+    return tc__assign(&f, dst, tc_silu_at(dst, file, line), TC__CONVERT_WITHIN);
+}
 // ---- gen/graph/extend.c -------------------------------------------------
 // The public calls about ops of the user's: registering them, and calling them. Input: descriptors
 // and tensors. Output: entries of graph/custom.c, CUSTOM steps. What runs them is exec/custom.c.
@@ -14480,6 +14609,7 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
 // operands, any leading dimensions, and tc__begin ... tc__leave around it.
 
 // ---- reductions: tc__reducer gives the reduced dimensions back as size 1 ----
+// The public forms of tc__NAME_keep are generated (out/reductions.inc).
 
 typedef tc_tensor (*tc__reducer)(const tc__api *f, tc_tensor t, uint32_t mask, double p);
 
@@ -14640,48 +14770,6 @@ static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor 
                                 double p, const char *file, int line) {
     return tc__reduce_dims(reducer, who, t, TC_DIMS(dim), 0, p, file, line);
 }
-
-#define TC__REDUCE_FORMS(name)                                                             \
-    TCDEF tc_tensor tc_##name##_at(tc_tensor t, int dim, const char *file, int line) {     \
-        return tc__reduce_one(tc__##name##_keep, #name, t, dim, 0, file, line);            \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_dims_at(tc_tensor t, tc_dims dims, int keepdim,            \
-                                        const char *file, int line) {                      \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, dims, keepdim, 0, file, line); \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_all_at(tc_tensor t, const char *file, int line) {          \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, TC_SCALAR, 0, 0, file, line);  \
-    }
-TC__REDUCE_FORMS(sum)
-TC__REDUCE_FORMS(prod)
-TC__REDUCE_FORMS(mean)
-TC__REDUCE_FORMS(amax)
-TC__REDUCE_FORMS(amin)
-TC__REDUCE_FORMS(argmax)
-TC__REDUCE_FORMS(argmin)
-TC__REDUCE_FORMS(any)
-TC__REDUCE_FORMS(all)
-TC__REDUCE_FORMS(logsumexp)
-#undef TC__REDUCE_FORMS
-
-// Reductions with a parameter.
-#define TC__REDUCE_FORMS_OF(name, p)                                                       \
-    TCDEF tc_tensor tc_##name##_at(tc_tensor t, int dim, double p, const char *file,       \
-                                   int line) {                                             \
-        return tc__reduce_one(tc__##name##_keep, #name, t, dim, p, file, line);            \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_dims_at(tc_tensor t, tc_dims dims, double p, int keepdim,  \
-                                        const char *file, int line) {                      \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, dims, keepdim, p, file, line); \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_all_at(tc_tensor t, double p, const char *file,            \
-                                       int line) {                                         \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, TC_SCALAR, 0, p, file, line);  \
-    }
-TC__REDUCE_FORMS_OF(var, correction)
-TC__REDUCE_FORMS_OF(std, correction)
-TC__REDUCE_FORMS_OF(norm, p)
-#undef TC__REDUCE_FORMS_OF
 
 // ---- softmax ----
 
@@ -14990,6 +15078,125 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
     tc_tensor sum = tc_sum_all_at(tc_where_at(counts, loss, zero, file, line), file, line);
     return tc__leave_rounded(&f,
                              tc_div_at(sum, tc_sum_all_at(counts, file, line), file, line));
+}
+// ---- gen/out/reductions.inc ---------------------------------------------
+// Generated from the declarations in gen/api by gen/gen_calls.c.
+TCDEF tc_tensor tc_sum_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__sum_keep, "sum", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_sum_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__sum_keep, "sum", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_sum_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__sum_keep, "sum", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_prod_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__prod_keep, "prod", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_prod_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__prod_keep, "prod", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_prod_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__prod_keep, "prod", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_mean_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__mean_keep, "mean", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_mean_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__mean_keep, "mean", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_mean_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__mean_keep, "mean", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_amax_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__amax_keep, "amax", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_amax_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__amax_keep, "amax", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_amax_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__amax_keep, "amax", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_amin_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__amin_keep, "amin", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_amin_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__amin_keep, "amin", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_amin_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__amin_keep, "amin", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_argmax_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__argmax_keep, "argmax", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_argmax_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__argmax_keep, "argmax", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_argmax_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__argmax_keep, "argmax", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_argmin_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__argmin_keep, "argmin", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_argmin_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__argmin_keep, "argmin", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_argmin_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__argmin_keep, "argmin", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_any_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__any_keep, "any", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_any_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__any_keep, "any", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_any_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__any_keep, "any", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_all_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__all_keep, "all", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_all_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__all_keep, "all", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_all_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__all_keep, "all", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_logsumexp_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__reduce_one(tc__logsumexp_keep, "logsumexp", t, dim, 0, file, line);
+}
+TCDEF tc_tensor tc_logsumexp_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__logsumexp_keep, "logsumexp", t, dims, keepdim, 0, file, line);
+}
+TCDEF tc_tensor tc_logsumexp_all_at(tc_tensor t, const char *file, int line) {
+    return tc__reduce_dims(tc__logsumexp_keep, "logsumexp", t, TC_SCALAR, 0, 0, file, line);
+}
+TCDEF tc_tensor tc_var_at(tc_tensor t, int dim, double correction, const char *file, int line) {
+    return tc__reduce_one(tc__var_keep, "var", t, dim, correction, file, line);
+}
+TCDEF tc_tensor tc_var_dims_at(tc_tensor t, tc_dims dims, double correction, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__var_keep, "var", t, dims, keepdim, correction, file, line);
+}
+TCDEF tc_tensor tc_var_all_at(tc_tensor t, double correction, const char *file, int line) {
+    return tc__reduce_dims(tc__var_keep, "var", t, TC_SCALAR, 0, correction, file, line);
+}
+TCDEF tc_tensor tc_std_at(tc_tensor t, int dim, double correction, const char *file, int line) {
+    return tc__reduce_one(tc__std_keep, "std", t, dim, correction, file, line);
+}
+TCDEF tc_tensor tc_std_dims_at(tc_tensor t, tc_dims dims, double correction, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__std_keep, "std", t, dims, keepdim, correction, file, line);
+}
+TCDEF tc_tensor tc_std_all_at(tc_tensor t, double correction, const char *file, int line) {
+    return tc__reduce_dims(tc__std_keep, "std", t, TC_SCALAR, 0, correction, file, line);
+}
+TCDEF tc_tensor tc_norm_at(tc_tensor t, int dim, double p, const char *file, int line) {
+    return tc__reduce_one(tc__norm_keep, "norm", t, dim, p, file, line);
+}
+TCDEF tc_tensor tc_norm_dims_at(tc_tensor t, tc_dims dims, double p, int keepdim, const char *file, int line) {
+    return tc__reduce_dims(tc__norm_keep, "norm", t, dims, keepdim, p, file, line);
+}
+TCDEF tc_tensor tc_norm_all_at(tc_tensor t, double p, const char *file, int line) {
+    return tc__reduce_dims(tc__norm_keep, "norm", t, TC_SCALAR, 0, p, file, line);
 }
 // ---- gen/graph/product.c ------------------------------------------------
 // Products, convolution and pooling in public ops: everything becomes MATMUL over index

@@ -82,6 +82,13 @@ static void calls_read(const char *root) {
     calls_of(rows.at);
 }
 
+static const call *call_find(const char *name) {
+    EACH_CALL(c) {
+        if (strcmp(c->name, name) == 0) return c;
+    }
+    return NULL;
+}
+
 // ---- macros ----
 
 // Where elements are given, a compound literal may stand, whose commas divide a macro's arguments.
@@ -108,5 +115,84 @@ static void call_macros(text *t) {
         put(t, ") %s_at(", c->name);
         takes_elements(c) ? put(t, "__VA_ARGS__") : put_names(t, c);
         put(t, ", TC__SITE)\n");
+    }
+}
+
+// ---- forms ----
+
+static void put_head(text *t, const call *c) {
+    put(t, "TCDEF %s %s_at(", c->result, c->name);
+    for (int i = 0; i < c->n; i++) {
+        const char *type = c->in[i].type;
+        put(t, "%s%s%s, ", type, ends(type, "*") ? "" : " ", c->in[i].name);
+    }
+    put(t, "const char *file, int line) {\n");
+}
+
+static const op *binary_row(const char *name, size_t n) {
+    EACH(o, op, ops) {
+        if (!strcmp(o->kind, "BINARY") && strlen(o->name) == n && !memcmp(o->name, name, n))
+            return o;
+    }
+    return NULL;
+}
+
+// tc_sub_s is SUB of a and s, tc_rsub_s of s and a. A scalar is an attribute word, no tensor: it costs
+// no step of its own.
+static void scalar_calls(text *t) {
+    EACH_CALL(c) {
+        const char *name = c->name + 3;
+        if (!ends(name, "_s")) continue;
+        size_t n = strlen(name) - 2;
+        const op *right = binary_row(name, n);
+        const op *left = *name == 'r' && !right ? binary_row(name + 1, n - 1) : NULL;
+        if (!right && !left) continue;
+        put_head(t, c);
+        put(t, "    return tc__op_scalar(a, s, file, line,\n");
+        put(t,
+            "                         tc__form_of_scalar(TC_OP_%s, TC__SCALAR_%s));\n}\n",
+            right ? right->id : left->id, right ? "RIGHT" : "LEFT");
+    }
+}
+
+// tc_add_ is tc_copy_ of tc_add, which keeps the category of what it writes.
+static void in_place_calls(text *t) {
+    put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n");
+    EACH_CALL(c) {
+        const char *of = join("%.*s", (int)strlen(c->name) - 1, c->name);
+        if (!ends(c->name, "_") || !call_find(of)) continue;
+        put_head(t, c);
+        put(t, "    tc__api f;\n");
+        put(t, "    if (!tc__begin(&f, \"%s\", dst, file, line)) return tc__null();\n",
+            c->name + 3);
+        put(t, "    return tc__assign(&f, dst, %s_at(", of);
+        put_names(t, c);
+        put(t, ", file, line), TC__CONVERT_WITHIN);\n}\n");
+    }
+}
+
+// Over one dimension, over several, over all: by tc__NAME_keep, which keeps them as size 1.
+static void reduce_calls(text *t) {
+    put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n");
+    EACH_CALL(c) {
+        const call *several = call_find(join("%s_dims", c->name));
+        const call *all = call_find(join("%s_all", c->name));
+        const char *name = c->name + 3;
+        if (!several || !all) continue;
+        const char *p = c->n > 2 ? c->in[2].name : "0";
+        put_head(t, c);
+        put(t,
+            "    return tc__reduce_one(tc__%s_keep, \"%s\", t, dim, %s, file, line);\n}\n",
+            name, name, p);
+        put_head(t, several);
+        put(t,
+            "    return tc__reduce_dims(tc__%s_keep, \"%s\", t, dims, keepdim, %s, file, "
+            "line);\n}\n",
+            name, name, p);
+        put_head(t, all);
+        put(t,
+            "    return tc__reduce_dims(tc__%s_keep, \"%s\", t, TC_SCALAR, 0, %s, file, "
+            "line);\n}\n",
+            name, name, p);
     }
 }

@@ -227,6 +227,8 @@ static void op_api(text *t) {
     }
 }
 
+static void scalar_calls(text *t); // gen_calls.c
+
 static void op_calls(text *t) {
     head(t, "ops");
     EACH(o, op, ops) {
@@ -237,6 +239,7 @@ static void op_calls(text *t) {
         put(t, "    return tc__op%d(%s, file, line, tc__form_of(TC_OP_%s, %d, 0));\n}\n",
             arity, arguments[arity], o->id, arity);
     }
+    scalar_calls(t);
 }
 
 // ---- dtypes.def -------------------------------------------------------------
@@ -365,7 +368,9 @@ static const product products[] = {
     {"op_info", op_info},           // tc__ops: facts by op
     {"op_api", op_api},             // public prototypes of the elementwise ops
     {"call_macros", call_macros},   // what passes the site of a call
-    {"op_calls", op_calls},         // their bodies
+    {"op_calls", op_calls},         // bodies of elementwise ops, also with a scalar
+    {"in_place", in_place_calls},   // of ops in place
+    {"reductions", reduce_calls},   // of reductions over one, several, all dimensions
     {"interp_rows32", loop_rows32}, // block loops of the interpreter, include-many
     {"interp_rows64", loop_rows64},
     {"interp_table", loop_table},

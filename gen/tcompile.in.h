@@ -385,11 +385,13 @@
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
+#include "out/in_place.inc"
 #include "graph/extend.c"
 
 #include "base/once_begin.c"
 #include "graph/promote.c"
 #include "graph/compose.c"
+#include "out/reductions.inc"
 #include "graph/product.c"
 #include "graph/rows.c"
 #include "graph/optim.c"

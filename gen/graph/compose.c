@@ -7,6 +7,7 @@
 // operands, any leading dimensions, and tc__begin ... tc__leave around it.
 
 // ---- reductions: tc__reducer gives the reduced dimensions back as size 1 ----
+// The public forms of tc__NAME_keep are generated (out/reductions.inc).
 
 typedef tc_tensor (*tc__reducer)(const tc__api *f, tc_tensor t, uint32_t mask, double p);
 
@@ -167,48 +168,6 @@ static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor 
                                 double p, const char *file, int line) {
     return tc__reduce_dims(reducer, who, t, TC_DIMS(dim), 0, p, file, line);
 }
-
-#define TC__REDUCE_FORMS(name)                                                             \
-    TCDEF tc_tensor tc_##name##_at(tc_tensor t, int dim, const char *file, int line) {     \
-        return tc__reduce_one(tc__##name##_keep, #name, t, dim, 0, file, line);            \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_dims_at(tc_tensor t, tc_dims dims, int keepdim,            \
-                                        const char *file, int line) {                      \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, dims, keepdim, 0, file, line); \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_all_at(tc_tensor t, const char *file, int line) {          \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, TC_SCALAR, 0, 0, file, line);  \
-    }
-TC__REDUCE_FORMS(sum)
-TC__REDUCE_FORMS(prod)
-TC__REDUCE_FORMS(mean)
-TC__REDUCE_FORMS(amax)
-TC__REDUCE_FORMS(amin)
-TC__REDUCE_FORMS(argmax)
-TC__REDUCE_FORMS(argmin)
-TC__REDUCE_FORMS(any)
-TC__REDUCE_FORMS(all)
-TC__REDUCE_FORMS(logsumexp)
-#undef TC__REDUCE_FORMS
-
-// Reductions with a parameter.
-#define TC__REDUCE_FORMS_OF(name, p)                                                       \
-    TCDEF tc_tensor tc_##name##_at(tc_tensor t, int dim, double p, const char *file,       \
-                                   int line) {                                             \
-        return tc__reduce_one(tc__##name##_keep, #name, t, dim, p, file, line);            \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_dims_at(tc_tensor t, tc_dims dims, double p, int keepdim,  \
-                                        const char *file, int line) {                      \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, dims, keepdim, p, file, line); \
-    }                                                                                      \
-    TCDEF tc_tensor tc_##name##_all_at(tc_tensor t, double p, const char *file,            \
-                                       int line) {                                         \
-        return tc__reduce_dims(tc__##name##_keep, #name, t, TC_SCALAR, 0, p, file, line);  \
-    }
-TC__REDUCE_FORMS_OF(var, correction)
-TC__REDUCE_FORMS_OF(std, correction)
-TC__REDUCE_FORMS_OF(norm, p)
-#undef TC__REDUCE_FORMS_OF
 
 // ---- softmax ----
 

@@ -1,39 +1,7 @@
-// Ops with a scalar operand, and ops in place. A scalar is an attribute word of the op, not
-// a tensor, so it costs no step of its own. An in-place op is the ordinary op followed by
-// the effect COPY_, which the compiler turns into a write.
+// Ops in place, and clamping. An in-place op is the ordinary op followed by the effect COPY_, which the
+// compiler turns into a write; out/in_place.inc has the one of each op that is declared with a `_`.
 
-// ---- scalars ----
-
-#define TC__SCALAR_OP(name, OP, SIDE)                                                      \
-    TCDEF tc_tensor tc_##name##_s_at(tc_tensor a, double s, const char *file, int line) {  \
-        return tc__op_scalar(a, s, file, line,                                             \
-                             tc__form_of_scalar(TC_OP_##OP, TC__SCALAR_##SIDE));           \
-    }
-TC__SCALAR_OP(add, ADD, RIGHT)
-TC__SCALAR_OP(sub, SUB, RIGHT)
-TC__SCALAR_OP(mul, MUL, RIGHT)
-TC__SCALAR_OP(div, DIV, RIGHT)
-TC__SCALAR_OP(floor_divide, FLOOR_DIVIDE, RIGHT)
-TC__SCALAR_OP(remainder, REMAINDER, RIGHT)
-TC__SCALAR_OP(fmod, FMOD, RIGHT)
-TC__SCALAR_OP(pow, POW, RIGHT)
-TC__SCALAR_OP(maximum, MAXIMUM, RIGHT)
-TC__SCALAR_OP(minimum, MINIMUM, RIGHT)
-TC__SCALAR_OP(eq, EQ, RIGHT)
-TC__SCALAR_OP(ne, NE, RIGHT)
-TC__SCALAR_OP(lt, LT, RIGHT)
-TC__SCALAR_OP(le, LE, RIGHT)
-TC__SCALAR_OP(gt, GT, RIGHT)
-TC__SCALAR_OP(ge, GE, RIGHT)
-TC__SCALAR_OP(bitwise_and, BITWISE_AND, RIGHT)
-TC__SCALAR_OP(bitwise_or, BITWISE_OR, RIGHT)
-TC__SCALAR_OP(bitwise_xor, BITWISE_XOR, RIGHT)
-TC__SCALAR_OP(bitwise_left_shift, BITWISE_LEFT_SHIFT, RIGHT)
-TC__SCALAR_OP(bitwise_right_shift, BITWISE_RIGHT_SHIFT, RIGHT)
-TC__SCALAR_OP(rsub, SUB, LEFT)
-TC__SCALAR_OP(rdiv, DIV, LEFT)
-TC__SCALAR_OP(rpow, POW, LEFT)
-#undef TC__SCALAR_OP
+// ---- clamping ----
 
 TCDEF tc_tensor tc_clamp_min_at(tc_tensor a, double low, const char *file, int line) {
     return tc_maximum_s_at(a, low, file, line);
@@ -161,70 +129,3 @@ TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int l
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line) {
     return tc_fill__at(dst, 0, file, line);
 }
-
-TCDEF tc_tensor tc_clamp__at(tc_tensor dst, double low, double high, const char *file,
-                             int line) {
-    tc__api f;
-    if (!tc__begin(&f, "clamp_", dst, file, line)) return tc__null();
-    return tc__assign(&f, dst, tc_clamp_at(dst, low, high, file, line), TC__CONVERT_WITHIN);
-}
-
-TCDEF tc_tensor tc_masked_fill__at(tc_tensor dst, tc_tensor mask, double value,
-                                   const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "masked_fill_", dst, file, line)) return tc__null();
-    return tc__assign(&f, dst, tc_masked_fill_at(dst, mask, value, file, line),
-                      TC__CONVERT_WITHIN);
-}
-
-#define TC__IN_PLACE_TENSOR(name)                                                          \
-    TCDEF tc_tensor tc_##name##__at(tc_tensor dst, tc_tensor b, const char *file,          \
-                                    int line) {                                            \
-        tc__api f;                                                                         \
-        if (!tc__begin(&f, #name "_", dst, file, line)) return tc__null();                 \
-        return tc__assign(&f, dst, tc_##name##_at(dst, b, file, line),                     \
-                          TC__CONVERT_WITHIN);                                             \
-    }
-TC__IN_PLACE_TENSOR(add)
-TC__IN_PLACE_TENSOR(sub)
-TC__IN_PLACE_TENSOR(mul)
-TC__IN_PLACE_TENSOR(div)
-TC__IN_PLACE_TENSOR(maximum)
-TC__IN_PLACE_TENSOR(minimum)
-#undef TC__IN_PLACE_TENSOR
-
-#define TC__IN_PLACE_SCALAR(name)                                                          \
-    TCDEF tc_tensor tc_##name##_s__at(tc_tensor dst, double s, const char *file,           \
-                                      int line) {                                          \
-        tc__api f;                                                                         \
-        if (!tc__begin(&f, #name "_s_", dst, file, line)) return tc__null();               \
-        return tc__assign(&f, dst, tc_##name##_s_at(dst, s, file, line),                   \
-                          TC__CONVERT_WITHIN);                                             \
-    }
-TC__IN_PLACE_SCALAR(add)
-TC__IN_PLACE_SCALAR(sub)
-TC__IN_PLACE_SCALAR(mul)
-TC__IN_PLACE_SCALAR(div)
-TC__IN_PLACE_SCALAR(pow)
-#undef TC__IN_PLACE_SCALAR
-
-#define TC__IN_PLACE_UNARY(name)                                                           \
-    TCDEF tc_tensor tc_##name##__at(tc_tensor dst, const char *file, int line) {           \
-        tc__api f;                                                                         \
-        if (!tc__begin(&f, #name "_", dst, file, line)) return tc__null();                 \
-        return tc__assign(&f, dst, tc_##name##_at(dst, file, line), TC__CONVERT_WITHIN);   \
-    }
-TC__IN_PLACE_UNARY(neg)
-TC__IN_PLACE_UNARY(abs)
-TC__IN_PLACE_UNARY(square)
-TC__IN_PLACE_UNARY(sqrt)
-TC__IN_PLACE_UNARY(rsqrt)
-TC__IN_PLACE_UNARY(reciprocal)
-TC__IN_PLACE_UNARY(exp)
-TC__IN_PLACE_UNARY(log)
-TC__IN_PLACE_UNARY(tanh)
-TC__IN_PLACE_UNARY(sigmoid)
-TC__IN_PLACE_UNARY(relu)
-TC__IN_PLACE_UNARY(gelu)
-TC__IN_PLACE_UNARY(silu)
-#undef TC__IN_PLACE_UNARY
