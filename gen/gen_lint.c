@@ -154,6 +154,63 @@ static void lint_listed(const char *path, const list used[2], int many) {
          times ? "leave it to tcompile.in.h" : "add it to gen/tcompile.in.h, or delete it");
 }
 
+// ---- every public call has a test ----
+
+// A file of tests in which results are looked at; in these folders only that nothing falls over.
+static int is_test(const char *path) {
+    static const char *const others[] = {"tests/compile/", "tests/errors/", "tests/fault/",
+                                         "tests/tools/"};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (starts(path, others[i])) return 0;
+    }
+    return starts(path, "tests/") && (ends(path, ".c") || ends(path, ".h"));
+}
+
+static void put_code(text *t, const char *s) {
+    const char *line;
+    size_t n;
+    while (s && next_line(&s, &line, &n)) {
+        const char *comment = strstr(line, "//");
+        if (comment && comment < line + n) n = (size_t)(comment - line);
+        put_raw(t, line, n);
+        put_raw(t, "\n", 1);
+    }
+}
+
+// s has a call of that name, or its function: tc_add(, tc_add_at.
+static int has_call(const char *s, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = strstr(s, name); at; at = strstr(at + n, name)) {
+        if (at > s && is_letter(at[-1])) continue;
+        if (at[n] == '(' || (starts(at + n, "_at") && !is_letter(at[n + 3]))) return 1;
+    }
+    return 0;
+}
+
+// Elementwise ops are tested by their rows: tests/ops/ops.c has no row without a reference.
+static int is_row(const call *c) {
+    EACH(o, op, ops) {
+        if (has_function(o) && !strcmp(o->name, c->name + 3)) return 1;
+    }
+    return 0;
+}
+
+static void lint_tested(const char *root, const list *files) {
+    text tests = {0};
+    put_raw(&tests, "", 0);
+    for (size_t i = 0; i < files->count; i++) {
+        if (is_test(files->at[i]))
+            put_code(&tests, read_file(join("%s/%s", root, files->at[i]), NULL));
+    }
+    calls_read(root);
+    EACH_CALL(c) {
+        if (is_row(c) || has_call(tests.at, c->name)) continue;
+        fail("gen/api", 0, join("no test calls %s", c->name),
+             "what nobody runs is not known to work",
+             "give it a test in tests/ops, with values from elsewhere");
+    }
+}
+
 static void lint(const char *root, const char *dest) {
     static const char *const folders[] = {"gen", "tests", "examples", "bench"};
     list files = {0}, used[2];
@@ -166,6 +223,7 @@ static void lint(const char *root, const char *dest) {
         any = 1;
     }
     for (size_t i = 0; i < COUNT(folders); i++) walk(&files, root, folders[i]);
+    lint_tested(root, &files);
     for (size_t i = 0; i < files.count; i++) {
         const char *path = files.at[i];
         if (!is_code(path)) continue;
