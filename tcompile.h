@@ -1154,6 +1154,9 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 // Those that take arrays pass their arguments on as they come, so that a compound literal may
 // stand there: tc_cat((tc_tensor[]){a, b}, 2, 1). These say more:
 
+// ---- gen/api/site.h -----------------------------------------------------
+// include-many: where a call stands. In the implementation it is named again behind graph/product.c.
+#undef TC__SITE
 #ifndef TC_NO_SITES
 #  define TC__SITE __FILE__, __LINE__
 #else
@@ -2447,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x9da0be5c5f1ac609u
+#define TC__BUILD_ID 0x0496a683d29d8710u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11321,6 +11324,11 @@ static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file
     return 1;
 }
 
+// A frame inside f, about another tensor.
+static int tc__api_about(const tc__api *f, tc__api *inner, tc_tensor t) {
+    return tc__api_of(inner, f->who, t, f->file, f->line);
+}
+
 static int tc__is_recording(tc_ctx *c) { return tc__recorder_of(c)->visit != NULL; }
 
 static int tc__api_scope(tc__api *f) {
@@ -14599,6 +14607,10 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     }
     v->fresh = UINT32_MAX;
 }
+// ---- gen/graph/formulas.c -----------------------------------------------
+// Formulas begin: until api/site.h stands again, public ops are called at the site of the frame f.
+#undef TC__SITE
+#define TC__SITE f->file, f->line
 // ---- gen/graph/compose.c ------------------------------------------------
 // Reductions in the user's forms, and composite ops written in public ops. A composite
 // costs nothing that its parts do not: inside a region only the parts are recorded, and the
@@ -14606,7 +14618,10 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
 // that the compiled kernel keeps.
 //
 // Requirements for a new one: no overflow where the result has none, null optional
-// operands, any leading dimensions, and tc__begin ... tc__leave around it.
+// operands, any leading dimensions, a declaration in api/tensor.h and a row in
+// tables/composites.def. From those comes the public function, which opens a frame, calls
+// the formula and rounds what it gives. In a formula public ops are called as users do: they
+// are at the site of its frame, which is named f (TC__SITE).
 
 // ---- reductions: tc__reducer gives the reduced dimensions back as size 1 ----
 // The public forms of tc__NAME_keep are generated (out/reductions.inc).
@@ -14652,7 +14667,7 @@ static tc_tensor tc__prod_keep(const tc__api *f, tc_tensor t, uint32_t mask, dou
 
 static tc_tensor tc__mean_keep(const tc__api *f, tc_tensor t, uint32_t mask, double p) {
     t = tc__sum_keep(f, t, mask, p);
-    return tc_div_s_at(t, tc__mask_count(f, mask), f->file, f->line);
+    return tc_div_s(t, tc__mask_count(f, mask));
 }
 
 static tc_tensor tc__amax_keep(const tc__api *f, tc_tensor t, uint32_t mask, double p) {
@@ -14690,55 +14705,47 @@ static tc_tensor tc__all_keep(const tc__api *f, tc_tensor t, uint32_t mask, doub
 // An infinite maximum is not taken out: inf - inf would be NaN. Nothing has none to take out.
 static tc_tensor tc__logsumexp_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                                     double p) {
-    const char *file = f->file;
-    int line = f->line;
     (void)p;
     t = tc__as_float(f, t);
-    if (tc__mask_count(f, mask) == 0)
-        return tc_log_at(tc__reduce(f, TC_OP_SUM, t, mask), file, line);
+    if (tc__mask_count(f, mask) == 0) return tc_log(tc__reduce(f, TC_OP_SUM, t, mask));
     tc_tensor top = tc__reduce(f, TC_OP_AMAX, t, mask);
     tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
-    top = tc_where_at(tc_isfinite_at(top, file, line), top, zero, file, line);
-    tc_tensor e = tc_exp_at(tc_sub_at(t, top, file, line), file, line);
-    tc_tensor sum = tc_log_at(tc__reduce(f, TC_OP_SUM, e, mask), file, line);
-    return tc_add_at(sum, top, file, line);
+    top = tc_where(tc_isfinite(top), top, zero);
+    tc_tensor e = tc_exp(tc_sub(t, top));
+    tc_tensor sum = tc_log(tc__reduce(f, TC_OP_SUM, e, mask));
+    return tc_add(sum, top);
 }
 
 static tc_tensor tc__var_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                               double correction) {
-    const char *file = f->file;
-    int line = f->line;
     double n = tc__mask_count(f, mask), divisor = n - correction;
     t = tc__as_float(f, t);
-    tc_tensor mean = tc_div_s_at(tc__reduce(f, TC_OP_SUM, t, mask), n, file, line);
-    tc_tensor d = tc_square_at(tc_sub_at(t, mean, file, line), file, line);
-    return tc_div_s_at(tc__reduce(f, TC_OP_SUM, d, mask), divisor > 0 ? divisor : 0, file,
-                       line);
+    tc_tensor mean = tc_div_s(tc__reduce(f, TC_OP_SUM, t, mask), n);
+    tc_tensor d = tc_square(tc_sub(t, mean));
+    return tc_div_s(tc__reduce(f, TC_OP_SUM, d, mask), divisor > 0 ? divisor : 0);
 }
 
 static tc_tensor tc__std_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                               double correction) {
-    return tc_sqrt_at(tc__var_keep(f, t, mask, correction), f->file, f->line);
+    return tc_sqrt(tc__var_keep(f, t, mask, correction));
 }
 
 static tc_tensor tc__norm_keep(const tc__api *f, tc_tensor t, uint32_t mask, double p) {
-    const char *file = f->file;
-    int line = f->line;
     t = tc__as_float(f, t);
     if (p == 2) {
-        tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_square_at(t, file, line), mask);
-        return tc_sqrt_at(sum, file, line);
+        tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_square(t), mask);
+        return tc_sqrt(sum);
     }
-    tc_tensor a = tc_abs_at(t, file, line);
+    tc_tensor a = tc_abs(t);
     if (p == 1) return tc__reduce(f, TC_OP_SUM, a, mask);
     if (p == tc__infinity()) return tc__reduce(f, TC_OP_AMAX, a, mask);
     if (p == -tc__infinity()) return tc__reduce(f, TC_OP_AMIN, a, mask);
     if (p == 0) {
-        tc_tensor nonzero = tc_ne_s_at(a, 0, file, line);
+        tc_tensor nonzero = tc_ne_s(a, 0);
         return tc__reduce(f, TC_OP_SUM, tc__cast(f, nonzero, tc__float_dtype(f)), mask);
     }
-    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_pow_s_at(a, p, file, line), mask);
-    return tc_pow_s_at(sum, 1 / p, file, line);
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_pow_s(a, p), mask);
+    return tc_pow_s(sum, 1 / p);
 }
 
 // The sizes of x without the masked dimensions.
@@ -14773,43 +14780,33 @@ static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor 
 
 // ---- softmax ----
 
-// Frame, float operand and mask of an op along one dimension; 0 = null or reported.
-static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
-                           uint32_t *mask, const char *file, int line) {
+// Float operand and mask of an op along one dimension; 0 = reported.
+static int tc__along(tc__api *f, tc_tensor *x, int dim, uint32_t *mask) {
     int64_t k = dim;
-    if (!tc__begin_together(f, who, *x, file, line)) return 0;
-    if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), 0;
+    if (!tc__dim_check(f, f->x.rank, &k)) return 0;
     *mask = 1u << k;
     tc__widen_half(f, x);
     *x = tc__as_float(f, *x);
     return 1;
 }
 
-// Of an op that has nothing to do for x, which tc__begin_along made.
-static tc_tensor tc__leave_as_is(tc__api *f, tc_tensor x) {
-    return tc__leave_rounded(f, tc__cast(f, x, tc__float_dtype(f)));
+static tc_tensor tc__softmax(tc__api *f, tc_tensor x, int dim) {
+    uint32_t mask;
+    if (!tc__along(f, &x, dim, &mask)) return tc__null();
+    if (tc__mask_count(f, mask) == 0) return tc__cast(f, x, tc__float_dtype(f));
+    tc_tensor top = tc__reduce(f, TC_OP_AMAX, x, mask);
+    tc_tensor e = tc_exp(tc_sub(x, top));
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, e, mask);
+    return tc_mul(e, tc_reciprocal(sum));
 }
 
-TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__log_softmax(tc__api *f, tc_tensor x, int dim) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "softmax", &x, dim, &mask, file, line)) return tc__null();
-    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
-    tc_tensor top = tc__reduce(&f, TC_OP_AMAX, x, mask);
-    tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
-    tc_tensor sum = tc__reduce(&f, TC_OP_SUM, e, mask);
-    return tc__leave_rounded(&f,
-                             tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line));
-}
-
-TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int line) {
-    tc__api f;
-    uint32_t mask;
-    if (!tc__begin_along(&f, "log_softmax", &x, dim, &mask, file, line)) return tc__null();
-    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
-    tc_tensor d = tc_sub_at(x, tc__reduce(&f, TC_OP_AMAX, x, mask), file, line);
-    tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
-    return tc__leave_rounded(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
+    if (!tc__along(f, &x, dim, &mask)) return tc__null();
+    if (tc__mask_count(f, mask) == 0) return tc__cast(f, x, tc__float_dtype(f));
+    tc_tensor d = tc_sub(x, tc__reduce(f, TC_OP_AMAX, x, mask));
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp(d), mask);
+    return tc_sub(d, tc_log(sum));
 }
 
 // ---- normalisation ----
@@ -14838,49 +14835,40 @@ static int tc__param_check(const tc__api *f, const char *name, tc_tensor t, int6
 // y * weight + bias, each left out if null.
 static tc_tensor tc__scale_shift(const tc__api *f, tc_tensor y, tc_tensor weight,
                                  tc_tensor bias) {
-    if (weight.id) y = tc_mul_at(y, weight, f->file, f->line);
-    if (bias.id) y = tc_add_at(y, bias, f->file, f->line);
+    if (weight.id) y = tc_mul(y, weight);
+    if (bias.id) y = tc_add(y, bias);
     return y;
 }
 
 // (x - mean) * rsqrt(var + eps) over the masked dimensions of x, whose sizes f->x has.
 static tc_tensor tc__standardise(const tc__api *f, tc_tensor x, uint32_t mask, double eps) {
-    const char *file = f->file;
-    int line = f->line;
     double n = tc__mask_count(f, mask);
-    tc_tensor mean = tc_div_s_at(tc__reduce(f, TC_OP_SUM, x, mask), n, file, line);
-    tc_tensor d = tc_sub_at(x, mean, file, line);
-    tc_tensor var = tc_div_s_at(tc__reduce(f, TC_OP_SUM, tc_square_at(d, file, line), mask),
-                                n, file, line);
-    return tc_mul_at(d, tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line), file,
-                     line);
+    tc_tensor mean = tc_div_s(tc__reduce(f, TC_OP_SUM, x, mask), n);
+    tc_tensor d = tc_sub(x, mean);
+    tc_tensor var = tc_div_s(tc__reduce(f, TC_OP_SUM, tc_square(d), mask), n);
+    return tc_mul(d, tc_rsqrt(tc_add_s(var, eps)));
 }
 
-TCDEF tc_tensor tc_layer_norm_at(tc_tensor x, tc_tensor weight, tc_tensor bias, double eps,
-                                 const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__layer_norm(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                double eps) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "layer_norm", &x, -1, &mask, file, line)) return tc__null();
-    int64_t n = f.x.rank ? tc__meta_size(&f.x, f.x.rank - 1) : 1;
-    if (!tc__param_check(&f, "weight", weight, n) || !tc__param_check(&f, "bias", bias, n))
-        return tc__leave_null(&f);
-    return tc__leave_rounded(
-        &f, tc__scale_shift(&f, tc__standardise(&f, x, mask, eps), weight, bias));
+    if (!tc__along(f, &x, -1, &mask)) return tc__null();
+    int64_t n = f->x.rank ? tc__meta_size(&f->x, f->x.rank - 1) : 1;
+    if (!tc__param_check(f, "weight", weight, n) || !tc__param_check(f, "bias", bias, n))
+        return tc__null();
+    return tc__scale_shift(f, tc__standardise(f, x, mask, eps), weight, bias);
 }
 
-TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const char *file,
-                               int line) {
-    tc__api f;
+static tc_tensor tc__rms_norm(tc__api *f, tc_tensor x, tc_tensor weight, double eps) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "rms_norm", &x, -1, &mask, file, line)) return tc__null();
-    if (!tc__param_check(&f, "weight", weight,
-                         f.x.rank ? tc__meta_size(&f.x, f.x.rank - 1) : 1))
-        return tc__leave_null(&f);
-    tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_square_at(x, file, line), mask);
-    tc_tensor mean = tc_div_s_at(sum, tc__mask_count(&f, mask), file, line);
-    tc_tensor scale = tc_rsqrt_at(tc_add_s_at(mean, eps, file, line), file, line);
-    return tc__leave_rounded(
-        &f, tc__scale_shift(&f, tc_mul_at(x, scale, file, line), weight, tc__null()));
+    if (!tc__along(f, &x, -1, &mask)) return tc__null();
+    if (!tc__param_check(f, "weight", weight,
+                         f->x.rank ? tc__meta_size(&f->x, f->x.rank - 1) : 1))
+        return tc__null();
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_square(x), mask);
+    tc_tensor mean = tc_div_s(sum, tc__mask_count(f, mask));
+    tc_tensor scale = tc_rsqrt(tc_add_s(mean, eps));
+    return tc__scale_shift(f, tc_mul(x, scale), weight, tc__null());
 }
 
 // A parameter [C] with ones appended, so that it stands at dimension 1 of x[N, C, ...].
@@ -14889,7 +14877,7 @@ static tc_tensor tc__per_channel(const tc__api *f, tc_tensor t) {
     memset(&d, 0, sizeof d);
     if (!t.id) return t;
     for (int i = 1; i < f->x.rank; i++) d.size[d.rank++] = i == 1 ? -1 : 1;
-    return tc_reshape_at(t, d, f->file, f->line);
+    return tc_reshape(t, d);
 }
 
 // The number of channels of x[N, C, ...]; -1 = reported.
@@ -14901,123 +14889,102 @@ static int64_t tc__channels(const tc__api *f) {
            1;
 }
 
-TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_tensor bias,
-                                 double eps, const char *file, int line) {
-    tc__api f, block;
-    if (!tc__begin_together(&f, "group_norm", x, file, line)) return tc__null();
-    int64_t c = tc__channels(&f);
-    if (c < 0 || !tc__param_check(&f, "weight", weight, c) ||
-        !tc__param_check(&f, "bias", bias, c))
-        return tc__leave_null(&f);
+static tc_tensor tc__group_norm(tc__api *f, tc_tensor x, int groups, tc_tensor weight,
+                                tc_tensor bias, double eps) {
+    tc__api block;
+    int64_t c = tc__channels(f);
+    if (c < 0 || !tc__param_check(f, "weight", weight, c) ||
+        !tc__param_check(f, "bias", bias, c))
+        return tc__null();
     if (groups < 1 || c % groups) {
-        tc__fail(f.c, TC_E_SHAPE, "group_norm: %d groups do not divide %lld channels",
+        tc__fail(f->c, TC_E_SHAPE, "group_norm: %d groups do not divide %lld channels",
                  groups, (long long)c);
-        return tc__leave_null(&f);
+        return tc__null();
     }
-    tc_dims d = tc__dims_shape(&f);
+    tc_dims d = tc__dims_shape(f);
     int64_t rest = tc__dims_product(&d, 1, d.rank) / groups;
     tc_dims blocks = TC_DIMS(d.size[0], groups, rest);
-    tc__widen_half(&f, &x);
-    tc_tensor y = tc__reshape(&f, tc__as_float(&f, x), &blocks);
-    if (!tc__api_of(&block, f.who, y, file, line)) return tc__leave_null(&f);
-    y = tc__reshape(&f, tc__standardise(&block, y, 4, eps), &d);
-    weight = tc__per_channel(&f, weight);
-    return tc__leave_rounded(&f, tc__scale_shift(&f, y, weight, tc__per_channel(&f, bias)));
+    tc__widen_half(f, &x);
+    tc_tensor y = tc__reshape(f, tc__as_float(f, x), &blocks);
+    if (!tc__api_about(f, &block, y)) return tc__null();
+    y = tc__reshape(f, tc__standardise(&block, y, 4, eps), &d);
+    weight = tc__per_channel(f, weight);
+    return tc__scale_shift(f, y, weight, tc__per_channel(f, bias));
 }
 
-TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
-                                 tc_tensor weight, tc_tensor bias, double eps,
-                                 const char *file, int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "batch_norm", x, file, line)) return tc__null();
-    int64_t c = tc__channels(&f);
-    if (c < 0 || !tc__param_check(&f, "mean", mean, c) ||
-        !tc__param_check(&f, "var", var, c))
-        return tc__leave_null(&f);
-    if (!tc__param_check(&f, "weight", weight, c) || !tc__param_check(&f, "bias", bias, c))
-        return tc__leave_null(&f);
-    tc__widen_half(&f, &x);
-    var = tc__widened(&f, var);
-    tc_tensor scale = tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line);
-    if (weight.id) scale = tc_mul_at(scale, weight, file, line);
-    tc_tensor d = tc_sub_at(x, tc__per_channel(&f, mean), file, line);
-    scale = tc__per_channel(&f, scale);
-    return tc__leave_rounded(&f, tc__scale_shift(&f, d, scale, tc__per_channel(&f, bias)));
+static tc_tensor tc__batch_norm(tc__api *f, tc_tensor x, tc_tensor mean, tc_tensor var,
+                                tc_tensor weight, tc_tensor bias, double eps) {
+    int64_t c = tc__channels(f);
+    if (c < 0 || !tc__param_check(f, "mean", mean, c) || !tc__param_check(f, "var", var, c))
+        return tc__null();
+    if (!tc__param_check(f, "weight", weight, c) || !tc__param_check(f, "bias", bias, c))
+        return tc__null();
+    tc__widen_half(f, &x);
+    var = tc__widened(f, var);
+    tc_tensor scale = tc_rsqrt(tc_add_s(var, eps));
+    if (weight.id) scale = tc_mul(scale, weight);
+    tc_tensor d = tc_sub(x, tc__per_channel(f, mean));
+    scale = tc__per_channel(f, scale);
+    return tc__scale_shift(f, d, scale, tc__per_channel(f, bias));
 }
 
-TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
-                                const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__normalize(tc__api *f, tc_tensor x, double p, int dim, double eps) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "normalize", &x, dim, &mask, file, line)) return tc__null();
-    tc_tensor size = tc__norm_keep(&f, x, mask, p);
-    return tc__leave_rounded(
-        &f, tc_div_at(x, tc_maximum_s_at(size, eps, file, line), file, line));
+    if (!tc__along(f, &x, dim, &mask)) return tc__null();
+    tc_tensor size = tc__norm_keep(f, x, mask, p);
+    return tc_div(x, tc_maximum_s(size, eps));
 }
 
-TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
-                                        const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__cosine_similarity(tc__api *f, tc_tensor a, tc_tensor b, int dim,
+                                       double eps) {
     tc__meta m;
-    if (!tc__begin_together(&f, "cosine_similarity", a, file, line)) return tc__null();
-    tc__widen_with(&f, &a, b);
-    b = tc__widened(&f, b);
-    tc_tensor each = tc_mul_at(a, b, file, line);
-    if (!each.id || !tc__meta_get(&f, each, &m)) return tc__leave_null(&f);
+    tc__widen_with(f, &a, b);
+    b = tc__widened(f, b);
+    tc_tensor each = tc_mul(a, b);
+    if (!each.id || !tc__meta_get(f, each, &m)) return tc__null();
     tc_dims d =
         tc__meta_dims(&m); // dim counts in these, and each vector has its norm there
-    a = tc__expand(&f, a, &d), b = tc__expand(&f, b, &d);
-    tc_tensor dot = tc_sum_at(each, dim, file, line);
-    tc_tensor x = tc_maximum_s_at(tc_norm_at(a, dim, 2, file, line), eps, file, line);
-    tc_tensor y = tc_maximum_s_at(tc_norm_at(b, dim, 2, file, line), eps, file, line);
-    return tc__leave_rounded(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
+    a = tc__expand(f, a, &d), b = tc__expand(f, b, &d);
+    tc_tensor dot = tc_sum(each, dim);
+    tc_tensor x = tc_maximum_s(tc_norm(a, dim, 2), eps);
+    tc_tensor y = tc_maximum_s(tc_norm(b, dim, 2), eps);
+    return tc_div(dot, tc_mul(x, y));
 }
 
-TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "dropout", x, file, line)) return tc__null();
+static tc_tensor tc__dropout(tc__api *f, tc_tensor x, double p) {
     if (!(p >= 0 && p < 1)) {
-        tc__fail(f.c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
-        return tc__leave_null(&f);
+        tc__fail(f->c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
+        return tc__null();
     }
-    tc_dims d = tc__dims_shape(&f);
-    tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
-    x = tc__as_float(&f, x);
-    tc_tensor kept = tc_mul_s_at(x, 1 / (1 - p), file, line);
-    tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
-    return tc__leave_rounded(
-        &f, tc_where_at(tc_ge_s_at(u, p, file, line), kept, zero, file, line));
+    tc_dims d = tc__dims_shape(f);
+    tc_tensor u = tc__random(f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
+    x = tc__as_float(f, x);
+    tc_tensor kept = tc_mul_s(x, 1 / (1 - p));
+    tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
+    return tc_where(tc_ge_s(u, p), kept, zero);
 }
 
 // ---- losses ----
 
-TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "mse_loss", x, file, line)) return tc__null();
-    tc__widen_with(&f, &x, y);
-    tc_tensor d = tc_square_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
+static tc_tensor tc__mse_loss(tc__api *f, tc_tensor x, tc_tensor y) {
+    tc__widen_with(f, &x, y);
+    tc_tensor d = tc_square(tc_sub(x, y));
+    return tc_mean_all(d);
 }
 
-TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "l1_loss", x, file, line)) return tc__null();
-    tc__widen_with(&f, &x, y);
-    tc_tensor d = tc_abs_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
+static tc_tensor tc__l1_loss(tc__api *f, tc_tensor x, tc_tensor y) {
+    tc__widen_with(f, &x, y);
+    tc_tensor d = tc_abs(tc_sub(x, y));
+    return tc_mean_all(d);
 }
 
-TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file,
-                                      int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "bce_with_logits", x, file, line)) return tc__null();
-    tc__widen_with(&f, &x, y);
-    x = tc__as_float(&f, x);
-    tc_tensor top =
-        tc_sub_at(tc_relu_at(x, file, line), tc_mul_at(x, y, file, line), file, line);
-    tc_tensor e = tc_exp_at(tc_neg_at(tc_abs_at(x, file, line), file, line), file, line);
-    tc_tensor loss = tc_add_at(top, tc_log1p_at(e, file, line), file, line);
-    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
+static tc_tensor tc__bce_with_logits(tc__api *f, tc_tensor x, tc_tensor y) {
+    tc__widen_with(f, &x, y);
+    x = tc__as_float(f, x);
+    tc_tensor top = tc_sub(tc_relu(x), tc_mul(x, y));
+    tc_tensor e = tc_exp(tc_neg(tc_abs(x)));
+    tc_tensor loss = tc_add(top, tc_log1p(e));
+    return tc_mean_all(loss);
 }
 
 // The target must have the sizes of the logits without their class dimension.
@@ -15034,50 +15001,37 @@ static int tc__target_check(const tc__api *f, const tc__meta *m, int dim) {
 }
 
 // Loss of every target: the sizes of the target.
-static tc_tensor tc__cross_entropy(const tc__api *f, tc_tensor x, tc_tensor target,
-                                   int dim) {
-    const char *file = f->file;
-    int line = f->line;
+static tc_tensor tc__target_loss(const tc__api *f, tc_tensor x, tc_tensor target, int dim) {
     uint32_t mask = 1u << dim;
     x = tc__as_float(f, x);
-    tc_tensor d = tc_sub_at(x, tc__reduce(f, TC_OP_AMAX, x, mask), file, line);
-    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
-    tc_tensor hit =
-        tc_gather_at(d, dim, tc_unsqueeze_at(target, dim, file, line), file, line);
-    tc_tensor loss = tc_sub_at(tc_log_at(sum, file, line), hit, file, line);
-    return tc_squeeze_at(loss, dim, file, line);
+    tc_tensor d = tc_sub(x, tc__reduce(f, TC_OP_AMAX, x, mask));
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp(d), mask);
+    tc_tensor hit = tc_gather(d, dim, tc_unsqueeze(target, dim));
+    tc_tensor loss = tc_sub(tc_log(sum), hit);
+    return tc_squeeze(loss, dim);
 }
 
-TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file,
-                                    int line) {
-    tc__api f;
+static tc_tensor tc__cross_entropy(tc__api *f, tc_tensor logits, tc_tensor target) {
     tc__meta m;
-    if (!tc__begin_together(&f, "cross_entropy", logits, file, line)) return tc__null();
-    int dim = f.x.rank > 1;
-    if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
-        return tc__leave_null(&f);
-    tc__widen_half(&f, &logits);
-    tc_tensor loss = tc__cross_entropy(&f, logits, target, dim);
-    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
+    int dim = f->x.rank > 1;
+    if (!tc__meta_get(f, target, &m) || !tc__target_check(f, &m, dim)) return tc__null();
+    tc__widen_half(f, &logits);
+    tc_tensor loss = tc__target_loss(f, logits, target, dim);
+    return tc_mean_all(loss);
 }
 
-TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
-                                           int64_t ignore, const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__cross_entropy_ignore(tc__api *f, tc_tensor logits, tc_tensor target,
+                                          int64_t ignore) {
     tc__meta m;
-    if (!tc__begin_together(&f, "cross_entropy_ignore", logits, file, line))
-        return tc__null();
-    int dim = f.x.rank > 1;
-    if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
-        return tc__leave_null(&f);
-    tc_tensor counts = tc_ne_s_at(target, (double)ignore, file, line);
-    tc_tensor safe = tc_where_at(counts, target, tc__scalar(&f, 0, m.dtype), file, line);
-    tc__widen_half(&f, &logits);
-    tc_tensor loss = tc__cross_entropy(&f, logits, safe, dim);
-    tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
-    tc_tensor sum = tc_sum_all_at(tc_where_at(counts, loss, zero, file, line), file, line);
-    return tc__leave_rounded(&f,
-                             tc_div_at(sum, tc_sum_all_at(counts, file, line), file, line));
+    int dim = f->x.rank > 1;
+    if (!tc__meta_get(f, target, &m) || !tc__target_check(f, &m, dim)) return tc__null();
+    tc_tensor counts = tc_ne_s(target, (double)ignore);
+    tc_tensor safe = tc_where(counts, target, tc__scalar(f, 0, m.dtype));
+    tc__widen_half(f, &logits);
+    tc_tensor loss = tc__target_loss(f, logits, safe, dim);
+    tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
+    tc_tensor sum = tc_sum_all(tc_where(counts, loss, zero));
+    return tc_div(sum, tc_sum_all(counts));
 }
 // ---- gen/out/reductions.inc ---------------------------------------------
 // Generated from the declarations in gen/api by gen/gen_calls.c.
@@ -15301,11 +15255,11 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
     return tc__reshape(f, y, &out);
 }
 
-static tc_tensor tc__dot(const tc__api *f, tc_tensor a, tc_tensor b) {
+static tc_tensor tc__dot_sum(const tc__api *f, tc_tensor a, tc_tensor b) {
     tc__meta m;
     int half = tc__is_half(f->x.dtype) && tc__meta_get(f, b, &m);
     if (half) a = tc__cast(f, a, TC_F32);
-    tc_tensor y = tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
+    tc_tensor y = tc_sum(tc_mul(a, b), 0);
     return half && !f->wide && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
 }
 
@@ -15314,66 +15268,53 @@ static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
     if (!tc__factor_get(f, left, &a) || !tc__factor_get(f, right, &b)) return tc__null();
     if (!tc__matmul_check(f, &a.d, &b.d)) return tc__null();
     int row = a.d.rank == 1, column = b.d.rank == 1;
-    if (row && column) return tc__dot(f, left, right);
+    if (row && column) return tc__dot_sum(f, left, right);
     if (row) tc__factor_reshape(f, &a, TC_DIMS(1, a.d.size[0]));
     if (column) tc__factor_reshape(f, &b, TC_DIMS(b.d.size[0], 1));
     tc_tensor y = tc__matmul_ranked(f, a, b);
-    if (row) return tc_squeeze_at(y, -2, f->file, f->line);
-    return column ? tc_squeeze_at(y, -1, f->file, f->line) : y;
+    if (row) return tc_squeeze(y, -2);
+    return column ? tc_squeeze(y, -1) : y;
 }
 
-TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "matmul", a, file, line)) return tc__null();
-    return tc__leave(&f, tc__matmul(&f, a, b));
-}
-
-TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
-                             const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__linear(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias) {
     tc__meta w;
     char s[160], t[160];
-    if (!tc__begin(&f, "linear", x, file, line)) return tc__null();
-    if (!tc__meta_get(&f, weight, &w)) return tc__leave_null(&f);
-    if (w.rank != 2 || !f.x.rank || w.dims[1] != f.x.dims[f.x.rank - 1]) {
-        tc__fail(f.c, TC_E_SHAPE,
+    if (!tc__meta_get(f, weight, &w)) return tc__null();
+    if (w.rank != 2 || !f->x.rank || w.dims[1] != f->x.dims[f->x.rank - 1]) {
+        tc__fail(f->c, TC_E_SHAPE,
                  "linear: x is %s, the weight %s; the weight must be [out, in] with in the "
                  "last size of x",
-                 tc__dims_text(&f.x, s), tc__dims_text(&w, t));
-        return tc__leave_null(&f);
+                 tc__dims_text(&f->x, s), tc__dims_text(&w, t));
+        return tc__null();
     }
     tc_tensor in[3];
     in[0] = x, in[1] = weight, in[2] = bias;
-    if (bias.id) tc__widen_product(&f, in, 3);
-    tc_tensor y = tc__matmul(&f, x, tc_t_at(weight, file, line));
-    return tc__leave_rounded(&f, tc__scale_shift(&f, y, tc__null(), bias));
+    if (bias.id) tc__widen_product(f, in, 3);
+    tc_tensor y = tc__matmul(f, x, tc_t(weight));
+    return tc__scale_shift(f, y, tc__null(), bias);
 }
 
-TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
-                            double alpha, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "addmm", a, file, line)) return tc__null();
+static tc_tensor tc__addmm(tc__api *f, tc_tensor t, tc_tensor a, tc_tensor b, double beta,
+                           double alpha) {
     tc_tensor in[3];
     in[0] = t, in[1] = a, in[2] = b;
-    tc__widen_product(&f, in, 3);
-    tc_tensor y = tc__matmul(&f, a, b);
-    if (alpha != 1) y = tc_mul_s_at(y, alpha, file, line);
-    if (beta != 1) t = tc_mul_s_at(tc__widened(&f, t), beta, file, line);
-    return tc__leave_rounded(&f, tc_add_at(y, t, file, line));
+    tc__widen_product(f, in, 3);
+    tc_tensor y = tc__matmul(f, a, b);
+    if (alpha != 1) y = tc_mul_s(y, alpha);
+    if (beta != 1) t = tc_mul_s(tc__widened(f, t), beta);
+    return tc_add(y, t);
 }
 
-TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__bmm(tc__api *f, tc_tensor a, tc_tensor b) {
     tc__meta m;
-    if (!tc__begin(&f, "bmm", a, file, line)) return tc__null();
-    if (!tc__meta_get(&f, b, &m)) return tc__leave_null(&f);
-    if (f.x.rank != 3 || m.rank != 3 || f.x.dims[0] != m.dims[0]) {
-        tc_dims x = tc__dims_shape(&f), y = tc__meta_dims(&m);
-        tc__matmul_fail(&f, TC_E_SHAPE, &x, &y,
+    if (!tc__meta_get(f, b, &m)) return tc__null();
+    if (f->x.rank != 3 || m.rank != 3 || f->x.dims[0] != m.dims[0]) {
+        tc_dims x = tc__dims_shape(f), y = tc__meta_dims(&m);
+        tc__matmul_fail(f, TC_E_SHAPE, &x, &y,
                         "[B, M, K] and [B, K, N] are needed; use tc_matmul");
-        return tc__leave_null(&f);
+        return tc__null();
     }
-    return tc__leave(&f, tc__matmul(&f, a, b));
+    return tc__matmul(f, a, b);
 }
 
 // Both operands must have one dimension.
@@ -15387,17 +15328,13 @@ static int tc__vectors_check(const tc__api *f, tc_tensor b, int same) {
                                 : "two vectors are needed");
 }
 
-TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "dot", a, file, line)) return tc__null();
-    return tc__leave(&f, tc__vectors_check(&f, b, 1) ? tc__dot(&f, a, b) : tc__null());
+static tc_tensor tc__dot(tc__api *f, tc_tensor a, tc_tensor b) {
+    return tc__vectors_check(f, b, 1) ? tc__dot_sum(f, a, b) : tc__null();
 }
 
-TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "outer", a, file, line)) return tc__null();
-    if (!tc__vectors_check(&f, b, 0)) return tc__leave_null(&f);
-    return tc__leave(&f, tc_mul_at(tc_unsqueeze_at(a, 1, file, line), b, file, line));
+static tc_tensor tc__outer(tc__api *f, tc_tensor a, tc_tensor b) {
+    if (!tc__vectors_check(f, b, 0)) return tc__null();
+    return tc_mul(tc_unsqueeze(a, 1), b);
 }
 
 // Newton's method from above; good to the last bit or two, which is what a scale needs.
@@ -15414,57 +15351,52 @@ static tc_tensor tc__mask_scores(const tc__api *f, tc_tensor scores, tc_tensor m
     tc__meta m;
     if (!mask.id) return scores;
     if (!tc__meta_get(f, mask, &m)) return tc__null();
-    if (m.dtype != TC_BOOL) return tc_add_at(scores, mask, f->file, f->line);
-    return tc_where_at(mask, scores, tc__scalar(f, -tc__infinity(), dtype), f->file,
-                       f->line);
+    if (m.dtype != TC_BOOL) return tc_add(scores, mask);
+    return tc_where(mask, scores, tc__scalar(f, -tc__infinity(), dtype));
 }
 
 // Softmax of the last dimension; a row of -infinity, where nothing is attended to, gives zeros. What is
 // taken out is finite, and the sum of any other row is at least 1: the largest gives exp(0).
 static tc_tensor tc__attend(const tc__api *f, tc_tensor x) {
-    const char *file = f->file;
-    int line = f->line;
     uint32_t mask = 1u << (f->x.rank - 1);
     if (tc__mask_count(f, mask) == 0) return x;
     double least = f->x.dtype == TC_F64 ? -1.7976931348623157e308 : -3.4028234663852886e38;
-    tc_tensor top = tc_maximum_s_at(tc__reduce(f, TC_OP_AMAX, x, mask), least, file, line);
-    tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
-    tc_tensor sum = tc_maximum_s_at(tc__reduce(f, TC_OP_SUM, e, mask), 1, file, line);
-    return tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line);
+    tc_tensor top = tc_maximum_s(tc__reduce(f, TC_OP_AMAX, x, mask), least);
+    tc_tensor e = tc_exp(tc_sub(x, top));
+    tc_tensor sum = tc_maximum_s(tc__reduce(f, TC_OP_SUM, e, mask), 1);
+    return tc_mul(e, tc_reciprocal(sum));
 }
 
-TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
-                                                   tc_tensor mask, int causal, double scale,
-                                                   const char *file, int line) {
-    tc__api f, row;
+static tc_tensor tc__scaled_dot_product_attention(tc__api *f, tc_tensor q, tc_tensor k,
+                                                  tc_tensor v, tc_tensor mask, int causal,
+                                                  double scale) {
+    tc__api row;
     tc__meta m, mm;
     tc_tensor in[3];
-    if (!tc__begin_together(&f, "scaled_dot_product_attention", q, file, line))
+    if (!tc__meta_get(f, k, &m)) return tc__null();
+    if (f->x.rank < 2 || m.rank < 2 || !tc__is_float(f->x.dtype)) {
+        tc__fail(f->c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
+                 f->who);
         return tc__null();
-    if (!tc__meta_get(&f, k, &m)) return tc__leave_null(&f);
-    if (f.x.rank < 2 || m.rank < 2 || !tc__is_float(f.x.dtype)) {
-        tc__fail(f.c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
-                 f.who);
-        return tc__leave_null(&f);
     }
-    double width = (double)tc__meta_size(&f.x, f.x.rank - 1);
+    double width = (double)tc__meta_size(&f->x, f->x.rank - 1);
     if (scale == 0) scale = 1 / tc__square_root(width);
     in[0] = q, in[1] = k, in[2] = mask;
-    if (mask.id && !tc__meta_get(&f, mask, &mm)) return tc__leave_null(&f);
-    tc__widen_product(&f, in, 3);
-    int dtype = f.half ? (int)TC_F32 : (int)f.x.dtype;
-    tc_tensor scores = tc__matmul(&f, q, tc_transpose_at(k, -2, -1, file, line));
-    scores = tc__mask_scores(&f, tc_mul_s_at(scores, scale, file, line), mask, dtype);
+    if (mask.id && !tc__meta_get(f, mask, &mm)) return tc__null();
+    tc__widen_product(f, in, 3);
+    int dtype = f->half ? (int)TC_F32 : (int)f->x.dtype;
+    tc_tensor scores = tc__matmul(f, q, tc_transpose(k, -2, -1));
+    scores = tc__mask_scores(f, tc_mul_s(scores, scale), mask, dtype);
     if (causal) {
         tc_dims d =
-            TC_DIMS(tc__meta_size(&f.x, f.x.rank - 2), tc__meta_size(&m, m.rank - 2));
-        tc_tensor past = tc_le_at(tc__iota(&f, &d, 1), tc__iota(&f, &d, 0), file, line);
-        scores = tc__mask_scores(&f, scores, past, dtype);
+            TC_DIMS(tc__meta_size(&f->x, f->x.rank - 2), tc__meta_size(&m, m.rank - 2));
+        tc_tensor past = tc_le(tc__iota(f, &d, 1), tc__iota(f, &d, 0));
+        scores = tc__mask_scores(f, scores, past, dtype);
     }
-    if (!tc__api_of(&row, f.who, scores, file, line)) return tc__leave_null(&f);
-    tc_tensor share = tc__rounded(&f, tc__attend(&row, scores)); // a factor like q, k, v
-    f.wide = 0;
-    return tc__leave(&f, tc__matmul(&f, share, v));
+    if (!tc__api_about(f, &row, scores)) return tc__null();
+    tc_tensor share = tc__rounded(f, tc__attend(&row, scores)); // a factor like q, k, v
+    f->wide = 0, f->half = 0; // of that product: its own dtype
+    return tc__matmul(f, share, v);
 }
 
 // ---- convolution ----
@@ -15561,13 +15493,11 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
             if (!w.id) continue;
             if (!row.id) row = tc__conv_tap(v, x, 0, y);
             tc_tensor part = tc__conv_tap(v, row, 1, i);
-            sum = sum.id ? tc_fma_at(part, w, sum, f->file, f->line)
-                         : tc_mul_at(part, w, f->file, f->line);
+            sum = sum.id ? tc_fma(part, w, sum) : tc_mul(part, w);
         }
     }
     if (sum.id) return sum;
-    return tc_mul_s_at(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0, f->file,
-                       f->line);
+    return tc_mul_s(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0);
 }
 
 // The weight as taps, if it is worth unrolling: constant, small, one input channel per
@@ -15614,8 +15544,8 @@ static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
 
 static int64_t tc__or_one(int v) { return v ? v : 1; }
 
-static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
-                            const tc_conv_options *o) {
+static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                const tc_conv_options *o) {
     tc__meta w;
     tc__conv v;
     tc__taps taps;
@@ -15641,48 +15571,41 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
     // One input channel and equal taps in all output channels: the sum has one channel so
     // far.
     if (unroll && tc_dim(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
-    if (bias.id) y = tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
+    if (bias.id) y = tc_add(y, tc__per_channel(f, bias));
     return tc__rounded(f, y);
 }
 
 // x[C, H, W] is a batch of one.
-TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
-                                  const tc_conv_options *options, const char *file,
-                                  int line) {
-    tc__api f, batch;
+static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                 const tc_conv_options *options) {
+    tc__api batch;
     tc_conv_options none;
     memset(&none, 0, sizeof none);
     if (!options) options = &none;
-    if (!tc__begin(&f, "conv2d", x, file, line)) return tc__null();
-    if (f.x.rank != 3) return tc__leave(&f, tc__conv2d(&f, x, weight, bias, options));
-    x = tc_unsqueeze_at(x, 0, file, line);
-    if (!tc__api_of(&batch, f.who, x, file, line)) return tc__leave_null(&f);
-    return tc__leave(
-        &f, tc_squeeze_at(tc__conv2d(&batch, x, weight, bias, options), 0, file, line));
+    if (f->x.rank != 3) return tc__conv_batch(f, x, weight, bias, options);
+    x = tc_unsqueeze(x, 0);
+    if (!tc__api_about(f, &batch, x)) return tc__null();
+    return tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options), 0);
 }
 
-TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
-                             int padding, int dilation, int groups, const char *file,
-                             int line) {
+static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                            int stride, int padding, int dilation, int groups) {
     tc_conv_options o;
     o.stride[0] = o.stride[1] = stride, o.padding[0] = o.padding[1] = padding;
     o.dilation[0] = o.dilation[1] = dilation, o.groups = groups;
-    return tc_conv2d_with_at(x, weight, bias, &o, file, line);
+    return tc__conv2d_with(f, x, weight, bias, &o);
 }
 
-TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
-                             int padding, int dilation, int groups, const char *file,
-                             int line) {
-    tc__api f;
+static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                            int stride, int padding, int dilation, int groups) {
     tc_conv_options o;
     memset(&o, 0, sizeof o);
     o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
     o.groups = groups;
-    if (!tc__begin(&f, "conv1d", x, file, line)) return tc__null();
-    x = tc_unsqueeze_at(x, -2, file, line);
-    weight = tc_unsqueeze_at(weight, -2, file, line);
-    tc_tensor y = tc_conv2d_with_at(x, weight, bias, &o, file, line);
-    return tc__leave(&f, tc_squeeze_at(y, -2, file, line));
+    x = tc_unsqueeze(x, -2);
+    weight = tc_unsqueeze(weight, -2);
+    tc_tensor y = tc_conv2d_with(x, weight, bias, &o);
+    return tc_squeeze(y, -2);
 }
 
 // ---- pooling ----
@@ -15724,32 +15647,27 @@ static tc_tensor tc__pool_2d(const tc__conv *v, tc_tensor x, tc__op op, tc__op r
     return y;
 }
 
-TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
-                                 const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__avg_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
+                                int padding) {
     tc__conv v;
-    if (!tc__begin_together(&f, "avg_pool2d", x, file, line)) return tc__null();
-    if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
-    tc__widen_half(&f, &x);
-    x = tc__conv_pad(&v, tc__as_float(&f, x), 0, tc__float_dtype(&f));
+    if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+    tc__widen_half(f, &x);
+    x = tc__conv_pad(&v, tc__as_float(f, x), 0, tc__float_dtype(f));
     tc_tensor sum = tc__pool_2d(&v, x, TC_OP_ADD, TC_OP_SUM);
-    return tc__leave_rounded(&f,
-                             tc_div_s_at(sum, (double)(v.size[0] * v.size[1]), file, line));
+    return tc_div_s(sum, (double)(v.size[0] * v.size[1]));
 }
 
-TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
-                                 const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__max_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
+                                int padding) {
     tc__conv v;
-    if (!tc__begin_together(&f, "max_pool2d", x, file, line)) return tc__null();
-    if (f.x.dtype == TC_BOOL) {
-        tc__fail(f.c, TC_E_DTYPE,
+    if (f->x.dtype == TC_BOOL) {
+        tc__fail(f->c, TC_E_DTYPE,
                  "max_pool2d: not defined on bool; tc_cast to TC_U8 first");
-        return tc__leave_null(&f);
+        return tc__null();
     }
-    if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
-    x = tc__conv_pad(&v, x, tc__least_value(f.x.dtype), f.x.dtype);
-    return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));
+    if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+    x = tc__conv_pad(&v, x, tc__least_value(f->x.dtype), f->x.dtype);
+    return tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
 }
 
 // ---- resizing ----
@@ -15759,24 +15677,20 @@ enum { TC__RESIZE_MOST = 1 << 28 }; // twice the product of two such sizes is a 
 // floor((first + step * i) / parts) for i < count, and with `rest` how many parts are left, both i64.
 static tc_tensor tc__resize_index(const tc__api *f, int64_t first, int64_t step,
                                   int64_t parts, int64_t count, tc_tensor *rest) {
-    const char *file = f->file;
-    int line = f->line;
     tc_dims one = tc_dims_of(1, &count);
-    tc_tensor at = tc_mul_s_at(tc__iota(f, &one, 0), (double)step, file, line);
-    if (first) at = tc_add_s_at(at, (double)first, file, line);
-    tc_tensor i = tc_floor_divide_s_at(at, (double)parts, file, line);
+    tc_tensor at = tc_mul_s(tc__iota(f, &one, 0), (double)step);
+    if (first) at = tc_add_s(at, (double)first);
+    tc_tensor i = tc_floor_divide_s(at, (double)parts);
     if (!rest) return i;
-    i = tc_maximum_s_at(i, 0, file, line); // nothing is before the first element
-    tc_tensor whole = tc_mul_s_at(i, (double)parts, file, line);
-    *rest = tc_maximum_s_at(tc_sub_at(at, whole, file, line), 0, file, line);
+    i = tc_maximum_s(i, 0); // nothing is before the first element
+    tc_tensor whole = tc_mul_s(i, (double)parts);
+    *rest = tc_maximum_s(tc_sub(at, whole), 0);
     return i;
 }
 
 // Along one dimension, between the elements below and above s; d becomes the sizes of the result.
 static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, int dim,
                                    int64_t out, int corners) {
-    const char *file = f->file;
-    int line = f->line;
     int64_t in = d->size[dim], parts = corners ? out - 1 : 2 * out;
     tc_dims aligned = TC_DIMS(out);
     tc_tensor rest;
@@ -15786,13 +15700,12 @@ static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, in
     for (int i = dim + 1; i < d->rank; i++) aligned.size[aligned.rank++] = 1;
     tc_tensor low = corners ? tc__resize_index(f, 0, in - 1, parts, out, &rest)
                             : tc__resize_index(f, in - out, 2 * in, parts, out, &rest);
-    tc_tensor next =
-        tc_minimum_s_at(tc_add_s_at(low, 1, file, line), (double)(in - 1), file, line);
+    tc_tensor next = tc_minimum_s(tc_add_s(low, 1), (double)(in - 1));
     rest = tc__cast(f, rest, tc__float_dtype(f));
-    rest = tc__reshape(f, tc_div_s_at(rest, (double)parts, file, line), &aligned);
+    rest = tc__reshape(f, tc_div_s(rest, (double)parts), &aligned);
     tc_tensor a = tc__index_op(f, TC_OP_TAKE, x, low, dim);
     tc_tensor b = tc__index_op(f, TC_OP_TAKE, x, next, dim);
-    return tc_fma_at(rest, tc_sub_at(b, a, file, line), a, file, line);
+    return tc_fma(rest, tc_sub(b, a), a);
 }
 
 static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpolation mode) {
@@ -15812,29 +15725,171 @@ static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpola
                           tc__dims_text(&f->x, x), tc__sizes_text(sizes, y));
 }
 
-TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode,
-                                  const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "interpolate", x, file, line)) return tc__null();
-    if (!tc__resize_check(&f, &sizes, mode)) return tc__leave_null(&f);
-    tc_dims d = tc__dims_shape(&f);
-    if (mode != TC_NEAREST) tc__widen_half(&f, &x), x = tc__as_float(&f, x);
+static tc_tensor tc__interpolate(tc__api *f, tc_tensor x, tc_dims sizes,
+                                 tc_interpolation mode) {
+    if (!tc__resize_check(f, &sizes, mode)) return tc__null();
+    tc_dims d = tc__dims_shape(f);
+    if (mode != TC_NEAREST) tc__widen_half(f, &x), x = tc__as_float(f, x);
     tc_tensor y = x;
     for (int i = 0; i < sizes.rank && y.id; i++) {
         int dim = d.rank - sizes.rank + i;
         int64_t in = d.size[dim], out = sizes.size[i];
         if (in == out) continue;
         if (mode != TC_NEAREST) {
-            y = tc__resize_linear(&f, y, &d, dim, out, mode == TC_LINEAR_CORNERS);
+            y = tc__resize_linear(f, y, &d, dim, out, mode == TC_LINEAR_CORNERS);
             continue;
         }
-        y = tc__index_op(&f, TC_OP_TAKE, y, tc__resize_index(&f, 0, in, out, out, NULL),
-                         dim);
+        y = tc__index_op(f, TC_OP_TAKE, y, tc__resize_index(f, 0, in, out, out, NULL), dim);
         d.size[dim] = out;
     }
     // A result of its own, whatever its sizes, and where x was an integer still one.
-    return tc__leave_rounded(
-        &f, tc__cast(&f, y, mode == TC_NEAREST ? (int)f.x.dtype : tc__float_dtype(&f)));
+    return tc__cast(f, y, mode == TC_NEAREST ? (int)f->x.dtype : tc__float_dtype(f));
+}
+// ---- gen/api/site.h -----------------------------------------------------
+// include-many: where a call stands. In the implementation it is named again behind graph/product.c.
+#undef TC__SITE
+#ifndef TC_NO_SITES
+#  define TC__SITE __FILE__, __LINE__
+#else
+#  define TC__SITE NULL, 0
+#endif
+// ---- gen/out/composites.inc ---------------------------------------------
+// Generated from gen/tables/composites.def and the declarations in gen/api by
+// gen/gen_calls.c.
+TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "softmax", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__softmax(&f, x, dim));
+}
+TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "log_softmax", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__log_softmax(&f, x, dim));
+}
+TCDEF tc_tensor tc_layer_norm_at(tc_tensor x, tc_tensor weight, tc_tensor bias, double eps, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "layer_norm", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__layer_norm(&f, x, weight, bias, eps));
+}
+TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "rms_norm", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__rms_norm(&f, x, weight, eps));
+}
+TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_tensor bias, double eps, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "group_norm", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__group_norm(&f, x, groups, weight, bias, eps));
+}
+TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var, tc_tensor weight, tc_tensor bias, double eps, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "batch_norm", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__batch_norm(&f, x, mean, var, weight, bias, eps));
+}
+TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "normalize", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__normalize(&f, x, p, dim, eps));
+}
+TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "cosine_similarity", a, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__cosine_similarity(&f, a, b, dim, eps));
+}
+TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "dropout", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__dropout(&f, x, p));
+}
+TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "mse_loss", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__mse_loss(&f, x, y));
+}
+TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "l1_loss", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__l1_loss(&f, x, y));
+}
+TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "bce_with_logits", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__bce_with_logits(&f, x, y));
+}
+TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "cross_entropy", logits, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__cross_entropy(&f, logits, target));
+}
+TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target, int64_t ignore, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "cross_entropy_ignore", logits, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__cross_entropy_ignore(&f, logits, target, ignore));
+}
+TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "matmul", a, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__matmul(&f, a, b));
+}
+TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "linear", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__linear(&f, x, weight, bias));
+}
+TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta, double alpha, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "addmm", a, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__addmm(&f, t, a, b, beta, alpha));
+}
+TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "bmm", a, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__bmm(&f, a, b));
+}
+TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "dot", a, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__dot(&f, a, b));
+}
+TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "outer", a, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__outer(&f, a, b));
+}
+TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v, tc_tensor mask, int causal, double scale, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "scaled_dot_product_attention", q, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__scaled_dot_product_attention(&f, q, k, v, mask, causal, scale));
+}
+TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride, int padding, int dilation, int groups, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "conv2d", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__conv2d(&f, x, weight, bias, stride, padding, dilation, groups));
+}
+TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias, const tc_conv_options *options, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "conv2d_with", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__conv2d_with(&f, x, weight, bias, options));
+}
+TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride, int padding, int dilation, int groups, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "conv1d", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__conv1d(&f, x, weight, bias, stride, padding, dilation, groups));
+}
+TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "avg_pool2d", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__avg_pool2d(&f, x, kernel, stride, padding));
+}
+TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin_together(&f, "max_pool2d", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__max_pool2d(&f, x, kernel, stride, padding));
+}
+TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "interpolate", x, file, line)) return tc__null();
+    return tc__leave_rounded(&f, tc__interpolate(&f, x, sizes, mode));
 }
 // ---- gen/graph/rows.c ---------------------------------------------------
 // Ops along one dimension that are functions over whole buffers: scans, sorting, scatters. Input:

@@ -196,3 +196,37 @@ static void reduce_calls(text *t) {
             name, name, p);
     }
 }
+
+// ---- composite ops ----
+
+typedef struct composite {
+    const char *name, *operand, *frame;
+} composite;
+
+#define COMPOSITE(name, operand, frame) {#name, #operand, #frame},
+static const composite composites[] = {
+#include "tables/composites.def"
+};
+#undef COMPOSITE
+
+static void composite_calls(text *t) {
+    put(t,
+        "// Generated from gen/tables/composites.def and the declarations in gen/api by\n"
+        "// gen/gen_calls.c.\n");
+    EACH(o, composite, composites) {
+        const call *c = call_find(join("tc_%s", o->name));
+        if (!c) {
+            fail("gen/tables/composites.def", 0, join("%s is not declared", o->name),
+                 "the declaration says what a composite op takes",
+                 "declare it in gen/api/tensor.h");
+            continue;
+        }
+        put_head(t, c);
+        put(t, "    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
+            strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
+        put(t, "return tc__null();\n");
+        put(t, "    return tc__leave_rounded(&f, tc__%s(&f, ", o->name);
+        put_names(t, c);
+        put(t, "));\n}\n");
+    }
+}

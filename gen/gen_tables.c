@@ -363,15 +363,16 @@ typedef struct product {
 } product;
 
 static const product products[] = {
-    {"op_enum", op_enum},           // enum tc__op
-    {"op_words", op_words},         // names of attribute words
-    {"op_info", op_info},           // tc__ops: facts by op
-    {"op_api", op_api},             // public prototypes of the elementwise ops
-    {"call_macros", call_macros},   // what passes the site of a call
-    {"op_calls", op_calls},         // bodies of elementwise ops, also with a scalar
-    {"in_place", in_place_calls},   // of ops in place
-    {"reductions", reduce_calls},   // of reductions over one, several, all dimensions
-    {"interp_rows32", loop_rows32}, // block loops of the interpreter, include-many
+    {"op_enum", op_enum},            // enum tc__op
+    {"op_words", op_words},          // names of attribute words
+    {"op_info", op_info},            // tc__ops: facts by op
+    {"op_api", op_api},              // public prototypes of the elementwise ops
+    {"call_macros", call_macros},    // what passes the site of a call
+    {"op_calls", op_calls},          // bodies of elementwise ops, also with a scalar
+    {"in_place", in_place_calls},    // of ops in place
+    {"composites", composite_calls}, // of composite ops
+    {"reductions", reduce_calls},    // of reductions over one, several, all dimensions
+    {"interp_rows32", loop_rows32},  // block loops of the interpreter, include-many
     {"interp_rows64", loop_rows64},
     {"interp_table", loop_table},
     {"dtype_enum", dtype_enum},   // enum tc_dtype

@@ -390,9 +390,12 @@
 
 #include "base/once_begin.c"
 #include "graph/promote.c"
+#include "graph/formulas.c"
 #include "graph/compose.c"
 #include "out/reductions.inc"
 #include "graph/product.c"
+#include "api/site.h"
+#include "out/composites.inc"
 #include "graph/rows.c"
 #include "graph/optim.c"
 #include "graph/construct.c"

@@ -619,11 +619,7 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 // Those that take arrays pass their arguments on as they come, so that a compound literal may
 // stand there: tc_cat((tc_tensor[]){a, b}, 2, 1). These say more:
 
-#ifndef TC_NO_SITES
-#  define TC__SITE __FILE__, __LINE__
-#else
-#  define TC__SITE NULL, 0
-#endif
+#include "api/site.h"
 
 #define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
 #define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)

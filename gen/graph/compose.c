@@ -4,7 +4,10 @@
 // that the compiled kernel keeps.
 //
 // Requirements for a new one: no overflow where the result has none, null optional
-// operands, any leading dimensions, and tc__begin ... tc__leave around it.
+// operands, any leading dimensions, a declaration in api/tensor.h and a row in
+// tables/composites.def. From those comes the public function, which opens a frame, calls
+// the formula and rounds what it gives. In a formula public ops are called as users do: they
+// are at the site of its frame, which is named f (TC__SITE).
 
 // ---- reductions: tc__reducer gives the reduced dimensions back as size 1 ----
 // The public forms of tc__NAME_keep are generated (out/reductions.inc).
@@ -50,7 +53,7 @@ static tc_tensor tc__prod_keep(const tc__api *f, tc_tensor t, uint32_t mask, dou
 
 static tc_tensor tc__mean_keep(const tc__api *f, tc_tensor t, uint32_t mask, double p) {
     t = tc__sum_keep(f, t, mask, p);
-    return tc_div_s_at(t, tc__mask_count(f, mask), f->file, f->line);
+    return tc_div_s(t, tc__mask_count(f, mask));
 }
 
 static tc_tensor tc__amax_keep(const tc__api *f, tc_tensor t, uint32_t mask, double p) {
@@ -88,55 +91,47 @@ static tc_tensor tc__all_keep(const tc__api *f, tc_tensor t, uint32_t mask, doub
 // An infinite maximum is not taken out: inf - inf would be NaN. Nothing has none to take out.
 static tc_tensor tc__logsumexp_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                                     double p) {
-    const char *file = f->file;
-    int line = f->line;
     (void)p;
     t = tc__as_float(f, t);
-    if (tc__mask_count(f, mask) == 0)
-        return tc_log_at(tc__reduce(f, TC_OP_SUM, t, mask), file, line);
+    if (tc__mask_count(f, mask) == 0) return tc_log(tc__reduce(f, TC_OP_SUM, t, mask));
     tc_tensor top = tc__reduce(f, TC_OP_AMAX, t, mask);
     tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
-    top = tc_where_at(tc_isfinite_at(top, file, line), top, zero, file, line);
-    tc_tensor e = tc_exp_at(tc_sub_at(t, top, file, line), file, line);
-    tc_tensor sum = tc_log_at(tc__reduce(f, TC_OP_SUM, e, mask), file, line);
-    return tc_add_at(sum, top, file, line);
+    top = tc_where(tc_isfinite(top), top, zero);
+    tc_tensor e = tc_exp(tc_sub(t, top));
+    tc_tensor sum = tc_log(tc__reduce(f, TC_OP_SUM, e, mask));
+    return tc_add(sum, top);
 }
 
 static tc_tensor tc__var_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                               double correction) {
-    const char *file = f->file;
-    int line = f->line;
     double n = tc__mask_count(f, mask), divisor = n - correction;
     t = tc__as_float(f, t);
-    tc_tensor mean = tc_div_s_at(tc__reduce(f, TC_OP_SUM, t, mask), n, file, line);
-    tc_tensor d = tc_square_at(tc_sub_at(t, mean, file, line), file, line);
-    return tc_div_s_at(tc__reduce(f, TC_OP_SUM, d, mask), divisor > 0 ? divisor : 0, file,
-                       line);
+    tc_tensor mean = tc_div_s(tc__reduce(f, TC_OP_SUM, t, mask), n);
+    tc_tensor d = tc_square(tc_sub(t, mean));
+    return tc_div_s(tc__reduce(f, TC_OP_SUM, d, mask), divisor > 0 ? divisor : 0);
 }
 
 static tc_tensor tc__std_keep(const tc__api *f, tc_tensor t, uint32_t mask,
                               double correction) {
-    return tc_sqrt_at(tc__var_keep(f, t, mask, correction), f->file, f->line);
+    return tc_sqrt(tc__var_keep(f, t, mask, correction));
 }
 
 static tc_tensor tc__norm_keep(const tc__api *f, tc_tensor t, uint32_t mask, double p) {
-    const char *file = f->file;
-    int line = f->line;
     t = tc__as_float(f, t);
     if (p == 2) {
-        tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_square_at(t, file, line), mask);
-        return tc_sqrt_at(sum, file, line);
+        tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_square(t), mask);
+        return tc_sqrt(sum);
     }
-    tc_tensor a = tc_abs_at(t, file, line);
+    tc_tensor a = tc_abs(t);
     if (p == 1) return tc__reduce(f, TC_OP_SUM, a, mask);
     if (p == tc__infinity()) return tc__reduce(f, TC_OP_AMAX, a, mask);
     if (p == -tc__infinity()) return tc__reduce(f, TC_OP_AMIN, a, mask);
     if (p == 0) {
-        tc_tensor nonzero = tc_ne_s_at(a, 0, file, line);
+        tc_tensor nonzero = tc_ne_s(a, 0);
         return tc__reduce(f, TC_OP_SUM, tc__cast(f, nonzero, tc__float_dtype(f)), mask);
     }
-    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_pow_s_at(a, p, file, line), mask);
-    return tc_pow_s_at(sum, 1 / p, file, line);
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_pow_s(a, p), mask);
+    return tc_pow_s(sum, 1 / p);
 }
 
 // The sizes of x without the masked dimensions.
@@ -171,43 +166,33 @@ static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor 
 
 // ---- softmax ----
 
-// Frame, float operand and mask of an op along one dimension; 0 = null or reported.
-static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
-                           uint32_t *mask, const char *file, int line) {
+// Float operand and mask of an op along one dimension; 0 = reported.
+static int tc__along(tc__api *f, tc_tensor *x, int dim, uint32_t *mask) {
     int64_t k = dim;
-    if (!tc__begin_together(f, who, *x, file, line)) return 0;
-    if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), 0;
+    if (!tc__dim_check(f, f->x.rank, &k)) return 0;
     *mask = 1u << k;
     tc__widen_half(f, x);
     *x = tc__as_float(f, *x);
     return 1;
 }
 
-// Of an op that has nothing to do for x, which tc__begin_along made.
-static tc_tensor tc__leave_as_is(tc__api *f, tc_tensor x) {
-    return tc__leave_rounded(f, tc__cast(f, x, tc__float_dtype(f)));
+static tc_tensor tc__softmax(tc__api *f, tc_tensor x, int dim) {
+    uint32_t mask;
+    if (!tc__along(f, &x, dim, &mask)) return tc__null();
+    if (tc__mask_count(f, mask) == 0) return tc__cast(f, x, tc__float_dtype(f));
+    tc_tensor top = tc__reduce(f, TC_OP_AMAX, x, mask);
+    tc_tensor e = tc_exp(tc_sub(x, top));
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, e, mask);
+    return tc_mul(e, tc_reciprocal(sum));
 }
 
-TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__log_softmax(tc__api *f, tc_tensor x, int dim) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "softmax", &x, dim, &mask, file, line)) return tc__null();
-    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
-    tc_tensor top = tc__reduce(&f, TC_OP_AMAX, x, mask);
-    tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
-    tc_tensor sum = tc__reduce(&f, TC_OP_SUM, e, mask);
-    return tc__leave_rounded(&f,
-                             tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line));
-}
-
-TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int line) {
-    tc__api f;
-    uint32_t mask;
-    if (!tc__begin_along(&f, "log_softmax", &x, dim, &mask, file, line)) return tc__null();
-    if (tc__mask_count(&f, mask) == 0) return tc__leave_as_is(&f, x);
-    tc_tensor d = tc_sub_at(x, tc__reduce(&f, TC_OP_AMAX, x, mask), file, line);
-    tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
-    return tc__leave_rounded(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
+    if (!tc__along(f, &x, dim, &mask)) return tc__null();
+    if (tc__mask_count(f, mask) == 0) return tc__cast(f, x, tc__float_dtype(f));
+    tc_tensor d = tc_sub(x, tc__reduce(f, TC_OP_AMAX, x, mask));
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp(d), mask);
+    return tc_sub(d, tc_log(sum));
 }
 
 // ---- normalisation ----
@@ -236,49 +221,40 @@ static int tc__param_check(const tc__api *f, const char *name, tc_tensor t, int6
 // y * weight + bias, each left out if null.
 static tc_tensor tc__scale_shift(const tc__api *f, tc_tensor y, tc_tensor weight,
                                  tc_tensor bias) {
-    if (weight.id) y = tc_mul_at(y, weight, f->file, f->line);
-    if (bias.id) y = tc_add_at(y, bias, f->file, f->line);
+    if (weight.id) y = tc_mul(y, weight);
+    if (bias.id) y = tc_add(y, bias);
     return y;
 }
 
 // (x - mean) * rsqrt(var + eps) over the masked dimensions of x, whose sizes f->x has.
 static tc_tensor tc__standardise(const tc__api *f, tc_tensor x, uint32_t mask, double eps) {
-    const char *file = f->file;
-    int line = f->line;
     double n = tc__mask_count(f, mask);
-    tc_tensor mean = tc_div_s_at(tc__reduce(f, TC_OP_SUM, x, mask), n, file, line);
-    tc_tensor d = tc_sub_at(x, mean, file, line);
-    tc_tensor var = tc_div_s_at(tc__reduce(f, TC_OP_SUM, tc_square_at(d, file, line), mask),
-                                n, file, line);
-    return tc_mul_at(d, tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line), file,
-                     line);
+    tc_tensor mean = tc_div_s(tc__reduce(f, TC_OP_SUM, x, mask), n);
+    tc_tensor d = tc_sub(x, mean);
+    tc_tensor var = tc_div_s(tc__reduce(f, TC_OP_SUM, tc_square(d), mask), n);
+    return tc_mul(d, tc_rsqrt(tc_add_s(var, eps)));
 }
 
-TCDEF tc_tensor tc_layer_norm_at(tc_tensor x, tc_tensor weight, tc_tensor bias, double eps,
-                                 const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__layer_norm(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                double eps) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "layer_norm", &x, -1, &mask, file, line)) return tc__null();
-    int64_t n = f.x.rank ? tc__meta_size(&f.x, f.x.rank - 1) : 1;
-    if (!tc__param_check(&f, "weight", weight, n) || !tc__param_check(&f, "bias", bias, n))
-        return tc__leave_null(&f);
-    return tc__leave_rounded(
-        &f, tc__scale_shift(&f, tc__standardise(&f, x, mask, eps), weight, bias));
+    if (!tc__along(f, &x, -1, &mask)) return tc__null();
+    int64_t n = f->x.rank ? tc__meta_size(&f->x, f->x.rank - 1) : 1;
+    if (!tc__param_check(f, "weight", weight, n) || !tc__param_check(f, "bias", bias, n))
+        return tc__null();
+    return tc__scale_shift(f, tc__standardise(f, x, mask, eps), weight, bias);
 }
 
-TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const char *file,
-                               int line) {
-    tc__api f;
+static tc_tensor tc__rms_norm(tc__api *f, tc_tensor x, tc_tensor weight, double eps) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "rms_norm", &x, -1, &mask, file, line)) return tc__null();
-    if (!tc__param_check(&f, "weight", weight,
-                         f.x.rank ? tc__meta_size(&f.x, f.x.rank - 1) : 1))
-        return tc__leave_null(&f);
-    tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_square_at(x, file, line), mask);
-    tc_tensor mean = tc_div_s_at(sum, tc__mask_count(&f, mask), file, line);
-    tc_tensor scale = tc_rsqrt_at(tc_add_s_at(mean, eps, file, line), file, line);
-    return tc__leave_rounded(
-        &f, tc__scale_shift(&f, tc_mul_at(x, scale, file, line), weight, tc__null()));
+    if (!tc__along(f, &x, -1, &mask)) return tc__null();
+    if (!tc__param_check(f, "weight", weight,
+                         f->x.rank ? tc__meta_size(&f->x, f->x.rank - 1) : 1))
+        return tc__null();
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_square(x), mask);
+    tc_tensor mean = tc_div_s(sum, tc__mask_count(f, mask));
+    tc_tensor scale = tc_rsqrt(tc_add_s(mean, eps));
+    return tc__scale_shift(f, tc_mul(x, scale), weight, tc__null());
 }
 
 // A parameter [C] with ones appended, so that it stands at dimension 1 of x[N, C, ...].
@@ -287,7 +263,7 @@ static tc_tensor tc__per_channel(const tc__api *f, tc_tensor t) {
     memset(&d, 0, sizeof d);
     if (!t.id) return t;
     for (int i = 1; i < f->x.rank; i++) d.size[d.rank++] = i == 1 ? -1 : 1;
-    return tc_reshape_at(t, d, f->file, f->line);
+    return tc_reshape(t, d);
 }
 
 // The number of channels of x[N, C, ...]; -1 = reported.
@@ -299,123 +275,102 @@ static int64_t tc__channels(const tc__api *f) {
            1;
 }
 
-TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_tensor bias,
-                                 double eps, const char *file, int line) {
-    tc__api f, block;
-    if (!tc__begin_together(&f, "group_norm", x, file, line)) return tc__null();
-    int64_t c = tc__channels(&f);
-    if (c < 0 || !tc__param_check(&f, "weight", weight, c) ||
-        !tc__param_check(&f, "bias", bias, c))
-        return tc__leave_null(&f);
+static tc_tensor tc__group_norm(tc__api *f, tc_tensor x, int groups, tc_tensor weight,
+                                tc_tensor bias, double eps) {
+    tc__api block;
+    int64_t c = tc__channels(f);
+    if (c < 0 || !tc__param_check(f, "weight", weight, c) ||
+        !tc__param_check(f, "bias", bias, c))
+        return tc__null();
     if (groups < 1 || c % groups) {
-        tc__fail(f.c, TC_E_SHAPE, "group_norm: %d groups do not divide %lld channels",
+        tc__fail(f->c, TC_E_SHAPE, "group_norm: %d groups do not divide %lld channels",
                  groups, (long long)c);
-        return tc__leave_null(&f);
+        return tc__null();
     }
-    tc_dims d = tc__dims_shape(&f);
+    tc_dims d = tc__dims_shape(f);
     int64_t rest = tc__dims_product(&d, 1, d.rank) / groups;
     tc_dims blocks = TC_DIMS(d.size[0], groups, rest);
-    tc__widen_half(&f, &x);
-    tc_tensor y = tc__reshape(&f, tc__as_float(&f, x), &blocks);
-    if (!tc__api_of(&block, f.who, y, file, line)) return tc__leave_null(&f);
-    y = tc__reshape(&f, tc__standardise(&block, y, 4, eps), &d);
-    weight = tc__per_channel(&f, weight);
-    return tc__leave_rounded(&f, tc__scale_shift(&f, y, weight, tc__per_channel(&f, bias)));
+    tc__widen_half(f, &x);
+    tc_tensor y = tc__reshape(f, tc__as_float(f, x), &blocks);
+    if (!tc__api_about(f, &block, y)) return tc__null();
+    y = tc__reshape(f, tc__standardise(&block, y, 4, eps), &d);
+    weight = tc__per_channel(f, weight);
+    return tc__scale_shift(f, y, weight, tc__per_channel(f, bias));
 }
 
-TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
-                                 tc_tensor weight, tc_tensor bias, double eps,
-                                 const char *file, int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "batch_norm", x, file, line)) return tc__null();
-    int64_t c = tc__channels(&f);
-    if (c < 0 || !tc__param_check(&f, "mean", mean, c) ||
-        !tc__param_check(&f, "var", var, c))
-        return tc__leave_null(&f);
-    if (!tc__param_check(&f, "weight", weight, c) || !tc__param_check(&f, "bias", bias, c))
-        return tc__leave_null(&f);
-    tc__widen_half(&f, &x);
-    var = tc__widened(&f, var);
-    tc_tensor scale = tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line);
-    if (weight.id) scale = tc_mul_at(scale, weight, file, line);
-    tc_tensor d = tc_sub_at(x, tc__per_channel(&f, mean), file, line);
-    scale = tc__per_channel(&f, scale);
-    return tc__leave_rounded(&f, tc__scale_shift(&f, d, scale, tc__per_channel(&f, bias)));
+static tc_tensor tc__batch_norm(tc__api *f, tc_tensor x, tc_tensor mean, tc_tensor var,
+                                tc_tensor weight, tc_tensor bias, double eps) {
+    int64_t c = tc__channels(f);
+    if (c < 0 || !tc__param_check(f, "mean", mean, c) || !tc__param_check(f, "var", var, c))
+        return tc__null();
+    if (!tc__param_check(f, "weight", weight, c) || !tc__param_check(f, "bias", bias, c))
+        return tc__null();
+    tc__widen_half(f, &x);
+    var = tc__widened(f, var);
+    tc_tensor scale = tc_rsqrt(tc_add_s(var, eps));
+    if (weight.id) scale = tc_mul(scale, weight);
+    tc_tensor d = tc_sub(x, tc__per_channel(f, mean));
+    scale = tc__per_channel(f, scale);
+    return tc__scale_shift(f, d, scale, tc__per_channel(f, bias));
 }
 
-TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
-                                const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__normalize(tc__api *f, tc_tensor x, double p, int dim, double eps) {
     uint32_t mask;
-    if (!tc__begin_along(&f, "normalize", &x, dim, &mask, file, line)) return tc__null();
-    tc_tensor size = tc__norm_keep(&f, x, mask, p);
-    return tc__leave_rounded(
-        &f, tc_div_at(x, tc_maximum_s_at(size, eps, file, line), file, line));
+    if (!tc__along(f, &x, dim, &mask)) return tc__null();
+    tc_tensor size = tc__norm_keep(f, x, mask, p);
+    return tc_div(x, tc_maximum_s(size, eps));
 }
 
-TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
-                                        const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__cosine_similarity(tc__api *f, tc_tensor a, tc_tensor b, int dim,
+                                       double eps) {
     tc__meta m;
-    if (!tc__begin_together(&f, "cosine_similarity", a, file, line)) return tc__null();
-    tc__widen_with(&f, &a, b);
-    b = tc__widened(&f, b);
-    tc_tensor each = tc_mul_at(a, b, file, line);
-    if (!each.id || !tc__meta_get(&f, each, &m)) return tc__leave_null(&f);
+    tc__widen_with(f, &a, b);
+    b = tc__widened(f, b);
+    tc_tensor each = tc_mul(a, b);
+    if (!each.id || !tc__meta_get(f, each, &m)) return tc__null();
     tc_dims d =
         tc__meta_dims(&m); // dim counts in these, and each vector has its norm there
-    a = tc__expand(&f, a, &d), b = tc__expand(&f, b, &d);
-    tc_tensor dot = tc_sum_at(each, dim, file, line);
-    tc_tensor x = tc_maximum_s_at(tc_norm_at(a, dim, 2, file, line), eps, file, line);
-    tc_tensor y = tc_maximum_s_at(tc_norm_at(b, dim, 2, file, line), eps, file, line);
-    return tc__leave_rounded(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
+    a = tc__expand(f, a, &d), b = tc__expand(f, b, &d);
+    tc_tensor dot = tc_sum(each, dim);
+    tc_tensor x = tc_maximum_s(tc_norm(a, dim, 2), eps);
+    tc_tensor y = tc_maximum_s(tc_norm(b, dim, 2), eps);
+    return tc_div(dot, tc_mul(x, y));
 }
 
-TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "dropout", x, file, line)) return tc__null();
+static tc_tensor tc__dropout(tc__api *f, tc_tensor x, double p) {
     if (!(p >= 0 && p < 1)) {
-        tc__fail(f.c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
-        return tc__leave_null(&f);
+        tc__fail(f->c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
+        return tc__null();
     }
-    tc_dims d = tc__dims_shape(&f);
-    tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
-    x = tc__as_float(&f, x);
-    tc_tensor kept = tc_mul_s_at(x, 1 / (1 - p), file, line);
-    tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
-    return tc__leave_rounded(
-        &f, tc_where_at(tc_ge_s_at(u, p, file, line), kept, zero, file, line));
+    tc_dims d = tc__dims_shape(f);
+    tc_tensor u = tc__random(f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
+    x = tc__as_float(f, x);
+    tc_tensor kept = tc_mul_s(x, 1 / (1 - p));
+    tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
+    return tc_where(tc_ge_s(u, p), kept, zero);
 }
 
 // ---- losses ----
 
-TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "mse_loss", x, file, line)) return tc__null();
-    tc__widen_with(&f, &x, y);
-    tc_tensor d = tc_square_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
+static tc_tensor tc__mse_loss(tc__api *f, tc_tensor x, tc_tensor y) {
+    tc__widen_with(f, &x, y);
+    tc_tensor d = tc_square(tc_sub(x, y));
+    return tc_mean_all(d);
 }
 
-TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "l1_loss", x, file, line)) return tc__null();
-    tc__widen_with(&f, &x, y);
-    tc_tensor d = tc_abs_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
+static tc_tensor tc__l1_loss(tc__api *f, tc_tensor x, tc_tensor y) {
+    tc__widen_with(f, &x, y);
+    tc_tensor d = tc_abs(tc_sub(x, y));
+    return tc_mean_all(d);
 }
 
-TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file,
-                                      int line) {
-    tc__api f;
-    if (!tc__begin_together(&f, "bce_with_logits", x, file, line)) return tc__null();
-    tc__widen_with(&f, &x, y);
-    x = tc__as_float(&f, x);
-    tc_tensor top =
-        tc_sub_at(tc_relu_at(x, file, line), tc_mul_at(x, y, file, line), file, line);
-    tc_tensor e = tc_exp_at(tc_neg_at(tc_abs_at(x, file, line), file, line), file, line);
-    tc_tensor loss = tc_add_at(top, tc_log1p_at(e, file, line), file, line);
-    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
+static tc_tensor tc__bce_with_logits(tc__api *f, tc_tensor x, tc_tensor y) {
+    tc__widen_with(f, &x, y);
+    x = tc__as_float(f, x);
+    tc_tensor top = tc_sub(tc_relu(x), tc_mul(x, y));
+    tc_tensor e = tc_exp(tc_neg(tc_abs(x)));
+    tc_tensor loss = tc_add(top, tc_log1p(e));
+    return tc_mean_all(loss);
 }
 
 // The target must have the sizes of the logits without their class dimension.
@@ -432,48 +387,35 @@ static int tc__target_check(const tc__api *f, const tc__meta *m, int dim) {
 }
 
 // Loss of every target: the sizes of the target.
-static tc_tensor tc__cross_entropy(const tc__api *f, tc_tensor x, tc_tensor target,
-                                   int dim) {
-    const char *file = f->file;
-    int line = f->line;
+static tc_tensor tc__target_loss(const tc__api *f, tc_tensor x, tc_tensor target, int dim) {
     uint32_t mask = 1u << dim;
     x = tc__as_float(f, x);
-    tc_tensor d = tc_sub_at(x, tc__reduce(f, TC_OP_AMAX, x, mask), file, line);
-    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
-    tc_tensor hit =
-        tc_gather_at(d, dim, tc_unsqueeze_at(target, dim, file, line), file, line);
-    tc_tensor loss = tc_sub_at(tc_log_at(sum, file, line), hit, file, line);
-    return tc_squeeze_at(loss, dim, file, line);
+    tc_tensor d = tc_sub(x, tc__reduce(f, TC_OP_AMAX, x, mask));
+    tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp(d), mask);
+    tc_tensor hit = tc_gather(d, dim, tc_unsqueeze(target, dim));
+    tc_tensor loss = tc_sub(tc_log(sum), hit);
+    return tc_squeeze(loss, dim);
 }
 
-TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file,
-                                    int line) {
-    tc__api f;
+static tc_tensor tc__cross_entropy(tc__api *f, tc_tensor logits, tc_tensor target) {
     tc__meta m;
-    if (!tc__begin_together(&f, "cross_entropy", logits, file, line)) return tc__null();
-    int dim = f.x.rank > 1;
-    if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
-        return tc__leave_null(&f);
-    tc__widen_half(&f, &logits);
-    tc_tensor loss = tc__cross_entropy(&f, logits, target, dim);
-    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
+    int dim = f->x.rank > 1;
+    if (!tc__meta_get(f, target, &m) || !tc__target_check(f, &m, dim)) return tc__null();
+    tc__widen_half(f, &logits);
+    tc_tensor loss = tc__target_loss(f, logits, target, dim);
+    return tc_mean_all(loss);
 }
 
-TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
-                                           int64_t ignore, const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__cross_entropy_ignore(tc__api *f, tc_tensor logits, tc_tensor target,
+                                          int64_t ignore) {
     tc__meta m;
-    if (!tc__begin_together(&f, "cross_entropy_ignore", logits, file, line))
-        return tc__null();
-    int dim = f.x.rank > 1;
-    if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
-        return tc__leave_null(&f);
-    tc_tensor counts = tc_ne_s_at(target, (double)ignore, file, line);
-    tc_tensor safe = tc_where_at(counts, target, tc__scalar(&f, 0, m.dtype), file, line);
-    tc__widen_half(&f, &logits);
-    tc_tensor loss = tc__cross_entropy(&f, logits, safe, dim);
-    tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
-    tc_tensor sum = tc_sum_all_at(tc_where_at(counts, loss, zero, file, line), file, line);
-    return tc__leave_rounded(&f,
-                             tc_div_at(sum, tc_sum_all_at(counts, file, line), file, line));
+    int dim = f->x.rank > 1;
+    if (!tc__meta_get(f, target, &m) || !tc__target_check(f, &m, dim)) return tc__null();
+    tc_tensor counts = tc_ne_s(target, (double)ignore);
+    tc_tensor safe = tc_where(counts, target, tc__scalar(f, 0, m.dtype));
+    tc__widen_half(f, &logits);
+    tc_tensor loss = tc__target_loss(f, logits, safe, dim);
+    tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
+    tc_tensor sum = tc_sum_all(tc_where(counts, loss, zero));
+    return tc_div(sum, tc_sum_all(counts));
 }

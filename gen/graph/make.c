@@ -57,6 +57,11 @@ static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file
     return 1;
 }
 
+// A frame inside f, about another tensor.
+static int tc__api_about(const tc__api *f, tc__api *inner, tc_tensor t) {
+    return tc__api_of(inner, f->who, t, f->file, f->line);
+}
+
 static int tc__is_recording(tc_ctx *c) { return tc__recorder_of(c)->visit != NULL; }
 
 static int tc__api_scope(tc__api *f) {

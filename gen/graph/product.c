@@ -100,11 +100,11 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
     return tc__reshape(f, y, &out);
 }
 
-static tc_tensor tc__dot(const tc__api *f, tc_tensor a, tc_tensor b) {
+static tc_tensor tc__dot_sum(const tc__api *f, tc_tensor a, tc_tensor b) {
     tc__meta m;
     int half = tc__is_half(f->x.dtype) && tc__meta_get(f, b, &m);
     if (half) a = tc__cast(f, a, TC_F32);
-    tc_tensor y = tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
+    tc_tensor y = tc_sum(tc_mul(a, b), 0);
     return half && !f->wide && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
 }
 
@@ -113,66 +113,53 @@ static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
     if (!tc__factor_get(f, left, &a) || !tc__factor_get(f, right, &b)) return tc__null();
     if (!tc__matmul_check(f, &a.d, &b.d)) return tc__null();
     int row = a.d.rank == 1, column = b.d.rank == 1;
-    if (row && column) return tc__dot(f, left, right);
+    if (row && column) return tc__dot_sum(f, left, right);
     if (row) tc__factor_reshape(f, &a, TC_DIMS(1, a.d.size[0]));
     if (column) tc__factor_reshape(f, &b, TC_DIMS(b.d.size[0], 1));
     tc_tensor y = tc__matmul_ranked(f, a, b);
-    if (row) return tc_squeeze_at(y, -2, f->file, f->line);
-    return column ? tc_squeeze_at(y, -1, f->file, f->line) : y;
+    if (row) return tc_squeeze(y, -2);
+    return column ? tc_squeeze(y, -1) : y;
 }
 
-TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "matmul", a, file, line)) return tc__null();
-    return tc__leave(&f, tc__matmul(&f, a, b));
-}
-
-TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
-                             const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__linear(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias) {
     tc__meta w;
     char s[160], t[160];
-    if (!tc__begin(&f, "linear", x, file, line)) return tc__null();
-    if (!tc__meta_get(&f, weight, &w)) return tc__leave_null(&f);
-    if (w.rank != 2 || !f.x.rank || w.dims[1] != f.x.dims[f.x.rank - 1]) {
-        tc__fail(f.c, TC_E_SHAPE,
+    if (!tc__meta_get(f, weight, &w)) return tc__null();
+    if (w.rank != 2 || !f->x.rank || w.dims[1] != f->x.dims[f->x.rank - 1]) {
+        tc__fail(f->c, TC_E_SHAPE,
                  "linear: x is %s, the weight %s; the weight must be [out, in] with in the "
                  "last size of x",
-                 tc__dims_text(&f.x, s), tc__dims_text(&w, t));
-        return tc__leave_null(&f);
+                 tc__dims_text(&f->x, s), tc__dims_text(&w, t));
+        return tc__null();
     }
     tc_tensor in[3];
     in[0] = x, in[1] = weight, in[2] = bias;
-    if (bias.id) tc__widen_product(&f, in, 3);
-    tc_tensor y = tc__matmul(&f, x, tc_t_at(weight, file, line));
-    return tc__leave_rounded(&f, tc__scale_shift(&f, y, tc__null(), bias));
+    if (bias.id) tc__widen_product(f, in, 3);
+    tc_tensor y = tc__matmul(f, x, tc_t(weight));
+    return tc__scale_shift(f, y, tc__null(), bias);
 }
 
-TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
-                            double alpha, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "addmm", a, file, line)) return tc__null();
+static tc_tensor tc__addmm(tc__api *f, tc_tensor t, tc_tensor a, tc_tensor b, double beta,
+                           double alpha) {
     tc_tensor in[3];
     in[0] = t, in[1] = a, in[2] = b;
-    tc__widen_product(&f, in, 3);
-    tc_tensor y = tc__matmul(&f, a, b);
-    if (alpha != 1) y = tc_mul_s_at(y, alpha, file, line);
-    if (beta != 1) t = tc_mul_s_at(tc__widened(&f, t), beta, file, line);
-    return tc__leave_rounded(&f, tc_add_at(y, t, file, line));
+    tc__widen_product(f, in, 3);
+    tc_tensor y = tc__matmul(f, a, b);
+    if (alpha != 1) y = tc_mul_s(y, alpha);
+    if (beta != 1) t = tc_mul_s(tc__widened(f, t), beta);
+    return tc_add(y, t);
 }
 
-TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__bmm(tc__api *f, tc_tensor a, tc_tensor b) {
     tc__meta m;
-    if (!tc__begin(&f, "bmm", a, file, line)) return tc__null();
-    if (!tc__meta_get(&f, b, &m)) return tc__leave_null(&f);
-    if (f.x.rank != 3 || m.rank != 3 || f.x.dims[0] != m.dims[0]) {
-        tc_dims x = tc__dims_shape(&f), y = tc__meta_dims(&m);
-        tc__matmul_fail(&f, TC_E_SHAPE, &x, &y,
+    if (!tc__meta_get(f, b, &m)) return tc__null();
+    if (f->x.rank != 3 || m.rank != 3 || f->x.dims[0] != m.dims[0]) {
+        tc_dims x = tc__dims_shape(f), y = tc__meta_dims(&m);
+        tc__matmul_fail(f, TC_E_SHAPE, &x, &y,
                         "[B, M, K] and [B, K, N] are needed; use tc_matmul");
-        return tc__leave_null(&f);
+        return tc__null();
     }
-    return tc__leave(&f, tc__matmul(&f, a, b));
+    return tc__matmul(f, a, b);
 }
 
 // Both operands must have one dimension.
@@ -186,17 +173,13 @@ static int tc__vectors_check(const tc__api *f, tc_tensor b, int same) {
                                 : "two vectors are needed");
 }
 
-TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "dot", a, file, line)) return tc__null();
-    return tc__leave(&f, tc__vectors_check(&f, b, 1) ? tc__dot(&f, a, b) : tc__null());
+static tc_tensor tc__dot(tc__api *f, tc_tensor a, tc_tensor b) {
+    return tc__vectors_check(f, b, 1) ? tc__dot_sum(f, a, b) : tc__null();
 }
 
-TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "outer", a, file, line)) return tc__null();
-    if (!tc__vectors_check(&f, b, 0)) return tc__leave_null(&f);
-    return tc__leave(&f, tc_mul_at(tc_unsqueeze_at(a, 1, file, line), b, file, line));
+static tc_tensor tc__outer(tc__api *f, tc_tensor a, tc_tensor b) {
+    if (!tc__vectors_check(f, b, 0)) return tc__null();
+    return tc_mul(tc_unsqueeze(a, 1), b);
 }
 
 // Newton's method from above; good to the last bit or two, which is what a scale needs.
@@ -213,57 +196,52 @@ static tc_tensor tc__mask_scores(const tc__api *f, tc_tensor scores, tc_tensor m
     tc__meta m;
     if (!mask.id) return scores;
     if (!tc__meta_get(f, mask, &m)) return tc__null();
-    if (m.dtype != TC_BOOL) return tc_add_at(scores, mask, f->file, f->line);
-    return tc_where_at(mask, scores, tc__scalar(f, -tc__infinity(), dtype), f->file,
-                       f->line);
+    if (m.dtype != TC_BOOL) return tc_add(scores, mask);
+    return tc_where(mask, scores, tc__scalar(f, -tc__infinity(), dtype));
 }
 
 // Softmax of the last dimension; a row of -infinity, where nothing is attended to, gives zeros. What is
 // taken out is finite, and the sum of any other row is at least 1: the largest gives exp(0).
 static tc_tensor tc__attend(const tc__api *f, tc_tensor x) {
-    const char *file = f->file;
-    int line = f->line;
     uint32_t mask = 1u << (f->x.rank - 1);
     if (tc__mask_count(f, mask) == 0) return x;
     double least = f->x.dtype == TC_F64 ? -1.7976931348623157e308 : -3.4028234663852886e38;
-    tc_tensor top = tc_maximum_s_at(tc__reduce(f, TC_OP_AMAX, x, mask), least, file, line);
-    tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
-    tc_tensor sum = tc_maximum_s_at(tc__reduce(f, TC_OP_SUM, e, mask), 1, file, line);
-    return tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line);
+    tc_tensor top = tc_maximum_s(tc__reduce(f, TC_OP_AMAX, x, mask), least);
+    tc_tensor e = tc_exp(tc_sub(x, top));
+    tc_tensor sum = tc_maximum_s(tc__reduce(f, TC_OP_SUM, e, mask), 1);
+    return tc_mul(e, tc_reciprocal(sum));
 }
 
-TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
-                                                   tc_tensor mask, int causal, double scale,
-                                                   const char *file, int line) {
-    tc__api f, row;
+static tc_tensor tc__scaled_dot_product_attention(tc__api *f, tc_tensor q, tc_tensor k,
+                                                  tc_tensor v, tc_tensor mask, int causal,
+                                                  double scale) {
+    tc__api row;
     tc__meta m, mm;
     tc_tensor in[3];
-    if (!tc__begin_together(&f, "scaled_dot_product_attention", q, file, line))
+    if (!tc__meta_get(f, k, &m)) return tc__null();
+    if (f->x.rank < 2 || m.rank < 2 || !tc__is_float(f->x.dtype)) {
+        tc__fail(f->c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
+                 f->who);
         return tc__null();
-    if (!tc__meta_get(&f, k, &m)) return tc__leave_null(&f);
-    if (f.x.rank < 2 || m.rank < 2 || !tc__is_float(f.x.dtype)) {
-        tc__fail(f.c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
-                 f.who);
-        return tc__leave_null(&f);
     }
-    double width = (double)tc__meta_size(&f.x, f.x.rank - 1);
+    double width = (double)tc__meta_size(&f->x, f->x.rank - 1);
     if (scale == 0) scale = 1 / tc__square_root(width);
     in[0] = q, in[1] = k, in[2] = mask;
-    if (mask.id && !tc__meta_get(&f, mask, &mm)) return tc__leave_null(&f);
-    tc__widen_product(&f, in, 3);
-    int dtype = f.half ? (int)TC_F32 : (int)f.x.dtype;
-    tc_tensor scores = tc__matmul(&f, q, tc_transpose_at(k, -2, -1, file, line));
-    scores = tc__mask_scores(&f, tc_mul_s_at(scores, scale, file, line), mask, dtype);
+    if (mask.id && !tc__meta_get(f, mask, &mm)) return tc__null();
+    tc__widen_product(f, in, 3);
+    int dtype = f->half ? (int)TC_F32 : (int)f->x.dtype;
+    tc_tensor scores = tc__matmul(f, q, tc_transpose(k, -2, -1));
+    scores = tc__mask_scores(f, tc_mul_s(scores, scale), mask, dtype);
     if (causal) {
         tc_dims d =
-            TC_DIMS(tc__meta_size(&f.x, f.x.rank - 2), tc__meta_size(&m, m.rank - 2));
-        tc_tensor past = tc_le_at(tc__iota(&f, &d, 1), tc__iota(&f, &d, 0), file, line);
-        scores = tc__mask_scores(&f, scores, past, dtype);
+            TC_DIMS(tc__meta_size(&f->x, f->x.rank - 2), tc__meta_size(&m, m.rank - 2));
+        tc_tensor past = tc_le(tc__iota(f, &d, 1), tc__iota(f, &d, 0));
+        scores = tc__mask_scores(f, scores, past, dtype);
     }
-    if (!tc__api_of(&row, f.who, scores, file, line)) return tc__leave_null(&f);
-    tc_tensor share = tc__rounded(&f, tc__attend(&row, scores)); // a factor like q, k, v
-    f.wide = 0;
-    return tc__leave(&f, tc__matmul(&f, share, v));
+    if (!tc__api_about(f, &row, scores)) return tc__null();
+    tc_tensor share = tc__rounded(f, tc__attend(&row, scores)); // a factor like q, k, v
+    f->wide = 0, f->half = 0; // of that product: its own dtype
+    return tc__matmul(f, share, v);
 }
 
 // ---- convolution ----
@@ -360,13 +338,11 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
             if (!w.id) continue;
             if (!row.id) row = tc__conv_tap(v, x, 0, y);
             tc_tensor part = tc__conv_tap(v, row, 1, i);
-            sum = sum.id ? tc_fma_at(part, w, sum, f->file, f->line)
-                         : tc_mul_at(part, w, f->file, f->line);
+            sum = sum.id ? tc_fma(part, w, sum) : tc_mul(part, w);
         }
     }
     if (sum.id) return sum;
-    return tc_mul_s_at(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0, f->file,
-                       f->line);
+    return tc_mul_s(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0);
 }
 
 // The weight as taps, if it is worth unrolling: constant, small, one input channel per
@@ -413,8 +389,8 @@ static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
 
 static int64_t tc__or_one(int v) { return v ? v : 1; }
 
-static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
-                            const tc_conv_options *o) {
+static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                const tc_conv_options *o) {
     tc__meta w;
     tc__conv v;
     tc__taps taps;
@@ -440,48 +416,41 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
     // One input channel and equal taps in all output channels: the sum has one channel so
     // far.
     if (unroll && tc_dim(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
-    if (bias.id) y = tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
+    if (bias.id) y = tc_add(y, tc__per_channel(f, bias));
     return tc__rounded(f, y);
 }
 
 // x[C, H, W] is a batch of one.
-TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
-                                  const tc_conv_options *options, const char *file,
-                                  int line) {
-    tc__api f, batch;
+static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                 const tc_conv_options *options) {
+    tc__api batch;
     tc_conv_options none;
     memset(&none, 0, sizeof none);
     if (!options) options = &none;
-    if (!tc__begin(&f, "conv2d", x, file, line)) return tc__null();
-    if (f.x.rank != 3) return tc__leave(&f, tc__conv2d(&f, x, weight, bias, options));
-    x = tc_unsqueeze_at(x, 0, file, line);
-    if (!tc__api_of(&batch, f.who, x, file, line)) return tc__leave_null(&f);
-    return tc__leave(
-        &f, tc_squeeze_at(tc__conv2d(&batch, x, weight, bias, options), 0, file, line));
+    if (f->x.rank != 3) return tc__conv_batch(f, x, weight, bias, options);
+    x = tc_unsqueeze(x, 0);
+    if (!tc__api_about(f, &batch, x)) return tc__null();
+    return tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options), 0);
 }
 
-TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
-                             int padding, int dilation, int groups, const char *file,
-                             int line) {
+static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                            int stride, int padding, int dilation, int groups) {
     tc_conv_options o;
     o.stride[0] = o.stride[1] = stride, o.padding[0] = o.padding[1] = padding;
     o.dilation[0] = o.dilation[1] = dilation, o.groups = groups;
-    return tc_conv2d_with_at(x, weight, bias, &o, file, line);
+    return tc__conv2d_with(f, x, weight, bias, &o);
 }
 
-TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
-                             int padding, int dilation, int groups, const char *file,
-                             int line) {
-    tc__api f;
+static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                            int stride, int padding, int dilation, int groups) {
     tc_conv_options o;
     memset(&o, 0, sizeof o);
     o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
     o.groups = groups;
-    if (!tc__begin(&f, "conv1d", x, file, line)) return tc__null();
-    x = tc_unsqueeze_at(x, -2, file, line);
-    weight = tc_unsqueeze_at(weight, -2, file, line);
-    tc_tensor y = tc_conv2d_with_at(x, weight, bias, &o, file, line);
-    return tc__leave(&f, tc_squeeze_at(y, -2, file, line));
+    x = tc_unsqueeze(x, -2);
+    weight = tc_unsqueeze(weight, -2);
+    tc_tensor y = tc_conv2d_with(x, weight, bias, &o);
+    return tc_squeeze(y, -2);
 }
 
 // ---- pooling ----
@@ -523,32 +492,27 @@ static tc_tensor tc__pool_2d(const tc__conv *v, tc_tensor x, tc__op op, tc__op r
     return y;
 }
 
-TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
-                                 const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__avg_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
+                                int padding) {
     tc__conv v;
-    if (!tc__begin_together(&f, "avg_pool2d", x, file, line)) return tc__null();
-    if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
-    tc__widen_half(&f, &x);
-    x = tc__conv_pad(&v, tc__as_float(&f, x), 0, tc__float_dtype(&f));
+    if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+    tc__widen_half(f, &x);
+    x = tc__conv_pad(&v, tc__as_float(f, x), 0, tc__float_dtype(f));
     tc_tensor sum = tc__pool_2d(&v, x, TC_OP_ADD, TC_OP_SUM);
-    return tc__leave_rounded(&f,
-                             tc_div_s_at(sum, (double)(v.size[0] * v.size[1]), file, line));
+    return tc_div_s(sum, (double)(v.size[0] * v.size[1]));
 }
 
-TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
-                                 const char *file, int line) {
-    tc__api f;
+static tc_tensor tc__max_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
+                                int padding) {
     tc__conv v;
-    if (!tc__begin_together(&f, "max_pool2d", x, file, line)) return tc__null();
-    if (f.x.dtype == TC_BOOL) {
-        tc__fail(f.c, TC_E_DTYPE,
+    if (f->x.dtype == TC_BOOL) {
+        tc__fail(f->c, TC_E_DTYPE,
                  "max_pool2d: not defined on bool; tc_cast to TC_U8 first");
-        return tc__leave_null(&f);
+        return tc__null();
     }
-    if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
-    x = tc__conv_pad(&v, x, tc__least_value(f.x.dtype), f.x.dtype);
-    return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));
+    if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+    x = tc__conv_pad(&v, x, tc__least_value(f->x.dtype), f->x.dtype);
+    return tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
 }
 
 // ---- resizing ----
@@ -558,24 +522,20 @@ enum { TC__RESIZE_MOST = 1 << 28 }; // twice the product of two such sizes is a 
 // floor((first + step * i) / parts) for i < count, and with `rest` how many parts are left, both i64.
 static tc_tensor tc__resize_index(const tc__api *f, int64_t first, int64_t step,
                                   int64_t parts, int64_t count, tc_tensor *rest) {
-    const char *file = f->file;
-    int line = f->line;
     tc_dims one = tc_dims_of(1, &count);
-    tc_tensor at = tc_mul_s_at(tc__iota(f, &one, 0), (double)step, file, line);
-    if (first) at = tc_add_s_at(at, (double)first, file, line);
-    tc_tensor i = tc_floor_divide_s_at(at, (double)parts, file, line);
+    tc_tensor at = tc_mul_s(tc__iota(f, &one, 0), (double)step);
+    if (first) at = tc_add_s(at, (double)first);
+    tc_tensor i = tc_floor_divide_s(at, (double)parts);
     if (!rest) return i;
-    i = tc_maximum_s_at(i, 0, file, line); // nothing is before the first element
-    tc_tensor whole = tc_mul_s_at(i, (double)parts, file, line);
-    *rest = tc_maximum_s_at(tc_sub_at(at, whole, file, line), 0, file, line);
+    i = tc_maximum_s(i, 0); // nothing is before the first element
+    tc_tensor whole = tc_mul_s(i, (double)parts);
+    *rest = tc_maximum_s(tc_sub(at, whole), 0);
     return i;
 }
 
 // Along one dimension, between the elements below and above s; d becomes the sizes of the result.
 static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, int dim,
                                    int64_t out, int corners) {
-    const char *file = f->file;
-    int line = f->line;
     int64_t in = d->size[dim], parts = corners ? out - 1 : 2 * out;
     tc_dims aligned = TC_DIMS(out);
     tc_tensor rest;
@@ -585,13 +545,12 @@ static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, in
     for (int i = dim + 1; i < d->rank; i++) aligned.size[aligned.rank++] = 1;
     tc_tensor low = corners ? tc__resize_index(f, 0, in - 1, parts, out, &rest)
                             : tc__resize_index(f, in - out, 2 * in, parts, out, &rest);
-    tc_tensor next =
-        tc_minimum_s_at(tc_add_s_at(low, 1, file, line), (double)(in - 1), file, line);
+    tc_tensor next = tc_minimum_s(tc_add_s(low, 1), (double)(in - 1));
     rest = tc__cast(f, rest, tc__float_dtype(f));
-    rest = tc__reshape(f, tc_div_s_at(rest, (double)parts, file, line), &aligned);
+    rest = tc__reshape(f, tc_div_s(rest, (double)parts), &aligned);
     tc_tensor a = tc__index_op(f, TC_OP_TAKE, x, low, dim);
     tc_tensor b = tc__index_op(f, TC_OP_TAKE, x, next, dim);
-    return tc_fma_at(rest, tc_sub_at(b, a, file, line), a, file, line);
+    return tc_fma(rest, tc_sub(b, a), a);
 }
 
 static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpolation mode) {
@@ -611,27 +570,23 @@ static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpola
                           tc__dims_text(&f->x, x), tc__sizes_text(sizes, y));
 }
 
-TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode,
-                                  const char *file, int line) {
-    tc__api f;
-    if (!tc__begin(&f, "interpolate", x, file, line)) return tc__null();
-    if (!tc__resize_check(&f, &sizes, mode)) return tc__leave_null(&f);
-    tc_dims d = tc__dims_shape(&f);
-    if (mode != TC_NEAREST) tc__widen_half(&f, &x), x = tc__as_float(&f, x);
+static tc_tensor tc__interpolate(tc__api *f, tc_tensor x, tc_dims sizes,
+                                 tc_interpolation mode) {
+    if (!tc__resize_check(f, &sizes, mode)) return tc__null();
+    tc_dims d = tc__dims_shape(f);
+    if (mode != TC_NEAREST) tc__widen_half(f, &x), x = tc__as_float(f, x);
     tc_tensor y = x;
     for (int i = 0; i < sizes.rank && y.id; i++) {
         int dim = d.rank - sizes.rank + i;
         int64_t in = d.size[dim], out = sizes.size[i];
         if (in == out) continue;
         if (mode != TC_NEAREST) {
-            y = tc__resize_linear(&f, y, &d, dim, out, mode == TC_LINEAR_CORNERS);
+            y = tc__resize_linear(f, y, &d, dim, out, mode == TC_LINEAR_CORNERS);
             continue;
         }
-        y = tc__index_op(&f, TC_OP_TAKE, y, tc__resize_index(&f, 0, in, out, out, NULL),
-                         dim);
+        y = tc__index_op(f, TC_OP_TAKE, y, tc__resize_index(f, 0, in, out, out, NULL), dim);
         d.size[dim] = out;
     }
     // A result of its own, whatever its sizes, and where x was an integer still one.
-    return tc__leave_rounded(
-        &f, tc__cast(&f, y, mode == TC_NEAREST ? (int)f.x.dtype : tc__float_dtype(&f)));
+    return tc__cast(f, y, mode == TC_NEAREST ? (int)f->x.dtype : tc__float_dtype(f));
 }
