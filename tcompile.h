@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x814fb192d25ddf96u
+#define TC__BUILD_ID 0x08ca8559c7d0cf7au
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7352,6 +7352,14 @@ TC__STATIC_ASSERT(load_and_store_begin_alike,
                   (int)TC__ACCESS_BUFFER == (int)TC__STORE_BUFFER &&
                       (int)TC__ACCESS_INDEX == (int)TC__STORE_INDEX);
 
+// Words of steps that no node has: of arithmetic with a number the number, as a double, and its side; of
+// a product the dtype, where it is another than its operands'. CONST and ARG have theirs as numbers do.
+enum { TC__SCALAR_VALUE, TC__SCALAR_SIDE };
+enum { TC__PRODUCT_DTYPE };
+TC__STATIC_ASSERT(sources_have_words_as_numbers,
+                  (int)TC__SCALAR_VALUE == (int)TC__CONST_BITS &&
+                      (int)TC__SCALAR_VALUE == (int)TC__ARG_SLOT);
+
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
 // GROUP: where inside its phase a node is evaluated.
@@ -7820,7 +7828,7 @@ static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
 // ---- dtype rules ----
 
 // Common dtype of tensor operands `first`...; a scalar operand (fewer operands than the op's arity,
-// its value in attr[0]) only raises the category.
+// its value a word) only raises the category.
 static int tc__dtype_common(tc__infer *q, uint32_t first) {
     tc__common all = tc__common_none();
     for (uint32_t i = first; i < q->n_in; i++)
@@ -7828,7 +7836,7 @@ static int tc__dtype_common(tc__infer *q, uint32_t first) {
     int t = tc__common_dtype(&all);
     if (q->n_attr == 2 && q->op != TC_OP_CAT) {
         double s;
-        memcpy(&s, &q->attr[0], sizeof s);
+        memcpy(&s, &q->attr[TC__SCALAR_VALUE], sizeof s);
         t = tc__promote_scalar(t, s);
     }
     return t;
@@ -7862,7 +7870,7 @@ static int tc__dtype_promote(tc__infer *q) {
 
 // Of halves also their sums as they are, in f32: a word of the call says so, and a node's dtype.
 static int tc__dtype_product(tc__infer *q) {
-    int asked = q->n_attr ? (int)q->attr[0] : q->out.dtype;
+    int asked = q->n_attr ? (int)q->attr[TC__PRODUCT_DTYPE] : q->out.dtype;
     if (!tc__dtype_promote(q)) return 0;
     if (asked == TC_F32 && tc__is_half(q->out.dtype)) q->out.dtype = TC_F32;
     return 1;
@@ -7917,9 +7925,9 @@ static int tc__dtype_i64(tc__infer *q) {
     return 1;
 }
 
-// CAST: attr[0]; sources carry theirs in out already.
+// CAST: its word; sources carry theirs in out already.
 static int tc__dtype_attr(tc__infer *q) {
-    if (q->op == TC_OP_CAST) q->out.dtype = (uint8_t)q->attr[0];
+    if (q->op == TC_OP_CAST) q->out.dtype = (uint8_t)q->attr[TC__CAST_DTYPE];
     return 1;
 }
 
@@ -8051,30 +8059,33 @@ static int tc__dim_of(tc__infer *q, int64_t dim) {
 }
 
 static int tc__shape_slice(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__SLICE_DIM];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
-    q->out.dims[dim] = q->attr[2];
+    q->out.dims[dim] = q->attr[TC__SLICE_COUNT];
     return 1;
 }
 
 static int tc__shape_pad(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__PAD_DIM];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     tc__ix n = q->out.dims[dim];
-    if (!tc__ix_equals(q->attr[3], 1) && tc__know(q, TC__DIFFER, n, tc__ix_const(0))) {
-        n = tc__ix_mul(q->ix, tc__ix_sub(q->ix, n, tc__ix_const(1)), q->attr[3]);
+    if (!tc__ix_equals(q->attr[TC__PAD_DILATION], 1) &&
+        tc__know(q, TC__DIFFER, n, tc__ix_const(0))) {
+        n = tc__ix_mul(q->ix, tc__ix_sub(q->ix, n, tc__ix_const(1)),
+                       q->attr[TC__PAD_DILATION]);
         n = tc__ix_add(q->ix, n, tc__ix_const(1));
     }
-    q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
+    q->out.dims[dim] = tc__ix_add(
+        q->ix, n, tc__ix_add(q->ix, q->attr[TC__PAD_LOW], q->attr[TC__PAD_HIGH]));
     if (tc__know(q, TC__NOT_LESS, q->out.dims[dim], tc__ix_const(0))) return 1;
     return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %lld would get a negative size",
                     tc__called(q->ctx, q->op), (long long)dim);
 }
 
 static int tc__shape_window(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__WINDOW_DIM];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     if (q->out.rank == TC_MAX_RANK)
@@ -8083,24 +8094,26 @@ static int tc__shape_window(tc__infer *q) {
                         tc__called(q->ctx, q->op), TC_MAX_RANK);
     // count = (n - (size - 1) * dilation - 1) / stride + 1
     tc__ix reach =
-        tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
+        tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[TC__WINDOW_SIZE], tc__ix_const(1)),
+                   q->attr[TC__WINDOW_DILATION]);
     tc__ix left =
         tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
     if (!tc__know(q, TC__NOT_LESS, left, tc__ix_const(0)))
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "%s: size %lld (dilation %lld) is larger than the "
                         "dimension %lld; pad it first?",
-                        tc__called(q->ctx, q->op), (long long)tc__ix_value(q->attr[1]),
-                        (long long)tc__ix_value(q->attr[3]),
+                        tc__called(q->ctx, q->op),
+                        (long long)tc__ix_value(q->attr[TC__WINDOW_SIZE]),
+                        (long long)tc__ix_value(q->attr[TC__WINDOW_DILATION]),
                         (long long)tc__ix_value(q->out.dims[dim]));
-    q->out.dims[dim] =
-        tc__ix_add(q->ix, tc__ix_div(q->ix, left, q->attr[2]), tc__ix_const(1));
-    q->out.dims[q->out.rank++] = q->attr[1];
+    q->out.dims[dim] = tc__ix_add(
+        q->ix, tc__ix_div(q->ix, left, q->attr[TC__WINDOW_STRIDE]), tc__ix_const(1));
+    q->out.dims[q->out.rank++] = q->attr[TC__WINDOW_SIZE];
     return 1;
 }
 
 static int tc__shape_cat(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__CAT_DIM];
     char x[160], y[160];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
@@ -8127,7 +8140,7 @@ static int tc__index_dtype(tc__infer *q) {
 }
 
 static int tc__shape_take(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__GATHER_DIM];
     const tc__meta *a = q->in[0], *b = q->in[1];
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     if (a->rank - 1 + b->rank > TC_MAX_RANK)
@@ -8143,7 +8156,7 @@ static int tc__shape_take(tc__infer *q) {
 }
 
 static int tc__shape_gather(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__GATHER_DIM];
     const tc__meta *a = q->in[0], *b = q->in[1];
     char x[160], y[160];
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
@@ -8167,7 +8180,7 @@ static int tc__shape_reduce(tc__infer *q) {
     int empty_ok = q->op != TC_OP_AMAX && q->op != TC_OP_AMIN && q->op != TC_OP_ARGMAX &&
                    q->op != TC_OP_ARGMIN;
     for (int i = 0; i < q->out.rank; i++) {
-        if (!(q->attr[0] >> i & 1)) continue;
+        if (!(q->attr[TC__REDUCE_DIMS] >> i & 1)) continue;
         if (!empty_ok && !tc__know(q, TC__NOT_LESS, q->out.dims[i], tc__ix_const(1)))
             return tc__fail(q->ctx, TC_E_SHAPE,
                             "%s: dimension %d of %s is empty and has no %s",
@@ -8230,7 +8243,7 @@ static int tc__shape_argsort(tc__infer *q) {
 
 static int tc__shape_topk(tc__infer *q) {
     char x[160];
-    int64_t k = q->attr[1];
+    int64_t k = q->attr[TC__TOPK_K];
     if (!tc__shape_argsort(q)) return 0;
     tc__ix *last = &q->out.dims[q->out.rank - 1];
     if (k < 0 || !tc__know(q, TC__NOT_LESS, *last, tc__ix_const(k)))
@@ -8330,11 +8343,11 @@ static int tc__dtype_custom(tc__infer *q) { // the shape rule tells it
 }
 
 static int tc__shape_custom(tc__infer *q) {
-    const tc__custom *o = tc__custom_at(q->ctx, q->attr[0]);
+    const tc__custom *o = tc__custom_at(q->ctx, q->attr[TC__CUSTOM_OP]);
     tc_spec in[TC__CUSTOM_INPUTS], out;
     if (!o || q->n_in != (uint32_t)o->op.n_in)
         return tc__fail(q->ctx, TC_E_ARG, "custom: no op has number %lld and %u inputs",
-                        (long long)q->attr[0], (unsigned)q->n_in);
+                        (long long)q->attr[TC__CUSTOM_OP], (unsigned)q->n_in);
     if (!o->op.shape) return tc__shape_same(q);
     for (uint32_t i = 0; i < q->n_in; i++)
         if (!tc__spec_of(q, q->in[i], &in[i]))
@@ -9045,8 +9058,10 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
         break;
     case TC_OP_SLICE:
         memcpy(strides, l->strides, (size_t)m->rank * sizeof *strides);
-        *offset = l->numel && m->rank ? tc__ix_value(attr[1]) * strides[attr[0]] : 0;
-        strides[attr[0]] *= tc__ix_value(attr[3]);
+        *offset = l->numel && m->rank
+                      ? tc__ix_value(attr[TC__SLICE_START]) * strides[attr[TC__SLICE_DIM]]
+                      : 0;
+        strides[attr[TC__SLICE_DIM]] *= tc__ix_value(attr[TC__SLICE_STEP]);
         break;
     default: return 0;
     }
@@ -9775,7 +9790,7 @@ static int tc__is_hidden(const tc__external *e) { return !e->handle.id; }
 static tc__external tc__share_external(const tc__visit *v, const int64_t *word) {
     tc__external e = v->external.at[word[TC__SHARE_HEAD]];
     e.handle = tc__null();
-    e.shape = NULL, e.layout = (uint32_t)word[0];
+    e.shape = NULL, e.layout = (uint32_t)word[TC__SHARE_LAYOUT];
     e.offset -= word[TC__SHARE_HEAD + 2];
     return e;
 }
@@ -9885,8 +9900,8 @@ static uint32_t tc__share_words(tc_ctx *c, const tc__visit *v, const tc__sharer 
     }
     const tc__layout *l = tc__layout_at(c, v->external.at[s[from].external].layout);
     size = high - low + 1;
-    word[0] = tc__layout_on(c, l->device, l->dtype, 1, &size, NULL);
-    return word[0] ? n : UINT32_MAX;
+    word[TC__SHARE_LAYOUT] = tc__layout_on(c, l->device, l->dtype, 1, &size, NULL);
+    return word[TC__SHARE_LAYOUT] ? n : UINT32_MAX;
 }
 
 // Whether a SHARE step of the path has these words.
@@ -9922,10 +9937,13 @@ static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
     tc__kind kind = tc__ops[op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
     if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
-    if (op == TC_OP_SLICE || op == TC_OP_PAD)
-        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
+    if (op == TC_OP_SLICE)
+        return i == TC__SLICE_START || i == TC__SLICE_COUNT ? TC__SLOT_SIZE
+                                                            : TC__SLOT_FIXED;
+    if (op == TC_OP_PAD)
+        return i == TC__PAD_LOW || i == TC__PAD_HIGH ? TC__SLOT_SIZE : TC__SLOT_FIXED;
     if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
-    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+    return alu && n_attr == 2 && i == TC__SCALAR_VALUE ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
 }
 
 // ---- what a call gives ----
@@ -10240,7 +10258,7 @@ static uint64_t tc__step_form(const tc__step *s) {
                   !tc__ix_is_const(s->attr[i]);
     if (varies) return 0;
     if (tc__ops[s->op].kind == TC__KIND_BINARY && s->n_attr == 2)
-        return tc__form_of_scalar((tc__op)s->op, s->attr[1]);
+        return tc__form_of_scalar((tc__op)s->op, s->attr[TC__SCALAR_SIDE]);
     return tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
 }
 
@@ -10292,8 +10310,8 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     }
     s->symbolic = s->n_guard || tc__any_symbol(s->meta.rank, s->meta.dims);
     if (k->op == TC_OP_ARG) {
-        s->args = 1, s->symbolic = 1, s->attr[0] = (int64_t)v->arg.count;
-        if (!TC__PUSH(c, v->arg, k->attr[0])) return NULL;
+        s->args = 1, s->symbolic = 1, s->attr[TC__ARG_SLOT] = (int64_t)v->arg.count;
+        if (!TC__PUSH(c, v->arg, k->attr[TC__CONST_BITS])) return NULL;
     }
     s->form = tc__step_form(s);
     return s;
@@ -10900,8 +10918,8 @@ typedef enum tc__side { TC__SCALAR_RIGHT, TC__SCALAR_LEFT } tc__side;
 TC__NOINLINE static tc_tensor tc__op_scalar_slow(tc_tensor a, double s, const char *file,
                                                  int line, uint64_t form) {
     int64_t attr[2];
-    memcpy(&attr[0], &s, sizeof s);
-    attr[1] = form == tc__form_of_scalar(tc__form_op(form), TC__SCALAR_LEFT);
+    memcpy(&attr[TC__SCALAR_VALUE], &s, sizeof s);
+    attr[TC__SCALAR_SIDE] = form == tc__form_of_scalar(tc__form_op(form), TC__SCALAR_LEFT);
     return tc__op_slow(tc__form_op(form), &a, 1, attr, 2, file, line);
 }
 
@@ -11597,8 +11615,8 @@ static tc_tensor tc__permute(const tc__api *f, tc_tensor t, const tc_dims *order
 static tc_tensor tc__slice(const tc__api *f, tc_tensor t, int dim, int64_t start,
                            int64_t count, int64_t step) {
     int64_t attr[4];
-    attr[0] = dim, attr[1] = tc__ix_const(start);
-    attr[2] = tc__ix_const(count), attr[3] = tc__ix_const(step);
+    attr[TC__SLICE_DIM] = dim, attr[TC__SLICE_START] = tc__ix_const(start);
+    attr[TC__SLICE_COUNT] = tc__ix_const(count), attr[TC__SLICE_STEP] = tc__ix_const(step);
     return tc__prim(f, TC_OP_SLICE, t, attr, 4);
 }
 
@@ -11613,8 +11631,10 @@ static int64_t tc__value_word(double s, int t) {
 static tc_tensor tc__pad(const tc__api *f, tc_tensor t, int dim, int64_t low, int64_t high,
                          double fill, int dtype) {
     int64_t attr[5];
-    attr[0] = dim, attr[1] = tc__ix_const(low), attr[2] = tc__ix_const(high);
-    attr[3] = tc__ix_const(1), attr[4] = tc__value_word(fill, dtype);
+    attr[TC__PAD_DIM] = dim, attr[TC__PAD_LOW] = tc__ix_const(low);
+    attr[TC__PAD_HIGH] = tc__ix_const(high);
+    attr[TC__PAD_DILATION] = tc__ix_const(1);
+    attr[TC__PAD_FILL] = tc__value_word(fill, dtype);
     return tc__prim(f, TC_OP_PAD, t, attr, 5);
 }
 
@@ -11643,8 +11663,9 @@ static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size
     int64_t attr[4];
     tc_tensor there;
     if (tc__window_there(f, t, dim, size, stride, dilation, &there)) return there;
-    attr[0] = dim, attr[1] = tc__ix_const(size);
-    attr[2] = tc__ix_const(stride), attr[3] = tc__ix_const(dilation);
+    attr[TC__WINDOW_DIM] = dim, attr[TC__WINDOW_SIZE] = tc__ix_const(size);
+    attr[TC__WINDOW_STRIDE] = tc__ix_const(stride);
+    attr[TC__WINDOW_DILATION] = tc__ix_const(dilation);
     return tc__prim(f, TC_OP_WINDOW, t, attr, 4);
 }
 
@@ -12258,7 +12279,8 @@ static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
         return tc__null();
     }
     if (tc__is_half(dtype)) return tc__random_half(f, kind, d, dtype);
-    attr[0] = kind, attr[1] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
+    attr[TC__RANDOM_KIND] = kind;
+    attr[TC__RANDOM_DRAW] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
     tc_tensor t = tc__prim_source(f, TC_OP_RANDOM, dtype, d, attr, 2);
     if (t.id) r->draw++;
     return t;
@@ -14278,8 +14300,8 @@ static int tc__view_always(tc__promoter *p, const tc__step *s, const tc__meta *t
         int from = s->op == TC_OP_PERMUTE ? (int)s->attr[i] : i - lead;
         int still = from < 0 || (s->op == TC_OP_EXPAND && tc__ix_equals(l->dims[from], 1));
         strides[i] = still ? tc__ix_const(0) : l->strides[from];
-        if (s->op == TC_OP_SLICE && i == s->attr[0])
-            strides[i] = tc__ix_mul(p->ix, strides[i], s->attr[3]);
+        if (s->op == TC_OP_SLICE && i == s->attr[TC__SLICE_DIM])
+            strides[i] = tc__ix_mul(p->ix, strides[i], s->attr[TC__SLICE_STEP]);
     }
     l->rank = to->rank, l->contiguous = (uint8_t)dense;
     memcpy(l->dims, to->dims, (size_t)to->rank * sizeof *strides);
@@ -15998,7 +16020,7 @@ TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tens
                            tc_tensor *indices, const char *file, int line) {
     tc__api f;
     int64_t words[2];
-    words[0] = largest != 0, words[1] = k;
+    words[TC__TOPK_DESCENDING] = largest != 0, words[TC__TOPK_K] = k;
     if (values) *values = tc__null();
     if (indices) *indices = tc__null();
     if (!tc__begin(&f, "topk", t, file, line)) return f.c ? tc_error(f.c) : TC_E_NULL;
@@ -16360,7 +16382,7 @@ static tc__node *tc__make_const(tc__graph *g, int dtype, tc__value v) {
 
 static tc__value tc__node_const(const tc__node *n) {
     tc__value v;
-    memcpy(&v, &n->attr[0], sizeof v);
+    memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
     return v;
 }
 
@@ -16419,7 +16441,8 @@ static tc__node *tc__make_slice(tc__graph *g, tc__node *a, int64_t dim, tc__ix s
         return a;
     memcpy(dims, a->dims, sizeof dims);
     dims[dim] = count;
-    attr[0] = dim, attr[1] = start, attr[2] = count, attr[3] = step;
+    attr[TC__SLICE_DIM] = dim, attr[TC__SLICE_START] = start, attr[TC__SLICE_COUNT] = count,
+    attr[TC__SLICE_STEP] = step;
     return tc__make1(g, TC_OP_SLICE, a, a->rank, dims, attr, 4);
 }
 
@@ -16436,7 +16459,8 @@ static tc__node *tc__make_pad(tc__graph *g, tc__node *a, int64_t dim, tc__ix low
     n = tc__ix_equals(dims[dim], 0) ? tc__ix_const(0)
                                     : tc__ix_add(g->ix, n, tc__ix_const(1));
     dims[dim] = tc__ix_add(g->ix, n, tc__ix_add(g->ix, low, high));
-    attr[0] = dim, attr[1] = low, attr[2] = high, attr[3] = dilation, attr[4] = fill;
+    attr[TC__PAD_DIM] = dim, attr[TC__PAD_LOW] = low, attr[TC__PAD_HIGH] = high,
+    attr[TC__PAD_DILATION] = dilation, attr[TC__PAD_FILL] = fill;
     return tc__make1(g, TC_OP_PAD, a, a->rank, dims, attr, 5);
 }
 
@@ -16458,7 +16482,8 @@ static tc__node *tc__reduce_over(tc__graph *g, const tc__step *s, int dtype, tc_
     int64_t mask = 0;
     if (!a) return NULL;
     for (int i = 0; i < a->rank; i++)
-        if (!tc__ix_equals(a->dims[i], 1)) mask |= s->attr[0] & ((int64_t)1 << i);
+        if (!tc__ix_equals(a->dims[i], 1))
+            mask |= s->attr[TC__REDUCE_DIMS] & ((int64_t)1 << i);
     if (mask)
         return tc__make1_as(g, (tc__op)s->op, dtype, a, s->meta.rank, s->meta.dims, &mask,
                             1);
@@ -16539,10 +16564,12 @@ static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
     case TC_OP_EXPAND: return tc__make_expand(g, a, s->n_attr, s->attr);
     case TC_OP_PERMUTE: return tc__make_permute(g, a, s->attr);
     case TC_OP_SLICE:
-        return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
+        return tc__make_slice(g, a, s->attr[TC__SLICE_DIM], s->attr[TC__SLICE_START],
+                              s->attr[TC__SLICE_COUNT], s->attr[TC__SLICE_STEP]);
     case TC_OP_PAD:
-        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3],
-                            s->attr[4]);
+        return tc__make_pad(g, a, s->attr[TC__PAD_DIM], s->attr[TC__PAD_LOW],
+                            s->attr[TC__PAD_HIGH], s->attr[TC__PAD_DILATION],
+                            s->attr[TC__PAD_FILL]);
     default:
         return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr,
                          s->n_attr);
@@ -16552,8 +16579,9 @@ static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
 // The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
 static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base,
                              tc__node *value) {
-    int64_t dim = s->attr[0], step = tc__ix_value(s->attr[3]);
-    tc__ix low = s->attr[1], count = s->attr[2], n = base->dims[dim];
+    int64_t dim = s->attr[TC__SLICE_DIM], step = tc__ix_value(s->attr[TC__SLICE_STEP]);
+    tc__ix low = s->attr[TC__SLICE_START], count = s->attr[TC__SLICE_COUNT],
+           n = base->dims[dim];
     tc__node *in[3];
     if (tc__ix_equals(count, 0)) return base;
     tc__ix last = tc__ix_sub(g->ix, count, tc__ix_const(1));
@@ -16599,8 +16627,8 @@ static tc__node *tc__unview(tc__graph *g, const tc__step *s, tc__node *base,
     case TC_OP_SLICE: return tc__unslice(g, s, base, value);
     case TC_OP_PERMUTE: return tc__unpermute(g, s, value);
     case TC_OP_PAD:
-        return tc__make_slice(g, value, s->attr[0], s->attr[1], base->dims[s->attr[0]],
-                              tc__ix_const(1));
+        return tc__make_slice(g, value, s->attr[TC__PAD_DIM], s->attr[TC__PAD_LOW],
+                              base->dims[s->attr[TC__PAD_DIM]], tc__ix_const(1));
     default: return tc__make_reshape(g, value, base->rank, base->dims);
     }
 }
@@ -16641,8 +16669,9 @@ static void tc__way_slice(tc__way *w, int dim, int64_t start, int64_t count, int
     int64_t attr[4], dims[TC_MAX_RANK];
     tc__way_dims(w, dims);
     dims[dim] = count;
-    attr[0] = dim, attr[1] = tc__ix_const(start), attr[2] = tc__ix_const(count);
-    attr[3] = tc__ix_const(step);
+    attr[TC__SLICE_DIM] = dim, attr[TC__SLICE_START] = tc__ix_const(start);
+    attr[TC__SLICE_COUNT] = tc__ix_const(count);
+    attr[TC__SLICE_STEP] = tc__ix_const(step);
     tc__way_add(w, TC_OP_SLICE, attr, 4, dims, w->meta.rank);
 }
 
@@ -16654,8 +16683,9 @@ static void tc__way_rows(tc__way *w, const tc__reachdim *r) {
     tc__way_dims(w, dims);
     int64_t more = r->size * r->stride - dims[last];
     if (more > 0) { // the last row ends where its elements do
-        attr[0] = last, attr[1] = tc__ix_const(0), attr[2] = tc__ix_const(more);
-        attr[3] = tc__ix_const(1), dims[last] += more;
+        attr[TC__PAD_DIM] = last, attr[TC__PAD_LOW] = tc__ix_const(0);
+        attr[TC__PAD_HIGH] = tc__ix_const(more);
+        attr[TC__PAD_DILATION] = tc__ix_const(1), dims[last] += more;
         tc__way_add(w, TC_OP_PAD, attr, 5, dims, last + 1);
     }
     dims[last] = r->size, dims[last + 1] = r->stride;
@@ -16966,12 +16996,13 @@ static tc__node *tc__make_scalar(tc__builder *b, const tc__step *s, int t) {
     double x;
     tc__value v;
     if (!(s->args & 1)) {
-        memcpy(&v, &s->attr[0], sizeof v);
-        memcpy(&x, &s->attr[0], sizeof x);
+        memcpy(&v, &s->attr[TC__SCALAR_VALUE], sizeof v);
+        memcpy(&x, &s->attr[TC__SCALAR_VALUE], sizeof x);
         return tc__make_const(b->g, t, is_value ? v : tc__value_of(x, t));
     }
     memset(&a, 0, sizeof a);
-    a.number = (uint32_t)s->attr[0], a.dtype = (uint8_t)t, a.is_value = (uint8_t)is_value;
+    a.number = (uint32_t)s->attr[TC__SCALAR_VALUE], a.dtype = (uint8_t)t,
+    a.is_value = (uint8_t)is_value;
     int64_t slot = 0, n = (int64_t)b->arg.count;
     while (slot < n && memcmp(&b->arg.at[slot], &a, sizeof a)) slot++;
     if (slot == n && !TC__PUSH(b->ctx, b->arg, a)) return NULL;
@@ -16987,7 +17018,10 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     }
     int t = all.tensors < 0 && all.points < 0 ? TC_BOOL : tc__common_dtype(&all);
     if (s->n_attr == 2)
-        memcpy(&v, s->args & 1 ? &b->visit->arg.at[s->attr[0]] : &s->attr[0], sizeof v);
+        memcpy(&v,
+               s->args & 1 ? &b->visit->arg.at[s->attr[TC__SCALAR_VALUE]]
+                           : &s->attr[TC__SCALAR_VALUE],
+               sizeof v);
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
@@ -17009,7 +17043,9 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     int common = tc__step_common_dtype(b, s), scalar = s->n_attr == 2;
     for (uint32_t i = 0, k = 0; i < (uint32_t)o->arity; i++) {
         int t = tc__operand_dtype(s, i, common);
-        if (scalar && i == (s->attr[1] == TC__SCALAR_LEFT ? 0u : (uint32_t)o->arity - 1)) {
+        if (scalar &&
+            i == (s->attr[TC__SCALAR_SIDE] == TC__SCALAR_LEFT ? 0u
+                                                              : (uint32_t)o->arity - 1)) {
             in[i] = tc__make_scalar(b, s, t);
             // What is compared with a half is one too: x == 0.1 where x was made of 0.1.
             if (o->dtype == tc__dtype_compare) in[i] = tc__make_rounding(b->g, in[i]);
@@ -17483,9 +17519,9 @@ static void tc__dump_code(tc__text *t, uint32_t code) {
 
 static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
     double v;
-    memcpy(&v, &s->attr[0], sizeof v);
+    memcpy(&v, &s->attr[TC__SCALAR_VALUE], sizeof v);
     if (s->args & 1) {
-        tc__put(t, " arg%lld", (long long)s->attr[0]);
+        tc__put(t, " arg%lld", (long long)s->attr[TC__SCALAR_VALUE]);
         return;
     }
     tc__put(t, " ");
@@ -17495,13 +17531,14 @@ static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
 static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
     tc__kind kind = tc__ops[s->op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
-    int scalar = alu && s->n_attr == 2, left = scalar && s->attr[1] == TC__SCALAR_LEFT;
+    int scalar = alu && s->n_attr == 2,
+        left = scalar && s->attr[TC__SCALAR_SIDE] == TC__SCALAR_LEFT;
     tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op));
     if (left) tc__dump_step_scalar(t, s);
     for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
     if (scalar && !left) tc__dump_step_scalar(t, s);
     if (!alu && s->args)
-        tc__put(t, " arg%lld", (long long)s->attr[0]);
+        tc__put(t, " arg%lld", (long long)s->attr[TC__ARG_SLOT]);
     else if (!alu)
         tc__dump_attrs(t, p, s->op, s->meta.dtype, s->attr, s->n_attr);
 }
@@ -17558,58 +17595,63 @@ static void tc__dump_predicates(tc__dump *d, const tc__node *n, uint32_t first) 
 }
 
 static void tc__dump_access(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "b%lld[", (long long)n->attr[0]);
-    tc__dump_ix(d->t, d->g->ix, n->attr[1]);
+    tc__put(d->t, "b%lld[", (long long)n->attr[TC__ACCESS_BUFFER]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__ACCESS_INDEX]);
     tc__put(d->t, "]");
 }
 
 static void tc__dump_load(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = load ", (unsigned)n->id);
     tc__dump_access(d, n);
-    if (n->n_attr <= 3) return;
+    if (n->n_attr <= TC__LOAD_PREDICATES) return;
     tc__put(d->t, " if ");
-    tc__dump_predicates(d, n, 3);
+    tc__dump_predicates(d, n, TC__LOAD_PREDICATES);
     tc__put(d->t, " else ");
-    tc__dump_value(d->t, n->dtype, n->attr[2]);
+    tc__dump_value(d->t, n->dtype, n->attr[TC__LOAD_FILL]);
 }
 
 static void tc__dump_store(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "store ");
     tc__dump_access(d, n);
     tc__put(d->t, " %%%u%s", (unsigned)n->in[0],
-            n->n_attr > 2 && n->attr[2] == TC__STORE_STREAMS ? " streamed" : "");
+            n->n_attr > TC__STORE_KIND && n->attr[TC__STORE_KIND] == TC__STORE_STREAMS
+                ? " streamed"
+                : "");
 }
 
 static void tc__dump_valid(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = valid ", (unsigned)n->id);
-    tc__dump_predicates(d, n, 0);
+    tc__dump_predicates(d, n, TC__VALID_PREDICATES);
 }
 
 static void tc__dump_index(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = index ", (unsigned)n->id);
-    tc__dump_ix(d->t, d->g->ix, n->attr[0]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__INDEX_EXPR]);
 }
 
 static void tc__dump_acc(tc__dump *d, const tc__node *n) {
-    const char *monoid = tc__dump_monoid(n->attr[0]);
-    if (n->n_attr < 2) {
+    const char *monoid = tc__dump_monoid(n->attr[TC__ACC_MONOID]);
+    if (n->n_attr <= TC__ACC_ACCUMULATOR) {
         tc__put(d->t, "%%%u = acc %s %%%u", (unsigned)n->id, monoid, (unsigned)n->in[0]);
         return;
     }
-    tc__put(d->t, "acc%lld %s= %%%u", (long long)n->attr[1], monoid, (unsigned)n->in[0]);
+    tc__put(d->t, "acc%lld %s= %%%u", (long long)n->attr[TC__ACC_ACCUMULATOR], monoid,
+            (unsigned)n->in[0]);
 }
 
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0], tc__dump_monoid(n->attr[1]));
+    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[TC__NEW_ACCUMULATOR],
+            tc__dump_monoid(n->attr[TC__NEW_MONOID]));
 }
 
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id, (long long)n->attr[0]);
+    tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id,
+            (long long)n->attr[TC__COMBINE_ACCUMULATOR]);
 }
 
 //  inside [c - 1 < 1022, r - 1 < 1022]: each box of a loop
 static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
-    for (uint32_t at = 6; at < n->n_attr;) {
+    for (uint32_t at = TC__FOR_BOXES; at < n->n_attr;) {
         int64_t pairs = tc__ix_value(n->attr[at++]);
         tc__put(d->t, " inside [");
         for (int64_t i = 0; i < pairs; i++, at += 2) {
@@ -17624,17 +17666,20 @@ static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_for(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "for ");
-    tc__dump_var(d->t, n->attr[0]);
+    tc__dump_var(d->t, n->attr[TC__FOR_AXIS]);
     tc__put(d->t, " in ");
-    tc__dump_ix(d->t, d->g->ix, n->attr[4]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__FOR_BEGIN]);
     tc__put(d->t, "..");
-    tc__dump_ix(d->t, d->g->ix, n->attr[5]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__FOR_END]);
     tc__put(d->t, "  bind=%s",
-            (uint64_t)n->attr[1] < TC__COUNT(tc__bind_names) ? tc__bind_names[n->attr[1]]
-                                                             : "?");
-    if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
-    if (n->attr[2] == 0) tc__put(d->t, " rolled");
-    if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
+            (uint64_t)n->attr[TC__FOR_BIND] < TC__COUNT(tc__bind_names)
+                ? tc__bind_names[n->attr[TC__FOR_BIND]]
+                : "?");
+    if (n->attr[TC__FOR_UNROLL] > 1)
+        tc__put(d->t, "*%lld", (long long)n->attr[TC__FOR_UNROLL]);
+    if (n->attr[TC__FOR_UNROLL] == 0) tc__put(d->t, " rolled");
+    if (n->attr[TC__FOR_CHUNK])
+        tc__put(d->t, " chunk=%lld", (long long)n->attr[TC__FOR_CHUNK]);
     tc__dump_boxes(d, n);
 }
 
@@ -18448,31 +18493,36 @@ static int tc__verify_words(const tc__verifier *v) {
     if (n->n_attr != want)
         return tc__verify_fail(v, "%u attribute words, %u belong there",
                                (unsigned)n->n_attr, (unsigned)want);
-    if (n->op == TC_OP_SLICE && (n->attr[0] < 0 || n->attr[0] >= a->rank))
-        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
-    if (n->op == TC_OP_SLICE && tc__ix_hi(p, n->attr[2]) > 0) {
-        tc__ix last = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
-        last = tc__ix_add(p, n->attr[1], last);
-        tc__ix past = tc__ix_sub(p, a->dims[n->attr[0]], tc__ix_const(1));
+    if (n->op == TC_OP_SLICE &&
+        (n->attr[TC__SLICE_DIM] < 0 || n->attr[TC__SLICE_DIM] >= a->rank))
+        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[TC__SLICE_DIM]);
+    if (n->op == TC_OP_SLICE && tc__ix_hi(p, n->attr[TC__SLICE_COUNT]) > 0) {
+        tc__ix last =
+            tc__ix_mul(p, tc__ix_sub(p, n->attr[TC__SLICE_COUNT], tc__ix_const(1)),
+                       n->attr[TC__SLICE_STEP]);
+        last = tc__ix_add(p, n->attr[TC__SLICE_START], last);
+        tc__ix past = tc__ix_sub(p, a->dims[n->attr[TC__SLICE_DIM]], tc__ix_const(1));
         // Run-time sizes may reach outside for all that stands here: recording checks them.
-        if (tc__ix_hi(p, n->attr[1]) < 0 || tc__ix_hi(p, last) < 0 ||
-            tc__ix_hi(p, tc__ix_sub(p, past, n->attr[1])) < 0 ||
+        if (tc__ix_hi(p, n->attr[TC__SLICE_START]) < 0 || tc__ix_hi(p, last) < 0 ||
+            tc__ix_hi(p, tc__ix_sub(p, past, n->attr[TC__SLICE_START])) < 0 ||
             tc__ix_hi(p, tc__ix_sub(p, past, last)) < 0)
             return tc__verify_fail(v, "it reaches outside its operand");
     }
-    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1)
+    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[TC__PAD_DILATION]) < 1)
         return tc__verify_fail(v, "dilation below 1");
-    if (n->op == TC_OP_WINDOW &&
-        (tc__ix_lo(p, n->attr[1]) < 1 || tc__ix_lo(p, n->attr[2]) < 1 ||
-         tc__ix_lo(p, n->attr[3]) < 1))
+    if (n->op == TC_OP_WINDOW && (tc__ix_lo(p, n->attr[TC__WINDOW_SIZE]) < 1 ||
+                                  tc__ix_lo(p, n->attr[TC__WINDOW_STRIDE]) < 1 ||
+                                  tc__ix_lo(p, n->attr[TC__WINDOW_DILATION]) < 1))
         return tc__verify_fail(v, "size, stride and dilation are at least 1");
-    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[0]))
+    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[TC__CAST_DTYPE]))
         return tc__verify_fail(v, "no such dtype");
-    if (n->op == TC_OP_IOTA && (n->attr[0] < 0 || n->attr[0] >= n->rank))
-        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
+    if (n->op == TC_OP_IOTA &&
+        (n->attr[TC__IOTA_DIM] < 0 || n->attr[TC__IOTA_DIM] >= n->rank))
+        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[TC__IOTA_DIM]);
     if (tc__ops[n->op].kind == TC__KIND_REDUCE &&
-        (n->attr[0] <= 0 || n->attr[0] >> a->rank))
-        return tc__verify_fail(v, "dims=%lld for rank %d", (long long)n->attr[0], a->rank);
+        (n->attr[TC__REDUCE_DIMS] <= 0 || n->attr[TC__REDUCE_DIMS] >> a->rank))
+        return tc__verify_fail(v, "dims=%lld for rank %d",
+                               (long long)n->attr[TC__REDUCE_DIMS], a->rank);
     return 1;
 }
 
@@ -18615,7 +18665,7 @@ static const tc__node *tc__innermost(const tc__verifier *v) {
 static const tc__node *tc__find_new(const tc__verifier *v, int64_t number) {
     for (uint32_t i = v->node->id; i-- > 0;) {
         const tc__node *n = v->g->node.at[i];
-        if (n->op == TC_OP_NEW && n->attr[0] == number) return n;
+        if (n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] == number) return n;
     }
     return NULL;
 }
@@ -18623,12 +18673,13 @@ static const tc__node *tc__find_new(const tc__verifier *v, int64_t number) {
 static int tc__verify_accumulator(const tc__verifier *v) {
     const tc__node *n = v->node;
     int step = n->op == TC_OP_ACC;
-    int64_t number = n->attr[step], monoid = n->attr[!step];
+    int64_t number = step ? n->attr[TC__ACC_ACCUMULATOR] : n->attr[TC__COMBINE_ACCUMULATOR];
+    int64_t monoid = step ? n->attr[TC__ACC_MONOID] : n->attr[TC__COMBINE_MONOID];
     const tc__node *made = tc__find_new(v, number);
     uint32_t here = v->depth ? v->open[v->depth - 1] + 1 : 0;
     if (!made)
         return tc__verify_fail(v, "accumulator %lld was not made", (long long)number);
-    if (made->attr[1] != monoid)
+    if (made->attr[TC__NEW_MONOID] != monoid)
         return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
     uint32_t home = v->scope[made->id];
     if (!step)
@@ -18749,7 +18800,7 @@ static int tc__split_sizes(const tc__node *n, const tc__node *a, int64_t *rows,
     int inside = 0;
     *rows = *columns = 1;
     for (int d = 0; d < a->rank; d++) {
-        int reduced = (int)(n->attr[0] >> d & 1);
+        int reduced = (int)(n->attr[TC__REDUCE_DIMS] >> d & 1);
         if (!tc__ix_is_const(a->dims[d])) return 0;
         int64_t size = tc__ix_value(a->dims[d]);
         if (size == 1) continue;
@@ -19109,35 +19160,43 @@ static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
 
 // slice(slice(x)) of one dimension -> slice(x)
 static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc__node *a) {
-    if (a->op != TC_OP_SLICE || a->attr[0] != n->attr[0]) return NULL;
-    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
-    return tc__make_slice(g, tc__operand(g, a, 0), n->attr[0], start, n->attr[2],
-                          tc__ix_mul(g->ix, n->attr[3], a->attr[3]));
+    if (a->op != TC_OP_SLICE || a->attr[TC__SLICE_DIM] != n->attr[TC__SLICE_DIM])
+        return NULL;
+    tc__ix start =
+        tc__ix_add(g->ix, a->attr[TC__SLICE_START],
+                   tc__ix_mul(g->ix, n->attr[TC__SLICE_START], a->attr[TC__SLICE_STEP]));
+    return tc__make_slice(
+        g, tc__operand(g, a, 0), n->attr[TC__SLICE_DIM], start, n->attr[TC__SLICE_COUNT],
+        tc__ix_mul(g->ix, n->attr[TC__SLICE_STEP], a->attr[TC__SLICE_STEP]));
 }
 
 // slice(pad(x)) inside x -> slice(x)
 static tc__node *tc__rule_slice_pad(tc__graph *g, const tc__node *n, const tc__node *a) {
     tc__ixpool *p = g->ix;
-    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1))
+    if (a->op != TC_OP_PAD || a->attr[TC__PAD_DIM] != n->attr[TC__SLICE_DIM] ||
+        !tc__ix_equals(a->attr[TC__PAD_DILATION], 1))
         return NULL;
     tc__node *x = tc__operand(g, a, 0);
-    tc__ix first = tc__ix_sub(p, n->attr[1], a->attr[1]);
-    tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
+    tc__ix first = tc__ix_sub(p, n->attr[TC__SLICE_START], a->attr[TC__PAD_LOW]);
+    tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[TC__SLICE_COUNT], tc__ix_const(1)),
+                              n->attr[TC__SLICE_STEP]);
     tc__ix last = tc__ix_add(p, first, reach);
-    tc__ix end = tc__ix_sub(p, x->dims[n->attr[0]], tc__ix_const(1));
-    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0)
+    tc__ix end = tc__ix_sub(p, x->dims[n->attr[TC__SLICE_DIM]], tc__ix_const(1));
+    if (tc__ix_lo(p, n->attr[TC__SLICE_COUNT]) < 1 || tc__ix_lo(p, first) < 0 ||
+        tc__ix_lo(p, last) < 0)
         return NULL;
     if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 ||
         tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0)
         return NULL;
-    return tc__make_slice(g, x, n->attr[0], first, n->attr[2], n->attr[3]);
+    return tc__make_slice(g, x, n->attr[TC__SLICE_DIM], first, n->attr[TC__SLICE_COUNT],
+                          n->attr[TC__SLICE_STEP]);
 }
 
 // slice(expand(x)) of a repeated dimension -> expand(x)
 static tc__node *tc__rule_slice_expand(tc__graph *g, const tc__node *n, const tc__node *a) {
     if (a->op != TC_OP_EXPAND) return NULL;
     tc__node *x = tc__operand(g, a, 0);
-    int64_t dim = n->attr[0] - (a->rank - x->rank);
+    int64_t dim = n->attr[TC__SLICE_DIM] - (a->rank - x->rank);
     if (dim >= 0 && !tc__ix_equals(x->dims[dim], 1)) return NULL;
     return tc__make_expand(g, x, n->rank, n->dims);
 }
@@ -19149,7 +19208,8 @@ static tc__node *tc__rule_slice(tc__graph *g, const tc__node *n) {
     if (a->op == TC_OP_PAD) made = tc__rule_slice_pad(g, n, a);
     if (a->op == TC_OP_EXPAND) made = tc__rule_slice_expand(g, n, a);
     return made ? made
-                : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
+                : tc__make_slice(g, a, n->attr[TC__SLICE_DIM], n->attr[TC__SLICE_START],
+                                 n->attr[TC__SLICE_COUNT], n->attr[TC__SLICE_STEP]);
 }
 
 static const tc__rule tc__rules[] = {
@@ -19188,10 +19248,11 @@ typedef struct tc__widen {
 } tc__widen;
 
 static int tc__pad_is_plain(const tc__node *n) {
-    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) ||
-        !tc__ix_is_const(n->attr[2]))
+    if (!tc__ix_equals(n->attr[TC__PAD_DILATION], 1) ||
+        !tc__ix_is_const(n->attr[TC__PAD_LOW]) || !tc__ix_is_const(n->attr[TC__PAD_HIGH]))
         return 0;
-    int64_t low = tc__ix_value(n->attr[1]), high = tc__ix_value(n->attr[2]);
+    int64_t low = tc__ix_value(n->attr[TC__PAD_LOW]),
+            high = tc__ix_value(n->attr[TC__PAD_HIGH]);
     return low >= 0 && high >= 0 && low <= TC__WIDEN_MOST && high <= TC__WIDEN_MOST;
 }
 
@@ -19201,8 +19262,8 @@ static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low,
     memset(low, 0, TC_MAX_RANK * sizeof *low);
     memset(high, 0, TC_MAX_RANK * sizeof *high);
     for (; n->id != x->base[n->id]; n = tc__operand(x->w->from, n, 0)) {
-        low[n->attr[0]] += tc__ix_value(n->attr[1]);
-        high[n->attr[0]] += tc__ix_value(n->attr[2]);
+        low[n->attr[TC__PAD_DIM]] += tc__ix_value(n->attr[TC__PAD_LOW]);
+        high[n->attr[TC__PAD_DIM]] += tc__ix_value(n->attr[TC__PAD_HIGH]);
     }
 }
 
@@ -19230,9 +19291,9 @@ static void tc__widen_note(tc__widen *x, const tc__node *n) {
         if (low[d] > m->low[d]) m->low[d] = low[d];
         if (high[d] > m->high[d]) m->high[d] = high[d];
     }
-    if (first) m->fill = n->attr[4];
+    if (first) m->fill = n->attr[TC__PAD_FILL];
     for (const tc__node *p = n; p->id != x->base[p->id]; p = tc__operand(x->w->from, p, 0))
-        m->refused |= p->attr[4] != m->fill;
+        m->refused |= p->attr[TC__PAD_FILL] != m->fill;
     m->tops++;
     m->taps += x->slices[n->id] + (m->tops == 1 && x->read[x->base[n->id]]);
 }

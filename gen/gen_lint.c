@@ -34,6 +34,22 @@ static void lint_bytes(const char *path, int number, const char *line, size_t n)
     }
 }
 
+// Words of nodes have names. What begins with int64_t is a declaration.
+static void lint_words(const char *path, const char *s) {
+    const char *line;
+    size_t n;
+    for (int number = 1; next_line(&s, &line, &n); number++) {
+        const char *code = line + strspn(line, " ");
+        for (const char *at = line; at + 5 < line + n; at++) {
+            if (!starts(at, "attr[") || !isdigit((unsigned char)at[5])) continue;
+            int member = at > line && (at[-1] == '>' || at[-1] == '.');
+            if (!member && starts(code, "int64_t ")) continue;
+            fail(path, number, join("%.7s...", at), "words of nodes have names",
+                 "use the name of the op's ATTR column: gen/out/op_words.inc");
+        }
+    }
+}
+
 // "static int f(" -> "f": the word before the first parenthesis.
 static char *function_name(const char *s, const char *end) {
     const char *open = s, *start;
@@ -131,6 +147,7 @@ static void lint_part(const char *root, const char *path) {
     }
     lint_prototypes(path, s);
     lint_functions(path, s);
+    if (ends(path, ".c")) lint_words(path, s);
     if (!starts(path, "gen/cuda/")) lint_system_includes(path, s);
 }
 

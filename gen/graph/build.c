@@ -94,12 +94,13 @@ static tc__node *tc__make_scalar(tc__builder *b, const tc__step *s, int t) {
     double x;
     tc__value v;
     if (!(s->args & 1)) {
-        memcpy(&v, &s->attr[0], sizeof v);
-        memcpy(&x, &s->attr[0], sizeof x);
+        memcpy(&v, &s->attr[TC__SCALAR_VALUE], sizeof v);
+        memcpy(&x, &s->attr[TC__SCALAR_VALUE], sizeof x);
         return tc__make_const(b->g, t, is_value ? v : tc__value_of(x, t));
     }
     memset(&a, 0, sizeof a);
-    a.number = (uint32_t)s->attr[0], a.dtype = (uint8_t)t, a.is_value = (uint8_t)is_value;
+    a.number = (uint32_t)s->attr[TC__SCALAR_VALUE], a.dtype = (uint8_t)t,
+    a.is_value = (uint8_t)is_value;
     int64_t slot = 0, n = (int64_t)b->arg.count;
     while (slot < n && memcmp(&b->arg.at[slot], &a, sizeof a)) slot++;
     if (slot == n && !TC__PUSH(b->ctx, b->arg, a)) return NULL;
@@ -115,7 +116,10 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     }
     int t = all.tensors < 0 && all.points < 0 ? TC_BOOL : tc__common_dtype(&all);
     if (s->n_attr == 2)
-        memcpy(&v, s->args & 1 ? &b->visit->arg.at[s->attr[0]] : &s->attr[0], sizeof v);
+        memcpy(&v,
+               s->args & 1 ? &b->visit->arg.at[s->attr[TC__SCALAR_VALUE]]
+                           : &s->attr[TC__SCALAR_VALUE],
+               sizeof v);
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
@@ -137,7 +141,9 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     int common = tc__step_common_dtype(b, s), scalar = s->n_attr == 2;
     for (uint32_t i = 0, k = 0; i < (uint32_t)o->arity; i++) {
         int t = tc__operand_dtype(s, i, common);
-        if (scalar && i == (s->attr[1] == TC__SCALAR_LEFT ? 0u : (uint32_t)o->arity - 1)) {
+        if (scalar &&
+            i == (s->attr[TC__SCALAR_SIDE] == TC__SCALAR_LEFT ? 0u
+                                                              : (uint32_t)o->arity - 1)) {
             in[i] = tc__make_scalar(b, s, t);
             // What is compared with a half is one too: x == 0.1 where x was made of 0.1.
             if (o->dtype == tc__dtype_compare) in[i] = tc__make_rounding(b->g, in[i]);

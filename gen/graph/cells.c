@@ -59,10 +59,12 @@ static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
     case TC_OP_EXPAND: return tc__make_expand(g, a, s->n_attr, s->attr);
     case TC_OP_PERMUTE: return tc__make_permute(g, a, s->attr);
     case TC_OP_SLICE:
-        return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
+        return tc__make_slice(g, a, s->attr[TC__SLICE_DIM], s->attr[TC__SLICE_START],
+                              s->attr[TC__SLICE_COUNT], s->attr[TC__SLICE_STEP]);
     case TC_OP_PAD:
-        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3],
-                            s->attr[4]);
+        return tc__make_pad(g, a, s->attr[TC__PAD_DIM], s->attr[TC__PAD_LOW],
+                            s->attr[TC__PAD_HIGH], s->attr[TC__PAD_DILATION],
+                            s->attr[TC__PAD_FILL]);
     default:
         return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr,
                          s->n_attr);
@@ -72,8 +74,9 @@ static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
 // The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
 static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base,
                              tc__node *value) {
-    int64_t dim = s->attr[0], step = tc__ix_value(s->attr[3]);
-    tc__ix low = s->attr[1], count = s->attr[2], n = base->dims[dim];
+    int64_t dim = s->attr[TC__SLICE_DIM], step = tc__ix_value(s->attr[TC__SLICE_STEP]);
+    tc__ix low = s->attr[TC__SLICE_START], count = s->attr[TC__SLICE_COUNT],
+           n = base->dims[dim];
     tc__node *in[3];
     if (tc__ix_equals(count, 0)) return base;
     tc__ix last = tc__ix_sub(g->ix, count, tc__ix_const(1));
@@ -119,8 +122,8 @@ static tc__node *tc__unview(tc__graph *g, const tc__step *s, tc__node *base,
     case TC_OP_SLICE: return tc__unslice(g, s, base, value);
     case TC_OP_PERMUTE: return tc__unpermute(g, s, value);
     case TC_OP_PAD:
-        return tc__make_slice(g, value, s->attr[0], s->attr[1], base->dims[s->attr[0]],
-                              tc__ix_const(1));
+        return tc__make_slice(g, value, s->attr[TC__PAD_DIM], s->attr[TC__PAD_LOW],
+                              base->dims[s->attr[TC__PAD_DIM]], tc__ix_const(1));
     default: return tc__make_reshape(g, value, base->rank, base->dims);
     }
 }
@@ -161,8 +164,9 @@ static void tc__way_slice(tc__way *w, int dim, int64_t start, int64_t count, int
     int64_t attr[4], dims[TC_MAX_RANK];
     tc__way_dims(w, dims);
     dims[dim] = count;
-    attr[0] = dim, attr[1] = tc__ix_const(start), attr[2] = tc__ix_const(count);
-    attr[3] = tc__ix_const(step);
+    attr[TC__SLICE_DIM] = dim, attr[TC__SLICE_START] = tc__ix_const(start);
+    attr[TC__SLICE_COUNT] = tc__ix_const(count);
+    attr[TC__SLICE_STEP] = tc__ix_const(step);
     tc__way_add(w, TC_OP_SLICE, attr, 4, dims, w->meta.rank);
 }
 
@@ -174,8 +178,9 @@ static void tc__way_rows(tc__way *w, const tc__reachdim *r) {
     tc__way_dims(w, dims);
     int64_t more = r->size * r->stride - dims[last];
     if (more > 0) { // the last row ends where its elements do
-        attr[0] = last, attr[1] = tc__ix_const(0), attr[2] = tc__ix_const(more);
-        attr[3] = tc__ix_const(1), dims[last] += more;
+        attr[TC__PAD_DIM] = last, attr[TC__PAD_LOW] = tc__ix_const(0);
+        attr[TC__PAD_HIGH] = tc__ix_const(more);
+        attr[TC__PAD_DILATION] = tc__ix_const(1), dims[last] += more;
         tc__way_add(w, TC_OP_PAD, attr, 5, dims, last + 1);
     }
     dims[last] = r->size, dims[last + 1] = r->stride;

@@ -37,7 +37,7 @@ static tc__node *tc__make_const(tc__graph *g, int dtype, tc__value v) {
 
 static tc__value tc__node_const(const tc__node *n) {
     tc__value v;
-    memcpy(&v, &n->attr[0], sizeof v);
+    memcpy(&v, &n->attr[TC__CONST_BITS], sizeof v);
     return v;
 }
 
@@ -96,7 +96,8 @@ static tc__node *tc__make_slice(tc__graph *g, tc__node *a, int64_t dim, tc__ix s
         return a;
     memcpy(dims, a->dims, sizeof dims);
     dims[dim] = count;
-    attr[0] = dim, attr[1] = start, attr[2] = count, attr[3] = step;
+    attr[TC__SLICE_DIM] = dim, attr[TC__SLICE_START] = start, attr[TC__SLICE_COUNT] = count,
+    attr[TC__SLICE_STEP] = step;
     return tc__make1(g, TC_OP_SLICE, a, a->rank, dims, attr, 4);
 }
 
@@ -113,7 +114,8 @@ static tc__node *tc__make_pad(tc__graph *g, tc__node *a, int64_t dim, tc__ix low
     n = tc__ix_equals(dims[dim], 0) ? tc__ix_const(0)
                                     : tc__ix_add(g->ix, n, tc__ix_const(1));
     dims[dim] = tc__ix_add(g->ix, n, tc__ix_add(g->ix, low, high));
-    attr[0] = dim, attr[1] = low, attr[2] = high, attr[3] = dilation, attr[4] = fill;
+    attr[TC__PAD_DIM] = dim, attr[TC__PAD_LOW] = low, attr[TC__PAD_HIGH] = high,
+    attr[TC__PAD_DILATION] = dilation, attr[TC__PAD_FILL] = fill;
     return tc__make1(g, TC_OP_PAD, a, a->rank, dims, attr, 5);
 }
 
@@ -135,7 +137,8 @@ static tc__node *tc__reduce_over(tc__graph *g, const tc__step *s, int dtype, tc_
     int64_t mask = 0;
     if (!a) return NULL;
     for (int i = 0; i < a->rank; i++)
-        if (!tc__ix_equals(a->dims[i], 1)) mask |= s->attr[0] & ((int64_t)1 << i);
+        if (!tc__ix_equals(a->dims[i], 1))
+            mask |= s->attr[TC__REDUCE_DIMS] & ((int64_t)1 << i);
     if (mask)
         return tc__make1_as(g, (tc__op)s->op, dtype, a, s->meta.rank, s->meta.dims, &mask,
                             1);

@@ -290,9 +290,9 @@ static void tc__dump_code(tc__text *t, uint32_t code) {
 
 static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
     double v;
-    memcpy(&v, &s->attr[0], sizeof v);
+    memcpy(&v, &s->attr[TC__SCALAR_VALUE], sizeof v);
     if (s->args & 1) {
-        tc__put(t, " arg%lld", (long long)s->attr[0]);
+        tc__put(t, " arg%lld", (long long)s->attr[TC__SCALAR_VALUE]);
         return;
     }
     tc__put(t, " ");
@@ -302,13 +302,14 @@ static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
 static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
     tc__kind kind = tc__ops[s->op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
-    int scalar = alu && s->n_attr == 2, left = scalar && s->attr[1] == TC__SCALAR_LEFT;
+    int scalar = alu && s->n_attr == 2,
+        left = scalar && s->attr[TC__SCALAR_SIDE] == TC__SCALAR_LEFT;
     tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op));
     if (left) tc__dump_step_scalar(t, s);
     for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
     if (scalar && !left) tc__dump_step_scalar(t, s);
     if (!alu && s->args)
-        tc__put(t, " arg%lld", (long long)s->attr[0]);
+        tc__put(t, " arg%lld", (long long)s->attr[TC__ARG_SLOT]);
     else if (!alu)
         tc__dump_attrs(t, p, s->op, s->meta.dtype, s->attr, s->n_attr);
 }
@@ -365,58 +366,63 @@ static void tc__dump_predicates(tc__dump *d, const tc__node *n, uint32_t first) 
 }
 
 static void tc__dump_access(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "b%lld[", (long long)n->attr[0]);
-    tc__dump_ix(d->t, d->g->ix, n->attr[1]);
+    tc__put(d->t, "b%lld[", (long long)n->attr[TC__ACCESS_BUFFER]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__ACCESS_INDEX]);
     tc__put(d->t, "]");
 }
 
 static void tc__dump_load(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = load ", (unsigned)n->id);
     tc__dump_access(d, n);
-    if (n->n_attr <= 3) return;
+    if (n->n_attr <= TC__LOAD_PREDICATES) return;
     tc__put(d->t, " if ");
-    tc__dump_predicates(d, n, 3);
+    tc__dump_predicates(d, n, TC__LOAD_PREDICATES);
     tc__put(d->t, " else ");
-    tc__dump_value(d->t, n->dtype, n->attr[2]);
+    tc__dump_value(d->t, n->dtype, n->attr[TC__LOAD_FILL]);
 }
 
 static void tc__dump_store(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "store ");
     tc__dump_access(d, n);
     tc__put(d->t, " %%%u%s", (unsigned)n->in[0],
-            n->n_attr > 2 && n->attr[2] == TC__STORE_STREAMS ? " streamed" : "");
+            n->n_attr > TC__STORE_KIND && n->attr[TC__STORE_KIND] == TC__STORE_STREAMS
+                ? " streamed"
+                : "");
 }
 
 static void tc__dump_valid(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = valid ", (unsigned)n->id);
-    tc__dump_predicates(d, n, 0);
+    tc__dump_predicates(d, n, TC__VALID_PREDICATES);
 }
 
 static void tc__dump_index(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = index ", (unsigned)n->id);
-    tc__dump_ix(d->t, d->g->ix, n->attr[0]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__INDEX_EXPR]);
 }
 
 static void tc__dump_acc(tc__dump *d, const tc__node *n) {
-    const char *monoid = tc__dump_monoid(n->attr[0]);
-    if (n->n_attr < 2) {
+    const char *monoid = tc__dump_monoid(n->attr[TC__ACC_MONOID]);
+    if (n->n_attr <= TC__ACC_ACCUMULATOR) {
         tc__put(d->t, "%%%u = acc %s %%%u", (unsigned)n->id, monoid, (unsigned)n->in[0]);
         return;
     }
-    tc__put(d->t, "acc%lld %s= %%%u", (long long)n->attr[1], monoid, (unsigned)n->in[0]);
+    tc__put(d->t, "acc%lld %s= %%%u", (long long)n->attr[TC__ACC_ACCUMULATOR], monoid,
+            (unsigned)n->in[0]);
 }
 
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0], tc__dump_monoid(n->attr[1]));
+    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[TC__NEW_ACCUMULATOR],
+            tc__dump_monoid(n->attr[TC__NEW_MONOID]));
 }
 
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id, (long long)n->attr[0]);
+    tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id,
+            (long long)n->attr[TC__COMBINE_ACCUMULATOR]);
 }
 
 //  inside [c - 1 < 1022, r - 1 < 1022]: each box of a loop
 static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
-    for (uint32_t at = 6; at < n->n_attr;) {
+    for (uint32_t at = TC__FOR_BOXES; at < n->n_attr;) {
         int64_t pairs = tc__ix_value(n->attr[at++]);
         tc__put(d->t, " inside [");
         for (int64_t i = 0; i < pairs; i++, at += 2) {
@@ -431,17 +437,20 @@ static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_for(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "for ");
-    tc__dump_var(d->t, n->attr[0]);
+    tc__dump_var(d->t, n->attr[TC__FOR_AXIS]);
     tc__put(d->t, " in ");
-    tc__dump_ix(d->t, d->g->ix, n->attr[4]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__FOR_BEGIN]);
     tc__put(d->t, "..");
-    tc__dump_ix(d->t, d->g->ix, n->attr[5]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__FOR_END]);
     tc__put(d->t, "  bind=%s",
-            (uint64_t)n->attr[1] < TC__COUNT(tc__bind_names) ? tc__bind_names[n->attr[1]]
-                                                             : "?");
-    if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
-    if (n->attr[2] == 0) tc__put(d->t, " rolled");
-    if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
+            (uint64_t)n->attr[TC__FOR_BIND] < TC__COUNT(tc__bind_names)
+                ? tc__bind_names[n->attr[TC__FOR_BIND]]
+                : "?");
+    if (n->attr[TC__FOR_UNROLL] > 1)
+        tc__put(d->t, "*%lld", (long long)n->attr[TC__FOR_UNROLL]);
+    if (n->attr[TC__FOR_UNROLL] == 0) tc__put(d->t, " rolled");
+    if (n->attr[TC__FOR_CHUNK])
+        tc__put(d->t, " chunk=%lld", (long long)n->attr[TC__FOR_CHUNK]);
     tc__dump_boxes(d, n);
 }
 

@@ -20,10 +20,13 @@ static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
     tc__kind kind = tc__ops[op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
     if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
-    if (op == TC_OP_SLICE || op == TC_OP_PAD)
-        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
+    if (op == TC_OP_SLICE)
+        return i == TC__SLICE_START || i == TC__SLICE_COUNT ? TC__SLOT_SIZE
+                                                            : TC__SLOT_FIXED;
+    if (op == TC_OP_PAD)
+        return i == TC__PAD_LOW || i == TC__PAD_HIGH ? TC__SLOT_SIZE : TC__SLOT_FIXED;
     if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
-    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+    return alu && n_attr == 2 && i == TC__SCALAR_VALUE ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
 }
 
 // ---- what a call gives ----
@@ -338,7 +341,7 @@ static uint64_t tc__step_form(const tc__step *s) {
                   !tc__ix_is_const(s->attr[i]);
     if (varies) return 0;
     if (tc__ops[s->op].kind == TC__KIND_BINARY && s->n_attr == 2)
-        return tc__form_of_scalar((tc__op)s->op, s->attr[1]);
+        return tc__form_of_scalar((tc__op)s->op, s->attr[TC__SCALAR_SIDE]);
     return tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
 }
 
@@ -390,8 +393,8 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     }
     s->symbolic = s->n_guard || tc__any_symbol(s->meta.rank, s->meta.dims);
     if (k->op == TC_OP_ARG) {
-        s->args = 1, s->symbolic = 1, s->attr[0] = (int64_t)v->arg.count;
-        if (!TC__PUSH(c, v->arg, k->attr[0])) return NULL;
+        s->args = 1, s->symbolic = 1, s->attr[TC__ARG_SLOT] = (int64_t)v->arg.count;
+        if (!TC__PUSH(c, v->arg, k->attr[TC__CONST_BITS])) return NULL;
     }
     s->form = tc__step_form(s);
     return s;

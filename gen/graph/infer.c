@@ -195,7 +195,7 @@ static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
 // ---- dtype rules ----
 
 // Common dtype of tensor operands `first`...; a scalar operand (fewer operands than the op's arity,
-// its value in attr[0]) only raises the category.
+// its value a word) only raises the category.
 static int tc__dtype_common(tc__infer *q, uint32_t first) {
     tc__common all = tc__common_none();
     for (uint32_t i = first; i < q->n_in; i++)
@@ -203,7 +203,7 @@ static int tc__dtype_common(tc__infer *q, uint32_t first) {
     int t = tc__common_dtype(&all);
     if (q->n_attr == 2 && q->op != TC_OP_CAT) {
         double s;
-        memcpy(&s, &q->attr[0], sizeof s);
+        memcpy(&s, &q->attr[TC__SCALAR_VALUE], sizeof s);
         t = tc__promote_scalar(t, s);
     }
     return t;
@@ -237,7 +237,7 @@ static int tc__dtype_promote(tc__infer *q) {
 
 // Of halves also their sums as they are, in f32: a word of the call says so, and a node's dtype.
 static int tc__dtype_product(tc__infer *q) {
-    int asked = q->n_attr ? (int)q->attr[0] : q->out.dtype;
+    int asked = q->n_attr ? (int)q->attr[TC__PRODUCT_DTYPE] : q->out.dtype;
     if (!tc__dtype_promote(q)) return 0;
     if (asked == TC_F32 && tc__is_half(q->out.dtype)) q->out.dtype = TC_F32;
     return 1;
@@ -292,9 +292,9 @@ static int tc__dtype_i64(tc__infer *q) {
     return 1;
 }
 
-// CAST: attr[0]; sources carry theirs in out already.
+// CAST: its word; sources carry theirs in out already.
 static int tc__dtype_attr(tc__infer *q) {
-    if (q->op == TC_OP_CAST) q->out.dtype = (uint8_t)q->attr[0];
+    if (q->op == TC_OP_CAST) q->out.dtype = (uint8_t)q->attr[TC__CAST_DTYPE];
     return 1;
 }
 
@@ -426,30 +426,33 @@ static int tc__dim_of(tc__infer *q, int64_t dim) {
 }
 
 static int tc__shape_slice(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__SLICE_DIM];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
-    q->out.dims[dim] = q->attr[2];
+    q->out.dims[dim] = q->attr[TC__SLICE_COUNT];
     return 1;
 }
 
 static int tc__shape_pad(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__PAD_DIM];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     tc__ix n = q->out.dims[dim];
-    if (!tc__ix_equals(q->attr[3], 1) && tc__know(q, TC__DIFFER, n, tc__ix_const(0))) {
-        n = tc__ix_mul(q->ix, tc__ix_sub(q->ix, n, tc__ix_const(1)), q->attr[3]);
+    if (!tc__ix_equals(q->attr[TC__PAD_DILATION], 1) &&
+        tc__know(q, TC__DIFFER, n, tc__ix_const(0))) {
+        n = tc__ix_mul(q->ix, tc__ix_sub(q->ix, n, tc__ix_const(1)),
+                       q->attr[TC__PAD_DILATION]);
         n = tc__ix_add(q->ix, n, tc__ix_const(1));
     }
-    q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
+    q->out.dims[dim] = tc__ix_add(
+        q->ix, n, tc__ix_add(q->ix, q->attr[TC__PAD_LOW], q->attr[TC__PAD_HIGH]));
     if (tc__know(q, TC__NOT_LESS, q->out.dims[dim], tc__ix_const(0))) return 1;
     return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %lld would get a negative size",
                     tc__called(q->ctx, q->op), (long long)dim);
 }
 
 static int tc__shape_window(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__WINDOW_DIM];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     if (q->out.rank == TC_MAX_RANK)
@@ -458,24 +461,26 @@ static int tc__shape_window(tc__infer *q) {
                         tc__called(q->ctx, q->op), TC_MAX_RANK);
     // count = (n - (size - 1) * dilation - 1) / stride + 1
     tc__ix reach =
-        tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
+        tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[TC__WINDOW_SIZE], tc__ix_const(1)),
+                   q->attr[TC__WINDOW_DILATION]);
     tc__ix left =
         tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
     if (!tc__know(q, TC__NOT_LESS, left, tc__ix_const(0)))
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "%s: size %lld (dilation %lld) is larger than the "
                         "dimension %lld; pad it first?",
-                        tc__called(q->ctx, q->op), (long long)tc__ix_value(q->attr[1]),
-                        (long long)tc__ix_value(q->attr[3]),
+                        tc__called(q->ctx, q->op),
+                        (long long)tc__ix_value(q->attr[TC__WINDOW_SIZE]),
+                        (long long)tc__ix_value(q->attr[TC__WINDOW_DILATION]),
                         (long long)tc__ix_value(q->out.dims[dim]));
-    q->out.dims[dim] =
-        tc__ix_add(q->ix, tc__ix_div(q->ix, left, q->attr[2]), tc__ix_const(1));
-    q->out.dims[q->out.rank++] = q->attr[1];
+    q->out.dims[dim] = tc__ix_add(
+        q->ix, tc__ix_div(q->ix, left, q->attr[TC__WINDOW_STRIDE]), tc__ix_const(1));
+    q->out.dims[q->out.rank++] = q->attr[TC__WINDOW_SIZE];
     return 1;
 }
 
 static int tc__shape_cat(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__CAT_DIM];
     char x[160], y[160];
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
@@ -502,7 +507,7 @@ static int tc__index_dtype(tc__infer *q) {
 }
 
 static int tc__shape_take(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__GATHER_DIM];
     const tc__meta *a = q->in[0], *b = q->in[1];
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     if (a->rank - 1 + b->rank > TC_MAX_RANK)
@@ -518,7 +523,7 @@ static int tc__shape_take(tc__infer *q) {
 }
 
 static int tc__shape_gather(tc__infer *q) {
-    int64_t dim = q->attr[0];
+    int64_t dim = q->attr[TC__GATHER_DIM];
     const tc__meta *a = q->in[0], *b = q->in[1];
     char x[160], y[160];
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
@@ -542,7 +547,7 @@ static int tc__shape_reduce(tc__infer *q) {
     int empty_ok = q->op != TC_OP_AMAX && q->op != TC_OP_AMIN && q->op != TC_OP_ARGMAX &&
                    q->op != TC_OP_ARGMIN;
     for (int i = 0; i < q->out.rank; i++) {
-        if (!(q->attr[0] >> i & 1)) continue;
+        if (!(q->attr[TC__REDUCE_DIMS] >> i & 1)) continue;
         if (!empty_ok && !tc__know(q, TC__NOT_LESS, q->out.dims[i], tc__ix_const(1)))
             return tc__fail(q->ctx, TC_E_SHAPE,
                             "%s: dimension %d of %s is empty and has no %s",
@@ -605,7 +610,7 @@ static int tc__shape_argsort(tc__infer *q) {
 
 static int tc__shape_topk(tc__infer *q) {
     char x[160];
-    int64_t k = q->attr[1];
+    int64_t k = q->attr[TC__TOPK_K];
     if (!tc__shape_argsort(q)) return 0;
     tc__ix *last = &q->out.dims[q->out.rank - 1];
     if (k < 0 || !tc__know(q, TC__NOT_LESS, *last, tc__ix_const(k)))
@@ -705,11 +710,11 @@ static int tc__dtype_custom(tc__infer *q) { // the shape rule tells it
 }
 
 static int tc__shape_custom(tc__infer *q) {
-    const tc__custom *o = tc__custom_at(q->ctx, q->attr[0]);
+    const tc__custom *o = tc__custom_at(q->ctx, q->attr[TC__CUSTOM_OP]);
     tc_spec in[TC__CUSTOM_INPUTS], out;
     if (!o || q->n_in != (uint32_t)o->op.n_in)
         return tc__fail(q->ctx, TC_E_ARG, "custom: no op has number %lld and %u inputs",
-                        (long long)q->attr[0], (unsigned)q->n_in);
+                        (long long)q->attr[TC__CUSTOM_OP], (unsigned)q->n_in);
     if (!o->op.shape) return tc__shape_same(q);
     for (uint32_t i = 0; i < q->n_in; i++)
         if (!tc__spec_of(q, q->in[i], &in[i]))

@@ -330,8 +330,8 @@ static tc_tensor tc__permute(const tc__api *f, tc_tensor t, const tc_dims *order
 static tc_tensor tc__slice(const tc__api *f, tc_tensor t, int dim, int64_t start,
                            int64_t count, int64_t step) {
     int64_t attr[4];
-    attr[0] = dim, attr[1] = tc__ix_const(start);
-    attr[2] = tc__ix_const(count), attr[3] = tc__ix_const(step);
+    attr[TC__SLICE_DIM] = dim, attr[TC__SLICE_START] = tc__ix_const(start);
+    attr[TC__SLICE_COUNT] = tc__ix_const(count), attr[TC__SLICE_STEP] = tc__ix_const(step);
     return tc__prim(f, TC_OP_SLICE, t, attr, 4);
 }
 
@@ -346,8 +346,10 @@ static int64_t tc__value_word(double s, int t) {
 static tc_tensor tc__pad(const tc__api *f, tc_tensor t, int dim, int64_t low, int64_t high,
                          double fill, int dtype) {
     int64_t attr[5];
-    attr[0] = dim, attr[1] = tc__ix_const(low), attr[2] = tc__ix_const(high);
-    attr[3] = tc__ix_const(1), attr[4] = tc__value_word(fill, dtype);
+    attr[TC__PAD_DIM] = dim, attr[TC__PAD_LOW] = tc__ix_const(low);
+    attr[TC__PAD_HIGH] = tc__ix_const(high);
+    attr[TC__PAD_DILATION] = tc__ix_const(1);
+    attr[TC__PAD_FILL] = tc__value_word(fill, dtype);
     return tc__prim(f, TC_OP_PAD, t, attr, 5);
 }
 
@@ -376,8 +378,9 @@ static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size
     int64_t attr[4];
     tc_tensor there;
     if (tc__window_there(f, t, dim, size, stride, dilation, &there)) return there;
-    attr[0] = dim, attr[1] = tc__ix_const(size);
-    attr[2] = tc__ix_const(stride), attr[3] = tc__ix_const(dilation);
+    attr[TC__WINDOW_DIM] = dim, attr[TC__WINDOW_SIZE] = tc__ix_const(size);
+    attr[TC__WINDOW_STRIDE] = tc__ix_const(stride);
+    attr[TC__WINDOW_DILATION] = tc__ix_const(dilation);
     return tc__prim(f, TC_OP_WINDOW, t, attr, 4);
 }
 

@@ -16,6 +16,14 @@ TC__STATIC_ASSERT(load_and_store_begin_alike,
                   (int)TC__ACCESS_BUFFER == (int)TC__STORE_BUFFER &&
                       (int)TC__ACCESS_INDEX == (int)TC__STORE_INDEX);
 
+// Words of steps that no node has: of arithmetic with a number the number, as a double, and its side; of
+// a product the dtype, where it is another than its operands'. CONST and ARG have theirs as numbers do.
+enum { TC__SCALAR_VALUE, TC__SCALAR_SIDE };
+enum { TC__PRODUCT_DTYPE };
+TC__STATIC_ASSERT(sources_have_words_as_numbers,
+                  (int)TC__SCALAR_VALUE == (int)TC__CONST_BITS &&
+                      (int)TC__SCALAR_VALUE == (int)TC__ARG_SLOT);
+
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
 // GROUP: where inside its phase a node is evaluated.

@@ -559,8 +559,8 @@ static int tc__view_always(tc__promoter *p, const tc__step *s, const tc__meta *t
         int from = s->op == TC_OP_PERMUTE ? (int)s->attr[i] : i - lead;
         int still = from < 0 || (s->op == TC_OP_EXPAND && tc__ix_equals(l->dims[from], 1));
         strides[i] = still ? tc__ix_const(0) : l->strides[from];
-        if (s->op == TC_OP_SLICE && i == s->attr[0])
-            strides[i] = tc__ix_mul(p->ix, strides[i], s->attr[3]);
+        if (s->op == TC_OP_SLICE && i == s->attr[TC__SLICE_DIM])
+            strides[i] = tc__ix_mul(p->ix, strides[i], s->attr[TC__SLICE_STEP]);
     }
     l->rank = to->rank, l->contiguous = (uint8_t)dense;
     memcpy(l->dims, to->dims, (size_t)to->rank * sizeof *strides);

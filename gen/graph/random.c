@@ -33,7 +33,8 @@ static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
         return tc__null();
     }
     if (tc__is_half(dtype)) return tc__random_half(f, kind, d, dtype);
-    attr[0] = kind, attr[1] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
+    attr[TC__RANDOM_KIND] = kind;
+    attr[TC__RANDOM_DRAW] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
     tc_tensor t = tc__prim_source(f, TC_OP_RANDOM, dtype, d, attr, 2);
     if (t.id) r->draw++;
     return t;

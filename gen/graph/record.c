@@ -188,8 +188,8 @@ typedef enum tc__side { TC__SCALAR_RIGHT, TC__SCALAR_LEFT } tc__side;
 TC__NOINLINE static tc_tensor tc__op_scalar_slow(tc_tensor a, double s, const char *file,
                                                  int line, uint64_t form) {
     int64_t attr[2];
-    memcpy(&attr[0], &s, sizeof s);
-    attr[1] = form == tc__form_of_scalar(tc__form_op(form), TC__SCALAR_LEFT);
+    memcpy(&attr[TC__SCALAR_VALUE], &s, sizeof s);
+    attr[TC__SCALAR_SIDE] = form == tc__form_of_scalar(tc__form_op(form), TC__SCALAR_LEFT);
     return tc__op_slow(tc__form_op(form), &a, 1, attr, 2, file, line);
 }
 

@@ -104,7 +104,7 @@ TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tens
                            tc_tensor *indices, const char *file, int line) {
     tc__api f;
     int64_t words[2];
-    words[0] = largest != 0, words[1] = k;
+    words[TC__TOPK_DESCENDING] = largest != 0, words[TC__TOPK_K] = k;
     if (values) *values = tc__null();
     if (indices) *indices = tc__null();
     if (!tc__begin(&f, "topk", t, file, line)) return f.c ? tc_error(f.c) : TC_E_NULL;

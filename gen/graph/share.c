@@ -32,7 +32,7 @@ static int tc__is_hidden(const tc__external *e) { return !e->handle.id; }
 static tc__external tc__share_external(const tc__visit *v, const int64_t *word) {
     tc__external e = v->external.at[word[TC__SHARE_HEAD]];
     e.handle = tc__null();
-    e.shape = NULL, e.layout = (uint32_t)word[0];
+    e.shape = NULL, e.layout = (uint32_t)word[TC__SHARE_LAYOUT];
     e.offset -= word[TC__SHARE_HEAD + 2];
     return e;
 }
@@ -142,8 +142,8 @@ static uint32_t tc__share_words(tc_ctx *c, const tc__visit *v, const tc__sharer 
     }
     const tc__layout *l = tc__layout_at(c, v->external.at[s[from].external].layout);
     size = high - low + 1;
-    word[0] = tc__layout_on(c, l->device, l->dtype, 1, &size, NULL);
-    return word[0] ? n : UINT32_MAX;
+    word[TC__SHARE_LAYOUT] = tc__layout_on(c, l->device, l->dtype, 1, &size, NULL);
+    return word[TC__SHARE_LAYOUT] ? n : UINT32_MAX;
 }
 
 // Whether a SHARE step of the path has these words.

@@ -155,31 +155,36 @@ static int tc__verify_words(const tc__verifier *v) {
     if (n->n_attr != want)
         return tc__verify_fail(v, "%u attribute words, %u belong there",
                                (unsigned)n->n_attr, (unsigned)want);
-    if (n->op == TC_OP_SLICE && (n->attr[0] < 0 || n->attr[0] >= a->rank))
-        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
-    if (n->op == TC_OP_SLICE && tc__ix_hi(p, n->attr[2]) > 0) {
-        tc__ix last = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
-        last = tc__ix_add(p, n->attr[1], last);
-        tc__ix past = tc__ix_sub(p, a->dims[n->attr[0]], tc__ix_const(1));
+    if (n->op == TC_OP_SLICE &&
+        (n->attr[TC__SLICE_DIM] < 0 || n->attr[TC__SLICE_DIM] >= a->rank))
+        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[TC__SLICE_DIM]);
+    if (n->op == TC_OP_SLICE && tc__ix_hi(p, n->attr[TC__SLICE_COUNT]) > 0) {
+        tc__ix last =
+            tc__ix_mul(p, tc__ix_sub(p, n->attr[TC__SLICE_COUNT], tc__ix_const(1)),
+                       n->attr[TC__SLICE_STEP]);
+        last = tc__ix_add(p, n->attr[TC__SLICE_START], last);
+        tc__ix past = tc__ix_sub(p, a->dims[n->attr[TC__SLICE_DIM]], tc__ix_const(1));
         // Run-time sizes may reach outside for all that stands here: recording checks them.
-        if (tc__ix_hi(p, n->attr[1]) < 0 || tc__ix_hi(p, last) < 0 ||
-            tc__ix_hi(p, tc__ix_sub(p, past, n->attr[1])) < 0 ||
+        if (tc__ix_hi(p, n->attr[TC__SLICE_START]) < 0 || tc__ix_hi(p, last) < 0 ||
+            tc__ix_hi(p, tc__ix_sub(p, past, n->attr[TC__SLICE_START])) < 0 ||
             tc__ix_hi(p, tc__ix_sub(p, past, last)) < 0)
             return tc__verify_fail(v, "it reaches outside its operand");
     }
-    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1)
+    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[TC__PAD_DILATION]) < 1)
         return tc__verify_fail(v, "dilation below 1");
-    if (n->op == TC_OP_WINDOW &&
-        (tc__ix_lo(p, n->attr[1]) < 1 || tc__ix_lo(p, n->attr[2]) < 1 ||
-         tc__ix_lo(p, n->attr[3]) < 1))
+    if (n->op == TC_OP_WINDOW && (tc__ix_lo(p, n->attr[TC__WINDOW_SIZE]) < 1 ||
+                                  tc__ix_lo(p, n->attr[TC__WINDOW_STRIDE]) < 1 ||
+                                  tc__ix_lo(p, n->attr[TC__WINDOW_DILATION]) < 1))
         return tc__verify_fail(v, "size, stride and dilation are at least 1");
-    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[0]))
+    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[TC__CAST_DTYPE]))
         return tc__verify_fail(v, "no such dtype");
-    if (n->op == TC_OP_IOTA && (n->attr[0] < 0 || n->attr[0] >= n->rank))
-        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
+    if (n->op == TC_OP_IOTA &&
+        (n->attr[TC__IOTA_DIM] < 0 || n->attr[TC__IOTA_DIM] >= n->rank))
+        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[TC__IOTA_DIM]);
     if (tc__ops[n->op].kind == TC__KIND_REDUCE &&
-        (n->attr[0] <= 0 || n->attr[0] >> a->rank))
-        return tc__verify_fail(v, "dims=%lld for rank %d", (long long)n->attr[0], a->rank);
+        (n->attr[TC__REDUCE_DIMS] <= 0 || n->attr[TC__REDUCE_DIMS] >> a->rank))
+        return tc__verify_fail(v, "dims=%lld for rank %d",
+                               (long long)n->attr[TC__REDUCE_DIMS], a->rank);
     return 1;
 }
 
@@ -322,7 +327,7 @@ static const tc__node *tc__innermost(const tc__verifier *v) {
 static const tc__node *tc__find_new(const tc__verifier *v, int64_t number) {
     for (uint32_t i = v->node->id; i-- > 0;) {
         const tc__node *n = v->g->node.at[i];
-        if (n->op == TC_OP_NEW && n->attr[0] == number) return n;
+        if (n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] == number) return n;
     }
     return NULL;
 }
@@ -330,12 +335,13 @@ static const tc__node *tc__find_new(const tc__verifier *v, int64_t number) {
 static int tc__verify_accumulator(const tc__verifier *v) {
     const tc__node *n = v->node;
     int step = n->op == TC_OP_ACC;
-    int64_t number = n->attr[step], monoid = n->attr[!step];
+    int64_t number = step ? n->attr[TC__ACC_ACCUMULATOR] : n->attr[TC__COMBINE_ACCUMULATOR];
+    int64_t monoid = step ? n->attr[TC__ACC_MONOID] : n->attr[TC__COMBINE_MONOID];
     const tc__node *made = tc__find_new(v, number);
     uint32_t here = v->depth ? v->open[v->depth - 1] + 1 : 0;
     if (!made)
         return tc__verify_fail(v, "accumulator %lld was not made", (long long)number);
-    if (made->attr[1] != monoid)
+    if (made->attr[TC__NEW_MONOID] != monoid)
         return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
     uint32_t home = v->scope[made->id];
     if (!step)

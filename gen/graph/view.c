@@ -66,8 +66,10 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
         break;
     case TC_OP_SLICE:
         memcpy(strides, l->strides, (size_t)m->rank * sizeof *strides);
-        *offset = l->numel && m->rank ? tc__ix_value(attr[1]) * strides[attr[0]] : 0;
-        strides[attr[0]] *= tc__ix_value(attr[3]);
+        *offset = l->numel && m->rank
+                      ? tc__ix_value(attr[TC__SLICE_START]) * strides[attr[TC__SLICE_DIM]]
+                      : 0;
+        strides[attr[TC__SLICE_DIM]] *= tc__ix_value(attr[TC__SLICE_STEP]);
         break;
     default: return 0;
     }

@@ -267,35 +267,43 @@ static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
 
 // slice(slice(x)) of one dimension -> slice(x)
 static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc__node *a) {
-    if (a->op != TC_OP_SLICE || a->attr[0] != n->attr[0]) return NULL;
-    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
-    return tc__make_slice(g, tc__operand(g, a, 0), n->attr[0], start, n->attr[2],
-                          tc__ix_mul(g->ix, n->attr[3], a->attr[3]));
+    if (a->op != TC_OP_SLICE || a->attr[TC__SLICE_DIM] != n->attr[TC__SLICE_DIM])
+        return NULL;
+    tc__ix start =
+        tc__ix_add(g->ix, a->attr[TC__SLICE_START],
+                   tc__ix_mul(g->ix, n->attr[TC__SLICE_START], a->attr[TC__SLICE_STEP]));
+    return tc__make_slice(
+        g, tc__operand(g, a, 0), n->attr[TC__SLICE_DIM], start, n->attr[TC__SLICE_COUNT],
+        tc__ix_mul(g->ix, n->attr[TC__SLICE_STEP], a->attr[TC__SLICE_STEP]));
 }
 
 // slice(pad(x)) inside x -> slice(x)
 static tc__node *tc__rule_slice_pad(tc__graph *g, const tc__node *n, const tc__node *a) {
     tc__ixpool *p = g->ix;
-    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1))
+    if (a->op != TC_OP_PAD || a->attr[TC__PAD_DIM] != n->attr[TC__SLICE_DIM] ||
+        !tc__ix_equals(a->attr[TC__PAD_DILATION], 1))
         return NULL;
     tc__node *x = tc__operand(g, a, 0);
-    tc__ix first = tc__ix_sub(p, n->attr[1], a->attr[1]);
-    tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
+    tc__ix first = tc__ix_sub(p, n->attr[TC__SLICE_START], a->attr[TC__PAD_LOW]);
+    tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[TC__SLICE_COUNT], tc__ix_const(1)),
+                              n->attr[TC__SLICE_STEP]);
     tc__ix last = tc__ix_add(p, first, reach);
-    tc__ix end = tc__ix_sub(p, x->dims[n->attr[0]], tc__ix_const(1));
-    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0)
+    tc__ix end = tc__ix_sub(p, x->dims[n->attr[TC__SLICE_DIM]], tc__ix_const(1));
+    if (tc__ix_lo(p, n->attr[TC__SLICE_COUNT]) < 1 || tc__ix_lo(p, first) < 0 ||
+        tc__ix_lo(p, last) < 0)
         return NULL;
     if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 ||
         tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0)
         return NULL;
-    return tc__make_slice(g, x, n->attr[0], first, n->attr[2], n->attr[3]);
+    return tc__make_slice(g, x, n->attr[TC__SLICE_DIM], first, n->attr[TC__SLICE_COUNT],
+                          n->attr[TC__SLICE_STEP]);
 }
 
 // slice(expand(x)) of a repeated dimension -> expand(x)
 static tc__node *tc__rule_slice_expand(tc__graph *g, const tc__node *n, const tc__node *a) {
     if (a->op != TC_OP_EXPAND) return NULL;
     tc__node *x = tc__operand(g, a, 0);
-    int64_t dim = n->attr[0] - (a->rank - x->rank);
+    int64_t dim = n->attr[TC__SLICE_DIM] - (a->rank - x->rank);
     if (dim >= 0 && !tc__ix_equals(x->dims[dim], 1)) return NULL;
     return tc__make_expand(g, x, n->rank, n->dims);
 }
@@ -307,7 +315,8 @@ static tc__node *tc__rule_slice(tc__graph *g, const tc__node *n) {
     if (a->op == TC_OP_PAD) made = tc__rule_slice_pad(g, n, a);
     if (a->op == TC_OP_EXPAND) made = tc__rule_slice_expand(g, n, a);
     return made ? made
-                : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
+                : tc__make_slice(g, a, n->attr[TC__SLICE_DIM], n->attr[TC__SLICE_START],
+                                 n->attr[TC__SLICE_COUNT], n->attr[TC__SLICE_STEP]);
 }
 
 static const tc__rule tc__rules[] = {
@@ -346,10 +355,11 @@ typedef struct tc__widen {
 } tc__widen;
 
 static int tc__pad_is_plain(const tc__node *n) {
-    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) ||
-        !tc__ix_is_const(n->attr[2]))
+    if (!tc__ix_equals(n->attr[TC__PAD_DILATION], 1) ||
+        !tc__ix_is_const(n->attr[TC__PAD_LOW]) || !tc__ix_is_const(n->attr[TC__PAD_HIGH]))
         return 0;
-    int64_t low = tc__ix_value(n->attr[1]), high = tc__ix_value(n->attr[2]);
+    int64_t low = tc__ix_value(n->attr[TC__PAD_LOW]),
+            high = tc__ix_value(n->attr[TC__PAD_HIGH]);
     return low >= 0 && high >= 0 && low <= TC__WIDEN_MOST && high <= TC__WIDEN_MOST;
 }
 
@@ -359,8 +369,8 @@ static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low,
     memset(low, 0, TC_MAX_RANK * sizeof *low);
     memset(high, 0, TC_MAX_RANK * sizeof *high);
     for (; n->id != x->base[n->id]; n = tc__operand(x->w->from, n, 0)) {
-        low[n->attr[0]] += tc__ix_value(n->attr[1]);
-        high[n->attr[0]] += tc__ix_value(n->attr[2]);
+        low[n->attr[TC__PAD_DIM]] += tc__ix_value(n->attr[TC__PAD_LOW]);
+        high[n->attr[TC__PAD_DIM]] += tc__ix_value(n->attr[TC__PAD_HIGH]);
     }
 }
 
@@ -388,9 +398,9 @@ static void tc__widen_note(tc__widen *x, const tc__node *n) {
         if (low[d] > m->low[d]) m->low[d] = low[d];
         if (high[d] > m->high[d]) m->high[d] = high[d];
     }
-    if (first) m->fill = n->attr[4];
+    if (first) m->fill = n->attr[TC__PAD_FILL];
     for (const tc__node *p = n; p->id != x->base[p->id]; p = tc__operand(x->w->from, p, 0))
-        m->refused |= p->attr[4] != m->fill;
+        m->refused |= p->attr[TC__PAD_FILL] != m->fill;
     m->tops++;
     m->taps += x->slices[n->id] + (m->tops == 1 && x->read[x->base[n->id]]);
 }

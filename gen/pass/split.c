@@ -32,7 +32,7 @@ static int tc__split_sizes(const tc__node *n, const tc__node *a, int64_t *rows,
     int inside = 0;
     *rows = *columns = 1;
     for (int d = 0; d < a->rank; d++) {
-        int reduced = (int)(n->attr[0] >> d & 1);
+        int reduced = (int)(n->attr[TC__REDUCE_DIMS] >> d & 1);
         if (!tc__ix_is_const(a->dims[d])) return 0;
         int64_t size = tc__ix_value(a->dims[d]);
         if (size == 1) continue;
