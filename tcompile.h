@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x08ca8559c7d0cf7au
+#define TC__BUILD_ID 0x2d138338da54fac4u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7713,8 +7713,7 @@ typedef struct tc__op_info {
     int (*shape)(tc__infer *q);
     uint32_t flags; // TC__AL_
     tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
-    uint32_t
-        sizes; // a bit per attribute word that is an index expression, the last for all behind
+    uint32_t sizes; // a bit per word that is an index expression, the last for all behind
     const char *attr, *expr, *doc;
 } tc__op_info;
 
@@ -19593,34 +19592,45 @@ typedef struct tc__tuning {
     uint8_t knob[TC__KNOBS];
 } tc__tuning;
 
-typedef struct tc__group {
-    tc__group_kind kind;
-    tc__graph body;       // GROUP (then LOOP) nodes
-    tc__ix rows, cols;    // extents of the axes r and c
-    tc__ix depth;         // CONTRACTION: extent of k
-    tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
-    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint32_t
-        prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
-    uint16_t phases; // number of column phases
-    TC__VEC(tc__kbuf) buffer;
-    tc__axis vector;   // LOOP: which axis the vector runs along
+// What a kernel is beside its nodes: plain data without padding, so equal ones are found by memcmp.
+typedef struct tc__group_shape {
+    tc__ix rows, cols; // extents of the axes r and c
+    tc__ix depth;      // CONTRACTION: extent of k
+    tc__ix batch;      // CONTRACTION: r = b * (rows / batch) + m
     tc__ix items;      // LOOP: parallel work items
     int64_t grain;     // LOOP: rows or columns per item
     tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
-    int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
-    int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
-    int list; // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
+    tc__group_kind kind;
+    tc__axis vector;      // LOOP: which axis the vector runs along
+    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
+    uint32_t prologue;    // LOOP, CONTRACTION: nodes before it make rows of `left`: join.c
+    uint32_t phases;      // number of column phases
+    int split_columns;    // LOOP: items are blocks of columns, rows are a serial loop
+    int lanes;            // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
     tc__tuning tuning; // LOOP
-    const struct tc__language
-        *language;    // LOOP: of the device that runs it, NULL = the host
-    uint32_t room;    //   of which a block has so many bytes of shared memory; 0 = any
-    uint32_t cluster; //   and so many blocks can share theirs; 0 = none
-    int checked;      //   and its text looks at every access to a tensor
-    int tf32;         //   and its products may take f32 as tf32: tc_options.allow_tf32
+} tc__group_shape;
+TC__STATIC_ASSERT(group_shape_has_no_padding,
+                  sizeof(tc__group_shape) ==
+                      8 * sizeof(int64_t) + 9 * sizeof(int) + sizeof(tc__tuning));
+
+// LOOP: what runs it.
+typedef struct tc__group_target {
+    const struct tc__language *language; // of the device, NULL = the host
     const tc__shape *const
-        *inputs;              // layouts of the externals, NULL = dense; of the session
+        *inputs;      // layouts of the externals, NULL = dense; of the session
+    uint32_t room;    // bytes of shared memory that a block has; 0 = any
+    uint32_t cluster; // blocks that can share theirs; 0 = none
+    int checked;      // its text looks at every access to a tensor
+    int tf32;         // its products may take f32 as tf32: tc_options.allow_tf32
+} tc__group_target;
+
+typedef struct tc__group {
+    tc__group_shape shape;
+    tc__group_target target;
+    tc__graph body; // GROUP (then LOOP) nodes
+    TC__VEC(tc__kbuf) buffer;
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
@@ -19675,7 +19685,8 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 
 // Whether the kernel is an op of the user's.
 static int tc__is_custom(const tc__group *k) {
-    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
+    return k->shape.kind == TC__OPAQUE &&
+           k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
 }
 
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
@@ -19708,24 +19719,24 @@ static uint32_t tc__count_results(const tc__group *k) {
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
-    if (k->kind == TC__OPAQUE) {
+    if (k->shape.kind == TC__OPAQUE) {
         tc__put(t, "the function of %s over whole buffers, 1 result",
                 tc__is_custom(k) ? "a custom op" : "an opaque op");
         return;
     }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
-    if (k->kind == TC__REDUCTION) {
+    if (k->shape.kind == TC__REDUCTION) {
         tc__put(t, ", ");
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " in ");
-        tc__report_count(t, k->phases, "phase");
+        tc__report_count(t, k->shape.phases, "phase");
     }
-    if (k->prologue) {
+    if (k->shape.prologue) {
         tc__put(t, ", ");
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " of rows before it");
     }
-    tc__put(t, "%s, ", where[k->kind]);
+    tc__put(t, "%s, ", where[k->shape.kind]);
     tc__report_count(t, tc__count_results(k), "result");
 }
 // ---- gen/kernel/space.c -------------------------------------------------
@@ -19962,7 +19973,8 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
 // Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
+    const tc__shape *l =
+        w->k->target.inputs ? w->k->target.inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)
@@ -20949,7 +20961,7 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
     int64_t attr[3];
     memset(&m, 0, sizeof m);
     attr[TC__ACCESS_BUFFER] = buffer;
-    attr[TC__ACCESS_INDEX] = tc__ix_var(f->ix, TC__COL, f->w->k->cols);
+    attr[TC__ACCESS_INDEX] = tc__ix_var(f->ix, TC__COL, f->w->k->shape.cols);
     attr[TC__LOAD_FILL] = 0;
     m.op = (uint16_t)op, m.stage = TC__GROUP, m.dtype = n->dtype;
     m.level = TC__AT_COL, m.phase = (uint16_t)phase;
@@ -20960,7 +20972,7 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
 
 // Old column node `n` for a later phase, through a row buffer.
 static uint32_t tc__finish_kept(tc__finish *f, const tc__node *n, uint32_t phase) {
-    uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->cols);
+    uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->shape.cols);
     if (!f->kept[n->id]) {
         f->kept[n->id] = 1;
         tc__finish_costs(f, n->id + 1); // what is made of it is cheaper now
@@ -21024,9 +21036,9 @@ static void tc__finish_sums(tc__finish *f) {
 static void tc__finish_sinks(tc__finish *f) {
     const tc__group *k = f->w->k;
     uint32_t count = (uint32_t)k->body.node.count;
-    if (k->kind == TC__CONTRACTION) {
-        f->w->k->left = tc__finish_value(f, k->left, 0);
-        f->w->k->right = tc__finish_value(f, k->right, 0);
+    if (k->shape.kind == TC__CONTRACTION) {
+        f->w->k->shape.left = tc__finish_value(f, k->shape.left, 0);
+        f->w->k->shape.right = tc__finish_value(f, k->shape.right, 0);
     }
     tc__finish_sums(f);
     for (uint32_t i = 0; i < count && !f->failed; i++) {
@@ -21054,8 +21066,8 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
 
 static tc__axis tc__choose_vector(tc__finish *f) {
     const tc__group *k = f->w->k;
-    if (k->kind != TC__REDUCTION) return TC__COL;
-    int64_t rows = tc__ix_hi(f->ix, k->rows), cols = tc__ix_hi(f->ix, k->cols);
+    if (k->shape.kind != TC__REDUCTION) return TC__COL;
+    int64_t rows = tc__ix_hi(f->ix, k->shape.rows), cols = tc__ix_hi(f->ix, k->shape.cols);
     if (rows < TC__LANES) return TC__COL;
     if (cols < TC__LANES / 2) return TC__ROW;
     return tc__count_dense(f, TC__ROW) > tc__count_dense(f, TC__COL) ? TC__ROW : TC__COL;
@@ -21088,7 +21100,7 @@ static void tc__list_rows(tc__lister *l, tc__bind bind) {
     int64_t attr[6];
     attr[TC__FOR_AXIS] = TC__ROW, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = 1,
     attr[TC__FOR_CHUNK] = 0;
-    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = l->f->w->k->rows;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = l->f->w->k->shape.rows;
     tc__list_statement(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
 }
 
@@ -21100,10 +21112,10 @@ static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64
     uint32_t n = TC__FOR_BOXES;
     attr[TC__FOR_AXIS] = TC__COL, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = unroll,
     attr[TC__FOR_CHUNK] = chunk;
-    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = k->cols;
-    if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
-        n += tc__boxes_choose(l->f->ix, k->cols, l->f->mid.node.at, l->f->mid.node.count,
-                              phase, attr + n);
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = k->shape.cols;
+    if (k->shape.vector == TC__COL && k->shape.kind != TC__CONTRACTION)
+        n += tc__boxes_choose(l->f->ix, k->shape.cols, l->f->mid.node.at,
+                              l->f->mid.node.count, phase, attr + n);
     tc__list_statement(l, TC_OP_FOR, TC_I64, attr, n);
 }
 
@@ -21131,7 +21143,8 @@ static tc__store_kind tc__store_kind_of(const tc__lister *l, const tc__node *n) 
     if (b->place != TC__BUF_NODE || n->level != TC__AT_COL) return TC__STORE_CACHED;
     const tc__root *r = &w->roots[w->root_of[b->source]];
     int64_t least = tc__ix_lo(w->ix, b->numel);
-    if (!r->output || r->stored || w->k->kind == TC__CONTRACTION) return TC__STORE_CACHED;
+    if (!r->output || r->stored || w->k->shape.kind == TC__CONTRACTION)
+        return TC__STORE_CACHED;
     if (b->dtype == TC_F32 && least >= TC__NT_BYTES / 4) return TC__STORE_STREAMS;
     return least >= TC__NT_LEAST / 4 ? TC__STORE_MAY_STREAM : TC__STORE_CACHED;
 }
@@ -21203,14 +21216,15 @@ static void tc__list_phase(tc__lister *l, uint32_t phase) {
     int64_t cost = tc__phase_cost(l, phase, &has_acc, &has_col);
     tc__list_level(l, phase, TC__AT_ROW);
     if (!has_col) return;
-    int64_t chunk = has_acc && tc__ix_hi(l->f->ix, k->cols) > TC__CHUNK ? TC__CHUNK : 0;
+    int64_t chunk =
+        has_acc && tc__ix_hi(l->f->ix, k->shape.cols) > TC__CHUNK ? TC__CHUNK : 0;
     int64_t unroll = !has_acc                  ? (cost > TC__LATENCY_COST ? TC__OVERLAP : 1)
                      : cost <= TC__UNROLL_COST ? 4
                                                : 0;
     tc__list_accumulators(l, phase, TC_OP_NEW);
-    tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL
-                    : k->split_columns   ? TC__BIND_WORKER
-                                         : TC__BIND_VECTOR;
+    tc__bind bind = k->shape.vector == TC__ROW ? TC__BIND_SERIAL
+                    : k->shape.split_columns   ? TC__BIND_WORKER
+                                               : TC__BIND_VECTOR;
     tc__list_columns(l, bind, phase, unroll, chunk);
     tc__list_level(l, phase, TC__AT_COL);
     tc__list_end(l, TC__COL);
@@ -21228,30 +21242,32 @@ static uint32_t tc__last_phase(const tc__finish *f) {
 // are few.
 static void tc__choose_items(tc__finish *f) {
     tc__group *k = f->w->k;
-    int64_t rows = tc__ix_hi(f->ix, k->rows), cols = tc__ix_hi(f->ix, k->cols);
-    k->grain = 1;
-    k->items = k->rows;
-    k->split_columns = k->kind == TC__POINTWISE && rows < 16 && cols > rows;
-    if (k->vector == TC__ROW) {
-        k->items = tc__ix_ceil_div(f->ix, k->rows, tc__ix_const(TC__LANES));
-    } else if (k->split_columns) {
-        k->grain = TC__COL_GRAIN;
-        k->items = tc__ix_ceil_div(f->ix, k->cols, tc__ix_const(k->grain));
+    int64_t rows = tc__ix_hi(f->ix, k->shape.rows), cols = tc__ix_hi(f->ix, k->shape.cols);
+    k->shape.grain = 1;
+    k->shape.items = k->shape.rows;
+    k->shape.split_columns = k->shape.kind == TC__POINTWISE && rows < 16 && cols > rows;
+    if (k->shape.vector == TC__ROW) {
+        k->shape.items = tc__ix_ceil_div(f->ix, k->shape.rows, tc__ix_const(TC__LANES));
+    } else if (k->shape.split_columns) {
+        k->shape.grain = TC__COL_GRAIN;
+        k->shape.items =
+            tc__ix_ceil_div(f->ix, k->shape.cols, tc__ix_const(k->shape.grain));
     }
 }
 
 static void tc__list_all(tc__lister *l) {
     tc__group *k = l->f->w->k;
     uint32_t last = tc__last_phase(l->f);
-    if (k->kind == TC__CONTRACTION) {
+    if (k->shape.kind == TC__CONTRACTION) {
         tc__list_level(l, 0, TC__AT_LEFT);
         tc__list_level(l, 0, TC__AT_RIGHT);
-        if (!l->failed) k->left = l->at[k->left], k->right = l->at[k->right];
+        if (!l->failed)
+            k->shape.left = l->at[k->shape.left], k->shape.right = l->at[k->shape.right];
     }
-    tc__list_rows(l, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
+    tc__list_rows(l, k->shape.split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
     for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
     tc__list_end(l, TC__ROW);
-    k->phases = (uint16_t)(last + 1);
+    k->shape.phases = (uint16_t)(last + 1);
 }
 
 static int tc__finish_list(tc__finish *f) {
@@ -21262,7 +21278,7 @@ static int tc__finish_list(tc__finish *f) {
     l.f = f;
     l.at = TC__NEW_ARRAY(c, uint32_t, n);
     if (!l.at || !tc__graph_open(&l.list, c, f->ix)) return 0;
-    f->w->k->vector = tc__choose_vector(f);
+    f->w->k->shape.vector = tc__choose_vector(f);
     tc__choose_items(f);
     tc__list_all(&l);
     tc__free(c, l.at, (n ? n : 1) * sizeof *l.at);
@@ -21278,7 +21294,8 @@ static void tc__place_rows(tc__finish *f) {
     for (size_t i = 0; i < k->buffer.count; i++) {
         tc__kbuf *b = &k->buffer.at[i];
         if (b->place != TC__BUF_ROW) continue;
-        int64_t width = tc__dtype(b->dtype)->bytes * (k->vector == TC__ROW ? TC__LANES : 1);
+        int64_t width =
+            tc__dtype(b->dtype)->bytes * (k->shape.vector == TC__ROW ? TC__LANES : 1);
         tc__ix bytes = tc__ix_mul(f->ix, b->numel, tc__ix_const(width));
         b->offset = at;
         // Vector loads may touch one vector beyond; keep every buffer on its own cache lines.
@@ -21288,7 +21305,7 @@ static void tc__place_rows(tc__finish *f) {
                        tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)),
                                        tc__ix_const(64))));
     }
-    k->scratch = at;
+    k->shape.scratch = at;
 }
 
 static int tc__group_finish(tc__weave *w, uint32_t columns) {
@@ -22063,7 +22080,7 @@ static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
     w->k = TC__NEW(s->ctx, tc__group);
     w->accumulated = TC__NEW_ARRAY(s->ctx, uint32_t, s->root.count);
     if (!w->k || !w->accumulated) return 0;
-    w->k->inputs = s->inputs;
+    w->k->target.inputs = s->inputs;
     return tc__graph_open(&w->k->body, s->ctx, s->g->ix);
 }
 
@@ -22090,14 +22107,14 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
     w->side = TC__AT_LEFT;
-    w->k->left = tc__lower_value(w, a, l);
+    w->k->shape.left = tc__lower_value(w, a, l);
     w->side = TC__AT_RIGHT;
-    w->k->right = tc__lower_value(w, b, r);
+    w->k->shape.right = tc__lower_value(w, b, r);
     w->side = TC__AT_COL;
-    w->k->depth = depth;
-    w->k->batch = tc__ix_const(1);
+    w->k->shape.depth = depth;
+    w->k->shape.batch = tc__ix_const(1);
     for (int i = 0; i < rank - 2; i++)
-        w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
+        w->k->shape.batch = tc__ix_mul(w->ix, w->k->shape.batch, n->dims[i]);
 }
 
 // Where root r, or this part of it, is made in the cluster being woven, and the element's position in
@@ -23432,12 +23449,13 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
     tc__group *k = w.k;
-    k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
-    k->rows = tc__ix_const(1);
-    k->cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
+    k->shape.kind = TC__OPAQUE, k->shape.phases = 1, k->shape.grain = 1,
+    k->shape.vector = TC__COL;
+    k->shape.rows = tc__ix_const(1);
+    k->shape.cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
     for (int i = 0; !custom && i < n->rank - 1; i++)
-        k->rows = tc__ix_mul(w.ix, k->rows, n->dims[i]);
-    k->items = k->rows;
+        k->shape.rows = tc__ix_mul(w.ix, k->shape.rows, n->dims[i]);
+    k->shape.items = k->shape.rows;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
     call.attr = attr;
@@ -23456,7 +23474,7 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
-    w.k->kind = c->kind;
+    w.k->shape.kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
@@ -23474,8 +23492,8 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
                     tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
         }
     }
-    w.k->rows = tc__space_size(w.ix, &c->space, all & ~columns);
-    w.k->cols = tc__space_size(w.ix, &c->space, columns);
+    w.k->shape.rows = tc__space_size(w.ix, &c->space, all & ~columns);
+    w.k->shape.cols = tc__space_size(w.ix, &c->space, columns);
     int ok = tc__checked(s->ctx, &w.k->body, TC__GROUP) && tc__group_finish(&w, columns) &&
              tc__checked(s->ctx, &w.k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
@@ -23668,8 +23686,8 @@ static int tc__is_lane_row(const tc__group *g, const tc__node *n, tc__axis axis)
 
 TC__UNUSED static tc__access tc__access_of(const tc__group *g, const tc__node *n,
                                            int64_t width) {
-    if (tc__is_lane_row(g, n, g->vector)) return TC__CONTIGUOUS;
-    return tc__access_along(g, n->attr[TC__ACCESS_INDEX], g->vector, width);
+    if (tc__is_lane_row(g, n, g->shape.vector)) return TC__CONTIGUOUS;
+    return tc__access_along(g, n->attr[TC__ACCESS_INDEX], g->shape.vector, width);
 }
 
 // 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.
@@ -23686,7 +23704,7 @@ static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis,
 }
 
 TC__UNUSED static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t width) {
-    return tc__pred_along(g, n, g->vector, width);
+    return tc__pred_along(g, n, g->shape.vector, width);
 }
 // ---- gen/kernel/plan.c --------------------------------------------------
 // Memory plan of a program: where each stored TENSOR node lives.
@@ -23926,16 +23944,10 @@ static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
 // so is their text, which need not be printed to see it. The layers of a model are such kernels. Texts
 // that look at accesses tell how far a view reaches, which is not a part of the kernel.
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
-    if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
-        a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
-        a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
-        a->phases != b->phases || a->vector != b->vector || a->items != b->items ||
-        a->grain != b->grain || a->wide != b->wide || a->scratch != b->scratch ||
-        a->split_columns != b->split_columns || a->lanes != b->lanes ||
-        a->list != b->list || a->checked || b->checked || a->tf32 != b->tf32 ||
-        memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
-        a->kind == TC__OPAQUE)
+    if (a->body.ix != b->body.ix || a->shape.kind == TC__OPAQUE ||
+        memcmp(&a->shape, &b->shape, sizeof a->shape) || a->target.checked ||
+        b->target.checked || a->target.tf32 != b->target.tf32 ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
         if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
@@ -24042,9 +24054,9 @@ static int tc__memory_has_pieces(const tc__parter *p) {
 
 static int tc__kernel_has_pieces(const tc__parter *p) {
     const tc__group *g = p->g;
-    int dense = !tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > 1;
-    if (g->kind != TC__POINTWISE || g->phases > 1 || g->vector != TC__COL || !dense ||
-        !tc__ix_equals(g->rows, 1))
+    int dense = !tc__ix_is_const(g->shape.cols) || tc__ix_value(g->shape.cols) > 1;
+    if (g->shape.kind != TC__POINTWISE || g->shape.phases > 1 ||
+        g->shape.vector != TC__COL || !dense || !tc__ix_equals(g->shape.rows, 1))
         return 0;
     for (size_t i = 0; i < g->body.node.count; i++)
         if (!tc__node_has_piece(p, g->body.node.at[i])) return 0;
@@ -24113,8 +24125,8 @@ static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
     if (*place) return 1;
     b.place = b.written ? TC__BUF_NODE : TC__BUF_INPUT;
     b.source = (uint32_t)form->buffer.count, b.offset = tc__ix_const(0);
-    b.numel =
-        tc__is_dense(p, n) ? form->cols : tc__ix_const(tc__ix_value(tc__index_of(n)) + 1);
+    b.numel = tc__is_dense(p, n) ? form->shape.cols
+                                 : tc__ix_const(tc__ix_value(tc__index_of(n)) + 1);
     p->buffer[form->buffer.count] = (uint32_t)n->attr[TC__ACCESS_BUFFER];
     *place = b.source + 1;
     return TC__PUSH(p->lists->ctx, form->buffer, b);
@@ -24137,7 +24149,7 @@ static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
     if (n->op == TC_OP_LOAD) attr[TC__LOAD_FILL] = 0;
     if (n->op == TC_OP_STORE) attr[TC__STORE_KIND] = TC__STORE_CACHED;
     if ((memory || n->op == TC_OP_INDEX) && tc__is_dense(p, n))
-        attr[tc__index_word(n)] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
+        attr[tc__index_word(n)] = tc__ix_var(&p->lists->ix, TC__COL, form->shape.cols);
     const tc__node *made = tc__node_append(&form->body, &m);
     p->made[id] = made ? made->id + 1 : 0;
     return made != NULL;
@@ -24153,7 +24165,7 @@ static int tc__form_statement(tc__group *form, tc__op op, tc__axis axis) {
     attr[TC__FOR_BIND] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
     attr[TC__FOR_UNROLL] = 1;
     attr[TC__FOR_BEGIN] = tc__ix_const(0);
-    attr[TC__FOR_END] = axis == TC__ROW ? form->rows : form->cols;
+    attr[TC__FOR_END] = axis == TC__ROW ? form->shape.rows : form->shape.cols;
     if (op == TC_OP_END) attr[TC__END_AXIS] = axis;
     return tc__node_append(&form->body, &n) != NULL;
 }
@@ -24194,9 +24206,10 @@ static tc__group *tc__form_make(tc__parter *p, uint32_t root) {
     for (uint32_t id = 0; id < nodes; id++)
         if (g->body.node.at[id]->op == TC_OP_STORE && tc__piece_root(p, id) == root)
             tc__piece_visit(p, id);
-    form->kind = TC__POINTWISE, form->phases = g->phases, form->vector = TC__COL;
-    form->rows = tc__ix_const(1), form->cols = tc__form_size(p->lists);
-    form->list = 1;
+    form->shape.kind = TC__POINTWISE, form->shape.phases = g->shape.phases,
+    form->shape.vector = TC__COL;
+    form->shape.rows = tc__ix_const(1), form->shape.cols = tc__form_size(p->lists);
+    form->shape.list = 1;
     if (tc__graph_open(&form->body, c, &p->lists->ix) && tc__form_fill(p, form) &&
         tc__checked(c, &form->body, TC__LOOP))
         return form;
@@ -24222,7 +24235,7 @@ static int tc__lists_piece(tc__parter *p, uint32_t launch, uint32_t root) {
     tc__group *form = tc__form_make(p, root);
     if (!form) return 0;
     size_t n = form->buffer.count;
-    piece.launch = launch, piece.count = p->g->cols;
+    piece.launch = launch, piece.count = p->g->shape.cols;
     piece.form = tc__lists_form(s, form);
     piece.buffer = TC__ANEW_ARRAY(s->arena, uint32_t, n + 1);
     if (piece.form == UINT32_MAX || !piece.buffer) return 0;
@@ -24253,8 +24266,8 @@ static int tc__lists_add(tc__lists *s, uint32_t launch, const tc__group *g,
     size_t nodes = g->body.node.count, buffers = g->buffer.count;
     memset(&p, 0, sizeof p);
     p.lists = s, p.g = g, p.memory = memory;
-    if (g->kind != TC__POINTWISE) return 1;
-    p.column = tc__ix_var(g->body.ix, TC__COL, g->cols);
+    if (g->shape.kind != TC__POINTWISE) return 1;
+    p.column = tc__ix_var(g->body.ix, TC__COL, g->shape.cols);
     if (!tc__kernel_has_pieces(&p)) return 1;
     uint32_t *at = TC__NEW_ARRAY(s->ctx, uint32_t, 3 * (nodes + buffers));
     if (!at) return 0;
@@ -24331,7 +24344,7 @@ static int tc__is_named(const tc__node *n) {
 
 // Its kind in a list of names, the last for ops of the user's.
 static const char *tc__kernel_kind(const tc__group *k, const char *const *names) {
-    return names[(int)k->kind + tc__is_custom(k)];
+    return names[(int)k->shape.kind + tc__is_custom(k)];
 }
 
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
@@ -24351,8 +24364,9 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         n += known == n;
     }
     tc__put(t, "k%u_%s", (unsigned)number, tc__kernel_kind(k, kinds));
-    if (k->kind == TC__OPAQUE) tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
-    if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
+    if (k->shape.kind == TC__OPAQUE)
+        tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
+    if (!n && k->shape.kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
@@ -24505,15 +24519,15 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
     static const char *const kinds[] = {"pointwise", "reduction", "contraction",
                                         "opaque op", "custom op"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
-    tc__dump_ix(t, k->body.ix, k->rows);
+    tc__dump_ix(t, k->body.ix, k->shape.rows);
     tc__put(t, " x columns ");
-    tc__dump_ix(t, k->body.ix, k->cols);
-    if (k->kind == TC__CONTRACTION) {
+    tc__dump_ix(t, k->body.ix, k->shape.cols);
+    if (k->shape.kind == TC__CONTRACTION) {
         tc__put(t, " x depth ");
-        tc__dump_ix(t, k->body.ix, k->depth);
+        tc__dump_ix(t, k->body.ix, k->shape.depth);
     }
-    tc__put(
-        t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
+    tc__put(t, ", vectors along %s\n    together: ",
+            k->shape.vector == TC__ROW ? "rows" : "columns");
     tc__report_why(t, k);
     tc__put(t, "\n    computes:");
     for (size_t i = 0; i < k->covers.count; i++)
@@ -24546,20 +24560,20 @@ typedef enum tc__emit {
 
 // Elements of one vector of compiled code.
 static int tc__group_lanes(const tc__group *g) {
-    return g->lanes ? g->lanes : (int)TC__VECTOR;
+    return g->shape.lanes ? g->shape.lanes : (int)TC__VECTOR;
 }
 
 // Whether a loop of 16 lanes does for n all that one of 8 does: no register has more than
 // 64 bytes, and no access that steps in eights falls apart into single elements.
 static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
     int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
-    if (!tc__lanes_differ(n, g->vector)) return 1;
+    if (!tc__lanes_differ(n, g->shape.vector)) return 1;
     if (tc__dtypes[n->dtype].bytes == 8 && n->op != TC_OP_FOR && n->op != TC_OP_END)
         return 0;
-    if (!memory || tc__is_lane_row(g, n, g->vector)) return 1;
+    if (!memory || tc__is_lane_row(g, n, g->shape.vector)) return 1;
     for (uint32_t i = 1; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->vector, 16) !=
-                                        tc__access_along(g, n->attr[i], g->vector, 8))
+        if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->shape.vector, 16) !=
+                                        tc__access_along(g, n->attr[i], g->shape.vector, 8))
             return 0;
     return 1;
 }
@@ -24578,8 +24592,8 @@ static int tc__group_takes_16(const tc__group *g, tc__emit target) {
 // The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
 // of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
-    if (g->kind == TC__CONTRACTION &&
-        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->rows, g->batch)) <=
+    if (g->shape.kind == TC__CONTRACTION &&
+        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
             TC__LANES_16_ROWS)
         return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
@@ -24863,7 +24877,7 @@ static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
 // Whether the kernel has text: functions of the host's and of this library have none.
 TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
     const tc__custom *o = tc__custom_of_group(c, g);
-    return o ? o->op.c_source != NULL : g->kind != TC__OPAQUE;
+    return o ? o->op.c_source != NULL : g->shape.kind != TC__OPAQUE;
 }
 
 // Appends the unit of a user's op. The name is declared static first, so that no function of the
@@ -25538,7 +25552,7 @@ static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
 
 // Whether a loop over columns that has accumulators keeps their 32 lanes in named vectors.
 static int tc__sums_are_named(const tc__group *g, const tc__node *loop) {
-    int knob = g->tuning.knob[TC__KNOB_SUMS];
+    int knob = g->shape.tuning.knob[TC__KNOB_SUMS];
     return knob ? knob == TC__SUMS_NAMED : loop->attr[TC__FOR_UNROLL] >= 4;
 }
 
@@ -25563,7 +25577,7 @@ static int tc__find_accs(tc__printer *p) {
         a->dtype = tc__body(p, n->in[0])->dtype;
         a->loop = stack[depth - 1];
         a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
-        if (p->g->vector == TC__ROW) a->form = TC__ACC_LANES;
+        if (p->g->shape.vector == TC__ROW) a->form = TC__ACC_LANES;
         a->lanes = tc__lanes_in_use(p->g, a->loop);
     }
     return 1;
@@ -25700,15 +25714,16 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
     tc__put(p->out, "\n// %s: ", symbol);
     tc__report_why(p->out, g);
     tc__put(p->out, "\n// rows ");
-    tc__put_ix(p, g->rows);
+    tc__put_ix(p, g->shape.rows);
     tc__put(p->out, ", columns ");
-    tc__put_ix(p, g->cols);
-    if (g->kind == TC__CONTRACTION) {
+    tc__put_ix(p, g->shape.cols);
+    if (g->shape.kind == TC__CONTRACTION) {
         tc__put(p->out, ", depth ");
-        tc__put_ix(p, g->depth);
+        tc__put_ix(p, g->shape.depth);
     }
-    tc__put(p->out, "; vector along %s\n", tc__axis_name(g->vector));
-    if (g->list) tc__put(p->out, "// of each tensor of a list, up to %d\n", g->list);
+    tc__put(p->out, "; vector along %s\n", tc__axis_name(g->shape.vector));
+    if (g->shape.list)
+        tc__put(p->out, "// of each tensor of a list, up to %d\n", g->shape.list);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -25725,7 +25740,7 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
                              const tc__dialect *d) {
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
-    p->axis = g->vector, p->copies = 1, p->outer = -1, p->lead = "";
+    p->axis = g->shape.vector, p->copies = 1, p->outer = -1, p->lead = "";
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
@@ -25752,10 +25767,10 @@ static int tc__print_lowered(tc__text *out, const tc__group *g, const tc__dialec
 // Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
-    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
+    if (g->shape.kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
         return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
                         d->name, tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
+    if (g->shape.kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     if (d->has_list && d->has_list(g)) return tc__print_lowered(out, g, d, symbol);
     return tc__print_list(out, g, d, symbol);
 }
@@ -25780,8 +25795,8 @@ enum {
 static tc__ix tc__join_index(const tc__group *k, tc__axis axis, tc__ix extent) {
     tc__ixpool *x = k->body.ix;
     tc__ix at = tc__ix_var(x, (int)axis, extent);
-    if (tc__ix_equals(k->rows, 1)) return at;
-    return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->rows)));
+    if (tc__ix_equals(k->shape.rows, 1)) return at;
+    return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->shape.rows)));
 }
 
 // Whether every access of buffer b is by `op`, at `level`, at element `index`; and there is one.
@@ -25808,10 +25823,10 @@ static int tc__is_join_result(const tc__kbuf *b) {
 
 // Whether result b of k is rows that it makes column by column.
 static int tc__join_makes(const tc__group *k, int64_t b) {
-    return k->kind == TC__REDUCTION && k->vector == TC__COL &&
+    return k->shape.kind == TC__REDUCTION && k->shape.vector == TC__COL &&
            tc__is_join_result(&k->buffer.at[b]) &&
            tc__join_accesses(k, b, TC_OP_STORE, TC__AT_COL,
-                             tc__join_index(k, TC__COL, k->cols));
+                             tc__join_index(k, TC__COL, k->shape.cols));
 }
 
 static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
@@ -25825,14 +25840,15 @@ static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
 // block may write it.
 static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__group *k) {
     int64_t at = tc__join_buffer(k, b);
-    if (k->kind != TC__CONTRACTION || k->prologue || k->phases != 1) return 0;
+    if (k->shape.kind != TC__CONTRACTION || k->shape.prologue || k->shape.phases != 1)
+        return 0;
     for (size_t i = 0; i < rows->buffer.count; i++) {
         const tc__kbuf *o = &rows->buffer.at[i];
         if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
     }
-    return rows->rows == k->rows && rows->cols == k->depth &&
+    return rows->shape.rows == k->shape.rows && rows->shape.cols == k->shape.depth &&
            tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
-                             tc__join_index(k, TC__DEPTH, k->depth));
+                             tc__join_index(k, TC__DEPTH, k->shape.depth));
 }
 
 // ---- the list of both ----
@@ -25858,7 +25874,7 @@ static int64_t tc__join_add_buffer(tc__join *j, const tc__kbuf *b) {
 
 static int64_t tc__join_add_left(tc__join *j) {
     tc__kbuf own = *j->left;
-    own.place = TC__BUF_LEFT, own.numel = j->to->depth;
+    own.place = TC__BUF_LEFT, own.numel = j->to->shape.depth;
     return tc__join_add_buffer(j, &own);
 }
 
@@ -25903,8 +25919,8 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
     if (left && j->kept && !load) tc__join_node(j, &n, id);
     if (left) {
         attr[TC__ACCESS_BUFFER] = tc__join_add_left(j);
-        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
-                                      : tc__ix_var(k->body.ix, TC__COL, k->cols);
+        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->shape.depth)
+                                      : tc__ix_var(k->body.ix, TC__COL, k->shape.cols);
     }
     tc__join_node(j, &n, id);
 }
@@ -25915,8 +25931,9 @@ static int tc__join_append(tc__join *j, const tc__group *k) {
     j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
     if (!j->at) return 0;
     for (uint32_t id = 0; id < n && !j->failed; id++) tc__join_append_node(j, k, id);
-    if (k->kind == TC__CONTRACTION)
-        j->to->left = j->at[k->left], j->to->right = j->at[k->right];
+    if (k->shape.kind == TC__CONTRACTION)
+        j->to->shape.left = j->at[k->shape.left],
+        j->to->shape.right = j->at[k->shape.right];
     tc__free(j->ctx, j->at, (n ? n : 1) * sizeof *j->at);
     for (size_t i = 0; i < k->covers.count; i++)
         if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
@@ -25932,7 +25949,7 @@ static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kb
     memset(&j, 0, sizeof j);
     j.ctx = c, j.to = k, j.left = left, j.kept = kept;
     int ok = tc__join_append(&j, rows);
-    k->prologue = (uint32_t)k->body.node.count;
+    k->shape.prologue = (uint32_t)k->body.node.count;
     if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
     tc__group_free(c, k);
     return NULL;
@@ -26131,15 +26148,15 @@ static void tc__contract_tile(tc__contract *q, int tile) {
 
 // What a knob makes of a number.
 static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
-    int to = g->tuning.knob[k];
+    int to = g->shape.tuning.knob[k];
     return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
 }
 
 // Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
-    int64_t cols = tc__ix_is_const(q->g->cols) ? tc__ix_value(q->g->cols) : 0;
-    int tile = q->g->tuning.knob[TC__KNOB_TILE];
+    int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
+    int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
     if (tile) {
         tc__contract_tile(q, tile - 1);
@@ -26168,16 +26185,17 @@ static void tc__contract_columns(tc__contract *q) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
     int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
     int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
-    if (q->g->tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
+    if (q->g->shape.tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     q->wide = tc__ix_const(wide);
     if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
-    if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide))
-        q->wide = q->g->cols;
+    if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
+        q->wide = q->g->shape.cols;
     q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
-    q->col_blocks =
-        q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
+    q->col_blocks = q->wide == q->g->shape.cols
+                        ? tc__ix_const(1)
+                        : tc__ix_ceil_div(x, q->g->shape.cols, q->wide);
 }
 
 static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
@@ -26224,17 +26242,17 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth,
-    q.dtype = g->body.node.at[g->left]->dtype;
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->shape.depth,
+    q.dtype = g->body.node.at[g->shape.left]->dtype;
     q.cls = tc__class_of(q.dtype);
-    q.m = tc__ix_div(x, g->rows, g->batch);
+    q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
     q.grain = m < 1 ? 1 : m < most ? m : most;
-    q.left_nodes = !tc__is_plain(&q, g->left);
-    if (tc__is_plain(&q, g->right)) {
-        int adjacent = tc__is_adjacent(&q, g->right);
+    q.left_nodes = !tc__is_plain(&q, g->shape.left);
+    if (tc__is_plain(&q, g->shape.right)) {
+        int adjacent = tc__is_adjacent(&q, g->shape.right);
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
@@ -26252,10 +26270,10 @@ static tc__contract tc__contract_plan(const tc__group *g) {
 // scratch.
 static void tc__contract_items(tc__group *g) {
     tc__contract q = tc__contract_plan(g);
-    g->grain = q.grain, g->wide = q.wide;
-    g->items = tc__ix_mul(g->body.ix, g->batch,
-                          tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
-    g->scratch = q.bytes;
+    g->shape.grain = q.grain, g->shape.wide = q.wide;
+    g->shape.items = tc__ix_mul(g->body.ix, g->shape.batch,
+                                tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
+    g->shape.scratch = q.bytes;
 }
 
 // ---- the block in registers ----
@@ -26289,8 +26307,8 @@ static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evalu
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
-    if (q->flip) return tc__contract_stride(q, q->g->right, 0);
-    return tc__contract_stride(q, q->g->left, q->left_nodes);
+    if (q->flip) return tc__contract_stride(q, q->g->shape.right, 0);
+    return tc__contract_stride(q, q->g->shape.left, q->left_nodes);
 }
 
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
@@ -26387,7 +26405,7 @@ static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id
 // `from`.
 static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
                                const char *from, const char *end) {
-    const tc__node *n = tc__body(p, left ? p->g->left : p->g->right);
+    const tc__node *n = tc__body(p, left ? p->g->shape.left : p->g->shape.right);
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
@@ -26444,7 +26462,7 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     char to[60];
     snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
-    tc__print_operand(p, q, p->g->right, mark, to);
+    tc__print_operand(p, q, p->g->shape.right, mark, to);
     if (!tail) {
         tc__line(p);
         tc__put(p->out, "(void)c;\n");
@@ -26456,7 +26474,7 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
 // Panel by panel of the right operand.
 static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t *mark) {
     tc__ixpool *x = p->g->body.ix;
-    int whole = tc__ix_divisor(x, p->g->cols) % q->width == 0 &&
+    int whole = tc__ix_divisor(x, p->g->shape.cols) % q->width == 0 &&
                 tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
@@ -26472,7 +26490,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__put(p->out, "%s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
-        tc__print_interleave(p, q, tc__contract_stride(q, p->g->right, 0), "panel");
+        tc__print_interleave(p, q, tc__contract_stride(q, p->g->shape.right, 0), "panel");
     } else if (whole) {
         tc__print_panel_nodes(p, q, mark, 0);
     } else {
@@ -26498,7 +26516,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->right, mark);
+    tc__mark_needed(p->g, p->g->shape.right, mark);
     tc__line(p);
     tc__put(p->out, "if (packed != panels)");
     tc__block_open(p);
@@ -26524,7 +26542,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->left, mark);
+    tc__mark_needed(p->g, p->g->shape.left, mark);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
@@ -26540,7 +26558,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
     p->axis = TC__DEPTH, p->tail = 1;
     snprintf(to, sizeof to, "left_r + k");
-    tc__print_operand(p, q, p->g->left, mark, to);
+    tc__print_operand(p, q, p->g->shape.left, mark, to);
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
     tc__block_close(p);
@@ -26549,7 +26567,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
-    const tc__node *n = tc__body(p, p->g->right);
+    const tc__node *n = tc__body(p, p->g->shape.right);
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
@@ -26594,7 +26612,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
 
 // The same with rows and columns exchanged, then the tile is turned back.
 static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char *symbol) {
-    int64_t stride = tc__contract_stride(q, p->g->left, q->left_nodes);
+    int64_t stride = tc__contract_stride(q, p->g->shape.left, q->left_nodes);
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
@@ -26625,7 +26643,7 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
 }
 
 static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = p->g->prologue;
+    uint32_t id = p->g->shape.prologue;
     while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
     return id;
 }
@@ -26661,7 +26679,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ", c1 = tc_min(c0 + ");
     tc__put_atom(p, q->wide, 0);
     tc__put(p->out, ", ");
-    tc__put_ix(p, p->g->cols);
+    tc__put_ix(p, p->g->shape.cols);
     tc__put(p->out, ");\n");
 }
 
@@ -27622,10 +27640,10 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
     int dtype = tc__buffer_of(p->g, n)->dtype;
-    int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
+    int least = p->g->shape.tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
                     ? TC__STORE_MAY_STREAM
                     : TC__STORE_STREAMS;
-    if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
+    if (p->g->shape.tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
     if (n->n_attr <= TC__STORE_KIND || n->attr[TC__STORE_KIND] < least ||
         tc__dtypes[dtype].bytes < 4 || p->tail)
         return 0;
@@ -27840,7 +27858,7 @@ static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int ar
 
 // Elements that one step of a loop along the vector takes.
 static int tc__loop_step(const tc__printer *p, const tc__node *n) {
-    int knob = p->g->tuning.knob[TC__KNOB_STEPS];
+    int knob = p->g->shape.tuning.knob[TC__KNOB_STEPS];
     if (n->attr[TC__FOR_AXIS] == TC__ROW) return TC__LANES;
     if (tc__c_loop_has_acc(p, n, 1, 0))
         return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
@@ -27854,7 +27872,7 @@ static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix count = tc__ix_sub(x, n->attr[TC__FOR_END], n->attr[TC__FOR_BEGIN]);
     if (n->attr[TC__FOR_BIND] == TC__BIND_WORKER && p->axis == TC__COL &&
-        p->g->grain % step)
+        p->g->shape.grain % step)
         return 1;
     if (p->parts && p->part_step % step) return 1;
     return tc__ix_divisor(x, count) % step != 0;
@@ -27873,7 +27891,8 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
     int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
-    long long grain = p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->grain;
+    long long grain =
+        p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->shape.grain;
     r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
     if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[TC__FOR_BEGIN]) &&
         tc__ix_is_const(n->attr[TC__FOR_END])) {
@@ -27933,8 +27952,8 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
 
 static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
     int outer = p->outer, pointers = p->pointers;
-    if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->kind == TC__CONTRACTION) {
-        tc__class cls = tc__class_of(tc__body(p, p->g->left)->dtype);
+    if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->shape.kind == TC__CONTRACTION) {
+        tc__class cls = tc__class_of(tc__body(p, p->g->shape.left)->dtype);
         tc__line(p);
         tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
                 p->d->scalar[cls]);
@@ -28007,13 +28026,13 @@ static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
 // Rows that several phases go over are in the caches but for the first phase, which waits
 // for memory while the last one leaves it idle: so that one asks for the next row.
 static int tc__may_prefetch(const tc__group *g) {
-    return g->kind == TC__REDUCTION && g->vector == TC__COL &&
+    return g->shape.kind == TC__REDUCTION && g->shape.vector == TC__COL &&
            tc__c_column_loop(g, 0) != tc__c_column_loop(g, 1);
 }
 
 static int tc__prefetches(const tc__group *g) {
-    int knob = g->tuning.knob[TC__KNOB_PREFETCH];
-    int64_t columns = tc__ix_hi(g->body.ix, g->cols);
+    int knob = g->shape.tuning.knob[TC__KNOB_PREFETCH];
+    int64_t columns = tc__ix_hi(g->body.ix, g->shape.cols);
     if (knob || !tc__may_prefetch(g)) return knob == TC__PREFETCH_ON && tc__may_prefetch(g);
     return columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
 }
@@ -28210,7 +28229,7 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
     int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
-    int product = worker && p->g->kind == TC__CONTRACTION;
+    int product = worker && p->g->shape.kind == TC__CONTRACTION;
     if (worker)
         tc__put(p->out, product ? "r0" : "lo");
     else if (chunked)
@@ -28319,11 +28338,11 @@ static int tc__c_has_streams(const tc__printer *p) {
 }
 
 static void tc__c_kernel(tc__printer *p, const char *symbol) {
-    if (p->g->kind == TC__CONTRACTION) tc__print_contract_block(p, symbol);
+    if (p->g->shape.kind == TC__CONTRACTION) tc__print_contract_block(p, symbol);
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1;
-    if (p->g->kind == TC__CONTRACTION)
+    if (p->g->shape.kind == TC__CONTRACTION)
         tc__print_contract(p, symbol);
     else
         tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
@@ -32656,7 +32675,7 @@ static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
 static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
     const tc__node *loop = NULL;
     int acc = 0;
-    if (g->vector != TC__COL) return 0;
+    if (g->shape.vector != TC__COL) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) loop = n, acc = 0;
@@ -32682,8 +32701,8 @@ static int tc__has_store(const tc__group *g, tc__store_kind kind) {
 static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
     static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
     tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
-    plain.lanes = lanes;
+    memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
+    plain.shape.lanes = lanes;
     tc__contract q = tc__contract_plan(&plain);
     int pair =
         (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
@@ -32696,12 +32715,12 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
 
 // Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
 static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
-    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    int product = g->shape.kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
     tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
+    memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     if (!v) return 1;
     if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
-        return g->language && g->language->knob_fits(g, knob, v);
+        return g->target.language && g->target.language->knob_fits(g, knob, v);
     switch ((tc__knob)knob) {
     case TC__KNOB_LANES:
         return v == 1 ? chosen != TC__VECTOR
@@ -32719,7 +32738,7 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
     case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
     case TC__KNOB_PANEL:
     case TC__KNOB_BLOCK: return product;
-    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
+    case TC__KNOB_THREADS: return g->shape.kind != TC__OPAQUE;
     case TC__KNOB_VECTORS:
     case TC__KNOB_BLOCK_THREADS:
     case TC__KNOB_PRODUCT_TILE:
@@ -32766,9 +32785,9 @@ TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
 
 // Makes the group what the tuning says.
 static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
-    g->tuning = *t;
-    g->lanes = tc__tuning_lanes(g, target, t);
-    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
+    g->shape.tuning = *t;
+    g->shape.lanes = tc__tuning_lanes(g, target, t);
+    if (g->shape.kind == TC__CONTRACTION) tc__contract_items(g);
 }
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
@@ -47688,11 +47707,12 @@ static tc__ix tc__plan_flat(tc__planner *b, tc__ix e) {
     tc__ix v;
     if (!b->flat || tc__ix_is_const(e) || tc__ix_find_var(x, e, TC__COL) == b->flat)
         return e;
-    tc__ix all = tc__ix_var(x, TC__DEPTH, tc__ix_mul(x, b->g->rows, b->g->cols));
+    tc__ix all =
+        tc__ix_var(x, TC__DEPTH, tc__ix_mul(x, b->g->shape.rows, b->g->shape.cols));
     while ((v = tc__ix_find_var(x, e, TC__COL)) != 0)
-        e = tc__ix_subst(x, e, v, tc__ix_rest(x, all, b->g->cols));
+        e = tc__ix_subst(x, e, v, tc__ix_rest(x, all, b->g->shape.cols));
     while ((v = tc__ix_find_var(x, e, TC__ROW)) != 0)
-        e = tc__ix_subst(x, e, v, tc__ix_quotient(x, all, b->g->cols));
+        e = tc__ix_subst(x, e, v, tc__ix_quotient(x, all, b->g->shape.cols));
     return tc__ix_subst(x, e, all, b->flat);
 }
 
@@ -47812,7 +47832,7 @@ static int tc__plan_is_value(const tc__node *n) {
 
 static const tc__section *tc__plan_section(const tc__planner *b, const tc__node *n) {
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return &b->p->start;
-    if (b->g->kind != TC__CONTRACTION || !tc__plan_is_value(n)) return &b->p->main;
+    if (b->g->shape.kind != TC__CONTRACTION || !tc__plan_is_value(n)) return &b->p->main;
     if (n->level == TC__AT_LEFT) return &b->p->left;
     if (n->level == TC__AT_RIGHT) return &b->p->right;
     return &b->p->main;
@@ -47844,7 +47864,8 @@ static void tc__plan_open_loop(tc__planner *b, const tc__node *n) {
     l.end = tc__plan_expr(b, n->attr[TC__FOR_END]);
     if (b->flat && l.axis == TC__ROW) {
         l.axis = TC__COL, l.vector = 1;
-        l.end = tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->rows, b->g->cols));
+        l.end =
+            tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->shape.rows, b->g->shape.cols));
     } else if (b->flat) {
         l.vector = 0;
     }
@@ -47924,7 +47945,7 @@ static void tc__plan_scan_stores(tc__planner *b) {
         for (uint32_t k = 0; k < n->n_in && n->op != TC_OP_STORE; k++)
             b->stored[n->in[k]] = 0;
     }
-    if (b->g->kind == TC__CONTRACTION)
+    if (b->g->shape.kind == TC__CONTRACTION)
         b->stored[b->p->left_node] = b->stored[b->p->right_node] = 0;
 }
 
@@ -47947,7 +47968,7 @@ static void tc__plan_scan_lives(tc__planner *b) {
         }
         if (n->op == TC_OP_FOR) b->around[b->loops_around++] = b->loop_of[i];
     }
-    if (b->g->kind == TC__CONTRACTION)
+    if (b->g->shape.kind == TC__CONTRACTION)
         b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
     for (uint32_t i = b->p->nodes; i-- > 0;) {
         const tc__node *n = tc__plan_node(b, i);
@@ -48237,7 +48258,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
     if (b->flat && n->attr[TC__FOR_AXIS] == TC__COL) i->step = tc__step_nothing;
-    if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
+    if (b->g->shape.kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
 
@@ -48246,7 +48267,7 @@ static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->after = (uint32_t)b->p->code.count + 1;
     i->step = l->once || (b->flat && !l->vector) ? tc__step_nothing : tc__step_end;
-    if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
+    if (b->g->shape.kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
 
@@ -48335,7 +48356,7 @@ static void tc__plan_right_in_memory(tc__planner *b) {
 
 static void tc__plan_operands(tc__planner *b) {
     tc__interp *p = b->p;
-    p->left_node = b->g->left, p->right_node = b->g->right;
+    p->left_node = b->g->shape.left, p->right_node = b->g->shape.right;
     p->left.axis = tc__plan_operand_axis(b, TC__AT_LEFT, TC__DEPTH, TC__ROW);
     p->right.axis = tc__plan_operand_axis(b, TC__AT_RIGHT, TC__COL, TC__DEPTH);
 }
@@ -48352,12 +48373,12 @@ static void tc__plan_buffers(tc__planner *b) {
         if (!TC__PUSH(b->ctx, p->row_numel, numel)) b->failed = 1;
         if (!TC__PUSH(b->ctx, p->buffer, *k)) b->failed = 1;
     }
-    p->rows = tc__plan_expr(b, b->g->rows);
-    p->cols = tc__plan_expr(b, b->g->cols);
-    if (b->g->kind != TC__CONTRACTION) return;
-    p->depth = tc__plan_expr(b, b->g->depth);
-    p->batch = tc__plan_expr(b, b->g->batch);
-    p->wide = tc__plan_expr(b, b->g->wide ? b->g->wide : b->g->cols);
+    p->rows = tc__plan_expr(b, b->g->shape.rows);
+    p->cols = tc__plan_expr(b, b->g->shape.cols);
+    if (b->g->shape.kind != TC__CONTRACTION) return;
+    p->depth = tc__plan_expr(b, b->g->shape.depth);
+    p->batch = tc__plan_expr(b, b->g->shape.batch);
+    p->wide = tc__plan_expr(b, b->g->shape.wide ? b->g->shape.wide : b->g->shape.cols);
 }
 
 static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) {
@@ -48381,9 +48402,11 @@ static int tc__plan_rows_are_short(const tc__planner *b) {
     const tc__group *g = b->g;
     const tc__node *last = NULL;
     uint32_t loops = 0;
-    if (g->kind != TC__POINTWISE || g->vector != TC__COL || tc__ix_equals(g->rows, 1))
+    if (g->shape.kind != TC__POINTWISE || g->shape.vector != TC__COL ||
+        tc__ix_equals(g->shape.rows, 1))
         return 0;
-    if (!tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > TC__PLAN_SHORT_ROW) return 0;
+    if (!tc__ix_is_const(g->shape.cols) || tc__ix_value(g->shape.cols) > TC__PLAN_SHORT_ROW)
+        return 0;
     for (uint32_t i = 0; i < b->p->nodes; last = tc__plan_node(b, i++)) {
         const tc__node *n = tc__plan_node(b, i);
         tc__axis axis = loops ? TC__COL : TC__ROW;
@@ -48401,8 +48424,8 @@ static void tc__plan_run_all(tc__planner *b) {
     if (p->kind == TC__CONTRACTION) tc__plan_operands(b);
     if (tc__plan_rows_are_short(b)) {
         tc__ixpool *x = b->g->body.ix;
-        b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->rows, b->g->cols));
-        p->flat = tc__ix_value(b->g->cols);
+        b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->shape.rows, b->g->shape.cols));
+        p->flat = tc__ix_value(b->g->shape.cols);
     }
     tc__plan_scan_loops(b);
     tc__plan_scan_stores(b);
@@ -48455,8 +48478,8 @@ static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa
     if (!b.p || !tc__plan_open(&b, c, g, &a)) b.failed = 1;
     if (!b.failed) {
         b.p->isa = isa ? isa : tc__isa_best(tc__cpu_of(c));
-        b.p->vector = b.p->main.axis = b.p->start.axis = g->vector;
-        b.p->kind = g->kind, b.p->grain = g->grain;
+        b.p->vector = b.p->main.axis = b.p->start.axis = g->shape.vector;
+        b.p->kind = g->shape.kind, b.p->grain = g->shape.grain;
         b.p->nodes = (uint32_t)g->body.node.count;
         b.p->buffers = (uint32_t)g->buffer.count;
         tc__plan_run_all(&b);
@@ -50897,8 +50920,8 @@ static const tc__dialect *tc__host_dialect(const tc__library *b) {
 // products in one unit would be waited for.
 static void tc__host_describe(tc_ctx *c, tc__order *o) {
     const tc__custom *op = tc__custom_of_group(c, o->group);
-    if (o->group->kind == TC__CONTRACTION) o->weight = TC__UNIT_KERNELS * 2 / 3;
-    if (o->group->kind != TC__OPAQUE) o->lanes = tc__group_lanes(o->group);
+    if (o->group->shape.kind == TC__CONTRACTION) o->weight = TC__UNIT_KERNELS * 2 / 3;
+    if (o->group->shape.kind != TC__OPAQUE) o->lanes = tc__group_lanes(o->group);
     if (!op) return;
     o->custom = op->op.name, o->has_host = op->op.run != NULL;
     o->whole = o->alone = 1;
@@ -52414,7 +52437,7 @@ static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
     uint32_t n, buffers = (uint32_t)l->group->buffer.count,
-                sizes = (uint32_t)(l->grids.sizes + l->group->checked);
+                sizes = (uint32_t)(l->grids.sizes + l->group->target.checked);
     if (!sizes) sizes = 1;
     l->memory = TC__ANEW_ARRAY(a, uint32_t, buffers);
     if (!l->memory) return 0;
@@ -52430,7 +52453,7 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 }
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
-    r->checks |= g->checked;
+    r->checks |= g->target.checked;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         const tc__opaque_row *row =
@@ -52527,7 +52550,7 @@ static int tc__remote_arrange(tc__remote *r, const tc__plan *plan) {
     tc__sequence_open(q, r->ctx, r->in_order);
     if (!tc__remote_slabs_open(&slabs, r->ctx, plan)) return 0;
     for (size_t i = 0; i < r->lists.form.count; i++)
-        tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->list);
+        tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
     for (uint32_t i = 0; q->ok && i < r->launches; i++) {
         const tc__remote_launch *l = &r->launch[i];
         if (l->host) tc__sequence_cut(q);
@@ -52569,7 +52592,7 @@ static int tc__remote_pieces(tc__remote *r, tc__remote_launch *l, uint32_t i) {
     uint64_t memory[TC__BUFFER_LIMIT * 2];
     size_t n = l->group->buffer.count;
     l->piece = (uint32_t)r->lists.piece.count;
-    if (n > TC__COUNT(memory) || l->group->checked) return 1;
+    if (n > TC__COUNT(memory) || l->group->target.checked) return 1;
     for (size_t b = 0; b < n; b++) {
         tc__remote_range m = tc__remote_tensor(r, &l->group->buffer.at[b]);
         memory[b] = (uint64_t)m.from << 2 | (uint64_t)m.kind;
@@ -52590,17 +52613,18 @@ static int tc__remote_room(const tc__remote *r, size_t buffers, uint32_t members
 
 // Counts the pieces of each form that are still taken.
 static void tc__remote_count(tc__remote *r) {
-    for (size_t i = 0; i < r->lists.form.count; i++) r->lists.form.at[i]->list = 0;
+    for (size_t i = 0; i < r->lists.form.count; i++) r->lists.form.at[i]->shape.list = 0;
     for (uint32_t i = 0; i < r->launches; i++)
         for (uint32_t k = 0; k < r->launch[i].pieces; k++)
-            r->lists.form.at[r->lists.piece.at[r->launch[i].piece + k].form]->list++;
+            r->lists.form.at[r->lists.piece.at[r->launch[i].piece + k].form]->shape.list++;
 }
 
 // The launch is whole if one of its pieces is of a form with few, or met few. 1 = it was not before.
 static int tc__remote_whole(tc__remote *r, tc__remote_launch *l, const uint32_t *met) {
     for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
-        int few = met ? met[k] < TC__LIST_LEAST
-                      : r->lists.form.at[r->lists.piece.at[k].form]->list < TC__LIST_LEAST;
+        int few =
+            met ? met[k] < TC__LIST_LEAST
+                : r->lists.form.at[r->lists.piece.at[k].form]->shape.list < TC__LIST_LEAST;
         if (!few) continue;
         l->pieces = 0;
         return 1;
@@ -52619,7 +52643,8 @@ static int tc__remote_wholes(tc__remote *r, const uint32_t *met) {
 static void tc__remote_rooms(tc__remote *r) {
     for (size_t i = 0; i < r->lists.form.count; i++) {
         tc__group *f = r->lists.form.at[i];
-        if (f->list) f->list = tc__remote_room(r, f->buffer.count, (uint32_t)f->list);
+        if (f->shape.list)
+            f->shape.list = tc__remote_room(r, f->buffer.count, (uint32_t)f->shape.list);
     }
 }
 
@@ -52646,8 +52671,8 @@ static int tc__remote_form(tc__remote *r, tc__arena *a, uint32_t i) {
     const tc__dialect *d = r->device->own.language->dialect;
     tc__remote_launch *l = &r->form[i];
     l->group = r->lists.form.at[i];
-    if (!l->group->list) return 1;
-    size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->list);
+    if (!l->group->shape.list) return 1;
+    size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->shape.list);
     l->n_argument = 2;
     l->bytes = (uint32_t)bytes + 16; // tc_kargs<1>
     l->offset = TC__ANEW_ARRAY(a, uint32_t, 2);
@@ -52798,7 +52823,7 @@ static int64_t tc__remote_list_sizes(const tc__remote *r, const tc__remote_liste
     const tc__turn *s = &r->order.step.at[d->step];
     const tc__group *form = tc__turn_launch(r, s)->group;
     tc__list_argument a =
-        tc__list_argument_of(d->argument, form->buffer.count, (size_t)form->list);
+        tc__list_argument_of(d->argument, form->buffer.count, (size_t)form->shape.list);
     tc__ix each = tc__turn_launch(r, s)->grids.at[0].blocks;
     int64_t blocks = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -52879,7 +52904,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
-    if (l->group->checked) size[l->grids.sizes] = l->number;
+    if (l->group->target.checked) size[l->grids.sizes] = l->number;
     return 1;
 }
 
@@ -52975,7 +53000,7 @@ static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixen
 // What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
 static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
     tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
-    return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
+    return l->host || l->pieces || (i >= r->launches && !l->group->shape.list) ? NULL : l;
 }
 
 static uint32_t tc__remote_most(const tc__remote *r) {
@@ -53374,8 +53399,9 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
     enum { WHOLE = 2 * TC__VECTOR }; // elements: all vectors divide it
     const tc__node *store = NULL;
     tc__ix at = 0;
-    int ordered = k->kind == TC__POINTWISE && k->phases == 1;
-    if (!ordered && (k->kind == TC__OPAQUE || tc__uses_input(k, o->external))) return 0;
+    int ordered = k->shape.kind == TC__POINTWISE && k->shape.phases == 1;
+    if (!ordered && (k->shape.kind == TC__OPAQUE || tc__uses_input(k, o->external)))
+        return 0;
     for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
@@ -53384,7 +53410,7 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
             if (store && !to->dense) return 0;
             store = n, at = tc__landing_index(&p->ix, to, n->attr[TC__ACCESS_INDEX]);
             if (!to->dense &&
-                tc__access_along(k, at, (tc__axis)k->vector, WHOLE) != TC__CONTIGUOUS)
+                tc__access_along(k, at, (tc__axis)k->shape.vector, WHOLE) != TC__CONTIGUOUS)
                 return 0;
         }
         if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != o->external)
@@ -53638,14 +53664,14 @@ static int tc__program_launch(tc__program *p, tc__group *k) {
 
 // Cost of one work item in element steps, to decide how many make a thread worth while.
 static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
-    int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->rows, env);
-    int64_t cols = tc__ix_eval(k->body.ix, k->cols, env),
-            items = tc__ix_eval(k->body.ix, k->items, env);
+    int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->shape.rows, env);
+    int64_t cols = tc__ix_eval(k->body.ix, k->shape.cols, env),
+            items = tc__ix_eval(k->body.ix, k->shape.items, env);
     for (size_t i = 0; i < k->body.node.count; i++)
         cost += tc__ops[k->body.node.at[i]->op].cost;
     int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
-    if (k->kind == TC__CONTRACTION)
-        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->depth, env));
+    if (k->shape.kind == TC__CONTRACTION)
+        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->shape.depth, env));
     return items > 0 ? total / items + 1 : 1;
 }
 
@@ -53678,7 +53704,7 @@ static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
-    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
+    if (l->group->shape.kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
     if (p->device) return 1;
     tc__group_from_begin(l->group);
     memset(&rules, 0, sizeof rules);
@@ -53691,10 +53717,10 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 // Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
 // it is as before.
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
-    tc__tuning before = l->group->tuning;
+    tc__tuning before = l->group->shape.tuning;
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
-    if (l->group->kind != TC__CONTRACTION) return 1;
+    if (l->group->shape.kind != TC__CONTRACTION) return 1;
     tc__interp *interp = tc__interp_prepare(p->ctx, l->group); // items are others
     if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
     tc__interp_free(l->interp);
@@ -53711,13 +53737,13 @@ static int tc__program_threads(const tc__program *p) {
 }
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
-    l->items = tc__ix_eval(&p->ix, l->group->items, env);
+    l->items = tc__ix_eval(&p->ix, l->group->shape.items, env);
     int64_t cost =
         l->opaque ? tc__opaque_cost(l->opaque, l->items) : tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
-    int knob = l->group->tuning.knob[TC__KNOB_THREADS], all = tc__program_threads(p);
+    int knob = l->group->shape.tuning.knob[TC__KNOB_THREADS], all = tc__program_threads(p);
     int threads = knob == TC__THREADS_ONE    ? 1
                   : knob == TC__THREADS_HALF ? (all + 1) / 2
                                              : all;
@@ -53731,7 +53757,7 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
         const tc__launch *l = &p->launch.at[i];
         if (l->opaque || p->device) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
-        size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
+        size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->shape.scratch, env);
         if (compiled > need) need = compiled;
         if (need > most) most = need;
     }
@@ -53745,7 +53771,7 @@ static size_t tc__scratch_opaque(tc__program *p, const tc__ixenv *env) {
         tc__launch *l = &p->launch.at[i];
         if (!l->opaque) continue;
         tc__opaque_lay_out(l->opaque, &p->graph, env);
-        size_t rows = (size_t)tc__ix_eval(&p->ix, l->group->items, env);
+        size_t rows = (size_t)tc__ix_eval(&p->ix, l->group->shape.items, env);
         size_t need = l->opaque->scratch * (rows < threads ? rows : threads);
         if (need > most) most = need;
     }
@@ -53975,11 +54001,12 @@ static int tc__program_remote(tc__program *p) {
         p->remote->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
-        l->group->language = p->remote->device->own.language;
-        l->group->room = p->remote->device->own.shared_bytes;
-        l->group->cluster = p->remote->device->own.cluster_blocks;
-        l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
-        l->group->tf32 = p->allow_tf32;
+        l->group->target.language = p->remote->device->own.language;
+        l->group->target.room = p->remote->device->own.shared_bytes;
+        l->group->target.cluster = p->remote->device->own.cluster_blocks;
+        l->group->target.checked =
+            p->remote->device->own.checked && l->group->shape.kind != TC__OPAQUE;
+        l->group->target.tf32 = p->allow_tf32;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
@@ -54104,9 +54131,11 @@ enum { TC__CHOICE_MOST = 256 }; // bytes of an entry
 // Sizes of the kernel in this run: what it goes over, and its buffers.
 static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixenv *env) {
     const tc__ixpool *x = g->body.ix;
-    tc__put(t, "sizes %lld %lld %lld, buffers", (long long)tc__ix_eval(x, g->rows, env),
-            (long long)tc__ix_eval(x, g->cols, env),
-            (long long)(g->kind == TC__CONTRACTION ? tc__ix_eval(x, g->depth, env) : 0));
+    tc__put(
+        t, "sizes %lld %lld %lld, buffers", (long long)tc__ix_eval(x, g->shape.rows, env),
+        (long long)tc__ix_eval(x, g->shape.cols, env),
+        (long long)(g->shape.kind == TC__CONTRACTION ? tc__ix_eval(x, g->shape.depth, env)
+                                                     : 0));
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__put(t, " %lld", (long long)tc__ix_eval(x, g->buffer.at[i].numel, env));
     tc__put(t, "\n");
@@ -54114,7 +54143,7 @@ static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixen
 
 // The key of a kernel of the program: its text as the rules have it. The desk is ready. 0 = out of memory.
 static int tc__choice_key(tc__text *t, tc__desk *k, const tc__program *p, tc__group *g) {
-    tc__tuning held = g->tuning;
+    tc__tuning held = g->shape.tuning;
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
@@ -54123,9 +54152,9 @@ static int tc__choice_key(tc__text *t, tc__desk *k, const tc__program *p, tc__gr
     k->maker->machine(k, t, tc__program_threads(p));
     tc__put(t, ", numerics %d\n", p->numerics);
     tc__put_choice_sizes(t, g, &env);
-    memset(&g->tuning, 0, sizeof g->tuning);
+    memset(&g->shape.tuning, 0, sizeof g->shape.tuning);
     int ok = tc__print_kernel(t, g, k->maker->dialect(k->library), tc__order_stand_in);
-    g->tuning = held;
+    g->shape.tuning = held;
     return ok && !t->failed;
 }
 
@@ -54712,7 +54741,7 @@ static const tc__dialect *tc__device_dialect(const tc__library *b) {
 // A product takes the compiler long, and a user's op may not compile: they are alone.
 static void tc__device_describe(tc_ctx *c, tc__order *o) {
     (void)c;
-    o->alone = o->group->kind == TC__CONTRACTION || tc__is_custom(o->group);
+    o->alone = o->group->shape.kind == TC__CONTRACTION || tc__is_custom(o->group);
 }
 
 // As many units as there are processors to compile them, of at most a dozen kernels. A compile of its own
@@ -54945,7 +54974,7 @@ static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
     tc__remote *r = p->remote;
     const tc__dialect *d = r->device->own.language->dialect;
-    l->group->tuning = l->chosen.tuning;
+    l->group->shape.tuning = l->chosen.tuning;
     p->laid_out = 0, r->ready = 0;
     return d->grids(p->ctx, l->group, &r->launch[i].grids);
 }
@@ -56306,7 +56335,7 @@ static int tc__tuner_set(tc__tuner *t, tc__launch *l, const tc__tuning *tuning) 
     env.sym = t->p->size.at;
     tc__group_tune(l->group, t->ctx->target, tuning);
     tc__launch_lay_out(t->p, l, &env);
-    size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->scratch, &env);
+    size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->shape.scratch, &env);
     return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64, 0);
 }
 
@@ -56672,7 +56701,7 @@ static int tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d)
     size_t buffers = l->group->buffer.count;
     int changed = tc__remote_put(d->argument + l->offset[1], r->state.address);
     tc__list_argument a =
-        tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
+        tc__list_argument_of(d->argument, buffers, (size_t)l->group->shape.list);
     for (uint32_t i = 0; i < s->count; i++) {
         const tc__piece *p =
             &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
@@ -57060,7 +57089,7 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
     memset(w, 0, sizeof *w), memset(&env, 0, sizeof env);
     env.sym = t->p->size.at;
     w->group = *l->group, w->launch = *l;
-    w->group.tuning = w->e.tuning = *tuning;
+    w->group.shape.tuning = w->e.tuning = *tuning;
     w->launch.group = &w->group;
     const tc__dialect *d = r->device->own.language->dialect;
     if (!d->grids(r->ctx, &w->group, &w->launch.grids)) return 0;
@@ -63477,7 +63506,7 @@ static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
     int found = l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN;
     if (l->tuned == TC__TUNED_NOT || l->opaque) return;
     tc__put(t, "autotune: ");
-    tc__put_tuning(t, &l->group->tuning);
+    tc__put_tuning(t, &l->group->shape.tuning);
     if (l->tuned == TC__TUNED_OPEN) tc__put(t, ", not measured");
     if (l->tuned == TC__TUNED_LATE) tc__put(t, ", there was no time to measure it");
     if (found) tc__put(t, ", best of %u: ", (unsigned)c->tried), tc__put_us(t, c->ns);

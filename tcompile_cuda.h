@@ -2027,8 +2027,9 @@ static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
 // Whether the vectors may have `width` elements along the axis, and some access gains by it.
 static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
     int wide = 0;
-    tc__ix extent = axis == TC__COL ? g->cols : g->rows;
-    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
+    tc__ix extent = axis == TC__COL ? g->shape.cols : g->shape.rows;
+    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->shape.rows, 1))
+        return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         wide |= tc__device_is_memory(n) &&
@@ -2085,8 +2086,9 @@ static int64_t tc__device_reach(const tc__ixpool *x, tc__ix e) {
 static int tc__device_is_narrow(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     const int64_t limit = INT32_MAX - (1 << 20);
-    if (tc__device_reach(x, tc__ix_mul(x, g->rows, g->cols)) > limit) return 0;
-    if (tc__device_reach(x, g->rows) > limit || tc__device_reach(x, g->cols) > limit)
+    if (tc__device_reach(x, tc__ix_mul(x, g->shape.rows, g->shape.cols)) > limit) return 0;
+    if (tc__device_reach(x, g->shape.rows) > limit ||
+        tc__device_reach(x, g->shape.cols) > limit)
         return 0;
     for (size_t id = 0; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
@@ -2165,7 +2167,7 @@ static void tc__relist_end(tc__relist *l, int64_t what) {
 static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
     int64_t attr[3];
     attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
-    attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->rows : l->from->cols;
+    attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols;
     tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
 }
 
@@ -2185,8 +2187,8 @@ static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, 
 // Opens what is done where row < rows and column < columns.
 static void tc__relist_inside(tc__relist *l, tc__ix row, tc__ix column) {
     int64_t attr[4];
-    uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->rows);
-    n = tc__relist_fact(l, attr, n, column, l->from->cols);
+    uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->shape.rows);
+    n = tc__relist_fact(l, attr, n, column, l->from->shape.cols);
     tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
 }
 
@@ -2300,8 +2302,9 @@ static int tc__device_tile_width(const tc__group *g) {
             most = tc__device_bytes(g, n);
     }
     int width = (int)(16 / most);
-    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
-        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__device_takes(g, TC__COL, width))
+    if (tc__ix_divisor(g->body.ix, g->shape.rows) % width ||
+        tc__ix_divisor(g->body.ix, g->shape.cols) % width ||
+        !tc__device_takes(g, TC__COL, width))
         return 1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -2318,7 +2321,7 @@ static int tc__device_is_tile(const tc__group *g) {
         if (tc__device_is_turned(g, g->body.node.at[i]))
             bytes += (size_t)TC__TILE_SIZE * TC__TILE_PITCH *
                      tc__dtypes[g->body.node.at[i]->dtype].bytes;
-    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__TILE_BYTES;
+    return g->shape.kind == TC__POINTWISE && bytes > 0 && bytes <= TC__TILE_BYTES;
 }
 
 typedef struct tc__tiler {
@@ -2376,7 +2379,8 @@ static void tc__tile_read(tc__tiler *t, tc__ix line) {
 // A store of the row, by one of its threads.
 static void tc__tile_store_row(tc__tiler *t, const tc__node *n) {
     int64_t attr[2];
-    attr[0] = tc__ix_var(t->ix, TC__COL, t->l.from->cols), attr[1] = tc__ix_const(1);
+    attr[TC__IF_PREDICATES] = tc__ix_var(t->ix, TC__COL, t->l.from->shape.cols);
+    attr[TC__IF_PREDICATES + 1] = tc__ix_const(1);
     tc__relist_put(&t->l, TC_OP_IF, TC_BOOL, attr, 2);
     tc__relist_copy(&t->l, n);
     tc__relist_end(&t->l, TC__END_BLOCK);
@@ -2438,9 +2442,9 @@ static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
                     TC__TILE_SIZE * TC__TILE_PITCH);
         tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g));
         t.j = tc__tile_loop(&t, TC__TILE_J, TC__BIND_GRID,
-                            tc__ix_ceil_div(t.ix, g->rows, size));
+                            tc__ix_ceil_div(t.ix, g->shape.rows, size));
         t.i = tc__tile_loop(&t, TC__TILE_I, TC__BIND_GRID,
-                            tc__ix_ceil_div(t.ix, g->cols, size));
+                            tc__ix_ceil_div(t.ix, g->shape.cols, size));
         t.y = tc__tile_loop(&t, TC__TILE_Y, TC__BIND_BLOCK, tc__ix_const(t.down));
         t.x = tc__tile_loop(&t, TC__TILE_X, TC__BIND_LANE,
                             tc__ix_const(TC__TILE_SIZE / t.width));
@@ -2667,7 +2671,7 @@ static int tc__verify_device(tc_ctx *c, const tc__group *k) {
 
 // Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
 static int tc__device_has_list(const tc__group *g) {
-    return g->kind == TC__POINTWISE && !g->list && tc__device_is_tile(g);
+    return g->shape.kind == TC__POINTWISE && !g->shape.list && tc__device_is_tile(g);
 }
 
 // The list of a kernel that has one; NULL = reported.
@@ -2931,10 +2935,11 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
                                     tc__level level, int most) {
     tc__staged s;
     tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
-    tc__ix extent = level == TC__AT_LEFT ? q->m : g->cols;
+    tc__ix extent = level == TC__AT_LEFT ? q->m : g->shape.cols;
     memset(&s, 0, sizeof s);
-    s.level = level, s.id = level == TC__AT_LEFT ? g->left : g->right;
-    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth, most);
+    s.level = level, s.id = level == TC__AT_LEFT ? g->shape.left : g->shape.right;
+    s.along = TC__DEPTH,
+    s.width = tc__operand_width(g, level, TC__DEPTH, g->shape.depth, most);
     if (s.width == 1) {
         s.width = tc__operand_width(g, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
@@ -2964,8 +2969,8 @@ static int64_t tc__slice_length(int64_t k, int step, int slices) {
 
 // What a block with a slice of k takes until the sums are whole, as elements of k.
 static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
-    if (!tc__ix_is_const(g->depth) || tc__ix_value(g->depth) < 1) return 1;
-    int64_t cost = tc__slice_length(tc__ix_value(g->depth), step, slices);
+    if (!tc__ix_is_const(g->shape.depth) || tc__ix_value(g->shape.depth) < 1) return 1;
+    int64_t cost = tc__slice_length(tc__ix_value(g->shape.depth), step, slices);
     for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
     return cost;
 }
@@ -2975,9 +2980,10 @@ static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slic
 static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, int step,
                              int round) {
     int best = 1;
-    if (g->tuning.knob[TC__KNOB_PRODUCT_TILE]) return 1; // only where no other tile cuts
-    if (!tc__ix_is_const(g->depth) || blocks < 1 || 2 * blocks > want) return 1;
-    int64_t most = tc__ix_value(g->depth) / (step * TC__SLICE_STEPS);
+    if (g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
+        return 1; // only where no other tile cuts
+    if (!tc__ix_is_const(g->shape.depth) || blocks < 1 || 2 * blocks > want) return 1;
+    int64_t most = tc__ix_value(g->shape.depth) / (step * TC__SLICE_STEPS);
     if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS; // that meet in two rounds
     for (int i = 2; i <= most && i * blocks <= want; i++)
         if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
@@ -2989,7 +2995,7 @@ static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, i
 static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
     q->slices = slices;
     if (q->slices == 1) return;
-    int64_t k = tc__ix_value(g->depth);
+    int64_t k = tc__ix_value(g->shape.depth);
     q->length = tc__slice_length(k, step, q->slices);
     q->slices = (int)((k - 1) / q->length + 1);
     q->blocks = tc__ix_const(q->shares * q->slices);
@@ -3040,9 +3046,9 @@ static int tc__tile_slices(const tc__group *g, const tc__product *q,
 // its tile is large.
 static double tc__tile_cost(const tc__group *g, const tc__product *q,
                             const tc__product_tile *t) {
-    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols),
-            blocks =
-                tc__ix_value(g->batch) * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
+    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->shape.cols),
+            blocks = tc__ix_value(g->shape.batch) * ((m - 1) / t->rows + 1) *
+                     ((n - 1) / t->cols + 1);
     int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
     int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
     return (double)(waves * t->rows * t->cols) *
@@ -3060,21 +3066,24 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
     if (t->way == TC__WAY_SPLIT &&
-        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
+        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->shape.depth) < TC__SPLIT_DEPTH))
         return 0;
-    if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
+    if (g->target.checked && t->rows * t->cols > 128 * 128)
+        return 0; // addresses need registers
     if (!tc__tile_has_registers(q, t)) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
-    return !g->room || (uint32_t)bytes <= g->room;
+    return !g->target.room || (uint32_t)bytes <= g->target.room;
 }
 
 static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
     const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
-    int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
+    int knob =
+        g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
     if (!tc__tile_has_registers(q, best)) best++;
-    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
+    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->shape.cols) ||
+        !tc__ix_is_const(g->shape.batch))
         return best;
     for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
         if (tc__tile_has_room(g, q, &tile[i]) &&
@@ -3088,7 +3097,7 @@ static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
 }
 
 static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
-    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->tile->cols));
+    return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->tile->cols));
 }
 
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
@@ -3142,7 +3151,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__fit_stage(q, &q->right);
     q->resident = tc__tiles_resident(g, q);
     q->shared = tc__ix_const(tc__tiles_shared(q));
-    q->blocks = tc__ix_mul(x, g->batch,
+    q->blocks = tc__ix_mul(x, g->shape.batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
     q->sums = q->tile->rows * q->tile->cols / q->threads;
@@ -3155,7 +3164,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
 static int tc__choose_wide(const tc__group *g, tc__product *q) {
     int64_t most = tc__product_kinds[q->kind].few;
     int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
-            n = tc__ix_is_const(g->cols) ? tc__ix_value(g->cols) : INT64_MAX;
+            n = tc__ix_is_const(g->shape.cols) ? tc__ix_value(g->shape.cols) : INT64_MAX;
     if (m > most && n > most) return 0;
     q->wide = m <= n ? TC__COL : TC__ROW;
     q->few = (int)(m <= n ? m : n);
@@ -3167,13 +3176,13 @@ static const tc__staged *tc__wide_operand(const tc__product *q) {
 }
 
 static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
-    return q->wide == TC__COL ? g->cols : q->m;
+    return q->wide == TC__COL ? g->shape.cols : q->m;
 }
 
 // Threads along k of one sum: not more than have work, a block where sums are few and long.
 static void tc__share_dot(const tc__group *g, tc__product *q) {
-    int64_t accesses = tc__ix_hi(g->body.ix, g->depth) / tc__wide_operand(q)->width;
-    tc__ix all = tc__ix_mul(g->body.ix, g->batch, tc__wide_extent(g, q));
+    int64_t accesses = tc__ix_hi(g->body.ix, g->shape.depth) / tc__wide_operand(q)->width;
+    tc__ix all = tc__ix_mul(g->body.ix, g->shape.batch, tc__wide_extent(g, q));
     int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
     q->each = sums >= 4 * busy ? 2 : 1;
     q->sharing = 32;
@@ -3204,8 +3213,9 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
         tc__share_columns(q);
     int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
     q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
-    q->blocks = tc__ix_mul(
-        x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+    q->blocks =
+        tc__ix_mul(x, g->shape.batch,
+                   tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
     int width = tc__wide_operand(q)->width;
     q->sums = q->few * (q->dot ? q->each : width);
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
@@ -3229,12 +3239,12 @@ static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
 
 static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
     if (q->wide == TC__ROW) return tc__ix_const(1);
-    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->cover));
+    return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->cover));
 }
 
 static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
     tc__ixpool *x = g->body.ix;
-    return tc__ix_mul(x, g->batch,
+    return tc__ix_mul(x, g->shape.batch,
                       tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
 }
 
@@ -3250,7 +3260,8 @@ static void tc__choose_made(const tc__group *g, tc__product *q) {
 
 // Depth is a constant: tc__cuda_takes_rows.
 static void tc__plan_made(const tc__group *g, tc__product *q) {
-    int64_t k = tc__ix_value(g->depth), bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    int64_t k = tc__ix_value(g->shape.depth),
+            bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
     int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
     q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
     q->threads = TC__FEW_THREADS;
@@ -3275,20 +3286,20 @@ static void tc__plan_made(const tc__group *g, tc__product *q) {
 static tc__product tc__product_plan(const tc__group *g) {
     tc__product q;
     memset(&q, 0, sizeof q);
-    q.dtype = g->body.node.at[g->left]->dtype;
+    q.dtype = g->body.node.at[g->shape.left]->dtype;
     q.half = tc__is_half(q.dtype);
-    q.kind = q.half                         ? 2
-             : tc__product_bytes(&q) == 8   ? 1
-             : g->tf32 && q.dtype == TC_F32 ? 3
-                                            : 0;
+    q.kind = q.half                                ? 2
+             : tc__product_bytes(&q) == 8          ? 1
+             : g->target.tf32 && q.dtype == TC_F32 ? 3
+                                                   : 0;
     q.slices = 1;
-    q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
+    q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
     q.form = TC__PRODUCT_LOOP;
-    if (!g->prologue && tc__contract_phases(g) > 1) return q;
-    int few = !g->prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
+    if (!g->shape.prologue && tc__contract_phases(g) > 1) return q;
+    int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
     q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
     q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
-    if (g->prologue)
+    if (g->shape.prologue)
         tc__plan_made(g, &q);
     else if (few)
         tc__plan_few(g, &q);
@@ -3591,7 +3602,7 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     tc__opaque_plan q;
     memset(&q, 0, sizeof q);
     q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
-    q.rows = g->rows;
+    q.rows = g->shape.rows;
     q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
     if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
     q.k = tc__call_width(q.call, 0);
@@ -3971,14 +3982,14 @@ static tc__ix tc__window_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix across = tc__ix_const((int64_t)q->sharing * q->width);
     tc__ix below = tc__ix_const((int64_t)(q->threads / q->sharing) * q->vectors);
-    return tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, across),
-                      tc__ix_ceil_div(x, g->rows, below));
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->shape.cols, across),
+                      tc__ix_ceil_div(x, g->shape.rows, below));
 }
 
 // Threads side by side: as few as there are columns for, and more where rows are few.
 static int tc__window_across(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    int64_t columns = tc__ix_hi(x, g->cols), rows = tc__ix_hi(x, g->rows);
+    int64_t columns = tc__ix_hi(x, g->shape.cols), rows = tc__ix_hi(x, g->shape.rows);
     int across = TC__CUDA_WINDOW_ACROSS;
     while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
     while (across < q->threads && q->threads / across / 2 * (int64_t)q->vectors >= rows)
@@ -4025,7 +4036,7 @@ static int tc__window_has_blocks(const tc__group *g, tc__cuda_plan *q) {
 // Gives a pointwise kernel the form, if it has windows.
 static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
     tc__cuda_plan p = *q;
-    if (g->list || q->tail) return;
+    if (g->shape.list || q->tail) return;
     for (uint32_t i = 0; i < g->body.node.count; i++)
         if (tc__window_may_have(g, g->body.node.at[i]))
             tc__window_note(g, &p, g->body.node.at[i]);
@@ -4134,7 +4145,7 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
         if (!tc__device_is_memory(n) || n->attr[TC__ACCESS_BUFFER] != b) continue;
         if (n->level != TC__AT_COL ||
             (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
-            n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->cols))
+            n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->shape.cols))
             return 0;
     }
     return 1;
@@ -4286,7 +4297,8 @@ static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
 // Threads of a row that fewer than a warp share. Where rows fill the card a thread has two accesses.
 static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
     int threads = tc__cuda_power_of_two(accesses);
-    int fill = tc__ix_hi(g->body.ix, g->rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
+    int fill =
+        tc__ix_hi(g->body.ix, g->shape.rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
     return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
 }
 
@@ -4369,7 +4381,7 @@ static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t ticke
 // Bytes of the workspace before kept row b; before the number of buffers: all.
 static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
     int64_t at = tc__padded(q->zeroed + q->partial, 256);
-    int64_t elements = tc__ix_value(g->rows) * tc__ix_value(g->cols);
+    int64_t elements = tc__ix_value(g->shape.rows) * tc__ix_value(g->shape.cols);
     for (int64_t i = 0; i < b; i++)
         if (tc__device_is_row(g, i))
             at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
@@ -4400,17 +4412,18 @@ static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
 // Rows of scratch that no block has room for: in parts they are in global memory.
 static int tc__cuda_is_too_long(const tc__group *g, const tc__cuda_plan *q) {
     tc__ix bytes = tc__cuda_scratch(g, q);
-    return g->room && tc__ix_is_const(bytes) && tc__ix_value(bytes) > (int64_t)g->room;
+    return g->target.room && tc__ix_is_const(bytes) &&
+           tc__ix_value(bytes) > (int64_t)g->target.room;
 }
 
 // Few long rows are cut into parts, and all that are too long. 1 = so it is.
 static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     int loops = tc__cuda_loops(g);
-    if (!tc__ix_is_const(g->rows) || tc__ix_value(g->rows) < 1) return 0;
+    if (!tc__ix_is_const(g->shape.rows) || tc__ix_value(g->shape.rows) < 1) return 0;
     if (loops > TC__GRIDS || (loops < 2 && !tc__cuda_all_again(g))) return 0;
-    int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
-    if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
+    int64_t rows = tc__ix_value(g->shape.rows), columns = tc__ix_hi(x, g->shape.cols);
+    if (!tc__ix_is_const(g->shape.cols) && (rows > 1 || loops > 1)) return 0;
     int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
     int must = tc__cuda_is_too_long(g, q);
     int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
@@ -4425,7 +4438,7 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     q->sharing = q->threads = TC__CUDA_THREADS;
     q->launches = loops;
     q->chunk = tc__ix_mul(
-        x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)q->parts * q->width)),
+        x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)q->parts * q->width)),
         tc__ix_const(q->width));
     tc__cuda_lay_out(g, q, rows, rows);
     if (q->kept) q->workspace = tc__cuda_kept_at(g, q, (int64_t)g->buffer.count);
@@ -4434,7 +4447,7 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
 
 // Bytes of shared memory for what is held of a row, or of a part of it.
 static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
-    tc__ix columns = q->cluster ? q->chunk : g->cols;
+    tc__ix columns = q->cluster ? q->chunk : g->shape.cols;
     return tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
 }
 
@@ -4453,18 +4466,19 @@ static int tc__cuda_is_apart(const tc__group *g) {
 static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
     tc__ixpool *x = g->body.ix;
     q->cluster = q->parts = blocks;
-    q->chunk =
-        tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)blocks * q->width)),
-                   tc__ix_const(q->width));
+    q->chunk = tc__ix_mul(
+        x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)blocks * q->width)),
+        tc__ix_const(q->width));
 }
 
 // Rows that no block has room for, held by as few blocks as can work two on a multiprocessor; the
 // largest clusters have more. 1 = so it is. Where rows are few, more parts than that are needed.
 static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
     tc__cuda_plan p = *q;
-    int64_t most = (int64_t)g->cluster;
-    int64_t room = g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room
-                                                           : (int64_t)TC__CUDA_ROW_BYTES;
+    int64_t most = (int64_t)g->target.cluster;
+    int64_t room = g->target.room && g->target.room < TC__CUDA_ROW_BYTES
+                       ? (int64_t)g->target.room
+                       : (int64_t)TC__CUDA_ROW_BYTES;
     p.hold = TC__CUDA_SHARED;
     p.sharing = p.threads = TC__CUDA_LONG_THREADS;
     if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
@@ -4473,20 +4487,21 @@ static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
         if (tc__cuda_kept_bytes(g, &p) <= TC__CUDA_CLUSTER_BYTES) break;
     }
     if (tc__cuda_kept_bytes(g, &p) > room) return 0;
-    if (tc__ix_is_const(g->rows) && tc__ix_value(g->rows) * p.parts < TC__CUDA_SMS)
+    if (tc__ix_is_const(g->shape.rows) &&
+        tc__ix_value(g->shape.rows) * p.parts < TC__CUDA_SMS)
         return 0;
     *q = p;
     return 1;
 }
 
 static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
-    int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
+    int known = tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) > 0;
     q->hold = TC__CUDA_AGAIN;
     q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
-    int plain = g->kind != TC__CONTRACTION;
+    int plain = g->shape.kind != TC__CONTRACTION;
     if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
     if (plain && tc__cuda_cut(g, q)) return;
-    if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
+    if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->shape.cols));
 }
 
 // ---- columns ----
@@ -4495,17 +4510,17 @@ static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
 // are few columns, all of a block side by side.
 static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    int64_t columns = tc__ix_hi(x, g->cols);
+    int64_t columns = tc__ix_hi(x, g->shape.cols);
     q->sharing = columns < 64 || !tc__cuda_all_again(g) ? TC__CUDA_THREADS : 32;
     if (!tc__cuda_all_again(g)) q->width = 1; // scratch of a thread has no vectors
     q->vectors = tc__cuda_vectors(g, q, TC__CUDA_COLUMN_FLIGHT);
-    if (!tc__ix_is_const(g->rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
-        !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->cols))
+    if (!tc__ix_is_const(g->shape.rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
+        !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->shape.cols))
         return;
-    int64_t rows = tc__ix_value(g->rows), across = 32 * q->width;
+    int64_t rows = tc__ix_value(g->shape.rows), across = 32 * q->width;
     int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
     q->parts = tc__cuda_parts(blocks, columns, TC__CUDA_PARTS, below * 8);
-    q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
+    q->chunk = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->parts));
     if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
 }
 
@@ -4527,17 +4542,18 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
 static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix parts = tc__ix_const(q->parts);
-    tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width));
+    tc__ix columns = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->width));
     if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
     if (q->form == TC__CUDA_FLAT)
-        return tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns),
+        return tc__ix_ceil_div(x, tc__ix_mul(x, g->shape.rows, columns),
                                tc__ix_const((int64_t)q->threads * q->vectors));
     if (q->form == TC__CUDA_COLUMNS)
         return tc__ix_mul(
-            x, tc__ix_ceil_div(x, g->rows, tc__ix_const((int64_t)q->sharing * q->width)),
+            x,
+            tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)q->sharing * q->width)),
             parts);
-    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)),
-                      parts);
+    return tc__ix_mul(
+        x, tc__ix_ceil_div(x, g->shape.rows, tc__ix_const(q->threads / q->sharing)), parts);
 }
 
 static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
@@ -4566,17 +4582,18 @@ static int tc__cuda_gathers(const tc__group *g) {
 // U of a flat kernel: less where it would leave multiprocessors without blocks.
 static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
+    tc__ix count =
+        tc__ix_mul(x, g->shape.rows, tc__ix_div(x, g->shape.cols, tc__ix_const(q->width)));
     q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
-    int most = g->list               ? TC__CUDA_LIST_VECTORS
+    int most = g->shape.list         ? TC__CUDA_LIST_VECTORS
                : tc__cuda_gathers(g) ? TC__CUDA_GATHER_VECTORS
                                      : TC__CUDA_FLAT_VECTORS;
     if (q->vectors > most) q->vectors = most;
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
         q->vectors /= 2;
-    int vectors = tc__cuda_flat_vectors[g->tuning.knob[TC__KNOB_VECTORS]];
-    int threads = tc__cuda_flat_threads[g->tuning.knob[TC__KNOB_BLOCK_THREADS]];
+    int vectors = tc__cuda_flat_vectors[g->shape.tuning.knob[TC__KNOB_VECTORS]];
+    int threads = tc__cuda_flat_threads[g->shape.tuning.knob[TC__KNOB_BLOCK_THREADS]];
     if (vectors) q->vectors = vectors;
     if (threads) q->threads = q->sharing = threads;
 }
@@ -4589,7 +4606,7 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__device_is_narrow(g) &&
-               tc__device_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+               tc__device_reach(g->body.ix, g->shape.depth) < INT32_MAX - (1 << 20);
     q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
@@ -4612,14 +4629,14 @@ static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
-    if (g->kind == TC__CONTRACTION) {
+    if (g->shape.kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
-    int columns = g->vector == TC__ROW && tc__cuda_fits_columns(g, &q);
-    q.form = g->kind == TC__POINTWISE ? TC__CUDA_FLAT
-             : columns                ? TC__CUDA_COLUMNS
-                                      : TC__CUDA_ROWS;
+    int columns = g->shape.vector == TC__ROW && tc__cuda_fits_columns(g, &q);
+    q.form = g->shape.kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : columns                      ? TC__CUDA_COLUMNS
+                                            : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
@@ -4628,7 +4645,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;
-    q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->cols) % q.width;
+    q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->shape.cols) % q.width;
     if (q.form == TC__CUDA_FLAT) tc__cuda_plan_windows(g, &q);
     tc__cuda_choose_lanes_early(g, &q);
     if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
@@ -4661,11 +4678,11 @@ static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
 static int tc__cuda_sizes(const tc__group *g) {
     tc__cuda_symbols s;
     s.g = g, s.count = 0, s.lost = 0;
-    if (g->list) return 0; // its row tells the one that there is
-    tc__cuda_symbols_of(&s, g->rows);
-    tc__cuda_symbols_of(&s, g->cols);
-    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->depth);
-    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->batch);
+    if (g->shape.list) return 0; // its row tells the one that there is
+    tc__cuda_symbols_of(&s, g->shape.rows);
+    tc__cuda_symbols_of(&s, g->shape.cols);
+    if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.depth);
+    if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.batch);
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
     for (size_t id = 0; id < g->body.node.count; id++) {
@@ -4696,7 +4713,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     memset(out, 0, sizeof *out);
     out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
-    if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    if (g->shape.kind == TC__OPAQUE) return tc__opaque_grids(g, out);
     if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
     tc__cuda_plan q = tc__cuda_plan_of(g);
     out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
@@ -4908,7 +4925,7 @@ static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
 static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
     const tc__group *g = p->g;
     size_t marks = g->body.node.count + g->buffer.count + TC__PRINT_ACCS;
-    if (n->dtype != TC_F32 || g->kind == TC__CONTRACTION) return 0;
+    if (n->dtype != TC_F32 || g->shape.kind == TC__CONTRACTION) return 0;
     uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, marks);
     if (!mark) {
         p->out->failed = 1;
@@ -4939,7 +4956,7 @@ static int tc__fact_is_added(const tc__group *g, uint32_t id) {
             added = 1;
         }
     }
-    return added && g->kind != TC__CONTRACTION;
+    return added && g->shape.kind != TC__CONTRACTION;
 }
 
 // ---- the choice ----
@@ -4992,7 +5009,7 @@ static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
 
 // Whether accesses to buffer b are looked at: it is a tensor's.
 static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
-    return g->checked && tc__is_memory(&g->buffer.at[b]);
+    return g->target.checked && tc__is_memory(&g->buffer.at[b]);
 }
 
 // The elements that indices of a buffer may name: of a strided view, as far as its strides lead.
@@ -5001,7 +5018,7 @@ static void tc__buffer_range(const tc__group *g, const tc__kbuf *b, tc__ix *low,
     tc__ixpool *x = g->body.ix;
     tc__ix zero = tc__ix_const(0);
     const tc__shape *s =
-        b->place == TC__BUF_INPUT && g->inputs ? g->inputs[b->source] : NULL;
+        b->place == TC__BUF_INPUT && g->target.inputs ? g->target.inputs[b->source] : NULL;
     *low = zero, *high = b->numel;
     if (!s || s->contiguous) return;
     *high = tc__ix_const(1);
@@ -5039,7 +5056,7 @@ static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
 // Puts the names before the body that uses them.
 static void tc__cuda_look(tc__printer *p, tc__text *body) {
     tc__text names, *out = p->out;
-    if (!p->g->checked) return;
+    if (!p->g->target.checked) return;
     tc__text_init(&names, out->ctx);
     p->out = &names;
     tc__cuda_checked_names(p, body);
@@ -5066,7 +5083,7 @@ static void tc__cuda_place_of(tc__printer *p, int64_t b, tc__ix e, const char *m
 
 // Sizes that the kernel is told, and the number of the launch where accesses are checked.
 static int tc__cuda_kargs(const tc__group *g) {
-    int sizes = tc__cuda_sizes(g) + g->checked;
+    int sizes = tc__cuda_sizes(g) + g->target.checked;
     return sizes ? sizes : 1;
 }
 // ---- gen/cuda_print/value.c ---------------------------------------------
@@ -5364,7 +5381,7 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
-                 tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
+                 tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
     const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1               ? "x == 0"
                       : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW ? "c == 0"
                       : below                                                  ? "y == 0"
@@ -6405,7 +6422,7 @@ static void tc__cuda_kept_names(tc__printer *p) {
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
                 (long long)tc__cuda_kept_at(p->g, q, (int64_t)i),
-                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->cols));
+                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->shape.cols));
     }
 }
 
@@ -6424,7 +6441,7 @@ static void tc__cuda_part_head(tc__printer *p) {
     tc__put(p->out, ", last = tc_min(first + ");
     tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
     tc__put(p->out, ", ");
-    tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
+    tc__put_ix(p, tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width)));
     tc__put(p->out, ");\n");
 }
 
@@ -6465,7 +6482,7 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put(p->out, " *)(shared + ");
         tc__put_ix(p, at);
         tc__put(p->out, ");\n");
-        tc__ix columns = q->cluster ? q->chunk : p->g->cols;
+        tc__ix columns = q->cluster ? q->chunk : p->g->shape.cols;
         at = tc__ix_add(p->g->body.ix, at,
                         tc__ix_const(tc__device_bytes(p->g, n) *
                                      tc__padded(tc__ix_value(columns), 64)));
@@ -6489,17 +6506,17 @@ static void tc__cuda_row_head(tc__printer *p) {
     if (looped) {
         tc__line(p);
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
-        tc__put_ix(p, p->g->rows);
+        tc__put_ix(p, p->g->shape.rows);
         tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
         tc__block_open(p);
         return;
     }
     if (named) tc__line(p);
     if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
-    if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
+    if (tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % rows == 0) return;
     tc__line(p);
     tc__put(p->out, "if (r >= ");
-    tc__put_ix(p, p->g->rows);
+    tc__put_ix(p, p->g->shape.rows);
     tc__put(p->out, ") return;\n");
 }
 
@@ -6524,7 +6541,7 @@ static void tc__cuda_rows(tc__printer *p) {
     tc__cuda_row_head(p);
     tc__cuda_keeps(p);
     // The operands of a product stand before the loops; it prints them where it is.
-    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
     tc__print_range(p, first, (uint32_t)p->g->body.node.count);
     if (TC__CUDA_ROW_WAVES == 0) return;
     tc__line(p);
@@ -6565,7 +6582,7 @@ static int tc__cuda_across(const tc__printer *p) {
 
 // Some threads of the last block have no rows.
 static int tc__cuda_is_ragged(const tc__printer *p) {
-    return tc__ix_divisor(p->g->body.ix, p->g->rows) % tc__cuda_across(p) != 0;
+    return tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % tc__cuda_across(p) != 0;
 }
 
 static void tc__cuda_each_row(tc__printer *p) {
@@ -6854,7 +6871,7 @@ static void tc__cuda_below_ends(tc__printer *p, int ragged) {
     if (ragged) tc__put(p->out, "in ? ");
     if (q->parts > 1)
         tc__put(p->out, "tc_min(first + %lld, ", (long long)tc__ix_value(q->chunk));
-    tc__put_ix(p, p->g->cols);
+    tc__put_ix(p, p->g->shape.cols);
     if (q->parts > 1) tc__put(p->out, ")");
     if (ragged) tc__put(p->out, " : 0");
     tc__put(p->out, ";\n");
@@ -6879,7 +6896,7 @@ static void tc__cuda_columns(tc__printer *p) {
     if (ragged) {
         tc__line(p);
         tc__put(p->out, "const int in = row < ");
-        tc__put_ix(p, p->g->rows);
+        tc__put_ix(p, p->g->shape.rows);
         tc__put(p->out, ";\n");
         tc__line(p);
         tc__put(p->out, "const %s r = in ? row : 0;\n", type);
@@ -6975,7 +6992,7 @@ static const char *tc__product_type(const tc__printer *p, const tc__product *q) 
 
 // Whether an index of the nodes at `level` names the axis.
 static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
-    for (size_t id = g->prologue; id < g->body.node.count; id++) {
+    for (size_t id = g->shape.prologue; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
         if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
         for (uint32_t i = 0; i < n->n_attr; i++)
@@ -7082,7 +7099,7 @@ static void tc__print_chain(tc__printer *p, const tc__product *q, const char *su
     const struct tc__cuda_plan *cuda = p->cuda;
     tc__line(p);
     tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
-    tc__put_ix(p, p->g->depth);
+    tc__put_ix(p, p->g->shape.depth);
     tc__put(p->out, "; k++)");
     tc__block_open(p);
     p->cuda = NULL; // no vectors
@@ -7091,9 +7108,9 @@ static void tc__print_chain(tc__printer *p, const tc__product *q, const char *su
     p->cuda = cuda;
     tc__line(p);
     tc__put(p->out, "%s = tc_add_product_%s(", sum, tc__suffix(q->dtype));
-    tc__put_value(p, p->g->left, 0);
+    tc__put_value(p, p->g->shape.left, 0);
     tc__put(p->out, ", ");
-    tc__put_value(p, p->g->right, 0);
+    tc__put_value(p, p->g->shape.right, 0);
     tc__put(p->out, ", %s);\n", sum);
     if (stops) tc__line(p);
     if (stops) tc__put(p->out, "if (%s != %s) break;\n", sum, sum);
@@ -7309,8 +7326,8 @@ static void tc__stage_blanks(const tc__product *q, const tc__staged *s, tc__blan
 static void tc__stage_inside(const tc__printer *p, const tc__product *q,
                              const tc__staged *s, char out[40]) {
     int left = s->level == TC__AT_LEFT;
-    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
-        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
+    int line = !tc__goes_into(p, left ? q->m : p->g->shape.cols, tc__staged_size(q, s)),
+        deep = !tc__goes_into(p, p->g->shape.depth, q->tile->depth);
     snprintf(out, 40, "%s%s%s",
              !line  ? ""
              : left ? "r < r1"
@@ -7346,7 +7363,7 @@ static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
 static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__axis axis) {
     tc__ixpool *x = p->g->body.ix;
     tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[TC__LOAD_INDEX], axis);
-    tc__ix m = tc__ix_div(x, p->g->rows, p->g->batch); // a tile is in one batch
+    tc__ix m = tc__ix_div(x, p->g->shape.rows, p->g->shape.batch); // a tile is in one batch
     if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
     if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
     return tc__ix_value(run.stride);
@@ -7358,7 +7375,8 @@ static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
                                const tc__staged *s) {
     tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
     const tc__node *n = tc__body(p, s->id);
-    if (p->g->checked || s->bring == TC__BRING_NOW) return 0; // checked: each is looked at
+    if (p->g->target.checked || s->bring == TC__BRING_NOW)
+        return 0; // checked: each is looked at
     if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
     int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
     if (!plain || tc__cuda_dtype(p, n) != n->dtype || n->dtype != q->dtype) return 0;
@@ -7799,7 +7817,7 @@ static void tc__let(tc__printer *p, const char *name, tc__ix e) {
 // batch, `row` the first in it. Only what is named.
 static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
                               const char *row, int needs_end) {
-    int batches = !tc__ix_equals(p->g->batch, 1);
+    int batches = !tc__ix_equals(p->g->shape.batch, 1);
     int split = q->form == TC__PRODUCT_TILES && q->tile->way == TC__WAY_SPLIT; // names all
     if (!needs_end && !split && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
         !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
@@ -7834,7 +7852,7 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
                    "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
                    "@index m, n;\n");
     tc__put_filled(p, b, "tc_place_tile<@index>(@block");
-    if (!tc__ix_equals(p->g->batch, 1)) {
+    if (!tc__ix_equals(p->g->shape.batch, 1)) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, all, 0);
     }
@@ -7846,12 +7864,12 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
     char row[40];
     snprintf(row, sizeof row, "m * %d", q->tile->rows);
     tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
-    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    int rest = !tc__goes_into(p, p->g->shape.cols, q->tile->cols);
     if (rest || q->tile->way == TC__WAY_SPLIT ||
         tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) || tc__epilogue_uses(p->g, TC__COL))
         tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
-    if (rest) tc__let(p, "cols", p->g->cols);
-    tc__let(p, "depth", p->g->depth);
+    if (rest) tc__let(p, "cols", p->g->shape.cols);
+    tc__let(p, "depth", p->g->shape.depth);
     tc__print_slice(p, q, b);
 }
 
@@ -7967,7 +7985,7 @@ static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const ch
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
 static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
-        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
+        cols = !tc__goes_into(p, p->g->shape.cols, q->tile->cols);
     char inside[40];
     snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
              line && cols ? " && " : "", cols ? "c < cols" : "");
@@ -8056,7 +8074,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
     char at[120];
     tc__text text;
-    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
+    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->shape.batch, 1);
     tc__text_init(&text, p->out->ctx);
     tc__text *out = p->out;
     p->out = &text;
@@ -8074,7 +8092,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     if (wide) return;
     tc__line(p);
     tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
-    tc__let(p, "cols", p->g->cols);
+    tc__let(p, "cols", p->g->shape.cols);
 }
 
 // The operand that is beside the wide one.
@@ -8210,7 +8228,7 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
     tc__few_blanks(p, q, &b);
     tc__print_slice_place(p, q, &b);
     tc__print_few_place(p, q);
-    tc__let(p, "depth", p->g->depth);
+    tc__let(p, "depth", p->g->shape.depth);
     tc__print_slice(p, q, &b);
     tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
     if (q->dot)
@@ -8244,15 +8262,16 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
 // The list that makes the rows, as a reduction.
 static tc__group tc__prologue_of(const tc__group *g) {
     tc__group rows = *g;
-    rows.kind = TC__REDUCTION, rows.cols = g->depth, rows.prologue = 0;
-    rows.body.node.count = g->prologue;
+    rows.shape.kind = TC__REDUCTION, rows.shape.cols = g->shape.depth,
+    rows.shape.prologue = 0;
+    rows.body.node.count = g->shape.prologue;
     return rows;
 }
 
 // A warp or less has a row; of a long one, the block.
 static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
     tc__cuda_plan q;
-    int64_t columns = tc__ix_value(rows->cols);
+    int64_t columns = tc__ix_value(rows->shape.cols);
     memset(&q, 0, sizeof q);
     q.form = TC__CUDA_ROWS, q.axis = TC__COL;
     q.threads = q.sharing = product->threads;
@@ -8288,13 +8307,13 @@ static int tc__prologue_is_plain(const tc__group *g, const tc__product *product)
 // Whether a kernel with its rows is shorter than two: where each row is made once; else where all that
 // a multiprocessor makes again, and multiplies without tiles, takes about as long as a launch.
 static int tc__cuda_takes_rows(const tc__group *g) {
-    if (!tc__ix_is_const(g->depth)) return 0;
+    if (!tc__ix_is_const(g->shape.depth)) return 0;
     tc__product q = tc__product_plan(g);
     if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
     if (q.wide == TC__ROW) return 1;
     if (!tc__ix_is_const(q.blocks)) return 0;
     int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;
-    int64_t made = each * q.made * tc__ix_value(g->depth);
+    int64_t made = each * q.made * tc__ix_value(g->shape.depth);
     tc__product other = q;
     int tiles = !tc__choose_wide(g, &other);
     return made <= TC__ROWS_MADE && (!tiles || made * q.cover <= TC__ROWS_STEPS);
@@ -8344,7 +8363,7 @@ static void tc__head_block(tc__printer *p, tc__heads *h, tc__ix all, int whole, 
 
 static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
     tc__ixpool *x = p->g->body.ix;
-    int batches = !tc__ix_equals(p->g->batch, 1);
+    int batches = !tc__ix_equals(p->g->shape.batch, 1);
     tc__ix across = tc__rows_across(p->g, q), high = tc__rows_high(p->g, q),
            all = tc__ix_mul(x, across, high);
     h->count = 0;
@@ -8370,8 +8389,8 @@ static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
     else
         tc__head_block(p, h, across, !batches && tc__ix_equals(high, 1), tc__ix_const(1),
                        q->cover);
-    tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->cols, 1);
-    tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->depth, 1);
+    tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->shape.cols, 1);
+    tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->shape.depth, 1);
 }
 
 // The lines that `body` mentions, or a later one that it does; then the body.
@@ -8450,7 +8469,7 @@ static void tc__print_made_loads(tc__printer *p) {
         if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
             words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
     if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
-        tc__cuda_place at = tc__cuda_register_place(p, p->g->cols);
+        tc__cuda_place at = tc__cuda_register_place(p, p->g->shape.cols);
         tc__cuda_declare(p, &body, p->cuda->vectors);
         tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
         p->issued = 1;
@@ -8484,7 +8503,7 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     tc__cuda_keeps(p);
     p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
     tc__print_made_loads(p);
-    tc__print_range(p, 0, g->prologue);
+    tc__print_range(p, 0, g->shape.prologue);
     p->owner = NULL, p->issued = 0;
     tc__block_close(p);
     p->g = g, p->cuda = before, p->axis = TC__COL;
@@ -8527,7 +8546,7 @@ static const char *tc__rows_wide_text(const tc__product *q) {
 
 static int tc__rows_ragged(const tc__printer *p, const tc__product *q) {
     int width = q->dot ? tc__wide_operand(q)->width : 1;
-    return !tc__goes_into(p, p->g->depth, (int64_t)q->sharing * width);
+    return !tc__goes_into(p, p->g->shape.depth, (int64_t)q->sharing * width);
 }
 
 // The wide operand, before the rows are made.
@@ -8600,7 +8619,7 @@ static void tc__print_rows_sums(tc__printer *p, const tc__product *q, const tc__
 static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
                                         const tc__blanks *b, int clamped) {
     int wide = q->wide == TC__ROW, row = clamped && !tc__goes_into(p, q->m, q->made),
-        col = clamped && !wide && !tc__goes_into(p, p->g->cols, q->cover);
+        col = clamped && !wide && !tc__goes_into(p, p->g->shape.cols, q->cover);
     if (tc__epilogue_uses(p->g, TC__ROW)) {
         tc__put_filled(p, b,
                        row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
@@ -8619,7 +8638,7 @@ static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
 // `r0 + at / 16 < r1`, where element `at` may be outside.
 static void tc__rows_inside(const tc__printer *p, const tc__product *q, char out[80]) {
     int wide = q->wide == TC__ROW, row = !tc__goes_into(p, q->m, q->made),
-        col = !wide && !tc__goes_into(p, p->g->cols, q->cover);
+        col = !wide && !tc__goes_into(p, p->g->shape.cols, q->cover);
     char rows[32] = "", cols[32] = "";
     if (row) snprintf(rows, sizeof rows, "r0 + at %s %d < r1", wide ? "%" : "/", q->cover);
     if (col) snprintf(cols, sizeof cols, "c0 + at %% %d < cols", q->cover);
@@ -9169,9 +9188,9 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
     tc__put(out, "\n// %s: %s%s%s, %d launch%s\n// rows ", symbol,
             custom ? "custom op " : "", tc__call_name(out->ctx, q.call),
             custom ? "" : " along rows", q.count, q.count == 1 ? "" : "es");
-    tc__put_ix(&p, g->rows);
+    tc__put_ix(&p, g->shape.rows);
     tc__put(out, ", columns ");
-    tc__put_ix(&p, g->cols);
+    tc__put_ix(&p, g->shape.cols);
     tc__put(out, "\n");
     tc__put_dump_buffers(&p);
     for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
@@ -9189,13 +9208,13 @@ static const char tc__cuda_list_block[] = "(blockIdx.x - list.first[row])";
 
 static void tc__cuda_list_parameters(tc__printer *p) {
     tc__put(p->out, "const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
-            (unsigned)p->g->buffer.count, p->g->list);
+            (unsigned)p->g->buffer.count, p->g->shape.list);
 }
 
 // The tensor of the block: its size, and its buffers in the group's order.
 static void tc__cuda_list_names(tc__printer *p) {
     int top = 1;
-    while (2 * top < p->g->list) top *= 2;
+    while (2 * top < p->g->shape.list) top *= 2;
     tc__line(p);
     tc__put(p->out, "const int row = tc_list_row<%d>(list);\n", top);
     tc__line(p);
@@ -9259,7 +9278,7 @@ static int tc__window_read(tc__printer *p, const tc__cuda_window *w, int column)
 
 // Whether rows of the last threads may be behind the end.
 static int tc__window_is_ragged(const tc__printer *p) {
-    return tc__ix_divisor(p->g->body.ix, p->g->rows) % p->cuda->vectors != 0;
+    return tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % p->cuda->vectors != 0;
 }
 
 // What the loop over k of window w does.
@@ -9267,7 +9286,8 @@ static void tc__window_read_row(tc__printer *p, const tc__cuda_window *w) {
     if (tc__window_is_ragged(p)) {
         tc__line(p);
         tc__put(p->out, "if (r0 + k >= ");
-        tc__put_ix(p, tc__ix_add(p->g->body.ix, p->g->rows, tc__ix_const(w->rows - 1)));
+        tc__put_ix(p,
+                   tc__ix_add(p->g->body.ix, p->g->shape.rows, tc__ix_const(w->rows - 1)));
         tc__put(p->out, ") break;\n");
     }
     for (int column = 0; column < w->columns + p->cuda->width - 1;)
@@ -9305,7 +9325,7 @@ static void tc__window_place(tc__printer *p) {
     tc__ixpool *x = p->g->body.ix;
     int below = q->threads / q->sharing;
     tc__ix across =
-        tc__ix_ceil_div(x, p->g->cols, tc__ix_const((int64_t)q->sharing * q->width));
+        tc__ix_ceil_div(x, p->g->shape.cols, tc__ix_const((int64_t)q->sharing * q->width));
     int many = !tc__ix_equals(across, 1);
     tc__text blocks;
     const char *of = tc__cuda_text_of(p, &blocks, across, 0);
@@ -9320,9 +9340,9 @@ static void tc__window_place(tc__printer *p) {
     tc__text_free(&blocks);
     tc__line(p);
     tc__put(p->out, "if (r0 >= ");
-    tc__put_ix(p, p->g->rows);
+    tc__put_ix(p, p->g->shape.rows);
     tc__put(p->out, " || c >= ");
-    tc__put_ix(p, p->g->cols);
+    tc__put_ix(p, p->g->shape.cols);
     tc__put(p->out, ") return;\n");
 }
 
@@ -9330,7 +9350,7 @@ static void tc__window_place(tc__printer *p) {
 static void tc__window_rows_place(tc__printer *p, tc__cuda_place *at) {
     tc__text end;
     char line[160];
-    const char *rows = tc__cuda_text_of(p, &end, p->g->rows, 1);
+    const char *rows = tc__cuda_text_of(p, &end, p->g->shape.rows, 1);
     int many = p->cuda->vectors > 1;
     memset(at, 0, sizeof *at);
     snprintf(line, sizeof line, "const %s r = r0%s;", tc__cuda_index_type(p),
@@ -9787,15 +9807,15 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
 // Vectors of the kernel; what is left of a single row is its tail.
 static tc__ix tc__cuda_flat_count(const tc__printer *p) {
     tc__ixpool *x = p->g->body.ix;
-    return tc__ix_mul(x, p->g->rows,
-                      tc__ix_div(x, p->g->cols, tc__ix_const(p->cuda->width)));
+    return tc__ix_mul(x, p->g->shape.rows,
+                      tc__ix_div(x, p->g->shape.cols, tc__ix_const(p->cuda->width)));
 }
 
 static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     const tc__cuda_plan *q = p->cuda;
     const char *type = tc__cuda_index_type(p);
     tc__ixpool *x = p->g->body.ix;
-    tc__ix columns = tc__ix_div(x, p->g->cols, tc__ix_const(q->width));
+    tc__ix columns = tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width));
     tc__text across, all;
     char line[160];
     const char *row = tc__cuda_text_of(p, &across, columns, 0);
@@ -9807,7 +9827,7 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     }
     snprintf(line, sizeof line, "const %s r = i / %s;", type, row);
     tc__cuda_place_add(at, "r", line);
-    int one = tc__ix_equals(p->g->rows, 1);
+    int one = tc__ix_equals(p->g->shape.rows, 1);
     snprintf(line, sizeof line, "const %s c = i%s%s", type, one ? "" : " % ",
              one ? "" : row);
     size_t n = strlen(line);
@@ -9829,10 +9849,10 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
 static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix width = tc__ix_const(p->cuda->width);
-    tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->cols, width), width);
+    tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->shape.cols, width), width);
     tc__line(p);
     tc__put(p->out, "if (i0 < ");
-    tc__put_ix(p, tc__ix_sub(x, p->g->cols, whole));
+    tc__put_ix(p, tc__ix_sub(x, p->g->shape.cols, whole));
     tc__put(p->out, ")");
     tc__block_open(p);
     tc__line(p);
@@ -9911,7 +9931,7 @@ static void tc__cuda_flat(tc__printer *p) {
     tc__line(p);
     tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
             deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
-            p->g->list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
+            p->g->shape.list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
     tc__cuda_hoist(p, &b);
     if (deep) {
         tc__cuda_declare(p, &b, q->vectors);
@@ -10031,7 +10051,7 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
-    if (p->g->list) {
+    if (p->g->shape.list) {
         tc__cuda_list_parameters(p);
         return;
     }
@@ -10089,7 +10109,7 @@ static void tc__cuda_args(tc__printer *p) {
 
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
-    if (p->g->list) tc__cuda_list_names(p);
+    if (p->g->shape.list) tc__cuda_list_names(p);
     for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
         char name[24];
         snprintf(name, sizeof name, "s%d", slot);
@@ -10109,7 +10129,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
 // Waits for the launches before; reads nothing of what they may have written ahead of that.
 static void tc__cuda_begin(tc__printer *p) {
     tc__line(p);
-    for (size_t i = 0; i < p->g->buffer.count && !p->g->list; i++) {
+    for (size_t i = 0; i < p->g->buffer.count && !p->g->shape.list; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (!tc__is_memory(b) || b->written) continue;
         tc__put(p->out, "tc_reads(");
@@ -10128,7 +10148,7 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", grid->threads);
     tc__put_ix(p, grid->blocks);
-    tc__put(out, " blocks have work%s", p->g->list ? " for a tensor" : "");
+    tc__put(out, " blocks have work%s", p->g->shape.list ? " for a tensor" : "");
     if (grid->cluster) tc__put(out, ", launched in clusters of %d", grid->cluster);
     tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", grid->threads);
     if (resident) tc__put(out, ", %d", resident);
@@ -10559,7 +10579,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
     tc__group plain = *g;
     if (tc__device_has_list(g)) return 0;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
+    memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     tc__cuda_plan q = tc__cuda_plan_of(&plain);
     if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
         return tc__product_tile_fits(&plain, v);

@@ -9,7 +9,7 @@
 
 // Whether accesses to buffer b are looked at: it is a tensor's.
 static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
-    return g->checked && tc__is_memory(&g->buffer.at[b]);
+    return g->target.checked && tc__is_memory(&g->buffer.at[b]);
 }
 
 // The elements that indices of a buffer may name: of a strided view, as far as its strides lead.
@@ -18,7 +18,7 @@ static void tc__buffer_range(const tc__group *g, const tc__kbuf *b, tc__ix *low,
     tc__ixpool *x = g->body.ix;
     tc__ix zero = tc__ix_const(0);
     const tc__shape *s =
-        b->place == TC__BUF_INPUT && g->inputs ? g->inputs[b->source] : NULL;
+        b->place == TC__BUF_INPUT && g->target.inputs ? g->target.inputs[b->source] : NULL;
     *low = zero, *high = b->numel;
     if (!s || s->contiguous) return;
     *high = tc__ix_const(1);
@@ -56,7 +56,7 @@ static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
 // Puts the names before the body that uses them.
 static void tc__cuda_look(tc__printer *p, tc__text *body) {
     tc__text names, *out = p->out;
-    if (!p->g->checked) return;
+    if (!p->g->target.checked) return;
     tc__text_init(&names, out->ctx);
     p->out = &names;
     tc__cuda_checked_names(p, body);
@@ -83,6 +83,6 @@ static void tc__cuda_place_of(tc__printer *p, int64_t b, tc__ix e, const char *m
 
 // Sizes that the kernel is told, and the number of the launch where accesses are checked.
 static int tc__cuda_kargs(const tc__group *g) {
-    int sizes = tc__cuda_sizes(g) + g->checked;
+    int sizes = tc__cuda_sizes(g) + g->target.checked;
     return sizes ? sizes : 1;
 }

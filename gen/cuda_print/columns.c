@@ -13,7 +13,7 @@ static int tc__cuda_across(const tc__printer *p) {
 
 // Some threads of the last block have no rows.
 static int tc__cuda_is_ragged(const tc__printer *p) {
-    return tc__ix_divisor(p->g->body.ix, p->g->rows) % tc__cuda_across(p) != 0;
+    return tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % tc__cuda_across(p) != 0;
 }
 
 static void tc__cuda_each_row(tc__printer *p) {
@@ -302,7 +302,7 @@ static void tc__cuda_below_ends(tc__printer *p, int ragged) {
     if (ragged) tc__put(p->out, "in ? ");
     if (q->parts > 1)
         tc__put(p->out, "tc_min(first + %lld, ", (long long)tc__ix_value(q->chunk));
-    tc__put_ix(p, p->g->cols);
+    tc__put_ix(p, p->g->shape.cols);
     if (q->parts > 1) tc__put(p->out, ")");
     if (ragged) tc__put(p->out, " : 0");
     tc__put(p->out, ";\n");
@@ -327,7 +327,7 @@ static void tc__cuda_columns(tc__printer *p) {
     if (ragged) {
         tc__line(p);
         tc__put(p->out, "const int in = row < ");
-        tc__put_ix(p, p->g->rows);
+        tc__put_ix(p, p->g->shape.rows);
         tc__put(p->out, ";\n");
         tc__line(p);
         tc__put(p->out, "const %s r = in ? row : 0;\n", type);

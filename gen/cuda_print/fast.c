@@ -201,7 +201,7 @@ static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
 static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
     const tc__group *g = p->g;
     size_t marks = g->body.node.count + g->buffer.count + TC__PRINT_ACCS;
-    if (n->dtype != TC_F32 || g->kind == TC__CONTRACTION) return 0;
+    if (n->dtype != TC_F32 || g->shape.kind == TC__CONTRACTION) return 0;
     uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, marks);
     if (!mark) {
         p->out->failed = 1;
@@ -232,7 +232,7 @@ static int tc__fact_is_added(const tc__group *g, uint32_t id) {
             added = 1;
         }
     }
-    return added && g->kind != TC__CONTRACTION;
+    return added && g->shape.kind != TC__CONTRACTION;
 }
 
 // ---- the choice ----

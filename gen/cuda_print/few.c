@@ -36,7 +36,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
     char at[120];
     tc__text text;
-    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
+    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->shape.batch, 1);
     tc__text_init(&text, p->out->ctx);
     tc__text *out = p->out;
     p->out = &text;
@@ -54,7 +54,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     if (wide) return;
     tc__line(p);
     tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
-    tc__let(p, "cols", p->g->cols);
+    tc__let(p, "cols", p->g->shape.cols);
 }
 
 // The operand that is beside the wide one.
@@ -190,7 +190,7 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
     tc__few_blanks(p, q, &b);
     tc__print_slice_place(p, q, &b);
     tc__print_few_place(p, q);
-    tc__let(p, "depth", p->g->depth);
+    tc__let(p, "depth", p->g->shape.depth);
     tc__print_slice(p, q, &b);
     tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
     if (q->dot)

@@ -18,7 +18,8 @@ static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
 // Threads of a row that fewer than a warp share. Where rows fill the card a thread has two accesses.
 static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
     int threads = tc__cuda_power_of_two(accesses);
-    int fill = tc__ix_hi(g->body.ix, g->rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
+    int fill =
+        tc__ix_hi(g->body.ix, g->shape.rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
     return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
 }
 
@@ -101,7 +102,7 @@ static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t ticke
 // Bytes of the workspace before kept row b; before the number of buffers: all.
 static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
     int64_t at = tc__padded(q->zeroed + q->partial, 256);
-    int64_t elements = tc__ix_value(g->rows) * tc__ix_value(g->cols);
+    int64_t elements = tc__ix_value(g->shape.rows) * tc__ix_value(g->shape.cols);
     for (int64_t i = 0; i < b; i++)
         if (tc__device_is_row(g, i))
             at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
@@ -132,17 +133,18 @@ static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
 // Rows of scratch that no block has room for: in parts they are in global memory.
 static int tc__cuda_is_too_long(const tc__group *g, const tc__cuda_plan *q) {
     tc__ix bytes = tc__cuda_scratch(g, q);
-    return g->room && tc__ix_is_const(bytes) && tc__ix_value(bytes) > (int64_t)g->room;
+    return g->target.room && tc__ix_is_const(bytes) &&
+           tc__ix_value(bytes) > (int64_t)g->target.room;
 }
 
 // Few long rows are cut into parts, and all that are too long. 1 = so it is.
 static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     int loops = tc__cuda_loops(g);
-    if (!tc__ix_is_const(g->rows) || tc__ix_value(g->rows) < 1) return 0;
+    if (!tc__ix_is_const(g->shape.rows) || tc__ix_value(g->shape.rows) < 1) return 0;
     if (loops > TC__GRIDS || (loops < 2 && !tc__cuda_all_again(g))) return 0;
-    int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
-    if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
+    int64_t rows = tc__ix_value(g->shape.rows), columns = tc__ix_hi(x, g->shape.cols);
+    if (!tc__ix_is_const(g->shape.cols) && (rows > 1 || loops > 1)) return 0;
     int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
     int must = tc__cuda_is_too_long(g, q);
     int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
@@ -157,7 +159,7 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     q->sharing = q->threads = TC__CUDA_THREADS;
     q->launches = loops;
     q->chunk = tc__ix_mul(
-        x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)q->parts * q->width)),
+        x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)q->parts * q->width)),
         tc__ix_const(q->width));
     tc__cuda_lay_out(g, q, rows, rows);
     if (q->kept) q->workspace = tc__cuda_kept_at(g, q, (int64_t)g->buffer.count);
@@ -166,7 +168,7 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
 
 // Bytes of shared memory for what is held of a row, or of a part of it.
 static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
-    tc__ix columns = q->cluster ? q->chunk : g->cols;
+    tc__ix columns = q->cluster ? q->chunk : g->shape.cols;
     return tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
 }
 
@@ -185,18 +187,19 @@ static int tc__cuda_is_apart(const tc__group *g) {
 static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
     tc__ixpool *x = g->body.ix;
     q->cluster = q->parts = blocks;
-    q->chunk =
-        tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)blocks * q->width)),
-                   tc__ix_const(q->width));
+    q->chunk = tc__ix_mul(
+        x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)blocks * q->width)),
+        tc__ix_const(q->width));
 }
 
 // Rows that no block has room for, held by as few blocks as can work two on a multiprocessor; the
 // largest clusters have more. 1 = so it is. Where rows are few, more parts than that are needed.
 static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
     tc__cuda_plan p = *q;
-    int64_t most = (int64_t)g->cluster;
-    int64_t room = g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room
-                                                           : (int64_t)TC__CUDA_ROW_BYTES;
+    int64_t most = (int64_t)g->target.cluster;
+    int64_t room = g->target.room && g->target.room < TC__CUDA_ROW_BYTES
+                       ? (int64_t)g->target.room
+                       : (int64_t)TC__CUDA_ROW_BYTES;
     p.hold = TC__CUDA_SHARED;
     p.sharing = p.threads = TC__CUDA_LONG_THREADS;
     if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
@@ -205,20 +208,21 @@ static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
         if (tc__cuda_kept_bytes(g, &p) <= TC__CUDA_CLUSTER_BYTES) break;
     }
     if (tc__cuda_kept_bytes(g, &p) > room) return 0;
-    if (tc__ix_is_const(g->rows) && tc__ix_value(g->rows) * p.parts < TC__CUDA_SMS)
+    if (tc__ix_is_const(g->shape.rows) &&
+        tc__ix_value(g->shape.rows) * p.parts < TC__CUDA_SMS)
         return 0;
     *q = p;
     return 1;
 }
 
 static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
-    int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
+    int known = tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) > 0;
     q->hold = TC__CUDA_AGAIN;
     q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
-    int plain = g->kind != TC__CONTRACTION;
+    int plain = g->shape.kind != TC__CONTRACTION;
     if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
     if (plain && tc__cuda_cut(g, q)) return;
-    if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
+    if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->shape.cols));
 }
 
 // ---- columns ----
@@ -227,17 +231,17 @@ static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
 // are few columns, all of a block side by side.
 static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    int64_t columns = tc__ix_hi(x, g->cols);
+    int64_t columns = tc__ix_hi(x, g->shape.cols);
     q->sharing = columns < 64 || !tc__cuda_all_again(g) ? TC__CUDA_THREADS : 32;
     if (!tc__cuda_all_again(g)) q->width = 1; // scratch of a thread has no vectors
     q->vectors = tc__cuda_vectors(g, q, TC__CUDA_COLUMN_FLIGHT);
-    if (!tc__ix_is_const(g->rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
-        !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->cols))
+    if (!tc__ix_is_const(g->shape.rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
+        !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->shape.cols))
         return;
-    int64_t rows = tc__ix_value(g->rows), across = 32 * q->width;
+    int64_t rows = tc__ix_value(g->shape.rows), across = 32 * q->width;
     int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
     q->parts = tc__cuda_parts(blocks, columns, TC__CUDA_PARTS, below * 8);
-    q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
+    q->chunk = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->parts));
     if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
 }
 
@@ -259,17 +263,18 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
 static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix parts = tc__ix_const(q->parts);
-    tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width));
+    tc__ix columns = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->width));
     if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
     if (q->form == TC__CUDA_FLAT)
-        return tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns),
+        return tc__ix_ceil_div(x, tc__ix_mul(x, g->shape.rows, columns),
                                tc__ix_const((int64_t)q->threads * q->vectors));
     if (q->form == TC__CUDA_COLUMNS)
         return tc__ix_mul(
-            x, tc__ix_ceil_div(x, g->rows, tc__ix_const((int64_t)q->sharing * q->width)),
+            x,
+            tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)q->sharing * q->width)),
             parts);
-    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)),
-                      parts);
+    return tc__ix_mul(
+        x, tc__ix_ceil_div(x, g->shape.rows, tc__ix_const(q->threads / q->sharing)), parts);
 }
 
 static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
@@ -298,17 +303,18 @@ static int tc__cuda_gathers(const tc__group *g) {
 // U of a flat kernel: less where it would leave multiprocessors without blocks.
 static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
+    tc__ix count =
+        tc__ix_mul(x, g->shape.rows, tc__ix_div(x, g->shape.cols, tc__ix_const(q->width)));
     q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
-    int most = g->list               ? TC__CUDA_LIST_VECTORS
+    int most = g->shape.list         ? TC__CUDA_LIST_VECTORS
                : tc__cuda_gathers(g) ? TC__CUDA_GATHER_VECTORS
                                      : TC__CUDA_FLAT_VECTORS;
     if (q->vectors > most) q->vectors = most;
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
         q->vectors /= 2;
-    int vectors = tc__cuda_flat_vectors[g->tuning.knob[TC__KNOB_VECTORS]];
-    int threads = tc__cuda_flat_threads[g->tuning.knob[TC__KNOB_BLOCK_THREADS]];
+    int vectors = tc__cuda_flat_vectors[g->shape.tuning.knob[TC__KNOB_VECTORS]];
+    int threads = tc__cuda_flat_threads[g->shape.tuning.knob[TC__KNOB_BLOCK_THREADS]];
     if (vectors) q->vectors = vectors;
     if (threads) q->threads = q->sharing = threads;
 }
@@ -321,7 +327,7 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__device_is_narrow(g) &&
-               tc__device_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+               tc__device_reach(g->body.ix, g->shape.depth) < INT32_MAX - (1 << 20);
     q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
@@ -344,14 +350,14 @@ static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
-    if (g->kind == TC__CONTRACTION) {
+    if (g->shape.kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
-    int columns = g->vector == TC__ROW && tc__cuda_fits_columns(g, &q);
-    q.form = g->kind == TC__POINTWISE ? TC__CUDA_FLAT
-             : columns                ? TC__CUDA_COLUMNS
-                                      : TC__CUDA_ROWS;
+    int columns = g->shape.vector == TC__ROW && tc__cuda_fits_columns(g, &q);
+    q.form = g->shape.kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : columns                      ? TC__CUDA_COLUMNS
+                                            : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
@@ -360,7 +366,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;
-    q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->cols) % q.width;
+    q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->shape.cols) % q.width;
     if (q.form == TC__CUDA_FLAT) tc__cuda_plan_windows(g, &q);
     tc__cuda_choose_lanes_early(g, &q);
     if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
@@ -393,11 +399,11 @@ static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
 static int tc__cuda_sizes(const tc__group *g) {
     tc__cuda_symbols s;
     s.g = g, s.count = 0, s.lost = 0;
-    if (g->list) return 0; // its row tells the one that there is
-    tc__cuda_symbols_of(&s, g->rows);
-    tc__cuda_symbols_of(&s, g->cols);
-    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->depth);
-    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->batch);
+    if (g->shape.list) return 0; // its row tells the one that there is
+    tc__cuda_symbols_of(&s, g->shape.rows);
+    tc__cuda_symbols_of(&s, g->shape.cols);
+    if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.depth);
+    if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.batch);
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
     for (size_t id = 0; id < g->body.node.count; id++) {
@@ -428,7 +434,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     memset(out, 0, sizeof *out);
     out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
-    if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    if (g->shape.kind == TC__OPAQUE) return tc__opaque_grids(g, out);
     if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
     tc__cuda_plan q = tc__cuda_plan_of(g);
     out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);

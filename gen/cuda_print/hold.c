@@ -91,7 +91,7 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
         if (!tc__device_is_memory(n) || n->attr[TC__ACCESS_BUFFER] != b) continue;
         if (n->level != TC__AT_COL ||
             (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
-            n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->cols))
+            n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->shape.cols))
             return 0;
     }
     return 1;

@@ -6,15 +6,15 @@
 // Vectors of the kernel; what is left of a single row is its tail.
 static tc__ix tc__cuda_flat_count(const tc__printer *p) {
     tc__ixpool *x = p->g->body.ix;
-    return tc__ix_mul(x, p->g->rows,
-                      tc__ix_div(x, p->g->cols, tc__ix_const(p->cuda->width)));
+    return tc__ix_mul(x, p->g->shape.rows,
+                      tc__ix_div(x, p->g->shape.cols, tc__ix_const(p->cuda->width)));
 }
 
 static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     const tc__cuda_plan *q = p->cuda;
     const char *type = tc__cuda_index_type(p);
     tc__ixpool *x = p->g->body.ix;
-    tc__ix columns = tc__ix_div(x, p->g->cols, tc__ix_const(q->width));
+    tc__ix columns = tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width));
     tc__text across, all;
     char line[160];
     const char *row = tc__cuda_text_of(p, &across, columns, 0);
@@ -26,7 +26,7 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     }
     snprintf(line, sizeof line, "const %s r = i / %s;", type, row);
     tc__cuda_place_add(at, "r", line);
-    int one = tc__ix_equals(p->g->rows, 1);
+    int one = tc__ix_equals(p->g->shape.rows, 1);
     snprintf(line, sizeof line, "const %s c = i%s%s", type, one ? "" : " % ",
              one ? "" : row);
     size_t n = strlen(line);
@@ -48,10 +48,10 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
 static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix width = tc__ix_const(p->cuda->width);
-    tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->cols, width), width);
+    tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->shape.cols, width), width);
     tc__line(p);
     tc__put(p->out, "if (i0 < ");
-    tc__put_ix(p, tc__ix_sub(x, p->g->cols, whole));
+    tc__put_ix(p, tc__ix_sub(x, p->g->shape.cols, whole));
     tc__put(p->out, ")");
     tc__block_open(p);
     tc__line(p);
@@ -130,7 +130,7 @@ static void tc__cuda_flat(tc__printer *p) {
     tc__line(p);
     tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
             deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
-            p->g->list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
+            p->g->shape.list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
     tc__cuda_hoist(p, &b);
     if (deep) {
         tc__cuda_declare(p, &b, q->vectors);
@@ -250,7 +250,7 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
-    if (p->g->list) {
+    if (p->g->shape.list) {
         tc__cuda_list_parameters(p);
         return;
     }
@@ -308,7 +308,7 @@ static void tc__cuda_args(tc__printer *p) {
 
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
-    if (p->g->list) tc__cuda_list_names(p);
+    if (p->g->shape.list) tc__cuda_list_names(p);
     for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
         char name[24];
         snprintf(name, sizeof name, "s%d", slot);
@@ -328,7 +328,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
 // Waits for the launches before; reads nothing of what they may have written ahead of that.
 static void tc__cuda_begin(tc__printer *p) {
     tc__line(p);
-    for (size_t i = 0; i < p->g->buffer.count && !p->g->list; i++) {
+    for (size_t i = 0; i < p->g->buffer.count && !p->g->shape.list; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (!tc__is_memory(b) || b->written) continue;
         tc__put(p->out, "tc_reads(");
@@ -347,7 +347,7 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", grid->threads);
     tc__put_ix(p, grid->blocks);
-    tc__put(out, " blocks have work%s", p->g->list ? " for a tensor" : "");
+    tc__put(out, " blocks have work%s", p->g->shape.list ? " for a tensor" : "");
     if (grid->cluster) tc__put(out, ", launched in clusters of %d", grid->cluster);
     tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", grid->threads);
     if (resident) tc__put(out, ", %d", resident);

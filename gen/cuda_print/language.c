@@ -4,7 +4,7 @@
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
     tc__group plain = *g;
     if (tc__device_has_list(g)) return 0;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
+    memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     tc__cuda_plan q = tc__cuda_plan_of(&plain);
     if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
         return tc__product_tile_fits(&plain, v);

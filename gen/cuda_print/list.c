@@ -8,13 +8,13 @@ static const char tc__cuda_list_block[] = "(blockIdx.x - list.first[row])";
 
 static void tc__cuda_list_parameters(tc__printer *p) {
     tc__put(p->out, "const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
-            (unsigned)p->g->buffer.count, p->g->list);
+            (unsigned)p->g->buffer.count, p->g->shape.list);
 }
 
 // The tensor of the block: its size, and its buffers in the group's order.
 static void tc__cuda_list_names(tc__printer *p) {
     int top = 1;
-    while (2 * top < p->g->list) top *= 2;
+    while (2 * top < p->g->shape.list) top *= 2;
     tc__line(p);
     tc__put(p->out, "const int row = tc_list_row<%d>(list);\n", top);
     tc__line(p);

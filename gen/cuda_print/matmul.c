@@ -83,7 +83,7 @@ static const char *tc__product_type(const tc__printer *p, const tc__product *q) 
 
 // Whether an index of the nodes at `level` names the axis.
 static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
-    for (size_t id = g->prologue; id < g->body.node.count; id++) {
+    for (size_t id = g->shape.prologue; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
         if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
         for (uint32_t i = 0; i < n->n_attr; i++)
@@ -190,7 +190,7 @@ static void tc__print_chain(tc__printer *p, const tc__product *q, const char *su
     const struct tc__cuda_plan *cuda = p->cuda;
     tc__line(p);
     tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
-    tc__put_ix(p, p->g->depth);
+    tc__put_ix(p, p->g->shape.depth);
     tc__put(p->out, "; k++)");
     tc__block_open(p);
     p->cuda = NULL; // no vectors
@@ -199,9 +199,9 @@ static void tc__print_chain(tc__printer *p, const tc__product *q, const char *su
     p->cuda = cuda;
     tc__line(p);
     tc__put(p->out, "%s = tc_add_product_%s(", sum, tc__suffix(q->dtype));
-    tc__put_value(p, p->g->left, 0);
+    tc__put_value(p, p->g->shape.left, 0);
     tc__put(p->out, ", ");
-    tc__put_value(p, p->g->right, 0);
+    tc__put_value(p, p->g->shape.right, 0);
     tc__put(p->out, ", %s);\n", sum);
     if (stops) tc__line(p);
     if (stops) tc__put(p->out, "if (%s != %s) break;\n", sum, sum);

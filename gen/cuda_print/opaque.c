@@ -345,9 +345,9 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
     tc__put(out, "\n// %s: %s%s%s, %d launch%s\n// rows ", symbol,
             custom ? "custom op " : "", tc__call_name(out->ctx, q.call),
             custom ? "" : " along rows", q.count, q.count == 1 ? "" : "es");
-    tc__put_ix(&p, g->rows);
+    tc__put_ix(&p, g->shape.rows);
     tc__put(out, ", columns ");
-    tc__put_ix(&p, g->cols);
+    tc__put_ix(&p, g->shape.cols);
     tc__put(out, "\n");
     tc__put_dump_buffers(&p);
     for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);

@@ -283,7 +283,7 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     tc__opaque_plan q;
     memset(&q, 0, sizeof q);
     q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
-    q.rows = g->rows;
+    q.rows = g->shape.rows;
     q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
     if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
     q.k = tc__call_width(q.call, 0);

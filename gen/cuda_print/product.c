@@ -234,10 +234,11 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
                                     tc__level level, int most) {
     tc__staged s;
     tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
-    tc__ix extent = level == TC__AT_LEFT ? q->m : g->cols;
+    tc__ix extent = level == TC__AT_LEFT ? q->m : g->shape.cols;
     memset(&s, 0, sizeof s);
-    s.level = level, s.id = level == TC__AT_LEFT ? g->left : g->right;
-    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth, most);
+    s.level = level, s.id = level == TC__AT_LEFT ? g->shape.left : g->shape.right;
+    s.along = TC__DEPTH,
+    s.width = tc__operand_width(g, level, TC__DEPTH, g->shape.depth, most);
     if (s.width == 1) {
         s.width = tc__operand_width(g, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
@@ -267,8 +268,8 @@ static int64_t tc__slice_length(int64_t k, int step, int slices) {
 
 // What a block with a slice of k takes until the sums are whole, as elements of k.
 static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
-    if (!tc__ix_is_const(g->depth) || tc__ix_value(g->depth) < 1) return 1;
-    int64_t cost = tc__slice_length(tc__ix_value(g->depth), step, slices);
+    if (!tc__ix_is_const(g->shape.depth) || tc__ix_value(g->shape.depth) < 1) return 1;
+    int64_t cost = tc__slice_length(tc__ix_value(g->shape.depth), step, slices);
     for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
     return cost;
 }
@@ -278,9 +279,10 @@ static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slic
 static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, int step,
                              int round) {
     int best = 1;
-    if (g->tuning.knob[TC__KNOB_PRODUCT_TILE]) return 1; // only where no other tile cuts
-    if (!tc__ix_is_const(g->depth) || blocks < 1 || 2 * blocks > want) return 1;
-    int64_t most = tc__ix_value(g->depth) / (step * TC__SLICE_STEPS);
+    if (g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
+        return 1; // only where no other tile cuts
+    if (!tc__ix_is_const(g->shape.depth) || blocks < 1 || 2 * blocks > want) return 1;
+    int64_t most = tc__ix_value(g->shape.depth) / (step * TC__SLICE_STEPS);
     if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS; // that meet in two rounds
     for (int i = 2; i <= most && i * blocks <= want; i++)
         if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
@@ -292,7 +294,7 @@ static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, i
 static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
     q->slices = slices;
     if (q->slices == 1) return;
-    int64_t k = tc__ix_value(g->depth);
+    int64_t k = tc__ix_value(g->shape.depth);
     q->length = tc__slice_length(k, step, q->slices);
     q->slices = (int)((k - 1) / q->length + 1);
     q->blocks = tc__ix_const(q->shares * q->slices);
@@ -343,9 +345,9 @@ static int tc__tile_slices(const tc__group *g, const tc__product *q,
 // its tile is large.
 static double tc__tile_cost(const tc__group *g, const tc__product *q,
                             const tc__product_tile *t) {
-    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols),
-            blocks =
-                tc__ix_value(g->batch) * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
+    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->shape.cols),
+            blocks = tc__ix_value(g->shape.batch) * ((m - 1) / t->rows + 1) *
+                     ((n - 1) / t->cols + 1);
     int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
     int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
     return (double)(waves * t->rows * t->cols) *
@@ -363,21 +365,24 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
     if (t->way == TC__WAY_SPLIT &&
-        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
+        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->shape.depth) < TC__SPLIT_DEPTH))
         return 0;
-    if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
+    if (g->target.checked && t->rows * t->cols > 128 * 128)
+        return 0; // addresses need registers
     if (!tc__tile_has_registers(q, t)) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
-    return !g->room || (uint32_t)bytes <= g->room;
+    return !g->target.room || (uint32_t)bytes <= g->target.room;
 }
 
 static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
     const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
-    int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
+    int knob =
+        g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
     if (!tc__tile_has_registers(q, best)) best++;
-    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
+    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->shape.cols) ||
+        !tc__ix_is_const(g->shape.batch))
         return best;
     for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
         if (tc__tile_has_room(g, q, &tile[i]) &&
@@ -391,7 +396,7 @@ static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
 }
 
 static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
-    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->tile->cols));
+    return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->tile->cols));
 }
 
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
@@ -445,7 +450,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__fit_stage(q, &q->right);
     q->resident = tc__tiles_resident(g, q);
     q->shared = tc__ix_const(tc__tiles_shared(q));
-    q->blocks = tc__ix_mul(x, g->batch,
+    q->blocks = tc__ix_mul(x, g->shape.batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
     q->sums = q->tile->rows * q->tile->cols / q->threads;
@@ -458,7 +463,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
 static int tc__choose_wide(const tc__group *g, tc__product *q) {
     int64_t most = tc__product_kinds[q->kind].few;
     int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
-            n = tc__ix_is_const(g->cols) ? tc__ix_value(g->cols) : INT64_MAX;
+            n = tc__ix_is_const(g->shape.cols) ? tc__ix_value(g->shape.cols) : INT64_MAX;
     if (m > most && n > most) return 0;
     q->wide = m <= n ? TC__COL : TC__ROW;
     q->few = (int)(m <= n ? m : n);
@@ -470,13 +475,13 @@ static const tc__staged *tc__wide_operand(const tc__product *q) {
 }
 
 static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
-    return q->wide == TC__COL ? g->cols : q->m;
+    return q->wide == TC__COL ? g->shape.cols : q->m;
 }
 
 // Threads along k of one sum: not more than have work, a block where sums are few and long.
 static void tc__share_dot(const tc__group *g, tc__product *q) {
-    int64_t accesses = tc__ix_hi(g->body.ix, g->depth) / tc__wide_operand(q)->width;
-    tc__ix all = tc__ix_mul(g->body.ix, g->batch, tc__wide_extent(g, q));
+    int64_t accesses = tc__ix_hi(g->body.ix, g->shape.depth) / tc__wide_operand(q)->width;
+    tc__ix all = tc__ix_mul(g->body.ix, g->shape.batch, tc__wide_extent(g, q));
     int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
     q->each = sums >= 4 * busy ? 2 : 1;
     q->sharing = 32;
@@ -507,8 +512,9 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
         tc__share_columns(q);
     int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
     q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
-    q->blocks = tc__ix_mul(
-        x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+    q->blocks =
+        tc__ix_mul(x, g->shape.batch,
+                   tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
     int width = tc__wide_operand(q)->width;
     q->sums = q->few * (q->dot ? q->each : width);
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
@@ -532,12 +538,12 @@ static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
 
 static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
     if (q->wide == TC__ROW) return tc__ix_const(1);
-    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->cover));
+    return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->cover));
 }
 
 static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
     tc__ixpool *x = g->body.ix;
-    return tc__ix_mul(x, g->batch,
+    return tc__ix_mul(x, g->shape.batch,
                       tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
 }
 
@@ -553,7 +559,8 @@ static void tc__choose_made(const tc__group *g, tc__product *q) {
 
 // Depth is a constant: tc__cuda_takes_rows.
 static void tc__plan_made(const tc__group *g, tc__product *q) {
-    int64_t k = tc__ix_value(g->depth), bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    int64_t k = tc__ix_value(g->shape.depth),
+            bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
     int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
     q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
     q->threads = TC__FEW_THREADS;
@@ -578,20 +585,20 @@ static void tc__plan_made(const tc__group *g, tc__product *q) {
 static tc__product tc__product_plan(const tc__group *g) {
     tc__product q;
     memset(&q, 0, sizeof q);
-    q.dtype = g->body.node.at[g->left]->dtype;
+    q.dtype = g->body.node.at[g->shape.left]->dtype;
     q.half = tc__is_half(q.dtype);
-    q.kind = q.half                         ? 2
-             : tc__product_bytes(&q) == 8   ? 1
-             : g->tf32 && q.dtype == TC_F32 ? 3
-                                            : 0;
+    q.kind = q.half                                ? 2
+             : tc__product_bytes(&q) == 8          ? 1
+             : g->target.tf32 && q.dtype == TC_F32 ? 3
+                                                   : 0;
     q.slices = 1;
-    q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
+    q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
     q.form = TC__PRODUCT_LOOP;
-    if (!g->prologue && tc__contract_phases(g) > 1) return q;
-    int few = !g->prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
+    if (!g->shape.prologue && tc__contract_phases(g) > 1) return q;
+    int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
     q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
     q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
-    if (g->prologue)
+    if (g->shape.prologue)
         tc__plan_made(g, &q);
     else if (few)
         tc__plan_few(g, &q);

@@ -10,15 +10,16 @@
 // The list that makes the rows, as a reduction.
 static tc__group tc__prologue_of(const tc__group *g) {
     tc__group rows = *g;
-    rows.kind = TC__REDUCTION, rows.cols = g->depth, rows.prologue = 0;
-    rows.body.node.count = g->prologue;
+    rows.shape.kind = TC__REDUCTION, rows.shape.cols = g->shape.depth,
+    rows.shape.prologue = 0;
+    rows.body.node.count = g->shape.prologue;
     return rows;
 }
 
 // A warp or less has a row; of a long one, the block.
 static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
     tc__cuda_plan q;
-    int64_t columns = tc__ix_value(rows->cols);
+    int64_t columns = tc__ix_value(rows->shape.cols);
     memset(&q, 0, sizeof q);
     q.form = TC__CUDA_ROWS, q.axis = TC__COL;
     q.threads = q.sharing = product->threads;
@@ -54,13 +55,13 @@ static int tc__prologue_is_plain(const tc__group *g, const tc__product *product)
 // Whether a kernel with its rows is shorter than two: where each row is made once; else where all that
 // a multiprocessor makes again, and multiplies without tiles, takes about as long as a launch.
 static int tc__cuda_takes_rows(const tc__group *g) {
-    if (!tc__ix_is_const(g->depth)) return 0;
+    if (!tc__ix_is_const(g->shape.depth)) return 0;
     tc__product q = tc__product_plan(g);
     if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
     if (q.wide == TC__ROW) return 1;
     if (!tc__ix_is_const(q.blocks)) return 0;
     int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;
-    int64_t made = each * q.made * tc__ix_value(g->depth);
+    int64_t made = each * q.made * tc__ix_value(g->shape.depth);
     tc__product other = q;
     int tiles = !tc__choose_wide(g, &other);
     return made <= TC__ROWS_MADE && (!tiles || made * q.cover <= TC__ROWS_STEPS);
@@ -110,7 +111,7 @@ static void tc__head_block(tc__printer *p, tc__heads *h, tc__ix all, int whole, 
 
 static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
     tc__ixpool *x = p->g->body.ix;
-    int batches = !tc__ix_equals(p->g->batch, 1);
+    int batches = !tc__ix_equals(p->g->shape.batch, 1);
     tc__ix across = tc__rows_across(p->g, q), high = tc__rows_high(p->g, q),
            all = tc__ix_mul(x, across, high);
     h->count = 0;
@@ -136,8 +137,8 @@ static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
     else
         tc__head_block(p, h, across, !batches && tc__ix_equals(high, 1), tc__ix_const(1),
                        q->cover);
-    tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->cols, 1);
-    tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->depth, 1);
+    tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->shape.cols, 1);
+    tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->shape.depth, 1);
 }
 
 // The lines that `body` mentions, or a later one that it does; then the body.
@@ -216,7 +217,7 @@ static void tc__print_made_loads(tc__printer *p) {
         if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
             words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
     if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
-        tc__cuda_place at = tc__cuda_register_place(p, p->g->cols);
+        tc__cuda_place at = tc__cuda_register_place(p, p->g->shape.cols);
         tc__cuda_declare(p, &body, p->cuda->vectors);
         tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
         p->issued = 1;
@@ -250,7 +251,7 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     tc__cuda_keeps(p);
     p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
     tc__print_made_loads(p);
-    tc__print_range(p, 0, g->prologue);
+    tc__print_range(p, 0, g->shape.prologue);
     p->owner = NULL, p->issued = 0;
     tc__block_close(p);
     p->g = g, p->cuda = before, p->axis = TC__COL;
@@ -293,7 +294,7 @@ static const char *tc__rows_wide_text(const tc__product *q) {
 
 static int tc__rows_ragged(const tc__printer *p, const tc__product *q) {
     int width = q->dot ? tc__wide_operand(q)->width : 1;
-    return !tc__goes_into(p, p->g->depth, (int64_t)q->sharing * width);
+    return !tc__goes_into(p, p->g->shape.depth, (int64_t)q->sharing * width);
 }
 
 // The wide operand, before the rows are made.
@@ -366,7 +367,7 @@ static void tc__print_rows_sums(tc__printer *p, const tc__product *q, const tc__
 static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
                                         const tc__blanks *b, int clamped) {
     int wide = q->wide == TC__ROW, row = clamped && !tc__goes_into(p, q->m, q->made),
-        col = clamped && !wide && !tc__goes_into(p, p->g->cols, q->cover);
+        col = clamped && !wide && !tc__goes_into(p, p->g->shape.cols, q->cover);
     if (tc__epilogue_uses(p->g, TC__ROW)) {
         tc__put_filled(p, b,
                        row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
@@ -385,7 +386,7 @@ static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
 // `r0 + at / 16 < r1`, where element `at` may be outside.
 static void tc__rows_inside(const tc__printer *p, const tc__product *q, char out[80]) {
     int wide = q->wide == TC__ROW, row = !tc__goes_into(p, q->m, q->made),
-        col = !wide && !tc__goes_into(p, p->g->cols, q->cover);
+        col = !wide && !tc__goes_into(p, p->g->shape.cols, q->cover);
     char rows[32] = "", cols[32] = "";
     if (row) snprintf(rows, sizeof rows, "r0 + at %s %d < r1", wide ? "%" : "/", q->cover);
     if (col) snprintf(cols, sizeof cols, "c0 + at %% %d < cols", q->cover);

@@ -662,7 +662,7 @@ static void tc__cuda_kept_names(tc__printer *p) {
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
                 (long long)tc__cuda_kept_at(p->g, q, (int64_t)i),
-                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->cols));
+                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->shape.cols));
     }
 }
 
@@ -681,7 +681,7 @@ static void tc__cuda_part_head(tc__printer *p) {
     tc__put(p->out, ", last = tc_min(first + ");
     tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
     tc__put(p->out, ", ");
-    tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
+    tc__put_ix(p, tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width)));
     tc__put(p->out, ");\n");
 }
 
@@ -722,7 +722,7 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put(p->out, " *)(shared + ");
         tc__put_ix(p, at);
         tc__put(p->out, ");\n");
-        tc__ix columns = q->cluster ? q->chunk : p->g->cols;
+        tc__ix columns = q->cluster ? q->chunk : p->g->shape.cols;
         at = tc__ix_add(p->g->body.ix, at,
                         tc__ix_const(tc__device_bytes(p->g, n) *
                                      tc__padded(tc__ix_value(columns), 64)));
@@ -746,17 +746,17 @@ static void tc__cuda_row_head(tc__printer *p) {
     if (looped) {
         tc__line(p);
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
-        tc__put_ix(p, p->g->rows);
+        tc__put_ix(p, p->g->shape.rows);
         tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
         tc__block_open(p);
         return;
     }
     if (named) tc__line(p);
     if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
-    if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
+    if (tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % rows == 0) return;
     tc__line(p);
     tc__put(p->out, "if (r >= ");
-    tc__put_ix(p, p->g->rows);
+    tc__put_ix(p, p->g->shape.rows);
     tc__put(p->out, ") return;\n");
 }
 
@@ -781,7 +781,7 @@ static void tc__cuda_rows(tc__printer *p) {
     tc__cuda_row_head(p);
     tc__cuda_keeps(p);
     // The operands of a product stand before the loops; it prints them where it is.
-    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
     tc__print_range(p, first, (uint32_t)p->g->body.node.count);
     if (TC__CUDA_ROW_WAVES == 0) return;
     tc__line(p);

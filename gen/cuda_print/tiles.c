@@ -50,8 +50,8 @@ static void tc__stage_blanks(const tc__product *q, const tc__staged *s, tc__blan
 static void tc__stage_inside(const tc__printer *p, const tc__product *q,
                              const tc__staged *s, char out[40]) {
     int left = s->level == TC__AT_LEFT;
-    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
-        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
+    int line = !tc__goes_into(p, left ? q->m : p->g->shape.cols, tc__staged_size(q, s)),
+        deep = !tc__goes_into(p, p->g->shape.depth, q->tile->depth);
     snprintf(out, 40, "%s%s%s",
              !line  ? ""
              : left ? "r < r1"
@@ -87,7 +87,7 @@ static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
 static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__axis axis) {
     tc__ixpool *x = p->g->body.ix;
     tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[TC__LOAD_INDEX], axis);
-    tc__ix m = tc__ix_div(x, p->g->rows, p->g->batch); // a tile is in one batch
+    tc__ix m = tc__ix_div(x, p->g->shape.rows, p->g->shape.batch); // a tile is in one batch
     if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
     if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
     return tc__ix_value(run.stride);
@@ -99,7 +99,8 @@ static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
                                const tc__staged *s) {
     tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
     const tc__node *n = tc__body(p, s->id);
-    if (p->g->checked || s->bring == TC__BRING_NOW) return 0; // checked: each is looked at
+    if (p->g->target.checked || s->bring == TC__BRING_NOW)
+        return 0; // checked: each is looked at
     if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
     int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
     if (!plain || tc__cuda_dtype(p, n) != n->dtype || n->dtype != q->dtype) return 0;
@@ -540,7 +541,7 @@ static void tc__let(tc__printer *p, const char *name, tc__ix e) {
 // batch, `row` the first in it. Only what is named.
 static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
                               const char *row, int needs_end) {
-    int batches = !tc__ix_equals(p->g->batch, 1);
+    int batches = !tc__ix_equals(p->g->shape.batch, 1);
     int split = q->form == TC__PRODUCT_TILES && q->tile->way == TC__WAY_SPLIT; // names all
     if (!needs_end && !split && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
         !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
@@ -575,7 +576,7 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
                    "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
                    "@index m, n;\n");
     tc__put_filled(p, b, "tc_place_tile<@index>(@block");
-    if (!tc__ix_equals(p->g->batch, 1)) {
+    if (!tc__ix_equals(p->g->shape.batch, 1)) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, all, 0);
     }
@@ -587,12 +588,12 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
     char row[40];
     snprintf(row, sizeof row, "m * %d", q->tile->rows);
     tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
-    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    int rest = !tc__goes_into(p, p->g->shape.cols, q->tile->cols);
     if (rest || q->tile->way == TC__WAY_SPLIT ||
         tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) || tc__epilogue_uses(p->g, TC__COL))
         tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
-    if (rest) tc__let(p, "cols", p->g->cols);
-    tc__let(p, "depth", p->g->depth);
+    if (rest) tc__let(p, "cols", p->g->shape.cols);
+    tc__let(p, "depth", p->g->shape.depth);
     tc__print_slice(p, q, b);
 }
 
@@ -708,7 +709,7 @@ static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const ch
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
 static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
-        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
+        cols = !tc__goes_into(p, p->g->shape.cols, q->tile->cols);
     char inside[40];
     snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
              line && cols ? " && " : "", cols ? "c < cols" : "");

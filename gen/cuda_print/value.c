@@ -292,7 +292,7 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
-                 tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
+                 tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
     const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1               ? "x == 0"
                       : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW ? "c == 0"
                       : below                                                  ? "y == 0"

@@ -47,7 +47,7 @@ static int tc__window_read(tc__printer *p, const tc__cuda_window *w, int column)
 
 // Whether rows of the last threads may be behind the end.
 static int tc__window_is_ragged(const tc__printer *p) {
-    return tc__ix_divisor(p->g->body.ix, p->g->rows) % p->cuda->vectors != 0;
+    return tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % p->cuda->vectors != 0;
 }
 
 // What the loop over k of window w does.
@@ -55,7 +55,8 @@ static void tc__window_read_row(tc__printer *p, const tc__cuda_window *w) {
     if (tc__window_is_ragged(p)) {
         tc__line(p);
         tc__put(p->out, "if (r0 + k >= ");
-        tc__put_ix(p, tc__ix_add(p->g->body.ix, p->g->rows, tc__ix_const(w->rows - 1)));
+        tc__put_ix(p,
+                   tc__ix_add(p->g->body.ix, p->g->shape.rows, tc__ix_const(w->rows - 1)));
         tc__put(p->out, ") break;\n");
     }
     for (int column = 0; column < w->columns + p->cuda->width - 1;)
@@ -93,7 +94,7 @@ static void tc__window_place(tc__printer *p) {
     tc__ixpool *x = p->g->body.ix;
     int below = q->threads / q->sharing;
     tc__ix across =
-        tc__ix_ceil_div(x, p->g->cols, tc__ix_const((int64_t)q->sharing * q->width));
+        tc__ix_ceil_div(x, p->g->shape.cols, tc__ix_const((int64_t)q->sharing * q->width));
     int many = !tc__ix_equals(across, 1);
     tc__text blocks;
     const char *of = tc__cuda_text_of(p, &blocks, across, 0);
@@ -108,9 +109,9 @@ static void tc__window_place(tc__printer *p) {
     tc__text_free(&blocks);
     tc__line(p);
     tc__put(p->out, "if (r0 >= ");
-    tc__put_ix(p, p->g->rows);
+    tc__put_ix(p, p->g->shape.rows);
     tc__put(p->out, " || c >= ");
-    tc__put_ix(p, p->g->cols);
+    tc__put_ix(p, p->g->shape.cols);
     tc__put(p->out, ") return;\n");
 }
 
@@ -118,7 +119,7 @@ static void tc__window_place(tc__printer *p) {
 static void tc__window_rows_place(tc__printer *p, tc__cuda_place *at) {
     tc__text end;
     char line[160];
-    const char *rows = tc__cuda_text_of(p, &end, p->g->rows, 1);
+    const char *rows = tc__cuda_text_of(p, &end, p->g->shape.rows, 1);
     int many = p->cuda->vectors > 1;
     memset(at, 0, sizeof *at);
     snprintf(line, sizeof line, "const %s r = r0%s;", tc__cuda_index_type(p),

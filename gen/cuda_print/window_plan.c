@@ -212,14 +212,14 @@ static tc__ix tc__window_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix across = tc__ix_const((int64_t)q->sharing * q->width);
     tc__ix below = tc__ix_const((int64_t)(q->threads / q->sharing) * q->vectors);
-    return tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, across),
-                      tc__ix_ceil_div(x, g->rows, below));
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->shape.cols, across),
+                      tc__ix_ceil_div(x, g->shape.rows, below));
 }
 
 // Threads side by side: as few as there are columns for, and more where rows are few.
 static int tc__window_across(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    int64_t columns = tc__ix_hi(x, g->cols), rows = tc__ix_hi(x, g->rows);
+    int64_t columns = tc__ix_hi(x, g->shape.cols), rows = tc__ix_hi(x, g->shape.rows);
     int across = TC__CUDA_WINDOW_ACROSS;
     while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
     while (across < q->threads && q->threads / across / 2 * (int64_t)q->vectors >= rows)
@@ -266,7 +266,7 @@ static int tc__window_has_blocks(const tc__group *g, tc__cuda_plan *q) {
 // Gives a pointwise kernel the form, if it has windows.
 static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
     tc__cuda_plan p = *q;
-    if (g->list || q->tail) return;
+    if (g->shape.list || q->tail) return;
     for (uint32_t i = 0; i < g->body.node.count; i++)
         if (tc__window_may_have(g, g->body.node.at[i]))
             tc__window_note(g, &p, g->body.node.at[i]);

@@ -121,8 +121,9 @@ static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
 // Whether the vectors may have `width` elements along the axis, and some access gains by it.
 static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
     int wide = 0;
-    tc__ix extent = axis == TC__COL ? g->cols : g->rows;
-    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
+    tc__ix extent = axis == TC__COL ? g->shape.cols : g->shape.rows;
+    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->shape.rows, 1))
+        return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         wide |= tc__device_is_memory(n) &&
@@ -179,8 +180,9 @@ static int64_t tc__device_reach(const tc__ixpool *x, tc__ix e) {
 static int tc__device_is_narrow(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     const int64_t limit = INT32_MAX - (1 << 20);
-    if (tc__device_reach(x, tc__ix_mul(x, g->rows, g->cols)) > limit) return 0;
-    if (tc__device_reach(x, g->rows) > limit || tc__device_reach(x, g->cols) > limit)
+    if (tc__device_reach(x, tc__ix_mul(x, g->shape.rows, g->shape.cols)) > limit) return 0;
+    if (tc__device_reach(x, g->shape.rows) > limit ||
+        tc__device_reach(x, g->shape.cols) > limit)
         return 0;
     for (size_t id = 0; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];

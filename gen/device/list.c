@@ -67,7 +67,7 @@ static void tc__relist_end(tc__relist *l, int64_t what) {
 static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
     int64_t attr[3];
     attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
-    attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->rows : l->from->cols;
+    attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols;
     tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
 }
 
@@ -87,8 +87,8 @@ static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, 
 // Opens what is done where row < rows and column < columns.
 static void tc__relist_inside(tc__relist *l, tc__ix row, tc__ix column) {
     int64_t attr[4];
-    uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->rows);
-    n = tc__relist_fact(l, attr, n, column, l->from->cols);
+    uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->shape.rows);
+    n = tc__relist_fact(l, attr, n, column, l->from->shape.cols);
     tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
 }
 

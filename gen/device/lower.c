@@ -2,7 +2,7 @@
 
 // Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
 static int tc__device_has_list(const tc__group *g) {
-    return g->kind == TC__POINTWISE && !g->list && tc__device_is_tile(g);
+    return g->shape.kind == TC__POINTWISE && !g->shape.list && tc__device_is_tile(g);
 }
 
 // The list of a kernel that has one; NULL = reported.

@@ -45,8 +45,9 @@ static int tc__device_tile_width(const tc__group *g) {
             most = tc__device_bytes(g, n);
     }
     int width = (int)(16 / most);
-    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
-        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__device_takes(g, TC__COL, width))
+    if (tc__ix_divisor(g->body.ix, g->shape.rows) % width ||
+        tc__ix_divisor(g->body.ix, g->shape.cols) % width ||
+        !tc__device_takes(g, TC__COL, width))
         return 1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -63,7 +64,7 @@ static int tc__device_is_tile(const tc__group *g) {
         if (tc__device_is_turned(g, g->body.node.at[i]))
             bytes += (size_t)TC__TILE_SIZE * TC__TILE_PITCH *
                      tc__dtypes[g->body.node.at[i]->dtype].bytes;
-    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__TILE_BYTES;
+    return g->shape.kind == TC__POINTWISE && bytes > 0 && bytes <= TC__TILE_BYTES;
 }
 
 typedef struct tc__tiler {
@@ -121,7 +122,8 @@ static void tc__tile_read(tc__tiler *t, tc__ix line) {
 // A store of the row, by one of its threads.
 static void tc__tile_store_row(tc__tiler *t, const tc__node *n) {
     int64_t attr[2];
-    attr[0] = tc__ix_var(t->ix, TC__COL, t->l.from->cols), attr[1] = tc__ix_const(1);
+    attr[TC__IF_PREDICATES] = tc__ix_var(t->ix, TC__COL, t->l.from->shape.cols);
+    attr[TC__IF_PREDICATES + 1] = tc__ix_const(1);
     tc__relist_put(&t->l, TC_OP_IF, TC_BOOL, attr, 2);
     tc__relist_copy(&t->l, n);
     tc__relist_end(&t->l, TC__END_BLOCK);
@@ -183,9 +185,9 @@ static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
                     TC__TILE_SIZE * TC__TILE_PITCH);
         tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g));
         t.j = tc__tile_loop(&t, TC__TILE_J, TC__BIND_GRID,
-                            tc__ix_ceil_div(t.ix, g->rows, size));
+                            tc__ix_ceil_div(t.ix, g->shape.rows, size));
         t.i = tc__tile_loop(&t, TC__TILE_I, TC__BIND_GRID,
-                            tc__ix_ceil_div(t.ix, g->cols, size));
+                            tc__ix_ceil_div(t.ix, g->shape.cols, size));
         t.y = tc__tile_loop(&t, TC__TILE_Y, TC__BIND_BLOCK, tc__ix_const(t.down));
         t.x = tc__tile_loop(&t, TC__TILE_X, TC__BIND_LANE,
                             tc__ix_const(TC__TILE_SIZE / t.width));

@@ -12,9 +12,11 @@ enum { TC__CHOICE_MOST = 256 }; // bytes of an entry
 // Sizes of the kernel in this run: what it goes over, and its buffers.
 static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixenv *env) {
     const tc__ixpool *x = g->body.ix;
-    tc__put(t, "sizes %lld %lld %lld, buffers", (long long)tc__ix_eval(x, g->rows, env),
-            (long long)tc__ix_eval(x, g->cols, env),
-            (long long)(g->kind == TC__CONTRACTION ? tc__ix_eval(x, g->depth, env) : 0));
+    tc__put(
+        t, "sizes %lld %lld %lld, buffers", (long long)tc__ix_eval(x, g->shape.rows, env),
+        (long long)tc__ix_eval(x, g->shape.cols, env),
+        (long long)(g->shape.kind == TC__CONTRACTION ? tc__ix_eval(x, g->shape.depth, env)
+                                                     : 0));
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__put(t, " %lld", (long long)tc__ix_eval(x, g->buffer.at[i].numel, env));
     tc__put(t, "\n");
@@ -22,7 +24,7 @@ static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixen
 
 // The key of a kernel of the program: its text as the rules have it. The desk is ready. 0 = out of memory.
 static int tc__choice_key(tc__text *t, tc__desk *k, const tc__program *p, tc__group *g) {
-    tc__tuning held = g->tuning;
+    tc__tuning held = g->shape.tuning;
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
@@ -31,9 +33,9 @@ static int tc__choice_key(tc__text *t, tc__desk *k, const tc__program *p, tc__gr
     k->maker->machine(k, t, tc__program_threads(p));
     tc__put(t, ", numerics %d\n", p->numerics);
     tc__put_choice_sizes(t, g, &env);
-    memset(&g->tuning, 0, sizeof g->tuning);
+    memset(&g->shape.tuning, 0, sizeof g->shape.tuning);
     int ok = tc__print_kernel(t, g, k->maker->dialect(k->library), tc__order_stand_in);
-    g->tuning = held;
+    g->shape.tuning = held;
     return ok && !t->failed;
 }
 

@@ -21,7 +21,7 @@ static const tc__dialect *tc__device_dialect(const tc__library *b) {
 // A product takes the compiler long, and a user's op may not compile: they are alone.
 static void tc__device_describe(tc_ctx *c, tc__order *o) {
     (void)c;
-    o->alone = o->group->kind == TC__CONTRACTION || tc__is_custom(o->group);
+    o->alone = o->group->shape.kind == TC__CONTRACTION || tc__is_custom(o->group);
 }
 
 // As many units as there are processors to compile them, of at most a dozen kernels. A compile of its own

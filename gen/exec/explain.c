@@ -165,7 +165,7 @@ static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
     int found = l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN;
     if (l->tuned == TC__TUNED_NOT || l->opaque) return;
     tc__put(t, "autotune: ");
-    tc__put_tuning(t, &l->group->tuning);
+    tc__put_tuning(t, &l->group->shape.tuning);
     if (l->tuned == TC__TUNED_OPEN) tc__put(t, ", not measured");
     if (l->tuned == TC__TUNED_LATE) tc__put(t, ", there was no time to measure it");
     if (found) tc__put(t, ", best of %u: ", (unsigned)c->tried), tc__put_us(t, c->ns);

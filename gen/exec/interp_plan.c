@@ -22,7 +22,7 @@ static int tc__plan_is_value(const tc__node *n) {
 
 static const tc__section *tc__plan_section(const tc__planner *b, const tc__node *n) {
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return &b->p->start;
-    if (b->g->kind != TC__CONTRACTION || !tc__plan_is_value(n)) return &b->p->main;
+    if (b->g->shape.kind != TC__CONTRACTION || !tc__plan_is_value(n)) return &b->p->main;
     if (n->level == TC__AT_LEFT) return &b->p->left;
     if (n->level == TC__AT_RIGHT) return &b->p->right;
     return &b->p->main;
@@ -54,7 +54,8 @@ static void tc__plan_open_loop(tc__planner *b, const tc__node *n) {
     l.end = tc__plan_expr(b, n->attr[TC__FOR_END]);
     if (b->flat && l.axis == TC__ROW) {
         l.axis = TC__COL, l.vector = 1;
-        l.end = tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->rows, b->g->cols));
+        l.end =
+            tc__plan_expr(b, tc__ix_mul(b->g->body.ix, b->g->shape.rows, b->g->shape.cols));
     } else if (b->flat) {
         l.vector = 0;
     }
@@ -134,7 +135,7 @@ static void tc__plan_scan_stores(tc__planner *b) {
         for (uint32_t k = 0; k < n->n_in && n->op != TC_OP_STORE; k++)
             b->stored[n->in[k]] = 0;
     }
-    if (b->g->kind == TC__CONTRACTION)
+    if (b->g->shape.kind == TC__CONTRACTION)
         b->stored[b->p->left_node] = b->stored[b->p->right_node] = 0;
 }
 
@@ -157,7 +158,7 @@ static void tc__plan_scan_lives(tc__planner *b) {
         }
         if (n->op == TC_OP_FOR) b->around[b->loops_around++] = b->loop_of[i];
     }
-    if (b->g->kind == TC__CONTRACTION)
+    if (b->g->shape.kind == TC__CONTRACTION)
         b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
     for (uint32_t i = b->p->nodes; i-- > 0;) {
         const tc__node *n = tc__plan_node(b, i);
@@ -447,7 +448,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
     if (b->flat && n->attr[TC__FOR_AXIS] == TC__COL) i->step = tc__step_nothing;
-    if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
+    if (b->g->shape.kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
 
@@ -456,7 +457,7 @@ static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->after = (uint32_t)b->p->code.count + 1;
     i->step = l->once || (b->flat && !l->vector) ? tc__step_nothing : tc__step_end;
-    if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
+    if (b->g->shape.kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
         i->step = tc__step_nothing;
 }
 
@@ -545,7 +546,7 @@ static void tc__plan_right_in_memory(tc__planner *b) {
 
 static void tc__plan_operands(tc__planner *b) {
     tc__interp *p = b->p;
-    p->left_node = b->g->left, p->right_node = b->g->right;
+    p->left_node = b->g->shape.left, p->right_node = b->g->shape.right;
     p->left.axis = tc__plan_operand_axis(b, TC__AT_LEFT, TC__DEPTH, TC__ROW);
     p->right.axis = tc__plan_operand_axis(b, TC__AT_RIGHT, TC__COL, TC__DEPTH);
 }
@@ -562,12 +563,12 @@ static void tc__plan_buffers(tc__planner *b) {
         if (!TC__PUSH(b->ctx, p->row_numel, numel)) b->failed = 1;
         if (!TC__PUSH(b->ctx, p->buffer, *k)) b->failed = 1;
     }
-    p->rows = tc__plan_expr(b, b->g->rows);
-    p->cols = tc__plan_expr(b, b->g->cols);
-    if (b->g->kind != TC__CONTRACTION) return;
-    p->depth = tc__plan_expr(b, b->g->depth);
-    p->batch = tc__plan_expr(b, b->g->batch);
-    p->wide = tc__plan_expr(b, b->g->wide ? b->g->wide : b->g->cols);
+    p->rows = tc__plan_expr(b, b->g->shape.rows);
+    p->cols = tc__plan_expr(b, b->g->shape.cols);
+    if (b->g->shape.kind != TC__CONTRACTION) return;
+    p->depth = tc__plan_expr(b, b->g->shape.depth);
+    p->batch = tc__plan_expr(b, b->g->shape.batch);
+    p->wide = tc__plan_expr(b, b->g->shape.wide ? b->g->shape.wide : b->g->shape.cols);
 }
 
 static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) {
@@ -591,9 +592,11 @@ static int tc__plan_rows_are_short(const tc__planner *b) {
     const tc__group *g = b->g;
     const tc__node *last = NULL;
     uint32_t loops = 0;
-    if (g->kind != TC__POINTWISE || g->vector != TC__COL || tc__ix_equals(g->rows, 1))
+    if (g->shape.kind != TC__POINTWISE || g->shape.vector != TC__COL ||
+        tc__ix_equals(g->shape.rows, 1))
         return 0;
-    if (!tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > TC__PLAN_SHORT_ROW) return 0;
+    if (!tc__ix_is_const(g->shape.cols) || tc__ix_value(g->shape.cols) > TC__PLAN_SHORT_ROW)
+        return 0;
     for (uint32_t i = 0; i < b->p->nodes; last = tc__plan_node(b, i++)) {
         const tc__node *n = tc__plan_node(b, i);
         tc__axis axis = loops ? TC__COL : TC__ROW;
@@ -611,8 +614,8 @@ static void tc__plan_run_all(tc__planner *b) {
     if (p->kind == TC__CONTRACTION) tc__plan_operands(b);
     if (tc__plan_rows_are_short(b)) {
         tc__ixpool *x = b->g->body.ix;
-        b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->rows, b->g->cols));
-        p->flat = tc__ix_value(b->g->cols);
+        b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->shape.rows, b->g->shape.cols));
+        p->flat = tc__ix_value(b->g->shape.cols);
     }
     tc__plan_scan_loops(b);
     tc__plan_scan_stores(b);
@@ -665,8 +668,8 @@ static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa
     if (!b.p || !tc__plan_open(&b, c, g, &a)) b.failed = 1;
     if (!b.failed) {
         b.p->isa = isa ? isa : tc__isa_best(tc__cpu_of(c));
-        b.p->vector = b.p->main.axis = b.p->start.axis = g->vector;
-        b.p->kind = g->kind, b.p->grain = g->grain;
+        b.p->vector = b.p->main.axis = b.p->start.axis = g->shape.vector;
+        b.p->kind = g->shape.kind, b.p->grain = g->shape.grain;
         b.p->nodes = (uint32_t)g->body.node.count;
         b.p->buffers = (uint32_t)g->buffer.count;
         tc__plan_run_all(&b);

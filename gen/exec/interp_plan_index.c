@@ -167,11 +167,12 @@ static tc__ix tc__plan_flat(tc__planner *b, tc__ix e) {
     tc__ix v;
     if (!b->flat || tc__ix_is_const(e) || tc__ix_find_var(x, e, TC__COL) == b->flat)
         return e;
-    tc__ix all = tc__ix_var(x, TC__DEPTH, tc__ix_mul(x, b->g->rows, b->g->cols));
+    tc__ix all =
+        tc__ix_var(x, TC__DEPTH, tc__ix_mul(x, b->g->shape.rows, b->g->shape.cols));
     while ((v = tc__ix_find_var(x, e, TC__COL)) != 0)
-        e = tc__ix_subst(x, e, v, tc__ix_rest(x, all, b->g->cols));
+        e = tc__ix_subst(x, e, v, tc__ix_rest(x, all, b->g->shape.cols));
     while ((v = tc__ix_find_var(x, e, TC__ROW)) != 0)
-        e = tc__ix_subst(x, e, v, tc__ix_quotient(x, all, b->g->cols));
+        e = tc__ix_subst(x, e, v, tc__ix_quotient(x, all, b->g->shape.cols));
     return tc__ix_subst(x, e, all, b->flat);
 }
 

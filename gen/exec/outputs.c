@@ -365,8 +365,9 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
     enum { WHOLE = 2 * TC__VECTOR }; // elements: all vectors divide it
     const tc__node *store = NULL;
     tc__ix at = 0;
-    int ordered = k->kind == TC__POINTWISE && k->phases == 1;
-    if (!ordered && (k->kind == TC__OPAQUE || tc__uses_input(k, o->external))) return 0;
+    int ordered = k->shape.kind == TC__POINTWISE && k->shape.phases == 1;
+    if (!ordered && (k->shape.kind == TC__OPAQUE || tc__uses_input(k, o->external)))
+        return 0;
     for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
@@ -375,7 +376,7 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
             if (store && !to->dense) return 0;
             store = n, at = tc__landing_index(&p->ix, to, n->attr[TC__ACCESS_INDEX]);
             if (!to->dense &&
-                tc__access_along(k, at, (tc__axis)k->vector, WHOLE) != TC__CONTIGUOUS)
+                tc__access_along(k, at, (tc__axis)k->shape.vector, WHOLE) != TC__CONTIGUOUS)
                 return 0;
         }
         if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != o->external)

@@ -92,14 +92,14 @@ static int tc__program_launch(tc__program *p, tc__group *k) {
 
 // Cost of one work item in element steps, to decide how many make a thread worth while.
 static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
-    int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->rows, env);
-    int64_t cols = tc__ix_eval(k->body.ix, k->cols, env),
-            items = tc__ix_eval(k->body.ix, k->items, env);
+    int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->shape.rows, env);
+    int64_t cols = tc__ix_eval(k->body.ix, k->shape.cols, env),
+            items = tc__ix_eval(k->body.ix, k->shape.items, env);
     for (size_t i = 0; i < k->body.node.count; i++)
         cost += tc__ops[k->body.node.at[i]->op].cost;
     int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
-    if (k->kind == TC__CONTRACTION)
-        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->depth, env));
+    if (k->shape.kind == TC__CONTRACTION)
+        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->shape.depth, env));
     return items > 0 ? total / items + 1 : 1;
 }
 
@@ -132,7 +132,7 @@ static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
-    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
+    if (l->group->shape.kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
     if (p->device) return 1;
     tc__group_from_begin(l->group);
     memset(&rules, 0, sizeof rules);
@@ -145,10 +145,10 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 // Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
 // it is as before.
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
-    tc__tuning before = l->group->tuning;
+    tc__tuning before = l->group->shape.tuning;
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
-    if (l->group->kind != TC__CONTRACTION) return 1;
+    if (l->group->shape.kind != TC__CONTRACTION) return 1;
     tc__interp *interp = tc__interp_prepare(p->ctx, l->group); // items are others
     if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
     tc__interp_free(l->interp);
@@ -165,13 +165,13 @@ static int tc__program_threads(const tc__program *p) {
 }
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
-    l->items = tc__ix_eval(&p->ix, l->group->items, env);
+    l->items = tc__ix_eval(&p->ix, l->group->shape.items, env);
     int64_t cost =
         l->opaque ? tc__opaque_cost(l->opaque, l->items) : tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
-    int knob = l->group->tuning.knob[TC__KNOB_THREADS], all = tc__program_threads(p);
+    int knob = l->group->shape.tuning.knob[TC__KNOB_THREADS], all = tc__program_threads(p);
     int threads = knob == TC__THREADS_ONE    ? 1
                   : knob == TC__THREADS_HALF ? (all + 1) / 2
                                              : all;
@@ -185,7 +185,7 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
         const tc__launch *l = &p->launch.at[i];
         if (l->opaque || p->device) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
-        size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
+        size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->shape.scratch, env);
         if (compiled > need) need = compiled;
         if (need > most) most = need;
     }
@@ -199,7 +199,7 @@ static size_t tc__scratch_opaque(tc__program *p, const tc__ixenv *env) {
         tc__launch *l = &p->launch.at[i];
         if (!l->opaque) continue;
         tc__opaque_lay_out(l->opaque, &p->graph, env);
-        size_t rows = (size_t)tc__ix_eval(&p->ix, l->group->items, env);
+        size_t rows = (size_t)tc__ix_eval(&p->ix, l->group->shape.items, env);
         size_t need = l->opaque->scratch * (rows < threads ? rows : threads);
         if (need > most) most = need;
     }
@@ -429,11 +429,12 @@ static int tc__program_remote(tc__program *p) {
         p->remote->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
-        l->group->language = p->remote->device->own.language;
-        l->group->room = p->remote->device->own.shared_bytes;
-        l->group->cluster = p->remote->device->own.cluster_blocks;
-        l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
-        l->group->tf32 = p->allow_tf32;
+        l->group->target.language = p->remote->device->own.language;
+        l->group->target.room = p->remote->device->own.shared_bytes;
+        l->group->target.cluster = p->remote->device->own.cluster_blocks;
+        l->group->target.checked =
+            p->remote->device->own.checked && l->group->shape.kind != TC__OPAQUE;
+        l->group->target.tf32 = p->allow_tf32;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }

@@ -95,7 +95,7 @@ static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
     uint32_t n, buffers = (uint32_t)l->group->buffer.count,
-                sizes = (uint32_t)(l->grids.sizes + l->group->checked);
+                sizes = (uint32_t)(l->grids.sizes + l->group->target.checked);
     if (!sizes) sizes = 1;
     l->memory = TC__ANEW_ARRAY(a, uint32_t, buffers);
     if (!l->memory) return 0;
@@ -111,7 +111,7 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 }
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
-    r->checks |= g->checked;
+    r->checks |= g->target.checked;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         const tc__opaque_row *row =
@@ -208,7 +208,7 @@ static int tc__remote_arrange(tc__remote *r, const tc__plan *plan) {
     tc__sequence_open(q, r->ctx, r->in_order);
     if (!tc__remote_slabs_open(&slabs, r->ctx, plan)) return 0;
     for (size_t i = 0; i < r->lists.form.count; i++)
-        tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->list);
+        tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
     for (uint32_t i = 0; q->ok && i < r->launches; i++) {
         const tc__remote_launch *l = &r->launch[i];
         if (l->host) tc__sequence_cut(q);
@@ -250,7 +250,7 @@ static int tc__remote_pieces(tc__remote *r, tc__remote_launch *l, uint32_t i) {
     uint64_t memory[TC__BUFFER_LIMIT * 2];
     size_t n = l->group->buffer.count;
     l->piece = (uint32_t)r->lists.piece.count;
-    if (n > TC__COUNT(memory) || l->group->checked) return 1;
+    if (n > TC__COUNT(memory) || l->group->target.checked) return 1;
     for (size_t b = 0; b < n; b++) {
         tc__remote_range m = tc__remote_tensor(r, &l->group->buffer.at[b]);
         memory[b] = (uint64_t)m.from << 2 | (uint64_t)m.kind;
@@ -271,17 +271,18 @@ static int tc__remote_room(const tc__remote *r, size_t buffers, uint32_t members
 
 // Counts the pieces of each form that are still taken.
 static void tc__remote_count(tc__remote *r) {
-    for (size_t i = 0; i < r->lists.form.count; i++) r->lists.form.at[i]->list = 0;
+    for (size_t i = 0; i < r->lists.form.count; i++) r->lists.form.at[i]->shape.list = 0;
     for (uint32_t i = 0; i < r->launches; i++)
         for (uint32_t k = 0; k < r->launch[i].pieces; k++)
-            r->lists.form.at[r->lists.piece.at[r->launch[i].piece + k].form]->list++;
+            r->lists.form.at[r->lists.piece.at[r->launch[i].piece + k].form]->shape.list++;
 }
 
 // The launch is whole if one of its pieces is of a form with few, or met few. 1 = it was not before.
 static int tc__remote_whole(tc__remote *r, tc__remote_launch *l, const uint32_t *met) {
     for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
-        int few = met ? met[k] < TC__LIST_LEAST
-                      : r->lists.form.at[r->lists.piece.at[k].form]->list < TC__LIST_LEAST;
+        int few =
+            met ? met[k] < TC__LIST_LEAST
+                : r->lists.form.at[r->lists.piece.at[k].form]->shape.list < TC__LIST_LEAST;
         if (!few) continue;
         l->pieces = 0;
         return 1;
@@ -300,7 +301,8 @@ static int tc__remote_wholes(tc__remote *r, const uint32_t *met) {
 static void tc__remote_rooms(tc__remote *r) {
     for (size_t i = 0; i < r->lists.form.count; i++) {
         tc__group *f = r->lists.form.at[i];
-        if (f->list) f->list = tc__remote_room(r, f->buffer.count, (uint32_t)f->list);
+        if (f->shape.list)
+            f->shape.list = tc__remote_room(r, f->buffer.count, (uint32_t)f->shape.list);
     }
 }
 
@@ -327,8 +329,8 @@ static int tc__remote_form(tc__remote *r, tc__arena *a, uint32_t i) {
     const tc__dialect *d = r->device->own.language->dialect;
     tc__remote_launch *l = &r->form[i];
     l->group = r->lists.form.at[i];
-    if (!l->group->list) return 1;
-    size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->list);
+    if (!l->group->shape.list) return 1;
+    size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->shape.list);
     l->n_argument = 2;
     l->bytes = (uint32_t)bytes + 16; // tc_kargs<1>
     l->offset = TC__ANEW_ARRAY(a, uint32_t, 2);
@@ -479,7 +481,7 @@ static int64_t tc__remote_list_sizes(const tc__remote *r, const tc__remote_liste
     const tc__turn *s = &r->order.step.at[d->step];
     const tc__group *form = tc__turn_launch(r, s)->group;
     tc__list_argument a =
-        tc__list_argument_of(d->argument, form->buffer.count, (size_t)form->list);
+        tc__list_argument_of(d->argument, form->buffer.count, (size_t)form->shape.list);
     tc__ix each = tc__turn_launch(r, s)->grids.at[0].blocks;
     int64_t blocks = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -560,7 +562,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
-    if (l->group->checked) size[l->grids.sizes] = l->number;
+    if (l->group->target.checked) size[l->grids.sizes] = l->number;
     return 1;
 }
 
@@ -656,7 +658,7 @@ static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixen
 // What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
 static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
     tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
-    return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
+    return l->host || l->pieces || (i >= r->launches && !l->group->shape.list) ? NULL : l;
 }
 
 static uint32_t tc__remote_most(const tc__remote *r) {

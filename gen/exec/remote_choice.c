@@ -9,7 +9,7 @@ static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
     tc__remote *r = p->remote;
     const tc__dialect *d = r->device->own.language->dialect;
-    l->group->tuning = l->chosen.tuning;
+    l->group->shape.tuning = l->chosen.tuning;
     p->laid_out = 0, r->ready = 0;
     return d->grids(p->ctx, l->group, &r->launch[i].grids);
 }

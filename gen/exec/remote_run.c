@@ -28,7 +28,7 @@ static int tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d)
     size_t buffers = l->group->buffer.count;
     int changed = tc__remote_put(d->argument + l->offset[1], r->state.address);
     tc__list_argument a =
-        tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
+        tc__list_argument_of(d->argument, buffers, (size_t)l->group->shape.list);
     for (uint32_t i = 0; i < s->count; i++) {
         const tc__piece *p =
             &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];

@@ -249,7 +249,7 @@ static int tc__tuner_set(tc__tuner *t, tc__launch *l, const tc__tuning *tuning) 
     env.sym = t->p->size.at;
     tc__group_tune(l->group, t->ctx->target, tuning);
     tc__launch_lay_out(t->p, l, &env);
-    size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->scratch, &env);
+    size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->shape.scratch, &env);
     return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64, 0);
 }
 

@@ -116,7 +116,7 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
     memset(w, 0, sizeof *w), memset(&env, 0, sizeof env);
     env.sym = t->p->size.at;
     w->group = *l->group, w->launch = *l;
-    w->group.tuning = w->e.tuning = *tuning;
+    w->group.shape.tuning = w->e.tuning = *tuning;
     w->launch.group = &w->group;
     const tc__dialect *d = r->device->own.language->dialect;
     if (!d->grids(r->ctx, &w->group, &w->launch.grids)) return 0;

@@ -80,8 +80,7 @@ typedef struct tc__op_info {
     int (*shape)(tc__infer *q);
     uint32_t flags; // TC__AL_
     tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
-    uint32_t
-        sizes; // a bit per attribute word that is an index expression, the last for all behind
+    uint32_t sizes; // a bit per word that is an index expression, the last for all behind
     const char *attr, *expr, *doc;
 } tc__op_info;
 

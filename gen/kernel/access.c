@@ -50,8 +50,8 @@ static int tc__is_lane_row(const tc__group *g, const tc__node *n, tc__axis axis)
 
 TC__UNUSED static tc__access tc__access_of(const tc__group *g, const tc__node *n,
                                            int64_t width) {
-    if (tc__is_lane_row(g, n, g->vector)) return TC__CONTIGUOUS;
-    return tc__access_along(g, n->attr[TC__ACCESS_INDEX], g->vector, width);
+    if (tc__is_lane_row(g, n, g->shape.vector)) return TC__CONTIGUOUS;
+    return tc__access_along(g, n->attr[TC__ACCESS_INDEX], g->shape.vector, width);
 }
 
 // 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.
@@ -68,5 +68,5 @@ static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis,
 }
 
 TC__UNUSED static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t width) {
-    return tc__pred_along(g, n, g->vector, width);
+    return tc__pred_along(g, n, g->shape.vector, width);
 }

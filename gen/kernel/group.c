@@ -63,34 +63,45 @@ typedef struct tc__tuning {
     uint8_t knob[TC__KNOBS];
 } tc__tuning;
 
-typedef struct tc__group {
-    tc__group_kind kind;
-    tc__graph body;       // GROUP (then LOOP) nodes
-    tc__ix rows, cols;    // extents of the axes r and c
-    tc__ix depth;         // CONTRACTION: extent of k
-    tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
-    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint32_t
-        prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
-    uint16_t phases; // number of column phases
-    TC__VEC(tc__kbuf) buffer;
-    tc__axis vector;   // LOOP: which axis the vector runs along
+// What a kernel is beside its nodes: plain data without padding, so equal ones are found by memcmp.
+typedef struct tc__group_shape {
+    tc__ix rows, cols; // extents of the axes r and c
+    tc__ix depth;      // CONTRACTION: extent of k
+    tc__ix batch;      // CONTRACTION: r = b * (rows / batch) + m
     tc__ix items;      // LOOP: parallel work items
     int64_t grain;     // LOOP: rows or columns per item
     tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
-    int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
-    int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
-    int list; // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
+    tc__group_kind kind;
+    tc__axis vector;      // LOOP: which axis the vector runs along
+    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
+    uint32_t prologue;    // LOOP, CONTRACTION: nodes before it make rows of `left`: join.c
+    uint32_t phases;      // number of column phases
+    int split_columns;    // LOOP: items are blocks of columns, rows are a serial loop
+    int lanes;            // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
     tc__tuning tuning; // LOOP
-    const struct tc__language
-        *language;    // LOOP: of the device that runs it, NULL = the host
-    uint32_t room;    //   of which a block has so many bytes of shared memory; 0 = any
-    uint32_t cluster; //   and so many blocks can share theirs; 0 = none
-    int checked;      //   and its text looks at every access to a tensor
-    int tf32;         //   and its products may take f32 as tf32: tc_options.allow_tf32
+} tc__group_shape;
+TC__STATIC_ASSERT(group_shape_has_no_padding,
+                  sizeof(tc__group_shape) ==
+                      8 * sizeof(int64_t) + 9 * sizeof(int) + sizeof(tc__tuning));
+
+// LOOP: what runs it.
+typedef struct tc__group_target {
+    const struct tc__language *language; // of the device, NULL = the host
     const tc__shape *const
-        *inputs;              // layouts of the externals, NULL = dense; of the session
+        *inputs;      // layouts of the externals, NULL = dense; of the session
+    uint32_t room;    // bytes of shared memory that a block has; 0 = any
+    uint32_t cluster; // blocks that can share theirs; 0 = none
+    int checked;      // its text looks at every access to a tensor
+    int tf32;         // its products may take f32 as tf32: tc_options.allow_tf32
+} tc__group_target;
+
+typedef struct tc__group {
+    tc__group_shape shape;
+    tc__group_target target;
+    tc__graph body; // GROUP (then LOOP) nodes
+    TC__VEC(tc__kbuf) buffer;
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
@@ -145,7 +156,8 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 
 // Whether the kernel is an op of the user's.
 static int tc__is_custom(const tc__group *k) {
-    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
+    return k->shape.kind == TC__OPAQUE &&
+           k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
 }
 
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
@@ -178,23 +190,23 @@ static uint32_t tc__count_results(const tc__group *k) {
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
-    if (k->kind == TC__OPAQUE) {
+    if (k->shape.kind == TC__OPAQUE) {
         tc__put(t, "the function of %s over whole buffers, 1 result",
                 tc__is_custom(k) ? "a custom op" : "an opaque op");
         return;
     }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
-    if (k->kind == TC__REDUCTION) {
+    if (k->shape.kind == TC__REDUCTION) {
         tc__put(t, ", ");
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " in ");
-        tc__report_count(t, k->phases, "phase");
+        tc__report_count(t, k->shape.phases, "phase");
     }
-    if (k->prologue) {
+    if (k->shape.prologue) {
         tc__put(t, ", ");
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " of rows before it");
     }
-    tc__put(t, "%s, ", where[k->kind]);
+    tc__put(t, "%s, ", where[k->shape.kind]);
     tc__report_count(t, tc__count_results(k), "result");
 }

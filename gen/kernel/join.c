@@ -18,8 +18,8 @@ enum {
 static tc__ix tc__join_index(const tc__group *k, tc__axis axis, tc__ix extent) {
     tc__ixpool *x = k->body.ix;
     tc__ix at = tc__ix_var(x, (int)axis, extent);
-    if (tc__ix_equals(k->rows, 1)) return at;
-    return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->rows)));
+    if (tc__ix_equals(k->shape.rows, 1)) return at;
+    return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->shape.rows)));
 }
 
 // Whether every access of buffer b is by `op`, at `level`, at element `index`; and there is one.
@@ -46,10 +46,10 @@ static int tc__is_join_result(const tc__kbuf *b) {
 
 // Whether result b of k is rows that it makes column by column.
 static int tc__join_makes(const tc__group *k, int64_t b) {
-    return k->kind == TC__REDUCTION && k->vector == TC__COL &&
+    return k->shape.kind == TC__REDUCTION && k->shape.vector == TC__COL &&
            tc__is_join_result(&k->buffer.at[b]) &&
            tc__join_accesses(k, b, TC_OP_STORE, TC__AT_COL,
-                             tc__join_index(k, TC__COL, k->cols));
+                             tc__join_index(k, TC__COL, k->shape.cols));
 }
 
 static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
@@ -63,14 +63,15 @@ static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
 // block may write it.
 static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__group *k) {
     int64_t at = tc__join_buffer(k, b);
-    if (k->kind != TC__CONTRACTION || k->prologue || k->phases != 1) return 0;
+    if (k->shape.kind != TC__CONTRACTION || k->shape.prologue || k->shape.phases != 1)
+        return 0;
     for (size_t i = 0; i < rows->buffer.count; i++) {
         const tc__kbuf *o = &rows->buffer.at[i];
         if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
     }
-    return rows->rows == k->rows && rows->cols == k->depth &&
+    return rows->shape.rows == k->shape.rows && rows->shape.cols == k->shape.depth &&
            tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
-                             tc__join_index(k, TC__DEPTH, k->depth));
+                             tc__join_index(k, TC__DEPTH, k->shape.depth));
 }
 
 // ---- the list of both ----
@@ -96,7 +97,7 @@ static int64_t tc__join_add_buffer(tc__join *j, const tc__kbuf *b) {
 
 static int64_t tc__join_add_left(tc__join *j) {
     tc__kbuf own = *j->left;
-    own.place = TC__BUF_LEFT, own.numel = j->to->depth;
+    own.place = TC__BUF_LEFT, own.numel = j->to->shape.depth;
     return tc__join_add_buffer(j, &own);
 }
 
@@ -141,8 +142,8 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
     if (left && j->kept && !load) tc__join_node(j, &n, id);
     if (left) {
         attr[TC__ACCESS_BUFFER] = tc__join_add_left(j);
-        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
-                                      : tc__ix_var(k->body.ix, TC__COL, k->cols);
+        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->shape.depth)
+                                      : tc__ix_var(k->body.ix, TC__COL, k->shape.cols);
     }
     tc__join_node(j, &n, id);
 }
@@ -153,8 +154,9 @@ static int tc__join_append(tc__join *j, const tc__group *k) {
     j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
     if (!j->at) return 0;
     for (uint32_t id = 0; id < n && !j->failed; id++) tc__join_append_node(j, k, id);
-    if (k->kind == TC__CONTRACTION)
-        j->to->left = j->at[k->left], j->to->right = j->at[k->right];
+    if (k->shape.kind == TC__CONTRACTION)
+        j->to->shape.left = j->at[k->shape.left],
+        j->to->shape.right = j->at[k->shape.right];
     tc__free(j->ctx, j->at, (n ? n : 1) * sizeof *j->at);
     for (size_t i = 0; i < k->covers.count; i++)
         if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
@@ -170,7 +172,7 @@ static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kb
     memset(&j, 0, sizeof j);
     j.ctx = c, j.to = k, j.left = left, j.kept = kept;
     int ok = tc__join_append(&j, rows);
-    k->prologue = (uint32_t)k->body.node.count;
+    k->shape.prologue = (uint32_t)k->body.node.count;
     if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
     tc__group_free(c, k);
     return NULL;

@@ -10,20 +10,20 @@ typedef enum tc__emit {
 
 // Elements of one vector of compiled code.
 static int tc__group_lanes(const tc__group *g) {
-    return g->lanes ? g->lanes : (int)TC__VECTOR;
+    return g->shape.lanes ? g->shape.lanes : (int)TC__VECTOR;
 }
 
 // Whether a loop of 16 lanes does for n all that one of 8 does: no register has more than
 // 64 bytes, and no access that steps in eights falls apart into single elements.
 static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
     int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
-    if (!tc__lanes_differ(n, g->vector)) return 1;
+    if (!tc__lanes_differ(n, g->shape.vector)) return 1;
     if (tc__dtypes[n->dtype].bytes == 8 && n->op != TC_OP_FOR && n->op != TC_OP_END)
         return 0;
-    if (!memory || tc__is_lane_row(g, n, g->vector)) return 1;
+    if (!memory || tc__is_lane_row(g, n, g->shape.vector)) return 1;
     for (uint32_t i = 1; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->vector, 16) !=
-                                        tc__access_along(g, n->attr[i], g->vector, 8))
+        if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->shape.vector, 16) !=
+                                        tc__access_along(g, n->attr[i], g->shape.vector, 8))
             return 0;
     return 1;
 }
@@ -42,8 +42,8 @@ static int tc__group_takes_16(const tc__group *g, tc__emit target) {
 // The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
 // of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
-    if (g->kind == TC__CONTRACTION &&
-        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->rows, g->batch)) <=
+    if (g->shape.kind == TC__CONTRACTION &&
+        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
             TC__LANES_16_ROWS)
         return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;

@@ -56,16 +56,10 @@ static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
 // so is their text, which need not be printed to see it. The layers of a model are such kernels. Texts
 // that look at accesses tell how far a view reaches, which is not a part of the kernel.
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
-    if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
-        a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
-        a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
-        a->phases != b->phases || a->vector != b->vector || a->items != b->items ||
-        a->grain != b->grain || a->wide != b->wide || a->scratch != b->scratch ||
-        a->split_columns != b->split_columns || a->lanes != b->lanes ||
-        a->list != b->list || a->checked || b->checked || a->tf32 != b->tf32 ||
-        memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
-        a->kind == TC__OPAQUE)
+    if (a->body.ix != b->body.ix || a->shape.kind == TC__OPAQUE ||
+        memcmp(&a->shape, &b->shape, sizeof a->shape) || a->target.checked ||
+        b->target.checked || a->target.tf32 != b->target.tf32 ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
         if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
@@ -172,9 +166,9 @@ static int tc__memory_has_pieces(const tc__parter *p) {
 
 static int tc__kernel_has_pieces(const tc__parter *p) {
     const tc__group *g = p->g;
-    int dense = !tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > 1;
-    if (g->kind != TC__POINTWISE || g->phases > 1 || g->vector != TC__COL || !dense ||
-        !tc__ix_equals(g->rows, 1))
+    int dense = !tc__ix_is_const(g->shape.cols) || tc__ix_value(g->shape.cols) > 1;
+    if (g->shape.kind != TC__POINTWISE || g->shape.phases > 1 ||
+        g->shape.vector != TC__COL || !dense || !tc__ix_equals(g->shape.rows, 1))
         return 0;
     for (size_t i = 0; i < g->body.node.count; i++)
         if (!tc__node_has_piece(p, g->body.node.at[i])) return 0;
@@ -243,8 +237,8 @@ static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
     if (*place) return 1;
     b.place = b.written ? TC__BUF_NODE : TC__BUF_INPUT;
     b.source = (uint32_t)form->buffer.count, b.offset = tc__ix_const(0);
-    b.numel =
-        tc__is_dense(p, n) ? form->cols : tc__ix_const(tc__ix_value(tc__index_of(n)) + 1);
+    b.numel = tc__is_dense(p, n) ? form->shape.cols
+                                 : tc__ix_const(tc__ix_value(tc__index_of(n)) + 1);
     p->buffer[form->buffer.count] = (uint32_t)n->attr[TC__ACCESS_BUFFER];
     *place = b.source + 1;
     return TC__PUSH(p->lists->ctx, form->buffer, b);
@@ -267,7 +261,7 @@ static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
     if (n->op == TC_OP_LOAD) attr[TC__LOAD_FILL] = 0;
     if (n->op == TC_OP_STORE) attr[TC__STORE_KIND] = TC__STORE_CACHED;
     if ((memory || n->op == TC_OP_INDEX) && tc__is_dense(p, n))
-        attr[tc__index_word(n)] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
+        attr[tc__index_word(n)] = tc__ix_var(&p->lists->ix, TC__COL, form->shape.cols);
     const tc__node *made = tc__node_append(&form->body, &m);
     p->made[id] = made ? made->id + 1 : 0;
     return made != NULL;
@@ -283,7 +277,7 @@ static int tc__form_statement(tc__group *form, tc__op op, tc__axis axis) {
     attr[TC__FOR_BIND] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
     attr[TC__FOR_UNROLL] = 1;
     attr[TC__FOR_BEGIN] = tc__ix_const(0);
-    attr[TC__FOR_END] = axis == TC__ROW ? form->rows : form->cols;
+    attr[TC__FOR_END] = axis == TC__ROW ? form->shape.rows : form->shape.cols;
     if (op == TC_OP_END) attr[TC__END_AXIS] = axis;
     return tc__node_append(&form->body, &n) != NULL;
 }
@@ -324,9 +318,10 @@ static tc__group *tc__form_make(tc__parter *p, uint32_t root) {
     for (uint32_t id = 0; id < nodes; id++)
         if (g->body.node.at[id]->op == TC_OP_STORE && tc__piece_root(p, id) == root)
             tc__piece_visit(p, id);
-    form->kind = TC__POINTWISE, form->phases = g->phases, form->vector = TC__COL;
-    form->rows = tc__ix_const(1), form->cols = tc__form_size(p->lists);
-    form->list = 1;
+    form->shape.kind = TC__POINTWISE, form->shape.phases = g->shape.phases,
+    form->shape.vector = TC__COL;
+    form->shape.rows = tc__ix_const(1), form->shape.cols = tc__form_size(p->lists);
+    form->shape.list = 1;
     if (tc__graph_open(&form->body, c, &p->lists->ix) && tc__form_fill(p, form) &&
         tc__checked(c, &form->body, TC__LOOP))
         return form;
@@ -352,7 +347,7 @@ static int tc__lists_piece(tc__parter *p, uint32_t launch, uint32_t root) {
     tc__group *form = tc__form_make(p, root);
     if (!form) return 0;
     size_t n = form->buffer.count;
-    piece.launch = launch, piece.count = p->g->cols;
+    piece.launch = launch, piece.count = p->g->shape.cols;
     piece.form = tc__lists_form(s, form);
     piece.buffer = TC__ANEW_ARRAY(s->arena, uint32_t, n + 1);
     if (piece.form == UINT32_MAX || !piece.buffer) return 0;
@@ -383,8 +378,8 @@ static int tc__lists_add(tc__lists *s, uint32_t launch, const tc__group *g,
     size_t nodes = g->body.node.count, buffers = g->buffer.count;
     memset(&p, 0, sizeof p);
     p.lists = s, p.g = g, p.memory = memory;
-    if (g->kind != TC__POINTWISE) return 1;
-    p.column = tc__ix_var(g->body.ix, TC__COL, g->cols);
+    if (g->shape.kind != TC__POINTWISE) return 1;
+    p.column = tc__ix_var(g->body.ix, TC__COL, g->shape.cols);
     if (!tc__kernel_has_pieces(&p)) return 1;
     uint32_t *at = TC__NEW_ARRAY(s->ctx, uint32_t, 3 * (nodes + buffers));
     if (!at) return 0;

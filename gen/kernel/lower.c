@@ -143,7 +143,7 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
     int64_t attr[3];
     memset(&m, 0, sizeof m);
     attr[TC__ACCESS_BUFFER] = buffer;
-    attr[TC__ACCESS_INDEX] = tc__ix_var(f->ix, TC__COL, f->w->k->cols);
+    attr[TC__ACCESS_INDEX] = tc__ix_var(f->ix, TC__COL, f->w->k->shape.cols);
     attr[TC__LOAD_FILL] = 0;
     m.op = (uint16_t)op, m.stage = TC__GROUP, m.dtype = n->dtype;
     m.level = TC__AT_COL, m.phase = (uint16_t)phase;
@@ -154,7 +154,7 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
 
 // Old column node `n` for a later phase, through a row buffer.
 static uint32_t tc__finish_kept(tc__finish *f, const tc__node *n, uint32_t phase) {
-    uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->cols);
+    uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->shape.cols);
     if (!f->kept[n->id]) {
         f->kept[n->id] = 1;
         tc__finish_costs(f, n->id + 1); // what is made of it is cheaper now
@@ -218,9 +218,9 @@ static void tc__finish_sums(tc__finish *f) {
 static void tc__finish_sinks(tc__finish *f) {
     const tc__group *k = f->w->k;
     uint32_t count = (uint32_t)k->body.node.count;
-    if (k->kind == TC__CONTRACTION) {
-        f->w->k->left = tc__finish_value(f, k->left, 0);
-        f->w->k->right = tc__finish_value(f, k->right, 0);
+    if (k->shape.kind == TC__CONTRACTION) {
+        f->w->k->shape.left = tc__finish_value(f, k->shape.left, 0);
+        f->w->k->shape.right = tc__finish_value(f, k->shape.right, 0);
     }
     tc__finish_sums(f);
     for (uint32_t i = 0; i < count && !f->failed; i++) {
@@ -248,8 +248,8 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
 
 static tc__axis tc__choose_vector(tc__finish *f) {
     const tc__group *k = f->w->k;
-    if (k->kind != TC__REDUCTION) return TC__COL;
-    int64_t rows = tc__ix_hi(f->ix, k->rows), cols = tc__ix_hi(f->ix, k->cols);
+    if (k->shape.kind != TC__REDUCTION) return TC__COL;
+    int64_t rows = tc__ix_hi(f->ix, k->shape.rows), cols = tc__ix_hi(f->ix, k->shape.cols);
     if (rows < TC__LANES) return TC__COL;
     if (cols < TC__LANES / 2) return TC__ROW;
     return tc__count_dense(f, TC__ROW) > tc__count_dense(f, TC__COL) ? TC__ROW : TC__COL;
@@ -282,7 +282,7 @@ static void tc__list_rows(tc__lister *l, tc__bind bind) {
     int64_t attr[6];
     attr[TC__FOR_AXIS] = TC__ROW, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = 1,
     attr[TC__FOR_CHUNK] = 0;
-    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = l->f->w->k->rows;
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = l->f->w->k->shape.rows;
     tc__list_statement(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
 }
 
@@ -294,10 +294,10 @@ static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64
     uint32_t n = TC__FOR_BOXES;
     attr[TC__FOR_AXIS] = TC__COL, attr[TC__FOR_BIND] = bind, attr[TC__FOR_UNROLL] = unroll,
     attr[TC__FOR_CHUNK] = chunk;
-    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = k->cols;
-    if (k->vector == TC__COL && k->kind != TC__CONTRACTION)
-        n += tc__boxes_choose(l->f->ix, k->cols, l->f->mid.node.at, l->f->mid.node.count,
-                              phase, attr + n);
+    attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = k->shape.cols;
+    if (k->shape.vector == TC__COL && k->shape.kind != TC__CONTRACTION)
+        n += tc__boxes_choose(l->f->ix, k->shape.cols, l->f->mid.node.at,
+                              l->f->mid.node.count, phase, attr + n);
     tc__list_statement(l, TC_OP_FOR, TC_I64, attr, n);
 }
 
@@ -325,7 +325,8 @@ static tc__store_kind tc__store_kind_of(const tc__lister *l, const tc__node *n) 
     if (b->place != TC__BUF_NODE || n->level != TC__AT_COL) return TC__STORE_CACHED;
     const tc__root *r = &w->roots[w->root_of[b->source]];
     int64_t least = tc__ix_lo(w->ix, b->numel);
-    if (!r->output || r->stored || w->k->kind == TC__CONTRACTION) return TC__STORE_CACHED;
+    if (!r->output || r->stored || w->k->shape.kind == TC__CONTRACTION)
+        return TC__STORE_CACHED;
     if (b->dtype == TC_F32 && least >= TC__NT_BYTES / 4) return TC__STORE_STREAMS;
     return least >= TC__NT_LEAST / 4 ? TC__STORE_MAY_STREAM : TC__STORE_CACHED;
 }
@@ -397,14 +398,15 @@ static void tc__list_phase(tc__lister *l, uint32_t phase) {
     int64_t cost = tc__phase_cost(l, phase, &has_acc, &has_col);
     tc__list_level(l, phase, TC__AT_ROW);
     if (!has_col) return;
-    int64_t chunk = has_acc && tc__ix_hi(l->f->ix, k->cols) > TC__CHUNK ? TC__CHUNK : 0;
+    int64_t chunk =
+        has_acc && tc__ix_hi(l->f->ix, k->shape.cols) > TC__CHUNK ? TC__CHUNK : 0;
     int64_t unroll = !has_acc                  ? (cost > TC__LATENCY_COST ? TC__OVERLAP : 1)
                      : cost <= TC__UNROLL_COST ? 4
                                                : 0;
     tc__list_accumulators(l, phase, TC_OP_NEW);
-    tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL
-                    : k->split_columns   ? TC__BIND_WORKER
-                                         : TC__BIND_VECTOR;
+    tc__bind bind = k->shape.vector == TC__ROW ? TC__BIND_SERIAL
+                    : k->shape.split_columns   ? TC__BIND_WORKER
+                                               : TC__BIND_VECTOR;
     tc__list_columns(l, bind, phase, unroll, chunk);
     tc__list_level(l, phase, TC__AT_COL);
     tc__list_end(l, TC__COL);
@@ -422,30 +424,32 @@ static uint32_t tc__last_phase(const tc__finish *f) {
 // are few.
 static void tc__choose_items(tc__finish *f) {
     tc__group *k = f->w->k;
-    int64_t rows = tc__ix_hi(f->ix, k->rows), cols = tc__ix_hi(f->ix, k->cols);
-    k->grain = 1;
-    k->items = k->rows;
-    k->split_columns = k->kind == TC__POINTWISE && rows < 16 && cols > rows;
-    if (k->vector == TC__ROW) {
-        k->items = tc__ix_ceil_div(f->ix, k->rows, tc__ix_const(TC__LANES));
-    } else if (k->split_columns) {
-        k->grain = TC__COL_GRAIN;
-        k->items = tc__ix_ceil_div(f->ix, k->cols, tc__ix_const(k->grain));
+    int64_t rows = tc__ix_hi(f->ix, k->shape.rows), cols = tc__ix_hi(f->ix, k->shape.cols);
+    k->shape.grain = 1;
+    k->shape.items = k->shape.rows;
+    k->shape.split_columns = k->shape.kind == TC__POINTWISE && rows < 16 && cols > rows;
+    if (k->shape.vector == TC__ROW) {
+        k->shape.items = tc__ix_ceil_div(f->ix, k->shape.rows, tc__ix_const(TC__LANES));
+    } else if (k->shape.split_columns) {
+        k->shape.grain = TC__COL_GRAIN;
+        k->shape.items =
+            tc__ix_ceil_div(f->ix, k->shape.cols, tc__ix_const(k->shape.grain));
     }
 }
 
 static void tc__list_all(tc__lister *l) {
     tc__group *k = l->f->w->k;
     uint32_t last = tc__last_phase(l->f);
-    if (k->kind == TC__CONTRACTION) {
+    if (k->shape.kind == TC__CONTRACTION) {
         tc__list_level(l, 0, TC__AT_LEFT);
         tc__list_level(l, 0, TC__AT_RIGHT);
-        if (!l->failed) k->left = l->at[k->left], k->right = l->at[k->right];
+        if (!l->failed)
+            k->shape.left = l->at[k->shape.left], k->shape.right = l->at[k->shape.right];
     }
-    tc__list_rows(l, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
+    tc__list_rows(l, k->shape.split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
     for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
     tc__list_end(l, TC__ROW);
-    k->phases = (uint16_t)(last + 1);
+    k->shape.phases = (uint16_t)(last + 1);
 }
 
 static int tc__finish_list(tc__finish *f) {
@@ -456,7 +460,7 @@ static int tc__finish_list(tc__finish *f) {
     l.f = f;
     l.at = TC__NEW_ARRAY(c, uint32_t, n);
     if (!l.at || !tc__graph_open(&l.list, c, f->ix)) return 0;
-    f->w->k->vector = tc__choose_vector(f);
+    f->w->k->shape.vector = tc__choose_vector(f);
     tc__choose_items(f);
     tc__list_all(&l);
     tc__free(c, l.at, (n ? n : 1) * sizeof *l.at);
@@ -472,7 +476,8 @@ static void tc__place_rows(tc__finish *f) {
     for (size_t i = 0; i < k->buffer.count; i++) {
         tc__kbuf *b = &k->buffer.at[i];
         if (b->place != TC__BUF_ROW) continue;
-        int64_t width = tc__dtype(b->dtype)->bytes * (k->vector == TC__ROW ? TC__LANES : 1);
+        int64_t width =
+            tc__dtype(b->dtype)->bytes * (k->shape.vector == TC__ROW ? TC__LANES : 1);
         tc__ix bytes = tc__ix_mul(f->ix, b->numel, tc__ix_const(width));
         b->offset = at;
         // Vector loads may touch one vector beyond; keep every buffer on its own cache lines.
@@ -482,7 +487,7 @@ static void tc__place_rows(tc__finish *f) {
                        tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)),
                                        tc__ix_const(64))));
     }
-    k->scratch = at;
+    k->shape.scratch = at;
 }
 
 static int tc__group_finish(tc__weave *w, uint32_t columns) {

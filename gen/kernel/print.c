@@ -643,7 +643,7 @@ static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
 
 // Whether a loop over columns that has accumulators keeps their 32 lanes in named vectors.
 static int tc__sums_are_named(const tc__group *g, const tc__node *loop) {
-    int knob = g->tuning.knob[TC__KNOB_SUMS];
+    int knob = g->shape.tuning.knob[TC__KNOB_SUMS];
     return knob ? knob == TC__SUMS_NAMED : loop->attr[TC__FOR_UNROLL] >= 4;
 }
 
@@ -668,7 +668,7 @@ static int tc__find_accs(tc__printer *p) {
         a->dtype = tc__body(p, n->in[0])->dtype;
         a->loop = stack[depth - 1];
         a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
-        if (p->g->vector == TC__ROW) a->form = TC__ACC_LANES;
+        if (p->g->shape.vector == TC__ROW) a->form = TC__ACC_LANES;
         a->lanes = tc__lanes_in_use(p->g, a->loop);
     }
     return 1;
@@ -805,15 +805,16 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
     tc__put(p->out, "\n// %s: ", symbol);
     tc__report_why(p->out, g);
     tc__put(p->out, "\n// rows ");
-    tc__put_ix(p, g->rows);
+    tc__put_ix(p, g->shape.rows);
     tc__put(p->out, ", columns ");
-    tc__put_ix(p, g->cols);
-    if (g->kind == TC__CONTRACTION) {
+    tc__put_ix(p, g->shape.cols);
+    if (g->shape.kind == TC__CONTRACTION) {
         tc__put(p->out, ", depth ");
-        tc__put_ix(p, g->depth);
+        tc__put_ix(p, g->shape.depth);
     }
-    tc__put(p->out, "; vector along %s\n", tc__axis_name(g->vector));
-    if (g->list) tc__put(p->out, "// of each tensor of a list, up to %d\n", g->list);
+    tc__put(p->out, "; vector along %s\n", tc__axis_name(g->shape.vector));
+    if (g->shape.list)
+        tc__put(p->out, "// of each tensor of a list, up to %d\n", g->shape.list);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -830,7 +831,7 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
                              const tc__dialect *d) {
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
-    p->axis = g->vector, p->copies = 1, p->outer = -1, p->lead = "";
+    p->axis = g->shape.vector, p->copies = 1, p->outer = -1, p->lead = "";
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
@@ -857,10 +858,10 @@ static int tc__print_lowered(tc__text *out, const tc__group *g, const tc__dialec
 // Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
-    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
+    if (g->shape.kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
         return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
                         d->name, tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
+    if (g->shape.kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     if (d->has_list && d->has_list(g)) return tc__print_lowered(out, g, d, symbol);
     return tc__print_list(out, g, d, symbol);
 }

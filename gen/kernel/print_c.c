@@ -175,7 +175,7 @@ static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int ar
 
 // Elements that one step of a loop along the vector takes.
 static int tc__loop_step(const tc__printer *p, const tc__node *n) {
-    int knob = p->g->tuning.knob[TC__KNOB_STEPS];
+    int knob = p->g->shape.tuning.knob[TC__KNOB_STEPS];
     if (n->attr[TC__FOR_AXIS] == TC__ROW) return TC__LANES;
     if (tc__c_loop_has_acc(p, n, 1, 0))
         return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
@@ -189,7 +189,7 @@ static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix count = tc__ix_sub(x, n->attr[TC__FOR_END], n->attr[TC__FOR_BEGIN]);
     if (n->attr[TC__FOR_BIND] == TC__BIND_WORKER && p->axis == TC__COL &&
-        p->g->grain % step)
+        p->g->shape.grain % step)
         return 1;
     if (p->parts && p->part_step % step) return 1;
     return tc__ix_divisor(x, count) % step != 0;
@@ -208,7 +208,8 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
     int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
-    long long grain = p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->grain;
+    long long grain =
+        p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->shape.grain;
     r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
     if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[TC__FOR_BEGIN]) &&
         tc__ix_is_const(n->attr[TC__FOR_END])) {
@@ -268,8 +269,8 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
 
 static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
     int outer = p->outer, pointers = p->pointers;
-    if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->kind == TC__CONTRACTION) {
-        tc__class cls = tc__class_of(tc__body(p, p->g->left)->dtype);
+    if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->shape.kind == TC__CONTRACTION) {
+        tc__class cls = tc__class_of(tc__body(p, p->g->shape.left)->dtype);
         tc__line(p);
         tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
                 p->d->scalar[cls]);
@@ -342,13 +343,13 @@ static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
 // Rows that several phases go over are in the caches but for the first phase, which waits
 // for memory while the last one leaves it idle: so that one asks for the next row.
 static int tc__may_prefetch(const tc__group *g) {
-    return g->kind == TC__REDUCTION && g->vector == TC__COL &&
+    return g->shape.kind == TC__REDUCTION && g->shape.vector == TC__COL &&
            tc__c_column_loop(g, 0) != tc__c_column_loop(g, 1);
 }
 
 static int tc__prefetches(const tc__group *g) {
-    int knob = g->tuning.knob[TC__KNOB_PREFETCH];
-    int64_t columns = tc__ix_hi(g->body.ix, g->cols);
+    int knob = g->shape.tuning.knob[TC__KNOB_PREFETCH];
+    int64_t columns = tc__ix_hi(g->body.ix, g->shape.cols);
     if (knob || !tc__may_prefetch(g)) return knob == TC__PREFETCH_ON && tc__may_prefetch(g);
     return columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
 }
@@ -545,7 +546,7 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
     int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
-    int product = worker && p->g->kind == TC__CONTRACTION;
+    int product = worker && p->g->shape.kind == TC__CONTRACTION;
     if (worker)
         tc__put(p->out, product ? "r0" : "lo");
     else if (chunked)
@@ -654,11 +655,11 @@ static int tc__c_has_streams(const tc__printer *p) {
 }
 
 static void tc__c_kernel(tc__printer *p, const char *symbol) {
-    if (p->g->kind == TC__CONTRACTION) tc__print_contract_block(p, symbol);
+    if (p->g->shape.kind == TC__CONTRACTION) tc__print_contract_block(p, symbol);
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1;
-    if (p->g->kind == TC__CONTRACTION)
+    if (p->g->shape.kind == TC__CONTRACTION)
         tc__print_contract(p, symbol);
     else
         tc__print_range(p, 0, (uint32_t)p->g->body.node.count);

@@ -483,10 +483,10 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
     int dtype = tc__buffer_of(p->g, n)->dtype;
-    int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
+    int least = p->g->shape.tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
                     ? TC__STORE_MAY_STREAM
                     : TC__STORE_STREAMS;
-    if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
+    if (p->g->shape.tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
     if (n->n_attr <= TC__STORE_KIND || n->attr[TC__STORE_KIND] < least ||
         tc__dtypes[dtype].bytes < 4 || p->tail)
         return 0;

@@ -75,7 +75,7 @@ static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
 // Whether the kernel has text: functions of the host's and of this library have none.
 TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
     const tc__custom *o = tc__custom_of_group(c, g);
-    return o ? o->op.c_source != NULL : g->kind != TC__OPAQUE;
+    return o ? o->op.c_source != NULL : g->shape.kind != TC__OPAQUE;
 }
 
 // Appends the unit of a user's op. The name is declared static first, so that no function of the

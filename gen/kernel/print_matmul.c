@@ -83,15 +83,15 @@ static void tc__contract_tile(tc__contract *q, int tile) {
 
 // What a knob makes of a number.
 static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
-    int to = g->tuning.knob[k];
+    int to = g->shape.tuning.knob[k];
     return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
 }
 
 // Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
-    int64_t cols = tc__ix_is_const(q->g->cols) ? tc__ix_value(q->g->cols) : 0;
-    int tile = q->g->tuning.knob[TC__KNOB_TILE];
+    int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
+    int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
     if (tile) {
         tc__contract_tile(q, tile - 1);
@@ -120,16 +120,17 @@ static void tc__contract_columns(tc__contract *q) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
     int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
     int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
-    if (q->g->tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
+    if (q->g->shape.tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     q->wide = tc__ix_const(wide);
     if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
-    if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide))
-        q->wide = q->g->cols;
+    if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
+        q->wide = q->g->shape.cols;
     q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
-    q->col_blocks =
-        q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
+    q->col_blocks = q->wide == q->g->shape.cols
+                        ? tc__ix_const(1)
+                        : tc__ix_ceil_div(x, q->g->shape.cols, q->wide);
 }
 
 static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
@@ -176,17 +177,17 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth,
-    q.dtype = g->body.node.at[g->left]->dtype;
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->shape.depth,
+    q.dtype = g->body.node.at[g->shape.left]->dtype;
     q.cls = tc__class_of(q.dtype);
-    q.m = tc__ix_div(x, g->rows, g->batch);
+    q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
     q.grain = m < 1 ? 1 : m < most ? m : most;
-    q.left_nodes = !tc__is_plain(&q, g->left);
-    if (tc__is_plain(&q, g->right)) {
-        int adjacent = tc__is_adjacent(&q, g->right);
+    q.left_nodes = !tc__is_plain(&q, g->shape.left);
+    if (tc__is_plain(&q, g->shape.right)) {
+        int adjacent = tc__is_adjacent(&q, g->shape.right);
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
@@ -204,10 +205,10 @@ static tc__contract tc__contract_plan(const tc__group *g) {
 // scratch.
 static void tc__contract_items(tc__group *g) {
     tc__contract q = tc__contract_plan(g);
-    g->grain = q.grain, g->wide = q.wide;
-    g->items = tc__ix_mul(g->body.ix, g->batch,
-                          tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
-    g->scratch = q.bytes;
+    g->shape.grain = q.grain, g->shape.wide = q.wide;
+    g->shape.items = tc__ix_mul(g->body.ix, g->shape.batch,
+                                tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
+    g->shape.scratch = q.bytes;
 }
 
 // ---- the block in registers ----
@@ -241,8 +242,8 @@ static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evalu
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
-    if (q->flip) return tc__contract_stride(q, q->g->right, 0);
-    return tc__contract_stride(q, q->g->left, q->left_nodes);
+    if (q->flip) return tc__contract_stride(q, q->g->shape.right, 0);
+    return tc__contract_stride(q, q->g->shape.left, q->left_nodes);
 }
 
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
@@ -339,7 +340,7 @@ static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id
 // `from`.
 static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
                                const char *from, const char *end) {
-    const tc__node *n = tc__body(p, left ? p->g->left : p->g->right);
+    const tc__node *n = tc__body(p, left ? p->g->shape.left : p->g->shape.right);
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
@@ -396,7 +397,7 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     char to[60];
     snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
-    tc__print_operand(p, q, p->g->right, mark, to);
+    tc__print_operand(p, q, p->g->shape.right, mark, to);
     if (!tail) {
         tc__line(p);
         tc__put(p->out, "(void)c;\n");
@@ -408,7 +409,7 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
 // Panel by panel of the right operand.
 static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t *mark) {
     tc__ixpool *x = p->g->body.ix;
-    int whole = tc__ix_divisor(x, p->g->cols) % q->width == 0 &&
+    int whole = tc__ix_divisor(x, p->g->shape.cols) % q->width == 0 &&
                 tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
@@ -424,7 +425,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__put(p->out, "%s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
-        tc__print_interleave(p, q, tc__contract_stride(q, p->g->right, 0), "panel");
+        tc__print_interleave(p, q, tc__contract_stride(q, p->g->shape.right, 0), "panel");
     } else if (whole) {
         tc__print_panel_nodes(p, q, mark, 0);
     } else {
@@ -450,7 +451,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->right, mark);
+    tc__mark_needed(p->g, p->g->shape.right, mark);
     tc__line(p);
     tc__put(p->out, "if (packed != panels)");
     tc__block_open(p);
@@ -476,7 +477,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->left, mark);
+    tc__mark_needed(p->g, p->g->shape.left, mark);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
@@ -492,7 +493,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
     p->axis = TC__DEPTH, p->tail = 1;
     snprintf(to, sizeof to, "left_r + k");
-    tc__print_operand(p, q, p->g->left, mark, to);
+    tc__print_operand(p, q, p->g->shape.left, mark, to);
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
     tc__block_close(p);
@@ -501,7 +502,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
-    const tc__node *n = tc__body(p, p->g->right);
+    const tc__node *n = tc__body(p, p->g->shape.right);
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
@@ -546,7 +547,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
 
 // The same with rows and columns exchanged, then the tile is turned back.
 static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char *symbol) {
-    int64_t stride = tc__contract_stride(q, p->g->left, q->left_nodes);
+    int64_t stride = tc__contract_stride(q, p->g->shape.left, q->left_nodes);
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
@@ -577,7 +578,7 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
 }
 
 static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = p->g->prologue;
+    uint32_t id = p->g->shape.prologue;
     while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
     return id;
 }
@@ -613,7 +614,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ", c1 = tc_min(c0 + ");
     tc__put_atom(p, q->wide, 0);
     tc__put(p->out, ", ");
-    tc__put_ix(p, p->g->cols);
+    tc__put_ix(p, p->g->shape.cols);
     tc__put(p->out, ");\n");
 }
 

@@ -34,7 +34,7 @@ static int tc__is_named(const tc__node *n) {
 
 // Its kind in a list of names, the last for ops of the user's.
 static const char *tc__kernel_kind(const tc__group *k, const char *const *names) {
-    return names[(int)k->kind + tc__is_custom(k)];
+    return names[(int)k->shape.kind + tc__is_custom(k)];
 }
 
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
@@ -54,8 +54,9 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         n += known == n;
     }
     tc__put(t, "k%u_%s", (unsigned)number, tc__kernel_kind(k, kinds));
-    if (k->kind == TC__OPAQUE) tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
-    if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
+    if (k->shape.kind == TC__OPAQUE)
+        tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
+    if (!n && k->shape.kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
@@ -208,15 +209,15 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
     static const char *const kinds[] = {"pointwise", "reduction", "contraction",
                                         "opaque op", "custom op"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
-    tc__dump_ix(t, k->body.ix, k->rows);
+    tc__dump_ix(t, k->body.ix, k->shape.rows);
     tc__put(t, " x columns ");
-    tc__dump_ix(t, k->body.ix, k->cols);
-    if (k->kind == TC__CONTRACTION) {
+    tc__dump_ix(t, k->body.ix, k->shape.cols);
+    if (k->shape.kind == TC__CONTRACTION) {
         tc__put(t, " x depth ");
-        tc__dump_ix(t, k->body.ix, k->depth);
+        tc__dump_ix(t, k->body.ix, k->shape.depth);
     }
-    tc__put(
-        t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
+    tc__put(t, ", vectors along %s\n    together: ",
+            k->shape.vector == TC__ROW ? "rows" : "columns");
     tc__report_why(t, k);
     tc__put(t, "\n    computes:");
     for (size_t i = 0; i < k->covers.count; i++)

@@ -533,7 +533,7 @@ static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
     w->k = TC__NEW(s->ctx, tc__group);
     w->accumulated = TC__NEW_ARRAY(s->ctx, uint32_t, s->root.count);
     if (!w->k || !w->accumulated) return 0;
-    w->k->inputs = s->inputs;
+    w->k->target.inputs = s->inputs;
     return tc__graph_open(&w->k->body, s->ctx, s->g->ix);
 }
 
@@ -560,14 +560,14 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
     w->side = TC__AT_LEFT;
-    w->k->left = tc__lower_value(w, a, l);
+    w->k->shape.left = tc__lower_value(w, a, l);
     w->side = TC__AT_RIGHT;
-    w->k->right = tc__lower_value(w, b, r);
+    w->k->shape.right = tc__lower_value(w, b, r);
     w->side = TC__AT_COL;
-    w->k->depth = depth;
-    w->k->batch = tc__ix_const(1);
+    w->k->shape.depth = depth;
+    w->k->shape.batch = tc__ix_const(1);
     for (int i = 0; i < rank - 2; i++)
-        w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
+        w->k->shape.batch = tc__ix_mul(w->ix, w->k->shape.batch, n->dims[i]);
 }
 
 // Where root r, or this part of it, is made in the cluster being woven, and the element's position in

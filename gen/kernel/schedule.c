@@ -220,12 +220,13 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
     tc__group *k = w.k;
-    k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
-    k->rows = tc__ix_const(1);
-    k->cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
+    k->shape.kind = TC__OPAQUE, k->shape.phases = 1, k->shape.grain = 1,
+    k->shape.vector = TC__COL;
+    k->shape.rows = tc__ix_const(1);
+    k->shape.cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
     for (int i = 0; !custom && i < n->rank - 1; i++)
-        k->rows = tc__ix_mul(w.ix, k->rows, n->dims[i]);
-    k->items = k->rows;
+        k->shape.rows = tc__ix_mul(w.ix, k->shape.rows, n->dims[i]);
+    k->shape.items = k->shape.rows;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
     call.attr = attr;
@@ -244,7 +245,7 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
-    w.k->kind = c->kind;
+    w.k->shape.kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
@@ -262,8 +263,8 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
                     tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
         }
     }
-    w.k->rows = tc__space_size(w.ix, &c->space, all & ~columns);
-    w.k->cols = tc__space_size(w.ix, &c->space, columns);
+    w.k->shape.rows = tc__space_size(w.ix, &c->space, all & ~columns);
+    w.k->shape.cols = tc__space_size(w.ix, &c->space, columns);
     int ok = tc__checked(s->ctx, &w.k->body, TC__GROUP) && tc__group_finish(&w, columns) &&
              tc__checked(s->ctx, &w.k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);

@@ -231,7 +231,8 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
 // Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
+    const tc__shape *l =
+        w->k->target.inputs ? w->k->target.inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)

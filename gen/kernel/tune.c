@@ -84,7 +84,7 @@ static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
 static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
     const tc__node *loop = NULL;
     int acc = 0;
-    if (g->vector != TC__COL) return 0;
+    if (g->shape.vector != TC__COL) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) loop = n, acc = 0;
@@ -110,8 +110,8 @@ static int tc__has_store(const tc__group *g, tc__store_kind kind) {
 static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
     static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
     tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
-    plain.lanes = lanes;
+    memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
+    plain.shape.lanes = lanes;
     tc__contract q = tc__contract_plan(&plain);
     int pair =
         (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
@@ -124,12 +124,12 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
 
 // Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
 static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
-    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    int product = g->shape.kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
     tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
+    memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     if (!v) return 1;
     if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
-        return g->language && g->language->knob_fits(g, knob, v);
+        return g->target.language && g->target.language->knob_fits(g, knob, v);
     switch ((tc__knob)knob) {
     case TC__KNOB_LANES:
         return v == 1 ? chosen != TC__VECTOR
@@ -147,7 +147,7 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
     case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
     case TC__KNOB_PANEL:
     case TC__KNOB_BLOCK: return product;
-    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
+    case TC__KNOB_THREADS: return g->shape.kind != TC__OPAQUE;
     case TC__KNOB_VECTORS:
     case TC__KNOB_BLOCK_THREADS:
     case TC__KNOB_PRODUCT_TILE:
@@ -194,7 +194,7 @@ TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
 
 // Makes the group what the tuning says.
 static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
-    g->tuning = *t;
-    g->lanes = tc__tuning_lanes(g, target, t);
-    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
+    g->shape.tuning = *t;
+    g->shape.lanes = tc__tuning_lanes(g, target, t);
+    if (g->shape.kind == TC__CONTRACTION) tc__contract_items(g);
 }

@@ -169,7 +169,7 @@ static int open_job(job *j) {
     int ok = tc__schedule_run(&j->s, context, &j->to, output, NULL, TC__FUSE_LOADS);
     free(output);
     for (size_t k = 0; ok && k < j->s.kernel.count; k++)
-        j->s.kernel.at[k]->cluster = CLUSTER_BLOCKS;
+        j->s.kernel.at[k]->target.cluster = CLUSTER_BLOCKS;
     return ok || FAIL("%s", tc_error_text(context));
 }
 

@@ -195,7 +195,7 @@ static void make(tc_ctx *c, made *k, const product *q) {
     REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, TC__FUSE_LOADS));
     REQUIRE(k->s.kernel.count == 1);
     k->group = k->s.kernel.at[0];
-    k->s.kernel.at[0]->tf32 = (q->flags & TF32) != 0;
+    k->s.kernel.at[0]->target.tf32 = (q->flags & TF32) != 0;
     tc__product plan = tc__product_plan(k->group);
     CHECK_EQ(plan.form, q->form);
     CHECK_EQ(plan.slices > 1, (q->flags & (CUT | CUT_2)) != 0);

@@ -181,7 +181,7 @@ static tc__group *add(texts *t, int dtype, const pair *q, int rows, int size, in
     tc__text_init(&text, t->c);
     put_product(&text, dtype, q, rows, size, depth);
     tc__group *g = group_of(t, text.at);
-    g->tf32 = tf32;
+    g->target.tf32 = tf32;
     tc__text_free(&text);
     if (!CHECK(t->count < MOST)) exit(1);
     t->group[t->count++] = g;
@@ -205,7 +205,7 @@ static void add_tiles(texts *t, int dtype, const pair *operands, int tf32, int *
     tc__product q;
     for (int i = 0;; i++) {
         tc__group *g = add(t, dtype, operands, 2048, 2048, 512, tf32);
-        g->tuning.knob[TC__KNOB_PRODUCT_TILE] = 0;
+        g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = 0;
         q = tc__product_plan(g);
         CHECK_EQ(q.form, TC__PRODUCT_TILES);
         if (i == tc__product_kinds[q.kind].count) break;
@@ -214,7 +214,7 @@ static void add_tiles(texts *t, int dtype, const pair *operands, int tf32, int *
             t->count--;
             continue;
         }
-        g->tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)(i + 1);
+        g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)(i + 1);
         q = tc__product_plan(g);
         CHECK(q.tile == tile);
         *seen |= 1 << i;

@@ -384,11 +384,11 @@ static void compare_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_
 // And what it looks like when every access is checked.
 static void check_cuda(tc_ctx *c, const golden *g, tc__group *const *k, size_t n) {
     char name[100];
-    for (size_t i = 0; i < n && (g->flags & IN_CLUSTERS); i++) k[i]->cluster = 8;
-    for (size_t i = 0; i < n && (g->flags & WITH_TF32); i++) k[i]->tf32 = 1;
+    for (size_t i = 0; i < n && (g->flags & IN_CLUSTERS); i++) k[i]->target.cluster = 8;
+    for (size_t i = 0; i < n && (g->flags & WITH_TF32); i++) k[i]->target.tf32 = 1;
     compare_cuda(c, g->name, k, n);
     if (!(g->flags & WITH_CHECKS)) return;
-    for (size_t i = 0; i < n; i++) k[i]->checked = 1;
+    for (size_t i = 0; i < n; i++) k[i]->target.checked = 1;
     snprintf(name, sizeof name, "%s_checked", g->name);
     compare_cuda(c, name, k, n);
 }
@@ -405,8 +405,8 @@ static void check_lists(tc_ctx *c, const char *name, tc__group *const *k, size_t
         for (size_t b = 0; b < k[i]->buffer.count; b++) memory[b] = b; // none is in place
         CHECK(tc__lists_add(&s, (uint32_t)i, k[i], memory));
     }
-    for (size_t i = 0; i < s.form.count; i++) s.form.at[i]->list = 0;
-    for (size_t i = 0; i < s.piece.count; i++) s.form.at[s.piece.at[i].form]->list++;
+    for (size_t i = 0; i < s.form.count; i++) s.form.at[i]->shape.list = 0;
+    for (size_t i = 0; i < s.piece.count; i++) s.form.at[s.piece.at[i].form]->shape.list++;
     compare_cuda(c, name, s.form.at, s.form.count);
     tc__lists_close(&s);
     tc__arena_free(&arena);

@@ -109,8 +109,8 @@ typedef struct kernel {
 
 static void open_kernel(kernel *q, tc__group_kind kind, tc__axis vector, tc__ix rows,
                         tc__ix cols) {
-    q->g.kind = kind, q->g.vector = vector;
-    q->g.rows = rows, q->g.cols = cols;
+    q->g.shape.kind = kind, q->g.shape.vector = vector;
+    q->g.shape.rows = rows, q->g.shape.cols = cols;
     q->r = tc__ix_var(&q->ix, TC__ROW, rows);
     q->c = tc__ix_var(&q->ix, TC__COL, cols);
 }
@@ -274,7 +274,8 @@ static void time_run(const kernel *q, const tc__interp *p, const tc__kargs *a,
     }
     printf("  %-8s block %4lld  %9.4f ms  %7.3f ns/element\n", p->isa->name,
            (long long)p->block, best * 1e3,
-           best * 1e9 / (double)(tc__ix_value(q->g.rows) * tc__ix_value(q->g.cols)));
+           best * 1e9 /
+               (double)(tc__ix_value(q->g.shape.rows) * tc__ix_value(q->g.shape.cols)));
 }
 
 // Runs items [0, items) in two pieces. `other` gets the buffers of the scalar set first.
@@ -438,7 +439,7 @@ static void test_pointwise(int64_t n) {
           op1(q, TC_OP_SQRT, TC_F64, op1(q, TC_OP_ABS, TC_F64, cast(q, TC_F64, vx))));
     store(q, l, q->c, op2(q, TC_OP_MUL, TC_I64, cast(q, TC_I64, vj), cast(q, TC_I64, vu)));
     end(q, TC__COL);
-    q->g.grain = 1024;
+    q->g.shape.grain = 1024;
     RUN(q, (n + 1023) / 1024);
     int bad = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -726,7 +727,7 @@ static void test_stencil(int64_t height, int64_t width) {
     attr[0] = at2(q, tj, width, ti);
     store(q, ids, q->c, add_node(q, TC_OP_INDEX, TC_I64, TC__AT_COL, 0, NULL, 1, attr));
     end(q, TC__COL);
-    q->g.grain = 256;
+    q->g.shape.grain = 256;
     RUN(q, (n + 255) / 256);
     const float *p = f32_of(q, x);
     int bad = 0;
@@ -797,7 +798,7 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
              b = input(q, dtype, batch * k * n, -3, 4);
     uint32_t bias = input(q, dtype, n, -3, 4), y = output(q, dtype, rows * n);
     open_kernel(q, TC__CONTRACTION, TC__COL, num(rows), num(n));
-    q->g.depth = num(k), q->g.batch = num(batch);
+    q->g.shape.depth = num(k), q->g.shape.batch = num(batch);
     q->k = tc__ix_var(&q->ix, TC__DEPTH, num(k));
     tc__ix part = tc__ix_div(&q->ix, q->r, num(m));
     tc__ix right = transposed ? at2(q, q->c, k, q->k) : at2(q, q->k, n, q->c);
@@ -805,13 +806,13 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
     if (transposed == 2)
         left = plus(q, at2(q, q->k, m, tc__ix_mod(&q->ix, q->r, num(m))),
                     times(q, part, m * k));
-    q->g.left = widened(q, TC__AT_LEFT, dtype, load_at(q, TC__AT_LEFT, a, left));
-    q->g.right = load_at(q, TC__AT_RIGHT, b, plus(q, right, times(q, part, k * n)));
-    q->g.right = widened(q, TC__AT_RIGHT, dtype, q->g.right);
+    q->g.shape.left = widened(q, TC__AT_LEFT, dtype, load_at(q, TC__AT_LEFT, a, left));
+    q->g.shape.right = load_at(q, TC__AT_RIGHT, b, plus(q, right, times(q, part, k * n)));
+    q->g.shape.right = widened(q, TC__AT_RIGHT, dtype, q->g.shape.right);
     if (square_right) {
         uint32_t in[2];
-        in[0] = in[1] = q->g.right;
-        q->g.right = add_node(q, TC_OP_MUL, wide, TC__AT_RIGHT, 2, in, 0, NULL);
+        in[0] = in[1] = q->g.shape.right;
+        q->g.shape.right = add_node(q, TC_OP_MUL, wide, TC__AT_RIGHT, 2, in, 0, NULL);
     }
     loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
     loop(q, TC__COL, TC__BIND_VECTOR, 0, num(n));
@@ -822,7 +823,7 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
     store(q, y, at2(q, q->r, n, q->c), wide == dtype ? v : cast(q, dtype, v));
     end(q, TC__COL);
     end(q, TC__ROW);
-    q->g.grain = 24;
+    q->g.shape.grain = 24;
     RUN(q, batch * ((m + 23) / 24));
     int bad = 0;
     for (int64_t r = 0; r < rows; r++) {
@@ -859,10 +860,10 @@ static void test_contract_row(int64_t m, int64_t k, int64_t n) {
     uint32_t a = input(q, TC_F32, m * k, -3, 4), b = input(q, TC_F32, k * n, -3, 4);
     uint32_t y = output(q, TC_F32, m * n), sums = output(q, TC_F32, m);
     open_kernel(q, TC__CONTRACTION, TC__COL, num(m), num(n));
-    q->g.depth = num(k), q->g.batch = num(1), q->g.grain = 16;
+    q->g.shape.depth = num(k), q->g.shape.batch = num(1), q->g.shape.grain = 16;
     q->k = tc__ix_var(&q->ix, TC__DEPTH, num(k));
-    q->g.left = load_at(q, TC__AT_LEFT, a, at2(q, q->r, k, q->k));
-    q->g.right = load_at(q, TC__AT_RIGHT, b, at2(q, q->k, n, q->c));
+    q->g.shape.left = load_at(q, TC__AT_LEFT, a, at2(q, q->r, k, q->k));
+    q->g.shape.right = load_at(q, TC__AT_RIGHT, b, at2(q, q->k, n, q->c));
     int64_t tile = 0;
     loop(q, TC__ROW, TC__BIND_WORKER, 0, num(m));
     fresh(q, 0, TC_OP_ADD, TC_F32);
@@ -912,7 +913,7 @@ static void test_random(void) {
     attr[0] = 1;
     store(q, w, q->c, add_node(q, TC_OP_RANDOM, TC_F32, TC__AT_COL, 1, &i, 2, attr));
     end(q, TC__COL);
-    q->g.grain = 1000;
+    q->g.shape.grain = 1000;
     RUN(q, 3);
     double mean = 0, mean64 = 0, square = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -939,7 +940,7 @@ static void test_symbols(int rows_outside) {
     store(q, y, e, op1(q, TC_OP_NEG, TC_F32, load(q, x, e)));
     end(q, rows_outside ? TC__COL : TC__ROW);
     end(q, rows_outside ? TC__ROW : TC__COL);
-    q->g.grain = 64;
+    q->g.shape.grain = 64;
     RUN(q, (cols + 63) / 64);
     int bad = 0;
     for (int64_t i = 0; i < rows * cols; i++) bad += f32_of(q, y)[i] != -f32_of(q, x)[i];
@@ -1035,7 +1036,7 @@ static void test_narrow(int dtype, int64_t n) {
     for (int64_t i = 0; i < n; i++) raw_put(q, x, i, raw_element(dtype, i));
     open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
     narrow_kernel(q, dtype, n, x, at, y);
-    q->g.grain = 512;
+    q->g.shape.grain = 512;
     RUN(q, (n + 511) / 512);
     int bad[NARROW_WAYS + 1] = {0};
     uint16_t fill = dtype == TC_F16 ? 0x3c00 : dtype == TC_BF16 ? 0x3f80 : 1;
@@ -1280,7 +1281,7 @@ static void time_chain(int64_t n, int cheap) {
         v = op2(q, TC_OP_ADD, TC_F32, op2(q, TC_OP_MUL, TC_F32, v, a), b);
     store(q, y, q->c, cheap ? v : op1(q, TC_OP_GELU, TC_F32, v));
     end(q, TC__COL);
-    q->g.grain = 4096;
+    q->g.shape.grain = 4096;
     RUN(q, (n + 4095) / 4096);
     free_kernel(q);
 }

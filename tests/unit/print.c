@@ -59,9 +59,10 @@ typedef struct kit {
 #define MOD(a, b) tc__ix_mod(t->ix, a, b)
 
 static void start(kit *t, tc__group_kind kind, tc__ix rows, tc__ix cols, const char *what) {
-    t->g.kind = kind, t->g.rows = rows, t->g.cols = cols;
+    t->g.shape.kind = kind, t->g.shape.rows = rows, t->g.shape.cols = cols;
     (void)what; // read it in the call
-    t->g.vector = TC__COL, t->g.items = rows, t->g.grain = 1, t->g.batch = I(1);
+    t->g.shape.vector = TC__COL, t->g.shape.items = rows, t->g.shape.grain = 1,
+    t->g.shape.batch = I(1);
     t->r = tc__ix_var(t->ix, TC__ROW, rows);
     t->c = tc__ix_var(t->ix, TC__COL, cols);
     t->level = TC__AT_ROW;
@@ -208,8 +209,8 @@ enum { N1 = 1003 };
 static void build_pointwise(kit *t) {
     tc__ix s0 = tc__ix_sym(t->ix, 0, 1, 1 << 20);
     start(t, TC__POINTWISE, I(1), s0, "out = relu(gelu(x * a + y)) where x < y");
-    t->g.split_columns = 1, t->g.grain = 64;
-    t->g.items = tc__ix_ceil_div(t->ix, s0, I(64));
+    t->g.shape.split_columns = 1, t->g.shape.grain = 64;
+    t->g.shape.items = tc__ix_ceil_div(t->ix, s0, I(64));
     int64_t x = input(t, TC_F32, s0), y = input(t, TC_F32, s0), o = output(t, TC_F32, s0);
     int64_t attr[1];
     attr[0] = 0;
@@ -241,7 +242,7 @@ static void build_softmax(kit *t) {
     tc__ix n = I(ROWS * COLS), e = ADD(MUL(t->r, I(COLS)), t->c);
     int64_t x = input(t, TC_F32, n), o = output(t, TC_F32, n);
     int64_t row = buffer(t, TC__BUF_ROW, TC_F32, 1, I(COLS), I(0));
-    t->g.scratch = I(1024);
+    t->g.shape.scratch = I(1024);
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, I(ROWS));
     fresh(t, 0, TC_OP_MAXIMUM, TC_F32);
     loop(t, TC__COL, TC__BIND_VECTOR, 4, 0, I(COLS));
@@ -279,7 +280,7 @@ static void build_softmax_any(kit *t) {
     tc__ix n = MUL(rows, cols), e = ADD(MUL(t->r, cols), t->c);
     int64_t x = input(t, TC_F32, n), o = output(t, TC_F32, n);
     int64_t row = buffer(t, TC__BUF_ROW, TC_F32, 1, cols, I(0));
-    t->g.scratch = ADD(MUL(cols, I(4)), I(64));
+    t->g.shape.scratch = ADD(MUL(cols, I(4)), I(64));
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, rows);
     fresh(t, 0, TC_OP_MAXIMUM, TC_F32);
     loop(t, TC__COL, TC__BIND_VECTOR, 4, 8192, cols);
@@ -302,7 +303,8 @@ static void build_softmax_any(kit *t) {
 // softmax over dim 0 of [19, 45]: the vector runs along the rows, scratch holds 32 of them
 static void build_softmax_rows(kit *t) {
     start(t, TC__REDUCTION, I(45), I(19), "softmax over dim 0 of [19, 45]");
-    t->g.vector = TC__ROW, t->g.items = I(2), t->g.scratch = I(19 * 32 * 4);
+    t->g.shape.vector = TC__ROW, t->g.shape.items = I(2),
+    t->g.shape.scratch = I(19 * 32 * 4);
     tc__ix n = I(19 * 45), e = ADD(t->r, MUL(t->c, I(45)));
     int64_t x = input(t, TC_F32, n), o = output(t, TC_F32, n);
     int64_t row = buffer(t, TC__BUF_ROW, TC_F32, 1, I(19), I(0));
@@ -401,8 +403,8 @@ enum { CS_ROWS = 77, CS_COLS = 9000 };
 
 static void build_column_sum(kit *t) {
     start(t, TC__REDUCTION, I(CS_ROWS), I(CS_COLS), "sum over dim 0 of [9000, 77]");
-    t->g.vector = TC__ROW;
-    t->g.items = I((CS_ROWS + 31) / 32);
+    t->g.shape.vector = TC__ROW;
+    t->g.shape.items = I((CS_ROWS + 31) / 32);
     int64_t x = input(t, TC_F32, I(CS_ROWS * CS_COLS)), o = output(t, TC_F32, I(CS_ROWS));
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, I(CS_ROWS));
     fresh(t, 0, TC_OP_ADD, TC_F32);
@@ -480,8 +482,8 @@ static void ref_argmin(const data *d, double *out) {
 // argmax in f64 along the rows
 static void build_argmax_rows(kit *t) {
     start(t, TC__REDUCTION, I(45), I(19), "argmax over dim 0 of [19, 45] in f64");
-    t->g.vector = TC__ROW;
-    t->g.items = I(2);
+    t->g.shape.vector = TC__ROW;
+    t->g.shape.items = I(2);
     int64_t x = input(t, TC_F32, I(45 * 19)), o = output(t, TC_I64, I(45));
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, I(45));
     fresh(t, 0, TC_OP_ARGMAX, TC_F64);
@@ -505,7 +507,7 @@ static void ref_argmax_rows(const data *d, double *out) {
 // elements are one: no accumulator, no loop over columns, and the vector runs along the rows.
 static void build_rows_alone(kit *t) {
     start(t, TC__REDUCTION, I(45), I(9), "3 x - 1 of [45], in a space of [45, 9]");
-    t->g.vector = TC__ROW, t->g.items = I(2);
+    t->g.shape.vector = TC__ROW, t->g.shape.items = I(2);
     int64_t x = input(t, TC_F32, I(45)), o = output(t, TC_F32, I(45));
     uint32_t three = num(t, TC_F32, 3), one = num(t, TC_F32, 1);
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, I(45));
@@ -668,7 +670,7 @@ static void build_product(kit *t, const product *q) {
     }
     tc__ix rows = MUL(m, I(q->batch));
     start(t, TC__CONTRACTION, rows, n, "product with prologue and epilogue");
-    t->g.batch = I(q->batch), t->g.depth = depth,
+    t->g.shape.batch = I(q->batch), t->g.shape.depth = depth,
     t->k = tc__ix_var(t->ix, TC__DEPTH, depth);
     int left = q->left_nodes ? TC_I32 : q->dtype;
     int64_t x = input(t, left, MUL(rows, depth));
@@ -678,12 +680,13 @@ static void build_product(kit *t, const product *q) {
     tc__ix e = ADD(MUL(t->r, n), t->c), in = MUL(DIV(t->r, m), MUL(depth, n));
     uint32_t two = num(t, q->dtype, 2);
     t->level = TC__AT_LEFT;
-    t->g.left = load(t, x, ADD(MUL(t->r, depth), t->k));
-    if (q->left_nodes) t->g.left = cast(t, q->dtype, t->g.left);
+    t->g.shape.left = load(t, x, ADD(MUL(t->r, depth), t->k));
+    if (q->left_nodes) t->g.shape.left = cast(t, q->dtype, t->g.shape.left);
     t->level = TC__AT_RIGHT;
     in = ADD(in, q->transposed ? ADD(MUL(t->c, depth), t->k) : ADD(MUL(t->k, n), t->c));
-    t->g.right = load(t, y, in);
-    if (q->right_nodes) t->g.right = bin(t, TC_OP_MUL, q->dtype, t->g.right, two);
+    t->g.shape.right = load(t, y, in);
+    if (q->right_nodes)
+        t->g.shape.right = bin(t, TC_OP_MUL, q->dtype, t->g.shape.right, two);
     int64_t attr[1];
     attr[0] = 0;
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, rows);
@@ -896,7 +899,8 @@ static uint64_t run(const test_case *c, const kit *t, kernel_fn f, const char *w
     uint64_t digest = 0;
     data_open(&d, t);
     memset(&a, 0, sizeof a);
-    int64_t items = evaluate(t, t->g.items, &d), bytes = evaluate(t, t->g.scratch, &d);
+    int64_t items = evaluate(t, t->g.shape.items, &d),
+            bytes = evaluate(t, t->g.shape.scratch, &d);
     scratch[0] = aligned_alloc(64, (size_t)(bytes + 127) / 64 * 64);
     a.buf = d.at, a.size = d.size, a.arg = d.arg, a.scratch = scratch, a.flag = d.flag,
     a.seed = 7;
@@ -945,8 +949,8 @@ static const form forms[] = {
 
 static void set_lanes(kit *kits, int lanes) {
     for (int i = 0; i < CASES; i++) {
-        kits[i].g.lanes = lanes;
-        if (kits[i].g.kind == TC__CONTRACTION) tc__contract_items(&kits[i].g);
+        kits[i].g.shape.lanes = lanes;
+        if (kits[i].g.shape.kind == TC__CONTRACTION) tc__contract_items(&kits[i].g);
     }
 }
 

@@ -76,11 +76,11 @@ static void run_kernel(kit *t, tc__group *k, memory *m, void *const *input,
     tc__interp *p = tc__interp_prepare(t->c, k);
     REQUIRE(p != NULL);
     size_t need = tc__interp_scratch_bytes(p, size) + 64,
-           also = (size_t)tc__ix_eval(&t->ix, k->scratch, &env) + 64;
+           also = (size_t)tc__ix_eval(&t->ix, k->shape.scratch, &env) + 64;
     if (also > need) need = also;
     scratch = aligned_alloc(64, (need + 63) / 64 * 64);
     a.buf = buf, a.size = size, a.scratch = &scratch, a.flag = flag;
-    int64_t items = tc__ix_eval(&t->ix, k->items, &env);
+    int64_t items = tc__ix_eval(&t->ix, k->shape.items, &env);
     if (f)
         f(&a, 0, items, 0);
     else
