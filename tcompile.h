@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2d138338da54fac4u
+#define TC__BUILD_ID 0x1433661308ab95f0u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -8900,8 +8900,8 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "The variable of an axis, made of those of the loops around it."},
     {"if", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
-     0, TC_OP_COUNT, 0x1u,
-     "s predicates", "",
+     0, TC_OP_COUNT, 0xffffffffu,
+     "s predicates[]", "",
      "Opens what is done where every 0 <= e < limit: without predicates, always."},
     {"barrier", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
