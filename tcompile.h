@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1433661308ab95f0u
+#define TC__BUILD_ID 0xe40959445afff073u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -53714,10 +53714,24 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     return l->interp != NULL;
 }
 
+// Tunes a launch of a device, as below.
+static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+    tc__remote *r = p->remote;
+    tc__tuning before = l->group->shape.tuning;
+    tc__grids grids;
+    l->group->shape.tuning = *t;
+    if (!r->device->own.language->dialect->grids(p->ctx, l->group, &grids))
+        return l->group->shape.tuning = before, 0;
+    r->launch[l - p->launch.at].grids = grids;
+    p->laid_out = 0, r->ready = 0;
+    return 1;
+}
+
 // Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
 // it is as before.
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->shape.tuning;
+    if (p->remote) return tc__grids_tune(p, l, t);
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
     if (l->group->shape.kind != TC__CONTRACTION) return 1;
@@ -54378,14 +54392,21 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc__error_restore(c, before);
 }
 
-static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
-    tc__desk *k = &p->ctx->kernels->desk;
+// Whether there is something to choose; of a device, among more than what the rules say.
+static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
+    tc__tuning all[TC__CANDIDATES];
+    if (l->opaque || !p->device) return !l->opaque;
+    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE, &l->group->shape.tuning,
+                          all) > 1;
+}
+
+static void tc__program_recall(tc__program *p, tc__desk *k, int (*ready)(tc__desk *k)) {
     uint64_t start = tc__now_ns();
     if (p->autotune == TC__AUTOTUNE_OFF) return;
     int ok = ready(k);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (l->opaque) continue;
+        if (!tc__launch_has_choice(p, l)) continue;
         l->tuned = TC__TUNED_OPEN;
         if (ok) tc__launch_recall(p, k, l);
     }
@@ -54558,7 +54579,7 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, size_t kernels, const cha
 static void tc__program_compile_now(tc__program *p, const char *name,
                                     tc__compile_what what) {
     tc__desk *k = &p->ctx->kernels->desk;
-    if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
+    if (what == TC__COMPILE_ALL) tc__program_recall(p, k, k->maker->ready);
     tc__job *j = tc__program_order(p, what);
     if (!j) return;
     size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->ready);
@@ -54576,7 +54597,7 @@ static void tc__program_compile(tc__program *p, const char *name, tc__compile_wh
 
 static int tc__program_give(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
-    tc__program_recall(p, tc__desk_is_ready);
+    tc__program_recall(p, k, k->maker->is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
     if (!j) return 0;
     size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->is_ready);
@@ -54936,6 +54957,14 @@ static void tc__remote_take(tc__remote *r, const tc__job *j) {
     for (uint32_t i = 0; i < r->parts; i++) r->part[i].ran = 0;
 }
 
+// Before a program is compiled: what is known of its kernels by measuring is taken. 0 = reported.
+static int tc__device_recall(tc__program *p) {
+    tc__desk k;
+    if (!tc__device_desk(&k, p->ctx, p->remote->device)) return 0;
+    tc__program_recall(p, &k, k.maker->ready);
+    return 1;
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
     tc__desk k;
@@ -54951,10 +54980,9 @@ static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *
 
 static void tc__device_code_free(tc__device *d) { (void)d; }
 
-static int tc__remote_customs(tc__remote *r) {
-    (void)r;
-    return 1;
-}
+static int tc__remote_customs(tc__remote *r) { return (void)r, 1; }
+
+static int tc__device_recall(tc__program *p) { return (void)p, 1; }
 
 static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
     (void)name, (void)graph;
@@ -54962,65 +54990,6 @@ static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *
 }
 
 #endif
-// ---- gen/exec/remote_choice.c -------------------------------------------
-// What measuring kernels of a device found, remembered as exec/choice.c does it: by the text of the kernel as
-// the rules have it, its sizes, and the device.
-
-#if TC__JIT
-
-// Launch i is what was chosen for it; its code is to be found again, and the program laid out. 0 =
-// reported.
-static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
-    tc__launch *l = &p->launch.at[i];
-    tc__remote *r = p->remote;
-    const tc__dialect *d = r->device->own.language->dialect;
-    l->group->shape.tuning = l->chosen.tuning;
-    p->laid_out = 0, r->ready = 0;
-    return d->grids(p->ctx, l->group, &r->launch[i].grids);
-}
-
-// Takes what process or disk knows of launch i. 0 = nothing.
-static int tc__remote_launch_recall(tc__program *p, uint32_t i) {
-    tc_ctx *c = p->ctx;
-    tc__launch *l = &p->launch.at[i];
-    tc__error_mark before = tc__error_now(c);
-    tc__text key;
-    tc__desk k;
-    tc__text_init(&key, c);
-    int ok = tc__device_desk(&k, c, p->remote->device) &&
-             tc__choice_key(&key, &k, p, l->group) &&
-             tc__choice_find(&k, &key, l->group, c->target, &l->chosen);
-    if (ok) l->tuned = TC__TUNED_KNOWN;
-    tc__text_free(&key);
-    tc__error_restore(c, before);
-    return ok;
-}
-
-// What there is to choose, for a device.
-static int tc__remote_candidates(const tc__program *p, uint32_t i, tc__tuning *out) {
-    tc__tuning none;
-    memset(&none, 0, sizeof none);
-    return tc__candidates(p->launch.at[i].group, p->ctx->target, TC__STAGE_DEVICE, &none,
-                          out);
-}
-
-// Before a program is compiled: what is known is taken, the rest is to be measured. 0 = reported.
-static int tc__remote_recall(tc__program *p) {
-    tc__tuning all[TC__CANDIDATES];
-    int ok = 1;
-    for (uint32_t i = 0; ok && i < p->remote->launches; i++) {
-        if (p->launch.at[i].opaque || tc__remote_candidates(p, i, all) < 2) continue;
-        p->launch.at[i].tuned = TC__TUNED_OPEN;
-        if (tc__remote_launch_recall(p, i)) ok = tc__remote_launch_tune(p, i);
-    }
-    return ok;
-}
-
-#else
-
-static int tc__remote_recall(tc__program *p) { return (void)p, 1; }
-
-#endif // TC__JIT
 // ---- gen/exec/foreign.c -------------------------------------------------
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
@@ -55246,10 +55215,12 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
-static int tc__region_tunes(const tc__region *r) {
+static tc__autotune tc__region_autotune(const tc_ctx *c, const tc__region *r) {
     const char *mode = r->options.mode;
-    return mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE] ||
-           mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS];
+    if (mode != tc__mode_names[TC__MODE_MAX_AUTOTUNE] &&
+        mode != tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS])
+        return TC__AUTOTUNE_OFF;
+    return c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
 }
 
 // 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
@@ -55259,9 +55230,7 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->backend->own.run && !tc__foreign_start(p, r))
         return p->tier = TC__TIER_POSTPONED, 0;
     if (p->backend->own.run) return 1;
-    if (tc__region_tunes(r))
-        p->autotune =
-            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
+    p->autotune = tc__region_autotune(c, r);
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
@@ -55299,10 +55268,8 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     for (size_t i = 0; i < TC__COUNT(modes); i++)
         if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
     if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
-    if (tc__region_tunes(r))
-        p->autotune =
-            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
-    return tc__remote_start_customs(p) && (!p->autotune || tc__remote_recall(p)) &&
+    p->autotune = tc__region_autotune(c, r);
+    return tc__remote_start_customs(p) && tc__device_recall(p) &&
            tc__remote_compile(p->remote, r->name, &p->graph);
 }
 
@@ -55610,6 +55577,15 @@ static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
     w->end[worker] = tc__now_ns();
 }
 
+// The kernel of l took e->ns, in its row.
+static void tc__profile_kernel(tc__profile *f, const tc__launch *l, tc__event *e) {
+    tc__profile_row *row = &f->row.at[e->of = l->row];
+    row->calls++, row->compiled += e->compiled, row->ns += e->ns;
+    row->bytes += (uint64_t)e->bytes;
+    row->device = e->thread < TC__DEVICES ? 0 : e->thread - TC__DEVICES;
+    tc__profile_event(f, e);
+}
+
 // Runs kernel `i` of the program by `fn` and notes it.
 static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
                                const tc__region *r, tc__pool_fn fn) {
@@ -55629,10 +55605,7 @@ static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
         f->dropped++;
         return;
     }
-    tc__profile_row *row = &f->row.at[e.of = l->row];
-    row->calls++, row->compiled += e.compiled, row->ns += e.ns;
-    row->bytes += (uint64_t)e.bytes;
-    tc__profile_event(f, &e);
+    tc__profile_kernel(f, l, &e);
     for (int k = 1; k < f->threads; k++) {
         if (!w->start[k]) continue;
         e.kind = TC__SPAN_PART, e.thread = (uint16_t)k, e.bytes = e.items = 0;
@@ -55756,14 +55729,11 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
         return;
     }
     memset(&e, 0, sizeof e);
-    e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.of = l->row;
+    e.kind = TC__SPAN_KERNEL, e.compiled = 1;
     e.thread = (uint16_t)(TC__DEVICES + p->device);
     e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[at].blocks;
     e.start = start, e.ns = ns;
-    tc__profile_row *row = &f->row.at[e.of];
-    row->calls++, row->compiled++, row->ns += ns, row->bytes += (uint64_t)e.bytes;
-    row->device = p->device;
-    tc__profile_event(f, &e);
+    tc__profile_kernel(f, l, &e);
 }
 
 // Runs a part of the program, kernel by kernel, and notes them. The device's clock is laid on the host's
@@ -57125,9 +57095,10 @@ static int tc__trials_compile(tc__trials *t) {
 
 // 0 = there is nothing to choose, or something failed.
 static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
-    tc__tuning all[TC__CANDIDATES];
+    tc__tuning none, all[TC__CANDIDATES];
     const tc__group *g = p->launch.at[at].group;
-    int ok = 1, n = tc__remote_candidates(p, at, all);
+    memset(&none, 0, sizeof none);
+    int ok = 1, n = tc__candidates(g, p->ctx->target, TC__STAGE_DEVICE, &none, all);
     memset(t, 0, sizeof *t);
     t->p = p, t->at = at;
     tc__text_init(&t->key, p->ctx);
@@ -57228,7 +57199,10 @@ static void tc__trials_decide(tc__trials *t) {
 static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
     tc__trials t;
     tc__launch *l = &p->launch.at[i];
-    if (tc__now_ns() > deadline || tc__remote_launch_recall(p, i)) return;
+    tc__desk k;
+    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->remote->device)) return;
+    tc__launch_recall(p, &k, l);
+    if (l->tuned != TC__TUNED_OPEN) return;
     if (!tc__launch_repeats(p, l)) {
         l->tuned = TC__TUNED_NOT;
         return;
@@ -57283,7 +57257,7 @@ static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
         tc__launch *l = &p->launch.at[i];
         if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
         if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
-            (void)tc__remote_launch_tune(p, i);
+            (void)tc__launch_tune(p, l, &l->chosen.tuning);
     }
     p->laid_out = 0, p->bound = NULL;
     p->tune_ns = tc__now_ns() - begin;
@@ -57392,15 +57366,15 @@ static void tc__undo_reach(tc_ctx *c, const tc__visit *v, const tc__storage *s,
     }
 }
 
-// Takes the bytes behind `from`, which is where the copy is; 0 = the device fails, reported.
-static int tc__undo_fill(tc_ctx *c, tc__storage *copy, const void *from) {
-    const tc__device *d = tc__device_of_storage(c, copy);
+// Copies memory of device d, NULL = the host; 0 = the device fails, reported.
+static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
+                           const void *from, size_t bytes) {
     tc_status s = TC_OK;
     if (!d)
-        memcpy(copy->data, from, copy->bytes);
+        memcpy(to, from, bytes);
     else
-        s = d->own.copy_on(d->own.user, copy->data, from, copy->bytes);
-    return !s || tc__device_failed(c, &d->own, "a copy of what is written", s);
+        s = d->own.copy_on(d->own.user, to, from, bytes);
+    return !s || tc__device_failed(c, &d->own, what, s);
 }
 
 // A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
@@ -57417,7 +57391,9 @@ static tc__undo tc__undo_copy(tc_ctx *c, const tc__visit *v, const tc__storage *
     u.copy = tc__storage_on(c, tc__device_of_storage(c, s), end - u.begin);
     int full = tc__unit_end(c, outer, u.copy != NULL) == TC_E_NOMEM;
     if (full) tc__error_restore(c, before);
-    if (full || (u.copy && tc__undo_fill(c, u.copy, (const char *)s->data + u.begin)))
+    if (full || (u.copy && tc__device_copy(c, tc__device_of_storage(c, s),
+                                           "a copy of what is written", u.copy->data,
+                                           (const char *)s->data + u.begin, u.copy->bytes)))
         return u;
     tc__storage_unref(c, u.copy);
     u.copy = NULL, u.failed = 1;
@@ -57558,27 +57534,33 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
 
 // ---- outputs ----
 
-// Outputs that were the same node get memory of their own.
-static void tc__program_copies(tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
-        const tc__output *o = &p->output.at[i];
-        if (!o->copy) continue;
-        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        memcpy(o->storage->data, tc__output_data(p, v, o->first),
-               (size_t)l->numel * tc__dtype(l->dtype)->bytes);
-    }
+// to, strided by l = from, row-major. 0 = reported.
+static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
+                              const void *from) {
+    if (p->remote) return tc__remote_spread(p->remote, l, to, from);
+    tc__copy_to_strided(l, to, from);
+    return 1;
 }
 
-static void tc__program_write_back(tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
+// Results that are the same node get memory of their own, and externals what is written. 0 = reported.
+static int tc__program_finish(tc__program *p, const tc__visit *v) {
+    const tc__device *d = tc__device_at(p->ctx, p->device);
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
-        if (o->position != UINT32_MAX) continue;
-        const tc__external *e = &v->external.at[o->external];
-        e->storage->version++;
-        if (!o->direct)
-            tc__copy_to_strided(tc__layout_at(p->ctx, o->layout), tc__landing_data(p, v, o),
-                                o->storage->data);
+        int back = o->position == UINT32_MAX;
+        if (back) v->external.at[o->external].storage->version++;
+        if (!(o->copy || (back && !o->direct))) continue;
+        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
+        void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
+        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
+        if (l->contiguous && l->numel)
+            ok = tc__device_copy(p->ctx, d, "a copy of a result", to, from,
+                                 (size_t)l->numel * tc__dtype(l->dtype)->bytes);
+        else if (l->numel)
+            ok = tc__program_spread(p, l, to, from);
     }
+    return ok;
 }
 
 // Whether operand 1 of the node is an index, which is checked.
@@ -58074,36 +58056,11 @@ static int tc__program_writes(const tc__program *p) {
     return 0;
 }
 
-// Results that are the same node, and writes to externals.
-static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
-    const tc_device *d = &p->remote->device->own;
-    tc_status s = TC_OK;
-    for (size_t i = 0; i < p->output.count && !s; i++) {
-        const tc__output *o = &p->output.at[i];
-        int back = o->position == UINT32_MAX;
-        const tc__external *e = back ? &v->external.at[o->external] : NULL;
-        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
-        if (back) e->storage->version++;
-        if (!bytes || !(o->copy || (back && !o->direct))) continue;
-        void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
-        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
-        if (l->contiguous)
-            s = d->copy_on(d->user, to, from, bytes);
-        else if (!tc__remote_spread(p->remote, l, to, from))
-            return 0;
-    }
-    return !s ||
-           tc__device_failed(p->ctx, &p->remote->device->own, "a copy of a result", s);
-}
-
 // A run of a bound program. Checks are looked at now only if something is to be written back: else when
 // somebody waits for the device.
 static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
     if (!tc__program_go_remote(p, v)) return 0;
-    if (p->remote->waiting && tc__program_writes(p) && !tc__program_check_remote(p))
-        return 0;
-    return tc__program_finish_remote(p, v);
+    return !p->remote->waiting || !tc__program_writes(p) || tc__program_check_remote(p);
 }
 
 // Memory and values of this run for all launches; 0 = reported.
@@ -58147,11 +58104,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->remote ? tc__remote_runs(p->remote) : p->launch.count, took);
-    if (!ok || !tc__program_flagged(p)) return 0;
-    if (p->remote) return 1;
-    tc__program_copies(p, v);
-    tc__program_write_back(p, v);
-    return 1;
+    return ok && tc__program_flagged(p) && tc__program_finish(p, v);
 }
 
 // ---- what late reads of a visit that runs compute from ----

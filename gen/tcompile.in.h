@@ -464,7 +464,6 @@
 #include "exec/choice.c"
 #include "exec/kernels.c"
 #include "exec/device_code.c"
-#include "exec/remote_choice.c"
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"

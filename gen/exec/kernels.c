@@ -105,14 +105,21 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc__error_restore(c, before);
 }
 
-static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
-    tc__desk *k = &p->ctx->kernels->desk;
+// Whether there is something to choose; of a device, among more than what the rules say.
+static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
+    tc__tuning all[TC__CANDIDATES];
+    if (l->opaque || !p->device) return !l->opaque;
+    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE, &l->group->shape.tuning,
+                          all) > 1;
+}
+
+static void tc__program_recall(tc__program *p, tc__desk *k, int (*ready)(tc__desk *k)) {
     uint64_t start = tc__now_ns();
     if (p->autotune == TC__AUTOTUNE_OFF) return;
     int ok = ready(k);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (l->opaque) continue;
+        if (!tc__launch_has_choice(p, l)) continue;
         l->tuned = TC__TUNED_OPEN;
         if (ok) tc__launch_recall(p, k, l);
     }
@@ -285,7 +292,7 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, size_t kernels, const cha
 static void tc__program_compile_now(tc__program *p, const char *name,
                                     tc__compile_what what) {
     tc__desk *k = &p->ctx->kernels->desk;
-    if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
+    if (what == TC__COMPILE_ALL) tc__program_recall(p, k, k->maker->ready);
     tc__job *j = tc__program_order(p, what);
     if (!j) return;
     size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->ready);
@@ -303,7 +310,7 @@ static void tc__program_compile(tc__program *p, const char *name, tc__compile_wh
 
 static int tc__program_give(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
-    tc__program_recall(p, tc__desk_is_ready);
+    tc__program_recall(p, k, k->maker->is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
     if (!j) return 0;
     size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->is_ready);

@@ -78,6 +78,15 @@ static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
     w->end[worker] = tc__now_ns();
 }
 
+// The kernel of l took e->ns, in its row.
+static void tc__profile_kernel(tc__profile *f, const tc__launch *l, tc__event *e) {
+    tc__profile_row *row = &f->row.at[e->of = l->row];
+    row->calls++, row->compiled += e->compiled, row->ns += e->ns;
+    row->bytes += (uint64_t)e->bytes;
+    row->device = e->thread < TC__DEVICES ? 0 : e->thread - TC__DEVICES;
+    tc__profile_event(f, e);
+}
+
 // Runs kernel `i` of the program by `fn` and notes it.
 static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
                                const tc__region *r, tc__pool_fn fn) {
@@ -97,10 +106,7 @@ static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
         f->dropped++;
         return;
     }
-    tc__profile_row *row = &f->row.at[e.of = l->row];
-    row->calls++, row->compiled += e.compiled, row->ns += e.ns;
-    row->bytes += (uint64_t)e.bytes;
-    tc__profile_event(f, &e);
+    tc__profile_kernel(f, l, &e);
     for (int k = 1; k < f->threads; k++) {
         if (!w->start[k]) continue;
         e.kind = TC__SPAN_PART, e.thread = (uint16_t)k, e.bytes = e.items = 0;

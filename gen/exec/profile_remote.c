@@ -113,14 +113,11 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
         return;
     }
     memset(&e, 0, sizeof e);
-    e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.of = l->row;
+    e.kind = TC__SPAN_KERNEL, e.compiled = 1;
     e.thread = (uint16_t)(TC__DEVICES + p->device);
     e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[at].blocks;
     e.start = start, e.ns = ns;
-    tc__profile_row *row = &f->row.at[e.of];
-    row->calls++, row->compiled++, row->ns += ns, row->bytes += (uint64_t)e.bytes;
-    row->device = p->device;
-    tc__profile_event(f, &e);
+    tc__profile_kernel(f, l, &e);
 }
 
 // Runs a part of the program, kernel by kernel, and notes them. The device's clock is laid on the host's

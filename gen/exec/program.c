@@ -142,10 +142,24 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     return l->interp != NULL;
 }
 
+// Tunes a launch of a device, as below.
+static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+    tc__remote *r = p->remote;
+    tc__tuning before = l->group->shape.tuning;
+    tc__grids grids;
+    l->group->shape.tuning = *t;
+    if (!r->device->own.language->dialect->grids(p->ctx, l->group, &grids))
+        return l->group->shape.tuning = before, 0;
+    r->launch[l - p->launch.at].grids = grids;
+    p->laid_out = 0, r->ready = 0;
+    return 1;
+}
+
 // Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
 // it is as before.
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->shape.tuning;
+    if (p->remote) return tc__grids_tune(p, l, t);
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
     if (l->group->shape.kind != TC__CONTRACTION) return 1;

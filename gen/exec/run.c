@@ -82,15 +82,15 @@ static void tc__undo_reach(tc_ctx *c, const tc__visit *v, const tc__storage *s,
     }
 }
 
-// Takes the bytes behind `from`, which is where the copy is; 0 = the device fails, reported.
-static int tc__undo_fill(tc_ctx *c, tc__storage *copy, const void *from) {
-    const tc__device *d = tc__device_of_storage(c, copy);
+// Copies memory of device d, NULL = the host; 0 = the device fails, reported.
+static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
+                           const void *from, size_t bytes) {
     tc_status s = TC_OK;
     if (!d)
-        memcpy(copy->data, from, copy->bytes);
+        memcpy(to, from, bytes);
     else
-        s = d->own.copy_on(d->own.user, copy->data, from, copy->bytes);
-    return !s || tc__device_failed(c, &d->own, "a copy of what is written", s);
+        s = d->own.copy_on(d->own.user, to, from, bytes);
+    return !s || tc__device_failed(c, &d->own, what, s);
 }
 
 // A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
@@ -107,7 +107,9 @@ static tc__undo tc__undo_copy(tc_ctx *c, const tc__visit *v, const tc__storage *
     u.copy = tc__storage_on(c, tc__device_of_storage(c, s), end - u.begin);
     int full = tc__unit_end(c, outer, u.copy != NULL) == TC_E_NOMEM;
     if (full) tc__error_restore(c, before);
-    if (full || (u.copy && tc__undo_fill(c, u.copy, (const char *)s->data + u.begin)))
+    if (full || (u.copy && tc__device_copy(c, tc__device_of_storage(c, s),
+                                           "a copy of what is written", u.copy->data,
+                                           (const char *)s->data + u.begin, u.copy->bytes)))
         return u;
     tc__storage_unref(c, u.copy);
     u.copy = NULL, u.failed = 1;
@@ -248,27 +250,33 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
 
 // ---- outputs ----
 
-// Outputs that were the same node get memory of their own.
-static void tc__program_copies(tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
-        const tc__output *o = &p->output.at[i];
-        if (!o->copy) continue;
-        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        memcpy(o->storage->data, tc__output_data(p, v, o->first),
-               (size_t)l->numel * tc__dtype(l->dtype)->bytes);
-    }
+// to, strided by l = from, row-major. 0 = reported.
+static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
+                              const void *from) {
+    if (p->remote) return tc__remote_spread(p->remote, l, to, from);
+    tc__copy_to_strided(l, to, from);
+    return 1;
 }
 
-static void tc__program_write_back(tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
+// Results that are the same node get memory of their own, and externals what is written. 0 = reported.
+static int tc__program_finish(tc__program *p, const tc__visit *v) {
+    const tc__device *d = tc__device_at(p->ctx, p->device);
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
-        if (o->position != UINT32_MAX) continue;
-        const tc__external *e = &v->external.at[o->external];
-        e->storage->version++;
-        if (!o->direct)
-            tc__copy_to_strided(tc__layout_at(p->ctx, o->layout), tc__landing_data(p, v, o),
-                                o->storage->data);
+        int back = o->position == UINT32_MAX;
+        if (back) v->external.at[o->external].storage->version++;
+        if (!(o->copy || (back && !o->direct))) continue;
+        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
+        void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
+        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
+        if (l->contiguous && l->numel)
+            ok = tc__device_copy(p->ctx, d, "a copy of a result", to, from,
+                                 (size_t)l->numel * tc__dtype(l->dtype)->bytes);
+        else if (l->numel)
+            ok = tc__program_spread(p, l, to, from);
     }
+    return ok;
 }
 
 // Whether operand 1 of the node is an index, which is checked.
@@ -764,36 +772,11 @@ static int tc__program_writes(const tc__program *p) {
     return 0;
 }
 
-// Results that are the same node, and writes to externals.
-static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
-    const tc_device *d = &p->remote->device->own;
-    tc_status s = TC_OK;
-    for (size_t i = 0; i < p->output.count && !s; i++) {
-        const tc__output *o = &p->output.at[i];
-        int back = o->position == UINT32_MAX;
-        const tc__external *e = back ? &v->external.at[o->external] : NULL;
-        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
-        if (back) e->storage->version++;
-        if (!bytes || !(o->copy || (back && !o->direct))) continue;
-        void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
-        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
-        if (l->contiguous)
-            s = d->copy_on(d->user, to, from, bytes);
-        else if (!tc__remote_spread(p->remote, l, to, from))
-            return 0;
-    }
-    return !s ||
-           tc__device_failed(p->ctx, &p->remote->device->own, "a copy of a result", s);
-}
-
 // A run of a bound program. Checks are looked at now only if something is to be written back: else when
 // somebody waits for the device.
 static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
     if (!tc__program_go_remote(p, v)) return 0;
-    if (p->remote->waiting && tc__program_writes(p) && !tc__program_check_remote(p))
-        return 0;
-    return tc__program_finish_remote(p, v);
+    return !p->remote->waiting || !tc__program_writes(p) || tc__program_check_remote(p);
 }
 
 // Memory and values of this run for all launches; 0 = reported.
@@ -837,11 +820,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->remote ? tc__remote_runs(p->remote) : p->launch.count, took);
-    if (!ok || !tc__program_flagged(p)) return 0;
-    if (p->remote) return 1;
-    tc__program_copies(p, v);
-    tc__program_write_back(p, v);
-    return 1;
+    return ok && tc__program_flagged(p) && tc__program_finish(p, v);
 }
 
 // ---- what late reads of a visit that runs compute from ----

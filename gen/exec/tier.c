@@ -43,10 +43,12 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
-static int tc__region_tunes(const tc__region *r) {
+static tc__autotune tc__region_autotune(const tc_ctx *c, const tc__region *r) {
     const char *mode = r->options.mode;
-    return mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE] ||
-           mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS];
+    if (mode != tc__mode_names[TC__MODE_MAX_AUTOTUNE] &&
+        mode != tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS])
+        return TC__AUTOTUNE_OFF;
+    return c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
 }
 
 // 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
@@ -56,9 +58,7 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->backend->own.run && !tc__foreign_start(p, r))
         return p->tier = TC__TIER_POSTPONED, 0;
     if (p->backend->own.run) return 1;
-    if (tc__region_tunes(r))
-        p->autotune =
-            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
+    p->autotune = tc__region_autotune(c, r);
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
@@ -96,10 +96,8 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     for (size_t i = 0; i < TC__COUNT(modes); i++)
         if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
     if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
-    if (tc__region_tunes(r))
-        p->autotune =
-            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
-    return tc__remote_start_customs(p) && (!p->autotune || tc__remote_recall(p)) &&
+    p->autotune = tc__region_autotune(c, r);
+    return tc__remote_start_customs(p) && tc__device_recall(p) &&
            tc__remote_compile(p->remote, r->name, &p->graph);
 }
 

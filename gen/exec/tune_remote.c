@@ -152,9 +152,10 @@ static int tc__trials_compile(tc__trials *t) {
 
 // 0 = there is nothing to choose, or something failed.
 static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
-    tc__tuning all[TC__CANDIDATES];
+    tc__tuning none, all[TC__CANDIDATES];
     const tc__group *g = p->launch.at[at].group;
-    int ok = 1, n = tc__remote_candidates(p, at, all);
+    memset(&none, 0, sizeof none);
+    int ok = 1, n = tc__candidates(g, p->ctx->target, TC__STAGE_DEVICE, &none, all);
     memset(t, 0, sizeof *t);
     t->p = p, t->at = at;
     tc__text_init(&t->key, p->ctx);
@@ -255,7 +256,10 @@ static void tc__trials_decide(tc__trials *t) {
 static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
     tc__trials t;
     tc__launch *l = &p->launch.at[i];
-    if (tc__now_ns() > deadline || tc__remote_launch_recall(p, i)) return;
+    tc__desk k;
+    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->remote->device)) return;
+    tc__launch_recall(p, &k, l);
+    if (l->tuned != TC__TUNED_OPEN) return;
     if (!tc__launch_repeats(p, l)) {
         l->tuned = TC__TUNED_NOT;
         return;
@@ -310,7 +314,7 @@ static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
         tc__launch *l = &p->launch.at[i];
         if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
         if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
-            (void)tc__remote_launch_tune(p, i);
+            (void)tc__launch_tune(p, l, &l->chosen.tuning);
     }
     p->laid_out = 0, p->bound = NULL;
     p->tune_ns = tc__now_ns() - begin;
