@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe40959445afff073u
+#define TC__BUILD_ID 0x44056a4b8ed1b5e5u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7067,7 +7067,7 @@ static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, 
 }
 
 // Whether `h` is a tensor of the parent's that is on a device.
-static int tc__import_is_remote(tc_ctx *c, tc_tensor h) {
+static int tc__import_is_on_device(tc_ctx *c, tc_tensor h) {
     uint64_t found;
     return tc__map_get(&tc__values_of(c)->import, h.id, &found) && !found;
 }
@@ -9387,7 +9387,7 @@ static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = tc__obituary_of(v, t.id);
-    if (v->parent && tc__import_is_remote(c, t))
+    if (v->parent && tc__import_is_on_device(c, t))
         return tc__fail(c, TC_E_DEVICE,
                         "%s: the tensor is on a device, which only the context has that "
                         "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
@@ -9498,7 +9498,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 // ---- following ----
 
 // A tensor of the host that is one number, without dimensions: it may be computed with on any device.
-// What runs there has a copy (exec/remote_view.c), so nothing there writes it.
+// What runs there has a copy (exec/transfer.c), so nothing there writes it.
 static int tc__is_number(const tc__layout *l) { return !l->device && !l->rank; }
 
 // The first tensor from outside that decides where a visit is; NULL = none does.
@@ -23890,7 +23890,7 @@ static void tc__plan_close(tc_ctx *c, tc__plan *p) {
 // list. Input: kernels of a program (LOOP). Output: pieces, and forms. A piece is what a kernel does to
 // one tensor; kernels that the scheduler has put together for their equal sizes have several. Its form
 // is a kernel of its own, whose columns are the symbol s0: pieces that do the same have one form, and a
-// launch of it (exec/remote_list.c) is told the addresses and the size of each of its tensors.
+// launch of it (exec/dispatch.c) is told the addresses and the size of each of its tensors.
 //
 // A kernel has pieces if it is pointwise over one row, and reads and writes every tensor at its own
 // column or at one place for all columns. Tensors of one element are not told from scalars: they
@@ -32586,7 +32586,7 @@ typedef struct tc__language {
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
     // Whether value v of a knob of devices differs from what the rules say, and makes sense.
     int (*knob_fits)(const tc__group *g, int knob, int v);
-    tc__prelude_text spread; // kernels that write a strided view: see exec/remote_view.c
+    tc__prelude_text spread; // kernels that write a strided view: see exec/transfer.c
 } tc__language;
 // ---- gen/kernel/tune.c --------------------------------------------------
 // What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
@@ -52069,7 +52069,7 @@ TC__UNUSED static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t sta
     tc__profile_span(c->profiling, kind, start, end, NULL,
                      background ? (uint16_t)TC__BACKGROUND : (uint16_t)0);
 }
-// ---- gen/exec/remote_order.c --------------------------------------------
+// ---- gen/exec/order.c ---------------------------------------------------
 // The order of a device's launches. Input: items in the order of the program, each with the memory that
 // it reads and writes; an item is a launch, or a piece that may share a launch with others of its
 // form (kernel/list.c). Output: steps, each a launch, and the steps that each comes after.
@@ -52081,10 +52081,10 @@ TC__UNUSED static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t sta
 // Who was where is kept by memory, not by pairs of items: the time is that of accesses.
 
 // Memory: a range of the arena, or a whole tensor.
-typedef struct tc__remote_range {
+typedef struct tc__memory_range {
     int kind; // 0 = arena, 1 = an output by itself, 2 = an input
     size_t from, to;
-} tc__remote_range;
+} tc__memory_range;
 
 static const uint32_t tc__nobody = UINT32_MAX; // no item, link or piece
 
@@ -52323,7 +52323,7 @@ static void tc__stretches_use(tc__sequence *q, size_t from, size_t to, int writt
 }
 
 // The newest item reads or writes m. What it reads is told before what it writes.
-static void tc__sequence_use(tc__sequence *q, const tc__remote_range *m, int written) {
+static void tc__sequence_use(tc__sequence *q, const tc__memory_range *m, int written) {
     uint64_t key = (uint64_t)m->from << 2 | (uint64_t)m->kind, at;
     tc__stretch s;
     if (!q->ok || q->in_order) return;
@@ -52339,14 +52339,14 @@ static void tc__sequence_use(tc__sequence *q, const tc__remote_range *m, int wri
     }
     if (q->ok) tc__stretch_use(q, &q->whole.at[at], written);
 }
-// ---- gen/exec/remote.c --------------------------------------------------
+// ---- gen/exec/dispatch.c ------------------------------------------------
 // What a program has of a device: its kernels as launches, and memory that they share. Input: the
 // launches of a program, as groups with the addresses of their buffers. Output: lists that the device
-// runs (tc_device_launch), whose arguments are filled in anew for each run.
+// runs (tc_device_launch): in which order is exec/dispatch_order.c, for which sizes dispatch_layout.c.
 //
 // A launch for which the device has no text (an opaque op) is done by the host, between two lists.
 
-typedef struct tc__remote_launch {
+typedef struct tc__dispatch_launch {
     const tc__group *group;
     void *const *buf; // addresses by buffer
     int host;         // done by the host
@@ -52357,72 +52357,72 @@ typedef struct tc__remote_launch {
     uint32_t *memory, memories; // buffers whose addresses are the first of them
     uint32_t n_argument, bytes;
     uint32_t first;         // its place in the list; that of its first piece
-    uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
+    uint32_t piece, pieces; // of dispatch.lists, that are launched instead; 0 = it is whole
     uint32_t order;         //   and among what is wanted, while there is such a job
     uint32_t number;        // of the program's launches
     uint32_t alike;         // the first of them whose kernel was the same when it was added
     size_t work;            // its place in the workspace
-} tc__remote_launch;
+} tc__dispatch_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
 // struct stands in the prelude of texts.
-typedef struct tc__remote_state {
+typedef struct tc__dispatch_state {
     int64_t *flag; // memory of the host: an index out of range
     uint64_t seed, draw;
-} tc__remote_state;
+} tc__dispatch_state;
 
 // A launch for several tensors: its arguments in `listed`, and its place in the list.
-typedef struct tc__remote_listed {
+typedef struct tc__dispatch_listed {
     uint32_t step, at;
     uint8_t *argument;
-} tc__remote_listed;
+} tc__dispatch_listed;
 
 // Launches [begin, end) of the list, behind which the host does launch `host`; UINT32_MAX = none.
-typedef struct tc__remote_part {
+typedef struct tc__dispatch_part {
     uint32_t begin, end, host;
     void *plan; // of the device
     int ran;    // it did, and nothing of its launches has changed since
-} tc__remote_part;
+} tc__dispatch_part;
 
 // An external that kernels cannot read or write where it is, while a run lasts: see
-// exec/remote_view.c.
-typedef struct tc__remote_bounce {
+// exec/transfer.c.
+typedef struct tc__bounce {
     uint32_t address; // of the program: the first that it stands for
     tc_device_memory memory;
     char *from, *to; // its first element, and that element in `memory`
     int64_t low;     // bytes to the lowest address
     size_t bytes;    // from there on
-} tc__remote_bounce;
+} tc__bounce;
 
-typedef struct tc__remote {
+typedef struct tc__dispatch {
     tc_ctx *ctx;
     tc__device *device;
     int ready;   // the code is there
     int checks;  // some kernel checks an index
     int numbers; // some input is a number of the host
     int waiting; // it ran, and nobody has looked at its flag
-    tc__remote_launch *launch;
+    tc__dispatch_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
     TC__VEC(int) after;     // places in a part, of all launches of the list
     const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
     int in_order;           // externals may share memory that kernels write
     tc__lists lists;
-    tc__remote_launch *form; // the kernels of lists, by form
+    tc__dispatch_launch *form; // the kernels of lists, by form
     tc__sequence order;
-    TC__VEC(tc__remote_listed) listed;
+    TC__VEC(tc__dispatch_listed) listed;
     uint8_t *listed_bytes; // their arguments, owned
     size_t listed_room;
-    tc__remote_part *part;
+    tc__dispatch_part *part;
     tc_device_mode mode;
     tc_device_memory state, work;
     size_t work_bytes, state_bytes;
     uint8_t *state_now; // what the device has been told
     int told, draws;    // it has; some kernel draws random numbers
     int64_t *flag;
-    TC__VEC(tc__remote_bounce) bounce;
+    TC__VEC(tc__bounce) bounce;
     TC__VEC(void *) moment; // of the device: marks of the profiler; owned
-} tc__remote;
+} tc__dispatch;
 
 // A failure of the device, with its own words. Always 0.
 static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
@@ -52435,7 +52435,7 @@ static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
 // ---- making ----
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
-static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
+static int tc__dispatch_arguments(tc__arena *a, tc__dispatch_launch *l) {
     uint32_t n, buffers = (uint32_t)l->group->buffer.count,
                 sizes = (uint32_t)(l->grids.sizes + l->group->target.checked);
     if (!sizes) sizes = 1;
@@ -52452,7 +52452,7 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
     return l->argument && l->offset;
 }
 
-static int tc__remote_note(tc__remote *r, const tc__group *g) {
+static int tc__dispatch_note(tc__dispatch *r, const tc__group *g) {
     r->checks |= g->target.checked;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -52465,7 +52465,7 @@ static int tc__remote_note(tc__remote *r, const tc__group *g) {
 }
 
 // The first launch whose kernel is that of launch i: itself, if there is none before.
-static uint32_t tc__remote_alike(const tc__remote *r, uint32_t i) {
+static uint32_t tc__dispatch_alike(const tc__dispatch *r, uint32_t i) {
     for (uint32_t k = 0; k < i; k++)
         if (r->launch[k].alike == k &&
             tc__groups_same(r->launch[k].group, r->launch[i].group))
@@ -52474,26 +52474,30 @@ static uint32_t tc__remote_alike(const tc__remote *r, uint32_t i) {
 }
 
 // Launch i of the program. host: there is a function of the host for it.
-static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__group *g,
-                          void *const *buf, int host) {
-    tc__remote_launch *l = &r->launch[i];
+static int tc__dispatch_add(tc__dispatch *r, tc__arena *a, uint32_t i, const tc__group *g,
+                            void *const *buf, int host) {
+    tc__dispatch_launch *l = &r->launch[i];
     const tc__dialect *d = r->device->own.language->dialect;
     l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->has_opaque(r->ctx, g);
-    l->alike = tc__remote_alike(r, i);
+    l->alike = tc__dispatch_alike(r, i);
     if (l->host) return 1;
     if (l->alike < i)
         l->grids = r->launch[l->alike].grids;
     else if (!d->grids(r->ctx, g, &l->grids))
         return 0;
-    return tc__remote_arguments(a, l) && tc__remote_note(r, g);
+    return tc__dispatch_arguments(a, l) && tc__dispatch_note(r, g);
 }
+// ---- gen/exec/dispatch_order.c ------------------------------------------
+// What is launched at which step of a program on a device: whole launches, and pieces of several kernels that
+// share one (kernel/list.c). Input: launches and the memory of their buffers. Output: the sequence of
+// exec/order.c.
 
-// ---- their order ----
+// ---- order ----
 
 // What the memory of a buffer is, whatever the arena will be.
-static tc__remote_range tc__remote_tensor(const tc__remote *r, const tc__kbuf *b) {
-    tc__remote_range m;
+static tc__memory_range tc__dispatch_tensor(const tc__dispatch *r, const tc__kbuf *b) {
+    tc__memory_range m;
     int input = b->place == TC__BUF_INPUT;
     memset(&m, 0, sizeof m);
     m.kind = input ? 2 : 1, m.from = b->source;
@@ -52503,12 +52507,12 @@ static tc__remote_range tc__remote_tensor(const tc__remote *r, const tc__kbuf *b
 }
 
 // Where each node is that has a place in the arena.
-typedef struct tc__remote_slabs {
+typedef struct tc__dispatch_slabs {
     const tc__slab **of; // by node, owned
     size_t count;
-} tc__remote_slabs;
+} tc__dispatch_slabs;
 
-static int tc__remote_slabs_open(tc__remote_slabs *s, tc_ctx *c, const tc__plan *plan) {
+static int tc__dispatch_slabs_open(tc__dispatch_slabs *s, tc_ctx *c, const tc__plan *plan) {
     memset(s, 0, sizeof *s);
     for (size_t i = 0; plan && i < plan->slab.count; i++)
         if (plan->slab.at[i].node >= s->count) s->count = plan->slab.at[i].node + 1;
@@ -52518,9 +52522,9 @@ static int tc__remote_slabs_open(tc__remote_slabs *s, tc_ctx *c, const tc__plan 
     return s->of != NULL;
 }
 
-static tc__remote_range tc__remote_range_of(const tc__remote *r, const tc__kbuf *b,
-                                            const tc__remote_slabs *slabs) {
-    tc__remote_range m = tc__remote_tensor(r, b);
+static tc__memory_range tc__dispatch_range(const tc__dispatch *r, const tc__kbuf *b,
+                                           const tc__dispatch_slabs *slabs) {
+    tc__memory_range m = tc__dispatch_tensor(r, b);
     if (m.kind != 1 || b->source >= slabs->count) return m;
     const tc__slab *s = slabs->of[b->source];
     if (s && !s->output) m.kind = 0, m.from = s->offset, m.to = s->offset + s->bytes;
@@ -52528,14 +52532,14 @@ static tc__remote_range tc__remote_range_of(const tc__remote *r, const tc__kbuf 
 }
 
 // The memory of a launch, or of the buffers of one of its pieces.
-static void tc__remote_uses(tc__remote *r, const tc__remote_launch *l, const tc__piece *p,
-                            const tc__remote_slabs *slabs) {
+static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
+                              const tc__piece *p, const tc__dispatch_slabs *slabs) {
     size_t n = p ? r->lists.form.at[p->form]->buffer.count : l->group->buffer.count;
     for (int written = 0; written < 2; written++) {
         for (size_t i = 0; i < n; i++) {
             const tc__kbuf *b = &l->group->buffer.at[p ? p->buffer[i] : i];
             if (!tc__is_memory(b) || (b->written != 0) != written) continue;
-            tc__remote_range m = tc__remote_range_of(r, b, slabs);
+            tc__memory_range m = tc__dispatch_range(r, b, slabs);
             tc__sequence_use(&r->order, &m, written);
         }
     }
@@ -52543,25 +52547,25 @@ static void tc__remote_uses(tc__remote *r, const tc__remote_launch *l, const tc_
 }
 
 // The steps of the program. plan: NULL = no two nodes share memory.
-static int tc__remote_arrange(tc__remote *r, const tc__plan *plan) {
+static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
     tc__sequence *q = &r->order;
-    tc__remote_slabs slabs;
+    tc__dispatch_slabs slabs;
     if (q->ctx) tc__sequence_close(q);
     tc__sequence_open(q, r->ctx, r->in_order);
-    if (!tc__remote_slabs_open(&slabs, r->ctx, plan)) return 0;
+    if (!tc__dispatch_slabs_open(&slabs, r->ctx, plan)) return 0;
     for (size_t i = 0; i < r->lists.form.count; i++)
         tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
     for (uint32_t i = 0; q->ok && i < r->launches; i++) {
-        const tc__remote_launch *l = &r->launch[i];
+        const tc__dispatch_launch *l = &r->launch[i];
         if (l->host) tc__sequence_cut(q);
         if (!l->host && !l->pieces) {
             tc__sequence_item(q, i, tc__nobody, 0);
-            tc__remote_uses(r, l, NULL, &slabs);
+            tc__dispatch_uses(r, l, NULL, &slabs);
         }
         for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
             const tc__piece *p = &r->lists.piece.at[k];
             tc__sequence_item(q, i, k, p->form);
-            tc__remote_uses(r, l, p, &slabs);
+            tc__dispatch_uses(r, l, p, &slabs);
         }
     }
     tc__sequence_cut(q);
@@ -52570,12 +52574,12 @@ static int tc__remote_arrange(tc__remote *r, const tc__plan *plan) {
 }
 
 // The first item of a step: all of a list are of one form.
-static const tc__item *tc__turn_item(const tc__remote *r, const tc__turn *s) {
+static const tc__item *tc__turn_item(const tc__dispatch *r, const tc__turn *s) {
     return &r->order.item.at[r->order.member.at[s->first]];
 }
 
 // What is launched at a step.
-static tc__remote_launch *tc__turn_launch(const tc__remote *r, const tc__turn *s) {
+static tc__dispatch_launch *tc__turn_launch(const tc__dispatch *r, const tc__turn *s) {
     const tc__item *n = tc__turn_item(r, s);
     return n->piece == tc__nobody ? &r->launch[n->launch] : &r->form[n->form];
 }
@@ -52588,13 +52592,13 @@ enum {
 };
 
 // Takes apart what can be; 0 = out of memory.
-static int tc__remote_pieces(tc__remote *r, tc__remote_launch *l, uint32_t i) {
+static int tc__dispatch_pieces(tc__dispatch *r, tc__dispatch_launch *l, uint32_t i) {
     uint64_t memory[TC__BUFFER_LIMIT * 2];
     size_t n = l->group->buffer.count;
     l->piece = (uint32_t)r->lists.piece.count;
     if (n > TC__COUNT(memory) || l->group->target.checked) return 1;
     for (size_t b = 0; b < n; b++) {
-        tc__remote_range m = tc__remote_tensor(r, &l->group->buffer.at[b]);
+        tc__memory_range m = tc__dispatch_tensor(r, &l->group->buffer.at[b]);
         memory[b] = (uint64_t)m.from << 2 | (uint64_t)m.kind;
     }
     if (!tc__lists_add(&r->lists, i, l->group, memory)) return 0;
@@ -52603,7 +52607,7 @@ static int tc__remote_pieces(tc__remote *r, tc__remote_launch *l, uint32_t i) {
 }
 
 // Tensors that a form's kernel is made for: few steps apart, so that its text is seldom another one.
-static int tc__remote_room(const tc__remote *r, size_t buffers, uint32_t members) {
+static int tc__dispatch_room(const tc__dispatch *r, size_t buffers, uint32_t members) {
     uint32_t bytes = r->device->own.argument_bytes, step = 1;
     size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__LEAST_ARGUMENTS);
     while (step * 8 <= members) step *= 2;
@@ -52612,7 +52616,7 @@ static int tc__remote_room(const tc__remote *r, size_t buffers, uint32_t members
 }
 
 // Counts the pieces of each form that are still taken.
-static void tc__remote_count(tc__remote *r) {
+static void tc__dispatch_count(tc__dispatch *r) {
     for (size_t i = 0; i < r->lists.form.count; i++) r->lists.form.at[i]->shape.list = 0;
     for (uint32_t i = 0; i < r->launches; i++)
         for (uint32_t k = 0; k < r->launch[i].pieces; k++)
@@ -52620,7 +52624,8 @@ static void tc__remote_count(tc__remote *r) {
 }
 
 // The launch is whole if one of its pieces is of a form with few, or met few. 1 = it was not before.
-static int tc__remote_whole(tc__remote *r, tc__remote_launch *l, const uint32_t *met) {
+static int tc__dispatch_whole(tc__dispatch *r, tc__dispatch_launch *l,
+                              const uint32_t *met) {
     for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
         int few =
             met ? met[k] < TC__LIST_LEAST
@@ -52632,44 +52637,44 @@ static int tc__remote_whole(tc__remote *r, tc__remote_launch *l, const uint32_t 
     return 0;
 }
 
-static int tc__remote_wholes(tc__remote *r, const uint32_t *met) {
+static int tc__dispatch_wholes(tc__dispatch *r, const uint32_t *met) {
     int changed = 0;
     for (uint32_t i = 0; i < r->launches; i++)
-        changed |= tc__remote_whole(r, &r->launch[i], met);
+        changed |= tc__dispatch_whole(r, &r->launch[i], met);
     return changed;
 }
 
 // The rooms of forms that have pieces; those without are not made.
-static void tc__remote_rooms(tc__remote *r) {
+static void tc__dispatch_rooms(tc__dispatch *r) {
     for (size_t i = 0; i < r->lists.form.count; i++) {
         tc__group *f = r->lists.form.at[i];
         if (f->shape.list)
-            f->shape.list = tc__remote_room(r, f->buffer.count, (uint32_t)f->shape.list);
+            f->shape.list = tc__dispatch_room(r, f->buffer.count, (uint32_t)f->shape.list);
     }
 }
 
 // Leaves those pieces that meet enough others, as far as the arena does not keep them apart; `met` has
 // room for all.
-static int tc__remote_choose(tc__remote *r, uint32_t *met) {
+static int tc__dispatch_choose(tc__dispatch *r, uint32_t *met) {
     for (int changed = 1; changed;) {
-        tc__remote_count(r);
-        changed = tc__remote_wholes(r, NULL);
+        tc__dispatch_count(r);
+        changed = tc__dispatch_wholes(r, NULL);
         if (changed) continue;
-        tc__remote_rooms(r);
-        if (!tc__remote_arrange(r, NULL)) return 0;
+        tc__dispatch_rooms(r);
+        if (!tc__dispatch_arrange(r, NULL)) return 0;
         for (size_t i = 0; i < r->order.item.count; i++) {
             const tc__item *n = &r->order.item.at[i];
             if (n->piece != tc__nobody) met[n->piece] = r->order.step.at[n->step].count;
         }
-        changed = tc__remote_wholes(r, met);
+        changed = tc__dispatch_wholes(r, met);
     }
     return 1;
 }
 
 // The kernel of a form, as a launch.
-static int tc__remote_form(tc__remote *r, tc__arena *a, uint32_t i) {
+static int tc__dispatch_form(tc__dispatch *r, tc__arena *a, uint32_t i) {
     const tc__dialect *d = r->device->own.language->dialect;
-    tc__remote_launch *l = &r->form[i];
+    tc__dispatch_launch *l = &r->form[i];
     l->group = r->lists.form.at[i];
     if (!l->group->shape.list) return 1;
     size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->shape.list);
@@ -52681,28 +52686,31 @@ static int tc__remote_form(tc__remote *r, tc__arena *a, uint32_t i) {
     return d->grids(r->ctx, l->group, &l->grids);
 }
 
-static int tc__remote_lists(tc__remote *r, tc__arena *a) {
+static int tc__dispatch_lists(tc__dispatch *r, tc__arena *a) {
     int ok = 1;
     tc__lists_open(&r->lists, r->ctx, a);
     for (uint32_t i = 0; ok && !r->in_order && i < r->launches; i++)
-        if (!r->launch[i].host) ok = tc__remote_pieces(r, &r->launch[i], i);
+        if (!r->launch[i].host) ok = tc__dispatch_pieces(r, &r->launch[i], i);
     size_t pieces = r->lists.piece.count, forms = r->lists.form.count;
     uint32_t *met = TC__NEW_ARRAY(r->ctx, uint32_t, pieces);
-    r->form = TC__ANEW_ARRAY(a, tc__remote_launch, forms + 1);
-    ok = ok && met && r->form && (!pieces || tc__remote_choose(r, met));
-    for (uint32_t i = 0; ok && i < forms; i++) ok = tc__remote_form(r, a, i);
+    r->form = TC__ANEW_ARRAY(a, tc__dispatch_launch, forms + 1);
+    ok = ok && met && r->form && (!pieces || tc__dispatch_choose(r, met));
+    for (uint32_t i = 0; ok && i < forms; i++) ok = tc__dispatch_form(r, a, i);
     if (met) TC__FREE_ARRAY(r->ctx, met, pieces);
     return ok;
 }
+// ---- gen/exec/dispatch_layout.c -----------------------------------------
+// A program on a device for the sizes of a run: its memory there, and the lists that the device runs, whose
+// arguments are filled in anew by each run (exec/dispatch_run.c).
 
 // A launch on the host ends a part; so does the last launch.
-static int tc__remote_split(tc__remote *r, tc__arena *a) {
+static int tc__dispatch_split(tc__dispatch *r, tc__arena *a) {
     uint32_t hosts = 0, n = 0;
     for (uint32_t i = 0; i < r->launches; i++) hosts += (uint32_t)r->launch[i].host;
-    r->part = TC__ANEW_ARRAY(a, tc__remote_part, hosts + 1);
+    r->part = TC__ANEW_ARRAY(a, tc__dispatch_part, hosts + 1);
     if (!r->part) return 0;
     for (uint32_t i = 0; i < r->launches; i++) {
-        const tc__remote_launch *l = &r->launch[i];
+        const tc__dispatch_launch *l = &r->launch[i];
         if (l->host)
             r->part[r->parts++].host = i;
         else
@@ -52716,10 +52724,10 @@ static int tc__remote_split(tc__remote *r, tc__arena *a) {
 enum { TC__FLAG_BYTES = TC__FLAG_WORDS * 8 };
 
 // State on the device, and the flag.
-static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
+static int tc__dispatch_memory(tc__dispatch *r, tc__arena *a, size_t args) {
     const tc_device *d = &r->device->own;
     void *flag = NULL;
-    r->state_bytes = sizeof(tc__remote_state) + args * sizeof(tc__value);
+    r->state_bytes = sizeof(tc__dispatch_state) + args * sizeof(tc__value);
     r->state_now = TC__ANEW_ARRAY(a, uint8_t, r->state_bytes);
     if (!r->state_now) return 0;
     tc_status s = d->take(d->user, r->state_bytes, &r->state);
@@ -52731,27 +52739,27 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
 
 // All launches were added. direct: by node, the external in whose memory it is computed; of the arena.
 // in_order: externals may share memory that kernels write.
-static int tc__remote_close_list(tc__remote *r, tc__arena *a, size_t args,
-                                 const uint32_t *direct, int in_order) {
+static int tc__dispatch_close_list(tc__dispatch *r, tc__arena *a, size_t args,
+                                   const uint32_t *direct, int in_order) {
     r->direct = direct, r->in_order = in_order;
-    return tc__remote_lists(r, a) && tc__remote_split(r, a) &&
-           tc__remote_memory(r, a, args);
+    return tc__dispatch_lists(r, a) && tc__dispatch_split(r, a) &&
+           tc__dispatch_memory(r, a, args);
 }
 
-static tc__remote *tc__remote_new(tc_ctx *c, tc__arena *a, tc__device *d, uint32_t n) {
-    tc__remote *r = TC__ANEW(a, tc__remote);
+static tc__dispatch *tc__dispatch_new(tc_ctx *c, tc__arena *a, tc__device *d, uint32_t n) {
+    tc__dispatch *r = TC__ANEW(a, tc__dispatch);
     if (!r) return NULL;
     r->ctx = c, r->device = d, r->launches = n;
-    r->launch = TC__ANEW_ARRAY(a, tc__remote_launch, n + 1);
+    r->launch = TC__ANEW_ARRAY(a, tc__dispatch_launch, n + 1);
     return r->launch ? r : NULL;
 }
 
-static void tc__remote_give(tc__remote *r, tc_device_memory *m) {
+static void tc__dispatch_give(tc__dispatch *r, tc_device_memory *m) {
     if (m->address) r->device->own.give(r->device->own.user, *m);
     memset(m, 0, sizeof *m);
 }
 
-static void tc__remote_forget_plans(tc__remote *r) {
+static void tc__dispatch_forget_plans(tc__dispatch *r) {
     const tc_device *d = &r->device->own;
     for (uint32_t i = 0; i < r->parts; i++) {
         if (r->part[i].plan) d->forget(d->user, r->part[i].plan);
@@ -52759,14 +52767,14 @@ static void tc__remote_forget_plans(tc__remote *r) {
     }
 }
 
-static void tc__remote_free(tc__remote *r) {
+static void tc__dispatch_free(tc__dispatch *r) {
     if (!r) return;
     const tc_device *d = &r->device->own;
-    tc__remote_forget_plans(r);
+    tc__dispatch_forget_plans(r);
     if (r->flag) (void)d->sync(d->user); // kernels may write it
     if (r->flag) d->give_host(d->user, r->flag, TC__FLAG_BYTES);
-    tc__remote_give(r, &r->state);
-    tc__remote_give(r, &r->work);
+    tc__dispatch_give(r, &r->state);
+    tc__dispatch_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
     for (size_t i = 0; i < r->moment.count; i++)
         if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
@@ -52780,24 +52788,25 @@ static void tc__remote_free(tc__remote *r) {
 
 // ---- laying out: what depends on the sizes of a run ----
 
-enum { TC__REMOTE_ALIGN = 256 };
+enum { TC__DEVICE_ALIGN = 256 };
 
-static size_t tc__remote_rounded(size_t n) {
-    return (n + TC__REMOTE_ALIGN - 1) / TC__REMOTE_ALIGN * TC__REMOTE_ALIGN;
+static size_t tc__device_rounded(size_t n) {
+    return (n + TC__DEVICE_ALIGN - 1) / TC__DEVICE_ALIGN * TC__DEVICE_ALIGN;
 }
 
 // The workspace of all launches, zero where kernels need that.
-static int tc__remote_workspace(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env) {
+static int tc__dispatch_workspace(tc__dispatch *r, const tc__ixpool *x,
+                                  const tc__ixenv *env) {
     const tc_device *d = &r->device->own;
     size_t total = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
-        tc__remote_launch *l = &r->launch[i];
+        tc__dispatch_launch *l = &r->launch[i];
         if (l->host) continue;
         l->work = total;
-        total += tc__remote_rounded((size_t)tc__ix_eval(x, l->grids.workspace, env));
+        total += tc__device_rounded((size_t)tc__ix_eval(x, l->grids.workspace, env));
     }
     if (total > r->work_bytes) {
-        tc__remote_give(r, &r->work);
+        tc__dispatch_give(r, &r->work);
         r->work_bytes = 0;
         tc_status s = d->take(d->user, total, &r->work);
         if (s) return tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
@@ -52807,7 +52816,8 @@ static int tc__remote_workspace(tc__remote *r, const tc__ixpool *x, const tc__ix
     return !s || tc__device_failed(r->ctx, &r->device->own, "memory of a program", s);
 }
 
-static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_t blocks) {
+static uint32_t tc__dispatch_blocks(const tc__dispatch *r, const tc__grid *g,
+                                    int64_t blocks) {
     int64_t most = g->waves ? (int64_t)g->waves * r->device->own.processors : INT32_MAX;
     if (blocks > most) blocks = most;
     if (blocks < 1) blocks = 1;
@@ -52818,8 +52828,8 @@ static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_
 
 // The arguments of a launch for several tensors that do not change from run to run: sizes, and which
 // blocks are whose. Gives the number of blocks.
-static int64_t tc__remote_list_sizes(const tc__remote *r, const tc__remote_listed *d,
-                                     const tc__ixpool *x, const tc__ixenv *env) {
+static int64_t tc__dispatch_list_sizes(const tc__dispatch *r, const tc__dispatch_listed *d,
+                                       const tc__ixpool *x, const tc__ixenv *env) {
     const tc__turn *s = &r->order.step.at[d->step];
     const tc__group *form = tc__turn_launch(r, s)->group;
     tc__list_argument a =
@@ -52840,8 +52850,8 @@ static int64_t tc__remote_list_sizes(const tc__remote *r, const tc__remote_liste
 }
 
 // Launches for several tensors.
-static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
-                                    const tc__ixenv *env) {
+static int tc__dispatch_lists_lay_out(tc__dispatch *r, const tc__ixpool *x,
+                                      const tc__ixenv *env) {
     size_t bytes = 0;
     for (size_t i = 0; i < r->listed.count; i++)
         bytes += tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->bytes;
@@ -52851,8 +52861,8 @@ static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
     if (!r->listed_bytes) return 0;
     uint8_t *at = r->listed_bytes;
     for (size_t i = 0; i < r->listed.count; i++) {
-        tc__remote_listed *d = &r->listed.at[i];
-        const tc__remote_launch *l = tc__turn_launch(r, &r->order.step.at[d->step]);
+        tc__dispatch_listed *d = &r->listed.at[i];
+        const tc__dispatch_launch *l = tc__turn_launch(r, &r->order.step.at[d->step]);
         tc_device_launch *to = &r->list[d->at];
         const int *after = to->after;
         int n_after = to->n_after;
@@ -52860,7 +52870,7 @@ static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
         memset(to, 0, sizeof *to);
         to->after = after, to->n_after = n_after, to->kernel = l->kernel[0];
         to->blocks =
-            tc__remote_blocks(r, &l->grids.at[0], tc__remote_list_sizes(r, d, x, env));
+            tc__dispatch_blocks(r, &l->grids.at[0], tc__dispatch_list_sizes(r, d, x, env));
         to->threads = (uint32_t)l->grids.at[0].threads;
         to->early = (uint32_t)l->grids.at[0].early;
         to->argument = d->argument, to->offset = l->offset;
@@ -52870,8 +52880,8 @@ static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
 }
 
 // Bytes of shared memory that a block of a launch takes at most.
-static int64_t tc__remote_shared(const tc__remote_launch *l, const tc__ixpool *x,
-                                 const tc__ixenv *env) {
+static int64_t tc__dispatch_shared(const tc__dispatch_launch *l, const tc__ixpool *x,
+                                   const tc__ixenv *env) {
     int64_t most = 0;
     for (int i = 0; i < l->grids.count; i++) {
         int64_t bytes = tc__ix_eval(x, l->grids.at[i].shared, env);
@@ -52881,10 +52891,10 @@ static int64_t tc__remote_shared(const tc__remote_launch *l, const tc__ixpool *x
 }
 
 // Launch l as `list`, which has room for its kernels.
-static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
-                                     tc_device_launch *list, const tc__ixpool *x,
-                                     const tc__ixenv *env) {
-    int64_t shared = tc__remote_shared(l, x, env);
+static int tc__dispatch_launch_lay_out(tc__dispatch *r, tc__dispatch_launch *l,
+                                       tc_device_launch *list, const tc__ixpool *x,
+                                       const tc__ixenv *env) {
+    int64_t shared = tc__dispatch_shared(l, x, env);
     if (shared > (int64_t)r->device->own.shared_bytes)
         return tc__fail(r->ctx, TC_E_UNSUPPORTED,
                         "a kernel needs %lld bytes of shared memory, %s has %u for a block",
@@ -52894,7 +52904,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
         const tc__grid *g = &l->grids.at[i];
         tc_device_launch *to = &list[i];
         to->kernel = l->kernel[i];
-        to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
+        to->blocks = tc__dispatch_blocks(r, g, tc__ix_eval(x, g->blocks, env));
         to->threads = (uint32_t)g->threads, to->cluster = (uint32_t)g->cluster;
         to->shared = (uint32_t)tc__ix_eval(x, g->shared, env);
         to->early = (uint32_t)g->early;
@@ -52911,11 +52921,11 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
 // ---- the list of a run ----
 
 // Places in the list for step i, behind what has one. last[]: of each step, its last place.
-static int tc__remote_step(tc__remote *r, uint32_t i, uint32_t *last) {
+static int tc__dispatch_step(tc__dispatch *r, uint32_t i, uint32_t *last) {
     const tc__turn *s = &r->order.step.at[i];
-    const tc__remote_launch *l = tc__turn_launch(r, s);
+    const tc__dispatch_launch *l = tc__turn_launch(r, s);
     uint32_t at = r->list_count, base = r->part[s->part].begin;
-    tc__remote_listed listed;
+    tc__dispatch_listed listed;
     listed.step = i, listed.at = at, listed.argument = NULL;
     for (uint32_t k = 0; k < s->count; k++) {
         const tc__item *n = &r->order.item.at[r->order.member.at[s->first + k]];
@@ -52937,9 +52947,9 @@ static int tc__remote_step(tc__remote *r, uint32_t i, uint32_t *last) {
 }
 
 // The list, in its order, and what each launch comes after.
-static int tc__remote_sequence(tc__remote *r, const tc__plan *plan) {
+static int tc__dispatch_sequence(tc__dispatch *r, const tc__plan *plan) {
     uint32_t i = 0, n;
-    if (!tc__remote_arrange(r, plan)) return 0;
+    if (!tc__dispatch_arrange(r, plan)) return 0;
     n = (uint32_t)r->order.step.count;
     uint32_t *last = TC__NEW_ARRAY(r->ctx, uint32_t, n);
     r->after.count = r->listed.count = 0, r->list_count = 0;
@@ -52947,7 +52957,7 @@ static int tc__remote_sequence(tc__remote *r, const tc__plan *plan) {
     for (uint32_t p = 0; p < r->parts; p++) {
         r->part[p].begin = r->list_count;
         for (; ok && i < n && r->order.step.at[i].part == p; i++)
-            ok = tc__remote_step(r, i, last);
+            ok = tc__dispatch_step(r, i, last);
         r->part[p].end = r->list_count;
     }
     const int *at = r->after.at;
@@ -52958,12 +52968,12 @@ static int tc__remote_sequence(tc__remote *r, const tc__plan *plan) {
 }
 
 // What a run of the program launches, here and on the host; lists count once.
-static uint32_t tc__remote_runs(const tc__remote *r) {
+static uint32_t tc__dispatch_runs(const tc__dispatch *r) {
     return (uint32_t)r->order.step.count + r->parts - 1;
 }
 
 // The arena has at least so many bytes.
-static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
+static int tc__dispatch_arena(tc__dispatch *r, size_t bytes, uint8_t **memory) {
     void *address = NULL;
     tc_status s =
         bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
@@ -52973,49 +52983,50 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
 }
 
 // Whether blocks have the shared memory that kernels need for these sizes.
-static int tc__remote_fits(const tc__remote *r, const tc__ixpool *x, const tc__ixenv *env) {
+static int tc__dispatch_fits(const tc__dispatch *r, const tc__ixpool *x,
+                             const tc__ixenv *env) {
     for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host &&
-            tc__remote_shared(&r->launch[i], x, env) > (int64_t)r->device->own.shared_bytes)
+        if (!r->launch[i].host && tc__dispatch_shared(&r->launch[i], x, env) >
+                                      (int64_t)r->device->own.shared_bytes)
             return 0;
     return 1;
 }
 
 // Everything that depends on sizes; 0 = reported.
-static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
-                              const tc__plan *plan) {
-    tc__remote_forget_plans(r); // what comes after what may change
-    if (!tc__remote_workspace(r, x, env) || !tc__remote_sequence(r, plan)) return 0;
+static int tc__dispatch_lay_out(tc__dispatch *r, const tc__ixpool *x, const tc__ixenv *env,
+                                const tc__plan *plan) {
+    tc__dispatch_forget_plans(r); // what comes after what may change
+    if (!tc__dispatch_workspace(r, x, env) || !tc__dispatch_sequence(r, plan)) return 0;
     for (uint32_t i = 0; i < r->launches; i++) {
-        tc__remote_launch *l = &r->launch[i];
+        tc__dispatch_launch *l = &r->launch[i];
         if (!l->host && !l->pieces &&
-            !tc__remote_launch_lay_out(r, l, &r->list[l->first], x, env))
+            !tc__dispatch_launch_lay_out(r, l, &r->list[l->first], x, env))
             return 0;
     }
-    return tc__remote_lists_lay_out(r, x, env);
+    return tc__dispatch_lists_lay_out(r, x, env);
 }
 
 // ---- for who compiles and reports ----
 
 // What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
-static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
-    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
+static tc__dispatch_launch *tc__dispatch_wanted(const tc__dispatch *r, uint32_t i) {
+    tc__dispatch_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
     return l->host || l->pieces || (i >= r->launches && !l->group->shape.list) ? NULL : l;
 }
 
-static uint32_t tc__remote_most(const tc__remote *r) {
+static uint32_t tc__dispatch_most(const tc__dispatch *r) {
     return r->launches + (uint32_t)r->lists.form.count;
 }
 
 // Tensors of the list that is launched at this place.
-static uint32_t tc__remote_tensors_at(const tc__remote *r, uint32_t at) {
+static uint32_t tc__dispatch_tensors_at(const tc__dispatch *r, uint32_t at) {
     for (size_t i = 0; i < r->listed.count; i++)
         if (r->listed.at[i].at == at) return r->order.step.at[r->listed.at[i].step].count;
     return 0;
 }
 
 // The launch that the kernel at this place is for; of a list, that of its first tensor.
-static uint32_t tc__remote_launch_at(const tc__remote *r, uint32_t at) {
+static uint32_t tc__dispatch_launch_at(const tc__dispatch *r, uint32_t at) {
     for (size_t i = 0; i < r->listed.count; i++)
         if (r->listed.at[i].at == at)
             return tc__turn_item(r, &r->order.step.at[r->listed.at[i].step])->launch;
@@ -53025,7 +53036,7 @@ static uint32_t tc__remote_launch_at(const tc__remote *r, uint32_t at) {
 }
 
 // And kernels of the program, by the place of their first pieces.
-static uint32_t tc__remote_kernels_at(const tc__remote *r, uint32_t at) {
+static uint32_t tc__dispatch_kernels_at(const tc__dispatch *r, uint32_t at) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->launches; i++)
         n += r->launch[i].pieces && r->launch[i].first == at;
@@ -53140,7 +53151,7 @@ typedef struct tc__program {
     int in_place;               // it reads externals behind what it stores in them,
     int apart;                  //   or cannot
     int device;                 // that it runs on, 0 = the host,
-    tc__remote *remote;         //   and what it has of that; NULL = the host
+    tc__dispatch *dispatch;     //   and what it has of that; NULL = the host
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
     int round_each_op;          // its graph has the roundings of eager code
@@ -53596,7 +53607,7 @@ static void tc__program_unwatch(tc__program *p) {
     for (size_t i = 0; i < c->unchecked.count; i++)
         if (c->unchecked.at[i] == p)
             c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
-    p->remote->waiting = 0;
+    p->dispatch->waiting = 0;
 }
 
 static void tc__program_free(tc__program *p) {
@@ -53620,7 +53631,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     tc__plan_close(c, &p->plan);
-    if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
+    if (p->dispatch) tc__program_unwatch(p), tc__dispatch_free(p->dispatch);
     if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->source) tc__free(c, p->source, p->source_size);
@@ -53716,7 +53727,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 
 // Tunes a launch of a device, as below.
 static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
-    tc__remote *r = p->remote;
+    tc__dispatch *r = p->dispatch;
     tc__tuning before = l->group->shape.tuning;
     tc__grids grids;
     l->group->shape.tuning = *t;
@@ -53731,7 +53742,7 @@ static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
 // it is as before.
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->shape.tuning;
-    if (p->remote) return tc__grids_tune(p, l, t);
+    if (p->dispatch) return tc__grids_tune(p, l, t);
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
     if (l->group->shape.kind != TC__CONTRACTION) return 1;
@@ -53817,7 +53828,7 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
 
 // Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
-    if (p->device) return tc__remote_arena(p->remote, p->plan.bytes, &p->memory);
+    if (p->device) return tc__dispatch_arena(p->dispatch, p->plan.bytes, &p->memory);
     if (p->plan.bytes <= p->memory_bytes) return 1;
     if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
@@ -53833,7 +53844,7 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
-    p->plan.align = p->device ? (size_t)TC__REMOTE_ALIGN : (size_t)TC__SLAB_ALIGN;
+    p->plan.align = p->device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
     TC__FREE_ARRAY(p->ctx, output, nodes);
     TC__FREE_ARRAY(p->ctx, k, n);
@@ -53893,10 +53904,10 @@ static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
 // Whether it can run with the sizes of this visit: on a device, rows may get too long for it.
 static int tc__program_fits(const tc__program *p, const tc__visit *v) {
     tc__ixenv env;
-    if (!p->remote || tc__program_is_laid_out(p, v)) return 1;
+    if (!p->dispatch || tc__program_is_laid_out(p, v)) return 1;
     memset(&env, 0, sizeof env);
     env.sym = v->size.at;
-    return tc__remote_fits(p->remote, &p->ix, &env);
+    return tc__dispatch_fits(p->dispatch, &p->ix, &env);
 }
 
 // What only programs of the host have: scratch of workers, and how work is shared.
@@ -53911,11 +53922,12 @@ static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
 }
 
 // And those of a device. Launches on the host have all its threads.
-static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
-    if (!tc__program_addresses(p) || !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
+static int tc__program_lay_out_there(tc__program *p, const tc__ixenv *env) {
+    if (!tc__program_addresses(p) ||
+        !tc__dispatch_lay_out(p->dispatch, &p->ix, env, &p->plan))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
+        if (p->dispatch->launch[i].host) return tc__program_lay_out_host(p, env);
     return 1;
 }
 
@@ -53930,7 +53942,7 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    if (!(p->device ? tc__program_lay_out_remote(p, &env)
+    if (!(p->device ? tc__program_lay_out_there(p, &env)
                     : tc__program_lay_out_host(p, &env)))
         return 0;
     tc__program_count(p, 1);
@@ -54003,29 +54015,30 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
 }
 
 // Its launches become launches of the device.
-static int tc__program_remote(tc__program *p) {
+static int tc__dispatch_make(tc__program *p) {
     uint32_t n = (uint32_t)p->launch.count;
     uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
     if (!direct) return 0;
     memset(direct, 0xff, p->graph.node.count * sizeof *direct);
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
-    p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
-    for (uint32_t i = 0; p->remote && i < p->externals; i++)
-        p->remote->numbers |= !p->inputs[i]->device;
-    for (uint32_t i = 0; p->remote && i < n; i++) {
+    p->dispatch = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
+    for (uint32_t i = 0; p->dispatch && i < p->externals; i++)
+        p->dispatch->numbers |= !p->inputs[i]->device;
+    for (uint32_t i = 0; p->dispatch && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
-        l->group->target.language = p->remote->device->own.language;
-        l->group->target.room = p->remote->device->own.shared_bytes;
-        l->group->target.cluster = p->remote->device->own.cluster_blocks;
+        l->group->target.language = p->dispatch->device->own.language;
+        l->group->target.room = p->dispatch->device->own.shared_bytes;
+        l->group->target.cluster = p->dispatch->device->own.cluster_blocks;
         l->group->target.checked =
-            p->remote->device->own.checked && l->group->shape.kind != TC__OPAQUE;
+            p->dispatch->device->own.checked && l->group->shape.kind != TC__OPAQUE;
         l->group->target.tf32 = p->allow_tf32;
-        if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
+        if (!tc__dispatch_add(p->dispatch, &p->arena, i, l->group, l->buf,
+                              l->opaque != NULL))
             return 0;
     }
-    return p->remote &&
-           tc__remote_close_list(p->remote, &p->arena, p->arg.count, direct, p->overlaps);
+    return p->dispatch && tc__dispatch_close_list(p->dispatch, &p->arena, p->arg.count,
+                                                  direct, p->overlaps);
 }
 
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
@@ -54051,7 +54064,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         if (p->output.at[i].position == UINT32_MAX)
             ok = tc__choose_direct(p, v, &p->output.at[i]);
     ok = ok && tc__stores_before(p);
-    ok = ok && (!p->device || tc__program_remote(p));
+    ok = ok && (!p->device || tc__dispatch_make(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 
@@ -54396,8 +54409,8 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
 static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
     tc__tuning all[TC__CANDIDATES];
     if (l->opaque || !p->device) return !l->opaque;
-    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE, &l->group->shape.tuning,
-                          all) > 1;
+    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE,
+                          &l->group->shape.tuning, all) > 1;
 }
 
 static void tc__program_recall(tc__program *p, tc__desk *k, int (*ready)(tc__desk *k)) {
@@ -54880,7 +54893,7 @@ static int tc__job_complete(tc__job *j, tc__desk *k, size_t kernels, const char 
 
 // The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
 // reported.
-static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
+static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
     tc__desk k;
     tc_ctx *c = r->ctx;
     tc__error_mark before = tc__error_now(c);
@@ -54896,7 +54909,7 @@ static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
 }
 
 // Its cuda_source does not compile: the host computes it from now on, in all programs. 0 = out of memory.
-static int tc__remote_custom_failed(tc__remote *r, tc__custom *o) {
+static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
     const tc_device *d = &r->device->own;
     const char *why = d->why(d->user);
     o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
@@ -54910,15 +54923,15 @@ static int tc__remote_custom_failed(tc__remote *r, tc__custom *o) {
 
 // Compiles the user's ops. 1 = done, 0 = some are the host's from now on: the program's launches are
 // others, -1 = reported.
-static int tc__remote_customs(tc__remote *r) {
+static int tc__dispatch_customs(tc__dispatch *r) {
     int same = 1;
     for (uint32_t i = 0; i < r->launches; i++) {
-        tc__remote_launch *l = &r->launch[i];
+        tc__dispatch_launch *l = &r->launch[i];
         if (l->host || !tc__is_custom(l->group)) continue;
         int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
         tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
-        int code = o->trouble ? 0 : tc__remote_custom_try(r, l);
-        if (code < 0 || (!code && !o->trouble && !tc__remote_custom_failed(r, o)))
+        int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
+        if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
             return -1;
         same &= code;
     }
@@ -54926,26 +54939,26 @@ static int tc__remote_customs(tc__remote *r) {
 }
 
 // The program's kernels as a job: its launches, and those of lists of tensors. 0 = reported.
-static int tc__remote_order(tc__remote *r, tc__job *j, const tc__graph *graph) {
+static int tc__dispatch_order(tc__dispatch *r, tc__job *j, const tc__graph *graph) {
     uint64_t start = tc__now_ns();
     uint32_t shown = 0;
     int ok = 1;
-    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++) {
-        tc__remote_launch *l = tc__remote_wanted(r, i);
+    for (uint32_t i = 0; ok && i < tc__dispatch_most(r); i++) {
+        tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (l) ok = tc__job_order(j, l->group, &l->grids, &l->order);
     }
     r->ctx->stats.emit_ns += tc__now_ns() - start;
-    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++) {
-        const tc__remote_launch *l = tc__remote_wanted(r, i);
+    for (uint32_t i = 0; ok && i < tc__dispatch_most(r); i++) {
+        const tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (l && tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE))
             tc__job_show(j, graph, l->group, i, l->order, &shown);
     }
     return ok;
 }
 
-static void tc__remote_take(tc__remote *r, const tc__job *j) {
-    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
-        tc__remote_launch *l = tc__remote_wanted(r, i);
+static void tc__dispatch_take(tc__dispatch *r, const tc__job *j) {
+    for (uint32_t i = 0; i < tc__dispatch_most(r); i++) {
+        tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (!l) continue;
         memcpy(l->kernel, j->order.at[l->order].kernel, sizeof l->kernel);
         for (int g = 0; i < r->launches && g < l->grids.count; g++)
@@ -54960,18 +54973,18 @@ static void tc__remote_take(tc__remote *r, const tc__job *j) {
 // Before a program is compiled: what is known of its kernels by measuring is taken. 0 = reported.
 static int tc__device_recall(tc__program *p) {
     tc__desk k;
-    if (!tc__device_desk(&k, p->ctx, p->remote->device)) return 0;
+    if (!tc__device_desk(&k, p->ctx, p->dispatch->device)) return 0;
     tc__program_recall(p, &k, k.maker->ready);
     return 1;
 }
 
 // Gives the program's launches their code. 0 = reported.
-static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
+static int tc__dispatch_compile(tc__dispatch *r, const char *name, const tc__graph *graph) {
     tc__desk k;
     tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
     r->ready =
-        j && tc__remote_order(r, j, graph) && tc__job_complete(j, &k, r->launches, name);
-    if (r->ready) tc__remote_take(r, j);
+        j && tc__dispatch_order(r, j, graph) && tc__job_complete(j, &k, r->launches, name);
+    if (r->ready) tc__dispatch_take(r, j);
     if (j) tc__job_free(j);
     return r->ready;
 }
@@ -54980,11 +54993,11 @@ static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *
 
 static void tc__device_code_free(tc__device *d) { (void)d; }
 
-static int tc__remote_customs(tc__remote *r) { return (void)r, 1; }
+static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
 
 static int tc__device_recall(tc__program *p) { return (void)p, 1; }
 
-static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
+static int tc__dispatch_compile(tc__dispatch *r, const char *name, const tc__graph *graph) {
     (void)name, (void)graph;
     return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }
@@ -55133,15 +55146,15 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
 
 // Kernels that a device has no text for are left out; those that share a launch have one text.
 static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language *d) {
-    const tc__remote *r = p->remote;
-    size_t most = r ? tc__remote_most(r) : p->launch.count, n = 0;
+    const tc__dispatch *r = p->dispatch;
+    size_t most = r ? tc__dispatch_most(r) : p->launch.count, n = 0;
     const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
     for (uint32_t i = 0; groups && i < most; i++) {
         if (!r)
             groups[n++] = p->launch.at[i].group;
-        else if (tc__remote_wanted(r, i))
-            groups[n++] = tc__remote_wanted(r, i)->group;
+        else if (tc__dispatch_wanted(r, i))
+            groups[n++] = tc__dispatch_wanted(r, i)->group;
     }
     int ok = groups && d->prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
@@ -55154,7 +55167,7 @@ static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language
 
 // The emitted text of all kernels, in the language of where they run.
 static int tc__program_text(tc__program *p, tc__text *out) {
-    const tc__language *d = p->remote ? p->remote->device->own.language : NULL;
+    const tc__language *d = p->dispatch ? p->dispatch->device->own.language : NULL;
     return d ? tc__foreign_kernels(p, out, d) : tc__program_print(p, out);
 }
 
@@ -55240,37 +55253,37 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
 
 // The user's ops of a program on a device. Where some do not compile its launches are made anew, with
 // the host's functions, and are to be laid out. 0 = reported.
-static int tc__remote_start_customs(tc__program *p) {
-    tc_device_mode mode = p->remote ? p->remote->mode : TC_DEVICE_CHOOSE;
-    int same = !p->remote ? 0 : p->customs ? tc__remote_customs(p->remote) : 1;
+static int tc__dispatch_start_customs(tc__program *p) {
+    tc_device_mode mode = p->dispatch ? p->dispatch->mode : TC_DEVICE_CHOOSE;
+    int same = !p->dispatch ? 0 : p->customs ? tc__dispatch_customs(p->dispatch) : 1;
     if (same) return same > 0;
-    tc__remote_free(p->remote);
-    p->remote = NULL, p->laid_out = 0;
-    if (!tc__program_remote(p)) return tc__remote_free(p->remote), p->remote = NULL, 0;
-    p->remote->mode = mode;
+    tc__dispatch_free(p->dispatch);
+    p->dispatch = NULL, p->laid_out = 0;
+    if (!tc__dispatch_make(p)) return tc__dispatch_free(p->dispatch), p->dispatch = NULL, 0;
+    p->dispatch->mode = mode;
     return 1;
 }
 
 // The code of a program on a device, before a run; 0 = reported.
-static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
-    if (p->remote && p->remote->ready) return 1;
+static int tc__dispatch_settle(tc__program *p, const tc__region *r) {
+    if (p->dispatch && p->dispatch->ready) return 1;
     p->ix.failed = 0; // of an earlier try, which memory ended
-    return tc__remote_start_customs(p) &&
-           tc__remote_compile(p->remote, r ? r->name : "eager", &p->graph);
+    return tc__dispatch_start_customs(p) &&
+           tc__dispatch_compile(p->dispatch, r ? r->name : "eager", &p->graph);
 }
 
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
 // the limit, which is told of all the same.
-static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
+static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
     static const tc_device_mode modes[] = {TC_DEVICE_CHOOSE, TC_DEVICE_GRAPH,
                                            TC_DEVICE_GRAPH, TC_DEVICE_LAUNCHES};
     (void)tc__may_compile(c, r);
     for (size_t i = 0; i < TC__COUNT(modes); i++)
-        if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
-    if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
+        if (r->options.mode == tc__mode_names[i]) p->dispatch->mode = modes[i];
+    if (!strcmp(p->backend->name, "cudagraphs")) p->dispatch->mode = TC_DEVICE_GRAPH;
     p->autotune = tc__region_autotune(c, r);
-    return tc__remote_start_customs(p) && tc__device_recall(p) &&
-           tc__remote_compile(p->remote, r->name, &p->graph);
+    return tc__dispatch_start_customs(p) && tc__device_recall(p) &&
+           tc__dispatch_compile(p->dispatch, r->name, &p->graph);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -55278,7 +55291,7 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
     int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
-    if (p->remote) return tc__remote_start(c, r, p);
+    if (p->dispatch) return tc__dispatch_start(c, r, p);
     if (!compiles && !p->backend->own.run) return 1;
     int strict = compiles && p->numerics == TC_NUMERICS_STRICT;
     p->verify = strict ? r->options.verify : 0;
@@ -55613,7 +55626,7 @@ static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
         tc__profile_event(f, &e);
     }
 }
-// ---- gen/exec/profile_remote.c ------------------------------------------
+// ---- gen/exec/profile_device.c ------------------------------------------
 // Kernels of a device under the profiler: each is run by itself between two marks of the device, and the
 // program waits for the last mark, so that times are known when the run is over. Input: a program whose
 // launches are filled in. Nothing of this is on the way of a context without a profile, or of a device
@@ -55624,7 +55637,7 @@ static int tc__device_has_time(const tc_device *d) {
 }
 
 // Room for the marks of a program; 0 = there is no memory for them, and it runs as ever.
-static int tc__profile_room(tc__remote *r) {
+static int tc__profile_room(tc__dispatch *r) {
     tc__error_mark held = tc__error_now(r->ctx);
     while (r->moment.count <= r->list_count)
         if (!TC__PUSH(r->ctx, r->moment, NULL)) return tc__error_restore(r->ctx, held), 0;
@@ -55632,7 +55645,7 @@ static int tc__profile_room(tc__remote *r) {
 }
 
 // Whether the program's kernels are timed now.
-static int tc__profiles_remote(tc__remote *r) {
+static int tc__profiles_device(tc__dispatch *r) {
     const tc__profile *f = r->ctx->profiling;
     return f && f->thread == tc__thread_self() && tc__device_has_time(&r->device->own) &&
            tc__profile_room(r);
@@ -55685,25 +55698,25 @@ static void tc__device_yardstick(tc__device *d) {
 
 // ---- a part of a program ----
 
-static int tc__profile_mark(tc__remote *r, uint32_t i) {
+static int tc__profile_mark(tc__dispatch *r, uint32_t i) {
     const tc_device *d = &r->device->own;
     tc_status s = d->mark(d->user, &r->moment.at[i]);
     return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
-static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64_t *ns) {
+static int tc__profile_between(tc__dispatch *r, uint32_t from, uint32_t to, uint64_t *ns) {
     const tc_device *d = &r->device->own;
     tc_status s = d->elapsed(d->user, r->moment.at[from], r->moment.at[to], ns);
     return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
 // Places of the list that are the launches of one kernel.
-static uint32_t tc__profile_count(const tc__remote_launch *l) {
+static uint32_t tc__profile_count(const tc__dispatch_launch *l) {
     return l->pieces ? 1 : (uint32_t)l->grids.count;
 }
 
 // The launches of one kernel, in order, by themselves.
-static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
+static int tc__profile_kernel_run(tc__dispatch *r, uint32_t at, uint32_t count) {
     const tc_device *d = &r->device->own;
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
@@ -55719,9 +55732,9 @@ static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
 }
 
 // The kernel at this place took so long; one of a list of tensors is told as that of the first.
-static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
-                                    const tc__region *region, uint64_t start, uint64_t ns) {
-    uint32_t i = tc__remote_launch_at(p->remote, at);
+static void tc__profile_note(tc__profile *f, tc__program *p, uint32_t at,
+                             const tc__region *region, uint64_t start, uint64_t ns) {
+    uint32_t i = tc__dispatch_launch_at(p->dispatch, at);
     const tc__launch *l = &p->launch.at[i];
     tc__event e;
     if (!tc__profile_row_is_known(f, p, i, region)) {
@@ -55731,7 +55744,7 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
     memset(&e, 0, sizeof e);
     e.kind = TC__SPAN_KERNEL, e.compiled = 1;
     e.thread = (uint16_t)(TC__DEVICES + p->device);
-    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[at].blocks;
+    e.bytes = tc__launch_bytes(p, l), e.items = p->dispatch->list[at].blocks;
     e.start = start, e.ns = ns;
     tc__profile_kernel(f, l, &e);
 }
@@ -55739,8 +55752,8 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
 // Runs a part of the program, kernel by kernel, and notes them. The device's clock is laid on the host's
 // where the host sees the last kernel end. 0 = reported.
 static int tc__profile_part(tc__program *p, const tc__region *region,
-                            const tc__remote_part *part) {
-    tc__remote *r = p->remote;
+                            const tc__dispatch_part *part) {
+    tc__dispatch *r = p->dispatch;
     tc__profile *f = p->ctx->profiling;
     uint32_t n = 0, done = 0;
     uint64_t ns = 0;
@@ -55748,16 +55761,16 @@ static int tc__profile_part(tc__program *p, const tc__region *region,
     tc__device_yardstick(r->device);
     if (!tc__profile_mark(r, 0)) return 0;
     for (uint32_t at = part->begin, count; at < part->end; at += count) {
-        count = tc__profile_count(&r->launch[tc__remote_launch_at(r, at)]);
+        count = tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)]);
         if (!tc__profile_kernel_run(r, at, count) || !tc__profile_mark(r, ++n)) return 0;
     }
     if (!tc__profile_between(r, 0, n, &ns)) return 0;
     uint64_t begin = tc__now_ns() - ns;
     if (begin < f->begun) begin = f->begun;
     for (uint32_t at = part->begin; at < part->end;
-         at += tc__profile_count(&r->launch[tc__remote_launch_at(r, at)])) {
+         at += tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)])) {
         if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
-        tc__profile_remote_note(f, p, at, region, begin, ns);
+        tc__profile_note(f, p, at, region, begin, ns);
         begin += ns, done++;
     }
     return 1;
@@ -56640,36 +56653,36 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 #    pragma GCC pop_options
 #endif
 
-// ---- gen/exec/remote_run.c ----------------------------------------------
+// ---- gen/exec/dispatch_run.c --------------------------------------------
 // A run on a device: arguments are filled in, what changed is told, and the lists are handed over. How a
-// program was laid out for that is in exec/remote.c.
+// program was laid out for that is in exec/dispatch_layout.c.
 
 // Whether the argument at `to` was another address.
-static int tc__remote_put(uint8_t *to, const void *address) {
+static int tc__argument_put(uint8_t *to, const void *address) {
     int other = memcmp(to, &address, sizeof address) != 0;
     memcpy(to, &address, sizeof address);
     return other;
 }
 
 // 1 = some argument has changed.
-static int tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
+static int tc__dispatch_fill(const tc__dispatch *r, const tc__dispatch_launch *l) {
     uint8_t *to = l->argument;
     int changed = 0;
     for (uint32_t i = 0; i < l->memories; i++, to += 8)
-        changed |= tc__remote_put(to, l->buf[l->memory[i]]);
+        changed |= tc__argument_put(to, l->buf[l->memory[i]]);
     if (!tc__ix_equals(l->grids.workspace, 0)) {
-        changed |= tc__remote_put(to, (char *)r->work.address + l->work);
+        changed |= tc__argument_put(to, (char *)r->work.address + l->work);
         to += 8;
     }
-    return changed | tc__remote_put(to, r->state.address);
+    return changed | tc__argument_put(to, r->state.address);
 }
 
 // The tensors of a list, where they are in this run.
-static int tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d) {
+static int tc__dispatch_fill_list(const tc__dispatch *r, const tc__dispatch_listed *d) {
     const tc__turn *s = &r->order.step.at[d->step];
-    const tc__remote_launch *l = tc__turn_launch(r, s);
+    const tc__dispatch_launch *l = tc__turn_launch(r, s);
     size_t buffers = l->group->buffer.count;
-    int changed = tc__remote_put(d->argument + l->offset[1], r->state.address);
+    int changed = tc__argument_put(d->argument + l->offset[1], r->state.address);
     tc__list_argument a =
         tc__list_argument_of(d->argument, buffers, (size_t)l->group->shape.list);
     for (uint32_t i = 0; i < s->count; i++) {
@@ -56677,27 +56690,27 @@ static int tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d)
             &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
         for (size_t b = 0; b < buffers; b++, a.at++)
             changed |=
-                tc__remote_put((uint8_t *)a.at, r->launch[p->launch].buf[p->buffer[b]]);
+                tc__argument_put((uint8_t *)a.at, r->launch[p->launch].buf[p->buffer[b]]);
     }
     return changed;
 }
 
 // The arguments of all launches of a run.
-static void tc__remote_fill_all(tc__remote *r) {
+static void tc__dispatch_fill_all(tc__dispatch *r) {
     int changed = 0;
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host && !r->launch[i].pieces)
-            changed |= tc__remote_fill(r, &r->launch[i]);
+            changed |= tc__dispatch_fill(r, &r->launch[i]);
     for (size_t i = 0; i < r->listed.count; i++)
-        changed |= tc__remote_fill_list(r, &r->listed.at[i]);
+        changed |= tc__dispatch_fill_list(r, &r->listed.at[i]);
     for (uint32_t i = 0; changed && i < r->parts; i++) r->part[i].ran = 0;
 }
 
 // The device is told what changed of state and run-time values.
-static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
-                           const tc__value *arg) {
+static int tc__dispatch_tell(tc__dispatch *r, uint64_t seed, uint64_t draw,
+                             const tc__value *arg) {
     const tc_device *d = &r->device->own;
-    tc__remote_state now;
+    tc__dispatch_state now;
     size_t args = r->state_bytes - sizeof now;
     memset(&now, 0, sizeof now);
     now.flag = r->flag;
@@ -56713,7 +56726,7 @@ static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
 }
 
 // Runs a part up to its launch on the host. 0 = reported.
-static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
+static int tc__dispatch_run_part(tc__dispatch *r, tc__dispatch_part *p) {
     const tc_device *d = &r->device->own;
     if (p->begin == p->end) return 1;
     tc_status s = d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin),
@@ -56721,7 +56734,7 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
     p->ran = !s;
     return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
 }
-// ---- gen/exec/remote_view.c ---------------------------------------------
+// ---- gen/exec/transfer.c ------------------------------------------------
 // Memory of the user's that kernels of a device cannot take as it is. They read and write 16 bytes at
 // once from addresses that are multiples of them, and a view may begin at any element: it is copied to
 // memory that does for the time of a run. They write row-major results, and a view that is written in
@@ -56737,7 +56750,7 @@ typedef struct tc__extent {
     int adjacent; // some elements are neighbours, so that several may be read at once
 } tc__extent;
 
-enum { TC__REMOTE_ACCESS = 16 };
+enum { TC__DEVICE_ACCESS = 16 };
 
 static tc__extent tc__extent_of(const tc__program *p, uint32_t source) {
     tc__extent r;
@@ -56774,16 +56787,16 @@ static int tc__address_is_number(const tc__program *p, const tc__address *a) {
 }
 
 static int tc__bounce_failed(tc__program *p, tc_status s) {
-    return !s || tc__device_failed(p->ctx, &p->remote->device->own,
+    return !s || tc__device_failed(p->ctx, &p->dispatch->device->own,
                                    "a view that is not aligned", s);
 }
 
 // Takes memory for what address i is of, and copies what kernels read of it.
 static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
-    tc__remote *m = p->remote;
+    tc__dispatch *m = p->dispatch;
     const tc_device *d = &m->device->own;
-    tc__remote_bounce b;
-    size_t before = tc__remote_rounded((size_t)-r->low);
+    tc__bounce b;
+    size_t before = tc__device_rounded((size_t)-r->low);
     memset(&b, 0, sizeof b);
     if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
     int number = tc__address_is_number(p, &p->address.at[i]);
@@ -56801,10 +56814,10 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
 
 // The place that address i has for this run: of an earlier address, if that is of the same.
 static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
-    tc__remote *m = p->remote;
+    tc__dispatch *m = p->dispatch;
     const tc__address *a = &p->address.at[i];
     for (size_t k = 0; k < m->bounce.count; k++) {
-        const tc__remote_bounce *b = &m->bounce.at[k];
+        const tc__bounce *b = &m->bounce.at[k];
         const tc__address *o = &p->address.at[b->address];
         if (o->output == a->output && tc__address_external(p, o) == external)
             return *a->at = b->to, 1;
@@ -56816,21 +56829,21 @@ static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
 static int tc__bounce_in(tc__program *p) {
     for (uint32_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        int number = p->remote->numbers && tc__address_is_number(p, a);
-        if (!number && (uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        int number = p->dispatch->numbers && tc__address_is_number(p, a);
+        if (!number && (uintptr_t)*a->at % TC__DEVICE_ACCESS == 0) continue;
         uint32_t external = tc__address_external(p, a);
         if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
         tc__extent r = tc__extent_of(p, external);
         if (!r.adjacent && !number) continue;
         if (!tc__bounce_add(p, i, &r)) return 0;
-        *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
+        *a->at = p->dispatch->bounce.at[p->dispatch->bounce.count - 1].to;
     }
     return 1;
 }
 
 // The launches have their arguments: the program has the addresses that it was given.
 static void tc__bounce_restore(tc__program *p) {
-    const tc__remote *m = p->remote;
+    const tc__dispatch *m = p->dispatch;
     for (uint32_t i = 0; m->bounce.count && i < p->address.count; i++)
         for (size_t k = 0; k < m->bounce.count; k++)
             if (*p->address.at[i].at == m->bounce.at[k].to)
@@ -56840,13 +56853,13 @@ static void tc__bounce_restore(tc__program *p) {
 // Behind the launches: what they wrote goes where it belongs; memory goes back, which the order of the
 // device's work allows. 0 = reported.
 static int tc__bounce_out(tc__program *p, int ok) {
-    tc__remote *m = p->remote;
+    tc__dispatch *m = p->dispatch;
     const tc_device *d = &m->device->own;
     while (m->bounce.count) {
-        tc__remote_bounce *b = &m->bounce.at[--m->bounce.count];
+        tc__bounce *b = &m->bounce.at[--m->bounce.count];
         if (ok && p->address.at[b->address].output)
             ok = tc__bounce_failed(p, d->copy_on(d->user, b->from, b->to, b->bytes));
-        tc__remote_give(m, &b->memory);
+        tc__dispatch_give(m, &b->memory);
     }
     return ok;
 }
@@ -56886,7 +56899,7 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
 }
 
 // The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
-static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
     const tc__language *language = r->device->own.language;
     tc__desk k;
     int size = 0;
@@ -56901,7 +56914,7 @@ static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
 
 #else
 
-static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
     (void)bytes;
     return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing"), (void *)NULL;
 }
@@ -56909,8 +56922,8 @@ static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
 #endif
 
 // to, strided by l = from, row-major. 0 = reported.
-static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
-                             const void *from) {
+static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
+                               const void *from) {
     const tc_device *d = &r->device->own;
     const uint32_t offset = 0;
     tc__spread_args a;
@@ -56940,7 +56953,7 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
 #    pragma GCC push_options
 #    pragma GCC optimize("Og")
 #endif
-// ---- gen/exec/tune_remote.c ---------------------------------------------
+// ---- gen/exec/tune_device.c ---------------------------------------------
 // "max-autotune" on a device: the first run of a program goes through its kernels in order, and measures
 // each in the ways that kernel/tune.c knows, on the buffers of that run, by the device's clock. Input: a
 // program that is bound. Output: launches with other code; what was found is remembered.
@@ -56960,7 +56973,7 @@ enum {
 // A kernel in one way.
 typedef struct tc__trial {
     tc__group group; // a copy, which shares all but its tuning
-    tc__remote_launch launch;
+    tc__dispatch_launch launch;
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
     void *plan; // of the device
@@ -57004,7 +57017,7 @@ static int tc__launch_repeats(const tc__program *p, const tc__launch *l) {
 }
 
 static int tc__trials_results(tc__trials *t, uint8_t *to) {
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     const tc__launch *l = &t->p->launch.at[t->at];
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         size_t n = tc__written_bytes(t->p, l->group, i);
@@ -57016,7 +57029,7 @@ static int tc__trials_results(tc__trials *t, uint8_t *to) {
 
 // Memory of results holds something else.
 static int tc__trials_spoil(tc__trials *t) {
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     const tc__launch *l = &t->p->launch.at[t->at];
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         size_t n = tc__written_bytes(t->p, l->group, i);
@@ -57041,7 +57054,7 @@ static size_t tc__trials_differ(const tc__trials *t) {
 
 static void tc__trials_close(tc__trials *t) {
     tc_ctx *c = t->p->ctx;
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     for (int i = 0; i < t->count; i++)
         if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
     if (t->trial) TC__FREE_ARRAY(c, t->trial, TC__CANDIDATES);
@@ -57052,8 +57065,8 @@ static void tc__trials_close(tc__trials *t) {
 
 // The launch under a tuning, unless it would take other arguments. 0 = reported.
 static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
-    tc__remote *r = t->p->remote;
-    const tc__remote_launch *l = &r->launch[t->at];
+    tc__dispatch *r = t->p->dispatch;
+    const tc__dispatch_launch *l = &r->launch[t->at];
     tc__trial *w = &t->trial[t->count];
     tc__ixenv env;
     memset(w, 0, sizeof *w), memset(&env, 0, sizeof env);
@@ -57067,7 +57080,7 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
         w->launch.grids.workspace != l->grids.workspace)
         return 1;
     t->count++;
-    if (!tc__remote_launch_lay_out(r, &w->launch, w->list, &t->p->ix, &env)) return 0;
+    if (!tc__dispatch_launch_lay_out(r, &w->launch, w->list, &t->p->ix, &env)) return 0;
     for (int i = 0; i < w->launch.grids.count; i++) {
         w->after[i] = i - 1;
         w->list[i].after = &w->after[i], w->list[i].n_after = i > 0;
@@ -57080,7 +57093,7 @@ static int tc__trials_compile(tc__trials *t) {
     tc__job *j = tc__job_new(&t->desk);
     int ok = j != NULL;
     for (int i = 0; ok && i < t->count; i++) {
-        tc__remote_launch *l = &t->trial[i].launch;
+        tc__dispatch_launch *l = &t->trial[i].launch;
         ok = tc__job_order(j, l->group, &l->grids, &l->order);
     }
     ok = ok && tc__job_complete(j, &t->desk, (size_t)t->count, "autotune");
@@ -57107,7 +57120,7 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
     t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
     t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
     ok = t->trial && t->want && t->have &&
-         tc__device_desk(&t->desk, p->ctx, p->remote->device) &&
+         tc__device_desk(&t->desk, p->ctx, p->dispatch->device) &&
          tc__choice_key(&t->key, &t->desk, p, p->launch.at[at].group);
     for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
     return ok && t->count > 1 && tc__trials_compile(t);
@@ -57116,14 +57129,14 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
 // ---- measuring ----
 
 static int tc__trial_run(const tc__trials *t, tc__trial *w) {
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES,
                    1);
 }
 
 // Nanoseconds of one of `repeats` runs.
 static int tc__trial_time(tc__trials *t, tc__trial *w, int repeats, uint64_t *ns) {
-    tc__remote *r = t->p->remote;
+    tc__dispatch *r = t->p->dispatch;
     const tc_device *d = &r->device->own;
     int ok = tc__profile_mark(r, 0);
     for (int i = 0; ok && i < repeats; i++) ok = tc__trial_run(t, w);
@@ -57196,11 +57209,12 @@ static void tc__trials_decide(tc__trials *t) {
     tc__text_free(&line);
 }
 
-static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
+static void tc__dispatch_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
     tc__trials t;
     tc__launch *l = &p->launch.at[i];
     tc__desk k;
-    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->remote->device)) return;
+    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->dispatch->device))
+        return;
     tc__launch_recall(p, &k, l);
     if (l->tuned != TC__TUNED_OPEN) return;
     if (!tc__launch_repeats(p, l)) {
@@ -57215,8 +57229,8 @@ static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadli
 
 // ---- a program ----
 
-static int tc__program_tunes_remote(const tc__program *p) {
-    const tc__remote *r = p->remote;
+static int tc__program_tunes_there(const tc__program *p) {
+    const tc__dispatch *r = p->dispatch;
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         if (r->launch[i].host || r->launch[i].pieces) return 0;
@@ -57228,14 +57242,14 @@ static int tc__program_tunes_remote(const tc__program *p) {
 }
 
 // All kernels in order, each measured where its turn comes.
-static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
-    tc__remote *r = p->remote;
-    int ok = tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
+static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
+    tc__dispatch *r = p->dispatch;
+    int ok = tc__dispatch_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
              tc__bounce_in(p);
-    if (ok) tc__remote_fill_all(r);
+    if (ok) tc__dispatch_fill_all(r);
     for (uint32_t i = 0; ok && i < r->launches; i++) {
         if (p->launch.at[i].tuned == TC__TUNED_OPEN)
-            tc__remote_launch_search(p, i, deadline);
+            tc__dispatch_launch_search(p, i, deadline);
         ok = tc__profile_kernel_run(r, r->launch[i].first,
                                     (uint32_t)r->launch[i].grids.count);
     }
@@ -57244,15 +57258,15 @@ static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadl
 }
 
 // Measures the kernels of a bound program of which nothing is known. It is to be bound again.
-static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
     tc_ctx *c = p->ctx;
-    tc__remote *r = p->remote;
+    tc__dispatch *r = p->dispatch;
     tc__error_mark before = tc__error_now(c);
     uint64_t begin = tc__now_ns();
     p->autotune = TC__AUTOTUNE_RECALL;
-    if (!tc__program_tunes_remote(p) || !tc__profile_room(r)) return;
-    tc__remote_search(p, v,
-                      begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
+    if (!tc__program_tunes_there(p) || !tc__profile_room(r)) return;
+    tc__dispatch_search(
+        p, v, begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__launch *l = &p->launch.at[i];
         if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
@@ -57268,7 +57282,7 @@ static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
 
 #else
 
-static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
     (void)v;
     p->autotune = TC__AUTOTUNE_OFF;
 }
@@ -57537,7 +57551,7 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
 // to, strided by l = from, row-major. 0 = reported.
 static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
                               const void *from) {
-    if (p->remote) return tc__remote_spread(p->remote, l, to, from);
+    if (p->dispatch) return tc__dispatch_spread(p->dispatch, l, to, from);
     tc__copy_to_strided(l, to, from);
     return 1;
 }
@@ -57869,7 +57883,7 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
 static const tc__custom *tc__program_lacks(const tc__program *p) {
     for (size_t i = 0; p->customs && i < p->launch.count; i++) {
         if (!p->launch.at[i].custom || p->launch.at[i].run) continue;
-        if (p->remote && !p->remote->launch[i].host) continue; // it has code there
+        if (p->dispatch && !p->dispatch->launch[i].host) continue; // it has code there
         return p->launch.at[i].custom->op;
     }
     return NULL;
@@ -57925,7 +57939,7 @@ typedef struct tc__visitor {
 static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
                              const tc__ixenv *env) {
     const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = p->remote->device;
+    const tc__device *d = p->dispatch->device;
     size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
     void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
     q->address[i] = q->launch->buf[i];
@@ -57944,7 +57958,7 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
 static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
                               const tc__ixenv *env) {
     const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = p->remote->device;
+    const tc__device *d = p->dispatch->device;
     size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
     void *here = q->launch->buf[i];
     tc_status s = TC_OK;
@@ -57973,15 +57987,15 @@ static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
 }
 
 // All kernels of a program on a device. They need not be done when it returns.
-static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
-    tc__remote *r = p->remote;
-    if (!tc__remote_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
-    int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
-    tc__remote_fill_all(r);
+static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
+    tc__dispatch *r = p->dispatch;
+    if (!tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
+    int ok = tc__bounce_in(p), timed = tc__profiles_device(r);
+    tc__dispatch_fill_all(r);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
         ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
-                                 : tc__remote_run_part(r, &r->part[i]);
+                                 : tc__dispatch_run_part(r, &r->part[i]);
         if (ok && r->part[i].host != UINT32_MAX)
             ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
@@ -58020,7 +58034,7 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
         "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
         "be %s; it has %lld elements. The access was left out and the results are not "
         "valid",
-        name.at, (unsigned)p->number, p->remote->device->own.name,
+        name.at, (unsigned)p->number, p->dispatch->device->own.name,
         (long long)flag[TC__OUTSIDE_AT], source.at, word,
         flag[TC__OUTSIDE_WRITE] ? "written" : "read",
         (long long)tc__ix_eval(&p->ix, b->numel, &env));
@@ -58030,8 +58044,8 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
 }
 
 // Waits for the device if the program has checks, and takes what they found.
-static int tc__program_check_remote(tc__program *p) {
-    tc__remote *r = p->remote;
+static int tc__dispatch_check(tc__program *p) {
+    tc__dispatch *r = p->dispatch;
     p->flag[0] = 0;
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
@@ -58046,7 +58060,7 @@ static int tc__program_check_remote(tc__program *p) {
 // Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.
 static int tc__devices_check(tc_ctx *c) {
     int ok = 1;
-    while (c->unchecked.count) ok &= tc__program_check_remote(c->unchecked.at[0]);
+    while (c->unchecked.count) ok &= tc__dispatch_check(c->unchecked.at[0]);
     return ok;
 }
 
@@ -58058,15 +58072,15 @@ static int tc__program_writes(const tc__program *p) {
 
 // A run of a bound program. Checks are looked at now only if something is to be written back: else when
 // somebody waits for the device.
-static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
-    if (!tc__program_go_remote(p, v)) return 0;
-    return !p->remote->waiting || !tc__program_writes(p) || tc__program_check_remote(p);
+static int tc__program_run_dispatch(tc__program *p, const tc__visit *v) {
+    if (!tc__program_dispatch(p, v)) return 0;
+    return !p->dispatch->waiting || !tc__program_writes(p) || tc__dispatch_check(p);
 }
 
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
-    if (p->device && !tc__program_settle_remote(p, v->region)) return 0;
+    if (p->device && !tc__dispatch_settle(p, v->region)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
@@ -58082,8 +58096,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        if (p->remote)
-            tc__program_tune_remote(p, v);
+        if (p->dispatch)
+            tc__program_tune_there(p, v);
         else
             tc__program_tune(p, v);
     }
@@ -58092,8 +58106,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (TC__UNLIKELY(dry)) return 1;
     if (!tc__undo_writes(p, v)) return 0;
     int ok;
-    if (p->remote)
-        ok = tc__program_run_remote(p, v);
+    if (p->dispatch)
+        ok = tc__program_run_dispatch(p, v);
     else if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (tc__program_is_checked(p))
@@ -58103,7 +58117,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t took = tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
-    tc__note_run(p->ctx, p->remote ? tc__remote_runs(p->remote) : p->launch.count, took);
+    tc__note_run(p->ctx, p->dispatch ? tc__dispatch_runs(p->dispatch) : p->launch.count,
+                 took);
     return ok && tc__program_flagged(p) && tc__program_finish(p, v);
 }
 
@@ -58165,7 +58180,7 @@ enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
 // What the last run on a device found is told before the program goes: its results may stay.
 static void tc__program_drop(tc__program *p) {
     if (!p) return;
-    if (p->remote && p->remote->waiting) (void)tc__program_check_remote(p);
+    if (p->dispatch && p->dispatch->waiting) (void)tc__dispatch_check(p);
     if (p->held) p->ctx->programs_held -= p->held, p->ctx->programs_live--;
     tc__program_free(p);
 }
@@ -61201,8 +61216,8 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
 }
 
 // The same on a device, where it may fail: its status; there are no results then.
-TC__NOINLINE static tc_status tc__quick_remote(const tc__fcall *k, tc__program *p,
-                                               uint32_t draws) {
+TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program *p,
+                                                 uint32_t draws) {
     tc_ctx *c = p->ctx;
     tc__recorder *r = tc__recorder_of(c);
     uint64_t start = c->profiling ? tc__now_ns() : 0;
@@ -61210,8 +61225,8 @@ TC__NOINLINE static tc_status tc__quick_remote(const tc__fcall *k, tc__program *
     tc_status outer = tc__unit_begin(c);
     k->f->visit.draw = r->draw;
     p->runs++;
-    c->stats.kernel_runs += tc__remote_runs(p->remote);
-    int ok = tc__program_go_remote(p, &k->f->visit);
+    c->stats.kernel_runs += tc__dispatch_runs(p->dispatch);
+    int ok = tc__program_dispatch(p, &k->f->visit);
     for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
     if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
     if (ok) r->draw += draws;
@@ -61252,9 +61267,9 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
         const tc__quick_address *a = &q->out.at[i];
         *a->at = (char *)p->output.at[a->source].storage->data + a->begin;
     }
-    *status = p->remote ? tc__quick_remote(k, p, e->draws) : TC_OK;
+    *status = p->dispatch ? tc__quick_dispatch(k, p, e->draws) : TC_OK;
     if (*status) return 1;
-    if (!p->remote) tc__quick_launch(p, f, e->draws);
+    if (!p->dispatch) tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     tc__quick_results(k, e, p);
@@ -63412,16 +63427,16 @@ static void tc__explain_guards(tc__text *t, const tc__visit *v) {
 }
 
 // "on cuda:0, 1024 blocks of 256 threads, 40 registers, ...": each launch that it is on a device.
-static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
-    const tc__remote_launch *l = &r->launch[i];
+static void tc__explain_dispatch(tc__text *t, const tc__dispatch *r, uint32_t i) {
+    const tc__dispatch_launch *l = &r->launch[i];
     const tc_device *d = &r->device->own;
     char text[200];
     int count = l->host ? 0 : l->pieces ? 1 : l->grids.count;
     if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
     if (l->pieces)
         tc__put(t, "    one of %u kernels in a launch for %u tensors\n",
-                (unsigned)tc__remote_kernels_at(r, l->first),
-                (unsigned)tc__remote_tensors_at(r, l->first));
+                (unsigned)tc__dispatch_kernels_at(r, l->first),
+                (unsigned)tc__dispatch_tensors_at(r, l->first));
     for (int k = 0; k < count; k++) {
         const tc_device_launch *at = &r->list[l->first + (uint32_t)k];
         tc__put(t, "    on %s: %u blocks of %u threads", d->name, (unsigned)at->blocks,
@@ -63435,11 +63450,11 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
 }
 
 // "list of launches 0..5 on cuda:0: a graph, ...".
-static void tc__explain_lists(tc__text *t, const tc__remote *r) {
+static void tc__explain_lists(tc__text *t, const tc__dispatch *r) {
     const tc_device *d = &r->device->own;
     char text[300];
     for (uint32_t i = 0; i < r->parts; i++) {
-        const tc__remote_part *part = &r->part[i];
+        const tc__dispatch_part *part = &r->part[i];
         if (!d->tell || !part->plan) continue;
         d->tell(d->user, part->plan, text, sizeof text);
         tc__put(t, "list of launches %u..%u on %s: %s\n", (unsigned)part->begin,
@@ -63480,8 +63495,8 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
         tc__put_calls(t, "    of ", &p->graph, l->group);
-        if (p->remote)
-            tc__explain_remote(t, p->remote, (uint32_t)i);
+        if (p->dispatch)
+            tc__explain_dispatch(t, p->dispatch, (uint32_t)i);
         else if (tc__foreign_of(p))
             tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
         else
@@ -63490,10 +63505,11 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
-    if (p->remote && p->remote->listed.count)
+    if (p->dispatch && p->dispatch->listed.count)
         tc__put(t, "launches: %u, of which %u for lists of tensors\n",
-                (unsigned)tc__remote_runs(p->remote), (unsigned)p->remote->listed.count);
-    if (p->remote) tc__explain_lists(t, p->remote);
+                (unsigned)tc__dispatch_runs(p->dispatch),
+                (unsigned)p->dispatch->listed.count);
+    if (p->dispatch) tc__explain_lists(t, p->dispatch);
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
 }
@@ -64311,12 +64327,13 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
         tc__put(h->t, "</code>, %s",
-                p->remote ? p->remote->device->own.name
-                : l->run  ? "compiled"
-                          : "interpreted");
-        if (p->remote && p->remote->launch[i].pieces)
+                p->dispatch ? p->dispatch->device->own.name
+                : l->run    ? "compiled"
+                            : "interpreted");
+        if (p->dispatch && p->dispatch->launch[i].pieces)
             tc__put(h->t, ", in a launch for %u tensors",
-                    (unsigned)tc__remote_tensors_at(p->remote, p->remote->launch[i].first));
+                    (unsigned)tc__dispatch_tensors_at(p->dispatch,
+                                                      p->dispatch->launch[i].first));
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);

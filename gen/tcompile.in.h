@@ -457,8 +457,10 @@
 #include "exec/options.c"
 #include "exec/custom.c"
 #include "exec/events.c"
-#include "exec/remote_order.c"
-#include "exec/remote.c"
+#include "exec/order.c"
+#include "exec/dispatch.c"
+#include "exec/dispatch_order.c"
+#include "exec/dispatch_layout.c"
 #include "exec/outputs.c"
 #include "exec/program.c"
 #include "exec/choice.c"
@@ -468,7 +470,7 @@
 #include "exec/tier.c"
 #include "exec/guards.c"
 #include "exec/profile.c"
-#include "exec/profile_remote.c"
+#include "exec/profile_device.c"
 #include "base/once_end.c"
 
 #include "exec/launch.c"
@@ -478,11 +480,11 @@
 #include "exec/tune.c"
 #include "base/once_end.c"
 
-#include "exec/remote_run.c"
-#include "exec/remote_view.c"
+#include "exec/dispatch_run.c"
+#include "exec/transfer.c"
 
 #include "base/once_begin.c"
-#include "exec/tune_remote.c"
+#include "exec/tune_device.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"

@@ -1,5 +1,5 @@
 // A CUDA text that is no group's: row-major elements go to a strided view, with the sizes and strides
-// of the launch. exec/remote_view.c launches it; its kernels are by size of an element: 1, 2, 4, 8.
+// of the launch. exec/transfer.c launches it; its kernels are by size of an element: 1, 2, 4, 8.
 
 // Elements of `from`, row-major, to the strided view `to`.
 struct tc_spread {

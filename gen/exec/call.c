@@ -217,8 +217,8 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
 }
 
 // The same on a device, where it may fail: its status; there are no results then.
-TC__NOINLINE static tc_status tc__quick_remote(const tc__fcall *k, tc__program *p,
-                                               uint32_t draws) {
+TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program *p,
+                                                 uint32_t draws) {
     tc_ctx *c = p->ctx;
     tc__recorder *r = tc__recorder_of(c);
     uint64_t start = c->profiling ? tc__now_ns() : 0;
@@ -226,8 +226,8 @@ TC__NOINLINE static tc_status tc__quick_remote(const tc__fcall *k, tc__program *
     tc_status outer = tc__unit_begin(c);
     k->f->visit.draw = r->draw;
     p->runs++;
-    c->stats.kernel_runs += tc__remote_runs(p->remote);
-    int ok = tc__program_go_remote(p, &k->f->visit);
+    c->stats.kernel_runs += tc__dispatch_runs(p->dispatch);
+    int ok = tc__program_dispatch(p, &k->f->visit);
     for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
     if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
     if (ok) r->draw += draws;
@@ -268,9 +268,9 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
         const tc__quick_address *a = &q->out.at[i];
         *a->at = (char *)p->output.at[a->source].storage->data + a->begin;
     }
-    *status = p->remote ? tc__quick_remote(k, p, e->draws) : TC_OK;
+    *status = p->dispatch ? tc__quick_dispatch(k, p, e->draws) : TC_OK;
     if (*status) return 1;
-    if (!p->remote) tc__quick_launch(p, f, e->draws);
+    if (!p->dispatch) tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     tc__quick_results(k, e, p);

@@ -139,7 +139,7 @@ static int tc__job_complete(tc__job *j, tc__desk *k, size_t kernels, const char 
 
 // The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
 // reported.
-static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
+static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
     tc__desk k;
     tc_ctx *c = r->ctx;
     tc__error_mark before = tc__error_now(c);
@@ -155,7 +155,7 @@ static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
 }
 
 // Its cuda_source does not compile: the host computes it from now on, in all programs. 0 = out of memory.
-static int tc__remote_custom_failed(tc__remote *r, tc__custom *o) {
+static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
     const tc_device *d = &r->device->own;
     const char *why = d->why(d->user);
     o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
@@ -169,15 +169,15 @@ static int tc__remote_custom_failed(tc__remote *r, tc__custom *o) {
 
 // Compiles the user's ops. 1 = done, 0 = some are the host's from now on: the program's launches are
 // others, -1 = reported.
-static int tc__remote_customs(tc__remote *r) {
+static int tc__dispatch_customs(tc__dispatch *r) {
     int same = 1;
     for (uint32_t i = 0; i < r->launches; i++) {
-        tc__remote_launch *l = &r->launch[i];
+        tc__dispatch_launch *l = &r->launch[i];
         if (l->host || !tc__is_custom(l->group)) continue;
         int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
         tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
-        int code = o->trouble ? 0 : tc__remote_custom_try(r, l);
-        if (code < 0 || (!code && !o->trouble && !tc__remote_custom_failed(r, o)))
+        int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
+        if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
             return -1;
         same &= code;
     }
@@ -185,26 +185,26 @@ static int tc__remote_customs(tc__remote *r) {
 }
 
 // The program's kernels as a job: its launches, and those of lists of tensors. 0 = reported.
-static int tc__remote_order(tc__remote *r, tc__job *j, const tc__graph *graph) {
+static int tc__dispatch_order(tc__dispatch *r, tc__job *j, const tc__graph *graph) {
     uint64_t start = tc__now_ns();
     uint32_t shown = 0;
     int ok = 1;
-    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++) {
-        tc__remote_launch *l = tc__remote_wanted(r, i);
+    for (uint32_t i = 0; ok && i < tc__dispatch_most(r); i++) {
+        tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (l) ok = tc__job_order(j, l->group, &l->grids, &l->order);
     }
     r->ctx->stats.emit_ns += tc__now_ns() - start;
-    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++) {
-        const tc__remote_launch *l = tc__remote_wanted(r, i);
+    for (uint32_t i = 0; ok && i < tc__dispatch_most(r); i++) {
+        const tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (l && tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE))
             tc__job_show(j, graph, l->group, i, l->order, &shown);
     }
     return ok;
 }
 
-static void tc__remote_take(tc__remote *r, const tc__job *j) {
-    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
-        tc__remote_launch *l = tc__remote_wanted(r, i);
+static void tc__dispatch_take(tc__dispatch *r, const tc__job *j) {
+    for (uint32_t i = 0; i < tc__dispatch_most(r); i++) {
+        tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (!l) continue;
         memcpy(l->kernel, j->order.at[l->order].kernel, sizeof l->kernel);
         for (int g = 0; i < r->launches && g < l->grids.count; g++)
@@ -219,18 +219,18 @@ static void tc__remote_take(tc__remote *r, const tc__job *j) {
 // Before a program is compiled: what is known of its kernels by measuring is taken. 0 = reported.
 static int tc__device_recall(tc__program *p) {
     tc__desk k;
-    if (!tc__device_desk(&k, p->ctx, p->remote->device)) return 0;
+    if (!tc__device_desk(&k, p->ctx, p->dispatch->device)) return 0;
     tc__program_recall(p, &k, k.maker->ready);
     return 1;
 }
 
 // Gives the program's launches their code. 0 = reported.
-static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
+static int tc__dispatch_compile(tc__dispatch *r, const char *name, const tc__graph *graph) {
     tc__desk k;
     tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
     r->ready =
-        j && tc__remote_order(r, j, graph) && tc__job_complete(j, &k, r->launches, name);
-    if (r->ready) tc__remote_take(r, j);
+        j && tc__dispatch_order(r, j, graph) && tc__job_complete(j, &k, r->launches, name);
+    if (r->ready) tc__dispatch_take(r, j);
     if (j) tc__job_free(j);
     return r->ready;
 }
@@ -239,11 +239,11 @@ static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *
 
 static void tc__device_code_free(tc__device *d) { (void)d; }
 
-static int tc__remote_customs(tc__remote *r) { return (void)r, 1; }
+static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
 
 static int tc__device_recall(tc__program *p) { return (void)p, 1; }
 
-static int tc__remote_compile(tc__remote *r, const char *name, const tc__graph *graph) {
+static int tc__dispatch_compile(tc__dispatch *r, const char *name, const tc__graph *graph) {
     (void)name, (void)graph;
     return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }

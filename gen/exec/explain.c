@@ -118,16 +118,16 @@ static void tc__explain_guards(tc__text *t, const tc__visit *v) {
 }
 
 // "on cuda:0, 1024 blocks of 256 threads, 40 registers, ...": each launch that it is on a device.
-static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
-    const tc__remote_launch *l = &r->launch[i];
+static void tc__explain_dispatch(tc__text *t, const tc__dispatch *r, uint32_t i) {
+    const tc__dispatch_launch *l = &r->launch[i];
     const tc_device *d = &r->device->own;
     char text[200];
     int count = l->host ? 0 : l->pieces ? 1 : l->grids.count;
     if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
     if (l->pieces)
         tc__put(t, "    one of %u kernels in a launch for %u tensors\n",
-                (unsigned)tc__remote_kernels_at(r, l->first),
-                (unsigned)tc__remote_tensors_at(r, l->first));
+                (unsigned)tc__dispatch_kernels_at(r, l->first),
+                (unsigned)tc__dispatch_tensors_at(r, l->first));
     for (int k = 0; k < count; k++) {
         const tc_device_launch *at = &r->list[l->first + (uint32_t)k];
         tc__put(t, "    on %s: %u blocks of %u threads", d->name, (unsigned)at->blocks,
@@ -141,11 +141,11 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
 }
 
 // "list of launches 0..5 on cuda:0: a graph, ...".
-static void tc__explain_lists(tc__text *t, const tc__remote *r) {
+static void tc__explain_lists(tc__text *t, const tc__dispatch *r) {
     const tc_device *d = &r->device->own;
     char text[300];
     for (uint32_t i = 0; i < r->parts; i++) {
-        const tc__remote_part *part = &r->part[i];
+        const tc__dispatch_part *part = &r->part[i];
         if (!d->tell || !part->plan) continue;
         d->tell(d->user, part->plan, text, sizeof text);
         tc__put(t, "list of launches %u..%u on %s: %s\n", (unsigned)part->begin,
@@ -186,8 +186,8 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
         tc__put_calls(t, "    of ", &p->graph, l->group);
-        if (p->remote)
-            tc__explain_remote(t, p->remote, (uint32_t)i);
+        if (p->dispatch)
+            tc__explain_dispatch(t, p->dispatch, (uint32_t)i);
         else if (tc__foreign_of(p))
             tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
         else
@@ -196,10 +196,11 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
-    if (p->remote && p->remote->listed.count)
+    if (p->dispatch && p->dispatch->listed.count)
         tc__put(t, "launches: %u, of which %u for lists of tensors\n",
-                (unsigned)tc__remote_runs(p->remote), (unsigned)p->remote->listed.count);
-    if (p->remote) tc__explain_lists(t, p->remote);
+                (unsigned)tc__dispatch_runs(p->dispatch),
+                (unsigned)p->dispatch->listed.count);
+    if (p->dispatch) tc__explain_lists(t, p->dispatch);
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
 }

@@ -140,15 +140,15 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
 
 // Kernels that a device has no text for are left out; those that share a launch have one text.
 static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language *d) {
-    const tc__remote *r = p->remote;
-    size_t most = r ? tc__remote_most(r) : p->launch.count, n = 0;
+    const tc__dispatch *r = p->dispatch;
+    size_t most = r ? tc__dispatch_most(r) : p->launch.count, n = 0;
     const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
     for (uint32_t i = 0; groups && i < most; i++) {
         if (!r)
             groups[n++] = p->launch.at[i].group;
-        else if (tc__remote_wanted(r, i))
-            groups[n++] = tc__remote_wanted(r, i)->group;
+        else if (tc__dispatch_wanted(r, i))
+            groups[n++] = tc__dispatch_wanted(r, i)->group;
     }
     int ok = groups && d->prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
@@ -161,7 +161,7 @@ static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language
 
 // The emitted text of all kernels, in the language of where they run.
 static int tc__program_text(tc__program *p, tc__text *out) {
-    const tc__language *d = p->remote ? p->remote->device->own.language : NULL;
+    const tc__language *d = p->dispatch ? p->dispatch->device->own.language : NULL;
     return d ? tc__foreign_kernels(p, out, d) : tc__program_print(p, out);
 }
 

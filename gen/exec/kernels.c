@@ -109,8 +109,8 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
 static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
     tc__tuning all[TC__CANDIDATES];
     if (l->opaque || !p->device) return !l->opaque;
-    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE, &l->group->shape.tuning,
-                          all) > 1;
+    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE,
+                          &l->group->shape.tuning, all) > 1;
 }
 
 static void tc__program_recall(tc__program *p, tc__desk *k, int (*ready)(tc__desk *k)) {

@@ -106,7 +106,7 @@ typedef struct tc__program {
     int in_place;               // it reads externals behind what it stores in them,
     int apart;                  //   or cannot
     int device;                 // that it runs on, 0 = the host,
-    tc__remote *remote;         //   and what it has of that; NULL = the host
+    tc__dispatch *dispatch;     //   and what it has of that; NULL = the host
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
     int round_each_op;          // its graph has the roundings of eager code

@@ -24,7 +24,7 @@ static void tc__program_unwatch(tc__program *p) {
     for (size_t i = 0; i < c->unchecked.count; i++)
         if (c->unchecked.at[i] == p)
             c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
-    p->remote->waiting = 0;
+    p->dispatch->waiting = 0;
 }
 
 static void tc__program_free(tc__program *p) {
@@ -48,7 +48,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     tc__plan_close(c, &p->plan);
-    if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
+    if (p->dispatch) tc__program_unwatch(p), tc__dispatch_free(p->dispatch);
     if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->source) tc__free(c, p->source, p->source_size);
@@ -144,7 +144,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 
 // Tunes a launch of a device, as below.
 static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
-    tc__remote *r = p->remote;
+    tc__dispatch *r = p->dispatch;
     tc__tuning before = l->group->shape.tuning;
     tc__grids grids;
     l->group->shape.tuning = *t;
@@ -159,7 +159,7 @@ static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
 // it is as before.
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->shape.tuning;
-    if (p->remote) return tc__grids_tune(p, l, t);
+    if (p->dispatch) return tc__grids_tune(p, l, t);
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
     if (l->group->shape.kind != TC__CONTRACTION) return 1;
@@ -245,7 +245,7 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
 
 // Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
-    if (p->device) return tc__remote_arena(p->remote, p->plan.bytes, &p->memory);
+    if (p->device) return tc__dispatch_arena(p->dispatch, p->plan.bytes, &p->memory);
     if (p->plan.bytes <= p->memory_bytes) return 1;
     if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
@@ -261,7 +261,7 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
-    p->plan.align = p->device ? (size_t)TC__REMOTE_ALIGN : (size_t)TC__SLAB_ALIGN;
+    p->plan.align = p->device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
     TC__FREE_ARRAY(p->ctx, output, nodes);
     TC__FREE_ARRAY(p->ctx, k, n);
@@ -321,10 +321,10 @@ static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
 // Whether it can run with the sizes of this visit: on a device, rows may get too long for it.
 static int tc__program_fits(const tc__program *p, const tc__visit *v) {
     tc__ixenv env;
-    if (!p->remote || tc__program_is_laid_out(p, v)) return 1;
+    if (!p->dispatch || tc__program_is_laid_out(p, v)) return 1;
     memset(&env, 0, sizeof env);
     env.sym = v->size.at;
-    return tc__remote_fits(p->remote, &p->ix, &env);
+    return tc__dispatch_fits(p->dispatch, &p->ix, &env);
 }
 
 // What only programs of the host have: scratch of workers, and how work is shared.
@@ -339,11 +339,12 @@ static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
 }
 
 // And those of a device. Launches on the host have all its threads.
-static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
-    if (!tc__program_addresses(p) || !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
+static int tc__program_lay_out_there(tc__program *p, const tc__ixenv *env) {
+    if (!tc__program_addresses(p) ||
+        !tc__dispatch_lay_out(p->dispatch, &p->ix, env, &p->plan))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
+        if (p->dispatch->launch[i].host) return tc__program_lay_out_host(p, env);
     return 1;
 }
 
@@ -358,7 +359,7 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    if (!(p->device ? tc__program_lay_out_remote(p, &env)
+    if (!(p->device ? tc__program_lay_out_there(p, &env)
                     : tc__program_lay_out_host(p, &env)))
         return 0;
     tc__program_count(p, 1);
@@ -431,29 +432,30 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
 }
 
 // Its launches become launches of the device.
-static int tc__program_remote(tc__program *p) {
+static int tc__dispatch_make(tc__program *p) {
     uint32_t n = (uint32_t)p->launch.count;
     uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
     if (!direct) return 0;
     memset(direct, 0xff, p->graph.node.count * sizeof *direct);
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
-    p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
-    for (uint32_t i = 0; p->remote && i < p->externals; i++)
-        p->remote->numbers |= !p->inputs[i]->device;
-    for (uint32_t i = 0; p->remote && i < n; i++) {
+    p->dispatch = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
+    for (uint32_t i = 0; p->dispatch && i < p->externals; i++)
+        p->dispatch->numbers |= !p->inputs[i]->device;
+    for (uint32_t i = 0; p->dispatch && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
-        l->group->target.language = p->remote->device->own.language;
-        l->group->target.room = p->remote->device->own.shared_bytes;
-        l->group->target.cluster = p->remote->device->own.cluster_blocks;
+        l->group->target.language = p->dispatch->device->own.language;
+        l->group->target.room = p->dispatch->device->own.shared_bytes;
+        l->group->target.cluster = p->dispatch->device->own.cluster_blocks;
         l->group->target.checked =
-            p->remote->device->own.checked && l->group->shape.kind != TC__OPAQUE;
+            p->dispatch->device->own.checked && l->group->shape.kind != TC__OPAQUE;
         l->group->target.tf32 = p->allow_tf32;
-        if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
+        if (!tc__dispatch_add(p->dispatch, &p->arena, i, l->group, l->buf,
+                              l->opaque != NULL))
             return 0;
     }
-    return p->remote &&
-           tc__remote_close_list(p->remote, &p->arena, p->arg.count, direct, p->overlaps);
+    return p->dispatch && tc__dispatch_close_list(p->dispatch, &p->arena, p->arg.count,
+                                                  direct, p->overlaps);
 }
 
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
@@ -479,7 +481,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         if (p->output.at[i].position == UINT32_MAX)
             ok = tc__choose_direct(p, v, &p->output.at[i]);
     ok = ok && tc__stores_before(p);
-    ok = ok && (!p->device || tc__program_remote(p));
+    ok = ok && (!p->device || tc__dispatch_make(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 

@@ -253,7 +253,7 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
 // to, strided by l = from, row-major. 0 = reported.
 static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
                               const void *from) {
-    if (p->remote) return tc__remote_spread(p->remote, l, to, from);
+    if (p->dispatch) return tc__dispatch_spread(p->dispatch, l, to, from);
     tc__copy_to_strided(l, to, from);
     return 1;
 }
@@ -585,7 +585,7 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
 static const tc__custom *tc__program_lacks(const tc__program *p) {
     for (size_t i = 0; p->customs && i < p->launch.count; i++) {
         if (!p->launch.at[i].custom || p->launch.at[i].run) continue;
-        if (p->remote && !p->remote->launch[i].host) continue; // it has code there
+        if (p->dispatch && !p->dispatch->launch[i].host) continue; // it has code there
         return p->launch.at[i].custom->op;
     }
     return NULL;
@@ -641,7 +641,7 @@ typedef struct tc__visitor {
 static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
                              const tc__ixenv *env) {
     const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = p->remote->device;
+    const tc__device *d = p->dispatch->device;
     size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
     void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
     q->address[i] = q->launch->buf[i];
@@ -660,7 +660,7 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
 static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
                               const tc__ixenv *env) {
     const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = p->remote->device;
+    const tc__device *d = p->dispatch->device;
     size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
     void *here = q->launch->buf[i];
     tc_status s = TC_OK;
@@ -689,15 +689,15 @@ static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
 }
 
 // All kernels of a program on a device. They need not be done when it returns.
-static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
-    tc__remote *r = p->remote;
-    if (!tc__remote_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
-    int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
-    tc__remote_fill_all(r);
+static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
+    tc__dispatch *r = p->dispatch;
+    if (!tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
+    int ok = tc__bounce_in(p), timed = tc__profiles_device(r);
+    tc__dispatch_fill_all(r);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
         ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
-                                 : tc__remote_run_part(r, &r->part[i]);
+                                 : tc__dispatch_run_part(r, &r->part[i]);
         if (ok && r->part[i].host != UINT32_MAX)
             ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
@@ -736,7 +736,7 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
         "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
         "be %s; it has %lld elements. The access was left out and the results are not "
         "valid",
-        name.at, (unsigned)p->number, p->remote->device->own.name,
+        name.at, (unsigned)p->number, p->dispatch->device->own.name,
         (long long)flag[TC__OUTSIDE_AT], source.at, word,
         flag[TC__OUTSIDE_WRITE] ? "written" : "read",
         (long long)tc__ix_eval(&p->ix, b->numel, &env));
@@ -746,8 +746,8 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
 }
 
 // Waits for the device if the program has checks, and takes what they found.
-static int tc__program_check_remote(tc__program *p) {
-    tc__remote *r = p->remote;
+static int tc__dispatch_check(tc__program *p) {
+    tc__dispatch *r = p->dispatch;
     p->flag[0] = 0;
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
@@ -762,7 +762,7 @@ static int tc__program_check_remote(tc__program *p) {
 // Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.
 static int tc__devices_check(tc_ctx *c) {
     int ok = 1;
-    while (c->unchecked.count) ok &= tc__program_check_remote(c->unchecked.at[0]);
+    while (c->unchecked.count) ok &= tc__dispatch_check(c->unchecked.at[0]);
     return ok;
 }
 
@@ -774,15 +774,15 @@ static int tc__program_writes(const tc__program *p) {
 
 // A run of a bound program. Checks are looked at now only if something is to be written back: else when
 // somebody waits for the device.
-static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
-    if (!tc__program_go_remote(p, v)) return 0;
-    return !p->remote->waiting || !tc__program_writes(p) || tc__program_check_remote(p);
+static int tc__program_run_dispatch(tc__program *p, const tc__visit *v) {
+    if (!tc__program_dispatch(p, v)) return 0;
+    return !p->dispatch->waiting || !tc__program_writes(p) || tc__dispatch_check(p);
 }
 
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
-    if (p->device && !tc__program_settle_remote(p, v->region)) return 0;
+    if (p->device && !tc__dispatch_settle(p, v->region)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
@@ -798,8 +798,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        if (p->remote)
-            tc__program_tune_remote(p, v);
+        if (p->dispatch)
+            tc__program_tune_there(p, v);
         else
             tc__program_tune(p, v);
     }
@@ -808,8 +808,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (TC__UNLIKELY(dry)) return 1;
     if (!tc__undo_writes(p, v)) return 0;
     int ok;
-    if (p->remote)
-        ok = tc__program_run_remote(p, v);
+    if (p->dispatch)
+        ok = tc__program_run_dispatch(p, v);
     else if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (tc__program_is_checked(p))
@@ -819,7 +819,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t took = tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
-    tc__note_run(p->ctx, p->remote ? tc__remote_runs(p->remote) : p->launch.count, took);
+    tc__note_run(p->ctx, p->dispatch ? tc__dispatch_runs(p->dispatch) : p->launch.count,
+                 took);
     return ok && tc__program_flagged(p) && tc__program_finish(p, v);
 }
 

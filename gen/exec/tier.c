@@ -68,37 +68,37 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
 
 // The user's ops of a program on a device. Where some do not compile its launches are made anew, with
 // the host's functions, and are to be laid out. 0 = reported.
-static int tc__remote_start_customs(tc__program *p) {
-    tc_device_mode mode = p->remote ? p->remote->mode : TC_DEVICE_CHOOSE;
-    int same = !p->remote ? 0 : p->customs ? tc__remote_customs(p->remote) : 1;
+static int tc__dispatch_start_customs(tc__program *p) {
+    tc_device_mode mode = p->dispatch ? p->dispatch->mode : TC_DEVICE_CHOOSE;
+    int same = !p->dispatch ? 0 : p->customs ? tc__dispatch_customs(p->dispatch) : 1;
     if (same) return same > 0;
-    tc__remote_free(p->remote);
-    p->remote = NULL, p->laid_out = 0;
-    if (!tc__program_remote(p)) return tc__remote_free(p->remote), p->remote = NULL, 0;
-    p->remote->mode = mode;
+    tc__dispatch_free(p->dispatch);
+    p->dispatch = NULL, p->laid_out = 0;
+    if (!tc__dispatch_make(p)) return tc__dispatch_free(p->dispatch), p->dispatch = NULL, 0;
+    p->dispatch->mode = mode;
     return 1;
 }
 
 // The code of a program on a device, before a run; 0 = reported.
-static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
-    if (p->remote && p->remote->ready) return 1;
+static int tc__dispatch_settle(tc__program *p, const tc__region *r) {
+    if (p->dispatch && p->dispatch->ready) return 1;
     p->ix.failed = 0; // of an earlier try, which memory ended
-    return tc__remote_start_customs(p) &&
-           tc__remote_compile(p->remote, r ? r->name : "eager", &p->graph);
+    return tc__dispatch_start_customs(p) &&
+           tc__dispatch_compile(p->dispatch, r ? r->name : "eager", &p->graph);
 }
 
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
 // the limit, which is told of all the same.
-static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
+static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
     static const tc_device_mode modes[] = {TC_DEVICE_CHOOSE, TC_DEVICE_GRAPH,
                                            TC_DEVICE_GRAPH, TC_DEVICE_LAUNCHES};
     (void)tc__may_compile(c, r);
     for (size_t i = 0; i < TC__COUNT(modes); i++)
-        if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
-    if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
+        if (r->options.mode == tc__mode_names[i]) p->dispatch->mode = modes[i];
+    if (!strcmp(p->backend->name, "cudagraphs")) p->dispatch->mode = TC_DEVICE_GRAPH;
     p->autotune = tc__region_autotune(c, r);
-    return tc__remote_start_customs(p) && tc__device_recall(p) &&
-           tc__remote_compile(p->remote, r->name, &p->graph);
+    return tc__dispatch_start_customs(p) && tc__device_recall(p) &&
+           tc__dispatch_compile(p->dispatch, r->name, &p->graph);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -106,7 +106,7 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
     int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
-    if (p->remote) return tc__remote_start(c, r, p);
+    if (p->dispatch) return tc__dispatch_start(c, r, p);
     if (!compiles && !p->backend->own.run) return 1;
     int strict = compiles && p->numerics == TC_NUMERICS_STRICT;
     p->verify = strict ? r->options.verify : 0;

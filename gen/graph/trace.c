@@ -317,7 +317,7 @@ static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = tc__obituary_of(v, t.id);
-    if (v->parent && tc__import_is_remote(c, t))
+    if (v->parent && tc__import_is_on_device(c, t))
         return tc__fail(c, TC_E_DEVICE,
                         "%s: the tensor is on a device, which only the context has that "
                         "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
@@ -428,7 +428,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 // ---- following ----
 
 // A tensor of the host that is one number, without dimensions: it may be computed with on any device.
-// What runs there has a copy (exec/remote_view.c), so nothing there writes it.
+// What runs there has a copy (exec/transfer.c), so nothing there writes it.
 static int tc__is_number(const tc__layout *l) { return !l->device && !l->rank; }
 
 // The first tensor from outside that decides where a visit is; NULL = none does.

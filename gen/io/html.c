@@ -187,12 +187,13 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
         tc__put(h->t, "</code>, %s",
-                p->remote ? p->remote->device->own.name
-                : l->run  ? "compiled"
-                          : "interpreted");
-        if (p->remote && p->remote->launch[i].pieces)
+                p->dispatch ? p->dispatch->device->own.name
+                : l->run    ? "compiled"
+                            : "interpreted");
+        if (p->dispatch && p->dispatch->launch[i].pieces)
             tc__put(h->t, ", in a launch for %u tensors",
-                    (unsigned)tc__remote_tensors_at(p->remote, p->remote->launch[i].first));
+                    (unsigned)tc__dispatch_tensors_at(p->dispatch,
+                                                      p->dispatch->launch[i].first));
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);

@@ -2,7 +2,7 @@
 // list. Input: kernels of a program (LOOP). Output: pieces, and forms. A piece is what a kernel does to
 // one tensor; kernels that the scheduler has put together for their equal sizes have several. Its form
 // is a kernel of its own, whose columns are the symbol s0: pieces that do the same have one form, and a
-// launch of it (exec/remote_list.c) is told the addresses and the size of each of its tensors.
+// launch of it (exec/dispatch.c) is told the addresses and the size of each of its tensors.
 //
 // A kernel has pieces if it is pointwise over one row, and reads and writes every tensor at its own
 // column or at one place for all columns. Tensors of one element are not told from scalars: they

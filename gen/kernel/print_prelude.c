@@ -682,5 +682,5 @@ typedef struct tc__language {
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
     // Whether value v of a knob of devices differs from what the rules say, and makes sense.
     int (*knob_fits)(const tc__group *g, int knob, int v);
-    tc__prelude_text spread; // kernels that write a strided view: see exec/remote_view.c
+    tc__prelude_text spread; // kernels that write a strided view: see exec/transfer.c
 } tc__language;

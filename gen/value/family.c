@@ -99,7 +99,7 @@ static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, 
 }
 
 // Whether `h` is a tensor of the parent's that is on a device.
-static int tc__import_is_remote(tc_ctx *c, tc_tensor h) {
+static int tc__import_is_on_device(tc_ctx *c, tc_tensor h) {
     uint64_t found;
     return tc__map_get(&tc__values_of(c)->import, h.id, &found) && !found;
 }

@@ -9,10 +9,10 @@
 // Who was where is kept by memory, not by pairs of items: the time is that of accesses.
 
 // Memory: a range of the arena, or a whole tensor.
-typedef struct tc__remote_range {
+typedef struct tc__memory_range {
     int kind; // 0 = arena, 1 = an output by itself, 2 = an input
     size_t from, to;
-} tc__remote_range;
+} tc__memory_range;
 
 static const uint32_t tc__nobody = UINT32_MAX; // no item, link or piece
 
@@ -251,7 +251,7 @@ static void tc__stretches_use(tc__sequence *q, size_t from, size_t to, int writt
 }
 
 // The newest item reads or writes m. What it reads is told before what it writes.
-static void tc__sequence_use(tc__sequence *q, const tc__remote_range *m, int written) {
+static void tc__sequence_use(tc__sequence *q, const tc__memory_range *m, int written) {
     uint64_t key = (uint64_t)m->from << 2 | (uint64_t)m->kind, at;
     tc__stretch s;
     if (!q->ok || q->in_order) return;

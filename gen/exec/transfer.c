@@ -13,7 +13,7 @@ typedef struct tc__extent {
     int adjacent; // some elements are neighbours, so that several may be read at once
 } tc__extent;
 
-enum { TC__REMOTE_ACCESS = 16 };
+enum { TC__DEVICE_ACCESS = 16 };
 
 static tc__extent tc__extent_of(const tc__program *p, uint32_t source) {
     tc__extent r;
@@ -50,16 +50,16 @@ static int tc__address_is_number(const tc__program *p, const tc__address *a) {
 }
 
 static int tc__bounce_failed(tc__program *p, tc_status s) {
-    return !s || tc__device_failed(p->ctx, &p->remote->device->own,
+    return !s || tc__device_failed(p->ctx, &p->dispatch->device->own,
                                    "a view that is not aligned", s);
 }
 
 // Takes memory for what address i is of, and copies what kernels read of it.
 static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
-    tc__remote *m = p->remote;
+    tc__dispatch *m = p->dispatch;
     const tc_device *d = &m->device->own;
-    tc__remote_bounce b;
-    size_t before = tc__remote_rounded((size_t)-r->low);
+    tc__bounce b;
+    size_t before = tc__device_rounded((size_t)-r->low);
     memset(&b, 0, sizeof b);
     if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
     int number = tc__address_is_number(p, &p->address.at[i]);
@@ -77,10 +77,10 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
 
 // The place that address i has for this run: of an earlier address, if that is of the same.
 static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
-    tc__remote *m = p->remote;
+    tc__dispatch *m = p->dispatch;
     const tc__address *a = &p->address.at[i];
     for (size_t k = 0; k < m->bounce.count; k++) {
-        const tc__remote_bounce *b = &m->bounce.at[k];
+        const tc__bounce *b = &m->bounce.at[k];
         const tc__address *o = &p->address.at[b->address];
         if (o->output == a->output && tc__address_external(p, o) == external)
             return *a->at = b->to, 1;
@@ -92,21 +92,21 @@ static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
 static int tc__bounce_in(tc__program *p) {
     for (uint32_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        int number = p->remote->numbers && tc__address_is_number(p, a);
-        if (!number && (uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        int number = p->dispatch->numbers && tc__address_is_number(p, a);
+        if (!number && (uintptr_t)*a->at % TC__DEVICE_ACCESS == 0) continue;
         uint32_t external = tc__address_external(p, a);
         if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
         tc__extent r = tc__extent_of(p, external);
         if (!r.adjacent && !number) continue;
         if (!tc__bounce_add(p, i, &r)) return 0;
-        *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
+        *a->at = p->dispatch->bounce.at[p->dispatch->bounce.count - 1].to;
     }
     return 1;
 }
 
 // The launches have their arguments: the program has the addresses that it was given.
 static void tc__bounce_restore(tc__program *p) {
-    const tc__remote *m = p->remote;
+    const tc__dispatch *m = p->dispatch;
     for (uint32_t i = 0; m->bounce.count && i < p->address.count; i++)
         for (size_t k = 0; k < m->bounce.count; k++)
             if (*p->address.at[i].at == m->bounce.at[k].to)
@@ -116,13 +116,13 @@ static void tc__bounce_restore(tc__program *p) {
 // Behind the launches: what they wrote goes where it belongs; memory goes back, which the order of the
 // device's work allows. 0 = reported.
 static int tc__bounce_out(tc__program *p, int ok) {
-    tc__remote *m = p->remote;
+    tc__dispatch *m = p->dispatch;
     const tc_device *d = &m->device->own;
     while (m->bounce.count) {
-        tc__remote_bounce *b = &m->bounce.at[--m->bounce.count];
+        tc__bounce *b = &m->bounce.at[--m->bounce.count];
         if (ok && p->address.at[b->address].output)
             ok = tc__bounce_failed(p, d->copy_on(d->user, b->from, b->to, b->bytes));
-        tc__remote_give(m, &b->memory);
+        tc__dispatch_give(m, &b->memory);
     }
     return ok;
 }
@@ -162,7 +162,7 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
 }
 
 // The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
-static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
     const tc__language *language = r->device->own.language;
     tc__desk k;
     int size = 0;
@@ -177,7 +177,7 @@ static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
 
 #else
 
-static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
     (void)bytes;
     return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing"), (void *)NULL;
 }
@@ -185,8 +185,8 @@ static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
 #endif
 
 // to, strided by l = from, row-major. 0 = reported.
-static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
-                             const void *from) {
+static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
+                               const void *from) {
     const tc_device *d = &r->device->own;
     const uint32_t offset = 0;
     tc__spread_args a;

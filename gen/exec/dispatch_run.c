@@ -1,32 +1,32 @@
 // A run on a device: arguments are filled in, what changed is told, and the lists are handed over. How a
-// program was laid out for that is in exec/remote.c.
+// program was laid out for that is in exec/dispatch_layout.c.
 
 // Whether the argument at `to` was another address.
-static int tc__remote_put(uint8_t *to, const void *address) {
+static int tc__argument_put(uint8_t *to, const void *address) {
     int other = memcmp(to, &address, sizeof address) != 0;
     memcpy(to, &address, sizeof address);
     return other;
 }
 
 // 1 = some argument has changed.
-static int tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
+static int tc__dispatch_fill(const tc__dispatch *r, const tc__dispatch_launch *l) {
     uint8_t *to = l->argument;
     int changed = 0;
     for (uint32_t i = 0; i < l->memories; i++, to += 8)
-        changed |= tc__remote_put(to, l->buf[l->memory[i]]);
+        changed |= tc__argument_put(to, l->buf[l->memory[i]]);
     if (!tc__ix_equals(l->grids.workspace, 0)) {
-        changed |= tc__remote_put(to, (char *)r->work.address + l->work);
+        changed |= tc__argument_put(to, (char *)r->work.address + l->work);
         to += 8;
     }
-    return changed | tc__remote_put(to, r->state.address);
+    return changed | tc__argument_put(to, r->state.address);
 }
 
 // The tensors of a list, where they are in this run.
-static int tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d) {
+static int tc__dispatch_fill_list(const tc__dispatch *r, const tc__dispatch_listed *d) {
     const tc__turn *s = &r->order.step.at[d->step];
-    const tc__remote_launch *l = tc__turn_launch(r, s);
+    const tc__dispatch_launch *l = tc__turn_launch(r, s);
     size_t buffers = l->group->buffer.count;
-    int changed = tc__remote_put(d->argument + l->offset[1], r->state.address);
+    int changed = tc__argument_put(d->argument + l->offset[1], r->state.address);
     tc__list_argument a =
         tc__list_argument_of(d->argument, buffers, (size_t)l->group->shape.list);
     for (uint32_t i = 0; i < s->count; i++) {
@@ -34,27 +34,27 @@ static int tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d)
             &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
         for (size_t b = 0; b < buffers; b++, a.at++)
             changed |=
-                tc__remote_put((uint8_t *)a.at, r->launch[p->launch].buf[p->buffer[b]]);
+                tc__argument_put((uint8_t *)a.at, r->launch[p->launch].buf[p->buffer[b]]);
     }
     return changed;
 }
 
 // The arguments of all launches of a run.
-static void tc__remote_fill_all(tc__remote *r) {
+static void tc__dispatch_fill_all(tc__dispatch *r) {
     int changed = 0;
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host && !r->launch[i].pieces)
-            changed |= tc__remote_fill(r, &r->launch[i]);
+            changed |= tc__dispatch_fill(r, &r->launch[i]);
     for (size_t i = 0; i < r->listed.count; i++)
-        changed |= tc__remote_fill_list(r, &r->listed.at[i]);
+        changed |= tc__dispatch_fill_list(r, &r->listed.at[i]);
     for (uint32_t i = 0; changed && i < r->parts; i++) r->part[i].ran = 0;
 }
 
 // The device is told what changed of state and run-time values.
-static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
-                           const tc__value *arg) {
+static int tc__dispatch_tell(tc__dispatch *r, uint64_t seed, uint64_t draw,
+                             const tc__value *arg) {
     const tc_device *d = &r->device->own;
-    tc__remote_state now;
+    tc__dispatch_state now;
     size_t args = r->state_bytes - sizeof now;
     memset(&now, 0, sizeof now);
     now.flag = r->flag;
@@ -70,7 +70,7 @@ static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
 }
 
 // Runs a part up to its launch on the host. 0 = reported.
-static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
+static int tc__dispatch_run_part(tc__dispatch *r, tc__dispatch_part *p) {
     const tc_device *d = &r->device->own;
     if (p->begin == p->end) return 1;
     tc_status s = d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin),

@@ -17,7 +17,7 @@ enum {
 // A kernel in one way.
 typedef struct tc__trial {
     tc__group group; // a copy, which shares all but its tuning
-    tc__remote_launch launch;
+    tc__dispatch_launch launch;
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
     void *plan; // of the device
@@ -61,7 +61,7 @@ static int tc__launch_repeats(const tc__program *p, const tc__launch *l) {
 }
 
 static int tc__trials_results(tc__trials *t, uint8_t *to) {
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     const tc__launch *l = &t->p->launch.at[t->at];
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         size_t n = tc__written_bytes(t->p, l->group, i);
@@ -73,7 +73,7 @@ static int tc__trials_results(tc__trials *t, uint8_t *to) {
 
 // Memory of results holds something else.
 static int tc__trials_spoil(tc__trials *t) {
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     const tc__launch *l = &t->p->launch.at[t->at];
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         size_t n = tc__written_bytes(t->p, l->group, i);
@@ -98,7 +98,7 @@ static size_t tc__trials_differ(const tc__trials *t) {
 
 static void tc__trials_close(tc__trials *t) {
     tc_ctx *c = t->p->ctx;
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     for (int i = 0; i < t->count; i++)
         if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
     if (t->trial) TC__FREE_ARRAY(c, t->trial, TC__CANDIDATES);
@@ -109,8 +109,8 @@ static void tc__trials_close(tc__trials *t) {
 
 // The launch under a tuning, unless it would take other arguments. 0 = reported.
 static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
-    tc__remote *r = t->p->remote;
-    const tc__remote_launch *l = &r->launch[t->at];
+    tc__dispatch *r = t->p->dispatch;
+    const tc__dispatch_launch *l = &r->launch[t->at];
     tc__trial *w = &t->trial[t->count];
     tc__ixenv env;
     memset(w, 0, sizeof *w), memset(&env, 0, sizeof env);
@@ -124,7 +124,7 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
         w->launch.grids.workspace != l->grids.workspace)
         return 1;
     t->count++;
-    if (!tc__remote_launch_lay_out(r, &w->launch, w->list, &t->p->ix, &env)) return 0;
+    if (!tc__dispatch_launch_lay_out(r, &w->launch, w->list, &t->p->ix, &env)) return 0;
     for (int i = 0; i < w->launch.grids.count; i++) {
         w->after[i] = i - 1;
         w->list[i].after = &w->after[i], w->list[i].n_after = i > 0;
@@ -137,7 +137,7 @@ static int tc__trials_compile(tc__trials *t) {
     tc__job *j = tc__job_new(&t->desk);
     int ok = j != NULL;
     for (int i = 0; ok && i < t->count; i++) {
-        tc__remote_launch *l = &t->trial[i].launch;
+        tc__dispatch_launch *l = &t->trial[i].launch;
         ok = tc__job_order(j, l->group, &l->grids, &l->order);
     }
     ok = ok && tc__job_complete(j, &t->desk, (size_t)t->count, "autotune");
@@ -164,7 +164,7 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
     t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
     t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
     ok = t->trial && t->want && t->have &&
-         tc__device_desk(&t->desk, p->ctx, p->remote->device) &&
+         tc__device_desk(&t->desk, p->ctx, p->dispatch->device) &&
          tc__choice_key(&t->key, &t->desk, p, p->launch.at[at].group);
     for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
     return ok && t->count > 1 && tc__trials_compile(t);
@@ -173,14 +173,14 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
 // ---- measuring ----
 
 static int tc__trial_run(const tc__trials *t, tc__trial *w) {
-    const tc_device *d = &t->p->remote->device->own;
+    const tc_device *d = &t->p->dispatch->device->own;
     return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES,
                    1);
 }
 
 // Nanoseconds of one of `repeats` runs.
 static int tc__trial_time(tc__trials *t, tc__trial *w, int repeats, uint64_t *ns) {
-    tc__remote *r = t->p->remote;
+    tc__dispatch *r = t->p->dispatch;
     const tc_device *d = &r->device->own;
     int ok = tc__profile_mark(r, 0);
     for (int i = 0; ok && i < repeats; i++) ok = tc__trial_run(t, w);
@@ -253,11 +253,12 @@ static void tc__trials_decide(tc__trials *t) {
     tc__text_free(&line);
 }
 
-static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
+static void tc__dispatch_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
     tc__trials t;
     tc__launch *l = &p->launch.at[i];
     tc__desk k;
-    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->remote->device)) return;
+    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->dispatch->device))
+        return;
     tc__launch_recall(p, &k, l);
     if (l->tuned != TC__TUNED_OPEN) return;
     if (!tc__launch_repeats(p, l)) {
@@ -272,8 +273,8 @@ static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadli
 
 // ---- a program ----
 
-static int tc__program_tunes_remote(const tc__program *p) {
-    const tc__remote *r = p->remote;
+static int tc__program_tunes_there(const tc__program *p) {
+    const tc__dispatch *r = p->dispatch;
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         if (r->launch[i].host || r->launch[i].pieces) return 0;
@@ -285,14 +286,14 @@ static int tc__program_tunes_remote(const tc__program *p) {
 }
 
 // All kernels in order, each measured where its turn comes.
-static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
-    tc__remote *r = p->remote;
-    int ok = tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
+static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
+    tc__dispatch *r = p->dispatch;
+    int ok = tc__dispatch_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
              tc__bounce_in(p);
-    if (ok) tc__remote_fill_all(r);
+    if (ok) tc__dispatch_fill_all(r);
     for (uint32_t i = 0; ok && i < r->launches; i++) {
         if (p->launch.at[i].tuned == TC__TUNED_OPEN)
-            tc__remote_launch_search(p, i, deadline);
+            tc__dispatch_launch_search(p, i, deadline);
         ok = tc__profile_kernel_run(r, r->launch[i].first,
                                     (uint32_t)r->launch[i].grids.count);
     }
@@ -301,15 +302,15 @@ static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadl
 }
 
 // Measures the kernels of a bound program of which nothing is known. It is to be bound again.
-static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
     tc_ctx *c = p->ctx;
-    tc__remote *r = p->remote;
+    tc__dispatch *r = p->dispatch;
     tc__error_mark before = tc__error_now(c);
     uint64_t begin = tc__now_ns();
     p->autotune = TC__AUTOTUNE_RECALL;
-    if (!tc__program_tunes_remote(p) || !tc__profile_room(r)) return;
-    tc__remote_search(p, v,
-                      begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
+    if (!tc__program_tunes_there(p) || !tc__profile_room(r)) return;
+    tc__dispatch_search(
+        p, v, begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__launch *l = &p->launch.at[i];
         if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
@@ -325,7 +326,7 @@ static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
 
 #else
 
-static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
     (void)v;
     p->autotune = TC__AUTOTUNE_OFF;
 }

@@ -8,7 +8,7 @@ static int tc__device_has_time(const tc_device *d) {
 }
 
 // Room for the marks of a program; 0 = there is no memory for them, and it runs as ever.
-static int tc__profile_room(tc__remote *r) {
+static int tc__profile_room(tc__dispatch *r) {
     tc__error_mark held = tc__error_now(r->ctx);
     while (r->moment.count <= r->list_count)
         if (!TC__PUSH(r->ctx, r->moment, NULL)) return tc__error_restore(r->ctx, held), 0;
@@ -16,7 +16,7 @@ static int tc__profile_room(tc__remote *r) {
 }
 
 // Whether the program's kernels are timed now.
-static int tc__profiles_remote(tc__remote *r) {
+static int tc__profiles_device(tc__dispatch *r) {
     const tc__profile *f = r->ctx->profiling;
     return f && f->thread == tc__thread_self() && tc__device_has_time(&r->device->own) &&
            tc__profile_room(r);
@@ -69,25 +69,25 @@ static void tc__device_yardstick(tc__device *d) {
 
 // ---- a part of a program ----
 
-static int tc__profile_mark(tc__remote *r, uint32_t i) {
+static int tc__profile_mark(tc__dispatch *r, uint32_t i) {
     const tc_device *d = &r->device->own;
     tc_status s = d->mark(d->user, &r->moment.at[i]);
     return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
-static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64_t *ns) {
+static int tc__profile_between(tc__dispatch *r, uint32_t from, uint32_t to, uint64_t *ns) {
     const tc_device *d = &r->device->own;
     tc_status s = d->elapsed(d->user, r->moment.at[from], r->moment.at[to], ns);
     return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
 }
 
 // Places of the list that are the launches of one kernel.
-static uint32_t tc__profile_count(const tc__remote_launch *l) {
+static uint32_t tc__profile_count(const tc__dispatch_launch *l) {
     return l->pieces ? 1 : (uint32_t)l->grids.count;
 }
 
 // The launches of one kernel, in order, by themselves.
-static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
+static int tc__profile_kernel_run(tc__dispatch *r, uint32_t at, uint32_t count) {
     const tc_device *d = &r->device->own;
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
@@ -103,9 +103,9 @@ static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
 }
 
 // The kernel at this place took so long; one of a list of tensors is told as that of the first.
-static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
-                                    const tc__region *region, uint64_t start, uint64_t ns) {
-    uint32_t i = tc__remote_launch_at(p->remote, at);
+static void tc__profile_note(tc__profile *f, tc__program *p, uint32_t at,
+                             const tc__region *region, uint64_t start, uint64_t ns) {
+    uint32_t i = tc__dispatch_launch_at(p->dispatch, at);
     const tc__launch *l = &p->launch.at[i];
     tc__event e;
     if (!tc__profile_row_is_known(f, p, i, region)) {
@@ -115,7 +115,7 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
     memset(&e, 0, sizeof e);
     e.kind = TC__SPAN_KERNEL, e.compiled = 1;
     e.thread = (uint16_t)(TC__DEVICES + p->device);
-    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[at].blocks;
+    e.bytes = tc__launch_bytes(p, l), e.items = p->dispatch->list[at].blocks;
     e.start = start, e.ns = ns;
     tc__profile_kernel(f, l, &e);
 }
@@ -123,8 +123,8 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
 // Runs a part of the program, kernel by kernel, and notes them. The device's clock is laid on the host's
 // where the host sees the last kernel end. 0 = reported.
 static int tc__profile_part(tc__program *p, const tc__region *region,
-                            const tc__remote_part *part) {
-    tc__remote *r = p->remote;
+                            const tc__dispatch_part *part) {
+    tc__dispatch *r = p->dispatch;
     tc__profile *f = p->ctx->profiling;
     uint32_t n = 0, done = 0;
     uint64_t ns = 0;
@@ -132,16 +132,16 @@ static int tc__profile_part(tc__program *p, const tc__region *region,
     tc__device_yardstick(r->device);
     if (!tc__profile_mark(r, 0)) return 0;
     for (uint32_t at = part->begin, count; at < part->end; at += count) {
-        count = tc__profile_count(&r->launch[tc__remote_launch_at(r, at)]);
+        count = tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)]);
         if (!tc__profile_kernel_run(r, at, count) || !tc__profile_mark(r, ++n)) return 0;
     }
     if (!tc__profile_between(r, 0, n, &ns)) return 0;
     uint64_t begin = tc__now_ns() - ns;
     if (begin < f->begun) begin = f->begun;
     for (uint32_t at = part->begin; at < part->end;
-         at += tc__profile_count(&r->launch[tc__remote_launch_at(r, at)])) {
+         at += tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)])) {
         if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
-        tc__profile_remote_note(f, p, at, region, begin, ns);
+        tc__profile_note(f, p, at, region, begin, ns);
         begin += ns, done++;
     }
     return 1;

@@ -8,7 +8,7 @@
 enum { ITEMS = 60, USES = 3, FORMS = 3, ROOM = 7, ROUNDS = 100 };
 
 typedef struct use {
-    tc__remote_range m;
+    tc__memory_range m;
     int written;
 } use;
 
@@ -137,7 +137,7 @@ TEST(random_items) {
 TEST(pieces_meet) {
     tc_ctx *c = tc_open(NULL);
     tc__sequence q;
-    tc__remote_range m;
+    tc__memory_range m;
     memset(&m, 0, sizeof m);
     m.kind = 1;
     tc__sequence_open(&q, c, 0);
@@ -159,7 +159,7 @@ TEST(pieces_meet) {
 TEST(in_order) {
     tc_ctx *c = tc_open(NULL);
     tc__sequence q;
-    tc__remote_range m;
+    tc__memory_range m;
     memset(&m, 0, sizeof m);
     m.kind = 2;
     tc__sequence_open(&q, c, 1);

@@ -1,0 +1,148 @@
+// What a program has of a device: its kernels as launches, and memory that they share. Input: the
+// launches of a program, as groups with the addresses of their buffers. Output: lists that the device
+// runs (tc_device_launch): in which order is exec/dispatch_order.c, for which sizes dispatch_layout.c.
+//
+// A launch for which the device has no text (an opaque op) is done by the host, between two lists.
+
+typedef struct tc__dispatch_launch {
+    const tc__group *group;
+    void *const *buf; // addresses by buffer
+    int host;         // done by the host
+    tc__grids grids;
+    void *kernel[TC__GRIDS]; // of the device; NULL = not compiled yet
+    uint8_t *argument;       // as the kernels take them, and where each begins
+    uint32_t *offset;
+    uint32_t *memory, memories; // buffers whose addresses are the first of them
+    uint32_t n_argument, bytes;
+    uint32_t first;         // its place in the list; that of its first piece
+    uint32_t piece, pieces; // of dispatch.lists, that are launched instead; 0 = it is whole
+    uint32_t order;         //   and among what is wanted, while there is such a job
+    uint32_t number;        // of the program's launches
+    uint32_t alike;         // the first of them whose kernel was the same when it was added
+    size_t work;            // its place in the workspace
+} tc__dispatch_launch;
+
+// What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
+// struct stands in the prelude of texts.
+typedef struct tc__dispatch_state {
+    int64_t *flag; // memory of the host: an index out of range
+    uint64_t seed, draw;
+} tc__dispatch_state;
+
+// A launch for several tensors: its arguments in `listed`, and its place in the list.
+typedef struct tc__dispatch_listed {
+    uint32_t step, at;
+    uint8_t *argument;
+} tc__dispatch_listed;
+
+// Launches [begin, end) of the list, behind which the host does launch `host`; UINT32_MAX = none.
+typedef struct tc__dispatch_part {
+    uint32_t begin, end, host;
+    void *plan; // of the device
+    int ran;    // it did, and nothing of its launches has changed since
+} tc__dispatch_part;
+
+// An external that kernels cannot read or write where it is, while a run lasts: see
+// exec/transfer.c.
+typedef struct tc__bounce {
+    uint32_t address; // of the program: the first that it stands for
+    tc_device_memory memory;
+    char *from, *to; // its first element, and that element in `memory`
+    int64_t low;     // bytes to the lowest address
+    size_t bytes;    // from there on
+} tc__bounce;
+
+typedef struct tc__dispatch {
+    tc_ctx *ctx;
+    tc__device *device;
+    int ready;   // the code is there
+    int checks;  // some kernel checks an index
+    int numbers; // some input is a number of the host
+    int waiting; // it ran, and nobody has looked at its flag
+    tc__dispatch_launch *launch;
+    uint32_t launches, list_count, parts;
+    tc_device_launch *list;
+    TC__VEC(int) after;     // places in a part, of all launches of the list
+    const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
+    int in_order;           // externals may share memory that kernels write
+    tc__lists lists;
+    tc__dispatch_launch *form; // the kernels of lists, by form
+    tc__sequence order;
+    TC__VEC(tc__dispatch_listed) listed;
+    uint8_t *listed_bytes; // their arguments, owned
+    size_t listed_room;
+    tc__dispatch_part *part;
+    tc_device_mode mode;
+    tc_device_memory state, work;
+    size_t work_bytes, state_bytes;
+    uint8_t *state_now; // what the device has been told
+    int told, draws;    // it has; some kernel draws random numbers
+    int64_t *flag;
+    TC__VEC(tc__bounce) bounce;
+    TC__VEC(void *) moment; // of the device: marks of the profiler; owned
+} tc__dispatch;
+
+// A failure of the device, with its own words. Always 0.
+static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
+                             tc_status status) {
+    const char *why = d->why ? d->why(d->user) : NULL;
+    return tc__fail(c, status < 0 ? status : TC_E_BACKEND, "%s, on %s: %s", what, d->name,
+                    why && *why ? why : tc__error_name(status));
+}
+
+// ---- making ----
+
+// Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
+static int tc__dispatch_arguments(tc__arena *a, tc__dispatch_launch *l) {
+    uint32_t n, buffers = (uint32_t)l->group->buffer.count,
+                sizes = (uint32_t)(l->grids.sizes + l->group->target.checked);
+    if (!sizes) sizes = 1;
+    l->memory = TC__ANEW_ARRAY(a, uint32_t, buffers);
+    if (!l->memory) return 0;
+    for (uint32_t i = 0; i < buffers; i++)
+        if (tc__is_memory(&l->group->buffer.at[i])) l->memory[l->memories++] = i;
+    n = l->memories + !tc__ix_equals(l->grids.workspace, 0);
+    l->n_argument = n + 1;
+    l->bytes = (n + 1 + sizes) * 8;
+    l->argument = (uint8_t *)TC__ANEW_ARRAY(a, int64_t, l->bytes / 8);
+    l->offset = TC__ANEW_ARRAY(a, uint32_t, l->n_argument);
+    for (uint32_t i = 0; l->offset && i <= n; i++) l->offset[i] = i * 8;
+    return l->argument && l->offset;
+}
+
+static int tc__dispatch_note(tc__dispatch *r, const tc__group *g) {
+    r->checks |= g->target.checked;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        const tc__opaque_row *row =
+            n->op == TC_OP_CALL ? tc__opaque_row_of((int)n->attr[TC__CALL_OP]) : NULL;
+        r->checks |= n->op == TC_OP_CHECK || (row && row->checks);
+        r->draws |= n->op == TC_OP_RANDOM;
+    }
+    return 1;
+}
+
+// The first launch whose kernel is that of launch i: itself, if there is none before.
+static uint32_t tc__dispatch_alike(const tc__dispatch *r, uint32_t i) {
+    for (uint32_t k = 0; k < i; k++)
+        if (r->launch[k].alike == k &&
+            tc__groups_same(r->launch[k].group, r->launch[i].group))
+            return k;
+    return i;
+}
+
+// Launch i of the program. host: there is a function of the host for it.
+static int tc__dispatch_add(tc__dispatch *r, tc__arena *a, uint32_t i, const tc__group *g,
+                            void *const *buf, int host) {
+    tc__dispatch_launch *l = &r->launch[i];
+    const tc__dialect *d = r->device->own.language->dialect;
+    l->group = g, l->buf = buf, l->number = i;
+    l->host = host && !d->has_opaque(r->ctx, g);
+    l->alike = tc__dispatch_alike(r, i);
+    if (l->host) return 1;
+    if (l->alike < i)
+        l->grids = r->launch[l->alike].grids;
+    else if (!d->grids(r->ctx, g, &l->grids))
+        return 0;
+    return tc__dispatch_arguments(a, l) && tc__dispatch_note(r, g);
+}

@@ -1,0 +1,210 @@
+// What is launched at which step of a program on a device: whole launches, and pieces of several kernels that
+// share one (kernel/list.c). Input: launches and the memory of their buffers. Output: the sequence of
+// exec/order.c.
+
+// ---- order ----
+
+// What the memory of a buffer is, whatever the arena will be.
+static tc__memory_range tc__dispatch_tensor(const tc__dispatch *r, const tc__kbuf *b) {
+    tc__memory_range m;
+    int input = b->place == TC__BUF_INPUT;
+    memset(&m, 0, sizeof m);
+    m.kind = input ? 2 : 1, m.from = b->source;
+    if (!input && r->direct && r->direct[b->source] != UINT32_MAX)
+        m.kind = 2, m.from = r->direct[b->source];
+    return m;
+}
+
+// Where each node is that has a place in the arena.
+typedef struct tc__dispatch_slabs {
+    const tc__slab **of; // by node, owned
+    size_t count;
+} tc__dispatch_slabs;
+
+static int tc__dispatch_slabs_open(tc__dispatch_slabs *s, tc_ctx *c, const tc__plan *plan) {
+    memset(s, 0, sizeof *s);
+    for (size_t i = 0; plan && i < plan->slab.count; i++)
+        if (plan->slab.at[i].node >= s->count) s->count = plan->slab.at[i].node + 1;
+    s->of = (const tc__slab **)tc__alloc_array(c, s->count, sizeof *s->of);
+    for (size_t i = 0; s->of && plan && i < plan->slab.count; i++)
+        s->of[plan->slab.at[i].node] = &plan->slab.at[i];
+    return s->of != NULL;
+}
+
+static tc__memory_range tc__dispatch_range(const tc__dispatch *r, const tc__kbuf *b,
+                                           const tc__dispatch_slabs *slabs) {
+    tc__memory_range m = tc__dispatch_tensor(r, b);
+    if (m.kind != 1 || b->source >= slabs->count) return m;
+    const tc__slab *s = slabs->of[b->source];
+    if (s && !s->output) m.kind = 0, m.from = s->offset, m.to = s->offset + s->bytes;
+    return m;
+}
+
+// The memory of a launch, or of the buffers of one of its pieces.
+static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
+                              const tc__piece *p, const tc__dispatch_slabs *slabs) {
+    size_t n = p ? r->lists.form.at[p->form]->buffer.count : l->group->buffer.count;
+    for (int written = 0; written < 2; written++) {
+        for (size_t i = 0; i < n; i++) {
+            const tc__kbuf *b = &l->group->buffer.at[p ? p->buffer[i] : i];
+            if (!tc__is_memory(b) || (b->written != 0) != written) continue;
+            tc__memory_range m = tc__dispatch_range(r, b, slabs);
+            tc__sequence_use(&r->order, &m, written);
+        }
+    }
+    tc__sequence_settle(&r->order);
+}
+
+// The steps of the program. plan: NULL = no two nodes share memory.
+static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
+    tc__sequence *q = &r->order;
+    tc__dispatch_slabs slabs;
+    if (q->ctx) tc__sequence_close(q);
+    tc__sequence_open(q, r->ctx, r->in_order);
+    if (!tc__dispatch_slabs_open(&slabs, r->ctx, plan)) return 0;
+    for (size_t i = 0; i < r->lists.form.count; i++)
+        tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
+    for (uint32_t i = 0; q->ok && i < r->launches; i++) {
+        const tc__dispatch_launch *l = &r->launch[i];
+        if (l->host) tc__sequence_cut(q);
+        if (!l->host && !l->pieces) {
+            tc__sequence_item(q, i, tc__nobody, 0);
+            tc__dispatch_uses(r, l, NULL, &slabs);
+        }
+        for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
+            const tc__piece *p = &r->lists.piece.at[k];
+            tc__sequence_item(q, i, k, p->form);
+            tc__dispatch_uses(r, l, p, &slabs);
+        }
+    }
+    tc__sequence_cut(q);
+    tc__free(r->ctx, (void *)slabs.of, (slabs.count + !slabs.count) * sizeof *slabs.of);
+    return q->ok;
+}
+
+// The first item of a step: all of a list are of one form.
+static const tc__item *tc__turn_item(const tc__dispatch *r, const tc__turn *s) {
+    return &r->order.item.at[r->order.member.at[s->first]];
+}
+
+// What is launched at a step.
+static tc__dispatch_launch *tc__turn_launch(const tc__dispatch *r, const tc__turn *s) {
+    const tc__item *n = tc__turn_item(r, s);
+    return n->piece == tc__nobody ? &r->launch[n->launch] : &r->form[n->form];
+}
+
+// ---- lists: pieces of kernels that share a launch (kernel/list.c) ----
+
+enum {
+    TC__LIST_LEAST = 4, // tensors that are worth a kernel which asks what it is about
+    TC__LEAST_ARGUMENTS = 4096 // bytes, where the device does not tell
+};
+
+// Takes apart what can be; 0 = out of memory.
+static int tc__dispatch_pieces(tc__dispatch *r, tc__dispatch_launch *l, uint32_t i) {
+    uint64_t memory[TC__BUFFER_LIMIT * 2];
+    size_t n = l->group->buffer.count;
+    l->piece = (uint32_t)r->lists.piece.count;
+    if (n > TC__COUNT(memory) || l->group->target.checked) return 1;
+    for (size_t b = 0; b < n; b++) {
+        tc__memory_range m = tc__dispatch_tensor(r, &l->group->buffer.at[b]);
+        memory[b] = (uint64_t)m.from << 2 | (uint64_t)m.kind;
+    }
+    if (!tc__lists_add(&r->lists, i, l->group, memory)) return 0;
+    l->pieces = (uint32_t)r->lists.piece.count - l->piece;
+    return 1;
+}
+
+// Tensors that a form's kernel is made for: few steps apart, so that its text is seldom another one.
+static int tc__dispatch_room(const tc__dispatch *r, size_t buffers, uint32_t members) {
+    uint32_t bytes = r->device->own.argument_bytes, step = 1;
+    size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__LEAST_ARGUMENTS);
+    while (step * 8 <= members) step *= 2;
+    size_t room = (members + step - 1) / step * step;
+    return (int)(room < most ? room : most);
+}
+
+// Counts the pieces of each form that are still taken.
+static void tc__dispatch_count(tc__dispatch *r) {
+    for (size_t i = 0; i < r->lists.form.count; i++) r->lists.form.at[i]->shape.list = 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        for (uint32_t k = 0; k < r->launch[i].pieces; k++)
+            r->lists.form.at[r->lists.piece.at[r->launch[i].piece + k].form]->shape.list++;
+}
+
+// The launch is whole if one of its pieces is of a form with few, or met few. 1 = it was not before.
+static int tc__dispatch_whole(tc__dispatch *r, tc__dispatch_launch *l,
+                              const uint32_t *met) {
+    for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
+        int few =
+            met ? met[k] < TC__LIST_LEAST
+                : r->lists.form.at[r->lists.piece.at[k].form]->shape.list < TC__LIST_LEAST;
+        if (!few) continue;
+        l->pieces = 0;
+        return 1;
+    }
+    return 0;
+}
+
+static int tc__dispatch_wholes(tc__dispatch *r, const uint32_t *met) {
+    int changed = 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        changed |= tc__dispatch_whole(r, &r->launch[i], met);
+    return changed;
+}
+
+// The rooms of forms that have pieces; those without are not made.
+static void tc__dispatch_rooms(tc__dispatch *r) {
+    for (size_t i = 0; i < r->lists.form.count; i++) {
+        tc__group *f = r->lists.form.at[i];
+        if (f->shape.list)
+            f->shape.list = tc__dispatch_room(r, f->buffer.count, (uint32_t)f->shape.list);
+    }
+}
+
+// Leaves those pieces that meet enough others, as far as the arena does not keep them apart; `met` has
+// room for all.
+static int tc__dispatch_choose(tc__dispatch *r, uint32_t *met) {
+    for (int changed = 1; changed;) {
+        tc__dispatch_count(r);
+        changed = tc__dispatch_wholes(r, NULL);
+        if (changed) continue;
+        tc__dispatch_rooms(r);
+        if (!tc__dispatch_arrange(r, NULL)) return 0;
+        for (size_t i = 0; i < r->order.item.count; i++) {
+            const tc__item *n = &r->order.item.at[i];
+            if (n->piece != tc__nobody) met[n->piece] = r->order.step.at[n->step].count;
+        }
+        changed = tc__dispatch_wholes(r, met);
+    }
+    return 1;
+}
+
+// The kernel of a form, as a launch.
+static int tc__dispatch_form(tc__dispatch *r, tc__arena *a, uint32_t i) {
+    const tc__dialect *d = r->device->own.language->dialect;
+    tc__dispatch_launch *l = &r->form[i];
+    l->group = r->lists.form.at[i];
+    if (!l->group->shape.list) return 1;
+    size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->shape.list);
+    l->n_argument = 2;
+    l->bytes = (uint32_t)bytes + 16; // tc_kargs<1>
+    l->offset = TC__ANEW_ARRAY(a, uint32_t, 2);
+    if (!l->offset) return 0;
+    l->offset[0] = 0, l->offset[1] = (uint32_t)bytes;
+    return d->grids(r->ctx, l->group, &l->grids);
+}
+
+static int tc__dispatch_lists(tc__dispatch *r, tc__arena *a) {
+    int ok = 1;
+    tc__lists_open(&r->lists, r->ctx, a);
+    for (uint32_t i = 0; ok && !r->in_order && i < r->launches; i++)
+        if (!r->launch[i].host) ok = tc__dispatch_pieces(r, &r->launch[i], i);
+    size_t pieces = r->lists.piece.count, forms = r->lists.form.count;
+    uint32_t *met = TC__NEW_ARRAY(r->ctx, uint32_t, pieces);
+    r->form = TC__ANEW_ARRAY(a, tc__dispatch_launch, forms + 1);
+    ok = ok && met && r->form && (!pieces || tc__dispatch_choose(r, met));
+    for (uint32_t i = 0; ok && i < forms; i++) ok = tc__dispatch_form(r, a, i);
+    if (met) TC__FREE_ARRAY(r->ctx, met, pieces);
+    return ok;
+}
