@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x44056a4b8ed1b5e5u
+#define TC__BUILD_ID 0xb4a117b1b5006793u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -57558,7 +57558,6 @@ static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
 
 // Results that are the same node get memory of their own, and externals what is written. 0 = reported.
 static int tc__program_finish(tc__program *p, const tc__visit *v) {
-    const tc__device *d = tc__device_at(p->ctx, p->device);
     int ok = 1;
     for (size_t i = 0; ok && i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
@@ -57569,7 +57568,8 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
         void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
         const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
         if (l->contiguous && l->numel)
-            ok = tc__device_copy(p->ctx, d, "a copy of a result", to, from,
+            ok = tc__device_copy(p->ctx, tc__device_at(p->ctx, p->device),
+                                 "a copy of a result", to, from,
                                  (size_t)l->numel * tc__dtype(l->dtype)->bytes);
         else if (l->numel)
             ok = tc__program_spread(p, l, to, from);
