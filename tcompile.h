@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb4a117b1b5006793u
+#define TC__BUILD_ID 0xdf7d8896059f90ffu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -52611,6 +52611,7 @@ static int tc__dispatch_room(const tc__dispatch *r, size_t buffers, uint32_t mem
     uint32_t bytes = r->device->own.argument_bytes, step = 1;
     size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__LEAST_ARGUMENTS);
     while (step * 8 <= members) step *= 2;
+    if (!most) most = 1; // then each meets itself alone, and the launch is whole
     size_t room = (members + step - 1) / step * step;
     return (int)(room < most ? room : most);
 }

@@ -120,6 +120,7 @@ static int tc__dispatch_room(const tc__dispatch *r, size_t buffers, uint32_t mem
     uint32_t bytes = r->device->own.argument_bytes, step = 1;
     size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__LEAST_ARGUMENTS);
     while (step * 8 <= members) step *= 2;
+    if (!most) most = 1; // then each meets itself alone, and the launch is whole
     size_t room = (members + step - 1) / step * step;
     return (int)(room < most ? room : most);
 }
