@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xdf7d8896059f90ffu
+#define TC__BUILD_ID 0x757944944d5c430bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -56613,38 +56613,27 @@ static int tc__program_wants_tuning(const tc__program *p) {
            p->numerics == TC_NUMERICS_STRICT && p->ctx->stance == TC_STANCE_DEFAULT;
 }
 
-// Tunes the kernels of a bound program of which nothing is known yet. It is to be bound again.
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
-    tc_ctx *c = p->ctx;
+// Whether a program of the host has kernels to measure. The user's functions are called once.
+static int tc__program_tunes_here(const tc__program *p) {
+    return !p->customs && tc__program_is_open(p);
+}
+
+// Tunes its kernels of which nothing is known yet.
+static void tc__program_search(tc__program *p, const tc__visit *v, uint64_t begin,
+                               uint64_t deadline) {
     tc__tuner t;
-    p->autotune = TC__AUTOTUNE_RECALL;
-    if (p->customs || !tc__program_is_open(p))
-        return; // the user's functions are called once
-    tc__error_mark before = tc__error_now(c);
-    uint64_t emit = c->stats.emit_ns;
     memset(&t, 0, sizeof t);
-    t.ctx = c, t.p = p, t.v = v, t.desk = &c->kernels->desk, t.begin = tc__now_ns();
-    t.deadline = t.begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    t.ctx = p->ctx, t.p = p, t.v = v, t.desk = &p->ctx->kernels->desk;
+    t.begin = begin, t.deadline = deadline;
     tc__calm calm = tc__calm_begin();
     if (tc__spares_open(&t) && tc__desk_ready(t.desk)) tc__tuner_search(&t);
     tc__tuner_close(&t);
     tc__calm_end(calm);
-    p->laid_out = 0, p->bound = NULL;
-    c->stats.emit_ns = emit; // all of it is autotune_ns
-    p->tune_ns = tc__now_ns() - t.begin;
-    c->stats.autotune_ns += p->tune_ns;
-    tc__note_span(c, TC__SPAN_TUNE, t.begin, v->region);
-    tc__error_restore(c, before);
 }
 
 #else
 
 static int tc__program_wants_tuning(const tc__program *p) { return (void)p, 0; }
-
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
-    (void)v;
-    p->autotune = TC__AUTOTUNE_OFF;
-}
 
 #endif // TC__JIT
 // ---- gen/base/once_end.c ------------------------------------------------
@@ -57230,8 +57219,8 @@ static void tc__dispatch_launch_search(tc__program *p, uint32_t i, uint64_t dead
 
 // ---- a program ----
 
-static int tc__program_tunes_there(const tc__program *p) {
-    const tc__dispatch *r = p->dispatch;
+static int tc__program_tunes_there(tc__program *p) {
+    tc__dispatch *r = p->dispatch;
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         if (r->launch[i].host || r->launch[i].pieces) return 0;
@@ -57239,7 +57228,8 @@ static int tc__program_tunes_there(const tc__program *p) {
     }
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) return 0;
-    return open && !p->customs && tc__device_has_time(&r->device->own);
+    return open && !p->customs && tc__device_has_time(&r->device->own) &&
+           tc__profile_room(r);
 }
 
 // All kernels in order, each measured where its turn comes.
@@ -57258,23 +57248,30 @@ static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t dea
     (void)tc__bounce_out(p, 0);
 }
 
-// Measures the kernels of a bound program of which nothing is known. It is to be bound again.
-static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
-    tc_ctx *c = p->ctx;
-    tc__dispatch *r = p->dispatch;
-    tc__error_mark before = tc__error_now(c);
-    uint64_t begin = tc__now_ns();
-    p->autotune = TC__AUTOTUNE_RECALL;
-    if (!tc__program_tunes_there(p) || !tc__profile_room(r)) return;
-    tc__dispatch_search(
-        p, v, begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
-    for (uint32_t i = 0; i < r->launches; i++) {
+// What was found is taken.
+static void tc__dispatch_search_end(tc__program *p) {
+    for (uint32_t i = 0; i < p->dispatch->launches; i++) {
         tc__launch *l = &p->launch.at[i];
         if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
         if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
             (void)tc__launch_tune(p, l, &l->chosen.tuning);
     }
+}
+
+// Measures the kernels of a bound program of which nothing is known, where it runs. It is to be bound again.
+static void tc__program_tune(tc__program *p, const tc__visit *v) {
+    tc_ctx *c = p->ctx;
+    tc__error_mark before = tc__error_now(c);
+    uint64_t emit = c->stats.emit_ns, begin = tc__now_ns();
+    uint64_t deadline = begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    p->autotune = TC__AUTOTUNE_RECALL;
+    if (!(p->dispatch ? tc__program_tunes_there(p) : tc__program_tunes_here(p))) return;
+    if (p->dispatch)
+        tc__dispatch_search(p, v, deadline), tc__dispatch_search_end(p);
+    else
+        tc__program_search(p, v, begin, deadline);
     p->laid_out = 0, p->bound = NULL;
+    c->stats.emit_ns = emit; // all of it is autotune_ns
     p->tune_ns = tc__now_ns() - begin;
     c->stats.autotune_ns += p->tune_ns;
     tc__note_span(c, TC__SPAN_TUNE, begin, v->region);
@@ -57283,7 +57280,7 @@ static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
 
 #else
 
-static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
+static void tc__program_tune(tc__program *p, const tc__visit *v) {
     (void)v;
     p->autotune = TC__AUTOTUNE_OFF;
 }
@@ -58097,10 +58094,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        if (p->dispatch)
-            tc__program_tune_there(p, v);
-        else
-            tc__program_tune(p, v);
+        tc__program_tune(p, v);
     }
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;

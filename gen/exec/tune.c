@@ -543,37 +543,26 @@ static int tc__program_wants_tuning(const tc__program *p) {
            p->numerics == TC_NUMERICS_STRICT && p->ctx->stance == TC_STANCE_DEFAULT;
 }
 
-// Tunes the kernels of a bound program of which nothing is known yet. It is to be bound again.
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
-    tc_ctx *c = p->ctx;
+// Whether a program of the host has kernels to measure. The user's functions are called once.
+static int tc__program_tunes_here(const tc__program *p) {
+    return !p->customs && tc__program_is_open(p);
+}
+
+// Tunes its kernels of which nothing is known yet.
+static void tc__program_search(tc__program *p, const tc__visit *v, uint64_t begin,
+                               uint64_t deadline) {
     tc__tuner t;
-    p->autotune = TC__AUTOTUNE_RECALL;
-    if (p->customs || !tc__program_is_open(p))
-        return; // the user's functions are called once
-    tc__error_mark before = tc__error_now(c);
-    uint64_t emit = c->stats.emit_ns;
     memset(&t, 0, sizeof t);
-    t.ctx = c, t.p = p, t.v = v, t.desk = &c->kernels->desk, t.begin = tc__now_ns();
-    t.deadline = t.begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    t.ctx = p->ctx, t.p = p, t.v = v, t.desk = &p->ctx->kernels->desk;
+    t.begin = begin, t.deadline = deadline;
     tc__calm calm = tc__calm_begin();
     if (tc__spares_open(&t) && tc__desk_ready(t.desk)) tc__tuner_search(&t);
     tc__tuner_close(&t);
     tc__calm_end(calm);
-    p->laid_out = 0, p->bound = NULL;
-    c->stats.emit_ns = emit; // all of it is autotune_ns
-    p->tune_ns = tc__now_ns() - t.begin;
-    c->stats.autotune_ns += p->tune_ns;
-    tc__note_span(c, TC__SPAN_TUNE, t.begin, v->region);
-    tc__error_restore(c, before);
 }
 
 #else
 
 static int tc__program_wants_tuning(const tc__program *p) { return (void)p, 0; }
-
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
-    (void)v;
-    p->autotune = TC__AUTOTUNE_OFF;
-}
 
 #endif // TC__JIT

@@ -273,8 +273,8 @@ static void tc__dispatch_launch_search(tc__program *p, uint32_t i, uint64_t dead
 
 // ---- a program ----
 
-static int tc__program_tunes_there(const tc__program *p) {
-    const tc__dispatch *r = p->dispatch;
+static int tc__program_tunes_there(tc__program *p) {
+    tc__dispatch *r = p->dispatch;
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         if (r->launch[i].host || r->launch[i].pieces) return 0;
@@ -282,7 +282,8 @@ static int tc__program_tunes_there(const tc__program *p) {
     }
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) return 0;
-    return open && !p->customs && tc__device_has_time(&r->device->own);
+    return open && !p->customs && tc__device_has_time(&r->device->own) &&
+           tc__profile_room(r);
 }
 
 // All kernels in order, each measured where its turn comes.
@@ -301,23 +302,30 @@ static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t dea
     (void)tc__bounce_out(p, 0);
 }
 
-// Measures the kernels of a bound program of which nothing is known. It is to be bound again.
-static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
-    tc_ctx *c = p->ctx;
-    tc__dispatch *r = p->dispatch;
-    tc__error_mark before = tc__error_now(c);
-    uint64_t begin = tc__now_ns();
-    p->autotune = TC__AUTOTUNE_RECALL;
-    if (!tc__program_tunes_there(p) || !tc__profile_room(r)) return;
-    tc__dispatch_search(
-        p, v, begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
-    for (uint32_t i = 0; i < r->launches; i++) {
+// What was found is taken.
+static void tc__dispatch_search_end(tc__program *p) {
+    for (uint32_t i = 0; i < p->dispatch->launches; i++) {
         tc__launch *l = &p->launch.at[i];
         if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
         if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
             (void)tc__launch_tune(p, l, &l->chosen.tuning);
     }
+}
+
+// Measures the kernels of a bound program of which nothing is known, where it runs. It is to be bound again.
+static void tc__program_tune(tc__program *p, const tc__visit *v) {
+    tc_ctx *c = p->ctx;
+    tc__error_mark before = tc__error_now(c);
+    uint64_t emit = c->stats.emit_ns, begin = tc__now_ns();
+    uint64_t deadline = begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    p->autotune = TC__AUTOTUNE_RECALL;
+    if (!(p->dispatch ? tc__program_tunes_there(p) : tc__program_tunes_here(p))) return;
+    if (p->dispatch)
+        tc__dispatch_search(p, v, deadline), tc__dispatch_search_end(p);
+    else
+        tc__program_search(p, v, begin, deadline);
     p->laid_out = 0, p->bound = NULL;
+    c->stats.emit_ns = emit; // all of it is autotune_ns
     p->tune_ns = tc__now_ns() - begin;
     c->stats.autotune_ns += p->tune_ns;
     tc__note_span(c, TC__SPAN_TUNE, begin, v->region);
@@ -326,7 +334,7 @@ static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
 
 #else
 
-static void tc__program_tune_there(tc__program *p, const tc__visit *v) {
+static void tc__program_tune(tc__program *p, const tc__visit *v) {
     (void)v;
     p->autotune = TC__AUTOTUNE_OFF;
 }
