@@ -407,6 +407,8 @@
 
 #include "pass/split.c"
 #include "pass/rules.c"
+#include "pass/moments.c"
+#include "pass/passes.c"
 
 #include "kernel/group.c"
 #include "kernel/space.c"

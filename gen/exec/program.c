@@ -404,7 +404,7 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, p->device != 0);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     uint32_t *of = ok ? tc__outputs_of(p) : NULL;
     for (size_t i = 0; of && i < n; i++) {

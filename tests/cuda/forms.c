@@ -162,7 +162,7 @@ static int open_job(job *j) {
     tc__graph_open(&j->from, context, &j->ix), tc__graph_open(&j->to, context, &j->ix);
     if (!tc__read_graph(context, &j->from, text, &j->outputs) ||
         !tc__verify(context, &j->from, TC__TENSOR) ||
-        !tc__passes_run(context, &j->from, &j->to, j->outputs.at, j->outputs.count, 0))
+        !tc__passes_run(context, &j->from, &j->to, j->outputs.at, j->outputs.count, 0, 0))
         return FAIL("%s: %s", text, tc_error_text(context));
     uint8_t *output = (uint8_t *)calloc(j->to.node.count + 1, 1);
     for (size_t i = 0; i < j->outputs.count; i++) output[j->outputs.at[i]] = 1;

@@ -189,7 +189,7 @@ static void make(tc_ctx *c, made *k, const product *q) {
     tc__graph_open(&k->from, c, &k->ix), tc__graph_open(&k->to, c, &k->ix);
     REQUIRE(tc__read_graph(c, &k->from, t.at, &k->outputs) ||
             FAIL("%s\n%s", tc_error_text(c), t.at));
-    REQUIRE(tc__passes_run(c, &k->from, &k->to, k->outputs.at, k->outputs.count, 0));
+    REQUIRE(tc__passes_run(c, &k->from, &k->to, k->outputs.at, k->outputs.count, 0, 0));
     uint8_t *output = TC__NEW_ARRAY(c, uint8_t, k->to.node.count + 1);
     for (size_t i = 0; i < k->outputs.count; i++) output[k->outputs.at[i]] = 1;
     REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, TC__FUSE_LOADS));

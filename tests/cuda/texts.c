@@ -47,7 +47,7 @@ static int add_graph(texts *t, const char *text) {
     tc__graph_open(&from, t->c, &t->ix), tc__graph_open(to, t->c, &t->ix);
     int ok = tc__read_graph(t->c, &from, text, &outputs) &&
              tc__verify(t->c, &from, TC__TENSOR) &&
-             tc__passes_run(t->c, &from, to, outputs.at, outputs.count, 0);
+             tc__passes_run(t->c, &from, to, outputs.at, outputs.count, 0, 0);
     if (ok) {
         uint8_t *output = (uint8_t *)calloc(to->node.count + 1, 1);
         output[outputs.at[0]] = 1;

@@ -163,7 +163,7 @@ static tc__group *group_of(texts *t, const char *text) {
     tc__graph_open(&from, t->c, &t->ix), tc__graph_open(to, t->c, &t->ix);
     CHECK((tc__read_graph(t->c, &from, text, &outputs) &&
            tc__verify(t->c, &from, TC__TENSOR) &&
-           tc__passes_run(t->c, &from, to, outputs.at, outputs.count, 0)) ||
+           tc__passes_run(t->c, &from, to, outputs.at, outputs.count, 0, 0)) ||
           FAIL("%s\n%s", tc_error_text(t->c), text));
     uint8_t *output = (uint8_t *)calloc(to->node.count + 1, 1);
     output[outputs.at[0]] = 1;

@@ -459,7 +459,7 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     tc__put(t, "== input\n%s", input);
     CHECK(tc__read_graph(c, &from, input, &outputs));
     CHECK(tc__verify(c, &from, TC__TENSOR));
-    CHECK(tc__passes_run(c, &from, &to, outputs.at, outputs.count, 0));
+    CHECK(tc__passes_run(c, &from, &to, outputs.at, outputs.count, 0, 0));
     CHECK(tc__verify(c, &to, TC__TENSOR));
     tc__put(t, "== graph\n");
     tc__dump_graph(t, &to, outputs.at, outputs.count);

@@ -371,7 +371,7 @@ TEST(passes_are_left_out_by_name) {
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     tc_close(tc);
     const char *text = capture_end();
-    HAS("warning: no pass \"nosuch\"; gen/pass/rules.c has the list");
+    HAS("warning: no pass \"nosuch\"; gen/pass/passes.c has the list");
     CHECK_EQ(occurrences(text, "= neg "), 2);
     CHECK_EQ(occurrences(text, "no pass"), 1);
 }

@@ -28,7 +28,7 @@ static void kit_open(kit *t, const char *text) {
     tc__ix_open(&t->ix, t->c);
     tc__graph_open(&t->from, t->c, &t->ix), tc__graph_open(&t->g, t->c, &t->ix);
     REQUIRE(tc__read_graph(t->c, &t->from, text, &t->outputs));
-    REQUIRE(tc__passes_run(t->c, &t->from, &t->g, t->outputs.at, t->outputs.count, 0));
+    REQUIRE(tc__passes_run(t->c, &t->from, &t->g, t->outputs.at, t->outputs.count, 0, 0));
     uint8_t *output = (uint8_t *)calloc(t->g.node.count + 1, 1);
     for (size_t i = 0; i < t->outputs.count; i++) output[t->outputs.at[i]] = 1;
     REQUIRE(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, TC__FUSE_LOADS));

@@ -28,8 +28,8 @@ static void kit_open(kit *t, const char *text, uint32_t passes_off, tc__fuse fus
     tc__graph_open(&t->from, t->c, &t->ix), tc__graph_open(&t->g, t->c, &t->ix);
     CHECK(tc__read_graph(t->c, &t->from, text, &t->outputs));
     CHECK(tc__verify(t->c, &t->from, TC__TENSOR));
-    CHECK(
-        tc__passes_run(t->c, &t->from, &t->g, t->outputs.at, t->outputs.count, passes_off));
+    CHECK(tc__passes_run(t->c, &t->from, &t->g, t->outputs.at, t->outputs.count, passes_off,
+                         0));
     CHECK(tc__verify(t->c, &t->g, TC__TENSOR));
     uint8_t *output = TC__NEW_ARRAY(t->c, uint8_t, t->g.node.count + 1);
     for (size_t i = 0; i < t->outputs.count; i++) output[t->outputs.at[i]] = 1;
