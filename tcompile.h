@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x79f95b968b40f41eu
+#define TC__BUILD_ID 0x7c35fa9bca7aead6u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -57443,7 +57443,8 @@ static void tc__dispatch_search_end(tc__program *p) {
 static void tc__program_tune(tc__program *p, const tc__visit *v) {
     tc_ctx *c = p->ctx;
     tc__error_mark before = tc__error_now(c);
-    uint64_t emit = c->stats.emit_ns, begin = tc__now_ns();
+    const tc_stats made = c->stats;
+    uint64_t begin = tc__now_ns();
     uint64_t deadline = begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
     p->autotune = TC__AUTOTUNE_RECALL;
     if (!(p->dispatch ? tc__program_tunes_there(p) : tc__program_tunes_here(p))) return;
@@ -57452,7 +57453,8 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
     else
         tc__program_search(p, v, begin, deadline);
     p->laid_out = 0, p->bound = NULL;
-    c->stats.emit_ns = emit; // all of it is autotune_ns
+    c->stats.emit_ns = made.emit_ns; // all of it is autotune_ns
+    c->stats.cc_ns = made.cc_ns, c->stats.load_ns = made.load_ns;
     p->tune_ns = tc__now_ns() - begin;
     c->stats.autotune_ns += p->tune_ns;
     tc__note_span(c, TC__SPAN_TUNE, begin, v->region);

@@ -62,13 +62,28 @@ static void check_work(tc_ctx *tc, tc_tensor x) {
     tc_free(z);
 }
 
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double told_ns(tc_ctx *tc) {
+    tc_stats s = tc_stats_get(tc);
+    return (double)(s.pass_ns + s.emit_ns + s.cc_ns + s.load_ns + s.autotune_ns + s.run_ns);
+}
+
 TEST(the_fastest_is_kept) {
     tc_ctx *tc = open_tuned(NULL);
     REQUIRE(tc);
     tc_tensor x = there(tc, ROWS, COLS);
+    double told = told_ns(tc), begin = now_ns();
     for (int i = 0; i < 3; i++) check_work(tc, x);
     CHECK_EQ(kept, 1);
     CHECK_EQ(tc_stats_get(tc).autotuned, 1);
+    // What a search compiles is autotune_ns and nothing else.
+    told = told_ns(tc) - told, begin = now_ns() - begin;
+    CHECK(told <= begin || FAIL("%.1f ms told, it took %.1f", told / 1e6, begin / 1e6));
     const char *text = tc_explain(tc);
     CHECK(strstr(text, "autotune: ") || FAIL("%s", text));
     CHECK(strstr(text, "best of ") || FAIL("%s", text));
