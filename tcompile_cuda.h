@@ -5219,6 +5219,12 @@ static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
            tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
 
+// Late loads of all vectors of a thread are issued ahead of what is computed of any: a store would wait for
+// what was loaded, and the next load for the store.
+static int tc__cuda_is_ahead(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_late(p, n) && p->cuda->form == TC__CUDA_FLAT && p->cuda->vectors > 1;
+}
+
 // The first load of the element of the row that n loads, -1 where it is not held.
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
     if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
@@ -5247,7 +5253,7 @@ static void tc__cuda_type(tc__printer *p, const char *element, int one) {
 static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
     int64_t first = tc__cuda_held_by(p, n);
     tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
-            tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
+            tc__cuda_is_array(p) && (!tc__cuda_late(p, n) || tc__cuda_is_ahead(p, n)) &&
                     (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
                 ? "[u]"
                 : "");
@@ -5579,7 +5585,8 @@ static void tc__cuda_issue_all(tc__printer *p, const tc__cuda_loop_body *b,
 static void tc__cuda_declare(tc__printer *p, const tc__cuda_loop_body *b, int count) {
     for (uint32_t id = 0; id < b->end; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__cuda_issues_in(p, b, n)) continue;
+        if (!tc__cuda_issues_in(p, b, n) && !(b->set[id] && tc__cuda_is_ahead(p, n)))
+            continue;
         tc__line(p);
         tc__cuda_type(p, tc__cuda_memory(p, n), tc__cuda_still(p, n));
         tc__put(p->out, " v%u[%d];\n", id, count);
@@ -5594,10 +5601,13 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
             tc__print_node(p, tc__body(p, id));
 }
 
-static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
-    for (uint32_t id = 0; id < b->end; id++)
-        if (b->set[id] && tc__cuda_late(p, tc__body(p, id)))
-            tc__cuda_issue(p, tc__body(p, id), "", 1);
+// `ahead` = those that are issued ahead, into their arrays, or the others.
+static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b, int ahead) {
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (b->set[id] && tc__cuda_late(p, n) && tc__cuda_is_ahead(p, n) == ahead)
+            tc__cuda_issue(p, n, "", !ahead);
+    }
 }
 
 static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
@@ -5639,7 +5649,7 @@ static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
     int lanes = tc__cuda_width_of(p) > 1;
     tc__cuda_take_shared(p, b);
     if (lanes) tc__cuda_print_still(p, b);
-    if (lanes) tc__cuda_issue_late(p, b);
+    if (lanes) tc__cuda_issue_late(p, b, 0);
     if (lanes) tc__cuda_results(p, b);
     if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
     p->lane = lanes;
@@ -5668,8 +5678,9 @@ static const char *tc__cuda_text_of(tc__printer *p, tc__text *t, tc__ix e, int b
     out->failed |= t->failed;
     return t->at ? t->at : "";
 }
-
-// ---- loops over vectors ----
+// ---- gen/cuda_print/vectors.c -------------------------------------------
+// What a thread of a CUDA kernel does at its vectors: the lines that place one, loads of all vectors, what is
+// computed of each.
 
 // A line that defines a place, and its name: left out where nothing names it.
 typedef struct tc__cuda_place {
@@ -5726,12 +5737,15 @@ static void tc__cuda_issue_at(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_issue_all(p, b, at->inside, 0);
 }
 
+static void tc__cuda_break(tc__printer *p, const tc__cuda_place *at) {
+    if (!*at->beyond) return;
+    tc__line(p);
+    tc__put(p->out, "if (%s) break;\n", at->beyond);
+}
+
 static void tc__cuda_compute_at(tc__printer *p, const tc__cuda_loop_body *b,
                                 const tc__cuda_place *at) {
-    if (*at->beyond) {
-        tc__line(p);
-        tc__put(p->out, "if (%s) break;\n", at->beyond);
-    }
+    tc__cuda_break(p, at);
     tc__cuda_compute(p, b);
 }
 
@@ -5742,20 +5756,83 @@ static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_compute(p, b);
 }
 
-static void tc__cuda_put_issues(tc__printer *p, const tc__cuda_loop_body *b,
-                                const tc__cuda_place *at, int count) {
+// ---- loads at loaded indices, ahead of what is computed ----
+
+enum { TC__NEED_AHEAD = 1, TC__NEED_REST = 2 };
+
+static void tc__cuda_need_operands(const tc__printer *p, const tc__node *n, uint8_t what,
+                                   uint8_t *need) {
+    for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] |= what;
+    for (uint32_t k = 0; k < n->n_attr; k++) {
+        tc__ix vals[64];
+        if (!tc__attr_is_ix(n, k)) continue;
+        uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
+        for (uint32_t v = 0; v < found; v++)
+            need[tc__ix_node(p->g->body.ix, vals[v])->a] |= what;
+    }
+}
+
+// need[]: what loads that are issued ahead need, and what the rest does without what these alone need.
+// 0 = there are none.
+static int tc__cuda_need_ahead(const tc__printer *p, const tc__cuda_loop_body *b,
+                               uint8_t *need) {
+    int some = 0;
+    for (uint32_t id = b->end; id-- > 0;) {
+        const tc__node *n = tc__body(p, id);
+        if (!b->set[id]) continue;
+        int ahead = tc__cuda_is_ahead(p, n);
+        if (ahead || n->op == TC_OP_STORE || !tc__cuda_still(p, n))
+            need[id] |= TC__NEED_REST;
+        tc__cuda_need_operands(p, n, ahead ? (uint8_t)TC__NEED_AHEAD : need[id], need);
+        if (ahead) need[id] |= TC__NEED_AHEAD, some = 1;
+    }
+    return some;
+}
+
+static void tc__cuda_ahead_at(tc__printer *p, const tc__cuda_loop_body *b,
+                              const tc__cuda_place *at) {
+    tc__cuda_break(p, at);
+    tc__cuda_print_still(p, b);
+    tc__cuda_issue_late(p, b, 1);
+}
+
+static void tc__cuda_unrolled(tc__printer *p, const tc__cuda_loop_body *b,
+                              const tc__cuda_place *at, int count, tc__cuda_body_fn print) {
     tc__cuda_unroll(p, "u", count);
-    tc__cuda_at(p, b, at, tc__cuda_issue_at);
+    tc__cuda_at(p, b, at, print);
     tc__block_close(p);
+}
+
+// What is needed for `what` of the nodes of b.
+static void tc__cuda_put_needed(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at, int count, const uint8_t *need,
+                                uint8_t what) {
+    tc__cuda_loop_body part = *b;
+    part.set = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    p->out->failed |= !part.set;
+    for (uint32_t id = 0; part.set && id < b->end; id++)
+        part.set[id] = b->set[id] && need[id] & what;
+    if (part.set)
+        tc__cuda_unrolled(p, &part, at, count,
+                          what == TC__NEED_AHEAD ? tc__cuda_ahead_at : tc__cuda_compute_at);
+    tc__free(p->out->ctx, part.set, p->g->body.node.count);
 }
 
 // `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
 static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
                                  const tc__cuda_place *at, int count) {
-    if (!p->issued && tc__cuda_count_issues(p, b)) tc__cuda_put_issues(p, b, at, count);
-    tc__cuda_unroll(p, "u", count);
-    tc__cuda_at(p, b, at, tc__cuda_compute_at);
-    tc__block_close(p);
+    size_t nodes = p->g->body.node.count;
+    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, nodes);
+    p->out->failed |= !need;
+    if (!p->issued && tc__cuda_count_issues(p, b))
+        tc__cuda_unrolled(p, b, at, count, tc__cuda_issue_at);
+    if (need && tc__cuda_need_ahead(p, b, need)) {
+        tc__cuda_put_needed(p, b, at, count, need, TC__NEED_AHEAD);
+        tc__cuda_put_needed(p, b, at, count, need, TC__NEED_REST);
+    } else {
+        tc__cuda_unrolled(p, b, at, count, tc__cuda_compute_at);
+    }
+    tc__free(p->out->ctx, need, nodes);
 }
 // ---- gen/cuda_print/rows.c ----------------------------------------------
 // CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
@@ -8471,7 +8548,7 @@ static void tc__print_made_loads(tc__printer *p) {
     if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
         tc__cuda_place at = tc__cuda_register_place(p, p->g->shape.cols);
         tc__cuda_declare(p, &body, p->cuda->vectors);
-        tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
+        tc__cuda_unrolled(p, &body, &at, p->cuda->vectors, tc__cuda_issue_at);
         p->issued = 1;
     }
     tc__cuda_body_close(p, &body);

@@ -219,7 +219,7 @@ static void tc__print_made_loads(tc__printer *p) {
     if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
         tc__cuda_place at = tc__cuda_register_place(p, p->g->shape.cols);
         tc__cuda_declare(p, &body, p->cuda->vectors);
-        tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
+        tc__cuda_unrolled(p, &body, &at, p->cuda->vectors, tc__cuda_issue_at);
         p->issued = 1;
     }
     tc__cuda_body_close(p, &body);

@@ -130,6 +130,12 @@ static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
            tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
 
+// Late loads of all vectors of a thread are issued ahead of what is computed of any: a store would wait for
+// what was loaded, and the next load for the store.
+static int tc__cuda_is_ahead(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_late(p, n) && p->cuda->form == TC__CUDA_FLAT && p->cuda->vectors > 1;
+}
+
 // The first load of the element of the row that n loads, -1 where it is not held.
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
     if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
@@ -158,7 +164,7 @@ static void tc__cuda_type(tc__printer *p, const char *element, int one) {
 static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
     int64_t first = tc__cuda_held_by(p, n);
     tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
-            tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
+            tc__cuda_is_array(p) && (!tc__cuda_late(p, n) || tc__cuda_is_ahead(p, n)) &&
                     (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
                 ? "[u]"
                 : "");
@@ -490,7 +496,8 @@ static void tc__cuda_issue_all(tc__printer *p, const tc__cuda_loop_body *b,
 static void tc__cuda_declare(tc__printer *p, const tc__cuda_loop_body *b, int count) {
     for (uint32_t id = 0; id < b->end; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__cuda_issues_in(p, b, n)) continue;
+        if (!tc__cuda_issues_in(p, b, n) && !(b->set[id] && tc__cuda_is_ahead(p, n)))
+            continue;
         tc__line(p);
         tc__cuda_type(p, tc__cuda_memory(p, n), tc__cuda_still(p, n));
         tc__put(p->out, " v%u[%d];\n", id, count);
@@ -505,10 +512,13 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
             tc__print_node(p, tc__body(p, id));
 }
 
-static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
-    for (uint32_t id = 0; id < b->end; id++)
-        if (b->set[id] && tc__cuda_late(p, tc__body(p, id)))
-            tc__cuda_issue(p, tc__body(p, id), "", 1);
+// `ahead` = those that are issued ahead, into their arrays, or the others.
+static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b, int ahead) {
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (b->set[id] && tc__cuda_late(p, n) && tc__cuda_is_ahead(p, n) == ahead)
+            tc__cuda_issue(p, n, "", !ahead);
+    }
 }
 
 static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
@@ -550,7 +560,7 @@ static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
     int lanes = tc__cuda_width_of(p) > 1;
     tc__cuda_take_shared(p, b);
     if (lanes) tc__cuda_print_still(p, b);
-    if (lanes) tc__cuda_issue_late(p, b);
+    if (lanes) tc__cuda_issue_late(p, b, 0);
     if (lanes) tc__cuda_results(p, b);
     if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
     p->lane = lanes;
@@ -578,93 +588,4 @@ static const char *tc__cuda_text_of(tc__printer *p, tc__text *t, tc__ix e, int b
     p->out = out;
     out->failed |= t->failed;
     return t->at ? t->at : "";
-}
-
-// ---- loops over vectors ----
-
-// A line that defines a place, and its name: left out where nothing names it.
-typedef struct tc__cuda_place {
-    int count;
-    char word[4][8], line[4][160];
-    char inside[100], beyond[100]; // whether the place is in the extent or not; "" = it is
-} tc__cuda_place;
-
-static void tc__cuda_place_add(tc__cuda_place *at, const char *word, const char *line) {
-    snprintf(at->word[at->count], sizeof at->word[0], "%s", word);
-    snprintf(at->line[at->count], sizeof at->line[0], "%s", line);
-    at->count++;
-}
-
-static void tc__cuda_put_place(tc__printer *p, const tc__cuda_place *at,
-                               const tc__text *body) {
-    int needed[4] = {0, 0, 0, 0};
-    for (int i = at->count; i-- > 0;) {
-        tc__text line;
-        needed[i] = tc__c_mentions(body, at->word[i]);
-        for (int k = i + 1; k < at->count; k++) {
-            tc__text_init(&line, p->out->ctx);
-            tc__put(&line, "%s", at->line[k]);
-            needed[i] |= needed[k] && tc__c_mentions(&line, at->word[i]);
-            tc__text_free(&line);
-        }
-    }
-    for (int i = 0; i < at->count; i++) {
-        if (!needed[i]) continue;
-        tc__line(p);
-        tc__put(p->out, "%s\n", at->line[i]);
-    }
-}
-
-typedef void (*tc__cuda_body_fn)(tc__printer *p, const tc__cuda_loop_body *b,
-                                 const tc__cuda_place *at);
-
-// The lines of a place, then what `print` prints there.
-static void tc__cuda_at(tc__printer *p, const tc__cuda_loop_body *b,
-                        const tc__cuda_place *at, tc__cuda_body_fn print) {
-    tc__text body, *out = p->out;
-    tc__text_init(&body, out->ctx);
-    p->out = &body;
-    print(p, b, at);
-    p->out = out;
-    tc__cuda_put_place(p, at, &body);
-    tc__put_raw(out, body.at, body.size);
-    out->failed |= body.failed;
-    tc__text_free(&body);
-}
-
-static void tc__cuda_issue_at(tc__printer *p, const tc__cuda_loop_body *b,
-                              const tc__cuda_place *at) {
-    tc__cuda_issue_all(p, b, at->inside, 0);
-}
-
-static void tc__cuda_compute_at(tc__printer *p, const tc__cuda_loop_body *b,
-                                const tc__cuda_place *at) {
-    if (*at->beyond) {
-        tc__line(p);
-        tc__put(p->out, "if (%s) break;\n", at->beyond);
-    }
-    tc__cuda_compute(p, b);
-}
-
-static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
-                            const tc__cuda_place *at) {
-    (void)at;
-    tc__cuda_issue_all(p, b, "", 1);
-    tc__cuda_compute(p, b);
-}
-
-static void tc__cuda_put_issues(tc__printer *p, const tc__cuda_loop_body *b,
-                                const tc__cuda_place *at, int count) {
-    tc__cuda_unroll(p, "u", count);
-    tc__cuda_at(p, b, at, tc__cuda_issue_at);
-    tc__block_close(p);
-}
-
-// `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
-static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
-                                 const tc__cuda_place *at, int count) {
-    if (!p->issued && tc__cuda_count_issues(p, b)) tc__cuda_put_issues(p, b, at, count);
-    tc__cuda_unroll(p, "u", count);
-    tc__cuda_at(p, b, at, tc__cuda_compute_at);
-    tc__block_close(p);
 }
