@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xaf0a2d5cd614d11eu
+#define TC__BUILD_ID 0xb1b2d62a3528c026u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19411,8 +19411,8 @@ enum {
     TC__MOMENTS_CHUNK = 8192, // at most,
     TC__MOMENTS_LEAST =
         1024, //   and at least: of a length without such a divisor nothing is made
-    TC__MOMENTS_FROM = 8, // chunks
-    TC__MOMENTS_ROWS = 4  // from here on the rows are shared out
+    TC__MOMENTS_FROM = 65536, // columns: a shorter row is held by its block and read once anyway
+    TC__MOMENTS_ROWS = 4 // from here on the rows are shared out
 };
 
 // sum (x - m)^2, and the sum m is made of, by their nodes.

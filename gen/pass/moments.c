@@ -15,8 +15,9 @@ enum {
     TC__MOMENTS_CHUNK = 8192, // at most,
     TC__MOMENTS_LEAST =
         1024, //   and at least: of a length without such a divisor nothing is made
-    TC__MOMENTS_FROM = 8, // chunks
-    TC__MOMENTS_ROWS = 4  // from here on the rows are shared out
+    TC__MOMENTS_FROM =
+        65536,           // columns: a shorter row is held by its block and read once anyway
+    TC__MOMENTS_ROWS = 4 // from here on the rows are shared out
 };
 
 // sum (x - m)^2, and the sum m is made of, by their nodes.
