@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb1b2d62a3528c026u
+#define TC__BUILD_ID 0x4a272db0264c6077u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19411,7 +19411,8 @@ enum {
     TC__MOMENTS_CHUNK = 8192, // at most,
     TC__MOMENTS_LEAST =
         1024, //   and at least: of a length without such a divisor nothing is made
-    TC__MOMENTS_FROM = 65536, // columns: a shorter row is held by its block and read once anyway
+    TC__MOMENTS_FROM =
+        65536,           // columns: a shorter row is held by its block and read once anyway
     TC__MOMENTS_ROWS = 4 // from here on the rows are shared out
 };
 
@@ -19713,12 +19714,13 @@ TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph
 
 // Where a buffer's memory comes from; one per LOAD/STORE attribute `buffer`.
 typedef enum tc__place {
-    TC__BUF_INPUT, // an external tensor: source = external index
-    TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
-    TC__BUF_ROW,   // scratch of one row, private to a worker
-    TC__BUF_TILE,  // result tile of a contraction, private to a worker
-    TC__BUF_LEFT,  // a row of a contraction's left operand, made in its own kernel: join.c
-    TC__BUF_SHARED // memory of a block of threads, in the list of a device
+    TC__BUF_INPUT,  // an external tensor: source = external index
+    TC__BUF_NODE,   // a stored TENSOR node: source = node id (planned arena, or an output)
+    TC__BUF_ROW,    // scratch of one row, private to a worker
+    TC__BUF_TILE,   // result tile of a contraction, private to a worker
+    TC__BUF_LEFT,   // a row of a contraction's left operand, made in its own kernel: join.c
+    TC__BUF_SHARED, // memory of a block of threads, in the list of a device
+    TC__BUF_REGISTER // a thread's own, there too: all its indices are known
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -25671,7 +25673,8 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in", "in", "row", "tile", "left", "shared"};
+    static const char *const names[] = {"in",   "in",     "row", "tile",
+                                        "left", "shared", "held"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {

@@ -13,12 +13,7 @@ typedef struct half_format {
 
 static const half_format half_f16 = {10, -14}, half_bf16 = {7, -126};
 
-static double half_power(int n) {
-    double r = 1;
-    for (; n > 0; n--) r *= 2;
-    for (; n < 0; n++) r /= 2;
-    return r;
-}
+static double half_power(int n) { return ldexp(1, n); }
 
 static uint16_t half_infinity(half_format f) {
     return (uint16_t)(0x8000 - (1 << f.digits));
@@ -54,7 +49,7 @@ static uint16_t half_nearest(half_format f, double x) {
     int e = f.lowest;
     if (x != x) return (uint16_t)(half_infinity(f) + 1);
     if (a >= half_size(f, half_infinity(f))) return (uint16_t)(sign | half_infinity(f));
-    while (a >= half_power(e + 1)) e++;
+    if (a >= half_power(e + 1)) e = ilogb(a);
     a /= half_power(e - f.digits); // in units of the last place: exact
     h = (uint16_t)a, rest = a - h;
     h = (uint16_t)(h + (rest > 0.5 || (rest == 0.5 && h % 2)));

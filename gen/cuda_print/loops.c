@@ -393,12 +393,14 @@ static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end
     if (!first) tc__put(p->out, ";\n");
 }
 
-static void tc__cuda_shared_memory(tc__printer *p) {
+// `__shared__ float shared0[1056];` and `float held0[4];`
+static void tc__cuda_own_memory(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_SHARED) continue;
+        if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) continue;
         tc__line(p);
-        tc__put(p->out, "__shared__ %s ", tc__dtypes[b->dtype].memory);
+        tc__put(p->out, "%s%s ", b->place == TC__BUF_SHARED ? "__shared__ " : "",
+                tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, "[%lld];\n", (long long)tc__ix_value(b->numel));
     }
@@ -410,7 +412,7 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
     while (tc__cuda_is_over(tc__body(p, begin), 0) ||
            tc__cuda_is_over(tc__body(p, begin), 1))
         end = tc__loop_end(p->g, begin++);
-    tc__cuda_shared_memory(p);
+    tc__cuda_own_memory(p);
     tc__cuda_loop_variables(p, id + 1, begin, 1);
     tc__cuda_loop_variables(p, id + 1, begin, 0);
     tc__cuda_statements(p, begin, end);

@@ -145,11 +145,11 @@ static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, t
     if (!l->failed && !tc__node_append(&l->to->body, &m)) l->failed = 1;
 }
 
-// Memory of a block for `numel` elements: its buffer.
-static int64_t tc__relist_shared(tc__relist *l, int dtype, int64_t numel) {
+// `numel` elements of a block or of a thread: their buffer.
+static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int64_t numel) {
     tc__kbuf b;
     memset(&b, 0, sizeof b);
-    b.place = TC__BUF_SHARED, b.dtype = (uint8_t)dtype, b.written = 1;
+    b.place = place, b.dtype = (uint8_t)dtype, b.written = 1;
     b.numel = tc__ix_const(numel);
     if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
     return (int64_t)l->to->buffer.count - 1;

@@ -7,6 +7,7 @@
 //   barriers  stand where all threads of the block come: in no `if`, and in no other loop
 //   shared    indices are inside. Of two accesses that one barrier does not part, one a write, only a thread
 //             with itself may meet: they have one index, which no two threads have
+//   register  indices are inside, and made of what the compiler unrolls
 
 enum { TC__DEVICE_ACCESSES = 256, TC__DEVICE_THREADS = 1024 };
 
@@ -104,12 +105,28 @@ static int tc__device_verify_barrier(tc__device_verifier *d) {
 
 // ---- shared memory ----
 
+// Whether the variables of an index are those of loops that the compiler unrolls.
+static int tc__device_is_unrolled(const tc__device_verifier *d, tc__ix e) {
+    for (uint32_t i = 0; i < d->depth; i++) {
+        const tc__node *n = d->open[i];
+        if (n->op != TC_OP_FOR || n->attr[TC__FOR_BIND] == TC__BIND_UNROLL ||
+            n->attr[TC__FOR_BIND] == TC__BIND_VECTOR)
+            continue;
+        if (tc__ix_uses(d->ix, e, (tc__axis)n->attr[TC__FOR_AXIS])) return 0;
+    }
+    return !tc__ix_has_val(d->ix, e);
+}
+
 static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
-    if (b->place != TC__BUF_SHARED) return 1;
+    if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) return 1;
     tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
     if (tc__ix_lo(d->ix, e) < 0 || tc__ix_hi(d->ix, e) >= tc__ix_lo(d->ix, b->numel))
-        return tc__verify_fail(&d->v, "its index leaves the shared memory");
+        return tc__verify_fail(&d->v, "its index leaves the %s",
+                               b->place == TC__BUF_SHARED ? "shared memory" : "registers");
+    if (b->place == TC__BUF_REGISTER)
+        return tc__device_is_unrolled(d, e) ||
+               tc__verify_fail(&d->v, "a register has no address");
     if (d->count == TC__DEVICE_ACCESSES)
         return tc__verify_fail(&d->v, "too many accesses to shared memory");
     tc__shared_access *a = &d->access[d->count++];

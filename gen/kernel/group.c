@@ -3,12 +3,13 @@
 
 // Where a buffer's memory comes from; one per LOAD/STORE attribute `buffer`.
 typedef enum tc__place {
-    TC__BUF_INPUT, // an external tensor: source = external index
-    TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
-    TC__BUF_ROW,   // scratch of one row, private to a worker
-    TC__BUF_TILE,  // result tile of a contraction, private to a worker
-    TC__BUF_LEFT,  // a row of a contraction's left operand, made in its own kernel: join.c
-    TC__BUF_SHARED // memory of a block of threads, in the list of a device
+    TC__BUF_INPUT,  // an external tensor: source = external index
+    TC__BUF_NODE,   // a stored TENSOR node: source = node id (planned arena, or an output)
+    TC__BUF_ROW,    // scratch of one row, private to a worker
+    TC__BUF_TILE,   // result tile of a contraction, private to a worker
+    TC__BUF_LEFT,   // a row of a contraction's left operand, made in its own kernel: join.c
+    TC__BUF_SHARED, // memory of a block of threads, in the list of a device
+    TC__BUF_REGISTER // a thread's own, there too: all its indices are known
 } tc__place;
 
 typedef struct tc__kbuf {

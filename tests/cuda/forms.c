@@ -508,6 +508,14 @@ TEST(turned) {
     RUN(&turned, floats, at, 0);
 }
 
+TEST(turned_in_large_tiles) {
+    static const sizes vectors[] = {{1028, 1024}}, elements[] = {{1025, 1027}};
+    static const int halves[] = {TC_BF16};
+    RUN(&turned, halves, vectors, 0);
+    RUN(&turned, singles, vectors, 0);
+    RUN(&turned, singles, elements, 0);
+}
+
 // ---- rows
 
 static double want_softmax(const cell *x, int64_t i) {

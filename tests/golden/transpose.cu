@@ -84,17 +84,26 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //   in1  f32[768000]
 //   out0  f32[768000]
 //   shared0  f32[1056]
+//   held0  f32[4]
 //   launch threads=256
 //     for j in 0..32 grid
 //       for i in 0..24 grid
 //         for y in 0..32 block
 //           for x in 0..8 lane
+//             if [32 * j + y] [1000]
+//               axis r = 32 * j + y
+//               for l in 0..4 vector
+//                 axis c = 32 * i + 4 * x + l
+//                 %9 = load in1[768 * r + c]  f32
+//                 store held0[l] %9  f32
+//               end
+//             end
 //             if [32 * j + 4 * x] [1000]
 //               axis c = 32 * i + y
 //               for l in 0..4 vector
 //                 axis r = 32 * j + 4 * x + l
-//                 %9 = load in0[r + 1000 * c]  f32
-//                 store shared0[33 * y + 4 * x + l] %9  f32
+//                 %17 = load in0[r + 1000 * c]  f32
+//                 store shared0[33 * y + 4 * x + l] %17  f32
 //               end
 //             end
 //             barrier block
@@ -102,10 +111,10 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //               axis r = 32 * j + y
 //               for l in 0..4 vector
 //                 axis c = 32 * i + 4 * x + l
-//                 %18 = load shared0[y + 132 * x + 33 * l]  f32
-//                 %19 = load in1[768 * r + c]  f32
-//                 %20 = add %18 %19  f32
-//                 store out0[768 * r + c] %20  f32
+//                 %26 = load shared0[y + 132 * x + 33 * l]  f32
+//                 %27 = load held0[l]  f32
+//                 %28 = add %26 %27  f32
+//                 store out0[768 * r + c] %28  f32
 //               end
 //             end
 //           end
@@ -118,29 +127,38 @@ extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
     __shared__ float shared0[1056];
+    float held0[4];
     const int j = blockIdx.x / 24, i = blockIdx.x % 24;
     const int y = threadIdx.x / 8, x = threadIdx.x % 8;
-    if (32 * j + 4 * x < 1000) {
-        const int c = 32 * i + y;
-        const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in0[1000 * c + 32 * j + 4 * x]);
+    if (32 * j + y < 1000) {
+        const int r = 32 * j + y;
+        const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 32 * i + 4 * x]);
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const float t9 = v9.at[l];
-            shared0[33 * y + 4 * x + l] = t9;
+            held0[l] = t9;
+        }
+    }
+    if (32 * j + 4 * x < 1000) {
+        const int c = 32 * i + y;
+        const tc_pack<float, 4> v17 = tc_load((const tc_pack<float, 4> *)&in0[1000 * c + 32 * j + 4 * x]);
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t17 = v17.at[l];
+            shared0[33 * y + 4 * x + l] = t17;
         }
     }
     __syncthreads();
     if (32 * j + y < 1000) {
         const int r = 32 * j + y;
-        const tc_pack<float, 4> v19 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 32 * i + 4 * x]);
-        tc_pack<float, 4> o21;
+        tc_pack<float, 4> o29;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t18 = shared0[y + 132 * x + 33 * l];
-            const float t19 = v19.at[l];
-            const float t20 = TC_ADD_f32(t18, t19);
-            o21.at[l] = t20;
+            const float t26 = shared0[y + 132 * x + 33 * l];
+            const float t27 = held0[l];
+            const float t28 = TC_ADD_f32(t26, t27);
+            o29.at[l] = t28;
         }
-        tc_store((tc_pack<float, 4> *)&out0[768 * r + 32 * i + 4 * x], o21);
+        tc_store((tc_pack<float, 4> *)&out0[768 * r + 32 * i + 4 * x], o29);
     }
 }

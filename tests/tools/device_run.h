@@ -12,7 +12,8 @@ typedef struct device_run {
     const int64_t *size; // run-time sizes
     int backwards;
     int64_t var[TC__VAR_END];
-    tc__word *value; // of the thread at hand, by node
+    int thread;      // at hand
+    tc__word *value; // its own, by node
     tc__word *values;
 } device_run;
 
@@ -55,7 +56,9 @@ static int run_holds(device_run *d, const tc__node *n, uint32_t first) {
 static void *run_element(device_run *d, const tc__node *n) {
     int64_t b = n->attr[TC__ACCESS_BUFFER], e = run_ix(d, n->attr[TC__ACCESS_INDEX]);
     const tc__kbuf *buffer = &d->k->buffer.at[b];
-    CHECK(e >= 0 && e < run_ix(d, buffer->numel));
+    int64_t numel = run_ix(d, buffer->numel);
+    CHECK(e >= 0 && e < numel);
+    if (buffer->place == TC__BUF_REGISTER) e += d->thread * numel;
     return (char *)d->memory[b] + e * (int64_t)tc__dtype(buffer->dtype)->bytes;
 }
 
@@ -139,7 +142,7 @@ static void run_block(device_run *d, uint32_t loops, uint32_t begin, uint32_t en
         while (stop < end && d->k->body.node.at[stop]->op != TC_OP_BARRIER) stop++;
         for (int i = 0; i < threads; i++) {
             int thread = d->backwards ? threads - 1 - i : i;
-            d->value = d->values + (size_t)thread * count;
+            d->thread = thread, d->value = d->values + (size_t)thread * count;
             run_place(d, loops, begin, 0, thread);
             run_statements(d, at, stop);
         }
@@ -147,7 +150,12 @@ static void run_block(device_run *d, uint32_t loops, uint32_t begin, uint32_t en
     }
 }
 
-// Runs a list; memory of its shared buffers is made here.
+// How many of a buffer the threads of a block have; 0 = it is not theirs.
+static size_t run_copies(const tc__kbuf *b) {
+    return b->place == TC__BUF_SHARED ? 1 : b->place == TC__BUF_REGISTER ? RUN_THREADS : 0;
+}
+
+// Runs a list; memory of blocks and threads is made here.
 static void run_device(const tc__group *k, void **memory, const int64_t *size,
                        int backwards) {
     device_run d;
@@ -156,8 +164,9 @@ static void run_device(const tc__group *k, void **memory, const int64_t *size,
     d.k = k, d.memory = memory, d.size = size, d.backwards = backwards;
     d.values = (tc__word *)calloc(k->body.node.count * RUN_THREADS, sizeof *d.values);
     for (size_t i = 0; i < k->buffer.count; i++)
-        if (k->buffer.at[i].place == TC__BUF_SHARED)
-            memory[i] = calloc((size_t)tc__ix_value(k->buffer.at[i].numel), 8);
+        if (run_copies(&k->buffer.at[i]))
+            memory[i] = calloc((size_t)tc__ix_value(k->buffer.at[i].numel),
+                               8 * run_copies(&k->buffer.at[i]));
     tc__device_grids(k, &grids);
     for (uint32_t id = 0, launch = 0; id < k->body.node.count; id++) {
         if (k->body.node.at[id]->op != TC_OP_LAUNCH) continue;
@@ -173,7 +182,7 @@ static void run_device(const tc__group *k, void **memory, const int64_t *size,
         launch++;
     }
     for (size_t i = 0; i < k->buffer.count; i++)
-        if (k->buffer.at[i].place == TC__BUF_SHARED) free(memory[i]), memory[i] = NULL;
+        if (run_copies(&k->buffer.at[i])) free(memory[i]), memory[i] = NULL;
     free(d.values);
 }
 

@@ -155,7 +155,7 @@ TEST(no_barrier) {
 TEST(threads_write_one_element) {
     kit t;
     broken_open(&t);
-    tc__node *n = statement(&t, TC_OP_STORE, 0);
+    tc__node *n = statement(&t, TC_OP_STORE, 1);
     tc__ix *e = &n->attr[TC__STORE_INDEX];
     tc__ix y = tc__ix_find_var(&t.ix, *e, (tc__axis)TC__TILE_Y);
     *e = tc__ix_sub(&t.ix, *e, tc__ix_mul(&t.ix, tc__ix_const(2), y));
@@ -165,9 +165,25 @@ TEST(threads_write_one_element) {
 TEST(index_leaves_memory) {
     kit t;
     broken_open(&t);
-    tc__node *n = statement(&t, TC_OP_STORE, 0);
+    tc__node *n = statement(&t, TC_OP_STORE, 1);
     n->attr[TC__STORE_INDEX] = tc__ix_add(&t.ix, n->attr[TC__STORE_INDEX], tc__ix_const(2));
     refused(&t, "leaves the shared memory");
+}
+
+// The first store is one to registers: of element u of four.
+TEST(index_leaves_registers) {
+    kit t;
+    broken_open(&t);
+    tc__node *n = statement(&t, TC_OP_STORE, 0);
+    n->attr[TC__STORE_INDEX] = tc__ix_add(&t.ix, n->attr[TC__STORE_INDEX], tc__ix_const(1));
+    refused(&t, "leaves the registers");
+}
+
+TEST(register_chosen_by_a_thread) {
+    kit t;
+    broken_open(&t);
+    statement(&t, TC_OP_FOR, 4)->attr[TC__FOR_BIND] = TC__BIND_SERIAL;
+    refused(&t, "a register has no address");
 }
 
 TEST(axis_beyond_its_extent) {
@@ -181,7 +197,7 @@ TEST(axis_beyond_its_extent) {
 TEST(barrier_in_an_if) {
     kit t;
     broken_open(&t);
-    statement(&t, TC_OP_STORE, 0)->op = TC_OP_BARRIER;
+    statement(&t, TC_OP_STORE, 1)->op = TC_OP_BARRIER;
     CHECK(!tc__verify_device(t.c, t.list));
     CHECK(strstr(tc_error_text(t.c), "not all threads come here") ||
           FAIL("\"%s\"", tc_error_text(t.c)));
@@ -198,7 +214,7 @@ TEST(other_number_of_threads) {
 TEST(variable_that_nothing_binds) {
     kit t;
     broken_open(&t);
-    tc__node *n = statement(&t, TC_OP_STORE, 0);
+    tc__node *n = statement(&t, TC_OP_STORE, 1);
     n->attr[TC__STORE_INDEX] = tc__ix_var(&t.ix, TC__TILE_L, tc__ix_const(4));
     refused(&t, "nothing around it binds");
 }
@@ -214,7 +230,7 @@ TEST(variable_that_is_bound_twice) {
 TEST(thread_loop_inside_of_others) {
     kit t;
     broken_open(&t);
-    statement(&t, TC_OP_FOR, 4)->attr[TC__FOR_BIND] = TC__BIND_BLOCK;
-    CHECK(statement(&t, TC_OP_FOR, 4)->attr[TC__FOR_AXIS] == (int64_t)TC__TILE_U);
+    statement(&t, TC_OP_FOR, 5)->attr[TC__FOR_BIND] = TC__BIND_BLOCK;
+    CHECK(statement(&t, TC_OP_FOR, 5)->attr[TC__FOR_AXIS] == (int64_t)TC__TILE_U);
     refused(&t, "its loops have 1024 threads");
 }
