@@ -2450,7 +2450,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x4a272db0264c6077u
+#define TC__BUILD_ID 0x0f0e950a7fde1044u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3169,6 +3169,34 @@ TC__UNUSED static tc_ctx *tc__ctx_likely(uint64_t thread) {
     if (!best && n == 1) best = only;
     return best ? tc__ctx_at(best) : NULL;
 }
+
+// ---- what users ask ----
+
+static const tc__core *tc__core_const(const tc_ctx *c) {
+    return (const tc__core *)(const void *)c;
+}
+
+TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc) {
+    tc_allocator none;
+    memset(&none, 0, sizeof none);
+    return tc ? tc__core_const(tc)->hook : none;
+}
+
+TCDEF tc_status tc_error(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_item : TC_E_NULL;
+}
+
+TCDEF const char *tc_error_text(const tc_ctx *c) {
+    return c && tc_error(c) ? tc__core_const(c)->error_text : "";
+}
+
+TCDEF const char *tc_error_file(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_file : NULL;
+}
+TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
+
+TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }
+TCDEF const char *tc_status_doc(tc_status s) { return tc__error_doc(s); }
 // ---- gen/base/mem.c -----------------------------------------------------
 // Memory: the one way to the allocator hook, an arena, and growable arrays.
 // Callers remember sizes, so the hook hears the exact size of every block it gets back and
@@ -9285,6 +9313,7 @@ typedef struct tc__hooks {
     int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
     void (*settle)(tc_ctx *c); // between calls of the user's: see exec/bound.c
+    tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line); // tc_to
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -13400,7 +13429,8 @@ static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
     k.op = TC_OP_COPY_, k.in = in, k.n_in = 2;
     int to = tc__operand_device(f->c, v, &k, 0), from = tc__operand_device(f->c, v, &k, 1);
     if (to == TC__ANYWHERE || from == TC__ANYWHERE || to == from) return 1;
-    *value = tc_to_at(*value, tc__device_name(f->c, to), f->file, f->line);
+    *value = tc__recorder_of(f->c)->hooks->move(*value, tc__device_name(f->c, to), f->file,
+                                                f->line);
     return value->id != 0;
 }
 
@@ -62431,7 +62461,7 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
 
 static const tc__hooks tc__exec_hooks = {
     tc__hook_eager,    tc__hook_demand, tc__hook_forget, tc__visit_split,
-    tc__hook_together, tc__hook_apart,  tc__hook_settle};
+    tc__hook_together, tc__hook_apart,  tc__hook_settle, tc_to_at};
 
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
@@ -62876,29 +62906,6 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
 
 // ---- errors and statistics ----
 
-static const tc__core *tc__core_const(const tc_ctx *c) {
-    return (const tc__core *)(const void *)c;
-}
-
-TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc) {
-    tc_allocator none;
-    memset(&none, 0, sizeof none);
-    return tc ? tc__core_const(tc)->hook : none;
-}
-
-TCDEF tc_status tc_error(const tc_ctx *c) {
-    return c ? tc__core_const(c)->error_item : TC_E_NULL;
-}
-
-TCDEF const char *tc_error_text(const tc_ctx *c) {
-    return c && tc_error(c) ? tc__core_const(c)->error_text : "";
-}
-
-TCDEF const char *tc_error_file(const tc_ctx *c) {
-    return c ? tc__core_const(c)->error_file : NULL;
-}
-TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
-
 TCDEF void tc_error_clear(tc_ctx *c) {
     if (!c) return;
     tc__error_clear(c);
@@ -62906,9 +62913,6 @@ TCDEF void tc_error_clear(tc_ctx *c) {
         tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
     tc__core_of(c)->refused = 0;
 }
-
-TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }
-TCDEF const char *tc_status_doc(tc_status s) { return tc__error_doc(s); }
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
     tc_stats s;

@@ -183,13 +183,23 @@ static int is_test(const char *path) {
     return starts(path, "tests/") && (ends(path, ".c") || ends(path, ".h"));
 }
 
+// Where the literal that begins at s ends, behind its quote; of what ends with the line, there.
+static const char *literal_end(const char *s, const char *end) {
+    char quote = *s++;
+    while (s < end && *s != quote) s += *s == '\\' ? 2 : 1;
+    return s < end ? s + 1 : end;
+}
+
+// s without comments and the insides of literals.
 static void put_code(text *t, const char *s) {
     const char *line;
     size_t n;
     while (s && next_line(&s, &line, &n)) {
-        const char *comment = strstr(line, "//");
-        if (comment && comment < line + n) n = (size_t)(comment - line);
-        put_raw(t, line, n);
+        for (const char *at = line, *end = line + n; at < end && !starts(at, "//");) {
+            const char *next = *at == '"' || *at == '\'' ? literal_end(at, end) : at + 1;
+            put_raw(t, at, next == at + 1 ? 1 : 0);
+            at = next;
+        }
         put_raw(t, "\n", 1);
     }
 }
@@ -228,6 +238,52 @@ static void lint_tested(const char *root, const list *files) {
     }
 }
 
+// ---- no public call upward ----
+
+// A part of the manifest with its code, without comments.
+typedef struct code_part {
+    const char *path;
+    text code;
+} code_part;
+
+// Whether a line of s defines the public function: its name is where its parameters begin.
+static int defines(const char *s, const char *name) {
+    const char *line;
+    size_t n;
+    while (s && next_line(&s, &line, &n))
+        if (starts(line, "TCDEF ") && !strcmp(function_name(line, line + n), name))
+            return 1;
+    return 0;
+}
+
+static int has_public(const char *s, const char *name) {
+    return defines(s, name) || defines(s, join("%s_at", name));
+}
+
+// The order of the manifest is the order of static functions; calls of public ones could go round it.
+static void lint_upward(const char *root, const list *used) {
+    static code_part part[256];
+    size_t count = 0;
+    for (size_t i = 0; i < used->count && count < COUNT(part); i++) {
+        if (!ends(used->at[i], ".c")) continue;
+        part[count].path = join("gen/%s", used->at[i]);
+        put_code(&part[count].code, read_file(join("%s/%s", root, part[count].path), NULL));
+        count++;
+    }
+    EACH_CALL(c) {
+        size_t at = 0;
+        while (at < count && !(part[at].code.at && has_public(part[at].code.at, c->name)))
+            at++;
+        for (size_t i = 0; at < count && i < at; i++) {
+            if (!part[i].code.at || !has_call(part[i].code.at, c->name)) continue;
+            fail(part[i].path, 0,
+                 join("calls %s, which %s defines", c->name, part[at].path),
+                 "a part may use only what stands above it in the manifest",
+                 "move the function up, or pass it through a struct (tc__hooks)");
+        }
+    }
+}
+
 static void lint(const char *root, const char *dest) {
     static const char *const folders[] = {"gen", "tests", "examples", "bench"};
     list files = {0}, used[2];
@@ -241,6 +297,7 @@ static void lint(const char *root, const char *dest) {
     }
     for (size_t i = 0; i < COUNT(folders); i++) walk(&files, root, folders[i]);
     lint_tested(root, &files);
+    for (size_t i = 0; i < COUNT(used); i++) lint_upward(root, &used[i]);
     for (size_t i = 0; i < files.count; i++) {
         const char *path = files.at[i];
         if (!is_code(path)) continue;

@@ -315,3 +315,31 @@ TC__UNUSED static tc_ctx *tc__ctx_likely(uint64_t thread) {
     if (!best && n == 1) best = only;
     return best ? tc__ctx_at(best) : NULL;
 }
+
+// ---- what users ask ----
+
+static const tc__core *tc__core_const(const tc_ctx *c) {
+    return (const tc__core *)(const void *)c;
+}
+
+TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc) {
+    tc_allocator none;
+    memset(&none, 0, sizeof none);
+    return tc ? tc__core_const(tc)->hook : none;
+}
+
+TCDEF tc_status tc_error(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_item : TC_E_NULL;
+}
+
+TCDEF const char *tc_error_text(const tc_ctx *c) {
+    return c && tc_error(c) ? tc__core_const(c)->error_text : "";
+}
+
+TCDEF const char *tc_error_file(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_file : NULL;
+}
+TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
+
+TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }
+TCDEF const char *tc_status_doc(tc_status s) { return tc__error_doc(s); }

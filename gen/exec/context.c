@@ -66,7 +66,7 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
 
 static const tc__hooks tc__exec_hooks = {
     tc__hook_eager,    tc__hook_demand, tc__hook_forget, tc__visit_split,
-    tc__hook_together, tc__hook_apart,  tc__hook_settle};
+    tc__hook_together, tc__hook_apart,  tc__hook_settle, tc_to_at};
 
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
@@ -511,29 +511,6 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
 
 // ---- errors and statistics ----
 
-static const tc__core *tc__core_const(const tc_ctx *c) {
-    return (const tc__core *)(const void *)c;
-}
-
-TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc) {
-    tc_allocator none;
-    memset(&none, 0, sizeof none);
-    return tc ? tc__core_const(tc)->hook : none;
-}
-
-TCDEF tc_status tc_error(const tc_ctx *c) {
-    return c ? tc__core_const(c)->error_item : TC_E_NULL;
-}
-
-TCDEF const char *tc_error_text(const tc_ctx *c) {
-    return c && tc_error(c) ? tc__core_const(c)->error_text : "";
-}
-
-TCDEF const char *tc_error_file(const tc_ctx *c) {
-    return c ? tc__core_const(c)->error_file : NULL;
-}
-TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
-
 TCDEF void tc_error_clear(tc_ctx *c) {
     if (!c) return;
     tc__error_clear(c);
@@ -541,9 +518,6 @@ TCDEF void tc_error_clear(tc_ctx *c) {
         tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
     tc__core_of(c)->refused = 0;
 }
-
-TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }
-TCDEF const char *tc_status_doc(tc_status s) { return tc__error_doc(s); }
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
     tc_stats s;

@@ -73,7 +73,8 @@ static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
     k.op = TC_OP_COPY_, k.in = in, k.n_in = 2;
     int to = tc__operand_device(f->c, v, &k, 0), from = tc__operand_device(f->c, v, &k, 1);
     if (to == TC__ANYWHERE || from == TC__ANYWHERE || to == from) return 1;
-    *value = tc_to_at(*value, tc__device_name(f->c, to), f->file, f->line);
+    *value = tc__recorder_of(f->c)->hooks->move(*value, tc__device_name(f->c, to), f->file,
+                                                f->line);
     return value->id != 0;
 }
 

@@ -215,6 +215,7 @@ typedef struct tc__hooks {
     int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
     void (*settle)(tc_ctx *c); // between calls of the user's: see exec/bound.c
+    tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line); // tc_to
 } tc__hooks;
 
 typedef struct tc__recorder {
