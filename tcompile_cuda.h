@@ -1123,9 +1123,9 @@ static const char *const tc__text_cuda_product[] = {
     "}",
     "",
 };
-// ---- gen/out/text_cuda_opaque.inc ---------------------------------------
-// The lines of gen/cuda/opaque.cuh, for emitted code.
-static const char *const tc__text_cuda_opaque[] = {
+// ---- gen/out/text_cuda_scan.inc -----------------------------------------
+// The lines of gen/cuda/scan.cuh, for emitted code.
+static const char *const tc__text_cuda_scan[] = {
     "// fn: sums",
     "template <class T> struct TC_N(sums) {",
     "    TC_FN T none() { return 0; }",
@@ -1355,6 +1355,10 @@ static const char *const tc__text_cuda_opaque[] = {
     "        work[i] = 0;",
     "}",
     "",
+};
+// ---- gen/out/text_cuda_sort.inc -----------------------------------------
+// The lines of gen/cuda/sort.cuh, for emitted code.
+static const char *const tc__text_cuda_sort[] = {
     "// fn: key_i32",
     "// Elements as unsigned keys in their order; of floats NaN is the last, and -0 like 0.",
     "TC_FN unsigned TC_N(key_i32)(int x) { return (unsigned)x ^ 0x80000000u; }",
@@ -1418,10 +1422,10 @@ static const char *const tc__text_cuda_opaque[] = {
     "    __syncthreads();",
     "}",
     "",
-    "// fn: sort_rows",
+    "// fn: sort_few",
     "// A block for each row of n <= MOST keys: put gets place and pair, in order.",
     "template <class K, int MOST, class F, class G>",
-    "TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "TC_FN void TC_N(sort_few)(tc_i64 rows, tc_i64 n, F key, G put) {",
     "    __shared__ TC_N(pair)<K> v[MOST];",
     "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
     "        for (int i = threadIdx.x; i < n; i += blockDim.x)",
@@ -1433,10 +1437,10 @@ static const char *const tc__text_cuda_opaque[] = {
     "    }",
     "}",
     "",
-    "// fn: scan_256",
-    "// Of 256 threads: the sum of the counts before this one's.",
-    "TC_FN unsigned TC_N(scan_256)(unsigned x) {",
-    "    __shared__ unsigned part[8];",
+    "// fn: scan_block",
+    "// Of T threads: the sum of the counts before this one's.",
+    "template <int T> TC_FN unsigned TC_N(scan_block)(unsigned x) {",
+    "    __shared__ unsigned part[T / 32];",
     "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
     "    unsigned sum = x;",
     "    for (int o = 1; o < 32; o *= 2) {",
@@ -1448,6 +1452,111 @@ static const char *const tc__text_cuda_opaque[] = {
     "    __syncthreads();",
     "    for (int w = 0; w < warp; w++) sum += part[w];",
     "    return sum - x;",
+    "}",
+    "",
+    "// fn: sort_tile",
+    "// Pairs of T threads, ITEMS each: warp by warp, of a warp 32 by 32. What they share while they are",
+    "// sorted by digits of BITS bits.",
+    "template <class K, int T, int ITEMS, int BITS> struct TC_N(sort_tile) {",
+    "    enum { WARPS = T / 32, VALUES = 1 << BITS, EACH = VALUES > T \? VALUES / T : 1 };",
+    "    TC_N(pair)<K> sorted[T * ITEMS];",
+    "    unsigned short before[WARPS * VALUES]; // by warp and value: of earlier warps",
+    "    unsigned short start[VALUES];          // by value: its first place",
+    "    static __device__ __forceinline__ int place(int k) {",
+    "        return (threadIdx.x / 32 * ITEMS + k) * 32 + threadIdx.x % 32;",
+    "    }",
+    "    // Of what is behind the end VALUES.",
+    "    static __device__ __forceinline__ int value(K key, int shift, bool is) {",
+    "        return is \? (int)(key >> shift) & (VALUES - 1) : VALUES;",
+    "    }",
+    "};",
+    "",
+    "// fn: sort_ranks",
+    "// rank[k]: pairs of the warp with the value of mine[k] that stand before it; s.before: those of the warp.",
+    "template <class K, int T, int ITEMS, int BITS>",
+    "TC_FN void TC_N(sort_ranks)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s,",
+    "                            const TC_N(pair)<K> (&mine)[ITEMS], unsigned (&rank)[ITEMS],",
+    "                            int shift, int n) {",
+    "    enum { VALUES = TC_N(sort_tile)<K, T, ITEMS, BITS>::VALUES };",
+    "    unsigned short *before = s.before + threadIdx.x / 32 * VALUES;",
+    "    for (int i = threadIdx.x; i < T / 32 * VALUES; i += T) s.before[i] = 0;",
+    "    __syncthreads();",
+    "#pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const bool is = s.place(k) < n;",
+    "        const int value = s.value(mine[k].key, shift, is);",
+    "        const unsigned same = __match_any_sync(~0u, value),",
+    "                       left = same & ((1u << threadIdx.x % 32) - 1);",
+    "        rank[k] = __popc(left) + (is \? before[value] : 0);",
+    "        __syncwarp();",
+    "        if (is && !left) before[value] += __popc(same);",
+    "        __syncwarp();",
+    "    }",
+    "    __syncthreads();",
+    "}",
+    "",
+    "// fn: sort_starts",
+    "// Where the pairs of each value begin, and those of each warp behind that.",
+    "template <class K, int T, int ITEMS, int BITS>",
+    "TC_FN void TC_N(sort_starts)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s) {",
+    "    enum {",
+    "        VALUES = TC_N(sort_tile)<K, T, ITEMS, BITS>::VALUES,",
+    "        EACH = TC_N(sort_tile)<K, T, ITEMS, BITS>::EACH",
+    "    };",
+    "    const int first = threadIdx.x * EACH;",
+    "    unsigned all = 0, start[EACH];",
+    "#pragma unroll",
+    "    for (int e = 0; e < EACH; e++) {",
+    "        start[e] = all;",
+    "        if (first + e >= VALUES) break;",
+    "        unsigned before = 0;",
+    "        for (int w = 0; w < T / 32; w++) {",
+    "            const unsigned here = s.before[w * VALUES + first + e];",
+    "            s.before[w * VALUES + first + e] = (unsigned short)before;",
+    "            before += here;",
+    "        }",
+    "        all += before;",
+    "    }",
+    "    const unsigned place = TC_N(scan_block)<T>(all);",
+    "#pragma unroll",
+    "    for (int e = 0; e < EACH; e++)",
+    "        if (first + e < VALUES) s.start[first + e] = (unsigned short)(place + start[e]);",
+    "    __syncthreads();",
+    "}",
+    "",
+    "// fn: sort_rows",
+    "// A block for each row of n <= T * ITEMS keys of KEY bits: put gets place and pair, in order.",
+    "template <class K, int T, int ITEMS, int BITS, int KEY, class F, class G>",
+    "TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "    __shared__ TC_N(sort_tile)<K, T, ITEMS, BITS> s;",
+    "    TC_N(pair)<K> mine[ITEMS];",
+    "    unsigned rank[ITEMS];",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "#pragma unroll",
+    "        for (int k = 0; k < ITEMS; k++) {",
+    "            const int i = s.place(k);",
+    "            if (i < n) mine[k] = {key(r, i), (unsigned)i};",
+    "        }",
+    "#pragma unroll 1",
+    "        for (int shift = 0; shift < KEY; shift += BITS) {",
+    "            TC_N(sort_ranks)(s, mine, rank, shift, (int)n);",
+    "            TC_N(sort_starts)(s);",
+    "#pragma unroll",
+    "            for (int k = 0; k < ITEMS; k++) {",
+    "                if (s.place(k) >= n) continue;",
+    "                const int value = s.value(mine[k].key, shift, true),",
+    "                          warp = threadIdx.x / 32;",
+    "                s.sorted[s.start[value] + s.before[warp * s.VALUES + value] + rank[k]] =",
+    "                    mine[k];",
+    "            }",
+    "            __syncthreads();",
+    "            if (shift + BITS >= KEY) break;",
+    "#pragma unroll",
+    "            for (int k = 0; k < ITEMS; k++)",
+    "                if (s.place(k) < n) mine[k] = s.sorted[s.place(k)];",
+    "        }",
+    "        for (int i = threadIdx.x; i < n; i += T) put(r, i, s.sorted[i]);",
+    "    }",
     "}",
     "",
     "// fn: sorter",
@@ -1549,8 +1658,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48,",
     "                 up_to = (tc_u64)(2 * PASS + 2) << 48;",
     "    *state = (t \? in_tile : up_to) | all;",
-    "    const unsigned place = TC_N(scan_256)(all),",
-    "                   in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);",
+    "    const unsigned place = TC_N(scan_block)<256>(all),",
+    "                   in_row = TC_N(scan_block)<256>(s.count[(r * D + PASS) * 256 + x]);",
     "    tc_u64 earlier = 0;",
     "    for (tc_i64 q = 1; q <= t;) {",
     "        const tc_u64 word = *(state - q * 256);",
@@ -1674,6 +1783,10 @@ static const char *const tc__text_cuda_opaque[] = {
     "    }",
     "}",
     "",
+};
+// ---- gen/out/text_cuda_scatter.inc --------------------------------------
+// The lines of gen/cuda/scatter.cuh, for emitted code.
+static const char *const tc__text_cuda_scatter[] = {
     "// fn: scatter_mark",
     "// For each place the last element that goes there, as its number + 1: order cannot matter.",
     "template <class F, class G>",
@@ -3438,7 +3551,7 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
 //   additions  indices are sorted, then each place adds what goes there in order
 //   the user's the function of its cuda_source, by as many threads as the result has elements
 //
-// The functions behind the steps are in cuda/opaque.cuh. Nothing depends on which thread is first.
+// The functions behind the steps are in cuda/{scan,sort,scatter}.cuh. Nothing depends on which thread is first.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,
@@ -3460,7 +3573,7 @@ typedef enum tc__opaque_step {
 } tc__opaque_step;
 
 enum {
-    TC__OPAQUE_THREADS = 256, // of most steps; what cuda/opaque.cuh counts on
+    TC__OPAQUE_THREADS = 256, // of most steps; what cuda/*.cuh count on
     TC__OPAQUE_RESIDENT = 2,  // blocks of a multiprocessor that registers must suffice for
     TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
     TC__LINE_STEPS = 8,       // of a warp along a row
@@ -3469,10 +3582,11 @@ enum {
     TC__TILE_GROUP = 32,
     TC__OPAQUE_HEAD = 64,  // bytes: tickets
     TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
-    TC__SORT_MOST = 512,   // threads of it
-    TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
-    TC__TOP_MOST = 16384,  // bytes of the first k pairs
-    TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
+    TC__SORT_FEW = 32,     // keys that a network sorts faster
+    TC__TOP_THREADS = 512,
+    TC__SORT_WAVES = 4,   // blocks of a multiprocessor that count
+    TC__TOP_MOST = 16384, // bytes of the first k pairs
+    TC__TOP_LONG = 65536, // elements of rows of which there should be more than these:
     TC__TOP_FEW = 16,
     TC__SUM_ROWS = 8,    // that a thread adds to for one index
     TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
@@ -3489,7 +3603,9 @@ typedef struct tc__opaque_plan {
     int width;  // scans: elements of an access
     int digits; // sorts: of a key
     int tile;   // sorts: pairs of a block
-    int most;   // SORT_ROWS: pairs that it needs memory for
+    int most;   // SORT_ROWS: pairs of a row at most,
+    int items;  //   those of a thread,
+    int bits;   //   and bits of a digit
     int wide;   // keys are of 64 bits
     int mixed;  // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
@@ -3597,12 +3713,21 @@ static void tc__plan_prefixes(tc__ixpool *x, tc__opaque_plan *q) {
 
 static int64_t tc__pair_bytes(const tc__opaque_plan *q) { return q->wide ? 16 : 8; }
 
-// All in one block: a thread for two pairs, as far as there are threads.
+// What a block of so many threads does with rows of `most` keys. Short rows have few keys of each value: less
+// to count.
+static void tc__plan_sort_block(tc__opaque_plan *q, int threads) {
+    q->items = (q->most + threads - 1) / threads;
+    q->bits = q->most <= 128 ? 6 : 8;
+}
+
+// All in one block.
 static void tc__plan_sort_rows(const tc__ixpool *x, tc__opaque_plan *q) {
     int threads = 32;
     q->most = (int)tc__ix_hi(x, q->keys);
     if (q->most < 1) q->most = 1;
-    while (2 * threads < q->most && threads < TC__SORT_MOST) threads *= 2;
+    while (threads < TC__OPAQUE_THREADS && q->most > threads * (threads < 64 ? 4 : 8))
+        threads *= 2;
+    tc__plan_sort_block(q, threads);
     tc__opaque_add(q, TC__SORT_ROWS, threads, q->sorts);
 }
 
@@ -3623,6 +3748,7 @@ static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_s
     tc__ix tiles = tc__ix_ceil_div(x, q->keys, tc__ix_const(q->tile));
     tc__ix blocks = tc__ix_mul(x, q->sorts, tiles);
     q->mixed = !tc__ix_is_const(q->keys), q->most = q->tile;
+    tc__plan_sort_block(q, TC__OPAQUE_THREADS);
     tc__plan_sorter(x, q, tiles);
     tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
     for (int d = 0; d < q->digits; d++) {
@@ -3645,7 +3771,7 @@ static void tc__plan_argsort(tc__ixpool *x, tc__opaque_plan *q) {
     if (most <= q->tile)
         tc__plan_sort_rows(x, q);
     else if (q->op == TC_OP_TOPK && k * tc__pair_bytes(q) <= TC__TOP_MOST && !few)
-        tc__opaque_add(q, TC__TOP_ROWS, TC__SORT_MOST, q->rows);
+        tc__opaque_add(q, TC__TOP_ROWS, TC__TOP_THREADS, q->rows);
     else {
         tc__plan_sort_digits(x, q, TC__SORT_LAST);
         tc__opaque_add_clear(x, q);
@@ -3729,6 +3855,13 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     else
         tc__plan_scatter_sum(x, &q);
     return q;
+}
+
+// Blocks of a multiprocessor that the registers of step i must suffice for: of sorted rows as many as have 64
+// a thread, and 128 where keys are of 64 bits.
+static int tc__opaque_resident(const tc__opaque_plan *q, int i) {
+    int threads = q->grids.at[i].threads, all = q->wide ? 512 : 1024;
+    return q->step[i] == TC__SORT_ROWS ? all / threads : TC__OPAQUE_RESIDENT;
 }
 
 static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
@@ -9028,7 +9161,7 @@ static void tc__put_custom_bools(tc__printer *p, const tc__opaque_plan *q, int i
 }
 // ---- gen/cuda_print/opaque.c --------------------------------------------
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
-// an element becomes a key and where results go, and calls a function of cuda/opaque.cuh.
+// an element becomes a key and where results go, and calls a function of cuda/scan.cuh, sort.cuh or scatter.cuh.
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {
@@ -9162,12 +9295,21 @@ static void tc__put_pairs(tc__printer *p, const tc__opaque_plan *q) {
         tc__put(p->out, "(tc_pair<unsigned> *)work;\n");
 }
 
+// Bits of a key; of an index those of its digits.
+static int tc__key_bits(const tc__opaque_plan *q) {
+    return tc__is_scatter(q) ? 8 * q->digits : q->wide ? 64 : 32;
+}
+
 // Rows that fit in a block are sorted there.
-static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q) {
+static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q, int threads) {
     tc__put_pairs(p, q);
     tc__put_put(p, q);
     tc__line(p);
-    tc__put(p->out, "tc_sort_rows<%s, %d>(", tc__key_type(q), q->most);
+    if (q->most <= TC__SORT_FEW)
+        tc__put(p->out, "tc_sort_few<%s, %d>(", tc__key_type(q), q->most);
+    else
+        tc__put(p->out, "tc_sort_rows<%s, %d, %d, %d, %d>(", tc__key_type(q), threads,
+                q->items, q->bits, tc__key_bits(q));
     tc__put_ix(p, q->sorts);
     tc__put(p->out, ", %s, key, put);\n", tc__is_scatter(q) ? "m" : "n");
 }
@@ -9187,20 +9329,18 @@ static void tc__put_scan(tc__printer *p, const tc__opaque_plan *q, int i) {
 }
 
 static void tc__put_sort_block(tc__printer *p, const tc__opaque_plan *q, int i) {
-    (void)i;
     tc__put_key(p, q);
-    tc__put_sort_rows(p, q);
+    tc__put_sort_rows(p, q, q->grids.at[i].threads);
 }
 
 static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) {
-    (void)i;
     tc__put_sorter(p, q);
     tc__put_key(p, q);
     if (q->mixed) {
         tc__line(p);
         tc__put(p->out, "if (s.in_block())");
         tc__block_open(p);
-        tc__put_sort_rows(p, q);
+        tc__put_sort_rows(p, q, q->grids.at[i].threads);
         tc__line(p);
         tc__put(p->out, "return;\n");
         tc__block_close(p);
@@ -9343,7 +9483,7 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     tc__opaque_steps[q->step[i]](p, q, i);
     p->out = out, p->indent = 0;
     tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
-            q->grids.at[i].threads, TC__OPAQUE_RESIDENT, symbol);
+            q->grids.at[i].threads, tc__opaque_resident(q, i), symbol);
     if (i) tc__put(out, "_%d", i);
     tc__put(out, "(");
     for (size_t b = 0; b < p->g->buffer.count; b++) {
@@ -10726,7 +10866,9 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
         {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
         {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},
-        {tc__text_cuda_opaque, (uint32_t)TC__COUNT(tc__text_cuda_opaque)},
+        {tc__text_cuda_scan, (uint32_t)TC__COUNT(tc__text_cuda_scan)},
+        {tc__text_cuda_sort, (uint32_t)TC__COUNT(tc__text_cuda_sort)},
+        {tc__text_cuda_scatter, (uint32_t)TC__COUNT(tc__text_cuda_scatter)},
     };
     tc__prelude q;
     tc__text kernels, steps, functions, macros;

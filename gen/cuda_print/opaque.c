@@ -1,5 +1,5 @@
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
-// an element becomes a key and where results go, and calls a function of cuda/opaque.cuh.
+// an element becomes a key and where results go, and calls a function of cuda/scan.cuh, sort.cuh or scatter.cuh.
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {
@@ -133,12 +133,21 @@ static void tc__put_pairs(tc__printer *p, const tc__opaque_plan *q) {
         tc__put(p->out, "(tc_pair<unsigned> *)work;\n");
 }
 
+// Bits of a key; of an index those of its digits.
+static int tc__key_bits(const tc__opaque_plan *q) {
+    return tc__is_scatter(q) ? 8 * q->digits : q->wide ? 64 : 32;
+}
+
 // Rows that fit in a block are sorted there.
-static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q) {
+static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q, int threads) {
     tc__put_pairs(p, q);
     tc__put_put(p, q);
     tc__line(p);
-    tc__put(p->out, "tc_sort_rows<%s, %d>(", tc__key_type(q), q->most);
+    if (q->most <= TC__SORT_FEW)
+        tc__put(p->out, "tc_sort_few<%s, %d>(", tc__key_type(q), q->most);
+    else
+        tc__put(p->out, "tc_sort_rows<%s, %d, %d, %d, %d>(", tc__key_type(q), threads,
+                q->items, q->bits, tc__key_bits(q));
     tc__put_ix(p, q->sorts);
     tc__put(p->out, ", %s, key, put);\n", tc__is_scatter(q) ? "m" : "n");
 }
@@ -158,20 +167,18 @@ static void tc__put_scan(tc__printer *p, const tc__opaque_plan *q, int i) {
 }
 
 static void tc__put_sort_block(tc__printer *p, const tc__opaque_plan *q, int i) {
-    (void)i;
     tc__put_key(p, q);
-    tc__put_sort_rows(p, q);
+    tc__put_sort_rows(p, q, q->grids.at[i].threads);
 }
 
 static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) {
-    (void)i;
     tc__put_sorter(p, q);
     tc__put_key(p, q);
     if (q->mixed) {
         tc__line(p);
         tc__put(p->out, "if (s.in_block())");
         tc__block_open(p);
-        tc__put_sort_rows(p, q);
+        tc__put_sort_rows(p, q, q->grids.at[i].threads);
         tc__line(p);
         tc__put(p->out, "return;\n");
         tc__block_close(p);
@@ -314,7 +321,7 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     tc__opaque_steps[q->step[i]](p, q, i);
     p->out = out, p->indent = 0;
     tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
-            q->grids.at[i].threads, TC__OPAQUE_RESIDENT, symbol);
+            q->grids.at[i].threads, tc__opaque_resident(q, i), symbol);
     if (i) tc__put(out, "_%d", i);
     tc__put(out, "(");
     for (size_t b = 0; b < p->g->buffer.count; b++) {

@@ -10,7 +10,7 @@
 //   additions  indices are sorted, then each place adds what goes there in order
 //   the user's the function of its cuda_source, by as many threads as the result has elements
 //
-// The functions behind the steps are in cuda/opaque.cuh. Nothing depends on which thread is first.
+// The functions behind the steps are in cuda/{scan,sort,scatter}.cuh. Nothing depends on which thread is first.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,
@@ -32,7 +32,7 @@ typedef enum tc__opaque_step {
 } tc__opaque_step;
 
 enum {
-    TC__OPAQUE_THREADS = 256, // of most steps; what cuda/opaque.cuh counts on
+    TC__OPAQUE_THREADS = 256, // of most steps; what cuda/*.cuh count on
     TC__OPAQUE_RESIDENT = 2,  // blocks of a multiprocessor that registers must suffice for
     TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
     TC__LINE_STEPS = 8,       // of a warp along a row
@@ -41,10 +41,11 @@ enum {
     TC__TILE_GROUP = 32,
     TC__OPAQUE_HEAD = 64,  // bytes: tickets
     TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
-    TC__SORT_MOST = 512,   // threads of it
-    TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
-    TC__TOP_MOST = 16384,  // bytes of the first k pairs
-    TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
+    TC__SORT_FEW = 32,     // keys that a network sorts faster
+    TC__TOP_THREADS = 512,
+    TC__SORT_WAVES = 4,   // blocks of a multiprocessor that count
+    TC__TOP_MOST = 16384, // bytes of the first k pairs
+    TC__TOP_LONG = 65536, // elements of rows of which there should be more than these:
     TC__TOP_FEW = 16,
     TC__SUM_ROWS = 8,    // that a thread adds to for one index
     TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
@@ -61,7 +62,9 @@ typedef struct tc__opaque_plan {
     int width;  // scans: elements of an access
     int digits; // sorts: of a key
     int tile;   // sorts: pairs of a block
-    int most;   // SORT_ROWS: pairs that it needs memory for
+    int most;   // SORT_ROWS: pairs of a row at most,
+    int items;  //   those of a thread,
+    int bits;   //   and bits of a digit
     int wide;   // keys are of 64 bits
     int mixed;  // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
@@ -169,12 +172,21 @@ static void tc__plan_prefixes(tc__ixpool *x, tc__opaque_plan *q) {
 
 static int64_t tc__pair_bytes(const tc__opaque_plan *q) { return q->wide ? 16 : 8; }
 
-// All in one block: a thread for two pairs, as far as there are threads.
+// What a block of so many threads does with rows of `most` keys. Short rows have few keys of each value: less
+// to count.
+static void tc__plan_sort_block(tc__opaque_plan *q, int threads) {
+    q->items = (q->most + threads - 1) / threads;
+    q->bits = q->most <= 128 ? 6 : 8;
+}
+
+// All in one block.
 static void tc__plan_sort_rows(const tc__ixpool *x, tc__opaque_plan *q) {
     int threads = 32;
     q->most = (int)tc__ix_hi(x, q->keys);
     if (q->most < 1) q->most = 1;
-    while (2 * threads < q->most && threads < TC__SORT_MOST) threads *= 2;
+    while (threads < TC__OPAQUE_THREADS && q->most > threads * (threads < 64 ? 4 : 8))
+        threads *= 2;
+    tc__plan_sort_block(q, threads);
     tc__opaque_add(q, TC__SORT_ROWS, threads, q->sorts);
 }
 
@@ -195,6 +207,7 @@ static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_s
     tc__ix tiles = tc__ix_ceil_div(x, q->keys, tc__ix_const(q->tile));
     tc__ix blocks = tc__ix_mul(x, q->sorts, tiles);
     q->mixed = !tc__ix_is_const(q->keys), q->most = q->tile;
+    tc__plan_sort_block(q, TC__OPAQUE_THREADS);
     tc__plan_sorter(x, q, tiles);
     tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
     for (int d = 0; d < q->digits; d++) {
@@ -217,7 +230,7 @@ static void tc__plan_argsort(tc__ixpool *x, tc__opaque_plan *q) {
     if (most <= q->tile)
         tc__plan_sort_rows(x, q);
     else if (q->op == TC_OP_TOPK && k * tc__pair_bytes(q) <= TC__TOP_MOST && !few)
-        tc__opaque_add(q, TC__TOP_ROWS, TC__SORT_MOST, q->rows);
+        tc__opaque_add(q, TC__TOP_ROWS, TC__TOP_THREADS, q->rows);
     else {
         tc__plan_sort_digits(x, q, TC__SORT_LAST);
         tc__opaque_add_clear(x, q);
@@ -301,6 +314,13 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     else
         tc__plan_scatter_sum(x, &q);
     return q;
+}
+
+// Blocks of a multiprocessor that the registers of step i must suffice for: of sorted rows as many as have 64
+// a thread, and 128 where keys are of 64 bits.
+static int tc__opaque_resident(const tc__opaque_plan *q, int i) {
+    int threads = q->grids.at[i].threads, all = q->wide ? 512 : 1024;
+    return q->step[i] == TC__SORT_ROWS ? all / threads : TC__OPAQUE_RESIDENT;
 }
 
 static int tc__opaque_grids(const tc__group *g, tc__grids *out) {

@@ -354,6 +354,30 @@ TEST(sorts_of_short_rows) {
     close_device();
 }
 
+// Every number of threads, of pairs of a thread and of bits of a digit that a block sorts by, full and with one
+// pair less or more: values in which all bits differ, and such with many ties.
+static void sorts_of_all_shapes(int dtype, int most) {
+    static const int sizes[] = {32,  33,  63,  65,   96,   127,  128,  129,  255,  256,
+                                257, 500, 513, 1000, 1024, 1025, 2047, 2048, 4095, 4096};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    given *g[SIZES];
+    tc_tensor at[SIZES];
+    int many = 0;
+    REQUIRE(open_device());
+    for (; many < SIZES && sizes[many] <= most; many++)
+        g[many] = give(3 - many % 2, sizes[many], dtype, many / 2 % 2 ? tied : spread);
+    begin("shapes");
+    for (int i = 0; i < many; i++) at[i] = tc_argsort(g[i]->t, 1, i % 2);
+    end(many);
+    for (int i = 0; i < many; i++)
+        expect_order(g[i], i % 2, g[i]->n, at[i], (tc_tensor){0});
+    close_device();
+}
+
+TEST(sorts_of_all_shapes_f32) { sorts_of_all_shapes(TC_F32, 4096); }
+TEST(sorts_of_all_shapes_i64) { sorts_of_all_shapes(TC_I64, 2048); }
+TEST(sorts_of_all_shapes_f64) { sorts_of_all_shapes(TC_F64, 2048); }
+
 // By digits: two tiles and a part of one, ties across them.
 TEST(sorts_of_long_rows) {
     REQUIRE(open_device());

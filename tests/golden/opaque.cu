@@ -320,7 +320,7 @@ template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {
 
 // A block for each row of n <= MOST keys: put gets place and pair, in order.
 template <class K, int MOST, class F, class G>
-TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
+TC_FN void TC_N(sort_few)(tc_i64 rows, tc_i64 n, F key, G put) {
     __shared__ TC_N(pair)<K> v[MOST];
     for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {
         for (int i = threadIdx.x; i < n; i += blockDim.x)
@@ -332,9 +332,9 @@ TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
     }
 }
 
-// Of 256 threads: the sum of the counts before this one's.
-TC_FN unsigned TC_N(scan_256)(unsigned x) {
-    __shared__ unsigned part[8];
+// Of T threads: the sum of the counts before this one's.
+template <int T> TC_FN unsigned TC_N(scan_block)(unsigned x) {
+    __shared__ unsigned part[T / 32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     unsigned sum = x;
     for (int o = 1; o < 32; o *= 2) {
@@ -346,6 +346,107 @@ TC_FN unsigned TC_N(scan_256)(unsigned x) {
     __syncthreads();
     for (int w = 0; w < warp; w++) sum += part[w];
     return sum - x;
+}
+
+// Pairs of T threads, ITEMS each: warp by warp, of a warp 32 by 32. What they share while they are
+// sorted by digits of BITS bits.
+template <class K, int T, int ITEMS, int BITS> struct TC_N(sort_tile) {
+    enum { WARPS = T / 32, VALUES = 1 << BITS, EACH = VALUES > T ? VALUES / T : 1 };
+    TC_N(pair)<K> sorted[T * ITEMS];
+    unsigned short before[WARPS * VALUES]; // by warp and value: of earlier warps
+    unsigned short start[VALUES];          // by value: its first place
+    static __device__ __forceinline__ int place(int k) {
+        return (threadIdx.x / 32 * ITEMS + k) * 32 + threadIdx.x % 32;
+    }
+    // Of what is behind the end VALUES.
+    static __device__ __forceinline__ int value(K key, int shift, bool is) {
+        return is ? (int)(key >> shift) & (VALUES - 1) : VALUES;
+    }
+};
+
+// rank[k]: pairs of the warp with the value of mine[k] that stand before it; s.before: those of the warp.
+template <class K, int T, int ITEMS, int BITS>
+TC_FN void TC_N(sort_ranks)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s,
+                            const TC_N(pair)<K> (&mine)[ITEMS], unsigned (&rank)[ITEMS],
+                            int shift, int n) {
+    enum { VALUES = TC_N(sort_tile)<K, T, ITEMS, BITS>::VALUES };
+    unsigned short *before = s.before + threadIdx.x / 32 * VALUES;
+    for (int i = threadIdx.x; i < T / 32 * VALUES; i += T) s.before[i] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const bool is = s.place(k) < n;
+        const int value = s.value(mine[k].key, shift, is);
+        const unsigned same = __match_any_sync(~0u, value),
+                       left = same & ((1u << threadIdx.x % 32) - 1);
+        rank[k] = __popc(left) + (is ? before[value] : 0);
+        __syncwarp();
+        if (is && !left) before[value] += __popc(same);
+        __syncwarp();
+    }
+    __syncthreads();
+}
+
+// Where the pairs of each value begin, and those of each warp behind that.
+template <class K, int T, int ITEMS, int BITS>
+TC_FN void TC_N(sort_starts)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s) {
+    enum {
+        VALUES = TC_N(sort_tile)<K, T, ITEMS, BITS>::VALUES,
+        EACH = TC_N(sort_tile)<K, T, ITEMS, BITS>::EACH
+    };
+    const int first = threadIdx.x * EACH;
+    unsigned all = 0, start[EACH];
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        start[e] = all;
+        if (first + e >= VALUES) break;
+        unsigned before = 0;
+        for (int w = 0; w < T / 32; w++) {
+            const unsigned here = s.before[w * VALUES + first + e];
+            s.before[w * VALUES + first + e] = (unsigned short)before;
+            before += here;
+        }
+        all += before;
+    }
+    const unsigned place = TC_N(scan_block)<T>(all);
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+        if (first + e < VALUES) s.start[first + e] = (unsigned short)(place + start[e]);
+    __syncthreads();
+}
+
+// A block for each row of n <= T * ITEMS keys of KEY bits: put gets place and pair, in order.
+template <class K, int T, int ITEMS, int BITS, int KEY, class F, class G>
+TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
+    __shared__ TC_N(sort_tile)<K, T, ITEMS, BITS> s;
+    TC_N(pair)<K> mine[ITEMS];
+    unsigned rank[ITEMS];
+    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++) {
+            const int i = s.place(k);
+            if (i < n) mine[k] = {key(r, i), (unsigned)i};
+        }
+#pragma unroll 1
+        for (int shift = 0; shift < KEY; shift += BITS) {
+            TC_N(sort_ranks)(s, mine, rank, shift, (int)n);
+            TC_N(sort_starts)(s);
+#pragma unroll
+            for (int k = 0; k < ITEMS; k++) {
+                if (s.place(k) >= n) continue;
+                const int value = s.value(mine[k].key, shift, true),
+                          warp = threadIdx.x / 32;
+                s.sorted[s.start[value] + s.before[warp * s.VALUES + value] + rank[k]] =
+                    mine[k];
+            }
+            __syncthreads();
+            if (shift + BITS >= KEY) break;
+#pragma unroll
+            for (int k = 0; k < ITEMS; k++)
+                if (s.place(k) < n) mine[k] = s.sorted[s.place(k)];
+        }
+        for (int i = threadIdx.x; i < n; i += T) put(r, i, s.sorted[i]);
+    }
 }
 
 // Rows sorted by the lowest D digits of 8 bits of their keys, the lowest digit first, and the
@@ -444,8 +545,8 @@ TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {
     const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48,
                  up_to = (tc_u64)(2 * PASS + 2) << 48;
     *state = (t ? in_tile : up_to) | all;
-    const unsigned place = TC_N(scan_256)(all),
-                   in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);
+    const unsigned place = TC_N(scan_block)<256>(all),
+                   in_row = TC_N(scan_block)<256>(s.count[(r * D + PASS) * 256 + x]);
     tc_u64 earlier = 0;
     for (tc_i64 q = 1; q <= t;) {
         const tc_u64 word = *(state - q * 256);
@@ -749,12 +850,12 @@ kernel3_1(float *__restrict__ out0, const float *__restrict__ in0, unsigned char
 //   out0  i64[384]
 //   in0  f32[384]
 
-extern "C" __global__ void __launch_bounds__(64, 2)
+extern "C" __global__ void __launch_bounds__(32, 32)
 kernel4(tc_i64 *__restrict__ out0, const float *__restrict__ in0, const tc_kargs<1> a) {
     const tc_i64 n = 96;
     const auto key = [=](tc_i64 r, tc_i64 i) { return ~tc_key_f32(in0[r * n + i]); };
     const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<unsigned> v) { out0[r * n + i] = v.at; };
-    tc_sort_rows<unsigned, 96>(4, n, key, put);
+    tc_sort_rows<unsigned, 32, 3, 6, 32>(4, n, key, put);
 }
 
 // kernel5: argsort along rows, 10 launches
@@ -912,14 +1013,14 @@ kernel8_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 
 //   in1  i64[18]
 //   in2  f32[18]
 
-extern "C" __global__ void __launch_bounds__(32, 2)
+extern "C" __global__ void __launch_bounds__(32, 32)
 kernel9(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
     const tc_i64 n = 96;
     const tc_i64 m = 6;
     const auto key = [=](tc_i64 r, tc_i64 i) { return (unsigned)tc_check(a.state, in1[r * m + i], n, 4); };
     tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
     const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<unsigned> v) { pairs[r * m + i] = v; };
-    tc_sort_rows<unsigned, 6>(3, m, key, put);
+    tc_sort_few<unsigned, 6>(3, m, key, put);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
@@ -939,14 +1040,14 @@ kernel9_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 
 //   in1  i64[6]
 //   in2  f32[24]
 
-extern "C" __global__ void __launch_bounds__(32, 2)
+extern "C" __global__ void __launch_bounds__(32, 32)
 kernel10(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
     const tc_i64 n = 96;
     const tc_i64 m = 6;
     const auto key = [=](tc_i64 r, tc_i64 i) { return (unsigned)tc_check(a.state, in1[r * m + i], n, 5); };
     tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
     const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<unsigned> v) { pairs[r * m + i] = v; };
-    tc_sort_rows<unsigned, 6>(1, m, key, put);
+    tc_sort_few<unsigned, 6>(1, m, key, put);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
