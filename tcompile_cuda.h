@@ -3858,10 +3858,11 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
 }
 
 // Blocks of a multiprocessor that the registers of step i must suffice for: of sorted rows as many as have 64
-// a thread, and 128 where keys are of 64 bits.
+// a thread, and 128 where keys are of 64 bits; no GPU has less than 16.
 static int tc__opaque_resident(const tc__opaque_plan *q, int i) {
-    int threads = q->grids.at[i].threads, all = q->wide ? 512 : 1024;
-    return q->step[i] == TC__SORT_ROWS ? all / threads : TC__OPAQUE_RESIDENT;
+    int blocks = (q->wide ? 512 : 1024) / q->grids.at[i].threads;
+    if (q->step[i] != TC__SORT_ROWS) return TC__OPAQUE_RESIDENT;
+    return blocks < 16 ? blocks : 16;
 }
 
 static int tc__opaque_grids(const tc__group *g, tc__grids *out) {

@@ -850,7 +850,7 @@ kernel3_1(float *__restrict__ out0, const float *__restrict__ in0, unsigned char
 //   out0  i64[384]
 //   in0  f32[384]
 
-extern "C" __global__ void __launch_bounds__(32, 32)
+extern "C" __global__ void __launch_bounds__(32, 16)
 kernel4(tc_i64 *__restrict__ out0, const float *__restrict__ in0, const tc_kargs<1> a) {
     const tc_i64 n = 96;
     const auto key = [=](tc_i64 r, tc_i64 i) { return ~tc_key_f32(in0[r * n + i]); };
@@ -1013,7 +1013,7 @@ kernel8_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 
 //   in1  i64[18]
 //   in2  f32[18]
 
-extern "C" __global__ void __launch_bounds__(32, 32)
+extern "C" __global__ void __launch_bounds__(32, 16)
 kernel9(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
     const tc_i64 n = 96;
     const tc_i64 m = 6;
@@ -1040,7 +1040,7 @@ kernel9_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 
 //   in1  i64[6]
 //   in2  f32[24]
 
-extern "C" __global__ void __launch_bounds__(32, 32)
+extern "C" __global__ void __launch_bounds__(32, 16)
 kernel10(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
     const tc_i64 n = 96;
     const tc_i64 m = 6;
