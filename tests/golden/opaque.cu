@@ -358,6 +358,9 @@ template <class K, int T, int ITEMS, int BITS> struct TC_N(sort_tile) {
     static __device__ __forceinline__ int place(int k) {
         return (threadIdx.x / 32 * ITEMS + k) * 32 + threadIdx.x % 32;
     }
+    static __device__ __forceinline__ bool is(int k, int n) {
+        return n == T * ITEMS || place(k) < n;
+    }
     // Of what is behind the end VALUES.
     static __device__ __forceinline__ int value(K key, int shift, bool is) {
         return is ? (int)(key >> shift) & (VALUES - 1) : VALUES;
@@ -371,17 +374,23 @@ TC_FN void TC_N(sort_ranks)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s,
                             int shift, int n) {
     enum { VALUES = TC_N(sort_tile)<K, T, ITEMS, BITS>::VALUES };
     unsigned short *before = s.before + threadIdx.x / 32 * VALUES;
-    for (int i = threadIdx.x; i < T / 32 * VALUES; i += T) s.before[i] = 0;
+    for (int i = threadIdx.x; i < T / 32 * VALUES / 2; i += T) ((unsigned *)s.before)[i] = 0;
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) { // one does not wait for the other
+        const bool is = s.is(k, n);
+        const unsigned same =
+            __match_any_sync(~0u, s.value(mine[k].key, shift, is));
+        rank[k] = __popc(same & ((1u << threadIdx.x % 32) - 1)) | __popc(same) << 16;
+    }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
-        const bool is = s.place(k) < n;
-        const int value = s.value(mine[k].key, shift, is);
-        const unsigned same = __match_any_sync(~0u, value),
-                       left = same & ((1u << threadIdx.x % 32) - 1);
-        rank[k] = __popc(left) + (is ? before[value] : 0);
+        const bool is = s.is(k, n);
+        const int value = s.value(mine[k].key, shift, true);
+        const unsigned left = rank[k] & 0xffff, same = rank[k] >> 16;
+        rank[k] = is ? left + before[value] : 0;
         __syncwarp();
-        if (is && !left) before[value] += __popc(same);
+        if (is && !left) before[value] = (unsigned short)(rank[k] + same);
         __syncwarp();
     }
     __syncthreads();
@@ -425,7 +434,7 @@ TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
 #pragma unroll
         for (int k = 0; k < ITEMS; k++) {
             const int i = s.place(k);
-            if (i < n) mine[k] = {key(r, i), (unsigned)i};
+            if (s.is(k, (int)n)) mine[k] = {key(r, i), (unsigned)i};
         }
 #pragma unroll 1
         for (int shift = 0; shift < KEY; shift += BITS) {
@@ -433,7 +442,7 @@ TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
             TC_N(sort_starts)(s);
 #pragma unroll
             for (int k = 0; k < ITEMS; k++) {
-                if (s.place(k) >= n) continue;
+                if (!s.is(k, (int)n)) continue;
                 const int value = s.value(mine[k].key, shift, true),
                           warp = threadIdx.x / 32;
                 s.sorted[s.start[value] + s.before[warp * s.VALUES + value] + rank[k]] =
@@ -443,7 +452,7 @@ TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
             if (shift + BITS >= KEY) break;
 #pragma unroll
             for (int k = 0; k < ITEMS; k++)
-                if (s.place(k) < n) mine[k] = s.sorted[s.place(k)];
+                if (s.is(k, (int)n)) mine[k] = s.sorted[s.place(k)];
         }
         for (int i = threadIdx.x; i < n; i += T) put(r, i, s.sorted[i]);
     }
