@@ -26,8 +26,9 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
 
 // Runs what was recorded. TC_OK, or the first error since tc_trace_begin that was not cleared: of running it
 // (the inputs are unmodified then), or of a call in the region. An op that was refused gave null; the others
-// run.
-TCDEF tc_status tc_trace_end(tc_ctx *c);
+// run. TC_E_REGION too where a region begun inside this one was left without its end: that is told by where
+// they stand, so a region is ended in the function that begins it (or all are by functions made for that).
+TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
 #define tc_trace_begin_with(...) tc_trace_begin_at(__VA_ARGS__, TC__SITE)
@@ -78,6 +79,11 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
 // that ends when a number is small looks at tc_error too, since an op that failed gives null, and null 0.
 TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
 TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
+
+// Element t[index], as tc_item: tc_get(t, TC_DIMS(1, -1)) is the last of row 1. No view is made. Of a tensor on a
+// device all of it is copied. 0 and TC_E_RANK: not an index for each dimension; TC_E_INDEX: one is not in
+// [-size, size).
+TCDEF double tc_get_at(tc_tensor t, tc_dims index, const char *file, int line);
 
 // Prints t with its dtype and sizes on stdout.
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);

@@ -488,7 +488,8 @@ TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_t
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
                                  tc_tensor weight, tc_tensor bias, double eps,
                                  const char *file, int line);
-// x / max(p-norm along dim, eps).
+// x / max(p-norm along dim, eps). p stands before dim, as in PyTorch's F.normalize(x, p, dim, eps);
+// in tc_norm it stands behind.
 TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
                                 const char *file, int line);
 // sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim of the sizes that both broadcast to.

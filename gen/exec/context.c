@@ -226,6 +226,15 @@ static tc_status tc__unit_of_region(tc_ctx *c, int ok) {
     return tc__unit_end(c, c->around, ok && !tc__core_of(c)->unit_item);
 }
 
+// What tc__depth_behind asks of a region that is begun inside the open one.
+static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
+    tc__inner *in = &r->inner[r->depth];
+    r->inside = site;
+    if (r->depth++ >= TC__INNER_TOLD) return;
+    in->begin = site;
+    snprintf(in->name, sizeof in->name, "%s", name);
+}
+
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
@@ -243,9 +252,10 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
-        if (r->visit) r->inside = site;
-        r->depth += r->visit != NULL;
-        r->skipped += r->visit == NULL;
+        if (r->visit)
+            tc__inner_begin(r, name, site);
+        else
+            r->skipped++;
         return TC_OK;
     }
     tc__hook_settle(c);
@@ -297,8 +307,62 @@ static tc_status tc__region_end(tc_ctx *c) {
     return tc__unit_of_region(c, ok);
 }
 
-TCDEF tc_status tc_trace_end(tc_ctx *c) {
+static int tc__same_file(tc__site a, tc__site b) {
+    return a.file && b.file && !strcmp(a.file, b.file);
+}
+
+// The line of a begin that an end at this place may belong to; 0 = it stands elsewhere.
+static int tc__line_before(tc__site begin, tc__site end) {
+    return tc__same_file(begin, end) && begin.line <= end.line ? begin.line : 0;
+}
+
+// Whether this is the end that earlier visits of the open region came to, and no other's.
+static int tc__is_known_end(const tc__visit *v, tc__site end, tc__site innermost) {
+    tc__site known = v->region->end;
+    int alike = tc__same_file(v->begin, innermost) && v->begin.line == innermost.line;
+    return tc__same_file(known, end) && known.line == end.line && !alike;
+}
+
+// How many regions inside the open one stay open behind an end at this place, -1 = nor does that one: fewer
+// than depth - 1 where it is not the end of the innermost one, which was left by a return or break. An end
+// belongs to the begin nearest before it; in one function only an earlier visit tells them apart.
+static int tc__depth_behind(const tc_ctx *c, tc__site end) {
+    const tc__recorder *r = &c->recorder;
+    const tc__visit *v = r->visit;
+    int behind = r->depth - 1;
+    if (!v || !r->depth || r->depth > TC__INNER_TOLD) return behind;
+    tc__site innermost = r->inner[behind].begin;
+    int nearest = tc__line_before(innermost, end);
+    for (int i = behind - 1; i >= 0; i--) {
+        int line = tc__line_before(r->inner[i].begin, end);
+        if (line > nearest) nearest = line, behind = i;
+    }
+    if (v->region->function || c->lazy) return behind;
+    if (tc__line_before(v->begin, end) > nearest) return -1;
+    return tc__is_known_end(v, end, innermost) ? -1 : behind;
+}
+
+// Ends regions that were left without their end inside the one that ends here. Nothing is lost: what they
+// recorded is a part of that one.
+static void tc__end_left(tc_ctx *c, tc__site end) {
+    tc__recorder *r = &c->recorder;
+    int behind = tc__depth_behind(c, end);
+    const tc__inner *left = &r->inner[behind + 1], *of = &r->inner[behind < 0 ? 0 : behind];
+    if (behind >= r->depth - 1) return;
+    tc__site_set(c, end);
+    tc__fail(
+        c, TC_E_REGION,
+        "region \"%s\", begun at %s:%d, was left without its tc_trace_end; it ended at the "
+        "end of \"%s\", and nothing is lost",
+        left->name, left->begin.file, left->begin.line,
+        behind < 0 ? r->visit->region->name : of->name);
+    r->depth = behind + 1;
+}
+
+TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
+    tc__site end;
     if (!c) return TC_E_NULL;
+    end.file = file, end.line = line;
     if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
     if (tc__begun(c) <= 0) {
         tc__fail(c, TC_E_REGION,
@@ -307,7 +371,12 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         return TC_E_REGION;
     }
     if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
-    return tc__region_end(c);
+    int inner = c->recorder.depth;
+    tc__end_left(c, end);
+    if (c->recorder.visit && !inner) c->recorder.visit->region->end = end;
+    int left = c->recorder.depth < inner;
+    tc_status s = tc__region_end(c);
+    return left && !s ? TC_E_REGION : s;
 }
 
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
@@ -468,6 +537,39 @@ TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line) {
     int dtype;
     if (!tc__one_element(t, file, line, &v, &dtype)) return 0;
     return tc__is_float(dtype) ? tc__double_to_i64(v.f) : v.i;
+}
+
+// The offset of element `index` from the first one; 0 = reported.
+static int tc__element_offset(tc_ctx *c, const tc__layout *l, const tc_dims *index,
+                              int64_t *offset) {
+    char text[160];
+    tc__meta m;
+    tc__meta_of_layout(l, &m);
+    if (index->rank != l->rank)
+        return tc__fail(c, TC_E_RANK,
+                        "get: %d indices for sizes %s, which has %d dimensions",
+                        index->rank, tc__dims_text(&m, text), l->rank);
+    for (int k = 0; k < l->rank; k++) {
+        int64_t i = index->size[k], n = l->dims[k];
+        if (i < -n || i >= n)
+            return tc__fail(c, TC_E_INDEX,
+                            "get: index %lld is out of range for dimension %d of sizes %s",
+                            (long long)i, k, tc__dims_text(&m, text));
+        *offset += (i < 0 ? i + n : i) * l->strides[k];
+    }
+    return 1;
+}
+
+TCDEF double tc_get_at(tc_tensor t, tc_dims index, const char *file, int line) {
+    const void *data;
+    const tc__layout *l;
+    int64_t offset;
+    tc_status s;
+    tc_ctx *c = tc__enter("get", t, file, line, &s);
+    if (!c || tc__host_view(c, "get", t, &data, &l, &offset)) return 0;
+    if (!tc__element_offset(c, l, &index, &offset)) return 0;
+    tc__value v = tc__value_load(data, offset, l->dtype);
+    return tc__is_float(l->dtype) ? v.f : (double)v.i;
 }
 
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {

@@ -121,6 +121,28 @@ static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
     return column ? tc_squeeze(y, -1) : y;
 }
 
+// Whether the bias, most often [out], broadcasts with the result [..., out] of x and the weight [out, in].
+static int tc__linear_bias(const tc__api *f, const tc__meta *w, tc_tensor bias) {
+    tc__meta b;
+    char x[160], y[160], z[160];
+    if (!bias.id) return 1;
+    if (!tc__meta_get(f, bias, &b)) return 0;
+    int lead = f->x.rank - b.rank, ok = 1;
+    for (int i = b.rank - 1; i >= 0 && lead + i >= 0; i--) {
+        int64_t n = tc__meta_size(&b, i);
+        int64_t out =
+            i == b.rank - 1 ? tc__meta_size(w, 0) : tc__meta_size(&f->x, lead + i);
+        ok &= n == out || n == 1 || out == 1;
+    }
+    if (ok) return 1;
+    return tc__fail(
+        f->c, TC_E_SHAPE,
+        "linear: x is %s, the weight %s, the bias %s; the bias must be [%lld], the "
+        "first size of the weight",
+        tc__dims_text(&f->x, x), tc__dims_text(w, y), tc__dims_text(&b, z),
+        (long long)tc__meta_size(w, 0));
+}
+
 static tc_tensor tc__linear(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias) {
     tc__meta w;
     char s[160], t[160];
@@ -132,6 +154,7 @@ static tc_tensor tc__linear(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
                  tc__dims_text(&f->x, s), tc__dims_text(&w, t));
         return tc__null();
     }
+    if (!tc__linear_bias(f, &w, bias)) return tc__null();
     tc_tensor in[3];
     in[0] = x, in[1] = weight, in[2] = bias;
     if (bias.id) tc__widen_product(f, in, 3);

@@ -170,6 +170,7 @@ enum { TC__VISITS = 8 }; // of a region: the last ones on so many ways
 typedef struct tc__region {
     const char *name; // copied into the arena
     tc__site begin;
+    tc__site end; // of the last visit that ended with no region open inside it
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
@@ -218,17 +219,26 @@ typedef struct tc__hooks {
     tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line); // tc_to
 } tc__hooks;
 
+enum { TC__INNER_TOLD = 8, TC__INNER_NAME = 40 };
+
+// A region that was begun inside the open one.
+typedef struct tc__inner {
+    tc__site begin;
+    char name[TC__INNER_NAME]; // cut where it is longer
+} tc__inner;
+
 typedef struct tc__recorder {
     tc__values values; // must be first
     const tc__hooks *hooks;
-    tc__ixpool ix;        // only constants: sizes are fixed while recording
-    tc__visit *visit;     // open visit, NULL = eager
-    tc__region *region;   // list of all regions
-    tc__map visits;       // epoch -> tc__visit
-    int depth;            // regions begun inside the open one (inlined)
-    tc__site inside;      //   and where the last of them was; file NULL = none was
-    int skipped;          // disabled regions begun and not ended
-    int disabled;         // tc_disable_begin without their ends
+    tc__ixpool ix;      // only constants: sizes are fixed while recording
+    tc__visit *visit;   // open visit, NULL = eager
+    tc__region *region; // list of all regions
+    tc__map visits;     // epoch -> tc__visit
+    int depth;          // regions begun inside the open one (inlined)
+    tc__site inside;    //   and where the last of them was; file NULL = none was
+    tc__inner inner[TC__INNER_TOLD]; //   and the first of them, from the outermost on
+    int skipped;                     // disabled regions begun and not ended
+    int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     uint64_t seed, draw;  // random stream: key, and next draw number
     size_t recorded;      // bytes of all branches, as far as they are counted

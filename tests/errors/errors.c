@@ -270,6 +270,12 @@ CASE(dtype_number) { return tc_full(w->tc, TC_DIMS(2), 1, (tc_dtype)77); }
 CASE(dtype_random) { return tc_randn(w->tc, TC_DIMS(2), TC_I32); }
 CASE(dtype_in_place) { return tc_mul_s_(w->i, 0.5); }
 CASE(shape_matmul) { return tc_matmul(w->a, w->b); }
+// The bias is of another size than the weight's first.
+CASE(shape_linear_bias) {
+    tc_tensor x = tc_ones(w->tc, TC_DIMS(4, 8), TC_F32);
+    return tc_linear(x, tc_ones(w->tc, TC_DIMS(3, 8), TC_F32),
+                     tc_ones(w->tc, TC_DIMS(5), TC_F32));
+}
 CASE(shape_linear) { return tc_linear(w->a, w->b, tc_null()); }
 CASE(shape_reshape) { return tc_reshape(w->a, TC_DIMS(5, 3)); }
 CASE(shape_two_open) { return tc_reshape(w->a, TC_DIMS(-1, -1)); }
@@ -287,6 +293,14 @@ CASE(shape_groups) { return tc_group_norm(w->q, 2, tc_null(), tc_null(), 1e-5); 
 CASE(shape_entropy) { return tc_cross_entropy(w->b, w->i); }
 CASE(shape_item) {
     CHECK_EQ(tc_item(w->a), 0);
+    return tc_null();
+}
+CASE(rank_get) {
+    CHECK_EQ(tc_get(w->a, TC_DIMS(1)), 0);
+    return tc_null();
+}
+CASE(index_get) {
+    CHECK_EQ(tc_get(w->a, TC_DIMS(2, -5)), 0);
     return tc_null();
 }
 CASE(shape_pad) { return tc_pad(w->a, TC_DIMS(-2, 0), TC_DIMS(-2, 0), 0); }
@@ -655,6 +669,7 @@ static const struct {
     ROW(DTYPE, dtype_bits_half, "bitwise_and|bf16", 0),
     ROW(DTYPE, dtype_in_place, "mul_s_|i64|f32", 0),
     ROW(SHAPE, shape_matmul, "matmul|[3, 4]|[2, 5]|4 != 2", 0),
+    ROW(SHAPE, shape_linear_bias, "linear: x is [4, 8]|[3, 8]|[5]|must be [3]", 0),
     ROW(SHAPE, shape_linear, "linear|[3, 4]|[2, 5]", 0),
     ROW(SHAPE, shape_reshape, "reshape|12|[3, 4]|[5, 3]", 0),
     ROW(SHAPE, shape_two_open, "reshape|-1", 0),
@@ -672,6 +687,8 @@ static const struct {
     ROW(BROADCAST, broadcast_where, "where", 0),
     ROW(BROADCAST, broadcast_expand, "expand|[3, 4]|[3, 8]", 0),
     ROW(BROADCAST, broadcast_in_place, "add_|[2, 3, 4]|[3, 4]", 0),
+    ROW(RANK, rank_get, "get: 1 indices|[3, 4]|2 dimensions", 0),
+    ROW(INDEX, index_get, "get: index -5|dimension 1|[3, 4]", 0),
     ROW(RANK, rank_t, "t:|[2, 3, 4]", 0),
     ROW(RANK, rank_dims, "full|9|8", 0),
     ROW(RANK, rank_pad, "pad|1|2", 0),

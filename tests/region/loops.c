@@ -496,14 +496,27 @@ static tc_status enters(tc_ctx *tc, tc_tensor x, int early) {
     return tc_trace_end(tc);
 }
 
-// Its begin takes the end of the region around it. Who stands in that one's way is told where both are.
+// The first visits of an end tell which region it is of; the files tell nothing here.
 TEST(an_inner_region_that_is_left_early) {
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1);
+    CHECK_EQ(enters(tc, x, 0), TC_OK);
+    CHECK_EQ(enters(tc, x, 1), TC_E_REGION);
+    ERROR(TC_E_REGION, "region \"inner\", begun at inner.c:7, was left without its");
+    CHECK_EQ(enters(tc, x, 0), TC_OK);
+    CHECK_EQ(tc_trace_end(tc), TC_E_REGION);
+    ERROR(TC_E_REGION, "without a tc_trace_begin");
+    tc_close(tc);
+}
+
+// Where nothing tells: the inner begin takes the end of the region around it, and who stands in that one's
+// way is told where both are.
+TEST(an_inner_region_that_is_left_at_its_first_visit) {
     static const char where[] =
         "was the region that inner.c:7 begins inside it left without its tc_trace_end?";
     tc_ctx *tc = open_telling();
     tc_tensor x = line(tc, 40, 0, 1);
-    CHECK_EQ(enters(tc, x, 0), TC_OK);
-    (void)enters(tc, x, 1);
+    CHECK_EQ(enters(tc, x, 1), TC_OK);
     CHECK_EQ(tc_reset(tc), TC_E_STATE);
     ERROR(TC_E_STATE,
           "a region is open, \"outer\" begun at outer.c:3; call it outside; was the");
@@ -513,8 +526,59 @@ TEST(an_inner_region_that_is_left_early) {
     ERROR(TC_E_REGION, where);
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     CHECK_EQ(enters(tc, x, 0), TC_OK);
-    (void)enters(tc, x, 1);
+    tc_trace_begin_at(tc, "outer", NULL, "outer.c", 3);
+    tc_trace_begin_at(tc, "inner", NULL, "inner.c", 7);
     tc_close(tc);
     CHECK(strstr(told, "tc_close: region \"outer\" begun at outer.c:3 is still open"));
     CHECK(strstr(told, where));
+}
+
+// Regions by functions of their own: any end is the innermost one's.
+static void open_region(tc_ctx *tc, const char *name) { tc_trace_begin(tc, name); }
+static tc_status close_region(tc_ctx *tc) { return tc_trace_end(tc); }
+
+static tc_tensor third(tc_ctx *tc, tc_tensor x, int early) {
+    tc_trace_begin(tc, "third");
+    x = tc_add_s(x, 1);
+    if (!early) CHECK_EQ(tc_trace_end(tc), TC_OK);
+    return x;
+}
+
+static tc_tensor second(tc_ctx *tc, tc_tensor x, int early) {
+    tc_trace_begin(tc, "second");
+    x = third(tc, tc_mul_s(x, 2), early);
+    if (early > 1) return x;
+    CHECK_EQ(tc_trace_end(tc), early ? TC_E_REGION : TC_OK);
+    return x;
+}
+
+// What was recorded is computed, whatever was left, from the first visit on.
+TEST(regions_left_early_lose_nothing) {
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1);
+    for (int k = 0; k < 9; k++) {
+        int early = (k + 2) % 3;
+        tc_trace_begin(tc, "first");
+        tc_tensor y = tc_mul_s(second(tc, x, early), 10);
+        CHECK_EQ(tc_trace_end(tc), early ? TC_E_REGION : TC_OK);
+        if (early)
+            ERROR(TC_E_REGION, early == 2 ? "\"second\", begun" : "\"third\", begun");
+        CHECK_EQ(AT(y, 3), 70);
+        CHECK_EQ(tc_reset(tc), TC_OK);
+    }
+    tc_close(tc);
+}
+
+TEST(regions_that_functions_begin_and_end) {
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1);
+    for (int k = 0; k < 6; k++) {
+        open_region(tc, "a");
+        for (int i = 0; i < k; i++) open_region(tc, i % 2 ? "b" : "c");
+        tc_tensor y = tc_add_s(x, 1);
+        for (int i = 0; i <= k; i++) CHECK_EQ(close_region(tc), TC_OK);
+        CHECK_EQ(AT(y, 3), 4);
+    }
+    CHECK_STR(told, "");
+    tc_close(tc);
 }

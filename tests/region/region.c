@@ -426,6 +426,27 @@ BOTH(an_error_inside_leaves_inputs_alone) {
 }
 
 // ---- graph breaks ----
+// One element is read where it lies: no view is made, and the memory of all goes with the tensor.
+BOTH(one_element_is_read) {
+    tc_tensor x = line(tc, 24, 0, 1), s = tc_full(tc, TC_SCALAR, 7, TC_I64);
+    tc_tensor m = tc_t(tc_slice(tc_reshape(x, TC_DIMS(4, 6)), 1, 5, 0, -2));
+    uint64_t bytes = tc_stats_get(tc).bytes;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++) {
+            CHECK_EQ(tc_get(m, TC_DIMS(i, j)), 6 * j + 5 - 2 * i);
+            CHECK_EQ(tc_get(m, TC_DIMS(i - 3, j - 4)), 6 * j + 5 - 2 * i);
+        }
+    CHECK_EQ(tc_get(s, TC_SCALAR), 7);
+    CHECK_EQ(tc_stats_get(tc).bytes, bytes);
+    for (int k = 0; k < 3; k++) {
+        BEGIN("get");
+        tc_tensor y = tc_add_s(x, k), z = tc_null();
+        if (tc_get(y, TC_DIMS(3)) == 3 + k) z = tc_add_s(y, 1);
+        END();
+        CHECK_EQ(tc_get(z, TC_DIMS(-1)), 24 + k);
+    }
+}
+
 BOTH(item_inside_a_region) {
     tc_tensor x = line(tc, N, 0, 1);
     for (int k = 0; k < 4; k++) {
