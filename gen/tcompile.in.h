@@ -54,9 +54,10 @@
 //     tc_mul_s_(row, 2);                                            // so b changes
 //     tc_print(tc_matmul(b, tc_t(a)));
 //     double total = tc_item(tc_sum_all(b));                        // the one element, as a number
+//     double first = tc_get(b, TC_DIMS(0, -1));                     // one of many
 //     if (tc_error(tc)) puts(tc_error_text(tc));
 //     tc_free(a), tc_free(b), tc_free(row);
-//     (void)total;
+//     (void)total, (void)first;
 //     ```
 //
 // REGIONS
@@ -120,7 +121,7 @@
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
 //     - Memory goes with the last tensor that shares it (views do, also a nameless one: behind tc_free(z), the
-//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z, so have it in a scope). That of a region's results is its
+//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z: tc_get(z, TC_DIMS(3)) makes none). That of a region's results is its
 //       program's: the next visits write it again, tc_reset gives it back.
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
