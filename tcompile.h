@@ -55,9 +55,10 @@
 //     tc_mul_s_(row, 2);                                            // so b changes
 //     tc_print(tc_matmul(b, tc_t(a)));
 //     double total = tc_item(tc_sum_all(b));                        // the one element, as a number
+//     double first = tc_get(b, TC_DIMS(0, -1));                     // one of many
 //     if (tc_error(tc)) puts(tc_error_text(tc));
 //     tc_free(a), tc_free(b), tc_free(row);
-//     (void)total;
+//     (void)total, (void)first;
 //     ```
 //
 // REGIONS
@@ -121,7 +122,7 @@
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
 //     - Memory goes with the last tensor that shares it (views do, also a nameless one: behind tc_free(z), the
-//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z, so have it in a scope). That of a region's results is its
+//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z: tc_get(z, TC_DIMS(3)) makes none). That of a region's results is its
 //       program's: the next visits write it again, tc_reset gives it back.
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
@@ -1023,7 +1024,8 @@ TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_t
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
                                  tc_tensor weight, tc_tensor bias, double eps,
                                  const char *file, int line);
-// x / max(p-norm along dim, eps).
+// x / max(p-norm along dim, eps). p stands before dim, as in PyTorch's F.normalize(x, p, dim, eps);
+// in tc_norm it stands behind.
 TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
                                 const char *file, int line);
 // sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim of the sizes that both broadcast to.
@@ -1402,8 +1404,9 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
 
 // Runs what was recorded. TC_OK, or the first error since tc_trace_begin that was not cleared: of running it
 // (the inputs are unmodified then), or of a call in the region. An op that was refused gave null; the others
-// run.
-TCDEF tc_status tc_trace_end(tc_ctx *c);
+// run. TC_E_REGION too where a region begun inside this one was left without its end: that is told by where
+// they stand, so a region is ended in the function that begins it (or all are by functions made for that).
+TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
 #define tc_trace_begin_with(...) tc_trace_begin_at(__VA_ARGS__, TC__SITE)
@@ -1454,6 +1457,11 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
 // that ends when a number is small looks at tc_error too, since an op that failed gives null, and null 0.
 TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
 TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
+
+// Element t[index], as tc_item: tc_get(t, TC_DIMS(1, -1)) is the last of row 1. No view is made. Of a tensor on a
+// device all of it is copied. 0 and TC_E_RANK: not an index for each dimension; TC_E_INDEX: one is not in
+// [-size, size).
+TCDEF double tc_get_at(tc_tensor t, tc_dims index, const char *file, int line);
 
 // Prints t with its dtype and sizes on stdout.
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
@@ -2168,12 +2176,14 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
 // gen/gen_calls.c: what passes the site.
+#define tc_trace_end(c) tc_trace_end_at(c, TC__SITE)
 #define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
 #define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
 #define tc_keep(t) tc_keep_at(t, TC__SITE)
 #define tc_read(...) tc_read_at(__VA_ARGS__, TC__SITE)
 #define tc_item(t) tc_item_at(t, TC__SITE)
 #define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
+#define tc_get(t, index) tc_get_at(t, index, TC__SITE)
 #define tc_print(t) tc_print_at(t, TC__SITE)
 #define tc_data(t) tc_data_at(t, TC__SITE)
 #define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
@@ -2450,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb3b5620d528b35e1u
+#define TC__BUILD_ID 0x6b4664d9891db381u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9268,6 +9278,7 @@ enum { TC__VISITS = 8 }; // of a region: the last ones on so many ways
 typedef struct tc__region {
     const char *name; // copied into the arena
     tc__site begin;
+    tc__site end; // of the last visit that ended with no region open inside it
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
@@ -9316,17 +9327,26 @@ typedef struct tc__hooks {
     tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line); // tc_to
 } tc__hooks;
 
+enum { TC__INNER_TOLD = 8, TC__INNER_NAME = 40 };
+
+// A region that was begun inside the open one.
+typedef struct tc__inner {
+    tc__site begin;
+    char name[TC__INNER_NAME]; // cut where it is longer
+} tc__inner;
+
 typedef struct tc__recorder {
     tc__values values; // must be first
     const tc__hooks *hooks;
-    tc__ixpool ix;        // only constants: sizes are fixed while recording
-    tc__visit *visit;     // open visit, NULL = eager
-    tc__region *region;   // list of all regions
-    tc__map visits;       // epoch -> tc__visit
-    int depth;            // regions begun inside the open one (inlined)
-    tc__site inside;      //   and where the last of them was; file NULL = none was
-    int skipped;          // disabled regions begun and not ended
-    int disabled;         // tc_disable_begin without their ends
+    tc__ixpool ix;      // only constants: sizes are fixed while recording
+    tc__visit *visit;   // open visit, NULL = eager
+    tc__region *region; // list of all regions
+    tc__map visits;     // epoch -> tc__visit
+    int depth;          // regions begun inside the open one (inlined)
+    tc__site inside;    //   and where the last of them was; file NULL = none was
+    tc__inner inner[TC__INNER_TOLD]; //   and the first of them, from the outermost on
+    int skipped;                     // disabled regions begun and not ended
+    int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     uint64_t seed, draw;  // random stream: key, and next draw number
     size_t recorded;      // bytes of all branches, as far as they are counted
@@ -15327,6 +15347,28 @@ static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
     return column ? tc_squeeze(y, -1) : y;
 }
 
+// Whether the bias, most often [out], broadcasts with the result [..., out] of x and the weight [out, in].
+static int tc__linear_bias(const tc__api *f, const tc__meta *w, tc_tensor bias) {
+    tc__meta b;
+    char x[160], y[160], z[160];
+    if (!bias.id) return 1;
+    if (!tc__meta_get(f, bias, &b)) return 0;
+    int lead = f->x.rank - b.rank, ok = 1;
+    for (int i = b.rank - 1; i >= 0 && lead + i >= 0; i--) {
+        int64_t n = tc__meta_size(&b, i);
+        int64_t out =
+            i == b.rank - 1 ? tc__meta_size(w, 0) : tc__meta_size(&f->x, lead + i);
+        ok &= n == out || n == 1 || out == 1;
+    }
+    if (ok) return 1;
+    return tc__fail(
+        f->c, TC_E_SHAPE,
+        "linear: x is %s, the weight %s, the bias %s; the bias must be [%lld], the "
+        "first size of the weight",
+        tc__dims_text(&f->x, x), tc__dims_text(w, y), tc__dims_text(&b, z),
+        (long long)tc__meta_size(w, 0));
+}
+
 static tc_tensor tc__linear(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias) {
     tc__meta w;
     char s[160], t[160];
@@ -15338,6 +15380,7 @@ static tc_tensor tc__linear(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
                  tc__dims_text(&f->x, s), tc__dims_text(&w, t));
         return tc__null();
     }
+    if (!tc__linear_bias(f, &w, bias)) return tc__null();
     tc_tensor in[3];
     in[0] = x, in[1] = weight, in[2] = bias;
     if (bias.id) tc__widen_product(f, in, 3);
@@ -62621,6 +62664,15 @@ static tc_status tc__unit_of_region(tc_ctx *c, int ok) {
     return tc__unit_end(c, c->around, ok && !tc__core_of(c)->unit_item);
 }
 
+// What tc__depth_behind asks of a region that is begun inside the open one.
+static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
+    tc__inner *in = &r->inner[r->depth];
+    r->inside = site;
+    if (r->depth++ >= TC__INNER_TOLD) return;
+    in->begin = site;
+    snprintf(in->name, sizeof in->name, "%s", name);
+}
+
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
@@ -62638,9 +62690,10 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
-        if (r->visit) r->inside = site;
-        r->depth += r->visit != NULL;
-        r->skipped += r->visit == NULL;
+        if (r->visit)
+            tc__inner_begin(r, name, site);
+        else
+            r->skipped++;
         return TC_OK;
     }
     tc__hook_settle(c);
@@ -62692,8 +62745,62 @@ static tc_status tc__region_end(tc_ctx *c) {
     return tc__unit_of_region(c, ok);
 }
 
-TCDEF tc_status tc_trace_end(tc_ctx *c) {
+static int tc__same_file(tc__site a, tc__site b) {
+    return a.file && b.file && !strcmp(a.file, b.file);
+}
+
+// The line of a begin that an end at this place may belong to; 0 = it stands elsewhere.
+static int tc__line_before(tc__site begin, tc__site end) {
+    return tc__same_file(begin, end) && begin.line <= end.line ? begin.line : 0;
+}
+
+// Whether this is the end that earlier visits of the open region came to, and no other's.
+static int tc__is_known_end(const tc__visit *v, tc__site end, tc__site innermost) {
+    tc__site known = v->region->end;
+    int alike = tc__same_file(v->begin, innermost) && v->begin.line == innermost.line;
+    return tc__same_file(known, end) && known.line == end.line && !alike;
+}
+
+// How many regions inside the open one stay open behind an end at this place, -1 = nor does that one: fewer
+// than depth - 1 where it is not the end of the innermost one, which was left by a return or break. An end
+// belongs to the begin nearest before it; in one function only an earlier visit tells them apart.
+static int tc__depth_behind(const tc_ctx *c, tc__site end) {
+    const tc__recorder *r = &c->recorder;
+    const tc__visit *v = r->visit;
+    int behind = r->depth - 1;
+    if (!v || !r->depth || r->depth > TC__INNER_TOLD) return behind;
+    tc__site innermost = r->inner[behind].begin;
+    int nearest = tc__line_before(innermost, end);
+    for (int i = behind - 1; i >= 0; i--) {
+        int line = tc__line_before(r->inner[i].begin, end);
+        if (line > nearest) nearest = line, behind = i;
+    }
+    if (v->region->function || c->lazy) return behind;
+    if (tc__line_before(v->begin, end) > nearest) return -1;
+    return tc__is_known_end(v, end, innermost) ? -1 : behind;
+}
+
+// Ends regions that were left without their end inside the one that ends here. Nothing is lost: what they
+// recorded is a part of that one.
+static void tc__end_left(tc_ctx *c, tc__site end) {
+    tc__recorder *r = &c->recorder;
+    int behind = tc__depth_behind(c, end);
+    const tc__inner *left = &r->inner[behind + 1], *of = &r->inner[behind < 0 ? 0 : behind];
+    if (behind >= r->depth - 1) return;
+    tc__site_set(c, end);
+    tc__fail(
+        c, TC_E_REGION,
+        "region \"%s\", begun at %s:%d, was left without its tc_trace_end; it ended at the "
+        "end of \"%s\", and nothing is lost",
+        left->name, left->begin.file, left->begin.line,
+        behind < 0 ? r->visit->region->name : of->name);
+    r->depth = behind + 1;
+}
+
+TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
+    tc__site end;
     if (!c) return TC_E_NULL;
+    end.file = file, end.line = line;
     if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
     if (tc__begun(c) <= 0) {
         tc__fail(c, TC_E_REGION,
@@ -62702,7 +62809,12 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         return TC_E_REGION;
     }
     if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
-    return tc__region_end(c);
+    int inner = c->recorder.depth;
+    tc__end_left(c, end);
+    if (c->recorder.visit && !inner) c->recorder.visit->region->end = end;
+    int left = c->recorder.depth < inner;
+    tc_status s = tc__region_end(c);
+    return left && !s ? TC_E_REGION : s;
 }
 
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
@@ -62863,6 +62975,39 @@ TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line) {
     int dtype;
     if (!tc__one_element(t, file, line, &v, &dtype)) return 0;
     return tc__is_float(dtype) ? tc__double_to_i64(v.f) : v.i;
+}
+
+// The offset of element `index` from the first one; 0 = reported.
+static int tc__element_offset(tc_ctx *c, const tc__layout *l, const tc_dims *index,
+                              int64_t *offset) {
+    char text[160];
+    tc__meta m;
+    tc__meta_of_layout(l, &m);
+    if (index->rank != l->rank)
+        return tc__fail(c, TC_E_RANK,
+                        "get: %d indices for sizes %s, which has %d dimensions",
+                        index->rank, tc__dims_text(&m, text), l->rank);
+    for (int k = 0; k < l->rank; k++) {
+        int64_t i = index->size[k], n = l->dims[k];
+        if (i < -n || i >= n)
+            return tc__fail(c, TC_E_INDEX,
+                            "get: index %lld is out of range for dimension %d of sizes %s",
+                            (long long)i, k, tc__dims_text(&m, text));
+        *offset += (i < 0 ? i + n : i) * l->strides[k];
+    }
+    return 1;
+}
+
+TCDEF double tc_get_at(tc_tensor t, tc_dims index, const char *file, int line) {
+    const void *data;
+    const tc__layout *l;
+    int64_t offset;
+    tc_status s;
+    tc_ctx *c = tc__enter("get", t, file, line, &s);
+    if (!c || tc__host_view(c, "get", t, &data, &l, &offset)) return 0;
+    if (!tc__element_offset(c, l, &index, &offset)) return 0;
+    tc__value v = tc__value_load(data, offset, l->dtype);
+    return tc__is_float(l->dtype) ? v.f : (double)v.i;
 }
 
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
