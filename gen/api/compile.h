@@ -80,9 +80,9 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
 TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
 TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
 
-// Element t[index], as tc_item: tc_get(t, TC_DIMS(1, -1)) is the last of row 1. No view is made. Of a tensor on a
-// device all of it is copied. 0 and TC_E_RANK: not an index for each dimension; TC_E_INDEX: one is not in
-// [-size, size).
+// Element t[index], as tc_item: tc_get(t, TC_DIMS(1, -1)) is the last of row 1. No view is made; of a
+// tensor on a device one element is copied. 0 and TC_E_RANK: not an index for each dimension; TC_E_INDEX:
+// one is not in [-size, size).
 TCDEF double tc_get_at(tc_tensor t, tc_dims index, const char *file, int line);
 
 // Prints t with its dtype and sizes on stdout.

@@ -111,6 +111,19 @@ DEVICE(all_makers) {
     ON(make(tc, 0), "cpu");
 }
 
+// One element is copied, not the tensor.
+DEVICE(elements) {
+    tc_tensor x = tc_reshape(there(tc, N, 0, 1), TC_DIMS(4, 6));
+    tc_tensor large = tc_to(tc_full(tc, TC_DIMS(1 << 20), 5, TC_F32), DEVICE_NAME);
+    CHECK_EQ(tc_get(x, TC_DIMS(3, -1)), 23);
+    CHECK_EQ(tc_get(tc_t(x), TC_DIMS(2, 1)), 8);
+    uint64_t before = tc_stats_get(tc).bytes;
+    CHECK_EQ(tc_get(large, TC_DIMS(7)), 5);
+    CHECK(tc_stats_get(tc).bytes < before + (1 << 20));
+    CHECK_EQ(tc_get(large, TC_DIMS(1 << 20)), 0);
+    ERROR(TC_E_INDEX, "index 1048576");
+}
+
 DEVICE(constants_stay_known) {
     static const float two[2] = {2, 2};
     set_default(tc, DEVICE_NAME);
