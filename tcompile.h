@@ -1458,9 +1458,9 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
 TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
 TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
 
-// Element t[index], as tc_item: tc_get(t, TC_DIMS(1, -1)) is the last of row 1. No view is made. Of a tensor on a
-// device all of it is copied. 0 and TC_E_RANK: not an index for each dimension; TC_E_INDEX: one is not in
-// [-size, size).
+// Element t[index], as tc_item: tc_get(t, TC_DIMS(1, -1)) is the last of row 1. No view is made; of a
+// tensor on a device one element is copied. 0 and TC_E_RANK: not an index for each dimension; TC_E_INDEX:
+// one is not in [-size, size).
 TCDEF double tc_get_at(tc_tensor t, tc_dims index, const char *file, int line);
 
 // Prints t with its dtype and sizes on stdout.
@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x6b4664d9891db381u
+#define TC__BUILD_ID 0xb499ab249a771bb0u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -62887,18 +62887,45 @@ static int tc__device_view(tc_ctx *c, const char *who, const tc__tensor *m,
     return 1;
 }
 
-// Elements of t in memory, computing what is needed; TC_OK or the error.
-static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
+// m becomes its element `index`; 0 = reported.
+static int tc__element_of(tc_ctx *c, const char *who, tc__tensor *m, const tc_dims *index) {
+    const tc__layout l = *tc__layout_at(c, m->layout);
+    char text[160];
+    tc__meta sizes;
+    tc__meta_of_layout(&l, &sizes);
+    if (index->rank != l.rank)
+        return tc__fail(c, TC_E_RANK,
+                        "%s: %d indices for sizes %s, which has %d dimensions", who,
+                        index->rank, tc__dims_text(&sizes, text), l.rank);
+    for (int k = 0; k < l.rank; k++) {
+        int64_t i = index->size[k], n = l.dims[k];
+        if (i < -n || i >= n)
+            return tc__fail(c, TC_E_INDEX,
+                            "%s: index %lld is out of range for dimension %d of sizes %s",
+                            who, (long long)i, k, tc__dims_text(&sizes, text));
+        m->offset += (i < 0 ? i + n : i) * l.strides[k];
+    }
+    m->layout = tc__layout_on(c, l.device, l.dtype, 0, NULL, NULL);
+    return m->layout != 0;
+}
+
+// Elements of t in memory, computing what is needed; TC_OK or the error. index: of one, NULL = all.
+static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t,
+                               const tc_dims *index, const void **data,
                                const tc__layout **layout, int64_t *offset) {
+    tc__tensor at;
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
     if (!tc__visit_is_ours(c, who)) return tc__not_ours(c);
     tc_status outer = tc__unit_begin(c);
     int seen = tc__region_value(c, who, &t, site);
     tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;
-    if (m && !tc__is_told(c, who, t)) m = NULL;
-    tc_status status = tc__unit_end(c, outer, m != NULL);
-    if (!m) return status;
+    int ok = m && tc__is_told(c, who, t);
+    if (ok) at = *m;
+    if (ok && index) ok = tc__element_of(c, who, &at, index);
+    tc_status status = tc__unit_end(c, outer, ok);
+    if (!ok) return status;
+    m = &at;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
     if (!m->storage->device) return TC_OK;
     outer = tc__unit_begin(c);
@@ -62924,7 +62951,7 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     tc_status s;
     tc_ctx *c = tc__enter("read", t, file, line, &s);
     if (!c) return s;
-    s = tc__host_view(c, "read", t, &data, &l, &offset);
+    s = tc__host_view(c, "read", t, NULL, &data, &l, &offset);
     if (s) return s;
     size_t want = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
     if (!dst && want) {
@@ -62943,21 +62970,23 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     return TC_OK;
 }
 
-static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v,
-                           int *dtype) {
+// Element `index` of t, NULL = the one that it has; 0 = reported.
+static int tc__one_element(const char *who, tc_tensor t, const tc_dims *index,
+                           const char *file, int line, tc__value *v, int *dtype) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
     tc_status s;
-    tc_ctx *c = tc__enter("item", t, file, line, &s);
+    tc_ctx *c = tc__enter(who, t, file, line, &s);
     char text[160];
     tc__meta m;
-    if (!c || tc__host_view(c, "item", t, &data, &l, &offset)) return 0;
+    if (!c || tc__host_view(c, who, t, index, &data, &l, &offset)) return 0;
     tc__meta_of_layout(l, &m);
     if (l->numel != 1)
-        return tc__fail(c, TC_E_SHAPE,
-                        "item: the tensor has sizes %s, one element is needed",
-                        tc__dims_text(&m, text));
+        return tc__fail(
+            c, TC_E_SHAPE,
+            "item: the tensor has sizes %s, one element is needed; tc_get reads one of many",
+            tc__dims_text(&m, text));
     *v = tc__value_load(data, offset, l->dtype);
     *dtype = l->dtype;
     return 1;
@@ -62966,48 +62995,22 @@ static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v
 TCDEF double tc_item_at(tc_tensor t, const char *file, int line) {
     tc__value v;
     int dtype;
-    if (!tc__one_element(t, file, line, &v, &dtype)) return 0;
+    if (!tc__one_element("item", t, NULL, file, line, &v, &dtype)) return 0;
     return tc__is_float(dtype) ? v.f : (double)v.i;
 }
 
 TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line) {
     tc__value v;
     int dtype;
-    if (!tc__one_element(t, file, line, &v, &dtype)) return 0;
+    if (!tc__one_element("item", t, NULL, file, line, &v, &dtype)) return 0;
     return tc__is_float(dtype) ? tc__double_to_i64(v.f) : v.i;
 }
 
-// The offset of element `index` from the first one; 0 = reported.
-static int tc__element_offset(tc_ctx *c, const tc__layout *l, const tc_dims *index,
-                              int64_t *offset) {
-    char text[160];
-    tc__meta m;
-    tc__meta_of_layout(l, &m);
-    if (index->rank != l->rank)
-        return tc__fail(c, TC_E_RANK,
-                        "get: %d indices for sizes %s, which has %d dimensions",
-                        index->rank, tc__dims_text(&m, text), l->rank);
-    for (int k = 0; k < l->rank; k++) {
-        int64_t i = index->size[k], n = l->dims[k];
-        if (i < -n || i >= n)
-            return tc__fail(c, TC_E_INDEX,
-                            "get: index %lld is out of range for dimension %d of sizes %s",
-                            (long long)i, k, tc__dims_text(&m, text));
-        *offset += (i < 0 ? i + n : i) * l->strides[k];
-    }
-    return 1;
-}
-
 TCDEF double tc_get_at(tc_tensor t, tc_dims index, const char *file, int line) {
-    const void *data;
-    const tc__layout *l;
-    int64_t offset;
-    tc_status s;
-    tc_ctx *c = tc__enter("get", t, file, line, &s);
-    if (!c || tc__host_view(c, "get", t, &data, &l, &offset)) return 0;
-    if (!tc__element_offset(c, l, &index, &offset)) return 0;
-    tc__value v = tc__value_load(data, offset, l->dtype);
-    return tc__is_float(l->dtype) ? v.f : (double)v.i;
+    tc__value v;
+    int dtype;
+    if (!tc__one_element("get", t, &index, file, line, &v, &dtype)) return 0;
+    return tc__is_float(dtype) ? v.f : (double)v.i;
 }
 
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
@@ -63018,7 +63021,7 @@ TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
     tc_ctx *c = tc__enter("print", t, file, line, &s);
     tc__text text;
     if (!c) return s;
-    s = tc__host_view(c, "print", t, &data, &l, &offset);
+    s = tc__host_view(c, "print", t, NULL, &data, &l, &offset);
     if (s) return s;
     tc_status outer = tc__unit_begin(c);
     tc__text_init(&text, c);
@@ -63036,7 +63039,7 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     int64_t offset;
     tc_status s;
     tc_ctx *c = tc__enter("data", t, file, line, &s);
-    if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
+    if (!c || tc__host_view(c, "data", t, NULL, &data, &l, &offset)) return NULL;
     if (c->seen && data == c->seen->data) {
         tc__fail(c, TC_E_DEVICE,
                  "data: the tensor is on %s; tc_to(t, \"cpu\") first, or tc_read it",
@@ -65285,7 +65288,7 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
     tc_ctx *c = tc__ctx_of(t);
     if (!c) return tc__fail_lost("tc_save_npy", t, file, line);
     if (!tc__api_open(&f, c, "tc_save_npy", file, line)) return TC_E_STATE;
-    tc_status status = tc__host_view(f.c, f.who, t, &data, &at, &offset);
+    tc_status status = tc__host_view(f.c, f.who, t, NULL, &data, &at, &offset);
     if (status) return status;
     tc__layout l = *at;
     tc__calm calm = tc__calm_begin();
