@@ -370,11 +370,15 @@ select_tests() {
     done
 }
 
-# Tests of the public interface alone do not define TCOMPILE_IMPLEMENTATION: they share an object.
+# Tests of the public interface alone share an object of the implementation; those that define
+# TCOMPILE_IMPLEMENTATION, or put parts of it together themselves, do not.
 TEST_FLAGS="-D_GNU_SOURCE -include tests/hook.h $CHECKS $WARN -Igen -Itests"
 SHARED=$OUT/tests/tcompile.o
 
-needs_shared() { ! grep -q '^#define TCOMPILE_IMPLEMENTATION' "tests/$1.c" 2>/dev/null; }
+needs_shared() {
+    ! grep -q -e '^#define TCOMPILE_IMPLEMENTATION' -e '^#include "base/prelude.c"' \
+        "tests/$1.c" 2>/dev/null
+}
 
 build_shared() {
     for test in $1; do
