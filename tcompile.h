@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb499ab249a771bb0u
+#define TC__BUILD_ID 0x94753cadb4c2b003u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11383,7 +11383,7 @@ static void tc__sources_like(tc_ctx *c, tc_tensor t, int rank) {
 // A frame about `t`; 0 = null, dead, or the context is calling, reported.
 static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
                       int line) {
-    tc_ctx *c = tc__ctx_of(t);
+    tc_ctx *c = f->c = tc__ctx_of(t);
     if (!c) return tc__fail_lost(who, t, file, line), 0;
     if (!tc__api_open(f, c, who, file, line) || !tc__meta_of(f->c, who, t, &f->x)) return 0;
     if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t, f->x.rank);
@@ -16084,7 +16084,7 @@ TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *valu
     int64_t words = descending != 0;
     if (values) *values = tc__null();
     if (indices) *indices = tc__null();
-    if (!tc__begin(&f, "sort", t, file, line)) return f.c ? tc_error(f.c) : TC_E_NULL;
+    if (!tc__begin(&f, "sort", t, file, line)) return tc_error(f.c);
     return tc__sort_along(&f, TC_OP_ARGSORT, t, dim, &words, 1, values, indices);
 }
 
@@ -16095,7 +16095,7 @@ TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tens
     words[TC__TOPK_DESCENDING] = largest != 0, words[TC__TOPK_K] = k;
     if (values) *values = tc__null();
     if (indices) *indices = tc__null();
-    if (!tc__begin(&f, "topk", t, file, line)) return f.c ? tc_error(f.c) : TC_E_NULL;
+    if (!tc__begin(&f, "topk", t, file, line)) return tc_error(f.c);
     if (!f.x.rank && k != 1) {
         tc__fail(f.c, TC_E_ARG, "topk: k is %lld, a scalar has 1 element", (long long)k);
         return tc__leave_null(&f), tc_error(f.c);
