@@ -147,6 +147,23 @@ check_prefixes() { # MANIFEST MACRO
     return $bad
 }
 
+# What reads the inside by name breaks when that changes: tests and benches are right C.
+check_test() {
+    # shellcheck disable=SC2086
+    $CC -std=c99 -fsyntax-only $TEST_FLAGS -w -I. "$1" 2>&1 | head -n 8
+}
+
+check_tests() {
+    # shellcheck disable=SC2046
+    jobs=$(grep -lE 'tcu?__' bench/*.c $(find tests -name '*.c' \
+        ! -path 'tests/tools/*' ! -path 'tests/compile/*'))
+    mkdir -p "$OUT"
+    all_jobs check_test >build/tests.log
+    cat build/tests.log
+    say "      $(echo $jobs | wc -w) files"
+    [ ! -s build/tests.log ]
+}
+
 STRICT='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wundef
     -Wvla -Wwrite-strings -Wdouble-promotion -Wno-unused-function -Werror'
 
@@ -203,6 +220,7 @@ command_check() {
         step "cuda: prefix builds" check_prefixes gen/tcompile_cuda.in.h \
             TCOMPILE_CUDA_IMPLEMENTATION
         step "warnings" check_warnings
+        step "tests and benches of the inside" check_tests
         step "symbols" check_symbols
     else
         say "skip  prefix builds, symbols: no packed header yet"

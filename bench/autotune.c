@@ -96,15 +96,15 @@ static void print_search(tc_ctx *tc, double seconds) {
     const tc__program *p = s ? (const tc__program *)s->program : NULL;
     size_t other = 0, n = p ? p->launch.count : 0;
     for (size_t i = 0; i < n; i++)
-        other += !tc__tuning_is_default(&p->launch.at[i].group->tuning);
+        other += !tc__tuning_is_default(&p->launch.at[i].group->shape.tuning);
     printf("  %.1f s of search; %zu of %zu launches have another kernel", seconds, other,
            n);
     for (size_t i = 0; i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__text t;
-        if (tc__tuning_is_default(&l->group->tuning)) continue;
+        if (tc__tuning_is_default(&l->group->shape.tuning)) continue;
         tc__text_init(&t, tc);
-        tc__put_tuning(&t, &l->group->tuning);
+        tc__put_tuning(&t, &l->group->shape.tuning);
         printf(": %s%s", t.at, other > 1 ? ", ..." : "");
         tc__text_free(&t);
         break;

@@ -15,7 +15,7 @@ static void check_shown(tc_tensor t, const char *want, int line) {
     int64_t offset;
     tc__text text;
     tc__text_init(&text, tc);
-    if (tc__host_view(tc, "show", t, &data, &l, &offset) == TC_OK)
+    if (tc__host_view(tc, "show", t, NULL, &data, &l, &offset) == TC_OK)
         tc__show(&text, data, l, offset);
     if (strcmp(text.at, want)) FAIL("line %d:\n%s\n%s", line, text.at, want);
     tc__text_free(&text);
