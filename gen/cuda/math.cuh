@@ -151,10 +151,12 @@ TC_FN float TC_N(silu_f32)(float x) {
 }
 
 // fn: gelu_tanh_f32
-// x (1 + tanh u) / 2 = x / (1 + e^-2u): nothing cancels for negative x.
+// x (1 + tanh(u / 2)) / 2 = x / (1 + e^-u), as silu: nothing cancels for negative x, and e^-u is not lost
+// where x e^u is not.
 TC_FN float TC_N(gelu_tanh_f32)(float x) {
-    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f);
-    return x * TC_N(rcp)(1.0f + expf(-u));
+    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f), e = expf(-fabsf(u));
+    const float y = x * TC_N(rcp)(1.0f + e);
+    return u < 0 ? y * e : y;
 }
 
 // fn: power

@@ -640,6 +640,36 @@ TEST(elementwise_mixed) {
     finish();
 }
 
+// Results of f32 from overflow down to what is below the least normal number: no function falls to
+// 0 before its result does.
+static void tail(const row *r, const ref_op *o) {
+    op_case *c = add_case(call_row, "%s, tail", r->name);
+    c->fn = r, c->n_in = 1, c->ulp = 64;
+    c->in[0] = new_array(TC_F32, TC_DIMS(100, 100)), c->layout[0] = PLAIN;
+    c->expected = new_array(TC_F32, TC_DIMS(100, 100));
+    c->allow = (ld *)calloc(10000, sizeof *c->allow);
+    for (int64_t i = 0; i < 10000; i++) {
+        val x;
+        memset(&x, 0, sizeof x);
+        x.f = (ld)(float)((double)(i - 5000) * 0.0221);
+        c->in[0].at[i] = x;
+        c->expected.at[i] = o->f(TC_F32, &x);
+        ld want = c->expected.at[i].f;
+        c->allow[i] = two_to(-126) + two_to(-13) * (want < 0 ? -want : want);
+    }
+}
+
+TEST(tails) {
+    for (int i = 0; i < ROWS; i++) {
+        static const int single[3] = {TC_F32, TC_F32, TC_F32};
+        const ref_op *o = ref_of(rows[i].name);
+        if (o && rows[i].f1 && compute_dtype(o, single) == TC_F32 &&
+            result_dtype(o, TC_F32) == TC_F32)
+            tail(&rows[i], o);
+    }
+    finish();
+}
+
 // ---- casts ----
 static tc_tensor call_cast(const op_case *c, tc_ctx *tc, const tc_tensor *in) {
     (void)tc;
