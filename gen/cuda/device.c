@@ -4,6 +4,11 @@
 //
 // Whoever uses a device says tcu__enter, works, and says tcu__leave, on one thread at a
 // time. All functions of the parts below expect to be called in between.
+//
+// Nothing changes the thread's context for others: tcu__enter asks the driver what is
+// current and sets ours, tcu__leave puts back what was there, even nothing. A flag per
+// thread would be wrong as soon as another library of the process sets one, and would be a
+// global.
 
 enum { TCU__COPY_IN, TCU__COPY_OUT, TCU__COPY_WAYS };
 enum { TCU__PEERS = 64 };      // devices that are known to reach each other, or not

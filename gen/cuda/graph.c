@@ -3,6 +3,12 @@
 // copied when a node is made, so a call with other arguments changes those nodes, and those
 // only; nothing is ever copied to a fixed place. A few graphs are kept per plan, by the
 // addresses of its inputs and outputs: loops alternate between a few buffers.
+//
+// Graphs are compared, not trusted: every launch but one that is told of no change compares
+// functions, shapes and bytes of arguments with what each node was last set to, and only
+// what differs is set. The addresses only choose which graph is likely to differ least.
+// Clusters and early starts cannot be set: such a change builds anew, and so does a driver
+// that refuses (910, 801).
 
 enum { TCU__GRAPHS = 4, TCU__GRAPH_NODES = 4096 };
 

@@ -14,6 +14,8 @@ typedef struct tcu__driver {
 
 // The only writable global of this header: the process that initialised CUDA. The driver
 // does not work in a child of that process, and calling it there may hang.
+// Nothing else can tell a child that never opened a device. Libraries are opened again for
+// each device (they stay loaded), so there is no other state to share.
 static volatile long tcu__owner;
 
 #if TCU__POSIX

@@ -1,4 +1,8 @@
 // Vectors of memory.
+//
+// No hints for caches: loads that take no room in L1 and stores that leave L2 first
+// (L1::no_allocate, st.cs) made every row that memory limits slower on an H200: relu by 2
+// %, softmax of 4096 columns by 4 %, layer norm by 6 %.
 
 // fn: reads
 // Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead

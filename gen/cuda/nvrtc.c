@@ -5,6 +5,17 @@
 // Its trap: it looks for libnvrtc-builtins by bare name in the loader's path, not in its
 // own folder, so a copy outside that path fails at every compile. The builtins of its
 // folder are loaded before that, for everybody, and then found by that name.
+//
+// PTX lies beside each CUBIN in the cache, under a key that names no card: where nothing
+// compiles, a newer card loads it, if the text is the one that it would have had (sizes of
+// tiles depend on the shared memory of a block). The driver compiles it, so it comes after
+// NVRTC, which has more threads. For that nothing is compiled for sm_90a, which would tie
+// PTX to the card, but a text that says that it needs the instructions of one
+// (tc_device_text.native): all golden kernels are the same machine code as for sm_90.
+//
+// ptxas has -O2: -O3 takes it three times as long for products and makes no row of the
+// bench faster. Options that an older NVRTC does not know (--minimal, --no-source-include)
+// are left out in a second try; they save time and change no code.
 
 enum { TCU__ARCHS = 64, TCU__NVRTC_OPTIONS = 32 };
 enum { TCU__NVRTC_INVALID_OPTION = 5 };

@@ -5,6 +5,9 @@
 //
 // x are elements, y results, r a row and n its length; F is a step of a scan, or a function of the
 // kernel's.
+//
+// Words that are waited for carry their own mark, so stores need no order between them.
+// Sums of a scan are folded in one order: groups of 32 tiles, then the groups.
 
 // fn: sums
 template <class T> struct TC_N(sums) {

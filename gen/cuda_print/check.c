@@ -6,6 +6,10 @@
 //
 // An access outside is not made: it goes to words that nobody has, reads zeros, and its writes are lost. The
 // first one is told by words of the program's flag (TC__OUTSIDE_BUFFER) that no other check uses.
+//
+// It is another text, so both kinds of code live side by side in process and on disk. A new
+// form is checked by itself as long as it prints accesses by tc__cuda_element and
+// tc__cuda_address.
 
 // Whether accesses to buffer b are looked at: it is a tensor's.
 static int tc__cuda_is_checked(const tc__group *g, int64_t b) {

@@ -9,6 +9,9 @@
 //            negative ones are not asked for
 //
 // All are found from the list alone, so a text depends on nothing else.
+//
+// All is found from the list, so the text is the same wherever it is printed. On an H200:
+// entropy 0.67 to 0.85 of a copy's speed, softmax of 50304 columns 0.78 to 0.97.
 
 // What is not in the list is as for f32. `passes` = of an f32, too, that is rounded in the end: not of ops
 // whose f32 results are the nearest number, and so the same everywhere.

@@ -1,6 +1,16 @@
 // What a thread of a CUDA kernel has in registers or shared memory: loads that are issued before anything
 // is computed, and the elements of a row that later phases need again. Questions that a plan
 // (form.c) and its printers ask.
+//
+// What is held in shared memory has the bytes of memory: a row of 50304 bf16 leaves room
+// for two blocks. Values made of it are computed again rather than held as f32.
+//
+// Rows made of kept rows have scratch in shared memory, where registers do not hold them
+// and nothing computes them again (softmax of a softmax, a norm of gelu). It is one row for
+// a block, so no warp has a row for itself then. Rows of known length that no block has
+// room for are cut into parts whatever they cost, with rows in global memory. In a program
+// of run-time sizes nothing is known of the length: one that meets a row that is too long
+// is made again for the sizes at hand (tc__program_fits). tests/cuda/kept.c.
 
 // ---- loads that are issued before anything is computed ----
 

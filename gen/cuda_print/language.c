@@ -1,4 +1,9 @@
 // CUDA as devices have it: all that stands above.
+//
+// These printers stand on the inside of tcompile.h, so both implementations are in one
+// file. Kernels could have come to them as text, or as a public structure, but every form
+// would have been written down twice. gen/cuda, below, uses declarations alone, but for
+// what registers the language.
 
 // Whether value v of the knob differs from what the rules say: see kernel/tune.c.
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {

@@ -11,6 +11,9 @@
 //   the user's the function of its cuda_source, by as many threads as the result has elements
 //
 // The functions behind the steps are in cuda/{scan,sort,scatter}.cuh. Nothing depends on which thread is first.
+//
+// A workspace is left as it was found, by a launch of its own: an epoch in each word would
+// save that launch, and make the workspace's contents depend on earlier runs.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,

@@ -4,6 +4,13 @@
 // i + stages - 1 is on its way. What is multiplied next is fetched to registers while the
 // present is, also from the stage of the next step: so the one barrier of a step stands before
 // its last piece, and a stage is written anew one step after it was read.
+//
+// Fetching ahead is 4.5 % of a bf16 product of 4096, and 26 registers; a fourth stage 3 %
+// more; copies spread over the pieces, other orders of mma and a result in one part 2 % or
+// less. mma.sync with nothing around it reaches 626 TFLOP/s, cuBLAS (wgmma) 694, this 430
+// to 455, at the card's limit of power. Addresses of copies move by steps. NVRTC's code of
+// the same text is slower than nvcc's (its addresses in shared memory have 64 bits):
+// measure with NVRTC.
 
 // A thread multiplies in one of four ways:
 //   simt   one fused multiply-add a step, in the order of k

@@ -3,6 +3,10 @@
 // before it stand the loads of whole vectors and what is the same for all elements, behind it the
 // stores of whole vectors. Where a thread has U vectors there is a loop over `u` that issues all
 // loads, then one that computes.
+//
+// A loop in the text and not copies of each statement: a kernel of halves is a quarter as
+// long and reads like its graph. All loads of a loop over u stand before what is computed,
+// since only so are they in flight together.
 
 // ---- constants and elements ----
 

@@ -3,6 +3,10 @@
 // registers: `w3[u + 1][l + 2]`. Registers and not shared memory, whose reads are as many as those of L1
 // were: a 7 x 7 stencil takes 280 us of an H200 so, 341 through shared memory, 530 with loads of L1.
 // Input: a group at LOOP. Output: the windows of its plan, and how many rows and columns a thread has.
+//
+// All measured on an H200 with 8192 x 8192 f32, written by hand: relu 131 us; 3 x 3 136 so,
+// 165 through shared memory, 187 with every load of its own. Only registers have more
+// bandwidth than L1. A padded image is not made in memory for that (TC__FUSE_LOADS).
 
 enum {
     TC__CUDA_REACH = 15,         // rows or columns between two loads of a window, at most

@@ -1,4 +1,4 @@
-// LOOP, for a device: the host's list as one of launches, where there is such a form (gen/README.md 11).
+// LOOP, for a device: the host's list as one of launches, where there is such a form (what all shall have: gen/PLAN.md).
 
 // Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
 static int tc__device_has_list(const tc__group *g) {

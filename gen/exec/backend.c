@@ -1,4 +1,8 @@
 // The backends of a context: ours, in a table, and those the user registered.
+//
+// To add one of ours: a row. One that a user registers gets the graph of exec/foreign.c;
+// tests/backend_null.c is such a one, and must not be noticed. A device of ours comes with
+// a header of its own: this table alone has its name, and says which header is missing.
 
 typedef struct tc__backend {
     const char *name, *doc;    // registered: owned

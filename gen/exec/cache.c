@@ -9,6 +9,10 @@
 // directory is held by a
 // descriptor, belongs to us alone and is never looked up again. There are no locks: the
 // worst a race can do is to make two processes compile the same kernel.
+//
+// Ten kernels are there in less than 1 ms (`bench cold`), of which BLAKE2s is a tenth.
+// Kernels of one unit are small entries that lead to one object, which is linked without
+// what a loader does not read: 1.5 KB around the code, not 13.
 
 #define TC__CACHE_ENTRY_MAX ((size_t)256 << 20)  // bytes of one entry
 #define TC__CACHE_BYTES     ((uint64_t)1 << 30)  // default limit of all entries

@@ -1,4 +1,9 @@
 // tc_disable, tc_lazy and tc_eval, tc_precompile, tc_freeze.
+//
+// tc_lazy is a region that is always open, tc_eval its end and its next begin: the same
+// trie, the same programs. tc_precompile is two calls with inputs that have no memory,
+// where nothing runs. tc_freeze refuses memory at the one place that gives it (base/mem.c),
+// and keeps the workers awake.
 
 static void tc__here_is(tc_ctx *c, const char *file, int line) {
     tc__site s;

@@ -1,6 +1,14 @@
 // Custom ops at run time: what a launch hands to the user's function, which is either host code or
 // was compiled from c_source. Both look like a kernel with one work item, so that nothing else
 // differs: not the pool (one item stays on the caller's thread), not the floating-point state.
+//
+// Such an op has no row of its own: CUSTOM of ops.def stands for all of them. A program
+// with one may fail half-way, so no kernel of it writes an external directly, and calls
+// take the long way. tc__shape_custom asks the user's shape function for numbers, which
+// pins run-time sizes to those of the visit; without one sizes stay free. A launch without
+// text, or whose text does not compile, keeps the host's function (tc__launch_take); on a
+// device the op keeps why (tc__custom.trouble), and the program's launches are made anew
+// (tc__dispatch_start_customs).
 
 // Known to compiled code: kernel/print_custom.c.
 typedef struct tc__custom_call {

@@ -1,4 +1,9 @@
 // Devices as users see them: registering one, moving tensors, waiting.
+//
+// A device is one context's, so no unit is locked. A context of tc_open_shared knows which
+// of its parent's tensors are on one, to refuse them by name. Entries of functions hold the
+// default device; the short cut of a call, which does not ask for it, is off after a
+// change.
 
 // ---- registering ----
 

@@ -1,5 +1,8 @@
 // Devices as makers of code (tc__maker of exec/library.c): their compilers, modules. There is no interpreter
 // to fall back to: what does not compile is an error.
+//
+// So programs are compiled at once whatever the stance, those of eager ops too (then they
+// are on disk).
 
 #if TC__JIT
 

@@ -1,5 +1,8 @@
 // A program on a device for the sizes of a run: its memory there, and the lists that the device runs, whose
 // arguments are filled in anew by each run (exec/dispatch_run.c).
+//
+// How a kernel is launched is data beside its text (tc__grids): expressions of sizes, whose
+// values are found here. Sizes are arguments, as they change grids as well.
 
 // A launch on the host ends a part; so does the last launch.
 static int tc__dispatch_split(tc__dispatch *r, tc__arena *a) {

@@ -1,6 +1,9 @@
 // What is launched at which step of a program on a device: whole launches, and pieces of several kernels that
 // share one (kernel/list.c). Input: launches and the memory of their buffers. Output: the sequence of
 // exec/order.c.
+//
+// Tensors of one element stay with the scalars they look like: they are no pieces. An
+// output that is computed in the memory of an external is that external.
 
 // ---- order ----
 

@@ -1,5 +1,13 @@
 // A run on a device: arguments are filled in, what changed is told, and the lists are handed over. How a
 // program was laid out for that is in exec/dispatch_layout.c.
+//
+// State (random numbers, run-time values) lies in the device's memory and is copied only
+// when it changes, so it never touches a recorded graph. A run notes while it fills in
+// arguments whether one became another; if none did, the seam is told so and launches the
+// graph that it launched last: 6,000 instructions for a call of 24 kernels with 150
+// arguments, not 14,700. Checks are looked at when somebody waits: a kernel writes an index
+// out of range into memory of the host, and tc_sync, tc_read and tc_to("cpu") report it.
+// Only a program that writes in place waits by itself, since it must not write then.
 
 // Whether the argument at `to` was another address.
 static int tc__argument_put(uint8_t *to, const void *address) {

@@ -3,6 +3,14 @@
 // A call first signs its tensors: layout, which earlier one is the same, which shares memory. An
 // entry holds that signature, the user's bytes and the tensors used beside the inputs. Equal
 // signature, equal bytes: the entry serves the call.
+//
+// Guards are exact. Layouts are interned, so a guard is one compare per input; another size
+// is another entry, for which the body runs again (5 ns per op) and lands on the program
+// with run-time sizes. So no answer depends on a guess about how a size was used. A guard
+// of a mere relation (tc_dim_ge and the like) would have to prove that nothing else in the
+// body, the user's own C code included, looked at the size; following the recording, which
+// a re-run is, costs as much as such a proof. They are plain questions, and never give a
+// stale answer.
 
 // What is assumed of one tensor.
 typedef struct tc__given {

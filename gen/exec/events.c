@@ -1,5 +1,9 @@
 // What happened when: the events of the profiler. Everything above a launch notes its spans here;
 // kernels are exec/profile.c's. Without a profile a note is one branch.
+//
+// A new stage is a row of tc__span_kind, a name, and a call of tc__note_span where its time
+// is added to tc_stats. Only the thread that began the profile notes. Events and rows are
+// bounded: what has no room, or no memory, is counted as dropped and disturbs nothing.
 
 typedef enum tc__span_kind {
     TC__SPAN_RECORD, // a visit, from begin to end: all below happens inside

@@ -1,6 +1,9 @@
 // What the regions and functions of a context became: tc_explain, tc_explain_counts and what else a
 // program can ask of itself. Everything is read from the tries, whose leaves own the programs. It begins
 // with what exec/summary.c says.
+//
+// Not the last visit is told of, but all breaks and ends of a region's paths. Programs are
+// numbered by region in the order of making; one that is made again keeps its number.
 
 // ---- the last visit ----
 

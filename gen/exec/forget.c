@@ -6,6 +6,11 @@
 // Past another limit steps go as well, a branch at a time (graph/trace.c), those first that no visit has ended on
 // for longest, with their programs. What is needed stays: the path of every visit whose results are not over
 // and of every entry of a function, and what other paths begin with.
+//
+// A path of 14 steps takes 38 KB with its program, 3.6 KB without. A run costs nothing for
+// this: counts of runs are compared from one sweep to the next. Short cuts of calls hold
+// the serial number of their program, since memory is used again. Index expressions of
+// recordings and loaded objects stay.
 
 enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
 #define TC__PROGRAMS_BYTES                                                                 \

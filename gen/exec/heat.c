@@ -4,6 +4,8 @@
 // are those of the first entrant, who has to be right.
 //
 // A kernel that reads what it writes gets that memory as it was before each run.
+//
+// Codes that never reach what the leader mostly does leave early.
 
 #if TC__JIT
 

@@ -1,6 +1,8 @@
 // Host calls: code of the user's with the values of tensors, at its place among the ops. In a region
 // it is a graph break, also where nothing has to run for it: the body of a function that makes one
 // must not be skipped.
+//
+// A call is a BREAK step with all its inputs as operands.
 
 enum { TC__HOST_INPUTS = 64 };
 

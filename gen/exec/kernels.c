@@ -1,5 +1,9 @@
 // A program's kernels: printed as orders, given to the library (exec/library.c), and what comes back.
 // A program runs interpreted until it has taken its code.
+//
+// Kernels of one program that are equal but for where their buffers are have one text,
+// which is printed once (tc__groups_same). Kernels share units of the compiler: one shared
+// object for each would cost a dlopen each at a warm start.
 
 #if TC__JIT
 

@@ -6,6 +6,9 @@
 //
 // One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
 // So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
+//
+// Equal kernels that are wanted at the same moment are compiled twice; the second is
+// dropped.
 
 #if TC__JIT
 
@@ -255,6 +258,10 @@ static int tc__library_rests(tc__library *b) {
 }
 
 // The compiler worked, or failed for good; or it failed for what may pass, after `lost` ns.
+// What may pass is no memory, space, descriptors or processes, or a compiler that hangs or
+// was killed: it is asked again after a multiple of the time that was lost, twice that the
+// next time, and no program asks meanwhile (TC__TIER_RESTING). All else, an error in the
+// text above all, is settled once for the process.
 static void tc__library_rest(tc__desk *k, int passes, uint64_t lost, const char *why) {
     tc__library *b = k->library;
     tc__library_lock(b);

@@ -5,6 +5,17 @@
 // dimension of the result. Rows are shared by the workers, and none needs another one, so bits do
 // not depend on how many there are. Whatever has an order (sums, equal keys, writes to one place)
 // has it inside a row. Scratch is the program's: a function takes no memory.
+//
+// To add one, where a result depends on its operands in an order that no index map tells: a
+// row of kind OPAQUE in ops.def, whose words are flags and counts; its shape rule
+// (graph/infer.c); a function over a range of rows and its row in the table here, with the
+// scratch that a worker needs and whether operand 1 is an index, which raises the program's
+// flag; the public call (graph/rows.c). kernel/roots.c makes the node and its operands
+// roots, so producers store row-major and nothing merges with it; kernel/schedule.c makes
+// its kernel, whose list is one CALL that tells all sizes. On a device it is kernels where
+// the dialect has a text (tc__dialect.has_opaque; for CUDA a plan of steps,
+// cuda_print/opaque_plan.c), else this function, between two lists of launches. References
+// stand in tests/ops/rows.c, sizes that take other ways in tests/cuda/opaque.c.
 
 typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
 

@@ -1,5 +1,9 @@
 // Settings: one table for the fields of tc_config and tc_options, their environment variables, what
 // values they take, and what the manual says of them.
+//
+// To add one: a field of tc_config or tc_options, a row in the list of the same kind, and a
+// row in tests/function/options.c that sees its effect: the driver there fails for an
+// option without one.
 
 typedef enum tc__option_kind {
     TC__OPTION_FLAG,

@@ -1,6 +1,8 @@
 // What a program is, and its outputs: which results and which writes in place it stores, where, and by whom. A
 // write in place is stored at the view that it names, and nothing around it; the kernel that computes it
 // does that itself where nobody can see the difference, else its result is copied there.
+//
+// Never the tensor around a view that is written: that may be another thread's.
 
 // What is known of a launch by measuring.
 typedef enum tc__tuned {

@@ -5,6 +5,9 @@
 // region that the one before it leads to. Results of the visit before end when the last part does.
 //
 // tc__visit_split serves whatever cannot be one program with what comes behind it: now, another device.
+//
+// A graph break (BREAK) is less: it computes what is read, writes nothing, and leaves the
+// path one.
 
 // The region that has what is behind the parts of r; NULL = out of memory.
 static tc__region *tc__region_rest(tc_ctx *c, tc__region *r) {

@@ -1,6 +1,9 @@
 // Kernels under the profiler: each launch is timed, as a row of the table and as an event, and so is
 // the part of each worker. Input: a program that is about to run. Nothing of this is on the way of a
 // context without a profile.
+//
+// Without one a run has one branch more, a short-cut call none: that looks for a profile at
+// the runs that it times anyway, and tc_profile_begin makes the next run one of those.
 
 enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share one
 

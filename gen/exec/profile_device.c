@@ -2,6 +2,9 @@
 // program waits for the last mark, so that times are known when the run is over. Input: a program whose
 // launches are filled in. Nothing of this is on the way of a context without a profile, or of a device
 // that gives no time.
+//
+// n kernels have n + 1 marks, so nothing lies between two of them; by the last the device's
+// clock is laid on the host's.
 
 static int tc__device_has_time(const tc_device *d) {
     return d->mark && d->elapsed && d->unmark;

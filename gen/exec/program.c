@@ -1,6 +1,10 @@
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
+//
+// A program is laid out for the sizes of a run (tc__program_lay_out: layouts of outputs,
+// arena, work items), and again when they change. Where expressions get too large for the
+// index pool, it is made for one set of sizes.
 
 // ---- making ----
 

@@ -1,6 +1,10 @@
 // When a program's kernels are compiled: at once, in the background, later, or never. Until then it
 // runs interpreted, with the same results. What decides is the stance, the backend and the region's
 // recompile_limit; a program that waits for its code asks for it at the begin of each run.
+//
+// Past the limit a path is interpreted, not made generic: the program for all sizes and
+// values is there before, as the second size makes it. So what meets the limit is other
+// structure, or sizes of a region that asked for TC_DYNAMIC_OFF.
 
 // Graph breaks of the visit, behind each of which is a program; *site: where the last one is.
 static int tc__visit_breaks(const tc__visit *v, tc__site *site) {

@@ -2,6 +2,10 @@
 // once from addresses that are multiples of them, and a view may begin at any element: it is copied to
 // memory that does for the time of a run. They write row-major results, and a view that is written in
 // place may have any strides: the elements go there by a kernel of its own.
+//
+// A number of the host goes along: a tensor without dimensions decides no device and fits
+// any, with the layout it has in guards; a program on a device copies it at each run, so it
+// is never written there.
 
 // So has a number of the host that is computed with there (tc__is_number).
 

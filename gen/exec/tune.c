@@ -8,6 +8,9 @@
 // candidate that is lucky among many is not lucky twice. Memory of the user's that kernels write in
 // place is a copy meanwhile. Whatever goes wrong, kernels stay as they are, and nothing is reported
 // but a line of the log.
+//
+// A default that is kept is remembered too. Codes of a search go to disk only when they
+// win.
 
 #if TC__JIT
 

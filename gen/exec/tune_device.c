@@ -5,6 +5,11 @@
 // A kernel is run many times, so it must not read what it writes; and programs that write the user's memory
 // in place, have launches of the host or lists of tensors, are not measured. Every candidate's results are compared with
 // the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
+//
+// A knob of a device is one of TC__STAGE_DEVICE, and follows the dialect's plan. What
+// decides in which order a row is summed is no knob. A candidate is a copy of the group
+// with another tuning; its code comes the way of all code, so the winner is on disk by its
+// own text, and a program that recalls it compiles nothing else.
 
 #if TC__JIT
 

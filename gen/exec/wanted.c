@@ -1,4 +1,8 @@
 // Which results of a path its program stores, and what a result is computed from. Input: the steps of a visit.
+//
+// Results of at most TC__SMALL_RESULT elements are stored although another op uses them:
+// people print losses. What else is read late is computed then, and stored from the next
+// visit on.
 
 enum { TC__SMALL_RESULT = 16 };
 

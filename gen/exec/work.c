@@ -1,4 +1,11 @@
 // What programs of ours are started with: their words, their environment, and a directory to work in.
+//
+// What is loaded has no name: the compiler starts inside a directory that is held by a
+// descriptor, and works with names relative to it; what it wrote is read through that
+// descriptor, and loaded from memory. So whoever may rename in TMPDIR exchanges nothing.
+// The directory is locked: one without a lock was left by a process that was killed, and
+// goes at the next build with every process that has its name in its environment, whatever
+// group or session that is in.
 
 #if TC__JIT
 

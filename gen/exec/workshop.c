@@ -3,6 +3,10 @@
 // whoever gave it looks at that between two runs, so code is never changed under a running kernel.
 // A thread has a desk and memory of its own. Threads start when jobs come and end with the library;
 // a child made by fork() has none, and does its jobs itself.
+//
+// Jobs are texts, so a thread here never looks at a graph, a pool of expressions or an
+// allocator that the context is using. Printing stays with the caller: 0.3-0.5 ms of a
+// first call (`bench first`).
 
 #if TC__JIT
 

@@ -1,6 +1,14 @@
 // Trace -> TENSOR graph: a path of steps becomes pure nodes.
 // Recording's conveniences are made explicit: operands are cast and broadcast, scalars become
 // constants, and in-place writes become new values of a root (graph/cells.c).
+//
+// Halves keep their dtype in the graph and are f32 in registers: what crosses memory is 16
+// bits wide, which would not be so if the graph said f32, and what does not cross it is not
+// rounded. So bits depend on what shares a kernel, and a result that is demanded later may
+// be rounded once more; round_each_op puts a cast of a half to itself, which rounds, behind
+// every op, and has the bits of eager code. Sums of halves are sums of f32 in the graph,
+// since what lies between two kernels of one sum must not overflow. A scalar operand is
+// f32, but what is compared with a half.
 
 // ---- run-time sizes ----
 // The expressions of a path name its symbols. In the graph a symbol that has to be equal to
@@ -135,6 +143,8 @@ static tc__node *tc__make_rounded(tc__builder *b, tc__node *n) {
     return b->round_each_op ? tc__make_rounding(b->g, n) : n;
 }
 
+// Narrow integers are computed as i32, and a cast back wraps them. That is put into the
+// graph here, so neither the interpreter nor a printer knows of u8 arithmetic.
 static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     const tc__op_info *o = &tc__ops[s->op];
     tc__node *in[3] = {NULL, NULL, NULL};

@@ -5,6 +5,12 @@
 //
 // What is written through a view of an external need not be a value of all of it: where the program stores it at its
 // place, INPUT with what is stored as operands is the external's memory behind that, and is read there, no copy.
+//
+// What can be read so is known when kernels are, so a program is made at a venture
+// (tc__program_make), which holds if all that is stored there is stored directly, and no
+// kernel reads what was there before; never on a device, whose kernels write whole tensors
+// only. Else a write makes a new value of the whole tensor, where(inside, part, base),
+// which a product has copied first.
 
 // Where an external lies in the memory that a hidden one shows.
 typedef struct tc__within {

@@ -2,6 +2,13 @@
 // Input: the operands' metas and the call's attribute words; output: the meta of the result.
 // Sizes are expressions, so one rule serves recording (constants) and symbolic graphs.
 // A rule that fails has reported an error that names the op, the values and the fix.
+//
+// Sizes are compared by tc__know, never by ==: what the expressions cannot tell is told
+// from the sizes of the visit, and becomes a condition of the step. `a == b` is solved for
+// a symbol, which in the program's graph *is* the other side, so nothing behind recording
+// knows of conditions; what cannot be solved fixes the sizes to those of the visit. Sizes
+// that an attribute may bring at run time are listed in tc__slot_of. That is all there is
+// to adding a shape rule.
 
 // What is known of a tensor without its data.
 typedef struct tc__meta {

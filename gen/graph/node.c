@@ -60,7 +60,7 @@ typedef struct tc__graph {
     const struct tc__step *from; // the call that is being built: of the nodes made next
 } tc__graph;
 
-// Who runs through a loop: on the host the first three, on a device all but the first (gen/README.md 11).
+// Who runs through a loop: on the host the first three, on a device all but the first (gen/PLAN.md).
 typedef enum tc__bind {
     TC__BIND_WORKER,
     TC__BIND_SERIAL,

@@ -7,6 +7,14 @@
 // multiple of a symbol, or it plus a constant; else it is a symbol of its own. Then the shape
 // rules run over the steps again, and what they have to assume becomes the conditions of the path
 // (graph/infer.c). The known path stays, and is tried first.
+//
+// A wrong guess costs a program, never a result: at every visit an expression is compared
+// with the call's size, but a symbol at its first place, which takes it. Symbols are
+// numbered along the path, so a visit has a plain array of their values. A reshape of a
+// view keeps free sizes where strides and sizes tell by their expressions that it is one.
+// Behind a graph break a new path is compared with what followed the break on the path it
+// was made like (tc__twin). There are no variants for divisible sizes: kernels with
+// run-time sizes take 0.8 to 1.0 of the time of fixed ones.
 
 // A size that is known at run time: in the known path, and in this visit.
 typedef struct tc__seen {

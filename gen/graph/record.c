@@ -1,6 +1,14 @@
 // Recording: the entry of every primitive, and the visits of regions.
 // Input: primitive calls from user code and composites. Output: a handle at once, and a path of steps
 // per visit. exec/ is reached through the hooks of the recorder.
+//
+// Visits end by way. A region has its last visit on each of eight ways (ends of paths); one
+// ends when another ends on the same way, and what that one used of it moves to a slot
+// (tc__own_used), where it stays while it is used. Results that are kept move to a slot as
+// their visit ends, under the handle they have: from then on they are tensors like the
+// eager ones (tc__known_add). A view made outside belongs to whom its tensor belongs to.
+// Nothing tells a temporary from a tensor that somebody holds, so eager results are never
+// freed by guessing: a warning names the place.
 
 static int tc__fail_calling(tc_ctx *c, const char *who) {
     return tc__fail(c, TC_E_STATE,

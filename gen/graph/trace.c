@@ -3,6 +3,14 @@
 // A step is one primitive call. It is symbolic where it names sizes or values that are known at run
 // time only; a visit has those of its own. What follows and forks paths is graph/follow.c; what opens
 // visits, and the entry of every op, graph/record.c. Nothing here knows about graphs or kernels.
+//
+// A step is an op, operand codes, attribute words, shape and dtype of its result, and a
+// site. An operand code is the position of an earlier step of the path, or x<i>, the i-th
+// external in order of first use; the step that uses it first holds the layout (dtype,
+// sizes, strides, device) that it must have. So which operands are equal is in the codes:
+// add(a, a) is `add x0 x0`, add(a, b) `add x0 x1`. The last step of a path, `end`, owns its
+// program; a `break` owns that of the segment before it. An eager op is a visit of one step
+// whose trie hangs on the context.
 
 #define TC__EXTERNAL                                                                       \
     ((uint32_t)1 << 31) // operand code: number of an external, else a position

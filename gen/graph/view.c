@@ -1,5 +1,7 @@
 // Which movement results are views: other sizes, strides and offset over the operand's memory. The
 // same answer eagerly and in a region, so that writes in place reach the same elements.
+//
+// The step of a view holds its layout.
 
 static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
     memset(s, 0, sizeof *s);

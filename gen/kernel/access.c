@@ -1,5 +1,9 @@
 // How the LOAD, STORE and VALID nodes of a LOOP list move along the vector. Printer and
 // interpreter ask the same questions here.
+//
+// Three questions decide how a load is done: does it name the vector's variable (no:
+// uniform); is its stride 1 over runs of at least the vector's width (one access); else
+// lane by lane.
 
 // Whether the value of n may differ between the lanes of a vector along `axis`.
 static int tc__lanes_differ(const tc__node *n, tc__axis axis) {

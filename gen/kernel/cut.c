@@ -4,6 +4,11 @@
 // iteration hands to the next. Values that cross become roots, and roots of different parts stay apart.
 // Three orders are tried: of recording; each node behind what it needs, and that behind nothing else;
 // by depth, in which chains of one loop go side by side however they were recorded.
+//
+// Mandelbrot's 50 steps are two kernels that store x, y and the count once; filled in
+// order, kernels stored the squares of each step: 0.6 to 1.2 of the time of C with vectors,
+// not 3.5 to 7.6 (`bench mandelbrot`). Limits from 150 to 2400 nodes are as fast; the
+// compiler wants short ones.
 
 // A part ends in the second half of so many ops; what it loads comes on top.
 enum { TC__PART_MOST = TC__BODY_LIMIT * 5 / 6 };

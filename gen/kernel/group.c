@@ -1,5 +1,20 @@
-// GROUP and LOOP: one kernel, before and after its loops are bound. See gen/README.md 3.
+// GROUP and LOOP: one kernel, before and after its loops are bound.
 // The same struct carries both: `node` holds GROUP nodes until lower.c replaces it by a LOOP list.
+//
+// GROUP is an iteration space of two flat axes, rows r < R and columns c < C (of a
+// reduction, the reduced index, row-major over the reduced dimensions; a contraction has k
+// < K beside), buffers, and nodes, each with a phase and a level: row, once per row, before
+// or behind the columns of its phase; col, at every column; left and right, operands of a
+// contraction at (r, k) and (r, c, k). An ACC is a reduction of col values of its phase,
+// and a row value of the next one.
+//
+// There is no order between rows. A phase is complete for a row before the next begins:
+// that is the only order inside a kernel, and all that whoever runs it must provide (a GPU:
+// a barrier of the threads that share the row). Its loads may read what an earlier phase of
+// the row stored.
+//
+// LOOP is a linear list of the same nodes, with loops around them. What devices add to it
+// is planned in gen/PLAN.md.
 
 // Where a buffer's memory comes from; one per LOAD/STORE attribute `buffer`.
 typedef enum tc__place {

@@ -6,6 +6,9 @@
 // reads that buffer at k. So all that walks a list finds what both have; group.prologue says where
 // the first ends. Rows are made again by every block of columns: the dialect knows when that is
 // cheaper than a kernel and memory between (tc__dialect.takes_rows). Nothing on the host does.
+//
+// Merging (merge.c) would have given such groups to the host and the interpreter, which
+// gain nothing by them. Large products stay apart: they would make their rows too often.
 
 enum {
     TC__JOIN_READERS = 3, // products that make the same rows, each for itself: q, k and v

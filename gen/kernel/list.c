@@ -7,6 +7,12 @@
 // A kernel has pieces if it is pointwise over one row, and reads and writes every tensor at its own
 // column or at one place for all columns. Tensors of one element are not told from scalars: they
 // have none.
+//
+// Addresses and sizes of all tensors are arguments, up to 32 KB (4 KB before CUDA 12.1:
+// then it is a few launches), so nothing is copied before a launch, and a recorded graph
+// has them like any other arguments. Only where four tensors or more meet, by what depends
+// on what, do kernels become pieces; that is decided when a program is made, and the arena
+// may only make it more launches of the same text.
 
 typedef struct tc__piece {
     uint32_t launch; // kernel of the program
@@ -71,6 +77,7 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
 // What every load of a tensor adds to its index is where the tensor begins for this kernel: an address,
 // not a part of the text. So the steps of a loop over slices of one tensor are equal kernels. What is
 // written keeps its indices, with which those of loads are compared.
+// Not on a device, where alignment is part of the text.
 static void tc__group_from_begin(tc__group *k) {
     tc__ixpool *p = k->body.ix;
     for (size_t b = 0; b < k->buffer.count; b++) {

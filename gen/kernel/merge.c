@@ -2,6 +2,9 @@
 // between them is at the point where the value is made (so it can stay in a register), and no cycle
 // arises. Merging saves the bytes of the loads that become registers; nothing legal is refused for
 // cost except long rows on few rows, where phases would run on one thread.
+//
+// There is no list of fusion patterns. Kernels that need nothing of each other are merged
+// when they are small, or read something at the same index.
 
 enum {
     TC__BODY_LIMIT = 600,  // nodes of one kernel

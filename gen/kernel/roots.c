@@ -7,6 +7,11 @@
 //     operands and results of opaque ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
+//
+// What is stored is small: ahead of a product a cast is done by who makes the value; what
+// many read through a widening cast is stored before it; a sum behind a product that two
+// read is stored once, by the product, also through a reshape. So a bf16 encoder takes 1.2
+// ms, not 2.2, and GPT-2's forward pass 10, not 21 (H200).
 
 // A factor of a product is computed where it is loaded by few ops, and where the other factor has few
 // rows or columns: bytes times a scale, made so, take 0.55 of the time of a kernel of their own with 1
@@ -422,6 +427,10 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output, uint32_t *firs
 }
 
 // ---- folds ----
+// What is concatenated of equal parts is made in parts, if it is a result that no kernel
+// reads: a point of the kernel's space makes an element of each part, with a store for
+// each. Loads that parts share are one load, and nothing asks which part it is in
+// (tests/golden/rotary.tc).
 // A result that is concatenated of equal parts, and that no kernel reads, is computed in parts: a point
 // of its space makes an element of each. What parts have in common is read once, and no element asks
 // which part it is of: rotary embedding, stacks, gates.

@@ -109,6 +109,9 @@ static int tc__tests_elements(tc__weave *w, const tc__node *n, uint32_t columns)
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
 // of one element in eighths of a contiguous access. Neighbours are found along rows and columns, if
 // columns are not several dimensions.
+// Short rows are better than divided columns, as lanes whose index is divided cost a
+// division each: max-pooling of 14x14 to 55x55 by 2 takes 0.03 to 0.12 of that time, a
+// transposed 12x12 0.3.
 static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
     const tc__weave *w = m->w;
     int64_t cost = 0;

@@ -9,6 +9,10 @@
 // A walk may be as deep as the program is long, so it is a list of what is wanted, not a recursion: a
 // node that needs a value which is not there yet puts it on the list and stops, and is lowered once
 // more when it is there. What it made before it stopped is made again by hash-consing: the same nodes.
+//
+// So views, pads, flips, cats, stencils and broadcasts have no kernels of their own.
+// Predicates of a pad are put on every load beneath it: nothing outside a tensor is ever
+// read.
 
 typedef struct tc__space {
     int rank;

@@ -7,6 +7,19 @@
 //
 // A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
 // stages before found best.
+//
+// Tuned is what the rules of lanes.c, lower.c, print_c.c and print_matmul.c decide from two
+// machines' measurements: it can be changed behind lowering, in the text of one kernel or
+// its launch. Fusion, the axis of the vector and the split of long reductions are decided
+// before, for several kernels at once, and stay.
+//
+// To add a knob: a value in tc__knob (group.c) with an enum of what it can be, 0 = the
+// rule; a row in tc__knobs; a case in tc__knob_fits, which says where a value differs from
+// the rule and makes sense, so that hopeless text is not compiled; and the place that
+// follows the rule asks shape.tuning.knob[] first. What changes items or scratch of a
+// product belongs into tc__contract_plan, what only changes the launch into
+// tc__launch_lay_out. tests/region/bits.c tunes every kernel at random and fails for a knob
+// that no kernel has; `bench autotune` shows what it wins.
 
 typedef enum tc__tune_stage {
     TC__STAGE_REGISTERS,          // what the inner loops hold

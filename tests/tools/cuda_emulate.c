@@ -6,6 +6,13 @@
 // shuffle, accesses outside of memory, and waits that cannot end. The order of threads changes
 // from block to block, so that results without a barrier between them differ. A launch that
 // fails leaves its fibers where they are.
+//
+// New memory and shared memory are NaN, -1 as integers (not 0xA5, which as f32 is -3e-16
+// and changes no sum that a test would notice). cp.async copies when it is waited for and
+// no sooner. Accesses outside are found by pages that cannot be touched and patterns around
+// each allocation and shared variable, not each tensor of an arena. Approximations, sums of
+// mma and libm's functions are not a GPU's to the last bit; occupancy, memory models and
+// speed do not show. EMULATE_KEEP=1 keeps the C++ and says where.
 #include "tools/cuda_emulate_image.h"
 
 #include <dlfcn.h>

@@ -5,6 +5,10 @@
 // "name size size...", a line for each kernel: the sizes of its parameters; its launches are
 // only noted. Build: cc -shared -fPIC -std=c99 -D_GNU_SOURCE -Igen -I. -Itests, with
 // cuda_emulate.c; -DFAKE_OLD leaves out what is optional in the table.
+//
+// Copying late makes a buffer that is used too soon give wrong bytes. tests/cuda/abi.c
+// compares types and prototypes with NVIDIA's headers where they are installed. What no
+// fake can show, a GPU must: that the order of calls means what we think.
 #include "tcompile.h"
 #include "cuda/prelude.c"
 #include "cuda/types.c"

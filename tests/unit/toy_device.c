@@ -1,4 +1,4 @@
-// What a device in another language takes (gen/README.md, "Add a device"): C on another thread. Kernels are the
+// What a device in another language takes (gen/README.md, "How to add"): C on another thread. Kernels are the
 // host's text with an entry of the device's own; it compiles them for itself. Its results have the host's bits.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.in.h"
