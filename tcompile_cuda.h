@@ -2900,7 +2900,7 @@ static int tc__verify_device(tc_ctx *c, const tc__group *k) {
     return ok;
 }
 // ---- gen/device/lower.c -------------------------------------------------
-// LOOP, for a device: the host's list as one of launches, where there is such a form (gen/README.md 11).
+// LOOP, for a device: the host's list as one of launches, where there is such a form (what all shall have: gen/PLAN.md).
 
 // Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
 static int tc__device_has_list(const tc__group *g) {
@@ -2949,6 +2949,26 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
 // share their sums, each with a slice of k: the plan is that of a block, times `slices`.
 //
 // All numbers to be tuned stand in the tables and the enum below.
+//
+// Large f32 products are split: 3xTF32 with sums rounded outside of the tensor cores. The
+// rms error is 0.8e-8 of sum |ab| at k = 4096, where a chain of f32 has 2.8e-8 and the
+// usual 3xTF32, summed inside, 69e-8. Rounding the leading part matters: truncated it is
+// faster (60 against 57 TFLOP/s), and biased. What is not finite is computed again by a
+// chain, which stops at NaN.
+//
+// f32 as tf32 (allow_tf32) has tiles of its own. Operands are rounded to nearest on their
+// way to shared memory, once, not by each warp that fetches them; the tensor cores would
+// cut the bits off. Sums stay inside of them: what that loses is less than the rounding.
+// Few rows or columns, products that make their rows, and those with reductions behind them
+// stay f32: memory or latency is what they take. Speeds of these tiles are estimates.
+//
+// Slices: sums of threads go to the workspace as they lie in registers and come back so;
+// the last block to arrive adds those of 12 in their order, then the last of those groups:
+// for 128 slices one block alone would read 2 MB. Then it goes on with the epilogue as if
+// it had summed all. Few rows want 4 blocks on each multiprocessor, 8 where lanes are along
+// k, for their loads in flight: one row times 8192 x 8192 bf16 takes 48 us, not 101. Sizes
+// alone decide, and no other tile is tried by the tuner, so bits are the same from run to
+// run. Nothing waits for another block.
 
 typedef enum tc__product_form {
     TC__PRODUCT_LOOP,
@@ -3563,6 +3583,9 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
 //   the user's the function of its cuda_source, by as many threads as the result has elements
 //
 // The functions behind the steps are in cuda/{scan,sort,scatter}.cuh. Nothing depends on which thread is first.
+//
+// A workspace is left as it was found, by a launch of its own: an epoch in each word would
+// save that launch, and make the workspace's contents depend on earlier runs.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,
@@ -4027,6 +4050,10 @@ typedef struct tc__cuda_plan {
 // registers: `w3[u + 1][l + 2]`. Registers and not shared memory, whose reads are as many as those of L1
 // were: a 7 x 7 stencil takes 280 us of an H200 so, 341 through shared memory, 530 with loads of L1.
 // Input: a group at LOOP. Output: the windows of its plan, and how many rows and columns a thread has.
+//
+// All measured on an H200 with 8192 x 8192 f32, written by hand: relu 131 us; 3 x 3 136 so,
+// 165 through shared memory, 187 with every load of its own. Only registers have more
+// bandwidth than L1. A padded image is not made in memory for that (TC__FUSE_LOADS).
 
 enum {
     TC__CUDA_REACH = 15,         // rows or columns between two loads of a window, at most
@@ -4309,6 +4336,16 @@ static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
 // What a thread of a CUDA kernel has in registers or shared memory: loads that are issued before anything
 // is computed, and the elements of a row that later phases need again. Questions that a plan
 // (form.c) and its printers ask.
+//
+// What is held in shared memory has the bytes of memory: a row of 50304 bf16 leaves room
+// for two blocks. Values made of it are computed again rather than held as f32.
+//
+// Rows made of kept rows have scratch in shared memory, where registers do not hold them
+// and nothing computes them again (softmax of a softmax, a norm of gelu). It is one row for
+// a block, so no warp has a row for itself then. Rows of known length that no block has
+// room for are cut into parts whatever they cost, with rows in global memory. In a program
+// of run-time sizes nothing is known of the length: one that meets a row that is too long
+// is made again for the sizes at hand (tc__program_fits). tests/cuda/kept.c.
 
 // ---- loads that are issued before anything is computed ----
 
@@ -4533,6 +4570,16 @@ static int64_t tc__cuda_phase_words(const tc__group *g, const tc__cuda_plan *q) 
 // ---- gen/cuda_print/form.c ----------------------------------------------
 // The form of a CUDA kernel and how much a thread has of it: threads, vectors, parts, blocks; and what a
 // launch is told of that. Input: a group at LOOP. Output: its tc__cuda_plan, or tc__grids.
+//
+// To change a CUDA kernel: here its form is decided and how much a thread has of it; what
+// was chosen for the card is one table at the top of plan.c. value.c prints what a thread
+// does with vectors, window.c stencils, rows.c and columns.c reductions, loops.c the lists
+// of devices, product.c plans products (a tile is a row of a table), tiles.c, few.c and
+// prologue.c print them (a way of multiplying is a row of texts), kernel.c the rest and the
+// head. tests/cuda/forms.c executes every form in the emulator, tests/cuda/texts.c compiles
+// every op and dtype for three architectures, tests/cuda/nvrtc.c the texts of
+// gen/cuda/*.cuh whole. A function with PTX needs a host version in
+// tests/tools/cuda_emulate.h and a row in nvrtc_fake.c.
 
 // ---- rows: threads, parts ----
 
@@ -4987,6 +5034,9 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
 //            negative ones are not asked for
 //
 // All are found from the list alone, so a text depends on nothing else.
+//
+// All is found from the list, so the text is the same wherever it is printed. On an H200:
+// entropy 0.67 to 0.85 of a copy's speed, softmax of 50304 columns 0.78 to 0.97.
 
 // What is not in the list is as for f32. `passes` = of an f32, too, that is rounded in the end: not of ops
 // whose f32 results are the nearest number, and so the same everywhere.
@@ -5260,6 +5310,10 @@ static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
 //
 // An access outside is not made: it goes to words that nobody has, reads zeros, and its writes are lost. The
 // first one is told by words of the program's flag (TC__OUTSIDE_BUFFER) that no other check uses.
+//
+// It is another text, so both kinds of code live side by side in process and on disk. A new
+// form is checked by itself as long as it prints accesses by tc__cuda_element and
+// tc__cuda_address.
 
 // Whether accesses to buffer b are looked at: it is a tensor's.
 static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
@@ -5346,6 +5400,10 @@ static int tc__cuda_kargs(const tc__group *g) {
 // before it stand the loads of whole vectors and what is the same for all elements, behind it the
 // stores of whole vectors. Where a thread has U vectors there is a loop over `u` that issues all
 // loads, then one that computes.
+//
+// A loop in the text and not copies of each statement: a kernel of halves is a quarter as
+// long and reads like its graph. All loads of a loop over u stand before what is computed,
+// since only so are they in flight together.
 
 // ---- constants and elements ----
 
@@ -6093,6 +6151,11 @@ static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
 // run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
 // `sum1[l]`; they are folded, then the lanes of a warp exchange them so that all have the result,
 // then the warps of a block through shared memory. Reductions of one phase share the barrier.
+//
+// Rows are kept in the workspace between launches where computing them again costs more
+// than memory does, or cannot be done. Elements of a vector have the index of its first
+// plus l: then the compiler sees that loads of windows are the same. Both together took
+// salience from 120 to 30 us.
 
 static const char *tc__cuda_no_place(const tc__printer *p) {
     return p->narrow ? "0x7fffffff" : "0x7fffffffffffffffll";
@@ -7611,6 +7674,13 @@ static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
 // i + stages - 1 is on its way. What is multiplied next is fetched to registers while the
 // present is, also from the stage of the next step: so the one barrier of a step stands before
 // its last piece, and a stage is written anew one step after it was read.
+//
+// Fetching ahead is 4.5 % of a bf16 product of 4096, and 26 registers; a fourth stage 3 %
+// more; copies spread over the pieces, other orders of mma and a result in one part 2 % or
+// less. mma.sync with nothing around it reaches 626 TFLOP/s, cuBLAS (wgmma) 694, this 430
+// to 455, at the card's limit of power. Addresses of copies move by steps. NVRTC's code of
+// the same text is slower than nvcc's (its addresses in shared memory have 64 bits):
+// measure with NVRTC.
 
 // A thread multiplies in one of four ways:
 //   simt   one fused multiply-add a step, in the order of k
@@ -10141,6 +10211,14 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
 // ---- gen/cuda_print/kernel.c --------------------------------------------
 // CUDA dialect, kernels: the form "flat", the head of a kernel, and the dialect. How the
 // loops map is in the plan (plan.c).
+//
+// Kernels begin early (sm_90): the first line lets the next launch begin and waits for the
+// one before, whose ever that is, so starts overlap: 24 small kernels take 29 us instead of
+// 37, a kernel of 130 us 1.5 % less. Nothing of memory is read ahead of the wait, and no
+// buffer may be known as constant: ptxas moves ld.global.nc over the wait (12 of 100 calls
+// of a layer norm in steps were wrong), which tc_reads prevents and tests look for in the
+// PTX. What is lost with nc no row of the bench shows. A text that does not wait (opaque
+// ops) starts as ever.
 
 // ---- flat ----
 
@@ -10916,6 +10994,11 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
 }
 // ---- gen/cuda_print/language.c ------------------------------------------
 // CUDA as devices have it: all that stands above.
+//
+// These printers stand on the inside of tcompile.h, so both implementations are in one
+// file. Kernels could have come to them as text, or as a public structure, but every form
+// would have been written down twice. gen/cuda, below, uses declarations alone, but for
+// what registers the language.
 
 // Whether value v of the knob differs from what the rules say: see kernel/tune.c.
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
@@ -11620,6 +11703,8 @@ typedef struct tcu__driver {
 
 // The only writable global of this header: the process that initialised CUDA. The driver
 // does not work in a child of that process, and calling it there may hang.
+// Nothing else can tell a child that never opened a device. Libraries are opened again for
+// each device (they stay loaded), so there is no other state to share.
 static volatile long tcu__owner;
 
 #if TCU__POSIX
@@ -11761,6 +11846,11 @@ TCU__FN int tcu__driver_open(tcu__driver *v, tcu__trouble *t) {
 //
 // Whoever uses a device says tcu__enter, works, and says tcu__leave, on one thread at a
 // time. All functions of the parts below expect to be called in between.
+//
+// Nothing changes the thread's context for others: tcu__enter asks the driver what is
+// current and sets ours, tcu__leave puts back what was there, even nothing. A flag per
+// thread would be wrong as soon as another library of the process sets one, and would be a
+// global.
 
 enum { TCU__COPY_IN, TCU__COPY_OUT, TCU__COPY_WAYS };
 enum { TCU__PEERS = 64 };      // devices that are known to reach each other, or not
@@ -12628,6 +12718,17 @@ TCU__FN int tcu__peer_copy(tcu__device *d, tcu__address to, tcu__device *from,
 // Its trap: it looks for libnvrtc-builtins by bare name in the loader's path, not in its
 // own folder, so a copy outside that path fails at every compile. The builtins of its
 // folder are loaded before that, for everybody, and then found by that name.
+//
+// PTX lies beside each CUBIN in the cache, under a key that names no card: where nothing
+// compiles, a newer card loads it, if the text is the one that it would have had (sizes of
+// tiles depend on the shared memory of a block). The driver compiles it, so it comes after
+// NVRTC, which has more threads. For that nothing is compiled for sm_90a, which would tie
+// PTX to the card, but a text that says that it needs the instructions of one
+// (tc_device_text.native): all golden kernels are the same machine code as for sm_90.
+//
+// ptxas has -O2: -O3 takes it three times as long for products and makes no row of the
+// bench faster. Options that an older NVRTC does not know (--minimal, --no-source-include)
+// are left out in a second try; they save time and change no code.
 
 enum { TCU__ARCHS = 64, TCU__NVRTC_OPTIONS = 32 };
 enum { TCU__NVRTC_INVALID_OPTION = 5 };
@@ -13193,6 +13294,12 @@ TCU__FN int tcu__launch(tcu__device *d, const tcu__kernel *k, const tcu__launch_
 // copied when a node is made, so a call with other arguments changes those nodes, and those
 // only; nothing is ever copied to a fixed place. A few graphs are kept per plan, by the
 // addresses of its inputs and outputs: loops alternate between a few buffers.
+//
+// Graphs are compared, not trusted: every launch but one that is told of no change compares
+// functions, shapes and bytes of arguments with what each node was last set to, and only
+// what differs is set. The addresses only choose which graph is likely to differ least.
+// Clusters and early starts cannot be set: such a change builds anew, and so does a driver
+// that refuses (910, 801).
 
 enum { TCU__GRAPHS = 4, TCU__GRAPH_NODES = 4096 };
 
@@ -13489,6 +13596,12 @@ TCU__FN int tcu__graphs_run(tcu__graphs *g, const tcu__node *node, int count,
 // Whether a list of launches is worth a graph: it is where launching them takes the host a share of the
 // time that the device needs. Both are measured once, at the second run of the list, when nothing is
 // loaded any more; a later run that finds the device done looks at the times, and nobody waits.
+//
+// A launch takes the host 3 to 4 us, a graph 2 us however many kernels it has, so from two
+// on a graph costs it less (bench/cuda: 2.6 us a call, not 10). Runs where launching is
+// less than a 64th of the time gain nothing by it, and a graph takes time to build and
+// memory to keep. Of one kernel a graph would lose: launched, it begins while the run
+// before it ends.
 
 // A graph of one kernel would lose: launched, it begins while the run before it ends (7.0 us of device and
 // host; 8.4 as a graph).
