@@ -66,7 +66,7 @@ build_gen() {
 
 command_gen() {
     build_gen
-    $GEN pack . .
+    $GEN pack . . && $GEN kernels .
 }
 
 # ---- check ----------------------------------------------------------------
@@ -491,6 +491,7 @@ command_test() {
     [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
     build_shared "$jobs"
     all_jobs run_test "$@"
+    case " $* " in *' --update '*) $GEN kernels . ;; esac
     passed=0 skipped=0
     for test in $jobs; do
         # shellcheck disable=SC2013

@@ -2,7 +2,8 @@
 //
 //     gen tables ROOT DEST       DEST/gen/out/*.inc
 //     gen pack ROOT DEST         the same, and DEST/tcompile.h, DEST/tcompile_cuda.h
-//     gen fresh ROOT DEST        are ROOT's headers those that were just packed in DEST?
+//     gen fresh ROOT DEST        are ROOT's headers those that were just packed in DEST, and its kernels told?
+//     gen kernels ROOT           ROOT/tests/golden/KERNELS.md, from the goldens
 //     gen lint ROOT DEST         looks, lengths, and every file in exactly one manifest
 //     gen layers ROOT            lines per layer
 //     gen parts ROOT MANIFEST    the parts of a manifest, in order
@@ -19,6 +20,8 @@
 #include "gen_tables.c"
 
 #include "gen_lint.c"
+
+#include "gen_kernels.c"
 
 // Compiled programs on disk belong to one version of the compiler: TC__BUILD_ID is the hash
 // of every file it is made from.
@@ -102,6 +105,9 @@ int main(int count, char **args) {
         pack_all(root, third);
     } else if (strcmp(command, "fresh") == 0) {
         for (size_t i = 0; i < COUNT(packed); i++) compare(root, third, packed[i]);
+        compare_kernels(root);
+    } else if (strcmp(command, "kernels") == 0) {
+        write_kernels(root);
     } else if (strcmp(command, "lint") == 0) {
         lint(root, third);
     } else if (strcmp(command, "layers") == 0) {
@@ -111,8 +117,9 @@ int main(int count, char **args) {
     } else if (strcmp(command, "prefix") == 0 && count > 4) {
         print_prefix(root, third, atoi(args[4]));
     } else {
-        fprintf(stderr,
-                "usage: gen tables|pack|fresh|lint|layers|parts|prefix ROOT [ARGUMENTS]\n");
+        fprintf(
+            stderr,
+            "usage: gen tables|pack|fresh|kernels|lint|layers|parts|prefix ROOT [ARGUMENTS]\n");
         return 2;
     }
     return errors ? 1 : 0;

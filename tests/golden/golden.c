@@ -32,6 +32,7 @@ static const tc_tensor none = {0};
 
 // ---- programs ----
 
+// The exponentials are held as a row between their sum and the quotient.
 static void run_softmax(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(64, 768));
     tc_trace_begin(c, "golden");
@@ -58,6 +59,7 @@ static void run_narrow(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Cheap nodes are computed again in each phase, and no row is held.
 static void run_log_softmax(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(64, 768));
     tc_trace_begin(c, "golden");
@@ -96,6 +98,7 @@ static void run_embedding(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Two passes over the row for mean and variance, a third that stores; dimensions in front are rows.
 static void run_layer_norm(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768)),
               b = random_of(c, TC_DIMS(768));
@@ -104,6 +107,7 @@ static void run_layer_norm(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// One reduction, and what stands behind it, in one kernel.
 static void run_rms_norm(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768));
     tc_trace_begin(c, "golden");
@@ -111,6 +115,7 @@ static void run_rms_norm(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// A softmax, and a reduction of what it gives: the probabilities are never in memory.
 static void run_entropy(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(4, 16, 768));
     tc_trace_begin(c, "golden");
@@ -119,6 +124,7 @@ static void run_entropy(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Two results over the same rows share the first reduction.
 static void run_mean_var(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(64, 768));
     tc_trace_begin(c, "golden");
@@ -127,6 +133,7 @@ static void run_mean_var(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Element-wise ops with a row, a column and a scalar broadcast are one kernel over one flat space.
 static void run_chain(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(128, 512)), a = random_of(c, TC_DIMS(512)),
               b = random_of(c, TC_DIMS(128, 1)), s = random_of(c, TC_DIMS(1));
@@ -139,6 +146,7 @@ static void run_chain(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Thirty small programs that need nothing of each other are one kernel.
 static void run_thirty(tc_ctx *c) {
     tc_tensor x[30];
     for (int i = 0; i < 30; i++) x[i] = random_of(c, TC_DIMS(100));
@@ -167,6 +175,7 @@ static void run_salience(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Two linear layers: bias, gelu and the residual are in the products' epilogues.
 static void run_mlp(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(32, 48)), w1 = random_of(c, TC_DIMS(96, 48)),
               b1 = random_of(c, TC_DIMS(96));
