@@ -426,6 +426,11 @@ static int tc__any_break(const tc__visit *v) {
     return 0;
 }
 
+// The first runs of a program are young: what is read late of them is computed from what
+// inputs held, of which copies are kept where they are written or wrapped (tc__undo_save).
+// Who reads late has the result as an external from then on, and the next visit sees by its
+// step that it is wanted. So a loop over its own results has one path, and one program that
+// is made twice.
 enum { TC__YOUNG_RUNS = 4 }; // a loop may use a state at some visits only
 
 // A run of the program whose results are the visit's, and may be read late. 0 = reported.

@@ -5,6 +5,9 @@
 // the same number and comparing is `==`. An atom is a symbol, a variable, a loaded value, or
 // div/mod/min/max of two expressions. A tc__ix is 2*v for the constant v, else 2*id + 1.
 // Division is floor division; divisors are positive.
+//
+// What an operation gave is remembered by its operands: kernels of a model ask for the same
+// ones over and over.
 
 typedef int64_t tc__ix;
 
