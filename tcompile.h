@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x13e262547b76265eu
+#define TC__BUILD_ID 0x6710d9ee333340b8u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5376,6 +5376,9 @@ static void tc__value_store(void *p, int64_t i, int t, tc__value v) {
 // the same number and comparing is `==`. An atom is a symbol, a variable, a loaded value, or
 // div/mod/min/max of two expressions. A tc__ix is 2*v for the constant v, else 2*id + 1.
 // Division is floor division; divisors are positive.
+//
+// What an operation gave is remembered by its operands: kernels of a model ask for the same
+// ones over and over.
 
 typedef int64_t tc__ix;
 
@@ -13812,24 +13815,11 @@ TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
 #    pragma GCC push_options
 #    pragma GCC optimize("Og")
 #endif
-// ---- gen/graph/promote.c ------------------------------------------------
-// Promotion: a path that repeats a known one with other sizes or values becomes one path for both.
-//
-// A visit that left the known paths has recorded steps of its own, with the sizes and values of that
-// visit. When its segment ends, a known continuation of the same structure is looked for beside
-// them. Where the two differ, the new steps get symbols: a size that an earlier symbol explains is
-// that, one of the operand's sizes or a product of neighbours there, a size of an earlier step, a
-// multiple of a symbol, or it plus a constant; else it is a symbol of its own. Then the shape
-// rules run over the steps again, and what they have to assume becomes the conditions of the path
-// (graph/infer.c). The known path stays, and is tried first.
-//
-// A wrong guess costs a program, never a result: at every visit an expression is compared
-// with the call's size, but a symbol at its first place, which takes it. Symbols are
-// numbered along the path, so a visit has a plain array of their values. A reshape of a
-// view keeps free sizes where strides and sizes tell by their expressions that it is one.
-// Behind a graph break a new path is compared with what followed the break on the path it
-// was made like (tc__twin). There are no variants for divisible sizes: kernels with
-// run-time sizes take 0.8 to 1.0 of the time of fixed ones.
+// ---- gen/graph/promote_size.c -------------------------------------------
+// What the sizes of a new path are, where a known one has others: each is told by what the
+// path has before it, else it is a symbol of its own. Input: a tc__promoter with both
+// paths. Output: sizes of externals, words of steps, and which reshapes are views for all
+// sizes; and what has to hold for that (tc__promoter.need). graph/promote.c makes the path.
 
 // A size that is known at run time: in the known path, and in this visit.
 typedef struct tc__seen {
@@ -13857,98 +13847,6 @@ typedef struct tc__promoter {
 #define TC__SIZE_LIMIT ((int64_t)1 << 40)
 
 enum { TC__MADE_MOST = 64 }; // sizes of earlier steps that are remembered
-
-// ---- the same structure ----
-
-static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *b) {
-    tc__shape x, y;
-    if (!a->shape) tc__shape_of_layout(tc__layout_at(c, a->layout), &x);
-    if (!b->shape) tc__shape_of_layout(tc__layout_at(c, b->layout), &y);
-    const tc__shape *s = a->shape ? a->shape : &x, *t = b->shape ? b->shape : &y;
-    return s->dtype == t->dtype && s->rank == t->rank && s->contiguous == t->contiguous &&
-           s->device == t->device && a->alias == b->alias;
-}
-
-static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
-    if (a->op != b->op || a->n_in != b->n_in || a->n_attr != b->n_attr) return 0;
-    if (a->n_bind != b->n_bind || !a->view != !b->view) return 0;
-    if (a->device != b->device) return 0;
-    if (a->meta.dtype != b->meta.dtype || a->meta.rank != b->meta.rank) return 0;
-    if (a->n_in && memcmp(a->in, b->in, a->n_in * sizeof *a->in)) return 0;
-    for (uint32_t i = 0; i < a->n_attr; i++)
-        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_FIXED &&
-            a->attr[i] != b->attr[i])
-            return 0;
-    for (uint32_t i = 0; i < a->n_bind; i++)
-        if (!tc__shapes_alike(c, &a->bind[i], &b->bind[i])) return 0;
-    return 1;
-}
-
-static int tc__steps_same_size(const tc__step *a, const tc__step *b) {
-    for (uint32_t i = 0; i < a->n_attr; i++)
-        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_SIZE &&
-            a->attr[i] != b->attr[i])
-            return 0;
-    for (uint32_t i = 0; i < a->n_bind; i++)
-        if (a->bind[i].layout != b->bind[i].layout) return 0;
-    return !memcmp(a->meta.dims, b->meta.dims, a->meta.rank * sizeof *a->meta.dims);
-}
-
-static int tc__step_is_like(tc_ctx *c, const tc__visit *v, const tc__step *s,
-                            const tc__step *mine) {
-    return s != mine && tc__steps_alike(c, s, mine) &&
-           (!v->region->fixed_sizes || tc__steps_same_size(s, mine));
-}
-
-// The last step of a path among `s`, its siblings and what follows them that is like the visit's
-// from `position` on, after so many others; NULL = none.
-static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s, size_t position,
-                                int *others) {
-    size_t first = position;
-    for (tc__step *before = NULL;;) {
-        while (s && !tc__step_is_like(c, v, s, v->path.at[position])) s = s->sibling;
-        int last = position + 1 == v->path.count;
-        if (s && last && !(*others)--) return s;
-        if (!s && position == first) return NULL;
-        if (s && last) { // another
-            s = s->sibling;
-        } else if (s) { // deeper
-            before = s, s = s->next, position++;
-        } else { // back
-            s = before->sibling, before = before->parent, position--;
-        }
-    }
-}
-
-// The same among paths with run-time sizes first: they need the fewest new symbols.
-static tc__step *tc__path_among(tc_ctx *c, const tc__visit *v, tc__step *first,
-                                int *others) {
-    for (tc__step *s = first; s; s = s->sibling) {
-        tc__step *rest = s->sibling;
-        s->sibling = NULL;
-        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh, others) : NULL;
-        s->sibling = rest;
-        if (end) return end;
-    }
-    return tc__path_alike(c, v, first, v->fresh, others);
-}
-
-// The known path that the visit's new steps are like: beside them, or behind the twin of the graph
-// break before them (*twin then). NULL = none.
-static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v, const tc__twin **twin,
-                                int *others) {
-    const tc__step *parent = v->path.at[v->fresh]->parent;
-    tc__step *end = tc__path_among(c, v, parent->next, others);
-    *twin = NULL;
-    if (end || !parent->twin) return end;
-    *twin = parent->twin;
-    end = tc__path_among(c, v, parent->twin->step->next, others);
-    // Recorded with the sizes that the break was: else those of the twin say nothing.
-    size_t n = parent->twin->n_known;
-    if (end && n && memcmp(end->hint, parent->twin->step->hint, n * sizeof *end->hint))
-        return NULL;
-    return end;
-}
 
 // ---- explaining sizes ----
 
@@ -14463,6 +14361,118 @@ static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta
     tc__meta n = tc__meta_under(p, equal, to);
     return tc__reshape_is_same(&m, &n) || (s->view && tc__reshape_is_view(p, s, equal, &n));
 }
+// ---- gen/graph/promote.c ------------------------------------------------
+// Promotion: a path that repeats a known one with other sizes or values becomes one path for both.
+//
+// A visit that left the known paths has recorded steps of its own, with the sizes and values of that
+// visit. When its segment ends, a known continuation of the same structure is looked for beside
+// them. Where the two differ, the new steps get symbols: a size that an earlier symbol explains is
+// that, one of the operand's sizes or a product of neighbours there, a size of an earlier step, a
+// multiple of a symbol, or it plus a constant; else it is a symbol of its own. Then the shape
+// rules run over the steps again, and what they have to assume becomes the conditions of the path
+// (graph/infer.c). The known path stays, and is tried first.
+//
+// A wrong guess costs a program, never a result: at every visit an expression is compared
+// with the call's size, but a symbol at its first place, which takes it. Symbols are
+// numbered along the path, so a visit has a plain array of their values. A reshape of a
+// view keeps free sizes where strides and sizes tell by their expressions that it is one.
+// Behind a graph break a new path is compared with what followed the break on the path it
+// was made like (tc__twin). There are no variants for divisible sizes: kernels with
+// run-time sizes take 0.8 to 1.0 of the time of fixed ones.
+
+// ---- the same structure ----
+
+static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *b) {
+    tc__shape x, y;
+    if (!a->shape) tc__shape_of_layout(tc__layout_at(c, a->layout), &x);
+    if (!b->shape) tc__shape_of_layout(tc__layout_at(c, b->layout), &y);
+    const tc__shape *s = a->shape ? a->shape : &x, *t = b->shape ? b->shape : &y;
+    return s->dtype == t->dtype && s->rank == t->rank && s->contiguous == t->contiguous &&
+           s->device == t->device && a->alias == b->alias;
+}
+
+static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
+    if (a->op != b->op || a->n_in != b->n_in || a->n_attr != b->n_attr) return 0;
+    if (a->n_bind != b->n_bind || !a->view != !b->view) return 0;
+    if (a->device != b->device) return 0;
+    if (a->meta.dtype != b->meta.dtype || a->meta.rank != b->meta.rank) return 0;
+    if (a->n_in && memcmp(a->in, b->in, a->n_in * sizeof *a->in)) return 0;
+    for (uint32_t i = 0; i < a->n_attr; i++)
+        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_FIXED &&
+            a->attr[i] != b->attr[i])
+            return 0;
+    for (uint32_t i = 0; i < a->n_bind; i++)
+        if (!tc__shapes_alike(c, &a->bind[i], &b->bind[i])) return 0;
+    return 1;
+}
+
+static int tc__steps_same_size(const tc__step *a, const tc__step *b) {
+    for (uint32_t i = 0; i < a->n_attr; i++)
+        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_SIZE &&
+            a->attr[i] != b->attr[i])
+            return 0;
+    for (uint32_t i = 0; i < a->n_bind; i++)
+        if (a->bind[i].layout != b->bind[i].layout) return 0;
+    return !memcmp(a->meta.dims, b->meta.dims, a->meta.rank * sizeof *a->meta.dims);
+}
+
+static int tc__step_is_like(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                            const tc__step *mine) {
+    return s != mine && tc__steps_alike(c, s, mine) &&
+           (!v->region->fixed_sizes || tc__steps_same_size(s, mine));
+}
+
+// The last step of a path among `s`, its siblings and what follows them that is like the visit's
+// from `position` on, after so many others; NULL = none.
+static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s, size_t position,
+                                int *others) {
+    size_t first = position;
+    for (tc__step *before = NULL;;) {
+        while (s && !tc__step_is_like(c, v, s, v->path.at[position])) s = s->sibling;
+        int last = position + 1 == v->path.count;
+        if (s && last && !(*others)--) return s;
+        if (!s && position == first) return NULL;
+        if (s && last) { // another
+            s = s->sibling;
+        } else if (s) { // deeper
+            before = s, s = s->next, position++;
+        } else { // back
+            s = before->sibling, before = before->parent, position--;
+        }
+    }
+}
+
+// The same among paths with run-time sizes first: they need the fewest new symbols.
+static tc__step *tc__path_among(tc_ctx *c, const tc__visit *v, tc__step *first,
+                                int *others) {
+    for (tc__step *s = first; s; s = s->sibling) {
+        tc__step *rest = s->sibling;
+        s->sibling = NULL;
+        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh, others) : NULL;
+        s->sibling = rest;
+        if (end) return end;
+    }
+    return tc__path_alike(c, v, first, v->fresh, others);
+}
+
+// The known path that the visit's new steps are like: beside them, or behind the twin of the graph
+// break before them (*twin then). NULL = none.
+static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v, const tc__twin **twin,
+                                int *others) {
+    const tc__step *parent = v->path.at[v->fresh]->parent;
+    tc__step *end = tc__path_among(c, v, parent->next, others);
+    *twin = NULL;
+    if (end || !parent->twin) return end;
+    *twin = parent->twin;
+    end = tc__path_among(c, v, parent->twin->step->next, others);
+    // Recorded with the sizes that the break was: else those of the twin say nothing.
+    size_t n = parent->twin->n_known;
+    if (end && n && memcmp(end->hint, parent->twin->step->hint, n * sizeof *end->hint))
+        return NULL;
+    return end;
+}
+
+// ---- one step ----
 
 // The rules of the op over the new sizes; 0 = they refuse them.
 static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
@@ -59509,6 +59519,11 @@ static int tc__any_break(const tc__visit *v) {
     return 0;
 }
 
+// The first runs of a program are young: what is read late of them is computed from what
+// inputs held, of which copies are kept where they are written or wrapped (tc__undo_save).
+// Who reads late has the result as an external from then on, and the next visit sees by its
+// step that it is wanted. So a loop over its own results has one path, and one program that
+// is made twice.
 enum { TC__YOUNG_RUNS = 4 }; // a loop may use a state at some visits only
 
 // A run of the program whose results are the visit's, and may be read late. 0 = reported.

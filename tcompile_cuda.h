@@ -7681,6 +7681,11 @@ static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
 // to 455, at the card's limit of power. Addresses of copies move by steps. NVRTC's code of
 // the same text is slower than nvcc's (its addresses in shared memory have 64 bits):
 // measure with NVRTC.
+//
+// Halves that are not copied (they are computed where they are loaded) take tiles of at
+// most TC__PRODUCT_SUMS sums a thread: they wait in registers until their stage is free,
+// and with 128 sums ptxas spilled 100 to 500 bytes. tests/cuda/tiles.c compiles each tile
+// with each kind of operand for three architectures, and forbids a spill.
 
 // A thread multiplies in one of four ways:
 //   simt   one fused multiply-add a step, in the order of k

@@ -390,6 +390,7 @@
 #include "graph/extend.c"
 
 #include "base/once_begin.c"
+#include "graph/promote_size.c"
 #include "graph/promote.c"
 #include "graph/formulas.c"
 #include "graph/compose.c"
