@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x6710d9ee333340b8u
+#define TC__BUILD_ID 0x015f92a781c0d322u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11359,10 +11359,9 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     return 1;
 }
 // ---- gen/graph/make.c ---------------------------------------------------
-// What public calls share, and the calls that ask about, free and make tensors. Input:
-// public calls. Output: recorded primitives; only what takes the user's memory makes a
-// tensor itself. Sizes are checked here in the user's terms, so messages name the call the
-// user wrote.
+// What public calls share: frames, checks of sizes, primitives. Input: what the user gave.
+// Output: recorded primitives. Sizes are checked here in the user's terms, so messages name
+// the call the user wrote.
 //
 // One idea: a call works in a tc__api: its name, site, context and first operand. A call
 // made of several primitives opens a scope there when it runs eagerly, so its intermediate
@@ -11798,6 +11797,10 @@ static double tc__infinity(void) {
 static double tc__least_value(int t) {
     return tc__is_float(t) ? -tc__infinity() : (double)tc__int_least(t);
 }
+// ---- gen/graph/create.c -------------------------------------------------
+// The calls that ask about tensors and make them: of the user's memory, of numbers, of
+// nothing. Input: public calls. Output: answers, and recorded primitives; only what takes
+// the user's memory makes a tensor itself.
 
 // ---- asking ----
 

@@ -380,6 +380,7 @@
 #include "graph/place.c"
 #include "graph/record.c"
 #include "graph/make.c"
+#include "graph/create.c"
 #include "graph/life.c"
 #include "graph/random.c"
 #include "graph/move.c"
