@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x015f92a781c0d322u
+#define TC__BUILD_ID 0x2ab3f397736c2168u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -21893,15 +21893,14 @@ static tc__group *tc__group_like(const tc__outlines *o, const tc__outline *own,
     return ok ? k : NULL;
 }
 // ---- gen/kernel/roots.c -------------------------------------------------
-// TENSOR graph -> clusters: which nodes are roots (have memory or are reduced), and what each of them
-// loads. Everything that is no root is recomputed inside the kernels that use it.
+// TENSOR graph -> roots: which nodes have memory or are reduced. Everything that is no root is recomputed
+// inside the kernels that use it.
 //
-//  1. roots: outputs, reductions, contractions, expensive nodes with several users, any of them that a
-//     product's epilogue can store instead of the product, and what must lie in memory first: factors
-//     of products that are not computed where they are loaded, tables of gathers, images of stencils,
-//     operands and results of opaque ops; without fusion all that is computed
-//  2. one cluster per root; lowering it alone shows which roots it loads and at which index
-// kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
+// Roots are outputs, reductions, contractions, expensive nodes with several users, any of them that a
+// product's epilogue can store instead of the product, and what must lie in memory first: factors of
+// products that are not computed where they are loaded, tables of gathers, images of stencils, operands
+// and results of opaque ops; without fusion all that is computed. kernel/cluster.c makes a cluster of each,
+// kernel/merge.c joins them, kernel/schedule.c makes kernels of them.
 //
 // What is stored is small: ahead of a product a cast is done by who makes the value; what
 // many read through a widening cast is stored before it; a sum behind a product that two
@@ -22320,6 +22319,11 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output, uint32_t *firs
     }
     return ok;
 }
+// ---- gen/kernel/cluster.c -----------------------------------------------
+// One cluster for each root (kernel/roots.c): lowered alone, it shows which roots it loads
+// and at which index, and so which loads make a stencil, whose image becomes a root as
+// well. Input: roots. Output: clusters with their spaces and reads, which kernel/merge.c
+// joins.
 
 // ---- folds ----
 // What is concatenated of equal parts is made in parts, if it is a result that no kernel

@@ -419,6 +419,7 @@
 #include "kernel/lower.c"
 #include "kernel/outline.c"
 #include "kernel/roots.c"
+#include "kernel/cluster.c"
 #include "kernel/merge.c"
 #include "kernel/cut.c"
 #include "kernel/schedule.c"
