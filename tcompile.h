@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2ab3f397736c2168u
+#define TC__BUILD_ID 0x2dba49db600b08c7u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25290,7 +25290,8 @@ static int tc__print_custom(tc__text *out, const tc__group *g, const char *symbo
     return !out->failed;
 }
 // ---- gen/kernel/print.c -------------------------------------------------
-// Kernels as text: the walker over a LOOP list, and what all dialects share. A dialect is
+// Kernels as text: what all dialects share, but for the walk over a list, which is
+// kernel/print_list.c: names, index expressions, expressions of ops.def. A dialect is
 // data: a table op -> function for what differs (loads, stores, loops, accumulators) and
 // names of types. Arithmetic needs no function: the EXPR of its row in ops.def is copied,
 // operands and the suffix of the class put in. One statement per line, the same text every
@@ -25748,6 +25749,11 @@ static void tc__print_cast(tc__printer *p, const tc__node *n, int copy) {
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, same ? ";\n" : ");\n");
 }
+// ---- gen/kernel/print_list.c --------------------------------------------
+// The walker over a LOOP list: what every dialect prints of it in the same way. Rows of the
+// dialect are called in the order of the list; names of buffers, pointers to rows and
+// accumulators are chosen here, and the comment at the head of a kernel is its list. Entry:
+// tc__print_kernel.
 
 // ---- the list ----
 

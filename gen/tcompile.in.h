@@ -431,6 +431,7 @@
 #include "kernel/range.c"
 #include "kernel/print_custom.c"
 #include "kernel/print.c"
+#include "kernel/print_list.c"
 #include "kernel/join.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_c_acc.c"
