@@ -59,6 +59,12 @@ static inline void bench_random(float *x, size_t n, uint64_t seed) {
     }
 }
 
+// Random bits of a number.
+static inline uint64_t bench_hash(uint64_t i) {
+    i = (i ^ i >> 31) * 0x9e3779b97f4a7c15u, i = (i ^ i >> 29) * 0xbf58476d1ce4e5b9u;
+    return i ^ i >> 32;
+}
+
 typedef struct bench_side {
     void (*run)(void *user);
     void *user;

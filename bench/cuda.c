@@ -313,9 +313,9 @@ static tc_tensor make(tc_ctx *tc, const input *in, uint64_t seed) {
     float *x = bench_floats((size_t)n);
     bench_random(x, (size_t)n, seed);
     for (int64_t i = 0; in->scale != 1 && i < n; i++) x[i] *= (float)in->scale;
-    // Of whole numbers the scale is the limit: a normal number's size says nothing of it.
+    // Of whole numbers the scale is the limit: random ones, as the peers', some of which repeat.
     for (int64_t i = 0; in->dtype == TC_I64 && i < n; i++)
-        x[i] = (float)((uint64_t)(i * 2654435761u) % (uint64_t)in->scale);
+        x[i] = (float)(bench_hash(seed + (uint64_t)i) % (uint64_t)in->scale);
     tc_tensor h = tc_wrap(tc, x, d, TC_F32), t = tc_to(h, "cuda:0");
     tc_tensor out = in->dtype == TC_F32 ? t : tc_cast(t, in->dtype);
     if (in->dtype != TC_F32) tc_free(t);
