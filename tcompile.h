@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2dba49db600b08c7u
+#define TC__BUILD_ID 0x66d26883dfd5ceb1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -49883,22 +49883,15 @@ static void tc__work_close(tc__work *w) {
 static int tc__work_inside(const tc__work *w) { return w->path[0] == '.' ? w->dir : 0; }
 
 #endif // TC__JIT
-// ---- gen/exec/cc.c ------------------------------------------------------
-// The C compiler: finds it, knows it well enough to name it in a cache key, and runs it.
-// Input: complete translation units that include nothing. Output: the bytes of shared
-// objects, or 0 and the compiler's own words in cc->why.
+// ---- gen/exec/cc_learn.c ------------------------------------------------
+// The C compiler: found, and known well enough to name it in a cache key. Input: options, the
+// environment. Output: a tc__cc with the lines that exec/cc.c runs, or without, and why.
 //
 // The driver (`cc`) is asked once, with -###, which programs it would run (cc1, as, ld),
 // and these are run directly, cc1 piped into as. A small kernel takes 18 ms so, 23 through
 // the driver, 30 with `cc -O2 -shared`; 33, 53, 63 with clang. The lines are kept in the
 // disk cache. Whatever is odd about them, or about what they produce, means the plain
 // driver from then on.
-//
-// Not done: a cc1 started ahead of time that waits on its input. It hides about 8 ms of
-// cc1's own start, but only for the first build after each pause, and leaves a child
-// process in every host (which its wait(), its SIGCHLD handler and its debugger see). The
-// first calls run interpreted anyway, and a kernel in the disk cache needs no compiler at
-// all.
 
 typedef struct tc__cc_options {
     const char *compiler; // NULL = CC, else the first of cc, gcc, clang
@@ -50424,6 +50417,20 @@ static void tc__cc_distrust(tc__cc *cc) {
             cc->command.at[0]);
     tc__cc_save(cc);
 }
+
+#endif // TC__JIT
+// ---- gen/exec/cc.c ------------------------------------------------------
+// The C compiler: runs it (exec/cc_learn.c finds it). Input: complete translation units that
+// include nothing. Output: the bytes of shared objects, or 0 and the compiler's own words in
+// cc->why.
+//
+// Not done: a cc1 started ahead of time that waits on its input. It hides about 8 ms of
+// cc1's own start, but only for the first build after each pause, and leaves a child
+// process in every host (which its wait(), its SIGCHLD handler and its debugger see). The
+// first calls run interpreted anyway, and a kernel in the disk cache needs no compiler at
+// all.
+
+#if TC__JIT
 
 // ---- building
 

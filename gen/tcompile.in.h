@@ -455,6 +455,7 @@
 #include "exec/cache.c"
 #include "exec/modules.c"
 #include "exec/work.c"
+#include "exec/cc_learn.c"
 #include "exec/cc.c"
 #include "exec/library.c"
 #include "exec/host_code.c"

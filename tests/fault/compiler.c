@@ -27,6 +27,8 @@
 
 #include "exec/work.c"
 
+#include "exec/cc_learn.c"
+
 #include "exec/cc.c"
 
 struct tc_ctx {
