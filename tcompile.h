@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x66d26883dfd5ceb1u
+#define TC__BUILD_ID 0xffbab9e02b31697fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9129,8 +9129,8 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
 // external in order of first use; the step that uses it first holds the layout (dtype,
 // sizes, strides, device) that it must have. So which operands are equal is in the codes:
 // add(a, a) is `add x0 x0`, add(a, b) `add x0 x1`. The last step of a path, `end`, owns its
-// program; a `break` owns that of the segment before it. An eager op is a visit of one step
-// whose trie hangs on the context.
+// program; a `break` owns that of the segment before it. An eager op is a step without a
+// trie (exec/eager.c).
 
 #define TC__EXTERNAL                                                                       \
     ((uint32_t)1 << 31) // operand code: number of an external, else a position
@@ -59671,6 +59671,11 @@ static void tc__hook_forget(tc_ctx *c, tc__region *r) {
     (void)c;
     tc__forget_steps(r->root.next);
 }
+// ---- gen/exec/eager.c ---------------------------------------------------
+// Ops outside regions: each is a visit of one step whose programs the context keeps, by op,
+// words and layouts; what strides can describe is a view, and runs nothing. Input: one
+// call. Output: a tensor at once. Between tc_disable_begin and its end a region is open
+// that sees none of it.
 
 // ---- eager ----
 

@@ -499,6 +499,7 @@
 #include "exec/forget.c"
 #include "exec/wanted.c"
 #include "exec/region.c"
+#include "exec/eager.c"
 #include "exec/alone.c"
 #include "exec/part.c"
 #include "exec/entry.c"

@@ -9,8 +9,8 @@
 // external in order of first use; the step that uses it first holds the layout (dtype,
 // sizes, strides, device) that it must have. So which operands are equal is in the codes:
 // add(a, a) is `add x0 x0`, add(a, b) `add x0 x1`. The last step of a path, `end`, owns its
-// program; a `break` owns that of the segment before it. An eager op is a visit of one step
-// whose trie hangs on the context.
+// program; a `break` owns that of the segment before it. An eager op is a step without a
+// trie (exec/eager.c).
 
 #define TC__EXTERNAL                                                                       \
     ((uint32_t)1 << 31) // operand code: number of an external, else a position
