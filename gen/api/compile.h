@@ -65,7 +65,7 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
 TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
-// that were not kept end. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
+// that were not kept end. Compiled kernels stay on disk, and the last 256 in the process. TC_E_STATE: inside a
 // region.
 TCDEF tc_status tc_reset(tc_ctx *c);
 

@@ -129,6 +129,7 @@ typedef struct tc_device {
 
     // Code. build compiles n texts, all or none; load makes a module of code, from build or
     // from an earlier process; find gives a kernel of it, which lives as long as it does.
+    // unload waits for kernels that still run.
     tc_status (*build)(void *user, tc_device_text *text, int n);
     void (*drop)(void *user, tc_device_text *text, int n);
     tc_status (*load)(void *user, const char *name, const void *code, size_t bytes,

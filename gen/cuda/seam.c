@@ -279,6 +279,7 @@ TCU__FN void tcu__seam_unload(void *user, void *module) {
     while (*at != m) at = &(*at)->next;
     *at = m->next;
     int inside = tcu__seam_undo_begin(s);
+    TCU__UNDO(&s->runtime.device, cuStreamSynchronize, s->runtime.device.compute);
     tcu__loaded_free(s, m);
     tcu__seam_undo_end(s, inside);
 }

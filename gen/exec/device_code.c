@@ -206,17 +206,18 @@ static int tc__dispatch_order(tc__dispatch *r, tc__job *j, const tc__graph *grap
 }
 
 static void tc__dispatch_take(tc__dispatch *r, const tc__job *j) {
+    tc__dispatch_forget_plans(r); // of other kernels
     for (uint32_t i = 0; i < tc__dispatch_most(r); i++) {
         tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (!l) continue;
-        memcpy(l->kernel, j->order.at[l->order].kernel, sizeof l->kernel);
+        tc__compiled_use(&l->code, j->order.at[l->order].code);
+        memcpy(l->kernel, l->code->kernel, sizeof l->kernel);
         for (int g = 0; i < r->launches && g < l->grids.count; g++)
             r->list[l->first + (uint32_t)g].kernel = l->kernel[g];
     }
     for (size_t i = 0; i < r->listed.count; i++)
         r->list[r->listed.at[i].at].kernel =
             tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
-    for (uint32_t i = 0; i < r->parts; i++) r->part[i].ran = 0;
 }
 
 // Before a program is compiled: what is known of its kernels by measuring is taken. 0 = reported.

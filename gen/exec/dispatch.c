@@ -9,7 +9,8 @@ typedef struct tc__dispatch_launch {
     void *const *buf; // addresses by buffer
     int host;         // done by the host
     tc__grids grids;
-    void *kernel[TC__GRIDS]; // of the device; NULL = not compiled yet
+    tc__compiled *code;      // counted; NULL = not compiled yet
+    void *kernel[TC__GRIDS]; //   and what it has, of the device
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t *memory, memories; // buffers whose addresses are the first of them
@@ -80,6 +81,7 @@ typedef struct tc__dispatch {
     int64_t *flag;
     TC__VEC(tc__bounce) bounce;
     TC__VEC(void *) moment; // of the device: marks of the profiler; owned
+    tc__compiled *spread;   // counted; NULL = no strided result was written yet
 } tc__dispatch;
 
 // A failure of the device, with its own words. Always 0.

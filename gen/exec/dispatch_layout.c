@@ -68,10 +68,18 @@ static void tc__dispatch_forget_plans(tc__dispatch *r) {
     }
 }
 
+static void tc__dispatch_drop_code(tc__dispatch *r) {
+    tc__compiled_use(&r->spread, NULL);
+    for (uint32_t i = 0; i < r->launches; i++) tc__compiled_use(&r->launch[i].code, NULL);
+    for (size_t i = 0; r->form && i < r->lists.form.count; i++)
+        tc__compiled_use(&r->form[i].code, NULL);
+}
+
 static void tc__dispatch_free(tc__dispatch *r) {
     if (!r) return;
     const tc_device *d = &r->device->own;
     tc__dispatch_forget_plans(r);
+    tc__dispatch_drop_code(r);
     if (r->flag) (void)d->sync(d->user); // kernels may write it
     if (r->flag) d->give_host(d->user, r->flag, TC__FLAG_BYTES);
     tc__dispatch_give(r, &r->state);

@@ -10,7 +10,7 @@
 // A path of 14 steps takes 38 KB with its program, 3.6 KB without. A run costs nothing for
 // this: counts of runs are compared from one sweep to the next. Short cuts of calls hold
 // the serial number of their program, since memory is used again. Index expressions of
-// recordings and loaded objects stay.
+// recordings stay. Loaded kernels go by their own count (exec/library.c).
 
 enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
 #define TC__PROGRAMS_BYTES                                                                 \

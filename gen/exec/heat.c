@@ -20,6 +20,7 @@ enum {
 typedef struct tc__entrant {
     tc__tuning tuning;
     uint32_t order;       // of the job that has its code; UINT32_MAX = it has its code
+    tc__compiled *code;   // of the job or the subject
     tc__kernel_fn run;    // NULL = none
     int64_t items, grain; // of the launch
     int out;              // it is no candidate any more

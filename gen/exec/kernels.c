@@ -253,9 +253,16 @@ static void tc__job_count(const tc__job *j) {
                       j->span[i].start, j->span[i].end, j->state == TC__JOB_DONE);
     for (size_t i = 0; i < j->order.count; i++) {
         const tc__order *o = &j->order.at[i];
-        s->kernels_made += o->kernel[0] && !o->known;
-        s->fallbacks += !o->kernel[0] && j->maker->interprets;
+        void *kernel = tc__compiled_kernel(o->code, 0);
+        s->kernels_made += kernel && !o->known;
+        s->fallbacks += !kernel && j->maker->interprets;
     }
+}
+
+// The launch runs this code from now on; NULL = none.
+static void tc__launch_use(tc__launch *l, tc__compiled *code) {
+    tc__compiled_use(&l->code, code);
+    tc__launch_take(l, tc__compiled_function(code));
 }
 
 // The launches get what there is; the job is done with. Where some of it may come later, that is
@@ -263,8 +270,7 @@ static void tc__job_count(const tc__job *j) {
 static void tc__program_take(tc__program *p, tc__job *j) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (l->order != UINT32_MAX)
-            tc__launch_take(l, tc__order_function(&j->order.at[l->order]));
+        if (l->order != UINT32_MAX) tc__launch_use(l, j->order.at[l->order].code);
     }
     tc__job_count(j);
     p->chances = 0; // of another text, which is still to be compared

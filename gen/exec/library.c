@@ -9,6 +9,9 @@
 //
 // Equal kernels that are wanted at the same moment are compiled twice; the second is
 // dropped.
+//
+// Loaded code is 2 mappings and 64 KB a module, and a process may have 65530 mappings: a kernel counts
+// who uses it, and where nobody does it goes once 256 others were let go after it.
 
 #if TC__JIT
 
@@ -16,7 +19,13 @@
 typedef struct tc__compiled {
     uint8_t digest[32];      // of its text
     void *kernel[TC__GRIDS]; // of the device; the first NULL = interpret, do not try again
+    tc__module *module;      // that has them, counted; NULL = interpret
+    struct tc__library *library;
+    uint32_t users;                     // orders and launches; 0 = it is idle,
+    struct tc__compiled *older, *newer; //   among those that are, by when they became so
 } tc__compiled;
+
+enum { TC__IDLE_KERNELS = 256 }; // that stay
 
 // What is known of a kernel by measuring: see exec/choice.c.
 typedef struct tc__choice {
@@ -51,8 +60,9 @@ typedef struct tc__library {
     int busy, torn; // it is held; what follows was, in the parent process, when that forked
     const tc_device *device; // whose code it has; NULL = the host
     tc__modules modules;
-    tc__map known; // first 8 bytes of the digest -> index in compiled
-    TC__VEC(tc__compiled) compiled;
+    tc__map known;                 // first 8 bytes of the digest -> tc__compiled, owned
+    tc__compiled *oldest, *newest; // that are idle
+    uint32_t idle;
     TC__VEC(tc__choice) choice;
     tc__map chosen; // first 8 bytes of the digest -> index in choice
     int warned;
@@ -93,11 +103,11 @@ typedef struct tc__order {
     int lanes;                   // of its vectors; 0 = a custom op, another device
     int known;                   // 1 = the process had it
     int chosen;                  // of a trial: it is to be on disk
-    int settled;                 // 1 = `kernel` is the answer
+    int settled;                 // 1 = `code` is the answer
     int postponed;               //   for now: to be tried again
     int kernels;                 // of the text: symbol, symbol_1, ...
     uint32_t threads[TC__GRIDS]; // of a block of each
-    void *kernel[TC__GRIDS];     // the first NULL = interpret
+    tc__compiled *code;          // counted; NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
@@ -112,7 +122,7 @@ typedef struct tc__job {
     tc__library *library;
     const tc__maker *maker;
     int numerics;
-    TC__VEC(tc__order) order; // out: settled, kernel
+    TC__VEC(tc__order) order; // out: settled, code
     TC__VEC(tc__unit) unit;
     TC__VEC(tc_device_text) made; // by unit; out: of a trial, its code
     int trial;                    // its kernels are candidates, of which few are kept
@@ -171,7 +181,7 @@ static void tc__library_load_by(tc__library *b, const tc_device *d) {
 }
 
 static void tc__library_tables(tc__library *b) {
-    memset(&b->compiled, 0, sizeof b->compiled);
+    b->oldest = b->newest = NULL, b->idle = 0;
     memset(&b->choice, 0, sizeof b->choice);
     tc__modules_init(&b->modules, tc__library_ctx(b));
     if (b->device) tc__library_load_by(b, b->device);
@@ -196,12 +206,97 @@ static void tc__library_unlock(tc__library *b) {
     tc__mutex_unlock(&b->lock);
 }
 
+// ---- kernels of the process ----
+// All under the lock, but for tc__compiled_use.
+
+static uint64_t tc__digest_word(const uint8_t *digest) {
+    uint64_t w;
+    memcpy(&w, digest, sizeof w);
+    return w;
+}
+
+static tc__compiled *tc__library_find(const tc__library *b, const uint8_t *digest) {
+    uint64_t at;
+    if (!tc__map_get(&b->known, tc__digest_word(digest), &at)) return NULL;
+    tc__compiled *e = (tc__compiled *)(uintptr_t)at;
+    return memcmp(e->digest, digest, 32) ? NULL : e;
+}
+
+// A kernel that has one user; NULL = no memory. module: NULL = it is interpreted.
+static tc__compiled *tc__compiled_new(tc__library *b, const uint8_t *digest,
+                                      void *const *kernel, tc__module *module) {
+    uint64_t word = tc__digest_word(digest);
+    if (tc__map_get(&b->known, word, NULL)) return NULL; // of another, as good as never
+    tc__compiled *e = TC__NEW(tc__library_ctx(b), tc__compiled);
+    if (!e) return NULL;
+    if (!tc__map_set(&b->known, word, (uint64_t)(uintptr_t)e))
+        return tc__free(tc__library_ctx(b), e, sizeof *e), (tc__compiled *)NULL;
+    memcpy(e->digest, digest, 32);
+    if (module) memcpy(e->kernel, kernel, sizeof e->kernel), module->users++;
+    e->library = b, e->module = module, e->users = 1;
+    return e;
+}
+
+static void tc__compiled_enter(tc__compiled *e) {
+    tc__library *b = e->library;
+    if (e->users++) return;
+    *(e->older ? &e->older->newer : &b->oldest) = e->newer;
+    *(e->newer ? &e->newer->older : &b->newest) = e->older;
+    e->older = e->newer = NULL;
+    b->idle--;
+}
+
+// An idle kernel goes, its module with the last one.
+static void tc__compiled_free(tc__compiled *e) {
+    tc__library *b = e->library;
+    tc__compiled_enter(e); // so that it is not among the idle ones
+    tc__map_remove(&b->known, tc__digest_word(e->digest));
+    tc__module_release(&b->modules, e->module);
+    tc__free(tc__library_ctx(b), e, sizeof *e);
+}
+
+static void tc__compiled_leave(tc__compiled *e) {
+    tc__library *b = e->library;
+    if (tc__library_find(b, e->digest) != e) return; // of tables that a fork tore
+    if (--e->users) return;
+    e->older = b->newest;
+    *(b->newest ? &b->newest->newer : &b->oldest) = e;
+    b->newest = e;
+    if (++b->idle > TC__IDLE_KERNELS) tc__compiled_free(b->oldest);
+}
+
+// *at uses kernel e from now on, and what it used no more; NULL = none.
+static void tc__compiled_use(tc__compiled **at, tc__compiled *e) {
+    if (*at == e) return;
+    tc__library *b = e ? e->library : (*at)->library;
+    tc__library_lock(b);
+    if (e) tc__compiled_enter(e);
+    if (*at) tc__compiled_leave(*at);
+    tc__library_unlock(b);
+    *at = e;
+}
+
+// Kernel i of its text; NULL = interpret.
+static void *tc__compiled_kernel(const tc__compiled *e, int i) {
+    return e ? e->kernel[i] : NULL;
+}
+
+// That of the host.
+static tc__kernel_fn tc__compiled_function(const tc__compiled *e) {
+    void *kernel = tc__compiled_kernel(e, 0);
+    tc__kernel_fn f;
+    memcpy(&f, &kernel, sizeof f); // C has no cast between the two
+    return f;
+}
+
+// ---- opening and closing ----
+
 static void tc__library_free(tc__library *b) {
     tc_ctx *c = tc__library_ctx(b);
     tc_allocator hook = b->core.hook;
+    while (b->oldest) tc__compiled_free(b->oldest);
     tc__modules_close(&b->modules);
     tc__map_free(&b->known);
-    TC__VEC_FREE(c, b->compiled);
     tc__map_free(&b->chosen);
     TC__VEC_FREE(c, b->choice);
     tc__string_free(c, b->compiler);
@@ -307,63 +402,42 @@ static void tc__order_name(tc__order *o, int target, int numerics) {
         memcpy(at, o->symbol, sizeof tc__order_stand_in - 1);
 }
 
-static uint64_t tc__digest_word(const uint8_t *digest) {
-    uint64_t w;
-    memcpy(&w, digest, sizeof w);
-    return w;
-}
-
-static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
-    uint64_t i;
-    if (!tc__map_get(&b->known, tc__digest_word(digest), &i)) return NULL;
-    return memcmp(b->compiled.at[i].digest, digest, 32) ? NULL : &b->compiled.at[i];
+// 1 = somebody has settled it. Under the lock.
+static int tc__order_find(tc__library *b, tc__order *o) {
+    o->code = tc__library_find(b, o->digest);
+    if (o->code) tc__compiled_enter(o->code), o->settled = 1;
+    return o->settled;
 }
 
 // 1 = the process has this kernel, or knows that it is to be interpreted.
 static int tc__order_known(tc__library *b, tc__order *o) {
     tc__library_lock(b);
-    const tc__compiled *e = tc__library_find(b, o->digest);
-    if (e) memcpy(o->kernel, e->kernel, sizeof o->kernel), o->settled = o->known = 1;
+    o->known = tc__order_find(b, o);
     tc__library_unlock(b);
-    return o->settled;
+    return o->known;
 }
 
 // There is no code for it, and may be later.
 static void tc__order_postpone(tc__job *j, tc__order *o) {
     if (o->settled) return;
-    memset(o->kernel, 0, sizeof o->kernel);
     o->settled = o->postponed = 1;
     j->postponed++;
 }
 
-// What the order has is the answer. Under the lock.
-static void tc__order_settle(tc__library *b, tc__order *o) {
-    tc__compiled e;
-    o->settled = 1;
-    if (tc__library_find(b, o->digest)) return; // somebody else was faster
-    memcpy(e.digest, o->digest, 32);
-    memcpy(e.kernel, o->kernel, sizeof e.kernel);
-    if (TC__PUSH(tc__library_ctx(b), b->compiled, e))
-        tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
-}
-
-// Finds the kernels of an order, and settles it if they are all there. Under the lock.
-static tc_status tc__order_find(tc__library *b, tc__order *o, const tc__module *m) {
+// The kernels of an order are in the module, which stays for them: it is settled, unless there is no memory.
+// Under the lock.
+static tc_status tc__order_settle(tc__library *b, tc__order *o, tc__module *m) {
     char symbol[64];
+    void *kernel[TC__GRIDS] = {0};
     tc_status s = TC_OK;
     for (int i = 0; i < o->kernels && !s; i++) {
         snprintf(symbol, sizeof symbol, i ? "%s_%d" : "%s", o->symbol, i);
-        s = tc__module_find(&b->modules, m, symbol, o->threads[i], &o->kernel[i]);
+        s = tc__module_find(&b->modules, m, symbol, o->threads[i], &kernel[i]);
     }
-    if (!s) tc__order_settle(b, o);
-    return s;
-}
-
-// The code of the host's order; NULL = interpret.
-static tc__kernel_fn tc__order_function(const tc__order *o) {
-    tc__kernel_fn f;
-    memcpy(&f, &o->kernel[0], sizeof f);
-    return f;
+    if (s || tc__order_find(b, o)) return s; // or somebody else was faster
+    o->code = tc__compiled_new(b, o->digest, kernel, m);
+    o->settled = o->code != NULL;
+    return o->code ? TC_OK : TC_E_NOMEM;
 }
 
 // Prints the kernel of a group as an order; `grids` = NULL: it is called. 0 = reported.
@@ -414,8 +488,9 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o, const char *ide
     uint64_t start = tc__now_ns();
     if (tc__order_key(k, o, identity, &text, &key)) {
         tc__library_lock(b);
-        const tc__module *m = tc__module_get(&b->modules, k->cache, o->symbol, &key);
-        if (m) (void)tc__order_find(b, o, m);
+        tc__module *m = tc__module_get(&b->modules, k->cache, o->symbol, &key);
+        if (m) (void)tc__order_settle(b, o, m);
+        tc__module_release(&b->modules, m);
         tc__library_unlock(b);
         j->disk_hits += (uint64_t)o->settled, j->disk_misses += !o->settled;
         tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
@@ -477,7 +552,9 @@ static void tc__unit_settle(tc__library *b, tc__job *j, const tc__unit *u) {
     tc__library_lock(b);
     for (uint32_t i = 0; i < u->count; i++) {
         tc__order *o = &j->order.at[u->order[i]];
-        if (!o->settled) memset(o->kernel, 0, sizeof o->kernel), tc__order_settle(b, o);
+        if (o->settled || tc__order_find(b, o)) continue;
+        o->code = tc__compiled_new(b, o->digest, NULL, NULL);
+        o->settled = 1;
     }
     tc__library_unlock(b);
 }
@@ -488,12 +565,13 @@ static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u,
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
     tc__library_lock(b);
-    const tc__module *m = tc__module_load(&b->modules, made->name, made->code, made->bytes);
+    tc__module *m = tc__module_load(&b->modules, made->name, made->code, made->bytes);
     tc_status s = m ? TC_OK : b->modules.status;
     for (uint32_t i = 0; m && i < u->count; i++) {
-        tc_status found = tc__order_find(b, &j->order.at[u->order[i]], m);
+        tc_status found = tc__order_settle(b, &j->order.at[u->order[i]], m);
         if (found) s = found;
     }
+    tc__module_release(&b->modules, m);
     tc__library_unlock(b);
     if (s)
         k->maker->unloaded(k, j, u, s);
@@ -538,12 +616,21 @@ static tc__job *tc__job_new(const tc__desk *k) {
 
 static void tc__job_free(tc__job *j) {
     tc_ctx *c = j->ctx;
-    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
+    for (size_t i = 0; i < j->order.count; i++) {
+        tc__text_free(&j->order.at[i].text);
+        tc__compiled_use(&j->order.at[i].code, NULL);
+    }
     for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
     TC__VEC_FREE(c, j->order);
     TC__VEC_FREE(c, j->unit);
     TC__VEC_FREE(c, j->made);
     tc__free(c, j, sizeof *j);
 }
+
+#else
+
+typedef struct tc__compiled tc__compiled;
+
+static void tc__compiled_use(tc__compiled **at, tc__compiled *e) { (void)at, (void)e; }
 
 #endif // TC__JIT

@@ -16,6 +16,7 @@ typedef enum tc__tuned {
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
+    tc__compiled *code; // counted; NULL = no kernel of the library
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
     tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel

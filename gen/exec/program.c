@@ -40,6 +40,7 @@ static void tc__program_free(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
         tc__group_free(c, p->launch.at[i].group);
+        tc__compiled_use(&p->launch.at[i].code, NULL);
     }
     for (size_t i = 0; i < p->output.count; i++) {
         for (int k = 0; k < TC__KEPT; k++) tc__storage_unref(c, p->output.at[i].kept[k]);

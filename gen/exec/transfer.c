@@ -165,18 +165,24 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
     return 1;
 }
 
-// The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
-static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
+// Gets the kernels from process, disk or compiler; 0 = reported.
+static int tc__spread_compile(tc__dispatch *r) {
     const tc__language *language = r->device->own.language;
     tc__desk k;
-    int size = 0;
-    while (size < TC__SPREAD_KERNELS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    if (r->spread) return 1;
     tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
     int ok = j && tc__spread_order(j, &language->spread) &&
              (j->order.at[0].known || tc__job_complete(j, &k, 1, "strided views"));
-    void *kernel = ok ? j->order.at[0].kernel[size] : NULL;
+    if (ok) tc__compiled_use(&r->spread, j->order.at[0].code);
     if (j) tc__job_free(j);
-    return kernel;
+    return ok;
+}
+
+// The kernel for elements of so many bytes; NULL = reported.
+static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
+    int size = 0;
+    while (size < TC__SPREAD_KERNELS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    return tc__spread_compile(r) ? r->spread->kernel[size] : NULL;
 }
 
 #else

@@ -29,6 +29,7 @@ typedef struct tc__subject {
     uint64_t ns;               // of all of them, at first
     tc__text key, name;
     tc__entrant rules, best; // the default, and the best so far
+    tc__compiled *code;      // of the default; counted
     tc__job *job;            // that has the best one's code; NULL = the program has
     uint32_t order;          //   and where
     tc__entrant *entrant;    // of this stage; owned, room for TC__CANDIDATES
@@ -198,7 +199,8 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     tc__text_init(&s.key, t->ctx);
     tc__text_init(&s.name, t->ctx);
     s.launch = launch, s.launches = 1, s.ns = ns;
-    s.rules.run = l->run, s.rules.items = l->items, s.rules.grain = l->grain;
+    s.rules.code = l->code, s.rules.run = l->run;
+    s.rules.items = l->items, s.rules.grain = l->grain;
     s.rules.order = UINT32_MAX, s.best = s.rules;
     int ok = tc__choice_key(&s.key, t->desk, t->p, l->group);
     for (size_t i = 0; ok && i < t->subject.count; i++) {
@@ -209,7 +211,10 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     }
     tc__put_kernel_name(&s.name, l->group, launch);
     s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
-    if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) return 1;
+    if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) {
+        tc__compiled_use(&t->subject.at[t->subject.count - 1].code, l->code);
+        return 1;
+    }
     if (s.entrant) TC__FREE_ARRAY(t->ctx, s.entrant, TC__CANDIDATES);
     tc__text_free(&s.key);
     tc__text_free(&s.name);
@@ -328,9 +333,11 @@ static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
     if (!ok || !tc__tuner_compile(t, j)) return 0;
     for (size_t i = t->first; i < t->end; i++) {
         tc__subject *s = &t->subject.at[i];
-        for (uint32_t k = 0; k < s->entrants; k++)
-            s->entrant[k].run = tc__order_function(&j->order.at[s->entrant[k].order]);
-        if (s->entrants) s->entrant[0].run = s->best.run;
+        for (uint32_t k = 0; k < s->entrants; k++) {
+            tc__entrant *e = &s->entrant[k];
+            e->code = k ? j->order.at[e->order].code : s->best.code;
+            e->run = tc__compiled_function(e->code);
+        }
     }
     return 1;
 }
@@ -438,7 +445,8 @@ static void tc__subject_apply(tc__tuner *t, const tc__subject *s,
         if (l->tuned != TC__TUNED_OPEN || l->run != s->rules.run) continue;
         if (l->items != s->rules.items) continue;
         if (!tc__launch_tune(t->p, l, &s->best.tuning)) continue;
-        l->tuned = TC__TUNED_HERE, l->chosen = *chosen, l->run = s->best.run;
+        l->tuned = TC__TUNED_HERE, l->chosen = *chosen;
+        tc__launch_use(l, s->best.code);
     }
 }
 
@@ -528,6 +536,7 @@ static void tc__tuner_close(tc__tuner *t) {
         tc__subject *s = &t->subject.at[i];
         tc__text_free(&s->key);
         tc__text_free(&s->name);
+        tc__compiled_use(&s->code, NULL);
         TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
     }
     TC__VEC_FREE(t->ctx, t->subject);

@@ -35,6 +35,7 @@ typedef struct tc__trials {
     uint64_t deadline;
     tc__trial *trial; // owned
     int count;
+    tc__job *job;         // that has their code
     uint8_t *want, *have; // results, one buffer behind the other; owned
     size_t bytes;
     tc__desk desk;
@@ -106,6 +107,7 @@ static void tc__trials_close(tc__trials *t) {
     const tc_device *d = &t->p->dispatch->device->own;
     for (int i = 0; i < t->count; i++)
         if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
+    if (t->job) tc__job_free(t->job);
     if (t->trial) TC__FREE_ARRAY(c, t->trial, TC__CANDIDATES);
     if (t->want) tc__free(c, t->want, t->bytes + 1);
     if (t->have) tc__free(c, t->have, t->bytes + 1);
@@ -139,7 +141,7 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
 
 // The code of all of them. 0 = reported.
 static int tc__trials_compile(tc__trials *t) {
-    tc__job *j = tc__job_new(&t->desk);
+    tc__job *j = t->job = tc__job_new(&t->desk);
     int ok = j != NULL;
     for (int i = 0; ok && i < t->count; i++) {
         tc__dispatch_launch *l = &t->trial[i].launch;
@@ -149,9 +151,8 @@ static int tc__trials_compile(tc__trials *t) {
     for (int i = 0; ok && i < t->count; i++) {
         tc__trial *w = &t->trial[i];
         for (int n = 0; n < w->launch.grids.count; n++)
-            w->list[n].kernel = j->order.at[w->launch.order].kernel[n];
+            w->list[n].kernel = tc__compiled_kernel(j->order.at[w->launch.order].code, n);
     }
-    if (j) tc__job_free(j);
     return ok;
 }
 
