@@ -1443,7 +1443,7 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
 TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
-// that were not kept end. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
+// that were not kept end. Compiled kernels stay on disk, and the last 256 in the process. TC_E_STATE: inside a
 // region.
 TCDEF tc_status tc_reset(tc_ctx *c);
 
@@ -1924,6 +1924,7 @@ typedef struct tc_device {
 
     // Code. build compiles n texts, all or none; load makes a module of code, from build or
     // from an earlier process; find gives a kernel of it, which lives as long as it does.
+    // unload waits for kernels that still run.
     tc_status (*build)(void *user, tc_device_text *text, int n);
     void (*drop)(void *user, tc_device_text *text, int n);
     tc_status (*load)(void *user, const char *name, const void *code, size_t bytes,
@@ -2460,7 +2461,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xffbab9e02b31697fu
+#define TC__BUILD_ID 0x45aeaedbff9992cau
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -50777,6 +50778,9 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 //
 // Equal kernels that are wanted at the same moment are compiled twice; the second is
 // dropped.
+//
+// Loaded code is 2 mappings and 64 KB a module, and a process may have 65530 mappings: a kernel counts
+// who uses it, and where nobody does it goes once 256 others were let go after it.
 
 #if TC__JIT
 
@@ -50784,7 +50788,13 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 typedef struct tc__compiled {
     uint8_t digest[32];      // of its text
     void *kernel[TC__GRIDS]; // of the device; the first NULL = interpret, do not try again
+    tc__module *module;      // that has them, counted; NULL = interpret
+    struct tc__library *library;
+    uint32_t users;                     // orders and launches; 0 = it is idle,
+    struct tc__compiled *older, *newer; //   among those that are, by when they became so
 } tc__compiled;
+
+enum { TC__IDLE_KERNELS = 256 }; // that stay
 
 // What is known of a kernel by measuring: see exec/choice.c.
 typedef struct tc__choice {
@@ -50819,8 +50829,9 @@ typedef struct tc__library {
     int busy, torn; // it is held; what follows was, in the parent process, when that forked
     const tc_device *device; // whose code it has; NULL = the host
     tc__modules modules;
-    tc__map known; // first 8 bytes of the digest -> index in compiled
-    TC__VEC(tc__compiled) compiled;
+    tc__map known;                 // first 8 bytes of the digest -> tc__compiled, owned
+    tc__compiled *oldest, *newest; // that are idle
+    uint32_t idle;
     TC__VEC(tc__choice) choice;
     tc__map chosen; // first 8 bytes of the digest -> index in choice
     int warned;
@@ -50861,11 +50872,11 @@ typedef struct tc__order {
     int lanes;                   // of its vectors; 0 = a custom op, another device
     int known;                   // 1 = the process had it
     int chosen;                  // of a trial: it is to be on disk
-    int settled;                 // 1 = `kernel` is the answer
+    int settled;                 // 1 = `code` is the answer
     int postponed;               //   for now: to be tried again
     int kernels;                 // of the text: symbol, symbol_1, ...
     uint32_t threads[TC__GRIDS]; // of a block of each
-    void *kernel[TC__GRIDS];     // the first NULL = interpret
+    tc__compiled *code;          // counted; NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
@@ -50880,7 +50891,7 @@ typedef struct tc__job {
     tc__library *library;
     const tc__maker *maker;
     int numerics;
-    TC__VEC(tc__order) order; // out: settled, kernel
+    TC__VEC(tc__order) order; // out: settled, code
     TC__VEC(tc__unit) unit;
     TC__VEC(tc_device_text) made; // by unit; out: of a trial, its code
     int trial;                    // its kernels are candidates, of which few are kept
@@ -50939,7 +50950,7 @@ static void tc__library_load_by(tc__library *b, const tc_device *d) {
 }
 
 static void tc__library_tables(tc__library *b) {
-    memset(&b->compiled, 0, sizeof b->compiled);
+    b->oldest = b->newest = NULL, b->idle = 0;
     memset(&b->choice, 0, sizeof b->choice);
     tc__modules_init(&b->modules, tc__library_ctx(b));
     if (b->device) tc__library_load_by(b, b->device);
@@ -50964,12 +50975,97 @@ static void tc__library_unlock(tc__library *b) {
     tc__mutex_unlock(&b->lock);
 }
 
+// ---- kernels of the process ----
+// All under the lock, but for tc__compiled_use.
+
+static uint64_t tc__digest_word(const uint8_t *digest) {
+    uint64_t w;
+    memcpy(&w, digest, sizeof w);
+    return w;
+}
+
+static tc__compiled *tc__library_find(const tc__library *b, const uint8_t *digest) {
+    uint64_t at;
+    if (!tc__map_get(&b->known, tc__digest_word(digest), &at)) return NULL;
+    tc__compiled *e = (tc__compiled *)(uintptr_t)at;
+    return memcmp(e->digest, digest, 32) ? NULL : e;
+}
+
+// A kernel that has one user; NULL = no memory. module: NULL = it is interpreted.
+static tc__compiled *tc__compiled_new(tc__library *b, const uint8_t *digest,
+                                      void *const *kernel, tc__module *module) {
+    uint64_t word = tc__digest_word(digest);
+    if (tc__map_get(&b->known, word, NULL)) return NULL; // of another, as good as never
+    tc__compiled *e = TC__NEW(tc__library_ctx(b), tc__compiled);
+    if (!e) return NULL;
+    if (!tc__map_set(&b->known, word, (uint64_t)(uintptr_t)e))
+        return tc__free(tc__library_ctx(b), e, sizeof *e), (tc__compiled *)NULL;
+    memcpy(e->digest, digest, 32);
+    if (module) memcpy(e->kernel, kernel, sizeof e->kernel), module->users++;
+    e->library = b, e->module = module, e->users = 1;
+    return e;
+}
+
+static void tc__compiled_enter(tc__compiled *e) {
+    tc__library *b = e->library;
+    if (e->users++) return;
+    *(e->older ? &e->older->newer : &b->oldest) = e->newer;
+    *(e->newer ? &e->newer->older : &b->newest) = e->older;
+    e->older = e->newer = NULL;
+    b->idle--;
+}
+
+// An idle kernel goes, its module with the last one.
+static void tc__compiled_free(tc__compiled *e) {
+    tc__library *b = e->library;
+    tc__compiled_enter(e); // so that it is not among the idle ones
+    tc__map_remove(&b->known, tc__digest_word(e->digest));
+    tc__module_release(&b->modules, e->module);
+    tc__free(tc__library_ctx(b), e, sizeof *e);
+}
+
+static void tc__compiled_leave(tc__compiled *e) {
+    tc__library *b = e->library;
+    if (tc__library_find(b, e->digest) != e) return; // of tables that a fork tore
+    if (--e->users) return;
+    e->older = b->newest;
+    *(b->newest ? &b->newest->newer : &b->oldest) = e;
+    b->newest = e;
+    if (++b->idle > TC__IDLE_KERNELS) tc__compiled_free(b->oldest);
+}
+
+// *at uses kernel e from now on, and what it used no more; NULL = none.
+static void tc__compiled_use(tc__compiled **at, tc__compiled *e) {
+    if (*at == e) return;
+    tc__library *b = e ? e->library : (*at)->library;
+    tc__library_lock(b);
+    if (e) tc__compiled_enter(e);
+    if (*at) tc__compiled_leave(*at);
+    tc__library_unlock(b);
+    *at = e;
+}
+
+// Kernel i of its text; NULL = interpret.
+static void *tc__compiled_kernel(const tc__compiled *e, int i) {
+    return e ? e->kernel[i] : NULL;
+}
+
+// That of the host.
+static tc__kernel_fn tc__compiled_function(const tc__compiled *e) {
+    void *kernel = tc__compiled_kernel(e, 0);
+    tc__kernel_fn f;
+    memcpy(&f, &kernel, sizeof f); // C has no cast between the two
+    return f;
+}
+
+// ---- opening and closing ----
+
 static void tc__library_free(tc__library *b) {
     tc_ctx *c = tc__library_ctx(b);
     tc_allocator hook = b->core.hook;
+    while (b->oldest) tc__compiled_free(b->oldest);
     tc__modules_close(&b->modules);
     tc__map_free(&b->known);
-    TC__VEC_FREE(c, b->compiled);
     tc__map_free(&b->chosen);
     TC__VEC_FREE(c, b->choice);
     tc__string_free(c, b->compiler);
@@ -51075,63 +51171,42 @@ static void tc__order_name(tc__order *o, int target, int numerics) {
         memcpy(at, o->symbol, sizeof tc__order_stand_in - 1);
 }
 
-static uint64_t tc__digest_word(const uint8_t *digest) {
-    uint64_t w;
-    memcpy(&w, digest, sizeof w);
-    return w;
-}
-
-static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
-    uint64_t i;
-    if (!tc__map_get(&b->known, tc__digest_word(digest), &i)) return NULL;
-    return memcmp(b->compiled.at[i].digest, digest, 32) ? NULL : &b->compiled.at[i];
+// 1 = somebody has settled it. Under the lock.
+static int tc__order_find(tc__library *b, tc__order *o) {
+    o->code = tc__library_find(b, o->digest);
+    if (o->code) tc__compiled_enter(o->code), o->settled = 1;
+    return o->settled;
 }
 
 // 1 = the process has this kernel, or knows that it is to be interpreted.
 static int tc__order_known(tc__library *b, tc__order *o) {
     tc__library_lock(b);
-    const tc__compiled *e = tc__library_find(b, o->digest);
-    if (e) memcpy(o->kernel, e->kernel, sizeof o->kernel), o->settled = o->known = 1;
+    o->known = tc__order_find(b, o);
     tc__library_unlock(b);
-    return o->settled;
+    return o->known;
 }
 
 // There is no code for it, and may be later.
 static void tc__order_postpone(tc__job *j, tc__order *o) {
     if (o->settled) return;
-    memset(o->kernel, 0, sizeof o->kernel);
     o->settled = o->postponed = 1;
     j->postponed++;
 }
 
-// What the order has is the answer. Under the lock.
-static void tc__order_settle(tc__library *b, tc__order *o) {
-    tc__compiled e;
-    o->settled = 1;
-    if (tc__library_find(b, o->digest)) return; // somebody else was faster
-    memcpy(e.digest, o->digest, 32);
-    memcpy(e.kernel, o->kernel, sizeof e.kernel);
-    if (TC__PUSH(tc__library_ctx(b), b->compiled, e))
-        tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
-}
-
-// Finds the kernels of an order, and settles it if they are all there. Under the lock.
-static tc_status tc__order_find(tc__library *b, tc__order *o, const tc__module *m) {
+// The kernels of an order are in the module, which stays for them: it is settled, unless there is no memory.
+// Under the lock.
+static tc_status tc__order_settle(tc__library *b, tc__order *o, tc__module *m) {
     char symbol[64];
+    void *kernel[TC__GRIDS] = {0};
     tc_status s = TC_OK;
     for (int i = 0; i < o->kernels && !s; i++) {
         snprintf(symbol, sizeof symbol, i ? "%s_%d" : "%s", o->symbol, i);
-        s = tc__module_find(&b->modules, m, symbol, o->threads[i], &o->kernel[i]);
+        s = tc__module_find(&b->modules, m, symbol, o->threads[i], &kernel[i]);
     }
-    if (!s) tc__order_settle(b, o);
-    return s;
-}
-
-// The code of the host's order; NULL = interpret.
-static tc__kernel_fn tc__order_function(const tc__order *o) {
-    tc__kernel_fn f;
-    memcpy(&f, &o->kernel[0], sizeof f);
-    return f;
+    if (s || tc__order_find(b, o)) return s; // or somebody else was faster
+    o->code = tc__compiled_new(b, o->digest, kernel, m);
+    o->settled = o->code != NULL;
+    return o->code ? TC_OK : TC_E_NOMEM;
 }
 
 // Prints the kernel of a group as an order; `grids` = NULL: it is called. 0 = reported.
@@ -51182,8 +51257,9 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o, const char *ide
     uint64_t start = tc__now_ns();
     if (tc__order_key(k, o, identity, &text, &key)) {
         tc__library_lock(b);
-        const tc__module *m = tc__module_get(&b->modules, k->cache, o->symbol, &key);
-        if (m) (void)tc__order_find(b, o, m);
+        tc__module *m = tc__module_get(&b->modules, k->cache, o->symbol, &key);
+        if (m) (void)tc__order_settle(b, o, m);
+        tc__module_release(&b->modules, m);
         tc__library_unlock(b);
         j->disk_hits += (uint64_t)o->settled, j->disk_misses += !o->settled;
         tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
@@ -51245,7 +51321,9 @@ static void tc__unit_settle(tc__library *b, tc__job *j, const tc__unit *u) {
     tc__library_lock(b);
     for (uint32_t i = 0; i < u->count; i++) {
         tc__order *o = &j->order.at[u->order[i]];
-        if (!o->settled) memset(o->kernel, 0, sizeof o->kernel), tc__order_settle(b, o);
+        if (o->settled || tc__order_find(b, o)) continue;
+        o->code = tc__compiled_new(b, o->digest, NULL, NULL);
+        o->settled = 1;
     }
     tc__library_unlock(b);
 }
@@ -51256,12 +51334,13 @@ static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u,
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
     tc__library_lock(b);
-    const tc__module *m = tc__module_load(&b->modules, made->name, made->code, made->bytes);
+    tc__module *m = tc__module_load(&b->modules, made->name, made->code, made->bytes);
     tc_status s = m ? TC_OK : b->modules.status;
     for (uint32_t i = 0; m && i < u->count; i++) {
-        tc_status found = tc__order_find(b, &j->order.at[u->order[i]], m);
+        tc_status found = tc__order_settle(b, &j->order.at[u->order[i]], m);
         if (found) s = found;
     }
+    tc__module_release(&b->modules, m);
     tc__library_unlock(b);
     if (s)
         k->maker->unloaded(k, j, u, s);
@@ -51306,13 +51385,22 @@ static tc__job *tc__job_new(const tc__desk *k) {
 
 static void tc__job_free(tc__job *j) {
     tc_ctx *c = j->ctx;
-    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
+    for (size_t i = 0; i < j->order.count; i++) {
+        tc__text_free(&j->order.at[i].text);
+        tc__compiled_use(&j->order.at[i].code, NULL);
+    }
     for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
     TC__VEC_FREE(c, j->order);
     TC__VEC_FREE(c, j->unit);
     TC__VEC_FREE(c, j->made);
     tc__free(c, j, sizeof *j);
 }
+
+#else
+
+typedef struct tc__compiled tc__compiled;
+
+static void tc__compiled_use(tc__compiled **at, tc__compiled *e) { (void)at, (void)e; }
 
 #endif // TC__JIT
 // ---- gen/exec/host_code.c -----------------------------------------------
@@ -52831,7 +52919,8 @@ typedef struct tc__dispatch_launch {
     void *const *buf; // addresses by buffer
     int host;         // done by the host
     tc__grids grids;
-    void *kernel[TC__GRIDS]; // of the device; NULL = not compiled yet
+    tc__compiled *code;      // counted; NULL = not compiled yet
+    void *kernel[TC__GRIDS]; //   and what it has, of the device
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t *memory, memories; // buffers whose addresses are the first of them
@@ -52902,6 +52991,7 @@ typedef struct tc__dispatch {
     int64_t *flag;
     TC__VEC(tc__bounce) bounce;
     TC__VEC(void *) moment; // of the device: marks of the profiler; owned
+    tc__compiled *spread;   // counted; NULL = no strided result was written yet
 } tc__dispatch;
 
 // A failure of the device, with its own words. Always 0.
@@ -53254,10 +53344,18 @@ static void tc__dispatch_forget_plans(tc__dispatch *r) {
     }
 }
 
+static void tc__dispatch_drop_code(tc__dispatch *r) {
+    tc__compiled_use(&r->spread, NULL);
+    for (uint32_t i = 0; i < r->launches; i++) tc__compiled_use(&r->launch[i].code, NULL);
+    for (size_t i = 0; r->form && i < r->lists.form.count; i++)
+        tc__compiled_use(&r->form[i].code, NULL);
+}
+
 static void tc__dispatch_free(tc__dispatch *r) {
     if (!r) return;
     const tc_device *d = &r->device->own;
     tc__dispatch_forget_plans(r);
+    tc__dispatch_drop_code(r);
     if (r->flag) (void)d->sync(d->user); // kernels may write it
     if (r->flag) d->give_host(d->user, r->flag, TC__FLAG_BYTES);
     tc__dispatch_give(r, &r->state);
@@ -53548,6 +53646,7 @@ typedef enum tc__tuned {
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
+    tc__compiled *code; // counted; NULL = no kernel of the library
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
     tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel
@@ -54112,6 +54211,7 @@ static void tc__program_free(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
         tc__group_free(c, p->launch.at[i].group);
+        tc__compiled_use(&p->launch.at[i].code, NULL);
     }
     for (size_t i = 0; i < p->output.count; i++) {
         for (int k = 0; k < TC__KEPT; k++) tc__storage_unref(c, p->output.at[i].kept[k]);
@@ -55046,9 +55146,16 @@ static void tc__job_count(const tc__job *j) {
                       j->span[i].start, j->span[i].end, j->state == TC__JOB_DONE);
     for (size_t i = 0; i < j->order.count; i++) {
         const tc__order *o = &j->order.at[i];
-        s->kernels_made += o->kernel[0] && !o->known;
-        s->fallbacks += !o->kernel[0] && j->maker->interprets;
+        void *kernel = tc__compiled_kernel(o->code, 0);
+        s->kernels_made += kernel && !o->known;
+        s->fallbacks += !kernel && j->maker->interprets;
     }
+}
+
+// The launch runs this code from now on; NULL = none.
+static void tc__launch_use(tc__launch *l, tc__compiled *code) {
+    tc__compiled_use(&l->code, code);
+    tc__launch_take(l, tc__compiled_function(code));
 }
 
 // The launches get what there is; the job is done with. Where some of it may come later, that is
@@ -55056,8 +55163,7 @@ static void tc__job_count(const tc__job *j) {
 static void tc__program_take(tc__program *p, tc__job *j) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (l->order != UINT32_MAX)
-            tc__launch_take(l, tc__order_function(&j->order.at[l->order]));
+        if (l->order != UINT32_MAX) tc__launch_use(l, j->order.at[l->order].code);
     }
     tc__job_count(j);
     p->chances = 0; // of another text, which is still to be compared
@@ -55457,17 +55563,18 @@ static int tc__dispatch_order(tc__dispatch *r, tc__job *j, const tc__graph *grap
 }
 
 static void tc__dispatch_take(tc__dispatch *r, const tc__job *j) {
+    tc__dispatch_forget_plans(r); // of other kernels
     for (uint32_t i = 0; i < tc__dispatch_most(r); i++) {
         tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
         if (!l) continue;
-        memcpy(l->kernel, j->order.at[l->order].kernel, sizeof l->kernel);
+        tc__compiled_use(&l->code, j->order.at[l->order].code);
+        memcpy(l->kernel, l->code->kernel, sizeof l->kernel);
         for (int g = 0; i < r->launches && g < l->grids.count; g++)
             r->list[l->first + (uint32_t)g].kernel = l->kernel[g];
     }
     for (size_t i = 0; i < r->listed.count; i++)
         r->list[r->listed.at[i].at].kernel =
             tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
-    for (uint32_t i = 0; i < r->parts; i++) r->part[i].ran = 0;
 }
 
 // Before a program is compiled: what is known of its kernels by measuring is taken. 0 = reported.
@@ -56355,6 +56462,7 @@ enum {
 typedef struct tc__entrant {
     tc__tuning tuning;
     uint32_t order;       // of the job that has its code; UINT32_MAX = it has its code
+    tc__compiled *code;   // of the job or the subject
     tc__kernel_fn run;    // NULL = none
     int64_t items, grain; // of the launch
     int out;              // it is no candidate any more
@@ -56610,6 +56718,7 @@ typedef struct tc__subject {
     uint64_t ns;               // of all of them, at first
     tc__text key, name;
     tc__entrant rules, best; // the default, and the best so far
+    tc__compiled *code;      // of the default; counted
     tc__job *job;            // that has the best one's code; NULL = the program has
     uint32_t order;          //   and where
     tc__entrant *entrant;    // of this stage; owned, room for TC__CANDIDATES
@@ -56779,7 +56888,8 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     tc__text_init(&s.key, t->ctx);
     tc__text_init(&s.name, t->ctx);
     s.launch = launch, s.launches = 1, s.ns = ns;
-    s.rules.run = l->run, s.rules.items = l->items, s.rules.grain = l->grain;
+    s.rules.code = l->code, s.rules.run = l->run;
+    s.rules.items = l->items, s.rules.grain = l->grain;
     s.rules.order = UINT32_MAX, s.best = s.rules;
     int ok = tc__choice_key(&s.key, t->desk, t->p, l->group);
     for (size_t i = 0; ok && i < t->subject.count; i++) {
@@ -56790,7 +56900,10 @@ static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
     }
     tc__put_kernel_name(&s.name, l->group, launch);
     s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
-    if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) return 1;
+    if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) {
+        tc__compiled_use(&t->subject.at[t->subject.count - 1].code, l->code);
+        return 1;
+    }
     if (s.entrant) TC__FREE_ARRAY(t->ctx, s.entrant, TC__CANDIDATES);
     tc__text_free(&s.key);
     tc__text_free(&s.name);
@@ -56909,9 +57022,11 @@ static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
     if (!ok || !tc__tuner_compile(t, j)) return 0;
     for (size_t i = t->first; i < t->end; i++) {
         tc__subject *s = &t->subject.at[i];
-        for (uint32_t k = 0; k < s->entrants; k++)
-            s->entrant[k].run = tc__order_function(&j->order.at[s->entrant[k].order]);
-        if (s->entrants) s->entrant[0].run = s->best.run;
+        for (uint32_t k = 0; k < s->entrants; k++) {
+            tc__entrant *e = &s->entrant[k];
+            e->code = k ? j->order.at[e->order].code : s->best.code;
+            e->run = tc__compiled_function(e->code);
+        }
     }
     return 1;
 }
@@ -57019,7 +57134,8 @@ static void tc__subject_apply(tc__tuner *t, const tc__subject *s,
         if (l->tuned != TC__TUNED_OPEN || l->run != s->rules.run) continue;
         if (l->items != s->rules.items) continue;
         if (!tc__launch_tune(t->p, l, &s->best.tuning)) continue;
-        l->tuned = TC__TUNED_HERE, l->chosen = *chosen, l->run = s->best.run;
+        l->tuned = TC__TUNED_HERE, l->chosen = *chosen;
+        tc__launch_use(l, s->best.code);
     }
 }
 
@@ -57109,6 +57225,7 @@ static void tc__tuner_close(tc__tuner *t) {
         tc__subject *s = &t->subject.at[i];
         tc__text_free(&s->key);
         tc__text_free(&s->name);
+        tc__compiled_use(&s->code, NULL);
         TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
     }
     TC__VEC_FREE(t->ctx, t->subject);
@@ -57414,18 +57531,24 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
     return 1;
 }
 
-// The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
-static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
+// Gets the kernels from process, disk or compiler; 0 = reported.
+static int tc__spread_compile(tc__dispatch *r) {
     const tc__language *language = r->device->own.language;
     tc__desk k;
-    int size = 0;
-    while (size < TC__SPREAD_KERNELS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    if (r->spread) return 1;
     tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
     int ok = j && tc__spread_order(j, &language->spread) &&
              (j->order.at[0].known || tc__job_complete(j, &k, 1, "strided views"));
-    void *kernel = ok ? j->order.at[0].kernel[size] : NULL;
+    if (ok) tc__compiled_use(&r->spread, j->order.at[0].code);
     if (j) tc__job_free(j);
-    return kernel;
+    return ok;
+}
+
+// The kernel for elements of so many bytes; NULL = reported.
+static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
+    int size = 0;
+    while (size < TC__SPREAD_KERNELS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    return tc__spread_compile(r) ? r->spread->kernel[size] : NULL;
 }
 
 #else
@@ -57507,6 +57630,7 @@ typedef struct tc__trials {
     uint64_t deadline;
     tc__trial *trial; // owned
     int count;
+    tc__job *job;         // that has their code
     uint8_t *want, *have; // results, one buffer behind the other; owned
     size_t bytes;
     tc__desk desk;
@@ -57578,6 +57702,7 @@ static void tc__trials_close(tc__trials *t) {
     const tc_device *d = &t->p->dispatch->device->own;
     for (int i = 0; i < t->count; i++)
         if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
+    if (t->job) tc__job_free(t->job);
     if (t->trial) TC__FREE_ARRAY(c, t->trial, TC__CANDIDATES);
     if (t->want) tc__free(c, t->want, t->bytes + 1);
     if (t->have) tc__free(c, t->have, t->bytes + 1);
@@ -57611,7 +57736,7 @@ static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
 
 // The code of all of them. 0 = reported.
 static int tc__trials_compile(tc__trials *t) {
-    tc__job *j = tc__job_new(&t->desk);
+    tc__job *j = t->job = tc__job_new(&t->desk);
     int ok = j != NULL;
     for (int i = 0; ok && i < t->count; i++) {
         tc__dispatch_launch *l = &t->trial[i].launch;
@@ -57621,9 +57746,8 @@ static int tc__trials_compile(tc__trials *t) {
     for (int i = 0; ok && i < t->count; i++) {
         tc__trial *w = &t->trial[i];
         for (int n = 0; n < w->launch.grids.count; n++)
-            w->list[n].kernel = j->order.at[w->launch.order].kernel[n];
+            w->list[n].kernel = tc__compiled_kernel(j->order.at[w->launch.order].code, n);
     }
-    if (j) tc__job_free(j);
     return ok;
 }
 
@@ -58704,7 +58828,7 @@ static void tc__undo_settle(tc_ctx *c, tc__visit *v, tc__undo *u) {
 // A path of 14 steps takes 38 KB with its program, 3.6 KB without. A run costs nothing for
 // this: counts of runs are compared from one sweep to the next. Short cuts of calls hold
 // the serial number of their program, since memory is used again. Index expressions of
-// recordings and loaded objects stay.
+// recordings stay. Loaded kernels go by their own count (exec/library.c).
 
 enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
 #define TC__PROGRAMS_BYTES                                                                 \
