@@ -103,14 +103,14 @@ check_format() {
     return 1
 }
 
-# The packer must change nothing: same tokens packed and unpacked.
+# The packer must change nothing: same tokens packed and unpacked, in the same lines.
 check_same() {
     [ -f "$2" ] || return 0
     for f in "$1" "$2"; do
         $CC -std=c99 -E -P -Igen -Ibuild/fresh -DTCOMPILE_IMPLEMENTATION \
             -DTCOMPILE_CUDA_IMPLEMENTATION \
             -w -Wno-builtin-macro-redefined -D__LINE__=0 -D__FILE__=0 -x c "$f" \
-            -o "build/$(basename "$f").i" || return 1
+            -o - | sed -e 's/^ *//' -e '/^$/d' >"build/$(basename "$f").i" || return 1
     done
     cmp "build/$(basename "$1").i" "build/$(basename "$2").i"
 }

@@ -15,6 +15,8 @@
 
 #include "gen_text.c"
 
+#include "gen_strip.c"
+
 #include "gen_pack.c"
 
 #include "gen_tables.c"
@@ -68,7 +70,7 @@ static void pack_all(const char *root, const char *dest) {
     for (size_t i = 0; i < COUNT(manifests); i++) {
         packer p;
         int before = errors;
-        if (!pack(&p, root, dest, manifests[i])) {
+        if (!pack(&p, root, dest, manifests[i], packed[i])) {
             printf("no %s yet: %s not written\n", manifests[i], packed[i]);
             continue;
         }
@@ -88,7 +90,7 @@ static void compare(const char *root, const char *dest, const char *name) {
     if (old_text && strcmp(s, old) == 0) return;
     while (next_line(&s, &line, &n) && next_line(&old, &old_line, &m)) {
         if (starts(line, "// ---- gen/")) {
-            banner = join("%.*s", (int)strcspn(line + 8, " "), line + 8);
+            banner = join("%.*s", (int)strcspn(line + 8, " \n"), line + 8);
         }
         if (n != m || memcmp(line, old_line, n) != 0) break;
     }

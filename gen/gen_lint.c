@@ -183,13 +183,6 @@ static int is_test(const char *path) {
     return starts(path, "tests/") && (ends(path, ".c") || ends(path, ".h"));
 }
 
-// Where the literal that begins at s ends, behind its quote; of what ends with the line, there.
-static const char *literal_end(const char *s, const char *end) {
-    char quote = *s++;
-    while (s < end && *s != quote) s += *s == '\\' ? 2 : 1;
-    return s < end ? s + 1 : end;
-}
-
 // s without comments and the insides of literals.
 static void put_code(text *t, const char *s) {
     const char *line;
@@ -291,7 +284,7 @@ static void lint(const char *root, const char *dest) {
     memset(used, 0, sizeof used);
     for (size_t i = 0; i < COUNT(manifests); i++) {
         packer p;
-        if (!pack(&p, root, dest, manifests[i])) continue;
+        if (!pack(&p, root, dest, manifests[i], packed[i])) continue;
         used[i] = p.used;
         any = 1;
     }

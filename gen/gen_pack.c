@@ -1,14 +1,18 @@
-// Packs a manifest: every `#include "x"` is replaced by gen/x. Nothing else is changed,
-// so the packed and the unpacked header are the same to the compiler (./build.sh check).
+// Packs a manifest: every `#include "x"` is replaced by gen/x, whose comments stay where it is public. The
+// packed and the unpacked header are the same to the compiler (./build.sh check). What says include-self in
+// its first line stands where the manifest names it; the parts that include it include the packed header,
+// which is that text alone where TC__SELF is defined.
 
 typedef struct packer {
     const char *root;     // the checkout
     const char *dest;     // where gen/out was written
     const char *manifest; // "gen/tcompile.in.h"
     text out;
-    list used; // "base/mem.c" in order, each once
-    int parts; // .c files met at the manifest's own level
+    list used;        // "base/mem.c" in order, each once
+    const char *name; // "tcompile.h"
+    int parts;        // .c files met at the manifest's own level
     int depth;
+    int inside; // behind the public part
 } packer;
 
 // The name in `#include "name"`, or NULL. Blanks around the # are allowed.
@@ -32,15 +36,19 @@ static char *read_part(const packer *p, const char *name) {
     return read_file(join("%s/gen/%s", base, name), NULL);
 }
 
-static int include_many(const char *s) {
-    const char *mark = strstr(s, "include-many"), *end = strchr(s, '\n');
+static int first_line_says(const char *s, const char *word) {
+    const char *mark = strstr(s, word), *end = strchr(s, '\n');
     return mark && (!end || mark < end);
 }
 
-static void put_banner(text *t, const char *name) {
+static int include_many(const char *s) { return first_line_says(s, "include-many"); }
+
+static void put_banner(packer *p, const char *name) {
+    text *t = &p->out;
     size_t at = t->size;
-    put(t, "// ---- gen/%s ", name);
-    while (t->size - at < 76) put_raw(t, "-", 1);
+    put(t, "// ---- gen/%s", name);
+    if (!p->inside) put_raw(t, " ", 1);
+    while (!p->inside && t->size - at < 76) put_raw(t, "-", 1);
     put_raw(t, "\n", 1);
 }
 
@@ -52,6 +60,10 @@ static void pack_include(packer *p, const char *where, int line, const char *nam
         fail(where, line, join("cannot read gen/%s", name),
              "quoted includes are relative to gen/ and are inlined by the packer",
              "correct the name, or write the file");
+        return;
+    }
+    if (p->depth && first_line_says(s, "include-self:")) {
+        put(&p->out, "#define TC__SELF\n#include \"%s\"\n#undef TC__SELF\n", p->name);
         return;
     }
     int seen = list_has(&p->used, name);
@@ -67,9 +79,9 @@ static void pack_include(packer *p, const char *where, int line, const char *nam
              "break the cycle");
         return;
     }
-    put_banner(&p->out, name);
+    put_banner(p, name);
     p->depth++;
-    pack_text(p, join("gen/%s", name), s);
+    pack_text(p, join("gen/%s", name), p->inside ? stripped(s) : s);
     p->depth--;
 }
 
@@ -81,6 +93,11 @@ static const char *resolve(const char *where, const char *name) {
     return slash - where < 4
                ? name + 3
                : join("%.*s%s", (int)(slash - where - 4), where + 4, name + 3);
+}
+
+static int ends_line(const char *line, size_t n, const char *with) {
+    size_t m = strlen(with);
+    return n >= m && memcmp(line + n - m, with, m) == 0;
 }
 
 static void pack_text(packer *p, const char *where, const char *s) {
@@ -96,6 +113,8 @@ static void pack_text(packer *p, const char *where, const char *s) {
         }
         put_raw(&p->out, line, n);
         put_raw(&p->out, "\n", 1);
+        p->inside |= !p->depth && starts(line, "#define TCOMPILE_") &&
+                     ends_line(line, n, "_IMPLEMENTED");
         if (!p->depth && number == 1) {
             const char *mark = starts(line, "/*") ? "  " : "//";
             put(&p->out, "%s Generated from gen/ by ./build.sh gen; edit there.\n", mark);
@@ -104,8 +123,10 @@ static void pack_text(packer *p, const char *where, const char *s) {
 }
 
 // 0 when the manifest does not exist.
-static int pack(packer *p, const char *root, const char *dest, const char *manifest) {
+static int pack(packer *p, const char *root, const char *dest, const char *manifest,
+                const char *name) {
     memset(p, 0, sizeof *p);
+    p->name = name;
     p->root = root;
     p->dest = dest;
     p->manifest = manifest;
@@ -156,25 +177,28 @@ static char *embedded_name(const char *path) {
     return name;
 }
 
-// The comment at the head of a file, and the blank line behind it, are for its readers.
-static const char *behind_head(const char *s) {
-    const char *line, *at = s;
-    size_t n;
-    while (at && starts(at, "//")) (void)next_line(&at, &line, &n);
-    return at && at != s && *at == '\n' ? at + 1 : s;
+// "// fn: exp_f32 exp_poly_f32" of a text is "// fn: exp_f32" to who prints it.
+static size_t fn_mark(const char *line, size_t n) {
+    size_t name = strlen("// fn: ");
+    if (!starts(line, "// fn: ")) return 0;
+    while (name < n && line[name] != ' ') name++;
+    return name;
 }
 
+// The lines of a text without comments, empty lines and what only a second inclusion needs.
 static void embed(const char *root, const char *path, text *t) {
     const char *s = read_file(join("%s/%s", root, path), NULL), *line;
     size_t n;
     put(t, "// The lines of %s, for emitted code.\n", path);
     put(t, "static const char *const tc__%s[] = {\n", embedded_name(path));
-    if (ends(path, ".cuh")) s = behind_head(s);
+    int hidden = 0;
     while (s && next_line(&s, &line, &n)) {
-        put(t, "    ");
-        put_literal(t, line, n);
+        size_t mark = fn_mark(line, n), size = (size_t)(code_end(line, line + n) - line);
+        hidden =
+            starts(line, "// undef: begin") || (hidden && !starts(line, "// undef: end"));
+        if (hidden || !(mark + size)) continue;
+        put_literal(t, line, mark ? mark : size);
         put(t, ",\n");
     }
-    if (ends(path, ".cuh")) put(t, "    \"\",\n"); // between two files
     put(t, "};\n");
 }

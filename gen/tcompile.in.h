@@ -529,6 +529,11 @@
 
 #endif  // TCOMPILE_IMPLEMENTATION
 
+// What the implementation needs several times stands once: for that this file includes itself, by its name.
+#ifdef TC__SELF
+#include "exec/interp_set.c"
+#endif
+
 // LICENCE: choose one.
 //
 // A. MIT. Copyright (c) 2026 the tcompile authors.

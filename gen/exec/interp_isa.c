@@ -22,17 +22,9 @@
 #define TC__LOOPS_32     1
 #define TC__LOOPS_64     1
 #define TC__LOOPS_SCALAR 1
+#define TC__FLOAT_FAULT  TC__LOOP_FN const char *TC__LN(float_fault)(void)
 
-#include "cpu/scalar.h"
-
-#include "cpu/math.h"
-
-#include "exec/interp_loops.c"
-
-#include "out/interp_table.inc"
-
-#define TC__FLOAT_FAULT TC__LOOP_FN const char *TC__LN(float_fault)(void)
-#include "base/float_check.c"
+#include "exec/interp_set.c"
 
 // The table of an instruction set from the loops named by TC__LN.
 #define TC__ISA(NAME, LANES, TRUTH)                                                        \
@@ -109,11 +101,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #        define TC_MATH_64   0
 #        define TC__LOOPS_64 0
 
-#        include "cpu/vector.h"
-
-#        include "cpu/math.h"
-
-#        include "exec/interp_loops.c"
+#        include "exec/interp_set.c"
 
 #        undef TC_W
 #        undef TC__LOOPS_32
@@ -130,15 +118,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #    define TC_W       4
 #    define TC_MATH_64 1
 
-#    include "cpu/vector.h"
-
-#    include "cpu/math.h"
-
-#    include "exec/interp_loops.c"
-
-#    include "out/interp_table.inc"
-
-#    include "base/float_check.c"
+#    include "exec/interp_set.c"
 
 static const tc__isa tc__isa_vector =
     TC__ISA(TC__X86 ? "avx2" : "neon", TC__BLOCK_VECTOR, -1);
