@@ -1,5 +1,5 @@
 // The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
-// cpu/math.h only the functions that the kernels behind it use.
+// cpu/math.h (both without their comments) only the functions that the kernels behind it use.
 //
 // A function stands in the texts from its "// fn: name" line to the "}" that closes it.
 // Which are used is read off the printed kernels: every word tc_name there, then, from the
@@ -438,14 +438,11 @@ static uint32_t tc__text_section_end(const tc__prelude_text *t, uint32_t i) {
 static int tc__cut_sections(tc__prelude *q, uint32_t text) {
     const tc__prelude_text *t = &q->texts[text];
     tc__text_section s;
-    int hidden = 0;
     s.text = text;
     for (uint32_t i = 0; i < t->count; i = s.end) {
         int function = tc__begins(t->line[i], "// fn: ");
-        hidden |= tc__begins(t->line[i], "// undef: begin");
         s.begin = i, s.end = function ? tc__text_section_end(t, i) : i + 1;
-        s.used = function || hidden ? 0 : 2;
-        if (tc__begins(t->line[i], "// undef: end")) hidden = 0;
+        s.used = function ? 0 : 2;
         if (!TC__PUSH(q->ctx, q->section, s)) return 0;
     }
     return 1;
@@ -464,20 +461,15 @@ static int tc__keep_section(tc__prelude *q, tc__text_section *s) {
     return 1;
 }
 
-// Text sections in order, runs of empty lines as one; a comment only with the function
-// below it.
+// Text sections in order, functions behind an empty line.
 static void tc__put_sections(tc__text *out, const tc__prelude *q) {
-    int blank = 1;
     for (size_t i = 0; i < q->section.count; i++) {
         const tc__text_section *s = &q->section.at[i];
         const char *const *line = q->texts[s->text].line;
-        if (!s->used) continue;
-        for (uint32_t k = s->begin; k < s->end; k++) {
-            if ((!*line[k] && blank) || tc__begins(line[k], "// fn: ")) continue;
-            if (s->used == 2 && tc__begins(line[k], "//")) continue;
-            tc__put(out, "%s\n", line[k]);
-            blank = !*line[k];
-        }
+        int beside = s->used == 2 && (!*line[s->begin] || tc__begins(line[s->begin], "//"));
+        if (!s->used || beside) continue;
+        for (uint32_t k = s->begin; k < s->end; k++)
+            tc__put(out, "%s\n", tc__begins(line[k], "// fn: ") ? "" : line[k]);
     }
 }
 

@@ -8,36 +8,29 @@ typedef unsigned short tc_u16;
 typedef int tc_i32;
 typedef long long tc_i64;
 typedef unsigned long long tc_u64;
-
 union tc_scalar {
     double f;
     tc_i64 i;
 };
-
-struct tc_state {         // of the program, in the device's memory; its scalars follow
-    tc_i64 *flag;          // an index out of range: site + 1, value, limit
-    tc_u64 seed, draw;     // of the random numbers
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
 };
-
 template <int N> struct tc_kargs {
     tc_state *state;
-    tc_i64 size[N];        // run-time sizes
+    tc_i64 size[N];
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
-
 template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// What is read, and where is written, outside of a buffer.
 static __device__ __align__(16) tc_u64 tc_nothing[16], tc_nowhere[16];
-
-// Elements low .. high of a buffer, each access to which is looked at. The first outside is told.
 template <class T> struct TC_N(checked) {
     T *memory;
     tc_i64 low, high;
-    int buffer, write;     // its number, from 1
-    tc_i64 launch;         // of the program
+    int buffer, write;
+    tc_i64 launch;
     const tc_state *state;
     __device__ __forceinline__ T *at(tc_i64 i, int n) const {
         if (low <= i && i + n <= high) return memory + i;
@@ -53,11 +46,8 @@ template <class T> struct TC_N(checked) {
     template <class I> __device__ __forceinline__ T &operator[](I i) const { return *at(i, 1); }
 };
 
-// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
-// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
 TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 
-// The launch behind this one may begin; what those before it wrote is there when this returns.
 TC_FN void TC_N(begin)() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -65,14 +55,12 @@ TC_FN void TC_N(begin)() {
 #endif
 }
 
-// A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
 };
 
-// A vector of memory, as few instructions as its bytes allow.
 template <class P> TC_FN P TC_N(load)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
@@ -100,7 +88,6 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.
 TC_FN void TC_N(copy_async16)(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 }
@@ -119,7 +106,6 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     return u.v;
 }
 
-// x Phi(x), given erfc(z) for the rounded z = -x / sqrt 2: where that falls fast, what z lost counts.
 template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {
     const T c = (T)-0.70710678118654752, z = x * c;
     const T lost = fma(x, c, -z) + x * (T)(-0.70710678118654752 - (double)c);
@@ -128,39 +114,32 @@ template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {
 
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until at most N of the thread's groups of copies are on their way.
 template <int N> TC_FN void TC_N(copy_wait)() {
     asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 }
 
-// Four 8 x 8 matrices of 2-byte elements; lane i gives the address of row i % 8 of matrix i / 8.
 TC_FN void TC_N(ldmatrix4)(unsigned (&r)[4], const void *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                  : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
 }
 
-// d += a * b, 16 x 8 x 16, of a warp.
 TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
 template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
     const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
     m = strip + t % (8 * across) % tall;
     n = t % (8 * across) / tall;
 }
 
-// Element (row, column) of a tile of 2-byte elements in rows of L: 16-byte chunks change places
-// so that 8 rows below each other lie in different banks.
 template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
     const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
     return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
 }
-
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
 TC_FN float tc_gelu_f32(float x) {

@@ -8,32 +8,25 @@ typedef unsigned short tc_u16;
 typedef int tc_i32;
 typedef long long tc_i64;
 typedef unsigned long long tc_u64;
-
 union tc_scalar {
     double f;
     tc_i64 i;
 };
-
-struct tc_state {         // of the program, in the device's memory; its scalars follow
-    tc_i64 *flag;          // an index out of range: site + 1, value, limit
-    tc_u64 seed, draw;     // of the random numbers
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
 };
-
 template <int N> struct tc_kargs {
     tc_state *state;
-    tc_i64 size[N];        // run-time sizes
+    tc_i64 size[N];
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
-
 template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
-// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
 TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 
-// The launch behind this one may begin; what those before it wrote is there when this returns.
 TC_FN void TC_N(begin)() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -41,14 +34,12 @@ TC_FN void TC_N(begin)() {
 #endif
 }
 
-// A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
 };
 
-// A vector of memory, as few instructions as its bytes allow.
 template <class P> TC_FN P TC_N(load)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
@@ -76,27 +67,23 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-// d += a * b, 16 x 8 x 8, of a warp; of a and b the leading 11 bits count.
 TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// The nearest number with 11 leading bits, of two the larger one.
 TC_FN unsigned TC_N(bits_tf32)(float f) {
     unsigned b;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(f));
     return b;
 }
 
-// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
 template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
     const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
     m = strip + t % (8 * across) % tall;
     n = t % (8 * across) / tall;
 }
-
 
 // kernel0: 0 element-wise ops around one product, 1 result
 // rows 4096, columns 4096, depth 4096; vector along c

@@ -8,32 +8,25 @@ typedef unsigned short tc_u16;
 typedef int tc_i32;
 typedef long long tc_i64;
 typedef unsigned long long tc_u64;
-
 union tc_scalar {
     double f;
     tc_i64 i;
 };
-
-struct tc_state {         // of the program, in the device's memory; its scalars follow
-    tc_i64 *flag;          // an index out of range: site + 1, value, limit
-    tc_u64 seed, draw;     // of the random numbers
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
 };
-
 template <int N> struct tc_kargs {
     tc_state *state;
-    tc_i64 size[N];        // run-time sizes
+    tc_i64 size[N];
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
-
 template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
-// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
 TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 
-// The launch behind this one may begin; what those before it wrote is there when this returns.
 TC_FN void TC_N(begin)() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -41,14 +34,12 @@ TC_FN void TC_N(begin)() {
 #endif
 }
 
-// A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
 };
 
-// A vector of memory, as few instructions as its bytes allow.
 template <class P> TC_FN P TC_N(load)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
@@ -76,7 +67,6 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-// Index v made safe: negative ones count from the end, others are clamped, flagged.
 TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
     const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;
     if ((tc_u64)w < (tc_u64)limit) return w;
@@ -96,7 +86,6 @@ template <class T> struct TC_N(products) {
     TC_FN T with(T a, T b) { return a * b; }
 };
 
-// What F makes of the values of the lanes up to this one.
 template <class F, class T> TC_FN T TC_N(scan_warp)(T x) {
     const int lane = threadIdx.x % 32;
     for (int o = 1; o < 32; o *= 2) {
@@ -106,7 +95,6 @@ template <class F, class T> TC_FN T TC_N(scan_warp)(T x) {
     return x;
 }
 
-// V elements of a row of n from c on; behind its end, those that change nothing.
 template <class F, class T, int V>
 TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {
     tc_pack<T, V> v;
@@ -121,7 +109,6 @@ TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v)
     if (c < n) *(tc_pack<T, V> *)&y[c] = v;
 }
 
-// A warp for each row, 8 in a block: steps of 32 V elements.
 template <class F, class T, int V>
 TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {
     const int lane = threadIdx.x % 32;
@@ -141,8 +128,6 @@ TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {
     }
 }
 
-// Scans the 1024 V elements that 256 threads have, access k of thread x at (256 k + x) V, and
-// gives what F makes of all of them.
 template <class F, class T, int V>
 TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -166,7 +151,6 @@ TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {
     return part[31];
 }
 
-// The bits of a value, and back.
 template <class T> struct TC_N(word_of) {
     TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
     TC_FN T value(tc_u64 w) { return (T)w; }
@@ -182,8 +166,6 @@ template <> struct TC_N(word_of)<double> {
     TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
 };
 
-// A value that other blocks wait for, in memory that was 0: each 4 bytes of it with a mark in
-// one word, so that words may come in any order.
 template <class T> struct TC_N(slot) {
     volatile tc_u64 word[sizeof(T) / 4];
     __device__ __forceinline__ void put(T v) {
@@ -204,9 +186,6 @@ template <class T> struct TC_N(slot) {
     }
 };
 
-// What F makes of all tiles of a row before tile t, whose own is `all`: of one warp. 32 tiles are a
-// group. A tile waits for those of its group, then for what the groups before it came to; both are
-// taken in an order that does not depend on who was first.
 template <class F, class T>
 TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {
     const int lane = threadIdx.x % 32, i = (int)(t % 32);
@@ -220,7 +199,7 @@ TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {
     x = TC_N(scan_warp)<F>(x);
     if (lane == 31 && i == 31) whole[g].put(x);
     const T near = __shfl_sync(~0u, x, i ? i - 1 : 0);
-    int from = -1; // the lane whose group knows what is before it
+    int from = -1;
     while (g > 0 && from < 0) {
         const tc_i64 q = g - 1 - lane;
         const int here = q >= 0 && whole[q].get(x),
@@ -236,7 +215,6 @@ TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {
     return i ? F::with(sum, near) : sum;
 }
 
-// A block for each tile of 1024 V elements of a row, in the order in which blocks begin.
 template <class F, class T, int V>
 TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n,
                            unsigned char *work) {
@@ -265,7 +243,6 @@ TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n,
         TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);
 }
 
-// Leaves the workspace as it was found.
 TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {
     for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;
          i += (tc_i64)gridDim.x * 256)
@@ -274,14 +251,12 @@ TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {
 
 TC_FN tc_u64 TC_N(key_i64)(tc_i64 x) { return (tc_u64)x ^ 0x8000000000000000ull; }
 
-// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.
 TC_FN unsigned TC_N(key_f32)(float x) {
     const unsigned b = x == 0 ? 0 : __float_as_uint(x);
     if (x != x) return 0xffffffffu;
     return b >> 31 ? ~b : b | 0x80000000u;
 }
 
-// A key, and the place in its row where it was.
 template <class K> struct __align__(2 * sizeof(K)) TC_N(pair) {
     K key;
     unsigned at;
@@ -292,8 +267,6 @@ TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {
     return a.key > b.key || (a.key == b.key && a.at > b.at);
 }
 
-// Sorts n pairs in shared memory, equal keys by their places: two runs, the second read backwards,
-// become one of `run` pairs. What happens inside of 64 pairs is a warp's own.
 template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {
     int last = n;
     for (int run = 2; run < 2 * n; run *= 2) {
@@ -318,7 +291,6 @@ template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {
     __syncthreads();
 }
 
-// A block for each row of n <= MOST keys: put gets place and pair, in order.
 template <class K, int MOST, class F, class G>
 TC_FN void TC_N(sort_few)(tc_i64 rows, tc_i64 n, F key, G put) {
     __shared__ TC_N(pair)<K> v[MOST];
@@ -332,7 +304,6 @@ TC_FN void TC_N(sort_few)(tc_i64 rows, tc_i64 n, F key, G put) {
     }
 }
 
-// Of T threads: the sum of the counts before this one's.
 template <int T> TC_FN unsigned TC_N(scan_block)(unsigned x) {
     __shared__ unsigned part[T / 32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -348,26 +319,22 @@ template <int T> TC_FN unsigned TC_N(scan_block)(unsigned x) {
     return sum - x;
 }
 
-// Pairs of T threads, ITEMS each: warp by warp, of a warp 32 by 32. What they share while they are
-// sorted by digits of BITS bits.
 template <class K, int T, int ITEMS, int BITS> struct TC_N(sort_tile) {
     enum { WARPS = T / 32, VALUES = 1 << BITS, EACH = VALUES > T ? VALUES / T : 1 };
     TC_N(pair)<K> sorted[T * ITEMS];
-    unsigned short before[WARPS * VALUES]; // by warp and value: of earlier warps
-    unsigned short start[VALUES];          // by value: its first place
+    unsigned short before[WARPS * VALUES];
+    unsigned short start[VALUES];
     static __device__ __forceinline__ int place(int k) {
         return (threadIdx.x / 32 * ITEMS + k) * 32 + threadIdx.x % 32;
     }
     static __device__ __forceinline__ bool is(int k, int n) {
         return n == T * ITEMS || place(k) < n;
     }
-    // Of what is behind the end VALUES.
     static __device__ __forceinline__ int value(K key, int shift, bool is) {
         return is ? (int)(key >> shift) & (VALUES - 1) : VALUES;
     }
 };
 
-// rank[k]: pairs of the warp with the value of mine[k] that stand before it; s.before: those of the warp.
 template <class K, int T, int ITEMS, int BITS>
 TC_FN void TC_N(sort_ranks)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s,
                             const TC_N(pair)<K> (&mine)[ITEMS], unsigned (&rank)[ITEMS],
@@ -376,7 +343,7 @@ TC_FN void TC_N(sort_ranks)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s,
     unsigned short *before = s.before + threadIdx.x / 32 * VALUES;
     for (int i = threadIdx.x; i < T / 32 * VALUES / 2; i += T) ((unsigned *)s.before)[i] = 0;
 #pragma unroll
-    for (int k = 0; k < ITEMS; k++) { // one does not wait for the other
+    for (int k = 0; k < ITEMS; k++) {
         const bool is = s.is(k, n);
         const unsigned same =
             __match_any_sync(~0u, s.value(mine[k].key, shift, is));
@@ -396,7 +363,6 @@ TC_FN void TC_N(sort_ranks)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s,
     __syncthreads();
 }
 
-// Where the pairs of each value begin, and those of each warp behind that.
 template <class K, int T, int ITEMS, int BITS>
 TC_FN void TC_N(sort_starts)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s) {
     enum {
@@ -424,7 +390,6 @@ TC_FN void TC_N(sort_starts)(TC_N(sort_tile)<K, T, ITEMS, BITS> &s) {
     __syncthreads();
 }
 
-// A block for each row of n <= T * ITEMS keys of KEY bits: put gets place and pair, in order.
 template <class K, int T, int ITEMS, int BITS, int KEY, class F, class G>
 TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
     __shared__ TC_N(sort_tile)<K, T, ITEMS, BITS> s;
@@ -458,15 +423,13 @@ TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
     }
 }
 
-// Rows sorted by the lowest D digits of 8 bits of their keys, the lowest digit first, and the
-// workspace of that. A pass moves pairs from one of two places to the other.
 template <class K, int D> struct TC_N(sorter) {
     enum { TILE = sizeof(K) == 4 ? 4096 : 2048 };
-    tc_i64 rows, n, tiles; // tiles of a row
-    unsigned *ticket;      // of each pass
-    unsigned *count;       // [row][digit][256]: keys with this value of the digit
-    volatile tc_u64 *state; // [row][tile][256]: pass, and how many there or up to it
-    TC_N(pair)<K> *pair[2]; // [row][n]
+    tc_i64 rows, n, tiles;
+    unsigned *ticket;
+    unsigned *count;
+    volatile tc_u64 *state;
+    TC_N(pair)<K> *pair[2];
     __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows,
                                            tc_i64 n)
         : rows(rows), n(n), tiles((n + TILE - 1) / TILE) {
@@ -479,13 +442,12 @@ template <class K, int D> struct TC_N(sorter) {
     __device__ __forceinline__ bool in_block() const { return n <= TILE; }
 };
 
-// Counts the values of all digits.
 template <class K, int D, class F>
 TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {
     __shared__ unsigned here[D * 256];
     const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x,
                  end = all * (blockIdx.x + 1) / gridDim.x;
-    if (s.n >> 32) __trap(); // places are of 32 bits
+    if (s.n >> 32) __trap();
     for (int i = threadIdx.x; i < D * 256; i += 256) here[i] = 0;
     __syncthreads();
     for (tc_i64 tile = begin; tile < end; tile++) {
@@ -507,15 +469,13 @@ TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {
     }
 }
 
-// Moves pairs to where the digit wants them, in order among equal ones: a block for each tile, in
-// the order in which blocks begin. get gives the pair at a place of a row, put takes it.
 template <int PASS, class K, int D, class F, class G>
 TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {
     enum { ITEMS = TC_N(sorter)<K, D>::TILE / 256 };
     __shared__ TC_N(pair)<K> sorted[ITEMS * 256];
-    __shared__ unsigned before[8 * 256]; // by warp and value: of earlier warps
-    __shared__ unsigned start[256]; // by value: place in the tile,
-    __shared__ tc_i64 to[256];      // and how far from there to that in the row
+    __shared__ unsigned before[8 * 256];
+    __shared__ unsigned start[256];
+    __shared__ tc_i64 to[256];
     __shared__ unsigned ticket;
     const int x = threadIdx.x, lane = x % 32, warp = x / 32;
     for (int i = x; i < 8 * 256; i += 256) before[i] = 0;
@@ -544,7 +504,7 @@ TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {
         __syncwarp();
     }
     __syncthreads();
-    unsigned all = 0; // in the tile, of value x
+    unsigned all = 0;
     for (int w = 0; w < 8; w++) {
         const unsigned here = before[w * 256 + x];
         before[w * 256 + x] = all;
@@ -559,7 +519,7 @@ TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {
     tc_u64 earlier = 0;
     for (tc_i64 q = 1; q <= t;) {
         const tc_u64 word = *(state - q * 256);
-        if (word < in_tile) continue; // it is not there yet
+        if (word < in_tile) continue;
         earlier += word & 0xffffffffffffull;
         if (word >= up_to) break;
         q++;
@@ -583,7 +543,6 @@ TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {
     }
 }
 
-// The pass that makes the pairs.
 template <class K, int D, class F>
 TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {
     TC_N(sort_pass)<0>(
@@ -603,24 +562,21 @@ TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {
         });
 }
 
-// The pass after which the order is known.
 template <class K, int D, class G>
 TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {
     TC_N(sort_pass)<D - 1>(
         s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);
 }
 
-// The first k of n pairs of each row, of a block: the key of the last one by its digits from the
-// highest down, then all before it, then as many equal ones as are missing.
 template <class K, int k, class F, class G>
 TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
     __shared__ TC_N(pair)<K> v[k];
     __shared__ unsigned count[256], part[32], taken, digit, less;
     const int x = threadIdx.x, lane = x % 32, warp = x / 32;
-    if (n >> 32) __trap(); // places are of 32 bits
+    if (n >> 32) __trap();
     for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {
         K last = 0;
-        unsigned below = 0; // keys below all that begin as `last`
+        unsigned below = 0;
         for (int shift = 8 * (int)sizeof(K) - 8; shift >= 0; shift -= 8) {
             for (int i = x; i < 256; i += blockDim.x) count[i] = 0;
             __syncthreads();
@@ -648,7 +604,7 @@ TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
         if (x == 0) taken = 0;
         __syncthreads();
         unsigned seen =
-            below; // of the pairs of `last`, those in v behind the others
+            below;
         for (tc_i64 begin = 0; begin < n; begin += blockDim.x) {
             const tc_i64 i = begin + x;
             const K y = i < n ? key(r, i) : 0;
@@ -675,11 +631,10 @@ TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {
     }
 }
 
-// For each place the last element that goes there, as its number + 1: order cannot matter.
 template <class F, class G>
 TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole,
                              unsigned *last) {
-    if (m >> 32) __trap(); // numbers are of 32 bits
+    if (m >> 32) __trap();
     for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m;
          i += (tc_i64)gridDim.x * 256) {
         const tc_i64 r = i / m, j = i % m;
@@ -698,7 +653,6 @@ TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
     }
 }
 
-// Of n pairs in order, the first whose key is not below.
 TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,
                              tc_i64 key) {
     while (begin < n) {
@@ -711,8 +665,6 @@ TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i6
     return begin;
 }
 
-// To each element of x, those of src that go there are added, in their order: a thread for a place
-// of EACH rows. pairs are the sorted indices of a row of src; a run of many is added by the warp.
 template <class T, class S, int EACH, class F>
 TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
                             const T *src, F part, const TC_N(pair)<unsigned> *pairs,
@@ -758,7 +710,6 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
         }
     }
 }
-
 
 // kernel0: 0 element-wise ops over one space, 1 result
 // rows 4, columns 6; vector along c

@@ -8,32 +8,25 @@ typedef unsigned short tc_u16;
 typedef int tc_i32;
 typedef long long tc_i64;
 typedef unsigned long long tc_u64;
-
 union tc_scalar {
     double f;
     tc_i64 i;
 };
-
-struct tc_state {         // of the program, in the device's memory; its scalars follow
-    tc_i64 *flag;          // an index out of range: site + 1, value, limit
-    tc_u64 seed, draw;     // of the random numbers
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
 };
-
 template <int N> struct tc_kargs {
     tc_state *state;
-    tc_i64 size[N];        // run-time sizes
+    tc_i64 size[N];
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
-
 template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
-// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
 TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 
-// The launch behind this one may begin; what those before it wrote is there when this returns.
 TC_FN void TC_N(begin)() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -41,14 +34,12 @@ TC_FN void TC_N(begin)() {
 #endif
 }
 
-// A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
 };
 
-// A vector of memory, as few instructions as its bytes allow.
 template <class P> TC_FN P TC_N(load)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
@@ -89,7 +80,6 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);
     return u.v;
 }
-
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))

@@ -8,36 +8,29 @@ typedef unsigned short tc_u16;
 typedef int tc_i32;
 typedef long long tc_i64;
 typedef unsigned long long tc_u64;
-
 union tc_scalar {
     double f;
     tc_i64 i;
 };
-
-struct tc_state {         // of the program, in the device's memory; its scalars follow
-    tc_i64 *flag;          // an index out of range: site + 1, value, limit
-    tc_u64 seed, draw;     // of the random numbers
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
 };
-
 template <int N> struct tc_kargs {
     tc_state *state;
-    tc_i64 size[N];        // run-time sizes
+    tc_i64 size[N];
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
-
 template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// What is read, and where is written, outside of a buffer.
 static __device__ __align__(16) tc_u64 tc_nothing[16], tc_nowhere[16];
-
-// Elements low .. high of a buffer, each access to which is looked at. The first outside is told.
 template <class T> struct TC_N(checked) {
     T *memory;
     tc_i64 low, high;
-    int buffer, write;     // its number, from 1
-    tc_i64 launch;         // of the program
+    int buffer, write;
+    tc_i64 launch;
     const tc_state *state;
     __device__ __forceinline__ T *at(tc_i64 i, int n) const {
         if (low <= i && i + n <= high) return memory + i;
@@ -53,11 +46,8 @@ template <class T> struct TC_N(checked) {
     template <class I> __device__ __forceinline__ T &operator[](I i) const { return *at(i, 1); }
 };
 
-// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
-// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
 TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 
-// The launch behind this one may begin; what those before it wrote is there when this returns.
 TC_FN void TC_N(begin)() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -65,26 +55,22 @@ TC_FN void TC_N(begin)() {
 #endif
 }
 
-// NaN wins; one instruction.
 TC_FN float TC_N(larger_f32)(float x, float y) {
     float z;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
     return z;
 }
 
-// 2 ** x within 2 ulp.
 TC_FN float TC_N(ex2)(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
 
-// e^x for x <= 0: 2^t, times e to what t lost of x. Below 2^-126 it is 0.
 TC_FN float TC_N(exp_shifted)(float x) {
     const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
     return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
 }
-
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 
