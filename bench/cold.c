@@ -78,7 +78,8 @@ static void write_text(const char *path, const char *text) {
 
 // Plain compiler on the file, for the ISA that its text is written for.
 static double plain_cc(const char *compiler, const char *text, char *source, char *object) {
-    int wide = strstr(text, "512_mask") != NULL; // the flags are those of gen/exec/cc_learn.c
+    int wide =
+        strstr(text, "512_mask") != NULL; // the flags are those of gen/exec/cc_learn.c
     const char *f = wide ? "-mavx512f" : "-mfma", *bw = wide ? "-mavx512bw" : "-mfma";
     const char *dq = wide ? "-mavx512dq" : "-mfma", *vl = wide ? "-mavx512vl" : "-mfma";
     double start = bench_ns();
