@@ -350,7 +350,7 @@ command_examples() {
 # Minutes each: every compiler, the tiles of products, the texts of every op for every GPU.
 # `test all` has them, and a name.
 LONG='compile cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
-    cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate function/autotune
+    cuda/rows cuda/device cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate function/autotune
     region/split'
 LONG=$(echo $LONG)
 
@@ -377,6 +377,9 @@ select_tests() {
             0,*) ;;
             *,cuda/emulate | *,cuda/ops | *,cuda/rows | *,cuda/products | *,cuda/forms | *,cuda/texts | *,cuda/fuzz | *,cuda/opaque | *,cuda/nvrtc | *,cuda/prologue | *,cuda/large | *,cuda/kept) continue ;;
             *,0,ops/rows | *,0,function/numerics | *,0,region/bits | *,0,unit/math) continue ;;
+            # What these ask of one part, others run under the sanitizer as well.
+            *,0,unit/order | *,0,unit/plan | *,0,unit/schedule | *,0,unit/show | *,0,unit/tune) continue ;;
+            *,0,unit/trace | *,0,unit/print | *,0,unit/ix | *,0,unit/toy_device) continue ;;
         esac
         case $#:" $LONG " in
         0:*" $test "*) ;;
