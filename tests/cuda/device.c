@@ -832,6 +832,36 @@ DEVICE(memory_stays_flat) {
     CHECK(tc_stats_get(tc).bytes <= host + 4096);
 }
 
+// Programs go while their kernels are still to run, and of kernels that nobody uses 256 stay.
+TEST(kernels_that_nobody_uses_go) {
+    enum { REGIONS = 28, KERNELS = 12, STAY = 256 };
+    static tc_tensor y[REGIONS][KERNELS];
+    tc_config config = tc_config_default();
+    config.threads = 2, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(open_device(tc));
+    int most = 0;
+    tc_tensor x = there(tc, 100, 0, 1), part[KERNELS];
+    for (int k = 0; k < KERNELS; k++) part[k] = tc_narrow(x, 0, 0, 100 - 7 * k);
+    for (int i = 0; i < REGIONS; i++) {
+        tc_trace_begin_at(tc, "many", NULL, "test.c", i);
+        for (int k = 0; k < KERNELS; k++)
+            y[i][k] = tc_keep(tc_add_s(tc_mul_s(part[k], i + 2), k));
+        END();
+        CHECK_EQ(tc_reset(tc), TC_OK);
+        int now = fake ? fake->live[FAKE_LIBRARY] + fake->live[FAKE_MODULE] : 0;
+        most = now > most ? now : most;
+    }
+    tc_stats s = tc_stats_get(tc);
+    CHECK_EQ(s.kernels_made, REGIONS * KERNELS);
+    int each = (int)(s.kernels_made / s.compiles), made = (int)s.compiles;
+    if (fake) CHECK(most < made && most <= (STAY + KERNELS) / each + 1);
+    for (int i = 0; i < REGIONS; i++)
+        for (int k = 0; k < KERNELS; k++) check_line(y[i][k], 100 - 7 * k, k, i + 2);
+    tc_close(tc);
+    check_device_closed();
+}
+
 // Everything is alive when the context is closed, work too.
 TEST(close_with_everything_alive) {
     double add = 1;

@@ -869,6 +869,14 @@ static int is_function(const kernel *k) {
     return 0;
 }
 
+// Whether a stream has a launch of its kernels before it. The driver's manual does not say that it would wait.
+static int is_awaited(const object *module) {
+    for (const object *s = objects; s; s = s->next)
+        for (const op *p = s->kind == FAKE_STREAM ? s->first : NULL; p; p = p->next)
+            if (p->launch && ((const kernel *)p->launch->kernel)->owner == module) return 1;
+    return 0;
+}
+
 #ifndef FAKE_OLD
 int cuLibraryLoadData(object **out, const void *image, int *jit, void **jit_values,
                       unsigned jit_count, int *options, void **values, unsigned count) {
@@ -880,7 +888,7 @@ int cuLibraryLoadData(object **out, const void *image, int *jit, void **jit_valu
 
 int cuLibraryUnload(object *o) {
     GIVES_BACK(o, FAKE_LIBRARY);
-    if (o->image) run_all();
+    if (is_awaited(o)) misuse("code is unloaded that is still to run"), run_all();
     drop(o);
     return code;
 }
@@ -912,7 +920,7 @@ int cuModuleLoadDataEx(object **out, const void *image, unsigned count, int *opt
 
 int cuModuleUnload(object *o) {
     GIVES_BACK(o, FAKE_MODULE);
-    if (o->image) run_all();
+    if (is_awaited(o)) misuse("code is unloaded that is still to run"), run_all();
     drop(o);
     return code;
 }
