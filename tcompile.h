@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x044577b722b5eac5u
+#define TC__BUILD_ID 0x9a62aa50d5e7e82bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -42548,9 +42548,9 @@ static tc_status tc__unit_of_region(tc_ctx *c, int ok) {
  return tc__unit_end(c, c->around, ok && !tc__core_of(c)->unit_item);
 }
 static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
- tc__inner *in = &r->inner[r->depth];
  r->inside = site;
  if (r->depth++ >= TC__INNER_TOLD) return;
+ tc__inner *in = &r->inner[r->depth - 1];
  in->begin = site;
  snprintf(in->name, sizeof in->name, "%s", name);
 }
@@ -42649,8 +42649,8 @@ static int tc__depth_behind(const tc_ctx *c, tc__site end) {
 static void tc__end_left(tc_ctx *c, tc__site end) {
  tc__recorder *r = &c->recorder;
  int behind = tc__depth_behind(c, end);
- const tc__inner *left = &r->inner[behind + 1], *of = &r->inner[behind < 0 ? 0 : behind];
  if (behind >= r->depth - 1) return;
+ const tc__inner *left = &r->inner[behind + 1], *of = &r->inner[behind < 0 ? 0 : behind];
  tc__site_set(c, end);
  tc__fail(
   c, TC_E_REGION,

@@ -228,9 +228,9 @@ static tc_status tc__unit_of_region(tc_ctx *c, int ok) {
 
 // What tc__depth_behind asks of a region that is begun inside the open one.
 static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
-    tc__inner *in = &r->inner[r->depth];
     r->inside = site;
     if (r->depth++ >= TC__INNER_TOLD) return;
+    tc__inner *in = &r->inner[r->depth - 1];
     in->begin = site;
     snprintf(in->name, sizeof in->name, "%s", name);
 }
@@ -347,8 +347,8 @@ static int tc__depth_behind(const tc_ctx *c, tc__site end) {
 static void tc__end_left(tc_ctx *c, tc__site end) {
     tc__recorder *r = &c->recorder;
     int behind = tc__depth_behind(c, end);
-    const tc__inner *left = &r->inner[behind + 1], *of = &r->inner[behind < 0 ? 0 : behind];
     if (behind >= r->depth - 1) return;
+    const tc__inner *left = &r->inner[behind + 1], *of = &r->inner[behind < 0 ? 0 : behind];
     tc__site_set(c, end);
     tc__fail(
         c, TC_E_REGION,
