@@ -54,6 +54,25 @@ static void tc__kernels_close(tc_ctx *c) {
 
 static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
 
+// ---- devices ----
+
+// What is wanted of device d: with the cache of the host's desk, and nothing to be closed. 0 = reported.
+static int tc__device_desk(tc__desk *k, tc_ctx *c, tc__device *d) {
+    tc__desk *host = &c->kernels->desk;
+    if (!d->library) d->library = tc__library_new(c, &d->own);
+    if (host->library->disk && !host->cache)
+        host->cache = tc__cache_open(c, host->library->cache_dir);
+    memset(k, 0, sizeof *k);
+    k->ctx = c, k->library = (tc__library *)d->library, k->cache = host->cache;
+    k->maker = &tc__device_maker;
+    return d->library != NULL;
+}
+
+static void tc__device_code_free(tc__device *d) {
+    if (d->library) tc__library_release((tc__library *)d->library);
+    d->library = NULL;
+}
+
 // ---- orders ----
 
 // Elements of a kernel's vectors; 0 = an opaque op.
@@ -61,7 +80,8 @@ static int tc__launch_lanes(const tc__launch *l) {
     return l->opaque ? 0 : tc__group_lanes(l->group);
 }
 
-// What of a program is compiled: all, or only what nothing else can run.
+// What of a program is compiled: all, as it is known to be best, or only what nothing else can run, which for
+// a device is all, as it is.
 typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
 
 static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what what) {
@@ -139,37 +159,49 @@ static void tc__job_show(const tc__job *j, const tc__graph *graph, const tc__gro
     if (order >= *shown) *shown = order + 1;
 }
 
-static void tc__job_show_all(const tc__job *j, const tc__program *p) {
-    uint32_t shown = 0;
-    if (!tc__log_on(j->ctx, TC__LOG_OUTPUT_CODE)) return;
-    for (size_t i = 0; i < p->launch.count; i++) {
-        const tc__launch *l = &p->launch.at[i];
-        if (l->order != UINT32_MAX)
-            tc__job_show(j, &p->graph, l->group, (uint32_t)i, l->order, &shown);
-    }
-}
-
 static size_t tc__job_open_orders(const tc__job *j) {
     size_t n = 0;
     for (size_t i = 0; i < j->order.count; i++) n += !j->order.at[i].settled;
     return n;
 }
 
-// The kernels of a program; NULL = reported.
-static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
+// A kernel of a program that is to have code, and where its place in the job is noted.
+typedef struct tc__wanted_kernel {
+    const tc__group *group;
+    const tc__grids *grids;
+    uint32_t *order;
+} tc__wanted_kernel;
+
+// Kernel i of those for device r, NULL = the host; 0 = nothing is compiled for it.
+static int tc__program_wants(tc__program *p, tc__dispatch *r, tc__compile_what what,
+                             uint32_t i, tc__wanted_kernel *w) {
+    tc__dispatch_launch *there = r ? tc__dispatch_wanted(r, i) : NULL;
+    tc__launch *here = r ? NULL : &p->launch.at[i];
+    w->group = NULL, w->grids = NULL;
+    if (here) here->order = UINT32_MAX;
+    if (here && tc__launch_wants(p->ctx, here, what))
+        w->group = here->group, w->order = &here->order;
+    if (there) w->group = there->group, w->grids = &there->grids, w->order = &there->order;
+    return w->group != NULL;
+}
+
+// The kernels of a program for device r, NULL = the host; NULL = reported.
+static tc__job *tc__program_order(tc__program *p, tc__dispatch *r, const tc__desk *k,
+                                  tc__compile_what what) {
     tc_ctx *c = p->ctx;
-    tc__job *j = tc__job_new(&c->kernels->desk);
-    int ok = j != NULL;
+    tc__job *j = tc__job_new(k);
+    tc__wanted_kernel w;
+    int ok = j != NULL, shows = tc__log_on(c, TC__LOG_OUTPUT_CODE);
     uint64_t start = tc__now_ns();
-    if (j) j->numerics = p->numerics;
-    for (size_t i = 0; ok && i < p->launch.count; i++) {
-        p->launch.at[i].order = UINT32_MAX;
-        if (tc__launch_wants(c, &p->launch.at[i], what))
-            ok = tc__job_order(j, p->launch.at[i].group, NULL, &p->launch.at[i].order);
+    uint32_t shown = 0, n = r ? tc__dispatch_most(r) : (uint32_t)p->launch.count;
+    if (j && !r) j->numerics = p->numerics;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        if (!tc__program_wants(p, r, what, i, &w)) continue;
+        ok = tc__job_order(j, w.group, w.grids, w.order);
+        if (ok && shows) tc__job_show(j, &p->graph, w.group, i, *w.order, &shown);
     }
     c->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_TEXT, start, NULL);
-    if (ok) tc__job_show_all(j, p);
     if (ok) return j;
     if (j) tc__job_free(j);
     return NULL;
@@ -265,18 +297,30 @@ static void tc__launch_use(tc__launch *l, tc__compiled *code) {
     tc__launch_take(l, tc__compiled_function(code));
 }
 
-// The launches get what there is; the job is done with. Where some of it may come later, that is
-// asked for at later runs.
-static void tc__program_take(tc__program *p, tc__job *j) {
+// The launches get what there is. Where some of it may come later, that is asked for at later runs.
+static void tc__program_take(tc__program *p, const tc__job *j) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         if (l->order != UINT32_MAX) tc__launch_use(l, j->order.at[l->order].code);
     }
-    tc__job_count(j);
     p->chances = 0; // of another text, which is still to be compared
     p->ctx->stats.fallbacks -= p->postponed;
     p->postponed = j->postponed;
-    tc__job_free(j);
+}
+
+static void tc__dispatch_take(tc__dispatch *r, const tc__job *j) {
+    tc__dispatch_forget_plans(r); // of other kernels
+    for (uint32_t i = 0; i < tc__dispatch_most(r); i++) {
+        tc__dispatch_launch *l = tc__dispatch_wanted(r, i);
+        if (!l) continue;
+        tc__compiled_use(&l->code, j->order.at[l->order].code);
+        memcpy(l->kernel, l->code->kernel, sizeof l->kernel);
+        for (int g = 0; i < r->launches && g < l->grids.count; g++)
+            r->list[l->first + (uint32_t)g].kernel = l->kernel[g];
+    }
+    for (size_t i = 0; i < r->listed.count; i++)
+        r->list[r->listed.at[i].at].kernel =
+            tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
 }
 
 // Whether a program is done with, once it has taken what there was.
@@ -299,29 +343,54 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, size_t kernels, const cha
     return missing;
 }
 
-static void tc__program_compile_now(tc__program *p, const char *name,
-                                    tc__compile_what what) {
-    tc__desk *k = &p->ctx->kernels->desk;
-    if (what == TC__COMPILE_ALL) tc__program_recall(p, k, k->maker->ready);
-    tc__job *j = tc__program_order(p, what);
-    if (!j) return;
-    size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->ready);
-    if (missing && tc__job_units(j)) tc__job_build(k, j);
-    tc__program_take(p, j);
-    if (what == TC__COMPILE_ALL) p->tier = tc__program_tier(p);
+// Gives the orders of a job their code, from process, disk or compiler; 0 = reported.
+static int tc__job_complete(tc__job *j, tc__desk *k, size_t kernels, const char *name) {
+    int ok = !tc__job_look_up(j, k, kernels, name, k->maker->ready) || tc__job_units(j);
+    if (ok) tc__job_build(k, j);
+    tc__job_count(j);
+    return ok && !j->failed;
 }
 
-// Gives the launches of the program their compiled code where that is to be had.
-static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+static int tc__program_compile_now(tc__program *p, tc__dispatch *r, const char *name,
+                                   tc__compile_what what) {
+    tc__desk there, *k = r ? &there : &p->ctx->kernels->desk;
+    if (r && !tc__device_desk(k, p->ctx, r->device)) return 0;
+    if (what == TC__COMPILE_ALL) tc__program_recall(p, k, k->maker->ready);
+    tc__job *j = tc__program_order(p, r, k, what);
+    if (!j) return 0;
+    int ok = tc__job_complete(j, k, p->launch.count, name);
+    if (!r)
+        tc__program_take(p, j);
+    else if (ok)
+        tc__dispatch_take(r, j);
+    tc__job_free(j);
+    if (r) return r->ready = ok;
+    if (what == TC__COMPILE_ALL) p->tier = tc__program_tier(p);
+    return 1;
+}
+
+// Gives the launches of the program for device r, NULL = the host, their compiled code where that is to be
+// had. 0 = reported; kernels of the host are interpreted then.
+static int tc__program_compile(tc__program *p, tc__dispatch *r, const char *name,
+                               tc__compile_what what) {
     tc__calm calm = tc__calm_begin();
-    tc__program_compile_now(p, name, what);
+    int ok = tc__program_compile_now(p, r, name, what);
     tc__calm_end(calm);
+    return ok;
+}
+
+// The launches of the host take what a job that is done has for them; it is freed.
+static void tc__program_collect(tc__program *p, tc__job *j) {
+    tc__job_count(j);
+    tc__program_take(p, j);
+    tc__job_free(j);
+    p->tier = tc__program_tier(p);
 }
 
 static int tc__program_give(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
     tc__program_recall(p, k, k->maker->is_ready);
-    tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
+    tc__job *j = tc__program_order(p, NULL, k, TC__COMPILE_ALL);
     if (!j) return 0;
     size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->is_ready);
     if (missing && tc__job_units(j)) {
@@ -331,8 +400,7 @@ static int tc__program_give(tc__program *p, const char *name) {
         }
         tc__job_build(k, j);
     }
-    tc__program_take(p, j);
-    p->tier = tc__program_tier(p);
+    tc__program_collect(p, j);
     return 0;
 }
 
@@ -356,8 +424,7 @@ static void tc__program_arrive(tc__program *p) {
     tc__job *j = (tc__job *)p->job;
     if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
         p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
-        tc__program_take(p, j);
-        p->tier = tc__program_tier(p);
+        tc__program_collect(p, j);
     } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
         p->tier = TC__TIER_POSTPONED;
         tc__job_free(j);
@@ -369,10 +436,61 @@ static void tc__program_arrive(tc__program *p) {
 static void tc__program_try_again(tc__program *p, const char *name) {
     if (tc__library_rests(p->ctx->kernels->library)) return;
     if (p->ctx->stance != TC_STANCE_EAGER_THEN_COMPILE)
-        tc__program_compile(p, name, TC__COMPILE_ALL);
+        (void)tc__program_compile(p, NULL, name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, name))
         p->tier = TC__TIER_BUILDING;
 }
+
+// ---- ops of the user's, on a device ----
+
+// The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
+// reported.
+static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
+    tc__desk k;
+    tc_ctx *c = r->ctx;
+    tc__error_mark before = tc__error_now(c);
+    tc_status outer = tc__unit_begin(c);
+    tc__job *j = tc__device_desk(&k, c, r->device) ? tc__job_new(&k) : NULL;
+    int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
+             tc__job_complete(j, &k, 1, "custom op");
+    if (j) tc__job_free(j);
+    tc_status status = tc__unit_end(c, outer, ok);
+    if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
+    tc__error_restore(c, before);
+    return 0;
+}
+
+// Its cuda_source does not compile: the host computes it from now on, in all programs. 0 = out of memory.
+static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
+    const tc_device *d = &r->device->own;
+    const char *why = d->why(d->user);
+    o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
+    if (o->trouble && (o->op.run || o->op.c_source))
+        tc__warn(r->ctx,
+                 "custom op \"%s\": its cuda_source does not compile for %s, so the host "
+                 "computes it, with copies there and back: %s",
+                 o->op.name, d->name, o->trouble);
+    return o->trouble != NULL;
+}
+
+// Compiles the user's ops. 1 = done, 0 = some are the host's from now on: the program's launches are
+// others, -1 = reported.
+static int tc__dispatch_customs(tc__dispatch *r) {
+    int same = 1;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__dispatch_launch *l = &r->launch[i];
+        if (l->host || !tc__is_custom(l->group)) continue;
+        int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
+        tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
+        int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
+        if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
+            return -1;
+        same &= code;
+    }
+    return same;
+}
+
+// ---- text for users ----
 
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 
@@ -441,9 +559,15 @@ static const char *tc__compiler_trouble(tc_ctx *c) {
     return (void)c, "this build compiles nothing";
 }
 
-static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
-    (void)p, (void)name, (void)what;
+static int tc__program_compile(tc__program *p, tc__dispatch *r, const char *name,
+                               tc__compile_what what) {
+    (void)name, (void)what;
+    return !r || tc__fail(p->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }
+
+static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
+
+static void tc__device_code_free(tc__device *d) { (void)d; }
 
 static int tc__program_compile_later(tc__program *p, const char *name) {
     return (void)p, (void)name, 0;

@@ -623,7 +623,8 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
         TC__JIT ? "the backend does not compile" : "this build has no compiler";
     if (!o) return 1;
     if (o->op.c_source && tc__program_compiles(p)) {
-        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
+        (void)tc__program_compile(p, NULL, v->region ? v->region->name : "eager",
+                                  TC__COMPILE_NEEDED);
         o = tc__program_lacks(p);
         why = tc__compiler_trouble(p->ctx);
     }

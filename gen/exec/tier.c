@@ -64,7 +64,7 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->backend->own.run) return 1;
     p->autotune = tc__region_autotune(c, r);
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
-        tc__program_compile(p, r->name, TC__COMPILE_ALL);
+        (void)tc__program_compile(p, NULL, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
         p->tier = TC__TIER_BUILDING;
     return 1;
@@ -88,7 +88,7 @@ static int tc__dispatch_settle(tc__program *p, const tc__region *r) {
     if (p->dispatch && p->dispatch->ready) return 1;
     p->ix.failed = 0; // of an earlier try, which memory ended
     return tc__dispatch_start_customs(p) &&
-           tc__dispatch_compile(p->dispatch, r ? r->name : "eager", &p->graph);
+           tc__program_compile(p, p->dispatch, r ? r->name : "eager", TC__COMPILE_NEEDED);
 }
 
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
@@ -101,8 +101,8 @@ static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
         if (r->options.mode == tc__mode_names[i]) p->dispatch->mode = modes[i];
     if (!strcmp(p->backend->name, "cudagraphs")) p->dispatch->mode = TC_DEVICE_GRAPH;
     p->autotune = tc__region_autotune(c, r);
-    return tc__dispatch_start_customs(p) && tc__device_recall(p) &&
-           tc__dispatch_compile(p->dispatch, r->name, &p->graph);
+    return tc__dispatch_start_customs(p) &&
+           tc__program_compile(p, p->dispatch, r->name, TC__COMPILE_ALL);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
