@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1ed3475c51831ba8u
+#define TC__BUILD_ID 0x73230f0f1b41b897u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -6442,6 +6442,7 @@ typedef enum tc__op {
  TC_OP_LAUNCH,
  TC_OP_AXIS,
  TC_OP_IF,
+ TC_OP_ELSE,
  TC_OP_BARRIER,
  TC_OP_NEW,
  TC_OP_COMBINE,
@@ -6543,6 +6544,10 @@ static const char *const tc__bind_names[] = {"worker", "serial", "vector", "grid
 enum { TC__END_BLOCK = -1 };
 static int tc__opens(const tc__node *n) {
  return n->op == TC_OP_FOR || n->op == TC_OP_IF || n->op == TC_OP_LAUNCH;
+}
+static int tc__indents(const tc__node *n) { return tc__opens(n) || n->op == TC_OP_ELSE; }
+static int tc__outdents(const tc__node *n) {
+ return n->op == TC_OP_END || n->op == TC_OP_ELSE;
 }
 static const char *tc__axis_name(int64_t axis) {
  static const char *const axes[TC__AXES] = {"r", "c", "k"};
@@ -7875,6 +7880,11 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
   0, TC_OP_COUNT, 0xffffffffu,
   "s predicates[]", "",
   "Opens what is done where every 0 <= e < limit: without predicates, always."},
+ {"else", TC__KIND_KERNEL, -1, 0,
+  tc__dtype_attr, tc__shape_none,
+  0, TC_OP_COUNT, 0x0u,
+  "", "",
+  "What is done where the predicates of the IF around it do not hold, to its END."},
  {"barrier", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x0u,
@@ -15320,6 +15330,10 @@ static void tc__dump_if(tc__dump *d, const tc__node *n) {
  tc__put(d->t, n->n_attr ? "if" : "do");
  tc__dump_predicates(d, n, TC__IF_PREDICATES);
 }
+static void tc__dump_else(tc__dump *d, const tc__node *n) {
+ (void)n;
+ tc__put(d->t, "else");
+}
 static void tc__dump_barrier(tc__dump *d, const tc__node *n) {
  (void)n;
  tc__put(d->t, "barrier block");
@@ -15351,9 +15365,12 @@ static const tc__dump_row tc__dump_rows[] = {
  {TC_OP_NEW, 1, tc__dump_new},
  {TC_OP_COMBINE, 1, tc__dump_combine},
  {TC_OP_FOR, 0, tc__dump_for},
- {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+ {TC_OP_LAUNCH, 0, tc__dump_launch},
+ {TC_OP_AXIS, 0, tc__dump_axis},
  {TC_OP_IF, 0, tc__dump_if},
- {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
+ {TC_OP_ELSE, 0, tc__dump_else},
+ {TC_OP_BARRIER, 0, tc__dump_barrier},
+ {TC_OP_END, 0, tc__dump_end},
  {TC_OP_CALL, 0, tc__dump_call},
 };
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
@@ -15380,13 +15397,13 @@ static void tc__dump_type(tc__dump *d, const tc__node *n) {
 static void tc__dump_node(tc__dump *d, const tc__node *n) {
  const tc__dump_row *row = tc__dump_row_of(n);
  size_t line = d->t->size;
- d->indent -= n->op == TC_OP_END;
+ d->indent -= tc__outdents(n);
  tc__put(d->t, "%*s", d->indent * 2, "");
  if (row)
   row->put(d, n);
  else
   tc__dump_plain(d, n);
- d->indent += tc__opens(n);
+ d->indent += tc__indents(n);
  if (!row || row->typed || n->stage == TC__GROUP) {
   tc__dump_pad(d->t, line, TC__DUMP_TYPE_COLUMN);
   tc__dump_type(d, n);
@@ -15890,6 +15907,7 @@ static const struct {
  {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 2},
  {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
  {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
+ {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
  {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 0},
  {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
  {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
@@ -15944,8 +15962,9 @@ static int tc__verify_legal(const tc__verifier *v) {
 }
 static int tc__has_value(const tc__node *n) {
  return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
-   n->op != TC_OP_AXIS && n->op != TC_OP_BARRIER && n->op != TC_OP_NEW &&
-   n->op != TC_OP_CALL && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+   n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_BARRIER &&
+   n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
+   !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
  const tc__node *n = v->node;
@@ -16173,6 +16192,13 @@ static int tc__verify_end(tc__verifier *v) {
  v->depth--;
  return 1;
 }
+static int tc__verify_else(tc__verifier *v) {
+ const tc__node *around = tc__innermost(v);
+ if (!around || around->op != TC_OP_IF || !around->n_attr)
+  return tc__verify_fail(v, "no if with predicates is innermost");
+ v->open[v->depth - 1] = v->node->id, v->names[v->depth - 1] = 0;
+ return 1;
+}
 static int tc__verify_loop(tc__verifier *v) {
  const tc__node *n = v->node, *loop = tc__innermost(v);
  int constant = n->op == TC_OP_CONST || n->op == TC_OP_ARG;
@@ -16184,6 +16210,7 @@ static int tc__verify_loop(tc__verifier *v) {
  if (tc__opens(n)) return tc__verify_open(v);
  if (n->op == TC_OP_AXIS) return tc__verify_bind(v);
  if (n->op == TC_OP_END) return tc__verify_end(v);
+ if (n->op == TC_OP_ELSE) return tc__verify_else(v);
  if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
  if (n->op == TC_OP_ACC || n->op == TC_OP_COMBINE) return tc__verify_accumulator(v);
  if (n->level == TC__AT_COL && !constant && !(tc__verify_bound(v) >> TC__COL & 1))
@@ -22006,6 +22033,7 @@ static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
  case TC_OP_LAUNCH:
   tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
   return;
+ case TC_OP_ELSE: tc__put(p->out, "else\n"); return;
  case TC_OP_BARRIER: tc__put(p->out, "barrier block\n"); return;
  case TC_OP_END: tc__put(p->out, "end\n"); return;
  default: tc__put_dump_node(p, n);
@@ -22021,11 +22049,11 @@ static void tc__put_dump_buffers(tc__printer *p) {
   tc__put(p->out, "]\n");
  }
 }
-static void tc__put_head(tc__printer *p, const char *symbol) {
+static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbol) {
  const tc__group *g = p->g;
  int depth = 0;
  tc__put(p->out, "\n// %s: ", symbol);
- tc__report_why(p->out, g);
+ tc__report_why(p->out, why);
  tc__put(p->out, "\n// rows ");
  tc__put_ix(p, g->shape.rows);
  tc__put(p->out, ", columns ");
@@ -22040,9 +22068,9 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
  tc__put_dump_buffers(p);
  for (size_t i = 0; i < g->body.node.count; i++) {
   const tc__node *n = g->body.node.at[i];
-  depth -= n->op == TC_OP_END;
+  depth -= tc__outdents(n);
   tc__put_dump_begin(p, depth);
-  depth += tc__opens(n);
+  depth += tc__indents(n);
   tc__put_dump_statement(p, n);
  }
 }
@@ -22053,20 +22081,20 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
  p->axis = g->shape.vector, p->copies = 1, p->outer = -1, p->lead = "";
  p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
-static int tc__print_list(tc__text *out, const tc__group *g, const tc__dialect *d,
-       const char *symbol) {
+static int tc__print_list(tc__text *out, const tc__group *g, const tc__group *why,
+       const tc__dialect *d, const char *symbol) {
  tc__printer p;
  tc__printer_open(&p, out, g, d);
  if (!tc__find_accs(&p)) return 0;
  tc__count_functions(&p);
- tc__put_head(&p, symbol);
+ tc__put_head(&p, why, symbol);
  d->kernel(&p, symbol);
  return !out->failed && !g->body.ix->failed;
 }
 static int tc__print_lowered(tc__text *out, const tc__group *g, const tc__dialect *d,
         const char *symbol) {
  tc__group *list = d->lower(out->ctx, g);
- int ok = list && tc__print_list(out, list, d->lists, symbol);
+ int ok = list && tc__print_list(out, list, g, d->lists, symbol);
  tc__group_free(out->ctx, list);
  return ok;
 }
@@ -22077,7 +22105,7 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
       d->name, tc__call_name(out->ctx, g->body.node.at[0]));
  if (g->shape.kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
  if (d->has_list && d->has_list(g)) return tc__print_lowered(out, g, d, symbol);
- return tc__print_list(out, g, d, symbol);
+ return tc__print_list(out, g, g, d, symbol);
 }
 // ---- gen/kernel/join.c
 enum {
@@ -48695,6 +48723,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  {NULL},
  {NULL},
+ {NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  TC__COLS_promote(TC__FN, ADD),
@@ -48717,6 +48746,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  TC__COLS_logic(TC__FN, LOGICAL_AND),
  TC__COLS_logic(TC__FN, LOGICAL_OR),
+ {NULL},
  {NULL},
  {NULL},
  {NULL},

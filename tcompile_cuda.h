@@ -232,6 +232,7 @@ static const char *const tc__cuda_expr[TC_OP_COUNT] = {
  NULL,
  NULL,
  NULL,
+ NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char *const tc__text_cuda_types[] = {
@@ -1713,6 +1714,7 @@ static const char *const tc__text_cuda_custom[] = {
 #pragma GCC optimize("Og")
 #endif
 // ---- gen/device/along.c
+enum { TC__DEVICE_SMS = 132 };
 static int tc__device_is_memory(const tc__node *n) {
  return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
 }
@@ -1873,6 +1875,7 @@ typedef struct tc__relist {
  const tc__group *from;
  tc__group *to;
  uint32_t *at;
+ int given;
  int failed;
 } tc__relist;
 static int tc__relist_open(tc__relist *l, tc_ctx *c, const tc__group *from) {
@@ -1903,11 +1906,6 @@ static tc__node *tc__relist_put(tc__relist *l, tc__op op, int dtype, const int64
  if (!made) l->failed = 1;
  return made;
 }
-static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
- int64_t attr[2];
- attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
- tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
-}
 static tc__ix tc__relist_for(tc__relist *l, tc__axis axis, tc__bind bind, tc__ix extent) {
  int64_t attr[TC__FOR_BOXES];
  attr[TC__FOR_AXIS] = axis, attr[TC__FOR_BIND] = bind;
@@ -1916,18 +1914,6 @@ static tc__ix tc__relist_for(tc__relist *l, tc__axis axis, tc__bind bind, tc__ix
  tc__relist_put(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
  return tc__ix_var(l->from->body.ix, (int)axis, extent);
 }
-static void tc__relist_end(tc__relist *l, int64_t what) {
- tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
-}
-static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
- int64_t attr[3];
- attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
- attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols;
- tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
-}
-static void tc__relist_barrier(tc__relist *l) {
- tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
-}
 static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, tc__ix e,
         tc__ix limit) {
  const tc__ixpool *x = l->from->body.ix;
@@ -1935,11 +1921,32 @@ static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, 
  attr[n] = e, attr[n + 1] = limit;
  return n + 2;
 }
-static void tc__relist_inside(tc__relist *l, tc__ix row, tc__ix column) {
+static int tc__relist_if(tc__relist *l, tc__ix d, tc__ix below, tc__ix e, tc__ix limit) {
  int64_t attr[4];
- uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->shape.rows);
- n = tc__relist_fact(l, attr, n, column, l->from->shape.cols);
- tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
+ uint32_t n = tc__relist_fact(l, attr, 0, d, below);
+ if (limit) n = tc__relist_fact(l, attr, n, e, limit);
+ if (n) tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
+ return n > 0;
+}
+static void tc__relist_end(tc__relist *l, int64_t what) {
+ tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
+}
+static void tc__relist_end_if(tc__relist *l, int opened) {
+ if (opened) tc__relist_end(l, TC__END_BLOCK);
+}
+static tc__ix tc__relist_bind(tc__relist *l, int axis, tc__ix value, tc__ix extent) {
+ int64_t attr[3];
+ attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
+ attr[TC__AXIS_EXTENT] = extent;
+ tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
+ return tc__ix_var(l->from->body.ix, axis, extent);
+}
+static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
+ tc__relist_bind(l, (int)axis, value,
+     axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols);
+}
+static void tc__relist_barrier(tc__relist *l) {
+ tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
 }
 static tc__ix tc__relist_ix(const tc__relist *l, tc__ix e) {
  tc__ixpool *x = l->from->body.ix;
@@ -1956,11 +1963,15 @@ static tc__ix tc__relist_ix(const tc__relist *l, tc__ix e) {
  }
  return e;
 }
+static int tc__relist_is_given(const tc__relist *l, uint32_t id) {
+ int op = l->from->body.node.at[id]->op;
+ return op == TC_OP_CONST || op == TC_OP_ARG;
+}
 static void tc__relist_copy(tc__relist *l, const tc__node *n) {
  tc__node m = *n;
  uint32_t in[3];
  int64_t attr[TC__NODE_WORDS];
- if (l->failed) return;
+ if (l->failed || (l->given && tc__relist_is_given(l, n->id))) return;
  for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
  for (uint32_t i = 0; i < n->n_attr; i++)
   attr[i] = tc__attr_is_ix(n, i) ? tc__relist_ix(l, n->attr[i]) : n->attr[i];
@@ -1968,6 +1979,14 @@ static void tc__relist_copy(tc__relist *l, const tc__node *n) {
  tc__node *made = tc__node_append(&l->to->body, &m);
  if (!made) l->failed = 1;
  if (made) l->at[n->id] = made->id;
+}
+static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
+ int64_t attr[2];
+ for (uint32_t id = 0; id < l->from->body.node.count; id++)
+  if (tc__relist_is_given(l, id)) tc__relist_copy(l, l->from->body.node.at[id]);
+ l->given = 1;
+ attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
+ tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
 }
 static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
  int64_t attr[TC__LOAD_PREDICATES];
@@ -1991,6 +2010,738 @@ static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int6
  b.numel = tc__ix_const(numel);
  if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
  return (int64_t)l->to->buffer.count - 1;
+}
+// ---- gen/device/windows.c
+enum {
+ TC__WINDOWS = 8,
+ TC__WINDOW_WORDS = TC__LOAD_PREDICATES + 8,
+ TC__WINDOW_REACH = 15,
+ TC__WINDOW_HELD = 112,
+ TC__WINDOW_THREADS = 256,
+ TC__WINDOW_ACROSS = 64,
+ TC__WINDOW_BLOCKS = 4
+};
+typedef struct tc__neighbours {
+ uint32_t load, words;
+ int top, left, rows, columns, loads;
+ int64_t word[TC__WINDOW_WORDS];
+} tc__neighbours;
+typedef struct tc__windows {
+ int count;
+ int rows, width;
+ int threads, across;
+ tc__neighbours window[TC__WINDOWS];
+} tc__windows;
+static tc__ix tc__window_move(const tc__group *g, tc__ix e, tc__ix rows, tc__ix columns) {
+ tc__ixpool *x = g->body.ix;
+ tc__ix down = tc__ix_mul(x, tc__ix_run(x, e, TC__ROW).stride, rows);
+ tc__ix right = tc__ix_mul(x, tc__ix_run(x, e, TC__COL).stride, columns);
+ return tc__ix_add(x, e, tc__ix_add(x, down, right));
+}
+static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix rows,
+         tc__ix columns, int64_t words[TC__WINDOW_WORDS]) {
+ tc__node m = *n;
+ for (uint32_t i = 0; i < n->n_attr; i++)
+  words[i] = tc__attr_is_ix(n, i)
+      ? (int64_t)tc__window_move(g, (tc__ix)n->attr[i], rows, columns)
+      : n->attr[i];
+ m.attr = words;
+ return m;
+}
+static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
+ for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
+  if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
+ return tc__ix_within(g->body.ix, e, limit);
+}
+static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
+ uint32_t shared = 0;
+ if (n->attr[TC__LOAD_INDEX] != m->attr[TC__LOAD_INDEX]) return 0;
+ if (n->n_attr > TC__LOAD_PREDICATES && n->attr[TC__LOAD_FILL] != m->attr[TC__LOAD_FILL])
+  return 0;
+ for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
+  for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
+   shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
+ for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
+  if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
+ return 2 * shared + TC__LOAD_PREDICATES == n->n_attr;
+}
+static int tc__window_apart(const tc__group *g, tc__ix m, tc__ix e, int *down, int *right) {
+ tc__ixpool *x = g->body.ix;
+ tc__ix pitch = tc__ix_run(x, m, TC__ROW).stride, apart = tc__ix_sub(x, e, m);
+ int64_t least = TC__WINDOW_REACH + 1;
+ for (int i = 0; least && i <= 2 * TC__WINDOW_REACH; i++) {
+  int rows = i % 2 ? (i + 1) / 2 : -i / 2;
+  tc__ix rest = tc__ix_sub(x, apart, tc__ix_mul(x, pitch, tc__ix_const(rows)));
+  if (!tc__ix_is_const(rest)) continue;
+  int64_t columns = tc__ix_value(rest), size = columns < 0 ? -columns : columns;
+  if (size >= least) continue;
+  least = size, *down = rows, *right = (int)columns;
+ }
+ return least <= TC__WINDOW_REACH;
+}
+static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int width) {
+ tc__ixpool *x = g->body.ix;
+ for (uint32_t i = 1; i < n->n_attr; i++) {
+  if (!tc__attr_is_ix(n, i)) continue;
+  tc__ixrun down = tc__ix_run(x, n->attr[i], TC__ROW);
+  tc__ixrun right = tc__ix_run(x, n->attr[i], TC__COL);
+  if (!down.ok || (down.run != INT64_MAX && down.run % rows)) return 0;
+  if (!right.ok || (right.run != INT64_MAX && right.run % width)) return 0;
+  if (i == 1 && !tc__ix_equals(right.stride, 1)) return 0;
+ }
+ return 1;
+}
+static int tc__window_may_have(const tc__group *g, const tc__node *n) {
+ if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__WINDOW_WORDS)
+  return 0;
+ if (tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]) || tc__buffer_of(g, n)->written)
+  return 0;
+ for (uint32_t i = 1; i < n->n_attr; i++)
+  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+ return tc__window_takes(g, n, 1, 1);
+}
+static tc__node tc__window_node(const tc__group *g, const tc__neighbours *w) {
+ tc__node n = *g->body.node.at[w->load];
+ n.attr = (int64_t *)(uintptr_t)w->word, n.n_attr = w->words;
+ return n;
+}
+static int tc__window_has(const tc__group *g, const tc__neighbours *w, const tc__node *n,
+       int *down, int *right) {
+ int64_t words[TC__WINDOW_WORDS];
+ tc__node m = tc__window_node(g, w);
+ if (n->op != TC_OP_LOAD || n->attr[TC__LOAD_BUFFER] != m.attr[TC__LOAD_BUFFER] ||
+  !tc__window_apart(g, m.attr[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], down, right))
+  return 0;
+ m = tc__window_moved(g, &m, tc__ix_const(*down), tc__ix_const(*right), words);
+ return tc__window_same(g, &m, n);
+}
+static const tc__neighbours *tc__window_of(const tc__group *g, const tc__windows *q,
+           const tc__node *n, int *row, int *column) {
+ for (int i = 0; i < q->count; i++) {
+  const tc__neighbours *w = &q->window[i];
+  if (!tc__window_has(g, w, n, row, column)) continue;
+  *row -= w->top, *column -= w->left;
+  return w;
+ }
+ return NULL;
+}
+static int tc__window_is_in(const tc__group *g, const tc__windows *q, const tc__node *n) {
+ int row, column;
+ return tc__window_of(g, q, n, &row, &column) != NULL;
+}
+static int tc__window_join(const tc__group *g, tc__neighbours *w, const tc__node *n,
+       int down, int right) {
+ int64_t words[TC__WINDOW_WORDS];
+ if (n->n_attr == TC__LOAD_PREDICATES) return 1;
+ tc__node m = tc__window_moved(g, n, tc__ix_const(-down), tc__ix_const(-right), words);
+ if (w->words > TC__LOAD_PREDICATES && w->word[TC__LOAD_FILL] != m.attr[TC__LOAD_FILL])
+  return 0;
+ w->word[TC__LOAD_FILL] = m.attr[TC__LOAD_FILL];
+ for (uint32_t i = TC__LOAD_PREDICATES; i < m.n_attr; i += 2) {
+  int has = 0;
+  for (uint32_t k = TC__LOAD_PREDICATES; k < w->words; k += 2)
+   has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
+  if (has) continue;
+  if (w->words + 2 > TC__WINDOW_WORDS) return 0;
+  w->word[w->words++] = m.attr[i];
+  w->word[w->words++] = m.attr[i + 1];
+ }
+ return 1;
+}
+static void tc__window_open(tc__windows *q, const tc__node *n) {
+ if (q->count == TC__WINDOWS) return;
+ tc__neighbours *w = &q->window[q->count++];
+ memset(w, 0, sizeof *w);
+ w->load = n->id, w->words = n->n_attr;
+ memcpy(w->word, n->attr, n->n_attr * sizeof *n->attr);
+}
+static void tc__window_note(const tc__group *g, tc__windows *q, const tc__node *n) {
+ int down, right;
+ for (int i = 0; i < q->count; i++) {
+  tc__neighbours *w = &q->window[i];
+  if (w->word[TC__LOAD_BUFFER] == n->attr[TC__LOAD_BUFFER] &&
+   tc__window_apart(g, w->word[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], &down,
+        &right) &&
+   tc__window_join(g, w, n, down, right))
+   return;
+ }
+ tc__window_open(q, n);
+}
+static void tc__window_measure(const tc__group *g, tc__neighbours *w) {
+ int down, right, bottom = INT_MIN, end = INT_MIN;
+ w->top = w->left = INT_MAX, w->loads = 0;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  if (!tc__window_has(g, w, g->body.node.at[i], &down, &right)) continue;
+  if (down < w->top) w->top = down;
+  if (right < w->left) w->left = right;
+  if (down > bottom) bottom = down;
+  if (right > end) end = right;
+  w->loads++;
+ }
+ w->rows = w->columns = 0;
+ if (w->loads) w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
+}
+static int tc__window_elements(const tc__neighbours *w, int rows, int width) {
+ return (w->rows + rows - 1) * (w->columns + width - 1);
+}
+static int tc__window_across_of(const tc__windows *q, const tc__neighbours *w) {
+ return w->columns + q->width - 1;
+}
+static void tc__window_choose(tc__windows *q, int rows) {
+ int kept = 0;
+ for (int i = 0; i < q->count; i++) {
+  const tc__neighbours *w = &q->window[i];
+  if (tc__window_elements(w, rows, q->width) < w->loads * rows * q->width)
+   q->window[kept++] = *w;
+ }
+ q->count = kept;
+}
+static tc__ix tc__window_blocks(const tc__group *g, const tc__windows *q) {
+ tc__ixpool *x = g->body.ix;
+ tc__ix across = tc__ix_const((int64_t)q->across * q->width);
+ tc__ix below = tc__ix_const((int64_t)(q->threads / q->across) * q->rows);
+ return tc__ix_mul(x, tc__ix_ceil_div(x, g->shape.cols, across),
+      tc__ix_ceil_div(x, g->shape.rows, below));
+}
+static int tc__window_across(const tc__group *g, const tc__windows *q) {
+ tc__ixpool *x = g->body.ix;
+ int64_t columns = tc__ix_hi(x, g->shape.cols), rows = tc__ix_hi(x, g->shape.rows);
+ int across = TC__WINDOW_ACROSS;
+ while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
+ while (across < q->threads && q->threads / across / 2 * (int64_t)q->rows >= rows)
+  across *= 2;
+ return across;
+}
+static int tc__window_fits(const tc__group *g, const tc__windows *q) {
+ int elements = 0, taken = 1;
+ for (int i = 0; i < q->count; i++) {
+  elements += tc__window_elements(&q->window[i], q->rows, q->width);
+  tc__node n = tc__window_node(g, &q->window[i]);
+  taken &= tc__window_takes(g, &n, q->rows, q->width);
+ }
+ return taken && elements <= TC__WINDOW_HELD;
+}
+static int tc__window_rows(const tc__windows *q) {
+ int most = 1;
+ for (int i = 0; i < q->count; i++)
+  if (q->window[i].rows > most) most = q->window[i].rows;
+ return most > 5 ? 8 : most > 1 ? 4 : 1;
+}
+static int tc__window_shrink(tc__windows *q) {
+ if (q->rows == 1 && q->width == 1) return 0;
+ if (q->rows > 1)
+  q->rows /= 2;
+ else
+  q->width /= 2;
+ tc__window_choose(q, q->rows);
+ return 1;
+}
+static int tc__window_has_blocks(const tc__group *g, tc__windows *q) {
+ q->across = tc__window_across(g, q);
+ tc__ix blocks = tc__window_blocks(g, q);
+ return !tc__ix_is_const(blocks) ||
+   tc__ix_value(blocks) >= TC__DEVICE_SMS * TC__WINDOW_BLOCKS;
+}
+static int tc__windows_of(const tc__group *g, tc__windows *q) {
+ memset(q, 0, sizeof *q);
+ q->threads = TC__WINDOW_THREADS, q->width = tc__device_width(g, TC__COL);
+ if (g->shape.list || tc__ix_divisor(g->body.ix, g->shape.cols) % q->width) return 0;
+ for (uint32_t i = 0; i < g->body.node.count; i++)
+  if (tc__window_may_have(g, g->body.node.at[i]))
+   tc__window_note(g, q, g->body.node.at[i]);
+ for (int i = 0; i < q->count; i++) tc__window_measure(g, &q->window[i]);
+ q->rows = tc__window_rows(q);
+ tc__window_choose(q, q->rows);
+ while (q->count && !tc__window_fits(g, q))
+  if (!tc__window_shrink(q)) return 0;
+ while (q->count && q->rows > 1 && !tc__window_has_blocks(g, q)) tc__window_shrink(q);
+ if (q->count) q->across = tc__window_across(g, q);
+ return q->count;
+}
+// ---- gen/device/vectors.c
+typedef struct tc__vectors tc__vectors;
+struct tc__vectors {
+ tc__relist l;
+ tc__ixpool *ix;
+ int width, count;
+ int narrow;
+ tc__ix u;
+ tc__ix (*open)(tc__vectors *f);
+ int opened;
+ const tc__windows *window;
+ int64_t first_window;
+ uint8_t *ahead;
+ int64_t *held;
+ uint8_t *need;
+};
+typedef enum tc__vector_hold {
+ TC__HOLD_NOT,
+ TC__HOLD_FIRST,
+ TC__HOLD_THEN
+} tc__vector_hold;
+enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
+static tc__ix tc__vector_ix(const tc__vectors *f, int64_t a, tc__ix x, tc__ix b) {
+ return tc__ix_add(f->ix, tc__ix_mul(f->ix, tc__ix_const(a), x), b);
+}
+static int tc__vector_windows(const tc__vectors *f, const tc__node *n) {
+ return f->window && tc__window_is_in(f->l.from, f->window, n);
+}
+static int tc__vector_is_one(const tc__vectors *f, const tc__node *n) {
+ const tc__group *g = f->l.from;
+ return f->width == 1 || tc__device_is_wide(g, n, f->width, TC__COL) ||
+   tc__device_is_still(g, n, TC__COL, f->width);
+}
+static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *n) {
+ const tc__group *g = f->l.from;
+ if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
+  return TC__HOLD_NOT;
+ const tc__kbuf *b = tc__buffer_of(g, n);
+ if (!tc__is_memory(b) || b->written || !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
+ for (uint32_t i = 1; i < n->n_attr; i++)
+  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
+   return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, TC__COL)
+      ? TC__HOLD_THEN
+      : TC__HOLD_NOT;
+ return TC__HOLD_FIRST;
+}
+static int tc__vector_elements(const tc__vectors *f, const tc__node *n) {
+ return tc__device_is_still(f->l.from, n, TC__COL, f->width) ? 1 : f->width;
+}
+static void tc__vectors_hold(tc__vectors *f) {
+ const tc__group *g = f->l.from;
+ for (size_t i = 0; i < g->body.node.count && f->count > 1; i++) {
+  const tc__node *n = g->body.node.at[i];
+  f->ahead[i] = (uint8_t)tc__vector_hold_of(f, n);
+  if (!f->ahead[i]) continue;
+  int dtype = tc__buffer_of(g, n)->dtype;
+  f->held[i] =
+   tc__relist_buffer(&f->l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
+        (int64_t)f->count * tc__vector_elements(f, n));
+ }
+}
+static tc__ix tc__vector_lanes(tc__vectors *f, int width) {
+ if (width == 1) return tc__ix_const(0);
+ return tc__relist_for(&f->l, (tc__axis)TC__VECTOR_L, TC__BIND_VECTOR,
+       tc__ix_const(width));
+}
+static void tc__vector_lanes_end(tc__vectors *f, int width) {
+ if (width > 1) tc__relist_end(&f->l, TC__VECTOR_L);
+}
+static void tc__vector_store_row(tc__vectors *f, const tc__node *n) {
+ int64_t attr[2];
+ attr[TC__IF_PREDICATES] = tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols);
+ attr[TC__IF_PREDICATES + 1] = tc__ix_const(1);
+ tc__relist_put(&f->l, TC_OP_IF, TC_BOOL, attr, 2);
+ tc__relist_copy(&f->l, n);
+ tc__relist_end(&f->l, TC__END_BLOCK);
+}
+static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lane) {
+ int row, column;
+ const tc__neighbours *w = tc__window_of(f->l.from, f->window, n, &row, &column);
+ tc__ix line = tc__ix_add(f->ix, f->u, tc__ix_const(row));
+ tc__ix at = tc__vector_ix(f, tc__window_across_of(f->window, w), line,
+        tc__ix_add(f->ix, lane, tc__ix_const(column)));
+ tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
+}
+static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int holds) {
+ if (tc__opens(n) || n->op == TC_OP_END) return;
+ if (tc__vector_windows(f, n))
+  tc__vector_load_window(f, n, lane);
+ else if (f->ahead[n->id] && f->ahead[n->id] != holds)
+  tc__relist_load(
+   &f->l, n, f->held[n->id],
+   tc__vector_elements(f, n) == 1 ? f->u : tc__vector_ix(f, f->width, f->u, lane));
+ else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
+  tc__vector_store_row(f, n);
+ else
+  tc__relist_copy(&f->l, n);
+}
+static void tc__vector_nodes(tc__vectors *f, const tc__group *g, const uint8_t *need,
+        tc__ix column, int width, int holds) {
+ tc__ix lane = tc__vector_lanes(f, width);
+ tc__relist_axis(&f->l, TC__COL, tc__ix_add(f->ix, column, lane));
+ for (size_t id = 0; id < g->body.node.count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  if (!need[id]) continue;
+  tc__vector_node(f, n, lane, holds);
+  if (holds && f->ahead[id] == holds)
+   tc__relist_store(&f->l, n, f->held[id],
+        width == 1 ? f->u : tc__vector_ix(f, width, f->u, lane));
+ }
+ tc__vector_lanes_end(f, width);
+}
+static void tc__vector_need(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
+static void tc__vectors_close(const tc__vectors *f, int holds) {
+ const tc__group *g = f->l.from;
+ for (size_t id = g->body.node.count; id-- > 0;) {
+  const tc__node *n = g->body.node.at[id];
+  if (!f->need[id] || (f->ahead[id] && f->ahead[id] != holds)) continue;
+  for (uint32_t i = 0; i < n->n_in; i++) f->need[n->in[i]] = 1;
+  for (uint32_t i = 0; i < n->n_attr; i++)
+   if (tc__attr_is_ix(n, i))
+    tc__ix_each_val(f->ix, n->attr[i], tc__vector_need, f->need);
+ }
+}
+static int tc__vectors_mark(tc__vectors *f, int holds, int elements) {
+ const tc__group *g = f->l.from;
+ int some = 0;
+ for (size_t id = 0; id < g->body.node.count; id++) {
+  f->need[id] = f->ahead[id] == holds &&
+      tc__vector_elements(f, g->body.node.at[id]) == elements;
+  some |= f->need[id];
+ }
+ if (some) tc__vectors_close(f, holds);
+ return some;
+}
+static void tc__vectors_each(tc__vectors *f, int holds, int width) {
+ tc__ix u = f->count > 1 ? tc__relist_for(&f->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
+            tc__ix_const(f->count))
+       : tc__ix_const(0);
+ f->u = u;
+ tc__ix column = f->open(f);
+ tc__vector_nodes(f, f->l.from, f->need, column, width, holds);
+ tc__relist_end_if(&f->l, f->opened);
+ if (f->count > 1) tc__relist_end(&f->l, TC__VECTOR_U);
+}
+static void tc__vectors_ahead(tc__vectors *f, int holds) {
+ if (f->width > 1 && tc__vectors_mark(f, holds, 1)) tc__vectors_each(f, holds, 1);
+ if (tc__vectors_mark(f, holds, f->width)) tc__vectors_each(f, holds, f->width);
+}
+static void tc__vectors_rest(tc__vectors *f) {
+ const tc__group *g = f->l.from;
+ for (size_t id = 0; id < g->body.node.count; id++)
+  f->need[id] = g->body.node.at[id]->op == TC_OP_STORE ||
+      g->body.node.at[id]->op == TC_OP_CHECK;
+ tc__vectors_close(f, TC__HOLD_NOT);
+}
+static void tc__vectors_put(tc__vectors *f) {
+ tc__vectors_ahead(f, TC__HOLD_FIRST);
+ tc__vectors_ahead(f, TC__HOLD_THEN);
+ tc__vectors_rest(f);
+ tc__vectors_each(f, TC__HOLD_NOT, f->width);
+}
+static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
+ size_t n = g->body.node.count;
+ f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+ f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
+ f->held = TC__NEW_ARRAY(c, int64_t, n);
+ int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->held;
+ if (!ok) f->l.failed = 1;
+ return ok;
+}
+static tc__group *tc__vectors_done(tc__vectors *f, tc_ctx *c) {
+ size_t n = f->l.from->body.node.count;
+ n = n ? n : 1;
+ tc__free(c, f->ahead, n), tc__free(c, f->need, n);
+ tc__free(c, f->held, n * sizeof *f->held);
+ return tc__relist_close(&f->l, c);
+}
+enum {
+ TC__VECTOR_FLIGHT = 64,
+ TC__VECTOR_MOST = 8,
+ TC__VECTOR_HELD = 48,
+ TC__VECTOR_TEXT = 4096
+};
+static int tc__vectors_fit(const tc__group *g, int width) {
+ tc__vectors f;
+ int64_t words = 0, bytes = 1, cost = 0;
+ memset(&f, 0, sizeof f);
+ f.l.from = g, f.ix = g->body.ix, f.width = width;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  cost += tc__ops[n->op].cost;
+  if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
+  int64_t each = width * (int64_t)tc__device_bytes(g, n);
+  if (each > bytes) bytes = each;
+  if (tc__vector_hold_of(&f, n) == TC__HOLD_FIRST)
+   words += (tc__vector_elements(&f, n) * (int64_t)tc__device_bytes(g, n) + 3) / 4;
+ }
+ int count = (int)(TC__VECTOR_FLIGHT / bytes);
+ if (count > TC__VECTOR_MOST) count = TC__VECTOR_MOST;
+ while (count > 1 &&
+   (count * words > TC__VECTOR_HELD || count * width * cost > TC__VECTOR_TEXT))
+  count /= 2;
+ return count < 1 ? 1 : count;
+}
+// ---- gen/device/flat.c
+enum {
+ TC__FLAT_J = TC__VAR0,
+ TC__FLAT_I = TC__VAR0 + 1,
+ TC__FLAT_X = TC__VAR0 + 3,
+ TC__FLAT_T = TC__VAR0 + 6
+};
+enum {
+ TC__FLAT_THREADS = 256,
+ TC__FLAT_GATHER =
+  2,
+ TC__FLAT_WAVE = 8
+};
+static const int tc__flat_knob_vectors[] = {0, 1, 2, 4};
+static const int tc__flat_knob_threads[] = {0, 128, 256, 512, 1024};
+typedef struct tc__flattener {
+ tc__vectors v;
+ int threads, tail;
+ tc__ix across, all;
+ tc__ix j, t;
+ tc__ix place, row, x;
+} tc__flattener;
+static int tc__flat_gathers(const tc__group *g) {
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
+   tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
+   return 1;
+ }
+ return 0;
+}
+static void tc__flat_choose(const tc__group *g, tc__flattener *f) {
+ int vectors = tc__flat_knob_vectors[g->shape.tuning.knob[TC__KNOB_VECTORS]];
+ int threads = tc__flat_knob_threads[g->shape.tuning.knob[TC__KNOB_BLOCK_THREADS]];
+ f->threads = TC__FLAT_THREADS, f->v.count = 1;
+ if (!g->shape.list && tc__flat_gathers(g)) f->v.count = TC__FLAT_GATHER;
+ if (f->v.count > tc__vectors_fit(g, f->v.width)) f->v.count = 1;
+ while (tc__ix_is_const(f->all) && f->v.count > 1 &&
+   tc__ix_value(f->all) / (f->threads * f->v.count) <
+    TC__DEVICE_SMS * TC__FLAT_WAVE)
+  f->v.count /= 2;
+ if (vectors) f->v.count = vectors;
+ if (threads) f->threads = threads;
+}
+static void tc__flat_plan(const tc__group *g, tc__flattener *f) {
+ tc__ixpool *x = g->body.ix;
+ memset(f, 0, sizeof *f);
+ f->v.width = tc__device_width(g, TC__COL);
+ tc__ix width = tc__ix_const(f->v.width);
+ f->tail = tc__ix_divisor(x, g->shape.cols) % f->v.width != 0;
+ f->across = tc__ix_div(x, g->shape.cols, width);
+ f->all = tc__ix_mul(x, g->shape.rows, f->across);
+ tc__flat_choose(g, f);
+}
+static tc__ix tc__flat_blocks(const tc__group *g, const tc__flattener *f) {
+ tc__ixpool *x = g->body.ix;
+ tc__ix across = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(f->v.width));
+ return tc__ix_ceil_div(x, tc__ix_mul(x, g->shape.rows, across),
+       tc__ix_const((int64_t)f->threads * f->v.count));
+}
+static int tc__flat_knob_fits(const tc__group *g, int knob, int v) {
+ tc__flattener f;
+ tc__flat_plan(g, &f);
+ int64_t blocks = tc__ix_hi(g->body.ix, tc__flat_blocks(g, &f));
+ if (knob == TC__KNOB_BLOCK_THREADS)
+  return tc__flat_knob_threads[v] != f.threads && blocks > 1;
+ int vectors = tc__flat_knob_vectors[v];
+ return knob == TC__KNOB_VECTORS && vectors != f.v.count &&
+   vectors <= tc__vectors_fit(g, f.v.width) &&
+   blocks / vectors * f.v.count >= TC__DEVICE_SMS;
+}
+static tc__ix tc__flat_open(tc__vectors *v) {
+ tc__flattener *f = (tc__flattener *)(void *)v;
+ tc__relist *l = &v->l;
+ tc__ix t = tc__ix_const(f->threads);
+ tc__ix i = tc__ix_add(v->ix, tc__ix_mul(v->ix, t, v->u), f->place);
+ tc__ix cols = l->from->shape.cols;
+ tc__ix last = tc__vector_ix(v, v->width, i, tc__ix_const(v->width - 1));
+ v->opened = tc__relist_if(l, f->tail ? last : i, f->tail ? cols : f->all, 0, 0);
+ i = tc__relist_bind(l, TC__FLAT_I, i, f->tail ? cols : f->all);
+ f->row = tc__relist_bind(l, TC__ROW,
+        f->tail ? tc__ix_const(0) : tc__ix_div(v->ix, i, f->across),
+        l->from->shape.rows);
+ int one = f->tail || tc__ix_equals(l->from->shape.rows, 1);
+ f->x = one ? i
+    : tc__relist_bind(l, TC__FLAT_X, tc__ix_mod(v->ix, i, f->across), f->across);
+ return tc__vector_ix(v, v->width, f->x, tc__ix_const(0));
+}
+static void tc__flat_tail(tc__flattener *f) {
+ tc__vectors *v = &f->v;
+ tc__ix cols = v->l.from->shape.cols;
+ tc__ix c = tc__vector_ix(v, v->width, f->across, f->place);
+ memset(v->ahead, 0, v->l.from->body.node.count);
+ tc__vectors_rest(v);
+ int opened = tc__relist_if(&v->l, c, cols, 0, 0);
+ tc__relist_bind(&v->l, TC__ROW, tc__ix_const(0), v->l.from->shape.rows);
+ tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
+ tc__relist_end_if(&v->l, opened);
+}
+static tc__ix tc__flat_at(const tc__flattener *f, tc__ix e, tc__ix column) {
+ tc__ix c = tc__ix_find_var(f->v.ix, e, TC__COL);
+ return c ? tc__ix_subst(f->v.ix, e, c, column) : e;
+}
+static void tc__flat_if_in(tc__flattener *f, const tc__kbox *box, tc__ix column) {
+ int64_t attr[TC__BOX_WORDS];
+ uint32_t n = 0;
+ for (uint32_t i = 0; i < box->count; i += 2) {
+  tc__ix e = tc__flat_at(f, box->pair[i], column), limit = box->pair[i + 1];
+  if (e != box->pair[i])
+   limit = tc__ix_sub(f->v.ix, limit, tc__ix_const(f->v.width - 1));
+  n = tc__relist_fact(&f->v.l, attr, n, e, limit);
+ }
+ tc__relist_put(&f->v.l, TC_OP_IF, TC_BOOL, attr, n);
+}
+static void tc__flat_boxed(tc__flattener *f, const tc__kbox *box, tc__ix column) {
+ const tc__group *g = f->v.l.from;
+ tc__boxed boxed;
+ if (tc__boxed_open(g->body.ctx, g, box, 0, (uint32_t)g->body.node.count, &boxed))
+  tc__vector_nodes(&f->v, &boxed.g, boxed.need, column, f->v.width, TC__HOLD_NOT);
+ else
+  f->v.l.failed = 1;
+ tc__boxed_close(g->body.ctx, &boxed);
+}
+static const tc__node *tc__flat_loop(const tc__group *g) {
+ for (size_t i = 0; i < g->body.node.count; i++)
+  if (g->body.node.at[i]->op == TC_OP_FOR &&
+   g->body.node.at[i]->attr[TC__FOR_AXIS] == TC__COL)
+   return g->body.node.at[i];
+ return NULL;
+}
+static int tc__flat_boxes(tc__flattener *f) {
+ const tc__node *loop = tc__flat_loop(f->v.l.from);
+ tc__kbox box;
+ uint32_t count = 0;
+ if (f->v.count > 1 || !loop || !tc__box_at(loop, 0, &box)) return 0;
+ f->v.u = tc__ix_const(0);
+ tc__ix column = tc__flat_open(&f->v);
+ for (; tc__box_at(loop, count, &box); count++) {
+  tc__flat_if_in(f, &box, column);
+  tc__flat_boxed(f, &box, column);
+  tc__relist_put(&f->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
+ }
+ tc__vectors_rest(&f->v);
+ tc__vector_nodes(&f->v, f->v.l.from, f->v.need, column, f->v.width, TC__HOLD_NOT);
+ for (; count; count--) tc__relist_end(&f->v.l, TC__END_BLOCK);
+ tc__relist_end_if(&f->v.l, f->v.opened);
+ return 1;
+}
+static tc__group *tc__lower_flat(tc_ctx *c, const tc__group *g) {
+ tc__flattener f;
+ tc__flat_plan(g, &f);
+ f.v.open = tc__flat_open;
+ if (tc__vectors_open(&f.v, c, g)) {
+  tc__vectors_hold(&f.v);
+  tc__relist_launch(&f.v.l, f.threads, f.v.narrow);
+  f.j = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_J, TC__BIND_GRID,
+        tc__flat_blocks(g, &f));
+  f.t = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_T, TC__BIND_BLOCK,
+        tc__ix_const(f.threads));
+  f.place = tc__vector_ix(&f.v, (int64_t)f.threads * f.v.count, f.j, f.t);
+  if (!tc__flat_boxes(&f)) tc__vectors_put(&f.v);
+  if (f.tail) tc__flat_tail(&f);
+  tc__relist_end(&f.v.l, TC__FLAT_T), tc__relist_end(&f.v.l, TC__FLAT_J);
+  tc__relist_end(&f.v.l, TC__END_BLOCK);
+ }
+ return tc__vectors_done(&f.v, c);
+}
+// ---- gen/device/window.c
+enum {
+ TC__WINDOW_I = TC__VAR0 + 1,
+ TC__WINDOW_J = TC__VAR0,
+ TC__WINDOW_Y = TC__VAR0 + 2,
+ TC__WINDOW_X = TC__VAR0 + 3,
+ TC__WINDOW_Q = TC__VAR0 + 8
+};
+typedef struct tc__windower {
+ tc__vectors v;
+ tc__windows w;
+ tc__ix row, column;
+} tc__windower;
+static int tc__window_access(const tc__windower *t, const tc__node *n, int left) {
+ int width = t->w.width;
+ while (width > 1 &&
+   (width > left || !tc__device_is_wide(t->v.l.from, n, width, TC__COL)))
+  width /= 2;
+ return width;
+}
+static int tc__window_read(tc__windower *t, int i, tc__ix q, int column) {
+ const tc__group *g = t->v.l.from;
+ const tc__neighbours *w = &t->w.window[i];
+ int64_t words[TC__WINDOW_WORDS];
+ int across = tc__window_across_of(&t->w, w);
+ tc__ix down = tc__ix_add(t->v.ix, q, tc__ix_const(w->top));
+ tc__node of = tc__window_node(g, w), n;
+ n = tc__window_moved(g, &of, down, tc__ix_const(w->left + column), words);
+ int width = tc__window_access(t, &n, across - column);
+ tc__ix lane = tc__vector_lanes(&t->v, width);
+ n = tc__window_moved(g, &of, down,
+       tc__ix_add(t->v.ix, lane, tc__ix_const(w->left + column)), words);
+ tc__relist_copy(&t->v.l, &n);
+ tc__relist_store(
+  &t->v.l, &n, t->v.first_window + i,
+  tc__vector_ix(&t->v, across, q, tc__ix_add(t->v.ix, lane, tc__ix_const(column))));
+ tc__vector_lanes_end(&t->v, width);
+ return width;
+}
+static void tc__window_read_all(tc__windower *t, int i) {
+ const tc__group *g = t->v.l.from;
+ const tc__neighbours *w = &t->w.window[i];
+ tc__ix q = tc__relist_for(&t->v.l, (tc__axis)TC__WINDOW_Q, TC__BIND_UNROLL,
+        tc__ix_const(w->rows + t->w.rows - 1));
+ tc__ix rows = tc__ix_add(t->v.ix, g->shape.rows, tc__ix_const(w->rows - 1));
+ int opened = tc__relist_if(&t->v.l, tc__ix_add(t->v.ix, t->row, q), rows, 0, 0);
+ tc__relist_axis(&t->v.l, TC__ROW, t->row);
+ tc__relist_axis(&t->v.l, TC__COL, t->column);
+ for (int column = 0; column < tc__window_across_of(&t->w, w);)
+  column += tc__window_read(t, i, q, column);
+ tc__relist_end_if(&t->v.l, opened);
+ tc__relist_end(&t->v.l, TC__WINDOW_Q);
+}
+static void tc__window_buffers(tc__windower *t) {
+ const tc__group *g = t->v.l.from;
+ t->v.first_window = (int64_t)t->v.l.to->buffer.count;
+ for (int i = 0; i < t->w.count; i++) {
+  const tc__neighbours *w = &t->w.window[i];
+  int dtype = tc__buffer_of(g, g->body.node.at[w->load])->dtype;
+  int rows = w->rows + t->w.rows - 1;
+  tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
+       (int64_t)rows * tc__window_across_of(&t->w, w));
+ }
+}
+static tc__ix tc__window_open_row(tc__vectors *f) {
+ const tc__windower *t = (const tc__windower *)(void *)f;
+ tc__ix row = tc__ix_add(f->ix, t->row, f->u);
+ int ragged = tc__ix_divisor(f->ix, f->l.from->shape.rows) % t->w.rows != 0;
+ f->opened = ragged && tc__relist_if(&f->l, row, f->l.from->shape.rows, 0, 0);
+ tc__relist_axis(&f->l, TC__ROW, row);
+ return t->column;
+}
+static tc__ix tc__window_loop(tc__windower *t, int axis, tc__bind bind, tc__ix extent) {
+ return tc__relist_for(&t->v.l, (tc__axis)axis, bind, extent);
+}
+static void tc__window_body(tc__windower *t) {
+ const tc__group *g = t->v.l.from;
+ int opened = tc__relist_if(&t->v.l, t->row, g->shape.rows, t->column, g->shape.cols);
+ for (int i = 0; i < t->w.count; i++) tc__window_read_all(t, i);
+ tc__vectors_put(&t->v);
+ tc__relist_end_if(&t->v.l, opened);
+}
+static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__windows *w) {
+ tc__windower t;
+ memset(&t, 0, sizeof t);
+ t.w = *w, t.v.window = &t.w, t.v.open = tc__window_open_row;
+ t.v.width = w->width, t.v.count = w->rows;
+ if (tc__vectors_open(&t.v, c, g)) {
+  tc__ixpool *x = t.v.ix;
+  int below = w->threads / w->across;
+  tc__window_buffers(&t);
+  tc__vectors_hold(&t.v);
+  tc__relist_launch(&t.v.l, w->threads, t.v.narrow);
+  tc__ix i = tc__window_loop(
+   &t, TC__WINDOW_I, TC__BIND_GRID,
+   tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)below * w->rows)));
+  tc__ix j = tc__window_loop(
+   &t, TC__WINDOW_J, TC__BIND_GRID,
+   tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)w->across * w->width)));
+  tc__ix y = tc__window_loop(&t, TC__WINDOW_Y, TC__BIND_BLOCK, tc__ix_const(below));
+  tc__ix n =
+   tc__window_loop(&t, TC__WINDOW_X, TC__BIND_LANE, tc__ix_const(w->across));
+  t.row = tc__vector_ix(&t.v, (int64_t)below * w->rows, i,
+        tc__ix_mul(x, tc__ix_const(w->rows), y));
+  t.column = tc__vector_ix(&t.v, (int64_t)w->across * w->width, j,
+         tc__ix_mul(x, tc__ix_const(w->width), n));
+  tc__window_body(&t);
+  tc__relist_end(&t.v.l, TC__WINDOW_X), tc__relist_end(&t.v.l, TC__WINDOW_Y);
+  tc__relist_end(&t.v.l, TC__WINDOW_J), tc__relist_end(&t.v.l, TC__WINDOW_I);
+  tc__relist_end(&t.v.l, TC__END_BLOCK);
+ }
+ return tc__vectors_done(&t.v, c);
 }
 // ---- gen/device/tile.c
 enum {
@@ -2072,6 +2823,7 @@ typedef struct tc__tiler {
  int64_t size;
  int64_t width, down;
  tc__ix j, i, y, x, u;
+ int opened;
 } tc__tiler;
 static tc__ix tc__tile_ix(const tc__tiler *t, int64_t a, tc__ix x, tc__ix b) {
  return tc__ix_add(t->ix, tc__ix_mul(t->ix, tc__ix_const(a), x), b);
@@ -2114,7 +2866,7 @@ static void tc__tile_read(tc__tiler *t, tc__ix line) {
  tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
  tc__ix row = tc__tile_ix(t, t->size, t->j, first);
  tc__ix column = tc__tile_ix(t, t->size, t->i, line);
- tc__relist_inside(&t->l, row, column);
+ int opened = tc__relist_if(&t->l, row, g->shape.rows, column, g->shape.cols);
  tc__relist_axis(&t->l, TC__COL, column);
  tc__ix l = tc__tile_vector_open(t);
  tc__relist_axis(&t->l, TC__ROW, tc__ix_add(t->ix, row, l));
@@ -2126,7 +2878,7 @@ static void tc__tile_read(tc__tiler *t, tc__ix line) {
   tc__relist_store(&t->l, n, tc__tile_of(t, n), at);
  }
  tc__tile_vector_close(t);
- tc__relist_end(&t->l, TC__END_BLOCK);
+ tc__relist_end_if(&t->l, opened);
 }
 static void tc__tile_store_row(tc__tiler *t, const tc__node *n) {
  int64_t attr[2];
@@ -2150,7 +2902,8 @@ static tc__ix tc__tile_row_open(tc__tiler *t, tc__ix line) {
  tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
  tc__ix row = tc__tile_ix(t, t->size, t->j, line);
  tc__ix column = tc__tile_ix(t, t->size, t->i, first);
- tc__relist_inside(&t->l, row, column);
+ t->opened =
+  tc__relist_if(&t->l, row, t->l.from->shape.rows, column, t->l.from->shape.cols);
  tc__relist_axis(&t->l, TC__ROW, row);
  tc__ix l = tc__tile_vector_open(t);
  tc__relist_axis(&t->l, TC__COL, tc__ix_add(t->ix, column, l));
@@ -2158,7 +2911,7 @@ static tc__ix tc__tile_row_open(tc__tiler *t, tc__ix line) {
 }
 static void tc__tile_row_close(tc__tiler *t) {
  tc__tile_vector_close(t);
- tc__relist_end(&t->l, TC__END_BLOCK);
+ tc__relist_end_if(&t->l, t->opened);
 }
 static void tc__tile_hold(tc__tiler *t, tc__ix line) {
  const tc__group *g = t->l.from;
@@ -2183,12 +2936,10 @@ static void tc__tile_compute(tc__tiler *t, tc__ix line) {
 }
 static void tc__tile_lines(tc__tiler *t, void (*one)(tc__tiler *t, tc__ix line)) {
  int64_t passes = t->size / t->down;
- t->u = tc__ix_const(0);
- if (passes > 1)
-  t->u = tc__relist_for(&t->l, (tc__axis)TC__TILE_U, TC__BIND_UNROLL,
-        tc__ix_const(passes));
+ t->u =
+  tc__relist_for(&t->l, (tc__axis)TC__TILE_U, TC__BIND_UNROLL, tc__ix_const(passes));
  one(t, tc__tile_ix(t, t->down, t->u, t->y));
- if (passes > 1) tc__relist_end(&t->l, TC__TILE_U);
+ tc__relist_end(&t->l, TC__TILE_U);
 }
 static tc__ix tc__tile_loop(tc__tiler *t, int axis, tc__bind bind, tc__ix extent) {
  return tc__relist_for(&t->l, (tc__axis)axis, bind, extent);
@@ -2241,7 +2992,7 @@ typedef struct tc__device_verifier {
  tc__ixpool *ix;
  const tc__node *open[TC__VERIFY_DEPTH];
  uint32_t depth;
- tc__ix axis[TC__AXES];
+ tc__ix axis[TC__VAR_END];
  int64_t threads;
  int barriers, count;
  tc__shared_access access[TC__DEVICE_ACCESSES];
@@ -2255,9 +3006,9 @@ static int tc__device_is_outer(const tc__node *n) {
    (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID);
 }
 static tc__ix tc__device_expand(const tc__device_verifier *d, tc__ix e) {
- for (int a = 0; a < TC__AXES; a++) {
-  tc__ix var = tc__ix_find_var(d->ix, e, (tc__axis)a);
-  if (var && d->axis[a]) e = tc__ix_subst(d->ix, e, var, d->axis[a]);
+ for (int a = 0; a < (int)TC__VAR_END; a++) {
+  tc__ix var = d->axis[a] ? tc__ix_find_var(d->ix, e, (tc__axis)a) : 0;
+  if (var) e = tc__ix_subst(d->ix, e, var, d->axis[a]);
  }
  return e;
 }
@@ -2273,7 +3024,30 @@ static int tc__device_verify_for(tc__device_verifier *d, const tc__node *n) {
  if (tc__device_binds_threads(n)) d->threads *= tc__ix_value(n->attr[TC__FOR_END]);
  return 1;
 }
+static tc__ix tc__device_most(tc__ixpool *x, tc__ix e) {
+ tc__ixsum s;
+ memset(&s, 0, sizeof s);
+ tc__ix_sum_add(x, &s, e, 1);
+ tc__ix most = tc__ix_const(s.base), one = tc__ix_const(1);
+ for (int i = 0; i < s.count; i++) {
+  tc__ixnode n = *tc__ix_node(x, s.term[i].atom[0]);
+  if (s.term[i].atom[1] || n.kind != TC__IX_VAR || s.term[i].coef < 0) return 0;
+  tc__ix last = tc__ix_sub(x, n.b, one);
+  most = tc__ix_add(x, most, tc__ix_mul(x, tc__ix_const(s.term[i].coef), last));
+ }
+ return most;
+}
+static int tc__device_is_below(tc__ixpool *x, tc__ix e, tc__ix limit) {
+ if (tc__ix_hi(x, e) < tc__ix_lo(x, limit)) return 1;
+ if (tc__ix_is_const(e)) return 0;
+ tc__ixnode n = *tc__ix_node(x, e);
+ if (n.kind == TC__IX_MOD && n.b == limit) return 1;
+ if (n.kind == TC__IX_DIV) return tc__device_is_below(x, n.a, tc__ix_mul(x, limit, n.b));
+ tc__ix most = tc__device_most(x, e);
+ return most && tc__ix_lo(x, tc__ix_sub(x, limit, most)) >= 1;
+}
 static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limit) {
+ if (tc__ix_hi(x, d) <= 0) return 1;
  int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
  return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
@@ -2290,12 +3064,11 @@ static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix lim
  return 0;
 }
 static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
- tc__ix e = tc__device_expand(d, n->attr[TC__AXIS_VALUE]),
-   extent = n->attr[TC__AXIS_EXTENT];
- int below = tc__ix_lo(d->ix, e) >= 0 && tc__ix_hi(d->ix, e) < tc__ix_lo(d->ix, extent);
- if (n->attr[TC__AXIS_AXIS] >= (int64_t)TC__AXES)
-  return tc__verify_fail(&d->v, "no axis of a kernel");
- if (!below && !tc__device_is_held(d, e, extent))
+ tc__ix value = n->attr[TC__AXIS_VALUE], extent = n->attr[TC__AXIS_EXTENT];
+ tc__ix e = tc__device_expand(d, value);
+ if (tc__ix_lo(d->ix, value) < 0) return tc__verify_fail(&d->v, "it may be negative");
+ if (!tc__device_is_below(d->ix, value, extent) &&
+  !tc__device_is_below(d->ix, e, extent) && !tc__device_is_held(d, e, extent))
   return tc__verify_fail(&d->v, "it may reach its extent");
  d->axis[n->attr[TC__AXIS_AXIS]] = e;
  return 1;
@@ -2395,6 +3168,7 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
  switch (n->op) {
  case TC_OP_AXIS: return tc__device_verify_axis(d, n);
  case TC_OP_BARRIER: return tc__device_verify_barrier(d);
+ case TC_OP_ELSE: d->open[d->depth - 1] = n; return 1;
  case TC_OP_LOAD:
  case TC_OP_STORE: return tc__device_verify_access(d, n);
  case TC_OP_END: return tc__device_verify_end(d);
@@ -2413,10 +3187,23 @@ static int tc__verify_device(tc_ctx *c, const tc__group *k) {
 }
 // ---- gen/device/lower.c
 static int tc__device_has_list(const tc__group *g) {
- return g->shape.kind == TC__POINTWISE && !g->shape.list && tc__device_is_tile(g);
+ return g->shape.kind == TC__POINTWISE;
+}
+static int tc__device_turns(const tc__group *g) {
+ return !g->shape.list && tc__device_is_tile(g);
+}
+static tc__group *tc__lower_pointwise(tc_ctx *c, const tc__group *g) {
+ tc__windows w;
+ if (tc__device_turns(g)) return tc__lower_tile(c, g);
+ if (tc__windows_of(g, &w)) return tc__lower_windows(c, g, &w);
+ return tc__lower_flat(c, g);
+}
+static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
+ tc__windows w;
+ return !tc__device_turns(g) && !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
 }
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
- tc__group *k = tc__lower_tile(c, g);
+ tc__group *k = tc__lower_pointwise(c, g);
  if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
   return k;
  tc__group_free(c, k);
@@ -3208,10 +3995,8 @@ static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
 }
 // ---- gen/cuda_print/plan.c
 typedef enum tc__cuda_form {
- TC__CUDA_FLAT,
  TC__CUDA_ROWS,
  TC__CUDA_COLUMNS,
- TC__CUDA_WINDOW,
  TC__CUDA_PRODUCT
 } tc__cuda_form;
 typedef enum tc__cuda_hold {
@@ -3220,7 +4005,6 @@ typedef enum tc__cuda_hold {
  TC__CUDA_SHARED
 } tc__cuda_hold;
 enum {
- TC__CUDA_SMS = 132,
  TC__CUDA_THREADS = 256,
  TC__CUDA_MOST = 1024,
  TC__CUDA_FLIGHT = 64,
@@ -3229,16 +4013,10 @@ enum {
  TC__CUDA_SHORT =
   2,
  TC__CUDA_VECTORS = 8,
- TC__CUDA_FLAT_VECTORS =
-  1,
- TC__CUDA_GATHER_VECTORS =
-  2,
  TC__CUDA_PRIVATE = 256,
  TC__CUDA_EARLY = 48,
  TC__CUDA_EARLY_LANES = 16,
  TC__CUDA_TEXT = 4096,
- TC__CUDA_LIST_VECTORS = 1,
- TC__CUDA_WAVE = 8,
  TC__CUDA_ROW_WAVES = 0,
  TC__CUDA_WARP_BLOCK = 128,
  TC__CUDA_WARP_ELEMENTS = 32,
@@ -3263,15 +4041,6 @@ enum {
  TC__CUDA_DEAR_PARTS = 2112,
  TC__CUDA_DEAR_PART = 1024
 };
-enum {
- TC__CUDA_WINDOWS = 8,
- TC__CUDA_WINDOW_WORDS = TC__LOAD_PREDICATES + 8
-};
-typedef struct tc__cuda_window {
- uint32_t load, words;
- int top, left, rows, columns, loads;
- int64_t word[TC__CUDA_WINDOW_WORDS];
-} tc__cuda_window;
 typedef struct tc__cuda_plan {
  tc__cuda_form form;
  tc__axis axis;
@@ -3292,241 +4061,7 @@ typedef struct tc__cuda_plan {
  int resident;
  int64_t zeroed, partial;
  int64_t workspace;
- int windows;
- tc__cuda_window window[TC__CUDA_WINDOWS];
 } tc__cuda_plan;
-// ---- gen/cuda_print/window_plan.c
-enum {
- TC__CUDA_REACH = 15,
- TC__CUDA_WINDOW_HELD = 112,
- TC__CUDA_WINDOW_ACROSS = 64,
- TC__CUDA_WINDOW_BLOCKS = 4
-};
-static tc__ix tc__window_move(const tc__group *g, tc__ix e, tc__ix rows, int columns) {
- tc__ixpool *x = g->body.ix;
- tc__ix down = tc__ix_mul(x, tc__ix_run(x, e, TC__ROW).stride, rows);
- tc__ix right = tc__ix_mul(x, tc__ix_run(x, e, TC__COL).stride, tc__ix_const(columns));
- return tc__ix_add(x, e, tc__ix_add(x, down, right));
-}
-static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix rows,
-         int columns, int64_t words[TC__CUDA_WINDOW_WORDS]) {
- tc__node m = *n;
- for (uint32_t i = 0; i < n->n_attr; i++)
-  words[i] = tc__attr_is_ix(n, i)
-      ? (int64_t)tc__window_move(g, (tc__ix)n->attr[i], rows, columns)
-      : n->attr[i];
- m.attr = words;
- return m;
-}
-static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
- for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
-  if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
- return tc__ix_within(g->body.ix, e, limit);
-}
-static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
- uint32_t shared = 0;
- if (n->attr[TC__LOAD_INDEX] != m->attr[TC__LOAD_INDEX]) return 0;
- if (n->n_attr > TC__LOAD_PREDICATES && n->attr[TC__LOAD_FILL] != m->attr[TC__LOAD_FILL])
-  return 0;
- for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
-  for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
-   shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
- for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
-  if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
- return 2 * shared + TC__LOAD_PREDICATES == n->n_attr;
-}
-static int tc__window_apart(const tc__group *g, tc__ix m, tc__ix e, int *down, int *right) {
- tc__ixpool *x = g->body.ix;
- tc__ix pitch = tc__ix_run(x, m, TC__ROW).stride, apart = tc__ix_sub(x, e, m);
- int64_t least = TC__CUDA_REACH + 1;
- for (int i = 0; least && i <= 2 * TC__CUDA_REACH; i++) {
-  int rows = i % 2 ? (i + 1) / 2 : -i / 2;
-  tc__ix rest = tc__ix_sub(x, apart, tc__ix_mul(x, pitch, tc__ix_const(rows)));
-  if (!tc__ix_is_const(rest)) continue;
-  int64_t columns = tc__ix_value(rest), size = columns < 0 ? -columns : columns;
-  if (size >= least) continue;
-  least = size, *down = rows, *right = (int)columns;
- }
- return least <= TC__CUDA_REACH;
-}
-static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int width) {
- tc__ixpool *x = g->body.ix;
- for (uint32_t i = 1; i < n->n_attr; i++) {
-  if (!tc__attr_is_ix(n, i)) continue;
-  tc__ixrun down = tc__ix_run(x, n->attr[i], TC__ROW);
-  tc__ixrun right = tc__ix_run(x, n->attr[i], TC__COL);
-  if (!down.ok || (down.run != INT64_MAX && down.run % rows)) return 0;
-  if (!right.ok || (right.run != INT64_MAX && right.run % width)) return 0;
-  if (i == 1 && !tc__ix_equals(right.stride, 1)) return 0;
- }
- return 1;
-}
-static int tc__window_may_have(const tc__group *g, const tc__node *n) {
- if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
-  return 0;
- if (tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]) || tc__buffer_of(g, n)->written)
-  return 0;
- for (uint32_t i = 1; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
- return tc__window_takes(g, n, 1, 1);
-}
-static tc__node tc__window_node(const tc__group *g, const tc__cuda_window *w) {
- tc__node n = *g->body.node.at[w->load];
- n.attr = (int64_t *)(uintptr_t)w->word, n.n_attr = w->words;
- return n;
-}
-static int tc__window_has(const tc__group *g, const tc__cuda_window *w, const tc__node *n,
-       int *down, int *right) {
- int64_t words[TC__CUDA_WINDOW_WORDS];
- tc__node m = tc__window_node(g, w);
- if (n->op != TC_OP_LOAD || n->attr[TC__LOAD_BUFFER] != m.attr[TC__LOAD_BUFFER] ||
-  !tc__window_apart(g, m.attr[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], down, right))
-  return 0;
- m = tc__window_moved(g, &m, tc__ix_const(*down), *right, words);
- return tc__window_same(g, &m, n);
-}
-static const tc__cuda_window *tc__cuda_window_of(const tc__group *g, const tc__cuda_plan *q,
-             const tc__node *n, int *row, int *column) {
- for (int i = 0; i < q->windows; i++) {
-  const tc__cuda_window *w = &q->window[i];
-  if (!tc__window_has(g, w, n, row, column)) continue;
-  *row -= w->top, *column -= w->left;
-  return w;
- }
- return NULL;
-}
-static int tc__cuda_is_windowed(const tc__group *g, const tc__cuda_plan *q,
-        const tc__node *n) {
- int row, column;
- return tc__cuda_window_of(g, q, n, &row, &column) != NULL;
-}
-static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__node *n,
-       int down, int right) {
- int64_t words[TC__CUDA_WINDOW_WORDS];
- if (n->n_attr == TC__LOAD_PREDICATES) return 1;
- tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
- if (w->words > TC__LOAD_PREDICATES && w->word[TC__LOAD_FILL] != m.attr[TC__LOAD_FILL])
-  return 0;
- w->word[TC__LOAD_FILL] = m.attr[TC__LOAD_FILL];
- for (uint32_t i = TC__LOAD_PREDICATES; i < m.n_attr; i += 2) {
-  int has = 0;
-  for (uint32_t k = TC__LOAD_PREDICATES; k < w->words; k += 2)
-   has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
-  if (has) continue;
-  if (w->words + 2 > TC__CUDA_WINDOW_WORDS) return 0;
-  w->word[w->words++] = m.attr[i];
-  w->word[w->words++] = m.attr[i + 1];
- }
- return 1;
-}
-static void tc__window_open(tc__cuda_plan *q, const tc__node *n) {
- if (q->windows == TC__CUDA_WINDOWS) return;
- tc__cuda_window *w = &q->window[q->windows++];
- memset(w, 0, sizeof *w);
- w->load = n->id, w->words = n->n_attr;
- memcpy(w->word, n->attr, n->n_attr * sizeof *n->attr);
-}
-static void tc__window_note(const tc__group *g, tc__cuda_plan *q, const tc__node *n) {
- int down, right;
- for (int i = 0; i < q->windows; i++) {
-  tc__cuda_window *w = &q->window[i];
-  if (w->word[TC__LOAD_BUFFER] == n->attr[TC__LOAD_BUFFER] &&
-   tc__window_apart(g, w->word[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], &down,
-        &right) &&
-   tc__window_join(g, w, n, down, right))
-   return;
- }
- tc__window_open(q, n);
-}
-static void tc__window_measure(const tc__group *g, tc__cuda_window *w) {
- int down, right, bottom = INT_MIN, end = INT_MIN;
- w->top = w->left = INT_MAX, w->loads = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  if (!tc__window_has(g, w, g->body.node.at[i], &down, &right)) continue;
-  if (down < w->top) w->top = down;
-  if (right < w->left) w->left = right;
-  if (down > bottom) bottom = down;
-  if (right > end) end = right;
-  w->loads++;
- }
- w->rows = w->columns = 0;
- if (w->loads) w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
-}
-static int tc__window_elements(const tc__cuda_window *w, int rows, int width) {
- return (w->rows + rows - 1) * (w->columns + width - 1);
-}
-static void tc__window_choose(tc__cuda_plan *q, int rows) {
- int kept = 0;
- for (int i = 0; i < q->windows; i++) {
-  const tc__cuda_window *w = &q->window[i];
-  if (tc__window_elements(w, rows, q->width) < w->loads * rows * q->width)
-   q->window[kept++] = *w;
- }
- q->windows = kept;
-}
-static tc__ix tc__window_blocks(const tc__group *g, const tc__cuda_plan *q) {
- tc__ixpool *x = g->body.ix;
- tc__ix across = tc__ix_const((int64_t)q->sharing * q->width);
- tc__ix below = tc__ix_const((int64_t)(q->threads / q->sharing) * q->vectors);
- return tc__ix_mul(x, tc__ix_ceil_div(x, g->shape.cols, across),
-      tc__ix_ceil_div(x, g->shape.rows, below));
-}
-static int tc__window_across(const tc__group *g, const tc__cuda_plan *q) {
- tc__ixpool *x = g->body.ix;
- int64_t columns = tc__ix_hi(x, g->shape.cols), rows = tc__ix_hi(x, g->shape.rows);
- int across = TC__CUDA_WINDOW_ACROSS;
- while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
- while (across < q->threads && q->threads / across / 2 * (int64_t)q->vectors >= rows)
-  across *= 2;
- return across;
-}
-static int tc__window_fits(const tc__group *g, const tc__cuda_plan *q) {
- int elements = 0, taken = 1;
- for (int i = 0; i < q->windows; i++) {
-  elements += tc__window_elements(&q->window[i], q->vectors, q->width);
-  tc__node n = tc__window_node(g, &q->window[i]);
-  taken &= tc__window_takes(g, &n, q->vectors, q->width);
- }
- return taken && elements <= TC__CUDA_WINDOW_HELD;
-}
-static int tc__window_rows(const tc__cuda_plan *q) {
- int most = 1;
- for (int i = 0; i < q->windows; i++)
-  if (q->window[i].rows > most) most = q->window[i].rows;
- return most > 5 ? 8 : most > 1 ? 4 : 1;
-}
-static int tc__window_shrink(tc__cuda_plan *q) {
- if (q->vectors == 1 && q->width == 1) return 0;
- if (q->vectors > 1)
-  q->vectors /= 2;
- else
-  q->width /= 2;
- tc__window_choose(q, q->vectors);
- return 1;
-}
-static int tc__window_has_blocks(const tc__group *g, tc__cuda_plan *q) {
- q->sharing = tc__window_across(g, q);
- tc__ix blocks = tc__window_blocks(g, q);
- return !tc__ix_is_const(blocks) ||
-   tc__ix_value(blocks) >= TC__CUDA_SMS * TC__CUDA_WINDOW_BLOCKS;
-}
-static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
- tc__cuda_plan p = *q;
- if (g->shape.list || q->tail) return;
- for (uint32_t i = 0; i < g->body.node.count; i++)
-  if (tc__window_may_have(g, g->body.node.at[i]))
-   tc__window_note(g, &p, g->body.node.at[i]);
- for (int i = 0; i < p.windows; i++) tc__window_measure(g, &p.window[i]);
- p.form = TC__CUDA_WINDOW, p.vectors = tc__window_rows(&p);
- tc__window_choose(&p, p.vectors);
- while (p.windows && !tc__window_fits(g, &p))
-  if (!tc__window_shrink(&p)) return;
- while (p.windows && p.vectors > 1 && !tc__window_has_blocks(g, &p))
-  tc__window_shrink(&p);
- if (!p.windows) return;
- p.sharing = tc__window_across(g, &p);
- *q = p;
-}
 // ---- gen/cuda_print/hold.c
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
          const tc__node *n) {
@@ -3535,10 +4070,7 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
   written = tc__buffer_of(g, n)->written;
  int kept = row && q->kept;
  if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
- if (n->level == TC__AT_ROW &&
-  !((q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW) &&
-   tc__device_mentions(g, n, TC__ROW)))
-  return 0;
+ if (n->level == TC__AT_ROW) return 0;
  for (uint32_t i = 1; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
  return 1;
@@ -3549,8 +4081,7 @@ static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc_
 }
 static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
         const tc__node *n) {
- return tc__cuda_may_be_early(g, q, n) && !tc__cuda_is_windowed(g, q, n) &&
-   (q->lanes_early || tc__cuda_is_one(g, q, n));
+ return tc__cuda_may_be_early(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
 }
 static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
         const tc__node *n) {
@@ -3568,7 +4099,7 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
  int64_t words = 0;
  for (size_t i = 0; i < g->body.node.count; i++) {
   const tc__node *n = g->body.node.at[i];
-  if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
+  if (!tc__cuda_may_be_early(g, q, n)) continue;
   int single = q->width > 1 ? !tc__cuda_is_one(g, q, n)
          : n->n_attr > TC__LOAD_PREDICATES ||
           tc__device_access(g, n->attr[TC__ACCESS_INDEX],
@@ -3719,8 +4250,8 @@ static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
 }
 static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
  int threads = tc__cuda_power_of_two(accesses);
- int fill =
-  tc__ix_hi(g->body.ix, g->shape.rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
+ int fill = tc__ix_hi(g->body.ix, g->shape.rows) / TC__CUDA_MOST >=
+    2 * TC__DEVICE_SMS / threads;
  return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
 }
 static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t columns,
@@ -3878,7 +4409,7 @@ static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
  }
  if (tc__cuda_kept_bytes(g, &p) > room) return 0;
  if (tc__ix_is_const(g->shape.rows) &&
-  tc__ix_value(g->shape.rows) * p.parts < TC__CUDA_SMS)
+  tc__ix_value(g->shape.rows) * p.parts < TC__DEVICE_SMS)
   return 0;
  *q = p;
  return 1;
@@ -3921,11 +4452,6 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
 static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
  tc__ixpool *x = g->body.ix;
  tc__ix parts = tc__ix_const(q->parts);
- tc__ix columns = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->width));
- if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
- if (q->form == TC__CUDA_FLAT)
-  return tc__ix_ceil_div(x, tc__ix_mul(x, g->shape.rows, columns),
-        tc__ix_const((int64_t)q->threads * q->vectors));
  if (q->form == TC__CUDA_COLUMNS)
   return tc__ix_mul(
    x,
@@ -3940,34 +4466,6 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
  tc__ix bytes = tc__cuda_scratch(g, q);
  if (q->hold != TC__CUDA_SHARED) return bytes;
  return tc__ix_add(x, bytes, tc__ix_const(tc__cuda_kept_bytes(g, q)));
-}
-static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
-static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
-static int tc__cuda_gathers(const tc__group *g) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
-   tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
-   return 1;
- }
- return 0;
-}
-static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
- tc__ixpool *x = g->body.ix;
- tc__ix count =
-  tc__ix_mul(x, g->shape.rows, tc__ix_div(x, g->shape.cols, tc__ix_const(q->width)));
- q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
- int most = g->shape.list         ? TC__CUDA_LIST_VECTORS
-    : tc__cuda_gathers(g) ? TC__CUDA_GATHER_VECTORS
-          : TC__CUDA_FLAT_VECTORS;
- if (q->vectors > most) q->vectors = most;
- while (tc__ix_is_const(count) && q->vectors > 1 &&
-   tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
-  q->vectors /= 2;
- int vectors = tc__cuda_flat_vectors[g->shape.tuning.knob[TC__KNOB_VECTORS]];
- int threads = tc__cuda_flat_threads[g->shape.tuning.knob[TC__KNOB_BLOCK_THREADS]];
- if (vectors) q->vectors = vectors;
- if (threads) q->threads = q->sharing = threads;
 }
 static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product *product) {
  tc__cuda_plan q;
@@ -4001,9 +4499,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
   if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
  }
  int columns = g->shape.vector == TC__ROW && tc__cuda_fits_columns(g, &q);
- q.form = g->shape.kind == TC__POINTWISE ? TC__CUDA_FLAT
-    : columns                      ? TC__CUDA_COLUMNS
-           : TC__CUDA_ROWS;
+ q.form = columns ? TC__CUDA_COLUMNS : TC__CUDA_ROWS;
  q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
  q.threads = q.sharing = TC__CUDA_THREADS;
  q.vectors = q.parts = q.launches = 1;
@@ -4013,9 +4509,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
    tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
   q.width /= 2;
  q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->shape.cols) % q.width;
- if (q.form == TC__CUDA_FLAT) tc__cuda_plan_windows(g, &q);
  tc__cuda_choose_lanes_early(g, &q);
- if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
  if (q.form == TC__CUDA_ROWS) tc__cuda_plan_rows(g, &q);
  if (q.form == TC__CUDA_COLUMNS) tc__cuda_plan_columns(g, &q);
  q.blocks = tc__cuda_blocks(g, &q);
@@ -4460,9 +4954,6 @@ static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
  return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
    tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
-static int tc__cuda_is_ahead(const tc__printer *p, const tc__node *n) {
- return tc__cuda_late(p, n) && p->cuda->form == TC__CUDA_FLAT && p->cuda->vectors > 1;
-}
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
  if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
  return tc__cuda_held_load(p->g, p->cuda, n);
@@ -4482,7 +4973,7 @@ static void tc__cuda_type(tc__printer *p, const char *element, int one) {
 static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
  int64_t first = tc__cuda_held_by(p, n);
  tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
-   tc__cuda_is_array(p) && (!tc__cuda_late(p, n) || tc__cuda_is_ahead(p, n)) &&
+   tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
      (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
     ? "[u]"
     : "");
@@ -4557,15 +5048,6 @@ static void tc__cuda_register(tc__printer *p, int64_t b) {
  tc__put_buffer(p, b);
  tc__put(p->out, tc__cuda_width_of(p) > 1 ? "[u].at[l]" : "[u]");
 }
-static int tc__cuda_has_window(const tc__printer *p, const tc__node *n) {
- return p->cuda && tc__cuda_is_windowed(p->g, p->cuda, n);
-}
-static void tc__cuda_put_window(tc__printer *p, const tc__node *n) {
- int row, column;
- const tc__cuda_window *w = tc__cuda_window_of(p->g, p->cuda, n, &row, &column);
- tc__put(p->out, "w%u[%s%d][%s%d]", w->load, p->cuda->vectors > 1 ? "u + " : "", row,
-   p->cuda->width > 1 ? "l + " : "", column);
-}
 static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
  int64_t b = n->attr[TC__LOAD_BUFFER];
  (void)copy;
@@ -4576,9 +5058,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
   return;
  }
  tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
- if (tc__cuda_has_window(p, n))
-  tc__cuda_put_window(p, n);
- else if (tc__cuda_in_registers(p, b))
+ if (tc__cuda_in_registers(p, b))
   tc__cuda_register(p, b);
  else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
   tc__cuda_loaded(p, n, 1);
@@ -4594,10 +5074,9 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
  int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
  int ragged = q->form == TC__CUDA_COLUMNS &&
      tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
- const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1               ? "x == 0"
-      : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW ? "c == 0"
-      : below                                                  ? "y == 0"
-                    : "";
+ const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
+      : below                                    ? "y == 0"
+                 : "";
  const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
  const char *in = ragged ? "in" : "";
  if (!*who && !*part && !*in) return;
@@ -4730,16 +5209,6 @@ static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t be
 static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
  tc__free(p->out->ctx, b->set, p->g->body.node.count);
 }
-static void tc__cuda_hoist(tc__printer *p, tc__cuda_loop_body *b) {
- int hoist = !tc__device_names_rows(p->g);
- for (uint32_t id = 0; id < b->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
-  int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
-  if (statement || early) b->set[id] = 0;
-  if (early && !statement) tc__print_node(p, n);
- }
-}
 static int tc__cuda_issues_in(const tc__printer *p, const tc__cuda_loop_body *b,
         const tc__node *n) {
  return b->set[n->id] && tc__cuda_issues(p, n) &&
@@ -4760,8 +5229,7 @@ static void tc__cuda_issue_all(tc__printer *p, const tc__cuda_loop_body *b,
 static void tc__cuda_declare(tc__printer *p, const tc__cuda_loop_body *b, int count) {
  for (uint32_t id = 0; id < b->end; id++) {
   const tc__node *n = tc__body(p, id);
-  if (!tc__cuda_issues_in(p, b, n) && !(b->set[id] && tc__cuda_is_ahead(p, n)))
-   continue;
+  if (!tc__cuda_issues_in(p, b, n)) continue;
   tc__line(p);
   tc__cuda_type(p, tc__cuda_memory(p, n), tc__cuda_still(p, n));
   tc__put(p->out, " v%u[%d];\n", id, count);
@@ -4773,11 +5241,10 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
    tc__cuda_still(p, tc__body(p, id)))
    tc__print_node(p, tc__body(p, id));
 }
-static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b, int ahead) {
+static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
  for (uint32_t id = 0; id < b->end; id++) {
   const tc__node *n = tc__body(p, id);
-  if (b->set[id] && tc__cuda_late(p, n) && tc__cuda_is_ahead(p, n) == ahead)
-   tc__cuda_issue(p, n, "", !ahead);
+  if (b->set[id] && tc__cuda_late(p, n)) tc__cuda_issue(p, n, "", 1);
  }
 }
 static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
@@ -4812,7 +5279,7 @@ static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
  int lanes = tc__cuda_width_of(p) > 1;
  tc__cuda_take_shared(p, b);
  if (lanes) tc__cuda_print_still(p, b);
- if (lanes) tc__cuda_issue_late(p, b, 0);
+ if (lanes) tc__cuda_issue_late(p, b);
  if (lanes) tc__cuda_results(p, b);
  if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
  p->lane = lanes;
@@ -4903,71 +5370,17 @@ static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
  tc__cuda_issue_all(p, b, "", 1);
  tc__cuda_compute(p, b);
 }
-enum { TC__NEED_AHEAD = 1, TC__NEED_REST = 2 };
-static void tc__cuda_need_operands(const tc__printer *p, const tc__node *n, uint8_t what,
-         uint8_t *need) {
- for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] |= what;
- for (uint32_t k = 0; k < n->n_attr; k++) {
-  tc__ix vals[64];
-  if (!tc__attr_is_ix(n, k)) continue;
-  uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
-  for (uint32_t v = 0; v < found; v++)
-   need[tc__ix_node(p->g->body.ix, vals[v])->a] |= what;
- }
-}
-static int tc__cuda_need_ahead(const tc__printer *p, const tc__cuda_loop_body *b,
-        uint8_t *need) {
- int some = 0;
- for (uint32_t id = b->end; id-- > 0;) {
-  const tc__node *n = tc__body(p, id);
-  if (!b->set[id]) continue;
-  int ahead = tc__cuda_is_ahead(p, n);
-  if (ahead || n->op == TC_OP_STORE || !tc__cuda_still(p, n))
-   need[id] |= TC__NEED_REST;
-  tc__cuda_need_operands(p, n, ahead ? (uint8_t)TC__NEED_AHEAD : need[id], need);
-  if (ahead) need[id] |= TC__NEED_AHEAD, some = 1;
- }
- return some;
-}
-static void tc__cuda_ahead_at(tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__cuda_place *at) {
- tc__cuda_break(p, at);
- tc__cuda_print_still(p, b);
- tc__cuda_issue_late(p, b, 1);
-}
 static void tc__cuda_unrolled(tc__printer *p, const tc__cuda_loop_body *b,
         const tc__cuda_place *at, int count, tc__cuda_body_fn print) {
  tc__cuda_unroll(p, "u", count);
  tc__cuda_at(p, b, at, print);
  tc__block_close(p);
 }
-static void tc__cuda_put_needed(tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__cuda_place *at, int count, const uint8_t *need,
-        uint8_t what) {
- tc__cuda_loop_body part = *b;
- part.set = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
- p->out->failed |= !part.set;
- for (uint32_t id = 0; part.set && id < b->end; id++)
-  part.set[id] = b->set[id] && need[id] & what;
- if (part.set)
-  tc__cuda_unrolled(p, &part, at, count,
-       what == TC__NEED_AHEAD ? tc__cuda_ahead_at : tc__cuda_compute_at);
- tc__free(p->out->ctx, part.set, p->g->body.node.count);
-}
 static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
          const tc__cuda_place *at, int count) {
- size_t nodes = p->g->body.node.count;
- uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, nodes);
- p->out->failed |= !need;
  if (!p->issued && tc__cuda_count_issues(p, b))
   tc__cuda_unrolled(p, b, at, count, tc__cuda_issue_at);
- if (need && tc__cuda_need_ahead(p, b, need)) {
-  tc__cuda_put_needed(p, b, at, count, need, TC__NEED_AHEAD);
-  tc__cuda_put_needed(p, b, at, count, need, TC__NEED_REST);
- } else {
-  tc__cuda_unrolled(p, b, at, count, tc__cuda_compute_at);
- }
- tc__free(p->out->ctx, need, nodes);
+ tc__cuda_unrolled(p, b, at, count, tc__cuda_compute_at);
 }
 // ---- gen/cuda_print/rows.c
 static const char *tc__cuda_no_place(const tc__printer *p) {
@@ -7961,133 +8374,6 @@ static void tc__cuda_list_names(tc__printer *p) {
   tc__put(p->out, " = (%s%s *)list.at[row][%u];\n", fixed, type, (unsigned)i);
  }
 }
-// ---- gen/cuda_print/window.c
-static int tc__window_access(const tc__printer *p, const tc__node *n, int left) {
- int width = p->cuda->width;
- while (width > 1 && (width > left || !tc__device_is_wide(p->g, n, width, TC__COL)))
-  width /= 2;
- return width;
-}
-static int tc__window_read(tc__printer *p, const tc__cuda_window *w, int column) {
- const tc__cuda_plan *plan = p->cuda;
- tc__cuda_plan piece = *plan;
- tc__ixpool *x = p->g->body.ix;
- int64_t words[TC__CUDA_WINDOW_WORDS];
- tc__ix k = tc__ix_var(x, TC__DEPTH, tc__ix_const(w->rows + plan->vectors - 1));
- tc__node n = tc__window_node(p->g, w);
- n = tc__window_moved(p->g, &n, tc__ix_add(x, k, tc__ix_const(w->top)), w->left + column,
-       words);
- int width = tc__window_access(p, &n, w->columns + plan->width - 1 - column);
- piece.width = width;
- p->cuda = &piece;
- tc__line(p);
- if (width == 1) {
-  tc__put(p->out, "w%u[k][%d] = ", w->load, column);
-  tc__cuda_read(p, &n);
-  tc__put(p->out, ";\n");
- } else {
-  tc__put(p->out, "tc_unpack(&w%u[k][%d], ", w->load, column);
-  tc__cuda_issue_wide(p, &n);
-  tc__put(p->out, ");\n");
- }
- p->cuda = plan;
- return width;
-}
-static int tc__window_is_ragged(const tc__printer *p) {
- return tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % p->cuda->vectors != 0;
-}
-static void tc__window_read_row(tc__printer *p, const tc__cuda_window *w) {
- if (tc__window_is_ragged(p)) {
-  tc__line(p);
-  tc__put(p->out, "if (r0 + k >= ");
-  tc__put_ix(p,
-     tc__ix_add(p->g->body.ix, p->g->shape.rows, tc__ix_const(w->rows - 1)));
-  tc__put(p->out, ") break;\n");
- }
- for (int column = 0; column < w->columns + p->cuda->width - 1;)
-  column += tc__window_read(p, w, column);
-}
-static void tc__window_read_all(tc__printer *p, const tc__cuda_window *w) {
- const tc__node *n = tc__body(p, w->load);
- int rows = w->rows + p->cuda->vectors - 1;
- tc__text body, *out = p->out;
- tc__line(p);
- tc__put(p->out, "%s w%u[%d][%d];  // %d loads of ", tc__cuda_memory(p, n), w->load,
-   rows, w->columns + p->cuda->width - 1, w->loads);
- tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
- tc__put(p->out, "\n");
- tc__cuda_unroll(p, "k", rows);
- tc__text_init(&body, out->ctx);
- p->out = &body;
- tc__window_read_row(p, w);
- p->out = out;
- if (tc__c_mentions(&body, "r")) {
-  tc__line(p);
-  tc__put(p->out, "const %s r = r0;\n", tc__cuda_index_type(p));
- }
- tc__put_raw(out, body.at, body.size);
- out->failed |= body.failed;
- tc__text_free(&body);
- tc__block_close(p);
-}
-static void tc__window_place(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
- const char *type = tc__cuda_index_type(p);
- tc__ixpool *x = p->g->body.ix;
- int below = q->threads / q->sharing;
- tc__ix across =
-  tc__ix_ceil_div(x, p->g->shape.cols, tc__ix_const((int64_t)q->sharing * q->width));
- int many = !tc__ix_equals(across, 1);
- tc__text blocks;
- const char *of = tc__cuda_text_of(p, &blocks, across, 0);
- tc__line(p);
- tc__put(p->out, "const %s r0 = (blockIdx.x", type);
- if (many) tc__put(p->out, " / %s", of);
- tc__put(p->out, " * %d + threadIdx.x / %d) * %d;\n", below, q->sharing, q->vectors);
- tc__line(p);
- tc__put(p->out, "const %s c = (", type);
- if (many) tc__put(p->out, "blockIdx.x %% %s * %d + ", of, q->sharing);
- tc__put(p->out, "threadIdx.x %% %d) * %d;\n", q->sharing, q->width);
- tc__text_free(&blocks);
- tc__line(p);
- tc__put(p->out, "if (r0 >= ");
- tc__put_ix(p, p->g->shape.rows);
- tc__put(p->out, " || c >= ");
- tc__put_ix(p, p->g->shape.cols);
- tc__put(p->out, ") return;\n");
-}
-static void tc__window_rows_place(tc__printer *p, tc__cuda_place *at) {
- tc__text end;
- char line[160];
- const char *rows = tc__cuda_text_of(p, &end, p->g->shape.rows, 1);
- int many = p->cuda->vectors > 1;
- memset(at, 0, sizeof *at);
- snprintf(line, sizeof line, "const %s r = r0%s;", tc__cuda_index_type(p),
-    many ? " + u" : "");
- tc__cuda_place_add(at, "r", line);
- if (many && tc__window_is_ragged(p)) {
-  snprintf(at->inside, sizeof at->inside, "r0 + u < %s", rows);
-  snprintf(at->beyond, sizeof at->beyond, "r0 + u >= %s", rows);
- }
- tc__text_free(&end);
-}
-static void tc__cuda_window_form(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
- tc__cuda_loop_body b;
- tc__cuda_place at;
- if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
- tc__window_place(p);
- tc__cuda_hoist(p, &b);
- for (int i = 0; i < q->windows; i++) tc__window_read_all(p, &q->window[i]);
- tc__window_rows_place(p, &at);
- if (q->vectors > 1) {
-  tc__cuda_declare(p, &b, q->vectors);
-  tc__cuda_put_vectors(p, &b, &at, q->vectors);
- } else {
-  tc__cuda_at(p, &b, &at, tc__cuda_one_at);
- }
- tc__cuda_body_close(p, &b);
-}
 // ---- gen/cuda_print/loops.c
 typedef struct tc__cuda_vector {
  uint32_t begin, end;
@@ -8139,8 +8425,24 @@ static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
  tc__ix var = tc__ix_find_var(x, e, p->vector->axis);
  return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
 }
+static tc__ix tc__cuda_by_loops(const tc__printer *p, tc__ix e) {
+ tc__ixpool *x = p->g->body.ix;
+ int inside = 0;
+ for (uint32_t id = p->vector->begin - 1; id-- > 0;) {
+  const tc__node *n = tc__body(p, id);
+  inside += (n->op == TC_OP_END) - (inside && tc__opens(n));
+  if (n->op != TC_OP_AXIS || inside) continue;
+  tc__ix var = tc__ix_find_var(x, e, (tc__axis)n->attr[TC__AXIS_AXIS]);
+  if (var) e = tc__ix_subst(x, e, var, n->attr[TC__AXIS_VALUE]);
+ }
+ return e;
+}
 static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {
- return tc__ix_divisor(p->g->body.ix, tc__cuda_first(p, e)) % p->vector->width == 0;
+ tc__ixpool *x = p->g->body.ix;
+ int width = p->vector->width;
+ e = tc__cuda_first(p, e);
+ return tc__ix_divisor(x, e) % width == 0 ||
+   tc__ix_divisor(x, tc__cuda_by_loops(p, e)) % width == 0;
 }
 static int tc__cuda_limits_hold(const tc__printer *p, const tc__node *n) {
  for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
@@ -8164,7 +8466,9 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
 }
 static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
  const tc__cuda_vector *v = p->vector;
- if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF) return 0;
+ if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF ||
+  n->op == TC_OP_ELSE)
+  return 0;
  for (uint32_t i = 0; i < n->n_in; i++)
   if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
  for (uint32_t i = 0; i < n->n_attr; i++)
@@ -8258,12 +8562,26 @@ static void tc__cuda_list_random(tc__printer *p, const tc__node *n, int copy) {
    tc__axis_name(p->vector->axis), (long long)n->attr[TC__RANDOM_DRAW]);
 }
 static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
+        uint32_t end);
+static int tc__cuda_mentions(const tc__printer *p, const tc__node *n, tc__axis axis,
         uint32_t end) {
- for (uint32_t id = begin; id < end; id++) {
-  const tc__node *n = tc__body(p, id);
-  int whole = tc__device_is_memory(n) && tc__cuda_is_whole(p, n);
-  if (!whole && tc__device_mentions(p->g, n, axis)) return 1;
- }
+ const tc__cuda_vector *v = p->vector;
+ int inside = v && n->id >= v->begin && n->id < v->end;
+ int first = inside && (v->way[n->id] == TC__WAY_STILL ||
+       (tc__device_is_memory(n) && tc__cuda_is_whole(p, n)));
+ int names = 0;
+ for (uint32_t i = 0; i < n->n_attr; i++)
+  if (tc__attr_is_ix(n, i))
+   names |= tc__ix_uses(p->g->body.ix,
+         first ? tc__cuda_first(p, n->attr[i]) : n->attr[i], axis);
+ return names &&
+   (n->op != TC_OP_AXIS ||
+   tc__cuda_is_named(p, (tc__axis)n->attr[TC__AXIS_AXIS], n->id + 1, end));
+}
+static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
+        uint32_t end) {
+ for (uint32_t id = begin; id < end; id++)
+  if (tc__cuda_mentions(p, tc__body(p, id), axis, end)) return 1;
  return 0;
 }
 static void tc__cuda_axis(tc__printer *p, const tc__node *n, uint32_t end) {
@@ -8305,14 +8623,23 @@ static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
              : TC__WAY_MOVES;
  }
 }
+static void tc__cuda_print_still_node(tc__printer *p, const tc__node *n, uint32_t end) {
+ int64_t words[TC__NODE_WORDS];
+ tc__node m = *n;
+ for (uint32_t i = 0; i < n->n_attr; i++)
+  words[i] = tc__attr_is_ix(n, i) ? tc__cuda_first(p, n->attr[i]) : n->attr[i];
+ m.attr = words;
+ if (n->op == TC_OP_AXIS)
+  tc__cuda_axis(p, &m, end);
+ else
+  tc__print_node(p, &m);
+}
 static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
  for (uint32_t id = v->begin; id < v->end; id++) {
   const tc__node *n = tc__body(p, id);
   int still = v->way[id] == TC__WAY_STILL;
-  if (still && n->op == TC_OP_AXIS)
-   tc__cuda_axis(p, n, v->end);
-  else if (still)
-   tc__print_node(p, n);
+  if (still)
+   tc__cuda_print_still_node(p, n, v->end);
   else if (n->op == TC_OP_LOAD && tc__cuda_is_whole(p, n))
    tc__cuda_load_whole(p, n);
  }
@@ -8376,6 +8703,11 @@ static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
    tc__cuda_if(p, n);
    tc__cuda_statements(p, id + 1, last);
    tc__block_close(p);
+  } else if (n->op == TC_OP_ELSE) {
+   p->indent--;
+   tc__line(p);
+   tc__put(p->out, "} else {\n");
+   p->indent++;
   } else if (n->op != TC_OP_AXIS && !done)
    tc__print_node(p, n);
   id = last;
@@ -8395,22 +8727,27 @@ static tc__ix tc__cuda_extents(const tc__printer *p, uint32_t begin, uint32_t en
  return all;
 }
 static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end,
-         int blocks) {
+         uint32_t last, int blocks) {
  int first = 1;
  for (uint32_t id = begin; id < end; id++) {
   const tc__node *n = tc__body(p, id);
-  if (!tc__cuda_is_over(n, blocks)) continue;
+  if (!tc__cuda_is_over(n, blocks) ||
+   !tc__cuda_is_named(p, (tc__axis)n->attr[TC__FOR_AXIS], end, last))
+   continue;
   tc__ix behind = tc__cuda_extents(p, id + 1, end, blocks);
+  int outermost = tc__ix_equals(tc__cuda_extents(p, begin, id, blocks), 1);
   if (first) tc__line(p);
   if (first) tc__put(p->out, "const %s", blocks ? tc__cuda_index_type(p) : "int");
   tc__put(p->out, "%s %s = %s", first ? "" : ",",
     tc__axis_name(n->attr[TC__FOR_AXIS]),
-    blocks ? "blockIdx.x" : "threadIdx.x");
+    !blocks            ? "threadIdx.x"
+    : p->g->shape.list ? tc__cuda_list_block
+         : "blockIdx.x");
   if (!tc__ix_equals(behind, 1)) {
    tc__put(p->out, " / ");
    tc__put_atom(p, behind, 0);
   }
-  if (!first) {
+  if (!outermost) {
    tc__put(p->out, " %% ");
    tc__put_atom(p, n->attr[TC__FOR_END], 0);
   }
@@ -8435,150 +8772,11 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
    tc__cuda_is_over(tc__body(p, begin), 1))
   end = tc__loop_end(p->g, begin++);
  tc__cuda_own_memory(p);
- tc__cuda_loop_variables(p, id + 1, begin, 1);
- tc__cuda_loop_variables(p, id + 1, begin, 0);
+ tc__cuda_loop_variables(p, id + 1, begin, end, 1);
+ tc__cuda_loop_variables(p, id + 1, begin, end, 0);
  tc__cuda_statements(p, begin, end);
 }
 // ---- gen/cuda_print/kernel.c
-static tc__ix tc__cuda_flat_count(const tc__printer *p) {
- tc__ixpool *x = p->g->body.ix;
- return tc__ix_mul(x, p->g->shape.rows,
-      tc__ix_div(x, p->g->shape.cols, tc__ix_const(p->cuda->width)));
-}
-static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
- const tc__cuda_plan *q = p->cuda;
- const char *type = tc__cuda_index_type(p);
- tc__ixpool *x = p->g->body.ix;
- tc__ix columns = tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width));
- tc__text across, all;
- char line[160];
- const char *row = tc__cuda_text_of(p, &across, columns, 0);
- const char *end = tc__cuda_text_of(p, &all, tc__cuda_flat_count(p), 1);
- memset(at, 0, sizeof *at);
- if (q->vectors > 1) {
-  snprintf(line, sizeof line, "const %s i = i0 + u * %d;", type, q->threads);
-  tc__cuda_place_add(at, "i", line);
- }
- snprintf(line, sizeof line, "const %s r = i / %s;", type, row);
- tc__cuda_place_add(at, "r", line);
- int one = tc__ix_equals(p->g->shape.rows, 1);
- snprintf(line, sizeof line, "const %s c = i%s%s", type, one ? "" : " % ",
-    one ? "" : row);
- size_t n = strlen(line);
- if (q->width > 1)
-  snprintf(line + n, sizeof line - n, " * %d;", q->width);
- else
-  snprintf(line + n, sizeof line - n, ";");
- tc__cuda_place_add(at, "c", line);
- tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
- if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
-  snprintf(at->inside, sizeof at->inside, "i < %s", end);
-  snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
- }
- tc__text_free(&across);
- tc__text_free(&all);
-}
-static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
- tc__ixpool *x = p->g->body.ix;
- tc__ix width = tc__ix_const(p->cuda->width);
- tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->shape.cols, width), width);
- tc__line(p);
- tc__put(p->out, "if (i0 < ");
- tc__put_ix(p, tc__ix_sub(x, p->g->shape.cols, whole));
- tc__put(p->out, ")");
- tc__block_open(p);
- tc__line(p);
- tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
- tc__put_ix(p, whole);
- tc__put(p->out, " + i0;\n");
- p->scalar = 1;
- tc__cuda_compute(p, b);
- p->scalar = 0;
- tc__block_close(p);
-}
-static void tc__cuda_in_box(tc__printer *p, const tc__kbox *box) {
- tc__ixpool *x = p->g->body.ix;
- tc__put(p->out, "c >= ");
- tc__put_ix(p, tc__box_begin(x, box));
- tc__put(p->out, " && c + %d <= ", tc__cuda_width_of(p));
- tc__put_ix(p, tc__box_end(x, box));
- for (uint32_t i = 2; i < box->count; i += 2) {
-  tc__put(p->out, " && ");
-  tc__put_fact(p, box->pair[i], box->pair[i + 1]);
- }
-}
-static void tc__cuda_boxed(tc__printer *p, const tc__cuda_loop_body *b,
-       const tc__cuda_place *at, const tc__kbox *box) {
- const tc__group *whole = p->g;
- tc__cuda_loop_body inside = *b;
- tc__boxed boxed;
- if (tc__boxed_open(p->out->ctx, whole, box, 0, b->end, &boxed)) {
-  for (uint32_t id = 0; id < b->end; id++) boxed.need[id] &= b->set[id];
-  inside.set = boxed.need, p->g = &boxed.g;
-  tc__cuda_one_at(p, &inside, at);
-  p->g = whole;
- } else {
-  p->out->failed = 1;
- }
- tc__boxed_close(p->out->ctx, &boxed);
-}
-static void tc__cuda_flat_at(tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__cuda_place *at) {
- const tc__node *loop = tc__c_column_loop(p->g, 0);
- tc__kbox box;
- uint32_t i = 0;
- for (; loop && tc__box_at(loop, i, &box); i++) {
-  tc__line(p);
-  tc__put(p->out, i ? "else if (" : "if (");
-  tc__cuda_in_box(p, &box);
-  tc__put(p->out, ")");
-  tc__block_open(p);
-  tc__cuda_boxed(p, b, at, &box);
-  tc__block_close(p);
- }
- if (!i) {
-  tc__cuda_one_at(p, b, at);
-  return;
- }
- tc__line(p);
- tc__put(p->out, "else");
- tc__block_open(p);
- tc__cuda_one_at(p, b, at);
- tc__block_close(p);
-}
-static void tc__cuda_flat(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
- tc__cuda_loop_body b;
- tc__cuda_place at;
- int deep = q->vectors > 1;
- if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
- tc__cuda_flat_place(p, &at);
- tc__line(p);
- tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
-   deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
-   p->g->shape.list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
- tc__cuda_hoist(p, &b);
- if (deep) {
-  tc__cuda_declare(p, &b, q->vectors);
-  tc__cuda_put_vectors(p, &b, &at, q->vectors);
- } else if (q->tail) {
-  tc__line(p);
-  tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
-  tc__line(p);
-  tc__put(p->out, "if (%s)", at.inside);
-  tc__block_open(p);
-  tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
-  tc__block_close(p);
- } else {
-  if (*at.beyond) {
-   tc__line(p);
-   tc__put(p->out, "if (%s) return;\n", at.beyond);
-  }
-  tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
- }
- if (q->tail) tc__cuda_flat_tail(p, &b);
- tc__cuda_body_close(p, &b);
-}
 static void tc__cuda_pattern(tc__printer *p, const tc__acc *a, const char *s) {
  const char *name = tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name;
  const char *type = p->d->reg[tc__class_of(a->dtype)];
@@ -8771,8 +8969,7 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
  tc__text_free(body);
 }
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
- static void (*const forms[])(tc__printer *) = {tc__cuda_flat, tc__cuda_rows,
-             tc__cuda_columns, tc__cuda_window_form,
+ static void (*const forms[])(tc__printer *) = {tc__cuda_rows, tc__cuda_columns,
              tc__cuda_product};
  tc__text body, *out = p->out;
  tc__grid grid;
@@ -9141,18 +9338,11 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
 // ---- gen/cuda_print/language.c
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
  tc__group plain = *g;
- if (tc__device_has_list(g)) return 0;
  memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
+ if (tc__device_has_list(g)) return tc__device_knob_fits(&plain, knob, v);
  tc__cuda_plan q = tc__cuda_plan_of(&plain);
- if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
-  return tc__product_tile_fits(&plain, v);
- if (q.form != TC__CUDA_FLAT) return 0;
- if (knob == TC__KNOB_BLOCK_THREADS)
-  return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
- if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
- int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
- return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q, TC__CUDA_FLIGHT) &&
-   blocks * q.vectors >= TC__CUDA_SMS;
+ return knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT &&
+   tc__product_tile_fits(&plain, v);
 }
 static const tc__language tc__language_cuda = {
  &tc__dialect_cuda,

@@ -28,8 +28,8 @@ static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
 // Threads of a row that fewer than a warp share. Where rows fill the card a thread has two accesses.
 static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
     int threads = tc__cuda_power_of_two(accesses);
-    int fill =
-        tc__ix_hi(g->body.ix, g->shape.rows) / TC__CUDA_MOST >= 2 * TC__CUDA_SMS / threads;
+    int fill = tc__ix_hi(g->body.ix, g->shape.rows) / TC__CUDA_MOST >=
+               2 * TC__DEVICE_SMS / threads;
     return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
 }
 
@@ -219,7 +219,7 @@ static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
     }
     if (tc__cuda_kept_bytes(g, &p) > room) return 0;
     if (tc__ix_is_const(g->shape.rows) &&
-        tc__ix_value(g->shape.rows) * p.parts < TC__CUDA_SMS)
+        tc__ix_value(g->shape.rows) * p.parts < TC__DEVICE_SMS)
         return 0;
     *q = p;
     return 1;
@@ -273,11 +273,6 @@ static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
 static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix parts = tc__ix_const(q->parts);
-    tc__ix columns = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->width));
-    if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
-    if (q->form == TC__CUDA_FLAT)
-        return tc__ix_ceil_div(x, tc__ix_mul(x, g->shape.rows, columns),
-                               tc__ix_const((int64_t)q->threads * q->vectors));
     if (q->form == TC__CUDA_COLUMNS)
         return tc__ix_mul(
             x,
@@ -293,40 +288,6 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     tc__ix bytes = tc__cuda_scratch(g, q);
     if (q->hold != TC__CUDA_SHARED) return bytes;
     return tc__ix_add(x, bytes, tc__ix_const(tc__cuda_kept_bytes(g, q)));
-}
-
-// By value of the knobs; 0 = as it is decided here.
-static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
-static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
-
-// Whether rows are gathered: a load waits for its index, so a thread has more than one under way.
-static int tc__cuda_gathers(const tc__group *g) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
-            tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
-            return 1;
-    }
-    return 0;
-}
-
-// U of a flat kernel: less where it would leave multiprocessors without blocks.
-static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
-    tc__ixpool *x = g->body.ix;
-    tc__ix count =
-        tc__ix_mul(x, g->shape.rows, tc__ix_div(x, g->shape.cols, tc__ix_const(q->width)));
-    q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
-    int most = g->shape.list         ? TC__CUDA_LIST_VECTORS
-               : tc__cuda_gathers(g) ? TC__CUDA_GATHER_VECTORS
-                                     : TC__CUDA_FLAT_VECTORS;
-    if (q->vectors > most) q->vectors = most;
-    while (tc__ix_is_const(count) && q->vectors > 1 &&
-           tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
-        q->vectors /= 2;
-    int vectors = tc__cuda_flat_vectors[g->shape.tuning.knob[TC__KNOB_VECTORS]];
-    int threads = tc__cuda_flat_threads[g->shape.tuning.knob[TC__KNOB_BLOCK_THREADS]];
-    if (vectors) q->vectors = vectors;
-    if (threads) q->threads = q->sharing = threads;
 }
 
 // Columns of the epilogue are read and written as those of other kernels.
@@ -365,9 +326,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
     int columns = g->shape.vector == TC__ROW && tc__cuda_fits_columns(g, &q);
-    q.form = g->shape.kind == TC__POINTWISE ? TC__CUDA_FLAT
-             : columns                      ? TC__CUDA_COLUMNS
-                                            : TC__CUDA_ROWS;
+    q.form = columns ? TC__CUDA_COLUMNS : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
@@ -377,9 +336,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;
     q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->shape.cols) % q.width;
-    if (q.form == TC__CUDA_FLAT) tc__cuda_plan_windows(g, &q);
     tc__cuda_choose_lanes_early(g, &q);
-    if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
     if (q.form == TC__CUDA_ROWS) tc__cuda_plan_rows(g, &q);
     if (q.form == TC__CUDA_COLUMNS) tc__cuda_plan_columns(g, &q);
     q.blocks = tc__cuda_blocks(g, &q);

@@ -22,10 +22,7 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
         written = tc__buffer_of(g, n)->written;
     int kept = row && q->kept; // by an earlier launch
     if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
-    if (n->level == TC__AT_ROW &&
-        !((q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW) &&
-          tc__device_mentions(g, n, TC__ROW)))
-        return 0;
+    if (n->level == TC__AT_ROW) return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
     return 1;
@@ -39,8 +36,7 @@ static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc_
 
 static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
                              const tc__node *n) {
-    return tc__cuda_may_be_early(g, q, n) && !tc__cuda_is_windowed(g, q, n) &&
-           (q->lanes_early || tc__cuda_is_one(g, q, n));
+    return tc__cuda_may_be_early(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
 }
 
 // Registers that the load needs for a vector.
@@ -62,7 +58,7 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     int64_t words = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
+        if (!tc__cuda_may_be_early(g, q, n)) continue;
         int single = q->width > 1 ? !tc__cuda_is_one(g, q, n)
                                   : n->n_attr > TC__LOAD_PREDICATES ||
                                         tc__device_access(g, n->attr[TC__ACCESS_INDEX],

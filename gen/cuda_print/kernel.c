@@ -1,5 +1,5 @@
-// CUDA dialect, kernels: the form "flat", the head of a kernel, and the dialect. How the
-// loops map is in the plan (plan.c).
+// CUDA dialect, kernels: the head of a kernel, and the dialect. How loops map that have no list of a device is
+// in the plan (plan.c).
 //
 // Kernels begin early (sm_90): the first line lets the next launch begin and waits for the
 // one before, whose ever that is, so starts overlap: 24 small kernels take 29 us instead of
@@ -8,159 +8,6 @@
 // of a layer norm in steps were wrong), which tc_reads prevents and tests look for in the
 // PTX. What is lost with nc no row of the bench shows. A text that does not wait (opaque
 // ops) starts as ever.
-
-// ---- flat ----
-
-// Vectors of the kernel; what is left of a single row is its tail.
-static tc__ix tc__cuda_flat_count(const tc__printer *p) {
-    tc__ixpool *x = p->g->body.ix;
-    return tc__ix_mul(x, p->g->shape.rows,
-                      tc__ix_div(x, p->g->shape.cols, tc__ix_const(p->cuda->width)));
-}
-
-static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
-    const tc__cuda_plan *q = p->cuda;
-    const char *type = tc__cuda_index_type(p);
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix columns = tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width));
-    tc__text across, all;
-    char line[160];
-    const char *row = tc__cuda_text_of(p, &across, columns, 0);
-    const char *end = tc__cuda_text_of(p, &all, tc__cuda_flat_count(p), 1);
-    memset(at, 0, sizeof *at);
-    if (q->vectors > 1) {
-        snprintf(line, sizeof line, "const %s i = i0 + u * %d;", type, q->threads);
-        tc__cuda_place_add(at, "i", line);
-    }
-    snprintf(line, sizeof line, "const %s r = i / %s;", type, row);
-    tc__cuda_place_add(at, "r", line);
-    int one = tc__ix_equals(p->g->shape.rows, 1);
-    snprintf(line, sizeof line, "const %s c = i%s%s", type, one ? "" : " % ",
-             one ? "" : row);
-    size_t n = strlen(line);
-    if (q->width > 1)
-        snprintf(line + n, sizeof line - n, " * %d;", q->width);
-    else
-        snprintf(line + n, sizeof line - n, ";");
-    tc__cuda_place_add(at, "c", line);
-    tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
-    if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
-        snprintf(at->inside, sizeof at->inside, "i < %s", end);
-        snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
-    }
-    tc__text_free(&across);
-    tc__text_free(&all);
-}
-
-// The columns behind the last whole vector, by the first threads.
-static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix width = tc__ix_const(p->cuda->width);
-    tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->shape.cols, width), width);
-    tc__line(p);
-    tc__put(p->out, "if (i0 < ");
-    tc__put_ix(p, tc__ix_sub(x, p->g->shape.cols, whole));
-    tc__put(p->out, ")");
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
-    tc__put_ix(p, whole);
-    tc__put(p->out, " + i0;\n");
-    p->scalar = 1;
-    tc__cuda_compute(p, b);
-    p->scalar = 0;
-    tc__block_close(p);
-}
-
-// `c >= 1 && c + 4 <= 1023 && r - 1 >= 0 && r - 1 < 1022`: the whole vector is in the box.
-static void tc__cuda_in_box(tc__printer *p, const tc__kbox *box) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__put(p->out, "c >= ");
-    tc__put_ix(p, tc__box_begin(x, box));
-    tc__put(p->out, " && c + %d <= ", tc__cuda_width_of(p));
-    tc__put_ix(p, tc__box_end(x, box));
-    for (uint32_t i = 2; i < box->count; i += 2) {
-        tc__put(p->out, " && ");
-        tc__put_fact(p, box->pair[i], box->pair[i + 1]);
-    }
-}
-
-// What a thread does in a box: its loads have fewer predicates, and may be whole vectors.
-static void tc__cuda_boxed(tc__printer *p, const tc__cuda_loop_body *b,
-                           const tc__cuda_place *at, const tc__kbox *box) {
-    const tc__group *whole = p->g;
-    tc__cuda_loop_body inside = *b;
-    tc__boxed boxed;
-    if (tc__boxed_open(p->out->ctx, whole, box, 0, b->end, &boxed)) {
-        for (uint32_t id = 0; id < b->end; id++) boxed.need[id] &= b->set[id];
-        inside.set = boxed.need, p->g = &boxed.g;
-        tc__cuda_one_at(p, &inside, at);
-        p->g = whole;
-    } else {
-        p->out->failed = 1;
-    }
-    tc__boxed_close(p->out->ctx, &boxed);
-}
-
-// One vector of a thread: in one of the boxes, else at the border.
-static void tc__cuda_flat_at(tc__printer *p, const tc__cuda_loop_body *b,
-                             const tc__cuda_place *at) {
-    const tc__node *loop = tc__c_column_loop(p->g, 0);
-    tc__kbox box;
-    uint32_t i = 0;
-    for (; loop && tc__box_at(loop, i, &box); i++) {
-        tc__line(p);
-        tc__put(p->out, i ? "else if (" : "if (");
-        tc__cuda_in_box(p, &box);
-        tc__put(p->out, ")");
-        tc__block_open(p);
-        tc__cuda_boxed(p, b, at, &box);
-        tc__block_close(p);
-    }
-    if (!i) {
-        tc__cuda_one_at(p, b, at);
-        return;
-    }
-    tc__line(p);
-    tc__put(p->out, "else");
-    tc__block_open(p);
-    tc__cuda_one_at(p, b, at);
-    tc__block_close(p);
-}
-
-static void tc__cuda_flat(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
-    tc__cuda_loop_body b;
-    tc__cuda_place at;
-    int deep = q->vectors > 1;
-    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
-    tc__cuda_flat_place(p, &at);
-    tc__line(p);
-    tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
-            deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
-            p->g->shape.list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
-    tc__cuda_hoist(p, &b);
-    if (deep) {
-        tc__cuda_declare(p, &b, q->vectors);
-        tc__cuda_put_vectors(p, &b, &at, q->vectors);
-    } else if (q->tail) {
-        tc__line(p);
-        tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
-        tc__line(p);
-        tc__put(p->out, "if (%s)", at.inside);
-        tc__block_open(p);
-        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
-        tc__block_close(p);
-    } else {
-        if (*at.beyond) {
-            tc__line(p);
-            tc__put(p->out, "if (%s) return;\n", at.beyond);
-        }
-        tc__cuda_at(p, &b, &at, tc__cuda_flat_at);
-    }
-    if (q->tail) tc__cuda_flat_tail(p, &b);
-    tc__cuda_body_close(p, &b);
-}
 
 // ---- functions of a monoid ----
 
@@ -377,8 +224,7 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
 
 // One launch of a plan.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
-    static void (*const forms[])(tc__printer *) = {tc__cuda_flat, tc__cuda_rows,
-                                                   tc__cuda_columns, tc__cuda_window_form,
+    static void (*const forms[])(tc__printer *) = {tc__cuda_rows, tc__cuda_columns,
                                                    tc__cuda_product};
     tc__text body, *out = p->out;
     tc__grid grid;

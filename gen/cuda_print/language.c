@@ -8,18 +8,11 @@
 // Whether value v of the knob differs from what the rules say: see kernel/tune.c.
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
     tc__group plain = *g;
-    if (tc__device_has_list(g)) return 0;
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
+    if (tc__device_has_list(g)) return tc__device_knob_fits(&plain, knob, v);
     tc__cuda_plan q = tc__cuda_plan_of(&plain);
-    if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
-        return tc__product_tile_fits(&plain, v);
-    if (q.form != TC__CUDA_FLAT) return 0;
-    if (knob == TC__KNOB_BLOCK_THREADS)
-        return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
-    if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
-    int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
-    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q, TC__CUDA_FLIGHT) &&
-           blocks * q.vectors >= TC__CUDA_SMS;
+    return knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT &&
+           tc__product_tile_fits(&plain, v);
 }
 
 static const tc__language tc__language_cuda = {

@@ -3,7 +3,7 @@
 //   for grid, block, lane   variables are parts of blockIdx and threadIdx
 //   for unroll, vector      loops that the compiler unrolls
 //   axis                    a variable
-//   if                      an if
+//   if, else                the same
 //   barrier                 __syncthreads()
 //
 // Before a loop over a vector stand the loads of whole vectors and what is the same for all elements, behind
@@ -72,8 +72,26 @@ static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
     return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
 }
 
+// e by the loops alone: axes that are bound around the vector are replaced, too.
+static tc__ix tc__cuda_by_loops(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    int inside = 0; // of what is over before the vector
+    for (uint32_t id = p->vector->begin - 1; id-- > 0;) {
+        const tc__node *n = tc__body(p, id);
+        inside += (n->op == TC_OP_END) - (inside && tc__opens(n));
+        if (n->op != TC_OP_AXIS || inside) continue;
+        tc__ix var = tc__ix_find_var(x, e, (tc__axis)n->attr[TC__AXIS_AXIS]);
+        if (var) e = tc__ix_subst(x, e, var, n->attr[TC__AXIS_VALUE]);
+    }
+    return e;
+}
+
 static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {
-    return tc__ix_divisor(p->g->body.ix, tc__cuda_first(p, e)) % p->vector->width == 0;
+    tc__ixpool *x = p->g->body.ix;
+    int width = p->vector->width;
+    e = tc__cuda_first(p, e);
+    return tc__ix_divisor(x, e) % width == 0 ||
+           tc__ix_divisor(x, tc__cuda_by_loops(p, e)) % width == 0;
 }
 
 // Whether all elements are below the limits of their load, or none is.
@@ -102,7 +120,9 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
 
 static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
     const tc__cuda_vector *v = p->vector;
-    if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF) return 0;
+    if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF ||
+        n->op == TC_OP_ELSE)
+        return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
     for (uint32_t i = 0; i < n->n_attr; i++)
@@ -210,14 +230,31 @@ static void tc__cuda_list_random(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- loops ----
 
-// Whether a statement in [begin, end) names the variable of an axis where it stands.
+static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
+                             uint32_t end);
+
+// Whether the text of statement n, in [.., end), names the variable of an axis.
+static int tc__cuda_mentions(const tc__printer *p, const tc__node *n, tc__axis axis,
+                             uint32_t end) {
+    const tc__cuda_vector *v = p->vector;
+    int inside = v && n->id >= v->begin && n->id < v->end;
+    int first = inside && (v->way[n->id] == TC__WAY_STILL ||
+                           (tc__device_is_memory(n) && tc__cuda_is_whole(p, n)));
+    int names = 0;
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i))
+            names |= tc__ix_uses(p->g->body.ix,
+                                 first ? tc__cuda_first(p, n->attr[i]) : n->attr[i], axis);
+    return names &&
+           (n->op != TC_OP_AXIS ||
+            tc__cuda_is_named(p, (tc__axis)n->attr[TC__AXIS_AXIS], n->id + 1, end));
+}
+
+// Whether a statement in [begin, end) does.
 static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
                              uint32_t end) {
-    for (uint32_t id = begin; id < end; id++) {
-        const tc__node *n = tc__body(p, id);
-        int whole = tc__device_is_memory(n) && tc__cuda_is_whole(p, n);
-        if (!whole && tc__device_mentions(p->g, n, axis)) return 1;
-    }
+    for (uint32_t id = begin; id < end; id++)
+        if (tc__cuda_mentions(p, tc__body(p, id), axis, end)) return 1;
     return 0;
 }
 
@@ -265,15 +302,26 @@ static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
     }
 }
 
+// A node that is the same for all elements, as it is at the first.
+static void tc__cuda_print_still_node(tc__printer *p, const tc__node *n, uint32_t end) {
+    int64_t words[TC__NODE_WORDS];
+    tc__node m = *n;
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        words[i] = tc__attr_is_ix(n, i) ? tc__cuda_first(p, n->attr[i]) : n->attr[i];
+    m.attr = words;
+    if (n->op == TC_OP_AXIS)
+        tc__cuda_axis(p, &m, end);
+    else
+        tc__print_node(p, &m);
+}
+
 // What is the same for all elements, the loads of whole vectors, and names of what is stored so.
 static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
     for (uint32_t id = v->begin; id < v->end; id++) {
         const tc__node *n = tc__body(p, id);
         int still = v->way[id] == TC__WAY_STILL;
-        if (still && n->op == TC_OP_AXIS)
-            tc__cuda_axis(p, n, v->end);
-        else if (still)
-            tc__print_node(p, n);
+        if (still)
+            tc__cuda_print_still_node(p, n, v->end);
         else if (n->op == TC_OP_LOAD && tc__cuda_is_whole(p, n))
             tc__cuda_load_whole(p, n);
     }
@@ -344,6 +392,11 @@ static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
             tc__cuda_if(p, n);
             tc__cuda_statements(p, id + 1, last);
             tc__block_close(p);
+        } else if (n->op == TC_OP_ELSE) {
+            p->indent--;
+            tc__line(p);
+            tc__put(p->out, "} else {\n");
+            p->indent++;
         } else if (n->op != TC_OP_AXIS && !done)
             tc__print_node(p, n);
         id = last;
@@ -367,24 +420,30 @@ static tc__ix tc__cuda_extents(const tc__printer *p, uint32_t begin, uint32_t en
     return all;
 }
 
-// `const int j = blockIdx.x / 64, i = blockIdx.x % 64;` of the loops in [begin, end), row-major.
+// `const int j = blockIdx.x / 64, i = blockIdx.x % 64;` of the loops in [begin, end), row-major, that are named
+// in what is inside of them, to `last`.
 static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end,
-                                    int blocks) {
+                                    uint32_t last, int blocks) {
     int first = 1;
     for (uint32_t id = begin; id < end; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__cuda_is_over(n, blocks)) continue;
+        if (!tc__cuda_is_over(n, blocks) ||
+            !tc__cuda_is_named(p, (tc__axis)n->attr[TC__FOR_AXIS], end, last))
+            continue;
         tc__ix behind = tc__cuda_extents(p, id + 1, end, blocks);
+        int outermost = tc__ix_equals(tc__cuda_extents(p, begin, id, blocks), 1);
         if (first) tc__line(p);
         if (first) tc__put(p->out, "const %s", blocks ? tc__cuda_index_type(p) : "int");
         tc__put(p->out, "%s %s = %s", first ? "" : ",",
                 tc__axis_name(n->attr[TC__FOR_AXIS]),
-                blocks ? "blockIdx.x" : "threadIdx.x");
+                !blocks            ? "threadIdx.x"
+                : p->g->shape.list ? tc__cuda_list_block
+                                   : "blockIdx.x");
         if (!tc__ix_equals(behind, 1)) {
             tc__put(p->out, " / ");
             tc__put_atom(p, behind, 0);
         }
-        if (!first) {
+        if (!outermost) {
             tc__put(p->out, " %% ");
             tc__put_atom(p, n->attr[TC__FOR_END], 0);
         }
@@ -413,7 +472,7 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
            tc__cuda_is_over(tc__body(p, begin), 1))
         end = tc__loop_end(p->g, begin++);
     tc__cuda_own_memory(p);
-    tc__cuda_loop_variables(p, id + 1, begin, 1);
-    tc__cuda_loop_variables(p, id + 1, begin, 0);
+    tc__cuda_loop_variables(p, id + 1, begin, end, 1);
+    tc__cuda_loop_variables(p, id + 1, begin, end, 0);
     tc__cuda_statements(p, begin, end);
 }

@@ -1,13 +1,11 @@
 // How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
 // from the list alone, and the questions that the dialect asks of single loads and stores.
 //
-//   flat     pointwise: a thread has U vectors of V columns, a block's width apart
 //   rows     threads that share a row walk its columns; sums by shuffles, then shared memory. The row
 //            is read once: into registers, or into shared memory where it is long. What fits
 //            into neither is read in every phase
 //   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
 //            share the columns
-//   window   pointwise with loads of neighbours (window.c): a thread has V columns of U rows
 //   product  contractions, as product.c has it
 //
 // A row that is too long for that is shared by the blocks of a cluster, where the device has them: each
@@ -20,10 +18,8 @@
 // V is the number of elements in one 16-byte access of the narrowest dtype.
 
 typedef enum tc__cuda_form {
-    TC__CUDA_FLAT,
     TC__CUDA_ROWS,
     TC__CUDA_COLUMNS,
-    TC__CUDA_WINDOW,
     TC__CUDA_PRODUCT
 } tc__cuda_form;
 
@@ -37,7 +33,6 @@ typedef enum tc__cuda_hold {
 // What was chosen for a card with 132 multiprocessors and 4.8 TB/s (research: about 40 KB of loads
 // in flight for each multiprocessor). Nothing else depends on the card.
 enum {
-    TC__CUDA_SMS = 132,
     TC__CUDA_THREADS = 256, // of a block where nothing else decides
     TC__CUDA_MOST = 1024,   // of any block
     TC__CUDA_FLIGHT = 64,   // bytes of each input that a thread loads before it uses one,
@@ -46,17 +41,11 @@ enum {
     TC__CUDA_SHORT =
         2, // accesses of a thread to a row that fewer than a warp share: softmax of 64
            //   columns takes 129 us, with one access 161
-    TC__CUDA_VECTORS = 8, // U at most,
-    TC__CUDA_FLAT_VECTORS =
-        1, //   and of flat: a copy of 256 MiB runs at 4.12 TB/s, with 4 at 3.86
-    TC__CUDA_GATHER_VECTORS =
-        2, // and where rows are gathered: 65536 rows of 768 take 100 us, not 106
+    TC__CUDA_VECTORS = 8,      // U at most,
     TC__CUDA_PRIVATE = 256,    // elements of a row that one thread may keep
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
     TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
-    TC__CUDA_LIST_VECTORS = 1, //   and of flat for a list of tensors
-    TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
     TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
     TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
@@ -83,30 +72,16 @@ enum {
     TC__CUDA_DEAR_PART = 1024   //   of so many columns at least
 };
 
-enum {
-    TC__CUDA_WINDOWS = 8,                           // of a kernel, at most
-    TC__CUDA_WINDOW_WORDS = TC__LOAD_PREDICATES + 8 // four predicates
-};
-
-// Loads that are one another, moved. One of them stands for all, with the predicates that any of them
-// has; the others are in so many rows and columns, the first of which are `top` and `left` of it.
-typedef struct tc__cuda_window {
-    uint32_t load, words;
-    int top, left, rows, columns, loads;
-    int64_t word[TC__CUDA_WINDOW_WORDS]; // attribute words of the one
-} tc__cuda_window;
-
 // What a launch needs to know: threads of a block, and blocks that have work.
 typedef struct tc__cuda_plan {
     tc__cuda_form form;
     tc__axis axis;      // the vector runs along it
     int threads, width; // width: V
-    int vectors;        // U; ROWS in registers: accesses of a thread that make its row;
-                        //   WINDOW: rows of a thread
+    int vectors;        // U; ROWS in registers: accesses of a thread that make its row
     int narrow;         // indices are int
     int lanes_early;    // loads of single elements are issued early, too
     int tail;           // one row, and its columns are not a multiple of V
-    int sharing; // ROWS: threads that share a row; COLUMNS, WINDOW: threads side by side
+    int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
     tc__cuda_hold hold;
     int parts;    // of a row, or of the columns of a block
     int cluster;  // blocks that have the parts of a row in their memory, 0 = one has it all
@@ -118,6 +93,4 @@ typedef struct tc__cuda_plan {
     int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
     int64_t zeroed, partial; // bytes of the workspace: tickets, what parts have summed,
     int64_t workspace;       //   and with the rows that are kept
-    int windows;
-    tc__cuda_window window[TC__CUDA_WINDOWS];
 } tc__cuda_plan;

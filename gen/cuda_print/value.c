@@ -134,12 +134,6 @@ static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
            tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
 }
 
-// Late loads of all vectors of a thread are issued ahead of what is computed of any: a store would wait for
-// what was loaded, and the next load for the store.
-static int tc__cuda_is_ahead(const tc__printer *p, const tc__node *n) {
-    return tc__cuda_late(p, n) && p->cuda->form == TC__CUDA_FLAT && p->cuda->vectors > 1;
-}
-
 // The first load of the element of the row that n loads, -1 where it is not held.
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
     if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
@@ -168,7 +162,7 @@ static void tc__cuda_type(tc__printer *p, const char *element, int one) {
 static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
     int64_t first = tc__cuda_held_by(p, n);
     tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
-            tc__cuda_is_array(p) && (!tc__cuda_late(p, n) || tc__cuda_is_ahead(p, n)) &&
+            tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
                     (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
                 ? "[u]"
                 : "");
@@ -260,18 +254,6 @@ static void tc__cuda_register(tc__printer *p, int64_t b) {
     tc__put(p->out, tc__cuda_width_of(p) > 1 ? "[u].at[l]" : "[u]");
 }
 
-static int tc__cuda_has_window(const tc__printer *p, const tc__node *n) {
-    return p->cuda && tc__cuda_is_windowed(p->g, p->cuda, n);
-}
-
-// `w3[u + 1][l + 2]`: what the thread has read for n.
-static void tc__cuda_put_window(tc__printer *p, const tc__node *n) {
-    int row, column;
-    const tc__cuda_window *w = tc__cuda_window_of(p->g, p->cuda, n, &row, &column);
-    tc__put(p->out, "w%u[%s%d][%s%d]", w->load, p->cuda->vectors > 1 ? "u + " : "", row,
-            p->cuda->width > 1 ? "l + " : "", column);
-}
-
 static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
     int64_t b = n->attr[TC__LOAD_BUFFER];
     (void)copy;
@@ -282,9 +264,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
-    if (tc__cuda_has_window(p, n))
-        tc__cuda_put_window(p, n);
-    else if (tc__cuda_in_registers(p, b))
+    if (tc__cuda_in_registers(p, b))
         tc__cuda_register(p, b);
     else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
         tc__cuda_loaded(p, n, 1);
@@ -303,10 +283,9 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
                  tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
-    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1               ? "x == 0"
-                      : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW ? "c == 0"
-                      : below                                                  ? "y == 0"
-                                                                               : "";
+    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
+                      : below                                    ? "y == 0"
+                                                                 : "";
     const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
     const char *in = ragged ? "in" : "";
     if (!*who && !*part && !*in) return;
@@ -463,18 +442,6 @@ static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
     tc__free(p->out->ctx, b->set, p->g->body.node.count);
 }
 
-// Statements of loops are no nodes of a body; values that no row is named in stand before it.
-static void tc__cuda_hoist(tc__printer *p, tc__cuda_loop_body *b) {
-    int hoist = !tc__device_names_rows(p->g);
-    for (uint32_t id = 0; id < b->end; id++) {
-        const tc__node *n = tc__body(p, id);
-        int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
-        int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
-        if (statement || early) b->set[id] = 0;
-        if (early && !statement) tc__print_node(p, n);
-    }
-}
-
 // Whether load n is issued in this loop.
 static int tc__cuda_issues_in(const tc__printer *p, const tc__cuda_loop_body *b,
                               const tc__node *n) {
@@ -500,8 +467,7 @@ static void tc__cuda_issue_all(tc__printer *p, const tc__cuda_loop_body *b,
 static void tc__cuda_declare(tc__printer *p, const tc__cuda_loop_body *b, int count) {
     for (uint32_t id = 0; id < b->end; id++) {
         const tc__node *n = tc__body(p, id);
-        if (!tc__cuda_issues_in(p, b, n) && !(b->set[id] && tc__cuda_is_ahead(p, n)))
-            continue;
+        if (!tc__cuda_issues_in(p, b, n)) continue;
         tc__line(p);
         tc__cuda_type(p, tc__cuda_memory(p, n), tc__cuda_still(p, n));
         tc__put(p->out, " v%u[%d];\n", id, count);
@@ -516,12 +482,10 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
             tc__print_node(p, tc__body(p, id));
 }
 
-// `ahead` = those that are issued ahead, into their arrays, or the others.
-static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b, int ahead) {
+static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
     for (uint32_t id = 0; id < b->end; id++) {
         const tc__node *n = tc__body(p, id);
-        if (b->set[id] && tc__cuda_late(p, n) && tc__cuda_is_ahead(p, n) == ahead)
-            tc__cuda_issue(p, n, "", !ahead);
+        if (b->set[id] && tc__cuda_late(p, n)) tc__cuda_issue(p, n, "", 1);
     }
 }
 
@@ -564,7 +528,7 @@ static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
     int lanes = tc__cuda_width_of(p) > 1;
     tc__cuda_take_shared(p, b);
     if (lanes) tc__cuda_print_still(p, b);
-    if (lanes) tc__cuda_issue_late(p, b, 0);
+    if (lanes) tc__cuda_issue_late(p, b);
     if (lanes) tc__cuda_results(p, b);
     if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
     p->lane = lanes;

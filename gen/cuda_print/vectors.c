@@ -75,46 +75,6 @@ static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_compute(p, b);
 }
 
-// ---- loads at loaded indices, ahead of what is computed ----
-
-enum { TC__NEED_AHEAD = 1, TC__NEED_REST = 2 };
-
-static void tc__cuda_need_operands(const tc__printer *p, const tc__node *n, uint8_t what,
-                                   uint8_t *need) {
-    for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] |= what;
-    for (uint32_t k = 0; k < n->n_attr; k++) {
-        tc__ix vals[64];
-        if (!tc__attr_is_ix(n, k)) continue;
-        uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
-        for (uint32_t v = 0; v < found; v++)
-            need[tc__ix_node(p->g->body.ix, vals[v])->a] |= what;
-    }
-}
-
-// need[]: what loads that are issued ahead need, and what the rest does without what these alone need.
-// 0 = there are none.
-static int tc__cuda_need_ahead(const tc__printer *p, const tc__cuda_loop_body *b,
-                               uint8_t *need) {
-    int some = 0;
-    for (uint32_t id = b->end; id-- > 0;) {
-        const tc__node *n = tc__body(p, id);
-        if (!b->set[id]) continue;
-        int ahead = tc__cuda_is_ahead(p, n);
-        if (ahead || n->op == TC_OP_STORE || !tc__cuda_still(p, n))
-            need[id] |= TC__NEED_REST;
-        tc__cuda_need_operands(p, n, ahead ? (uint8_t)TC__NEED_AHEAD : need[id], need);
-        if (ahead) need[id] |= TC__NEED_AHEAD, some = 1;
-    }
-    return some;
-}
-
-static void tc__cuda_ahead_at(tc__printer *p, const tc__cuda_loop_body *b,
-                              const tc__cuda_place *at) {
-    tc__cuda_break(p, at);
-    tc__cuda_print_still(p, b);
-    tc__cuda_issue_late(p, b, 1);
-}
-
 static void tc__cuda_unrolled(tc__printer *p, const tc__cuda_loop_body *b,
                               const tc__cuda_place *at, int count, tc__cuda_body_fn print) {
     tc__cuda_unroll(p, "u", count);
@@ -122,34 +82,10 @@ static void tc__cuda_unrolled(tc__printer *p, const tc__cuda_loop_body *b,
     tc__block_close(p);
 }
 
-// What is needed for `what` of the nodes of b.
-static void tc__cuda_put_needed(tc__printer *p, const tc__cuda_loop_body *b,
-                                const tc__cuda_place *at, int count, const uint8_t *need,
-                                uint8_t what) {
-    tc__cuda_loop_body part = *b;
-    part.set = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
-    p->out->failed |= !part.set;
-    for (uint32_t id = 0; part.set && id < b->end; id++)
-        part.set[id] = b->set[id] && need[id] & what;
-    if (part.set)
-        tc__cuda_unrolled(p, &part, at, count,
-                          what == TC__NEED_AHEAD ? tc__cuda_ahead_at : tc__cuda_compute_at);
-    tc__free(p->out->ctx, part.set, p->g->body.node.count);
-}
-
 // `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
 static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
                                  const tc__cuda_place *at, int count) {
-    size_t nodes = p->g->body.node.count;
-    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, nodes);
-    p->out->failed |= !need;
     if (!p->issued && tc__cuda_count_issues(p, b))
         tc__cuda_unrolled(p, b, at, count, tc__cuda_issue_at);
-    if (need && tc__cuda_need_ahead(p, b, need)) {
-        tc__cuda_put_needed(p, b, at, count, need, TC__NEED_AHEAD);
-        tc__cuda_put_needed(p, b, at, count, need, TC__NEED_REST);
-    } else {
-        tc__cuda_unrolled(p, b, at, count, tc__cuda_compute_at);
-    }
-    tc__free(p->out->ctx, need, nodes);
+    tc__cuda_unrolled(p, b, at, count, tc__cuda_compute_at);
 }

@@ -1,6 +1,8 @@
 // How accesses of a LOOP list move along a vector of adjacent elements of an axis, whatever device has it:
 // which are one access of the whole vector, which are the same for all of it; and how wide indices are.
 
+enum { TC__DEVICE_SMS = 132 }; // multiprocessors of the card that all was chosen for
+
 static int tc__device_is_memory(const tc__node *n) {
     return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
 }

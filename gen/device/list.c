@@ -6,6 +6,7 @@ typedef struct tc__relist {
     const tc__group *from;
     tc__group *to;
     uint32_t *at; // by node of `from`: that of `to` with its value
+    int given;    // constants and run-time values are there
     int failed;
 } tc__relist;
 
@@ -43,12 +44,6 @@ static tc__node *tc__relist_put(tc__relist *l, tc__op op, int dtype, const int64
 
 // ---- statements ----
 
-static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
-    int64_t attr[2];
-    attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
-    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
-}
-
 // Opens a loop over [0, extent): its variable.
 static tc__ix tc__relist_for(tc__relist *l, tc__axis axis, tc__bind bind, tc__ix extent) {
     int64_t attr[TC__FOR_BOXES];
@@ -57,22 +52,6 @@ static tc__ix tc__relist_for(tc__relist *l, tc__axis axis, tc__bind bind, tc__ix
     attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = extent;
     tc__relist_put(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
     return tc__ix_var(l->from->body.ix, (int)axis, extent);
-}
-
-static void tc__relist_end(tc__relist *l, int64_t what) {
-    tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
-}
-
-// The variable of an axis of the host's list.
-static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
-    int64_t attr[3];
-    attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
-    attr[TC__AXIS_EXTENT] = axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols;
-    tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
-}
-
-static void tc__relist_barrier(tc__relist *l) {
-    tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
 }
 
 // Puts 0 <= e < limit behind `n` words of predicates, unless it always holds.
@@ -84,12 +63,41 @@ static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, 
     return n + 2;
 }
 
-// Opens what is done where row < rows and column < columns.
-static void tc__relist_inside(tc__relist *l, tc__ix row, tc__ix column) {
+// Opens what is done where d is below its limit, and e below its own; limit 0 = of one alone. 0 = that is
+// everywhere: nothing is opened.
+static int tc__relist_if(tc__relist *l, tc__ix d, tc__ix below, tc__ix e, tc__ix limit) {
     int64_t attr[4];
-    uint32_t n = tc__relist_fact(l, attr, 0, row, l->from->shape.rows);
-    n = tc__relist_fact(l, attr, n, column, l->from->shape.cols);
-    tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
+    uint32_t n = tc__relist_fact(l, attr, 0, d, below);
+    if (limit) n = tc__relist_fact(l, attr, n, e, limit);
+    if (n) tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
+    return n > 0;
+}
+
+static void tc__relist_end(tc__relist *l, int64_t what) {
+    tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
+}
+
+static void tc__relist_end_if(tc__relist *l, int opened) {
+    if (opened) tc__relist_end(l, TC__END_BLOCK);
+}
+
+// The variable of an axis, below `extent`.
+static tc__ix tc__relist_bind(tc__relist *l, int axis, tc__ix value, tc__ix extent) {
+    int64_t attr[3];
+    attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
+    attr[TC__AXIS_EXTENT] = extent;
+    tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
+    return tc__ix_var(l->from->body.ix, axis, extent);
+}
+
+// That of an axis of the host's list.
+static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
+    tc__relist_bind(l, (int)axis, value,
+                    axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols);
+}
+
+static void tc__relist_barrier(tc__relist *l) {
+    tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
 }
 
 // ---- values ----
@@ -112,12 +120,18 @@ static tc__ix tc__relist_ix(const tc__relist *l, tc__ix e) {
     return e;
 }
 
+// Constants and run-time values stand before all launches.
+static int tc__relist_is_given(const tc__relist *l, uint32_t id) {
+    int op = l->from->body.node.at[id]->op;
+    return op == TC_OP_CONST || op == TC_OP_ARG;
+}
+
 // Node n of the host's list, at the same place of its axes.
 static void tc__relist_copy(tc__relist *l, const tc__node *n) {
     tc__node m = *n;
     uint32_t in[3];
     int64_t attr[TC__NODE_WORDS];
-    if (l->failed) return;
+    if (l->failed || (l->given && tc__relist_is_given(l, n->id))) return;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
     for (uint32_t i = 0; i < n->n_attr; i++)
         attr[i] = tc__attr_is_ix(n, i) ? tc__relist_ix(l, n->attr[i]) : n->attr[i];
@@ -125,6 +139,16 @@ static void tc__relist_copy(tc__relist *l, const tc__node *n) {
     tc__node *made = tc__node_append(&l->to->body, &m);
     if (!made) l->failed = 1;
     if (made) l->at[n->id] = made->id;
+}
+
+// Opens a launch; what is given stands before the first.
+static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
+    int64_t attr[2];
+    for (uint32_t id = 0; id < l->from->body.node.count; id++)
+        if (tc__relist_is_given(l, id)) tc__relist_copy(l, l->from->body.node.at[id]);
+    l->given = 1;
+    attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
+    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
 }
 
 // Element e of a buffer as the value of the host's node n.

@@ -2,12 +2,29 @@
 
 // Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
 static int tc__device_has_list(const tc__group *g) {
-    return g->shape.kind == TC__POINTWISE && !g->shape.list && tc__device_is_tile(g);
+    return g->shape.kind == TC__POINTWISE;
+}
+
+static int tc__device_turns(const tc__group *g) {
+    return !g->shape.list && tc__device_is_tile(g);
+}
+
+static tc__group *tc__lower_pointwise(tc_ctx *c, const tc__group *g) {
+    tc__windows w;
+    if (tc__device_turns(g)) return tc__lower_tile(c, g);
+    if (tc__windows_of(g, &w)) return tc__lower_windows(c, g, &w);
+    return tc__lower_flat(c, g);
+}
+
+// Whether value v of a knob of kernels that have a list differs from the rules, and may be better.
+static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
+    tc__windows w;
+    return !tc__device_turns(g) && !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
 }
 
 // The list of a kernel that has one; NULL = reported.
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
-    tc__group *k = tc__lower_tile(c, g);
+    tc__group *k = tc__lower_pointwise(c, g);
     if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
         return k;
     tc__group_free(c, k);

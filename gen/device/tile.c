@@ -105,6 +105,7 @@ typedef struct tc__tiler {
     int64_t size;        // lines of a tile, and elements of a line
     int64_t width, down; // elements of an access; lines that the block has at once
     tc__ix j, i, y, x, u;
+    int opened; // an IF around a line of rows
 } tc__tiler;
 
 // a * x + b
@@ -161,7 +162,7 @@ static void tc__tile_read(tc__tiler *t, tc__ix line) {
     tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
     tc__ix row = tc__tile_ix(t, t->size, t->j, first);
     tc__ix column = tc__tile_ix(t, t->size, t->i, line);
-    tc__relist_inside(&t->l, row, column);
+    int opened = tc__relist_if(&t->l, row, g->shape.rows, column, g->shape.cols);
     tc__relist_axis(&t->l, TC__COL, column);
     tc__ix l = tc__tile_vector_open(t);
     tc__relist_axis(&t->l, TC__ROW, tc__ix_add(t->ix, row, l));
@@ -173,7 +174,7 @@ static void tc__tile_read(tc__tiler *t, tc__ix line) {
         tc__relist_store(&t->l, n, tc__tile_of(t, n), at);
     }
     tc__tile_vector_close(t);
-    tc__relist_end(&t->l, TC__END_BLOCK);
+    tc__relist_end_if(&t->l, opened);
 }
 
 // A store of the row, by one of its threads.
@@ -202,7 +203,8 @@ static tc__ix tc__tile_row_open(tc__tiler *t, tc__ix line) {
     tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
     tc__ix row = tc__tile_ix(t, t->size, t->j, line);
     tc__ix column = tc__tile_ix(t, t->size, t->i, first);
-    tc__relist_inside(&t->l, row, column);
+    t->opened =
+        tc__relist_if(&t->l, row, t->l.from->shape.rows, column, t->l.from->shape.cols);
     tc__relist_axis(&t->l, TC__ROW, row);
     tc__ix l = tc__tile_vector_open(t);
     tc__relist_axis(&t->l, TC__COL, tc__ix_add(t->ix, column, l));
@@ -211,7 +213,7 @@ static tc__ix tc__tile_row_open(tc__tiler *t, tc__ix line) {
 
 static void tc__tile_row_close(tc__tiler *t) {
     tc__tile_vector_close(t);
-    tc__relist_end(&t->l, TC__END_BLOCK);
+    tc__relist_end_if(&t->l, t->opened);
 }
 
 // What is held ahead, line by line of rows.
@@ -242,12 +244,10 @@ static void tc__tile_compute(tc__tiler *t, tc__ix line) {
 // All lines of a tile; a pass of the block has `down` of them.
 static void tc__tile_lines(tc__tiler *t, void (*one)(tc__tiler *t, tc__ix line)) {
     int64_t passes = t->size / t->down;
-    t->u = tc__ix_const(0);
-    if (passes > 1)
-        t->u = tc__relist_for(&t->l, (tc__axis)TC__TILE_U, TC__BIND_UNROLL,
-                              tc__ix_const(passes));
+    t->u =
+        tc__relist_for(&t->l, (tc__axis)TC__TILE_U, TC__BIND_UNROLL, tc__ix_const(passes));
     one(t, tc__tile_ix(t, t->down, t->u, t->y));
-    if (passes > 1) tc__relist_end(&t->l, TC__TILE_U);
+    tc__relist_end(&t->l, TC__TILE_U);
 }
 
 static tc__ix tc__tile_loop(tc__tiler *t, int axis, tc__bind bind, tc__ix extent) {

@@ -23,8 +23,8 @@ typedef struct tc__device_verifier {
     tc__ixpool *ix;
     const tc__node *open[TC__VERIFY_DEPTH];
     uint32_t depth;
-    tc__ix axis[TC__AXES]; // by the loops, 0 = not bound
-    int64_t threads;       // of the loops over them
+    tc__ix axis[TC__VAR_END]; // by the loops, 0 = not bound
+    int64_t threads;          // of the loops over them
     int barriers, count;
     tc__shared_access access[TC__DEVICE_ACCESSES];
 } tc__device_verifier;
@@ -41,9 +41,9 @@ static int tc__device_is_outer(const tc__node *n) {
 
 // e with the axes that are bound replaced by what they are made of.
 static tc__ix tc__device_expand(const tc__device_verifier *d, tc__ix e) {
-    for (int a = 0; a < TC__AXES; a++) {
-        tc__ix var = tc__ix_find_var(d->ix, e, (tc__axis)a);
-        if (var && d->axis[a]) e = tc__ix_subst(d->ix, e, var, d->axis[a]);
+    for (int a = 0; a < (int)TC__VAR_END; a++) {
+        tc__ix var = d->axis[a] ? tc__ix_find_var(d->ix, e, (tc__axis)a) : 0;
+        if (var) e = tc__ix_subst(d->ix, e, var, d->axis[a]);
     }
     return e;
 }
@@ -63,8 +63,35 @@ static int tc__device_verify_for(tc__device_verifier *d, const tc__node *n) {
     return 1;
 }
 
-// Whether p + d stays below a limit that p is below, for a p that is a multiple of what d is less than.
+// The most that a sum of loop variables can be, by their extents; 0 = it is another.
+static tc__ix tc__device_most(tc__ixpool *x, tc__ix e) {
+    tc__ixsum s;
+    memset(&s, 0, sizeof s);
+    tc__ix_sum_add(x, &s, e, 1);
+    tc__ix most = tc__ix_const(s.base), one = tc__ix_const(1);
+    for (int i = 0; i < s.count; i++) {
+        tc__ixnode n = *tc__ix_node(x, s.term[i].atom[0]);
+        if (s.term[i].atom[1] || n.kind != TC__IX_VAR || s.term[i].coef < 0) return 0;
+        tc__ix last = tc__ix_sub(x, n.b, one);
+        most = tc__ix_add(x, most, tc__ix_mul(x, tc__ix_const(s.term[i].coef), last));
+    }
+    return most;
+}
+
+// Whether e, which is not negative, is below a limit that may be one of run time, by what it is made of.
+static int tc__device_is_below(tc__ixpool *x, tc__ix e, tc__ix limit) {
+    if (tc__ix_hi(x, e) < tc__ix_lo(x, limit)) return 1;
+    if (tc__ix_is_const(e)) return 0;
+    tc__ixnode n = *tc__ix_node(x, e);
+    if (n.kind == TC__IX_MOD && n.b == limit) return 1;
+    if (n.kind == TC__IX_DIV) return tc__device_is_below(x, n.a, tc__ix_mul(x, limit, n.b));
+    tc__ix most = tc__device_most(x, e);
+    return most && tc__ix_lo(x, tc__ix_sub(x, limit, most)) >= 1;
+}
+
+// Whether p + d stays below a limit that p is below: d takes away, or p is a multiple of what d is less than.
 static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limit) {
+    if (tc__ix_hi(x, d) <= 0) return 1;
     int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
     return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
@@ -84,12 +111,11 @@ static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix lim
 }
 
 static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
-    tc__ix e = tc__device_expand(d, n->attr[TC__AXIS_VALUE]),
-           extent = n->attr[TC__AXIS_EXTENT];
-    int below = tc__ix_lo(d->ix, e) >= 0 && tc__ix_hi(d->ix, e) < tc__ix_lo(d->ix, extent);
-    if (n->attr[TC__AXIS_AXIS] >= (int64_t)TC__AXES)
-        return tc__verify_fail(&d->v, "no axis of a kernel");
-    if (!below && !tc__device_is_held(d, e, extent))
+    tc__ix value = n->attr[TC__AXIS_VALUE], extent = n->attr[TC__AXIS_EXTENT];
+    tc__ix e = tc__device_expand(d, value);
+    if (tc__ix_lo(d->ix, value) < 0) return tc__verify_fail(&d->v, "it may be negative");
+    if (!tc__device_is_below(d->ix, value, extent) &&
+        !tc__device_is_below(d->ix, e, extent) && !tc__device_is_held(d, e, extent))
         return tc__verify_fail(&d->v, "it may reach its extent");
     d->axis[n->attr[TC__AXIS_AXIS]] = e;
     return 1;
@@ -205,6 +231,7 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
     switch (n->op) {
     case TC_OP_AXIS: return tc__device_verify_axis(d, n);
     case TC_OP_BARRIER: return tc__device_verify_barrier(d);
+    case TC_OP_ELSE: d->open[d->depth - 1] = n; return 1;
     case TC_OP_LOAD:
     case TC_OP_STORE: return tc__device_verify_access(d, n);
     case TC_OP_END: return tc__device_verify_end(d);

@@ -475,6 +475,11 @@ static void tc__dump_if(tc__dump *d, const tc__node *n) {
     tc__dump_predicates(d, n, TC__IF_PREDICATES);
 }
 
+static void tc__dump_else(tc__dump *d, const tc__node *n) {
+    (void)n;
+    tc__put(d->t, "else");
+}
+
 static void tc__dump_barrier(tc__dump *d, const tc__node *n) {
     (void)n;
     tc__put(d->t, "barrier block");
@@ -510,9 +515,12 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
-    {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+    {TC_OP_LAUNCH, 0, tc__dump_launch},
+    {TC_OP_AXIS, 0, tc__dump_axis},
     {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
-    {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_ELSE, 0, tc__dump_else},
+    {TC_OP_BARRIER, 0, tc__dump_barrier},
+    {TC_OP_END, 0, tc__dump_end},
     {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
@@ -546,13 +554,13 @@ static void tc__dump_type(tc__dump *d, const tc__node *n) {
 static void tc__dump_node(tc__dump *d, const tc__node *n) {
     const tc__dump_row *row = tc__dump_row_of(n);
     size_t line = d->t->size;
-    d->indent -= n->op == TC_OP_END;
+    d->indent -= tc__outdents(n);
     tc__put(d->t, "%*s", d->indent * 2, "");
     if (row)
         row->put(d, n);
     else
         tc__dump_plain(d, n);
-    d->indent += tc__opens(n);
+    d->indent += tc__indents(n);
     if (!row || row->typed || n->stage == TC__GROUP) {
         tc__dump_pad(d->t, line, TC__DUMP_TYPE_COLUMN);
         tc__dump_type(d, n);

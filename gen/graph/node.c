@@ -81,6 +81,12 @@ static int tc__opens(const tc__node *n) {
     return n->op == TC_OP_FOR || n->op == TC_OP_IF || n->op == TC_OP_LAUNCH;
 }
 
+// How far what follows stands to the right of it, and it to the left of what is before.
+static int tc__indents(const tc__node *n) { return tc__opens(n) || n->op == TC_OP_ELSE; }
+static int tc__outdents(const tc__node *n) {
+    return n->op == TC_OP_END || n->op == TC_OP_ELSE;
+}
+
 // "r", NULL = a dimension's.
 static const char *tc__axis_name(int64_t axis) {
     static const char *const axes[TC__AXES] = {"r", "c", "k"};

@@ -53,6 +53,7 @@ static const struct {
     {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
     {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
+    {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
@@ -116,8 +117,9 @@ static int tc__verify_legal(const tc__verifier *v) {
 
 static int tc__has_value(const tc__node *n) {
     return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
-           n->op != TC_OP_AXIS && n->op != TC_OP_BARRIER && n->op != TC_OP_NEW &&
-           n->op != TC_OP_CALL && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+           n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_BARRIER &&
+           n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
+           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
@@ -380,6 +382,15 @@ static int tc__verify_end(tc__verifier *v) {
     return 1;
 }
 
+// From here on the ELSE is what is open: what its IF has computed and bound is over.
+static int tc__verify_else(tc__verifier *v) {
+    const tc__node *around = tc__innermost(v);
+    if (!around || around->op != TC_OP_IF || !around->n_attr)
+        return tc__verify_fail(v, "no if with predicates is innermost");
+    v->open[v->depth - 1] = v->node->id, v->names[v->depth - 1] = 0;
+    return 1;
+}
+
 static int tc__verify_loop(tc__verifier *v) {
     const tc__node *n = v->node, *loop = tc__innermost(v);
     int constant = n->op == TC_OP_CONST || n->op == TC_OP_ARG;
@@ -391,6 +402,7 @@ static int tc__verify_loop(tc__verifier *v) {
     if (tc__opens(n)) return tc__verify_open(v);
     if (n->op == TC_OP_AXIS) return tc__verify_bind(v);
     if (n->op == TC_OP_END) return tc__verify_end(v);
+    if (n->op == TC_OP_ELSE) return tc__verify_else(v);
     if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
     if (n->op == TC_OP_ACC || n->op == TC_OP_COMBINE) return tc__verify_accumulator(v);
     if (n->level == TC__AT_COL && !constant && !(tc__verify_bound(v) >> TC__COL & 1))

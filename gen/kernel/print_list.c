@@ -328,6 +328,7 @@ static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
     case TC_OP_LAUNCH:
         tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
         return;
+    case TC_OP_ELSE: tc__put(p->out, "else\n"); return;
     case TC_OP_BARRIER: tc__put(p->out, "barrier block\n"); return;
     case TC_OP_END: tc__put(p->out, "end\n"); return;
     default: tc__put_dump_node(p, n);
@@ -346,11 +347,11 @@ static void tc__put_dump_buffers(tc__printer *p) {
     }
 }
 
-static void tc__put_head(tc__printer *p, const char *symbol) {
+static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbol) {
     const tc__group *g = p->g;
     int depth = 0;
     tc__put(p->out, "\n// %s: ", symbol);
-    tc__report_why(p->out, g);
+    tc__report_why(p->out, why);
     tc__put(p->out, "\n// rows ");
     tc__put_ix(p, g->shape.rows);
     tc__put(p->out, ", columns ");
@@ -365,9 +366,9 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        depth -= n->op == TC_OP_END;
+        depth -= tc__outdents(n);
         tc__put_dump_begin(p, depth);
-        depth += tc__opens(n);
+        depth += tc__indents(n);
         tc__put_dump_statement(p, n);
     }
 }
@@ -382,13 +383,14 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
-static int tc__print_list(tc__text *out, const tc__group *g, const tc__dialect *d,
-                          const char *symbol) {
+// `why`: the group that the list was lowered from, or is.
+static int tc__print_list(tc__text *out, const tc__group *g, const tc__group *why,
+                          const tc__dialect *d, const char *symbol) {
     tc__printer p;
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__count_functions(&p);
-    tc__put_head(&p, symbol);
+    tc__put_head(&p, why, symbol);
     d->kernel(&p, symbol);
     return !out->failed && !g->body.ix->failed;
 }
@@ -397,7 +399,7 @@ static int tc__print_list(tc__text *out, const tc__group *g, const tc__dialect *
 static int tc__print_lowered(tc__text *out, const tc__group *g, const tc__dialect *d,
                              const char *symbol) {
     tc__group *list = d->lower(out->ctx, g);
-    int ok = list && tc__print_list(out, list, d->lists, symbol);
+    int ok = list && tc__print_list(out, list, g, d->lists, symbol);
     tc__group_free(out->ctx, list);
     return ok;
 }
@@ -410,5 +412,5 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
                         d->name, tc__call_name(out->ctx, g->body.node.at[0]));
     if (g->shape.kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     if (d->has_list && d->has_list(g)) return tc__print_lowered(out, g, d, symbol);
-    return tc__print_list(out, g, d, symbol);
+    return tc__print_list(out, g, g, d, symbol);
 }

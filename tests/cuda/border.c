@@ -63,7 +63,7 @@ TEST(texts) {
     const char *text = strstr(tc_region_source(tc, "pad"), "extern \"C\"");
     REQUIRE(text);
     const char *inside =
-        strstr(text, "if (c >= 1 && c + 4 <= 199 && r - 1 >= 0 && r - 1 < 98)");
+        strstr(text, "if (4 * x - 1 >= 0 && 4 * x - 1 < 195 && r - 1 >= 0 && r - 1 < 98)");
     REQUIRE(inside || FAIL("no box in\n%s", text));
     const char *border = strstr(inside, "else"), *test = strstr(inside, "(unsigned)");
     CHECK(border && test && test > border);

@@ -80,86 +80,88 @@ template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
 // rows 512, columns 768; vector along c
 //   in0  f32[393216]
 //   out0  f32[393216]
-//   for r in 0..512 worker
-//     %1 = valid [r - 511] [1]  bool
-//     %2 = valid [r - 1] [510]  bool
-//     for c in 0..768 vector
-//       inside [c - 1] [766] [r - 1] [510]
-//       %4 = load in0[768 * r + c][r - 511][1]  f32
-//       %5 = valid [c - 767] [1]  bool
-//       %6 = load in0[768 * r + c][r - 1][510][c - 767][1]  f32
-//       %7 = valid [c - 1] [766]  bool
-//       %8 = load in0[768 * r + c + 1][r - 1][510][c - 1][766]  f32
-//       %9 = load in0[768 * r + c - 1][r - 1][510][c - 1][766]  f32
-//       %10 = sub %8 %9  f32
-//       %11 = load in0[768 * r + c][r - 1][510][c][1]  f32
-//       %12 = where %7 %10 %11  f32
-//       %13 = where %5 %6 %12  f32
-//       %14 = load in0[768 * r + c][r][1]  f32
-//       %15 = where %2 %13 %14  f32
-//       %16 = where %1 %4 %15  f32
-//       store out0[768 * r + c] %16  f32
+//   launch threads=256
+//     for j in 0..384 grid
+//       for t in 0..256 block
+//         axis i = 256 * j + t
+//         axis r = i / 192
+//         axis x = i % 192
+//         if [4 * x - 1] [763] [r - 1] [510]
+//           for l in 0..4 vector
+//             axis c = 4 * x + l
+//             %9 = load in0[768 * r + c + 1]  f32
+//             %10 = load in0[768 * r + c - 1]  f32
+//             %11 = sub %9 %10  f32
+//             store out0[768 * r + c] %11  f32
+//           end
+//         else
+//           for l in 0..4 vector
+//             axis c = 4 * x + l
+//             %17 = valid [r - 511] [1]  bool
+//             %18 = valid [r - 1] [510]  bool
+//             %19 = load in0[768 * r + c][r - 511][1]  f32
+//             %20 = valid [c - 767] [1]  bool
+//             %21 = load in0[768 * r + c][r - 1][510][c - 767][1]  f32
+//             %22 = valid [c - 1] [766]  bool
+//             %23 = load in0[768 * r + c + 1][r - 1][510][c - 1][766]  f32
+//             %24 = load in0[768 * r + c - 1][r - 1][510][c - 1][766]  f32
+//             %25 = sub %23 %24  f32
+//             %26 = load in0[768 * r + c][r - 1][510][c][1]  f32
+//             %27 = where %22 %25 %26  f32
+//             %28 = where %20 %21 %27  f32
+//             %29 = load in0[768 * r + c][r][1]  f32
+//             %30 = where %18 %28 %29  f32
+//             %31 = where %17 %19 %30  f32
+//             store out0[768 * r + c] %31  f32
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 384 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int i = blockIdx.x * 256 + threadIdx.x;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    const int i = 256 * j + t;
     const int r = i / 192;
-    const int c = i % 192 * 4;
-    if (c >= 1 && c + 4 <= 767 && r - 1 >= 0 && r - 1 < 510) {
-        tc_pack<float, 4> v8;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) v8.at[l] = in0[768 * r + c + 1 + l];
-        tc_pack<float, 4> v9;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) v9.at[l] = in0[768 * r + c - 1 + l];
-        tc_pack<float, 4> o17;
+    const int x = i % 192;
+    if (4 * x - 1 >= 0 && 4 * x - 1 < 763 && r - 1 >= 0 && r - 1 < 510) {
+        tc_pack<float, 4> o12;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t8 = v8.at[l];
-            const float t9 = v9.at[l];
-            const float t10 = TC_SUB_f32(t8, t9);
-            o17.at[l] = t10;
+            const int c = 4 * x + l;
+            const float t9 = in0[768 * r + c + 1];
+            const float t10 = in0[768 * r + c - 1];
+            const float t11 = TC_SUB_f32(t9, t10);
+            o12.at[l] = t11;
         }
-        tc_store((tc_pack<float, 4> *)&out0[768 * r + c], o17);
-    }
-    else {
-        const tc_pack<float, 4> v4 = (unsigned)(r - 511) < (unsigned)(1) ? tc_load((const tc_pack<float, 4> *)&in0[768 * r + c]) : tc_splat<float, 4>(0.0f);
-        tc_pack<float, 4> v6;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) v6.at[l] = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c + l - 767) < (unsigned)(1) ? in0[768 * r + c + l] : 0.0f;
-        tc_pack<float, 4> v8;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) v8.at[l] = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c + l - 1) < (unsigned)(766) ? in0[768 * r + c + 1 + l] : 0.0f;
-        tc_pack<float, 4> v9;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) v9.at[l] = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c + l - 1) < (unsigned)(766) ? in0[768 * r + c - 1 + l] : 0.0f;
-        tc_pack<float, 4> v11;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) v11.at[l] = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c + l) < (unsigned)(1) ? in0[768 * r + c + l] : 0.0f;
-        const tc_pack<float, 4> v14 = (unsigned)(r) < (unsigned)(1) ? tc_load((const tc_pack<float, 4> *)&in0[768 * r + c]) : tc_splat<float, 4>(0.0f);
-        const int t1 = (unsigned)(r - 511) < (unsigned)(1);
-        const int t2 = (unsigned)(r - 1) < (unsigned)(510);
-        tc_pack<float, 4> o17;
+        tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x], o12);
+    } else {
+        const int t17 = (unsigned)(r - 511) < (unsigned)(1);
+        const int t18 = (unsigned)(r - 1) < (unsigned)(510);
+        const tc_pack<float, 4> v19 = (unsigned)(r - 511) < (unsigned)(1) ? tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x]) : tc_splat<float, 4>(0.0f);
+        const tc_pack<float, 4> v29 = (unsigned)(r) < (unsigned)(1) ? tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x]) : tc_splat<float, 4>(0.0f);
+        tc_pack<float, 4> o32;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t4 = v4.at[l];
-            const int t5 = (unsigned)(c + l - 767) < (unsigned)(1);
-            const float t6 = v6.at[l];
-            const int t7 = (unsigned)(c + l - 1) < (unsigned)(766);
-            const float t8 = v8.at[l];
-            const float t9 = v9.at[l];
-            const float t10 = TC_SUB_f32(t8, t9);
-            const float t11 = v11.at[l];
-            const float t12 = TC_SEL_f32(TC_M_f32(t7), t10, t11);
-            const float t13 = TC_SEL_f32(TC_M_f32(t5), t6, t12);
-            const float t14 = v14.at[l];
-            const float t15 = TC_SEL_f32(TC_M_f32(t2), t13, t14);
-            const float t16 = TC_SEL_f32(TC_M_f32(t1), t4, t15);
-            o17.at[l] = t16;
+            const int c = 4 * x + l;
+            const float t19 = v19.at[l];
+            const int t20 = (unsigned)(c - 767) < (unsigned)(1);
+            const float t21 = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c - 767) < (unsigned)(1) ? in0[768 * r + c] : 0.0f;
+            const int t22 = (unsigned)(c - 1) < (unsigned)(766);
+            const float t23 = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c - 1) < (unsigned)(766) ? in0[768 * r + c + 1] : 0.0f;
+            const float t24 = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c - 1) < (unsigned)(766) ? in0[768 * r + c - 1] : 0.0f;
+            const float t25 = TC_SUB_f32(t23, t24);
+            const float t26 = (unsigned)(r - 1) < (unsigned)(510) && (unsigned)(c) < (unsigned)(1) ? in0[768 * r + c] : 0.0f;
+            const float t27 = TC_SEL_f32(TC_M_f32(t22), t25, t26);
+            const float t28 = TC_SEL_f32(TC_M_f32(t20), t21, t27);
+            const float t29 = v29.at[l];
+            const float t30 = TC_SEL_f32(TC_M_f32(t18), t28, t29);
+            const float t31 = TC_SEL_f32(TC_M_f32(t17), t19, t30);
+            o32.at[l] = t31;
         }
-        tc_store((tc_pack<float, 4> *)&out0[768 * r + c], o17);
+        tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x], o32);
     }
 }

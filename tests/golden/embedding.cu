@@ -81,30 +81,39 @@ TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site)
 //   in0  i64[64]
 //   in1  f32[76800]
 //   out0  f32[49152]
-//   for r in 0..64 worker
-//     %1 = load in0[r]  i64
-//     %2 = check [100] %1  i64
-//     for c in 0..768 vector
-//       %4 = load in1[c + 768 * t2]  f32
-//       store out0[768 * r + c] %4  f32
+//   launch threads=256
+//     for j in 0..48 grid
+//       for t in 0..256 block
+//         axis i = 256 * j + t
+//         axis r = i / 192
+//         axis x = i % 192
+//         for l in 0..4 vector
+//           axis c = 4 * x + l
+//           %8 = load in0[r]  i64
+//           %9 = check [100] %8  i64
+//           %10 = load in1[c + 768 * t9]  f32
+//           store out0[768 * r + c] %10  f32
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 48 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
-    const int i = blockIdx.x * 256 + threadIdx.x;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    const int i = 256 * j + t;
     const int r = i / 192;
-    const int c = i % 192 * 4;
-    const tc_i64 v1 = in0[r];
-    const tc_i64 t1 = v1;
-    const tc_i64 t2 = tc_check(a.state, t1, 100, 1);
-    const tc_pack<float, 4> v4 = tc_load((const tc_pack<float, 4> *)&in1[c + 768 * (int)t2]);
-    tc_pack<float, 4> o5;
+    const int x = i % 192;
+    const tc_i64 t8 = in0[r];
+    const tc_i64 t9 = tc_check(a.state, t8, 100, 1);
+    const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in1[4 * x + 768 * (int)t9]);
+    tc_pack<float, 4> o11;
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        const float t4 = v4.at[l];
-        o5.at[l] = t4;
+        const float t10 = v10.at[l];
+        o11.at[l] = t10;
     }
-    tc_store((tc_pack<float, 4> *)&out0[768 * r + c], o5);
+    tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x], o11);
 }

@@ -115,36 +115,72 @@ template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &l
 //   out0  f32[s0]
 //   out1  f32[s0]
 //   out2  f32[s0]
-//   for r in 0..1 serial
-//     %1 = const 0.10000000149011612  f32
-//     %2 = const 0.9990000128746033  f32
-//     %3 = const 0.0010000000474974513  f32
-//     %4 = const 0.9999899864196777  f32
-//     %5 = load in0[0]  f32
-//     %6 = const 9.99999993922529e-9  f32
-//     %7 = load in1[0]  f32
-//     for c in 0..s0 worker
-//       %9 = load in2[c]  f32
-//       %10 = load in3[c]  f32
-//       %11 = load in4[c]  f32
-//       %12 = load in5[c]  f32
-//       %13 = sub %10 %9  f32
-//       %14 = mul %13 %1  f32
-//       %15 = add %9 %14  f32
-//       store out0[c] %15  f32
-//       %17 = mul %11 %2  f32
-//       %18 = square %10  f32
-//       %19 = mul %18 %3  f32
-//       %20 = add %17 %19  f32
-//       store out1[c] %20  f32
-//       %22 = mul %12 %4  f32
-//       %23 = sqrt %20  f32
-//       %24 = div %23 %5  f32
-//       %25 = add %24 %6  f32
-//       %26 = div %15 %25  f32
-//       %27 = mul %26 %7  f32
-//       %28 = sub %22 %27  f32
-//       store out2[c] %28  f32
+//   %0 = const 0.10000000149011612  f32
+//   %1 = const 0.9990000128746033  f32
+//   %2 = const 0.0010000000474974513  f32
+//   %3 = const 0.9999899864196777  f32
+//   %4 = const 9.99999993922529e-9  f32
+//   launch threads=256
+//     for j in 0..(((s0 + 3) / 4) + 255) / 256 grid
+//       for t in 0..256 block
+//         if [1024 * j + 4 * t + 3] [s0]
+//           axis i = 256 * j + t
+//           axis r = 0
+//           for l in 0..4 vector
+//             axis c = 4 * i + l
+//             %13 = load in0[0]  f32
+//             %14 = load in1[0]  f32
+//             %15 = load in2[c]  f32
+//             %16 = load in3[c]  f32
+//             %17 = load in4[c]  f32
+//             %18 = load in5[c]  f32
+//             %19 = sub %16 %15  f32
+//             %20 = mul %19 %0  f32
+//             %21 = add %15 %20  f32
+//             store out0[c] %21  f32
+//             %23 = mul %17 %1  f32
+//             %24 = square %16  f32
+//             %25 = mul %24 %2  f32
+//             %26 = add %23 %25  f32
+//             store out1[c] %26  f32
+//             %28 = mul %18 %3  f32
+//             %29 = sqrt %26  f32
+//             %30 = div %29 %13  f32
+//             %31 = add %30 %4  f32
+//             %32 = div %21 %31  f32
+//             %33 = mul %32 %14  f32
+//             %34 = sub %28 %33  f32
+//             store out2[c] %34  f32
+//           end
+//         end
+//         if [4 * (s0 / 4) + 256 * j + t] [s0]
+//           axis r = 0
+//           axis c = 4 * (s0 / 4) + 256 * j + t
+//           %41 = load in0[0]  f32
+//           %42 = load in1[0]  f32
+//           %43 = load in2[c]  f32
+//           %44 = load in3[c]  f32
+//           %45 = load in4[c]  f32
+//           %46 = load in5[c]  f32
+//           %47 = sub %44 %43  f32
+//           %48 = mul %47 %0  f32
+//           %49 = add %43 %48  f32
+//           store out0[c] %49  f32
+//           %51 = mul %45 %1  f32
+//           %52 = square %44  f32
+//           %53 = mul %52 %2  f32
+//           %54 = add %51 %53  f32
+//           store out1[c] %54  f32
+//           %56 = mul %46 %3  f32
+//           %57 = sqrt %54  f32
+//           %58 = div %57 %41  f32
+//           %59 = add %58 %4  f32
+//           %60 = div %49 %59  f32
+//           %61 = mul %60 %42  f32
+//           %62 = sub %56 %61  f32
+//           store out2[c] %62  f32
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, (((s0 + 3) / 4) + 255) / 256 blocks have work for a tensor
@@ -162,70 +198,72 @@ kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
     float *__restrict__ out0 = (float *)list.at[row][6];
     float *__restrict__ out1 = (float *)list.at[row][7];
     float *__restrict__ out2 = (float *)list.at[row][8];
-    const tc_i64 i0 = (tc_i64)(blockIdx.x - list.first[row]) * 256 + threadIdx.x;
-    const float t5 = in0[0];
-    const float t7 = in1[0];
-    const tc_i64 i = i0;
-    if (i < s0 / 4) {
-        const tc_i64 c = i * 4;
-        const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in2[c]);
-        const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in3[c]);
-        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in4[c]);
-        const tc_pack<float, 4> v12 = tc_load((const tc_pack<float, 4> *)&in5[c]);
-        tc_pack<float, 4> o16;
-        tc_pack<float, 4> o21;
-        tc_pack<float, 4> o29;
+    const tc_i64 j = (blockIdx.x - list.first[row]);
+    const int t = threadIdx.x;
+    if (1024 * j + 4 * t + 3 < s0) {
+        const tc_i64 i = 256 * j + t;
+        const float t13 = in0[0];
+        const float t14 = in1[0];
+        const tc_pack<float, 4> v15 = tc_load((const tc_pack<float, 4> *)&in2[4 * i]);
+        const tc_pack<float, 4> v16 = tc_load((const tc_pack<float, 4> *)&in3[4 * i]);
+        const tc_pack<float, 4> v17 = tc_load((const tc_pack<float, 4> *)&in4[4 * i]);
+        const tc_pack<float, 4> v18 = tc_load((const tc_pack<float, 4> *)&in5[4 * i]);
+        tc_pack<float, 4> o22;
+        tc_pack<float, 4> o27;
+        tc_pack<float, 4> o35;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t9 = v9.at[l];
-            const float t10 = v10.at[l];
-            const float t11 = v11.at[l];
-            const float t12 = v12.at[l];
-            const float t13 = TC_SUB_f32(t10, t9);
-            const float t14 = TC_MUL_f32(t13, 0x1.99999ap-4f);
-            const float t15 = TC_ADD_f32(t9, t14);
-            o16.at[l] = t15;
-            const float t17 = TC_MUL_f32(t11, 0x1.ff7ceep-1f);
-            const float t18 = TC_MUL_f32(t10, t10);
-            const float t19 = TC_MUL_f32(t18, 0x1.0624dep-10f);
-            const float t20 = TC_ADD_f32(t17, t19);
-            o21.at[l] = t20;
-            const float t22 = TC_MUL_f32(t12, 0x1.fffebp-1f);
-            const float t23 = TC_SQRT_f32(t20);
-            const float t24 = t23 / t5;
-            const float t25 = TC_ADD_f32(t24, 0x1.5798eep-27f);
-            const float t26 = t15 / t25;
-            const float t27 = TC_MUL_f32(t26, t7);
-            const float t28 = TC_SUB_f32(t22, t27);
-            o29.at[l] = t28;
+            const float t15 = v15.at[l];
+            const float t16 = v16.at[l];
+            const float t17 = v17.at[l];
+            const float t18 = v18.at[l];
+            const float t19 = TC_SUB_f32(t16, t15);
+            const float t20 = TC_MUL_f32(t19, 0x1.99999ap-4f);
+            const float t21 = TC_ADD_f32(t15, t20);
+            o22.at[l] = t21;
+            const float t23 = TC_MUL_f32(t17, 0x1.ff7ceep-1f);
+            const float t24 = TC_MUL_f32(t16, t16);
+            const float t25 = TC_MUL_f32(t24, 0x1.0624dep-10f);
+            const float t26 = TC_ADD_f32(t23, t25);
+            o27.at[l] = t26;
+            const float t28 = TC_MUL_f32(t18, 0x1.fffebp-1f);
+            const float t29 = TC_SQRT_f32(t26);
+            const float t30 = t29 / t13;
+            const float t31 = TC_ADD_f32(t30, 0x1.5798eep-27f);
+            const float t32 = t21 / t31;
+            const float t33 = TC_MUL_f32(t32, t14);
+            const float t34 = TC_SUB_f32(t28, t33);
+            o35.at[l] = t34;
         }
-        tc_store((tc_pack<float, 4> *)&out0[c], o16);
-        tc_store((tc_pack<float, 4> *)&out1[c], o21);
-        tc_store((tc_pack<float, 4> *)&out2[c], o29);
+        tc_store((tc_pack<float, 4> *)&out0[4 * i], o22);
+        tc_store((tc_pack<float, 4> *)&out1[4 * i], o27);
+        tc_store((tc_pack<float, 4> *)&out2[4 * i], o35);
     }
-    if (i0 < s0 - 4 * (s0 / 4)) {
-        const tc_i64 c = 4 * (s0 / 4) + i0;
-        const float t9 = in2[c];
-        const float t10 = in3[c];
-        const float t11 = in4[c];
-        const float t12 = in5[c];
-        const float t13 = TC_SUB_f32(t10, t9);
-        const float t14 = TC_MUL_f32(t13, 0x1.99999ap-4f);
-        const float t15 = TC_ADD_f32(t9, t14);
-        out0[c] = t15;
-        const float t17 = TC_MUL_f32(t11, 0x1.ff7ceep-1f);
-        const float t18 = TC_MUL_f32(t10, t10);
-        const float t19 = TC_MUL_f32(t18, 0x1.0624dep-10f);
-        const float t20 = TC_ADD_f32(t17, t19);
-        out1[c] = t20;
-        const float t22 = TC_MUL_f32(t12, 0x1.fffebp-1f);
-        const float t23 = TC_SQRT_f32(t20);
-        const float t24 = t23 / t5;
-        const float t25 = TC_ADD_f32(t24, 0x1.5798eep-27f);
-        const float t26 = t15 / t25;
-        const float t27 = TC_MUL_f32(t26, t7);
-        const float t28 = TC_SUB_f32(t22, t27);
-        out2[c] = t28;
+    if (4 * (s0 / 4) + 256 * j + t < s0) {
+        const tc_i64 c = 4 * (s0 / 4) + 256 * j + t;
+        const float t41 = in0[0];
+        const float t42 = in1[0];
+        const float t43 = in2[c];
+        const float t44 = in3[c];
+        const float t45 = in4[c];
+        const float t46 = in5[c];
+        const float t47 = TC_SUB_f32(t44, t43);
+        const float t48 = TC_MUL_f32(t47, 0x1.99999ap-4f);
+        const float t49 = TC_ADD_f32(t43, t48);
+        out0[c] = t49;
+        const float t51 = TC_MUL_f32(t45, 0x1.ff7ceep-1f);
+        const float t52 = TC_MUL_f32(t44, t44);
+        const float t53 = TC_MUL_f32(t52, 0x1.0624dep-10f);
+        const float t54 = TC_ADD_f32(t51, t53);
+        out1[c] = t54;
+        const float t56 = TC_MUL_f32(t46, 0x1.fffebp-1f);
+        const float t57 = TC_SQRT_f32(t54);
+        const float t58 = t57 / t41;
+        const float t59 = TC_ADD_f32(t58, 0x1.5798eep-27f);
+        const float t60 = t49 / t59;
+        const float t61 = TC_MUL_f32(t60, t42);
+        const float t62 = TC_SUB_f32(t56, t61);
+        out2[c] = t62;
     }
 }
 
@@ -241,39 +279,78 @@ kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
 //   out0  f32[s0]
 //   out1  f32[s0]
 //   out2  bf16[s0]
-//   for r in 0..1 serial
-//     %1 = const 0.10000000149011612  f32
-//     %2 = const 0.9990000128746033  f32
-//     %3 = const 0.0010000000474974513  f32
-//     %4 = const 0.9999899864196777  f32
-//     %5 = load in0[0]  f32
-//     %6 = const 9.99999993922529e-9  f32
-//     %7 = load in1[0]  f32
-//     for c in 0..s0 worker
-//       %9 = load in2[c]  f32
-//       %10 = load in3[c]  bf16
-//       %11 = load in4[c]  f32
-//       %12 = load in5[c]  bf16
-//       %13 = cast %10  f32
-//       %14 = sub %13 %9  f32
-//       %15 = mul %14 %1  f32
-//       %16 = add %9 %15  f32
-//       store out0[c] %16  f32
-//       %18 = mul %11 %2  f32
-//       %19 = square %13  f32
-//       %20 = mul %19 %3  f32
-//       %21 = add %18 %20  f32
-//       store out1[c] %21  f32
-//       %23 = cast %12  f32
-//       %24 = mul %23 %4  f32
-//       %25 = sqrt %21  f32
-//       %26 = div %25 %5  f32
-//       %27 = add %26 %6  f32
-//       %28 = div %16 %27  f32
-//       %29 = mul %28 %7  f32
-//       %30 = sub %24 %29  f32
-//       %31 = cast %30  bf16
-//       store out2[c] %31  bf16
+//   %0 = const 0.10000000149011612  f32
+//   %1 = const 0.9990000128746033  f32
+//   %2 = const 0.0010000000474974513  f32
+//   %3 = const 0.9999899864196777  f32
+//   %4 = const 9.99999993922529e-9  f32
+//   launch threads=256
+//     for j in 0..(((s0 + 7) / 8) + 255) / 256 grid
+//       for t in 0..256 block
+//         if [8 * t + 2048 * j + 7] [s0]
+//           axis i = t + 256 * j
+//           axis r = 0
+//           for l in 0..8 vector
+//             axis c = 8 * i + l
+//             %13 = load in0[0]  f32
+//             %14 = load in1[0]  f32
+//             %15 = load in2[c]  f32
+//             %16 = load in3[c]  bf16
+//             %17 = load in4[c]  f32
+//             %18 = load in5[c]  bf16
+//             %19 = cast %16  f32
+//             %20 = sub %19 %15  f32
+//             %21 = mul %20 %0  f32
+//             %22 = add %15 %21  f32
+//             store out0[c] %22  f32
+//             %24 = mul %17 %1  f32
+//             %25 = square %19  f32
+//             %26 = mul %25 %2  f32
+//             %27 = add %24 %26  f32
+//             store out1[c] %27  f32
+//             %29 = cast %18  f32
+//             %30 = mul %29 %3  f32
+//             %31 = sqrt %27  f32
+//             %32 = div %31 %13  f32
+//             %33 = add %32 %4  f32
+//             %34 = div %22 %33  f32
+//             %35 = mul %34 %14  f32
+//             %36 = sub %30 %35  f32
+//             %37 = cast %36  bf16
+//             store out2[c] %37  bf16
+//           end
+//         end
+//         if [t + 8 * (s0 / 8) + 256 * j] [s0]
+//           axis r = 0
+//           axis c = t + 8 * (s0 / 8) + 256 * j
+//           %44 = load in0[0]  f32
+//           %45 = load in1[0]  f32
+//           %46 = load in2[c]  f32
+//           %47 = load in3[c]  bf16
+//           %48 = load in4[c]  f32
+//           %49 = load in5[c]  bf16
+//           %50 = cast %47  f32
+//           %51 = sub %50 %46  f32
+//           %52 = mul %51 %0  f32
+//           %53 = add %46 %52  f32
+//           store out0[c] %53  f32
+//           %55 = mul %48 %1  f32
+//           %56 = square %50  f32
+//           %57 = mul %56 %2  f32
+//           %58 = add %55 %57  f32
+//           store out1[c] %58  f32
+//           %60 = cast %49  f32
+//           %61 = mul %60 %3  f32
+//           %62 = sqrt %58  f32
+//           %63 = div %62 %44  f32
+//           %64 = add %63 %4  f32
+//           %65 = div %53 %64  f32
+//           %66 = mul %65 %45  f32
+//           %67 = sub %61 %66  f32
+//           %68 = cast %67  bf16
+//           store out2[c] %68  bf16
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, (((s0 + 7) / 8) + 255) / 256 blocks have work for a tensor
@@ -291,75 +368,77 @@ kernel1(const __grid_constant__ tc_list<9, 3> list, const tc_kargs<1> a) {
     float *__restrict__ out0 = (float *)list.at[row][6];
     float *__restrict__ out1 = (float *)list.at[row][7];
     tc_u16 *__restrict__ out2 = (tc_u16 *)list.at[row][8];
-    const tc_i64 i0 = (tc_i64)(blockIdx.x - list.first[row]) * 256 + threadIdx.x;
-    const float t5 = in0[0];
-    const float t7 = in1[0];
-    const tc_i64 i = i0;
-    if (i < s0 / 8) {
-        const tc_i64 c = i * 8;
-        const tc_pack<float, 8> v9 = tc_load((const tc_pack<float, 8> *)&in2[c]);
-        const tc_pack<tc_u16, 8> v10 = tc_load((const tc_pack<tc_u16, 8> *)&in3[c]);
-        const tc_pack<float, 8> v11 = tc_load((const tc_pack<float, 8> *)&in4[c]);
-        const tc_pack<tc_u16, 8> v12 = tc_load((const tc_pack<tc_u16, 8> *)&in5[c]);
-        tc_pack<float, 8> o17;
-        tc_pack<float, 8> o22;
-        tc_pack<float, 8> o32;
+    const tc_i64 j = (blockIdx.x - list.first[row]);
+    const int t = threadIdx.x;
+    if (8 * t + 2048 * j + 7 < s0) {
+        const tc_i64 i = t + 256 * j;
+        const float t13 = in0[0];
+        const float t14 = in1[0];
+        const tc_pack<float, 8> v15 = tc_load((const tc_pack<float, 8> *)&in2[8 * i]);
+        const tc_pack<tc_u16, 8> v16 = tc_load((const tc_pack<tc_u16, 8> *)&in3[8 * i]);
+        const tc_pack<float, 8> v17 = tc_load((const tc_pack<float, 8> *)&in4[8 * i]);
+        const tc_pack<tc_u16, 8> v18 = tc_load((const tc_pack<tc_u16, 8> *)&in5[8 * i]);
+        tc_pack<float, 8> o23;
+        tc_pack<float, 8> o28;
+        tc_pack<float, 8> o38;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t9 = v9.at[l];
-            const float t10 = tc_of_bf16(v10.at[l]);
-            const float t11 = v11.at[l];
-            const float t12 = tc_of_bf16(v12.at[l]);
-            const float t13 = t10;
-            const float t14 = TC_SUB_f32(t13, t9);
-            const float t15 = TC_MUL_f32(t14, 0x1.99999ap-4f);
-            const float t16 = TC_ADD_f32(t9, t15);
-            o17.at[l] = t16;
-            const float t18 = TC_MUL_f32(t11, 0x1.ff7ceep-1f);
-            const float t19 = TC_MUL_f32(t13, t13);
-            const float t20 = TC_MUL_f32(t19, 0x1.0624dep-10f);
-            const float t21 = TC_ADD_f32(t18, t20);
-            o22.at[l] = t21;
-            const float t23 = t12;
-            const float t24 = TC_MUL_f32(t23, 0x1.fffebp-1f);
-            const float t25 = TC_SQRT_f32(t21);
-            const float t26 = t25 / t5;
-            const float t27 = TC_ADD_f32(t26, 0x1.5798eep-27f);
-            const float t28 = t16 / t27;
-            const float t29 = TC_MUL_f32(t28, t7);
-            const float t30 = TC_SUB_f32(t24, t29);
-            const float t31 = t30;
-            o32.at[l] = t31;
+            const float t15 = v15.at[l];
+            const float t16 = tc_of_bf16(v16.at[l]);
+            const float t17 = v17.at[l];
+            const float t18 = tc_of_bf16(v18.at[l]);
+            const float t19 = t16;
+            const float t20 = TC_SUB_f32(t19, t15);
+            const float t21 = TC_MUL_f32(t20, 0x1.99999ap-4f);
+            const float t22 = TC_ADD_f32(t15, t21);
+            o23.at[l] = t22;
+            const float t24 = TC_MUL_f32(t17, 0x1.ff7ceep-1f);
+            const float t25 = TC_MUL_f32(t19, t19);
+            const float t26 = TC_MUL_f32(t25, 0x1.0624dep-10f);
+            const float t27 = TC_ADD_f32(t24, t26);
+            o28.at[l] = t27;
+            const float t29 = t18;
+            const float t30 = TC_MUL_f32(t29, 0x1.fffebp-1f);
+            const float t31 = TC_SQRT_f32(t27);
+            const float t32 = t31 / t13;
+            const float t33 = TC_ADD_f32(t32, 0x1.5798eep-27f);
+            const float t34 = t22 / t33;
+            const float t35 = TC_MUL_f32(t34, t14);
+            const float t36 = TC_SUB_f32(t30, t35);
+            const float t37 = t36;
+            o38.at[l] = t37;
         }
-        tc_store((tc_pack<float, 8> *)&out0[c], o17);
-        tc_store((tc_pack<float, 8> *)&out1[c], o22);
-        tc_store((tc_pack<tc_u16, 8> *)&out2[c], tc_halves_bf16(o32));
+        tc_store((tc_pack<float, 8> *)&out0[8 * i], o23);
+        tc_store((tc_pack<float, 8> *)&out1[8 * i], o28);
+        tc_store((tc_pack<tc_u16, 8> *)&out2[8 * i], tc_halves_bf16(o38));
     }
-    if (i0 < s0 - 8 * (s0 / 8)) {
-        const tc_i64 c = 8 * (s0 / 8) + i0;
-        const float t9 = in2[c];
-        const float t10 = tc_of_bf16(in3[c]);
-        const float t11 = in4[c];
-        const float t12 = tc_of_bf16(in5[c]);
-        const float t13 = t10;
-        const float t14 = TC_SUB_f32(t13, t9);
-        const float t15 = TC_MUL_f32(t14, 0x1.99999ap-4f);
-        const float t16 = TC_ADD_f32(t9, t15);
-        out0[c] = t16;
-        const float t18 = TC_MUL_f32(t11, 0x1.ff7ceep-1f);
-        const float t19 = TC_MUL_f32(t13, t13);
-        const float t20 = TC_MUL_f32(t19, 0x1.0624dep-10f);
-        const float t21 = TC_ADD_f32(t18, t20);
-        out1[c] = t21;
-        const float t23 = t12;
-        const float t24 = TC_MUL_f32(t23, 0x1.fffebp-1f);
-        const float t25 = TC_SQRT_f32(t21);
-        const float t26 = t25 / t5;
-        const float t27 = TC_ADD_f32(t26, 0x1.5798eep-27f);
-        const float t28 = t16 / t27;
-        const float t29 = TC_MUL_f32(t28, t7);
-        const float t30 = TC_SUB_f32(t24, t29);
-        const float t31 = t30;
-        out2[c] = tc_bits_bf16(t31);
+    if (t + 8 * (s0 / 8) + 256 * j < s0) {
+        const tc_i64 c = t + 8 * (s0 / 8) + 256 * j;
+        const float t44 = in0[0];
+        const float t45 = in1[0];
+        const float t46 = in2[c];
+        const float t47 = tc_of_bf16(in3[c]);
+        const float t48 = in4[c];
+        const float t49 = tc_of_bf16(in5[c]);
+        const float t50 = t47;
+        const float t51 = TC_SUB_f32(t50, t46);
+        const float t52 = TC_MUL_f32(t51, 0x1.99999ap-4f);
+        const float t53 = TC_ADD_f32(t46, t52);
+        out0[c] = t53;
+        const float t55 = TC_MUL_f32(t48, 0x1.ff7ceep-1f);
+        const float t56 = TC_MUL_f32(t50, t50);
+        const float t57 = TC_MUL_f32(t56, 0x1.0624dep-10f);
+        const float t58 = TC_ADD_f32(t55, t57);
+        out1[c] = t58;
+        const float t60 = t49;
+        const float t61 = TC_MUL_f32(t60, 0x1.fffebp-1f);
+        const float t62 = TC_SQRT_f32(t58);
+        const float t63 = t62 / t44;
+        const float t64 = TC_ADD_f32(t63, 0x1.5798eep-27f);
+        const float t65 = t53 / t64;
+        const float t66 = TC_MUL_f32(t65, t45);
+        const float t67 = TC_SUB_f32(t61, t66);
+        const float t68 = t67;
+        out2[c] = tc_bits_bf16(t68);
     }
 }

@@ -109,48 +109,55 @@ TC_FN int tc_cast_f32_i16(float x) {
 //   in1  f16[64]
 //   out0  f16[49152]
 //   out1  i16[49152]
-//   for r in 0..1 serial
-//     %1 = const 1000  f32
-//     for c in 0..49152 worker
-//       %3 = load in0[c]  i8
-//       %4 = cast %3  f32
-//       %5 = load in1[c / 768]  f16
-//       %6 = cast %5  f32
-//       %7 = mul %4 %6  f32
-//       %8 = cast %7  f16
-//       store out0[c] %8  f16
-//       %10 = round %7  f32
-//       %11 = sub %7 %10  f32
-//       %12 = mul %11 %1  f32
-//       %13 = cast %12  i16
-//       store out1[c] %13  i16
+//   %0 = const 1000  f32
+//   launch threads=256
+//     for j in 0..24 grid
+//       for t in 0..256 block
+//         axis i = 256 * j + t
+//         axis r = 0
+//         for l in 0..8 vector
+//           axis c = 8 * i + l
+//           %8 = load in0[c]  i8
+//           %9 = cast %8  f32
+//           %10 = load in1[c / 768]  f16
+//           %11 = cast %10  f32
+//           %12 = mul %9 %11  f32
+//           %13 = cast %12  f16
+//           store out0[c] %13  f16
+//           %15 = round %12  f32
+//           %16 = sub %12 %15  f32
+//           %17 = mul %16 %0  f32
+//           %18 = cast %17  i16
+//           store out1[c] %18  i16
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 24 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const tc_i8 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, tc_i16 *__restrict__ out1, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    const int c = i * 8;
-    const tc_pack<tc_i8, 8> v3 = tc_load((const tc_pack<tc_i8, 8> *)&in0[c]);
-    const tc_u16 v5 = in1[c / 768];
-    const float t5 = tc_of_f16(v5);
-    const float t6 = t5;
-    tc_pack<float, 8> o9;
-    tc_pack<tc_i16, 8> o14;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    const int i = 256 * j + t;
+    const tc_pack<tc_i8, 8> v8 = tc_load((const tc_pack<tc_i8, 8> *)&in0[8 * i]);
+    const float t10 = tc_of_f16(in1[(8 * i) / 768]);
+    const float t11 = t10;
+    tc_pack<float, 8> o14;
+    tc_pack<tc_i16, 8> o19;
     #pragma unroll
     for (int l = 0; l < 8; l++) {
-        const int t3 = v3.at[l];
-        const float t4 = tc_cast_i32_f32(t3);
-        const float t7 = TC_MUL_f32(t4, t6);
-        const float t8 = t7;
-        o9.at[l] = t8;
-        const float t10 = tc_round_f32(t7);
-        const float t11 = TC_SUB_f32(t7, t10);
-        const float t12 = TC_MUL_f32(t11, 1000.0f);
-        const int t13 = tc_cast_f32_i16(t12);
-        o14.at[l] = tc_i16(t13);
+        const int t8 = v8.at[l];
+        const float t9 = tc_cast_i32_f32(t8);
+        const float t12 = TC_MUL_f32(t9, t11);
+        const float t13 = t12;
+        o14.at[l] = t13;
+        const float t15 = tc_round_f32(t12);
+        const float t16 = TC_SUB_f32(t12, t15);
+        const float t17 = TC_MUL_f32(t16, 1000.0f);
+        const int t18 = tc_cast_f32_i16(t17);
+        o19.at[l] = tc_i16(t18);
     }
-    tc_store((tc_pack<tc_u16, 8> *)&out0[c], tc_halves_f16(o9));
-    tc_store((tc_pack<tc_i16, 8> *)&out1[c], o14);
+    tc_store((tc_pack<tc_u16, 8> *)&out0[8 * i], tc_halves_f16(o14));
+    tc_store((tc_pack<tc_i16, 8> *)&out1[8 * i], o19);
 }

@@ -715,28 +715,41 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
 // rows 4, columns 6; vector along c
 //   in0  f32[24]
 //   out0  f32[24]
-//   for r in 0..4 serial
-//     for c in 0..6 worker
-//       %2 = load in0[96 * r + c]  f32
-//       store out0[6 * r + c] %2  f32
+//   launch threads=256
+//     for j in 0..1 grid
+//       for t in 0..256 block
+//         if [256 * j + t] [12]
+//           axis i = 256 * j + t
+//           axis r = i / 3
+//           axis x = i % 3
+//           for l in 0..2 vector
+//             axis c = 2 * x + l
+//             %9 = load in0[96 * r + c]  f32
+//             store out0[6 * r + c] %9  f32
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    if (i >= 12) return;
-    const int r = i / 3;
-    const int c = i % 3 * 2;
-    const tc_pack<float, 2> v2 = tc_load((const tc_pack<float, 2> *)&in0[96 * r + c]);
-    tc_pack<float, 2> o3;
-    #pragma unroll
-    for (int l = 0; l < 2; l++) {
-        const float t2 = v2.at[l];
-        o3.at[l] = t2;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    if (256 * j + t < 12) {
+        const int i = 256 * j + t;
+        const int r = i / 3;
+        const int x = i % 3;
+        const tc_pack<float, 2> v9 = tc_load((const tc_pack<float, 2> *)&in0[96 * r + 2 * x]);
+        tc_pack<float, 2> o10;
+        #pragma unroll
+        for (int l = 0; l < 2; l++) {
+            const float t9 = v9.at[l];
+            o10.at[l] = t9;
+        }
+        tc_store((tc_pack<float, 2> *)&out0[6 * r + 2 * x], o10);
     }
-    tc_store((tc_pack<float, 2> *)&out0[6 * r + c], o3);
 }
 
 // kernel1: 0 element-wise ops over one space, 2 results
@@ -745,35 +758,48 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 //   out0  i64[18]
 //   in1  f32[24]
 //   out1  f32[18]
-//   for r in 0..3 serial
-//     for c in 0..6 worker
-//       %2 = load in0[c]  i64
-//       store out0[c + 6 * r] %2  i64
-//       %4 = load in1[c + 6 * r]  f32
-//       store out1[c + 6 * r] %4  f32
+//   launch threads=256
+//     for j in 0..1 grid
+//       for t in 0..256 block
+//         if [256 * j + t] [9]
+//           axis i = 256 * j + t
+//           axis r = i / 3
+//           axis x = i % 3
+//           for l in 0..2 vector
+//             axis c = 2 * x + l
+//             %9 = load in0[c]  i64
+//             store out0[c + 6 * r] %9  i64
+//             %11 = load in1[c + 6 * r]  f32
+//             store out1[c + 6 * r] %11  f32
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const tc_i64 *__restrict__ in0, tc_i64 *__restrict__ out0, const float *__restrict__ in1, float *__restrict__ out1, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    if (i >= 9) return;
-    const int r = i / 3;
-    const int c = i % 3 * 2;
-    const tc_pack<tc_i64, 2> v2 = tc_load((const tc_pack<tc_i64, 2> *)&in0[c]);
-    const tc_pack<float, 2> v4 = tc_load((const tc_pack<float, 2> *)&in1[c + 6 * r]);
-    tc_pack<tc_i64, 2> o3;
-    tc_pack<float, 2> o5;
-    #pragma unroll
-    for (int l = 0; l < 2; l++) {
-        const tc_i64 t2 = v2.at[l];
-        o3.at[l] = t2;
-        const float t4 = v4.at[l];
-        o5.at[l] = t4;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    if (256 * j + t < 9) {
+        const int i = 256 * j + t;
+        const int r = i / 3;
+        const int x = i % 3;
+        const tc_pack<tc_i64, 2> v9 = tc_load((const tc_pack<tc_i64, 2> *)&in0[2 * x]);
+        const tc_pack<float, 2> v11 = tc_load((const tc_pack<float, 2> *)&in1[6 * r + 2 * x]);
+        tc_pack<tc_i64, 2> o10;
+        tc_pack<float, 2> o12;
+        #pragma unroll
+        for (int l = 0; l < 2; l++) {
+            const tc_i64 t9 = v9.at[l];
+            o10.at[l] = t9;
+            const float t11 = v11.at[l];
+            o12.at[l] = t11;
+        }
+        tc_store((tc_pack<tc_i64, 2> *)&out0[6 * r + 2 * x], o10);
+        tc_store((tc_pack<float, 2> *)&out1[6 * r + 2 * x], o12);
     }
-    tc_store((tc_pack<tc_i64, 2> *)&out0[c + 6 * r], o3);
-    tc_store((tc_pack<float, 2> *)&out1[c + 6 * r], o5);
 }
 
 // kernel2: cumsum along rows, 1 launch
@@ -914,31 +940,43 @@ kernel6(tc_i64 *__restrict__ out0, const float *__restrict__ in0, const tc_kargs
 //   in0  i64[20]
 //   in1  f32[100000]
 //   out0  f32[20]
-//   for r in 0..1 serial
-//     for c in 0..20 worker
-//       %2 = load in0[c]  i64
-//       %3 = check [50000] %2  i64
-//       %4 = load in1[50000 * (c / 10) + t3]  f32
-//       store out0[c] %4  f32
+//   launch threads=256
+//     for j in 0..1 grid
+//       for t in 0..256 block
+//         if [256 * j + t] [5]
+//           axis i = 256 * j + t
+//           axis r = 0
+//           for l in 0..4 vector
+//             axis c = 4 * i + l
+//             %8 = load in0[c]  i64
+//             %9 = check [50000] %8  i64
+//             %10 = load in1[50000 * (c / 10) + t9]  f32
+//             store out0[c] %10  f32
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    if (i >= 5) return;
-    const int c = i * 4;
-    const tc_pack<tc_i64, 4> v2 = tc_load((const tc_pack<tc_i64, 4> *)&in0[c]);
-    tc_pack<float, 4> o5;
-    #pragma unroll
-    for (int l = 0; l < 4; l++) {
-        const tc_i64 t2 = v2.at[l];
-        const tc_i64 t3 = tc_check(a.state, t2, 50000, 10);
-        const float t4 = in1[50000 * ((c + l) / 10) + (int)t3];
-        o5.at[l] = t4;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    if (256 * j + t < 5) {
+        const int i = 256 * j + t;
+        const tc_pack<tc_i64, 4> v8 = tc_load((const tc_pack<tc_i64, 4> *)&in0[4 * i]);
+        tc_pack<float, 4> o11;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const int c = 4 * i + l;
+            const tc_i64 t8 = v8.at[l];
+            const tc_i64 t9 = tc_check(a.state, t8, 50000, 10);
+            const float t10 = in1[50000 * (c / 10) + (int)t9];
+            o11.at[l] = t10;
+        }
+        tc_store((tc_pack<float, 4> *)&out0[4 * i], o11);
     }
-    tc_store((tc_pack<float, 4> *)&out0[c], o5);
 }
 
 // kernel8: scatter along rows, 2 launches

@@ -77,15 +77,24 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //   in1  f32[768]
 //   in2  f32[1]
 //   out0  f32[768 * s0]
-//   for r in 0..1 serial
-//     %1 = load in2[0]  f32
-//     for c in 0..768 * s0 worker
-//       %3 = load in0[c]  f32
-//       %4 = load in1[c % 768]  f32
-//       %5 = mul %3 %4  f32
-//       %6 = add %5 %1  f32
-//       %7 = relu %6  f32
-//       store out0[c] %7  f32
+//   launch threads=256
+//     for j in 0..(192 * s0 + 255) / 256 grid
+//       for t in 0..256 block
+//         if [256 * j + t] [192 * s0]
+//           axis i = 256 * j + t
+//           axis r = 0
+//           for l in 0..4 vector
+//             axis c = 4 * i + l
+//             %8 = load in2[0]  f32
+//             %9 = load in0[c]  f32
+//             %10 = load in1[c % 768]  f32
+//             %11 = mul %9 %10  f32
+//             %12 = add %11 %8  f32
+//             %13 = relu %12  f32
+//             store out0[c] %13  f32
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, (192 * s0 + 255) / 256 blocks have work
@@ -93,21 +102,23 @@ extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     const int s0 = (int)a.size[0];
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    const float t1 = in2[0];
-    if (i >= 192 * s0) return;
-    const int c = i * 4;
-    const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in0[c]);
-    const tc_pack<float, 4> v4 = tc_load((const tc_pack<float, 4> *)&in1[c % 768]);
-    tc_pack<float, 4> o8;
-    #pragma unroll
-    for (int l = 0; l < 4; l++) {
-        const float t3 = v3.at[l];
-        const float t4 = v4.at[l];
-        const float t5 = TC_MUL_f32(t3, t4);
-        const float t6 = TC_ADD_f32(t5, t1);
-        const float t7 = TC_SEL_f32(TC_LE_f32(t6, 0.0f), 0.0f, t6);
-        o8.at[l] = t7;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    if (256 * j + t < 192 * s0) {
+        const int i = 256 * j + t;
+        const float t8 = in2[0];
+        const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in0[4 * i]);
+        const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in1[(4 * i) % 768]);
+        tc_pack<float, 4> o14;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t9 = v9.at[l];
+            const float t10 = v10.at[l];
+            const float t11 = TC_MUL_f32(t9, t10);
+            const float t12 = TC_ADD_f32(t11, t8);
+            const float t13 = TC_SEL_f32(TC_LE_f32(t12, 0.0f), 0.0f, t12);
+            o14.at[l] = t13;
+        }
+        tc_store((tc_pack<float, 4> *)&out0[4 * i], o14);
     }
-    tc_store((tc_pack<float, 4> *)&out0[c], o8);
 }

@@ -90,50 +90,60 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
 //   in1  bf16[131072]
 //   in2  bf16[131072]
 //   out0  bf16[16777216]
-//   for r in 0..131072 worker
-//     for c in 0..64 vector
-//       %2 = load in0[128 * r + c]  bf16
-//       %3 = load in1[c + 64 * (r % 2048)]  bf16
-//       %4 = mul %2 %3  bf16
-//       %5 = load in0[128 * r + c + 64]  bf16
-//       %6 = load in2[c + 64 * (r % 2048)]  bf16
-//       %7 = mul %5 %6  bf16
-//       %8 = sub %4 %7  bf16
-//       store out0[128 * r + c] %8  bf16
-//       %10 = mul %5 %3  bf16
-//       %11 = mul %2 %6  bf16
-//       %12 = add %10 %11  bf16
-//       store out0[128 * r + c + 64] %12  bf16
+//   launch threads=256
+//     for j in 0..4096 grid
+//       for t in 0..256 block
+//         axis i = 256 * j + t
+//         axis r = i / 8
+//         axis x = i % 8
+//         for l in 0..8 vector
+//           axis c = 8 * x + l
+//           %8 = load in0[128 * r + c]  bf16
+//           %9 = load in1[c + 64 * (r % 2048)]  bf16
+//           %10 = mul %8 %9  bf16
+//           %11 = load in0[128 * r + c + 64]  bf16
+//           %12 = load in2[c + 64 * (r % 2048)]  bf16
+//           %13 = mul %11 %12  bf16
+//           %14 = sub %10 %13  bf16
+//           store out0[128 * r + c] %14  bf16
+//           %16 = mul %11 %9  bf16
+//           %17 = mul %8 %12  bf16
+//           %18 = add %16 %17  bf16
+//           store out0[128 * r + c + 64] %18  bf16
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 4096 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
-    const int i = blockIdx.x * 256 + threadIdx.x;
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    const int i = 256 * j + t;
     const int r = i / 8;
-    const int c = i % 8 * 8;
-    const tc_pack<tc_u16, 8> v2 = tc_load((const tc_pack<tc_u16, 8> *)&in0[128 * r + c]);
-    const tc_pack<tc_u16, 8> v3 = tc_load((const tc_pack<tc_u16, 8> *)&in1[c + 64 * (r % 2048)]);
-    const tc_pack<tc_u16, 8> v5 = tc_load((const tc_pack<tc_u16, 8> *)&in0[128 * r + c + 64]);
-    const tc_pack<tc_u16, 8> v6 = tc_load((const tc_pack<tc_u16, 8> *)&in2[c + 64 * (r % 2048)]);
-    tc_pack<float, 8> o9;
-    tc_pack<float, 8> o13;
+    const int x = i % 8;
+    const tc_pack<tc_u16, 8> v8 = tc_load((const tc_pack<tc_u16, 8> *)&in0[128 * r + 8 * x]);
+    const tc_pack<tc_u16, 8> v9 = tc_load((const tc_pack<tc_u16, 8> *)&in1[64 * (r % 2048) + 8 * x]);
+    const tc_pack<tc_u16, 8> v11 = tc_load((const tc_pack<tc_u16, 8> *)&in0[128 * r + 8 * x + 64]);
+    const tc_pack<tc_u16, 8> v12 = tc_load((const tc_pack<tc_u16, 8> *)&in2[64 * (r % 2048) + 8 * x]);
+    tc_pack<float, 8> o15;
+    tc_pack<float, 8> o19;
     #pragma unroll
     for (int l = 0; l < 8; l++) {
-        const float t2 = tc_of_bf16(v2.at[l]);
-        const float t3 = tc_of_bf16(v3.at[l]);
-        const float t4 = TC_MUL_f32(t2, t3);
-        const float t5 = tc_of_bf16(v5.at[l]);
-        const float t6 = tc_of_bf16(v6.at[l]);
-        const float t7 = TC_MUL_f32(t5, t6);
-        const float t8 = TC_SUB_f32(t4, t7);
-        o9.at[l] = t8;
-        const float t10 = TC_MUL_f32(t5, t3);
-        const float t11 = TC_MUL_f32(t2, t6);
-        const float t12 = TC_ADD_f32(t10, t11);
-        o13.at[l] = t12;
+        const float t8 = tc_of_bf16(v8.at[l]);
+        const float t9 = tc_of_bf16(v9.at[l]);
+        const float t10 = TC_MUL_f32(t8, t9);
+        const float t11 = tc_of_bf16(v11.at[l]);
+        const float t12 = tc_of_bf16(v12.at[l]);
+        const float t13 = TC_MUL_f32(t11, t12);
+        const float t14 = TC_SUB_f32(t10, t13);
+        o15.at[l] = t14;
+        const float t16 = TC_MUL_f32(t11, t9);
+        const float t17 = TC_MUL_f32(t8, t12);
+        const float t18 = TC_ADD_f32(t16, t17);
+        o19.at[l] = t18;
     }
-    tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + c], tc_halves_bf16(o9));
-    tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + c + 64], tc_halves_bf16(o13));
+    tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + 8 * x], tc_halves_bf16(o15));
+    tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + 8 * x + 64], tc_halves_bf16(o19));
 }

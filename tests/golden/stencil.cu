@@ -72,11 +72,6 @@ template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
     for (int l = 0; l < V; l++) v.at[l] = x;
     return v;
 }
-
-template <class T, int V> TC_FN void TC_N(unpack)(T *to, const tc_pack<T, V> &v) {
-    #pragma unroll
-    for (int l = 0; l < V; l++) to[l] = v.at[l];
-}
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 
@@ -84,56 +79,95 @@ template <class T, int V> TC_FN void TC_N(unpack)(T *to, const tc_pack<T, V> &v)
 // rows 1080, columns 1920; vector along c
 //   in0  f32[2073600]
 //   out0  f32[2073600]
-//   for r in 0..1080 worker
-//     %1 = const -4  f32
-//     for c in 0..1920 vector
-//       inside [c - 1] [1918] [r - 1] [1078]
-//       %3 = load in0[1920 * r + c - 1920][r - 1][1080]  f32
-//       %4 = load in0[1920 * r + c - 1][c - 1][1920]  f32
-//       %5 = add %3 %4  f32
-//       %6 = load in0[1920 * r + c]  f32
-//       %7 = mul %6 %1  f32
-//       %8 = add %5 %7  f32
-//       %9 = load in0[1920 * r + c + 1][c + 1][1920]  f32
-//       %10 = add %8 %9  f32
-//       %11 = load in0[1920 * r + c + 1920][r + 1][1080]  f32
-//       %12 = add %10 %11  f32
-//       store out0[1920 * r + c] %12  f32
+//   held0  f32[36]
+//   %0 = const -4  f32
+//   launch threads=256
+//     for i in 0..68 grid
+//       for j in 0..8 grid
+//         for y in 0..4 block
+//           for x in 0..64 lane
+//             if [16 * i + 4 * y] [1080] [256 * j + 4 * x] [1920]
+//               for q in 0..6 unroll
+//                 if [16 * i + 4 * y + q] [1082]
+//                   axis r = 16 * i + 4 * y
+//                   axis c = 256 * j + 4 * x
+//                   %11 = load in0[1920 * r + c + 1920 * q - 1921][r + q - 1][1080][c - 1][1920]  f32
+//                   store held0[6 * q] %11  f32
+//                   for l in 0..4 vector
+//                     %14 = load in0[1920 * r + c + 1920 * q + l - 1920][r + q - 1][1080][c + l][1920]  f32
+//                     store held0[6 * q + l + 1] %14  f32
+//                   end
+//                   %17 = load in0[1920 * r + c + 1920 * q - 1916][r + q - 1][1080][c + 4][1920]  f32
+//                   store held0[6 * q + 5] %17  f32
+//                 end
+//               end
+//               for u in 0..4 unroll
+//                 axis r = 16 * i + 4 * y + u
+//                 for l in 0..4 vector
+//                   axis c = 256 * j + 4 * x + l
+//                   %25 = load held0[l + 6 * u + 1]  f32
+//                   %26 = load held0[l + 6 * u + 6]  f32
+//                   %27 = add %25 %26  f32
+//                   %28 = load held0[l + 6 * u + 7]  f32
+//                   %29 = mul %28 %0  f32
+//                   %30 = add %27 %29  f32
+//                   %31 = load held0[l + 6 * u + 8]  f32
+//                   %32 = add %30 %31  f32
+//                   %33 = load held0[l + 6 * u + 13]  f32
+//                   %34 = add %32 %33  f32
+//                   store out0[1920 * r + c] %34  f32
+//                 end
+//               end
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 544 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int r0 = (blockIdx.x / 8 * 4 + threadIdx.x / 64) * 4;
-    const int c = (blockIdx.x % 8 * 64 + threadIdx.x % 64) * 4;
-    if (r0 >= 1080 || c >= 1920) return;
-    float w3[6][6];  // 5 loads of in0
-    #pragma unroll
-    for (int k = 0; k < 6; k++) {
-        const int r = r0;
-        w3[k][0] = (unsigned)(r + k - 1) < (unsigned)(1080) && (unsigned)(c - 1) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * k - 1921] : 0.0f;
-        tc_unpack(&w3[k][1], (unsigned)(r + k - 1) < (unsigned)(1080) && (unsigned)(c) < (unsigned)(1920) ? tc_load((const tc_pack<float, 4> *)&in0[1920 * r + c + 1920 * k - 1920]) : tc_splat<float, 4>(0.0f));
-        w3[k][5] = (unsigned)(r + k - 1) < (unsigned)(1080) && (unsigned)(c + 4) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * k - 1916] : 0.0f;
-    }
-    #pragma unroll
-    for (int u = 0; u < 4; u++) {
-        const int r = r0 + u;
-        tc_pack<float, 4> o13;
+    float held0[36];
+    const int i = blockIdx.x / 8, j = blockIdx.x % 8;
+    const int y = threadIdx.x / 64, x = threadIdx.x % 64;
+    if (16 * i + 4 * y < 1080 && 256 * j + 4 * x < 1920) {
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t3 = w3[u + 0][l + 1];
-            const float t4 = w3[u + 1][l + 0];
-            const float t5 = TC_ADD_f32(t3, t4);
-            const float t6 = w3[u + 1][l + 1];
-            const float t7 = TC_MUL_f32(t6, -4.0f);
-            const float t8 = TC_ADD_f32(t5, t7);
-            const float t9 = w3[u + 1][l + 2];
-            const float t10 = TC_ADD_f32(t8, t9);
-            const float t11 = w3[u + 2][l + 1];
-            const float t12 = TC_ADD_f32(t10, t11);
-            o13.at[l] = t12;
+        for (int q = 0; q < 6; q++) {
+            if (16 * i + 4 * y + q < 1082) {
+                const int r = 16 * i + 4 * y;
+                const int c = 256 * j + 4 * x;
+                const float t11 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c - 1) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * q - 1921] : 0.0f;
+                held0[6 * q] = t11;
+                const tc_pack<float, 4> v14 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c) < (unsigned)(1920) ? tc_load((const tc_pack<float, 4> *)&in0[1920 * r + c + 1920 * q - 1920]) : tc_splat<float, 4>(0.0f);
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t14 = v14.at[l];
+                    held0[6 * q + l + 1] = t14;
+                }
+                const float t17 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c + 4) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * q - 1916] : 0.0f;
+                held0[6 * q + 5] = t17;
+            }
         }
-        tc_store((tc_pack<float, 4> *)&out0[1920 * r + c], o13);
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            const int r = 16 * i + 4 * y + u;
+            tc_pack<float, 4> o35;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t25 = held0[l + 6 * u + 1];
+                const float t26 = held0[l + 6 * u + 6];
+                const float t27 = TC_ADD_f32(t25, t26);
+                const float t28 = held0[l + 6 * u + 7];
+                const float t29 = TC_MUL_f32(t28, -4.0f);
+                const float t30 = TC_ADD_f32(t27, t29);
+                const float t31 = held0[l + 6 * u + 8];
+                const float t32 = TC_ADD_f32(t30, t31);
+                const float t33 = held0[l + 6 * u + 13];
+                const float t34 = TC_ADD_f32(t32, t33);
+                o35.at[l] = t34;
+            }
+            tc_store((tc_pack<float, 4> *)&out0[1920 * r + 256 * j + 4 * x], o35);
+        }
     }
 }

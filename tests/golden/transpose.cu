@@ -80,31 +80,37 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //       for i in 0..24 grid
 //         for y in 0..32 block
 //           for x in 0..8 lane
-//             if [32 * j + y] [1000]
-//               axis r = 32 * j + y
-//               for l in 0..4 vector
-//                 axis c = 32 * i + 4 * x + l
-//                 %9 = load in1[768 * r + c]  f32
-//                 store held0[l] %9  f32
+//             for u in 0..1 unroll
+//               if [32 * j + y + 32 * u] [1000]
+//                 axis r = 32 * j + y + 32 * u
+//                 for l in 0..4 vector
+//                   axis c = 32 * i + 4 * x + l
+//                   %10 = load in1[768 * r + c]  f32
+//                   store held0[4 * u + l] %10  f32
+//                 end
 //               end
 //             end
-//             if [32 * j + 4 * x] [1000]
-//               axis c = 32 * i + y
-//               for l in 0..4 vector
-//                 axis r = 32 * j + 4 * x + l
-//                 %17 = load in0[r + 1000 * c]  f32
-//                 store shared0[33 * y + 4 * x + l] %17  f32
+//             for u in 0..1 unroll
+//               if [32 * j + 4 * x] [1000]
+//                 axis c = 32 * i + y + 32 * u
+//                 for l in 0..4 vector
+//                   axis r = 32 * j + 4 * x + l
+//                   %20 = load in0[r + 1000 * c]  f32
+//                   store shared0[33 * y + 4 * x + 1056 * u + l] %20  f32
+//                 end
 //               end
 //             end
 //             barrier block
-//             if [32 * j + y] [1000]
-//               axis r = 32 * j + y
-//               for l in 0..4 vector
-//                 axis c = 32 * i + 4 * x + l
-//                 %26 = load shared0[y + 132 * x + 33 * l]  f32
-//                 %27 = load held0[l]  f32
-//                 %28 = add %26 %27  f32
-//                 store out0[768 * r + c] %28  f32
+//             for u in 0..1 unroll
+//               if [32 * j + y + 32 * u] [1000]
+//                 axis r = 32 * j + y + 32 * u
+//                 for l in 0..4 vector
+//                   axis c = 32 * i + 4 * x + l
+//                   %31 = load shared0[y + 132 * x + 32 * u + 33 * l]  f32
+//                   %32 = load held0[4 * u + l]  f32
+//                   %33 = add %31 %32  f32
+//                   store out0[768 * r + c] %33  f32
+//                 end
 //               end
 //             end
 //           end
@@ -120,35 +126,44 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     float held0[4];
     const int j = blockIdx.x / 24, i = blockIdx.x % 24;
     const int y = threadIdx.x / 8, x = threadIdx.x % 8;
-    if (32 * j + y < 1000) {
-        const int r = 32 * j + y;
-        const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 32 * i + 4 * x]);
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t9 = v9.at[l];
-            held0[l] = t9;
+    #pragma unroll
+    for (int u = 0; u < 1; u++) {
+        if (32 * j + y + 32 * u < 1000) {
+            const int r = 32 * j + y + 32 * u;
+            const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 32 * i + 4 * x]);
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t10 = v10.at[l];
+                held0[4 * u + l] = t10;
+            }
         }
     }
-    if (32 * j + 4 * x < 1000) {
-        const int c = 32 * i + y;
-        const tc_pack<float, 4> v17 = tc_load((const tc_pack<float, 4> *)&in0[1000 * c + 32 * j + 4 * x]);
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t17 = v17.at[l];
-            shared0[33 * y + 4 * x + l] = t17;
+    #pragma unroll
+    for (int u = 0; u < 1; u++) {
+        if (32 * j + 4 * x < 1000) {
+            const int c = 32 * i + y + 32 * u;
+            const tc_pack<float, 4> v20 = tc_load((const tc_pack<float, 4> *)&in0[1000 * c + 32 * j + 4 * x]);
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t20 = v20.at[l];
+                shared0[33 * y + 4 * x + 1056 * u + l] = t20;
+            }
         }
     }
     __syncthreads();
-    if (32 * j + y < 1000) {
-        const int r = 32 * j + y;
-        tc_pack<float, 4> o29;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t26 = shared0[y + 132 * x + 33 * l];
-            const float t27 = held0[l];
-            const float t28 = TC_ADD_f32(t26, t27);
-            o29.at[l] = t28;
+    #pragma unroll
+    for (int u = 0; u < 1; u++) {
+        if (32 * j + y + 32 * u < 1000) {
+            const int r = 32 * j + y + 32 * u;
+            tc_pack<float, 4> o34;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t31 = shared0[y + 132 * x + 32 * u + 33 * l];
+                const float t32 = held0[4 * u + l];
+                const float t33 = TC_ADD_f32(t31, t32);
+                o34.at[l] = t33;
+            }
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 32 * i + 4 * x], o34);
         }
-        tc_store((tc_pack<float, 4> *)&out0[768 * r + 32 * i + 4 * x], o29);
     }
 }

@@ -95,12 +95,29 @@ static void run_node(device_run *d, const tc__node *n) {
         return;
     case TC_OP_STORE: memcpy(run_element(d, n), &d->value[n->in[0]], bytes); return;
     case TC_OP_INDEX: d->value[n->id].i64 = run_ix(d, n->attr[TC__INDEX_EXPR]); return;
+    case TC_OP_VALID: d->value[n->id].i64 = run_holds(d, n, 0) ? -1 : 0; return;
+    case TC_OP_CHECK: // all are inside
+        d->value[n->id] = d->value[n->in[0]];
+        CHECK(d->value[n->id].i64 >= 0 &&
+              d->value[n->id].i64 < run_ix(d, n->attr[TC__CHECK_LIMIT]));
+        return;
     case TC_OP_AXIS:
         d->var[n->attr[TC__AXIS_AXIS]] = run_ix(d, n->attr[TC__AXIS_VALUE]);
         CHECK(run_ix(d, n->attr[TC__AXIS_VALUE]) < run_ix(d, n->attr[TC__AXIS_EXTENT]));
+        CHECK(run_ix(d, n->attr[TC__AXIS_VALUE]) >= 0);
         return;
     default: run_value(d, n);
     }
+}
+
+// The ELSE of the IF at `id`, its END where there is none.
+static uint32_t run_else(const device_run *d, uint32_t id, uint32_t end) {
+    for (id++; id < end; id++) {
+        const tc__node *n = d->k->body.node.at[id];
+        if (n->op == TC_OP_ELSE) return id;
+        if (tc__opens(n)) id = tc__loop_end(d->k, id);
+    }
+    return end;
 }
 
 // Statements [begin, end) by one thread: there is no barrier among them.
@@ -113,7 +130,11 @@ static void run_statements(device_run *d, uint32_t begin, uint32_t end) {
                     *at = &d->var[n->attr[TC__FOR_AXIS]];
             for (*at = 0; *at < extent; ++*at) run_statements(d, id + 1, last);
         } else if (n->op == TC_OP_IF) {
-            if (run_holds(d, n, TC__IF_PREDICATES)) run_statements(d, id + 1, last);
+            uint32_t other = run_else(d, id, last);
+            if (run_holds(d, n, TC__IF_PREDICATES))
+                run_statements(d, id + 1, other);
+            else if (other < last)
+                run_statements(d, other + 1, last);
         } else {
             run_node(d, n);
         }
@@ -167,6 +188,11 @@ static void run_device(const tc__group *k, void **memory, const int64_t *size,
         if (run_copies(&k->buffer.at[i]))
             memory[i] = calloc((size_t)tc__ix_value(k->buffer.at[i].numel),
                                8 * run_copies(&k->buffer.at[i]));
+    for (uint32_t id = 0; k->body.node.at[id]->op != TC_OP_LAUNCH; id++)
+        for (size_t t = 0; t < RUN_THREADS; t++) { // what is given
+            d.value = d.values + t * k->body.node.count;
+            run_node(&d, k->body.node.at[id]);
+        }
     tc__device_grids(k, &grids);
     for (uint32_t id = 0, launch = 0; id < k->body.node.count; id++) {
         if (k->body.node.at[id]->op != TC_OP_LAUNCH) continue;

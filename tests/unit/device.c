@@ -19,8 +19,8 @@ typedef struct kit {
     tc__group *list;
 } kit;
 
-// The one kernel of a graph, for devices.
-static void kit_open(kit *t, const char *text) {
+// The one kernel of a graph, for devices; knob `vectors` as kernel/group.c has it.
+static void kit_open_with(kit *t, const char *text, uint8_t vectors) {
     tc_config config = tc_config_default();
     memset(t, 0, sizeof *t);
     config.backend = "aot_eager", config.threads = 1;
@@ -34,11 +34,14 @@ static void kit_open(kit *t, const char *text) {
     REQUIRE(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, TC__FUSE_LOADS));
     free(output);
     REQUIRE(t->s.kernel.count == 1 && tc__device_has_list(t->s.kernel.at[0]));
+    t->s.kernel.at[0]->shape.tuning.knob[TC__KNOB_VECTORS] = vectors;
     t->list = tc__lower_device(t->c, t->s.kernel.at[0]);
     if (!t->list) FAIL("%s", tc_error_text(t->c));
     REQUIRE(t->list != NULL);
     CHECK(tc__verify(t->c, &t->list->body, TC__LOOP) && tc__verify_device(t->c, t->list));
 }
+
+static void kit_open(kit *t, const char *text) { kit_open_with(t, text, 0); }
 
 static void kit_close(kit *t) {
     tc__group_free(t->c, t->list);
@@ -117,6 +120,168 @@ TEST(ragged_tiles_of_four) { check_turned(132, 100, 0); }
 TEST(single_elements) { check_turned(101, 99, 0); }
 TEST(less_than_a_tile_across) { check_turned(201, 70, 0); }
 TEST(rows_at_run_time) { check_turned(145, 64, 1); }
+
+// ---- flat, and windows
+
+enum { LARGEST = 1 << 16 };
+
+typedef struct memory {
+    void *at[MOST_BUFFERS];
+    float *out;
+    int64_t *index; // of x1, if that is i64
+} memory;
+
+static void memory_open(const kit *t, memory *m, int64_t limit) {
+    memset(m, 0, sizeof *m);
+    REQUIRE(t->list->buffer.count <= MOST_BUFFERS);
+    for (size_t b = 0; b < t->list->buffer.count; b++) {
+        const tc__kbuf *buffer = &t->list->buffer.at[b];
+        if (!tc__is_memory(buffer)) continue;
+        m->at[b] = calloc(LARGEST, 8);
+        if (buffer->place == TC__BUF_NODE) m->out = (float *)m->at[b];
+        for (int64_t i = 0; i < LARGEST && buffer->place == TC__BUF_INPUT; i++)
+            if (buffer->dtype == TC_I64)
+                ((int64_t *)m->at[b])[i] =
+                    (int64_t)(test_word((unsigned)i, 9) % (unsigned)limit);
+            else
+                ((float *)m->at[b])[i] = element(i, (int)buffer->source);
+        if (buffer->dtype == TC_I64) m->index = (int64_t *)m->at[b];
+    }
+}
+
+static void memory_close(memory *m) {
+    for (int b = 0; b < MOST_BUFFERS; b++) free(m->at[b]);
+}
+
+typedef double (*expected_fn)(int64_t r, int64_t c, int64_t cols, const memory *m);
+
+// Runs the list up and down, with s0 = size: each element is what `expected` says.
+static void check_list_of(kit *t, int64_t rows, int64_t cols, int64_t size,
+                          expected_fn expected) {
+    for (int backwards = 0; backwards < 2; backwards++) {
+        memory m;
+        memory_open(t, &m, 50);
+        REQUIRE(m.out && rows * cols <= LARGEST);
+        run_device(t->list, m.at, &size, backwards);
+        int64_t bad = 0;
+        for (int64_t i = 0; i < rows * cols; i++)
+            bad += (double)m.out[i] != expected(i / cols, i % cols, cols, &m);
+        CHECK(!bad || FAIL("%lld x %lld: %lld elements differ", (long long)rows,
+                           (long long)cols, (long long)bad));
+        for (int64_t i = rows * cols; i < LARGEST; i++) bad += m.out[i] != 0;
+        CHECK(!bad || FAIL("elements behind the end were written"));
+        memory_close(&m);
+    }
+    kit_close(t);
+}
+
+static void check_list(kit *t, int64_t rows, int64_t cols, expected_fn expected) {
+    check_list_of(t, rows, cols, cols, expected);
+}
+
+static double expected_sum(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    (void)m;
+    return (double)element(r * cols + c, 0) + (double)element(r * cols + c, 1);
+}
+
+static void check_sum(const char *size, const char *symbol, int64_t rows, int64_t cols,
+                      uint8_t vectors) {
+    kit t;
+    char text[600];
+    snprintf(text, sizeof text,
+             "%s%%0 = input x0  f32[%s]\n%%1 = input x1  f32[%s]\n"
+             "%%2 = add %%0 %%1  f32[%s]\nreturn %%2\n",
+             symbol, size, size, size);
+    kit_open_with(&t, text, vectors);
+    check_list_of(&t, rows, cols, strchr(size, '*') ? cols / 4 : cols, expected_sum);
+}
+
+TEST(vectors) { check_sum("24,100", "", 24, 100, 0); }
+TEST(two_vectors_of_a_thread) { check_sum("24,100", "", 24, 100, 2); }
+TEST(four_vectors_of_a_thread) { check_sum("2,1000", "", 2, 1000, 3); }
+TEST(one_element) { check_sum("1", "", 1, 1, 0); }
+TEST(a_tail) { check_sum("1003", "", 1, 1003, 0); }
+TEST(a_tail_of_two_vectors) { check_sum("5003", "", 1, 5003, 2); }
+TEST(tail_at_run_time) {
+    check_sum("s0", "size s0 in 1..4096\n", 1, 2050, 0);
+    check_sum("s0", "size s0 in 1..4096\n", 1, 3, 0);
+    check_sum("s0", "size s0 in 1..4096\n", 1, 1024, 2);
+}
+TEST(columns_at_run_time) { check_sum("7,4*s0", "size s0 in 1..4096\n", 7, 4 * 31, 0); }
+
+// A row for each index: the index is loaded, then the row.
+static double expected_row(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    return (double)element(m->index[r] * cols + c, 0);
+}
+
+static void check_rows(uint8_t vectors) {
+    kit t;
+    kit_open_with(&t,
+                  "%0 = input x0  f32[50,64]\n%1 = input x1  i64[33]\n"
+                  "%2 = take %0 %1 dim=0  f32[33,64]\nreturn %2\n",
+                  vectors);
+    check_list(&t, 33, 64, expected_row);
+}
+
+TEST(gathered_rows) { check_rows(0); }
+TEST(gathered_rows_of_two_vectors) { check_rows(2); }
+
+// x0 with a border of twos: the box is its inside.
+static double expected_pad(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    (void)m;
+    int inside = r >= 1 && r < 40 - 1 && c >= 4 && c < cols - 4;
+    return inside ? (double)element((r - 1) * (cols - 8) + c - 4, 0) : 0;
+}
+
+static void box_open(kit *t) {
+    kit_open(t, "%0 = input x0  f32[38,248]\n"
+                "%1 = pad %0 dim=0 low=1 high=1 dilation=1 fill=0  f32[40,248]\n"
+                "%2 = pad %1 dim=1 low=4 high=4 dilation=1 fill=0  f32[40,256]\n"
+                "return %2\n");
+}
+
+TEST(a_box) {
+    kit t;
+    box_open(&t);
+    int branches = 0;
+    for (size_t i = 0; i < t.list->body.node.count; i++)
+        branches += t.list->body.node.at[i]->op == TC_OP_ELSE;
+    CHECK_EQ(branches > 0, 1);
+    check_list(&t, 40, 256, expected_pad);
+}
+
+// Four that are neighbours.
+static double expected_near(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    (void)m;
+    int64_t pitch = cols + 2, i = r * pitch + c;
+    return (double)element(i, 0) + (double)element(i + 1, 0) +
+           (double)element(i + pitch, 0) + (double)element(i + pitch + 1, 0);
+}
+
+static void check_window(int rows, int cols) {
+    kit t;
+    char text[1200], in[32], out[32];
+    snprintf(in, sizeof in, "%d,%d", rows + 2, cols + 2);
+    snprintf(out, sizeof out, "%d,%d", rows, cols);
+    snprintf(text, sizeof text,
+             "%%0 = input x0  f32[%s]\n"
+             "%%1 = slice %%0 dim=0 start=0 count=%d step=1  f32[%d,%d]\n"
+             "%%2 = slice %%1 dim=1 start=0 count=%d step=1  f32[%s]\n"
+             "%%3 = slice %%1 dim=1 start=1 count=%d step=1  f32[%s]\n"
+             "%%4 = slice %%0 dim=0 start=1 count=%d step=1  f32[%d,%d]\n"
+             "%%5 = slice %%4 dim=1 start=0 count=%d step=1  f32[%s]\n"
+             "%%6 = slice %%4 dim=1 start=1 count=%d step=1  f32[%s]\n"
+             "%%7 = add %%2 %%3  f32[%s]\n%%8 = add %%5 %%6  f32[%s]\n"
+             "%%9 = add %%7 %%8  f32[%s]\nreturn %%9\n",
+             in, rows, rows, cols + 2, cols, out, cols, out, rows, rows, cols + 2, cols,
+             out, cols, out, out, out, out);
+    kit_open(&t, text);
+    CHECK_EQ(t.list->buffer.at[t.list->buffer.count - 1].place == TC__BUF_REGISTER, 1);
+    check_list(&t, rows, cols, expected_near);
+}
+
+TEST(a_window) { check_window(33, 126); }
+TEST(a_window_of_few_rows) { check_window(3, 64); }
 
 // ---- what is refused
 
@@ -233,4 +398,28 @@ TEST(thread_loop_inside_of_others) {
     statement(&t, TC_OP_FOR, 5)->attr[TC__FOR_BIND] = TC__BIND_BLOCK;
     CHECK(statement(&t, TC_OP_FOR, 5)->attr[TC__FOR_AXIS] == (int64_t)TC__TILE_U);
     refused(&t, "its loops have 1024 threads");
+}
+
+// What the one branch has computed is not there in the other.
+TEST(value_of_the_other_branch) {
+    kit t;
+    box_open(&t);
+    statement(&t, TC_OP_STORE, 1)->in[0] = statement(&t, TC_OP_STORE, 0)->in[0];
+    refused(&t, "inside a loop that is over");
+}
+
+TEST(else_of_no_if) {
+    kit t;
+    box_open(&t);
+    statement(&t, TC_OP_STORE, 0)->op = TC_OP_ELSE;
+    CHECK(!tc__verify(t.c, &t.list->body, TC__LOOP));
+    kit_close(&t);
+}
+
+// Vectors that are not asked whether they are the kernel's.
+TEST(vectors_behind_the_end) {
+    kit t;
+    kit_open(&t, "%0 = input x0  f32[24,100]\n%1 = exp %0  f32[24,100]\nreturn %1\n");
+    statement(&t, TC_OP_IF, 0)->n_attr = 0;
+    refused(&t, "may reach its extent");
 }

@@ -1,0 +1,258 @@
+// What a thread does at its vectors in the list of a pointwise kernel: U vectors of V columns, wherever a form
+// (flat.c, window.c) has them.
+//
+//     for u in 0..2 bind=unroll:  held0[2*u + l] = in0[...]              loads that nothing is waited for
+//     for u in 0..2 bind=unroll:  held1[8*u + l] = in1[768*index + c]    loads at indices that were loaded
+//     for u in 0..2 bind=unroll:  what is computed of them, and stores
+//
+// Only so are the loads of all vectors in flight together: a store waits for what was loaded, and the next
+// load for the store. Of one vector nothing is held: its loads stand before all else as it is.
+
+typedef struct tc__vectors tc__vectors;
+struct tc__vectors {
+    tc__relist l;
+    tc__ixpool *ix;
+    int width, count; // V, U
+    int narrow;
+    tc__ix u;                       // the vector at hand
+    tc__ix (*open)(tc__vectors *f); // opens its place: its first column
+    int opened;                     //   in an IF
+    const tc__windows *window;      // NULL = none
+    int64_t first_window;           // buffer of the first
+    uint8_t *ahead;                 // by node: a tc__vector_hold
+    int64_t *held;                  // by node: the buffer it is held in
+    uint8_t *need;                  // by node: it is done in the loop that is made
+};
+
+typedef enum tc__vector_hold {
+    TC__HOLD_NOT,
+    TC__HOLD_FIRST, // no value leads to it
+    TC__HOLD_THEN   // a value that was loaded does
+} tc__vector_hold;
+
+enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
+
+// `a*x + b`
+static tc__ix tc__vector_ix(const tc__vectors *f, int64_t a, tc__ix x, tc__ix b) {
+    return tc__ix_add(f->ix, tc__ix_mul(f->ix, tc__ix_const(a), x), b);
+}
+
+// ---- what is held ----
+
+static int tc__vector_windows(const tc__vectors *f, const tc__node *n) {
+    return f->window && tc__window_is_in(f->l.from, f->window, n);
+}
+
+// Whether one access, or one element, is all that a vector loads.
+static int tc__vector_is_one(const tc__vectors *f, const tc__node *n) {
+    const tc__group *g = f->l.from;
+    return f->width == 1 || tc__device_is_wide(g, n, f->width, TC__COL) ||
+           tc__device_is_still(g, n, TC__COL, f->width);
+}
+
+static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *n) {
+    const tc__group *g = f->l.from;
+    if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
+        return TC__HOLD_NOT;
+    const tc__kbuf *b = tc__buffer_of(g, n);
+    if (!tc__is_memory(b) || b->written || !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
+            return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, TC__COL)
+                       ? TC__HOLD_THEN
+                       : TC__HOLD_NOT;
+    return TC__HOLD_FIRST;
+}
+
+// Elements that are held of a vector.
+static int tc__vector_elements(const tc__vectors *f, const tc__node *n) {
+    return tc__device_is_still(f->l.from, n, TC__COL, f->width) ? 1 : f->width;
+}
+
+static void tc__vectors_hold(tc__vectors *f) {
+    const tc__group *g = f->l.from;
+    for (size_t i = 0; i < g->body.node.count && f->count > 1; i++) {
+        const tc__node *n = g->body.node.at[i];
+        f->ahead[i] = (uint8_t)tc__vector_hold_of(f, n);
+        if (!f->ahead[i]) continue;
+        int dtype = tc__buffer_of(g, n)->dtype;
+        f->held[i] =
+            tc__relist_buffer(&f->l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
+                              (int64_t)f->count * tc__vector_elements(f, n));
+    }
+}
+
+// ---- one vector ----
+
+// Opens the loop over its elements: the variable, 0 where there is one.
+static tc__ix tc__vector_lanes(tc__vectors *f, int width) {
+    if (width == 1) return tc__ix_const(0);
+    return tc__relist_for(&f->l, (tc__axis)TC__VECTOR_L, TC__BIND_VECTOR,
+                          tc__ix_const(width));
+}
+
+static void tc__vector_lanes_end(tc__vectors *f, int width) {
+    if (width > 1) tc__relist_end(&f->l, TC__VECTOR_L);
+}
+
+// A store of the row, by one of its threads.
+static void tc__vector_store_row(tc__vectors *f, const tc__node *n) {
+    int64_t attr[2];
+    attr[TC__IF_PREDICATES] = tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols);
+    attr[TC__IF_PREDICATES + 1] = tc__ix_const(1);
+    tc__relist_put(&f->l, TC_OP_IF, TC_BOOL, attr, 2);
+    tc__relist_copy(&f->l, n);
+    tc__relist_end(&f->l, TC__END_BLOCK);
+}
+
+// What was read of the window that n is in.
+static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lane) {
+    int row, column;
+    const tc__neighbours *w = tc__window_of(f->l.from, f->window, n, &row, &column);
+    tc__ix line = tc__ix_add(f->ix, f->u, tc__ix_const(row));
+    tc__ix at = tc__vector_ix(f, tc__window_across_of(f->window, w), line,
+                              tc__ix_add(f->ix, lane, tc__ix_const(column)));
+    tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
+}
+
+static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int holds) {
+    if (tc__opens(n) || n->op == TC_OP_END) return;
+    if (tc__vector_windows(f, n))
+        tc__vector_load_window(f, n, lane);
+    else if (f->ahead[n->id] && f->ahead[n->id] != holds)
+        tc__relist_load(
+            &f->l, n, f->held[n->id],
+            tc__vector_elements(f, n) == 1 ? f->u : tc__vector_ix(f, f->width, f->u, lane));
+    else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
+        tc__vector_store_row(f, n);
+    else
+        tc__relist_copy(&f->l, n);
+}
+
+// What `need` tells of the nodes of g, which are those of the kernel or what is left of them in a box. `holds`:
+// such loads are stored to their registers.
+static void tc__vector_nodes(tc__vectors *f, const tc__group *g, const uint8_t *need,
+                             tc__ix column, int width, int holds) {
+    tc__ix lane = tc__vector_lanes(f, width);
+    tc__relist_axis(&f->l, TC__COL, tc__ix_add(f->ix, column, lane));
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (!need[id]) continue;
+        tc__vector_node(f, n, lane, holds);
+        if (holds && f->ahead[id] == holds)
+            tc__relist_store(&f->l, n, f->held[id],
+                             width == 1 ? f->u : tc__vector_ix(f, width, f->u, lane));
+    }
+    tc__vector_lanes_end(f, width);
+}
+
+// ---- all of a thread ----
+
+static void tc__vector_need(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
+
+// Marks in need[] what marked nodes are made of, down to what is held before `holds`.
+static void tc__vectors_close(const tc__vectors *f, int holds) {
+    const tc__group *g = f->l.from;
+    for (size_t id = g->body.node.count; id-- > 0;) {
+        const tc__node *n = g->body.node.at[id];
+        if (!f->need[id] || (f->ahead[id] && f->ahead[id] != holds)) continue;
+        for (uint32_t i = 0; i < n->n_in; i++) f->need[n->in[i]] = 1;
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
+                tc__ix_each_val(f->ix, n->attr[i], tc__vector_need, f->need);
+    }
+}
+
+// Loads of one kind that have `elements` of a vector: marks them, and what leads to them. 0 = there are none.
+static int tc__vectors_mark(tc__vectors *f, int holds, int elements) {
+    const tc__group *g = f->l.from;
+    int some = 0;
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        f->need[id] = f->ahead[id] == holds &&
+                      tc__vector_elements(f, g->body.node.at[id]) == elements;
+        some |= f->need[id];
+    }
+    if (some) tc__vectors_close(f, holds);
+    return some;
+}
+
+static void tc__vectors_each(tc__vectors *f, int holds, int width) {
+    tc__ix u = f->count > 1 ? tc__relist_for(&f->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
+                                             tc__ix_const(f->count))
+                            : tc__ix_const(0);
+    f->u = u;
+    tc__ix column = f->open(f);
+    tc__vector_nodes(f, f->l.from, f->need, column, width, holds);
+    tc__relist_end_if(&f->l, f->opened);
+    if (f->count > 1) tc__relist_end(&f->l, TC__VECTOR_U);
+}
+
+// Loads of one kind: of one element first, so that no vector loops over them.
+static void tc__vectors_ahead(tc__vectors *f, int holds) {
+    if (f->width > 1 && tc__vectors_mark(f, holds, 1)) tc__vectors_each(f, holds, 1);
+    if (tc__vectors_mark(f, holds, f->width)) tc__vectors_each(f, holds, f->width);
+}
+
+// Marks what stores and checks need; what only loads of rows ahead need is theirs.
+static void tc__vectors_rest(tc__vectors *f) {
+    const tc__group *g = f->l.from;
+    for (size_t id = 0; id < g->body.node.count; id++)
+        f->need[id] = g->body.node.at[id]->op == TC_OP_STORE ||
+                      g->body.node.at[id]->op == TC_OP_CHECK;
+    tc__vectors_close(f, TC__HOLD_NOT);
+}
+
+static void tc__vectors_put(tc__vectors *f) {
+    tc__vectors_ahead(f, TC__HOLD_FIRST);
+    tc__vectors_ahead(f, TC__HOLD_THEN);
+    tc__vectors_rest(f);
+    tc__vectors_each(f, TC__HOLD_NOT, f->width);
+}
+
+static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
+    size_t n = g->body.node.count;
+    f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+    f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
+    f->held = TC__NEW_ARRAY(c, int64_t, n);
+    int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->held;
+    if (!ok) f->l.failed = 1;
+    return ok;
+}
+
+static tc__group *tc__vectors_done(tc__vectors *f, tc_ctx *c) {
+    size_t n = f->l.from->body.node.count;
+    n = n ? n : 1;
+    tc__free(c, f->ahead, n), tc__free(c, f->need, n);
+    tc__free(c, f->held, n * sizeof *f->held);
+    return tc__relist_close(&f->l, c);
+}
+
+// U: as many as have `flight` bytes under way, but not more registers or text than there is room for.
+enum {
+    TC__VECTOR_FLIGHT = 64, // bytes of each input that a thread loads before it uses one
+    TC__VECTOR_MOST = 8,
+    TC__VECTOR_HELD = 48,  // registers
+    TC__VECTOR_TEXT = 4096 // cost of all elements of a thread, for the compiler's sake
+};
+
+static int tc__vectors_fit(const tc__group *g, int width) {
+    tc__vectors f;
+    int64_t words = 0, bytes = 1, cost = 0;
+    memset(&f, 0, sizeof f);
+    f.l.from = g, f.ix = g->body.ix, f.width = width;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        cost += tc__ops[n->op].cost;
+        if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
+        int64_t each = width * (int64_t)tc__device_bytes(g, n);
+        if (each > bytes) bytes = each;
+        if (tc__vector_hold_of(&f, n) == TC__HOLD_FIRST)
+            words += (tc__vector_elements(&f, n) * (int64_t)tc__device_bytes(g, n) + 3) / 4;
+    }
+    int count = (int)(TC__VECTOR_FLIGHT / bytes);
+    if (count > TC__VECTOR_MOST) count = TC__VECTOR_MOST;
+    while (count > 1 &&
+           (count * words > TC__VECTOR_HELD || count * width * cost > TC__VECTOR_TEXT))
+        count /= 2;
+    return count < 1 ? 1 : count;
+}
