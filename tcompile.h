@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x73230f0f1b41b897u
+#define TC__BUILD_ID 0x06459d99759a47acu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -21493,7 +21493,7 @@ struct tc__printer {
  int pointers;
  tc__row_pointer pointer[TC__PRINT_POINTERS];
  tc__acc acc[TC__PRINT_ACCS];
- const struct tc__cuda_plan
+ const struct tc__device_plan
   *cuda;
  const struct tc__cuda_vector
   *vector;

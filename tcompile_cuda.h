@@ -2011,6 +2011,1021 @@ static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int6
  if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
  return (int64_t)l->to->buffer.count - 1;
 }
+// ---- gen/device/product.c
+typedef enum tc__product_form {
+ TC__PRODUCT_LOOP,
+ TC__PRODUCT_FEW,
+ TC__PRODUCT_TILES,
+ TC__PRODUCT_ROWS
+} tc__product_form;
+enum {
+ TC__PRODUCT_SMS = 132,
+ TC__PRODUCT_GROUP = 16,
+ TC__SPLIT_DEPTH = 128,
+ TC__PRODUCT_PAD = 8,
+ TC__PRODUCT_SUMS = 64,
+ TC__FEW_THREADS = 256,
+ TC__FEW_LINE = 128,
+ TC__FEW_BUSY = 8,
+ TC__FEW_LONG = 1024,
+ TC__FEW_BLOCKS = 528,
+ TC__FEW_DOTS = 1056,
+ TC__FEW_MOST = 16,
+ TC__FEW_WIDTH = 16,
+ TC__FEW_SUMS = 64,
+ TC__SLICE_STEPS = 8,
+ TC__SLICE_GROUP = 12,
+ TC__FEW_ROUND = 512,
+ TC__ROWS_BYTES = 98304,
+ TC__ROWS_MADE = 16384,
+ TC__ROWS_STEPS = 65536,
+ TC__ROWS_BY_WARP =
+  1024,
+ TC__ROWS_ALONE = 256,
+ TC__ROWS_AHEAD = 32
+};
+typedef enum tc__tile_way {
+ TC__WAY_SIMT,
+ TC__WAY_MMA,
+ TC__WAY_SPLIT,
+ TC__WAY_TF32
+} tc__tile_way;
+typedef struct tc__product_tile {
+ uint16_t rows, cols, depth;
+ uint8_t high, across;
+ uint8_t stages;
+ uint8_t resident;
+ uint8_t speed;
+ uint8_t way;
+} tc__product_tile;
+static const tc__product_tile tc__product_tiles_4[] = {
+ {128, 128, 8, 4, 2, 2, 2, 100, TC__WAY_SIMT},
+ {64, 64, 16, 2, 2, 2, 4, 80, TC__WAY_SIMT},
+ {32, 32, 32, 2, 1, 2, 4, 55, TC__WAY_SIMT},
+ {128, 128, 16, 2, 4, 2, 1, 120, TC__WAY_SPLIT},
+};
+static const tc__product_tile tc__product_tiles_8[] = {
+ {64, 64, 16, 2, 2, 2, 2, 100, TC__WAY_SIMT},
+ {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
+};
+static const tc__product_tile tc__product_tiles_half[] = {
+ {128, 256, 64, 2, 4, 4, 1, 110, TC__WAY_MMA},
+ {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
+ {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA},
+ {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA},
+ {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
+ {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
+};
+static const tc__product_tile tc__product_tiles_tf32[] = {
+ {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32},
+ {64, 64, 16, 2, 2, 2, 3, 60, TC__WAY_TF32},
+ {128, 128, 16, 2, 4, 2, 1, 90, TC__WAY_TF32},
+ {32, 32, 16, 2, 1, 2, 4, 35, TC__WAY_TF32},
+};
+static const struct {
+ const tc__product_tile *tile;
+ uint8_t count;
+ uint8_t few;
+ uint16_t round;
+} tc__product_kinds[] = {
+ {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST, 128},
+ {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8, 128},
+ {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
+ {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
+};
+typedef enum tc__bring {
+ TC__BRING_LATER,
+ TC__BRING_NOW,
+ TC__BRING_ASYNC
+} tc__bring;
+typedef struct tc__staged {
+ tc__level level;
+ uint32_t id;
+ tc__axis along;
+ int width;
+ tc__bring bring;
+ int computed;
+} tc__staged;
+typedef struct tc__product {
+ tc__product_form form;
+ int dtype, half;
+ int kind;
+ int threads;
+ int resident;
+ tc__ix m, blocks, shared;
+ tc__staged left, right;
+ const tc__product_tile *tile;
+ int slices;
+ int64_t length;
+ int sums;
+ int64_t shares;
+ tc__axis wide;
+ int few;
+ int dot;
+ int sharing;
+ int each;
+ int cover;
+ int parts;
+ int made;
+ int64_t row;
+ int steps;
+ int ahead;
+} tc__product;
+static int tc__product_bytes(const tc__product *q) {
+ return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
+}
+static int tc__product_pack(const tc__product *q) {
+ return TC__PRODUCT_GROUP / (tc__class_of(q->dtype) == TC__CLASS_f64 ||
+          tc__class_of(q->dtype) == TC__CLASS_i64
+         ? 8
+         : 4);
+}
+static int tc__is_operand_load(const tc__node *n, tc__level level) {
+ return n->op == TC_OP_LOAD && n->level == (uint8_t)level;
+}
+static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
+       tc__axis axis) {
+ tc__ixpool *x = g->body.ix;
+ tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
+ if (n->n_attr > TC__LOAD_PREDICATES || tc__buffer_of(g, n)->place == TC__BUF_ROW)
+  return 0;
+ if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
+ if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+ return tc__ix_divisor(x, e) % width == 0;
+}
+static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, int width) {
+ int wide = 0;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (!tc__is_operand_load(n, level)) continue;
+  int still =
+   n->n_attr == TC__LOAD_PREDICATES &&
+   tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__UNIFORM;
+  if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
+  wide |= !still;
+ }
+ return wide;
+}
+static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
+        tc__ix extent, int most) {
+ uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (!tc__is_operand_load(n, level)) continue;
+  uint32_t bytes = tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
+  if (bytes < narrow) narrow = bytes;
+  if (bytes > wide) wide = bytes;
+ }
+ int width = (int)(TC__PRODUCT_GROUP / narrow);
+ for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
+   width /= 2)
+  if (tc__ix_divisor(g->body.ix, extent) % width == 0 &&
+   tc__operand_fits(g, level, axis, width))
+   return width;
+ return 1;
+}
+static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (tc__is_operand_load(n, level) &&
+   tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, 1) == TC__CONTIGUOUS)
+   return 1;
+ }
+ return 0;
+}
+static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
+         tc__level level, int most) {
+ tc__staged s;
+ tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
+ tc__ix extent = level == TC__AT_LEFT ? q->m : g->shape.cols;
+ memset(&s, 0, sizeof s);
+ s.level = level, s.id = level == TC__AT_LEFT ? g->shape.left : g->shape.right;
+ s.along = TC__DEPTH,
+ s.width = tc__operand_width(g, level, TC__DEPTH, g->shape.depth, most);
+ if (s.width == 1) {
+  s.width = tc__operand_width(g, level, other, extent, most);
+  int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
+     tc__operand_is_dense(g, level, other);
+  if (s.width > 1 || dense) s.along = other;
+ }
+ const tc__node *n = g->body.node.at[s.id];
+ s.computed = n->op != TC_OP_LOAD &&
+     (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
+ if (s.width == 1) s.bring = TC__BRING_NOW;
+ if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+  tc__buffer_of(g, n)->dtype == q->dtype)
+  s.bring = TC__BRING_ASYNC;
+ return s;
+}
+TC__STATIC_ASSERT(slices_meet_in_two_rounds,
+     TC__SLICE_GROUP *TC__SLICE_GROUP >= TC__PRODUCT_SMS);
+static int64_t tc__slice_length(int64_t k, int step, int slices) {
+ int64_t steps = (k - 1) / step + 1;
+ return ((steps - 1) / slices + 1) * step;
+}
+static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
+ if (!tc__ix_is_const(g->shape.depth) || tc__ix_value(g->shape.depth) < 1) return 1;
+ int64_t cost = tc__slice_length(tc__ix_value(g->shape.depth), step, slices);
+ for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
+ return cost;
+}
+static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, int step,
+        int round) {
+ int best = 1;
+ if (g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
+  return 1;
+ if (!tc__ix_is_const(g->shape.depth) || blocks < 1 || 2 * blocks > want) return 1;
+ int64_t most = tc__ix_value(g->shape.depth) / (step * TC__SLICE_STEPS);
+ if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS;
+ for (int i = 2; i <= most && i * blocks <= want; i++)
+  if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
+   best = i;
+ return best;
+}
+static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
+ q->slices = slices;
+ if (q->slices == 1) return;
+ int64_t k = tc__ix_value(g->shape.depth);
+ q->length = tc__slice_length(k, step, q->slices);
+ q->slices = (int)((k - 1) / q->length + 1);
+ q->blocks = tc__ix_const(q->shares * q->slices);
+}
+static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
+static int64_t tc__slice_zeroed(const tc__product *q) {
+ return q->slices > 1 ? tc__padded(4 * q->shares * tc__slice_tickets(q), 256) : 0;
+}
+static int64_t tc__slice_sums(const tc__product *q) {
+ int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+ return q->slices > 1 ? q->shares * q->slices * q->threads * q->sums * bytes : 0;
+}
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+ return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
+}
+static int tc__are_easy(const tc__product *q) {
+ return tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+}
+static int tc__tiles_resident(const tc__group *g, const tc__product *q) {
+ int casts = g->body.node.at[q->left.id]->op == TC_OP_CAST ||
+    g->body.node.at[q->right.id]->op == TC_OP_CAST;
+ return tc__are_easy(q) && !(casts && q->tile->way == TC__WAY_SIMT) ? q->tile->resident
+                  : 1;
+}
+static int tc__tile_slices(const tc__group *g, const tc__product *q,
+       const tc__product_tile *t, int64_t blocks) {
+ if (!tc__are_easy(q) && t->rows * t->cols > 128 * 128) return 1;
+ return tc__choose_slices(g, blocks, TC__PRODUCT_SMS, t->depth,
+        tc__product_kinds[q->kind].round);
+}
+static double tc__tile_cost(const tc__group *g, const tc__product *q,
+       const tc__product_tile *t) {
+ int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->shape.cols),
+   blocks = tc__ix_value(g->shape.batch) * ((m - 1) / t->rows + 1) *
+      ((n - 1) / t->cols + 1);
+ int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
+ int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
+ return (double)(waves * t->rows * t->cols) *
+   (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
+}
+static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *t) {
+ int wait = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+ int sums = t->rows * t->cols / (32 * t->high * t->across);
+ return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
+}
+static int tc__tile_has_room(const tc__group *g, const tc__product *q,
+        const tc__product_tile *t) {
+ if (t->way == TC__WAY_SPLIT &&
+  (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->shape.depth) < TC__SPLIT_DEPTH))
+  return 0;
+ if (g->target.checked && t->rows * t->cols > 128 * 128)
+  return 0;
+ if (!tc__tile_has_registers(q, t)) return 0;
+ int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
+ return !g->target.room || (uint32_t)bytes <= g->target.room;
+}
+static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
+              const tc__product *q) {
+ const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
+ int knob =
+  g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE];
+ if (knob) return &tile[knob - 1];
+ if (!tc__tile_has_registers(q, best)) best++;
+ if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->shape.cols) ||
+  !tc__ix_is_const(g->shape.batch))
+  return best;
+ for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
+  if (tc__tile_has_room(g, q, &tile[i]) &&
+   tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
+   best = &tile[i];
+ return best;
+}
+static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
+ return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->tile->rows));
+}
+static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
+ return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->tile->cols));
+}
+static int tc__line_pitch(const tc__product *q, int size) {
+ if (q->half) return size;
+ return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
+}
+static int tc__stage_size(const tc__product *q, tc__level level) {
+ int size = level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+ return q->tile->depth * tc__line_pitch(q, size);
+}
+static int tc__has_async(const tc__product *q) {
+ return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
+}
+static int tc__product_stages(const tc__product *q) {
+ return tc__has_async(q) ? q->tile->stages : 2;
+}
+static int tc__tiles_shared(const tc__product *q) {
+ int ring = tc__product_stages(q) * tc__product_bytes(q) *
+    (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
+ int part = q->tile->rows / q->tile->high * (q->tile->cols + TC__PRODUCT_PAD) *
+    (TC__PRODUCT_GROUP / tc__product_pack(q));
+ return ring > part ? ring : part;
+}
+static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
+ int size = s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+ return size * q->tile->depth / s->width / q->threads;
+}
+static void tc__fit_stage(const tc__product *q, tc__staged *s) {
+ while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+ if (s->width == 1) s->bring = TC__BRING_NOW;
+}
+static void tc__plan_tiles(const tc__group *g, tc__product *q) {
+ tc__ixpool *x = g->body.ix;
+ q->form = TC__PRODUCT_TILES;
+ q->tile = tc__choose_product_tile(g, q);
+ q->threads = 32 * q->tile->high * q->tile->across;
+ tc__fit_stage(q, &q->left);
+ tc__fit_stage(q, &q->right);
+ q->resident = tc__tiles_resident(g, q);
+ q->shared = tc__ix_const(tc__tiles_shared(q));
+ q->blocks = tc__ix_mul(x, g->shape.batch,
+       tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
+ q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+ q->sums = q->tile->rows * q->tile->cols / q->threads;
+ tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
+}
+static int tc__choose_wide(const tc__group *g, tc__product *q) {
+ int64_t most = tc__product_kinds[q->kind].few;
+ int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
+   n = tc__ix_is_const(g->shape.cols) ? tc__ix_value(g->shape.cols) : INT64_MAX;
+ if (m > most && n > most) return 0;
+ q->wide = m <= n ? TC__COL : TC__ROW;
+ q->few = (int)(m <= n ? m : n);
+ return 1;
+}
+static const tc__staged *tc__wide_operand(const tc__product *q) {
+ return q->wide == TC__COL ? &q->right : &q->left;
+}
+static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
+ return q->wide == TC__COL ? g->shape.cols : q->m;
+}
+static void tc__share_dot(const tc__group *g, tc__product *q) {
+ int64_t accesses = tc__ix_hi(g->body.ix, g->shape.depth) / tc__wide_operand(q)->width;
+ tc__ix all = tc__ix_mul(g->body.ix, g->shape.batch, tc__wide_extent(g, q));
+ int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
+ q->each = sums >= 4 * busy ? 2 : 1;
+ q->sharing = 32;
+ if (accesses <= 16) q->sharing = accesses <= 8 ? 8 : 16;
+ if (sums <= busy / 2 && accesses >= TC__FEW_LONG) q->sharing = q->threads;
+ q->parts = q->sharing > 32 ? q->sharing / 32 : 1;
+ q->cover = q->threads / q->sharing * q->each;
+}
+static void tc__share_columns(tc__product *q) {
+ tc__staged *wide = q->wide == TC__COL ? &q->right : &q->left;
+ while (q->form == TC__PRODUCT_FEW && wide->width * q->few > TC__FEW_SUMS)
+  wide->width /= 2;
+ int width = wide->width;
+ int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
+ q->cover = lanes * width;
+ q->parts = q->sharing = q->threads / lanes;
+}
+static void tc__plan_few(const tc__group *g, tc__product *q) {
+ tc__ixpool *x = g->body.ix;
+ q->form = TC__PRODUCT_FEW;
+ q->threads = TC__FEW_THREADS;
+ q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+ if (q->dot)
+  tc__share_dot(g, q);
+ else
+  tc__share_columns(q);
+ int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+ q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
+ q->blocks =
+  tc__ix_mul(x, g->shape.batch,
+     tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+ int width = tc__wide_operand(q)->width;
+ q->sums = q->few * (q->dot ? q->each : width);
+ q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+ int step = q->sharing * (q->dot ? width : 1);
+ int want = q->dot ? TC__FEW_DOTS : TC__FEW_BLOCKS;
+ tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, want, step, TC__FEW_ROUND));
+}
+static const tc__kbuf *tc__left_rows(const tc__group *g) {
+ size_t i = 0;
+ while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
+ return &g->buffer.at[i];
+}
+static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
+ return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->made));
+}
+static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
+ if (q->wide == TC__ROW) return tc__ix_const(1);
+ return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->cover));
+}
+static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
+ tc__ixpool *x = g->body.ix;
+ return tc__ix_mul(x, g->shape.batch,
+      tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
+}
+static void tc__choose_made(const tc__group *g, tc__product *q) {
+ int64_t m = tc__ix_hi(g->body.ix, q->m), most = TC__FEW_MOST;
+ if (m < most) most = m;
+ q->made = 1;
+ while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
+  q->made = q->made * 2 < most ? q->made * 2 : (int)most;
+ q->few = q->made;
+}
+static void tc__plan_made(const tc__group *g, tc__product *q) {
+ int64_t k = tc__ix_value(g->shape.depth),
+   bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+ int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
+ q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
+ q->threads = TC__FEW_THREADS;
+ q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+ if (q->dot)
+  tc__share_dot(g, q);
+ else
+  tc__share_columns(q);
+ if (few)
+  q->made = q->cover;
+ else
+  tc__choose_made(g, q);
+ int width = tc__wide_operand(q)->width, each = q->dot ? q->each : 1;
+ int64_t stride = (int64_t)q->sharing * (q->dot ? width : 1);
+ q->steps = (int)((k - 1) / stride + 1);
+ q->ahead = !few && (int64_t)q->steps * each * width <= TC__ROWS_AHEAD;
+ q->row = tc__padded(k * tc__dtypes[tc__left_rows(g)->dtype].bytes, TC__PRODUCT_GROUP);
+ q->shared = tc__ix_const(q->made * q->row + q->parts * q->few * q->cover * bytes);
+ q->blocks = tc__rows_blocks(g, q);
+}
+static tc__product tc__product_plan(const tc__group *g) {
+ tc__product q;
+ memset(&q, 0, sizeof q);
+ q.dtype = g->body.node.at[g->shape.left]->dtype;
+ q.half = tc__is_half(q.dtype);
+ q.kind = q.half                                ? 2
+    : tc__product_bytes(&q) == 8          ? 1
+    : g->target.tf32 && q.dtype == TC_F32 ? 3
+             : 0;
+ q.slices = 1;
+ q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
+ q.form = TC__PRODUCT_LOOP;
+ if (!g->shape.prologue && tc__contract_phases(g) > 1) return q;
+ int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
+ q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
+ q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
+ if (g->shape.prologue)
+  tc__plan_made(g, &q);
+ else if (few)
+  tc__plan_few(g, &q);
+ else
+  tc__plan_tiles(g, &q);
+ return q;
+}
+static int tc__product_tile_fits(const tc__group *g, int v) {
+ tc__product q = tc__product_plan(g);
+ if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[q.kind].count) return 0;
+ if (q.slices > 1) return 0;
+ const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[v - 1];
+ return tile != q.tile && tile->way == q.tile->way && tc__tile_has_room(g, &q, tile);
+}
+// ---- gen/device/plan.c
+typedef enum tc__device_form {
+ TC__DEVICE_ROWS,
+ TC__DEVICE_COLUMNS,
+ TC__DEVICE_PRODUCT
+} tc__device_form;
+typedef enum tc__device_hold {
+ TC__DEVICE_AGAIN,
+ TC__DEVICE_REGISTERS,
+ TC__DEVICE_SHARED
+} tc__device_hold;
+enum {
+ TC__DEVICE_BLOCK = 256,
+ TC__DEVICE_MOST = 1024,
+ TC__DEVICE_FLIGHT = 64,
+ TC__DEVICE_COLUMN_FLIGHT =
+  128,
+ TC__DEVICE_SHORT =
+  2,
+ TC__DEVICE_VECTORS = 8,
+ TC__DEVICE_PRIVATE = 256,
+ TC__DEVICE_EARLY = 48,
+ TC__DEVICE_EARLY_LANES = 16,
+ TC__DEVICE_TEXT = 4096,
+ TC__DEVICE_ROW_WAVES = 0,
+ TC__DEVICE_WARP_BLOCK = 128,
+ TC__DEVICE_WARP_ELEMENTS = 32,
+ TC__DEVICE_BLOCK_ELEMENTS = 16,
+ TC__DEVICE_ROW_THREADS = 512,
+ TC__DEVICE_LONG_THREADS =
+  1024,
+ TC__DEVICE_LONG_BYTES = 65536,
+ TC__DEVICE_WARP_HELD = 64,
+ TC__DEVICE_BLOCK_HELD = 40,
+ TC__DEVICE_ROW_BYTES = 204800,
+ TC__DEVICE_CLUSTER_BYTES =
+  102400,
+ TC__DEVICE_STATIC = 40960,
+ TC__DEVICE_FEW = 264,
+ TC__DEVICE_PARTS = 528,
+ TC__DEVICE_PART = 2048,
+ TC__DEVICE_PHASED = 4096,
+ TC__DEVICE_PHASED_COST = 1 << 20,
+ TC__DEVICE_DEAR =
+  64,
+ TC__DEVICE_DEAR_PARTS = 2112,
+ TC__DEVICE_DEAR_PART = 1024
+};
+typedef struct tc__device_plan {
+ tc__device_form form;
+ tc__axis axis;
+ int threads, width;
+ int vectors;
+ int narrow;
+ int lanes_early;
+ int tail;
+ int sharing;
+ tc__device_hold hold;
+ int parts;
+ int cluster;
+ int launches;
+ int kept;
+ tc__ix chunk;
+ tc__ix blocks;
+ tc__ix shared;
+ int resident;
+ int64_t zeroed, partial;
+ int64_t workspace;
+} tc__device_plan;
+// ---- gen/device/hold.c
+static int tc__device_may_be_early(const tc__group *g, const tc__device_plan *q,
+         const tc__node *n) {
+ if (n->op != TC_OP_LOAD) return 0;
+ int row = tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]),
+  written = tc__buffer_of(g, n)->written;
+ int kept = row && q->kept;
+ if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
+ if (n->level == TC__AT_ROW) return 0;
+ for (uint32_t i = 1; i < n->n_attr; i++)
+  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+ return 1;
+}
+static int tc__device_is_one(const tc__group *g, const tc__device_plan *q, const tc__node *n) {
+ return q->width == 1 || tc__device_is_wide(g, n, q->width, q->axis) ||
+   tc__device_is_still(g, n, q->axis, q->width);
+}
+static int tc__device_is_early(const tc__group *g, const tc__device_plan *q,
+        const tc__node *n) {
+ return tc__device_may_be_early(g, q, n) && (q->lanes_early || tc__device_is_one(g, q, n));
+}
+static int64_t tc__device_words(const tc__group *g, const tc__device_plan *q,
+        const tc__node *n) {
+ int still = q->width > 1 && tc__device_is_still(g, n, q->axis, q->width);
+ int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__device_bytes(g, n);
+ return (bytes + 3) / 4;
+}
+static int tc__device_same_load(const tc__node *n, const tc__node *m) {
+ return m->op == TC_OP_LOAD &&
+   m->attr[TC__ACCESS_BUFFER] == n->attr[TC__ACCESS_BUFFER] &&
+   m->attr[TC__ACCESS_INDEX] == n->attr[TC__ACCESS_INDEX] &&
+   m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
+}
+static void tc__device_choose_lanes_early(const tc__group *g, tc__device_plan *q) {
+ int64_t words = 0;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (!tc__device_may_be_early(g, q, n)) continue;
+  int single = q->width > 1 ? !tc__device_is_one(g, q, n)
+         : n->n_attr > TC__LOAD_PREDICATES ||
+          tc__device_access(g, n->attr[TC__ACCESS_INDEX],
+               q->axis, 1) == TC__PER_LANE;
+  if (single) words += tc__device_words(g, q, n);
+ }
+ q->lanes_early = words <= TC__DEVICE_EARLY_LANES;
+}
+static int tc__device_vectors(const tc__group *g, const tc__device_plan *q, int64_t flight) {
+ int64_t words = 0, bytes = 0, cost = 0, each;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  cost += tc__ops[n->op].cost;
+  if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
+   (each = q->width * (int64_t)tc__device_bytes(g, n)) > bytes)
+   bytes = each;
+  if (tc__device_is_early(g, q, n)) words += tc__device_words(g, q, n);
+ }
+ int count = bytes ? (int)(flight / bytes) : 1;
+ if (count > TC__DEVICE_VECTORS) count = TC__DEVICE_VECTORS;
+ while (count > 1 &&
+   (count * words > TC__DEVICE_EARLY || count * q->width * cost > TC__DEVICE_TEXT))
+  count /= 2;
+ return count < 1 ? 1 : count;
+}
+static int tc__device_is_own_row(const tc__group *g, int64_t b) {
+ if (!tc__device_is_row(g, b)) return 0;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (!tc__device_is_memory(n) || n->attr[TC__ACCESS_BUFFER] != b) continue;
+  if (n->level != TC__AT_COL ||
+   (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
+   n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->shape.cols))
+   return 0;
+ }
+ return 1;
+}
+static int64_t tc__device_first_load(const tc__group *g, const tc__node *n) {
+ int64_t first = -1;
+ int count = 0;
+ if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
+  return -1;
+ if (tc__buffer_of(g, n)->written || tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]))
+  return -1;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  if (!tc__device_same_load(n, g->body.node.at[i])) continue;
+  if (first < 0) first = (int64_t)i;
+  count++;
+ }
+ return count > 1 ? first : -1;
+}
+static int64_t tc__device_held_load(const tc__group *g, const tc__device_plan *q,
+         const tc__node *n) {
+ if (q->hold == TC__DEVICE_AGAIN || !tc__device_may_be_early(g, q, n)) return -1;
+ if (q->width > 1 && tc__device_is_still(g, n, q->axis, q->width)) return -1;
+ return tc__device_first_load(g, n);
+}
+static const tc__node *tc__device_fills(const tc__group *g, int64_t b) {
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
+ }
+ return NULL;
+}
+static int tc__device_needs(const tc__group *g, const tc__node *n, uint8_t *need) {
+ need[n->id] = 1;
+ for (uint32_t i = n->id + 1; i-- > 0;) {
+  const tc__node *m = g->body.node.at[i];
+  if (!need[i] || m->level != TC__AT_COL) continue;
+  if (m->op == TC_OP_LOAD && (tc__device_is_row(g, m->attr[TC__ACCESS_BUFFER]) ||
+         tc__buffer_of(g, m)->written))
+   return 0;
+  if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
+  for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
+  for (uint32_t k = 0; k < m->n_attr; k++)
+   if (tc__attr_is_ix(m, k) && tc__ix_has_val(g->body.ix, m->attr[k])) return 0;
+ }
+ return 1;
+}
+enum { TC__DEVICE_NODES = 4096 };
+static int tc__device_is_again(const tc__group *g, int64_t b) {
+ uint8_t need[TC__DEVICE_NODES];
+ const tc__node *fill = tc__device_is_own_row(g, b) ? tc__device_fills(g, b) : NULL;
+ if (!fill || g->body.node.count > TC__DEVICE_NODES) return 0;
+ memset(need, 0, sizeof need);
+ return tc__device_needs(g, g->body.node.at[fill->in[0]], need);
+}
+static int tc__device_is_scratch(const tc__group *g, const tc__device_plan *q, int64_t b) {
+ if (!tc__device_is_row(g, b) || q->kept) return 0;
+ if (q->hold == TC__DEVICE_REGISTERS) return !tc__device_is_own_row(g, b);
+ return !tc__device_is_again(g, b);
+}
+static int tc__device_has_shared_row(const tc__group *g) {
+ for (size_t i = 0; i < g->buffer.count; i++)
+  if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_own_row(g, (int64_t)i))
+   return 1;
+ return 0;
+}
+static int tc__device_all_again(const tc__group *g) {
+ for (size_t i = 0; i < g->buffer.count; i++)
+  if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_again(g, (int64_t)i)) return 0;
+ return 1;
+}
+static int64_t tc__device_column_cost(const tc__group *g) {
+ int64_t cost = 0;
+ for (size_t i = 0; i < g->body.node.count; i++)
+  if (g->body.node.at[i]->level == TC__AT_COL)
+   cost += tc__ops[g->body.node.at[i]->op].cost;
+ return cost;
+}
+static int tc__device_keeps_rows(const tc__group *g) {
+ int rows = 0;
+ for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__device_is_row(g, (int64_t)i);
+ return rows && (!tc__device_all_again(g) || tc__device_column_cost(g) > TC__DEVICE_DEAR);
+}
+static int64_t tc__device_held(const tc__group *g, const tc__device_plan *q, int rows) {
+ int64_t held = 0;
+ for (size_t i = 0; i < g->buffer.count; i++)
+  if (rows && tc__device_is_own_row(g, (int64_t)i))
+   held += tc__dtypes[g->buffer.at[i].dtype].bytes;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (tc__device_held_load(g, q, n) == (int64_t)i) held += tc__device_bytes(g, n);
+ }
+ return held;
+}
+static int64_t tc__device_phase_words(const tc__group *g, const tc__device_plan *q) {
+ int64_t words = 0, most = 0;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (n->op == TC_OP_END) words = 0;
+  if (tc__device_is_early(g, q, n) && tc__device_held_load(g, q, n) < 0)
+   words += tc__device_words(g, q, n);
+  if (words > most) most = words;
+ }
+ return most;
+}
+// ---- gen/device/form.c
+static int tc__device_power_of_two(int64_t n) {
+ int v = 1;
+ while (v < n) v *= 2;
+ return v;
+}
+static int tc__device_any_scratch(const tc__group *g, const tc__device_plan *q) {
+ for (size_t i = 0; i < g->buffer.count; i++)
+  if (tc__device_is_scratch(g, q, (int64_t)i)) return 1;
+ return 0;
+}
+static int tc__device_short_threads(const tc__group *g, int64_t accesses) {
+ int threads = tc__device_power_of_two(accesses);
+ int fill = tc__ix_hi(g->body.ix, g->shape.rows) / TC__DEVICE_MOST >=
+    2 * TC__DEVICE_SMS / threads;
+ return threads > 1 && fill ? threads / TC__DEVICE_SHORT : threads;
+}
+static void tc__device_share_by(const tc__group *g, tc__device_plan *q, int64_t columns,
+        int warp) {
+ int64_t accesses = (columns - 1) / q->width + 1;
+ int64_t threads =
+  warp ? 32 : tc__padded((columns - 1) / TC__DEVICE_BLOCK_ELEMENTS + 1, 32);
+ if (warp && accesses < 32) threads = tc__device_short_threads(g, accesses);
+ if (threads > TC__DEVICE_ROW_THREADS) threads = TC__DEVICE_ROW_THREADS;
+ int64_t steps = (accesses - 1) / threads + 1;
+ q->hold = TC__DEVICE_REGISTERS;
+ int64_t words = tc__device_held(g, q, 1) * steps * q->width / 4;
+ q->sharing = (int)threads;
+ q->threads = warp ? TC__DEVICE_WARP_BLOCK : (int)threads;
+ q->vectors = (int)steps;
+ if (words + tc__device_phase_words(g, q) * steps <=
+  (warp ? TC__DEVICE_WARP_HELD : TC__DEVICE_BLOCK_HELD))
+  return;
+ q->vectors = tc__device_vectors(g, q, TC__DEVICE_FLIGHT);
+ q->hold = TC__DEVICE_SHARED;
+ int64_t bytes = tc__device_held(g, q, 0) * tc__padded(columns, 64);
+ if (!warp) {
+  q->threads =
+   bytes > TC__DEVICE_LONG_BYTES ? TC__DEVICE_LONG_THREADS : TC__DEVICE_ROW_THREADS;
+  if (accesses < q->threads) q->threads = (int)tc__padded(accesses, 32);
+  q->sharing = q->threads;
+  while (q->vectors > 1 && (q->vectors - 1) * q->threads >= accesses) q->vectors--;
+ }
+ if (!bytes || bytes > TC__DEVICE_ROW_BYTES || q->threads != q->sharing)
+  q->hold = TC__DEVICE_AGAIN;
+}
+static void tc__device_share(const tc__group *g, tc__device_plan *q, int64_t columns) {
+ int warp = columns <= 32 * TC__DEVICE_WARP_ELEMENTS && !tc__device_has_shared_row(g);
+ if (warp) tc__device_share_by(g, q, columns, 1);
+ if (!warp || (q->threads != q->sharing && tc__device_any_scratch(g, q)))
+  tc__device_share_by(g, q, columns, 0);
+}
+static int tc__device_loops(const tc__group *g) {
+ int count = 0;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  count += n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
+ }
+ return count;
+}
+static int tc__device_ends_in_sums(const tc__group *g) {
+ for (size_t i = g->body.node.count; i-- > 0;) {
+  if (g->body.node.at[i]->op == TC_OP_COMBINE) return 1;
+  if (g->body.node.at[i]->op == TC_OP_FOR) return 0;
+ }
+ return 0;
+}
+static int tc__device_parts(int64_t blocks, int64_t columns, int64_t most, int64_t least) {
+ int64_t parts = (most + blocks - 1) / blocks;
+ if (parts > columns / least) parts = columns / least;
+ return blocks >= TC__DEVICE_FEW || parts < 2 ? 1 : (int)parts;
+}
+static void tc__device_lay_out(const tc__group *g, tc__device_plan *q, int64_t tickets,
+        int64_t results) {
+ int64_t values = 0;
+ for (size_t i = 0; i < g->body.node.count; i++)
+  values += g->body.node.at[i]->op == TC_OP_NEW;
+ q->zeroed = tc__padded(4 * tickets, 256);
+ q->partial = values * 16 * results * q->parts;
+ q->workspace = q->zeroed + q->partial;
+}
+static int64_t tc__device_kept_at(const tc__group *g, const tc__device_plan *q, int64_t b) {
+ int64_t at = tc__padded(q->zeroed + q->partial, 256);
+ int64_t elements = tc__ix_value(g->shape.rows) * tc__ix_value(g->shape.cols);
+ for (int64_t i = 0; i < b; i++)
+  if (tc__device_is_row(g, i))
+   at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
+        256);
+ return at;
+}
+static tc__ix tc__device_scratch_at(const tc__group *g, const tc__device_plan *q, int64_t b) {
+ tc__ixpool *x = g->body.ix;
+ tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
+ for (int64_t i = 0; i < b; i++) {
+  const tc__kbuf *row = &g->buffer.at[i];
+  if (!tc__device_is_scratch(g, q, i)) continue;
+  tc__ix bytes =
+   tc__ix_mul(x, row->numel, tc__ix_const((int64_t)tc__dtypes[row->dtype].bytes));
+  at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
+ }
+ return at;
+}
+static tc__ix tc__device_scratch(const tc__group *g, const tc__device_plan *q) {
+ return tc__device_scratch_at(g, q, (int64_t)g->buffer.count);
+}
+static int tc__device_is_too_long(const tc__group *g, const tc__device_plan *q) {
+ tc__ix bytes = tc__device_scratch(g, q);
+ return g->target.room && tc__ix_is_const(bytes) &&
+   tc__ix_value(bytes) > (int64_t)g->target.room;
+}
+static int tc__device_cut(const tc__group *g, tc__device_plan *q) {
+ tc__ixpool *x = g->body.ix;
+ int loops = tc__device_loops(g);
+ if (!tc__ix_is_const(g->shape.rows) || tc__ix_value(g->shape.rows) < 1) return 0;
+ if (loops > TC__GRIDS || (loops < 2 && !tc__device_all_again(g))) return 0;
+ int64_t rows = tc__ix_value(g->shape.rows), columns = tc__ix_hi(x, g->shape.cols);
+ if (!tc__ix_is_const(g->shape.cols) && (rows > 1 || loops > 1)) return 0;
+ int dear = loops > 1 && tc__device_column_cost(g) > TC__DEVICE_DEAR;
+ int must = tc__device_is_too_long(g, q);
+ int64_t least = dear ? TC__DEVICE_DEAR_PART : loops > 1 ? TC__DEVICE_PHASED : TC__DEVICE_PART;
+ if (!must && loops > 1 &&
+  columns < TC__DEVICE_PHASED_COST / (tc__device_column_cost(g) + 1))
+  return 0;
+ q->parts =
+  tc__device_parts(rows, columns, dear ? TC__DEVICE_DEAR_PARTS : TC__DEVICE_PARTS, least);
+ if (must && q->parts < 2) q->parts = 2;
+ if (q->parts < 2) return 0;
+ q->kept = loops > 1 && tc__device_keeps_rows(g);
+ q->sharing = q->threads = TC__DEVICE_BLOCK;
+ q->launches = loops;
+ q->chunk = tc__ix_mul(
+  x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)q->parts * q->width)),
+  tc__ix_const(q->width));
+ tc__device_lay_out(g, q, rows, rows);
+ if (q->kept) q->workspace = tc__device_kept_at(g, q, (int64_t)g->buffer.count);
+ return 1;
+}
+static int64_t tc__device_kept_bytes(const tc__group *g, const tc__device_plan *q) {
+ tc__ix columns = q->cluster ? q->chunk : g->shape.cols;
+ return tc__device_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
+}
+static int tc__device_is_apart(const tc__group *g) {
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (n->op == TC_OP_LOAD && tc__buffer_of(g, n)->written &&
+   !tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]))
+   return 0;
+ }
+ return tc__device_all_again(g);
+}
+static void tc__device_deal(const tc__group *g, tc__device_plan *q, int blocks) {
+ tc__ixpool *x = g->body.ix;
+ q->cluster = q->parts = blocks;
+ q->chunk = tc__ix_mul(
+  x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)blocks * q->width)),
+  tc__ix_const(q->width));
+}
+static int tc__device_cluster(const tc__group *g, tc__device_plan *q) {
+ tc__device_plan p = *q;
+ int64_t most = (int64_t)g->target.cluster;
+ int64_t room = g->target.room && g->target.room < TC__DEVICE_ROW_BYTES
+      ? (int64_t)g->target.room
+      : (int64_t)TC__DEVICE_ROW_BYTES;
+ p.hold = TC__DEVICE_SHARED;
+ p.sharing = p.threads = TC__DEVICE_LONG_THREADS;
+ if (most < 2 || !tc__device_is_apart(g) || tc__device_kept_bytes(g, &p) <= room) return 0;
+ for (int blocks = 2; blocks <= most; blocks *= 2) {
+  tc__device_deal(g, &p, blocks);
+  if (tc__device_kept_bytes(g, &p) <= TC__DEVICE_CLUSTER_BYTES) break;
+ }
+ if (tc__device_kept_bytes(g, &p) > room) return 0;
+ if (tc__ix_is_const(g->shape.rows) &&
+  tc__ix_value(g->shape.rows) * p.parts < TC__DEVICE_SMS)
+  return 0;
+ *q = p;
+ return 1;
+}
+static void tc__device_plan_rows(const tc__group *g, tc__device_plan *q) {
+ int known = tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) > 0;
+ q->hold = TC__DEVICE_AGAIN;
+ q->vectors = tc__device_vectors(g, q, TC__DEVICE_FLIGHT);
+ int plain = g->shape.kind != TC__CONTRACTION;
+ if (plain && known && !q->tail && tc__device_cluster(g, q)) return;
+ if (plain && tc__device_cut(g, q)) return;
+ if (known && !q->tail) tc__device_share(g, q, tc__ix_value(g->shape.cols));
+}
+static void tc__device_plan_columns(const tc__group *g, tc__device_plan *q) {
+ tc__ixpool *x = g->body.ix;
+ int64_t columns = tc__ix_hi(x, g->shape.cols);
+ q->sharing = columns < 64 || !tc__device_all_again(g) ? TC__DEVICE_BLOCK : 32;
+ if (!tc__device_all_again(g)) q->width = 1;
+ q->vectors = tc__device_vectors(g, q, TC__DEVICE_COLUMN_FLIGHT);
+ if (!tc__ix_is_const(g->shape.rows) || q->sharing != 32 || tc__device_loops(g) != 1 ||
+  !tc__device_ends_in_sums(g) || !tc__ix_is_const(g->shape.cols))
+  return;
+ int64_t rows = tc__ix_value(g->shape.rows), across = 32 * q->width;
+ int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
+ q->parts = tc__device_parts(blocks, columns, TC__DEVICE_PARTS, below * 8);
+ q->chunk = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->parts));
+ if (q->parts > 1) tc__device_lay_out(g, q, blocks, blocks * across);
+}
+static int64_t tc__device_columns_shared(const tc__group *g, int width) {
+ int64_t bytes = 0;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (n->op != TC_OP_NEW) continue;
+  int arg = n->attr[TC__NEW_MONOID] == TC_OP_ARGMAX ||
+     n->attr[TC__NEW_MONOID] == TC_OP_ARGMIN;
+  bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
+ }
+ return 2 * bytes * TC__DEVICE_BLOCK * width;
+}
+static tc__ix tc__device_blocks(const tc__group *g, const tc__device_plan *q) {
+ tc__ixpool *x = g->body.ix;
+ tc__ix parts = tc__ix_const(q->parts);
+ if (q->form == TC__DEVICE_COLUMNS)
+  return tc__ix_mul(
+   x,
+   tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)q->sharing * q->width)),
+   parts);
+ return tc__ix_mul(
+  x, tc__ix_ceil_div(x, g->shape.rows, tc__ix_const(q->threads / q->sharing)), parts);
+}
+static tc__ix tc__device_shared(const tc__group *g, const tc__device_plan *q) {
+ tc__ixpool *x = g->body.ix;
+ if (q->form != TC__DEVICE_ROWS) return tc__ix_const(0);
+ tc__ix bytes = tc__device_scratch(g, q);
+ if (q->hold != TC__DEVICE_SHARED) return bytes;
+ return tc__ix_add(x, bytes, tc__ix_const(tc__device_kept_bytes(g, q)));
+}
+static tc__device_plan tc__device_plan_product(const tc__group *g, const tc__product *product) {
+ tc__device_plan q;
+ memset(&q, 0, sizeof q);
+ q.form = TC__DEVICE_PRODUCT, q.axis = TC__COL;
+ q.threads = q.sharing = product->threads;
+ q.vectors = q.parts = q.launches = 1;
+ q.narrow = tc__device_is_narrow(g) &&
+    tc__device_reach(g->body.ix, g->shape.depth) < INT32_MAX - (1 << 20);
+ q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
+ q.blocks = product->blocks, q.shared = product->shared;
+ q.resident = product->resident;
+ q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
+ q.workspace = q.zeroed + q.partial;
+ return q;
+}
+static int tc__device_fits_columns(const tc__group *g, const tc__device_plan *q) {
+ for (size_t i = 0; i < g->buffer.count; i++) {
+  tc__ix n = g->buffer.at[i].numel;
+  if (tc__device_is_scratch(g, q, (int64_t)i) &&
+   !(tc__ix_is_const(n) && tc__ix_value(n) <= TC__DEVICE_PRIVATE))
+   return 0;
+ }
+ return 1;
+}
+static tc__device_plan tc__device_plan_of(const tc__group *g) {
+ tc__device_plan q;
+ memset(&q, 0, sizeof q);
+ if (g->shape.kind == TC__CONTRACTION) {
+  tc__product product = tc__product_plan(g);
+  if (product.form != TC__PRODUCT_LOOP) return tc__device_plan_product(g, &product);
+ }
+ int columns = g->shape.vector == TC__ROW && tc__device_fits_columns(g, &q);
+ q.form = columns ? TC__DEVICE_COLUMNS : TC__DEVICE_ROWS;
+ q.axis = q.form == TC__DEVICE_COLUMNS ? TC__ROW : TC__COL;
+ q.threads = q.sharing = TC__DEVICE_BLOCK;
+ q.vectors = q.parts = q.launches = 1;
+ q.narrow = tc__device_is_narrow(g);
+ q.width = tc__device_width(g, q.axis);
+ while (q.form == TC__DEVICE_COLUMNS && q.width > 1 &&
+   tc__device_columns_shared(g, q.width) > TC__DEVICE_STATIC)
+  q.width /= 2;
+ q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->shape.cols) % q.width;
+ tc__device_choose_lanes_early(g, &q);
+ if (q.form == TC__DEVICE_ROWS) tc__device_plan_rows(g, &q);
+ if (q.form == TC__DEVICE_COLUMNS) tc__device_plan_columns(g, &q);
+ q.blocks = tc__device_blocks(g, &q);
+ q.shared = tc__device_shared(g, &q);
+ return q;
+}
 // ---- gen/device/windows.c
 enum {
  TC__WINDOWS = 8,
@@ -3223,498 +4238,6 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
    grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);
  }
 }
-// ---- gen/cuda_print/product.c
-typedef enum tc__product_form {
- TC__PRODUCT_LOOP,
- TC__PRODUCT_FEW,
- TC__PRODUCT_TILES,
- TC__PRODUCT_ROWS
-} tc__product_form;
-enum {
- TC__PRODUCT_SMS = 132,
- TC__PRODUCT_GROUP = 16,
- TC__SPLIT_DEPTH = 128,
- TC__PRODUCT_PAD = 8,
- TC__PRODUCT_SUMS = 64,
- TC__FEW_THREADS = 256,
- TC__FEW_LINE = 128,
- TC__FEW_BUSY = 8,
- TC__FEW_LONG = 1024,
- TC__FEW_BLOCKS = 528,
- TC__FEW_DOTS = 1056,
- TC__FEW_MOST = 16,
- TC__FEW_WIDTH = 16,
- TC__FEW_SUMS = 64,
- TC__SLICE_STEPS = 8,
- TC__SLICE_GROUP = 12,
- TC__FEW_ROUND = 512,
- TC__ROWS_BYTES = 98304,
- TC__ROWS_MADE = 16384,
- TC__ROWS_STEPS = 65536,
- TC__ROWS_BY_WARP =
-  1024,
- TC__ROWS_ALONE = 256,
- TC__ROWS_AHEAD = 32
-};
-typedef enum tc__tile_way {
- TC__WAY_SIMT,
- TC__WAY_MMA,
- TC__WAY_SPLIT,
- TC__WAY_TF32
-} tc__tile_way;
-typedef struct tc__product_tile {
- uint16_t rows, cols, depth;
- uint8_t high, across;
- uint8_t stages;
- uint8_t resident;
- uint8_t speed;
- uint8_t way;
-} tc__product_tile;
-static const tc__product_tile tc__product_tiles_4[] = {
- {128, 128, 8, 4, 2, 2, 2, 100, TC__WAY_SIMT},
- {64, 64, 16, 2, 2, 2, 4, 80, TC__WAY_SIMT},
- {32, 32, 32, 2, 1, 2, 4, 55, TC__WAY_SIMT},
- {128, 128, 16, 2, 4, 2, 1, 120, TC__WAY_SPLIT},
-};
-static const tc__product_tile tc__product_tiles_8[] = {
- {64, 64, 16, 2, 2, 2, 2, 100, TC__WAY_SIMT},
- {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
-};
-static const tc__product_tile tc__product_tiles_half[] = {
- {128, 256, 64, 2, 4, 4, 1, 110, TC__WAY_MMA},
- {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
- {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA},
- {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA},
- {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
- {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
-};
-static const tc__product_tile tc__product_tiles_tf32[] = {
- {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32},
- {64, 64, 16, 2, 2, 2, 3, 60, TC__WAY_TF32},
- {128, 128, 16, 2, 4, 2, 1, 90, TC__WAY_TF32},
- {32, 32, 16, 2, 1, 2, 4, 35, TC__WAY_TF32},
-};
-static const struct {
- const tc__product_tile *tile;
- uint8_t count;
- uint8_t few;
- uint16_t round;
-} tc__product_kinds[] = {
- {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST, 128},
- {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8, 128},
- {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
- {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
-};
-typedef enum tc__bring {
- TC__BRING_LATER,
- TC__BRING_NOW,
- TC__BRING_ASYNC
-} tc__bring;
-typedef struct tc__staged {
- tc__level level;
- uint32_t id;
- tc__axis along;
- int width;
- tc__bring bring;
- int computed;
-} tc__staged;
-typedef struct tc__product {
- tc__product_form form;
- int dtype, half;
- int kind;
- int threads;
- int resident;
- tc__ix m, blocks, shared;
- tc__staged left, right;
- const tc__product_tile *tile;
- int slices;
- int64_t length;
- int sums;
- int64_t shares;
- tc__axis wide;
- int few;
- int dot;
- int sharing;
- int each;
- int cover;
- int parts;
- int made;
- int64_t row;
- int steps;
- int ahead;
-} tc__product;
-static int tc__product_bytes(const tc__product *q) {
- return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
-}
-static int tc__product_pack(const tc__product *q) {
- return TC__PRODUCT_GROUP / (tc__class_of(q->dtype) == TC__CLASS_f64 ||
-          tc__class_of(q->dtype) == TC__CLASS_i64
-         ? 8
-         : 4);
-}
-static int tc__is_operand_load(const tc__node *n, tc__level level) {
- return n->op == TC_OP_LOAD && n->level == (uint8_t)level;
-}
-static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
-       tc__axis axis) {
- tc__ixpool *x = g->body.ix;
- tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
- if (n->n_attr > TC__LOAD_PREDICATES || tc__buffer_of(g, n)->place == TC__BUF_ROW)
-  return 0;
- if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
- if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
- return tc__ix_divisor(x, e) % width == 0;
-}
-static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, int width) {
- int wide = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__is_operand_load(n, level)) continue;
-  int still =
-   n->n_attr == TC__LOAD_PREDICATES &&
-   tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__UNIFORM;
-  if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
-  wide |= !still;
- }
- return wide;
-}
-static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
-        tc__ix extent, int most) {
- uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__is_operand_load(n, level)) continue;
-  uint32_t bytes = tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
-  if (bytes < narrow) narrow = bytes;
-  if (bytes > wide) wide = bytes;
- }
- int width = (int)(TC__PRODUCT_GROUP / narrow);
- for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
-   width /= 2)
-  if (tc__ix_divisor(g->body.ix, extent) % width == 0 &&
-   tc__operand_fits(g, level, axis, width))
-   return width;
- return 1;
-}
-static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (tc__is_operand_load(n, level) &&
-   tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, 1) == TC__CONTIGUOUS)
-   return 1;
- }
- return 0;
-}
-static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
-         tc__level level, int most) {
- tc__staged s;
- tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
- tc__ix extent = level == TC__AT_LEFT ? q->m : g->shape.cols;
- memset(&s, 0, sizeof s);
- s.level = level, s.id = level == TC__AT_LEFT ? g->shape.left : g->shape.right;
- s.along = TC__DEPTH,
- s.width = tc__operand_width(g, level, TC__DEPTH, g->shape.depth, most);
- if (s.width == 1) {
-  s.width = tc__operand_width(g, level, other, extent, most);
-  int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
-     tc__operand_is_dense(g, level, other);
-  if (s.width > 1 || dense) s.along = other;
- }
- const tc__node *n = g->body.node.at[s.id];
- s.computed = n->op != TC_OP_LOAD &&
-     (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
- if (s.width == 1) s.bring = TC__BRING_NOW;
- if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-  tc__buffer_of(g, n)->dtype == q->dtype)
-  s.bring = TC__BRING_ASYNC;
- return s;
-}
-TC__STATIC_ASSERT(slices_meet_in_two_rounds,
-     TC__SLICE_GROUP *TC__SLICE_GROUP >= TC__PRODUCT_SMS);
-static int64_t tc__slice_length(int64_t k, int step, int slices) {
- int64_t steps = (k - 1) / step + 1;
- return ((steps - 1) / slices + 1) * step;
-}
-static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
- if (!tc__ix_is_const(g->shape.depth) || tc__ix_value(g->shape.depth) < 1) return 1;
- int64_t cost = tc__slice_length(tc__ix_value(g->shape.depth), step, slices);
- for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
- return cost;
-}
-static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, int step,
-        int round) {
- int best = 1;
- if (g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
-  return 1;
- if (!tc__ix_is_const(g->shape.depth) || blocks < 1 || 2 * blocks > want) return 1;
- int64_t most = tc__ix_value(g->shape.depth) / (step * TC__SLICE_STEPS);
- if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS;
- for (int i = 2; i <= most && i * blocks <= want; i++)
-  if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
-   best = i;
- return best;
-}
-static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
- q->slices = slices;
- if (q->slices == 1) return;
- int64_t k = tc__ix_value(g->shape.depth);
- q->length = tc__slice_length(k, step, q->slices);
- q->slices = (int)((k - 1) / q->length + 1);
- q->blocks = tc__ix_const(q->shares * q->slices);
-}
-static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
-static int64_t tc__slice_zeroed(const tc__product *q) {
- return q->slices > 1 ? tc__padded(4 * q->shares * tc__slice_tickets(q), 256) : 0;
-}
-static int64_t tc__slice_sums(const tc__product *q) {
- int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
- return q->slices > 1 ? q->shares * q->slices * q->threads * q->sums * bytes : 0;
-}
-static int tc__is_easy(const tc__product *q, const tc__staged *s) {
- return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
-}
-static int tc__are_easy(const tc__product *q) {
- return tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
-}
-static int tc__tiles_resident(const tc__group *g, const tc__product *q) {
- int casts = g->body.node.at[q->left.id]->op == TC_OP_CAST ||
-    g->body.node.at[q->right.id]->op == TC_OP_CAST;
- return tc__are_easy(q) && !(casts && q->tile->way == TC__WAY_SIMT) ? q->tile->resident
-                  : 1;
-}
-static int tc__tile_slices(const tc__group *g, const tc__product *q,
-       const tc__product_tile *t, int64_t blocks) {
- if (!tc__are_easy(q) && t->rows * t->cols > 128 * 128) return 1;
- return tc__choose_slices(g, blocks, TC__PRODUCT_SMS, t->depth,
-        tc__product_kinds[q->kind].round);
-}
-static double tc__tile_cost(const tc__group *g, const tc__product *q,
-       const tc__product_tile *t) {
- int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->shape.cols),
-   blocks = tc__ix_value(g->shape.batch) * ((m - 1) / t->rows + 1) *
-      ((n - 1) / t->cols + 1);
- int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
- int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
- return (double)(waves * t->rows * t->cols) *
-   (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
-}
-static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *t) {
- int wait = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
- int sums = t->rows * t->cols / (32 * t->high * t->across);
- return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
-}
-static int tc__tile_has_room(const tc__group *g, const tc__product *q,
-        const tc__product_tile *t) {
- if (t->way == TC__WAY_SPLIT &&
-  (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->shape.depth) < TC__SPLIT_DEPTH))
-  return 0;
- if (g->target.checked && t->rows * t->cols > 128 * 128)
-  return 0;
- if (!tc__tile_has_registers(q, t)) return 0;
- int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
- return !g->target.room || (uint32_t)bytes <= g->target.room;
-}
-static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
-              const tc__product *q) {
- const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
- int knob =
-  g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE];
- if (knob) return &tile[knob - 1];
- if (!tc__tile_has_registers(q, best)) best++;
- if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->shape.cols) ||
-  !tc__ix_is_const(g->shape.batch))
-  return best;
- for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
-  if (tc__tile_has_room(g, q, &tile[i]) &&
-   tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
-   best = &tile[i];
- return best;
-}
-static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
- return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->tile->rows));
-}
-static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
- return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->tile->cols));
-}
-static int tc__line_pitch(const tc__product *q, int size) {
- if (q->half) return size;
- return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
-}
-static int tc__stage_size(const tc__product *q, tc__level level) {
- int size = level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
- return q->tile->depth * tc__line_pitch(q, size);
-}
-static int tc__has_async(const tc__product *q) {
- return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
-}
-static int tc__product_stages(const tc__product *q) {
- return tc__has_async(q) ? q->tile->stages : 2;
-}
-static int tc__tiles_shared(const tc__product *q) {
- int ring = tc__product_stages(q) * tc__product_bytes(q) *
-    (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
- int part = q->tile->rows / q->tile->high * (q->tile->cols + TC__PRODUCT_PAD) *
-    (TC__PRODUCT_GROUP / tc__product_pack(q));
- return ring > part ? ring : part;
-}
-static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
- int size = s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
- return size * q->tile->depth / s->width / q->threads;
-}
-static void tc__fit_stage(const tc__product *q, tc__staged *s) {
- while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
- if (s->width == 1) s->bring = TC__BRING_NOW;
-}
-static void tc__plan_tiles(const tc__group *g, tc__product *q) {
- tc__ixpool *x = g->body.ix;
- q->form = TC__PRODUCT_TILES;
- q->tile = tc__choose_product_tile(g, q);
- q->threads = 32 * q->tile->high * q->tile->across;
- tc__fit_stage(q, &q->left);
- tc__fit_stage(q, &q->right);
- q->resident = tc__tiles_resident(g, q);
- q->shared = tc__ix_const(tc__tiles_shared(q));
- q->blocks = tc__ix_mul(x, g->shape.batch,
-       tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
- q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
- q->sums = q->tile->rows * q->tile->cols / q->threads;
- tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
-}
-static int tc__choose_wide(const tc__group *g, tc__product *q) {
- int64_t most = tc__product_kinds[q->kind].few;
- int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
-   n = tc__ix_is_const(g->shape.cols) ? tc__ix_value(g->shape.cols) : INT64_MAX;
- if (m > most && n > most) return 0;
- q->wide = m <= n ? TC__COL : TC__ROW;
- q->few = (int)(m <= n ? m : n);
- return 1;
-}
-static const tc__staged *tc__wide_operand(const tc__product *q) {
- return q->wide == TC__COL ? &q->right : &q->left;
-}
-static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
- return q->wide == TC__COL ? g->shape.cols : q->m;
-}
-static void tc__share_dot(const tc__group *g, tc__product *q) {
- int64_t accesses = tc__ix_hi(g->body.ix, g->shape.depth) / tc__wide_operand(q)->width;
- tc__ix all = tc__ix_mul(g->body.ix, g->shape.batch, tc__wide_extent(g, q));
- int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
- q->each = sums >= 4 * busy ? 2 : 1;
- q->sharing = 32;
- if (accesses <= 16) q->sharing = accesses <= 8 ? 8 : 16;
- if (sums <= busy / 2 && accesses >= TC__FEW_LONG) q->sharing = q->threads;
- q->parts = q->sharing > 32 ? q->sharing / 32 : 1;
- q->cover = q->threads / q->sharing * q->each;
-}
-static void tc__share_columns(tc__product *q) {
- tc__staged *wide = q->wide == TC__COL ? &q->right : &q->left;
- while (q->form == TC__PRODUCT_FEW && wide->width * q->few > TC__FEW_SUMS)
-  wide->width /= 2;
- int width = wide->width;
- int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
- q->cover = lanes * width;
- q->parts = q->sharing = q->threads / lanes;
-}
-static void tc__plan_few(const tc__group *g, tc__product *q) {
- tc__ixpool *x = g->body.ix;
- q->form = TC__PRODUCT_FEW;
- q->threads = TC__FEW_THREADS;
- q->dot = tc__wide_operand(q)->along == TC__DEPTH;
- if (q->dot)
-  tc__share_dot(g, q);
- else
-  tc__share_columns(q);
- int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
- q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
- q->blocks =
-  tc__ix_mul(x, g->shape.batch,
-     tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
- int width = tc__wide_operand(q)->width;
- q->sums = q->few * (q->dot ? q->each : width);
- q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
- int step = q->sharing * (q->dot ? width : 1);
- int want = q->dot ? TC__FEW_DOTS : TC__FEW_BLOCKS;
- tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, want, step, TC__FEW_ROUND));
-}
-static const tc__kbuf *tc__left_rows(const tc__group *g) {
- size_t i = 0;
- while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
- return &g->buffer.at[i];
-}
-static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
- return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->made));
-}
-static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
- if (q->wide == TC__ROW) return tc__ix_const(1);
- return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->cover));
-}
-static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
- tc__ixpool *x = g->body.ix;
- return tc__ix_mul(x, g->shape.batch,
-      tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
-}
-static void tc__choose_made(const tc__group *g, tc__product *q) {
- int64_t m = tc__ix_hi(g->body.ix, q->m), most = TC__FEW_MOST;
- if (m < most) most = m;
- q->made = 1;
- while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
-  q->made = q->made * 2 < most ? q->made * 2 : (int)most;
- q->few = q->made;
-}
-static void tc__plan_made(const tc__group *g, tc__product *q) {
- int64_t k = tc__ix_value(g->shape.depth),
-   bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
- int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
- q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
- q->threads = TC__FEW_THREADS;
- q->dot = tc__wide_operand(q)->along == TC__DEPTH;
- if (q->dot)
-  tc__share_dot(g, q);
- else
-  tc__share_columns(q);
- if (few)
-  q->made = q->cover;
- else
-  tc__choose_made(g, q);
- int width = tc__wide_operand(q)->width, each = q->dot ? q->each : 1;
- int64_t stride = (int64_t)q->sharing * (q->dot ? width : 1);
- q->steps = (int)((k - 1) / stride + 1);
- q->ahead = !few && (int64_t)q->steps * each * width <= TC__ROWS_AHEAD;
- q->row = tc__padded(k * tc__dtypes[tc__left_rows(g)->dtype].bytes, TC__PRODUCT_GROUP);
- q->shared = tc__ix_const(q->made * q->row + q->parts * q->few * q->cover * bytes);
- q->blocks = tc__rows_blocks(g, q);
-}
-static tc__product tc__product_plan(const tc__group *g) {
- tc__product q;
- memset(&q, 0, sizeof q);
- q.dtype = g->body.node.at[g->shape.left]->dtype;
- q.half = tc__is_half(q.dtype);
- q.kind = q.half                                ? 2
-    : tc__product_bytes(&q) == 8          ? 1
-    : g->target.tf32 && q.dtype == TC_F32 ? 3
-             : 0;
- q.slices = 1;
- q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
- q.form = TC__PRODUCT_LOOP;
- if (!g->shape.prologue && tc__contract_phases(g) > 1) return q;
- int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
- q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
- q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
- if (g->shape.prologue)
-  tc__plan_made(g, &q);
- else if (few)
-  tc__plan_few(g, &q);
- else
-  tc__plan_tiles(g, &q);
- return q;
-}
-static int tc__product_tile_fits(const tc__group *g, int v) {
- tc__product q = tc__product_plan(g);
- if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[q.kind].count) return 0;
- if (q.slices > 1) return 0;
- const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[v - 1];
- return tile != q.tile && tile->way == q.tile->way && tc__tile_has_room(g, &q, tile);
-}
 // ---- gen/cuda_print/opaque_plan.c
 typedef enum tc__opaque_step {
  TC__SCAN_LINES,
@@ -3993,529 +4516,7 @@ static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
  }
  return 1;
 }
-// ---- gen/cuda_print/plan.c
-typedef enum tc__cuda_form {
- TC__CUDA_ROWS,
- TC__CUDA_COLUMNS,
- TC__CUDA_PRODUCT
-} tc__cuda_form;
-typedef enum tc__cuda_hold {
- TC__CUDA_AGAIN,
- TC__CUDA_REGISTERS,
- TC__CUDA_SHARED
-} tc__cuda_hold;
-enum {
- TC__CUDA_THREADS = 256,
- TC__CUDA_MOST = 1024,
- TC__CUDA_FLIGHT = 64,
- TC__CUDA_COLUMN_FLIGHT =
-  128,
- TC__CUDA_SHORT =
-  2,
- TC__CUDA_VECTORS = 8,
- TC__CUDA_PRIVATE = 256,
- TC__CUDA_EARLY = 48,
- TC__CUDA_EARLY_LANES = 16,
- TC__CUDA_TEXT = 4096,
- TC__CUDA_ROW_WAVES = 0,
- TC__CUDA_WARP_BLOCK = 128,
- TC__CUDA_WARP_ELEMENTS = 32,
- TC__CUDA_BLOCK_ELEMENTS = 16,
- TC__CUDA_ROW_THREADS = 512,
- TC__CUDA_LONG_THREADS =
-  1024,
- TC__CUDA_LONG_BYTES = 65536,
- TC__CUDA_WARP_HELD = 64,
- TC__CUDA_BLOCK_HELD = 40,
- TC__CUDA_ROW_BYTES = 204800,
- TC__CUDA_CLUSTER_BYTES =
-  102400,
- TC__CUDA_STATIC = 40960,
- TC__CUDA_FEW = 264,
- TC__CUDA_PARTS = 528,
- TC__CUDA_PART = 2048,
- TC__CUDA_PHASED = 4096,
- TC__CUDA_PHASED_COST = 1 << 20,
- TC__CUDA_DEAR =
-  64,
- TC__CUDA_DEAR_PARTS = 2112,
- TC__CUDA_DEAR_PART = 1024
-};
-typedef struct tc__cuda_plan {
- tc__cuda_form form;
- tc__axis axis;
- int threads, width;
- int vectors;
- int narrow;
- int lanes_early;
- int tail;
- int sharing;
- tc__cuda_hold hold;
- int parts;
- int cluster;
- int launches;
- int kept;
- tc__ix chunk;
- tc__ix blocks;
- tc__ix shared;
- int resident;
- int64_t zeroed, partial;
- int64_t workspace;
-} tc__cuda_plan;
-// ---- gen/cuda_print/hold.c
-static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
-         const tc__node *n) {
- if (n->op != TC_OP_LOAD) return 0;
- int row = tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]),
-  written = tc__buffer_of(g, n)->written;
- int kept = row && q->kept;
- if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
- if (n->level == TC__AT_ROW) return 0;
- for (uint32_t i = 1; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
- return 1;
-}
-static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc__node *n) {
- return q->width == 1 || tc__device_is_wide(g, n, q->width, q->axis) ||
-   tc__device_is_still(g, n, q->axis, q->width);
-}
-static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
-        const tc__node *n) {
- return tc__cuda_may_be_early(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
-}
-static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
-        const tc__node *n) {
- int still = q->width > 1 && tc__device_is_still(g, n, q->axis, q->width);
- int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__device_bytes(g, n);
- return (bytes + 3) / 4;
-}
-static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
- return m->op == TC_OP_LOAD &&
-   m->attr[TC__ACCESS_BUFFER] == n->attr[TC__ACCESS_BUFFER] &&
-   m->attr[TC__ACCESS_INDEX] == n->attr[TC__ACCESS_INDEX] &&
-   m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
-}
-static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
- int64_t words = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__cuda_may_be_early(g, q, n)) continue;
-  int single = q->width > 1 ? !tc__cuda_is_one(g, q, n)
-         : n->n_attr > TC__LOAD_PREDICATES ||
-          tc__device_access(g, n->attr[TC__ACCESS_INDEX],
-               q->axis, 1) == TC__PER_LANE;
-  if (single) words += tc__cuda_words(g, q, n);
- }
- q->lanes_early = words <= TC__CUDA_EARLY_LANES;
-}
-static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t flight) {
- int64_t words = 0, bytes = 0, cost = 0, each;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  cost += tc__ops[n->op].cost;
-  if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
-   (each = q->width * (int64_t)tc__device_bytes(g, n)) > bytes)
-   bytes = each;
-  if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
- }
- int count = bytes ? (int)(flight / bytes) : 1;
- if (count > TC__CUDA_VECTORS) count = TC__CUDA_VECTORS;
- while (count > 1 &&
-   (count * words > TC__CUDA_EARLY || count * q->width * cost > TC__CUDA_TEXT))
-  count /= 2;
- return count < 1 ? 1 : count;
-}
-static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
- if (!tc__device_is_row(g, b)) return 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__device_is_memory(n) || n->attr[TC__ACCESS_BUFFER] != b) continue;
-  if (n->level != TC__AT_COL ||
-   (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
-   n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->shape.cols))
-   return 0;
- }
- return 1;
-}
-static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
- int64_t first = -1;
- int count = 0;
- if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
-  return -1;
- if (tc__buffer_of(g, n)->written || tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]))
-  return -1;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
-  if (first < 0) first = (int64_t)i;
-  count++;
- }
- return count > 1 ? first : -1;
-}
-static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
-         const tc__node *n) {
- if (q->hold == TC__CUDA_AGAIN || !tc__cuda_may_be_early(g, q, n)) return -1;
- if (q->width > 1 && tc__device_is_still(g, n, q->axis, q->width)) return -1;
- return tc__cuda_first_load(g, n);
-}
-static const tc__node *tc__cuda_fills(const tc__group *g, int64_t b) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
- }
- return NULL;
-}
-static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
- need[n->id] = 1;
- for (uint32_t i = n->id + 1; i-- > 0;) {
-  const tc__node *m = g->body.node.at[i];
-  if (!need[i] || m->level != TC__AT_COL) continue;
-  if (m->op == TC_OP_LOAD && (tc__device_is_row(g, m->attr[TC__ACCESS_BUFFER]) ||
-         tc__buffer_of(g, m)->written))
-   return 0;
-  if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
-  for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
-  for (uint32_t k = 0; k < m->n_attr; k++)
-   if (tc__attr_is_ix(m, k) && tc__ix_has_val(g->body.ix, m->attr[k])) return 0;
- }
- return 1;
-}
-enum { TC__CUDA_NODES = 4096 };
-static int tc__cuda_is_again(const tc__group *g, int64_t b) {
- uint8_t need[TC__CUDA_NODES];
- const tc__node *fill = tc__cuda_is_own_row(g, b) ? tc__cuda_fills(g, b) : NULL;
- if (!fill || g->body.node.count > TC__CUDA_NODES) return 0;
- memset(need, 0, sizeof need);
- return tc__cuda_need(g, g->body.node.at[fill->in[0]], need);
-}
-static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
- if (!tc__device_is_row(g, b) || q->kept) return 0;
- if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
- return !tc__cuda_is_again(g, b);
-}
-static int tc__cuda_has_shared_row(const tc__group *g) {
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i))
-   return 1;
- return 0;
-}
-static int tc__cuda_all_again(const tc__group *g) {
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
- return 1;
-}
-static int64_t tc__cuda_column_cost(const tc__group *g) {
- int64_t cost = 0;
- for (size_t i = 0; i < g->body.node.count; i++)
-  if (g->body.node.at[i]->level == TC__AT_COL)
-   cost += tc__ops[g->body.node.at[i]->op].cost;
- return cost;
-}
-static int tc__cuda_keeps_rows(const tc__group *g) {
- int rows = 0;
- for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__device_is_row(g, (int64_t)i);
- return rows && (!tc__cuda_all_again(g) || tc__cuda_column_cost(g) > TC__CUDA_DEAR);
-}
-static int64_t tc__cuda_held(const tc__group *g, const tc__cuda_plan *q, int rows) {
- int64_t held = 0;
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (rows && tc__cuda_is_own_row(g, (int64_t)i))
-   held += tc__dtypes[g->buffer.at[i].dtype].bytes;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__device_bytes(g, n);
- }
- return held;
-}
-static int64_t tc__cuda_phase_words(const tc__group *g, const tc__cuda_plan *q) {
- int64_t words = 0, most = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_END) words = 0;
-  if (tc__cuda_is_early(g, q, n) && tc__cuda_held_load(g, q, n) < 0)
-   words += tc__cuda_words(g, q, n);
-  if (words > most) most = words;
- }
- return most;
-}
-// ---- gen/cuda_print/form.c
-static int tc__cuda_power_of_two(int64_t n) {
- int v = 1;
- while (v < n) v *= 2;
- return v;
-}
-static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (tc__cuda_is_scratch(g, q, (int64_t)i)) return 1;
- return 0;
-}
-static int tc__cuda_short_threads(const tc__group *g, int64_t accesses) {
- int threads = tc__cuda_power_of_two(accesses);
- int fill = tc__ix_hi(g->body.ix, g->shape.rows) / TC__CUDA_MOST >=
-    2 * TC__DEVICE_SMS / threads;
- return threads > 1 && fill ? threads / TC__CUDA_SHORT : threads;
-}
-static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t columns,
-        int warp) {
- int64_t accesses = (columns - 1) / q->width + 1;
- int64_t threads =
-  warp ? 32 : tc__padded((columns - 1) / TC__CUDA_BLOCK_ELEMENTS + 1, 32);
- if (warp && accesses < 32) threads = tc__cuda_short_threads(g, accesses);
- if (threads > TC__CUDA_ROW_THREADS) threads = TC__CUDA_ROW_THREADS;
- int64_t steps = (accesses - 1) / threads + 1;
- q->hold = TC__CUDA_REGISTERS;
- int64_t words = tc__cuda_held(g, q, 1) * steps * q->width / 4;
- q->sharing = (int)threads;
- q->threads = warp ? TC__CUDA_WARP_BLOCK : (int)threads;
- q->vectors = (int)steps;
- if (words + tc__cuda_phase_words(g, q) * steps <=
-  (warp ? TC__CUDA_WARP_HELD : TC__CUDA_BLOCK_HELD))
-  return;
- q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
- q->hold = TC__CUDA_SHARED;
- int64_t bytes = tc__cuda_held(g, q, 0) * tc__padded(columns, 64);
- if (!warp) {
-  q->threads =
-   bytes > TC__CUDA_LONG_BYTES ? TC__CUDA_LONG_THREADS : TC__CUDA_ROW_THREADS;
-  if (accesses < q->threads) q->threads = (int)tc__padded(accesses, 32);
-  q->sharing = q->threads;
-  while (q->vectors > 1 && (q->vectors - 1) * q->threads >= accesses) q->vectors--;
- }
- if (!bytes || bytes > TC__CUDA_ROW_BYTES || q->threads != q->sharing)
-  q->hold = TC__CUDA_AGAIN;
-}
-static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns) {
- int warp = columns <= 32 * TC__CUDA_WARP_ELEMENTS && !tc__cuda_has_shared_row(g);
- if (warp) tc__cuda_share_by(g, q, columns, 1);
- if (!warp || (q->threads != q->sharing && tc__cuda_any_scratch(g, q)))
-  tc__cuda_share_by(g, q, columns, 0);
-}
-static int tc__cuda_loops(const tc__group *g) {
- int count = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  count += n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
- }
- return count;
-}
-static int tc__cuda_ends_in_sums(const tc__group *g) {
- for (size_t i = g->body.node.count; i-- > 0;) {
-  if (g->body.node.at[i]->op == TC_OP_COMBINE) return 1;
-  if (g->body.node.at[i]->op == TC_OP_FOR) return 0;
- }
- return 0;
-}
-static int tc__cuda_parts(int64_t blocks, int64_t columns, int64_t most, int64_t least) {
- int64_t parts = (most + blocks - 1) / blocks;
- if (parts > columns / least) parts = columns / least;
- return blocks >= TC__CUDA_FEW || parts < 2 ? 1 : (int)parts;
-}
-static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t tickets,
-        int64_t results) {
- int64_t values = 0;
- for (size_t i = 0; i < g->body.node.count; i++)
-  values += g->body.node.at[i]->op == TC_OP_NEW;
- q->zeroed = tc__padded(4 * tickets, 256);
- q->partial = values * 16 * results * q->parts;
- q->workspace = q->zeroed + q->partial;
-}
-static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
- int64_t at = tc__padded(q->zeroed + q->partial, 256);
- int64_t elements = tc__ix_value(g->shape.rows) * tc__ix_value(g->shape.cols);
- for (int64_t i = 0; i < b; i++)
-  if (tc__device_is_row(g, i))
-   at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
-        256);
- return at;
-}
-static tc__ix tc__cuda_scratch_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
- tc__ixpool *x = g->body.ix;
- tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
- for (int64_t i = 0; i < b; i++) {
-  const tc__kbuf *row = &g->buffer.at[i];
-  if (!tc__cuda_is_scratch(g, q, i)) continue;
-  tc__ix bytes =
-   tc__ix_mul(x, row->numel, tc__ix_const((int64_t)tc__dtypes[row->dtype].bytes));
-  at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
- }
- return at;
-}
-static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
- return tc__cuda_scratch_at(g, q, (int64_t)g->buffer.count);
-}
-static int tc__cuda_is_too_long(const tc__group *g, const tc__cuda_plan *q) {
- tc__ix bytes = tc__cuda_scratch(g, q);
- return g->target.room && tc__ix_is_const(bytes) &&
-   tc__ix_value(bytes) > (int64_t)g->target.room;
-}
-static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
- tc__ixpool *x = g->body.ix;
- int loops = tc__cuda_loops(g);
- if (!tc__ix_is_const(g->shape.rows) || tc__ix_value(g->shape.rows) < 1) return 0;
- if (loops > TC__GRIDS || (loops < 2 && !tc__cuda_all_again(g))) return 0;
- int64_t rows = tc__ix_value(g->shape.rows), columns = tc__ix_hi(x, g->shape.cols);
- if (!tc__ix_is_const(g->shape.cols) && (rows > 1 || loops > 1)) return 0;
- int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
- int must = tc__cuda_is_too_long(g, q);
- int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
- if (!must && loops > 1 &&
-  columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
-  return 0;
- q->parts =
-  tc__cuda_parts(rows, columns, dear ? TC__CUDA_DEAR_PARTS : TC__CUDA_PARTS, least);
- if (must && q->parts < 2) q->parts = 2;
- if (q->parts < 2) return 0;
- q->kept = loops > 1 && tc__cuda_keeps_rows(g);
- q->sharing = q->threads = TC__CUDA_THREADS;
- q->launches = loops;
- q->chunk = tc__ix_mul(
-  x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)q->parts * q->width)),
-  tc__ix_const(q->width));
- tc__cuda_lay_out(g, q, rows, rows);
- if (q->kept) q->workspace = tc__cuda_kept_at(g, q, (int64_t)g->buffer.count);
- return 1;
-}
-static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
- tc__ix columns = q->cluster ? q->chunk : g->shape.cols;
- return tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
-}
-static int tc__cuda_is_apart(const tc__group *g) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_LOAD && tc__buffer_of(g, n)->written &&
-   !tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]))
-   return 0;
- }
- return tc__cuda_all_again(g);
-}
-static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
- tc__ixpool *x = g->body.ix;
- q->cluster = q->parts = blocks;
- q->chunk = tc__ix_mul(
-  x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)blocks * q->width)),
-  tc__ix_const(q->width));
-}
-static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
- tc__cuda_plan p = *q;
- int64_t most = (int64_t)g->target.cluster;
- int64_t room = g->target.room && g->target.room < TC__CUDA_ROW_BYTES
-      ? (int64_t)g->target.room
-      : (int64_t)TC__CUDA_ROW_BYTES;
- p.hold = TC__CUDA_SHARED;
- p.sharing = p.threads = TC__CUDA_LONG_THREADS;
- if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
- for (int blocks = 2; blocks <= most; blocks *= 2) {
-  tc__cuda_deal(g, &p, blocks);
-  if (tc__cuda_kept_bytes(g, &p) <= TC__CUDA_CLUSTER_BYTES) break;
- }
- if (tc__cuda_kept_bytes(g, &p) > room) return 0;
- if (tc__ix_is_const(g->shape.rows) &&
-  tc__ix_value(g->shape.rows) * p.parts < TC__DEVICE_SMS)
-  return 0;
- *q = p;
- return 1;
-}
-static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
- int known = tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) > 0;
- q->hold = TC__CUDA_AGAIN;
- q->vectors = tc__cuda_vectors(g, q, TC__CUDA_FLIGHT);
- int plain = g->shape.kind != TC__CONTRACTION;
- if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
- if (plain && tc__cuda_cut(g, q)) return;
- if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->shape.cols));
-}
-static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
- tc__ixpool *x = g->body.ix;
- int64_t columns = tc__ix_hi(x, g->shape.cols);
- q->sharing = columns < 64 || !tc__cuda_all_again(g) ? TC__CUDA_THREADS : 32;
- if (!tc__cuda_all_again(g)) q->width = 1;
- q->vectors = tc__cuda_vectors(g, q, TC__CUDA_COLUMN_FLIGHT);
- if (!tc__ix_is_const(g->shape.rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
-  !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->shape.cols))
-  return;
- int64_t rows = tc__ix_value(g->shape.rows), across = 32 * q->width;
- int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
- q->parts = tc__cuda_parts(blocks, columns, TC__CUDA_PARTS, below * 8);
- q->chunk = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->parts));
- if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
-}
-static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
- int64_t bytes = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op != TC_OP_NEW) continue;
-  int arg = n->attr[TC__NEW_MONOID] == TC_OP_ARGMAX ||
-     n->attr[TC__NEW_MONOID] == TC_OP_ARGMIN;
-  bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
- }
- return 2 * bytes * TC__CUDA_THREADS * width;
-}
-static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
- tc__ixpool *x = g->body.ix;
- tc__ix parts = tc__ix_const(q->parts);
- if (q->form == TC__CUDA_COLUMNS)
-  return tc__ix_mul(
-   x,
-   tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)q->sharing * q->width)),
-   parts);
- return tc__ix_mul(
-  x, tc__ix_ceil_div(x, g->shape.rows, tc__ix_const(q->threads / q->sharing)), parts);
-}
-static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
- tc__ixpool *x = g->body.ix;
- if (q->form != TC__CUDA_ROWS) return tc__ix_const(0);
- tc__ix bytes = tc__cuda_scratch(g, q);
- if (q->hold != TC__CUDA_SHARED) return bytes;
- return tc__ix_add(x, bytes, tc__ix_const(tc__cuda_kept_bytes(g, q)));
-}
-static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product *product) {
- tc__cuda_plan q;
- memset(&q, 0, sizeof q);
- q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
- q.threads = q.sharing = product->threads;
- q.vectors = q.parts = q.launches = 1;
- q.narrow = tc__device_is_narrow(g) &&
-    tc__device_reach(g->body.ix, g->shape.depth) < INT32_MAX - (1 << 20);
- q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
- q.blocks = product->blocks, q.shared = product->shared;
- q.resident = product->resident;
- q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
- q.workspace = q.zeroed + q.partial;
- return q;
-}
-static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
- for (size_t i = 0; i < g->buffer.count; i++) {
-  tc__ix n = g->buffer.at[i].numel;
-  if (tc__cuda_is_scratch(g, q, (int64_t)i) &&
-   !(tc__ix_is_const(n) && tc__ix_value(n) <= TC__CUDA_PRIVATE))
-   return 0;
- }
- return 1;
-}
-static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
- tc__cuda_plan q;
- memset(&q, 0, sizeof q);
- if (g->shape.kind == TC__CONTRACTION) {
-  tc__product product = tc__product_plan(g);
-  if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
- }
- int columns = g->shape.vector == TC__ROW && tc__cuda_fits_columns(g, &q);
- q.form = columns ? TC__CUDA_COLUMNS : TC__CUDA_ROWS;
- q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
- q.threads = q.sharing = TC__CUDA_THREADS;
- q.vectors = q.parts = q.launches = 1;
- q.narrow = tc__device_is_narrow(g);
- q.width = tc__device_width(g, q.axis);
- while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
-   tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
-  q.width /= 2;
- q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->shape.cols) % q.width;
- tc__cuda_choose_lanes_early(g, &q);
- if (q.form == TC__CUDA_ROWS) tc__cuda_plan_rows(g, &q);
- if (q.form == TC__CUDA_COLUMNS) tc__cuda_plan_columns(g, &q);
- q.blocks = tc__cuda_blocks(g, &q);
- q.shared = tc__cuda_shared(g, &q);
- return q;
-}
+// ---- gen/cuda_print/grids.c
 typedef struct tc__cuda_symbols {
  const tc__group *g;
  int count;
@@ -4547,12 +4548,12 @@ static int tc__cuda_sizes(const tc__group *g) {
  }
  return s.lost ? 64 : s.count;
 }
-static void tc__cuda_grid_of(const tc__cuda_plan *q, tc__grid *out) {
+static void tc__cuda_grid_of(const tc__device_plan *q, tc__grid *out) {
  memset(out, 0, sizeof *out);
  out->threads = q->threads, out->blocks = q->blocks;
  out->shared = q->shared, out->early = 1;
  out->cluster = q->cluster;
- out->waves = q->form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
+ out->waves = q->form == TC__DEVICE_ROWS ? TC__DEVICE_ROW_WAVES : 0;
 }
 static int tc__cuda_list_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
  tc__group *list = tc__lower_device(c, g);
@@ -4566,7 +4567,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
  out->sizes = tc__cuda_sizes(g);
  if (g->shape.kind == TC__OPAQUE) return tc__opaque_grids(g, out);
  if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
- tc__cuda_plan q = tc__cuda_plan_of(g);
+ tc__device_plan q = tc__device_plan_of(g);
  out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
  out->count = q.launches;
  for (int i = 0; i < q.launches; i++) tc__cuda_grid_of(&q, &out->at[i]);
@@ -4600,7 +4601,7 @@ static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
 static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
  const tc__node *fill = tc__device_is_row(g, n->attr[TC__LOAD_BUFFER])
-        ? tc__cuda_fills(g, n->attr[TC__LOAD_BUFFER])
+        ? tc__device_fills(g, n->attr[TC__LOAD_BUFFER])
         : NULL;
  return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }
@@ -4945,7 +4946,7 @@ static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
    tc__device_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
 }
 static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
- return p->cuda && !p->scalar && tc__cuda_is_early(p->g, p->cuda, n);
+ return p->cuda && !p->scalar && tc__device_is_early(p->g, p->cuda, n);
 }
 static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
  if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
@@ -4956,15 +4957,15 @@ static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
 }
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
  if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
- return tc__cuda_held_load(p->g, p->cuda, n);
+ return tc__device_held_load(p->g, p->cuda, n);
 }
 static int tc__cuda_issues(const tc__printer *p, const tc__node *n) {
  int64_t first = tc__cuda_held_by(p, n);
- if (first >= 0 && p->cuda->hold == TC__CUDA_SHARED) return 0;
+ if (first >= 0 && p->cuda->hold == TC__DEVICE_SHARED) return 0;
  return tc__cuda_early(p, n) && (first < 0 || first == (int64_t)n->id);
 }
 static int tc__cuda_is_array(const tc__printer *p) {
- return p->cuda->hold == TC__CUDA_REGISTERS || p->cuda->vectors > 1;
+ return p->cuda->hold == TC__DEVICE_REGISTERS || p->cuda->vectors > 1;
 }
 static void tc__cuda_type(tc__printer *p, const char *element, int one) {
  int width = one ? 1 : tc__cuda_width_of(p);
@@ -4974,7 +4975,7 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
  int64_t first = tc__cuda_held_by(p, n);
  tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
    tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
-     (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
+     (first < 0 || p->cuda->hold == TC__DEVICE_REGISTERS)
     ? "[u]"
     : "");
  if (lanes && tc__cuda_width_of(p) > 1 && !tc__cuda_still(p, n))
@@ -5038,11 +5039,11 @@ static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard,
  p->lane = 0;
 }
 static int tc__cuda_again(const tc__printer *p, int64_t b) {
- return p->cuda && tc__device_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
-   !p->cuda->kept && tc__cuda_is_again(p->g, b);
+ return p->cuda && tc__device_is_row(p->g, b) && p->cuda->hold != TC__DEVICE_REGISTERS &&
+   !p->cuda->kept && tc__device_is_again(p->g, b);
 }
 static int tc__cuda_in_registers(const tc__printer *p, int64_t b) {
- return p->cuda && p->cuda->hold == TC__CUDA_REGISTERS && tc__cuda_is_own_row(p->g, b);
+ return p->cuda && p->cuda->hold == TC__DEVICE_REGISTERS && tc__device_is_own_row(p->g, b);
 }
 static void tc__cuda_register(tc__printer *p, int64_t b) {
  tc__put_buffer(p, b);
@@ -5053,7 +5054,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
  (void)copy;
  tc__put_let(p, n, 0);
  if (tc__cuda_again(p, b)) {
-  tc__put_value(p, tc__cuda_fills(p->g, b)->in[0], 0);
+  tc__put_value(p, tc__device_fills(p->g, b)->in[0], 0);
   tc__put(p->out, ";\n");
   return;
  }
@@ -5067,14 +5068,14 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
  tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 0));
 }
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
   tc__put(p->out, "if (%s) ", p->owner);
  if (!q || n->level != TC__AT_ROW) return;
- int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
- int ragged = q->form == TC__CUDA_COLUMNS &&
+ int below = q->form == TC__DEVICE_COLUMNS && q->sharing < q->threads;
+ int ragged = q->form == TC__DEVICE_COLUMNS &&
      tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
- const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
+ const char *who = q->form == TC__DEVICE_ROWS && q->sharing > 1 ? "x == 0"
       : below                                    ? "y == 0"
                  : "";
  const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
@@ -5197,8 +5198,8 @@ static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t be
  for (uint32_t id = begin; id < end; id++) {
   const tc__node *n = tc__body(p, id);
   if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-   tc__cuda_need(
-    p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+   tc__device_needs(
+    p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
     b->set);
  }
  for (uint32_t id = 0; id < begin; id++)
@@ -5264,7 +5265,7 @@ static const char *tc__cuda_keep_place(const tc__printer *p) {
  return p->cuda->cluster ? "k - first" : "k";
 }
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
- for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__CUDA_SHARED; first++) {
+ for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED; first++) {
   int used = 0;
   for (uint32_t id = first; id < b->end; id++)
    used |= b->set[id] && tc__cuda_held_by(p, tc__body(p, id)) == (int64_t)first;
@@ -5612,7 +5613,7 @@ static void tc__cuda_keep_name(const tc__node *n, char out[24]) {
 }
 static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body *b,
          const tc__node *n) {
- return p->cuda->hold == TC__CUDA_SHARED && b->set[n->id] && n->id >= b->begin &&
+ return p->cuda->hold == TC__DEVICE_SHARED && b->set[n->id] && n->id >= b->begin &&
    tc__cuda_held_by(p, n) == (int64_t)n->id;
 }
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
@@ -5683,7 +5684,7 @@ static void tc__cuda_simple_loop(tc__printer *p, const tc__cuda_loop_body *b, tc
  tc__block_close(p);
 }
 static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  tc__cuda_span s = tc__cuda_span_of(p, e);
  tc__cuda_place at;
  char line[160];
@@ -5703,7 +5704,7 @@ static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__
  tc__block_close(p);
 }
 static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  tc__ixpool *x = p->g->body.ix;
  tc__ix width = tc__ix_const(q->width);
  tc__line(p);
@@ -5720,7 +5721,7 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
  tc__block_close(p);
 }
 static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  tc__cuda_place at;
  char line[160];
  memset(&at, 0, sizeof at);
@@ -5756,7 +5757,7 @@ static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint3
   tc__line(p);
   tc__put(p->out, "tc_copy_wait_all();\n");
  }
- if (p->cuda->hold == TC__CUDA_REGISTERS)
+ if (p->cuda->hold == TC__DEVICE_REGISTERS)
   tc__cuda_register_columns(p, &b, e);
  else if (p->cuda->vectors > 1 && tc__cuda_count_issues(p, &b))
   tc__cuda_deep_loop(p, &b, e);
@@ -5864,7 +5865,7 @@ static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
  return loop;
 }
 static int tc__cuda_goes_on(const tc__printer *p) {
- return p->launch == p->cuda->launches - 1 && tc__cuda_ends_in_sums(p->g);
+ return p->launch == p->cuda->launches - 1 && tc__device_ends_in_sums(p->g);
 }
 static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
  if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
@@ -5878,8 +5879,8 @@ static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
   int loop = tc__cuda_loop_of(p, id);
   if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
   if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-   tc__cuda_need(
-    p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+   tc__device_needs(
+    p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
     need);
  }
  for (id = count; id-- > 0;) {
@@ -5944,7 +5945,7 @@ static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
  }
 }
 static void tc__cuda_kept_names(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
   const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
   if (!tc__device_is_row(p->g, (int64_t)i)) continue;
@@ -5952,12 +5953,12 @@ static void tc__cuda_kept_names(tc__printer *p) {
   tc__put(p->out, "%s *const ", type);
   tc__put_buffer(p, (int64_t)i);
   tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
-    (long long)tc__cuda_kept_at(p->g, q, (int64_t)i),
+    (long long)tc__device_kept_at(p->g, q, (int64_t)i),
     p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->shape.cols));
  }
 }
 static void tc__cuda_part_head(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  tc__ixpool *x = p->g->body.ix;
  const char *type = tc__cuda_index_type(p);
  tc__line(p);
@@ -5986,8 +5987,8 @@ static void tc__cuda_cut_row(tc__printer *p) {
  tc__free(p->out->ctx, need, p->g->body.node.count);
 }
 static void tc__cuda_keeps(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
- tc__ix at = tc__cuda_scratch(p->g, q);
+ const tc__device_plan *q = p->cuda;
+ tc__ix at = tc__device_scratch(p->g, q);
  for (size_t i = 0; i < p->g->buffer.count; i++) {
   if (!tc__cuda_in_registers(p, (int64_t)i)) continue;
   tc__line(p);
@@ -5996,7 +5997,7 @@ static void tc__cuda_keeps(tc__printer *p) {
   tc__put_buffer(p, (int64_t)i);
   tc__put(p->out, "[%d];\n", q->vectors);
  }
- for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__CUDA_SHARED; i++) {
+ for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__DEVICE_SHARED; i++) {
   const tc__node *n = tc__body(p, i);
   if (tc__cuda_held_by(p, n) != (int64_t)i) continue;
   tc__line(p);
@@ -6013,8 +6014,8 @@ static void tc__cuda_keeps(tc__printer *p) {
  }
 }
 static void tc__cuda_row_head(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
- int rows = q->threads / q->sharing, looped = TC__CUDA_ROW_WAVES > 0;
+ const tc__device_plan *q = p->cuda;
+ int rows = q->threads / q->sharing, looped = TC__DEVICE_ROW_WAVES > 0;
  const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
  char row[80];
  snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
@@ -6061,7 +6062,7 @@ static void tc__cuda_rows(tc__printer *p) {
  tc__cuda_keeps(p);
  uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
  tc__print_range(p, first, (uint32_t)p->g->body.node.count);
- if (TC__CUDA_ROW_WAVES == 0) return;
+ if (TC__DEVICE_ROW_WAVES == 0) return;
  tc__line(p);
  tc__put(p->out, "__syncthreads();\n");
  tc__block_close(p);
@@ -6191,7 +6192,7 @@ static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
 static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
         const char *part) {
  int64_t rows =
-  tc__ix_value(tc__cuda_blocks(p->g, p->cuda)) / p->cuda->parts * tc__cuda_across(p);
+  tc__ix_value(tc__device_blocks(p->g, p->cuda)) / p->cuda->parts * tc__cuda_across(p);
  tc__put(p->out, "%s%lld[%lld * %s + r%s]", name, i, (long long)rows, part,
    p->row_lanes ? " + l" : "");
 }
@@ -6275,7 +6276,7 @@ static void tc__cuda_below_run(tc__printer *p, const tc__node *n) {
  tc__cuda_put_below(p, &run);
 }
 static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  const char *type = tc__cuda_index_type(p);
  tc__cuda_loop_body b;
  tc__cuda_place at;
@@ -6339,7 +6340,7 @@ static void tc__cuda_below_nodes(tc__printer *p) {
  }
 }
 static void tc__cuda_below_ends(tc__printer *p, int ragged) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  const char *type = tc__cuda_index_type(p);
  if (!ragged && q->parts == 1) return;
  if (q->parts > 1) {
@@ -6358,7 +6359,7 @@ static void tc__cuda_below_ends(tc__printer *p, int ragged) {
  tc__put(p->out, ";\n");
 }
 static void tc__cuda_columns(tc__printer *p) {
- const tc__cuda_plan *q = p->cuda;
+ const tc__device_plan *q = p->cuda;
  const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
  int ragged = tc__cuda_is_ragged(p), below = tc__cuda_below(p);
  tc__line(p);
@@ -6532,7 +6533,7 @@ static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc
 }
 static void tc__print_chain(tc__printer *p, const tc__product *q, const char *sum,
        int stops) {
- const struct tc__cuda_plan *cuda = p->cuda;
+ const struct tc__device_plan *cuda = p->cuda;
  tc__line(p);
  tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
  tc__put_ix(p, p->g->shape.depth);
@@ -6598,8 +6599,8 @@ static void tc__print_operand_loads(tc__printer *p, const tc__cuda_loop_body *bo
  }
 }
 static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axis axis) {
- const struct tc__cuda_plan *before = p->cuda;
- tc__cuda_plan q = *before;
+ const struct tc__device_plan *before = p->cuda;
+ tc__device_plan q = *before;
  tc__cuda_loop_body body;
  if (!tc__level_open(p, &body, s->level)) return;
  q.axis = axis, q.width = s->width;
@@ -6614,10 +6615,10 @@ static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axi
 }
 static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
          int width, int bits, const char *to) {
- const struct tc__cuda_plan *before = p->cuda;
+ const struct tc__device_plan *before = p->cuda;
  const tc__node *n = tc__body(p, s->id);
  const char *half = tc__dtypes[n->dtype].name;
- tc__cuda_plan q = *before;
+ tc__device_plan q = *before;
  tc__cuda_loop_body body;
  uint32_t value = bits ? tc__unrounded(p, n) : s->id;
  int pairs = bits && width > 1;
@@ -7546,39 +7547,39 @@ static tc__group tc__prologue_of(const tc__group *g) {
  rows.body.node.count = g->shape.prologue;
  return rows;
 }
-static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
- tc__cuda_plan q;
+static tc__device_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
+ tc__device_plan q;
  int64_t columns = tc__ix_value(rows->shape.cols);
  memset(&q, 0, sizeof q);
- q.form = TC__CUDA_ROWS, q.axis = TC__COL;
+ q.form = TC__DEVICE_ROWS, q.axis = TC__COL;
  q.threads = q.sharing = product->threads;
  q.vectors = q.parts = q.launches = 1;
  q.width = tc__device_width(rows, TC__COL);
  while (columns % q.width) q.width /= 2;
- tc__cuda_choose_lanes_early(rows, &q);
+ tc__device_choose_lanes_early(rows, &q);
  if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
-  tc__cuda_share(rows, &q, columns);
+  tc__device_share(rows, &q, columns);
   q.threads = product->threads;
   return q;
  }
- q.hold = TC__CUDA_REGISTERS;
+ q.hold = TC__DEVICE_REGISTERS;
  q.vectors = (int)((columns / q.width - 1) / q.threads + 1);
- int64_t words = tc__cuda_held(rows, &q, 1) * q.width / 4;
- if ((words + tc__cuda_phase_words(rows, &q)) * q.vectors <= TC__CUDA_BLOCK_HELD)
+ int64_t words = tc__device_held(rows, &q, 1) * q.width / 4;
+ if ((words + tc__device_phase_words(rows, &q)) * q.vectors <= TC__DEVICE_BLOCK_HELD)
   return q;
- q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q, TC__CUDA_FLIGHT);
+ q.hold = TC__DEVICE_AGAIN, q.vectors = tc__device_vectors(rows, &q, TC__DEVICE_FLIGHT);
  return q;
 }
 static int tc__prologue_is_plain(const tc__group *g, const tc__product *product) {
  tc__group rows = tc__prologue_of(g);
- tc__cuda_plan q = tc__prologue_plan(&rows, product);
+ tc__device_plan q = tc__prologue_plan(&rows, product);
  if (q.sharing > 32 && product->made > 1) return 0;
- if (tc__cuda_has_shared_row(&rows)) return 0;
+ if (tc__device_has_shared_row(&rows)) return 0;
  for (size_t i = 0; i < rows.buffer.count; i++)
-  if (tc__cuda_is_scratch(&rows, &q, (int64_t)i)) return 0;
+  if (tc__device_is_scratch(&rows, &q, (int64_t)i)) return 0;
  return 1;
 }
-static int tc__cuda_takes_rows(const tc__group *g) {
+static int tc__device_takes_rows(const tc__group *g) {
  if (!tc__ix_is_const(g->shape.depth)) return 0;
  tc__product q = tc__product_plan(g);
  if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
@@ -7714,12 +7715,12 @@ static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blank
 static void tc__print_made_loads(tc__printer *p) {
  tc__cuda_loop_body body;
  int64_t words = 0;
- if (p->cuda->hold != TC__CUDA_REGISTERS) return;
+ if (p->cuda->hold != TC__DEVICE_REGISTERS) return;
  if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
  for (uint32_t id = 0; id < body.end; id++)
   if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
-   words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
- if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
+   words += tc__device_words(p->g, p->cuda, tc__body(p, id));
+ if (words > 0 && words * p->cuda->vectors <= TC__DEVICE_WARP_HELD) {
   tc__cuda_place at = tc__cuda_register_place(p, p->g->shape.cols);
   tc__cuda_declare(p, &body, p->cuda->vectors);
   tc__cuda_unrolled(p, &body, &at, p->cuda->vectors, tc__cuda_issue_at);
@@ -7729,9 +7730,9 @@ static void tc__print_made_loads(tc__printer *p) {
 }
 static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) {
  const tc__group *g = p->g;
- const tc__cuda_plan *before = p->cuda;
+ const tc__device_plan *before = p->cuda;
  tc__group rows = tc__prologue_of(g);
- tc__cuda_plan plan = tc__prologue_plan(&rows, q);
+ tc__device_plan plan = tc__prologue_plan(&rows, q);
  int block = plan.sharing > 32, one = q->made == 1;
  plan.narrow = before->narrow;
  p->g = &rows, p->cuda = &plan;
@@ -8876,10 +8877,10 @@ static void tc__cuda_parameters(tc__printer *p) {
  tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 static void tc__cuda_scratch_names(tc__printer *p) {
- int product = p->cuda && p->cuda->form == TC__CUDA_PRODUCT;
+ int product = p->cuda && p->cuda->form == TC__DEVICE_PRODUCT;
  for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
   const tc__kbuf *b = &p->g->buffer.at[i];
-  if (!p->cuda || !tc__cuda_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
+  if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
   const char *type = tc__dtypes[b->dtype].memory;
   tc__line(p);
   if (p->axis == TC__ROW) {
@@ -8893,7 +8894,7 @@ static void tc__cuda_scratch_names(tc__printer *p) {
   tc__put(p->out, "%s *", type);
   tc__put_buffer(p, (int64_t)i);
   tc__put(p->out, " = (%s *)(shared + ", type);
-  tc__put_ix(p, tc__cuda_scratch_at(p->g, p->cuda, (int64_t)i));
+  tc__put_ix(p, tc__device_scratch_at(p->g, p->cuda, (int64_t)i));
   tc__put(p->out, ");\n");
  }
 }
@@ -8981,7 +8982,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
  tc__cuda_put_launch(p, symbol, launch, &grid, p->cuda->resident, &body);
 }
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
- tc__cuda_plan q = tc__cuda_plan_of(p->g);
+ tc__device_plan q = tc__device_plan_of(p->g);
  p->cuda = &q, p->narrow = q.narrow;
  p->axis = q.axis;
  for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
@@ -9068,7 +9069,7 @@ static const tc__dialect tc__dialect_cuda = {
  tc__cuda_grids,
  tc__print_cuda_opaque,
  tc__has_cuda_opaque,
- tc__cuda_takes_rows,
+ tc__device_takes_rows,
  TC__FUSE_LOADS,
  tc__device_has_list,
  tc__lower_device,
@@ -9340,8 +9341,8 @@ static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
  tc__group plain = *g;
  memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
  if (tc__device_has_list(g)) return tc__device_knob_fits(&plain, knob, v);
- tc__cuda_plan q = tc__cuda_plan_of(&plain);
- return knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT &&
+ tc__device_plan q = tc__device_plan_of(&plain);
+ return knob == TC__KNOB_PRODUCT_TILE && q.form == TC__DEVICE_PRODUCT &&
    tc__product_tile_fits(&plain, v);
 }
 static const tc__language tc__language_cuda = {

@@ -129,8 +129,8 @@ static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
 // The partial result of a part: parts one below the other, rows side by side.
 static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
                                 const char *part) {
-    int64_t rows =
-        tc__ix_value(tc__cuda_blocks(p->g, p->cuda)) / p->cuda->parts * tc__cuda_across(p);
+    int64_t rows = tc__ix_value(tc__device_blocks(p->g, p->cuda)) / p->cuda->parts *
+                   tc__cuda_across(p);
     tc__put(p->out, "%s%lld[%lld * %s + r%s]", name, i, (long long)rows, part,
             p->row_lanes ? " + l" : "");
 }
@@ -220,7 +220,7 @@ static void tc__cuda_below_run(tc__printer *p, const tc__node *n) {
 // ---- the form ----
 
 static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     const char *type = tc__cuda_index_type(p);
     tc__cuda_loop_body b;
     tc__cuda_place at;
@@ -289,7 +289,7 @@ static void tc__cuda_below_nodes(tc__printer *p) {
 }
 
 static void tc__cuda_below_ends(tc__printer *p, int ragged) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     const char *type = tc__cuda_index_type(p);
     if (!ragged && q->parts == 1) return;
     if (q->parts > 1) {
@@ -309,7 +309,7 @@ static void tc__cuda_below_ends(tc__printer *p, int ragged) {
 }
 
 static void tc__cuda_columns(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
     int ragged = tc__cuda_is_ragged(p), below = tc__cuda_below(p);
     tc__line(p);

@@ -50,7 +50,7 @@ static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
     const tc__node *fill = tc__device_is_row(g, n->attr[TC__LOAD_BUFFER])
-                               ? tc__cuda_fills(g, n->attr[TC__LOAD_BUFFER])
+                               ? tc__device_fills(g, n->attr[TC__LOAD_BUFFER])
                                : NULL;
     return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }

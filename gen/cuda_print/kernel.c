@@ -123,10 +123,11 @@ static void tc__cuda_parameters(tc__printer *p) {
 
 // Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
 static void tc__cuda_scratch_names(tc__printer *p) {
-    int product = p->cuda && p->cuda->form == TC__CUDA_PRODUCT; // it names its rows itself
+    int product =
+        p->cuda && p->cuda->form == TC__DEVICE_PRODUCT; // it names its rows itself
     for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (!p->cuda || !tc__cuda_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
+        if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
         const char *type = tc__dtypes[b->dtype].memory;
         tc__line(p);
         if (p->axis == TC__ROW) {
@@ -140,7 +141,7 @@ static void tc__cuda_scratch_names(tc__printer *p) {
         tc__put(p->out, "%s *", type);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(shared + ", type);
-        tc__put_ix(p, tc__cuda_scratch_at(p->g, p->cuda, (int64_t)i));
+        tc__put_ix(p, tc__device_scratch_at(p->g, p->cuda, (int64_t)i));
         tc__put(p->out, ");\n");
     }
 }
@@ -237,7 +238,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
 }
 
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
-    tc__cuda_plan q = tc__cuda_plan_of(p->g);
+    tc__device_plan q = tc__device_plan_of(p->g);
     p->cuda = &q, p->narrow = q.narrow;
     p->axis = q.axis;
     for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
@@ -332,7 +333,7 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_grids,
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
-    tc__cuda_takes_rows,
+    tc__device_takes_rows,
     TC__FUSE_LOADS,
     tc__device_has_list,
     tc__lower_device,

@@ -187,7 +187,7 @@ static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc
 // Adds the products of the element r, c to `sum`, in the order of k. stops: at a NaN.
 static void tc__print_chain(tc__printer *p, const tc__product *q, const char *sum,
                             int stops) {
-    const struct tc__cuda_plan *cuda = p->cuda;
+    const struct tc__device_plan *cuda = p->cuda;
     tc__line(p);
     tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
     tc__put_ix(p, p->g->shape.depth);
@@ -269,8 +269,8 @@ static void tc__print_operand_loads(tc__printer *p, const tc__cuda_loop_body *bo
 
 // Loads of an operand that are the same at every k, in front of a loop over k.
 static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axis axis) {
-    const struct tc__cuda_plan *before = p->cuda;
-    tc__cuda_plan q = *before;
+    const struct tc__device_plan *before = p->cuda;
+    tc__device_plan q = *before;
     tc__cuda_loop_body body;
     if (!tc__level_open(p, &body, s->level)) return;
     q.axis = axis, q.width = s->width;
@@ -288,10 +288,10 @@ static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axi
 // pack `to`: as registers hold them, or the bits of halves.
 static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
                                    int width, int bits, const char *to) {
-    const struct tc__cuda_plan *before = p->cuda;
+    const struct tc__device_plan *before = p->cuda;
     const tc__node *n = tc__body(p, s->id);
     const char *half = tc__dtypes[n->dtype].name;
-    tc__cuda_plan q = *before;
+    tc__device_plan q = *before;
     tc__cuda_loop_body body;
     uint32_t value = bits ? tc__unrounded(p, n) : s->id;
     int pairs = bits && width > 1;

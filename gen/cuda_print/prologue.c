@@ -17,44 +17,45 @@ static tc__group tc__prologue_of(const tc__group *g) {
 }
 
 // A warp or less has a row; of a long one, the block.
-static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
-    tc__cuda_plan q;
+static tc__device_plan tc__prologue_plan(const tc__group *rows,
+                                         const tc__product *product) {
+    tc__device_plan q;
     int64_t columns = tc__ix_value(rows->shape.cols);
     memset(&q, 0, sizeof q);
-    q.form = TC__CUDA_ROWS, q.axis = TC__COL;
+    q.form = TC__DEVICE_ROWS, q.axis = TC__COL;
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
     q.width = tc__device_width(rows, TC__COL);
     while (columns % q.width) q.width /= 2;
-    tc__cuda_choose_lanes_early(rows, &q);
+    tc__device_choose_lanes_early(rows, &q);
     if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
-        tc__cuda_share(rows, &q, columns);
+        tc__device_share(rows, &q, columns);
         q.threads = product->threads;
         return q;
     }
-    q.hold = TC__CUDA_REGISTERS;
+    q.hold = TC__DEVICE_REGISTERS;
     q.vectors = (int)((columns / q.width - 1) / q.threads + 1);
-    int64_t words = tc__cuda_held(rows, &q, 1) * q.width / 4;
-    if ((words + tc__cuda_phase_words(rows, &q)) * q.vectors <= TC__CUDA_BLOCK_HELD)
+    int64_t words = tc__device_held(rows, &q, 1) * q.width / 4;
+    if ((words + tc__device_phase_words(rows, &q)) * q.vectors <= TC__DEVICE_BLOCK_HELD)
         return q;
-    q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q, TC__CUDA_FLIGHT);
+    q.hold = TC__DEVICE_AGAIN, q.vectors = tc__device_vectors(rows, &q, TC__DEVICE_FLIGHT);
     return q;
 }
 
 // Whether the rows can be made without memory beside their own.
 static int tc__prologue_is_plain(const tc__group *g, const tc__product *product) {
     tc__group rows = tc__prologue_of(g);
-    tc__cuda_plan q = tc__prologue_plan(&rows, product);
+    tc__device_plan q = tc__prologue_plan(&rows, product);
     if (q.sharing > 32 && product->made > 1) return 0;
-    if (tc__cuda_has_shared_row(&rows)) return 0;
+    if (tc__device_has_shared_row(&rows)) return 0;
     for (size_t i = 0; i < rows.buffer.count; i++)
-        if (tc__cuda_is_scratch(&rows, &q, (int64_t)i)) return 0;
+        if (tc__device_is_scratch(&rows, &q, (int64_t)i)) return 0;
     return 1;
 }
 
 // Whether a kernel with its rows is shorter than two: where each row is made once; else where all that
 // a multiprocessor makes again, and multiplies without tiles, takes about as long as a launch.
-static int tc__cuda_takes_rows(const tc__group *g) {
+static int tc__device_takes_rows(const tc__group *g) {
     if (!tc__ix_is_const(g->shape.depth)) return 0;
     tc__product q = tc__product_plan(g);
     if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
@@ -211,12 +212,12 @@ static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blank
 static void tc__print_made_loads(tc__printer *p) {
     tc__cuda_loop_body body;
     int64_t words = 0;
-    if (p->cuda->hold != TC__CUDA_REGISTERS) return;
+    if (p->cuda->hold != TC__DEVICE_REGISTERS) return;
     if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
     for (uint32_t id = 0; id < body.end; id++)
         if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
-            words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
-    if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
+            words += tc__device_words(p->g, p->cuda, tc__body(p, id));
+    if (words > 0 && words * p->cuda->vectors <= TC__DEVICE_WARP_HELD) {
         tc__cuda_place at = tc__cuda_register_place(p, p->g->shape.cols);
         tc__cuda_declare(p, &body, p->cuda->vectors);
         tc__cuda_unrolled(p, &body, &at, p->cuda->vectors, tc__cuda_issue_at);
@@ -228,9 +229,9 @@ static void tc__print_made_loads(tc__printer *p) {
 // All threads of a warp make a row, the last rows more than once: they exchange values.
 static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) {
     const tc__group *g = p->g;
-    const tc__cuda_plan *before = p->cuda;
+    const tc__device_plan *before = p->cuda;
     tc__group rows = tc__prologue_of(g);
-    tc__cuda_plan plan = tc__prologue_plan(&rows, q);
+    tc__device_plan plan = tc__prologue_plan(&rows, q);
     int block = plan.sharing > 32, one = q->made == 1;
     plan.narrow = before->narrow;
     p->g = &rows, p->cuda = &plan;

@@ -279,7 +279,7 @@ static void tc__cuda_keep_name(const tc__node *n, char out[24]) {
 // Load n puts the row into shared memory.
 static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body *b,
                                  const tc__node *n) {
-    return p->cuda->hold == TC__CUDA_SHARED && b->set[n->id] && n->id >= b->begin &&
+    return p->cuda->hold == TC__DEVICE_SHARED && b->set[n->id] && n->id >= b->begin &&
            tc__cuda_held_by(p, n) == (int64_t)n->id;
 }
 
@@ -363,7 +363,7 @@ static void tc__cuda_simple_loop(tc__printer *p, const tc__cuda_loop_body *b, tc
 
 // A loop over U vectors at a time.
 static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     tc__cuda_span s = tc__cuda_span_of(p, e);
     tc__cuda_place at;
     char line[160];
@@ -385,7 +385,7 @@ static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__
 
 // What is left of a row whose columns are not a multiple of V, by the last part of it.
 static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     tc__ixpool *x = p->g->body.ix;
     tc__ix width = tc__ix_const(q->width);
     tc__line(p);
@@ -404,7 +404,7 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
 
 // Where vector u of a row in registers is.
 static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     tc__cuda_place at;
     char line[160];
     memset(&at, 0, sizeof at);
@@ -443,7 +443,7 @@ static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint3
         tc__line(p);
         tc__put(p->out, "tc_copy_wait_all();\n");
     }
-    if (p->cuda->hold == TC__CUDA_REGISTERS)
+    if (p->cuda->hold == TC__DEVICE_REGISTERS)
         tc__cuda_register_columns(p, &b, e);
     else if (p->cuda->vectors > 1 && tc__cuda_count_issues(p, &b))
         tc__cuda_deep_loop(p, &b, e);
@@ -568,7 +568,7 @@ static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
 
 // The last launch of a kernel that ends in sums goes on behind its loop.
 static int tc__cuda_goes_on(const tc__printer *p) {
-    return p->launch == p->cuda->launches - 1 && tc__cuda_ends_in_sums(p->g);
+    return p->launch == p->cuda->launches - 1 && tc__device_ends_in_sums(p->g);
 }
 
 // Nodes that the launch is for: its loop, and the stores of rows before it.
@@ -586,8 +586,8 @@ static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
         int loop = tc__cuda_loop_of(p, id);
         if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
         if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-            tc__cuda_need(
-                p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+            tc__device_needs(
+                p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
                 need);
     }
     for (id = count; id-- > 0;) {
@@ -658,7 +658,7 @@ static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
 
 // `float *const row0 = (float *)(work + 4096) + 50176 * r;`
 static void tc__cuda_kept_names(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
         const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
         if (!tc__device_is_row(p->g, (int64_t)i)) continue;
@@ -666,14 +666,14 @@ static void tc__cuda_kept_names(tc__printer *p) {
         tc__put(p->out, "%s *const ", type);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
-                (long long)tc__cuda_kept_at(p->g, q, (int64_t)i),
+                (long long)tc__device_kept_at(p->g, q, (int64_t)i),
                 p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->shape.cols));
     }
 }
 
 // The part of a row that is this block's, in vectors.
 static void tc__cuda_part_head(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     tc__ixpool *x = p->g->body.ix;
     const char *type = tc__cuda_index_type(p);
     tc__line(p);
@@ -707,8 +707,8 @@ static void tc__cuda_cut_row(tc__printer *p) {
 
 // Memory for what is held of a row.
 static void tc__cuda_keeps(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
-    tc__ix at = tc__cuda_scratch(p->g, q);
+    const tc__device_plan *q = p->cuda;
+    tc__ix at = tc__device_scratch(p->g, q);
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         if (!tc__cuda_in_registers(p, (int64_t)i)) continue;
         tc__line(p);
@@ -717,7 +717,7 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, "[%d];\n", q->vectors);
     }
-    for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__CUDA_SHARED; i++) {
+    for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__DEVICE_SHARED; i++) {
         const tc__node *n = tc__body(p, i);
         if (tc__cuda_held_by(p, n) != (int64_t)i) continue;
         tc__line(p);
@@ -736,8 +736,8 @@ static void tc__cuda_keeps(tc__printer *p) {
 
 // The row of a thread, and a loop over rows if there are more than blocks.
 static void tc__cuda_row_head(tc__printer *p) {
-    const tc__cuda_plan *q = p->cuda;
-    int rows = q->threads / q->sharing, looped = TC__CUDA_ROW_WAVES > 0;
+    const tc__device_plan *q = p->cuda;
+    int rows = q->threads / q->sharing, looped = TC__DEVICE_ROW_WAVES > 0;
     const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
     char row[80];
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
@@ -788,7 +788,7 @@ static void tc__cuda_rows(tc__printer *p) {
     // The operands of a product stand before the loops; it prints them where it is.
     uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
     tc__print_range(p, first, (uint32_t)p->g->body.node.count);
-    if (TC__CUDA_ROW_WAVES == 0) return;
+    if (TC__DEVICE_ROW_WAVES == 0) return;
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n"); // before the next row
     tc__block_close(p);

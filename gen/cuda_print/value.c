@@ -121,7 +121,7 @@ static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
 }
 
 static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
-    return p->cuda && !p->scalar && tc__cuda_is_early(p->g, p->cuda, n);
+    return p->cuda && !p->scalar && tc__device_is_early(p->g, p->cuda, n);
 }
 
 // A load of a whole vector that is not issued early: at an index that was loaded, as a row that is
@@ -137,19 +137,19 @@ static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
 // The first load of the element of the row that n loads, -1 where it is not held.
 static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
     if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
-    return tc__cuda_held_load(p->g, p->cuda, n);
+    return tc__device_held_load(p->g, p->cuda, n);
 }
 
 // A load that is issued now: not of what an earlier phase has loaded.
 static int tc__cuda_issues(const tc__printer *p, const tc__node *n) {
     int64_t first = tc__cuda_held_by(p, n);
-    if (first >= 0 && p->cuda->hold == TC__CUDA_SHARED) return 0;
+    if (first >= 0 && p->cuda->hold == TC__DEVICE_SHARED) return 0;
     return tc__cuda_early(p, n) && (first < 0 || first == (int64_t)n->id);
 }
 
 // A vector that stays: the thread's registers for its row, `v3[u]`, or `v3` of this vector.
 static int tc__cuda_is_array(const tc__printer *p) {
-    return p->cuda->hold == TC__CUDA_REGISTERS || p->cuda->vectors > 1;
+    return p->cuda->hold == TC__DEVICE_REGISTERS || p->cuda->vectors > 1;
 }
 
 // `tc_pack<float, 4>`, or `float` where there is one element.
@@ -163,7 +163,7 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
     int64_t first = tc__cuda_held_by(p, n);
     tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
             tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
-                    (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
+                    (first < 0 || p->cuda->hold == TC__DEVICE_REGISTERS)
                 ? "[u]"
                 : "");
     if (lanes && tc__cuda_width_of(p) > 1 && !tc__cuda_still(p, n))
@@ -240,13 +240,14 @@ static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard,
 
 // An own row that is neither in registers nor in memory: its value is computed again.
 static int tc__cuda_again(const tc__printer *p, int64_t b) {
-    return p->cuda && tc__device_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
-           !p->cuda->kept && tc__cuda_is_again(p->g, b);
+    return p->cuda && tc__device_is_row(p->g, b) && p->cuda->hold != TC__DEVICE_REGISTERS &&
+           !p->cuda->kept && tc__device_is_again(p->g, b);
 }
 
 // An own row in the thread's registers.
 static int tc__cuda_in_registers(const tc__printer *p, int64_t b) {
-    return p->cuda && p->cuda->hold == TC__CUDA_REGISTERS && tc__cuda_is_own_row(p->g, b);
+    return p->cuda && p->cuda->hold == TC__DEVICE_REGISTERS &&
+           tc__device_is_own_row(p->g, b);
 }
 
 static void tc__cuda_register(tc__printer *p, int64_t b) {
@@ -259,7 +260,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     tc__put_let(p, n, 0);
     if (tc__cuda_again(p, b)) {
-        tc__put_value(p, tc__cuda_fills(p->g, b)->in[0], 0);
+        tc__put_value(p, tc__device_fills(p->g, b)->in[0], 0);
         tc__put(p->out, ";\n");
         return;
     }
@@ -276,16 +277,16 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 // One of the threads that share a row stores what is the row's, and one of its parts before they
 // have met. What several blocks make, the one that owns it stores.
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
-    const tc__cuda_plan *q = p->cuda;
+    const tc__device_plan *q = p->cuda;
     if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
         tc__put(p->out, "if (%s) ", p->owner);
     if (!q || n->level != TC__AT_ROW) return;
-    int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
-    int ragged = q->form == TC__CUDA_COLUMNS &&
+    int below = q->form == TC__DEVICE_COLUMNS && q->sharing < q->threads;
+    int ragged = q->form == TC__DEVICE_COLUMNS &&
                  tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
-    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
-                      : below                                    ? "y == 0"
-                                                                 : "";
+    const char *who = q->form == TC__DEVICE_ROWS && q->sharing > 1 ? "x == 0"
+                      : below                                      ? "y == 0"
+                                                                   : "";
     const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
     const char *in = ragged ? "in" : "";
     if (!*who && !*part && !*in) return;
@@ -428,8 +429,8 @@ static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t be
     for (uint32_t id = begin; id < end; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-            tc__cuda_need(
-                p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
+            tc__device_needs(
+                p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
                 b->set);
     }
     for (uint32_t id = 0; id < begin; id++)
@@ -511,7 +512,8 @@ static const char *tc__cuda_keep_place(const tc__printer *p) {
 
 // `const tc_pack<tc_u16, 8> v3 = keep3[k];` for what the loop reads of the row in shared memory.
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
-    for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__CUDA_SHARED; first++) {
+    for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED;
+         first++) {
         int used = 0;
         for (uint32_t id = first; id < b->end; id++)
             used |= b->set[id] && tc__cuda_held_by(p, tc__body(p, id)) == (int64_t)first;

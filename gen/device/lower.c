@@ -1,6 +1,6 @@
 // LOOP, for a device: the host's list as one of launches, where there is such a form (what all shall have: gen/PLAN.md).
 
-// Whether the kernel has a list of its own on devices; others are still printed by a plan (cuda_print/plan.c).
+// Whether the kernel has a list of its own on devices; others are still printed by a plan (device/plan.c).
 static int tc__device_has_list(const tc__group *g) {
     return g->shape.kind == TC__POINTWISE;
 }

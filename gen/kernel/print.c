@@ -141,7 +141,7 @@ struct tc__printer {
     int pointers;
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
-    const struct tc__cuda_plan
+    const struct tc__device_plan
         *cuda; // CUDA: how the loops map, NULL = each node as it stands
     const struct tc__cuda_vector
         *vector;   // CUDA: of a device's list, the loop that is printed

@@ -1,4 +1,4 @@
-// Products in CUDA: every form of cuda_print/product.c, with rests in all sizes, batches,
+// Products in CUDA: every form of device/product.c, with rests in all sizes, batches,
 // operands in either order, casts and epilogues. Graphs become kernels, the emulator runs
 // them, and results are compared with sums in double. NVRTC, where it is, compiles the same.
 #define TCOMPILE_IMPLEMENTATION

@@ -1,4 +1,4 @@
-// How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
+// How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__device_plan, made
 // from the list alone, and the questions that the dialect asks of single loads and stores.
 //
 //   rows     threads that share a row walk its columns; sums by shuffles, then shared memory. The row
@@ -17,64 +17,64 @@
 //
 // V is the number of elements in one 16-byte access of the narrowest dtype.
 
-typedef enum tc__cuda_form {
-    TC__CUDA_ROWS,
-    TC__CUDA_COLUMNS,
-    TC__CUDA_PRODUCT
-} tc__cuda_form;
+typedef enum tc__device_form {
+    TC__DEVICE_ROWS,
+    TC__DEVICE_COLUMNS,
+    TC__DEVICE_PRODUCT
+} tc__device_form;
 
 // Where the elements of a row are that several phases need.
-typedef enum tc__cuda_hold {
-    TC__CUDA_AGAIN,     // read, or computed, again
-    TC__CUDA_REGISTERS, // of the thread whose columns they are
-    TC__CUDA_SHARED     // memory of the block
-} tc__cuda_hold;
+typedef enum tc__device_hold {
+    TC__DEVICE_AGAIN,     // read, or computed, again
+    TC__DEVICE_REGISTERS, // of the thread whose columns they are
+    TC__DEVICE_SHARED     // memory of the block
+} tc__device_hold;
 
 // What was chosen for a card with 132 multiprocessors and 4.8 TB/s (research: about 40 KB of loads
 // in flight for each multiprocessor). Nothing else depends on the card.
 enum {
-    TC__CUDA_THREADS = 256, // of a block where nothing else decides
-    TC__CUDA_MOST = 1024,   // of any block
-    TC__CUDA_FLIGHT = 64,   // bytes of each input that a thread loads before it uses one,
-    TC__CUDA_COLUMN_FLIGHT =
+    TC__DEVICE_BLOCK = 256, // of a block where nothing else decides
+    TC__DEVICE_MOST = 1024, // of any block
+    TC__DEVICE_FLIGHT = 64, // bytes of each input that a thread loads before it uses one,
+    TC__DEVICE_COLUMN_FLIGHT =
         128, //   and of columns: sums of 65536 x 1024 take 65 us, with 64 they take 85
-    TC__CUDA_SHORT =
+    TC__DEVICE_SHORT =
         2, // accesses of a thread to a row that fewer than a warp share: softmax of 64
            //   columns takes 129 us, with one access 161
-    TC__CUDA_VECTORS = 8,      // U at most,
-    TC__CUDA_PRIVATE = 256,    // elements of a row that one thread may keep
-    TC__CUDA_EARLY = 48,       // registers for what is loaded early
-    TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
-    TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
-    TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
-    TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
-    TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
-    TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
-    TC__CUDA_ROW_THREADS = 512,   // of a row in registers
-    TC__CUDA_LONG_THREADS =
+    TC__DEVICE_VECTORS = 8,      // U at most,
+    TC__DEVICE_PRIVATE = 256,    // elements of a row that one thread may keep
+    TC__DEVICE_EARLY = 48,       // registers for what is loaded early
+    TC__DEVICE_EARLY_LANES = 16, // of them for loads of single elements
+    TC__DEVICE_TEXT = 4096,   // cost of all elements of a thread, for the compiler's sake
+    TC__DEVICE_ROW_WAVES = 0, // rows: blocks for each multiprocessor, 0 = one for each row
+    TC__DEVICE_WARP_BLOCK = 128,    // threads of a block of rows that a warp or less shares
+    TC__DEVICE_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
+    TC__DEVICE_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
+    TC__DEVICE_ROW_THREADS = 512,   // of a row in registers
+    TC__DEVICE_LONG_THREADS =
         1024, // of a row in shared memory, from LONG_BYTES on; below, half
-    TC__CUDA_LONG_BYTES = 65536, //
-    TC__CUDA_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
-    TC__CUDA_BLOCK_HELD = 40,    // and where a block does
-    TC__CUDA_ROW_BYTES = 204800, // of shared memory for a row
-    TC__CUDA_CLUSTER_BYTES =
-        102400,              //   and of a block of a cluster, if there are enough blocks:
-                             //   a multiprocessor has room for two
-    TC__CUDA_STATIC = 40960, // of shared memory that is declared in the text
-    TC__CUDA_FEW = 264,      // blocks; a launch of fewer is cut into parts
-    TC__CUDA_PARTS = 528,    // blocks that it is cut into
-    TC__CUDA_PART = 2048,    // columns of a part at least
-    TC__CUDA_PHASED = 4096,  // and where each phase is a launch
-    TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
-    TC__CUDA_DEAR =
+    TC__DEVICE_LONG_BYTES = 65536, //
+    TC__DEVICE_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
+    TC__DEVICE_BLOCK_HELD = 40,    // and where a block does
+    TC__DEVICE_ROW_BYTES = 204800, // of shared memory for a row
+    TC__DEVICE_CLUSTER_BYTES =
+        102400,                //   and of a block of a cluster, if there are enough blocks:
+                               //   a multiprocessor has room for two
+    TC__DEVICE_STATIC = 40960, // of shared memory that is declared in the text
+    TC__DEVICE_FEW = 264,      // blocks; a launch of fewer is cut into parts
+    TC__DEVICE_PARTS = 528,    // blocks that it is cut into
+    TC__DEVICE_PART = 2048,    // columns of a part at least
+    TC__DEVICE_PHASED = 4096,  // and where each phase is a launch
+    TC__DEVICE_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
+    TC__DEVICE_DEAR =
         64, // cost of a value that is kept in memory between launches, and from which
-    TC__CUDA_DEAR_PARTS = 2112, //   columns are cut into so many blocks
-    TC__CUDA_DEAR_PART = 1024   //   of so many columns at least
+    TC__DEVICE_DEAR_PARTS = 2112, //   columns are cut into so many blocks
+    TC__DEVICE_DEAR_PART = 1024   //   of so many columns at least
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
-typedef struct tc__cuda_plan {
-    tc__cuda_form form;
+typedef struct tc__device_plan {
+    tc__device_form form;
     tc__axis axis;      // the vector runs along it
     int threads, width; // width: V
     int vectors;        // U; ROWS in registers: accesses of a thread that make its row
@@ -82,7 +82,7 @@ typedef struct tc__cuda_plan {
     int lanes_early;    // loads of single elements are issued early, too
     int tail;           // one row, and its columns are not a multiple of V
     int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
-    tc__cuda_hold hold;
+    tc__device_hold hold;
     int parts;    // of a row, or of the columns of a block
     int cluster;  // blocks that have the parts of a row in their memory, 0 = one has it all
     int launches; // 1, or one for each phase of columns
@@ -93,4 +93,4 @@ typedef struct tc__cuda_plan {
     int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
     int64_t zeroed, partial; // bytes of the workspace: tickets, what parts have summed,
     int64_t workspace;       //   and with the rows that are kept
-} tc__cuda_plan;
+} tc__device_plan;

@@ -15,8 +15,8 @@
 // ---- loads that are issued before anything is computed ----
 
 // A load of memory that no value of the columns leads to.
-static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
-                                 const tc__node *n) {
+static int tc__device_may_be_early(const tc__group *g, const tc__device_plan *q,
+                                   const tc__node *n) {
     if (n->op != TC_OP_LOAD) return 0;
     int row = tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]),
         written = tc__buffer_of(g, n)->written;
@@ -29,47 +29,50 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
 }
 
 // One access of a thread for the whole vector.
-static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc__node *n) {
+static int tc__device_is_one(const tc__group *g, const tc__device_plan *q,
+                             const tc__node *n) {
     return q->width == 1 || tc__device_is_wide(g, n, q->width, q->axis) ||
            tc__device_is_still(g, n, q->axis, q->width);
 }
 
-static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
-                             const tc__node *n) {
-    return tc__cuda_may_be_early(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
+static int tc__device_is_early(const tc__group *g, const tc__device_plan *q,
+                               const tc__node *n) {
+    return tc__device_may_be_early(g, q, n) &&
+           (q->lanes_early || tc__device_is_one(g, q, n));
 }
 
 // Registers that the load needs for a vector.
-static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
-                              const tc__node *n) {
+static int64_t tc__device_words(const tc__group *g, const tc__device_plan *q,
+                                const tc__node *n) {
     int still = q->width > 1 && tc__device_is_still(g, n, q->axis, q->width);
     int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__device_bytes(g, n);
     return (bytes + 3) / 4;
 }
 
-static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
+static int tc__device_same_load(const tc__node *n, const tc__node *m) {
     return m->op == TC_OP_LOAD &&
            m->attr[TC__ACCESS_BUFFER] == n->attr[TC__ACCESS_BUFFER] &&
            m->attr[TC__ACCESS_INDEX] == n->attr[TC__ACCESS_INDEX] &&
            m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
 }
 
-static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
+static void tc__device_choose_lanes_early(const tc__group *g, tc__device_plan *q) {
     int64_t words = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_may_be_early(g, q, n)) continue;
-        int single = q->width > 1 ? !tc__cuda_is_one(g, q, n)
+        if (!tc__device_may_be_early(g, q, n)) continue;
+        int single = q->width > 1 ? !tc__device_is_one(g, q, n)
                                   : n->n_attr > TC__LOAD_PREDICATES ||
                                         tc__device_access(g, n->attr[TC__ACCESS_INDEX],
                                                           q->axis, 1) == TC__PER_LANE;
-        if (single) words += tc__cuda_words(g, q, n);
+        if (single) words += tc__device_words(g, q, n);
     }
-    q->lanes_early = words <= TC__CUDA_EARLY_LANES;
+    q->lanes_early = words <= TC__DEVICE_EARLY_LANES;
 }
 
 // U: so many bytes in flight, but not more registers, text or blocks than there are.
-static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t flight) {
+static int tc__device_vectors(const tc__group *g, const tc__device_plan *q,
+                              int64_t flight) {
     int64_t words = 0, bytes = 0, cost = 0, each;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -77,12 +80,12 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t 
         if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
             (each = q->width * (int64_t)tc__device_bytes(g, n)) > bytes)
             bytes = each;
-        if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
+        if (tc__device_is_early(g, q, n)) words += tc__device_words(g, q, n);
     }
     int count = bytes ? (int)(flight / bytes) : 1;
-    if (count > TC__CUDA_VECTORS) count = TC__CUDA_VECTORS;
+    if (count > TC__DEVICE_VECTORS) count = TC__DEVICE_VECTORS;
     while (count > 1 &&
-           (count * words > TC__CUDA_EARLY || count * q->width * cost > TC__CUDA_TEXT))
+           (count * words > TC__DEVICE_EARLY || count * q->width * cost > TC__DEVICE_TEXT))
         count /= 2;
     return count < 1 ? 1 : count;
 }
@@ -90,7 +93,7 @@ static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q, int64_t 
 // ---- rows: what is held ----
 
 // Buffer b is the scratch of a row whose every access is at the thread's own column.
-static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
+static int tc__device_is_own_row(const tc__group *g, int64_t b) {
     if (!tc__device_is_row(g, b)) return 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -105,7 +108,7 @@ static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
 
 // The first load of what n loads, if n or a later phase loads it again and nothing writes it
 // in between: its id, else -1.
-static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
+static int64_t tc__device_first_load(const tc__group *g, const tc__node *n) {
     int64_t first = -1;
     int count = 0;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
@@ -113,7 +116,7 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     if (tc__buffer_of(g, n)->written || tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]))
         return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {
-        if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
+        if (!tc__device_same_load(n, g->body.node.at[i])) continue;
         if (first < 0) first = (int64_t)i;
         count++;
     }
@@ -121,15 +124,15 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
 }
 
 // A load of the row that later phases find where the first one put it.
-static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
-                                  const tc__node *n) {
-    if (q->hold == TC__CUDA_AGAIN || !tc__cuda_may_be_early(g, q, n)) return -1;
+static int64_t tc__device_held_load(const tc__group *g, const tc__device_plan *q,
+                                    const tc__node *n) {
+    if (q->hold == TC__DEVICE_AGAIN || !tc__device_may_be_early(g, q, n)) return -1;
     if (q->width > 1 && tc__device_is_still(g, n, q->axis, q->width)) return -1;
-    return tc__cuda_first_load(g, n);
+    return tc__device_first_load(g, n);
 }
 
 // The STORE that fills own row b.
-static const tc__node *tc__cuda_fills(const tc__group *g, int64_t b) {
+static const tc__node *tc__device_fills(const tc__group *g, int64_t b) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
@@ -139,7 +142,7 @@ static const tc__node *tc__cuda_fills(const tc__group *g, int64_t b) {
 
 // Marks in need[] what column value n is made of, down to rows. 0 = it cannot be made again.
 // need[] has a place for each node, in order, so that a later one is never needed by an earlier.
-static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
+static int tc__device_needs(const tc__group *g, const tc__node *n, uint8_t *need) {
     need[n->id] = 1;
     for (uint32_t i = n->id + 1; i-- > 0;) {
         const tc__node *m = g->body.node.at[i];
@@ -155,39 +158,40 @@ static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
     return 1;
 }
 
-enum { TC__CUDA_NODES = 4096 }; // of a list that is looked at for what can be made again
+enum { TC__DEVICE_NODES = 4096 }; // of a list that is looked at for what can be made again
 
 // Whether own row b can be computed again instead of being held.
-static int tc__cuda_is_again(const tc__group *g, int64_t b) {
-    uint8_t need[TC__CUDA_NODES];
-    const tc__node *fill = tc__cuda_is_own_row(g, b) ? tc__cuda_fills(g, b) : NULL;
-    if (!fill || g->body.node.count > TC__CUDA_NODES) return 0;
+static int tc__device_is_again(const tc__group *g, int64_t b) {
+    uint8_t need[TC__DEVICE_NODES];
+    const tc__node *fill = tc__device_is_own_row(g, b) ? tc__device_fills(g, b) : NULL;
+    if (!fill || g->body.node.count > TC__DEVICE_NODES) return 0;
     memset(need, 0, sizeof need);
-    return tc__cuda_need(g, g->body.node.at[fill->in[0]], need);
+    return tc__device_needs(g, g->body.node.at[fill->in[0]], need);
 }
 
 // The scratch of a row that no thread has for itself, nor computes again.
-static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+static int tc__device_is_scratch(const tc__group *g, const tc__device_plan *q, int64_t b) {
     if (!tc__device_is_row(g, b) || q->kept) return 0;
-    if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
-    return !tc__cuda_is_again(g, b);
+    if (q->hold == TC__DEVICE_REGISTERS) return !tc__device_is_own_row(g, b);
+    return !tc__device_is_again(g, b);
 }
 
-static int tc__cuda_has_shared_row(const tc__group *g) {
+static int tc__device_has_shared_row(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i))
+        if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_own_row(g, (int64_t)i))
             return 1;
     return 0;
 }
 
-static int tc__cuda_all_again(const tc__group *g) {
+static int tc__device_all_again(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__device_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
+        if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_again(g, (int64_t)i))
+            return 0;
     return 1;
 }
 
 // Cost of all that is done at a column.
-static int64_t tc__cuda_column_cost(const tc__group *g) {
+static int64_t tc__device_column_cost(const tc__group *g) {
     int64_t cost = 0;
     for (size_t i = 0; i < g->body.node.count; i++)
         if (g->body.node.at[i]->level == TC__AT_COL)
@@ -197,33 +201,34 @@ static int64_t tc__cuda_column_cost(const tc__group *g) {
 
 // Whether phases that are launches find rows in memory: where they cannot be computed again, or that
 // costs more than to write and read them.
-static int tc__cuda_keeps_rows(const tc__group *g) {
+static int tc__device_keeps_rows(const tc__group *g) {
     int rows = 0;
     for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__device_is_row(g, (int64_t)i);
-    return rows && (!tc__cuda_all_again(g) || tc__cuda_column_cost(g) > TC__CUDA_DEAR);
+    return rows &&
+           (!tc__device_all_again(g) || tc__device_column_cost(g) > TC__DEVICE_DEAR);
 }
 
 // Bytes of each column that are held; `rows` counts own rows too.
-static int64_t tc__cuda_held(const tc__group *g, const tc__cuda_plan *q, int rows) {
+static int64_t tc__device_held(const tc__group *g, const tc__device_plan *q, int rows) {
     int64_t held = 0;
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (rows && tc__cuda_is_own_row(g, (int64_t)i))
+        if (rows && tc__device_is_own_row(g, (int64_t)i))
             held += tc__dtypes[g->buffer.at[i].dtype].bytes;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__device_bytes(g, n);
+        if (tc__device_held_load(g, q, n) == (int64_t)i) held += tc__device_bytes(g, n);
     }
     return held;
 }
 
 // Registers that the loads of the worst phase need, beside what is held.
-static int64_t tc__cuda_phase_words(const tc__group *g, const tc__cuda_plan *q) {
+static int64_t tc__device_phase_words(const tc__group *g, const tc__device_plan *q) {
     int64_t words = 0, most = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_END) words = 0;
-        if (tc__cuda_is_early(g, q, n) && tc__cuda_held_load(g, q, n) < 0)
-            words += tc__cuda_words(g, q, n);
+        if (tc__device_is_early(g, q, n) && tc__device_held_load(g, q, n) < 0)
+            words += tc__device_words(g, q, n);
         if (words > most) most = words;
     }
     return most;
