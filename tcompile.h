@@ -2460,7 +2460,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x06459d99759a47acu
+#define TC__BUILD_ID 0x9ded81947adc1d4du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -6442,6 +6442,9 @@ typedef enum tc__op {
  TC_OP_LAUNCH,
  TC_OP_AXIS,
  TC_OP_IF,
+ TC_OP_LEAVE,
+ TC_OP_COPY,
+ TC_OP_WAIT,
  TC_OP_ELSE,
  TC_OP_BARRIER,
  TC_OP_NEW,
@@ -6488,8 +6491,12 @@ enum {
  TC__LAUNCH_THREADS = 0, TC__LAUNCH_NARROW = 1,
  TC__AXIS_AXIS = 0, TC__AXIS_VALUE = 1, TC__AXIS_EXTENT = 2,
  TC__IF_PREDICATES = 0,
- TC__NEW_ACCUMULATOR = 0, TC__NEW_MONOID = 1,
- TC__COMBINE_ACCUMULATOR = 0, TC__COMBINE_MONOID = 1,
+ TC__LEAVE_PREDICATES = 0,
+ TC__COPY_BUFFER = 0, TC__COPY_INDEX = 1, TC__COPY_FROM = 2, TC__COPY_SOURCE = 3,
+  TC__COPY_ELEMENTS = 4,
+ TC__BARRIER_WARP = 0,
+ TC__NEW_ACCUMULATOR = 0, TC__NEW_MONOID = 1, TC__NEW_WIDTH = 2,
+ TC__COMBINE_ACCUMULATOR = 0, TC__COMBINE_MONOID = 1, TC__COMBINE_THREADS = 2,
  TC__CALL_OP = 0, TC__CALL_WORD = 1, TC__CALL_OPERANDS = 2, TC__CALL_BUFFERS = 3,
 };
 enum { TC__ACCESS_BUFFER = TC__LOAD_BUFFER, TC__ACCESS_INDEX = TC__LOAD_INDEX };
@@ -7880,6 +7887,21 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
   0, TC_OP_COUNT, 0xffffffffu,
   "s predicates[]", "",
   "Opens what is done where every 0 <= e < limit: without predicates, always."},
+ {"leave", TC__KIND_KERNEL, -1, 0,
+  tc__dtype_attr, tc__shape_none,
+  0, TC_OP_COUNT, 0xffffffffu,
+  "s predicates[]", "",
+  "Threads for which not every 0 <= e < limit holds have done their part of the launch."},
+ {"copy", TC__KIND_KERNEL, -1, 1,
+  tc__dtype_attr, tc__shape_none,
+  0, TC_OP_COUNT, 0xau,
+  "t buffer, s index, t from, s source, t elements", "",
+  "Begins to copy adjacent elements to shared memory: they are there after a WAIT."},
+ {"wait", TC__KIND_KERNEL, -1, 0,
+  tc__dtype_attr, tc__shape_none,
+  0, TC_OP_COUNT, 0x0u,
+  "", "",
+  "All that the thread has begun to copy is there, for itself."},
  {"else", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x0u,
@@ -7888,18 +7910,18 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
  {"barrier", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "The threads of a block wait for each other, and see what they wrote."},
+  "t warp[]", "",
+  "The threads of a block, or of a warp, wait for each other, and see what they wrote."},
  {"new", TC__KIND_KERNEL, -1, 0,
   tc__dtype_same, tc__shape_none,
   0, TC_OP_COUNT, 0x0u,
-  "t accumulator, t monoid", "",
-  "32 logical lanes holding the monoid's identity."},
+  "t accumulator, t monoid, t width[]", "",
+  "32 logical lanes holding the monoid's identity; on a device, so many values of each thread."},
  {"combine", TC__KIND_KERNEL, -1, 5,
   tc__dtype_same, tc__shape_none,
   0, TC_OP_COUNT, 0x0u,
-  "t accumulator, t monoid", "",
-  "The lanes of an accumulator as one value."},
+  "t accumulator, t monoid, t threads[]", "",
+  "The lanes of an accumulator as one value; on a device, what so many threads have."},
  {"contract", TC__KIND_KERNEL, -1, 64,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x0u,
@@ -15278,10 +15300,14 @@ static void tc__dump_acc(tc__dump *d, const tc__node *n) {
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
  tc__put(d->t, "acc%lld = new %s", (long long)n->attr[TC__NEW_ACCUMULATOR],
    tc__dump_monoid(n->attr[TC__NEW_MONOID]));
+ if (n->n_attr > TC__NEW_WIDTH)
+  tc__put(d->t, " width=%lld", (long long)n->attr[TC__NEW_WIDTH]);
 }
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
  tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id,
    (long long)n->attr[TC__COMBINE_ACCUMULATOR]);
+ if (n->n_attr > TC__COMBINE_THREADS)
+  tc__put(d->t, " threads=%lld", (long long)n->attr[TC__COMBINE_THREADS]);
 }
 static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
  for (uint32_t at = TC__FOR_BOXES; at < n->n_attr;) {
@@ -15335,8 +15361,23 @@ static void tc__dump_else(tc__dump *d, const tc__node *n) {
  tc__put(d->t, "else");
 }
 static void tc__dump_barrier(tc__dump *d, const tc__node *n) {
+ tc__put(d->t, "barrier %s", n->n_attr ? "warp" : "block");
+}
+static void tc__dump_leave(tc__dump *d, const tc__node *n) {
+ tc__put(d->t, "leave unless");
+ tc__dump_predicates(d, n, TC__LEAVE_PREDICATES);
+}
+static void tc__dump_copy(tc__dump *d, const tc__node *n) {
+ tc__put(d->t, "copy %lld b%lld[", (long long)n->attr[TC__COPY_ELEMENTS],
+   (long long)n->attr[TC__COPY_BUFFER]);
+ tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_INDEX]);
+ tc__put(d->t, "] <- b%lld[", (long long)n->attr[TC__COPY_FROM]);
+ tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_SOURCE]);
+ tc__put(d->t, "]");
+}
+static void tc__dump_wait(tc__dump *d, const tc__node *n) {
  (void)n;
- tc__put(d->t, "barrier block");
+ tc__put(d->t, "wait");
 }
 static void tc__dump_end(tc__dump *d, const tc__node *n) {
  (void)n;
@@ -15365,12 +15406,11 @@ static const tc__dump_row tc__dump_rows[] = {
  {TC_OP_NEW, 1, tc__dump_new},
  {TC_OP_COMBINE, 1, tc__dump_combine},
  {TC_OP_FOR, 0, tc__dump_for},
- {TC_OP_LAUNCH, 0, tc__dump_launch},
- {TC_OP_AXIS, 0, tc__dump_axis},
+ {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
  {TC_OP_IF, 0, tc__dump_if},
- {TC_OP_ELSE, 0, tc__dump_else},
- {TC_OP_BARRIER, 0, tc__dump_barrier},
- {TC_OP_END, 0, tc__dump_end},
+ {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
+ {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
+ {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
  {TC_OP_CALL, 0, tc__dump_call},
 };
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
@@ -15908,10 +15948,13 @@ static const struct {
  {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
  {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
  {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
- {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 0},
+ {TC_OP_LEAVE, TC__LEGAL_LOOP, 0, 2, 30},
+ {TC_OP_COPY, TC__LEGAL_LOOP, 0, 5, 5},
+ {TC_OP_WAIT, TC__LEGAL_LOOP, 0, 0, 0},
+ {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 1},
  {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
- {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
- {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
+ {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 3},
+ {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 3},
  {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 enum { TC__VERIFY_DEPTH = 16 };
@@ -15962,7 +16005,8 @@ static int tc__verify_legal(const tc__verifier *v) {
 }
 static int tc__has_value(const tc__node *n) {
  return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
-   n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_BARRIER &&
+   n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_LEAVE &&
+   n->op != TC_OP_COPY && n->op != TC_OP_WAIT && n->op != TC_OP_BARRIER &&
    n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
    !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
@@ -16105,11 +16149,13 @@ static uint32_t tc__verify_bound(const tc__verifier *v) {
  for (uint32_t i = 0; i < v->depth; i++) names |= v->names[i];
  return names;
 }
+static int tc__in_launch(const tc__verifier *v) {
+ return v->depth && v->g->node.at[v->open[0]]->op == TC_OP_LAUNCH;
+}
 static void tc__verify_ix(tc__verify_use *u, tc__ix e) {
  const tc__verifier *v = u->v;
- int launch = v->depth && v->g->node.at[v->open[0]]->op == TC_OP_LAUNCH;
  tc__ix_each_val(v->g->ix, e, tc__verify_val, u);
- if (u->ok && launch &&
+ if (u->ok && tc__in_launch(v) &&
   tc__ix_names_of(v->g->ix, e) & ~(tc__verify_bound(v) | TC__IX_NAMES_VAL))
   u->ok = tc__verify_fail(v, "it names a variable that nothing around it binds");
 }
@@ -16164,7 +16210,8 @@ static int tc__verify_accumulator(const tc__verifier *v) {
   return here == home ||
     tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
  uint32_t around = v->depth > 1 ? v->open[v->depth - 2] + 1 : 0;
- if (v->depth && around == home) return 1;
+ if (v->depth && (around == home || (tc__in_launch(v) && tc__is_open(v, home))))
+  return 1;
  return tc__verify_fail(v, "accumulator %lld is not of the loop around",
        (long long)number);
 }
@@ -21497,6 +21544,7 @@ struct tc__printer {
   *cuda;
  const struct tc__cuda_vector
   *vector;
+ int team;
  int narrow;
  int scalar;
  int row_lanes;
@@ -21932,6 +21980,7 @@ static int tc__find_accs(tc__printer *p) {
   tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
   a->used = 1, a->monoid = (tc__op)n->attr[TC__ACC_MONOID],
   a->dtype = tc__body(p, n->in[0])->dtype;
+  if (p->d->threads) continue;
   a->loop = stack[depth - 1];
   a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
   if (p->g->shape.vector == TC__ROW) a->form = TC__ACC_LANES;
@@ -21953,14 +22002,19 @@ static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
 }
 static int tc__put_dump_acc(tc__printer *p, const tc__node *n) {
  if (n->op == TC_OP_NEW)
-  tc__put(p->out, "acc%d = new %s", (int)n->attr[TC__NEW_ACCUMULATOR],
-    tc__op_name((tc__op)n->attr[TC__NEW_MONOID]));
+  tc__put(p->out, n->n_attr > TC__NEW_WIDTH ? "acc%d = new %s[%d]" : "acc%d = new %s",
+    (int)n->attr[TC__NEW_ACCUMULATOR],
+    tc__op_name((tc__op)n->attr[TC__NEW_MONOID]),
+    n->n_attr > TC__NEW_WIDTH ? (int)n->attr[TC__NEW_WIDTH] : 0);
  else if (n->op == TC_OP_ACC)
   tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[TC__ACC_ACCUMULATOR],
     tc__op_name((tc__op)n->attr[TC__ACC_MONOID]), n->in[0]);
  else if (n->op == TC_OP_COMBINE)
-  tc__put(p->out, "%%%u = combine acc%d", n->id,
-    (int)n->attr[TC__COMBINE_ACCUMULATOR]);
+  tc__put(p->out,
+    n->n_attr > TC__COMBINE_THREADS ? "%%%u = combine acc%d of %d threads"
+            : "%%%u = combine acc%d",
+    n->id, (int)n->attr[TC__COMBINE_ACCUMULATOR],
+    n->n_attr > TC__COMBINE_THREADS ? (int)n->attr[TC__COMBINE_THREADS] : 0);
  else
   return 0;
  return 1;
@@ -22014,8 +22068,19 @@ static void tc__put_dump_axis(tc__printer *p, const tc__node *n) {
  tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
  tc__put(p->out, "\n");
 }
+static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
+ tc__put(p->out, "copy %d ", (int)n->attr[TC__COPY_ELEMENTS]);
+ tc__put_buffer(p, n->attr[TC__COPY_BUFFER]);
+ tc__put(p->out, "[");
+ tc__put_ix(p, n->attr[TC__COPY_INDEX]);
+ tc__put(p->out, "] <- ");
+ tc__put_buffer(p, n->attr[TC__COPY_FROM]);
+ tc__put(p->out, "[");
+ tc__put_ix(p, n->attr[TC__COPY_SOURCE]);
+ tc__put(p->out, "]\n");
+}
 static void tc__put_dump_if(tc__printer *p, const tc__node *n) {
- tc__put(p->out, n->n_attr ? "if" : "do");
+ tc__put(p->out, n->op == TC_OP_LEAVE ? "leave unless" : n->n_attr ? "if" : "do");
  for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
   tc__put(p->out, " [");
   tc__put_ix(p, n->attr[i]);
@@ -22034,7 +22099,12 @@ static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
   tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
   return;
  case TC_OP_ELSE: tc__put(p->out, "else\n"); return;
- case TC_OP_BARRIER: tc__put(p->out, "barrier block\n"); return;
+ case TC_OP_LEAVE: tc__put_dump_if(p, n); return;
+ case TC_OP_COPY: tc__put_dump_copy(p, n); return;
+ case TC_OP_WAIT: tc__put(p->out, "wait\n"); return;
+ case TC_OP_BARRIER:
+  tc__put(p->out, "barrier %s\n", n->n_attr ? "warp" : "block");
+  return;
  case TC_OP_END: tc__put(p->out, "end\n"); return;
  default: tc__put_dump_node(p, n);
  }
@@ -48724,6 +48794,9 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  {NULL},
  {NULL},
+ {NULL},
+ {NULL},
+ {NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  TC__COLS_promote(TC__FN, ADD),
@@ -48746,6 +48819,9 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  TC__COLS_logic(TC__FN, LOGICAL_AND),
  TC__COLS_logic(TC__FN, LOGICAL_OR),
+ {NULL},
+ {NULL},
+ {NULL},
  {NULL},
  {NULL},
  {NULL},

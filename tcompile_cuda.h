@@ -233,6 +233,9 @@ static const char *const tc__cuda_expr[TC_OP_COUNT] = {
  NULL,
  NULL,
  NULL,
+ NULL,
+ NULL,
+ NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char *const tc__text_cuda_types[] = {
@@ -1871,6 +1874,25 @@ static int tc__device_is_narrow(const tc__group *g) {
  return 1;
 }
 // ---- gen/device/list.c
+enum {
+ TC__SHARED_STATIC = 40960
+};
+static tc__ix tc__device_shared_at(const tc__group *k, size_t b) {
+ tc__ixpool *x = k->body.ix;
+ tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
+ for (size_t i = 0; i < b; i++) {
+  const tc__kbuf *n = &k->buffer.at[i];
+  if (n->place != TC__BUF_SHARED) continue;
+  tc__ix bytes =
+   tc__ix_mul(x, n->numel, tc__ix_const((int64_t)tc__dtypes[n->dtype].bytes));
+  at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
+ }
+ return at;
+}
+static int tc__device_is_dynamic(const tc__group *k) {
+ return tc__ix_hi(k->body.ix, tc__device_shared_at(k, k->buffer.count)) >
+   TC__SHARED_STATIC;
+}
 typedef struct tc__relist {
  const tc__group *from;
  tc__group *to;
@@ -1945,8 +1967,14 @@ static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
  tc__relist_bind(l, (int)axis, value,
      axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols);
 }
-static void tc__relist_barrier(tc__relist *l) {
- tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
+static void tc__relist_barrier(tc__relist *l, int warp) {
+ int64_t attr = 1;
+ tc__relist_put(l, TC_OP_BARRIER, TC_I64, &attr, warp ? 1 : 0);
+}
+static void tc__relist_leave(tc__relist *l, tc__ix e, tc__ix limit) {
+ int64_t attr[2];
+ attr[TC__LEAVE_PREDICATES] = e, attr[TC__LEAVE_PREDICATES + 1] = limit;
+ tc__relist_put(l, TC_OP_LEAVE, TC_BOOL, attr, 2);
 }
 static tc__ix tc__relist_ix(const tc__relist *l, tc__ix e) {
  tc__ixpool *x = l->from->body.ix;
@@ -1993,6 +2021,17 @@ static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc
  attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = e, attr[TC__LOAD_FILL] = 0;
  tc__node *made = tc__relist_put(l, TC_OP_LOAD, n->dtype, attr, TC__LOAD_PREDICATES);
  if (made) made->level = TC__AT_COL, l->at[n->id] = made->id;
+}
+static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buffer,
+         tc__ix at, tc__ix column, int width) {
+ tc__ixpool *x = l->from->body.ix;
+ int64_t attr[5];
+ tc__ix c = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__COL);
+ attr[TC__COPY_BUFFER] = buffer, attr[TC__COPY_INDEX] = at;
+ attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
+ attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], c, column);
+ attr[TC__COPY_ELEMENTS] = width;
+ tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
 }
 static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
  tc__node m;
@@ -2585,13 +2624,15 @@ static int tc__device_may_be_early(const tc__group *g, const tc__device_plan *q,
   if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
  return 1;
 }
-static int tc__device_is_one(const tc__group *g, const tc__device_plan *q, const tc__node *n) {
+static int tc__device_is_one(const tc__group *g, const tc__device_plan *q,
+        const tc__node *n) {
  return q->width == 1 || tc__device_is_wide(g, n, q->width, q->axis) ||
    tc__device_is_still(g, n, q->axis, q->width);
 }
 static int tc__device_is_early(const tc__group *g, const tc__device_plan *q,
         const tc__node *n) {
- return tc__device_may_be_early(g, q, n) && (q->lanes_early || tc__device_is_one(g, q, n));
+ return tc__device_may_be_early(g, q, n) &&
+   (q->lanes_early || tc__device_is_one(g, q, n));
 }
 static int64_t tc__device_words(const tc__group *g, const tc__device_plan *q,
         const tc__node *n) {
@@ -2618,7 +2659,8 @@ static void tc__device_choose_lanes_early(const tc__group *g, tc__device_plan *q
  }
  q->lanes_early = words <= TC__DEVICE_EARLY_LANES;
 }
-static int tc__device_vectors(const tc__group *g, const tc__device_plan *q, int64_t flight) {
+static int tc__device_vectors(const tc__group *g, const tc__device_plan *q,
+        int64_t flight) {
  int64_t words = 0, bytes = 0, cost = 0, each;
  for (size_t i = 0; i < g->body.node.count; i++) {
   const tc__node *n = g->body.node.at[i];
@@ -2710,7 +2752,8 @@ static int tc__device_has_shared_row(const tc__group *g) {
 }
 static int tc__device_all_again(const tc__group *g) {
  for (size_t i = 0; i < g->buffer.count; i++)
-  if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_again(g, (int64_t)i)) return 0;
+  if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_again(g, (int64_t)i))
+   return 0;
  return 1;
 }
 static int64_t tc__device_column_cost(const tc__group *g) {
@@ -2723,7 +2766,8 @@ static int64_t tc__device_column_cost(const tc__group *g) {
 static int tc__device_keeps_rows(const tc__group *g) {
  int rows = 0;
  for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__device_is_row(g, (int64_t)i);
- return rows && (!tc__device_all_again(g) || tc__device_column_cost(g) > TC__DEVICE_DEAR);
+ return rows &&
+   (!tc__device_all_again(g) || tc__device_column_cost(g) > TC__DEVICE_DEAR);
 }
 static int64_t tc__device_held(const tc__group *g, const tc__device_plan *q, int rows) {
  int64_t held = 0;
@@ -2784,8 +2828,8 @@ static void tc__device_share_by(const tc__group *g, tc__device_plan *q, int64_t 
  q->hold = TC__DEVICE_SHARED;
  int64_t bytes = tc__device_held(g, q, 0) * tc__padded(columns, 64);
  if (!warp) {
-  q->threads =
-   bytes > TC__DEVICE_LONG_BYTES ? TC__DEVICE_LONG_THREADS : TC__DEVICE_ROW_THREADS;
+  q->threads = bytes > TC__DEVICE_LONG_BYTES ? TC__DEVICE_LONG_THREADS
+             : TC__DEVICE_ROW_THREADS;
   if (accesses < q->threads) q->threads = (int)tc__padded(accesses, 32);
   q->sharing = q->threads;
   while (q->vectors > 1 && (q->vectors - 1) * q->threads >= accesses) q->vectors--;
@@ -2837,7 +2881,8 @@ static int64_t tc__device_kept_at(const tc__group *g, const tc__device_plan *q, 
         256);
  return at;
 }
-static tc__ix tc__device_scratch_at(const tc__group *g, const tc__device_plan *q, int64_t b) {
+static tc__ix tc__device_scratch_at(const tc__group *g, const tc__device_plan *q,
+         int64_t b) {
  tc__ixpool *x = g->body.ix;
  tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
  for (int64_t i = 0; i < b; i++) {
@@ -2866,12 +2911,14 @@ static int tc__device_cut(const tc__group *g, tc__device_plan *q) {
  if (!tc__ix_is_const(g->shape.cols) && (rows > 1 || loops > 1)) return 0;
  int dear = loops > 1 && tc__device_column_cost(g) > TC__DEVICE_DEAR;
  int must = tc__device_is_too_long(g, q);
- int64_t least = dear ? TC__DEVICE_DEAR_PART : loops > 1 ? TC__DEVICE_PHASED : TC__DEVICE_PART;
+ int64_t least = dear        ? TC__DEVICE_DEAR_PART
+     : loops > 1 ? TC__DEVICE_PHASED
+        : TC__DEVICE_PART;
  if (!must && loops > 1 &&
   columns < TC__DEVICE_PHASED_COST / (tc__device_column_cost(g) + 1))
   return 0;
- q->parts =
-  tc__device_parts(rows, columns, dear ? TC__DEVICE_DEAR_PARTS : TC__DEVICE_PARTS, least);
+ q->parts = tc__device_parts(rows, columns,
+        dear ? TC__DEVICE_DEAR_PARTS : TC__DEVICE_PARTS, least);
  if (must && q->parts < 2) q->parts = 2;
  if (q->parts < 2) return 0;
  q->kept = loops > 1 && tc__device_keeps_rows(g);
@@ -2912,7 +2959,8 @@ static int tc__device_cluster(const tc__group *g, tc__device_plan *q) {
       : (int64_t)TC__DEVICE_ROW_BYTES;
  p.hold = TC__DEVICE_SHARED;
  p.sharing = p.threads = TC__DEVICE_LONG_THREADS;
- if (most < 2 || !tc__device_is_apart(g) || tc__device_kept_bytes(g, &p) <= room) return 0;
+ if (most < 2 || !tc__device_is_apart(g) || tc__device_kept_bytes(g, &p) <= room)
+  return 0;
  for (int blocks = 2; blocks <= most; blocks *= 2) {
   tc__device_deal(g, &p, blocks);
   if (tc__device_kept_bytes(g, &p) <= TC__DEVICE_CLUSTER_BYTES) break;
@@ -2977,7 +3025,8 @@ static tc__ix tc__device_shared(const tc__group *g, const tc__device_plan *q) {
  if (q->hold != TC__DEVICE_SHARED) return bytes;
  return tc__ix_add(x, bytes, tc__ix_const(tc__device_kept_bytes(g, q)));
 }
-static tc__device_plan tc__device_plan_product(const tc__group *g, const tc__product *product) {
+static tc__device_plan tc__device_plan_product(const tc__group *g,
+            const tc__product *product) {
  tc__device_plan q;
  memset(&q, 0, sizeof q);
  q.form = TC__DEVICE_PRODUCT, q.axis = TC__COL;
@@ -3285,14 +3334,29 @@ struct tc__vectors {
  int opened;
  const tc__windows *window;
  int64_t first_window;
+ int lanes_early;
+ uint32_t begin, end;
+ int again,
+  looped;
+ int apart;
+ uint8_t *row;
+ int64_t *row_held;
  uint8_t *ahead;
  int64_t *held;
+ uint8_t *phase;
  uint8_t *need;
 };
+typedef enum tc__vector_row {
+ TC__ROW_MEMORY,
+ TC__ROW_AGAIN,
+ TC__ROW_REGISTERS
+} tc__vector_row;
 typedef enum tc__vector_hold {
  TC__HOLD_NOT,
  TC__HOLD_FIRST,
- TC__HOLD_THEN
+ TC__HOLD_THEN,
+ TC__HOLD_BEFORE,
+ TC__HOLD_SHARED
 } tc__vector_hold;
 enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
 static tc__ix tc__vector_ix(const tc__vectors *f, int64_t a, tc__ix x, tc__ix b) {
@@ -3311,7 +3375,8 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
  if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
   return TC__HOLD_NOT;
  const tc__kbuf *b = tc__buffer_of(g, n);
- if (!tc__is_memory(b) || b->written || !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
+ if (!tc__is_memory(b) || b->written) return TC__HOLD_NOT;
+ if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
  for (uint32_t i = 1; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
    return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, TC__COL)
@@ -3322,16 +3387,19 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
 static int tc__vector_elements(const tc__vectors *f, const tc__node *n) {
  return tc__device_is_still(f->l.from, n, TC__COL, f->width) ? 1 : f->width;
 }
+static void tc__vector_hold_in(tc__vectors *f, const tc__node *n, tc__vector_hold hold) {
+ f->ahead[n->id] = (uint8_t)hold;
+ f->held[n->id] =
+  tc__relist_buffer(&f->l, TC__BUF_REGISTER, tc__buffer_of(f->l.from, n)->dtype,
+       (int64_t)f->count * tc__vector_elements(f, n));
+}
 static void tc__vectors_hold(tc__vectors *f) {
  const tc__group *g = f->l.from;
- for (size_t i = 0; i < g->body.node.count && f->count > 1; i++) {
+ for (size_t i = 0; i < f->end && f->count > 1; i++) {
   const tc__node *n = g->body.node.at[i];
-  f->ahead[i] = (uint8_t)tc__vector_hold_of(f, n);
-  if (!f->ahead[i]) continue;
-  int dtype = tc__buffer_of(g, n)->dtype;
-  f->held[i] =
-   tc__relist_buffer(&f->l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
-        (int64_t)f->count * tc__vector_elements(f, n));
+  if (!f->phase[i] || f->ahead[i]) continue;
+  tc__vector_hold hold = tc__vector_hold_of(f, n);
+  if (hold) tc__vector_hold_in(f, n, hold);
  }
 }
 static tc__ix tc__vector_lanes(tc__vectors *f, int width) {
@@ -3358,14 +3426,33 @@ static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lan
         tc__ix_add(f->ix, lane, tc__ix_const(column)));
  tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
 }
+static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
+ tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
+     ? tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols)
+    : tc__vector_elements(f, n) == 1 ? f->u
+             : tc__vector_ix(f, f->width, f->u, lane);
+ tc__relist_load(&f->l, n, f->held[n->id], at);
+}
+static int tc__vector_row_node(tc__vectors *f, const tc__node *n, tc__ix lane) {
+ int64_t b = tc__device_is_memory(n) ? n->attr[TC__ACCESS_BUFFER] : -1;
+ if (b < 0 || f->row[b] == TC__ROW_MEMORY) return 0;
+ tc__ix at = tc__vector_ix(f, f->width, f->u, lane);
+ if (f->row[b] == TC__ROW_AGAIN) {
+  if (n->op == TC_OP_LOAD)
+   f->l.at[n->id] = f->l.at[tc__device_fills(f->l.from, b)->in[0]];
+ } else if (n->op == TC_OP_LOAD) {
+  tc__relist_load(&f->l, n, f->row_held[b], at);
+ } else {
+  tc__relist_store(&f->l, f->l.from->body.node.at[n->in[0]], f->row_held[b], at);
+ }
+ return 1;
+}
 static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int holds) {
- if (tc__opens(n) || n->op == TC_OP_END) return;
+ if (tc__opens(n) || n->op == TC_OP_END || tc__vector_row_node(f, n, lane)) return;
  if (tc__vector_windows(f, n))
   tc__vector_load_window(f, n, lane);
  else if (f->ahead[n->id] && f->ahead[n->id] != holds)
-  tc__relist_load(
-   &f->l, n, f->held[n->id],
-   tc__vector_elements(f, n) == 1 ? f->u : tc__vector_ix(f, f->width, f->u, lane));
+  tc__vector_load_held(f, n, lane);
  else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
   tc__vector_store_row(f, n);
  else
@@ -3388,9 +3475,14 @@ static void tc__vector_nodes(tc__vectors *f, const tc__group *g, const uint8_t *
 static void tc__vector_need(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
 static void tc__vectors_close(const tc__vectors *f, int holds) {
  const tc__group *g = f->l.from;
- for (size_t id = g->body.node.count; id-- > 0;) {
+ for (size_t id = f->end; id-- > 0;) {
   const tc__node *n = g->body.node.at[id];
+  if (f->apart && n->level == TC__AT_ROW) f->need[id] = 0;
   if (!f->need[id] || (f->ahead[id] && f->ahead[id] != holds)) continue;
+  if (n->op == TC_OP_LOAD && f->row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN) {
+   f->need[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]] = 1;
+   continue;
+  }
   for (uint32_t i = 0; i < n->n_in; i++) f->need[n->in[i]] = 1;
   for (uint32_t i = 0; i < n->n_attr; i++)
    if (tc__attr_is_ix(n, i))
@@ -3400,55 +3492,100 @@ static void tc__vectors_close(const tc__vectors *f, int holds) {
 static int tc__vectors_mark(tc__vectors *f, int holds, int elements) {
  const tc__group *g = f->l.from;
  int some = 0;
- for (size_t id = 0; id < g->body.node.count; id++) {
-  f->need[id] = f->ahead[id] == holds &&
+ memset(f->need, 0, g->body.node.count);
+ for (size_t id = 0; id < f->end; id++) {
+  f->need[id] = f->phase[id] && f->ahead[id] == holds &&
       tc__vector_elements(f, g->body.node.at[id]) == elements;
   some |= f->need[id];
  }
  if (some) tc__vectors_close(f, holds);
  return some;
 }
-static void tc__vectors_each(tc__vectors *f, int holds, int width) {
- tc__ix u = f->count > 1 ? tc__relist_for(&f->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
-            tc__ix_const(f->count))
-       : tc__ix_const(0);
- f->u = u;
- tc__ix column = f->open(f);
- tc__vector_nodes(f, f->l.from, f->need, column, width, holds);
+static tc__ix tc__vectors_open_each(tc__vectors *f) {
+ f->looped = f->count > 1 || f->again;
+ f->u = f->looped ? tc__relist_for(&f->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
+          tc__ix_const(f->count))
+      : tc__ix_const(0);
+ return f->open(f);
+}
+static void tc__vectors_close_each(tc__vectors *f) {
  tc__relist_end_if(&f->l, f->opened);
- if (f->count > 1) tc__relist_end(&f->l, TC__VECTOR_U);
+ if (f->looped) tc__relist_end(&f->l, TC__VECTOR_U);
+}
+static void tc__vectors_each(tc__vectors *f, int holds, int width) {
+ tc__ix column = tc__vectors_open_each(f);
+ tc__vector_nodes(f, f->l.from, f->need, column, width, holds);
+ tc__vectors_close_each(f);
+}
+static int tc__vector_is_copy(const tc__vectors *f, const tc__node *n) {
+ return n->n_attr == TC__LOAD_PREDICATES &&
+   tc__device_is_wide(f->l.from, n, f->width, TC__COL) &&
+   !tc__ix_has_val(f->ix, n->attr[TC__LOAD_INDEX]);
+}
+static void tc__vectors_copy(tc__vectors *f) {
+ const tc__group *g = f->l.from;
+ int some = 0;
+ for (size_t id = 0; id < f->end; id++)
+  some |= f->phase[id] && f->ahead[id] == TC__HOLD_FIRST &&
+    tc__vector_is_copy(f, g->body.node.at[id]);
+ if (!some) return;
+ tc__ix column = tc__vectors_open_each(f);
+ for (size_t id = 0; id < f->end; id++) {
+  const tc__node *n = g->body.node.at[id];
+  if (!f->phase[id] || f->ahead[id] != TC__HOLD_FIRST || !tc__vector_is_copy(f, n))
+   continue;
+  tc__relist_copy_vector(&f->l, n, f->held[id],
+        tc__vector_ix(f, f->width, f->u, tc__ix_const(0)), column,
+        f->width);
+  f->ahead[id] = TC__HOLD_BEFORE;
+ }
+ tc__vectors_close_each(f);
 }
 static void tc__vectors_ahead(tc__vectors *f, int holds) {
  if (f->width > 1 && tc__vectors_mark(f, holds, 1)) tc__vectors_each(f, holds, 1);
  if (tc__vectors_mark(f, holds, f->width)) tc__vectors_each(f, holds, f->width);
 }
+static int tc__vector_is_root(const tc__vectors *f, const tc__node *n) {
+ if (n->op == TC_OP_STORE) return f->row[n->attr[TC__STORE_BUFFER]] != TC__ROW_AGAIN;
+ return n->op == TC_OP_CHECK || n->op == TC_OP_ACC;
+}
 static void tc__vectors_rest(tc__vectors *f) {
  const tc__group *g = f->l.from;
- for (size_t id = 0; id < g->body.node.count; id++)
-  f->need[id] = g->body.node.at[id]->op == TC_OP_STORE ||
-      g->body.node.at[id]->op == TC_OP_CHECK;
+ memset(f->need, 0, g->body.node.count);
+ for (size_t id = f->begin; id < f->end; id++)
+  f->need[id] = (uint8_t)tc__vector_is_root(f, g->body.node.at[id]);
  tc__vectors_close(f, TC__HOLD_NOT);
 }
 static void tc__vectors_put(tc__vectors *f) {
+ tc__vectors_rest(f);
+ memcpy(f->phase, f->need, f->l.from->body.node.count);
+ tc__vectors_hold(f);
+ tc__vectors_copy(f);
  tc__vectors_ahead(f, TC__HOLD_FIRST);
  tc__vectors_ahead(f, TC__HOLD_THEN);
  tc__vectors_rest(f);
  tc__vectors_each(f, TC__HOLD_NOT, f->width);
 }
 static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
- size_t n = g->body.node.count;
+ size_t n = g->body.node.count, buffers = g->buffer.count;
  f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+ f->end = (uint32_t)n;
  f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
- f->held = TC__NEW_ARRAY(c, int64_t, n);
- int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->held;
+ f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);
+ f->row = TC__NEW_ARRAY(c, uint8_t, buffers);
+ f->row_held = TC__NEW_ARRAY(c, int64_t, buffers);
+ int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->phase && f->held &&
+    f->row && f->row_held;
  if (!ok) f->l.failed = 1;
  return ok;
 }
 static tc__group *tc__vectors_done(tc__vectors *f, tc_ctx *c) {
- size_t n = f->l.from->body.node.count;
- n = n ? n : 1;
- tc__free(c, f->ahead, n), tc__free(c, f->need, n);
+ size_t n = f->l.from->body.node.count, buffers = f->l.from->buffer.count;
+ n = n ? n : 1, buffers = buffers ? buffers : 1;
+ tc__free(c, f->ahead, n), tc__free(c, f->need, n), tc__free(c, f->phase, n);
  tc__free(c, f->held, n * sizeof *f->held);
+ tc__free(c, f->row, buffers);
+ tc__free(c, f->row_held, buffers * sizeof *f->row_held);
  return tc__relist_close(&f->l, c);
 }
 enum {
@@ -3631,7 +3768,6 @@ static tc__group *tc__lower_flat(tc_ctx *c, const tc__group *g) {
  tc__flat_plan(g, &f);
  f.v.open = tc__flat_open;
  if (tc__vectors_open(&f.v, c, g)) {
-  tc__vectors_hold(&f.v);
   tc__relist_launch(&f.v.l, f.threads, f.v.narrow);
   f.j = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_J, TC__BIND_GRID,
         tc__flat_blocks(g, &f));
@@ -3705,7 +3841,7 @@ static void tc__window_buffers(tc__windower *t) {
   const tc__neighbours *w = &t->w.window[i];
   int dtype = tc__buffer_of(g, g->body.node.at[w->load])->dtype;
   int rows = w->rows + t->w.rows - 1;
-  tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
+  tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, dtype,
        (int64_t)rows * tc__window_across_of(&t->w, w));
  }
 }
@@ -3736,7 +3872,6 @@ static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__win
   tc__ixpool *x = t.v.ix;
   int below = w->threads / w->across;
   tc__window_buffers(&t);
-  tc__vectors_hold(&t.v);
   tc__relist_launch(&t.v.l, w->threads, t.v.narrow);
   tc__ix i = tc__window_loop(
    &t, TC__WINDOW_I, TC__BIND_GRID,
@@ -3986,7 +4121,7 @@ static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
   t.x = tc__tile_loop(&t, TC__TILE_X, TC__BIND_LANE, tc__ix_const(t.size / t.width));
   if (held) tc__tile_lines(&t, tc__tile_hold);
   tc__tile_lines(&t, tc__tile_read);
-  tc__relist_barrier(&t.l);
+  tc__relist_barrier(&t.l, 0);
   tc__tile_lines(&t, tc__tile_compute);
   tc__relist_end(&t.l, TC__TILE_X), tc__relist_end(&t.l, TC__TILE_Y);
   tc__relist_end(&t.l, TC__TILE_I), tc__relist_end(&t.l, TC__TILE_J);
@@ -3994,12 +4129,264 @@ static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
  }
  return tc__relist_close(&t.l, c);
 }
+// ---- gen/device/rows.c
+enum {
+ TC__ROWS_I = TC__VAR0 + 1,
+ TC__ROWS_Y = TC__VAR0 + 2,
+ TC__ROWS_X = TC__VAR0 + 3,
+ TC__ROWS_S = TC__VAR0 + 7
+};
+typedef struct tc__rower {
+ tc__vectors v;
+ tc__device_plan q;
+ tc__ix x;
+ tc__ix s;
+ tc__ix across;
+} tc__rower;
+static tc__ix tc__rows_whole(const tc__rower *t) {
+ return tc__ix_mul(t->v.ix, tc__ix_const(t->v.width), t->across);
+}
+static tc__ix tc__rows_open(tc__vectors *v) {
+ tc__rower *t = (tc__rower *)(void *)v;
+ tc__relist *l = &v->l;
+ tc__ix at = tc__vector_ix(v, v->count, t->s, v->u);
+ tc__ix k = tc__vector_ix(v, t->q.sharing, at, t->x);
+ tc__ix column = tc__vector_ix(v, v->width, k, tc__ix_const(0));
+ v->opened = tc__relist_if(l, column, tc__rows_whole(t), 0, 0);
+ return column;
+}
+static void tc__rows_tail(tc__rower *t) {
+ tc__vectors *v = &t->v;
+ size_t nodes = v->l.from->body.node.count;
+ tc__ix c = tc__ix_add(v->ix, tc__rows_whole(t), t->x);
+ memset(v->ahead, 0, nodes);
+ tc__vectors_rest(v);
+ int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, 0, 0);
+ tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
+ tc__relist_end_if(&v->l, opened);
+}
+static int tc__rows_is_deep(const tc__rower *t, uint32_t begin, uint32_t end) {
+ for (uint32_t id = begin; id < end; id++)
+  if (!t->v.ahead[id] &&
+   tc__vector_hold_of(&t->v, t->v.l.from->body.node.at[id]) == TC__HOLD_FIRST)
+   return 1;
+ return 0;
+}
+static tc__ix tc__rows_turns(const tc__rower *t) {
+ return tc__ix_ceil_div(t->v.ix, t->across,
+       tc__ix_const((int64_t)t->q.sharing * t->v.count));
+}
+static void tc__rows_serial(tc__rower *t, void (*body)(tc__rower *t)) {
+ t->s =
+  tc__relist_for(&t->v.l, (tc__axis)TC__ROWS_S, TC__BIND_SERIAL, tc__rows_turns(t));
+ body(t);
+ tc__relist_end(&t->v.l, TC__ROWS_S);
+ t->s = tc__ix_const(0);
+}
+static void tc__rows_vectors(tc__rower *t) { tc__vectors_put(&t->v); }
+static int tc__rows_fills(const tc__rower *t, const tc__node *n) {
+ return t->q.hold == TC__DEVICE_SHARED &&
+   tc__device_held_load(t->v.l.from, &t->q, n) == (int64_t)n->id;
+}
+static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
+ tc__vectors *v = &t->v;
+ uint32_t bytes = (uint32_t)v->width * tc__device_bytes(v->l.from, n);
+ int whole = v->width > 1 && tc__device_is_wide(v->l.from, n, v->width, TC__COL);
+ if (!whole || bytes < 4) {
+  tc__ix lane = tc__vector_lanes(v, v->width);
+  tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
+  tc__relist_copy(&v->l, n);
+  tc__relist_store(&v->l, n, v->held[n->id],
+       tc__ix_var(v->ix, TC__COL, v->l.from->shape.cols));
+  tc__vector_lanes_end(v, v->width);
+  return;
+ }
+ tc__relist_copy_vector(&v->l, n, v->held[n->id], column, column, v->width);
+}
+static void tc__rows_fill_all(tc__rower *t) {
+ tc__vectors *v = &t->v;
+ v->u = tc__ix_const(0);
+ tc__ix column = tc__rows_open(v);
+ for (uint32_t id = v->begin; id < v->end; id++)
+  if (tc__rows_fills(t, v->l.from->body.node.at[id]))
+   tc__rows_fill(t, v->l.from->body.node.at[id], column);
+ tc__relist_end_if(&v->l, v->opened);
+}
+static int tc__rows_any_fills(const tc__rower *t) {
+ for (uint32_t id = t->v.begin; id < t->v.end; id++)
+  if (tc__rows_fills(t, t->v.l.from->body.node.at[id])) return 1;
+ return 0;
+}
+static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
+ tc__vectors *v = &t->v;
+ int count = v->count;
+ v->begin = begin, v->end = end;
+ if (tc__rows_any_fills(t)) {
+  v->count = 1;
+  tc__rows_serial(t, tc__rows_fill_all);
+  v->count = count;
+  tc__relist_put(&v->l, TC_OP_WAIT, TC_I64, NULL, 0);
+ }
+ if (t->q.hold == TC__DEVICE_REGISTERS) {
+  tc__rows_vectors(t);
+ } else {
+  if (!tc__rows_is_deep(t, begin, end)) v->count = 1;
+  tc__rows_serial(t, tc__rows_vectors);
+  v->count = count;
+ }
+ if (t->q.tail) tc__rows_tail(t);
+ for (uint32_t id = 0; id < end; id++) {
+  const tc__node *n = v->l.from->body.node.at[id];
+  if (!v->ahead[id] || v->ahead[id] == TC__HOLD_SHARED) continue;
+  int later = t->q.hold == TC__DEVICE_REGISTERS &&
+     tc__device_held_load(v->l.from, &t->q, n) >= 0;
+  v->ahead[id] = later ? TC__HOLD_BEFORE : TC__HOLD_NOT;
+ }
+}
+static int tc__rows_is_read(const tc__rower *t, uint32_t begin, uint32_t end) {
+ const tc__group *g = t->v.l.from;
+ int stored = 0, loaded = 0;
+ for (uint32_t id = begin; id < g->body.node.count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  if (!tc__device_is_memory(n) || t->v.row[n->attr[TC__ACCESS_BUFFER]]) continue;
+  int shared = tc__buffer_of(g, n)->written ||
+      tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]);
+  if (id < end && n->op == TC_OP_STORE) stored = 1;
+  if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
+ }
+ return stored && loaded && t->q.sharing > 1;
+}
+static void tc__rows_node(tc__rower *t, const tc__node *n) {
+ tc__relist *l = &t->v.l;
+ tc__node m = *n;
+ int64_t attr[3];
+ int one = n->op == TC_OP_STORE && t->q.sharing > 1;
+ int opened = one && tc__relist_if(l, t->x, tc__ix_const(1), 0, 0);
+ if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) {
+  attr[0] = n->attr[0], attr[1] = n->attr[1];
+  attr[2] = n->op == TC_OP_NEW ? t->v.width : t->q.sharing;
+  m.attr = attr, m.n_attr = 3;
+ }
+ tc__relist_copy(l, &m);
+ tc__relist_end_if(l, opened);
+}
+static void tc__rows_body(tc__rower *t) {
+ const tc__group *g = t->v.l.from;
+ for (uint32_t id = 0; id < g->body.node.count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  if (n->op == TC_OP_END || (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__ROW))
+   continue;
+  if (n->op != TC_OP_FOR) {
+   tc__rows_node(t, n);
+   continue;
+  }
+  uint32_t end = tc__loop_end(g, id);
+  tc__rows_columns(t, id + 1, end);
+  if (tc__rows_is_read(t, id + 1, end))
+   tc__relist_barrier(&t->v.l, t->q.sharing <= 32);
+  id = end;
+ }
+}
+static void tc__rows_place_rows(tc__rower *t) {
+ const tc__group *g = t->v.l.from;
+ for (size_t b = 0; b < g->buffer.count; b++) {
+  const tc__kbuf *row = &g->buffer.at[b];
+  if (!tc__device_is_row(g, (int64_t)b)) continue;
+  if (t->q.hold == TC__DEVICE_REGISTERS && tc__device_is_own_row(g, (int64_t)b)) {
+   t->v.row[b] = TC__ROW_REGISTERS;
+   t->v.row_held[b] = tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, row->dtype,
+             (int64_t)t->v.count * t->v.width);
+  } else if (t->q.hold != TC__DEVICE_REGISTERS &&
+     tc__device_is_again(g, (int64_t)b)) {
+   t->v.row[b] = TC__ROW_AGAIN;
+  } else if (t->v.l.to) {
+   t->v.l.to->buffer.at[b].place = TC__BUF_SHARED;
+  }
+ }
+}
+static void tc__rows_place_loads(tc__rower *t) {
+ tc__vectors *v = &t->v;
+ const tc__group *g = v->l.from;
+ for (uint32_t id = 0; id < g->body.node.count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  int64_t first = tc__device_held_load(g, &t->q, n);
+  if (first < 0) continue;
+  if (first < (int64_t)id) {
+   v->ahead[id] =
+    t->q.hold == TC__DEVICE_SHARED ? TC__HOLD_SHARED : TC__HOLD_BEFORE;
+   v->held[id] = v->held[first];
+  } else if (t->q.hold == TC__DEVICE_REGISTERS) {
+   tc__vector_hold_in(v, n, TC__HOLD_FIRST);
+  } else {
+   v->ahead[id] = TC__HOLD_SHARED;
+   v->held[id] =
+    tc__relist_buffer(&v->l, TC__BUF_SHARED, tc__buffer_of(g, n)->dtype,
+         tc__padded(tc__ix_value(g->shape.cols), 64));
+  }
+ }
+}
+static void tc__rows_place(tc__rower *t, tc__ix block, tc__ix y) {
+ tc__relist *l = &t->v.l;
+ int rows = t->q.threads / t->q.sharing;
+ tc__ix r = tc__vector_ix(&t->v, rows, block, y);
+ if (tc__ix_divisor(t->v.ix, l->from->shape.rows) % rows)
+  tc__relist_leave(l, r, l->from->shape.rows);
+ tc__relist_axis(l, TC__ROW, r);
+}
+static void tc__rows_loops(tc__rower *t) {
+ tc__relist *l = &t->v.l;
+ tc__ix all = l->from->shape.rows;
+ int rows = t->q.threads / t->q.sharing, sharing = t->q.sharing;
+ tc__ix y = tc__ix_const(0);
+ tc__ix i = tc__relist_for(l, rows > 1 ? (tc__axis)TC__ROWS_I : TC__ROW, TC__BIND_GRID,
+        tc__ix_ceil_div(t->v.ix, all, tc__ix_const(rows)));
+ if (rows > 1)
+  y = tc__relist_for(l, (tc__axis)TC__ROWS_Y, TC__BIND_BLOCK, tc__ix_const(rows));
+ t->x = tc__ix_const(0);
+ if (sharing > 1)
+  t->x = tc__relist_for(l, (tc__axis)TC__ROWS_X,
+        sharing > 32 ? TC__BIND_BLOCK : TC__BIND_LANE,
+        tc__ix_const(sharing));
+ if (rows > 1) tc__rows_place(t, i, y);
+ tc__rows_body(t);
+ if (sharing > 1) tc__relist_end(l, TC__ROWS_X);
+ if (rows > 1) tc__relist_end(l, TC__ROWS_Y);
+ tc__relist_end(l, rows > 1 ? (int64_t)TC__ROWS_I : (int64_t)TC__ROW);
+}
+static int tc__rows_takes(const tc__group *g, tc__device_plan *q) {
+ if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
+ *q = tc__device_plan_of(g);
+ return q->form == TC__DEVICE_ROWS && q->parts == 1;
+}
+static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
+ tc__rower t;
+ memset(&t, 0, sizeof t);
+ t.q = *q, t.s = tc__ix_const(0);
+ t.v.open = tc__rows_open, t.v.apart = 1, t.v.lanes_early = q->lanes_early;
+ t.v.width = q->width, t.v.count = q->vectors;
+ t.v.again = q->hold == TC__DEVICE_REGISTERS;
+ if (tc__vectors_open(&t.v, c, g)) {
+  t.across = tc__ix_div(t.v.ix, g->shape.cols, tc__ix_const(q->width));
+  tc__rows_place_rows(&t);
+  tc__rows_place_loads(&t);
+  tc__relist_launch(&t.v.l, q->threads, q->narrow);
+  tc__rows_loops(&t);
+  tc__relist_end(&t.v.l, TC__END_BLOCK);
+ }
+ return tc__vectors_done(&t.v, c);
+}
 // ---- gen/device/verify.c
-enum { TC__DEVICE_ACCESSES = 256, TC__DEVICE_THREADS = 1024 };
+enum {
+ TC__DEVICE_ACCESSES = 256,
+ TC__DEVICE_THREADS = 1024,
+ TC__DEVICE_LEFT = 4,
+ TC__DEVICE_BOUNDS = 4
+};
 typedef struct tc__shared_access {
  const tc__node *node;
  tc__ix at;
  int barriers;
+ tc__ix below[TC__DEVICE_BOUNDS];
 } tc__shared_access;
 typedef struct tc__device_verifier {
  tc__verifier v;
@@ -4010,6 +4397,9 @@ typedef struct tc__device_verifier {
  tc__ix axis[TC__VAR_END];
  int64_t threads;
  int barriers, count;
+ const tc__node *left[TC__DEVICE_LEFT];
+ int n_left, warps;
+ uint64_t copied;
  tc__shared_access access[TC__DEVICE_ACCESSES];
 } tc__device_verifier;
 static int tc__device_binds_threads(const tc__node *n) {
@@ -4066,17 +4456,38 @@ static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limi
  int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
  return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
-static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix limit) {
- for (uint32_t i = 0; i < d->depth; i++) {
-  const tc__node *n = d->open[i];
-  for (uint32_t k = TC__IF_PREDICATES; n->op == TC_OP_IF && k < n->n_attr; k += 2) {
-   tc__ix p = tc__device_expand(d, n->attr[k]);
-   if (n->attr[k + 1] == limit &&
-    tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), limit))
-    return 1;
-  }
+static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
+ if (a == b || tc__ix_lo(x, tc__ix_sub(x, b, a)) >= 0) return 1;
+ tc__ixsum s;
+ memset(&s, 0, sizeof s);
+ tc__ix_sum_add(x, &s, a, 1);
+ if (s.base || s.count != 1 || s.term[0].atom[1]) return 0;
+ const tc__ixnode *n = tc__ix_node(x, s.term[0].atom[0]);
+ return n->kind == TC__IX_DIV && n->a == b && tc__ix_equals(n->b, s.term[0].coef);
+}
+static int tc__device_holds(const tc__device_verifier *d, const tc__node *n, tc__ix e,
+       tc__ix limit) {
+ for (uint32_t k = 0; k < n->n_attr; k += 2) {
+  tc__ix p = tc__device_expand(d, n->attr[k]);
+  if (tc__device_at_most(d->ix, n->attr[k + 1], limit) &&
+   tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), n->attr[k + 1]))
+   return 1;
  }
  return 0;
+}
+static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix limit) {
+ for (uint32_t i = 0; i < d->depth; i++)
+  if (d->open[i]->op == TC_OP_IF && tc__device_holds(d, d->open[i], e, limit))
+   return 1;
+ for (int i = 0; i < d->n_left; i++)
+  if (tc__device_holds(d, d->left[i], e, limit)) return 1;
+ return 0;
+}
+static int tc__device_verify_leave(tc__device_verifier *d, const tc__node *n) {
+ if (!tc__device_is_outer(d->open[d->depth - 1]) || d->n_left == TC__DEVICE_LEFT)
+  return tc__verify_fail(&d->v, "threads leave a launch where all of them are");
+ d->left[d->n_left++] = n;
+ return 1;
 }
 static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
  tc__ix value = n->attr[TC__AXIS_VALUE], extent = n->attr[TC__AXIS_EXTENT];
@@ -4092,7 +4503,21 @@ static int tc__device_verify_barrier(tc__device_verifier *d) {
  for (uint32_t i = 0; i < d->depth; i++)
   if (!tc__device_is_outer(d->open[i]))
    return tc__verify_fail(&d->v, "not all threads come here together");
- d->barriers++;
+ if (d->n_left && !d->v.node->n_attr)
+  return tc__verify_fail(&d->v, "threads of the block have left");
+ d->barriers += !d->v.node->n_attr;
+ return 1;
+}
+static int tc__device_verify_combine(tc__device_verifier *d) {
+ const tc__node *n = d->v.node;
+ for (uint32_t i = 0; i < d->depth; i++)
+  if (!tc__device_is_outer(d->open[i]))
+   return tc__verify_fail(&d->v, "not all threads come here together");
+ if (n->n_attr <= TC__COMBINE_THREADS || n->attr[TC__COMBINE_THREADS] < 1)
+  return tc__verify_fail(&d->v, "it says of no threads");
+ if (n->attr[TC__COMBINE_THREADS] > 32 &&
+  (d->n_left || n->attr[TC__COMBINE_THREADS] != d->threads))
+  return tc__verify_fail(&d->v, "it is not of all threads of the block");
  return 1;
 }
 static int tc__device_is_unrolled(const tc__device_verifier *d, tc__ix e) {
@@ -4105,11 +4530,38 @@ static int tc__device_is_unrolled(const tc__device_verifier *d, tc__ix e) {
  }
  return !tc__ix_has_val(d->ix, e);
 }
+static void tc__device_bounds(const tc__device_verifier *d, tc__shared_access *a) {
+ int count = 0;
+ memset(a->below, 0, sizeof a->below);
+ for (uint32_t i = 0; i < d->depth; i++) {
+  const tc__node *n = d->open[i];
+  for (uint32_t k = 0; n->op == TC_OP_IF && k < n->n_attr; k += 2)
+   if (count < TC__DEVICE_BOUNDS && tc__device_holds(d, n, a->at, n->attr[k + 1]))
+    a->below[count++] = n->attr[k + 1];
+ }
+}
+static int tc__device_is_before(const tc__device_verifier *d, const tc__shared_access *a,
+        const tc__shared_access *b) {
+ for (int i = 0; i < TC__DEVICE_BOUNDS && a->below[i]; i++)
+  if (tc__ix_lo(d->ix, tc__ix_sub(d->ix, b->at, a->below[i])) >= 0) return 1;
+ return 0;
+}
 static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
  const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+ uint64_t bit = (uint64_t)1 << (n->attr[TC__ACCESS_BUFFER] & 63);
+ if (n->op == TC_OP_LOAD && d->copied & bit)
+  return tc__verify_fail(&d->v, "nobody waited for what is copied there");
+ if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) d->copied |= bit;
  if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) return 1;
  tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
- if (tc__ix_lo(d->ix, e) < 0 || tc__ix_hi(d->ix, e) >= tc__ix_lo(d->ix, b->numel))
+ tc__ix own = n->attr[TC__ACCESS_INDEX];
+ int inside = tc__device_is_below(d->ix, own, b->numel) ||
+     tc__device_is_below(d->ix, e, b->numel) ||
+     tc__device_is_held(d, e, b->numel);
+ if (n->op ==
+  TC_OP_COPY)
+  inside = tc__ix_lo(d->ix, b->numel) > 0;
+ if (tc__ix_lo(d->ix, own) < 0 || !inside)
   return tc__verify_fail(&d->v, "its index leaves the %s",
         b->place == TC__BUF_SHARED ? "shared memory" : "registers");
  if (b->place == TC__BUF_REGISTER)
@@ -4119,6 +4571,7 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
   return tc__verify_fail(&d->v, "too many accesses to shared memory");
  tc__shared_access *a = &d->access[d->count++];
  a->node = n, a->at = e, a->barriers = d->barriers;
+ tc__device_bounds(d, a);
  return 1;
 }
 static int tc__device_is_thread(const tc__device_verifier *d, int64_t axis) {
@@ -4150,16 +4603,38 @@ static int tc__device_is_own(const tc__device_verifier *d, tc__ix e) {
   if (tc__device_is_thread(d, a) && !(named >> a & 1)) return 0;
  return 1;
 }
+static int tc__device_is_dealt(const tc__device_verifier *d, tc__ix e) {
+ tc__ixsum s;
+ int64_t a = 0, low = 0;
+ memset(&s, 0, sizeof s);
+ tc__ix_sum_add(d->ix, &s, e, 1);
+ for (int i = 0; i < s.count; i++) {
+  const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
+  if (n->kind == TC__IX_VAR && !s.term[i].atom[1] && tc__device_is_thread(d, n->a) &&
+   n->hi + 1 == d->threads)
+   a = s.term[i].coef;
+ }
+ for (int i = 0; i < s.count && a > 0; i++) {
+  const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
+  if (s.term[i].coef == a || s.term[i].coef % (a * d->threads) == 0) continue;
+  if (s.term[i].coef < 0 || s.term[i].atom[1]) return 0;
+  low += s.term[i].coef * n->hi;
+ }
+ return a > 0 && s.base >= 0 && low + s.base % (a * d->threads) < a;
+}
 static int tc__device_verify_shared(tc__device_verifier *d) {
  for (int i = 0; i < d->count; i++)
   for (int k = 0; k <= i; k++) {
    const tc__shared_access *a = &d->access[i], *b = &d->access[k];
-   int writes = a->node->op == TC_OP_STORE || b->node->op == TC_OP_STORE;
+   int writes = a->node->op != TC_OP_LOAD || b->node->op != TC_OP_LOAD;
    if (!writes || a->barriers != b->barriers ||
     a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
     continue;
    d->v.node = a->node;
-   if (a->at != b->at || !tc__device_is_own(d, a->at))
+   int own = a->at == b->at && tc__device_is_own(d, a->at);
+   int dealt = tc__device_is_dealt(d, a->at) && tc__device_is_dealt(d, b->at);
+   if (!own && !dealt && !tc__device_is_before(d, a, b) &&
+    !tc__device_is_before(d, b, a))
     return tc__verify_fail(&d->v, "another thread may meet it: %%%u",
           (unsigned)b->node->id);
   }
@@ -4175,7 +4650,8 @@ static int tc__device_verify_end(tc__device_verifier *d) {
 }
 static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
  d->v.node = n;
- if (n->op == TC_OP_LAUNCH) d->threads = 1, d->barriers = d->count = 0;
+ if (n->op == TC_OP_LAUNCH)
+  d->threads = 1, d->barriers = d->count = d->n_left = 0, d->copied = 0;
  if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
   return tc__verify_fail(&d->v, "it is in no launch");
  if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
@@ -4184,6 +4660,10 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
  case TC_OP_AXIS: return tc__device_verify_axis(d, n);
  case TC_OP_BARRIER: return tc__device_verify_barrier(d);
  case TC_OP_ELSE: d->open[d->depth - 1] = n; return 1;
+ case TC_OP_LEAVE: return tc__device_verify_leave(d, n);
+ case TC_OP_WAIT: d->copied = 0; return 1;
+ case TC_OP_COMBINE: return tc__device_verify_combine(d);
+ case TC_OP_COPY:
  case TC_OP_LOAD:
  case TC_OP_STORE: return tc__device_verify_access(d, n);
  case TC_OP_END: return tc__device_verify_end(d);
@@ -4202,7 +4682,9 @@ static int tc__verify_device(tc_ctx *c, const tc__group *k) {
 }
 // ---- gen/device/lower.c
 static int tc__device_has_list(const tc__group *g) {
- return g->shape.kind == TC__POINTWISE;
+ tc__device_plan q;
+ return g->shape.kind == TC__POINTWISE ||
+   (g->shape.kind != TC__OPAQUE && tc__rows_takes(g, &q));
 }
 static int tc__device_turns(const tc__group *g) {
  return !g->shape.list && tc__device_is_tile(g);
@@ -4215,10 +4697,14 @@ static tc__group *tc__lower_pointwise(tc_ctx *c, const tc__group *g) {
 }
 static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
  tc__windows w;
- return !tc__device_turns(g) && !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
+ return g->shape.kind == TC__POINTWISE && !tc__device_turns(g) &&
+   !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
 }
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
- tc__group *k = tc__lower_pointwise(c, g);
+ tc__device_plan q;
+ tc__group *k = g->shape.kind == TC__POINTWISE ? tc__lower_pointwise(c, g)
+     : tc__rows_takes(g, &q)        ? tc__lower_rows(c, g, &q)
+             : NULL;
  if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
   return k;
  tc__group_free(c, k);
@@ -4232,7 +4718,10 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
   if (n->op == TC_OP_LAUNCH) {
    grid = &out->at[out->count++];
    grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
-   grid->blocks = tc__ix_const(1), grid->shared = tc__ix_const(0);
+   grid->blocks = tc__ix_const(1);
+   grid->shared = tc__device_is_dynamic(k)
+        ? tc__device_shared_at(k, k->buffer.count)
+        : tc__ix_const(0);
   }
   if (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID)
    grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);
@@ -4600,9 +5089,9 @@ static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
 }
 static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
- const tc__node *fill = tc__device_is_row(g, n->attr[TC__LOAD_BUFFER])
-        ? tc__device_fills(g, n->attr[TC__LOAD_BUFFER])
-        : NULL;
+ const tc__node *fill = tc__is_memory(tc__buffer_of(g, n))
+        ? NULL
+        : tc__device_fills(g, n->attr[TC__LOAD_BUFFER]);
  return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }
 static double tc__fact_least_of_sum(const tc__group *g, const tc__node *n, int depth) {
@@ -5043,7 +5532,8 @@ static int tc__cuda_again(const tc__printer *p, int64_t b) {
    !p->cuda->kept && tc__device_is_again(p->g, b);
 }
 static int tc__cuda_in_registers(const tc__printer *p, int64_t b) {
- return p->cuda && p->cuda->hold == TC__DEVICE_REGISTERS && tc__device_is_own_row(p->g, b);
+ return p->cuda && p->cuda->hold == TC__DEVICE_REGISTERS &&
+   tc__device_is_own_row(p->g, b);
 }
 static void tc__cuda_register(tc__printer *p, int64_t b) {
  tc__put_buffer(p, b);
@@ -5076,7 +5566,7 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
  int ragged = q->form == TC__DEVICE_COLUMNS &&
      tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
  const char *who = q->form == TC__DEVICE_ROWS && q->sharing > 1 ? "x == 0"
-      : below                                    ? "y == 0"
+      : below                                      ? "y == 0"
                  : "";
  const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
  const char *in = ragged ? "in" : "";
@@ -5265,7 +5755,8 @@ static const char *tc__cuda_keep_place(const tc__printer *p) {
  return p->cuda->cluster ? "k - first" : "k";
 }
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
- for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED; first++) {
+ for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED;
+   first++) {
   int used = 0;
   for (uint32_t id = first; id < b->end; id++)
    used |= b->set[id] && tc__cuda_held_by(p, tc__body(p, id)) == (int64_t)first;
@@ -5390,10 +5881,8 @@ static const char *tc__cuda_no_place(const tc__printer *p) {
 static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
  tc__cuda_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
 }
-static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+static void tc__cuda_put_new(tc__printer *p, const tc__node *n, int width) {
  const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
- int width = tc__cuda_width_of(p);
- (void)copy;
  tc__line(p);
  tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
  tc__put_acc(p, n->attr[TC__NEW_ACCUMULATOR]);
@@ -5411,6 +5900,10 @@ static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
   tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
  tc__put(p->out, "};\n");
 }
+static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+ (void)copy;
+ tc__cuda_put_new(p, n, tc__cuda_width_of(p));
+}
 static const char *tc__cuda_arg_name(const tc__acc *a) {
  return a->monoid == TC_OP_ARGMAX ? "max" : "min";
 }
@@ -5419,18 +5912,16 @@ static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a
    tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name,
    tc__suffix(a->dtype));
 }
-static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+static void tc__cuda_put_step(tc__printer *p, const tc__node *n, const char *at,
+        const char *column) {
  long long i = n->attr[TC__ACC_ACCUMULATOR];
  const tc__acc *a = &p->acc[i];
- const char *at = p->lane ? "l" : "0";
- (void)copy;
  tc__line(p);
  if (tc__is_arg(a)) {
   tc__cuda_acc_name(p, "keep", a);
   tc__put(p->out, "(best%lld[%s], at%lld[%s], ", i, at, i, at);
   tc__put_value(p, n->in[0], 0);
-  tc__put(p->out, p->lane && p->axis == TC__COL ? ", %s(c + l));\n" : ", %s(c));\n",
-    tc__cuda_index_type(p));
+  tc__put(p->out, ", %s(%s));\n", tc__cuda_index_type(p), column);
   return;
  }
  tc__put_acc(p, i);
@@ -5442,6 +5933,11 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
  tc__put_value(p, n->in[0], 0);
  tc__put(p->out, ");\n");
 }
+static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+ (void)copy;
+ tc__cuda_put_step(p, n, p->lane ? "l" : "0",
+      p->lane && p->axis == TC__COL ? "c + l" : "c");
+}
 typedef struct tc__cuda_run {
  uint32_t first, last;
  const uint8_t *need;
@@ -5450,10 +5946,14 @@ typedef struct tc__cuda_run {
 static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
  return !run->need || run->need[id];
 }
-static int tc__cuda_warps(const tc__printer *p) { return p->cuda->sharing / 32; }
+static int tc__cuda_team(const tc__printer *p) {
+ return p->cuda ? p->cuda->sharing : p->team;
+}
+static int tc__cuda_warps(const tc__printer *p) { return tc__cuda_team(p) / 32; }
+static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? p->cuda->cluster : 0; }
 static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
  const tc__acc *a = &p->acc[i];
- int lanes = p->cuda->sharing < 32 ? p->cuda->sharing : 32;
+ int lanes = tc__cuda_team(p) < 32 ? tc__cuda_team(p) : 32;
  tc__line(p);
  if (tc__is_arg(a)) {
   tc__cuda_acc_name(p, "fold", a);
@@ -5482,7 +5982,7 @@ static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
 }
 static void tc__cuda_slots(tc__printer *p, int64_t i) {
  const tc__acc *a = &p->acc[i];
- int slots = tc__cuda_warps(p) * (p->cuda->cluster ? p->cuda->cluster : 1);
+ int slots = tc__cuda_warps(p) * (tc__cuda_cluster(p) ? tc__cuda_cluster(p) : 1);
  tc__line(p);
  tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
    (long long)i, slots);
@@ -5529,7 +6029,7 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
   tc__cuda_slots(p, n->attr[TC__COMBINE_ACCUMULATOR]);
   tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
  }
- if (p->cuda->cluster) {
+ if (tc__cuda_cluster(p)) {
   tc__cuda_meet_cluster(p, run);
   return;
  }
@@ -5589,7 +6089,7 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
   const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
   if (!tc__cuda_in_run(run, id)) continue;
   tc__cuda_let(p, n, let);
-  if (p->cuda->cluster)
+  if (tc__cuda_cluster(p))
    tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
   else if (block)
    tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
@@ -6191,8 +6691,8 @@ static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
 }
 static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
         const char *part) {
- int64_t rows =
-  tc__ix_value(tc__device_blocks(p->g, p->cuda)) / p->cuda->parts * tc__cuda_across(p);
+ int64_t rows = tc__ix_value(tc__device_blocks(p->g, p->cuda)) / p->cuda->parts *
+     tc__cuda_across(p);
  tc__put(p->out, "%s%lld[%lld * %s + r%s]", name, i, (long long)rows, part,
    p->row_lanes ? " + l" : "");
 }
@@ -7547,7 +8047,8 @@ static tc__group tc__prologue_of(const tc__group *g) {
  rows.body.node.count = g->shape.prologue;
  return rows;
 }
-static tc__device_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
+static tc__device_plan tc__prologue_plan(const tc__group *rows,
+           const tc__product *product) {
  tc__device_plan q;
  int64_t columns = tc__ix_value(rows->shape.cols);
  memset(&q, 0, sizeof q);
@@ -8460,15 +8961,19 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
  const tc__cuda_vector *v = p->vector;
  if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
   return 0;
- if (!tc__is_memory(&p->g->buffer.at[n->attr[TC__LOAD_BUFFER]])) return 0;
+ int place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
+ if (place == TC__BUF_REGISTER) return 0;
  if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
  return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
    tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
 }
+static int tc__cuda_is_shared(const tc__printer *p, const tc__node *n) {
+ return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place == TC__BUF_SHARED;
+}
 static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
  const tc__cuda_vector *v = p->vector;
  if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF ||
-  n->op == TC_OP_ELSE)
+  n->op == TC_OP_ELSE || n->op == TC_OP_ACC)
   return 0;
  for (uint32_t i = 0; i < n->n_in; i++)
   if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
@@ -8501,7 +9006,7 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
   tc__put(p->out, ")");
  }
  if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
- tc__put(p->out, "tc_load(");
+ tc__put(p->out, tc__cuda_is_shared(p, n) ? "*(" : "tc_load(");
  tc__cuda_pack_at(p, n);
  tc__put(p->out, ")");
  if (tc__cuda_guarded(n)) {
@@ -8512,14 +9017,16 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
  tc__put(p->out, ";\n");
 }
 static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
- int dtype = tc__cuda_dtype(p, n);
+ int dtype = tc__cuda_dtype(p, n), shared = tc__cuda_is_shared(p, n);
  tc__line(p);
- tc__put(p->out, "tc_store(");
+ tc__put(p->out, shared ? "*(" : "tc_store(");
  tc__cuda_pack_at(p, n);
+ tc__put(p->out, shared ? ") = " : ", ");
  if (tc__is_half(dtype))
-  tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+  tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
  else
-  tc__put(p->out, ", o%u);\n", n->id);
+  tc__put(p->out, "o%u", n->id);
+ tc__put(p->out, shared ? ";\n" : ");\n");
 }
 static void tc__cuda_list_load(tc__printer *p, const tc__node *n, int copy) {
  (void)copy;
@@ -8571,6 +9078,9 @@ static int tc__cuda_mentions(const tc__printer *p, const tc__node *n, tc__axis a
  int first = inside && (v->way[n->id] == TC__WAY_STILL ||
        (tc__device_is_memory(n) && tc__cuda_is_whole(p, n)));
  int names = 0;
+ if (n->op == TC_OP_ACC && axis == TC__COL)
+  names |= n->attr[TC__ACC_MONOID] == TC_OP_ARGMAX ||
+     n->attr[TC__ACC_MONOID] == TC_OP_ARGMIN;
  for (uint32_t i = 0; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i))
    names |= tc__ix_uses(p->g->body.ix,
@@ -8593,14 +9103,7 @@ static void tc__cuda_axis(tc__printer *p, const tc__node *n, uint32_t end) {
  tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
  tc__put(p->out, ";\n");
 }
-static void tc__cuda_if(tc__printer *p, const tc__node *n) {
- tc__line(p);
- if (!n->n_attr) {
-  tc__put(p->out, "{\n");
-  p->indent++;
-  return;
- }
- tc__put(p->out, "if (");
+static void tc__cuda_facts(tc__printer *p, const tc__node *n) {
  for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
   if (i > TC__IF_PREDICATES) tc__put(p->out, " && ");
   if (tc__ix_lo(p->g->body.ix, n->attr[i]) < 0) {
@@ -8611,8 +9114,38 @@ static void tc__cuda_if(tc__printer *p, const tc__node *n) {
   tc__put(p->out, " < ");
   tc__put_ix(p, n->attr[i + 1]);
  }
+}
+static void tc__cuda_if(tc__printer *p, const tc__node *n) {
+ tc__line(p);
+ tc__put(p->out, "if (");
+ tc__cuda_facts(p, n);
  tc__put(p->out, ")");
  tc__block_open(p);
+}
+static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
+ int one = n->n_attr == 2 && tc__ix_lo(p->g->body.ix, n->attr[0]) >= 0;
+ tc__line(p);
+ tc__put(p->out, one ? "if (" : "if (!(");
+ if (one) {
+  tc__put_ix(p, n->attr[TC__LEAVE_PREDICATES]);
+  tc__put(p->out, " >= ");
+  tc__put_ix(p, n->attr[TC__LEAVE_PREDICATES + 1]);
+ } else {
+  tc__cuda_facts(p, n);
+ }
+ tc__put(p->out, one ? ") return;\n" : ")) return;\n");
+}
+static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
+ const tc__kbuf *to = &p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
+ const char *type = tc__dtypes[to->dtype].memory;
+ int width = (int)n->attr[TC__COPY_ELEMENTS], shared = to->place == TC__BUF_SHARED;
+ tc__line(p);
+ tc__put(p->out, "%s(tc_pack<%s, %d> *)&", shared ? "tc_copy_async(" : "*", type, width);
+ tc__cuda_place_of(p, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX], "", 1);
+ tc__put(p->out, "%s(const tc_pack<%s, %d> *)&", shared ? ", " : " = tc_load(", type,
+   width);
+ tc__cuda_place_of(p, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], "", width);
+ tc__put(p->out, ");\n");
 }
 static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
  uint32_t apart = v->begin;
@@ -8677,6 +9210,14 @@ static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t 
  p->vector = NULL;
  tc__free(p->out->ctx, v.way, p->g->body.node.count);
 }
+static void tc__cuda_serial(tc__printer *p, const tc__node *n) {
+ const char *variable = tc__axis_name(n->attr[TC__FOR_AXIS]);
+ tc__line(p);
+ tc__put(p->out, "for (%s %s = 0; %s < ", tc__cuda_index_type(p), variable, variable);
+ tc__put_ix(p, n->attr[TC__FOR_END]);
+ tc__put(p->out, "; %s++)", variable);
+ tc__block_open(p);
+}
 static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
  const tc__node *n = tc__body(p, id);
  uint32_t end = tc__loop_end(p->g, id);
@@ -8684,10 +9225,28 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
   tc__cuda_vector_loop(p, n, end);
   return;
  }
- tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
-     (int)tc__ix_value(n->attr[TC__FOR_END]));
+ if (n->attr[TC__FOR_BIND] == TC__BIND_SERIAL)
+  tc__cuda_serial(p, n);
+ else
+  tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
+      (int)tc__ix_value(n->attr[TC__FOR_END]));
  tc__cuda_statements(p, id + 1, end);
  tc__block_close(p);
+}
+static void tc__cuda_list_new(tc__printer *p, const tc__node *n, int copy) {
+ (void)copy;
+ tc__cuda_put_new(p, n, (int)n->attr[TC__NEW_WIDTH]);
+}
+static void tc__cuda_list_step(tc__printer *p, const tc__node *n, int copy) {
+ (void)copy;
+ tc__cuda_put_step(p, n, p->vector ? tc__axis_name(p->vector->axis) : "0", "c");
+}
+static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
+ (void)copy;
+ if (!tc__cuda_leads_run(p, n)) return;
+ tc__cuda_run run = tc__cuda_run_at(p, n);
+ p->team = (int)n->attr[TC__COMBINE_THREADS];
+ tc__cuda_put_run(p, &run);
 }
 static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
  for (uint32_t id = begin; id < end; id++) {
@@ -8699,7 +9258,14 @@ static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
   else if (n->op == TC_OP_AXIS && !done)
    tc__cuda_axis(p, n, end);
   else if (n->op == TC_OP_BARRIER)
-   tc__line(p), tc__put(p->out, "__syncthreads();\n");
+   tc__line(p),
+    tc__put(p->out, "%s();\n", n->n_attr ? "__syncwarp" : "__syncthreads");
+  else if (n->op == TC_OP_WAIT)
+   tc__line(p), tc__put(p->out, "tc_copy_wait_all();\n");
+  else if (n->op == TC_OP_COPY)
+   tc__cuda_list_copy(p, n);
+  else if (n->op == TC_OP_LEAVE)
+   tc__cuda_leave(p, n);
   else if (n->op == TC_OP_IF) {
    tc__cuda_if(p, n);
    tc__cuda_statements(p, id + 1, last);
@@ -8726,6 +9292,18 @@ static tc__ix tc__cuda_extents(const tc__printer *p, uint32_t begin, uint32_t en
   if (tc__cuda_is_over(tc__body(p, id), blocks))
    all = tc__ix_mul(p->g->body.ix, all, tc__body(p, id)->attr[TC__FOR_END]);
  return all;
+}
+static void tc__cuda_assume(tc__printer *p, uint32_t begin, uint32_t end, uint32_t last) {
+ for (uint32_t id = begin; id < end; id++) {
+  const tc__node *n = tc__body(p, id);
+  if (!tc__cuda_is_over(n, 0)) continue;
+  if (!tc__cuda_is_named(p, (tc__axis)n->attr[TC__FOR_AXIS], end, last)) return;
+  tc__line(p);
+  tc__put(p->out, "__builtin_assume(%s < %lld);\n",
+    tc__axis_name(n->attr[TC__FOR_AXIS]),
+    (long long)tc__ix_value(n->attr[TC__FOR_END]));
+  return;
+ }
 }
 static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end,
          uint32_t last, int blocks) {
@@ -8755,13 +9333,27 @@ static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end
   first = 0;
  }
  if (!first) tc__put(p->out, ";\n");
+ if (!blocks) tc__cuda_assume(p, begin, end, last);
+}
+static void tc__cuda_dynamic(tc__printer *p, size_t i) {
+ const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
+ tc__line(p);
+ tc__put(p->out, "%s *const ", type);
+ tc__put_buffer(p, (int64_t)i);
+ tc__put(p->out, " = (%s *)(shared + ", type);
+ tc__put_ix(p, tc__device_shared_at(p->g, i));
+ tc__put(p->out, ");\n");
 }
 static void tc__cuda_own_memory(tc__printer *p) {
+ int dynamic = tc__device_is_dynamic(p->g);
  for (size_t i = 0; i < p->g->buffer.count; i++) {
   const tc__kbuf *b = &p->g->buffer.at[i];
-  if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) continue;
+  int shared = b->place == TC__BUF_SHARED;
+  if (shared && dynamic) tc__cuda_dynamic(p, i);
+  if (!shared && b->place != TC__BUF_REGISTER) continue;
+  if (shared && dynamic) continue;
   tc__line(p);
-  tc__put(p->out, "%s%s ", b->place == TC__BUF_SHARED ? "__shared__ " : "",
+  tc__put(p->out, "%s__align__(16) %s ", shared ? "__shared__ " : "",
     tc__dtypes[b->dtype].memory);
   tc__put_buffer(p, (int64_t)i);
   tc__put(p->out, "[%lld];\n", (long long)tc__ix_value(b->numel));
@@ -8877,7 +9469,8 @@ static void tc__cuda_parameters(tc__printer *p) {
  tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 static void tc__cuda_scratch_names(tc__printer *p) {
- int product = p->cuda && p->cuda->form == TC__DEVICE_PRODUCT;
+ int product =
+  p->cuda && p->cuda->form == TC__DEVICE_PRODUCT;
  for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
   const tc__kbuf *b = &p->g->buffer.at[i];
   if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
@@ -9029,6 +9622,9 @@ static const tc__print_row tc__cuda_list_table[] = {
  TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_list_load},
  {TC_OP_STORE, TC__ONCE, tc__cuda_list_store},
  {TC_OP_RANDOM, TC__ONCE, tc__cuda_list_random},
+ {TC_OP_NEW, TC__ONCE, tc__cuda_list_new},
+ {TC_OP_ACC, TC__ONCE, tc__cuda_list_step},
+ {TC_OP_COMBINE, TC__ONCE, tc__cuda_list_combine},
  {TC_OP_COUNT, TC__ONCE, NULL},
 };
 static const tc__dialect tc__dialect_cuda_lists = {
@@ -9043,7 +9639,7 @@ static const tc__dialect tc__dialect_cuda_lists = {
  tc__cuda_list_kernel,
  NULL,
  tc__cuda_constant,
- NULL,
+ tc__cuda_monoid_text,
  NULL,
  NULL,
  NULL,

@@ -49,9 +49,9 @@ static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
 static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
 
 static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
-    const tc__node *fill = tc__device_is_row(g, n->attr[TC__LOAD_BUFFER])
-                               ? tc__device_fills(g, n->attr[TC__LOAD_BUFFER])
-                               : NULL;
+    const tc__node *fill = tc__is_memory(tc__buffer_of(g, n))
+                               ? NULL
+                               : tc__device_fills(g, n->attr[TC__LOAD_BUFFER]);
     return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
 }
 

@@ -291,6 +291,9 @@ static const tc__print_row tc__cuda_list_table[] = {
     TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_list_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_list_store},
     {TC_OP_RANDOM, TC__ONCE, tc__cuda_list_random},
+    {TC_OP_NEW, TC__ONCE, tc__cuda_list_new},
+    {TC_OP_ACC, TC__ONCE, tc__cuda_list_step},
+    {TC_OP_COMBINE, TC__ONCE, tc__cuda_list_combine},
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
@@ -306,7 +309,7 @@ static const tc__dialect tc__dialect_cuda_lists = {
     tc__cuda_list_kernel,
     NULL,
     tc__cuda_constant,
-    NULL,
+    tc__cuda_monoid_text,
     NULL,
     NULL,
     NULL,

@@ -112,16 +112,21 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
     const tc__cuda_vector *v = p->vector;
     if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
         return 0;
-    if (!tc__is_memory(&p->g->buffer.at[n->attr[TC__LOAD_BUFFER]])) return 0;
+    int place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
+    if (place == TC__BUF_REGISTER) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
     return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
            tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
 }
 
+static int tc__cuda_is_shared(const tc__printer *p, const tc__node *n) {
+    return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place == TC__BUF_SHARED;
+}
+
 static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
     const tc__cuda_vector *v = p->vector;
     if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF ||
-        n->op == TC_OP_ELSE)
+        n->op == TC_OP_ELSE || n->op == TC_OP_ACC)
         return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
@@ -161,7 +166,7 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
         tc__put(p->out, ")");
     }
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
-    tc__put(p->out, "tc_load(");
+    tc__put(p->out, tc__cuda_is_shared(p, n) ? "*(" : "tc_load(");
     tc__cuda_pack_at(p, n);
     tc__put(p->out, ")");
     if (tc__cuda_guarded(n)) {
@@ -173,14 +178,16 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
-    int dtype = tc__cuda_dtype(p, n);
+    int dtype = tc__cuda_dtype(p, n), shared = tc__cuda_is_shared(p, n);
     tc__line(p);
-    tc__put(p->out, "tc_store(");
+    tc__put(p->out, shared ? "*(" : "tc_store(");
     tc__cuda_pack_at(p, n);
+    tc__put(p->out, shared ? ") = " : ", ");
     if (tc__is_half(dtype)) // all of them are rounded at once
-        tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+        tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
     else
-        tc__put(p->out, ", o%u);\n", n->id);
+        tc__put(p->out, "o%u", n->id);
+    tc__put(p->out, shared ? ";\n" : ");\n");
 }
 
 static void tc__cuda_list_load(tc__printer *p, const tc__node *n, int copy) {
@@ -241,6 +248,9 @@ static int tc__cuda_mentions(const tc__printer *p, const tc__node *n, tc__axis a
     int first = inside && (v->way[n->id] == TC__WAY_STILL ||
                            (tc__device_is_memory(n) && tc__cuda_is_whole(p, n)));
     int names = 0;
+    if (n->op == TC_OP_ACC && axis == TC__COL) // of a place
+        names |= n->attr[TC__ACC_MONOID] == TC_OP_ARGMAX ||
+                 n->attr[TC__ACC_MONOID] == TC_OP_ARGMIN;
     for (uint32_t i = 0; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i))
             names |= tc__ix_uses(p->g->body.ix,
@@ -268,14 +278,8 @@ static void tc__cuda_axis(tc__printer *p, const tc__node *n, uint32_t end) {
     tc__put(p->out, ";\n");
 }
 
-static void tc__cuda_if(tc__printer *p, const tc__node *n) {
-    tc__line(p);
-    if (!n->n_attr) {
-        tc__put(p->out, "{\n");
-        p->indent++;
-        return;
-    }
-    tc__put(p->out, "if (");
+// `r < 1000 && c - 1 >= 0 && c - 1 < 98`
+static void tc__cuda_facts(tc__printer *p, const tc__node *n) {
     for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
         if (i > TC__IF_PREDICATES) tc__put(p->out, " && ");
         if (tc__ix_lo(p->g->body.ix, n->attr[i]) < 0) {
@@ -286,8 +290,43 @@ static void tc__cuda_if(tc__printer *p, const tc__node *n) {
         tc__put(p->out, " < ");
         tc__put_ix(p, n->attr[i + 1]);
     }
+}
+
+static void tc__cuda_if(tc__printer *p, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "if (");
+    tc__cuda_facts(p, n);
     tc__put(p->out, ")");
     tc__block_open(p);
+}
+
+static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
+    int one = n->n_attr == 2 && tc__ix_lo(p->g->body.ix, n->attr[0]) >= 0;
+    tc__line(p);
+    tc__put(p->out, one ? "if (" : "if (!(");
+    if (one) {
+        tc__put_ix(p, n->attr[TC__LEAVE_PREDICATES]);
+        tc__put(p->out, " >= ");
+        tc__put_ix(p, n->attr[TC__LEAVE_PREDICATES + 1]);
+    } else {
+        tc__cuda_facts(p, n);
+    }
+    tc__put(p->out, one ? ") return;\n" : ")) return;\n");
+}
+
+// Into registers at once; into shared memory by the engine for that:
+// `tc_copy_async((tc_pack<float, 4> *)&shared0[c], (const tc_pack<float, 4> *)&in0[c]);`
+static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
+    const tc__kbuf *to = &p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
+    const char *type = tc__dtypes[to->dtype].memory;
+    int width = (int)n->attr[TC__COPY_ELEMENTS], shared = to->place == TC__BUF_SHARED;
+    tc__line(p);
+    tc__put(p->out, "%s(tc_pack<%s, %d> *)&", shared ? "tc_copy_async(" : "*", type, width);
+    tc__cuda_place_of(p, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX], "", 1);
+    tc__put(p->out, "%s(const tc_pack<%s, %d> *)&", shared ? ", " : " = tc_load(", type,
+            width);
+    tc__cuda_place_of(p, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], "", width);
+    tc__put(p->out, ");\n");
 }
 
 // Which way each node of the vector goes.
@@ -361,6 +400,16 @@ static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t 
     tc__free(p->out->ctx, v.way, p->g->body.node.count);
 }
 
+// `for (int t = 0; t < 12; t++) {`
+static void tc__cuda_serial(tc__printer *p, const tc__node *n) {
+    const char *variable = tc__axis_name(n->attr[TC__FOR_AXIS]);
+    tc__line(p);
+    tc__put(p->out, "for (%s %s = 0; %s < ", tc__cuda_index_type(p), variable, variable);
+    tc__put_ix(p, n->attr[TC__FOR_END]);
+    tc__put(p->out, "; %s++)", variable);
+    tc__block_open(p);
+}
+
 // The loop at `id`, all of what is in it.
 static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
@@ -369,10 +418,35 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
         tc__cuda_vector_loop(p, n, end);
         return;
     }
-    tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
-                    (int)tc__ix_value(n->attr[TC__FOR_END]));
+    if (n->attr[TC__FOR_BIND] == TC__BIND_SERIAL)
+        tc__cuda_serial(p, n);
+    else
+        tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
+                        (int)tc__ix_value(n->attr[TC__FOR_END]));
     tc__cuda_statements(p, id + 1, end);
     tc__block_close(p);
+}
+
+// ---- sums ----
+
+// An accumulator is an array over the elements of its vectors.
+static void tc__cuda_list_new(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__cuda_put_new(p, n, (int)n->attr[TC__NEW_WIDTH]);
+}
+
+static void tc__cuda_list_step(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__cuda_put_step(p, n, p->vector ? tc__axis_name(p->vector->axis) : "0", "c");
+}
+
+// What all that stand side by side have: they share their barrier.
+static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    if (!tc__cuda_leads_run(p, n)) return;
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    p->team = (int)n->attr[TC__COMBINE_THREADS];
+    tc__cuda_put_run(p, &run);
 }
 
 // ---- statements ----
@@ -387,7 +461,14 @@ static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
         else if (n->op == TC_OP_AXIS && !done)
             tc__cuda_axis(p, n, end);
         else if (n->op == TC_OP_BARRIER)
-            tc__line(p), tc__put(p->out, "__syncthreads();\n");
+            tc__line(p),
+                tc__put(p->out, "%s();\n", n->n_attr ? "__syncwarp" : "__syncthreads");
+        else if (n->op == TC_OP_WAIT)
+            tc__line(p), tc__put(p->out, "tc_copy_wait_all();\n");
+        else if (n->op == TC_OP_COPY)
+            tc__cuda_list_copy(p, n);
+        else if (n->op == TC_OP_LEAVE)
+            tc__cuda_leave(p, n);
         else if (n->op == TC_OP_IF) {
             tc__cuda_if(p, n);
             tc__cuda_statements(p, id + 1, last);
@@ -420,6 +501,20 @@ static tc__ix tc__cuda_extents(const tc__printer *p, uint32_t begin, uint32_t en
     return all;
 }
 
+// `__builtin_assume(x < 256);`: the compiler does not know it of threadIdx.x.
+static void tc__cuda_assume(tc__printer *p, uint32_t begin, uint32_t end, uint32_t last) {
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_over(n, 0)) continue;
+        if (!tc__cuda_is_named(p, (tc__axis)n->attr[TC__FOR_AXIS], end, last)) return;
+        tc__line(p);
+        tc__put(p->out, "__builtin_assume(%s < %lld);\n",
+                tc__axis_name(n->attr[TC__FOR_AXIS]),
+                (long long)tc__ix_value(n->attr[TC__FOR_END]));
+        return; // of others it sees the remainder
+    }
+}
+
 // `const int j = blockIdx.x / 64, i = blockIdx.x % 64;` of the loops in [begin, end), row-major, that are named
 // in what is inside of them, to `last`.
 static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end,
@@ -450,15 +545,31 @@ static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end
         first = 0;
     }
     if (!first) tc__put(p->out, ";\n");
+    if (!blocks) tc__cuda_assume(p, begin, end, last);
+}
+
+// `float *const shared0 = (float *)(shared + 64);` of what is asked for at the launch.
+static void tc__cuda_dynamic(tc__printer *p, size_t i) {
+    const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
+    tc__line(p);
+    tc__put(p->out, "%s *const ", type);
+    tc__put_buffer(p, (int64_t)i);
+    tc__put(p->out, " = (%s *)(shared + ", type);
+    tc__put_ix(p, tc__device_shared_at(p->g, i));
+    tc__put(p->out, ");\n");
 }
 
 // `__shared__ float shared0[1056];` and `float held0[4];`
 static void tc__cuda_own_memory(tc__printer *p) {
+    int dynamic = tc__device_is_dynamic(p->g);
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) continue;
+        int shared = b->place == TC__BUF_SHARED;
+        if (shared && dynamic) tc__cuda_dynamic(p, i);
+        if (!shared && b->place != TC__BUF_REGISTER) continue;
+        if (shared && dynamic) continue;
         tc__line(p);
-        tc__put(p->out, "%s%s ", b->place == TC__BUF_SHARED ? "__shared__ " : "",
+        tc__put(p->out, "%s__align__(16) %s ", shared ? "__shared__ " : "",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, "[%lld];\n", (long long)tc__ix_value(b->numel));

@@ -17,10 +17,8 @@ static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
 }
 
 // `float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};`
-static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+static void tc__cuda_put_new(tc__printer *p, const tc__node *n, int width) {
     const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
-    int width = tc__cuda_width_of(p);
-    (void)copy;
     tc__line(p);
     tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
     tc__put_acc(p, n->attr[TC__NEW_ACCUMULATOR]);
@@ -39,6 +37,11 @@ static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "};\n");
 }
 
+static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__cuda_put_new(p, n, tc__cuda_width_of(p));
+}
+
 static const char *tc__cuda_arg_name(const tc__acc *a) {
     return a->monoid == TC_OP_ARGMAX ? "max" : "min";
 }
@@ -50,18 +53,17 @@ static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a
             tc__suffix(a->dtype));
 }
 
-static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+// Element `at` of the accumulator, of column `column`.
+static void tc__cuda_put_step(tc__printer *p, const tc__node *n, const char *at,
+                              const char *column) {
     long long i = n->attr[TC__ACC_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
-    const char *at = p->lane ? "l" : "0";
-    (void)copy;
     tc__line(p);
     if (tc__is_arg(a)) {
         tc__cuda_acc_name(p, "keep", a);
         tc__put(p->out, "(best%lld[%s], at%lld[%s], ", i, at, i, at);
         tc__put_value(p, n->in[0], 0);
-        tc__put(p->out, p->lane && p->axis == TC__COL ? ", %s(c + l));\n" : ", %s(c));\n",
-                tc__cuda_index_type(p));
+        tc__put(p->out, ", %s(%s));\n", tc__cuda_index_type(p), column);
         return;
     }
     tc__put_acc(p, i);
@@ -72,6 +74,12 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "[%s], ", at);
     tc__put_value(p, n->in[0], 0);
     tc__put(p->out, ");\n");
+}
+
+static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__cuda_put_step(p, n, p->lane ? "l" : "0",
+                      p->lane && p->axis == TC__COL ? "c + l" : "c");
 }
 
 // ---- a run of reductions ----
@@ -88,13 +96,17 @@ static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
     return !run->need || run->need[id];
 }
 
-// Warps that share a row.
-static int tc__cuda_warps(const tc__printer *p) { return p->cuda->sharing / 32; }
+// Threads that share a row, and their warps; blocks that do.
+static int tc__cuda_team(const tc__printer *p) {
+    return p->cuda ? p->cuda->sharing : p->team;
+}
+static int tc__cuda_warps(const tc__printer *p) { return tc__cuda_team(p) / 32; }
+static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? p->cuda->cluster : 0; }
 
 // The thread's value over the lanes that share its row, into `all1`; of a place, into element 0.
 static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
     const tc__acc *a = &p->acc[i];
-    int lanes = p->cuda->sharing < 32 ? p->cuda->sharing : 32;
+    int lanes = tc__cuda_team(p) < 32 ? tc__cuda_team(p) : 32;
     tc__line(p);
     if (tc__is_arg(a)) {
         tc__cuda_acc_name(p, "fold", a);
@@ -128,7 +140,7 @@ static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
 // The slots of an accumulator for the warps that share a row.
 static void tc__cuda_slots(tc__printer *p, int64_t i) {
     const tc__acc *a = &p->acc[i];
-    int slots = tc__cuda_warps(p) * (p->cuda->cluster ? p->cuda->cluster : 1);
+    int slots = tc__cuda_warps(p) * (tc__cuda_cluster(p) ? tc__cuda_cluster(p) : 1);
     tc__line(p);
     tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
             (long long)i, slots);
@@ -181,7 +193,7 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
         tc__cuda_slots(p, n->attr[TC__COMBINE_ACCUMULATOR]);
         tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
     }
-    if (p->cuda->cluster) {
+    if (tc__cuda_cluster(p)) {
         tc__cuda_meet_cluster(p, run);
         return;
     }
@@ -247,7 +259,7 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
         const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__cuda_let(p, n, let);
-        if (p->cuda->cluster)
+        if (tc__cuda_cluster(p))
             tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
         else if (block)
             tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);

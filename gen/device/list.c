@@ -1,6 +1,34 @@
 // Lists for devices: a host's LOOP list written anew, with launches whose loops are bound to blocks and
 // threads. What a form is made of is put together by these; nothing behind a list asks for its form.
 
+// ---- memory of blocks ----
+
+enum {
+    TC__SHARED_STATIC = 40960
+}; // bytes that a text may declare: a block has so much without asking
+
+// Where shared buffer `b` begins, in bytes; of the number of buffers: all of them.
+static tc__ix tc__device_shared_at(const tc__group *k, size_t b) {
+    tc__ixpool *x = k->body.ix;
+    tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
+    for (size_t i = 0; i < b; i++) {
+        const tc__kbuf *n = &k->buffer.at[i];
+        if (n->place != TC__BUF_SHARED) continue;
+        tc__ix bytes =
+            tc__ix_mul(x, n->numel, tc__ix_const((int64_t)tc__dtypes[n->dtype].bytes));
+        at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
+    }
+    return at;
+}
+
+// Whether it is asked for at the launch.
+static int tc__device_is_dynamic(const tc__group *k) {
+    return tc__ix_hi(k->body.ix, tc__device_shared_at(k, k->buffer.count)) >
+           TC__SHARED_STATIC;
+}
+
+// ---- a list that is made ----
+
 // A list that is being made of another.
 typedef struct tc__relist {
     const tc__group *from;
@@ -96,8 +124,17 @@ static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
                     axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols);
 }
 
-static void tc__relist_barrier(tc__relist *l) {
-    tc__relist_put(l, TC_OP_BARRIER, TC_I64, NULL, 0);
+// Of the threads of a block, or of a warp.
+static void tc__relist_barrier(tc__relist *l, int warp) {
+    int64_t attr = 1;
+    tc__relist_put(l, TC_OP_BARRIER, TC_I64, &attr, warp ? 1 : 0);
+}
+
+// Threads where e is not below its limit are done.
+static void tc__relist_leave(tc__relist *l, tc__ix e, tc__ix limit) {
+    int64_t attr[2];
+    attr[TC__LEAVE_PREDICATES] = e, attr[TC__LEAVE_PREDICATES + 1] = limit;
+    tc__relist_put(l, TC_OP_LEAVE, TC_BOOL, attr, 2);
 }
 
 // ---- values ----
@@ -157,6 +194,19 @@ static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc
     attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = e, attr[TC__LOAD_FILL] = 0;
     tc__node *made = tc__relist_put(l, TC_OP_LOAD, n->dtype, attr, TC__LOAD_PREDICATES);
     if (made) made->level = TC__AT_COL, l->at[n->id] = made->id;
+}
+
+// Begins to copy `width` elements from where n loads at `column` to element `at` of a buffer.
+static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buffer,
+                                   tc__ix at, tc__ix column, int width) {
+    tc__ixpool *x = l->from->body.ix;
+    int64_t attr[5];
+    tc__ix c = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__COL);
+    attr[TC__COPY_BUFFER] = buffer, attr[TC__COPY_INDEX] = at;
+    attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
+    attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], c, column);
+    attr[TC__COPY_ELEMENTS] = width;
+    tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
 }
 
 static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {

@@ -2,7 +2,9 @@
 
 // Whether the kernel has a list of its own on devices; others are still printed by a plan (device/plan.c).
 static int tc__device_has_list(const tc__group *g) {
-    return g->shape.kind == TC__POINTWISE;
+    tc__device_plan q;
+    return g->shape.kind == TC__POINTWISE ||
+           (g->shape.kind != TC__OPAQUE && tc__rows_takes(g, &q));
 }
 
 static int tc__device_turns(const tc__group *g) {
@@ -19,12 +21,16 @@ static tc__group *tc__lower_pointwise(tc_ctx *c, const tc__group *g) {
 // Whether value v of a knob of kernels that have a list differs from the rules, and may be better.
 static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
     tc__windows w;
-    return !tc__device_turns(g) && !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
+    return g->shape.kind == TC__POINTWISE && !tc__device_turns(g) &&
+           !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
 }
 
 // The list of a kernel that has one; NULL = reported.
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
-    tc__group *k = tc__lower_pointwise(c, g);
+    tc__device_plan q;
+    tc__group *k = g->shape.kind == TC__POINTWISE ? tc__lower_pointwise(c, g)
+                   : tc__rows_takes(g, &q)        ? tc__lower_rows(c, g, &q)
+                                                  : NULL;
     if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
         return k;
     tc__group_free(c, k);
@@ -40,7 +46,10 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
         if (n->op == TC_OP_LAUNCH) {
             grid = &out->at[out->count++];
             grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
-            grid->blocks = tc__ix_const(1), grid->shared = tc__ix_const(0);
+            grid->blocks = tc__ix_const(1);
+            grid->shared = tc__device_is_dynamic(k)
+                               ? tc__device_shared_at(k, k->buffer.count)
+                               : tc__ix_const(0);
         }
         if (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID)
             grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);

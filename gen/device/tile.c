@@ -284,7 +284,7 @@ static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
         t.x = tc__tile_loop(&t, TC__TILE_X, TC__BIND_LANE, tc__ix_const(t.size / t.width));
         if (held) tc__tile_lines(&t, tc__tile_hold);
         tc__tile_lines(&t, tc__tile_read);
-        tc__relist_barrier(&t.l);
+        tc__relist_barrier(&t.l, 0);
         tc__tile_lines(&t, tc__tile_compute);
         tc__relist_end(&t.l, TC__TILE_X), tc__relist_end(&t.l, TC__TILE_Y);
         tc__relist_end(&t.l, TC__TILE_I), tc__relist_end(&t.l, TC__TILE_J);

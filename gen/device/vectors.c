@@ -1,5 +1,4 @@
-// What a thread does at its vectors in the list of a pointwise kernel: U vectors of V columns, wherever a form
-// (flat.c, window.c) has them.
+// What a thread does at its vectors of columns: U vectors of V, wherever a form (flat.c, window.c, rows.c) has them.
 //
 //     for u in 0..2 bind=unroll:  held0[2*u + l] = in0[...]              loads that nothing is waited for
 //     for u in 0..2 bind=unroll:  held1[8*u + l] = in1[768*index + c]    loads at indices that were loaded
@@ -19,15 +18,31 @@ struct tc__vectors {
     int opened;                     //   in an IF
     const tc__windows *window;      // NULL = none
     int64_t first_window;           // buffer of the first
-    uint8_t *ahead;                 // by node: a tc__vector_hold
-    int64_t *held;                  // by node: the buffer it is held in
-    uint8_t *need;                  // by node: it is done in the loop that is made
+    int lanes_early;                // loads of single elements are held, too
+    uint32_t begin, end;            // the nodes that are done, of a loop over columns
+    int again,
+        looped;   // several loops stand side by side, so each has a scope; it was opened
+    int apart;    // values of rows are there: they are no nodes of a vector
+    uint8_t *row; // by buffer of a row: a tc__vector_row
+    int64_t *row_held; //   and the buffer it is held in
+    uint8_t *ahead;    // by node: a tc__vector_hold
+    int64_t *held;     // by node: the buffer it is held in
+    uint8_t *phase;    // by node: it is done for [begin, end)
+    uint8_t *need;     // by node: it is done in the loop that is made
 };
+
+typedef enum tc__vector_row {
+    TC__ROW_MEMORY,
+    TC__ROW_AGAIN,    // its values are computed again
+    TC__ROW_REGISTERS // the thread has its own elements of it
+} tc__vector_row;
 
 typedef enum tc__vector_hold {
     TC__HOLD_NOT,
-    TC__HOLD_FIRST, // no value leads to it
-    TC__HOLD_THEN   // a value that was loaded does
+    TC__HOLD_FIRST,  // no value leads to it
+    TC__HOLD_THEN,   // a value that was loaded does
+    TC__HOLD_BEFORE, // an earlier loop has loaded it,
+    TC__HOLD_SHARED  //   into shared memory, where column c is element c
 } tc__vector_hold;
 
 enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
@@ -55,7 +70,8 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
     if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
         return TC__HOLD_NOT;
     const tc__kbuf *b = tc__buffer_of(g, n);
-    if (!tc__is_memory(b) || b->written || !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
+    if (!tc__is_memory(b) || b->written) return TC__HOLD_NOT;
+    if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
             return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, TC__COL)
@@ -69,16 +85,22 @@ static int tc__vector_elements(const tc__vectors *f, const tc__node *n) {
     return tc__device_is_still(f->l.from, n, TC__COL, f->width) ? 1 : f->width;
 }
 
+// Registers for load n of all vectors.
+static void tc__vector_hold_in(tc__vectors *f, const tc__node *n, tc__vector_hold hold) {
+    f->ahead[n->id] = (uint8_t)hold;
+    f->held[n->id] =
+        tc__relist_buffer(&f->l, TC__BUF_REGISTER, tc__buffer_of(f->l.from, n)->dtype,
+                          (int64_t)f->count * tc__vector_elements(f, n));
+}
+
+// What is held of the nodes that are done and was not before.
 static void tc__vectors_hold(tc__vectors *f) {
     const tc__group *g = f->l.from;
-    for (size_t i = 0; i < g->body.node.count && f->count > 1; i++) {
+    for (size_t i = 0; i < f->end && f->count > 1; i++) {
         const tc__node *n = g->body.node.at[i];
-        f->ahead[i] = (uint8_t)tc__vector_hold_of(f, n);
-        if (!f->ahead[i]) continue;
-        int dtype = tc__buffer_of(g, n)->dtype;
-        f->held[i] =
-            tc__relist_buffer(&f->l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
-                              (int64_t)f->count * tc__vector_elements(f, n));
+        if (!f->phase[i] || f->ahead[i]) continue;
+        tc__vector_hold hold = tc__vector_hold_of(f, n);
+        if (hold) tc__vector_hold_in(f, n, hold);
     }
 }
 
@@ -115,14 +137,37 @@ static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lan
     tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
 }
 
+// A load of what is held.
+static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
+    tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
+                    ? tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols)
+                : tc__vector_elements(f, n) == 1 ? f->u
+                                                 : tc__vector_ix(f, f->width, f->u, lane);
+    tc__relist_load(&f->l, n, f->held[n->id], at);
+}
+
+// What a node of an own row is where the row is in no memory. 0 = it is another node.
+static int tc__vector_row_node(tc__vectors *f, const tc__node *n, tc__ix lane) {
+    int64_t b = tc__device_is_memory(n) ? n->attr[TC__ACCESS_BUFFER] : -1;
+    if (b < 0 || f->row[b] == TC__ROW_MEMORY) return 0;
+    tc__ix at = tc__vector_ix(f, f->width, f->u, lane);
+    if (f->row[b] == TC__ROW_AGAIN) {
+        if (n->op == TC_OP_LOAD)
+            f->l.at[n->id] = f->l.at[tc__device_fills(f->l.from, b)->in[0]];
+    } else if (n->op == TC_OP_LOAD) {
+        tc__relist_load(&f->l, n, f->row_held[b], at);
+    } else {
+        tc__relist_store(&f->l, f->l.from->body.node.at[n->in[0]], f->row_held[b], at);
+    }
+    return 1;
+}
+
 static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int holds) {
-    if (tc__opens(n) || n->op == TC_OP_END) return;
+    if (tc__opens(n) || n->op == TC_OP_END || tc__vector_row_node(f, n, lane)) return;
     if (tc__vector_windows(f, n))
         tc__vector_load_window(f, n, lane);
     else if (f->ahead[n->id] && f->ahead[n->id] != holds)
-        tc__relist_load(
-            &f->l, n, f->held[n->id],
-            tc__vector_elements(f, n) == 1 ? f->u : tc__vector_ix(f, f->width, f->u, lane));
+        tc__vector_load_held(f, n, lane);
     else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
         tc__vector_store_row(f, n);
     else
@@ -150,12 +195,17 @@ static void tc__vector_nodes(tc__vectors *f, const tc__group *g, const uint8_t *
 
 static void tc__vector_need(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
 
-// Marks in need[] what marked nodes are made of, down to what is held before `holds`.
+// Marks in need[] what marked nodes are made of, down to what is held before `holds`, and to values of rows.
 static void tc__vectors_close(const tc__vectors *f, int holds) {
     const tc__group *g = f->l.from;
-    for (size_t id = g->body.node.count; id-- > 0;) {
+    for (size_t id = f->end; id-- > 0;) {
         const tc__node *n = g->body.node.at[id];
+        if (f->apart && n->level == TC__AT_ROW) f->need[id] = 0;
         if (!f->need[id] || (f->ahead[id] && f->ahead[id] != holds)) continue;
+        if (n->op == TC_OP_LOAD && f->row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN) {
+            f->need[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]] = 1;
+            continue;
+        }
         for (uint32_t i = 0; i < n->n_in; i++) f->need[n->in[i]] = 1;
         for (uint32_t i = 0; i < n->n_attr; i++)
             if (tc__attr_is_ix(n, i))
@@ -167,8 +217,9 @@ static void tc__vectors_close(const tc__vectors *f, int holds) {
 static int tc__vectors_mark(tc__vectors *f, int holds, int elements) {
     const tc__group *g = f->l.from;
     int some = 0;
-    for (size_t id = 0; id < g->body.node.count; id++) {
-        f->need[id] = f->ahead[id] == holds &&
+    memset(f->need, 0, g->body.node.count);
+    for (size_t id = 0; id < f->end; id++) {
+        f->need[id] = f->phase[id] && f->ahead[id] == holds &&
                       tc__vector_elements(f, g->body.node.at[id]) == elements;
         some |= f->need[id];
     }
@@ -176,15 +227,52 @@ static int tc__vectors_mark(tc__vectors *f, int holds, int elements) {
     return some;
 }
 
-static void tc__vectors_each(tc__vectors *f, int holds, int width) {
-    tc__ix u = f->count > 1 ? tc__relist_for(&f->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
-                                             tc__ix_const(f->count))
-                            : tc__ix_const(0);
-    f->u = u;
-    tc__ix column = f->open(f);
-    tc__vector_nodes(f, f->l.from, f->need, column, width, holds);
+// Opens a loop over all vectors: the first column of the one at hand.
+static tc__ix tc__vectors_open_each(tc__vectors *f) {
+    f->looped = f->count > 1 || f->again;
+    f->u = f->looped ? tc__relist_for(&f->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
+                                      tc__ix_const(f->count))
+                     : tc__ix_const(0);
+    return f->open(f);
+}
+
+static void tc__vectors_close_each(tc__vectors *f) {
     tc__relist_end_if(&f->l, f->opened);
-    if (f->count > 1) tc__relist_end(&f->l, TC__VECTOR_U);
+    if (f->looped) tc__relist_end(&f->l, TC__VECTOR_U);
+}
+
+static void tc__vectors_each(tc__vectors *f, int holds, int width) {
+    tc__ix column = tc__vectors_open_each(f);
+    tc__vector_nodes(f, f->l.from, f->need, column, width, holds);
+    tc__vectors_close_each(f);
+}
+
+// Whether a held load is a copy of whole vectors, which stay as they are in memory: halves are half as many registers so.
+static int tc__vector_is_copy(const tc__vectors *f, const tc__node *n) {
+    return n->n_attr == TC__LOAD_PREDICATES &&
+           tc__device_is_wide(f->l.from, n, f->width, TC__COL) &&
+           !tc__ix_has_val(f->ix, n->attr[TC__LOAD_INDEX]);
+}
+
+// Loads of whole vectors that nothing is waited for.
+static void tc__vectors_copy(tc__vectors *f) {
+    const tc__group *g = f->l.from;
+    int some = 0;
+    for (size_t id = 0; id < f->end; id++)
+        some |= f->phase[id] && f->ahead[id] == TC__HOLD_FIRST &&
+                tc__vector_is_copy(f, g->body.node.at[id]);
+    if (!some) return;
+    tc__ix column = tc__vectors_open_each(f);
+    for (size_t id = 0; id < f->end; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (!f->phase[id] || f->ahead[id] != TC__HOLD_FIRST || !tc__vector_is_copy(f, n))
+            continue;
+        tc__relist_copy_vector(&f->l, n, f->held[id],
+                               tc__vector_ix(f, f->width, f->u, tc__ix_const(0)), column,
+                               f->width);
+        f->ahead[id] = TC__HOLD_BEFORE;
+    }
+    tc__vectors_close_each(f);
 }
 
 // Loads of one kind: of one element first, so that no vector loops over them.
@@ -193,16 +281,26 @@ static void tc__vectors_ahead(tc__vectors *f, int holds) {
     if (tc__vectors_mark(f, holds, f->width)) tc__vectors_each(f, holds, f->width);
 }
 
-// Marks what stores and checks need; what only loads of rows ahead need is theirs.
+// Whether a node is done for itself.
+static int tc__vector_is_root(const tc__vectors *f, const tc__node *n) {
+    if (n->op == TC_OP_STORE) return f->row[n->attr[TC__STORE_BUFFER]] != TC__ROW_AGAIN;
+    return n->op == TC_OP_CHECK || n->op == TC_OP_ACC;
+}
+
+// Marks all that is done; what only loads that are held need is theirs.
 static void tc__vectors_rest(tc__vectors *f) {
     const tc__group *g = f->l.from;
-    for (size_t id = 0; id < g->body.node.count; id++)
-        f->need[id] = g->body.node.at[id]->op == TC_OP_STORE ||
-                      g->body.node.at[id]->op == TC_OP_CHECK;
+    memset(f->need, 0, g->body.node.count);
+    for (size_t id = f->begin; id < f->end; id++)
+        f->need[id] = (uint8_t)tc__vector_is_root(f, g->body.node.at[id]);
     tc__vectors_close(f, TC__HOLD_NOT);
 }
 
 static void tc__vectors_put(tc__vectors *f) {
+    tc__vectors_rest(f);
+    memcpy(f->phase, f->need, f->l.from->body.node.count);
+    tc__vectors_hold(f);
+    tc__vectors_copy(f);
     tc__vectors_ahead(f, TC__HOLD_FIRST);
     tc__vectors_ahead(f, TC__HOLD_THEN);
     tc__vectors_rest(f);
@@ -210,20 +308,26 @@ static void tc__vectors_put(tc__vectors *f) {
 }
 
 static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
-    size_t n = g->body.node.count;
+    size_t n = g->body.node.count, buffers = g->buffer.count;
     f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+    f->end = (uint32_t)n;
     f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
-    f->held = TC__NEW_ARRAY(c, int64_t, n);
-    int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->held;
+    f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);
+    f->row = TC__NEW_ARRAY(c, uint8_t, buffers);
+    f->row_held = TC__NEW_ARRAY(c, int64_t, buffers);
+    int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->phase && f->held &&
+             f->row && f->row_held;
     if (!ok) f->l.failed = 1;
     return ok;
 }
 
 static tc__group *tc__vectors_done(tc__vectors *f, tc_ctx *c) {
-    size_t n = f->l.from->body.node.count;
-    n = n ? n : 1;
-    tc__free(c, f->ahead, n), tc__free(c, f->need, n);
+    size_t n = f->l.from->body.node.count, buffers = f->l.from->buffer.count;
+    n = n ? n : 1, buffers = buffers ? buffers : 1;
+    tc__free(c, f->ahead, n), tc__free(c, f->need, n), tc__free(c, f->phase, n);
     tc__free(c, f->held, n * sizeof *f->held);
+    tc__free(c, f->row, buffers);
+    tc__free(c, f->row_held, buffers * sizeof *f->row_held);
     return tc__relist_close(&f->l, c);
 }
 

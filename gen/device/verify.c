@@ -9,12 +9,18 @@
 //             with itself may meet: they have one index, which no two threads have
 //   register  indices are inside, and made of what the compiler unrolls
 
-enum { TC__DEVICE_ACCESSES = 256, TC__DEVICE_THREADS = 1024 };
+enum {
+    TC__DEVICE_ACCESSES = 256,
+    TC__DEVICE_THREADS = 1024,
+    TC__DEVICE_LEFT = 4,
+    TC__DEVICE_BOUNDS = 4
+};
 
 typedef struct tc__shared_access {
     const tc__node *node;
-    tc__ix at;    // by the loops alone
-    int barriers; // before it
+    tc__ix at;                       // by the loops alone
+    int barriers;                    // before it
+    tc__ix below[TC__DEVICE_BOUNDS]; // limits that an IF keeps it below, 0 = none
 } tc__shared_access;
 
 typedef struct tc__device_verifier {
@@ -26,6 +32,9 @@ typedef struct tc__device_verifier {
     tc__ix axis[TC__VAR_END]; // by the loops, 0 = not bound
     int64_t threads;          // of the loops over them
     int barriers, count;
+    const tc__node *left[TC__DEVICE_LEFT]; // facts that hold to the launch's end
+    int n_left, warps;                     // threads have left, so warps alone may meet
+    uint64_t copied; // bit i: of buffer i, copies that nobody waited for
     tc__shared_access access[TC__DEVICE_ACCESSES];
 } tc__device_verifier;
 
@@ -96,18 +105,44 @@ static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limi
     return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
 
-// Whether an open `if` holds e below the limit.
-static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix limit) {
-    for (uint32_t i = 0; i < d->depth; i++) {
-        const tc__node *n = d->open[i];
-        for (uint32_t k = TC__IF_PREDICATES; n->op == TC_OP_IF && k < n->n_attr; k += 2) {
-            tc__ix p = tc__device_expand(d, n->attr[k]);
-            if (n->attr[k + 1] == limit &&
-                tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), limit))
-                return 1;
-        }
+// Whether a is b, or less: of run-time sizes, also as a multiple of V that is in b.
+static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
+    if (a == b || tc__ix_lo(x, tc__ix_sub(x, b, a)) >= 0) return 1;
+    tc__ixsum s;
+    memset(&s, 0, sizeof s);
+    tc__ix_sum_add(x, &s, a, 1);
+    if (s.base || s.count != 1 || s.term[0].atom[1]) return 0;
+    const tc__ixnode *n = tc__ix_node(x, s.term[0].atom[0]);
+    return n->kind == TC__IX_DIV && n->a == b && tc__ix_equals(n->b, s.term[0].coef);
+}
+
+// Whether one of n's predicates holds e below the limit.
+static int tc__device_holds(const tc__device_verifier *d, const tc__node *n, tc__ix e,
+                            tc__ix limit) {
+    for (uint32_t k = 0; k < n->n_attr; k += 2) {
+        tc__ix p = tc__device_expand(d, n->attr[k]);
+        if (tc__device_at_most(d->ix, n->attr[k + 1], limit) &&
+            tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), n->attr[k + 1]))
+            return 1;
     }
     return 0;
+}
+
+// Whether an open `if` does, or that other threads have left.
+static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix limit) {
+    for (uint32_t i = 0; i < d->depth; i++)
+        if (d->open[i]->op == TC_OP_IF && tc__device_holds(d, d->open[i], e, limit))
+            return 1;
+    for (int i = 0; i < d->n_left; i++)
+        if (tc__device_holds(d, d->left[i], e, limit)) return 1;
+    return 0;
+}
+
+static int tc__device_verify_leave(tc__device_verifier *d, const tc__node *n) {
+    if (!tc__device_is_outer(d->open[d->depth - 1]) || d->n_left == TC__DEVICE_LEFT)
+        return tc__verify_fail(&d->v, "threads leave a launch where all of them are");
+    d->left[d->n_left++] = n;
+    return 1;
 }
 
 static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
@@ -125,7 +160,23 @@ static int tc__device_verify_barrier(tc__device_verifier *d) {
     for (uint32_t i = 0; i < d->depth; i++)
         if (!tc__device_is_outer(d->open[i]))
             return tc__verify_fail(&d->v, "not all threads come here together");
-    d->barriers++;
+    if (d->n_left && !d->v.node->n_attr)
+        return tc__verify_fail(&d->v, "threads of the block have left");
+    d->barriers += !d->v.node->n_attr; // of a warp: it orders no memory of the block
+    return 1;
+}
+
+// All threads of a row are there, and where these are more than a warp, all of the block.
+static int tc__device_verify_combine(tc__device_verifier *d) {
+    const tc__node *n = d->v.node;
+    for (uint32_t i = 0; i < d->depth; i++)
+        if (!tc__device_is_outer(d->open[i]))
+            return tc__verify_fail(&d->v, "not all threads come here together");
+    if (n->n_attr <= TC__COMBINE_THREADS || n->attr[TC__COMBINE_THREADS] < 1)
+        return tc__verify_fail(&d->v, "it says of no threads");
+    if (n->attr[TC__COMBINE_THREADS] > 32 &&
+        (d->n_left || n->attr[TC__COMBINE_THREADS] != d->threads))
+        return tc__verify_fail(&d->v, "it is not of all threads of the block");
     return 1;
 }
 
@@ -143,11 +194,42 @@ static int tc__device_is_unrolled(const tc__device_verifier *d, tc__ix e) {
     return !tc__ix_has_val(d->ix, e);
 }
 
+// The limits of open IFs that the access is below.
+static void tc__device_bounds(const tc__device_verifier *d, tc__shared_access *a) {
+    int count = 0;
+    memset(a->below, 0, sizeof a->below);
+    for (uint32_t i = 0; i < d->depth; i++) {
+        const tc__node *n = d->open[i];
+        for (uint32_t k = 0; n->op == TC_OP_IF && k < n->n_attr; k += 2)
+            if (count < TC__DEVICE_BOUNDS && tc__device_holds(d, n, a->at, n->attr[k + 1]))
+                a->below[count++] = n->attr[k + 1];
+    }
+}
+
+// Whether a is below what b is not.
+static int tc__device_is_before(const tc__device_verifier *d, const tc__shared_access *a,
+                                const tc__shared_access *b) {
+    for (int i = 0; i < TC__DEVICE_BOUNDS && a->below[i]; i++)
+        if (tc__ix_lo(d->ix, tc__ix_sub(d->ix, b->at, a->below[i])) >= 0) return 1;
+    return 0;
+}
+
 static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+    uint64_t bit = (uint64_t)1 << (n->attr[TC__ACCESS_BUFFER] & 63);
+    if (n->op == TC_OP_LOAD && d->copied & bit)
+        return tc__verify_fail(&d->v, "nobody waited for what is copied there");
+    if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) d->copied |= bit;
     if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) return 1;
     tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
-    if (tc__ix_lo(d->ix, e) < 0 || tc__ix_hi(d->ix, e) >= tc__ix_lo(d->ix, b->numel))
+    tc__ix own = n->attr[TC__ACCESS_INDEX];
+    int inside = tc__device_is_below(d->ix, own, b->numel) ||
+                 tc__device_is_below(d->ix, e, b->numel) ||
+                 tc__device_is_held(d, e, b->numel);
+    if (n->op ==
+        TC_OP_COPY) // of what it copies the last is inside of what the first may reach
+        inside = tc__ix_lo(d->ix, b->numel) > 0;
+    if (tc__ix_lo(d->ix, own) < 0 || !inside)
         return tc__verify_fail(&d->v, "its index leaves the %s",
                                b->place == TC__BUF_SHARED ? "shared memory" : "registers");
     if (b->place == TC__BUF_REGISTER)
@@ -157,6 +239,7 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
         return tc__verify_fail(&d->v, "too many accesses to shared memory");
     tc__shared_access *a = &d->access[d->count++];
     a->node = n, a->at = e, a->barriers = d->barriers;
+    tc__device_bounds(d, a);
     return 1;
 }
 
@@ -194,16 +277,41 @@ static int tc__device_is_own(const tc__device_verifier *d, tc__ix e) {
     return 1;
 }
 
+// Whether e is a*x + l + (a multiple of a*S), where x counts all S threads of the block and l is less than a: the
+// elements of one thread are its own, whatever else they are made of.
+static int tc__device_is_dealt(const tc__device_verifier *d, tc__ix e) {
+    tc__ixsum s;
+    int64_t a = 0, low = 0;
+    memset(&s, 0, sizeof s);
+    tc__ix_sum_add(d->ix, &s, e, 1);
+    for (int i = 0; i < s.count; i++) {
+        const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
+        if (n->kind == TC__IX_VAR && !s.term[i].atom[1] && tc__device_is_thread(d, n->a) &&
+            n->hi + 1 == d->threads)
+            a = s.term[i].coef;
+    }
+    for (int i = 0; i < s.count && a > 0; i++) {
+        const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
+        if (s.term[i].coef == a || s.term[i].coef % (a * d->threads) == 0) continue;
+        if (s.term[i].coef < 0 || s.term[i].atom[1]) return 0;
+        low += s.term[i].coef * n->hi;
+    }
+    return a > 0 && s.base >= 0 && low + s.base % (a * d->threads) < a;
+}
+
 static int tc__device_verify_shared(tc__device_verifier *d) {
     for (int i = 0; i < d->count; i++)
         for (int k = 0; k <= i; k++) {
             const tc__shared_access *a = &d->access[i], *b = &d->access[k];
-            int writes = a->node->op == TC_OP_STORE || b->node->op == TC_OP_STORE;
+            int writes = a->node->op != TC_OP_LOAD || b->node->op != TC_OP_LOAD;
             if (!writes || a->barriers != b->barriers ||
                 a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
                 continue;
             d->v.node = a->node;
-            if (a->at != b->at || !tc__device_is_own(d, a->at))
+            int own = a->at == b->at && tc__device_is_own(d, a->at);
+            int dealt = tc__device_is_dealt(d, a->at) && tc__device_is_dealt(d, b->at);
+            if (!own && !dealt && !tc__device_is_before(d, a, b) &&
+                !tc__device_is_before(d, b, a))
                 return tc__verify_fail(&d->v, "another thread may meet it: %%%u",
                                        (unsigned)b->node->id);
         }
@@ -223,7 +331,8 @@ static int tc__device_verify_end(tc__device_verifier *d) {
 
 static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
     d->v.node = n;
-    if (n->op == TC_OP_LAUNCH) d->threads = 1, d->barriers = d->count = 0;
+    if (n->op == TC_OP_LAUNCH)
+        d->threads = 1, d->barriers = d->count = d->n_left = 0, d->copied = 0;
     if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
         return tc__verify_fail(&d->v, "it is in no launch");
     if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
@@ -232,6 +341,10 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
     case TC_OP_AXIS: return tc__device_verify_axis(d, n);
     case TC_OP_BARRIER: return tc__device_verify_barrier(d);
     case TC_OP_ELSE: d->open[d->depth - 1] = n; return 1;
+    case TC_OP_LEAVE: return tc__device_verify_leave(d, n);
+    case TC_OP_WAIT: d->copied = 0; return 1;
+    case TC_OP_COMBINE: return tc__device_verify_combine(d);
+    case TC_OP_COPY:
     case TC_OP_LOAD:
     case TC_OP_STORE: return tc__device_verify_access(d, n);
     case TC_OP_END: return tc__device_verify_end(d);

@@ -76,7 +76,7 @@ static void tc__window_buffers(tc__windower *t) {
         const tc__neighbours *w = &t->w.window[i];
         int dtype = tc__buffer_of(g, g->body.node.at[w->load])->dtype;
         int rows = w->rows + t->w.rows - 1;
-        tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
+        tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, dtype,
                           (int64_t)rows * tc__window_across_of(&t->w, w));
     }
 }
@@ -112,7 +112,6 @@ static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__win
         tc__ixpool *x = t.v.ix;
         int below = w->threads / w->across;
         tc__window_buffers(&t);
-        tc__vectors_hold(&t.v);
         tc__relist_launch(&t.v.l, w->threads, t.v.narrow);
         tc__ix i = tc__window_loop(
             &t, TC__WINDOW_I, TC__BIND_GRID,

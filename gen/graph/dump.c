@@ -413,11 +413,15 @@ static void tc__dump_acc(tc__dump *d, const tc__node *n) {
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "acc%lld = new %s", (long long)n->attr[TC__NEW_ACCUMULATOR],
             tc__dump_monoid(n->attr[TC__NEW_MONOID]));
+    if (n->n_attr > TC__NEW_WIDTH)
+        tc__put(d->t, " width=%lld", (long long)n->attr[TC__NEW_WIDTH]);
 }
 
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id,
             (long long)n->attr[TC__COMBINE_ACCUMULATOR]);
+    if (n->n_attr > TC__COMBINE_THREADS)
+        tc__put(d->t, " threads=%lld", (long long)n->attr[TC__COMBINE_THREADS]);
 }
 
 //  inside [c - 1 < 1022, r - 1 < 1022]: each box of a loop
@@ -481,8 +485,28 @@ static void tc__dump_else(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_barrier(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "barrier %s", n->n_attr ? "warp" : "block");
+}
+
+// leave unless r < 1000
+static void tc__dump_leave(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "leave unless");
+    tc__dump_predicates(d, n, TC__LEAVE_PREDICATES);
+}
+
+// copy 8 b2[c] <- b0[768*r + c]
+static void tc__dump_copy(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "copy %lld b%lld[", (long long)n->attr[TC__COPY_ELEMENTS],
+            (long long)n->attr[TC__COPY_BUFFER]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_INDEX]);
+    tc__put(d->t, "] <- b%lld[", (long long)n->attr[TC__COPY_FROM]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_SOURCE]);
+    tc__put(d->t, "]");
+}
+
+static void tc__dump_wait(tc__dump *d, const tc__node *n) {
     (void)n;
-    tc__put(d->t, "barrier block");
+    tc__put(d->t, "wait");
 }
 
 static void tc__dump_end(tc__dump *d, const tc__node *n) {
@@ -515,12 +539,11 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
-    {TC_OP_LAUNCH, 0, tc__dump_launch},
-    {TC_OP_AXIS, 0, tc__dump_axis},
+    {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
     {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
-    {TC_OP_ELSE, 0, tc__dump_else},
-    {TC_OP_BARRIER, 0, tc__dump_barrier},
-    {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
+    {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
+    {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
     {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 

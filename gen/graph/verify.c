@@ -54,10 +54,13 @@ static const struct {
     {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
     {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
     {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
-    {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 0},
+    {TC_OP_LEAVE, TC__LEGAL_LOOP, 0, 2, 30},
+    {TC_OP_COPY, TC__LEGAL_LOOP, 0, 5, 5},
+    {TC_OP_WAIT, TC__LEGAL_LOOP, 0, 0, 0},
+    {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 1},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
-    {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 3},
+    {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 3},
     {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 
@@ -117,7 +120,8 @@ static int tc__verify_legal(const tc__verifier *v) {
 
 static int tc__has_value(const tc__node *n) {
     return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
-           n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_BARRIER &&
+           n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_LEAVE &&
+           n->op != TC_OP_COPY && n->op != TC_OP_WAIT && n->op != TC_OP_BARRIER &&
            n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
            !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
@@ -281,12 +285,15 @@ static uint32_t tc__verify_bound(const tc__verifier *v) {
     return names;
 }
 
+static int tc__in_launch(const tc__verifier *v) {
+    return v->depth && v->g->node.at[v->open[0]]->op == TC_OP_LAUNCH;
+}
+
 // Of an index expression: the values that it names; and in a launch, that its variables are bound.
 static void tc__verify_ix(tc__verify_use *u, tc__ix e) {
     const tc__verifier *v = u->v;
-    int launch = v->depth && v->g->node.at[v->open[0]]->op == TC_OP_LAUNCH;
     tc__ix_each_val(v->g->ix, e, tc__verify_val, u);
-    if (u->ok && launch &&
+    if (u->ok && tc__in_launch(v) &&
         tc__ix_names_of(v->g->ix, e) & ~(tc__verify_bound(v) | TC__IX_NAMES_VAL))
         u->ok = tc__verify_fail(v, "it names a variable that nothing around it binds");
 }
@@ -350,7 +357,8 @@ static int tc__verify_accumulator(const tc__verifier *v) {
         return here == home ||
                tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
     uint32_t around = v->depth > 1 ? v->open[v->depth - 2] + 1 : 0;
-    if (v->depth && around == home) return 1;
+    if (v->depth && (around == home || (tc__in_launch(v) && tc__is_open(v, home))))
+        return 1;
     return tc__verify_fail(v, "accumulator %lld is not of the loop around",
                            (long long)number);
 }

@@ -145,6 +145,7 @@ struct tc__printer {
         *cuda; // CUDA: how the loops map, NULL = each node as it stands
     const struct tc__cuda_vector
         *vector;   // CUDA: of a device's list, the loop that is printed
+    int team;      // CUDA: threads that share a sum
     int narrow;    // CUDA: indices are int
     int scalar;    // CUDA: what is printed has single elements, the plan vectors
     int row_lanes; // CUDA: values of rows are arrays over l

@@ -213,6 +213,7 @@ static int tc__find_accs(tc__printer *p) {
         tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
         a->used = 1, a->monoid = (tc__op)n->attr[TC__ACC_MONOID],
         a->dtype = tc__body(p, n->in[0])->dtype;
+        if (p->d->threads) continue; // of one thread: no lanes to be laid out
         a->loop = stack[depth - 1];
         a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
         if (p->g->shape.vector == TC__ROW) a->form = TC__ACC_LANES;
@@ -240,14 +241,19 @@ static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
 // acc0 = new add     acc0 add= %4     %7 = combine acc0
 static int tc__put_dump_acc(tc__printer *p, const tc__node *n) {
     if (n->op == TC_OP_NEW)
-        tc__put(p->out, "acc%d = new %s", (int)n->attr[TC__NEW_ACCUMULATOR],
-                tc__op_name((tc__op)n->attr[TC__NEW_MONOID]));
+        tc__put(p->out, n->n_attr > TC__NEW_WIDTH ? "acc%d = new %s[%d]" : "acc%d = new %s",
+                (int)n->attr[TC__NEW_ACCUMULATOR],
+                tc__op_name((tc__op)n->attr[TC__NEW_MONOID]),
+                n->n_attr > TC__NEW_WIDTH ? (int)n->attr[TC__NEW_WIDTH] : 0);
     else if (n->op == TC_OP_ACC)
         tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[TC__ACC_ACCUMULATOR],
                 tc__op_name((tc__op)n->attr[TC__ACC_MONOID]), n->in[0]);
     else if (n->op == TC_OP_COMBINE)
-        tc__put(p->out, "%%%u = combine acc%d", n->id,
-                (int)n->attr[TC__COMBINE_ACCUMULATOR]);
+        tc__put(p->out,
+                n->n_attr > TC__COMBINE_THREADS ? "%%%u = combine acc%d of %d threads"
+                                                : "%%%u = combine acc%d",
+                n->id, (int)n->attr[TC__COMBINE_ACCUMULATOR],
+                n->n_attr > TC__COMBINE_THREADS ? (int)n->attr[TC__COMBINE_THREADS] : 0);
     else
         return 0;
     return 1;
@@ -308,8 +314,21 @@ static void tc__put_dump_axis(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "\n");
 }
 
+// copy 8 shared0[c] <- in0[768 * r + c]
+static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "copy %d ", (int)n->attr[TC__COPY_ELEMENTS]);
+    tc__put_buffer(p, n->attr[TC__COPY_BUFFER]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[TC__COPY_INDEX]);
+    tc__put(p->out, "] <- ");
+    tc__put_buffer(p, n->attr[TC__COPY_FROM]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[TC__COPY_SOURCE]);
+    tc__put(p->out, "]\n");
+}
+
 static void tc__put_dump_if(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, n->n_attr ? "if" : "do");
+    tc__put(p->out, n->op == TC_OP_LEAVE ? "leave unless" : n->n_attr ? "if" : "do");
     for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
         tc__put(p->out, " [");
         tc__put_ix(p, n->attr[i]);
@@ -329,7 +348,12 @@ static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
         tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
         return;
     case TC_OP_ELSE: tc__put(p->out, "else\n"); return;
-    case TC_OP_BARRIER: tc__put(p->out, "barrier block\n"); return;
+    case TC_OP_LEAVE: tc__put_dump_if(p, n); return;
+    case TC_OP_COPY: tc__put_dump_copy(p, n); return;
+    case TC_OP_WAIT: tc__put(p->out, "wait\n"); return;
+    case TC_OP_BARRIER:
+        tc__put(p->out, "barrier %s\n", n->n_attr ? "warp" : "block");
+        return;
     case TC_OP_END: tc__put(p->out, "end\n"); return;
     default: tc__put_dump_node(p, n);
     }

@@ -177,60 +177,86 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[49152]
 //   out0  f32[64]
 //   out1  f32[64]
-//   for r in 0..64 worker
-//     acc0 = new maximum  f32
-//     for c in 0..768 vector
-//       %3 = load in0[768 * r + c]  f32
-//       acc0 maximum= %3  f32
+//   held0  f32[24]
+//   launch threads=128
+//     for i in 0..16 grid
+//       for y in 0..4 block
+//         for x in 0..32 lane
+//           axis r = 4 * i + y
+//           acc0 = new maximum[4]  f32
+//           for u in 0..6 unroll
+//             copy 4 held0[4 * u] <- in0[768 * r + 4 * x + 128 * u]
+//           end
+//           for u in 0..6 unroll
+//             for l in 0..4 vector
+//               axis c = 4 * x + 128 * u + l
+//               %12 = load held0[4 * u + l]  f32
+//               acc0 maximum= %12  f32
+//             end
+//           end
+//           %16 = combine acc0 of 32 threads  f32
+//           if [x] [1]
+//             store out0[r] %16  f32
+//           end
+//           acc1 = new add[4]  f32
+//           for u in 0..6 unroll
+//             for l in 0..4 vector
+//               axis c = 4 * x + 128 * u + l
+//               %24 = load held0[4 * u + l]  f32
+//               %25 = sub %24 %16  f32
+//               %26 = exp %25  f32
+//               acc1 add= %26  f32
+//             end
+//           end
+//           %30 = combine acc1 of 32 threads  f32
+//           if [x] [1]
+//             store out1[r] %30  f32
+//           end
+//         end
+//       end
 //     end
-//     %6 = combine acc0  f32
-//     store out0[r] %6  f32
-//     acc1 = new add  f32
-//     for c in 0..768 vector
-//       %10 = load in0[768 * r + c]  f32
-//       %11 = sub %10 %6  f32
-//       %12 = exp %11  f32
-//       acc1 add= %12  f32
-//     end
-//     %15 = combine acc1  f32
-//     store out1[r] %15  f32
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int x = threadIdx.x % 32;
-    const int r = blockIdx.x * 4 + threadIdx.x / 32;
+    __align__(16) float held0[24];
+    const int i = blockIdx.x;
+    const int y = threadIdx.x / 32, x = threadIdx.x % 32;
+    __builtin_assume(y < 4);
+    const int r = 4 * i + y;
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
-    tc_pack<float, 4> v3[6];
     #pragma unroll
     for (int u = 0; u < 6; u++) {
-        const int c = (x + u * 32) * 4;
-        v3[u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + c]);
+        *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 128 * u]);
     }
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t3 = v3[u].at[l];
-            max0[l] = tc_acc_maximum_f32(max0[l], t3);
+            const float t12 = held0[4 * u + l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t12);
         }
     }
-    const float t6 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x == 0) out0[r] = t6;
+    const float t16 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x < 1) {
+        out0[r] = t16;
+    }
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t10 = v3[u].at[l];
-            const float t11 = TC_SUB_f32(t10, t6);
-            const float t12 = tc_exp_shifted(t11);
-            sum1[l] = tc_acc_add_f32(sum1[l], t12);
+            const float t24 = held0[4 * u + l];
+            const float t25 = TC_SUB_f32(t24, t16);
+            const float t26 = tc_exp_shifted(t25);
+            sum1[l] = tc_acc_add_f32(sum1[l], t26);
         }
     }
-    const float t15 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    if (x == 0) out1[r] = t15;
+    const float t30 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x < 1) {
+        out1[r] = t30;
+    }
 }
 
 // kernel1: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
@@ -242,63 +268,80 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   for r in 0..1 worker
-//     %1 = const 64  f32
-//     acc0 = new add  f32
-//     for c in 0..64 vector
-//       %4 = load in0[c]  f32
-//       %5 = log %4  f32
-//       %6 = load in1[c]  i64
-//       %7 = check [768] %6  i64
-//       %8 = load in2[768 * c + t7]  f32
-//       %9 = load in3[c]  f32
-//       %10 = sub %8 %9  f32
-//       %11 = sub %5 %10  f32
-//       acc0 add= %11  f32
+//   %0 = const 64  f32
+//   launch threads=128
+//     for i in 0..1 grid
+//       for y in 0..8 block
+//         for x in 0..16 lane
+//           leave unless [8 * i + y] [1]
+//           axis r = 8 * i + y
+//           acc0 = new add[4]  f32
+//           for u in 0..1 unroll
+//             for l in 0..4 vector
+//               axis c = l + 4 * x + 64 * u
+//               %11 = load in0[c]  f32
+//               %12 = log %11  f32
+//               %13 = load in1[c]  i64
+//               %14 = check [768] %13  i64
+//               %15 = load in2[768 * c + t14]  f32
+//               %16 = load in3[c]  f32
+//               %17 = sub %15 %16  f32
+//               %18 = sub %12 %17  f32
+//               acc0 add= %18  f32
+//             end
+//           end
+//           %22 = combine acc0 of 16 threads  f32
+//           if [x] [1]
+//             store out0[0] %22  f32
+//           end
+//           %26 = div %22 %0  f32
+//           if [x] [1]
+//             store out1[0] %26  f32
+//           end
+//           if [x] [1]
+//             store out2[0] %26  f32
+//           end
+//         end
+//       end
 //     end
-//     %14 = combine acc0  f32
-//     store out0[0] %14  f32
-//     %16 = div %14 %1  f32
-//     store out1[0] %16  f32
-//     store out2[0] %16  f32
 //   end
 // 128 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
 kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
-    const int x = threadIdx.x % 16;
-    const int r = blockIdx.x * 8 + threadIdx.x / 16;
-    if (r >= 1) return;
+    const int i = blockIdx.x;
+    const int y = threadIdx.x / 16, x = threadIdx.x % 16;
+    __builtin_assume(y < 8);
+    if (8 * i + y >= 1) return;
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    tc_pack<float, 4> v4[1];
-    tc_pack<tc_i64, 4> v6[1];
-    tc_pack<float, 4> v9[1];
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const int c = (x + u * 16) * 4;
-        v4[u] = tc_load((const tc_pack<float, 4> *)&in0[c]);
-        v6[u] = tc_load((const tc_pack<tc_i64, 4> *)&in1[c]);
-        v9[u] = tc_load((const tc_pack<float, 4> *)&in3[c]);
-    }
-    #pragma unroll
-    for (int u = 0; u < 1; u++) {
-        const int c = (x + u * 16) * 4;
+        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
+        const tc_pack<tc_i64, 4> v13 = tc_load((const tc_pack<tc_i64, 4> *)&in1[4 * x + 64 * u]);
+        const tc_pack<float, 4> v16 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 64 * u]);
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t4 = v4[u].at[l];
-            const float t5 = tc_log_f32(t4);
-            const tc_i64 t6 = v6[u].at[l];
-            const tc_i64 t7 = tc_check(a.state, t6, 768, 7);
-            const float t8 = in2[768 * (c + l) + (int)t7];
-            const float t9 = v9[u].at[l];
-            const float t10 = TC_SUB_f32(t8, t9);
-            const float t11 = TC_SUB_f32(t5, t10);
-            sum0[l] = tc_acc_add_f32(sum0[l], t11);
+            const int c = l + 4 * x + 64 * u;
+            const float t11 = v11.at[l];
+            const float t12 = tc_log_f32(t11);
+            const tc_i64 t13 = v13.at[l];
+            const tc_i64 t14 = tc_check(a.state, t13, 768, 7);
+            const float t15 = in2[768 * c + (int)t14];
+            const float t16 = v16.at[l];
+            const float t17 = TC_SUB_f32(t15, t16);
+            const float t18 = TC_SUB_f32(t12, t17);
+            sum0[l] = tc_acc_add_f32(sum0[l], t18);
         }
     }
-    const float t14 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
-    if (x == 0) out0[0] = t14;
-    const float t16 = t14 / 64.0f;
-    if (x == 0) out1[0] = t16;
-    if (x == 0) out2[0] = t16;
+    const float t22 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+    if (x < 1) {
+        out0[0] = t22;
+    }
+    const float t26 = t22 / 64.0f;
+    if (x < 1) {
+        out1[0] = t26;
+    }
+    if (x < 1) {
+        out2[0] = t26;
+    }
 }

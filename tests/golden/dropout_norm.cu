@@ -159,51 +159,80 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in3  bf16[1024]
 //   out0  bf16[65536]
 //   row0  f32[1024]
-//   for r in 0..64 worker
-//     %1 = const 0.10000000149011612  f32
-//     %2 = const 1.1111111640930176  bf16
-//     %3 = const 0  bf16
-//     %4 = const 1024  f32
-//     %5 = const 9.999999747378752e-6  f32
-//     acc0 = new add  f32
-//     for c in 0..1024 vector
-//       %8 = index [1024 * r + c]  i64
-//       %9 = random %8  f32
-//       %10 = ge %9 %1  bool
-//       %11 = load in0[1024 * r + c]  bf16
-//       %12 = mul %11 %2  bf16
-//       %13 = where %10 %12 %3  bf16
-//       %14 = load in1[1024 * r + c]  bf16
-//       %15 = add %13 %14  bf16
-//       %16 = cast %15  f32
-//       acc0 add= %16  f32
-//       store row0[c] %16  f32
-//     end
-//     %20 = combine acc0  f32
-//     %21 = div %20 %4  f32
-//     acc1 = new add  f32
-//     for c in 0..1024 vector
-//       %24 = load row0[c]  f32
-//       %25 = sub %24 %21  f32
-//       %26 = square %25  f32
-//       acc1 add= %26  f32
-//     end
-//     %29 = combine acc1  f32
-//     %30 = div %29 %4  f32
-//     %31 = add %30 %5  f32
-//     %32 = rsqrt %31  f32
-//     for c in 0..1024 vector
-//       %34 = load row0[c]  f32
-//       %35 = sub %34 %21  f32
-//       %36 = mul %35 %32  f32
-//       %37 = load in2[c]  bf16
-//       %38 = cast %37  f32
-//       %39 = mul %36 %38  f32
-//       %40 = load in3[c]  bf16
-//       %41 = cast %40  f32
-//       %42 = add %39 %41  f32
-//       %43 = cast %42  bf16
-//       store out0[1024 * r + c] %43  bf16
+//   held0  f32[32]
+//   held1  bf16[32]
+//   held2  bf16[32]
+//   held3  bf16[32]
+//   held4  bf16[32]
+//   %0 = const 0.10000000149011612  f32
+//   %1 = const 1.1111111640930176  bf16
+//   %2 = const 0  bf16
+//   %3 = const 1024  f32
+//   %4 = const 9.999999747378752e-6  f32
+//   launch threads=128
+//     for i in 0..16 grid
+//       for y in 0..4 block
+//         for x in 0..32 lane
+//           axis r = 4 * i + y
+//           acc0 = new add[8]  f32
+//           for u in 0..4 unroll
+//             copy 8 held1[8 * u] <- in0[1024 * r + 8 * x + 256 * u]
+//             copy 8 held2[8 * u] <- in1[1024 * r + 8 * x + 256 * u]
+//           end
+//           for u in 0..4 unroll
+//             for l in 0..8 vector
+//               axis c = 8 * x + 256 * u + l
+//               %18 = index [1024 * r + c]  i64
+//               %19 = random %18  f32
+//               %20 = ge %19 %0  bool
+//               %21 = load held1[8 * u + l]  bf16
+//               %22 = mul %21 %1  bf16
+//               %23 = where %20 %22 %2  bf16
+//               %24 = load held2[8 * u + l]  bf16
+//               %25 = add %23 %24  bf16
+//               %26 = cast %25  f32
+//               acc0 add= %26  f32
+//               store held0[8 * u + l] %26  f32
+//             end
+//           end
+//           %31 = combine acc0 of 32 threads  f32
+//           %32 = div %31 %3  f32
+//           acc1 = new add[8]  f32
+//           for u in 0..4 unroll
+//             for l in 0..8 vector
+//               axis c = 8 * x + 256 * u + l
+//               %37 = load held0[8 * u + l]  f32
+//               %38 = sub %37 %32  f32
+//               %39 = square %38  f32
+//               acc1 add= %39  f32
+//             end
+//           end
+//           %43 = combine acc1 of 32 threads  f32
+//           %44 = div %43 %3  f32
+//           %45 = add %44 %4  f32
+//           %46 = rsqrt %45  f32
+//           for u in 0..4 unroll
+//             copy 8 held3[8 * u] <- in2[8 * x + 256 * u]
+//             copy 8 held4[8 * u] <- in3[8 * x + 256 * u]
+//           end
+//           for u in 0..4 unroll
+//             for l in 0..8 vector
+//               axis c = 8 * x + 256 * u + l
+//               %54 = load held0[8 * u + l]  f32
+//               %55 = sub %54 %32  f32
+//               %56 = mul %55 %46  f32
+//               %57 = load held3[8 * u + l]  bf16
+//               %58 = cast %57  f32
+//               %59 = mul %56 %58  f32
+//               %60 = load held4[8 * u + l]  bf16
+//               %61 = cast %60  f32
+//               %62 = add %59 %61  f32
+//               %63 = cast %62  bf16
+//               store out0[1024 * r + c] %63  bf16
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 128 threads in a block, 16 blocks have work
@@ -211,79 +240,78 @@ extern "C" __global__ void __launch_bounds__(128)
 kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     const tc_u64 seed = a.state->seed, draw = a.state->draw;
-    const int x = threadIdx.x % 32;
-    const int r = blockIdx.x * 4 + threadIdx.x / 32;
-    tc_pack<float, 8> row0[4];
+    __align__(16) float held0[32];
+    __align__(16) tc_u16 held1[32];
+    __align__(16) tc_u16 held2[32];
+    __align__(16) tc_u16 held3[32];
+    __align__(16) tc_u16 held4[32];
+    const int i = blockIdx.x;
+    const int y = threadIdx.x / 32, x = threadIdx.x % 32;
+    __builtin_assume(y < 4);
+    const int r = 4 * i + y;
     float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-    tc_pack<tc_u16, 8> v11[4];
-    tc_pack<tc_u16, 8> v14[4];
     #pragma unroll
     for (int u = 0; u < 4; u++) {
-        const int c = (x + u * 32) * 8;
-        v11[u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[1024 * r + c]);
-        v14[u] = tc_load((const tc_pack<tc_u16, 8> *)&in1[1024 * r + c]);
+        *(tc_pack<tc_u16, 8> *)&held1[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[1024 * r + 8 * x + 256 * u]);
+        *(tc_pack<tc_u16, 8> *)&held2[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in1[1024 * r + 8 * x + 256 * u]);
     }
     #pragma unroll
     for (int u = 0; u < 4; u++) {
-        const int c = (x + u * 32) * 8;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const tc_i64 t8 = 1024 * r + c + l;
-            const float t9 = tc_uniform_f32(tc_drawn<1>(t8 - l, l, draw + 0, seed));
-            const int t10 = TC_B_f32(TC_GE_f32(t9, 0x1.99999ap-4f));
-            const float t11 = tc_of_bf16(v11[u].at[l]);
-            const float t12 = TC_MUL_f32(t11, 0x1.1c71c8p+0f);
-            const float t13 = TC_SEL_f32(TC_M_f32(t10), t12, 0.0f);
-            const float t14 = tc_of_bf16(v14[u].at[l]);
-            const float t15 = TC_ADD_f32(t13, t14);
-            const float t16 = t15;
-            sum0[l] = tc_acc_add_f32(sum0[l], t16);
-            row0[u].at[l] = t16;
+            const int c = 8 * x + 256 * u + l;
+            const tc_i64 t18 = 1024 * r + c;
+            const float t19 = tc_uniform_f32(tc_drawn<1>(t18 - l, l, draw + 0, seed));
+            const int t20 = TC_B_f32(TC_GE_f32(t19, 0x1.99999ap-4f));
+            const float t21 = tc_of_bf16(held1[8 * u + l]);
+            const float t22 = TC_MUL_f32(t21, 0x1.1c71c8p+0f);
+            const float t23 = TC_SEL_f32(TC_M_f32(t20), t22, 0.0f);
+            const float t24 = tc_of_bf16(held2[8 * u + l]);
+            const float t25 = TC_ADD_f32(t23, t24);
+            const float t26 = t25;
+            sum0[l] = tc_acc_add_f32(sum0[l], t26);
+            held0[8 * u + l] = t26;
         }
     }
-    const float t20 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    const float t21 = t20 / 1024.0f;
+    const float t31 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    const float t32 = t31 / 1024.0f;
     float sum1[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 4; u++) {
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t24 = row0[u].at[l];
-            const float t25 = TC_SUB_f32(t24, t21);
-            const float t26 = TC_MUL_f32(t25, t25);
-            sum1[l] = tc_acc_add_f32(sum1[l], t26);
+            const float t37 = held0[8 * u + l];
+            const float t38 = TC_SUB_f32(t37, t32);
+            const float t39 = TC_MUL_f32(t38, t38);
+            sum1[l] = tc_acc_add_f32(sum1[l], t39);
         }
     }
-    const float t29 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    const float t30 = t29 / 1024.0f;
-    const float t31 = TC_ADD_f32(t30, 0x1.4f8b58p-17f);
-    const float t32 = 1.0f / TC_SQRT_f32(t31);
-    tc_pack<tc_u16, 8> v37[4];
-    tc_pack<tc_u16, 8> v40[4];
+    const float t43 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t44 = t43 / 1024.0f;
+    const float t45 = TC_ADD_f32(t44, 0x1.4f8b58p-17f);
+    const float t46 = 1.0f / TC_SQRT_f32(t45);
     #pragma unroll
     for (int u = 0; u < 4; u++) {
-        const int c = (x + u * 32) * 8;
-        v37[u] = tc_load((const tc_pack<tc_u16, 8> *)&in2[c]);
-        v40[u] = tc_load((const tc_pack<tc_u16, 8> *)&in3[c]);
+        *(tc_pack<tc_u16, 8> *)&held3[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in2[8 * x + 256 * u]);
+        *(tc_pack<tc_u16, 8> *)&held4[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in3[8 * x + 256 * u]);
     }
     #pragma unroll
     for (int u = 0; u < 4; u++) {
-        const int c = (x + u * 32) * 8;
-        tc_pack<float, 8> o44;
+        tc_pack<float, 8> o64;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t34 = row0[u].at[l];
-            const float t35 = TC_SUB_f32(t34, t21);
-            const float t36 = TC_MUL_f32(t35, t32);
-            const float t37 = tc_of_bf16(v37[u].at[l]);
-            const float t38 = t37;
-            const float t39 = TC_MUL_f32(t36, t38);
-            const float t40 = tc_of_bf16(v40[u].at[l]);
-            const float t41 = t40;
-            const float t42 = TC_ADD_f32(t39, t41);
-            const float t43 = t42;
-            o44.at[l] = t43;
+            const float t54 = held0[8 * u + l];
+            const float t55 = TC_SUB_f32(t54, t32);
+            const float t56 = TC_MUL_f32(t55, t46);
+            const float t57 = tc_of_bf16(held3[8 * u + l]);
+            const float t58 = t57;
+            const float t59 = TC_MUL_f32(t56, t58);
+            const float t60 = tc_of_bf16(held4[8 * u + l]);
+            const float t61 = t60;
+            const float t62 = TC_ADD_f32(t59, t61);
+            const float t63 = t62;
+            o64.at[l] = t63;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[1024 * r + c], tc_halves_bf16(o44));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[1024 * r + 8 * x + 256 * u], tc_halves_bf16(o64));
     }
 }

@@ -103,6 +103,7 @@ kernel0(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__
     tc_reads(in0), tc_reads(in1), tc_begin();
     const int j = blockIdx.x;
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     const int i = 256 * j + t;
     const int r = i / 192;
     const int x = i % 192;

@@ -200,6 +200,7 @@ kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
     float *__restrict__ out2 = (float *)list.at[row][8];
     const tc_i64 j = (blockIdx.x - list.first[row]);
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     if (1024 * j + 4 * t + 3 < s0) {
         const tc_i64 i = 256 * j + t;
         const float t13 = in0[0];
@@ -370,6 +371,7 @@ kernel1(const __grid_constant__ tc_list<9, 3> list, const tc_kargs<1> a) {
     tc_u16 *__restrict__ out2 = (tc_u16 *)list.at[row][8];
     const tc_i64 j = (blockIdx.x - list.first[row]);
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     if (8 * t + 2048 * j + 7 < s0) {
         const tc_i64 i = t + 256 * j;
         const float t13 = in0[0];

@@ -139,6 +139,7 @@ kernel0(const tc_i8 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *_
     tc_reads(in0), tc_reads(in1), tc_begin();
     const int j = blockIdx.x;
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     const int i = 256 * j + t;
     const tc_pack<tc_i8, 8> v8 = tc_load((const tc_pack<tc_i8, 8> *)&in0[8 * i]);
     const float t10 = tc_of_f16(in1[(8 * i) / 768]);

@@ -737,6 +737,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     tc_reads(in0), tc_begin();
     const int j = blockIdx.x;
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     if (256 * j + t < 12) {
         const int i = 256 * j + t;
         const int r = i / 3;
@@ -782,6 +783,7 @@ kernel1(const tc_i64 *__restrict__ in0, tc_i64 *__restrict__ out0, const float *
     tc_reads(in0), tc_reads(in1), tc_begin();
     const int j = blockIdx.x;
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     if (256 * j + t < 9) {
         const int i = 256 * j + t;
         const int r = i / 3;
@@ -963,6 +965,7 @@ kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__
     tc_reads(in0), tc_reads(in1), tc_begin();
     const int j = blockIdx.x;
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     if (256 * j + t < 5) {
         const int i = 256 * j + t;
         const tc_pack<tc_i64, 4> v8 = tc_load((const tc_pack<tc_i64, 4> *)&in0[4 * i]);

@@ -104,6 +104,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     const int s0 = (int)a.size[0];
     const int j = blockIdx.x;
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     if (256 * j + t < 192 * s0) {
         const int i = 256 * j + t;
         const float t8 = in2[0];

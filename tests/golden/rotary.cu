@@ -120,6 +120,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     const int j = blockIdx.x;
     const int t = threadIdx.x;
+    __builtin_assume(t < 256);
     const int i = 256 * j + t;
     const int r = i / 8;
     const int x = i % 8;

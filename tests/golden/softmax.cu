@@ -153,76 +153,97 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[49152]
 //   out0  f32[49152]
 //   row0  f32[768]
-//   for r in 0..64 worker
-//     acc0 = new maximum  f32
-//     for c in 0..768 vector
-//       %3 = load in0[768 * r + c]  f32
-//       acc0 maximum= %3  f32
-//     end
-//     %6 = combine acc0  f32
-//     acc1 = new add  f32
-//     for c in 0..768 vector
-//       %9 = load in0[768 * r + c]  f32
-//       %10 = sub %9 %6  f32
-//       %11 = exp %10  f32
-//       acc1 add= %11  f32
-//       store row0[c] %11  f32
-//     end
-//     %15 = combine acc1  f32
-//     %16 = reciprocal %15  f32
-//     for c in 0..768 vector
-//       %18 = load row0[c]  f32
-//       %19 = mul %18 %16  f32
-//       store out0[768 * r + c] %19  f32
+//   held0  f32[24]
+//   held1  f32[24]
+//   launch threads=128
+//     for i in 0..16 grid
+//       for y in 0..4 block
+//         for x in 0..32 lane
+//           axis r = 4 * i + y
+//           acc0 = new maximum[4]  f32
+//           for u in 0..6 unroll
+//             copy 4 held1[4 * u] <- in0[768 * r + 4 * x + 128 * u]
+//           end
+//           for u in 0..6 unroll
+//             for l in 0..4 vector
+//               axis c = 4 * x + 128 * u + l
+//               %12 = load held1[4 * u + l]  f32
+//               acc0 maximum= %12  f32
+//             end
+//           end
+//           %16 = combine acc0 of 32 threads  f32
+//           acc1 = new add[4]  f32
+//           for u in 0..6 unroll
+//             for l in 0..4 vector
+//               axis c = 4 * x + 128 * u + l
+//               %21 = load held1[4 * u + l]  f32
+//               %22 = sub %21 %16  f32
+//               %23 = exp %22  f32
+//               acc1 add= %23  f32
+//               store held0[4 * u + l] %23  f32
+//             end
+//           end
+//           %28 = combine acc1 of 32 threads  f32
+//           %29 = reciprocal %28  f32
+//           for u in 0..6 unroll
+//             for l in 0..4 vector
+//               axis c = 4 * x + 128 * u + l
+//               %33 = load held0[4 * u + l]  f32
+//               %34 = mul %33 %29  f32
+//               store out0[768 * r + c] %34  f32
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int x = threadIdx.x % 32;
-    const int r = blockIdx.x * 4 + threadIdx.x / 32;
-    tc_pack<float, 4> row0[6];
+    __align__(16) float held0[24];
+    __align__(16) float held1[24];
+    const int i = blockIdx.x;
+    const int y = threadIdx.x / 32, x = threadIdx.x % 32;
+    __builtin_assume(y < 4);
+    const int r = 4 * i + y;
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
-    tc_pack<float, 4> v3[6];
     #pragma unroll
     for (int u = 0; u < 6; u++) {
-        const int c = (x + u * 32) * 4;
-        v3[u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + c]);
+        *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 128 * u]);
     }
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t3 = v3[u].at[l];
-            max0[l] = tc_acc_maximum_f32(max0[l], t3);
+            const float t12 = held1[4 * u + l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t12);
         }
     }
-    const float t6 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    const float t16 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t9 = v3[u].at[l];
-            const float t10 = TC_SUB_f32(t9, t6);
-            const float t11 = tc_exp_shifted(t10);
-            sum1[l] = tc_acc_add_f32(sum1[l], t11);
-            row0[u].at[l] = t11;
+            const float t21 = held1[4 * u + l];
+            const float t22 = TC_SUB_f32(t21, t16);
+            const float t23 = tc_exp_shifted(t22);
+            sum1[l] = tc_acc_add_f32(sum1[l], t23);
+            held0[4 * u + l] = t23;
         }
     }
-    const float t15 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    const float t16 = 1.0f / t15;
+    const float t28 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t29 = 1.0f / t28;
     #pragma unroll
     for (int u = 0; u < 6; u++) {
-        const int c = (x + u * 32) * 4;
-        tc_pack<float, 4> o20;
+        tc_pack<float, 4> o35;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t18 = row0[u].at[l];
-            const float t19 = TC_MUL_f32(t18, t16);
-            o20.at[l] = t19;
+            const float t33 = held0[4 * u + l];
+            const float t34 = TC_MUL_f32(t33, t29);
+            o35.at[l] = t34;
         }
-        tc_store((tc_pack<float, 4> *)&out0[768 * r + c], o20);
+        tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 128 * u], o35);
     }
 }

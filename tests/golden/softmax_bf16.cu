@@ -93,7 +93,10 @@ TC_FN float TC_N(ex2)(float x) {
     return y;
 }
 
-TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
+TC_FN float TC_N(exp_shifted)(float x) {
+    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
+    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
+}
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -164,82 +167,103 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  bf16[49152]
 //   out0  bf16[49152]
 //   row0  f32[768]
-//   for r in 0..64 worker
-//     acc0 = new maximum  f32
-//     for c in 0..768 vector
-//       %3 = load in0[768 * r + c]  bf16
-//       %4 = cast %3  f32
-//       acc0 maximum= %4  f32
-//     end
-//     %7 = combine acc0  f32
-//     acc1 = new add  f32
-//     for c in 0..768 vector
-//       %10 = load in0[768 * r + c]  bf16
-//       %11 = cast %10  f32
-//       %12 = sub %11 %7  f32
-//       %13 = exp %12  f32
-//       acc1 add= %13  f32
-//       store row0[c] %13  f32
-//     end
-//     %17 = combine acc1  f32
-//     %18 = reciprocal %17  f32
-//     for c in 0..768 vector
-//       %20 = load row0[c]  f32
-//       %21 = mul %20 %18  f32
-//       %22 = cast %21  bf16
-//       store out0[768 * r + c] %22  bf16
+//   held0  f32[24]
+//   held1  bf16[24]
+//   launch threads=128
+//     for i in 0..16 grid
+//       for y in 0..4 block
+//         for x in 0..32 lane
+//           axis r = 4 * i + y
+//           acc0 = new maximum[8]  f32
+//           for u in 0..3 unroll
+//             copy 8 held1[8 * u] <- in0[768 * r + 8 * x + 256 * u]
+//           end
+//           for u in 0..3 unroll
+//             for l in 0..8 vector
+//               axis c = 8 * x + 256 * u + l
+//               %12 = load held1[8 * u + l]  bf16
+//               %13 = cast %12  f32
+//               acc0 maximum= %13  f32
+//             end
+//           end
+//           %17 = combine acc0 of 32 threads  f32
+//           acc1 = new add[8]  f32
+//           for u in 0..3 unroll
+//             for l in 0..8 vector
+//               axis c = 8 * x + 256 * u + l
+//               %22 = load held1[8 * u + l]  bf16
+//               %23 = cast %22  f32
+//               %24 = sub %23 %17  f32
+//               %25 = exp %24  f32
+//               acc1 add= %25  f32
+//               store held0[8 * u + l] %25  f32
+//             end
+//           end
+//           %30 = combine acc1 of 32 threads  f32
+//           %31 = reciprocal %30  f32
+//           for u in 0..3 unroll
+//             for l in 0..8 vector
+//               axis c = 8 * x + 256 * u + l
+//               %35 = load held0[8 * u + l]  f32
+//               %36 = mul %35 %31  f32
+//               %37 = cast %36  bf16
+//               store out0[768 * r + c] %37  bf16
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
 kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int x = threadIdx.x % 32;
-    const int r = blockIdx.x * 4 + threadIdx.x / 32;
-    tc_pack<float, 8> row0[3];
+    __align__(16) float held0[24];
+    __align__(16) tc_u16 held1[24];
+    const int i = blockIdx.x;
+    const int y = threadIdx.x / 32, x = threadIdx.x % 32;
+    __builtin_assume(y < 4);
+    const int r = 4 * i + y;
     float max0[8] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
-    tc_pack<tc_u16, 8> v3[3];
     #pragma unroll
     for (int u = 0; u < 3; u++) {
-        const int c = (x + u * 32) * 8;
-        v3[u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[768 * r + c]);
+        *(tc_pack<tc_u16, 8> *)&held1[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[768 * r + 8 * x + 256 * u]);
     }
     #pragma unroll
     for (int u = 0; u < 3; u++) {
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t3 = tc_of_bf16(v3[u].at[l]);
-            const float t4 = t3;
-            max0[l] = tc_acc_maximum_f32(max0[l], t4);
+            const float t12 = tc_of_bf16(held1[8 * u + l]);
+            const float t13 = t12;
+            max0[l] = tc_acc_maximum_f32(max0[l], t13);
         }
     }
-    const float t7 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    const float t17 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     float sum1[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 3; u++) {
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t10 = tc_of_bf16(v3[u].at[l]);
-            const float t11 = t10;
-            const float t12 = TC_SUB_f32(t11, t7);
-            const float t13 = tc_exp_half(t12);
-            sum1[l] = tc_acc_add_f32(sum1[l], t13);
-            row0[u].at[l] = t13;
+            const float t22 = tc_of_bf16(held1[8 * u + l]);
+            const float t23 = t22;
+            const float t24 = TC_SUB_f32(t23, t17);
+            const float t25 = tc_exp_shifted(t24);
+            sum1[l] = tc_acc_add_f32(sum1[l], t25);
+            held0[8 * u + l] = t25;
         }
     }
-    const float t17 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    const float t18 = 1.0f / t17;
+    const float t30 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t31 = 1.0f / t30;
     #pragma unroll
     for (int u = 0; u < 3; u++) {
-        const int c = (x + u * 32) * 8;
-        tc_pack<float, 8> o23;
+        tc_pack<float, 8> o38;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t20 = row0[u].at[l];
-            const float t21 = TC_MUL_f32(t20, t18);
-            const float t22 = t21;
-            o23.at[l] = t22;
+            const float t35 = held0[8 * u + l];
+            const float t36 = TC_MUL_f32(t35, t31);
+            const float t37 = t36;
+            o38.at[l] = t37;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[768 * r + c], tc_halves_bf16(o23));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[768 * r + 8 * x + 256 * u], tc_halves_bf16(o38));
     }
 }

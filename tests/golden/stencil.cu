@@ -128,9 +128,10 @@ template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    float held0[36];
+    __align__(16) float held0[36];
     const int i = blockIdx.x / 8, j = blockIdx.x % 8;
     const int y = threadIdx.x / 64, x = threadIdx.x % 64;
+    __builtin_assume(y < 4);
     if (16 * i + 4 * y < 1080 && 256 * j + 4 * x < 1920) {
         #pragma unroll
         for (int q = 0; q < 6; q++) {

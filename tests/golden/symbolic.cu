@@ -39,19 +39,13 @@ TC_FN float TC_N(larger_f32)(float x, float y) {
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
     return z;
 }
-
-TC_FN float TC_N(ex2)(float x) {
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-TC_FN float TC_N(exp_shifted)(float x) {
-    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
-    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
-}
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
+
+TC_FN float tc_exp_f32(float x) {
+    typedef float T;
+    return (T)(expf(x));
+}
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -119,26 +113,60 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[8 * s0]
 //   out0  f32[8 * s0]
 //   row0  f32[s0]
-//   for r in 0..8 worker
-//     acc0 = new maximum  f32
-//     for c in 0..s0 vector
-//       %3 = load in0[s0 * r + c]  f32
-//       acc0 maximum= %3  f32
-//     end
-//     %6 = combine acc0  f32
-//     acc1 = new add  f32
-//     for c in 0..s0 vector
-//       %9 = load in0[s0 * r + c]  f32
-//       %10 = sub %9 %6  f32
-//       %11 = exp %10  f32
-//       acc1 add= %11  f32
-//       store row0[c] %11  f32
-//     end
-//     %15 = combine acc1  f32
-//     for c in 0..s0 vector
-//       %17 = load row0[c]  f32
-//       %18 = div %17 %15  f32
-//       store out0[s0 * r + c] %18  f32
+//   held0  f32[8]
+//   held1  f32[8]
+//   launch threads=256
+//     for r in 0..8 grid
+//       for x in 0..256 block
+//         acc0 = new maximum[1]  f32
+//         for p in 0..(s0 + 2047) / 2048 serial
+//           for u in 0..8 unroll
+//             if [x + 2048 * p + 256 * u] [s0]
+//               axis c = x + 2048 * p + 256 * u
+//               %8 = load in0[s0 * r + c]  f32
+//               store held0[u] %8  f32
+//             end
+//           end
+//           for u in 0..8 unroll
+//             if [x + 2048 * p + 256 * u] [s0]
+//               axis c = x + 2048 * p + 256 * u
+//               %15 = load held0[u]  f32
+//               acc0 maximum= %15  f32
+//             end
+//           end
+//         end
+//         %20 = combine acc0 of 256 threads  f32
+//         acc1 = new add[1]  f32
+//         for p in 0..(s0 + 2047) / 2048 serial
+//           for u in 0..8 unroll
+//             if [x + 2048 * p + 256 * u] [s0]
+//               axis c = x + 2048 * p + 256 * u
+//               %26 = load in0[s0 * r + c]  f32
+//               store held1[u] %26  f32
+//             end
+//           end
+//           for u in 0..8 unroll
+//             if [x + 2048 * p + 256 * u] [s0]
+//               axis c = x + 2048 * p + 256 * u
+//               %33 = load held1[u]  f32
+//               %34 = sub %33 %20  f32
+//               %35 = exp %34  f32
+//               acc1 add= %35  f32
+//             end
+//           end
+//         end
+//         %40 = combine acc1 of 256 threads  f32
+//         for p in 0..(s0 + 255) / 256 serial
+//           if [x + 256 * p] [s0]
+//             axis c = x + 256 * p
+//             %44 = load in0[s0 * r + c]  f32
+//             %45 = sub %44 %20  f32
+//             %46 = exp %45  f32
+//             %47 = div %46 %40  f32
+//             store out0[s0 * r + c] %47  f32
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 8 blocks have work
@@ -146,73 +174,67 @@ extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
     const int s0 = (int)a.size[0];
-    const int x = threadIdx.x;
+    __align__(16) float held0[8];
+    __align__(16) float held1[8];
     const int r = blockIdx.x;
+    const int x = threadIdx.x;
+    __builtin_assume(x < 256);
     float max0[1] = {(-1.0f/0.0f)};
-    for (int k0 = x; k0 < s0; k0 += 2048) {
-        float v3[8];
+    for (int p = 0; p < (s0 + 2047) / 2048; p++) {
         #pragma unroll
         for (int u = 0; u < 8; u++) {
-            const int k = k0 + u * 256;
-            const int c = k;
-            if (k < s0) v3[u] = in0[s0 * r + c];
+            if (x + 2048 * p + 256 * u < s0) {
+                const int c = x + 2048 * p + 256 * u;
+                const float t8 = in0[s0 * r + c];
+                held0[u] = t8;
+            }
         }
         #pragma unroll
         for (int u = 0; u < 8; u++) {
-            const int k = k0 + u * 256;
-            if (k >= s0) break;
-            const float t3 = v3[u];
-            max0[0] = tc_acc_maximum_f32(max0[0], t3);
+            if (x + 2048 * p + 256 * u < s0) {
+                const float t15 = held0[u];
+                max0[0] = tc_acc_maximum_f32(max0[0], t15);
+            }
         }
     }
     __shared__ float part0[8];
     const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     if (x % 32 == 0) part0[x / 32] = all0;
     __syncthreads();
-    const float t6 = tc_parts_maximum_f32<8>(part0);
+    const float t20 = tc_parts_maximum_f32<8>(part0);
     float sum1[1] = {0.0f};
-    for (int k0 = x; k0 < s0; k0 += 2048) {
-        float v9[8];
+    for (int p = 0; p < (s0 + 2047) / 2048; p++) {
         #pragma unroll
         for (int u = 0; u < 8; u++) {
-            const int k = k0 + u * 256;
-            const int c = k;
-            if (k < s0) v9[u] = in0[s0 * r + c];
+            if (x + 2048 * p + 256 * u < s0) {
+                const int c = x + 2048 * p + 256 * u;
+                const float t26 = in0[s0 * r + c];
+                held1[u] = t26;
+            }
         }
         #pragma unroll
         for (int u = 0; u < 8; u++) {
-            const int k = k0 + u * 256;
-            if (k >= s0) break;
-            const float t9 = v9[u];
-            const float t10 = TC_SUB_f32(t9, t6);
-            const float t11 = tc_exp_shifted(t10);
-            sum1[0] = tc_acc_add_f32(sum1[0], t11);
+            if (x + 2048 * p + 256 * u < s0) {
+                const float t33 = held1[u];
+                const float t34 = TC_SUB_f32(t33, t20);
+                const float t35 = tc_exp_f32(t34);
+                sum1[0] = tc_acc_add_f32(sum1[0], t35);
+            }
         }
     }
     __shared__ float part1[8];
     const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
     if (x % 32 == 0) part1[x / 32] = all1;
     __syncthreads();
-    const float t15 = tc_parts_add_f32<8>(part1);
-    for (int k0 = x; k0 < s0; k0 += 2048) {
-        float v9[8];
-        #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            const int k = k0 + u * 256;
-            const int c = k;
-            if (k < s0) v9[u] = in0[s0 * r + c];
-        }
-        #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            const int k = k0 + u * 256;
-            const int c = k;
-            if (k >= s0) break;
-            const float t9 = v9[u];
-            const float t10 = TC_SUB_f32(t9, t6);
-            const float t11 = tc_exp_shifted(t10);
-            const float t17 = t11;
-            const float t18 = t17 / t15;
-            out0[s0 * r + c] = t18;
+    const float t40 = tc_parts_add_f32<8>(part1);
+    for (int p = 0; p < (s0 + 255) / 256; p++) {
+        if (x + 256 * p < s0) {
+            const int c = x + 256 * p;
+            const float t44 = in0[s0 * r + c];
+            const float t45 = TC_SUB_f32(t44, t20);
+            const float t46 = tc_exp_f32(t45);
+            const float t47 = t46 / t40;
+            out0[s0 * r + c] = t47;
         }
     }
 }

@@ -122,10 +122,11 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
-    __shared__ float shared0[1056];
-    float held0[4];
+    __shared__ __align__(16) float shared0[1056];
+    __align__(16) float held0[4];
     const int j = blockIdx.x / 24, i = blockIdx.x % 24;
     const int y = threadIdx.x / 8, x = threadIdx.x % 8;
+    __builtin_assume(y < 32);
     #pragma unroll
     for (int u = 0; u < 1; u++) {
         if (32 * j + y + 32 * u < 1000) {

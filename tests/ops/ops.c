@@ -2129,7 +2129,7 @@ static const char *const elsewhere[] = {
     "SLICE", "PAD", "WINDOW", "CAT", "TAKE", "GATHER", "SUM", "PROD", "AMAX", "AMIN", "ANY",
     "ALL", "ARGMAX", "ARGMIN", "MATMUL", "LOAD", "STORE", "INDEX", "CHECK", "VALID", "ACC",
     "FOR", "END", "NEW", "COMBINE", "CONTRACT", "COPY_", "KEEP", "BREAK", "SHARE", "FINISH",
-    "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER",
+    "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE", "COPY", "WAIT",
     // rows.c
     "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD"};
 

@@ -16,9 +16,10 @@ static int emu_at; // line of the call of a helper
 #define __device__
 #define __host__
 #define __constant__
-#define __forceinline__ inline
-#define __noinline__    __attribute__((noinline))
-#define __align__(n)    __attribute__((aligned(n)))
+#define __forceinline__     inline
+#define __noinline__        __attribute__((noinline))
+#define __align__(n)        __attribute__((aligned(n)))
+#define __builtin_assume(x) ((void)0) // gcc has none
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __grid_constant__
@@ -53,8 +54,9 @@ template <class... A, void (*F)(A...)> struct emu_entry<F> {
 
 // ---- shared memory: nvrtc_fake.c makes calls of declarations
 
-template <class T> EMU_FN T &emu_shared(int *slot, const char *name) {
-    return *(T *)emu->shared(slot, sizeof(T), alignof(T), name);
+template <class T>
+EMU_FN T &emu_shared(int *slot, const char *name, size_t align = alignof(T)) {
+    return *(T *)emu->shared(slot, sizeof(T), align, name);
 }
 
 EMU_FN void *emu_dynamic() { return emu_self->dynamic; }

@@ -62,6 +62,23 @@ static void *run_element(device_run *d, const tc__node *n) {
     return (char *)d->memory[b] + e * (int64_t)tc__dtype(buffer->dtype)->bytes;
 }
 
+// Adjacent elements, as bytes.
+static void run_copy(device_run *d, const tc__node *n) {
+    tc__node m = *n;
+    int64_t words[TC__LOAD_PREDICATES];
+    for (int64_t i = 0; i < n->attr[TC__COPY_ELEMENTS]; i++) {
+        tc__ix step = tc__ix_const(i);
+        m.attr = words, m.n_attr = TC__LOAD_PREDICATES;
+        words[TC__ACCESS_BUFFER] = n->attr[TC__COPY_FROM];
+        words[TC__ACCESS_INDEX] = tc__ix_add(d->k->body.ix, n->attr[TC__COPY_SOURCE], step);
+        const void *from = run_element(d, &m);
+        words[TC__ACCESS_BUFFER] = n->attr[TC__COPY_BUFFER];
+        words[TC__ACCESS_INDEX] = tc__ix_add(d->k->body.ix, n->attr[TC__COPY_INDEX], step);
+        memcpy(run_element(d, &m), from,
+               tc__dtype(d->k->buffer.at[n->attr[TC__COPY_BUFFER]].dtype)->bytes);
+    }
+}
+
 static void run_value(device_run *d, const tc__node *n) {
     tc__word in[3][TC__BLOCK_VECTOR], out[TC__BLOCK_VECTOR];
     tc__reg reg[3];
@@ -95,6 +112,9 @@ static void run_node(device_run *d, const tc__node *n) {
         return;
     case TC_OP_STORE: memcpy(run_element(d, n), &d->value[n->in[0]], bytes); return;
     case TC_OP_INDEX: d->value[n->id].i64 = run_ix(d, n->attr[TC__INDEX_EXPR]); return;
+    case TC_OP_COPY: run_copy(d, n); return;
+    case TC_OP_WAIT:
+    case TC_OP_LEAVE: return;
     case TC_OP_VALID: d->value[n->id].i64 = run_holds(d, n, 0) ? -1 : 0; return;
     case TC_OP_CHECK: // all are inside
         d->value[n->id] = d->value[n->in[0]];

@@ -377,6 +377,11 @@ static void rewrite_shared(rewriting *r, int i, int dynamic, int end) {
         drop_to(r, t->at[end].at + 1);
         return;
     }
+    token align = {NULL, 0};
+    if (is(t->at[first], "__align__")) { // of the variable, not of its elements
+        align = t->at[first + 2];
+        first = partner(t, first + 1) + 1;
+    }
     for (int k = first; k <= end; k++) {
         token at = t->at[k];
         int is_end = k == end || (!depth && (is(at, ",") || is(at, "[")));
@@ -395,9 +400,9 @@ static void rewrite_shared(rewriting *r, int i, int dynamic, int end) {
         const char *x = name[n].at;
         put(&r->out,
             " static int emu_slot%d_%.*s; emu_type%d_%.*s &%.*s = "
-            "emu_shared<emu_type%d_%.*s>(&emu_slot%d_%.*s, \"%.*s\");",
+            "emu_shared<emu_type%d_%.*s>(&emu_slot%d_%.*s, \"%.*s\"%s%.*s);",
             r->shared, size, x, r->shared, size, x, size, x, r->shared, size, x, r->shared,
-            size, x, size, x);
+            size, x, size, x, align.size ? ", " : "", (int)align.size, align.at);
     }
     r->shared++;
 }
