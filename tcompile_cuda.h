@@ -4263,8 +4263,9 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
  int one = n->op == TC_OP_STORE && t->q.sharing > 1;
  int opened = one && tc__relist_if(l, t->x, tc__ix_const(1), 0, 0);
  if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) {
-  attr[0] = n->attr[0], attr[1] = n->attr[1];
-  attr[2] = n->op == TC_OP_NEW ? t->v.width : t->q.sharing;
+  memcpy(attr, n->attr, n->n_attr * sizeof *attr);
+  if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
+  if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
   m.attr = attr, m.n_attr = 3;
  }
  tc__relist_copy(l, &m);
@@ -8961,7 +8962,7 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
  const tc__cuda_vector *v = p->vector;
  if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
   return 0;
- int place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
+ tc__place place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
  if (place == TC__BUF_REGISTER) return 0;
  if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
  return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
@@ -9123,7 +9124,8 @@ static void tc__cuda_if(tc__printer *p, const tc__node *n) {
  tc__block_open(p);
 }
 static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
- int one = n->n_attr == 2 && tc__ix_lo(p->g->body.ix, n->attr[0]) >= 0;
+ int one =
+  n->n_attr == 2 && tc__ix_lo(p->g->body.ix, n->attr[TC__LEAVE_PREDICATES]) >= 0;
  tc__line(p);
  tc__put(p->out, one ? "if (" : "if (!(");
  if (one) {

@@ -112,7 +112,7 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
     const tc__cuda_vector *v = p->vector;
     if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
         return 0;
-    int place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
+    tc__place place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
     if (place == TC__BUF_REGISTER) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
     return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
@@ -301,7 +301,8 @@ static void tc__cuda_if(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
-    int one = n->n_attr == 2 && tc__ix_lo(p->g->body.ix, n->attr[0]) >= 0;
+    int one =
+        n->n_attr == 2 && tc__ix_lo(p->g->body.ix, n->attr[TC__LEAVE_PREDICATES]) >= 0;
     tc__line(p);
     tc__put(p->out, one ? "if (" : "if (!(");
     if (one) {

@@ -176,9 +176,10 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
     int64_t attr[3];
     int one = n->op == TC_OP_STORE && t->q.sharing > 1;
     int opened = one && tc__relist_if(l, t->x, tc__ix_const(1), 0, 0);
-    if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) {
-        attr[0] = n->attr[0], attr[1] = n->attr[1];
-        attr[2] = n->op == TC_OP_NEW ? t->v.width : t->q.sharing;
+    if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) { // with one word more
+        memcpy(attr, n->attr, n->n_attr * sizeof *attr);
+        if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
+        if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
         m.attr = attr, m.n_attr = 3;
     }
     tc__relist_copy(l, &m);
