@@ -3793,6 +3793,7 @@ typedef struct tc__windower {
  tc__vectors v;
  tc__windows w;
  tc__ix row, column;
+ int ragged;
 } tc__windower;
 static int tc__window_access(const tc__windower *t, const tc__node *n, int left) {
  int width = t->w.width;
@@ -3826,7 +3827,8 @@ static void tc__window_read_all(tc__windower *t, int i) {
  tc__ix q = tc__relist_for(&t->v.l, (tc__axis)TC__WINDOW_Q, TC__BIND_UNROLL,
         tc__ix_const(w->rows + t->w.rows - 1));
  tc__ix rows = tc__ix_add(t->v.ix, g->shape.rows, tc__ix_const(w->rows - 1));
- int opened = tc__relist_if(&t->v.l, tc__ix_add(t->v.ix, t->row, q), rows, 0, 0);
+ int opened =
+  t->ragged && tc__relist_if(&t->v.l, tc__ix_add(t->v.ix, t->row, q), rows, 0, 0);
  tc__relist_axis(&t->v.l, TC__ROW, t->row);
  tc__relist_axis(&t->v.l, TC__COL, t->column);
  for (int column = 0; column < tc__window_across_of(&t->w, w);)
@@ -3848,19 +3850,29 @@ static void tc__window_buffers(tc__windower *t) {
 static tc__ix tc__window_open_row(tc__vectors *f) {
  const tc__windower *t = (const tc__windower *)(void *)f;
  tc__ix row = tc__ix_add(f->ix, t->row, f->u);
- int ragged = tc__ix_divisor(f->ix, f->l.from->shape.rows) % t->w.rows != 0;
- f->opened = ragged && tc__relist_if(&f->l, row, f->l.from->shape.rows, 0, 0);
+ f->opened = t->ragged && tc__relist_if(&f->l, row, f->l.from->shape.rows, 0, 0);
  tc__relist_axis(&f->l, TC__ROW, row);
  return t->column;
 }
 static tc__ix tc__window_loop(tc__windower *t, int axis, tc__bind bind, tc__ix extent) {
  return tc__relist_for(&t->v.l, (tc__axis)axis, bind, extent);
 }
-static void tc__window_body(tc__windower *t) {
- const tc__group *g = t->v.l.from;
- int opened = tc__relist_if(&t->v.l, t->row, g->shape.rows, t->column, g->shape.cols);
+static void tc__window_rows_body(tc__windower *t, int ragged) {
+ t->ragged = ragged;
+ memset(t->v.ahead, 0, t->v.l.from->body.node.count);
  for (int i = 0; i < t->w.count; i++) tc__window_read_all(t, i);
  tc__vectors_put(&t->v);
+}
+static void tc__window_body(tc__windower *t) {
+ const tc__group *g = t->v.l.from;
+ int ragged = tc__ix_divisor(t->v.ix, g->shape.rows) % t->w.rows != 0;
+ tc__ix last = tc__ix_add(t->v.ix, t->row, tc__ix_const(t->w.rows - 1));
+ int opened = tc__relist_if(&t->v.l, t->row, g->shape.rows, t->column, g->shape.cols);
+ int all = ragged && tc__relist_if(&t->v.l, last, g->shape.rows, 0, 0);
+ tc__window_rows_body(t, 0);
+ if (all) tc__relist_put(&t->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
+ if (all) tc__window_rows_body(t, 1);
+ tc__relist_end_if(&t->v.l, all);
  tc__relist_end_if(&t->v.l, opened);
 }
 static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__windows *w) {
@@ -4165,9 +4177,10 @@ static void tc__rows_tail(tc__rower *t) {
  tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
  tc__relist_end_if(&v->l, opened);
 }
-static int tc__rows_is_deep(const tc__rower *t, uint32_t begin, uint32_t end) {
- for (uint32_t id = begin; id < end; id++)
-  if (!t->v.ahead[id] &&
+static int tc__rows_is_deep(tc__rower *t) {
+ tc__vectors_rest(&t->v);
+ for (uint32_t id = 0; id < t->v.end; id++)
+  if (t->v.need[id] && !t->v.ahead[id] &&
    tc__vector_hold_of(&t->v, t->v.l.from->body.node.at[id]) == TC__HOLD_FIRST)
    return 1;
  return 0;
@@ -4230,7 +4243,7 @@ static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
  if (t->q.hold == TC__DEVICE_REGISTERS) {
   tc__rows_vectors(t);
  } else {
-  if (!tc__rows_is_deep(t, begin, end)) v->count = 1;
+  if (v->l.from->target.checked || !tc__rows_is_deep(t)) v->count = 1;
   tc__rows_serial(t, tc__rows_vectors);
   v->count = count;
  }
@@ -5141,9 +5154,33 @@ static double tc__fact_least(const tc__group *g, uint32_t id, int depth) {
    return tc__fact_bounds[i].least(g, n, depth);
  return TC__FACT_NONE;
 }
+static const tc__node *tc__fact_held(const tc__group *g, uint32_t id) {
+ const tc__node *n = tc__fact_node(g, id);
+ if (n->op != TC_OP_LOAD || tc__is_memory(tc__buffer_of(g, n))) return n;
+ const tc__node *fill = tc__device_fills(g, n->attr[TC__LOAD_BUFFER]);
+ if (!fill || fill->attr[TC__STORE_INDEX] != n->attr[TC__LOAD_INDEX]) return n;
+ return tc__fact_node(g, fill->in[0]);
+}
+static const tc__node *tc__fact_copy(const tc__group *g, int64_t buffer) {
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (n->op == TC_OP_COPY && n->attr[TC__COPY_BUFFER] == buffer) return n;
+ }
+ return NULL;
+}
+static int tc__fact_same_copy(const tc__group *g, const tc__node *x, const tc__node *y) {
+ tc__ixpool *ix = g->body.ix;
+ if (x->op != TC_OP_LOAD || y->op != TC_OP_LOAD) return 0;
+ const tc__node *a = tc__fact_copy(g, x->attr[TC__LOAD_BUFFER]),
+     *b = tc__fact_copy(g, y->attr[TC__LOAD_BUFFER]);
+ return a && b && a->attr[TC__COPY_FROM] == b->attr[TC__COPY_FROM] &&
+   a->attr[TC__COPY_SOURCE] == b->attr[TC__COPY_SOURCE] &&
+   tc__ix_sub(ix, x->attr[TC__LOAD_INDEX], a->attr[TC__COPY_INDEX]) ==
+    tc__ix_sub(ix, y->attr[TC__LOAD_INDEX], b->attr[TC__COPY_INDEX]);
+}
 static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) {
- const tc__node *x = tc__fact_node(g, a), *y = tc__fact_node(g, b);
- if (a == b) return 1;
+ const tc__node *x = tc__fact_held(g, a), *y = tc__fact_held(g, b);
+ if (x == y || tc__fact_same_copy(g, x, y)) return 1;
  if (!depth-- || x->op != y->op || x->dtype != y->dtype || x->n_in != y->n_in ||
   x->n_attr != y->n_attr)
   return 0;

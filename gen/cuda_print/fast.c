@@ -111,10 +111,39 @@ static double tc__fact_least(const tc__group *g, uint32_t id, int depth) {
 
 // ---- equal values ----
 
+// The value that the thread has put where node id loads it from, else the node itself.
+static const tc__node *tc__fact_held(const tc__group *g, uint32_t id) {
+    const tc__node *n = tc__fact_node(g, id);
+    if (n->op != TC_OP_LOAD || tc__is_memory(tc__buffer_of(g, n))) return n;
+    const tc__node *fill = tc__device_fills(g, n->attr[TC__LOAD_BUFFER]);
+    if (!fill || fill->attr[TC__STORE_INDEX] != n->attr[TC__LOAD_INDEX]) return n;
+    return tc__fact_node(g, fill->in[0]);
+}
+
+static const tc__node *tc__fact_copy(const tc__group *g, int64_t buffer) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_COPY && n->attr[TC__COPY_BUFFER] == buffer) return n;
+    }
+    return NULL;
+}
+
+// Whether x and y load the same element of what was copied from the same place.
+static int tc__fact_same_copy(const tc__group *g, const tc__node *x, const tc__node *y) {
+    tc__ixpool *ix = g->body.ix;
+    if (x->op != TC_OP_LOAD || y->op != TC_OP_LOAD) return 0;
+    const tc__node *a = tc__fact_copy(g, x->attr[TC__LOAD_BUFFER]),
+                   *b = tc__fact_copy(g, y->attr[TC__LOAD_BUFFER]);
+    return a && b && a->attr[TC__COPY_FROM] == b->attr[TC__COPY_FROM] &&
+           a->attr[TC__COPY_SOURCE] == b->attr[TC__COPY_SOURCE] &&
+           tc__ix_sub(ix, x->attr[TC__LOAD_INDEX], a->attr[TC__COPY_INDEX]) ==
+               tc__ix_sub(ix, y->attr[TC__LOAD_INDEX], b->attr[TC__COPY_INDEX]);
+}
+
 // Whether a and b are computed alike, at whatever place of the list.
 static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) {
-    const tc__node *x = tc__fact_node(g, a), *y = tc__fact_node(g, b);
-    if (a == b) return 1;
+    const tc__node *x = tc__fact_held(g, a), *y = tc__fact_held(g, b);
+    if (x == y || tc__fact_same_copy(g, x, y)) return 1;
     if (!depth-- || x->op != y->op || x->dtype != y->dtype || x->n_in != y->n_in ||
         x->n_attr != y->n_attr)
         return 0;

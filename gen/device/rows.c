@@ -57,10 +57,11 @@ static void tc__rows_tail(tc__rower *t) {
     tc__relist_end_if(&v->l, opened);
 }
 
-// Whether a loop over columns has loads to be held while others are under way.
-static int tc__rows_is_deep(const tc__rower *t, uint32_t begin, uint32_t end) {
-    for (uint32_t id = begin; id < end; id++)
-        if (!t->v.ahead[id] &&
+// Whether the loop at hand has loads to be held while others are under way.
+static int tc__rows_is_deep(tc__rower *t) {
+    tc__vectors_rest(&t->v);
+    for (uint32_t id = 0; id < t->v.end; id++)
+        if (t->v.need[id] && !t->v.ahead[id] &&
             tc__vector_hold_of(&t->v, t->v.l.from->body.node.at[id]) == TC__HOLD_FIRST)
             return 1;
     return 0;
@@ -139,7 +140,8 @@ static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
     if (t->q.hold == TC__DEVICE_REGISTERS) {
         tc__rows_vectors(t);
     } else {
-        if (!tc__rows_is_deep(t, begin, end)) v->count = 1;
+        // Where every access is looked at, loads wait for each other whatever their order.
+        if (v->l.from->target.checked || !tc__rows_is_deep(t)) v->count = 1;
         tc__rows_serial(t, tc__rows_vectors);
         v->count = count;
     }

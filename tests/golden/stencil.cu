@@ -88,34 +88,32 @@ template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
 //           for x in 0..64 lane
 //             if [16 * i + 4 * y] [1080] [256 * j + 4 * x] [1920]
 //               for q in 0..6 unroll
-//                 if [16 * i + 4 * y + q] [1082]
-//                   axis r = 16 * i + 4 * y
-//                   axis c = 256 * j + 4 * x
-//                   %11 = load in0[1920 * r + c + 1920 * q - 1921][r + q - 1][1080][c - 1][1920]  f32
-//                   store held0[6 * q] %11  f32
-//                   for l in 0..4 vector
-//                     %14 = load in0[1920 * r + c + 1920 * q + l - 1920][r + q - 1][1080][c + l][1920]  f32
-//                     store held0[6 * q + l + 1] %14  f32
-//                   end
-//                   %17 = load in0[1920 * r + c + 1920 * q - 1916][r + q - 1][1080][c + 4][1920]  f32
-//                   store held0[6 * q + 5] %17  f32
+//                 axis r = 16 * i + 4 * y
+//                 axis c = 256 * j + 4 * x
+//                 %10 = load in0[1920 * r + c + 1920 * q - 1921][r + q - 1][1080][c - 1][1920]  f32
+//                 store held0[6 * q] %10  f32
+//                 for l in 0..4 vector
+//                   %13 = load in0[1920 * r + c + 1920 * q + l - 1920][r + q - 1][1080][c + l][1920]  f32
+//                   store held0[6 * q + l + 1] %13  f32
 //                 end
+//                 %16 = load in0[1920 * r + c + 1920 * q - 1916][r + q - 1][1080][c + 4][1920]  f32
+//                 store held0[6 * q + 5] %16  f32
 //               end
 //               for u in 0..4 unroll
 //                 axis r = 16 * i + 4 * y + u
 //                 for l in 0..4 vector
 //                   axis c = 256 * j + 4 * x + l
-//                   %25 = load held0[l + 6 * u + 1]  f32
-//                   %26 = load held0[l + 6 * u + 6]  f32
-//                   %27 = add %25 %26  f32
-//                   %28 = load held0[l + 6 * u + 7]  f32
-//                   %29 = mul %28 %0  f32
-//                   %30 = add %27 %29  f32
-//                   %31 = load held0[l + 6 * u + 8]  f32
+//                   %23 = load held0[l + 6 * u + 1]  f32
+//                   %24 = load held0[l + 6 * u + 6]  f32
+//                   %25 = add %23 %24  f32
+//                   %26 = load held0[l + 6 * u + 7]  f32
+//                   %27 = mul %26 %0  f32
+//                   %28 = add %25 %27  f32
+//                   %29 = load held0[l + 6 * u + 8]  f32
+//                   %30 = add %28 %29  f32
+//                   %31 = load held0[l + 6 * u + 13]  f32
 //                   %32 = add %30 %31  f32
-//                   %33 = load held0[l + 6 * u + 13]  f32
-//                   %34 = add %32 %33  f32
-//                   store out0[1920 * r + c] %34  f32
+//                   store out0[1920 * r + c] %32  f32
 //                 end
 //               end
 //             end
@@ -135,40 +133,38 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     if (16 * i + 4 * y < 1080 && 256 * j + 4 * x < 1920) {
         #pragma unroll
         for (int q = 0; q < 6; q++) {
-            if (16 * i + 4 * y + q < 1082) {
-                const int r = 16 * i + 4 * y;
-                const int c = 256 * j + 4 * x;
-                const float t11 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c - 1) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * q - 1921] : 0.0f;
-                held0[6 * q] = t11;
-                const tc_pack<float, 4> v14 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c) < (unsigned)(1920) ? tc_load((const tc_pack<float, 4> *)&in0[1920 * r + c + 1920 * q - 1920]) : tc_splat<float, 4>(0.0f);
-                #pragma unroll
-                for (int l = 0; l < 4; l++) {
-                    const float t14 = v14.at[l];
-                    held0[6 * q + l + 1] = t14;
-                }
-                const float t17 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c + 4) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * q - 1916] : 0.0f;
-                held0[6 * q + 5] = t17;
+            const int r = 16 * i + 4 * y;
+            const int c = 256 * j + 4 * x;
+            const float t10 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c - 1) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * q - 1921] : 0.0f;
+            held0[6 * q] = t10;
+            const tc_pack<float, 4> v13 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c) < (unsigned)(1920) ? tc_load((const tc_pack<float, 4> *)&in0[1920 * r + c + 1920 * q - 1920]) : tc_splat<float, 4>(0.0f);
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t13 = v13.at[l];
+                held0[6 * q + l + 1] = t13;
             }
+            const float t16 = (unsigned)(r + q - 1) < (unsigned)(1080) && (unsigned)(c + 4) < (unsigned)(1920) ? in0[1920 * r + c + 1920 * q - 1916] : 0.0f;
+            held0[6 * q + 5] = t16;
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             const int r = 16 * i + 4 * y + u;
-            tc_pack<float, 4> o35;
+            tc_pack<float, 4> o33;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t25 = held0[l + 6 * u + 1];
-                const float t26 = held0[l + 6 * u + 6];
-                const float t27 = TC_ADD_f32(t25, t26);
-                const float t28 = held0[l + 6 * u + 7];
-                const float t29 = TC_MUL_f32(t28, -4.0f);
-                const float t30 = TC_ADD_f32(t27, t29);
-                const float t31 = held0[l + 6 * u + 8];
+                const float t23 = held0[l + 6 * u + 1];
+                const float t24 = held0[l + 6 * u + 6];
+                const float t25 = TC_ADD_f32(t23, t24);
+                const float t26 = held0[l + 6 * u + 7];
+                const float t27 = TC_MUL_f32(t26, -4.0f);
+                const float t28 = TC_ADD_f32(t25, t27);
+                const float t29 = held0[l + 6 * u + 8];
+                const float t30 = TC_ADD_f32(t28, t29);
+                const float t31 = held0[l + 6 * u + 13];
                 const float t32 = TC_ADD_f32(t30, t31);
-                const float t33 = held0[l + 6 * u + 13];
-                const float t34 = TC_ADD_f32(t32, t33);
-                o35.at[l] = t34;
+                o33.at[l] = t32;
             }
-            tc_store((tc_pack<float, 4> *)&out0[1920 * r + 256 * j + 4 * x], o35);
+            tc_store((tc_pack<float, 4> *)&out0[1920 * r + 256 * j + 4 * x], o33);
         }
     }
 }

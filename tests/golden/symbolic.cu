@@ -39,13 +39,19 @@ TC_FN float TC_N(larger_f32)(float x, float y) {
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
     return z;
 }
+
+TC_FN float TC_N(ex2)(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TC_FN float TC_N(exp_shifted)(float x) {
+    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
+    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
+}
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
-
-TC_FN float tc_exp_f32(float x) {
-    typedef float T;
-    return (T)(expf(x));
-}
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -115,6 +121,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   row0  f32[s0]
 //   held0  f32[8]
 //   held1  f32[8]
+//   held2  f32[8]
 //   launch threads=256
 //     for r in 0..8 grid
 //       for x in 0..256 block
@@ -156,14 +163,23 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           end
 //         end
 //         %40 = combine acc1 of 256 threads  f32
-//         for p in 0..(s0 + 255) / 256 serial
-//           if [x + 256 * p] [s0]
-//             axis c = x + 256 * p
-//             %44 = load in0[s0 * r + c]  f32
-//             %45 = sub %44 %20  f32
-//             %46 = exp %45  f32
-//             %47 = div %46 %40  f32
-//             store out0[s0 * r + c] %47  f32
+//         for p in 0..(s0 + 2047) / 2048 serial
+//           for u in 0..8 unroll
+//             if [x + 2048 * p + 256 * u] [s0]
+//               axis c = x + 2048 * p + 256 * u
+//               %45 = load in0[s0 * r + c]  f32
+//               store held2[u] %45  f32
+//             end
+//           end
+//           for u in 0..8 unroll
+//             if [x + 2048 * p + 256 * u] [s0]
+//               axis c = x + 2048 * p + 256 * u
+//               %52 = load held2[u]  f32
+//               %53 = sub %52 %20  f32
+//               %54 = exp %53  f32
+//               %55 = div %54 %40  f32
+//               store out0[s0 * r + c] %55  f32
+//             end
 //           end
 //         end
 //       end
@@ -176,6 +192,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     const int s0 = (int)a.size[0];
     __align__(16) float held0[8];
     __align__(16) float held1[8];
+    __align__(16) float held2[8];
     const int r = blockIdx.x;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
@@ -217,7 +234,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
             if (x + 2048 * p + 256 * u < s0) {
                 const float t33 = held1[u];
                 const float t34 = TC_SUB_f32(t33, t20);
-                const float t35 = tc_exp_f32(t34);
+                const float t35 = tc_exp_shifted(t34);
                 sum1[0] = tc_acc_add_f32(sum1[0], t35);
             }
         }
@@ -227,14 +244,25 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     if (x % 32 == 0) part1[x / 32] = all1;
     __syncthreads();
     const float t40 = tc_parts_add_f32<8>(part1);
-    for (int p = 0; p < (s0 + 255) / 256; p++) {
-        if (x + 256 * p < s0) {
-            const int c = x + 256 * p;
-            const float t44 = in0[s0 * r + c];
-            const float t45 = TC_SUB_f32(t44, t20);
-            const float t46 = tc_exp_f32(t45);
-            const float t47 = t46 / t40;
-            out0[s0 * r + c] = t47;
+    for (int p = 0; p < (s0 + 2047) / 2048; p++) {
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            if (x + 2048 * p + 256 * u < s0) {
+                const int c = x + 2048 * p + 256 * u;
+                const float t45 = in0[s0 * r + c];
+                held2[u] = t45;
+            }
+        }
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            if (x + 2048 * p + 256 * u < s0) {
+                const int c = x + 2048 * p + 256 * u;
+                const float t52 = held2[u];
+                const float t53 = TC_SUB_f32(t52, t20);
+                const float t54 = tc_exp_shifted(t53);
+                const float t55 = t54 / t40;
+                out0[s0 * r + c] = t55;
+            }
         }
     }
 }

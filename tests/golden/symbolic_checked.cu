@@ -60,13 +60,19 @@ TC_FN float TC_N(larger_f32)(float x, float y) {
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
     return z;
 }
+
+TC_FN float TC_N(ex2)(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TC_FN float TC_N(exp_shifted)(float x) {
+    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
+    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
+}
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
-
-TC_FN float tc_exp_f32(float x) {
-    typedef float T;
-    return (T)(expf(x));
-}
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -134,57 +140,37 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[8 * s0]
 //   out0  f32[8 * s0]
 //   row0  f32[s0]
-//   held0  f32[8]
-//   held1  f32[8]
 //   launch threads=256
 //     for r in 0..8 grid
 //       for x in 0..256 block
 //         acc0 = new maximum[1]  f32
-//         for p in 0..(s0 + 2047) / 2048 serial
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %8 = load in0[s0 * r + c]  f32
-//               store held0[u] %8  f32
-//             end
-//           end
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %15 = load held0[u]  f32
-//               acc0 maximum= %15  f32
-//             end
-//           end
-//         end
-//         %20 = combine acc0 of 256 threads  f32
-//         acc1 = new add[1]  f32
-//         for p in 0..(s0 + 2047) / 2048 serial
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %26 = load in0[s0 * r + c]  f32
-//               store held1[u] %26  f32
-//             end
-//           end
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %33 = load held1[u]  f32
-//               %34 = sub %33 %20  f32
-//               %35 = exp %34  f32
-//               acc1 add= %35  f32
-//             end
-//           end
-//         end
-//         %40 = combine acc1 of 256 threads  f32
 //         for p in 0..(s0 + 255) / 256 serial
 //           if [x + 256 * p] [s0]
 //             axis c = x + 256 * p
-//             %44 = load in0[s0 * r + c]  f32
-//             %45 = sub %44 %20  f32
-//             %46 = exp %45  f32
-//             %47 = div %46 %40  f32
-//             store out0[s0 * r + c] %47  f32
+//             %7 = load in0[s0 * r + c]  f32
+//             acc0 maximum= %7  f32
+//           end
+//         end
+//         %11 = combine acc0 of 256 threads  f32
+//         acc1 = new add[1]  f32
+//         for p in 0..(s0 + 255) / 256 serial
+//           if [x + 256 * p] [s0]
+//             axis c = x + 256 * p
+//             %16 = load in0[s0 * r + c]  f32
+//             %17 = sub %16 %11  f32
+//             %18 = exp %17  f32
+//             acc1 add= %18  f32
+//           end
+//         end
+//         %22 = combine acc1 of 256 threads  f32
+//         for p in 0..(s0 + 255) / 256 serial
+//           if [x + 256 * p] [s0]
+//             axis c = x + 256 * p
+//             %26 = load in0[s0 * r + c]  f32
+//             %27 = sub %26 %11  f32
+//             %28 = exp %27  f32
+//             %29 = div %28 %22  f32
+//             store out0[s0 * r + c] %29  f32
 //           end
 //         end
 //       end
@@ -197,67 +183,45 @@ kernel0(const float *__restrict__ in0_memory, float *__restrict__ out0_memory, c
     const int s0 = (int)a.size[0];
     const tc_checked<const float> in0 = {in0_memory, 0, 8 * s0, 1, 0, a.size[1], a.state};
     const tc_checked<float> out0 = {out0_memory, 0, 8 * s0, 2, 1, a.size[1], a.state};
-    __align__(16) float held0[8];
-    __align__(16) float held1[8];
     const int r = blockIdx.x;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
     float max0[1] = {(-1.0f/0.0f)};
-    for (int p = 0; p < (s0 + 2047) / 2048; p++) {
-        #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            if (x + 2048 * p + 256 * u < s0) {
-                const int c = x + 2048 * p + 256 * u;
-                const float t8 = in0[s0 * r + c];
-                held0[u] = t8;
-            }
-        }
-        #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            if (x + 2048 * p + 256 * u < s0) {
-                const float t15 = held0[u];
-                max0[0] = tc_acc_maximum_f32(max0[0], t15);
-            }
+    for (int p = 0; p < (s0 + 255) / 256; p++) {
+        if (x + 256 * p < s0) {
+            const int c = x + 256 * p;
+            const float t7 = in0[s0 * r + c];
+            max0[0] = tc_acc_maximum_f32(max0[0], t7);
         }
     }
     __shared__ float part0[8];
     const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     if (x % 32 == 0) part0[x / 32] = all0;
     __syncthreads();
-    const float t20 = tc_parts_maximum_f32<8>(part0);
+    const float t11 = tc_parts_maximum_f32<8>(part0);
     float sum1[1] = {0.0f};
-    for (int p = 0; p < (s0 + 2047) / 2048; p++) {
-        #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            if (x + 2048 * p + 256 * u < s0) {
-                const int c = x + 2048 * p + 256 * u;
-                const float t26 = in0[s0 * r + c];
-                held1[u] = t26;
-            }
-        }
-        #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            if (x + 2048 * p + 256 * u < s0) {
-                const float t33 = held1[u];
-                const float t34 = TC_SUB_f32(t33, t20);
-                const float t35 = tc_exp_f32(t34);
-                sum1[0] = tc_acc_add_f32(sum1[0], t35);
-            }
+    for (int p = 0; p < (s0 + 255) / 256; p++) {
+        if (x + 256 * p < s0) {
+            const int c = x + 256 * p;
+            const float t16 = in0[s0 * r + c];
+            const float t17 = TC_SUB_f32(t16, t11);
+            const float t18 = tc_exp_shifted(t17);
+            sum1[0] = tc_acc_add_f32(sum1[0], t18);
         }
     }
     __shared__ float part1[8];
     const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
     if (x % 32 == 0) part1[x / 32] = all1;
     __syncthreads();
-    const float t40 = tc_parts_add_f32<8>(part1);
+    const float t22 = tc_parts_add_f32<8>(part1);
     for (int p = 0; p < (s0 + 255) / 256; p++) {
         if (x + 256 * p < s0) {
             const int c = x + 256 * p;
-            const float t44 = in0[s0 * r + c];
-            const float t45 = TC_SUB_f32(t44, t20);
-            const float t46 = tc_exp_f32(t45);
-            const float t47 = t46 / t40;
-            out0[s0 * r + c] = t47;
+            const float t26 = in0[s0 * r + c];
+            const float t27 = TC_SUB_f32(t26, t11);
+            const float t28 = tc_exp_shifted(t27);
+            const float t29 = t28 / t22;
+            out0[s0 * r + c] = t29;
         }
     }
 }
