@@ -3,7 +3,7 @@
 // program that is bound. Output: launches with other code; what was found is remembered.
 //
 // A kernel is run many times, so it must not read what it writes; and programs that write the user's memory
-// in place, have launches of the host or lists of tensors, are not measured. Every candidate's results are compared with
+// in place, are on several devices, have launches of the host or lists of tensors, are not measured. Every candidate's results are compared with
 // the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
 //
 // A knob of a device is one of TC__STAGE_DEVICE, and follows the dialect's plan. What
@@ -283,7 +283,7 @@ static int tc__program_tunes_there(tc__program *p) {
     tc__dispatch *r = p->dispatch;
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
-        if (r->launch[i].host || r->launch[i].pieces) return 0;
+        if (r->launch[i].by || r->launch[i].pieces) return 0;
         open |= p->launch.at[i].tuned == TC__TUNED_OPEN;
     }
     for (size_t i = 0; i < p->output.count; i++)
@@ -296,7 +296,7 @@ static int tc__program_tunes_there(tc__program *p) {
 static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
     tc__dispatch *r = p->dispatch;
     int ok = tc__dispatch_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
-             tc__bounce_in(p);
+             tc__bounce_in(p, r);
     if (ok) tc__dispatch_fill_all(r);
     for (uint32_t i = 0; ok && i < r->launches; i++) {
         if (p->launch.at[i].tuned == TC__TUNED_OPEN)
@@ -304,8 +304,8 @@ static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t dea
         ok = tc__profile_kernel_run(r, r->launch[i].first,
                                     (uint32_t)r->launch[i].grids.count);
     }
-    tc__bounce_restore(p);
-    (void)tc__bounce_out(p, 0);
+    tc__bounce_restore(p, r);
+    (void)tc__bounce_out(p, r, 0);
 }
 
 // What was found is taken.
