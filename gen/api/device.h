@@ -6,7 +6,8 @@
 // several, and is one program all the same: each op runs where its operands are, tc_to is a
 // copy from one to another, and devices that need not wait for each other work at the same
 // time, the host among them. A tensor of the host without dimensions, of one number, goes with
-// tensors of any device: kernels there have a copy of what it is when they are started.
+// tensors of any device: kernels there have a copy of what it is when they are started. So does
+// in a region what was made of nothing there.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.

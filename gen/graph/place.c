@@ -3,19 +3,26 @@
 //
 // A visit has steps on as many devices as its tensors are on, and TO copies from one to another. What nothing
 // decides is at home: what is made of nothing, and numbers of the host with each other. Home is where the first
-// tensor from outside is that decides, also for what was recorded before it.
+// tensor from outside is that decides, also for what was recorded before it. What is made of nothing goes with
+// all devices: who computes with it elsewhere has it made there, or copied.
 
 enum {
     TC__ANYWHERE = -1,
     TC__APART = -2
 }; // no device decides; several do, which is reported
 
-// A result of a visit: a number of the host goes with all devices, and so does what is at home while nothing
-// has decided where that is.
+// A result of the open visit at home: made of nothing, or while nothing has decided where that is.
+static int tc__result_floats(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                             int written) {
+    if (!(s->flags & TC__STEP_HOME) || v->state != TC__VISIT_OPEN) return 0;
+    return (s->flags & TC__STEP_OWN && !written) || !tc__visit_decided(c, v);
+}
+
+// A result of a visit: a number of the host goes with all devices.
 static int tc__result_device(tc_ctx *c, const tc__visit *v, tc_tensor t, int written) {
     if (tc__position(t) >= v->path.count) return TC__ANYWHERE;
     const tc__step *s = v->path.at[tc__position(t)];
-    if (s->flags & TC__STEP_HOME && !tc__visit_decided(c, v)) return TC__ANYWHERE;
+    if (tc__result_floats(c, v, s, written)) return TC__ANYWHERE;
     int device = tc__step_device(c, v, s), number = !device && !s->meta.rank;
     return number && !written ? (int)TC__ANYWHERE : device;
 }
