@@ -156,10 +156,13 @@ static tc__dispatch *tc__launch_on(const tc__program *p, size_t i) {
     return tc__is_copy(k) ? NULL : tc__program_on(p, k->target.device);
 }
 
-// Whether it is on several devices, of which one may fail after another has written.
+// Whether it is on several devices.
 static int tc__program_is_across(const tc__program *p) {
     return p->devices + (p->here > 0) > 1;
 }
+
+// Does one act of a run; 0 = reported.
+typedef int (*tc__act_fn)(tc__program *p, const tc__visit *v, const tc__act *a);
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
 typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
@@ -448,8 +451,7 @@ static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
 // what is compared with the interpreter is dense.
 static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__output *o,
                           const tc__landing *to) {
-    if (!to->possible || p->overlaps || tc__may_fail(p) || tc__program_is_across(p))
-        return 0;
+    if (!to->possible || p->overlaps || tc__may_fail(p)) return 0;
     if (tc__output_device(p, o) && !(to->dense && o->code & TC__EXTERNAL)) return 0;
     return to->dense || !v->region || !v->region->options.verify;
 }
@@ -530,6 +532,17 @@ static int tc__stores_before(tc__program *p) {
     return !p->apart;
 }
 
+// Whether work of another device follows launch i, or a copy: it may fail then, and what was written is to be as it
+// was. What the host does itself does not fail.
+static int tc__others_follow(const tc__program *p, size_t i) {
+    int own = p->launch.at[i].group->target.device;
+    while (++i < p->launch.count) {
+        const tc__group *k = p->launch.at[i].group;
+        if (tc__is_copy(k) || (k->target.device && k->target.device != own)) return 1;
+    }
+    return 0;
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 // 0 = out of memory.
@@ -543,7 +556,7 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
         if (tc__has_node(p->launch.at[i].group, o->node, 1)) writer = i;
     for (size_t i = 0; i < p->launch.count && !to.dense; i++)
         if (tc__has_node(p->launch.at[i].group, o->node, 0)) return 1;
-    if (writer == p->launch.count || shared > 1) return 1;
+    if (writer == p->launch.count || shared > 1 || tc__others_follow(p, writer)) return 1;
     for (size_t i = writer + 1; i < p->launch.count && !tc__is_read_behind(p, o); i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
     tc__launch *l = &p->launch.at[writer];

@@ -645,15 +645,6 @@ static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
     return tc__launch_run(p, v->region, a->at);
 }
 
-// The launches of a device have all that they need of this run.
-static int tc__dispatch_begin(tc__program *p, tc__dispatch *r, const tc__visit *v) {
-    int ok = tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at) &&
-             tc__bounce_in(p, r);
-    if (ok) tc__dispatch_fill_all(r);
-    tc__bounce_restore(p, r);
-    return ok;
-}
-
 // All kernels of a program on devices. They need not be done when it returns.
 static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
     int ok = 1;
@@ -778,7 +769,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        tc__program_tune(p, v);
+        tc__program_tune(p, v, tc__act_run);
     }
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;

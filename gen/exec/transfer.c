@@ -130,6 +130,15 @@ static int tc__bounce_out(tc__program *p, tc__dispatch *m, int ok) {
     return ok;
 }
 
+// The launches of a device have all that they need of this run.
+static int tc__dispatch_begin(tc__program *p, tc__dispatch *r, const tc__visit *v) {
+    int ok = tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at) &&
+             tc__bounce_in(p, r);
+    if (ok) tc__dispatch_fill_all(r);
+    tc__bounce_restore(p, r);
+    return ok;
+}
+
 // ---- strided results ----
 
 enum {

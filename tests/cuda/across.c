@@ -901,6 +901,22 @@ TEST(one_device_fails) {
     }
 }
 
+// Updates in place where nothing of another device follows are stored by the kernels themselves.
+DEVICE(updates) {
+    tc_tensor h = line(tc, N, 0, 1), d = there(tc, 4 * N, 0, 1);
+    for (int k = 0; k < 7; k++) { // the first ones keep what they write
+        int copies = calls_of("cuMemcpyDtoDAsync_v2");
+        BEGIN("updates");
+        tc_add_s_(d, 1);
+        tc_add_s_(h, 2);
+        END();
+        if (k == 6) CHECK_EQ(calls_of("cuMemcpyDtoDAsync_v2"), copies);
+        LINE(h, cpu, 2 * k + 2, 1);
+        LINE(d, gpu, k + 1, 1);
+    }
+    CHECK_EQ(tc_explain_counts(tc, "updates").programs, 1);
+}
+
 // The profiler tells where each kernel ran, and what copies took.
 DEVICES(profiled) {
     open_other(tc);
