@@ -566,6 +566,7 @@ static void tc__step_call(tc_ctx *c, const tc__visit *v, tc__step *s, tc__past *
     k->attr = attr, k->site = s->site;
     if (tc__ops[s->op].kind != TC__KIND_SOURCE) return;
     k->dims = p->dims, k->rank = s->meta.rank, k->dtype = s->meta.dtype;
+    k->device = s->flags & TC__STEP_HOME ? (int)TC__ANYWHERE : s->device;
 }
 
 // The step for the last of n calls, the first of which is one of `s` and its siblings; the others

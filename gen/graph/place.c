@@ -6,16 +6,12 @@
 // tensor from outside is that decides, also for what was recorded before it. What is made of nothing goes with
 // all devices: who computes with it elsewhere has it made there, or copied.
 
-enum {
-    TC__ANYWHERE = -1,
-    TC__APART = -2
-}; // no device decides; several do, which is reported
-
-// A result of the open visit at home: made of nothing, or while nothing has decided where that is.
+// A result of the open visit at home: made of nothing, a number, or while nothing has decided where that is.
 static int tc__result_floats(tc_ctx *c, const tc__visit *v, const tc__step *s,
                              int written) {
     if (!(s->flags & TC__STEP_HOME) || v->state != TC__VISIT_OPEN) return 0;
-    return (s->flags & TC__STEP_OWN && !written) || !tc__visit_decided(c, v);
+    int own = s->flags & TC__STEP_OWN || !s->meta.rank;
+    return (own && !written) || !tc__visit_decided(c, v);
 }
 
 // A result of a visit: a number of the host goes with all devices.
@@ -71,9 +67,7 @@ static int tc__call_device(tc_ctx *c, const tc__visit *v, const tc__call *k) {
         if (device != TC__ANYWHERE) return tc__fail_apart(c, k, by, device, i, there);
         device = there, by = i;
     }
-    const tc__values *values = tc__values_of(c);
-    if (k->dims && values->source_is_like) return values->source_device;
-    return device;
+    return k->dims ? k->device : device;
 }
 
 // Whether the call can be computed from what it is given; 0 = reported.

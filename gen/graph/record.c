@@ -217,6 +217,8 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
     k.op = op, k.n_in = 0, k.n_attr = n_attr, k.in = NULL, k.attr = attr;
     k.site.file = file, k.site.line = line;
     k.dtype = (uint8_t)dtype, k.rank = (uint8_t)rank, k.dims = ix;
+    k.device = tc__values_of(c)->source_is_like ? tc__values_of(c)->source_device
+                                                : (int)TC__ANYWHERE;
     return tc__record(c, &k);
 }
 

@@ -207,7 +207,13 @@ typedef struct tc__call {
     uint8_t dtype;       // of sources
     uint8_t rank;        // of sources
     const int64_t *dims; // of sources, expressions
+    int device;          // of sources: where they are to be, TC__ANYWHERE = at home
 } tc__call;
+
+enum {
+    TC__ANYWHERE = -1,
+    TC__APART = -2
+}; // no device decides; several do, which is reported
 
 // What exec/ does for the recorder. Each reports its own errors.
 typedef struct tc__hooks {
