@@ -3,18 +3,18 @@
 // text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
 //
 // Operands of one op are on one device, else it is TC_E_DEVICE. A region or body may use
-// several: where it goes on to another one, what it has recorded runs, as at a graph break
-// (TC_E_FULLGRAPH), and such a body is never skipped. So ops that stand together by device are
-// fewer programs. A tensor of the host without dimensions, of one number, goes with tensors of
-// any device: kernels there have a copy of what it is when they are started. What writes it in
-// place must run on the host.
+// several, and is one program all the same: each op runs where its operands are, tc_to is a
+// copy from one to another, and devices that need not wait for each other work at the same
+// time, the host among them. A tensor of the host without dimensions, of one number, goes with
+// tensors of any device: kernels there have a copy of what it is when they are started. So does
+// in a region what was made of nothing there.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
 // From the host it returns when the bytes of t may change; to the host, when they are
 // there; between two devices over the link that they have, if any, else by way of the host. In a
-// region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
-// device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
+// region it is recorded like an op. TC_E_NULL; TC_E_DEVICE (no such device); TC_E_NOMEM; what
+// computing t gives.
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
 
 // The name of the device that t is on, valid until its context is closed; NULL = no live
@@ -25,8 +25,8 @@ TCDEF const char *tc_device_of(tc_tensor t);
 // it: tc_from_data and tc_const, tc_full, tc_zeros, tc_ones, tc_scalar, tc_arange, tc_eye, tc_rand
 // and the like, tc_load_npy, and the inputs of tc_precompile; at first it is "cpu", which NULL
 // stands for. It decides where no tensor does: what tc_zeros_like and all other calls make of a
-// tensor is where that is, and in a region or body what is made of nothing is where its tensors
-// are; one without any from outside runs on the default device. tc_wrap is memory of the host as
+// tensor is where that is, and in a region or body what is made of nothing is where the first of
+// its tensors from outside is; one without any runs on the default device. tc_wrap is memory of the host as
 // ever, and nothing that is there moves. Programs are made for the default device they were
 // recorded under, so that another one makes others. Each context has its own. TC_E_NULL (tc);
 // TC_E_DEVICE (no such device: the default stays); TC_E_STATE (inside a region or body).

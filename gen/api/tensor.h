@@ -340,8 +340,7 @@ TCDEF tc_tensor tc_clamp_max_at(tc_tensor a, double high, const char *file, int 
 // than dst (TC_E_DTYPE). TC_E_ALIAS: elements of dst share memory (an expanded view);
 // TC_E_ARG: dst is a tc_const.
 
-// Any dtype, on any device: src is converted and moved. From another device, that is a graph break in a
-// region, as tc_to is.
+// Any dtype, on any device: src is converted and moved.
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line);
 TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line);
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line);

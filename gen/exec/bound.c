@@ -41,7 +41,7 @@ static uint64_t tc__fn_used(tc_ctx *c, tc_fn *f) {
 static int tc__idles_list(tc_ctx *c, tc__idles *all) {
     tc__idle one;
     for (tc__region *r = c->recorder.region; r; r = r->next) {
-        if (!r->visit[0] || r->function || r->first || r->rest) continue;
+        if (!r->visit[0] || r->function) continue;
         one.region = r, one.fn = NULL, one.used = r->used;
         if (!TC__PUSH(c, *all, one)) return 0;
     }

@@ -226,7 +226,7 @@ TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program
     tc_status outer = tc__unit_begin(c);
     k->f->visit.draw = r->draw;
     p->runs++;
-    c->stats.kernel_runs += tc__dispatch_runs(p->dispatch);
+    c->stats.kernel_runs += tc__program_runs(p);
     int ok = tc__program_dispatch(p, &k->f->visit);
     for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
     if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);

@@ -25,11 +25,7 @@ static void tc__devices_close(tc_ctx *c) {
 
 // The number of the device of this name, -1 = there is none.
 static int tc__device_find(tc_ctx *c, const char *name) {
-    const tc__values *v = tc__values_of(c);
-    if (!strcmp(name, "cpu")) return 0;
-    for (size_t i = 0; i < v->device.count; i++)
-        if (!strcmp(v->device.at[i]->own.name, name)) return (int)i + 1;
-    return -1;
+    return tc__device_named(c, name, strlen(name));
 }
 
 // The same for a call that needs it; -1 = reported.
@@ -70,7 +66,8 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
             "%s: a context of tc_open_shared has no devices; a thread that uses "
             "one needs a context of tc_open",
             who);
-    if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
+    if (tc__device_find(c, d->name) >= 0 ||
+        tc__values_of(c)->device.count == TC__DEVICES_MOST - 1)
         return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
                         d->name);
     return 1;
@@ -217,50 +214,65 @@ static tc_tensor tc__to_here(const tc__api *f, const tc__tensor *m) {
     return tc__tensor_new(f->c, t.layout, t.storage, t.offset, f->file, f->line);
 }
 
-// Between two devices where one reaches the other, from a dense tensor; null = it does not, nothing reported.
-static tc_tensor tc__to_peer(const tc__api *f, const tc__tensor *m, int number) {
+// Between two devices, from a dense tensor.
+static tc_tensor tc__to_other(const tc__api *f, const tc__tensor *m, int number) {
     tc_ctx *c = f->c;
     const tc__layout l = *tc__layout_at(c, m->layout);
-    tc__device *d = tc__device_at(c, number), *from = tc__device_at(c, l.device);
     size_t bytes = (size_t)l.numel * tc__dtype(l.dtype)->bytes;
-    tc__error_mark before = tc__error_now(c);
+    const void *from = tc__tensor_data(m, l.dtype);
     uint32_t layout = tc__layout_on(c, number, l.dtype, l.rank, l.dims, NULL);
+    tc__device *d = tc__device_at(c, number);
     tc__storage *s = layout ? tc__storage_on(c, d, bytes) : NULL;
-    int ok = s && (!bytes || !d->own.copy_from(d->own.user, s->data, &from->own,
-                                               tc__tensor_data(m, l.dtype), bytes));
+    int ok = s && tc__copy_across(c, f->who, d, s->data, tc__device_at(c, l.device), from,
+                                  bytes);
     if (ok) return tc__tensor_new(c, layout, s, 0, f->file, f->line);
     tc__storage_unref(c, s);
-    tc__error_restore(c, before);
     return tc__null();
 }
 
-// The same of any tensor. What tc_const knows of one stays known by way of the host.
-static tc_tensor tc__to_peer_dense(const tc__api *f, const tc__tensor *m, int number) {
-    tc__tensor dense = *m;
-    tc_tensor copy = tc__null();
-    if (!tc__device_at(f->c, number)->own.copy_from || m->storage->constant) return copy;
-    if (!tc__layout_at(f->c, m->layout)->contiguous) {
-        copy = tc__dense_copy(f->c, m);
-        const tc__tensor *made = copy.id ? tc__slot_find(f->c, copy) : NULL;
-        if (!made) return copy;
-        dense = *made;
-    }
-    tc_tensor there = tc__to_peer(f, &dense, number);
-    if (copy.id) tc__slot_free(f->c, tc__handle_slot(copy), "a copy", NULL, 0);
-    return there;
-}
-
-// Between two devices, by way of the host if there is no other.
-static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *given, int number) {
+// The same by way of the host, which what tc_const knows takes.
+static tc_tensor tc__to_by_host(const tc__api *f, const tc__tensor *given, int number) {
     tc__tensor kept = *given;
-    const tc__tensor *m = &kept;
-    tc_tensor direct = tc__to_peer_dense(f, m, number);
-    if (direct.id) return direct;
-    tc_tensor here = tc__to_host(f, m), there = tc__null();
+    tc_tensor here = tc__to_host(f, &kept), there = tc__null();
     const tc__tensor *t = here.id ? tc__slot_find(f->c, here) : NULL;
     if (t) there = tc__to_device(f, t, number);
     if (here.id) tc__slot_free(f->c, tc__handle_slot(here), "a copy", NULL, 0);
     return there;
+}
+
+// The same of any tensor.
+static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *given, int number) {
+    tc__tensor dense = *given;
+    tc_tensor copy = tc__null();
+    if (given->storage->constant) return tc__to_by_host(f, given, number);
+    if (!tc__layout_at(f->c, given->layout)->contiguous) {
+        copy = tc__dense_copy(f->c, given);
+        const tc__tensor *made = copy.id ? tc__slot_find(f->c, copy) : NULL;
+        if (!made) return copy;
+        dense = *made;
+    }
+    tc_tensor there = tc__to_other(f, &dense, number);
+    if (copy.id) tc__slot_free(f->c, tc__handle_slot(copy), "a copy", NULL, 0);
+    return there;
+}
+
+// In a region it is recorded; where the tensor is there already, as a view of it.
+static tc_tensor tc__to_recorded(const tc__api *f, tc_tensor t, int number) {
+    int64_t dims[TC_MAX_RANK], device = number;
+    if (tc__device_number(f->c, t) != number)
+        return tc__op_n(TC_OP_TO, &t, 1, &device, 1, f->file, f->line);
+    for (int i = 0; i < f->x.rank; i++) dims[i] = f->x.dims[i];
+    return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, (uint32_t)f->x.rank, f->file, f->line);
+}
+
+// Outside.
+static tc_tensor tc__to_now(const tc__api *f, tc_tensor t, int number) {
+    const tc__tensor *m = tc__tensor_need(f->c, f->who, t);
+    if (!m || !tc__is_told(f->c, f->who, t)) return tc__null();
+    int here = tc__layout_at(f->c, m->layout)->device;
+    if (here == number) return tc__to_here(f, m);
+    if (!number) return tc__to_host(f, m);
+    return here ? tc__to_another(f, m, number) : tc__to_device(f, m, number);
 }
 
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line) {
@@ -271,21 +283,9 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
     if (!tc__api_of(&f, "to", t, file, line)) return tc__null();
     int number = tc__device_need(f.c, f.who, device);
     if (number < 0) return tc__null();
+    if (tc__is_recording(f.c)) return tc__to_recorded(&f, t, number);
     tc_status outer = tc__unit_begin(f.c);
-    const tc__tensor *m =
-        tc__region_value(f.c, f.who, &t, site) ? tc__tensor_need(f.c, f.who, t) : NULL;
-    if (m && !tc__is_told(f.c, f.who, t)) m = NULL;
-    int here = m ? tc__layout_at(f.c, m->layout)->device : 0;
-    // Copies are made outside the region that is open.
-    tc__visit *open = f.c->recorder.visit;
-    f.c->recorder.visit = NULL;
-    if (m && here == number)
-        to = tc__to_here(&f, m);
-    else if (m && !number)
-        to = tc__to_host(&f, m);
-    else if (m)
-        to = here ? tc__to_another(&f, m, number) : tc__to_device(&f, m, number);
-    f.c->recorder.visit = open;
+    if (tc__region_value(f.c, f.who, &t, site)) to = tc__to_now(&f, t, number);
     (void)tc__unit_end(f.c, outer, to.id != 0);
     return to;
 }

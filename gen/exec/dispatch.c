@@ -4,10 +4,17 @@
 //
 // A launch for which the device has no text (an opaque op) is done by the host, between two lists.
 
+// Who launches a kernel of the program.
+typedef enum tc__launcher {
+    TC__BY_DEVICE,
+    TC__BY_HOST, // between two lists: an op without text, or a copy to or from another device
+    TC__BY_ANOTHER // device, or the host for itself
+} tc__launcher;
+
 typedef struct tc__dispatch_launch {
     const tc__group *group;
     void *const *buf; // addresses by buffer
-    int host;         // done by the host
+    tc__launcher by;
     tc__grids grids;
     tc__compiled *code;      // counted; NULL = not compiled yet
     void *kernel[TC__GRIDS]; //   and what it has, of the device
@@ -36,9 +43,9 @@ typedef struct tc__dispatch_listed {
     uint8_t *argument;
 } tc__dispatch_listed;
 
-// Launches [begin, end) of the list, behind which the host does launch `host`; UINT32_MAX = none.
+// Launches [begin, end) of the list, behind which the host does something.
 typedef struct tc__dispatch_part {
-    uint32_t begin, end, host;
+    uint32_t begin, end;
     void *plan; // of the device
     int ran;    // it did, and nothing of its launches has changed since
 } tc__dispatch_part;
@@ -56,10 +63,15 @@ typedef struct tc__bounce {
 typedef struct tc__dispatch {
     tc_ctx *ctx;
     tc__device *device;
-    int ready;   // the code is there
-    int checks;  // some kernel checks an index
-    int numbers; // some input is a number of the host
-    int waiting; // it ran, and nobody has looked at its flag
+    struct tc__dispatch *next; // of the program, on another device; NULL = this is the last
+    tc__plan plan;             // of intermediates there,
+    uint8_t *memory;           //   which are at this place in the device's arena
+    uint32_t now;              // while acts are listed: the part that is open
+    int given;                 //   and whether it is among them
+    int ready;                 // the code is there
+    int checks;                // some kernel checks an index
+    int numbers;               // some external is a number of the host
+    int waiting;               // it ran, and nobody has looked at its flag
     tc__dispatch_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
@@ -133,15 +145,21 @@ static uint32_t tc__dispatch_alike(const tc__dispatch *r, uint32_t i) {
     return i;
 }
 
-// Launch i of the program. host: there is a function of the host for it.
+// Launch i of the program, which the device need not have: by whom.
+static void tc__dispatch_skip(tc__dispatch *r, uint32_t i, const tc__group *g,
+                              tc__launcher by) {
+    r->launch[i].group = g, r->launch[i].by = by, r->launch[i].alike = UINT32_MAX;
+}
+
+// Launch i of the program, on this device. host: there is a function of the host for it.
 static int tc__dispatch_add(tc__dispatch *r, tc__arena *a, uint32_t i, const tc__group *g,
                             void *const *buf, int host) {
     tc__dispatch_launch *l = &r->launch[i];
     const tc__dialect *d = r->device->own.language->dialect;
     l->group = g, l->buf = buf, l->number = i;
-    l->host = host && !d->has_opaque(r->ctx, g);
+    if (host && !d->has_opaque(r->ctx, g))
+        return tc__dispatch_skip(r, i, g, TC__BY_HOST), 1;
     l->alike = tc__dispatch_alike(r, i);
-    if (l->host) return 1;
     if (l->alike < i)
         l->grids = r->launch[l->alike].grids;
     else if (!d->grids(r->ctx, g, &l->grids))

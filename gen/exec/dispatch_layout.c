@@ -4,22 +4,18 @@
 // How a kernel is launched is data beside its text (tc__grids): expressions of sizes, whose
 // values are found here. Sizes are arguments, as they change grids as well.
 
-// A launch on the host ends a part; so does the last launch.
+// What the host does ends a part; so does the last launch.
 static int tc__dispatch_split(tc__dispatch *r, tc__arena *a) {
-    uint32_t hosts = 0, n = 0;
-    for (uint32_t i = 0; i < r->launches; i++) hosts += (uint32_t)r->launch[i].host;
-    r->part = TC__ANEW_ARRAY(a, tc__dispatch_part, hosts + 1);
-    if (!r->part) return 0;
+    uint32_t n = 0, parts = 1;
     for (uint32_t i = 0; i < r->launches; i++) {
         const tc__dispatch_launch *l = &r->launch[i];
-        if (l->host)
-            r->part[r->parts++].host = i;
-        else
-            n += l->pieces ? l->pieces : (uint32_t)l->grids.count;
+        parts += l->by == TC__BY_HOST;
+        if (!l->by) n += l->pieces ? l->pieces : (uint32_t)l->grids.count;
     }
-    r->part[r->parts++].host = UINT32_MAX;
+    r->part = TC__ANEW_ARRAY(a, tc__dispatch_part, parts);
     r->list = TC__ANEW_ARRAY(a, tc_device_launch, n + 1);
-    return r->list != NULL;
+    if (r->part) r->parts = parts;
+    return r->part && r->list;
 }
 
 enum { TC__FLAG_BYTES = TC__FLAG_WORDS * 8 };
@@ -93,6 +89,7 @@ static void tc__dispatch_free(tc__dispatch *r) {
     if (r->listed_bytes) tc__free(r->ctx, r->listed_bytes, r->listed_room);
     if (r->order.ctx) tc__sequence_close(&r->order);
     tc__lists_close(&r->lists);
+    tc__plan_close(r->ctx, &r->plan);
 }
 
 // ---- laying out: what depends on the sizes of a run ----
@@ -110,7 +107,7 @@ static int tc__dispatch_workspace(tc__dispatch *r, const tc__ixpool *x,
     size_t total = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__dispatch_launch *l = &r->launch[i];
-        if (l->host) continue;
+        if (l->by) continue;
         l->work = total;
         total += tc__device_rounded((size_t)tc__ix_eval(x, l->grids.workspace, env));
     }
@@ -276,17 +273,13 @@ static int tc__dispatch_sequence(tc__dispatch *r, const tc__plan *plan) {
     return ok;
 }
 
-// What a run of the program launches, here and on the host; lists count once.
-static uint32_t tc__dispatch_runs(const tc__dispatch *r) {
-    return (uint32_t)r->order.step.count + r->parts - 1;
-}
-
-// The arena has at least so many bytes.
-static int tc__dispatch_arena(tc__dispatch *r, size_t bytes, uint8_t **memory) {
+// The arena has room for the plan.
+static int tc__dispatch_arena(tc__dispatch *r) {
     void *address = NULL;
-    tc_status s =
-        bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
-    *memory = (uint8_t *)address;
+    tc_status s = r->plan.bytes
+                      ? r->device->own.arena(r->device->own.user, r->plan.bytes, &address)
+                      : TC_OK;
+    r->memory = (uint8_t *)address;
     return !s ||
            tc__device_failed(r->ctx, &r->device->own, "memory of intermediate results", s);
 }
@@ -295,20 +288,20 @@ static int tc__dispatch_arena(tc__dispatch *r, size_t bytes, uint8_t **memory) {
 static int tc__dispatch_fits(const tc__dispatch *r, const tc__ixpool *x,
                              const tc__ixenv *env) {
     for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && tc__dispatch_shared(&r->launch[i], x, env) >
-                                      (int64_t)r->device->own.shared_bytes)
+        if (!r->launch[i].by && tc__dispatch_shared(&r->launch[i], x, env) >
+                                    (int64_t)r->device->own.shared_bytes)
             return 0;
     return 1;
 }
 
 // Everything that depends on sizes; 0 = reported.
-static int tc__dispatch_lay_out(tc__dispatch *r, const tc__ixpool *x, const tc__ixenv *env,
-                                const tc__plan *plan) {
+static int tc__dispatch_lay_out(tc__dispatch *r, const tc__ixpool *x,
+                                const tc__ixenv *env) {
     tc__dispatch_forget_plans(r); // what comes after what may change
-    if (!tc__dispatch_workspace(r, x, env) || !tc__dispatch_sequence(r, plan)) return 0;
+    if (!tc__dispatch_workspace(r, x, env) || !tc__dispatch_sequence(r, &r->plan)) return 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__dispatch_launch *l = &r->launch[i];
-        if (!l->host && !l->pieces &&
+        if (!l->by && !l->pieces &&
             !tc__dispatch_launch_lay_out(r, l, &r->list[l->first], x, env))
             return 0;
     }
@@ -320,7 +313,7 @@ static int tc__dispatch_lay_out(tc__dispatch *r, const tc__ixpool *x, const tc__
 // What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
 static tc__dispatch_launch *tc__dispatch_wanted(const tc__dispatch *r, uint32_t i) {
     tc__dispatch_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
-    return l->host || l->pieces || (i >= r->launches && !l->group->shape.list) ? NULL : l;
+    return l->by || l->pieces || (i >= r->launches && !l->group->shape.list) ? NULL : l;
 }
 
 static uint32_t tc__dispatch_most(const tc__dispatch *r) {
@@ -340,7 +333,7 @@ static uint32_t tc__dispatch_launch_at(const tc__dispatch *r, uint32_t at) {
         if (r->listed.at[i].at == at)
             return tc__turn_item(r, &r->order.step.at[r->listed.at[i].step])->launch;
     uint32_t i = 0;
-    while (r->launch[i].host || r->launch[i].pieces || r->launch[i].first != at) i++;
+    while (r->launch[i].by || r->launch[i].pieces || r->launch[i].first != at) i++;
     return i;
 }
 

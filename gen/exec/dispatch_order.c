@@ -69,8 +69,8 @@ static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
         tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
     for (uint32_t i = 0; q->ok && i < r->launches; i++) {
         const tc__dispatch_launch *l = &r->launch[i];
-        if (l->host) tc__sequence_cut(q);
-        if (!l->host && !l->pieces) {
+        if (l->by == TC__BY_HOST) tc__sequence_cut(q);
+        if (!l->by && !l->pieces) {
             tc__sequence_item(q, i, tc__nobody, 0);
             tc__dispatch_uses(r, l, NULL, &slabs);
         }
@@ -203,7 +203,7 @@ static int tc__dispatch_lists(tc__dispatch *r, tc__arena *a) {
     int ok = 1;
     tc__lists_open(&r->lists, r->ctx, a);
     for (uint32_t i = 0; ok && !r->in_order && i < r->launches; i++)
-        if (!r->launch[i].host) ok = tc__dispatch_pieces(r, &r->launch[i], i);
+        if (!r->launch[i].by) ok = tc__dispatch_pieces(r, &r->launch[i], i);
     size_t pieces = r->lists.piece.count, forms = r->lists.form.count;
     uint32_t *met = TC__NEW_ARRAY(r->ctx, uint32_t, pieces);
     r->form = TC__ANEW_ARRAY(a, tc__dispatch_launch, forms + 1);

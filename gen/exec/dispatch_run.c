@@ -51,7 +51,7 @@ static int tc__dispatch_fill_list(const tc__dispatch *r, const tc__dispatch_list
 static void tc__dispatch_fill_all(tc__dispatch *r) {
     int changed = 0;
     for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && !r->launch[i].pieces)
+        if (!r->launch[i].by && !r->launch[i].pieces)
             changed |= tc__dispatch_fill(r, &r->launch[i]);
     for (size_t i = 0; i < r->listed.count; i++)
         changed |= tc__dispatch_fill_list(r, &r->listed.at[i]);

@@ -82,7 +82,7 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
     if (!e) return NULL;
     tc__step *s = &e->step;
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
-    s->site = k->site;
+    s->site = k->site, s->flags = TC__STEP_HOME;
     e->externals = (uint32_t)v->external.count, e->device = tc__visit_device(c, v);
     s->in = TC__NEW_ARRAY(c, uint32_t, k->n_in + 1);
     s->attr = TC__NEW_ARRAY(c, int64_t, k->n_attr + 1);

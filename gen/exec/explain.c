@@ -125,8 +125,8 @@ static void tc__explain_dispatch(tc__text *t, const tc__dispatch *r, uint32_t i)
     const tc__dispatch_launch *l = &r->launch[i];
     const tc_device *d = &r->device->own;
     char text[200];
-    int count = l->host ? 0 : l->pieces ? 1 : l->grids.count;
-    if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
+    int count = l->by ? 0 : l->pieces ? 1 : l->grids.count;
+    if (l->by) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
     if (l->pieces)
         tc__put(t, "    one of %u kernels in a launch for %u tensors\n",
                 (unsigned)tc__dispatch_kernels_at(r, l->first),
@@ -184,13 +184,46 @@ static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
     tc__put(t, "\n");
 }
 
+static void tc__explain_copy(tc__text *t, const tc__program *p, const tc__group *k) {
+    tc__put(t, "    from %s to %s as ",
+            tc__device_name(p->ctx, tc__copy_source(&p->graph, k)),
+            tc__device_name(p->ctx, k->target.device));
+}
+
+// "intermediates of cuda:0: 4096 bytes in one arena, 8192 one by one"
+static void tc__explain_plan(tc__text *t, const tc__plan *plan, const char *device) {
+    tc__put(t, "intermediates%s%s: %zu bytes in one arena, %zu one by one\n",
+            device ? " of " : "", device ? device : "", plan->bytes, plan->unplanned);
+}
+
+// "launches: 5, of which 2 for lists of tensors", and what became of lists.
+static void tc__explain_launches(tc__text *t, const tc__program *p) {
+    uint32_t listed = 0;
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        listed += (uint32_t)r->listed.count;
+    if (listed)
+        tc__put(t, "launches: %u, of which %u for lists of tensors\n",
+                (unsigned)tc__program_runs(p), (unsigned)listed);
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next) tc__explain_lists(t, r);
+}
+
+static void tc__explain_plans(tc__text *t, const tc__program *p) {
+    int across = tc__program_is_across(p);
+    if (!p->devices || p->here) tc__explain_plan(t, &p->plan, across ? "cpu" : NULL);
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        tc__explain_plan(t, &r->plan, across ? r->device->own.name : NULL);
+}
+
 static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
+        const tc__dispatch *r = tc__launch_on(p, i);
         tc__report_kernel(t, l->group, (uint32_t)i);
         tc__put_calls(t, "    of ", &p->graph, l->group);
-        if (p->dispatch)
-            tc__explain_dispatch(t, p->dispatch, (uint32_t)i);
+        if (r)
+            tc__explain_dispatch(t, r, (uint32_t)i);
+        else if (tc__is_copy(l->group))
+            tc__explain_copy(t, p, l->group);
         else if (tc__foreign_of(p))
             tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
         else
@@ -199,13 +232,8 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
-    if (p->dispatch && p->dispatch->listed.count)
-        tc__put(t, "launches: %u, of which %u for lists of tensors\n",
-                (unsigned)tc__dispatch_runs(p->dispatch),
-                (unsigned)p->dispatch->listed.count);
-    if (p->dispatch) tc__explain_lists(t, p->dispatch);
-    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
-            p->plan.unplanned);
+    tc__explain_launches(t, p);
+    tc__explain_plans(t, p);
 }
 
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {

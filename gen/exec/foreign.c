@@ -139,8 +139,8 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
 }
 
 // Kernels that a device has no text for are left out; those that share a launch have one text.
-static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language *d) {
-    const tc__dispatch *r = p->dispatch;
+static int tc__foreign_kernels(tc__program *p, const tc__dispatch *r, tc__text *out,
+                               const tc__language *d) {
     size_t most = r ? tc__dispatch_most(r) : p->launch.count, n = 0;
     const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
@@ -161,8 +161,10 @@ static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language
 
 // The emitted text of all kernels, in the language of where they run.
 static int tc__program_text(tc__program *p, tc__text *out) {
-    const tc__language *d = p->dispatch ? p->dispatch->device->own.language : NULL;
-    return d ? tc__foreign_kernels(p, out, d) : tc__program_print(p, out);
+    int ok = 1;
+    for (const tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+        ok = tc__foreign_kernels(p, r, out, r->device->own.language);
+    return ok && (p->devices && !p->here ? 1 : tc__program_print(p, out));
 }
 
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
@@ -173,6 +175,6 @@ TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
     int ok = 0;
     tc__text_clear(t);
     if (!strcmp(language, "c")) ok = tc__program_print(p, t);
-    if (d) ok = tc__foreign_kernels(p, t, d);
+    if (d) ok = tc__foreign_kernels(p, NULL, t, d);
     return ok && !t->failed ? t->at : NULL;
 }

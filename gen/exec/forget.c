@@ -19,7 +19,7 @@ enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
 // What the last run on a device found is told before the program goes: its results may stay.
 static void tc__program_drop(tc__program *p) {
     if (!p) return;
-    if (p->dispatch && p->dispatch->waiting) (void)tc__dispatch_check(p);
+    if (tc__program_waits(p)) (void)tc__program_check(p);
     if (p->held) p->ctx->programs_held -= p->held, p->ctx->programs_live--;
     tc__program_free(p);
 }

@@ -22,7 +22,7 @@ static tc__nesting tc__nesting_of(tc_ctx *c) {
 
 // Whether no other region is open than before, though maybe another part of it.
 static int tc__nesting_fits(const tc__recorder *r, const tc__nesting *was) {
-    return !r->visit || tc__visit_first(r->visit) == tc__visit_first(was->visit);
+    return !r->visit || r->visit == was->visit;
 }
 
 // Scopes that the body has left open are reported, and closed. It cannot end others: tc__scope_leave.
@@ -264,46 +264,6 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     }
 }
 
-// A result that the last part, which is on another device, does not end with: one of an earlier part, or a
-// tensor that the body passes through.
-static int tc__out_is_apart(tc_ctx *c, const tc__visit *last, tc_tensor t) {
-    if (t.id >> TC__SLOT_BITS == last->key || !tc__values_of(c)->device.count) return 0;
-    return tc__visit_decided(c, last) &&
-           tc__device_number(c, t) != tc__visit_device(c, last);
-}
-
-// The end of a body that has several parts: those of its results that the last one computes are its outputs.
-static int tc__fn_end_parts(const tc__fcall *k, tc__visit *last, const tc_tensor *out) {
-    tc_ctx *c = k->f->ctx;
-    uint32_t n = 0, room = k->n_out + 1;
-    tc_tensor *own = TC__NEW_ARRAY(c, tc_tensor, room);
-    for (uint32_t i = 0; own && i < k->n_out; i++)
-        if (out[i].id >> TC__SLOT_BITS == last->key) own[n++] = out[i];
-    int ok = own && tc__visit_finish(c, last, own, n);
-    if (own) TC__FREE_ARRAY(c, own, room);
-    tc__fn_demote(k->f, "it is more than one program, as for several devices", k->site);
-    return ok;
-}
-
-// The body has recorded: its program runs. 0 = reported.
-static int tc__fn_end(const tc__fcall *k, tc__visit *v, const tc_tensor *out) {
-    tc_ctx *c = k->f->ctx;
-    for (uint32_t i = 0; i < k->n_out; i++)
-        if (tc__out_is_apart(c, c->recorder.visit, out[i]))
-            if (!tc__visit_split(c, k->site, "a result is on another device")) return 0;
-    tc__visit *last = c->recorder.visit;
-    if (last != v) return tc__fn_end_parts(k, last, out);
-    return tc__visit_finish(c, v, out, k->n_out);
-}
-
-static void tc__fn_clear(const tc__fcall *k, tc__visit *last) {
-    for (tc__visit *v; last; last = v) {
-        v = last->before;
-        tc__visit_clear(k->f->ctx, last, "which ended with the call of a function",
-                        k->site);
-    }
-}
-
 // Results from the body's visit; `out` has room for all of them.
 static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc_fn *f = k->f;
@@ -311,22 +271,21 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc__recorder *r = tc__recorder_of(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     if (!tc__visit_open(c, f->region, k->site)) return 0;
-    tc__visit *v = r->visit, *last = v;
+    tc__visit *v = r->visit;
     tc__snapshots_clear(f);
     uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
-    int whole = tc__visit_first(r->visit) == v; // else it was abandoned
-    ok = ok && whole && !r->visit->broken && tc__slots_prepare(c, k->n_out) &&
-         tc__fn_end(k, v, out);
-    if (whole) last = r->visit;
-    if (whole) last->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
-    if (whole && !ok) tc__refuse_writes(c, last);
+    int whole = r->visit == v; // else it was abandoned
+    ok = ok && whole && !v->broken && tc__slots_prepare(c, k->n_out) &&
+         tc__visit_finish(c, v, out, k->n_out);
+    if (whole) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    if (whole && !ok) tc__refuse_writes(c, v);
     r->visit = NULL, r->depth = 0;
     tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
-    tc__fn_clear(k, last);
+    tc__visit_clear(c, v, "which ended with the call of a function", k->site);
     tc__snapshots_clear(f);
     return ok;
 }
@@ -416,7 +375,7 @@ static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uin
 static tc_fn *tc__fn_recorded(tc_ctx *c) {
     const tc__visit *v = tc__recorder_of(c)->visit;
     tc_fn *f = v && v->region->function ? c->fn : NULL;
-    while (f && f->region != tc__region_whole(v->region)) f = f->next;
+    while (f && f->region != v->region) f = f->next;
     return f;
 }
 
@@ -547,7 +506,7 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 
 static void tc__fn_forget_region(tc_fn *f) {
     tc__region_unlink(f->region);
-    tc__region_free_all(f->ctx, f->region);
+    tc__region_free(f->ctx, f->region);
 }
 
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,

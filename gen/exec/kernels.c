@@ -75,9 +75,9 @@ static void tc__device_code_free(tc__device *d) {
 
 // ---- orders ----
 
-// Elements of a kernel's vectors; 0 = an opaque op.
+// Elements of a kernel's vectors; 0 = an opaque op, or one of a device.
 static int tc__launch_lanes(const tc__launch *l) {
-    return l->opaque ? 0 : tc__group_lanes(l->group);
+    return l->interp ? tc__group_lanes(l->group) : 0;
 }
 
 // What of a program is compiled: all, as it is known to be best, or only what nothing else can run, which for
@@ -86,7 +86,7 @@ typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compil
 
 static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what what) {
     if (what == TC__COMPILE_NEEDED) return l->custom && !l->run;
-    return tc__has_source(c, l->group);
+    return !l->group->target.device && tc__has_source(c, l->group);
 }
 
 // Orders a kernel, once however many launches have it: its place is *at. -1 = reported, 1 = the process
@@ -132,18 +132,21 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
 // Whether there is something to choose; of a device, among more than what the rules say.
 static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
     tc__tuning all[TC__CANDIDATES];
-    if (l->opaque || !p->device) return !l->opaque;
+    if (l->group->shape.kind == TC__OPAQUE || !l->group->target.device)
+        return l->group->shape.kind != TC__OPAQUE;
     return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE,
                           &l->group->shape.tuning, all) > 1;
 }
 
-static void tc__program_recall(tc__program *p, tc__desk *k, int (*ready)(tc__desk *k)) {
+// The launches for device r, NULL = the host's.
+static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *k,
+                               int (*ready)(tc__desk *k)) {
     uint64_t start = tc__now_ns();
     if (p->autotune == TC__AUTOTUNE_OFF) return;
     int ok = ready(k);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (!tc__launch_has_choice(p, l)) continue;
+        if (tc__launch_on(p, i) != r || !tc__launch_has_choice(p, l)) continue;
         l->tuned = TC__TUNED_OPEN;
         if (ok) tc__launch_recall(p, k, l);
     }
@@ -355,7 +358,7 @@ static int tc__program_compile_now(tc__program *p, tc__dispatch *r, const char *
                                    tc__compile_what what) {
     tc__desk there, *k = r ? &there : &p->ctx->kernels->desk;
     if (r && !tc__device_desk(k, p->ctx, r->device)) return 0;
-    if (what == TC__COMPILE_ALL) tc__program_recall(p, k, k->maker->ready);
+    if (what == TC__COMPILE_ALL) tc__program_recall(p, r, k, k->maker->ready);
     tc__job *j = tc__program_order(p, r, k, what);
     if (!j) return 0;
     int ok = tc__job_complete(j, k, p->launch.count, name);
@@ -389,7 +392,7 @@ static void tc__program_collect(tc__program *p, tc__job *j) {
 
 static int tc__program_give(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
-    tc__program_recall(p, k, k->maker->is_ready);
+    tc__program_recall(p, NULL, k, k->maker->is_ready);
     tc__job *j = tc__program_order(p, NULL, k, TC__COMPILE_ALL);
     if (!j) return 0;
     size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->is_ready);
@@ -479,7 +482,7 @@ static int tc__dispatch_customs(tc__dispatch *r) {
     int same = 1;
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__dispatch_launch *l = &r->launch[i];
-        if (l->host || !tc__is_custom(l->group)) continue;
+        if (l->by || !tc__is_custom(l->group)) continue;
         int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
         tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
         int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);

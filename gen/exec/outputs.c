@@ -56,10 +56,11 @@ typedef struct tc__output {
 
 // An address that is looked up anew for every run: an input's, or an output's.
 typedef struct tc__address {
-    void **at;       // in some launch's `buf`
-    int output;      // 1 = `source` is an output, 0 = an external or an earlier result
-    uint32_t source; // index
-    size_t begin;    // bytes from there on
+    void **at;        // in some launch's `buf`
+    tc__dispatch *on; // whose kernels read or write there; NULL = the host does, or a copy
+    int output;       // 1 = `source` is an output, 0 = an external or an earlier result
+    uint32_t source;  // index
+    size_t begin;     // bytes from there on
 } tc__address;
 
 typedef enum tc__tier {
@@ -82,7 +83,7 @@ typedef struct tc__program {
     tc__arena arena;
     tc__ixpool ix;
     tc__graph graph;
-    tc__plan plan;
+    tc__plan plan; // of the host's intermediates
     uint32_t externals;
     const tc__shape **inputs; // by external, then by position (NULL = dense)
     TC__VEC(tc__launch) launch;
@@ -95,7 +96,7 @@ typedef struct tc__program {
     int exact;                  // it is for the sizes of one visit alone
     int laid_out;
     const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
-    uint8_t *memory;   // the arena of intermediates
+    uint8_t *memory;   // the arena of the host's intermediates
     size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
@@ -108,16 +109,19 @@ typedef struct tc__program {
     tc__foreign *foreign;       // what a registered backend has of it; owned
     int in_place;               // it reads externals behind what it stores in them,
     int apart;                  //   or cannot
-    int device;                 // that it runs on, 0 = the host,
-    tc__dispatch *dispatch;     //   and what it has of that; NULL = the host
-    int threads;                // that a kernel may use; 0 = all
-    int numerics;               // tc_numerics that its code is made for
-    int round_each_op;          // its graph has the roundings of eager code
-    int allow_tf32;             // its products on a device may round f32
-    int verify;       // N = one run in N of compiled code is compared with the interpreter
-    uint64_t chances; //   and its runs so far; 0 = nothing is known of the code yet
-    size_t held;      // bytes that it took to make it; 0 = of no step
-    uint64_t serial;  // in the order of making, from 1; 0 = of no step
+    int devices;                // how many it is on, beside the host,
+    int here;                   //   and launches that are the host's own
+    tc__dispatch *dispatch; // what it has of the first device; NULL = the host, or not yet
+    tc__act *act;           // of a run, where there is a device; arena
+    uint32_t acts;
+    int threads;       // that a kernel may use; 0 = all
+    int numerics;      // tc_numerics that its code is made for
+    int round_each_op; // its graph has the roundings of eager code
+    int allow_tf32;    // its products on a device may round f32
+    int verify;        // N = one run in N of compiled code is compared with the interpreter
+    uint64_t chances;  //   and its runs so far; 0 = nothing is known of the code yet
+    size_t held;       // bytes that it took to make it; 0 = of no step
+    uint64_t serial;   // in the order of making, from 1; 0 = of no step
     uint64_t runs_seen, used; // of exec/forget.c
     uint32_t charged;         // it counts for its region's recompile_limit
     tc__tier tier;            // whether it waits for code
@@ -133,6 +137,32 @@ typedef struct tc__program {
     uint64_t runs, run_ns;
     uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
 } tc__program;
+
+// The device that an output is on.
+static int tc__output_device(const tc__program *p, const tc__output *o) {
+    return p->graph.node.at[o->node]->device;
+}
+
+// What the program has of a device; NULL = the host.
+static tc__dispatch *tc__program_on(const tc__program *p, int device) {
+    tc__dispatch *r = device ? p->dispatch : NULL;
+    while (r && r->device->number != device) r = r->next;
+    return r;
+}
+
+// What it has of the device of launch i. A copy is none's.
+static tc__dispatch *tc__launch_on(const tc__program *p, size_t i) {
+    const tc__group *k = p->launch.at[i].group;
+    return tc__is_copy(k) ? NULL : tc__program_on(p, k->target.device);
+}
+
+// Whether it is on several devices.
+static int tc__program_is_across(const tc__program *p) {
+    return p->devices + (p->here > 0) > 1;
+}
+
+// Does one act of a run; 0 = reported.
+typedef int (*tc__act_fn)(tc__program *p, const tc__visit *v, const tc__act *a);
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
 typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
@@ -168,14 +198,6 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
     if (tc__cell_at(b, tc__cell_root(b, code))->version && effects == TC__NO_EFFECTS)
         return;
     o->alias = 1, o->external = code;
-}
-
-static int tc__fail_number(const tc__program *p, const tc__visit *v) {
-    return tc__fail(p->ctx, TC_E_DEVICE,
-                    "%s: a number of the host is written in place by what runs on %s; "
-                    "move it there with tc_to, or write it elsewhere",
-                    v->region ? v->region->name : "eager op",
-                    tc__device_name(p->ctx, p->device));
 }
 
 // Whether a view shows the elements of its operand, all of them.
@@ -237,13 +259,10 @@ static int tc__program_targets(tc__program *p, tc__builder *b, uint32_t count,
         tc__output_alias(b, effects, &o);
         if (!v || !tc__program_output(p, &o, v)) return 0;
     }
-    for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
-        if (!tc__cell_at(b, tc__cell_root(b, i))->version) continue;
-        size_t before = p->output.count;
-        if (!tc__target_external(p, b, count, i)) return 0;
-        if (p->output.count > before && p->device && !p->inputs[i]->device)
-            return tc__fail_number(p, b->visit);
-    }
+    for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++)
+        if (tc__cell_at(b, tc__cell_root(b, i))->version &&
+            !tc__target_external(p, b, count, i))
+            return 0;
     return 1;
 }
 
@@ -433,7 +452,7 @@ static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
 static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__output *o,
                           const tc__landing *to) {
     if (!to->possible || p->overlaps || tc__may_fail(p)) return 0;
-    if (p->device && !(to->dense && o->code & TC__EXTERNAL)) return 0;
+    if (tc__output_device(p, o) && !(to->dense && o->code & TC__EXTERNAL)) return 0;
     return to->dense || !v->region || !v->region->options.verify;
 }
 
@@ -513,6 +532,17 @@ static int tc__stores_before(tc__program *p) {
     return !p->apart;
 }
 
+// Whether work of another device follows launch i, or a copy: it may fail then, and what was written is to be as it
+// was. What the host does itself does not fail.
+static int tc__others_follow(const tc__program *p, size_t i) {
+    int own = p->launch.at[i].group->target.device;
+    while (++i < p->launch.count) {
+        const tc__group *k = p->launch.at[i].group;
+        if (tc__is_copy(k) || (k->target.device && k->target.device != own)) return 1;
+    }
+    return 0;
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 // 0 = out of memory.
@@ -526,7 +556,7 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
         if (tc__has_node(p->launch.at[i].group, o->node, 1)) writer = i;
     for (size_t i = 0; i < p->launch.count && !to.dense; i++)
         if (tc__has_node(p->launch.at[i].group, o->node, 0)) return 1;
-    if (writer == p->launch.count || shared > 1) return 1;
+    if (writer == p->launch.count || shared > 1 || tc__others_follow(p, writer)) return 1;
     for (size_t i = writer + 1; i < p->launch.count && !tc__is_read_behind(p, o); i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
     tc__launch *l = &p->launch.at[writer];

@@ -106,9 +106,10 @@ static int tc__profile_kernel_run(tc__dispatch *r, uint32_t at, uint32_t count) 
 }
 
 // The kernel at this place took so long; one of a list of tensors is told as that of the first.
-static void tc__profile_note(tc__profile *f, tc__program *p, uint32_t at,
-                             const tc__region *region, uint64_t start, uint64_t ns) {
-    uint32_t i = tc__dispatch_launch_at(p->dispatch, at);
+static void tc__profile_note(tc__profile *f, tc__program *p, const tc__dispatch *r,
+                             uint32_t at, const tc__region *region, uint64_t start,
+                             uint64_t ns) {
+    uint32_t i = tc__dispatch_launch_at(r, at);
     const tc__launch *l = &p->launch.at[i];
     tc__event e;
     if (!tc__profile_row_is_known(f, p, i, region)) {
@@ -117,17 +118,37 @@ static void tc__profile_note(tc__profile *f, tc__program *p, uint32_t at,
     }
     memset(&e, 0, sizeof e);
     e.kind = TC__SPAN_KERNEL, e.compiled = 1;
-    e.thread = (uint16_t)(TC__DEVICES + p->device);
-    e.bytes = tc__launch_bytes(p, l), e.items = p->dispatch->list[at].blocks;
+    e.thread = (uint16_t)(TC__DEVICES + r->device->number);
+    e.bytes = tc__launch_bytes(p, l), e.items = r->list[at].blocks;
     e.start = start, e.ns = ns;
     tc__profile_kernel(f, l, &e);
 }
 
+// Runs the copy that launch i is, waits for it, and notes it by the host's clock. 0 = reported.
+static int tc__profile_copy(tc__program *p, const tc__region *region, uint32_t i,
+                            int (*copy)(tc__program *p, uint32_t i)) {
+    tc__profile *f = p->ctx->profiling;
+    const tc__launch *l = &p->launch.at[i];
+    const tc__device *to = tc__device_at(p->ctx, l->group->target.device);
+    tc__event e;
+    memset(&e, 0, sizeof e);
+    e.start = tc__now_ns();
+    int ok = copy(p, i);
+    tc_status s = ok && to ? to->own.sync(to->own.user) : TC_OK;
+    if (s) ok = tc__device_failed(p->ctx, &to->own, "a copy between devices", s);
+    e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.items = 1;
+    e.ns = tc__now_ns() - e.start, e.bytes = tc__launch_bytes(p, l);
+    e.thread = (uint16_t)(to ? TC__DEVICES + to->number : 0);
+    int known = ok && tc__profile_row_is_known(f, p, i, region);
+    if (known) tc__profile_kernel(f, l, &e);
+    f->dropped += ok && !known;
+    return ok;
+}
+
 // Runs a part of the program, kernel by kernel, and notes them. The device's clock is laid on the host's
 // where the host sees the last kernel end. 0 = reported.
-static int tc__profile_part(tc__program *p, const tc__region *region,
+static int tc__profile_part(tc__program *p, tc__dispatch *r, const tc__region *region,
                             const tc__dispatch_part *part) {
-    tc__dispatch *r = p->dispatch;
     tc__profile *f = p->ctx->profiling;
     uint32_t n = 0, done = 0;
     uint64_t ns = 0;
@@ -144,7 +165,7 @@ static int tc__profile_part(tc__program *p, const tc__region *region,
     for (uint32_t at = part->begin; at < part->end;
          at += tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)])) {
         if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
-        tc__profile_note(f, p, at, region, begin, ns);
+        tc__profile_note(f, p, r, at, region, begin, ns);
         begin += ns, done++;
     }
     return 1;

@@ -15,10 +15,15 @@ static uint64_t tc__made_ns(const tc__program *p) {
            a->load_ns - b->load_ns;
 }
 
+static void tc__plan_count(tc_ctx *c, const tc__plan *plan, int sign) {
+    c->stats.arena_bytes += (uint64_t)sign * plan->bytes;
+    c->stats.unplanned_bytes += (uint64_t)sign * plan->unplanned;
+}
+
 static void tc__program_count(tc__program *p, int sign) {
-    tc_stats *s = &p->ctx->stats;
-    s->arena_bytes += (uint64_t)sign * p->plan.bytes;
-    s->unplanned_bytes += (uint64_t)sign * p->plan.unplanned;
+    tc__plan_count(p->ctx, &p->plan, sign);
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        tc__plan_count(p->ctx, &r->plan, sign);
     p->counted = sign > 0;
 }
 
@@ -28,7 +33,29 @@ static void tc__program_unwatch(tc__program *p) {
     for (size_t i = 0; i < c->unchecked.count; i++)
         if (c->unchecked.at[i] == p)
             c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
-    p->dispatch->waiting = 0;
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) r->waiting = 0;
+}
+
+// It ran on a device, and nobody has looked at its flags. 0 = out of memory.
+static int tc__program_watch(tc__program *p) {
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        if (r->checks) return TC__PUSH(p->ctx, p->ctx->unchecked, p);
+    return 1;
+}
+
+// Whether a run of it has flags that nobody has looked at.
+static int tc__program_waits(const tc__program *p) {
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        if (r->waiting) return 1;
+    return 0;
+}
+
+static void tc__dispatches_free(tc__program *p) {
+    while (p->dispatch) {
+        tc__dispatch *r = p->dispatch;
+        p->dispatch = r->next;
+        tc__dispatch_free(r);
+    }
 }
 
 static void tc__program_free(tc__program *p) {
@@ -53,8 +80,8 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     tc__plan_close(c, &p->plan);
-    if (p->dispatch) tc__program_unwatch(p), tc__dispatch_free(p->dispatch);
-    if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
+    if (p->dispatch) tc__program_unwatch(p), tc__dispatches_free(p);
+    if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
@@ -137,8 +164,9 @@ static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
+    if (tc__is_copy(l->group)) return 1;
     if (l->group->shape.kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
-    if (p->device) return 1;
+    if (l->group->target.device) return 1;
     tc__group_from_begin(l->group);
     memset(&rules, 0, sizeof rules);
     tc__group_tune(l->group, p->ctx->target, &rules);
@@ -149,7 +177,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 
 // Tunes a launch of a device, as below.
 static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
-    tc__dispatch *r = p->dispatch;
+    tc__dispatch *r = tc__program_on(p, l->group->target.device);
     tc__tuning before = l->group->shape.tuning;
     tc__grids grids;
     l->group->shape.tuning = *t;
@@ -164,7 +192,7 @@ static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
 // it is as before.
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->shape.tuning;
-    if (p->dispatch) return tc__grids_tune(p, l, t);
+    if (l->group->target.device) return tc__grids_tune(p, l, t);
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
     if (l->group->shape.kind != TC__CONTRACTION) return 1;
@@ -202,7 +230,7 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        if (l->opaque || p->device) continue;
+        if (!l->interp) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->shape.scratch, env);
         if (compiled > need) need = compiled;
@@ -250,7 +278,8 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
 
 // Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
-    if (p->device) return tc__dispatch_arena(p->dispatch, p->plan.bytes, &p->memory);
+    for (tc__dispatch *r = p->dispatch; r; r = r->next)
+        if (!tc__dispatch_arena(r)) return 0;
     if (p->plan.bytes <= p->memory_bytes) return 1;
     if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
@@ -258,16 +287,27 @@ static int tc__program_memory(tc__program *p) {
     return p->memory != NULL;
 }
 
+// The plan of what is on a device; `output` has room for all nodes.
+static int tc__program_plan_on(tc__program *p, tc__plan *plan, int device, uint8_t *output,
+                               tc__group *const *k, const tc__ixenv *env) {
+    for (size_t i = 0; i < p->graph.node.count; i++)
+        output[i] = p->graph.node.at[i]->device == device ? TC__PLAN_HERE : TC__PLAN_APART;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (!p->output.at[i].alias && tc__output_device(p, &p->output.at[i]) == device)
+            output[p->output.at[i].node] = TC__PLAN_OUTPUT;
+    plan->align = device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
+    return tc__plan_make(p->ctx, plan, k, p->launch.count, output, env);
+}
+
 static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
     size_t n = p->launch.count, nodes = p->graph.node.count;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, nodes);
     tc__group **k = TC__NEW_ARRAY(p->ctx, tc__group *, n);
     int ok = output && k;
-    for (size_t i = 0; ok && i < p->output.count; i++)
-        if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
-    p->plan.align = p->device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
-    ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
+    ok = ok && tc__program_plan_on(p, &p->plan, 0, output, k, env);
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+        ok = tc__program_plan_on(p, &r->plan, r->device->number, output, k, env);
     TC__FREE_ARRAY(p->ctx, output, nodes);
     TC__FREE_ARRAY(p->ctx, k, n);
     return ok;
@@ -286,22 +326,29 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     if (o->position == UINT32_MAX)
         o->layout = tc__code_layout(p->ctx, v, o->code, &o->offset);
     else
-        o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
+        o->layout = tc__layout_on(p->ctx, n->device, n->dtype, n->rank, dims, NULL);
     o->bytes =
         (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
     return o->layout != 0;
 }
 
-// The address of one buffer: in the arena now, else looked up at each run.
-static int tc__program_address(tc__program *p, const tc__kbuf *b, const uint32_t *output_of,
-                               void **at) {
+// Where an intermediate is.
+static void *tc__node_memory(const tc__program *p, uint32_t node) {
+    const tc__dispatch *r = tc__program_on(p, p->graph.node.at[node]->device);
+    uint8_t *memory = r ? r->memory : p->memory;
+    return memory + tc__plan_find(r ? &r->plan : &p->plan, node)->offset;
+}
+
+// The address of one buffer of a launch on device r: in the arena now, else looked up at each run.
+static int tc__program_address(tc__program *p, tc__dispatch *on, const tc__kbuf *b,
+                               const uint32_t *output_of, void **at) {
     tc__address a;
-    a.at = at, a.output = b->place == TC__BUF_NODE;
+    a.at = at, a.on = on, a.output = b->place == TC__BUF_NODE;
     a.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
     a.source = a.output ? output_of[b->source] : b->source;
     if (b->place == TC__BUF_INPUT || (a.output && a.source != UINT32_MAX))
         return TC__PUSH(p->ctx, p->address, a);
-    if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset + a.begin;
+    if (a.output) *at = (char *)tc__node_memory(p, b->source) + a.begin;
     return 1;
 }
 
@@ -312,7 +359,8 @@ static int tc__program_addresses(tc__program *p) {
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         for (size_t k = 0; ok && k < l->group->buffer.count; k++)
-            ok = tc__program_address(p, &l->group->buffer.at[k], of, &l->buf[k]);
+            ok = tc__program_address(p, tc__launch_on(p, i), &l->group->buffer.at[k], of,
+                                     &l->buf[k]);
     }
     TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
     return ok;
@@ -329,27 +377,26 @@ static int tc__program_fits(const tc__program *p, const tc__visit *v) {
     if (!p->dispatch || tc__program_is_laid_out(p, v)) return 1;
     memset(&env, 0, sizeof env);
     env.sym = v->size.at;
-    return tc__dispatch_fits(p->dispatch, &p->ix, &env);
-}
-
-// What only programs of the host have: scratch of workers, and how work is shared.
-static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
-    size_t opaque = tc__scratch_opaque(p, env);
-    if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque) ||
-        !tc__program_addresses(p))
-        return 0;
-    for (size_t i = 0; i < p->launch.count; i++)
-        tc__launch_lay_out(p, &p->launch.at[i], env);
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        if (!tc__dispatch_fits(r, &p->ix, &env)) return 0;
     return 1;
 }
 
-// And those of a device. Launches on the host have all its threads.
-static int tc__program_lay_out_there(tc__program *p, const tc__ixenv *env) {
-    if (!tc__program_addresses(p) ||
-        !tc__dispatch_lay_out(p->dispatch, &p->ix, env, &p->plan))
-        return 0;
+// Whether the host has launches: its own, or between lists of a device.
+static int tc__program_works_here(const tc__program *p) {
+    int works = !p->devices || p->here;
+    for (uint32_t i = 0; i < p->acts; i++) works |= p->act[i].kind == TC__ACT_VISIT;
+    return works;
+}
+
+// What only launches of the host have: scratch of workers, and how work is shared.
+static int tc__program_lay_out_here(tc__program *p, const tc__ixenv *env) {
+    if (!tc__program_works_here(p)) return 1;
+    size_t opaque = tc__scratch_opaque(p, env);
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque)) return 0;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (p->dispatch->launch[i].host) return tc__program_lay_out_host(p, env);
+        if (p->launch.at[i].interp || p->launch.at[i].opaque)
+            tc__launch_lay_out(p, &p->launch.at[i], env);
     return 1;
 }
 
@@ -363,10 +410,11 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     env.sym = p->size.at;
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
-    if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    if (!(p->device ? tc__program_lay_out_there(p, &env)
-                    : tc__program_lay_out_host(p, &env)))
+    if (!tc__program_plan(p, &env) || !tc__program_memory(p) || !tc__program_addresses(p))
         return 0;
+    for (tc__dispatch *r = p->dispatch; r; r = r->next)
+        if (!tc__dispatch_lay_out(r, &p->ix, &env)) return 0;
+    if (!tc__program_lay_out_here(p, &env)) return 0;
     tc__program_count(p, 1);
     p->laid_out = 1;
     return 1;
@@ -379,17 +427,29 @@ static tc__fuse tc__program_fuse(const tc__program *p, const tc__dialect *d) {
     return d->fuse;
 }
 
+static const tc__dialect *tc__dialect_on(tc_ctx *c, int device) {
+    return device ? tc__device_at(c, device)->own.language->dialect : &tc__dialect_c;
+}
+
+// The schedule of the program: its kernels, each on its device, in the order in which they are given out.
+static int tc__program_kernels(tc__program *p, tc__schedule *s, const uint8_t *output) {
+    uint8_t fuses[TC__DEVICES_MOST] = {0};
+    int devices = p->graph.devices ? (int)tc__values_of(p->ctx)->device.count : 0;
+    for (int d = 0; d <= devices; d++)
+        fuses[d] = (uint8_t)tc__program_fuse(p, tc__dialect_on(p->ctx, d));
+    int ok = tc__schedule_run_on(s, p->ctx, &p->graph, output, p->inputs, fuses);
+    for (int d = 0; ok && d <= devices; d++)
+        ok = tc__schedule_join_on(s, tc__dialect_on(p->ctx, d), d);
+    return ok && tc__order_across(p->ctx, &p->graph, s->kernel.at, s->kernel.count);
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    const tc__dialect *d = &tc__dialect_c;
-    if (p->device) d = tc__device_at(p->ctx, p->device)->own.language->dialect;
-    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
-                              tc__program_fuse(p, d)) &&
-             tc__schedule_join(&s, d);
+    int ok = tc__program_kernels(p, &s, output);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -409,7 +469,7 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, p->device != 0);
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, recorded->devices);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     uint32_t *of = ok ? tc__outputs_of(p) : NULL;
     for (size_t i = 0; of && i < n; i++) {
@@ -436,31 +496,111 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
     return 1;
 }
 
-// Its launches become launches of the device.
+// ---- devices ----
+
+// Whether launch i has to do with a device.
+static int tc__launch_meets(const tc__program *p, size_t i, int device) {
+    const tc__group *k = p->launch.at[i].group;
+    return k->target.device == device ||
+           (tc__is_copy(k) && tc__copy_source(&p->graph, k) == device);
+}
+
+static int tc__program_meets(const tc__program *p, int device) {
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (tc__launch_meets(p, i, device)) return 1;
+    return 0;
+}
+
+// How many devices it is on, and launches that are the host's own.
+static void tc__program_counts(tc__program *p) {
+    int devices = p->graph.devices ? (int)tc__values_of(p->ctx)->device.count : 0;
+    p->devices = p->here = 0;
+    for (int d = 1; d <= devices; d++) p->devices += tc__program_meets(p, d);
+    for (size_t i = 0; i < p->launch.count; i++)
+        p->here +=
+            !tc__is_copy(p->launch.at[i].group) && !p->launch.at[i].group->target.device;
+}
+
+// Launch i of the program, as device r sees it.
+static int tc__dispatch_launch_make(tc__program *p, tc__dispatch *r, uint32_t i) {
+    const tc__launch *l = &p->launch.at[i];
+    const tc_device *d = &r->device->own;
+    if (!tc__launch_meets(p, i, r->device->number))
+        return tc__dispatch_skip(r, i, l->group, TC__BY_ANOTHER), 1;
+    if (tc__is_copy(l->group)) return tc__dispatch_skip(r, i, l->group, TC__BY_HOST), 1;
+    l->group->target.language = d->language;
+    l->group->target.room = d->shared_bytes, l->group->target.cluster = d->cluster_blocks;
+    l->group->target.checked = d->checked && l->group->shape.kind != TC__OPAQUE;
+    l->group->target.tf32 = p->allow_tf32;
+    return tc__dispatch_add(r, &p->arena, i, l->group, l->buf, l->opaque != NULL);
+}
+
+// The launches of a device. direct: by node, the external in whose memory it is.
+static tc__dispatch *tc__dispatch_of(tc__program *p, int device, const uint32_t *direct) {
+    uint32_t n = (uint32_t)p->launch.count;
+    tc__dispatch *r = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, device), n);
+    int ok = r != NULL;
+    for (uint32_t i = 0; ok && i < p->externals; i++) r->numbers |= !p->inputs[i]->device;
+    for (uint32_t i = 0; ok && i < n; i++) ok = tc__dispatch_launch_make(p, r, i);
+    if (ok && tc__dispatch_close_list(r, &p->arena, p->arg.count, direct, p->overlaps))
+        return r;
+    tc__dispatch_free(r);
+    return NULL;
+}
+
+static void tc__act_add(tc__program *p, tc__act_kind kind, tc__dispatch *on, uint32_t at) {
+    tc__act *a = &p->act[p->acts++];
+    a->kind = kind, a->on = on, a->at = at;
+}
+
+// The list of r that is open ends here.
+static void tc__dispatch_cut(tc__dispatch *r) { r->now++, r->given = 0; }
+
+// What a run does for launch i.
+static void tc__program_act(tc__program *p, uint32_t i) {
+    tc__dispatch *r = tc__launch_on(p, i);
+    if (tc__is_copy(p->launch.at[i].group)) {
+        for (r = p->dispatch; r; r = r->next)
+            if (tc__launch_meets(p, i, r->device->number)) tc__dispatch_cut(r);
+        tc__act_add(p, TC__ACT_COPY, NULL, i);
+    } else if (!r) {
+        tc__act_add(p, TC__ACT_LAUNCH, NULL, i);
+    } else if (r->launch[i].by == TC__BY_HOST) {
+        tc__dispatch_cut(r);
+        tc__act_add(p, TC__ACT_VISIT, r, i);
+    } else if (!r->given) {
+        r->given = 1;
+        tc__act_add(p, TC__ACT_PART, r, r->now);
+    }
+}
+
+// Its launches become launches of their devices.
 static int tc__dispatch_make(tc__program *p) {
     uint32_t n = (uint32_t)p->launch.count;
     uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
-    if (!direct) return 0;
+    tc__dispatch **at = &p->dispatch;
+    p->act = TC__ANEW_ARRAY(&p->arena, tc__act, n + 1), p->acts = 0;
+    if (!direct || !p->act) return 0;
     memset(direct, 0xff, p->graph.node.count * sizeof *direct);
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
-    p->dispatch = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
-    for (uint32_t i = 0; p->dispatch && i < p->externals; i++)
-        p->dispatch->numbers |= !p->inputs[i]->device;
-    for (uint32_t i = 0; p->dispatch && i < n; i++) {
-        const tc__launch *l = &p->launch.at[i];
-        l->group->target.language = p->dispatch->device->own.language;
-        l->group->target.room = p->dispatch->device->own.shared_bytes;
-        l->group->target.cluster = p->dispatch->device->own.cluster_blocks;
-        l->group->target.checked =
-            p->dispatch->device->own.checked && l->group->shape.kind != TC__OPAQUE;
-        l->group->target.tf32 = p->allow_tf32;
-        if (!tc__dispatch_add(p->dispatch, &p->arena, i, l->group, l->buf,
-                              l->opaque != NULL))
-            return 0;
+    for (int d = 1; d <= (int)tc__values_of(p->ctx)->device.count; d++) {
+        if (!tc__program_meets(p, d)) continue;
+        *at = tc__dispatch_of(p, d, direct);
+        if (!*at) return 0;
+        at = &(*at)->next;
     }
-    return p->dispatch && tc__dispatch_close_list(p->dispatch, &p->arena, p->arg.count,
-                                                  direct, p->overlaps);
+    for (uint32_t i = 0; i < n; i++) tc__program_act(p, i);
+    return 1;
+}
+
+// What a run of the program launches, there and here; lists count once.
+static uint32_t tc__program_runs(const tc__program *p) {
+    uint32_t n = p->devices ? 0 : (uint32_t)p->launch.count;
+    for (uint32_t i = 0; i < p->acts; i++) n += p->act[i].kind != TC__ACT_PART;
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        n += (uint32_t)r->order.step.count;
+    return n;
 }
 
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
@@ -479,6 +619,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_canon(p, v->region, &recorded);
     tc__graph_close(&recorded);
     ok = ok && tc__program_schedule(p, v->region);
+    if (ok) tc__program_counts(p);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     int foreign = p->backend && p->backend->own.run;
@@ -486,7 +627,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         if (p->output.at[i].position == UINT32_MAX)
             ok = tc__choose_direct(p, v, &p->output.at[i]);
     ok = ok && tc__stores_before(p);
-    ok = ok && (!p->device || tc__dispatch_make(p));
+    ok = ok && (!p->devices || tc__dispatch_make(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 
@@ -512,7 +653,6 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->round_each_op = v->region && v->region->options.round_each_op;
     p->allow_tf32 = v->region && v->region->options.allow_tf32;
     p->exact = v->exact, p->in_place = v->in_place;
-    p->device = tc__visit_device(c, v);
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
@@ -536,12 +676,23 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     return NULL;
 }
 
+// Whether all of a visit is on the host.
+static int tc__visit_is_here(tc_ctx *c, const tc__visit *v) {
+    int there = 0;
+    if (!tc__values_of(c)->device.count) return 1;
+    for (size_t i = 0; i < v->external.count; i++)
+        there |= tc__layout_at(c, v->external.at[i].layout)->device;
+    for (size_t i = 0; i < v->path.count; i++)
+        there |= tc__step_device(c, v, v->path.at[i]);
+    return !there;
+}
+
 // Whether what is written through views of externals may be read where it is stored. A device has other streams
 // of kernels and copies, and who compares two runs wants both to begin with the same memory.
 static int tc__may_read_behind(tc_ctx *c, const tc__visit *v, tc__effects effects) {
     const tc__backend *b = v->region ? (const tc__backend *)v->region->backend : NULL;
     return v->region && v->writes && effects == TC__WRITE_BACK && !(b && b->own.run) &&
-           !v->region->options.verify && !tc__visit_device(c, v);
+           !v->region->options.verify && tc__visit_is_here(c, v);
 }
 
 // The same, without what the program can do without: reading externals behind what is stored in them; where

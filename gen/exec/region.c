@@ -78,11 +78,8 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
                                  uint32_t n_in, tc__site site) {
     tc__call k;
-    int64_t goes_on = 1;
     memset(&k, 0, sizeof k);
     k.op = op, k.in = in, k.n_in = n_in, k.site = site;
-    // The end of a part is another step than that of its region: other results are its outputs.
-    k.attr = &goes_on, k.n_attr = op == TC_OP_FINISH && v->parted;
     if (op != TC_OP_KEEP && !tc__visit_share(c, v, site)) return NULL;
     return tc__visit_step(c, v, &k);
 }
@@ -391,9 +388,7 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
-    tc_tensor here[TC__MAX_OPERANDS];
-    n = tc__break_operands(c, v, t, n, here);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, here, n, site);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
     return s && tc__segment(c, v, s);
 }
 
@@ -436,7 +431,7 @@ enum { TC__YOUNG_RUNS = 4 }; // a loop may use a state at some visits only
 // A run of the program whose results are the visit's, and may be read late. 0 = reported.
 static int tc__visit_run(tc_ctx *c, tc__visit *v, tc__program *p) {
     v->seed = c->recorder.seed;
-    v->young = (!v->region->function || v->parted) && !c->dry && !tc__core_of(c)->frozen &&
+    v->young = !v->region->function && !c->dry && !tc__core_of(c)->frozen &&
                p->runs < TC__YOUNG_RUNS;
     if (!v->young) return tc__program_results(c, v, p);
     tc__undo *u = tc__undo_save(c, v, p);
@@ -469,7 +464,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n, &known) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
-    int ready = tc__keeps_prepare(c, v) && (v->parted || tc__visit_succeed(c, v));
+    int ready = tc__keeps_prepare(c, v) && tc__visit_succeed(c, v);
     tc__program *p = ready ? tc__step_program(c, v, leaf, at, n) : NULL;
     int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
     if (p && !ok) tc__program_drop(p), leaf->program = NULL;
@@ -482,7 +477,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
             if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
                 tc__mark_crossing(v, i);
     if (v->at->branch) v->at->branch->used = ++c->recorder.clock;
-    c->stats.visits += !v->parted;
+    c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
     return ok;

@@ -6,7 +6,7 @@ static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
     for (int i = 0; i < TC__KEPT; i++)
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
-    tc__storage *s = tc__storage_on(c, tc__device_at(c, p->device), o->bytes);
+    tc__storage *s = tc__storage_on(c, tc__device_at(c, tc__output_device(p, o)), o->bytes);
     if (!s) return NULL;
     int i = TC__KEPT - 1; // one that is not there, or too small; else the oldest
     while (i >= 0 && o->kept[i] && o->kept[i]->refs > 1) i--;
@@ -80,17 +80,6 @@ static void tc__undo_reach(tc_ctx *c, const tc__visit *v, const tc__storage *s,
         if (low < *begin) *begin = low;
         if (high > *end) *end = high;
     }
-}
-
-// Copies memory of device d, NULL = the host; 0 = the device fails, reported.
-static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
-                           const void *from, size_t bytes) {
-    tc_status s = TC_OK;
-    if (!d)
-        memcpy(to, from, bytes);
-    else
-        s = d->own.copy_on(d->own.user, to, from, bytes);
-    return !s || tc__device_failed(c, &d->own, what, s);
 }
 
 // A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
@@ -174,86 +163,12 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
     }
 }
 
-// ---- strided copies ----
-
-// A dimension that is walked: its size, and bytes from one element to the next on both sides.
-typedef struct tc__stride {
-    int64_t size, to, from;
-} tc__stride;
-
-// n elements of a constant size, which the compiler moves without a call.
-#define TC__COPY_STEPS(size)                                                               \
-    for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
-
-static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
-    int64_t n = d->size;
-    if (d->to == bytes && d->from == bytes) {
-        memcpy(to, from, (size_t)(n * bytes));
-        return;
-    }
-    if (bytes == 1) TC__COPY_STEPS(1);
-    if (bytes == 2) TC__COPY_STEPS(2);
-    if (bytes == 4) TC__COPY_STEPS(4);
-    if (bytes == 8) TC__COPY_STEPS(8);
-}
-
-#undef TC__COPY_STEPS
-
-// The dimensions of l, strided on one side and row-major on the other, in as few as there can be.
-static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
-    int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
-    int n = 0;
-    out[0].size = 1, out[0].to = out[0].from = bytes;
-    for (int d = 0; d < l->rank; d++) {
-        tc__stride s;
-        dense /= l->dims[d];
-        s.size = l->dims[d];
-        s.to = to_strided ? l->strides[d] * bytes : dense;
-        s.from = to_strided ? dense : l->strides[d] * bytes;
-        if (s.size == 1) continue;
-        if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
-            s.size *= out[--n].size;
-        out[n++] = s;
-    }
-    return n ? n : 1;
-}
-
-// Copies the elements of l from one side to the other, in row-major order.
-static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
-                              const char *from) {
-    tc__stride dim[TC_MAX_RANK + 1];
-    int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    if (!l->numel) return; // there may be no memory at all
-    int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
-    while (d >= 0) {
-        tc__copy_run(&dim[last], to, from, bytes);
-        for (d = last - 1; d >= 0; d--) {
-            to += dim[d].to, from += dim[d].from;
-            if (++at[d] < dim[d].size) break;
-            to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
-        }
-    }
-}
-
-// dst (strided by l) = src (dense)
-static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
-    tc__copy_elements(l, 1, (char *)dst, (const char *)src);
-}
-
-// Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-                                  void *dst) {
-    if (!l->numel) return;
-    int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
-}
-
 // ---- outputs ----
 
 // to, strided by l = from, row-major. 0 = reported.
 static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
                               const void *from) {
-    if (p->dispatch) return tc__dispatch_spread(p->dispatch, l, to, from);
+    if (l->device) return tc__dispatch_spread(tc__program_on(p, l->device), l, to, from);
     tc__copy_to_strided(l, to, from);
     return 1;
 }
@@ -270,7 +185,7 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
         void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
         const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
         if (l->contiguous && l->numel)
-            ok = tc__device_copy(p->ctx, tc__device_at(p->ctx, p->device),
+            ok = tc__device_copy(p->ctx, tc__device_at(p->ctx, l->device),
                                  "a copy of a result", to, from,
                                  (size_t)l->numel * tc__dtype(l->dtype)->bytes);
         else if (l->numel)
@@ -581,23 +496,25 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
 
 // ---- custom ops ----
 
-// The first custom op that cannot run, NULL = none.
-static const tc__custom *tc__program_lacks(const tc__program *p) {
+// The first launch of a custom op that cannot run, NULL = none.
+static const tc__launch *tc__program_lacks(const tc__program *p) {
     for (size_t i = 0; p->customs && i < p->launch.count; i++) {
         if (!p->launch.at[i].custom || p->launch.at[i].run) continue;
-        if (p->dispatch && !p->dispatch->launch[i].host) continue; // it has code there
-        return p->launch.at[i].custom->op;
+        const tc__dispatch *r = tc__launch_on(p, i);
+        if (r && !r->launch[i].by) continue; // it has code there
+        return &p->launch.at[i];
     }
     return NULL;
 }
 
-static int tc__fail_lacks(const tc__program *p, const tc__custom *o, const char *why) {
+static int tc__fail_lacks(const tc__program *p, const tc__launch *l, const char *why) {
+    const tc__custom *o = l->custom->op;
     if (o->op.c_source)
         return tc__fail(p->ctx, TC_E_COMPILER,
                         "custom op \"%s\" has only c_source, which is not compiled here; "
                         "give it run too: %s",
                         o->op.name, why);
-    if (p->device && o->trouble)
+    if (l->group->target.device && o->trouble)
         return tc__fail(p->ctx, TC_E_COMPILER,
                         "custom op \"%s\": its cuda_source does not compile, and it has "
                         "neither run nor c_source to take instead: %s",
@@ -605,7 +522,7 @@ static int tc__fail_lacks(const tc__program *p, const tc__custom *o, const char 
     return tc__fail(p->ctx, TC_E_DEVICE,
                     "custom op \"%s\" has only cuda_source, and its inputs are on %s; move "
                     "them to a CUDA device with tc_to, or give it run",
-                    o->op.name, tc__device_name(p->ctx, p->device));
+                    o->op.name, tc__device_name(p->ctx, l->group->target.device));
 }
 
 // Whether the backend of the program compiles at all; an eager op's is the context's.
@@ -618,23 +535,24 @@ static int tc__program_compiles(const tc__program *p) {
 
 // An op that has only source is compiled, whatever else is. 0 = reported.
 static int tc__program_has_code(tc__program *p, const tc__visit *v) {
-    const tc__custom *o = tc__program_lacks(p);
+    const tc__launch *l = tc__program_lacks(p);
     const char *why =
         TC__JIT ? "the backend does not compile" : "this build has no compiler";
-    if (!o) return 1;
-    if (o->op.c_source && tc__program_compiles(p)) {
+    if (!l) return 1;
+    if (l->custom->op->op.c_source && tc__program_compiles(p)) {
         (void)tc__program_compile(p, NULL, v->region ? v->region->name : "eager",
                                   TC__COMPILE_NEEDED);
-        o = tc__program_lacks(p);
+        l = tc__program_lacks(p);
         why = tc__compiler_trouble(p->ctx);
     }
-    return !o || tc__fail_lacks(p, o, why);
+    return !l || tc__fail_lacks(p, l, why);
 }
 
 // ---- on a device ----
 
 // A launch that only the host has a function for: what it reads comes here, what it writes goes back.
 typedef struct tc__visitor {
+    const tc__device *device;
     tc__launch *launch;
     void **address; // of the device, by buffer
 } tc__visitor;
@@ -642,7 +560,7 @@ typedef struct tc__visitor {
 static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
                              const tc__ixenv *env) {
     const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = p->dispatch->device;
+    const tc__device *d = q->device;
     size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
     void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
     q->address[i] = q->launch->buf[i];
@@ -661,7 +579,7 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
 static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
                               const tc__ixenv *env) {
     const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = p->dispatch->device;
+    const tc__device *d = q->device;
     size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
     void *here = q->launch->buf[i];
     tc_status s = TC_OK;
@@ -672,11 +590,12 @@ static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
     return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
 }
 
-// Launch i, which the device has no text for.
-static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
+// Launch i, which device d has no text for.
+static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
+                            uint32_t i) {
     tc__visitor q;
     tc__ixenv env;
-    q.launch = &p->launch.at[i];
+    q.device = d, q.launch = &p->launch.at[i];
     size_t n = q.launch->group->buffer.count, fetched = 0;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
@@ -689,22 +608,53 @@ static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
     return ok;
 }
 
-// All kernels of a program on a device. They need not be done when it returns.
+// Copies what launch i does, from one device to another.
+static int tc__launch_copy(tc__program *p, uint32_t i) {
+    const tc__launch *l = &p->launch.at[i];
+    const tc__group *k = l->group;
+    const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    const tc__kbuf *b = &k->buffer.at[buffer[0]];
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
+    const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
+    return tc__copy_across(p->ctx, "a copy between devices",
+                           tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
+                           l->buf[buffer[1]], bytes);
+}
+
+static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
+    tc__dispatch_part *part = &a->on->part[a->at];
+    return TC__UNLIKELY(tc__profiles_device(a->on))
+               ? tc__profile_part(p, a->on, region, part)
+               : tc__dispatch_run_part(a->on, part);
+}
+
+// 0 = reported.
+static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
+    if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
+    if (a->kind == TC__ACT_COPY)
+        return TC__UNLIKELY(p->ctx->profiling != NULL)
+                   ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
+                   : tc__launch_copy(p, a->at);
+    if (a->kind == TC__ACT_VISIT)
+        return tc__launch_visit(p, a->on->device, v->region, a->at);
+    tc__launch *l = &p->launch.at[a->at];
+    l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
+    return tc__launch_run(p, v->region, a->at);
+}
+
+// All kernels of a program on devices. They need not be done when it returns.
 static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
-    tc__dispatch *r = p->dispatch;
-    if (!tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
-    int ok = tc__bounce_in(p), timed = tc__profiles_device(r);
-    tc__dispatch_fill_all(r);
-    tc__bounce_restore(p);
-    for (uint32_t i = 0; ok && i < r->parts; i++) {
-        ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
-                                 : tc__dispatch_run_part(r, &r->part[i]);
-        if (ok && r->part[i].host != UINT32_MAX)
-            ok = tc__launch_visit(p, v->region, r->part[i].host);
-    }
-    if (!tc__bounce_out(p, ok)) return 0;
-    if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
-    return r->waiting == r->checks;
+    int ok = 1;
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+        ok = tc__dispatch_begin(p, r, v);
+    for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
+    if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
+    return ok;
 }
 
 // "x0", or what it is the result of: "%4 = mul".
@@ -717,7 +667,7 @@ static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__k
 }
 
 // What a kernel of a checked text wanted to do outside of a tensor; 0 = reported.
-static int tc__program_inside(tc__program *p, const int64_t *flag) {
+static int tc__program_inside(tc__program *p, const tc_device *d, const int64_t *flag) {
     tc__text name, source;
     char word[24];
     tc__printer q;
@@ -737,33 +687,43 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
         "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
         "be %s; it has %lld elements. The access was left out and the results are not "
         "valid",
-        name.at, (unsigned)p->number, p->dispatch->device->own.name,
-        (long long)flag[TC__OUTSIDE_AT], source.at, word,
-        flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+        name.at, (unsigned)p->number, d->name, (long long)flag[TC__OUTSIDE_AT], source.at,
+        word, flag[TC__OUTSIDE_WRITE] ? "written" : "read",
         (long long)tc__ix_eval(&p->ix, b->numel, &env));
     tc__text_free(&name);
     tc__text_free(&source);
     return 0;
 }
 
-// Waits for the device if the program has checks, and takes what they found.
-static int tc__dispatch_check(tc__program *p) {
-    tc__dispatch *r = p->dispatch;
-    p->flag[0] = 0;
-    tc__program_unwatch(p);
-    tc_status s = r->device->own.sync(r->device->own.user);
-    if (s) return tc__device_failed(p->ctx, &r->device->own, "kernels", s);
+// Waits for the device, and takes what its checks found. 0 = reported.
+static int tc__dispatch_check(tc__program *p, tc__dispatch *r) {
+    const tc_device *d = &r->device->own;
     int64_t flag[TC__FLAG_WORDS];
+    tc_status s = d->sync(d->user);
+    if (s) return tc__device_failed(p->ctx, d, "kernels", s);
     memcpy(flag, r->flag, sizeof flag);
     memset(r->flag, 0, sizeof flag);
+    p->flag[0] = 0;
     if (flag[0]) memcpy(p->flag, flag, sizeof p->flag);
-    return tc__program_flagged(p) && tc__program_inside(p, flag);
+    return tc__program_flagged(p) && tc__program_inside(p, d, flag);
+}
+
+// The same of all devices whose flags nobody has looked at.
+static int tc__program_check(tc__program *p) {
+    int ok = 1;
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) {
+        if (!r->waiting) continue;
+        r->waiting = 0;
+        ok &= tc__dispatch_check(p, r);
+    }
+    tc__program_unwatch(p);
+    return ok;
 }
 
 // Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.
 static int tc__devices_check(tc_ctx *c) {
     int ok = 1;
-    while (c->unchecked.count) ok &= tc__dispatch_check(c->unchecked.at[0]);
+    while (c->unchecked.count) ok &= tc__program_check(c->unchecked.at[0]);
     return ok;
 }
 
@@ -773,17 +733,27 @@ static int tc__program_writes(const tc__program *p) {
     return 0;
 }
 
-// A run of a bound program. Checks are looked at now only if something is to be written back: else when
-// somebody waits for the device.
+// Whether something of a device comes to the host, where nobody waits for that device any more.
+static int tc__program_brings(const tc__program *p) {
+    for (uint32_t i = 0; i < p->acts; i++)
+        if (p->act[i].kind == TC__ACT_COPY &&
+            !p->launch.at[p->act[i].at].group->target.device)
+            return 1;
+    return 0;
+}
+
+// A run of a bound program. Checks are looked at now only if something is to be written back or comes to the host:
+// else when somebody waits for the device.
 static int tc__program_run_dispatch(tc__program *p, const tc__visit *v) {
     if (!tc__program_dispatch(p, v)) return 0;
-    return !p->dispatch->waiting || !tc__program_writes(p) || tc__dispatch_check(p);
+    if (p->flag[0] || !tc__program_waits(p)) return 1;
+    return !(tc__program_writes(p) || tc__program_brings(p)) || tc__program_check(p);
 }
 
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
-    if (p->device && !tc__dispatch_settle(p, v->region)) return 0;
+    if (p->devices && !tc__dispatch_settle(p, v->region)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
@@ -799,7 +769,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        tc__program_tune(p, v);
+        tc__program_tune(p, v, tc__act_run);
     }
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;
@@ -817,8 +787,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t took = tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
-    tc__note_run(p->ctx, p->dispatch ? tc__dispatch_runs(p->dispatch) : p->launch.count,
-                 took);
+    tc__note_run(p->ctx, tc__program_runs(p), took);
     return ok && tc__program_flagged(p) && tc__program_finish(p, v);
 }
 

@@ -58,10 +58,10 @@ static tc__autotune tc__region_autotune(const tc_ctx *c, const tc__region *r) {
 // 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
 static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     p->tier = TC__TIER_FINAL;
-    if (!tc__may_compile(c, r)) return 1;
-    if (p->backend->own.run && !tc__foreign_start(p, r))
-        return p->tier = TC__TIER_POSTPONED, 0;
-    if (p->backend->own.run) return 1;
+    int foreign = p->backend->own.run && !p->devices;
+    if (!p->devices && !tc__may_compile(c, r)) return 1;
+    if (foreign && !tc__foreign_start(p, r)) return p->tier = TC__TIER_POSTPONED, 0;
+    if (foreign) return 1;
     p->autotune = tc__region_autotune(c, r);
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         (void)tc__program_compile(p, NULL, r->name, TC__COMPILE_ALL);
@@ -70,50 +70,78 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     return 1;
 }
 
-// The user's ops of a program on a device. Where some do not compile its launches are made anew, with
+// Compiles the user's ops of a program on devices. 1 = done, 0 = its launches are others, or not there, -1 =
+// reported.
+static int tc__program_customs(tc__program *p) {
+    int same = p->dispatch != NULL;
+    for (tc__dispatch *r = p->customs ? p->dispatch : NULL; r && same >= 0; r = r->next) {
+        int one = tc__dispatch_customs(r);
+        same = one < same ? one : same;
+    }
+    return same;
+}
+
+// The user's ops of a program on devices. Where some do not compile its launches are made anew, with
 // the host's functions, and are to be laid out. 0 = reported.
 static int tc__dispatch_start_customs(tc__program *p) {
     tc_device_mode mode = p->dispatch ? p->dispatch->mode : TC_DEVICE_CHOOSE;
-    int same = !p->dispatch ? 0 : p->customs ? tc__dispatch_customs(p->dispatch) : 1;
+    int same = tc__program_customs(p);
     if (same) return same > 0;
-    tc__dispatch_free(p->dispatch);
-    p->dispatch = NULL, p->laid_out = 0;
-    if (!tc__dispatch_make(p)) return tc__dispatch_free(p->dispatch), p->dispatch = NULL, 0;
-    p->dispatch->mode = mode;
+    tc__dispatches_free(p);
+    p->laid_out = 0;
+    if (!tc__dispatch_make(p)) return tc__dispatches_free(p), 0;
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) r->mode = mode;
     return 1;
 }
 
-// The code of a program on a device, before a run; 0 = reported.
+// What a program has on devices gets its code; 0 = reported.
+static int tc__dispatch_compile(tc__program *p, const char *name, tc__compile_what what) {
+    for (tc__dispatch *r = p->dispatch; r; r = r->next)
+        if (!r->ready && !tc__program_compile(p, r, name, what)) return 0;
+    return 1;
+}
+
+// The code of a program on devices, before a run; 0 = reported.
 static int tc__dispatch_settle(tc__program *p, const tc__region *r) {
-    if (p->dispatch && p->dispatch->ready) return 1;
+    int ready = p->dispatch != NULL;
+    for (const tc__dispatch *d = p->dispatch; d; d = d->next) ready &= d->ready;
+    if (ready) return 1;
     p->ix.failed = 0; // of an earlier try, which memory ended
     return tc__dispatch_start_customs(p) &&
-           tc__program_compile(p, p->dispatch, r ? r->name : "eager", TC__COMPILE_NEEDED);
+           tc__dispatch_compile(p, r ? r->name : "eager", TC__COMPILE_NEEDED);
+}
+
+// How the lists of a device are run.
+static tc_device_mode tc__region_mode(const tc__region *r) {
+    static const tc_device_mode modes[] = {TC_DEVICE_CHOOSE, TC_DEVICE_GRAPH,
+                                           TC_DEVICE_GRAPH, TC_DEVICE_LAUNCHES};
+    const tc__backend *b = (const tc__backend *)r->backend;
+    if (!strcmp(b->name, "cudagraphs")) return TC_DEVICE_GRAPH;
+    for (size_t i = 0; i < TC__COUNT(modes); i++)
+        if (r->options.mode == tc__mode_names[i]) return modes[i];
+    return TC_DEVICE_CHOOSE;
 }
 
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
 // the limit, which is told of all the same.
 static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
-    static const tc_device_mode modes[] = {TC_DEVICE_CHOOSE, TC_DEVICE_GRAPH,
-                                           TC_DEVICE_GRAPH, TC_DEVICE_LAUNCHES};
     (void)tc__may_compile(c, r);
-    for (size_t i = 0; i < TC__COUNT(modes); i++)
-        if (r->options.mode == tc__mode_names[i]) p->dispatch->mode = modes[i];
-    if (!strcmp(p->backend->name, "cudagraphs")) p->dispatch->mode = TC_DEVICE_GRAPH;
+    for (tc__dispatch *d = p->dispatch; d; d = d->next) d->mode = tc__region_mode(r);
     p->autotune = tc__region_autotune(c, r);
     return tc__dispatch_start_customs(p) &&
-           tc__program_compile(p, p->dispatch, r->name, TC__COMPILE_ALL);
+           tc__dispatch_compile(p, r->name, TC__COMPILE_ALL);
 }
 
-// A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
-// backend refused, reported.
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling. A registered backend
+// has programs of the host alone. 0 = its backend refused, reported.
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
     int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
-    if (p->dispatch) return tc__dispatch_start(c, r, p);
-    if (!compiles && !p->backend->own.run) return 1;
+    if (p->devices && !tc__dispatch_start(c, r, p)) return 0;
+    if (p->devices ? !p->here : !compiles && !p->backend->own.run) return 1;
     int strict = compiles && p->numerics == TC_NUMERICS_STRICT;
-    p->verify = strict ? r->options.verify : 0;
+    p->verify = strict && !p->devices ? r->options.verify : 0;
+    if (p->devices && !compiles) return 1;
     if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
         return tc__program_start_compile(c, r, p);
     p->tier = TC__TIER_POSTPONED;

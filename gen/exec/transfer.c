@@ -53,14 +53,14 @@ static int tc__address_is_number(const tc__program *p, const tc__address *a) {
     return external != UINT32_MAX && !p->inputs[external]->device;
 }
 
-static int tc__bounce_failed(tc__program *p, tc_status s) {
-    return !s || tc__device_failed(p->ctx, &p->dispatch->device->own,
-                                   "a view that is not aligned", s);
+static int tc__bounce_failed(tc__dispatch *m, tc_status s) {
+    return !s ||
+           tc__device_failed(m->ctx, &m->device->own, "a view that is not aligned", s);
 }
 
 // Takes memory for what address i is of, and copies what kernels read of it.
-static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
-    tc__dispatch *m = p->dispatch;
+static int tc__bounce_add(tc__program *p, tc__dispatch *m, uint32_t i,
+                          const tc__extent *r) {
     const tc_device *d = &m->device->own;
     tc__bounce b;
     size_t before = tc__device_rounded((size_t)-r->low);
@@ -70,18 +70,18 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
     b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
     b.from = (char *)*p->address.at[i].at;
     tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
-    if (s) return tc__bounce_failed(p, s);
+    if (s) return tc__bounce_failed(m, s);
     b.to = (char *)b.memory.address + before;
     m->bounce.at[m->bounce.count++] = b;
     if (p->address.at[i].output) return 1;
     s = number ? d->copy_in(d->user, b.to, b.from, b.bytes)
                : d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes);
-    return tc__bounce_failed(p, s);
+    return tc__bounce_failed(m, s);
 }
 
 // The place that address i has for this run: of an earlier address, if that is of the same.
-static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
-    tc__dispatch *m = p->dispatch;
+static int tc__bounce_find(tc__program *p, const tc__dispatch *m, uint32_t i,
+                           uint32_t external) {
     const tc__address *a = &p->address.at[i];
     for (size_t k = 0; k < m->bounce.count; k++) {
         const tc__bounce *b = &m->bounce.at[k];
@@ -92,42 +92,50 @@ static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
     return 0;
 }
 
-// Before launches are filled in: their addresses are such that kernels can take them. 0 = reported.
-static int tc__bounce_in(tc__program *p) {
+// Before launches of device m are filled in: their addresses are such that kernels can take them. 0 = reported.
+static int tc__bounce_in(tc__program *p, tc__dispatch *m) {
     for (uint32_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        int number = p->dispatch->numbers && tc__address_is_number(p, a);
+        if (a->on != m) continue;
+        int number = m->numbers && tc__address_is_number(p, a);
         if (!number && (uintptr_t)*a->at % TC__DEVICE_ACCESS == 0) continue;
         uint32_t external = tc__address_external(p, a);
-        if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
+        if (external == UINT32_MAX || tc__bounce_find(p, m, i, external)) continue;
         tc__extent r = tc__extent_of(p, external);
         if (!r.adjacent && !number) continue;
-        if (!tc__bounce_add(p, i, &r)) return 0;
-        *a->at = p->dispatch->bounce.at[p->dispatch->bounce.count - 1].to;
+        if (!tc__bounce_add(p, m, i, &r)) return 0;
+        *a->at = m->bounce.at[m->bounce.count - 1].to;
     }
     return 1;
 }
 
 // The launches have their arguments: the program has the addresses that it was given.
-static void tc__bounce_restore(tc__program *p) {
-    const tc__dispatch *m = p->dispatch;
+static void tc__bounce_restore(tc__program *p, const tc__dispatch *m) {
     for (uint32_t i = 0; m->bounce.count && i < p->address.count; i++)
         for (size_t k = 0; k < m->bounce.count; k++)
-            if (*p->address.at[i].at == m->bounce.at[k].to)
+            if (p->address.at[i].on == m && *p->address.at[i].at == m->bounce.at[k].to)
                 *p->address.at[i].at = m->bounce.at[k].from;
 }
 
 // Behind the launches: what they wrote goes where it belongs; memory goes back, which the order of the
 // device's work allows. 0 = reported.
-static int tc__bounce_out(tc__program *p, int ok) {
-    tc__dispatch *m = p->dispatch;
+static int tc__bounce_out(tc__program *p, tc__dispatch *m, int ok) {
     const tc_device *d = &m->device->own;
     while (m->bounce.count) {
         tc__bounce *b = &m->bounce.at[--m->bounce.count];
         if (ok && p->address.at[b->address].output)
-            ok = tc__bounce_failed(p, d->copy_on(d->user, b->from, b->to, b->bytes));
+            ok = tc__bounce_failed(m, d->copy_on(d->user, b->from, b->to, b->bytes));
         tc__dispatch_give(m, &b->memory);
     }
+    return ok;
+}
+
+// The launches of a device have all that they need of this run.
+static int tc__dispatch_begin(tc__program *p, tc__dispatch *r, const tc__visit *v) {
+    int ok = tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at) &&
+             tc__bounce_in(p, r);
+    if (ok) tc__dispatch_fill_all(r);
+    tc__bounce_restore(p, r);
     return ok;
 }
 

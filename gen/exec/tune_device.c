@@ -1,10 +1,10 @@
-// "max-autotune" on a device: the first run of a program goes through its kernels in order, and measures
+// "max-autotune" on devices: the first run of a program goes through its kernels in order, and measures
 // each in the ways that kernel/tune.c knows, on the buffers of that run, by the device's clock. Input: a
-// program that is bound. Output: launches with other code; what was found is remembered.
+// program that is bound. Output: launches with other code; what was found is remembered. What the host does
+// between is done, and not measured.
 //
 // A kernel is run many times, so it must not read what it writes; and programs that write the user's memory
-// in place, have launches of the host or lists of tensors, are not measured. Every candidate's results are compared with
-// the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
+// in place, or have lists of tensors, are not measured. Every candidate's results are compared with the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
 //
 // A knob of a device is one of TC__STAGE_DEVICE, and follows the dialect's plan. What
 // decides in which order a row is summed is no knob. A candidate is a copy of the group
@@ -31,7 +31,8 @@ typedef struct tc__trial {
 
 typedef struct tc__trials {
     tc__program *p;
-    uint32_t at; // of the program's launches
+    tc__dispatch *r; // where
+    uint32_t at;     // of the program's launches
     uint64_t deadline;
     tc__trial *trial; // owned
     int count;
@@ -67,7 +68,7 @@ static int tc__launch_repeats(const tc__program *p, const tc__launch *l) {
 }
 
 static int tc__trials_results(tc__trials *t, uint8_t *to) {
-    const tc_device *d = &t->p->dispatch->device->own;
+    const tc_device *d = &t->r->device->own;
     const tc__launch *l = &t->p->launch.at[t->at];
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         size_t n = tc__written_bytes(t->p, l->group, i);
@@ -79,7 +80,7 @@ static int tc__trials_results(tc__trials *t, uint8_t *to) {
 
 // Memory of results holds something else.
 static int tc__trials_spoil(tc__trials *t) {
-    const tc_device *d = &t->p->dispatch->device->own;
+    const tc_device *d = &t->r->device->own;
     const tc__launch *l = &t->p->launch.at[t->at];
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         size_t n = tc__written_bytes(t->p, l->group, i);
@@ -104,7 +105,7 @@ static size_t tc__trials_differ(const tc__trials *t) {
 
 static void tc__trials_close(tc__trials *t) {
     tc_ctx *c = t->p->ctx;
-    const tc_device *d = &t->p->dispatch->device->own;
+    const tc_device *d = &t->r->device->own;
     for (int i = 0; i < t->count; i++)
         if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
     if (t->job) tc__job_free(t->job);
@@ -116,7 +117,7 @@ static void tc__trials_close(tc__trials *t) {
 
 // The launch under a tuning, unless it would take other arguments. 0 = reported.
 static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
-    tc__dispatch *r = t->p->dispatch;
+    tc__dispatch *r = t->r;
     const tc__dispatch_launch *l = &r->launch[t->at];
     tc__trial *w = &t->trial[t->count];
     tc__ixenv env;
@@ -157,20 +158,19 @@ static int tc__trials_compile(tc__trials *t) {
 }
 
 // 0 = there is nothing to choose, or something failed.
-static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
+static int tc__trials_open(tc__trials *t, tc__program *p, tc__dispatch *r, uint32_t at) {
     tc__tuning none, all[TC__CANDIDATES];
     const tc__group *g = p->launch.at[at].group;
     memset(&none, 0, sizeof none);
     int ok = 1, n = tc__candidates(g, p->ctx->target, TC__STAGE_DEVICE, &none, all);
     memset(t, 0, sizeof *t);
-    t->p = p, t->at = at;
+    t->p = p, t->r = r, t->at = at;
     tc__text_init(&t->key, p->ctx);
     for (size_t i = 0; i < g->buffer.count; i++) t->bytes += tc__written_bytes(p, g, i);
     t->trial = TC__NEW_ARRAY(p->ctx, tc__trial, TC__CANDIDATES);
     t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
     t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
-    ok = t->trial && t->want && t->have &&
-         tc__device_desk(&t->desk, p->ctx, p->dispatch->device) &&
+    ok = t->trial && t->want && t->have && tc__device_desk(&t->desk, p->ctx, r->device) &&
          tc__choice_key(&t->key, &t->desk, p, p->launch.at[at].group);
     for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
     return ok && t->count > 1 && tc__trials_compile(t);
@@ -179,14 +179,14 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
 // ---- measuring ----
 
 static int tc__trial_run(const tc__trials *t, tc__trial *w) {
-    const tc_device *d = &t->p->dispatch->device->own;
+    const tc_device *d = &t->r->device->own;
     return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES,
                    1);
 }
 
 // Nanoseconds of one of `repeats` runs.
 static int tc__trial_time(tc__trials *t, tc__trial *w, int repeats, uint64_t *ns) {
-    tc__dispatch *r = t->p->dispatch;
+    tc__dispatch *r = t->r;
     const tc_device *d = &r->device->own;
     int ok = tc__profile_mark(r, 0);
     for (int i = 0; ok && i < repeats; i++) ok = tc__trial_run(t, w);
@@ -259,19 +259,19 @@ static void tc__trials_decide(tc__trials *t) {
     tc__text_free(&line);
 }
 
-static void tc__dispatch_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
+static void tc__dispatch_launch_search(tc__program *p, tc__dispatch *r, uint32_t i,
+                                       uint64_t deadline) {
     tc__trials t;
     tc__launch *l = &p->launch.at[i];
     tc__desk k;
-    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->dispatch->device))
-        return;
+    if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, r->device)) return;
     tc__launch_recall(p, &k, l);
     if (l->tuned != TC__TUNED_OPEN) return;
     if (!tc__launch_repeats(p, l)) {
         l->tuned = TC__TUNED_NOT;
         return;
     }
-    int ok = tc__trials_open(&t, p, i);
+    int ok = tc__trials_open(&t, p, r, i);
     t.deadline = deadline;
     if (ok && tc__trials_check(&t) && tc__trials_measure(&t)) tc__trials_decide(&t);
     tc__trials_close(&t);
@@ -279,47 +279,67 @@ static void tc__dispatch_launch_search(tc__program *p, uint32_t i, uint64_t dead
 
 // ---- a program ----
 
-static int tc__program_tunes_there(tc__program *p) {
-    tc__dispatch *r = p->dispatch;
+// 1 = some kernel of the device is to be measured, -1 = the program cannot be.
+static int tc__dispatch_tunes(tc__program *p, tc__dispatch *r) {
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
-        if (r->launch[i].host || r->launch[i].pieces) return 0;
-        open |= p->launch.at[i].tuned == TC__TUNED_OPEN;
+        if (r->launch[i].pieces) return -1;
+        open |= !r->launch[i].by && p->launch.at[i].tuned == TC__TUNED_OPEN;
     }
+    return tc__device_has_time(&r->device->own) && tc__profile_room(r) ? open : -1;
+}
+
+static int tc__program_tunes_there(tc__program *p) {
+    int open = 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) return 0;
-    return open && !p->customs && tc__device_has_time(&r->device->own) &&
-           tc__profile_room(r);
-}
-
-// All kernels in order, each measured where its turn comes.
-static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
-    tc__dispatch *r = p->dispatch;
-    int ok = tc__dispatch_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
-             tc__bounce_in(p);
-    if (ok) tc__dispatch_fill_all(r);
-    for (uint32_t i = 0; ok && i < r->launches; i++) {
-        if (p->launch.at[i].tuned == TC__TUNED_OPEN)
-            tc__dispatch_launch_search(p, i, deadline);
-        ok = tc__profile_kernel_run(r, r->launch[i].first,
-                                    (uint32_t)r->launch[i].grids.count);
+    for (tc__dispatch *r = p->dispatch; r && open >= 0; r = r->next) {
+        int one = tc__dispatch_tunes(p, r);
+        open = one < 0 ? one : open | one;
     }
-    tc__bounce_restore(p);
-    (void)tc__bounce_out(p, 0);
+    return open > 0 && !p->customs;
 }
 
-// What was found is taken.
+// The kernels of a part in order, each measured where its turn comes.
+static int tc__part_search(tc__program *p, const tc__act *a, uint64_t deadline) {
+    tc__dispatch *r = a->on;
+    const tc__dispatch_part *part = &r->part[a->at];
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < r->launches; i++) {
+        const tc__dispatch_launch *l = &r->launch[i];
+        if (l->by || l->first < part->begin || l->first >= part->end) continue;
+        if (p->launch.at[i].tuned == TC__TUNED_OPEN)
+            tc__dispatch_launch_search(p, r, i, deadline);
+        ok = tc__profile_kernel_run(r, l->first, (uint32_t)l->grids.count);
+    }
+    return ok;
+}
+
+// What a run does, but that kernels of devices are measured.
+static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline,
+                                tc__act_fn act) {
+    int ok = 1;
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+        ok = tc__dispatch_begin(p, r, v);
+    for (uint32_t i = 0; ok && i < p->acts; i++)
+        ok = p->act[i].kind == TC__ACT_PART ? tc__part_search(p, &p->act[i], deadline)
+                                            : act(p, v, &p->act[i]);
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) (void)tc__bounce_out(p, r, 0);
+}
+
+// What was found is taken. The host's own kernels are as the rules have them.
 static void tc__dispatch_search_end(tc__program *p) {
-    for (uint32_t i = 0; i < p->dispatch->launches; i++) {
+    for (uint32_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
+        if (l->tuned == TC__TUNED_OPEN)
+            l->tuned = l->group->target.device ? TC__TUNED_LATE : TC__TUNED_NOT;
         if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
             (void)tc__launch_tune(p, l, &l->chosen.tuning);
     }
 }
 
 // Measures the kernels of a bound program of which nothing is known, where it runs. It is to be bound again.
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
+static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
     tc_ctx *c = p->ctx;
     tc__error_mark before = tc__error_now(c);
     const tc_stats made = c->stats;
@@ -328,7 +348,7 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
     p->autotune = TC__AUTOTUNE_RECALL;
     if (!(p->dispatch ? tc__program_tunes_there(p) : tc__program_tunes_here(p))) return;
     if (p->dispatch)
-        tc__dispatch_search(p, v, deadline), tc__dispatch_search_end(p);
+        tc__dispatch_search(p, v, deadline, act), tc__dispatch_search_end(p);
     else
         tc__program_search(p, v, begin, deadline);
     p->laid_out = 0, p->bound = NULL;
@@ -342,8 +362,8 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 
 #else
 
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
-    (void)v;
+static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
+    (void)v, (void)act;
     p->autotune = TC__AUTOTUNE_OFF;
 }
 

@@ -136,7 +136,7 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
     *n = *known = 0;
     if (used && at) {
-        if (v->region->function && !v->parted)
+        if (v->region->function)
             tc__mark_named(v, leaf, used);
         else
             tc__mark_outputs(v, count, used);

@@ -81,8 +81,47 @@ static uint32_t tc__code_cell(const tc__builder *b, uint32_t code) {
     return code & TC__EXTERNAL ? code & ~TC__EXTERNAL : b->externals + code;
 }
 
+// Whether node a is made again on another device rather than copied there: it is made of nothing, with the same
+// bits, or is a number of the host's, of which kernels there have a copy (exec/transfer.c).
+static int tc__is_made_anywhere(const tc__builder *b, const tc__node *a) {
+    if (a->op == TC_OP_INPUT)
+        return !a->device && !a->rank && !a->n_in &&
+               a->attr[TC__INPUT_EXTERNAL] < b->externals;
+    return !a->n_in && a->op != TC_OP_RANDOM;
+}
+
+enum { TC__TO_MOVES = 8 }; // sizes that are changed behind the copy, which is small so
+
+// A copy of node a on a device.
+static tc__node *tc__make_to(tc__builder *b, tc__node *a, int device) {
+    tc__graph *g = b->g;
+    const tc__node *move[TC__TO_MOVES];
+    int moves = 0, was = g->device;
+    int64_t word = device;
+    while (a && a->device != device && moves < TC__TO_MOVES &&
+           (a->op == TC_OP_EXPAND || a->op == TC_OP_RESHAPE || a->op == TC_OP_TO)) {
+        if (a->op != TC_OP_TO) move[moves++] = a;
+        a = tc__operand(g, a, 0);
+    }
+    if (!a) return NULL;
+    g->device = device;
+    if (a->device != device && tc__is_made_anywhere(b, a))
+        a = tc__make(g, (tc__op)a->op, a->dtype, a->rank, a->dims, NULL, 0, a->attr,
+                     a->n_attr);
+    else if (a->device != device)
+        a = tc__make1(g, TC_OP_TO, a, a->rank, a->dims, &word, 1);
+    g->device = was;
+    while (a && moves) {
+        const tc__node *m = move[--moves];
+        a = m->op == TC_OP_EXPAND ? tc__make_expand(g, a, m->rank, m->dims)
+                                  : tc__make_reshape(g, a, m->rank, m->dims);
+    }
+    return a;
+}
+
+// Operand i, where the step is computed: a number of the host goes along.
 static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i) {
-    return tc__cell_read(b, tc__code_cell(b, s->in[i]));
+    return tc__make_to(b, tc__cell_read(b, tc__code_cell(b, s->in[i])), b->g->device);
 }
 
 // dtype in which operand i of an elementwise step is computed.
@@ -214,6 +253,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
         if (!n) return NULL;
         ids[i] = n->id;
     }
+    if (s->op == TC_OP_TO) return b->g->node.at[ids[0]]; // it is there
     if (tc__ops[s->op].kind == TC__KIND_MOVE)
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
     if (s->op == TC_OP_MATMUL)
@@ -284,6 +324,7 @@ static int tc__build_external(tc__builder *b, uint32_t i) {
     if (b->within.at[i].hidden != UINT32_MAX) return tc__build_view(b, i);
     memset(&v, 0, sizeof v);
     tc__meta_of_layout(tc__layout_at(b->ctx, e->layout), &m);
+    b->g->device = tc__layout_at(b->ctx, e->layout)->device;
     for (int d = 0; e->shape && d < m.rank; d++)
         m.dims[d] = tc__local(b, e->shape->dims[d]);
     v.node = tc__make(b->g, TC_OP_INPUT, m.dtype, m.rank, m.dims, NULL, 0, &attr, 1);
@@ -329,6 +370,7 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
         const tc__step *s = tc__local_step(b, v->path.at[i]);
         if (!s) return 0;
         g->from = v->path.at[i];
+        g->device = tc__step_device(b->ctx, v, v->path.at[i]);
         if (pure && tc__build_known(b, s)) continue;
         if (b->failed || !tc__build_step(b, s)) return 0;
     }

@@ -14,6 +14,8 @@ static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc
     if (n_in) memcpy(ids, in, n_in * sizeof *in);
     if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
     n.in = ids, n.attr = words;
+    n.device = n_in ? g->node.at[in[0]]->device : (uint8_t)g->device;
+    if (op == TC_OP_TO) n.device = (uint8_t)attr[TC__TO_DEVICE];
     if (rank) memcpy(n.dims, dims, (size_t)rank * sizeof *dims);
     return tc__node_cons(g, &n);
 }

@@ -263,6 +263,11 @@ static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype,
             at += n;
             continue;
         }
+        if (tc__attr_is(&a, "device")) {
+            tc__put(t, " %s", tc__device_name(t->ctx, n ? (int)attr[at] : 0));
+            at += n;
+            continue;
+        }
         if (tc__attr_is(&a, "external"))
             tc__put(t, " x");
         else if (tc__attr_is(&a, "bits"))
@@ -568,6 +573,8 @@ static void tc__dump_type(tc__dump *d, const tc__node *n) {
     if (n->stage == TC__TENSOR) {
         tc__put(d->t, "%s", name);
         tc__dump_dims(d->t, d->g->ix, n->rank, n->dims);
+        if (n->device && !n->n_in)
+            tc__put(d->t, " on %s", tc__device_name(d->t->ctx, n->device));
         return;
     }
     tc__put(d->t, "%s %s", name, n->level < TC__COUNT(level) ? level[n->level] : "?");

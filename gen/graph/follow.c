@@ -258,7 +258,7 @@ static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
                               const tc__call *k) {
     if (!k->dims) return 1;
     if (s->meta.dtype != k->dtype || s->meta.rank != k->rank) return 0;
-    if (s->device != tc__visit_device(c, v)) return 0;
+    if (!tc__source_is_there(c, v, s, k)) return 0;
     for (int i = 0; i < k->rank; i++)
         if (!tc__size_fits(c, v, s->meta.dims[i], tc__ix_value(k->dims[i]))) return 0;
     return 1;
@@ -380,7 +380,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
     s->call = tc__core_of(c)->doing, s->branch = v->branch;
     s->guard = guard, s->n_guard = q->needs;
-    s->device = k->dims ? tc__visit_device(c, v) : 0;
+    tc__step_place(c, v, s, k);
     s->position = (uint32_t)v->path.count;
     s->first_external = first;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
@@ -417,7 +417,8 @@ static uint32_t tc__base_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
     tc__meta m = v->path.at[code]->meta;
     tc__visit_sizes(c, v, m.rank, m.dims);
     for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
-    return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
+    int device = tc__step_device(c, v, v->path.at[code]);
+    return tc__layout_on(c, device, m.dtype, m.rank, dims, NULL);
 }
 
 // Layout of view `s` of what has the layout `from`; its begin there is added to *offset.
@@ -565,6 +566,7 @@ static void tc__step_call(tc_ctx *c, const tc__visit *v, tc__step *s, tc__past *
     k->attr = attr, k->site = s->site;
     if (tc__ops[s->op].kind != TC__KIND_SOURCE) return;
     k->dims = p->dims, k->rank = s->meta.rank, k->dtype = s->meta.dtype;
+    k->device = s->flags & TC__STEP_HOME ? (int)TC__ANYWHERE : s->device;
 }
 
 // The step for the last of n calls, the first of which is one of `s` and its siblings; the others

@@ -42,6 +42,7 @@ typedef struct tc__node {
     uint8_t dtype;  // of the value
     uint8_t rank;   // TENSOR: dimensions
     uint8_t level;  // GROUP and LOOP: tc__level
+    uint8_t device; // TENSOR: number of the one that it is computed on; 0 = the host
     uint16_t phase; // GROUP and LOOP
     uint32_t id;    // position in graph->node
     uint32_t n_in, n_attr;
@@ -57,7 +58,9 @@ typedef struct tc__graph {
     tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
     tc__map ids;                 // hash -> id, TENSOR and GROUP nodes
-    const struct tc__step *from; // the call that is being built: of the nodes made next
+    const struct tc__step *from; // the call that is being built: of the nodes made next,
+    int device;                  //   and where those are that have no operand
+    int devices;                 // some node is not on the host
 } tc__graph;
 
 // Who runs through a loop: on the host the first three, on a device all but the first (gen/PLAN.md).
@@ -131,7 +134,7 @@ static uint64_t tc__node_hash(const tc__node *n) {
     uint64_t h =
         tc__hash_mix(n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
                      ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-                         ((uint64_t)n->level << 8) | n->rank);
+                         ((uint64_t)n->level << 8) | n->rank | ((uint64_t)n->device << 48));
     for (uint32_t i = 0; i < n->n_in; i++) h = tc__hash_mix(h, n->in[i]);
     for (uint32_t i = 0; i < n->n_attr; i++) h = tc__hash_mix(h, (uint64_t)n->attr[i]);
     for (int i = 0; i < n->rank; i++) h = tc__hash_mix(h, (uint64_t)n->dims[i]);
@@ -143,6 +146,7 @@ static int tc__node_same(const tc__node *x, const tc__node *y) {
         x->rank != y->rank)
         return 0;
     if (x->level != y->level || x->phase != y->phase) return 0;
+    if (x->device != y->device) return 0;
     if (x->n_in != y->n_in || x->n_attr != y->n_attr) return 0;
     return !memcmp(x->in, y->in, x->n_in * sizeof *x->in) &&
            !memcmp(x->attr, y->attr, x->n_attr * sizeof *x->attr) &&
@@ -156,6 +160,7 @@ static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
     if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
     *m = *n;
     m->id = (uint32_t)g->node.count - 1, m->from = g->from;
+    g->devices |= n->device != 0;
     m->attr = (int64_t *)(void *)(m + 1);
     m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
     if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);

@@ -1,18 +1,25 @@
-// Where a call is computed: on the one device that its operands are on. Input: a call, before it is looked
-// for among the steps of the open visit. Output: an open visit that is on that device; where the one at hand
-// is on another, what it has recorded runs first (tc__hooks.split).
+// Where a call is computed: on the one device that its operands are on. Input: a call, before it is looked for
+// among the steps of the open visit. Output: a device, or an error that names both and the way out.
+//
+// A visit has steps on as many devices as its tensors are on, and TO copies from one to another. What nothing
+// decides is at home: what is made of nothing, and numbers of the host with each other. Home is where the first
+// tensor from outside is that decides, also for what was recorded before it. What is made of nothing goes with
+// all devices: who computes with it elsewhere has it made there, or copied.
 
-enum {
-    TC__ANYWHERE = -1,
-    TC__APART = -2
-}; // no device decides; several do, which is reported
+// A result of the open visit at home: made of nothing, a number, or while nothing has decided where that is.
+static int tc__result_floats(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                             int written) {
+    if (!(s->flags & TC__STEP_HOME) || v->state != TC__VISIT_OPEN) return 0;
+    int own = s->flags & TC__STEP_OWN || !s->meta.rank;
+    return (own && !written) || !tc__visit_decided(c, v);
+}
 
-// A result of the open visit: a number of the host goes with all devices, and so does everything while
-// nothing has decided where the visit is.
+// A result of a visit: a number of the host goes with all devices.
 static int tc__result_device(tc_ctx *c, const tc__visit *v, tc_tensor t, int written) {
-    int device = tc__visit_device(c, v);
-    if (tc__position(t) >= v->path.count || !tc__visit_decided(c, v)) return TC__ANYWHERE;
-    int number = !device && !v->path.at[tc__position(t)]->meta.rank;
+    if (tc__position(t) >= v->path.count) return TC__ANYWHERE;
+    const tc__step *s = v->path.at[tc__position(t)];
+    if (tc__result_floats(c, v, s, written)) return TC__ANYWHERE;
+    int device = tc__step_device(c, v, s), number = !device && !s->meta.rank;
     return number && !written ? (int)TC__ANYWHERE : device;
 }
 
@@ -53,46 +60,41 @@ static int tc__fail_apart(tc_ctx *c, const tc__call *k, uint32_t i, int a, uint3
 static int tc__call_device(tc_ctx *c, const tc__visit *v, const tc__call *k) {
     int device = TC__ANYWHERE;
     uint32_t by = 0;
+    if (k->op == TC_OP_TO) return (int)k->attr[TC__TO_DEVICE];
     for (uint32_t i = 0; i < k->n_in; i++) {
         int there = tc__operand_device(c, v, k, i);
         if (there == TC__ANYWHERE || there == device) continue;
         if (device != TC__ANYWHERE) return tc__fail_apart(c, k, by, device, i, there);
         device = there, by = i;
     }
-    const tc__values *values = tc__values_of(c);
-    if (k->dims && values->source_is_like) return values->source_device;
-    return device;
+    return k->dims ? k->device : device;
 }
 
-// Makes the open visit one that the call can be recorded in. 0 = reported, or nothing to record in.
-static int tc__visit_settle(tc_ctx *c, const tc__call *k) {
-    char why[240];
-    const tc__recorder *r = tc__recorder_of(c);
-    const tc__visit *v = r->visit;
-    int device = tc__call_device(c, v, k), here = tc__visit_device(c, v);
-    if (device == TC__APART) return 0;
-    if (device == TC__ANYWHERE || device == here || !tc__visit_decided(c, v)) return 1;
-    snprintf(why, sizeof why,
-             "%.60s is computed on %.60s, what is recorded so far on %.60s",
-             tc__called(c, k->op), tc__device_name(c, device), tc__device_name(c, here));
-    return r->hooks->split(c, k->site, why);
+// Whether the call can be computed from what it is given; 0 = reported.
+static int tc__call_is_together(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+    return !tc__values_of(c)->device.count || tc__call_device(c, v, k) != TC__APART;
+}
+
+// Whether step s is where the call would be that makes something of nothing.
+static int tc__source_is_there(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                               const tc__call *k) {
+    int device = tc__call_device(c, v, k);
+    if (device == TC__ANYWHERE)
+        return s->flags & TC__STEP_HOME && s->device == tc__visit_device(c, v);
+    return !(s->flags & TC__STEP_HOME) && s->device == device;
+}
+
+// Sets where step s of the call is; marks are nowhere.
+static void tc__step_place(tc_ctx *c, const tc__visit *v, tc__step *s, const tc__call *k) {
+    if (tc__ops[k->op].kind == TC__KIND_EFFECT && k->op != TC_OP_COPY_) return;
+    s->device = tc__call_device(c, v, k);
+    if (s->device >= 0) return;
+    s->flags |= TC__STEP_HOME;
+    s->device = tc__visit_device(c, v);
 }
 
 // Whether the op can be computed from what it is given: all of it there, and written as it was to be. 0 =
 // reported.
 static int tc__eager_check(tc_ctx *c, const tc__call *k) {
-    if (!tc__operands_told(c, k)) return 0;
-    return !tc__values_of(c)->device.count || tc__call_device(c, NULL, k) != TC__APART;
-}
-
-// Operands of a break: but for those from outside that are on another device, which are in memory.
-static uint32_t tc__break_operands(tc_ctx *c, const tc__visit *v, const tc_tensor *t,
-                                   uint32_t n, tc_tensor *out) {
-    uint32_t kept = 0;
-    int here = tc__visit_device(c, v), decided = tc__visit_decided(c, v) != NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        int ours = t[i].id >> TC__SLOT_BITS == v->key;
-        if (ours || !decided || tc__device_number(c, t[i]) == here) out[kept++] = t[i];
-    }
-    return kept;
+    return tc__operands_told(c, k) && tc__call_is_together(c, NULL, k);
 }

@@ -292,6 +292,7 @@ typedef struct tc__read_node {
     const char
         *value; // where the word of kind v stands; its dtype is known at the line's end
     uint32_t value_word;
+    int device; // of a source, and of TO
 } tc__read_node;
 
 static int tc__read_op(tc__reader *r, tc__read_node *n) {
@@ -342,6 +343,17 @@ static int tc__read_custom(tc__reader *r, tc__read_node *n) {
     return 1;
 }
 
+// The name of a device that the context has, as its number.
+static int tc__read_device(tc__reader *r, int *number) {
+    size_t size = 0;
+    tc__read_blanks(r);
+    while (tc__is_name(r->at[size]) || r->at[size] == ':') size++;
+    *number = tc__device_named(r->ctx, r->at, size);
+    if (*number < 0) return tc__read_fail(r, "no device of this name is registered");
+    r->at += size;
+    return 1;
+}
+
 static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
     tc__attr_name a;
     a.rest = tc__ops[n->op].attr;
@@ -350,6 +362,11 @@ static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
         if (tc__attr_implied(&a)) continue;
         if (tc__attr_is(&a, "op")) {
             if (!tc__read_custom(r, n)) return 0;
+            continue;
+        }
+        if (tc__attr_is(&a, "device")) {
+            if (!tc__read_device(r, &n->device)) return 0;
+            n->attr[n->n_attr++] = n->device;
             continue;
         }
         if (external && !tc__read_expect(r, "x")) return 0;
@@ -407,7 +424,9 @@ static int tc__read_line(tc__reader *r) {
     if (!tc__read_expect(r, "=") || !tc__read_op(r, &n) || !tc__read_operands(r, &n))
         return 0;
     if (!tc__read_attrs(r, &n) || !tc__read_type(r, &n)) return 0;
+    if (tc__read_take(r, "on") && !tc__read_device(r, &n.device)) return 0;
     tc__read_implied(&n);
+    r->g->device = n.device;
     if (n.value && !tc__read_value(r, n.value, n.dtype, &n.attr[n.value_word])) return 0;
     if (r->g->node.count >= TC__READ_NODES) return tc__read_fail(r, "too many nodes");
     const tc__node *m =

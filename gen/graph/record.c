@@ -57,10 +57,7 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
         return r->hooks->eager(c, k);
     }
     if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
-    if (TC__UNLIKELY(tc__values_of(c)->device.count)) {
-        if (!tc__visit_settle(c, k)) return t;
-        v = r->visit;
-    }
+    if (TC__UNLIKELY(!tc__call_is_together(c, v, k))) return t;
     tc__step *s = tc__visit_step(c, v, k);
     t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
     return t;
@@ -220,6 +217,8 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
     k.op = op, k.n_in = 0, k.n_attr = n_attr, k.in = NULL, k.attr = attr;
     k.site.file = file, k.site.line = line;
     k.dtype = (uint8_t)dtype, k.rank = (uint8_t)rank, k.dims = ix;
+    k.device = tc__values_of(c)->source_is_like ? tc__values_of(c)->source_device
+                                                : (int)TC__ANYWHERE;
     return tc__record(c, &k);
 }
 
@@ -290,24 +289,11 @@ static void tc__visit_clear(tc_ctx *c, tc__visit *v, const char *how, tc__site s
     tc__unbind_to(c, v, 0);
     for (size_t i = 0; i < v->result.count; i++)
         tc__storage_unref(c, v->result.at[i].storage);
-    while (v->adopted.count) {
-        tc_tensor t = v->adopted.at[--v->adopted.count];
-        if (tc__slot_find(c, t))
-            tc__slot_free(c, tc__handle_slot(t), how, site.file, site.line);
-    }
     v->result.count = v->result_of.count = v->path.count = v->freed.count = 0;
     v->refusal.count = 0;
-    v->state = TC__VISIT_NONE, v->let_go = v->young = v->parted = 0;
-    v->epoch = 0, v->before = NULL;
+    v->state = TC__VISIT_NONE, v->let_go = v->young = 0;
+    v->epoch = 0;
     tc__views_forget(v);
-}
-
-// Tensor t, which nobody else knows of, ends with the visit. Without memory for that it is the caller's.
-static void tc__visit_adopt(tc_ctx *c, tc__visit *v, tc_tensor t) {
-    tc__tensor *m = tc__slot_find(c, t);
-    if (!m || !TC__PUSH(c, v->adopted, t)) return;
-    tc__tensor_move(c, m, TC__OF_REGION);
-    m->region = v->region, m->way = NULL;
 }
 
 static void tc__visit_free(tc_ctx *c, tc__visit *v) {
@@ -315,7 +301,6 @@ static void tc__visit_free(tc_ctx *c, tc__visit *v) {
     TC__VEC_FREE(c, v->external);
     TC__VEC_FREE(c, v->result);
     TC__VEC_FREE(c, v->result_of);
-    TC__VEC_FREE(c, v->adopted);
     TC__VEC_FREE(c, v->refusal);
     TC__VEC_FREE(c, v->freed);
     TC__VEC_FREE(c, v->size);
@@ -337,12 +322,6 @@ static int tc__own(tc_ctx *c, tc__region *r, const tc__step *way, tc__tensor *t)
     return 1;
 }
 
-// Whether v, or a part before it, has t as an external.
-static int tc__visit_uses(const tc__visit *v, const tc__tensor *t) {
-    while (v && t->bind_epoch != v->epoch) v = v->before;
-    return v != NULL;
-}
-
 // Frees what the region owns of this way, or of all if NULL, but what visit `user` uses.
 static void tc__owned_free(tc_ctx *c, tc__region *r, const tc__step *way,
                            const tc__visit *user, const char *how, tc__site site) {
@@ -351,7 +330,7 @@ static void tc__owned_free(tc_ctx *c, tc__region *r, const tc__step *way,
         tc__owned o = r->owned.at[i];
         tc__tensor *t = tc__tensor_find(c, o.t);
         if (!t || t->scope != TC__OF_REGION) continue; // freed, or kept
-        if ((way && o.way != way) || tc__visit_uses(user, t))
+        if ((way && o.way != way) || (user && t->bind_epoch == user->epoch))
             r->owned.at[n++] = o;
         else
             tc__slot_free(c, tc__slot_number(c, o.t), how, site.file, site.line);
@@ -382,20 +361,18 @@ static void tc__visit_let_go(tc_ctx *c, tc__visit *v) {
     if (v->let_go) tc__unbind_to(c, v, 0);
 }
 
-// What the parts of ending visit v up to `last` have used of visits before them lives on. 0 = reported.
-static int tc__visit_owns(tc_ctx *c, const tc__visit *v, const tc__visit *last) {
+// What ending visit v has used of visits before it lives on. 0 = reported.
+static int tc__visit_owns(tc_ctx *c, const tc__visit *v) {
     tc__visit *const *visit = v->region->visit;
     for (int i = 0; i < TC__VISITS && visit[i]; i++)
-        for (const tc__visit *u = last; u; u = u->before)
-            if (visit[i] != v && visit[i]->state == TC__VISIT_DONE &&
-                visit[i]->at == v->at && !tc__own_used(c, u, visit[i]))
-                return 0;
+        if (visit[i] != v && visit[i]->state == TC__VISIT_DONE && visit[i]->at == v->at &&
+            !tc__own_used(c, v, visit[i]))
+            return 0;
     return 1;
 }
 
-// Ends the visits before v on the same way, and what else its region owns of that, but what v and the
-// other parts up to `last` use.
-static void tc__visit_ends_others(tc_ctx *c, tc__visit *v, const tc__visit *last) {
+// Ends the visits before v on the same way, and what else its region owns of that, but what v uses.
+static void tc__visit_ends_others(tc_ctx *c, tc__visit *v) {
     static const char how[] = "which ended with a later visit that did not use it, begun";
     tc__region *r = v->region;
     for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
@@ -406,15 +383,14 @@ static void tc__visit_ends_others(tc_ctx *c, tc__visit *v, const tc__visit *last
         else
             tc__visit_let_go(c, old);
     }
-    tc__owned_free(c, r, v->at, last, how, v->begin);
+    tc__owned_free(c, r, v->at, v, how, v->begin);
 }
 
-// Visit v, the last part of a region, is about to end: results of the one before it on the same way end,
-// and what else the region owns of that way, but what v uses. 0 = reported, and nothing has ended.
+// Visit v is about to end: results of the one before it on the same way end, and what else the region owns of
+// that way, but what v uses. 0 = reported, and nothing has ended.
 static int tc__visit_succeed(tc_ctx *c, tc__visit *v) {
-    for (tc__visit *u = v; u; u = u->before)
-        if (!tc__visit_owns(c, u, v)) return 0;
-    for (tc__visit *u = v; u; u = u->before) tc__visit_ends_others(c, u, v);
+    if (!tc__visit_owns(c, v)) return 0;
+    tc__visit_ends_others(c, v);
     return 1;
 }
 

@@ -61,8 +61,7 @@ typedef enum tc__convert {
     TC__CONVERT_MOVED // and from any device
 } tc__convert;
 
-// *value where dst is, by a copy if it is on another device. In a region the copy lives as long as the visit
-// that is open behind this. 0 = reported.
+// *value where dst is, by a copy if it is on another device. 0 = reported.
 static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
     tc_tensor in[2];
     tc__call k;
@@ -80,12 +79,8 @@ static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
 
 static tc_tensor tc__assign_op(const tc__api *f, tc_tensor dst, tc_tensor value,
                                tc__convert convert) {
-    uint64_t given = value.id;
     if (convert == TC__CONVERT_MOVED && !tc__assign_move(f, dst, &value)) return tc__null();
-    tc_tensor done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
-    if (value.id != given && tc__is_recording(f->c))
-        tc__visit_adopt(f->c, tc__recorder_of(f->c)->visit, value);
-    return done;
+    return tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
 }
 
 static int tc__assign_check(const tc__api *f, tc_tensor dst, tc_tensor value,

@@ -19,7 +19,8 @@ enum {
     TC__STEP_WANTED = 1,  // read after its visit ended: an output from now on
     TC__STEP_CROSSES = 2, // used after a graph break: stored before it from now on
     TC__STEP_OWN = 4,     // recorded as made of no external: zeros, arange, rand
-    TC__STEP_EXACT = 8    // its program is for one set of sizes: expressions got too large
+    TC__STEP_EXACT = 8,   // its program is for one set of sizes: expressions got too large
+    TC__STEP_HOME = 16    // it is computed where its visit is at home: see graph/place.c
 };
 
 typedef struct tc__site {
@@ -80,7 +81,7 @@ typedef struct tc__step {
     int whole;                      //   which has to be whole, or not: see tc__wholeness
     uint32_t n_guard;
     const tc__relation *guard; // what its sizes must fulfil
-    int device;                // of a source: that the visit was on then
+    int device;                // that it is computed on; at home, that was when it was made
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
     const tc__twin *twin;      // BREAK: NULL = none
     void *program;             // FINISH, BREAK: owned and understood by exec/
@@ -139,7 +140,6 @@ typedef struct tc__visit {
     TC__VEC(tc__external) external;
     TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
-    TC__VEC(tc_tensor) adopted; // tensors that end with the visit
     TC__VEC(tc__refusal_mark) refusal;
     TC__VEC(uint8_t) freed;      // by position: 1 = tc_free was called for it
     TC__VEC(int64_t) size;       // by symbol: the run-time sizes of this visit
@@ -156,12 +156,10 @@ typedef struct tc__visit {
     int broken;   // a value was read although the region asked for fullgraph
     int left;     // some code of it ran eagerly: tc_disable_begin
     int let_go;   // it is over and has no externals any more
-    int young;  // one of the first runs of its program: what is read late is not known yet
-    int parted; // the region goes on behind it, in another part: see exec/part.c
-    struct tc__visit *before; // the part before it, while the region is open; NULL = none
+    int young; // one of the first runs of its program: what is read late is not known yet
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
-    int device;      // that it is on where no tensor decides: the default when it began
+    int device;      // its home where no tensor decides: the default when it began
     uint64_t draw;   // random stream position when it began
     uint64_t seed;   //   and its key when it ended: what is read late has those numbers
 } tc__visit;
@@ -196,8 +194,6 @@ typedef struct tc__region {
     tc__step root;
     tc__visit *visit[TC__VISITS]; // owned, the youngest first; NULL behind them
     TC__VEC(tc__owned) owned;
-    struct tc__region *first; // a part: the region that it is one of; else NULL
-    struct tc__region *rest;  // the part behind this one; NULL = there was none yet
     struct tc__region *next;  // owned by the recorder's list,
     struct tc__region **link; //   where this stands in it
 } tc__region;
@@ -211,7 +207,13 @@ typedef struct tc__call {
     uint8_t dtype;       // of sources
     uint8_t rank;        // of sources
     const int64_t *dims; // of sources, expressions
+    int device;          // of sources: where they are to be, TC__ANYWHERE = at home
 } tc__call;
+
+enum {
+    TC__ANYWHERE = -1,
+    TC__APART = -2
+}; // no device decides; several do, which is reported
 
 // What exec/ does for the recorder. Each reports its own errors.
 typedef struct tc__hooks {
@@ -219,8 +221,6 @@ typedef struct tc__hooks {
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
     void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
-    int (*split)(tc_ctx *c, tc__site site,
-                 const char *why); // tc__visit_split; 0 = reported
     int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
     void (*settle)(tc_ctx *c); // between calls of the user's: see exec/bound.c
@@ -258,17 +258,6 @@ typedef struct tc__recorder {
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
-
-// The first part of what v is a part of: v itself, where there is one part.
-static const tc__visit *tc__visit_first(const tc__visit *v) {
-    while (v && v->before) v = v->before;
-    return v;
-}
-
-// The region that the user began, of which r may be a part.
-static const tc__region *tc__region_whole(const tc__region *r) {
-    return r->first ? r->first : r;
-}
 
 // Key of the random numbers of a run for v.
 static uint64_t tc__visit_seed(tc_ctx *c, const tc__visit *v) {
@@ -450,7 +439,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 // What runs there has a copy (exec/transfer.c), so nothing there writes it.
 static int tc__is_number(const tc__layout *l) { return !l->device && !l->rank; }
 
-// The first tensor from outside that decides where a visit is; NULL = none does.
+// The first tensor from outside that decides where a visit is at home; NULL = none does.
 static const tc__layout *tc__visit_decided(tc_ctx *c, const tc__visit *v) {
     for (size_t i = 0; i < v->external.count; i++) {
         const tc__layout *l = tc__layout_at(c, v->external.at[i].layout);
@@ -459,9 +448,9 @@ static const tc__layout *tc__visit_decided(tc_ctx *c, const tc__visit *v) {
     return v->result.count ? tc__layout_at(c, v->result.at[0].layout) : NULL;
 }
 
-// The device that the programs of a visit run on: that of the first tensor from outside, or where an
-// earlier segment left its results. Without any, what is made of nothing decides: steps of sources
-// hold the device of the path.
+// The device that a visit is at home on: that of the first tensor from outside, or where an earlier segment
+// left its results. Without any, what is made of nothing decides: steps of sources hold the device of the
+// path.
 static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
     const tc__layout *l = tc__visit_decided(c, v);
     if (l) return l->device;
@@ -469,31 +458,23 @@ static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
     return v->region ? v->device : tc__values_of(c)->source_device;
 }
 
+// The device that a step of the visit is computed on.
+static int tc__step_device(tc_ctx *c, const tc__visit *v, const tc__step *s) {
+    return s->flags & TC__STEP_HOME ? tc__visit_device(c, v) : s->device;
+}
+
 // The number of the device that t is on, or will be; -1 = dead.
 static int tc__device_number(tc_ctx *c, tc_tensor t) {
     const tc__tensor *m = tc__tensor_find(c, t);
     const tc__visit *v = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
     if (m) return tc__layout_at(c, m->layout)->device;
-    return v ? tc__visit_device(c, v) : -1;
+    if (!v || tc__position(t) >= v->path.count) return -1;
+    return tc__step_device(c, v, v->path.at[tc__position(t)]);
 }
 
-// All tensors of a visit are on one device, but for single numbers of the host; so are results that an
-// earlier segment left.
-static int tc__bind_device(tc_ctx *c, const tc__visit *v, const tc__tensor *t) {
-    const tc__layout *l = tc__layout_at(c, t->layout);
-    int device = l->device, here = tc__visit_device(c, v);
-    if (device == here || tc__is_number(l) || !tc__visit_decided(c, v)) return 1;
-    return tc__fail(c, TC_E_DEVICE,
-                    "%s: a tensor is on %s, others that it is computed with are on %s; "
-                    "move one with tc_to",
-                    v->region ? v->region->name : "eager op", tc__device_name(c, device),
-                    tc__device_name(c, here));
-}
-
-// Takes tensor `t` as the visit's next external; 0 = out of memory, or on another device.
+// Takes tensor `t` as the visit's next external; 0 = out of memory.
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
-    if (!tc__bind_device(c, v, t)) return 0;
     if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     e.shape = NULL;

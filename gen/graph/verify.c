@@ -239,12 +239,28 @@ static int tc__verify_rules(const tc__verifier *v) {
     return !v->g->ix->failed || tc__verify_fail(v, "its sizes are too large an expression");
 }
 
+// TO has a copy of what is elsewhere; all else is computed where its operands are.
+static int tc__verify_place(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        int there = tc__operand(v->g, n, i)->device;
+        if (n->op == TC_OP_TO ? there == n->device : there != n->device)
+            return tc__verify_fail(v, "on %s, its operand %%%u on %s",
+                                   tc__device_name(v->ctx, n->device), (unsigned)n->in[i],
+                                   tc__device_name(v->ctx, there));
+    }
+    return 1;
+}
+
 static int tc__verify_tensor(const tc__verifier *v) {
     const tc__node *n = v->node;
     tc__kind k = tc__ops[n->op].kind;
     int alu = k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY;
     if (n->rank > TC_MAX_RANK) return tc__verify_fail(v, "rank %d", n->rank);
-    return tc__verify_words(v) && (!alu || tc__verify_alu(v)) && tc__verify_rules(v);
+    if (!tc__device_is_there(v->ctx, n->device))
+        return tc__verify_fail(v, "no device has the number %d", n->device);
+    return tc__verify_words(v) && tc__verify_place(v) && (!alu || tc__verify_alu(v)) &&
+           tc__verify_rules(v);
 }
 
 // ---- GROUP ----

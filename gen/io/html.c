@@ -183,17 +183,18 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
     tc__put(h->t, "<h4>Kernels</h4>\n");
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
+        const tc__dispatch *r = tc__launch_on(p, i);
         tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
         tc__put(h->t, "</code>, %s",
-                p->dispatch ? p->dispatch->device->own.name
-                : l->run    ? "compiled"
-                            : "interpreted");
-        if (p->dispatch && p->dispatch->launch[i].pieces)
+                r                       ? r->device->own.name
+                : tc__is_copy(l->group) ? "a copy between devices"
+                : l->run                ? "compiled"
+                                        : "interpreted");
+        if (r && r->launch[i].pieces)
             tc__put(h->t, ", in a launch for %u tensors",
-                    (unsigned)tc__dispatch_tensors_at(p->dispatch,
-                                                      p->dispatch->launch[i].first));
+                    (unsigned)tc__dispatch_tensors_at(r, r->launch[i].first));
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);
@@ -206,14 +207,23 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
     }
 }
 
-static void tc__html_memory(tc__html *h, const tc__program *p) {
+static void tc__html_plan(tc__html *h, const tc__program *p, const tc__plan *plan,
+                          const char *device) {
     size_t slabs = 0;
-    for (size_t i = 0; i < p->plan.slab.count; i++) slabs += !p->plan.slab.at[i].output;
-    tc__put(h->t, "<h4>Memory of intermediates</h4>\n<p>");
+    for (size_t i = 0; i < plan->slab.count; i++) slabs += !plan->slab.at[i].output;
+    tc__put(h->t, "<p>");
     tc__put_count(h->t, slabs, "intermediate");
-    tc__put(h->t, ": %zu bytes in one arena, %zu one by one.</p>\n", p->plan.bytes,
-            p->plan.unplanned);
-    if (slabs) tc__svg_plan(h->t, p);
+    tc__put(h->t, "%s%s: %zu bytes in one arena, %zu one by one.</p>\n",
+            device ? " of " : "", device ? device : "", plan->bytes, plan->unplanned);
+    if (slabs) tc__svg_plan(h->t, p->launch.count, plan);
+}
+
+static void tc__html_memory(tc__html *h, const tc__program *p) {
+    int across = tc__program_is_across(p);
+    tc__put(h->t, "<h4>Memory of intermediates</h4>\n");
+    if (!p->devices || p->here) tc__html_plan(h, p, &p->plan, across ? "cpu" : NULL);
+    for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+        tc__html_plan(h, p, &r->plan, across ? r->device->own.name : NULL);
 }
 
 static void tc__html_source(tc__html *h, tc__program *p) {

@@ -386,11 +386,10 @@ static int tc__plan_y(size_t offset, size_t bytes) {
     return TC__DRAWN_MARGIN + height - (int)(part * height);
 }
 
-static void tc__svg_slab(tc__text *t, const tc__program *p, const tc__slab *s) {
-    size_t n = p->launch.count;
+static void tc__svg_slab(tc__text *t, size_t n, const tc__plan *plan, const tc__slab *s) {
     int x = tc__plan_x(s->first, n), width = tc__plan_x(s->last + 1u, n) - x;
-    int y = tc__plan_y(s->offset + s->bytes, p->plan.bytes);
-    int height = tc__plan_y(s->offset, p->plan.bytes) - y;
+    int y = tc__plan_y(s->offset + s->bytes, plan->bytes);
+    int height = tc__plan_y(s->offset, plan->bytes) - y;
     tc__put(t,
             "<g><title>%%%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
             "<rect class=\"c%u\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
@@ -411,7 +410,7 @@ static void tc__svg_ticks(tc__text *t, size_t kernels) {
 }
 
 // Intermediates: kernels to the right, offsets in the arena upwards. Only where there are some.
-static void tc__svg_plan(tc__text *t, const tc__program *p) {
+static void tc__svg_plan(tc__text *t, size_t kernels, const tc__plan *plan) {
     int width = TC__PLAN_LEFT + TC__PLAN_WIDTH + TC__DRAWN_MARGIN;
     int height = TC__PLAN_HEIGHT + 3 * TC__DRAWN_MARGIN + 16;
     tc__put(t,
@@ -422,11 +421,11 @@ static void tc__svg_plan(tc__text *t, const tc__program *p) {
             (int)TC__PLAN_LEFT, (int)TC__DRAWN_MARGIN, (int)TC__PLAN_WIDTH,
             (int)TC__PLAN_HEIGHT);
     tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">%zu</text>\n", TC__PLAN_LEFT - 6,
-            TC__DRAWN_MARGIN + 10, p->plan.bytes);
+            TC__DRAWN_MARGIN + 10, plan->bytes);
     tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">0 bytes</text>\n",
             TC__PLAN_LEFT - 6, TC__DRAWN_MARGIN + TC__PLAN_HEIGHT);
-    for (size_t i = 0; i < p->plan.slab.count; i++)
-        if (!p->plan.slab.at[i].output) tc__svg_slab(t, p, &p->plan.slab.at[i]);
-    tc__svg_ticks(t, p->launch.count);
+    for (size_t i = 0; i < plan->slab.count; i++)
+        if (!plan->slab.at[i].output) tc__svg_slab(t, kernels, plan, &plan->slab.at[i]);
+    tc__svg_ticks(t, kernels);
     tc__put(t, "</svg></div>\n");
 }

@@ -48,7 +48,7 @@ static const tc__node *tc__folded_cat(const tc__schedule *s, const tc__node *n) 
 static void tc__root_fold(const tc__schedule *s, tc__root *r) {
     const tc__node *n = s->g->node.at[r->node], *cat;
     r->folds = 0;
-    if (s->fuse == TC__FUSE_NOTHING || !r->output || r->forced || s->users[r->node]) return;
+    if (s->apart || !r->output || r->forced || s->users[r->node]) return;
     if ((cat = tc__folded_cat(s, n)) == NULL) return;
     r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[TC__CAT_DIM];
     r->fold = tc__operand(s->g, cat, 0)->dims[r->along];
@@ -265,7 +265,8 @@ static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__
 // is a mask for each tap, lane by lane but for these dtypes and steps. 3x3 of maps of 14x14 takes
 // 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85, with steps of 2 0.5 to 0.85.
 static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
-    if (s->fuse != TC__FUSE_BORDERS) return s->fuse == TC__FUSE_LOADS;
+    tc__fuse fuse = tc__fuse_of(s, n);
+    if (fuse != TC__FUSE_BORDERS) return fuse == TC__FUSE_LOADS;
     return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__has_vectors(s, w, n);
 }
 
@@ -303,7 +304,7 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__use u;
     memset(&c, 0, sizeof c);
     tc__space_of(s, &s->root.at[r], &c.space);
-    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1;
+    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.device = n->device;
     c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
@@ -375,12 +376,13 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     memset(&c, 0, sizeof c);
     tc__root_fold(s, &s->root.at[r]);
     tc__space_of(s, &s->root.at[r], &c.space);
-    c.alive = 1, c.first = r, c.part = s->part[n->id];
+    c.alive = 1, c.first = r, c.part = s->part[n->id], c.device = n->device;
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
     tc__outline own = tc__outline_begin(o, s->root.at, r);
-    tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)s->root.at[r].folds << 8);
+    tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)s->root.at[r].folds << 8 |
+                            (uint64_t)c.device << 16);
     tc__outline_node(o, &own, n);
     const tc__outline *same = tc__outline_end(o, &own), *of = same;
     if (o->failed || !tc__note_ops(s, r, &own)) return 0;

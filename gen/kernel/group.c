@@ -104,6 +104,7 @@ TC__STATIC_ASSERT(group_shape_has_no_padding,
 
 // LOOP: what runs it.
 typedef struct tc__group_target {
+    int device;                          // number of it; 0 = the host
     const struct tc__language *language; // of the device, NULL = the host
     const tc__shape *const
         *inputs;      // layouts of the externals, NULL = dense; of the session
@@ -176,6 +177,11 @@ static int tc__is_custom(const tc__group *k) {
            k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
 }
 
+// Whether it is none, but a copy from one device to another.
+static int tc__is_copy(const tc__group *k) {
+    return k->shape.kind == TC__OPAQUE && k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_TO;
+}
+
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
     uint32_t n = 0;
     for (size_t i = 0; i < k->body.node.count; i++)
@@ -206,6 +212,10 @@ static uint32_t tc__count_results(const tc__group *k) {
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
+    if (tc__is_copy(k)) {
+        tc__put(t, "a copy of a whole buffer on another device");
+        return;
+    }
     if (k->shape.kind == TC__OPAQUE) {
         tc__put(t, "the function of %s over whole buffers, 1 result",
                 tc__is_custom(k) ? "a custom op" : "an opaque op");

@@ -277,14 +277,21 @@ static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
     return ok;
 }
 
-// Joins what the language of the schedule's device takes. 0 = reported.
-static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
+// Joins what the language of a device takes, of the kernels there. 0 = reported.
+static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int device) {
     size_t kept = 0;
     int ok = 1;
-    if (!d->takes_rows || !s->fuse) return 1;
-    for (size_t i = 0; i < s->kernel.count && ok; i++) ok = tc__join_one(s, d, i);
+    if (!d->takes_rows || s->apart) return 1;
+    for (size_t i = 0; i < s->kernel.count && ok; i++)
+        if (s->kernel.at[i] && s->kernel.at[i]->target.device == device)
+            ok = tc__join_one(s, d, i);
     for (size_t i = 0; i < s->kernel.count; i++)
         if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
     s->kernel.count = kept;
     return ok;
+}
+
+// The same of a graph that is on no device.
+TC__UNUSED static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
+    return tc__schedule_join_on(s, d, 0);
 }

@@ -425,7 +425,8 @@ static const char tc__too_long[] = "the kernel would be too long",
 static const char *tc__why_apart(tc__schedule *s, uint32_t a, uint32_t b, tc__space *joint,
                                  tc__size *size) {
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
-    if (!s->fuse) return "fusion is off";
+    if (s->apart) return "fusion is off";
+    if (x->device != y->device) return "they are on two devices";
     if (s->window[a] != s->window[b]) return "a long program is fused in parts";
     if (x->part != y->part) return "a long kernel is cut where few bytes cross";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)

@@ -30,6 +30,9 @@ typedef struct tc__plan {
 
 enum { TC__SLAB_ALIGN = 64 };
 
+// What a node is to a plan: of another device, in the arena, or with storage of its own.
+enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART };
+
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     uint32_t at = node < p->of.count ? p->of.at[node] : 0;
     return at ? &p->slab.at[at - 1] : NULL;
@@ -153,14 +156,14 @@ static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
     return 1;
 }
 
-// Sizes are expressions; `env` gives the symbols' values. `output` by node.
+// Sizes are expressions; `env` gives the symbols' values. `output` by node: TC__PLAN_OUTPUT, ...
 static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
                          const uint8_t *output, const tc__ixenv *env) {
     p->slab.count = p->of.count = 0, p->bytes = p->unplanned = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t b = 0; b < k[i]->buffer.count; b++) {
             const tc__kbuf *f = &k[i]->buffer.at[b];
-            if (f->place != TC__BUF_NODE) continue;
+            if (f->place != TC__BUF_NODE || output[f->source] == TC__PLAN_APART) continue;
             size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
                            tc__dtype(f->dtype)->bytes;
             if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;

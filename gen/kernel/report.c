@@ -32,16 +32,16 @@ static int tc__is_named(const tc__node *n) {
     return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
 }
 
-// Its kind in a list of names, the last for ops of the user's.
+// Its kind in a list of names, the last two for ops of the user's and copies between devices.
 static const char *tc__kernel_kind(const tc__group *k, const char *const *names) {
-    return names[(int)k->shape.kind + tc__is_custom(k)];
+    return names[(int)k->shape.kind + tc__is_custom(k) + 2 * tc__is_copy(k)];
 }
 
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
 // each once.
 static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction", "opaque",
-                                        "custom"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction",
+                                        "opaque",    "custom",    "copy"};
     const char *ops[TC__MOST_OPS];
     size_t n = 0;
     for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
@@ -207,7 +207,7 @@ TC__UNUSED static void tc__log_kernel(tc_ctx *c, const tc__graph *g, const tc__g
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
     static const char *const kinds[] = {"pointwise", "reduction", "contraction",
-                                        "opaque op", "custom op"};
+                                        "opaque op", "custom op", "copy"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
     tc__dump_ix(t, k->body.ix, k->shape.rows);
     tc__put(t, " x columns ");

@@ -66,6 +66,7 @@ typedef struct tc__cluster {
     uint32_t taps;  // body nodes that its roots have beyond one for each op
     uint32_t size;  // body nodes at most
     uint32_t buffers;
+    int device; // that it runs on
     int alive;
 } tc__cluster;
 
@@ -95,7 +96,8 @@ typedef struct tc__schedule {
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
     tc__outlines outlines;
-    tc__fuse fuse;
+    uint8_t fuses[TC__DEVICES_MOST]; // tc__fuse, by device
+    int apart;                       // nothing shares a kernel
     uint32_t *part; // by node: of the kernel that was cut, 0 = it was not: kernel/cut.c
     uint32_t parts; // so far
     int full;       // some merge was refused for nothing but the size of the kernel
@@ -103,6 +105,11 @@ typedef struct tc__schedule {
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
+
+// What shares a kernel where the node is computed.
+static tc__fuse tc__fuse_of(const tc__schedule *s, const tc__node *n) {
+    return (tc__fuse)s->fuses[n->device];
+}
 
 // ---- roots ----
 
@@ -196,7 +203,7 @@ static int tc__loads_are_few(const tc__graph *g, const tc__node *p, uint32_t i,
 static int tc__is_made_at_loads(const tc__schedule *s, const tc__node *p, uint32_t i,
                                 const tc__node *n) {
     tc__recipe r = {0, 0, 1};
-    if (s->fuse != TC__FUSE_LOADS) return 0;
+    if (tc__fuse_of(s, p) != TC__FUSE_LOADS) return 0;
     tc__recipe_add(s->g, n, &r);
     return r.plain && tc__loads_are_few(s->g, p, i, n) &&
            8 * r.bytes <= 9 * tc__bytes_most(s->g, n);
@@ -228,7 +235,7 @@ static int tc__origin_is_computed(const tc__origin *o) {
 // once, when it packs.
 static int tc__is_rounded_often(const tc__schedule *s, const tc__node *p, uint32_t i,
                                 const tc__origin *o) {
-    return s->fuse == TC__FUSE_LOADS && o->first->op == TC_OP_INPUT &&
+    return tc__fuse_of(s, p) == TC__FUSE_LOADS && o->first->op == TC_OP_INPUT &&
            tc__dtypes[o->least->dtype].bytes < tc__dtypes[o->first->dtype].bytes &&
            !tc__loads_are_few(s->g, p, i, o->least);
 }
@@ -257,7 +264,7 @@ static void tc__force_table(tc__schedule *s, const tc__node *gather) {
     const tc__node *table = tc__operand(s->g, gather, 0);
     tc__origin o = tc__origin_of(s, table->id);
     int whole = tc__node_numel(s->g, o.first) == tc__node_numel(s->g, table);
-    if (s->fuse && whole && tc__gathers_few(gather, table)) return;
+    if (!s->apart && whole && tc__gathers_few(gather, table)) return;
     if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
 }
 
@@ -402,7 +409,7 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
                    (s->cost[i] > TC__CHEAP || s->product[i]);
-        int alone = !s->fuse && tc__is_computed(n);
+        int alone = s->apart && tc__is_computed(n);
         int root = whole || dear || alone || s->forced[i] || output[i];
         if (!root) s->length[i] = length;
         if (!root) continue;

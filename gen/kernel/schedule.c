@@ -218,7 +218,7 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     tc__node call;
     int64_t attr[TC__CALL_MOST];
     uint32_t none = 0;
-    int r = s->root_of[n->id], custom = n->op == TC_OP_CUSTOM;
+    int r = s->root_of[n->id], whole = n->op == TC_OP_CUSTOM || n->op == TC_OP_TO;
     if (!tc__weave_open(&w, s, s->root.at[r].group,
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
@@ -226,8 +226,8 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     k->shape.kind = TC__OPAQUE, k->shape.phases = 1, k->shape.grain = 1,
     k->shape.vector = TC__COL;
     k->shape.rows = tc__ix_const(1);
-    k->shape.cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
-    for (int i = 0; !custom && i < n->rank - 1; i++)
+    k->shape.cols = whole ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
+    for (int i = 0; !whole && i < n->rank - 1; i++)
         k->shape.rows = tc__ix_mul(w.ix, k->shape.rows, n->dims[i]);
     k->shape.items = k->shape.rows;
     memset(&call, 0, sizeof call);
@@ -254,7 +254,7 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
              columns;
     columns = c->space.reduced;
     if (c->kind == TC__POINTWISE &&
-        !tc__choose_columns(&w, s->fuse != TC__FUSE_LOADS, &columns))
+        !tc__choose_columns(&w, s->fuses[c->device] != TC__FUSE_LOADS, &columns))
         return tc__weave_close(&w, s, 1);
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.
@@ -279,6 +279,7 @@ static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
     tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)c->kind << 8 |
                             (uint64_t)c->space.rank << 16 |
                             (uint64_t)c->space.reduced << 32);
+    tc__outline_word(o, (uint64_t)c->device);
     for (int i = 0; i < c->space.rank; i++) tc__outline_word(o, (uint64_t)c->space.dims[i]);
     for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
         const tc__root *r = &s->root.at[i];
@@ -309,6 +310,7 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     tc__group *k = c->kind == TC__OPAQUE ? tc__make_opaque(s, tc__opaque_node(s, group))
                                          : tc__make_lowered(s, group);
     int ok = k != NULL;
+    if (k) k->target.device = c->device;
     for (uint32_t i = c->first; ok && i != UINT32_MAX; i = s->root.at[i].next)
         ok = TC__PUSH(s->ctx, k->covers, s->root.at[i].node);
     if (!ok) tc__group_free(s->ctx, k);
@@ -381,13 +383,14 @@ static void tc__schedule_close(tc__schedule *s) {
     TC__VEC_FREE(s->ctx, s->kernel);
 }
 
-// Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
-static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
-                            const uint8_t *output, const tc__shape *const *inputs,
-                            tc__fuse fuse) {
+// Fills s->kernel with the GROUPs that compute the nodes marked in `output`; `fuses` by device. 0 = reported.
+static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
+                               const uint8_t *output, const tc__shape *const *inputs,
+                               const uint8_t *fuses) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
-    s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
+    s->ctx = c, s->g = g, s->inputs = inputs, s->apart = fuses[0] == TC__FUSE_NOTHING;
+    memcpy(s->fuses, fuses, sizeof s->fuses);
     tc__map_init(&s->places, c);
     s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
     s->product = TC__NEW_ARRAY(c, uint8_t, n), s->part = TC__NEW_ARRAY(c, uint32_t, n);
@@ -402,8 +405,17 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
-    if (fuse && !tc__merge_roots(s, output)) return 0;
+    if (!s->apart && !tc__merge_roots(s, output)) return 0;
     tc__mark_stored(s);
     tc__log_apart(s);
     return tc__emit_groups(s);
+}
+
+// The same where all devices fuse alike.
+TC__UNUSED static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
+                                       const uint8_t *output,
+                                       const tc__shape *const *inputs, tc__fuse fuse) {
+    uint8_t fuses[TC__DEVICES_MOST];
+    memset(fuses, (int)fuse, sizeof fuses);
+    return tc__schedule_run_on(s, c, g, output, inputs, fuses);
 }

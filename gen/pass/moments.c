@@ -62,6 +62,7 @@ static int tc__moments_fit(const tc__node *n, tc__moments *m) {
 // Whether n is v.
 static int tc__moments_of(const tc__graph *g, const tc__node *n, tc__moments *m) {
     if (n->op != TC_OP_SUM || !tc__is_float(n->dtype)) return 0;
+    if (g->devices && !n->device) return 0; // the host's bits are to be as ever
     const tc__node *a = tc__operand(g, n, 0), *d = tc__moments_squared(g, a);
     if (a->dtype != n->dtype || !d) return 0;
     m->deviations = n, m->x = tc__operand(g, d, 0);

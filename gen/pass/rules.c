@@ -29,7 +29,7 @@ typedef struct tc__rewrite {
 static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
     tc__node m = *n;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
-    m.in = in, w->to->from = n->from;
+    m.in = in, w->to->from = n->from, w->to->device = n->device;
     return m;
 }
 

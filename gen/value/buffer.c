@@ -69,6 +69,7 @@ typedef struct tc__obituary {
     int line;
 } tc__obituary;
 
+enum { TC__DEVICES_MOST = 256 }; // numbers of devices, the host's 0 among them
 enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 128 };
 #define TC__VISIT_BIT                                                                      \
     ((uint32_t)1 << 23) // slot numbers with this bit are positions in a visit
@@ -123,6 +124,20 @@ static tc__device *tc__device_at(tc_ctx *c, int number) {
 
 static const char *tc__device_name(tc_ctx *c, int number) {
     return number ? tc__device_at(c, number)->own.name : "cpu";
+}
+
+static int tc__device_is_there(tc_ctx *c, int number) {
+    return number >= 0 && (size_t)number <= tc__values_of(c)->device.count;
+}
+
+// The number of the device that has the first `size` letters for its name, -1 = there is none.
+static int tc__device_named(tc_ctx *c, const char *name, size_t size) {
+    int n = (int)tc__values_of(c)->device.count;
+    for (; n >= 0; n--) {
+        const char *own = tc__device_name(c, n);
+        if (strlen(own) == size && !memcmp(own, name, size)) break;
+    }
+    return n;
 }
 
 // ---- layouts ----

@@ -164,3 +164,28 @@ TEST(a_driver_that_fails) {
         close_tuned(tc);
     }
 }
+
+// Kernels of a program on two devices, with work of the host and copies between, each by its own clock.
+TEST(on_two_devices) {
+    static float y[ROWS * COLS];
+    if (device_use() && fake) fake->devices = 2;
+    if (tc_cuda_device_count() < 2) SKIP("there is no second GPU");
+    tc_ctx *tc = open_tuned(NULL);
+    REQUIRE(tc && tc_cuda_open(tc, 1) == TC_OK);
+    tc_tensor x = there(tc, ROWS, COLS), e = tc_to(x, "cuda:1"), h = tc_to(x, "cpu"), z[3];
+    for (int k = 0; k < 3; k++) {
+        BEGIN("two");
+        z[0] = tc_keep(tc_add(tc_mul_s(x, 2), x));
+        z[1] = tc_keep(tc_to(tc_add(tc_mul_s(e, 2), e), DEVICE_NAME));
+        z[2] = tc_keep(tc_add(tc_to(tc_mul_s(h, 2), "cuda:1"), e));
+        END();
+        for (int n = 0; n < 3; n++) {
+            CHECK_EQ(tc_read(z[n], y, sizeof y), TC_OK);
+            for (int i = 0; i < ROWS * COLS; i += 997)
+                if ((double)y[i] != 3 * (-1 + i / 1024.0)) FAIL("%d: element %d", n, i);
+            tc_free(z[n]);
+        }
+    }
+    CHECK(kept >= 2 || FAIL("%d kept: %s", kept, said));
+    close_tuned(tc);
+}

@@ -144,11 +144,50 @@ typedef struct run_state {
     tc_tensor v[MAX_VALUES];
 } run_state;
 
+#ifdef FUZZ_ACROSS
+
+// Whether the call computes something new of its operands, wherever they are: what shows an operand's memory stays
+// where that is.
+static int computes(const call *o) {
+    if (o->kind == C_UNARY)
+        return unary_ops[o->fn].fn != tc_contiguous_at &&
+               unary_ops[o->fn].fn != tc_squeeze_all_at;
+    return o->kind == C_BINARY || o->kind == C_SCALAR || o->kind == C_REDUCE ||
+           o->kind == C_ALONG || o->kind == C_FMA || o->kind == C_WHERE ||
+           o->kind == C_MATMUL || o->kind == C_LINEAR || o->kind == C_CAT ||
+           o->kind == C_TAKE || o->kind == C_GATHER || o->kind == C_ROWS;
+}
+
+// Calls are computed here and there in turn: w = the values, but for operands that are moved.
+static const tc_tensor *spread(tc_ctx *tc, const call *o, const tc_tensor *v,
+                               tc_tensor *w) {
+    int moves = computes(o);
+    const char *to = moves && o->out * 7 / 3 % 2 ? "cpu" : DEVICE_NAME;
+    if (!tc_registered_device(tc, DEVICE_NAME) || !o->n_in) return v;
+    if (!moves) to = tc_device_of(v[o->in[0]]);
+    memcpy(w, v, MAX_VALUES * sizeof *w);
+    for (int k = !moves; to && k < o->n_in; k++) {
+        const char *is = tc_device_of(w[o->in[k]]);
+        if (is && strcmp(is, to)) w[o->in[k]] = tc_to(w[o->in[k]], to);
+    }
+    return w;
+}
+
+#else
+
+static const tc_tensor *spread(tc_ctx *tc, const call *o, const tc_tensor *v,
+                               tc_tensor *w) {
+    return (void)tc, (void)o, (void)w, v;
+}
+
+#endif
+
 // `keep`: results that the program does not keep itself are kept, for tc_free at the end.
 static void replay(const graph *g, tc_ctx *tc, tc_tensor *v, reads *r, int keep) {
+    tc_tensor w[MAX_VALUES];
     for (int i = 0; i < g->n_calls; i++) {
         const call *o = &g->call[i];
-        tc_tensor t = perform_near(tc, o, v, r);
+        tc_tensor t = perform_near(tc, o, (tc_tensor *)spread(tc, o, v, w), r);
         int result = o->kind < C_IN_TENSOR || o->kind == C_BRANCH;
         if (!result || o->out < g->p->n_inputs) continue;
         v[o->out] = keep && t.id && !g->v[o->out].kept ? tc_keep(t) : t;

@@ -374,6 +374,84 @@ TEST(the_bits_of_a_toy_device_are_the_hosts) {
     CHECK_EQ(toy.live, 0);
 }
 
+// The bits of program i over those of program k, the one on the device and the other on the host, or all here.
+static size_t bits_across(tc_ctx *tc, int i, int k, const char *device, float *to) {
+    tc_tensor x = values(tc, ROWS), d = tc_to(x, device), y[2];
+    CHECK_EQ(tc_manual_seed(tc, 7), TC_OK);
+    BEGIN(device);
+    y[0] = programs[k].run(tc, tc_to(programs[i].run(tc, d), "cpu"));
+    y[1] = programs[i].run(tc, tc_to(programs[k].run(tc, x), device));
+    END();
+    size_t n = 0;
+    for (int r = 0; r < 2; r++) {
+        size_t bytes = (size_t)tc_numel(y[r]) * sizeof *to;
+        CHECK_STR(tc_device_of(y[r]), r ? device : "cpu");
+        CHECK_EQ(tc_read(y[r], to + n, bytes), TC_OK);
+        n += bytes / sizeof *to;
+    }
+    return n * sizeof *to;
+}
+
+// One program on the host and a device: what it does there are the host's bits, so is what it does here.
+TEST(a_program_is_on_both) {
+    static float here[2 * ROWS * COLUMNS], there[2 * ROWS * COLUMNS];
+    tc_ctx *tc = tc_open(NULL);
+    REQUIRE(tc && toy_open(tc));
+    for (int i = 0; i < (int)TC__COUNT(programs); i++)
+        for (int k = 0; k < (int)TC__COUNT(programs); k++) {
+            if (!strcmp(programs[i].name, "product") ||
+                !strcmp(programs[k].name, "product"))
+                continue; // it makes other sizes
+            if (!strcmp(programs[i].name, "column sums") ||
+                !strcmp(programs[k].name, "column sums"))
+                continue;
+            tc_scope_begin(tc);
+            size_t n = bits_across(tc, i, k, "cpu", here);
+            uint64_t breaks = tc_stats_get(tc).graph_breaks;
+            int before = toy.launched;
+            CHECK_EQ(bits_across(tc, i, k, "toy:0", there), n);
+            CHECK(toy.launched > before);
+            CHECK_EQ(tc_stats_get(tc).graph_breaks, breaks);
+            CHECK(!memcmp(here, there, n) ||
+                  FAIL("%s, %s", programs[i].name, programs[k].name));
+            tc_scope_end(tc);
+        }
+    CHECK(!tc_error(tc) || FAIL("%s", tc_error_text(tc)));
+    tc_close(tc);
+    CHECK_EQ(toy.live, 0);
+}
+
+static const char across_text[] = "%0 = input x0                     f32[4] on toy:0\n"
+                                  "%1 = input x1                     f32[4]\n"
+                                  "%2 = to %1 toy:0                  f32[4]\n"
+                                  "%3 = add %0 %2                    f32[4]\n"
+                                  "%4 = to %3 cpu                    f32[4]\n"
+                                  "%5 = mul %4 %1                    f32[4]\n"
+                                  "return %5\n";
+
+// Devices of nodes are in the text, and an operand on another device is refused by name.
+TEST(graphs_across_devices_as_text) {
+    tc_ctx *tc = tc_open(NULL);
+    tc__ixpool ix;
+    tc__graph g;
+    tc__ids outputs;
+    tc__text t;
+    REQUIRE(tc && toy_open(tc));
+    memset(&outputs, 0, sizeof outputs);
+    tc__ix_open(&ix, tc), tc__graph_open(&g, tc, &ix), tc__text_init(&t, tc);
+    REQUIRE(tc__read_graph(tc, &g, across_text, &outputs) || FAIL("%s", tc_error_text(tc)));
+    CHECK(tc__verify(tc, &g, TC__TENSOR) || FAIL("%s", tc_error_text(tc)));
+    tc__dump_graph(&t, &g, outputs.at, outputs.count);
+    CHECK_STR(t.at, across_text);
+    CHECK_EQ(g.node.at[3]->device, 1);
+    g.node.at[3]->in[1] = 1;
+    CHECK(!tc__verify(tc, &g, TC__TENSOR));
+    ERROR(TC_E_INTERNAL, "%3 = add: on toy:0, its operand %1 on cpu");
+    tc__text_free(&t), tc__graph_close(&g), tc__ix_close(&ix);
+    TC__VEC_FREE(tc, outputs);
+    tc_close(tc);
+}
+
 // A list of tensors is a kernel of its own, which this dialect has no text for.
 TEST(a_toy_device_has_no_lists) {
     tc_ctx *tc = tc_open(NULL);

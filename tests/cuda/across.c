@@ -1,5 +1,5 @@
-// Regions and functions over several devices: recorded as one, run in parts. The host and a device, a GPU or
-// the emulated one. Values come from plain C and are exact in f32.
+// Regions and functions over several devices, each one program: the host, a device, and a second one where there
+// are two GPUs, or the emulated ones. Values come from plain C and are exact in f32.
 #include "tcompile.h"
 
 #include "tcompile_cuda.h"
@@ -76,8 +76,8 @@ DEVICE(chains) {
         LINE(b, gpu, 8 * k + 1, 12);
         tc_scope_end(tc);
     }
-    CHECK_EQ(tc_explain_counts(tc, "one after the other").programs, 2);
-    CHECK_EQ(tc_explain_counts(tc, "step by step").programs, 4);
+    CHECK_EQ(tc_explain_counts(tc, "one after the other").programs, 1);
+    CHECK_EQ(tc_explain_counts(tc, "step by step").programs, 1);
 }
 
 // What is on one device is computed with on the other, by tc_to inside, there and back again.
@@ -251,13 +251,107 @@ DEVICE(asked_for_one_program) {
     o.fullgraph = 1;
     tc_tensor h = line(tc, N, 1, 1), d = there(tc, N, 2, 1);
     tc_trace_begin_with(tc, "fullgraph", &o);
-    tc_tensor a = tc_mul_s(h, 2);
-    CHECK(a.id && !tc_mul_s(d, 2).id);
-    CHECK_EQ(tc_trace_end(tc), TC_E_FULLGRAPH);
-    ERROR(TC_E_FULLGRAPH, "mul is computed on " DEVICE_NAME);
+    tc_tensor a = tc_mul_s(h, 2), b = tc_add(tc_to(a, gpu), d);
+    END();
+    LINE(a, cpu, 2, 2);
+    LINE(b, gpu, 4, 3);
+    CHECK_EQ(tc_stats_get(tc).graph_breaks, 0);
+    CHECK_EQ(tc_explain_counts(tc, "fullgraph").programs, 1);
 }
 
-// A region begun again while its second part is open, and one that is reset.
+// A graph break computes what it needs on either device, and what comes behind it goes on from there.
+DEVICE(breaks) {
+    for (int k = 0; k < 4; k++) {
+        tc_scope_begin(tc);
+        tc_tensor h = line(tc, N, k, 1), d = there(tc, N, 1, 1), a, b, c;
+        BEGIN("breaks");
+        a = tc_mul_s(h, 2);
+        b = tc_add(tc_to(a, gpu), d);
+        CHECK_EQ(tc_item(tc_select(b, 0, 3)), 2 * (k + 3) + 4);
+        tc_add_s_(h, 1);
+        c = tc_add(tc_to(b, cpu), h);
+        CHECK_EQ(tc_item(tc_select(c, 0, 1)), 2 * (k + 1) + 2 + k + 2);
+        b = tc_mul(b, tc_to(c, gpu));
+        END();
+        LINE(h, cpu, k + 1, 1);
+        LINE(c, cpu, 3 * k + 2, 4);
+        for (int i = 0; i < N; i += 9)
+            CHECK_EQ(AT(b, i), (2 * k + 1 + 3 * i) * (3 * k + 2 + 4 * i));
+        tc_scope_end(tc);
+    }
+    CHECK_EQ(tc_explain_counts(tc, "breaks").programs, 3);
+}
+
+// What is there already is a view of it, as outside; there and back is a copy of nothing.
+DEVICE(to_where_it_is) {
+    for (int k = 0; k < 3; k++) {
+        tc_tensor h = line(tc, N, k, 1), d = there(tc, N, 1, 1), a, b, e, none;
+        none = line(tc, 0, 0, 0);
+        BEGIN("to where it is");
+        a = tc_to(h, cpu);
+        b = tc_to(tc_mul_s(d, 2), gpu);
+        e = tc_to(tc_to(tc_mul_s(d, 3), cpu), gpu);
+        none = tc_add_s(tc_to(none, gpu), 1);
+        tc_add_s_(a, 1);
+        END();
+        LINE(h, cpu, k + 1, 1);
+        LINE(b, gpu, 2, 2);
+        LINE(e, gpu, 3, 3);
+        CHECK_EQ(tc_numel(none), 0);
+        CHECK_STR(tc_device_of(none), gpu);
+    }
+    CHECK(!strstr(tc_explain(tc), "copy"));
+}
+
+// Views, broadcasts, casts and random numbers on both sides of a copy.
+DEVICE(of_all_kinds) {
+    for (int k = 0; k < 3; k++) {
+        tc_scope_begin(tc);
+        tc_tensor h = tc_reshape(line(tc, 4 * N, k, 1), TC_DIMS(20, 20)), t, u, v, w;
+        tc_tensor row = there(tc, 20, 1, 1);
+        BEGIN("kinds");
+        t = tc_to(tc_t(h), gpu);                                      // h[j][i]
+        u = tc_to(tc_expand(tc_mul_s(row, 2), TC_DIMS(20, 20)), cpu); // 2 (j + 1)
+        v = tc_add(tc_cast(tc_to(tc_cast(h, TC_I32), gpu), TC_F32), row);
+        w = tc_to(tc_slice(tc_slice(h, 0, 1, TC_END, 2), 1, 1, TC_END, 3), gpu);
+        END();
+        for (int i = 0; i < 20; i += 3)
+            for (int j = 0; j < 20; j += 3) {
+                CHECK_EQ(AT(t, 20 * i + j), k + 20 * j + i);
+                CHECK_EQ(AT(u, 20 * i + j), 2 * (j + 1));
+                CHECK_EQ(AT(v, 20 * i + j), k + 20 * i + j + j + 1);
+            }
+        CHECK_EQ(AT(w, 6), k + 20 * 1 + 1 + 3 * 6 - 0 + (6 / 7) * 40);
+        tc_scope_end(tc);
+    }
+}
+
+// An index out of range on a device is told where the host gets what was made of it, and of the host where a
+// device does.
+DEVICE(checks) {
+    int64_t at[2] = {1, 9};
+    tc_tensor h = line(tc, 5, 1, 1), d = there(tc, 5, 1, 1), y;
+    tc_tensor i = tc_from_data(tc, at, TC_DIMS(2), TC_I64), j = tc_to(i, gpu);
+    BEGIN("to the host");
+    y = tc_mul_s(tc_to(tc_take(d, j, 0), cpu), 2);
+    CHECK_EQ(tc_trace_end(tc), TC_E_INDEX);
+    ERROR(TC_E_INDEX, "index 9 is out of range for size 5");
+    BEGIN("to the device");
+    y = tc_mul_s(tc_to(tc_take(h, i, 0), gpu), 2);
+    CHECK_EQ(tc_trace_end(tc), TC_E_INDEX);
+    ERROR(TC_E_INDEX, "index 9 is out of range for size 5");
+    BEGIN("written");
+    tc_add_s_(h, 1);
+    y = tc_add_s_(tc_narrow(d, 0, 0, 2), 1);
+    y = tc_take(d, j, 0);
+    CHECK_EQ(tc_trace_end(tc), TC_E_INDEX);
+    ERROR(TC_E_INDEX, "index 9 is out of range for size 5");
+    LINE(h, cpu, 1, 1);
+    LINE(d, gpu, 1, 1);
+    (void)y;
+}
+
+// A region begun again while it is open, and one that is reset.
 DEVICE(left_open) {
     tc_tensor h = line(tc, N, 1, 1), d = there(tc, N, 2, 1), a;
     for (int k = 0; k < 3; k++) {
@@ -297,8 +391,11 @@ DEVICE(lazily) {
 
 // ---- functions ----
 
+static int bodies;
+
 static void both(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
+    bodies++;
     tc_tensor a = tc_mul_s(in[0], 2);
     out[0] = tc_add_s(a, 1);
     out[1] = tc_add(tc_to(a, gpu), in[1]);
@@ -308,6 +405,7 @@ static void both(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
 
 DEVICE(functions) {
     tc_fn *f = tc_compile(tc, both, NULL, 0, NULL);
+    bodies = 0;
     for (int k = 0; k < 5; k++) {
         tc_scope_begin(tc);
         tc_tensor in[2], out[4];
@@ -319,7 +417,9 @@ DEVICE(functions) {
         LINE(out[3], cpu, 4 * k + 1, 5);
         tc_scope_end(tc);
     }
-    CHECK(tc_fn_demoted(f) != NULL);
+    CHECK(!tc_fn_demoted(f) || FAIL("%s", tc_fn_demoted(f)));
+    CHECK_EQ(bodies, 2); // then it is skipped
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
     // Inside of a region, where it is a part of that.
     tc_tensor in[2], out[4], y;
     in[0] = line(tc, N, 3, 1), in[1] = there(tc, N, 1, 1);
@@ -333,6 +433,31 @@ DEVICE(functions) {
     LINE(out[3], cpu, 13, 5);
     tc_fn_free(f);
     LINE(out[3], cpu, 13, 5);
+}
+
+static void moves(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    bodies++;
+    out[0] = tc_add_s(tc_to(tc_mul_s(in[0], 2), gpu), 1);
+    out[1] = tc_to(tc_mul_s(out[0], 2), cpu);
+}
+
+// The program of a body that moves tensors is made without any.
+DEVICE(precompiled) {
+    tc_spec s;
+    tc_fn *f = tc_compile(tc, moves, NULL, 0, NULL);
+    tc_tensor in = line(tc, N, 3, 1), out[2];
+    memset(&s, 0, sizeof s);
+    s.dtype = TC_F32, s.rank = 1, s.dims[0] = N;
+    CHECK_EQ(tc_precompile(f, &s, 1, 2), TC_OK);
+    bodies = 0;
+    for (int k = 0; k < 3; k++) {
+        CALL(f, &in, 1, out, 2);
+        LINE(out[0], gpu, 7, 2);
+        LINE(out[1], cpu, 14, 4);
+    }
+    CHECK_EQ(bodies, 0);
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
 }
 
 // A body that hands through what is on another device.
@@ -570,4 +695,242 @@ DEVICES(all_in_a_region) {
         LINE(a, cpu, 5 * k + 3, 7);
         tc_scope_end(tc);
     }
+}
+
+// ---- halves of a program ----
+
+// The calls of the driver since `from` up to the last that launches something, one of which waits; NULL = none
+// does. *launches: how many launch.
+static const char *waits_between(int from, int *launches) {
+    static const char *const launch[] = {"cuLaunchKernel", "cuLaunchKernelEx",
+                                         "cuGraphLaunch"};
+    static const char *const wait[] = {"cuEventSynchronize", "cuEventQuery",
+                                       "cuStreamSynchronize"};
+    const char *waited = NULL, *before = NULL;
+    *launches = 0;
+    for (int i = from; i < fake->calls && i < FAKE_CALLS; i++)
+        for (int k = 0; k < 3; k++) {
+            if (!strcmp(fake->name[i], wait[k]) && *launches) waited = wait[k];
+            if (strcmp(fake->name[i], launch[k])) continue;
+            ++*launches;
+            if (waited) before = waited;
+        }
+    return before;
+}
+
+enum { ROWS = 24, COLUMNS = 40 };
+
+static tc_tensor values(tc_ctx *tc, int seed, const char *device) {
+    float v[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * COLUMNS; i++) v[i] = (float)((i * 37 + seed) % 101) / 16 - 3;
+    tc_tensor t = tc_from_data(tc, v, TC_DIMS(ROWS, COLUMNS), TC_F32), d = tc_to(t, device);
+    tc_free(t);
+    return d;
+}
+
+static tc_tensor half(tc_tensor x) {
+    return tc_softmax(tc_matmul(tc_softmax(x, -1), tc_transpose(x, 0, 1)), -1);
+}
+
+// The first half where a is, the second where b is; both go where a is.
+static void both_halves(tc_tensor a, tc_tensor b, tc_tensor *out) {
+    out[0] = half(a), out[1] = tc_to(half(b), tc_device_of(a));
+}
+
+static void read_both(tc_ctx *tc, const tc_tensor *t, float (*to)[ROWS * ROWS]) {
+    (void)tc;
+    for (int i = 0; i < 2; i++) {
+        CHECK_STR(tc_device_of(t[i]), gpu);
+        CHECK_EQ(tc_read(t[i], to[i], sizeof to[i]), TC_OK);
+    }
+}
+
+// One program; both lists are given out before anybody waits for one; the bits are those of one device.
+DEVICES(halves) {
+    float on_one[2][ROWS * ROWS], on_two[2][ROWS * ROWS];
+    int launches;
+    open_other(tc);
+    tc_tensor a = values(tc, 1, gpu), b = values(tc, 2, gpu), c = tc_to(b, other), y[2];
+    for (int k = 0; k < 4; k++) {
+        BEGIN("one"); // each by itself: what shares a kernel may be summed in another order
+        y[0] = tc_keep(half(a));
+        END();
+        BEGIN("the other");
+        y[1] = tc_keep(half(b));
+        END();
+        read_both(tc, y, on_one);
+        tc_free(y[0]), tc_free(y[1]);
+        uint64_t programs = tc_stats_get(tc).programs;
+        CHECK_EQ(tc_sync(tc), TC_OK);
+        int from = fake ? fake->calls : 0, copies = fake ? fake->peer_copies : 0;
+        int out = calls_of("cuMemcpyDtoHAsync_v2");
+        BEGIN("on two");
+        both_halves(a, c, y);
+        END();
+        CHECK_EQ(tc_stats_get(tc).programs, programs + !k);
+        if (fake) {
+            CHECK_EQ(fake->peer_copies, copies + 1);
+            CHECK_EQ(calls_of("cuMemcpyDtoHAsync_v2"), out);
+        }
+        int steady = fake && k == 3; // code is there, and lists were measured
+        const char *waited = steady ? waits_between(from, &launches) : NULL;
+        if (steady) CHECK(launches >= 2);
+        CHECK(!waited || FAIL("%s between the launches", waited));
+        read_both(tc, y, on_two);
+        CHECK_BYTES(on_two, on_one, sizeof on_one);
+    }
+    const char *told = tc_explain(tc);
+    CHECK(strstr(told, "on " DEVICE_NAME ": ") && strstr(told, "on " OTHER_NAME ": "));
+    CHECK(strstr(told, "from " OTHER_NAME " to " DEVICE_NAME) || FAIL("%s", told));
+}
+
+// Two chains that have nothing to do with each other, and a third one of the host.
+DEVICES(chains_apart) {
+    int launches;
+    open_other(tc);
+    for (int k = 0; k < 4; k++) {
+        tc_scope_begin(tc);
+        tc_tensor h = line(tc, N, k, 1), d = there(tc, N, 2 * k, 3), e = tc_to(d, other), a,
+                  b, c;
+        CHECK_EQ(tc_sync(tc), TC_OK);
+        int from = fake ? fake->calls : 0;
+        BEGIN("apart");
+        a = tc_mul_s(h, 2), b = tc_mul_s(d, 4), c = tc_mul_s(e, 5);
+        a = tc_add_s(a, 1), b = tc_add_s(b, 1), c = tc_add_s(c, 1);
+        END();
+        const char *waited = fake && k ? waits_between(from, &launches) : NULL;
+        if (fake && k) CHECK_EQ(launches, 2);
+        CHECK(!waited || FAIL("%s between the launches", waited));
+        LINE(a, cpu, 2 * k + 1, 2);
+        LINE(b, gpu, 8 * k + 1, 12);
+        LINE(c, other, 10 * k + 1, 15);
+        tc_scope_end(tc);
+    }
+    CHECK_EQ(tc_explain_counts(tc, "apart").programs, 1);
+    CHECK_EQ(tc_explain_counts(tc, "apart").kernels, 3);
+}
+
+// Each way at once, and on: what one device has of the other is what that had then.
+DEVICES(exchange) {
+    open_other(tc);
+    tc_tensor x = there(tc, N, 1, 1), y = tc_to(there(tc, N, 2, 1), other), z[2];
+    double a = 1, b = 2;
+    for (int k = 0; k < 5; k++) {
+        BEGIN("exchange");
+        z[0] = tc_add(x, tc_to(tc_mul_s(y, 2), gpu));
+        z[1] = tc_sub(y, tc_to(tc_mul_s(x, 2), other));
+        END();
+        double was = a;
+        a += 2 * b, b -= 2 * was;
+        x = z[0], y = z[1];
+        CHECK_EQ(AT(x, 0), a);
+        CHECK_EQ(AT(y, 0), b);
+    }
+}
+
+static void halves_of(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    bodies++;
+    both_halves(in[0], in[1], out);
+}
+
+// A function is skipped, with the sizes of the run too; by graphs as well.
+static void halves_called(tc_ctx *tc) {
+    tc_fn *f = tc_compile(tc, halves_of, NULL, 0, NULL);
+    open_other(tc);
+    bodies = 0;
+    for (int k = 0; k < 8; k++) {
+        int rows = k < 4 ? ROWS : 8 + 2 * k;
+        tc_scope_begin(tc);
+        tc_tensor in[2], y[2], want;
+        in[0] = tc_contiguous(tc_narrow(values(tc, k, gpu), 0, 0, rows));
+        in[1] = tc_contiguous(tc_narrow(values(tc, k + 9, other), 0, 0, rows));
+        CALL(f, in, 2, y, 2);
+        for (int i = 0; i < 2; i++) {
+            want = half(in[i]);
+            for (int at = 0; at < rows * rows; at += 47)
+                CHECK_NEAR(AT(y[i], at), AT(want, at), 1e-6);
+        }
+        tc_scope_end(tc);
+    }
+    CHECK(!tc_fn_demoted(f) || FAIL("%s", tc_fn_demoted(f)));
+    CHECK(bodies <= 6 || FAIL("%d bodies", bodies)); // as many as on one device
+    CHECK_EQ(tc_stats_get(tc).graph_breaks, 0);
+}
+
+DEVICES(functions_of_halves) { halves_called(tc); }
+
+TEST(graphs_of_halves) {
+    if (!two_devices()) SKIP("there is no second GPU");
+    setenv("TC_MODE", "reduce-overhead", 1);
+    on_device(halves_called);
+    unsetenv("TC_MODE");
+}
+
+// A dead device is the region's error, and what it writes in place elsewhere is as it was.
+TEST(one_device_fails) {
+    static const char *const call[] = {"cuLaunchKernelEx", "cuMemcpyPeerAsync"};
+    (void)device_use();
+    if (!fake) SKIP("a GPU does not fail when it is told to");
+    fake->devices = 2;
+    for (int i = 0; i < 2; i++) {
+        tc_ctx *tc = tc_open(NULL);
+        REQUIRE(open_device(tc));
+        open_other(tc);
+        tc_tensor h = line(tc, N, 1, 1), d = there(tc, N, 2, 1), e = tc_to(d, other);
+        for (int k = 0; k < 3; k++) {
+            fake->fail_name = k == 1 ? call[i] : NULL, fake->fail_code = 999;
+            BEGIN("fails");
+            tc_add_s_(h, 1);
+            tc_add_(d, tc_to(tc_mul_s(e, 2), gpu));
+            tc_add_s_(e, 1);
+            tc_status s = tc_trace_end(tc);
+            fake->fail_name = NULL;
+            if (k != 1) CHECK_EQ(s, TC_OK);
+            if (k == 1 && i == 0) {
+                CHECK(s < 0);
+                CHECK(strstr(tc_error_text(tc), ", on cuda:") ||
+                      FAIL("%s", tc_error_text(tc)));
+                tc_error_clear(tc);
+                break;
+            }
+            CHECK_EQ(s, TC_OK); // the copy goes by way of the host
+        }
+        LINE(h, cpu, i ? 4 : 2, 1);
+        tc_close(tc);
+    }
+}
+
+// Updates in place where nothing of another device follows are stored by the kernels themselves.
+DEVICE(updates) {
+    tc_tensor h = line(tc, N, 0, 1), d = there(tc, 4 * N, 0, 1);
+    for (int k = 0; k < 7; k++) { // the first ones keep what they write
+        int copies = calls_of("cuMemcpyDtoDAsync_v2");
+        BEGIN("updates");
+        tc_add_s_(d, 1);
+        tc_add_s_(h, 2);
+        END();
+        if (k == 6) CHECK_EQ(calls_of("cuMemcpyDtoDAsync_v2"), copies);
+        LINE(h, cpu, 2 * k + 2, 1);
+        LINE(d, gpu, k + 1, 1);
+    }
+    CHECK_EQ(tc_explain_counts(tc, "updates").programs, 1);
+}
+
+// The profiler tells where each kernel ran, and what copies took.
+DEVICES(profiled) {
+    open_other(tc);
+    if (fake) fake->op_ns = 1000;
+    tc_tensor a = values(tc, 1, gpu), c = values(tc, 2, other);
+    CHECK_EQ(tc_profile_begin(tc), TC_OK);
+    for (int k = 0; k < 2; k++) {
+        BEGIN("profiled");
+        tc_tensor y[2];
+        both_halves(a, c, y);
+        END();
+    }
+    CHECK_EQ(tc_profile_end(tc), TC_OK);
+    const char *text = tc_profile_text(tc);
+    CHECK(strstr(text, DEVICE_NAME) && strstr(text, OTHER_NAME) && strstr(text, "copy_to"));
+    if (test_failures) printf("%s\n", text);
 }
