@@ -20,7 +20,7 @@ enum {
     DEEDS = 10,      // inside
     TENSORS = OUTER + DEEDS,
     STORES = SIZES * BASES + DEEDS,
-    VISITS = 12
+    VISITS = 9
 };
 
 static const int rows_of[SIZES] = {4, 7, 5};
