@@ -42,10 +42,11 @@ static tc_tensor tc__copy(const tc__api *f, tc_tensor t) {
     return tc__cast(f, t, f->x.dtype);
 }
 
-// y, which t was moved to by steps that may all be views, in memory that is not t's.
+// y, which t was moved to by steps that may all be views, row-major in memory that is not t's.
 static tc_tensor tc__apart(const tc__api *f, tc_tensor y, tc_tensor t) {
     const tc__tensor *a = tc__tensor_find(f->c, y), *b = tc__tensor_find(f->c, t);
-    int apart = !tc__is_recording(f->c) && a && b && a->storage != b->storage;
+    int apart = !tc__is_recording(f->c) && a && b && a->storage != b->storage &&
+                tc__layout_at(f->c, a->layout)->contiguous;
     return apart || !y.id ? y : tc__copy(f, y);
 }
 

@@ -535,7 +535,8 @@ static tc_tensor tc__max_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
     }
     if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
     x = tc__conv_pad(&v, x, tc__least_value(f->x.dtype), f->x.dtype);
-    return tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
+    tc_tensor y = tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
+    return kernel > 1 ? y : tc__cast(f, y, f->x.dtype); // of one element: a view so far
 }
 
 // ---- resizing ----

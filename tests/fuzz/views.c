@@ -11,7 +11,7 @@
 
 enum {
     RANK = 4,
-    SIZES = 2,       // that a path is taken with
+    SIZES = 3,       // that a path is taken with: the last ones by a program for all
     BASES = 2,       // memories, for each of them
     WIDE = 128,      // columns: vectors are whole there
     ROOM = 7 * WIDE, // elements of one
@@ -23,7 +23,7 @@ enum {
     VISITS = 9
 };
 
-static const int rows_of[SIZES] = {4, 7};
+static const int rows_of[SIZES] = {4, 7, 5};
 
 typedef enum kind { VIEW, COMPUTE, WRITE, READ } kind;
 typedef enum op {
@@ -36,6 +36,7 @@ typedef enum op {
     SUMS,  // along rows, which an op takes that reads whole buffers
     TIMES, // rows times a vector, which a product reads
     FILL,  // with a number: what was there is not read
+    OWN,   // the same elements in memory of their own
     OPS
 } op; // COPY computed: the largest of rows
 typedef enum fate {
@@ -60,6 +61,7 @@ typedef struct program {
     int bases, outer, deeds, sizes;
     int wrapped, columns;
     int remade, moving; // views are made again at each visit, and lie otherwise then
+    int into;           // a function's results are written to tensors that are there
     deed outside[OUTER], deed[DEEDS];
 } program;
 
@@ -105,6 +107,7 @@ static void random_program(program *p, uint64_t seed) {
         for (int k = 0; k < 4; k++) d->word[k] = word();
     }
     if (!below(4)) append_first(p);
+    p->into = p->how == FUNCTION && !below(3);
 }
 
 // ---- where elements are ----
@@ -236,7 +239,7 @@ static tc_tensor do_move(tc_tensor t, const move *m) {
 
 // ---- values ----
 
-static double store[STORES][ROOM];
+static double store[STORES][MOST]; // what is expanded may go to a new tensor
 
 static int element(const place *p, int i) { // the i-th in row-major order
     int at = p->offset;
@@ -265,8 +268,26 @@ static double apply(op o, double a, double b, unsigned w) {
     case SUB: return clamped(a - b);
     case LARGER: return a > b ? a : b;
     case COPY: return b;
+    case OWN: return a;
     case FILL: return (int)(w % 19) - 9;
     default: return clamped(a + (int)(w % 19) - 9);
+    }
+}
+
+// What moves nothing is a copy nevertheless.
+static tc_tensor copied(tc_tensor a, unsigned w) {
+    tc_dims none = TC_SCALAR, ones = TC_DIMS(1, 1, 1, 1), nothing = TC_DIMS(0, 0, 0, 0);
+    int rank = tc_rank(a);
+    ones.rank = nothing.rank = rank;
+    switch (rank ? w % 8 : w % 3) {
+    case 0: return tc_clone(a);
+    case 1: return tc_flip(a, none);
+    case 2: return tc_tile(a, ones);
+    case 3: return tc_roll(a, w / 8 % 3 * tc_dim(a, 0), 0);
+    case 4: return tc_pad(a, nothing, nothing, 7);
+    case 5: return tc_repeat_interleave(a, 1, (int)(w / 8) % rank);
+    case 6: return tc_cat(&a, 1, (int)(w / 8) % rank);
+    default: return rank < 2 ? tc_clone(a) : tc_max_pool2d(a, 1, 1, 0);
     }
 }
 
@@ -277,6 +298,7 @@ static tc_tensor record(op o, tc_tensor a, tc_tensor b, unsigned w) {
     case SUB: return tc_clamp(tc_sub(a, b), -999, 999);
     case LARGER: return tc_maximum(a, b);
     case SUMS: return tc_clamp(tc_cumsum(a, -1), -999, 999);
+    case OWN: return copied(a, w);
     default: return tc_clamp(tc_add_s(a, (int)(w % 19) - 9), -999, 999);
     }
 }
@@ -289,6 +311,7 @@ static tc_tensor assign(op o, tc_tensor a, tc_tensor b, unsigned w) {
     case LARGER: return tc_maximum_(a, b);
     case ADD:
     case SUMS:
+    case OWN:
     case SUB: return tc_copy_(a, record(o, a, b, w));
     default: return tc_clamp_(tc_add_s_(a, (int)(w % 19) - 9), -999, 999);
     }
@@ -305,7 +328,9 @@ typedef struct run {
     float memory[SIZES][BASES][ROOM];
     tc_tensor outer[SIZES][OUTER];
     int made[SIZES];
+    int into[DEEDS];   // the tensor from outside that has the result then; -1 = a new one
     place at[TENSORS]; // in this visit
+    place end[DEEDS];  // of results
     move move[TENSORS];
     tc_tensor t[TENSORS];
     double seen[DEEDS][MOST]; // by deed: what READ finds
@@ -335,7 +360,7 @@ static deed fitted(const run *r, int i) {
     if (along_rows(d.op) && !a->rank) d.op = NEG;
     if (d.op == FILL && d.kind == COMPUTE) d.op = NEG;
     if (d.op == COPY && d.kind == WRITE && !fits(a, b)) d.op = FILL;
-    if (d.op != NEG && d.op != ADD_S && d.op != FILL && !along_rows(d.op) &&
+    if (d.op != NEG && d.op != ADD_S && d.op != FILL && d.op != OWN && !along_rows(d.op) &&
         !is_reduced(&d, a) && !fits(a, b))
         d.op = ADD_S;
     if (d.kind == COMPUTE && count(a) > ROOM) d.kind = VIEW;
@@ -347,6 +372,18 @@ static deed outside(const run *r, int i) {
     deed d = r->p.outside[i];
     if (r->p.moving) d.word[2] += (unsigned)(r->visit / 2 % 3);
     return d;
+}
+
+// Where a result goes: a tensor from outside that it broadcasts to, or a new one.
+static int destination(const run *r, int i) {
+    const place *a = &r->at[r->p.outer + i];
+    const unsigned *w = r->p.deed[i].word;
+    for (int k = 0; k < r->p.outer && w[0] % 4; k++) {
+        int t = (int)((w[1] + (unsigned)k) % (unsigned)r->p.outer);
+        const place *b = &r->at[t];
+        if (b->rank == a->rank && fits(b, a) && !repeats(b)) return t;
+    }
+    return -1;
 }
 
 // Where everything is in this visit, which has sizes z.
@@ -374,6 +411,7 @@ static void plan(run *r, int z) {
             if (is_reduced(&d, a)) a->rank--;
             row_major(a);
         }
+        r->into[i] = destination(r, i);
     }
 }
 
@@ -391,6 +429,32 @@ static int times_rows(double *x, int n, int columns) {
         x[i] = clamped(sum);
     }
     return n / columns;
+}
+
+// Whether deed i makes a tensor, which is a result then.
+static int makes(const run *r, int i) {
+    deed d = fitted(r, i);
+    return d.kind == COMPUTE || d.kind == VIEW;
+}
+
+static int is_kept(const run *r, int i) { return makes(r, i) && r->p.deed[i].fate == KEPT; }
+
+// All results go to where they are wanted, as they were before the first of them is written.
+static void model_into(run *r) {
+    static double x[DEEDS][MOST];
+    for (int i = 0; i < r->p.deeds; i++)
+        if (is_kept(r, i)) values(&r->end[i], x[i]);
+    for (int i = 0; i < r->p.deeds; i++) {
+        place *to = &r->end[i];
+        int one = count(to) == 1;
+        if (!is_kept(r, i)) continue;
+        if (r->into[i] < 0)
+            to->store = SIZES * BASES + i, to->offset = 0, row_major(to);
+        else
+            *to = r->at[r->into[i]];
+        for (int k = 0; k < count(to); k++)
+            store[to->store][element(to, k)] = x[i][one ? 0 : k];
+    }
 }
 
 // The same in doubles.
@@ -421,6 +485,8 @@ static void model(run *r) {
         }
         for (int k = 0; k < each; k++) store[to->store][element(to, k)] = x[k];
     }
+    for (int i = 0; i < r->p.deeds; i++) r->end[i] = r->at[r->p.outer + i];
+    if (r->p.into) model_into(r);
 }
 
 static void compare(run *r, tc_tensor t, const double *want, int n, const char *what,
@@ -456,14 +522,6 @@ static void deeds(run *r) {
     }
 }
 
-// Whether deed i makes a tensor, which is a result then.
-static int makes(const run *r, int i) {
-    deed d = fitted(r, i);
-    return d.kind == COMPUTE || d.kind == VIEW;
-}
-
-static int is_kept(const run *r, int i) { return makes(r, i) && r->p.deed[i].fate == KEPT; }
-
 static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     run *r = now;
     (void)tc, (void)user;
@@ -471,6 +529,11 @@ static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     deeds(r);
     for (int i = 0, n = 0; i < r->p.deeds; i++)
         if (is_kept(r, i)) out[n++] = r->t[r->p.outer + i];
+}
+
+static tc_tensor target(run *r, int i) {
+    if (r->into[i] >= 0) return r->t[r->into[i]];
+    return tc_full(r->tc, sizes(&r->at[r->p.outer + i]), 55, TC_F32);
 }
 
 static void perform(run *r) {
@@ -487,8 +550,11 @@ static void perform(run *r) {
         if (tc_trace_end(r->tc)) fails(r, "the region", 0);
     } else {
         now = r;
-        for (int i = 0; i < p->deeds; i++) n += is_kept(r, i);
-        if (tc_call(r->fn, r->t, p->outer, out, n)) fails(r, "the call", 0);
+        for (int i = 0; i < p->deeds; i++)
+            if (is_kept(r, i)) out[n++] = p->into ? target(r, i) : tc_null();
+        if (p->into ? tc_call_into(r->fn, r->t, p->outer, out, n)
+                    : tc_call(r->fn, r->t, p->outer, out, n))
+            fails(r, "the call", 0);
         for (int i = n = 0; i < p->deeds; i++)
             if (is_kept(r, i)) r->t[p->outer + i] = out[n++];
     }
@@ -510,7 +576,7 @@ static void check_memory(run *r, const char *what) {
 // A result that shows memory from outside is written, and that memory has it.
 static void check_kept(run *r, int i) {
     double x[MOST];
-    const place *a = &r->at[r->p.outer + i];
+    const place *a = &r->end[i];
     tc_tensor t = r->t[r->p.outer + i];
     values(a, x);
     compare(r, t, x, count(a), "result", i);
@@ -580,7 +646,7 @@ static void visit(run *r) {
 static void show(const run *r) {
     static const char *const kinds[] = {"view", "compute", "write", "read"};
     static const char *const ops[] = {"neg",   "add",  "sub",   "larger", "copy",
-                                      "add_s", "sums", "times", "fill"};
+                                      "add_s", "sums", "times", "fill",   "own"};
     static const char *const moves[] = {"slice", "select",    "swap",   "flatten",
                                         "split", "unsqueeze", "expand", "same"};
     for (int i = 0; i < r->p.outer + r->p.deeds; i++) {

@@ -32,6 +32,9 @@ static tc_tensor m_tile(tc_tensor x) { return tc_tile(x, TC_DIMS(1, 1)); }
 static tc_tensor m_tile_one(tc_tensor x) {
     return tc_tile(tc_slice(x, 0, 1, 2, 1), TC_DIMS(3, 1));
 }
+static tc_tensor m_tile_turned(tc_tensor x) { return tc_tile(tc_t(x), TC_DIMS(2, 1, 1)); }
+static tc_tensor m_pool(tc_tensor x) { return tc_max_pool2d(x, 1, 1, 0); }
+static tc_tensor m_pool_steps(tc_tensor x) { return tc_max_pool2d(x, 1, 2, 0); }
 static tc_tensor m_repeat(tc_tensor x) { return tc_repeat_interleave(x, 1, 0); }
 static tc_tensor m_repeat_one(tc_tensor x) {
     return tc_repeat_interleave(tc_slice(x, 0, 1, 2, 1), 2, 0);
@@ -55,6 +58,9 @@ static const struct {
     {"pad", m_pad},
     {"tile", m_tile},
     {"tile one", m_tile_one},
+    {"tile turned", m_tile_turned},
+    {"pool", m_pool},
+    {"pool steps", m_pool_steps},
     {"repeat", m_repeat},
     {"repeat one", m_repeat_one},
     {"repeat cells", m_repeat_cells},
