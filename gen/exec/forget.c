@@ -12,7 +12,8 @@
 // the serial number of their program, since memory is used again. Index expressions of
 // recordings stay. Loaded kernels go by their own count (exec/library.c).
 
-enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
+// That stay whatever they hold. No more: those of long graphs have MBs each.
+enum { TC__PROGRAMS_LEAST = 4 };
 #define TC__PROGRAMS_BYTES                                                                 \
     ((size_t)128 << 20) // of all programs of a context; then a quarter goes
 

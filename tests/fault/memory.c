@@ -340,6 +340,28 @@ TEST(paths_without_end_in_the_background) {
     check_paths("cpu", TC_STANCE_EAGER_THEN_COMPILE, 300);
 }
 
+// Few of them, but each is long: what they hold counts, not how many there are.
+TEST(long_paths_without_end) {
+    enum { LIMIT = 1 << 20, LENGTH = 200, PATHS_OF_THEM = 40 };
+    tc_ctx *tc = open_few("aot_eager", LIMIT);
+    tc_tensor x = line(tc, N, 1, 1), y;
+    size_t largest = 0;
+    for (int i = 0; i < PATHS_OF_THEM; i++) {
+        size_t before = tc->programs_held;
+        BEGIN("long");
+        y = x;
+        for (int k = 0; k < LENGTH; k++) y = k == i ? tc_neg(y) : tc_abs(y);
+        END();
+        CHECK_EQ(AT(y, 2), i == LENGTH - 1 ? -3 : 3);
+        if (tc->programs_held > before + largest) largest = tc->programs_held - before;
+        if (tc->programs_held > LIMIT + largest)
+            FAIL("path %d: %zu bytes, of one %zu", i, tc->programs_held, largest);
+    }
+    CHECK(largest > LIMIT / PATHS_OF_THEM * 2 && warned == 1);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
 static void sum_of_rows(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_sum(tc_mul_s(in[0], 2), 1);
@@ -378,6 +400,22 @@ TEST(eager_sizes_without_end) {
     }
     CHECK(tc->eager_held < TC__EAGER_BYTES && tc->eager_ids.count < 45);
     CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
+// memory_mb is theirs, too.
+TEST(eager_sizes_in_little_memory) {
+    tc_config config = limits("aot_eager");
+    config.no_disk_cache = 1, config.memory_mb = 1;
+    tc_ctx *tc = tc_open(&config);
+    size_t most = 0;
+    for (int n = 1; n < 300; n++) {
+        tc_scope_begin(tc);
+        CHECK_EQ(AT(tc_neg(line(tc, n, 5, 1)), 0), -5);
+        if (tc->eager_held > most) most = tc->eager_held;
+        tc_scope_end(tc);
+    }
+    CHECK(most > (1 << 20) / 4 && most < (1 << 20) / 2);
     tc_close(tc);
 }
 
