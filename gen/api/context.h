@@ -15,7 +15,8 @@ typedef struct tc_config {
     int memory_mb;           // memory that regions and functions may hold for what they recorded and made of
                              // it, without results and intermediates: past a third of it recordings, past
                              // two thirds programs go that were used longest ago, and are made again when
-                             // they are needed, with one warning. 0 = 192
+                             // they are needed, with one warning. Ops outside regions have another third
+                             // for what was made of them. 0 = 192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this

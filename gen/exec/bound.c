@@ -71,6 +71,8 @@ static void tc__regions_warn(tc_ctx *c, const tc__idle *first) {
 // 0 = out of memory.
 static int tc__idle_drop(tc_ctx *c, const tc__idle *one) {
     if (one->fn) return tc__fn_reset(one->fn);
+    one->region->end_of_results = "which ended when so many other regions had been visited "
+                                  "since that its own was dropped, begun";
     tc__region_unlink(one->region);
     tc__region_free(c, one->region);
     return 1;

@@ -406,6 +406,7 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
     for (tc__region *g = r->region, *next; g; g = next) {
         next = g->next;
         if (g->function) continue;
+        g->end_of_results = "which ended with a tc_reset of its region, begun";
         tc__region_unlink(g);
         tc__region_free(c, g);
     }

@@ -5,7 +5,8 @@
 
 // ---- eager ----
 
-#define TC__EAGER_BYTES ((size_t)64 << 20) // of the programs of eager ops
+// Of the programs of eager ops; where memory_mb is given, what recordings may have.
+#define TC__EAGER_BYTES ((size_t)64 << 20)
 
 struct tc__eager {
     tc__step step;
@@ -122,7 +123,8 @@ static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *c
     for (tc__eager *e = first; e; e = e->next)
         if (e->device == device && tc__eager_same(e, &c->eager_visit, k, code)) return e;
     // Shapes that change without end: an op is prepared again in 0.1 ms, so all of them go.
-    if (c->eager_held > TC__EAGER_BYTES) tc__eager_forget(c), first = NULL;
+    size_t most = c->recordings_limit ? c->recordings_limit : TC__EAGER_BYTES;
+    if (c->eager_held > most) tc__eager_forget(c), first = NULL;
     size_t bytes = tc__core_of(c)->bytes;
     tc__eager *e = tc__eager_new(c, k, code);
     if (!e) return NULL;

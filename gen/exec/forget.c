@@ -12,7 +12,9 @@
 // the serial number of their program, since memory is used again. Index expressions of
 // recordings stay. Loaded kernels go by their own count (exec/library.c).
 
-enum { TC__PROGRAMS_LEAST = 64 }; // that stay whatever they hold
+// So many stay whatever the limit is while they are small together: who has set a limit of 1 MB would
+// make all of them at each turn. Those of long graphs have MBs each: only the bytes count there.
+enum { TC__PROGRAMS_LEAST = 64, TC__PROGRAMS_SMALL = 4 << 20 };
 #define TC__PROGRAMS_BYTES                                                                 \
     ((size_t)128 << 20) // of all programs of a context; then a quarter goes
 
@@ -80,19 +82,22 @@ static void tc__forget_warn(tc_ctx *c, const tc__region *last) {
         of->begin.line, (unsigned)most);
 }
 
+static int tc__programs_are_many(const tc_ctx *c, size_t limit) {
+    return c->programs_held > limit &&
+           (c->programs_live > TC__PROGRAMS_LEAST || c->programs_held > TC__PROGRAMS_SMALL);
+}
+
 // Before a program of region r is made.
 static void tc__programs_trim(tc_ctx *c, const tc__region *r) {
     size_t limit = c->programs_limit ? c->programs_limit : TC__PROGRAMS_BYTES;
     tc__forgettables all;
-    if (c->programs_held <= limit || c->programs_live <= TC__PROGRAMS_LEAST) return;
+    if (!tc__programs_are_many(c, limit)) return;
     tc__error_mark before = tc__error_now(c);
     memset(&all, 0, sizeof all);
     if (tc__forget_list(c, &all)) {
         tc__forget_warn(c, r);
         qsort(all.at, all.count, sizeof *all.at, tc__forgettable_order);
-        for (size_t i = 0; i < all.count && c->programs_held > limit / 4 * 3 &&
-                           c->programs_live > TC__PROGRAMS_LEAST;
-             i++) {
+        for (size_t i = 0; i < all.count && tc__programs_are_many(c, limit / 4 * 3); i++) {
             tc__program *p = (tc__program *)all.at[i].step->program;
             all.at[i].region->programs -= p->charged;
             all.at[i].step->program = NULL;

@@ -30,8 +30,9 @@ static void tc__warn_limit(tc_ctx *c, const tc__region *r) {
             &t,
             " by the %d graph breaks of one visit, the last at %s:%d; what is new runs in the "
             "interpreter. A loop that reads values has the same programs for all its rounds "
-            "where the region begins and ends in each",
-            breaks, site.file ? site.file : "?", site.line);
+            "where %s each",
+            breaks, site.file ? site.file : "?", site.line,
+            c->lazy ? "tc_eval ends" : "the region begins and ends in");
     else
         tc__put(&t, "; what is new runs in the interpreter. TC_LOGS=recompiles tells what "
                     "differs");

@@ -406,7 +406,8 @@ static void tc__branch_free(tc_ctx *c, tc__region *r) {
 }
 
 static void tc__region_free(tc_ctx *c, tc__region *r) {
-    static const char how[] = "which ended with its region, begun";
+    const char *how =
+        r->end_of_results ? r->end_of_results : "which ended with its region, begun";
     tc__recorder_of(c)->hooks->forget(c, r);
     tc__owned_free(c, r, NULL, NULL, how, r->begin);
     TC__VEC_FREE(c, r->owned);

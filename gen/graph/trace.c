@@ -194,8 +194,9 @@ typedef struct tc__region {
     tc__step root;
     tc__visit *visit[TC__VISITS]; // owned, the youngest first; NULL behind them
     TC__VEC(tc__owned) owned;
-    struct tc__region *next;  // owned by the recorder's list,
-    struct tc__region **link; //   where this stands in it
+    const char *end_of_results; // why it goes, as errors of its results tell it; static
+    struct tc__region *next;    // owned by the recorder's list,
+    struct tc__region **link;   //   where this stands in it
 } tc__region;
 
 typedef struct tc__call {
@@ -317,8 +318,9 @@ static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
             o->how, o->file ? o->file : "?", o->line);
     return tc__fail(
         c, TC_E_DEAD,
-        "%s: a result of an earlier visit of a region; it ended when the region "
-        "took the same way again without using it. tc_keep it to have it longer",
+        "%s: a result of an earlier visit of a region or of a call, which ended long ago: with "
+        "a visit on its way that did not use it, with the call, its region or a tc_free; "
+        "tc_keep it to have it longer",
         who);
 }
 

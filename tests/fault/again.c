@@ -182,6 +182,29 @@ TEST(no_descriptors) {
     test_folder_remove(folder);
 }
 
+// fork fails, as where a user has all the processes that he may have: in vain for root.
+TEST(no_processes) {
+    struct rlimit limit;
+    start();
+    if (!geteuid()) CHECK(!chown(folder, 65533, 65533) && !setgid(65533) && !setuid(65533));
+    tc_ctx *tc = open_with("gcc", 0);
+    getrlimit(RLIMIT_NPROC, &limit);
+    rlim_t most = limit.rlim_cur;
+    limit.rlim_cur = 0;
+    setrlimit(RLIMIT_NPROC, &limit);
+    for (int i = 0; i < 3; i++) visit(tc, "one", 1);
+    CHECK(tc_stats_get(tc).fallbacks == 1 && warnings == 1);
+    limit.rlim_cur = most;
+    setrlimit(RLIMIT_NPROC, &limit);
+    visit(tc, "one", 1);
+    CHECK_EQ(tc_stats_get(tc).kernels_made, 0); // it rests
+    rest_of(tc)->until = 1;
+    visit(tc, "one", 1);
+    CHECK(tc_stats_get(tc).fallbacks == 0 && tc_stats_get(tc).kernels_made == 1);
+    tc_close(tc);
+    test_folder_remove(folder);
+}
+
 // A full disk of the cache.
 TEST(a_full_cache) {
     start();

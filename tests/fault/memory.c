@@ -340,6 +340,28 @@ TEST(paths_without_end_in_the_background) {
     check_paths("cpu", TC_STANCE_EAGER_THEN_COMPILE, 300);
 }
 
+// Few of them, but each is long: what they hold counts, not how many there are.
+TEST(long_paths_without_end) {
+    enum { LIMIT = 4 << 20, LENGTH = 600, PATHS_OF_THEM = 60 };
+    tc_ctx *tc = open_few("aot_eager", LIMIT);
+    tc_tensor x = line(tc, N, 1, 1), y;
+    size_t largest = 0;
+    for (int i = 0; i < PATHS_OF_THEM; i++) {
+        size_t before = tc->programs_held;
+        BEGIN("long");
+        y = x;
+        for (int k = 0; k < LENGTH; k++) y = k == i ? tc_neg(y) : tc_abs(y);
+        END();
+        CHECK_EQ(AT(y, 2), i == LENGTH - 1 ? -3 : 3);
+        if (tc->programs_held > before + largest) largest = tc->programs_held - before;
+        if (tc->programs_held > LIMIT + largest)
+            FAIL("path %d: %zu bytes, of one %zu", i, tc->programs_held, largest);
+    }
+    CHECK(largest > LIMIT / PATHS_OF_THEM * 3 / 2 && warned == 1);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
 static void sum_of_rows(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_sum(tc_mul_s(in[0], 2), 1);
@@ -378,6 +400,22 @@ TEST(eager_sizes_without_end) {
     }
     CHECK(tc->eager_held < TC__EAGER_BYTES && tc->eager_ids.count < 45);
     CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
+// memory_mb is theirs, too.
+TEST(eager_sizes_in_little_memory) {
+    tc_config config = limits("aot_eager");
+    config.no_disk_cache = 1, config.memory_mb = 1;
+    tc_ctx *tc = tc_open(&config);
+    size_t most = 0;
+    for (int n = 1; n < 300; n++) {
+        tc_scope_begin(tc);
+        CHECK_EQ(AT(tc_neg(line(tc, n, 5, 1)), 0), -5);
+        if (tc->eager_held > most) most = tc->eager_held;
+        tc_scope_end(tc);
+    }
+    CHECK(most > (1 << 20) / 4 && most < (1 << 20) / 2);
     tc_close(tc);
 }
 
@@ -525,6 +563,7 @@ TEST(names_without_end) {
     tc_tensor x = line(tc, N, 1, 1), kept = tc_null(), first = tc_null(), y;
     char name[32];
     size_t half = 0;
+    int is_told = 0;
     for (int i = 0; i < MADE; i++) {
         snprintf(name, sizeof name, "region %d", i % USUAL ? i : 0);
         BEGIN(name);
@@ -534,12 +573,17 @@ TEST(names_without_end) {
         if (i == 1) first = y;
         CHECK_EQ(AT(y, 2), 3 + (i % USUAL ? i : 0));
         if (i == MADE / 2) half = tc_stats_get(tc).bytes;
+        if (dropped_regions && !is_told) {
+            CHECK(tc_is_null(tc_select(first, 0, 2)));
+            ERROR(TC_E_DEAD, "ended when so many other regions had been visited since");
+            is_told = 1;
+        }
     }
     CHECK(tc_stats_get(tc).bytes < half * 5 / 4);
     CHECK_EQ(dropped_regions, 1);
     CHECK_EQ(AT(kept, 2), 9);
     CHECK(tc_is_null(tc_select(first, 0, 2)));
-    ERROR(TC_E_DEAD, "a result of");
+    ERROR(TC_E_DEAD, "ended long ago: with a visit on its way that did not use it, ");
     uint64_t programs = tc_stats_get(tc).programs;
     BEGIN("region 0");
     y = tc_add_s(x, 0);

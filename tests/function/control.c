@@ -212,6 +212,39 @@ BOTH(lazy_loops_of_other_lengths) {
     tc_lazy(tc, 0);
 }
 
+static int advised;
+
+static void hear_advice(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)channel;
+    advised += level > 0 && strstr(text, "for all its rounds where tc_eval ends each");
+}
+
+// A state that is consumed and read: one program where tc_eval ends each round, and who does not call it is
+// told to.
+TEST(lazy_loops_with_a_state) {
+    enum { ROUNDS = 40 };
+    for (int evals = 0; evals < 2; evals++) {
+        tc_config config = tc_config_default();
+        config.backend = evals ? "aot_eager" : "cpu"; // only there programs have a limit
+        config.threads = 1, config.no_disk_cache = 1;
+        config.logger.log = hear_advice, advised = 0;
+        tc_ctx *tc = tc_open(&config);
+        tc_tensor x = line(tc, N, 1, 0);
+        double want = 1;
+        tc_lazy(tc, 1);
+        for (int k = 0; k < ROUNDS; k++) {
+            tc_tensor next = tc_mul_s(x, 0.5), sum = tc_sum_all(tc_square(tc_sub(next, x)));
+            if (evals) CHECK_EQ(tc_eval(tc, NULL, 0), TC_OK);
+            CHECK_EQ(tc_item(sum) == N * want * want / 4, 1);
+            x = next, want /= 2;
+        }
+        CHECK_EQ(AT(x, 3) == want, 1);
+        CHECK_EQ(advised, !evals);
+        if (evals) CHECK(tc_stats_get(tc).programs <= 2);
+        tc_close(tc);
+    }
+}
+
 BOTH(eval_without_laziness) {
     tc_tensor x = line(tc, N, 0, 1), y = tc_null();
     CHECK_EQ(tc_eval(tc, &x, 1), TC_OK);

@@ -232,6 +232,23 @@ BOTH(freeing_a_result) {
     CHECK(tc_stats_get(tc).bytes < LARGE * sizeof(float));
 }
 
+// The error of what tc_reset ended names it; what is the caller's goes on.
+BOTH(what_tc_reset_ends) {
+    tc_tensor x = line(tc, N, 1, 0), y, kept;
+    BEGIN("loop");
+    y = tc_mul_s(x, 2), kept = tc_keep(tc_neg(x));
+    END();
+    tc_tensor view = tc_slice(y, 0, 0, 3, 1), of_kept = tc_slice(kept, 0, 0, 3, 1);
+    CHECK_EQ(tc_reset(tc), TC_OK);
+    CHECK(tc_is_null(tc_neg(y)));
+    ERROR(TC_E_DEAD, "ended with a tc_reset of its region, begun at");
+    CHECK(tc_is_null(tc_neg(view)));
+    ERROR(TC_E_DEAD, "ended with a tc_reset of its region, begun at");
+    CHECK_EQ(AT(kept, 5), -1);
+    tc_free(kept);
+    CHECK_EQ(AT(of_kept, 2), -1);
+}
+
 // One rule for what is the caller's: until tc_free, whatever made it.
 BOTH(keeping_anything) {
     tc_tensor x = line(tc, N, 0, 1), eager, late = tc_null(), held = tc_null();
