@@ -40,8 +40,8 @@ static int tc__fail_split(tc_ctx *c, tc__visit *v, const char *why) {
                         why);
     v->broken = 1;
     return tc__fail(c, TC_E_FULLGRAPH,
-                    "region \"%s\" asked for fullgraph, and is more than one program: %s",
-                    v->region->name, why);
+                    "%s \"%s\" asked for fullgraph, and is more than one program: %s",
+                    tc__region_kind(v->region), v->region->name, why);
 }
 
 // Runs the open visit as a part. 0 = reported.
@@ -66,9 +66,9 @@ static int tc__visit_split(tc_ctx *c, tc__site site, const char *why) {
     tc__visit *next = r->visit;
     next->before = v, next->left = v->left;
     c->stats.graph_breaks++;
-    tc__log(c, TC__LOG_GRAPH_BREAKS, "region \"%s\": %u steps run at %s:%d: %s",
-            v->region->name, (unsigned)v->path.count, site.file ? site.file : "?",
-            site.line, why);
+    tc__log(c, TC__LOG_GRAPH_BREAKS, "%s \"%s\": %u steps run at %s:%d: %s",
+            tc__region_kind(v->region), v->region->name, (unsigned)v->path.count,
+            site.file ? site.file : "?", site.line, why);
     r->visit = v;
     int ok = tc__part_run(c, v);
     r->visit = next;
