@@ -485,7 +485,8 @@ typedef struct tc_config {
     int memory_mb;           // memory that regions and functions may hold for what they recorded and made of
                              // it, without results and intermediates: past a third of it recordings, past
                              // two thirds programs go that were used longest ago, and are made again when
-                             // they are needed, with one warning. 0 = 192
+                             // they are needed, with one warning. Ops outside regions have another third
+                             // for what was made of them. 0 = 192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
@@ -670,6 +671,12 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
                            const char *file, int line);
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line);
+TCDEF tc_tensor tc_zeros_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line);
+TCDEF tc_tensor tc_ones_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                           int line);
+TCDEF tc_tensor tc_zeros_like_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_ones_like_at(tc_tensor t, const char *file, int line);
 // Elements that nobody has set, to be written before they are read.
 TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                             int line);
@@ -728,6 +735,7 @@ TCDEF tc_tensor tc_t_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, int line);
 // Repeats size 1 and adds leading dimensions; -1 keeps a size. TC_E_BROADCAST.
 TCDEF tc_tensor tc_expand_at(tc_tensor t, tc_dims dims, const char *file, int line);
+TCDEF tc_tensor tc_broadcast_to_at(tc_tensor t, tc_dims dims, const char *file, int line);
 // t[start:end:step] of one dimension with Python's rules: negative counts from the end, out
 // of range is clipped, TC_END is the end. step may be negative; 0 is TC_E_ARG.
 TCDEF tc_tensor tc_slice_at(tc_tensor t, int dim, int64_t start, int64_t end, int64_t step,
@@ -784,6 +792,12 @@ TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line);
 // Converts. Float to integer truncates and saturates, NaN gives 0; any to bool is t != 0.
 TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line);
+TCDEF tc_tensor tc_to_bool_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_u8_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_i32_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_i64_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_f32_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_f64_at(tc_tensor t, const char *file, int line);
 
 // ---- indexing ----
 // The index is i32 or i64 (TC_E_DTYPE), negative counts from the end, out of range is
@@ -876,8 +890,7 @@ TCDEF tc_tensor tc_clamp_max_at(tc_tensor a, double high, const char *file, int 
 // than dst (TC_E_DTYPE). TC_E_ALIAS: elements of dst share memory (an expanded view);
 // TC_E_ARG: dst is a tc_const.
 
-// Any dtype, on any device: src is converted and moved. From another device, that is a graph break in a
-// region, as tc_to is.
+// Any dtype, on any device: src is converted and moved.
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line);
 TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line);
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line);
@@ -1153,8 +1166,8 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
                            const char *file, int line);
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
-// Those that take arrays pass their arguments on as they come, so that a compound literal may
-// stand there: tc_cat((tc_tensor[]){a, b}, 2, 1). These say more:
+// They pass their arguments on as they come, so that commas may stand in them, as those of compound
+// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1).
 
 // ---- gen/api/site.h -----------------------------------------------------
 // include-many: where a call stands. In the implementation it is named again behind graph/product.c.
@@ -1164,18 +1177,6 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
 #else
 #  define TC__SITE NULL, 0
 #endif
-
-#define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
-#define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
-#define tc_zeros_like(t) tc_full_like_at(t, 0, TC__SITE)
-#define tc_ones_like(t) tc_full_like_at(t, 1, TC__SITE)
-#define tc_broadcast_to(t, dims) tc_expand_at(t, dims, TC__SITE)
-#define tc_to_bool(t) tc_cast_at(t, TC_BOOL, TC__SITE)
-#define tc_to_u8(t) tc_cast_at(t, TC_U8, TC__SITE)
-#define tc_to_i32(t) tc_cast_at(t, TC_I32, TC__SITE)
-#define tc_to_i64(t) tc_cast_at(t, TC_I64, TC__SITE)
-#define tc_to_f32(t) tc_cast_at(t, TC_F32, TC__SITE)
-#define tc_to_f64(t) tc_cast_at(t, TC_F64, TC__SITE)
 
 // ---- gen/out/op_api.inc -------------------------------------------------
 // Generated from gen/tables/ops.def by gen/gen_tables.c.
@@ -1798,18 +1799,18 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 // text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
 //
 // Operands of one op are on one device, else it is TC_E_DEVICE. A region or body may use
-// several: where it goes on to another one, what it has recorded runs, as at a graph break
-// (TC_E_FULLGRAPH), and such a body is never skipped. So ops that stand together by device are
-// fewer programs. A tensor of the host without dimensions, of one number, goes with tensors of
-// any device: kernels there have a copy of what it is when they are started. What writes it in
-// place must run on the host.
+// several, and is one program all the same: each op runs where its operands are, tc_to is a
+// copy from one to another, and devices that need not wait for each other work at the same
+// time, the host among them. A tensor of the host without dimensions, of one number, goes with
+// tensors of any device: kernels there have a copy of what it is when they are started. So does
+// in a region what was made of nothing there.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
 // From the host it returns when the bytes of t may change; to the host, when they are
 // there; between two devices over the link that they have, if any, else by way of the host. In a
-// region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
-// device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
+// region it is recorded like an op. TC_E_NULL; TC_E_DEVICE (no such device); TC_E_NOMEM; what
+// computing t gives.
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
 
 // The name of the device that t is on, valid until its context is closed; NULL = no live
@@ -1820,8 +1821,8 @@ TCDEF const char *tc_device_of(tc_tensor t);
 // it: tc_from_data and tc_const, tc_full, tc_zeros, tc_ones, tc_scalar, tc_arange, tc_eye, tc_rand
 // and the like, tc_load_npy, and the inputs of tc_precompile; at first it is "cpu", which NULL
 // stands for. It decides where no tensor does: what tc_zeros_like and all other calls make of a
-// tensor is where that is, and in a region or body what is made of nothing is where its tensors
-// are; one without any from outside runs on the default device. tc_wrap is memory of the host as
+// tensor is where that is, and in a region or body what is made of nothing is where the first of
+// its tensors from outside is; one without any runs on the default device. tc_wrap is memory of the host as
 // ever, and nothing that is there moves. Programs are made for the default device they were
 // recorded under, so that another one makes others. Each context has its own. TC_E_NULL (tc);
 // TC_E_DEVICE (no such device: the default stays); TC_E_STATE (inside a region or body).
@@ -2177,282 +2178,293 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
 // gen/gen_calls.c: what passes the site.
-#define tc_trace_end(c) tc_trace_end_at(c, TC__SITE)
-#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
-#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
-#define tc_keep(t) tc_keep_at(t, TC__SITE)
+#define tc_trace_end(...) tc_trace_end_at(__VA_ARGS__, TC__SITE)
+#define tc_mark_dynamic(...) tc_mark_dynamic_at(__VA_ARGS__, TC__SITE)
+#define tc_mark_static(...) tc_mark_static_at(__VA_ARGS__, TC__SITE)
+#define tc_keep(...) tc_keep_at(__VA_ARGS__, TC__SITE)
 #define tc_read(...) tc_read_at(__VA_ARGS__, TC__SITE)
-#define tc_item(t) tc_item_at(t, TC__SITE)
-#define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
-#define tc_get(t, index) tc_get_at(t, index, TC__SITE)
-#define tc_print(t) tc_print_at(t, TC__SITE)
-#define tc_data(t) tc_data_at(t, TC__SITE)
-#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
-#define tc_disable_begin(c) tc_disable_begin_at(c, TC__SITE)
-#define tc_disable_end(c) tc_disable_end_at(c, TC__SITE)
-#define tc_lazy(c, on) tc_lazy_at(c, on, TC__SITE)
+#define tc_item(...) tc_item_at(__VA_ARGS__, TC__SITE)
+#define tc_item_i64(...) tc_item_i64_at(__VA_ARGS__, TC__SITE)
+#define tc_get(...) tc_get_at(__VA_ARGS__, TC__SITE)
+#define tc_print(...) tc_print_at(__VA_ARGS__, TC__SITE)
+#define tc_data(...) tc_data_at(__VA_ARGS__, TC__SITE)
+#define tc_explain_html(...) tc_explain_html_at(__VA_ARGS__, TC__SITE)
+#define tc_disable_begin(...) tc_disable_begin_at(__VA_ARGS__, TC__SITE)
+#define tc_disable_end(...) tc_disable_end_at(__VA_ARGS__, TC__SITE)
+#define tc_lazy(...) tc_lazy_at(__VA_ARGS__, TC__SITE)
 #define tc_eval(...) tc_eval_at(__VA_ARGS__, TC__SITE)
 #define tc_precompile(...) tc_precompile_at(__VA_ARGS__, TC__SITE)
-#define tc_to(t, device) tc_to_at(t, device, TC__SITE)
-#define tc_sync(tc) tc_sync_at(tc, TC__SITE)
+#define tc_to(...) tc_to_at(__VA_ARGS__, TC__SITE)
+#define tc_sync(...) tc_sync_at(__VA_ARGS__, TC__SITE)
 #define tc_wrap_device(...) tc_wrap_device_at(__VA_ARGS__, TC__SITE)
 #define tc_register_op(...) tc_register_op_at(__VA_ARGS__, TC__SITE)
 #define tc_custom(...) tc_custom_at(__VA_ARGS__, TC__SITE)
 #define tc_host_call(...) tc_host_call_at(__VA_ARGS__, TC__SITE)
 #define tc_call(...) tc_call_at(__VA_ARGS__, TC__SITE)
 #define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
-#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
-#define tc_scope_end(tc) tc_scope_end_at(tc, TC__SITE)
-#define tc_scope_return(tc, t) tc_scope_return_at(tc, t, TC__SITE)
-#define tc_free(t) tc_free_at(t, TC__SITE)
+#define tc_profile_trace(...) tc_profile_trace_at(__VA_ARGS__, TC__SITE)
+#define tc_scope_end(...) tc_scope_end_at(__VA_ARGS__, TC__SITE)
+#define tc_scope_return(...) tc_scope_return_at(__VA_ARGS__, TC__SITE)
+#define tc_free(...) tc_free_at(__VA_ARGS__, TC__SITE)
 #define tc_from_data(...) tc_from_data_at(__VA_ARGS__, TC__SITE)
 #define tc_wrap(...) tc_wrap_at(__VA_ARGS__, TC__SITE)
 #define tc_wrap_strided(...) tc_wrap_strided_at(__VA_ARGS__, TC__SITE)
 #define tc_const(...) tc_const_at(__VA_ARGS__, TC__SITE)
-#define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
-#define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
-#define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
-#define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)
-#define tc_empty(tc, dims, dtype) tc_empty_at(tc, dims, dtype, TC__SITE)
-#define tc_scalar(tc, value, dtype) tc_scalar_at(tc, value, dtype, TC__SITE)
-#define tc_arange(tc, start, end, step, dtype) tc_arange_at(tc, start, end, step, dtype, TC__SITE)
-#define tc_eye(tc, rows, columns, dtype) tc_eye_at(tc, rows, columns, dtype, TC__SITE)
-#define tc_rand(tc, dims, dtype) tc_rand_at(tc, dims, dtype, TC__SITE)
-#define tc_randn(tc, dims, dtype) tc_randn_at(tc, dims, dtype, TC__SITE)
-#define tc_randint(tc, low, high, dims, dtype) tc_randint_at(tc, low, high, dims, dtype, TC__SITE)
-#define tc_reshape(t, dims) tc_reshape_at(t, dims, TC__SITE)
-#define tc_flatten(t, first, last) tc_flatten_at(t, first, last, TC__SITE)
-#define tc_squeeze(t, dim) tc_squeeze_at(t, dim, TC__SITE)
-#define tc_squeeze_all(t) tc_squeeze_all_at(t, TC__SITE)
-#define tc_unsqueeze(t, dim) tc_unsqueeze_at(t, dim, TC__SITE)
-#define tc_permute(t, order) tc_permute_at(t, order, TC__SITE)
-#define tc_transpose(t, dim0, dim1) tc_transpose_at(t, dim0, dim1, TC__SITE)
-#define tc_t(t) tc_t_at(t, TC__SITE)
-#define tc_movedim(t, from, to) tc_movedim_at(t, from, to, TC__SITE)
-#define tc_expand(t, dims) tc_expand_at(t, dims, TC__SITE)
-#define tc_slice(t, dim, start, end, step) tc_slice_at(t, dim, start, end, step, TC__SITE)
-#define tc_select(t, dim, i) tc_select_at(t, dim, i, TC__SITE)
-#define tc_narrow(t, dim, start, length) tc_narrow_at(t, dim, start, length, TC__SITE)
-#define tc_flip(t, dims) tc_flip_at(t, dims, TC__SITE)
-#define tc_roll(t, shift, dim) tc_roll_at(t, shift, dim, TC__SITE)
-#define tc_pad(t, low, high, value) tc_pad_at(t, low, high, value, TC__SITE)
-#define tc_pad_with(t, low, high, mode) tc_pad_with_at(t, low, high, mode, TC__SITE)
+#define tc_load_npy(...) tc_load_npy_at(__VA_ARGS__, TC__SITE)
+#define tc_save_npy(...) tc_save_npy_at(__VA_ARGS__, TC__SITE)
+#define tc_full(...) tc_full_at(__VA_ARGS__, TC__SITE)
+#define tc_full_like(...) tc_full_like_at(__VA_ARGS__, TC__SITE)
+#define tc_zeros(...) tc_zeros_at(__VA_ARGS__, TC__SITE)
+#define tc_ones(...) tc_ones_at(__VA_ARGS__, TC__SITE)
+#define tc_zeros_like(...) tc_zeros_like_at(__VA_ARGS__, TC__SITE)
+#define tc_ones_like(...) tc_ones_like_at(__VA_ARGS__, TC__SITE)
+#define tc_empty(...) tc_empty_at(__VA_ARGS__, TC__SITE)
+#define tc_scalar(...) tc_scalar_at(__VA_ARGS__, TC__SITE)
+#define tc_arange(...) tc_arange_at(__VA_ARGS__, TC__SITE)
+#define tc_eye(...) tc_eye_at(__VA_ARGS__, TC__SITE)
+#define tc_rand(...) tc_rand_at(__VA_ARGS__, TC__SITE)
+#define tc_randn(...) tc_randn_at(__VA_ARGS__, TC__SITE)
+#define tc_randint(...) tc_randint_at(__VA_ARGS__, TC__SITE)
+#define tc_reshape(...) tc_reshape_at(__VA_ARGS__, TC__SITE)
+#define tc_flatten(...) tc_flatten_at(__VA_ARGS__, TC__SITE)
+#define tc_squeeze(...) tc_squeeze_at(__VA_ARGS__, TC__SITE)
+#define tc_squeeze_all(...) tc_squeeze_all_at(__VA_ARGS__, TC__SITE)
+#define tc_unsqueeze(...) tc_unsqueeze_at(__VA_ARGS__, TC__SITE)
+#define tc_permute(...) tc_permute_at(__VA_ARGS__, TC__SITE)
+#define tc_transpose(...) tc_transpose_at(__VA_ARGS__, TC__SITE)
+#define tc_t(...) tc_t_at(__VA_ARGS__, TC__SITE)
+#define tc_movedim(...) tc_movedim_at(__VA_ARGS__, TC__SITE)
+#define tc_expand(...) tc_expand_at(__VA_ARGS__, TC__SITE)
+#define tc_broadcast_to(...) tc_broadcast_to_at(__VA_ARGS__, TC__SITE)
+#define tc_slice(...) tc_slice_at(__VA_ARGS__, TC__SITE)
+#define tc_select(...) tc_select_at(__VA_ARGS__, TC__SITE)
+#define tc_narrow(...) tc_narrow_at(__VA_ARGS__, TC__SITE)
+#define tc_flip(...) tc_flip_at(__VA_ARGS__, TC__SITE)
+#define tc_roll(...) tc_roll_at(__VA_ARGS__, TC__SITE)
+#define tc_pad(...) tc_pad_at(__VA_ARGS__, TC__SITE)
+#define tc_pad_with(...) tc_pad_with_at(__VA_ARGS__, TC__SITE)
 #define tc_cat(...) tc_cat_at(__VA_ARGS__, TC__SITE)
 #define tc_stack(...) tc_stack_at(__VA_ARGS__, TC__SITE)
 #define tc_split(...) tc_split_at(__VA_ARGS__, TC__SITE)
 #define tc_chunk(...) tc_chunk_at(__VA_ARGS__, TC__SITE)
-#define tc_unfold(t, dim, size, step) tc_unfold_at(t, dim, size, step, TC__SITE)
-#define tc_tile(t, repeats) tc_tile_at(t, repeats, TC__SITE)
-#define tc_repeat_interleave(t, repeats, dim) tc_repeat_interleave_at(t, repeats, dim, TC__SITE)
-#define tc_contiguous(t) tc_contiguous_at(t, TC__SITE)
-#define tc_clone(t) tc_clone_at(t, TC__SITE)
-#define tc_cast(t, dtype) tc_cast_at(t, dtype, TC__SITE)
-#define tc_take(t, index, dim) tc_take_at(t, index, dim, TC__SITE)
-#define tc_index_select(t, dim, index) tc_index_select_at(t, dim, index, TC__SITE)
-#define tc_embedding(weight, index) tc_embedding_at(weight, index, TC__SITE)
-#define tc_gather(t, dim, index) tc_gather_at(t, dim, index, TC__SITE)
-#define tc_scatter(t, dim, index, src) tc_scatter_at(t, dim, index, src, TC__SITE)
-#define tc_scatter_add(t, dim, index, src) tc_scatter_add_at(t, dim, index, src, TC__SITE)
-#define tc_index_add(t, dim, index, src) tc_index_add_at(t, dim, index, src, TC__SITE)
-#define tc_one_hot(index, classes) tc_one_hot_at(index, classes, TC__SITE)
-#define tc_tril(t, diagonal) tc_tril_at(t, diagonal, TC__SITE)
-#define tc_triu(t, diagonal) tc_triu_at(t, diagonal, TC__SITE)
-#define tc_masked_fill(t, mask, value) tc_masked_fill_at(t, mask, value, TC__SITE)
-#define tc_add_s(a, s) tc_add_s_at(a, s, TC__SITE)
-#define tc_sub_s(a, s) tc_sub_s_at(a, s, TC__SITE)
-#define tc_mul_s(a, s) tc_mul_s_at(a, s, TC__SITE)
-#define tc_div_s(a, s) tc_div_s_at(a, s, TC__SITE)
-#define tc_floor_divide_s(a, s) tc_floor_divide_s_at(a, s, TC__SITE)
-#define tc_remainder_s(a, s) tc_remainder_s_at(a, s, TC__SITE)
-#define tc_fmod_s(a, s) tc_fmod_s_at(a, s, TC__SITE)
-#define tc_pow_s(a, s) tc_pow_s_at(a, s, TC__SITE)
-#define tc_maximum_s(a, s) tc_maximum_s_at(a, s, TC__SITE)
-#define tc_minimum_s(a, s) tc_minimum_s_at(a, s, TC__SITE)
-#define tc_eq_s(a, s) tc_eq_s_at(a, s, TC__SITE)
-#define tc_ne_s(a, s) tc_ne_s_at(a, s, TC__SITE)
-#define tc_lt_s(a, s) tc_lt_s_at(a, s, TC__SITE)
-#define tc_le_s(a, s) tc_le_s_at(a, s, TC__SITE)
-#define tc_gt_s(a, s) tc_gt_s_at(a, s, TC__SITE)
-#define tc_ge_s(a, s) tc_ge_s_at(a, s, TC__SITE)
-#define tc_bitwise_and_s(a, s) tc_bitwise_and_s_at(a, s, TC__SITE)
-#define tc_bitwise_or_s(a, s) tc_bitwise_or_s_at(a, s, TC__SITE)
-#define tc_bitwise_xor_s(a, s) tc_bitwise_xor_s_at(a, s, TC__SITE)
-#define tc_bitwise_left_shift_s(a, s) tc_bitwise_left_shift_s_at(a, s, TC__SITE)
-#define tc_bitwise_right_shift_s(a, s) tc_bitwise_right_shift_s_at(a, s, TC__SITE)
-#define tc_rsub_s(a, s) tc_rsub_s_at(a, s, TC__SITE)
-#define tc_rdiv_s(a, s) tc_rdiv_s_at(a, s, TC__SITE)
-#define tc_rpow_s(a, s) tc_rpow_s_at(a, s, TC__SITE)
-#define tc_clamp(a, low, high) tc_clamp_at(a, low, high, TC__SITE)
-#define tc_clamp_min(a, low) tc_clamp_min_at(a, low, TC__SITE)
-#define tc_clamp_max(a, high) tc_clamp_max_at(a, high, TC__SITE)
-#define tc_copy_(dst, src) tc_copy__at(dst, src, TC__SITE)
-#define tc_fill_(dst, value) tc_fill__at(dst, value, TC__SITE)
-#define tc_zero_(dst) tc_zero__at(dst, TC__SITE)
-#define tc_add_(dst, b) tc_add__at(dst, b, TC__SITE)
-#define tc_sub_(dst, b) tc_sub__at(dst, b, TC__SITE)
-#define tc_mul_(dst, b) tc_mul__at(dst, b, TC__SITE)
-#define tc_div_(dst, b) tc_div__at(dst, b, TC__SITE)
-#define tc_maximum_(dst, b) tc_maximum__at(dst, b, TC__SITE)
-#define tc_minimum_(dst, b) tc_minimum__at(dst, b, TC__SITE)
-#define tc_add_s_(dst, s) tc_add_s__at(dst, s, TC__SITE)
-#define tc_sub_s_(dst, s) tc_sub_s__at(dst, s, TC__SITE)
-#define tc_mul_s_(dst, s) tc_mul_s__at(dst, s, TC__SITE)
-#define tc_div_s_(dst, s) tc_div_s__at(dst, s, TC__SITE)
-#define tc_pow_s_(dst, s) tc_pow_s__at(dst, s, TC__SITE)
-#define tc_clamp_(dst, low, high) tc_clamp__at(dst, low, high, TC__SITE)
-#define tc_masked_fill_(dst, mask, value) tc_masked_fill__at(dst, mask, value, TC__SITE)
-#define tc_neg_(dst) tc_neg__at(dst, TC__SITE)
-#define tc_abs_(dst) tc_abs__at(dst, TC__SITE)
-#define tc_square_(dst) tc_square__at(dst, TC__SITE)
-#define tc_sqrt_(dst) tc_sqrt__at(dst, TC__SITE)
-#define tc_rsqrt_(dst) tc_rsqrt__at(dst, TC__SITE)
-#define tc_reciprocal_(dst) tc_reciprocal__at(dst, TC__SITE)
-#define tc_exp_(dst) tc_exp__at(dst, TC__SITE)
-#define tc_log_(dst) tc_log__at(dst, TC__SITE)
-#define tc_tanh_(dst) tc_tanh__at(dst, TC__SITE)
-#define tc_sigmoid_(dst) tc_sigmoid__at(dst, TC__SITE)
-#define tc_relu_(dst) tc_relu__at(dst, TC__SITE)
-#define tc_gelu_(dst) tc_gelu__at(dst, TC__SITE)
-#define tc_silu_(dst) tc_silu__at(dst, TC__SITE)
-#define tc_sum(t, dim) tc_sum_at(t, dim, TC__SITE)
-#define tc_sum_dims(t, dims, keepdim) tc_sum_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_sum_all(t) tc_sum_all_at(t, TC__SITE)
-#define tc_prod(t, dim) tc_prod_at(t, dim, TC__SITE)
-#define tc_prod_dims(t, dims, keepdim) tc_prod_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_prod_all(t) tc_prod_all_at(t, TC__SITE)
-#define tc_mean(t, dim) tc_mean_at(t, dim, TC__SITE)
-#define tc_mean_dims(t, dims, keepdim) tc_mean_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_mean_all(t) tc_mean_all_at(t, TC__SITE)
-#define tc_amax(t, dim) tc_amax_at(t, dim, TC__SITE)
-#define tc_amax_dims(t, dims, keepdim) tc_amax_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_amax_all(t) tc_amax_all_at(t, TC__SITE)
-#define tc_amin(t, dim) tc_amin_at(t, dim, TC__SITE)
-#define tc_amin_dims(t, dims, keepdim) tc_amin_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_amin_all(t) tc_amin_all_at(t, TC__SITE)
-#define tc_argmax(t, dim) tc_argmax_at(t, dim, TC__SITE)
-#define tc_argmax_dims(t, dims, keepdim) tc_argmax_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_argmax_all(t) tc_argmax_all_at(t, TC__SITE)
-#define tc_argmin(t, dim) tc_argmin_at(t, dim, TC__SITE)
-#define tc_argmin_dims(t, dims, keepdim) tc_argmin_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_argmin_all(t) tc_argmin_all_at(t, TC__SITE)
-#define tc_any(t, dim) tc_any_at(t, dim, TC__SITE)
-#define tc_any_dims(t, dims, keepdim) tc_any_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_any_all(t) tc_any_all_at(t, TC__SITE)
-#define tc_all(t, dim) tc_all_at(t, dim, TC__SITE)
-#define tc_all_dims(t, dims, keepdim) tc_all_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_all_all(t) tc_all_all_at(t, TC__SITE)
-#define tc_logsumexp(t, dim) tc_logsumexp_at(t, dim, TC__SITE)
-#define tc_logsumexp_dims(t, dims, keepdim) tc_logsumexp_dims_at(t, dims, keepdim, TC__SITE)
-#define tc_logsumexp_all(t) tc_logsumexp_all_at(t, TC__SITE)
-#define tc_var(t, dim, correction) tc_var_at(t, dim, correction, TC__SITE)
-#define tc_var_dims(t, dims, correction, keepdim) tc_var_dims_at(t, dims, correction, keepdim, TC__SITE)
-#define tc_var_all(t, correction) tc_var_all_at(t, correction, TC__SITE)
-#define tc_std(t, dim, correction) tc_std_at(t, dim, correction, TC__SITE)
-#define tc_std_dims(t, dims, correction, keepdim) tc_std_dims_at(t, dims, correction, keepdim, TC__SITE)
-#define tc_std_all(t, correction) tc_std_all_at(t, correction, TC__SITE)
-#define tc_norm(t, dim, p) tc_norm_at(t, dim, p, TC__SITE)
-#define tc_norm_dims(t, dims, p, keepdim) tc_norm_dims_at(t, dims, p, keepdim, TC__SITE)
-#define tc_norm_all(t, p) tc_norm_all_at(t, p, TC__SITE)
-#define tc_cumsum(t, dim) tc_cumsum_at(t, dim, TC__SITE)
-#define tc_cumprod(t, dim) tc_cumprod_at(t, dim, TC__SITE)
-#define tc_argsort(t, dim, descending) tc_argsort_at(t, dim, descending, TC__SITE)
+#define tc_unfold(...) tc_unfold_at(__VA_ARGS__, TC__SITE)
+#define tc_tile(...) tc_tile_at(__VA_ARGS__, TC__SITE)
+#define tc_repeat_interleave(...) tc_repeat_interleave_at(__VA_ARGS__, TC__SITE)
+#define tc_contiguous(...) tc_contiguous_at(__VA_ARGS__, TC__SITE)
+#define tc_clone(...) tc_clone_at(__VA_ARGS__, TC__SITE)
+#define tc_cast(...) tc_cast_at(__VA_ARGS__, TC__SITE)
+#define tc_to_bool(...) tc_to_bool_at(__VA_ARGS__, TC__SITE)
+#define tc_to_u8(...) tc_to_u8_at(__VA_ARGS__, TC__SITE)
+#define tc_to_i32(...) tc_to_i32_at(__VA_ARGS__, TC__SITE)
+#define tc_to_i64(...) tc_to_i64_at(__VA_ARGS__, TC__SITE)
+#define tc_to_f32(...) tc_to_f32_at(__VA_ARGS__, TC__SITE)
+#define tc_to_f64(...) tc_to_f64_at(__VA_ARGS__, TC__SITE)
+#define tc_take(...) tc_take_at(__VA_ARGS__, TC__SITE)
+#define tc_index_select(...) tc_index_select_at(__VA_ARGS__, TC__SITE)
+#define tc_embedding(...) tc_embedding_at(__VA_ARGS__, TC__SITE)
+#define tc_gather(...) tc_gather_at(__VA_ARGS__, TC__SITE)
+#define tc_scatter(...) tc_scatter_at(__VA_ARGS__, TC__SITE)
+#define tc_scatter_add(...) tc_scatter_add_at(__VA_ARGS__, TC__SITE)
+#define tc_index_add(...) tc_index_add_at(__VA_ARGS__, TC__SITE)
+#define tc_one_hot(...) tc_one_hot_at(__VA_ARGS__, TC__SITE)
+#define tc_tril(...) tc_tril_at(__VA_ARGS__, TC__SITE)
+#define tc_triu(...) tc_triu_at(__VA_ARGS__, TC__SITE)
+#define tc_masked_fill(...) tc_masked_fill_at(__VA_ARGS__, TC__SITE)
+#define tc_add_s(...) tc_add_s_at(__VA_ARGS__, TC__SITE)
+#define tc_sub_s(...) tc_sub_s_at(__VA_ARGS__, TC__SITE)
+#define tc_mul_s(...) tc_mul_s_at(__VA_ARGS__, TC__SITE)
+#define tc_div_s(...) tc_div_s_at(__VA_ARGS__, TC__SITE)
+#define tc_floor_divide_s(...) tc_floor_divide_s_at(__VA_ARGS__, TC__SITE)
+#define tc_remainder_s(...) tc_remainder_s_at(__VA_ARGS__, TC__SITE)
+#define tc_fmod_s(...) tc_fmod_s_at(__VA_ARGS__, TC__SITE)
+#define tc_pow_s(...) tc_pow_s_at(__VA_ARGS__, TC__SITE)
+#define tc_maximum_s(...) tc_maximum_s_at(__VA_ARGS__, TC__SITE)
+#define tc_minimum_s(...) tc_minimum_s_at(__VA_ARGS__, TC__SITE)
+#define tc_eq_s(...) tc_eq_s_at(__VA_ARGS__, TC__SITE)
+#define tc_ne_s(...) tc_ne_s_at(__VA_ARGS__, TC__SITE)
+#define tc_lt_s(...) tc_lt_s_at(__VA_ARGS__, TC__SITE)
+#define tc_le_s(...) tc_le_s_at(__VA_ARGS__, TC__SITE)
+#define tc_gt_s(...) tc_gt_s_at(__VA_ARGS__, TC__SITE)
+#define tc_ge_s(...) tc_ge_s_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_and_s(...) tc_bitwise_and_s_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_or_s(...) tc_bitwise_or_s_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_xor_s(...) tc_bitwise_xor_s_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_left_shift_s(...) tc_bitwise_left_shift_s_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_right_shift_s(...) tc_bitwise_right_shift_s_at(__VA_ARGS__, TC__SITE)
+#define tc_rsub_s(...) tc_rsub_s_at(__VA_ARGS__, TC__SITE)
+#define tc_rdiv_s(...) tc_rdiv_s_at(__VA_ARGS__, TC__SITE)
+#define tc_rpow_s(...) tc_rpow_s_at(__VA_ARGS__, TC__SITE)
+#define tc_clamp(...) tc_clamp_at(__VA_ARGS__, TC__SITE)
+#define tc_clamp_min(...) tc_clamp_min_at(__VA_ARGS__, TC__SITE)
+#define tc_clamp_max(...) tc_clamp_max_at(__VA_ARGS__, TC__SITE)
+#define tc_copy_(...) tc_copy__at(__VA_ARGS__, TC__SITE)
+#define tc_fill_(...) tc_fill__at(__VA_ARGS__, TC__SITE)
+#define tc_zero_(...) tc_zero__at(__VA_ARGS__, TC__SITE)
+#define tc_add_(...) tc_add__at(__VA_ARGS__, TC__SITE)
+#define tc_sub_(...) tc_sub__at(__VA_ARGS__, TC__SITE)
+#define tc_mul_(...) tc_mul__at(__VA_ARGS__, TC__SITE)
+#define tc_div_(...) tc_div__at(__VA_ARGS__, TC__SITE)
+#define tc_maximum_(...) tc_maximum__at(__VA_ARGS__, TC__SITE)
+#define tc_minimum_(...) tc_minimum__at(__VA_ARGS__, TC__SITE)
+#define tc_add_s_(...) tc_add_s__at(__VA_ARGS__, TC__SITE)
+#define tc_sub_s_(...) tc_sub_s__at(__VA_ARGS__, TC__SITE)
+#define tc_mul_s_(...) tc_mul_s__at(__VA_ARGS__, TC__SITE)
+#define tc_div_s_(...) tc_div_s__at(__VA_ARGS__, TC__SITE)
+#define tc_pow_s_(...) tc_pow_s__at(__VA_ARGS__, TC__SITE)
+#define tc_clamp_(...) tc_clamp__at(__VA_ARGS__, TC__SITE)
+#define tc_masked_fill_(...) tc_masked_fill__at(__VA_ARGS__, TC__SITE)
+#define tc_neg_(...) tc_neg__at(__VA_ARGS__, TC__SITE)
+#define tc_abs_(...) tc_abs__at(__VA_ARGS__, TC__SITE)
+#define tc_square_(...) tc_square__at(__VA_ARGS__, TC__SITE)
+#define tc_sqrt_(...) tc_sqrt__at(__VA_ARGS__, TC__SITE)
+#define tc_rsqrt_(...) tc_rsqrt__at(__VA_ARGS__, TC__SITE)
+#define tc_reciprocal_(...) tc_reciprocal__at(__VA_ARGS__, TC__SITE)
+#define tc_exp_(...) tc_exp__at(__VA_ARGS__, TC__SITE)
+#define tc_log_(...) tc_log__at(__VA_ARGS__, TC__SITE)
+#define tc_tanh_(...) tc_tanh__at(__VA_ARGS__, TC__SITE)
+#define tc_sigmoid_(...) tc_sigmoid__at(__VA_ARGS__, TC__SITE)
+#define tc_relu_(...) tc_relu__at(__VA_ARGS__, TC__SITE)
+#define tc_gelu_(...) tc_gelu__at(__VA_ARGS__, TC__SITE)
+#define tc_silu_(...) tc_silu__at(__VA_ARGS__, TC__SITE)
+#define tc_sum(...) tc_sum_at(__VA_ARGS__, TC__SITE)
+#define tc_sum_dims(...) tc_sum_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_sum_all(...) tc_sum_all_at(__VA_ARGS__, TC__SITE)
+#define tc_prod(...) tc_prod_at(__VA_ARGS__, TC__SITE)
+#define tc_prod_dims(...) tc_prod_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_prod_all(...) tc_prod_all_at(__VA_ARGS__, TC__SITE)
+#define tc_mean(...) tc_mean_at(__VA_ARGS__, TC__SITE)
+#define tc_mean_dims(...) tc_mean_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_mean_all(...) tc_mean_all_at(__VA_ARGS__, TC__SITE)
+#define tc_amax(...) tc_amax_at(__VA_ARGS__, TC__SITE)
+#define tc_amax_dims(...) tc_amax_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_amax_all(...) tc_amax_all_at(__VA_ARGS__, TC__SITE)
+#define tc_amin(...) tc_amin_at(__VA_ARGS__, TC__SITE)
+#define tc_amin_dims(...) tc_amin_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_amin_all(...) tc_amin_all_at(__VA_ARGS__, TC__SITE)
+#define tc_argmax(...) tc_argmax_at(__VA_ARGS__, TC__SITE)
+#define tc_argmax_dims(...) tc_argmax_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_argmax_all(...) tc_argmax_all_at(__VA_ARGS__, TC__SITE)
+#define tc_argmin(...) tc_argmin_at(__VA_ARGS__, TC__SITE)
+#define tc_argmin_dims(...) tc_argmin_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_argmin_all(...) tc_argmin_all_at(__VA_ARGS__, TC__SITE)
+#define tc_any(...) tc_any_at(__VA_ARGS__, TC__SITE)
+#define tc_any_dims(...) tc_any_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_any_all(...) tc_any_all_at(__VA_ARGS__, TC__SITE)
+#define tc_all(...) tc_all_at(__VA_ARGS__, TC__SITE)
+#define tc_all_dims(...) tc_all_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_all_all(...) tc_all_all_at(__VA_ARGS__, TC__SITE)
+#define tc_logsumexp(...) tc_logsumexp_at(__VA_ARGS__, TC__SITE)
+#define tc_logsumexp_dims(...) tc_logsumexp_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_logsumexp_all(...) tc_logsumexp_all_at(__VA_ARGS__, TC__SITE)
+#define tc_var(...) tc_var_at(__VA_ARGS__, TC__SITE)
+#define tc_var_dims(...) tc_var_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_var_all(...) tc_var_all_at(__VA_ARGS__, TC__SITE)
+#define tc_std(...) tc_std_at(__VA_ARGS__, TC__SITE)
+#define tc_std_dims(...) tc_std_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_std_all(...) tc_std_all_at(__VA_ARGS__, TC__SITE)
+#define tc_norm(...) tc_norm_at(__VA_ARGS__, TC__SITE)
+#define tc_norm_dims(...) tc_norm_dims_at(__VA_ARGS__, TC__SITE)
+#define tc_norm_all(...) tc_norm_all_at(__VA_ARGS__, TC__SITE)
+#define tc_cumsum(...) tc_cumsum_at(__VA_ARGS__, TC__SITE)
+#define tc_cumprod(...) tc_cumprod_at(__VA_ARGS__, TC__SITE)
+#define tc_argsort(...) tc_argsort_at(__VA_ARGS__, TC__SITE)
 #define tc_sort(...) tc_sort_at(__VA_ARGS__, TC__SITE)
 #define tc_topk(...) tc_topk_at(__VA_ARGS__, TC__SITE)
-#define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
-#define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
-#define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
-#define tc_rms_norm(x, weight, eps) tc_rms_norm_at(x, weight, eps, TC__SITE)
-#define tc_group_norm(x, groups, weight, bias, eps) tc_group_norm_at(x, groups, weight, bias, eps, TC__SITE)
-#define tc_batch_norm(x, mean, var, weight, bias, eps) tc_batch_norm_at(x, mean, var, weight, bias, eps, TC__SITE)
-#define tc_normalize(x, p, dim, eps) tc_normalize_at(x, p, dim, eps, TC__SITE)
-#define tc_cosine_similarity(a, b, dim, eps) tc_cosine_similarity_at(a, b, dim, eps, TC__SITE)
-#define tc_dropout(x, p) tc_dropout_at(x, p, TC__SITE)
-#define tc_matmul(a, b) tc_matmul_at(a, b, TC__SITE)
-#define tc_linear(x, weight, bias) tc_linear_at(x, weight, bias, TC__SITE)
-#define tc_addmm(t, a, b, beta, alpha) tc_addmm_at(t, a, b, beta, alpha, TC__SITE)
-#define tc_bmm(a, b) tc_bmm_at(a, b, TC__SITE)
-#define tc_dot(a, b) tc_dot_at(a, b, TC__SITE)
-#define tc_outer(a, b) tc_outer_at(a, b, TC__SITE)
-#define tc_scaled_dot_product_attention(q, k, v, mask, causal, scale) tc_scaled_dot_product_attention_at(q, k, v, mask, causal, scale, TC__SITE)
-#define tc_conv2d(x, weight, bias, stride, padding, dilation, groups) tc_conv2d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
+#define tc_softmax(...) tc_softmax_at(__VA_ARGS__, TC__SITE)
+#define tc_log_softmax(...) tc_log_softmax_at(__VA_ARGS__, TC__SITE)
+#define tc_layer_norm(...) tc_layer_norm_at(__VA_ARGS__, TC__SITE)
+#define tc_rms_norm(...) tc_rms_norm_at(__VA_ARGS__, TC__SITE)
+#define tc_group_norm(...) tc_group_norm_at(__VA_ARGS__, TC__SITE)
+#define tc_batch_norm(...) tc_batch_norm_at(__VA_ARGS__, TC__SITE)
+#define tc_normalize(...) tc_normalize_at(__VA_ARGS__, TC__SITE)
+#define tc_cosine_similarity(...) tc_cosine_similarity_at(__VA_ARGS__, TC__SITE)
+#define tc_dropout(...) tc_dropout_at(__VA_ARGS__, TC__SITE)
+#define tc_matmul(...) tc_matmul_at(__VA_ARGS__, TC__SITE)
+#define tc_linear(...) tc_linear_at(__VA_ARGS__, TC__SITE)
+#define tc_addmm(...) tc_addmm_at(__VA_ARGS__, TC__SITE)
+#define tc_bmm(...) tc_bmm_at(__VA_ARGS__, TC__SITE)
+#define tc_dot(...) tc_dot_at(__VA_ARGS__, TC__SITE)
+#define tc_outer(...) tc_outer_at(__VA_ARGS__, TC__SITE)
+#define tc_scaled_dot_product_attention(...) tc_scaled_dot_product_attention_at(__VA_ARGS__, TC__SITE)
+#define tc_conv2d(...) tc_conv2d_at(__VA_ARGS__, TC__SITE)
 #define tc_conv2d_with(...) tc_conv2d_with_at(__VA_ARGS__, TC__SITE)
-#define tc_conv1d(x, weight, bias, stride, padding, dilation, groups) tc_conv1d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
-#define tc_avg_pool2d(x, kernel, stride, padding) tc_avg_pool2d_at(x, kernel, stride, padding, TC__SITE)
-#define tc_max_pool2d(x, kernel, stride, padding) tc_max_pool2d_at(x, kernel, stride, padding, TC__SITE)
-#define tc_interpolate(x, sizes, mode) tc_interpolate_at(x, sizes, mode, TC__SITE)
-#define tc_mse_loss(x, y) tc_mse_loss_at(x, y, TC__SITE)
-#define tc_l1_loss(x, y) tc_l1_loss_at(x, y, TC__SITE)
-#define tc_cross_entropy(logits, target) tc_cross_entropy_at(logits, target, TC__SITE)
-#define tc_cross_entropy_ignore(logits, target, ignore) tc_cross_entropy_ignore_at(logits, target, ignore, TC__SITE)
-#define tc_bce_with_logits(x, y) tc_bce_with_logits_at(x, y, TC__SITE)
-#define tc_adamw_(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay) tc_adamw__at(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, TC__SITE)
+#define tc_conv1d(...) tc_conv1d_at(__VA_ARGS__, TC__SITE)
+#define tc_avg_pool2d(...) tc_avg_pool2d_at(__VA_ARGS__, TC__SITE)
+#define tc_max_pool2d(...) tc_max_pool2d_at(__VA_ARGS__, TC__SITE)
+#define tc_interpolate(...) tc_interpolate_at(__VA_ARGS__, TC__SITE)
+#define tc_mse_loss(...) tc_mse_loss_at(__VA_ARGS__, TC__SITE)
+#define tc_l1_loss(...) tc_l1_loss_at(__VA_ARGS__, TC__SITE)
+#define tc_cross_entropy(...) tc_cross_entropy_at(__VA_ARGS__, TC__SITE)
+#define tc_cross_entropy_ignore(...) tc_cross_entropy_ignore_at(__VA_ARGS__, TC__SITE)
+#define tc_bce_with_logits(...) tc_bce_with_logits_at(__VA_ARGS__, TC__SITE)
+#define tc_adamw_(...) tc_adamw__at(__VA_ARGS__, TC__SITE)
 #define tc_adamw_list_(...) tc_adamw_list__at(__VA_ARGS__, TC__SITE)
-#define tc_sgd_(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov) tc_sgd__at(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov, TC__SITE)
-#define tc_add(a, b) tc_add_at(a, b, TC__SITE)
-#define tc_sub(a, b) tc_sub_at(a, b, TC__SITE)
-#define tc_mul(a, b) tc_mul_at(a, b, TC__SITE)
-#define tc_div(a, b) tc_div_at(a, b, TC__SITE)
-#define tc_floor_divide(a, b) tc_floor_divide_at(a, b, TC__SITE)
-#define tc_remainder(a, b) tc_remainder_at(a, b, TC__SITE)
-#define tc_fmod(a, b) tc_fmod_at(a, b, TC__SITE)
-#define tc_pow(a, b) tc_pow_at(a, b, TC__SITE)
-#define tc_atan2(a, b) tc_atan2_at(a, b, TC__SITE)
-#define tc_maximum(a, b) tc_maximum_at(a, b, TC__SITE)
-#define tc_minimum(a, b) tc_minimum_at(a, b, TC__SITE)
-#define tc_fma(a, b, c) tc_fma_at(a, b, c, TC__SITE)
-#define tc_eq(a, b) tc_eq_at(a, b, TC__SITE)
-#define tc_ne(a, b) tc_ne_at(a, b, TC__SITE)
-#define tc_lt(a, b) tc_lt_at(a, b, TC__SITE)
-#define tc_le(a, b) tc_le_at(a, b, TC__SITE)
-#define tc_gt(a, b) tc_gt_at(a, b, TC__SITE)
-#define tc_ge(a, b) tc_ge_at(a, b, TC__SITE)
-#define tc_logical_and(a, b) tc_logical_and_at(a, b, TC__SITE)
-#define tc_logical_or(a, b) tc_logical_or_at(a, b, TC__SITE)
-#define tc_logical_xor(a, b) tc_logical_xor_at(a, b, TC__SITE)
-#define tc_logical_not(a) tc_logical_not_at(a, TC__SITE)
-#define tc_bitwise_and(a, b) tc_bitwise_and_at(a, b, TC__SITE)
-#define tc_bitwise_or(a, b) tc_bitwise_or_at(a, b, TC__SITE)
-#define tc_bitwise_xor(a, b) tc_bitwise_xor_at(a, b, TC__SITE)
-#define tc_bitwise_left_shift(a, b) tc_bitwise_left_shift_at(a, b, TC__SITE)
-#define tc_bitwise_right_shift(a, b) tc_bitwise_right_shift_at(a, b, TC__SITE)
-#define tc_where(a, b, c) tc_where_at(a, b, c, TC__SITE)
-#define tc_isnan(a) tc_isnan_at(a, TC__SITE)
-#define tc_isfinite(a) tc_isfinite_at(a, TC__SITE)
-#define tc_neg(a) tc_neg_at(a, TC__SITE)
-#define tc_abs(a) tc_abs_at(a, TC__SITE)
-#define tc_sign(a) tc_sign_at(a, TC__SITE)
-#define tc_square(a) tc_square_at(a, TC__SITE)
-#define tc_reciprocal(a) tc_reciprocal_at(a, TC__SITE)
-#define tc_sqrt(a) tc_sqrt_at(a, TC__SITE)
-#define tc_rsqrt(a) tc_rsqrt_at(a, TC__SITE)
-#define tc_exp(a) tc_exp_at(a, TC__SITE)
-#define tc_exp2(a) tc_exp2_at(a, TC__SITE)
-#define tc_expm1(a) tc_expm1_at(a, TC__SITE)
-#define tc_log(a) tc_log_at(a, TC__SITE)
-#define tc_log2(a) tc_log2_at(a, TC__SITE)
-#define tc_log10(a) tc_log10_at(a, TC__SITE)
-#define tc_log1p(a) tc_log1p_at(a, TC__SITE)
-#define tc_sin(a) tc_sin_at(a, TC__SITE)
-#define tc_cos(a) tc_cos_at(a, TC__SITE)
-#define tc_tan(a) tc_tan_at(a, TC__SITE)
-#define tc_asin(a) tc_asin_at(a, TC__SITE)
-#define tc_acos(a) tc_acos_at(a, TC__SITE)
-#define tc_atan(a) tc_atan_at(a, TC__SITE)
-#define tc_sinh(a) tc_sinh_at(a, TC__SITE)
-#define tc_cosh(a) tc_cosh_at(a, TC__SITE)
-#define tc_tanh(a) tc_tanh_at(a, TC__SITE)
-#define tc_erf(a) tc_erf_at(a, TC__SITE)
-#define tc_sigmoid(a) tc_sigmoid_at(a, TC__SITE)
-#define tc_relu(a) tc_relu_at(a, TC__SITE)
-#define tc_gelu(a) tc_gelu_at(a, TC__SITE)
-#define tc_gelu_tanh(a) tc_gelu_tanh_at(a, TC__SITE)
-#define tc_silu(a) tc_silu_at(a, TC__SITE)
-#define tc_softplus(a) tc_softplus_at(a, TC__SITE)
-#define tc_floor(a) tc_floor_at(a, TC__SITE)
-#define tc_ceil(a) tc_ceil_at(a, TC__SITE)
-#define tc_round(a) tc_round_at(a, TC__SITE)
-#define tc_trunc(a) tc_trunc_at(a, TC__SITE)
-#define tc_bitwise_not(a) tc_bitwise_not_at(a, TC__SITE)
+#define tc_sgd_(...) tc_sgd__at(__VA_ARGS__, TC__SITE)
+#define tc_add(...) tc_add_at(__VA_ARGS__, TC__SITE)
+#define tc_sub(...) tc_sub_at(__VA_ARGS__, TC__SITE)
+#define tc_mul(...) tc_mul_at(__VA_ARGS__, TC__SITE)
+#define tc_div(...) tc_div_at(__VA_ARGS__, TC__SITE)
+#define tc_floor_divide(...) tc_floor_divide_at(__VA_ARGS__, TC__SITE)
+#define tc_remainder(...) tc_remainder_at(__VA_ARGS__, TC__SITE)
+#define tc_fmod(...) tc_fmod_at(__VA_ARGS__, TC__SITE)
+#define tc_pow(...) tc_pow_at(__VA_ARGS__, TC__SITE)
+#define tc_atan2(...) tc_atan2_at(__VA_ARGS__, TC__SITE)
+#define tc_maximum(...) tc_maximum_at(__VA_ARGS__, TC__SITE)
+#define tc_minimum(...) tc_minimum_at(__VA_ARGS__, TC__SITE)
+#define tc_fma(...) tc_fma_at(__VA_ARGS__, TC__SITE)
+#define tc_eq(...) tc_eq_at(__VA_ARGS__, TC__SITE)
+#define tc_ne(...) tc_ne_at(__VA_ARGS__, TC__SITE)
+#define tc_lt(...) tc_lt_at(__VA_ARGS__, TC__SITE)
+#define tc_le(...) tc_le_at(__VA_ARGS__, TC__SITE)
+#define tc_gt(...) tc_gt_at(__VA_ARGS__, TC__SITE)
+#define tc_ge(...) tc_ge_at(__VA_ARGS__, TC__SITE)
+#define tc_logical_and(...) tc_logical_and_at(__VA_ARGS__, TC__SITE)
+#define tc_logical_or(...) tc_logical_or_at(__VA_ARGS__, TC__SITE)
+#define tc_logical_xor(...) tc_logical_xor_at(__VA_ARGS__, TC__SITE)
+#define tc_logical_not(...) tc_logical_not_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_and(...) tc_bitwise_and_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_or(...) tc_bitwise_or_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_xor(...) tc_bitwise_xor_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_left_shift(...) tc_bitwise_left_shift_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_right_shift(...) tc_bitwise_right_shift_at(__VA_ARGS__, TC__SITE)
+#define tc_where(...) tc_where_at(__VA_ARGS__, TC__SITE)
+#define tc_isnan(...) tc_isnan_at(__VA_ARGS__, TC__SITE)
+#define tc_isfinite(...) tc_isfinite_at(__VA_ARGS__, TC__SITE)
+#define tc_neg(...) tc_neg_at(__VA_ARGS__, TC__SITE)
+#define tc_abs(...) tc_abs_at(__VA_ARGS__, TC__SITE)
+#define tc_sign(...) tc_sign_at(__VA_ARGS__, TC__SITE)
+#define tc_square(...) tc_square_at(__VA_ARGS__, TC__SITE)
+#define tc_reciprocal(...) tc_reciprocal_at(__VA_ARGS__, TC__SITE)
+#define tc_sqrt(...) tc_sqrt_at(__VA_ARGS__, TC__SITE)
+#define tc_rsqrt(...) tc_rsqrt_at(__VA_ARGS__, TC__SITE)
+#define tc_exp(...) tc_exp_at(__VA_ARGS__, TC__SITE)
+#define tc_exp2(...) tc_exp2_at(__VA_ARGS__, TC__SITE)
+#define tc_expm1(...) tc_expm1_at(__VA_ARGS__, TC__SITE)
+#define tc_log(...) tc_log_at(__VA_ARGS__, TC__SITE)
+#define tc_log2(...) tc_log2_at(__VA_ARGS__, TC__SITE)
+#define tc_log10(...) tc_log10_at(__VA_ARGS__, TC__SITE)
+#define tc_log1p(...) tc_log1p_at(__VA_ARGS__, TC__SITE)
+#define tc_sin(...) tc_sin_at(__VA_ARGS__, TC__SITE)
+#define tc_cos(...) tc_cos_at(__VA_ARGS__, TC__SITE)
+#define tc_tan(...) tc_tan_at(__VA_ARGS__, TC__SITE)
+#define tc_asin(...) tc_asin_at(__VA_ARGS__, TC__SITE)
+#define tc_acos(...) tc_acos_at(__VA_ARGS__, TC__SITE)
+#define tc_atan(...) tc_atan_at(__VA_ARGS__, TC__SITE)
+#define tc_sinh(...) tc_sinh_at(__VA_ARGS__, TC__SITE)
+#define tc_cosh(...) tc_cosh_at(__VA_ARGS__, TC__SITE)
+#define tc_tanh(...) tc_tanh_at(__VA_ARGS__, TC__SITE)
+#define tc_erf(...) tc_erf_at(__VA_ARGS__, TC__SITE)
+#define tc_sigmoid(...) tc_sigmoid_at(__VA_ARGS__, TC__SITE)
+#define tc_relu(...) tc_relu_at(__VA_ARGS__, TC__SITE)
+#define tc_gelu(...) tc_gelu_at(__VA_ARGS__, TC__SITE)
+#define tc_gelu_tanh(...) tc_gelu_tanh_at(__VA_ARGS__, TC__SITE)
+#define tc_silu(...) tc_silu_at(__VA_ARGS__, TC__SITE)
+#define tc_softplus(...) tc_softplus_at(__VA_ARGS__, TC__SITE)
+#define tc_floor(...) tc_floor_at(__VA_ARGS__, TC__SITE)
+#define tc_ceil(...) tc_ceil_at(__VA_ARGS__, TC__SITE)
+#define tc_round(...) tc_round_at(__VA_ARGS__, TC__SITE)
+#define tc_trunc(...) tc_trunc_at(__VA_ARGS__, TC__SITE)
+#define tc_bitwise_not(...) tc_bitwise_not_at(__VA_ARGS__, TC__SITE)
 
 #endif  // TCOMPILE_H
 
@@ -2460,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc0ac58a0d03e0806u
+#define TC__BUILD_ID 0x27cf2726e61b6a47u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -5658,6 +5670,7 @@ typedef struct tc__obituary {
  const char *file;
  int line;
 } tc__obituary;
+enum { TC__DEVICES_MOST = 256 };
 enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 128 };
 #define TC__VISIT_BIT \
  ((uint32_t)1 << 23)
@@ -5706,6 +5719,17 @@ static tc__device *tc__device_at(tc_ctx *c, int number) {
 }
 static const char *tc__device_name(tc_ctx *c, int number) {
  return number ? tc__device_at(c, number)->own.name : "cpu";
+}
+static int tc__device_is_there(tc_ctx *c, int number) {
+ return number >= 0 && (size_t)number <= tc__values_of(c)->device.count;
+}
+static int tc__device_named(tc_ctx *c, const char *name, size_t size) {
+ int n = (int)tc__values_of(c)->device.count;
+ for (; n >= 0; n--) {
+  const char *own = tc__device_name(c, n);
+  if (strlen(own) == size && !memcmp(own, name, size)) break;
+ }
+ return n;
 }
 static int64_t tc__numel(int rank, const int64_t *dims) {
  int64_t n = 1;
@@ -6431,6 +6455,7 @@ typedef enum tc__op {
  TC_OP_SCATTER_ADD,
  TC_OP_INDEX_ADD,
  TC_OP_CUSTOM,
+ TC_OP_TO,
  TC_OP_LOAD,
  TC_OP_STORE,
  TC_OP_INDEX,
@@ -6479,6 +6504,7 @@ enum {
  TC__ARGSORT_DESCENDING = 0,
  TC__TOPK_DESCENDING = 0, TC__TOPK_K = 1,
  TC__CUSTOM_OP = 0,
+ TC__TO_DEVICE = 0,
  TC__LOAD_BUFFER = 0, TC__LOAD_INDEX = 1, TC__LOAD_FILL = 2, TC__LOAD_PREDICATES = 3,
  TC__STORE_BUFFER = 0, TC__STORE_INDEX = 1, TC__STORE_KIND = 2,
  TC__INDEX_EXPR = 0,
@@ -6521,6 +6547,7 @@ typedef struct tc__node {
  uint8_t dtype;
  uint8_t rank;
  uint8_t level;
+ uint8_t device;
  uint16_t phase;
  uint32_t id;
  uint32_t n_in, n_attr;
@@ -6536,6 +6563,8 @@ typedef struct tc__graph {
  TC__VEC(tc__node *) node;
  tc__map ids;
  const struct tc__step *from;
+ int device;
+ int devices;
 } tc__graph;
 typedef enum tc__bind {
  TC__BIND_WORKER,
@@ -6594,7 +6623,7 @@ static uint64_t tc__node_hash(const tc__node *n) {
  uint64_t h =
   tc__hash_mix(n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
       ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-       ((uint64_t)n->level << 8) | n->rank);
+       ((uint64_t)n->level << 8) | n->rank | ((uint64_t)n->device << 48));
  for (uint32_t i = 0; i < n->n_in; i++) h = tc__hash_mix(h, n->in[i]);
  for (uint32_t i = 0; i < n->n_attr; i++) h = tc__hash_mix(h, (uint64_t)n->attr[i]);
  for (int i = 0; i < n->rank; i++) h = tc__hash_mix(h, (uint64_t)n->dims[i]);
@@ -6605,6 +6634,7 @@ static int tc__node_same(const tc__node *x, const tc__node *y) {
   x->rank != y->rank)
   return 0;
  if (x->level != y->level || x->phase != y->phase) return 0;
+ if (x->device != y->device) return 0;
  if (x->n_in != y->n_in || x->n_attr != y->n_attr) return 0;
  return !memcmp(x->in, y->in, x->n_in * sizeof *x->in) &&
    !memcmp(x->attr, y->attr, x->n_attr * sizeof *x->attr) &&
@@ -6616,6 +6646,7 @@ static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
  if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
  *m = *n;
  m->id = (uint32_t)g->node.count - 1, m->from = g->from;
+ g->devices |= n->device != 0;
  m->attr = (int64_t *)(void *)(m + 1);
  m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
  if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
@@ -6947,11 +6978,14 @@ static int tc__dtype_shift(tc__infer *q) {
      tc__called(q->ctx, q->op), tc__dtype(q->out.dtype)->name);
 }
 static int tc__dtype_where(tc__infer *q) {
+ const char *who = tc__called(q->ctx, q->op);
+ int is_where = !strcmp(who, "where");
  q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
  if (q->in[0]->dtype == TC_BOOL) return 1;
  return tc__fail(q->ctx, TC_E_DTYPE,
-     "%s: the condition must be bool, got %s; use tc_ne_s(c, 0)",
-     tc__called(q->ctx, q->op), tc__dtype(q->in[0]->dtype)->name);
+     "%s: the %s must be bool, got %s; use tc_ne_s(%s, 0)", who,
+     is_where ? "condition" : "mask", tc__dtype(q->in[0]->dtype)->name,
+     is_where ? "c" : "mask");
 }
 static int tc__dtype_same(tc__infer *q) {
  q->out.dtype = q->in[0]->dtype;
@@ -7832,6 +7866,11 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
   0, TC_OP_COUNT, 0x0u,
   "t op", "",
   "A registered op of the user's; attr is its number."},
+ {"to", TC__KIND_OPAQUE, -1, 0,
+  tc__dtype_same, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u,
+  "t device", "",
+  "A copy of a on another device; attr is its number."},
  {"load", TC__KIND_KERNEL, -1, 1,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0xfffffffau,
@@ -8059,7 +8098,8 @@ enum {
  TC__STEP_WANTED = 1,
  TC__STEP_CROSSES = 2,
  TC__STEP_OWN = 4,
- TC__STEP_EXACT = 8
+ TC__STEP_EXACT = 8,
+ TC__STEP_HOME = 16
 };
 typedef struct tc__site {
  const char *file;
@@ -8158,7 +8198,6 @@ typedef struct tc__visit {
  TC__VEC(tc__external) external;
  TC__VEC(uint32_t) result_of;
  TC__VEC(tc__tensor) result;
- TC__VEC(tc_tensor) adopted;
  TC__VEC(tc__refusal_mark) refusal;
  TC__VEC(uint8_t) freed;
  TC__VEC(int64_t) size;
@@ -8176,8 +8215,6 @@ typedef struct tc__visit {
  int left;
  int let_go;
  int young;
- int parted;
- struct tc__visit *before;
  tc__site begin;
  uint64_t thread;
  int device;
@@ -8210,11 +8247,13 @@ typedef struct tc__region {
  tc__step root;
  tc__visit *visit[TC__VISITS];
  TC__VEC(tc__owned) owned;
- struct tc__region *first;
- struct tc__region *rest;
+ const char *end_of_results;
  struct tc__region *next;
  struct tc__region **link;
 } tc__region;
+static const char *tc__region_kind(const tc__region *r) {
+ return r->function ? "function" : "region";
+}
 typedef struct tc__call {
  tc__op op;
  uint32_t n_in, n_attr;
@@ -8224,14 +8263,17 @@ typedef struct tc__call {
  uint8_t dtype;
  uint8_t rank;
  const int64_t *dims;
+ int device;
 } tc__call;
+enum {
+ TC__ANYWHERE = -1,
+ TC__APART = -2
+};
 typedef struct tc__hooks {
  tc_tensor (*eager)(tc_ctx *c, const tc__call *call);
  tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
        uint32_t position);
  void (*forget)(tc_ctx *c, tc__region *r);
- int (*split)(tc_ctx *c, tc__site site,
-     const char *why);
  int (*together)(tc_ctx *c, const char *who, tc__site site);
  tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
  void (*settle)(tc_ctx *c);
@@ -8264,13 +8306,6 @@ typedef struct tc__recorder {
  tc__map region_ids;
 } tc__recorder;
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
-static const tc__visit *tc__visit_first(const tc__visit *v) {
- while (v && v->before) v = v->before;
- return v;
-}
-static const tc__region *tc__region_whole(const tc__region *r) {
- return r->first ? r->first : r;
-}
 static uint64_t tc__visit_seed(tc_ctx *c, const tc__visit *v) {
  return v->state == TC__VISIT_DONE ? v->seed : tc__recorder_of(c)->seed;
 }
@@ -8313,8 +8348,9 @@ static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
    o->how, o->file ? o->file : "?", o->line);
  return tc__fail(
   c, TC_E_DEAD,
-  "%s: a result of an earlier visit of a region; it ended when the region "
-  "took the same way again without using it. tc_keep it to have it longer",
+  "%s: a result of an earlier visit of a region or of a call, which ended long ago: with "
+  "a visit on its way that did not use it, with the call, its region or a tc_free; "
+  "tc_keep it to have it longer",
   who);
 }
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
@@ -8422,25 +8458,18 @@ static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
  if (v->external.count) return 0;
  return v->region ? v->device : tc__values_of(c)->source_device;
 }
+static int tc__step_device(tc_ctx *c, const tc__visit *v, const tc__step *s) {
+ return s->flags & TC__STEP_HOME ? tc__visit_device(c, v) : s->device;
+}
 static int tc__device_number(tc_ctx *c, tc_tensor t) {
  const tc__tensor *m = tc__tensor_find(c, t);
  const tc__visit *v = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
  if (m) return tc__layout_at(c, m->layout)->device;
- return v ? tc__visit_device(c, v) : -1;
-}
-static int tc__bind_device(tc_ctx *c, const tc__visit *v, const tc__tensor *t) {
- const tc__layout *l = tc__layout_at(c, t->layout);
- int device = l->device, here = tc__visit_device(c, v);
- if (device == here || tc__is_number(l) || !tc__visit_decided(c, v)) return 1;
- return tc__fail(c, TC_E_DEVICE,
-     "%s: a tensor is on %s, others that it is computed with are on %s; "
-     "move one with tc_to",
-     v->region ? v->region->name : "eager op", tc__device_name(c, device),
-     tc__device_name(c, here));
+ if (!v || tc__position(t) >= v->path.count) return -1;
+ return tc__step_device(c, v, v->path.at[tc__position(t)]);
 }
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
  tc__external e;
- if (!tc__bind_device(c, v, t)) return 0;
  if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
  e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
  e.shape = NULL;
@@ -8726,6 +8755,82 @@ static int tc__share_is_known(const tc__visit *v, const int64_t *word, uint32_t 
  }
  return 0;
 }
+// ---- gen/graph/place.c
+static int tc__result_floats(tc_ctx *c, const tc__visit *v, const tc__step *s,
+        int written) {
+ if (!(s->flags & TC__STEP_HOME) || v->state != TC__VISIT_OPEN) return 0;
+ int own = s->flags & TC__STEP_OWN || !s->meta.rank;
+ return (own && !written) || !tc__visit_decided(c, v);
+}
+static int tc__result_device(tc_ctx *c, const tc__visit *v, tc_tensor t, int written) {
+ if (tc__position(t) >= v->path.count) return TC__ANYWHERE;
+ const tc__step *s = v->path.at[tc__position(t)];
+ if (tc__result_floats(c, v, s, written)) return TC__ANYWHERE;
+ int device = tc__step_device(c, v, s), number = !device && !s->meta.rank;
+ return number && !written ? (int)TC__ANYWHERE : device;
+}
+static int tc__operand_device(tc_ctx *c, const tc__visit *v, const tc__call *k,
+        uint32_t i) {
+ tc_tensor t = k->in[i];
+ int written = k->op == TC_OP_COPY_ && !i;
+ const tc__tensor *m = NULL;
+ if (v && t.id >> TC__SLOT_BITS == v->key) return tc__result_device(c, v, t, written);
+ m = tc__tensor_find(c, t);
+ const tc__visit *of = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+ if (of) return tc__result_device(c, of, t, written);
+ if (!m) return TC__ANYWHERE;
+ const tc__layout *l = tc__layout_at(c, m->layout);
+ return tc__is_number(l) && !written ? (int)TC__ANYWHERE : l->device;
+}
+static int tc__fail_apart(tc_ctx *c, const tc__call *k, uint32_t i, int a, uint32_t j,
+       int b) {
+ const char *who = tc__called(c, k->op), *there = tc__device_name(c, a);
+ tc__meta m;
+ if (k->op == TC_OP_COPY_ && !a && tc__meta_of(c, who, k->in[0], &m) && !m.rank)
+  tc__fail(c, TC_E_DEVICE,
+     "%s: a number of the host is written in place by what runs on %s; move it "
+     "there with tc_to, or tc_copy_ to it",
+     who, tc__device_name(c, b));
+ else
+  tc__fail(c, TC_E_DEVICE,
+     "%s: operand %u is on %s, operand %u on %s; move one first, as by "
+     "tc_to(t, \"%s\") of operand %u",
+     who, (unsigned)i, there, (unsigned)j, tc__device_name(c, b), there,
+     (unsigned)j);
+ return TC__APART;
+}
+static int tc__call_device(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+ int device = TC__ANYWHERE;
+ uint32_t by = 0;
+ if (k->op == TC_OP_TO) return (int)k->attr[TC__TO_DEVICE];
+ for (uint32_t i = 0; i < k->n_in; i++) {
+  int there = tc__operand_device(c, v, k, i);
+  if (there == TC__ANYWHERE || there == device) continue;
+  if (device != TC__ANYWHERE) return tc__fail_apart(c, k, by, device, i, there);
+  device = there, by = i;
+ }
+ return k->dims ? k->device : device;
+}
+static int tc__call_is_together(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+ return !tc__values_of(c)->device.count || tc__call_device(c, v, k) != TC__APART;
+}
+static int tc__source_is_there(tc_ctx *c, const tc__visit *v, const tc__step *s,
+        const tc__call *k) {
+ int device = tc__call_device(c, v, k);
+ if (device == TC__ANYWHERE)
+  return s->flags & TC__STEP_HOME && s->device == tc__visit_device(c, v);
+ return !(s->flags & TC__STEP_HOME) && s->device == device;
+}
+static void tc__step_place(tc_ctx *c, const tc__visit *v, tc__step *s, const tc__call *k) {
+ if (tc__ops[k->op].kind == TC__KIND_EFFECT && k->op != TC_OP_COPY_) return;
+ s->device = tc__call_device(c, v, k);
+ if (s->device >= 0) return;
+ s->flags |= TC__STEP_HOME;
+ s->device = tc__visit_device(c, v);
+}
+static int tc__eager_check(tc_ctx *c, const tc__call *k) {
+ return tc__operands_told(c, k) && tc__call_is_together(c, NULL, k);
+}
 // ---- gen/graph/follow.c
 typedef enum tc__slot_kind {
  TC__SLOT_FIXED,
@@ -8935,7 +9040,7 @@ static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
         const tc__call *k) {
  if (!k->dims) return 1;
  if (s->meta.dtype != k->dtype || s->meta.rank != k->rank) return 0;
- if (s->device != tc__visit_device(c, v)) return 0;
+ if (!tc__source_is_there(c, v, s, k)) return 0;
  for (int i = 0; i < k->rank; i++)
   if (!tc__size_fits(c, v, s->meta.dims[i], tc__ix_value(k->dims[i]))) return 0;
  return 1;
@@ -9032,7 +9137,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
  s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
  s->call = tc__core_of(c)->doing, s->branch = v->branch;
  s->guard = guard, s->n_guard = q->needs;
- s->device = k->dims ? tc__visit_device(c, v) : 0;
+ tc__step_place(c, v, s, k);
  s->position = (uint32_t)v->path.count;
  s->first_external = first;
  s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
@@ -9065,7 +9170,8 @@ static uint32_t tc__base_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
  tc__meta m = v->path.at[code]->meta;
  tc__visit_sizes(c, v, m.rank, m.dims);
  for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
- return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
+ int device = tc__step_device(c, v, v->path.at[code]);
+ return tc__layout_on(c, device, m.dtype, m.rank, dims, NULL);
 }
 static uint32_t tc__view_layout(tc_ctx *c, const tc__visit *v, const tc__step *s,
         uint32_t from, int64_t *offset) {
@@ -9190,6 +9296,7 @@ static void tc__step_call(tc_ctx *c, const tc__visit *v, tc__step *s, tc__past *
  k->attr = attr, k->site = s->site;
  if (tc__ops[s->op].kind != TC__KIND_SOURCE) return;
  k->dims = p->dims, k->rank = s->meta.rank, k->dtype = s->meta.dtype;
+ k->device = s->flags & TC__STEP_HOME ? (int)TC__ANYWHERE : s->device;
 }
 static tc__step *tc__follow_past(tc_ctx *c, tc__visit *v, tc__step *s, const tc__past *p,
          size_t n, const tc__call *last) {
@@ -9316,86 +9423,6 @@ static int tc__visit_share(tc_ctx *c, tc__visit *v, tc__site site) {
  if (word) TC__FREE_ARRAY(c, word, words);
  return ok;
 }
-// ---- gen/graph/place.c
-enum {
- TC__ANYWHERE = -1,
- TC__APART = -2
-};
-static int tc__result_device(tc_ctx *c, const tc__visit *v, tc_tensor t, int written) {
- int device = tc__visit_device(c, v);
- if (tc__position(t) >= v->path.count || !tc__visit_decided(c, v)) return TC__ANYWHERE;
- int number = !device && !v->path.at[tc__position(t)]->meta.rank;
- return number && !written ? (int)TC__ANYWHERE : device;
-}
-static int tc__operand_device(tc_ctx *c, const tc__visit *v, const tc__call *k,
-        uint32_t i) {
- tc_tensor t = k->in[i];
- int written = k->op == TC_OP_COPY_ && !i;
- const tc__tensor *m = NULL;
- if (v && t.id >> TC__SLOT_BITS == v->key) return tc__result_device(c, v, t, written);
- m = tc__tensor_find(c, t);
- const tc__visit *of = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
- if (of) return tc__result_device(c, of, t, written);
- if (!m) return TC__ANYWHERE;
- const tc__layout *l = tc__layout_at(c, m->layout);
- return tc__is_number(l) && !written ? (int)TC__ANYWHERE : l->device;
-}
-static int tc__fail_apart(tc_ctx *c, const tc__call *k, uint32_t i, int a, uint32_t j,
-       int b) {
- const char *who = tc__called(c, k->op), *there = tc__device_name(c, a);
- tc__meta m;
- if (k->op == TC_OP_COPY_ && !a && tc__meta_of(c, who, k->in[0], &m) && !m.rank)
-  tc__fail(c, TC_E_DEVICE,
-     "%s: a number of the host is written in place by what runs on %s; move it "
-     "there with tc_to, or tc_copy_ to it",
-     who, tc__device_name(c, b));
- else
-  tc__fail(c, TC_E_DEVICE,
-     "%s: operand %u is on %s, operand %u on %s; move one first, as by "
-     "tc_to(t, \"%s\") of operand %u",
-     who, (unsigned)i, there, (unsigned)j, tc__device_name(c, b), there,
-     (unsigned)j);
- return TC__APART;
-}
-static int tc__call_device(tc_ctx *c, const tc__visit *v, const tc__call *k) {
- int device = TC__ANYWHERE;
- uint32_t by = 0;
- for (uint32_t i = 0; i < k->n_in; i++) {
-  int there = tc__operand_device(c, v, k, i);
-  if (there == TC__ANYWHERE || there == device) continue;
-  if (device != TC__ANYWHERE) return tc__fail_apart(c, k, by, device, i, there);
-  device = there, by = i;
- }
- const tc__values *values = tc__values_of(c);
- if (k->dims && values->source_is_like) return values->source_device;
- return device;
-}
-static int tc__visit_settle(tc_ctx *c, const tc__call *k) {
- char why[240];
- const tc__recorder *r = tc__recorder_of(c);
- const tc__visit *v = r->visit;
- int device = tc__call_device(c, v, k), here = tc__visit_device(c, v);
- if (device == TC__APART) return 0;
- if (device == TC__ANYWHERE || device == here || !tc__visit_decided(c, v)) return 1;
- snprintf(why, sizeof why,
-    "%.60s is computed on %.60s, what is recorded so far on %.60s",
-    tc__called(c, k->op), tc__device_name(c, device), tc__device_name(c, here));
- return r->hooks->split(c, k->site, why);
-}
-static int tc__eager_check(tc_ctx *c, const tc__call *k) {
- if (!tc__operands_told(c, k)) return 0;
- return !tc__values_of(c)->device.count || tc__call_device(c, NULL, k) != TC__APART;
-}
-static uint32_t tc__break_operands(tc_ctx *c, const tc__visit *v, const tc_tensor *t,
-         uint32_t n, tc_tensor *out) {
- uint32_t kept = 0;
- int here = tc__visit_device(c, v), decided = tc__visit_decided(c, v) != NULL;
- for (uint32_t i = 0; i < n; i++) {
-  int ours = t[i].id >> TC__SLOT_BITS == v->key;
-  if (ours || !decided || tc__device_number(c, t[i]) == here) out[kept++] = t[i];
- }
- return kept;
-}
 // ---- gen/graph/record.c
 static int tc__fail_calling(tc_ctx *c, const char *who) {
  return tc__fail(c, TC_E_STATE,
@@ -9434,10 +9461,7 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
   return r->hooks->eager(c, k);
  }
  if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
- if (TC__UNLIKELY(tc__values_of(c)->device.count)) {
-  if (!tc__visit_settle(c, k)) return t;
-  v = r->visit;
- }
+ if (TC__UNLIKELY(!tc__call_is_together(c, v, k))) return t;
  tc__step *s = tc__visit_step(c, v, k);
  t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
  return t;
@@ -9567,6 +9591,8 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
  k.op = op, k.n_in = 0, k.n_attr = n_attr, k.in = NULL, k.attr = attr;
  k.site.file = file, k.site.line = line;
  k.dtype = (uint8_t)dtype, k.rank = (uint8_t)rank, k.dims = ix;
+ k.device = tc__values_of(c)->source_is_like ? tc__values_of(c)->source_device
+            : (int)TC__ANYWHERE;
  return tc__record(c, &k);
 }
 static int tc__keeps_prepare(tc_ctx *c, const tc__visit *v) {
@@ -9623,29 +9649,17 @@ static void tc__visit_clear(tc_ctx *c, tc__visit *v, const char *how, tc__site s
  tc__unbind_to(c, v, 0);
  for (size_t i = 0; i < v->result.count; i++)
   tc__storage_unref(c, v->result.at[i].storage);
- while (v->adopted.count) {
-  tc_tensor t = v->adopted.at[--v->adopted.count];
-  if (tc__slot_find(c, t))
-   tc__slot_free(c, tc__handle_slot(t), how, site.file, site.line);
- }
  v->result.count = v->result_of.count = v->path.count = v->freed.count = 0;
  v->refusal.count = 0;
- v->state = TC__VISIT_NONE, v->let_go = v->young = v->parted = 0;
- v->epoch = 0, v->before = NULL;
+ v->state = TC__VISIT_NONE, v->let_go = v->young = 0;
+ v->epoch = 0;
  tc__views_forget(v);
-}
-static void tc__visit_adopt(tc_ctx *c, tc__visit *v, tc_tensor t) {
- tc__tensor *m = tc__slot_find(c, t);
- if (!m || !TC__PUSH(c, v->adopted, t)) return;
- tc__tensor_move(c, m, TC__OF_REGION);
- m->region = v->region, m->way = NULL;
 }
 static void tc__visit_free(tc_ctx *c, tc__visit *v) {
  TC__VEC_FREE(c, v->path);
  TC__VEC_FREE(c, v->external);
  TC__VEC_FREE(c, v->result);
  TC__VEC_FREE(c, v->result_of);
- TC__VEC_FREE(c, v->adopted);
  TC__VEC_FREE(c, v->refusal);
  TC__VEC_FREE(c, v->freed);
  TC__VEC_FREE(c, v->size);
@@ -9662,10 +9676,6 @@ static int tc__own(tc_ctx *c, tc__region *r, const tc__step *way, tc__tensor *t)
  t->region = r, t->way = way;
  return 1;
 }
-static int tc__visit_uses(const tc__visit *v, const tc__tensor *t) {
- while (v && t->bind_epoch != v->epoch) v = v->before;
- return v != NULL;
-}
 static void tc__owned_free(tc_ctx *c, tc__region *r, const tc__step *way,
        const tc__visit *user, const char *how, tc__site site) {
  size_t n = 0;
@@ -9673,7 +9683,7 @@ static void tc__owned_free(tc_ctx *c, tc__region *r, const tc__step *way,
   tc__owned o = r->owned.at[i];
   tc__tensor *t = tc__tensor_find(c, o.t);
   if (!t || t->scope != TC__OF_REGION) continue;
-  if ((way && o.way != way) || tc__visit_uses(user, t))
+  if ((way && o.way != way) || (user && t->bind_epoch == user->epoch))
    r->owned.at[n++] = o;
   else
    tc__slot_free(c, tc__slot_number(c, o.t), how, site.file, site.line);
@@ -9697,16 +9707,15 @@ static void tc__visit_let_go(tc_ctx *c, tc__visit *v) {
      !tc__tensor_find(c, v->external.at[i].handle);
  if (v->let_go) tc__unbind_to(c, v, 0);
 }
-static int tc__visit_owns(tc_ctx *c, const tc__visit *v, const tc__visit *last) {
+static int tc__visit_owns(tc_ctx *c, const tc__visit *v) {
  tc__visit *const *visit = v->region->visit;
  for (int i = 0; i < TC__VISITS && visit[i]; i++)
-  for (const tc__visit *u = last; u; u = u->before)
-   if (visit[i] != v && visit[i]->state == TC__VISIT_DONE &&
-    visit[i]->at == v->at && !tc__own_used(c, u, visit[i]))
-    return 0;
+  if (visit[i] != v && visit[i]->state == TC__VISIT_DONE && visit[i]->at == v->at &&
+   !tc__own_used(c, v, visit[i]))
+   return 0;
  return 1;
 }
-static void tc__visit_ends_others(tc_ctx *c, tc__visit *v, const tc__visit *last) {
+static void tc__visit_ends_others(tc_ctx *c, tc__visit *v) {
  static const char how[] = "which ended with a later visit that did not use it, begun";
  tc__region *r = v->region;
  for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
@@ -9717,12 +9726,11 @@ static void tc__visit_ends_others(tc_ctx *c, tc__visit *v, const tc__visit *last
   else
    tc__visit_let_go(c, old);
  }
- tc__owned_free(c, r, v->at, last, how, v->begin);
+ tc__owned_free(c, r, v->at, v, how, v->begin);
 }
 static int tc__visit_succeed(tc_ctx *c, tc__visit *v) {
- for (tc__visit *u = v; u; u = u->before)
-  if (!tc__visit_owns(c, u, v)) return 0;
- for (tc__visit *u = v; u; u = u->before) tc__visit_ends_others(c, u, v);
+ if (!tc__visit_owns(c, v)) return 0;
+ tc__visit_ends_others(c, v);
  return 1;
 }
 static void tc__branch_free(tc_ctx *c, tc__region *r) {
@@ -9733,7 +9741,8 @@ static void tc__branch_free(tc_ctx *c, tc__region *r) {
  tc__free(c, b, sizeof *b);
 }
 static void tc__region_free(tc_ctx *c, tc__region *r) {
- static const char how[] = "which ended with its region, begun";
+ const char *how =
+  r->end_of_results ? r->end_of_results : "which ended with its region, begun";
  tc__recorder_of(c)->hooks->forget(c, r);
  tc__owned_free(c, r, NULL, NULL, how, r->begin);
  TC__VEC_FREE(c, r->owned);
@@ -9884,7 +9893,8 @@ static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file
       int line) {
  tc_ctx *c = f->c = tc__ctx_of(t);
  if (!c) return tc__fail_lost(who, t, file, line), 0;
- if (!tc__api_open(f, c, who, file, line) || !tc__meta_of(f->c, who, t, &f->x)) return 0;
+ if (!tc__api_open(f, c, who, file, line) || !tc__meta_of(f->c, f->who, t, &f->x))
+  return 0;
  if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t, f->x.rank);
  return 1;
 }
@@ -10492,6 +10502,18 @@ TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtyp
  if (!tc__api_open(&f, tc, "full", file, line)) return tc__null();
  return tc__full(&f, &dims, value, (int)dtype);
 }
+TCDEF tc_tensor tc_zeros_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+       int line) {
+ tc__api f;
+ if (!tc__api_open(&f, tc, "zeros", file, line)) return tc__null();
+ return tc__full(&f, &dims, 0, (int)dtype);
+}
+TCDEF tc_tensor tc_ones_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+       int line) {
+ tc__api f;
+ if (!tc__api_open(&f, tc, "ones", file, line)) return tc__null();
+ return tc__full(&f, &dims, 1, (int)dtype);
+}
 TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
        int line) {
  tc__api f;
@@ -10513,11 +10535,21 @@ TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const cha
  int64_t attr = tc__value_word(value, (int)dtype);
  return tc__prim_source(&f, TC_OP_ARG, (int)dtype, &none, &attr, 1);
 }
-TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
+static tc_tensor tc__full_like(const char *who, tc_tensor t, double value, const char *file,
+        int line) {
  tc__api f;
- if (!tc__api_of(&f, "full_like", t, file, line)) return tc__null();
+ if (!tc__api_of(&f, who, t, file, line)) return tc__null();
  tc_dims d = tc__dims_shape(&f);
  return tc__full(&f, &d, value, f.x.dtype);
+}
+TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
+ return tc__full_like("full_like", t, value, file, line);
+}
+TCDEF tc_tensor tc_zeros_like_at(tc_tensor t, const char *file, int line) {
+ return tc__full_like("zeros_like", t, 0, file, line);
+}
+TCDEF tc_tensor tc_ones_like_at(tc_tensor t, const char *file, int line) {
+ return tc__full_like("ones_like", t, 1, file, line);
 }
 static int64_t tc__arange_count(const tc__api *f, double start, double end, double step) {
  double q = (end - start) / step;
@@ -10735,7 +10767,8 @@ static tc_tensor tc__copy(const tc__api *f, tc_tensor t) {
 }
 static tc_tensor tc__apart(const tc__api *f, tc_tensor y, tc_tensor t) {
  const tc__tensor *a = tc__tensor_find(f->c, y), *b = tc__tensor_find(f->c, t);
- int apart = !tc__is_recording(f->c) && a && b && a->storage != b->storage;
+ int apart = !tc__is_recording(f->c) && a && b && a->storage != b->storage &&
+    tc__layout_at(f->c, a->layout)->contiguous;
  return apart || !y.id ? y : tc__copy(f, y);
 }
 static int tc__dims_infer(const tc__api *f, tc_dims *d, int64_t have) {
@@ -10864,14 +10897,21 @@ TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, i
  }
  return tc__permute(&f, t, &order);
 }
-TCDEF tc_tensor tc_expand_at(tc_tensor t, tc_dims dims, const char *file, int line) {
+static tc_tensor tc__expand_call(const char *who, tc_tensor t, tc_dims dims,
+         const char *file, int line) {
  tc__api f;
- if (!tc__api_of(&f, "expand", t, file, line) || !tc__rank_check(&f, dims.rank))
+ if (!tc__api_of(&f, who, t, file, line) || !tc__rank_check(&f, dims.rank))
   return tc__null();
  int lead = dims.rank - f.x.rank;
  for (int i = lead < 0 ? 0 : lead; i < dims.rank; i++)
   if (dims.size[i] == -1) dims.size[i] = tc__meta_size(&f.x, i - lead);
  return tc__expand(&f, t, &dims);
+}
+TCDEF tc_tensor tc_expand_at(tc_tensor t, tc_dims dims, const char *file, int line) {
+ return tc__expand_call("expand", t, dims, file, line);
+}
+TCDEF tc_tensor tc_broadcast_to_at(tc_tensor t, tc_dims dims, const char *file, int line) {
+ return tc__expand_call("broadcast_to", t, dims, file, line);
 }
 static int64_t tc__slice_bound(int64_t i, int64_t n, int64_t step) {
  int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? n - 1 : n;
@@ -10996,7 +11036,9 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 }
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
       const char *file, int line) {
- tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
+ if (n <= 0) return 0;
+ tc_ctx *c = list ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
+ if (!c) return tc__fail_lost(who, list ? list[0] : tc__null(), file, line), 0;
  return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
 static tc_tensor tc__cat(const tc__api *f, const tc_tensor *list, int n, int dim) {
@@ -11031,7 +11073,7 @@ TCDEF tc_tensor tc_stack_at(const tc_tensor *list, int n, int dim, const char *f
  tc__api_enter(&f);
  int ok = 1;
  for (int i = 0; i < n && ok; i++) {
-  part[i] = tc_unsqueeze_at(list[i], (int)k, file, line);
+  part[i] = list[i].id ? tc_unsqueeze_at(list[i], (int)k, file, line) : list[i];
   ok = part[i].id != 0 || !list[i].id;
  }
  if (ok) y = tc__cat_any(&f, part, n, (int)k);
@@ -11187,11 +11229,33 @@ TCDEF tc_tensor tc_pad_with_at(tc_tensor t, tc_dims low, tc_dims high, tc_pad_mo
  }
  return tc__leave(&f, moved ? y : tc__cast(&f, y, f.x.dtype));
 }
-TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line) {
+static tc_tensor tc__cast_call(const char *who, tc_tensor t, tc_dtype dtype,
+        const char *file, int line) {
  tc__api f;
- if (!tc__api_of(&f, "cast", t, file, line) || !tc__dtype_check(&f, (int)dtype))
+ if (!tc__api_of(&f, who, t, file, line) || !tc__dtype_check(&f, (int)dtype))
   return tc__null();
  return tc__cast(&f, t, (int)dtype);
+}
+TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line) {
+ return tc__cast_call("cast", t, dtype, file, line);
+}
+TCDEF tc_tensor tc_to_bool_at(tc_tensor t, const char *file, int line) {
+ return tc__cast_call("to_bool", t, TC_BOOL, file, line);
+}
+TCDEF tc_tensor tc_to_u8_at(tc_tensor t, const char *file, int line) {
+ return tc__cast_call("to_u8", t, TC_U8, file, line);
+}
+TCDEF tc_tensor tc_to_i32_at(tc_tensor t, const char *file, int line) {
+ return tc__cast_call("to_i32", t, TC_I32, file, line);
+}
+TCDEF tc_tensor tc_to_i64_at(tc_tensor t, const char *file, int line) {
+ return tc__cast_call("to_i64", t, TC_I64, file, line);
+}
+TCDEF tc_tensor tc_to_f32_at(tc_tensor t, const char *file, int line) {
+ return tc__cast_call("to_f32", t, TC_F32, file, line);
+}
+TCDEF tc_tensor tc_to_f64_at(tc_tensor t, const char *file, int line) {
+ return tc__cast_call("to_f64", t, TC_F64, file, line);
 }
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line) {
  tc__api f;
@@ -11604,10 +11668,14 @@ TCDEF tc_tensor tc_rpow_s_at(tc_tensor a, double s, const char *file, int line) 
 
 // ---- gen/graph/scalar.c
 TCDEF tc_tensor tc_clamp_min_at(tc_tensor a, double low, const char *file, int line) {
- return tc_maximum_s_at(a, low, file, line);
+ tc__api f;
+ if (!tc__begin(&f, "clamp_min", a, file, line)) return tc__null();
+ return tc__leave(&f, tc_maximum_s_at(a, low, file, line));
 }
 TCDEF tc_tensor tc_clamp_max_at(tc_tensor a, double high, const char *file, int line) {
- return tc_minimum_s_at(a, high, file, line);
+ tc__api f;
+ if (!tc__begin(&f, "clamp_max", a, file, line)) return tc__null();
+ return tc__leave(&f, tc_minimum_s_at(a, high, file, line));
 }
 TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *file,
        int line) {
@@ -11665,12 +11733,8 @@ static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
 }
 static tc_tensor tc__assign_op(const tc__api *f, tc_tensor dst, tc_tensor value,
         tc__convert convert) {
- uint64_t given = value.id;
  if (convert == TC__CONVERT_MOVED && !tc__assign_move(f, dst, &value)) return tc__null();
- tc_tensor done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
- if (value.id != given && tc__is_recording(f->c))
-  tc__visit_adopt(f->c, tc__recorder_of(f->c)->visit, value);
- return done;
+ return tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
 }
 static int tc__assign_check(const tc__api *f, tc_tensor dst, tc_tensor value,
        tc__convert convert) {
@@ -11701,13 +11765,17 @@ TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int 
  if (!tc__begin(&f, "copy_", dst, file, line)) return tc__null();
  return tc__assign(&f, dst, src, TC__CONVERT_MOVED);
 }
-TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line) {
+static tc_tensor tc__fill_call(const char *who, tc_tensor dst, double value,
+        const char *file, int line) {
  tc__api f;
- if (!tc__begin(&f, "fill_", dst, file, line)) return tc__null();
+ if (!tc__begin(&f, who, dst, file, line)) return tc__null();
  return tc__assign(&f, dst, tc__scalar(&f, value, f.x.dtype), TC__CONVERT_ANY);
 }
+TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line) {
+ return tc__fill_call("fill_", dst, value, file, line);
+}
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line) {
- return tc_fill__at(dst, 0, file, line);
+ return tc__fill_call("zero_", dst, 0, file, line);
 }
 // ---- gen/out/in_place.inc
 TCDEF tc_tensor tc_add__at(tc_tensor dst, tc_tensor b, const char *file, int line) {
@@ -13644,7 +13712,8 @@ static tc_tensor tc__max_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
  }
  if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
  x = tc__conv_pad(&v, x, tc__least_value(f->x.dtype), f->x.dtype);
- return tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
+ tc_tensor y = tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
+ return kernel > 1 ? y : tc__cast(f, y, f->x.dtype);
 }
 enum { TC__RESIZE_MOST = 1 << 28 };
 static tc_tensor tc__resize_index(const tc__api *f, int64_t first, int64_t step,
@@ -13989,7 +14058,7 @@ static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int d
  tc__api f;
  tc__meta i, s;
  int64_t k = dim;
- if (!index.id || !src.id || !tc__begin(&f, who, t, file, line)) return tc__null();
+ if (!tc__begin(&f, who, t, file, line)) return tc__null();
  if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
  if (f.x.rank <= 1) index = tc__as_vector(&f, index), src = tc__as_vector(&f, src);
  if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
@@ -14027,8 +14096,7 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
  tc__api f;
  tc__meta i, s;
  int64_t k = dim;
- if (!index.id || !src.id || !tc__begin(&f, "index_add", t, file, line))
-  return tc__null();
+ if (!tc__begin(&f, "index_add", t, file, line)) return tc__null();
  if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
  index = tc__as_vector(&f, index);
  if (f.x.rank <= 1) src = tc__as_vector(&f, src);
@@ -14225,6 +14293,8 @@ static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc
  if (n_in) memcpy(ids, in, n_in * sizeof *in);
  if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
  n.in = ids, n.attr = words;
+ n.device = n_in ? g->node.at[in[0]]->device : (uint8_t)g->device;
+ if (op == TC_OP_TO) n.device = (uint8_t)attr[TC__TO_DEVICE];
  if (rank) memcpy(n.dims, dims, (size_t)rank * sizeof *dims);
  return tc__node_cons(g, &n);
 }
@@ -14730,8 +14800,40 @@ static const tc__step *tc__local_step(tc__builder *b, const tc__step *s) {
 static uint32_t tc__code_cell(const tc__builder *b, uint32_t code) {
  return code & TC__EXTERNAL ? code & ~TC__EXTERNAL : b->externals + code;
 }
+static int tc__is_made_anywhere(const tc__builder *b, const tc__node *a) {
+ if (a->op == TC_OP_INPUT)
+  return !a->device && !a->rank && !a->n_in &&
+    a->attr[TC__INPUT_EXTERNAL] < b->externals;
+ return !a->n_in && a->op != TC_OP_RANDOM;
+}
+enum { TC__TO_MOVES = 8 };
+static tc__node *tc__make_to(tc__builder *b, tc__node *a, int device) {
+ tc__graph *g = b->g;
+ const tc__node *move[TC__TO_MOVES];
+ int moves = 0, was = g->device;
+ int64_t word = device;
+ while (a && a->device != device && moves < TC__TO_MOVES &&
+   (a->op == TC_OP_EXPAND || a->op == TC_OP_RESHAPE || a->op == TC_OP_TO)) {
+  if (a->op != TC_OP_TO) move[moves++] = a;
+  a = tc__operand(g, a, 0);
+ }
+ if (!a) return NULL;
+ g->device = device;
+ if (a->device != device && tc__is_made_anywhere(b, a))
+  a = tc__make(g, (tc__op)a->op, a->dtype, a->rank, a->dims, NULL, 0, a->attr,
+      a->n_attr);
+ else if (a->device != device)
+  a = tc__make1(g, TC_OP_TO, a, a->rank, a->dims, &word, 1);
+ g->device = was;
+ while (a && moves) {
+  const tc__node *m = move[--moves];
+  a = m->op == TC_OP_EXPAND ? tc__make_expand(g, a, m->rank, m->dims)
+         : tc__make_reshape(g, a, m->rank, m->dims);
+ }
+ return a;
+}
 static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i) {
- return tc__cell_read(b, tc__code_cell(b, s->in[i]));
+ return tc__make_to(b, tc__cell_read(b, tc__code_cell(b, s->in[i])), b->g->device);
 }
 static int tc__operand_dtype(const tc__step *s, uint32_t i, int common) {
  if (s->op == TC_OP_WHERE) return i ? s->meta.dtype : (int)TC_BOOL;
@@ -14846,6 +14948,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
   if (!n) return NULL;
   ids[i] = n->id;
  }
+ if (s->op == TC_OP_TO) return b->g->node.at[ids[0]];
  if (tc__ops[s->op].kind == TC__KIND_MOVE)
   return tc__move(b->g, s, b->g->node.at[ids[0]]);
  if (s->op == TC_OP_MATMUL)
@@ -14909,6 +15012,7 @@ static int tc__build_external(tc__builder *b, uint32_t i) {
  if (b->within.at[i].hidden != UINT32_MAX) return tc__build_view(b, i);
  memset(&v, 0, sizeof v);
  tc__meta_of_layout(tc__layout_at(b->ctx, e->layout), &m);
+ b->g->device = tc__layout_at(b->ctx, e->layout)->device;
  for (int d = 0; e->shape && d < m.rank; d++)
   m.dims[d] = tc__local(b, e->shape->dims[d]);
  v.node = tc__make(b->g, TC_OP_INPUT, m.dtype, m.rank, m.dims, NULL, 0, &attr, 1);
@@ -14947,6 +15051,7 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
   const tc__step *s = tc__local_step(b, v->path.at[i]);
   if (!s) return 0;
   g->from = v->path.at[i];
+  g->device = tc__step_device(b->ctx, v, v->path.at[i]);
   if (pure && tc__build_known(b, s)) continue;
   if (b->failed || !tc__build_step(b, s)) return 0;
  }
@@ -15167,6 +15272,11 @@ static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype,
   uint32_t n = tc__attr_words(&a, n_attr - at);
   if (tc__attr_is(&a, "op")) {
    tc__put(t, " op=%s", tc__custom_name(t->ctx, n ? attr[at] : -1));
+   at += n;
+   continue;
+  }
+  if (tc__attr_is(&a, "device")) {
+   tc__put(t, " %s", tc__device_name(t->ctx, n ? (int)attr[at] : 0));
    at += n;
    continue;
   }
@@ -15429,6 +15539,8 @@ static void tc__dump_type(tc__dump *d, const tc__node *n) {
  if (n->stage == TC__TENSOR) {
   tc__put(d->t, "%s", name);
   tc__dump_dims(d->t, d->g->ix, n->rank, n->dims);
+  if (n->device && !n->n_in)
+   tc__put(d->t, " on %s", tc__device_name(d->t->ctx, n->device));
   return;
  }
  tc__put(d->t, "%s %s", name, n->level < TC__COUNT(level) ? level[n->level] : "?");
@@ -15743,6 +15855,7 @@ typedef struct tc__read_node {
  const char
   *value;
  uint32_t value_word;
+ int device;
 } tc__read_node;
 static int tc__read_op(tc__reader *r, tc__read_node *n) {
  char name[32];
@@ -15787,6 +15900,15 @@ static int tc__read_custom(tc__reader *r, tc__read_node *n) {
  n->attr[n->n_attr++] = o->number;
  return 1;
 }
+static int tc__read_device(tc__reader *r, int *number) {
+ size_t size = 0;
+ tc__read_blanks(r);
+ while (tc__is_name(r->at[size]) || r->at[size] == ':') size++;
+ *number = tc__device_named(r->ctx, r->at, size);
+ if (*number < 0) return tc__read_fail(r, "no device of this name is registered");
+ r->at += size;
+ return 1;
+}
 static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
  tc__attr_name a;
  a.rest = tc__ops[n->op].attr;
@@ -15795,6 +15917,11 @@ static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
   if (tc__attr_implied(&a)) continue;
   if (tc__attr_is(&a, "op")) {
    if (!tc__read_custom(r, n)) return 0;
+   continue;
+  }
+  if (tc__attr_is(&a, "device")) {
+   if (!tc__read_device(r, &n->device)) return 0;
+   n->attr[n->n_attr++] = n->device;
    continue;
   }
   if (external && !tc__read_expect(r, "x")) return 0;
@@ -15848,7 +15975,9 @@ static int tc__read_line(tc__reader *r) {
  if (!tc__read_expect(r, "=") || !tc__read_op(r, &n) || !tc__read_operands(r, &n))
   return 0;
  if (!tc__read_attrs(r, &n) || !tc__read_type(r, &n)) return 0;
+ if (tc__read_take(r, "on") && !tc__read_device(r, &n.device)) return 0;
  tc__read_implied(&n);
+ r->g->device = n.device;
  if (n.value && !tc__read_value(r, n.value, n.dtype, &n.attr[n.value_word])) return 0;
  if (r->g->node.count >= TC__READ_NODES) return tc__read_fail(r, "too many nodes");
  const tc__node *m =
@@ -16114,12 +16243,26 @@ static int tc__verify_rules(const tc__verifier *v) {
   return tc__verify_fail(v, "its sizes are not those of its rule");
  return !v->g->ix->failed || tc__verify_fail(v, "its sizes are too large an expression");
 }
+static int tc__verify_place(const tc__verifier *v) {
+ const tc__node *n = v->node;
+ for (uint32_t i = 0; i < n->n_in; i++) {
+  int there = tc__operand(v->g, n, i)->device;
+  if (n->op == TC_OP_TO ? there == n->device : there != n->device)
+   return tc__verify_fail(v, "on %s, its operand %%%u on %s",
+         tc__device_name(v->ctx, n->device), (unsigned)n->in[i],
+         tc__device_name(v->ctx, there));
+ }
+ return 1;
+}
 static int tc__verify_tensor(const tc__verifier *v) {
  const tc__node *n = v->node;
  tc__kind k = tc__ops[n->op].kind;
  int alu = k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY;
  if (n->rank > TC_MAX_RANK) return tc__verify_fail(v, "rank %d", n->rank);
- return tc__verify_words(v) && (!alu || tc__verify_alu(v)) && tc__verify_rules(v);
+ if (!tc__device_is_there(v->ctx, n->device))
+  return tc__verify_fail(v, "no device has the number %d", n->device);
+ return tc__verify_words(v) && tc__verify_place(v) && (!alu || tc__verify_alu(v)) &&
+   tc__verify_rules(v);
 }
 typedef struct tc__verify_use {
  const tc__verifier *v;
@@ -16402,7 +16545,7 @@ typedef struct tc__rewrite {
 static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
  tc__node m = *n;
  for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
- m.in = in, w->to->from = n->from;
+ m.in = in, w->to->from = n->from, w->to->device = n->device;
  return m;
 }
 typedef tc__node *(*tc__rule)(tc__graph *g, const tc__node *n);
@@ -16834,6 +16977,7 @@ static int tc__moments_fit(const tc__node *n, tc__moments *m) {
 }
 static int tc__moments_of(const tc__graph *g, const tc__node *n, tc__moments *m) {
  if (n->op != TC_OP_SUM || !tc__is_float(n->dtype)) return 0;
+ if (g->devices && !n->device) return 0;
  const tc__node *a = tc__operand(g, n, 0), *d = tc__moments_squared(g, a);
  if (a->dtype != n->dtype || !d) return 0;
  m->deviations = n, m->x = tc__operand(g, d, 0);
@@ -17107,6 +17251,7 @@ TC__STATIC_ASSERT(group_shape_has_no_padding,
      sizeof(tc__group_shape) ==
       8 * sizeof(int64_t) + 9 * sizeof(int) + sizeof(tc__tuning));
 typedef struct tc__group_target {
+ int device;
  const struct tc__language *language;
  const tc__shape *const
   *inputs;
@@ -17156,6 +17301,9 @@ static int tc__is_custom(const tc__group *k) {
  return k->shape.kind == TC__OPAQUE &&
    k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
 }
+static int tc__is_copy(const tc__group *k) {
+ return k->shape.kind == TC__OPAQUE && k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_TO;
+}
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
  uint32_t n = 0;
  for (size_t i = 0; i < k->body.node.count; i++)
@@ -17180,6 +17328,10 @@ static uint32_t tc__count_results(const tc__group *k) {
 static void tc__report_why(tc__text *t, const tc__group *k) {
  static const char *const where[] = {" over one space", " over the same rows",
           " around one product"};
+ if (tc__is_copy(k)) {
+  tc__put(t, "a copy of a whole buffer on another device");
+  return;
+ }
  if (k->shape.kind == TC__OPAQUE) {
   tc__put(t, "the function of %s over whole buffers, 1 result",
     tc__is_custom(k) ? "a custom op" : "an opaque op");
@@ -18738,6 +18890,7 @@ typedef struct tc__cluster {
  uint32_t taps;
  uint32_t size;
  uint32_t buffers;
+ int device;
  int alive;
 } tc__cluster;
 typedef struct tc__schedule {
@@ -18766,13 +18919,17 @@ typedef struct tc__schedule {
  uint64_t *reads;
  TC__VEC(tc__group *) kernel;
  tc__outlines outlines;
- tc__fuse fuse;
+ uint8_t fuses[TC__DEVICES_MOST];
+ int apart;
  uint32_t *part;
  uint32_t parts;
  int full;
  int unbounded;
 } tc__schedule;
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
+static tc__fuse tc__fuse_of(const tc__schedule *s, const tc__node *n) {
+ return (tc__fuse)s->fuses[n->device];
+}
 static void tc__pass_users_on(tc__schedule *s) {
  for (size_t i = s->g->node.count; i-- > 0;) {
   const tc__node *n = s->g->node.at[i];
@@ -18842,7 +18999,7 @@ static int tc__loads_are_few(const tc__graph *g, const tc__node *p, uint32_t i,
 static int tc__is_made_at_loads(const tc__schedule *s, const tc__node *p, uint32_t i,
         const tc__node *n) {
  tc__recipe r = {0, 0, 1};
- if (s->fuse != TC__FUSE_LOADS) return 0;
+ if (tc__fuse_of(s, p) != TC__FUSE_LOADS) return 0;
  tc__recipe_add(s->g, n, &r);
  return r.plain && tc__loads_are_few(s->g, p, i, n) &&
    8 * r.bytes <= 9 * tc__bytes_most(s->g, n);
@@ -18865,7 +19022,7 @@ static int tc__origin_is_computed(const tc__origin *o) {
 }
 static int tc__is_rounded_often(const tc__schedule *s, const tc__node *p, uint32_t i,
         const tc__origin *o) {
- return s->fuse == TC__FUSE_LOADS && o->first->op == TC_OP_INPUT &&
+ return tc__fuse_of(s, p) == TC__FUSE_LOADS && o->first->op == TC_OP_INPUT &&
    tc__dtypes[o->least->dtype].bytes < tc__dtypes[o->first->dtype].bytes &&
    !tc__loads_are_few(s->g, p, i, o->least);
 }
@@ -18888,7 +19045,7 @@ static void tc__force_table(tc__schedule *s, const tc__node *gather) {
  const tc__node *table = tc__operand(s->g, gather, 0);
  tc__origin o = tc__origin_of(s, table->id);
  int whole = tc__node_numel(s->g, o.first) == tc__node_numel(s->g, table);
- if (s->fuse && whole && tc__gathers_few(gather, table)) return;
+ if (!s->apart && whole && tc__gathers_few(gather, table)) return;
  if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
 }
 static void tc__force_index(tc__schedule *s, const tc__node *gather) {
@@ -19005,7 +19162,7 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
   int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
   int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
      (s->cost[i] > TC__CHEAP || s->product[i]);
-  int alone = !s->fuse && tc__is_computed(n);
+  int alone = s->apart && tc__is_computed(n);
   int root = whole || dear || alone || s->forced[i] || output[i];
   if (!root) s->length[i] = length;
   if (!root) continue;
@@ -19058,7 +19215,7 @@ static const tc__node *tc__folded_cat(const tc__schedule *s, const tc__node *n) 
 static void tc__root_fold(const tc__schedule *s, tc__root *r) {
  const tc__node *n = s->g->node.at[r->node], *cat;
  r->folds = 0;
- if (s->fuse == TC__FUSE_NOTHING || !r->output || r->forced || s->users[r->node]) return;
+ if (s->apart || !r->output || r->forced || s->users[r->node]) return;
  if ((cat = tc__folded_cat(s, n)) == NULL) return;
  r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[TC__CAT_DIM];
  r->fold = tc__operand(s->g, cat, 0)->dims[r->along];
@@ -19233,7 +19390,8 @@ static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__
    tc__ix_lo(s->g->ix, w->space.dims[last]) >= TC__SECOND_COLUMNS;
 }
 static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
- if (s->fuse != TC__FUSE_BORDERS) return s->fuse == TC__FUSE_LOADS;
+ tc__fuse fuse = tc__fuse_of(s, n);
+ if (fuse != TC__FUSE_BORDERS) return fuse == TC__FUSE_LOADS;
  return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__has_vectors(s, w, n);
 }
 static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
@@ -19265,7 +19423,7 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
  tc__use u;
  memset(&c, 0, sizeof c);
  tc__space_of(s, &s->root.at[r], &c.space);
- c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1;
+ c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.device = n->device;
  c.buffers = n->n_in + 1;
  u.reader = r, u.index = 0, u.guarded = 1;
  for (uint32_t i = 0; i < n->n_in; i++) {
@@ -19329,12 +19487,13 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
  memset(&c, 0, sizeof c);
  tc__root_fold(s, &s->root.at[r]);
  tc__space_of(s, &s->root.at[r], &c.space);
- c.alive = 1, c.first = r, c.part = s->part[n->id];
+ c.alive = 1, c.first = r, c.part = s->part[n->id], c.device = n->device;
  c.kind =
   c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
  if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
  tc__outline own = tc__outline_begin(o, s->root.at, r);
- tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)s->root.at[r].folds << 8);
+ tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)s->root.at[r].folds << 8 |
+       (uint64_t)c.device << 16);
  tc__outline_node(o, &own, n);
  const tc__outline *same = tc__outline_end(o, &own), *of = same;
  if (o->failed || !tc__note_ops(s, r, &own)) return 0;
@@ -19723,7 +19882,8 @@ static const char tc__too_long[] = "the kernel would be too long",
 static const char *tc__why_apart(tc__schedule *s, uint32_t a, uint32_t b, tc__space *joint,
          tc__size *size) {
  const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
- if (!s->fuse) return "fusion is off";
+ if (s->apart) return "fusion is off";
+ if (x->device != y->device) return "they are on two devices";
  if (s->window[a] != s->window[b]) return "a long program is fused in parts";
  if (x->part != y->part) return "a long kernel is cut where few bytes cross";
  if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
@@ -20234,7 +20394,7 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
  tc__node call;
  int64_t attr[TC__CALL_MOST];
  uint32_t none = 0;
- int r = s->root_of[n->id], custom = n->op == TC_OP_CUSTOM;
+ int r = s->root_of[n->id], whole = n->op == TC_OP_CUSTOM || n->op == TC_OP_TO;
  if (!tc__weave_open(&w, s, s->root.at[r].group,
       &s->cluster.at[s->root.at[r].group].space))
   return tc__weave_close(&w, s, 1);
@@ -20242,8 +20402,8 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
  k->shape.kind = TC__OPAQUE, k->shape.phases = 1, k->shape.grain = 1,
  k->shape.vector = TC__COL;
  k->shape.rows = tc__ix_const(1);
- k->shape.cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
- for (int i = 0; !custom && i < n->rank - 1; i++)
+ k->shape.cols = whole ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
+ for (int i = 0; !whole && i < n->rank - 1; i++)
   k->shape.rows = tc__ix_mul(w.ix, k->shape.rows, n->dims[i]);
  k->shape.items = k->shape.rows;
  memset(&call, 0, sizeof call);
@@ -20266,7 +20426,7 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     columns;
  columns = c->space.reduced;
  if (c->kind == TC__POINTWISE &&
-  !tc__choose_columns(&w, s->fuse != TC__FUSE_LOADS, &columns))
+  !tc__choose_columns(&w, s->fuses[c->device] != TC__FUSE_LOADS, &columns))
   return tc__weave_close(&w, s, 1);
  if (c->kind == TC__CONTRACTION) {
   columns = 0;
@@ -20289,6 +20449,7 @@ static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
  tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)c->kind << 8 |
        (uint64_t)c->space.rank << 16 |
        (uint64_t)c->space.reduced << 32);
+ tc__outline_word(o, (uint64_t)c->device);
  for (int i = 0; i < c->space.rank; i++) tc__outline_word(o, (uint64_t)c->space.dims[i]);
  for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
   const tc__root *r = &s->root.at[i];
@@ -20316,6 +20477,7 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
  tc__group *k = c->kind == TC__OPAQUE ? tc__make_opaque(s, tc__opaque_node(s, group))
            : tc__make_lowered(s, group);
  int ok = k != NULL;
+ if (k) k->target.device = c->device;
  for (uint32_t i = c->first; ok && i != UINT32_MAX; i = s->root.at[i].next)
   ok = TC__PUSH(s->ctx, k->covers, s->root.at[i].node);
  if (!ok) tc__group_free(s->ctx, k);
@@ -20382,12 +20544,13 @@ static void tc__schedule_close(tc__schedule *s) {
  for (size_t i = 0; i < s->kernel.count; i++) tc__group_free(s->ctx, s->kernel.at[i]);
  TC__VEC_FREE(s->ctx, s->kernel);
 }
-static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
-       const uint8_t *output, const tc__shape *const *inputs,
-       tc__fuse fuse) {
+static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
+        const uint8_t *output, const tc__shape *const *inputs,
+        const uint8_t *fuses) {
  size_t n = g->node.count;
  memset(s, 0, sizeof *s);
- s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
+ s->ctx = c, s->g = g, s->inputs = inputs, s->apart = fuses[0] == TC__FUSE_NOTHING;
+ memcpy(s->fuses, fuses, sizeof s->fuses);
  tc__map_init(&s->places, c);
  s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
  s->product = TC__NEW_ARRAY(c, uint8_t, n), s->part = TC__NEW_ARRAY(c, uint32_t, n);
@@ -20402,10 +20565,17 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
  tc__force_sources(s);
  tc__force_twisted(s);
  if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
- if (fuse && !tc__merge_roots(s, output)) return 0;
+ if (!s->apart && !tc__merge_roots(s, output)) return 0;
  tc__mark_stored(s);
  tc__log_apart(s);
  return tc__emit_groups(s);
+}
+TC__UNUSED static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
+          const uint8_t *output,
+          const tc__shape *const *inputs, tc__fuse fuse) {
+ uint8_t fuses[TC__DEVICES_MOST];
+ memset(fuses, (int)fuse, sizeof fuses);
+ return tc__schedule_run_on(s, c, g, output, inputs, fuses);
 }
 // ---- gen/kernel/access.c
 static int tc__lanes_differ(const tc__node *n, tc__axis axis) {
@@ -20486,6 +20656,7 @@ typedef struct tc__plan {
  TC__VEC(tc__taken) taken;
 } tc__plan;
 enum { TC__SLAB_ALIGN = 64 };
+enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART };
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
  uint32_t at = node < p->of.count ? p->of.at[node] : 0;
  return at ? &p->slab.at[at - 1] : NULL;
@@ -20592,7 +20763,7 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
  for (size_t i = 0; i < n; i++) {
   for (size_t b = 0; b < k[i]->buffer.count; b++) {
    const tc__kbuf *f = &k[i]->buffer.at[b];
-   if (f->place != TC__BUF_NODE) continue;
+   if (f->place != TC__BUF_NODE || output[f->source] == TC__PLAN_APART) continue;
    size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
        tc__dtype(f->dtype)->bytes;
    if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;
@@ -20982,11 +21153,11 @@ static int tc__is_named(const tc__node *n) {
  return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
 }
 static const char *tc__kernel_kind(const tc__group *k, const char *const *names) {
- return names[(int)k->shape.kind + tc__is_custom(k)];
+ return names[(int)k->shape.kind + tc__is_custom(k) + 2 * tc__is_copy(k)];
 }
 static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
- static const char *const kinds[] = {"pointwise", "reduction", "contraction", "opaque",
-          "custom"};
+ static const char *const kinds[] = {"pointwise", "reduction", "contraction",
+          "opaque",    "custom",    "copy"};
  const char *ops[TC__MOST_OPS];
  size_t n = 0;
  for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
@@ -21125,7 +21296,7 @@ TC__UNUSED static void tc__log_kernel(tc_ctx *c, const tc__graph *g, const tc__g
 }
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
  static const char *const kinds[] = {"pointwise", "reduction", "contraction",
-          "opaque op", "custom op"};
+          "opaque op", "custom op", "copy"};
  tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
  tc__dump_ix(t, k->body.ix, k->shape.rows);
  tc__put(t, " x columns ");
@@ -22402,15 +22573,20 @@ static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
  }
  return ok;
 }
-static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
+static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int device) {
  size_t kept = 0;
  int ok = 1;
- if (!d->takes_rows || !s->fuse) return 1;
- for (size_t i = 0; i < s->kernel.count && ok; i++) ok = tc__join_one(s, d, i);
+ if (!d->takes_rows || s->apart) return 1;
+ for (size_t i = 0; i < s->kernel.count && ok; i++)
+  if (s->kernel.at[i] && s->kernel.at[i]->target.device == device)
+   ok = tc__join_one(s, d, i);
  for (size_t i = 0; i < s->kernel.count; i++)
   if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
  s->kernel.count = kept;
  return ok;
+}
+TC__UNUSED static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
+ return tc__schedule_join_on(s, d, 0);
 }
 // ---- gen/kernel/print_matmul.c
 typedef enum tc__right {
@@ -34017,6 +34193,68 @@ TC__UNUSED static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t sta
  tc__profile_span(c->profiling, kind, start, end, NULL,
       background ? (uint16_t)TC__BACKGROUND : (uint16_t)0);
 }
+// ---- gen/exec/across.c
+typedef enum tc__act_kind {
+ TC__ACT_PART,
+ TC__ACT_LAUNCH,
+ TC__ACT_VISIT,
+ TC__ACT_COPY
+} tc__act_kind;
+typedef struct tc__act {
+ tc__act_kind kind;
+ struct tc__dispatch *on;
+ uint32_t at;
+} tc__act;
+static int tc__copy_source(const tc__graph *g, const tc__group *k) {
+ return tc__operand(g, g->node.at[k->covers.at[0]], 0)->device;
+}
+typedef struct tc__placed {
+ tc__group *group;
+ uint32_t stage, at;
+} tc__placed;
+static uint32_t tc__stage_of(const tc__group *k, uint32_t *stage) {
+ uint32_t own = 0, copies = (uint32_t)tc__is_copy(k);
+ for (size_t i = 0; i < k->buffer.count; i++) {
+  const tc__kbuf *b = &k->buffer.at[i];
+  if (b->place == TC__BUF_NODE && !b->written && stage[b->source] + copies > own)
+   own = stage[b->source] + copies;
+ }
+ for (size_t i = 0; i < k->buffer.count; i++)
+  if (k->buffer.at[i].place == TC__BUF_NODE && k->buffer.at[i].written)
+   stage[k->buffer.at[i].source] = own;
+ return own;
+}
+static int tc__placed_turn(const tc__group *k) {
+ int copy = tc__is_copy(k), device = k->target.device;
+ return device && copy ? 0 : device ? device : (int)TC__DEVICES_MOST + !copy;
+}
+static int tc__placed_order(const void *a, const void *b) {
+ const tc__placed *x = (const tc__placed *)a, *y = (const tc__placed *)b;
+ int i = tc__placed_turn(x->group), k = tc__placed_turn(y->group);
+ if (x->stage != y->stage) return x->stage < y->stage ? -1 : 1;
+ if (i != k) return i < k ? -1 : 1;
+ return x->at < y->at ? -1 : x->at > y->at;
+}
+static int tc__kernels_are_apart(tc__group *const *k, size_t n) {
+ for (size_t i = 1; i < n; i++)
+  if (k[i]->target.device != k[0]->target.device) return 1;
+ return 0;
+}
+static int tc__order_across(tc_ctx *c, const tc__graph *g, tc__group **k, size_t n) {
+ if (!tc__kernels_are_apart(k, n)) return 1;
+ size_t nodes = g->node.count;
+ uint32_t *stage = TC__NEW_ARRAY(c, uint32_t, nodes);
+ tc__placed *all = TC__NEW_ARRAY(c, tc__placed, n);
+ for (size_t i = 0; stage && all && i < n; i++)
+  all[i].group = k[i], all[i].at = (uint32_t)i,
+  all[i].stage = tc__stage_of(k[i], stage);
+ int ok = stage && all;
+ if (ok) qsort(all, n, sizeof *all, tc__placed_order);
+ for (size_t i = 0; ok && i < n; i++) k[i] = all[i].group;
+ if (stage) TC__FREE_ARRAY(c, stage, nodes);
+ if (all) TC__FREE_ARRAY(c, all, n);
+ return ok;
+}
 // ---- gen/exec/order.c
 typedef struct tc__memory_range {
  int kind;
@@ -34236,10 +34474,15 @@ static void tc__sequence_use(tc__sequence *q, const tc__memory_range *m, int wri
  if (q->ok) tc__stretch_use(q, &q->whole.at[at], written);
 }
 // ---- gen/exec/dispatch.c
+typedef enum tc__launcher {
+ TC__BY_DEVICE,
+ TC__BY_HOST,
+ TC__BY_ANOTHER
+} tc__launcher;
 typedef struct tc__dispatch_launch {
  const tc__group *group;
  void *const *buf;
- int host;
+ tc__launcher by;
  tc__grids grids;
  tc__compiled *code;
  void *kernel[TC__GRIDS];
@@ -34263,7 +34506,7 @@ typedef struct tc__dispatch_listed {
  uint8_t *argument;
 } tc__dispatch_listed;
 typedef struct tc__dispatch_part {
- uint32_t begin, end, host;
+ uint32_t begin, end;
  void *plan;
  int ran;
 } tc__dispatch_part;
@@ -34277,6 +34520,11 @@ typedef struct tc__bounce {
 typedef struct tc__dispatch {
  tc_ctx *ctx;
  tc__device *device;
+ struct tc__dispatch *next;
+ tc__plan plan;
+ uint8_t *memory;
+ uint32_t now;
+ int given;
  int ready;
  int checks;
  int numbers;
@@ -34344,14 +34592,18 @@ static uint32_t tc__dispatch_alike(const tc__dispatch *r, uint32_t i) {
    return k;
  return i;
 }
+static void tc__dispatch_skip(tc__dispatch *r, uint32_t i, const tc__group *g,
+        tc__launcher by) {
+ r->launch[i].group = g, r->launch[i].by = by, r->launch[i].alike = UINT32_MAX;
+}
 static int tc__dispatch_add(tc__dispatch *r, tc__arena *a, uint32_t i, const tc__group *g,
        void *const *buf, int host) {
  tc__dispatch_launch *l = &r->launch[i];
  const tc__dialect *d = r->device->own.language->dialect;
  l->group = g, l->buf = buf, l->number = i;
- l->host = host && !d->has_opaque(r->ctx, g);
+ if (host && !d->has_opaque(r->ctx, g))
+  return tc__dispatch_skip(r, i, g, TC__BY_HOST), 1;
  l->alike = tc__dispatch_alike(r, i);
- if (l->host) return 1;
  if (l->alike < i)
   l->grids = r->launch[l->alike].grids;
  else if (!d->grids(r->ctx, g, &l->grids))
@@ -34412,8 +34664,8 @@ static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
   tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
  for (uint32_t i = 0; q->ok && i < r->launches; i++) {
   const tc__dispatch_launch *l = &r->launch[i];
-  if (l->host) tc__sequence_cut(q);
-  if (!l->host && !l->pieces) {
+  if (l->by == TC__BY_HOST) tc__sequence_cut(q);
+  if (!l->by && !l->pieces) {
    tc__sequence_item(q, i, tc__nobody, 0);
    tc__dispatch_uses(r, l, NULL, &slabs);
   }
@@ -34522,7 +34774,7 @@ static int tc__dispatch_lists(tc__dispatch *r, tc__arena *a) {
  int ok = 1;
  tc__lists_open(&r->lists, r->ctx, a);
  for (uint32_t i = 0; ok && !r->in_order && i < r->launches; i++)
-  if (!r->launch[i].host) ok = tc__dispatch_pieces(r, &r->launch[i], i);
+  if (!r->launch[i].by) ok = tc__dispatch_pieces(r, &r->launch[i], i);
  size_t pieces = r->lists.piece.count, forms = r->lists.form.count;
  uint32_t *met = TC__NEW_ARRAY(r->ctx, uint32_t, pieces);
  r->form = TC__ANEW_ARRAY(a, tc__dispatch_launch, forms + 1);
@@ -34533,20 +34785,16 @@ static int tc__dispatch_lists(tc__dispatch *r, tc__arena *a) {
 }
 // ---- gen/exec/dispatch_layout.c
 static int tc__dispatch_split(tc__dispatch *r, tc__arena *a) {
- uint32_t hosts = 0, n = 0;
- for (uint32_t i = 0; i < r->launches; i++) hosts += (uint32_t)r->launch[i].host;
- r->part = TC__ANEW_ARRAY(a, tc__dispatch_part, hosts + 1);
- if (!r->part) return 0;
+ uint32_t n = 0, parts = 1;
  for (uint32_t i = 0; i < r->launches; i++) {
   const tc__dispatch_launch *l = &r->launch[i];
-  if (l->host)
-   r->part[r->parts++].host = i;
-  else
-   n += l->pieces ? l->pieces : (uint32_t)l->grids.count;
+  parts += l->by == TC__BY_HOST;
+  if (!l->by) n += l->pieces ? l->pieces : (uint32_t)l->grids.count;
  }
- r->part[r->parts++].host = UINT32_MAX;
+ r->part = TC__ANEW_ARRAY(a, tc__dispatch_part, parts);
  r->list = TC__ANEW_ARRAY(a, tc_device_launch, n + 1);
- return r->list != NULL;
+ if (r->part) r->parts = parts;
+ return r->part && r->list;
 }
 enum { TC__FLAG_BYTES = TC__FLAG_WORDS * 8 };
 static int tc__dispatch_memory(tc__dispatch *r, tc__arena *a, size_t args) {
@@ -34609,6 +34857,7 @@ static void tc__dispatch_free(tc__dispatch *r) {
  if (r->listed_bytes) tc__free(r->ctx, r->listed_bytes, r->listed_room);
  if (r->order.ctx) tc__sequence_close(&r->order);
  tc__lists_close(&r->lists);
+ tc__plan_close(r->ctx, &r->plan);
 }
 enum { TC__DEVICE_ALIGN = 256 };
 static size_t tc__device_rounded(size_t n) {
@@ -34620,7 +34869,7 @@ static int tc__dispatch_workspace(tc__dispatch *r, const tc__ixpool *x,
  size_t total = 0;
  for (uint32_t i = 0; i < r->launches; i++) {
   tc__dispatch_launch *l = &r->launch[i];
-  if (l->host) continue;
+  if (l->by) continue;
   l->work = total;
   total += tc__device_rounded((size_t)tc__ix_eval(x, l->grids.workspace, env));
  }
@@ -34768,32 +35017,30 @@ static int tc__dispatch_sequence(tc__dispatch *r, const tc__plan *plan) {
  if (last) TC__FREE_ARRAY(r->ctx, last, n);
  return ok;
 }
-static uint32_t tc__dispatch_runs(const tc__dispatch *r) {
- return (uint32_t)r->order.step.count + r->parts - 1;
-}
-static int tc__dispatch_arena(tc__dispatch *r, size_t bytes, uint8_t **memory) {
+static int tc__dispatch_arena(tc__dispatch *r) {
  void *address = NULL;
- tc_status s =
-  bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
- *memory = (uint8_t *)address;
+ tc_status s = r->plan.bytes
+      ? r->device->own.arena(r->device->own.user, r->plan.bytes, &address)
+      : TC_OK;
+ r->memory = (uint8_t *)address;
  return !s ||
    tc__device_failed(r->ctx, &r->device->own, "memory of intermediate results", s);
 }
 static int tc__dispatch_fits(const tc__dispatch *r, const tc__ixpool *x,
         const tc__ixenv *env) {
  for (uint32_t i = 0; i < r->launches; i++)
-  if (!r->launch[i].host && tc__dispatch_shared(&r->launch[i], x, env) >
-          (int64_t)r->device->own.shared_bytes)
+  if (!r->launch[i].by && tc__dispatch_shared(&r->launch[i], x, env) >
+         (int64_t)r->device->own.shared_bytes)
    return 0;
  return 1;
 }
-static int tc__dispatch_lay_out(tc__dispatch *r, const tc__ixpool *x, const tc__ixenv *env,
-        const tc__plan *plan) {
+static int tc__dispatch_lay_out(tc__dispatch *r, const tc__ixpool *x,
+        const tc__ixenv *env) {
  tc__dispatch_forget_plans(r);
- if (!tc__dispatch_workspace(r, x, env) || !tc__dispatch_sequence(r, plan)) return 0;
+ if (!tc__dispatch_workspace(r, x, env) || !tc__dispatch_sequence(r, &r->plan)) return 0;
  for (uint32_t i = 0; i < r->launches; i++) {
   tc__dispatch_launch *l = &r->launch[i];
-  if (!l->host && !l->pieces &&
+  if (!l->by && !l->pieces &&
    !tc__dispatch_launch_lay_out(r, l, &r->list[l->first], x, env))
    return 0;
  }
@@ -34801,7 +35048,7 @@ static int tc__dispatch_lay_out(tc__dispatch *r, const tc__ixpool *x, const tc__
 }
 static tc__dispatch_launch *tc__dispatch_wanted(const tc__dispatch *r, uint32_t i) {
  tc__dispatch_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
- return l->host || l->pieces || (i >= r->launches && !l->group->shape.list) ? NULL : l;
+ return l->by || l->pieces || (i >= r->launches && !l->group->shape.list) ? NULL : l;
 }
 static uint32_t tc__dispatch_most(const tc__dispatch *r) {
  return r->launches + (uint32_t)r->lists.form.count;
@@ -34816,7 +35063,7 @@ static uint32_t tc__dispatch_launch_at(const tc__dispatch *r, uint32_t at) {
   if (r->listed.at[i].at == at)
    return tc__turn_item(r, &r->order.step.at[r->listed.at[i].step])->launch;
  uint32_t i = 0;
- while (r->launch[i].host || r->launch[i].pieces || r->launch[i].first != at) i++;
+ while (r->launch[i].by || r->launch[i].pieces || r->launch[i].first != at) i++;
  return i;
 }
 static uint32_t tc__dispatch_kernels_at(const tc__dispatch *r, uint32_t at) {
@@ -34870,6 +35117,7 @@ typedef struct tc__output {
 } tc__output;
 typedef struct tc__address {
  void **at;
+ tc__dispatch *on;
  int output;
  uint32_t source;
  size_t begin;
@@ -34917,8 +35165,11 @@ typedef struct tc__program {
  tc__foreign *foreign;
  int in_place;
  int apart;
- int device;
+ int devices;
+ int here;
  tc__dispatch *dispatch;
+ tc__act *act;
+ uint32_t acts;
  int threads;
  int numerics;
  int round_each_op;
@@ -34942,6 +35193,22 @@ typedef struct tc__program {
  uint64_t runs, run_ns;
  uint64_t timed_next;
 } tc__program;
+static int tc__output_device(const tc__program *p, const tc__output *o) {
+ return p->graph.node.at[o->node]->device;
+}
+static tc__dispatch *tc__program_on(const tc__program *p, int device) {
+ tc__dispatch *r = device ? p->dispatch : NULL;
+ while (r && r->device->number != device) r = r->next;
+ return r;
+}
+static tc__dispatch *tc__launch_on(const tc__program *p, size_t i) {
+ const tc__group *k = p->launch.at[i].group;
+ return tc__is_copy(k) ? NULL : tc__program_on(p, k->target.device);
+}
+static int tc__program_is_across(const tc__program *p) {
+ return p->devices + (p->here > 0) > 1;
+}
+typedef int (*tc__act_fn)(tc__program *p, const tc__visit *v, const tc__act *a);
 typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 static int tc__program_output(tc__program *p, const tc__output *o, const tc__node *n) {
  tc__output out = *o;
@@ -34966,13 +35233,6 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
  if (tc__cell_at(b, tc__cell_root(b, code))->version && effects == TC__NO_EFFECTS)
   return;
  o->alias = 1, o->external = code;
-}
-static int tc__fail_number(const tc__program *p, const tc__visit *v) {
- return tc__fail(p->ctx, TC_E_DEVICE,
-     "%s: a number of the host is written in place by what runs on %s; "
-     "move it there with tc_to, or write it elsewhere",
-     v->region ? v->region->name : "eager op",
-     tc__device_name(p->ctx, p->device));
 }
 static int tc__shows_all(const tc__visit *v, uint32_t code) {
  const tc__step *s = v->path.at[code];
@@ -35025,13 +35285,10 @@ static int tc__program_targets(tc__program *p, tc__builder *b, uint32_t count,
   tc__output_alias(b, effects, &o);
   if (!v || !tc__program_output(p, &o, v)) return 0;
  }
- for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
-  if (!tc__cell_at(b, tc__cell_root(b, i))->version) continue;
-  size_t before = p->output.count;
-  if (!tc__target_external(p, b, count, i)) return 0;
-  if (p->output.count > before && p->device && !p->inputs[i]->device)
-   return tc__fail_number(p, b->visit);
- }
+ for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++)
+  if (tc__cell_at(b, tc__cell_root(b, i))->version &&
+   !tc__target_external(p, b, count, i))
+   return 0;
  return 1;
 }
 static int tc__overlaps(const tc__builder *b) {
@@ -35190,7 +35447,7 @@ static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
 static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__output *o,
        const tc__landing *to) {
  if (!to->possible || p->overlaps || tc__may_fail(p)) return 0;
- if (p->device && !(to->dense && o->code & TC__EXTERNAL)) return 0;
+ if (tc__output_device(p, o) && !(to->dense && o->code & TC__EXTERNAL)) return 0;
  return to->dense || !v->region || !v->region->options.verify;
 }
 static int tc__has_operand(const tc__node *n, uint32_t id) {
@@ -35253,6 +35510,14 @@ static int tc__stores_before(tc__program *p) {
  }
  return !p->apart;
 }
+static int tc__others_follow(const tc__program *p, size_t i) {
+ int own = p->launch.at[i].group->target.device;
+ while (++i < p->launch.count) {
+  const tc__group *k = p->launch.at[i].group;
+  if (tc__is_copy(k) || (k->target.device && k->target.device != own)) return 1;
+ }
+ return 0;
+}
 static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) {
  size_t writer = p->launch.count, shared = 0;
  tc__landing to = tc__landing_of(p, v, o);
@@ -35263,7 +35528,7 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
   if (tc__has_node(p->launch.at[i].group, o->node, 1)) writer = i;
  for (size_t i = 0; i < p->launch.count && !to.dense; i++)
   if (tc__has_node(p->launch.at[i].group, o->node, 0)) return 1;
- if (writer == p->launch.count || shared > 1) return 1;
+ if (writer == p->launch.count || shared > 1 || tc__others_follow(p, writer)) return 1;
  for (size_t i = writer + 1; i < p->launch.count && !tc__is_read_behind(p, o); i++)
   if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
  tc__launch *l = &p->launch.at[writer];
@@ -35281,10 +35546,14 @@ static uint64_t tc__made_ns(const tc__program *p) {
  return a->pass_ns - b->pass_ns + a->emit_ns - b->emit_ns + a->cc_ns - b->cc_ns +
    a->load_ns - b->load_ns;
 }
+static void tc__plan_count(tc_ctx *c, const tc__plan *plan, int sign) {
+ c->stats.arena_bytes += (uint64_t)sign * plan->bytes;
+ c->stats.unplanned_bytes += (uint64_t)sign * plan->unplanned;
+}
 static void tc__program_count(tc__program *p, int sign) {
- tc_stats *s = &p->ctx->stats;
- s->arena_bytes += (uint64_t)sign * p->plan.bytes;
- s->unplanned_bytes += (uint64_t)sign * p->plan.unplanned;
+ tc__plan_count(p->ctx, &p->plan, sign);
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  tc__plan_count(p->ctx, &r->plan, sign);
  p->counted = sign > 0;
 }
 static void tc__program_unwatch(tc__program *p) {
@@ -35292,7 +35561,24 @@ static void tc__program_unwatch(tc__program *p) {
  for (size_t i = 0; i < c->unchecked.count; i++)
   if (c->unchecked.at[i] == p)
    c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
- p->dispatch->waiting = 0;
+ for (tc__dispatch *r = p->dispatch; r; r = r->next) r->waiting = 0;
+}
+static int tc__program_watch(tc__program *p) {
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  if (r->checks) return TC__PUSH(p->ctx, p->ctx->unchecked, p);
+ return 1;
+}
+static int tc__program_waits(const tc__program *p) {
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  if (r->waiting) return 1;
+ return 0;
+}
+static void tc__dispatches_free(tc__program *p) {
+ while (p->dispatch) {
+  tc__dispatch *r = p->dispatch;
+  p->dispatch = r->next;
+  tc__dispatch_free(r);
+ }
 }
 static void tc__program_free(tc__program *p) {
  if (!p) return;
@@ -35316,8 +35602,8 @@ static void tc__program_free(tc__program *p) {
  TC__VEC_FREE(c, p->arg_now);
  TC__VEC_FREE(c, p->size);
  tc__plan_close(c, &p->plan);
- if (p->dispatch) tc__program_unwatch(p), tc__dispatch_free(p->dispatch);
- if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
+ if (p->dispatch) tc__program_unwatch(p), tc__dispatches_free(p);
+ if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
  if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
  if (p->source) tc__free(c, p->source, p->source_size);
  tc__graph_close(&p->graph);
@@ -35390,8 +35676,9 @@ static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
 }
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
  tc__tuning rules;
+ if (tc__is_copy(l->group)) return 1;
  if (l->group->shape.kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
- if (p->device) return 1;
+ if (l->group->target.device) return 1;
  tc__group_from_begin(l->group);
  memset(&rules, 0, sizeof rules);
  tc__group_tune(l->group, p->ctx->target, &rules);
@@ -35400,7 +35687,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
  return l->interp != NULL;
 }
 static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
- tc__dispatch *r = p->dispatch;
+ tc__dispatch *r = tc__program_on(p, l->group->target.device);
  tc__tuning before = l->group->shape.tuning;
  tc__grids grids;
  l->group->shape.tuning = *t;
@@ -35412,7 +35699,7 @@ static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
 }
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
  tc__tuning before = l->group->shape.tuning;
- if (p->dispatch) return tc__grids_tune(p, l, t);
+ if (l->group->target.device) return tc__grids_tune(p, l, t);
  tc__group_tune(l->group, p->ctx->target, t);
  p->laid_out = 0;
  if (l->group->shape.kind != TC__CONTRACTION) return 1;
@@ -35444,7 +35731,7 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
  size_t most = 0;
  for (size_t i = 0; i < p->launch.count; i++) {
   const tc__launch *l = &p->launch.at[i];
-  if (l->opaque || p->device) continue;
+  if (!l->interp) continue;
   size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
   size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->shape.scratch, env);
   if (compiled > need) need = compiled;
@@ -35486,23 +35773,33 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
  return 1;
 }
 static int tc__program_memory(tc__program *p) {
- if (p->device) return tc__dispatch_arena(p->dispatch, p->plan.bytes, &p->memory);
+ for (tc__dispatch *r = p->dispatch; r; r = r->next)
+  if (!tc__dispatch_arena(r)) return 0;
  if (p->plan.bytes <= p->memory_bytes) return 1;
  if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
  p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
  p->memory_bytes = p->memory ? p->plan.bytes : 0;
  return p->memory != NULL;
 }
+static int tc__program_plan_on(tc__program *p, tc__plan *plan, int device, uint8_t *output,
+        tc__group *const *k, const tc__ixenv *env) {
+ for (size_t i = 0; i < p->graph.node.count; i++)
+  output[i] = p->graph.node.at[i]->device == device ? TC__PLAN_HERE : TC__PLAN_APART;
+ for (size_t i = 0; i < p->output.count; i++)
+  if (!p->output.at[i].alias && tc__output_device(p, &p->output.at[i]) == device)
+   output[p->output.at[i].node] = TC__PLAN_OUTPUT;
+ plan->align = device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
+ return tc__plan_make(p->ctx, plan, k, p->launch.count, output, env);
+}
 static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
  size_t n = p->launch.count, nodes = p->graph.node.count;
  uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, nodes);
  tc__group **k = TC__NEW_ARRAY(p->ctx, tc__group *, n);
  int ok = output && k;
- for (size_t i = 0; ok && i < p->output.count; i++)
-  if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
  for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
- p->plan.align = p->device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
- ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
+ ok = ok && tc__program_plan_on(p, &p->plan, 0, output, k, env);
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+  ok = tc__program_plan_on(p, &r->plan, r->device->number, output, k, env);
  TC__FREE_ARRAY(p->ctx, output, nodes);
  TC__FREE_ARRAY(p->ctx, k, n);
  return ok;
@@ -35520,20 +35817,25 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
  if (o->position == UINT32_MAX)
   o->layout = tc__code_layout(p->ctx, v, o->code, &o->offset);
  else
-  o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
+  o->layout = tc__layout_on(p->ctx, n->device, n->dtype, n->rank, dims, NULL);
  o->bytes =
   (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
  return o->layout != 0;
 }
-static int tc__program_address(tc__program *p, const tc__kbuf *b, const uint32_t *output_of,
-        void **at) {
+static void *tc__node_memory(const tc__program *p, uint32_t node) {
+ const tc__dispatch *r = tc__program_on(p, p->graph.node.at[node]->device);
+ uint8_t *memory = r ? r->memory : p->memory;
+ return memory + tc__plan_find(r ? &r->plan : &p->plan, node)->offset;
+}
+static int tc__program_address(tc__program *p, tc__dispatch *on, const tc__kbuf *b,
+        const uint32_t *output_of, void **at) {
  tc__address a;
- a.at = at, a.output = b->place == TC__BUF_NODE;
+ a.at = at, a.on = on, a.output = b->place == TC__BUF_NODE;
  a.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
  a.source = a.output ? output_of[b->source] : b->source;
  if (b->place == TC__BUF_INPUT || (a.output && a.source != UINT32_MAX))
   return TC__PUSH(p->ctx, p->address, a);
- if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset + a.begin;
+ if (a.output) *at = (char *)tc__node_memory(p, b->source) + a.begin;
  return 1;
 }
 static int tc__program_addresses(tc__program *p) {
@@ -35543,7 +35845,8 @@ static int tc__program_addresses(tc__program *p) {
  for (size_t i = 0; ok && i < p->launch.count; i++) {
   const tc__launch *l = &p->launch.at[i];
   for (size_t k = 0; ok && k < l->group->buffer.count; k++)
-   ok = tc__program_address(p, &l->group->buffer.at[k], of, &l->buf[k]);
+   ok = tc__program_address(p, tc__launch_on(p, i), &l->group->buffer.at[k], of,
+          &l->buf[k]);
  }
  TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
  return ok;
@@ -35557,23 +35860,22 @@ static int tc__program_fits(const tc__program *p, const tc__visit *v) {
  if (!p->dispatch || tc__program_is_laid_out(p, v)) return 1;
  memset(&env, 0, sizeof env);
  env.sym = v->size.at;
- return tc__dispatch_fits(p->dispatch, &p->ix, &env);
-}
-static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
- size_t opaque = tc__scratch_opaque(p, env);
- if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque) ||
-  !tc__program_addresses(p))
-  return 0;
- for (size_t i = 0; i < p->launch.count; i++)
-  tc__launch_lay_out(p, &p->launch.at[i], env);
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  if (!tc__dispatch_fits(r, &p->ix, &env)) return 0;
  return 1;
 }
-static int tc__program_lay_out_there(tc__program *p, const tc__ixenv *env) {
- if (!tc__program_addresses(p) ||
-  !tc__dispatch_lay_out(p->dispatch, &p->ix, env, &p->plan))
-  return 0;
+static int tc__program_works_here(const tc__program *p) {
+ int works = !p->devices || p->here;
+ for (uint32_t i = 0; i < p->acts; i++) works |= p->act[i].kind == TC__ACT_VISIT;
+ return works;
+}
+static int tc__program_lay_out_here(tc__program *p, const tc__ixenv *env) {
+ if (!tc__program_works_here(p)) return 1;
+ size_t opaque = tc__scratch_opaque(p, env);
+ if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque)) return 0;
  for (size_t i = 0; i < p->launch.count; i++)
-  if (p->dispatch->launch[i].host) return tc__program_lay_out_host(p, env);
+  if (p->launch.at[i].interp || p->launch.at[i].opaque)
+   tc__launch_lay_out(p, &p->launch.at[i], env);
  return 1;
 }
 static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
@@ -35585,10 +35887,11 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
  env.sym = p->size.at;
  for (size_t i = 0; i < p->output.count; i++)
   if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
- if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
- if (!(p->device ? tc__program_lay_out_there(p, &env)
-     : tc__program_lay_out_host(p, &env)))
+ if (!tc__program_plan(p, &env) || !tc__program_memory(p) || !tc__program_addresses(p))
   return 0;
+ for (tc__dispatch *r = p->dispatch; r; r = r->next)
+  if (!tc__dispatch_lay_out(r, &p->ix, &env)) return 0;
+ if (!tc__program_lay_out_here(p, &env)) return 0;
  tc__program_count(p, 1);
  p->laid_out = 1;
  return 1;
@@ -35598,17 +35901,26 @@ static tc__fuse tc__program_fuse(const tc__program *p, const tc__dialect *d) {
  if (d->fuse == TC__FUSE_BORDERS && p->ctx->target < TC__EMIT_AVX2) return TC__FUSE;
  return d->fuse;
 }
+static const tc__dialect *tc__dialect_on(tc_ctx *c, int device) {
+ return device ? tc__device_at(c, device)->own.language->dialect : &tc__dialect_c;
+}
+static int tc__program_kernels(tc__program *p, tc__schedule *s, const uint8_t *output) {
+ uint8_t fuses[TC__DEVICES_MOST] = {0};
+ int devices = p->graph.devices ? (int)tc__values_of(p->ctx)->device.count : 0;
+ for (int d = 0; d <= devices; d++)
+  fuses[d] = (uint8_t)tc__program_fuse(p, tc__dialect_on(p->ctx, d));
+ int ok = tc__schedule_run_on(s, p->ctx, &p->graph, output, p->inputs, fuses);
+ for (int d = 0; ok && d <= devices; d++)
+  ok = tc__schedule_join_on(s, tc__dialect_on(p->ctx, d), d);
+ return ok && tc__order_across(p->ctx, &p->graph, s->kernel.at, s->kernel.count);
+}
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
  tc__schedule s;
  uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
  if (!output) return 0;
  for (size_t i = 0; i < p->output.count; i++)
   if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
- const tc__dialect *d = &tc__dialect_c;
- if (p->device) d = tc__device_at(p->ctx, p->device)->own.language->dialect;
- int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
-        tc__program_fuse(p, d)) &&
-    tc__schedule_join(&s, d);
+ int ok = tc__program_kernels(p, &s, output);
  if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
  for (size_t i = 0; i < s.kernel.count && ok; i++) {
   tc__group *k = s.kernel.at[i];
@@ -35626,7 +35938,7 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
  if (!node) return 0;
  for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
  uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
- int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, p->device != 0);
+ int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, recorded->devices);
  for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
  uint32_t *of = ok ? tc__outputs_of(p) : NULL;
  for (size_t i = 0; of && i < n; i++) {
@@ -35650,30 +35962,92 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
    return 0;
  return 1;
 }
+static int tc__launch_meets(const tc__program *p, size_t i, int device) {
+ const tc__group *k = p->launch.at[i].group;
+ return k->target.device == device ||
+   (tc__is_copy(k) && tc__copy_source(&p->graph, k) == device);
+}
+static int tc__program_meets(const tc__program *p, int device) {
+ for (size_t i = 0; i < p->launch.count; i++)
+  if (tc__launch_meets(p, i, device)) return 1;
+ return 0;
+}
+static void tc__program_counts(tc__program *p) {
+ int devices = p->graph.devices ? (int)tc__values_of(p->ctx)->device.count : 0;
+ p->devices = p->here = 0;
+ for (int d = 1; d <= devices; d++) p->devices += tc__program_meets(p, d);
+ for (size_t i = 0; i < p->launch.count; i++)
+  p->here +=
+   !tc__is_copy(p->launch.at[i].group) && !p->launch.at[i].group->target.device;
+}
+static int tc__dispatch_launch_make(tc__program *p, tc__dispatch *r, uint32_t i) {
+ const tc__launch *l = &p->launch.at[i];
+ const tc_device *d = &r->device->own;
+ if (!tc__launch_meets(p, i, r->device->number))
+  return tc__dispatch_skip(r, i, l->group, TC__BY_ANOTHER), 1;
+ if (tc__is_copy(l->group)) return tc__dispatch_skip(r, i, l->group, TC__BY_HOST), 1;
+ l->group->target.language = d->language;
+ l->group->target.room = d->shared_bytes, l->group->target.cluster = d->cluster_blocks;
+ l->group->target.checked = d->checked && l->group->shape.kind != TC__OPAQUE;
+ l->group->target.tf32 = p->allow_tf32;
+ return tc__dispatch_add(r, &p->arena, i, l->group, l->buf, l->opaque != NULL);
+}
+static tc__dispatch *tc__dispatch_of(tc__program *p, int device, const uint32_t *direct) {
+ uint32_t n = (uint32_t)p->launch.count;
+ tc__dispatch *r = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, device), n);
+ int ok = r != NULL;
+ for (uint32_t i = 0; ok && i < p->externals; i++) r->numbers |= !p->inputs[i]->device;
+ for (uint32_t i = 0; ok && i < n; i++) ok = tc__dispatch_launch_make(p, r, i);
+ if (ok && tc__dispatch_close_list(r, &p->arena, p->arg.count, direct, p->overlaps))
+  return r;
+ tc__dispatch_free(r);
+ return NULL;
+}
+static void tc__act_add(tc__program *p, tc__act_kind kind, tc__dispatch *on, uint32_t at) {
+ tc__act *a = &p->act[p->acts++];
+ a->kind = kind, a->on = on, a->at = at;
+}
+static void tc__dispatch_cut(tc__dispatch *r) { r->now++, r->given = 0; }
+static void tc__program_act(tc__program *p, uint32_t i) {
+ tc__dispatch *r = tc__launch_on(p, i);
+ if (tc__is_copy(p->launch.at[i].group)) {
+  for (r = p->dispatch; r; r = r->next)
+   if (tc__launch_meets(p, i, r->device->number)) tc__dispatch_cut(r);
+  tc__act_add(p, TC__ACT_COPY, NULL, i);
+ } else if (!r) {
+  tc__act_add(p, TC__ACT_LAUNCH, NULL, i);
+ } else if (r->launch[i].by == TC__BY_HOST) {
+  tc__dispatch_cut(r);
+  tc__act_add(p, TC__ACT_VISIT, r, i);
+ } else if (!r->given) {
+  r->given = 1;
+  tc__act_add(p, TC__ACT_PART, r, r->now);
+ }
+}
 static int tc__dispatch_make(tc__program *p) {
  uint32_t n = (uint32_t)p->launch.count;
  uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
- if (!direct) return 0;
+ tc__dispatch **at = &p->dispatch;
+ p->act = TC__ANEW_ARRAY(&p->arena, tc__act, n + 1), p->acts = 0;
+ if (!direct || !p->act) return 0;
  memset(direct, 0xff, p->graph.node.count * sizeof *direct);
  for (size_t i = 0; i < p->output.count; i++)
   if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
- p->dispatch = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
- for (uint32_t i = 0; p->dispatch && i < p->externals; i++)
-  p->dispatch->numbers |= !p->inputs[i]->device;
- for (uint32_t i = 0; p->dispatch && i < n; i++) {
-  const tc__launch *l = &p->launch.at[i];
-  l->group->target.language = p->dispatch->device->own.language;
-  l->group->target.room = p->dispatch->device->own.shared_bytes;
-  l->group->target.cluster = p->dispatch->device->own.cluster_blocks;
-  l->group->target.checked =
-   p->dispatch->device->own.checked && l->group->shape.kind != TC__OPAQUE;
-  l->group->target.tf32 = p->allow_tf32;
-  if (!tc__dispatch_add(p->dispatch, &p->arena, i, l->group, l->buf,
-        l->opaque != NULL))
-   return 0;
+ for (int d = 1; d <= (int)tc__values_of(p->ctx)->device.count; d++) {
+  if (!tc__program_meets(p, d)) continue;
+  *at = tc__dispatch_of(p, d, direct);
+  if (!*at) return 0;
+  at = &(*at)->next;
  }
- return p->dispatch && tc__dispatch_close_list(p->dispatch, &p->arena, p->arg.count,
-             direct, p->overlaps);
+ for (uint32_t i = 0; i < n; i++) tc__program_act(p, i);
+ return 1;
+}
+static uint32_t tc__program_runs(const tc__program *p) {
+ uint32_t n = p->devices ? 0 : (uint32_t)p->launch.count;
+ for (uint32_t i = 0; i < p->acts; i++) n += p->act[i].kind != TC__ACT_PART;
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  n += (uint32_t)r->order.step.count;
+ return n;
 }
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
        const uint32_t *position, size_t positions,
@@ -35691,6 +36065,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
  ok = ok && tc__program_canon(p, v->region, &recorded);
  tc__graph_close(&recorded);
  ok = ok && tc__program_schedule(p, v->region);
+ if (ok) tc__program_counts(p);
  for (size_t i = 0; ok && i < p->launch.count; i++)
   ok = tc__launch_prepare(p, &p->launch.at[i]);
  int foreign = p->backend && p->backend->own.run;
@@ -35698,7 +36073,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
   if (p->output.at[i].position == UINT32_MAX)
    ok = tc__choose_direct(p, v, &p->output.at[i]);
  ok = ok && tc__stores_before(p);
- ok = ok && (!p->device || tc__dispatch_make(p));
+ ok = ok && (!p->devices || tc__dispatch_make(p));
  return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 typedef enum tc__without {
@@ -35719,7 +36094,6 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
  p->round_each_op = v->region && v->region->options.round_each_op;
  p->allow_tf32 = v->region && v->region->options.allow_tf32;
  p->exact = v->exact, p->in_place = v->in_place;
- p->device = tc__visit_device(c, v);
  p->before = c->stats;
  tc__arena_init(&p->arena, c);
  tc__ix_open(&p->ix, c);
@@ -35742,10 +36116,19 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
  tc__program_free(p);
  return NULL;
 }
+static int tc__visit_is_here(tc_ctx *c, const tc__visit *v) {
+ int there = 0;
+ if (!tc__values_of(c)->device.count) return 1;
+ for (size_t i = 0; i < v->external.count; i++)
+  there |= tc__layout_at(c, v->external.at[i].layout)->device;
+ for (size_t i = 0; i < v->path.count; i++)
+  there |= tc__step_device(c, v, v->path.at[i]);
+ return !there;
+}
 static int tc__may_read_behind(tc_ctx *c, const tc__visit *v, tc__effects effects) {
  const tc__backend *b = v->region ? (const tc__backend *)v->region->backend : NULL;
  return v->region && v->writes && effects == TC__WRITE_BACK && !(b && b->own.run) &&
-   !v->region->options.verify && !tc__visit_device(c, v);
+   !v->region->options.verify && tc__visit_is_here(c, v);
 }
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
           const uint32_t *position, size_t positions,
@@ -36027,12 +36410,12 @@ static void tc__device_code_free(tc__device *d) {
  d->library = NULL;
 }
 static int tc__launch_lanes(const tc__launch *l) {
- return l->opaque ? 0 : tc__group_lanes(l->group);
+ return l->interp ? tc__group_lanes(l->group) : 0;
 }
 typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
 static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what what) {
  if (what == TC__COMPILE_NEEDED) return l->custom && !l->run;
- return tc__has_source(c, l->group);
+ return !l->group->target.device && tc__has_source(c, l->group);
 }
 static int tc__job_add(tc__job *j, const tc__group *g, const tc__grids *grids,
       uint32_t *at) {
@@ -36069,17 +36452,19 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
 }
 static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
  tc__tuning all[TC__CANDIDATES];
- if (l->opaque || !p->device) return !l->opaque;
+ if (l->group->shape.kind == TC__OPAQUE || !l->group->target.device)
+  return l->group->shape.kind != TC__OPAQUE;
  return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE,
        &l->group->shape.tuning, all) > 1;
 }
-static void tc__program_recall(tc__program *p, tc__desk *k, int (*ready)(tc__desk *k)) {
+static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *k,
+        int (*ready)(tc__desk *k)) {
  uint64_t start = tc__now_ns();
  if (p->autotune == TC__AUTOTUNE_OFF) return;
  int ok = ready(k);
  for (size_t i = 0; i < p->launch.count; i++) {
   tc__launch *l = &p->launch.at[i];
-  if (!tc__launch_has_choice(p, l)) continue;
+  if (tc__launch_on(p, i) != r || !tc__launch_has_choice(p, l)) continue;
   l->tuned = TC__TUNED_OPEN;
   if (ok) tc__launch_recall(p, k, l);
  }
@@ -36258,7 +36643,7 @@ static int tc__program_compile_now(tc__program *p, tc__dispatch *r, const char *
          tc__compile_what what) {
  tc__desk there, *k = r ? &there : &p->ctx->kernels->desk;
  if (r && !tc__device_desk(k, p->ctx, r->device)) return 0;
- if (what == TC__COMPILE_ALL) tc__program_recall(p, k, k->maker->ready);
+ if (what == TC__COMPILE_ALL) tc__program_recall(p, r, k, k->maker->ready);
  tc__job *j = tc__program_order(p, r, k, what);
  if (!j) return 0;
  int ok = tc__job_complete(j, k, p->launch.count, name);
@@ -36286,7 +36671,7 @@ static void tc__program_collect(tc__program *p, tc__job *j) {
 }
 static int tc__program_give(tc__program *p, const char *name) {
  tc__desk *k = &p->ctx->kernels->desk;
- tc__program_recall(p, k, k->maker->is_ready);
+ tc__program_recall(p, NULL, k, k->maker->is_ready);
  tc__job *j = tc__program_order(p, NULL, k, TC__COMPILE_ALL);
  if (!j) return 0;
  size_t missing = tc__job_look_up(j, k, p->launch.count, name, k->maker->is_ready);
@@ -36357,7 +36742,7 @@ static int tc__dispatch_customs(tc__dispatch *r) {
  int same = 1;
  for (uint32_t i = 0; i < r->launches; i++) {
   tc__dispatch_launch *l = &r->launch[i];
-  if (l->host || !tc__is_custom(l->group)) continue;
+  if (l->by || !tc__is_custom(l->group)) continue;
   int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
   tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
   int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
@@ -36559,8 +36944,8 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
  if (at) TC__FREE_ARRAY(p->ctx, at, n);
  return at && !t->failed ? t->at : NULL;
 }
-static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language *d) {
- const tc__dispatch *r = p->dispatch;
+static int tc__foreign_kernels(tc__program *p, const tc__dispatch *r, tc__text *out,
+        const tc__language *d) {
  size_t most = r ? tc__dispatch_most(r) : p->launch.count, n = 0;
  const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
  char symbol[32];
@@ -36579,8 +36964,10 @@ static int tc__foreign_kernels(tc__program *p, tc__text *out, const tc__language
  return ok;
 }
 static int tc__program_text(tc__program *p, tc__text *out) {
- const tc__language *d = p->dispatch ? p->dispatch->device->own.language : NULL;
- return d ? tc__foreign_kernels(p, out, d) : tc__program_print(p, out);
+ int ok = 1;
+ for (const tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+  ok = tc__foreign_kernels(p, r, out, r->device->own.language);
+ return ok && (p->devices && !p->here ? 1 : tc__program_print(p, out));
 }
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
  tc__program *p = graph ? (tc__program *)graph->program : NULL;
@@ -36590,7 +36977,7 @@ TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
  int ok = 0;
  tc__text_clear(t);
  if (!strcmp(language, "c")) ok = tc__program_print(p, t);
- if (d) ok = tc__foreign_kernels(p, t, d);
+ if (d) ok = tc__foreign_kernels(p, NULL, t, d);
  return ok && !t->failed ? t->at : NULL;
 }
 // ---- gen/exec/tier.c
@@ -36609,15 +36996,17 @@ static void tc__warn_limit(tc_ctx *c, const tc__region *r) {
  int limit = r->options.recompile_limit, breaks = tc__visit_breaks(r->visit[0], &site);
  tc__text t;
  tc__text_init(&t, c);
- tc__put(&t, "region \"%s\" (%s:%d): recompile_limit of %d programs reached", r->name,
-   r->begin.file ? r->begin.file : "?", r->begin.line, limit);
+ tc__put(&t, "%s \"%s\" (%s:%d): recompile_limit of %d programs reached",
+   tc__region_kind(r), r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
+   limit);
  if (2 * breaks > limit)
   tc__put(
    &t,
    " by the %d graph breaks of one visit, the last at %s:%d; what is new runs in the "
    "interpreter. A loop that reads values has the same programs for all its rounds "
-   "where the region begins and ends in each",
-   breaks, site.file ? site.file : "?", site.line);
+   "where %s each",
+   breaks, site.file ? site.file : "?", site.line,
+   c->lazy ? "tc_eval ends" : "the region begins and ends in");
  else
   tc__put(&t, "; what is new runs in the interpreter. TC_LOGS=recompiles tells what "
      "differs");
@@ -36639,10 +37028,10 @@ static tc__autotune tc__region_autotune(const tc_ctx *c, const tc__region *r) {
 }
 static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
  p->tier = TC__TIER_FINAL;
- if (!tc__may_compile(c, r)) return 1;
- if (p->backend->own.run && !tc__foreign_start(p, r))
-  return p->tier = TC__TIER_POSTPONED, 0;
- if (p->backend->own.run) return 1;
+ int foreign = p->backend->own.run && !p->devices;
+ if (!p->devices && !tc__may_compile(c, r)) return 1;
+ if (foreign && !tc__foreign_start(p, r)) return p->tier = TC__TIER_POSTPONED, 0;
+ if (foreign) return 1;
  p->autotune = tc__region_autotune(c, r);
  if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
   (void)tc__program_compile(p, NULL, r->name, TC__COMPILE_ALL);
@@ -36650,40 +37039,61 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
   p->tier = TC__TIER_BUILDING;
  return 1;
 }
+static int tc__program_customs(tc__program *p) {
+ int same = p->dispatch != NULL;
+ for (tc__dispatch *r = p->customs ? p->dispatch : NULL; r && same >= 0; r = r->next) {
+  int one = tc__dispatch_customs(r);
+  same = one < same ? one : same;
+ }
+ return same;
+}
 static int tc__dispatch_start_customs(tc__program *p) {
  tc_device_mode mode = p->dispatch ? p->dispatch->mode : TC_DEVICE_CHOOSE;
- int same = !p->dispatch ? 0 : p->customs ? tc__dispatch_customs(p->dispatch) : 1;
+ int same = tc__program_customs(p);
  if (same) return same > 0;
- tc__dispatch_free(p->dispatch);
- p->dispatch = NULL, p->laid_out = 0;
- if (!tc__dispatch_make(p)) return tc__dispatch_free(p->dispatch), p->dispatch = NULL, 0;
- p->dispatch->mode = mode;
+ tc__dispatches_free(p);
+ p->laid_out = 0;
+ if (!tc__dispatch_make(p)) return tc__dispatches_free(p), 0;
+ for (tc__dispatch *r = p->dispatch; r; r = r->next) r->mode = mode;
+ return 1;
+}
+static int tc__dispatch_compile(tc__program *p, const char *name, tc__compile_what what) {
+ for (tc__dispatch *r = p->dispatch; r; r = r->next)
+  if (!r->ready && !tc__program_compile(p, r, name, what)) return 0;
  return 1;
 }
 static int tc__dispatch_settle(tc__program *p, const tc__region *r) {
- if (p->dispatch && p->dispatch->ready) return 1;
+ int ready = p->dispatch != NULL;
+ for (const tc__dispatch *d = p->dispatch; d; d = d->next) ready &= d->ready;
+ if (ready) return 1;
  p->ix.failed = 0;
  return tc__dispatch_start_customs(p) &&
-   tc__program_compile(p, p->dispatch, r ? r->name : "eager", TC__COMPILE_NEEDED);
+   tc__dispatch_compile(p, r ? r->name : "eager", TC__COMPILE_NEEDED);
 }
-static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
+static tc_device_mode tc__region_mode(const tc__region *r) {
  static const tc_device_mode modes[] = {TC_DEVICE_CHOOSE, TC_DEVICE_GRAPH,
            TC_DEVICE_GRAPH, TC_DEVICE_LAUNCHES};
- (void)tc__may_compile(c, r);
+ const tc__backend *b = (const tc__backend *)r->backend;
+ if (!strcmp(b->name, "cudagraphs")) return TC_DEVICE_GRAPH;
  for (size_t i = 0; i < TC__COUNT(modes); i++)
-  if (r->options.mode == tc__mode_names[i]) p->dispatch->mode = modes[i];
- if (!strcmp(p->backend->name, "cudagraphs")) p->dispatch->mode = TC_DEVICE_GRAPH;
+  if (r->options.mode == tc__mode_names[i]) return modes[i];
+ return TC_DEVICE_CHOOSE;
+}
+static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
+ (void)tc__may_compile(c, r);
+ for (tc__dispatch *d = p->dispatch; d; d = d->next) d->mode = tc__region_mode(r);
  p->autotune = tc__region_autotune(c, r);
  return tc__dispatch_start_customs(p) &&
-   tc__program_compile(p, p->dispatch, r->name, TC__COMPILE_ALL);
+   tc__dispatch_compile(p, r->name, TC__COMPILE_ALL);
 }
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
  int compiles = TC__JIT && !exact && p->backend->compile;
  p->tier = TC__TIER_FINAL;
- if (p->dispatch) return tc__dispatch_start(c, r, p);
- if (!compiles && !p->backend->own.run) return 1;
+ if (p->devices && !tc__dispatch_start(c, r, p)) return 0;
+ if (p->devices ? !p->here : !compiles && !p->backend->own.run) return 1;
  int strict = compiles && p->numerics == TC_NUMERICS_STRICT;
- p->verify = strict ? r->options.verify : 0;
+ p->verify = strict && !p->devices ? r->options.verify : 0;
+ if (p->devices && !compiles) return 1;
  if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
   return tc__program_start_compile(c, r, p);
  p->tier = TC__TIER_POSTPONED;
@@ -36694,8 +37104,8 @@ static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
  if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
  if (p->tier == TC__TIER_FINAL)
   tc__log(c, TC__LOG_PERF,
-    "region \"%s\": compiled in the background, used from run %llu on", r->name,
-    (unsigned long long)p->runs);
+    "%s \"%s\": compiled in the background, used from run %llu on",
+    tc__region_kind(r), r->name, (unsigned long long)p->runs);
  int compiles =
   c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
  if (p->tier == TC__TIER_RESTING && compiles) tc__program_try_again(p, r->name);
@@ -36845,8 +37255,8 @@ static void tc__log_path_guards(tc_ctx *c, const tc__visit *v, const tc__program
  if (!tc__log_on(c, TC__LOG_GUARDS) || !(p->size.count || p->arg.count)) return;
  tc__text_init(&who, c);
  tc__text_init(&lines, c);
- tc__put(&who, "%s \"%s\", program %u", v->region->function ? "function" : "region",
-   v->region->name, (unsigned)p->number);
+ tc__put(&who, "%s \"%s\", program %u", tc__region_kind(v->region), v->region->name,
+   (unsigned)p->number);
  tc__put_path_guards(&lines, v);
  if (!who.failed && !lines.failed) tc__log_guards(c, who.at, &lines);
  tc__text_free(&who);
@@ -37028,9 +37438,10 @@ static int tc__profile_kernel_run(tc__dispatch *r, uint32_t at, uint32_t count) 
  if (plan) d->forget(d->user, plan);
  return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
 }
-static void tc__profile_note(tc__profile *f, tc__program *p, uint32_t at,
-        const tc__region *region, uint64_t start, uint64_t ns) {
- uint32_t i = tc__dispatch_launch_at(p->dispatch, at);
+static void tc__profile_note(tc__profile *f, tc__program *p, const tc__dispatch *r,
+        uint32_t at, const tc__region *region, uint64_t start,
+        uint64_t ns) {
+ uint32_t i = tc__dispatch_launch_at(r, at);
  const tc__launch *l = &p->launch.at[i];
  tc__event e;
  if (!tc__profile_row_is_known(f, p, i, region)) {
@@ -37039,14 +37450,32 @@ static void tc__profile_note(tc__profile *f, tc__program *p, uint32_t at,
  }
  memset(&e, 0, sizeof e);
  e.kind = TC__SPAN_KERNEL, e.compiled = 1;
- e.thread = (uint16_t)(TC__DEVICES + p->device);
- e.bytes = tc__launch_bytes(p, l), e.items = p->dispatch->list[at].blocks;
+ e.thread = (uint16_t)(TC__DEVICES + r->device->number);
+ e.bytes = tc__launch_bytes(p, l), e.items = r->list[at].blocks;
  e.start = start, e.ns = ns;
  tc__profile_kernel(f, l, &e);
 }
-static int tc__profile_part(tc__program *p, const tc__region *region,
+static int tc__profile_copy(tc__program *p, const tc__region *region, uint32_t i,
+       int (*copy)(tc__program *p, uint32_t i)) {
+ tc__profile *f = p->ctx->profiling;
+ const tc__launch *l = &p->launch.at[i];
+ const tc__device *to = tc__device_at(p->ctx, l->group->target.device);
+ tc__event e;
+ memset(&e, 0, sizeof e);
+ e.start = tc__now_ns();
+ int ok = copy(p, i);
+ tc_status s = ok && to ? to->own.sync(to->own.user) : TC_OK;
+ if (s) ok = tc__device_failed(p->ctx, &to->own, "a copy between devices", s);
+ e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.items = 1;
+ e.ns = tc__now_ns() - e.start, e.bytes = tc__launch_bytes(p, l);
+ e.thread = (uint16_t)(to ? TC__DEVICES + to->number : 0);
+ int known = ok && tc__profile_row_is_known(f, p, i, region);
+ if (known) tc__profile_kernel(f, l, &e);
+ f->dropped += ok && !known;
+ return ok;
+}
+static int tc__profile_part(tc__program *p, tc__dispatch *r, const tc__region *region,
        const tc__dispatch_part *part) {
- tc__dispatch *r = p->dispatch;
  tc__profile *f = p->ctx->profiling;
  uint32_t n = 0, done = 0;
  uint64_t ns = 0;
@@ -37063,7 +37492,7 @@ static int tc__profile_part(tc__program *p, const tc__region *region,
  for (uint32_t at = part->begin; at < part->end;
    at += tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)])) {
   if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
-  tc__profile_note(f, p, at, region, begin, ns);
+  tc__profile_note(f, p, r, at, region, begin, ns);
   begin += ns, done++;
  }
  return 1;
@@ -37810,7 +38239,7 @@ static int tc__dispatch_fill_list(const tc__dispatch *r, const tc__dispatch_list
 static void tc__dispatch_fill_all(tc__dispatch *r) {
  int changed = 0;
  for (uint32_t i = 0; i < r->launches; i++)
-  if (!r->launch[i].host && !r->launch[i].pieces)
+  if (!r->launch[i].by && !r->launch[i].pieces)
    changed |= tc__dispatch_fill(r, &r->launch[i]);
  for (size_t i = 0; i < r->listed.count; i++)
   changed |= tc__dispatch_fill_list(r, &r->listed.at[i]);
@@ -37876,12 +38305,12 @@ static int tc__address_is_number(const tc__program *p, const tc__address *a) {
  uint32_t external = tc__address_external(p, a);
  return external != UINT32_MAX && !p->inputs[external]->device;
 }
-static int tc__bounce_failed(tc__program *p, tc_status s) {
- return !s || tc__device_failed(p->ctx, &p->dispatch->device->own,
-         "a view that is not aligned", s);
+static int tc__bounce_failed(tc__dispatch *m, tc_status s) {
+ return !s ||
+   tc__device_failed(m->ctx, &m->device->own, "a view that is not aligned", s);
 }
-static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
- tc__dispatch *m = p->dispatch;
+static int tc__bounce_add(tc__program *p, tc__dispatch *m, uint32_t i,
+       const tc__extent *r) {
  const tc_device *d = &m->device->own;
  tc__bounce b;
  size_t before = tc__device_rounded((size_t)-r->low);
@@ -37891,16 +38320,16 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
  b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
  b.from = (char *)*p->address.at[i].at;
  tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
- if (s) return tc__bounce_failed(p, s);
+ if (s) return tc__bounce_failed(m, s);
  b.to = (char *)b.memory.address + before;
  m->bounce.at[m->bounce.count++] = b;
  if (p->address.at[i].output) return 1;
  s = number ? d->copy_in(d->user, b.to, b.from, b.bytes)
     : d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes);
- return tc__bounce_failed(p, s);
+ return tc__bounce_failed(m, s);
 }
-static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
- tc__dispatch *m = p->dispatch;
+static int tc__bounce_find(tc__program *p, const tc__dispatch *m, uint32_t i,
+       uint32_t external) {
  const tc__address *a = &p->address.at[i];
  for (size_t k = 0; k < m->bounce.count; k++) {
   const tc__bounce *b = &m->bounce.at[k];
@@ -37910,36 +38339,42 @@ static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
  }
  return 0;
 }
-static int tc__bounce_in(tc__program *p) {
+static int tc__bounce_in(tc__program *p, tc__dispatch *m) {
  for (uint32_t i = 0; i < p->address.count; i++) {
   const tc__address *a = &p->address.at[i];
-  int number = p->dispatch->numbers && tc__address_is_number(p, a);
+  if (a->on != m) continue;
+  int number = m->numbers && tc__address_is_number(p, a);
   if (!number && (uintptr_t)*a->at % TC__DEVICE_ACCESS == 0) continue;
   uint32_t external = tc__address_external(p, a);
-  if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
+  if (external == UINT32_MAX || tc__bounce_find(p, m, i, external)) continue;
   tc__extent r = tc__extent_of(p, external);
   if (!r.adjacent && !number) continue;
-  if (!tc__bounce_add(p, i, &r)) return 0;
-  *a->at = p->dispatch->bounce.at[p->dispatch->bounce.count - 1].to;
+  if (!tc__bounce_add(p, m, i, &r)) return 0;
+  *a->at = m->bounce.at[m->bounce.count - 1].to;
  }
  return 1;
 }
-static void tc__bounce_restore(tc__program *p) {
- const tc__dispatch *m = p->dispatch;
+static void tc__bounce_restore(tc__program *p, const tc__dispatch *m) {
  for (uint32_t i = 0; m->bounce.count && i < p->address.count; i++)
   for (size_t k = 0; k < m->bounce.count; k++)
-   if (*p->address.at[i].at == m->bounce.at[k].to)
+   if (p->address.at[i].on == m && *p->address.at[i].at == m->bounce.at[k].to)
     *p->address.at[i].at = m->bounce.at[k].from;
 }
-static int tc__bounce_out(tc__program *p, int ok) {
- tc__dispatch *m = p->dispatch;
+static int tc__bounce_out(tc__program *p, tc__dispatch *m, int ok) {
  const tc_device *d = &m->device->own;
  while (m->bounce.count) {
   tc__bounce *b = &m->bounce.at[--m->bounce.count];
   if (ok && p->address.at[b->address].output)
-   ok = tc__bounce_failed(p, d->copy_on(d->user, b->from, b->to, b->bytes));
+   ok = tc__bounce_failed(m, d->copy_on(d->user, b->from, b->to, b->bytes));
   tc__dispatch_give(m, &b->memory);
  }
+ return ok;
+}
+static int tc__dispatch_begin(tc__program *p, tc__dispatch *r, const tc__visit *v) {
+ int ok = tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at) &&
+    tc__bounce_in(p, r);
+ if (ok) tc__dispatch_fill_all(r);
+ tc__bounce_restore(p, r);
  return ok;
 }
 enum {
@@ -38035,6 +38470,7 @@ typedef struct tc__trial {
 } tc__trial;
 typedef struct tc__trials {
  tc__program *p;
+ tc__dispatch *r;
  uint32_t at;
  uint64_t deadline;
  tc__trial *trial;
@@ -38065,7 +38501,7 @@ static int tc__launch_repeats(const tc__program *p, const tc__launch *l) {
  return 1;
 }
 static int tc__trials_results(tc__trials *t, uint8_t *to) {
- const tc_device *d = &t->p->dispatch->device->own;
+ const tc_device *d = &t->r->device->own;
  const tc__launch *l = &t->p->launch.at[t->at];
  for (size_t i = 0; i < l->group->buffer.count; i++) {
   size_t n = tc__written_bytes(t->p, l->group, i);
@@ -38075,7 +38511,7 @@ static int tc__trials_results(tc__trials *t, uint8_t *to) {
  return 1;
 }
 static int tc__trials_spoil(tc__trials *t) {
- const tc_device *d = &t->p->dispatch->device->own;
+ const tc_device *d = &t->r->device->own;
  const tc__launch *l = &t->p->launch.at[t->at];
  for (size_t i = 0; i < l->group->buffer.count; i++) {
   size_t n = tc__written_bytes(t->p, l->group, i);
@@ -38096,7 +38532,7 @@ static size_t tc__trials_differ(const tc__trials *t) {
 }
 static void tc__trials_close(tc__trials *t) {
  tc_ctx *c = t->p->ctx;
- const tc_device *d = &t->p->dispatch->device->own;
+ const tc_device *d = &t->r->device->own;
  for (int i = 0; i < t->count; i++)
   if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
  if (t->job) tc__job_free(t->job);
@@ -38106,7 +38542,7 @@ static void tc__trials_close(tc__trials *t) {
  tc__text_free(&t->key);
 }
 static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
- tc__dispatch *r = t->p->dispatch;
+ tc__dispatch *r = t->r;
  const tc__dispatch_launch *l = &r->launch[t->at];
  tc__trial *w = &t->trial[t->count];
  tc__ixenv env;
@@ -38143,31 +38579,30 @@ static int tc__trials_compile(tc__trials *t) {
  }
  return ok;
 }
-static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
+static int tc__trials_open(tc__trials *t, tc__program *p, tc__dispatch *r, uint32_t at) {
  tc__tuning none, all[TC__CANDIDATES];
  const tc__group *g = p->launch.at[at].group;
  memset(&none, 0, sizeof none);
  int ok = 1, n = tc__candidates(g, p->ctx->target, TC__STAGE_DEVICE, &none, all);
  memset(t, 0, sizeof *t);
- t->p = p, t->at = at;
+ t->p = p, t->r = r, t->at = at;
  tc__text_init(&t->key, p->ctx);
  for (size_t i = 0; i < g->buffer.count; i++) t->bytes += tc__written_bytes(p, g, i);
  t->trial = TC__NEW_ARRAY(p->ctx, tc__trial, TC__CANDIDATES);
  t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
  t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
- ok = t->trial && t->want && t->have &&
-   tc__device_desk(&t->desk, p->ctx, p->dispatch->device) &&
+ ok = t->trial && t->want && t->have && tc__device_desk(&t->desk, p->ctx, r->device) &&
    tc__choice_key(&t->key, &t->desk, p, p->launch.at[at].group);
  for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
  return ok && t->count > 1 && tc__trials_compile(t);
 }
 static int tc__trial_run(const tc__trials *t, tc__trial *w) {
- const tc_device *d = &t->p->dispatch->device->own;
+ const tc_device *d = &t->r->device->own;
  return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES,
      1);
 }
 static int tc__trial_time(tc__trials *t, tc__trial *w, int repeats, uint64_t *ns) {
- tc__dispatch *r = t->p->dispatch;
+ tc__dispatch *r = t->r;
  const tc_device *d = &r->device->own;
  int ok = tc__profile_mark(r, 0);
  for (int i = 0; ok && i < repeats; i++) ok = tc__trial_run(t, w);
@@ -38233,58 +38668,74 @@ static void tc__trials_decide(tc__trials *t) {
    line.at, tc__us(best->low), tc__us(rules->low), (unsigned)t->count);
  tc__text_free(&line);
 }
-static void tc__dispatch_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
+static void tc__dispatch_launch_search(tc__program *p, tc__dispatch *r, uint32_t i,
+          uint64_t deadline) {
  tc__trials t;
  tc__launch *l = &p->launch.at[i];
  tc__desk k;
- if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, p->dispatch->device))
-  return;
+ if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, r->device)) return;
  tc__launch_recall(p, &k, l);
  if (l->tuned != TC__TUNED_OPEN) return;
  if (!tc__launch_repeats(p, l)) {
   l->tuned = TC__TUNED_NOT;
   return;
  }
- int ok = tc__trials_open(&t, p, i);
+ int ok = tc__trials_open(&t, p, r, i);
  t.deadline = deadline;
  if (ok && tc__trials_check(&t) && tc__trials_measure(&t)) tc__trials_decide(&t);
  tc__trials_close(&t);
 }
-static int tc__program_tunes_there(tc__program *p) {
- tc__dispatch *r = p->dispatch;
+static int tc__dispatch_tunes(tc__program *p, tc__dispatch *r) {
  int open = 0;
  for (uint32_t i = 0; i < r->launches; i++) {
-  if (r->launch[i].host || r->launch[i].pieces) return 0;
-  open |= p->launch.at[i].tuned == TC__TUNED_OPEN;
+  if (r->launch[i].pieces) return -1;
+  open |= !r->launch[i].by && p->launch.at[i].tuned == TC__TUNED_OPEN;
  }
+ return tc__device_has_time(&r->device->own) && tc__profile_room(r) ? open : -1;
+}
+static int tc__program_tunes_there(tc__program *p) {
+ int open = 0;
  for (size_t i = 0; i < p->output.count; i++)
   if (p->output.at[i].direct) return 0;
- return open && !p->customs && tc__device_has_time(&r->device->own) &&
-   tc__profile_room(r);
-}
-static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
- tc__dispatch *r = p->dispatch;
- int ok = tc__dispatch_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
-    tc__bounce_in(p);
- if (ok) tc__dispatch_fill_all(r);
- for (uint32_t i = 0; ok && i < r->launches; i++) {
-  if (p->launch.at[i].tuned == TC__TUNED_OPEN)
-   tc__dispatch_launch_search(p, i, deadline);
-  ok = tc__profile_kernel_run(r, r->launch[i].first,
-         (uint32_t)r->launch[i].grids.count);
+ for (tc__dispatch *r = p->dispatch; r && open >= 0; r = r->next) {
+  int one = tc__dispatch_tunes(p, r);
+  open = one < 0 ? one : open | one;
  }
- tc__bounce_restore(p);
- (void)tc__bounce_out(p, 0);
+ return open > 0 && !p->customs;
+}
+static int tc__part_search(tc__program *p, const tc__act *a, uint64_t deadline) {
+ tc__dispatch *r = a->on;
+ const tc__dispatch_part *part = &r->part[a->at];
+ int ok = 1;
+ for (uint32_t i = 0; ok && i < r->launches; i++) {
+  const tc__dispatch_launch *l = &r->launch[i];
+  if (l->by || l->first < part->begin || l->first >= part->end) continue;
+  if (p->launch.at[i].tuned == TC__TUNED_OPEN)
+   tc__dispatch_launch_search(p, r, i, deadline);
+  ok = tc__profile_kernel_run(r, l->first, (uint32_t)l->grids.count);
+ }
+ return ok;
+}
+static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline,
+        tc__act_fn act) {
+ int ok = 1;
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+  ok = tc__dispatch_begin(p, r, v);
+ for (uint32_t i = 0; ok && i < p->acts; i++)
+  ok = p->act[i].kind == TC__ACT_PART ? tc__part_search(p, &p->act[i], deadline)
+           : act(p, v, &p->act[i]);
+ for (tc__dispatch *r = p->dispatch; r; r = r->next) (void)tc__bounce_out(p, r, 0);
 }
 static void tc__dispatch_search_end(tc__program *p) {
- for (uint32_t i = 0; i < p->dispatch->launches; i++) {
+ for (uint32_t i = 0; i < p->launch.count; i++) {
   tc__launch *l = &p->launch.at[i];
-  if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
+  if (l->tuned == TC__TUNED_OPEN)
+   l->tuned = l->group->target.device ? TC__TUNED_LATE : TC__TUNED_NOT;
   if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
    (void)tc__launch_tune(p, l, &l->chosen.tuning);
  }
 }
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
+static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
  tc_ctx *c = p->ctx;
  tc__error_mark before = tc__error_now(c);
  const tc_stats made = c->stats;
@@ -38293,7 +38744,7 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
  p->autotune = TC__AUTOTUNE_RECALL;
  if (!(p->dispatch ? tc__program_tunes_there(p) : tc__program_tunes_here(p))) return;
  if (p->dispatch)
-  tc__dispatch_search(p, v, deadline), tc__dispatch_search_end(p);
+  tc__dispatch_search(p, v, deadline, act), tc__dispatch_search_end(p);
  else
   tc__program_search(p, v, begin, deadline);
  p->laid_out = 0, p->bound = NULL;
@@ -38305,8 +38756,8 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
  tc__error_restore(c, before);
 }
 #else
-static void tc__program_tune(tc__program *p, const tc__visit *v) {
- (void)v;
+static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
+ (void)v, (void)act;
  p->autotune = TC__AUTOTUNE_OFF;
 }
 #endif
@@ -38316,13 +38767,99 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 #pragma GCC pop_options
 #endif
 
+// ---- gen/exec/copy.c
+static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
+       const void *from, size_t bytes) {
+ tc_status s = TC_OK;
+ if (!d)
+  memcpy(to, from, bytes);
+ else
+  s = d->own.copy_on(d->own.user, to, from, bytes);
+ return !s || tc__device_failed(c, &d->own, what, s);
+}
+static int tc__copy_across(tc_ctx *c, const char *what, const tc__device *to_device,
+       void *to, const tc__device *from_device, const void *from,
+       size_t bytes) {
+ const tc_device *t = to_device ? &to_device->own : NULL;
+ const tc_device *f = from_device ? &from_device->own : NULL;
+ if (!bytes) return 1;
+ if (!t || !f) {
+  tc_status s = t ? t->copy_in(t->user, to, from, bytes)
+      : f->copy_out(f->user, to, from, bytes);
+  return !s || tc__device_failed(c, t ? t : f, what, s);
+ }
+ if (t->copy_from && !t->copy_from(t->user, to, f, from, bytes)) return 1;
+ void *here = tc__alloc_aligned(c, bytes);
+ int ok = here && tc__copy_across(c, what, NULL, here, from_device, from, bytes) &&
+    tc__copy_across(c, what, to_device, to, NULL, here, bytes);
+ if (here) tc__free_aligned(c, here, bytes);
+ return ok;
+}
+typedef struct tc__stride {
+ int64_t size, to, from;
+} tc__stride;
+#define TC__COPY_STEPS(size) \
+ for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
+static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
+ int64_t n = d->size;
+ if (d->to == bytes && d->from == bytes) {
+  memcpy(to, from, (size_t)(n * bytes));
+  return;
+ }
+ if (bytes == 1) TC__COPY_STEPS(1);
+ if (bytes == 2) TC__COPY_STEPS(2);
+ if (bytes == 4) TC__COPY_STEPS(4);
+ if (bytes == 8) TC__COPY_STEPS(8);
+}
+#undef TC__COPY_STEPS
+static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
+ int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
+ int n = 0;
+ out[0].size = 1, out[0].to = out[0].from = bytes;
+ for (int d = 0; d < l->rank; d++) {
+  tc__stride s;
+  dense /= l->dims[d];
+  s.size = l->dims[d];
+  s.to = to_strided ? l->strides[d] * bytes : dense;
+  s.from = to_strided ? dense : l->strides[d] * bytes;
+  if (s.size == 1) continue;
+  if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
+   s.size *= out[--n].size;
+  out[n++] = s;
+ }
+ return n ? n : 1;
+}
+static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
+        const char *from) {
+ tc__stride dim[TC_MAX_RANK + 1];
+ int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+ if (!l->numel) return;
+ int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
+ while (d >= 0) {
+  tc__copy_run(&dim[last], to, from, bytes);
+  for (d = last - 1; d >= 0; d--) {
+   to += dim[d].to, from += dim[d].from;
+   if (++at[d] < dim[d].size) break;
+   to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
+  }
+ }
+}
+static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
+ tc__copy_elements(l, 1, (char *)dst, (const char *)src);
+}
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+         void *dst) {
+ if (!l->numel) return;
+ int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+ tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
+}
 // ---- gen/exec/run.c
 static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
  tc_ctx *c = p->ctx;
  for (int i = 0; i < TC__KEPT; i++)
   if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
    return o->storage = o->kept[i];
- tc__storage *s = tc__storage_on(c, tc__device_at(c, p->device), o->bytes);
+ tc__storage *s = tc__storage_on(c, tc__device_at(c, tc__output_device(p, o)), o->bytes);
  if (!s) return NULL;
  int i = TC__KEPT - 1;
  while (i >= 0 && o->kept[i] && o->kept[i]->refs > 1) i--;
@@ -38381,15 +38918,6 @@ static void tc__undo_reach(tc_ctx *c, const tc__visit *v, const tc__storage *s,
   if (low < *begin) *begin = low;
   if (high > *end) *end = high;
  }
-}
-static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
-       const void *from, size_t bytes) {
- tc_status s = TC_OK;
- if (!d)
-  memcpy(to, from, bytes);
- else
-  s = d->own.copy_on(d->own.user, to, from, bytes);
- return !s || tc__device_failed(c, &d->own, what, s);
 }
 static tc__undo tc__undo_copy(tc_ctx *c, const tc__visit *v, const tc__storage *s,
         size_t most) {
@@ -38462,67 +38990,9 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
   if (!a->is_value) p->arg_now.at[i] = tc__value_of(x, a->dtype);
  }
 }
-typedef struct tc__stride {
- int64_t size, to, from;
-} tc__stride;
-#define TC__COPY_STEPS(size) \
- for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
-static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
- int64_t n = d->size;
- if (d->to == bytes && d->from == bytes) {
-  memcpy(to, from, (size_t)(n * bytes));
-  return;
- }
- if (bytes == 1) TC__COPY_STEPS(1);
- if (bytes == 2) TC__COPY_STEPS(2);
- if (bytes == 4) TC__COPY_STEPS(4);
- if (bytes == 8) TC__COPY_STEPS(8);
-}
-#undef TC__COPY_STEPS
-static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
- int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
- int n = 0;
- out[0].size = 1, out[0].to = out[0].from = bytes;
- for (int d = 0; d < l->rank; d++) {
-  tc__stride s;
-  dense /= l->dims[d];
-  s.size = l->dims[d];
-  s.to = to_strided ? l->strides[d] * bytes : dense;
-  s.from = to_strided ? dense : l->strides[d] * bytes;
-  if (s.size == 1) continue;
-  if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
-   s.size *= out[--n].size;
-  out[n++] = s;
- }
- return n ? n : 1;
-}
-static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
-        const char *from) {
- tc__stride dim[TC_MAX_RANK + 1];
- int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
- if (!l->numel) return;
- int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
- while (d >= 0) {
-  tc__copy_run(&dim[last], to, from, bytes);
-  for (d = last - 1; d >= 0; d--) {
-   to += dim[d].to, from += dim[d].from;
-   if (++at[d] < dim[d].size) break;
-   to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
-  }
- }
-}
-static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
- tc__copy_elements(l, 1, (char *)dst, (const char *)src);
-}
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-         void *dst) {
- if (!l->numel) return;
- int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
- tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
-}
 static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
         const void *from) {
- if (p->dispatch) return tc__dispatch_spread(p->dispatch, l, to, from);
+ if (l->device) return tc__dispatch_spread(tc__program_on(p, l->device), l, to, from);
  tc__copy_to_strided(l, to, from);
  return 1;
 }
@@ -38537,7 +39007,7 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
   void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
   const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
   if (l->contiguous && l->numel)
-   ok = tc__device_copy(p->ctx, tc__device_at(p->ctx, p->device),
+   ok = tc__device_copy(p->ctx, tc__device_at(p->ctx, l->device),
          "a copy of a result", to, from,
          (size_t)l->numel * tc__dtype(l->dtype)->bytes);
   else if (l->numel)
@@ -38705,15 +39175,15 @@ static void tc__verify_warn(const tc__program *p, const tc__visit *v, size_t wro
  if (custom)
   tc__warn(
    p->ctx,
-   "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+   "%s \"%s\": compiled code and interpreter differ in %zu elements; it stays "
    "interpreted. Do run and c_source of custom op \"%s\" do the same?",
-   v->region->name, wrong, custom);
+   tc__region_kind(v->region), v->region->name, wrong, custom);
  else
   tc__warn(
    p->ctx,
-   "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+   "%s \"%s\": compiled code and interpreter differ in %zu elements; it stays "
    "interpreted. Please report it with the text of tc_explain",
-   v->region->name, wrong);
+   tc__region_kind(v->region), v->region->name, wrong);
 }
 static int tc__verify_code(tc__program *p, const tc__visit *v, uint8_t **copy) {
  int64_t flag[3];
@@ -38799,21 +39269,23 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
  if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
  return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
-static const tc__custom *tc__program_lacks(const tc__program *p) {
+static const tc__launch *tc__program_lacks(const tc__program *p) {
  for (size_t i = 0; p->customs && i < p->launch.count; i++) {
   if (!p->launch.at[i].custom || p->launch.at[i].run) continue;
-  if (p->dispatch && !p->dispatch->launch[i].host) continue;
-  return p->launch.at[i].custom->op;
+  const tc__dispatch *r = tc__launch_on(p, i);
+  if (r && !r->launch[i].by) continue;
+  return &p->launch.at[i];
  }
  return NULL;
 }
-static int tc__fail_lacks(const tc__program *p, const tc__custom *o, const char *why) {
+static int tc__fail_lacks(const tc__program *p, const tc__launch *l, const char *why) {
+ const tc__custom *o = l->custom->op;
  if (o->op.c_source)
   return tc__fail(p->ctx, TC_E_COMPILER,
       "custom op \"%s\" has only c_source, which is not compiled here; "
       "give it run too: %s",
       o->op.name, why);
- if (p->device && o->trouble)
+ if (l->group->target.device && o->trouble)
   return tc__fail(p->ctx, TC_E_COMPILER,
       "custom op \"%s\": its cuda_source does not compile, and it has "
       "neither run nor c_source to take instead: %s",
@@ -38821,7 +39293,7 @@ static int tc__fail_lacks(const tc__program *p, const tc__custom *o, const char 
  return tc__fail(p->ctx, TC_E_DEVICE,
      "custom op \"%s\" has only cuda_source, and its inputs are on %s; move "
      "them to a CUDA device with tc_to, or give it run",
-     o->op.name, tc__device_name(p->ctx, p->device));
+     o->op.name, tc__device_name(p->ctx, l->group->target.device));
 }
 static int tc__program_compiles(const tc__program *p) {
  const tc__backend *b = p->backend;
@@ -38830,26 +39302,27 @@ static int tc__program_compiles(const tc__program *p) {
  return TC__JIT && (b ? b->compile : 1);
 }
 static int tc__program_has_code(tc__program *p, const tc__visit *v) {
- const tc__custom *o = tc__program_lacks(p);
+ const tc__launch *l = tc__program_lacks(p);
  const char *why =
   TC__JIT ? "the backend does not compile" : "this build has no compiler";
- if (!o) return 1;
- if (o->op.c_source && tc__program_compiles(p)) {
+ if (!l) return 1;
+ if (l->custom->op->op.c_source && tc__program_compiles(p)) {
   (void)tc__program_compile(p, NULL, v->region ? v->region->name : "eager",
          TC__COMPILE_NEEDED);
-  o = tc__program_lacks(p);
+  l = tc__program_lacks(p);
   why = tc__compiler_trouble(p->ctx);
  }
- return !o || tc__fail_lacks(p, o, why);
+ return !l || tc__fail_lacks(p, l, why);
 }
 typedef struct tc__visitor {
+ const tc__device *device;
  tc__launch *launch;
  void **address;
 } tc__visitor;
 static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
         const tc__ixenv *env) {
  const tc__kbuf *b = &q->launch->group->buffer.at[i];
- const tc__device *d = p->dispatch->device;
+ const tc__device *d = q->device;
  size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
  void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
  q->address[i] = q->launch->buf[i];
@@ -38867,7 +39340,7 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
 static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
         const tc__ixenv *env) {
  const tc__kbuf *b = &q->launch->group->buffer.at[i];
- const tc__device *d = p->dispatch->device;
+ const tc__device *d = q->device;
  size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
  void *here = q->launch->buf[i];
  tc_status s = TC_OK;
@@ -38877,10 +39350,11 @@ static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
  q->launch->buf[i] = q->address[i];
  return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
 }
-static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
+static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
+       uint32_t i) {
  tc__visitor q;
  tc__ixenv env;
- q.launch = &p->launch.at[i];
+ q.device = d, q.launch = &p->launch.at[i];
  size_t n = q.launch->group->buffer.count, fetched = 0;
  memset(&env, 0, sizeof env);
  env.sym = p->size.at;
@@ -38892,21 +39366,47 @@ static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
  if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
  return ok;
 }
+static int tc__launch_copy(tc__program *p, uint32_t i) {
+ const tc__launch *l = &p->launch.at[i];
+ const tc__group *k = l->group;
+ const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
+ tc__ixenv env;
+ memset(&env, 0, sizeof env);
+ env.sym = p->size.at;
+ const tc__kbuf *b = &k->buffer.at[buffer[0]];
+ size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
+ const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
+ return tc__copy_across(p->ctx, "a copy between devices",
+       tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
+       l->buf[buffer[1]], bytes);
+}
+static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
+ tc__dispatch_part *part = &a->on->part[a->at];
+ return TC__UNLIKELY(tc__profiles_device(a->on))
+    ? tc__profile_part(p, a->on, region, part)
+    : tc__dispatch_run_part(a->on, part);
+}
+static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
+ if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
+ if (a->kind == TC__ACT_COPY)
+  return TC__UNLIKELY(p->ctx->profiling != NULL)
+     ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
+     : tc__launch_copy(p, a->at);
+ if (a->kind == TC__ACT_VISIT)
+  return tc__launch_visit(p, a->on->device, v->region, a->at);
+ tc__launch *l = &p->launch.at[a->at];
+ l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
+ return tc__launch_run(p, v->region, a->at);
+}
 static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
- tc__dispatch *r = p->dispatch;
- if (!tc__dispatch_tell(r, tc__visit_seed(p->ctx, v), v->draw, p->arg_now.at)) return 0;
- int ok = tc__bounce_in(p), timed = tc__profiles_device(r);
- tc__dispatch_fill_all(r);
- tc__bounce_restore(p);
- for (uint32_t i = 0; ok && i < r->parts; i++) {
-  ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
-         : tc__dispatch_run_part(r, &r->part[i]);
-  if (ok && r->part[i].host != UINT32_MAX)
-   ok = tc__launch_visit(p, v->region, r->part[i].host);
- }
- if (!tc__bounce_out(p, ok)) return 0;
- if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
- return r->waiting == r->checks;
+ int ok = 1;
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+  ok = tc__dispatch_begin(p, r, v);
+ for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
+ for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
+ if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
+ return ok;
 }
 static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
  if (b->place == TC__BUF_INPUT)
@@ -38915,7 +39415,7 @@ static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__k
   tc__put(t, "%%%u = %s", (unsigned)b->source,
     tc__op_name((tc__op)p->graph.node.at[b->source]->op));
 }
-static int tc__program_inside(tc__program *p, const int64_t *flag) {
+static int tc__program_inside(tc__program *p, const tc_device *d, const int64_t *flag) {
  tc__text name, source;
  char word[24];
  tc__printer q;
@@ -38935,29 +39435,37 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
   "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
   "be %s; it has %lld elements. The access was left out and the results are not "
   "valid",
-  name.at, (unsigned)p->number, p->dispatch->device->own.name,
-  (long long)flag[TC__OUTSIDE_AT], source.at, word,
-  flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+  name.at, (unsigned)p->number, d->name, (long long)flag[TC__OUTSIDE_AT], source.at,
+  word, flag[TC__OUTSIDE_WRITE] ? "written" : "read",
   (long long)tc__ix_eval(&p->ix, b->numel, &env));
  tc__text_free(&name);
  tc__text_free(&source);
  return 0;
 }
-static int tc__dispatch_check(tc__program *p) {
- tc__dispatch *r = p->dispatch;
- p->flag[0] = 0;
- tc__program_unwatch(p);
- tc_status s = r->device->own.sync(r->device->own.user);
- if (s) return tc__device_failed(p->ctx, &r->device->own, "kernels", s);
+static int tc__dispatch_check(tc__program *p, tc__dispatch *r) {
+ const tc_device *d = &r->device->own;
  int64_t flag[TC__FLAG_WORDS];
+ tc_status s = d->sync(d->user);
+ if (s) return tc__device_failed(p->ctx, d, "kernels", s);
  memcpy(flag, r->flag, sizeof flag);
  memset(r->flag, 0, sizeof flag);
+ p->flag[0] = 0;
  if (flag[0]) memcpy(p->flag, flag, sizeof p->flag);
- return tc__program_flagged(p) && tc__program_inside(p, flag);
+ return tc__program_flagged(p) && tc__program_inside(p, d, flag);
+}
+static int tc__program_check(tc__program *p) {
+ int ok = 1;
+ for (tc__dispatch *r = p->dispatch; r; r = r->next) {
+  if (!r->waiting) continue;
+  r->waiting = 0;
+  ok &= tc__dispatch_check(p, r);
+ }
+ tc__program_unwatch(p);
+ return ok;
 }
 static int tc__devices_check(tc_ctx *c) {
  int ok = 1;
- while (c->unchecked.count) ok &= tc__dispatch_check(c->unchecked.at[0]);
+ while (c->unchecked.count) ok &= tc__program_check(c->unchecked.at[0]);
  return ok;
 }
 static int tc__program_writes(const tc__program *p) {
@@ -38965,13 +39473,21 @@ static int tc__program_writes(const tc__program *p) {
   if (p->output.at[i].position == UINT32_MAX) return 1;
  return 0;
 }
+static int tc__program_brings(const tc__program *p) {
+ for (uint32_t i = 0; i < p->acts; i++)
+  if (p->act[i].kind == TC__ACT_COPY &&
+   !p->launch.at[p->act[i].at].group->target.device)
+   return 1;
+ return 0;
+}
 static int tc__program_run_dispatch(tc__program *p, const tc__visit *v) {
  if (!tc__program_dispatch(p, v)) return 0;
- return !p->dispatch->waiting || !tc__program_writes(p) || tc__dispatch_check(p);
+ if (p->flag[0] || !tc__program_waits(p)) return 1;
+ return !(tc__program_writes(p) || tc__program_brings(p)) || tc__program_check(p);
 }
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
  p->flag[0] = p->flag[1] = p->flag[2] = 0;
- if (p->device && !tc__dispatch_settle(p, v->region)) return 0;
+ if (p->devices && !tc__dispatch_settle(p, v->region)) return 0;
  if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
  if (!tc__program_has_code(p, v)) return 0;
  if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
@@ -38985,7 +39501,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
  if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
  if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
   if (!tc__program_bind(p, v)) return 0;
-  tc__program_tune(p, v);
+  tc__program_tune(p, v, tc__act_run);
  }
  uint64_t start = tc__now_ns();
  if (!tc__program_bind(p, v)) return 0;
@@ -39003,8 +39519,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
  uint64_t took = tc__now_ns() - start;
  tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
  p->runs++, p->run_ns += took;
- tc__note_run(p->ctx, p->dispatch ? tc__dispatch_runs(p->dispatch) : p->launch.count,
-     took);
+ tc__note_run(p->ctx, tc__program_runs(p), took);
  return ok && tc__program_flagged(p) && tc__program_finish(p, v);
 }
 static int tc__is_undone(const tc__visit *v, const tc__program *p, size_t i) {
@@ -39041,12 +39556,12 @@ static void tc__undo_settle(tc_ctx *c, tc__visit *v, tc__undo *u) {
  if (u) TC__FREE_ARRAY(c, u, n);
 }
 // ---- gen/exec/forget.c
-enum { TC__PROGRAMS_LEAST = 64 };
+enum { TC__PROGRAMS_LEAST = 64, TC__PROGRAMS_SMALL = 4 << 20 };
 #define TC__PROGRAMS_BYTES \
  ((size_t)128 << 20)
 static void tc__program_drop(tc__program *p) {
  if (!p) return;
- if (p->dispatch && p->dispatch->waiting) (void)tc__dispatch_check(p);
+ if (tc__program_waits(p)) (void)tc__program_check(p);
  if (p->held) p->ctx->programs_held -= p->held, p->ctx->programs_live--;
  tc__program_free(p);
 }
@@ -39096,18 +39611,20 @@ static void tc__forget_warn(tc_ctx *c, const tc__region *last) {
   (unsigned)(c->programs_held >> 20), of->name, of->begin.file ? of->begin.file : "?",
   of->begin.line, (unsigned)most);
 }
+static int tc__programs_are_many(const tc_ctx *c, size_t limit) {
+ return c->programs_held > limit &&
+   (c->programs_live > TC__PROGRAMS_LEAST || c->programs_held > TC__PROGRAMS_SMALL);
+}
 static void tc__programs_trim(tc_ctx *c, const tc__region *r) {
  size_t limit = c->programs_limit ? c->programs_limit : TC__PROGRAMS_BYTES;
  tc__forgettables all;
- if (c->programs_held <= limit || c->programs_live <= TC__PROGRAMS_LEAST) return;
+ if (!tc__programs_are_many(c, limit)) return;
  tc__error_mark before = tc__error_now(c);
  memset(&all, 0, sizeof all);
  if (tc__forget_list(c, &all)) {
   tc__forget_warn(c, r);
   qsort(all.at, all.count, sizeof *all.at, tc__forgettable_order);
-  for (size_t i = 0; i < all.count && c->programs_held > limit / 4 * 3 &&
-       c->programs_live > TC__PROGRAMS_LEAST;
-    i++) {
+  for (size_t i = 0; i < all.count && tc__programs_are_many(c, limit / 4 * 3); i++) {
    tc__program *p = (tc__program *)all.at[i].step->program;
    all.at[i].region->programs -= p->charged;
    all.at[i].step->program = NULL;
@@ -39363,7 +39880,7 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
  uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
  *n = *known = 0;
  if (used && at) {
-  if (v->region->function && !v->parted)
+  if (v->region->function)
    tc__mark_named(v, leaf, used);
   else
    tc__mark_outputs(v, count, used);
@@ -39439,10 +39956,8 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
          uint32_t n_in, tc__site site) {
  tc__call k;
- int64_t goes_on = 1;
  memset(&k, 0, sizeof k);
  k.op = op, k.in = in, k.n_in = n_in, k.site = site;
- k.attr = &goes_on, k.n_attr = op == TC_OP_FINISH && v->parted;
  if (op != TC_OP_KEEP && !tc__visit_share(c, v, site)) return NULL;
  return tc__visit_step(c, v, &k);
 }
@@ -39500,10 +40015,9 @@ static void tc__put_miss(tc__text *t, const tc__visit *v) {
   const tc__step *last = NULL;
   for (size_t i = 0; i + 1 < n; i++)
    if (v->path.at[i]->op == TC_OP_BREAK) last = v->path.at[i];
-  tc__put(t, "nothing was recorded before");
-  if (!last) return;
-  tc__put(t, " behind the graph break at ");
-  tc__put_site(t, last->site);
+  tc__put(t, "nothing was recorded ");
+  if (last) tc__put(t, "behind the graph break at "), tc__put_site(t, last->site);
+  tc__put(t, last ? " before" : "before");
   return;
  }
  const tc__step *first = fork->parent->next;
@@ -39516,10 +40030,10 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
  tc__text t;
  if (!tc__log_on(c, TC__LOG_RECOMPILES)) return;
  tc__text_init(&t, c);
- tc__put(&t, "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us: ",
-   v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-   (unsigned)s->position, (unsigned)p->launch.count,
-   (unsigned)(tc__made_ns(p) / 1000));
+ tc__put(&t, "%s \"%s\" (%s:%d): program for %u steps, %u kernels, %u us: ",
+   tc__region_kind(v->region), v->region->name,
+   v->begin.file ? v->begin.file : "?", v->begin.line, (unsigned)s->position,
+   (unsigned)p->launch.count, (unsigned)(tc__made_ns(p) / 1000));
  if (why == TC__NEW_PATH)
   tc__put_miss(&t, v);
  else
@@ -39529,14 +40043,14 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
 }
 static void tc__log_times(tc_ctx *c, const tc__visit *v, const tc__program *p) {
  const tc_stats *a = &p->after, *b = &p->before;
- tc__log(c, TC__LOG_PERF,
-   "region \"%s\", program %u: made in %u us: passes %u, text %u, compiler %u, "
-   "load %u",
-   v->region->name, (unsigned)p->number, (unsigned)(tc__made_ns(p) / 1000),
-   (unsigned)((a->pass_ns - b->pass_ns) / 1000),
-   (unsigned)((a->emit_ns - b->emit_ns) / 1000),
-   (unsigned)((a->cc_ns - b->cc_ns) / 1000),
-   (unsigned)((a->load_ns - b->load_ns) / 1000));
+ tc__log(
+  c, TC__LOG_PERF,
+  "%s \"%s\", program %u: made in %u us: passes %u, text %u, compiler %u, load %u",
+  tc__region_kind(v->region), v->region->name, (unsigned)p->number,
+  (unsigned)(tc__made_ns(p) / 1000), (unsigned)((a->pass_ns - b->pass_ns) / 1000),
+  (unsigned)((a->emit_ns - b->emit_ns) / 1000),
+  (unsigned)((a->cc_ns - b->cc_ns) / 1000),
+  (unsigned)((a->load_ns - b->load_ns) / 1000));
 }
 static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
  for (size_t i = 0; i < p->address.count; i++) {
@@ -39669,9 +40183,9 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
  s = v->at;
  uint32_t *at = NULL;
  c->stats.graph_breaks++;
- tc__log(c, TC__LOG_GRAPH_BREAKS,
-   "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
-   s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
+ tc__log(c, TC__LOG_GRAPH_BREAKS, "%s \"%s\": value read at %s:%d; %u steps run here",
+   tc__region_kind(v->region), v->region->name, s->site.file ? s->site.file : "?",
+   s->site.line, (unsigned)s->position);
  v->segment = s->position + 1;
  if (tc__segment_is_fed(v, s)) return 1;
  if (!tc__step_is_ready(v, s)) {
@@ -39706,12 +40220,20 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
  v->broken |= v->region->options.fullgraph;
  if (v->region->options.fullgraph)
   return tc__fail(c, TC_E_FULLGRAPH,
+<<<<<<< HEAD
       "%s: reads a value inside region \"%s\", which asked for "
       "fullgraph; move the read behind tc_trace_end",
       who, v->region->name);
+ tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
+=======
+      "%s: reads a value inside %s \"%s\", which asked for fullgraph; "
+      "move the read behind %s",
+      who, tc__region_kind(v->region), v->region->name,
+      v->region->function ? "the call" : "tc_trace_end");
  tc_tensor here[TC__MAX_OPERANDS];
  n = tc__break_operands(c, v, t, n, here);
  tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, here, n, site);
+>>>>>>> audit-d
  return s && tc__segment(c, v, s);
 }
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
@@ -39739,7 +40261,7 @@ static int tc__any_break(const tc__visit *v) {
 enum { TC__YOUNG_RUNS = 4 };
 static int tc__visit_run(tc_ctx *c, tc__visit *v, tc__program *p) {
  v->seed = c->recorder.seed;
- v->young = (!v->region->function || v->parted) && !c->dry && !tc__core_of(c)->frozen &&
+ v->young = !v->region->function && !c->dry && !tc__core_of(c)->frozen &&
     p->runs < TC__YOUNG_RUNS;
  if (!v->young) return tc__program_results(c, v, p);
  tc__undo *u = tc__undo_save(c, v, p);
@@ -39768,7 +40290,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
  uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n, &known) : NULL;
  if (fresh && !at) return 0;
  c->stats.records += leaf->program == NULL;
- int ready = tc__keeps_prepare(c, v) && (v->parted || tc__visit_succeed(c, v));
+ int ready = tc__keeps_prepare(c, v) && tc__visit_succeed(c, v);
  tc__program *p = ready ? tc__step_program(c, v, leaf, at, n) : NULL;
  int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
  if (p && !ok) tc__program_drop(p), leaf->program = NULL;
@@ -39781,7 +40303,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
    if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
     tc__mark_crossing(v, i);
  if (v->at->branch) v->at->branch->used = ++c->recorder.clock;
- c->stats.visits += !v->parted;
+ c->stats.visits++;
  c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
  tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
  return ok;
@@ -39828,9 +40350,10 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
   return NULL;
  }
  tc__log(c, TC__LOG_PERF,
-   "region \"%s\": result of %s:%d was not stored; computed again, and "
-   "stored from the next visit on",
-   v->region->name, s->site.file ? s->site.file : "?", s->site.line);
+   "%s \"%s\": result of %s:%d was not stored; computed again, and stored from "
+   "the next visit on",
+   tc__region_kind(v->region), v->region->name, s->site.file ? s->site.file : "?",
+   s->site.line);
  v->path.at[position]->flags |= TC__STEP_WANTED;
  v->region->generation++;
  int exact = 0;
@@ -39920,7 +40443,7 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
  if (!e) return NULL;
  tc__step *s = &e->step;
  s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
- s->site = k->site;
+ s->site = k->site, s->flags = TC__STEP_HOME;
  e->externals = (uint32_t)v->external.count, e->device = tc__visit_device(c, v);
  s->in = TC__NEW_ARRAY(c, uint32_t, k->n_in + 1);
  s->attr = TC__NEW_ARRAY(c, int64_t, k->n_attr + 1);
@@ -39957,7 +40480,8 @@ static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *c
  int device = tc__visit_device(c, &c->eager_visit);
  for (tc__eager *e = first; e; e = e->next)
   if (e->device == device && tc__eager_same(e, &c->eager_visit, k, code)) return e;
- if (c->eager_held > TC__EAGER_BYTES) tc__eager_forget(c), first = NULL;
+ size_t most = c->recordings_limit ? c->recordings_limit : TC__EAGER_BYTES;
+ if (c->eager_held > most) tc__eager_forget(c), first = NULL;
  size_t bytes = tc__core_of(c)->bytes;
  tc__eager *e = tc__eager_new(c, k, code);
  if (!e) return NULL;
@@ -40141,66 +40665,6 @@ static tc_tensor tc__hook_apart(tc_ctx *c, tc_tensor t, tc__site site) {
  tc__alone_count(c, v->path.count);
  tc__visit_clear(c, v, "which ended with the op", site);
  return own;
-}
-// ---- gen/exec/part.c
-static tc__region *tc__region_rest(tc_ctx *c, tc__region *r) {
- if (!r->rest) {
-  r->rest = tc__region_new(c, r->name, r->begin, r->depth + 1);
-  if (!r->rest) return NULL;
-  r->rest->first = r->first ? r->first : r;
-  r->rest->function = r->function;
- }
- tc__region *rest = r->rest;
- rest->options = r->options, rest->backend = r->backend;
- rest->fixed_sizes = r->fixed_sizes;
- return rest;
-}
-static void tc__region_free_all(tc_ctx *c, tc__region *r) {
- tc__region *rest = r->rest;
- tc__region_free(c, r);
- if (!rest) return;
- tc__region_unlink(rest);
- tc__region_free_all(c, rest);
-}
-static int tc__fail_split(tc_ctx *c, tc__visit *v, const char *why) {
- if (c->dry)
-  return tc__fail(c, TC_E_STATE,
-      "tc_precompile: the body is more than one program: %s; call it "
-      "once instead",
-      why);
- v->broken = 1;
- return tc__fail(c, TC_E_FULLGRAPH,
-     "region \"%s\" asked for fullgraph, and is more than one program: %s",
-     v->region->name, why);
-}
-static int tc__part_run(tc_ctx *c, tc__visit *v) {
- v->parted = 1;
- int ok = tc__visit_finish(c, v, NULL, 0);
- v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
- if (!ok) tc__refuse_writes(c, v);
- c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
- return ok;
-}
-static int tc__visit_split(tc_ctx *c, tc__site site, const char *why) {
- tc__recorder *r = &c->recorder;
- tc__visit *v = r->visit;
- if (c->dry || v->region->options.fullgraph) return tc__fail_split(c, v, why);
- tc__region *rest = tc__region_rest(c, v->region);
- if (!rest || !tc__visit_open(c, rest, v->begin)) return 0;
- tc__visit *next = r->visit;
- next->before = v, next->left = v->left;
- c->stats.graph_breaks++;
- tc__log(c, TC__LOG_GRAPH_BREAKS, "region \"%s\": %u steps run at %s:%d: %s",
-   v->region->name, (unsigned)v->path.count, site.file ? site.file : "?",
-   site.line, why);
- r->visit = v;
- int ok = tc__part_run(c, v);
- r->visit = next;
- next->draw = r->draw;
- return ok;
-}
-static void tc__parts_end(tc__visit *v) {
- for (tc__visit *u; v; v = u) u = v->before, v->before = NULL;
 }
 // ---- gen/exec/entry.c
 typedef struct tc__given {
@@ -40605,9 +41069,10 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
  };
  if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
  if (m->dim >= 0)
-  tc__put(
-   t, m->kind == TC_MISS_DIM || m->kind == TC_MISS_STRIDE ? "dim %d " : "byte %d ",
-   m->dim);
+  tc__put(t,
+    m->kind == TC_MISS_DIM || m->kind == TC_MISS_STRIDE ? "dim %d "
+                 : "byte %d of ",
+    m->dim);
  tc__put(t, "%s", text[m->kind]);
  if (m->was == m->now) return;
  const char *space = *text[m->kind] ? " " : "";
@@ -40698,7 +41163,7 @@ static tc__nesting tc__nesting_of(tc_ctx *c) {
  return n;
 }
 static int tc__nesting_fits(const tc__recorder *r, const tc__nesting *was) {
- return !r->visit || tc__visit_first(r->visit) == tc__visit_first(was->visit);
+ return !r->visit || r->visit == was->visit;
 }
 static void tc__scopes_check(const tc__fcall *k, const tc__nesting *was) {
  tc__values *v = tc__values_of(k->f->ctx);
@@ -40908,60 +41373,27 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
    k->site);
  }
 }
-static int tc__out_is_apart(tc_ctx *c, const tc__visit *last, tc_tensor t) {
- if (t.id >> TC__SLOT_BITS == last->key || !tc__values_of(c)->device.count) return 0;
- return tc__visit_decided(c, last) &&
-   tc__device_number(c, t) != tc__visit_device(c, last);
-}
-static int tc__fn_end_parts(const tc__fcall *k, tc__visit *last, const tc_tensor *out) {
- tc_ctx *c = k->f->ctx;
- uint32_t n = 0, room = k->n_out + 1;
- tc_tensor *own = TC__NEW_ARRAY(c, tc_tensor, room);
- for (uint32_t i = 0; own && i < k->n_out; i++)
-  if (out[i].id >> TC__SLOT_BITS == last->key) own[n++] = out[i];
- int ok = own && tc__visit_finish(c, last, own, n);
- if (own) TC__FREE_ARRAY(c, own, room);
- tc__fn_demote(k->f, "it is more than one program, as for several devices", k->site);
- return ok;
-}
-static int tc__fn_end(const tc__fcall *k, tc__visit *v, const tc_tensor *out) {
- tc_ctx *c = k->f->ctx;
- for (uint32_t i = 0; i < k->n_out; i++)
-  if (tc__out_is_apart(c, c->recorder.visit, out[i]))
-   if (!tc__visit_split(c, k->site, "a result is on another device")) return 0;
- tc__visit *last = c->recorder.visit;
- if (last != v) return tc__fn_end_parts(k, last, out);
- return tc__visit_finish(c, v, out, k->n_out);
-}
-static void tc__fn_clear(const tc__fcall *k, tc__visit *last) {
- for (tc__visit *v; last; last = v) {
-  v = last->before;
-  tc__visit_clear(k->f->ctx, last, "which ended with the call of a function",
-      k->site);
- }
-}
 static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
  tc_fn *f = k->f;
  tc_ctx *c = f->ctx;
  tc__recorder *r = tc__recorder_of(c);
  c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
  if (!tc__visit_open(c, f->region, k->site)) return 0;
- tc__visit *v = r->visit, *last = v;
+ tc__visit *v = r->visit;
  tc__snapshots_clear(f);
  uint64_t programs = c->stats.programs, here = tc__here_enter(c);
  int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
- int whole = tc__visit_first(r->visit) == v;
- ok = ok && whole && !r->visit->broken && tc__slots_prepare(c, k->n_out) &&
-   tc__fn_end(k, v, out);
- if (whole) last = r->visit;
- if (whole) last->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
- if (whole && !ok) tc__refuse_writes(c, last);
+ int whole = r->visit == v;
+ ok = ok && whole && !v->broken && tc__slots_prepare(c, k->n_out) &&
+   tc__visit_finish(c, v, out, k->n_out);
+ if (whole) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+ if (whole && !ok) tc__refuse_writes(c, v);
  r->visit = NULL, r->depth = 0;
  tc__here_leave(c, here);
  f->miss.compiled = c->stats.programs != programs;
  if (ok) tc__fn_learn(k, v, found);
  ok = ok && tc__fn_hand_out(k, out);
- tc__fn_clear(k, last);
+ tc__visit_clear(c, v, "which ended with the call of a function", k->site);
  tc__snapshots_clear(f);
  return ok;
 }
@@ -41033,7 +41465,7 @@ static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uin
 static tc_fn *tc__fn_recorded(tc_ctx *c) {
  const tc__visit *v = tc__recorder_of(c)->visit;
  tc_fn *f = v && v->region->function ? c->fn : NULL;
- while (f && f->region != tc__region_whole(v->region)) f = f->next;
+ while (f && f->region != v->region) f = f->next;
  return f;
 }
 static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
@@ -41147,7 +41579,7 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 }
 static void tc__fn_forget_region(tc_fn *f) {
  tc__region_unlink(f->region);
- tc__region_free_all(f->ctx, f->region);
+ tc__region_free(f->ctx, f->region);
 }
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
        const tc_options *options, const char *name, const char *file,
@@ -41306,7 +41738,7 @@ static uint64_t tc__fn_used(tc_ctx *c, tc_fn *f) {
 static int tc__idles_list(tc_ctx *c, tc__idles *all) {
  tc__idle one;
  for (tc__region *r = c->recorder.region; r; r = r->next) {
-  if (!r->visit[0] || r->function || r->first || r->rest) continue;
+  if (!r->visit[0] || r->function) continue;
   one.region = r, one.fn = NULL, one.used = r->used;
   if (!TC__PUSH(c, *all, one)) return 0;
  }
@@ -41333,6 +41765,8 @@ static void tc__regions_warn(tc_ctx *c, const tc__idle *first) {
 }
 static int tc__idle_drop(tc_ctx *c, const tc__idle *one) {
  if (one->fn) return tc__fn_reset(one->fn);
+ one->region->end_of_results = "which ended when so many other regions had been visited "
+         "since that its own was dropped, begun";
  tc__region_unlink(one->region);
  tc__region_free(c, one->region);
  return 1;
@@ -41609,7 +42043,7 @@ TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program
  tc_status outer = tc__unit_begin(c);
  k->f->visit.draw = r->draw;
  p->runs++;
- c->stats.kernel_runs += tc__dispatch_runs(p->dispatch);
+ c->stats.kernel_runs += tc__program_runs(p);
  int ok = tc__program_dispatch(p, &k->f->visit);
  for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
  if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
@@ -41703,11 +42137,7 @@ static void tc__devices_close(tc_ctx *c) {
  TC__VEC_FREE(c, v->device);
 }
 static int tc__device_find(tc_ctx *c, const char *name) {
- const tc__values *v = tc__values_of(c);
- if (!strcmp(name, "cpu")) return 0;
- for (size_t i = 0; i < v->device.count; i++)
-  if (!strcmp(v->device.at[i]->own.name, name)) return (int)i + 1;
- return -1;
+ return tc__device_named(c, name, strlen(name));
 }
 static int tc__device_need(tc_ctx *c, const char *who, const char *name) {
  if (!name) return tc__fail(c, TC_E_NULL, "%s: the name of the device is NULL", who) - 1;
@@ -41744,7 +42174,8 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
    "%s: a context of tc_open_shared has no devices; a thread that uses "
    "one needs a context of tc_open",
    who);
- if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
+ if (tc__device_find(c, d->name) >= 0 ||
+  tc__values_of(c)->device.count == TC__DEVICES_MOST - 1)
   return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
       d->name);
  return 1;
@@ -41872,45 +42303,56 @@ static tc_tensor tc__to_here(const tc__api *f, const tc__tensor *m) {
  t.storage->refs++;
  return tc__tensor_new(f->c, t.layout, t.storage, t.offset, f->file, f->line);
 }
-static tc_tensor tc__to_peer(const tc__api *f, const tc__tensor *m, int number) {
+static tc_tensor tc__to_other(const tc__api *f, const tc__tensor *m, int number) {
  tc_ctx *c = f->c;
  const tc__layout l = *tc__layout_at(c, m->layout);
- tc__device *d = tc__device_at(c, number), *from = tc__device_at(c, l.device);
  size_t bytes = (size_t)l.numel * tc__dtype(l.dtype)->bytes;
- tc__error_mark before = tc__error_now(c);
+ const void *from = tc__tensor_data(m, l.dtype);
  uint32_t layout = tc__layout_on(c, number, l.dtype, l.rank, l.dims, NULL);
+ tc__device *d = tc__device_at(c, number);
  tc__storage *s = layout ? tc__storage_on(c, d, bytes) : NULL;
- int ok = s && (!bytes || !d->own.copy_from(d->own.user, s->data, &from->own,
-            tc__tensor_data(m, l.dtype), bytes));
+ int ok = s && tc__copy_across(c, f->who, d, s->data, tc__device_at(c, l.device), from,
+         bytes);
  if (ok) return tc__tensor_new(c, layout, s, 0, f->file, f->line);
  tc__storage_unref(c, s);
- tc__error_restore(c, before);
  return tc__null();
 }
-static tc_tensor tc__to_peer_dense(const tc__api *f, const tc__tensor *m, int number) {
- tc__tensor dense = *m;
- tc_tensor copy = tc__null();
- if (!tc__device_at(f->c, number)->own.copy_from || m->storage->constant) return copy;
- if (!tc__layout_at(f->c, m->layout)->contiguous) {
-  copy = tc__dense_copy(f->c, m);
-  const tc__tensor *made = copy.id ? tc__slot_find(f->c, copy) : NULL;
-  if (!made) return copy;
-  dense = *made;
- }
- tc_tensor there = tc__to_peer(f, &dense, number);
- if (copy.id) tc__slot_free(f->c, tc__handle_slot(copy), "a copy", NULL, 0);
- return there;
-}
-static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *given, int number) {
+static tc_tensor tc__to_by_host(const tc__api *f, const tc__tensor *given, int number) {
  tc__tensor kept = *given;
- const tc__tensor *m = &kept;
- tc_tensor direct = tc__to_peer_dense(f, m, number);
- if (direct.id) return direct;
- tc_tensor here = tc__to_host(f, m), there = tc__null();
+ tc_tensor here = tc__to_host(f, &kept), there = tc__null();
  const tc__tensor *t = here.id ? tc__slot_find(f->c, here) : NULL;
  if (t) there = tc__to_device(f, t, number);
  if (here.id) tc__slot_free(f->c, tc__handle_slot(here), "a copy", NULL, 0);
  return there;
+}
+static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *given, int number) {
+ tc__tensor dense = *given;
+ tc_tensor copy = tc__null();
+ if (given->storage->constant) return tc__to_by_host(f, given, number);
+ if (!tc__layout_at(f->c, given->layout)->contiguous) {
+  copy = tc__dense_copy(f->c, given);
+  const tc__tensor *made = copy.id ? tc__slot_find(f->c, copy) : NULL;
+  if (!made) return copy;
+  dense = *made;
+ }
+ tc_tensor there = tc__to_other(f, &dense, number);
+ if (copy.id) tc__slot_free(f->c, tc__handle_slot(copy), "a copy", NULL, 0);
+ return there;
+}
+static tc_tensor tc__to_recorded(const tc__api *f, tc_tensor t, int number) {
+ int64_t dims[TC_MAX_RANK], device = number;
+ if (tc__device_number(f->c, t) != number)
+  return tc__op_n(TC_OP_TO, &t, 1, &device, 1, f->file, f->line);
+ for (int i = 0; i < f->x.rank; i++) dims[i] = f->x.dims[i];
+ return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, (uint32_t)f->x.rank, f->file, f->line);
+}
+static tc_tensor tc__to_now(const tc__api *f, tc_tensor t, int number) {
+ const tc__tensor *m = tc__tensor_need(f->c, f->who, t);
+ if (!m || !tc__is_told(f->c, f->who, t)) return tc__null();
+ int here = tc__layout_at(f->c, m->layout)->device;
+ if (here == number) return tc__to_here(f, m);
+ if (!number) return tc__to_host(f, m);
+ return here ? tc__to_another(f, m, number) : tc__to_device(f, m, number);
 }
 TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line) {
  tc__api f;
@@ -41920,20 +42362,9 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
  if (!tc__api_of(&f, "to", t, file, line)) return tc__null();
  int number = tc__device_need(f.c, f.who, device);
  if (number < 0) return tc__null();
+ if (tc__is_recording(f.c)) return tc__to_recorded(&f, t, number);
  tc_status outer = tc__unit_begin(f.c);
- const tc__tensor *m =
-  tc__region_value(f.c, f.who, &t, site) ? tc__tensor_need(f.c, f.who, t) : NULL;
- if (m && !tc__is_told(f.c, f.who, t)) m = NULL;
- int here = m ? tc__layout_at(f.c, m->layout)->device : 0;
- tc__visit *open = f.c->recorder.visit;
- f.c->recorder.visit = NULL;
- if (m && here == number)
-  to = tc__to_here(&f, m);
- else if (m && !number)
-  to = tc__to_host(&f, m);
- else if (m)
-  to = here ? tc__to_another(&f, m, number) : tc__to_device(&f, m, number);
- f.c->recorder.visit = open;
+ if (tc__region_value(f.c, f.who, &t, site)) to = tc__to_now(&f, t, number);
  (void)tc__unit_end(f.c, outer, to.id != 0);
  return to;
 }
@@ -42489,8 +42920,8 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
  return tc__default_backend(c, c->defaults.backend);
 }
 static const tc__hooks tc__exec_hooks = {
- tc__hook_eager,    tc__hook_demand, tc__hook_forget, tc__visit_split,
- tc__hook_together, tc__hook_apart,  tc__hook_settle, tc_to_at};
+ tc__hook_eager, tc__hook_demand, tc__hook_forget, tc__hook_together,
+ tc__hook_apart, tc__hook_settle, tc_to_at};
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
  tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
  if (!c) return NULL;
@@ -42665,7 +43096,6 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
  return tc__visit_open(c, g, site) ? TC_OK : tc__begin_failed(c);
 }
 static void tc__visit_end(tc_ctx *c) {
- tc__parts_end(c->recorder.visit);
  c->recorder.visit = NULL;
  tc__here_ended(c);
 }
@@ -42785,6 +43215,7 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
  for (tc__region *g = r->region, *next; g; g = next) {
   next = g->next;
   if (g->function) continue;
+  g->end_of_results = "which ended with a tc_reset of its region, begun";
   tc__region_unlink(g);
   tc__region_free(c, g);
  }
@@ -43308,7 +43739,7 @@ static void tc__put_size(tc__text *t, uint64_t bytes) {
  tc__put(t, small ? " KB" : " MB");
 }
 static void tc__put_region(tc__text *t, const tc__region *r) {
- tc__put(t, "%s \"%s\" (", r->function ? "function" : "region", r->name);
+ tc__put(t, "%s \"%s\" (", tc__region_kind(r), r->name);
  tc__put_site(t, r->begin);
  tc__put(t, ")");
 }
@@ -43566,8 +43997,8 @@ static void tc__explain_dispatch(tc__text *t, const tc__dispatch *r, uint32_t i)
  const tc__dispatch_launch *l = &r->launch[i];
  const tc_device *d = &r->device->own;
  char text[200];
- int count = l->host ? 0 : l->pieces ? 1 : l->grids.count;
- if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
+ int count = l->by ? 0 : l->pieces ? 1 : l->grids.count;
+ if (l->by) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
  if (l->pieces)
   tc__put(t, "    one of %u kernels in a launch for %u tensors\n",
     (unsigned)tc__dispatch_kernels_at(r, l->first),
@@ -43619,13 +44050,40 @@ static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
  if (l->tuned == TC__TUNED_KNOWN) tc__put(t, ", known from before");
  tc__put(t, "\n");
 }
+static void tc__explain_copy(tc__text *t, const tc__program *p, const tc__group *k) {
+ tc__put(t, "    from %s to %s as ",
+   tc__device_name(p->ctx, tc__copy_source(&p->graph, k)),
+   tc__device_name(p->ctx, k->target.device));
+}
+static void tc__explain_plan(tc__text *t, const tc__plan *plan, const char *device) {
+ tc__put(t, "intermediates%s%s: %zu bytes in one arena, %zu one by one\n",
+   device ? " of " : "", device ? device : "", plan->bytes, plan->unplanned);
+}
+static void tc__explain_launches(tc__text *t, const tc__program *p) {
+ uint32_t listed = 0;
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  listed += (uint32_t)r->listed.count;
+ if (listed)
+  tc__put(t, "launches: %u, of which %u for lists of tensors\n",
+    (unsigned)tc__program_runs(p), (unsigned)listed);
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next) tc__explain_lists(t, r);
+}
+static void tc__explain_plans(tc__text *t, const tc__program *p) {
+ int across = tc__program_is_across(p);
+ if (!p->devices || p->here) tc__explain_plan(t, &p->plan, across ? "cpu" : NULL);
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  tc__explain_plan(t, &r->plan, across ? r->device->own.name : NULL);
+}
 static void tc__explain_kernels(tc__text *t, const tc__program *p) {
  for (size_t i = 0; i < p->launch.count; i++) {
   const tc__launch *l = &p->launch.at[i];
+  const tc__dispatch *r = tc__launch_on(p, i);
   tc__report_kernel(t, l->group, (uint32_t)i);
   tc__put_calls(t, "    of ", &p->graph, l->group);
-  if (p->dispatch)
-   tc__explain_dispatch(t, p->dispatch, (uint32_t)i);
+  if (r)
+   tc__explain_dispatch(t, r, (uint32_t)i);
+  else if (tc__is_copy(l->group))
+   tc__explain_copy(t, p, l->group);
   else if (tc__foreign_of(p))
    tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
   else
@@ -43634,13 +44092,8 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
   tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
   tc__explain_tuned(t, l);
  }
- if (p->dispatch && p->dispatch->listed.count)
-  tc__put(t, "launches: %u, of which %u for lists of tensors\n",
-    (unsigned)tc__dispatch_runs(p->dispatch),
-    (unsigned)p->dispatch->listed.count);
- if (p->dispatch) tc__explain_lists(t, p->dispatch);
- tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
-   p->plan.unplanned);
+ tc__explain_launches(t, p);
+ tc__explain_plans(t, p);
 }
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
  const tc__program *p = (const tc__program *)s->program;
@@ -43648,7 +44101,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
  if (s->op == TC_OP_BREAK)
   tc__explain_break(t, v, s);
  else
-  tc__put(t, "the end of the %s", v->region->function ? "function" : "region");
+  tc__put(t, "the end of the %s", tc__region_kind(v->region));
  tc__put(t, "\n");
  tc__explain_guards(t, v);
  tc__put(t, "\n");
@@ -43702,7 +44155,7 @@ static void tc__explain_function(tc__text *t, const tc_fn *f) {
  for (const tc__entry *e = f->entry; e; e = e->next) tc__explain_entry(t, e, n++);
 }
 static void tc__explain_head(tc__text *t, const tc__region *r, const tc__overview *o) {
- tc__put(t, "%s \"%s\" at ", r->function ? "function" : "region", r->name);
+ tc__put(t, "%s \"%s\" at ", tc__region_kind(r), r->name);
  tc__put_site(t, r->begin);
  tc__put(t, ": ");
  tc__put_count(t, r->visits, "visit");
@@ -44133,11 +44586,10 @@ static int tc__plan_y(size_t offset, size_t bytes) {
  double part = (double)offset / (double)bytes;
  return TC__DRAWN_MARGIN + height - (int)(part * height);
 }
-static void tc__svg_slab(tc__text *t, const tc__program *p, const tc__slab *s) {
- size_t n = p->launch.count;
+static void tc__svg_slab(tc__text *t, size_t n, const tc__plan *plan, const tc__slab *s) {
  int x = tc__plan_x(s->first, n), width = tc__plan_x(s->last + 1u, n) - x;
- int y = tc__plan_y(s->offset + s->bytes, p->plan.bytes);
- int height = tc__plan_y(s->offset, p->plan.bytes) - y;
+ int y = tc__plan_y(s->offset + s->bytes, plan->bytes);
+ int height = tc__plan_y(s->offset, plan->bytes) - y;
  tc__put(t,
    "<g><title>%%%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
    "<rect class=\"c%u\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
@@ -44155,7 +44607,7 @@ static void tc__svg_ticks(tc__text *t, size_t kernels) {
     (tc__plan_x(i, kernels) + tc__plan_x(i + 1, kernels)) / 2,
     TC__DRAWN_MARGIN + TC__PLAN_HEIGHT + 16, i);
 }
-static void tc__svg_plan(tc__text *t, const tc__program *p) {
+static void tc__svg_plan(tc__text *t, size_t kernels, const tc__plan *plan) {
  int width = TC__PLAN_LEFT + TC__PLAN_WIDTH + TC__DRAWN_MARGIN;
  int height = TC__PLAN_HEIGHT + 3 * TC__DRAWN_MARGIN + 16;
  tc__put(t,
@@ -44166,12 +44618,12 @@ static void tc__svg_plan(tc__text *t, const tc__program *p) {
    (int)TC__PLAN_LEFT, (int)TC__DRAWN_MARGIN, (int)TC__PLAN_WIDTH,
    (int)TC__PLAN_HEIGHT);
  tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">%zu</text>\n", TC__PLAN_LEFT - 6,
-   TC__DRAWN_MARGIN + 10, p->plan.bytes);
+   TC__DRAWN_MARGIN + 10, plan->bytes);
  tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">0 bytes</text>\n",
    TC__PLAN_LEFT - 6, TC__DRAWN_MARGIN + TC__PLAN_HEIGHT);
- for (size_t i = 0; i < p->plan.slab.count; i++)
-  if (!p->plan.slab.at[i].output) tc__svg_slab(t, p, &p->plan.slab.at[i]);
- tc__svg_ticks(t, p->launch.count);
+ for (size_t i = 0; i < plan->slab.count; i++)
+  if (!plan->slab.at[i].output) tc__svg_slab(t, kernels, plan, &plan->slab.at[i]);
+ tc__svg_ticks(t, kernels);
  tc__put(t, "</svg></div>\n");
 }
 // ---- gen/io/html.c
@@ -44332,17 +44784,18 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
  tc__put(h->t, "<h4>Kernels</h4>\n");
  for (size_t i = 0; i < p->launch.count; i++) {
   const tc__launch *l = &p->launch.at[i];
+  const tc__dispatch *r = tc__launch_on(p, i);
   tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
     (unsigned)(i % TC__COLORS));
   tc__put_kernel_name(h->t, l->group, (uint32_t)i);
   tc__put(h->t, "</code>, %s",
-    p->dispatch ? p->dispatch->device->own.name
-    : l->run    ? "compiled"
-       : "interpreted");
-  if (p->dispatch && p->dispatch->launch[i].pieces)
+    r                       ? r->device->own.name
+    : tc__is_copy(l->group) ? "a copy between devices"
+    : l->run                ? "compiled"
+          : "interpreted");
+  if (r && r->launch[i].pieces)
    tc__put(h->t, ", in a launch for %u tensors",
-     (unsigned)tc__dispatch_tensors_at(p->dispatch,
-              p->dispatch->launch[i].first));
+     (unsigned)tc__dispatch_tensors_at(r, r->launch[i].first));
   if (l->tuned) {
    tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
    tc__explain_tuned(&h->plain, l);
@@ -44354,14 +44807,22 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
   tc__html_pre(h);
  }
 }
-static void tc__html_memory(tc__html *h, const tc__program *p) {
+static void tc__html_plan(tc__html *h, const tc__program *p, const tc__plan *plan,
+       const char *device) {
  size_t slabs = 0;
- for (size_t i = 0; i < p->plan.slab.count; i++) slabs += !p->plan.slab.at[i].output;
- tc__put(h->t, "<h4>Memory of intermediates</h4>\n<p>");
+ for (size_t i = 0; i < plan->slab.count; i++) slabs += !plan->slab.at[i].output;
+ tc__put(h->t, "<p>");
  tc__put_count(h->t, slabs, "intermediate");
- tc__put(h->t, ": %zu bytes in one arena, %zu one by one.</p>\n", p->plan.bytes,
-   p->plan.unplanned);
- if (slabs) tc__svg_plan(h->t, p);
+ tc__put(h->t, "%s%s: %zu bytes in one arena, %zu one by one.</p>\n",
+   device ? " of " : "", device ? device : "", plan->bytes, plan->unplanned);
+ if (slabs) tc__svg_plan(h->t, p->launch.count, plan);
+}
+static void tc__html_memory(tc__html *h, const tc__program *p) {
+ int across = tc__program_is_across(p);
+ tc__put(h->t, "<h4>Memory of intermediates</h4>\n");
+ if (!p->devices || p->here) tc__html_plan(h, p, &p->plan, across ? "cpu" : NULL);
+ for (const tc__dispatch *r = p->dispatch; r; r = r->next)
+  tc__html_plan(h, p, &r->plan, across ? r->device->own.name : NULL);
 }
 static void tc__html_source(tc__html *h, tc__program *p) {
  tc__error_mark held = tc__error_now(h->ctx);
@@ -48797,6 +49258,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  {NULL},
  {NULL},
+ {NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  TC__COLS_promote(TC__FN, ADD),
@@ -48819,6 +49281,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  TC__COLS_logic(TC__FN, LOGICAL_AND),
  TC__COLS_logic(TC__FN, LOGICAL_OR),
+ {NULL},
  {NULL},
  {NULL},
  {NULL},

@@ -236,6 +236,7 @@ static const char *const tc__cuda_expr[TC_OP_COUNT] = {
  NULL,
  NULL,
  NULL,
+ NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char *const tc__text_cuda_types[] = {

@@ -91,30 +91,17 @@ static const call *call_find(const char *name) {
 
 // ---- macros ----
 
-// Where elements are given, a compound literal may stand, whose commas divide a macro's arguments.
-static int takes_elements(const call *c) {
-    for (int i = 0; i < c->n; i++) {
-        const char *type = c->in[i].type;
-        if (ends(type, "*") && strcmp(type, "tc_ctx *") && strcmp(type, "const char *"))
-            return 1;
-    }
-    return 0;
-}
-
 static void put_names(text *t, const call *c) {
     for (int i = 0; i < c->n; i++) put(t, "%s%s", i ? ", " : "", c->in[i].name);
 }
 
+// Arguments are passed on as they come: commas of compound literals and templates divide them.
 static void call_macros(text *t) {
     put(t, "// Generated from the declarations in gen/api and gen/tables/ops.def by\n"
            "// gen/gen_calls.c: what passes the site.\n");
     EACH_CALL(c) {
         if (strstr(calls.headers, join("#define %s(", c->name))) continue; // says more
-        put(t, "#define %s(", c->name);
-        takes_elements(c) ? put(t, "...") : put_names(t, c);
-        put(t, ") %s_at(", c->name);
-        takes_elements(c) ? put(t, "__VA_ARGS__") : put_names(t, c);
-        put(t, ", TC__SITE)\n");
+        put(t, "#define %s(...) %s_at(__VA_ARGS__, TC__SITE)\n", c->name, c->name);
     }
 }
 

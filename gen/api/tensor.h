@@ -134,6 +134,12 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
                            const char *file, int line);
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line);
+TCDEF tc_tensor tc_zeros_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line);
+TCDEF tc_tensor tc_ones_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                           int line);
+TCDEF tc_tensor tc_zeros_like_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_ones_like_at(tc_tensor t, const char *file, int line);
 // Elements that nobody has set, to be written before they are read.
 TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                             int line);
@@ -192,6 +198,7 @@ TCDEF tc_tensor tc_t_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, int line);
 // Repeats size 1 and adds leading dimensions; -1 keeps a size. TC_E_BROADCAST.
 TCDEF tc_tensor tc_expand_at(tc_tensor t, tc_dims dims, const char *file, int line);
+TCDEF tc_tensor tc_broadcast_to_at(tc_tensor t, tc_dims dims, const char *file, int line);
 // t[start:end:step] of one dimension with Python's rules: negative counts from the end, out
 // of range is clipped, TC_END is the end. step may be negative; 0 is TC_E_ARG.
 TCDEF tc_tensor tc_slice_at(tc_tensor t, int dim, int64_t start, int64_t end, int64_t step,
@@ -248,6 +255,12 @@ TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line);
 // Converts. Float to integer truncates and saturates, NaN gives 0; any to bool is t != 0.
 TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line);
+TCDEF tc_tensor tc_to_bool_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_u8_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_i32_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_i64_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_f32_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_to_f64_at(tc_tensor t, const char *file, int line);
 
 // ---- indexing ----
 // The index is i32 or i64 (TC_E_DTYPE), negative counts from the end, out of range is
@@ -616,19 +629,7 @@ TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_b
                            const char *file, int line);
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
-// Those that take arrays pass their arguments on as they come, so that a compound literal may
-// stand there: tc_cat((tc_tensor[]){a, b}, 2, 1). These say more:
+// They pass their arguments on as they come, so that commas may stand in them, as those of compound
+// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1).
 
 #include "api/site.h"
-
-#define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
-#define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
-#define tc_zeros_like(t) tc_full_like_at(t, 0, TC__SITE)
-#define tc_ones_like(t) tc_full_like_at(t, 1, TC__SITE)
-#define tc_broadcast_to(t, dims) tc_expand_at(t, dims, TC__SITE)
-#define tc_to_bool(t) tc_cast_at(t, TC_BOOL, TC__SITE)
-#define tc_to_u8(t) tc_cast_at(t, TC_U8, TC__SITE)
-#define tc_to_i32(t) tc_cast_at(t, TC_I32, TC__SITE)
-#define tc_to_i64(t) tc_cast_at(t, TC_I64, TC__SITE)
-#define tc_to_f32(t) tc_cast_at(t, TC_F32, TC__SITE)
-#define tc_to_f64(t) tc_cast_at(t, TC_F64, TC__SITE)

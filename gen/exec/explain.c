@@ -242,7 +242,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     if (s->op == TC_OP_BREAK)
         tc__explain_break(t, v, s);
     else
-        tc__put(t, "the end of the %s", v->region->function ? "function" : "region");
+        tc__put(t, "the end of the %s", tc__region_kind(v->region));
     tc__put(t, "\n");
     tc__explain_guards(t, v);
     tc__put(t, "\n");
@@ -305,7 +305,7 @@ static void tc__explain_function(tc__text *t, const tc_fn *f) {
 // ---- the report ----
 
 static void tc__explain_head(tc__text *t, const tc__region *r, const tc__overview *o) {
-    tc__put(t, "%s \"%s\" at ", r->function ? "function" : "region", r->name);
+    tc__put(t, "%s \"%s\" at ", tc__region_kind(r), r->name);
     tc__put_site(t, r->begin);
     tc__put(t, ": ");
     tc__put_count(t, r->visits, "visit");

@@ -184,8 +184,8 @@ static void tc__log_path_guards(tc_ctx *c, const tc__visit *v, const tc__program
     if (!tc__log_on(c, TC__LOG_GUARDS) || !(p->size.count || p->arg.count)) return;
     tc__text_init(&who, c);
     tc__text_init(&lines, c);
-    tc__put(&who, "%s \"%s\", program %u", v->region->function ? "function" : "region",
-            v->region->name, (unsigned)p->number);
+    tc__put(&who, "%s \"%s\", program %u", tc__region_kind(v->region), v->region->name,
+            (unsigned)p->number);
     tc__put_path_guards(&lines, v);
     if (!who.failed && !lines.failed) tc__log_guards(c, who.at, &lines);
     tc__text_free(&who);

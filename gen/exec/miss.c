@@ -116,9 +116,10 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
-        tc__put(
-            t, m->kind == TC_MISS_DIM || m->kind == TC_MISS_STRIDE ? "dim %d " : "byte %d ",
-            m->dim);
+        tc__put(t,
+                m->kind == TC_MISS_DIM || m->kind == TC_MISS_STRIDE ? "dim %d "
+                                                                    : "byte %d of ",
+                m->dim);
     tc__put(t, "%s", text[m->kind]);
     if (m->was == m->now) return;
     const char *space = *text[m->kind] ? " " : "";

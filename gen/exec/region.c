@@ -149,10 +149,9 @@ static void tc__put_miss(tc__text *t, const tc__visit *v) {
         const tc__step *last = NULL; // break, ahead of the segment that ends the path
         for (size_t i = 0; i + 1 < n; i++)
             if (v->path.at[i]->op == TC_OP_BREAK) last = v->path.at[i];
-        tc__put(t, "nothing was recorded before");
-        if (!last) return;
-        tc__put(t, " behind the graph break at ");
-        tc__put_site(t, last->site);
+        tc__put(t, "nothing was recorded ");
+        if (last) tc__put(t, "behind the graph break at "), tc__put_site(t, last->site);
+        tc__put(t, last ? " before" : "before");
         return;
     }
     const tc__step *first = fork->parent->next;
@@ -167,10 +166,10 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
     tc__text t;
     if (!tc__log_on(c, TC__LOG_RECOMPILES)) return;
     tc__text_init(&t, c);
-    tc__put(&t, "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us: ",
-            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)s->position, (unsigned)p->launch.count,
-            (unsigned)(tc__made_ns(p) / 1000));
+    tc__put(&t, "%s \"%s\" (%s:%d): program for %u steps, %u kernels, %u us: ",
+            tc__region_kind(v->region), v->region->name,
+            v->begin.file ? v->begin.file : "?", v->begin.line, (unsigned)s->position,
+            (unsigned)p->launch.count, (unsigned)(tc__made_ns(p) / 1000));
     if (why == TC__NEW_PATH)
         tc__put_miss(&t, v);
     else
@@ -181,14 +180,14 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
 
 static void tc__log_times(tc_ctx *c, const tc__visit *v, const tc__program *p) {
     const tc_stats *a = &p->after, *b = &p->before;
-    tc__log(c, TC__LOG_PERF,
-            "region \"%s\", program %u: made in %u us: passes %u, text %u, compiler %u, "
-            "load %u",
-            v->region->name, (unsigned)p->number, (unsigned)(tc__made_ns(p) / 1000),
-            (unsigned)((a->pass_ns - b->pass_ns) / 1000),
-            (unsigned)((a->emit_ns - b->emit_ns) / 1000),
-            (unsigned)((a->cc_ns - b->cc_ns) / 1000),
-            (unsigned)((a->load_ns - b->load_ns) / 1000));
+    tc__log(
+        c, TC__LOG_PERF,
+        "%s \"%s\", program %u: made in %u us: passes %u, text %u, compiler %u, load %u",
+        tc__region_kind(v->region), v->region->name, (unsigned)p->number,
+        (unsigned)(tc__made_ns(p) / 1000), (unsigned)((a->pass_ns - b->pass_ns) / 1000),
+        (unsigned)((a->emit_ns - b->emit_ns) / 1000),
+        (unsigned)((a->cc_ns - b->cc_ns) / 1000),
+        (unsigned)((a->load_ns - b->load_ns) / 1000));
 }
 
 // Whether the results of earlier segments that a program reads are in memory: what a graph break
@@ -342,9 +341,9 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     s = v->at;
     uint32_t *at = NULL;
     c->stats.graph_breaks++;
-    tc__log(c, TC__LOG_GRAPH_BREAKS,
-            "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
-            s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
+    tc__log(c, TC__LOG_GRAPH_BREAKS, "%s \"%s\": value read at %s:%d; %u steps run here",
+            tc__region_kind(v->region), v->region->name, s->site.file ? s->site.file : "?",
+            s->site.line, (unsigned)s->position);
     v->segment = s->position + 1;
     if (tc__segment_is_fed(v, s)) return 1;
     if (!tc__step_is_ready(v, s)) {
@@ -385,9 +384,10 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
     v->broken |= v->region->options.fullgraph;
     if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
-                        "%s: reads a value inside region \"%s\", which asked for "
-                        "fullgraph; move the read behind tc_trace_end",
-                        who, v->region->name);
+                        "%s: reads a value inside %s \"%s\", which asked for fullgraph; "
+                        "move the read behind %s",
+                        who, tc__region_kind(v->region), v->region->name,
+                        v->region->function ? "the call" : "tc_trace_end");
     tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
     return s && tc__segment(c, v, s);
 }
@@ -529,9 +529,10 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
         return NULL;
     }
     tc__log(c, TC__LOG_PERF,
-            "region \"%s\": result of %s:%d was not stored; computed again, and "
-            "stored from the next visit on",
-            v->region->name, s->site.file ? s->site.file : "?", s->site.line);
+            "%s \"%s\": result of %s:%d was not stored; computed again, and stored from "
+            "the next visit on",
+            tc__region_kind(v->region), v->region->name, s->site.file ? s->site.file : "?",
+            s->site.line);
     v->path.at[position]->flags |= TC__STEP_WANTED;
     v->region->generation++;
     int exact = 0;

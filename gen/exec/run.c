@@ -384,15 +384,15 @@ static void tc__verify_warn(const tc__program *p, const tc__visit *v, size_t wro
     if (custom)
         tc__warn(
             p->ctx,
-            "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+            "%s \"%s\": compiled code and interpreter differ in %zu elements; it stays "
             "interpreted. Do run and c_source of custom op \"%s\" do the same?",
-            v->region->name, wrong, custom);
+            tc__region_kind(v->region), v->region->name, wrong, custom);
     else
         tc__warn(
             p->ctx,
-            "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+            "%s \"%s\": compiled code and interpreter differ in %zu elements; it stays "
             "interpreted. Please report it with the text of tc_explain",
-            v->region->name, wrong);
+            tc__region_kind(v->region), v->region->name, wrong);
 }
 
 // Runs the compiled code beside what the interpreter has left: in memory, and copy[i] is what was there

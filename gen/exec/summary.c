@@ -71,7 +71,7 @@ static void tc__put_size(tc__text *t, uint64_t bytes) {
 
 // region "scores" (main.c:7)
 static void tc__put_region(tc__text *t, const tc__region *r) {
-    tc__put(t, "%s \"%s\" (", r->function ? "function" : "region", r->name);
+    tc__put(t, "%s \"%s\" (", tc__region_kind(r), r->name);
     tc__put_site(t, r->begin);
     tc__put(t, ")");
 }

@@ -23,8 +23,9 @@ static void tc__warn_limit(tc_ctx *c, const tc__region *r) {
     int limit = r->options.recompile_limit, breaks = tc__visit_breaks(r->visit[0], &site);
     tc__text t;
     tc__text_init(&t, c);
-    tc__put(&t, "region \"%s\" (%s:%d): recompile_limit of %d programs reached", r->name,
-            r->begin.file ? r->begin.file : "?", r->begin.line, limit);
+    tc__put(&t, "%s \"%s\" (%s:%d): recompile_limit of %d programs reached",
+            tc__region_kind(r), r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
+            limit);
     if (2 * breaks > limit)
         tc__put(
             &t,
@@ -156,8 +157,8 @@ static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
     if (p->tier == TC__TIER_FINAL)
         tc__log(c, TC__LOG_PERF,
-                "region \"%s\": compiled in the background, used from run %llu on", r->name,
-                (unsigned long long)p->runs);
+                "%s \"%s\": compiled in the background, used from run %llu on",
+                tc__region_kind(r), r->name, (unsigned long long)p->runs);
     int compiles =
         c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
     if (p->tier == TC__TIER_RESTING && compiles) tc__program_try_again(p, r->name);

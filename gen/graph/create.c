@@ -367,6 +367,20 @@ TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtyp
     return tc__full(&f, &dims, value, (int)dtype);
 }
 
+TCDEF tc_tensor tc_zeros_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "zeros", file, line)) return tc__null();
+    return tc__full(&f, &dims, 0, (int)dtype);
+}
+
+TCDEF tc_tensor tc_ones_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                           int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "ones", file, line)) return tc__null();
+    return tc__full(&f, &dims, 1, (int)dtype);
+}
+
 // In a region what is written first is what there is: the rest of it is 0.
 TCDEF tc_tensor tc_empty_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                             int line) {
@@ -391,11 +405,24 @@ TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const cha
     return tc__prim_source(&f, TC_OP_ARG, (int)dtype, &none, &attr, 1);
 }
 
-TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
+static tc_tensor tc__full_like(const char *who, tc_tensor t, double value, const char *file,
+                               int line) {
     tc__api f;
-    if (!tc__api_of(&f, "full_like", t, file, line)) return tc__null();
+    if (!tc__api_of(&f, who, t, file, line)) return tc__null();
     tc_dims d = tc__dims_shape(&f);
     return tc__full(&f, &d, value, f.x.dtype);
+}
+
+TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
+    return tc__full_like("full_like", t, value, file, line);
+}
+
+TCDEF tc_tensor tc_zeros_like_at(tc_tensor t, const char *file, int line) {
+    return tc__full_like("zeros_like", t, 0, file, line);
+}
+
+TCDEF tc_tensor tc_ones_like_at(tc_tensor t, const char *file, int line) {
+    return tc__full_like("ones_like", t, 1, file, line);
 }
 
 // Number of elements of an arange; -1 = reported.

@@ -281,11 +281,14 @@ static int tc__dtype_shift(tc__infer *q) {
 }
 
 static int tc__dtype_where(tc__infer *q) {
+    const char *who = tc__called(q->ctx, q->op);
+    int is_where = !strcmp(who, "where");
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
     if (q->in[0]->dtype == TC_BOOL) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE,
-                    "%s: the condition must be bool, got %s; use tc_ne_s(c, 0)",
-                    tc__called(q->ctx, q->op), tc__dtype(q->in[0]->dtype)->name);
+                    "%s: the %s must be bool, got %s; use tc_ne_s(%s, 0)", who,
+                    is_where ? "condition" : "mask", tc__dtype(q->in[0]->dtype)->name,
+                    is_where ? "c" : "mask");
 }
 
 static int tc__dtype_same(tc__infer *q) {

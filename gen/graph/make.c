@@ -51,7 +51,8 @@ static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file
                       int line) {
     tc_ctx *c = f->c = tc__ctx_of(t);
     if (!c) return tc__fail_lost(who, t, file, line), 0;
-    if (!tc__api_open(f, c, who, file, line) || !tc__meta_of(f->c, who, t, &f->x)) return 0;
+    if (!tc__api_open(f, c, who, file, line) || !tc__meta_of(f->c, f->who, t, &f->x))
+        return 0;
     if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t, f->x.rank);
     return 1;
 }

@@ -192,14 +192,23 @@ TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, i
     return tc__permute(&f, t, &order);
 }
 
-TCDEF tc_tensor tc_expand_at(tc_tensor t, tc_dims dims, const char *file, int line) {
+static tc_tensor tc__expand_call(const char *who, tc_tensor t, tc_dims dims,
+                                 const char *file, int line) {
     tc__api f;
-    if (!tc__api_of(&f, "expand", t, file, line) || !tc__rank_check(&f, dims.rank))
+    if (!tc__api_of(&f, who, t, file, line) || !tc__rank_check(&f, dims.rank))
         return tc__null();
     int lead = dims.rank - f.x.rank;
     for (int i = lead < 0 ? 0 : lead; i < dims.rank; i++)
         if (dims.size[i] == -1) dims.size[i] = tc__meta_size(&f.x, i - lead);
     return tc__expand(&f, t, &dims);
+}
+
+TCDEF tc_tensor tc_expand_at(tc_tensor t, tc_dims dims, const char *file, int line) {
+    return tc__expand_call("expand", t, dims, file, line);
+}
+
+TCDEF tc_tensor tc_broadcast_to_at(tc_tensor t, tc_dims dims, const char *file, int line) {
+    return tc__expand_call("broadcast_to", t, dims, file, line);
 }
 
 // ---- slicing ----
@@ -341,7 +350,9 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 // The context of a list; 0 = it is empty or all null, or too long for the op (reported).
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
                         const char *file, int line) {
-    tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
+    if (n <= 0) return 0;
+    tc_ctx *c = list ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
+    if (!c) return tc__fail_lost(who, list ? list[0] : tc__null(), file, line), 0;
     return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
 
@@ -381,8 +392,8 @@ TCDEF tc_tensor tc_stack_at(const tc_tensor *list, int n, int dim, const char *f
     tc__api_enter(&f);
     int ok = 1;
     for (int i = 0; i < n && ok; i++) {
-        part[i] = tc_unsqueeze_at(list[i], (int)k, file, line);
-        ok = part[i].id != 0 || !list[i].id;
+        part[i] = list[i].id ? tc_unsqueeze_at(list[i], (int)k, file, line) : list[i];
+        ok = part[i].id != 0 || !list[i].id; // a null one is reported by what follows
     }
     if (ok) y = tc__cat_any(&f, part, n, (int)k);
     y = tc__leave(&f, y);
@@ -560,11 +571,40 @@ TCDEF tc_tensor tc_pad_with_at(tc_tensor t, tc_dims low, tc_dims high, tc_pad_mo
 
 // ---- copies and conversion ----
 
-TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line) {
+static tc_tensor tc__cast_call(const char *who, tc_tensor t, tc_dtype dtype,
+                               const char *file, int line) {
     tc__api f;
-    if (!tc__api_of(&f, "cast", t, file, line) || !tc__dtype_check(&f, (int)dtype))
+    if (!tc__api_of(&f, who, t, file, line) || !tc__dtype_check(&f, (int)dtype))
         return tc__null();
     return tc__cast(&f, t, (int)dtype);
+}
+
+TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line) {
+    return tc__cast_call("cast", t, dtype, file, line);
+}
+
+TCDEF tc_tensor tc_to_bool_at(tc_tensor t, const char *file, int line) {
+    return tc__cast_call("to_bool", t, TC_BOOL, file, line);
+}
+
+TCDEF tc_tensor tc_to_u8_at(tc_tensor t, const char *file, int line) {
+    return tc__cast_call("to_u8", t, TC_U8, file, line);
+}
+
+TCDEF tc_tensor tc_to_i32_at(tc_tensor t, const char *file, int line) {
+    return tc__cast_call("to_i32", t, TC_I32, file, line);
+}
+
+TCDEF tc_tensor tc_to_i64_at(tc_tensor t, const char *file, int line) {
+    return tc__cast_call("to_i64", t, TC_I64, file, line);
+}
+
+TCDEF tc_tensor tc_to_f32_at(tc_tensor t, const char *file, int line) {
+    return tc__cast_call("to_f32", t, TC_F32, file, line);
+}
+
+TCDEF tc_tensor tc_to_f64_at(tc_tensor t, const char *file, int line) {
+    return tc__cast_call("to_f64", t, TC_F64, file, line);
 }
 
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line) {

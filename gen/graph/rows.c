@@ -164,7 +164,7 @@ static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int d
     tc__api f;
     tc__meta i, s;
     int64_t k = dim;
-    if (!index.id || !src.id || !tc__begin(&f, who, t, file, line)) return tc__null();
+    if (!tc__begin(&f, who, t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
     if (f.x.rank <= 1) index = tc__as_vector(&f, index), src = tc__as_vector(&f, src);
     if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
@@ -207,8 +207,7 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
     tc__api f;
     tc__meta i, s;
     int64_t k = dim;
-    if (!index.id || !src.id || !tc__begin(&f, "index_add", t, file, line))
-        return tc__null();
+    if (!tc__begin(&f, "index_add", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
     index = tc__as_vector(&f, index);
     if (f.x.rank <= 1) src = tc__as_vector(&f, src);

@@ -4,11 +4,15 @@
 // ---- clamping ----
 
 TCDEF tc_tensor tc_clamp_min_at(tc_tensor a, double low, const char *file, int line) {
-    return tc_maximum_s_at(a, low, file, line);
+    tc__api f;
+    if (!tc__begin(&f, "clamp_min", a, file, line)) return tc__null();
+    return tc__leave(&f, tc_maximum_s_at(a, low, file, line));
 }
 
 TCDEF tc_tensor tc_clamp_max_at(tc_tensor a, double high, const char *file, int line) {
-    return tc_minimum_s_at(a, high, file, line);
+    tc__api f;
+    if (!tc__begin(&f, "clamp_max", a, file, line)) return tc__null();
+    return tc__leave(&f, tc_minimum_s_at(a, high, file, line));
 }
 
 TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *file,
@@ -116,12 +120,17 @@ TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int 
     return tc__assign(&f, dst, src, TC__CONVERT_MOVED);
 }
 
-TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line) {
+static tc_tensor tc__fill_call(const char *who, tc_tensor dst, double value,
+                               const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "fill_", dst, file, line)) return tc__null();
+    if (!tc__begin(&f, who, dst, file, line)) return tc__null();
     return tc__assign(&f, dst, tc__scalar(&f, value, f.x.dtype), TC__CONVERT_ANY);
 }
 
+TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line) {
+    return tc__fill_call("fill_", dst, value, file, line);
+}
+
 TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line) {
-    return tc_fill__at(dst, 0, file, line);
+    return tc__fill_call("zero_", dst, 0, file, line);
 }

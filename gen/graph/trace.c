@@ -199,6 +199,11 @@ typedef struct tc__region {
     struct tc__region **link;   //   where this stands in it
 } tc__region;
 
+// What the user made of it: a region, or a function whose body it is.
+static const char *tc__region_kind(const tc__region *r) {
+    return r->function ? "function" : "region";
+}
+
 typedef struct tc__call {
     tc__op op;
     uint32_t n_in, n_attr;

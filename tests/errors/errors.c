@@ -969,6 +969,8 @@ TEST(an_error_names_its_caller) {
     X(triu, tc_triu(w->i, 0))                                                              \
     X(masked_fill, tc_masked_fill(w->a, w->b, 0))                                          \
     X(clamp, tc_clamp(dead_one(w), 0, 1))                                                  \
+    X(clamp_min, tc_clamp_min(dead_one(w), 0))                                             \
+    X(clamp_max, tc_clamp_max(dead_one(w), 1))                                             \
     X(copy_, tc_copy_(w->a, w->b))                                                         \
     X(fill_, tc_fill_(tc_expand(w->a, TC_DIMS(2, 3, 4)), 0))                               \
     X(add_, tc_add_(w->a, w->b))                                                           \

@@ -130,3 +130,156 @@ TEST(of_two_calls_with_one_index) {
     expect(tc, named("index_select", 2));
     tc_close(tc);
 }
+
+// ---- operands that are null or dead, of every place, whatever ops the call is made of ----
+
+enum {
+    X,
+    W,
+    B,
+    M,
+    I,
+    V,
+    Q,
+    K,
+    OPERANDS
+}; // floats [2, 3], [3], [2], mask, index, [4], images
+
+typedef void (*use)(tc_ctx *tc, const tc_tensor *t);
+#define USES(U)                                                                            \
+    U(zeros_like, X, tc_zeros_like(t[X]))                                                  \
+    U(ones_like, X, tc_ones_like(t[X]))                                                    \
+    U(full_like, X, tc_full_like(t[X], 2))                                                 \
+    U(broadcast_to, X, tc_broadcast_to(t[X], TC_DIMS(5, 2, 3)))                            \
+    U(to_bool, X, tc_to_bool(t[X]))                                                        \
+    U(to_f64, X, tc_to_f64(t[X]))                                                          \
+    U(stack, X, tc_stack(pair(t[X], t[X]), 2, 0))                                          \
+    U(stack, K, tc_stack(pair(t[Q], t[K]), 2, 0))                                          \
+    U(cat, K, tc_cat(pair(t[Q], t[K]), 2, 0))                                              \
+    U(flatten, X, tc_flatten(t[X], 0, -1))                                                 \
+    U(tile, X, tc_tile(t[X], TC_DIMS(2, 2)))                                               \
+    U(roll, X, tc_roll(t[X], 1, 0))                                                        \
+    U(pad_with, X, tc_pad_with(t[X], TC_DIMS(1, 1), TC_DIMS(1, 1), TC_PAD_REFLECT))        \
+    U(masked_fill, M, tc_masked_fill(t[X], t[M], 1))                                       \
+    U(masked_fill_, M, tc_masked_fill_(t[X], t[M], 1))                                     \
+    U(tril, X, tc_tril(t[X], 0))                                                           \
+    U(one_hot, I, tc_one_hot(t[I], 4))                                                     \
+    U(embedding, I, tc_embedding(t[X], t[I]))                                              \
+    U(index_select, I, tc_index_select(t[X], 0, t[I]))                                     \
+    U(index_add, I, tc_index_add(t[X], 0, t[I], t[X]))                                     \
+    U(index_add, K, tc_index_add(t[X], 0, t[I], t[K]))                                     \
+    U(scatter, I, tc_scatter(t[V], 0, t[I], t[B]))                                         \
+    U(scatter, B, tc_scatter(t[V], 0, t[I], t[B]))                                         \
+    U(scatter_add, I, tc_scatter_add(t[V], 0, t[I], t[B]))                                 \
+    U(scatter_add, B, tc_scatter_add(t[V], 0, t[I], t[B]))                                 \
+    U(gather, I, tc_gather(t[V], 0, t[I]))                                                 \
+    U(take, I, tc_take(t[X], t[I], 0))                                                     \
+    U(clamp, X, tc_clamp(t[X], 0, 1))                                                      \
+    U(clamp_min, X, tc_clamp_min(t[X], 0))                                                 \
+    U(clamp_max, X, tc_clamp_max(t[X], 1))                                                 \
+    U(zero_, X, tc_zero_(t[X]))                                                            \
+    U(fill_, X, tc_fill_(t[X], 1))                                                         \
+    U(copy_, W, tc_copy_(t[X], t[W]))                                                      \
+    U(add_, W, tc_add_(t[X], t[W]))                                                        \
+    U(std, X, tc_std(t[X], 0, 1))                                                          \
+    U(norm, X, tc_norm_all(t[X], 2))                                                       \
+    U(layer_norm, X, tc_layer_norm(t[X], t[W], tc_null(), 1e-5))                           \
+    U(cosine_similarity, W, tc_cosine_similarity(t[X], t[W], 0, 1e-8))                     \
+    U(matmul, W, tc_matmul(t[X], t[W]))                                                    \
+    U(linear, X, tc_linear(t[X], t[K], t[B]))                                              \
+    U(linear, K, tc_linear(t[X], t[K], t[B]))                                              \
+    U(addmm, B, tc_addmm(t[B], t[X], tc_t(t[Q]), 1, 1))                                    \
+    U(dot, W, tc_dot(t[V], t[W]))                                                          \
+    U(outer, W, tc_outer(t[V], t[W]))                                                      \
+    U(scaled_dot_product_attention, K,                                                     \
+      tc_scaled_dot_product_attention(t[X], t[K], t[Q], tc_null(), 0, 0))                  \
+    U(mse_loss, W, tc_mse_loss(t[X], t[W]))                                                \
+    U(bce_with_logits, W, tc_bce_with_logits(t[X], t[W]))                                  \
+    U(cross_entropy, I, tc_cross_entropy(t[X], t[I]))                                      \
+    U(interpolate, X, tc_interpolate(t[X], TC_DIMS(4, 4), TC_LINEAR))                      \
+    U(sgd_, K, tc_sgd_(t[X], t[K], tc_null(), 0.1, 0, 0, 0))
+
+static const tc_tensor *pair(tc_tensor a, tc_tensor b) {
+    static tc_tensor two[2];
+    two[0] = a, two[1] = b;
+    return two;
+}
+
+#define U(name, of, expression)                                                            \
+    static void name##_without_##of(tc_ctx *tc, const tc_tensor *t) {                      \
+        (void)tc, (void)(expression);                                                      \
+    }
+USES(U)
+#undef U
+
+static const struct {
+    const char *name;
+    int operand;
+    use make;
+} uses[] = {
+#define U(name, of, expression) {#name, of, name##_without_##of},
+    USES(U)
+#undef U
+};
+
+static void make_operands(tc_ctx *tc, tc_tensor *t) {
+    int64_t index[] = {1, 0};
+    t[X] = tc_ones(tc, TC_DIMS(2, 3), TC_F32), t[W] = tc_ones(tc, TC_DIMS(3), TC_F32);
+    t[B] = tc_ones(tc, TC_DIMS(2), TC_F32), t[V] = tc_ones(tc, TC_DIMS(3), TC_F32);
+    t[M] = tc_ones(tc, TC_DIMS(2, 3), TC_BOOL);
+    t[I] = tc_from_data(tc, index, TC_DIMS(2), TC_I64);
+    t[Q] = tc_ones(tc, TC_DIMS(2, 3), TC_F32), t[K] = tc_ones(tc, TC_DIMS(2, 3), TC_F32);
+}
+
+static void expect_name(tc_ctx *tc, tc_status status, const char *name) {
+    const char *text = tc_error_text(tc);
+    size_t n = strlen(name);
+    CHECK_EQ(tc_error(tc), status);
+    if (strncmp(text, name, n) || text[n] != ':') FAIL("\"%s\" is not of %s", text, name);
+    tc_error_clear(tc);
+}
+
+static void misuse(tc_ctx *tc, int i, int dead) {
+    tc_tensor t[OPERANDS];
+    make_operands(tc, t);
+    uses[i].make(tc, t);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    if (dead)
+        tc_free(t[uses[i].operand]);
+    else
+        t[uses[i].operand] = tc_null();
+    uses[i].make(tc, t);
+    expect_name(tc, dead ? TC_E_DEAD : TC_E_NULL, uses[i].name);
+}
+
+TEST(of_operands_null_and_dead) {
+    tc_ctx *tc = open_context();
+    for (int i = 0; i < (int)(sizeof uses / sizeof *uses); i++)
+        for (int dead = 0; dead < 2; dead++) {
+            misuse(tc, i, dead);
+            tc_tensor t[OPERANDS];
+            make_operands(tc, t);
+            tc_free(t[uses[i].operand]);
+            if (!dead) t[uses[i].operand] = tc_null();
+            tc_trace_begin(tc, "misused");
+            uses[i].make(tc, t);
+            expect_name(tc, dead ? TC_E_DEAD : TC_E_NULL, uses[i].name);
+            tc_trace_end(tc);
+            tc_error_clear(tc);
+        }
+    tc_close(tc);
+}
+
+TEST(of_sizes_and_masks) {
+    tc_ctx *tc = open_context();
+    tc_tensor x = tc_ones(tc, TC_DIMS(2, 3), TC_F32);
+    tc_zeros(tc, TC_DIMS(-1), TC_F32), expect_name(tc, TC_E_SHAPE, "zeros");
+    tc_ones(tc, TC_DIMS(-1), TC_F32), expect_name(tc, TC_E_SHAPE, "ones");
+    tc_broadcast_to(x, TC_DIMS(5, 3)), expect_name(tc, TC_E_BROADCAST, "broadcast_to");
+    tc_masked_fill(x, x, 0);
+    CHECK(strstr(tc_error_text(tc), "masked_fill: the mask must be bool"));
+    tc_error_clear(tc);
+    tc_where(x, x, x);
+    CHECK(strstr(tc_error_text(tc), "where: the condition must be bool"));
+    tc_close(tc);
+}

@@ -306,7 +306,7 @@ static tc_miss user_miss(const knobs *a, const knobs *b, int compiled) {
 
 static const char *byte_text(const tc_miss *m, const char *what) {
     static char text[100];
-    snprintf(text, sizeof text, "%sbyte %d %s was %d, now %d",
+    snprintf(text, sizeof text, "%sbyte %d of %s was %d, now %d",
              m->kind == TC_MISS_BYTES ? "range 0 " : "", m->dim, what, (int)m->was,
              (int)m->now);
     return text;

@@ -572,6 +572,9 @@ TEST(compound_literals_in_calls) {
         tc_wrap_strided(tc, (float[]){7, 0, 8}, TC_DIMS(2), (int64_t[]){2}, TC_F32);
     CHECK_NEAR(tc_item(tc_sum_all(tc_cat((tc_tensor[]){a, b, c, s}, 4, 0))), 36, 0);
     CHECK_EQ(tc_rank(tc_stack((tc_tensor[]){a, b}, 2, 0)), 2);
+    CHECK_EQ(tc_dim(tc_zeros(tc, (tc_dims){2, {3, 4}}, TC_F32), 1), 4);
+    CHECK_EQ(tc_dim(tc_reshape(a, (tc_dims){2, {2, 1}}), 0), 2);
+    CHECK_NEAR(tc_get(a, (tc_dims){1, {1}}), 2, 0);
     tc_fn *f = tc_compile(tc, twice, (double[]){2, 0}, sizeof(double), NULL);
     CHECK_EQ(tc_call(f, (tc_tensor[]){a, b}, 1, &y, 1), TC_OK);
     CHECK_NEAR(tc_item(tc_sum_all(y)), 6, 0);

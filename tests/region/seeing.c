@@ -179,6 +179,27 @@ TEST(channel_recompiles) {
     HAS("results that were read later, or behind a break, are stored now");
 }
 
+static void negate(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_item(tc_sum_all(in[0])) > 0 ? tc_neg(in[0]) : in[0];
+}
+
+static void call_negate(tc_ctx *tc, tc_tensor x) {
+    tc_tensor y;
+    tc_fn *f = tc_compile(tc, negate, NULL, 0, NULL);
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+    tc_fn_free(f);
+}
+
+// A function is not told of as a region.
+TEST(channels_name_functions) {
+    const char *text = logged("recompiles,graph_breaks", call_negate);
+    HAS("recompiles: function \"negate\" (");
+    HAS("graph_breaks: function \"negate\": value read at ");
+    HAS(": nothing was recorded behind the graph break at ");
+    CHECK_EQ(occurrences(text, "region \"negate\""), 0);
+}
+
 TEST(channel_graph_breaks) {
     const char *text = logged("graph_breaks", visit_break);
     HAS("[tcompile] graph_breaks: region \"broken\"");
