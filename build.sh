@@ -34,7 +34,8 @@ first_of() {
 
 CC=${CC:-$(first_of cc gcc clang)}
 CXX=${CXX:-$(first_of c++ g++ clang++)}
-# A test of internals has the whole implementation in it: 6 s of compiler so, 12 s with -O1.
+# A test of internals has the whole implementation in it, or what TEST_LAST_PART says: 6 s of compiler so,
+# 12 s with -O1, for the whole.
 INSIDE_CFLAGS=${CFLAGS:--O0}
 CFLAGS=${CFLAGS:--O1}
 JOBS=${JOBS:-2}
@@ -411,6 +412,14 @@ build_shared() {
     done
 }
 
+# A test that defines TEST_LAST_PART gets a manifest that ends there: what is tested is compiled, and what
+# that needs. Prints the option that has it found; `needs_shared` tells of tests that take the whole.
+parts_of() { # TEST FOLDER
+    last=$(sed -n 's/^#define TEST_LAST_PART "\(.*\)"/\1/p' "tests/$1.c" 2>/dev/null)
+    [ -n "$last" ] || return 0
+    mkdir -p "$2" && $GEN prefix . gen/tcompile.in.h "$last" >"$2/tcompile.in.h" && say "-I$2"
+}
+
 # Sets `spent`: seconds of processor that all this shell has waited for has taken.
 processor_time() { # FILE, for scratch
     times >"$1"
@@ -430,12 +439,13 @@ run_test() {
     fresh_cache "$program.cache"
     how=$INSIDE_CFLAGS
     needs_shared "$test" && how="$CFLAGS $SHARED"
+    parts=$(parts_of "$test" "$program.parts")
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
     elif [ "$test" = manual ]; then
         CC=$CC CXX=$CXX sh tests/manual.sh "$SHARED" >"$log" 2>&1
     # shellcheck disable=SC2086
-    elif ! compile "tests/$test.c" "$program" $TEST_FLAGS $how >"$log" 2>&1; then
+    elif ! compile "tests/$test.c" "$program" $parts $TEST_FLAGS $how >"$log" 2>&1; then
         say "tests/$test.c does not compile" >>"$log"
         false
     else

@@ -7,7 +7,7 @@
 //     gen lint ROOT DEST         looks, lengths, and every file in exactly one manifest
 //     gen layers ROOT            lines per layer
 //     gen parts ROOT MANIFEST    the parts of a manifest, in order
-//     gen prefix ROOT MANIFEST K the manifest with its first K parts only
+//     gen prefix ROOT MANIFEST K the manifest with its first K parts only, or those up to the part K
 //
 // Build: cc -std=c99 -D_GNU_SOURCE -Igen gen/gen.c. Run it through ./build.sh.
 // Deterministic: the same input gives the same bytes on every machine.
@@ -117,7 +117,7 @@ int main(int count, char **args) {
     } else if (strcmp(command, "parts") == 0) {
         print_parts(root, third);
     } else if (strcmp(command, "prefix") == 0 && count > 4) {
-        print_prefix(root, third, atoi(args[4]));
+        print_prefix(root, third, args[4]);
     } else {
         fprintf(
             stderr,

@@ -136,11 +136,31 @@ static int pack(packer *p, const char *root, const char *dest, const char *manif
     return 1;
 }
 
-// The manifest with the parts after the first k left out: what a part may not see.
-static int print_prefix(const char *root, const char *manifest, int k) {
+// How many parts of a manifest a prefix has: a number, or the last one's name. 0 = no such part.
+static int prefix_length(const char *manifest, const char *last) {
+    const char *line;
+    size_t n;
+    int k = 0;
+    if (isdigit((unsigned char)*last)) return atoi(last);
+    while (next_line(&manifest, &line, &n)) {
+        char *name = include_name(line, n);
+        if (name && is_part(name)) k++;
+        if (name && !strcmp(name, last)) return k;
+    }
+    return 0;
+}
+
+// The manifest with the parts after a prefix left out: what a part may not see.
+static int print_prefix(const char *root, const char *manifest, const char *last) {
     const char *s = read_file(join("%s/%s", root, manifest), NULL), *line;
     size_t n;
     if (!s) return 0;
+    int k = prefix_length(s, last);
+    if (!k) {
+        fail(manifest, 1, join("no part is called %s", last), "",
+             "name one that it includes");
+        return 0;
+    }
     while (next_line(&s, &line, &n)) {
         char *name = include_name(line, n);
         if (name && k <= 0 && !starts(name, "api/")) continue;

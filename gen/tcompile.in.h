@@ -365,6 +365,7 @@
 #include "value/dtype.c"
 #include "value/ix.c"
 #include "value/ix_walk.c"
+#include "value/ix_text.c"
 #include "value/buffer.c"
 #include "value/overlap.c"
 #include "value/family.c"

@@ -90,15 +90,6 @@ static int tc__outdents(const tc__node *n) {
     return n->op == TC_OP_END || n->op == TC_OP_ELSE;
 }
 
-// "r", NULL = a dimension's.
-static const char *tc__axis_name(int64_t axis) {
-    static const char *const axes[TC__AXES] = {"r", "c", "k"};
-    static const char *const loops[TC__VAR_END - TC__VAR0] = {"j", "i", "y", "x", "u", "l",
-                                                              "t", "p", "q", "m", "n", "z"};
-    if (axis < (int64_t)TC__AXES) return axes[axis];
-    return axis < (int64_t)TC__VAR0 ? NULL : loops[axis - (int64_t)TC__VAR0];
-}
-
 // What a reduction starts with: combining it with a value gives the value.
 static tc__value tc__identity(tc__op monoid, int dtype) {
     int low = monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX;

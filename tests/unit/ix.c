@@ -1,9 +1,11 @@
 // Unit tests of gen/value/ix.c: random expressions against plain arithmetic, bounds, runs,
 // text.
 #define TCOMPILE_IMPLEMENTATION
+#define TEST_LAST_PART "value/ix_text.c"
 #include "tcompile.in.h"
 
 #include "harness.h"
+#include "bare.h"
 
 static uint64_t state = 88172645463325252u;
 
@@ -22,7 +24,7 @@ typedef struct kit {
 
 static void kit_open(kit *t) {
     memset(t, 0, sizeof *t);
-    t->c = tc_open(NULL);
+    t->c = bare_open();
     tc__ix_open(&t->p, t->c);
     t->rows = 1 + roll(40), t->cols = 1 + roll(40);
     t->s0 = tc__ix_sym(&t->p, 0, 1, 100), t->s1 = tc__ix_sym(&t->p, 1, 0, 9);
@@ -32,7 +34,7 @@ static void kit_open(kit *t) {
 
 static void kit_close(kit *t) {
     tc__ix_close(&t->p);
-    tc_close(t->c);
+    bare_close(t->c);
 }
 
 static void kit_values(kit *t) {

@@ -1,9 +1,23 @@
 // The order of a device's launches against all pairs of items: what conflicts keeps its order, what
 // shares a step does not conflict, and every conflict is told by what steps come after.
-#define TCOMPILE_IMPLEMENTATION
-#include "tcompile.in.h"
+#include "api/config.h"
+
+#include "out/status.inc"
+
+#include "base/prelude.c"
+
+#include "base/error.c"
+
+#include "base/mem.c"
+
+#include "base/text.c"
+
+#include "base/hash.c"
+
+#include "exec/order.c"
 
 #include "harness.h"
+#include "bare.h"
 
 enum { ITEMS = 60, USES = 3, FORMS = 3, ROOM = 7, ROUNDS = 100 };
 
@@ -113,7 +127,7 @@ static void check_steps(const tc__sequence *q) {
 }
 
 TEST(random_items) {
-    tc_ctx *c = tc_open(NULL);
+    tc_ctx *c = bare_open();
     int shared = 0;
     for (int round = 0; round < ROUNDS; round++) {
         tc__sequence q;
@@ -129,13 +143,13 @@ TEST(random_items) {
         tc__sequence_close(&q);
     }
     CHECK(shared > ROUNDS / 2);
-    tc_close(c);
+    bare_close(c);
 }
 
 // Pieces that have nothing to do with each other meet, whatever stands between them; the step of a
 // form has its room.
 TEST(pieces_meet) {
-    tc_ctx *c = tc_open(NULL);
+    tc_ctx *c = bare_open();
     tc__sequence q;
     tc__memory_range m;
     memset(&m, 0, sizeof m);
@@ -152,12 +166,12 @@ TEST(pieces_meet) {
     CHECK_EQ(q.step.count, 12); // 10 launches, 2 lists of 5
     CHECK_EQ(q.after.count, 0);
     tc__sequence_close(&q);
-    tc_close(c);
+    bare_close(c);
 }
 
 // In order: a chain, that a cut begins anew.
 TEST(in_order) {
-    tc_ctx *c = tc_open(NULL);
+    tc_ctx *c = bare_open();
     tc__sequence q;
     tc__memory_range m;
     memset(&m, 0, sizeof m);
@@ -173,5 +187,5 @@ TEST(in_order) {
         if (i % 3) CHECK_EQ(q.after.at[q.step.at[i].after], i - 1);
     }
     tc__sequence_close(&q);
-    tc_close(c);
+    bare_close(c);
 }

@@ -1,9 +1,11 @@
 // Unit tests of gen/kernel/plan.c: each slab of the arena has the lowest place that the larger
 // ones leave, which a plain search finds again.
 #define TCOMPILE_IMPLEMENTATION
+#define TEST_LAST_PART "kernel/plan.c"
 #include "tcompile.in.h"
 
 #include "harness.h"
+#include "bare.h"
 
 enum { SLABS_MOST = 300 };
 
@@ -65,7 +67,7 @@ static void check(tc_ctx *c, tc__plan *p, uint32_t count, uint32_t sizes, uint32
 }
 
 TEST(each_slab_has_the_lowest_place) {
-    tc_ctx *c = tc_open(NULL);
+    tc_ctx *c = bare_open();
     tc__plan p;
     REQUIRE(c);
     memset(&p, 0, sizeof p);
@@ -75,5 +77,5 @@ TEST(each_slab_has_the_lowest_place) {
             for (uint32_t life = 1; life <= 1024; life *= 4)
                 check(c, &p, counts[i], sizes, life);
     tc__plan_close(c, &p);
-    tc_close(c);
+    bare_close(c);
 }

@@ -2,9 +2,11 @@
 // text become kernels that are run in the interpreter and compared with plain C, fused or
 // not, with and without passes, and with sizes known only at run time.
 #define TCOMPILE_IMPLEMENTATION
+#define TEST_LAST_PART "exec/interp_plan.c"
 #include "tcompile.in.h"
 
 #include "harness.h"
+#include "bare.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -20,10 +22,8 @@ typedef struct kit {
 } kit;
 
 static void kit_open(kit *t, const char *text, uint32_t passes_off, tc__fuse fuse) {
-    tc_config config = tc_config_default();
     memset(t, 0, sizeof *t);
-    config.backend = "aot_eager", config.threads = 1;
-    t->c = tc_open(&config);
+    t->c = bare_open();
     tc__ix_open(&t->ix, t->c);
     tc__graph_open(&t->from, t->c, &t->ix), tc__graph_open(&t->g, t->c, &t->ix);
     CHECK(tc__read_graph(t->c, &t->from, text, &t->outputs));
@@ -45,7 +45,7 @@ static void kit_close(kit *t) {
     TC__VEC_FREE(t->c, t->outputs);
     tc__graph_close(&t->g), tc__graph_close(&t->from);
     tc__ix_close(&t->ix);
-    tc_close(t->c);
+    bare_close(t->c);
 }
 
 // Memory of every stored node, by node; made when a kernel first names it.
