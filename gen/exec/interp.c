@@ -53,25 +53,149 @@ static void tc__step_load_plain(tc__frame *f, const tc__insn *i) {
     tc__take(f->isa, i->dtype, home, 0, s, at, 1, f->n);
 }
 
+// Lanes [j, j + n) get `fill`: mostly few, at the border of a stencil.
+static void tc__fill_lanes(void *d, int64_t width, int64_t j, int64_t n, tc__word fill) {
+    int32_t *p = (int32_t *)d + j;
+    if (width != 4 || n > TC__FILL_FROM)
+        tc__words_fill(d, width, j, n, fill);
+    else
+        for (int64_t i = 0; i < n; i++) p[i] = fill.i32;
+}
+
+// `fill` where predicates do not hold.
+static void tc__runs_fill(const tc__runs *r, void *d, int64_t width, int64_t j,
+                          tc__word fill) {
+    for (int64_t k = 0; k < r->count; k++) {
+        if (r->lo[k] == r->hi[k]) continue;
+        if (r->lo[k] > j) tc__fill_lanes(d, width, j, r->lo[k] - j, fill);
+        j = r->hi[k];
+    }
+    if (r->end > j) tc__fill_lanes(d, width, j, r->end - j, fill);
+}
+
+// The lanes from the first to the last where predicates hold; *hi = 0 where none do.
+static void tc__runs_span(const tc__runs *r, int64_t *lo, int64_t *hi) {
+    int64_t first = 0, last = r->count;
+    while (first < last && r->lo[first] == r->hi[first]) first++;
+    while (last > first && r->lo[last - 1] == r->hi[last - 1]) last--;
+    *lo = first < last ? r->lo[first] : 0, *hi = first < last ? r->hi[last - 1] : 0;
+}
+
+// Lanes that lie side by side in memory, with predicates: one copy, and what does not count is
+// filled. Whole vectors are used where they are if all count.
+static void tc__step_load_whole(tc__frame *f, const tc__insn *i) {
+    const tc__path *p = &f->p->path.at[i->item];
+    int64_t at = tc__expr_at(f, &p->index.at, 0), width = tc__reg_width(i->dtype), lo, hi;
+    char *home = (char *)f->scratch + i->k[0], *s = (char *)f->base[p->buffer];
+    tc__runs r;
+    f->reg[i->dst].at = home;
+    for (int64_t j = 0; j < f->n; j = r.end) {
+        tc__runs_lanes(f, p, j, &r);
+        if (!r.cut && r.end - j == f->n && i->alias && !(f->n & (TC__BLOCK_VECTOR - 1))) {
+            f->reg[i->dst].at = s + at * tc__dtype(i->dtype)->bytes;
+            return;
+        }
+        tc__runs_span(&r, &lo, &hi);
+        tc__take(f->isa, i->dtype, home, lo, s, at + lo, 1, hi - lo);
+        if (r.cut) tc__runs_fill(&r, home, width, j, i->fill);
+    }
+}
+
+// All lanes of the block have one element, as a filter's: the register is one vector of it, in a
+// place of its own, as the result of a loop may be written over its operand.
+static void tc__load_one(tc__frame *f, const tc__insn *i, const char *s, int64_t at) {
+    tc__reg *r = &f->reg[i->dst];
+    r->at = f->scratch + i->k[1], r->mask = 0;
+    if (f->isa->in[i->dtype]) {
+        tc__take(f->isa, i->dtype, r->at, 0, s, at, 1, 1);
+        s = (const char *)r->at, at = 0;
+    }
+    tc__copy_steps(r->at, 1, s + at * tc__reg_width(i->dtype), 0, tc__reg_width(i->dtype),
+                   TC__BLOCK_VECTOR);
+}
+
 static void tc__step_load_runs(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t width = tc__reg_width(i->dtype), lane, done;
-    char *d = (char *)tc__dst(f, i);
+    int64_t width = tc__reg_width(i->dtype);
+    char *d = (char *)f->scratch + i->k[0];
     const char *s = (const char *)f->base[p->buffer];
+    int near = !f->isa->in[i->dtype];
     tc__runs r;
+    f->reg[i->dst].at = d, f->reg[i->dst].mask = -1;
     for (int64_t j = 0; j < f->n; j = r.end) {
         tc__runs_open(f, p, j, &r);
-        lane = r.lane, done = j;
-        for (int64_t k = 0; k < r.count; k++, lane += r.length) {
-            int64_t lo = r.lo[k], n = r.hi[k] - lo, at = r.at[k] + (lo - lane) * r.step[k];
-            if (lo > done) tc__words_fill(d, width, done, lo - done, i->fill);
-            done = lo + n;
-            if (r.step[k] == 1 && !f->isa->in[i->dtype])
-                memcpy(d + lo * width, s + at * width, (size_t)(n * width));
-            else
-                tc__take(f->isa, i->dtype, d, lo, s, at, r.step[k], n);
+        if (r.end - j == f->n && r.count == 1 && !r.step[0] && !r.cut) {
+            tc__load_one(f, i, s, r.at[0]);
+            return;
         }
-        if (r.end > done) tc__words_fill(d, width, done, r.end - done, i->fill);
+        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length) {
+            int64_t lo = r.lo[k], n = r.hi[k] - lo, step = r.step[k];
+            int64_t at = r.at[k] + (lo - lane) * step;
+            if (near && step == 1)
+                memcpy(d + lo * width, s + at * width, (size_t)(n * width));
+            else if (near && step == 2 && width == 4)
+                f->isa->second(d + lo * 4, s + at * 4, n);
+            else
+                tc__take(f->isa, i->dtype, d, lo, s, at, step, n);
+        }
+        if (r.cut) tc__runs_fill(&r, d, width, j, i->fill);
+    }
+}
+
+// Runs of a comb, in which lane l of the block is l * comb + begin.
+typedef struct tc__comb {
+    const tc__path *path;
+    int64_t var, n; // of the block
+    int64_t begin, step;
+} tc__comb;
+
+// Makes the block that of comb t; 0 = it has no lanes here. To be closed in any case.
+static int tc__comb_open(tc__frame *f, const tc__path *p, int64_t t, tc__comb *c) {
+    c->path = &f->p->path.at[p->teeth + t];
+    c->var = f->var[f->axis], c->n = f->n, c->step = p->comb;
+    c->begin = (t + p->comb - c->var % p->comb) % p->comb;
+    f->var[f->axis] = (c->var + c->begin) / p->comb;
+    f->n = (c->n - c->begin + p->comb - 1) / p->comb;
+    return c->begin < c->n;
+}
+
+static void tc__comb_close(tc__frame *f, const tc__comb *c) {
+    f->var[f->axis] = c->var, f->n = c->n;
+}
+
+// Lanes [from, to) of the comb get v.
+static void tc__comb_fill(const tc__comb *c, char *d, int64_t width, int64_t from,
+                          int64_t to, const tc__word *v) {
+    tc__copy_steps(d + (c->begin + from * c->step) * width, c->step, v, 0, width,
+                   to - from);
+}
+
+static void tc__comb_load(tc__frame *f, const tc__insn *i, const tc__comb *c) {
+    int64_t width = tc__reg_width(i->dtype), done;
+    char *d = (char *)tc__dst(f, i);
+    const char *s = (const char *)f->base[c->path->buffer];
+    tc__runs r;
+    for (int64_t j = 0; j < f->n; j = r.end) {
+        tc__runs_open(f, c->path, j, &r);
+        done = j;
+        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length) {
+            int64_t lo = r.lo[k], n = r.hi[k] - lo, step = r.step[k];
+            if (!n) continue;
+            tc__comb_fill(c, d, width, done, lo, &i->fill);
+            tc__copy_steps(d + (c->begin + lo * c->step) * width, c->step,
+                           s + (r.at[k] + (lo - lane) * step) * width, step, width, n);
+            done = lo + n;
+        }
+        tc__comb_fill(c, d, width, done, r.end, &i->fill);
+    }
+}
+
+static void tc__step_load_combs(tc__frame *f, const tc__insn *i) {
+    const tc__path *p = &f->p->path.at[i->item];
+    tc__comb c;
+    for (int64_t t = 0; t < p->comb; t++) {
+        if (tc__comb_open(f, p, t, &c)) tc__comb_load(f, i, &c);
+        tc__comb_close(f, &c);
     }
 }
 
@@ -158,6 +282,7 @@ static void tc__step_block_store(tc__frame *f, const tc__insn *i) {
 // A cast that changes nothing: the value has another name.
 static void tc__step_rename(tc__frame *f, const tc__insn *i) {
     f->reg[i->dst].at = f->reg[i->in[0]].at;
+    f->reg[i->dst].mask = f->reg[i->in[0]].mask;
 }
 
 static void tc__step_random(tc__frame *f, const tc__insn *i) {
@@ -210,7 +335,7 @@ static void tc__valid_runs(const tc__frame *f, const tc__path *p, int32_t *d) {
     tc__runs r;
     no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
     for (int64_t j = 0, done = 0; j < f->n; j = r.end) {
-        tc__runs_open(f, p, j, &r);
+        tc__runs_lanes(f, p, j, &r);
         for (int64_t k = 0; k < r.count; k++) {
             tc__words_fill(d, 4, done, r.lo[k] - done, no);
             tc__words_fill(d, 4, r.lo[k], r.hi[k] - r.lo[k], yes);
@@ -218,6 +343,32 @@ static void tc__valid_runs(const tc__frame *f, const tc__path *p, int32_t *d) {
         }
         tc__words_fill(d, 4, done, r.end - done, no);
         done = r.end;
+    }
+}
+
+static void tc__comb_valid(const tc__frame *f, const tc__comb *c, int32_t *to) {
+    char *d = (char *)to;
+    tc__word no, yes;
+    tc__runs r;
+    no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
+    for (int64_t j = 0, done; j < f->n; j = r.end) {
+        tc__runs_lanes(f, c->path, j, &r);
+        done = j;
+        for (int64_t k = 0; k < r.count; k++) {
+            if (r.lo[k] == r.hi[k]) continue;
+            tc__comb_fill(c, d, 4, done, r.lo[k], &no);
+            tc__comb_fill(c, d, 4, r.lo[k], r.hi[k], &yes);
+            done = r.hi[k];
+        }
+        tc__comb_fill(c, d, 4, done, r.end, &no);
+    }
+}
+
+static void tc__valid_combs(tc__frame *f, const tc__path *p, int32_t *d) {
+    tc__comb c;
+    for (int64_t t = 0; t < p->comb; t++) {
+        if (tc__comb_open(f, p, t, &c)) tc__comb_valid(f, &c, d);
+        tc__comb_close(f, &c);
     }
 }
 
@@ -232,6 +383,10 @@ static void tc__step_valid(tc__frame *f, const tc__insn *i) {
     }
     if (p->run) {
         tc__valid_runs(f, p, d);
+        return;
+    }
+    if (p->comb) {
+        tc__valid_combs(f, p, d);
         return;
     }
     for (int64_t j = 0, n; j < f->n; j += n) {

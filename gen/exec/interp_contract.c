@@ -44,7 +44,10 @@ static size_t tc__tile_open(const tc__frame *f, tc__tile *t, uint8_t *at) {
 // d[j * step] = x[j]
 static void tc__tile_pack(const tc__tile *t, uint8_t *d, int64_t step, const tc__reg *x,
                           int64_t n) {
-    tc__copy_steps(d, step, x->at, x->mask ? 1 : 0, t->width, n);
+    if (step == 1 && x->mask)
+        memcpy(d, x->at, (size_t)(n * t->width));
+    else
+        tc__copy_steps(d, step, x->at, x->mask ? 1 : 0, t->width, n);
 }
 
 static const tc__reg *tc__tile_values(tc__frame *f, const tc__section *s, uint32_t node,

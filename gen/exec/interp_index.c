@@ -44,7 +44,8 @@ typedef struct tc__expr_step {
 // Equal programs stand once.
 typedef struct tc__expr {
     uint32_t first, count,
-        kept; // kept: by number of its program; UINT32_MAX: not remembered
+        kept;      // by number of its program; UINT32_MAX: not remembered
+    uint32_t same; // it is `base` everywhere
     int64_t base, coef[TC__AXES];
 } tc__expr;
 
@@ -60,9 +61,17 @@ typedef struct tc__walk {
     tc__expr at, stride;
 } tc__walk;
 
+// What a predicate is from run to run of its path.
+typedef enum tc__limit_kind {
+    TC__LIMIT_MOVES, // anything
+    TC__LIMIT_ALIKE, // it cuts all of them alike: columns of a stencil
+    TC__LIMIT_STILL  // it holds for all lanes of a run or for none: rows of a stencil
+} tc__limit_kind;
+
 typedef struct tc__limit {
     tc__walk e; // 0 <= e < limit
     tc__expr limit;
+    tc__limit_kind kind;
 } tc__limit;
 
 // The index and predicates of a LOAD, STORE, INDEX or VALID.
@@ -71,7 +80,11 @@ typedef struct tc__path {
     tc__walk index;
     uint32_t first_limit, limits;
     uint32_t buffer;
-    int plain; // one run, stride 1, no predicates
+    int64_t comb; // lanes from one to the next of a comb, 0: no combs
+    uint32_t
+        teeth; //   the paths of the combs that begin at lane 0, 1, ... stand from here on
+    int whole; // the index moves by 1 everywhere, whatever the predicates do
+    int plain; // the same, and there are no predicates
 } tc__path;
 
 typedef struct tc__accum {
@@ -239,10 +252,35 @@ static int64_t tc__expr_affine(const tc__frame *f, const tc__expr *e, int64_t la
            e->coef[f->axis] * lane;
 }
 
+// Whether the program that `k` remembers would give the same again at n lanes.
+static int tc__kept_holds(const tc__frame *f, const tc__kept *k, int64_t lane, int64_t step,
+                          int64_t n) {
+    int same = k->n == n && k->lane == lane && k->step == step && k->axis == f->axis;
+    for (int a = 0; a < TC__AXES; a++) same &= k->var[a] == f->var[a];
+    return same;
+}
+
+static void tc__kept_set(const tc__frame *f, tc__kept *k, int64_t lane, int64_t step,
+                         int64_t n) {
+    memcpy(k->var, f->var, sizeof k->var);
+    k->n = n, k->lane = lane, k->step = step, k->axis = f->axis;
+}
+
+static int64_t tc__expr_kept(const tc__frame *f, const tc__expr *e, int64_t lane) {
+    if (e->kept == UINT32_MAX || !f->kept) return tc__expr_run(f, e, lane);
+    tc__kept *k = &f->kept[e->kept];
+    if (!tc__kept_holds(f, k, lane, 0, 1)) {
+        k->value[0] = tc__expr_run(f, e, lane);
+        tc__kept_set(f, k, lane, 0, 1);
+    }
+    return k->value[0];
+}
+
 // The value at lane `lane` of the block.
 static int64_t tc__expr_at(const tc__frame *f, const tc__expr *e, int64_t lane) {
+    if (e->same) return e->base;
     int64_t v = tc__expr_affine(f, e, lane);
-    return e->count ? v + tc__expr_run(f, e, lane) : v;
+    return e->count ? v + tc__expr_kept(f, e, lane) : v;
 }
 
 static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int64_t lane,
@@ -325,13 +363,10 @@ static const int64_t *tc__expr_kept_lanes(const tc__frame *f, const tc__expr *e,
         tc__expr_run_lanes(f, e, lane, step, n, stack);
         return stack[0];
     }
-    int same = k->n == n && k->lane == lane && k->step == step && k->axis == f->axis;
-    for (int a = 0; a < TC__AXES; a++) same &= k->var[a] == f->var[a];
-    if (same) return k->value;
+    if (tc__kept_holds(f, k, lane, step, n)) return k->value;
     tc__expr_run_lanes(f, e, lane, step, n, stack);
     memcpy(k->value, stack[0], (size_t)n * sizeof *k->value);
-    memcpy(k->var, f->var, sizeof k->var);
-    k->n = n, k->lane = lane, k->step = step, k->axis = f->axis;
+    tc__kept_set(f, k, lane, step, n);
     return k->value;
 }
 
@@ -386,9 +421,10 @@ typedef struct tc__runs {
     int64_t count, lane, length;  // the first begins at `lane`, before j perhaps
     int64_t at[TC__EXPR_LANES];   // by run: the index where it begins,
     int64_t step[TC__EXPR_LANES]; //   from lane to lane of it,
-    int64_t begin, end;           //   lanes of the block that are covered,
-    int64_t lo[TC__EXPR_LANES];   //   and those of them where all predicates hold
+    int64_t lo[TC__EXPR_LANES];   //   and lanes of the block where all predicates hold
     int64_t hi[TC__EXPR_LANES];
+    int64_t end; // the first lane that is not covered
+    int cut;     // predicates may not hold somewhere
 } tc__runs;
 
 static void tc__runs_walk(const tc__frame *f, const tc__walk *w, const tc__runs *r,
@@ -401,32 +437,63 @@ static void tc__runs_walk(const tc__frame *f, const tc__walk *w, const tc__runs 
     tc__expr_lanes(f, &w->stride, r->lane, r->length, r->count, step);
 }
 
+// All runs as the predicates leave them that cut them alike.
+static void tc__runs_alike(const tc__frame *f, const tc__path *p, tc__runs *r) {
+    const tc__limit *l = f->p->limit.at + p->first_limit;
+    int64_t lo = 0, hi = r->length, begin = r->lane;
+    for (uint32_t i = 0; i < p->limits; i++, l++)
+        if (l->kind == TC__LIMIT_ALIKE)
+            tc__limit_cut(tc__expr_at(f, &l->e.at, begin),
+                          tc__expr_at(f, &l->e.stride, begin), tc__expr_at(f, &l->limit, 0),
+                          &lo, &hi);
+    r->cut = lo > 0 || hi < r->length;
+    for (int64_t k = 0; k < r->count; k++, begin += r->length)
+        r->lo[k] = begin + lo, r->hi[k] = begin + hi;
+}
+
+static void tc__runs_limit_still(const tc__frame *f, const tc__limit *l, tc__runs *r) {
+    int64_t at[TC__EXPR_LANES], limit = tc__expr_at(f, &l->limit, 0);
+    tc__expr_lanes(f, &l->e.at, r->lane, r->length, r->count, at);
+    for (int64_t k = 0; k < r->count; k++)
+        if (at[k] < 0 || at[k] >= limit) r->hi[k] = r->lo[k], r->cut = 1;
+}
+
 static void tc__runs_limit(const tc__frame *f, const tc__limit *l, tc__runs *r) {
     int64_t at[TC__EXPR_LANES], step[TC__EXPR_LANES];
-    int64_t limit = tc__expr_at(f, &l->limit, 0), lane = r->lane;
+    int64_t limit = tc__expr_at(f, &l->limit, 0), begin = r->lane;
     tc__runs_walk(f, &l->e, r, at, step);
-    for (int64_t k = 0; k < r->count; k++, lane += r->length) {
-        int64_t lo = 0, hi = r->length;
+    r->cut = 1;
+    for (int64_t k = 0; k < r->count; k++, begin += r->length) {
+        int64_t lo = r->lo[k] - begin, hi = r->hi[k] - begin;
         tc__limit_cut(at[k], step[k], limit, &lo, &hi);
-        int64_t begin = r->lo[k], end = r->hi[k]; // stay the most there can be
-        r->hi[k] = tc__lesser(end, lane + hi > begin ? lane + hi : begin);
-        r->lo[k] = tc__lesser(r->hi[k], lane + lo > begin ? lane + lo : begin);
+        r->lo[k] = begin + lo, r->hi[k] = begin + hi;
     }
 }
 
-static void tc__runs_open(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
+// The runs and what predicates leave of them; at and step are not set.
+static void tc__runs_lanes(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
     const tc__limit *l = f->p->limit.at + p->first_limit;
-    r->length = f->n - j, r->lane = r->begin = j, r->end = f->n, r->count = 1;
+    r->length = f->n - j, r->lane = j, r->end = f->n, r->count = 1;
     if (p->run != INT64_MAX) {
         r->length = p->run, r->lane = j - (f->var[f->axis] + j) % p->run;
         r->count = tc__lesser((f->n - r->lane + p->run - 1) / p->run, TC__EXPR_LANES);
         r->end = tc__lesser(f->n, r->lane + r->count * p->run);
     }
+    tc__runs_alike(f, p, r);
+    for (uint32_t i = 0; i < p->limits; i++, l++) {
+        if (l->kind == TC__LIMIT_STILL) tc__runs_limit_still(f, l, r);
+        if (l->kind == TC__LIMIT_MOVES) tc__runs_limit(f, l, r);
+    }
+    int64_t *lo = r->lo, *hi = r->hi, last = r->count - 1;
+    if (lo[0] < j) lo[0] = j;
+    if (hi[0] < lo[0]) hi[0] = lo[0];
+    if (hi[last] > r->end) hi[last] = r->end;
+    if (lo[last] > hi[last]) lo[last] = hi[last];
+}
+
+static void tc__runs_open(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
+    tc__runs_lanes(f, p, j, r);
     tc__runs_walk(f, &p->index, r, r->at, r->step);
-    for (int64_t k = 0, lane = r->lane; k < r->count; k++, lane += r->length)
-        r->lo[k] = lane, r->hi[k] = lane + r->length;
-    r->lo[0] = j, r->hi[r->count - 1] = r->end;
-    for (uint32_t i = 0; i < p->limits; i++, l++) tc__runs_limit(f, l, r);
 }
 
 // keep[i]: do all predicates hold at lane j + i?

@@ -18,11 +18,12 @@
 #    define TC__FN(x)           TC__LN(x##_fold)
 #    define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c) // f64 rounds twice
 
-// Operand V of class C, and the store of a result.
+// Operand V of class C: where it is, its vector at hand, and on to the next one.
 #    define TC__POINTERS(V, C, R)                                                          \
         const TC__E_##C *p##V = (const TC__E_##C *)(R)->at;                                \
-        const int64_t m##V = (R)->mask
-#    define TC__OPERAND(V, C) TC__T_##C V = TC_N(ld_##C)(p##V + (i & m##V))
+        const int64_t s##V = (R)->mask & TC_LANES
+#    define TC__OPERAND(V, C) TC__T_##C V = TC_N(ld_##C)(p##V)
+#    define TC__NEXT(V)       p##V += s##V
 
 #    define TC__LOOP1(NAME, OUT, C, EXPR)                                                  \
         TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
@@ -33,6 +34,7 @@
             for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
                 TC__OPERAND(a, C);                                                         \
                 TC_N(st_##OUT)(out + i, EXPR);                                             \
+                TC__NEXT(a);                                                               \
             }                                                                              \
         }
 
@@ -47,6 +49,7 @@
                 TC__OPERAND(a, C);                                                         \
                 TC__OPERAND(b, C);                                                         \
                 TC_N(st_##OUT)(out + i, EXPR);                                             \
+                TC__NEXT(a), TC__NEXT(b);                                                  \
             }                                                                              \
         }
 
@@ -62,6 +65,7 @@
                 TC__OPERAND(b, C);                                                         \
                 TC__OPERAND(c, C);                                                         \
                 TC_N(st_##C)(out + i, EXPR);                                               \
+                TC__NEXT(a), TC__NEXT(b), TC__NEXT(c);                                     \
             }                                                                              \
         }
 #    define TC__LOOP3(NAME, OUT, C, EXPR) TC__LOOP3_OF(NAME, C, C, EXPR)
@@ -78,6 +82,7 @@
                 TC__OPERAND(a_, C);                                                        \
                 TC_I32 a = a_ & 1;                                                         \
                 TC_N(st_i32)(out + i, EXPR);                                               \
+                TC__NEXT(a_);                                                              \
             }                                                                              \
         }
 #    define TC__LOOP_BOOL2(NAME, OUT, C, EXPR)                                             \
@@ -92,6 +97,7 @@
                 TC__OPERAND(b_, C);                                                        \
                 TC_I32 a = a_ & 1, b = b_ & 1;                                             \
                 TC_N(st_i32)(out + i, EXPR);                                               \
+                TC__NEXT(a_), TC__NEXT(b_);                                                \
             }                                                                              \
         }
 
@@ -215,9 +221,9 @@
 #undef TC__EVEN
 #if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
 #    if TC_W == 8
-#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15)
 #    else
-#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 5, 7)
 #    endif
 #endif
 #if TC__LOOPS_SCALAR
@@ -226,7 +232,8 @@
 #    define TC__FOLD(NAME, C, EXPR)                                                        \
         TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
             TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
-            TC__POINTERS(x, C, x);                                                         \
+            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
+            const int64_t mx = x->mask;                                                    \
             for (int64_t i = 0; i < n; i++) {                                              \
                 const TC__E_##C a = acc[i & 31], b = px[i & mx];                           \
                 acc[i & 31] = EXPR;                                                        \
@@ -246,7 +253,8 @@
         }                                                                                  \
         TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
             TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
-            TC__POINTERS(x, C, x);                                                         \
+            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
+            const int64_t mx = x->mask;                                                    \
             int64_t i = 0;                                                                 \
             TC__FOLD_VECTORS(TC__FOLD_LOAD, NAME, C)                                       \
             for (; i + 32 <= n; i += 32) {                                                 \
@@ -289,14 +297,16 @@ TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
 TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
 TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 
-// What lies behind the last of them may not be memory.
+// What lies behind the last of them may not be memory: so a vector's second half is read from one
+// element before, and the last vector is one that ends there.
 TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
     int32_t *d = (int32_t *)to;
     const int32_t *s = (const int32_t *)from;
     int64_t i = 0;
 #    ifdef TC__EVEN
-    for (; i + TC_LANES < n; i += TC_LANES) {
-        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES);
+    for (int64_t last = n - TC_LANES; i < n && last >= 0; i += TC_LANES) {
+        if (i > last) i = last;
+        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES - 1);
         TC_N(st_i32)(d + i, TC__EVEN(a, b));
     }
 #    endif

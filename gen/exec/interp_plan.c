@@ -344,12 +344,16 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
     i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
     i->step = p->run ? tc__step_load_runs : tc__step_load_lanes;
+    if (p->comb && !b->p->isa->in[n->dtype]) i->step = tc__step_load_combs;
+    if (p->whole) i->step = tc__step_load_whole;
     if (p->plain) i->step = tc__step_load_plain;
     if (i->uniform) i->step = tc__step_load_uniform;
     if (lanes)
         i->step = !p->limits && tc__plan_is_still(b, n->attr[TC__LOAD_INDEX])
                       ? tc__step_load_plain
                       : tc__step_load_lanes;
+    if (i->step == tc__step_load_runs)
+        i->k[1] = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
 }
 
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {

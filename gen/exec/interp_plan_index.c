@@ -8,7 +8,9 @@
 enum {
     TC__PLAN_LOOPS = 16,             // nested
     TC__PLAN_SHORT_ROW = 128,        // up to here rows stand behind one another in a block
-    TC__PLAN_SHORT_RUN = 4,          // shorter runs are done lane by lane
+    TC__PLAN_SHORT_RUN = 4,          // shorter runs are done in combs, or lane by lane
+    TC__PLAN_COMB_RUN = 16,          // a comb has runs of at least this many
+    TC__PLAN_COMB_LIMITS = 8,        //   and at most so many predicates
     TC__PLAN_BYTES = 48 * 1024,      // of all blocks: what a first-level cache holds
     TC__PLAN_ROWS_BYTES = 128 * 1024 // of accumulators and rows when vectors run along rows
 };
@@ -191,6 +193,7 @@ static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
                  (int)TC__EXPR_DEPTH);
     }
     r.count = (uint32_t)b->p->steps.count - r.first;
+    r.same = tc__ix_is_const(e);
     tc__plan_keep(b, e, &r);
     return r;
 }
@@ -246,8 +249,23 @@ static tc__walk tc__plan_walk(tc__planner *b, tc__ix e, const tc__ixrun *r) {
     return w;
 }
 
-static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
-                              uint32_t first, uint32_t buffer) {
+// What predicate e is from run to run, `run` elements each.
+static tc__limit_kind tc__plan_limit_kind(tc__planner *b, tc__ix e, int64_t run) {
+    tc__ixpool *x = b->g->body.ix;
+    tc__ixrun r = tc__plan_run(b, e);
+    if (!run || run == INT64_MAX || !r.ok || !tc__ix_is_const(r.stride))
+        return TC__LIMIT_MOVES;
+    e = tc__plan_flat(b, e);
+    tc__ix var = tc__ix_find_var(x, e, b->axis);
+    if (!var) return TC__LIMIT_ALIKE;
+    tc__ix start = tc__ix_subst(x, e, var, tc__ix_mul(x, tc__ix_const(run), var));
+    if (!tc__ix_uses(x, start, b->axis)) return TC__LIMIT_ALIKE;
+    return tc__ix_equals(r.stride, 0) ? TC__LIMIT_STILL : TC__LIMIT_MOVES;
+}
+
+// A path whose predicates are the pairs of e and limit in limit[0 .. n).
+static tc__path tc__plan_path_of(tc__planner *b, int64_t index, const int64_t *limit,
+                                 uint32_t n, uint32_t buffer) {
     tc__path path;
     tc__ixrun r = tc__plan_run(b, index), e;
     memset(&path, 0, sizeof path);
@@ -256,18 +274,73 @@ static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
     path.index = tc__plan_walk(b, index, &r);
     path.buffer = buffer;
     path.first_limit = (uint32_t)b->p->limit.count;
-    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+    for (uint32_t i = 0; i + 1 < n; i += 2) {
         tc__limit l;
-        e = tc__plan_run(b, n->attr[i]);
+        e = tc__plan_run(b, limit[i]);
         tc__plan_join_run(&path.run, &e);
-        if (!tc__plan_is_still(b, n->attr[i + 1])) path.run = 0;
-        l.e = tc__plan_walk(b, n->attr[i], &e);
-        l.limit = tc__plan_expr(b, n->attr[i + 1]);
+        if (!tc__plan_is_still(b, limit[i + 1])) path.run = 0;
+        l.e = tc__plan_walk(b, limit[i], &e);
+        l.limit = tc__plan_expr(b, limit[i + 1]);
+        l.kind = TC__LIMIT_MOVES;
         if (!TC__PUSH(b->ctx, b->p->limit, l)) b->failed = 1;
         path.limits++;
     }
-    if (path.run < TC__PLAN_SHORT_RUN) path.run = 0;
-    path.plain = path.run == INT64_MAX && tc__ix_equals(r.stride, 1) && !path.limits;
+    for (uint32_t i = 0; i < path.limits && !b->failed; i++)
+        b->p->limit.at[path.first_limit + i].kind =
+            tc__plan_limit_kind(b, limit[2 * i], path.run);
+    path.whole = path.run && r.ok && r.run == INT64_MAX && tc__ix_equals(r.stride, 1);
+    path.plain = path.whole && !path.limits;
+    return path;
+}
+
+// e at lane `tooth` of every `comb` lanes, over the variable that counts those.
+static tc__ix tc__plan_tooth(tc__planner *b, tc__ix e, int64_t comb, int64_t tooth,
+                             tc__ix var, tc__ix count) {
+    tc__ixpool *x = b->g->body.ix;
+    tc__ix at =
+        tc__ix_add(x, tc__ix_mul(x, tc__ix_const(comb), count), tc__ix_const(tooth));
+    return tc__ix_subst(x, tc__plan_flat(b, e), var, at);
+}
+
+// Runs of 2 or 3 lanes are long ones across them, for each of their lanes: elements that are
+// interleaved. Plans the combs of such a path; 0 = they have no runs either.
+static int tc__plan_combs(tc__planner *b, tc__path *path, int64_t index,
+                          const int64_t *limit, uint32_t n, int64_t comb) {
+    tc__ixpool *x = b->g->body.ix;
+    int64_t own[TC__PLAN_COMB_LIMITS * 2];
+    tc__path tooth[TC__PLAN_SHORT_RUN];
+    tc__ix flat = b->flat, var = tc__ix_find_var(x, tc__plan_flat(b, index), b->axis);
+    for (uint32_t i = 0; !var && i < n; i++)
+        var = tc__ix_find_var(x, tc__plan_flat(b, limit[i]), b->axis);
+    if (comb < 2 || comb >= TC__PLAN_SHORT_RUN || n > TC__COUNT(own) || !var) return 0;
+    tc__ix all = tc__ix_add(x, tc__ix_node(x, var)->b, tc__ix_const(comb - 1));
+    tc__ix count = tc__ix_var(x, b->axis, tc__ix_quotient(x, all, tc__ix_const(comb)));
+    int ok = !b->failed;
+    for (int64_t t = 0; ok && t < comb; t++) {
+        tc__ix at = tc__plan_tooth(b, index, comb, t, var, count);
+        for (uint32_t i = 0; i < n; i++)
+            own[i] = tc__plan_tooth(b, limit[i], comb, t, var, count);
+        b->flat = flat ? count : 0;
+        tooth[t] = tc__plan_path_of(b, at, own, n, path->buffer);
+        b->flat = flat;
+        ok = !b->failed && tooth[t].run >= TC__PLAN_COMB_RUN;
+    }
+    path->teeth = (uint32_t)b->p->path.count;
+    for (int64_t t = 0; ok && t < comb; t++) ok = TC__PUSH(b->ctx, b->p->path, tooth[t]);
+    path->comb = ok ? comb : 0;
+    return ok;
+}
+
+static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
+                              uint32_t first, uint32_t buffer) {
+    const int64_t *limit = n->attr + first;
+    uint32_t limits = n->n_attr > first ? n->n_attr - first : 0;
+    tc__path path = tc__plan_path_of(b, index, limit, limits, buffer);
+    if (path.run < TC__PLAN_SHORT_RUN) {
+        (void)tc__plan_combs(b, &path, index, limit, limits, path.run);
+        path.run = 0;
+    }
+    if (!path.run) path.whole = path.plain = 0;
     if (!TC__PUSH(b->ctx, b->p->path, path)) b->failed = 1;
     return (uint32_t)b->p->path.count - 1;
 }

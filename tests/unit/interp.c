@@ -748,6 +748,51 @@ static void test_stencil(int64_t height, int64_t width) {
     free_kernel(q);
 }
 
+// `parts` vectors interleaved, every second element of the first alone with a window, and what all of
+// them share for `wide` elements: runs of 2 and 3 lanes, and blocks that have one element. The items
+// begin anywhere in a run.
+static void test_interleaved(int dtype, int64_t parts, int64_t each, int64_t wide,
+                             int64_t grain) {
+    int64_t n = parts * each, window = each / 2;
+    kernel *q = new_kernel();
+    uint32_t x[4], few = input(q, dtype, n / wide + 1, -50, 50), y = output(q, dtype, n);
+    uint32_t v = output(q, dtype, n), s = output(q, dtype, n),
+             flags = output(q, TC_BOOL, n);
+    for (int64_t t = 0; t < parts; t++) x[t] = input(q, dtype, each, -50, 50);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    tc__ix i = tc__ix_div(&q->ix, q->c, num(parts)),
+           k = tc__ix_mod(&q->ix, q->c, num(parts));
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    uint32_t all = load_if(q, x[0], i, 0, k, num(1), 0, 0), is = 0;
+    for (int64_t t = 1; t < parts; t++) {
+        int64_t attr[2];
+        attr[0] = plus(q, k, num(-t)), attr[1] = num(1);
+        is = add_node(q, TC_OP_VALID, TC_BOOL, TC__AT_COL, 0, NULL, 2, attr);
+        uint32_t one = load_if(q, x[t], i, 9, attr[0], num(1), 0, 0);
+        all = op3(q, TC_OP_WHERE, dtype, is, one, all);
+    }
+    uint32_t shared = load(q, few, tc__ix_div(&q->ix, q->c, num(wide)));
+    shared = op2(q, TC_OP_ADD, dtype, shared, all); // over `shared`, which ends here
+    store(q, s, q->c, op2(q, TC_OP_ADD, dtype, shared, all));
+    store(q, y, q->c, all);
+    store(q, flags, q->c, is);
+    store(q, v, q->c, load_if(q, x[0], i, 7, plus(q, i, num(-3)), num(window), 0, 0));
+    end(q, TC__COL);
+    q->g.shape.grain = grain;
+    RUN(q, (n + grain - 1) / grain);
+    int bad = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t at = e / parts, in = at >= 3 && at < window + 3;
+        double want = value(q, x[e % parts], at), both = value(q, few, e / wide);
+        bad += value(q, y, e) != want;
+        bad += value(q, flags, e) != (double)(e % parts == parts - 1);
+        bad += value(q, v, e) != (in ? value(q, x[0], at) : 7);
+        if (dtype == TC_I32 || dtype == TC_I64) bad += value(q, s, e) != both + want + want;
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
 // Rows of elements `step` apart in some rows, of a window elsewhere; and where a predicate never holds,
 // whose place is before a run or behind it. Short rows stand behind one another in a block.
 static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
@@ -1379,6 +1424,12 @@ int main(int count, char **args) {
         test_contract(TC_I8, 1, 9, 90, 21, t, 1);
         test_contract(TC_F16, 2, 19, 33, 50, t, 0);
         test_contract(TC_BF16, 1, 70, 300, 31, t, 1);
+    }
+    static const int mixed[] = {TC_F32, TC_F64, TC_I32, TC_I64};
+    for (int k = 0; k < 4; k++) {
+        test_interleaved(mixed[k], 2, 5000, 3136, 1000);
+        test_interleaved(mixed[k], 3, 2003, 1024, 77);
+        test_interleaved(mixed[k], 3, 40, 7, 1024);
     }
     test_contract_row(20, 40, 700);
     test_contract_row(3, 5, 9);
