@@ -372,6 +372,7 @@
 #include "graph/node.c"
 #include "graph/custom.c"
 #include "graph/infer.c"
+#include "graph/composite.c"
 #include "graph/view.c"
 #include "graph/trace.c"
 #include "graph/refuse.c"
@@ -380,6 +381,7 @@
 #include "graph/place.c"
 #include "graph/record.c"
 #include "graph/make.c"
+#include "graph/whole.c"
 #include "graph/create.c"
 #include "graph/life.c"
 #include "graph/random.c"
@@ -411,6 +413,7 @@
 #include "pass/split.c"
 #include "pass/rules.c"
 #include "pass/moments.c"
+#include "pass/composites.c"
 #include "pass/passes.c"
 
 #include "kernel/group.c"

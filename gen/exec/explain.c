@@ -187,7 +187,7 @@ static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
 static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        tc__report_kernel(t, l->group, (uint32_t)i);
+        tc__report_kernel(t, &p->graph, l->group, (uint32_t)i);
         tc__put_calls(t, "    of ", &p->graph, l->group);
         if (p->dispatch)
             tc__explain_dispatch(t, p->dispatch, (uint32_t)i);

@@ -390,7 +390,7 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
                               tc__program_fuse(p, d)) &&
              tc__schedule_join(&s, d);
-    if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
+    if (ok && region) tc__log_fusion(p->ctx, &p->graph, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
         s.kernel.at[i] = NULL;
@@ -473,7 +473,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     int ok = tc__graph_open(&p->graph, p->ctx, &p->ix);
     ok = ok && tc__build(&b, &recorded, v, count) && tc__program_inputs(p, &b, count) &&
          tc__program_symbols(p, &b) &&
-         tc__program_targets(p, &b, count, position, positions, effects);
+         tc__program_targets(p, &b, count, position, positions, effects) &&
+         tc__build_composites(&b);
     if (ok) p->overlaps = tc__overlaps(&b);
     if (b.ctx) tc__builder_close(&b);
     ok = ok && tc__program_canon(p, v->region, &recorded);

@@ -22,6 +22,7 @@ typedef struct tc__rewrite {
     uint8_t *live;    // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
     uint32_t *at;     // by old id: the new node that its users take
     uint32_t *output; // by old id: the new node that is it as an output
+    int failed;       // no memory for what stands aside
 } tc__rewrite;
 
 // The prototype of old node n in the new graph, operands already new; `in` has room for
