@@ -446,6 +446,7 @@
 
 #include "exec/interp_block.c"
 #include "exec/interp_isa.c"
+#include "exec/interp_value.c"
 #include "exec/interp_index.c"
 #include "exec/interp.c"
 #include "exec/interp_contract.c"
