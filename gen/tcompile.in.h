@@ -414,6 +414,7 @@
 #include "pass/rules.c"
 #include "pass/moments.c"
 #include "pass/composites.c"
+#include "pass/raise.c"
 #include "pass/passes.c"
 
 #include "kernel/group.c"

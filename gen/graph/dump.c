@@ -610,7 +610,7 @@ static void tc__dump_symbols(tc__text *t, const tc__ixpool *p) {
     }
 }
 
-// composite attention %0 %1 %2 - -> %9 causal=1 scale=0.125
+// composite attention %0 %1 %2 - -> %9 causal=1 scale=0.125 nan=0
 static void tc__dump_composite(tc__dump *d, const tc__composite *f) {
     tc__put(d->t, "composite %s", tc__op_name((tc__op)f->op));
     for (uint32_t i = 0; i < tc__whole_of((tc__op)f->op)->n_in; i++)

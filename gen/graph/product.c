@@ -251,6 +251,7 @@ static tc_tensor tc__scaled_dot_product_attention(tc__api *f, tc_tensor q, tc_te
     if (scale == 0) scale = 1 / tc__square_root(width);
     f->word[TC__ATTENTION_SCALE] = tc__value_word(scale, TC_F64);
     f->word[TC__ATTENTION_CAUSAL] = causal != 0;
+    f->word[TC__ATTENTION_NAN] = 0; // a query that attends to none gives 0
     in[0] = q, in[1] = k, in[2] = mask;
     if (mask.id && !tc__meta_get(f, mask, &mm)) return tc__null();
     tc__widen_product(f, in, 3);

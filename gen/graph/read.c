@@ -465,7 +465,7 @@ static int tc__read_composite_word(tc__reader *r, tc__composite *f, uint32_t i, 
     return tc__skip_value(r, &start) && tc__read_value(r, start, TC_F64, &f->attr[i]);
 }
 
-// composite attention %0 %1 %2 - -> %9 causal=1 scale=0.125
+// composite attention %0 %1 %2 - -> %9 causal=1 scale=0.125 nan=0
 static int tc__read_composite(tc__reader *r) {
     tc__attr_name a;
     tc__composite f;

@@ -34,6 +34,8 @@ static const tc__pass tc__passes[] = {
     {"fold", tc__pass_fold, tc__wants_fold, 0},
     // neutral operands, double negation, chains of movement
     {"rules", tc__pass_rules, tc__wants_any, 0},
+    // attention written by hand is told as that; changes no node
+    {"raise", tc__pass_raise, tc__wants_raise, 0},
     // one padded image for several stencils
     {"widen", tc__pass_widen, tc__wants_widen, 0},
     // variances of few long rows: one pass over memory

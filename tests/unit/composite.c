@@ -318,6 +318,179 @@ TEST(visits_follow_them) {
     tc_close(tc);
 }
 
+// ---- attention written by hand ----
+
+typedef struct factors {
+    tc_tensor q, k, v, mask, where, other; // [2, 4, 8, 16], mask [8, 8], where bool
+    double scale;
+} factors;
+
+static tc_tensor scores_of(const factors *f) {
+    return tc_matmul(f->q, tc_transpose(f->k, -2, -1));
+}
+
+static tc_tensor by_mul(const factors *f) {
+    return tc_matmul(tc_softmax(tc_mul_s(scores_of(f), f->scale), -1), f->v);
+}
+static tc_tensor by_div_and_mask(const factors *f) {
+    tc_tensor s = tc_add(tc_div_s(scores_of(f), 1 / f->scale), f->mask);
+    return tc_matmul(tc_softmax(s, 3), f->v);
+}
+static tc_tensor mask_first(const factors *f) {
+    tc_tensor s = tc_add(f->mask, tc_mul_s(scores_of(f), f->scale));
+    return tc_matmul(tc_softmax(s, -1), f->v);
+}
+static tc_tensor q_scaled(const factors *f) {
+    tc_tensor s = tc_matmul(tc_mul_s(f->q, f->scale), tc_transpose(f->k, 2, 3));
+    return tc_matmul(tc_softmax(s, -1), f->v);
+}
+static tc_tensor by_exp(const factors *f) {
+    tc_tensor s = tc_where(f->where, tc_mul_s(scores_of(f), f->scale),
+                           tc_full(tc__ctx_of(f->q), TC_SCALAR, -INFINITY, TC_F32));
+    tc_tensor e = tc_exp(tc_sub(s, tc_amax_dims(s, TC_DIMS(-1), TC_KEEPDIM)));
+    return tc_matmul(tc_div(e, tc_sum_dims(e, TC_DIMS(-1), TC_KEEPDIM)), f->v);
+}
+static tc_tensor in_bf16(const factors *f) {
+    tc_tensor q = tc_cast(f->q, TC_BF16), k = tc_cast(f->k, TC_BF16);
+    tc_tensor s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), f->scale);
+    return tc_matmul(tc_softmax(s, -1), tc_cast(f->v, TC_BF16));
+}
+
+// What is not quite attention.
+static tc_tensor other_dim(const factors *f) {
+    return tc_matmul(tc_softmax(tc_mul_s(scores_of(f), f->scale), -2), f->v);
+}
+static tc_tensor without_max(const factors *f) {
+    tc_tensor e = tc_exp(tc_mul_s(scores_of(f), f->scale));
+    return tc_matmul(tc_div(e, tc_sum_dims(e, TC_DIMS(-1), TC_KEEPDIM)), f->v);
+}
+static tc_tensor other_max(const factors *f) {
+    tc_tensor s = scores_of(f), m = tc_amax_dims(f->other, TC_DIMS(-1), TC_KEEPDIM);
+    tc_tensor e = tc_exp(tc_sub(s, m));
+    return tc_matmul(tc_div(e, tc_sum_dims(e, TC_DIMS(-1), TC_KEEPDIM)), f->v);
+}
+static tc_tensor other_sum(const factors *f) {
+    tc_tensor s = scores_of(f);
+    tc_tensor e = tc_exp(tc_sub(s, tc_amax_dims(s, TC_DIMS(-1), TC_KEEPDIM)));
+    return tc_matmul(tc_div(e, tc_sum_dims(s, TC_DIMS(-1), TC_KEEPDIM)), f->v);
+}
+static tc_tensor masked_behind(const factors *f) {
+    return tc_matmul(tc_mul(tc_softmax(scores_of(f), -1), f->mask), f->v);
+}
+static tc_tensor with_relu(const factors *f) {
+    return tc_matmul(tc_softmax(tc_relu(scores_of(f)), -1), f->v);
+}
+static tc_tensor by_tensor(const factors *f) {
+    return tc_matmul(tc_softmax(tc_mul(scores_of(f), f->mask), -1), f->v);
+}
+static tc_tensor nearly_masked(const factors *f) {
+    tc_tensor s = tc_where(f->where, scores_of(f),
+                           tc_full(tc__ctx_of(f->q), TC_SCALAR, -1e9, TC_F32));
+    return tc_matmul(tc_softmax(s, -1), f->v);
+}
+static tc_tensor masked_the_other_way(const factors *f) {
+    tc_tensor least = tc_full(tc__ctx_of(f->q), TC_SCALAR, -INFINITY, TC_F32);
+    return tc_matmul(tc_softmax(tc_where(f->where, least, scores_of(f)), -1), f->v);
+}
+static tc_tensor on_the_right(const factors *f) {
+    return tc_matmul(f->other, tc_softmax(scores_of(f), -1));
+}
+static tc_tensor no_product(const factors *f) {
+    return tc_matmul(tc_softmax(tc_add(f->other, f->mask), -1), f->v);
+}
+static tc_tensor with_dropout(const factors *f) {
+    return tc_matmul(tc_dropout(tc_softmax(scores_of(f), -1), 0.1), f->v);
+}
+
+static factors factors_of(tc_ctx *tc) {
+    tc_dims d = TC_DIMS(2, 4, 8, 16);
+    factors f = {randn(tc, d), randn(tc, d), randn(tc, d), randn(tc, TC_DIMS(8, 8)),
+                 none,         none,         0.25};
+    f.where = tc_gt_s(f.mask, 0), f.other = randn(tc, TC_DIMS(2, 4, 8, 8));
+    return f;
+}
+
+// The graph of a program of it.
+static const tc__graph *graph_by(tc_ctx *tc, const factors *f,
+                                 tc_tensor (*way)(const factors *f)) {
+    tc_trace_begin(tc, "whole");
+    (void)way(f);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    return graph_of(tc);
+}
+
+TEST(attention_by_hand_is_raised) {
+    static const struct {
+        const char *name;
+        tc_tensor (*way)(const factors *f);
+        int mask;
+    } rows[] = {{"by mul", by_mul, 0},         {"by div and mask", by_div_and_mask, 1},
+                {"mask first", mask_first, 1}, {"q scaled", q_scaled, 0},
+                {"by exp", by_exp, 1},         {"in bf16", in_bf16, 0}};
+    for (size_t i = 0; i < TC__COUNT(rows); i++) {
+        tc_ctx *tc = open_backend("aot_eager");
+        factors f = factors_of(tc);
+        const tc__graph *g = graph_by(tc, &f, rows[i].way);
+        const tc__composite *a = NULL;
+        CHECK(count_of(g, TC_OP_ATTENTION, &a) == 1 || FAIL("%s", rows[i].name));
+        REQUIRE(a != NULL);
+        CHECK(number_of(a, TC__ATTENTION_SCALE) == 0.25);
+        CHECK_EQ(a->attr[TC__ATTENTION_NAN], 1);
+        CHECK_EQ(tc__composite_in(g, a, TC__ATTENTION_MASK) != NULL, rows[i].mask);
+        for (uint32_t k = 0; k < 3; k++)
+            check_dims(g, tc__composite_in(g, a, k), "[2,4,8,16]");
+        // q, k and v are the first externals, in any order of their use, as they are or cast
+        for (uint32_t k = 0; k < 3; k++) {
+            const tc__node *n = tc__composite_in(g, a, k);
+            if (n->op == TC_OP_CAST) n = tc__operand(g, n, 0);
+            CHECK_EQ(n->op, TC_OP_INPUT);
+        }
+        tc_close(tc);
+    }
+}
+
+TEST(what_is_nearly_attention_is_not) {
+    static const struct {
+        const char *name;
+        tc_tensor (*way)(const factors *f);
+    } rows[] = {{"another dimension", other_dim},
+                {"without the largest", without_max},
+                {"another's largest", other_max},
+                {"another sum", other_sum},
+                {"a mask behind", masked_behind},
+                {"relu between", with_relu},
+                {"a factor that is a tensor", by_tensor},
+                {"a mask of -1e9", nearly_masked},
+                {"a mask the other way", masked_the_other_way},
+                {"the shares on the right", on_the_right},
+                {"no product", no_product},
+                {"dropout between", with_dropout}};
+    for (size_t i = 0; i < TC__COUNT(rows); i++) {
+        tc_ctx *tc = open_backend("aot_eager");
+        factors f = factors_of(tc);
+        const tc__graph *g = graph_by(tc, &f, rows[i].way);
+        CHECK(!count_of(g, TC_OP_ATTENTION, NULL) || FAIL("%s", rows[i].name));
+        tc_close(tc);
+    }
+}
+
+// A scale that changes from visit to visit is an ARG; and the pass can be left out.
+TEST(raised_with_a_scale_of_the_run) {
+    for (int off = 0; off < 2; off++) {
+        tc_config config = tc_config_default();
+        config.backend = "aot_eager", config.passes_off = off ? "raise" : NULL;
+        tc_ctx *tc = tc_open(&config);
+        factors f = factors_of(tc);
+        const tc__graph *g = NULL;
+        for (int i = 1; i < 4; i++) f.scale = 0.1 * i, g = graph_by(tc, &f, by_mul);
+        const tc__composite *a = NULL;
+        CHECK_EQ(count_of(g, TC_OP_ATTENTION, &a), !off);
+        if (a) CHECK_EQ(a->args, 1u << TC__ATTENTION_SCALE);
+        if (a) CHECK_EQ(a->attr[TC__ATTENTION_SCALE], 0);
+        tc_close(tc);
+    }
+}
+
 // ---- as text ----
 
 static const char *const sample =
@@ -334,7 +507,7 @@ static const char *const sample =
     "%9 = relu %8                      f32[2,s0,64]\n"
     "aside %10 = permute %2 order=0,2,1  f32[2,16,64]\n"
     "aside %11 = reshape %9            f32[2,1,s0,64]\n"
-    "composite attention %0 %10 %1 - -> %8 causal=0 scale=arg0\n"
+    "composite attention %0 %10 %1 - -> %8 causal=0 scale=arg0 nan=1\n"
     "composite avg_pool2d %11 -> %9 kernel=1 stride=1 padding=s0\n"
     "return %9\n";
 
