@@ -227,17 +227,13 @@ static uint32_t words_of_kind(const char *attr, char kind) {
     return bits;
 }
 
-// "COMM, ASSOC" -> "TC__AL_COMM | TC__AL_ASSOC"; a REDUCE row names its combining op there.
+// "IDEM, MONOID" -> "0 | TC__AL_IDEM": who is a monoid is the generator's to know, for its loops.
 static void put_flags(text *t, const op *o) {
     char *words = join("%s", o->al);
-    const char *between = "";
-    if (!*words || strcmp(o->kind, "REDUCE") == 0) {
-        put(t, "0");
-        return;
-    }
+    put(t, "0");
+    if (strcmp(o->kind, "REDUCE") == 0) return; // it names its step
     for (char *w = strtok(words, ", "); w; w = strtok(NULL, ", ")) {
-        put(t, "%sTC__AL_%s", between, w);
-        between = " | ";
+        if (strcmp(w, "MONOID")) put(t, " | TC__AL_%s", w);
     }
 }
 
@@ -256,8 +252,6 @@ static void op_info(text *t) {
         put_string(t, o->attr);
         put(t, ", ");
         put_string(t, o->expr);
-        put(t, ",\n     ");
-        put_string(t, o->doc);
         put(t, "},\n");
     }
     EACH(o, whole, wholes) {
@@ -268,7 +262,7 @@ static void op_info(text *t) {
         put(t, "TC_OP_COUNT, 0x%xu, 0x%xu,\n     ", words_of_kind(attr, 's'),
             words_of_kind(attr, 'v'));
         put_string(t, attr);
-        put(t, ", \"\", \"\"},\n");
+        put(t, ", \"\"},\n");
     }
     put(t, "};\n\n");
     put(t, "static const tc__whole_info tc__wholes[TC_OP_TOTAL - TC_OP_COUNT] = {\n");

@@ -71,13 +71,7 @@ typedef enum tc__kind {
 } tc__kind;
 
 // Algebra flags.
-enum {
-    TC__AL_COMM = 1,
-    TC__AL_ASSOC = 2,
-    TC__AL_IDEM = 4,
-    TC__AL_INVOL = 8,
-    TC__AL_MONOID = 16
-};
+enum { TC__AL_IDEM = 1, TC__AL_INVOL = 2 };
 
 typedef struct tc__op_info {
     const char *name; // the row's ID in lower case: "add", "input", "copy_"
@@ -90,7 +84,7 @@ typedef struct tc__op_info {
     tc__op monoid;   // REDUCE: the op that combines two elements, else TC_OP_COUNT
     uint32_t sizes;  // a bit per word that is an index expression, the last for all behind,
     uint32_t values; //   and per word that is a number
-    const char *attr, *expr, *doc;
+    const char *attr, *expr;
 } tc__op_info;
 
 typedef struct tc__whole_info {
