@@ -476,6 +476,7 @@
 #include "exec/dispatch_layout.c"
 #include "exec/outputs.c"
 #include "exec/program.c"
+#include "exec/pipeline.c"
 #include "exec/choice.c"
 #include "exec/device_code.c"
 #include "exec/kernels.c"
