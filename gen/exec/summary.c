@@ -13,7 +13,7 @@ typedef struct tc__overview {
 
 static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
     const tc__program *p = (const tc__program *)s->program;
-    o->ops += tc__has_result((tc__op)s->op) ? 1 : 0;
+    o->ops += (uint32_t)tc__has_result((tc__op)s->op);
     o->paths += s->op == TC_OP_FINISH;
     o->breaks += s->op == TC_OP_BREAK;
     o->programs += p != NULL;

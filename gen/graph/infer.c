@@ -303,7 +303,8 @@ static int tc__dtype_i64(tc__infer *q) {
 
 // As the first operand, or f32 of what is no float.
 static int tc__dtype_first(tc__infer *q) {
-    q->out.dtype = (uint8_t)(tc__is_float(q->in[0]->dtype) ? q->in[0]->dtype : TC_F32);
+    int t = q->in[0]->dtype;
+    q->out.dtype = (uint8_t)(tc__is_float(t) ? t : (int)TC_F32);
     return 1;
 }
 
