@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe623004c150b7be6u
+#define TC__BUILD_ID 0x4b9ef00bfca9064du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -6616,7 +6616,30 @@ typedef enum tc__op {
  TC_OP_BREAK,
  TC_OP_SHARE,
  TC_OP_FINISH,
- TC_OP_COUNT
+ TC_OP_COUNT,
+ TC_OP_SOFTMAX = TC_OP_COUNT,
+ TC_OP_LOG_SOFTMAX,
+ TC_OP_LAYER_NORM,
+ TC_OP_RMS_NORM,
+ TC_OP_GROUP_NORM,
+ TC_OP_BATCH_NORM,
+ TC_OP_NORMALIZE,
+ TC_OP_COSINE_SIMILARITY,
+ TC_OP_DROPOUT,
+ TC_OP_MSE_LOSS,
+ TC_OP_L1_LOSS,
+ TC_OP_BCE_WITH_LOGITS,
+ TC_OP_CROSS_ENTROPY,
+ TC_OP_CROSS_ENTROPY_IGNORE,
+ TC_OP_LINEAR,
+ TC_OP_ADDMM,
+ TC_OP_ATTENTION,
+ TC_OP_CONV2D,
+ TC_OP_CONV1D,
+ TC_OP_AVG_POOL2D,
+ TC_OP_MAX_POOL2D,
+ TC_OP_INTERPOLATE,
+ TC_OP_TOTAL
 } tc__op;
 // ---- gen/out/op_words.inc
 enum {
@@ -6659,6 +6682,28 @@ enum {
  TC__NEW_ACCUMULATOR = 0, TC__NEW_MONOID = 1, TC__NEW_WIDTH = 2,
  TC__COMBINE_ACCUMULATOR = 0, TC__COMBINE_MONOID = 1, TC__COMBINE_THREADS = 2,
  TC__CALL_OP = 0, TC__CALL_WORD = 1, TC__CALL_OPERANDS = 2, TC__CALL_BUFFERS = 3,
+ TC__SOFTMAX_X = 0, TC__SOFTMAX_DIM = 1,
+ TC__LOG_SOFTMAX_X = 0, TC__LOG_SOFTMAX_DIM = 1,
+ TC__LAYER_NORM_X = 0, TC__LAYER_NORM_WEIGHT = 1, TC__LAYER_NORM_BIAS = 2, TC__LAYER_NORM_EPS = 1,
+ TC__RMS_NORM_X = 0, TC__RMS_NORM_WEIGHT = 1, TC__RMS_NORM_EPS = 1,
+ TC__GROUP_NORM_X = 0, TC__GROUP_NORM_WEIGHT = 1, TC__GROUP_NORM_BIAS = 2, TC__GROUP_NORM_GROUPS = 1, TC__GROUP_NORM_EPS = 2,
+ TC__BATCH_NORM_X = 0, TC__BATCH_NORM_MEAN = 1, TC__BATCH_NORM_VAR = 2, TC__BATCH_NORM_WEIGHT = 3, TC__BATCH_NORM_BIAS = 4, TC__BATCH_NORM_EPS = 1,
+ TC__NORMALIZE_X = 0, TC__NORMALIZE_P = 1, TC__NORMALIZE_DIM = 2, TC__NORMALIZE_EPS = 3,
+ TC__COSINE_SIMILARITY_A = 0, TC__COSINE_SIMILARITY_B = 1, TC__COSINE_SIMILARITY_DIM = 1, TC__COSINE_SIMILARITY_EPS = 2,
+ TC__DROPOUT_X = 0, TC__DROPOUT_P = 1,
+ TC__MSE_LOSS_X = 0, TC__MSE_LOSS_Y = 1,
+ TC__L1_LOSS_X = 0, TC__L1_LOSS_Y = 1,
+ TC__BCE_WITH_LOGITS_X = 0, TC__BCE_WITH_LOGITS_Y = 1,
+ TC__CROSS_ENTROPY_LOGITS = 0, TC__CROSS_ENTROPY_TARGET = 1,
+ TC__CROSS_ENTROPY_IGNORE_LOGITS = 0, TC__CROSS_ENTROPY_IGNORE_TARGET = 1, TC__CROSS_ENTROPY_IGNORE_IGNORE = 1,
+ TC__LINEAR_X = 0, TC__LINEAR_WEIGHT = 1, TC__LINEAR_BIAS = 2,
+ TC__ADDMM_T = 0, TC__ADDMM_A = 1, TC__ADDMM_B = 2, TC__ADDMM_BETA = 1, TC__ADDMM_ALPHA = 2,
+ TC__ATTENTION_Q = 0, TC__ATTENTION_K = 1, TC__ATTENTION_V = 2, TC__ATTENTION_MASK = 3, TC__ATTENTION_CAUSAL = 1, TC__ATTENTION_SCALE = 2, TC__ATTENTION_NAN = 3,
+ TC__CONV2D_X = 0, TC__CONV2D_WEIGHT = 1, TC__CONV2D_BIAS = 2, TC__CONV2D_KERNEL_H = 1, TC__CONV2D_KERNEL_W = 2, TC__CONV2D_STRIDE_H = 3, TC__CONV2D_STRIDE_W = 4, TC__CONV2D_PADDING_H = 5, TC__CONV2D_PADDING_W = 6, TC__CONV2D_DILATION_H = 7, TC__CONV2D_DILATION_W = 8, TC__CONV2D_GROUPS = 9,
+ TC__CONV1D_X = 0, TC__CONV1D_WEIGHT = 1, TC__CONV1D_BIAS = 2, TC__CONV1D_STRIDE = 1, TC__CONV1D_PADDING = 2, TC__CONV1D_DILATION = 3, TC__CONV1D_GROUPS = 4,
+ TC__AVG_POOL2D_X = 0, TC__AVG_POOL2D_KERNEL = 1, TC__AVG_POOL2D_STRIDE = 2, TC__AVG_POOL2D_PADDING = 3,
+ TC__MAX_POOL2D_X = 0, TC__MAX_POOL2D_KERNEL = 1, TC__MAX_POOL2D_STRIDE = 2, TC__MAX_POOL2D_PADDING = 3,
+ TC__INTERPOLATE_X = 0, TC__INTERPOLATE_MODE = 1,
 };
 enum { TC__ACCESS_BUFFER = TC__LOAD_BUFFER, TC__ACCESS_INDEX = TC__LOAD_INDEX };
 TC__STATIC_ASSERT(load_and_store_begin_alike,
@@ -6691,11 +6736,24 @@ typedef struct tc__node {
  tc__ix dims[TC_MAX_RANK];
  const struct tc__step *from;
 } tc__node;
+enum { TC__WHOLE_OPERANDS = 5, TC__WHOLE_WORDS = 10 };
+enum { TC__WHOLE_GIVEN = 0 };
+typedef struct tc__composite {
+ uint16_t op;
+ uint32_t in[TC__WHOLE_OPERANDS];
+ uint32_t result;
+ uint32_t before;
+ uint32_t args;
+ int64_t attr[TC__WHOLE_WORDS];
+} tc__composite;
 typedef struct tc__graph {
  tc_ctx *ctx;
  tc__ixpool *ix;
  tc__arena arena;
  TC__VEC(tc__node *) node;
+ TC__VEC(tc__composite) composite;
+ TC__VEC(tc__node *) aside;
+ tc__map composite_of;
  tc__map ids;
  const struct tc__step *from;
  int device;
@@ -6716,20 +6774,10 @@ enum { TC__END_BLOCK = -1 };
 static int tc__opens(const tc__node *n) {
  return n->op == TC_OP_FOR || n->op == TC_OP_IF || n->op == TC_OP_LAUNCH;
 }
-<<<<<<< HEAD
 static int tc__indents(const tc__node *n) { return tc__opens(n) || n->op == TC_OP_ELSE; }
 static int tc__outdents(const tc__node *n) {
  return n->op == TC_OP_END || n->op == TC_OP_ELSE;
 }
-static const char *tc__axis_name(int64_t axis) {
- static const char *const axes[TC__AXES] = {"r", "c", "k"};
- static const char *const loops[TC__VAR_END - TC__VAR0] = {"j", "i", "y", "x", "u", "l",
-                "t", "p", "q", "m", "n", "z"};
- if (axis < (int64_t)TC__AXES) return axes[axis];
- return axis < (int64_t)TC__VAR0 ? NULL : loops[axis - (int64_t)TC__VAR0];
-}
-=======
->>>>>>> part-e
 static tc__value tc__identity(tc__op monoid, int dtype) {
  int low = monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX;
  int high = monoid == TC_OP_MINIMUM || monoid == TC_OP_ARGMIN;
@@ -6748,13 +6796,15 @@ static int tc__graph_open(tc__graph *g, tc_ctx *c, tc__ixpool *ix) {
  memset(g, 0, sizeof *g);
  g->ctx = c, g->ix = ix;
  tc__arena_init(&g->arena, c);
- tc__map_init(&g->ids, c);
+ tc__map_init(&g->ids, c), tc__map_init(&g->composite_of, c);
  return 1;
 }
 static void tc__graph_close(tc__graph *g) {
  if (!g->ctx) return;
  TC__VEC_FREE(g->ctx, g->node);
- tc__map_free(&g->ids);
+ TC__VEC_FREE(g->ctx, g->composite);
+ TC__VEC_FREE(g->ctx, g->aside);
+ tc__map_free(&g->ids), tc__map_free(&g->composite_of);
  tc__arena_free(&g->arena);
 }
 static uint64_t tc__node_hash(const tc__node *n) {
@@ -6778,17 +6828,23 @@ static int tc__node_same(const tc__node *x, const tc__node *y) {
    !memcmp(x->attr, y->attr, x->n_attr * sizeof *x->attr) &&
    !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims);
 }
-static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
+static tc__node *tc__node_copy(tc__graph *g, const tc__node *n) {
  size_t attrs = (n->n_attr + 1) * sizeof *n->attr, ins = (n->n_in + 1) * sizeof *n->in;
  tc__node *m = (tc__node *)tc__arena_alloc(&g->arena, sizeof *m + attrs + ins);
- if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+ if (!m) return NULL;
  *m = *n;
- m->id = (uint32_t)g->node.count - 1, m->from = g->from;
- g->devices |= n->device != 0;
+ m->from = g->from;
  m->attr = (int64_t *)(void *)(m + 1);
  m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
  if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
  if (n->n_attr) memcpy(m->attr, n->attr, n->n_attr * sizeof *n->attr);
+ return m;
+}
+static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
+ tc__node *m = tc__node_copy(g, n);
+ if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+ m->id = (uint32_t)g->node.count - 1;
+ g->devices |= n->device != 0;
  return m;
 }
 static tc__node *tc__node_cons(tc__graph *g, const tc__node *n) {
@@ -6944,15 +7000,10 @@ typedef enum tc__kind {
  TC__KIND_CONTRACT,
  TC__KIND_OPAQUE,
  TC__KIND_KERNEL,
- TC__KIND_EFFECT
+ TC__KIND_EFFECT,
+ TC__KIND_COMPOSITE
 } tc__kind;
-enum {
- TC__AL_COMM = 1,
- TC__AL_ASSOC = 2,
- TC__AL_IDEM = 4,
- TC__AL_INVOL = 8,
- TC__AL_MONOID = 16
-};
+enum { TC__AL_IDEM = 1, TC__AL_INVOL = 2 };
 typedef struct tc__op_info {
  const char *name;
  tc__kind kind;
@@ -6963,8 +7014,15 @@ typedef struct tc__op_info {
  uint32_t flags;
  tc__op monoid;
  uint32_t sizes;
- const char *attr, *expr, *doc;
+ uint32_t values;
+ const char *attr, *expr;
 } tc__op_info;
+typedef struct tc__whole_info {
+ struct {
+  uint8_t rank, at_least, may_miss;
+ } in[TC__WHOLE_OPERANDS];
+ uint8_t n_in;
+} tc__whole_info;
 static const char *tc__op_name(tc__op op);
 static const char *tc__called(tc_ctx *c, tc__op op) {
  const char *doing = c ? tc__core_of(c)->doing : NULL;
@@ -7131,6 +7189,11 @@ static int tc__dtype_same(tc__infer *q) {
 }
 static int tc__dtype_i64(tc__infer *q) {
  q->out.dtype = TC_I64;
+ return 1;
+}
+static int tc__dtype_first(tc__infer *q) {
+ int t = q->in[0]->dtype;
+ q->out.dtype = (uint8_t)(tc__is_float(t) ? t : (int)TC_F32);
  return 1;
 }
 static int tc__dtype_attr(tc__infer *q) {
@@ -7391,6 +7454,14 @@ static int tc__shape_matmul(tc__infer *q) {
  q->out.dims[r - 1] = b->dims[r - 1];
  return 1;
 }
+static int tc__shape_attention(tc__infer *q) {
+ const tc__meta *v = q->in[TC__ATTENTION_V];
+ tc__ix rows = q->in[0]->dims[q->in[0]->rank - 2];
+ if (!tc__know(q, TC__EQUAL, q->out.dims[q->out.rank - 2], rows)) return 0;
+ q->out.dims[q->out.rank - 2] = rows;
+ q->out.dims[q->out.rank - 1] = v->dims[v->rank - 1];
+ return 1;
+}
 static int tc__opaque_check(tc__infer *q, uint32_t n) {
  if (q->n_in != n)
   return tc__fail(q->ctx, TC_E_ARG, "%s: %u operands, it has %u",
@@ -7518,624 +7589,598 @@ static int tc__shape_custom(tc__infer *q) {
  return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 // ---- gen/out/op_info.inc
-static const tc__op_info tc__ops[TC_OP_COUNT] = {
+static const tc__op_info tc__ops[TC_OP_TOTAL] = {
  {"add", TC__KIND_BINARY, 2, 1,
   tc__dtype_promote, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
-  "", "TC_ADD(a, b)",
-  "Sum a + b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_ADD(a, b)"},
  {"sub", TC__KIND_BINARY, 2, 1,
   tc__dtype_promote, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_SUB(a, b)",
-  "Difference a - b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_SUB(a, b)"},
  {"mul", TC__KIND_BINARY, 2, 1,
   tc__dtype_promote, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
-  "", "TC_MUL(a, b)",
-  "Product a * b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_MUL(a, b)"},
  {"div", TC__KIND_BINARY, 2, 4,
   tc__dtype_floating, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "a / b",
-  "True quotient a / b; integers divide as f32."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "a / b"},
  {"floor_divide", TC__KIND_BINARY, 2, 8,
   tc__dtype_promote, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(floor_divide)(a, b)",
-  "Quotient rounded towards minus infinity; integer x / 0 = 0."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(floor_divide)(a, b)"},
  {"remainder", TC__KIND_BINARY, 2, 8,
   tc__dtype_promote, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(remainder)(a, b)",
-  "Remainder with the sign of the divisor; integer x % 0 = 0."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(remainder)(a, b)"},
  {"fmod", TC__KIND_BINARY, 2, 8,
   tc__dtype_promote, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(fmod)(a, b)",
-  "Remainder with the sign of the dividend; integer x % 0 = 0."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(fmod)(a, b)"},
  {"pow", TC__KIND_BINARY, 2, 20,
   tc__dtype_promote, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(pow)(a, b)",
-  "Power a ** b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(pow)(a, b)"},
  {"atan2", TC__KIND_BINARY, 2, 16,
   tc__dtype_floating, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(atan2)(a, b)",
-  "Angle of the point (b, a) in radians."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(atan2)(a, b)"},
  {"maximum", TC__KIND_BINARY, 2, 1,
   tc__dtype_promote, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
-  "", "TC_SEL(a != a, a, TC_MAX(a, b))",
-  "Larger of a and b; NaN wins."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_SEL(a != a, a, TC_MAX(a, b))"},
  {"minimum", TC__KIND_BINARY, 2, 1,
   tc__dtype_promote, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
-  "", "TC_SEL(a != a, a, TC_MIN(a, b))",
-  "Smaller of a and b; NaN wins."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_SEL(a != a, a, TC_MIN(a, b))"},
  {"fma", TC__KIND_TERNARY, 3, 1,
   tc__dtype_floating, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_FMA(a, b, c)",
-  "a * b + c: one rounding in f32; f64 rounds the product and the sum."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_FMA(a, b, c)"},
  {"eq", TC__KIND_BINARY, 2, 1,
   tc__dtype_compare, tc__shape_bcast,
-  TC__AL_COMM, TC_OP_COUNT, 0x0u,
-  "", "TC_B(a == b)",
-  "True where a == b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(a == b)"},
  {"ne", TC__KIND_BINARY, 2, 1,
   tc__dtype_compare, tc__shape_bcast,
-  TC__AL_COMM, TC_OP_COUNT, 0x0u,
-  "", "TC_B(a != b)",
-  "True where a != b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(a != b)"},
  {"lt", TC__KIND_BINARY, 2, 1,
   tc__dtype_compare, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_B(a < b)",
-  "True where a < b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(a < b)"},
  {"le", TC__KIND_BINARY, 2, 1,
   tc__dtype_compare, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_B(a <= b)",
-  "True where a <= b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(a <= b)"},
  {"gt", TC__KIND_BINARY, 2, 1,
   tc__dtype_compare, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_B(a > b)",
-  "True where a > b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(a > b)"},
  {"ge", TC__KIND_BINARY, 2, 1,
   tc__dtype_compare, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_B(a >= b)",
-  "True where a >= b."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(a >= b)"},
  {"logical_and", TC__KIND_BINARY, 2, 1,
   tc__dtype_logic, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
-  "", "a & b",
-  "True where both are true."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "a & b"},
  {"logical_or", TC__KIND_BINARY, 2, 1,
   tc__dtype_logic, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT, 0x0u,
-  "", "a | b",
-  "True where either is true."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "a | b"},
  {"logical_xor", TC__KIND_BINARY, 2, 1,
   tc__dtype_logic, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT, 0x0u,
-  "", "a ^ b",
-  "True where exactly one is true."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "a ^ b"},
  {"logical_not", TC__KIND_UNARY, 1, 1,
   tc__dtype_logic, tc__shape_same,
-  TC__AL_INVOL, TC_OP_COUNT, 0x0u,
-  "", "TC_NOT(a)",
-  "True where a is false."},
+  0 | TC__AL_INVOL, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_NOT(a)"},
  {"bitwise_and", TC__KIND_BINARY, 2, 1,
   tc__dtype_bits, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT, 0x0u,
-  "", "a & b",
-  "Bitwise and of integers."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "a & b"},
  {"bitwise_or", TC__KIND_BINARY, 2, 1,
   tc__dtype_bits, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT, 0x0u,
-  "", "a | b",
-  "Bitwise or of integers."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "a | b"},
  {"bitwise_xor", TC__KIND_BINARY, 2, 1,
   tc__dtype_bits, tc__shape_bcast,
-  TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT, 0x0u,
-  "", "a ^ b",
-  "Bitwise exclusive or of integers."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "a ^ b"},
  {"bitwise_left_shift", TC__KIND_BINARY, 2, 1,
   tc__dtype_shift, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(shl)(a, b)",
-  "a << b; a shift below 0 or of the width or more gives 0."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(shl)(a, b)"},
  {"bitwise_right_shift", TC__KIND_BINARY, 2, 1,
   tc__dtype_shift, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(shr)(a, b)",
-  "a >> b, arithmetic; a shift below 0 or of the width or more gives the sign."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(shr)(a, b)"},
  {"where", TC__KIND_TERNARY, 3, 1,
   tc__dtype_where, tc__shape_bcast,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_SEL(TC_M(a), b, c)",
-  "b where a is true, else c."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_SEL(TC_M(a), b, c)"},
  {"isnan", TC__KIND_UNARY, 1, 1,
   tc__dtype_compare, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_B(a != a)",
-  "True where a is NaN."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(a != a)"},
  {"isfinite", TC__KIND_UNARY, 1, 1,
   tc__dtype_compare, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_B(TC_SUB(a, a) == TC_SUB(a, a))",
-  "True where a is neither infinite nor NaN."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_B(TC_SUB(a, a) == TC_SUB(a, a))"},
  {"neg", TC__KIND_UNARY, 1, 1,
   tc__dtype_promote, tc__shape_same,
-  TC__AL_INVOL, TC_OP_COUNT, 0x0u,
-  "", "TC_NEG(a)",
-  "Negative -a."},
+  0 | TC__AL_INVOL, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_NEG(a)"},
  {"abs", TC__KIND_UNARY, 1, 1,
   tc__dtype_promote, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(abs)(a)",
-  "Absolute value."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(abs)(a)"},
  {"sign", TC__KIND_UNARY, 1, 1,
   tc__dtype_promote, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_SEL(a != a, a, TC_F(sign)(a))",
-  "-1, 0 or 1; NaN stays."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_SEL(a != a, a, TC_F(sign)(a))"},
  {"square", TC__KIND_UNARY, 1, 1,
   tc__dtype_promote, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_MUL(a, a)",
-  "a * a."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_MUL(a, a)"},
  {"reciprocal", TC__KIND_UNARY, 1, 4,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_K(1) / a",
-  "1 / a."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_K(1) / a"},
  {"sqrt", TC__KIND_UNARY, 1, 4,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_SQRT(a)",
-  "Square root."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_SQRT(a)"},
  {"rsqrt", TC__KIND_UNARY, 1, 8,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_K(1) / TC_SQRT(a)",
-  "1 / sqrt(a)."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_K(1) / TC_SQRT(a)"},
  {"exp", TC__KIND_UNARY, 1, 8,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(exp)(a)",
-  "e ** a."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(exp)(a)"},
  {"exp2", TC__KIND_UNARY, 1, 8,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(exp2)(a)",
-  "2 ** a."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(exp2)(a)"},
  {"expm1", TC__KIND_UNARY, 1, 10,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(expm1)(a)",
-  "e ** a - 1, accurate near 0."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(expm1)(a)"},
  {"log", TC__KIND_UNARY, 1, 10,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(log)(a)",
-  "Natural logarithm."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(log)(a)"},
  {"log2", TC__KIND_UNARY, 1, 10,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(log2)(a)",
-  "Logarithm to base 2."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(log2)(a)"},
  {"log10", TC__KIND_UNARY, 1, 10,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(log10)(a)",
-  "Logarithm to base 10."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(log10)(a)"},
  {"log1p", TC__KIND_UNARY, 1, 12,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(log1p)(a)",
-  "log(1 + a), accurate near 0."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(log1p)(a)"},
  {"sin", TC__KIND_UNARY, 1, 10,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(sin)(a)",
-  "Sine, radians."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(sin)(a)"},
  {"cos", TC__KIND_UNARY, 1, 10,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(cos)(a)",
-  "Cosine, radians."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(cos)(a)"},
  {"tan", TC__KIND_UNARY, 1, 16,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(tan)(a)",
-  "Tangent, radians."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(tan)(a)"},
  {"asin", TC__KIND_UNARY, 1, 14,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(asin)(a)",
-  "Inverse sine."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(asin)(a)"},
  {"acos", TC__KIND_UNARY, 1, 14,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(acos)(a)",
-  "Inverse cosine."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(acos)(a)"},
  {"atan", TC__KIND_UNARY, 1, 12,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(atan)(a)",
-  "Inverse tangent."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(atan)(a)"},
  {"sinh", TC__KIND_UNARY, 1, 14,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(sinh)(a)",
-  "Hyperbolic sine."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(sinh)(a)"},
  {"cosh", TC__KIND_UNARY, 1, 14,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(cosh)(a)",
-  "Hyperbolic cosine."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(cosh)(a)"},
  {"tanh", TC__KIND_UNARY, 1, 12,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(tanh)(a)",
-  "Hyperbolic tangent."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(tanh)(a)"},
  {"erf", TC__KIND_UNARY, 1, 14,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(erf)(a)",
-  "Error function."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(erf)(a)"},
  {"sigmoid", TC__KIND_UNARY, 1, 12,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(sigmoid)(a)",
-  "1 / (1 + exp(-a))."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(sigmoid)(a)"},
  {"relu", TC__KIND_UNARY, 1, 1,
   tc__dtype_promote, tc__shape_same,
-  TC__AL_IDEM, TC_OP_COUNT, 0x0u,
-  "", "TC_SEL(a <= TC_K(0), TC_K(0), a)",
-  "max(a, 0); NaN stays."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_SEL(a <= TC_K(0), TC_K(0), a)"},
  {"gelu", TC__KIND_UNARY, 1, 16,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(gelu)(a)",
-  "a * Phi(a), exact (erf) form."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(gelu)(a)"},
  {"gelu_tanh", TC__KIND_UNARY, 1, 16,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(gelu_tanh)(a)",
-  "GELU by its tanh approximation, as GPT-2 uses it."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(gelu_tanh)(a)"},
  {"silu", TC__KIND_UNARY, 1, 12,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(silu)(a)",
-  "a * sigmoid(a)."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(silu)(a)"},
  {"softplus", TC__KIND_UNARY, 1, 20,
   tc__dtype_floating, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "TC_F(softplus)(a)",
-  "log(1 + exp(a))."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(softplus)(a)"},
  {"floor", TC__KIND_UNARY, 1, 1,
   tc__dtype_rounding, tc__shape_same,
-  TC__AL_IDEM, TC_OP_COUNT, 0x0u,
-  "", "TC_F(floor)(a)",
-  "Largest integer <= a."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(floor)(a)"},
  {"ceil", TC__KIND_UNARY, 1, 1,
   tc__dtype_rounding, tc__shape_same,
-  TC__AL_IDEM, TC_OP_COUNT, 0x0u,
-  "", "TC_F(ceil)(a)",
-  "Smallest integer >= a."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(ceil)(a)"},
  {"round", TC__KIND_UNARY, 1, 1,
   tc__dtype_rounding, tc__shape_same,
-  TC__AL_IDEM, TC_OP_COUNT, 0x0u,
-  "", "TC_F(round)(a)",
-  "Nearest integer, halves to even."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(round)(a)"},
  {"trunc", TC__KIND_UNARY, 1, 1,
   tc__dtype_rounding, tc__shape_same,
-  TC__AL_IDEM, TC_OP_COUNT, 0x0u,
-  "", "TC_F(trunc)(a)",
-  "Integer part of a."},
+  0 | TC__AL_IDEM, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "TC_F(trunc)(a)"},
  {"bitwise_not", TC__KIND_UNARY, 1, 1,
   tc__dtype_bits, tc__shape_same,
-  TC__AL_INVOL, TC_OP_COUNT, 0x0u,
-  "", "~a",
-  "Bitwise complement of integers."},
+  0 | TC__AL_INVOL, TC_OP_COUNT, 0x0u, 0x0u,
+  "", "~a"},
  {"cast", TC__KIND_CAST, 1, 1,
   tc__dtype_attr, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "t dtype", "",
-  "Conversion; float to integer saturates and NaN gives 0, any to bool is a != 0."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t dtype", ""},
  {"input", TC__KIND_SOURCE, 0, 0,
   tc__dtype_attr, tc__shape_attr,
-  0, TC_OP_COUNT, 0x0u,
-  "t external", "",
-  "A tensor from outside the graph."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t external", ""},
  {"const", TC__KIND_SOURCE, 0, 0,
   tc__dtype_attr, tc__shape_attr,
-  0, TC_OP_COUNT, 0x0u,
-  "v bits", "",
-  "One value, shape []; attr is a double or an int64."},
+  0, TC_OP_COUNT, 0x0u, 0x1u,
+  "v bits", ""},
  {"arg", TC__KIND_SOURCE, 0, 0,
   tc__dtype_attr, tc__shape_attr,
-  0, TC_OP_COUNT, 0x0u,
-  "t slot", "",
-  "A scalar given at each run."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t slot", ""},
  {"iota", TC__KIND_SOURCE, 0, 1,
   tc__dtype_attr, tc__shape_attr,
-  0, TC_OP_COUNT, 0x0u,
-  "t dim", "",
-  "The index along one dimension."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t dim", ""},
  {"random", TC__KIND_SOURCE, 0, 60,
   tc__dtype_attr, tc__shape_attr,
-  0, TC_OP_COUNT, 0x0u,
-  "t kind, t draw", "",
-  "Philox4x32-10 by element index: uniform or normal."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t kind, t draw", ""},
  {"reshape", TC__KIND_MOVE, 1, 0,
   tc__dtype_same, tc__shape_reshape,
-  0, TC_OP_COUNT, 0xffffffffu,
-  "s sizes[]", "",
-  "The same elements in row-major order, new sizes."},
+  0, TC_OP_COUNT, 0xffffffffu, 0x0u,
+  "s sizes[]", ""},
  {"permute", TC__KIND_MOVE, 1, 0,
   tc__dtype_same, tc__shape_permute,
-  0, TC_OP_COUNT, 0x0u,
-  "t order[]", "",
-  "Dimensions in a new order."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t order[]", ""},
  {"expand", TC__KIND_MOVE, 1, 0,
   tc__dtype_same, tc__shape_expand,
-  0, TC_OP_COUNT, 0xffffffffu,
-  "s sizes[]", "",
-  "Size 1 repeated without a copy."},
+  0, TC_OP_COUNT, 0xffffffffu, 0x0u,
+  "s sizes[]", ""},
  {"slice", TC__KIND_MOVE, 1, 0,
   tc__dtype_same, tc__shape_slice,
-  0, TC_OP_COUNT, 0xeu,
-  "t dim, s start, s count, s step", "",
-  "count elements of one dimension from start, step apart; a negative step flips."},
+  0, TC_OP_COUNT, 0xeu, 0x0u,
+  "t dim, s start, s count, s step", ""},
  {"pad", TC__KIND_MOVE, 1, 1,
   tc__dtype_same, tc__shape_pad,
-  0, TC_OP_COUNT, 0xeu,
-  "t dim, s low, s high, s dilation, v fill", "",
-  "fill before, after and (dilation - 1 of it) between the elements of one dimension."},
+  0, TC_OP_COUNT, 0xeu, 0x10u,
+  "t dim, s low, s high, s dilation, v fill", ""},
  {"window", TC__KIND_MOVE, 1, 0,
   tc__dtype_same, tc__shape_window,
-  0, TC_OP_COUNT, 0xeu,
-  "t dim, s size, s stride, s dilation", "",
-  "Sliding windows of one dimension; the window's own dimension is appended last."},
+  0, TC_OP_COUNT, 0xeu, 0x0u,
+  "t dim, s size, s stride, s dilation", ""},
  {"cat", TC__KIND_JOIN, -1, 1,
   tc__dtype_promote, tc__shape_cat,
-  0, TC_OP_COUNT, 0x0u,
-  "t dim", "",
-  "Tensors one after the other along a dimension."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t dim", ""},
  {"take", TC__KIND_GATHER, 2, 4,
   tc__dtype_same, tc__shape_take,
-  0, TC_OP_COUNT, 0x0u,
-  "t dim", "",
-  "Slices of a along dim by integer index b: dim is replaced by b's dimensions."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t dim", ""},
  {"gather", TC__KIND_GATHER, 2, 4,
   tc__dtype_same, tc__shape_gather,
-  0, TC_OP_COUNT, 0x0u,
-  "t dim", "",
-  "out[..i..] = a[..b[..i..]..] along dim; b has the rank of a."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t dim", ""},
  {"sum", TC__KIND_REDUCE, 1, 1,
   tc__dtype_same, tc__shape_reduce,
-  0, TC_OP_ADD, 0x0u,
-  "t dims", "",
-  "Sum over dims; 0 when empty."},
+  0, TC_OP_ADD, 0x0u, 0x0u,
+  "t dims", ""},
  {"prod", TC__KIND_REDUCE, 1, 1,
   tc__dtype_same, tc__shape_reduce,
-  0, TC_OP_MUL, 0x0u,
-  "t dims", "",
-  "Product over dims; 1 when empty."},
+  0, TC_OP_MUL, 0x0u, 0x0u,
+  "t dims", ""},
  {"amax", TC__KIND_REDUCE, 1, 1,
   tc__dtype_same, tc__shape_reduce,
-  0, TC_OP_MAXIMUM, 0x0u,
-  "t dims", "",
-  "Largest over dims; NaN wins."},
+  0, TC_OP_MAXIMUM, 0x0u, 0x0u,
+  "t dims", ""},
  {"amin", TC__KIND_REDUCE, 1, 1,
   tc__dtype_same, tc__shape_reduce,
-  0, TC_OP_MINIMUM, 0x0u,
-  "t dims", "",
-  "Smallest over dims; NaN wins."},
+  0, TC_OP_MINIMUM, 0x0u, 0x0u,
+  "t dims", ""},
  {"any", TC__KIND_REDUCE, 1, 1,
   tc__dtype_same, tc__shape_reduce,
-  0, TC_OP_LOGICAL_OR, 0x0u,
-  "t dims", "",
-  "True where any over dims is true."},
+  0, TC_OP_LOGICAL_OR, 0x0u, 0x0u,
+  "t dims", ""},
  {"all", TC__KIND_REDUCE, 1, 1,
   tc__dtype_same, tc__shape_reduce,
-  0, TC_OP_LOGICAL_AND, 0x0u,
-  "t dims", "",
-  "True where all over dims are true."},
+  0, TC_OP_LOGICAL_AND, 0x0u, 0x0u,
+  "t dims", ""},
  {"argmax", TC__KIND_REDUCE, 1, 2,
   tc__dtype_i64, tc__shape_reduce,
-  0, TC_OP_ARGMAX, 0x0u,
-  "t dims", "",
-  "Row-major index of the first largest; NaN wins."},
+  0, TC_OP_ARGMAX, 0x0u, 0x0u,
+  "t dims", ""},
  {"argmin", TC__KIND_REDUCE, 1, 2,
   tc__dtype_i64, tc__shape_reduce,
-  0, TC_OP_ARGMIN, 0x0u,
-  "t dims", "",
-  "Row-major index of the first smallest; NaN wins."},
+  0, TC_OP_ARGMIN, 0x0u, 0x0u,
+  "t dims", ""},
  {"matmul", TC__KIND_CONTRACT, 2, 64,
   tc__dtype_product, tc__shape_matmul,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "[..., M, K] x [..., K, N]; k in order, one fma per step."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"cumsum", TC__KIND_OPAQUE, -1, 4,
   tc__dtype_same, tc__shape_scan,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "Sums of the first 1, 2, 3... elements, added in order."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"cumprod", TC__KIND_OPAQUE, -1, 4,
   tc__dtype_same, tc__shape_scan,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "Products of the first 1, 2, 3... elements, in order."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"argsort", TC__KIND_OPAQUE, -1, 48,
   tc__dtype_i64, tc__shape_argsort,
-  0, TC_OP_COUNT, 0x0u,
-  "t descending", "",
-  "The indices that sort a, equal ones in order; NaN is the largest."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t descending", ""},
  {"topk", TC__KIND_OPAQUE, -1, 8,
   tc__dtype_i64, tc__shape_topk,
-  0, TC_OP_COUNT, 0x0u,
-  "t descending, t k", "",
-  "The first k of argsort."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t descending, t k", ""},
  {"scatter", TC__KIND_OPAQUE, -1, 8,
   tc__dtype_same, tc__shape_scatter,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "a with a[r, b[r, j]] = c[r, j], j in order."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"scatter_add", TC__KIND_OPAQUE, -1, 8,
   tc__dtype_same, tc__shape_scatter,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "a with a[r, b[r, j]] += c[r, j], j in order."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"index_add", TC__KIND_OPAQUE, -1, 8,
   tc__dtype_same, tc__shape_index_add,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "a with a[r, b[j]] += c[r, j], j in order."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"custom", TC__KIND_OPAQUE, -1, 0,
   tc__dtype_custom, tc__shape_custom,
-  0, TC_OP_COUNT, 0x0u,
-  "t op", "",
-  "A registered op of the user's; attr is its number."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t op", ""},
  {"to", TC__KIND_OPAQUE, -1, 0,
   tc__dtype_same, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "t device", "",
-  "A copy of a on another device; attr is its number."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t device", ""},
  {"load", TC__KIND_KERNEL, -1, 1,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0xfffffffau,
-  "t buffer, s index, v fill, s predicates[]", "",
-  "One element of a buffer."},
+  0, TC_OP_COUNT, 0xfffffffau, 0x4u,
+  "t buffer, s index, v fill, s predicates[]", ""},
  {"store", TC__KIND_KERNEL, -1, 1,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x2u,
-  "t buffer, s index, t kind", "",
-  "Write one element of a buffer; of a LOOP with a tc__store_kind."},
+  0, TC_OP_COUNT, 0x2u, 0x0u,
+  "t buffer, s index, t kind", ""},
  {"index", TC__KIND_KERNEL, -1, 1,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x1u,
-  "s expr", "",
-  "An index expression as an i64 value."},
+  0, TC_OP_COUNT, 0x1u, 0x0u,
+  "s expr", ""},
  {"check", TC__KIND_KERNEL, -1, 1,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x1u,
-  "s limit, t site", "",
-  "a clamped to [0, limit), negative a counts from the end; out of range sets the program's flag."},
+  0, TC_OP_COUNT, 0x1u, 0x0u,
+  "s limit, t site", ""},
  {"valid", TC__KIND_KERNEL, -1, 1,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0xffffffffu,
-  "s predicates[]", "",
-  "True where every 0 <= e < limit."},
+  0, TC_OP_COUNT, 0xffffffffu, 0x0u,
+  "s predicates[]", ""},
  {"acc", TC__KIND_KERNEL, -1, 1,
   tc__dtype_same, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "t monoid, t accumulator", "",
-  "One step of a reduction; its value is the finished result. Of a LOOP it names the accumulator, and has no value."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t monoid, t accumulator", ""},
  {"for", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0xfffffff0u,
-  "t axis, t bind, t unroll, t chunk, s begin, s end, s boxes[]", "",
-  "Opens a loop over an axis."},
+  0, TC_OP_COUNT, 0xfffffff0u, 0x0u,
+  "t axis, t bind, t unroll, t chunk, s begin, s end, s boxes[]", ""},
  {"end", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "t axis", "",
-  "Closes the innermost loop."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t axis", ""},
  {"launch", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "t threads, t narrow", "",
-  "Opens a launch of a device: blocks of so many threads run what is inside."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t threads, t narrow", ""},
  {"axis", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x6u,
-  "t axis, s value, s extent", "",
-  "The variable of an axis, made of those of the loops around it."},
+  0, TC_OP_COUNT, 0x6u, 0x0u,
+  "t axis, s value, s extent", ""},
  {"if", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0xffffffffu,
-  "s predicates[]", "",
-  "Opens what is done where every 0 <= e < limit: without predicates, always."},
+  0, TC_OP_COUNT, 0xffffffffu, 0x0u,
+  "s predicates[]", ""},
  {"leave", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0xffffffffu,
-  "s predicates[]", "",
-  "Threads for which not every 0 <= e < limit holds have done their part of the launch."},
+  0, TC_OP_COUNT, 0xffffffffu, 0x0u,
+  "s predicates[]", ""},
  {"copy", TC__KIND_KERNEL, -1, 1,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0xau,
-  "t buffer, s index, t from, s source, t elements", "",
-  "Begins to copy adjacent elements to shared memory: they are there after a WAIT."},
+  0, TC_OP_COUNT, 0xau, 0x0u,
+  "t buffer, s index, t from, s source, t elements", ""},
  {"wait", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "All that the thread has begun to copy is there, for itself."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"else", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "What is done where the predicates of the IF around it do not hold, to its END."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"barrier", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "t warp[]", "",
-  "The threads of a block, or of a warp, wait for each other, and see what they wrote."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t warp[]", ""},
  {"new", TC__KIND_KERNEL, -1, 0,
   tc__dtype_same, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "t accumulator, t monoid, t width[]", "",
-  "32 logical lanes holding the monoid's identity; on a device, so many values of each thread."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t accumulator, t monoid, t width[]", ""},
  {"combine", TC__KIND_KERNEL, -1, 5,
   tc__dtype_same, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "t accumulator, t monoid, t threads[]", "",
-  "The lanes of an accumulator as one value; on a device, what so many threads have."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t accumulator, t monoid, t threads[]", ""},
  {"contract", TC__KIND_KERNEL, -1, 64,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "The product's value at (r, c), summed over k in order."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"call", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "t op, t word, t operands, t buffers[]", "",
-  "The function of an opaque op (of CUSTOM: that number) over its result's buffer, then its operands', -1 = empty."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t op, t word, t operands, t buffers[]", ""},
  {"copy_", TC__KIND_EFFECT, -1, 1,
   tc__dtype_same, tc__shape_assign,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "Writes b, cast and broadcast, over a."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"keep", TC__KIND_EFFECT, -1, 0,
   tc__dtype_same, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "a is an output and the caller's until tc_free."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"break", TC__KIND_EFFECT, -1, 0,
   tc__dtype_same, tc__shape_same,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "The host reads a: what is needed runs here."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"share", TC__KIND_EFFECT, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "A hidden external that shows the memory which some externals share: graph/share.c."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
  {"finish", TC__KIND_EFFECT, -1, 0,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u,
-  "", "",
-  "The end of a region's path; owns its program."},
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "", ""},
+ {"softmax", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given, t dim", ""},
+ {"log_softmax", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given, t dim", ""},
+ {"layer_norm", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u, 0x2u,
+  "t given, v eps", ""},
+ {"rms_norm", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u, 0x2u,
+  "t given, v eps", ""},
+ {"group_norm", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x2u, 0x4u,
+  "t given, s groups, v eps", ""},
+ {"batch_norm", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u, 0x2u,
+  "t given, v eps", ""},
+ {"normalize", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u, 0xau,
+  "t given, v p, t dim, v eps", ""},
+ {"cosine_similarity", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_attr,
+  0, TC_OP_COUNT, 0x0u, 0x4u,
+  "t given, t dim, v eps", ""},
+ {"dropout", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_same,
+  0, TC_OP_COUNT, 0x0u, 0x2u,
+  "t given, v p", ""},
+ {"mse_loss", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_none,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given", ""},
+ {"l1_loss", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_none,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given", ""},
+ {"bce_with_logits", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_none,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given", ""},
+ {"cross_entropy", TC__KIND_COMPOSITE, -1, 0, tc__dtype_first, tc__shape_none,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given", ""},
+ {"cross_entropy_ignore", TC__KIND_COMPOSITE, -1, 0, tc__dtype_first, tc__shape_none,
+  0, TC_OP_COUNT, 0x0u, 0x2u,
+  "t given, v ignore", ""},
+ {"linear", TC__KIND_COMPOSITE, -1, 0, tc__dtype_promote, tc__shape_attr,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given", ""},
+ {"addmm", TC__KIND_COMPOSITE, -1, 0, tc__dtype_attr, tc__shape_attr,
+  0, TC_OP_COUNT, 0x0u, 0x6u,
+  "t given, v beta, v alpha", ""},
+ {"attention", TC__KIND_COMPOSITE, -1, 0, tc__dtype_attr, tc__shape_attention,
+  0, TC_OP_COUNT, 0x0u, 0x4u,
+  "t given, t causal, v scale, t nan", ""},
+ {"conv2d", TC__KIND_COMPOSITE, -1, 0, tc__dtype_attr, tc__shape_attr,
+  0, TC_OP_COUNT, 0x260u, 0x0u,
+  "t given, t kernel_h, t kernel_w, t stride_h, t stride_w, s padding_h, s padding_w, t dilation_h, t dilation_w, s groups", ""},
+ {"conv1d", TC__KIND_COMPOSITE, -1, 0, tc__dtype_attr, tc__shape_attr,
+  0, TC_OP_COUNT, 0x14u, 0x0u,
+  "t given, t stride, s padding, t dilation, s groups", ""},
+ {"avg_pool2d", TC__KIND_COMPOSITE, -1, 0, tc__dtype_floating, tc__shape_attr,
+  0, TC_OP_COUNT, 0x8u, 0x0u,
+  "t given, t kernel, t stride, s padding", ""},
+ {"max_pool2d", TC__KIND_COMPOSITE, -1, 0, tc__dtype_same, tc__shape_attr,
+  0, TC_OP_COUNT, 0x8u, 0x0u,
+  "t given, t kernel, t stride, s padding", ""},
+ {"interpolate", TC__KIND_COMPOSITE, -1, 0, tc__dtype_attr, tc__shape_attr,
+  0, TC_OP_COUNT, 0x0u, 0x0u,
+  "t given, t mode", ""},
+};
+static const tc__whole_info tc__wholes[TC_OP_TOTAL - TC_OP_COUNT] = {
+ {{{0, 1, 0}}, 1},
+ {{{0, 1, 0}}, 1},
+ {{{0, 1, 0}, {1, 0, 1}, {1, 0, 1}}, 3},
+ {{{0, 1, 0}, {1, 0, 1}}, 2},
+ {{{2, 1, 0}, {1, 0, 1}, {1, 0, 1}}, 3},
+ {{{2, 1, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 1}, {1, 0, 1}}, 5},
+ {{{0, 1, 0}}, 1},
+ {{{0, 1, 0}, {0, 1, 0}}, 2},
+ {{{0, 1, 0}}, 1},
+ {{{0, 1, 0}, {0, 1, 0}}, 2},
+ {{{0, 1, 0}, {0, 1, 0}}, 2},
+ {{{0, 1, 0}, {0, 1, 0}}, 2},
+ {{{1, 1, 0}, {0, 1, 0}}, 2},
+ {{{1, 1, 0}, {0, 1, 0}}, 2},
+ {{{1, 1, 0}, {2, 0, 0}, {0, 1, 1}}, 3},
+ {{{0, 1, 0}, {1, 1, 0}, {1, 1, 0}}, 3},
+ {{{2, 1, 0}, {2, 1, 0}, {2, 1, 0}, {0, 1, 1}}, 4},
+ {{{3, 1, 0}, {4, 0, 1}, {1, 0, 1}}, 3},
+ {{{2, 1, 0}, {3, 0, 1}, {1, 0, 1}}, 3},
+ {{{2, 1, 0}}, 1},
+ {{{2, 1, 0}}, 1},
+ {{{0, 1, 0}}, 1},
 };
 static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
+static int tc__is_composite(tc__op op) { return op >= TC_OP_COUNT; }
+static const tc__whole_info *tc__whole_of(tc__op op) {
+ return &tc__wholes[op - TC_OP_COUNT];
+}
+static int tc__has_result(tc__op op) {
+ return tc__ops[op].kind != TC__KIND_EFFECT && !tc__is_composite(op);
+}
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
  return n->attr[TC__CALL_OP] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[TC__CALL_WORD])
             : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
@@ -8158,6 +8203,66 @@ static int tc__is_alu(const tc__node *n) {
  tc__kind k = tc__ops[n->op].kind;
  return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
    k == TC__KIND_CAST;
+}
+// ---- gen/graph/composite.c
+#define TC__ASIDE   ((uint32_t)1 << 31)
+#define TC__NO_NODE UINT32_MAX
+static tc__node *tc__composite_node(const tc__graph *g, uint32_t id) {
+ if (id == TC__NO_NODE) return NULL;
+ return id & TC__ASIDE ? g->aside.at[id & ~TC__ASIDE] : g->node.at[id];
+}
+static int tc__may_stand_aside(const tc__node *n) {
+ tc__kind k = tc__ops[n->op].kind;
+ return k == TC__KIND_MOVE || k == TC__KIND_CAST || (k == TC__KIND_SOURCE && !n->n_in);
+}
+static uint32_t tc__aside(tc__graph *g, const tc__node *n) {
+ tc__node *m = tc__node_copy(g, n);
+ if (!m || !TC__PUSH(g->ctx, g->aside, m)) return TC__NO_NODE;
+ m->id = (uint32_t)(g->aside.count - 1) | TC__ASIDE;
+ return m->id;
+}
+static uint32_t tc__composite_root(const tc__graph *g, uint32_t id) {
+ while (id != TC__NO_NODE && id & TC__ASIDE) {
+  const tc__node *n = tc__composite_node(g, id);
+  id = n->n_in ? n->in[0] : TC__NO_NODE;
+ }
+ return id;
+}
+static int tc__composite_tells(const tc__graph *g, const tc__composite *f) {
+ uint32_t root = tc__composite_root(g, f->result);
+ if (root == TC__NO_NODE || tc__ops[g->node.at[root]->op].kind == TC__KIND_SOURCE)
+  return 0;
+ for (uint32_t i = 0; i < tc__whole_of((tc__op)f->op)->n_in; i++)
+  if (tc__composite_root(g, f->in[i]) == root) return 0;
+ return 1;
+}
+static int tc__composite_add(tc__graph *g, const tc__composite *f) {
+ uint64_t before = 0;
+ tc__composite own = *f;
+ if (!tc__composite_tells(g, f)) return 1;
+ uint32_t root = tc__composite_root(g, f->result);
+ (void)tc__map_get(&g->composite_of, root, &before);
+ own.before = (uint32_t)before;
+ return TC__PUSH(g->ctx, g->composite, own) &&
+   tc__map_set(&g->composite_of, root, g->composite.count);
+}
+TC__UNUSED static const tc__composite *tc__composite_of(const tc__graph *g, uint32_t id,
+              tc__op op) {
+ uint64_t at = 0;
+ (void)tc__map_get(&g->composite_of, id, &at);
+ while (at && op != TC_OP_TOTAL && g->composite.at[at - 1].op != (uint16_t)op)
+  at = g->composite.at[at - 1].before;
+ return at ? &g->composite.at[at - 1] : NULL;
+}
+TC__UNUSED static const tc__node *tc__composite_in(const tc__graph *g,
+             const tc__composite *f, uint32_t i) {
+ return tc__composite_node(g, f->in[i]);
+}
+TC__UNUSED static int tc__composite_number(const tc__composite *f, uint32_t i,
+           double *out) {
+ if (f->args >> i & 1) return 0;
+ memcpy(out, &f->attr[i], sizeof *out);
+ return 1;
 }
 // ---- gen/graph/view.c
 static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
@@ -8416,6 +8521,7 @@ typedef struct tc__hooks {
  tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
  void (*settle)(tc_ctx *c);
  tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line);
+ int (*evaluate)(tc__op op, int dtype, const tc__value *in, uint32_t n, tc__value *out);
 } tc__hooks;
 enum { TC__INNER_TOLD = 8, TC__INNER_NAME = 40 };
 typedef struct tc__inner {
@@ -8979,6 +9085,10 @@ typedef enum tc__slot_kind {
 static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
  tc__kind kind = tc__ops[op].kind;
  int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
+ if (tc__is_composite(op))
+  return tc__ops[op].sizes >> i & 1    ? TC__SLOT_SIZE
+    : tc__ops[op].values >> i & 1 ? TC__SLOT_SCALAR
+            : TC__SLOT_FIXED;
  if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
  if (op == TC_OP_SLICE)
   return i == TC__SLICE_START || i == TC__SLICE_COUNT ? TC__SLOT_SIZE
@@ -9077,7 +9187,8 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
  return ok;
 }
 static int tc__is_mark(tc__op op, uint32_t n_in) {
- return op == TC_OP_FINISH || op == TC_OP_SHARE || (op == TC_OP_BREAK && !n_in);
+ return op == TC_OP_FINISH || op == TC_OP_SHARE || (op == TC_OP_BREAK && !n_in) ||
+   tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
  tc__meta m[TC__MAX_OPERANDS];
@@ -9130,6 +9241,8 @@ static int tc__wholeness(int64_t bits) {
 }
 static int tc__attr_fits(tc_ctx *c, tc__visit *v, const tc__step *s, uint32_t i,
        int64_t now) {
+ if (s->args >> i & 1 && s->attr[i] < (int64_t)v->arg.count)
+  return v->arg.at[s->attr[i]] == now;
  if (s->args >> i & 1)
   return (!s->whole || tc__wholeness(now) == s->whole) && TC__PUSH(c, v->arg, now);
  if (!s->symbolic || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE)
@@ -10005,6 +10118,7 @@ typedef struct tc__api {
  int together;
  int half;
  int wide;
+ int64_t word[TC__WHOLE_WORDS];
  tc__meta x;
 } tc__api;
 static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file,
@@ -10333,6 +10447,52 @@ static double tc__infinity(void) {
 }
 static double tc__least_value(int t) {
  return tc__is_float(t) ? -tc__infinity() : (double)tc__int_least(t);
+}
+// ---- gen/graph/whole.c
+static int64_t tc__dim_counted(const tc__api *f, int dim) {
+ return dim < 0 ? dim + (f->x.rank ? f->x.rank : 1) : dim;
+}
+static int tc__records_whole(const tc__api *f, tc_tensor y) {
+ return y.id && tc__is_recording(f->c) && !f->together;
+}
+static int tc__visit_has(tc_ctx *c, const tc__visit *v, tc_tensor t) {
+ if (t.id >> TC__SLOT_BITS == v->key) return 1;
+ const tc__tensor *m = tc__tensor_find(c, t);
+ return m && m->bind_epoch == v->epoch;
+}
+TC__NOINLINE static void tc__whole_slow(tc__api *f, tc__op op, const tc_tensor *in,
+          uint32_t n, uint32_t words, tc_tensor y) {
+ tc__visit *v = tc__recorder_of(f->c)->visit;
+ tc_tensor all[TC__WHOLE_OPERANDS + 1];
+ tc__call k;
+ memset(&k, 0, sizeof k);
+ f->word[TC__WHOLE_GIVEN] = 0;
+ for (uint32_t i = 0; i < n; i++) {
+  int there = in[i].id && tc__visit_has(f->c, v, in[i]);
+  if (!there && !tc__whole_of(op)->in[i].may_miss) return;
+  if (!there) continue;
+  f->word[TC__WHOLE_GIVEN] |= (int64_t)1 << i;
+  all[k.n_in++] = in[i];
+ }
+ if (y.id >> TC__SLOT_BITS != v->key) return;
+ all[k.n_in++] = y;
+ k.op = op, k.in = all, k.attr = f->word, k.n_attr = words;
+ k.site.file = f->file, k.site.line = f->line;
+ (void)tc__visit_step(f->c, v, &k);
+}
+static void tc__whole(tc__api *f, tc__op op, const tc_tensor *in, uint32_t n,
+      uint32_t words, tc_tensor y) {
+ tc_tensor all[TC__WHOLE_OPERANDS + 1];
+ uint32_t count = 0;
+ f->word[TC__WHOLE_GIVEN] = 0;
+ for (uint32_t i = 0; i < n; i++) {
+  if (!in[i].id) continue;
+  f->word[TC__WHOLE_GIVEN] |= (int64_t)1 << i;
+  all[count++] = in[i];
+ }
+ all[count++] = y;
+ if (!tc__op_follow(tc__form_of(op, count, words), all, count, f->word, words).id)
+  tc__whole_slow(f, op, in, n, words, y);
 }
 // ---- gen/graph/create.c
 static int tc__ask(const char *who, tc_tensor t, tc__meta *m) {
@@ -12463,13 +12623,14 @@ static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *
   tc__attrs_begin(p, s, old, attr);
   return 1;
  }
- int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD;
+ int whole = tc__is_composite((tc__op)s->op);
+ int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD || whole;
  for (uint32_t i = 0; i < s->n_attr && s->op == TC_OP_RESHAPE; i++)
   if (tc__size_is_odd(p, old[i], tc__ix_value(attr[i]))) odd = i;
  for (uint32_t i = 0; i < s->n_attr; i++) {
   if (i == odd || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE) continue;
   int64_t now = tc__ix_value(attr[i]),
-    lo = sum && (s->op == TC_OP_PAD || i == 1) ? 0 : 1;
+    lo = whole || s->op == TC_OP_PAD || (sum && i == 1) ? 0 : 1;
   if (tc__ix_is_const(old[i]) && old[i] == attr[i]) continue;
   attr[i] = tc__size_promote(p, old[i], now, lo, sum);
   if (!attr[i]) return 0;
@@ -12477,6 +12638,23 @@ static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *
  if (odd == UINT32_MAX || tc__reshape_rest(p, s, old, attr, odd)) return 1;
  attr[odd] = tc__size_promote(p, old[odd], tc__ix_value(attr[odd]), 1, 0);
  return attr[odd] != 0;
+}
+enum {
+ TC__PART_REACH = 512
+};
+static int64_t tc__arg_of_part(const tc__promoter *p, const tc__step *s,
+        const tc__step *old, uint32_t i, int64_t now) {
+ const tc__step *o = old->parent;
+ uint32_t was_arg = old->args >> i & 1;
+ for (uint32_t n = 1; n <= s->position && n <= TC__PART_REACH && o; n++, o = o->parent) {
+  const tc__step *t = p->v->path.at[s->position - n];
+  if (o->op != t->op || o->n_attr != t->n_attr) continue;
+  for (uint32_t k = 0; k < t->n_attr && t->args >> k; k++)
+   if (t->args >> k & 1 && p->v->arg.at[t->attr[k]] == now &&
+    (o->args >> k & 1) == was_arg && o->attr[k] == old->attr[i])
+    return t->attr[k];
+ }
+ return -1;
 }
 static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
        const tc__step *old, int64_t *attr) {
@@ -12486,10 +12664,13 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
   int is_arg = was->args >> i & 1, was_arg = old->args >> i & 1;
   int64_t now = is_arg ? p->value[was->attr[i]] : was->attr[i];
   if (!is_arg && !was_arg && old->attr[i] == now) continue;
+  int whole = tc__is_composite((tc__op)s->op);
   s->args |= 1u << i;
+  attr[i] = whole ? tc__arg_of_part(p, s, old, i, now) : -1;
+  if (attr[i] >= 0) continue;
   attr[i] = (int64_t)p->v->arg.count;
   if (!TC__PUSH(p->ctx, p->v->arg, now)) return 0;
-  for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR; k++) {
+  for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR && !whole; k++) {
    tc__meta m;
    tc__code_meta(p->ctx, p->v, s->in[k], &m);
    if (!tc__is_float(m.dtype)) s->whole = tc__wholeness(now);
@@ -13201,6 +13382,7 @@ static tc_tensor tc__cosine_similarity(tc__api *f, tc_tensor a, tc_tensor b, int
  if (!each.id || !tc__meta_get(f, each, &m)) return tc__null();
  tc_dims d =
   tc__meta_dims(&m);
+ f->word[TC__COSINE_SIMILARITY_DIM] = dim < 0 ? dim + (d.rank ? d.rank : 1) : dim;
  a = tc__expand(f, a, &d), b = tc__expand(f, b, &d);
  tc_tensor dot = tc_sum(each, dim);
  tc_tensor x = tc_maximum_s(tc_norm(a, dim, 2), eps);
@@ -13608,6 +13790,9 @@ static tc_tensor tc__scaled_dot_product_attention(tc__api *f, tc_tensor q, tc_te
  }
  double width = (double)tc__meta_size(&f->x, f->x.rank - 1);
  if (scale == 0) scale = 1 / tc__square_root(width);
+ f->word[TC__ATTENTION_SCALE] = tc__value_word(scale, TC_F64);
+ f->word[TC__ATTENTION_CAUSAL] = causal != 0;
+ f->word[TC__ATTENTION_NAN] = 0;
  in[0] = q, in[1] = k, in[2] = mask;
  if (mask.id && !tc__meta_get(f, mask, &mm)) return tc__null();
  tc__widen_product(f, in, 3);
@@ -13741,6 +13926,15 @@ static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
      (long long)groups);
 }
 static int64_t tc__or_one(int v) { return v ? v : 1; }
+static void tc__conv_words(const tc__conv *v, int64_t groups, int64_t *word) {
+ word[TC__CONV2D_KERNEL_H] = v->size[0], word[TC__CONV2D_KERNEL_W] = v->size[1];
+ word[TC__CONV2D_STRIDE_H] = v->stride[0], word[TC__CONV2D_STRIDE_W] = v->stride[1];
+ word[TC__CONV2D_PADDING_H] = tc__ix_const(v->padding[0]);
+ word[TC__CONV2D_PADDING_W] = tc__ix_const(v->padding[1]);
+ word[TC__CONV2D_DILATION_H] = v->dilation[0];
+ word[TC__CONV2D_DILATION_W] = v->dilation[1];
+ word[TC__CONV2D_GROUPS] = tc__ix_const(groups);
+}
 static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
         const tc_conv_options *o) {
  tc__meta w;
@@ -13755,6 +13949,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
   v.dilation[i] = tc__or_one(o->dilation[i]), v.padding[i] = o->padding[i];
  }
  if (!tc__conv_sizes(&v)) return tc__null();
+ tc__conv_words(&v, tc__or_one(o->groups), f->word);
  int unroll = tc__conv_constant(&v, weight, &w, &taps);
  if (unroll) tc__api_together(f);
  x = tc__conv_pad(&v, x, 0, f->x.dtype);
@@ -13778,7 +13973,9 @@ static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_t
  if (f->x.rank != 3) return tc__conv_batch(f, x, weight, bias, options);
  x = tc_unsqueeze(x, 0);
  if (!tc__api_about(f, &batch, x)) return tc__null();
- return tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options), 0);
+ tc_tensor y = tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options), 0);
+ memcpy(f->word, batch.word, sizeof f->word);
+ return y;
 }
 static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
        int stride, int padding, int dilation, int groups) {
@@ -13793,6 +13990,9 @@ static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
  memset(&o, 0, sizeof o);
  o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
  o.groups = groups;
+ f->word[TC__CONV1D_STRIDE] = tc__or_one(stride);
+ f->word[TC__CONV1D_DILATION] = tc__or_one(dilation);
+ f->word[TC__CONV1D_GROUPS] = tc__ix_const(tc__or_one(groups));
  x = tc_unsqueeze(x, -2);
  weight = tc_unsqueeze(weight, -2);
  tc_tensor y = tc_conv2d_with(x, weight, bias, &o);
@@ -13835,6 +14035,7 @@ static tc_tensor tc__avg_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
         int padding) {
  tc__conv v;
  if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+ f->word[TC__AVG_POOL2D_STRIDE] = v.stride[0];
  tc__widen_half(f, &x);
  x = tc__conv_pad(&v, tc__as_float(f, x), 0, tc__float_dtype(f));
  tc_tensor sum = tc__pool_2d(&v, x, TC_OP_ADD, TC_OP_SUM);
@@ -13849,6 +14050,7 @@ static tc_tensor tc__max_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
   return tc__null();
  }
  if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+ f->word[TC__MAX_POOL2D_STRIDE] = v.stride[0];
  x = tc__conv_pad(&v, x, tc__least_value(f->x.dtype), f->x.dtype);
  tc_tensor y = tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
  return kernel > 1 ? y : tc__cast(f, y, f->x.dtype);
@@ -13930,137 +14132,337 @@ static tc_tensor tc__interpolate(tc__api *f, tc_tensor x, tc_dims sizes,
 TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "softmax", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__softmax(&f, x, dim));
+ f.word[TC__SOFTMAX_DIM] = tc__dim_counted(&f, dim);
+ tc_tensor made = tc__rounded(&f, tc__softmax(&f, x, dim));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  tc__whole(&f, TC_OP_SOFTMAX, in, 1, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "log_softmax", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__log_softmax(&f, x, dim));
+ f.word[TC__LOG_SOFTMAX_DIM] = tc__dim_counted(&f, dim);
+ tc_tensor made = tc__rounded(&f, tc__log_softmax(&f, x, dim));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  tc__whole(&f, TC_OP_LOG_SOFTMAX, in, 1, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x, tc_tensor weight, tc_tensor bias, double eps, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "layer_norm", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__layer_norm(&f, x, weight, bias, eps));
+ f.word[TC__LAYER_NORM_EPS] = tc__value_word((double)eps, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__layer_norm(&f, x, weight, bias, eps));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = weight;
+  in[2] = bias;
+  tc__whole(&f, TC_OP_LAYER_NORM, in, 3, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "rms_norm", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__rms_norm(&f, x, weight, eps));
+ f.word[TC__RMS_NORM_EPS] = tc__value_word((double)eps, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__rms_norm(&f, x, weight, eps));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = weight;
+  tc__whole(&f, TC_OP_RMS_NORM, in, 2, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_tensor bias, double eps, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "group_norm", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__group_norm(&f, x, groups, weight, bias, eps));
+ f.word[TC__GROUP_NORM_GROUPS] = tc__ix_const(groups);
+ f.word[TC__GROUP_NORM_EPS] = tc__value_word((double)eps, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__group_norm(&f, x, groups, weight, bias, eps));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = weight;
+  in[2] = bias;
+  tc__whole(&f, TC_OP_GROUP_NORM, in, 3, 3, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var, tc_tensor weight, tc_tensor bias, double eps, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "batch_norm", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__batch_norm(&f, x, mean, var, weight, bias, eps));
+ f.word[TC__BATCH_NORM_EPS] = tc__value_word((double)eps, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__batch_norm(&f, x, mean, var, weight, bias, eps));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = mean;
+  in[2] = var;
+  in[3] = weight;
+  in[4] = bias;
+  tc__whole(&f, TC_OP_BATCH_NORM, in, 5, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "normalize", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__normalize(&f, x, p, dim, eps));
+ f.word[TC__NORMALIZE_P] = tc__value_word((double)p, TC_F64);
+ f.word[TC__NORMALIZE_DIM] = tc__dim_counted(&f, dim);
+ f.word[TC__NORMALIZE_EPS] = tc__value_word((double)eps, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__normalize(&f, x, p, dim, eps));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  tc__whole(&f, TC_OP_NORMALIZE, in, 1, 4, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "cosine_similarity", a, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__cosine_similarity(&f, a, b, dim, eps));
+ f.word[TC__COSINE_SIMILARITY_DIM] = tc__dim_counted(&f, dim);
+ f.word[TC__COSINE_SIMILARITY_EPS] = tc__value_word((double)eps, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__cosine_similarity(&f, a, b, dim, eps));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = a;
+  in[1] = b;
+  tc__whole(&f, TC_OP_COSINE_SIMILARITY, in, 2, 3, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "dropout", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__dropout(&f, x, p));
+ f.word[TC__DROPOUT_P] = tc__value_word((double)p, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__dropout(&f, x, p));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  tc__whole(&f, TC_OP_DROPOUT, in, 1, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "mse_loss", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__mse_loss(&f, x, y));
+ tc_tensor made = tc__rounded(&f, tc__mse_loss(&f, x, y));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = y;
+  tc__whole(&f, TC_OP_MSE_LOSS, in, 2, 1, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "l1_loss", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__l1_loss(&f, x, y));
+ tc_tensor made = tc__rounded(&f, tc__l1_loss(&f, x, y));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = y;
+  tc__whole(&f, TC_OP_L1_LOSS, in, 2, 1, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "bce_with_logits", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__bce_with_logits(&f, x, y));
+ tc_tensor made = tc__rounded(&f, tc__bce_with_logits(&f, x, y));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = y;
+  tc__whole(&f, TC_OP_BCE_WITH_LOGITS, in, 2, 1, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "cross_entropy", logits, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__cross_entropy(&f, logits, target));
+ tc_tensor made = tc__rounded(&f, tc__cross_entropy(&f, logits, target));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = logits;
+  in[1] = target;
+  tc__whole(&f, TC_OP_CROSS_ENTROPY, in, 2, 1, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target, int64_t ignore, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "cross_entropy_ignore", logits, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__cross_entropy_ignore(&f, logits, target, ignore));
+ f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE] = tc__value_word((double)ignore, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__cross_entropy_ignore(&f, logits, target, ignore));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = logits;
+  in[1] = target;
+  tc__whole(&f, TC_OP_CROSS_ENTROPY_IGNORE, in, 2, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "matmul", a, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__matmul(&f, a, b));
+ tc_tensor made = tc__rounded(&f, tc__matmul(&f, a, b));
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "linear", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__linear(&f, x, weight, bias));
+ tc_tensor made = tc__rounded(&f, tc__linear(&f, x, weight, bias));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = weight;
+  in[2] = bias;
+  tc__whole(&f, TC_OP_LINEAR, in, 3, 1, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta, double alpha, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "addmm", a, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__addmm(&f, t, a, b, beta, alpha));
+ f.word[TC__ADDMM_BETA] = tc__value_word((double)beta, TC_F64);
+ f.word[TC__ADDMM_ALPHA] = tc__value_word((double)alpha, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__addmm(&f, t, a, b, beta, alpha));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = t;
+  in[1] = a;
+  in[2] = b;
+  tc__whole(&f, TC_OP_ADDMM, in, 3, 3, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "bmm", a, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__bmm(&f, a, b));
+ tc_tensor made = tc__rounded(&f, tc__bmm(&f, a, b));
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "dot", a, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__dot(&f, a, b));
+ tc_tensor made = tc__rounded(&f, tc__dot(&f, a, b));
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "outer", a, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__outer(&f, a, b));
+ tc_tensor made = tc__rounded(&f, tc__outer(&f, a, b));
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v, tc_tensor mask, int causal, double scale, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "scaled_dot_product_attention", q, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__scaled_dot_product_attention(&f, q, k, v, mask, causal, scale));
+ f.word[TC__ATTENTION_CAUSAL] = causal;
+ f.word[TC__ATTENTION_SCALE] = tc__value_word((double)scale, TC_F64);
+ tc_tensor made = tc__rounded(&f, tc__scaled_dot_product_attention(&f, q, k, v, mask, causal, scale));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = q;
+  in[1] = k;
+  in[2] = v;
+  in[3] = mask;
+  tc__whole(&f, TC_OP_ATTENTION, in, 4, 4, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride, int padding, int dilation, int groups, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "conv2d", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__conv2d(&f, x, weight, bias, stride, padding, dilation, groups));
+ f.word[TC__CONV2D_GROUPS] = tc__ix_const(groups);
+ tc_tensor made = tc__rounded(&f, tc__conv2d(&f, x, weight, bias, stride, padding, dilation, groups));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = weight;
+  in[2] = bias;
+  tc__whole(&f, TC_OP_CONV2D, in, 3, 10, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias, const tc_conv_options *options, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "conv2d_with", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__conv2d_with(&f, x, weight, bias, options));
+ tc_tensor made = tc__rounded(&f, tc__conv2d_with(&f, x, weight, bias, options));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = weight;
+  in[2] = bias;
+  tc__whole(&f, TC_OP_CONV2D, in, 3, 10, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride, int padding, int dilation, int groups, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "conv1d", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__conv1d(&f, x, weight, bias, stride, padding, dilation, groups));
+ f.word[TC__CONV1D_STRIDE] = stride;
+ f.word[TC__CONV1D_PADDING] = tc__ix_const(padding);
+ f.word[TC__CONV1D_DILATION] = dilation;
+ f.word[TC__CONV1D_GROUPS] = tc__ix_const(groups);
+ tc_tensor made = tc__rounded(&f, tc__conv1d(&f, x, weight, bias, stride, padding, dilation, groups));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  in[1] = weight;
+  in[2] = bias;
+  tc__whole(&f, TC_OP_CONV1D, in, 3, 5, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "avg_pool2d", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__avg_pool2d(&f, x, kernel, stride, padding));
+ f.word[TC__AVG_POOL2D_KERNEL] = kernel;
+ f.word[TC__AVG_POOL2D_STRIDE] = stride;
+ f.word[TC__AVG_POOL2D_PADDING] = tc__ix_const(padding);
+ tc_tensor made = tc__rounded(&f, tc__avg_pool2d(&f, x, kernel, stride, padding));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  tc__whole(&f, TC_OP_AVG_POOL2D, in, 1, 4, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding, const char *file, int line) {
  tc__api f;
  if (!tc__begin_together(&f, "max_pool2d", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__max_pool2d(&f, x, kernel, stride, padding));
+ f.word[TC__MAX_POOL2D_KERNEL] = kernel;
+ f.word[TC__MAX_POOL2D_STRIDE] = stride;
+ f.word[TC__MAX_POOL2D_PADDING] = tc__ix_const(padding);
+ tc_tensor made = tc__rounded(&f, tc__max_pool2d(&f, x, kernel, stride, padding));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  tc__whole(&f, TC_OP_MAX_POOL2D, in, 1, 4, made);
+ }
+ return tc__leave(&f, made);
 }
 TCDEF tc_tensor tc_interpolate_at(tc_tensor x, tc_dims sizes, tc_interpolation mode, const char *file, int line) {
  tc__api f;
  if (!tc__begin(&f, "interpolate", x, file, line)) return tc__null();
- return tc__leave_rounded(&f, tc__interpolate(&f, x, sizes, mode));
+ f.word[TC__INTERPOLATE_MODE] = mode;
+ tc_tensor made = tc__rounded(&f, tc__interpolate(&f, x, sizes, mode));
+ if (tc__records_whole(&f, made)) {
+  tc_tensor in[TC__WHOLE_OPERANDS];
+  in[0] = x;
+  tc__whole(&f, TC_OP_INTERPOLATE, in, 1, 2, made);
+ }
+ return tc__leave(&f, made);
 }
 // ---- gen/graph/rows.c
 static tc_tensor tc__dim_last(const tc__api *f, tc_tensor t, int64_t dim) {
@@ -14576,6 +14978,12 @@ typedef struct tc__run_arg {
  uint8_t dtype;
  uint8_t is_value;
 } tc__run_arg;
+typedef struct tc__noted {
+ const tc__step *step;
+ uint32_t node[TC__WHOLE_OPERANDS + 1];
+ uint32_t version[TC__WHOLE_OPERANDS + 1];
+ int64_t attr[TC__WHOLE_WORDS];
+} tc__noted;
 typedef struct tc__builder {
  tc_ctx *ctx;
  tc__graph *g;
@@ -14586,6 +14994,7 @@ typedef struct tc__builder {
  TC__VEC(tc__within) within;
  TC__VEC(tc__ix) sym;
  TC__VEC(tc__run_arg) arg;
+ TC__VEC(tc__noted) noted;
  int round_each_op;
  int in_place;
  int failed;
@@ -15069,7 +15478,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
  case TC__KIND_REDUCE:
  case TC__KIND_SOURCE:
  case TC__KIND_KERNEL:
- case TC__KIND_EFFECT: break;
+ case TC__KIND_EFFECT:
+ case TC__KIND_COMPOSITE: break;
  }
  if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
   return tc__make_expand(
@@ -15094,6 +15504,64 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
  return tc__make(b->g, (tc__op)s->op, t, s->meta.rank, s->meta.dims, ids, s->n_in,
      s->attr, s->n_attr);
 }
+static int64_t tc__noted_slot(tc__builder *b, int64_t number) {
+ tc__run_arg a;
+ memset(&a, 0, sizeof a);
+ for (size_t i = b->arg.count; i-- > 0;)
+  if (b->arg.at[i].number == (uint32_t)number) return (int64_t)i;
+ a.number = (uint32_t)number, a.dtype = TC_F64;
+ return TC__PUSH(b->ctx, b->arg, a) ? (int64_t)b->arg.count - 1 : -1;
+}
+static int tc__build_noted(tc__builder *b, const tc__step *s) {
+ tc__noted n;
+ memset(&n, 0, sizeof n);
+ n.step = s;
+ for (uint32_t i = 0; i < s->n_in; i++) {
+  uint32_t cell = tc__code_cell(b, s->in[i]);
+  const tc__cell *v = tc__cell_at(b, cell);
+  n.version[i] = tc__cell_at(b, tc__cell_root(b, cell))->version;
+  n.node[i] =
+   v->node && (!v->via || v->version == n.version[i]) ? v->node->id : TC__NO_NODE;
+ }
+ for (uint32_t i = 0; i < s->n_attr; i++) {
+  n.attr[i] = s->args >> i & 1 ? tc__noted_slot(b, s->attr[i]) : s->attr[i];
+  if (s->args >> i & 1 && n.attr[i] < 0) return 0;
+ }
+ return TC__PUSH(b->ctx, b->noted, n);
+}
+static uint32_t tc__noted_node(tc__builder *b, const tc__noted *n, uint32_t i) {
+ uint32_t cell = tc__code_cell(b, n->step->in[i]);
+ if (n->node[i] != TC__NO_NODE) return n->node[i];
+ if (tc__cell_at(b, tc__cell_root(b, cell))->version != n->version[i])
+  return TC__NO_NODE;
+ const tc__node *node = tc__cell_read(b, cell);
+ if (!node) b->failed = 1;
+ return node ? node->id : TC__NO_NODE;
+}
+static void tc__build_composite(tc__builder *b, const tc__noted *n, tc__composite *f) {
+ uint32_t at = 0;
+ memset(f, 0, sizeof *f);
+ f->op = n->step->op, f->args = n->step->args;
+ memcpy(f->attr, n->attr, sizeof f->attr);
+ for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++)
+  f->in[i] =
+   f->attr[TC__WHOLE_GIVEN] >> i & 1 ? tc__noted_node(b, n, at++) : TC__NO_NODE;
+ f->result = tc__noted_node(b, n, at);
+}
+static int tc__composite_is_whole(const tc__composite *f) {
+ for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++)
+  if (f->attr[TC__WHOLE_GIVEN] >> i & 1 && f->in[i] == TC__NO_NODE) return 0;
+ return f->result != TC__NO_NODE;
+}
+static int tc__build_composites(tc__builder *b) {
+ for (size_t i = 0; i < b->noted.count; i++) {
+  tc__composite f;
+  tc__build_composite(b, &b->noted.at[i], &f);
+  if (b->failed) return 0;
+  if (tc__composite_is_whole(&f) && !tc__composite_add(b->g, &f)) return 0;
+ }
+ return 1;
+}
 static int tc__build_step(tc__builder *b, const tc__step *s) {
  tc__cell v;
  memset(&v, 0, sizeof v);
@@ -15103,8 +15571,8 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
   value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank,
         to->dims);
   if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
- } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
-  v.node = NULL;
+ } else if (!tc__has_result((tc__op)s->op)) {
+  if (tc__is_composite((tc__op)s->op) && !tc__build_noted(b, s)) return 0;
  } else if (s->view) {
   v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
   v.root = tc__cell_root(b, v.parent);
@@ -15174,6 +15642,7 @@ static void tc__builder_close(tc__builder *b) {
  TC__VEC_FREE(b->ctx, b->within);
  TC__VEC_FREE(b->ctx, b->sym);
  TC__VEC_FREE(b->ctx, b->arg);
+ TC__VEC_FREE(b->ctx, b->noted);
 }
 static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count) {
  int pure = 1;
@@ -15321,12 +15790,41 @@ static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
  tc__put(t, " ");
  tc__put_double(t, v);
 }
+static void tc__dump_whole_words(tc__text *t, const tc__ixpool *p, tc__op op,
+         const int64_t *attr, uint32_t args) {
+ tc__attr_name a;
+ a.rest = tc__ops[op].attr;
+ (void)tc__attr_next(&a);
+ for (uint32_t i = 1; tc__attr_next(&a); i++) {
+  tc__put(t, " %s=", a.name);
+  if (args >> i & 1)
+   tc__put(t, "arg%lld", (long long)attr[i]);
+  else
+   tc__dump_word(t, p, a.kind, TC_F64, attr[i]);
+ }
+}
+static void tc__dump_step_whole(tc__text *t, const tc__ixpool *p, const tc__step *s) {
+ const tc__whole_info *w = tc__whole_of((tc__op)s->op);
+ uint32_t at = 0;
+ for (uint32_t i = 0; i < w->n_in; i++)
+  if (s->attr[TC__WHOLE_GIVEN] >> i & 1)
+   tc__dump_code(t, s->in[at++]);
+  else
+   tc__put(t, " -");
+ tc__put(t, " ->");
+ tc__dump_code(t, s->in[at]);
+ tc__dump_whole_words(t, p, (tc__op)s->op, s->attr, s->args);
+}
 static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
  tc__kind kind = tc__ops[s->op].kind;
  int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
  int scalar = alu && s->n_attr == 2,
   left = scalar && s->attr[TC__SCALAR_SIDE] == TC__SCALAR_LEFT;
  tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op));
+ if (tc__is_composite((tc__op)s->op)) {
+  tc__dump_step_whole(t, p, s);
+  return;
+ }
  if (left) tc__dump_step_scalar(t, s);
  for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
  if (scalar && !left) tc__dump_step_scalar(t, s);
@@ -15357,7 +15855,7 @@ TC__UNUSED static void tc__dump_trace(tc__text *t, const tc__visit *v) {
   size_t line = t->size;
   tc__put(t, "%-3u ", (unsigned)i);
   tc__dump_step(t, p, s);
-  if (tc__ops[s->op].kind != TC__KIND_EFFECT) {
+  if (tc__has_result((tc__op)s->op)) {
    tc__dump_pad(t, line, TC__DUMP_TYPE_COLUMN);
    tc__put(t, "%s", tc__dtype(s->meta.dtype)->name);
    tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
@@ -15539,9 +16037,15 @@ static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
   if (tc__dump_rows[i].op == (tc__op)n->op) return &tc__dump_rows[i];
  return NULL;
 }
+static void tc__dump_ref(tc__dump *d, uint32_t id) {
+ uint32_t behind = id & TC__ASIDE ? (uint32_t)d->g->node.count : 0;
+ tc__put(d->t, " %%%u", (unsigned)((id & ~TC__ASIDE) + behind));
+}
 static void tc__dump_plain(tc__dump *d, const tc__node *n) {
- tc__put(d->t, "%%%u = %s", (unsigned)n->id, tc__op_name((tc__op)n->op));
- for (uint32_t i = 0; i < n->n_in; i++) tc__put(d->t, " %%%u", (unsigned)n->in[i]);
+ uint32_t behind = n->id & TC__ASIDE ? (uint32_t)d->g->node.count : 0;
+ tc__put(d->t, "%s%%%u = %s", behind ? "aside " : "",
+   (unsigned)((n->id & ~TC__ASIDE) + behind), tc__op_name((tc__op)n->op));
+ for (uint32_t i = 0; i < n->n_in; i++) tc__dump_ref(d, n->in[i]);
  tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
 }
 static void tc__dump_type(tc__dump *d, const tc__node *n) {
@@ -15581,12 +16085,27 @@ static void tc__dump_symbols(tc__text *t, const tc__ixpool *p) {
      (long long)n->hi);
  }
 }
+static void tc__dump_composite(tc__dump *d, const tc__composite *f) {
+ tc__put(d->t, "composite %s", tc__op_name((tc__op)f->op));
+ for (uint32_t i = 0; i < tc__whole_of((tc__op)f->op)->n_in; i++)
+  if (f->in[i] == TC__NO_NODE)
+   tc__put(d->t, " -");
+  else
+   tc__dump_ref(d, f->in[i]);
+ tc__put(d->t, " ->");
+ tc__dump_ref(d, f->result);
+ tc__dump_whole_words(d->t, d->g->ix, (tc__op)f->op, f->attr, f->args);
+ tc__put(d->t, "\n");
+}
 TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
           const uint32_t *outputs, size_t n_outputs) {
  tc__dump d;
  d.t = t, d.g = g, d.indent = 0;
  if (g->node.count && g->node.at[0]->stage == TC__TENSOR) tc__dump_symbols(t, g->ix);
  for (size_t i = 0; i < g->node.count; i++) tc__dump_node(&d, g->node.at[i]);
+ for (size_t i = 0; i < g->aside.count; i++) tc__dump_node(&d, g->aside.at[i]);
+ for (size_t i = 0; i < g->composite.count; i++)
+  tc__dump_composite(&d, &g->composite.at[i]);
  if (!n_outputs) return;
  tc__put(t, "return");
  for (size_t i = 0; i < n_outputs; i++) tc__put(t, " %%%u", (unsigned)outputs[i]);
@@ -15867,6 +16386,7 @@ typedef struct tc__read_node {
   *value;
  uint32_t value_word;
  int device;
+ int aside;
 } tc__read_node;
 static int tc__read_op(tc__reader *r, tc__read_node *n) {
  char name[32];
@@ -15887,6 +16407,8 @@ static int tc__read_operands(tc__reader *r, tc__read_node *n) {
  for (tc__read_blanks(r); *r->at == '%'; tc__read_blanks(r)) {
   if (n->n_in == TC__MAX_OPERANDS) return tc__read_fail(r, "too many operands");
   if (!tc__read_ref(r, &n->in[n->n_in++])) return 0;
+  if (n->in[n->n_in - 1] & TC__ASIDE && !n->aside)
+   return tc__read_fail(r, "what stands aside is no operand");
  }
  if (arity < 0 ? n->n_in > 0 : n->n_in == (uint32_t)arity) return 1;
  return tc__read_fail(r, "%s has %d operands, not %u", tc__op_name(n->op), arity,
@@ -15976,10 +16498,28 @@ static void tc__read_implied(tc__read_node *n) {
   n->n_attr = (uint32_t)n->rank;
  }
 }
-static int tc__read_line(tc__reader *r) {
+static uint32_t tc__read_made(tc__reader *r, tc__read_node *n) {
+ tc__node m;
+ if (!n->aside) {
+  const tc__node *made = tc__make(r->g, n->op, n->dtype, n->rank, n->dims, n->in,
+          n->n_in, n->attr, n->n_attr);
+  return made ? made->id : TC__NO_NODE;
+ }
+ memset(&m, 0, sizeof m);
+ m.op = (uint16_t)n->op, m.stage = TC__TENSOR, m.dtype = (uint8_t)n->dtype;
+ m.rank = (uint8_t)n->rank, m.n_in = n->n_in, m.n_attr = n->n_attr;
+ m.in = n->in, m.attr = n->attr;
+ memcpy(m.dims, n->dims, sizeof m.dims);
+ if (tc__may_stand_aside(&m)) return tc__aside(r->g, &m);
+ tc__read_fail(r, "movement, casts and sources may stand aside, %s may not",
+     tc__op_name(n->op));
+ return TC__NO_NODE;
+}
+static int tc__read_line(tc__reader *r, int aside) {
  tc__read_node n;
  int64_t number;
  memset(&n, 0, sizeof n);
+ n.aside = aside;
  if (!tc__read_digits(r, &number)) return 0;
  if (tc__map_get(&r->names, (uint64_t)number, NULL))
   return tc__read_fail(r, "%%%lld is made twice", (long long)number);
@@ -15991,10 +16531,51 @@ static int tc__read_line(tc__reader *r) {
  r->g->device = n.device;
  if (n.value && !tc__read_value(r, n.value, n.dtype, &n.attr[n.value_word])) return 0;
  if (r->g->node.count >= TC__READ_NODES) return tc__read_fail(r, "too many nodes");
- const tc__node *m =
-  tc__make(r->g, n.op, n.dtype, n.rank, n.dims, n.in, n.n_in, n.attr, n.n_attr);
- r->failed |= !m;
- return m && tc__map_set(&r->names, (uint64_t)number, m->id);
+ uint32_t made = tc__read_made(r, &n);
+ r->failed |= made == TC__NO_NODE;
+ return made != TC__NO_NODE && tc__map_set(&r->names, (uint64_t)number, made);
+}
+static int tc__read_composite_op(tc__reader *r, tc__composite *f) {
+ char name[32];
+ const char *start = (tc__read_blanks(r), r->at);
+ tc__read_name(r, name);
+ for (int op = TC_OP_COUNT; op < TC_OP_TOTAL; op++) {
+  if (strcmp(tc__op_name((tc__op)op), name)) continue;
+  f->op = (uint16_t)op;
+  return 1;
+ }
+ r->at = start;
+ return tc__read_fail(r, "\"%s\" is no composite op", name);
+}
+static int tc__read_composite_word(tc__reader *r, tc__composite *f, uint32_t i, char kind) {
+ const char *start;
+ if (kind == 's') return tc__read_index(r, &f->attr[i]);
+ if (kind == 't') return tc__read_int(r, &f->attr[i]);
+ if (tc__read_take(r, "arg")) {
+  f->args |= 1u << i;
+  return tc__read_digits(r, &f->attr[i]);
+ }
+ return tc__skip_value(r, &start) && tc__read_value(r, start, TC_F64, &f->attr[i]);
+}
+static int tc__read_composite(tc__reader *r) {
+ tc__attr_name a;
+ tc__composite f;
+ memset(&f, 0, sizeof f);
+ for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++) f.in[i] = TC__NO_NODE;
+ if (!tc__read_composite_op(r, &f)) return 0;
+ for (uint32_t i = 0; i < tc__whole_of((tc__op)f.op)->n_in; i++) {
+  if (tc__read_take(r, "-")) continue;
+  if (!tc__read_ref(r, &f.in[i])) return 0;
+  f.attr[TC__WHOLE_GIVEN] |= (int64_t)1 << i;
+ }
+ if (!tc__read_expect(r, "->") || !tc__read_ref(r, &f.result)) return 0;
+ a.rest = tc__ops[f.op].attr;
+ (void)tc__attr_next(&a);
+ for (uint32_t i = 1; tc__attr_next(&a); i++)
+  if (!tc__read_expect(r, a.name) || !tc__read_expect(r, "=") ||
+   !tc__read_composite_word(r, &f, i, a.kind))
+   return 0;
+ return tc__composite_add(r->g, &f);
 }
 static int tc__read_size(tc__reader *r) {
  int64_t slot, lo, hi;
@@ -16014,6 +16595,7 @@ static int tc__read_return(tc__reader *r, tc__ids *outputs) {
  for (tc__read_blanks(r); *r->at == '%'; tc__read_blanks(r)) {
   uint32_t id;
   if (!tc__read_ref(r, &id)) return 0;
+  if (id & TC__ASIDE) return tc__read_fail(r, "what stands aside is no result");
   if (outputs && !TC__PUSH(r->ctx, *outputs, id)) return 0;
  }
  return 1;
@@ -16022,7 +16604,11 @@ static int tc__read_lines(tc__reader *r, tc__ids *outputs) {
  while (tc__read_blanks(r), *r->at) {
   int ok = 1;
   if (tc__read_take(r, "%"))
-   ok = tc__read_line(r);
+   ok = tc__read_line(r, 0);
+  else if (tc__read_take(r, "aside %"))
+   ok = tc__read_line(r, 1);
+  else if (tc__read_take(r, "composite "))
+   ok = tc__read_composite(r);
   else if (tc__read_take(r, "size "))
    ok = tc__read_size(r);
   else if (tc__read_take(r, "return"))
@@ -16169,7 +16755,7 @@ static int tc__verify_common(const tc__verifier *v, uint32_t position) {
 }
 static int tc__verify_words(const tc__verifier *v) {
  const tc__node *n = v->node;
- const tc__node *a = n->n_in ? tc__operand(v->g, n, 0) : n;
+ const tc__node *a = n->n_in ? tc__composite_node(v->g, n->in[0]) : n;
  tc__ixpool *p = v->g->ix;
  tc__attr_name name;
  uint32_t want = 0;
@@ -16228,6 +16814,13 @@ static int tc__verify_alu(const tc__verifier *v) {
  }
  return 1;
 }
+static tc__meta tc__verify_meta(const tc__node *n) {
+ tc__meta m;
+ memset(&m, 0, sizeof m);
+ m.dtype = n->dtype, m.rank = n->rank;
+ memcpy(m.dims, n->dims, n->rank * sizeof *n->dims);
+ return m;
+}
 static int tc__verify_rules(const tc__verifier *v) {
  const tc__node *n = v->node;
  const tc__op_info *o = &tc__ops[n->op];
@@ -16237,10 +16830,8 @@ static int tc__verify_rules(const tc__verifier *v) {
  memset(&q, 0, sizeof q);
  if (n->n_in > TC__MAX_OPERANDS) return tc__verify_fail(v, "too many operands");
  for (uint32_t i = 0; i < n->n_in; i++) {
-  const tc__node *a = tc__operand(v->g, n, i);
-  memset(&meta[i], 0, sizeof meta[i]);
-  meta[i].dtype = a->dtype, meta[i].rank = a->rank, in[i] = &meta[i];
-  memcpy(meta[i].dims, a->dims, a->rank * sizeof *a->dims);
+  meta[i] = tc__verify_meta(tc__composite_node(v->g, n->in[i]));
+  in[i] = &meta[i];
  }
  q.ctx = v->ctx, q.ix = v->g->ix, q.op = (tc__op)n->op, q.n_in = n->n_in, q.in = in;
  q.n_attr = n->n_attr, q.attr = n->attr;
@@ -16274,6 +16865,79 @@ static int tc__verify_tensor(const tc__verifier *v) {
   return tc__verify_fail(v, "no device has the number %d", n->device);
  return tc__verify_words(v) && tc__verify_place(v) && (!alu || tc__verify_alu(v)) &&
    tc__verify_rules(v);
+}
+TC__PRINTF(3, 4)
+static int tc__verify_composite_fail(const tc__verifier *v, const tc__composite *f,
+          const char *fmt, ...) {
+ char text[200];
+ va_list args;
+ va_start(args, fmt);
+ tc__format_line(text, sizeof text, fmt, args);
+ va_end(args);
+ return tc__fail(v->ctx, TC_E_INTERNAL, "verify: composite %s: %s",
+     f->op >= TC_OP_COUNT && f->op < TC_OP_TOTAL ? tc__op_name((tc__op)f->op)
+                : "?",
+     text);
+}
+static int tc__verify_id(const tc__verifier *v, uint32_t id) {
+ return id & TC__ASIDE ? (id & ~TC__ASIDE) < v->g->aside.count : id < v->g->node.count;
+}
+static int tc__verify_aside(tc__verifier *v, uint32_t i) {
+ const tc__node *n = v->node = v->g->aside.at[i];
+ if (n->id != (i | TC__ASIDE) || !tc__may_stand_aside(n))
+  return tc__verify_fail(v, "it does not stand aside");
+ if (n->n_in != (uint32_t)tc__ops[n->op].arity)
+  return tc__verify_fail(v, "%u operands", (unsigned)n->n_in);
+ if (n->n_in &&
+  (!tc__verify_id(v, n->in[0]) || (n->in[0] & TC__ASIDE && n->in[0] >= n->id)))
+  return tc__verify_fail(v, "its operand is not earlier");
+ return tc__verify_tensor(v);
+}
+static int tc__verify_composite_in(const tc__verifier *v, const tc__composite *f) {
+ const tc__whole_info *w = tc__whole_of((tc__op)f->op);
+ for (uint32_t i = 0; i < w->n_in; i++) {
+  if (f->in[i] == TC__NO_NODE && w->in[i].may_miss) continue;
+  if (f->in[i] == TC__NO_NODE || !tc__verify_id(v, f->in[i]))
+   return tc__verify_composite_fail(v, f, "operand %u is not there", (unsigned)i);
+  int rank = tc__composite_node(v->g, f->in[i])->rank;
+  if (rank != w->in[i].rank && !(w->in[i].at_least && rank > w->in[i].rank))
+   return tc__verify_composite_fail(v, f, "operand %u has rank %d", (unsigned)i,
+            rank);
+ }
+ return 1;
+}
+static int tc__verify_composite(const tc__verifier *v, const tc__composite *f) {
+ tc__meta meta[TC__WHOLE_OPERANDS], out;
+ const tc__meta *in[TC__WHOLE_OPERANDS];
+ tc__infer q;
+ if (f->op < TC_OP_COUNT || f->op >= TC_OP_TOTAL || !tc__verify_id(v, f->result))
+  return tc__verify_composite_fail(v, f, "no op, or no result");
+ if (!tc__verify_composite_in(v, f)) return 0;
+ memset(&q, 0, sizeof q);
+ out = tc__verify_meta(tc__composite_node(v->g, f->result));
+ q.ctx = v->ctx, q.ix = v->g->ix, q.op = (tc__op)f->op, q.in = in, q.out = out;
+ for (uint32_t i = 0; i < tc__whole_of((tc__op)f->op)->n_in; i++) {
+  if (f->in[i] == TC__NO_NODE) continue;
+  meta[q.n_in] = tc__verify_meta(tc__composite_node(v->g, f->in[i]));
+  in[q.n_in] = &meta[q.n_in], q.n_in++;
+ }
+ if (!tc__ops[f->op].dtype(&q) || !tc__ops[f->op].shape(&q))
+  return tc__verify_composite_fail(v, f, "its rules refuse it");
+ if (q.out.dtype != out.dtype)
+  return tc__verify_composite_fail(v, f, "the result is %s, its rule gives %s",
+           tc__dtype(out.dtype)->name,
+           tc__dtype(q.out.dtype)->name);
+ if (q.out.rank != out.rank || memcmp(q.out.dims, out.dims, out.rank * sizeof *out.dims))
+  return tc__verify_composite_fail(v, f,
+           "the result's sizes are not those of its rule");
+ return 1;
+}
+static int tc__verify_composites(tc__verifier *v) {
+ for (uint32_t i = 0; i < v->g->aside.count; i++)
+  if (!tc__verify_aside(v, i)) return 0;
+ for (size_t i = 0; i < v->g->composite.count; i++)
+  if (!tc__verify_composite(v, &v->g->composite.at[i])) return 0;
+ return 1;
 }
 typedef struct tc__verify_use {
  const tc__verifier *v;
@@ -16434,6 +17098,7 @@ static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
  int ok = v.scope != NULL;
  for (uint32_t i = 0; ok && i < n; i++) ok = tc__verify_node(&v, i);
  if (ok && v.depth) ok = tc__verify_fail(&v, "a loop is not closed");
+ if (ok && stage == TC__TENSOR) ok = tc__verify_composites(&v);
  tc__free(c, v.scope, (n ? n : 1) * sizeof *v.scope);
  return ok;
 }
@@ -16552,6 +17217,7 @@ typedef struct tc__rewrite {
  uint8_t *live;
  uint32_t *at;
  uint32_t *output;
+ int failed;
 } tc__rewrite;
 static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
  tc__node m = *n;
@@ -16583,90 +17249,18 @@ static int tc__splat_value(const tc__graph *g, const tc__node *n, tc__value *v) 
 static tc__node *tc__make_splat(tc__graph *g, const tc__node *n, tc__value v) {
  return tc__make_expand(g, tc__make_const(g, n->dtype, v), n->rank, n->dims);
 }
-static double tc__fold_f_add(double a, double b) { return a + b; }
-static double tc__fold_f_sub(double a, double b) { return a - b; }
-static double tc__fold_f_mul(double a, double b) { return a * b; }
-static double tc__fold_f_div(double a, double b) { return a / b; }
-static double tc__fold_f_max(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
-static double tc__fold_f_min(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
-static double tc__fold_f_neg(double a, double b) { return (void)b, -a; }
-static double tc__fold_f_relu(double a, double b) {
- return (void)b, ((a > 0) | (a != a)) ? a : 0;
-}
-static double tc__fold_f_square(double a, double b) { return (void)b, a * a; }
-static double tc__fold_f_reciprocal(double a, double b) { return (void)b, 1 / a; }
-static int64_t tc__fold_i_add(int64_t a, int64_t b) {
- return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-static int64_t tc__fold_i_sub(int64_t a, int64_t b) {
- return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-static int64_t tc__fold_i_mul(int64_t a, int64_t b) {
- return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-static int64_t tc__fold_i_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t tc__fold_i_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t tc__fold_i_neg(int64_t a, int64_t b) {
- return (void)b, (int64_t)(0 - (uint64_t)a);
-}
-static int64_t tc__fold_i_relu(int64_t a, int64_t b) { return (void)b, a > 0 ? a : 0; }
-static int64_t tc__fold_i_square(int64_t a, int64_t b) {
- return (void)b, tc__fold_i_mul(a, a);
-}
-static int64_t tc__fold_i_and(int64_t a, int64_t b) { return a & b; }
-static int64_t tc__fold_i_or(int64_t a, int64_t b) { return a | b; }
-static int64_t tc__fold_i_xor(int64_t a, int64_t b) { return a ^ b; }
-static int64_t tc__fold_i_not(int64_t a, int64_t b) { return (void)b, !a; }
-typedef struct tc__fold_row {
- tc__op op;
- double (*f)(double a, double b);
- int64_t (*i)(int64_t a, int64_t b);
-} tc__fold_row;
-static const tc__fold_row tc__fold_rows[] = {
- {TC_OP_ADD, tc__fold_f_add, tc__fold_i_add},
- {TC_OP_SUB, tc__fold_f_sub, tc__fold_i_sub},
- {TC_OP_MUL, tc__fold_f_mul, tc__fold_i_mul},
- {TC_OP_DIV, tc__fold_f_div, NULL},
- {TC_OP_MAXIMUM, tc__fold_f_max, tc__fold_i_max},
- {TC_OP_MINIMUM, tc__fold_f_min, tc__fold_i_min},
- {TC_OP_NEG, tc__fold_f_neg, tc__fold_i_neg},
- {TC_OP_RELU, tc__fold_f_relu, tc__fold_i_relu},
- {TC_OP_SQUARE, tc__fold_f_square, tc__fold_i_square},
- {TC_OP_RECIPROCAL, tc__fold_f_reciprocal, NULL},
- {TC_OP_LOGICAL_AND, NULL, tc__fold_i_and},
- {TC_OP_LOGICAL_OR, NULL, tc__fold_i_or},
- {TC_OP_LOGICAL_XOR, NULL, tc__fold_i_xor},
- {TC_OP_LOGICAL_NOT, NULL, tc__fold_i_not},
- {TC_OP_BITWISE_AND, NULL, tc__fold_i_and},
- {TC_OP_BITWISE_OR, NULL, tc__fold_i_or},
- {TC_OP_BITWISE_XOR, NULL, tc__fold_i_xor},
-};
-static const tc__fold_row *tc__fold_row_of(int op) {
- for (size_t i = 0; i < TC__COUNT(tc__fold_rows); i++)
-  if (tc__fold_rows[i].op == (tc__op)op) return &tc__fold_rows[i];
- return NULL;
-}
-static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__value *v) {
- tc__value r;
- if (tc__is_float(dtype)) {
-  r.f = row->f(v[0].f, v[1].f);
-  return dtype == TC_F64 ? r : tc__value_cast(r, TC_F64, TC_F32);
- }
- r.i = row->i(v[0].i, v[1].i);
- return tc__value_cast(r, TC_I64, dtype);
-}
 static int tc__folds(const tc__graph *g, const tc__node *n, tc__value *out) {
- const tc__fold_row *row = tc__fold_row_of(n->op);
- tc__value v[2];
- memset(v, 0, sizeof v);
- if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0])) {
-  *out = tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype);
-  return 1;
- }
- if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return 0;
+ tc__kind k = tc__ops[n->op].kind;
+ tc__value v[3];
+ int alu = k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY;
+ if (!alu && n->op != TC_OP_CAST) return 0;
  for (uint32_t i = 0; i < n->n_in; i++)
   if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return 0;
- *out = tc__fold_value(row, n->dtype, v);
+ int from = tc__operand(g, n, n->n_in - 1)->dtype;
+ if (alu)
+  return tc__recorder_of(g->ctx)->hooks->evaluate((tc__op)n->op, from, v, n->n_in,
+              out);
+ *out = tc__value_cast(v[0], from, n->dtype);
  return 1;
 }
 static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
@@ -17079,6 +17673,194 @@ static int tc__pass_moments(tc__rewrite *w) {
  tc__free(w->ctx, sums, (n ? n : 1) * sizeof *sums);
  return ok;
 }
+// ---- gen/pass/composites.c
+enum { TC__ASIDE_MOST = 16 };
+static uint32_t tc__composite_moved(tc__rewrite *w, uint32_t id) {
+ const tc__node *chain[TC__ASIDE_MOST];
+ uint32_t n = 0, in = TC__NO_NODE;
+ for (;;) {
+  if (!(id & TC__ASIDE) && w->live[id]) {
+   in = w->output[id];
+   break;
+  }
+  const tc__node *m = tc__composite_node(w->from, id);
+  if (!tc__may_stand_aside(m) || n == TC__ASIDE_MOST) return TC__NO_NODE;
+  chain[n++] = m;
+  if (!m->n_in) break;
+  id = m->in[0];
+ }
+ while (n-- > 0) {
+  tc__node m = *chain[n];
+  m.in = &in, w->to->from = m.from;
+  in = tc__aside(w->to, &m);
+  if (in == TC__NO_NODE) return w->failed = 1, in;
+ }
+ return in;
+}
+static int tc__composite_carried(tc__rewrite *w, tc__composite *f) {
+ for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++) {
+  if (f->in[i] == TC__NO_NODE) continue;
+  f->in[i] = tc__composite_moved(w, f->in[i]);
+  if (f->in[i] == TC__NO_NODE) return 0;
+ }
+ f->result = tc__composite_moved(w, f->result);
+ return f->result != TC__NO_NODE;
+}
+static int tc__composites_carry(tc__rewrite *w) {
+ for (size_t i = 0; i < w->from->composite.count; i++) {
+  tc__composite f = w->from->composite.at[i];
+  size_t aside = w->to->aside.count;
+  if (tc__composite_carried(w, &f)) {
+   if (!tc__composite_add(w->to, &f)) return 0;
+  } else {
+   w->to->aside.count = aside;
+  }
+  if (w->failed) return 0;
+ }
+ return 1;
+}
+// ---- gen/pass/raise.c
+typedef struct tc__attention {
+ const tc__node *q, *k, *v, *mask;
+ double scale;
+ int64_t slot;
+ int scaled;
+} tc__attention;
+static int tc__raise_is_expanded(const tc__node *n) {
+ return n->op == TC_OP_EXPAND || n->op == TC_OP_RESHAPE;
+}
+static const tc__node *tc__raise_uncast(const tc__graph *g, const tc__node *n) {
+ while (n->op == TC_OP_CAST && tc__is_float(n->dtype) &&
+   tc__is_float(tc__operand(g, n, 0)->dtype))
+  n = tc__operand(g, n, 0);
+ return n;
+}
+static const tc__node *tc__raise_unexpanded(const tc__graph *g, const tc__node *n) {
+ while (tc__raise_is_expanded(n)) n = tc__operand(g, n, 0);
+ return n;
+}
+static int tc__raise_is_over_rows(const tc__graph *g, const tc__node *n, tc__op op,
+         const tc__node *x) {
+ n = tc__raise_unexpanded(g, n);
+ return n->op == (uint16_t)op && n->in[0] == x->id && x->rank >= 2 &&
+   n->attr[TC__REDUCE_DIMS] == (int64_t)1 << (x->rank - 1);
+}
+static const tc__node *tc__raise_softmax(const tc__graph *g, const tc__node *n) {
+ const tc__node *e, *sum;
+ if (n->op != TC_OP_DIV && n->op != TC_OP_MUL) return NULL;
+ e = tc__operand(g, n, 0), sum = tc__operand(g, n, 1);
+ if (n->op == TC_OP_MUL && e->op != TC_OP_EXP) sum = e, e = tc__operand(g, n, 1);
+ if (n->op == TC_OP_MUL) {
+  sum = tc__raise_unexpanded(g, sum);
+  if (sum->op != TC_OP_RECIPROCAL) return NULL;
+  sum = tc__operand(g, sum, 0);
+ }
+ if (e->op != TC_OP_EXP || !tc__raise_is_over_rows(g, sum, TC_OP_SUM, e)) return NULL;
+ const tc__node *d = tc__operand(g, e, 0);
+ if (d->op != TC_OP_SUB) return NULL;
+ const tc__node *x = tc__operand(g, d, 0);
+ return tc__raise_is_over_rows(g, tc__operand(g, d, 1), TC_OP_AMAX, x) ? x : NULL;
+}
+static const tc__node *tc__raise_unscaled(const tc__graph *g, const tc__node *n,
+           tc__attention *a) {
+ n = tc__raise_uncast(g, n);
+ if (n->op != TC_OP_MUL && n->op != TC_OP_DIV) return n;
+ for (uint32_t i = 2; i-- > (n->op == TC_OP_DIV ? 1u : 0u);) {
+  const tc__node *by =
+   tc__raise_unexpanded(g, tc__raise_uncast(g, tc__operand(g, n, i)));
+  by = tc__raise_uncast(g, by);
+  if (by->op != TC_OP_CONST && by->op != TC_OP_ARG) continue;
+  a->scaled++;
+  if (by->op == TC_OP_CONST) {
+   double v = tc__node_const(by).f;
+   a->scale = n->op == TC_OP_DIV ? a->scale / v : a->scale * v;
+  } else if (n->op == TC_OP_DIV) {
+   return NULL;
+  } else {
+   a->slot = by->attr[TC__ARG_SLOT];
+  }
+  return a->slot >= 0 && a->scaled > 1
+     ? NULL
+     : tc__raise_uncast(g, tc__operand(g, n, 1 - i));
+ }
+ return n;
+}
+static int tc__raise_scores(const tc__graph *g, const tc__node *n, tc__attention *a) {
+ n = tc__raise_unscaled(g, n, a);
+ if (!n || n->op != TC_OP_MATMUL) return 0;
+ a->q = tc__raise_unscaled(g, tc__operand(g, n, 0), a);
+ a->k = a->q ? tc__raise_unscaled(g, tc__operand(g, n, 1), a) : NULL;
+ return a->k != NULL;
+}
+static int tc__raise_masked(const tc__graph *g, const tc__node *x, tc__attention *a) {
+ tc__attention none = *a;
+ tc__value least;
+ x = tc__raise_uncast(g, x);
+ if (tc__raise_scores(g, x, a)) return 1;
+ *a = none;
+ if (x->op == TC_OP_WHERE) {
+  if (!tc__splat_value(g, tc__operand(g, x, 2), &least) || least.f != -tc__infinity())
+   return 0;
+  a->mask = tc__operand(g, x, 0);
+  return tc__raise_scores(g, tc__operand(g, x, 1), a);
+ }
+ for (uint32_t i = 0; i < 2 && x->op == TC_OP_ADD; i++) {
+  *a = none, a->mask = tc__operand(g, x, 1 - i);
+  if (tc__raise_scores(g, tc__operand(g, x, i), a)) return 1;
+ }
+ return 0;
+}
+static int tc__raise_match(const tc__graph *g, const tc__node *n, tc__attention *a) {
+ memset(a, 0, sizeof *a);
+ a->scale = 1, a->slot = -1;
+ if (n->op != TC_OP_MATMUL || !tc__is_float(n->dtype)) return 0;
+ const tc__node *x = tc__raise_softmax(g, tc__raise_uncast(g, tc__operand(g, n, 0)));
+ if (!x || tc__composite_of(g, n->id, TC_OP_ATTENTION)) return 0;
+ a->v = tc__operand(g, n, 1);
+ return tc__raise_masked(g, x, a);
+}
+static int tc__wants_raise(const tc__graph *g, const tc__node *n) {
+ tc__attention a;
+ return tc__raise_match(g, n, &a);
+}
+static uint32_t tc__raise_transposed(tc__graph *g, const tc__node *n) {
+ int64_t order[TC_MAX_RANK];
+ uint32_t in = n->id;
+ tc__node m = *n;
+ int same = n->op == TC_OP_PERMUTE;
+ for (int i = 0; i < n->rank; i++) order[i] = i;
+ order[n->rank - 2] = n->rank - 1, order[n->rank - 1] = n->rank - 2;
+ for (int i = 0; same && i < n->rank; i++) same = n->attr[i] == order[i];
+ if (same) return n->in[0];
+ for (int i = 0; i < n->rank; i++) m.dims[i] = n->dims[order[i]];
+ m.op = TC_OP_PERMUTE, m.n_in = 1, m.in = &in, m.n_attr = n->rank, m.attr = order;
+ return tc__aside(g, &m);
+}
+static int tc__raise_add(tc__graph *g, const tc__node *n, const tc__attention *a) {
+ tc__composite f;
+ memset(&f, 0, sizeof f);
+ for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++) f.in[i] = TC__NO_NODE;
+ f.op = TC_OP_ATTENTION, f.result = n->id;
+ f.in[TC__ATTENTION_Q] = a->q->id, f.in[TC__ATTENTION_V] = a->v->id;
+ f.in[TC__ATTENTION_K] = tc__raise_transposed(g, a->k);
+ if (a->mask) f.in[TC__ATTENTION_MASK] = a->mask->id;
+ f.attr[TC__WHOLE_GIVEN] = a->mask ? 15 : 7;
+ f.attr[TC__ATTENTION_NAN] = 1;
+ memcpy(&f.attr[TC__ATTENTION_SCALE], &a->scale, sizeof a->scale);
+ if (a->slot >= 0)
+  f.attr[TC__ATTENTION_SCALE] = a->slot, f.args = 1u << TC__ATTENTION_SCALE;
+ return f.in[TC__ATTENTION_K] != TC__NO_NODE && tc__composite_add(g, &f);
+}
+static int tc__pass_raise(tc__rewrite *w) {
+ if (!tc__rewrite_each(w, NULL)) return 0;
+ for (size_t i = 0; i < w->nodes; i++) {
+  tc__attention a;
+  if (!w->live[i] || !tc__raise_match(w->from, w->from->node.at[i], &a)) continue;
+  const tc__node *n = w->to->node.at[w->at[i]];
+  if (tc__raise_match(w->to, n, &a) && !tc__raise_add(w->to, n, &a)) return 0;
+ }
+ return 1;
+}
 // ---- gen/pass/passes.c
 static int tc__wants_split(const tc__graph *g, const tc__node *n) {
  int64_t rows, columns;
@@ -17098,6 +17880,7 @@ static int tc__wants_any(const tc__graph *g, const tc__node *n) {
 static const tc__pass tc__passes[] = {
  {"fold", tc__pass_fold, tc__wants_fold, 0},
  {"rules", tc__pass_rules, tc__wants_any, 0},
+ {"raise", tc__pass_raise, tc__wants_raise, 0},
  {"widen", tc__pass_widen, tc__wants_widen, 0},
  {"moments", tc__pass_moments, tc__wants_moments, 1},
  {"split", tc__pass_split, tc__wants_split, 0},
@@ -17156,7 +17939,8 @@ static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
        uint32_t *outputs, size_t n_outputs) {
  tc__graph_close(to);
  w->to = to;
- if (!tc__graph_open(to, w->ctx, w->from->ix) || !p->run(w) || w->from->ix->failed)
+ if (!tc__graph_open(to, w->ctx, w->from->ix) || !p->run(w) ||
+  !tc__composites_carry(w) || w->from->ix->failed)
   return 0;
  for (size_t i = 0; i < n_outputs; i++) outputs[i] = w->output[outputs[i]];
  return tc__checked(w->ctx, to, TC__TENSOR);
@@ -17827,7 +18611,8 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
   return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
  case TC__KIND_OPAQUE:
  case TC__KIND_KERNEL:
- case TC__KIND_EFFECT: break;
+ case TC__KIND_EFFECT:
+ case TC__KIND_COMPOSITE: break;
  }
  w->failed = 1;
  return 0;
@@ -21199,30 +21984,39 @@ static int tc__steps_order(const void *a, const void *b) {
     y = (*(const tc__step *const *)b)->position;
  return x < y ? -1 : x > y;
 }
-static int tc__kernel_steps(tc_ctx *c, const tc__graph *g, const tc__group *k,
-       tc__steps *all) {
- size_t nodes = g->node.count + 1, head = 0;
- TC__VEC(uint32_t) todo;
+typedef TC__VEC(uint32_t) tc__node_ids;
+static int tc__kernel_nodes(tc_ctx *c, const tc__graph *g, const tc__group *k,
+       tc__node_ids *all) {
+ size_t nodes = g->node.count + 1;
  uint8_t *seen = TC__NEW_ARRAY(c, uint8_t, nodes);
  int ok = seen != NULL;
- memset(&todo, 0, sizeof todo);
  for (size_t i = 0; ok && i < k->buffer.count; i++)
   if (k->buffer.at[i].place == TC__BUF_NODE) seen[k->buffer.at[i].source] = 1;
  for (size_t i = 0; ok && i < k->covers.count; i++) {
   seen[k->covers.at[i]] = 1;
-  ok = TC__PUSH(c, todo, k->covers.at[i]);
+  ok = TC__PUSH(c, *all, k->covers.at[i]);
  }
- for (; ok && head < todo.count; head++) {
-  const tc__node *n = g->node.at[todo.at[head]];
-  if (n->from && n->op != TC_OP_INPUT) ok = TC__PUSH(c, *all, n->from);
+ for (size_t head = 0; ok && head < all->count; head++) {
+  const tc__node *n = g->node.at[all->at[head]];
   for (uint32_t i = 0; ok && i < n->n_in; i++) {
    if (seen[n->in[i]]) continue;
    seen[n->in[i]] = 1;
-   ok = TC__PUSH(c, todo, n->in[i]);
+   ok = TC__PUSH(c, *all, n->in[i]);
   }
  }
- TC__VEC_FREE(c, todo);
  TC__FREE_ARRAY(c, seen, nodes);
+ return ok;
+}
+static int tc__kernel_steps(tc_ctx *c, const tc__graph *g, const tc__group *k,
+       tc__steps *all) {
+ tc__node_ids node;
+ memset(&node, 0, sizeof node);
+ int ok = tc__kernel_nodes(c, g, k, &node);
+ for (size_t i = 0; ok && i < node.count; i++) {
+  const tc__node *n = g->node.at[node.at[i]];
+  if (n->from && n->op != TC_OP_INPUT) ok = TC__PUSH(c, *all, n->from);
+ }
+ TC__VEC_FREE(c, node);
  if (all->count) qsort(all->at, all->count, sizeof *all->at, tc__steps_order);
  return ok;
 }
@@ -21305,7 +22099,82 @@ TC__UNUSED static void tc__log_kernel(tc_ctx *c, const tc__graph *g, const tc__g
  if (!t.failed) tc__log_text(c, TC__LOG_OUTPUT_CODE, t.at);
  tc__text_free(&t);
 }
-static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
+enum { TC__PARTS_MOST = 1024 };
+typedef struct tc__parts {
+ const tc__graph *g;
+ uint8_t *here;
+ uint32_t *walked;
+ tc__node_ids node;
+ uint32_t computed, within;
+} tc__parts;
+static int tc__part_add(tc_ctx *c, tc__parts *p, uint32_t id, uint32_t number) {
+ if (id == TC__NO_NODE || p->walked[id] == number) return 1;
+ p->walked[id] = number;
+ return TC__PUSH(c, p->node, id);
+}
+static int tc__parts_of(tc_ctx *c, tc__parts *p, size_t i) {
+ const tc__composite *f = &p->g->composite.at[i];
+ uint32_t number = (uint32_t)i + 1;
+ p->node.count = 0, p->computed = p->within = 0;
+ for (uint32_t k = 0; k < TC__WHOLE_OPERANDS; k++) {
+  uint32_t root = tc__composite_root(p->g, f->in[k]);
+  if (root != TC__NO_NODE) p->walked[root] = number;
+ }
+ if (!tc__part_add(c, p, tc__composite_root(p->g, f->result), number)) return 0;
+ for (size_t head = 0; head < p->node.count && head < TC__PARTS_MOST; head++) {
+  const tc__node *n = p->g->node.at[p->node.at[head]];
+  tc__kind kind = tc__ops[n->op].kind;
+  int computes = kind != TC__KIND_MOVE && kind != TC__KIND_SOURCE;
+  p->computed += (uint32_t)computes;
+  p->within += (uint32_t)(computes && p->here[n->id]);
+  for (uint32_t k = 0; k < n->n_in; k++)
+   if (!tc__part_add(c, p, n->in[k], number)) return 0;
+ }
+ return 1;
+}
+static void tc__put_named(tc__text *t, tc__parts *p) {
+ uint32_t times[TC__MOST_OPS], ops = 0;
+ uint32_t op[TC__MOST_OPS];
+ for (size_t i = 0; i < p->g->composite.count; i++) {
+  const tc__composite *f = &p->g->composite.at[i];
+  uint32_t k = 0;
+  if (tc__composite_of(p->g, tc__composite_root(p->g, f->result), TC_OP_TOTAL) != f)
+   continue;
+  if (!tc__parts_of(t->ctx, p, i)) return;
+  uint32_t name = f->op * 2u + (p->within < p->computed);
+  if (!p->within) continue;
+  while (k < ops && op[k] != name) k++;
+  if (k == TC__MOST_OPS) continue;
+  if (k == ops) op[k] = name, times[ops++] = 0;
+  times[k]++;
+ }
+ for (uint32_t k = 0; k < ops; k++) {
+  tc__put(t, "%s%s%s", k ? ", " : "", op[k] & 1 ? "a part of " : "",
+    tc__op_name((tc__op)(op[k] / 2)));
+  if (times[k] > 1) tc__put(t, " x%u", (unsigned)times[k]);
+ }
+ if (ops) tc__put(t, "; ");
+}
+static void tc__put_composites(tc__text *t, const tc__graph *g, const tc__group *k) {
+ size_t n = g->node.count + 1;
+ tc__node_ids own;
+ tc__parts p;
+ if (!g->composite.count) return;
+ memset(&own, 0, sizeof own), memset(&p, 0, sizeof p);
+ p.g = g;
+ p.here = TC__NEW_ARRAY(t->ctx, uint8_t, n);
+ p.walked = TC__NEW_ARRAY(t->ctx, uint32_t, n);
+ if (p.here && p.walked && tc__kernel_nodes(t->ctx, g, k, &own)) {
+  for (size_t i = 0; i < own.count; i++) p.here[own.at[i]] = 1;
+  tc__put_named(t, &p);
+ }
+ if (p.here) TC__FREE_ARRAY(t->ctx, p.here, n);
+ if (p.walked) TC__FREE_ARRAY(t->ctx, p.walked, n);
+ TC__VEC_FREE(t->ctx, own);
+ TC__VEC_FREE(t->ctx, p.node);
+}
+static void tc__report_kernel(tc__text *t, const tc__graph *g, const tc__group *k,
+        uint32_t number) {
  static const char *const kinds[] = {"pointwise", "reduction", "contraction",
           "opaque op", "custom op", "copy"};
  tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
@@ -21318,6 +22187,7 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
  }
  tc__put(t, ", vectors along %s\n    together: ",
    k->shape.vector == TC__ROW ? "rows" : "columns");
+ tc__put_composites(t, g, k);
  tc__report_why(t, k);
  tc__put(t, "\n    computes:");
  for (size_t i = 0; i < k->covers.count; i++)
@@ -21325,13 +22195,13 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
  tc__put(t, "\n");
  for (size_t i = 0; i < k->buffer.count; i++) tc__report_buffer(t, k, i);
 }
-static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
+static void tc__log_fusion(tc_ctx *c, const tc__graph *g, tc__group *const *k, size_t n) {
  tc__text t;
  if (!tc__log_on(c, TC__LOG_FUSION)) return;
  tc__text_init(&t, c);
  tc__report_count(&t, (uint32_t)n, "kernel");
  tc__put(&t, "\n");
- for (size_t i = 0; i < n; i++) tc__report_kernel(&t, k[i], (uint32_t)i);
+ for (size_t i = 0; i < n; i++) tc__report_kernel(&t, g, k[i], (uint32_t)i);
  if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
  tc__text_free(&t);
 }
@@ -28638,6 +29508,36 @@ static const tc__isa *tc__isa_best(unsigned cpu) {
  (void)cpu;
  return &tc__isa_scalar;
 }
+// ---- gen/exec/interp_value.c
+static tc__value tc__value_of_word(tc__word w, int dtype) {
+ tc__value v;
+ v.i = 0;
+ switch (tc__dtype(dtype)->reg) {
+ case TC__CLASS_f32: v.f = (double)w.f32; break;
+ case TC__CLASS_f64: v.f = w.f64; break;
+ case TC__CLASS_i32: v.i = dtype == TC_BOOL ? w.i32 != 0 : w.i32; break;
+ case TC__CLASS_i64:
+ case TC__CLASSES: v.i = w.i64; break;
+ }
+ return v;
+}
+static int tc__hook_evaluate(tc__op op, int dtype, const tc__value *in, uint32_t n,
+        tc__value *out) {
+ tc__block_fn f = tc__isa_scalar.alu[op][dtype];
+ int gives = tc__ops[op].dtype == tc__dtype_compare ? (int)TC_BOOL : dtype;
+ tc__word word[3], result;
+ tc__reg x[3];
+ if (!f) return 0;
+ memset(&result, 0, sizeof result);
+ for (uint32_t i = 0; i < 3; i++) {
+  int from = op == TC_OP_WHERE && !i ? (int)TC_BOOL : dtype;
+  x[i].at = &word[i], x[i].mask = 0;
+  if (i < n) word[i] = tc__word_of(&tc__isa_scalar, from, in[i]);
+ }
+ f(&result, &x[0], &x[1], &x[2], 1);
+ *out = tc__value_of_word(result, gives);
+ return 1;
+}
 // ---- gen/exec/interp_index.c
 typedef struct tc__kargs {
  void *const *buf;
@@ -28674,6 +29574,7 @@ typedef struct tc__expr_step {
 typedef struct tc__expr {
  uint32_t first, count,
   kept;
+ uint32_t same;
  int64_t base, coef[TC__AXES];
 } tc__expr;
 typedef struct tc__kept {
@@ -28684,15 +29585,25 @@ typedef struct tc__kept {
 typedef struct tc__walk {
  tc__expr at, stride;
 } tc__walk;
+typedef enum tc__limit_kind {
+ TC__LIMIT_MOVES,
+ TC__LIMIT_ALIKE,
+ TC__LIMIT_STILL
+} tc__limit_kind;
 typedef struct tc__limit {
  tc__walk e;
  tc__expr limit;
+ tc__limit_kind kind;
 } tc__limit;
 typedef struct tc__path {
  int64_t run;
  tc__walk index;
  uint32_t first_limit, limits;
  uint32_t buffer;
+ int64_t comb;
+ uint32_t
+  teeth;
+ int whole;
  int plain;
 } tc__path;
 typedef struct tc__accum {
@@ -28843,9 +29754,30 @@ static int64_t tc__expr_affine(const tc__frame *f, const tc__expr *e, int64_t la
    e->coef[TC__COL] * f->var[TC__COL] + e->coef[TC__DEPTH] * f->var[TC__DEPTH] +
    e->coef[f->axis] * lane;
 }
+static int tc__kept_holds(const tc__frame *f, const tc__kept *k, int64_t lane, int64_t step,
+       int64_t n) {
+ int same = k->n == n && k->lane == lane && k->step == step && k->axis == f->axis;
+ for (int a = 0; a < TC__AXES; a++) same &= k->var[a] == f->var[a];
+ return same;
+}
+static void tc__kept_set(const tc__frame *f, tc__kept *k, int64_t lane, int64_t step,
+       int64_t n) {
+ memcpy(k->var, f->var, sizeof k->var);
+ k->n = n, k->lane = lane, k->step = step, k->axis = f->axis;
+}
+static int64_t tc__expr_kept(const tc__frame *f, const tc__expr *e, int64_t lane) {
+ if (e->kept == UINT32_MAX || !f->kept) return tc__expr_run(f, e, lane);
+ tc__kept *k = &f->kept[e->kept];
+ if (!tc__kept_holds(f, k, lane, 0, 1)) {
+  k->value[0] = tc__expr_run(f, e, lane);
+  tc__kept_set(f, k, lane, 0, 1);
+ }
+ return k->value[0];
+}
 static int64_t tc__expr_at(const tc__frame *f, const tc__expr *e, int64_t lane) {
+ if (e->same) return e->base;
  int64_t v = tc__expr_affine(f, e, lane);
- return e->count ? v + tc__expr_run(f, e, lane) : v;
+ return e->count ? v + tc__expr_kept(f, e, lane) : v;
 }
 static void tc__expr_leaf_lanes(const tc__frame *f, const tc__expr_step *s, int64_t lane,
         int64_t step, int64_t n, int64_t *out) {
@@ -28918,13 +29850,10 @@ static const int64_t *tc__expr_kept_lanes(const tc__frame *f, const tc__expr *e,
   tc__expr_run_lanes(f, e, lane, step, n, stack);
   return stack[0];
  }
- int same = k->n == n && k->lane == lane && k->step == step && k->axis == f->axis;
- for (int a = 0; a < TC__AXES; a++) same &= k->var[a] == f->var[a];
- if (same) return k->value;
+ if (tc__kept_holds(f, k, lane, step, n)) return k->value;
  tc__expr_run_lanes(f, e, lane, step, n, stack);
  memcpy(k->value, stack[0], (size_t)n * sizeof *k->value);
- memcpy(k->var, f->var, sizeof k->var);
- k->n = n, k->lane = lane, k->step = step, k->axis = f->axis;
+ tc__kept_set(f, k, lane, step, n);
  return k->value;
 }
 static void tc__expr_lanes(const tc__frame *f, const tc__expr *e, int64_t lane,
@@ -28968,9 +29897,10 @@ typedef struct tc__runs {
  int64_t count, lane, length;
  int64_t at[TC__EXPR_LANES];
  int64_t step[TC__EXPR_LANES];
- int64_t begin, end;
  int64_t lo[TC__EXPR_LANES];
  int64_t hi[TC__EXPR_LANES];
+ int64_t end;
+ int cut;
 } tc__runs;
 static void tc__runs_walk(const tc__frame *f, const tc__walk *w, const tc__runs *r,
        int64_t *at, int64_t *step) {
@@ -28981,31 +29911,57 @@ static void tc__runs_walk(const tc__frame *f, const tc__walk *w, const tc__runs 
  tc__expr_lanes(f, &w->at, r->lane, r->length, r->count, at);
  tc__expr_lanes(f, &w->stride, r->lane, r->length, r->count, step);
 }
+static void tc__runs_alike(const tc__frame *f, const tc__path *p, tc__runs *r) {
+ const tc__limit *l = f->p->limit.at + p->first_limit;
+ int64_t lo = 0, hi = r->length, begin = r->lane;
+ for (uint32_t i = 0; i < p->limits; i++, l++)
+  if (l->kind == TC__LIMIT_ALIKE)
+   tc__limit_cut(tc__expr_at(f, &l->e.at, begin),
+       tc__expr_at(f, &l->e.stride, begin), tc__expr_at(f, &l->limit, 0),
+       &lo, &hi);
+ r->cut = lo > 0 || hi < r->length;
+ for (int64_t k = 0; k < r->count; k++, begin += r->length)
+  r->lo[k] = begin + lo, r->hi[k] = begin + hi;
+}
+static void tc__runs_limit_still(const tc__frame *f, const tc__limit *l, tc__runs *r) {
+ int64_t at[TC__EXPR_LANES], limit = tc__expr_at(f, &l->limit, 0);
+ tc__expr_lanes(f, &l->e.at, r->lane, r->length, r->count, at);
+ for (int64_t k = 0; k < r->count; k++)
+  if (at[k] < 0 || at[k] >= limit) r->hi[k] = r->lo[k], r->cut = 1;
+}
 static void tc__runs_limit(const tc__frame *f, const tc__limit *l, tc__runs *r) {
  int64_t at[TC__EXPR_LANES], step[TC__EXPR_LANES];
- int64_t limit = tc__expr_at(f, &l->limit, 0), lane = r->lane;
+ int64_t limit = tc__expr_at(f, &l->limit, 0), begin = r->lane;
  tc__runs_walk(f, &l->e, r, at, step);
- for (int64_t k = 0; k < r->count; k++, lane += r->length) {
-  int64_t lo = 0, hi = r->length;
+ r->cut = 1;
+ for (int64_t k = 0; k < r->count; k++, begin += r->length) {
+  int64_t lo = r->lo[k] - begin, hi = r->hi[k] - begin;
   tc__limit_cut(at[k], step[k], limit, &lo, &hi);
-  int64_t begin = r->lo[k], end = r->hi[k];
-  r->hi[k] = tc__lesser(end, lane + hi > begin ? lane + hi : begin);
-  r->lo[k] = tc__lesser(r->hi[k], lane + lo > begin ? lane + lo : begin);
+  r->lo[k] = begin + lo, r->hi[k] = begin + hi;
  }
 }
-static void tc__runs_open(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
+static void tc__runs_lanes(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
  const tc__limit *l = f->p->limit.at + p->first_limit;
- r->length = f->n - j, r->lane = r->begin = j, r->end = f->n, r->count = 1;
+ r->length = f->n - j, r->lane = j, r->end = f->n, r->count = 1;
  if (p->run != INT64_MAX) {
   r->length = p->run, r->lane = j - (f->var[f->axis] + j) % p->run;
   r->count = tc__lesser((f->n - r->lane + p->run - 1) / p->run, TC__EXPR_LANES);
   r->end = tc__lesser(f->n, r->lane + r->count * p->run);
  }
+ tc__runs_alike(f, p, r);
+ for (uint32_t i = 0; i < p->limits; i++, l++) {
+  if (l->kind == TC__LIMIT_STILL) tc__runs_limit_still(f, l, r);
+  if (l->kind == TC__LIMIT_MOVES) tc__runs_limit(f, l, r);
+ }
+ int64_t *lo = r->lo, *hi = r->hi, last = r->count - 1;
+ if (lo[0] < j) lo[0] = j;
+ if (hi[0] < lo[0]) hi[0] = lo[0];
+ if (hi[last] > r->end) hi[last] = r->end;
+ if (lo[last] > hi[last]) lo[last] = hi[last];
+}
+static void tc__runs_open(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
+ tc__runs_lanes(f, p, j, r);
  tc__runs_walk(f, &p->index, r, r->at, r->step);
- for (int64_t k = 0, lane = r->lane; k < r->count; k++, lane += r->length)
-  r->lo[k] = lane, r->hi[k] = lane + r->length;
- r->lo[0] = j, r->hi[r->count - 1] = r->end;
- for (uint32_t i = 0; i < p->limits; i++, l++) tc__runs_limit(f, l, r);
 }
 static void tc__path_keep(const tc__frame *f, const tc__path *p, int64_t j, int64_t n,
        uint8_t *keep) {
@@ -29058,25 +30014,128 @@ static void tc__step_load_plain(tc__frame *f, const tc__insn *i) {
  f->reg[i->dst].at = home;
  tc__take(f->isa, i->dtype, home, 0, s, at, 1, f->n);
 }
+static void tc__fill_lanes(void *d, int64_t width, int64_t j, int64_t n, tc__word fill) {
+ int32_t *p = (int32_t *)d + j;
+ if (width != 4 || n > TC__FILL_FROM)
+  tc__words_fill(d, width, j, n, fill);
+ else
+  for (int64_t i = 0; i < n; i++) p[i] = fill.i32;
+}
+static void tc__runs_fill(const tc__runs *r, void *d, int64_t width, int64_t j,
+       tc__word fill) {
+ for (int64_t k = 0; k < r->count; k++) {
+  if (r->lo[k] == r->hi[k]) continue;
+  if (r->lo[k] > j) tc__fill_lanes(d, width, j, r->lo[k] - j, fill);
+  j = r->hi[k];
+ }
+ if (r->end > j) tc__fill_lanes(d, width, j, r->end - j, fill);
+}
+static void tc__runs_span(const tc__runs *r, int64_t *lo, int64_t *hi) {
+ int64_t first = 0, last = r->count;
+ while (first < last && r->lo[first] == r->hi[first]) first++;
+ while (last > first && r->lo[last - 1] == r->hi[last - 1]) last--;
+ *lo = first < last ? r->lo[first] : 0, *hi = first < last ? r->hi[last - 1] : 0;
+}
+static void tc__step_load_whole(tc__frame *f, const tc__insn *i) {
+ const tc__path *p = &f->p->path.at[i->item];
+ int64_t at = tc__expr_at(f, &p->index.at, 0), width = tc__reg_width(i->dtype), lo, hi;
+ char *home = (char *)f->scratch + i->k[0], *s = (char *)f->base[p->buffer];
+ tc__runs r;
+ f->reg[i->dst].at = home;
+ for (int64_t j = 0; j < f->n; j = r.end) {
+  tc__runs_lanes(f, p, j, &r);
+  if (!r.cut && r.end - j == f->n && i->alias && !(f->n & (TC__BLOCK_VECTOR - 1))) {
+   f->reg[i->dst].at = s + at * tc__dtype(i->dtype)->bytes;
+   return;
+  }
+  tc__runs_span(&r, &lo, &hi);
+  tc__take(f->isa, i->dtype, home, lo, s, at + lo, 1, hi - lo);
+  if (r.cut) tc__runs_fill(&r, home, width, j, i->fill);
+ }
+}
+static void tc__load_one(tc__frame *f, const tc__insn *i, const char *s, int64_t at) {
+ tc__reg *r = &f->reg[i->dst];
+ r->at = f->scratch + i->k[1], r->mask = 0;
+ if (f->isa->in[i->dtype]) {
+  tc__take(f->isa, i->dtype, r->at, 0, s, at, 1, 1);
+  s = (const char *)r->at, at = 0;
+ }
+ tc__copy_steps(r->at, 1, s + at * tc__reg_width(i->dtype), 0, tc__reg_width(i->dtype),
+     TC__BLOCK_VECTOR);
+}
 static void tc__step_load_runs(tc__frame *f, const tc__insn *i) {
  const tc__path *p = &f->p->path.at[i->item];
- int64_t width = tc__reg_width(i->dtype), lane, done;
- char *d = (char *)tc__dst(f, i);
+ int64_t width = tc__reg_width(i->dtype);
+ char *d = (char *)f->scratch + i->k[0];
  const char *s = (const char *)f->base[p->buffer];
+ int near = !f->isa->in[i->dtype];
  tc__runs r;
+ f->reg[i->dst].at = d, f->reg[i->dst].mask = -1;
  for (int64_t j = 0; j < f->n; j = r.end) {
   tc__runs_open(f, p, j, &r);
-  lane = r.lane, done = j;
-  for (int64_t k = 0; k < r.count; k++, lane += r.length) {
-   int64_t lo = r.lo[k], n = r.hi[k] - lo, at = r.at[k] + (lo - lane) * r.step[k];
-   if (lo > done) tc__words_fill(d, width, done, lo - done, i->fill);
-   done = lo + n;
-   if (r.step[k] == 1 && !f->isa->in[i->dtype])
-    memcpy(d + lo * width, s + at * width, (size_t)(n * width));
-   else
-    tc__take(f->isa, i->dtype, d, lo, s, at, r.step[k], n);
+  if (r.end - j == f->n && r.count == 1 && !r.step[0] && !r.cut) {
+   tc__load_one(f, i, s, r.at[0]);
+   return;
   }
-  if (r.end > done) tc__words_fill(d, width, done, r.end - done, i->fill);
+  for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length) {
+   int64_t lo = r.lo[k], n = r.hi[k] - lo, step = r.step[k];
+   int64_t at = r.at[k] + (lo - lane) * step;
+   if (near && step == 1)
+    memcpy(d + lo * width, s + at * width, (size_t)(n * width));
+   else if (near && step == 2 && width == 4)
+    f->isa->second(d + lo * 4, s + at * 4, n);
+   else
+    tc__take(f->isa, i->dtype, d, lo, s, at, step, n);
+  }
+  if (r.cut) tc__runs_fill(&r, d, width, j, i->fill);
+ }
+}
+typedef struct tc__comb {
+ const tc__path *path;
+ int64_t var, n;
+ int64_t begin, step;
+} tc__comb;
+static int tc__comb_open(tc__frame *f, const tc__path *p, int64_t t, tc__comb *c) {
+ c->path = &f->p->path.at[p->teeth + t];
+ c->var = f->var[f->axis], c->n = f->n, c->step = p->comb;
+ c->begin = (t + p->comb - c->var % p->comb) % p->comb;
+ f->var[f->axis] = (c->var + c->begin) / p->comb;
+ f->n = (c->n - c->begin + p->comb - 1) / p->comb;
+ return c->begin < c->n;
+}
+static void tc__comb_close(tc__frame *f, const tc__comb *c) {
+ f->var[f->axis] = c->var, f->n = c->n;
+}
+static void tc__comb_fill(const tc__comb *c, char *d, int64_t width, int64_t from,
+       int64_t to, const tc__word *v) {
+ tc__copy_steps(d + (c->begin + from * c->step) * width, c->step, v, 0, width,
+     to - from);
+}
+static void tc__comb_load(tc__frame *f, const tc__insn *i, const tc__comb *c) {
+ int64_t width = tc__reg_width(i->dtype), done;
+ char *d = (char *)tc__dst(f, i);
+ const char *s = (const char *)f->base[c->path->buffer];
+ tc__runs r;
+ for (int64_t j = 0; j < f->n; j = r.end) {
+  tc__runs_open(f, c->path, j, &r);
+  done = j;
+  for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length) {
+   int64_t lo = r.lo[k], n = r.hi[k] - lo, step = r.step[k];
+   if (!n) continue;
+   tc__comb_fill(c, d, width, done, lo, &i->fill);
+   tc__copy_steps(d + (c->begin + lo * c->step) * width, c->step,
+       s + (r.at[k] + (lo - lane) * step) * width, step, width, n);
+   done = lo + n;
+  }
+  tc__comb_fill(c, d, width, done, r.end, &i->fill);
+ }
+}
+static void tc__step_load_combs(tc__frame *f, const tc__insn *i) {
+ const tc__path *p = &f->p->path.at[i->item];
+ tc__comb c;
+ for (int64_t t = 0; t < p->comb; t++) {
+  if (tc__comb_open(f, p, t, &c)) tc__comb_load(f, i, &c);
+  tc__comb_close(f, &c);
  }
 }
 static void tc__step_load_lanes(tc__frame *f, const tc__insn *i) {
@@ -29147,6 +30206,7 @@ static void tc__step_block_store(tc__frame *f, const tc__insn *i) {
 }
 static void tc__step_rename(tc__frame *f, const tc__insn *i) {
  f->reg[i->dst].at = f->reg[i->in[0]].at;
+ f->reg[i->dst].mask = f->reg[i->in[0]].mask;
 }
 static void tc__step_random(tc__frame *f, const tc__insn *i) {
  i->random(tc__dst(f, i), &f->reg[i->in[0]], f->a->seed, f->a->draw + (uint64_t)i->k[0],
@@ -29192,7 +30252,7 @@ static void tc__valid_runs(const tc__frame *f, const tc__path *p, int32_t *d) {
  tc__runs r;
  no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
  for (int64_t j = 0, done = 0; j < f->n; j = r.end) {
-  tc__runs_open(f, p, j, &r);
+  tc__runs_lanes(f, p, j, &r);
   for (int64_t k = 0; k < r.count; k++) {
    tc__words_fill(d, 4, done, r.lo[k] - done, no);
    tc__words_fill(d, 4, r.lo[k], r.hi[k] - r.lo[k], yes);
@@ -29200,6 +30260,30 @@ static void tc__valid_runs(const tc__frame *f, const tc__path *p, int32_t *d) {
   }
   tc__words_fill(d, 4, done, r.end - done, no);
   done = r.end;
+ }
+}
+static void tc__comb_valid(const tc__frame *f, const tc__comb *c, int32_t *to) {
+ char *d = (char *)to;
+ tc__word no, yes;
+ tc__runs r;
+ no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
+ for (int64_t j = 0, done; j < f->n; j = r.end) {
+  tc__runs_lanes(f, c->path, j, &r);
+  done = j;
+  for (int64_t k = 0; k < r.count; k++) {
+   if (r.lo[k] == r.hi[k]) continue;
+   tc__comb_fill(c, d, 4, done, r.lo[k], &no);
+   tc__comb_fill(c, d, 4, r.lo[k], r.hi[k], &yes);
+   done = r.hi[k];
+  }
+  tc__comb_fill(c, d, 4, done, r.end, &no);
+ }
+}
+static void tc__valid_combs(tc__frame *f, const tc__path *p, int32_t *d) {
+ tc__comb c;
+ for (int64_t t = 0; t < p->comb; t++) {
+  if (tc__comb_open(f, p, t, &c)) tc__comb_valid(f, &c, d);
+  tc__comb_close(f, &c);
  }
 }
 static void tc__step_valid(tc__frame *f, const tc__insn *i) {
@@ -29213,6 +30297,10 @@ static void tc__step_valid(tc__frame *f, const tc__insn *i) {
  }
  if (p->run) {
   tc__valid_runs(f, p, d);
+  return;
+ }
+ if (p->comb) {
+  tc__valid_combs(f, p, d);
   return;
  }
  for (int64_t j = 0, n; j < f->n; j += n) {
@@ -29492,7 +30580,10 @@ static size_t tc__tile_open(const tc__frame *f, tc__tile *t, uint8_t *at) {
 }
 static void tc__tile_pack(const tc__tile *t, uint8_t *d, int64_t step, const tc__reg *x,
        int64_t n) {
- tc__copy_steps(d, step, x->at, x->mask ? 1 : 0, t->width, n);
+ if (step == 1 && x->mask)
+  memcpy(d, x->at, (size_t)(n * t->width));
+ else
+  tc__copy_steps(d, step, x->at, x->mask ? 1 : 0, t->width, n);
 }
 static const tc__reg *tc__tile_values(tc__frame *f, const tc__section *s, uint32_t node,
           int64_t n) {
@@ -30399,6 +31490,8 @@ enum {
  TC__PLAN_LOOPS = 16,
  TC__PLAN_SHORT_ROW = 128,
  TC__PLAN_SHORT_RUN = 4,
+ TC__PLAN_COMB_RUN = 16,
+ TC__PLAN_COMB_LIMITS = 8,
  TC__PLAN_BYTES = 48 * 1024,
  TC__PLAN_ROWS_BYTES = 128 * 1024
 };
@@ -30558,6 +31651,7 @@ static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
      (int)TC__EXPR_DEPTH);
  }
  r.count = (uint32_t)b->p->steps.count - r.first;
+ r.same = tc__ix_is_const(e);
  tc__plan_keep(b, e, &r);
  return r;
 }
@@ -30601,8 +31695,20 @@ static tc__walk tc__plan_walk(tc__planner *b, tc__ix e, const tc__ixrun *r) {
  w.stride = tc__plan_expr(b, r->ok ? r->stride : tc__ix_const(0));
  return w;
 }
-static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
-        uint32_t first, uint32_t buffer) {
+static tc__limit_kind tc__plan_limit_kind(tc__planner *b, tc__ix e, int64_t run) {
+ tc__ixpool *x = b->g->body.ix;
+ tc__ixrun r = tc__plan_run(b, e);
+ if (!run || run == INT64_MAX || !r.ok || !tc__ix_is_const(r.stride))
+  return TC__LIMIT_MOVES;
+ e = tc__plan_flat(b, e);
+ tc__ix var = tc__ix_find_var(x, e, b->axis);
+ if (!var) return TC__LIMIT_ALIKE;
+ tc__ix start = tc__ix_subst(x, e, var, tc__ix_mul(x, tc__ix_const(run), var));
+ if (!tc__ix_uses(x, start, b->axis)) return TC__LIMIT_ALIKE;
+ return tc__ix_equals(r.stride, 0) ? TC__LIMIT_STILL : TC__LIMIT_MOVES;
+}
+static tc__path tc__plan_path_of(tc__planner *b, int64_t index, const int64_t *limit,
+         uint32_t n, uint32_t buffer) {
  tc__path path;
  tc__ixrun r = tc__plan_run(b, index), e;
  memset(&path, 0, sizeof path);
@@ -30611,18 +31717,67 @@ static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
  path.index = tc__plan_walk(b, index, &r);
  path.buffer = buffer;
  path.first_limit = (uint32_t)b->p->limit.count;
- for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+ for (uint32_t i = 0; i + 1 < n; i += 2) {
   tc__limit l;
-  e = tc__plan_run(b, n->attr[i]);
+  e = tc__plan_run(b, limit[i]);
   tc__plan_join_run(&path.run, &e);
-  if (!tc__plan_is_still(b, n->attr[i + 1])) path.run = 0;
-  l.e = tc__plan_walk(b, n->attr[i], &e);
-  l.limit = tc__plan_expr(b, n->attr[i + 1]);
+  if (!tc__plan_is_still(b, limit[i + 1])) path.run = 0;
+  l.e = tc__plan_walk(b, limit[i], &e);
+  l.limit = tc__plan_expr(b, limit[i + 1]);
+  l.kind = TC__LIMIT_MOVES;
   if (!TC__PUSH(b->ctx, b->p->limit, l)) b->failed = 1;
   path.limits++;
  }
- if (path.run < TC__PLAN_SHORT_RUN) path.run = 0;
- path.plain = path.run == INT64_MAX && tc__ix_equals(r.stride, 1) && !path.limits;
+ for (uint32_t i = 0; i < path.limits && !b->failed; i++)
+  b->p->limit.at[path.first_limit + i].kind =
+   tc__plan_limit_kind(b, limit[2 * i], path.run);
+ path.whole = path.run && r.ok && r.run == INT64_MAX && tc__ix_equals(r.stride, 1);
+ path.plain = path.whole && !path.limits;
+ return path;
+}
+static tc__ix tc__plan_tooth(tc__planner *b, tc__ix e, int64_t comb, int64_t tooth,
+        tc__ix var, tc__ix count) {
+ tc__ixpool *x = b->g->body.ix;
+ tc__ix at =
+  tc__ix_add(x, tc__ix_mul(x, tc__ix_const(comb), count), tc__ix_const(tooth));
+ return tc__ix_subst(x, tc__plan_flat(b, e), var, at);
+}
+static int tc__plan_combs(tc__planner *b, tc__path *path, int64_t index,
+       const int64_t *limit, uint32_t n, int64_t comb) {
+ tc__ixpool *x = b->g->body.ix;
+ int64_t own[TC__PLAN_COMB_LIMITS * 2];
+ tc__path tooth[TC__PLAN_SHORT_RUN];
+ tc__ix flat = b->flat, var = tc__ix_find_var(x, tc__plan_flat(b, index), b->axis);
+ for (uint32_t i = 0; !var && i < n; i++)
+  var = tc__ix_find_var(x, tc__plan_flat(b, limit[i]), b->axis);
+ if (comb < 2 || comb >= TC__PLAN_SHORT_RUN || n > TC__COUNT(own) || !var) return 0;
+ tc__ix all = tc__ix_add(x, tc__ix_node(x, var)->b, tc__ix_const(comb - 1));
+ tc__ix count = tc__ix_var(x, b->axis, tc__ix_quotient(x, all, tc__ix_const(comb)));
+ int ok = !b->failed;
+ for (int64_t t = 0; ok && t < comb; t++) {
+  tc__ix at = tc__plan_tooth(b, index, comb, t, var, count);
+  for (uint32_t i = 0; i < n; i++)
+   own[i] = tc__plan_tooth(b, limit[i], comb, t, var, count);
+  b->flat = flat ? count : 0;
+  tooth[t] = tc__plan_path_of(b, at, own, n, path->buffer);
+  b->flat = flat;
+  ok = !b->failed && tooth[t].run >= TC__PLAN_COMB_RUN;
+ }
+ path->teeth = (uint32_t)b->p->path.count;
+ for (int64_t t = 0; ok && t < comb; t++) ok = TC__PUSH(b->ctx, b->p->path, tooth[t]);
+ path->comb = ok ? comb : 0;
+ return ok;
+}
+static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
+        uint32_t first, uint32_t buffer) {
+ const int64_t *limit = n->attr + first;
+ uint32_t limits = n->n_attr > first ? n->n_attr - first : 0;
+ tc__path path = tc__plan_path_of(b, index, limit, limits, buffer);
+ if (path.run < TC__PLAN_SHORT_RUN) {
+  (void)tc__plan_combs(b, &path, index, limit, limits, path.run);
+  path.run = 0;
+ }
+ if (!path.run) path.whole = path.plain = 0;
  if (!TC__PUSH(b->ctx, b->p->path, path)) b->failed = 1;
  return (uint32_t)b->p->path.count - 1;
 }
@@ -30920,12 +32075,16 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
  i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
  i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
  i->step = p->run ? tc__step_load_runs : tc__step_load_lanes;
+ if (p->comb && !b->p->isa->in[n->dtype]) i->step = tc__step_load_combs;
+ if (p->whole) i->step = tc__step_load_whole;
  if (p->plain) i->step = tc__step_load_plain;
  if (i->uniform) i->step = tc__step_load_uniform;
  if (lanes)
   i->step = !p->limits && tc__plan_is_still(b, n->attr[TC__LOAD_INDEX])
       ? tc__step_load_plain
       : tc__step_load_lanes;
+ if (i->step == tc__step_load_runs)
+  i->k[1] = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
 }
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
  int lanes = tc__plan_in_lanes(b, n),
@@ -35932,7 +37091,7 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
  for (size_t i = 0; i < p->output.count; i++)
   if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
  int ok = tc__program_kernels(p, &s, output);
- if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
+ if (ok && region) tc__log_fusion(p->ctx, &p->graph, s.kernel.at, s.kernel.count);
  for (size_t i = 0; i < s.kernel.count && ok; i++) {
   tc__group *k = s.kernel.at[i];
   s.kernel.at[i] = NULL;
@@ -36060,32 +37219,84 @@ static uint32_t tc__program_runs(const tc__program *p) {
   n += (uint32_t)r->order.step.count;
  return n;
 }
-static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
-       const uint32_t *position, size_t positions,
-       tc__effects effects) {
+// ---- gen/exec/pipeline.c
+typedef struct tc__making {
+ tc__program *p;
+ tc__visit *v;
+ uint32_t count;
+ const uint32_t *position;
+ size_t positions;
+ tc__effects effects;
  tc__builder b;
  tc__graph recorded;
- memset(&b, 0, sizeof b);
- tc__graph_open(&recorded, p->ctx, &p->ix);
- int ok = tc__graph_open(&p->graph, p->ctx, &p->ix);
- ok = ok && tc__build(&b, &recorded, v, count) && tc__program_inputs(p, &b, count) &&
-   tc__program_symbols(p, &b) &&
-   tc__program_targets(p, &b, count, position, positions, effects);
- if (ok) p->overlaps = tc__overlaps(&b);
- if (b.ctx) tc__builder_close(&b);
- ok = ok && tc__program_canon(p, v->region, &recorded);
- tc__graph_close(&recorded);
- ok = ok && tc__program_schedule(p, v->region);
- if (ok) tc__program_counts(p);
- for (size_t i = 0; ok && i < p->launch.count; i++)
-  ok = tc__launch_prepare(p, &p->launch.at[i]);
- int foreign = p->backend && p->backend->own.run;
+} tc__making;
+static int tc__stage_graph(tc__making *m) {
+ tc__program *p = m->p;
+ return tc__build(&m->b, &m->recorded, m->v, m->count) &&
+   tc__program_inputs(p, &m->b, m->count) && tc__program_symbols(p, &m->b) &&
+   tc__program_targets(p, &m->b, m->count, m->position, m->positions, m->effects) &&
+   tc__build_composites(&m->b);
+}
+static void tc__making_drop(tc__making *m) {
+ if (m->b.ctx) tc__builder_close(&m->b);
+ tc__graph_close(&m->recorded);
+ memset(&m->b, 0, sizeof m->b), memset(&m->recorded, 0, sizeof m->recorded);
+}
+static int tc__stage_canon(tc__making *m) {
+ m->p->overlaps = tc__overlaps(&m->b);
+ int ok = tc__program_canon(m->p, m->v->region, &m->recorded);
+ tc__making_drop(m);
+ return ok;
+}
+static int tc__stage_schedule(tc__making *m) {
+ if (!tc__program_schedule(m->p, m->v->region)) return 0;
+ tc__program_counts(m->p);
+ return 1;
+}
+static int tc__stage_prepare(tc__making *m) {
+ int ok = 1;
+ for (size_t i = 0; ok && i < m->p->launch.count; i++)
+  ok = tc__launch_prepare(m->p, &m->p->launch.at[i]);
+ return ok;
+}
+static int tc__stage_stores(tc__making *m) {
+ tc__program *p = m->p;
+ int ok = 1, foreign = p->backend && p->backend->own.run;
  for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
   if (p->output.at[i].position == UINT32_MAX)
-   ok = tc__choose_direct(p, v, &p->output.at[i]);
- ok = ok && tc__stores_before(p);
- ok = ok && (!p->devices || tc__dispatch_make(p));
- return ok && !p->ix.failed && tc__program_lay_out(p, v);
+   ok = tc__choose_direct(p, m->v, &p->output.at[i]);
+ return ok && tc__stores_before(p);
+}
+static int tc__stage_device(tc__making *m) {
+ return !m->p->devices || tc__dispatch_make(m->p);
+}
+static int tc__stage_plan(tc__making *m) {
+ return !m->p->ix.failed && tc__program_lay_out(m->p, m->v);
+}
+static const struct {
+ const char *name;
+ int (*run)(tc__making *m);
+} tc__stages[] = {
+ {"graph", tc__stage_graph},
+ {"canon", tc__stage_canon},
+ {"schedule", tc__stage_schedule},
+ {"prepare", tc__stage_prepare},
+ {"stores", tc__stage_stores},
+ {"device", tc__stage_device},
+ {"plan", tc__stage_plan},
+};
+static int tc__program_fill(tc__making *m) {
+ tc__program *p = m->p;
+ int ok = tc__graph_open(&p->graph, p->ctx, &p->ix) &&
+    tc__graph_open(&m->recorded, p->ctx, &p->ix);
+ for (size_t i = 0; ok && i < TC__COUNT(tc__stages); i++) {
+  ok = tc__stages[i].run(m);
+  if (!ok)
+   tc__log(p->ctx, TC__LOG_PERF, "a program was not made: stage %s, %u steps",
+     tc__stages[i].name, (unsigned)m->count);
+ }
+ tc__making_drop(m);
+ return ok;
 }
 typedef enum tc__without {
  TC__WITHOUT_NOTHING,
@@ -36095,6 +37306,7 @@ typedef enum tc__without {
 static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
          const uint32_t *position, size_t positions,
          tc__effects effects, tc__without *without) {
+ tc__making m;
  tc__program *p = TC__NEW(c, tc__program);
  if (!p) return NULL;
  uint64_t start = tc__now_ns();
@@ -36108,7 +37320,10 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
  p->before = c->stats;
  tc__arena_init(&p->arena, c);
  tc__ix_open(&p->ix, c);
- int ok = tc__program_fill(p, v, count, position, positions, effects);
+ memset(&m, 0, sizeof m);
+ m.p = p, m.v = v, m.count = count, m.position = position;
+ m.positions = positions, m.effects = effects;
+ int ok = tc__program_fill(&m);
  c->stats.pass_ns += tc__now_ns() - start;
  tc__note_span(c, TC__SPAN_PASSES, start, v->region);
  *without = TC__WITHOUT_NOTHING;
@@ -39867,6 +41082,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
  for (uint32_t i = 0; i < count; i++) {
   const tc__step *s = v->path.at[i];
   int writes = s->op == TC_OP_COPY_;
+  if (tc__is_composite((tc__op)s->op)) continue;
   for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
    if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
   uint32_t root = writes ? tc__memory_of(v, s->in[0]) : TC__EXTERNAL;
@@ -39874,7 +41090,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
  }
  for (uint32_t i = 0; i < count; i++) {
   const tc__step *s = v->path.at[i];
-  if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
+  if (!tc__has_result((tc__op)s->op)) {
    used[i] = 0;
    if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
    if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
@@ -40141,6 +41357,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
 static void tc__mark_crossing(tc__visit *v, uint32_t at) {
  for (uint32_t i = at + 1; i < v->path.count; i++) {
   const tc__step *s = v->path.at[i];
+  if (tc__is_composite((tc__op)s->op)) continue;
   for (uint32_t k = 0; k < s->n_in; k++) {
    uint32_t code = tc__memory_of(v, s->in[k]);
    if (code & TC__EXTERNAL || code >= at) continue;
@@ -40165,7 +41382,7 @@ static int tc__segment_stores(const tc__reach *r, uint32_t i, const tc__step *at
  const tc__step *s = r->v->path.at[i];
  if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
  if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
- return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
+ return r->used[i] && tc__has_result((tc__op)s->op) && tc__is_small_result(s);
 }
 static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *s,
           size_t *n) {
@@ -42923,7 +44140,7 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
 }
 static const tc__hooks tc__exec_hooks = {
  tc__hook_eager, tc__hook_demand, tc__hook_forget, tc__hook_together,
- tc__hook_apart, tc__hook_settle, tc_to_at};
+ tc__hook_apart, tc__hook_settle, tc_to_at,        tc__hook_evaluate};
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
  tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
  if (!c) return NULL;
@@ -43695,7 +44912,7 @@ typedef struct tc__overview {
 } tc__overview;
 static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
  const tc__program *p = (const tc__program *)s->program;
- o->ops += tc__ops[s->op].kind != TC__KIND_EFFECT;
+ o->ops += (uint32_t)tc__has_result((tc__op)s->op);
  o->paths += s->op == TC_OP_FINISH;
  o->breaks += s->op == TC_OP_BREAK;
  o->programs += p != NULL;
@@ -44080,7 +45297,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
  for (size_t i = 0; i < p->launch.count; i++) {
   const tc__launch *l = &p->launch.at[i];
   const tc__dispatch *r = tc__launch_on(p, i);
-  tc__report_kernel(t, l->group, (uint32_t)i);
+  tc__report_kernel(t, &p->graph, l->group, (uint32_t)i);
   tc__put_calls(t, "    of ", &p->graph, l->group);
   if (r)
    tc__explain_dispatch(t, r, (uint32_t)i);
@@ -44534,7 +45751,7 @@ static void tc__draw_path(tc__drawing *d, const tc__visit *v) {
   if (s->op == TC_OP_FINISH && !s->n_in) break;
   tc__put(&label, "%u ", (unsigned)i);
   tc__dump_step(&label, p, s);
-  if (tc__ops[s->op].kind != TC__KIND_EFFECT) {
+  if (tc__has_result((tc__op)s->op)) {
    tc__put(&detail, "%s", tc__dtype(s->meta.dtype)->name);
    tc__dump_dims(&detail, p, s->meta.rank, s->meta.dims);
   }
@@ -44805,7 +46022,7 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
    tc__put(h->t, TC__HTML_TIME_END);
   }
   tc__put(h->t, "</p>\n");
-  tc__report_kernel(&h->plain, l->group, (uint32_t)i);
+  tc__report_kernel(&h->plain, &p->graph, l->group, (uint32_t)i);
   tc__html_pre(h);
  }
 }
@@ -48575,8 +49792,9 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)
 #define TC__POINTERS(V, C, R) \
   const TC__E_##C *p##V = (const TC__E_##C *)(R)->at; \
-  const int64_t m##V = (R)->mask
-#define TC__OPERAND(V, C) TC__T_##C V = TC_N(ld_##C)(p##V + (i & m##V))
+  const int64_t s##V = (R)->mask & TC_LANES
+#define TC__OPERAND(V, C) TC__T_##C V = TC_N(ld_##C)(p##V)
+#define TC__NEXT(V)       p##V += s##V
 #define TC__LOOP1(NAME, OUT, C, EXPR) \
   TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y, \
           const tc__reg *z, int64_t n) { \
@@ -48586,6 +49804,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
    for (int64_t i = 0; i < n; i += TC_LANES) { \
     TC__OPERAND(a, C); \
     TC_N(st_##OUT)(out + i, EXPR); \
+    TC__NEXT(a); \
    } \
   }
 #define TC__LOOP2(NAME, OUT, C, EXPR) \
@@ -48599,6 +49818,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
     TC__OPERAND(a, C); \
     TC__OPERAND(b, C); \
     TC_N(st_##OUT)(out + i, EXPR); \
+    TC__NEXT(a), TC__NEXT(b); \
    } \
   }
 #define TC__LOOP3_OF(NAME, A, C, EXPR) \
@@ -48613,6 +49833,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
     TC__OPERAND(b, C); \
     TC__OPERAND(c, C); \
     TC_N(st_##C)(out + i, EXPR); \
+    TC__NEXT(a), TC__NEXT(b), TC__NEXT(c); \
    } \
   }
 #define TC__LOOP3(NAME, OUT, C, EXPR) TC__LOOP3_OF(NAME, C, C, EXPR)
@@ -48627,6 +49848,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
     TC__OPERAND(a_, C); \
     TC_I32 a = a_ & 1; \
     TC_N(st_i32)(out + i, EXPR); \
+    TC__NEXT(a_); \
    } \
   }
 #define TC__LOOP_BOOL2(NAME, OUT, C, EXPR) \
@@ -48641,6 +49863,7 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
     TC__OPERAND(b_, C); \
     TC_I32 a = a_ & 1, b = b_ & 1; \
     TC_N(st_i32)(out + i, EXPR); \
+    TC__NEXT(a_), TC__NEXT(b_); \
    } \
   }
 #define TC__FOLD_LOAD(P, NAME, C) TC__T_##C s##P = TC_N(ld_##C)(acc + P * TC_LANES);
@@ -48753,9 +49976,9 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #undef TC__EVEN
 #if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
 #if TC_W == 8
-#define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15)
 #else
-#define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 5, 7)
 #endif
 #endif
 #if TC__LOOPS_SCALAR
@@ -48764,7 +49987,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #define TC__FOLD(NAME, C, EXPR) \
   TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) { \
    TC__E_##C *acc = (TC__E_##C *)lanes; \
-   TC__POINTERS(x, C, x); \
+   const TC__E_##C *px = (const TC__E_##C *)x->at; \
+   const int64_t mx = x->mask; \
    for (int64_t i = 0; i < n; i++) { \
     const TC__E_##C a = acc[i & 31], b = px[i & mx]; \
     acc[i & 31] = EXPR; \
@@ -48784,7 +50008,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
   } \
   TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) { \
    TC__E_##C *acc = (TC__E_##C *)lanes; \
-   TC__POINTERS(x, C, x); \
+   const TC__E_##C *px = (const TC__E_##C *)x->at; \
+   const int64_t mx = x->mask; \
    int64_t i = 0; \
    TC__FOLD_VECTORS(TC__FOLD_LOAD, NAME, C) \
    for (; i + 32 <= n; i += 32) { \
@@ -48950,8 +50175,9 @@ TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
  const int32_t *s = (const int32_t *)from;
  int64_t i = 0;
 #ifdef TC__EVEN
- for (; i + TC_LANES < n; i += TC_LANES) {
-  TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES);
+ for (int64_t last = n - TC_LANES; i < n && last >= 0; i += TC_LANES) {
+  if (i > last) i = last;
+  TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES - 1);
   TC_N(st_i32)(d + i, TC__EVEN(a, b));
  }
 #endif

@@ -187,14 +187,88 @@ static void reduce_calls(text *t) {
 // ---- composite ops ----
 
 typedef struct composite {
-    const char *name, *operand, *frame;
+    const char *name, *operand, *frame, *whole;
 } composite;
 
-#define COMPOSITE(name, operand, frame) {#name, #operand, #frame},
+#define WHOLE(name, in, attr, dtype, shape)
+#define COMPOSITE(name, operand, frame, whole) {#name, #operand, #frame, #whole},
 static const composite composites[] = {
 #include "tables/composites.def"
 };
 #undef COMPOSITE
+
+static const whole *whole_of(const composite *o) {
+    EACH(w, whole, wholes) {
+        if (!strcmp(w->name, o->whole)) return w;
+    }
+    if (strcmp(o->whole, "NODE"))
+        fail("gen/tables/composites.def", 0, join("%s: there is no %s", o->name, o->whole),
+             "a composite op is recorded as what a row WHOLE tells", "add that row");
+    return NULL;
+}
+
+static const call_parameter *parameter_of(const call *c, const char *name) {
+    for (int i = 0; i < c->n; i++)
+        if (!strcmp(c->in[i].name, name)) return &c->in[i];
+    return NULL;
+}
+
+// The words that are parameters of the call.
+static void put_whole_words(text *t, const whole *w, const call *c) {
+    const char *rest = w->attr;
+    op_word word;
+    while (next_word(&rest, &word)) {
+        const call_parameter *p = parameter_of(c, word.name);
+        if (!p) continue;
+        put(t, "    f.word[TC__");
+        put_upper(t, w->name);
+        put(t, "_");
+        put_upper(t, word.name);
+        put(t, "] = ");
+        if (word.kind == 'v')
+            put(t, "tc__value_word((double)%s, TC_F64);\n", p->name);
+        else if (word.kind == 's')
+            put(t, "tc__ix_const(%s);\n", p->name);
+        else
+            put(t, strcmp(p->name, "dim") ? "%s;\n" : "tc__dim_counted(&f, %s);\n",
+                p->name);
+    }
+}
+
+static int count_words(const whole *w) {
+    const char *rest = w->attr;
+    op_word word;
+    int n = 1;
+    while (next_word(&rest, &word)) n++;
+    return n;
+}
+
+// `made` is the result; what it is of goes behind the steps of its parts.
+static void put_whole(text *t, const whole *w) {
+    const char *rest = w->in;
+    whole_operand in;
+    int n = 0;
+    put(t, "    if (tc__records_whole(&f, made)) {\n");
+    put(t, "        tc_tensor in[TC__WHOLE_OPERANDS];\n");
+    for (; next_operand(&rest, &in); n++) put(t, "        in[%d] = %s;\n", n, in.name);
+    put(t, "        tc__whole(&f, TC_OP_");
+    put_upper(t, w->name);
+    put(t, ", in, %d, %d, made);\n    }\n", n, count_words(w));
+}
+
+static void composite_call(text *t, const composite *o, const call *c) {
+    const whole *w = whole_of(o);
+    put_head(t, c);
+    put(t, "    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
+        strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
+    put(t, "return tc__null();\n");
+    if (w) put_whole_words(t, w, c);
+    put(t, "    tc_tensor made = tc__rounded(&f, tc__%s(&f, ", o->name);
+    put_names(t, c);
+    put(t, "));\n");
+    if (w) put_whole(t, w);
+    put(t, "    return tc__leave(&f, made);\n}\n");
+}
 
 static void composite_calls(text *t) {
     put(t,
@@ -202,18 +276,11 @@ static void composite_calls(text *t) {
         "// gen/gen_calls.c.\n");
     EACH(o, composite, composites) {
         const call *c = call_find(join("tc_%s", o->name));
-        if (!c) {
+        if (c)
+            composite_call(t, o, c);
+        else
             fail("gen/tables/composites.def", 0, join("%s is not declared", o->name),
                  "the declaration says what a composite op takes",
                  "declare it in gen/api/tensor.h");
-            continue;
-        }
-        put_head(t, c);
-        put(t, "    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
-            strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
-        put(t, "return tc__null();\n");
-        put(t, "    return tc__leave_rounded(&f, tc__%s(&f, ", o->name);
-        put_names(t, c);
-        put(t, "));\n}\n");
     }
 }

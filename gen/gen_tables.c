@@ -21,7 +21,6 @@ typedef struct op {
 static const op ops[] = {
 #include "tables/ops.def"
 };
-#undef DTYPE
 #undef OP
 
 // One row per KIND: operands, and whether a row makes a public function by itself.
@@ -38,6 +37,22 @@ static const op_kind op_kinds[] = {
     {"REDUCE", 1, 0},  {"CONTRACT", 2, 0}, {"OPAQUE", -1, 0}, // over whole buffers
     {"EFFECT", -1, 0}, {"KERNEL", -1, 0},
 };
+
+// ---- composites.def: how composite ops are recorded whole --------------------
+// Ops of kind COMPOSITE, numbered behind all others: TC_OP_COUNT is the first of them.
+typedef struct whole {
+    const char *name, *in, *attr, *dtype, *shape;
+} whole;
+
+#define IN(...) #__VA_ARGS__
+#define COMPOSITE(name, operand, frame, whole)
+#define WHOLE(name, in, attr, dtype, shape) {#name, in, attr, dtype, shape},
+static const whole wholes[] = {
+#include "tables/composites.def"
+};
+#undef DTYPE
+#undef COMPOSITE
+#undef WHOLE
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define EACH(item, type, table)                                                            \
@@ -79,11 +94,21 @@ static void put_lower(text *t, const char *s) {
     for (; *s; s++) put(t, "%c", *s >= 'A' && *s <= 'Z' ? *s - 'A' + 'a' : *s);
 }
 
+static void put_upper(text *t, const char *s) {
+    for (; *s; s++) put(t, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+}
+
 static void op_enum(text *t) {
     head(t, "ops");
     put(t, "typedef enum tc__op {\n");
     EACH(o, op, ops) put(t, "    TC_OP_%s,\n", o->id);
-    put(t, "    TC_OP_COUNT\n} tc__op;\n");
+    put(t, "    TC_OP_COUNT,\n");
+    EACH(w, whole, wholes) {
+        put(t, "    TC_OP_");
+        put_upper(t, w->name);
+        put(t, "%s,\n", w == wholes ? " = TC_OP_COUNT" : "");
+    }
+    put(t, "    TC_OP_TOTAL\n} tc__op;\n");
 }
 
 // One name of an ATTR column, "s start" or, for all words from there on, "s sizes[]".
@@ -127,8 +152,50 @@ static int is_first_of(const op *o, const char *family) {
     return 0;
 }
 
-static void put_upper(text *t, const char *s) {
-    for (; *s; s++) put(t, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+// "weight? 1" of an IN column.
+typedef struct whole_operand {
+    const char *name;
+    int may_miss, rank, at_least;
+} whole_operand;
+
+// 0 = no more operands.
+static int next_operand(const char **rest, whole_operand *o) {
+    const char *s = *rest + strspn(*rest, ", ");
+    size_t n = strcspn(s, ","), name = strcspn(s, "?, ");
+    if (!n) return 0;
+    o->name = join("%.*s", (int)name, s);
+    o->may_miss = s[name] == '?';
+    const char *rank = s + name + (size_t)o->may_miss;
+    rank += strspn(rank, " ");
+    o->rank = rank < s + n ? atoi(rank) : 0;
+    o->at_least = rank == s + n || rank[strcspn(rank, "+,")] == '+';
+    *rest = s + n;
+    return 1;
+}
+
+// TC__ATTENTION_K: which operand it is; TC__ATTENTION_SCALE: where its word stands, behind the word that
+// tells which operands are there.
+static void whole_words(text *t, const whole *o) {
+    const char *rest = o->in;
+    whole_operand in;
+    op_word w;
+    put(t, "    ");
+    for (int i = 0; next_operand(&rest, &in); i++) {
+        put(t, "TC__");
+        put_upper(t, o->name);
+        put(t, "_");
+        put_upper(t, in.name);
+        put(t, " = %d, ", i);
+    }
+    rest = o->attr;
+    for (int i = 1; next_word(&rest, &w); i++) {
+        put(t, "TC__");
+        put_upper(t, o->name);
+        put(t, "_");
+        put_upper(t, w.name);
+        put(t, " = %d, ", i);
+    }
+    put(t, "\n");
 }
 
 // TC__SLICE_START: where the word stands in n->attr; of a list, its first word.
@@ -146,37 +213,33 @@ static void op_words(text *t) {
         }
         put(t, ",\n");
     }
+    EACH(w, whole, wholes) whole_words(t, w);
     put(t, "};\n");
 }
 
-// A bit per word that is an index expression; a list has all bits from its own on.
-static uint32_t size_words(const op *o) {
-    const char *rest = o->attr;
+// A bit per word of this kind; a list has all bits from its own on.
+static uint32_t words_of_kind(const char *attr, char kind) {
     uint32_t bits = 0;
     op_word w;
-    for (int i = 0; next_word(&rest, &w); i++) {
-        if (w.kind == 's') bits |= (w.is_list ? ~(uint32_t)0 : 1u) << i;
+    for (int i = 0; next_word(&attr, &w); i++) {
+        if (w.kind == kind) bits |= (w.is_list ? ~(uint32_t)0 : 1u) << i;
     }
     return bits;
 }
 
-// "COMM, ASSOC" -> "TC__AL_COMM | TC__AL_ASSOC"; a REDUCE row names its combining op there.
+// "IDEM, MONOID" -> "0 | TC__AL_IDEM": who is a monoid is the generator's to know, for its loops.
 static void put_flags(text *t, const op *o) {
     char *words = join("%s", o->al);
-    const char *between = "";
-    if (!*words || strcmp(o->kind, "REDUCE") == 0) {
-        put(t, "0");
-        return;
-    }
+    put(t, "0");
+    if (strcmp(o->kind, "REDUCE") == 0) return; // it names its step
     for (char *w = strtok(words, ", "); w; w = strtok(NULL, ", ")) {
-        put(t, "%sTC__AL_%s", between, w);
-        between = " | ";
+        if (strcmp(w, "MONOID")) put(t, " | TC__AL_%s", w);
     }
 }
 
 static void op_info(text *t) {
     head(t, "ops");
-    put(t, "static const tc__op_info tc__ops[TC_OP_COUNT] = {\n");
+    put(t, "static const tc__op_info tc__ops[TC_OP_TOTAL] = {\n");
     EACH(o, op, ops) {
         int reduce = strcmp(o->kind, "REDUCE") == 0;
         put(t, "    {\"");
@@ -184,13 +247,33 @@ static void op_info(text *t) {
         put(t, "\", TC__KIND_%s, %d, %s,\n", o->kind, kind_of(o)->arity, o->cost);
         put(t, "     tc__dtype_%s, tc__shape_%s,\n     ", o->dtype, o->shape);
         put_flags(t, o);
-        put(t, ", TC_OP_%s, 0x%xu,\n     ", reduce ? o->al : "COUNT", size_words(o));
+        put(t, ", TC_OP_%s, 0x%xu, 0x%xu,\n     ", reduce ? o->al : "COUNT",
+            words_of_kind(o->attr, 's'), words_of_kind(o->attr, 'v'));
         put_string(t, o->attr);
         put(t, ", ");
         put_string(t, o->expr);
-        put(t, ",\n     ");
-        put_string(t, o->doc);
         put(t, "},\n");
+    }
+    EACH(o, whole, wholes) {
+        const char *attr = join("t given%s%s", *o->attr ? ", " : "", o->attr);
+        put(t,
+            "    {\"%s\", TC__KIND_COMPOSITE, -1, 0, tc__dtype_%s, tc__shape_%s,\n     0, ",
+            o->name, o->dtype, o->shape);
+        put(t, "TC_OP_COUNT, 0x%xu, 0x%xu,\n     ", words_of_kind(attr, 's'),
+            words_of_kind(attr, 'v'));
+        put_string(t, attr);
+        put(t, ", \"\"},\n");
+    }
+    put(t, "};\n\n");
+    put(t, "static const tc__whole_info tc__wholes[TC_OP_TOTAL - TC_OP_COUNT] = {\n");
+    EACH(o, whole, wholes) {
+        const char *rest = o->in;
+        whole_operand in;
+        int n = 0;
+        put(t, "    {{");
+        for (; next_operand(&rest, &in); n++)
+            put(t, "%s{%d, %d, %d}", n ? ", " : "", in.rank, in.at_least, in.may_miss);
+        put(t, "}, %d}, // %s\n", n, o->name);
     }
     put(t, "};\n");
 }

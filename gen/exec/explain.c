@@ -218,7 +218,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         const tc__dispatch *r = tc__launch_on(p, i);
-        tc__report_kernel(t, l->group, (uint32_t)i);
+        tc__report_kernel(t, &p->graph, l->group, (uint32_t)i);
         tc__put_calls(t, "    of ", &p->graph, l->group);
         if (r)
             tc__explain_dispatch(t, r, (uint32_t)i);

@@ -450,7 +450,7 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     int ok = tc__program_kernels(p, &s, output);
-    if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
+    if (ok && region) tc__log_fusion(p->ctx, &p->graph, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
         s.kernel.at[i] = NULL;
@@ -601,118 +601,4 @@ static uint32_t tc__program_runs(const tc__program *p) {
     for (const tc__dispatch *r = p->dispatch; r; r = r->next)
         n += (uint32_t)r->order.step.count;
     return n;
-}
-
-static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
-                            const uint32_t *position, size_t positions,
-                            tc__effects effects) {
-    tc__builder b;
-    tc__graph recorded;
-    memset(&b, 0, sizeof b);
-    tc__graph_open(&recorded, p->ctx, &p->ix);
-    int ok = tc__graph_open(&p->graph, p->ctx, &p->ix);
-    ok = ok && tc__build(&b, &recorded, v, count) && tc__program_inputs(p, &b, count) &&
-         tc__program_symbols(p, &b) &&
-         tc__program_targets(p, &b, count, position, positions, effects);
-    if (ok) p->overlaps = tc__overlaps(&b);
-    if (b.ctx) tc__builder_close(&b);
-    ok = ok && tc__program_canon(p, v->region, &recorded);
-    tc__graph_close(&recorded);
-    ok = ok && tc__program_schedule(p, v->region);
-    if (ok) tc__program_counts(p);
-    for (size_t i = 0; ok && i < p->launch.count; i++)
-        ok = tc__launch_prepare(p, &p->launch.at[i]);
-    int foreign = p->backend && p->backend->own.run;
-    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
-        if (p->output.at[i].position == UINT32_MAX)
-            ok = tc__choose_direct(p, v, &p->output.at[i]);
-    ok = ok && tc__stores_before(p);
-    ok = ok && (!p->devices || tc__dispatch_make(p));
-    return ok && !p->ix.failed && tc__program_lay_out(p, v);
-}
-
-// What a program that could not be made can do without.
-typedef enum tc__without {
-    TC__WITHOUT_NOTHING,
-    TC__WITHOUT_SIZES,   // of other runs: their expressions get too large
-    TC__WITHOUT_IN_PLACE // reading externals behind what is stored in them
-} tc__without;
-
-// The program that computes `position`s from the first `count` steps of the visit, and writes back
-// what those steps write in place. Interpreted until compiled. NULL = reported, or *without something.
-static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
-                                    const uint32_t *position, size_t positions,
-                                    tc__effects effects, tc__without *without) {
-    tc__program *p = TC__NEW(c, tc__program);
-    if (!p) return NULL;
-    uint64_t start = tc__now_ns();
-    p->ctx = c;
-    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
-    p->threads = v->region ? v->region->options.threads : 0;
-    p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
-    p->round_each_op = v->region && v->region->options.round_each_op;
-    p->allow_tf32 = v->region && v->region->options.allow_tf32;
-    p->exact = v->exact, p->in_place = v->in_place;
-    p->before = c->stats;
-    tc__arena_init(&p->arena, c);
-    tc__ix_open(&p->ix, c);
-    int ok = tc__program_fill(p, v, count, position, positions, effects);
-    c->stats.pass_ns += tc__now_ns() - start;
-    tc__note_span(c, TC__SPAN_PASSES, start, v->region);
-    *without = TC__WITHOUT_NOTHING;
-    if (p->apart)
-        *without = TC__WITHOUT_IN_PLACE;
-    else if (p->ix.failed || !tc__program_fits(p, v))
-        *without = TC__WITHOUT_SIZES;
-    tc__ix_forget(&p->ix);
-    if (ok) {
-        p->after = c->stats;
-        return p;
-    }
-    if (!p->apart)
-        tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)",
-                 (unsigned)count);
-    tc__program_free(p);
-    return NULL;
-}
-
-// Whether all of a visit is on the host.
-static int tc__visit_is_here(tc_ctx *c, const tc__visit *v) {
-    int there = 0;
-    if (!tc__values_of(c)->device.count) return 1;
-    for (size_t i = 0; i < v->external.count; i++)
-        there |= tc__layout_at(c, v->external.at[i].layout)->device;
-    for (size_t i = 0; i < v->path.count; i++)
-        there |= tc__step_device(c, v, v->path.at[i]);
-    return !there;
-}
-
-// Whether what is written through views of externals may be read where it is stored. A device has other streams
-// of kernels and copies, and who compares two runs wants both to begin with the same memory.
-static int tc__may_read_behind(tc_ctx *c, const tc__visit *v, tc__effects effects) {
-    const tc__backend *b = v->region ? (const tc__backend *)v->region->backend : NULL;
-    return v->region && v->writes && effects == TC__WRITE_BACK && !(b && b->own.run) &&
-           !v->region->options.verify && tc__visit_is_here(c, v);
-}
-
-// The same, without what the program can do without: reading externals behind what is stored in them; where
-// expressions of run-time sizes get too large, or rows of them too long for a block of the device, other
-// sizes than those of this visit.
-static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
-                                     const uint32_t *position, size_t positions,
-                                     tc__effects effects, int *exact) {
-    tc__error_mark before = tc__error_now(c);
-    tc__without without = TC__WITHOUT_NOTHING;
-    tc__program *p = NULL;
-    v->exact = *exact, v->in_place = tc__may_read_behind(c, v, effects);
-    for (;;) {
-        p = tc__program_try(c, v, count, position, positions, effects, &without);
-        if (p || !without) break;
-        if (without == TC__WITHOUT_SIZES && (v->exact || !v->size.count)) break;
-        tc__error_restore(c, before);
-        if (without == TC__WITHOUT_SIZES) v->exact = *exact = 1;
-        if (without == TC__WITHOUT_IN_PLACE) v->in_place = 0;
-    }
-    v->in_place = 0;
-    return p;
 }

@@ -277,6 +277,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
 static void tc__mark_crossing(tc__visit *v, uint32_t at) {
     for (uint32_t i = at + 1; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
+        if (tc__is_composite((tc__op)s->op)) continue;
         for (uint32_t k = 0; k < s->n_in; k++) {
             uint32_t code = tc__memory_of(v, s->in[k]);
             if (code & TC__EXTERNAL || code >= at) continue;
@@ -306,7 +307,7 @@ static int tc__segment_stores(const tc__reach *r, uint32_t i, const tc__step *at
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
     if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
-    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
+    return r->used[i] && tc__has_result((tc__op)s->op) && tc__is_small_result(s);
 }
 
 // The positions that the program of break `s` stores. NULL = out of memory.

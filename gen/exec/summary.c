@@ -13,7 +13,7 @@ typedef struct tc__overview {
 
 static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
     const tc__program *p = (const tc__program *)s->program;
-    o->ops += tc__ops[s->op].kind != TC__KIND_EFFECT;
+    o->ops += (uint32_t)tc__has_result((tc__op)s->op);
     o->paths += s->op == TC_OP_FINISH;
     o->breaks += s->op == TC_OP_BREAK;
     o->programs += p != NULL;

@@ -109,6 +109,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
         int writes = s->op == TC_OP_COPY_;
+        if (tc__is_composite((tc__op)s->op)) continue;
         for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
             if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
         uint32_t root = writes ? tc__memory_of(v, s->in[0]) : TC__EXTERNAL;
@@ -116,7 +117,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
     }
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
-        if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
+        if (!tc__has_result((tc__op)s->op)) {
             used[i] = 0;
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);

@@ -236,7 +236,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_REDUCE:
     case TC__KIND_SOURCE:
     case TC__KIND_KERNEL:
-    case TC__KIND_EFFECT: break;
+    case TC__KIND_EFFECT:
+    case TC__KIND_COMPOSITE: break;
     }
     if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
         return tc__make_expand(
@@ -262,6 +263,77 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
                     s->attr, s->n_attr);
 }
 
+// ---- composite ops ----
+
+// The slot of run-time value `number`, as a part of the composite op that has it is computed with it.
+static int64_t tc__noted_slot(tc__builder *b, int64_t number) {
+    tc__run_arg a;
+    memset(&a, 0, sizeof a);
+    for (size_t i = b->arg.count; i-- > 0;)
+        if (b->arg.at[i].number == (uint32_t)number) return (int64_t)i;
+    a.number = (uint32_t)number, a.dtype = TC_F64;
+    return TC__PUSH(b->ctx, b->arg, a) ? (int64_t)b->arg.count - 1 : -1;
+}
+
+// Notes composite step s. What it names may be written later, so values are taken as they are now.
+static int tc__build_noted(tc__builder *b, const tc__step *s) {
+    tc__noted n;
+    memset(&n, 0, sizeof n);
+    n.step = s;
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        uint32_t cell = tc__code_cell(b, s->in[i]);
+        const tc__cell *v = tc__cell_at(b, cell);
+        n.version[i] = tc__cell_at(b, tc__cell_root(b, cell))->version;
+        n.node[i] =
+            v->node && (!v->via || v->version == n.version[i]) ? v->node->id : TC__NO_NODE;
+    }
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        n.attr[i] = s->args >> i & 1 ? tc__noted_slot(b, s->attr[i]) : s->attr[i];
+        if (s->args >> i & 1 && n.attr[i] < 0) return 0;
+    }
+    return TC__PUSH(b->ctx, b->noted, n);
+}
+
+// Operand i of a noted step; TC__NO_NODE = the view was written before anything read it.
+static uint32_t tc__noted_node(tc__builder *b, const tc__noted *n, uint32_t i) {
+    uint32_t cell = tc__code_cell(b, n->step->in[i]);
+    if (n->node[i] != TC__NO_NODE) return n->node[i];
+    if (tc__cell_at(b, tc__cell_root(b, cell))->version != n->version[i])
+        return TC__NO_NODE;
+    const tc__node *node = tc__cell_read(b, cell);
+    if (!node) b->failed = 1;
+    return node ? node->id : TC__NO_NODE;
+}
+
+static void tc__build_composite(tc__builder *b, const tc__noted *n, tc__composite *f) {
+    uint32_t at = 0;
+    memset(f, 0, sizeof *f);
+    f->op = n->step->op, f->args = n->step->args;
+    memcpy(f->attr, n->attr, sizeof f->attr);
+    for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++)
+        f->in[i] =
+            f->attr[TC__WHOLE_GIVEN] >> i & 1 ? tc__noted_node(b, n, at++) : TC__NO_NODE;
+    f->result = tc__noted_node(b, n, at);
+}
+
+static int tc__composite_is_whole(const tc__composite *f) {
+    for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++)
+        if (f->attr[TC__WHOLE_GIVEN] >> i & 1 && f->in[i] == TC__NO_NODE) return 0;
+    return f->result != TC__NO_NODE;
+}
+
+// The composite ops of the graph. Behind its outputs: views that only composite ops name are made last, and change
+// the order of no other node. 0 = reported.
+static int tc__build_composites(tc__builder *b) {
+    for (size_t i = 0; i < b->noted.count; i++) {
+        tc__composite f;
+        tc__build_composite(b, &b->noted.at[i], &f);
+        if (b->failed) return 0;
+        if (tc__composite_is_whole(&f) && !tc__composite_add(b->g, &f)) return 0;
+    }
+    return 1;
+}
+
 static int tc__build_step(tc__builder *b, const tc__step *s) {
     tc__cell v;
     memset(&v, 0, sizeof v);
@@ -271,8 +343,8 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank,
                                 to->dims);
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
-    } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
-        v.node = NULL;
+    } else if (!tc__has_result((tc__op)s->op)) {
+        if (tc__is_composite((tc__op)s->op) && !tc__build_noted(b, s)) return 0;
     } else if (s->view) {
         v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
         v.root = tc__cell_root(b, v.parent);
@@ -352,6 +424,7 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->within);
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);
+    TC__VEC_FREE(b->ctx, b->noted);
 }
 
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path

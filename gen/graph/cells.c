@@ -35,6 +35,14 @@ typedef struct tc__run_arg {
     uint8_t is_value; // a tc__value of that dtype; else a double, to be converted
 } tc__run_arg;
 
+// A composite op's step: its operands and its result as far as they are nodes when it is met.
+typedef struct tc__noted {
+    const tc__step *step;
+    uint32_t node[TC__WHOLE_OPERANDS + 1]; // TC__NO_NODE = a view that nothing has read yet
+    uint32_t version[TC__WHOLE_OPERANDS + 1]; //   of memory that has been written so often
+    int64_t attr[TC__WHOLE_WORDS];
+} tc__noted;
+
 typedef struct tc__builder {
     tc_ctx *ctx;
     tc__graph *g;
@@ -45,6 +53,7 @@ typedef struct tc__builder {
     TC__VEC(tc__within) within; // by external: where it lies in another one's memory
     TC__VEC(tc__ix) sym;        // by symbol of the path: what it is in the graph
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
+    TC__VEC(tc__noted) noted;   // of tc__build_composites
     int round_each_op;          // see tc_options
     int in_place;               // externals are read behind what is stored in them
     int failed;

@@ -330,6 +330,7 @@ static tc_tensor tc__cosine_similarity(tc__api *f, tc_tensor a, tc_tensor b, int
     if (!each.id || !tc__meta_get(f, each, &m)) return tc__null();
     tc_dims d =
         tc__meta_dims(&m); // dim counts in these, and each vector has its norm there
+    f->word[TC__COSINE_SIMILARITY_DIM] = dim < 0 ? dim + (d.rank ? d.rank : 1) : dim;
     a = tc__expand(f, a, &d), b = tc__expand(f, b, &d);
     tc_tensor dot = tc_sum(each, dim);
     tc_tensor x = tc_maximum_s(tc_norm(a, dim, 2), eps);

@@ -159,12 +159,45 @@ static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
     tc__put_double(t, v);
 }
 
+// "eps=0.00001": the words of a composite op; of `args` the numbers of run-time values.
+static void tc__dump_whole_words(tc__text *t, const tc__ixpool *p, tc__op op,
+                                 const int64_t *attr, uint32_t args) {
+    tc__attr_name a;
+    a.rest = tc__ops[op].attr;
+    (void)tc__attr_next(&a); // which operands there are
+    for (uint32_t i = 1; tc__attr_next(&a); i++) {
+        tc__put(t, " %s=", a.name);
+        if (args >> i & 1)
+            tc__put(t, "arg%lld", (long long)attr[i]);
+        else
+            tc__dump_word(t, p, a.kind, TC_F64, attr[i]);
+    }
+}
+
+// " x0 - %1 -> %8 eps=0.00001": operands that are not there are told, too.
+static void tc__dump_step_whole(tc__text *t, const tc__ixpool *p, const tc__step *s) {
+    const tc__whole_info *w = tc__whole_of((tc__op)s->op);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < w->n_in; i++)
+        if (s->attr[TC__WHOLE_GIVEN] >> i & 1)
+            tc__dump_code(t, s->in[at++]);
+        else
+            tc__put(t, " -");
+    tc__put(t, " ->");
+    tc__dump_code(t, s->in[at]);
+    tc__dump_whole_words(t, p, (tc__op)s->op, s->attr, s->args);
+}
+
 static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
     tc__kind kind = tc__ops[s->op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
     int scalar = alu && s->n_attr == 2,
         left = scalar && s->attr[TC__SCALAR_SIDE] == TC__SCALAR_LEFT;
     tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op));
+    if (tc__is_composite((tc__op)s->op)) {
+        tc__dump_step_whole(t, p, s);
+        return;
+    }
     if (left) tc__dump_step_scalar(t, s);
     for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
     if (scalar && !left) tc__dump_step_scalar(t, s);
@@ -198,7 +231,7 @@ TC__UNUSED static void tc__dump_trace(tc__text *t, const tc__visit *v) {
         size_t line = t->size;
         tc__put(t, "%-3u ", (unsigned)i);
         tc__dump_step(t, p, s);
-        if (tc__ops[s->op].kind != TC__KIND_EFFECT) {
+        if (tc__has_result((tc__op)s->op)) {
             tc__dump_pad(t, line, TC__DUMP_TYPE_COLUMN);
             tc__put(t, "%s", tc__dtype(s->meta.dtype)->name);
             tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
@@ -415,9 +448,17 @@ static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
 
 // ---- graphs ----
 
+// " %7"; what stands aside is counted behind all other nodes.
+static void tc__dump_ref(tc__dump *d, uint32_t id) {
+    uint32_t behind = id & TC__ASIDE ? (uint32_t)d->g->node.count : 0;
+    tc__put(d->t, " %%%u", (unsigned)((id & ~TC__ASIDE) + behind));
+}
+
 static void tc__dump_plain(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "%%%u = %s", (unsigned)n->id, tc__op_name((tc__op)n->op));
-    for (uint32_t i = 0; i < n->n_in; i++) tc__put(d->t, " %%%u", (unsigned)n->in[i]);
+    uint32_t behind = n->id & TC__ASIDE ? (uint32_t)d->g->node.count : 0;
+    tc__put(d->t, "%s%%%u = %s", behind ? "aside " : "",
+            (unsigned)((n->id & ~TC__ASIDE) + behind), tc__op_name((tc__op)n->op));
+    for (uint32_t i = 0; i < n->n_in; i++) tc__dump_ref(d, n->in[i]);
     tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
 }
 
@@ -462,7 +503,21 @@ static void tc__dump_symbols(tc__text *t, const tc__ixpool *p) {
     }
 }
 
-// All nodes of a graph of any stage. A TENSOR graph tells its symbols first and, with
+// composite attention %0 %1 %2 - -> %9 causal=1 scale=0.125 nan=0
+static void tc__dump_composite(tc__dump *d, const tc__composite *f) {
+    tc__put(d->t, "composite %s", tc__op_name((tc__op)f->op));
+    for (uint32_t i = 0; i < tc__whole_of((tc__op)f->op)->n_in; i++)
+        if (f->in[i] == TC__NO_NODE)
+            tc__put(d->t, " -");
+        else
+            tc__dump_ref(d, f->in[i]);
+    tc__put(d->t, " ->");
+    tc__dump_ref(d, f->result);
+    tc__dump_whole_words(d->t, d->g->ix, (tc__op)f->op, f->attr, f->args);
+    tc__put(d->t, "\n");
+}
+
+// All nodes of a graph of any stage. A TENSOR graph tells its symbols first, then composite ops and, with
 // `outputs`, what it returns last.
 TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
                                       const uint32_t *outputs, size_t n_outputs) {
@@ -470,6 +525,9 @@ TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
     d.t = t, d.g = g, d.indent = 0;
     if (g->node.count && g->node.at[0]->stage == TC__TENSOR) tc__dump_symbols(t, g->ix);
     for (size_t i = 0; i < g->node.count; i++) tc__dump_node(&d, g->node.at[i]);
+    for (size_t i = 0; i < g->aside.count; i++) tc__dump_node(&d, g->aside.at[i]);
+    for (size_t i = 0; i < g->composite.count; i++)
+        tc__dump_composite(&d, &g->composite.at[i]);
     if (!n_outputs) return;
     tc__put(t, "return");
     for (size_t i = 0; i < n_outputs; i++) tc__put(t, " %%%u", (unsigned)outputs[i]);

@@ -19,6 +19,10 @@ typedef enum tc__slot_kind {
 static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
     tc__kind kind = tc__ops[op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
+    if (tc__is_composite(op))
+        return tc__ops[op].sizes >> i & 1    ? TC__SLOT_SIZE
+               : tc__ops[op].values >> i & 1 ? TC__SLOT_SCALAR
+                                             : TC__SLOT_FIXED;
     if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
     if (op == TC_OP_SLICE)
         return i == TC__SLICE_START || i == TC__SLICE_COUNT ? TC__SLOT_SIZE
@@ -134,7 +138,8 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
 
 // A step that only marks a place: it has no result, and no rules.
 static int tc__is_mark(tc__op op, uint32_t n_in) {
-    return op == TC_OP_FINISH || op == TC_OP_SHARE || (op == TC_OP_BREAK && !n_in);
+    return op == TC_OP_FINISH || op == TC_OP_SHARE || (op == TC_OP_BREAK && !n_in) ||
+           tc__is_composite(op);
 }
 
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
@@ -200,6 +205,9 @@ static int tc__wholeness(int64_t bits) {
 
 static int tc__attr_fits(tc_ctx *c, tc__visit *v, const tc__step *s, uint32_t i,
                          int64_t now) {
+    // A composite op's value is one of its parts'.
+    if (s->args >> i & 1 && s->attr[i] < (int64_t)v->arg.count)
+        return v->arg.at[s->attr[i]] == now;
     if (s->args >> i & 1)
         return (!s->whole || tc__wholeness(now) == s->whole) && TC__PUSH(c, v->arg, now);
     if (!s->symbolic || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE)

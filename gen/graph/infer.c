@@ -66,17 +66,12 @@ typedef enum tc__kind {
     TC__KIND_CONTRACT,
     TC__KIND_OPAQUE,
     TC__KIND_KERNEL,
-    TC__KIND_EFFECT
+    TC__KIND_EFFECT,
+    TC__KIND_COMPOSITE // of steps and about nodes (tables/composites.def), of no node
 } tc__kind;
 
 // Algebra flags.
-enum {
-    TC__AL_COMM = 1,
-    TC__AL_ASSOC = 2,
-    TC__AL_IDEM = 4,
-    TC__AL_INVOL = 8,
-    TC__AL_MONOID = 16
-};
+enum { TC__AL_IDEM = 1, TC__AL_INVOL = 2 };
 
 typedef struct tc__op_info {
     const char *name; // the row's ID in lower case: "add", "input", "copy_"
@@ -85,11 +80,19 @@ typedef struct tc__op_info {
     uint32_t cost;
     int (*dtype)(tc__infer *q);
     int (*shape)(tc__infer *q);
-    uint32_t flags; // TC__AL_
-    tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
-    uint32_t sizes; // a bit per word that is an index expression, the last for all behind
-    const char *attr, *expr, *doc;
+    uint32_t flags;  // TC__AL_
+    tc__op monoid;   // REDUCE: the op that combines two elements, else TC_OP_COUNT
+    uint32_t sizes;  // a bit per word that is an index expression, the last for all behind,
+    uint32_t values; //   and per word that is a number
+    const char *attr, *expr;
 } tc__op_info;
+
+typedef struct tc__whole_info {
+    struct {
+        uint8_t rank, at_least, may_miss; // that rank, or at least; whether it may be null
+    } in[TC__WHOLE_OPERANDS];
+    uint8_t n_in;
+} tc__whole_info;
 
 static const char *tc__op_name(tc__op op);
 
@@ -298,6 +301,13 @@ static int tc__dtype_same(tc__infer *q) {
 
 static int tc__dtype_i64(tc__infer *q) {
     q->out.dtype = TC_I64;
+    return 1;
+}
+
+// As the first operand, or f32 of what is no float.
+static int tc__dtype_first(tc__infer *q) {
+    int t = q->in[0]->dtype;
+    q->out.dtype = (uint8_t)(tc__is_float(t) ? t : (int)TC_F32);
     return 1;
 }
 
@@ -588,6 +598,18 @@ static int tc__shape_matmul(tc__infer *q) {
     return 1;
 }
 
+// ---- composite ops ----
+
+// q[..., L, E] and v[..., S, F] -> [..., L, F], leading dimensions broadcast.
+static int tc__shape_attention(tc__infer *q) {
+    const tc__meta *v = q->in[TC__ATTENTION_V];
+    tc__ix rows = q->in[0]->dims[q->in[0]->rank - 2];
+    if (!tc__know(q, TC__EQUAL, q->out.dims[q->out.rank - 2], rows)) return 0;
+    q->out.dims[q->out.rank - 2] = rows;
+    q->out.dims[q->out.rank - 1] = v->dims[v->rank - 1];
+    return 1;
+}
+
 // ---- opaque ops: along the last dimension ----
 
 // Whether the op has n operands and a last dimension, as all that is recorded here has.
@@ -740,6 +762,17 @@ static int tc__shape_custom(tc__infer *q) {
 #include "out/op_info.inc"
 
 static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
+
+static int tc__is_composite(tc__op op) { return op >= TC_OP_COUNT; }
+
+static const tc__whole_info *tc__whole_of(tc__op op) {
+    return &tc__wholes[op - TC_OP_COUNT];
+}
+
+// Whether a step of it has one: effects have none, and of a composite op one of its parts has it.
+static int tc__has_result(tc__op op) {
+    return tc__ops[op].kind != TC__KIND_EFFECT && !tc__is_composite(op);
+}
 
 // The op that a CALL is of: of the user's, its name.
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {

@@ -12,12 +12,13 @@ typedef struct tc__api {
     const char *who;  // name of the call, static
     const char *file; // site of the caller
     int line;
-    size_t scoped; // depth of a scope of our own; 0 = there is none
-    int named;     // errors bear `who` until tc__leave
-    int together;  // its primitives run together then
-    int half;      // the dtype that a result in f32 is rounded to; 0 = none
-    int wide;      // products of halves give f32
-    tc__meta x;    // of the first operand; its sizes are constants
+    size_t scoped;                 // depth of a scope of our own; 0 = there is none
+    int named;                     // errors bear `who` until tc__leave
+    int together;                  // its primitives run together then
+    int half;                      // the dtype that a result in f32 is rounded to; 0 = none
+    int wide;                      // products of halves give f32
+    int64_t word[TC__WHOLE_WORDS]; // what it is recorded whole with: graph/whole.c
+    tc__meta x;                    // of the first operand; its sizes are constants
 } tc__api;
 
 // ---- frames ----

@@ -52,12 +52,28 @@ typedef struct tc__node {
     const struct tc__step *from; // TENSOR: the call it was first made for; NULL = none
 } tc__node;
 
+enum { TC__WHOLE_OPERANDS = 5, TC__WHOLE_WORDS = 10 }; // of a composite op, at most
+enum { TC__WHOLE_GIVEN = 0 };                          // its first word: a bit per operand
+
+// What nodes of a TENSOR graph are together: graph/composite.c.
+typedef struct tc__composite {
+    uint16_t op;                     // of kind COMPOSITE
+    uint32_t in[TC__WHOLE_OPERANDS]; // by operand; TC__NO_NODE = it is not there
+    uint32_t result;
+    uint32_t before; // 1 + the one before it whose result is the same node; 0 = none
+    uint32_t args;   // bit i: attr[i] is the slot of an ARG
+    int64_t attr[TC__WHOLE_WORDS]; // words by op, named in composites.def
+} tc__composite;
+
 typedef struct tc__graph {
     tc_ctx *ctx;
     tc__ixpool *ix;  // of the compile session, owned by it
     tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
-    tc__map ids;                 // hash -> id, TENSOR and GROUP nodes
+    TC__VEC(tc__composite) composite; // TENSOR
+    TC__VEC(tc__node *) aside;        //   and nodes that only these name
+    tc__map composite_of;             //   and the last one of each node that is a result
+    tc__map ids;                      // hash -> id, TENSOR and GROUP nodes
     const struct tc__step *from; // the call that is being built: of the nodes made next,
     int device;                  //   and where those are that have no operand
     int devices;                 // some node is not on the host
@@ -110,14 +126,16 @@ static int tc__graph_open(tc__graph *g, tc_ctx *c, tc__ixpool *ix) {
     memset(g, 0, sizeof *g);
     g->ctx = c, g->ix = ix;
     tc__arena_init(&g->arena, c);
-    tc__map_init(&g->ids, c);
+    tc__map_init(&g->ids, c), tc__map_init(&g->composite_of, c);
     return 1;
 }
 
 static void tc__graph_close(tc__graph *g) {
     if (!g->ctx) return;
     TC__VEC_FREE(g->ctx, g->node);
-    tc__map_free(&g->ids);
+    TC__VEC_FREE(g->ctx, g->composite);
+    TC__VEC_FREE(g->ctx, g->aside);
+    tc__map_free(&g->ids), tc__map_free(&g->composite_of);
     tc__arena_free(&g->arena);
 }
 
@@ -144,18 +162,26 @@ static int tc__node_same(const tc__node *x, const tc__node *y) {
            !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims);
 }
 
-// A copy of the prototype `n` (its in and attr arrays too) as the newest node; NULL = reported.
-static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
+// A copy of the prototype `n`, its in and attr arrays too; NULL = reported.
+static tc__node *tc__node_copy(tc__graph *g, const tc__node *n) {
     size_t attrs = (n->n_attr + 1) * sizeof *n->attr, ins = (n->n_in + 1) * sizeof *n->in;
     tc__node *m = (tc__node *)tc__arena_alloc(&g->arena, sizeof *m + attrs + ins);
-    if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+    if (!m) return NULL;
     *m = *n;
-    m->id = (uint32_t)g->node.count - 1, m->from = g->from;
-    g->devices |= n->device != 0;
+    m->from = g->from;
     m->attr = (int64_t *)(void *)(m + 1);
     m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
     if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
     if (n->n_attr) memcpy(m->attr, n->attr, n->n_attr * sizeof *n->attr);
+    return m;
+}
+
+// The same as the newest node.
+static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
+    tc__node *m = tc__node_copy(g, n);
+    if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+    m->id = (uint32_t)g->node.count - 1;
+    g->devices |= n->device != 0;
     return m;
 }
 

@@ -249,6 +249,9 @@ static tc_tensor tc__scaled_dot_product_attention(tc__api *f, tc_tensor q, tc_te
     }
     double width = (double)tc__meta_size(&f->x, f->x.rank - 1);
     if (scale == 0) scale = 1 / tc__square_root(width);
+    f->word[TC__ATTENTION_SCALE] = tc__value_word(scale, TC_F64);
+    f->word[TC__ATTENTION_CAUSAL] = causal != 0;
+    f->word[TC__ATTENTION_NAN] = 0; // a query that attends to none gives 0
     in[0] = q, in[1] = k, in[2] = mask;
     if (mask.id && !tc__meta_get(f, mask, &mm)) return tc__null();
     tc__widen_product(f, in, 3);
@@ -412,6 +415,17 @@ static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
 
 static int64_t tc__or_one(int v) { return v ? v : 1; }
 
+// The words of conv2d, whose x is a batch or one of it.
+static void tc__conv_words(const tc__conv *v, int64_t groups, int64_t *word) {
+    word[TC__CONV2D_KERNEL_H] = v->size[0], word[TC__CONV2D_KERNEL_W] = v->size[1];
+    word[TC__CONV2D_STRIDE_H] = v->stride[0], word[TC__CONV2D_STRIDE_W] = v->stride[1];
+    word[TC__CONV2D_PADDING_H] = tc__ix_const(v->padding[0]);
+    word[TC__CONV2D_PADDING_W] = tc__ix_const(v->padding[1]);
+    word[TC__CONV2D_DILATION_H] = v->dilation[0];
+    word[TC__CONV2D_DILATION_W] = v->dilation[1];
+    word[TC__CONV2D_GROUPS] = tc__ix_const(groups);
+}
+
 static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
                                 const tc_conv_options *o) {
     tc__meta w;
@@ -426,6 +440,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
         v.dilation[i] = tc__or_one(o->dilation[i]), v.padding[i] = o->padding[i];
     }
     if (!tc__conv_sizes(&v)) return tc__null();
+    tc__conv_words(&v, tc__or_one(o->groups), f->word);
     int unroll = tc__conv_constant(&v, weight, &w, &taps);
     if (unroll) tc__api_together(f);
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
@@ -453,7 +468,9 @@ static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_t
     if (f->x.rank != 3) return tc__conv_batch(f, x, weight, bias, options);
     x = tc_unsqueeze(x, 0);
     if (!tc__api_about(f, &batch, x)) return tc__null();
-    return tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options), 0);
+    tc_tensor y = tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options), 0);
+    memcpy(f->word, batch.word, sizeof f->word);
+    return y;
 }
 
 static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
@@ -470,6 +487,9 @@ static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
     memset(&o, 0, sizeof o);
     o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
     o.groups = groups;
+    f->word[TC__CONV1D_STRIDE] = tc__or_one(stride);
+    f->word[TC__CONV1D_DILATION] = tc__or_one(dilation);
+    f->word[TC__CONV1D_GROUPS] = tc__ix_const(tc__or_one(groups));
     x = tc_unsqueeze(x, -2);
     weight = tc_unsqueeze(weight, -2);
     tc_tensor y = tc_conv2d_with(x, weight, bias, &o);
@@ -519,6 +539,7 @@ static tc_tensor tc__avg_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
                                 int padding) {
     tc__conv v;
     if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+    f->word[TC__AVG_POOL2D_STRIDE] = v.stride[0];
     tc__widen_half(f, &x);
     x = tc__conv_pad(&v, tc__as_float(f, x), 0, tc__float_dtype(f));
     tc_tensor sum = tc__pool_2d(&v, x, TC_OP_ADD, TC_OP_SUM);
@@ -534,6 +555,7 @@ static tc_tensor tc__max_pool2d(tc__api *f, tc_tensor x, int kernel, int stride,
         return tc__null();
     }
     if (!tc__pool_windows(&v, f, kernel, stride, padding)) return tc__null();
+    f->word[TC__MAX_POOL2D_STRIDE] = v.stride[0];
     x = tc__conv_pad(&v, x, tc__least_value(f->x.dtype), f->x.dtype);
     tc_tensor y = tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX);
     return kernel > 1 ? y : tc__cast(f, y, f->x.dtype); // of one element: a view so far

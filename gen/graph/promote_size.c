@@ -348,13 +348,14 @@ static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *
         tc__attrs_begin(p, s, old, attr);
         return 1;
     }
-    int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD;
+    int whole = tc__is_composite((tc__op)s->op);
+    int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD || whole;
     for (uint32_t i = 0; i < s->n_attr && s->op == TC_OP_RESHAPE; i++)
         if (tc__size_is_odd(p, old[i], tc__ix_value(attr[i]))) odd = i;
     for (uint32_t i = 0; i < s->n_attr; i++) {
         if (i == odd || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE) continue;
         int64_t now = tc__ix_value(attr[i]),
-                lo = sum && (s->op == TC_OP_PAD || i == 1) ? 0 : 1;
+                lo = whole || s->op == TC_OP_PAD || (sum && i == 1) ? 0 : 1;
         if (tc__ix_is_const(old[i]) && old[i] == attr[i]) continue;
         attr[i] = tc__size_promote(p, old[i], now, lo, sum);
         if (!attr[i]) return 0;
@@ -364,7 +365,29 @@ static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *
     return attr[odd] != 0;
 }
 
-// A value that differs becomes the next run-time value of the path.
+enum {
+    TC__PART_REACH = 512
+}; // steps before a composite op that are looked at for its values
+
+// The number of the run-time value that an earlier step had where `old` has word i, and that is `now`; -1 =
+// none was.
+static int64_t tc__arg_of_part(const tc__promoter *p, const tc__step *s,
+                               const tc__step *old, uint32_t i, int64_t now) {
+    const tc__step *o = old->parent;
+    uint32_t was_arg = old->args >> i & 1;
+    for (uint32_t n = 1; n <= s->position && n <= TC__PART_REACH && o; n++, o = o->parent) {
+        const tc__step *t = p->v->path.at[s->position - n];
+        if (o->op != t->op || o->n_attr != t->n_attr) continue;
+        for (uint32_t k = 0; k < t->n_attr && t->args >> k; k++)
+            if (t->args >> k & 1 && p->v->arg.at[t->attr[k]] == now &&
+                (o->args >> k & 1) == was_arg && o->attr[k] == old->attr[i])
+                return t->attr[k];
+    }
+    return -1;
+}
+
+// A value that differs becomes the next run-time value of the path; that of a composite op is one of its
+// parts'.
 static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
                             const tc__step *old, int64_t *attr) {
     for (uint32_t i = 0; i < s->n_attr && i < 32; i++) {
@@ -373,10 +396,13 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
         int is_arg = was->args >> i & 1, was_arg = old->args >> i & 1;
         int64_t now = is_arg ? p->value[was->attr[i]] : was->attr[i];
         if (!is_arg && !was_arg && old->attr[i] == now) continue;
+        int whole = tc__is_composite((tc__op)s->op);
         s->args |= 1u << i;
+        attr[i] = whole ? tc__arg_of_part(p, s, old, i, now) : -1;
+        if (attr[i] >= 0) continue;
         attr[i] = (int64_t)p->v->arg.count;
         if (!TC__PUSH(p->ctx, p->v->arg, now)) return 0;
-        for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR; k++) {
+        for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR && !whole; k++) {
             tc__meta m;
             tc__code_meta(p->ctx, p->v, s->in[k], &m);
             if (!tc__is_float(m.dtype)) s->whole = tc__wholeness(now);

@@ -4,6 +4,7 @@
 //     size s0 in 1..4096                        a symbol, before its first use
 //     %0 = input x0                   f32[32,s0]
 //     %1 = amax %0 dims=2             f32[32,1]
+//     composite softmax %0 -> %4 dim=1          what nodes are together: graph/composite.c
 //     return %1
 //
 // A failure is one error with line and column, never a crash; the graph then holds what
@@ -293,6 +294,7 @@ typedef struct tc__read_node {
         *value; // where the word of kind v stands; its dtype is known at the line's end
     uint32_t value_word;
     int device; // of a source, and of TO
+    int aside;  // composite ops alone name it
 } tc__read_node;
 
 static int tc__read_op(tc__reader *r, tc__read_node *n) {
@@ -315,6 +317,8 @@ static int tc__read_operands(tc__reader *r, tc__read_node *n) {
     for (tc__read_blanks(r); *r->at == '%'; tc__read_blanks(r)) {
         if (n->n_in == TC__MAX_OPERANDS) return tc__read_fail(r, "too many operands");
         if (!tc__read_ref(r, &n->in[n->n_in++])) return 0;
+        if (n->in[n->n_in - 1] & TC__ASIDE && !n->aside)
+            return tc__read_fail(r, "what stands aside is no operand");
     }
     if (arity < 0 ? n->n_in > 0 : n->n_in == (uint32_t)arity) return 1;
     return tc__read_fail(r, "%s has %d operands, not %u", tc__op_name(n->op), arity,
@@ -414,10 +418,30 @@ static void tc__read_implied(tc__read_node *n) {
     }
 }
 
-static int tc__read_line(tc__reader *r) {
+// The node that was read; TC__NO_NODE = reported.
+static uint32_t tc__read_made(tc__reader *r, tc__read_node *n) {
+    tc__node m;
+    if (!n->aside) {
+        const tc__node *made = tc__make(r->g, n->op, n->dtype, n->rank, n->dims, n->in,
+                                        n->n_in, n->attr, n->n_attr);
+        return made ? made->id : TC__NO_NODE;
+    }
+    memset(&m, 0, sizeof m);
+    m.op = (uint16_t)n->op, m.stage = TC__TENSOR, m.dtype = (uint8_t)n->dtype;
+    m.rank = (uint8_t)n->rank, m.n_in = n->n_in, m.n_attr = n->n_attr;
+    m.in = n->in, m.attr = n->attr;
+    memcpy(m.dims, n->dims, sizeof m.dims);
+    if (tc__may_stand_aside(&m)) return tc__aside(r->g, &m);
+    tc__read_fail(r, "movement, casts and sources may stand aside, %s may not",
+                  tc__op_name(n->op));
+    return TC__NO_NODE;
+}
+
+static int tc__read_line(tc__reader *r, int aside) {
     tc__read_node n;
     int64_t number;
     memset(&n, 0, sizeof n);
+    n.aside = aside;
     if (!tc__read_digits(r, &number)) return 0;
     if (tc__map_get(&r->names, (uint64_t)number, NULL))
         return tc__read_fail(r, "%%%lld is made twice", (long long)number);
@@ -429,10 +453,57 @@ static int tc__read_line(tc__reader *r) {
     r->g->device = n.device;
     if (n.value && !tc__read_value(r, n.value, n.dtype, &n.attr[n.value_word])) return 0;
     if (r->g->node.count >= TC__READ_NODES) return tc__read_fail(r, "too many nodes");
-    const tc__node *m =
-        tc__make(r->g, n.op, n.dtype, n.rank, n.dims, n.in, n.n_in, n.attr, n.n_attr);
-    r->failed |= !m;
-    return m && tc__map_set(&r->names, (uint64_t)number, m->id);
+    uint32_t made = tc__read_made(r, &n);
+    r->failed |= made == TC__NO_NODE;
+    return made != TC__NO_NODE && tc__map_set(&r->names, (uint64_t)number, made);
+}
+
+// ---- composite ops ----
+
+static int tc__read_composite_op(tc__reader *r, tc__composite *f) {
+    char name[32];
+    const char *start = (tc__read_blanks(r), r->at);
+    tc__read_name(r, name);
+    for (int op = TC_OP_COUNT; op < TC_OP_TOTAL; op++) {
+        if (strcmp(tc__op_name((tc__op)op), name)) continue;
+        f->op = (uint16_t)op;
+        return 1;
+    }
+    r->at = start;
+    return tc__read_fail(r, "\"%s\" is no composite op", name);
+}
+
+static int tc__read_composite_word(tc__reader *r, tc__composite *f, uint32_t i, char kind) {
+    const char *start;
+    if (kind == 's') return tc__read_index(r, &f->attr[i]);
+    if (kind == 't') return tc__read_int(r, &f->attr[i]);
+    if (tc__read_take(r, "arg")) {
+        f->args |= 1u << i;
+        return tc__read_digits(r, &f->attr[i]);
+    }
+    return tc__skip_value(r, &start) && tc__read_value(r, start, TC_F64, &f->attr[i]);
+}
+
+// composite attention %0 %1 %2 - -> %9 causal=1 scale=0.125 nan=0
+static int tc__read_composite(tc__reader *r) {
+    tc__attr_name a;
+    tc__composite f;
+    memset(&f, 0, sizeof f);
+    for (uint32_t i = 0; i < TC__WHOLE_OPERANDS; i++) f.in[i] = TC__NO_NODE;
+    if (!tc__read_composite_op(r, &f)) return 0;
+    for (uint32_t i = 0; i < tc__whole_of((tc__op)f.op)->n_in; i++) {
+        if (tc__read_take(r, "-")) continue;
+        if (!tc__read_ref(r, &f.in[i])) return 0;
+        f.attr[TC__WHOLE_GIVEN] |= (int64_t)1 << i;
+    }
+    if (!tc__read_expect(r, "->") || !tc__read_ref(r, &f.result)) return 0;
+    a.rest = tc__ops[f.op].attr;
+    (void)tc__attr_next(&a); // which operands there are
+    for (uint32_t i = 1; tc__attr_next(&a); i++)
+        if (!tc__read_expect(r, a.name) || !tc__read_expect(r, "=") ||
+            !tc__read_composite_word(r, &f, i, a.kind))
+            return 0;
+    return tc__composite_add(r->g, &f);
 }
 
 // size s0 in 1..4096
@@ -455,6 +526,7 @@ static int tc__read_return(tc__reader *r, tc__ids *outputs) {
     for (tc__read_blanks(r); *r->at == '%'; tc__read_blanks(r)) {
         uint32_t id;
         if (!tc__read_ref(r, &id)) return 0;
+        if (id & TC__ASIDE) return tc__read_fail(r, "what stands aside is no result");
         if (outputs && !TC__PUSH(r->ctx, *outputs, id)) return 0;
     }
     return 1;
@@ -464,7 +536,11 @@ static int tc__read_lines(tc__reader *r, tc__ids *outputs) {
     while (tc__read_blanks(r), *r->at) {
         int ok = 1;
         if (tc__read_take(r, "%"))
-            ok = tc__read_line(r);
+            ok = tc__read_line(r, 0);
+        else if (tc__read_take(r, "aside %"))
+            ok = tc__read_line(r, 1);
+        else if (tc__read_take(r, "composite "))
+            ok = tc__read_composite(r);
         else if (tc__read_take(r, "size "))
             ok = tc__read_size(r);
         else if (tc__read_take(r, "return"))

@@ -231,6 +231,8 @@ typedef struct tc__hooks {
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
     void (*settle)(tc_ctx *c); // between calls of the user's: see exec/bound.c
     tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line); // tc_to
+    // One element of an op over operands of one dtype; 0 = it has no arithmetic there.
+    int (*evaluate)(tc__op op, int dtype, const tc__value *in, uint32_t n, tc__value *out);
 } tc__hooks;
 
 enum { TC__INNER_TOLD = 8, TC__INNER_NAME = 40 };

@@ -4,7 +4,8 @@
 //
 //   all     ids are positions; operands are earlier nodes that are values; ops are legal at
 //           the stage; numbers of operands and words are those of ops.def
-//   TENSOR  the dtype and shape rules of the op, run again, give what the node says
+//   TENSOR  the dtype and shape rules of the op, run again, give what the node says; those of a
+//           composite op give what its result says, and its operands have the ranks it asks for
 //   GROUP   nothing uses a value of a later phase; a row value never depends on a column
 //           value but through an ACC of an earlier phase; operands of a contraction stay on
 //           their side
@@ -149,7 +150,7 @@ static int tc__verify_common(const tc__verifier *v, uint32_t position) {
 // Facts of an op's attribute words that its shape rule takes on trust.
 static int tc__verify_words(const tc__verifier *v) {
     const tc__node *n = v->node;
-    const tc__node *a = n->n_in ? tc__operand(v->g, n, 0) : n;
+    const tc__node *a = n->n_in ? tc__composite_node(v->g, n->in[0]) : n;
     tc__ixpool *p = v->g->ix;
     tc__attr_name name;
     uint32_t want = 0;
@@ -212,6 +213,14 @@ static int tc__verify_alu(const tc__verifier *v) {
     return 1;
 }
 
+static tc__meta tc__verify_meta(const tc__node *n) {
+    tc__meta m;
+    memset(&m, 0, sizeof m);
+    m.dtype = n->dtype, m.rank = n->rank;
+    memcpy(m.dims, n->dims, n->rank * sizeof *n->dims);
+    return m;
+}
+
 static int tc__verify_rules(const tc__verifier *v) {
     const tc__node *n = v->node;
     const tc__op_info *o = &tc__ops[n->op];
@@ -221,10 +230,8 @@ static int tc__verify_rules(const tc__verifier *v) {
     memset(&q, 0, sizeof q);
     if (n->n_in > TC__MAX_OPERANDS) return tc__verify_fail(v, "too many operands");
     for (uint32_t i = 0; i < n->n_in; i++) {
-        const tc__node *a = tc__operand(v->g, n, i);
-        memset(&meta[i], 0, sizeof meta[i]);
-        meta[i].dtype = a->dtype, meta[i].rank = a->rank, in[i] = &meta[i];
-        memcpy(meta[i].dims, a->dims, a->rank * sizeof *a->dims);
+        meta[i] = tc__verify_meta(tc__composite_node(v->g, n->in[i]));
+        in[i] = &meta[i];
     }
     q.ctx = v->ctx, q.ix = v->g->ix, q.op = (tc__op)n->op, q.n_in = n->n_in, q.in = in;
     q.n_attr = n->n_attr, q.attr = n->attr;
@@ -261,6 +268,90 @@ static int tc__verify_tensor(const tc__verifier *v) {
         return tc__verify_fail(v, "no device has the number %d", n->device);
     return tc__verify_words(v) && tc__verify_place(v) && (!alu || tc__verify_alu(v)) &&
            tc__verify_rules(v);
+}
+
+// ---- composite ops ----
+
+TC__PRINTF(3, 4)
+static int tc__verify_composite_fail(const tc__verifier *v, const tc__composite *f,
+                                     const char *fmt, ...) {
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    tc__format_line(text, sizeof text, fmt, args);
+    va_end(args);
+    return tc__fail(v->ctx, TC_E_INTERNAL, "verify: composite %s: %s",
+                    f->op >= TC_OP_COUNT && f->op < TC_OP_TOTAL ? tc__op_name((tc__op)f->op)
+                                                                : "?",
+                    text);
+}
+
+static int tc__verify_id(const tc__verifier *v, uint32_t id) {
+    return id & TC__ASIDE ? (id & ~TC__ASIDE) < v->g->aside.count : id < v->g->node.count;
+}
+
+// What stands aside is made of nodes, or of what stands before it.
+static int tc__verify_aside(tc__verifier *v, uint32_t i) {
+    const tc__node *n = v->node = v->g->aside.at[i];
+    if (n->id != (i | TC__ASIDE) || !tc__may_stand_aside(n))
+        return tc__verify_fail(v, "it does not stand aside");
+    if (n->n_in != (uint32_t)tc__ops[n->op].arity)
+        return tc__verify_fail(v, "%u operands", (unsigned)n->n_in);
+    if (n->n_in &&
+        (!tc__verify_id(v, n->in[0]) || (n->in[0] & TC__ASIDE && n->in[0] >= n->id)))
+        return tc__verify_fail(v, "its operand is not earlier");
+    return tc__verify_tensor(v);
+}
+
+// Operands that have to be there, and their ranks.
+static int tc__verify_composite_in(const tc__verifier *v, const tc__composite *f) {
+    const tc__whole_info *w = tc__whole_of((tc__op)f->op);
+    for (uint32_t i = 0; i < w->n_in; i++) {
+        if (f->in[i] == TC__NO_NODE && w->in[i].may_miss) continue;
+        if (f->in[i] == TC__NO_NODE || !tc__verify_id(v, f->in[i]))
+            return tc__verify_composite_fail(v, f, "operand %u is not there", (unsigned)i);
+        int rank = tc__composite_node(v->g, f->in[i])->rank;
+        if (rank != w->in[i].rank && !(w->in[i].at_least && rank > w->in[i].rank))
+            return tc__verify_composite_fail(v, f, "operand %u has rank %d", (unsigned)i,
+                                             rank);
+    }
+    return 1;
+}
+
+// The op's rules give what the result is. A product's f32 of halves is what rounds to them.
+static int tc__verify_composite(const tc__verifier *v, const tc__composite *f) {
+    tc__meta meta[TC__WHOLE_OPERANDS], out;
+    const tc__meta *in[TC__WHOLE_OPERANDS];
+    tc__infer q;
+    if (f->op < TC_OP_COUNT || f->op >= TC_OP_TOTAL || !tc__verify_id(v, f->result))
+        return tc__verify_composite_fail(v, f, "no op, or no result");
+    if (!tc__verify_composite_in(v, f)) return 0;
+    memset(&q, 0, sizeof q);
+    out = tc__verify_meta(tc__composite_node(v->g, f->result));
+    q.ctx = v->ctx, q.ix = v->g->ix, q.op = (tc__op)f->op, q.in = in, q.out = out;
+    for (uint32_t i = 0; i < tc__whole_of((tc__op)f->op)->n_in; i++) {
+        if (f->in[i] == TC__NO_NODE) continue;
+        meta[q.n_in] = tc__verify_meta(tc__composite_node(v->g, f->in[i]));
+        in[q.n_in] = &meta[q.n_in], q.n_in++;
+    }
+    if (!tc__ops[f->op].dtype(&q) || !tc__ops[f->op].shape(&q))
+        return tc__verify_composite_fail(v, f, "its rules refuse it");
+    if (q.out.dtype != out.dtype)
+        return tc__verify_composite_fail(v, f, "the result is %s, its rule gives %s",
+                                         tc__dtype(out.dtype)->name,
+                                         tc__dtype(q.out.dtype)->name);
+    if (q.out.rank != out.rank || memcmp(q.out.dims, out.dims, out.rank * sizeof *out.dims))
+        return tc__verify_composite_fail(v, f,
+                                         "the result's sizes are not those of its rule");
+    return 1;
+}
+
+static int tc__verify_composites(tc__verifier *v) {
+    for (uint32_t i = 0; i < v->g->aside.count; i++)
+        if (!tc__verify_aside(v, i)) return 0;
+    for (size_t i = 0; i < v->g->composite.count; i++)
+        if (!tc__verify_composite(v, &v->g->composite.at[i])) return 0;
+    return 1;
 }
 
 // ---- GROUP ----
@@ -454,6 +545,7 @@ static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
     int ok = v.scope != NULL;
     for (uint32_t i = 0; ok && i < n; i++) ok = tc__verify_node(&v, i);
     if (ok && v.depth) ok = tc__verify_fail(&v, "a loop is not closed");
+    if (ok && stage == TC__TENSOR) ok = tc__verify_composites(&v);
     tc__free(c, v.scope, (n ? n : 1) * sizeof *v.scope);
     return ok;
 }

@@ -202,7 +202,7 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
             tc__put(h->t, TC__HTML_TIME_END);
         }
         tc__put(h->t, "</p>\n");
-        tc__report_kernel(&h->plain, l->group, (uint32_t)i);
+        tc__report_kernel(&h->plain, &p->graph, l->group, (uint32_t)i);
         tc__html_pre(h);
     }
 }

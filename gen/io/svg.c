@@ -321,7 +321,7 @@ static void tc__draw_path(tc__drawing *d, const tc__visit *v) {
         if (s->op == TC_OP_FINISH && !s->n_in) break; // the end of a region: the last step
         tc__put(&label, "%u ", (unsigned)i);
         tc__dump_step(&label, p, s);
-        if (tc__ops[s->op].kind != TC__KIND_EFFECT) {
+        if (tc__has_result((tc__op)s->op)) {
             tc__put(&detail, "%s", tc__dtype(s->meta.dtype)->name);
             tc__dump_dims(&detail, p, s->meta.rank, s->meta.dims);
         }

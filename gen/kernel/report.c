@@ -80,32 +80,43 @@ static int tc__steps_order(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// The steps whose nodes kernel k computes, in their order, some more than once: from the nodes it covers
-// back to what it loads. 0 = out of memory.
-static int tc__kernel_steps(tc_ctx *c, const tc__graph *g, const tc__group *k,
-                            tc__steps *all) {
-    size_t nodes = g->node.count + 1, head = 0;
-    TC__VEC(uint32_t) todo;
+typedef TC__VEC(uint32_t) tc__node_ids;
+
+// The nodes that kernel k computes: from those it covers back to what it loads. 0 = out of memory.
+static int tc__kernel_nodes(tc_ctx *c, const tc__graph *g, const tc__group *k,
+                            tc__node_ids *all) {
+    size_t nodes = g->node.count + 1;
     uint8_t *seen = TC__NEW_ARRAY(c, uint8_t, nodes);
     int ok = seen != NULL;
-    memset(&todo, 0, sizeof todo);
     for (size_t i = 0; ok && i < k->buffer.count; i++)
         if (k->buffer.at[i].place == TC__BUF_NODE) seen[k->buffer.at[i].source] = 1;
     for (size_t i = 0; ok && i < k->covers.count; i++) {
         seen[k->covers.at[i]] = 1;
-        ok = TC__PUSH(c, todo, k->covers.at[i]);
+        ok = TC__PUSH(c, *all, k->covers.at[i]);
     }
-    for (; ok && head < todo.count; head++) {
-        const tc__node *n = g->node.at[todo.at[head]];
-        if (n->from && n->op != TC_OP_INPUT) ok = TC__PUSH(c, *all, n->from);
+    for (size_t head = 0; ok && head < all->count; head++) {
+        const tc__node *n = g->node.at[all->at[head]];
         for (uint32_t i = 0; ok && i < n->n_in; i++) {
             if (seen[n->in[i]]) continue;
             seen[n->in[i]] = 1;
-            ok = TC__PUSH(c, todo, n->in[i]);
+            ok = TC__PUSH(c, *all, n->in[i]);
         }
     }
-    TC__VEC_FREE(c, todo);
     TC__FREE_ARRAY(c, seen, nodes);
+    return ok;
+}
+
+// The steps whose nodes kernel k computes, in their order, some more than once. 0 = out of memory.
+static int tc__kernel_steps(tc_ctx *c, const tc__graph *g, const tc__group *k,
+                            tc__steps *all) {
+    tc__node_ids node;
+    memset(&node, 0, sizeof node);
+    int ok = tc__kernel_nodes(c, g, k, &node);
+    for (size_t i = 0; ok && i < node.count; i++) {
+        const tc__node *n = g->node.at[node.at[i]];
+        if (n->from && n->op != TC_OP_INPUT) ok = TC__PUSH(c, *all, n->from);
+    }
+    TC__VEC_FREE(c, node);
     if (all->count) qsort(all->at, all->count, sizeof *all->at, tc__steps_order);
     return ok;
 }
@@ -204,8 +215,95 @@ TC__UNUSED static void tc__log_kernel(tc_ctx *c, const tc__graph *g, const tc__g
     tc__text_free(&t);
 }
 
-// Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
-static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
+// ---- the composite ops that it is of ----
+
+enum { TC__PARTS_MOST = 1024 }; // nodes of one that are looked at
+
+// Nodes of a composite op, and a kernel's.
+typedef struct tc__parts {
+    const tc__graph *g;
+    uint8_t *here;             // by node: the kernel computes it
+    uint32_t *walked;          // by node: the last composite op that has it, from 1
+    tc__node_ids node;         // of that one
+    uint32_t computed, within; // how many of them compute, and do so in the kernel
+} tc__parts;
+
+static int tc__part_add(tc_ctx *c, tc__parts *p, uint32_t id, uint32_t number) {
+    if (id == TC__NO_NODE || p->walked[id] == number) return 1;
+    p->walked[id] = number;
+    return TC__PUSH(c, p->node, id);
+}
+
+// The parts of composite op i: from its result back to its operands, which are none. 0 = out of memory.
+static int tc__parts_of(tc_ctx *c, tc__parts *p, size_t i) {
+    const tc__composite *f = &p->g->composite.at[i];
+    uint32_t number = (uint32_t)i + 1;
+    p->node.count = 0, p->computed = p->within = 0;
+    for (uint32_t k = 0; k < TC__WHOLE_OPERANDS; k++) {
+        uint32_t root = tc__composite_root(p->g, f->in[k]);
+        if (root != TC__NO_NODE) p->walked[root] = number;
+    }
+    if (!tc__part_add(c, p, tc__composite_root(p->g, f->result), number)) return 0;
+    for (size_t head = 0; head < p->node.count && head < TC__PARTS_MOST; head++) {
+        const tc__node *n = p->g->node.at[p->node.at[head]];
+        tc__kind kind = tc__ops[n->op].kind;
+        int computes = kind != TC__KIND_MOVE && kind != TC__KIND_SOURCE;
+        p->computed += (uint32_t)computes;
+        p->within += (uint32_t)(computes && p->here[n->id]);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (!tc__part_add(c, p, n->in[k], number)) return 0;
+    }
+    return 1;
+}
+
+// "layer_norm, a part of attention x2; ": composite ops that hold no others.
+static void tc__put_named(tc__text *t, tc__parts *p) {
+    uint32_t times[TC__MOST_OPS], ops = 0;
+    uint32_t op[TC__MOST_OPS]; // twice it, and 1 for a part
+    for (size_t i = 0; i < p->g->composite.count; i++) {
+        const tc__composite *f = &p->g->composite.at[i];
+        uint32_t k = 0;
+        if (tc__composite_of(p->g, tc__composite_root(p->g, f->result), TC_OP_TOTAL) != f)
+            continue;
+        if (!tc__parts_of(t->ctx, p, i)) return;
+        uint32_t name = f->op * 2u + (p->within < p->computed);
+        if (!p->within) continue;
+        while (k < ops && op[k] != name) k++;
+        if (k == TC__MOST_OPS) continue;
+        if (k == ops) op[k] = name, times[ops++] = 0;
+        times[k]++;
+    }
+    for (uint32_t k = 0; k < ops; k++) {
+        tc__put(t, "%s%s%s", k ? ", " : "", op[k] & 1 ? "a part of " : "",
+                tc__op_name((tc__op)(op[k] / 2)));
+        if (times[k] > 1) tc__put(t, " x%u", (unsigned)times[k]);
+    }
+    if (ops) tc__put(t, "; ");
+}
+
+// What kernel k is of, as far as that was recorded whole or found to be one.
+static void tc__put_composites(tc__text *t, const tc__graph *g, const tc__group *k) {
+    size_t n = g->node.count + 1;
+    tc__node_ids own;
+    tc__parts p;
+    if (!g->composite.count) return;
+    memset(&own, 0, sizeof own), memset(&p, 0, sizeof p);
+    p.g = g;
+    p.here = TC__NEW_ARRAY(t->ctx, uint8_t, n);
+    p.walked = TC__NEW_ARRAY(t->ctx, uint32_t, n);
+    if (p.here && p.walked && tc__kernel_nodes(t->ctx, g, k, &own)) {
+        for (size_t i = 0; i < own.count; i++) p.here[own.at[i]] = 1;
+        tc__put_named(t, &p);
+    }
+    if (p.here) TC__FREE_ARRAY(t->ctx, p.here, n);
+    if (p.walked) TC__FREE_ARRAY(t->ctx, p.walked, n);
+    TC__VEC_FREE(t->ctx, own);
+    TC__VEC_FREE(t->ctx, p.node);
+}
+
+// Head of a kernel: kind, space, composite ops, reason, TENSOR nodes of g, buffers.
+static void tc__report_kernel(tc__text *t, const tc__graph *g, const tc__group *k,
+                              uint32_t number) {
     static const char *const kinds[] = {"pointwise", "reduction", "contraction",
                                         "opaque op", "custom op", "copy"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
@@ -218,6 +316,7 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
     }
     tc__put(t, ", vectors along %s\n    together: ",
             k->shape.vector == TC__ROW ? "rows" : "columns");
+    tc__put_composites(t, g, k);
     tc__report_why(t, k);
     tc__put(t, "\n    computes:");
     for (size_t i = 0; i < k->covers.count; i++)
@@ -227,13 +326,13 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
 }
 
 // The kernels of a program just scheduled, on the log channel "fusion".
-static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
+static void tc__log_fusion(tc_ctx *c, const tc__graph *g, tc__group *const *k, size_t n) {
     tc__text t;
     if (!tc__log_on(c, TC__LOG_FUSION)) return;
     tc__text_init(&t, c);
     tc__report_count(&t, (uint32_t)n, "kernel");
     tc__put(&t, "\n");
-    for (size_t i = 0; i < n; i++) tc__report_kernel(&t, k[i], (uint32_t)i);
+    for (size_t i = 0; i < n; i++) tc__report_kernel(&t, g, k[i], (uint32_t)i);
     if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
     tc__text_free(&t);
 }

@@ -550,7 +550,8 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
         return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
     case TC__KIND_OPAQUE: // a root that is loaded
     case TC__KIND_KERNEL:
-    case TC__KIND_EFFECT: break;
+    case TC__KIND_EFFECT:
+    case TC__KIND_COMPOSITE: break;
     }
     w->failed = 1;
     return 0;

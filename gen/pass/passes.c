@@ -34,6 +34,8 @@ static const tc__pass tc__passes[] = {
     {"fold", tc__pass_fold, tc__wants_fold, 0},
     // neutral operands, double negation, chains of movement
     {"rules", tc__pass_rules, tc__wants_any, 0},
+    // attention written by hand is told as that; changes no node
+    {"raise", tc__pass_raise, tc__wants_raise, 0},
     // one padded image for several stencils
     {"widen", tc__pass_widen, tc__wants_widen, 0},
     // variances of few long rows: one pass over memory
@@ -105,7 +107,8 @@ static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
                            uint32_t *outputs, size_t n_outputs) {
     tc__graph_close(to);
     w->to = to;
-    if (!tc__graph_open(to, w->ctx, w->from->ix) || !p->run(w) || w->from->ix->failed)
+    if (!tc__graph_open(to, w->ctx, w->from->ix) || !p->run(w) ||
+        !tc__composites_carry(w) || w->from->ix->failed)
         return 0;
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = w->output[outputs[i]];
     return tc__checked(w->ctx, to, TC__TENSOR);

@@ -4,8 +4,8 @@
 //
 // Every pass walks the old nodes in order and makes the new ones; operands are new already
 // when a rule looks at a node, so one walk is enough. Numerics are strict: x + 0 and x * 0
-// are no rules (-0, NaN and infinity tell them apart), and arithmetic is done here only
-// where it gives the op's own bits.
+// are no rules (-0, NaN and infinity tell them apart), and arithmetic of constants is the
+// interpreter's.
 
 enum { TC__LIVE = 1, TC__LIVE_OUTPUT = 2 };
 
@@ -22,6 +22,7 @@ typedef struct tc__rewrite {
     uint8_t *live;    // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
     uint32_t *at;     // by old id: the new node that its users take
     uint32_t *output; // by old id: the new node that is it as an output
+    int failed;       // no memory for what stands aside
 } tc__rewrite;
 
 // The prototype of old node n in the new graph, operands already new; `in` has room for
@@ -66,100 +67,20 @@ static tc__node *tc__make_splat(tc__graph *g, const tc__node *n, tc__value v) {
     return tc__make_expand(g, tc__make_const(g, n->dtype, v), n->rank, n->dims);
 }
 
-// f32 is computed in double and rounded once more: exact for these, as 53 >= 2 * 24 + 2
-// (Figueroa, When is double rounding innocuous?, 1995). That is not so for fma.
-static double tc__fold_f_add(double a, double b) { return a + b; }
-static double tc__fold_f_sub(double a, double b) { return a - b; }
-static double tc__fold_f_mul(double a, double b) { return a * b; }
-static double tc__fold_f_div(double a, double b) { return a / b; }
-static double tc__fold_f_max(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
-static double tc__fold_f_min(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
-static double tc__fold_f_neg(double a, double b) { return (void)b, -a; }
-static double tc__fold_f_relu(double a, double b) {
-    return (void)b, ((a > 0) | (a != a)) ? a : 0;
-}
-static double tc__fold_f_square(double a, double b) { return (void)b, a * a; }
-static double tc__fold_f_reciprocal(double a, double b) { return (void)b, 1 / a; }
-
-// Integers wrap: computed without sign in 64 bits, cut to the dtype afterwards.
-static int64_t tc__fold_i_add(int64_t a, int64_t b) {
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-static int64_t tc__fold_i_sub(int64_t a, int64_t b) {
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-static int64_t tc__fold_i_mul(int64_t a, int64_t b) {
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-static int64_t tc__fold_i_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t tc__fold_i_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t tc__fold_i_neg(int64_t a, int64_t b) {
-    return (void)b, (int64_t)(0 - (uint64_t)a);
-}
-static int64_t tc__fold_i_relu(int64_t a, int64_t b) { return (void)b, a > 0 ? a : 0; }
-static int64_t tc__fold_i_square(int64_t a, int64_t b) {
-    return (void)b, tc__fold_i_mul(a, a);
-}
-static int64_t tc__fold_i_and(int64_t a, int64_t b) { return a & b; }
-static int64_t tc__fold_i_or(int64_t a, int64_t b) { return a | b; }
-static int64_t tc__fold_i_xor(int64_t a, int64_t b) { return a ^ b; }
-static int64_t tc__fold_i_not(int64_t a, int64_t b) { return (void)b, !a; }
-
-typedef struct tc__fold_row {
-    tc__op op;
-    double (*f)(double a, double b);    // NULL = not folded on floats
-    int64_t (*i)(int64_t a, int64_t b); // NULL = not folded on integers and bool
-} tc__fold_row;
-
-static const tc__fold_row tc__fold_rows[] = {
-    {TC_OP_ADD, tc__fold_f_add, tc__fold_i_add},
-    {TC_OP_SUB, tc__fold_f_sub, tc__fold_i_sub},
-    {TC_OP_MUL, tc__fold_f_mul, tc__fold_i_mul},
-    {TC_OP_DIV, tc__fold_f_div, NULL},
-    {TC_OP_MAXIMUM, tc__fold_f_max, tc__fold_i_max},
-    {TC_OP_MINIMUM, tc__fold_f_min, tc__fold_i_min},
-    {TC_OP_NEG, tc__fold_f_neg, tc__fold_i_neg},
-    {TC_OP_RELU, tc__fold_f_relu, tc__fold_i_relu},
-    {TC_OP_SQUARE, tc__fold_f_square, tc__fold_i_square},
-    {TC_OP_RECIPROCAL, tc__fold_f_reciprocal, NULL},
-    {TC_OP_LOGICAL_AND, NULL, tc__fold_i_and},
-    {TC_OP_LOGICAL_OR, NULL, tc__fold_i_or},
-    {TC_OP_LOGICAL_XOR, NULL, tc__fold_i_xor},
-    {TC_OP_LOGICAL_NOT, NULL, tc__fold_i_not},
-    {TC_OP_BITWISE_AND, NULL, tc__fold_i_and},
-    {TC_OP_BITWISE_OR, NULL, tc__fold_i_or},
-    {TC_OP_BITWISE_XOR, NULL, tc__fold_i_xor},
-};
-
-static const tc__fold_row *tc__fold_row_of(int op) {
-    for (size_t i = 0; i < TC__COUNT(tc__fold_rows); i++)
-        if (tc__fold_rows[i].op == (tc__op)op) return &tc__fold_rows[i];
-    return NULL;
-}
-
-static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__value *v) {
-    tc__value r;
-    if (tc__is_float(dtype)) {
-        r.f = row->f(v[0].f, v[1].f);
-        return dtype == TC_F64 ? r : tc__value_cast(r, TC_F64, TC_F32);
-    }
-    r.i = row->i(v[0].i, v[1].i);
-    return tc__value_cast(r, TC_I64, dtype);
-}
-
-// The one value of all elements of n, whose operands have one each and which is to be computed here.
+// The one value of all elements of n, whose operands have one each. The interpreter computes it, by the EXPR
+// of the op: the bits are those that a kernel would give.
 static int tc__folds(const tc__graph *g, const tc__node *n, tc__value *out) {
-    const tc__fold_row *row = tc__fold_row_of(n->op);
-    tc__value v[2];
-    memset(v, 0, sizeof v);
-    if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0])) {
-        *out = tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype);
-        return 1;
-    }
-    if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return 0;
+    tc__kind k = tc__ops[n->op].kind;
+    tc__value v[3];
+    int alu = k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY;
+    if (!alu && n->op != TC_OP_CAST) return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return 0;
-    *out = tc__fold_value(row, n->dtype, v);
+    int from = tc__operand(g, n, n->n_in - 1)->dtype; // where: of what it chooses from
+    if (alu)
+        return tc__recorder_of(g->ctx)->hooks->evaluate((tc__op)n->op, from, v, n->n_in,
+                                                        out);
+    *out = tc__value_cast(v[0], from, n->dtype);
     return 1;
 }
 

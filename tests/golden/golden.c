@@ -421,10 +421,11 @@ static void check_lists(tc_ctx *c, const char *name, tc__group *const *k, size_t
     tc__arena_free(&arena);
 }
 
-static void put_kernels(tc__text *t, tc__group *const *k, size_t n, int flags) {
+static void put_kernels(tc__text *t, const tc__graph *g, tc__group *const *k, size_t n,
+                        int flags) {
     for (size_t i = 0; i < n; i++) {
         tc__put(t, "== kernel %u\n", (unsigned)i);
-        tc__report_kernel(t, k[i], (uint32_t)i);
+        tc__report_kernel(t, g, k[i], (uint32_t)i);
         tc__dump_graph(t, &k[i]->body, NULL, 0);
         CHECK(tc__verify(t->ctx, &k[i]->body, TC__LOOP));
         if (!(flags & WITH_SOURCE)) continue;
@@ -452,7 +453,7 @@ static void run_program(tc_ctx *c, const golden *g, tc__text *t) {
     CHECK((int)n <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)n, g->most));
     CHECK_EQ(tc_region_kernels(c, "golden"), n);
-    put_kernels(t, k, n, g->flags);
+    put_kernels(t, &p->graph, k, n, g->flags);
     if (g->flags & WITH_CUDA) check_cuda(c, g, k, n);
     if (g->flags & WITH_LISTS) check_lists(c, g->name, k, n);
 }
@@ -479,7 +480,7 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     if (g->flags & JOINED) CHECK(tc__schedule_join(&s, &tc__dialect_cuda));
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
-    put_kernels(t, s.kernel.at, s.kernel.count, g->flags);
+    put_kernels(t, &to, s.kernel.at, s.kernel.count, g->flags);
     if (g->flags & WITH_CUDA) check_cuda(c, g, s.kernel.at, s.kernel.count);
     tc__schedule_close(&s);
     tc__free(c, output, to.node.count + 1);

@@ -358,35 +358,78 @@ TEST(rules_hold_and_strict_ones_do_not) {
         3);
 }
 
-// Folding gives the bits of the kernel: every op of the fold table, folded and not.
-TEST(folding_gives_the_ops_own_bits) {
-    static const char *const values[] = {"0",     "-0",   "1",   "-1",   "0.1", "3",
-                                         "1e-40", "3e38", "inf", "-inf", "nan"};
-    static const char *const ops[] = {"add", "sub", "mul", "div", "maximum", "minimum"};
-    float dummy[1] = {0}, y[1], z[1];
+// "%1 = const 3 f32[]" ... "%4 = fma %1 %2 %3 f32[]": an op of constants, which `first`... count through.
+static void put_constants(char *text, size_t room, tc__op op, int dtype,
+                          const char *const *values, size_t n, size_t first) {
+    static const char *const truth[] = {"0", "1"};
+    const tc__op_info *o = &tc__ops[op];
+    const char *name = tc__dtype(dtype)->name, *gives = name;
+    size_t used = 0;
+    if (o->dtype == tc__dtype_compare || o->dtype == tc__dtype_logic) gives = "bool";
+    for (int i = 0; i < o->arity; i++) {
+        int chosen = op == TC_OP_WHERE && !i;
+        used +=
+            (size_t)snprintf(text + used, room - used, "%%%d = const %s %s[]\n", i,
+                             chosen ? truth[first % 2]
+                                    : values[(first * (2 * (size_t)i + 1) + (size_t)i) % n],
+                             chosen ? "bool" : name);
+    }
+    used += (size_t)snprintf(text + used, room - used, "%%%d = %s", o->arity, o->name);
+    for (int i = 0; i < o->arity; i++)
+        used += (size_t)snprintf(text + used, room - used, " %%%d", i);
+    snprintf(text + used, room - used, " %s[]\nreturn %%%d", gives, o->arity);
+}
+
+static void check_folded(const char *text) {
+    float dummy[1] = {0};
+    double y[2] = {0, 0}, z[2] = {0, 0};
     void *input = dummy;
-    for (size_t o = 0; o < TC__COUNT(ops); o++) {
-        for (size_t i = 0; i < TC__COUNT(values); i++) {
-            for (size_t k = 0; k < TC__COUNT(values); k++) {
-                char text[300];
-                kit t;
-                snprintf(
-                    text, sizeof text,
-                    "%%0 = const %s f32[]\n%%1 = const %s f32[]\n%%2 = %s %%0 %%1 f32[]\nreturn %%2",
-                    values[i], values[k], ops[o]);
-                kit_open(&t, text, 0, TC__FUSE);
-                CHECK_EQ(t.g.node.at[t.outputs.at[0]]->op, TC_OP_CONST);
-                run_all(&t, &input, NULL, y, 1);
-                kit_close(&t);
-                kit_open(&t, text, 15, TC__FUSE);
-                run_all(&t, &input, NULL, z, 1);
-                kit_close(&t);
-                CHECK(!memcmp(y, z, sizeof y) || (isnan(y[0]) && isnan(z[0])) ||
-                      FAIL("%s %s %s: %a, %a", ops[o], values[i], values[k], (double)y[0],
-                           (double)z[0]));
+    kit t;
+    kit_open(&t, text, 0, TC__FUSE);
+    const tc__node *n = t.g.node.at[t.outputs.at[0]];
+    CHECK(n->op == TC_OP_CONST || FAIL("%s: not folded", text));
+    int dtype = n->dtype;
+    size_t bytes = tc__dtype(dtype)->bytes;
+    run_all(&t, &input, NULL, (float *)(void *)y, 2);
+    kit_close(&t);
+    kit_open(&t, text, UINT32_MAX, TC__FUSE);
+    run_all(&t, &input, NULL, (float *)(void *)z, 2);
+    kit_close(&t);
+    float v, w;
+    memcpy(&v, y, sizeof v), memcpy(&w, z, sizeof w);
+    int nan = (dtype == TC_F32 && isnan(v) && isnan(w)) ||
+              (dtype == TC_F64 && isnan(y[0]) && isnan(z[0]));
+    CHECK(nan || !memcmp(y, z, bytes) || FAIL("%s: %a and %a", text, (double)v, (double)w));
+}
+
+// Folding gives the bits of the kernel: every op on every dtype that the interpreter has it for.
+TEST(folding_gives_the_ops_own_bits) {
+    static const char *const floats[] = {"0",     "-0",   "1",   "-1",   "0.1", "3", "-2.5",
+                                         "1e-40", "3e38", "inf", "-inf", "nan", "7"};
+    static const char *const integers[] = {"0",  "1",  "-1",          "7",         "-3",
+                                           "33", "64", "-2147483648", "2147483647"};
+    static const char *const truths[] = {"0", "1"};
+    static const int dtypes[] = {TC_BOOL, TC_I32, TC_I64, TC_F32, TC_F64};
+    size_t folded = 0;
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        tc__kind k = tc__ops[op].kind;
+        if (k != TC__KIND_UNARY && k != TC__KIND_BINARY && k != TC__KIND_TERNARY) continue;
+        for (size_t d = 0; d < TC__COUNT(dtypes); d++) {
+            int real = tc__is_float(dtypes[d]), truth = dtypes[d] == TC_BOOL;
+            const char *const *values = real ? floats : truth ? truths : integers;
+            size_t n = real    ? TC__COUNT(floats)
+                       : truth ? TC__COUNT(truths)
+                               : TC__COUNT(integers);
+            if (!tc__isa_scalar.alu[op][dtypes[d]]) continue;
+            for (size_t i = 0; i < n; i++) {
+                char text[400];
+                put_constants(text, sizeof text, (tc__op)op, dtypes[d], values, n, i);
+                check_folded(text);
+                folded++;
             }
         }
     }
+    CHECK(folded > 1000);
 }
 
 // ---- factors of products that are made where they are loaded

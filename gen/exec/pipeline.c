@@ -1,0 +1,186 @@
+// The pipeline: what is done to a path until it is a program, in one table. Input: a visit and the positions to
+// compute. Output: a tc__program, which exec/run.c runs as often as wanted; or what it can do without, and then
+// it is tried again.
+
+typedef struct tc__making {
+    tc__program *p;
+    tc__visit *v;
+    uint32_t count;           // steps of the path that it is of,
+    const uint32_t *position; //   and the results it is to store
+    size_t positions;
+    tc__effects effects;
+    tc__builder b;
+    tc__graph recorded; // as the path has it, before passes
+} tc__making;
+
+static int tc__stage_graph(tc__making *m) {
+    tc__program *p = m->p;
+    return tc__build(&m->b, &m->recorded, m->v, m->count) &&
+           tc__program_inputs(p, &m->b, m->count) && tc__program_symbols(p, &m->b) &&
+           tc__program_targets(p, &m->b, m->count, m->position, m->positions, m->effects) &&
+           tc__build_composites(&m->b);
+}
+
+// What only the recorded graph needed.
+static void tc__making_drop(tc__making *m) {
+    if (m->b.ctx) tc__builder_close(&m->b);
+    tc__graph_close(&m->recorded);
+    memset(&m->b, 0, sizeof m->b), memset(&m->recorded, 0, sizeof m->recorded);
+}
+
+static int tc__stage_canon(tc__making *m) {
+    m->p->overlaps = tc__overlaps(&m->b);
+    int ok = tc__program_canon(m->p, m->v->region, &m->recorded);
+    tc__making_drop(m);
+    return ok;
+}
+
+static int tc__stage_schedule(tc__making *m) {
+    if (!tc__program_schedule(m->p, m->v->region)) return 0;
+    tc__program_counts(m->p);
+    return 1;
+}
+
+static int tc__stage_prepare(tc__making *m) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < m->p->launch.count; i++)
+        ok = tc__launch_prepare(m->p, &m->p->launch.at[i]);
+    return ok;
+}
+
+static int tc__stage_stores(tc__making *m) {
+    tc__program *p = m->p;
+    int ok = 1, foreign = p->backend && p->backend->own.run;
+    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
+        if (p->output.at[i].position == UINT32_MAX)
+            ok = tc__choose_direct(p, m->v, &p->output.at[i]);
+    return ok && tc__stores_before(p);
+}
+
+static int tc__stage_device(tc__making *m) {
+    return !m->p->devices || tc__dispatch_make(m->p);
+}
+
+static int tc__stage_plan(tc__making *m) {
+    return !m->p->ix.failed && tc__program_lay_out(m->p, m->v);
+}
+
+// All that makes a program, in order. Before it a path was recorded (graph/record.c) or followed and given run-time
+// sizes (graph/follow.c, promote.c); behind it kernels are printed, compiled and run (exec/kernels.c, run.c) when
+// exec/tier.c says so: until then the interpreter has it.
+static const struct {
+    const char *name;
+    int (*run)(tc__making *m);
+} tc__stages[] = {
+    {"graph", tc__stage_graph},       // steps -> TENSOR nodes, outputs, composite ops
+    {"canon", tc__stage_canon},       // TENSOR -> TENSOR: tc__passes
+    {"schedule", tc__stage_schedule}, // TENSOR -> GROUP -> LOOP, in the order of launches
+    {"prepare", tc__stage_prepare},   // LOOP -> what the interpreter runs
+    {"stores", tc__stage_stores},     // which kernels write where a result is to lie
+    {"device", tc__stage_device},     // launches -> those of a device
+    {"plan", tc__stage_plan},         // memory, sizes and work of this run
+};
+
+static int tc__program_fill(tc__making *m) {
+    tc__program *p = m->p;
+    int ok = tc__graph_open(&p->graph, p->ctx, &p->ix) &&
+             tc__graph_open(&m->recorded, p->ctx, &p->ix);
+    for (size_t i = 0; ok && i < TC__COUNT(tc__stages); i++) {
+        ok = tc__stages[i].run(m);
+        if (!ok)
+            tc__log(p->ctx, TC__LOG_PERF, "a program was not made: stage %s, %u steps",
+                    tc__stages[i].name, (unsigned)m->count);
+    }
+    tc__making_drop(m);
+    return ok;
+}
+
+// What a program that could not be made can do without.
+typedef enum tc__without {
+    TC__WITHOUT_NOTHING,
+    TC__WITHOUT_SIZES,   // of other runs: their expressions get too large
+    TC__WITHOUT_IN_PLACE // reading externals behind what is stored in them
+} tc__without;
+
+// The program that computes `position`s from the first `count` steps of the visit, and writes back
+// what those steps write in place. Interpreted until compiled. NULL = reported, or *without something.
+static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
+                                    const uint32_t *position, size_t positions,
+                                    tc__effects effects, tc__without *without) {
+    tc__making m;
+    tc__program *p = TC__NEW(c, tc__program);
+    if (!p) return NULL;
+    uint64_t start = tc__now_ns();
+    p->ctx = c;
+    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
+    p->threads = v->region ? v->region->options.threads : 0;
+    p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
+    p->round_each_op = v->region && v->region->options.round_each_op;
+    p->allow_tf32 = v->region && v->region->options.allow_tf32;
+    p->exact = v->exact, p->in_place = v->in_place;
+    p->before = c->stats;
+    tc__arena_init(&p->arena, c);
+    tc__ix_open(&p->ix, c);
+    memset(&m, 0, sizeof m);
+    m.p = p, m.v = v, m.count = count, m.position = position;
+    m.positions = positions, m.effects = effects;
+    int ok = tc__program_fill(&m);
+    c->stats.pass_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_PASSES, start, v->region);
+    *without = TC__WITHOUT_NOTHING;
+    if (p->apart)
+        *without = TC__WITHOUT_IN_PLACE;
+    else if (p->ix.failed || !tc__program_fits(p, v))
+        *without = TC__WITHOUT_SIZES;
+    tc__ix_forget(&p->ix);
+    if (ok) {
+        p->after = c->stats;
+        return p;
+    }
+    if (!p->apart)
+        tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)",
+                 (unsigned)count);
+    tc__program_free(p);
+    return NULL;
+}
+
+// Whether all of a visit is on the host.
+static int tc__visit_is_here(tc_ctx *c, const tc__visit *v) {
+    int there = 0;
+    if (!tc__values_of(c)->device.count) return 1;
+    for (size_t i = 0; i < v->external.count; i++)
+        there |= tc__layout_at(c, v->external.at[i].layout)->device;
+    for (size_t i = 0; i < v->path.count; i++)
+        there |= tc__step_device(c, v, v->path.at[i]);
+    return !there;
+}
+
+// Whether what is written through views of externals may be read where it is stored. A device has other streams
+// of kernels and copies, and who compares two runs wants both to begin with the same memory.
+static int tc__may_read_behind(tc_ctx *c, const tc__visit *v, tc__effects effects) {
+    const tc__backend *b = v->region ? (const tc__backend *)v->region->backend : NULL;
+    return v->region && v->writes && effects == TC__WRITE_BACK && !(b && b->own.run) &&
+           !v->region->options.verify && tc__visit_is_here(c, v);
+}
+
+// The same, without what the program can do without: reading externals behind what is stored in them; where
+// expressions of run-time sizes get too large, or rows of them too long for a block of the device, other
+// sizes than those of this visit.
+static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
+                                     const uint32_t *position, size_t positions,
+                                     tc__effects effects, int *exact) {
+    tc__error_mark before = tc__error_now(c);
+    tc__without without = TC__WITHOUT_NOTHING;
+    tc__program *p = NULL;
+    v->exact = *exact, v->in_place = tc__may_read_behind(c, v, effects);
+    for (;;) {
+        p = tc__program_try(c, v, count, position, positions, effects, &without);
+        if (p || !without) break;
+        if (without == TC__WITHOUT_SIZES && (v->exact || !v->size.count)) break;
+        tc__error_restore(c, before);
+        if (without == TC__WITHOUT_SIZES) v->exact = *exact = 1;
+        if (without == TC__WITHOUT_IN_PLACE) v->in_place = 0;
+    }
+    v->in_place = 0;
+    return p;
+}
