@@ -193,7 +193,7 @@ static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
                  (int)TC__EXPR_DEPTH);
     }
     r.count = (uint32_t)b->p->steps.count - r.first;
-    r.same = tc__ix_is_const(e);
+    r.same = (uint32_t)tc__ix_is_const(e);
     tc__plan_keep(b, e, &r);
     return r;
 }
@@ -314,7 +314,7 @@ static int tc__plan_combs(tc__planner *b, tc__path *path, int64_t index,
         var = tc__ix_find_var(x, tc__plan_flat(b, limit[i]), b->axis);
     if (comb < 2 || comb >= TC__PLAN_SHORT_RUN || n > TC__COUNT(own) || !var) return 0;
     tc__ix all = tc__ix_add(x, tc__ix_node(x, var)->b, tc__ix_const(comb - 1));
-    tc__ix count = tc__ix_var(x, b->axis, tc__ix_quotient(x, all, tc__ix_const(comb)));
+    tc__ix count = tc__ix_var(x, (int)b->axis, tc__ix_quotient(x, all, tc__ix_const(comb)));
     int ok = !b->failed;
     for (int64_t t = 0; ok && t < comb; t++) {
         tc__ix at = tc__plan_tooth(b, index, comb, t, var, count);
