@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb894f12e5e2a78c8u
+#define TC__BUILD_ID 0xd02ac2e410fa3e99u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -16848,7 +16848,7 @@ static int tc__verify_rules(const tc__verifier *v) {
 static int tc__verify_place(const tc__verifier *v) {
  const tc__node *n = v->node;
  for (uint32_t i = 0; i < n->n_in; i++) {
-  int there = tc__operand(v->g, n, i)->device;
+  int there = tc__composite_node(v->g, n->in[i])->device;
   if (n->op == TC_OP_TO ? there == n->device : there != n->device)
    return tc__verify_fail(v, "on %s, its operand %%%u on %s",
          tc__device_name(v->ctx, n->device), (unsigned)n->in[i],

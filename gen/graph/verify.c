@@ -250,7 +250,7 @@ static int tc__verify_rules(const tc__verifier *v) {
 static int tc__verify_place(const tc__verifier *v) {
     const tc__node *n = v->node;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        int there = tc__operand(v->g, n, i)->device;
+        int there = tc__composite_node(v->g, n->in[i])->device;
         if (n->op == TC_OP_TO ? there == n->device : there != n->device)
             return tc__verify_fail(v, "on %s, its operand %%%u on %s",
                                    tc__device_name(v->ctx, n->device), (unsigned)n->in[i],
