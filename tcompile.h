@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd02ac2e410fa3e99u
+#define TC__BUILD_ID 0x94ea6417a955f5b6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -10681,8 +10681,9 @@ static const tc__tensor *tc__viewed(tc_ctx *c, tc_tensor t, const tc__step **ste
  *n = 0;
  while (v && t.id >> TC__SLOT_BITS == v->key && tc__position(t) < v->path.count) {
   const tc__step *s = v->path.at[tc__position(t)];
-  if (!s->view || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
-  step[(*n)++] = s;
+  int moved = s->op == TC_OP_TO;
+  if ((!s->view && !moved) || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
+  if (!moved) step[(*n)++] = s;
   uint32_t code = s->in[0];
   t.id = v->first | code;
   if (code & TC__EXTERNAL) t = v->external.at[code & ~TC__EXTERNAL].handle;
