@@ -37,6 +37,19 @@ static void tc__cuda_put_new(tc__printer *p, const tc__node *n, int width) {
     tc__put(p->out, "};\n");
 }
 
+// The accumulator as NEW made it.
+static void tc__cuda_renew(tc__printer *p, int64_t i, int width) {
+    const tc__acc *a = &p->acc[i];
+    tc__line(p);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) ", width);
+    tc__put_acc(p, i);
+    tc__put(p->out, "[l] = ");
+    tc__cuda_identity(p, a);
+    if (tc__is_arg(a))
+        tc__put(p->out, ", at%lld[l] = %s", (long long)i, tc__cuda_no_place(p));
+    tc__put(p->out, ";\n");
+}
+
 static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     tc__cuda_put_new(p, n, tc__cuda_width_of(p));
@@ -553,20 +566,6 @@ static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
     tc__block_close(p);
 }
 
-// The accumulators of a run as NEW made them.
-static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
-    for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-        const tc__acc *a = &p->acc[i];
-        tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
-        tc__put_acc(p, i);
-        tc__put(p->out, "[l] = ");
-        tc__cuda_identity(p, a);
-        if (tc__is_arg(a)) tc__put(p->out, ", at%lld[l] = %s", i, tc__cuda_no_place(p));
-        tc__put(p->out, ";\n");
-    }
-}
 
 // The loop over columns that node id stands before or in: 0, 1, ...
 static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
@@ -641,7 +640,9 @@ static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *ne
     tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
             p->cuda->parts);
     p->launch = TC__CUDA_FINISHING;
-    tc__cuda_renew(p, &run);
+    for (uint32_t id = run.first; id < run.last; id++)
+        tc__cuda_renew(p, tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR],
+                       tc__cuda_width_of(p));
     tc__cuda_gather_parts(p, &run);
     tc__cuda_put_run(p, &run);
     return 1;

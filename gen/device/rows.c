@@ -57,16 +57,6 @@ static void tc__rows_tail(tc__rower *t) {
     tc__relist_end_if(&v->l, opened);
 }
 
-// Whether the loop at hand has loads to be held while others are under way.
-static int tc__rows_is_deep(tc__rower *t) {
-    tc__vectors_rest(&t->v);
-    for (uint32_t id = 0; id < t->v.end; id++)
-        if (t->v.need[id] && !t->v.ahead[id] &&
-            tc__vector_hold_of(&t->v, t->v.l.from->body.node.at[id]) == TC__HOLD_FIRST)
-            return 1;
-    return 0;
-}
-
 // Turns of a serial loop of U vectors each.
 static tc__ix tc__rows_turns(const tc__rower *t) {
     return tc__ix_ceil_div(t->v.ix, t->across,
@@ -105,7 +95,7 @@ static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
         tc__vector_lanes_end(v, v->width);
         return;
     }
-    tc__relist_copy_vector(&v->l, n, v->held[n->id], column, column, v->width);
+    tc__relist_copy_vector(&v->l, n, v->held[n->id], column, TC__COL, column, v->width);
 }
 
 static void tc__rows_fill_all(tc__rower *t) {
@@ -141,7 +131,7 @@ static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
         tc__rows_vectors(t);
     } else {
         // Where every access is looked at, loads wait for each other whatever their order.
-        if (v->l.from->target.checked || !tc__rows_is_deep(t)) v->count = 1;
+        if (v->l.from->target.checked || !tc__vectors_are_deep(&t->v)) v->count = 1;
         tc__rows_serial(t, tc__rows_vectors);
         v->count = count;
     }
@@ -283,13 +273,6 @@ static void tc__rows_loops(tc__rower *t) {
     tc__relist_end(l, rows > 1 ? (int64_t)TC__ROWS_I : (int64_t)TC__ROW);
 }
 
-// Rows that are not cut, of kernels that multiply no matrices.
-static int tc__rows_takes(const tc__group *g, tc__device_plan *q) {
-    if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
-    *q = tc__device_plan_of(g);
-    return q->form == TC__DEVICE_ROWS && q->parts == 1;
-}
-
 // The list of g as its plan has it; NULL = no memory.
 static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
     tc__rower t;
@@ -302,7 +285,7 @@ static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device
         t.across = tc__ix_div(t.v.ix, g->shape.cols, tc__ix_const(q->width));
         tc__rows_place_rows(&t);
         tc__rows_place_loads(&t);
-        tc__relist_launch(&t.v.l, q->threads, q->narrow);
+        tc__relist_launch(&t.v.l, q->threads, q->narrow, q->cluster);
         tc__rows_loops(&t);
         tc__relist_end(&t.v.l, TC__END_BLOCK);
     }
