@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2339b057b8fe0a12u
+#define TC__BUILD_ID 0x3f306cb5d370fa5du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -22662,11 +22662,9 @@ struct tc__printer {
   *cuda;
  const struct tc__cuda_vector
   *vector;
- int team;
+ int team, cluster;
  int narrow;
  int scalar;
- int row_lanes;
- int launch;
  int issued;
  const char
   *owner;
@@ -22698,11 +22696,8 @@ static int tc__draw_words(const tc__node *n) {
 static int tc__copies_of(const tc__printer *p, const tc__node *n) {
  return tc__lanes_differ(n, p->axis) ? p->copies : 1;
 }
-static int tc__is_row_lane(const tc__printer *p, const tc__node *n) {
- return p->row_lanes && n->level == TC__AT_ROW;
-}
 static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
- tc__put(p->out, tc__is_row_lane(p, n) ? "t%u[l]" : "t%u", n->id);
+ tc__put(p->out, "t%u", n->id);
  if (tc__copies_of(p, n) > 1) tc__put(p->out, "_%d", copy);
 }
 static tc__value tc__const_value(const tc__node *n) {
@@ -22724,8 +22719,7 @@ static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
 }
 static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
  tc__line(p);
- if (!tc__is_row_lane(p, n))
-  tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
+ tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
  tc__put_name(p, n, copy);
  tc__put(p->out, " = ");
 }

@@ -3425,6 +3425,8 @@ struct tc__vectors {
   looped;
  int apart;
  int by_rows;
+ int kept;
+ tc__ix from;
  uint8_t *row;
  int64_t *row_held;
  uint8_t *ahead;
@@ -3465,7 +3467,8 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
  if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
   return TC__HOLD_NOT;
  const tc__kbuf *b = tc__buffer_of(g, n);
- if (!tc__is_memory(b) || b->written) return TC__HOLD_NOT;
+ int kept = f->kept && b->place == TC__BUF_ROW;
+ if (!kept && (!tc__is_memory(b) || b->written)) return TC__HOLD_NOT;
  if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
  for (uint32_t i = 1; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
@@ -3516,9 +3519,12 @@ static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lan
         tc__ix_add(f->ix, lane, tc__ix_const(column)));
  tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
 }
+static tc__ix tc__vector_shared_at(const tc__vectors *f) {
+ return tc__ix_sub(f->ix, tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols), f->from);
+}
 static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
  tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
-     ? tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols)
+     ? tc__vector_shared_at(f)
     : f->ahead[n->id] == TC__HOLD_ROWS ? lane
     : tc__vector_elements(f, n) == 1 ? f->u
              : tc__vector_ix(f, f->width, f->u, lane);
@@ -3677,7 +3683,7 @@ static void tc__vectors_put(tc__vectors *f) {
 }
 static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
  size_t n = g->body.node.count, buffers = g->buffer.count;
- f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+ f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g), f->from = tc__ix_const(0);
  f->end = (uint32_t)n;
  f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
  f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);
@@ -4255,25 +4261,41 @@ enum {
  TC__ROWS_I = TC__VAR0 + 1,
  TC__ROWS_Y = TC__VAR0 + 2,
  TC__ROWS_X = TC__VAR0 + 3,
- TC__ROWS_S = TC__VAR0 + 7
+ TC__ROWS_S = TC__VAR0 + 7,
+ TC__ROWS_Q = TC__VAR0 + 8,
+ TC__ROWS_M = TC__VAR0 + 9,
+ TC__ROWS_Z = TC__VAR0 + 11
 };
 typedef struct tc__rower {
  tc__vectors v;
  tc__device_plan q;
+ tc__ix z;
  tc__ix x;
  tc__ix s;
  tc__ix across;
+ int by_part;
+ tc__sums sums;
+ int64_t ticket;
 } tc__rower;
 static tc__ix tc__rows_whole(const tc__rower *t) {
  return tc__ix_mul(t->v.ix, tc__ix_const(t->v.width), t->across);
+}
+static int tc__rows_are_equal(const tc__rower *t) {
+ tc__ix all = tc__ix_mul(t->v.ix, t->q.chunk, tc__ix_const(t->q.parts));
+ return all == tc__rows_whole(t);
 }
 static tc__ix tc__rows_open(tc__vectors *v) {
  tc__rower *t = (tc__rower *)(void *)v;
  tc__relist *l = &v->l;
  tc__ix at = tc__vector_ix(v, v->count, t->s, v->u);
  tc__ix k = tc__vector_ix(v, t->q.sharing, at, t->x);
- tc__ix column = tc__vector_ix(v, v->width, k, tc__ix_const(0));
- v->opened = tc__relist_if(l, column, tc__rows_whole(t), 0, 0);
+ tc__ix own = tc__vector_ix(v, v->width, k, tc__ix_const(0));
+ tc__ix column = tc__ix_add(v->ix, v->from, own);
+ v->opened =
+  t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
+  : tc__rows_are_equal(t)
+   ? tc__relist_if(l, own, t->q.chunk, 0, 0)
+   : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
  return column;
 }
 static void tc__rows_tail(tc__rower *t) {
@@ -4282,12 +4304,17 @@ static void tc__rows_tail(tc__rower *t) {
  tc__ix c = tc__ix_add(v->ix, tc__rows_whole(t), t->x);
  memset(v->ahead, 0, nodes);
  tc__vectors_rest(v);
- int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, 0, 0);
+ tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
+ int opened =
+  tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
  tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
  tc__relist_end_if(&v->l, opened);
 }
 static tc__ix tc__rows_turns(const tc__rower *t) {
- return tc__ix_ceil_div(t->v.ix, t->across,
+ tc__ix vectors = t->across;
+ if (t->q.parts > 1)
+  vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
+ return tc__ix_ceil_div(t->v.ix, vectors,
        tc__ix_const((int64_t)t->q.sharing * t->v.count));
 }
 static void tc__rows_serial(tc__rower *t, void (*body)(tc__rower *t)) {
@@ -4310,12 +4337,12 @@ static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
   tc__ix lane = tc__vector_lanes(v, v->width);
   tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
   tc__relist_copy(&v->l, n);
-  tc__relist_store(&v->l, n, v->held[n->id],
-       tc__ix_var(v->ix, TC__COL, v->l.from->shape.cols));
+  tc__relist_store(&v->l, n, v->held[n->id], tc__vector_shared_at(v));
   tc__vector_lanes_end(v, v->width);
   return;
  }
- tc__relist_copy_vector(&v->l, n, v->held[n->id], column, TC__COL, column, v->width);
+ tc__relist_copy_vector(&v->l, n, v->held[n->id], tc__ix_sub(v->ix, column, v->from),
+       TC__COL, column, v->width);
 }
 static void tc__rows_fill_all(tc__rower *t) {
  tc__vectors *v = &t->v;
@@ -4373,15 +4400,18 @@ static int tc__rows_is_read(const tc__rower *t, uint32_t begin, uint32_t end) {
 static void tc__rows_node(tc__rower *t, const tc__node *n) {
  tc__relist *l = &t->v.l;
  tc__node m = *n;
- int64_t attr[3];
- int one = n->op == TC_OP_STORE && t->q.sharing > 1;
- int opened = one && tc__relist_if(l, t->x, tc__ix_const(1), 0, 0);
+ int64_t attr[TC__COMBINE_THREADS + 2];
+ tc__ix one = tc__ix_const(1);
+ int opened = n->op == TC_OP_STORE &&
+     tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
  if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) {
   memcpy(attr, n->attr, n->n_attr * sizeof *attr);
-  if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
-  if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
   m.attr = attr, m.n_attr = 3;
  }
+ if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
+ if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
+ if (n->op == TC_OP_COMBINE && t->q.cluster)
+  attr[TC__COMBINE_THREADS + 1] = t->q.cluster, m.n_attr = 4;
  tc__relist_copy(l, &m);
  tc__relist_end_if(l, opened);
 }
@@ -4422,6 +4452,7 @@ static void tc__rows_place_rows(tc__rower *t) {
 static void tc__rows_place_loads(tc__rower *t) {
  tc__vectors *v = &t->v;
  const tc__group *g = v->l.from;
+ tc__ix columns = t->q.cluster ? t->q.chunk : g->shape.cols;
  for (uint32_t id = 0; id < g->body.node.count; id++) {
   const tc__node *n = g->body.node.at[id];
   int64_t first = tc__device_held_load(g, &t->q, n);
@@ -4436,8 +4467,178 @@ static void tc__rows_place_loads(tc__rower *t) {
    v->ahead[id] = TC__HOLD_SHARED;
    v->held[id] =
     tc__relist_buffer(&v->l, TC__BUF_SHARED, tc__buffer_of(g, n)->dtype,
-         tc__padded(tc__ix_value(g->shape.cols), 64));
+         tc__padded(tc__ix_value(columns), 64));
   }
+ }
+}
+static void tc__rows_open_parts(tc__rower *t) {
+ tc__relist *l = &t->v.l;
+ tc__relist_for(l, TC__ROW, TC__BIND_GRID, l->from->shape.rows);
+ t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID,
+       tc__ix_const(t->q.parts));
+ t->x = tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK,
+       tc__ix_const(t->q.sharing));
+ t->v.from = tc__ix_mul(t->v.ix, t->q.chunk, t->z);
+}
+static void tc__rows_close_parts(tc__rower *t) {
+ tc__relist_end(&t->v.l, TC__ROWS_X), tc__relist_end(&t->v.l, TC__ROWS_Z);
+ tc__relist_end(&t->v.l, TC__ROW);
+}
+static void tc__rows_place_sums(tc__rower *t) {
+ tc__relist *l = &t->v.l;
+ const tc__group *g = l->from;
+ int64_t rows = tc__ix_value(g->shape.rows);
+ for (size_t id = 0; id < g->body.node.count; id++)
+  if (g->body.node.at[id]->op == TC_OP_COMBINE)
+   t->sums.combine[t->sums.count++] = g->body.node.at[id];
+ t->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, rows);
+ tc__sums_in(l, &t->sums, TC__BUF_WORK, rows * t->q.parts);
+}
+static void tc__rows_place_kept(tc__rower *t) {
+ const tc__group *g = t->v.l.from;
+ tc__ix r = tc__ix_var(t->v.ix, TC__ROW, g->shape.rows);
+ t->v.kept = 1;
+ for (size_t b = 0; b < g->buffer.count && !t->v.l.failed; b++) {
+  t->v.l.base[b] = tc__ix_const(0);
+  if (!tc__device_is_row(g, (int64_t)b)) continue;
+  t->v.row[b] = TC__ROW_MEMORY;
+  t->v.l.base[b] = tc__ix_mul(t->v.ix, g->shape.cols, r);
+  t->v.l.to->buffer.at[b].place = TC__BUF_WORK;
+  t->v.l.to->buffer.at[b].numel = tc__ix_mul(t->v.ix, g->shape.cols, g->shape.rows);
+ }
+}
+static tc__sums tc__rows_sums(const tc__rower *t, uint32_t first, uint32_t last,
+        const uint8_t *need) {
+ tc__sums s;
+ s.count = 0;
+ for (int i = 0; i < t->sums.count; i++) {
+  uint32_t id = t->sums.combine[i]->id;
+  if (id < first || id >= last || !need[id]) continue;
+  s.combine[s.count] = t->sums.combine[i];
+  s.values[s.count] = t->sums.values[i], s.places[s.count] = t->sums.places[i];
+  s.count++;
+ }
+ return s;
+}
+static void tc__rows_gather(tc__rower *t, const tc__sums *s) {
+ tc__vectors *v = &t->v;
+ tc__relist *l = &v->l;
+ tc__ix parts = tc__ix_const(t->q.parts);
+ tc__ix r = tc__ix_var(v->ix, TC__ROW, l->from->shape.rows);
+ tc__sums_new(l, s, v->width);
+ tc__ix q = tc__relist_for(l, (tc__axis)TC__ROWS_Q, TC__BIND_SERIAL,
+        tc__ix_ceil_div(v->ix, parts, tc__ix_const(t->q.sharing)));
+ tc__ix part = tc__vector_ix(v, t->q.sharing, q, t->x);
+ int opened = tc__relist_if(l, part, parts, 0, 0);
+ part = tc__relist_bind(l, TC__ROWS_M, part, parts);
+ tc__sums_move(l, s, TC_OP_GET, tc__vector_ix(v, t->q.parts, r, part));
+ tc__relist_end_if(l, opened);
+ tc__relist_end(l, TC__ROWS_Q);
+ for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
+}
+static void tc__rows_leave(tc__rower *t, const tc__sums *s) {
+ tc__vectors *v = &t->v;
+ tc__ix r = tc__ix_var(v->ix, TC__ROW, v->l.from->shape.rows);
+ for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
+ int opened = tc__relist_if(&v->l, t->x, tc__ix_const(1), 0, 0);
+ tc__sums_move(&v->l, s, TC_OP_PUT, tc__vector_ix(v, t->q.parts, r, t->z));
+ tc__relist_end_if(&v->l, opened);
+}
+static int tc__rows_loop_of(const tc__group *g, uint32_t id) {
+ int loop = 0;
+ for (uint32_t i = 0; i < id; i++)
+  loop += g->body.node.at[i]->op == TC_OP_END &&
+    g->body.node.at[i]->attr[TC__END_AXIS] == TC__COL;
+ return loop;
+}
+static int tc__rows_goes_on(const tc__rower *t, int launch) {
+ return launch == t->q.launches - 1 && tc__device_ends_in_sums(t->v.l.from);
+}
+static int tc__rows_is_root(const tc__rower *t, const tc__node *n, int loop, int launch) {
+ if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == launch;
+ if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
+ return loop == launch || (loop > launch && tc__rows_goes_on(t, launch));
+}
+static void tc__rows_need(const tc__rower *t, int launch, uint8_t *need) {
+ const tc__group *g = t->v.l.from;
+ uint32_t count = (uint32_t)g->body.node.count;
+ memset(need, 0, count);
+ for (uint32_t id = 0; id < count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  if (tc__rows_is_root(t, n, tc__rows_loop_of(g, id), launch)) need[id] = 1;
+  if (need[id] && n->op == TC_OP_LOAD &&
+   t->v.row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN)
+   tc__device_needs(
+    g,
+    g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
+    need);
+ }
+ for (uint32_t id = count; id-- > 0;) {
+  const tc__node *n = g->body.node.at[id];
+  if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+  for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
+  for (uint32_t k = 0; k < n->n_attr; k++)
+   if (tc__attr_is_ix(n, k))
+    tc__ix_each_val(g->body.ix, n->attr[k], tc__vector_need, need);
+ }
+}
+static int tc__rows_cut_sums(tc__rower *t, uint32_t first, uint32_t last, int loop,
+        int launch, const uint8_t *need) {
+ uint8_t *all = t->v.phase;
+ memset(all, 1, t->v.l.from->body.node.count);
+ tc__sums s = tc__rows_sums(t, first, last, loop < launch ? need : all);
+ if (loop > launch) return 0;
+ if (loop == launch) {
+  tc__ix r = tc__ix_var(t->v.ix, TC__ROW, t->v.l.from->shape.rows);
+  tc__rows_leave(t, &s);
+  if (!tc__rows_goes_on(t, launch)) return 0;
+  tc__relist_last(&t->v.l, t->ticket, r, t->q.parts);
+  t->by_part = 0;
+ }
+ if (s.count) tc__rows_gather(t, &s);
+ return 1;
+}
+static uint32_t tc__rows_run_end(const tc__group *g, uint32_t id) {
+ while (id < g->body.node.count && g->body.node.at[id]->op == TC_OP_COMBINE) id++;
+ return id;
+}
+static void tc__rows_cut_body(tc__rower *t, int launch, const uint8_t *need) {
+ const tc__group *g = t->v.l.from;
+ t->by_part = 1;
+ for (uint32_t id = 0; id < g->body.node.count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  int loop = tc__rows_loop_of(g, id);
+  if (n->op == TC_OP_END || (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__ROW))
+   continue;
+  if (n->op == TC_OP_FOR) {
+   uint32_t end = tc__loop_end(g, id);
+   if (loop == launch) tc__rows_columns(t, id + 1, end);
+   id = end;
+  } else if (n->op == TC_OP_COMBINE) {
+   uint32_t last = tc__rows_run_end(g, id);
+   if (!tc__rows_cut_sums(t, id, last, loop - 1, launch, need)) return;
+   id = last - 1;
+  } else if (loop > launch && t->by_part) {
+   return;
+  } else if (n->op == TC_OP_NEW ? loop == launch
+          : need[id] && !(n->op == TC_OP_STORE &&
+              loop < launch)) {
+   tc__rows_node(t, n);
+  }
+ }
+}
+static void tc__rows_cut(tc__rower *t, uint8_t *need) {
+ tc__relist *l = &t->v.l;
+ tc__rows_place_sums(t);
+ if (t->q.kept) tc__rows_place_kept(t);
+ for (int launch = 0; launch < t->q.launches; launch++) {
+  tc__rows_need(t, launch, need);
+  memset(t->v.ahead, 0, l->from->body.node.count);
+  tc__relist_launch(l, t->q.threads, t->q.narrow, 0);
+  tc__rows_open_parts(t);
+  tc__rows_cut_body(t, launch, need);
+  tc__rows_close_parts(t);
+  tc__relist_end(l, TC__END_BLOCK);
  }
 }
 static void tc__rows_place(tc__rower *t, tc__ix block, tc__ix y) {
@@ -4468,10 +4669,34 @@ static void tc__rows_loops(tc__rower *t) {
  if (rows > 1) tc__relist_end(l, TC__ROWS_Y);
  tc__relist_end(l, rows > 1 ? (int64_t)TC__ROWS_I : (int64_t)TC__ROW);
 }
+static void tc__rows_whole_launch(tc__rower *t) {
+ tc__relist_launch(&t->v.l, t->q.threads, t->q.narrow, t->q.cluster);
+ if (t->q.cluster) {
+  tc__rows_open_parts(t);
+  t->by_part = 1;
+  tc__rows_body(t);
+  tc__rows_close_parts(t);
+ } else {
+  tc__rows_loops(t);
+ }
+ tc__relist_end(&t->v.l, TC__END_BLOCK);
+}
+static void tc__rows_in_parts(tc__rower *t, tc_ctx *c) {
+ size_t nodes = t->v.l.from->body.node.count, buffers = t->v.l.from->buffer.count;
+ uint8_t *need = TC__NEW_ARRAY(c, uint8_t, nodes);
+ t->v.l.base = t->q.kept ? TC__NEW_ARRAY(c, tc__ix, buffers) : NULL;
+ if (need && (t->v.l.base || !t->q.kept))
+  tc__rows_cut(t, need);
+ else
+  t->v.l.failed = 1;
+ tc__free(c, need, nodes);
+ tc__free(c, t->v.l.base, t->q.kept ? buffers * sizeof *t->v.l.base : 0);
+ t->v.l.base = NULL;
+}
 static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
  tc__rower t;
  memset(&t, 0, sizeof t);
- t.q = *q, t.s = tc__ix_const(0);
+ t.q = *q, t.s = t.x = t.z = tc__ix_const(0);
  t.v.open = tc__rows_open, t.v.apart = 1, t.v.lanes_early = q->lanes_early;
  t.v.width = q->width, t.v.count = q->vectors;
  t.v.again = q->hold == TC__DEVICE_REGISTERS;
@@ -4479,9 +4704,10 @@ static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device
   t.across = tc__ix_div(t.v.ix, g->shape.cols, tc__ix_const(q->width));
   tc__rows_place_rows(&t);
   tc__rows_place_loads(&t);
-  tc__relist_launch(&t.v.l, q->threads, q->narrow, q->cluster);
-  tc__rows_loops(&t);
-  tc__relist_end(&t.v.l, TC__END_BLOCK);
+  if (q->launches > 1 || (q->parts > 1 && !q->cluster))
+   tc__rows_in_parts(&t, c);
+  else
+   tc__rows_whole_launch(&t);
  }
  return tc__vectors_done(&t.v, c);
 }
@@ -4524,12 +4750,12 @@ static tc__ix tc__columns_open(tc__vectors *v) {
  tc__ix cols = v->l.from->shape.cols;
  tc__ix at = tc__vector_ix(v, v->count, t->p, v->u);
  tc__ix own = tc__vector_ix(v, tc__columns_below(t), at, t->y), c = own;
- if (t->q.parts > 1) {
-  c = tc__vector_ix(v, tc__ix_value(t->q.chunk), t->z, own);
-  v->opened = tc__relist_if(&v->l, c, cols, own, t->q.chunk);
- } else {
-  v->opened = tc__relist_if(&v->l, c, cols, 0, 0);
- }
+ int64_t chunk = t->q.parts > 1 ? tc__ix_value(t->q.chunk) : 0;
+ if (chunk) c = tc__vector_ix(v, chunk, t->z, own);
+ v->opened = !chunk ? tc__relist_if(&v->l, c, cols, 0, 0)
+    : chunk * t->q.parts == tc__ix_value(cols)
+     ? tc__relist_if(&v->l, own, t->q.chunk, 0, 0)
+     : tc__relist_if(&v->l, c, cols, own, t->q.chunk);
  tc__relist_axis(&v->l, TC__COL, c);
  return t->row;
 }
@@ -4830,6 +5056,14 @@ static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limi
  int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
  return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
+static int tc__device_adds_up(const tc__ixpool *x, tc__ix p, tc__ix below, tc__ix d,
+        tc__ix limit) {
+ int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, below));
+ if (!tc__ix_is_const(below) || !tc__ix_is_const(limit) ||
+  tc__ix_hi(x, d) > tc__ix_value(limit))
+  return 0;
+ return tc__ix_value(below) - step + tc__ix_hi(x, d) < tc__ix_value(limit);
+}
 static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
  if (a == b || tc__ix_lo(x, tc__ix_sub(x, b, a)) >= 0) return 1;
  tc__ixsum s;
@@ -4842,10 +5076,12 @@ static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
 static int tc__device_holds(const tc__device_verifier *d, const tc__node *n, tc__ix e,
        tc__ix limit) {
  for (uint32_t k = 0; k < n->n_attr; k += 2) {
-  tc__ix p = tc__device_expand(d, n->attr[k]);
-  if (tc__device_at_most(d->ix, n->attr[k + 1], limit) &&
-   tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), n->attr[k + 1]))
+  tc__ix p = tc__device_expand(d, n->attr[k]), below = n->attr[k + 1];
+  tc__ix more = tc__ix_sub(d->ix, e, p);
+  if (tc__device_at_most(d->ix, below, limit) &&
+   tc__device_stays(d->ix, p, more, below))
    return 1;
+  if (tc__device_adds_up(d->ix, p, below, more, limit)) return 1;
  }
  return 0;
 }
@@ -4951,7 +5187,7 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
  if (n->op ==
   TC_OP_COPY)
   inside = tc__ix_lo(d->ix, b->numel) > 0;
- if (tc__ix_lo(d->ix, own) < 0 || !inside)
+ if ((tc__ix_lo(d->ix, own) < 0 && tc__ix_lo(d->ix, e) < 0) || !inside)
   return tc__verify_fail(&d->v, "its index leaves the %s",
         b->place == TC__BUF_SHARED ? "shared memory"
         : b->place == TC__BUF_WORK ? "workspace"
@@ -5092,7 +5328,7 @@ static int tc__verify_device(tc_ctx *c, const tc__group *k) {
 static int tc__sums_takes(const tc__group *g, tc__device_plan *q) {
  if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
  *q = tc__device_plan_of(g);
- return q->form == TC__DEVICE_COLUMNS || q->parts == 1;
+ return 1;
 }
 static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
  return q->form == TC__DEVICE_COLUMNS ? tc__lower_columns(c, g, q)
@@ -5463,8 +5699,6 @@ static void tc__cuda_grid_of(const tc__device_plan *q, tc__grid *out) {
  memset(out, 0, sizeof *out);
  out->threads = q->threads, out->blocks = q->blocks;
  out->shared = q->shared, out->early = 1;
- out->cluster = q->cluster;
- out->waves = q->form == TC__DEVICE_ROWS ? TC__DEVICE_ROW_WAVES : 0;
 }
 static int tc__cuda_list_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
  tc__group *list = tc__lower_device(c, g);
@@ -5480,8 +5714,8 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
  if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
  tc__device_plan q = tc__device_plan_of(g);
  out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
- out->count = q.launches;
- for (int i = 0; i < q.launches; i++) tc__cuda_grid_of(&q, &out->at[i]);
+ out->count = 1;
+ tc__cuda_grid_of(&q, &out->at[0]);
  return 1;
 }
 // ---- gen/cuda_print/fast.c
@@ -5872,7 +6106,6 @@ static void tc__cuda_read(tc__printer *p, const tc__node *n) {
  tc__cuda_fill(p, n);
 }
 static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
- if (tc__is_row_lane(p, n)) return 0;
  return tc__cuda_width_of(p) > 1 &&
    tc__device_is_still(p->g, n, p->cuda->axis, p->cuda->width);
 }
@@ -6007,18 +6240,8 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
  const tc__device_plan *q = p->cuda;
  if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
   tc__put(p->out, "if (%s) ", p->owner);
- if (!q || n->level != TC__AT_ROW) return;
- int below = q->form == TC__DEVICE_COLUMNS && q->sharing < q->threads;
- int ragged = q->form == TC__DEVICE_COLUMNS &&
-     tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
- const char *who = q->form == TC__DEVICE_ROWS && q->sharing > 1 ? "x == 0"
-      : below                                      ? "y == 0"
-                 : "";
- const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
- const char *in = ragged ? "in" : "";
- if (!*who && !*part && !*in) return;
- tc__put(p->out, "if (%s%s%s%s%s) ", who, *who && *part ? " && " : "", part,
-   (*who || *part) && *in ? " && " : "", in);
+ if (q && n->level == TC__AT_ROW && q->form == TC__DEVICE_ROWS && q->sharing > 1)
+  tc__put(p->out, "if (x == 0) ");
 }
 static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
  return tc__cuda_wide(p, n) &&
@@ -6197,9 +6420,6 @@ static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
   tc__put(p->out, " o%u;\n", id);
  }
 }
-static const char *tc__cuda_keep_place(const tc__printer *p) {
- return p->cuda->cluster ? "k - first" : "k";
-}
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
  for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED;
    first++) {
@@ -6210,7 +6430,7 @@ static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
   tc__line(p);
   tc__put(p->out, "const ");
   tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
-  tc__put(p->out, " v%u = keep%u[%s];\n", first, first, tc__cuda_keep_place(p));
+  tc__put(p->out, " v%u = keep%u[k];\n", first, first);
  }
 }
 static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
@@ -6397,17 +6617,12 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
 }
 typedef struct tc__cuda_run {
  uint32_t first, last;
- const uint8_t *need;
- int part;
 } tc__cuda_run;
-static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
- return !run->need || run->need[id];
-}
 static int tc__cuda_team(const tc__printer *p) {
  return p->cuda ? p->cuda->sharing : p->team;
 }
 static int tc__cuda_warps(const tc__printer *p) { return tc__cuda_team(p) / 32; }
-static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? p->cuda->cluster : 0; }
+static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? 0 : p->cluster; }
 static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
  const tc__acc *a = &p->acc[i];
  int lanes = tc__cuda_team(p) < 32 ? tc__cuda_team(p) : 32;
@@ -6432,14 +6647,34 @@ static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
 static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
  snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
 }
+static int tc__cuda_is_used(const tc__printer *p, const tc__node *n) {
+ for (uint32_t id = n->id + 1; id < p->g->body.node.count; id++) {
+  const tc__node *m = tc__body(p, id);
+  for (uint32_t k = 0; k < m->n_in; k++)
+   if (m->in[k] == n->id) return 1;
+  for (uint32_t k = 0; k < m->n_attr; k++)
+   if (tc__attr_is_ix(m, k) && tc__ix_has_val(p->g->body.ix, m->attr[k])) return 1;
+ }
+ return 0;
+}
 static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
  long long i = n->attr[TC__COMBINE_ACCUMULATOR];
  tc__put_let(p, n, 0);
  tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
-static void tc__cuda_slots(tc__printer *p, int64_t i) {
+static int tc__cuda_is_combined_again(const tc__printer *p, const tc__node *n) {
+ for (uint32_t id = n->id; id-- > 0 && tc__body(p, id)->op != TC_OP_LAUNCH;)
+  if (tc__body(p, id)->op == TC_OP_COMBINE &&
+   tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR] ==
+    n->attr[TC__COMBINE_ACCUMULATOR])
+   return 1;
+ return 0;
+}
+static void tc__cuda_slots(tc__printer *p, const tc__node *n) {
+ int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
  const tc__acc *a = &p->acc[i];
  int slots = tc__cuda_warps(p) * (tc__cuda_cluster(p) ? tc__cuda_cluster(p) : 1);
+ if (tc__cuda_is_combined_again(p, n)) return;
  tc__line(p);
  tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
    (long long)i, slots);
@@ -6448,19 +6683,19 @@ static void tc__cuda_slots(tc__printer *p, int64_t i) {
  tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), (long long)i,
    slots);
 }
-static void tc__cuda_give_part(tc__printer *p, int64_t i) {
- long long id = (long long)i;
- int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[i]);
+static void tc__cuda_give_part(tc__printer *p, const tc__node *n) {
+ long long id = n->attr[TC__COMBINE_ACCUMULATOR];
+ int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[id]);
  tc__line(p);
- tc__put(p->out, "if (x %% 32 < %d) ", p->cuda->cluster);
- tc__put(p->out, "tc_cluster_store(&part%lld[part * %d + x / 32], x %% 32, ", id, warps);
+ tc__put(p->out, "if (x %% 32 < %d) ", tc__cuda_cluster(p));
+ tc__put(p->out, "tc_cluster_store(&part%lld[z * %d + x / 32], x %% 32, ", id, warps);
  if (arg)
   tc__put(p->out,
-    "best%lld[0]), tc_cluster_store(&place%lld[part * %d + x / 32], x %% 32, "
+    "best%lld[0]), tc_cluster_store(&place%lld[z * %d + x / 32], x %% 32, "
     "at%lld[0]);\n",
     id, id, warps, id);
  else
-  tc__put(p->out, "all%lld);\n", id);
+  tc__put(p->out, "all%u);\n", n->id);
 }
 static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
  int met = 0;
@@ -6469,7 +6704,7 @@ static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
  if (!met) tc__line(p);
  if (!met) tc__put(p->out, "tc_cluster_wait();\n");
  for (uint32_t id = run->first; id < run->last; id++)
-  tc__cuda_give_part(p, tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR]);
+  tc__cuda_give_part(p, tc__body(p, id));
  tc__line(p);
  tc__put(p->out, "tc_cluster_arrive();\n");
  tc__line(p);
@@ -6481,9 +6716,8 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
   const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
   long long i = n->attr[TC__COMBINE_ACCUMULATOR];
   char let[64];
-  if (!tc__cuda_in_run(run, id)) continue;
-  snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
-  tc__cuda_slots(p, n->attr[TC__COMBINE_ACCUMULATOR]);
+  snprintf(let, sizeof let, "const %s all%u", p->d->reg[tc__class_of(a->dtype)], id);
+  tc__cuda_slots(p, n);
   tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
  }
  if (tc__cuda_cluster(p)) {
@@ -6492,13 +6726,12 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
  }
  for (uint32_t id = run->first; id < run->last; id++) {
   long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  if (!tc__cuda_in_run(run, id)) continue;
   tc__line(p);
   tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
   if (tc__is_arg(&p->acc[i]))
    tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
   else
-   tc__put(p->out, "all%lld;\n", i);
+   tc__put(p->out, "all%u;\n", id);
  }
  tc__line(p);
  tc__put(p->out, "__syncthreads();\n");
@@ -6506,7 +6739,7 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
 static void tc__cuda_put_cluster(tc__printer *p, const tc__acc *a, int64_t i,
          const char *let) {
  long long id = (long long)i;
- int blocks = p->cuda->cluster, warps = tc__cuda_warps(p);
+ int blocks = tc__cuda_cluster(p), warps = tc__cuda_warps(p);
  tc__line(p);
  if (!tc__is_arg(a)) {
   tc__put(p->out, "%s = ", let);
@@ -6544,7 +6777,6 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
  for (uint32_t id = run->first; id < run->last; id++) {
   const tc__node *n = tc__body(p, id);
   const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-  if (!tc__cuda_in_run(run, id)) continue;
   tc__cuda_let(p, n, let);
   if (tc__cuda_cluster(p))
    tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
@@ -6552,12 +6784,12 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
    tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
   else
    tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
-  if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
+  if (tc__is_arg(a) && tc__cuda_is_used(p, n)) tc__cuda_place_value(p, n);
  }
 }
 static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
  tc__cuda_run run;
- run.first = run.last = n->id, run.need = NULL, run.part = 0;
+ run.first = run.last = n->id;
  while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
   run.last++;
  return run;
@@ -6581,14 +6813,14 @@ static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
  tc__cuda_keep_name(n, keep);
  tc__line(p);
  if (async) {
-  tc__put(p->out, "tc_copy_async(&%s[%s], ", keep, tc__cuda_keep_place(p));
+  tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
   tc__cuda_address(p, n);
   tc__put(p->out, ");\n");
   return;
  }
  if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
  p->lane = lanes;
- tc__put(p->out, "%s[%s]%s = ", keep, tc__cuda_keep_place(p), lanes ? ".at[l]" : "");
+ tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
  tc__cuda_read(p, n);
  tc__put(p->out, ";\n");
  p->lane = 0;
@@ -6613,10 +6845,9 @@ static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
  tc__cuda_span s;
  tc__text t;
  tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
- int cut = p->cuda->parts > 1;
- snprintf(s.first, sizeof s.first, cut ? "first + x" : "x");
- snprintf(s.last, sizeof s.last, "%s", cut ? "last" : tc__cuda_text_of(p, &t, whole, 0));
- if (!cut) tc__text_free(&t);
+ snprintf(s.first, sizeof s.first, "x");
+ snprintf(s.last, sizeof s.last, "%s", tc__cuda_text_of(p, &t, whole, 0));
+ tc__text_free(&t);
  return s;
 }
 static void tc__cuda_place_column(tc__printer *p, tc__cuda_place *at) {
@@ -6665,7 +6896,6 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
  tc__ixpool *x = p->g->body.ix;
  tc__ix width = tc__ix_const(q->width);
  tc__line(p);
- if (q->parts > 1) tc__put(p->out, "if (part == %d) ", q->parts - 1);
  tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
  tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
  tc__put(p->out, " + x; c < ");
@@ -6723,215 +6953,6 @@ static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint3
  if (p->cuda->tail) tc__cuda_row_tail(p, &b, e);
  tc__cuda_body_close(p, &b);
 }
-enum { TC__CUDA_FINISHING = -1 };
-static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
- int64_t before = 0, values = 0;
- for (size_t id = 0; id < p->g->body.node.count; id++) {
-  const tc__node *n = p->g->body.node.at[id];
-  before += n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] < i;
-  values += n->op == TC_OP_NEW;
- }
- return p->cuda->zeroed + before * p->cuda->partial / values;
-}
-static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  const tc__acc *a = &p->acc[i];
-  const char *type = p->d->reg[tc__class_of(a->dtype)];
-  int64_t at = tc__cuda_work_at(p, i), values = 0;
-  if (!tc__cuda_in_run(run, id)) continue;
-  for (size_t k = 0; k < p->g->body.node.count; k++)
-   values += p->g->body.node.at[k]->op == TC_OP_NEW;
-  tc__line(p);
-  tc__put(p->out, "%s *const work%lld = (%s *)(work + %lld);\n", type, i, type,
-    (long long)at);
-  if (!tc__is_arg(a)) continue;
-  tc__line(p);
-  tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
-    (long long)(at + p->cuda->partial / values / 2));
- }
-}
-static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
- int parts = p->cuda->parts;
- tc__line(p);
- tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
- tc__block_open(p);
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  const tc__acc *a = &p->acc[i];
-  if (!tc__cuda_in_run(run, id)) continue;
-  tc__line(p);
-  if (tc__is_arg(a)) {
-   tc__cuda_acc_name(p, "keep", a);
-   tc__put(p->out,
-     "(best%lld[0], at%lld[0], tc_peek(&work%lld[%d * r + i]), "
-     "(%s)tc_peek(&places%lld[%d * r + i]));\n",
-     i, i, i, parts, tc__cuda_index_type(p), i, parts);
-   continue;
-  }
-  tc__put_acc(p, i);
-  tc__put(p->out, "[0] = ");
-  tc__cuda_acc_name(p, "acc", a);
-  tc__put(p->out, "(");
-  tc__put_acc(p, i);
-  tc__put(p->out, "[0], tc_peek(&work%lld[%d * r + i]));\n", i, parts);
- }
- tc__block_close(p);
-}
-static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
- int parts = p->cuda->parts;
- tc__cuda_run own = *run;
- own.part = 1;
- tc__line(p);
- tc__put(p->out, "{\n");
- p->indent++;
- tc__cuda_put_run(p, &own);
- for (uint32_t id = run->first; id < run->last; id++) {
-  const tc__node *n = tc__body(p, id);
-  long long i = n->attr[TC__COMBINE_ACCUMULATOR];
-  tc__line(p);
-  if (tc__is_arg(&p->acc[i]))
-   tc__put(p->out,
-     "if (x == 0) work%lld[%d * r + part] = best%lld[0], places%lld[%d * r "
-     "+ part] = at%lld[0];\n",
-     i, parts, i, i, parts, i);
-  else
-   tc__put(p->out, "if (x == 0) work%lld[%d * r + part] = t%u;\n", i, parts, id);
- }
- tc__block_close(p);
-}
-static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
- int loop = 0;
- for (uint32_t i = 0; i < id; i++) {
-  const tc__node *n = tc__body(p, i);
-  loop += n->op == TC_OP_END && n->attr[TC__END_AXIS] == TC__COL;
- }
- return loop;
-}
-static int tc__cuda_goes_on(const tc__printer *p) {
- return p->launch == p->cuda->launches - 1 && tc__device_ends_in_sums(p->g);
-}
-static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
- if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
- if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
- return loop == p->launch || (loop > p->launch && tc__cuda_goes_on(p));
-}
-static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
- uint32_t count = (uint32_t)p->g->body.node.count, id, first[64];
- for (id = 0; id < count; id++) {
-  const tc__node *n = tc__body(p, id);
-  int loop = tc__cuda_loop_of(p, id);
-  if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
-  if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-   tc__device_needs(
-    p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
-    need);
- }
- for (id = count; id-- > 0;) {
-  const tc__node *n = tc__body(p, id);
-  if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-  for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
-  for (uint32_t k = 0; k < n->n_attr; k++) {
-   tc__ix vals[64];
-   if (!tc__attr_is_ix(n, k)) continue;
-   uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
-   for (uint32_t v = 0; v < found; v++) {
-    first[v] = (uint32_t)tc__ix_node(p->g->body.ix, vals[v])->a;
-    need[first[v]] = 1;
-   }
-  }
- }
-}
-static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *need) {
- tc__cuda_run run = tc__cuda_run_at(p, n);
- int loop = tc__cuda_loop_of(p, n->id) - 1, any = 0;
- if (loop < p->launch) {
-  run.need = need;
-  for (uint32_t id = run.first; id < run.last; id++) any |= need[id];
-  if (!any) return 1;
-  for (uint32_t id = run.first; id < run.last; id++)
-   if (need[id]) tc__cuda_new(p, tc__body(p, id), 0);
-  tc__cuda_work_names(p, &run);
-  tc__cuda_gather_parts(p, &run);
-  tc__cuda_put_run(p, &run);
-  return 1;
- }
- tc__cuda_work_names(p, &run);
- tc__cuda_put_part(p, &run);
- if (!tc__cuda_goes_on(p)) return 0;
- tc__line(p);
- tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
-   p->cuda->parts);
- p->launch = TC__CUDA_FINISHING;
- for (uint32_t id = run.first; id < run.last; id++)
-  tc__cuda_renew(p, tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR],
-      tc__cuda_width_of(p));
- tc__cuda_gather_parts(p, &run);
- tc__cuda_put_run(p, &run);
- return 1;
-}
-static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
- uint32_t count = (uint32_t)p->g->body.node.count;
- int launch = p->launch;
- for (uint32_t id = 0; id < count; id++) {
-  const tc__node *n = tc__body(p, id);
-  int loop = tc__cuda_loop_of(p, id);
-  int columns = n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
-  if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
-  if (columns && loop == launch)
-   tc__cuda_row_columns(p, n->attr[TC__FOR_END], id + 1, tc__loop_end(p->g, id));
-  if (columns) id = tc__loop_end(p->g, id);
-  if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-  if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
-   !tc__cuda_cut_run(p, n, need))
-   return;
-  if (n->op == TC_OP_COMBINE || (n->op == TC_OP_NEW && loop != launch)) continue;
-  int earlier = n->op == TC_OP_STORE && loop < launch;
-  if (n->op == TC_OP_NEW || (need[id] && !earlier)) tc__print_node(p, n);
- }
-}
-static void tc__cuda_kept_names(tc__printer *p) {
- const tc__device_plan *q = p->cuda;
- for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
-  const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
-  if (!tc__device_is_row(p->g, (int64_t)i)) continue;
-  tc__line(p);
-  tc__put(p->out, "%s *const ", type);
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
-    (long long)tc__device_kept_at(p->g, q, (int64_t)i),
-    p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->shape.cols));
- }
-}
-static void tc__cuda_part_head(tc__printer *p) {
- const tc__device_plan *q = p->cuda;
- tc__ixpool *x = p->g->body.ix;
- const char *type = tc__cuda_index_type(p);
- tc__line(p);
- tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
- tc__line(p);
- tc__put(p->out, "const %s r = blockIdx.x / %d;\n", type, q->parts);
- tc__line(p);
- tc__put(p->out, "const %s first = part * ", type);
- tc__put_atom(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)), 0);
- tc__put(p->out, ", last = tc_min(first + ");
- tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
- tc__put(p->out, ", ");
- tc__put_ix(p, tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width)));
- tc__put(p->out, ");\n");
-}
-static void tc__cuda_cut_row(tc__printer *p) {
- uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
- if (!need) {
-  p->out->failed = 1;
-  return;
- }
- tc__cuda_need_launch(p, need);
- tc__cuda_part_head(p);
- tc__cuda_kept_names(p);
- tc__cuda_cut_nodes(p, need);
- tc__free(p->out->ctx, need, p->g->body.node.count);
-}
 static void tc__cuda_keeps(tc__printer *p) {
  const tc__device_plan *q = p->cuda;
  tc__ix at = tc__device_scratch(p->g, q);
@@ -6953,10 +6974,9 @@ static void tc__cuda_keeps(tc__printer *p) {
   tc__put(p->out, " *)(shared + ");
   tc__put_ix(p, at);
   tc__put(p->out, ");\n");
-  tc__ix columns = q->cluster ? q->chunk : p->g->shape.cols;
   at = tc__ix_add(p->g->body.ix, at,
       tc__ix_const(tc__device_bytes(p->g, n) *
-          tc__padded(tc__ix_value(columns), 64)));
+          tc__padded(tc__ix_value(p->g->shape.cols), 64)));
  }
 }
 static void tc__cuda_row_head(tc__printer *p) {
@@ -6988,22 +7008,7 @@ static void tc__cuda_row_head(tc__printer *p) {
  tc__put_ix(p, p->g->shape.rows);
  tc__put(p->out, ") return;\n");
 }
-static void tc__cuda_cluster_row(tc__printer *p) {
- tc__line(p);
- tc__put(p->out, "tc_cluster_arrive();\n");
- tc__cuda_part_head(p);
- tc__cuda_keeps(p);
- tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
-}
 static void tc__cuda_rows(tc__printer *p) {
- if (p->cuda->cluster) {
-  tc__cuda_cluster_row(p);
-  return;
- }
- if (p->cuda->parts > 1) {
-  tc__cuda_cut_row(p);
-  return;
- }
  tc__cuda_row_head(p);
  tc__cuda_keeps(p);
  uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
@@ -9477,13 +9482,16 @@ static void tc__cuda_list_step(tc__printer *p, const tc__node *n, int copy) {
 }
 static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
  (void)copy;
- if (p->g->shape.vector == TC__ROW) {
+ if (p->vector) {
   tc__cuda_list_element(p, n);
   return;
  }
  if (!tc__cuda_leads_run(p, n)) return;
  tc__cuda_run run = tc__cuda_run_at(p, n);
  p->team = (int)n->attr[TC__COMBINE_THREADS];
+ p->cluster = n->n_attr > TC__COMBINE_THREADS + 1
+      ? (int)n->attr[TC__COMBINE_THREADS + 1]
+      : 0;
  tc__cuda_put_run(p, &run);
 }
 static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
@@ -9633,6 +9641,10 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
  tc__cuda_own_memory(p, begin, end);
  tc__cuda_loop_variables(p, id + 1, begin, end, 1);
  tc__cuda_loop_variables(p, id + 1, begin, end, 0);
+ if (tc__body(p, id)->n_attr > TC__LAUNCH_CLUSTER) {
+  tc__line(p);
+  tc__put(p->out, "tc_cluster_arrive();\n");
+ }
  tc__cuda_statements(p, begin, end);
 }
 // ---- gen/cuda_print/kernel.c
@@ -9746,14 +9758,6 @@ static void tc__cuda_scratch_names(tc__printer *p) {
   if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
   const char *type = tc__dtypes[b->dtype].memory;
   tc__line(p);
-  if (p->axis == TC__ROW) {
-   tc__put(p->out, "%s ", type);
-   tc__put_buffer(p, (int64_t)i);
-   tc__put(p->out, "[");
-   tc__put_ix(p, b->numel);
-   tc__put(p->out, "];\n");
-   continue;
-  }
   tc__put(p->out, "%s *", type);
   tc__put_buffer(p, (int64_t)i);
   tc__put(p->out, " = (%s *)(shared + ", type);
@@ -9832,24 +9836,20 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
  out->failed |= body->failed;
  tc__text_free(body);
 }
-static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
+static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
+ tc__device_plan q = tc__device_plan_of(p->g);
  tc__text body, *out = p->out;
  tc__grid grid;
- tc__cuda_grid_of(p->cuda, &grid);
+ p->cuda = &q, p->narrow = q.narrow, p->axis = q.axis;
+ tc__cuda_grid_of(&q, &grid);
  tc__text_init(&body, out->ctx);
- p->out = &body, p->indent = 1, p->launch = launch;
- if (p->cuda->form == TC__DEVICE_PRODUCT)
+ p->out = &body, p->indent = 1;
+ if (q.form == TC__DEVICE_PRODUCT)
   tc__cuda_product(p);
  else
   tc__cuda_rows(p);
  p->out = out;
- tc__cuda_put_launch(p, symbol, launch, &grid, p->cuda->resident, &body);
-}
-static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
- tc__device_plan q = tc__device_plan_of(p->g);
- p->cuda = &q, p->narrow = q.narrow;
- p->axis = q.axis;
- for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
+ tc__cuda_put_launch(p, symbol, 0, &grid, q.resident, &body);
  p->cuda = NULL, p->narrow = 0;
 }
 static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {

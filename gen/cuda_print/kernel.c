@@ -126,7 +126,7 @@ static void tc__cuda_parameters(tc__printer *p) {
     tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 
-// Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
+// Scratch of rows: of the block, in shared memory.
 static void tc__cuda_scratch_names(tc__printer *p) {
     int product =
         p->cuda && p->cuda->form == TC__DEVICE_PRODUCT; // it names its rows itself
@@ -135,14 +135,6 @@ static void tc__cuda_scratch_names(tc__printer *p) {
         if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
         const char *type = tc__dtypes[b->dtype].memory;
         tc__line(p);
-        if (p->axis == TC__ROW) {
-            tc__put(p->out, "%s ", type);
-            tc__put_buffer(p, (int64_t)i);
-            tc__put(p->out, "[");
-            tc__put_ix(p, b->numel);
-            tc__put(p->out, "];\n");
-            continue;
-        }
         tc__put(p->out, "%s *", type);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(shared + ", type);
@@ -228,26 +220,21 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
     tc__text_free(body);
 }
 
-// One launch of a plan.
-static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
+// A contraction, by its plan.
+static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
+    tc__device_plan q = tc__device_plan_of(p->g);
     tc__text body, *out = p->out;
     tc__grid grid;
-    tc__cuda_grid_of(p->cuda, &grid);
+    p->cuda = &q, p->narrow = q.narrow, p->axis = q.axis;
+    tc__cuda_grid_of(&q, &grid);
     tc__text_init(&body, out->ctx);
-    p->out = &body, p->indent = 1, p->launch = launch;
-    if (p->cuda->form == TC__DEVICE_PRODUCT)
+    p->out = &body, p->indent = 1;
+    if (q.form == TC__DEVICE_PRODUCT)
         tc__cuda_product(p);
     else
         tc__cuda_rows(p);
     p->out = out;
-    tc__cuda_put_launch(p, symbol, launch, &grid, p->cuda->resident, &body);
-}
-
-static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
-    tc__device_plan q = tc__device_plan_of(p->g);
-    p->cuda = &q, p->narrow = q.narrow;
-    p->axis = q.axis;
-    for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
+    tc__cuda_put_launch(p, symbol, 0, &grid, q.resident, &body);
     p->cuda = NULL, p->narrow = 0;
 }
 

@@ -551,13 +551,16 @@ static void tc__cuda_list_step(tc__printer *p, const tc__node *n, int copy) {
 // What all that stand side by side have: they share their barrier.
 static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
-    if (p->g->shape.vector == TC__ROW) {
+    if (p->vector) {
         tc__cuda_list_element(p, n);
         return;
     }
     if (!tc__cuda_leads_run(p, n)) return;
     tc__cuda_run run = tc__cuda_run_at(p, n);
     p->team = (int)n->attr[TC__COMBINE_THREADS];
+    p->cluster = n->n_attr > TC__COMBINE_THREADS + 1
+                     ? (int)n->attr[TC__COMBINE_THREADS + 1]
+                     : 0;
     tc__cuda_put_run(p, &run);
 }
 
@@ -729,5 +732,10 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
     tc__cuda_own_memory(p, begin, end);
     tc__cuda_loop_variables(p, id + 1, begin, end, 1);
     tc__cuda_loop_variables(p, id + 1, begin, end, 0);
+    if (tc__body(p, id)->n_attr > TC__LAUNCH_CLUSTER) {
+        // No block ends before the others have written to it: what they write, they write before it arrives.
+        tc__line(p);
+        tc__put(p->out, "tc_cluster_arrive();\n");
+    }
     tc__cuda_statements(p, begin, end);
 }

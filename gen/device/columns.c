@@ -63,12 +63,12 @@ static tc__ix tc__columns_open(tc__vectors *v) {
     tc__ix cols = v->l.from->shape.cols;
     tc__ix at = tc__vector_ix(v, v->count, t->p, v->u);
     tc__ix own = tc__vector_ix(v, tc__columns_below(t), at, t->y), c = own;
-    if (t->q.parts > 1) {
-        c = tc__vector_ix(v, tc__ix_value(t->q.chunk), t->z, own);
-        v->opened = tc__relist_if(&v->l, c, cols, own, t->q.chunk);
-    } else {
-        v->opened = tc__relist_if(&v->l, c, cols, 0, 0);
-    }
+    int64_t chunk = t->q.parts > 1 ? tc__ix_value(t->q.chunk) : 0;
+    if (chunk) c = tc__vector_ix(v, chunk, t->z, own);
+    v->opened = !chunk ? tc__relist_if(&v->l, c, cols, 0, 0)
+                : chunk * t->q.parts == tc__ix_value(cols)
+                    ? tc__relist_if(&v->l, own, t->q.chunk, 0, 0)
+                    : tc__relist_if(&v->l, c, cols, own, t->q.chunk);
     tc__relist_axis(&v->l, TC__COL, c);
     return t->row;
 }

@@ -1,10 +1,10 @@
 // LOOP, for a device: the host's list as one of launches, where there is such a form (what all shall have: gen/PLAN.md).
 
-// Reductions that are not cut, of kernels that multiply no matrices.
+// Reductions, of kernels that multiply no matrices.
 static int tc__sums_takes(const tc__group *g, tc__device_plan *q) {
     if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
     *q = tc__device_plan_of(g);
-    return q->form == TC__DEVICE_COLUMNS || q->parts == 1;
+    return 1;
 }
 
 static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {

@@ -24,6 +24,8 @@ struct tc__vectors {
         looped;   // several loops stand side by side, so each has a scope; it was opened
     int apart;    // values of rows are there: they are no nodes of a vector
     int by_rows;  // its elements are of V rows, in one column
+    int kept;     // rows are in memory that an earlier launch has written
+    tc__ix from;  // column that is the first of a part of the row
     uint8_t *row; // by buffer of a row: a tc__vector_row
     int64_t *row_held; //   and the buffer it is held in
     uint8_t *ahead;    // by node: a tc__vector_hold
@@ -76,7 +78,8 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
     if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
         return TC__HOLD_NOT;
     const tc__kbuf *b = tc__buffer_of(g, n);
-    if (!tc__is_memory(b) || b->written) return TC__HOLD_NOT;
+    int kept = f->kept && b->place == TC__BUF_ROW;
+    if (!kept && (!tc__is_memory(b) || b->written)) return TC__HOLD_NOT;
     if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
@@ -143,10 +146,15 @@ static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lan
     tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
 }
 
+// Where the column at hand is in shared memory.
+static tc__ix tc__vector_shared_at(const tc__vectors *f) {
+    return tc__ix_sub(f->ix, tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols), f->from);
+}
+
 // A load of what is held.
 static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
     tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
-                    ? tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols)
+                    ? tc__vector_shared_at(f)
                 : f->ahead[n->id] == TC__HOLD_ROWS ? lane
                 : tc__vector_elements(f, n) == 1 ? f->u
                                                  : tc__vector_ix(f, f->width, f->u, lane);
@@ -338,7 +346,7 @@ static void tc__vectors_put(tc__vectors *f) {
 
 static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
     size_t n = g->body.node.count, buffers = g->buffer.count;
-    f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+    f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g), f->from = tc__ix_const(0);
     f->end = (uint32_t)n;
     f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
     f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);

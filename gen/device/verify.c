@@ -107,6 +107,16 @@ static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limi
     return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
 
+// Whether p + d is below a limit since p, below its own, is at most the last multiple of what it is one of.
+static int tc__device_adds_up(const tc__ixpool *x, tc__ix p, tc__ix below, tc__ix d,
+                              tc__ix limit) {
+    int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, below));
+    if (!tc__ix_is_const(below) || !tc__ix_is_const(limit) ||
+        tc__ix_hi(x, d) > tc__ix_value(limit))
+        return 0;
+    return tc__ix_value(below) - step + tc__ix_hi(x, d) < tc__ix_value(limit);
+}
+
 // Whether a is b, or less: of run-time sizes, also as a multiple of V that is in b.
 static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
     if (a == b || tc__ix_lo(x, tc__ix_sub(x, b, a)) >= 0) return 1;
@@ -122,10 +132,12 @@ static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
 static int tc__device_holds(const tc__device_verifier *d, const tc__node *n, tc__ix e,
                             tc__ix limit) {
     for (uint32_t k = 0; k < n->n_attr; k += 2) {
-        tc__ix p = tc__device_expand(d, n->attr[k]);
-        if (tc__device_at_most(d->ix, n->attr[k + 1], limit) &&
-            tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), n->attr[k + 1]))
+        tc__ix p = tc__device_expand(d, n->attr[k]), below = n->attr[k + 1];
+        tc__ix more = tc__ix_sub(d->ix, e, p);
+        if (tc__device_at_most(d->ix, below, limit) &&
+            tc__device_stays(d->ix, p, more, below))
             return 1;
+        if (tc__device_adds_up(d->ix, p, below, more, limit)) return 1;
     }
     return 0;
 }
@@ -249,7 +261,7 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     if (n->op ==
         TC_OP_COPY) // of what it copies the last is inside of what the first may reach
         inside = tc__ix_lo(d->ix, b->numel) > 0;
-    if (tc__ix_lo(d->ix, own) < 0 || !inside)
+    if ((tc__ix_lo(d->ix, own) < 0 && tc__ix_lo(d->ix, e) < 0) || !inside)
         return tc__verify_fail(&d->v, "its index leaves the %s",
                                b->place == TC__BUF_SHARED ? "shared memory"
                                : b->place == TC__BUF_WORK ? "workspace"

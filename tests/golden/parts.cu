@@ -83,10 +83,6 @@ TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     return last;
 }
 
-template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
-    return a < b ? a : b;
-}
-
 TC_FN float TC_N(larger_f32)(float x, float y) {
     float z;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
@@ -212,60 +208,82 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 // rows 32, columns 65536; vector along c
 //   in0  f32[2097152]
 //   out0  i64[32]
-//   for r in 0..32 worker
-//     acc0 = new argmax  f32
-//     for c in 0..65536 vector
-//       %3 = load in0[65536 * r + c]  f32
-//       acc0 argmax= %3  i64
+//   ticket0  i32[32]
+//   work0  f32[544]
+//   work1  i64[544]
+//   held0  f32[16]
+//   launch threads=256
+//     for r in 0..32 grid
+//       for z in 0..17 grid
+//         for x in 0..256 block
+//           acc0 = new argmax[4]  f32
+//           for p in 0..1 serial
+//             for u in 0..4 unroll
+//               if [3856 * z + 4 * x + 4096 * p + 1024 * u] [65536] [4 * x + 4096 * p + 1024 * u] [3856]
+//                 copy 4 held0[4 * u] <- in0[65536 * r + 3856 * z + 4 * x + 4096 * p + 1024 * u]
+//               end
+//             end
+//             for u in 0..4 unroll
+//               if [3856 * z + 4 * x + 4096 * p + 1024 * u] [65536] [4 * x + 4096 * p + 1024 * u] [3856]
+//                 for l in 0..4 vector
+//                   axis c = 3856 * z + 4 * x + 4096 * p + 1024 * u + l
+//                   %15 = load held0[4 * u + l]  f32
+//                   acc0 argmax= %15  i64
+//                 end
+//               end
+//             end
+//           end
+//           %21 = combine acc0 of 256 threads  i64
+//           if [x] [1]
+//             put work0[17 * r + z] <- acc0
+//           end
+//           last of 17 at ticket0[r]
+//           acc0 = new argmax[4]  f32
+//           for q in 0..1 serial
+//             if [x + 256 * q] [17]
+//               axis m = x + 256 * q
+//               get acc0 <- work0[17 * r + m]
+//             end
+//           end
+//           %33 = combine acc0 of 256 threads  i64
+//           if [x] [1]
+//             store out0[r] %33  i64
+//           end
+//         end
+//       end
 //     end
-//     %6 = combine acc0  i64
-//     store out0[r] %6  i64
 //   end
 // 256 threads in a block, 544 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int x = threadIdx.x, part = blockIdx.x % 17;
-    const int r = blockIdx.x / 17;
-    const int first = part * 964, last = tc_min(first + 964, 16384);
+    unsigned *const ticket0 = (unsigned *)(work + 0);
+    float *const work0 = (float *)(work + 256);
+    tc_i64 *const work1 = (tc_i64 *)(work + 2560);
+    __align__(16) float held0[16];
+    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int x = threadIdx.x;
+    __builtin_assume(x < 256);
     float best0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     int at0[4] = {0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff};
-    for (int k0 = first + x; k0 < last; k0 += 1024) {
-        tc_pack<float, 4> v3[4];
+    for (int p = 0; p < 1; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            const int c = k * 4;
-            if (k < last) v3[u] = tc_load((const tc_pack<float, 4> *)&in0[65536 * r + c]);
-        }
-        #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            const int c = k * 4;
-            if (k >= last) break;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t3 = v3[u].at[l];
-                tc_keep_max_f32(best0[l], at0[l], t3, int(c + l));
+            if (3856 * z + 4 * x + 4096 * p + 1024 * u < 65536 && 4 * x + 4096 * p + 1024 * u < 3856) {
+                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[65536 * r + 3856 * z + 4 * x + 4096 * p + 1024 * u]);
             }
         }
-    }
-    float *const work0 = (float *)(work + 256);
-    tc_i64 *const places0 = (tc_i64 *)(work + 4608);
-    {
-        __shared__ float part0[8];
-        __shared__ int place0[8];
-        tc_fold_max_f32(best0, at0);
-        tc_lanes_max_f32<32>(best0[0], at0[0]);
-        if (x % 32 == 0) part0[x / 32] = best0[0], place0[x / 32] = at0[0];
-        __syncthreads();
-        tc_parts_max_f32<8>(best0[0], at0[0], part0, place0);
-        if (x == 0) work0[17 * r + part] = best0[0], places0[17 * r + part] = at0[0];
-    }
-    if (!tc_arrives_last((unsigned *)work + r, 17)) return;
-    for (int l = 0; l < 4; l++) best0[l] = (-1.0f/0.0f), at0[l] = 0x7fffffff;
-    for (int i = x; i < 17; i += 256) {
-        tc_keep_max_f32(best0[0], at0[0], tc_peek(&work0[17 * r + i]), (int)tc_peek(&places0[17 * r + i]));
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            if (3856 * z + 4 * x + 4096 * p + 1024 * u < 65536 && 4 * x + 4096 * p + 1024 * u < 3856) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const int c = 3856 * z + 4 * x + 4096 * p + 1024 * u + l;
+                    const float t15 = held0[4 * u + l];
+                    tc_keep_max_f32(best0[l], at0[l], t15, int(c));
+                }
+            }
+        }
     }
     __shared__ float part0[8];
     __shared__ int place0[8];
@@ -274,8 +292,28 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     if (x % 32 == 0) part0[x / 32] = best0[0], place0[x / 32] = at0[0];
     __syncthreads();
     tc_parts_max_f32<8>(best0[0], at0[0], part0, place0);
-    const tc_i64 t6 = at0[0] == 0x7fffffff ? 0 : at0[0];
-    if (x == 0) out0[r] = t6;
+    const tc_i64 t21 = at0[0] == 0x7fffffff ? 0 : at0[0];
+    if (x < 1) {
+        work0[17 * r + z] = best0[0];
+        work1[17 * r + z] = at0[0];
+    }
+    if (!tc_arrives_last(&ticket0[r], 17)) return;
+    for (int l = 0; l < 4; l++) best0[l] = (-1.0f/0.0f), at0[l] = 0x7fffffff;
+    for (int q = 0; q < 1; q++) {
+        if (x + 256 * q < 17) {
+            const int m = x + 256 * q;
+            tc_keep_max_f32(best0[0], at0[0], tc_peek(&work0[17 * r + m]), (int)tc_peek(&work1[17 * r + m]));
+        }
+    }
+    tc_fold_max_f32(best0, at0);
+    tc_lanes_max_f32<32>(best0[0], at0[0]);
+    if (x % 32 == 0) part0[x / 32] = best0[0], place0[x / 32] = at0[0];
+    __syncthreads();
+    tc_parts_max_f32<8>(best0[0], at0[0], part0, place0);
+    const tc_i64 t33 = at0[0] == 0x7fffffff ? 0 : at0[0];
+    if (x < 1) {
+        out0[r] = t33;
+    }
 }
 
 // kernel1: 3 element-wise ops, 2 reductions in 3 phases over the same rows, 1 result
@@ -283,63 +321,158 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
 //   in0  f32[8388608]
 //   out0  f32[8388608]
 //   row0  f32[262144]
-//   for r in 0..32 worker
-//     acc0 = new maximum  f32
-//     for c in 0..262144 vector
-//       %3 = load in0[262144 * r + c]  f32
-//       acc0 maximum= %3  f32
+//   ticket0  i32[32]
+//   work0  f32[544]
+//   work1  f32[544]
+//   held0  f32[16]
+//   held1  f32[16]
+//   held2  f32[16]
+//   launch threads=256
+//     for r in 0..32 grid
+//       for z in 0..17 grid
+//         for x in 0..256 block
+//           acc0 = new maximum[4]  f32
+//           for p in 0..4 serial
+//             for u in 0..4 unroll
+//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
+//                 copy 4 held0[4 * u] <- in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]
+//               end
+//             end
+//             for u in 0..4 unroll
+//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
+//                 for l in 0..4 vector
+//                   axis c = 15424 * z + 4 * x + 1024 * u + l + 4096 * p
+//                   %15 = load held0[4 * u + l]  f32
+//                   acc0 maximum= %15  f32
+//                 end
+//               end
+//             end
+//           end
+//           %21 = combine acc0 of 256 threads  f32
+//           if [x] [1]
+//             put work0[17 * r + z] <- acc0
+//           end
+//         end
+//       end
 //     end
-//     %6 = combine acc0  f32
-//     acc1 = new add  f32
-//     for c in 0..262144 vector
-//       %9 = load in0[262144 * r + c]  f32
-//       %10 = sub %9 %6  f32
-//       %11 = exp %10  f32
-//       acc1 add= %11  f32
-//       store row0[c] %11  f32
+//   end
+//   launch threads=256
+//     for r in 0..32 grid
+//       for z in 0..17 grid
+//         for x in 0..256 block
+//           acc0 = new maximum[4]  f32
+//           for q in 0..1 serial
+//             if [x + 256 * q] [17]
+//               axis m = x + 256 * q
+//               get acc0 <- work0[17 * r + m]
+//             end
+//           end
+//           %40 = combine acc0 of 256 threads  f32
+//           acc1 = new add[4]  f32
+//           for p in 0..4 serial
+//             for u in 0..4 unroll
+//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
+//                 copy 4 held1[4 * u] <- in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]
+//               end
+//             end
+//             for u in 0..4 unroll
+//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
+//                 for l in 0..4 vector
+//                   axis c = 15424 * z + 4 * x + 1024 * u + l + 4096 * p
+//                   %52 = load held1[4 * u + l]  f32
+//                   %53 = sub %52 %40  f32
+//                   %54 = exp %53  f32
+//                   acc1 add= %54  f32
+//                 end
+//               end
+//             end
+//           end
+//           %60 = combine acc1 of 256 threads  f32
+//           if [x] [1]
+//             put work1[17 * r + z] <- acc1
+//           end
+//         end
+//       end
 //     end
-//     %15 = combine acc1  f32
-//     for c in 0..262144 vector
-//       %17 = load row0[c]  f32
-//       %18 = div %17 %15  f32
-//       store out0[262144 * r + c] %18  f32
+//   end
+//   launch threads=256
+//     for r in 0..32 grid
+//       for z in 0..17 grid
+//         for x in 0..256 block
+//           acc0 = new maximum[4]  f32
+//           for q in 0..1 serial
+//             if [x + 256 * q] [17]
+//               axis m = x + 256 * q
+//               get acc0 <- work0[17 * r + m]
+//             end
+//           end
+//           %79 = combine acc0 of 256 threads  f32
+//           acc1 = new add[4]  f32
+//           for q in 0..1 serial
+//             if [x + 256 * q] [17]
+//               axis m = x + 256 * q
+//               get acc1 <- work1[17 * r + m]
+//             end
+//           end
+//           %87 = combine acc1 of 256 threads  f32
+//           for p in 0..4 serial
+//             for u in 0..4 unroll
+//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
+//                 copy 4 held2[4 * u] <- in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]
+//               end
+//             end
+//             for u in 0..4 unroll
+//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
+//                 for l in 0..4 vector
+//                   axis c = 15424 * z + 4 * x + 1024 * u + l + 4096 * p
+//                   %98 = load held2[4 * u + l]  f32
+//                   %99 = sub %98 %79  f32
+//                   %100 = exp %99  f32
+//                   %101 = div %100 %87  f32
+//                   store out0[262144 * r + c] %101  f32
+//                 end
+//               end
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 544 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int x = threadIdx.x, part = blockIdx.x % 17;
-    const int r = blockIdx.x / 17;
-    const int first = part * 3856, last = tc_min(first + 3856, 65536);
+    float *const work0 = (float *)(work + 256);
+    __align__(16) float held0[16];
+    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int x = threadIdx.x;
+    __builtin_assume(x < 256);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
-    for (int k0 = first + x; k0 < last; k0 += 1024) {
-        tc_pack<float, 4> v3[4];
+    for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            const int c = k * 4;
-            if (k < last) v3[u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + c]);
+            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
+                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]);
+            }
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            if (k >= last) break;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t3 = v3[u].at[l];
-                max0[l] = tc_acc_maximum_f32(max0[l], t3);
+            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t15 = held0[4 * u + l];
+                    max0[l] = tc_acc_maximum_f32(max0[l], t15);
+                }
             }
         }
     }
-    float *const work0 = (float *)(work + 256);
-    {
-        __shared__ float part0[8];
-        const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-        if (x % 32 == 0) part0[x / 32] = all0;
-        __syncthreads();
-        const float t6 = tc_parts_maximum_f32<8>(part0);
-        if (x == 0) work0[17 * r + part] = t6;
+    __shared__ float part0[8];
+    const float all21 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all21;
+    __syncthreads();
+    const float t21 = tc_parts_maximum_f32<8>(part0);
+    if (x < 1) {
+        work0[17 * r + z] = t21;
     }
 }
 
@@ -347,49 +480,52 @@ kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *
 extern "C" __global__ void __launch_bounds__(256)
 kernel1_1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int x = threadIdx.x, part = blockIdx.x % 17;
-    const int r = blockIdx.x / 17;
-    const int first = part * 3856, last = tc_min(first + 3856, 65536);
-    float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     float *const work0 = (float *)(work + 256);
-    for (int i = x; i < 17; i += 256) {
-        max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[17 * r + i]));
+    float *const work1 = (float *)(work + 2560);
+    __align__(16) float held1[16];
+    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int x = threadIdx.x;
+    __builtin_assume(x < 256);
+    float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
+    for (int q = 0; q < 1; q++) {
+        if (x + 256 * q < 17) {
+            const int m = x + 256 * q;
+            max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[17 * r + m]));
+        }
     }
     __shared__ float part0[8];
-    const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all0;
+    const float all40 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all40;
     __syncthreads();
-    const float t6 = tc_parts_maximum_f32<8>(part0);
+    const float t40 = tc_parts_maximum_f32<8>(part0);
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (int k0 = first + x; k0 < last; k0 += 1024) {
-        tc_pack<float, 4> v9[4];
+    for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            const int c = k * 4;
-            if (k < last) v9[u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + c]);
+            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
+                *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]);
+            }
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            if (k >= last) break;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t9 = v9[u].at[l];
-                const float t10 = TC_SUB_f32(t9, t6);
-                const float t11 = tc_exp_shifted(t10);
-                sum1[l] = tc_acc_add_f32(sum1[l], t11);
+            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t52 = held1[4 * u + l];
+                    const float t53 = TC_SUB_f32(t52, t40);
+                    const float t54 = tc_exp_shifted(t53);
+                    sum1[l] = tc_acc_add_f32(sum1[l], t54);
+                }
             }
         }
     }
-    float *const work1 = (float *)(work + 8960);
-    {
-        __shared__ float part1[8];
-        const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-        if (x % 32 == 0) part1[x / 32] = all1;
-        __syncthreads();
-        const float t15 = tc_parts_add_f32<8>(part1);
-        if (x == 0) work1[17 * r + part] = t15;
+    __shared__ float part1[8];
+    const float all60 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 == 0) part1[x / 32] = all60;
+    __syncthreads();
+    const float t60 = tc_parts_add_f32<8>(part1);
+    if (x < 1) {
+        work1[17 * r + z] = t60;
     }
 }
 
@@ -397,53 +533,57 @@ kernel1_1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char
 extern "C" __global__ void __launch_bounds__(256)
 kernel1_2(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    const int x = threadIdx.x, part = blockIdx.x % 17;
-    const int r = blockIdx.x / 17;
-    const int first = part * 3856, last = tc_min(first + 3856, 65536);
-    float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     float *const work0 = (float *)(work + 256);
-    for (int i = x; i < 17; i += 256) {
-        max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[17 * r + i]));
+    float *const work1 = (float *)(work + 2560);
+    __align__(16) float held2[16];
+    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int x = threadIdx.x;
+    __builtin_assume(x < 256);
+    float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
+    for (int q = 0; q < 1; q++) {
+        if (x + 256 * q < 17) {
+            const int m = x + 256 * q;
+            max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[17 * r + m]));
+        }
     }
     __shared__ float part0[8];
-    const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all0;
+    const float all79 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all79;
     __syncthreads();
-    const float t6 = tc_parts_maximum_f32<8>(part0);
+    const float t79 = tc_parts_maximum_f32<8>(part0);
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    float *const work1 = (float *)(work + 8960);
-    for (int i = x; i < 17; i += 256) {
-        sum1[0] = tc_acc_add_f32(sum1[0], tc_peek(&work1[17 * r + i]));
+    for (int q = 0; q < 1; q++) {
+        if (x + 256 * q < 17) {
+            const int m = x + 256 * q;
+            sum1[0] = tc_acc_add_f32(sum1[0], tc_peek(&work1[17 * r + m]));
+        }
     }
     __shared__ float part1[8];
-    const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    if (x % 32 == 0) part1[x / 32] = all1;
+    const float all87 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 == 0) part1[x / 32] = all87;
     __syncthreads();
-    const float t15 = tc_parts_add_f32<8>(part1);
-    for (int k0 = first + x; k0 < last; k0 += 1024) {
-        tc_pack<float, 4> v9[4];
+    const float t87 = tc_parts_add_f32<8>(part1);
+    for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            const int c = k * 4;
-            if (k < last) v9[u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + c]);
+            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
+                *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]);
+            }
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const int k = k0 + u * 256;
-            const int c = k * 4;
-            if (k >= last) break;
-            tc_pack<float, 4> o19;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t9 = v9[u].at[l];
-                const float t10 = TC_SUB_f32(t9, t6);
-                const float t11 = tc_exp_shifted(t10);
-                const float t17 = t11;
-                const float t18 = t17 / t15;
-                o19.at[l] = t18;
+            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
+                tc_pack<float, 4> o102;
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t98 = held2[4 * u + l];
+                    const float t99 = TC_SUB_f32(t98, t79);
+                    const float t100 = tc_exp_shifted(t99);
+                    const float t101 = t100 / t87;
+                    o102.at[l] = t101;
+                }
+                tc_store((tc_pack<float, 4> *)&out0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p], o102);
             }
-            tc_store((tc_pack<float, 4> *)&out0[262144 * r + c], o19);
         }
     }
 }
