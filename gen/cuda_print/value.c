@@ -60,9 +60,12 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
     return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
 
+static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n);
+
 // Where the lanes of a vector are adjacent, or one, its first has the index: so the compiler sees
 // which loads of a window are the same.
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+    if (tc__cuda_list_element_at(p, n)) return;
     int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
     tc__access access =
         lane ? tc__device_access(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->cuda->width)

@@ -292,7 +292,6 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     if (x % 32 == 0) part0[x / 32] = best0[0], place0[x / 32] = at0[0];
     __syncthreads();
     tc_parts_max_f32<8>(best0[0], at0[0], part0, place0);
-    const tc_i64 t21 = at0[0] == 0x7fffffff ? 0 : at0[0];
     if (x < 1) {
         work0[17 * r + z] = best0[0];
         work1[17 * r + z] = at0[0];
