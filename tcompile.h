@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x17f6aeeeb2f05e2au
+#define TC__BUILD_ID 0xb6fc4fb9020332d0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
