@@ -575,9 +575,8 @@ static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
     if (!tc__cuda_leads_run(p, n)) return;
     tc__cuda_run run = tc__cuda_run_at(p, n);
     p->team = (int)n->attr[TC__COMBINE_THREADS];
-    p->cluster = n->n_attr > TC__COMBINE_THREADS + 1
-                     ? (int)n->attr[TC__COMBINE_THREADS + 1]
-                     : 0;
+    p->cluster =
+        n->n_attr > TC__COMBINE_THREADS + 1 ? (int)n->attr[TC__COMBINE_THREADS + 1] : 0;
     tc__cuda_put_run(p, &run);
 }
 
