@@ -477,6 +477,7 @@
 #include "exec/dispatch_order.c"
 #include "exec/dispatch_layout.c"
 #include "exec/outputs.c"
+#include "exec/runner.c"
 #include "exec/program.c"
 #include "exec/pipeline.c"
 #include "exec/choice.c"
@@ -486,24 +487,19 @@
 #include "exec/tier.c"
 #include "exec/guards.c"
 #include "exec/profile.c"
-#include "exec/profile_device.c"
 #include "base/once_end.c"
 
 #include "exec/launch.c"
+#include "exec/host_runner.c"
+#include "exec/dispatch_run.c"
+#include "exec/transfer.c"
+#include "exec/copy.c"
 
 #include "base/once_begin.c"
 #include "exec/heat.c"
 #include "exec/tune.c"
 #include "base/once_end.c"
 
-#include "exec/dispatch_run.c"
-#include "exec/transfer.c"
-
-#include "base/once_begin.c"
-#include "exec/tune_device.c"
-#include "base/once_end.c"
-
-#include "exec/copy.c"
 #include "exec/run.c"
 #include "exec/forget.c"
 #include "exec/wanted.c"

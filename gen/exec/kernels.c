@@ -29,6 +29,7 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
     if (k->library) k->library->target = (int)c->target;
     tc__desk_open(&k->desk, c, k->library);
+    c->here.desk = &k->desk;
     return k->library != NULL;
 }
 
@@ -40,6 +41,7 @@ static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
     k->library = parent->kernels->library;
     (void)tc__atomic_add32(&k->library->users, 1);
     tc__desk_open(&k->desk, c, k->library);
+    c->here.desk = &k->desk;
     return 1;
 }
 
@@ -56,21 +58,31 @@ static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library,
 
 // ---- devices ----
 
-// What is wanted of device d: with the cache of the host's desk, and nothing to be closed. 0 = reported.
-static int tc__device_desk(tc__desk *k, tc_ctx *c, tc__device *d) {
-    tc__desk *host = &c->kernels->desk;
-    if (!d->library) d->library = tc__library_new(c, &d->own);
+static tc__desk *tc__device_desk_new(tc_ctx *c, tc__device *d) {
+    tc__desk *k = TC__NEW(c, tc__desk);
+    if (!k) return NULL;
+    k->ctx = c, k->library = tc__library_new(c, &d->own), k->maker = &tc__device_maker;
+    if (k->library) return k;
+    tc__free(c, k, sizeof *k);
+    return NULL;
+}
+
+// Who makes code for device d, with the cache of the host's; NULL = reported.
+static tc__desk *tc__device_desk(tc_ctx *c, tc__device *d) {
+    tc__desk *host = &c->kernels->desk, *k = (tc__desk *)d->desk;
+    if (!k) d->desk = k = tc__device_desk_new(c, d);
     if (host->library->disk && !host->cache)
         host->cache = tc__cache_open(c, host->library->cache_dir);
-    memset(k, 0, sizeof *k);
-    k->ctx = c, k->library = (tc__library *)d->library, k->cache = host->cache;
-    k->maker = &tc__device_maker;
-    return d->library != NULL;
+    if (k) k->cache = host->cache;
+    return k;
 }
 
 static void tc__device_code_free(tc__device *d) {
-    if (d->library) tc__library_release((tc__library *)d->library);
-    d->library = NULL;
+    tc__desk *k = (tc__desk *)d->desk;
+    if (!k) return;
+    tc__library_release(k->library);
+    tc__free(k->ctx, k, sizeof *k);
+    d->desk = NULL;
 }
 
 // ---- orders ----
@@ -129,13 +141,17 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc__error_restore(c, before);
 }
 
-// Whether there is something to choose; of a device, among more than what the rules say.
+// Whether there is something to choose, and to choose it by.
 static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
     tc__tuning all[TC__CANDIDATES];
-    if (l->group->shape.kind == TC__OPAQUE || !l->group->target.device)
-        return l->group->shape.kind != TC__OPAQUE;
-    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE,
-                          &l->group->shape.tuning, all) > 1;
+    if (l->group->shape.kind == TC__OPAQUE ||
+        !tc__device_has_time(&tc__launch_device(p, l)->own))
+        return 0;
+    for (int stage = 0; stage < TC__STAGES; stage++)
+        if (tc__candidates(l->group, p->ctx->target, (tc__tune_stage)stage,
+                           &l->group->shape.tuning, all) > 1)
+            return 1;
+    return 0;
 }
 
 // The launches for device r, NULL = the host's.
@@ -356,8 +372,8 @@ static int tc__job_complete(tc__job *j, tc__desk *k, size_t kernels, const char 
 
 static int tc__program_compile_now(tc__program *p, tc__dispatch *r, const char *name,
                                    tc__compile_what what) {
-    tc__desk there, *k = r ? &there : &p->ctx->kernels->desk;
-    if (r && !tc__device_desk(k, p->ctx, r->device)) return 0;
+    tc__desk *k = tc__device_desk(p->ctx, r ? r->device : &p->ctx->here);
+    if (!k) return 0;
     if (what == TC__COMPILE_ALL) tc__program_recall(p, r, k, k->maker->ready);
     tc__job *j = tc__program_order(p, r, k, what);
     if (!j) return 0;
@@ -449,13 +465,13 @@ static void tc__program_try_again(tc__program *p, const char *name) {
 // The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
 // reported.
 static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
-    tc__desk k;
     tc_ctx *c = r->ctx;
     tc__error_mark before = tc__error_now(c);
     tc_status outer = tc__unit_begin(c);
-    tc__job *j = tc__device_desk(&k, c, r->device) ? tc__job_new(&k) : NULL;
+    tc__desk *k = tc__device_desk(c, r->device);
+    tc__job *j = k ? tc__job_new(k) : NULL;
     int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
-             tc__job_complete(j, &k, 1, "custom op");
+             tc__job_complete(j, k, 1, "custom op");
     if (j) tc__job_free(j);
     tc_status status = tc__unit_end(c, outer, ok);
     if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;

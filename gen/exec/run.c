@@ -265,30 +265,28 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
+static int tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
-    tc__profile *profile = p->ctx->profiling;
-    if (TC__UNLIKELY(profile != NULL))
-        tc__profile_launch(profile, p, i, r, tc__launch_part);
-    else
-        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    tc__act a;
+    a.kind = TC__ACT_LAUNCH, a.on = NULL, a.at = i;
+    if (TC__UNLIKELY(tc__profiles(p, &a))) return tc__profile_act(p, r, &a);
+    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    return 1;
 }
 
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
     tc__custom_launch *l = p->launch.at[i].custom;
     tc__custom_bind(l);
     tc__visit *open = tc__calling_begin(p->ctx);
-    tc__launch_go(p, region, i);
+    int ok = tc__launch_go(p, region, i);
     tc__calling_end(p->ctx, open);
-    return tc__custom_end(p->ctx, l);
+    return ok && tc__custom_end(p->ctx, l);
 }
 
 // Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
 static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
     if (p->launch.at[i].items <= 0) return 1;
-    if (p->launch.at[i].custom) return tc__custom_go(p, r, i);
-    tc__launch_go(p, r, i);
-    return 1;
+    return p->launch.at[i].custom ? tc__custom_go(p, r, i) : tc__launch_go(p, r, i);
 }
 
 // All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
@@ -625,10 +623,9 @@ static int tc__launch_copy(tc__program *p, uint32_t i) {
 }
 
 static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
-    tc__dispatch_part *part = &a->on->part[a->at];
-    return TC__UNLIKELY(tc__profiles_device(a->on))
-               ? tc__profile_part(p, a->on, region, part)
-               : tc__dispatch_run_part(a->on, part);
+    return TC__UNLIKELY(tc__profiles(p, a))
+               ? tc__profile_act(p, region, a)
+               : tc__dispatch_run_part(a->on, &a->on->part[a->at]);
 }
 
 // 0 = reported.

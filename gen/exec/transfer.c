@@ -176,11 +176,11 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
 // Gets the kernels from process, disk or compiler; 0 = reported.
 static int tc__spread_compile(tc__dispatch *r) {
     const tc__language *language = r->device->own.language;
-    tc__desk k;
     if (r->spread) return 1;
-    tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
+    tc__desk *k = tc__device_desk(r->ctx, r->device);
+    tc__job *j = k ? tc__job_new(k) : NULL;
     int ok = j && tc__spread_order(j, &language->spread) &&
-             (j->order.at[0].known || tc__job_complete(j, &k, 1, "strided views"));
+             (j->order.at[0].known || tc__job_complete(j, k, 1, "strided views"));
     if (ok) tc__compiled_use(&r->spread, j->order.at[0].code);
     if (j) tc__job_free(j);
     return ok;
