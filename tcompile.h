@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x85c73d1559655b76u
+#define TC__BUILD_ID 0x5c7b446298661524u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -36741,7 +36741,6 @@ typedef struct tc__runner {
  int (*tune)(tc__program *p, tc__launch *l, const tc__tuning *t);
  void (*use)(tc__program *p, tc__launch *l, const tc__variant *w, tc__compiled *code);
  int (*vary)(tc__program *p, uint32_t i, tc__variant *w);
- uint64_t (*speed)(tc_ctx *c, tc__device *d);
 } tc__runner;
 static tc__device *tc__device_on(tc_ctx *c, int number) {
  return number ? tc__device_at(c, number) : &c->here;
@@ -36998,14 +36997,16 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
  size_t threads = (size_t)tc__threads(p->ctx);
  if (want < p->scratch_bytes) want = p->scratch_bytes;
  if (total < want * threads) total = want * threads;
- if (total > p->scratch_total) {
-  if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
-  p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, total);
-  p->scratch_total = p->scratch ? total : 0;
- }
- p->scratch_bytes = p->scratch ? want : 0;
  if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
- if (!p->scratch || !p->scratch_at) return 0;
+ if (!p->scratch_at) return 0;
+ if (total >
+  p->scratch_total) {
+  uint8_t *more = (uint8_t *)tc__alloc_aligned(p->ctx, total);
+  if (!more) return 0;
+  if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
+  p->scratch = more, p->scratch_total = total;
+ }
+ p->scratch_bytes = want;
  for (size_t i = 0; i < threads; i++)
   p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
  for (size_t i = 0; i < p->launch.count; i++) {
@@ -38674,13 +38675,33 @@ static int tc__profile_copy(tc__program *p, const tc__region *region, uint32_t i
  if (ok) tc__profile_kernel(p->ctx->profiling, p, i, to, region, &e);
  return ok;
 }
+enum {
+ TC__YARDSTICK = 64 << 20,
+ TC__YARDSTICK_COPIES = 10
+};
+static uint64_t tc__yardstick_time(tc_ctx *c, tc__device *d, void *to, void *from) {
+ const tc_device *own = &d->own;
+ uint64_t best = 0, ns = 0;
+ int ok = tc__marks_room(c, d, 2) && !own->copy_on(own->user, from, to, TC__YARDSTICK);
+ for (int i = 0; ok && i < TC__YARDSTICK_COPIES; i++) {
+  ok = tc__mark(c, d, 0) && !own->copy_on(own->user, to, from, TC__YARDSTICK) &&
+    tc__mark(c, d, 1) && tc__between(c, d, 0, 1, &ns);
+  if (ok && (!best || ns < best)) best = ns;
+ }
+ return best;
+}
 static void tc__device_yardstick(tc_ctx *c, tc__device *d) {
  tc__error_mark held = tc__error_now(c);
  if (d->measured) return;
  d->measured = 1;
- d->peak = d->runner->speed(c, d);
- if (!tc__marks_room(c, d, 2) || !tc__mark(c, d, 0) || !tc__mark(c, d, 1))
-  tc__error_restore(c, held);
+ tc__device *on = tc__device_at(c, d->number);
+ tc__storage *from = tc__storage_on(c, on, TC__YARDSTICK);
+ tc__storage *to = from ? tc__storage_on(c, on, TC__YARDSTICK) : NULL;
+ uint64_t ns = to ? tc__yardstick_time(c, d, to->data, from->data) : 0;
+ if (ns) d->peak = (uint64_t)(2.0 * (double)TC__YARDSTICK / (double)ns * 1e9);
+ tc__storage_unref(c, to);
+ tc__storage_unref(c, from);
+ tc__error_restore(c, held);
 }
 static uint32_t tc__act_kernels(const tc__program *p, const tc__act *a) {
  const tc__runner *r = tc__act_device(p, a)->runner;
@@ -38774,8 +38795,8 @@ static void tc__host_watched(tc_ctx *c, tc__launch *l) {
  w->begun = tc__now_ns();
  tc__pool_run(tc__pool_of(c), tc__watched_part, w, l->items, l->grain);
 }
-static tc_status tc__host_launch(void *user, void **plan, const tc_device_launch *list, int n,
-        tc_device_mode mode, int changed) {
+static tc_status tc__host_launch(void *user, void **plan, const tc_device_launch *list,
+         int n, tc_device_mode mode, int changed) {
  tc_ctx *c = (tc_ctx *)user;
  (void)plan, (void)mode, (void)changed;
  for (int i = 0; i < n; i++) {
@@ -38807,6 +38828,26 @@ static tc_status tc__host_copy(void *user, void *to, const void *from, size_t by
  memcpy(to, from, bytes);
  return TC_OK;
 }
+enum { TC__COPY_CHUNK = 1 << 20 };
+typedef struct tc__copier {
+ uint8_t *to;
+ const uint8_t *from;
+ size_t bytes;
+} tc__copier;
+static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
+ const tc__copier *k = (const tc__copier *)arg;
+ size_t at = (size_t)lo * TC__COPY_CHUNK, end = (size_t)hi * TC__COPY_CHUNK;
+ (void)worker;
+ if (end > k->bytes) end = k->bytes;
+ tc__copy_streamed(k->to + at, k->from + at, end - at);
+}
+static tc_status tc__host_copy_on(void *user, void *to, const void *from, size_t bytes) {
+ int64_t chunks = (int64_t)((bytes + TC__COPY_CHUNK - 1) / TC__COPY_CHUNK);
+ tc__copier k;
+ k.to = (uint8_t *)to, k.from = (const uint8_t *)from, k.bytes = bytes;
+ tc__pool_run(tc__pool_of((tc_ctx *)user), tc__copy_part, &k, chunks, 1);
+ return TC_OK;
+}
 static tc_status tc__host_fill(void *user, void *to, uint8_t value, size_t bytes) {
  (void)user;
  memset(to, value, bytes);
@@ -38826,60 +38867,6 @@ static tc_status tc__host_elapsed(void *user, void *from, void *to, uint64_t *ns
 }
 static void tc__host_unmark(void *user, void *moment) {
  tc__free((tc_ctx *)user, moment, sizeof(uint64_t));
-}
-enum {
- TC__COPY_CHUNK = 1 << 20,
- TC__COPY_CHUNKS = 64,
- TC__COPY_ROUNDS = 3
-};
-typedef struct tc__copier {
- uint8_t *from, *to;
- int streamed;
-} tc__copier;
-static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
- const tc__copier *k = (const tc__copier *)arg;
- size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
- (void)worker;
- if (k->streamed)
-  tc__copy_streamed(k->to + at, k->from + at, bytes);
- else
-  memcpy(k->to + at, k->from + at, bytes);
-}
-static void tc__touch_part(void *arg, int64_t lo, int64_t hi, int worker) {
- const tc__copier *k = (const tc__copier *)arg;
- size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
- (void)worker;
- memset(k->from + at, 1, bytes);
- memset(k->to + at, 2, bytes);
-}
-static uint64_t tc__copy_time(tc_ctx *c, tc__copier *k) {
- uint64_t best = UINT64_MAX;
- tc__pool_run(tc__pool_of(c), tc__touch_part, k, TC__COPY_CHUNKS, 1);
- for (int round = 0; round < 2 * TC__COPY_ROUNDS; round++) {
-  k->streamed = round & 1;
-  uint64_t start = tc__now_ns();
-  tc__pool_run(tc__pool_of(c), tc__copy_part, k, TC__COPY_CHUNKS, 1);
-  uint64_t took = tc__now_ns() - start;
-  if (took && took < best) best = took;
- }
- return best;
-}
-static uint64_t tc__host_speed(tc_ctx *c, tc__device *d) {
- const size_t bytes = (size_t)TC__COPY_CHUNK * TC__COPY_CHUNKS;
- tc__error_mark held = tc__error_now(c);
- uint64_t speed = 0;
- tc__copier k;
- (void)d, k.streamed = 0;
- k.from = (uint8_t *)tc__storage_memory(c, bytes);
- k.to = k.from ? (uint8_t *)tc__storage_memory(c, bytes) : NULL;
- if (k.to) {
-  uint64_t ns = tc__copy_time(c, &k);
-  speed = (uint64_t)(2.0 * (double)bytes / (double)ns * 1e9);
-  tc__free_aligned(c, k.to, bytes);
- }
- if (k.from) tc__free_aligned(c, k.from, bytes);
- tc__error_restore(c, held);
- return speed;
 }
 static int tc__host_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
  tc__tuning before = l->group->shape.tuning;
@@ -38920,12 +38907,13 @@ static int tc__host_vary(tc__program *p, uint32_t i, tc__variant *w) {
  return !p->ix.failed && tc__program_scratch(p, (need + 4096 + 63) / 64 * 64, 0);
 }
 static const tc__runner tc__host_runner = {
- 50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary, tc__host_speed,
+ 50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary,
 };
 static void tc__host_open(tc_ctx *c) {
  tc_device *d = &c->here.own;
  d->name = "cpu", d->user = c;
- d->copy_in = d->copy_out = d->copy_on = tc__host_copy, d->fill = tc__host_fill;
+ d->copy_in = d->copy_out = tc__host_copy, d->copy_on = tc__host_copy_on,
+ d->fill = tc__host_fill;
  d->sync = tc__host_sync, d->run = tc__host_launch, d->forget = tc__host_forget;
  d->mark = tc__host_mark, d->elapsed = tc__host_elapsed, d->unmark = tc__host_unmark;
  c->here.runner = &tc__host_runner;
@@ -39045,42 +39033,8 @@ static int tc__dispatch_vary(tc__program *p, uint32_t i, tc__variant *w) {
  tc__kernel_chain(&w->run);
  return 1;
 }
-enum {
- TC__DEVICE_COPY = 64 << 20,
- TC__DEVICE_COPIES = 10
-};
-static uint64_t tc__dispatch_copy_time(tc_ctx *c, tc__device *d, void *to,
-          const void *from) {
- uint64_t best = 0, ns = 0;
- int ok = tc__marks_room(c, d, 2);
- for (int i = 0; ok && i < TC__DEVICE_COPIES; i++) {
-  ok = !d->own.mark(d->own.user, &d->moment.at[0]) &&
-    !d->own.copy_on(d->own.user, to, from, TC__DEVICE_COPY) &&
-    !d->own.mark(d->own.user, &d->moment.at[1]) &&
-    !d->own.elapsed(d->own.user, d->moment.at[0], d->moment.at[1], &ns);
-  if (ok && (!best || ns < best)) best = ns;
- }
- return best;
-}
-static uint64_t tc__dispatch_speed(tc_ctx *c, tc__device *d) {
- tc_device_memory from, to;
- uint64_t ns = 0;
- memset(&from, 0, sizeof from), memset(&to, 0, sizeof to);
- if (!d->own.take(d->own.user, TC__DEVICE_COPY, &from) &&
-  !d->own.take(d->own.user, TC__DEVICE_COPY, &to))
-  ns = tc__dispatch_copy_time(c, d, to.address, from.address);
- if (to.address) d->own.give(d->own.user, to);
- if (from.address) d->own.give(d->own.user, from);
- return ns ? (uint64_t)(2.0 * (double)TC__DEVICE_COPY / (double)ns * 1e9) : 0;
-}
 static const tc__runner tc__dispatch_runner = {
- 200000,
- 7,
- tc__dispatch_kernel,
- tc__dispatch_tune,
- tc__dispatch_use,
- tc__dispatch_vary,
- tc__dispatch_speed,
+ 200000, 7, tc__dispatch_kernel, tc__dispatch_tune, tc__dispatch_use, tc__dispatch_vary,
 };
 // ---- gen/exec/transfer.c
 typedef struct tc__extent {
@@ -39565,6 +39519,74 @@ static int tc__heat(const tc__stand *s, tc__entrant *e, uint32_t n, uint64_t unt
  return 1;
 }
 #endif
+// ---- gen/exec/spare.c
+#if TC__JIT
+typedef struct tc__spare {
+ const void *real;
+ int64_t low;
+ tc__device *device;
+ tc__storage *copy;
+ size_t bytes;
+} tc__spare;
+typedef struct tc__spares {
+ tc_ctx *ctx;
+ tc__program *p;
+ const tc__visit *v;
+ TC__VEC(tc__spare) spare;
+} tc__spares;
+static tc__spare *tc__spare_of(tc__spares *k, uint32_t external) {
+ const void *real = tc__external_data(k->ctx, &k->v->external.at[external]);
+ for (size_t i = 0; i < k->spare.count; i++)
+  if (k->spare.at[i].real == real) return &k->spare.at[i];
+ return NULL;
+}
+static int tc__spares_open(tc__spares *k, tc__program *p, const tc__visit *v) {
+ memset(k, 0, sizeof *k);
+ k->ctx = p->ctx, k->p = p, k->v = v;
+ for (size_t i = 0; i < k->p->output.count; i++) {
+  const tc__output *o = &k->p->output.at[i];
+  tc__spare s;
+  if (!o->direct) continue;
+  const tc__external *e = &k->v->external.at[o->external];
+  const tc__layout l = *tc__layout_at(k->ctx, e->layout);
+  int64_t each = (int64_t)tc__dtype(l.dtype)->bytes;
+  s.bytes = (size_t)((l.high - l.low + 1) * each);
+  s.real = tc__external_data(k->ctx, e), s.low = -l.low * each;
+  s.device = tc__device_at(k->ctx, l.device);
+  s.copy = tc__storage_on(k->ctx, s.device, s.bytes + TC__SLAB_SLACK);
+  if (!s.copy) return 0;
+  if (!TC__PUSH(k->ctx, k->spare, s)) return tc__storage_unref(k->ctx, s.copy), 0;
+ }
+ return 1;
+}
+static void tc__spares_close(tc__spares *k) {
+ for (size_t i = 0; i < k->spare.count; i++)
+  tc__storage_unref(k->ctx, k->spare.at[i].copy);
+ TC__VEC_FREE(k->ctx, k->spare);
+}
+static void tc__spares_bind(tc__spares *k) {
+ tc__program *p = k->p;
+ for (size_t i = 0; i < p->address.count; i++) {
+  const tc__address *a = &p->address.at[i];
+  const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
+  if (o ? !o->direct : a->source >= p->externals) continue;
+  tc__spare *s = tc__spare_of(k, o ? o->external : a->source);
+  if (!s) continue;
+  const tc__layout *l = o ? tc__layout_at(k->ctx, o->layout) : NULL;
+  int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
+  *a->at = (char *)s->copy->data + s->low + landing + a->begin;
+ }
+}
+static int tc__spares_fill(tc__spares *k) {
+ int ok = 1;
+ for (size_t i = 0; ok && i < k->spare.count; i++) {
+  const tc__spare *s = &k->spare.at[i];
+  ok = tc__device_copy(k->ctx, s->device, "autotune", s->copy->data,
+        (const char *)s->real - s->low, s->bytes);
+ }
+ return ok;
+}
+#endif
 // ---- gen/exec/tune.c
 #if TC__JIT
 enum {
@@ -39592,13 +39614,6 @@ typedef struct tc__subject {
  int late;
  int cut;
 } tc__subject;
-typedef struct tc__spare {
- const void *real;
- int64_t low;
- tc__device *device;
- tc__storage *copy;
- size_t bytes;
-} tc__spare;
 typedef struct tc__tuner {
  tc_ctx *ctx;
  tc__program *p;
@@ -39609,7 +39624,7 @@ typedef struct tc__tuner {
  uint64_t *ns;
  uint32_t *first;
  TC__VEC(tc__subject) subject;
- TC__VEC(tc__spare) spare;
+ tc__spares spares;
  size_t at, end;
  tc__desk *desk;
  int stage;
@@ -39657,56 +39672,6 @@ static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
  tc__text_free(&line);
 }
 static double tc__us(uint64_t ns) { return (double)ns * 1e-3; }
-static tc__spare *tc__spare_of(tc__tuner *t, uint32_t external) {
- const void *real = tc__external_data(t->ctx, &t->v->external.at[external]);
- for (size_t i = 0; i < t->spare.count; i++)
-  if (t->spare.at[i].real == real) return &t->spare.at[i];
- return NULL;
-}
-static int tc__spares_open(tc__tuner *t) {
- for (size_t i = 0; i < t->p->output.count; i++) {
-  const tc__output *o = &t->p->output.at[i];
-  tc__spare s;
-  if (!o->direct) continue;
-  const tc__external *e = &t->v->external.at[o->external];
-  const tc__layout l = *tc__layout_at(t->ctx, e->layout);
-  int64_t each = (int64_t)tc__dtype(l.dtype)->bytes;
-  s.bytes = (size_t)((l.high - l.low + 1) * each);
-  s.real = tc__external_data(t->ctx, e), s.low = -l.low * each;
-  s.device = tc__device_at(t->ctx, l.device);
-  s.copy = tc__storage_on(t->ctx, s.device, s.bytes + TC__SLAB_SLACK);
-  if (!s.copy) return 0;
-  if (!TC__PUSH(t->ctx, t->spare, s)) return tc__storage_unref(t->ctx, s.copy), 0;
- }
- return 1;
-}
-static void tc__spares_close(tc__tuner *t) {
- for (size_t i = 0; i < t->spare.count; i++)
-  tc__storage_unref(t->ctx, t->spare.at[i].copy);
- TC__VEC_FREE(t->ctx, t->spare);
-}
-static void tc__spares_bind(tc__tuner *t) {
- tc__program *p = t->p;
- for (size_t i = 0; i < p->address.count; i++) {
-  const tc__address *a = &p->address.at[i];
-  const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
-  if (o ? !o->direct : a->source >= p->externals) continue;
-  tc__spare *s = tc__spare_of(t, o ? o->external : a->source);
-  if (!s) continue;
-  const tc__layout *l = o ? tc__layout_at(t->ctx, o->layout) : NULL;
-  int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
-  *a->at = (char *)s->copy->data + s->low + landing + a->begin;
- }
-}
-static int tc__spares_fill(tc__tuner *t) {
- int ok = 1;
- for (size_t i = 0; ok && i < t->spare.count; i++) {
-  const tc__spare *s = &t->spare.at[i];
-  ok = tc__device_copy(t->ctx, s->device, "autotune", s->copy->data,
-        (const char *)s->real - s->low, s->bytes);
- }
- return ok;
-}
 typedef int (*tc__tuner_fn)(tc__tuner *t, tc__device *d, tc__kernel_run *k);
 static int tc__tuner_act(tc__tuner *t, const tc__act *a, tc__tuner_fn fn) {
  tc__kernel_run k;
@@ -39720,7 +39685,7 @@ static int tc__tuner_act(tc__tuner *t, const tc__act *a, tc__tuner_fn fn) {
  return ok;
 }
 static int tc__tuner_run(tc__tuner *t, tc__tuner_fn fn) {
- int ok = tc__spares_fill(t);
+ int ok = tc__spares_fill(&t->spares);
  for (uint32_t i = 0; ok && t->left && i < t->p->acts; i++)
   ok = tc__tuner_act(t, &t->p->act[i], fn);
  return ok;
@@ -39865,7 +39830,8 @@ static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
  return 1;
 }
 static int tc__subject_check(tc__tuner *t, tc__subject *s, const tc__stand *stand) {
- int ok = s->entrant[0].code && tc__heat_want(stand, &s->entrant[0]);
+ int ok = tc__compiled_kernel(s->entrant[0].code, 0) != NULL;
+ ok = ok && tc__heat_want(stand, &s->entrant[0]);
  for (uint32_t i = 1; ok && i < s->entrants && tc__now_ns() < t->deadline; i++) {
   tc__entrant *e = &s->entrant[i];
   size_t wrong = 0;
@@ -39902,7 +39868,7 @@ static void tc__subject_advance(tc__tuner *t, tc__subject *s) {
 static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
  uint64_t now = tc__now_ns(), all = 1;
  for (size_t i = 0; i < t->subject.count; i++)
-  if (!t->subject.at[i].decided) all += t->subject.at[i].ns;
+  if (!t->subject.at[i].decided && !t->subject.at[i].late) all += t->subject.at[i].ns;
  if (now >= t->deadline) return now;
  return now + (uint64_t)((double)(t->deadline - now) * (double)s->ns / (double)all / 2);
 }
@@ -39938,27 +39904,24 @@ static void tc__subject_list_judge(tc__subject *s) {
  s->entrants = 2;
 }
 static void tc__subject_decide(tc__tuner *t, tc__subject *s) {
- tc__chosen c;
- s->decided = 1, s->late |= !s->begun;
+ tc__chosen *c = &s->chosen;
+ int is_default = tc__tuning_is_default(&s->best.tuning);
+ s->late |= !s->begun, s->decided = !s->late;
  if (s->late) return;
- memset(&c, 0, sizeof c);
- uint64_t first = s->ns / s->launches;
- c.tuning = s->best.tuning, c.tried = s->tried + 1;
- c.default_ns = s->rules.low ? s->rules.low : first;
- c.ns = tc__tuning_is_default(&c.tuning) ? c.default_ns : s->best.low;
- tc__tuner_say(t, s, &c.tuning, " is kept: %.1f us, %.1f us by default, %u tried",
-     tc__us(c.ns), tc__us(c.default_ns), (unsigned)c.tried);
- if (s->job && !tc__tuning_is_default(&c.tuning)) s->job->order.at[s->order].chosen = 1;
- if (!s->cut) tc__choice_keep(t->desk, &s->key, &c);
+ c->tuning = s->best.tuning, c->tried = s->tried + 1;
+ c->default_ns = s->rules.low ? s->rules.low : s->ns / s->launches;
+ c->ns = is_default ? c->default_ns : s->best.low;
+ tc__tuner_say(t, s, &c->tuning, " is kept: %.1f us, %.1f us by default, %u tried",
+     tc__us(c->ns), tc__us(c->default_ns), (unsigned)c->tried);
+ if (s->job && !is_default) s->job->order.at[s->order].chosen = 1;
+ if (!s->cut) tc__choice_keep(t->desk, &s->key, c);
  tc__compiled_use(&s->code, s->best.code);
- s->chosen = c;
  t->ctx->stats.autotuned++;
 }
 static void tc__subject_apply(tc__tuner *t, const tc__subject *s, tc__launch *l) {
- const tc__tuning *tuning = &s->chosen.tuning;
- if (s->late) return;
- if (!tc__tuning_is_default(tuning)) {
-  if (!tc__launch_tune(t->p, l, tuning)) return;
+ if (!s->decided) return;
+ if (!tc__tuning_is_default(&s->chosen.tuning)) {
+  if (!tc__launch_tune(t->p, l, &s->chosen.tuning)) return;
   s->device->runner->use(t->p, l, s->best.variant, s->code);
  }
  l->tuned = TC__TUNED_HERE, l->chosen = s->chosen;
@@ -39990,12 +39953,12 @@ static int tc__tuner_stages(tc__tuner *t) {
  return TC__STAGES;
 }
 static int tc__tuner_batch(tc__tuner *t) {
- int stages = tc__tuner_stages(t), ok;
+ int stages = tc__tuner_stages(t);
  for (size_t i = t->at; i < t->end; i++) {
   t->subject.at[i].cut |= stages < TC__STAGES;
   tc__subject_list_judge(&t->subject.at[i]);
  }
- ok = tc__tuner_pass(t, TC__TUNE_JUDGE);
+ int ok = tc__tuner_pass(t, TC__TUNE_JUDGE);
  for (size_t i = t->at; i < t->end; i++) tc__subject_decide(t, &t->subject.at[i]);
  for (int stage = 0; stage < TC__STAGES; stage++) {
   if (!t->job[stage]) continue;
@@ -40021,16 +39984,17 @@ static int tc__tuner_open(tc__tuner *t, tc__program *p, const tc__visit *v,
  t->ctx = p->ctx, t->p = p, t->v = v, t->act = act, t->begin = tc__now_ns();
  t->deadline = t->begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
  tc__arena_init(&t->arena, t->ctx);
+ int ok = tc__spares_open(&t->spares, p, v);
  t->ns = TC__ANEW_ARRAY(&t->arena, uint64_t, n + 1);
  t->first = TC__ANEW_ARRAY(&t->arena, uint32_t, n + 1);
  if (t->first) memset(t->first, 0xff, n * sizeof *t->first);
- return t->ns && t->first && tc__spares_open(t);
+ return ok && t->ns && t->first;
 }
 static int tc__tuner_begin(tc__tuner *t) {
  tc__program *p = t->p;
  uint64_t seed = tc__visit_seed(t->ctx, t->v);
- tc__spares_bind(t);
- int ok = tc__spares_fill(t);
+ tc__spares_bind(&t->spares);
+ int ok = tc__spares_fill(&t->spares);
  for (size_t i = 0; i < p->launch.count; i++)
   p->launch.at[i].args.seed = seed, p->launch.at[i].args.draw = t->v->draw;
  for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
@@ -40059,7 +40023,7 @@ static void tc__tuner_close(tc__tuner *t) {
  for (tc__variant *w = t->variant; w; w = w->next) tc__kernel_forget(w->device, &w->run);
  for (size_t i = 0; i < t->subject.count; i++) tc__subject_close(t, &t->subject.at[i]);
  TC__VEC_FREE(t->ctx, t->subject);
- tc__spares_close(t);
+ tc__spares_close(&t->spares);
  tc__arena_free(&t->arena);
 }
 static int tc__program_is_open(const tc__program *p) {
@@ -43920,7 +43884,7 @@ static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
   tc__put(t, "peak of %s: ", d->own.name);
   tc__put_fixed(t, d->peak / 10000000, 2);
   tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
-    TC__DEVICE_COPY >> 20);
+    TC__YARDSTICK >> 20);
  }
 }
 static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
@@ -43938,7 +43902,7 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
  tc__put_fixed(t, p->ctx->here.peak / 10000000, 2);
  tc__put(
   t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
-  TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+  TC__YARDSTICK >> 20, p->threads);
  tc__put_device_peaks(t, p);
  tc__put(
   t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");

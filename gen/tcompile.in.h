@@ -497,6 +497,7 @@
 
 #include "base/once_begin.c"
 #include "exec/heat.c"
+#include "exec/spare.c"
 #include "exec/tune.c"
 #include "base/once_end.c"
 

@@ -142,44 +142,6 @@ static int tc__dispatch_vary(tc__program *p, uint32_t i, tc__variant *w) {
     return 1;
 }
 
-enum {
-    TC__DEVICE_COPY = 64 << 20, // bytes
-    TC__DEVICE_COPIES = 10
-};
-
-// Nanoseconds of the fastest copy; 0 = it cannot be told.
-static uint64_t tc__dispatch_copy_time(tc_ctx *c, tc__device *d, void *to,
-                                       const void *from) {
-    uint64_t best = 0, ns = 0;
-    int ok = tc__marks_room(c, d, 2);
-    for (int i = 0; ok && i < TC__DEVICE_COPIES; i++) {
-        ok = !d->own.mark(d->own.user, &d->moment.at[0]) &&
-             !d->own.copy_on(d->own.user, to, from, TC__DEVICE_COPY) &&
-             !d->own.mark(d->own.user, &d->moment.at[1]) &&
-             !d->own.elapsed(d->own.user, d->moment.at[0], d->moment.at[1], &ns);
-        if (ok && (!best || ns < best)) best = ns;
-    }
-    return best;
-}
-
-static uint64_t tc__dispatch_speed(tc_ctx *c, tc__device *d) {
-    tc_device_memory from, to;
-    uint64_t ns = 0;
-    memset(&from, 0, sizeof from), memset(&to, 0, sizeof to);
-    if (!d->own.take(d->own.user, TC__DEVICE_COPY, &from) &&
-        !d->own.take(d->own.user, TC__DEVICE_COPY, &to))
-        ns = tc__dispatch_copy_time(c, d, to.address, from.address);
-    if (to.address) d->own.give(d->own.user, to);
-    if (from.address) d->own.give(d->own.user, from);
-    return ns ? (uint64_t)(2.0 * (double)TC__DEVICE_COPY / (double)ns * 1e9) : 0;
-}
-
 static const tc__runner tc__dispatch_runner = {
-    200000,
-    7,
-    tc__dispatch_kernel,
-    tc__dispatch_tune,
-    tc__dispatch_use,
-    tc__dispatch_vary,
-    tc__dispatch_speed,
+    200000, 7, tc__dispatch_kernel, tc__dispatch_tune, tc__dispatch_use, tc__dispatch_vary,
 };

@@ -41,10 +41,10 @@ typedef struct tc__profile_row {
 
 // One kernel as the workers of the pool saw it.
 typedef struct tc__watched {
-    int on;         // it is to be watched
-    int workers;    // 0 = no pool ran it
-    void *arg;      // the launch
-    uint64_t begun; // when it was given to them
+    int on;                                          // it is to be watched
+    int workers;                                     // 0 = no pool ran it
+    void *arg;                                       // the launch
+    uint64_t begun;                                  // when it was given to them
     uint64_t start[TC__POOL_MAX], end[TC__POOL_MAX]; // by worker; start 0 = took no part
 } tc__watched;
 

@@ -21,8 +21,8 @@ static void tc__host_watched(tc_ctx *c, tc__launch *l) {
     tc__pool_run(tc__pool_of(c), tc__watched_part, w, l->items, l->grain);
 }
 
-static tc_status tc__host_launch(void *user, void **plan, const tc_device_launch *list, int n,
-                              tc_device_mode mode, int changed) {
+static tc_status tc__host_launch(void *user, void **plan, const tc_device_launch *list,
+                                 int n, tc_device_mode mode, int changed) {
     tc_ctx *c = (tc_ctx *)user;
     (void)plan, (void)mode, (void)changed;
     for (int i = 0; i < n; i++) {
@@ -62,6 +62,31 @@ static tc_status tc__host_copy(void *user, void *to, const void *from, size_t by
     return TC_OK;
 }
 
+enum { TC__COPY_CHUNK = 1 << 20 }; // bytes, a work item
+
+typedef struct tc__copier {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t bytes;
+} tc__copier;
+
+static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    const tc__copier *k = (const tc__copier *)arg;
+    size_t at = (size_t)lo * TC__COPY_CHUNK, end = (size_t)hi * TC__COPY_CHUNK;
+    (void)worker;
+    if (end > k->bytes) end = k->bytes;
+    tc__copy_streamed(k->to + at, k->from + at, end - at);
+}
+
+// By all threads, past the caches.
+static tc_status tc__host_copy_on(void *user, void *to, const void *from, size_t bytes) {
+    int64_t chunks = (int64_t)((bytes + TC__COPY_CHUNK - 1) / TC__COPY_CHUNK);
+    tc__copier k;
+    k.to = (uint8_t *)to, k.from = (const uint8_t *)from, k.bytes = bytes;
+    tc__pool_run(tc__pool_of((tc_ctx *)user), tc__copy_part, &k, chunks, 1);
+    return TC_OK;
+}
+
 static tc_status tc__host_fill(void *user, void *to, uint8_t value, size_t bytes) {
     (void)user;
     memset(to, value, bytes);
@@ -85,70 +110,6 @@ static tc_status tc__host_elapsed(void *user, void *from, void *to, uint64_t *ns
 
 static void tc__host_unmark(void *user, void *moment) {
     tc__free((tc_ctx *)user, moment, sizeof(uint64_t));
-}
-
-// ---- the yardstick: a copy of memory by all threads ----
-
-enum {
-    TC__COPY_CHUNK = 1 << 20, // bytes, a work item
-    TC__COPY_CHUNKS = 64,
-    TC__COPY_ROUNDS = 3 // of each kind
-};
-
-typedef struct tc__copier {
-    uint8_t *from, *to;
-    int streamed; // past the caches
-} tc__copier;
-
-static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    const tc__copier *k = (const tc__copier *)arg;
-    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
-    (void)worker;
-    if (k->streamed)
-        tc__copy_streamed(k->to + at, k->from + at, bytes);
-    else
-        memcpy(k->to + at, k->from + at, bytes);
-}
-
-static void tc__touch_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    const tc__copier *k = (const tc__copier *)arg;
-    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
-    (void)worker;
-    memset(k->from + at, 1, bytes);
-    memset(k->to + at, 2, bytes);
-}
-
-// Nanoseconds of the fastest copy of all chunks.
-static uint64_t tc__copy_time(tc_ctx *c, tc__copier *k) {
-    uint64_t best = UINT64_MAX;
-    tc__pool_run(tc__pool_of(c), tc__touch_part, k, TC__COPY_CHUNKS, 1);
-    for (int round = 0; round < 2 * TC__COPY_ROUNDS; round++) {
-        k->streamed = round & 1;
-        uint64_t start = tc__now_ns();
-        tc__pool_run(tc__pool_of(c), tc__copy_part, k, TC__COPY_CHUNKS, 1);
-        uint64_t took = tc__now_ns() - start;
-        if (took && took < best) best = took;
-    }
-    return best;
-}
-
-// Bytes per second, read and written together; 0 = no memory to find out.
-static uint64_t tc__host_speed(tc_ctx *c, tc__device *d) {
-    const size_t bytes = (size_t)TC__COPY_CHUNK * TC__COPY_CHUNKS;
-    tc__error_mark held = tc__error_now(c);
-    uint64_t speed = 0;
-    tc__copier k;
-    (void)d, k.streamed = 0;
-    k.from = (uint8_t *)tc__storage_memory(c, bytes);
-    k.to = k.from ? (uint8_t *)tc__storage_memory(c, bytes) : NULL;
-    if (k.to) {
-        uint64_t ns = tc__copy_time(c, &k);
-        speed = (uint64_t)(2.0 * (double)bytes / (double)ns * 1e9);
-        tc__free_aligned(c, k.to, bytes);
-    }
-    if (k.from) tc__free_aligned(c, k.from, bytes);
-    tc__error_restore(c, held);
-    return speed;
 }
 
 // ---- tuning ----
@@ -197,14 +158,15 @@ static int tc__host_vary(tc__program *p, uint32_t i, tc__variant *w) {
 }
 
 static const tc__runner tc__host_runner = {
-    50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary, tc__host_speed,
+    50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary,
 };
 
 // Device 0 of the context.
 static void tc__host_open(tc_ctx *c) {
     tc_device *d = &c->here.own;
     d->name = "cpu", d->user = c;
-    d->copy_in = d->copy_out = d->copy_on = tc__host_copy, d->fill = tc__host_fill;
+    d->copy_in = d->copy_out = tc__host_copy, d->copy_on = tc__host_copy_on,
+    d->fill = tc__host_fill;
     d->sync = tc__host_sync, d->run = tc__host_launch, d->forget = tc__host_forget;
     d->mark = tc__host_mark, d->elapsed = tc__host_elapsed, d->unmark = tc__host_unmark;
     c->here.runner = &tc__host_runner;

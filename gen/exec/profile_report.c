@@ -114,7 +114,7 @@ static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
         tc__put(t, "peak of %s: ", d->own.name);
         tc__put_fixed(t, d->peak / 10000000, 2);
         tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
-                TC__DEVICE_COPY >> 20);
+                TC__YARDSTICK >> 20);
     }
 }
 
@@ -133,7 +133,7 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
     tc__put_fixed(t, p->ctx->here.peak / 10000000, 2);
     tc__put(
         t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
-        TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+        TC__YARDSTICK >> 20, p->threads);
     tc__put_device_peaks(t, p);
     tc__put(
         t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");

@@ -230,14 +230,16 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
     size_t threads = (size_t)tc__threads(p->ctx);
     if (want < p->scratch_bytes) want = p->scratch_bytes;
     if (total < want * threads) total = want * threads;
-    if (total > p->scratch_total) {
-        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
-        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, total);
-        p->scratch_total = p->scratch ? total : 0;
-    }
-    p->scratch_bytes = p->scratch ? want : 0;
     if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
-    if (!p->scratch || !p->scratch_at) return 0;
+    if (!p->scratch_at) return 0;
+    if (total >
+        p->scratch_total) { // without memory for more, what launches have stays theirs
+        uint8_t *more = (uint8_t *)tc__alloc_aligned(p->ctx, total);
+        if (!more) return 0;
+        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
+        p->scratch = more, p->scratch_total = total;
+    }
+    p->scratch_bytes = want;
     for (size_t i = 0; i < threads; i++)
         p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
     for (size_t i = 0; i < p->launch.count; i++) {

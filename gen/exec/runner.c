@@ -45,8 +45,6 @@ typedef struct tc__runner {
     void (*use)(tc__program *p, tc__launch *l, const tc__variant *w, tc__compiled *code);
     // Makes of launch i what w->group says; 0 = it cannot run in the place of the program's own.
     int (*vary)(tc__program *p, uint32_t i, tc__variant *w);
-    // Bytes that a copy reads and writes in a second; 0 = unknown.
-    uint64_t (*speed)(tc_ctx *c, tc__device *d);
 } tc__runner;
 
 static tc__device *tc__device_on(tc_ctx *c, int number) {

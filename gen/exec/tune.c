@@ -40,20 +40,11 @@ typedef struct tc__subject {
     uint32_t order;          //   and where
     tc__entrant *entrant;    // of this stage; owned, room for TC__CANDIDATES
     uint32_t entrants, tried;
-    int begun; // candidates of a stage were compiled
-    int decided;
-    int late; // there was no time to find anything
-    int cut;  //   or not for all stages: what was found is not for others
+    int begun;   // candidates of a stage were compiled
+    int decided; // there is a choice
+    int late;    // there was no time to find any
+    int cut;     //   or not for all stages: what was found is not for others
 } tc__subject;
-
-// What a kernel writes of the user's, and the copy that it writes meanwhile.
-typedef struct tc__spare {
-    const void *real; // its first element,
-    int64_t low;      //   and what of it lies in front of that, in bytes
-    tc__device *device;
-    tc__storage *copy; // of all that it reaches; counted
-    size_t bytes;
-} tc__spare;
 
 typedef struct tc__tuner {
     tc_ctx *ctx;
@@ -65,7 +56,7 @@ typedef struct tc__tuner {
     uint64_t *ns;    // by launch: what it took at first; 0 = it is not to be measured
     uint32_t *first; // by launch: the first that has its kernel
     TC__VEC(tc__subject) subject; // by time, the largest first
-    TC__VEC(tc__spare) spare;
+    tc__spares spares;
     size_t at, end;             // subjects in work, which are of
     tc__desk *desk;             //   one device
     int stage;                  // what they are in,
@@ -103,7 +94,7 @@ static void tc__tuner_clear(const tc__tuner *t) {
 
 // ---- words ----
 
-// One line of the log: what `e` is, and `what` of it.
+// One line of the log: of the kernel under a tuning.
 TC__PRINTF(4, 5)
 static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
                           const tc__tuning *tuning, const char *fmt, ...) {
@@ -124,65 +115,6 @@ static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
 
 static double tc__us(uint64_t ns) { return (double)ns * 1e-3; }
 
-// ---- memory of the user's ----
-
-static tc__spare *tc__spare_of(tc__tuner *t, uint32_t external) {
-    const void *real = tc__external_data(t->ctx, &t->v->external.at[external]);
-    for (size_t i = 0; i < t->spare.count; i++)
-        if (t->spare.at[i].real == real) return &t->spare.at[i];
-    return NULL;
-}
-
-// Copies of what kernels write in place; 0 = out of memory.
-static int tc__spares_open(tc__tuner *t) {
-    for (size_t i = 0; i < t->p->output.count; i++) {
-        const tc__output *o = &t->p->output.at[i];
-        tc__spare s;
-        if (!o->direct) continue;
-        const tc__external *e = &t->v->external.at[o->external];
-        const tc__layout l = *tc__layout_at(t->ctx, e->layout);
-        int64_t each = (int64_t)tc__dtype(l.dtype)->bytes;
-        s.bytes = (size_t)((l.high - l.low + 1) * each);
-        s.real = tc__external_data(t->ctx, e), s.low = -l.low * each;
-        s.device = tc__device_at(t->ctx, l.device);
-        s.copy = tc__storage_on(t->ctx, s.device, s.bytes + TC__SLAB_SLACK);
-        if (!s.copy) return 0;
-        if (!TC__PUSH(t->ctx, t->spare, s)) return tc__storage_unref(t->ctx, s.copy), 0;
-    }
-    return 1;
-}
-
-static void tc__spares_close(tc__tuner *t) {
-    for (size_t i = 0; i < t->spare.count; i++)
-        tc__storage_unref(t->ctx, t->spare.at[i].copy);
-    TC__VEC_FREE(t->ctx, t->spare);
-}
-
-// The launches use the copies, as if they were the user's.
-static void tc__spares_bind(tc__tuner *t) {
-    tc__program *p = t->p;
-    for (size_t i = 0; i < p->address.count; i++) {
-        const tc__address *a = &p->address.at[i];
-        const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
-        if (o ? !o->direct : a->source >= p->externals) continue;
-        tc__spare *s = tc__spare_of(t, o ? o->external : a->source);
-        if (!s) continue;
-        const tc__layout *l = o ? tc__layout_at(t->ctx, o->layout) : NULL;
-        int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
-        *a->at = (char *)s->copy->data + s->low + landing + a->begin;
-    }
-}
-
-static int tc__spares_fill(tc__tuner *t) {
-    int ok = 1;
-    for (size_t i = 0; ok && i < t->spare.count; i++) {
-        const tc__spare *s = &t->spare.at[i];
-        ok = tc__device_copy(t->ctx, s->device, "autotune", s->copy->data,
-                             (const char *)s->real - s->low, s->bytes);
-    }
-    return ok;
-}
-
 // ---- the program, in order ----
 
 // Does something at a kernel of device d, whose turn it is, and leaves memory as if it had run. 0 = reported.
@@ -202,7 +134,7 @@ static int tc__tuner_act(tc__tuner *t, const tc__act *a, tc__tuner_fn fn) {
 
 // What a run does, but that fn is asked at each kernel, while there is something left for it.
 static int tc__tuner_run(tc__tuner *t, tc__tuner_fn fn) {
-    int ok = tc__spares_fill(t);
+    int ok = tc__spares_fill(&t->spares);
     for (uint32_t i = 0; ok && t->left && i < t->p->acts; i++)
         ok = tc__tuner_act(t, &t->p->act[i], fn);
     return ok;
@@ -381,7 +313,8 @@ static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
 
 // Those that have no code, or other results, are out. 0 = reported.
 static int tc__subject_check(tc__tuner *t, tc__subject *s, const tc__stand *stand) {
-    int ok = s->entrant[0].code && tc__heat_want(stand, &s->entrant[0]);
+    int ok = tc__compiled_kernel(s->entrant[0].code, 0) != NULL;
+    ok = ok && tc__heat_want(stand, &s->entrant[0]);
     for (uint32_t i = 1; ok && i < s->entrants && tc__now_ns() < t->deadline; i++) {
         tc__entrant *e = &s->entrant[i];
         size_t wrong = 0;
@@ -425,7 +358,7 @@ static void tc__subject_advance(tc__tuner *t, tc__subject *s) {
 static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
     uint64_t now = tc__now_ns(), all = 1;
     for (size_t i = 0; i < t->subject.count; i++)
-        if (!t->subject.at[i].decided) all += t->subject.at[i].ns;
+        if (!t->subject.at[i].decided && !t->subject.at[i].late) all += t->subject.at[i].ns;
     if (now >= t->deadline) return now;
     return now + (uint64_t)((double)(t->deadline - now) * (double)s->ns / (double)all / 2);
 }
@@ -473,29 +406,26 @@ static void tc__subject_list_judge(tc__subject *s) {
 }
 
 static void tc__subject_decide(tc__tuner *t, tc__subject *s) {
-    tc__chosen c;
-    s->decided = 1, s->late |= !s->begun;
+    tc__chosen *c = &s->chosen;
+    int is_default = tc__tuning_is_default(&s->best.tuning);
+    s->late |= !s->begun, s->decided = !s->late;
     if (s->late) return;
-    memset(&c, 0, sizeof c);
-    uint64_t first = s->ns / s->launches;
-    c.tuning = s->best.tuning, c.tried = s->tried + 1;
-    c.default_ns = s->rules.low ? s->rules.low : first;
-    c.ns = tc__tuning_is_default(&c.tuning) ? c.default_ns : s->best.low;
-    tc__tuner_say(t, s, &c.tuning, " is kept: %.1f us, %.1f us by default, %u tried",
-                  tc__us(c.ns), tc__us(c.default_ns), (unsigned)c.tried);
-    if (s->job && !tc__tuning_is_default(&c.tuning)) s->job->order.at[s->order].chosen = 1;
-    if (!s->cut) tc__choice_keep(t->desk, &s->key, &c);
+    c->tuning = s->best.tuning, c->tried = s->tried + 1;
+    c->default_ns = s->rules.low ? s->rules.low : s->ns / s->launches;
+    c->ns = is_default ? c->default_ns : s->best.low;
+    tc__tuner_say(t, s, &c->tuning, " is kept: %.1f us, %.1f us by default, %u tried",
+                  tc__us(c->ns), tc__us(c->default_ns), (unsigned)c->tried);
+    if (s->job && !is_default) s->job->order.at[s->order].chosen = 1;
+    if (!s->cut) tc__choice_keep(t->desk, &s->key, c);
     tc__compiled_use(&s->code, s->best.code);
-    s->chosen = c;
     t->ctx->stats.autotuned++;
 }
 
 // Launch l takes what was found for its kernel. Where that is its default it has it.
 static void tc__subject_apply(tc__tuner *t, const tc__subject *s, tc__launch *l) {
-    const tc__tuning *tuning = &s->chosen.tuning;
-    if (s->late) return;
-    if (!tc__tuning_is_default(tuning)) {
-        if (!tc__launch_tune(t->p, l, tuning)) return;
+    if (!s->decided) return;
+    if (!tc__tuning_is_default(&s->chosen.tuning)) {
+        if (!tc__launch_tune(t->p, l, &s->chosen.tuning)) return;
         s->device->runner->use(t->p, l, s->best.variant, s->code);
     }
     l->tuned = TC__TUNED_HERE, l->chosen = s->chosen;
@@ -537,12 +467,12 @@ static int tc__tuner_stages(tc__tuner *t) {
 
 // Tunes the subjects in work; 0 = there was no time to begin, or it fails.
 static int tc__tuner_batch(tc__tuner *t) {
-    int stages = tc__tuner_stages(t), ok;
+    int stages = tc__tuner_stages(t);
     for (size_t i = t->at; i < t->end; i++) {
         t->subject.at[i].cut |= stages < TC__STAGES;
         tc__subject_list_judge(&t->subject.at[i]);
     }
-    ok = tc__tuner_pass(t, TC__TUNE_JUDGE);
+    int ok = tc__tuner_pass(t, TC__TUNE_JUDGE);
     for (size_t i = t->at; i < t->end; i++) tc__subject_decide(t, &t->subject.at[i]);
     for (int stage = 0; stage < TC__STAGES; stage++) {
         if (!t->job[stage]) continue;
@@ -572,18 +502,19 @@ static int tc__tuner_open(tc__tuner *t, tc__program *p, const tc__visit *v,
     t->ctx = p->ctx, t->p = p, t->v = v, t->act = act, t->begin = tc__now_ns();
     t->deadline = t->begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
     tc__arena_init(&t->arena, t->ctx);
+    int ok = tc__spares_open(&t->spares, p, v);
     t->ns = TC__ANEW_ARRAY(&t->arena, uint64_t, n + 1);
     t->first = TC__ANEW_ARRAY(&t->arena, uint32_t, n + 1);
     if (t->first) memset(t->first, 0xff, n * sizeof *t->first);
-    return t->ns && t->first && tc__spares_open(t);
+    return ok && t->ns && t->first;
 }
 
 // The program as it is in a run, but that it writes the spares. 0 = reported.
 static int tc__tuner_begin(tc__tuner *t) {
     tc__program *p = t->p;
     uint64_t seed = tc__visit_seed(t->ctx, t->v);
-    tc__spares_bind(t);
-    int ok = tc__spares_fill(t);
+    tc__spares_bind(&t->spares);
+    int ok = tc__spares_fill(&t->spares);
     for (size_t i = 0; i < p->launch.count; i++)
         p->launch.at[i].args.seed = seed, p->launch.at[i].args.draw = t->v->draw;
     for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
@@ -615,7 +546,7 @@ static void tc__tuner_close(tc__tuner *t) {
     for (tc__variant *w = t->variant; w; w = w->next) tc__kernel_forget(w->device, &w->run);
     for (size_t i = 0; i < t->subject.count; i++) tc__subject_close(t, &t->subject.at[i]);
     TC__VEC_FREE(t->ctx, t->subject);
-    tc__spares_close(t);
+    tc__spares_close(&t->spares);
     tc__arena_free(&t->arena);
 }
 
@@ -631,7 +562,6 @@ static int tc__program_wants_tuning(const tc__program *p) {
            p->numerics == TC_NUMERICS_STRICT && p->ctx->stance == TC_STANCE_DEFAULT;
 }
 
-// Tunes the kernels of a bound program of which nothing is known, where it runs. It is to be bound again.
 static void tc__program_search(tc__program *p, const tc__visit *v, tc__act_fn act) {
     tc__tuner t;
     tc__calm calm = tc__calm_begin();
@@ -642,6 +572,7 @@ static void tc__program_search(tc__program *p, const tc__visit *v, tc__act_fn ac
     p->laid_out = 0, p->bound = NULL;
 }
 
+// Tunes the kernels of a bound program of which nothing is known, where it runs. It is to be bound again.
 // The user's functions are called once: what has them is not measured.
 static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
     tc_ctx *c = p->ctx;
