@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5c7b446298661524u
+#define TC__BUILD_ID 0x1da3f005a4d5834cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -36741,6 +36741,7 @@ typedef struct tc__runner {
  int (*tune)(tc__program *p, tc__launch *l, const tc__tuning *t);
  void (*use)(tc__program *p, tc__launch *l, const tc__variant *w, tc__compiled *code);
  int (*vary)(tc__program *p, uint32_t i, tc__variant *w);
+ int (*spread)(tc__program *p, const tc__layout *l, void *to, const void *from);
 } tc__runner;
 static tc__device *tc__device_on(tc_ctx *c, int number) {
  return number ? tc__device_at(c, number) : &c->here;
@@ -36751,7 +36752,7 @@ static tc__device *tc__launch_device(const tc__program *p, const tc__launch *l) 
 static tc__device *tc__act_device(const tc__program *p, const tc__act *a) {
  return a->on ? a->on->device : &p->ctx->here;
 }
-static int tc__act_has_kernels(const tc__act *a) {
+TC__UNUSED static int tc__act_has_kernels(const tc__act *a) {
  return a->kind == TC__ACT_PART || a->kind == TC__ACT_LAUNCH;
 }
 TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
@@ -36795,8 +36796,8 @@ static void tc__marks_free(tc_ctx *c, tc__device *d) {
   if (d->moment.at[i]) d->own.unmark(d->own.user, d->moment.at[i]);
  TC__VEC_FREE(c, d->moment);
 }
-static int tc__kernel_time(tc_ctx *c, tc__device *d, tc__kernel_run *k, int repeats,
-       uint64_t *ns) {
+TC__UNUSED static int tc__kernel_time(tc_ctx *c, tc__device *d, tc__kernel_run *k,
+          int repeats, uint64_t *ns) {
  int timed = tc__device_has_time(&d->own) && tc__marks_room(c, d, 2);
  int ok = !timed || tc__mark(c, d, 0);
  for (int i = 0; ok && i < repeats; i++) ok = tc__kernel_go(c, d, k);
@@ -37670,32 +37671,31 @@ static tc__emit tc__emit_of(unsigned cpu) {
  while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
  return (tc__emit)t;
 }
-static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
+static int tc__kernels_new(tc_ctx *c, tc__library *b) {
  tc__kernels *k = TC__NEW(c, tc__kernels);
- if (!k) return 0;
- c->kernels = k;
- c->target = tc__emit_of(tc__cpu_of(c));
- k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
- if (k->library) k->library->target = (int)c->target;
- tc__desk_open(&k->desk, c, k->library);
- c->here.desk = &k->desk;
- return k->library != NULL;
-}
-static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
- tc__kernels *k = TC__NEW(c, tc__kernels);
- if (!k) return 0;
- c->kernels = k, c->target = parent->target;
- k->library = parent->kernels->library;
- (void)tc__atomic_add32(&k->library->users, 1);
- tc__desk_open(&k->desk, c, k->library);
+ if (!k) return tc__library_release(b), 0;
+ c->kernels = k, k->library = b;
+ tc__desk_open(&k->desk, c, b);
  c->here.desk = &k->desk;
  return 1;
+}
+static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
+ c->target = tc__emit_of(tc__cpu_of(c));
+ tc__library *b = tc__library_open(c, config, tc__emit_cpu[c->target]);
+ if (b) b->target = (int)c->target;
+ return b && tc__kernels_new(c, b);
+}
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+ tc__library *b = parent->kernels->library;
+ c->target = parent->target;
+ (void)tc__atomic_add32(&b->users, 1);
+ return tc__kernels_new(c, b);
 }
 static void tc__kernels_close(tc_ctx *c) {
  tc__kernels *k = c->kernels;
  if (!k) return;
  tc__desk_close(&k->desk);
- if (k->library) tc__library_release(k->library);
+ tc__library_release(k->library);
  tc__free(c, k, sizeof *k);
  c->kernels = NULL;
 }
@@ -38031,45 +38031,6 @@ static void tc__program_try_again(tc__program *p, const char *name) {
  else if (tc__program_compile_later(p, name))
   p->tier = TC__TIER_BUILDING;
 }
-static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
- tc_ctx *c = r->ctx;
- tc__error_mark before = tc__error_now(c);
- tc_status outer = tc__unit_begin(c);
- tc__desk *k = tc__device_desk(c, r->device);
- tc__job *j = k ? tc__job_new(k) : NULL;
- int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
-    tc__job_complete(j, k, 1, "custom op");
- if (j) tc__job_free(j);
- tc_status status = tc__unit_end(c, outer, ok);
- if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
- tc__error_restore(c, before);
- return 0;
-}
-static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
- const tc_device *d = &r->device->own;
- const char *why = d->why(d->user);
- o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
- if (o->trouble && (o->op.run || o->op.c_source))
-  tc__warn(r->ctx,
-     "custom op \"%s\": its cuda_source does not compile for %s, so the host "
-     "computes it, with copies there and back: %s",
-     o->op.name, d->name, o->trouble);
- return o->trouble != NULL;
-}
-static int tc__dispatch_customs(tc__dispatch *r) {
- int same = 1;
- for (uint32_t i = 0; i < r->launches; i++) {
-  tc__dispatch_launch *l = &r->launch[i];
-  if (l->by || !tc__is_custom(l->group)) continue;
-  int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
-  tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
-  int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
-  if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
-   return -1;
-  same &= code;
- }
- return same;
-}
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
  tc_ctx *c = p->ctx;
@@ -38129,7 +38090,6 @@ static int tc__program_compile(tc__program *p, tc__dispatch *r, const char *name
  (void)name, (void)what;
  return !r || tc__fail(p->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }
-static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
 static void tc__device_code_free(tc__device *d) { (void)d; }
 static int tc__program_compile_later(tc__program *p, const char *name) {
  return (void)p, (void)name, 0;
@@ -38141,6 +38101,50 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
  (void)p, (void)out;
  return 0;
 }
+#endif
+// ---- gen/exec/dispatch_custom.c
+#if TC__JIT
+static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
+ tc_ctx *c = r->ctx;
+ tc__error_mark before = tc__error_now(c);
+ tc_status outer = tc__unit_begin(c);
+ tc__desk *k = tc__device_desk(c, r->device);
+ tc__job *j = k ? tc__job_new(k) : NULL;
+ int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
+    tc__job_complete(j, k, 1, "custom op");
+ if (j) tc__job_free(j);
+ tc_status status = tc__unit_end(c, outer, ok);
+ if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
+ tc__error_restore(c, before);
+ return 0;
+}
+static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
+ const tc_device *d = &r->device->own;
+ const char *why = d->why(d->user);
+ o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
+ if (o->trouble && (o->op.run || o->op.c_source))
+  tc__warn(r->ctx,
+     "custom op \"%s\": its cuda_source does not compile for %s, so the host "
+     "computes it, with copies there and back: %s",
+     o->op.name, d->name, o->trouble);
+ return o->trouble != NULL;
+}
+static int tc__dispatch_customs(tc__dispatch *r) {
+ int same = 1;
+ for (uint32_t i = 0; i < r->launches; i++) {
+  tc__dispatch_launch *l = &r->launch[i];
+  if (l->by || !tc__is_custom(l->group)) continue;
+  int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
+  tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
+  int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
+  if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
+   return -1;
+  same &= code;
+ }
+ return same;
+}
+#else
+static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
 #endif
 // ---- gen/exec/foreign.c
 static tc__foreign *tc__foreign_of(const tc__program *p) {
@@ -38781,6 +38785,92 @@ static size_t tc__bits_differ(int dtype, const void *a, const void *b, size_t by
  }
  return wrong;
 }
+// ---- gen/exec/copy.c
+static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
+       const void *from, size_t bytes) {
+ tc_status s = TC_OK;
+ if (!d)
+  memcpy(to, from, bytes);
+ else
+  s = d->own.copy_on(d->own.user, to, from, bytes);
+ return !s || tc__device_failed(c, &d->own, what, s);
+}
+static int tc__copy_across(tc_ctx *c, const char *what, const tc__device *to_device,
+       void *to, const tc__device *from_device, const void *from,
+       size_t bytes) {
+ const tc_device *t = to_device ? &to_device->own : NULL;
+ const tc_device *f = from_device ? &from_device->own : NULL;
+ if (!bytes) return 1;
+ if (!t || !f) {
+  tc_status s = t ? t->copy_in(t->user, to, from, bytes)
+      : f->copy_out(f->user, to, from, bytes);
+  return !s || tc__device_failed(c, t ? t : f, what, s);
+ }
+ if (t->copy_from && !t->copy_from(t->user, to, f, from, bytes)) return 1;
+ void *here = tc__alloc_aligned(c, bytes);
+ int ok = here && tc__copy_across(c, what, NULL, here, from_device, from, bytes) &&
+    tc__copy_across(c, what, to_device, to, NULL, here, bytes);
+ if (here) tc__free_aligned(c, here, bytes);
+ return ok;
+}
+typedef struct tc__stride {
+ int64_t size, to, from;
+} tc__stride;
+#define TC__COPY_STEPS(size) \
+ for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
+static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
+ int64_t n = d->size;
+ if (d->to == bytes && d->from == bytes) {
+  memcpy(to, from, (size_t)(n * bytes));
+  return;
+ }
+ if (bytes == 1) TC__COPY_STEPS(1);
+ if (bytes == 2) TC__COPY_STEPS(2);
+ if (bytes == 4) TC__COPY_STEPS(4);
+ if (bytes == 8) TC__COPY_STEPS(8);
+}
+#undef TC__COPY_STEPS
+static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
+ int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
+ int n = 0;
+ out[0].size = 1, out[0].to = out[0].from = bytes;
+ for (int d = 0; d < l->rank; d++) {
+  tc__stride s;
+  dense /= l->dims[d];
+  s.size = l->dims[d];
+  s.to = to_strided ? l->strides[d] * bytes : dense;
+  s.from = to_strided ? dense : l->strides[d] * bytes;
+  if (s.size == 1) continue;
+  if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
+   s.size *= out[--n].size;
+  out[n++] = s;
+ }
+ return n ? n : 1;
+}
+static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
+        const char *from) {
+ tc__stride dim[TC_MAX_RANK + 1];
+ int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+ if (!l->numel) return;
+ int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
+ while (d >= 0) {
+  tc__copy_run(&dim[last], to, from, bytes);
+  for (d = last - 1; d >= 0; d--) {
+   to += dim[d].to, from += dim[d].from;
+   if (++at[d] < dim[d].size) break;
+   to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
+  }
+ }
+}
+static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
+ tc__copy_elements(l, 1, (char *)dst, (const char *)src);
+}
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+         void *dst) {
+ if (!l->numel) return;
+ int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+ tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
+}
 // ---- gen/exec/host_runner.c
 static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
  tc__watched *w = (tc__watched *)arg;
@@ -38906,8 +38996,14 @@ static int tc__host_vary(tc__program *p, uint32_t i, tc__variant *w) {
  w->share = (uint64_t)tc__host_workers(p, l);
  return !p->ix.failed && tc__program_scratch(p, (need + 4096 + 63) / 64 * 64, 0);
 }
+static int tc__host_spread(tc__program *p, const tc__layout *l, void *to,
+       const void *from) {
+ (void)p;
+ tc__copy_to_strided(l, to, from);
+ return 1;
+}
 static const tc__runner tc__host_runner = {
- 50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary,
+ 50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary, tc__host_spread,
 };
 static void tc__host_open(tc_ctx *c) {
  tc_device *d = &c->here.own;
@@ -39033,9 +39129,6 @@ static int tc__dispatch_vary(tc__program *p, uint32_t i, tc__variant *w) {
  tc__kernel_chain(&w->run);
  return 1;
 }
-static const tc__runner tc__dispatch_runner = {
- 200000, 7, tc__dispatch_kernel, tc__dispatch_tune, tc__dispatch_use, tc__dispatch_vary,
-};
 // ---- gen/exec/transfer.c
 typedef struct tc__extent {
  int64_t low, high;
@@ -39190,8 +39283,9 @@ static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
  return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing"), (void *)NULL;
 }
 #endif
-static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
+static int tc__dispatch_spread(tc__program *p, const tc__layout *l, void *to,
         const void *from) {
+ tc__dispatch *r = tc__program_on(p, l->device);
  const tc_device *d = &r->device->own;
  const uint32_t offset = 0;
  tc__spread_args a;
@@ -39212,92 +39306,15 @@ static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
  if (plan) d->forget(d->user, plan);
  return !s || tc__device_failed(r->ctx, &r->device->own, "a write to a strided view", s);
 }
-// ---- gen/exec/copy.c
-static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
-       const void *from, size_t bytes) {
- tc_status s = TC_OK;
- if (!d)
-  memcpy(to, from, bytes);
- else
-  s = d->own.copy_on(d->own.user, to, from, bytes);
- return !s || tc__device_failed(c, &d->own, what, s);
-}
-static int tc__copy_across(tc_ctx *c, const char *what, const tc__device *to_device,
-       void *to, const tc__device *from_device, const void *from,
-       size_t bytes) {
- const tc_device *t = to_device ? &to_device->own : NULL;
- const tc_device *f = from_device ? &from_device->own : NULL;
- if (!bytes) return 1;
- if (!t || !f) {
-  tc_status s = t ? t->copy_in(t->user, to, from, bytes)
-      : f->copy_out(f->user, to, from, bytes);
-  return !s || tc__device_failed(c, t ? t : f, what, s);
- }
- if (t->copy_from && !t->copy_from(t->user, to, f, from, bytes)) return 1;
- void *here = tc__alloc_aligned(c, bytes);
- int ok = here && tc__copy_across(c, what, NULL, here, from_device, from, bytes) &&
-    tc__copy_across(c, what, to_device, to, NULL, here, bytes);
- if (here) tc__free_aligned(c, here, bytes);
- return ok;
-}
-typedef struct tc__stride {
- int64_t size, to, from;
-} tc__stride;
-#define TC__COPY_STEPS(size) \
- for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
-static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
- int64_t n = d->size;
- if (d->to == bytes && d->from == bytes) {
-  memcpy(to, from, (size_t)(n * bytes));
-  return;
- }
- if (bytes == 1) TC__COPY_STEPS(1);
- if (bytes == 2) TC__COPY_STEPS(2);
- if (bytes == 4) TC__COPY_STEPS(4);
- if (bytes == 8) TC__COPY_STEPS(8);
-}
-#undef TC__COPY_STEPS
-static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
- int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
- int n = 0;
- out[0].size = 1, out[0].to = out[0].from = bytes;
- for (int d = 0; d < l->rank; d++) {
-  tc__stride s;
-  dense /= l->dims[d];
-  s.size = l->dims[d];
-  s.to = to_strided ? l->strides[d] * bytes : dense;
-  s.from = to_strided ? dense : l->strides[d] * bytes;
-  if (s.size == 1) continue;
-  if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
-   s.size *= out[--n].size;
-  out[n++] = s;
- }
- return n ? n : 1;
-}
-static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
-        const char *from) {
- tc__stride dim[TC_MAX_RANK + 1];
- int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
- if (!l->numel) return;
- int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
- while (d >= 0) {
-  tc__copy_run(&dim[last], to, from, bytes);
-  for (d = last - 1; d >= 0; d--) {
-   to += dim[d].to, from += dim[d].from;
-   if (++at[d] < dim[d].size) break;
-   to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
-  }
- }
-}
-static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
- tc__copy_elements(l, 1, (char *)dst, (const char *)src);
-}
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-         void *dst) {
- if (!l->numel) return;
- int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
- tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
-}
+static const tc__runner tc__dispatch_runner = {
+ 200000,
+ 7,
+ tc__dispatch_kernel,
+ tc__dispatch_tune,
+ tc__dispatch_use,
+ tc__dispatch_vary,
+ tc__dispatch_spread,
+};
 
 // ---- gen/base/once_begin.c
 #if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
@@ -40209,12 +40226,6 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
   if (!a->is_value) p->arg_now.at[i] = tc__value_of(x, a->dtype);
  }
 }
-static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
-        const void *from) {
- if (l->device) return tc__dispatch_spread(tc__program_on(p, l->device), l, to, from);
- tc__copy_to_strided(l, to, from);
- return 1;
-}
 static int tc__program_finish(tc__program *p, const tc__visit *v) {
  int ok = 1;
  for (size_t i = 0; ok && i < p->output.count; i++) {
@@ -40230,7 +40241,7 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
          "a copy of a result", to, from,
          (size_t)l->numel * tc__dtype(l->dtype)->bytes);
   else if (l->numel)
-   ok = tc__program_spread(p, l, to, from);
+   ok = tc__device_on(p->ctx, l->device)->runner->spread(p, l, to, from);
  }
  return ok;
 }
@@ -40314,14 +40325,97 @@ static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
  if (p->launch.at[i].items <= 0) return 1;
  return p->launch.at[i].custom ? tc__custom_go(p, r, i) : tc__launch_go(p, r, i);
 }
+typedef struct tc__visitor {
+ const tc__device *device;
+ tc__launch *launch;
+ void **address;
+} tc__visitor;
+static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
+        const tc__ixenv *env) {
+ const tc__kbuf *b = &q->launch->group->buffer.at[i];
+ const tc__device *d = q->device;
+ size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+ void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
+ q->address[i] = q->launch->buf[i];
+ q->launch->buf[i] = here;
+ if (!here) return 0;
+ int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
+     !p->inputs[b->source]->device;
+ tc_status s = TC_OK;
+ if (number && bytes)
+  memcpy(here, q->address[i], bytes);
+ else if (!b->written && bytes)
+  s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
+ return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
+}
+static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
+        const tc__ixenv *env) {
+ const tc__kbuf *b = &q->launch->group->buffer.at[i];
+ const tc__device *d = q->device;
+ size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+ void *here = q->launch->buf[i];
+ tc_status s = TC_OK;
+ if (ok && b->written && bytes)
+  s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
+ if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
+ q->launch->buf[i] = q->address[i];
+ return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
+}
+static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
+       uint32_t i) {
+ tc__visitor q;
+ tc__ixenv env;
+ q.device = d, q.launch = &p->launch.at[i];
+ size_t n = q.launch->group->buffer.count, fetched = 0;
+ memset(&env, 0, sizeof env);
+ env.sym = p->size.at;
+ q.address = TC__NEW_ARRAY(p->ctx, void *, n);
+ int ok = q.address != NULL;
+ while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
+ ok = ok && tc__launch_run(p, r, i);
+ for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
+ if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
+ return ok;
+}
+static int tc__launch_copy(tc__program *p, uint32_t i) {
+ const tc__launch *l = &p->launch.at[i];
+ const tc__group *k = l->group;
+ const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
+ tc__ixenv env;
+ memset(&env, 0, sizeof env);
+ env.sym = p->size.at;
+ const tc__kbuf *b = &k->buffer.at[buffer[0]];
+ size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
+ const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
+ return tc__copy_across(p->ctx, "a copy between devices",
+       tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
+       l->buf[buffer[1]], bytes);
+}
+static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
+ return TC__UNLIKELY(tc__profiles(p, a))
+    ? tc__profile_act(p, region, a)
+    : tc__dispatch_run_part(a->on, &a->on->part[a->at]);
+}
+static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
+ if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
+ if (a->kind == TC__ACT_COPY)
+  return TC__UNLIKELY(p->ctx->profiling != NULL)
+     ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
+     : tc__launch_copy(p, a->at);
+ if (a->kind == TC__ACT_VISIT)
+  return tc__launch_visit(p, a->on->device, v->region, a->at);
+ tc__launch *l = &p->launch.at[a->at];
+ l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
+ return tc__launch_run(p, v->region, a->at);
+}
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
- uint64_t seed = tc__visit_seed(p->ctx, v);
  int ok = 1;
- for (size_t i = 0; ok && i < p->launch.count; i++) {
-  tc__launch *l = &p->launch.at[i];
-  l->args.seed = seed, l->args.draw = v->draw;
-  ok = tc__launch_run(p, v->region, (uint32_t)i);
- }
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+  ok = tc__dispatch_begin(p, r, v);
+ for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
+ for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
+ if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
  return ok;
 }
 static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
@@ -40531,99 +40625,6 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
  }
  return !l || tc__fail_lacks(p, l, why);
 }
-typedef struct tc__visitor {
- const tc__device *device;
- tc__launch *launch;
- void **address;
-} tc__visitor;
-static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
-        const tc__ixenv *env) {
- const tc__kbuf *b = &q->launch->group->buffer.at[i];
- const tc__device *d = q->device;
- size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
- void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
- q->address[i] = q->launch->buf[i];
- q->launch->buf[i] = here;
- if (!here) return 0;
- int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
-     !p->inputs[b->source]->device;
- tc_status s = TC_OK;
- if (number && bytes)
-  memcpy(here, q->address[i], bytes);
- else if (!b->written && bytes)
-  s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
- return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
-}
-static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
-        const tc__ixenv *env) {
- const tc__kbuf *b = &q->launch->group->buffer.at[i];
- const tc__device *d = q->device;
- size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
- void *here = q->launch->buf[i];
- tc_status s = TC_OK;
- if (ok && b->written && bytes)
-  s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
- if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
- q->launch->buf[i] = q->address[i];
- return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
-}
-static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
-       uint32_t i) {
- tc__visitor q;
- tc__ixenv env;
- q.device = d, q.launch = &p->launch.at[i];
- size_t n = q.launch->group->buffer.count, fetched = 0;
- memset(&env, 0, sizeof env);
- env.sym = p->size.at;
- q.address = TC__NEW_ARRAY(p->ctx, void *, n);
- int ok = q.address != NULL;
- while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
- ok = ok && tc__launch_run(p, r, i);
- for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
- if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
- return ok;
-}
-static int tc__launch_copy(tc__program *p, uint32_t i) {
- const tc__launch *l = &p->launch.at[i];
- const tc__group *k = l->group;
- const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
- tc__ixenv env;
- memset(&env, 0, sizeof env);
- env.sym = p->size.at;
- const tc__kbuf *b = &k->buffer.at[buffer[0]];
- size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
- const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
- return tc__copy_across(p->ctx, "a copy between devices",
-       tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
-       l->buf[buffer[1]], bytes);
-}
-static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
- return TC__UNLIKELY(tc__profiles(p, a))
-    ? tc__profile_act(p, region, a)
-    : tc__dispatch_run_part(a->on, &a->on->part[a->at]);
-}
-static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
- if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
- if (a->kind == TC__ACT_COPY)
-  return TC__UNLIKELY(p->ctx->profiling != NULL)
-     ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
-     : tc__launch_copy(p, a->at);
- if (a->kind == TC__ACT_VISIT)
-  return tc__launch_visit(p, a->on->device, v->region, a->at);
- tc__launch *l = &p->launch.at[a->at];
- l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
- return tc__launch_run(p, v->region, a->at);
-}
-static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
- int ok = 1;
- for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
-  ok = tc__dispatch_begin(p, r, v);
- for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
- for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
- if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
- for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
- return ok;
-}
 static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
  if (b->place == TC__BUF_INPUT)
   tc__put(t, "x%u", (unsigned)b->source);
@@ -40696,8 +40697,8 @@ static int tc__program_brings(const tc__program *p) {
    return 1;
  return 0;
 }
-static int tc__program_run_dispatch(tc__program *p, const tc__visit *v) {
- if (!tc__program_dispatch(p, v)) return 0;
+static int tc__program_run_acts(tc__program *p, const tc__visit *v) {
+ if (!tc__program_launch_all(p, v)) return 0;
  if (p->flag[0] || !tc__program_waits(p)) return 1;
  return !(tc__program_writes(p) || tc__program_brings(p)) || tc__program_check(p);
 }
@@ -40724,14 +40725,12 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
  if (TC__UNLIKELY(dry)) return 1;
  if (!tc__undo_writes(p, v)) return 0;
  int ok;
- if (p->dispatch)
-  ok = tc__program_run_dispatch(p, v);
- else if (tc__foreign_of(p))
+ if (tc__foreign_of(p))
   ok = tc__foreign_run(p, v);
  else if (tc__program_is_checked(p))
   ok = tc__program_verify(p, v);
  else
-  ok = tc__program_launch_all(p, v);
+  ok = tc__program_run_acts(p, v);
  uint64_t took = tc__now_ns() - start;
  tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
  p->runs++, p->run_ns += took;
@@ -43253,7 +43252,7 @@ TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program
  k->f->visit.draw = r->draw;
  p->runs++;
  c->stats.kernel_runs += tc__program_runs(p);
- int ok = tc__program_dispatch(p, &k->f->visit);
+ int ok = tc__program_launch_all(p, &k->f->visit);
  for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
  if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
  if (ok) r->draw += draws;

@@ -483,6 +483,7 @@
 #include "exec/choice.c"
 #include "exec/device_code.c"
 #include "exec/kernels.c"
+#include "exec/dispatch_custom.c"
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"
@@ -490,10 +491,10 @@
 #include "base/once_end.c"
 
 #include "exec/launch.c"
+#include "exec/copy.c"
 #include "exec/host_runner.c"
 #include "exec/dispatch_run.c"
 #include "exec/transfer.c"
-#include "exec/copy.c"
 
 #include "base/once_begin.c"
 #include "exec/heat.c"

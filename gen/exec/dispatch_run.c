@@ -141,7 +141,3 @@ static int tc__dispatch_vary(tc__program *p, uint32_t i, tc__variant *w) {
     tc__kernel_chain(&w->run);
     return 1;
 }
-
-static const tc__runner tc__dispatch_runner = {
-    200000, 7, tc__dispatch_kernel, tc__dispatch_tune, tc__dispatch_use, tc__dispatch_vary,
-};

@@ -157,8 +157,15 @@ static int tc__host_vary(tc__program *p, uint32_t i, tc__variant *w) {
     return !p->ix.failed && tc__program_scratch(p, (need + 4096 + 63) / 64 * 64, 0);
 }
 
+static int tc__host_spread(tc__program *p, const tc__layout *l, void *to,
+                           const void *from) {
+    (void)p;
+    tc__copy_to_strided(l, to, from);
+    return 1;
+}
+
 static const tc__runner tc__host_runner = {
-    50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary,
+    50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary, tc__host_spread,
 };
 
 // Device 0 of the context.

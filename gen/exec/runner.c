@@ -45,6 +45,8 @@ typedef struct tc__runner {
     void (*use)(tc__program *p, tc__launch *l, const tc__variant *w, tc__compiled *code);
     // Makes of launch i what w->group says; 0 = it cannot run in the place of the program's own.
     int (*vary)(tc__program *p, uint32_t i, tc__variant *w);
+    // to, strided by l = from, row-major. 0 = reported.
+    int (*spread)(tc__program *p, const tc__layout *l, void *to, const void *from);
 } tc__runner;
 
 static tc__device *tc__device_on(tc_ctx *c, int number) {
@@ -60,7 +62,7 @@ static tc__device *tc__act_device(const tc__program *p, const tc__act *a) {
     return a->on ? a->on->device : &p->ctx->here;
 }
 
-static int tc__act_has_kernels(const tc__act *a) {
+TC__UNUSED static int tc__act_has_kernels(const tc__act *a) {
     return a->kind == TC__ACT_PART || a->kind == TC__ACT_LAUNCH;
 }
 
@@ -122,8 +124,8 @@ static void tc__marks_free(tc_ctx *c, tc__device *d) {
 }
 
 // Nanoseconds of one of `repeats` runs, 0 of a device that has no clock. 0 = the device fails.
-static int tc__kernel_time(tc_ctx *c, tc__device *d, tc__kernel_run *k, int repeats,
-                           uint64_t *ns) {
+TC__UNUSED static int tc__kernel_time(tc_ctx *c, tc__device *d, tc__kernel_run *k,
+                                      int repeats, uint64_t *ns) {
     int timed = tc__device_has_time(&d->own) && tc__marks_room(c, d, 2);
     int ok = !timed || tc__mark(c, d, 0);
     for (int i = 0; ok && i < repeats; i++) ok = tc__kernel_go(c, d, k);

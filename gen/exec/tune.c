@@ -7,14 +7,11 @@
 // compiled together; then the program runs once more, in order, and stops at each of them for a heat: its inputs
 // are those of a run there. Last, what seems best is measured against the default once more; a
 // candidate that is lucky among many is not lucky twice. Memory of the user's that kernels write in
-// place is a copy meanwhile. Launches stay as they are until the search is over. Whatever goes wrong, kernels
-// stay as they are, and nothing is reported but a line of the log.
+// place is a copy meanwhile (exec/spare.c). Launches are as they were until the search is over. Whatever goes
+// wrong, they stay so, and nothing is reported but a line of the log.
 //
-// A kernel of a list of tensors has not its text alone, and is not measured. What decides in which order a
-// device sums a row is no knob.
-//
-// A default that is kept is remembered too. Codes of a search go to disk only when they
-// win.
+// A kernel that is launched for a list of tensors is not measured. A default that is kept is remembered too.
+// Codes of a search go to disk only when they win.
 
 #if TC__JIT
 
