@@ -1683,7 +1683,8 @@ struct tc_options {
 // kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
 // stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
 // On a device that tells time (CUDA) its own clock measures: elements and threads of element-wise kernels,
-// tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
+// tiles of products; what is launched for many tensors at once stays as it is. A program on the host and
+// on devices has the kernels of all of them measured.
 // TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
 // a logger; tc_explain says what was kept.
 
@@ -2472,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1da3f005a4d5834cu
+#define TC__BUILD_ID 0x3d2499e26bb2c819u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -40397,16 +40398,18 @@ static int tc__act_part(tc__program *p, const tc__region *region, const tc__act 
     : tc__dispatch_run_part(a->on, &a->on->part[a->at]);
 }
 static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
- if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
- if (a->kind == TC__ACT_COPY)
-  return TC__UNLIKELY(p->ctx->profiling != NULL)
-     ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
-     : tc__launch_copy(p, a->at);
- if (a->kind == TC__ACT_VISIT)
-  return tc__launch_visit(p, a->on->device, v->region, a->at);
- tc__launch *l = &p->launch.at[a->at];
- l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
- return tc__launch_run(p, v->region, a->at);
+ tc__launch *all = p->launch.at;
+ switch (a->kind) {
+ case TC__ACT_LAUNCH:
+  all[a->at].args.seed = tc__visit_seed(p->ctx, v), all[a->at].args.draw = v->draw;
+  return tc__launch_run(p, v->region, a->at);
+ case TC__ACT_VISIT: return tc__launch_visit(p, a->on->device, v->region, a->at);
+ case TC__ACT_PART: return tc__act_part(p, v->region, a);
+ case TC__ACT_COPY: break;
+ }
+ return TC__UNLIKELY(p->ctx->profiling != NULL)
+    ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
+    : tc__launch_copy(p, a->at);
 }
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
  int ok = 1;

@@ -365,16 +365,18 @@ static int tc__act_part(tc__program *p, const tc__region *region, const tc__act 
 
 // 0 = reported.
 static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
-    if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
-    if (a->kind == TC__ACT_COPY)
-        return TC__UNLIKELY(p->ctx->profiling != NULL)
-                   ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
-                   : tc__launch_copy(p, a->at);
-    if (a->kind == TC__ACT_VISIT)
-        return tc__launch_visit(p, a->on->device, v->region, a->at);
-    tc__launch *l = &p->launch.at[a->at];
-    l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
-    return tc__launch_run(p, v->region, a->at);
+    tc__launch *all = p->launch.at;
+    switch (a->kind) {
+    case TC__ACT_LAUNCH:
+        all[a->at].args.seed = tc__visit_seed(p->ctx, v), all[a->at].args.draw = v->draw;
+        return tc__launch_run(p, v->region, a->at);
+    case TC__ACT_VISIT: return tc__launch_visit(p, a->on->device, v->region, a->at);
+    case TC__ACT_PART: return tc__act_part(p, v->region, a);
+    case TC__ACT_COPY: break;
+    }
+    return TC__UNLIKELY(p->ctx->profiling != NULL)
+               ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
+               : tc__launch_copy(p, a->at);
 }
 
 // All acts in order, on what is looked up; the random stream is at v->draw. What devices do need not be done when
