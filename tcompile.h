@@ -2473,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xda91e1601a4b8c72u
+#define TC__BUILD_ID 0x12e8fbcba92f7e5cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -36800,8 +36800,8 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
 }
 // ---- gen/exec/runner.c
 typedef struct tc__kernel_run {
- uint32_t launch;
- int whole;
+ uint32_t
+  launch;
  int64_t items;
  int count;
  tc_device_launch list[TC__GRIDS];
@@ -37869,7 +37869,8 @@ static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *
  int ok = ready(k);
  for (size_t i = 0; i < p->launch.count; i++) {
   tc__launch *l = &p->launch.at[i];
-  if (tc__launch_on(p, i) != r || !tc__launch_has_choice(p, l)) continue;
+  if (tc__launch_on(p, i) != r || (r && r->launch[i].pieces)) continue;
+  if (!tc__launch_has_choice(p, l)) continue;
   l->tuned = TC__TUNED_OPEN;
   if (ok) tc__launch_recall(p, k, l);
  }
@@ -38996,7 +38997,7 @@ static void tc__host_list(const tc__launch *l, tc__kernel_run *k) {
 static uint32_t tc__host_kernel(const tc__program *p, const tc__act *a, uint32_t at,
         tc__kernel_run *k) {
  if (at) return 0;
- k->launch = a->at, k->whole = 1;
+ k->launch = a->at;
  tc__host_list(&p->launch.at[a->at], k);
  return 1;
 }
@@ -39176,7 +39177,7 @@ static uint32_t tc__dispatch_kernel(const tc__program *p, const tc__act *a, uint
  if (place >= r->part[a->at].end) return 0;
  k->launch = tc__dispatch_launch_at(r, place);
  const tc__dispatch_launch *l = &r->launch[k->launch];
- k->whole = !l->pieces, k->count = l->pieces ? 1 : l->grids.count;
+ k->count = l->pieces ? 1 : l->grids.count;
  k->items = r->list[place].blocks, k->plan = NULL;
  memcpy(k->list, &r->list[place], (size_t)k->count * sizeof *k->list);
  tc__kernel_chain(k);
@@ -39795,14 +39796,14 @@ static int tc__tuner_run(tc__tuner *t, tc__tuner_fn fn) {
  return ok;
 }
 static tc__subject *tc__subject_at(tc__tuner *t, const tc__kernel_run *k) {
- for (size_t i = t->at; k->whole && i < t->end; i++)
+ for (size_t i = t->at; i < t->end; i++)
   if (t->subject.at[i].launch == k->launch) return &t->subject.at[i];
  return NULL;
 }
 static int tc__tuner_note(tc__tuner *t, tc__device *d, tc__kernel_run *k) {
  uint64_t ns;
  if (!tc__kernel_time(t->ctx, d, k, 1, &ns)) return 0;
- int open = t->p->launch.at[k->launch].tuned == TC__TUNED_OPEN && k->whole && k->count;
+ int open = t->p->launch.at[k->launch].tuned == TC__TUNED_OPEN && k->count;
  if (open && k->list[0].kernel) t->ns[k->launch] = ns + !ns;
  return 1;
 }

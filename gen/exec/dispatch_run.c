@@ -97,7 +97,7 @@ static uint32_t tc__dispatch_kernel(const tc__program *p, const tc__act *a, uint
     if (place >= r->part[a->at].end) return 0;
     k->launch = tc__dispatch_launch_at(r, place);
     const tc__dispatch_launch *l = &r->launch[k->launch];
-    k->whole = !l->pieces, k->count = l->pieces ? 1 : l->grids.count;
+    k->count = l->pieces ? 1 : l->grids.count;
     k->items = r->list[place].blocks, k->plan = NULL;
     memcpy(k->list, &r->list[place], (size_t)k->count * sizeof *k->list);
     tc__kernel_chain(k);

@@ -163,7 +163,8 @@ static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *
     int ok = ready(k);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (tc__launch_on(p, i) != r || !tc__launch_has_choice(p, l)) continue;
+        if (tc__launch_on(p, i) != r || (r && r->launch[i].pieces)) continue;
+        if (!tc__launch_has_choice(p, l)) continue;
         l->tuned = TC__TUNED_OPEN;
         if (ok) tc__launch_recall(p, k, l);
     }

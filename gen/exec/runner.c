@@ -7,10 +7,10 @@
 
 // A kernel of a run, as its device launches it.
 typedef struct tc__kernel_run {
-    uint32_t launch; // of the program; of a list of tensors, that of the first
-    int whole;       // 0 = a list: pieces of several kernels
-    int64_t items;   // for people: work items, blocks
-    int count;       // of `list`; 0 = there is nothing to do
+    uint32_t
+        launch; // of the program; of a list of tensors, which is not tuned, that of the first
+    int64_t items; // for people: work items, blocks
+    int count;     // of `list`; 0 = there is nothing to do
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
     void *plan; // of the device; NULL = it made none

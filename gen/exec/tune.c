@@ -138,7 +138,7 @@ static int tc__tuner_run(tc__tuner *t, tc__tuner_fn fn) {
 }
 
 static tc__subject *tc__subject_at(tc__tuner *t, const tc__kernel_run *k) {
-    for (size_t i = t->at; k->whole && i < t->end; i++)
+    for (size_t i = t->at; i < t->end; i++)
         if (t->subject.at[i].launch == k->launch) return &t->subject.at[i];
     return NULL;
 }
@@ -147,7 +147,7 @@ static tc__subject *tc__subject_at(tc__tuner *t, const tc__kernel_run *k) {
 static int tc__tuner_note(tc__tuner *t, tc__device *d, tc__kernel_run *k) {
     uint64_t ns;
     if (!tc__kernel_time(t->ctx, d, k, 1, &ns)) return 0;
-    int open = t->p->launch.at[k->launch].tuned == TC__TUNED_OPEN && k->whole && k->count;
+    int open = t->p->launch.at[k->launch].tuned == TC__TUNED_OPEN && k->count;
     if (open && k->list[0].kernel) t->ns[k->launch] = ns + !ns;
     return 1;
 }
