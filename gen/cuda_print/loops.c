@@ -141,7 +141,7 @@ static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
 
 // In the loop over a vector whose elements are adjacent, element l: the first's index and l. 0 = it is another, or its
 // own index is as simple. So the compiler sees which loads of a window are the same, though a column is divided:
-// salience takes 29 us of an H200, else 49.
+// salience took 29 us of an H200, and 49 where each element's column was.
 static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix e = n->attr[TC__ACCESS_INDEX];

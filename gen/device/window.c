@@ -103,8 +103,8 @@ static void tc__window_rows_body(tc__windower *t, int ragged) {
 }
 
 // Where the last threads would have fewer rows than others, they begin earlier, and what two threads store is equal:
-// no row is in an `if`. A 7 x 7 stencil takes 402 us of an H200 so, and 277 without. Of run-time sizes there may be
-// fewer rows than a thread has: those ask once for all.
+// no row is in an `if`. A 7 x 7 stencil of 8192 x 8192 took 402 us of an H200 where each row was in one, and 290 where
+// a thread asked once. Of run-time sizes there may be fewer rows than a thread has: those ask once.
 static void tc__window_body(tc__windower *t) {
     const tc__group *g = t->v.l.from;
     tc__ixpool *x = t->v.ix;
