@@ -2473,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa0fa5b72ca927f23u
+#define TC__BUILD_ID 0x1a65c7833f4e3609u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -16025,8 +16025,7 @@ static void tc__dump_copy(tc__dump *d, const tc__node *n) {
 static void tc__dump_put(tc__dump *d, const tc__node *n) {
  int put = n->op == TC_OP_PUT;
  if (put) tc__put(d->t, "put ");
- if (!put)
-  tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+ if (!put) tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
  tc__put(d->t, "b%lld", (long long)n->attr[TC__PUT_BUFFER]);
  if (n->n_attr > TC__PUT_PLACES)
   tc__put(d->t, ", b%lld", (long long)n->attr[TC__PUT_PLACES]);
@@ -16072,13 +16071,19 @@ static const tc__dump_row tc__dump_rows[] = {
  {TC_OP_NEW, 1, tc__dump_new},
  {TC_OP_COMBINE, 1, tc__dump_combine},
  {TC_OP_FOR, 0, tc__dump_for},
- {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+ {TC_OP_LAUNCH, 0, tc__dump_launch},
+ {TC_OP_AXIS, 0, tc__dump_axis},
  {TC_OP_IF, 0, tc__dump_if},
- {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
- {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
- {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
- {TC_OP_PUT, 0, tc__dump_put},         {TC_OP_GET, 0, tc__dump_put},
- {TC_OP_LAST, 0, tc__dump_last},       {TC_OP_CALL, 0, tc__dump_call},
+ {TC_OP_ELSE, 0, tc__dump_else},
+ {TC_OP_LEAVE, 0, tc__dump_leave},
+ {TC_OP_COPY, 0, tc__dump_copy},
+ {TC_OP_WAIT, 0, tc__dump_wait},
+ {TC_OP_BARRIER, 0, tc__dump_barrier},
+ {TC_OP_END, 0, tc__dump_end},
+ {TC_OP_PUT, 0, tc__dump_put},
+ {TC_OP_GET, 0, tc__dump_put},
+ {TC_OP_LAST, 0, tc__dump_last},
+ {TC_OP_CALL, 0, tc__dump_call},
 };
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
  for (size_t i = 0; i < TC__COUNT(tc__dump_rows); i++)
@@ -23197,8 +23202,7 @@ static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
 static void tc__put_dump_put(tc__printer *p, const tc__node *n) {
  int put = n->op == TC_OP_PUT;
  if (put) tc__put(p->out, "put ");
- if (!put)
-  tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+ if (!put) tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
  tc__put_buffer(p, n->attr[TC__PUT_BUFFER]);
  tc__put(p->out, "[");
  tc__put_ix(p, n->attr[TC__PUT_INDEX]);

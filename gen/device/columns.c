@@ -37,17 +37,14 @@ typedef struct tc__columner {
     uint8_t *kept;     // by node: a value of the rows that another group needs
 } tc__columner;
 
-static int tc__columns_below(const tc__columner *t) {
-    return t->q.threads / t->q.sharing;
-}
+static int tc__columns_below(const tc__columner *t) { return t->q.threads / t->q.sharing; }
 
 // Opens what only threads that have rows do, and of those below each other the first alone. 0 = all do it.
 static int tc__columns_if(tc__columner *t, int first) {
     tc__ix one = tc__ix_const(1);
     first = first && tc__columns_below(t) > 1;
-    return first
-               ? tc__relist_if(&t->v.l, t->y, one, t->row, t->v.l.from->shape.rows)
-               : tc__relist_if(&t->v.l, t->row, t->v.l.from->shape.rows, 0, 0);
+    return first ? tc__relist_if(&t->v.l, t->y, one, t->row, t->v.l.from->shape.rows)
+                 : tc__relist_if(&t->v.l, t->row, t->v.l.from->shape.rows, 0, 0);
 }
 
 // ---- columns ----
@@ -268,11 +265,11 @@ static void tc__columns_loops(tc__columner *t) {
     t->i = tc__relist_for(l, (tc__axis)TC__COLUMNS_I, TC__BIND_GRID, blocks);
     t->z = t->y = t->p = tc__ix_const(0);
     if (parts > 1)
-        t->z = tc__relist_for(l, (tc__axis)TC__COLUMNS_Z, TC__BIND_GRID,
-                              tc__ix_const(parts));
+        t->z =
+            tc__relist_for(l, (tc__axis)TC__COLUMNS_Z, TC__BIND_GRID, tc__ix_const(parts));
     if (below > 1)
-        t->y = tc__relist_for(l, (tc__axis)TC__COLUMNS_Y, TC__BIND_BLOCK,
-                              tc__ix_const(below));
+        t->y =
+            tc__relist_for(l, (tc__axis)TC__COLUMNS_Y, TC__BIND_BLOCK, tc__ix_const(below));
     t->x = tc__relist_for(l, (tc__axis)TC__COLUMNS_X, TC__BIND_BLOCK,
                           tc__ix_const(t->q.sharing));
     t->row = tc__vector_ix(v, v->width, tc__vector_ix(v, t->q.sharing, t->i, t->x),

@@ -39,8 +39,8 @@ static int64_t tc__device_work_at(const tc__group *k, size_t b) {
         int ticket = n->place == TC__BUF_TICKET;
         if (!ticket && n->place != TC__BUF_WORK) continue;
         if (i < b ? ticket || !tickets : ticket && !tickets)
-            at += tc__padded(
-                tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes, 256);
+            at += tc__padded(tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes,
+                             256);
     }
     return at;
 }
@@ -238,8 +238,8 @@ static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buf
     attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
     attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], var, first);
     if (l->base)
-        attr[TC__COPY_SOURCE] = tc__ix_add(x, attr[TC__COPY_SOURCE],
-                                           l->base[n->attr[TC__LOAD_BUFFER]]);
+        attr[TC__COPY_SOURCE] =
+            tc__ix_add(x, attr[TC__COPY_SOURCE], l->base[n->attr[TC__LOAD_BUFFER]]);
     attr[TC__COPY_ELEMENTS] = width;
     tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
 }
@@ -293,8 +293,7 @@ static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
 // Buffers of `numel` values.
 static void tc__sums_in(tc__relist *l, tc__sums *s, tc__place place, int64_t numel) {
     for (int i = 0; i < s->count; i++) {
-        s->values[i] =
-            tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
+        s->values[i] = tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
         s->places[i] = -1;
         if (tc__finds_places(s->combine[i]))
             s->places[i] = tc__relist_buffer(l, place, TC_I64, numel);

@@ -61,9 +61,8 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
             grid = &out->at[out->count++];
             grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
             grid->blocks = tc__ix_const(1);
-            grid->cluster = n->n_attr > TC__LAUNCH_CLUSTER
-                                ? (int)n->attr[TC__LAUNCH_CLUSTER]
-                                : 0;
+            grid->cluster =
+                n->n_attr > TC__LAUNCH_CLUSTER ? (int)n->attr[TC__LAUNCH_CLUSTER] : 0;
             grid->shared = tc__device_is_dynamic(k)
                                ? tc__device_shared_at(k, k->buffer.count)
                                : tc__ix_const(0);

@@ -55,11 +55,10 @@ static tc__ix tc__rows_open(tc__vectors *v) {
     tc__ix k = tc__vector_ix(v, t->q.sharing, at, t->x);
     tc__ix own = tc__vector_ix(v, v->width, k, tc__ix_const(0));
     tc__ix column = tc__ix_add(v->ix, v->from, own);
-    v->opened =
-        t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
-        : tc__rows_are_equal(t)
-            ? tc__relist_if(l, own, t->q.chunk, 0, 0)
-            : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
+    v->opened = t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
+                : tc__rows_are_equal(t)
+                    ? tc__relist_if(l, own, t->q.chunk, 0, 0)
+                    : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
     return column;
 }
 
@@ -71,8 +70,7 @@ static void tc__rows_tail(tc__rower *t) {
     memset(v->ahead, 0, nodes);
     tc__vectors_rest(v);
     tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
-    int opened =
-        tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
+    int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
     tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
     tc__relist_end_if(&v->l, opened);
 }
@@ -80,8 +78,7 @@ static void tc__rows_tail(tc__rower *t) {
 // Turns of a serial loop of U vectors each.
 static tc__ix tc__rows_turns(const tc__rower *t) {
     tc__ix vectors = t->across;
-    if (t->q.parts > 1)
-        vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
+    if (t->q.parts > 1) vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
     return tc__ix_ceil_div(t->v.ix, vectors,
                            tc__ix_const((int64_t)t->q.sharing * t->v.count));
 }
@@ -190,8 +187,8 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
     tc__node m = *n;
     int64_t attr[TC__COMBINE_THREADS + 2];
     tc__ix one = tc__ix_const(1);
-    int opened = n->op == TC_OP_STORE &&
-                 tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
+    int opened =
+        n->op == TC_OP_STORE && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
     if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) { // with more words
         memcpy(attr, n->attr, n->n_attr * sizeof *attr);
         m.attr = attr, m.n_attr = 3;
@@ -273,10 +270,9 @@ static void tc__rows_place_loads(tc__rower *t) {
 static void tc__rows_open_parts(tc__rower *t) {
     tc__relist *l = &t->v.l;
     tc__relist_for(l, TC__ROW, TC__BIND_GRID, l->from->shape.rows);
-    t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID,
-                          tc__ix_const(t->q.parts));
-    t->x = tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK,
-                          tc__ix_const(t->q.sharing));
+    t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID, tc__ix_const(t->q.parts));
+    t->x =
+        tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK, tc__ix_const(t->q.sharing));
     t->v.from = tc__ix_mul(t->v.ix, t->q.chunk, t->z);
 }
 
@@ -387,8 +383,7 @@ static void tc__rows_need(const tc__rower *t, int launch, uint8_t *need) {
         if (need[id] && n->op == TC_OP_LOAD &&
             t->v.row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN)
             tc__device_needs(
-                g,
-                g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
+                g, g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
                 need);
     }
     for (uint32_t id = count; id-- > 0;) {
@@ -444,9 +439,9 @@ static void tc__rows_cut_body(tc__rower *t, int launch, const uint8_t *need) {
             id = last - 1;
         } else if (loop > launch && t->by_part) {
             return;
-        } else if (n->op == TC_OP_NEW ? loop == launch
-                                      : need[id] && !(n->op == TC_OP_STORE &&
-                                                      loop < launch)) {
+        } else if (n->op == TC_OP_NEW
+                       ? loop == launch
+                       : need[id] && !(n->op == TC_OP_STORE && loop < launch)) {
             tc__rows_node(t, n);
         }
     }

@@ -83,7 +83,8 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
     if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
-            return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
+            return i == TC__LOAD_INDEX &&
+                           tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
                        ? TC__HOLD_THEN
                        : TC__HOLD_NOT;
     return TC__HOLD_FIRST;
@@ -153,11 +154,10 @@ static tc__ix tc__vector_shared_at(const tc__vectors *f) {
 
 // A load of what is held.
 static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
-    tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
-                    ? tc__vector_shared_at(f)
+    tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED ? tc__vector_shared_at(f)
                 : f->ahead[n->id] == TC__HOLD_ROWS ? lane
-                : tc__vector_elements(f, n) == 1 ? f->u
-                                                 : tc__vector_ix(f, f->width, f->u, lane);
+                : tc__vector_elements(f, n) == 1   ? f->u
+                                                   : tc__vector_ix(f, f->width, f->u, lane);
     tc__relist_load(&f->l, n, f->held[n->id], at);
 }
 

@@ -405,8 +405,7 @@ static void tc__dump_copy(tc__dump *d, const tc__node *n) {
 static void tc__dump_put(tc__dump *d, const tc__node *n) {
     int put = n->op == TC_OP_PUT;
     if (put) tc__put(d->t, "put ");
-    if (!put)
-        tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+    if (!put) tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
     tc__put(d->t, "b%lld", (long long)n->attr[TC__PUT_BUFFER]);
     if (n->n_attr > TC__PUT_PLACES)
         tc__put(d->t, ", b%lld", (long long)n->attr[TC__PUT_PLACES]);
@@ -459,13 +458,19 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
-    {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+    {TC_OP_LAUNCH, 0, tc__dump_launch},
+    {TC_OP_AXIS, 0, tc__dump_axis},
     {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
-    {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
-    {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
-    {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
-    {TC_OP_PUT, 0, tc__dump_put},         {TC_OP_GET, 0, tc__dump_put},
-    {TC_OP_LAST, 0, tc__dump_last},       {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
+    {TC_OP_ELSE, 0, tc__dump_else},
+    {TC_OP_LEAVE, 0, tc__dump_leave},
+    {TC_OP_COPY, 0, tc__dump_copy},
+    {TC_OP_WAIT, 0, tc__dump_wait},
+    {TC_OP_BARRIER, 0, tc__dump_barrier},
+    {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_PUT, 0, tc__dump_put},
+    {TC_OP_GET, 0, tc__dump_put},
+    {TC_OP_LAST, 0, tc__dump_last},
+    {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {

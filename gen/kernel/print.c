@@ -144,10 +144,10 @@ struct tc__printer {
     const struct tc__device_plan
         *cuda; // CUDA: how the loops map, NULL = each node as it stands
     const struct tc__cuda_vector
-        *vector;   // CUDA: of a device's list, the loop that is printed
+        *vector;       // CUDA: of a device's list, the loop that is printed
     int team, cluster; // CUDA: threads that share a sum, and blocks (0 = one)
-    int narrow;    // CUDA: indices are int
-    int scalar;    // CUDA: what is printed has single elements, the plan vectors
+    int narrow;        // CUDA: indices are int
+    int scalar;        // CUDA: what is printed has single elements, the plan vectors
     int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own

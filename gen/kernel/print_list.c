@@ -331,8 +331,7 @@ static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
 static void tc__put_dump_put(tc__printer *p, const tc__node *n) {
     int put = n->op == TC_OP_PUT;
     if (put) tc__put(p->out, "put ");
-    if (!put)
-        tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+    if (!put) tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
     tc__put_buffer(p, n->attr[TC__PUT_BUFFER]);
     tc__put(p->out, "[");
     tc__put_ix(p, n->attr[TC__PUT_INDEX]);

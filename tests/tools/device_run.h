@@ -13,11 +13,11 @@ typedef struct device_run {
     const int64_t *size; // run-time sizes
     int backwards;
     int64_t (*vars)[TC__VAR_END], *var; // by thread; its own
-    int thread;      // at hand
-    int64_t lane;    // element of the vector loop at hand, 0 outside
-    run_sum *sum;    // by accumulator
-    uint8_t left[RUN_THREADS]; // the thread has done its part
-    tc__word *value; // its own, by node
+    int thread;                         // at hand
+    int64_t lane;                       // element of the vector loop at hand, 0 outside
+    run_sum *sum;                       // by accumulator
+    uint8_t left[RUN_THREADS];          // the thread has done its part
+    tc__word *value;                    // its own, by node
     tc__word *values;
 } device_run;
 
@@ -158,9 +158,7 @@ static void run_node(device_run *d, const tc__node *n) {
         return;
     }
     case TC_OP_WAIT: return;
-    case TC_OP_LEAVE:
-        d->left[d->thread] = !run_holds(d, n, TC__LEAVE_PREDICATES);
-        return;
+    case TC_OP_LEAVE: d->left[d->thread] = !run_holds(d, n, TC__LEAVE_PREDICATES); return;
     case TC_OP_VALID: d->value[n->id].i64 = run_holds(d, n, 0) ? -1 : 0; return;
     case TC_OP_CHECK: // all are inside
         d->value[n->id] = d->value[n->in[0]];

@@ -20,8 +20,8 @@ static void run_new(run_sum *s, int thread, const tc__node *n) {
     s->width = (int)n->attr[TC__NEW_WIDTH];
     REQUIRE(s->width <= RUN_WIDTH);
     for (int l = 0; l < s->width; l++) {
-        s->value[thread][l] = tc__word_of(&tc__isa_scalar, s->dtype,
-                                          tc__identity(s->monoid, s->dtype));
+        s->value[thread][l] =
+            tc__word_of(&tc__isa_scalar, s->dtype, tc__identity(s->monoid, s->dtype));
         s->place[thread][l] = INT64_MAX;
     }
 }

@@ -364,7 +364,9 @@ TEST(sums_of_columns_by_single_rows) {
     check_reduction("sum", 0, 40, 37, 0, expected_column_sum);
 }
 TEST(columns_in_parts) { check_reduction("sum", 0, 300, 200, 1, expected_column_sum); }
-TEST(places_in_columns) { check_reduction("argmax", 0, 33, 1000, 0, expected_column_place); }
+TEST(places_in_columns) {
+    check_reduction("argmax", 0, 33, 1000, 0, expected_column_place);
+}
 TEST(places_in_columns_in_parts) {
     check_reduction("argmax", 0, 300, 200, 1, expected_column_place);
 }
