@@ -1683,7 +1683,8 @@ struct tc_options {
 // kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
 // stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
 // On a device that tells time (CUDA) its own clock measures: elements and threads of element-wise kernels,
-// tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
+// tiles of products; what is launched for many tensors at once stays as it is. A program on the host and
+// on devices has the kernels of all of them measured.
 // TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
 // a logger; tc_explain says what was kept.
 
@@ -2472,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb6fc4fb9020332d0u
+#define TC__BUILD_ID 0x1a65c7833f4e3609u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -5845,7 +5846,9 @@ static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 typedef struct tc__device {
  tc_device own;
  int number;
- void *library;
+ const struct tc__runner *runner;
+ void *desk;
+ TC__VEC(void *) moment;
  int measured;
  uint64_t peak;
 } tc__device;
@@ -16022,8 +16025,7 @@ static void tc__dump_copy(tc__dump *d, const tc__node *n) {
 static void tc__dump_put(tc__dump *d, const tc__node *n) {
  int put = n->op == TC_OP_PUT;
  if (put) tc__put(d->t, "put ");
- if (!put)
-  tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+ if (!put) tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
  tc__put(d->t, "b%lld", (long long)n->attr[TC__PUT_BUFFER]);
  if (n->n_attr > TC__PUT_PLACES)
   tc__put(d->t, ", b%lld", (long long)n->attr[TC__PUT_PLACES]);
@@ -16069,13 +16071,19 @@ static const tc__dump_row tc__dump_rows[] = {
  {TC_OP_NEW, 1, tc__dump_new},
  {TC_OP_COMBINE, 1, tc__dump_combine},
  {TC_OP_FOR, 0, tc__dump_for},
- {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+ {TC_OP_LAUNCH, 0, tc__dump_launch},
+ {TC_OP_AXIS, 0, tc__dump_axis},
  {TC_OP_IF, 0, tc__dump_if},
- {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
- {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
- {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
- {TC_OP_PUT, 0, tc__dump_put},         {TC_OP_GET, 0, tc__dump_put},
- {TC_OP_LAST, 0, tc__dump_last},       {TC_OP_CALL, 0, tc__dump_call},
+ {TC_OP_ELSE, 0, tc__dump_else},
+ {TC_OP_LEAVE, 0, tc__dump_leave},
+ {TC_OP_COPY, 0, tc__dump_copy},
+ {TC_OP_WAIT, 0, tc__dump_wait},
+ {TC_OP_BARRIER, 0, tc__dump_barrier},
+ {TC_OP_END, 0, tc__dump_end},
+ {TC_OP_PUT, 0, tc__dump_put},
+ {TC_OP_GET, 0, tc__dump_put},
+ {TC_OP_LAST, 0, tc__dump_last},
+ {TC_OP_CALL, 0, tc__dump_call},
 };
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
  for (size_t i = 0; i < TC__COUNT(tc__dump_rows); i++)
@@ -23194,8 +23202,7 @@ static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
 static void tc__put_dump_put(tc__printer *p, const tc__node *n) {
  int put = n->op == TC_OP_PUT;
  if (put) tc__put(p->out, "put ");
- if (!put)
-  tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+ if (!put) tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
  tc__put_buffer(p, n->attr[TC__PUT_BUFFER]);
  tc__put(p->out, "[");
  tc__put_ix(p, n->attr[TC__PUT_INDEX]);
@@ -29078,8 +29085,8 @@ typedef enum tc__tune_stage {
  TC__STAGE_REGISTERS,
  TC__STAGE_MEMORY,
  TC__STAGE_THREADS,
- TC__STAGES,
- TC__STAGE_DEVICE = TC__STAGES
+ TC__STAGE_DEVICE,
+ TC__STAGES
 } tc__tune_stage;
 enum {
  TC__KNOB_NAMES = 7,
@@ -29173,8 +29180,9 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
  tc__group plain = *g;
  memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
  if (!v) return 1;
- if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
-  return g->target.language && g->target.language->knob_fits(g, knob, v);
+ if ((tc__knobs[knob].stage == TC__STAGE_DEVICE) != (g->target.language != NULL))
+  return 0;
+ if (g->target.language) return g->target.language->knob_fits(g, knob, v);
  switch ((tc__knob)knob) {
  case TC__KNOB_LANES:
   return v == 1 ? chosen != TC__VECTOR
@@ -34814,6 +34822,7 @@ typedef struct tc__tally {
 struct tc_ctx {
  tc__recorder recorder;
  tc_stats stats;
+ tc__device here;
  tc__pool *pool;
  int threads;
  tc_stance stance;
@@ -35388,8 +35397,10 @@ typedef struct tc__profile_row {
  uint64_t calls, compiled, ns, bytes;
 } tc__profile_row;
 typedef struct tc__watched {
- tc__pool_fn fn;
+ int on;
+ int workers;
  void *arg;
+ uint64_t begun;
  uint64_t start[TC__POOL_MAX], end[TC__POOL_MAX];
 } tc__watched;
 struct tc__profile {
@@ -35399,7 +35410,6 @@ struct tc__profile {
  uint64_t thread;
  uint64_t begun, ended;
  uint64_t dropped;
- uint64_t peak;
  tc__arena arena;
  TC__VEC(const char *) name;
  tc__map names;
@@ -35805,7 +35815,6 @@ typedef struct tc__dispatch {
  int told, draws;
  int64_t *flag;
  TC__VEC(tc__bounce) bounce;
- TC__VEC(void *) moment;
  tc__compiled *spread;
 } tc__dispatch;
 static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
@@ -36105,9 +36114,6 @@ static void tc__dispatch_free(tc__dispatch *r) {
  tc__dispatch_give(r, &r->state);
  tc__dispatch_give(r, &r->work);
  TC__VEC_FREE(r->ctx, r->bounce);
- for (size_t i = 0; i < r->moment.count; i++)
-  if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
- TC__VEC_FREE(r->ctx, r->moment);
  TC__VEC_FREE(r->ctx, r->after);
  TC__VEC_FREE(r->ctx, r->listed);
  if (r->listed_bytes) tc__free(r->ctx, r->listed_bytes, r->listed_room);
@@ -36796,6 +36802,101 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
  l->interp = tc__interp_prepare(p->ctx, l->group);
  return l->interp != NULL;
 }
+// ---- gen/exec/runner.c
+typedef struct tc__kernel_run {
+ uint32_t
+  launch;
+ int64_t items;
+ int count;
+ tc_device_launch list[TC__GRIDS];
+ int after[TC__GRIDS];
+ void *plan;
+} tc__kernel_run;
+typedef struct tc__variant {
+ tc__group group;
+ union {
+  tc__launch here;
+  tc__dispatch_launch there;
+ } own;
+ const tc__grids *grids;
+ uint64_t share;
+ tc__kernel_run run;
+ const tc__device *device;
+ struct tc__variant *next;
+} tc__variant;
+typedef struct tc__runner {
+ uint64_t sample_ns;
+ int rounds;
+ uint32_t (*kernel)(const tc__program *p, const tc__act *a, uint32_t at,
+      tc__kernel_run *k);
+ int (*tune)(tc__program *p, tc__launch *l, const tc__tuning *t);
+ void (*use)(tc__program *p, tc__launch *l, const tc__variant *w, tc__compiled *code);
+ int (*vary)(tc__program *p, uint32_t i, tc__variant *w);
+ int (*spread)(tc__program *p, const tc__layout *l, void *to, const void *from);
+} tc__runner;
+static tc__device *tc__device_on(tc_ctx *c, int number) {
+ return number ? tc__device_at(c, number) : &c->here;
+}
+static tc__device *tc__launch_device(const tc__program *p, const tc__launch *l) {
+ return tc__device_on(p->ctx, l->group->target.device);
+}
+static tc__device *tc__act_device(const tc__program *p, const tc__act *a) {
+ return a->on ? a->on->device : &p->ctx->here;
+}
+TC__UNUSED static int tc__act_has_kernels(const tc__act *a) {
+ return a->kind == TC__ACT_PART || a->kind == TC__ACT_LAUNCH;
+}
+TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+ return tc__launch_device(p, l)->runner->tune(p, l, t);
+}
+static void tc__kernel_chain(tc__kernel_run *k) {
+ for (int i = 0; i < k->count; i++) {
+  k->after[i] = i - 1;
+  k->list[i].after = &k->after[i], k->list[i].n_after = i > 0;
+ }
+}
+static int tc__kernel_go(tc_ctx *c, const tc__device *d, tc__kernel_run *k) {
+ tc_status s =
+  d->own.run(d->own.user, &k->plan, k->list, k->count, TC_DEVICE_LAUNCHES, 1);
+ return !s || tc__device_failed(c, &d->own, "kernels", s);
+}
+static void tc__kernel_forget(const tc__device *d, tc__kernel_run *k) {
+ if (k->plan) d->own.forget(d->own.user, k->plan);
+ k->plan = NULL;
+}
+static int tc__device_has_time(const tc_device *d) {
+ return d->mark && d->elapsed && d->unmark;
+}
+static int tc__marks_room(tc_ctx *c, tc__device *d, size_t n) {
+ tc__error_mark held = tc__error_now(c);
+ while (d->moment.count < n)
+  if (!TC__PUSH(c, d->moment, NULL)) return tc__error_restore(c, held), 0;
+ return 1;
+}
+static int tc__mark(tc_ctx *c, tc__device *d, uint32_t i) {
+ tc_status s = d->own.mark(d->own.user, &d->moment.at[i]);
+ return !s || tc__device_failed(c, &d->own, "a clock", s);
+}
+static int tc__between(tc_ctx *c, const tc__device *d, uint32_t from, uint32_t to,
+      uint64_t *ns) {
+ tc_status s = d->own.elapsed(d->own.user, d->moment.at[from], d->moment.at[to], ns);
+ return !s || tc__device_failed(c, &d->own, "a clock", s);
+}
+static void tc__marks_free(tc_ctx *c, tc__device *d) {
+ for (size_t i = 0; i < d->moment.count; i++)
+  if (d->moment.at[i]) d->own.unmark(d->own.user, d->moment.at[i]);
+ TC__VEC_FREE(c, d->moment);
+}
+TC__UNUSED static int tc__kernel_time(tc_ctx *c, tc__device *d, tc__kernel_run *k,
+          int repeats, uint64_t *ns) {
+ int timed = tc__device_has_time(&d->own) && tc__marks_room(c, d, 2);
+ int ok = !timed || tc__mark(c, d, 0);
+ for (int i = 0; ok && i < repeats; i++) ok = tc__kernel_go(c, d, k);
+ *ns = 0;
+ if (ok && timed) ok = tc__mark(c, d, 1) && tc__between(c, d, 0, 1, ns);
+ *ns /= (uint64_t)repeats;
+ return ok;
+}
 // ---- gen/exec/program.c
 static uint64_t tc__made_ns(const tc__program *p) {
  const tc_stats *a = &p->after, *b = &p->before;
@@ -36942,29 +37043,6 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
  l->args.buf = l->buf, l->args.flag = p->flag;
  return l->interp != NULL;
 }
-static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
- tc__dispatch *r = tc__program_on(p, l->group->target.device);
- tc__tuning before = l->group->shape.tuning;
- tc__grids grids;
- l->group->shape.tuning = *t;
- if (!r->device->own.language->dialect->grids(p->ctx, l->group, &grids))
-  return l->group->shape.tuning = before, 0;
- r->launch[l - p->launch.at].grids = grids;
- p->laid_out = 0, r->ready = 0;
- return 1;
-}
-TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
- tc__tuning before = l->group->shape.tuning;
- if (l->group->target.device) return tc__grids_tune(p, l, t);
- tc__group_tune(l->group, p->ctx->target, t);
- p->laid_out = 0;
- if (l->group->shape.kind != TC__CONTRACTION) return 1;
- tc__interp *interp = tc__interp_prepare(p->ctx, l->group);
- if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
- tc__interp_free(l->interp);
- l->interp = interp;
- return 1;
-}
 static int tc__program_threads(const tc__program *p) {
  int all = tc__threads(p->ctx);
  return p->threads && p->threads < all ? p->threads : all;
@@ -37011,14 +37089,16 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
  size_t threads = (size_t)tc__threads(p->ctx);
  if (want < p->scratch_bytes) want = p->scratch_bytes;
  if (total < want * threads) total = want * threads;
- if (total > p->scratch_total) {
-  if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
-  p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, total);
-  p->scratch_total = p->scratch ? total : 0;
- }
- p->scratch_bytes = p->scratch ? want : 0;
  if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
- if (!p->scratch || !p->scratch_at) return 0;
+ if (!p->scratch_at) return 0;
+ if (total >
+  p->scratch_total) {
+  uint8_t *more = (uint8_t *)tc__alloc_aligned(p->ctx, total);
+  if (!more) return 0;
+  if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
+  p->scratch = more, p->scratch_total = total;
+ }
+ p->scratch_bytes = want;
  for (size_t i = 0; i < threads; i++)
   p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
  for (size_t i = 0; i < p->launch.count; i++) {
@@ -37280,12 +37360,16 @@ static void tc__program_act(tc__program *p, uint32_t i) {
   tc__act_add(p, TC__ACT_PART, r, r->now);
  }
 }
-static int tc__dispatch_make(tc__program *p) {
+static int tc__program_list_acts(tc__program *p) {
  uint32_t n = (uint32_t)p->launch.count;
+ p->act = TC__ANEW_ARRAY(&p->arena, tc__act, n + 1), p->acts = 0;
+ for (uint32_t i = 0; p->act && i < n; i++) tc__program_act(p, i);
+ return p->act != NULL;
+}
+static int tc__dispatch_make(tc__program *p) {
  uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
  tc__dispatch **at = &p->dispatch;
- p->act = TC__ANEW_ARRAY(&p->arena, tc__act, n + 1), p->acts = 0;
- if (!direct || !p->act) return 0;
+ if (!direct) return 0;
  memset(direct, 0xff, p->graph.node.count * sizeof *direct);
  for (size_t i = 0; i < p->output.count; i++)
   if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
@@ -37295,11 +37379,10 @@ static int tc__dispatch_make(tc__program *p) {
   if (!*at) return 0;
   at = &(*at)->next;
  }
- for (uint32_t i = 0; i < n; i++) tc__program_act(p, i);
- return 1;
+ return tc__program_list_acts(p);
 }
 static uint32_t tc__program_runs(const tc__program *p) {
- uint32_t n = p->devices ? 0 : (uint32_t)p->launch.count;
+ uint32_t n = 0;
  for (uint32_t i = 0; i < p->acts; i++) n += p->act[i].kind != TC__ACT_PART;
  for (const tc__dispatch *r = p->dispatch; r; r = r->next)
   n += (uint32_t)r->order.step.count;
@@ -37354,7 +37437,7 @@ static int tc__stage_stores(tc__making *m) {
  return ok && tc__stores_before(p);
 }
 static int tc__stage_device(tc__making *m) {
- return !m->p->devices || tc__dispatch_make(m->p);
+ return m->p->devices ? tc__dispatch_make(m->p) : tc__program_list_acts(m->p);
 }
 static int tc__stage_plan(tc__making *m) {
  return !m->p->ix.failed && tc__program_lay_out(m->p, m->v);
@@ -37679,47 +37762,57 @@ static tc__emit tc__emit_of(unsigned cpu) {
  while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
  return (tc__emit)t;
 }
-static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
+static int tc__kernels_new(tc_ctx *c, tc__library *b) {
  tc__kernels *k = TC__NEW(c, tc__kernels);
- if (!k) return 0;
- c->kernels = k;
+ if (!k) return tc__library_release(b), 0;
+ c->kernels = k, k->library = b;
+ tc__desk_open(&k->desk, c, b);
+ c->here.desk = &k->desk;
+ return 1;
+}
+static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
  c->target = tc__emit_of(tc__cpu_of(c));
- k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
- if (k->library) k->library->target = (int)c->target;
- tc__desk_open(&k->desk, c, k->library);
- return k->library != NULL;
+ tc__library *b = tc__library_open(c, config, tc__emit_cpu[c->target]);
+ if (b) b->target = (int)c->target;
+ return b && tc__kernels_new(c, b);
 }
 static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
- tc__kernels *k = TC__NEW(c, tc__kernels);
- if (!k) return 0;
- c->kernels = k, c->target = parent->target;
- k->library = parent->kernels->library;
- (void)tc__atomic_add32(&k->library->users, 1);
- tc__desk_open(&k->desk, c, k->library);
- return 1;
+ tc__library *b = parent->kernels->library;
+ c->target = parent->target;
+ (void)tc__atomic_add32(&b->users, 1);
+ return tc__kernels_new(c, b);
 }
 static void tc__kernels_close(tc_ctx *c) {
  tc__kernels *k = c->kernels;
  if (!k) return;
  tc__desk_close(&k->desk);
- if (k->library) tc__library_release(k->library);
+ tc__library_release(k->library);
  tc__free(c, k, sizeof *k);
  c->kernels = NULL;
 }
 static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
-static int tc__device_desk(tc__desk *k, tc_ctx *c, tc__device *d) {
- tc__desk *host = &c->kernels->desk;
- if (!d->library) d->library = tc__library_new(c, &d->own);
+static tc__desk *tc__device_desk_new(tc_ctx *c, tc__device *d) {
+ tc__desk *k = TC__NEW(c, tc__desk);
+ if (!k) return NULL;
+ k->ctx = c, k->library = tc__library_new(c, &d->own), k->maker = &tc__device_maker;
+ if (k->library) return k;
+ tc__free(c, k, sizeof *k);
+ return NULL;
+}
+static tc__desk *tc__device_desk(tc_ctx *c, tc__device *d) {
+ tc__desk *host = &c->kernels->desk, *k = (tc__desk *)d->desk;
+ if (!k) d->desk = k = tc__device_desk_new(c, d);
  if (host->library->disk && !host->cache)
   host->cache = tc__cache_open(c, host->library->cache_dir);
- memset(k, 0, sizeof *k);
- k->ctx = c, k->library = (tc__library *)d->library, k->cache = host->cache;
- k->maker = &tc__device_maker;
- return d->library != NULL;
+ if (k) k->cache = host->cache;
+ return k;
 }
 static void tc__device_code_free(tc__device *d) {
- if (d->library) tc__library_release((tc__library *)d->library);
- d->library = NULL;
+ tc__desk *k = (tc__desk *)d->desk;
+ if (!k) return;
+ tc__library_release(k->library);
+ tc__free(k->ctx, k, sizeof *k);
+ d->desk = NULL;
 }
 static int tc__launch_lanes(const tc__launch *l) {
  return l->interp ? tc__group_lanes(l->group) : 0;
@@ -37764,10 +37857,14 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
 }
 static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
  tc__tuning all[TC__CANDIDATES];
- if (l->group->shape.kind == TC__OPAQUE || !l->group->target.device)
-  return l->group->shape.kind != TC__OPAQUE;
- return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE,
-       &l->group->shape.tuning, all) > 1;
+ if (l->group->shape.kind == TC__OPAQUE ||
+  !tc__device_has_time(&tc__launch_device(p, l)->own))
+  return 0;
+ for (int stage = 0; stage < TC__STAGES; stage++)
+  if (tc__candidates(l->group, p->ctx->target, (tc__tune_stage)stage,
+       &l->group->shape.tuning, all) > 1)
+   return 1;
+ return 0;
 }
 static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *k,
         int (*ready)(tc__desk *k)) {
@@ -37776,7 +37873,8 @@ static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *
  int ok = ready(k);
  for (size_t i = 0; i < p->launch.count; i++) {
   tc__launch *l = &p->launch.at[i];
-  if (tc__launch_on(p, i) != r || !tc__launch_has_choice(p, l)) continue;
+  if (tc__launch_on(p, i) != r || (r && r->launch[i].pieces)) continue;
+  if (!tc__launch_has_choice(p, l)) continue;
   l->tuned = TC__TUNED_OPEN;
   if (ok) tc__launch_recall(p, k, l);
  }
@@ -37953,8 +38051,8 @@ static int tc__job_complete(tc__job *j, tc__desk *k, size_t kernels, const char 
 }
 static int tc__program_compile_now(tc__program *p, tc__dispatch *r, const char *name,
          tc__compile_what what) {
- tc__desk there, *k = r ? &there : &p->ctx->kernels->desk;
- if (r && !tc__device_desk(k, p->ctx, r->device)) return 0;
+ tc__desk *k = tc__device_desk(p->ctx, r ? r->device : &p->ctx->here);
+ if (!k) return 0;
  if (what == TC__COMPILE_ALL) tc__program_recall(p, r, k, k->maker->ready);
  tc__job *j = tc__program_order(p, r, k, what);
  if (!j) return 0;
@@ -38025,45 +38123,6 @@ static void tc__program_try_again(tc__program *p, const char *name) {
  else if (tc__program_compile_later(p, name))
   p->tier = TC__TIER_BUILDING;
 }
-static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
- tc__desk k;
- tc_ctx *c = r->ctx;
- tc__error_mark before = tc__error_now(c);
- tc_status outer = tc__unit_begin(c);
- tc__job *j = tc__device_desk(&k, c, r->device) ? tc__job_new(&k) : NULL;
- int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
-    tc__job_complete(j, &k, 1, "custom op");
- if (j) tc__job_free(j);
- tc_status status = tc__unit_end(c, outer, ok);
- if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
- tc__error_restore(c, before);
- return 0;
-}
-static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
- const tc_device *d = &r->device->own;
- const char *why = d->why(d->user);
- o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
- if (o->trouble && (o->op.run || o->op.c_source))
-  tc__warn(r->ctx,
-     "custom op \"%s\": its cuda_source does not compile for %s, so the host "
-     "computes it, with copies there and back: %s",
-     o->op.name, d->name, o->trouble);
- return o->trouble != NULL;
-}
-static int tc__dispatch_customs(tc__dispatch *r) {
- int same = 1;
- for (uint32_t i = 0; i < r->launches; i++) {
-  tc__dispatch_launch *l = &r->launch[i];
-  if (l->by || !tc__is_custom(l->group)) continue;
-  int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
-  tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
-  int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
-  if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
-   return -1;
-  same &= code;
- }
- return same;
-}
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
  tc_ctx *c = p->ctx;
@@ -38123,7 +38182,6 @@ static int tc__program_compile(tc__program *p, tc__dispatch *r, const char *name
  (void)name, (void)what;
  return !r || tc__fail(p->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }
-static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
 static void tc__device_code_free(tc__device *d) { (void)d; }
 static int tc__program_compile_later(tc__program *p, const char *name) {
  return (void)p, (void)name, 0;
@@ -38135,6 +38193,50 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
  (void)p, (void)out;
  return 0;
 }
+#endif
+// ---- gen/exec/dispatch_custom.c
+#if TC__JIT
+static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
+ tc_ctx *c = r->ctx;
+ tc__error_mark before = tc__error_now(c);
+ tc_status outer = tc__unit_begin(c);
+ tc__desk *k = tc__device_desk(c, r->device);
+ tc__job *j = k ? tc__job_new(k) : NULL;
+ int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
+    tc__job_complete(j, k, 1, "custom op");
+ if (j) tc__job_free(j);
+ tc_status status = tc__unit_end(c, outer, ok);
+ if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
+ tc__error_restore(c, before);
+ return 0;
+}
+static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
+ const tc_device *d = &r->device->own;
+ const char *why = d->why(d->user);
+ o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
+ if (o->trouble && (o->op.run || o->op.c_source))
+  tc__warn(r->ctx,
+     "custom op \"%s\": its cuda_source does not compile for %s, so the host "
+     "computes it, with copies there and back: %s",
+     o->op.name, d->name, o->trouble);
+ return o->trouble != NULL;
+}
+static int tc__dispatch_customs(tc__dispatch *r) {
+ int same = 1;
+ for (uint32_t i = 0; i < r->launches; i++) {
+  tc__dispatch_launch *l = &r->launch[i];
+  if (l->by || !tc__is_custom(l->group)) continue;
+  int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
+  tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
+  int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
+  if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
+   return -1;
+  same &= code;
+ }
+ return same;
+}
+#else
+static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
 #endif
 // ---- gen/exec/foreign.c
 static tc__foreign *tc__foreign_of(const tc__program *p) {
@@ -38633,179 +38735,114 @@ static int tc__profile_row_is_known(tc__profile *f, tc__program *p, uint32_t i,
  l->profile = f->number, l->row = row;
  return 1;
 }
-static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
- tc__watched *w = (tc__watched *)arg;
- w->start[worker] = tc__now_ns();
- w->fn(w->arg, lo, hi, worker);
- w->end[worker] = tc__now_ns();
-}
-static void tc__profile_kernel(tc__profile *f, const tc__launch *l, tc__event *e) {
- tc__profile_row *row = &f->row.at[e->of = l->row];
- row->calls++, row->compiled += e->compiled, row->ns += e->ns;
- row->bytes += (uint64_t)e->bytes;
- row->device = e->thread < TC__DEVICES ? 0 : e->thread - TC__DEVICES;
- tc__profile_event(f, e);
-}
-static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
-        const tc__region *r, tc__pool_fn fn) {
- tc__watched *w = &f->watched;
- tc__launch *l = &p->launch.at[i];
- int known = tc__profile_row_is_known(f, p, i, r);
- tc__event e;
- memset(&e, 0, sizeof e);
- memset(w->start, 0, (size_t)f->threads * sizeof *w->start);
- w->fn = fn, w->arg = l;
- e.kind = TC__SPAN_KERNEL, e.compiled = l->run != NULL;
- e.bytes = tc__launch_bytes(p, l), e.items = l->items;
- e.start = tc__now_ns();
- tc__pool_run(tc__pool_of(p->ctx), tc__watched_part, w, l->items, l->grain);
- e.ns = tc__now_ns() - e.start;
- if (!known) {
-  f->dropped++;
-  return;
- }
- tc__profile_kernel(f, l, &e);
- for (int k = 1; k < f->threads; k++) {
-  if (!w->start[k]) continue;
-  e.kind = TC__SPAN_PART, e.thread = (uint16_t)k, e.bytes = e.items = 0;
-  e.start = w->start[k], e.ns = w->end[k] - w->start[k];
-  tc__profile_event(f, &e);
- }
-}
-// ---- gen/exec/profile_device.c
-static int tc__device_has_time(const tc_device *d) {
- return d->mark && d->elapsed && d->unmark;
-}
-static int tc__profile_room(tc__dispatch *r) {
- tc__error_mark held = tc__error_now(r->ctx);
- while (r->moment.count <= r->list_count)
-  if (!TC__PUSH(r->ctx, r->moment, NULL)) return tc__error_restore(r->ctx, held), 0;
- return 1;
-}
-static int tc__profiles_device(tc__dispatch *r) {
- const tc__profile *f = r->ctx->profiling;
- return f && f->thread == tc__thread_self() && tc__device_has_time(&r->device->own) &&
-   tc__profile_room(r);
-}
-enum {
- TC__DEVICE_COPY = 64 << 20,
- TC__DEVICE_COPIES = 10
-};
-static uint64_t tc__device_copy_time(const tc_device *d, void *to, const void *from,
-          void *moment[2]) {
- uint64_t best = 0, ns = 0;
- tc_status s = TC_OK;
- for (int i = 0; i < TC__DEVICE_COPIES && !s; i++) {
-  s = d->mark(d->user, &moment[0]);
-  if (!s) s = d->copy_on(d->user, to, from, TC__DEVICE_COPY);
-  if (!s) s = d->mark(d->user, &moment[1]);
-  if (!s) s = d->elapsed(d->user, moment[0], moment[1], &ns);
-  if (!s && (!best || ns < best)) best = ns;
- }
- return best;
-}
-static uint64_t tc__device_speed(const tc_device *d) {
- tc_device_memory from, to;
- void *moment[2] = {NULL, NULL};
- uint64_t ns = 0;
- memset(&from, 0, sizeof from), memset(&to, 0, sizeof to);
- if (!d->take(d->user, TC__DEVICE_COPY, &from) &&
-  !d->take(d->user, TC__DEVICE_COPY, &to))
-  ns = tc__device_copy_time(d, to.address, from.address, moment);
- if (to.address) d->give(d->user, to);
- if (from.address) d->give(d->user, from);
- for (int i = 0; i < 2; i++)
-  if (moment[i]) d->unmark(d->user, moment[i]);
- return ns ? (uint64_t)(2.0 * (double)TC__DEVICE_COPY / (double)ns * 1e9) : 0;
-}
-static void tc__device_yardstick(tc__device *d) {
- if (d->measured) return;
- d->measured = 1;
- d->peak = tc__device_speed(&d->own);
-}
-static int tc__profile_mark(tc__dispatch *r, uint32_t i) {
- const tc_device *d = &r->device->own;
- tc_status s = d->mark(d->user, &r->moment.at[i]);
- return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
-}
-static int tc__profile_between(tc__dispatch *r, uint32_t from, uint32_t to, uint64_t *ns) {
- const tc_device *d = &r->device->own;
- tc_status s = d->elapsed(d->user, r->moment.at[from], r->moment.at[to], ns);
- return !s || tc__device_failed(r->ctx, &r->device->own, "the profiler", s);
-}
-static uint32_t tc__profile_count(const tc__dispatch_launch *l) {
- return l->pieces ? 1 : (uint32_t)l->grids.count;
-}
-static int tc__profile_kernel_run(tc__dispatch *r, uint32_t at, uint32_t count) {
- const tc_device *d = &r->device->own;
- tc_device_launch list[TC__GRIDS];
- int after[TC__GRIDS];
- void *plan = NULL;
- for (uint32_t i = 0; i < count; i++) {
-  list[i] = r->list[at + i];
-  after[i] = (int)i - 1;
-  list[i].after = &after[i], list[i].n_after = i > 0;
- }
- tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES, 1);
- if (plan) d->forget(d->user, plan);
- return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
-}
-static void tc__profile_note(tc__profile *f, tc__program *p, const tc__dispatch *r,
-        uint32_t at, const tc__region *region, uint64_t start,
-        uint64_t ns) {
- uint32_t i = tc__dispatch_launch_at(r, at);
+static void tc__profile_kernel(tc__profile *f, tc__program *p, uint32_t i,
+        const tc__device *d, const tc__region *region,
+        tc__event *e) {
  const tc__launch *l = &p->launch.at[i];
- tc__event e;
  if (!tc__profile_row_is_known(f, p, i, region)) {
   f->dropped++;
   return;
  }
- memset(&e, 0, sizeof e);
- e.kind = TC__SPAN_KERNEL, e.compiled = 1;
- e.thread = (uint16_t)(TC__DEVICES + r->device->number);
- e.bytes = tc__launch_bytes(p, l), e.items = r->list[at].blocks;
- e.start = start, e.ns = ns;
- tc__profile_kernel(f, l, &e);
+ tc__profile_row *row = &f->row.at[e->of = l->row];
+ e->kind = TC__SPAN_KERNEL, e->bytes = tc__launch_bytes(p, l);
+ e->thread = (uint16_t)(d->number ? TC__DEVICES + d->number : 0);
+ row->calls++, row->compiled += e->compiled, row->ns += e->ns;
+ row->bytes += (uint64_t)e->bytes, row->device = d->number;
+ tc__profile_event(f, e);
+ for (int k = 1; k < f->watched.workers; k++) {
+  if (!f->watched.start[k]) continue;
+  tc__event part = *e;
+  part.kind = TC__SPAN_PART, part.thread = (uint16_t)k, part.bytes = part.items = 0;
+  part.start = e->start + (f->watched.start[k] - f->watched.begun);
+  part.ns = f->watched.end[k] - f->watched.start[k];
+  tc__profile_event(f, &part);
+ }
 }
 static int tc__profile_copy(tc__program *p, const tc__region *region, uint32_t i,
        int (*copy)(tc__program *p, uint32_t i)) {
- tc__profile *f = p->ctx->profiling;
- const tc__launch *l = &p->launch.at[i];
- const tc__device *to = tc__device_at(p->ctx, l->group->target.device);
+ const tc__device *to = tc__launch_device(p, &p->launch.at[i]);
  tc__event e;
  memset(&e, 0, sizeof e);
- e.start = tc__now_ns();
+ e.compiled = 1, e.items = 1, e.start = tc__now_ns();
  int ok = copy(p, i);
- tc_status s = ok && to ? to->own.sync(to->own.user) : TC_OK;
+ tc_status s = ok ? to->own.sync(to->own.user) : TC_OK;
  if (s) ok = tc__device_failed(p->ctx, &to->own, "a copy between devices", s);
- e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.items = 1;
- e.ns = tc__now_ns() - e.start, e.bytes = tc__launch_bytes(p, l);
- e.thread = (uint16_t)(to ? TC__DEVICES + to->number : 0);
- int known = ok && tc__profile_row_is_known(f, p, i, region);
- if (known) tc__profile_kernel(f, l, &e);
- f->dropped += ok && !known;
+ e.ns = tc__now_ns() - e.start;
+ if (ok) tc__profile_kernel(p->ctx->profiling, p, i, to, region, &e);
  return ok;
 }
-static int tc__profile_part(tc__program *p, tc__dispatch *r, const tc__region *region,
-       const tc__dispatch_part *part) {
- tc__profile *f = p->ctx->profiling;
- uint32_t n = 0, done = 0;
- uint64_t ns = 0;
- if (part->begin == part->end) return 1;
- tc__device_yardstick(r->device);
- if (!tc__profile_mark(r, 0)) return 0;
- for (uint32_t at = part->begin, count; at < part->end; at += count) {
-  count = tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)]);
-  if (!tc__profile_kernel_run(r, at, count) || !tc__profile_mark(r, ++n)) return 0;
+enum {
+ TC__YARDSTICK = 64 << 20,
+ TC__YARDSTICK_COPIES = 10
+};
+static uint64_t tc__yardstick_time(tc_ctx *c, tc__device *d, void *to, void *from) {
+ const tc_device *own = &d->own;
+ uint64_t best = 0, ns = 0;
+ int ok = tc__marks_room(c, d, 2) && !own->copy_on(own->user, from, to, TC__YARDSTICK);
+ for (int i = 0; ok && i < TC__YARDSTICK_COPIES; i++) {
+  ok = tc__mark(c, d, 0) && !own->copy_on(own->user, to, from, TC__YARDSTICK) &&
+    tc__mark(c, d, 1) && tc__between(c, d, 0, 1, &ns);
+  if (ok && (!best || ns < best)) best = ns;
  }
- if (!tc__profile_between(r, 0, n, &ns)) return 0;
- uint64_t begin = tc__now_ns() - ns;
- if (begin < f->begun) begin = f->begun;
- for (uint32_t at = part->begin; at < part->end;
-   at += tc__profile_count(&r->launch[tc__dispatch_launch_at(r, at)])) {
-  if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
-  tc__profile_note(f, p, r, at, region, begin, ns);
-  begin += ns, done++;
+ return best;
+}
+static void tc__device_yardstick(tc_ctx *c, tc__device *d) {
+ tc__error_mark held = tc__error_now(c);
+ if (d->measured) return;
+ d->measured = 1;
+ tc__device *on = tc__device_at(c, d->number);
+ tc__storage *from = tc__storage_on(c, on, TC__YARDSTICK);
+ tc__storage *to = from ? tc__storage_on(c, on, TC__YARDSTICK) : NULL;
+ uint64_t ns = to ? tc__yardstick_time(c, d, to->data, from->data) : 0;
+ if (ns) d->peak = (uint64_t)(2.0 * (double)TC__YARDSTICK / (double)ns * 1e9);
+ tc__storage_unref(c, to);
+ tc__storage_unref(c, from);
+ tc__error_restore(c, held);
+}
+static uint32_t tc__act_kernels(const tc__program *p, const tc__act *a) {
+ const tc__runner *r = tc__act_device(p, a)->runner;
+ tc__kernel_run k;
+ uint32_t n = 0;
+ for (uint32_t at = 0; (at = r->kernel(p, a, at, &k)) != 0;) n++;
+ return n;
+}
+static int tc__profiles(const tc__program *p, const tc__act *a) {
+ const tc__profile *f = p->ctx->profiling;
+ if (TC__LIKELY(!f)) return 0;
+ tc__device *d = tc__act_device(p, a);
+ return tc__device_has_time(&d->own) &&
+   tc__marks_room(p->ctx, d, tc__act_kernels(p, a) + 1);
+}
+static int tc__profile_run(tc__program *p, tc__device *d, const tc__act *a, uint32_t *n) {
+ tc__watched *w = &p->ctx->profiling->watched;
+ tc__kernel_run k;
+ int ok = tc__mark(p->ctx, d, 0);
+ w->workers = 0, w->on = 1, *n = 0;
+ for (uint32_t at = 0; ok && (at = d->runner->kernel(p, a, at, &k)) != 0;) {
+  ok = tc__kernel_go(p->ctx, d, &k) && tc__mark(p->ctx, d, ++*n);
+  tc__kernel_forget(d, &k);
+ }
+ w->on = 0;
+ return ok;
+}
+static int tc__profile_act(tc__program *p, const tc__region *region, const tc__act *a) {
+ tc__profile *f = p->ctx->profiling;
+ tc__device *d = tc__act_device(p, a);
+ tc__kernel_run k;
+ tc__event e;
+ uint32_t n = 0;
+ uint64_t all = 0;
+ tc__device_yardstick(p->ctx, d);
+ if (!tc__profile_run(p, d, a, &n) || !tc__between(p->ctx, d, 0, n, &all)) return 0;
+ memset(&e, 0, sizeof e);
+ e.start = tc__now_ns() - all;
+ if (e.start < f->begun) e.start = f->begun;
+ n = 0;
+ for (uint32_t at = 0; (at = d->runner->kernel(p, a, at, &k)) != 0; n++) {
+  if (!tc__between(p->ctx, d, n, n + 1, &e.ns)) return 0;
+  e.compiled = k.list[0].kernel != NULL, e.items = k.items;
+  tc__profile_kernel(f, p, k.launch, d, region, &e);
+  e.start += e.ns;
  }
  return 1;
 }
@@ -38840,681 +38877,235 @@ static size_t tc__bits_differ(int dtype, const void *a, const void *b, size_t by
  }
  return wrong;
 }
-
-// ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
-// ---- gen/exec/heat.c
-#if TC__JIT
-enum {
- TC__HEAT_ROUNDS = 25,
- TC__HEAT_LEAST = 3,
- TC__HEAT_SAMPLE_NS = 50000,
- TC__HEAT_REPEATS = 64,
- TC__HEAT_POISON = 0xa5
-};
-typedef struct tc__entrant {
- tc__tuning tuning;
- uint32_t order;
- tc__compiled *code;
- tc__kernel_fn run;
- int64_t items, grain;
- int out;
- uint32_t samples;
- uint64_t ns[TC__HEAT_ROUNDS];
- uint64_t low, median;
-} tc__entrant;
-typedef struct tc__stand_buffer {
- void *at;
- size_t bytes;
- int dtype;
- uint8_t *want;
- uint8_t *before;
-} tc__stand_buffer;
-typedef struct tc__stand {
- tc_ctx *ctx;
- tc__launch *launch;
- uint64_t deadline;
- TC__VEC(tc__stand_buffer) buffer;
-} tc__stand;
-static size_t tc__stand_bytes(const tc__group *g, const tc__kbuf *b, const tc__ixenv *env) {
- return (size_t)tc__ix_eval(g->body.ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+// ---- gen/exec/copy.c
+static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
+       const void *from, size_t bytes) {
+ tc_status s = TC_OK;
+ if (!d)
+  memcpy(to, from, bytes);
+ else
+  s = d->own.copy_on(d->own.user, to, from, bytes);
+ return !s || tc__device_failed(c, &d->own, what, s);
 }
-static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
-       const tc__stand_buffer *written) {
- const tc__group *g = l->group;
- uintptr_t x = (uintptr_t)written->at;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op != TC_OP_LOAD) continue;
-  const tc__kbuf *b = tc__buffer_of(g, n);
-  if (!tc__is_memory(b)) continue;
-  uintptr_t y = (uintptr_t)l->buf[n->attr[TC__LOAD_BUFFER]];
-  if (x < y + tc__stand_bytes(g, b, env) && y < x + written->bytes) return 1;
+static int tc__copy_across(tc_ctx *c, const char *what, const tc__device *to_device,
+       void *to, const tc__device *from_device, const void *from,
+       size_t bytes) {
+ const tc_device *t = to_device ? &to_device->own : NULL;
+ const tc_device *f = from_device ? &from_device->own : NULL;
+ if (!bytes) return 1;
+ if (!t || !f) {
+  tc_status s = t ? t->copy_in(t->user, to, from, bytes)
+      : f->copy_out(f->user, to, from, bytes);
+  return !s || tc__device_failed(c, t ? t : f, what, s);
  }
- return 0;
-}
-static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
- const tc__launch *l = s->launch;
- const tc__kbuf *b = &l->group->buffer.at[i];
- tc__stand_buffer w;
- memset(&w, 0, sizeof w);
- if (!b->written || b->place != TC__BUF_NODE) return 1;
- w.at = l->buf[i], w.bytes = tc__stand_bytes(l->group, b, env), w.dtype = b->dtype;
- if (!w.bytes) return 1;
- int reads = tc__stand_reads(l, env, &w);
- if (!TC__PUSH(s->ctx, s->buffer, w)) return 0;
- tc__stand_buffer *made = &s->buffer.at[s->buffer.count - 1];
- made->want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
- if (!made->want || !reads) return made->want != NULL;
- made->before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
- if (made->before) memcpy(made->before, w.at, w.bytes);
- return made->before != NULL;
-}
-static void tc__stand_close(tc__stand *s) {
- for (size_t i = 0; i < s->buffer.count; i++) {
-  tc__stand_buffer *b = &s->buffer.at[i];
-  if (b->want) tc__free(s->ctx, b->want, b->bytes);
-  if (b->before) tc__free(s->ctx, b->before, b->bytes);
- }
- TC__VEC_FREE(s->ctx, s->buffer);
-}
-static int tc__stand_open(tc__stand *s, tc__program *p, tc__launch *l, uint64_t deadline) {
- tc__ixenv env;
- int ok = 1;
- memset(&env, 0, sizeof env);
- memset(s, 0, sizeof *s);
- env.sym = p->size.at;
- s->ctx = p->ctx, s->launch = l, s->deadline = deadline;
- for (size_t i = 0; ok && i < l->group->buffer.count; i++)
-  ok = tc__stand_add(s, &env, i);
+ if (t->copy_from && !t->copy_from(t->user, to, f, from, bytes)) return 1;
+ void *here = tc__alloc_aligned(c, bytes);
+ int ok = here && tc__copy_across(c, what, NULL, here, from_device, from, bytes) &&
+    tc__copy_across(c, what, to_device, to, NULL, here, bytes);
+ if (here) tc__free_aligned(c, here, bytes);
  return ok;
 }
-static void tc__stand_reset(tc__stand *s) {
- for (size_t i = 0; i < s->buffer.count; i++) {
-  const tc__stand_buffer *b = &s->buffer.at[i];
-  if (b->before) memcpy(b->at, b->before, b->bytes);
+typedef struct tc__stride {
+ int64_t size, to, from;
+} tc__stride;
+#define TC__COPY_STEPS(size) \
+ for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
+static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
+ int64_t n = d->size;
+ if (d->to == bytes && d->from == bytes) {
+  memcpy(to, from, (size_t)(n * bytes));
+  return;
  }
+ if (bytes == 1) TC__COPY_STEPS(1);
+ if (bytes == 2) TC__COPY_STEPS(2);
+ if (bytes == 4) TC__COPY_STEPS(4);
+ if (bytes == 8) TC__COPY_STEPS(8);
 }
-static int tc__stand_is_in_place(const tc__stand *s) {
- for (size_t i = 0; i < s->buffer.count; i++)
-  if (s->buffer.at[i].before) return 1;
- return 0;
-}
-static void tc__entrant_run(const tc__stand *s, const tc__entrant *e) {
- tc__launch l = *s->launch;
- l.run = e->run, l.items = e->items, l.grain = e->grain;
- tc__pool_run(tc__pool_of(s->ctx), tc__launch_part, &l, l.items, l.grain);
-}
-static void tc__entrant_results(tc__stand *s, const tc__entrant *e) {
- for (size_t i = 0; i < s->buffer.count; i++)
-  memset(s->buffer.at[i].at, TC__HEAT_POISON, s->buffer.at[i].bytes);
- tc__stand_reset(s);
- tc__entrant_run(s, e);
-}
-static void tc__heat_want(tc__stand *s, const tc__entrant *first) {
- tc__entrant_results(s, first);
- for (size_t i = 0; i < s->buffer.count; i++)
-  memcpy(s->buffer.at[i].want, s->buffer.at[i].at, s->buffer.at[i].bytes);
-}
-static size_t tc__entrant_differs(tc__stand *s, const tc__entrant *e) {
- size_t wrong = 0;
- tc__entrant_results(s, e);
- for (size_t i = 0; i < s->buffer.count; i++) {
-  const tc__stand_buffer *b = &s->buffer.at[i];
-  wrong += tc__bits_differ(b->dtype, b->at, b->want, b->bytes);
+#undef TC__COPY_STEPS
+static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
+ int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
+ int n = 0;
+ out[0].size = 1, out[0].to = out[0].from = bytes;
+ for (int d = 0; d < l->rank; d++) {
+  tc__stride s;
+  dense /= l->dims[d];
+  s.size = l->dims[d];
+  s.to = to_strided ? l->strides[d] * bytes : dense;
+  s.from = to_strided ? dense : l->strides[d] * bytes;
+  if (s.size == 1) continue;
+  if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
+   s.size *= out[--n].size;
+  out[n++] = s;
  }
- return wrong;
+ return n ? n : 1;
 }
-static uint64_t tc__entrant_time(tc__stand *s, const tc__entrant *e, int repeats) {
- tc__stand_reset(s);
- uint64_t start = tc__now_ns();
- for (int i = 0; i < repeats; i++) tc__entrant_run(s, e);
- return (tc__now_ns() - start) / (uint64_t)repeats;
-}
-static int tc__ns_order(const void *a, const void *b) {
- uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
- return x < y ? -1 : x > y;
-}
-static void tc__entrant_sum_up(tc__entrant *e) {
- uint64_t sorted[TC__HEAT_ROUNDS];
- memcpy(sorted, e->ns, e->samples * sizeof *sorted);
- qsort(sorted, e->samples, sizeof *sorted, tc__ns_order);
- e->low = sorted[e->samples / 4], e->median = sorted[e->samples / 2];
-}
-static uint64_t tc__least_ns(const tc__entrant *e) {
- uint64_t least = e->ns[0];
- for (uint32_t i = 1; i < e->samples; i++)
-  if (e->ns[i] < least) least = e->ns[i];
- return least;
-}
-static uint32_t tc__heat_leader(tc__entrant *e, uint32_t n) {
- uint32_t best = 0;
- for (uint32_t i = 0; i < n; i++) {
-  if (e[i].out) continue;
-  tc__entrant_sum_up(&e[i]);
-  if (e[best].out || e[i].low < e[best].low) best = i;
- }
- return best;
-}
-static uint32_t tc__heat_drop(tc__entrant *e, uint32_t n) {
- uint32_t best = tc__heat_leader(e, n), left = 0;
- for (uint32_t i = 0; i < n; i++) {
-  if (!e[i].out && i && i != best && tc__least_ns(&e[i]) > e[best].median)
-   e[i].out = 1;
-  left += !e[i].out;
- }
- return left;
-}
-static void tc__heat_round(tc__stand *s, tc__entrant *e, uint32_t n, uint32_t round,
-       int repeats) {
- for (uint32_t k = 0; k < n; k++) {
-  tc__entrant *one = &e[(k + round) % n];
-  if (!one->out) one->ns[one->samples++] = tc__entrant_time(s, one, repeats);
- }
-}
-static int tc__heat_repeats(tc__stand *s, const tc__entrant *first) {
- uint64_t ns = tc__entrant_time(s, first, 1) + 1;
- if (tc__stand_is_in_place(s) || ns >= TC__HEAT_SAMPLE_NS) return 1;
- uint64_t n = TC__HEAT_SAMPLE_NS / ns + 1;
- return n < TC__HEAT_REPEATS ? (int)n : (int)TC__HEAT_REPEATS;
-}
-static int tc__heat(tc__stand *s, tc__entrant *e, uint32_t n, uint64_t until) {
- int repeats = tc__heat_repeats(s, &e[0]);
- uint32_t left = n;
- for (uint32_t i = 0; i < n; i++) e[i].samples = 0;
- for (uint32_t round = 0; round < TC__HEAT_ROUNDS && left > 1; round++) {
-  uint64_t now = tc__now_ns();
-  if (round < TC__HEAT_LEAST ? now > s->deadline : now > until) break;
-  tc__heat_round(s, e, n, round, repeats);
-  if (round + 1 >= TC__HEAT_LEAST) left = tc__heat_drop(e, n);
- }
- tc__entrant_results(s, &e[0]);
- if (e[0].samples < TC__HEAT_LEAST) return 0;
- (void)tc__heat_leader(e, n);
- return 1;
-}
-#endif
-// ---- gen/exec/tune.c
-#if TC__JIT
-enum {
- TC__TUNE_TEXTS = 24,
- TC__TUNE_STEP = 99,
- TC__TUNE_GAIN = 97,
- TC__TUNE_JUDGE = TC__STAGES,
- TC__TUNE_TICK_NS = 100 * 1000000,
- TC__TUNE_LINE = 79
-};
-typedef struct tc__subject {
- uint32_t launch, launches;
- uint64_t ns;
- tc__text key, name;
- tc__entrant rules, best;
- tc__compiled *code;
- tc__job *job;
- uint32_t order;
- tc__entrant *entrant;
- uint32_t entrants, tried;
- int decided;
- int late;
- int cut;
-} tc__subject;
-typedef struct tc__spare {
- const void *real;
- int64_t low;
- char *copy;
- size_t bytes;
-} tc__spare;
-typedef struct tc__tuner {
- tc_ctx *ctx;
- tc__program *p;
- const tc__visit *v;
- tc__desk *desk;
- uint64_t begin, deadline;
- TC__VEC(tc__subject) subject;
- TC__VEC(tc__spare) spare;
- size_t first, end;
- tc__job *job[TC__STAGES];
- uint64_t texts, compile_ns;
- uint32_t done, listed;
- int shows;
- uint64_t shown;
-} tc__tuner;
-static const char *tc__tuner_region(const tc__tuner *t) { return t->v->region->name; }
-static void tc__tuner_tick(tc__tuner *t, size_t subject) {
- uint64_t now = tc__now_ns();
- if (!t->shows || now - t->shown < TC__TUNE_TICK_NS) return;
- t->shown = now;
- fprintf(
-  stderr,
-  "\rautotune: region \"%.20s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
-  tc__tuner_region(t), (unsigned)(subject + 1), (unsigned)t->subject.count,
-  (unsigned)t->done, (unsigned)t->listed, (double)(now - t->begin) * 1e-9,
-  t->v->region->options.autotune_seconds);
- fflush(stderr);
-}
-static void tc__tuner_clear(const tc__tuner *t) {
- if (!t->shows || !t->shown) return;
- fprintf(stderr, "\r%*s\r", (int)TC__TUNE_LINE, "");
- fflush(stderr);
-}
-TC__PRINTF(4, 5)
-static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
-       const tc__tuning *tuning, const char *fmt, ...) {
- char rest[200];
- tc__text line;
- va_list args;
- if (!tc__log_on(t->ctx, TC__LOG_AUTOTUNE)) return;
- va_start(args, fmt);
- tc__format_line(rest, sizeof rest, fmt, args);
- va_end(args);
- tc__text_init(&line, t->ctx);
- tc__put(&line, "region \"%s\", %s: ", tc__tuner_region(t), s->name.at);
- tc__put_tuning(&line, tuning);
- tc__put(&line, "%s", rest);
- if (!line.failed) tc__log_text(t->ctx, TC__LOG_AUTOTUNE, line.at);
- tc__text_free(&line);
-}
-static double tc__us(uint64_t ns) { return (double)ns * 1e-3; }
-static tc__spare *tc__spare_of(tc__tuner *t, uint32_t external) {
- const void *real = tc__external_data(t->ctx, &t->v->external.at[external]);
- for (size_t i = 0; i < t->spare.count; i++)
-  if (t->spare.at[i].real == real) return &t->spare.at[i];
- return NULL;
-}
-static int tc__spares_open(tc__tuner *t) {
- for (size_t i = 0; i < t->p->output.count; i++) {
-  const tc__output *o = &t->p->output.at[i];
-  tc__spare s;
-  if (!o->direct) continue;
-  const tc__external *e = &t->v->external.at[o->external];
-  const tc__layout *l = tc__layout_at(t->ctx, e->layout);
-  int64_t each = (int64_t)tc__dtype(l->dtype)->bytes;
-  s.bytes = (size_t)((l->high - l->low + 1) * each) + TC__SLAB_SLACK;
-  s.real = tc__external_data(t->ctx, e), s.low = -l->low * each;
-  s.copy = (char *)tc__alloc_aligned(t->ctx, s.bytes);
-  if (!s.copy) return 0;
-  if (!TC__PUSH(t->ctx, t->spare, s))
-   return tc__free_aligned(t->ctx, s.copy, s.bytes), 0;
- }
- return 1;
-}
-static void tc__spares_close(tc__tuner *t) {
- for (size_t i = 0; i < t->spare.count; i++)
-  tc__free_aligned(t->ctx, t->spare.at[i].copy, t->spare.at[i].bytes);
- TC__VEC_FREE(t->ctx, t->spare);
-}
-static void tc__spares_bind(tc__tuner *t) {
- tc__program *p = t->p;
- for (size_t i = 0; i < p->address.count; i++) {
-  const tc__address *a = &p->address.at[i];
-  const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
-  if (o ? !o->direct : a->source >= p->externals) continue;
-  tc__spare *s = tc__spare_of(t, o ? o->external : a->source);
-  if (!s) continue;
-  const tc__layout *l = o ? tc__layout_at(t->ctx, o->layout) : NULL;
-  int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
-  *a->at = s->copy + s->low + landing + a->begin;
- }
-}
-static void tc__spares_fill(tc__tuner *t) {
- for (size_t i = 0; i < t->spare.count; i++) {
-  const tc__spare *s = &t->spare.at[i];
-  memcpy(s->copy, (const char *)s->real - s->low, s->bytes - TC__SLAB_SLACK);
- }
-}
-static void tc__tuner_launch(tc__tuner *t, tc__launch *l) {
- l->args.seed = tc__recorder_of(t->ctx)->seed, l->args.draw = t->v->draw;
- if (l->items > 0)
-  tc__pool_run(tc__pool_of(t->ctx), tc__launch_part, l, l->items, l->grain);
-}
-static tc__subject *tc__subject_at(tc__tuner *t, uint32_t launch) {
- for (size_t i = t->first; i < t->end; i++)
-  if (t->subject.at[i].launch == launch) return &t->subject.at[i];
- return NULL;
-}
-static void tc__tuner_measure(tc__tuner *t, uint64_t *ns) {
- tc__spares_fill(t);
- for (size_t i = 0; i < t->p->launch.count; i++) {
-  uint64_t start = tc__now_ns();
-  tc__tuner_launch(t, &t->p->launch.at[i]);
-  ns[i] = tc__now_ns() - start;
- }
-}
-static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
- tc__subject s;
- tc__launch *l = &t->p->launch.at[launch];
- memset(&s, 0, sizeof s);
- tc__text_init(&s.key, t->ctx);
- tc__text_init(&s.name, t->ctx);
- s.launch = launch, s.launches = 1, s.ns = ns;
- s.rules.code = l->code, s.rules.run = l->run;
- s.rules.items = l->items, s.rules.grain = l->grain;
- s.rules.order = UINT32_MAX, s.best = s.rules;
- int ok = tc__choice_key(&s.key, t->desk, t->p, l->group);
- for (size_t i = 0; ok && i < t->subject.count; i++) {
-  tc__subject *e = &t->subject.at[i];
-  if (e->key.size != s.key.size || memcmp(e->key.at, s.key.at, s.key.size)) continue;
-  e->launches++, e->ns += ns;
-  return tc__text_free(&s.key), 1;
- }
- tc__put_kernel_name(&s.name, l->group, launch);
- s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
- if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) {
-  tc__compiled_use(&t->subject.at[t->subject.count - 1].code, l->code);
-  return 1;
- }
- if (s.entrant) TC__FREE_ARRAY(t->ctx, s.entrant, TC__CANDIDATES);
- tc__text_free(&s.key);
- tc__text_free(&s.name);
- return 0;
-}
-static int tc__subject_order(const void *a, const void *b) {
- const tc__subject *x = (const tc__subject *)a, *y = (const tc__subject *)b;
- if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
- return x->launch < y->launch ? -1 : x->launch > y->launch;
-}
-static int tc__launch_is_open(const tc__launch *l) {
- return l->tuned == TC__TUNED_OPEN && l->run && !l->opaque && l->items > 0;
-}
-static int tc__tuner_subjects(tc__tuner *t) {
- size_t n = t->p->launch.count;
- uint64_t *ns = TC__NEW_ARRAY(t->ctx, uint64_t, n);
- int ok = ns != NULL;
- if (ok) tc__tuner_measure(t, ns);
- if (ok && tc__now_ns() - t->begin < (t->deadline - t->begin) / 8)
-  tc__tuner_measure(t, ns);
- for (size_t i = 0; ok && i < n; i++)
-  if (tc__launch_is_open(&t->p->launch.at[i]))
-   ok = tc__subject_add(t, (uint32_t)i, ns[i]);
- if (t->subject.count)
-  qsort(t->subject.at, t->subject.count, sizeof *t->subject.at, tc__subject_order);
- if (ns) TC__FREE_ARRAY(t->ctx, ns, n);
- return ok;
-}
-static int tc__tuner_set(tc__tuner *t, tc__launch *l, const tc__tuning *tuning) {
- tc__ixenv env;
- memset(&env, 0, sizeof env);
- env.sym = t->p->size.at;
- tc__group_tune(l->group, t->ctx->target, tuning);
- tc__launch_lay_out(t->p, l, &env);
- size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->shape.scratch, &env);
- return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64, 0);
-}
-static int64_t tc__entrant_workers(const tc__tuner *t, const tc__entrant *e) {
- int64_t n = e->grain > 0 ? (e->items - 1) / e->grain + 1 : e->items;
- int64_t most = tc__threads(t->ctx);
- return n < most ? n : most;
-}
-static int tc__entrant_is_new(const tc__tuner *t, const tc__subject *s,
-        const tc__entrant *e) {
- for (uint32_t i = 0; i < s->entrants; i++) {
-  const tc__entrant *o = &s->entrant[i];
-  if (o->order == e->order && tc__entrant_workers(t, o) == tc__entrant_workers(t, e))
-   return 0;
- }
- return 1;
-}
-static int tc__subject_list(tc__tuner *t, tc__subject *s, tc__tune_stage stage,
-       tc__job *j) {
- tc__tuning all[TC__CANDIDATES];
- tc__launch *l = &t->p->launch.at[s->launch];
- int ok = 1, n = tc__candidates(l->group, t->ctx->target, stage, &s->best.tuning, all);
- s->entrants = 0;
- for (int i = 0; ok && i < n; i++) {
-  tc__entrant *e = &s->entrant[s->entrants];
-  memset(e, 0, sizeof *e);
-  e->tuning = all[i];
-  ok = tc__tuner_set(t, l, &all[i]) && tc__job_add(j, l->group, NULL, &e->order) >= 0;
-  e->items = l->items, e->grain = l->grain;
-  if (ok && tc__entrant_is_new(t, s, e)) s->entrants++;
- }
- ok &= tc__tuner_set(t, l, &s->rules.tuning);
- t->listed += s->entrants ? s->entrants - 1 : 0;
- return ok;
-}
-static int tc__tuner_has_time(const tc__tuner *t, size_t texts) {
- uint64_t now = tc__now_ns();
- uint64_t each = t->texts ? t->compile_ns / t->texts : 0;
- return now < t->deadline && each * texts <= t->deadline - now;
-}
-static int tc__tuner_compile(tc__tuner *t, tc__job *j) {
- size_t open = tc__job_open_orders(j);
- uint64_t start = tc__now_ns();
- if (!tc__tuner_has_time(t, open)) return 0;
- if (open && tc__job_units(j)) tc__job_build(t->desk, j);
- uint64_t took = tc__now_ns() - start;
- t->texts += open, t->compile_ns += took;
- if (open)
-  tc__log(t->ctx, TC__LOG_AUTOTUNE,
-    "region \"%s\": %zu candidates compiled in %.1f ms", tc__tuner_region(t),
-    open, tc__us(took) / 1000);
- t->ctx->stats.compiles += j->compiles;
- return 1;
-}
-static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
- tc__job *j = t->job[stage] = tc__job_new(t->desk);
- int ok = j != NULL;
- if (ok) j->trial = 1;
- for (size_t i = t->first; ok && i < t->end; i++)
-  ok = tc__subject_list(t, &t->subject.at[i], stage, j);
- tc__tuner_tick(t, t->first);
- if (!ok || !tc__tuner_compile(t, j)) return 0;
- for (size_t i = t->first; i < t->end; i++) {
-  tc__subject *s = &t->subject.at[i];
-  for (uint32_t k = 0; k < s->entrants; k++) {
-   tc__entrant *e = &s->entrant[k];
-   e->code = k ? j->order.at[e->order].code : s->best.code;
-   e->run = tc__compiled_function(e->code);
+static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
+        const char *from) {
+ tc__stride dim[TC_MAX_RANK + 1];
+ int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+ if (!l->numel) return;
+ int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
+ while (d >= 0) {
+  tc__copy_run(&dim[last], to, from, bytes);
+  for (d = last - 1; d >= 0; d--) {
+   to += dim[d].to, from += dim[d].from;
+   if (++at[d] < dim[d].size) break;
+   to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
   }
  }
+}
+static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
+ tc__copy_elements(l, 1, (char *)dst, (const char *)src);
+}
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+         void *dst) {
+ if (!l->numel) return;
+ int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+ tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
+}
+// ---- gen/exec/host_runner.c
+static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
+ tc__watched *w = (tc__watched *)arg;
+ w->start[worker] = tc__now_ns();
+ tc__launch_part(w->arg, lo, hi, worker);
+ w->end[worker] = tc__now_ns();
+}
+static void tc__host_watched(tc_ctx *c, tc__launch *l) {
+ tc__watched *w = &c->profiling->watched;
+ w->workers = c->profiling->threads, w->arg = l;
+ memset(w->start, 0, (size_t)w->workers * sizeof *w->start);
+ w->begun = tc__now_ns();
+ tc__pool_run(tc__pool_of(c), tc__watched_part, w, l->items, l->grain);
+}
+static tc_status tc__host_launch(void *user, void **plan, const tc_device_launch *list,
+         int n, tc_device_mode mode, int changed) {
+ tc_ctx *c = (tc_ctx *)user;
+ (void)plan, (void)mode, (void)changed;
+ for (int i = 0; i < n; i++) {
+  tc__launch l = *(const tc__launch *)list[i].argument;
+  memcpy(&l.run, &list[i].kernel, sizeof l.run);
+  if (c->profiling && c->profiling->watched.on)
+   tc__host_watched(c, &l);
+  else
+   tc__pool_run(tc__pool_of(c), tc__launch_part, &l, l.items, l.grain);
+ }
+ return TC_OK;
+}
+static void tc__host_forget(void *user, void *plan) { (void)user, (void)plan; }
+static void tc__host_list(const tc__launch *l, tc__kernel_run *k) {
+ k->items = l->items, k->count = l->items > 0, k->plan = NULL;
+ memset(&k->list[0], 0, sizeof k->list[0]);
+ memcpy(&k->list[0].kernel, &l->run, sizeof l->run);
+ k->list[0].argument = l, k->list[0].argument_bytes = sizeof *l;
+}
+static uint32_t tc__host_kernel(const tc__program *p, const tc__act *a, uint32_t at,
+        tc__kernel_run *k) {
+ if (at) return 0;
+ k->launch = a->at;
+ tc__host_list(&p->launch.at[a->at], k);
  return 1;
 }
-static void tc__subject_check(tc__tuner *t, tc__subject *s, tc__stand *stand) {
- tc__heat_want(stand, &s->rules);
- for (uint32_t i = 1; i < s->entrants && tc__now_ns() < t->deadline; i++) {
-  tc__entrant *e = &s->entrant[i];
-  tc__tuner_tick(t, (size_t)(s - t->subject.at));
-  size_t wrong = e->run ? tc__entrant_differs(stand, e) : 0;
-  e->out = !e->run || wrong;
-  if (wrong)
-   tc__tuner_say(t, s, &e->tuning,
-       ": dropped, %zu elements differ from the default's", wrong);
-  if (!e->run) tc__tuner_say(t, s, &e->tuning, ": dropped, it does not compile");
- }
+static tc_status tc__host_copy(void *user, void *to, const void *from, size_t bytes) {
+ (void)user;
+ memcpy(to, from, bytes);
+ return TC_OK;
 }
-static int tc__subject_gains(const tc__subject *s, uint32_t best, int stage) {
- const tc__entrant *e = s->entrant;
- if (stage != TC__TUNE_JUDGE) return e[best].low * 100 < e[0].low * TC__TUNE_STEP;
- return e[best].low * 100 < s->rules.low * TC__TUNE_GAIN && e[best].median < e[0].median;
+enum { TC__COPY_CHUNK = 1 << 20 };
+typedef struct tc__copier {
+ uint8_t *to;
+ const uint8_t *from;
+ size_t bytes;
+} tc__copier;
+static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
+ const tc__copier *k = (const tc__copier *)arg;
+ size_t at = (size_t)lo * TC__COPY_CHUNK, end = (size_t)hi * TC__COPY_CHUNK;
+ (void)worker;
+ if (end > k->bytes) end = k->bytes;
+ tc__copy_streamed(k->to + at, k->from + at, end - at);
 }
-static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
- tc__entrant *e = s->entrant;
- uint32_t best = tc__heat_leader(e, s->entrants);
- int judged = stage == TC__TUNE_JUDGE, is_default = tc__tuning_is_default(&e[0].tuning);
- for (uint32_t i = !judged && s->tried > 0; i < s->entrants; i++)
-  if (e[i].samples) tc__tuner_say(t, s, &e[i].tuning, ": %.1f us", tc__us(e[i].low));
- if (is_default && (!s->rules.low || e[0].low < s->rules.low)) s->rules.low = e[0].low;
- if (!judged) s->tried += s->entrants - 1;
- if (!tc__subject_gains(s, best, stage)) best = 0;
- if (!judged && best && !t->job[stage]->order.at[e[best].order].known)
-  s->job = t->job[stage], s->order = e[best].order;
- s->best = e[best];
+static tc_status tc__host_copy_on(void *user, void *to, const void *from, size_t bytes) {
+ int64_t chunks = (int64_t)((bytes + TC__COPY_CHUNK - 1) / TC__COPY_CHUNK);
+ tc__copier k;
+ k.to = (uint8_t *)to, k.from = (const uint8_t *)from, k.bytes = bytes;
+ tc__pool_run(tc__pool_of((tc_ctx *)user), tc__copy_part, &k, chunks, 1);
+ return TC_OK;
 }
-static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
- uint64_t now = tc__now_ns(), all = 1;
- for (size_t i = 0; i < t->subject.count; i++)
-  if (!t->subject.at[i].decided) all += t->subject.at[i].ns;
- if (now >= t->deadline) return now;
- return now + (uint64_t)((double)(t->deadline - now) * (double)s->ns / (double)all / 2);
+static tc_status tc__host_fill(void *user, void *to, uint8_t value, size_t bytes) {
+ (void)user;
+ memset(to, value, bytes);
+ return TC_OK;
 }
-static void tc__subject_heat(tc__tuner *t, tc__subject *s, int stage) {
- tc__stand stand;
- tc__launch *l = &t->p->launch.at[s->launch];
- l->args.seed = tc__recorder_of(t->ctx)->seed, l->args.draw = t->v->draw;
- int ok = tc__stand_open(&stand, t->p, l, t->deadline);
- if (ok) {
-  tc__subject_check(t, s, &stand);
-  ok = tc__heat(&stand, s->entrant, s->entrants, tc__subject_until(t, s));
-  t->done += s->entrants - 1;
- }
- tc__stand_reset(&stand);
- tc__stand_close(&stand);
- tc__tuner_launch(t, l);
- if (ok) tc__subject_advance(t, s, stage);
- s->cut |= !ok;
- s->late |= !ok && (stage == TC__STAGE_REGISTERS || stage == TC__TUNE_JUDGE);
+static tc_status tc__host_sync(void *user) { return (void)user, TC_OK; }
+static tc_status tc__host_mark(void *user, void **moment) {
+ uint64_t *at = (uint64_t *)*moment;
+ if (!at) *moment = at = TC__NEW((tc_ctx *)user, uint64_t);
+ if (at) *at = tc__now_ns();
+ return at ? TC_OK : TC_E_NOMEM;
 }
-static void tc__tuner_pass(tc__tuner *t, int stage) {
- size_t left = 0;
- for (size_t i = t->first; i < t->end; i++)
-  left += t->subject.at[i].entrants > 1 && !t->subject.at[i].late;
- if (left) tc__spares_fill(t);
- for (uint32_t i = 0; left && i < t->p->launch.count; i++) {
-  tc__subject *s = tc__subject_at(t, i);
-  int heat = s && s->entrants > 1 && !s->late;
-  if (heat)
-   tc__subject_heat(t, s, stage);
-  else
-   tc__tuner_launch(t, &t->p->launch.at[i]);
-  left -= (size_t)heat;
- }
+static tc_status tc__host_elapsed(void *user, void *from, void *to, uint64_t *ns) {
+ (void)user;
+ *ns = *(const uint64_t *)to - *(const uint64_t *)from;
+ return TC_OK;
 }
-static void tc__subject_list_judge(tc__subject *s) {
- s->entrants = 0;
- if (tc__tuning_is_default(&s->best.tuning)) return;
- s->entrant[0] = s->rules, s->entrant[1] = s->best;
- s->entrant[0].out = s->entrant[1].out = 0;
- s->entrants = 2;
+static void tc__host_unmark(void *user, void *moment) {
+ tc__free((tc_ctx *)user, moment, sizeof(uint64_t));
 }
-static void tc__subject_apply(tc__tuner *t, const tc__subject *s,
-        const tc__chosen *chosen) {
- for (size_t i = 0; i < t->p->launch.count; i++) {
-  tc__launch *l = &t->p->launch.at[i];
-  if (l->tuned != TC__TUNED_OPEN || l->run != s->rules.run) continue;
-  if (l->items != s->rules.items) continue;
-  if (!tc__launch_tune(t->p, l, &s->best.tuning)) continue;
-  l->tuned = TC__TUNED_HERE, l->chosen = *chosen;
-  tc__launch_use(l, s->best.code);
- }
+static int tc__host_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+ tc__tuning before = l->group->shape.tuning;
+ tc__group_tune(l->group, p->ctx->target, t);
+ p->laid_out = 0;
+ if (l->group->shape.kind != TC__CONTRACTION) return 1;
+ tc__interp *interp = tc__interp_prepare(p->ctx, l->group);
+ if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
+ tc__interp_free(l->interp);
+ l->interp = interp;
+ return 1;
 }
-static void tc__subject_decide(tc__tuner *t, tc__subject *s) {
- tc__chosen c;
- s->decided = 1;
- if (s->late) return;
- memset(&c, 0, sizeof c);
- uint64_t first = s->ns / s->launches;
- c.tuning = s->best.tuning, c.tried = s->tried + 1;
- c.default_ns = s->rules.low ? s->rules.low : first;
- c.ns = tc__tuning_is_default(&c.tuning) ? c.default_ns : s->best.low;
- tc__tuner_say(t, s, &c.tuning, " is kept: %.1f us, %.1f us by default, %u tried",
-     tc__us(c.ns), tc__us(c.default_ns), (unsigned)c.tried);
- if (s->job && !tc__tuning_is_default(&c.tuning)) s->job->order.at[s->order].chosen = 1;
- if (!s->cut) tc__choice_keep(t->desk, &s->key, &c);
- tc__subject_apply(t, s, &c);
- t->ctx->stats.autotuned++;
+static void tc__host_use(tc__program *p, tc__launch *l, const tc__variant *w,
+       tc__compiled *code) {
+ tc__kernel_fn run;
+ (void)p;
+ memcpy(&run, &w->run.list[0].kernel, sizeof run);
+ tc__compiled_use(&l->code, code);
+ tc__launch_take(l, run);
 }
-static void tc__tuner_choose(tc__tuner *t) {
- tc__tuning all[TC__CANDIDATES];
- int texts = 0;
- for (t->end = t->first; t->end < t->subject.count; t->end++) {
-  const tc__subject *s = &t->subject.at[t->end];
-  texts += tc__candidates(t->p->launch.at[s->launch].group, t->ctx->target,
-        TC__STAGE_REGISTERS, &s->rules.tuning, all);
-  if (texts > TC__TUNE_TEXTS && t->end > t->first) return;
- }
+static int64_t tc__host_workers(const tc__program *p, const tc__launch *l) {
+ int64_t n = l->grain > 0 ? (l->items - 1) / l->grain + 1 : l->items;
+ int64_t most = tc__threads(p->ctx);
+ return n < most ? n : most;
 }
-static int tc__tuner_stages(tc__tuner *t) {
- memset(t->job, 0, sizeof t->job);
- for (int stage = 0; stage < TC__STAGES; stage++) {
-  if (!tc__tuner_prepare(t, (tc__tune_stage)stage)) return stage;
-  tc__tuner_pass(t, stage);
- }
- return TC__STAGES;
+static int tc__host_vary(tc__program *p, uint32_t i, tc__variant *w) {
+ const tc__tuning tuning = w->group.shape.tuning;
+ tc__launch *l = &w->own.here;
+ tc__ixenv env;
+ memset(&env, 0, sizeof env);
+ env.sym = p->size.at;
+ *l = p->launch.at[i], l->group = &w->group;
+ tc__group_tune(&w->group, p->ctx->target, &tuning);
+ tc__launch_lay_out(p, l, &env);
+ size_t need = (size_t)tc__ix_eval(&p->ix, w->group.shape.scratch, &env);
+ tc__host_list(l, &w->run);
+ w->share = (uint64_t)tc__host_workers(p, l);
+ return !p->ix.failed && tc__program_scratch(p, (need + 4096 + 63) / 64 * 64, 0);
 }
-static int tc__tuner_batch(tc__tuner *t) {
- int stages = tc__tuner_stages(t);
- for (size_t i = t->first; i < t->end; i++) {
-  tc__subject *s = &t->subject.at[i];
-  s->late |= !stages, s->cut |= stages < TC__STAGES;
-  tc__subject_list_judge(s);
- }
- tc__tuner_pass(t, TC__TUNE_JUDGE);
- for (size_t i = t->first; i < t->end; i++) tc__subject_decide(t, &t->subject.at[i]);
- for (int stage = 0; stage < TC__STAGES; stage++) {
-  if (!t->job[stage]) continue;
-  tc__job_publish(t->desk, t->job[stage]);
-  tc__job_free(t->job[stage]);
- }
- return stages > 0;
+static int tc__host_spread(tc__program *p, const tc__layout *l, void *to,
+       const void *from) {
+ (void)p;
+ tc__copy_to_strided(l, to, from);
+ return 1;
 }
-static void tc__tuner_search(tc__tuner *t) {
- t->shows = !tc__core_of(t->ctx)->logger.log && !tc__log_on(t->ctx, TC__LOG_AUTOTUNE) &&
-    tc__is_watched();
- tc__spares_bind(t);
- if (!tc__tuner_subjects(t)) return;
- int goes_on = 1;
- for (; goes_on && t->first < t->subject.count; t->first = t->end) {
-  tc__tuner_choose(t);
-  goes_on = tc__tuner_batch(t);
- }
- tc__tuner_clear(t);
+static const tc__runner tc__host_runner = {
+ 50000, 25, tc__host_kernel, tc__host_tune, tc__host_use, tc__host_vary, tc__host_spread,
+};
+static void tc__host_open(tc_ctx *c) {
+ tc_device *d = &c->here.own;
+ d->name = "cpu", d->user = c;
+ d->copy_in = d->copy_out = tc__host_copy, d->copy_on = tc__host_copy_on,
+ d->fill = tc__host_fill;
+ d->sync = tc__host_sync, d->run = tc__host_launch, d->forget = tc__host_forget;
+ d->mark = tc__host_mark, d->elapsed = tc__host_elapsed, d->unmark = tc__host_unmark;
+ c->here.runner = &tc__host_runner;
 }
-static void tc__tuner_close(tc__tuner *t) {
- size_t late = 0;
- for (size_t i = 0; i < t->p->launch.count; i++) {
-  tc__launch *l = &t->p->launch.at[i];
-  if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE, late++;
- }
- if (late)
-  tc__log(t->ctx, TC__LOG_AUTOTUNE,
-    "region \"%s\": no time for %zu of %zu kernels; they stay as they are",
-    tc__tuner_region(t), late, t->p->launch.count);
- for (size_t i = 0; i < t->subject.count; i++) {
-  tc__subject *s = &t->subject.at[i];
-  tc__text_free(&s->key);
-  tc__text_free(&s->name);
-  tc__compiled_use(&s->code, NULL);
-  TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
- }
- TC__VEC_FREE(t->ctx, t->subject);
- tc__spares_close(t);
-}
-static int tc__program_is_open(const tc__program *p) {
- for (size_t i = 0; i < p->launch.count; i++)
-  if (tc__launch_is_open(&p->launch.at[i])) return 1;
- return 0;
-}
-static int tc__program_wants_tuning(const tc__program *p) {
- return p->autotune == TC__AUTOTUNE_SEARCH && p->tier == TC__TIER_FINAL &&
-   p->numerics == TC_NUMERICS_STRICT && p->ctx->stance == TC_STANCE_DEFAULT;
-}
-static int tc__program_tunes_here(const tc__program *p) {
- return !p->customs && tc__program_is_open(p);
-}
-static void tc__program_search(tc__program *p, const tc__visit *v, uint64_t begin,
-        uint64_t deadline) {
- tc__tuner t;
- memset(&t, 0, sizeof t);
- t.ctx = p->ctx, t.p = p, t.v = v, t.desk = &p->ctx->kernels->desk;
- t.begin = begin, t.deadline = deadline;
- tc__calm calm = tc__calm_begin();
- if (tc__spares_open(&t) && tc__desk_ready(t.desk)) tc__tuner_search(&t);
- tc__tuner_close(&t);
- tc__calm_end(calm);
-}
-#else
-static int tc__program_wants_tuning(const tc__program *p) { return (void)p, 0; }
-#endif
-// ---- gen/base/once_end.c
-#ifdef TC__ONCE_CODE
-#undef TC__ONCE_CODE
-#pragma GCC pop_options
-#endif
-
 // ---- gen/exec/dispatch_run.c
 static int tc__argument_put(uint8_t *to, const void *address) {
  int other = memcmp(to, &address, sizeof address) != 0;
@@ -39581,6 +39172,54 @@ static int tc__dispatch_run_part(tc__dispatch *r, tc__dispatch_part *p) {
        r->mode, !p->ran);
  p->ran = !s;
  return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
+}
+static uint32_t tc__dispatch_kernel(const tc__program *p, const tc__act *a, uint32_t at,
+         tc__kernel_run *k) {
+ const tc__dispatch *r = a->on;
+ uint32_t place = r->part[a->at].begin + at;
+ (void)p;
+ if (place >= r->part[a->at].end) return 0;
+ k->launch = tc__dispatch_launch_at(r, place);
+ const tc__dispatch_launch *l = &r->launch[k->launch];
+ k->count = l->pieces ? 1 : l->grids.count;
+ k->items = r->list[place].blocks, k->plan = NULL;
+ memcpy(k->list, &r->list[place], (size_t)k->count * sizeof *k->list);
+ tc__kernel_chain(k);
+ return at + (uint32_t)k->count;
+}
+static int tc__dispatch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+ tc__dispatch *r = tc__program_on(p, l->group->target.device);
+ tc__tuning before = l->group->shape.tuning;
+ tc__grids grids;
+ l->group->shape.tuning = *t;
+ if (!r->device->own.language->dialect->grids(p->ctx, l->group, &grids))
+  return l->group->shape.tuning = before, 0;
+ r->launch[l - p->launch.at].grids = grids;
+ p->laid_out = 0;
+ return 1;
+}
+static void tc__dispatch_use(tc__program *p, tc__launch *l, const tc__variant *w,
+        tc__compiled *code) {
+ tc__dispatch *r = tc__program_on(p, l->group->target.device);
+ tc__dispatch_launch *to = &r->launch[l - p->launch.at];
+ tc__compiled_use(&to->code, code);
+ for (int i = 0; i < w->run.count; i++) to->kernel[i] = w->run.list[i].kernel;
+}
+static int tc__dispatch_vary(tc__program *p, uint32_t i, tc__variant *w) {
+ tc__dispatch *r = tc__program_on(p, w->group.target.device);
+ const tc__dispatch_launch *l = &r->launch[i];
+ tc__dispatch_launch *own = &w->own.there;
+ tc__ixenv env;
+ memset(&env, 0, sizeof env);
+ env.sym = p->size.at;
+ *own = *l, own->group = &w->group, w->grids = &own->grids;
+ if (!r->device->own.language->dialect->grids(r->ctx, &w->group, &own->grids)) return 0;
+ if (own->grids.count != l->grids.count || own->grids.workspace != l->grids.workspace)
+  return 0;
+ w->run.count = own->grids.count, w->share = (uint64_t)own->grids.at[0].threads;
+ if (!tc__dispatch_launch_lay_out(r, own, w->run.list, &p->ix, &env)) return 0;
+ tc__kernel_chain(&w->run);
+ return 1;
 }
 // ---- gen/exec/transfer.c
 typedef struct tc__extent {
@@ -39716,11 +39355,11 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
 }
 static int tc__spread_compile(tc__dispatch *r) {
  const tc__language *language = r->device->own.language;
- tc__desk k;
  if (r->spread) return 1;
- tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
+ tc__desk *k = tc__device_desk(r->ctx, r->device);
+ tc__job *j = k ? tc__job_new(k) : NULL;
  int ok = j && tc__spread_order(j, &language->spread) &&
-    (j->order.at[0].known || tc__job_complete(j, &k, 1, "strided views"));
+    (j->order.at[0].known || tc__job_complete(j, k, 1, "strided views"));
  if (ok) tc__compiled_use(&r->spread, j->order.at[0].code);
  if (j) tc__job_free(j);
  return ok;
@@ -39736,8 +39375,9 @@ static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
  return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing"), (void *)NULL;
 }
 #endif
-static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
+static int tc__dispatch_spread(tc__program *p, const tc__layout *l, void *to,
         const void *from) {
+ tc__dispatch *r = tc__program_on(p, l->device);
  const tc_device *d = &r->device->own;
  const uint32_t offset = 0;
  tc__spread_args a;
@@ -39758,6 +39398,15 @@ static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
  if (plan) d->forget(d->user, plan);
  return !s || tc__device_failed(r->ctx, &r->device->own, "a write to a strided view", s);
 }
+static const tc__runner tc__dispatch_runner = {
+ 200000,
+ 7,
+ tc__dispatch_kernel,
+ tc__dispatch_tune,
+ tc__dispatch_use,
+ tc__dispatch_vary,
+ tc__dispatch_spread,
+};
 
 // ---- gen/base/once_begin.c
 #if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
@@ -39765,301 +39414,753 @@ static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
 #pragma GCC push_options
 #pragma GCC optimize("Og")
 #endif
-// ---- gen/exec/tune_device.c
+// ---- gen/exec/heat.c
 #if TC__JIT
 enum {
- TC__TRIAL_ROUNDS = 7,
- TC__TRIAL_SAMPLE_NS = 200000,
- TC__TRIAL_REPEATS = 50
+ TC__HEAT_ROUNDS = 25,
+ TC__HEAT_LEAST = 3,
+ TC__HEAT_REPEATS = 64,
+ TC__HEAT_POISON = 0xa5
 };
-typedef struct tc__trial {
- tc__group group;
- tc__dispatch_launch launch;
- tc_device_launch list[TC__GRIDS];
- int after[TC__GRIDS];
- void *plan;
- tc__entrant e;
-} tc__trial;
-typedef struct tc__trials {
- tc__program *p;
- tc__dispatch *r;
- uint32_t at;
- uint64_t deadline;
- tc__trial *trial;
- int count;
- tc__job *job;
- uint8_t *want, *have;
+typedef struct tc__entrant {
+ tc__tuning tuning;
+ tc__variant *variant;
+ uint32_t order;
+ tc__compiled *code;
+ int out;
+ uint32_t samples;
+ uint64_t ns[TC__HEAT_ROUNDS];
+ uint64_t low, median;
+} tc__entrant;
+typedef struct tc__stand_buffer {
+ void *at;
  size_t bytes;
- tc__desk desk;
- tc__text key;
-} tc__trials;
-static size_t tc__written_bytes(const tc__program *p, const tc__group *g, size_t i) {
+ int dtype;
+ uint8_t *want;
+ uint8_t *before;
+} tc__stand_buffer;
+typedef struct tc__stand {
+ tc_ctx *ctx;
+ tc__device *device;
+ const tc__launch *launch;
+ uint64_t deadline;
+ TC__VEC(tc__stand_buffer) buffer;
+ uint8_t *have;
+ size_t most;
+} tc__stand;
+static size_t tc__stand_bytes(const tc__group *g, const tc__kbuf *b, const tc__ixenv *env) {
+ return (size_t)tc__ix_eval(g->body.ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+}
+static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
+       const tc__stand_buffer *written) {
+ const tc__group *g = l->group;
+ uintptr_t x = (uintptr_t)written->at;
+ for (size_t i = 0; i < g->body.node.count; i++) {
+  const tc__node *n = g->body.node.at[i];
+  if (n->op != TC_OP_LOAD) continue;
+  const tc__kbuf *b = tc__buffer_of(g, n);
+  if (!tc__is_memory(b)) continue;
+  uintptr_t y = (uintptr_t)l->buf[n->attr[TC__LOAD_BUFFER]];
+  if (x < y + tc__stand_bytes(g, b, env) && y < x + written->bytes) return 1;
+ }
+ return 0;
+}
+static int tc__stand_works(const tc__stand *s, tc_status status) {
+ return !status || tc__device_failed(s->ctx, &s->device->own, "autotune", status);
+}
+static int tc__stand_fetch(const tc__stand *s, const void *from, uint8_t *to,
+       size_t bytes) {
+ const tc_device *d = &s->device->own;
+ return tc__stand_works(s, d->copy_out(d->user, to, from, bytes));
+}
+static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
+ const tc__launch *l = s->launch;
+ const tc__kbuf *b = &l->group->buffer.at[i];
+ tc__stand_buffer w;
+ memset(&w, 0, sizeof w);
+ if (!b->written || b->place != TC__BUF_NODE) return 1;
+ w.at = l->buf[i], w.bytes = tc__stand_bytes(l->group, b, env), w.dtype = b->dtype;
+ if (!w.bytes) return 1;
+ int reads = tc__stand_reads(l, env, &w);
+ if (!TC__PUSH(s->ctx, s->buffer, w)) return 0;
+ tc__stand_buffer *made = &s->buffer.at[s->buffer.count - 1];
+ if (w.bytes > s->most) s->most = w.bytes;
+ made->want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+ if (!made->want || !reads) return made->want != NULL;
+ made->before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+ return made->before && tc__stand_fetch(s, w.at, made->before, w.bytes);
+}
+static void tc__stand_close(tc__stand *s) {
+ for (size_t i = 0; i < s->buffer.count; i++) {
+  tc__stand_buffer *b = &s->buffer.at[i];
+  if (b->want) tc__free(s->ctx, b->want, b->bytes);
+  if (b->before) tc__free(s->ctx, b->before, b->bytes);
+ }
+ if (s->have) tc__free(s->ctx, s->have, s->most);
+ TC__VEC_FREE(s->ctx, s->buffer);
+}
+static int tc__stand_open(tc__stand *s, const tc__program *p, const tc__launch *l,
+       uint64_t deadline) {
  tc__ixenv env;
+ int ok = 1;
  memset(&env, 0, sizeof env);
+ memset(s, 0, sizeof *s);
  env.sym = p->size.at;
- if (!g->buffer.at[i].written || g->buffer.at[i].place != TC__BUF_NODE) return 0;
- return tc__stand_bytes(g, &g->buffer.at[i], &env);
+ s->ctx = p->ctx, s->launch = l, s->deadline = deadline;
+ s->device = tc__launch_device(p, l);
+ for (size_t i = 0; ok && i < l->group->buffer.count; i++)
+  ok = tc__stand_add(s, &env, i);
+ if (ok && s->most) s->have = TC__NEW_ARRAY(s->ctx, uint8_t, s->most);
+ return ok && (s->have || !s->most);
 }
-static int tc__launch_repeats(const tc__program *p, const tc__launch *l) {
- tc__ixenv env;
- memset(&env, 0, sizeof env);
- env.sym = p->size.at;
- for (size_t i = 0; i < l->group->buffer.count; i++) {
-  tc__stand_buffer w;
-  memset(&w, 0, sizeof w);
-  w.at = l->buf[i], w.bytes = tc__written_bytes(p, l->group, i);
-  if (w.bytes && tc__stand_reads(l, &env, &w)) return 0;
- }
- return 1;
-}
-static int tc__trials_results(tc__trials *t, uint8_t *to) {
- const tc_device *d = &t->r->device->own;
- const tc__launch *l = &t->p->launch.at[t->at];
- for (size_t i = 0; i < l->group->buffer.count; i++) {
-  size_t n = tc__written_bytes(t->p, l->group, i);
-  if (n && d->copy_out(d->user, to, l->buf[i], n)) return 0;
-  to += n;
- }
- return 1;
-}
-static int tc__trials_spoil(tc__trials *t) {
- const tc_device *d = &t->r->device->own;
- const tc__launch *l = &t->p->launch.at[t->at];
- for (size_t i = 0; i < l->group->buffer.count; i++) {
-  size_t n = tc__written_bytes(t->p, l->group, i);
-  if (n && d->fill(d->user, l->buf[i], TC__HEAT_POISON, n)) return 0;
- }
- return 1;
-}
-static size_t tc__trials_differ(const tc__trials *t) {
- const tc__group *g = t->p->launch.at[t->at].group;
- size_t wrong = 0, at = 0;
- for (size_t i = 0; i < g->buffer.count; i++) {
-  size_t n = tc__written_bytes(t->p, g, i);
-  if (n)
-   wrong += tc__bits_differ(g->buffer.at[i].dtype, t->have + at, t->want + at, n);
-  at += n;
- }
- return wrong;
-}
-static void tc__trials_close(tc__trials *t) {
- tc_ctx *c = t->p->ctx;
- const tc_device *d = &t->r->device->own;
- for (int i = 0; i < t->count; i++)
-  if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
- if (t->job) tc__job_free(t->job);
- if (t->trial) TC__FREE_ARRAY(c, t->trial, TC__CANDIDATES);
- if (t->want) tc__free(c, t->want, t->bytes + 1);
- if (t->have) tc__free(c, t->have, t->bytes + 1);
- tc__text_free(&t->key);
-}
-static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
- tc__dispatch *r = t->r;
- const tc__dispatch_launch *l = &r->launch[t->at];
- tc__trial *w = &t->trial[t->count];
- tc__ixenv env;
- memset(w, 0, sizeof *w), memset(&env, 0, sizeof env);
- env.sym = t->p->size.at;
- w->group = *l->group, w->launch = *l;
- w->group.shape.tuning = w->e.tuning = *tuning;
- w->launch.group = &w->group;
- const tc__dialect *d = r->device->own.language->dialect;
- if (!d->grids(r->ctx, &w->group, &w->launch.grids)) return 0;
- if (w->launch.grids.count != l->grids.count ||
-  w->launch.grids.workspace != l->grids.workspace)
-  return 1;
- t->count++;
- if (!tc__dispatch_launch_lay_out(r, &w->launch, w->list, &t->p->ix, &env)) return 0;
- for (int i = 0; i < w->launch.grids.count; i++) {
-  w->after[i] = i - 1;
-  w->list[i].after = &w->after[i], w->list[i].n_after = i > 0;
- }
- return 1;
-}
-static int tc__trials_compile(tc__trials *t) {
- tc__job *j = t->job = tc__job_new(&t->desk);
- int ok = j != NULL;
- for (int i = 0; ok && i < t->count; i++) {
-  tc__dispatch_launch *l = &t->trial[i].launch;
-  ok = tc__job_order(j, l->group, &l->grids, &l->order);
- }
- ok = ok && tc__job_complete(j, &t->desk, (size_t)t->count, "autotune");
- for (int i = 0; ok && i < t->count; i++) {
-  tc__trial *w = &t->trial[i];
-  for (int n = 0; n < w->launch.grids.count; n++)
-   w->list[n].kernel = tc__compiled_kernel(j->order.at[w->launch.order].code, n);
+static int tc__stand_reset(const tc__stand *s) {
+ const tc_device *d = &s->device->own;
+ int ok = 1;
+ for (size_t i = 0; ok && i < s->buffer.count; i++) {
+  const tc__stand_buffer *b = &s->buffer.at[i];
+  if (b->before)
+   ok = tc__stand_works(s, d->copy_in(d->user, b->at, b->before, b->bytes));
  }
  return ok;
 }
-static int tc__trials_open(tc__trials *t, tc__program *p, tc__dispatch *r, uint32_t at) {
- tc__tuning none, all[TC__CANDIDATES];
- const tc__group *g = p->launch.at[at].group;
- memset(&none, 0, sizeof none);
- int ok = 1, n = tc__candidates(g, p->ctx->target, TC__STAGE_DEVICE, &none, all);
- memset(t, 0, sizeof *t);
- t->p = p, t->r = r, t->at = at;
- tc__text_init(&t->key, p->ctx);
- for (size_t i = 0; i < g->buffer.count; i++) t->bytes += tc__written_bytes(p, g, i);
- t->trial = TC__NEW_ARRAY(p->ctx, tc__trial, TC__CANDIDATES);
- t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
- t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
- ok = t->trial && t->want && t->have && tc__device_desk(&t->desk, p->ctx, r->device) &&
-   tc__choice_key(&t->key, &t->desk, p, p->launch.at[at].group);
- for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
- return ok && t->count > 1 && tc__trials_compile(t);
+static int tc__stand_is_in_place(const tc__stand *s) {
+ for (size_t i = 0; i < s->buffer.count; i++)
+  if (s->buffer.at[i].before) return 1;
+ return 0;
 }
-static int tc__trial_run(const tc__trials *t, tc__trial *w) {
- const tc_device *d = &t->r->device->own;
- return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES,
-     1);
+static int tc__entrant_results(const tc__stand *s, const tc__entrant *e) {
+ const tc_device *d = &s->device->own;
+ int ok = 1;
+ for (size_t i = 0; ok && i < s->buffer.count; i++) {
+  const tc__stand_buffer *b = &s->buffer.at[i];
+  ok = tc__stand_works(s, d->fill(d->user, b->at, TC__HEAT_POISON, b->bytes));
+ }
+ return ok && tc__stand_reset(s) && tc__kernel_go(s->ctx, s->device, &e->variant->run);
 }
-static int tc__trial_time(tc__trials *t, tc__trial *w, int repeats, uint64_t *ns) {
- tc__dispatch *r = t->r;
- const tc_device *d = &r->device->own;
- int ok = tc__profile_mark(r, 0);
- for (int i = 0; ok && i < repeats; i++) ok = tc__trial_run(t, w);
- ok = ok && tc__profile_mark(r, 1) &&
-   !d->elapsed(d->user, r->moment.at[0], r->moment.at[1], ns);
- *ns /= (uint64_t)repeats;
+static int tc__heat_want(const tc__stand *s, const tc__entrant *first) {
+ int ok = tc__entrant_results(s, first);
+ for (size_t i = 0; ok && i < s->buffer.count; i++) {
+  const tc__stand_buffer *b = &s->buffer.at[i];
+  ok = tc__stand_fetch(s, b->at, b->want, b->bytes);
+ }
  return ok;
 }
-static int tc__trials_check(tc__trials *t) {
- for (int i = 0; i < t->count; i++) {
-  tc__trial *w = &t->trial[i];
-  if (!tc__trials_spoil(t) || !tc__trial_run(t, w) ||
-   !tc__trials_results(t, i ? t->have : t->want))
-   return 0;
-  size_t wrong = i ? tc__trials_differ(t) : 0;
-  w->e.out = wrong > 0;
-  if (wrong)
-   tc__log(t->p->ctx, TC__LOG_AUTOTUNE,
-     "kernel %u: a candidate is dropped, %zu elements differ from the "
-     "default's",
-     (unsigned)t->at, wrong);
+static int tc__entrant_differs(const tc__stand *s, const tc__entrant *e, size_t *wrong) {
+ int ok = tc__entrant_results(s, e);
+ *wrong = 0;
+ for (size_t i = 0; ok && i < s->buffer.count; i++) {
+  const tc__stand_buffer *b = &s->buffer.at[i];
+  ok = tc__stand_fetch(s, b->at, s->have, b->bytes);
+  if (ok) *wrong += tc__bits_differ(b->dtype, s->have, b->want, b->bytes);
+ }
+ return ok;
+}
+static int tc__entrant_time(const tc__stand *s, const tc__entrant *e, int repeats,
+       uint64_t *ns) {
+ return tc__stand_reset(s) &&
+   tc__kernel_time(s->ctx, s->device, &e->variant->run, repeats, ns);
+}
+static int tc__ns_order(const void *a, const void *b) {
+ uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+ return x < y ? -1 : x > y;
+}
+static void tc__entrant_sum_up(tc__entrant *e) {
+ uint64_t sorted[TC__HEAT_ROUNDS];
+ memcpy(sorted, e->ns, e->samples * sizeof *sorted);
+ qsort(sorted, e->samples, sizeof *sorted, tc__ns_order);
+ e->low = sorted[e->samples / 4], e->median = sorted[e->samples / 2];
+}
+static uint64_t tc__least_ns(const tc__entrant *e) {
+ uint64_t least = e->ns[0];
+ for (uint32_t i = 1; i < e->samples; i++)
+  if (e->ns[i] < least) least = e->ns[i];
+ return least;
+}
+static uint32_t tc__heat_leader(tc__entrant *e, uint32_t n) {
+ uint32_t best = 0;
+ for (uint32_t i = 0; i < n; i++) {
+  if (e[i].out) continue;
+  tc__entrant_sum_up(&e[i]);
+  if (e[best].out || e[i].low < e[best].low) best = i;
+ }
+ return best;
+}
+static uint32_t tc__heat_drop(tc__entrant *e, uint32_t n) {
+ uint32_t best = tc__heat_leader(e, n), left = 0;
+ for (uint32_t i = 0; i < n; i++) {
+  if (!e[i].out && i && i != best && tc__least_ns(&e[i]) > e[best].median)
+   e[i].out = 1;
+  left += !e[i].out;
+ }
+ return left;
+}
+static int tc__heat_round(const tc__stand *s, tc__entrant *e, uint32_t n, uint32_t round,
+       int repeats) {
+ int ok = 1;
+ for (uint32_t k = 0; ok && k < n; k++) {
+  tc__entrant *one = &e[(k + round) % n];
+  if (!one->out) ok = tc__entrant_time(s, one, repeats, &one->ns[one->samples++]);
+ }
+ return ok;
+}
+static int tc__heat_repeats(const tc__stand *s, const tc__entrant *first, int *repeats) {
+ uint64_t ns, sample = s->device->runner->sample_ns;
+ *repeats = 1;
+ if (!tc__entrant_time(s, first, 1, &ns)) return 0;
+ if (tc__stand_is_in_place(s) || ns >= sample) return 1;
+ uint64_t n = sample / (ns + 1) + 1;
+ *repeats = n < TC__HEAT_REPEATS ? (int)n : (int)TC__HEAT_REPEATS;
+ return 1;
+}
+static int tc__heat(const tc__stand *s, tc__entrant *e, uint32_t n, uint64_t until) {
+ int repeats, ok = tc__heat_repeats(s, &e[0], &repeats);
+ uint32_t left = n, rounds = (uint32_t)s->device->runner->rounds;
+ for (uint32_t i = 0; i < n; i++) e[i].samples = 0;
+ for (uint32_t round = 0; ok && round < rounds && left > 1; round++) {
+  uint64_t now = tc__now_ns();
+  if (round < TC__HEAT_LEAST ? now > s->deadline : now > until) break;
+  ok = tc__heat_round(s, e, n, round, repeats);
+  if (ok && round + 1 >= TC__HEAT_LEAST) left = tc__heat_drop(e, n);
+ }
+ ok = ok && tc__entrant_results(s, &e[0]);
+ if (!ok || e[0].samples < TC__HEAT_LEAST) return 0;
+ (void)tc__heat_leader(e, n);
+ return 1;
+}
+#endif
+// ---- gen/exec/spare.c
+#if TC__JIT
+typedef struct tc__spare {
+ const void *real;
+ int64_t low;
+ tc__device *device;
+ tc__storage *copy;
+ size_t bytes;
+} tc__spare;
+typedef struct tc__spares {
+ tc_ctx *ctx;
+ tc__program *p;
+ const tc__visit *v;
+ TC__VEC(tc__spare) spare;
+} tc__spares;
+static tc__spare *tc__spare_of(tc__spares *k, uint32_t external) {
+ const void *real = tc__external_data(k->ctx, &k->v->external.at[external]);
+ for (size_t i = 0; i < k->spare.count; i++)
+  if (k->spare.at[i].real == real) return &k->spare.at[i];
+ return NULL;
+}
+static int tc__spares_open(tc__spares *k, tc__program *p, const tc__visit *v) {
+ memset(k, 0, sizeof *k);
+ k->ctx = p->ctx, k->p = p, k->v = v;
+ for (size_t i = 0; i < k->p->output.count; i++) {
+  const tc__output *o = &k->p->output.at[i];
+  tc__spare s;
+  if (!o->direct) continue;
+  const tc__external *e = &k->v->external.at[o->external];
+  const tc__layout l = *tc__layout_at(k->ctx, e->layout);
+  int64_t each = (int64_t)tc__dtype(l.dtype)->bytes;
+  s.bytes = (size_t)((l.high - l.low + 1) * each);
+  s.real = tc__external_data(k->ctx, e), s.low = -l.low * each;
+  s.device = tc__device_at(k->ctx, l.device);
+  s.copy = tc__storage_on(k->ctx, s.device, s.bytes + TC__SLAB_SLACK);
+  if (!s.copy) return 0;
+  if (!TC__PUSH(k->ctx, k->spare, s)) return tc__storage_unref(k->ctx, s.copy), 0;
  }
  return 1;
 }
-static int tc__trials_measure(tc__trials *t) {
- uint64_t first = 0;
- if (!tc__trial_time(t, &t->trial[0], 1, &first)) return 0;
- uint64_t n = TC__TRIAL_SAMPLE_NS / (first + 1) + 1;
- int repeats = n < TC__TRIAL_REPEATS ? (int)n : (int)TC__TRIAL_REPEATS;
- for (int round = 0; round < TC__TRIAL_ROUNDS; round++) {
-  for (int i = 0; i < t->count; i++) {
-   tc__entrant *e = &t->trial[i].e;
-   if (tc__now_ns() > t->deadline) return 0;
-   if (!e->out && !tc__trial_time(t, &t->trial[i], repeats, &e->ns[e->samples++]))
-    return 0;
-  }
- }
- for (int i = 0; i < t->count; i++)
-  if (!t->trial[i].e.out) tc__entrant_sum_up(&t->trial[i].e);
- return 1;
+static void tc__spares_close(tc__spares *k) {
+ for (size_t i = 0; i < k->spare.count; i++)
+  tc__storage_unref(k->ctx, k->spare.at[i].copy);
+ TC__VEC_FREE(k->ctx, k->spare);
 }
-static void tc__trials_decide(tc__trials *t) {
- tc_ctx *c = t->p->ctx;
- const tc__entrant *rules = &t->trial[0].e, *best = rules;
- tc__launch *l = &t->p->launch.at[t->at];
+static void tc__spares_bind(tc__spares *k) {
+ tc__program *p = k->p;
+ for (size_t i = 0; i < p->address.count; i++) {
+  const tc__address *a = &p->address.at[i];
+  const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
+  if (o ? !o->direct : a->source >= p->externals) continue;
+  tc__spare *s = tc__spare_of(k, o ? o->external : a->source);
+  if (!s) continue;
+  const tc__layout *l = o ? tc__layout_at(k->ctx, o->layout) : NULL;
+  int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
+  *a->at = (char *)s->copy->data + s->low + landing + a->begin;
+ }
+}
+static int tc__spares_fill(tc__spares *k) {
+ int ok = 1;
+ for (size_t i = 0; ok && i < k->spare.count; i++) {
+  const tc__spare *s = &k->spare.at[i];
+  ok = tc__device_copy(k->ctx, s->device, "autotune", s->copy->data,
+        (const char *)s->real - s->low, s->bytes);
+ }
+ return ok;
+}
+#endif
+// ---- gen/exec/tune.c
+#if TC__JIT
+enum {
+ TC__TUNE_TEXTS = 24,
+ TC__TUNE_STEP = 99,
+ TC__TUNE_GAIN = 97,
+ TC__TUNE_JUDGE = TC__STAGES,
+ TC__TUNE_TICK_NS = 100 * 1000000,
+ TC__TUNE_LINE = 79
+};
+typedef struct tc__subject {
+ uint32_t launch, launches;
+ tc__device *device;
+ uint64_t ns;
+ tc__text key, name;
+ tc__entrant rules, best;
+ tc__chosen chosen;
+ tc__compiled *code;
+ tc__job *job;
+ uint32_t order;
+ tc__entrant *entrant;
+ uint32_t entrants, tried;
+ int begun;
+ int decided;
+ int late;
+ int cut;
+} tc__subject;
+typedef struct tc__tuner {
+ tc_ctx *ctx;
+ tc__program *p;
+ const tc__visit *v;
+ tc__act_fn act;
+ uint64_t begin, deadline;
+ tc__arena arena;
+ uint64_t *ns;
+ uint32_t *first;
+ TC__VEC(tc__subject) subject;
+ tc__spares spares;
+ size_t at, end;
+ tc__desk *desk;
+ int stage;
+ size_t left;
+ tc__variant *variant;
+ tc__job *job[TC__STAGES];
+ uint64_t texts, compile_ns;
+ uint32_t done, listed;
+ int shows;
+ uint64_t shown;
+} tc__tuner;
+static const char *tc__tuner_region(const tc__tuner *t) { return t->v->region->name; }
+static void tc__tuner_tick(tc__tuner *t, size_t subject) {
+ uint64_t now = tc__now_ns();
+ if (!t->shows || now - t->shown < TC__TUNE_TICK_NS) return;
+ t->shown = now;
+ fprintf(
+  stderr,
+  "\rautotune: region \"%.20s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
+  tc__tuner_region(t), (unsigned)(subject + 1), (unsigned)t->subject.count,
+  (unsigned)t->done, (unsigned)t->listed, (double)(now - t->begin) * 1e-9,
+  t->v->region->options.autotune_seconds);
+ fflush(stderr);
+}
+static void tc__tuner_clear(const tc__tuner *t) {
+ if (!t->shows || !t->shown) return;
+ fprintf(stderr, "\r%*s\r", (int)TC__TUNE_LINE, "");
+ fflush(stderr);
+}
+TC__PRINTF(4, 5)
+static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
+       const tc__tuning *tuning, const char *fmt, ...) {
+ char rest[200];
  tc__text line;
- for (int i = 1; i < t->count; i++) {
-  const tc__entrant *e = &t->trial[i].e;
-  if (!e->out && e->low < best->low) best = e;
- }
- if (best->low * 100 >= rules->low * TC__TUNE_GAIN) best = rules;
- memset(&l->chosen, 0, sizeof l->chosen);
- l->chosen.tuning = best->tuning, l->chosen.tried = (uint32_t)t->count;
- l->chosen.ns = best->low, l->chosen.default_ns = rules->low;
- l->tuned = TC__TUNED_HERE;
- tc__choice_keep(&t->desk, &t->key, &l->chosen);
- c->stats.autotuned++;
- tc__text_init(&line, c);
- tc__put_kernel_name(&line, l->group, t->at);
- tc__put(&line, ": ");
- tc__put_tuning(&line, &best->tuning);
- tc__log(c, TC__LOG_AUTOTUNE, "%s is kept: %.1f us, %.1f us by default, %u tried",
-   line.at, tc__us(best->low), tc__us(rules->low), (unsigned)t->count);
+ va_list args;
+ if (!tc__log_on(t->ctx, TC__LOG_AUTOTUNE)) return;
+ va_start(args, fmt);
+ tc__format_line(rest, sizeof rest, fmt, args);
+ va_end(args);
+ tc__text_init(&line, t->ctx);
+ tc__put(&line, "region \"%s\", %s: ", tc__tuner_region(t), s->name.at);
+ tc__put_tuning(&line, tuning);
+ tc__put(&line, "%s", rest);
+ if (!line.failed) tc__log_text(t->ctx, TC__LOG_AUTOTUNE, line.at);
  tc__text_free(&line);
 }
-static void tc__dispatch_launch_search(tc__program *p, tc__dispatch *r, uint32_t i,
-          uint64_t deadline) {
- tc__trials t;
- tc__launch *l = &p->launch.at[i];
- tc__desk k;
- if (tc__now_ns() > deadline || !tc__device_desk(&k, p->ctx, r->device)) return;
- tc__launch_recall(p, &k, l);
- if (l->tuned != TC__TUNED_OPEN) return;
- if (!tc__launch_repeats(p, l)) {
-  l->tuned = TC__TUNED_NOT;
-  return;
- }
- int ok = tc__trials_open(&t, p, r, i);
- t.deadline = deadline;
- if (ok && tc__trials_check(&t) && tc__trials_measure(&t)) tc__trials_decide(&t);
- tc__trials_close(&t);
-}
-static int tc__dispatch_tunes(tc__program *p, tc__dispatch *r) {
- int open = 0;
- for (uint32_t i = 0; i < r->launches; i++) {
-  if (r->launch[i].pieces) return -1;
-  open |= !r->launch[i].by && p->launch.at[i].tuned == TC__TUNED_OPEN;
- }
- return tc__device_has_time(&r->device->own) && tc__profile_room(r) ? open : -1;
-}
-static int tc__program_tunes_there(tc__program *p) {
- int open = 0;
- for (size_t i = 0; i < p->output.count; i++)
-  if (p->output.at[i].direct) return 0;
- for (tc__dispatch *r = p->dispatch; r && open >= 0; r = r->next) {
-  int one = tc__dispatch_tunes(p, r);
-  open = one < 0 ? one : open | one;
- }
- return open > 0 && !p->customs;
-}
-static int tc__part_search(tc__program *p, const tc__act *a, uint64_t deadline) {
- tc__dispatch *r = a->on;
- const tc__dispatch_part *part = &r->part[a->at];
+static double tc__us(uint64_t ns) { return (double)ns * 1e-3; }
+typedef int (*tc__tuner_fn)(tc__tuner *t, tc__device *d, tc__kernel_run *k);
+static int tc__tuner_act(tc__tuner *t, const tc__act *a, tc__tuner_fn fn) {
+ tc__kernel_run k;
  int ok = 1;
- for (uint32_t i = 0; ok && i < r->launches; i++) {
-  const tc__dispatch_launch *l = &r->launch[i];
-  if (l->by || l->first < part->begin || l->first >= part->end) continue;
-  if (p->launch.at[i].tuned == TC__TUNED_OPEN)
-   tc__dispatch_launch_search(p, r, i, deadline);
-  ok = tc__profile_kernel_run(r, l->first, (uint32_t)l->grids.count);
+ if (!tc__act_has_kernels(a)) return t->act(t->p, t->v, a);
+ tc__device *d = tc__act_device(t->p, a);
+ for (uint32_t at = 0; ok && (at = d->runner->kernel(t->p, a, at, &k)) != 0;) {
+  ok = fn(t, d, &k);
+  tc__kernel_forget(d, &k);
  }
  return ok;
 }
-static void tc__dispatch_search(tc__program *p, const tc__visit *v, uint64_t deadline,
-        tc__act_fn act) {
- int ok = 1;
- for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
-  ok = tc__dispatch_begin(p, r, v);
- for (uint32_t i = 0; ok && i < p->acts; i++)
-  ok = p->act[i].kind == TC__ACT_PART ? tc__part_search(p, &p->act[i], deadline)
-           : act(p, v, &p->act[i]);
- for (tc__dispatch *r = p->dispatch; r; r = r->next) (void)tc__bounce_out(p, r, 0);
+static int tc__tuner_run(tc__tuner *t, tc__tuner_fn fn) {
+ int ok = tc__spares_fill(&t->spares);
+ for (uint32_t i = 0; ok && t->left && i < t->p->acts; i++)
+  ok = tc__tuner_act(t, &t->p->act[i], fn);
+ return ok;
 }
-static void tc__dispatch_search_end(tc__program *p) {
- for (uint32_t i = 0; i < p->launch.count; i++) {
-  tc__launch *l = &p->launch.at[i];
-  if (l->tuned == TC__TUNED_OPEN)
-   l->tuned = l->group->target.device ? TC__TUNED_LATE : TC__TUNED_NOT;
-  if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
-   (void)tc__launch_tune(p, l, &l->chosen.tuning);
+static tc__subject *tc__subject_at(tc__tuner *t, const tc__kernel_run *k) {
+ for (size_t i = t->at; i < t->end; i++)
+  if (t->subject.at[i].launch == k->launch) return &t->subject.at[i];
+ return NULL;
+}
+static int tc__tuner_note(tc__tuner *t, tc__device *d, tc__kernel_run *k) {
+ uint64_t ns;
+ if (!tc__kernel_time(t->ctx, d, k, 1, &ns)) return 0;
+ int open = t->p->launch.at[k->launch].tuned == TC__TUNED_OPEN && k->count;
+ if (open && k->list[0].kernel) t->ns[k->launch] = ns + !ns;
+ return 1;
+}
+static void tc__subject_close(tc__tuner *t, tc__subject *s) {
+ tc__text_free(&s->key);
+ tc__text_free(&s->name);
+ tc__compiled_use(&s->code, NULL);
+ if (s->entrant) TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
+}
+static tc__subject *tc__subject_like(tc__tuner *t, const tc__subject *s) {
+ for (size_t i = 0; i < t->subject.count; i++) {
+  tc__subject *e = &t->subject.at[i];
+  if (e->device == s->device && e->key.size == s->key.size &&
+   !memcmp(e->key.at, s->key.at, s->key.size))
+   return e;
  }
+ return NULL;
+}
+static int tc__subject_add(tc__tuner *t, uint32_t i) {
+ tc__subject s, *like = NULL;
+ const tc__launch *l = &t->p->launch.at[i];
+ memset(&s, 0, sizeof s);
+ tc__text_init(&s.key, t->ctx), tc__text_init(&s.name, t->ctx);
+ s.launch = i, s.device = tc__launch_device(t->p, l);
+ tc__desk *k = tc__device_desk(t->ctx, s.device);
+ int ok = k && k->maker->ready(k) && tc__choice_key(&s.key, k, t->p, l->group);
+ if (ok) like = tc__subject_like(t, &s);
+ if (ok && !like) {
+  tc__put_kernel_name(&s.name, l->group, i);
+  s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
+  ok = s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s);
+  if (ok) like = &t->subject.at[t->subject.count - 1];
+ }
+ if (!ok || like->launch != i) tc__subject_close(t, &s);
+ if (!ok) return 0;
+ like->launches++, like->ns += t->ns[i], t->first[i] = like->launch;
+ return 1;
+}
+static int tc__subject_order(const void *a, const void *b) {
+ const tc__subject *x = (const tc__subject *)a, *y = (const tc__subject *)b;
+ if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
+ return x->launch < y->launch ? -1 : x->launch > y->launch;
+}
+static int tc__tuner_subjects(tc__tuner *t) {
+ t->left = 1;
+ int ok = tc__tuner_run(t, tc__tuner_note);
+ if (ok && tc__now_ns() - t->begin < (t->deadline - t->begin) / 8)
+  ok = tc__tuner_run(t, tc__tuner_note);
+ for (uint32_t i = 0; ok && i < t->p->launch.count; i++)
+  if (t->ns[i]) ok = tc__subject_add(t, i);
+ if (t->subject.count)
+  qsort(t->subject.at, t->subject.count, sizeof *t->subject.at, tc__subject_order);
+ return ok;
+}
+static int tc__entrant_make(tc__tuner *t, const tc__subject *s, const tc__tuning *tuning,
+       tc__job *j, tc__entrant *e) {
+ tc__variant *w = TC__ANEW(&t->arena, tc__variant);
+ memset(e, 0, sizeof *e);
+ if (!w) return 0;
+ w->group = *t->p->launch.at[s->launch].group, w->group.shape.tuning = *tuning;
+ w->device = s->device, w->next = t->variant;
+ if (!s->device->runner->vary(t->p, s->launch, w)) return 0;
+ t->variant = w, e->variant = w, e->tuning = *tuning;
+ return tc__job_add(j, &w->group, w->grids, &e->order) >= 0;
+}
+static int tc__entrant_is_new(const tc__subject *s, const tc__entrant *e) {
+ for (uint32_t i = 0; i < s->entrants; i++) {
+  const tc__entrant *o = &s->entrant[i];
+  if (o->order == e->order && o->variant->share == e->variant->share) return 0;
+ }
+ return 1;
+}
+static int tc__subject_candidates(const tc__tuner *t, const tc__subject *s,
+         tc__tune_stage stage, tc__tuning *all) {
+ return tc__candidates(t->p->launch.at[s->launch].group, t->ctx->target, stage,
+       &s->best.tuning, all);
+}
+static void tc__subject_list(tc__tuner *t, tc__subject *s, tc__tune_stage stage,
+        tc__job *j) {
+ tc__tuning all[TC__CANDIDATES];
+ int n = tc__subject_candidates(t, s, stage, all);
+ s->entrants = 0;
+ for (int i = 0; n > 1 && i < n && (!i || s->entrants); i++) {
+  tc__entrant *e = &s->entrant[s->entrants];
+  if (tc__entrant_make(t, s, &all[i], j, e) && tc__entrant_is_new(s, e))
+   s->entrants++;
+ }
+ t->listed += s->entrants ? s->entrants - 1 : 0;
+}
+static int tc__tuner_has_time(const tc__tuner *t, size_t texts) {
+ uint64_t now = tc__now_ns();
+ uint64_t each = t->texts ? t->compile_ns / t->texts : 0;
+ return now < t->deadline && each * texts <= t->deadline - now;
+}
+static int tc__tuner_compile(tc__tuner *t, tc__job *j) {
+ size_t open = tc__job_open_orders(j);
+ uint64_t start = tc__now_ns();
+ if (!tc__tuner_has_time(t, open)) return 0;
+ if (open && tc__job_units(j)) tc__job_build(t->desk, j);
+ uint64_t took = tc__now_ns() - start;
+ t->texts += open, t->compile_ns += took;
+ if (open)
+  tc__log(t->ctx, TC__LOG_AUTOTUNE,
+    "region \"%s\": %zu candidates compiled in %.1f ms", tc__tuner_region(t),
+    open, tc__us(took) / 1000);
+ t->ctx->stats.compiles += j->compiles;
+ return 1;
+}
+static void tc__subject_take(tc__subject *s, const tc__job *j) {
+ for (uint32_t i = 0; i < s->entrants; i++) {
+  tc__entrant *e = &s->entrant[i];
+  tc__kernel_run *k = &e->variant->run;
+  e->code = j->order.at[e->order].code;
+  for (int n = 0; n < k->count; n++)
+   k->list[n].kernel = tc__compiled_kernel(e->code, n);
+ }
+ s->begun |= s->entrants > 0;
+ if (s->entrants && !s->rules.variant) s->rules = s->best = s->entrant[0];
+}
+static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
+ tc__job *j = t->job[stage] = tc__job_new(t->desk);
+ if (!j) return 0;
+ j->trial = 1;
+ for (size_t i = t->at; i < t->end; i++)
+  tc__subject_list(t, &t->subject.at[i], stage, j);
+ tc__tuner_tick(t, t->at);
+ if (!tc__tuner_compile(t, j)) return 0;
+ for (size_t i = t->at; i < t->end; i++) tc__subject_take(&t->subject.at[i], j);
+ return 1;
+}
+static int tc__subject_check(tc__tuner *t, tc__subject *s, const tc__stand *stand) {
+ int ok = tc__compiled_kernel(s->entrant[0].code, 0) != NULL;
+ ok = ok && tc__heat_want(stand, &s->entrant[0]);
+ for (uint32_t i = 1; ok && i < s->entrants && tc__now_ns() < t->deadline; i++) {
+  tc__entrant *e = &s->entrant[i];
+  size_t wrong = 0;
+  int built = tc__compiled_kernel(e->code, 0) != NULL;
+  tc__tuner_tick(t, (size_t)(s - t->subject.at));
+  ok = !built || tc__entrant_differs(stand, e, &wrong);
+  e->out = !built || wrong;
+  if (wrong)
+   tc__tuner_say(t, s, &e->tuning,
+       ": dropped, %zu elements differ from the default's", wrong);
+  if (!built) tc__tuner_say(t, s, &e->tuning, ": dropped, it does not compile");
+ }
+ return ok;
+}
+static int tc__subject_gains(const tc__tuner *t, const tc__subject *s, uint32_t best) {
+ const tc__entrant *e = s->entrant;
+ if (t->stage != TC__TUNE_JUDGE) return e[best].low * 100 < e[0].low * TC__TUNE_STEP;
+ return e[best].low * 100 < s->rules.low * TC__TUNE_GAIN && e[best].median < e[0].median;
+}
+static void tc__subject_advance(tc__tuner *t, tc__subject *s) {
+ tc__entrant *e = s->entrant;
+ uint32_t best = tc__heat_leader(e, s->entrants);
+ int judged = t->stage == TC__TUNE_JUDGE,
+  is_default = tc__tuning_is_default(&e[0].tuning);
+ for (uint32_t i = !judged && s->tried > 0; i < s->entrants; i++)
+  if (e[i].samples) tc__tuner_say(t, s, &e[i].tuning, ": %.1f us", tc__us(e[i].low));
+ if (is_default && (!s->rules.low || e[0].low < s->rules.low)) s->rules.low = e[0].low;
+ if (!judged) s->tried += s->entrants - 1;
+ if (!tc__subject_gains(t, s, best)) best = 0;
+ if (!judged && best && !t->job[t->stage]->order.at[e[best].order].known)
+  s->job = t->job[t->stage], s->order = e[best].order;
+ s->best = e[best];
+}
+static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
+ uint64_t now = tc__now_ns(), all = 1;
+ for (size_t i = 0; i < t->subject.count; i++)
+  if (!t->subject.at[i].decided && !t->subject.at[i].late) all += t->subject.at[i].ns;
+ if (now >= t->deadline) return now;
+ return now + (uint64_t)((double)(t->deadline - now) * (double)s->ns / (double)all / 2);
+}
+static void tc__subject_heat(tc__tuner *t, tc__subject *s) {
+ tc__stand stand;
+ int ok = tc__stand_open(&stand, t->p, &t->p->launch.at[s->launch], t->deadline) &&
+    tc__subject_check(t, s, &stand) &&
+    tc__heat(&stand, s->entrant, s->entrants, tc__subject_until(t, s));
+ t->done += s->entrants - 1;
+ (void)tc__stand_reset(&stand);
+ tc__stand_close(&stand);
+ s->late |= !ok && (!s->tried || t->stage == TC__TUNE_JUDGE);
+ s->cut |= !ok;
+ if (ok) tc__subject_advance(t, s);
+}
+static int tc__subject_waits(const tc__subject *s) { return s->entrants > 1 && !s->late; }
+static int tc__tuner_heat(tc__tuner *t, tc__device *d, tc__kernel_run *k) {
+ tc__subject *s = tc__subject_at(t, k);
+ if (s && tc__subject_waits(s)) tc__subject_heat(t, s), t->left--;
+ return tc__kernel_go(t->ctx, d, k);
+}
+static int tc__tuner_pass(tc__tuner *t, int stage) {
+ t->stage = stage, t->left = 0;
+ for (size_t i = t->at; i < t->end; i++)
+  t->left += (size_t)tc__subject_waits(&t->subject.at[i]);
+ return !t->left || tc__tuner_run(t, tc__tuner_heat);
+}
+static void tc__subject_list_judge(tc__subject *s) {
+ s->entrants = 0;
+ if (tc__tuning_is_default(&s->best.tuning)) return;
+ s->entrant[0] = s->rules, s->entrant[1] = s->best;
+ s->entrant[0].out = s->entrant[1].out = 0;
+ s->entrants = 2;
+}
+static void tc__subject_decide(tc__tuner *t, tc__subject *s) {
+ tc__chosen *c = &s->chosen;
+ int is_default = tc__tuning_is_default(&s->best.tuning);
+ s->late |= !s->begun, s->decided = !s->late;
+ if (s->late) return;
+ c->tuning = s->best.tuning, c->tried = s->tried + 1;
+ c->default_ns = s->rules.low ? s->rules.low : s->ns / s->launches;
+ c->ns = is_default ? c->default_ns : s->best.low;
+ tc__tuner_say(t, s, &c->tuning, " is kept: %.1f us, %.1f us by default, %u tried",
+     tc__us(c->ns), tc__us(c->default_ns), (unsigned)c->tried);
+ if (s->job && !is_default) s->job->order.at[s->order].chosen = 1;
+ if (!s->cut) tc__choice_keep(t->desk, &s->key, c);
+ tc__compiled_use(&s->code, s->best.code);
+ t->ctx->stats.autotuned++;
+}
+static void tc__subject_apply(tc__tuner *t, const tc__subject *s, tc__launch *l) {
+ if (!s->decided) return;
+ if (!tc__tuning_is_default(&s->chosen.tuning)) {
+  if (!tc__launch_tune(t->p, l, &s->chosen.tuning)) return;
+  s->device->runner->use(t->p, l, s->best.variant, s->code);
+ }
+ l->tuned = TC__TUNED_HERE, l->chosen = s->chosen;
+}
+static int tc__subject_texts(const tc__tuner *t, const tc__subject *s) {
+ tc__tuning all[TC__CANDIDATES];
+ int most = 0;
+ for (int stage = 0; stage < TC__STAGES; stage++) {
+  int n = tc__subject_candidates(t, s, (tc__tune_stage)stage, all);
+  if (n > most) most = n;
+ }
+ return most;
+}
+static void tc__tuner_choose(tc__tuner *t) {
+ tc__device *d = t->subject.at[t->at].device;
+ int texts = 0;
+ t->desk = tc__device_desk(t->ctx, d);
+ for (t->end = t->at; t->end < t->subject.count; t->end++) {
+  const tc__subject *s = &t->subject.at[t->end];
+  texts += tc__subject_texts(t, s);
+  if (t->end > t->at && (texts > TC__TUNE_TEXTS || s->device != d)) return;
+ }
+}
+static int tc__tuner_stages(tc__tuner *t) {
+ memset(t->job, 0, sizeof t->job);
+ for (int stage = 0; stage < TC__STAGES; stage++)
+  if (!tc__tuner_prepare(t, (tc__tune_stage)stage) || !tc__tuner_pass(t, stage))
+   return stage;
+ return TC__STAGES;
+}
+static int tc__tuner_batch(tc__tuner *t) {
+ int stages = tc__tuner_stages(t);
+ for (size_t i = t->at; i < t->end; i++) {
+  t->subject.at[i].cut |= stages < TC__STAGES;
+  tc__subject_list_judge(&t->subject.at[i]);
+ }
+ int ok = tc__tuner_pass(t, TC__TUNE_JUDGE);
+ for (size_t i = t->at; i < t->end; i++) tc__subject_decide(t, &t->subject.at[i]);
+ for (int stage = 0; stage < TC__STAGES; stage++) {
+  if (!t->job[stage]) continue;
+  tc__job_publish(t->desk, t->job[stage]);
+  tc__job_free(t->job[stage]);
+ }
+ return ok && stages > 0;
+}
+static void tc__tuner_search(tc__tuner *t) {
+ int goes_on = tc__tuner_subjects(t);
+ t->shows = !tc__core_of(t->ctx)->logger.log && !tc__log_on(t->ctx, TC__LOG_AUTOTUNE) &&
+    tc__is_watched();
+ for (; goes_on && t->at < t->subject.count; t->at = t->end) {
+  tc__tuner_choose(t);
+  goes_on = tc__tuner_batch(t);
+ }
+ tc__tuner_clear(t);
+}
+static int tc__tuner_open(tc__tuner *t, tc__program *p, const tc__visit *v,
+       tc__act_fn act) {
+ size_t n = p->launch.count;
+ memset(t, 0, sizeof *t);
+ t->ctx = p->ctx, t->p = p, t->v = v, t->act = act, t->begin = tc__now_ns();
+ t->deadline = t->begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+ tc__arena_init(&t->arena, t->ctx);
+ int ok = tc__spares_open(&t->spares, p, v);
+ t->ns = TC__ANEW_ARRAY(&t->arena, uint64_t, n + 1);
+ t->first = TC__ANEW_ARRAY(&t->arena, uint32_t, n + 1);
+ if (t->first) memset(t->first, 0xff, n * sizeof *t->first);
+ return ok && t->ns && t->first;
+}
+static int tc__tuner_begin(tc__tuner *t) {
+ tc__program *p = t->p;
+ uint64_t seed = tc__visit_seed(t->ctx, t->v);
+ tc__spares_bind(&t->spares);
+ int ok = tc__spares_fill(&t->spares);
+ for (size_t i = 0; i < p->launch.count; i++)
+  p->launch.at[i].args.seed = seed, p->launch.at[i].args.draw = t->v->draw;
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+  ok = tc__dispatch_begin(p, r, t->v);
+ return ok;
+}
+static void tc__tuner_apply(tc__tuner *t) {
+ size_t late = 0;
+ for (size_t i = 0; i < t->p->launch.count; i++) {
+  tc__launch *l = &t->p->launch.at[i];
+  for (size_t k = 0; t->first && k < t->subject.count; k++)
+   if (t->subject.at[k].launch == t->first[i])
+    tc__subject_apply(t, &t->subject.at[k], l);
+  if (l->tuned != TC__TUNED_OPEN) continue;
+  int known = t->first && t->first[i] != UINT32_MAX;
+  l->tuned = known ? TC__TUNED_LATE : TC__TUNED_NOT;
+  late += (size_t)known;
+ }
+ if (late)
+  tc__log(t->ctx, TC__LOG_AUTOTUNE,
+    "region \"%s\": no time for %zu of %zu kernels; they stay as they are",
+    tc__tuner_region(t), late, t->p->launch.count);
+}
+static void tc__tuner_close(tc__tuner *t) {
+ for (tc__dispatch *r = t->p->dispatch; r; r = r->next) (void)tc__bounce_out(t->p, r, 0);
+ for (tc__variant *w = t->variant; w; w = w->next) tc__kernel_forget(w->device, &w->run);
+ for (size_t i = 0; i < t->subject.count; i++) tc__subject_close(t, &t->subject.at[i]);
+ TC__VEC_FREE(t->ctx, t->subject);
+ tc__spares_close(&t->spares);
+ tc__arena_free(&t->arena);
+}
+static int tc__program_is_open(const tc__program *p) {
+ for (size_t i = 0; i < p->launch.count; i++)
+  if (p->launch.at[i].tuned == TC__TUNED_OPEN) return 1;
+ return 0;
+}
+static int tc__program_wants_tuning(const tc__program *p) {
+ return p->autotune == TC__AUTOTUNE_SEARCH && p->tier == TC__TIER_FINAL &&
+   p->numerics == TC_NUMERICS_STRICT && p->ctx->stance == TC_STANCE_DEFAULT;
+}
+static void tc__program_search(tc__program *p, const tc__visit *v, tc__act_fn act) {
+ tc__tuner t;
+ tc__calm calm = tc__calm_begin();
+ if (tc__tuner_open(&t, p, v, act) && tc__tuner_begin(&t)) tc__tuner_search(&t);
+ tc__tuner_apply(&t);
+ tc__tuner_close(&t);
+ tc__calm_end(calm);
+ p->laid_out = 0, p->bound = NULL;
 }
 static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
  tc_ctx *c = p->ctx;
  tc__error_mark before = tc__error_now(c);
  const tc_stats made = c->stats;
  uint64_t begin = tc__now_ns();
- uint64_t deadline = begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
  p->autotune = TC__AUTOTUNE_RECALL;
- if (!(p->dispatch ? tc__program_tunes_there(p) : tc__program_tunes_here(p))) return;
- if (p->dispatch)
-  tc__dispatch_search(p, v, deadline, act), tc__dispatch_search_end(p);
- else
-  tc__program_search(p, v, begin, deadline);
- p->laid_out = 0, p->bound = NULL;
+ if (p->customs || !tc__program_is_open(p)) return;
+ tc__program_search(p, v, act);
  c->stats.emit_ns = made.emit_ns;
  c->stats.cc_ns = made.cc_ns, c->stats.load_ns = made.load_ns;
  p->tune_ns = tc__now_ns() - begin;
@@ -40068,6 +40169,7 @@ static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act)
  tc__error_restore(c, before);
 }
 #else
+static int tc__program_wants_tuning(const tc__program *p) { return (void)p, 0; }
 static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
  (void)v, (void)act;
  p->autotune = TC__AUTOTUNE_OFF;
@@ -40079,92 +40181,6 @@ static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act)
 #pragma GCC pop_options
 #endif
 
-// ---- gen/exec/copy.c
-static int tc__device_copy(tc_ctx *c, const tc__device *d, const char *what, void *to,
-       const void *from, size_t bytes) {
- tc_status s = TC_OK;
- if (!d)
-  memcpy(to, from, bytes);
- else
-  s = d->own.copy_on(d->own.user, to, from, bytes);
- return !s || tc__device_failed(c, &d->own, what, s);
-}
-static int tc__copy_across(tc_ctx *c, const char *what, const tc__device *to_device,
-       void *to, const tc__device *from_device, const void *from,
-       size_t bytes) {
- const tc_device *t = to_device ? &to_device->own : NULL;
- const tc_device *f = from_device ? &from_device->own : NULL;
- if (!bytes) return 1;
- if (!t || !f) {
-  tc_status s = t ? t->copy_in(t->user, to, from, bytes)
-      : f->copy_out(f->user, to, from, bytes);
-  return !s || tc__device_failed(c, t ? t : f, what, s);
- }
- if (t->copy_from && !t->copy_from(t->user, to, f, from, bytes)) return 1;
- void *here = tc__alloc_aligned(c, bytes);
- int ok = here && tc__copy_across(c, what, NULL, here, from_device, from, bytes) &&
-    tc__copy_across(c, what, to_device, to, NULL, here, bytes);
- if (here) tc__free_aligned(c, here, bytes);
- return ok;
-}
-typedef struct tc__stride {
- int64_t size, to, from;
-} tc__stride;
-#define TC__COPY_STEPS(size) \
- for (int64_t i = 0; i < n; i++) memcpy(to + i * d->to, from + i * d->from, size)
-static void tc__copy_run(const tc__stride *d, char *to, const char *from, int64_t bytes) {
- int64_t n = d->size;
- if (d->to == bytes && d->from == bytes) {
-  memcpy(to, from, (size_t)(n * bytes));
-  return;
- }
- if (bytes == 1) TC__COPY_STEPS(1);
- if (bytes == 2) TC__COPY_STEPS(2);
- if (bytes == 4) TC__COPY_STEPS(4);
- if (bytes == 8) TC__COPY_STEPS(8);
-}
-#undef TC__COPY_STEPS
-static int tc__copy_dims(const tc__layout *l, int to_strided, tc__stride *out) {
- int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes, dense = l->numel * bytes;
- int n = 0;
- out[0].size = 1, out[0].to = out[0].from = bytes;
- for (int d = 0; d < l->rank; d++) {
-  tc__stride s;
-  dense /= l->dims[d];
-  s.size = l->dims[d];
-  s.to = to_strided ? l->strides[d] * bytes : dense;
-  s.from = to_strided ? dense : l->strides[d] * bytes;
-  if (s.size == 1) continue;
-  if (n && out[n - 1].to == s.to * s.size && out[n - 1].from == s.from * s.size)
-   s.size *= out[--n].size;
-  out[n++] = s;
- }
- return n ? n : 1;
-}
-static void tc__copy_elements(const tc__layout *l, int to_strided, char *to,
-        const char *from) {
- tc__stride dim[TC_MAX_RANK + 1];
- int64_t at[TC_MAX_RANK + 1] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
- if (!l->numel) return;
- int last = tc__copy_dims(l, to_strided, dim) - 1, d = last;
- while (d >= 0) {
-  tc__copy_run(&dim[last], to, from, bytes);
-  for (d = last - 1; d >= 0; d--) {
-   to += dim[d].to, from += dim[d].from;
-   if (++at[d] < dim[d].size) break;
-   to -= dim[d].size * dim[d].to, from -= dim[d].size * dim[d].from, at[d] = 0;
-  }
- }
-}
-static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
- tc__copy_elements(l, 1, (char *)dst, (const char *)src);
-}
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-         void *dst) {
- if (!l->numel) return;
- int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
- tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
-}
 // ---- gen/exec/run.c
 static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
  tc_ctx *c = p->ctx;
@@ -40302,12 +40318,6 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
   if (!a->is_value) p->arg_now.at[i] = tc__value_of(x, a->dtype);
  }
 }
-static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
-        const void *from) {
- if (l->device) return tc__dispatch_spread(tc__program_on(p, l->device), l, to, from);
- tc__copy_to_strided(l, to, from);
- return 1;
-}
 static int tc__program_finish(tc__program *p, const tc__visit *v) {
  int ok = 1;
  for (size_t i = 0; ok && i < p->output.count; i++) {
@@ -40323,7 +40333,7 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
          "a copy of a result", to, from,
          (size_t)l->numel * tc__dtype(l->dtype)->bytes);
   else if (l->numel)
-   ok = tc__program_spread(p, l, to, from);
+   ok = tc__device_on(p->ctx, l->device)->runner->spread(p, l, to, from);
  }
  return ok;
 }
@@ -40387,36 +40397,119 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
  }
  return 1;
 }
-static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
+static int tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
  tc__launch *l = &p->launch.at[i];
- tc__profile *profile = p->ctx->profiling;
- if (TC__UNLIKELY(profile != NULL))
-  tc__profile_launch(profile, p, i, r, tc__launch_part);
- else
-  tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+ tc__act a;
+ a.kind = TC__ACT_LAUNCH, a.on = NULL, a.at = i;
+ if (TC__UNLIKELY(tc__profiles(p, &a))) return tc__profile_act(p, r, &a);
+ tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+ return 1;
 }
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
  tc__custom_launch *l = p->launch.at[i].custom;
  tc__custom_bind(l);
  tc__visit *open = tc__calling_begin(p->ctx);
- tc__launch_go(p, region, i);
+ int ok = tc__launch_go(p, region, i);
  tc__calling_end(p->ctx, open);
- return tc__custom_end(p->ctx, l);
+ return ok && tc__custom_end(p->ctx, l);
 }
 static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
  if (p->launch.at[i].items <= 0) return 1;
- if (p->launch.at[i].custom) return tc__custom_go(p, r, i);
- tc__launch_go(p, r, i);
- return 1;
+ return p->launch.at[i].custom ? tc__custom_go(p, r, i) : tc__launch_go(p, r, i);
+}
+typedef struct tc__visitor {
+ const tc__device *device;
+ tc__launch *launch;
+ void **address;
+} tc__visitor;
+static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
+        const tc__ixenv *env) {
+ const tc__kbuf *b = &q->launch->group->buffer.at[i];
+ const tc__device *d = q->device;
+ size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+ void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
+ q->address[i] = q->launch->buf[i];
+ q->launch->buf[i] = here;
+ if (!here) return 0;
+ int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
+     !p->inputs[b->source]->device;
+ tc_status s = TC_OK;
+ if (number && bytes)
+  memcpy(here, q->address[i], bytes);
+ else if (!b->written && bytes)
+  s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
+ return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
+}
+static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
+        const tc__ixenv *env) {
+ const tc__kbuf *b = &q->launch->group->buffer.at[i];
+ const tc__device *d = q->device;
+ size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+ void *here = q->launch->buf[i];
+ tc_status s = TC_OK;
+ if (ok && b->written && bytes)
+  s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
+ if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
+ q->launch->buf[i] = q->address[i];
+ return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
+}
+static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
+       uint32_t i) {
+ tc__visitor q;
+ tc__ixenv env;
+ q.device = d, q.launch = &p->launch.at[i];
+ size_t n = q.launch->group->buffer.count, fetched = 0;
+ memset(&env, 0, sizeof env);
+ env.sym = p->size.at;
+ q.address = TC__NEW_ARRAY(p->ctx, void *, n);
+ int ok = q.address != NULL;
+ while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
+ ok = ok && tc__launch_run(p, r, i);
+ for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
+ if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
+ return ok;
+}
+static int tc__launch_copy(tc__program *p, uint32_t i) {
+ const tc__launch *l = &p->launch.at[i];
+ const tc__group *k = l->group;
+ const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
+ tc__ixenv env;
+ memset(&env, 0, sizeof env);
+ env.sym = p->size.at;
+ const tc__kbuf *b = &k->buffer.at[buffer[0]];
+ size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
+ const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
+ return tc__copy_across(p->ctx, "a copy between devices",
+       tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
+       l->buf[buffer[1]], bytes);
+}
+static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
+ return TC__UNLIKELY(tc__profiles(p, a))
+    ? tc__profile_act(p, region, a)
+    : tc__dispatch_run_part(a->on, &a->on->part[a->at]);
+}
+static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
+ tc__launch *all = p->launch.at;
+ switch (a->kind) {
+ case TC__ACT_LAUNCH:
+  all[a->at].args.seed = tc__visit_seed(p->ctx, v), all[a->at].args.draw = v->draw;
+  return tc__launch_run(p, v->region, a->at);
+ case TC__ACT_VISIT: return tc__launch_visit(p, a->on->device, v->region, a->at);
+ case TC__ACT_PART: return tc__act_part(p, v->region, a);
+ case TC__ACT_COPY: break;
+ }
+ return TC__UNLIKELY(p->ctx->profiling != NULL)
+    ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
+    : tc__launch_copy(p, a->at);
 }
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
- uint64_t seed = tc__visit_seed(p->ctx, v);
  int ok = 1;
- for (size_t i = 0; ok && i < p->launch.count; i++) {
-  tc__launch *l = &p->launch.at[i];
-  l->args.seed = seed, l->args.draw = v->draw;
-  ok = tc__launch_run(p, v->region, (uint32_t)i);
- }
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+  ok = tc__dispatch_begin(p, r, v);
+ for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
+ for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
+ if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
+ for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
  return ok;
 }
 static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
@@ -40626,100 +40719,6 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
  }
  return !l || tc__fail_lacks(p, l, why);
 }
-typedef struct tc__visitor {
- const tc__device *device;
- tc__launch *launch;
- void **address;
-} tc__visitor;
-static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
-        const tc__ixenv *env) {
- const tc__kbuf *b = &q->launch->group->buffer.at[i];
- const tc__device *d = q->device;
- size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
- void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
- q->address[i] = q->launch->buf[i];
- q->launch->buf[i] = here;
- if (!here) return 0;
- int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
-     !p->inputs[b->source]->device;
- tc_status s = TC_OK;
- if (number && bytes)
-  memcpy(here, q->address[i], bytes);
- else if (!b->written && bytes)
-  s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
- return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
-}
-static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
-        const tc__ixenv *env) {
- const tc__kbuf *b = &q->launch->group->buffer.at[i];
- const tc__device *d = q->device;
- size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
- void *here = q->launch->buf[i];
- tc_status s = TC_OK;
- if (ok && b->written && bytes)
-  s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
- if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
- q->launch->buf[i] = q->address[i];
- return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
-}
-static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
-       uint32_t i) {
- tc__visitor q;
- tc__ixenv env;
- q.device = d, q.launch = &p->launch.at[i];
- size_t n = q.launch->group->buffer.count, fetched = 0;
- memset(&env, 0, sizeof env);
- env.sym = p->size.at;
- q.address = TC__NEW_ARRAY(p->ctx, void *, n);
- int ok = q.address != NULL;
- while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
- ok = ok && tc__launch_run(p, r, i);
- for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
- if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
- return ok;
-}
-static int tc__launch_copy(tc__program *p, uint32_t i) {
- const tc__launch *l = &p->launch.at[i];
- const tc__group *k = l->group;
- const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
- tc__ixenv env;
- memset(&env, 0, sizeof env);
- env.sym = p->size.at;
- const tc__kbuf *b = &k->buffer.at[buffer[0]];
- size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
- const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
- return tc__copy_across(p->ctx, "a copy between devices",
-       tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
-       l->buf[buffer[1]], bytes);
-}
-static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
- tc__dispatch_part *part = &a->on->part[a->at];
- return TC__UNLIKELY(tc__profiles_device(a->on))
-    ? tc__profile_part(p, a->on, region, part)
-    : tc__dispatch_run_part(a->on, part);
-}
-static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
- if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
- if (a->kind == TC__ACT_COPY)
-  return TC__UNLIKELY(p->ctx->profiling != NULL)
-     ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
-     : tc__launch_copy(p, a->at);
- if (a->kind == TC__ACT_VISIT)
-  return tc__launch_visit(p, a->on->device, v->region, a->at);
- tc__launch *l = &p->launch.at[a->at];
- l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
- return tc__launch_run(p, v->region, a->at);
-}
-static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
- int ok = 1;
- for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
-  ok = tc__dispatch_begin(p, r, v);
- for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
- for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
- if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
- for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
- return ok;
-}
 static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
  if (b->place == TC__BUF_INPUT)
   tc__put(t, "x%u", (unsigned)b->source);
@@ -40792,8 +40791,8 @@ static int tc__program_brings(const tc__program *p) {
    return 1;
  return 0;
 }
-static int tc__program_run_dispatch(tc__program *p, const tc__visit *v) {
- if (!tc__program_dispatch(p, v)) return 0;
+static int tc__program_run_acts(tc__program *p, const tc__visit *v) {
+ if (!tc__program_launch_all(p, v)) return 0;
  if (p->flag[0] || !tc__program_waits(p)) return 1;
  return !(tc__program_writes(p) || tc__program_brings(p)) || tc__program_check(p);
 }
@@ -40820,14 +40819,12 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
  if (TC__UNLIKELY(dry)) return 1;
  if (!tc__undo_writes(p, v)) return 0;
  int ok;
- if (p->dispatch)
-  ok = tc__program_run_dispatch(p, v);
- else if (tc__foreign_of(p))
+ if (tc__foreign_of(p))
   ok = tc__foreign_run(p, v);
  else if (tc__program_is_checked(p))
   ok = tc__program_verify(p, v);
  else
-  ok = tc__program_launch_all(p, v);
+  ok = tc__program_run_acts(p, v);
  uint64_t took = tc__now_ns() - start;
  tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
  p->runs++, p->run_ns += took;
@@ -43349,7 +43346,7 @@ TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program
  k->f->visit.draw = r->draw;
  p->runs++;
  c->stats.kernel_runs += tc__program_runs(p);
- int ok = tc__program_dispatch(p, &k->f->visit);
+ int ok = tc__program_launch_all(p, &k->f->visit);
  for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
  if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
  if (ok) r->draw += draws;
@@ -43430,6 +43427,7 @@ TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
 // ---- gen/exec/device.c
 static void tc__device_close(tc_ctx *c, tc__device *d) {
  tc__device_code_free(d);
+ tc__marks_free(c, d);
  if (d->own.close) d->own.close(d->own.user);
  tc__string_free(c, d->own.name);
  tc__string_free(c, d->own.identity);
@@ -43493,7 +43491,7 @@ static int tc__device_add(tc_ctx *c, const tc_device *from) {
  d->own.name = tc__string_copy(c, from->name);
  d->own.identity = tc__string_copy(c, from->identity);
  d->own.portable = from->portable ? tc__string_copy(c, from->portable) : NULL;
- d->number = (int)v->device.count + 1;
+ d->number = (int)v->device.count + 1, d->runner = &tc__dispatch_runner;
  if (!d->own.name || !d->own.identity || (from->portable && !d->own.portable) ||
   !tc__language_add(c, from->language) || !TC__PUSH(c, v->device, d))
   return tc__device_close(c, d), 0;
@@ -43882,60 +43880,6 @@ static int tc__show(tc__text *out, const void *data, const tc__layout *l, int64_
 #pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/profile_report.c
-enum {
- TC__COPY_CHUNK = 1 << 20,
- TC__COPY_CHUNKS = 64,
- TC__COPY_ROUNDS = 3
-};
-typedef struct tc__copier {
- uint8_t *from, *to;
- int streamed;
-} tc__copier;
-static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
- const tc__copier *k = (const tc__copier *)arg;
- size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
- (void)worker;
- if (k->streamed)
-  tc__copy_streamed(k->to + at, k->from + at, bytes);
- else
-  memcpy(k->to + at, k->from + at, bytes);
-}
-static void tc__touch_part(void *arg, int64_t lo, int64_t hi, int worker) {
- const tc__copier *k = (const tc__copier *)arg;
- size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
- (void)worker;
- memset(k->from + at, 1, bytes);
- memset(k->to + at, 2, bytes);
-}
-static uint64_t tc__copy_time(tc_ctx *c, tc__copier *k) {
- uint64_t best = UINT64_MAX;
- tc__pool_run(tc__pool_of(c), tc__touch_part, k, TC__COPY_CHUNKS, 1);
- for (int round = 0; round < 2 * TC__COPY_ROUNDS; round++) {
-  k->streamed = round & 1;
-  uint64_t start = tc__now_ns();
-  tc__pool_run(tc__pool_of(c), tc__copy_part, k, TC__COPY_CHUNKS, 1);
-  uint64_t took = tc__now_ns() - start;
-  if (took && took < best) best = took;
- }
- return best;
-}
-static uint64_t tc__copy_speed(tc_ctx *c) {
- const size_t bytes = (size_t)TC__COPY_CHUNK * TC__COPY_CHUNKS;
- tc__error_mark held = tc__error_now(c);
- uint64_t speed = 0;
- tc__copier k;
- k.streamed = 0;
- k.from = (uint8_t *)tc__storage_memory(c, bytes);
- k.to = k.from ? (uint8_t *)tc__storage_memory(c, bytes) : NULL;
- if (k.to) {
-  uint64_t ns = tc__copy_time(c, &k);
-  speed = (uint64_t)(2.0 * (double)bytes / (double)ns * 1e9);
-  tc__free_aligned(c, k.to, bytes);
- }
- if (k.from) tc__free_aligned(c, k.from, bytes);
- tc__error_restore(c, held);
- return speed;
-}
 static void tc__profile_clear(tc__profile *p) {
  TC__VEC_FREE(p->ctx, p->name);
  TC__VEC_FREE(p->ctx, p->event);
@@ -43961,7 +43905,7 @@ static tc__profile *tc__profile_of(tc_ctx *c) {
  tc__arena_init(&p->arena, c);
  tc__map_init(&p->names, c);
  tc__text_init(&p->text, c);
- p->peak = tc__copy_speed(c);
+ tc__device_yardstick(c, &c->here);
  return p;
 }
 static void tc__profile_calls(tc_ctx *c) {
@@ -44002,7 +43946,7 @@ static void tc__put_word(tc__text *t, const char *s) {
 }
 static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
  double rate = r->ns ? (double)r->bytes / (double)r->ns : 0;
- uint64_t peak = r->device ? tc__device_at(p->ctx, r->device)->peak : p->peak;
+ uint64_t peak = tc__device_on(p->ctx, r->device)->peak;
  tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
  if (peak)
   tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)peak * 100 + 0.5), 0);
@@ -44033,7 +43977,7 @@ static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
   tc__put(t, "peak of %s: ", d->own.name);
   tc__put_fixed(t, d->peak / 10000000, 2);
   tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
-    TC__DEVICE_COPY >> 20);
+    TC__YARDSTICK >> 20);
  }
 }
 static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
@@ -44048,10 +43992,10 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
  tc__put(t, " ms; %zu events kept, %llu dropped\n", p->event.count,
    (unsigned long long)p->dropped);
  tc__put(t, "peak: ");
- tc__put_fixed(t, p->peak / 10000000, 2);
+ tc__put_fixed(t, p->ctx->here.peak / 10000000, 2);
  tc__put(
   t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
-  TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+  TC__YARDSTICK >> 20, p->threads);
  tc__put_device_peaks(t, p);
  tc__put(
   t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");
@@ -44137,7 +44081,7 @@ static void tc__put_trace(tc__text *t, const tc__profile *p) {
    "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,"
    "\"tid\":0,\"args\":{\"name\":\"tcompile\"}}",
    TC_VERSION, p->event.count, (unsigned long long)p->dropped,
-   (unsigned long long)p->peak);
+   (unsigned long long)p->ctx->here.peak);
  for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
  for (size_t i = 1; i <= tc__values_of(p->ctx)->device.count; i++)
   tc__put_thread_name(t, TC__DEVICES + (int)i);
@@ -44238,6 +44182,7 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
  r->values.slot_of_ctx = (uint32_t)slot;
  r->values.epoch = (uint32_t)(tc__now_ns() >> 10) & 0x3fffffff;
  r->hooks = &tc__exec_hooks;
+ tc__host_open(c);
  r->seed = 0x853c49e6748fea9bu;
  tc__ix_open(&r->ix, c);
  tc__map_init(&r->visits, c);
@@ -44311,6 +44256,7 @@ static void tc__close_now(tc_ctx *c) {
  tc__map_free(&r->visits);
  tc__map_free(&r->region_ids);
  tc__profile_free(c);
+ tc__marks_free(c, &c->here);
  if (c->pool) tc__pool_close(c->pool);
  tc__kernels_close(c);
  tc__imports_free(c);

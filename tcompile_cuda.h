@@ -1905,8 +1905,8 @@ static int64_t tc__device_work_at(const tc__group *k, size_t b) {
   int ticket = n->place == TC__BUF_TICKET;
   if (!ticket && n->place != TC__BUF_WORK) continue;
   if (i < b ? ticket || !tickets : ticket && !tickets)
-   at += tc__padded(
-    tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes, 256);
+   at += tc__padded(tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes,
+        256);
  }
  return at;
 }
@@ -2060,8 +2060,8 @@ static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buf
  attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
  attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], var, first);
  if (l->base)
-  attr[TC__COPY_SOURCE] = tc__ix_add(x, attr[TC__COPY_SOURCE],
-           l->base[n->attr[TC__LOAD_BUFFER]]);
+  attr[TC__COPY_SOURCE] =
+   tc__ix_add(x, attr[TC__COPY_SOURCE], l->base[n->attr[TC__LOAD_BUFFER]]);
  attr[TC__COPY_ELEMENTS] = width;
  tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
 }
@@ -2102,8 +2102,7 @@ static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
 }
 static void tc__sums_in(tc__relist *l, tc__sums *s, tc__place place, int64_t numel) {
  for (int i = 0; i < s->count; i++) {
-  s->values[i] =
-   tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
+  s->values[i] = tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
   s->places[i] = -1;
   if (tc__finds_places(s->combine[i]))
    s->places[i] = tc__relist_buffer(l, place, TC_I64, numel);
@@ -3472,7 +3471,8 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
  if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
  for (uint32_t i = 1; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
-   return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
+   return i == TC__LOAD_INDEX &&
+       tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
       ? TC__HOLD_THEN
       : TC__HOLD_NOT;
  return TC__HOLD_FIRST;
@@ -3523,10 +3523,9 @@ static tc__ix tc__vector_shared_at(const tc__vectors *f) {
  return tc__ix_sub(f->ix, tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols), f->from);
 }
 static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
- tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
-     ? tc__vector_shared_at(f)
+ tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED ? tc__vector_shared_at(f)
     : f->ahead[n->id] == TC__HOLD_ROWS ? lane
-    : tc__vector_elements(f, n) == 1 ? f->u
+    : tc__vector_elements(f, n) == 1   ? f->u
              : tc__vector_ix(f, f->width, f->u, lane);
  tc__relist_load(&f->l, n, f->held[n->id], at);
 }
@@ -3796,9 +3795,9 @@ static int tc__flat_knob_fits(const tc__group *g, int knob, int v) {
  int64_t blocks = tc__ix_hi(g->body.ix, tc__flat_blocks(g, &f));
  if (knob == TC__KNOB_BLOCK_THREADS)
   return tc__flat_knob_threads[v] != f.threads && blocks > 1;
+ if (knob != TC__KNOB_VECTORS) return 0;
  int vectors = tc__flat_knob_vectors[v];
- return knob == TC__KNOB_VECTORS && vectors != f.v.count &&
-   vectors <= tc__vectors_fit(g, f.v.width) &&
+ return vectors != f.v.count && vectors <= tc__vectors_fit(g, f.v.width) &&
    blocks / vectors * f.v.count >= TC__DEVICE_SMS;
 }
 static tc__ix tc__flat_open(tc__vectors *v) {
@@ -4297,11 +4296,10 @@ static tc__ix tc__rows_open(tc__vectors *v) {
  tc__ix k = tc__vector_ix(v, t->q.sharing, at, t->x);
  tc__ix own = tc__vector_ix(v, v->width, k, tc__ix_const(0));
  tc__ix column = tc__ix_add(v->ix, v->from, own);
- v->opened =
-  t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
-  : tc__rows_are_equal(t)
-   ? tc__relist_if(l, own, t->q.chunk, 0, 0)
-   : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
+ v->opened = t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
+    : tc__rows_are_equal(t)
+     ? tc__relist_if(l, own, t->q.chunk, 0, 0)
+     : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
  return column;
 }
 static void tc__rows_tail(tc__rower *t) {
@@ -4311,15 +4309,13 @@ static void tc__rows_tail(tc__rower *t) {
  memset(v->ahead, 0, nodes);
  tc__vectors_rest(v);
  tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
- int opened =
-  tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
+ int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
  tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
  tc__relist_end_if(&v->l, opened);
 }
 static tc__ix tc__rows_turns(const tc__rower *t) {
  tc__ix vectors = t->across;
- if (t->q.parts > 1)
-  vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
+ if (t->q.parts > 1) vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
  return tc__ix_ceil_div(t->v.ix, vectors,
        tc__ix_const((int64_t)t->q.sharing * t->v.count));
 }
@@ -4408,8 +4404,8 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
  tc__node m = *n;
  int64_t attr[TC__COMBINE_THREADS + 2];
  tc__ix one = tc__ix_const(1);
- int opened = n->op == TC_OP_STORE &&
-     tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
+ int opened =
+  n->op == TC_OP_STORE && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
  if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) {
   memcpy(attr, n->attr, n->n_attr * sizeof *attr);
   m.attr = attr, m.n_attr = 3;
@@ -4480,10 +4476,9 @@ static void tc__rows_place_loads(tc__rower *t) {
 static void tc__rows_open_parts(tc__rower *t) {
  tc__relist *l = &t->v.l;
  tc__relist_for(l, TC__ROW, TC__BIND_GRID, l->from->shape.rows);
- t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID,
-       tc__ix_const(t->q.parts));
- t->x = tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK,
-       tc__ix_const(t->q.sharing));
+ t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID, tc__ix_const(t->q.parts));
+ t->x =
+  tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK, tc__ix_const(t->q.sharing));
  t->v.from = tc__ix_mul(t->v.ix, t->q.chunk, t->z);
 }
 static void tc__rows_close_parts(tc__rower *t) {
@@ -4575,8 +4570,7 @@ static void tc__rows_need(const tc__rower *t, int launch, uint8_t *need) {
   if (need[id] && n->op == TC_OP_LOAD &&
    t->v.row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN)
    tc__device_needs(
-    g,
-    g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
+    g, g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
     need);
  }
  for (uint32_t id = count; id-- > 0;) {
@@ -4626,9 +4620,9 @@ static void tc__rows_cut_body(tc__rower *t, int launch, const uint8_t *need) {
    id = last - 1;
   } else if (loop > launch && t->by_part) {
    return;
-  } else if (n->op == TC_OP_NEW ? loop == launch
-          : need[id] && !(n->op == TC_OP_STORE &&
-              loop < launch)) {
+  } else if (n->op == TC_OP_NEW
+      ? loop == launch
+      : need[id] && !(n->op == TC_OP_STORE && loop < launch)) {
    tc__rows_node(t, n);
   }
  }
@@ -4738,15 +4732,12 @@ typedef struct tc__columner {
  uint32_t *group;
  uint8_t *kept;
 } tc__columner;
-static int tc__columns_below(const tc__columner *t) {
- return t->q.threads / t->q.sharing;
-}
+static int tc__columns_below(const tc__columner *t) { return t->q.threads / t->q.sharing; }
 static int tc__columns_if(tc__columner *t, int first) {
  tc__ix one = tc__ix_const(1);
  first = first && tc__columns_below(t) > 1;
- return first
-    ? tc__relist_if(&t->v.l, t->y, one, t->row, t->v.l.from->shape.rows)
-    : tc__relist_if(&t->v.l, t->row, t->v.l.from->shape.rows, 0, 0);
+ return first ? tc__relist_if(&t->v.l, t->y, one, t->row, t->v.l.from->shape.rows)
+     : tc__relist_if(&t->v.l, t->row, t->v.l.from->shape.rows, 0, 0);
 }
 static tc__ix tc__columns_extent(const tc__columner *t) {
  return t->q.parts > 1 ? t->q.chunk : t->v.l.from->shape.cols;
@@ -4935,11 +4926,11 @@ static void tc__columns_loops(tc__columner *t) {
  t->i = tc__relist_for(l, (tc__axis)TC__COLUMNS_I, TC__BIND_GRID, blocks);
  t->z = t->y = t->p = tc__ix_const(0);
  if (parts > 1)
-  t->z = tc__relist_for(l, (tc__axis)TC__COLUMNS_Z, TC__BIND_GRID,
-        tc__ix_const(parts));
+  t->z =
+   tc__relist_for(l, (tc__axis)TC__COLUMNS_Z, TC__BIND_GRID, tc__ix_const(parts));
  if (below > 1)
-  t->y = tc__relist_for(l, (tc__axis)TC__COLUMNS_Y, TC__BIND_BLOCK,
-        tc__ix_const(below));
+  t->y =
+   tc__relist_for(l, (tc__axis)TC__COLUMNS_Y, TC__BIND_BLOCK, tc__ix_const(below));
  t->x = tc__relist_for(l, (tc__axis)TC__COLUMNS_X, TC__BIND_BLOCK,
        tc__ix_const(t->q.sharing));
  t->row = tc__vector_ix(v, v->width, tc__vector_ix(v, t->q.sharing, t->i, t->x),
@@ -5380,9 +5371,8 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
    grid = &out->at[out->count++];
    grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
    grid->blocks = tc__ix_const(1);
-   grid->cluster = n->n_attr > TC__LAUNCH_CLUSTER
-        ? (int)n->attr[TC__LAUNCH_CLUSTER]
-        : 0;
+   grid->cluster =
+    n->n_attr > TC__LAUNCH_CLUSTER ? (int)n->attr[TC__LAUNCH_CLUSTER] : 0;
    grid->shared = tc__device_is_dynamic(k)
         ? tc__device_shared_at(k, k->buffer.count)
         : tc__ix_const(0);
@@ -6722,7 +6712,6 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
  for (uint32_t id = run->first; id < run->last; id++) {
   const tc__node *n = tc__body(p, id);
   const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-  long long i = n->attr[TC__COMBINE_ACCUMULATOR];
   char let[64];
   snprintf(let, sizeof let, "const %s all%u", p->d->reg[tc__class_of(a->dtype)], id);
   tc__cuda_slots(p, n);
@@ -9145,7 +9134,7 @@ static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
  if (!p->vector || !p->vector->inside || n->id < p->vector->begin ||
   tc__cuda_moves_by(p, e) != TC__CONTIGUOUS)
   return 0;
- tc__ix lane = tc__ix_var(x, p->vector->axis, tc__ix_const(p->vector->width));
+ tc__ix lane = tc__ix_var(x, (int)p->vector->axis, tc__ix_const(p->vector->width));
  if (tc__ix_add(x, tc__cuda_first(p, e), lane) == tc__cuda_expand(p, e)) return 0;
  snprintf(behind, sizeof behind, " + %s", tc__axis_name(p->vector->axis));
  tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], tc__cuda_first(p, e), behind, 1);
@@ -9510,9 +9499,8 @@ static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
  if (!tc__cuda_leads_run(p, n)) return;
  tc__cuda_run run = tc__cuda_run_at(p, n);
  p->team = (int)n->attr[TC__COMBINE_THREADS];
- p->cluster = n->n_attr > TC__COMBINE_THREADS + 1
-      ? (int)n->attr[TC__COMBINE_THREADS + 1]
-      : 0;
+ p->cluster =
+  n->n_attr > TC__COMBINE_THREADS + 1 ? (int)n->attr[TC__COMBINE_THREADS + 1] : 0;
  tc__cuda_put_run(p, &run);
 }
 static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {

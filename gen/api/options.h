@@ -56,7 +56,8 @@ struct tc_options {
 // kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
 // stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
 // On a device that tells time (CUDA) its own clock measures: elements and threads of element-wise kernels,
-// tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
+// tiles of products; what is launched for many tensors at once stays as it is. A program on the host and
+// on devices has the kernels of all of them measured.
 // TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
 // a logger; tc_explain says what was kept.
 

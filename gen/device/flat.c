@@ -91,9 +91,9 @@ static int tc__flat_knob_fits(const tc__group *g, int knob, int v) {
     int64_t blocks = tc__ix_hi(g->body.ix, tc__flat_blocks(g, &f));
     if (knob == TC__KNOB_BLOCK_THREADS)
         return tc__flat_knob_threads[v] != f.threads && blocks > 1;
+    if (knob != TC__KNOB_VECTORS) return 0;
     int vectors = tc__flat_knob_vectors[v];
-    return knob == TC__KNOB_VECTORS && vectors != f.v.count &&
-           vectors <= tc__vectors_fit(g, f.v.width) &&
+    return vectors != f.v.count && vectors <= tc__vectors_fit(g, f.v.width) &&
            blocks / vectors * f.v.count >= TC__DEVICE_SMS;
 }
 

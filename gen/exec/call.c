@@ -227,7 +227,7 @@ TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program
     k->f->visit.draw = r->draw;
     p->runs++;
     c->stats.kernel_runs += tc__program_runs(p);
-    int ok = tc__program_dispatch(p, &k->f->visit);
+    int ok = tc__program_launch_all(p, &k->f->visit);
     for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
     if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
     if (ok) r->draw += draws;

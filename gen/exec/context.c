@@ -81,6 +81,7 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
     // Contexts that reuse a slot start elsewhere, so that old handles stay dead.
     r->values.epoch = (uint32_t)(tc__now_ns() >> 10) & 0x3fffffff;
     r->hooks = &tc__exec_hooks;
+    tc__host_open(c);
     r->seed = 0x853c49e6748fea9bu;
     tc__ix_open(&r->ix, c);
     tc__map_init(&r->visits, c);
@@ -160,6 +161,7 @@ static void tc__close_now(tc_ctx *c) {
     tc__map_free(&r->visits);
     tc__map_free(&r->region_ids);
     tc__profile_free(c);
+    tc__marks_free(c, &c->here);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
     tc__imports_free(c);

@@ -9,6 +9,7 @@
 
 static void tc__device_close(tc_ctx *c, tc__device *d) {
     tc__device_code_free(d);
+    tc__marks_free(c, d);
     if (d->own.close) d->own.close(d->own.user);
     tc__string_free(c, d->own.name);
     tc__string_free(c, d->own.identity);
@@ -81,7 +82,7 @@ static int tc__device_add(tc_ctx *c, const tc_device *from) {
     d->own.name = tc__string_copy(c, from->name);
     d->own.identity = tc__string_copy(c, from->identity);
     d->own.portable = from->portable ? tc__string_copy(c, from->portable) : NULL;
-    d->number = (int)v->device.count + 1;
+    d->number = (int)v->device.count + 1, d->runner = &tc__dispatch_runner;
     if (!d->own.name || !d->own.identity || (from->portable && !d->own.portable) ||
         !tc__language_add(c, from->language) || !TC__PUSH(c, v->device, d))
         return tc__device_close(c, d), 0;

@@ -92,8 +92,7 @@ typedef struct tc__dispatch {
     int told, draws;    // it has; some kernel draws random numbers
     int64_t *flag;
     TC__VEC(tc__bounce) bounce;
-    TC__VEC(void *) moment; // of the device: marks of the profiler; owned
-    tc__compiled *spread;   // counted; NULL = no strided result was written yet
+    tc__compiled *spread; // counted; NULL = no strided result was written yet
 } tc__dispatch;
 
 // A failure of the device, with its own words. Always 0.

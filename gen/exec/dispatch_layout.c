@@ -81,9 +81,6 @@ static void tc__dispatch_free(tc__dispatch *r) {
     tc__dispatch_give(r, &r->state);
     tc__dispatch_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
-    for (size_t i = 0; i < r->moment.count; i++)
-        if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
-    TC__VEC_FREE(r->ctx, r->moment);
     TC__VEC_FREE(r->ctx, r->after);
     TC__VEC_FREE(r->ctx, r->listed);
     if (r->listed_bytes) tc__free(r->ctx, r->listed_bytes, r->listed_room);

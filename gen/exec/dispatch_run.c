@@ -86,3 +86,58 @@ static int tc__dispatch_run_part(tc__dispatch *r, tc__dispatch_part *p) {
     p->ran = !s;
     return !s || tc__device_failed(r->ctx, &r->device->own, "kernels", s);
 }
+
+// ---- as runner of kernels ----
+
+static uint32_t tc__dispatch_kernel(const tc__program *p, const tc__act *a, uint32_t at,
+                                    tc__kernel_run *k) {
+    const tc__dispatch *r = a->on;
+    uint32_t place = r->part[a->at].begin + at;
+    (void)p;
+    if (place >= r->part[a->at].end) return 0;
+    k->launch = tc__dispatch_launch_at(r, place);
+    const tc__dispatch_launch *l = &r->launch[k->launch];
+    k->count = l->pieces ? 1 : l->grids.count;
+    k->items = r->list[place].blocks, k->plan = NULL;
+    memcpy(k->list, &r->list[place], (size_t)k->count * sizeof *k->list);
+    tc__kernel_chain(k);
+    return at + (uint32_t)k->count;
+}
+
+static int tc__dispatch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+    tc__dispatch *r = tc__program_on(p, l->group->target.device);
+    tc__tuning before = l->group->shape.tuning;
+    tc__grids grids;
+    l->group->shape.tuning = *t;
+    if (!r->device->own.language->dialect->grids(p->ctx, l->group, &grids))
+        return l->group->shape.tuning = before, 0;
+    r->launch[l - p->launch.at].grids = grids;
+    p->laid_out = 0;
+    return 1;
+}
+
+static void tc__dispatch_use(tc__program *p, tc__launch *l, const tc__variant *w,
+                             tc__compiled *code) {
+    tc__dispatch *r = tc__program_on(p, l->group->target.device);
+    tc__dispatch_launch *to = &r->launch[l - p->launch.at];
+    tc__compiled_use(&to->code, code);
+    for (int i = 0; i < w->run.count; i++) to->kernel[i] = w->run.list[i].kernel;
+}
+
+// Arguments are those of the launch itself.
+static int tc__dispatch_vary(tc__program *p, uint32_t i, tc__variant *w) {
+    tc__dispatch *r = tc__program_on(p, w->group.target.device);
+    const tc__dispatch_launch *l = &r->launch[i];
+    tc__dispatch_launch *own = &w->own.there;
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    *own = *l, own->group = &w->group, w->grids = &own->grids;
+    if (!r->device->own.language->dialect->grids(r->ctx, &w->group, &own->grids)) return 0;
+    if (own->grids.count != l->grids.count || own->grids.workspace != l->grids.workspace)
+        return 0;
+    w->run.count = own->grids.count, w->share = (uint64_t)own->grids.at[0].threads;
+    if (!tc__dispatch_launch_lay_out(r, own, w->run.list, &p->ix, &env)) return 0;
+    tc__kernel_chain(&w->run);
+    return 1;
+}

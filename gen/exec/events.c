@@ -18,7 +18,8 @@ typedef enum tc__span_kind {
     TC__SPAN_KINDS
 } tc__span_kind;
 
-// `thread` of what was compiled in the background, and, + its number, of what a device ran.
+// `thread` of what was compiled in the background, and, + its number, of what a device ran: the host's is the
+// caller's.
 enum { TC__BACKGROUND = TC__POOL_MAX, TC__DEVICES };
 
 typedef struct tc__event {
@@ -38,10 +39,12 @@ typedef struct tc__profile_row {
     uint64_t calls, compiled, ns, bytes;
 } tc__profile_row;
 
-// One job of the pool as its workers saw it.
+// One kernel as the workers of the pool saw it.
 typedef struct tc__watched {
-    tc__pool_fn fn;
-    void *arg;
+    int on;                                          // it is to be watched
+    int workers;                                     // 0 = no pool ran it
+    void *arg;                                       // the launch
+    uint64_t begun;                                  // when it was given to them
     uint64_t start[TC__POOL_MAX], end[TC__POOL_MAX]; // by worker; start 0 = took no part
 } tc__watched;
 
@@ -52,7 +55,6 @@ struct tc__profile {
     uint64_t thread; // whose events are noted
     uint64_t begun, ended;
     uint64_t dropped; // events that there was no room for
-    uint64_t peak;    // bytes read and written per second by a copy; 0 = unknown
     tc__arena arena;
     TC__VEC(const char *) name;
     tc__map names; // hash -> index

@@ -1,28 +1,26 @@
-// One kernel measured: several codes of it in turn on the buffers of a program's run, their bits
-// compared. Input: a launch whose buffers are bound and whose inputs hold what they hold in a run, and
+// One kernel measured: several codes of it in turn on the buffers of a program's run, by the clock of its device,
+// their bits compared. Input: a launch whose buffers are bound and whose inputs hold what they hold in a run, and
 // entrants. Output: the time of each, and which is best. Nothing is left changed: the results in memory
 // are those of the first entrant, who has to be right.
 //
 // A kernel that reads what it writes gets that memory as it was before each run.
 //
-// Codes that never reach what the leader mostly does leave early.
+// Codes that never reach what the leader mostly does leave early. Where a function gives 0, the device failed.
 
 #if TC__JIT
 
 enum {
-    TC__HEAT_ROUNDS = 25,       // at most
-    TC__HEAT_LEAST = 3,         // rounds that everybody runs
-    TC__HEAT_SAMPLE_NS = 50000, // a sample repeats a shorter kernel up to this
-    TC__HEAT_REPEATS = 64,      //   but not more often
-    TC__HEAT_POISON = 0xa5      // in results, before bits are compared
+    TC__HEAT_ROUNDS = 25,  // at most
+    TC__HEAT_LEAST = 3,    // rounds that everybody runs
+    TC__HEAT_REPEATS = 64, // of a short kernel in a sample, at most
+    TC__HEAT_POISON = 0xa5 // in results, before bits are compared
 };
 
 typedef struct tc__entrant {
     tc__tuning tuning;
-    uint32_t order;       // of the job that has its code; UINT32_MAX = it has its code
-    tc__compiled *code;   // of the job or the subject
-    tc__kernel_fn run;    // NULL = none
-    int64_t items, grain; // of the launch
+    tc__variant *variant; // the tuner's
+    uint32_t order;       // of the job that has its code
+    tc__compiled *code;   //   which is this; of the job, NULL = none
     int out;              // it is no candidate any more
     uint32_t samples;
     uint64_t ns[TC__HEAT_ROUNDS];
@@ -42,9 +40,12 @@ typedef struct tc__stand_buffer {
 
 typedef struct tc__stand {
     tc_ctx *ctx;
-    tc__launch *launch;
+    tc__device *device;
+    const tc__launch *launch;
     uint64_t deadline; // when it is given up
     TC__VEC(tc__stand_buffer) buffer;
+    uint8_t *have; // results of one buffer, to be compared; owned
+    size_t most;   //   and room for them
 } tc__stand;
 
 static size_t tc__stand_bytes(const tc__group *g, const tc__kbuf *b, const tc__ixenv *env) {
@@ -67,6 +68,17 @@ static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
     return 0;
 }
 
+static int tc__stand_works(const tc__stand *s, tc_status status) {
+    return !status || tc__device_failed(s->ctx, &s->device->own, "autotune", status);
+}
+
+// Memory of the device comes to the host.
+static int tc__stand_fetch(const tc__stand *s, const void *from, uint8_t *to,
+                           size_t bytes) {
+    const tc_device *d = &s->device->own;
+    return tc__stand_works(s, d->copy_out(d->user, to, from, bytes));
+}
+
 static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
     const tc__launch *l = s->launch;
     const tc__kbuf *b = &l->group->buffer.at[i];
@@ -78,11 +90,11 @@ static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
     int reads = tc__stand_reads(l, env, &w);
     if (!TC__PUSH(s->ctx, s->buffer, w)) return 0;
     tc__stand_buffer *made = &s->buffer.at[s->buffer.count - 1];
+    if (w.bytes > s->most) s->most = w.bytes;
     made->want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
     if (!made->want || !reads) return made->want != NULL;
     made->before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
-    if (made->before) memcpy(made->before, w.at, w.bytes);
-    return made->before != NULL;
+    return made->before && tc__stand_fetch(s, w.at, made->before, w.bytes);
 }
 
 static void tc__stand_close(tc__stand *s) {
@@ -91,28 +103,36 @@ static void tc__stand_close(tc__stand *s) {
         if (b->want) tc__free(s->ctx, b->want, b->bytes);
         if (b->before) tc__free(s->ctx, b->before, b->bytes);
     }
+    if (s->have) tc__free(s->ctx, s->have, s->most);
     TC__VEC_FREE(s->ctx, s->buffer);
 }
 
-// 0 = out of memory; to be closed all the same.
-static int tc__stand_open(tc__stand *s, tc__program *p, tc__launch *l, uint64_t deadline) {
+// 0 = out of memory, too; to be closed all the same.
+static int tc__stand_open(tc__stand *s, const tc__program *p, const tc__launch *l,
+                          uint64_t deadline) {
     tc__ixenv env;
     int ok = 1;
     memset(&env, 0, sizeof env);
     memset(s, 0, sizeof *s);
     env.sym = p->size.at;
     s->ctx = p->ctx, s->launch = l, s->deadline = deadline;
+    s->device = tc__launch_device(p, l);
     for (size_t i = 0; ok && i < l->group->buffer.count; i++)
         ok = tc__stand_add(s, &env, i);
-    return ok;
+    if (ok && s->most) s->have = TC__NEW_ARRAY(s->ctx, uint8_t, s->most);
+    return ok && (s->have || !s->most);
 }
 
 // Memory as it was before the kernel ran.
-static void tc__stand_reset(tc__stand *s) {
-    for (size_t i = 0; i < s->buffer.count; i++) {
+static int tc__stand_reset(const tc__stand *s) {
+    const tc_device *d = &s->device->own;
+    int ok = 1;
+    for (size_t i = 0; ok && i < s->buffer.count; i++) {
         const tc__stand_buffer *b = &s->buffer.at[i];
-        if (b->before) memcpy(b->at, b->before, b->bytes);
+        if (b->before)
+            ok = tc__stand_works(s, d->copy_in(d->user, b->at, b->before, b->bytes));
     }
+    return ok;
 }
 
 static int tc__stand_is_in_place(const tc__stand *s) {
@@ -123,44 +143,44 @@ static int tc__stand_is_in_place(const tc__stand *s) {
 
 // ---- one run ----
 
-static void tc__entrant_run(const tc__stand *s, const tc__entrant *e) {
-    tc__launch l = *s->launch;
-    l.run = e->run, l.items = e->items, l.grain = e->grain;
-    tc__pool_run(tc__pool_of(s->ctx), tc__launch_part, &l, l.items, l.grain);
-}
-
 // The results of one run, on memory that held something else.
-static void tc__entrant_results(tc__stand *s, const tc__entrant *e) {
-    for (size_t i = 0; i < s->buffer.count; i++)
-        memset(s->buffer.at[i].at, TC__HEAT_POISON, s->buffer.at[i].bytes);
-    tc__stand_reset(s);
-    tc__entrant_run(s, e);
+static int tc__entrant_results(const tc__stand *s, const tc__entrant *e) {
+    const tc_device *d = &s->device->own;
+    int ok = 1;
+    for (size_t i = 0; ok && i < s->buffer.count; i++) {
+        const tc__stand_buffer *b = &s->buffer.at[i];
+        ok = tc__stand_works(s, d->fill(d->user, b->at, TC__HEAT_POISON, b->bytes));
+    }
+    return ok && tc__stand_reset(s) && tc__kernel_go(s->ctx, s->device, &e->variant->run);
 }
 
 // The first one's results are what is wanted.
-static void tc__heat_want(tc__stand *s, const tc__entrant *first) {
-    tc__entrant_results(s, first);
-    for (size_t i = 0; i < s->buffer.count; i++)
-        memcpy(s->buffer.at[i].want, s->buffer.at[i].at, s->buffer.at[i].bytes);
+static int tc__heat_want(const tc__stand *s, const tc__entrant *first) {
+    int ok = tc__entrant_results(s, first);
+    for (size_t i = 0; ok && i < s->buffer.count; i++) {
+        const tc__stand_buffer *b = &s->buffer.at[i];
+        ok = tc__stand_fetch(s, b->at, b->want, b->bytes);
+    }
+    return ok;
 }
 
 // Elements that are not as wanted.
-static size_t tc__entrant_differs(tc__stand *s, const tc__entrant *e) {
-    size_t wrong = 0;
-    tc__entrant_results(s, e);
-    for (size_t i = 0; i < s->buffer.count; i++) {
+static int tc__entrant_differs(const tc__stand *s, const tc__entrant *e, size_t *wrong) {
+    int ok = tc__entrant_results(s, e);
+    *wrong = 0;
+    for (size_t i = 0; ok && i < s->buffer.count; i++) {
         const tc__stand_buffer *b = &s->buffer.at[i];
-        wrong += tc__bits_differ(b->dtype, b->at, b->want, b->bytes);
+        ok = tc__stand_fetch(s, b->at, s->have, b->bytes);
+        if (ok) *wrong += tc__bits_differ(b->dtype, s->have, b->want, b->bytes);
     }
-    return wrong;
+    return ok;
 }
 
 // Time of one of `repeats` runs.
-static uint64_t tc__entrant_time(tc__stand *s, const tc__entrant *e, int repeats) {
-    tc__stand_reset(s);
-    uint64_t start = tc__now_ns();
-    for (int i = 0; i < repeats; i++) tc__entrant_run(s, e);
-    return (tc__now_ns() - start) / (uint64_t)repeats;
+static int tc__entrant_time(const tc__stand *s, const tc__entrant *e, int repeats,
+                            uint64_t *ns) {
+    return tc__stand_reset(s) &&
+           tc__kernel_time(s->ctx, s->device, &e->variant->run, repeats, ns);
 }
 
 // ---- the heat ----
@@ -210,35 +230,40 @@ static uint32_t tc__heat_drop(tc__entrant *e, uint32_t n) {
 }
 
 // All that are left, each a sample, beginning with another one every round.
-static void tc__heat_round(tc__stand *s, tc__entrant *e, uint32_t n, uint32_t round,
-                           int repeats) {
-    for (uint32_t k = 0; k < n; k++) {
+static int tc__heat_round(const tc__stand *s, tc__entrant *e, uint32_t n, uint32_t round,
+                          int repeats) {
+    int ok = 1;
+    for (uint32_t k = 0; ok && k < n; k++) {
         tc__entrant *one = &e[(k + round) % n];
-        if (!one->out) one->ns[one->samples++] = tc__entrant_time(s, one, repeats);
+        if (!one->out) ok = tc__entrant_time(s, one, repeats, &one->ns[one->samples++]);
     }
+    return ok;
 }
 
-static int tc__heat_repeats(tc__stand *s, const tc__entrant *first) {
-    uint64_t ns = tc__entrant_time(s, first, 1) + 1;
-    if (tc__stand_is_in_place(s) || ns >= TC__HEAT_SAMPLE_NS) return 1;
-    uint64_t n = TC__HEAT_SAMPLE_NS / ns + 1;
-    return n < TC__HEAT_REPEATS ? (int)n : (int)TC__HEAT_REPEATS;
+static int tc__heat_repeats(const tc__stand *s, const tc__entrant *first, int *repeats) {
+    uint64_t ns, sample = s->device->runner->sample_ns;
+    *repeats = 1;
+    if (!tc__entrant_time(s, first, 1, &ns)) return 0;
+    if (tc__stand_is_in_place(s) || ns >= sample) return 1;
+    uint64_t n = sample / (ns + 1) + 1;
+    *repeats = n < TC__HEAT_REPEATS ? (int)n : (int)TC__HEAT_REPEATS;
+    return 1;
 }
 
 // Measures those that are not out, first among them, until `until` but at least a few rounds. 0 = there
-// was no time for that.
-static int tc__heat(tc__stand *s, tc__entrant *e, uint32_t n, uint64_t until) {
-    int repeats = tc__heat_repeats(s, &e[0]);
-    uint32_t left = n;
+// was no time for that, too.
+static int tc__heat(const tc__stand *s, tc__entrant *e, uint32_t n, uint64_t until) {
+    int repeats, ok = tc__heat_repeats(s, &e[0], &repeats);
+    uint32_t left = n, rounds = (uint32_t)s->device->runner->rounds;
     for (uint32_t i = 0; i < n; i++) e[i].samples = 0;
-    for (uint32_t round = 0; round < TC__HEAT_ROUNDS && left > 1; round++) {
+    for (uint32_t round = 0; ok && round < rounds && left > 1; round++) {
         uint64_t now = tc__now_ns();
         if (round < TC__HEAT_LEAST ? now > s->deadline : now > until) break;
-        tc__heat_round(s, e, n, round, repeats);
-        if (round + 1 >= TC__HEAT_LEAST) left = tc__heat_drop(e, n);
+        ok = tc__heat_round(s, e, n, round, repeats);
+        if (ok && round + 1 >= TC__HEAT_LEAST) left = tc__heat_drop(e, n);
     }
-    tc__entrant_results(s, &e[0]);
-    if (e[0].samples < TC__HEAT_LEAST) return 0;
+    ok = ok && tc__entrant_results(s, &e[0]);
+    if (!ok || e[0].samples < TC__HEAT_LEAST) return 0;
     (void)tc__heat_leader(e, n);
     return 1;
 }

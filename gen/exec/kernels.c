@@ -21,33 +21,36 @@ static tc__emit tc__emit_of(unsigned cpu) {
     return (tc__emit)t;
 }
 
-static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
+// The context compiles by this library, of which it is a user.
+static int tc__kernels_new(tc_ctx *c, tc__library *b) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
-    if (!k) return 0;
-    c->kernels = k;
+    if (!k) return tc__library_release(b), 0;
+    c->kernels = k, k->library = b;
+    tc__desk_open(&k->desk, c, b);
+    c->here.desk = &k->desk;
+    return 1;
+}
+
+static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     c->target = tc__emit_of(tc__cpu_of(c));
-    k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
-    if (k->library) k->library->target = (int)c->target;
-    tc__desk_open(&k->desk, c, k->library);
-    return k->library != NULL;
+    tc__library *b = tc__library_open(c, config, tc__emit_cpu[c->target]);
+    if (b) b->target = (int)c->target;
+    return b && tc__kernels_new(c, b);
 }
 
 // Context c uses the library of its parent.
 static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
-    tc__kernels *k = TC__NEW(c, tc__kernels);
-    if (!k) return 0;
-    c->kernels = k, c->target = parent->target;
-    k->library = parent->kernels->library;
-    (void)tc__atomic_add32(&k->library->users, 1);
-    tc__desk_open(&k->desk, c, k->library);
-    return 1;
+    tc__library *b = parent->kernels->library;
+    c->target = parent->target;
+    (void)tc__atomic_add32(&b->users, 1);
+    return tc__kernels_new(c, b);
 }
 
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
     tc__desk_close(&k->desk);
-    if (k->library) tc__library_release(k->library);
+    tc__library_release(k->library);
     tc__free(c, k, sizeof *k);
     c->kernels = NULL;
 }
@@ -56,21 +59,31 @@ static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library,
 
 // ---- devices ----
 
-// What is wanted of device d: with the cache of the host's desk, and nothing to be closed. 0 = reported.
-static int tc__device_desk(tc__desk *k, tc_ctx *c, tc__device *d) {
-    tc__desk *host = &c->kernels->desk;
-    if (!d->library) d->library = tc__library_new(c, &d->own);
+static tc__desk *tc__device_desk_new(tc_ctx *c, tc__device *d) {
+    tc__desk *k = TC__NEW(c, tc__desk);
+    if (!k) return NULL;
+    k->ctx = c, k->library = tc__library_new(c, &d->own), k->maker = &tc__device_maker;
+    if (k->library) return k;
+    tc__free(c, k, sizeof *k);
+    return NULL;
+}
+
+// Who makes code for device d, with the cache of the host's; NULL = reported.
+static tc__desk *tc__device_desk(tc_ctx *c, tc__device *d) {
+    tc__desk *host = &c->kernels->desk, *k = (tc__desk *)d->desk;
+    if (!k) d->desk = k = tc__device_desk_new(c, d);
     if (host->library->disk && !host->cache)
         host->cache = tc__cache_open(c, host->library->cache_dir);
-    memset(k, 0, sizeof *k);
-    k->ctx = c, k->library = (tc__library *)d->library, k->cache = host->cache;
-    k->maker = &tc__device_maker;
-    return d->library != NULL;
+    if (k) k->cache = host->cache;
+    return k;
 }
 
 static void tc__device_code_free(tc__device *d) {
-    if (d->library) tc__library_release((tc__library *)d->library);
-    d->library = NULL;
+    tc__desk *k = (tc__desk *)d->desk;
+    if (!k) return;
+    tc__library_release(k->library);
+    tc__free(k->ctx, k, sizeof *k);
+    d->desk = NULL;
 }
 
 // ---- orders ----
@@ -129,13 +142,17 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc__error_restore(c, before);
 }
 
-// Whether there is something to choose; of a device, among more than what the rules say.
+// Whether there is something to choose, and to choose it by.
 static int tc__launch_has_choice(const tc__program *p, const tc__launch *l) {
     tc__tuning all[TC__CANDIDATES];
-    if (l->group->shape.kind == TC__OPAQUE || !l->group->target.device)
-        return l->group->shape.kind != TC__OPAQUE;
-    return tc__candidates(l->group, p->ctx->target, TC__STAGE_DEVICE,
-                          &l->group->shape.tuning, all) > 1;
+    if (l->group->shape.kind == TC__OPAQUE ||
+        !tc__device_has_time(&tc__launch_device(p, l)->own))
+        return 0;
+    for (int stage = 0; stage < TC__STAGES; stage++)
+        if (tc__candidates(l->group, p->ctx->target, (tc__tune_stage)stage,
+                           &l->group->shape.tuning, all) > 1)
+            return 1;
+    return 0;
 }
 
 // The launches for device r, NULL = the host's.
@@ -146,7 +163,8 @@ static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *
     int ok = ready(k);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (tc__launch_on(p, i) != r || !tc__launch_has_choice(p, l)) continue;
+        if (tc__launch_on(p, i) != r || (r && r->launch[i].pieces)) continue;
+        if (!tc__launch_has_choice(p, l)) continue;
         l->tuned = TC__TUNED_OPEN;
         if (ok) tc__launch_recall(p, k, l);
     }
@@ -356,8 +374,8 @@ static int tc__job_complete(tc__job *j, tc__desk *k, size_t kernels, const char 
 
 static int tc__program_compile_now(tc__program *p, tc__dispatch *r, const char *name,
                                    tc__compile_what what) {
-    tc__desk there, *k = r ? &there : &p->ctx->kernels->desk;
-    if (r && !tc__device_desk(k, p->ctx, r->device)) return 0;
+    tc__desk *k = tc__device_desk(p->ctx, r ? r->device : &p->ctx->here);
+    if (!k) return 0;
     if (what == TC__COMPILE_ALL) tc__program_recall(p, r, k, k->maker->ready);
     tc__job *j = tc__program_order(p, r, k, what);
     if (!j) return 0;
@@ -444,55 +462,6 @@ static void tc__program_try_again(tc__program *p, const char *name) {
         p->tier = TC__TIER_BUILDING;
 }
 
-// ---- ops of the user's, on a device ----
-
-// The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
-// reported.
-static int tc__dispatch_custom_try(tc__dispatch *r, tc__dispatch_launch *l) {
-    tc__desk k;
-    tc_ctx *c = r->ctx;
-    tc__error_mark before = tc__error_now(c);
-    tc_status outer = tc__unit_begin(c);
-    tc__job *j = tc__device_desk(&k, c, r->device) ? tc__job_new(&k) : NULL;
-    int ok = j && tc__job_order(j, l->group, &l->grids, &l->order) &&
-             tc__job_complete(j, &k, 1, "custom op");
-    if (j) tc__job_free(j);
-    tc_status status = tc__unit_end(c, outer, ok);
-    if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
-    tc__error_restore(c, before);
-    return 0;
-}
-
-// Its cuda_source does not compile: the host computes it from now on, in all programs. 0 = out of memory.
-static int tc__dispatch_custom_failed(tc__dispatch *r, tc__custom *o) {
-    const tc_device *d = &r->device->own;
-    const char *why = d->why(d->user);
-    o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
-    if (o->trouble && (o->op.run || o->op.c_source))
-        tc__warn(r->ctx,
-                 "custom op \"%s\": its cuda_source does not compile for %s, so the host "
-                 "computes it, with copies there and back: %s",
-                 o->op.name, d->name, o->trouble);
-    return o->trouble != NULL;
-}
-
-// Compiles the user's ops. 1 = done, 0 = some are the host's from now on: the program's launches are
-// others, -1 = reported.
-static int tc__dispatch_customs(tc__dispatch *r) {
-    int same = 1;
-    for (uint32_t i = 0; i < r->launches; i++) {
-        tc__dispatch_launch *l = &r->launch[i];
-        if (l->by || !tc__is_custom(l->group)) continue;
-        int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
-        tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
-        int code = o->trouble ? 0 : tc__dispatch_custom_try(r, l);
-        if (code < 0 || (!code && !o->trouble && !tc__dispatch_custom_failed(r, o)))
-            return -1;
-        same &= code;
-    }
-    return same;
-}
-
 // ---- text for users ----
 
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
@@ -567,8 +536,6 @@ static int tc__program_compile(tc__program *p, tc__dispatch *r, const char *name
     (void)name, (void)what;
     return !r || tc__fail(p->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
 }
-
-static int tc__dispatch_customs(tc__dispatch *r) { return (void)r, 1; }
 
 static void tc__device_code_free(tc__device *d) { (void)d; }
 

@@ -112,7 +112,7 @@ typedef struct tc__program {
     int devices;                // how many it is on, beside the host,
     int here;                   //   and launches that are the host's own
     tc__dispatch *dispatch; // what it has of the first device; NULL = the host, or not yet
-    tc__act *act;           // of a run, where there is a device; arena
+    tc__act *act;           // of a run; arena
     uint32_t acts;
     int threads;       // that a kernel may use; 0 = all
     int numerics;      // tc_numerics that its code is made for

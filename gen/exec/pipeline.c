@@ -58,7 +58,7 @@ static int tc__stage_stores(tc__making *m) {
 }
 
 static int tc__stage_device(tc__making *m) {
-    return !m->p->devices || tc__dispatch_make(m->p);
+    return m->p->devices ? tc__dispatch_make(m->p) : tc__program_list_acts(m->p);
 }
 
 static int tc__stage_plan(tc__making *m) {

@@ -1,8 +1,11 @@
-// Kernels under the profiler: each launch is timed, as a row of the table and as an event, and so is
-// the part of each worker. Input: a program that is about to run. Nothing of this is on the way of a
-// context without a profile.
+// Kernels under the profiler: each is run by itself between two marks of its device, as a row of the table and
+// as an event, and so is the part of each worker. Input: what a program is about to give a device (an act).
+// Nothing of this is on the way of a context without a profile, or of a device that gives no time.
 //
-// Without one a run has one branch more, a short-cut call none: that looks for a profile at
+// The program waits for the last mark, so that times are known when the run is over; by it the device's clock is
+// laid on the host's.
+//
+// Without a profile a run has one branch more, a short-cut call none: that looks for a profile at
 // the runs that it times anyway, and tc_profile_begin makes the next run one of those.
 
 enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share one
@@ -74,46 +77,134 @@ static int tc__profile_row_is_known(tc__profile *f, tc__program *p, uint32_t i,
     return 1;
 }
 
-static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    tc__watched *w = (tc__watched *)arg;
-    w->start[worker] = tc__now_ns();
-    w->fn(w->arg, lo, hi, worker);
-    w->end[worker] = tc__now_ns();
-}
-
-// The kernel of l took e->ns, in its row.
-static void tc__profile_kernel(tc__profile *f, const tc__launch *l, tc__event *e) {
-    tc__profile_row *row = &f->row.at[e->of = l->row];
-    row->calls++, row->compiled += e->compiled, row->ns += e->ns;
-    row->bytes += (uint64_t)e->bytes;
-    row->device = e->thread < TC__DEVICES ? 0 : e->thread - TC__DEVICES;
-    tc__profile_event(f, e);
-}
-
-// Runs kernel `i` of the program by `fn` and notes it.
-static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
-                               const tc__region *r, tc__pool_fn fn) {
-    tc__watched *w = &f->watched;
-    tc__launch *l = &p->launch.at[i];
-    int known = tc__profile_row_is_known(f, p, i, r);
-    tc__event e;
-    memset(&e, 0, sizeof e);
-    memset(w->start, 0, (size_t)f->threads * sizeof *w->start);
-    w->fn = fn, w->arg = l;
-    e.kind = TC__SPAN_KERNEL, e.compiled = l->run != NULL;
-    e.bytes = tc__launch_bytes(p, l), e.items = l->items;
-    e.start = tc__now_ns();
-    tc__pool_run(tc__pool_of(p->ctx), tc__watched_part, w, l->items, l->grain);
-    e.ns = tc__now_ns() - e.start;
-    if (!known) {
+// Kernel `i` of the program ran on device d, as the event tells: in its row.
+static void tc__profile_kernel(tc__profile *f, tc__program *p, uint32_t i,
+                               const tc__device *d, const tc__region *region,
+                               tc__event *e) {
+    const tc__launch *l = &p->launch.at[i];
+    if (!tc__profile_row_is_known(f, p, i, region)) {
         f->dropped++;
         return;
     }
-    tc__profile_kernel(f, l, &e);
-    for (int k = 1; k < f->threads; k++) {
-        if (!w->start[k]) continue;
-        e.kind = TC__SPAN_PART, e.thread = (uint16_t)k, e.bytes = e.items = 0;
-        e.start = w->start[k], e.ns = w->end[k] - w->start[k];
-        tc__profile_event(f, &e);
+    tc__profile_row *row = &f->row.at[e->of = l->row];
+    e->kind = TC__SPAN_KERNEL, e->bytes = tc__launch_bytes(p, l);
+    e->thread = (uint16_t)(d->number ? TC__DEVICES + d->number : 0);
+    row->calls++, row->compiled += e->compiled, row->ns += e->ns;
+    row->bytes += (uint64_t)e->bytes, row->device = d->number;
+    tc__profile_event(f, e);
+    for (int k = 1; k < f->watched.workers; k++) {
+        if (!f->watched.start[k]) continue;
+        tc__event part = *e;
+        part.kind = TC__SPAN_PART, part.thread = (uint16_t)k, part.bytes = part.items = 0;
+        part.start = e->start + (f->watched.start[k] - f->watched.begun);
+        part.ns = f->watched.end[k] - f->watched.start[k];
+        tc__profile_event(f, &part);
     }
+}
+
+// Runs the copy that launch i is, waits for it, and notes it by the host's clock. 0 = reported.
+static int tc__profile_copy(tc__program *p, const tc__region *region, uint32_t i,
+                            int (*copy)(tc__program *p, uint32_t i)) {
+    const tc__device *to = tc__launch_device(p, &p->launch.at[i]);
+    tc__event e;
+    memset(&e, 0, sizeof e);
+    e.compiled = 1, e.items = 1, e.start = tc__now_ns();
+    int ok = copy(p, i);
+    tc_status s = ok ? to->own.sync(to->own.user) : TC_OK;
+    if (s) ok = tc__device_failed(p->ctx, &to->own, "a copy between devices", s);
+    e.ns = tc__now_ns() - e.start;
+    if (ok) tc__profile_kernel(p->ctx->profiling, p, i, to, region, &e);
+    return ok;
+}
+
+// ---- the yardstick: a copy on the device ----
+
+enum {
+    TC__YARDSTICK = 64 << 20, // bytes
+    TC__YARDSTICK_COPIES = 10
+};
+
+// Nanoseconds of the fastest copy; 0 = it cannot be told. The first is back, so that `from` is memory.
+static uint64_t tc__yardstick_time(tc_ctx *c, tc__device *d, void *to, void *from) {
+    const tc_device *own = &d->own;
+    uint64_t best = 0, ns = 0;
+    int ok = tc__marks_room(c, d, 2) && !own->copy_on(own->user, from, to, TC__YARDSTICK);
+    for (int i = 0; ok && i < TC__YARDSTICK_COPIES; i++) {
+        ok = tc__mark(c, d, 0) && !own->copy_on(own->user, to, from, TC__YARDSTICK) &&
+             tc__mark(c, d, 1) && tc__between(c, d, 0, 1, &ns);
+        if (ok && (!best || ns < best)) best = ns;
+    }
+    return best;
+}
+
+// When a device is profiled for the first time: bytes that a copy reads and writes in a second, 0 = it cannot be
+// told. It has the marks of one kernel then, for when there is no memory.
+static void tc__device_yardstick(tc_ctx *c, tc__device *d) {
+    tc__error_mark held = tc__error_now(c);
+    if (d->measured) return;
+    d->measured = 1;
+    tc__device *on = tc__device_at(c, d->number);
+    tc__storage *from = tc__storage_on(c, on, TC__YARDSTICK);
+    tc__storage *to = from ? tc__storage_on(c, on, TC__YARDSTICK) : NULL;
+    uint64_t ns = to ? tc__yardstick_time(c, d, to->data, from->data) : 0;
+    if (ns) d->peak = (uint64_t)(2.0 * (double)TC__YARDSTICK / (double)ns * 1e9);
+    tc__storage_unref(c, to);
+    tc__storage_unref(c, from);
+    tc__error_restore(c, held);
+}
+
+// ---- acts ----
+
+static uint32_t tc__act_kernels(const tc__program *p, const tc__act *a) {
+    const tc__runner *r = tc__act_device(p, a)->runner;
+    tc__kernel_run k;
+    uint32_t n = 0;
+    for (uint32_t at = 0; (at = r->kernel(p, a, at, &k)) != 0;) n++;
+    return n;
+}
+
+// Whether the kernels of the act are timed now.
+static int tc__profiles(const tc__program *p, const tc__act *a) {
+    const tc__profile *f = p->ctx->profiling;
+    if (TC__LIKELY(!f)) return 0;
+    tc__device *d = tc__act_device(p, a);
+    return tc__device_has_time(&d->own) &&
+           tc__marks_room(p->ctx, d, tc__act_kernels(p, a) + 1);
+}
+
+// Runs the kernels of the act between marks; gives how many there are in *n. 0 = reported.
+static int tc__profile_run(tc__program *p, tc__device *d, const tc__act *a, uint32_t *n) {
+    tc__watched *w = &p->ctx->profiling->watched;
+    tc__kernel_run k;
+    int ok = tc__mark(p->ctx, d, 0);
+    w->workers = 0, w->on = 1, *n = 0;
+    for (uint32_t at = 0; ok && (at = d->runner->kernel(p, a, at, &k)) != 0;) {
+        ok = tc__kernel_go(p->ctx, d, &k) && tc__mark(p->ctx, d, ++*n);
+        tc__kernel_forget(d, &k);
+    }
+    w->on = 0;
+    return ok;
+}
+
+// Runs an act, kernel by kernel, and notes them. 0 = reported.
+static int tc__profile_act(tc__program *p, const tc__region *region, const tc__act *a) {
+    tc__profile *f = p->ctx->profiling;
+    tc__device *d = tc__act_device(p, a);
+    tc__kernel_run k;
+    tc__event e;
+    uint32_t n = 0;
+    uint64_t all = 0;
+    tc__device_yardstick(p->ctx, d);
+    if (!tc__profile_run(p, d, a, &n) || !tc__between(p->ctx, d, 0, n, &all)) return 0;
+    memset(&e, 0, sizeof e);
+    e.start = tc__now_ns() - all;
+    if (e.start < f->begun) e.start = f->begun;
+    n = 0;
+    for (uint32_t at = 0; (at = d->runner->kernel(p, a, at, &k)) != 0; n++) {
+        if (!tc__between(p->ctx, d, n, n + 1, &e.ns)) return 0;
+        e.compiled = k.list[0].kernel != NULL, e.items = k.items;
+        tc__profile_kernel(f, p, k.launch, d, region, &e);
+        e.start += e.ns;
+    }
+    return 1;
 }

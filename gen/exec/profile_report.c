@@ -1,69 +1,5 @@
 // The profiler's public face: begin and end, the table, the trace file.
 
-// ---- the yardstick: a copy of memory by all threads ----
-
-enum {
-    TC__COPY_CHUNK = 1 << 20, // bytes, a work item
-    TC__COPY_CHUNKS = 64,
-    TC__COPY_ROUNDS = 3 // of each kind
-};
-
-typedef struct tc__copier {
-    uint8_t *from, *to;
-    int streamed; // past the caches
-} tc__copier;
-
-static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    const tc__copier *k = (const tc__copier *)arg;
-    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
-    (void)worker;
-    if (k->streamed)
-        tc__copy_streamed(k->to + at, k->from + at, bytes);
-    else
-        memcpy(k->to + at, k->from + at, bytes);
-}
-
-static void tc__touch_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    const tc__copier *k = (const tc__copier *)arg;
-    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
-    (void)worker;
-    memset(k->from + at, 1, bytes);
-    memset(k->to + at, 2, bytes);
-}
-
-// Nanoseconds of the fastest copy of all chunks.
-static uint64_t tc__copy_time(tc_ctx *c, tc__copier *k) {
-    uint64_t best = UINT64_MAX;
-    tc__pool_run(tc__pool_of(c), tc__touch_part, k, TC__COPY_CHUNKS, 1);
-    for (int round = 0; round < 2 * TC__COPY_ROUNDS; round++) {
-        k->streamed = round & 1;
-        uint64_t start = tc__now_ns();
-        tc__pool_run(tc__pool_of(c), tc__copy_part, k, TC__COPY_CHUNKS, 1);
-        uint64_t took = tc__now_ns() - start;
-        if (took && took < best) best = took;
-    }
-    return best;
-}
-
-// Bytes per second, read and written together; 0 = no memory to find out.
-static uint64_t tc__copy_speed(tc_ctx *c) {
-    const size_t bytes = (size_t)TC__COPY_CHUNK * TC__COPY_CHUNKS;
-    tc__error_mark held = tc__error_now(c);
-    uint64_t speed = 0;
-    tc__copier k;
-    k.streamed = 0;
-    k.from = (uint8_t *)tc__storage_memory(c, bytes);
-    k.to = k.from ? (uint8_t *)tc__storage_memory(c, bytes) : NULL;
-    if (k.to) {
-        uint64_t ns = tc__copy_time(c, &k);
-        speed = (uint64_t)(2.0 * (double)bytes / (double)ns * 1e9);
-        tc__free_aligned(c, k.to, bytes);
-    }
-    if (k.from) tc__free_aligned(c, k.from, bytes);
-    tc__error_restore(c, held);
-    return speed;
-}
-
 // ---- begin and end ----
 
 static void tc__profile_clear(tc__profile *p) {
@@ -93,7 +29,7 @@ static tc__profile *tc__profile_of(tc_ctx *c) {
     tc__arena_init(&p->arena, c);
     tc__map_init(&p->names, c);
     tc__text_init(&p->text, c);
-    p->peak = tc__copy_speed(c);
+    tc__device_yardstick(c, &c->here);
     return p;
 }
 
@@ -144,7 +80,7 @@ static void tc__put_word(tc__text *t, const char *s) {
 
 static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
     double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
-    uint64_t peak = r->device ? tc__device_at(p->ctx, r->device)->peak : p->peak;
+    uint64_t peak = tc__device_on(p->ctx, r->device)->peak;
     tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
     if (peak)
         tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)peak * 100 + 0.5), 0);
@@ -178,7 +114,7 @@ static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
         tc__put(t, "peak of %s: ", d->own.name);
         tc__put_fixed(t, d->peak / 10000000, 2);
         tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
-                TC__DEVICE_COPY >> 20);
+                TC__YARDSTICK >> 20);
     }
 }
 
@@ -194,10 +130,10 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
     tc__put(t, " ms; %zu events kept, %llu dropped\n", p->event.count,
             (unsigned long long)p->dropped);
     tc__put(t, "peak: ");
-    tc__put_fixed(t, p->peak / 10000000, 2);
+    tc__put_fixed(t, p->ctx->here.peak / 10000000, 2);
     tc__put(
         t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
-        TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+        TC__YARDSTICK >> 20, p->threads);
     tc__put_device_peaks(t, p);
     tc__put(
         t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");
@@ -293,7 +229,7 @@ static void tc__put_trace(tc__text *t, const tc__profile *p) {
             "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,"
             "\"tid\":0,\"args\":{\"name\":\"tcompile\"}}",
             TC_VERSION, p->event.count, (unsigned long long)p->dropped,
-            (unsigned long long)p->peak);
+            (unsigned long long)p->ctx->here.peak);
     for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
     for (size_t i = 1; i <= tc__values_of(p->ctx)->device.count; i++)
         tc__put_thread_name(t, TC__DEVICES + (int)i);

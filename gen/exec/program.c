@@ -175,34 +175,6 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     return l->interp != NULL;
 }
 
-// Tunes a launch of a device, as below.
-static int tc__grids_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
-    tc__dispatch *r = tc__program_on(p, l->group->target.device);
-    tc__tuning before = l->group->shape.tuning;
-    tc__grids grids;
-    l->group->shape.tuning = *t;
-    if (!r->device->own.language->dialect->grids(p->ctx, l->group, &grids))
-        return l->group->shape.tuning = before, 0;
-    r->launch[l - p->launch.at].grids = grids;
-    p->laid_out = 0, r->ready = 0;
-    return 1;
-}
-
-// Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
-// it is as before.
-TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
-    tc__tuning before = l->group->shape.tuning;
-    if (l->group->target.device) return tc__grids_tune(p, l, t);
-    tc__group_tune(l->group, p->ctx->target, t);
-    p->laid_out = 0;
-    if (l->group->shape.kind != TC__CONTRACTION) return 1;
-    tc__interp *interp = tc__interp_prepare(p->ctx, l->group); // items are others
-    if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
-    tc__interp_free(l->interp);
-    l->interp = interp;
-    return 1;
-}
-
 // ---- laying out: everything that depends on the sizes of a run ----
 
 // Threads that kernels of the program may use.
@@ -258,14 +230,16 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
     size_t threads = (size_t)tc__threads(p->ctx);
     if (want < p->scratch_bytes) want = p->scratch_bytes;
     if (total < want * threads) total = want * threads;
-    if (total > p->scratch_total) {
-        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
-        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, total);
-        p->scratch_total = p->scratch ? total : 0;
-    }
-    p->scratch_bytes = p->scratch ? want : 0;
     if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
-    if (!p->scratch || !p->scratch_at) return 0;
+    if (!p->scratch_at) return 0;
+    if (total >
+        p->scratch_total) { // without memory for more, what launches have stays theirs
+        uint8_t *more = (uint8_t *)tc__alloc_aligned(p->ctx, total);
+        if (!more) return 0;
+        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
+        p->scratch = more, p->scratch_total = total;
+    }
+    p->scratch_bytes = want;
     for (size_t i = 0; i < threads; i++)
         p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
     for (size_t i = 0; i < p->launch.count; i++) {
@@ -574,13 +548,19 @@ static void tc__program_act(tc__program *p, uint32_t i) {
     }
 }
 
+// What a run does, act by act. 0 = out of memory.
+static int tc__program_list_acts(tc__program *p) {
+    uint32_t n = (uint32_t)p->launch.count;
+    p->act = TC__ANEW_ARRAY(&p->arena, tc__act, n + 1), p->acts = 0;
+    for (uint32_t i = 0; p->act && i < n; i++) tc__program_act(p, i);
+    return p->act != NULL;
+}
+
 // Its launches become launches of their devices.
 static int tc__dispatch_make(tc__program *p) {
-    uint32_t n = (uint32_t)p->launch.count;
     uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
     tc__dispatch **at = &p->dispatch;
-    p->act = TC__ANEW_ARRAY(&p->arena, tc__act, n + 1), p->acts = 0;
-    if (!direct || !p->act) return 0;
+    if (!direct) return 0;
     memset(direct, 0xff, p->graph.node.count * sizeof *direct);
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
@@ -590,13 +570,12 @@ static int tc__dispatch_make(tc__program *p) {
         if (!*at) return 0;
         at = &(*at)->next;
     }
-    for (uint32_t i = 0; i < n; i++) tc__program_act(p, i);
-    return 1;
+    return tc__program_list_acts(p);
 }
 
 // What a run of the program launches, there and here; lists count once.
 static uint32_t tc__program_runs(const tc__program *p) {
-    uint32_t n = p->devices ? 0 : (uint32_t)p->launch.count;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < p->acts; i++) n += p->act[i].kind != TC__ACT_PART;
     for (const tc__dispatch *r = p->dispatch; r; r = r->next)
         n += (uint32_t)r->order.step.count;

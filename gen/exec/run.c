@@ -165,14 +165,6 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
 
 // ---- outputs ----
 
-// to, strided by l = from, row-major. 0 = reported.
-static int tc__program_spread(tc__program *p, const tc__layout *l, void *to,
-                              const void *from) {
-    if (l->device) return tc__dispatch_spread(tc__program_on(p, l->device), l, to, from);
-    tc__copy_to_strided(l, to, from);
-    return 1;
-}
-
 // Results that are the same node get memory of their own, and externals what is written. 0 = reported.
 static int tc__program_finish(tc__program *p, const tc__visit *v) {
     int ok = 1;
@@ -189,7 +181,7 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
                                  "a copy of a result", to, from,
                                  (size_t)l->numel * tc__dtype(l->dtype)->bytes);
         else if (l->numel)
-            ok = tc__program_spread(p, l, to, from);
+            ok = tc__device_on(p->ctx, l->device)->runner->spread(p, l, to, from);
     }
     return ok;
 }
@@ -265,41 +257,138 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
+static int tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
-    tc__profile *profile = p->ctx->profiling;
-    if (TC__UNLIKELY(profile != NULL))
-        tc__profile_launch(profile, p, i, r, tc__launch_part);
-    else
-        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    tc__act a;
+    a.kind = TC__ACT_LAUNCH, a.on = NULL, a.at = i;
+    if (TC__UNLIKELY(tc__profiles(p, &a))) return tc__profile_act(p, r, &a);
+    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    return 1;
 }
 
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
     tc__custom_launch *l = p->launch.at[i].custom;
     tc__custom_bind(l);
     tc__visit *open = tc__calling_begin(p->ctx);
-    tc__launch_go(p, region, i);
+    int ok = tc__launch_go(p, region, i);
     tc__calling_end(p->ctx, open);
-    return tc__custom_end(p->ctx, l);
+    return ok && tc__custom_end(p->ctx, l);
 }
 
 // Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
 static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
     if (p->launch.at[i].items <= 0) return 1;
-    if (p->launch.at[i].custom) return tc__custom_go(p, r, i);
-    tc__launch_go(p, r, i);
-    return 1;
+    return p->launch.at[i].custom ? tc__custom_go(p, r, i) : tc__launch_go(p, r, i);
 }
 
-// All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
-static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
-    uint64_t seed = tc__visit_seed(p->ctx, v);
-    int ok = 1;
-    for (size_t i = 0; ok && i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        l->args.seed = seed, l->args.draw = v->draw;
-        ok = tc__launch_run(p, v->region, (uint32_t)i);
+// ---- acts ----
+
+// A launch that only the host has a function for: what it reads comes here, what it writes goes back.
+typedef struct tc__visitor {
+    const tc__device *device;
+    tc__launch *launch;
+    void **address; // of the device, by buffer
+} tc__visitor;
+
+static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
+                             const tc__ixenv *env) {
+    const tc__kbuf *b = &q->launch->group->buffer.at[i];
+    const tc__device *d = q->device;
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+    void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
+    q->address[i] = q->launch->buf[i];
+    q->launch->buf[i] = here;
+    if (!here) return 0;
+    int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
+                 !p->inputs[b->source]->device;
+    tc_status s = TC_OK;
+    if (number && bytes)
+        memcpy(here, q->address[i], bytes);
+    else if (!b->written && bytes)
+        s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
+    return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
+}
+
+static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
+                              const tc__ixenv *env) {
+    const tc__kbuf *b = &q->launch->group->buffer.at[i];
+    const tc__device *d = q->device;
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+    void *here = q->launch->buf[i];
+    tc_status s = TC_OK;
+    if (ok && b->written && bytes)
+        s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
+    if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
+    q->launch->buf[i] = q->address[i];
+    return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
+}
+
+// Launch i, which device d has no text for.
+static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
+                            uint32_t i) {
+    tc__visitor q;
+    tc__ixenv env;
+    q.device = d, q.launch = &p->launch.at[i];
+    size_t n = q.launch->group->buffer.count, fetched = 0;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    q.address = TC__NEW_ARRAY(p->ctx, void *, n);
+    int ok = q.address != NULL;
+    while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
+    ok = ok && tc__launch_run(p, r, i);
+    for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
+    if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
+    return ok;
+}
+
+// Copies what launch i does, from one device to another.
+static int tc__launch_copy(tc__program *p, uint32_t i) {
+    const tc__launch *l = &p->launch.at[i];
+    const tc__group *k = l->group;
+    const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    const tc__kbuf *b = &k->buffer.at[buffer[0]];
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
+    const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
+    return tc__copy_across(p->ctx, "a copy between devices",
+                           tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
+                           l->buf[buffer[1]], bytes);
+}
+
+static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
+    return TC__UNLIKELY(tc__profiles(p, a))
+               ? tc__profile_act(p, region, a)
+               : tc__dispatch_run_part(a->on, &a->on->part[a->at]);
+}
+
+// 0 = reported.
+static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
+    tc__launch *all = p->launch.at;
+    switch (a->kind) {
+    case TC__ACT_LAUNCH:
+        all[a->at].args.seed = tc__visit_seed(p->ctx, v), all[a->at].args.draw = v->draw;
+        return tc__launch_run(p, v->region, a->at);
+    case TC__ACT_VISIT: return tc__launch_visit(p, a->on->device, v->region, a->at);
+    case TC__ACT_PART: return tc__act_part(p, v->region, a);
+    case TC__ACT_COPY: break;
     }
+    return TC__UNLIKELY(p->ctx->profiling != NULL)
+               ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
+               : tc__launch_copy(p, a->at);
+}
+
+// All acts in order, on what is looked up; the random stream is at v->draw. What devices do need not be done when
+// it returns. 0 = reported.
+static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
+    int ok = 1;
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+        ok = tc__dispatch_begin(p, r, v);
+    for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
+    if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
     return ok;
 }
 
@@ -548,114 +637,7 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
     return !l || tc__fail_lacks(p, l, why);
 }
 
-// ---- on a device ----
-
-// A launch that only the host has a function for: what it reads comes here, what it writes goes back.
-typedef struct tc__visitor {
-    const tc__device *device;
-    tc__launch *launch;
-    void **address; // of the device, by buffer
-} tc__visitor;
-
-static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
-                             const tc__ixenv *env) {
-    const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = q->device;
-    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
-    void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
-    q->address[i] = q->launch->buf[i];
-    q->launch->buf[i] = here;
-    if (!here) return 0;
-    int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
-                 !p->inputs[b->source]->device;
-    tc_status s = TC_OK;
-    if (number && bytes)
-        memcpy(here, q->address[i], bytes);
-    else if (!b->written && bytes)
-        s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
-    return !s || tc__device_failed(p->ctx, &d->own, "an operand of an op of the host", s);
-}
-
-static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
-                              const tc__ixenv *env) {
-    const tc__kbuf *b = &q->launch->group->buffer.at[i];
-    const tc__device *d = q->device;
-    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
-    void *here = q->launch->buf[i];
-    tc_status s = TC_OK;
-    if (ok && b->written && bytes)
-        s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
-    if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
-    q->launch->buf[i] = q->address[i];
-    return !s || tc__device_failed(p->ctx, &d->own, "the result of an op of the host", s);
-}
-
-// Launch i, which device d has no text for.
-static int tc__launch_visit(tc__program *p, const tc__device *d, const tc__region *r,
-                            uint32_t i) {
-    tc__visitor q;
-    tc__ixenv env;
-    q.device = d, q.launch = &p->launch.at[i];
-    size_t n = q.launch->group->buffer.count, fetched = 0;
-    memset(&env, 0, sizeof env);
-    env.sym = p->size.at;
-    q.address = TC__NEW_ARRAY(p->ctx, void *, n);
-    int ok = q.address != NULL;
-    while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
-    ok = ok && tc__launch_run(p, r, i);
-    for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
-    if (q.address) TC__FREE_ARRAY(p->ctx, q.address, n);
-    return ok;
-}
-
-// Copies what launch i does, from one device to another.
-static int tc__launch_copy(tc__program *p, uint32_t i) {
-    const tc__launch *l = &p->launch.at[i];
-    const tc__group *k = l->group;
-    const int64_t *buffer = k->body.node.at[0]->attr + TC__CALL_BUFFERS;
-    tc__ixenv env;
-    memset(&env, 0, sizeof env);
-    env.sym = p->size.at;
-    const tc__kbuf *b = &k->buffer.at[buffer[0]];
-    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes;
-    const tc__device *from = tc__device_at(p->ctx, tc__copy_source(&p->graph, k));
-    return tc__copy_across(p->ctx, "a copy between devices",
-                           tc__device_at(p->ctx, k->target.device), l->buf[buffer[0]], from,
-                           l->buf[buffer[1]], bytes);
-}
-
-static int tc__act_part(tc__program *p, const tc__region *region, const tc__act *a) {
-    tc__dispatch_part *part = &a->on->part[a->at];
-    return TC__UNLIKELY(tc__profiles_device(a->on))
-               ? tc__profile_part(p, a->on, region, part)
-               : tc__dispatch_run_part(a->on, part);
-}
-
-// 0 = reported.
-static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
-    if (a->kind == TC__ACT_PART) return tc__act_part(p, v->region, a);
-    if (a->kind == TC__ACT_COPY)
-        return TC__UNLIKELY(p->ctx->profiling != NULL)
-                   ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
-                   : tc__launch_copy(p, a->at);
-    if (a->kind == TC__ACT_VISIT)
-        return tc__launch_visit(p, a->on->device, v->region, a->at);
-    tc__launch *l = &p->launch.at[a->at];
-    l->args.seed = tc__visit_seed(p->ctx, v), l->args.draw = v->draw;
-    return tc__launch_run(p, v->region, a->at);
-}
-
-// All kernels of a program on devices. They need not be done when it returns.
-static int tc__program_dispatch(tc__program *p, const tc__visit *v) {
-    int ok = 1;
-    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
-        ok = tc__dispatch_begin(p, r, v);
-    for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
-    for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
-    if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
-    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;
-    return ok;
-}
+// ---- what a device tells ----
 
 // "x0", or what it is the result of: "%4 = mul".
 static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
@@ -742,10 +724,10 @@ static int tc__program_brings(const tc__program *p) {
     return 0;
 }
 
-// A run of a bound program. Checks are looked at now only if something is to be written back or comes to the host:
+// A run of a bound program, the acts alone. Checks are looked at now only if something is to be written back or comes to the host:
 // else when somebody waits for the device.
-static int tc__program_run_dispatch(tc__program *p, const tc__visit *v) {
-    if (!tc__program_dispatch(p, v)) return 0;
+static int tc__program_run_acts(tc__program *p, const tc__visit *v) {
+    if (!tc__program_launch_all(p, v)) return 0;
     if (p->flag[0] || !tc__program_waits(p)) return 1;
     return !(tc__program_writes(p) || tc__program_brings(p)) || tc__program_check(p);
 }
@@ -776,14 +758,12 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (TC__UNLIKELY(dry)) return 1;
     if (!tc__undo_writes(p, v)) return 0;
     int ok;
-    if (p->dispatch)
-        ok = tc__program_run_dispatch(p, v);
-    else if (tc__foreign_of(p))
+    if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (tc__program_is_checked(p))
         ok = tc__program_verify(p, v);
     else
-        ok = tc__program_launch_all(p, v);
+        ok = tc__program_run_acts(p, v);
     uint64_t took = tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;

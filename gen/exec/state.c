@@ -12,7 +12,8 @@ typedef struct tc__tally {
 struct tc_ctx {
     tc__recorder recorder; // must be first
     tc_stats stats;
-    tc__pool *pool; // NULL until a program wants threads
+    tc__device here; // the host, as device 0
+    tc__pool *pool;  // NULL until a program wants threads
     int threads;
     tc_stance stance;
     tc_options defaults; // of regions: from the environment, and tc_config.backend

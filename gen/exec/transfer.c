@@ -176,11 +176,11 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
 // Gets the kernels from process, disk or compiler; 0 = reported.
 static int tc__spread_compile(tc__dispatch *r) {
     const tc__language *language = r->device->own.language;
-    tc__desk k;
     if (r->spread) return 1;
-    tc__job *j = tc__device_desk(&k, r->ctx, r->device) ? tc__job_new(&k) : NULL;
+    tc__desk *k = tc__device_desk(r->ctx, r->device);
+    tc__job *j = k ? tc__job_new(k) : NULL;
     int ok = j && tc__spread_order(j, &language->spread) &&
-             (j->order.at[0].known || tc__job_complete(j, &k, 1, "strided views"));
+             (j->order.at[0].known || tc__job_complete(j, k, 1, "strided views"));
     if (ok) tc__compiled_use(&r->spread, j->order.at[0].code);
     if (j) tc__job_free(j);
     return ok;
@@ -202,9 +202,9 @@ static void *tc__spread_kernel(tc__dispatch *r, size_t bytes) {
 
 #endif
 
-// to, strided by l = from, row-major. 0 = reported.
-static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
+static int tc__dispatch_spread(tc__program *p, const tc__layout *l, void *to,
                                const void *from) {
+    tc__dispatch *r = tc__program_on(p, l->device);
     const tc_device *d = &r->device->own;
     const uint32_t offset = 0;
     tc__spread_args a;
@@ -225,3 +225,13 @@ static int tc__dispatch_spread(tc__dispatch *r, const tc__layout *l, void *to,
     if (plan) d->forget(d->user, plan);
     return !s || tc__device_failed(r->ctx, &r->device->own, "a write to a strided view", s);
 }
+
+static const tc__runner tc__dispatch_runner = {
+    200000,
+    7,
+    tc__dispatch_kernel,
+    tc__dispatch_tune,
+    tc__dispatch_use,
+    tc__dispatch_vary,
+    tc__dispatch_spread,
+};

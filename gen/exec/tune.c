@@ -1,16 +1,17 @@
 // "max-autotune": the first run of a program measures its kernels in all the ways that kernel/tune.c knows,
 // on the very buffers of that run, and keeps the fastest. Input: a program whose launches have code and
-// are bound. Output: launches with other code, other shares for threads; what was found is remembered.
+// are bound, on the host, on devices or on both. Output: launches with other code, other shares for threads;
+// what was found is remembered.
 //
-// Kernels are taken by the time they need, a few at a time. For each stage their candidates are compiled
-// together; then the program runs once more, in order, and stops at each of them for a heat: its inputs
+// Kernels are taken by the time they need, a few of one device at a time. For each stage their candidates are
+// compiled together; then the program runs once more, in order, and stops at each of them for a heat: its inputs
 // are those of a run there. Last, what seems best is measured against the default once more; a
 // candidate that is lucky among many is not lucky twice. Memory of the user's that kernels write in
-// place is a copy meanwhile. Whatever goes wrong, kernels stay as they are, and nothing is reported
-// but a line of the log.
+// place is a copy meanwhile (exec/spare.c). Launches are as they were until the search is over. Whatever goes
+// wrong, they stay so, and nothing is reported but a line of the log.
 //
-// A default that is kept is remembered too. Codes of a search go to disk only when they
-// win.
+// A kernel that is launched for a list of tensors is not measured. A default that is kept is remembered too.
+// Codes of a search go to disk only when they win.
 
 #if TC__JIT
 
@@ -26,37 +27,39 @@ enum {
 // A kernel, however many launches of the program have it.
 typedef struct tc__subject {
     uint32_t launch, launches; // the first one, and how many
-    uint64_t ns;               // of all of them, at first
+    tc__device *device;
+    uint64_t ns; // of all of them, at first
     tc__text key, name;
     tc__entrant rules, best; // the default, and the best so far
-    tc__compiled *code;      // of the default; counted
+    tc__chosen chosen;       //   and what was decided
+    tc__compiled *code;      // of the best, once it is decided; counted
     tc__job *job;            // that has the best one's code; NULL = the program has
     uint32_t order;          //   and where
     tc__entrant *entrant;    // of this stage; owned, room for TC__CANDIDATES
     uint32_t entrants, tried;
-    int decided;
-    int late; // there was no time to find anything
-    int cut;  //   or not for all stages: what was found is not for others
+    int begun;   // candidates of a stage were compiled
+    int decided; // there is a choice
+    int late;    // there was no time to find any
+    int cut;     //   or not for all stages: what was found is not for others
 } tc__subject;
-
-// What a kernel writes of the user's, and the copy that it writes meanwhile.
-typedef struct tc__spare {
-    const void *real; // its first element,
-    int64_t low;      //   and what of it lies in front of that, in bytes
-    char *copy;       // of all that it reaches
-    size_t bytes;
-} tc__spare;
 
 typedef struct tc__tuner {
     tc_ctx *ctx;
     tc__program *p;
     const tc__visit *v;
-    tc__desk *desk;
+    tc__act_fn act; // does what has no kernels
     uint64_t begin, deadline;
+    tc__arena arena;
+    uint64_t *ns;    // by launch: what it took at first; 0 = it is not to be measured
+    uint32_t *first; // by launch: the first that has its kernel
     TC__VEC(tc__subject) subject; // by time, the largest first
-    TC__VEC(tc__spare) spare;
-    size_t first, end;          // subjects in work
-    tc__job *job[TC__STAGES];   // of theirs
+    tc__spares spares;
+    size_t at, end;             // subjects in work, which are of
+    tc__desk *desk;             //   one device
+    int stage;                  // what they are in,
+    size_t left;                //   and how many heats are still to come
+    tc__variant *variant;       // all; arena
+    tc__job *job[TC__STAGES];   // of the subjects in work
     uint64_t texts, compile_ns; // compiled so far, and how long that took
     uint32_t done, listed;      // candidates measured, and known of
     int shows;                  // progress is to be seen
@@ -88,7 +91,7 @@ static void tc__tuner_clear(const tc__tuner *t) {
 
 // ---- words ----
 
-// One line of the log: what `e` is, and `what` of it.
+// One line of the log: of the kernel under a tuning.
 TC__PRINTF(4, 5)
 static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
                           const tc__tuning *tuning, const char *fmt, ...) {
@@ -109,116 +112,86 @@ static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
 
 static double tc__us(uint64_t ns) { return (double)ns * 1e-3; }
 
-// ---- memory of the user's ----
-
-static tc__spare *tc__spare_of(tc__tuner *t, uint32_t external) {
-    const void *real = tc__external_data(t->ctx, &t->v->external.at[external]);
-    for (size_t i = 0; i < t->spare.count; i++)
-        if (t->spare.at[i].real == real) return &t->spare.at[i];
-    return NULL;
-}
-
-// Copies of what kernels write in place; 0 = out of memory.
-static int tc__spares_open(tc__tuner *t) {
-    for (size_t i = 0; i < t->p->output.count; i++) {
-        const tc__output *o = &t->p->output.at[i];
-        tc__spare s;
-        if (!o->direct) continue;
-        const tc__external *e = &t->v->external.at[o->external];
-        const tc__layout *l = tc__layout_at(t->ctx, e->layout);
-        int64_t each = (int64_t)tc__dtype(l->dtype)->bytes;
-        s.bytes = (size_t)((l->high - l->low + 1) * each) + TC__SLAB_SLACK;
-        s.real = tc__external_data(t->ctx, e), s.low = -l->low * each;
-        s.copy = (char *)tc__alloc_aligned(t->ctx, s.bytes);
-        if (!s.copy) return 0;
-        if (!TC__PUSH(t->ctx, t->spare, s))
-            return tc__free_aligned(t->ctx, s.copy, s.bytes), 0;
-    }
-    return 1;
-}
-
-static void tc__spares_close(tc__tuner *t) {
-    for (size_t i = 0; i < t->spare.count; i++)
-        tc__free_aligned(t->ctx, t->spare.at[i].copy, t->spare.at[i].bytes);
-    TC__VEC_FREE(t->ctx, t->spare);
-}
-
-// The launches use the copies, as if they were the user's.
-static void tc__spares_bind(tc__tuner *t) {
-    tc__program *p = t->p;
-    for (size_t i = 0; i < p->address.count; i++) {
-        const tc__address *a = &p->address.at[i];
-        const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
-        if (o ? !o->direct : a->source >= p->externals) continue;
-        tc__spare *s = tc__spare_of(t, o ? o->external : a->source);
-        if (!s) continue;
-        const tc__layout *l = o ? tc__layout_at(t->ctx, o->layout) : NULL;
-        int64_t landing = o ? o->offset * (int64_t)tc__dtype(l->dtype)->bytes : 0;
-        *a->at = s->copy + s->low + landing + a->begin;
-    }
-}
-
-static void tc__spares_fill(tc__tuner *t) {
-    for (size_t i = 0; i < t->spare.count; i++) {
-        const tc__spare *s = &t->spare.at[i];
-        memcpy(s->copy, (const char *)s->real - s->low, s->bytes - TC__SLAB_SLACK);
-    }
-}
-
 // ---- the program, in order ----
 
-static void tc__tuner_launch(tc__tuner *t, tc__launch *l) {
-    l->args.seed = tc__recorder_of(t->ctx)->seed, l->args.draw = t->v->draw;
-    if (l->items > 0)
-        tc__pool_run(tc__pool_of(t->ctx), tc__launch_part, l, l->items, l->grain);
+// Does something at a kernel of device d, whose turn it is, and leaves memory as if it had run. 0 = reported.
+typedef int (*tc__tuner_fn)(tc__tuner *t, tc__device *d, tc__kernel_run *k);
+
+static int tc__tuner_act(tc__tuner *t, const tc__act *a, tc__tuner_fn fn) {
+    tc__kernel_run k;
+    int ok = 1;
+    if (!tc__act_has_kernels(a)) return t->act(t->p, t->v, a);
+    tc__device *d = tc__act_device(t->p, a);
+    for (uint32_t at = 0; ok && (at = d->runner->kernel(t->p, a, at, &k)) != 0;) {
+        ok = fn(t, d, &k);
+        tc__kernel_forget(d, &k);
+    }
+    return ok;
 }
 
-static tc__subject *tc__subject_at(tc__tuner *t, uint32_t launch) {
-    for (size_t i = t->first; i < t->end; i++)
-        if (t->subject.at[i].launch == launch) return &t->subject.at[i];
+// What a run does, but that fn is asked at each kernel, while there is something left for it.
+static int tc__tuner_run(tc__tuner *t, tc__tuner_fn fn) {
+    int ok = tc__spares_fill(&t->spares);
+    for (uint32_t i = 0; ok && t->left && i < t->p->acts; i++)
+        ok = tc__tuner_act(t, &t->p->act[i], fn);
+    return ok;
+}
+
+static tc__subject *tc__subject_at(tc__tuner *t, const tc__kernel_run *k) {
+    for (size_t i = t->at; i < t->end; i++)
+        if (t->subject.at[i].launch == k->launch) return &t->subject.at[i];
     return NULL;
 }
 
-// Runs all kernels, and notes what each took.
-static void tc__tuner_measure(tc__tuner *t, uint64_t *ns) {
-    tc__spares_fill(t);
-    for (size_t i = 0; i < t->p->launch.count; i++) {
-        uint64_t start = tc__now_ns();
-        tc__tuner_launch(t, &t->p->launch.at[i]);
-        ns[i] = tc__now_ns() - start;
-    }
+// Notes what a kernel takes that is to be measured.
+static int tc__tuner_note(tc__tuner *t, tc__device *d, tc__kernel_run *k) {
+    uint64_t ns;
+    if (!tc__kernel_time(t->ctx, d, k, 1, &ns)) return 0;
+    int open = t->p->launch.at[k->launch].tuned == TC__TUNED_OPEN && k->count;
+    if (open && k->list[0].kernel) t->ns[k->launch] = ns + !ns;
+    return 1;
 }
 
 // ---- the kernels of a program ----
 
-// Subject `launch` is another launch of, or a new one; 0 = out of memory.
-static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
-    tc__subject s;
-    tc__launch *l = &t->p->launch.at[launch];
-    memset(&s, 0, sizeof s);
-    tc__text_init(&s.key, t->ctx);
-    tc__text_init(&s.name, t->ctx);
-    s.launch = launch, s.launches = 1, s.ns = ns;
-    s.rules.code = l->code, s.rules.run = l->run;
-    s.rules.items = l->items, s.rules.grain = l->grain;
-    s.rules.order = UINT32_MAX, s.best = s.rules;
-    int ok = tc__choice_key(&s.key, t->desk, t->p, l->group);
-    for (size_t i = 0; ok && i < t->subject.count; i++) {
+static void tc__subject_close(tc__tuner *t, tc__subject *s) {
+    tc__text_free(&s->key);
+    tc__text_free(&s->name);
+    tc__compiled_use(&s->code, NULL);
+    if (s->entrant) TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
+}
+
+// The subject with the same kernel, NULL = there is none yet.
+static tc__subject *tc__subject_like(tc__tuner *t, const tc__subject *s) {
+    for (size_t i = 0; i < t->subject.count; i++) {
         tc__subject *e = &t->subject.at[i];
-        if (e->key.size != s.key.size || memcmp(e->key.at, s.key.at, s.key.size)) continue;
-        e->launches++, e->ns += ns;
-        return tc__text_free(&s.key), 1;
+        if (e->device == s->device && e->key.size == s->key.size &&
+            !memcmp(e->key.at, s->key.at, s->key.size))
+            return e;
     }
-    tc__put_kernel_name(&s.name, l->group, launch);
-    s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
-    if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) {
-        tc__compiled_use(&t->subject.at[t->subject.count - 1].code, l->code);
-        return 1;
+    return NULL;
+}
+
+// Launch i is a new subject, or another one of its launches; 0 = out of memory.
+static int tc__subject_add(tc__tuner *t, uint32_t i) {
+    tc__subject s, *like = NULL;
+    const tc__launch *l = &t->p->launch.at[i];
+    memset(&s, 0, sizeof s);
+    tc__text_init(&s.key, t->ctx), tc__text_init(&s.name, t->ctx);
+    s.launch = i, s.device = tc__launch_device(t->p, l);
+    tc__desk *k = tc__device_desk(t->ctx, s.device);
+    int ok = k && k->maker->ready(k) && tc__choice_key(&s.key, k, t->p, l->group);
+    if (ok) like = tc__subject_like(t, &s);
+    if (ok && !like) {
+        tc__put_kernel_name(&s.name, l->group, i);
+        s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
+        ok = s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s);
+        if (ok) like = &t->subject.at[t->subject.count - 1];
     }
-    if (s.entrant) TC__FREE_ARRAY(t->ctx, s.entrant, TC__CANDIDATES);
-    tc__text_free(&s.key);
-    tc__text_free(&s.name);
-    return 0;
+    if (!ok || like->launch != i) tc__subject_close(t, &s);
+    if (!ok) return 0;
+    like->launches++, like->ns += t->ns[i], t->first[i] = like->launch;
+    return 1;
 }
 
 static int tc__subject_order(const void *a, const void *b) {
@@ -227,75 +200,60 @@ static int tc__subject_order(const void *a, const void *b) {
     return x->launch < y->launch ? -1 : x->launch > y->launch;
 }
 
-static int tc__launch_is_open(const tc__launch *l) {
-    return l->tuned == TC__TUNED_OPEN && l->run && !l->opaque && l->items > 0;
-}
-
-// All kernels that are to be measured, those that need most time first. 0 = out of memory.
+// All kernels that are to be measured, those that need most time first. 0 = reported.
 static int tc__tuner_subjects(tc__tuner *t) {
-    size_t n = t->p->launch.count;
-    uint64_t *ns = TC__NEW_ARRAY(t->ctx, uint64_t, n);
-    int ok = ns != NULL;
-    if (ok) tc__tuner_measure(t, ns); // pages are touched, caches filled
+    t->left = 1;
+    int ok = tc__tuner_run(t, tc__tuner_note); // pages are touched, caches filled
     if (ok && tc__now_ns() - t->begin < (t->deadline - t->begin) / 8)
-        tc__tuner_measure(t, ns);
-    for (size_t i = 0; ok && i < n; i++)
-        if (tc__launch_is_open(&t->p->launch.at[i]))
-            ok = tc__subject_add(t, (uint32_t)i, ns[i]);
+        ok = tc__tuner_run(t, tc__tuner_note);
+    for (uint32_t i = 0; ok && i < t->p->launch.count; i++)
+        if (t->ns[i]) ok = tc__subject_add(t, i);
     if (t->subject.count)
         qsort(t->subject.at, t->subject.count, sizeof *t->subject.at, tc__subject_order);
-    if (ns) TC__FREE_ARRAY(t->ctx, ns, n);
     return ok;
 }
 
 // ---- candidates ----
 
-// Items and grain of launch l under a tuning, and scratch for it; the launch is left so tuned.
-static int tc__tuner_set(tc__tuner *t, tc__launch *l, const tc__tuning *tuning) {
-    tc__ixenv env;
-    memset(&env, 0, sizeof env);
-    env.sym = t->p->size.at;
-    tc__group_tune(l->group, t->ctx->target, tuning);
-    tc__launch_lay_out(t->p, l, &env);
-    size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->shape.scratch, &env);
-    return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64, 0);
+// The kernel of s under a tuning as an entrant, its code ordered; 0 = it is no candidate.
+static int tc__entrant_make(tc__tuner *t, const tc__subject *s, const tc__tuning *tuning,
+                            tc__job *j, tc__entrant *e) {
+    tc__variant *w = TC__ANEW(&t->arena, tc__variant);
+    memset(e, 0, sizeof *e);
+    if (!w) return 0;
+    w->group = *t->p->launch.at[s->launch].group, w->group.shape.tuning = *tuning;
+    w->device = s->device, w->next = t->variant;
+    if (!s->device->runner->vary(t->p, s->launch, w)) return 0;
+    t->variant = w, e->variant = w, e->tuning = *tuning;
+    return tc__job_add(j, &w->group, w->grids, &e->order) >= 0;
 }
 
-// Threads that take part.
-static int64_t tc__entrant_workers(const tc__tuner *t, const tc__entrant *e) {
-    int64_t n = e->grain > 0 ? (e->items - 1) / e->grain + 1 : e->items;
-    int64_t most = tc__threads(t->ctx);
-    return n < most ? n : most;
-}
-
-static int tc__entrant_is_new(const tc__tuner *t, const tc__subject *s,
-                              const tc__entrant *e) {
+static int tc__entrant_is_new(const tc__subject *s, const tc__entrant *e) {
     for (uint32_t i = 0; i < s->entrants; i++) {
         const tc__entrant *o = &s->entrant[i];
-        if (o->order == e->order && tc__entrant_workers(t, o) == tc__entrant_workers(t, e))
-            return 0;
+        if (o->order == e->order && o->variant->share == e->variant->share) return 0;
     }
     return 1;
 }
 
-// The candidates of a stage on top of the best so far, their codes ordered. 0 = reported.
-static int tc__subject_list(tc__tuner *t, tc__subject *s, tc__tune_stage stage,
-                            tc__job *j) {
+static int tc__subject_candidates(const tc__tuner *t, const tc__subject *s,
+                                  tc__tune_stage stage, tc__tuning *all) {
+    return tc__candidates(t->p->launch.at[s->launch].group, t->ctx->target, stage,
+                          &s->best.tuning, all);
+}
+
+// The candidates of a stage on top of the best so far, which is the first.
+static void tc__subject_list(tc__tuner *t, tc__subject *s, tc__tune_stage stage,
+                             tc__job *j) {
     tc__tuning all[TC__CANDIDATES];
-    tc__launch *l = &t->p->launch.at[s->launch];
-    int ok = 1, n = tc__candidates(l->group, t->ctx->target, stage, &s->best.tuning, all);
+    int n = tc__subject_candidates(t, s, stage, all);
     s->entrants = 0;
-    for (int i = 0; ok && i < n; i++) {
+    for (int i = 0; n > 1 && i < n && (!i || s->entrants); i++) {
         tc__entrant *e = &s->entrant[s->entrants];
-        memset(e, 0, sizeof *e);
-        e->tuning = all[i];
-        ok = tc__tuner_set(t, l, &all[i]) && tc__job_add(j, l->group, NULL, &e->order) >= 0;
-        e->items = l->items, e->grain = l->grain;
-        if (ok && tc__entrant_is_new(t, s, e)) s->entrants++;
+        if (tc__entrant_make(t, s, &all[i], j, e) && tc__entrant_is_new(s, e))
+            s->entrants++;
     }
-    ok &= tc__tuner_set(t, l, &s->rules.tuning);
     t->listed += s->entrants ? s->entrants - 1 : 0;
-    return ok;
 }
 
 // ---- compiling ----
@@ -322,62 +280,74 @@ static int tc__tuner_compile(tc__tuner *t, tc__job *j) {
     return 1;
 }
 
+// The entrants of a stage get their code, NULL = it does not compile.
+static void tc__subject_take(tc__subject *s, const tc__job *j) {
+    for (uint32_t i = 0; i < s->entrants; i++) {
+        tc__entrant *e = &s->entrant[i];
+        tc__kernel_run *k = &e->variant->run;
+        e->code = j->order.at[e->order].code;
+        for (int n = 0; n < k->count; n++)
+            k->list[n].kernel = tc__compiled_kernel(e->code, n);
+    }
+    s->begun |= s->entrants > 0;
+    if (s->entrants && !s->rules.variant) s->rules = s->best = s->entrant[0];
+}
+
 // The candidates of the subjects in work, listed and compiled. 0 = no time, no memory.
 static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
     tc__job *j = t->job[stage] = tc__job_new(t->desk);
-    int ok = j != NULL;
-    if (ok) j->trial = 1;
-    for (size_t i = t->first; ok && i < t->end; i++)
-        ok = tc__subject_list(t, &t->subject.at[i], stage, j);
-    tc__tuner_tick(t, t->first);
-    if (!ok || !tc__tuner_compile(t, j)) return 0;
-    for (size_t i = t->first; i < t->end; i++) {
-        tc__subject *s = &t->subject.at[i];
-        for (uint32_t k = 0; k < s->entrants; k++) {
-            tc__entrant *e = &s->entrant[k];
-            e->code = k ? j->order.at[e->order].code : s->best.code;
-            e->run = tc__compiled_function(e->code);
-        }
-    }
+    if (!j) return 0;
+    j->trial = 1;
+    for (size_t i = t->at; i < t->end; i++)
+        tc__subject_list(t, &t->subject.at[i], stage, j);
+    tc__tuner_tick(t, t->at);
+    if (!tc__tuner_compile(t, j)) return 0;
+    for (size_t i = t->at; i < t->end; i++) tc__subject_take(&t->subject.at[i], j);
     return 1;
 }
 
 // ---- heats ----
 
-static void tc__subject_check(tc__tuner *t, tc__subject *s, tc__stand *stand) {
-    tc__heat_want(stand, &s->rules);
-    for (uint32_t i = 1; i < s->entrants && tc__now_ns() < t->deadline; i++) {
+// Those that have no code, or other results, are out. 0 = reported.
+static int tc__subject_check(tc__tuner *t, tc__subject *s, const tc__stand *stand) {
+    int ok = tc__compiled_kernel(s->entrant[0].code, 0) != NULL;
+    ok = ok && tc__heat_want(stand, &s->entrant[0]);
+    for (uint32_t i = 1; ok && i < s->entrants && tc__now_ns() < t->deadline; i++) {
         tc__entrant *e = &s->entrant[i];
+        size_t wrong = 0;
+        int built = tc__compiled_kernel(e->code, 0) != NULL;
         tc__tuner_tick(t, (size_t)(s - t->subject.at));
-        size_t wrong = e->run ? tc__entrant_differs(stand, e) : 0;
-        e->out = !e->run || wrong;
+        ok = !built || tc__entrant_differs(stand, e, &wrong);
+        e->out = !built || wrong;
         if (wrong)
             tc__tuner_say(t, s, &e->tuning,
                           ": dropped, %zu elements differ from the default's", wrong);
-        if (!e->run) tc__tuner_say(t, s, &e->tuning, ": dropped, it does not compile");
+        if (!built) tc__tuner_say(t, s, &e->tuning, ": dropped, it does not compile");
     }
+    return ok;
 }
 
 // Whether entrant `best` is to follow the first. In the end it has to beat the best that the default did in
 // any heat, by more than noise, and mostly.
-static int tc__subject_gains(const tc__subject *s, uint32_t best, int stage) {
+static int tc__subject_gains(const tc__tuner *t, const tc__subject *s, uint32_t best) {
     const tc__entrant *e = s->entrant;
-    if (stage != TC__TUNE_JUDGE) return e[best].low * 100 < e[0].low * TC__TUNE_STEP;
+    if (t->stage != TC__TUNE_JUDGE) return e[best].low * 100 < e[0].low * TC__TUNE_STEP;
     return e[best].low * 100 < s->rules.low * TC__TUNE_GAIN && e[best].median < e[0].median;
 }
 
 // Goes on with the fastest of the stage.
-static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
+static void tc__subject_advance(tc__tuner *t, tc__subject *s) {
     tc__entrant *e = s->entrant;
     uint32_t best = tc__heat_leader(e, s->entrants);
-    int judged = stage == TC__TUNE_JUDGE, is_default = tc__tuning_is_default(&e[0].tuning);
+    int judged = t->stage == TC__TUNE_JUDGE,
+        is_default = tc__tuning_is_default(&e[0].tuning);
     for (uint32_t i = !judged && s->tried > 0; i < s->entrants; i++)
         if (e[i].samples) tc__tuner_say(t, s, &e[i].tuning, ": %.1f us", tc__us(e[i].low));
     if (is_default && (!s->rules.low || e[0].low < s->rules.low)) s->rules.low = e[0].low;
     if (!judged) s->tried += s->entrants - 1;
-    if (!tc__subject_gains(s, best, stage)) best = 0;
-    if (!judged && best && !t->job[stage]->order.at[e[best].order].known)
-        s->job = t->job[stage], s->order = e[best].order;
+    if (!tc__subject_gains(t, s, best)) best = 0;
+    if (!judged && best && !t->job[t->stage]->order.at[e[best].order].known)
+        s->job = t->job[t->stage], s->order = e[best].order;
     s->best = e[best];
 }
 
@@ -385,45 +355,40 @@ static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
 static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
     uint64_t now = tc__now_ns(), all = 1;
     for (size_t i = 0; i < t->subject.count; i++)
-        if (!t->subject.at[i].decided) all += t->subject.at[i].ns;
+        if (!t->subject.at[i].decided && !t->subject.at[i].late) all += t->subject.at[i].ns;
     if (now >= t->deadline) return now;
     return now + (uint64_t)((double)(t->deadline - now) * (double)s->ns / (double)all / 2);
 }
 
-// One heat of a subject, where the program is at it. Afterwards memory is as if it had just run.
-static void tc__subject_heat(tc__tuner *t, tc__subject *s, int stage) {
+// One heat of a subject, where the program is at it. Afterwards memory is as it was before.
+static void tc__subject_heat(tc__tuner *t, tc__subject *s) {
     tc__stand stand;
-    tc__launch *l = &t->p->launch.at[s->launch];
-    l->args.seed = tc__recorder_of(t->ctx)->seed, l->args.draw = t->v->draw;
-    int ok = tc__stand_open(&stand, t->p, l, t->deadline);
-    if (ok) {
-        tc__subject_check(t, s, &stand);
-        ok = tc__heat(&stand, s->entrant, s->entrants, tc__subject_until(t, s));
-        t->done += s->entrants - 1;
-    }
-    tc__stand_reset(&stand);
+    int ok = tc__stand_open(&stand, t->p, &t->p->launch.at[s->launch], t->deadline) &&
+             tc__subject_check(t, s, &stand) &&
+             tc__heat(&stand, s->entrant, s->entrants, tc__subject_until(t, s));
+    t->done += s->entrants - 1;
+    (void)tc__stand_reset(&stand);
     tc__stand_close(&stand);
-    tc__tuner_launch(t, l);
-    if (ok) tc__subject_advance(t, s, stage);
+    s->late |= !ok && (!s->tried || t->stage == TC__TUNE_JUDGE);
     s->cut |= !ok;
-    s->late |= !ok && (stage == TC__STAGE_REGISTERS || stage == TC__TUNE_JUDGE);
+    if (ok) tc__subject_advance(t, s);
 }
 
-// Runs the program up to the last subject in work, with a heat at each that has rivals.
-static void tc__tuner_pass(tc__tuner *t, int stage) {
-    size_t left = 0;
-    for (size_t i = t->first; i < t->end; i++)
-        left += t->subject.at[i].entrants > 1 && !t->subject.at[i].late;
-    if (left) tc__spares_fill(t);
-    for (uint32_t i = 0; left && i < t->p->launch.count; i++) {
-        tc__subject *s = tc__subject_at(t, i);
-        int heat = s && s->entrants > 1 && !s->late;
-        if (heat)
-            tc__subject_heat(t, s, stage);
-        else
-            tc__tuner_launch(t, &t->p->launch.at[i]);
-        left -= (size_t)heat;
-    }
+static int tc__subject_waits(const tc__subject *s) { return s->entrants > 1 && !s->late; }
+
+// A kernel whose turn it is, with a heat before if it has rivals.
+static int tc__tuner_heat(tc__tuner *t, tc__device *d, tc__kernel_run *k) {
+    tc__subject *s = tc__subject_at(t, k);
+    if (s && tc__subject_waits(s)) tc__subject_heat(t, s), t->left--;
+    return tc__kernel_go(t->ctx, d, k);
+}
+
+// Runs the program up to the last subject in work that has rivals. 0 = reported.
+static int tc__tuner_pass(tc__tuner *t, int stage) {
+    t->stage = stage, t->left = 0;
+    for (size_t i = t->at; i < t->end; i++)
+        t->left += (size_t)tc__subject_waits(&t->subject.at[i]);
+    return !t->left || tc__tuner_run(t, tc__tuner_heat);
 }
 
 // ---- the end of a subject ----
@@ -437,115 +402,154 @@ static void tc__subject_list_judge(tc__subject *s) {
     s->entrants = 2;
 }
 
-// Every launch with this kernel takes what was found.
-static void tc__subject_apply(tc__tuner *t, const tc__subject *s,
-                              const tc__chosen *chosen) {
-    for (size_t i = 0; i < t->p->launch.count; i++) {
-        tc__launch *l = &t->p->launch.at[i];
-        if (l->tuned != TC__TUNED_OPEN || l->run != s->rules.run) continue;
-        if (l->items != s->rules.items) continue;
-        if (!tc__launch_tune(t->p, l, &s->best.tuning)) continue;
-        l->tuned = TC__TUNED_HERE, l->chosen = *chosen;
-        tc__launch_use(l, s->best.code);
-    }
+static void tc__subject_decide(tc__tuner *t, tc__subject *s) {
+    tc__chosen *c = &s->chosen;
+    int is_default = tc__tuning_is_default(&s->best.tuning);
+    s->late |= !s->begun, s->decided = !s->late;
+    if (s->late) return;
+    c->tuning = s->best.tuning, c->tried = s->tried + 1;
+    c->default_ns = s->rules.low ? s->rules.low : s->ns / s->launches;
+    c->ns = is_default ? c->default_ns : s->best.low;
+    tc__tuner_say(t, s, &c->tuning, " is kept: %.1f us, %.1f us by default, %u tried",
+                  tc__us(c->ns), tc__us(c->default_ns), (unsigned)c->tried);
+    if (s->job && !is_default) s->job->order.at[s->order].chosen = 1;
+    if (!s->cut) tc__choice_keep(t->desk, &s->key, c);
+    tc__compiled_use(&s->code, s->best.code);
+    t->ctx->stats.autotuned++;
 }
 
-static void tc__subject_decide(tc__tuner *t, tc__subject *s) {
-    tc__chosen c;
-    s->decided = 1;
-    if (s->late) return;
-    memset(&c, 0, sizeof c);
-    uint64_t first = s->ns / s->launches;
-    c.tuning = s->best.tuning, c.tried = s->tried + 1;
-    c.default_ns = s->rules.low ? s->rules.low : first;
-    c.ns = tc__tuning_is_default(&c.tuning) ? c.default_ns : s->best.low;
-    tc__tuner_say(t, s, &c.tuning, " is kept: %.1f us, %.1f us by default, %u tried",
-                  tc__us(c.ns), tc__us(c.default_ns), (unsigned)c.tried);
-    if (s->job && !tc__tuning_is_default(&c.tuning)) s->job->order.at[s->order].chosen = 1;
-    if (!s->cut) tc__choice_keep(t->desk, &s->key, &c);
-    tc__subject_apply(t, s, &c);
-    t->ctx->stats.autotuned++;
+// Launch l takes what was found for its kernel. Where that is its default it has it.
+static void tc__subject_apply(tc__tuner *t, const tc__subject *s, tc__launch *l) {
+    if (!s->decided) return;
+    if (!tc__tuning_is_default(&s->chosen.tuning)) {
+        if (!tc__launch_tune(t->p, l, &s->chosen.tuning)) return;
+        s->device->runner->use(t->p, l, s->best.variant, s->code);
+    }
+    l->tuned = TC__TUNED_HERE, l->chosen = s->chosen;
 }
 
 // ---- the search ----
 
-// Subjects from t->first on that are compiled together.
-static void tc__tuner_choose(tc__tuner *t) {
+// Texts that the subject has in its largest stage, about.
+static int tc__subject_texts(const tc__tuner *t, const tc__subject *s) {
     tc__tuning all[TC__CANDIDATES];
+    int most = 0;
+    for (int stage = 0; stage < TC__STAGES; stage++) {
+        int n = tc__subject_candidates(t, s, (tc__tune_stage)stage, all);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+// Subjects from t->at on that are compiled together.
+static void tc__tuner_choose(tc__tuner *t) {
+    tc__device *d = t->subject.at[t->at].device;
     int texts = 0;
-    for (t->end = t->first; t->end < t->subject.count; t->end++) {
+    t->desk = tc__device_desk(t->ctx, d);
+    for (t->end = t->at; t->end < t->subject.count; t->end++) {
         const tc__subject *s = &t->subject.at[t->end];
-        texts += tc__candidates(t->p->launch.at[s->launch].group, t->ctx->target,
-                                TC__STAGE_REGISTERS, &s->rules.tuning, all);
-        if (texts > TC__TUNE_TEXTS && t->end > t->first) return;
+        texts += tc__subject_texts(t, s);
+        if (t->end > t->at && (texts > TC__TUNE_TEXTS || s->device != d)) return;
     }
 }
 
 // Gives how many stages could be begun.
 static int tc__tuner_stages(tc__tuner *t) {
     memset(t->job, 0, sizeof t->job);
-    for (int stage = 0; stage < TC__STAGES; stage++) {
-        if (!tc__tuner_prepare(t, (tc__tune_stage)stage)) return stage;
-        tc__tuner_pass(t, stage);
-    }
+    for (int stage = 0; stage < TC__STAGES; stage++)
+        if (!tc__tuner_prepare(t, (tc__tune_stage)stage) || !tc__tuner_pass(t, stage))
+            return stage;
     return TC__STAGES;
 }
 
-// Tunes the subjects in work; 0 = there was no time to begin.
+// Tunes the subjects in work; 0 = there was no time to begin, or it fails.
 static int tc__tuner_batch(tc__tuner *t) {
     int stages = tc__tuner_stages(t);
-    for (size_t i = t->first; i < t->end; i++) {
-        tc__subject *s = &t->subject.at[i];
-        s->late |= !stages, s->cut |= stages < TC__STAGES;
-        tc__subject_list_judge(s);
+    for (size_t i = t->at; i < t->end; i++) {
+        t->subject.at[i].cut |= stages < TC__STAGES;
+        tc__subject_list_judge(&t->subject.at[i]);
     }
-    tc__tuner_pass(t, TC__TUNE_JUDGE);
-    for (size_t i = t->first; i < t->end; i++) tc__subject_decide(t, &t->subject.at[i]);
+    int ok = tc__tuner_pass(t, TC__TUNE_JUDGE);
+    for (size_t i = t->at; i < t->end; i++) tc__subject_decide(t, &t->subject.at[i]);
     for (int stage = 0; stage < TC__STAGES; stage++) {
         if (!t->job[stage]) continue;
         tc__job_publish(t->desk, t->job[stage]);
         tc__job_free(t->job[stage]);
     }
-    return stages > 0;
+    return ok && stages > 0;
 }
 
 static void tc__tuner_search(tc__tuner *t) {
+    int goes_on = tc__tuner_subjects(t);
     t->shows = !tc__core_of(t->ctx)->logger.log && !tc__log_on(t->ctx, TC__LOG_AUTOTUNE) &&
                tc__is_watched();
-    tc__spares_bind(t);
-    if (!tc__tuner_subjects(t)) return;
-    int goes_on = 1;
-    for (; goes_on && t->first < t->subject.count; t->first = t->end) {
+    for (; goes_on && t->at < t->subject.count; t->at = t->end) {
         tc__tuner_choose(t);
         goes_on = tc__tuner_batch(t);
     }
     tc__tuner_clear(t);
 }
 
-static void tc__tuner_close(tc__tuner *t) {
+// ---- a program ----
+
+static int tc__tuner_open(tc__tuner *t, tc__program *p, const tc__visit *v,
+                          tc__act_fn act) {
+    size_t n = p->launch.count;
+    memset(t, 0, sizeof *t);
+    t->ctx = p->ctx, t->p = p, t->v = v, t->act = act, t->begin = tc__now_ns();
+    t->deadline = t->begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    tc__arena_init(&t->arena, t->ctx);
+    int ok = tc__spares_open(&t->spares, p, v);
+    t->ns = TC__ANEW_ARRAY(&t->arena, uint64_t, n + 1);
+    t->first = TC__ANEW_ARRAY(&t->arena, uint32_t, n + 1);
+    if (t->first) memset(t->first, 0xff, n * sizeof *t->first);
+    return ok && t->ns && t->first;
+}
+
+// The program as it is in a run, but that it writes the spares. 0 = reported.
+static int tc__tuner_begin(tc__tuner *t) {
+    tc__program *p = t->p;
+    uint64_t seed = tc__visit_seed(t->ctx, t->v);
+    tc__spares_bind(&t->spares);
+    int ok = tc__spares_fill(&t->spares);
+    for (size_t i = 0; i < p->launch.count; i++)
+        p->launch.at[i].args.seed = seed, p->launch.at[i].args.draw = t->v->draw;
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+        ok = tc__dispatch_begin(p, r, t->v);
+    return ok;
+}
+
+// All launches of a kernel take what was found.
+static void tc__tuner_apply(tc__tuner *t) {
     size_t late = 0;
     for (size_t i = 0; i < t->p->launch.count; i++) {
         tc__launch *l = &t->p->launch.at[i];
-        if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE, late++;
+        for (size_t k = 0; t->first && k < t->subject.count; k++)
+            if (t->subject.at[k].launch == t->first[i])
+                tc__subject_apply(t, &t->subject.at[k], l);
+        if (l->tuned != TC__TUNED_OPEN) continue;
+        int known = t->first && t->first[i] != UINT32_MAX;
+        l->tuned = known ? TC__TUNED_LATE : TC__TUNED_NOT;
+        late += (size_t)known;
     }
     if (late)
         tc__log(t->ctx, TC__LOG_AUTOTUNE,
                 "region \"%s\": no time for %zu of %zu kernels; they stay as they are",
                 tc__tuner_region(t), late, t->p->launch.count);
-    for (size_t i = 0; i < t->subject.count; i++) {
-        tc__subject *s = &t->subject.at[i];
-        tc__text_free(&s->key);
-        tc__text_free(&s->name);
-        tc__compiled_use(&s->code, NULL);
-        TC__FREE_ARRAY(t->ctx, s->entrant, TC__CANDIDATES);
-    }
+}
+
+static void tc__tuner_close(tc__tuner *t) {
+    for (tc__dispatch *r = t->p->dispatch; r; r = r->next) (void)tc__bounce_out(t->p, r, 0);
+    for (tc__variant *w = t->variant; w; w = w->next) tc__kernel_forget(w->device, &w->run);
+    for (size_t i = 0; i < t->subject.count; i++) tc__subject_close(t, &t->subject.at[i]);
     TC__VEC_FREE(t->ctx, t->subject);
-    tc__spares_close(t);
+    tc__spares_close(&t->spares);
+    tc__arena_free(&t->arena);
 }
 
 static int tc__program_is_open(const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__launch_is_open(&p->launch.at[i])) return 1;
+        if (p->launch.at[i].tuned == TC__TUNED_OPEN) return 1;
     return 0;
 }
 
@@ -555,26 +559,41 @@ static int tc__program_wants_tuning(const tc__program *p) {
            p->numerics == TC_NUMERICS_STRICT && p->ctx->stance == TC_STANCE_DEFAULT;
 }
 
-// Whether a program of the host has kernels to measure. The user's functions are called once.
-static int tc__program_tunes_here(const tc__program *p) {
-    return !p->customs && tc__program_is_open(p);
-}
-
-// Tunes its kernels of which nothing is known yet.
-static void tc__program_search(tc__program *p, const tc__visit *v, uint64_t begin,
-                               uint64_t deadline) {
+static void tc__program_search(tc__program *p, const tc__visit *v, tc__act_fn act) {
     tc__tuner t;
-    memset(&t, 0, sizeof t);
-    t.ctx = p->ctx, t.p = p, t.v = v, t.desk = &p->ctx->kernels->desk;
-    t.begin = begin, t.deadline = deadline;
     tc__calm calm = tc__calm_begin();
-    if (tc__spares_open(&t) && tc__desk_ready(t.desk)) tc__tuner_search(&t);
+    if (tc__tuner_open(&t, p, v, act) && tc__tuner_begin(&t)) tc__tuner_search(&t);
+    tc__tuner_apply(&t);
     tc__tuner_close(&t);
     tc__calm_end(calm);
+    p->laid_out = 0, p->bound = NULL;
+}
+
+// Tunes the kernels of a bound program of which nothing is known, where it runs. It is to be bound again.
+// The user's functions are called once: what has them is not measured.
+static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
+    tc_ctx *c = p->ctx;
+    tc__error_mark before = tc__error_now(c);
+    const tc_stats made = c->stats;
+    uint64_t begin = tc__now_ns();
+    p->autotune = TC__AUTOTUNE_RECALL;
+    if (p->customs || !tc__program_is_open(p)) return;
+    tc__program_search(p, v, act);
+    c->stats.emit_ns = made.emit_ns; // all of it is autotune_ns
+    c->stats.cc_ns = made.cc_ns, c->stats.load_ns = made.load_ns;
+    p->tune_ns = tc__now_ns() - begin;
+    c->stats.autotune_ns += p->tune_ns;
+    tc__note_span(c, TC__SPAN_TUNE, begin, v->region);
+    tc__error_restore(c, before);
 }
 
 #else
 
 static int tc__program_wants_tuning(const tc__program *p) { return (void)p, 0; }
+
+static void tc__program_tune(tc__program *p, const tc__visit *v, tc__act_fn act) {
+    (void)v, (void)act;
+    p->autotune = TC__AUTOTUNE_OFF;
+}
 
 #endif // TC__JIT

@@ -22,11 +22,11 @@
 // that no kernel has; `bench autotune` shows what it wins.
 
 typedef enum tc__tune_stage {
-    TC__STAGE_REGISTERS,          // what the inner loops hold
-    TC__STAGE_MEMORY,             // how they meet the caches
-    TC__STAGE_THREADS,            // no other code
-    TC__STAGES,                   // of the host
-    TC__STAGE_DEVICE = TC__STAGES // the only one of a device
+    TC__STAGE_REGISTERS, // what the inner loops hold
+    TC__STAGE_MEMORY,    // how they meet the caches
+    TC__STAGE_THREADS,   // no other code
+    TC__STAGE_DEVICE, // all that kernels in another language than C have; others have none of it
+    TC__STAGES
 } tc__tune_stage;
 
 enum {
@@ -141,8 +141,9 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
     tc__group plain = *g;
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     if (!v) return 1;
-    if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
-        return g->target.language && g->target.language->knob_fits(g, knob, v);
+    if ((tc__knobs[knob].stage == TC__STAGE_DEVICE) != (g->target.language != NULL))
+        return 0;
+    if (g->target.language) return g->target.language->knob_fits(g, knob, v);
     switch ((tc__knob)knob) {
     case TC__KNOB_LANES:
         return v == 1 ? chosen != TC__VECTOR

@@ -111,10 +111,12 @@ static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 
 // What a context has of a registered device. exec/device.c opens and closes it.
 typedef struct tc__device {
-    tc_device own; // names and identity are ours
-    int number;    // in layouts
-    void *library; // its compiled code, a tc__library; NULL = none yet
-    int measured;  // it was profiled, and
+    tc_device own;                   // names and identity are ours
+    int number;                      // in layouts; 0 = the host
+    const struct tc__runner *runner; // how its kernels run: exec/runner.c
+    void *desk;             // that makes its code, a tc__desk; NULL = nobody asked yet
+    TC__VEC(void *) moment; // marks of its clock, for who times kernels; owned
+    int measured;           // it was profiled, and
     uint64_t peak; //   its copies read and write so many bytes per second; 0 = unknown
 } tc__device;
 

@@ -214,7 +214,7 @@ static tc_status run_failing(int fail_at, int *begun, int *ended) {
     CHECK_EQ(tc_profile_begin(tc), TC_OK);
     *begun = fake->calls, fake->fail_at = fail_at, fake->fail_code = 1;
     BEGIN("another");
-    tc_tensor y = tc_exp(x);
+    tc_tensor y = tc_cumsum(tc_exp(x), 0); // more marks than the yardstick has made
     tc_status status = tc_trace_end(tc);
     *ended = fake->calls, fake->fail_at = 0;
     if (status) CHECK(strstr(tc_error_text(tc), "(1)") || FAIL("%s", tc_error_text(tc)));
@@ -258,5 +258,46 @@ TEST(a_device_without_room_for_the_yardstick) {
     const char *text = tc_profile_text(tc);
     CHECK(strstr(text, "peak of " DEVICE_NAME ": 0.00 GB/s") || FAIL("%s", text));
     CHECK(!row_of(text, "k0_pointwise_mul of work, program ", &r)); // "?" is no number
+    close_profiled(tc);
+}
+
+// A program on two devices and the host: each kernel is a row of its own device, by that one's clock, and so is
+// each copy.
+TEST(a_program_on_devices_and_host) {
+    row r;
+    if (device_use() && fake) fake->devices = 2;
+    if (tc_cuda_device_count() < 2) SKIP("there is no second GPU");
+    tc_ctx *tc = open_profiled();
+    REQUIRE(tc && tc_cuda_open(tc, 1) == TC_OK);
+    tc_tensor x = there(tc, N), y;
+    CHECK_EQ(tc_profile_begin(tc), TC_OK);
+    for (int i = 0; i < 3; i++) {
+        BEGIN("span");
+        y = tc_to(tc_square(tc_to(tc_mul_s(x, 2), "cuda:1")), "cpu");
+        y = tc_keep(tc_sub(tc_mul(y, y), y));
+        END();
+        CHECK_EQ(AT(y, 1), 16.0 * 16 - 16);
+        tc_free(y);
+    }
+    CHECK_EQ(tc_profile_end(tc), TC_OK);
+    const char *text = tc_profile_text(tc);
+    static const struct {
+        const char *kernel, *where;
+        int bytes;
+    } want[] = {{"_pointwise_mul of span", "cuda:0", 8 * N},
+                {"k1_copy_to of span", "cuda:1", 8 * N},
+                {"_pointwise_square of span", "cuda:1", 8 * N},
+                {"k3_copy_to of span", "compiled", 8 * N},
+                {"_pointwise_mul_sub of span", "compiled", 8 * N}};
+    for (int i = 0; i < 5; i++) {
+        REQUIRE(row_of(text, want[i].kernel, &r) || FAIL("%s: %s", want[i].kernel, text));
+        CHECK_EQ(r.calls, 3);
+        CHECK_EQ(r.bytes, want[i].bytes);
+        CHECK_STR(r.where, want[i].where);
+        CHECK(r.total > 0);
+        if (fake && i != 1 && i < 3) CHECK_EQ(r.total, 3); // a microsecond each
+    }
+    CHECK(strstr(text, "peak of cuda:0: ") && strstr(text, "peak of cuda:1: "));
+    CHECK(strstr(text, ": 15 runs of 5 kernels took ") || FAIL("%s", text));
     close_profiled(tc);
 }

@@ -377,6 +377,23 @@ TEST(in_place_is_done_once) {
     tc_close(tc);
 }
 
+// The first kernel as the tuner runs it, but with this code; *w has room for it.
+static tc__entrant entrant_of(tc__program *p, tc__kernel_fn run, tc__variant *w) {
+    tc__entrant e;
+    memset(&e, 0, sizeof e), memset(w, 0, sizeof *w);
+    w->group = *p->launch.at[0].group, w->device = &p->ctx->here;
+    CHECK(p->ctx->here.runner->vary(p, 0, w));
+    memcpy(&w->run.list[0].kernel, &run, sizeof run);
+    e.variant = w;
+    return e;
+}
+
+static size_t differs(const tc__stand *s, const tc__entrant *e) {
+    size_t wrong = 0;
+    CHECK(tc__entrant_differs(s, e, &wrong));
+    return wrong;
+}
+
 // A kernel that reads what it writes, as the tuner runs it: as often as it likes, on what was there.
 TEST(a_stand_gives_memory_back) {
     enum { N = 1000 };
@@ -394,16 +411,16 @@ TEST(a_stand_gives_memory_back) {
     REQUIRE(p->launch.count == 1);
     tc__launch *l = &p->launch.at[0];
     tc__stand stand;
-    tc__entrant e;
-    memset(&e, 0, sizeof e);
-    e.run = l->run, e.items = l->items, e.grain = l->grain;
+    tc__variant w;
+    uint64_t ns = 0;
+    tc__entrant e = entrant_of(p, l->run, &w);
     CHECK(tc__stand_open(&stand, p, l, UINT64_MAX));
     CHECK(tc__stand_is_in_place(&stand));
-    tc__heat_want(&stand, &e);
-    CHECK_EQ(tc__entrant_differs(&stand, &e), 0);
-    CHECK(tc__entrant_time(&stand, &e, 1) > 0);
+    CHECK(tc__heat_want(&stand, &e));
+    CHECK_EQ(differs(&stand, &e), 0);
+    CHECK(tc__entrant_time(&stand, &e, 1, &ns) && ns > 0);
     for (int i = 0; i < N; i++) CHECK_EQ(a[i], 4 * i); // the region, and once on top of it
-    tc__stand_reset(&stand);
+    CHECK(tc__stand_reset(&stand));
     for (int i = 0; i < N; i++) CHECK_EQ(a[i], 2 * i);
     tc__stand_close(&stand);
     tc_close(tc);
@@ -444,19 +461,17 @@ TEST(wrong_bits_are_seen) {
     REQUIRE(p->launch.count == 1 && l->group->buffer.count == 2);
     REQUIRE(l->group->buffer.at[1].written); // what wrong_in_one_bit goes by
     tc__stand stand;
-    tc__entrant e;
-    memset(&e, 0, sizeof e);
-    e.run = right = l->run, e.items = l->items, e.grain = l->grain;
+    tc__variant w[3];
+    tc__entrant good = entrant_of(p, right = l->run, &w[0]);
+    tc__entrant wrong = entrant_of(p, wrong_in_one_bit, &w[1]);
+    tc__entrant idle = entrant_of(p, does_nothing, &w[2]);
     CHECK(tc__stand_open(&stand, p, l, UINT64_MAX));
     CHECK(!tc__stand_is_in_place(&stand));
-    tc__heat_want(&stand, &e);
-    CHECK_EQ(tc__entrant_differs(&stand, &e), 0);
-    e.run = wrong_in_one_bit;
-    CHECK_EQ(tc__entrant_differs(&stand, &e), 1);
-    e.run = does_nothing; // what was there before does not pass for a result
-    CHECK_EQ(tc__entrant_differs(&stand, &e), N);
-    e.run = right;
-    CHECK_EQ(tc__entrant_differs(&stand, &e), 0);
+    CHECK(tc__heat_want(&stand, &good));
+    CHECK_EQ(differs(&stand, &good), 0);
+    CHECK_EQ(differs(&stand, &wrong), 1);
+    CHECK_EQ(differs(&stand, &idle), N); // what was there before does not pass for one
+    CHECK_EQ(differs(&stand, &good), 0);
     tc__stand_close(&stand);
     tc_free(y);
     tc_close(tc);

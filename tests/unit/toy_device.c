@@ -8,6 +8,7 @@
 
 #if TC__JIT && !defined _WIN32
 #    include <dlfcn.h>
+#    include <math.h>
 #    include <pthread.h>
 
 // ---- the dialect: the host's text of a kernel, and an entry that takes a launch's arguments ----
@@ -491,6 +492,112 @@ TEST(a_toy_device_says_what_failed) {
     CHECK(strstr(tc_error_text(tc), "toy:0: the compiler failed") ||
           FAIL("%s", tc_error_text(tc)));
     tc_error_clear(tc);
+    tc_close(tc);
+}
+
+// ---- the host beside a device ----
+
+static tc_options tuned(const char *mode) {
+    tc_options o = tc_options_default();
+    o.mode = mode, o.autotune_seconds = 600; // enough on any machine
+    return o;
+}
+
+// Softmax on the host, exp on the device, and on the host again a sum of each row of it and of `held`, which is
+// written in place. The sums to `to`.
+static void span(tc_ctx *tc, const tc_options *o, tc_tensor x, tc_tensor held, float *to) {
+    tc_trace_begin_at(tc, "span", o, "test.c", 1);
+    tc_tensor there = tc_exp(tc_to(tc_softmax(x, -1), "toy:0"));
+    tc_tensor sums = tc_keep(tc_sum(tc_mul(tc_to(there, "cpu"), held), 1));
+    tc_add_s_(held, 1);
+    END();
+    CHECK_EQ(tc_read(sums, to, ROWS * sizeof *to), TC_OK);
+    tc_free(sums);
+}
+
+// What span gives, in double.
+static double span_sum(int row, double held) {
+    double e[COLUMNS], all = 0, sum = 0, most = -3;
+    for (int i = 0; i < COLUMNS; i++) {
+        e[i] = (row * COLUMNS + i) * 37 % 101 / 16.0 - 3;
+        most = e[i] > most ? e[i] : most;
+    }
+    for (int i = 0; i < COLUMNS; i++) all += e[i] = exp(e[i] - most);
+    for (int i = 0; i < COLUMNS; i++) sum += exp(e[i] / all) * held;
+    return sum;
+}
+
+static int times_in(const char *text, const char *what) {
+    int n = 0;
+    while ((text = strstr(text, what)) != NULL) n++, text++;
+    return n;
+}
+
+// Kernels of the host are measured in a program that is on a device, too; what it computes and writes stays.
+TEST(host_kernels_beside_a_device_are_measured) {
+    float held[ROWS * COLUMNS], first[2][ROWS], sums[ROWS];
+    for (int t = 0; t < 2; t++) {
+        tc_ctx *tc = tc_open(NULL);
+        REQUIRE(tc && toy_open(tc));
+        tc_options o = tuned(t ? "max-autotune" : "default");
+        for (int i = 0; i < ROWS * COLUMNS; i++) held[i] = 1;
+        tc_tensor x = values(tc, ROWS),
+                  h = tc_wrap(tc, held, TC_DIMS(ROWS, COLUMNS), TC_F32);
+        span(tc, &o, x, h, first[t]);
+        uint64_t measured = tc_stats_get(tc).autotuned;
+        for (int visit = 1; visit < 4; visit++) {
+            for (int i = 0; i < ROWS * COLUMNS; i++) CHECK_EQ(held[i], visit + 1);
+            span(tc, &o, x, h, sums);
+            for (int r = 0; r < ROWS; r++) {
+                double want = span_sum(r, visit + 1);
+                CHECK_NEAR(sums[r], want, want * 1e-6);
+            }
+        }
+        if (tc_stats_get(tc).fallbacks) SKIP("no compiler");
+        CHECK_EQ(times_in(tc_explain(tc), "autotune: "), t ? 2 : 0);
+        CHECK_EQ(measured, t ? 2 : 0);
+        CHECK_EQ(tc_stats_get(tc).autotuned, measured);
+        CHECK(!tc_error(tc) || FAIL("%s", tc_error_text(tc)));
+        tc_close(tc);
+        CHECK_EQ(toy.live, 0);
+    }
+    CHECK_BYTES(first[1], first[0], sizeof sums);
+}
+
+enum { MATRIX = ROWS * COLUMNS * 4 }; // bytes
+
+// Whether the table has a row of that kernel, with two calls of so many bytes each.
+static int row_of(const char *text, const char *name, long long bytes, const char *where) {
+    long long calls = 0, each = 0;
+    char runs[20] = "";
+    const char *at = strstr(text, name);
+    while (at && at > text && at[-1] != '\n') at--;
+    if (at) sscanf(at, "%lld %*s %*s %lld %*s %*s %% %19s", &calls, &each, runs);
+    return (calls == 2 && each == bytes && !strcmp(runs, where)) ||
+           FAIL("%s: %lld calls of %lld bytes, %s", name, calls, each, runs);
+}
+
+// A device without a clock has no rows; the host's kernels and the copies beside it have theirs.
+TEST(a_program_on_both_is_profiled) {
+    float held[ROWS * COLUMNS], sums[ROWS];
+    tc_ctx *tc = tc_open(NULL);
+    REQUIRE(tc && toy_open(tc));
+    for (int i = 0; i < ROWS * COLUMNS; i++) held[i] = 1;
+    tc_tensor x = values(tc, ROWS), h = tc_wrap(tc, held, TC_DIMS(ROWS, COLUMNS), TC_F32);
+    span(tc, NULL, x, h, sums);
+    CHECK_EQ(tc_profile_begin(tc), TC_OK);
+    for (int i = 0; i < 2; i++) span(tc, NULL, x, h, sums);
+    CHECK_EQ(tc_profile_end(tc), TC_OK);
+    for (int r = 0; r < ROWS; r++)
+        CHECK_NEAR(sums[r], span_sum(r, 3), span_sum(r, 3) * 1e-6);
+    const char *text = tc_profile_text(tc);
+    if (tc_stats_get(tc).fallbacks) SKIP("no compiler");
+    CHECK_EQ(times_in(text, " of span, program "), 4); // the device's own kernel is none
+    CHECK(row_of(text, "k0_reduction_max_", 4 * MATRIX, "compiled"));
+    CHECK(row_of(text, "k1_copy_to of ", 2 * MATRIX, "toy:0"));
+    CHECK(row_of(text, "k3_copy_to of ", 2 * MATRIX, "compiled"));
+    CHECK(row_of(text, "k4_reduction_mul_sum of ", 2 * MATRIX + 4 * ROWS, "compiled"));
+    CHECK(!tc_error(tc) || FAIL("%s", tc_error_text(tc)));
     tc_close(tc);
 }
 
