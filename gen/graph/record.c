@@ -207,6 +207,18 @@ static tc_tensor tc__op_scalar(tc_tensor a, double s, const char *file, int line
     return t.id ? t : tc__op_scalar_slow(a, s, file, line, form);
 }
 
+// op(s, a): errors bear the name of the call, which is not the op's.
+static tc_tensor tc__op_scalar_left(const char *who, tc_tensor a, double s,
+                                    const char *file, int line, uint64_t form) {
+    tc_ctx *c = tc__ctx_of(a);
+    if (!c) return tc__fail_lost(who, a, file, line), tc__null();
+    const char *doing = tc__core_of(c)->doing;
+    if (!doing) tc__core_of(c)->doing = who;
+    tc_tensor t = tc__op_scalar(a, s, file, line, form);
+    tc__core_of(c)->doing = doing;
+    return t;
+}
+
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,
                             const int64_t *attr, uint32_t n_attr, const char *file,
                             int line) {
