@@ -271,7 +271,8 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context; calls of another in the meantime fail with TC_E_THREAD where that is
+//     noticed, else nothing is promised. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
 //
 // START-UP
@@ -2472,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7bc5ca639b0893a7u
+#define TC__BUILD_ID 0x5a743dd9b08fbe6cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -2766,6 +2767,7 @@ typedef struct tc__core {
  size_t peak_bytes;
  uint64_t allocations;
  int calling;
+ volatile uint64_t user;
  const char *doing;
  int frozen;
  const char *unseen;
@@ -9686,31 +9688,63 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
 }
 static int tc__fail_stranger(tc_ctx *c, const tc__visit *v, const char *who) {
  tc_status unit = tc__core_of(c)->unit_item;
- tc__fail(c, TC_E_THREAD,
-    "%s: another thread has region \"%s\" open since %s:%d; a context is used "
-    "by one thread at a time: open one for each",
-    who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+ if (v)
+  tc__fail(c, TC_E_THREAD,
+     "%s: another thread has region \"%s\" open since %s:%d; a context is used "
+     "by one thread at a time: open one for each",
+     who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+ else
+  tc__fail(c, TC_E_THREAD,
+     "%s: another thread is in a call with this context; a context is used "
+     "by one thread at a time: open one for each",
+     who);
  tc__core_of(c)->unit_item = unit;
  return 0;
+}
+typedef enum tc__claim {
+ TC__CLAIM_REFUSED,
+ TC__CLAIM_HELD,
+ TC__CLAIM_TAKEN
+} tc__claim;
+static tc__claim tc__claim_begin(tc_ctx *c, const char *who) {
+ uint64_t me = tc__thread_self();
+ if (tc__atomic_load64(&tc__core_of(c)->user) == me) return TC__CLAIM_HELD;
+ if (tc__atomic_cas64(&tc__core_of(c)->user, 0, me)) return TC__CLAIM_TAKEN;
+ return tc__fail_stranger(c, NULL, who), TC__CLAIM_REFUSED;
+}
+static void tc__claim_end(tc_ctx *c, tc__claim claim) {
+ if (claim == TC__CLAIM_TAKEN) tc__atomic_store64(&tc__core_of(c)->user, 0);
+}
+static int tc__is_claimed(tc_ctx *c) {
+ uint64_t user = tc__atomic_load64(&tc__core_of(c)->user);
+ return TC__UNLIKELY(user) && user != tc__thread_self();
 }
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
  const tc__recorder *r = tc__recorder_of(c);
  const tc__visit *v = r->visit ? r->visit : r->suspended;
  if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
- if (!v || v->thread == tc__thread_self()) return 1;
+ if (v ? v->thread == tc__thread_self() : !tc__is_claimed(c)) return 1;
  return tc__fail_stranger(c, v, who);
+}
+static tc__claim tc__claim_ours(tc_ctx *c, const char *who) {
+ return tc__visit_is_ours(c, who) ? tc__claim_begin(c, who) : TC__CLAIM_REFUSED;
 }
 static tc_status tc__not_ours(tc_ctx *c) {
  return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
 }
-static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
- tc__recorder *r = tc__recorder_of(c);
- tc__visit *v = r->visit;
+static tc_tensor tc__record_eager(tc_ctx *c, const tc__call *k) {
  tc_tensor t = tc__null();
- if (!v && !tc__core_of(c)->calling) {
-  tc__site_set(c, k->site);
-  return r->hooks->eager(c, k);
- }
+ tc__claim claim = tc__claim_begin(c, tc__called(c, k->op));
+ if (!claim) return t;
+ tc__site_set(c, k->site);
+ t = tc__recorder_of(c)->hooks->eager(c, k);
+ tc__claim_end(c, claim);
+ return t;
+}
+static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
+ tc__visit *v = tc__recorder_of(c)->visit;
+ tc_tensor t = tc__null();
+ if (!v && !tc__core_of(c)->calling) return tc__record_eager(c, k);
  if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
  if (TC__UNLIKELY(!tc__call_is_together(c, v, k))) return t;
  tc__step *s = tc__visit_step(c, v, k);
@@ -10124,6 +10158,7 @@ typedef struct tc__api {
  const char *file;
  int line;
  size_t scoped;
+ tc__claim claim;
  int named;
  int together;
  int half;
@@ -10135,9 +10170,10 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
       int line) {
  tc__site s;
  f->c = c, f->who = who, f->file = file, f->line = line;
- f->scoped = 0, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
+ f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
  f->x.dtype = 0;
  if (!c || tc__is_calling(c, who)) return 0;
+ if (tc__is_claimed(c)) return tc__fail_stranger(c, NULL, who);
  if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
  tc__values_of(c)->source_device = tc__values_of(c)->default_device;
  tc__values_of(c)->source_is_like = 0;
@@ -10172,6 +10208,7 @@ static int tc__api_scope(tc__api *f) {
 }
 static int tc__api_enter(tc__api *f) {
  tc__core *core = tc__core_of(f->c);
+ if (!tc__is_recording(f->c) && !(f->claim = tc__claim_begin(f->c, f->who))) return 0;
  f->named = !core->doing;
  core->doing = f->who;
  return tc__api_scope(f);
@@ -10213,10 +10250,8 @@ static void tc__scope_end(tc_ctx *c, const tc_tensor *keep, int n, const char *f
   if (!TC__PUSH(c, v->scoped, tc__handle_slot(keep[i]))) tc__tensor_move(c, e, 0);
  }
 }
-static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
- tc__values *v = tc__values_of(f->c);
- if (f->together) (void)tc__api_apart(f, tc__null());
- if (f->named) tc__core_of(f->c)->doing = NULL;
+static void tc__api_unscope(tc__api *f, const tc_tensor *keep, int n) {
+ const tc__values *v = tc__values_of(f->c);
  if (!f->scoped || v->scope.count < f->scoped) return;
  while (v->scope.count > f->scoped) {
   for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
@@ -10224,6 +10259,12 @@ static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
  }
  tc__scope_end(f->c, keep, n, f->file, f->line);
  f->scoped = 0;
+}
+static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
+ if (f->together) (void)tc__api_apart(f, tc__null());
+ if (f->named) tc__core_of(f->c)->doing = NULL;
+ tc__api_unscope(f, keep, n);
+ tc__claim_end(f->c, f->claim);
 }
 static tc_tensor tc__leave(tc__api *f, tc_tensor result) {
  if (f->together) result = tc__api_apart(f, result);
@@ -10952,21 +10993,27 @@ static void tc__warn_shared(tc_ctx *c, const tc__tensor *t, const char *file, in
   file ? file : "?", line, t->storage->bytes >> 20, other->file ? other->file : "?",
   other->line);
 }
+static void tc__free_tensor(tc_ctx *c, tc_tensor t, const char *file, int line) {
+ tc__family_settle(c);
+ if (tc__is_visit(t)) {
+  (void)tc__result_free(c, t, file, line);
+  return;
+ }
+ if (!tc__slot_find(c, t)) {
+  tc__fail_dead(c, "tc_free", t);
+  return;
+ }
+ tc__warn_shared(c, tc__slot_find(c, t), file, line);
+ tc__slot_free(c, tc__handle_slot(t), "freed by tc_free", file, line);
+ if (tc__layouts_are_many(c)) tc__recorder_of(c)->hooks->settle(c);
+}
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
  tc__api f;
  if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
- tc__family_settle(f.c);
- if (tc__is_visit(t)) {
-  (void)tc__result_free(f.c, t, file, line);
-  return;
- }
- if (!tc__slot_find(f.c, t)) {
-  tc__fail_dead(f.c, f.who, t);
-  return;
- }
- tc__warn_shared(f.c, tc__slot_find(f.c, t), file, line);
- tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
- if (tc__layouts_are_many(f.c)) tc__recorder_of(f.c)->hooks->settle(f.c);
+ f.claim = tc__claim_ours(f.c, f.who);
+ if (!f.claim) return;
+ tc__free_tensor(f.c, t, file, line);
+ tc__claim_end(f.c, f.claim);
 }
 // ---- gen/graph/random.c
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
@@ -42796,13 +42843,10 @@ static int tc__fn_check(const tc__fcall *k) {
   if (!k->to[i].id) return tc__fail_null(c, name);
  return 1;
 }
-static tc_status tc__fn_call(const tc__fcall *k) {
+static tc_status tc__fn_claimed(const tc__fcall *k) {
  tc_ctx *c = k->f->ctx;
  tc_status outer = tc__unit_begin(c);
- tc__site_set(c, k->site);
- if (k->out && k->n_out <= TC__FN_TENSORS)
-  for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
- int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k);
+ int ok = tc__fn_check(k);
  int ran = ok && tc__fn_run(k);
  for (uint32_t i = 0; ok && !ran && i < k->n_to; i++) tc__refuse(c, k->to[i]);
  tc_status status = tc__unit_end(c, outer, ran);
@@ -42812,6 +42856,17 @@ static tc_status tc__fn_call(const tc__fcall *k) {
      "function \"%s\": its body got %s from a call and cleared it; what a body "
      "does must not fail. %s",
      k->f->name, tc__error_name(status), tc__error_doc(status));
+ return status;
+}
+static tc_status tc__fn_call(const tc__fcall *k) {
+ tc_ctx *c = k->f->ctx;
+ if (k->out && k->n_out <= TC__FN_TENSORS)
+  for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
+ tc__site_set(c, k->site);
+ tc__claim claim = tc__claim_ours(c, k->f->region->name);
+ if (!claim) return tc__not_ours(c);
+ tc_status status = tc__fn_claimed(k);
+ tc__claim_end(c, claim);
  return status;
 }
 static void tc__fn_forget_region(tc_fn *f) {
@@ -44302,15 +44357,9 @@ static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
  in->begin = site;
  snprintf(in->name, sizeof in->name, "%s", name);
 }
-TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
-         const char *file, int line) {
- tc__site site;
- if (!c) return TC_E_NULL;
+static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options *options,
+         tc__site site) {
  tc__recorder *r = &c->recorder;
- site.file = file, site.line = line;
- if (!name) name = "region";
- tc__site_set(c, site);
- if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
  if (r->visit && tc__same_region(r->visit->region, name, site))
   tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
  if (tc__begins_outermost(r)) {
@@ -44331,6 +44380,18 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
   return tc__begin_failed(c);
  c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
  return tc__visit_open(c, g, site) ? TC_OK : tc__begin_failed(c);
+}
+TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
+         const char *file, int line) {
+ tc__site site;
+ if (!c) return TC_E_NULL;
+ site.file = file, site.line = line;
+ tc__site_set(c, site);
+ tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
+ if (!claim) return tc__not_ours(c);
+ tc_status status = tc__region_begin(c, name ? name : "region", options, site);
+ tc__claim_end(c, claim);
+ return status;
 }
 static void tc__visit_end(tc_ctx *c) {
  c->recorder.visit = NULL;
