@@ -2473,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x002a59f20f8b5f44u
+#define TC__BUILD_ID 0x7ff4e46f9ff256a4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -13929,6 +13929,7 @@ static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
 }
 typedef struct tc__taps {
  tc__constant of;
+ int known;
  int dtype;
  int64_t channels;
  tc_tensor weight;
@@ -13940,8 +13941,8 @@ static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i) {
 }
 static tc_tensor tc__tap_factor(const tc__conv *v, const tc__taps *k, int64_t i) {
  int64_t count = v->size[0] * v->size[1];
- double first = tc__tap_value(k, 0, i);
- int same = 1;
+ double first = k->known ? tc__tap_value(k, 0, i) : 0;
+ int same = k->known;
  for (int64_t o = 1; o < k->channels && same; o++)
   same = tc__tap_value(k, o, i) == first;
  if (same) return first == 0 ? tc__null() : tc__scalar(v->f, first, k->dtype);
@@ -13964,13 +13965,14 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
  if (sum.id) return sum;
  return tc_mul_s(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0);
 }
-static int tc__conv_constant(const tc__conv *v, tc_tensor weight, const tc__meta *w,
-        tc__taps *k) {
+static int tc__conv_unrolls(const tc__conv *v, tc_tensor weight, const tc__meta *w,
+       tc__taps *k) {
  int64_t in = tc__meta_size(&v->f->x, v->h - 1);
  k->dtype = w->dtype, k->channels = tc__meta_size(w, 0), k->weight = weight;
- if (!tc__constant_of(v->f->c, weight, &k->of)) return 0;
+ k->known = tc__constant_of(v->f->c, weight, &k->of);
  if (!k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype)) return 0;
- return v->size[0] * v->size[1] <= TC__CONV_TAPS && (in == 1 || in == k->channels);
+ if (v->size[0] * v->size[1] > TC__CONV_TAPS) return 0;
+ return in == k->channels || (in == 1 && k->known);
 }
 static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weight,
          const tc__meta *w, int64_t groups) {
@@ -14028,7 +14030,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
  }
  if (!tc__conv_sizes(&v)) return tc__null();
  tc__conv_words(&v, tc__or_one(o->groups), f->word);
- int unroll = tc__conv_constant(&v, weight, &w, &taps);
+ int unroll = tc__conv_unrolls(&v, weight, &w, &taps);
  if (unroll) tc__api_together(f);
  x = tc__conv_pad(&v, x, 0, f->x.dtype);
  tc_tensor in[3];

@@ -325,9 +325,10 @@ static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
     return tc__window(v->f, x, v->h + 1, v->size[1], v->stride[1], v->dilation[1]);
 }
 
-// Contents of a small constant kernel with one input channel per group.
+// A small kernel with one input channel per group, [O, 1, KH, KW].
 typedef struct tc__taps {
-    tc__constant of; // [O, 1, KH, KW]
+    tc__constant of; // its contents,
+    int known;       //   if it is a constant
     int dtype;
     int64_t channels; // O
     tc_tensor weight;
@@ -344,8 +345,8 @@ static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i) {
 // are zero.
 static tc_tensor tc__tap_factor(const tc__conv *v, const tc__taps *k, int64_t i) {
     int64_t count = v->size[0] * v->size[1];
-    double first = tc__tap_value(k, 0, i);
-    int same = 1;
+    double first = k->known ? tc__tap_value(k, 0, i) : 0;
+    int same = k->known;
     for (int64_t o = 1; o < k->channels && same; o++)
         same = tc__tap_value(k, o, i) == first;
     if (same) return first == 0 ? tc__null() : tc__scalar(v->f, first, k->dtype);
@@ -371,15 +372,17 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
     return tc_mul_s(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0);
 }
 
-// The weight as taps, if it is worth unrolling: constant, small, one input channel per
-// group, and output channels that broadcast against the input's.
-static int tc__conv_constant(const tc__conv *v, tc_tensor weight, const tc__meta *w,
-                             tc__taps *k) {
+// The weight as taps, if it is worth unrolling: small, one input channel per group, and output channels that
+// broadcast against the input's. A product would have one row for each channel: its columns would be packed
+// for that alone. One channel of x for all of a weight that is not known is a product with many rows.
+static int tc__conv_unrolls(const tc__conv *v, tc_tensor weight, const tc__meta *w,
+                            tc__taps *k) {
     int64_t in = tc__meta_size(&v->f->x, v->h - 1);
     k->dtype = w->dtype, k->channels = tc__meta_size(w, 0), k->weight = weight;
-    if (!tc__constant_of(v->f->c, weight, &k->of)) return 0;
+    k->known = tc__constant_of(v->f->c, weight, &k->of);
     if (!k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype)) return 0;
-    return v->size[0] * v->size[1] <= TC__CONV_TAPS && (in == 1 || in == k->channels);
+    if (v->size[0] * v->size[1] > TC__CONV_TAPS) return 0;
+    return in == k->channels || (in == 1 && k->known);
 }
 
 // Windows as columns [N, G, Cg * KH * KW, H' * W'] under the weight's rows [N, G, Og, Cg *
@@ -446,7 +449,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
     }
     if (!tc__conv_sizes(&v)) return tc__null();
     tc__conv_words(&v, tc__or_one(o->groups), f->word);
-    int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    int unroll = tc__conv_unrolls(&v, weight, &w, &taps);
     if (unroll) tc__api_together(f);
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
     tc_tensor in[3];
