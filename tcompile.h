@@ -2473,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf90f812de20ac8fau
+#define TC__BUILD_ID 0xb636c82aea0b60f7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -28135,7 +28135,7 @@ static const char *const tc__text_cpu_math[] = {
 "    q = g + l;",
 "    l = l - (q - g);",
 "    q = TC_COPY_f64(q, x);",
-"    l = TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), -l, l);",
+"    l = l * TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), TC_K_f64(-1.0), TC_K_f64(1.0));",
 "    return TC_N(silu_parts_f64)(x, q, l);",
 "}",
 "// fn: softplus_f64",
@@ -49600,7 +49600,7 @@ TC_FN TC_F64 TC_N(gelu_tanh_f64)(TC_F64 x) {
  q = g + l;
  l = l - (q - g);
  q = TC_COPY_f64(q, x);
- l = TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), -l, l);
+ l = l * TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), TC_K_f64(-1.0), TC_K_f64(1.0));
  return TC_N(silu_parts_f64)(x, q, l);
 }
 TC_FN TC_F64 TC_N(softplus_f64)(TC_F64 x) {
