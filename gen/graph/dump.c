@@ -315,6 +315,8 @@ static void tc__dump_combine(tc__dump *d, const tc__node *n) {
             (long long)n->attr[TC__COMBINE_ACCUMULATOR]);
     if (n->n_attr > TC__COMBINE_THREADS)
         tc__put(d->t, " threads=%lld", (long long)n->attr[TC__COMBINE_THREADS]);
+    if (n->n_attr > TC__COMBINE_THREADS + 1)
+        tc__put(d->t, " blocks=%lld", (long long)n->attr[TC__COMBINE_THREADS + 1]);
 }
 
 //  inside [c - 1 < 1022, r - 1 < 1022]: each box of a loop
@@ -355,6 +357,8 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
 static void tc__dump_launch(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "launch threads=%lld index=%s", (long long)n->attr[TC__LAUNCH_THREADS],
             n->attr[TC__LAUNCH_NARROW] ? "i32" : "i64");
+    if (n->n_attr > TC__LAUNCH_CLUSTER)
+        tc__put(d->t, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
 }
 
 // axis c = 32*i + x in 0..768
@@ -394,6 +398,29 @@ static void tc__dump_copy(tc__dump *d, const tc__node *n) {
     tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_INDEX]);
     tc__put(d->t, "] <- b%lld[", (long long)n->attr[TC__COPY_FROM]);
     tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_SOURCE]);
+    tc__put(d->t, "]");
+}
+
+// put b3[8*r + part] <- acc0, get acc0 <- b3[8*r + i]; of places, those are in another buffer
+static void tc__dump_put(tc__dump *d, const tc__node *n) {
+    int put = n->op == TC_OP_PUT;
+    if (put) tc__put(d->t, "put ");
+    if (!put)
+        tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+    tc__put(d->t, "b%lld", (long long)n->attr[TC__PUT_BUFFER]);
+    if (n->n_attr > TC__PUT_PLACES)
+        tc__put(d->t, ", b%lld", (long long)n->attr[TC__PUT_PLACES]);
+    tc__put(d->t, "[");
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__PUT_INDEX]);
+    tc__put(d->t, "]");
+    if (put) tc__put(d->t, " <- acc%lld", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+}
+
+// last of 8 at b2[r]
+static void tc__dump_last(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "last of %lld at b%lld[", (long long)n->attr[TC__LAST_COUNT],
+            (long long)n->attr[TC__LAST_BUFFER]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__LAST_INDEX]);
     tc__put(d->t, "]");
 }
 
@@ -437,7 +464,8 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
     {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
     {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
-    {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
+    {TC_OP_PUT, 0, tc__dump_put},         {TC_OP_GET, 0, tc__dump_put},
+    {TC_OP_LAST, 0, tc__dump_last},       {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
