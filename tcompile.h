@@ -2473,7 +2473,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc519ae8137113bdau
+#define TC__BUILD_ID 0xfaf0d4d3f565a84au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -10210,8 +10210,8 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
       int line) {
  tc__site s;
  f->c = c, f->who = who, f->file = file, f->line = line;
- f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
- f->x.dtype = 0;
+ f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
+ f->wide = 0, f->x.rank = 0, f->x.dtype = 0;
  if (!c || tc__is_calling(c, who)) return 0;
  if (tc__is_claimed(c)) return tc__fail_stranger(c, NULL, who);
  if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
@@ -14013,8 +14013,8 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
  if (n != 1) left = tc__expand(f, left, &rows);
  return tc__reshape(f, tc__product_of(f, left, w->dtype, cols, f->x.dtype), &out);
 }
-static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias, int64_t groups,
-       int along) {
+static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
+       int64_t groups, int along) {
  static const char *const needed[] = {"x[N, C, L] and weight[O, C / groups, K]",
            "x[N, C, H, W] and weight[O, C / groups, KH, KW]"};
  char x[160], y[160];

@@ -6722,7 +6722,6 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
  for (uint32_t id = run->first; id < run->last; id++) {
   const tc__node *n = tc__body(p, id);
   const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-  long long i = n->attr[TC__COMBINE_ACCUMULATOR];
   char let[64];
   snprintf(let, sizeof let, "const %s all%u", p->d->reg[tc__class_of(a->dtype)], id);
   tc__cuda_slots(p, n);
@@ -9145,7 +9144,7 @@ static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
  if (!p->vector || !p->vector->inside || n->id < p->vector->begin ||
   tc__cuda_moves_by(p, e) != TC__CONTIGUOUS)
   return 0;
- tc__ix lane = tc__ix_var(x, p->vector->axis, tc__ix_const(p->vector->width));
+ tc__ix lane = tc__ix_var(x, (int)p->vector->axis, tc__ix_const(p->vector->width));
  if (tc__ix_add(x, tc__cuda_first(p, e), lane) == tc__cuda_expand(p, e)) return 0;
  snprintf(behind, sizeof behind, " + %s", tc__axis_name(p->vector->axis));
  tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], tc__cuda_first(p, e), behind, 1);

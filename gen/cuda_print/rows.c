@@ -216,7 +216,6 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
         const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         char let[64];
         snprintf(let, sizeof let, "const %s all%u", p->d->reg[tc__class_of(a->dtype)], id);
         tc__cuda_slots(p, n);

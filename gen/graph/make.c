@@ -28,8 +28,8 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
                         int line) {
     tc__site s;
     f->c = c, f->who = who, f->file = file, f->line = line;
-    f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
-    f->x.dtype = 0;
+    f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
+    f->wide = 0, f->x.rank = 0, f->x.dtype = 0;
     if (!c || tc__is_calling(c, who)) return 0;
     if (tc__is_claimed(c)) return tc__fail_stranger(c, NULL, who);
     if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;

@@ -404,8 +404,8 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
 }
 
 // Whether x, a batch or one of it, fits the weight and the bias; along so many dimensions.
-static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias, int64_t groups,
-                          int along) {
+static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
+                          int64_t groups, int along) {
     static const char *const needed[] = {"x[N, C, L] and weight[O, C / groups, K]",
                                          "x[N, C, H, W] and weight[O, C / groups, KH, KW]"};
     char x[160], y[160];

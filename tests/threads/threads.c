@@ -386,9 +386,9 @@ static void *meddle(void *arg) {
     tc_tensor x = meddled.x, y = x;
     float got[N];
     (void)arg;
-    meddled.refused += tc_is_null(tc_neg(x));               // an op,
-    meddled.refused += tc_is_null(tc_softmax(x, 0));        //   of several,
-    meddled.refused += tc_is_null(tc_add_(x, x));           //   in place,
+    meddled.refused += tc_is_null(tc_neg(x));                          // an op,
+    meddled.refused += tc_is_null(tc_softmax(x, 0));                   //   of several,
+    meddled.refused += tc_is_null(tc_add_(x, x));                      //   in place,
     meddled.refused += tc_is_null(tc_full(tc, TC_DIMS(2), 1, TC_F32)); // of nothing
     meddled.refused += tc_call(meddled.f, &x, 1, &y, 1) == TC_E_THREAD && tc_is_null(y);
     meddled.refused += tc_trace_begin(tc, "meddles") == TC_E_THREAD;
