@@ -271,7 +271,8 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context; calls of another in the meantime fail with TC_E_THREAD where that is
+//     noticed, else nothing is promised. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
 //
 // START-UP
@@ -2473,7 +2474,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1a65c7833f4e3609u
+#define TC__BUILD_ID 0xd5b7f4e7403d2645u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -2767,6 +2768,7 @@ typedef struct tc__core {
  size_t peak_bytes;
  uint64_t allocations;
  int calling;
+ volatile uint64_t user;
  const char *doing;
  int frozen;
  const char *unseen;
@@ -4219,11 +4221,14 @@ static void *tc__dl_load_file(uint64_t *serial, const uint8_t *at, size_t size) 
  char path[PATH_MAX], name[64];
  void *handle = NULL;
  int parent = tc__temporary_open(&root), fd;
- (void)snprintf(name, sizeof name, ".tcompile.%ld.%llx.%llx.so", (long)getpid(),
-     (unsigned long long)*serial, (unsigned long long)tc__now_ns());
- fd = parent < 0 ? -1
-     : openat(parent, name,
-        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+ do {
+  (void)snprintf(name, sizeof name, ".tcompile.%ld.%llx.%llx.so", (long)getpid(),
+      (unsigned long long)(uintptr_t)serial,
+      (unsigned long long)++*serial);
+  fd = parent < 0 ? -1
+      : openat(parent, name,
+         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+ } while (fd < 0 && parent >= 0 && errno == EEXIST);
  if (fd >= 0 && tc__write_all(fd, at, size)) {
   int n = snprintf(path, sizeof path, "%s/%s", root, name);
   handle = tc__dl_load_open(serial, fd);
@@ -9528,13 +9533,30 @@ static int tc__step_hint(tc__visit *v, tc__step *s) {
  s->hint = hint;
  return 1;
 }
+enum { TC__LONG_VISIT = 1 << 16, TC__LONGEST_VISIT = TC__VISIT_BIT - 1 };
+static int tc__visit_has_room(tc_ctx *c, const tc__visit *v, tc__site at) {
+ size_t n = v->path.count;
+ const tc__region *r = v->region;
+ if (n == TC__LONG_VISIT)
+  tc__warn(c,
+     "region \"%s\" (%s:%d) has recorded %u ops, the last at %s:%d, and takes "
+     "memory for each until it ends; a loop has one recording for all its "
+     "rounds where %s in each",
+     r->name, r->begin.file ? r->begin.file : "?", r->begin.line, (unsigned)n,
+     at.file ? at.file : "?", at.line,
+     strcmp(r->name, "lazy") ? "the region begins and ends" : "tc_eval stands");
+ if (n < TC__LONGEST_VISIT) return 1;
+ return tc__fail(c, TC_E_TOO_BIG,
+     "region \"%s\": more than %u ops without its end, or a tc_eval; end it "
+     "in each round of the loop at %s:%d",
+     r->name, (unsigned)n, at.file ? at.file : "?", at.line);
+}
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
  tc__infer q;
  uint32_t bound = (uint32_t)v->external.count;
- if (!tc__call_infer(c, v, k, &q)) return NULL;
+ if (!tc__visit_has_room(c, v, k->site) || !tc__call_infer(c, v, k, &q)) return NULL;
  tc__step *s = tc__step_new(c, v, k, &q);
- if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s) ||
-  v->path.count >= TC__VISIT_BIT - 1) {
+ if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s)) {
   tc__unbind_to(c, v, bound);
   return NULL;
  }
@@ -9709,31 +9731,63 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
 }
 static int tc__fail_stranger(tc_ctx *c, const tc__visit *v, const char *who) {
  tc_status unit = tc__core_of(c)->unit_item;
- tc__fail(c, TC_E_THREAD,
-    "%s: another thread has region \"%s\" open since %s:%d; a context is used "
-    "by one thread at a time: open one for each",
-    who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+ if (v)
+  tc__fail(c, TC_E_THREAD,
+     "%s: another thread has region \"%s\" open since %s:%d; a context is used "
+     "by one thread at a time: open one for each",
+     who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+ else
+  tc__fail(c, TC_E_THREAD,
+     "%s: another thread is in a call with this context; a context is used "
+     "by one thread at a time: open one for each",
+     who);
  tc__core_of(c)->unit_item = unit;
  return 0;
+}
+typedef enum tc__claim {
+ TC__CLAIM_REFUSED,
+ TC__CLAIM_HELD,
+ TC__CLAIM_TAKEN
+} tc__claim;
+static tc__claim tc__claim_begin(tc_ctx *c, const char *who) {
+ uint64_t me = tc__thread_self();
+ if (tc__atomic_load64(&tc__core_of(c)->user) == me) return TC__CLAIM_HELD;
+ if (tc__atomic_cas64(&tc__core_of(c)->user, 0, me)) return TC__CLAIM_TAKEN;
+ return tc__fail_stranger(c, NULL, who), TC__CLAIM_REFUSED;
+}
+static void tc__claim_end(tc_ctx *c, tc__claim claim) {
+ if (claim == TC__CLAIM_TAKEN) tc__atomic_store64(&tc__core_of(c)->user, 0);
+}
+static int tc__is_claimed(tc_ctx *c) {
+ uint64_t user = tc__atomic_load64(&tc__core_of(c)->user);
+ return TC__UNLIKELY(user) && user != tc__thread_self();
 }
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
  const tc__recorder *r = tc__recorder_of(c);
  const tc__visit *v = r->visit ? r->visit : r->suspended;
  if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
- if (!v || v->thread == tc__thread_self()) return 1;
+ if (v ? v->thread == tc__thread_self() : !tc__is_claimed(c)) return 1;
  return tc__fail_stranger(c, v, who);
+}
+static tc__claim tc__claim_ours(tc_ctx *c, const char *who) {
+ return tc__visit_is_ours(c, who) ? tc__claim_begin(c, who) : TC__CLAIM_REFUSED;
 }
 static tc_status tc__not_ours(tc_ctx *c) {
  return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
 }
-static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
- tc__recorder *r = tc__recorder_of(c);
- tc__visit *v = r->visit;
+static tc_tensor tc__record_eager(tc_ctx *c, const tc__call *k) {
  tc_tensor t = tc__null();
- if (!v && !tc__core_of(c)->calling) {
-  tc__site_set(c, k->site);
-  return r->hooks->eager(c, k);
- }
+ tc__claim claim = tc__claim_begin(c, tc__called(c, k->op));
+ if (!claim) return t;
+ tc__site_set(c, k->site);
+ t = tc__recorder_of(c)->hooks->eager(c, k);
+ tc__claim_end(c, claim);
+ return t;
+}
+static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
+ tc__visit *v = tc__recorder_of(c)->visit;
+ tc_tensor t = tc__null();
+ if (!v && !tc__core_of(c)->calling) return tc__record_eager(c, k);
  if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
  if (TC__UNLIKELY(!tc__call_is_together(c, v, k))) return t;
  tc__step *s = tc__visit_step(c, v, k);
@@ -9854,6 +9908,16 @@ static tc_tensor tc__op_scalar(tc_tensor a, double s, const char *file, int line
  memcpy(&value, &s, sizeof s);
  tc_tensor t = tc__op_follow(form, &a, 1, &value, 1);
  return t.id ? t : tc__op_scalar_slow(a, s, file, line, form);
+}
+static tc_tensor tc__op_scalar_left(const char *who, tc_tensor a, double s,
+         const char *file, int line, uint64_t form) {
+ tc_ctx *c = tc__ctx_of(a);
+ if (!c) return tc__fail_lost(who, a, file, line), tc__null();
+ const char *doing = tc__core_of(c)->doing;
+ if (!doing) tc__core_of(c)->doing = who;
+ tc_tensor t = tc__op_scalar(a, s, file, line, form);
+ tc__core_of(c)->doing = doing;
+ return t;
 }
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,
        const int64_t *attr, uint32_t n_attr, const char *file,
@@ -10137,6 +10201,7 @@ typedef struct tc__api {
  const char *file;
  int line;
  size_t scoped;
+ tc__claim claim;
  int named;
  int together;
  int half;
@@ -10148,9 +10213,10 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
       int line) {
  tc__site s;
  f->c = c, f->who = who, f->file = file, f->line = line;
- f->scoped = 0, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
- f->x.dtype = 0;
+ f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
+ f->wide = 0, f->x.rank = 0, f->x.dtype = 0;
  if (!c || tc__is_calling(c, who)) return 0;
+ if (tc__is_claimed(c)) return tc__fail_stranger(c, NULL, who);
  if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
  tc__values_of(c)->source_device = tc__values_of(c)->default_device;
  tc__values_of(c)->source_is_like = 0;
@@ -10185,6 +10251,7 @@ static int tc__api_scope(tc__api *f) {
 }
 static int tc__api_enter(tc__api *f) {
  tc__core *core = tc__core_of(f->c);
+ if (!tc__is_recording(f->c) && !(f->claim = tc__claim_begin(f->c, f->who))) return 0;
  f->named = !core->doing;
  core->doing = f->who;
  return tc__api_scope(f);
@@ -10226,10 +10293,8 @@ static void tc__scope_end(tc_ctx *c, const tc_tensor *keep, int n, const char *f
   if (!TC__PUSH(c, v->scoped, tc__handle_slot(keep[i]))) tc__tensor_move(c, e, 0);
  }
 }
-static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
- tc__values *v = tc__values_of(f->c);
- if (f->together) (void)tc__api_apart(f, tc__null());
- if (f->named) tc__core_of(f->c)->doing = NULL;
+static void tc__api_unscope(tc__api *f, const tc_tensor *keep, int n) {
+ const tc__values *v = tc__values_of(f->c);
  if (!f->scoped || v->scope.count < f->scoped) return;
  while (v->scope.count > f->scoped) {
   for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
@@ -10237,6 +10302,12 @@ static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
  }
  tc__scope_end(f->c, keep, n, f->file, f->line);
  f->scoped = 0;
+}
+static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
+ if (f->together) (void)tc__api_apart(f, tc__null());
+ if (f->named) tc__core_of(f->c)->doing = NULL;
+ tc__api_unscope(f, keep, n);
+ tc__claim_end(f->c, f->claim);
 }
 static tc_tensor tc__leave(tc__api *f, tc_tensor result) {
  if (f->together) result = tc__api_apart(f, result);
@@ -10966,21 +11037,27 @@ static void tc__warn_shared(tc_ctx *c, const tc__tensor *t, const char *file, in
   file ? file : "?", line, t->storage->bytes >> 20, other->file ? other->file : "?",
   other->line);
 }
+static void tc__free_tensor(tc_ctx *c, tc_tensor t, const char *file, int line) {
+ tc__family_settle(c);
+ if (tc__is_visit(t)) {
+  (void)tc__result_free(c, t, file, line);
+  return;
+ }
+ if (!tc__slot_find(c, t)) {
+  tc__fail_dead(c, "tc_free", t);
+  return;
+ }
+ tc__warn_shared(c, tc__slot_find(c, t), file, line);
+ tc__slot_free(c, tc__handle_slot(t), "freed by tc_free", file, line);
+ if (tc__layouts_are_many(c)) tc__recorder_of(c)->hooks->settle(c);
+}
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
  tc__api f;
  if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
- tc__family_settle(f.c);
- if (tc__is_visit(t)) {
-  (void)tc__result_free(f.c, t, file, line);
-  return;
- }
- if (!tc__slot_find(f.c, t)) {
-  tc__fail_dead(f.c, f.who, t);
-  return;
- }
- tc__warn_shared(f.c, tc__slot_find(f.c, t), file, line);
- tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
- if (tc__layouts_are_many(f.c)) tc__recorder_of(f.c)->hooks->settle(f.c);
+ f.claim = tc__claim_ours(f.c, f.who);
+ if (!f.claim) return;
+ tc__free_tensor(f.c, t, file, line);
+ tc__claim_end(f.c, f.claim);
 }
 // ---- gen/graph/random.c
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
@@ -11976,15 +12053,15 @@ TCDEF tc_tensor tc_bitwise_right_shift_s_at(tc_tensor a, double s, const char *f
        tc__form_of_scalar(TC_OP_BITWISE_RIGHT_SHIFT, TC__SCALAR_RIGHT));
 }
 TCDEF tc_tensor tc_rsub_s_at(tc_tensor a, double s, const char *file, int line) {
- return tc__op_scalar(a, s, file, line,
+ return tc__op_scalar_left("rsub_s", a, s, file, line,
        tc__form_of_scalar(TC_OP_SUB, TC__SCALAR_LEFT));
 }
 TCDEF tc_tensor tc_rdiv_s_at(tc_tensor a, double s, const char *file, int line) {
- return tc__op_scalar(a, s, file, line,
+ return tc__op_scalar_left("rdiv_s", a, s, file, line,
        tc__form_of_scalar(TC_OP_DIV, TC__SCALAR_LEFT));
 }
 TCDEF tc_tensor tc_rpow_s_at(tc_tensor a, double s, const char *file, int line) {
- return tc__op_scalar(a, s, file, line,
+ return tc__op_scalar_left("rpow_s", a, s, file, line,
        tc__form_of_scalar(TC_OP_POW, TC__SCALAR_LEFT));
 }
 
@@ -13879,6 +13956,7 @@ static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
 }
 typedef struct tc__taps {
  tc__constant of;
+ int known;
  int dtype;
  int64_t channels;
  tc_tensor weight;
@@ -13890,8 +13968,8 @@ static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i) {
 }
 static tc_tensor tc__tap_factor(const tc__conv *v, const tc__taps *k, int64_t i) {
  int64_t count = v->size[0] * v->size[1];
- double first = tc__tap_value(k, 0, i);
- int same = 1;
+ double first = k->known ? tc__tap_value(k, 0, i) : 0;
+ int same = k->known;
  for (int64_t o = 1; o < k->channels && same; o++)
   same = tc__tap_value(k, o, i) == first;
  if (same) return first == 0 ? tc__null() : tc__scalar(v->f, first, k->dtype);
@@ -13914,13 +13992,14 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
  if (sum.id) return sum;
  return tc_mul_s(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0);
 }
-static int tc__conv_constant(const tc__conv *v, tc_tensor weight, const tc__meta *w,
-        tc__taps *k) {
+static int tc__conv_unrolls(const tc__conv *v, tc_tensor weight, const tc__meta *w,
+       tc__taps *k) {
  int64_t in = tc__meta_size(&v->f->x, v->h - 1);
  k->dtype = w->dtype, k->channels = tc__meta_size(w, 0), k->weight = weight;
- if (!tc__constant_of(v->f->c, weight, &k->of)) return 0;
+ k->known = tc__constant_of(v->f->c, weight, &k->of);
  if (!k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype)) return 0;
- return v->size[0] * v->size[1] <= TC__CONV_TAPS && (in == 1 || in == k->channels);
+ if (v->size[0] * v->size[1] > TC__CONV_TAPS) return 0;
+ return in == k->channels || (in == 1 && k->known);
 }
 static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weight,
          const tc__meta *w, int64_t groups) {
@@ -13937,17 +14016,23 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
  if (n != 1) left = tc__expand(f, left, &rows);
  return tc__reshape(f, tc__product_of(f, left, w->dtype, cols, f->x.dtype), &out);
 }
-static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
+static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
+       int64_t groups, int along) {
+ static const char *const needed[] = {"x[N, C, L] and weight[O, C / groups, K]",
+           "x[N, C, H, W] and weight[O, C / groups, KH, KW]"};
  char x[160], y[160];
- if (f->x.rank == 4 && w->rank == 4 && groups >= 1 &&
-  tc__meta_size(w, 0) % groups == 0 &&
-  tc__meta_size(w, 1) * groups == tc__meta_size(&f->x, 1))
-  return 1;
+ tc__meta w;
+ int channels = f->x.rank - along - 1;
+ if (!tc__meta_get(f, weight, &w)) return 0;
+ if ((channels == 0 || channels == 1) && w.rank == along + 2 && groups >= 1 &&
+  tc__meta_size(&w, 0) % groups == 0 &&
+  tc__meta_size(&w, 1) * groups == tc__meta_size(&f->x, channels))
+  return tc__param_check(f, "bias", bias, tc__meta_size(&w, 0));
  return tc__fail(f->c, TC_E_SHAPE,
-     "%s: x is %s, the weight %s, groups %lld; x[N, C, H, W] and "
-     "weight[O, C / groups, KH, KW] with groups dividing C and O are needed",
-     f->who, tc__dims_text(&f->x, x), tc__dims_text(w, y),
-     (long long)groups);
+     "%s: x is %s, the weight %s, groups %lld; %s with groups dividing C "
+     "and O are needed",
+     f->who, tc__dims_text(&f->x, x), tc__dims_text(&w, y),
+     (long long)groups, needed[along - 1]);
 }
 static int64_t tc__or_one(int v) { return v ? v : 1; }
 static void tc__conv_words(const tc__conv *v, int64_t groups, int64_t *word) {
@@ -13964,9 +14049,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
  tc__meta w;
  tc__conv v;
  tc__taps taps;
- if (!tc__meta_get(f, weight, &w) || !tc__conv_check(f, &w, tc__or_one(o->groups)))
-  return tc__null();
- if (!tc__param_check(f, "bias", bias, tc__meta_size(&w, 0))) return tc__null();
+ if (!tc__meta_get(f, weight, &w)) return tc__null();
  v.f = f, v.h = 2;
  for (int i = 0; i < 2; i++) {
   v.size[i] = tc__meta_size(&w, 2 + i), v.stride[i] = tc__or_one(o->stride[i]);
@@ -13974,7 +14057,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
  }
  if (!tc__conv_sizes(&v)) return tc__null();
  tc__conv_words(&v, tc__or_one(o->groups), f->word);
- int unroll = tc__conv_constant(&v, weight, &w, &taps);
+ int unroll = tc__conv_unrolls(&v, weight, &w, &taps);
  if (unroll) tc__api_together(f);
  x = tc__conv_pad(&v, x, 0, f->x.dtype);
  tc_tensor in[3];
@@ -13994,6 +14077,7 @@ static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_t
  tc_conv_options none;
  memset(&none, 0, sizeof none);
  if (!options) options = &none;
+ if (!tc__conv_check(f, weight, bias, tc__or_one(options->groups), 2)) return tc__null();
  if (f->x.rank != 3) return tc__conv_batch(f, x, weight, bias, options);
  x = tc_unsqueeze(x, 0);
  if (!tc__api_about(f, &batch, x)) return tc__null();
@@ -14012,6 +14096,7 @@ static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
        int stride, int padding, int dilation, int groups) {
  tc_conv_options o;
  memset(&o, 0, sizeof o);
+ if (!tc__conv_check(f, weight, bias, tc__or_one(groups), 1)) return tc__null();
  o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
  o.groups = groups;
  f->word[TC__CONV1D_STRIDE] = tc__or_one(stride);
@@ -14113,8 +14198,10 @@ static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, in
 static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpolation mode) {
  char x[160], y[160];
  if (mode < TC_NEAREST || mode > TC_LINEAR_CORNERS)
-  return tc__fail(f->c, TC_E_ARG, "%s: %d is no mode; use TC_NEAREST...", f->who,
-      (int)mode);
+  return tc__fail(f->c, TC_E_ARG,
+      "%s: %d is no mode; there are TC_NEAREST, TC_LINEAR and "
+      "TC_LINEAR_CORNERS",
+      f->who, (int)mode);
  if (sizes->rank < 0 || sizes->rank > f->x.rank)
   return tc__fail(f->c, TC_E_RANK, "%s: %d sizes for x of rank %d", f->who,
       sizes->rank, f->x.rank);
@@ -28141,7 +28228,7 @@ static const char *const tc__text_cpu_math[] = {
 "    q = g + l;",
 "    l = l - (q - g);",
 "    q = TC_COPY_f64(q, x);",
-"    l = TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), -l, l);",
+"    l = l * TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), TC_K_f64(-1.0), TC_K_f64(1.0));",
 "    return TC_N(silu_parts_f64)(x, q, l);",
 "}",
 "// fn: softplus_f64",
@@ -42861,13 +42948,10 @@ static int tc__fn_check(const tc__fcall *k) {
   if (!k->to[i].id) return tc__fail_null(c, name);
  return 1;
 }
-static tc_status tc__fn_call(const tc__fcall *k) {
+static tc_status tc__fn_claimed(const tc__fcall *k) {
  tc_ctx *c = k->f->ctx;
  tc_status outer = tc__unit_begin(c);
- tc__site_set(c, k->site);
- if (k->out && k->n_out <= TC__FN_TENSORS)
-  for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
- int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k);
+ int ok = tc__fn_check(k);
  int ran = ok && tc__fn_run(k);
  for (uint32_t i = 0; ok && !ran && i < k->n_to; i++) tc__refuse(c, k->to[i]);
  tc_status status = tc__unit_end(c, outer, ran);
@@ -42877,6 +42961,17 @@ static tc_status tc__fn_call(const tc__fcall *k) {
      "function \"%s\": its body got %s from a call and cleared it; what a body "
      "does must not fail. %s",
      k->f->name, tc__error_name(status), tc__error_doc(status));
+ return status;
+}
+static tc_status tc__fn_call(const tc__fcall *k) {
+ tc_ctx *c = k->f->ctx;
+ if (k->out && k->n_out <= TC__FN_TENSORS)
+  for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
+ tc__site_set(c, k->site);
+ tc__claim claim = tc__claim_ours(c, k->f->region->name);
+ if (!claim) return tc__not_ours(c);
+ tc_status status = tc__fn_claimed(k);
+ tc__claim_end(c, claim);
  return status;
 }
 static void tc__fn_forget_region(tc_fn *f) {
@@ -44316,15 +44411,9 @@ static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
  in->begin = site;
  snprintf(in->name, sizeof in->name, "%s", name);
 }
-TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
-         const char *file, int line) {
- tc__site site;
- if (!c) return TC_E_NULL;
+static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options *options,
+         tc__site site) {
  tc__recorder *r = &c->recorder;
- site.file = file, site.line = line;
- if (!name) name = "region";
- tc__site_set(c, site);
- if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
  if (r->visit && tc__same_region(r->visit->region, name, site))
   tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
  if (tc__begins_outermost(r)) {
@@ -44345,6 +44434,18 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
   return tc__begin_failed(c);
  c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
  return tc__visit_open(c, g, site) ? TC_OK : tc__begin_failed(c);
+}
+TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
+         const char *file, int line) {
+ tc__site site;
+ if (!c) return TC_E_NULL;
+ site.file = file, site.line = line;
+ tc__site_set(c, site);
+ tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
+ if (!claim) return tc__not_ours(c);
+ tc_status status = tc__region_begin(c, name ? name : "region", options, site);
+ tc__claim_end(c, claim);
+ return status;
 }
 static void tc__visit_end(tc_ctx *c) {
  c->recorder.visit = NULL;
@@ -49531,7 +49632,7 @@ TC_FN TC_F64 TC_N(gelu_tanh_f64)(TC_F64 x) {
  q = g + l;
  l = l - (q - g);
  q = TC_COPY_f64(q, x);
- l = TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), -l, l);
+ l = l * TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), TC_K_f64(-1.0), TC_K_f64(1.0));
  return TC_N(silu_parts_f64)(x, q, l);
 }
 TC_FN TC_F64 TC_N(softplus_f64)(TC_F64 x) {

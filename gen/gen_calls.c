@@ -135,7 +135,8 @@ static void scalar_calls(text *t) {
         const op *left = *name == 'r' && !right ? binary_row(name + 1, n - 1) : NULL;
         if (!right && !left) continue;
         put_head(t, c);
-        put(t, "    return tc__op_scalar(a, s, file, line,\n");
+        if (right) put(t, "    return tc__op_scalar(a, s, file, line,\n");
+        if (left) put(t, "    return tc__op_scalar_left(\"%s\", a, s, file, line,\n", name);
         put(t,
             "                         tc__form_of_scalar(TC_OP_%s, TC__SCALAR_%s));\n}\n",
             right ? right->id : left->id, right ? "RIGHT" : "LEFT");

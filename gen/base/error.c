@@ -15,6 +15,7 @@ typedef struct tc__core {
     size_t peak_bytes;      // largest value of bytes so far
     uint64_t allocations;   // successful calls of hook that asked for memory
     int calling;            // a function of a custom op runs
+    volatile uint64_t user; // the thread that is in a call outside regions; 0 = none
     const char *doing;      // the call whose ops are made, static; NULL = one op alone
     int frozen;             // tc_freeze: no memory is to be had
     const char *unseen;     //   of what has no program yet: its name; NULL = nothing such

@@ -69,11 +69,14 @@ static void *tc__dl_load_file(uint64_t *serial, const uint8_t *at, size_t size) 
     char path[PATH_MAX], name[64];
     void *handle = NULL;
     int parent = tc__temporary_open(&root), fd;
-    (void)snprintf(name, sizeof name, ".tcompile.%ld.%llx.%llx.so", (long)getpid(),
-                   (unsigned long long)*serial, (unsigned long long)tc__now_ns());
-    fd = parent < 0 ? -1
-                    : openat(parent, name,
-                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    do { // a process of that number that was killed may have left one: the next name
+        (void)snprintf(name, sizeof name, ".tcompile.%ld.%llx.%llx.so", (long)getpid(),
+                       (unsigned long long)(uintptr_t)serial,
+                       (unsigned long long)++*serial);
+        fd = parent < 0 ? -1
+                        : openat(parent, name,
+                                 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    } while (fd < 0 && parent >= 0 && errno == EEXIST);
     if (fd >= 0 && tc__write_all(fd, at, size)) {
         int n = snprintf(path, sizeof path, "%s/%s", root, name);
         handle = tc__dl_load_open(serial, fd);

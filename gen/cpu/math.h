@@ -1897,7 +1897,8 @@ TC_FN TC_F64 TC_N(gelu_tanh_f64)(TC_F64 x) {
     q = g + l;
     l = l - (q - g);
     q = TC_COPY_f64(q, x);
-    l = TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), -l, l);
+    // No -l: clang's pragma leaves -funsafe-math-optimizations on for what is negated, and l would be 0.
+    l = l * TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), TC_K_f64(-1.0), TC_K_f64(1.0));
     return TC_N(silu_parts_f64)(x, q, l);
 }
 

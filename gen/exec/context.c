@@ -237,15 +237,9 @@ static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
     snprintf(in->name, sizeof in->name, "%s", name);
 }
 
-TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
-                                  const char *file, int line) {
-    tc__site site;
-    if (!c) return TC_E_NULL;
+static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options *options,
+                                  tc__site site) {
     tc__recorder *r = &c->recorder;
-    site.file = file, site.line = line;
-    if (!name) name = "region";
-    tc__site_set(c, site);
-    if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (tc__begins_outermost(r)) {
@@ -266,6 +260,19 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
         return tc__begin_failed(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : tc__begin_failed(c);
+}
+
+TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
+                                  const char *file, int line) {
+    tc__site site;
+    if (!c) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(c, site);
+    tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
+    if (!claim) return tc__not_ours(c);
+    tc_status status = tc__region_begin(c, name ? name : "region", options, site);
+    tc__claim_end(c, claim);
+    return status;
 }
 
 static void tc__visit_end(tc_ctx *c) {

@@ -483,13 +483,10 @@ static int tc__fn_check(const tc__fcall *k) {
     return 1;
 }
 
-static tc_status tc__fn_call(const tc__fcall *k) {
+static tc_status tc__fn_claimed(const tc__fcall *k) {
     tc_ctx *c = k->f->ctx;
     tc_status outer = tc__unit_begin(c);
-    tc__site_set(c, k->site);
-    if (k->out && k->n_out <= TC__FN_TENSORS)
-        for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
-    int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k);
+    int ok = tc__fn_check(k);
     int ran = ok && tc__fn_run(k);
     for (uint32_t i = 0; ok && !ran && i < k->n_to; i++) tc__refuse(c, k->to[i]);
     tc_status status = tc__unit_end(c, outer, ran);
@@ -499,6 +496,18 @@ static tc_status tc__fn_call(const tc__fcall *k) {
                  "function \"%s\": its body got %s from a call and cleared it; what a body "
                  "does must not fail. %s",
                  k->f->name, tc__error_name(status), tc__error_doc(status));
+    return status;
+}
+
+static tc_status tc__fn_call(const tc__fcall *k) {
+    tc_ctx *c = k->f->ctx;
+    if (k->out && k->n_out <= TC__FN_TENSORS)
+        for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
+    tc__site_set(c, k->site);
+    tc__claim claim = tc__claim_ours(c, k->f->region->name);
+    if (!claim) return tc__not_ours(c);
+    tc_status status = tc__fn_claimed(k);
+    tc__claim_end(c, claim);
     return status;
 }
 

@@ -525,13 +525,34 @@ static int tc__step_hint(tc__visit *v, tc__step *s) {
     return 1;
 }
 
+// A loop that never comes to the end of its region, or to tc_eval, takes memory in each round: that is told
+// before it is much (26 MB), and ends where positions do.
+enum { TC__LONG_VISIT = 1 << 16, TC__LONGEST_VISIT = TC__VISIT_BIT - 1 };
+
+static int tc__visit_has_room(tc_ctx *c, const tc__visit *v, tc__site at) {
+    size_t n = v->path.count;
+    const tc__region *r = v->region;
+    if (n == TC__LONG_VISIT)
+        tc__warn(c,
+                 "region \"%s\" (%s:%d) has recorded %u ops, the last at %s:%d, and takes "
+                 "memory for each until it ends; a loop has one recording for all its "
+                 "rounds where %s in each",
+                 r->name, r->begin.file ? r->begin.file : "?", r->begin.line, (unsigned)n,
+                 at.file ? at.file : "?", at.line,
+                 strcmp(r->name, "lazy") ? "the region begins and ends" : "tc_eval stands");
+    if (n < TC__LONGEST_VISIT) return 1;
+    return tc__fail(c, TC_E_TOO_BIG,
+                    "region \"%s\": more than %u ops without its end, or a tc_eval; end it "
+                    "in each round of the loop at %s:%d",
+                    r->name, (unsigned)n, at.file ? at.file : "?", at.line);
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__infer q;
     uint32_t bound = (uint32_t)v->external.count;
-    if (!tc__call_infer(c, v, k, &q)) return NULL;
+    if (!tc__visit_has_room(c, v, k->site) || !tc__call_infer(c, v, k, &q)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &q);
-    if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s) ||
-        v->path.count >= TC__VISIT_BIT - 1) {
+    if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s)) {
         tc__unbind_to(c, v, bound);
         return NULL;
     }

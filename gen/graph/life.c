@@ -57,19 +57,26 @@ static void tc__warn_shared(tc_ctx *c, const tc__tensor *t, const char *file, in
         other->line);
 }
 
+static void tc__free_tensor(tc_ctx *c, tc_tensor t, const char *file, int line) {
+    tc__family_settle(c);
+    if (tc__is_visit(t)) {
+        (void)tc__result_free(c, t, file, line);
+        return;
+    }
+    if (!tc__slot_find(c, t)) {
+        tc__fail_dead(c, "tc_free", t);
+        return;
+    }
+    tc__warn_shared(c, tc__slot_find(c, t), file, line);
+    tc__slot_free(c, tc__handle_slot(t), "freed by tc_free", file, line);
+    if (tc__layouts_are_many(c)) tc__recorder_of(c)->hooks->settle(c);
+}
+
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
-    tc__family_settle(f.c);
-    if (tc__is_visit(t)) {
-        (void)tc__result_free(f.c, t, file, line);
-        return;
-    }
-    if (!tc__slot_find(f.c, t)) {
-        tc__fail_dead(f.c, f.who, t);
-        return;
-    }
-    tc__warn_shared(f.c, tc__slot_find(f.c, t), file, line);
-    tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
-    if (tc__layouts_are_many(f.c)) tc__recorder_of(f.c)->hooks->settle(f.c);
+    f.claim = tc__claim_ours(f.c, f.who);
+    if (!f.claim) return;
+    tc__free_tensor(f.c, t, file, line);
+    tc__claim_end(f.c, f.claim);
 }

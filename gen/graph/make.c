@@ -13,6 +13,7 @@ typedef struct tc__api {
     const char *file; // site of the caller
     int line;
     size_t scoped;                 // depth of a scope of our own; 0 = there is none
+    tc__claim claim;               // of the context, until tc__leave
     int named;                     // errors bear `who` until tc__leave
     int together;                  // its primitives run together then
     int half;                      // the dtype that a result in f32 is rounded to; 0 = none
@@ -27,9 +28,10 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
                         int line) {
     tc__site s;
     f->c = c, f->who = who, f->file = file, f->line = line;
-    f->scoped = 0, f->named = 0, f->together = 0, f->half = 0, f->wide = 0, f->x.rank = 0,
-    f->x.dtype = 0;
+    f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
+    f->wide = 0, f->x.rank = 0, f->x.dtype = 0;
     if (!c || tc__is_calling(c, who)) return 0;
+    if (tc__is_claimed(c)) return tc__fail_stranger(c, NULL, who);
     if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     tc__values_of(c)->source_is_like = 0;
@@ -75,6 +77,7 @@ static int tc__api_scope(tc__api *f) {
 // From now on the call is made of several primitives; every path from here ends in tc__leave.
 static int tc__api_enter(tc__api *f) {
     tc__core *core = tc__core_of(f->c);
+    if (!tc__is_recording(f->c) && !(f->claim = tc__claim_begin(f->c, f->who))) return 0;
     f->named = !core->doing;
     core->doing = f->who;
     return tc__api_scope(f);
@@ -128,10 +131,8 @@ static void tc__scope_end(tc_ctx *c, const tc_tensor *keep, int n, const char *f
 
 // Closes the frame's scope, if it has one; the first `n` of `keep` live on in the one
 // around it.
-static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
-    tc__values *v = tc__values_of(f->c);
-    if (f->together) (void)tc__api_apart(f, tc__null());
-    if (f->named) tc__core_of(f->c)->doing = NULL;
+static void tc__api_unscope(tc__api *f, const tc_tensor *keep, int n) {
+    const tc__values *v = tc__values_of(f->c);
     if (!f->scoped || v->scope.count < f->scoped) return; // a body closed it
     while (v->scope.count > f->scoped) {                  // or left one open
         for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
@@ -139,6 +140,13 @@ static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
     }
     tc__scope_end(f->c, keep, n, f->file, f->line);
     f->scoped = 0;
+}
+
+static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
+    if (f->together) (void)tc__api_apart(f, tc__null());
+    if (f->named) tc__core_of(f->c)->doing = NULL;
+    tc__api_unscope(f, keep, n);
+    tc__claim_end(f->c, f->claim);
 }
 
 static tc_tensor tc__leave(tc__api *f, tc_tensor result) {

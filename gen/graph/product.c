@@ -325,9 +325,10 @@ static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
     return tc__window(v->f, x, v->h + 1, v->size[1], v->stride[1], v->dilation[1]);
 }
 
-// Contents of a small constant kernel with one input channel per group.
+// A small kernel with one input channel per group, [O, 1, KH, KW].
 typedef struct tc__taps {
-    tc__constant of; // [O, 1, KH, KW]
+    tc__constant of; // its contents,
+    int known;       //   if it is a constant
     int dtype;
     int64_t channels; // O
     tc_tensor weight;
@@ -344,8 +345,8 @@ static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i) {
 // are zero.
 static tc_tensor tc__tap_factor(const tc__conv *v, const tc__taps *k, int64_t i) {
     int64_t count = v->size[0] * v->size[1];
-    double first = tc__tap_value(k, 0, i);
-    int same = 1;
+    double first = k->known ? tc__tap_value(k, 0, i) : 0;
+    int same = k->known;
     for (int64_t o = 1; o < k->channels && same; o++)
         same = tc__tap_value(k, o, i) == first;
     if (same) return first == 0 ? tc__null() : tc__scalar(v->f, first, k->dtype);
@@ -371,15 +372,17 @@ static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k
     return tc_mul_s(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0);
 }
 
-// The weight as taps, if it is worth unrolling: constant, small, one input channel per
-// group, and output channels that broadcast against the input's.
-static int tc__conv_constant(const tc__conv *v, tc_tensor weight, const tc__meta *w,
-                             tc__taps *k) {
+// The weight as taps, if it is worth unrolling: small, one input channel per group, and output channels that
+// broadcast against the input's. A product would have one row for each channel: its columns would be packed
+// for that alone. One channel of x for all of a weight that is not known is a product with many rows.
+static int tc__conv_unrolls(const tc__conv *v, tc_tensor weight, const tc__meta *w,
+                            tc__taps *k) {
     int64_t in = tc__meta_size(&v->f->x, v->h - 1);
     k->dtype = w->dtype, k->channels = tc__meta_size(w, 0), k->weight = weight;
-    if (!tc__constant_of(v->f->c, weight, &k->of)) return 0;
+    k->known = tc__constant_of(v->f->c, weight, &k->of);
     if (!k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype)) return 0;
-    return v->size[0] * v->size[1] <= TC__CONV_TAPS && (in == 1 || in == k->channels);
+    if (v->size[0] * v->size[1] > TC__CONV_TAPS) return 0;
+    return in == k->channels || (in == 1 && k->known);
 }
 
 // Windows as columns [N, G, Cg * KH * KW, H' * W'] under the weight's rows [N, G, Og, Cg *
@@ -400,17 +403,24 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
     return tc__reshape(f, tc__product_of(f, left, w->dtype, cols, f->x.dtype), &out);
 }
 
-static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
+// Whether x, a batch or one of it, fits the weight and the bias; along so many dimensions.
+static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
+                          int64_t groups, int along) {
+    static const char *const needed[] = {"x[N, C, L] and weight[O, C / groups, K]",
+                                         "x[N, C, H, W] and weight[O, C / groups, KH, KW]"};
     char x[160], y[160];
-    if (f->x.rank == 4 && w->rank == 4 && groups >= 1 &&
-        tc__meta_size(w, 0) % groups == 0 &&
-        tc__meta_size(w, 1) * groups == tc__meta_size(&f->x, 1))
-        return 1;
+    tc__meta w;
+    int channels = f->x.rank - along - 1;
+    if (!tc__meta_get(f, weight, &w)) return 0;
+    if ((channels == 0 || channels == 1) && w.rank == along + 2 && groups >= 1 &&
+        tc__meta_size(&w, 0) % groups == 0 &&
+        tc__meta_size(&w, 1) * groups == tc__meta_size(&f->x, channels))
+        return tc__param_check(f, "bias", bias, tc__meta_size(&w, 0));
     return tc__fail(f->c, TC_E_SHAPE,
-                    "%s: x is %s, the weight %s, groups %lld; x[N, C, H, W] and "
-                    "weight[O, C / groups, KH, KW] with groups dividing C and O are needed",
-                    f->who, tc__dims_text(&f->x, x), tc__dims_text(w, y),
-                    (long long)groups);
+                    "%s: x is %s, the weight %s, groups %lld; %s with groups dividing C "
+                    "and O are needed",
+                    f->who, tc__dims_text(&f->x, x), tc__dims_text(&w, y),
+                    (long long)groups, needed[along - 1]);
 }
 
 static int64_t tc__or_one(int v) { return v ? v : 1; }
@@ -431,9 +441,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
     tc__meta w;
     tc__conv v;
     tc__taps taps;
-    if (!tc__meta_get(f, weight, &w) || !tc__conv_check(f, &w, tc__or_one(o->groups)))
-        return tc__null();
-    if (!tc__param_check(f, "bias", bias, tc__meta_size(&w, 0))) return tc__null();
+    if (!tc__meta_get(f, weight, &w)) return tc__null();
     v.f = f, v.h = 2;
     for (int i = 0; i < 2; i++) {
         v.size[i] = tc__meta_size(&w, 2 + i), v.stride[i] = tc__or_one(o->stride[i]);
@@ -441,7 +449,7 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
     }
     if (!tc__conv_sizes(&v)) return tc__null();
     tc__conv_words(&v, tc__or_one(o->groups), f->word);
-    int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    int unroll = tc__conv_unrolls(&v, weight, &w, &taps);
     if (unroll) tc__api_together(f);
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
     tc_tensor in[3];
@@ -465,6 +473,7 @@ static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_t
     tc_conv_options none;
     memset(&none, 0, sizeof none);
     if (!options) options = &none;
+    if (!tc__conv_check(f, weight, bias, tc__or_one(options->groups), 2)) return tc__null();
     if (f->x.rank != 3) return tc__conv_batch(f, x, weight, bias, options);
     x = tc_unsqueeze(x, 0);
     if (!tc__api_about(f, &batch, x)) return tc__null();
@@ -485,6 +494,7 @@ static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
                             int stride, int padding, int dilation, int groups) {
     tc_conv_options o;
     memset(&o, 0, sizeof o);
+    if (!tc__conv_check(f, weight, bias, tc__or_one(groups), 1)) return tc__null();
     o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
     o.groups = groups;
     f->word[TC__CONV1D_STRIDE] = tc__or_one(stride);
@@ -602,8 +612,10 @@ static tc_tensor tc__resize_linear(const tc__api *f, tc_tensor x, tc_dims *d, in
 static int tc__resize_check(const tc__api *f, const tc_dims *sizes, tc_interpolation mode) {
     char x[160], y[160];
     if (mode < TC_NEAREST || mode > TC_LINEAR_CORNERS)
-        return tc__fail(f->c, TC_E_ARG, "%s: %d is no mode; use TC_NEAREST...", f->who,
-                        (int)mode);
+        return tc__fail(f->c, TC_E_ARG,
+                        "%s: %d is no mode; there are TC_NEAREST, TC_LINEAR and "
+                        "TC_LINEAR_CORNERS",
+                        f->who, (int)mode);
     if (sizes->rank < 0 || sizes->rank > f->x.rank)
         return tc__fail(f->c, TC_E_RANK, "%s: %d sizes for x of rank %d", f->who,
                         sizes->rank, f->x.rank);

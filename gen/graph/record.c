@@ -21,15 +21,47 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
     return tc__core_of(c)->calling ? !tc__fail_calling(c, who) : 0;
 }
 
-// Another thread uses the context while visit v is open, whose unit goes on as if it had not. Always 0.
+// Another thread uses the context: it has visit v open, or is in a call (v NULL). What it does goes on as if
+// this one had not come. Always 0.
 static int tc__fail_stranger(tc_ctx *c, const tc__visit *v, const char *who) {
     tc_status unit = tc__core_of(c)->unit_item;
-    tc__fail(c, TC_E_THREAD,
-             "%s: another thread has region \"%s\" open since %s:%d; a context is used "
-             "by one thread at a time: open one for each",
-             who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+    if (v)
+        tc__fail(c, TC_E_THREAD,
+                 "%s: another thread has region \"%s\" open since %s:%d; a context is used "
+                 "by one thread at a time: open one for each",
+                 who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+    else
+        tc__fail(c, TC_E_THREAD,
+                 "%s: another thread is in a call with this context; a context is used "
+                 "by one thread at a time: open one for each",
+                 who);
     tc__core_of(c)->unit_item = unit;
     return 0;
+}
+
+// Outside regions no visit tells whose the context is: what takes longer than a call that follows or skips
+// claims it for its time, so that a second thread is told instead of crashing both.
+typedef enum tc__claim {
+    TC__CLAIM_REFUSED, // another thread has it; reported
+    TC__CLAIM_HELD,    // a call around this one has claimed it
+    TC__CLAIM_TAKEN    // to be given back by tc__claim_end
+} tc__claim;
+
+static tc__claim tc__claim_begin(tc_ctx *c, const char *who) {
+    uint64_t me = tc__thread_self();
+    if (tc__atomic_load64(&tc__core_of(c)->user) == me) return TC__CLAIM_HELD;
+    if (tc__atomic_cas64(&tc__core_of(c)->user, 0, me)) return TC__CLAIM_TAKEN;
+    return tc__fail_stranger(c, NULL, who), TC__CLAIM_REFUSED;
+}
+
+static void tc__claim_end(tc_ctx *c, tc__claim claim) {
+    if (claim == TC__CLAIM_TAKEN) tc__atomic_store64(&tc__core_of(c)->user, 0);
+}
+
+// Whether another thread has claimed the context.
+static int tc__is_claimed(tc_ctx *c) {
+    uint64_t user = tc__atomic_load64(&tc__core_of(c)->user);
+    return TC__UNLIKELY(user) && user != tc__thread_self();
 }
 
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
@@ -38,24 +70,34 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
     const tc__recorder *r = tc__recorder_of(c);
     const tc__visit *v = r->visit ? r->visit : r->suspended;
     if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
-    if (!v || v->thread == tc__thread_self()) return 1;
+    if (v ? v->thread == tc__thread_self() : !tc__is_claimed(c)) return 1;
     return tc__fail_stranger(c, v, who);
 }
 
-// The status of a call that tc__visit_is_ours refused.
+static tc__claim tc__claim_ours(tc_ctx *c, const char *who) {
+    return tc__visit_is_ours(c, who) ? tc__claim_begin(c, who) : TC__CLAIM_REFUSED;
+}
+
+// The status of a call that these refused.
 static tc_status tc__not_ours(tc_ctx *c) {
     return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
 }
 
+static tc_tensor tc__record_eager(tc_ctx *c, const tc__call *k) {
+    tc_tensor t = tc__null();
+    tc__claim claim = tc__claim_begin(c, tc__called(c, k->op));
+    if (!claim) return t;
+    tc__site_set(c, k->site);
+    t = tc__recorder_of(c)->hooks->eager(c, k);
+    tc__claim_end(c, claim);
+    return t;
+}
+
 // The entry of every primitive: records inside a region, runs at once outside.
 static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
-    tc__recorder *r = tc__recorder_of(c);
-    tc__visit *v = r->visit;
+    tc__visit *v = tc__recorder_of(c)->visit;
     tc_tensor t = tc__null();
-    if (!v && !tc__core_of(c)->calling) {
-        tc__site_set(c, k->site);
-        return r->hooks->eager(c, k);
-    }
+    if (!v && !tc__core_of(c)->calling) return tc__record_eager(c, k);
     if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
     if (TC__UNLIKELY(!tc__call_is_together(c, v, k))) return t;
     tc__step *s = tc__visit_step(c, v, k);
@@ -205,6 +247,18 @@ static tc_tensor tc__op_scalar(tc_tensor a, double s, const char *file, int line
     memcpy(&value, &s, sizeof s);
     tc_tensor t = tc__op_follow(form, &a, 1, &value, 1);
     return t.id ? t : tc__op_scalar_slow(a, s, file, line, form);
+}
+
+// op(s, a): errors bear the name of the call, which is not the op's.
+static tc_tensor tc__op_scalar_left(const char *who, tc_tensor a, double s,
+                                    const char *file, int line, uint64_t form) {
+    tc_ctx *c = tc__ctx_of(a);
+    if (!c) return tc__fail_lost(who, a, file, line), tc__null();
+    const char *doing = tc__core_of(c)->doing;
+    if (!doing) tc__core_of(c)->doing = who;
+    tc_tensor t = tc__op_scalar(a, s, file, line, form);
+    tc__core_of(c)->doing = doing;
+    return t;
 }
 
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,

@@ -213,6 +213,14 @@ other_options() {
         gcc -std=c99 -O1 -fsingle-precision-constant
     have clang || { skip "clang is not installed"; return; }
     refused fno-fast-math "clang -ffast-math" '' clang -std=c99 -fsyntax-only -ffast-math
+    for option in -funsafe-math-optimizations \
+        '-fassociative-math -fno-signed-zeros -fno-trapping-math'; do
+        for level in -O1 -O2; do
+            # shellcheck disable=SC2086
+            same_or_refused 'compiled with -funsafe-math-optimizations' "clang $level $option" '' \
+                clang -std=c99 $level $option
+        done
+    done
     same_or_refused compiled.with "clang -ffp-contract=fast" '' \
         clang -std=c99 -O1 -ffp-contract=fast
 }

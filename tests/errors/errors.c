@@ -226,6 +226,25 @@ CASE(conv_stride) {
               k = tc_reshape(w->i, TC_DIMS(1, 1, 1, 3));
     return tc_conv2d(x, tc_to_f32(k), tc_null(), -1, 0, 1, 1);
 }
+// Errors name the call that was made, with the sizes that it was given.
+static tc_tensor dead_one(world *w) {
+    float x[2] = {1, 2};
+    tc_tensor t = tc_from_data(w->tc, x, TC_DIMS(2), TC_F32);
+    tc_free(t);
+    return t;
+}
+CASE(rsub_dead) { return tc_rsub_s(dead_one(w), 1); }
+CASE(rdiv_dead) { return tc_rdiv_s(dead_one(w), 1); }
+CASE(rpow_dead) { return tc_rpow_s(dead_one(w), 2); }
+CASE(conv1d_weight) {
+    return tc_conv1d(w->q, tc_reshape(w->a, TC_DIMS(1, 4, 3)), tc_null(), 1, 0, 1, 1);
+}
+CASE(conv1d_no_weight) { return tc_conv1d(w->q, tc_null(), tc_null(), 1, 0, 1, 1); }
+CASE(conv1d_bias) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(5, 3, 2), TC_F32);
+    return tc_conv1d(w->q, k, tc_to_f32(w->i), 1, 0, 1, 1);
+}
+CASE(resize_mode) { return tc_interpolate(w->a, TC_DIMS(2), (tc_interpolation)9); }
 CASE(pool_padding) { return tc_max_pool2d(w->q, 2, 1, 2); }
 CASE(pool_bool) { return tc_max_pool2d(tc_gt_s(w->q, 0), 2, 1, 0); }
 CASE(pool_bool_wide) { return tc_max_pool2d(tc_gt_s(w->q, 0), 3, 1, 0); }
@@ -646,6 +665,14 @@ static const struct {
     ROW(ARG, read_size, "read|12|48", 0),
     ROW(ARG, data_of_view, "data|tc_contiguous", EAGER_ONLY),
     ROW(ARG, conv_stride, "conv2d|stride|-1", 0),
+    ROW(DEAD, rsub_dead, "rsub_s|errors.c", EAGER_ONLY),
+    ROW(DEAD, rdiv_dead, "rdiv_s|errors.c", EAGER_ONLY),
+    ROW(DEAD, rpow_dead, "rpow_s|errors.c", EAGER_ONLY),
+    ROW(SHAPE, conv1d_weight,
+        "conv1d|[2, 3, 4]|[1, 4, 3]|x[N, C, L]|weight[O, C / groups, K]", 0),
+    ROW(NULL, conv1d_no_weight, "conv1d|null", 0),
+    ROW(SHAPE, conv1d_bias, "conv1d|[3]|[5]|[2, 3, 4]", 0),
+    ROW(ARG, resize_mode, "interpolate|9|TC_NEAREST|TC_LINEAR|TC_LINEAR_CORNERS", 0),
     ROW(ARG, pool_padding, "max_pool2d|padding 2|kernel 2", 0),
     ROW(DTYPE, pool_bool, "max_pool2d|bool|tc_cast", 0),
     ROW(DTYPE, pool_bool_wide, "max_pool2d|bool|tc_cast", 0),
@@ -1007,12 +1034,6 @@ static const tc_tensor *pair(tc_tensor a, tc_tensor b) {
 }
 static tc_tensor deep(world *w) {
     return tc_reshape(w->i, TC_DIMS(3, 1, 1, 1, 1, 1, 1, 1));
-}
-static tc_tensor dead_one(world *w) {
-    float x[2] = {1, 2};
-    tc_tensor t = tc_from_data(w->tc, x, TC_DIMS(2), TC_F32);
-    tc_free(t);
-    return t;
 }
 #define MISUSE(name, call)                                                                 \
     static tc_tensor misuse_##name(world *w) { return call; }

@@ -528,6 +528,27 @@ TEST(loads_what_it_was_given) {
     close_bed(&b);
 }
 
+// Without memfd by a file that is gone again: of a new name, whatever a killed process left, and with the
+// path of /proc that spells the counter, not the time.
+TEST(loads_by_a_file) {
+    uint64_t serial = 7;
+    char left[200];
+    tc__blob so;
+    bed b;
+    open_bed(&b);
+    CHECK(build(&b, &so));
+    snprintf(left, sizeof left, "%s/.tcompile.%ld.%llx.8.so", b.work, (long)getpid(),
+             (unsigned long long)(uintptr_t)&serial);
+    fclose(fopen(left, "w"));
+    void *h = tc__dl_load_file(&serial, so.at, so.size);
+    tc__dl_function f = h ? tc__dl_symbol(h, "answer") : NULL;
+    CHECK(f && ((int (*)(int))f)(1) == 43);
+    CHECK(serial >= 9);
+    CHECK(!unlink(left) && is_empty(b.work));
+    tc__blob_free(b.c, &so);
+    close_bed(&b);
+}
+
 // "For this CPU" is other code on another CPU: its meaning is a part of the key.
 TEST(native_is_expanded) {
     char command[64];

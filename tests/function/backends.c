@@ -775,7 +775,14 @@ TEST(backends_of_a_device_need_one) {
         CHECK(strstr(tc_error_text(tc), "tc_trace_begin"));
         CHECK_EQ(tc_error_line(tc), __LINE__ - 2);
         tc_error_clear(tc);
-        (void)tc_trace_end(tc);
+        // The code runs op by op up to its end, which tells of that alone.
+        tc_tensor x = tc_ones(tc, TC_DIMS(ROWS), TC_F32);
+        if (k >= 2) CHECK_EQ(at(tc_add_s(x, 1), 0), 2);
+        if (k == 3) (void)tc_reshape(x, TC_DIMS(ROWS + 1));
+        CHECK_EQ(tc_trace_end(tc), k == 3 ? TC_E_SHAPE : TC_OK);
+        tc_error_clear(tc);
+        CHECK_EQ(tc_trace_end(tc), TC_E_REGION); // it was ended
+        tc_error_clear(tc);
         o.backend = "cpu";
         tc_fn *f = tc_compile(tc, blend, NULL, 0, &o);
         CHECK(f);

@@ -1916,7 +1916,8 @@ static tc_tensor call_pool(const op_case *c, tc_ctx *tc, const tc_tensor *in) {
 
 static void conv_case(int dtype, int groups, int k, int stride, int padding, int dilation,
                       int one_d) {
-    enum { B = 2, C = 4, O = 6, W = 9 };
+    enum { B = 2, C = 4, W = 9 };
+    const int O = groups == C ? C : 6; // depthwise: each channel by itself
     int h = one_d ? 1 : 7, kh = one_d ? 1 : k, ph = one_d ? 0 : padding;
     int oh = one_d ? 1 : (h + 2 * padding - dilation * (k - 1) - 1) / stride + 1;
     int ow = (W + 2 * padding - dilation * (k - 1) - 1) / stride + 1, cg = C / groups;
@@ -1972,7 +1973,7 @@ static void pool_case(int dtype, int k, int stride, int padding, int max) {
 
 TEST(convolutions) {
     for (int dtype = TC_F16; dtype <= TC_F64; dtype++) {
-        for (int groups = 1; groups <= 2; groups++)
+        for (int groups = 1; groups <= 4; groups *= 2)
             for (int k = 1; k <= 3; k++) {
                 conv_case(dtype, groups, k, 1, k / 2, 1, 0);
                 conv_case(dtype, groups, k, 2, 1, 1, 0);

@@ -455,6 +455,41 @@ TEST(steps_share_their_text) {
     tc_close(tc);
 }
 
+// ---- a loop that ends no region ----
+
+static int told;
+
+static void hear_long(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)channel;
+    told += level > 0 && strstr(text, "65536 ops") && strstr(text, "long.c");
+}
+
+static tc_ctx *open_hearing(void) {
+    tc_config config = tc_config_default();
+    config.threads = 1, config.backend = "aot_eager", config.logger.log = hear_long;
+    told = 0;
+    return tc_open(&config);
+}
+
+// It takes memory in each round: that is told once, in time, with what to do; who does that is told nothing.
+TEST(a_loop_without_an_end_is_told) {
+    enum { ROUNDS = 70000 };
+    for (int evals = 0; evals < 2; evals++) {
+        tc_ctx *tc = open_hearing();
+        tc_tensor x = line(tc, 4, 0, 1);
+        CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+        for (int i = 0; i < ROUNDS; i++) {
+            if (i == 65000) CHECK_EQ(told, 0);
+            tc_tensor y = tc_mul_s(x, 2);
+            if (evals) CHECK_EQ(tc_eval(tc, NULL, 0), TC_OK);
+            if (i + 1 == ROUNDS) CHECK_EQ(AT(y, 3), 6);
+        }
+        CHECK_EQ(told, !evals);
+        CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+        tc_close(tc);
+    }
+}
+
 // Read where it is not written: the kernel may not write the tensor itself.
 TEST(written_and_read_elsewhere) {
     tc_ctx *tc = open_backend("cpu");

@@ -371,6 +371,80 @@ static void *later(void *arg) {
     return NULL;
 }
 
+// ---- one context, two threads ----
+
+static struct {
+    tc_ctx *tc;
+    tc_fn *f;
+    tc_tensor x;
+    int armed, refused;
+} meddled;
+
+// What a second thread calls while the first is in a call.
+static void *meddle(void *arg) {
+    tc_ctx *tc = meddled.tc;
+    tc_tensor x = meddled.x, y = x;
+    float got[N];
+    (void)arg;
+    meddled.refused += tc_is_null(tc_neg(x));                          // an op,
+    meddled.refused += tc_is_null(tc_softmax(x, 0));                   //   of several,
+    meddled.refused += tc_is_null(tc_add_(x, x));                      //   in place,
+    meddled.refused += tc_is_null(tc_full(tc, TC_DIMS(2), 1, TC_F32)); // of nothing
+    meddled.refused += tc_call(meddled.f, &x, 1, &y, 1) == TC_E_THREAD && tc_is_null(y);
+    meddled.refused += tc_trace_begin(tc, "meddles") == TC_E_THREAD;
+    meddled.refused += tc_read(x, got, M * sizeof *got) == TC_E_THREAD;
+    tc_free(x);
+    return NULL;
+}
+
+// The first allocation of an armed context is the moment.
+static void *meddling_realloc(void *user, void *p, size_t old_size, size_t new_size) {
+    (void)user;
+    if (meddled.armed && new_size) {
+        pthread_t thread;
+        meddled.armed = 0;
+        CHECK(!pthread_create(&thread, NULL, meddle, NULL));
+        CHECK(!pthread_join(thread, NULL));
+    }
+    return checked_realloc(p, old_size, new_size);
+}
+
+static void negate(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_neg(in[0]);
+}
+
+// Whatever a thread does in a context: another one is told so, and changes nothing.
+TEST(a_second_thread_is_told) {
+    enum { OP, COMPOSITE, CALL, REGION, WAYS };
+    for (int way = 0; way < WAYS; way++) {
+        tc_config config = tc_config_default();
+        config.backend = "aot_eager", config.threads = 1;
+        config.allocator.realloc = meddling_realloc;
+        tc_ctx *tc = meddled.tc = tc_open(&config);
+        tc_tensor x = meddled.x = ramp(tc, M, 1), y = x;
+        tc_fn *f = meddled.f = tc_compile(tc, negate, NULL, 0, NULL);
+        meddled.refused = 0, meddled.armed = 1;
+        if (way == OP) y = tc_neg(x);
+        if (way == COMPOSITE) y = tc_neg(tc_log(tc_softmax(x, 0)));
+        if (way == CALL) CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        if (way == REGION) {
+            CHECK_EQ(tc_trace_begin(tc, "region"), TC_OK);
+            y = tc_neg(x);
+            CHECK_EQ(tc_trace_end(tc), TC_OK);
+        }
+        CHECK(!meddled.armed);
+        CHECK_EQ(meddled.refused, 7);
+        CHECK_EQ(tc_error(tc), TC_E_THREAD);
+        if (way != COMPOSITE) CHECK_EQ(element(y, 3), -4);
+        CHECK_EQ(element(x, 3), 4); // neither freed nor written
+        tc_error_clear(tc);
+        (void)meddle(NULL); // nobody else is there now
+        CHECK_EQ(meddled.refused, 7);
+        tc_close(tc);
+    }
+}
+
 TEST(background_work_for_several_contexts) {
     enum { FEW = 4 };
     pthread_t thread[FEW];

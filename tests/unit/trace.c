@@ -70,6 +70,21 @@ TEST(a_handle_is_epoch_and_position) {
     tc_close(tc);
 }
 
+// Positions end: the op is refused with a word, and what was recorded before runs.
+TEST(the_longest_path) {
+    tc_ctx *tc = open_backend("aot_eager");
+    tc_tensor x = numbers(tc, 40);
+    tc_trace_begin(tc, "trace");
+    tc_tensor y = tc_neg(x);
+    open_visit(tc)->path.count = TC__LONGEST_VISIT;
+    CHECK(tc_is_null(tc_abs(x)));
+    open_visit(tc)->path.count = 1;
+    CHECK_EQ(tc_trace_end(tc), TC_E_TOO_BIG);
+    ERROR(TC_E_TOO_BIG, "8388607 ops");
+    CHECK_EQ(AT(y, 3), -3);
+    tc_close(tc);
+}
+
 TEST(patterns_fork_where_they_differ) {
     tc_ctx *tc = open_backend("aot_eager");
     tc_tensor a = numbers(tc, 40), b = numbers(tc, 40);
