@@ -127,6 +127,12 @@ static const op *binary_row(const char *name, size_t n) {
 // tc_sub_s is SUB of a and s, tc_rsub_s of s and a. A scalar is an attribute word, no tensor: it costs
 // no step of its own.
 static void scalar_calls(text *t) {
+    put(t,
+        "#define TC__CALL_SCALAR(name, id, side) \\\n"
+        "    TCDEF tc_tensor tc_##name##_at(tc_tensor a, double s, const char *file, int line) { \\\n"
+        "        return tc__op_scalar(a, s, file, line, \\\n"
+        "                             tc__form_of_scalar(TC_OP_##id, TC__SCALAR_##side)); \\\n"
+        "    }\n");
     EACH_CALL(c) {
         const char *name = c->name + 3;
         if (!ends(name, "_s")) continue;
@@ -134,27 +140,25 @@ static void scalar_calls(text *t) {
         const op *right = binary_row(name, n);
         const op *left = *name == 'r' && !right ? binary_row(name + 1, n - 1) : NULL;
         if (!right && !left) continue;
-        put_head(t, c);
-        put(t, "    return tc__op_scalar(a, s, file, line,\n");
-        put(t,
-            "                         tc__form_of_scalar(TC_OP_%s, TC__SCALAR_%s));\n}\n",
-            right ? right->id : left->id, right ? "RIGHT" : "LEFT");
+        put(t, "TC__CALL_SCALAR(%s, %s, %s)\n", name, right ? right->id : left->id,
+            right ? "RIGHT" : "LEFT");
     }
 }
 
 // tc_add_ is tc_copy_ of tc_add, which keeps the category of what it writes.
 static void in_place_calls(text *t) {
     put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n");
+    put(t, "#define TC__IN_PLACE(name, made) \\\n"
+           "    tc__api f; \\\n"
+           "    if (!tc__begin(&f, name, dst, file, line)) return tc__null(); \\\n"
+           "    return tc__assign(&f, dst, made, TC__CONVERT_WITHIN);\n");
     EACH_CALL(c) {
         const char *of = join("%.*s", (int)strlen(c->name) - 1, c->name);
         if (!ends(c->name, "_") || !call_find(of)) continue;
         put_head(t, c);
-        put(t, "    tc__api f;\n");
-        put(t, "    if (!tc__begin(&f, \"%s\", dst, file, line)) return tc__null();\n",
-            c->name + 3);
-        put(t, "    return tc__assign(&f, dst, %s_at(", of);
+        put(t, "    TC__IN_PLACE(\"%s\", %s_at(", c->name + 3, of);
         put_names(t, c);
-        put(t, ", file, line), TC__CONVERT_WITHIN);\n}\n");
+        put(t, ", file, line))\n}\n");
     }
 }
 

@@ -312,15 +312,22 @@ static void op_api(text *t) {
 
 static void scalar_calls(text *t); // gen_calls.c
 
+// The calls of one number of operands are one macro.
+static void op_calls_macro(text *t, int arity) {
+    put(t, "#define TC__CALL%d(name, id) \\\n", arity);
+    put(t, "    TCDEF tc_tensor tc_##name##_at(%s, const char *file, int line) { \\\n",
+        parameters[arity]);
+    put(t, "        return tc__op%d(%s, file, line, tc__form_of(TC_OP_##id, %d, 0)); \\\n",
+        arity, arguments[arity], arity);
+    put(t, "    }\n");
+}
+
 static void op_calls(text *t) {
     head(t, "ops");
+    for (int arity = 1; arity < (int)COUNT(arguments); arity++) op_calls_macro(t, arity);
     EACH(o, op, ops) {
         if (!has_function(o)) continue;
-        int arity = kind_of(o)->arity;
-        put(t, "TCDEF tc_tensor tc_%s_at(%s, const char *file, int line) {\n", o->name,
-            parameters[arity]);
-        put(t, "    return tc__op%d(%s, file, line, tc__form_of(TC_OP_%s, %d, 0));\n}\n",
-            arity, arguments[arity], o->id, arity);
+        put(t, "TC__CALL%d(%s, %s)\n", kind_of(o)->arity, o->name, o->id);
     }
     scalar_calls(t);
 }
