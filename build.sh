@@ -191,7 +191,9 @@ check_warnings() {
 # In gen/base/error.c: the table of contexts. In gen/cuda/library.c: who initialised CUDA.
 GLOBALS='tc__live_contexts|tcu__owner'
 
-# Only tc_ symbols leave the object, and there is no other writable data than GLOBALS.
+public_names() { nm -g --defined-only "$1" | cut -d ' ' -f 3 | sort; }
+
+# Only tc_ symbols leave the object, the same without reports, and there is no other writable data than GLOBALS.
 check_symbols() {
     have nm || { say "skip  symbols: no nm"; return 0; }
     printf '#define TCOMPILE_IMPLEMENTATION\n#include "tcompile.h"\n' >build/symbols.c
@@ -208,7 +210,12 @@ check_symbols() {
         say "Why: the only writable globals are $GLOBALS"
         return 1
     }
-    return 0
+    $CC -std=c99 -O0 -DTC_NO_REPORT -Ibuild/fresh -c build/symbols.c -o build/no_report.o || return 1
+    public_names build/symbols.o >build/symbols.txt
+    public_names build/no_report.o | cmp - build/symbols.txt || {
+        say "Why: gen/exec/no_report.c has what TC_NO_REPORT leaves out"
+        return 1
+    }
 }
 
 command_check() {

@@ -267,6 +267,8 @@
 //     TC_NO_THREADS        no worker threads, no pthread
 //     TC_NO_JIT            never run a compiler: interpreter only
 //     TC_NO_DISK_CACHE     compiled kernels live in memory only
+//     TC_NO_REPORT         without what only reports and tunes: tc_explain and what is like it, the profiler,
+//                          modes of max-autotune; they say TC_E_UNSUPPORTED, all else is as ever
 //     TC_ASSERT(cond)      checks for our own bugs; off unless defined
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
@@ -2472,7 +2474,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2eb3c7ae468fc0b4u
+#define TC__BUILD_ID 0xd26d3ed2057f9616u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -3397,7 +3399,7 @@ va_end(args);
 }
 if(n>0)t->size+=(size_t)n;
 }
-static void tc__put_fixed(tc__text*t,uint64_t v,int digits){
+TC__UNUSED static void tc__put_fixed(tc__text*t,uint64_t v,int digits){
 uint64_t one=1;
 for(int i=0;i<digits;i++)one*=10;
 tc__put(t,"%llu",(unsigned long long)(v/one));
@@ -3735,6 +3737,11 @@ return 1;
 #else
 #define TC__DISK_CACHE 0
 #endif
+#ifdef TC_NO_REPORT
+#define TC__TUNES 0
+#else
+#define TC__TUNES 1
+#endif
 #if TC__POSIX
 TC__UNUSED static uint64_t tc__now_ns(void){
 struct timespec t;
@@ -3887,14 +3894,14 @@ TC__UNUSED static void tc__advise_huge(void*p,size_t bytes){(void)p,(void)bytes;
 #endif
 #if TC__POSIX
 #if TC__GNUC && TC__X86
-static void tc__copy_streamed(void*to,const void*from,size_t bytes){
+TC__UNUSED static void tc__copy_streamed(void*to,const void*from,size_t bytes){
 long long*d=(long long*)to;
 const long long*s=(const long long*)from;
 for(size_t i=0;i<bytes/8;i++)__builtin_ia32_movnti64(d+i,s[i]);
 __builtin_ia32_sfence();
 }
 #else
-static void tc__copy_streamed(void*to,const void*from,size_t bytes){
+TC__UNUSED static void tc__copy_streamed(void*to,const void*from,size_t bytes){
 memcpy(to,from,bytes);
 }
 #endif
@@ -4501,7 +4508,7 @@ v=v<<6|(s[i]&0x3fu);
 }
 return n&&v>=least[n]&&v<=0x10ffff&&(v<0xd800||v>0xdfff)?n:0;
 }
-static void tc__put_json(tc__text*t,const char*s){
+TC__UNUSED static void tc__put_json(tc__text*t,const char*s){
 tc__put(t,"\"");
 while(*s){
 int n=tc__utf8_size(s);
@@ -4517,7 +4524,7 @@ s+=n?n:1;
 }
 tc__put(t,"\"");
 }
-static void tc__put_html(tc__text*t,const char*s){
+TC__UNUSED static void tc__put_html(tc__text*t,const char*s){
 static const struct{
 char c;
 const char*as;
@@ -4536,7 +4543,8 @@ tc__put_raw(t,s,n);
 s+=n?n:1;
 }
 }
-static tc_status tc__text_save(const tc__text*t,const char*who,const char*path){
+TC__UNUSED static tc_status tc__text_save(const tc__text*t,const char*who,
+const char*path){
 if(!path){
 tc__fail(t->ctx,TC_E_NULL,"%s: path is NULL",who);
 return TC_E_NULL;
@@ -26019,7 +26027,7 @@ for(int k=0;k<TC__KNOBS;k++)
 if(t->knob[k])return 0;
 return 1;
 }
-static void tc__put_tuning(tc__text*out,const tc__tuning*t){
+TC__UNUSED static void tc__put_tuning(tc__text*out,const tc__tuning*t){
 const char*between="";
 if(tc__tuning_is_default(t))tc__put(out,"default");
 for(int k=0;k<TC__KNOBS;k++){
@@ -31269,7 +31277,7 @@ tc__unit_publish(k,j,u,k->maker->identity(k),made->code,made->bytes);
 const char*identity=k->maker->other(k,made,&other);
 if(identity)tc__unit_publish(k,j,u,identity,other.at,other.size);
 }
-static void tc__job_publish(tc__desk*k,tc__job*j){
+TC__UNUSED static void tc__job_publish(tc__desk*k,tc__job*j){
 for(size_t i=0;i<j->made.count;i++)
 if(j->made.at[i].code)tc__code_publish(k,j,&j->unit.at[i],&j->made.at[i]);
 if(j->made.count)k->maker->drop(k,j->made.at,(int)j->made.count);
@@ -33208,7 +33216,7 @@ return l->by||l->pieces||(i>=r->launches&&!l->group->shape.list)?NULL:l;
 static uint32_t tc__dispatch_most(const tc__dispatch*r){
 return r->launches+(uint32_t)r->lists.form.count;
 }
-static uint32_t tc__dispatch_tensors_at(const tc__dispatch*r,uint32_t at){
+TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch*r,uint32_t at){
 for(size_t i=0;i<r->listed.count;i++)
 if(r->listed.at[i].at==at)return r->order.step.at[r->listed.at[i].step].count;
 return 0;
@@ -33221,7 +33229,7 @@ uint32_t i=0;
 while(r->launch[i].by||r->launch[i].pieces||r->launch[i].first!=at)i++;
 return i;
 }
-static uint32_t tc__dispatch_kernels_at(const tc__dispatch*r,uint32_t at){
+TC__UNUSED static uint32_t tc__dispatch_kernels_at(const tc__dispatch*r,uint32_t at){
 uint32_t n=0;
 for(uint32_t i=0;i<r->launches;i++)
 n+=r->launch[i].pieces&&r->launch[i].first==at;
@@ -33360,7 +33368,7 @@ static tc__dispatch*tc__launch_on(const tc__program*p,size_t i){
 const tc__group*k=p->launch.at[i].group;
 return tc__is_copy(k)?NULL:tc__program_on(p,k->target.device);
 }
-static int tc__program_is_across(const tc__program*p){
+TC__UNUSED static int tc__program_is_across(const tc__program*p){
 return p->devices+(p->here>0)>1;
 }
 typedef int(*tc__act_fn)(tc__program*p,const tc__visit*v,const tc__act*a);
@@ -34475,7 +34483,8 @@ return 0;
 if(!known)tc__choice_remember(k->library,digest,c);
 return 1;
 }
-static void tc__choice_keep(tc__desk*k,const tc__text*key,const tc__chosen*c){
+TC__UNUSED static void tc__choice_keep(tc__desk*k,const tc__text*key,
+const tc__chosen*c){
 uint8_t digest[32];
 char text[TC__CHOICE_MOST];
 tc__blake2s(digest,NULL,0,key->at,key->size);
@@ -35174,7 +35183,7 @@ ok=tc__print_kernel(out,groups[i],d->dialect,symbol);
 if(groups)TC__FREE_ARRAY(p->ctx,groups,most);
 return ok;
 }
-static int tc__program_text(tc__program*p,tc__text*out){
+TC__UNUSED static int tc__program_text(tc__program*p,tc__text*out){
 int ok=1;
 for(const tc__dispatch*r=p->dispatch;ok&&r;r=r->next)
 ok=tc__foreign_kernels(p,r,out,r->device->own.language);
@@ -35323,7 +35332,8 @@ if(p->tier==TC__TIER_RESTING&&compiles)tc__program_try_again(p,r->name);
 return p->tier!=TC__TIER_POSTPONED||!compiles||tc__program_start_compile(c,r,p);
 }
 // ---- gen/exec/guards.c
-static int tc__path_open(tc_ctx*c,tc__visit*v,tc__region*r,tc__step*leaf){
+TC__UNUSED static int tc__path_open(tc_ctx*c,tc__visit*v,tc__region*r,
+tc__step*leaf){
 memset(v,0,sizeof*v);
 v->region=r,v->at=leaf;
 for(uint32_t i=0;i<=leaf->position;i++)
@@ -35334,7 +35344,7 @@ return 0;
 for(tc__step*s=leaf;s->parent;s=s->parent)v->path.at[s->position]=s;
 return 1;
 }
-static void tc__path_close(tc_ctx*c,tc__visit*v){TC__VEC_FREE(c,v->path);}
+TC__UNUSED static void tc__path_close(tc_ctx*c,tc__visit*v){TC__VEC_FREE(c,v->path);}
 static void tc__put_shape(tc__text*t,const tc__shape*s){
 const tc__ixpool*p=&tc__recorder_of(t->ctx)->ix;
 tc__put(t,"%s",tc__dtype(s->dtype)->name);
@@ -35441,7 +35451,7 @@ tc__put_asker(t,s);
 }
 }
 }
-static void tc__put_run_values(tc__text*t,const tc__program*p){
+TC__UNUSED static void tc__put_run_values(tc__text*t,const tc__program*p){
 for(size_t i=0;i<p->size.count;i++)
 tc__put(t," s%u=%lld",(unsigned)i,(long long)p->size.at[i]);
 for(size_t i=0;i<p->arg.count;i++){
@@ -35451,7 +35461,7 @@ tc__put(t," arg%u=",(unsigned)p->arg.at[i].number);
 tc__dump_value(t,p->arg.at[i].dtype,bits);
 }
 }
-static uint32_t tc__count_lines(const tc__text*t){
+TC__UNUSED static uint32_t tc__count_lines(const tc__text*t){
 uint32_t n=0;
 for(size_t i=0;i<t->size;i++)n+=t->at[i]=='\n';
 return n;
@@ -35740,12 +35750,301 @@ wrong+=!(tc__is_float(dtype)&&x.f!=x.f&&y.f!=y.f);
 return wrong;
 }
 
+// ---- gen/exec/dispatch_run.c
+static int tc__argument_put(uint8_t*to,const void*address){
+int other=memcmp(to,&address,sizeof address)!=0;
+memcpy(to,&address,sizeof address);
+return other;
+}
+static int tc__dispatch_fill(const tc__dispatch*r,const tc__dispatch_launch*l){
+uint8_t*to=l->argument;
+int changed=0;
+for(uint32_t i=0;i<l->memories;i++,to+=8)
+changed|=tc__argument_put(to,l->buf[l->memory[i]]);
+if(!tc__ix_equals(l->grids.workspace,0)){
+changed|=tc__argument_put(to,(char*)r->work.address+l->work);
+to+=8;
+}
+return changed|tc__argument_put(to,r->state.address);
+}
+static int tc__dispatch_fill_list(const tc__dispatch*r,const tc__dispatch_listed*d){
+const tc__turn*s=&r->order.step.at[d->step];
+const tc__dispatch_launch*l=tc__turn_launch(r,s);
+size_t buffers=l->group->buffer.count;
+int changed=tc__argument_put(d->argument+l->offset[1],r->state.address);
+tc__list_argument a=
+tc__list_argument_of(d->argument,buffers,(size_t)l->group->shape.list);
+for(uint32_t i=0;i<s->count;i++){
+const tc__piece*p=
+&r->lists.piece.at[r->order.item.at[r->order.member.at[s->first+i]].piece];
+for(size_t b=0;b<buffers;b++,a.at++)
+changed|=
+tc__argument_put((uint8_t*)a.at,r->launch[p->launch].buf[p->buffer[b]]);
+}
+return changed;
+}
+static void tc__dispatch_fill_all(tc__dispatch*r){
+int changed=0;
+for(uint32_t i=0;i<r->launches;i++)
+if(!r->launch[i].by&&!r->launch[i].pieces)
+changed|=tc__dispatch_fill(r,&r->launch[i]);
+for(size_t i=0;i<r->listed.count;i++)
+changed|=tc__dispatch_fill_list(r,&r->listed.at[i]);
+for(uint32_t i=0;changed&&i<r->parts;i++)r->part[i].ran=0;
+}
+static int tc__dispatch_tell(tc__dispatch*r,uint64_t seed,uint64_t draw,
+const tc__value*arg){
+const tc_device*d=&r->device->own;
+tc__dispatch_state now;
+size_t args=r->state_bytes-sizeof now;
+memset(&now,0,sizeof now);
+now.flag=r->flag;
+if(r->draws)now.seed=seed,now.draw=draw;
+int same=r->told&&!memcmp(r->state_now,&now,sizeof now)&&
+(!args||!memcmp(r->state_now+sizeof now,arg,args));
+if(same)return 1;
+memcpy(r->state_now,&now,sizeof now);
+if(args)memcpy(r->state_now+sizeof now,arg,args);
+tc_status s=d->copy_in(d->user,r->state.address,r->state_now,r->state_bytes);
+r->told=!s;
+return!s||tc__device_failed(r->ctx,&r->device->own,"values of a run",s);
+}
+static int tc__dispatch_run_part(tc__dispatch*r,tc__dispatch_part*p){
+const tc_device*d=&r->device->own;
+if(p->begin==p->end)return 1;
+tc_status s=d->run(d->user,&p->plan,r->list+p->begin,(int)(p->end-p->begin),
+r->mode,!p->ran);
+p->ran=!s;
+return!s||tc__device_failed(r->ctx,&r->device->own,"kernels",s);
+}
+// ---- gen/exec/transfer.c
+typedef struct tc__extent{
+int64_t low,high;
+int adjacent;
+}tc__extent;
+enum{TC__DEVICE_ACCESS=16};
+static tc__extent tc__extent_of(const tc__program*p,uint32_t source){
+tc__extent r;
+tc__ixenv env;
+const tc__shape*s=p->inputs[source];
+memset(&r,0,sizeof r),memset(&env,0,sizeof env);
+env.sym=p->size.at;
+for(int i=0;i<s->rank;i++){
+int64_t stride=tc__ix_eval(&p->ix,s->strides[i],&env);
+int64_t last=tc__ix_eval(&p->ix,s->dims[i],&env)-1;
+if(last<0)return memset(&r,0,sizeof r),r;
+if(last>0&&stride==1)r.adjacent=1;
+if(last>0&&stride<0)r.low+=last*stride;
+if(last>0&&stride>0)r.high+=last*stride;
+}
+int64_t bytes=(int64_t)tc__dtype(s->dtype)->bytes;
+r.low*=bytes,r.high=(r.high+1)*bytes;
+return r;
+}
+static uint32_t tc__address_external(const tc__program*p,const tc__address*a){
+uint32_t source=a->source;
+if(a->output)
+source=
+p->output.at[a->source].direct?p->output.at[a->source].external:UINT32_MAX;
+return source<p->externals?source:UINT32_MAX;
+}
+static int tc__address_is_number(const tc__program*p,const tc__address*a){
+uint32_t external=tc__address_external(p,a);
+return external!=UINT32_MAX&&!p->inputs[external]->device;
+}
+static int tc__bounce_failed(tc__dispatch*m,tc_status s){
+return!s||
+tc__device_failed(m->ctx,&m->device->own,"a view that is not aligned",s);
+}
+static int tc__bounce_add(tc__program*p,tc__dispatch*m,uint32_t i,
+const tc__extent*r){
+const tc_device*d=&m->device->own;
+tc__bounce b;
+size_t before=tc__device_rounded((size_t)-r->low);
+memset(&b,0,sizeof b);
+if(!TC__VEC_RESERVE(p->ctx,m->bounce,m->bounce.count+1))return 0;
+int number=tc__address_is_number(p,&p->address.at[i]);
+b.address=i,b.bytes=(size_t)(r->high-r->low),b.low=r->low;
+b.from=(char*)*p->address.at[i].at;
+tc_status s=d->take(d->user,before+(size_t)r->high,&b.memory);
+if(s)return tc__bounce_failed(m,s);
+b.to=(char*)b.memory.address+before;
+m->bounce.at[m->bounce.count++]=b;
+if(p->address.at[i].output)return 1;
+s=number?d->copy_in(d->user,b.to,b.from,b.bytes)
+:d->copy_on(d->user,b.to+b.low,b.from+b.low,b.bytes);
+return tc__bounce_failed(m,s);
+}
+static int tc__bounce_find(tc__program*p,const tc__dispatch*m,uint32_t i,
+uint32_t external){
+const tc__address*a=&p->address.at[i];
+for(size_t k=0;k<m->bounce.count;k++){
+const tc__bounce*b=&m->bounce.at[k];
+const tc__address*o=&p->address.at[b->address];
+if(o->output==a->output&&tc__address_external(p,o)==external)
+return*a->at=b->to,1;
+}
+return 0;
+}
+static int tc__bounce_in(tc__program*p,tc__dispatch*m){
+for(uint32_t i=0;i<p->address.count;i++){
+const tc__address*a=&p->address.at[i];
+if(a->on!=m)continue;
+int number=m->numbers&&tc__address_is_number(p,a);
+if(!number&&(uintptr_t)*a->at%TC__DEVICE_ACCESS==0)continue;
+uint32_t external=tc__address_external(p,a);
+if(external==UINT32_MAX||tc__bounce_find(p,m,i,external))continue;
+tc__extent r=tc__extent_of(p,external);
+if(!r.adjacent&&!number)continue;
+if(!tc__bounce_add(p,m,i,&r))return 0;
+*a->at=m->bounce.at[m->bounce.count-1].to;
+}
+return 1;
+}
+static void tc__bounce_restore(tc__program*p,const tc__dispatch*m){
+for(uint32_t i=0;m->bounce.count&&i<p->address.count;i++)
+for(size_t k=0;k<m->bounce.count;k++)
+if(p->address.at[i].on==m&&*p->address.at[i].at==m->bounce.at[k].to)
+*p->address.at[i].at=m->bounce.at[k].from;
+}
+static int tc__bounce_out(tc__program*p,tc__dispatch*m,int ok){
+const tc_device*d=&m->device->own;
+while(m->bounce.count){
+tc__bounce*b=&m->bounce.at[--m->bounce.count];
+if(ok&&p->address.at[b->address].output)
+ok=tc__bounce_failed(m,d->copy_on(d->user,b->from,b->to,b->bytes));
+tc__dispatch_give(m,&b->memory);
+}
+return ok;
+}
+static int tc__dispatch_begin(tc__program*p,tc__dispatch*r,const tc__visit*v){
+int ok=tc__dispatch_tell(r,tc__visit_seed(p->ctx,v),v->draw,p->arg_now.at)&&
+tc__bounce_in(p,r);
+if(ok)tc__dispatch_fill_all(r);
+tc__bounce_restore(p,r);
+return ok;
+}
+enum{
+TC__SPREAD_KERNELS=4,
+TC__SPREAD_THREADS=256,
+TC__SPREAD_WAVES=16
+};
+typedef struct tc__spread_args{
+void*to;
+const void*from;
+int64_t count,rank,dims[TC_MAX_RANK],strides[TC_MAX_RANK];
+}tc__spread_args;
+#if TC__JIT
+static const int tc__spread_sizes[TC__SPREAD_KERNELS]={1,2,4,8};
+static int tc__spread_order(tc__job*j,const tc__prelude_text*text){
+tc__order o;
+memset(&o,0,sizeof o);
+o.whole=o.alone=1,o.kernels=TC__SPREAD_KERNELS;
+for(int i=0;i<TC__SPREAD_KERNELS;i++)o.threads[i]=TC__SPREAD_THREADS;
+tc__text_init(&o.text,j->ctx);
+tc__put_prelude_text(&o.text,text);
+if(o.text.failed)return tc__text_free(&o.text),0;
+tc__order_name(&o,0,0);
+if(!TC__PUSH(j->ctx,j->order,o))return tc__text_free(&o.text),0;
+(void)tc__order_known(j->library,&j->order.at[0]);
+return 1;
+}
+static int tc__spread_compile(tc__dispatch*r){
+const tc__language*language=r->device->own.language;
+tc__desk k;
+if(r->spread)return 1;
+tc__job*j=tc__device_desk(&k,r->ctx,r->device)?tc__job_new(&k):NULL;
+int ok=j&&tc__spread_order(j,&language->spread)&&
+(j->order.at[0].known||tc__job_complete(j,&k,1,"strided views"));
+if(ok)tc__compiled_use(&r->spread,j->order.at[0].code);
+if(j)tc__job_free(j);
+return ok;
+}
+static void*tc__spread_kernel(tc__dispatch*r,size_t bytes){
+int size=0;
+while(size<TC__SPREAD_KERNELS-1&&(size_t)tc__spread_sizes[size]!=bytes)size++;
+return tc__spread_compile(r)?r->spread->kernel[size]:NULL;
+}
+#else
+static void*tc__spread_kernel(tc__dispatch*r,size_t bytes){
+(void)bytes;
+return tc__fail(r->ctx,TC_E_UNSUPPORTED,"this build compiles nothing"),(void*)NULL;
+}
+#endif
+static int tc__dispatch_spread(tc__dispatch*r,const tc__layout*l,void*to,
+const void*from){
+const tc_device*d=&r->device->own;
+const uint32_t offset=0;
+tc__spread_args a;
+tc_device_launch launch;
+void*plan=NULL;
+memset(&a,0,sizeof a),memset(&launch,0,sizeof launch);
+a.to=to,a.from=from,a.count=l->numel,a.rank=l->rank;
+memcpy(a.dims,l->dims,sizeof a.dims),memcpy(a.strides,l->strides,sizeof a.strides);
+int64_t blocks=(l->numel-1)/TC__SPREAD_THREADS+1;
+int64_t most=(int64_t)r->device->own.processors*TC__SPREAD_WAVES;
+launch.kernel=tc__spread_kernel(r,tc__dtype(l->dtype)->bytes);
+if(!launch.kernel)return 0;
+launch.blocks=(uint32_t)(blocks<most?blocks:most);
+launch.threads=TC__SPREAD_THREADS;
+launch.argument=&a,launch.argument_bytes=sizeof a;
+launch.offset=&offset,launch.n_argument=1;
+tc_status s=d->run(d->user,&plan,&launch,1,TC_DEVICE_LAUNCHES,1);
+if(plan)d->forget(d->user,plan);
+return!s||tc__device_failed(r->ctx,&r->device->own,"a write to a strided view",s);
+}
+
 // ---- gen/base/once_begin.c
 #if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
 #pragma GCC optimize("Og")
 #endif
+#ifdef TC_NO_REPORT
+// ---- gen/exec/no_report.c
+static tc_status tc__no_report(tc_ctx*c,const char*call){
+if(!c)return TC_E_NULL;
+tc__fail(c,TC_E_UNSUPPORTED,"%s: compiled with TC_NO_REPORT: leave it out",call);
+return TC_E_UNSUPPORTED;
+}
+static tc_status tc__no_report_at(tc_ctx*c,const char*call,const char*file,int line){
+tc__site site;
+site.file=file,site.line=line;
+if(c)tc__site_set(c,site);
+return tc__no_report(c,call);
+}
+TCDEF const char*tc_explain(tc_ctx*c){return tc__no_report(c,"tc_explain"),"";}
+TCDEF tc_explanation tc_explain_counts(tc_ctx*c,const char*name){
+tc_explanation none;
+memset(&none,0,sizeof none);
+tc__no_report(c,"tc_explain_counts");
+return(void)name,none;
+}
+TCDEF tc_status tc_explain_html_at(tc_ctx*c,const char*path,const char*file,
+int line){
+return(void)path,tc__no_report_at(c,"tc_explain_html",file,line);
+}
+TCDEF const char*tc_region_source(tc_ctx*c,const char*name){
+return(void)name,tc__no_report(c,"tc_region_source"),(const char*)NULL;
+}
+TCDEF int tc_region_kernels(tc_ctx*c,const char*name){
+return(void)name,tc__no_report(c,"tc_region_kernels"),0;
+}
+TCDEF tc_status tc_profile_begin(tc_ctx*c){return tc__no_report(c,"tc_profile_begin");}
+TCDEF tc_status tc_profile_end(tc_ctx*c){return tc__no_report(c,"tc_profile_end");}
+TCDEF const char*tc_profile_text(tc_ctx*c){
+return tc__no_report(c,"tc_profile_text"),"";
+}
+TCDEF tc_status tc_profile_trace_at(tc_ctx*c,const char*path,const char*file,
+int line){
+return(void)path,tc__no_report_at(c,"tc_profile_trace",file,line);
+}
+static void tc__profile_free(tc_ctx*c){(void)c;}
+static int tc__program_wants_tuning(const tc__program*p){return(void)p,0;}
+static void tc__program_tune(tc__program*p,const tc__visit*v,tc__act_fn act){
+(void)p,(void)v,(void)act;
+}
+#else
 // ---- gen/exec/heat.c
 #if TC__JIT
 enum{
@@ -36408,262 +36707,6 @@ tc__calm_end(calm);
 #else
 static int tc__program_wants_tuning(const tc__program*p){return(void)p,0;}
 #endif
-// ---- gen/base/once_end.c
-#ifdef TC__ONCE_CODE
-#undef TC__ONCE_CODE
-#pragma GCC pop_options
-#endif
-
-// ---- gen/exec/dispatch_run.c
-static int tc__argument_put(uint8_t*to,const void*address){
-int other=memcmp(to,&address,sizeof address)!=0;
-memcpy(to,&address,sizeof address);
-return other;
-}
-static int tc__dispatch_fill(const tc__dispatch*r,const tc__dispatch_launch*l){
-uint8_t*to=l->argument;
-int changed=0;
-for(uint32_t i=0;i<l->memories;i++,to+=8)
-changed|=tc__argument_put(to,l->buf[l->memory[i]]);
-if(!tc__ix_equals(l->grids.workspace,0)){
-changed|=tc__argument_put(to,(char*)r->work.address+l->work);
-to+=8;
-}
-return changed|tc__argument_put(to,r->state.address);
-}
-static int tc__dispatch_fill_list(const tc__dispatch*r,const tc__dispatch_listed*d){
-const tc__turn*s=&r->order.step.at[d->step];
-const tc__dispatch_launch*l=tc__turn_launch(r,s);
-size_t buffers=l->group->buffer.count;
-int changed=tc__argument_put(d->argument+l->offset[1],r->state.address);
-tc__list_argument a=
-tc__list_argument_of(d->argument,buffers,(size_t)l->group->shape.list);
-for(uint32_t i=0;i<s->count;i++){
-const tc__piece*p=
-&r->lists.piece.at[r->order.item.at[r->order.member.at[s->first+i]].piece];
-for(size_t b=0;b<buffers;b++,a.at++)
-changed|=
-tc__argument_put((uint8_t*)a.at,r->launch[p->launch].buf[p->buffer[b]]);
-}
-return changed;
-}
-static void tc__dispatch_fill_all(tc__dispatch*r){
-int changed=0;
-for(uint32_t i=0;i<r->launches;i++)
-if(!r->launch[i].by&&!r->launch[i].pieces)
-changed|=tc__dispatch_fill(r,&r->launch[i]);
-for(size_t i=0;i<r->listed.count;i++)
-changed|=tc__dispatch_fill_list(r,&r->listed.at[i]);
-for(uint32_t i=0;changed&&i<r->parts;i++)r->part[i].ran=0;
-}
-static int tc__dispatch_tell(tc__dispatch*r,uint64_t seed,uint64_t draw,
-const tc__value*arg){
-const tc_device*d=&r->device->own;
-tc__dispatch_state now;
-size_t args=r->state_bytes-sizeof now;
-memset(&now,0,sizeof now);
-now.flag=r->flag;
-if(r->draws)now.seed=seed,now.draw=draw;
-int same=r->told&&!memcmp(r->state_now,&now,sizeof now)&&
-(!args||!memcmp(r->state_now+sizeof now,arg,args));
-if(same)return 1;
-memcpy(r->state_now,&now,sizeof now);
-if(args)memcpy(r->state_now+sizeof now,arg,args);
-tc_status s=d->copy_in(d->user,r->state.address,r->state_now,r->state_bytes);
-r->told=!s;
-return!s||tc__device_failed(r->ctx,&r->device->own,"values of a run",s);
-}
-static int tc__dispatch_run_part(tc__dispatch*r,tc__dispatch_part*p){
-const tc_device*d=&r->device->own;
-if(p->begin==p->end)return 1;
-tc_status s=d->run(d->user,&p->plan,r->list+p->begin,(int)(p->end-p->begin),
-r->mode,!p->ran);
-p->ran=!s;
-return!s||tc__device_failed(r->ctx,&r->device->own,"kernels",s);
-}
-// ---- gen/exec/transfer.c
-typedef struct tc__extent{
-int64_t low,high;
-int adjacent;
-}tc__extent;
-enum{TC__DEVICE_ACCESS=16};
-static tc__extent tc__extent_of(const tc__program*p,uint32_t source){
-tc__extent r;
-tc__ixenv env;
-const tc__shape*s=p->inputs[source];
-memset(&r,0,sizeof r),memset(&env,0,sizeof env);
-env.sym=p->size.at;
-for(int i=0;i<s->rank;i++){
-int64_t stride=tc__ix_eval(&p->ix,s->strides[i],&env);
-int64_t last=tc__ix_eval(&p->ix,s->dims[i],&env)-1;
-if(last<0)return memset(&r,0,sizeof r),r;
-if(last>0&&stride==1)r.adjacent=1;
-if(last>0&&stride<0)r.low+=last*stride;
-if(last>0&&stride>0)r.high+=last*stride;
-}
-int64_t bytes=(int64_t)tc__dtype(s->dtype)->bytes;
-r.low*=bytes,r.high=(r.high+1)*bytes;
-return r;
-}
-static uint32_t tc__address_external(const tc__program*p,const tc__address*a){
-uint32_t source=a->source;
-if(a->output)
-source=
-p->output.at[a->source].direct?p->output.at[a->source].external:UINT32_MAX;
-return source<p->externals?source:UINT32_MAX;
-}
-static int tc__address_is_number(const tc__program*p,const tc__address*a){
-uint32_t external=tc__address_external(p,a);
-return external!=UINT32_MAX&&!p->inputs[external]->device;
-}
-static int tc__bounce_failed(tc__dispatch*m,tc_status s){
-return!s||
-tc__device_failed(m->ctx,&m->device->own,"a view that is not aligned",s);
-}
-static int tc__bounce_add(tc__program*p,tc__dispatch*m,uint32_t i,
-const tc__extent*r){
-const tc_device*d=&m->device->own;
-tc__bounce b;
-size_t before=tc__device_rounded((size_t)-r->low);
-memset(&b,0,sizeof b);
-if(!TC__VEC_RESERVE(p->ctx,m->bounce,m->bounce.count+1))return 0;
-int number=tc__address_is_number(p,&p->address.at[i]);
-b.address=i,b.bytes=(size_t)(r->high-r->low),b.low=r->low;
-b.from=(char*)*p->address.at[i].at;
-tc_status s=d->take(d->user,before+(size_t)r->high,&b.memory);
-if(s)return tc__bounce_failed(m,s);
-b.to=(char*)b.memory.address+before;
-m->bounce.at[m->bounce.count++]=b;
-if(p->address.at[i].output)return 1;
-s=number?d->copy_in(d->user,b.to,b.from,b.bytes)
-:d->copy_on(d->user,b.to+b.low,b.from+b.low,b.bytes);
-return tc__bounce_failed(m,s);
-}
-static int tc__bounce_find(tc__program*p,const tc__dispatch*m,uint32_t i,
-uint32_t external){
-const tc__address*a=&p->address.at[i];
-for(size_t k=0;k<m->bounce.count;k++){
-const tc__bounce*b=&m->bounce.at[k];
-const tc__address*o=&p->address.at[b->address];
-if(o->output==a->output&&tc__address_external(p,o)==external)
-return*a->at=b->to,1;
-}
-return 0;
-}
-static int tc__bounce_in(tc__program*p,tc__dispatch*m){
-for(uint32_t i=0;i<p->address.count;i++){
-const tc__address*a=&p->address.at[i];
-if(a->on!=m)continue;
-int number=m->numbers&&tc__address_is_number(p,a);
-if(!number&&(uintptr_t)*a->at%TC__DEVICE_ACCESS==0)continue;
-uint32_t external=tc__address_external(p,a);
-if(external==UINT32_MAX||tc__bounce_find(p,m,i,external))continue;
-tc__extent r=tc__extent_of(p,external);
-if(!r.adjacent&&!number)continue;
-if(!tc__bounce_add(p,m,i,&r))return 0;
-*a->at=m->bounce.at[m->bounce.count-1].to;
-}
-return 1;
-}
-static void tc__bounce_restore(tc__program*p,const tc__dispatch*m){
-for(uint32_t i=0;m->bounce.count&&i<p->address.count;i++)
-for(size_t k=0;k<m->bounce.count;k++)
-if(p->address.at[i].on==m&&*p->address.at[i].at==m->bounce.at[k].to)
-*p->address.at[i].at=m->bounce.at[k].from;
-}
-static int tc__bounce_out(tc__program*p,tc__dispatch*m,int ok){
-const tc_device*d=&m->device->own;
-while(m->bounce.count){
-tc__bounce*b=&m->bounce.at[--m->bounce.count];
-if(ok&&p->address.at[b->address].output)
-ok=tc__bounce_failed(m,d->copy_on(d->user,b->from,b->to,b->bytes));
-tc__dispatch_give(m,&b->memory);
-}
-return ok;
-}
-static int tc__dispatch_begin(tc__program*p,tc__dispatch*r,const tc__visit*v){
-int ok=tc__dispatch_tell(r,tc__visit_seed(p->ctx,v),v->draw,p->arg_now.at)&&
-tc__bounce_in(p,r);
-if(ok)tc__dispatch_fill_all(r);
-tc__bounce_restore(p,r);
-return ok;
-}
-enum{
-TC__SPREAD_KERNELS=4,
-TC__SPREAD_THREADS=256,
-TC__SPREAD_WAVES=16
-};
-typedef struct tc__spread_args{
-void*to;
-const void*from;
-int64_t count,rank,dims[TC_MAX_RANK],strides[TC_MAX_RANK];
-}tc__spread_args;
-#if TC__JIT
-static const int tc__spread_sizes[TC__SPREAD_KERNELS]={1,2,4,8};
-static int tc__spread_order(tc__job*j,const tc__prelude_text*text){
-tc__order o;
-memset(&o,0,sizeof o);
-o.whole=o.alone=1,o.kernels=TC__SPREAD_KERNELS;
-for(int i=0;i<TC__SPREAD_KERNELS;i++)o.threads[i]=TC__SPREAD_THREADS;
-tc__text_init(&o.text,j->ctx);
-tc__put_prelude_text(&o.text,text);
-if(o.text.failed)return tc__text_free(&o.text),0;
-tc__order_name(&o,0,0);
-if(!TC__PUSH(j->ctx,j->order,o))return tc__text_free(&o.text),0;
-(void)tc__order_known(j->library,&j->order.at[0]);
-return 1;
-}
-static int tc__spread_compile(tc__dispatch*r){
-const tc__language*language=r->device->own.language;
-tc__desk k;
-if(r->spread)return 1;
-tc__job*j=tc__device_desk(&k,r->ctx,r->device)?tc__job_new(&k):NULL;
-int ok=j&&tc__spread_order(j,&language->spread)&&
-(j->order.at[0].known||tc__job_complete(j,&k,1,"strided views"));
-if(ok)tc__compiled_use(&r->spread,j->order.at[0].code);
-if(j)tc__job_free(j);
-return ok;
-}
-static void*tc__spread_kernel(tc__dispatch*r,size_t bytes){
-int size=0;
-while(size<TC__SPREAD_KERNELS-1&&(size_t)tc__spread_sizes[size]!=bytes)size++;
-return tc__spread_compile(r)?r->spread->kernel[size]:NULL;
-}
-#else
-static void*tc__spread_kernel(tc__dispatch*r,size_t bytes){
-(void)bytes;
-return tc__fail(r->ctx,TC_E_UNSUPPORTED,"this build compiles nothing"),(void*)NULL;
-}
-#endif
-static int tc__dispatch_spread(tc__dispatch*r,const tc__layout*l,void*to,
-const void*from){
-const tc_device*d=&r->device->own;
-const uint32_t offset=0;
-tc__spread_args a;
-tc_device_launch launch;
-void*plan=NULL;
-memset(&a,0,sizeof a),memset(&launch,0,sizeof launch);
-a.to=to,a.from=from,a.count=l->numel,a.rank=l->rank;
-memcpy(a.dims,l->dims,sizeof a.dims),memcpy(a.strides,l->strides,sizeof a.strides);
-int64_t blocks=(l->numel-1)/TC__SPREAD_THREADS+1;
-int64_t most=(int64_t)r->device->own.processors*TC__SPREAD_WAVES;
-launch.kernel=tc__spread_kernel(r,tc__dtype(l->dtype)->bytes);
-if(!launch.kernel)return 0;
-launch.blocks=(uint32_t)(blocks<most?blocks:most);
-launch.threads=TC__SPREAD_THREADS;
-launch.argument=&a,launch.argument_bytes=sizeof a;
-launch.offset=&offset,launch.n_argument=1;
-tc_status s=d->run(d->user,&plan,&launch,1,TC_DEVICE_LAUNCHES,1);
-if(plan)d->forget(d->user,plan);
-return!s||tc__device_failed(r->ctx,&r->device->own,"a write to a strided view",s);
-}
-
-// ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 // ---- gen/exec/tune_device.c
 #if TC__JIT
 enum{
@@ -36971,6 +37014,7 @@ static void tc__program_tune(tc__program*p,const tc__visit*v,tc__act_fn act){
 (void)v,(void)act;
 p->autotune=TC__AUTOTUNE_OFF;
 }
+#endif
 #endif
 // ---- gen/base/once_end.c
 #ifdef TC__ONCE_CODE
@@ -38161,6 +38205,10 @@ int known=tc__word_in(TC__MODES,all.mode,strlen(all.mode));
 if(known<0)
 return tc__fail(c,TC_E_ARG,"%s: there is no mode \"%.60s\"; there are %s",who,
 all.mode,TC__MODES);
+if(!TC__TUNES&&known>=TC__MODE_MAX_AUTOTUNE)
+return tc__fail(c,TC_E_UNSUPPORTED,
+"%s: mode \"%s\": compiled with TC_NO_REPORT: leave it out",who,
+mode[known]);
 all.backend=b->name,all.mode=mode[known];
 r->options=all,r->backend=b,r->fixed_sizes=tc__region_is_foreign(r);
 return 1;
@@ -40780,6 +40828,7 @@ return!out->failed;
 #pragma GCC push_options
 #pragma GCC optimize("Og")
 #endif
+#ifndef TC_NO_REPORT
 // ---- gen/exec/profile_report.c
 enum{
 TC__COPY_CHUNK=1<<20,
@@ -41063,831 +41112,6 @@ tc_status status=tc__unit_end(c,outer,ok);
 tc__text_free(&t);
 return status;
 }
-// ---- gen/base/once_end.c
-#ifdef TC__ONCE_CODE
-#undef TC__ONCE_CODE
-#pragma GCC pop_options
-#endif
-
-// ---- gen/exec/context.c
-static tc_ctx*tc__open_failed(tc_ctx*c,const tc_allocator*hook){
-tc__hook_realloc(hook,c,sizeof*c,0);
-return NULL;
-}
-TCDEF tc_config tc_config_default(void){
-tc_config config;
-memset(&config,0,sizeof config);
-return config;
-}
-TCDEF const char*tc_version(void){return TC_VERSION;}
-static int tc__default_backend(tc_ctx*c,const char*name){
-c->defaults.backend=c->default_backend=tc__string_copy(c,name);
-return!name||c->default_backend;
-}
-static void tc__limit_isa(tc_ctx*c,const char*isa){
-static const unsigned most[]={UINT_MAX,TC__CPU_WIDE|TC__CPU_NEON,
-0};
-int i=isa?tc__word_in(TC__ISAS,isa,strlen(isa)):0;
-if(i<0)
-tc__warn(c,"isa \"%.40s\" is ignored; its values: " TC__ISAS,isa);
-else
-tc__cpu_limit(c,most[i]);
-}
-static int tc__arithmetic_is_ours(tc_ctx*c){
-tc__fp_state host=tc__fp_enter();
-const char*fault=tc__float_fault();
-if(!fault)fault=tc__isa_best(tc__cpu_of(c))->fault();
-tc__fp_leave(host);
-if(!fault)return 1;
-tc__warn(
-c,
-"tc_open: the implementation was compiled with %s, which changes results. Fix: "
-"compile the file with TCOMPILE_IMPLEMENTATION without it",
-fault);
-return 0;
-}
-static int tc__configure(tc_ctx*c,const tc_config*config){
-c->threads=config->threads>0?config->threads:tc__cpu_count();
-if(c->threads>TC__POOL_MAX)c->threads=TC__POOL_MAX;
-if(!TC__THREADS)c->threads=1;
-tc__limit_isa(c,config->isa);
-if(!tc__arithmetic_is_ours(c))return 0;
-c->defaults.backend=config->backend;
-tc__options_environment(c,&c->defaults,1);
-c->no_fusion=config->no_fusion;
-if(config->memory_mb>0){
-c->recordings_limit=((size_t)config->memory_mb<<20)/3;
-c->programs_limit=2*c->recordings_limit;
-}
-c->passes_off=tc__passes_parse(c,config->passes_off);
-if(config->logs)tc__log_parse(c,config->logs);
-return tc__default_backend(c,c->defaults.backend);
-}
-static const tc__hooks tc__exec_hooks={
-tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,
-tc__hook_apart,tc__hook_settle,tc_to_at,tc__hook_evaluate};
-static tc_ctx*tc__context_new(const tc_allocator*hook,const tc_logger*logger){
-tc_ctx*c=(tc_ctx*)tc__hook_realloc(hook,NULL,0,sizeof*c);
-if(!c)return NULL;
-memset(c,0,sizeof*c);
-tc__core_of(c)->hook=*hook,tc__core_of(c)->logger=*logger;
-int slot=tc__ctx_register(c,tc__thread_self(),tc__now_ns());
-if(!slot)return tc__open_failed(c,hook);
-tc__recorder*r=&c->recorder;
-r->values.slot_of_ctx=(uint32_t)slot;
-r->values.epoch=(uint32_t)(tc__now_ns()>>10)&0x3fffffff;
-r->hooks=&tc__exec_hooks;
-r->seed=0x853c49e6748fea9bu;
-tc__ix_open(&r->ix,c);
-tc__map_init(&r->visits,c);
-tc__map_init(&r->region_ids,c);
-tc__map_init(&c->eager_ids,c);
-tc__text_init(&c->report,c);
-return c;
-}
-TCDEF tc_ctx*tc_open(const tc_config*config){
-tc_config all=config?*config:tc_config_default();
-tc_ctx*c=tc__context_new(&all.allocator,&all.logger);
-if(!c)return NULL;
-tc__options_environment(c,&all,0);
-if(tc__configure(c,&all)&&tc__values_open(c)&&tc__kernels_open(c,&all))return c;
-tc_close(c);
-return NULL;
-}
-static int tc__share(tc_ctx*c,tc_ctx*parent){return tc__family_join(c,parent);}
-TCDEF tc_ctx*tc_open_shared(tc_ctx*parent){
-if(!parent)return NULL;
-const tc__core*from=tc__core_of(parent);
-if(tc__values_of(parent)->parent){
-tc__fail(parent,TC_E_STATE,
-"tc_open_shared: this context is a shared one itself; share its parent");
-return NULL;
-}
-if(!tc__visit_is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
-tc__family_settle(parent);
-tc_ctx*c=tc__context_new(&from->hook,&from->logger);
-if(!c){
-tc__fail(parent,TC_E_NOMEM,"tc_open_shared: no memory, or 255 contexts are open");
-return NULL;
-}
-tc__core_like(tc__core_of(c),parent);
-if(from->frozen)tc__core_of(c)->log_mask=parent->log_mask;
-c->threads=1;
-c->stance=parent->stance,c->defaults=parent->defaults;
-c->recordings_limit=parent->recordings_limit;
-c->programs_limit=parent->programs_limit;
-c->no_fusion=parent->no_fusion,c->passes_off=parent->passes_off;
-if(tc__default_backend(c,parent->default_backend)&&tc__backends_share(c,parent)&&
-tc__values_open(c)&&tc__customs_share(c,parent)&&
-tc__kernels_share(c,parent)&&tc__share(c,parent))
-return c;
-tc__fail(parent,tc_error(c)?tc_error(c):TC_E_NOMEM,"tc_open_shared: %s",
-*tc_error_text(c)?tc_error_text(c):"out of memory");
-tc_close(c);
-return NULL;
-}
-static void tc__close_eager(tc_ctx*c){
-tc__visit*v=&c->eager_visit;
-tc__alone_forget(c);
-tc__eager_forget(c);
-tc__unbind_to(c,v,0);
-TC__VEC_FREE(c,v->path);
-TC__VEC_FREE(c,v->external);
-TC__VEC_FREE(c,v->result);
-TC__VEC_FREE(c,v->result_of);
-}
-static void tc__close_now(tc_ctx*c){
-tc__recorder*r=&c->recorder;
-tc_allocator hook=tc__core_of(c)->hook;
-r->visit=r->suspended=NULL;
-while(c->fn)tc_fn_free(c->fn);
-while(r->region){
-tc__region*next=r->region->next;
-tc__region_free(c,r->region);
-r->region=next;
-}
-tc__close_eager(c);
-tc__map_free(&r->visits);
-tc__map_free(&r->region_ids);
-tc__profile_free(c);
-if(c->pool)tc__pool_close(c->pool);
-tc__kernels_close(c);
-tc__imports_free(c);
-tc__family_settle(c);
-tc__family_free(c);
-tc__customs_close(c);
-TC__VEC_FREE(c,c->unchecked);
-tc__storage_unref(c,c->seen);
-tc__values_close(c);
-tc__devices_close(c);
-tc__ix_close(&r->ix);
-tc__text_free(&c->report);
-tc__backends_free(c);
-tc__string_free(c,c->default_backend);
-tc__ctx_unregister((int)r->values.slot_of_ctx);
-TC_ASSERT(tc__core_of(c)->bytes==0);
-tc__hook_realloc(&hook,c,sizeof*c,0);
-}
-TCDEF void tc_close(tc_ctx*c){
-if(!c||tc__is_calling(c,"tc_close"))return;
-if(c->bodies||c->hosting){
-tc__fail(c,TC_E_STATE,"tc_close: called by a body or a host call");
-return;
-}
-const tc__visit*v=c->recorder.visit;
-char inside[TC__INSIDE_TEXT];
-if(v&&!c->lazy)
-tc__warn(c,"tc_close: region \"%s\" begun at %s:%d is still open%s",
-v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,
-tc__inside_text(c,inside));
-if(tc__family_waits(c))return;
-tc_ctx*waits=tc__family_leave(c);
-tc__close_now(c);
-if(waits)tc__close_now(waits);
-}
-static int tc__same_region(const tc__region*r,const char*name,tc__site s){
-return r->begin.line==s.line&&r->begin.file==s.file&&!strcmp(r->name,name);
-}
-static int tc__begins_outermost(const tc__recorder*r){
-return!r->visit&&!r->skipped&&!r->suspended;
-}
-static void tc__here_ended(tc_ctx*c){
-if(tc__begins_outermost(&c->recorder))tc__here_leave(c,c->here_before);
-}
-static tc_status tc__begin_failed(tc_ctx*c){
-c->recorder.skipped++;
-tc_status item=tc__unit_begin(c);
-return item?item:TC_E_INTERNAL;
-}
-static tc_status tc__unit_of_region(tc_ctx*c,int ok){
-return tc__unit_end(c,c->around,ok&&!tc__core_of(c)->unit_item);
-}
-static void tc__inner_begin(tc__recorder*r,const char*name,tc__site site){
-r->inside=site;
-if(r->depth++>=TC__INNER_TOLD)return;
-tc__inner*in=&r->inner[r->depth-1];
-in->begin=site;
-snprintf(in->name,sizeof in->name,"%s",name);
-}
-TCDEF tc_status tc_trace_begin_at(tc_ctx*c,const char*name,const tc_options*options,
-const char*file,int line){
-tc__site site;
-if(!c)return TC_E_NULL;
-tc__recorder*r=&c->recorder;
-site.file=file,site.line=line;
-if(!name)name="region";
-tc__site_set(c,site);
-if(!tc__visit_is_ours(c,"tc_trace_begin"))return tc__not_ours(c);
-if(r->visit&&tc__same_region(r->visit->region,name,site))
-tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
-if(tc__begins_outermost(r)){
-c->here_before=tc__here_enter(c);
-c->around=tc__unit_begin(c);
-}
-if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
-(options&&options->disable)){
-if(r->visit)
-tc__inner_begin(r,name,site);
-else
-r->skipped++;
-return TC_OK;
-}
-tc__hook_settle(c);
-tc__region*g=tc__region_find(c,name,site,0);
-if(!g||!tc__region_options(c,g,"tc_trace_begin",options))
-return tc__begin_failed(c);
-c->begun=tc__now_ns(),c->busy=tc__busy_ns(c);
-return tc__visit_open(c,g,site)?TC_OK:tc__begin_failed(c);
-}
-static void tc__visit_end(tc_ctx*c){
-c->recorder.visit=NULL;
-tc__here_ended(c);
-}
-static int tc__begun(const tc_ctx*c){
-const tc__recorder*r=&c->recorder;
-if(r->visit)return r->depth+!(r->visit->region->function||c->lazy);
-return r->skipped-(c->lazy&&!r->suspended);
-}
-static tc_status tc__region_end(tc_ctx*c){
-tc__recorder*r=&c->recorder;
-tc__visit*v=r->visit;
-if(!v){
-r->skipped--;
-tc__here_ended(c);
-return tc__begins_outermost(r)?tc__unit_of_region(c,1):TC_OK;
-}
-if(r->depth){
-r->depth--;
-return TC_OK;
-}
-if(v->broken){
-v->state=TC__VISIT_FAILED;
-tc__refuse_writes(c,v);
-tc__unbind_to(c,v,0);
-tc__visit_end(c);
-(void)tc__unit_of_region(c,0);
-return TC_E_FULLGRAPH;
-}
-int ok=tc__visit_finish(c,v,NULL,0);
-v->state=ok?TC__VISIT_DONE:TC__VISIT_FAILED;
-if(!ok)tc__refuse_writes(c,v);
-tc__visit_end(c);
-return tc__unit_of_region(c,ok);
-}
-static int tc__same_file(tc__site a,tc__site b){
-return a.file&&b.file&&!strcmp(a.file,b.file);
-}
-static int tc__line_before(tc__site begin,tc__site end){
-return tc__same_file(begin,end)&&begin.line<=end.line?begin.line:0;
-}
-static int tc__is_known_end(const tc__visit*v,tc__site end,tc__site innermost){
-tc__site known=v->region->end;
-int alike=tc__same_file(v->begin,innermost)&&v->begin.line==innermost.line;
-return tc__same_file(known,end)&&known.line==end.line&&!alike;
-}
-static int tc__depth_behind(const tc_ctx*c,tc__site end){
-const tc__recorder*r=&c->recorder;
-const tc__visit*v=r->visit;
-int behind=r->depth-1;
-if(!v||!r->depth||r->depth>TC__INNER_TOLD)return behind;
-tc__site innermost=r->inner[behind].begin;
-int nearest=tc__line_before(innermost,end);
-for(int i=behind-1;i>=0;i--){
-int line=tc__line_before(r->inner[i].begin,end);
-if(line>nearest)nearest=line,behind=i;
-}
-if(v->region->function||c->lazy)return behind;
-if(tc__line_before(v->begin,end)>nearest)return-1;
-return tc__is_known_end(v,end,innermost)?-1:behind;
-}
-static void tc__end_left(tc_ctx*c,tc__site end){
-tc__recorder*r=&c->recorder;
-int behind=tc__depth_behind(c,end);
-if(behind>=r->depth-1)return;
-const tc__inner*left=&r->inner[behind+1],*of=&r->inner[behind<0?0:behind];
-tc__site_set(c,end);
-tc__fail(
-c,TC_E_REGION,
-"region \"%s\", begun at %s:%d, was left without its tc_trace_end; it ended at the "
-"end of \"%s\", and nothing is lost",
-left->name,left->begin.file,left->begin.line,
-behind<0?r->visit->region->name:of->name);
-r->depth=behind+1;
-}
-TCDEF tc_status tc_trace_end_at(tc_ctx*c,const char*file,int line){
-tc__site end;
-if(!c)return TC_E_NULL;
-end.file=file,end.line=line;
-if(tc__is_calling(c,"tc_trace_end"))return TC_E_STATE;
-if(tc__begun(c)<=0){
-tc__fail(c,TC_E_REGION,
-c->recorder.disabled?"tc_trace_end between tc_disable_begin and its end"
-:"tc_trace_end without a tc_trace_begin");
-return TC_E_REGION;
-}
-if(!tc__visit_is_ours(c,"tc_trace_end"))return tc__not_ours(c);
-int inner=c->recorder.depth;
-tc__end_left(c,end);
-if(c->recorder.visit&&!inner)c->recorder.visit->region->end=end;
-int left=c->recorder.depth<inner;
-tc_status s=tc__region_end(c);
-return left&&!s?TC_E_REGION:s;
-}
-TCDEF tc_stance tc_set_stance(tc_ctx*c,tc_stance stance){
-if(!c)return TC_STANCE_DEFAULT;
-tc_stance before=c->stance;
-if(!tc__is_outside(c,"tc_set_stance"))return before;
-if((int)stance<0||stance>TC_STANCE_EAGER_THEN_COMPILE)
-tc__fail(c,TC_E_ARG,"tc_set_stance: %d is no stance",(int)stance);
-else
-c->stance=stance;
-return before;
-}
-TCDEF tc_status tc_wait_compiled(tc_ctx*c){
-if(!c)return TC_E_NULL;
-tc__kernels_wait(c);
-return TC_OK;
-}
-TCDEF tc_status tc_reset(tc_ctx*c){
-if(!c)return TC_E_NULL;
-tc__recorder*r=&c->recorder;
-if(!tc__is_outside(c,"tc_reset"))return TC_E_STATE;
-tc_status outer=tc__unit_begin(c);
-for(tc_fn*f=c->fn;f;f=f->next)
-if(!tc__fn_reset(f))return tc__unit_end(c,outer,0);
-(void)tc__unit_end(c,outer,1);
-for(tc__region*g=r->region,*next;g;g=next){
-next=g->next;
-if(g->function)continue;
-g->end_of_results="which ended with a tc_reset of its region, begun";
-tc__region_unlink(g);
-tc__region_free(c,g);
-}
-return TC_OK;
-}
-TCDEF tc_tensor tc_keep_at(tc_tensor t,const char*file,int line){
-tc_ctx*c=tc__ctx_of(t);
-tc__site site;
-if(!c&&t.id)tc__fail_lost("tc_keep",t,file,line);
-if(!c)return t;
-const tc__recorder*r=&c->recorder;
-tc__visit*v=r->visit?r->visit:r->suspended;
-site.file=file,site.line=line;
-if(!tc__visit_is_ours(c,"tc_keep"))return tc__null();
-if(v&&t.id>>TC__SLOT_BITS==v->key){
-v->region->keeps=1;
-return tc__region_mark(c,v,TC_OP_KEEP,&t,1,site)?t:tc__null();
-}
-if(v&&v->region->function)return t;
-tc__site_set(c,site);
-tc_status outer=tc__unit_begin(c);
-tc__tensor*m=tc__tensor_need(c,"tc_keep",t);
-return tc__unit_end(c,outer,m&&tc__keep_now(c,t,m))?tc__null():t;
-}
-static int tc__device_view(tc_ctx*c,const char*who,const tc__tensor*m,
-const void**data,const tc__layout**layout,int64_t*offset){
-const tc__layout l=*tc__layout_at(c,m->layout);
-tc__tensor from=*m;
-tc__storage_unref(c,c->seen);
-c->seen=tc__storage_new(c,(size_t)l.numel*tc__dtype(l.dtype)->bytes);
-if(!c->seen||!tc__device_read(c,who,&from,c->seen->data))return 0;
-*data=c->seen->data,*offset=0;
-*layout=tc__layout_at(c,tc__layout_intern(c,l.dtype,l.rank,l.dims,NULL));
-return 1;
-}
-static int tc__element_of(tc_ctx*c,const char*who,tc__tensor*m,const tc_dims*index){
-const tc__layout l=*tc__layout_at(c,m->layout);
-char text[160];
-tc__meta sizes;
-tc__meta_of_layout(&l,&sizes);
-if(index->rank!=l.rank)
-return tc__fail(c,TC_E_RANK,
-"%s: %d indices for sizes %s, which has %d dimensions",who,
-index->rank,tc__dims_text(&sizes,text),l.rank);
-for(int k=0;k<l.rank;k++){
-int64_t i=index->size[k],n=l.dims[k];
-if(i<-n||i>=n)
-return tc__fail(c,TC_E_INDEX,
-"%s: index %lld is out of range for dimension %d of sizes %s",
-who,(long long)i,k,tc__dims_text(&sizes,text));
-m->offset+=(i<0?i+n:i)*l.strides[k];
-}
-m->layout=tc__layout_on(c,l.device,l.dtype,0,NULL,NULL);
-return m->layout!=0;
-}
-static tc_status tc__host_view(tc_ctx*c,const char*who,tc_tensor t,
-const tc_dims*index,const void**data,
-const tc__layout**layout,int64_t*offset){
-tc__tensor at;
-tc__site site;
-site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
-if(!tc__visit_is_ours(c,who))return tc__not_ours(c);
-tc_status outer=tc__unit_begin(c);
-int seen=tc__region_value(c,who,&t,site);
-tc__tensor*m=seen?tc__tensor_need(c,who,t):NULL;
-int ok=m&&tc__is_told(c,who,t);
-if(ok)at=*m;
-if(ok&&index)ok=tc__element_of(c,who,&at,index);
-tc_status status=tc__unit_end(c,outer,ok);
-if(!ok)return status;
-m=&at;
-*data=m->storage->data,*layout=tc__layout_at(c,m->layout),*offset=m->offset;
-if(!m->storage->device)return TC_OK;
-outer=tc__unit_begin(c);
-return tc__unit_end(c,outer,tc__device_view(c,who,m,data,layout,offset));
-}
-static tc_ctx*tc__enter(const char*who,tc_tensor t,const char*file,int line,
-tc_status*status){
-tc_ctx*c=tc__ctx_of(t);
-tc__site site;
-site.file=file,site.line=line;
-*status=c?TC_OK:tc__fail_lost(who,t,file,line);
-if(c)tc__site_set(c,site);
-return c;
-}
-TCDEF tc_status tc_read_at(tc_tensor t,void*dst,size_t bytes,const char*file,
-int line){
-const void*data;
-const tc__layout*l;
-int64_t offset;
-tc_status s;
-tc_ctx*c=tc__enter("read",t,file,line,&s);
-if(!c)return s;
-s=tc__host_view(c,"read",t,NULL,&data,&l,&offset);
-if(s)return s;
-size_t want=(size_t)l->numel*tc__dtype(l->dtype)->bytes;
-if(!dst&&want){
-tc__fail(c,TC_E_NULL,
-"read: the destination is null; %lld elements of %s need %zu bytes",
-(long long)l->numel,tc__dtype(l->dtype)->name,want);
-return TC_E_NULL;
-}
-if(bytes!=want){
-tc__fail(c,TC_E_ARG,
-"read: the destination has %zu bytes, %lld elements of %s need %zu",bytes,
-(long long)l->numel,tc__dtype(l->dtype)->name,want);
-return TC_E_ARG;
-}
-tc__copy_from_strided(l,data,offset,dst);
-return TC_OK;
-}
-static int tc__one_element(const char*who,tc_tensor t,const tc_dims*index,
-const char*file,int line,tc__value*v,int*dtype){
-const void*data;
-const tc__layout*l;
-int64_t offset;
-tc_status s;
-tc_ctx*c=tc__enter(who,t,file,line,&s);
-char text[160];
-tc__meta m;
-if(!c||tc__host_view(c,who,t,index,&data,&l,&offset))return 0;
-tc__meta_of_layout(l,&m);
-if(l->numel!=1)
-return tc__fail(
-c,TC_E_SHAPE,
-"item: the tensor has sizes %s, one element is needed; tc_get reads one of many",
-tc__dims_text(&m,text));
-*v=tc__value_load(data,offset,l->dtype);
-*dtype=l->dtype;
-return 1;
-}
-TCDEF double tc_item_at(tc_tensor t,const char*file,int line){
-tc__value v;
-int dtype;
-if(!tc__one_element("item",t,NULL,file,line,&v,&dtype))return 0;
-return tc__is_float(dtype)?v.f:(double)v.i;
-}
-TCDEF int64_t tc_item_i64_at(tc_tensor t,const char*file,int line){
-tc__value v;
-int dtype;
-if(!tc__one_element("item",t,NULL,file,line,&v,&dtype))return 0;
-return tc__is_float(dtype)?tc__double_to_i64(v.f):v.i;
-}
-TCDEF double tc_get_at(tc_tensor t,tc_dims index,const char*file,int line){
-tc__value v;
-int dtype;
-if(!tc__one_element("get",t,&index,file,line,&v,&dtype))return 0;
-return tc__is_float(dtype)?v.f:(double)v.i;
-}
-TCDEF tc_status tc_print_at(tc_tensor t,const char*file,int line){
-const void*data;
-const tc__layout*l;
-int64_t offset;
-tc_status s;
-tc_ctx*c=tc__enter("print",t,file,line,&s);
-tc__text text;
-if(!c)return s;
-s=tc__host_view(c,"print",t,NULL,&data,&l,&offset);
-if(s)return s;
-tc_status outer=tc__unit_begin(c);
-tc__text_init(&text,c);
-int ok=tc__show(&text,data,l,offset);
-tc__calm calm=tc__calm_begin();
-if(ok)fputs(text.at,stdout);
-tc__calm_end(calm);
-tc__text_free(&text);
-return tc__unit_end(c,outer,ok);
-}
-TCDEF const void*tc_data_at(tc_tensor t,const char*file,int line){
-const void*data;
-const tc__layout*l;
-int64_t offset;
-tc_status s;
-tc_ctx*c=tc__enter("data",t,file,line,&s);
-if(!c||tc__host_view(c,"data",t,NULL,&data,&l,&offset))return NULL;
-if(c->seen&&data==c->seen->data){
-tc__fail(c,TC_E_DEVICE,
-"data: the tensor is on %s; tc_to(t, \"cpu\") first, or tc_read it",
-tc_device_of(t));
-return NULL;
-}
-if(l->contiguous)
-return(const char*)data+offset*(int64_t)tc__dtype(l->dtype)->bytes;
-tc__fail(c,TC_E_ARG,"data: the tensor is a strided view; tc_contiguous it first");
-return NULL;
-}
-TCDEF void tc_error_clear(tc_ctx*c){
-if(!c)return;
-tc__error_clear(c);
-if(!c->bodies)
-tc__core_of(c)->unit_item=TC_OK;
-tc__core_of(c)->refused=0;
-}
-TCDEF tc_stats tc_stats_get(const tc_ctx*c){
-tc_stats s;
-memset(&s,0,sizeof s);
-if(!c)return s;
-s=c->stats;
-s.bytes=tc__core_const(c)->bytes,s.peak_bytes=tc__core_const(c)->peak_bytes;
-s.allocations=tc__core_const(c)->allocations;
-return s;
-}
-// ---- gen/exec/control.c
-static void tc__here_is(tc_ctx*c,const char*file,int line){
-tc__site s;
-s.file=file,s.line=line;
-tc__site_set(c,s);
-}
-TCDEF tc_status tc_disable_begin_at(tc_ctx*c,const char*file,int line){
-if(!c)return TC_E_NULL;
-tc__recorder*r=&c->recorder;
-tc__here_is(c,file,line);
-if(!tc__visit_is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
-r->disabled++;
-if(!r->visit)return TC_OK;
-r->visit->left=1;
-r->suspended=r->visit,r->visit=NULL;
-return TC_OK;
-}
-TCDEF tc_status tc_disable_end_at(tc_ctx*c,const char*file,int line){
-if(!c)return TC_E_NULL;
-tc__recorder*r=&c->recorder;
-tc__here_is(c,file,line);
-if(!tc__visit_is_ours(c,"tc_disable_end"))return tc__not_ours(c);
-if(!r->disabled){
-tc__fail(c,TC_E_STATE,"tc_disable_end without a tc_disable_begin");
-return TC_E_STATE;
-}
-if(--r->disabled)return TC_OK;
-r->visit=r->suspended,r->suspended=NULL;
-if(r->visit)tc__visit_remember(c,r->visit);
-return TC_OK;
-}
-static int tc__lazy_is_open(const tc_ctx*c){
-const tc__recorder*r=&c->recorder;
-return c->lazy&&!r->depth&&!r->disabled&&
-!(r->visit&&r->visit->region->function);
-}
-static int tc__lazy_check(tc_ctx*c,const char*who){
-if(c->lazy&&tc__lazy_is_open(c))return!tc__is_calling(c,who);
-return tc__is_outside(c,who);
-}
-static tc_status tc__lazy_begin(tc_ctx*c){
-return tc_trace_begin_at(c,"lazy",NULL,c->lazy_site.file,c->lazy_site.line);
-}
-static tc_status tc__lazy_end(tc_ctx*c){
-return c->recorder.visit||c->recorder.skipped?tc__region_end(c):TC_OK;
-}
-TCDEF tc_status tc_lazy_at(tc_ctx*c,int on,const char*file,int line){
-if(!c)return TC_E_NULL;
-tc__here_is(c,file,line);
-if(!tc__lazy_check(c,"tc_lazy"))return TC_E_STATE;
-if(!on==!c->lazy)return TC_OK;
-c->lazy_site.file=file,c->lazy_site.line=line;
-tc_status s=on?tc__lazy_begin(c):tc__lazy_end(c);
-c->lazy=on!=0;
-return s;
-}
-static int tc__eval_one(tc_ctx*c,tc_tensor t,const char*file,int line){
-const tc__visit*v=c->recorder.visit;
-if(!t.id)return tc__fail_null(c,"tc_eval");
-if(v&&t.id>>TC__SLOT_BITS==v->key)return tc_keep_at(t,file,line).id!=0;
-const tc__tensor*m=tc__tensor_need(c,"tc_eval",t);
-if(!m)return 0;
-return!c->lazy||tc__keep_now(c,t,tc__tensor_find(c,t));
-}
-static int tc__eval_list(tc_ctx*c,const tc_tensor*list,int n,const char*file,
-int line){
-for(int i=0;i<n;i++)
-if(!tc__eval_one(c,list[i],file,line))return 0;
-return 1;
-}
-TCDEF tc_status tc_eval_at(tc_ctx*c,const tc_tensor*list,int n,const char*file,
-int line){
-if(!c||(n>0&&!list))return TC_E_NULL;
-tc__here_is(c,file,line);
-if(!tc__lazy_check(c,"tc_eval"))return TC_E_STATE;
-tc_status outer=tc__unit_begin(c);
-int ok=tc__eval_list(c,list,n,file,line);
-tc_status status=tc__unit_end(c,outer,ok);
-if(!c->lazy)return status;
-tc_status ran=tc__lazy_end(c),begun=tc__lazy_begin(c);
-return status?status:ran?ran:begun;
-}
-static int tc__precompile_input(tc_ctx*c,const tc_spec*s,tc_tensor*t){
-tc__site site;
-site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
-*t=tc__null();
-if(!tc__dtype_valid((int)s->dtype))
-return tc__fail(c,TC_E_ARG,"tc_precompile: %d is no dtype",(int)s->dtype);
-if(!tc__dims_check(c,"tc_precompile",s->rank,s->dims))return 0;
-tc__device*d=tc__device_at(c,tc__values_of(c)->default_device);
-uint32_t layout=
-tc__layout_on(c,d?d->number:0,(int)s->dtype,s->rank,s->dims,NULL);
-tc__storage*m=layout?tc__storage_wrap(c,NULL,0):NULL;
-if(m&&d)m->device=&d->own;
-if(m)*t=tc__tensor_new(c,layout,m,0,site.file,site.line);
-return t->id!=0;
-}
-static void tc__precompile_free(tc_ctx*c,tc_tensor t,const char*file,int line){
-if(tc__tensor_find(c,t))
-tc__slot_free(c,tc__handle_slot(t),"of tc_precompile",file,line);
-}
-static int tc__precompile_calls(tc_fn*f,const tc_tensor*in,int n_in,tc_tensor*out,
-int n_out,const char*file,int line){
-tc_ctx*c=f->ctx;
-uint64_t draw=c->recorder.draw;
-tc_status s=TC_OK;
-tc__fcall k;
-memset(&k,0,sizeof k);
-k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.out=out,k.n_out=(uint32_t)n_out;
-k.site.file=file,k.site.line=line;
-c->dry=1;
-for(int i=0;!s&&i<2;i++){
-s=tc__fn_call(&k);
-for(int o=0;!s&&o<n_out;o++)tc__precompile_free(c,out[o],file,line);
-}
-c->dry=0,c->recorder.draw=draw;
-return s==TC_OK;
-}
-TCDEF tc_status tc_precompile_at(tc_fn*f,const tc_spec*in,int n_in,int n_out,
-const char*file,int line){
-if(!f||(n_in>0&&!in))return TC_E_NULL;
-tc_ctx*c=f->ctx;
-tc__here_is(c,file,line);
-if(!tc__is_outside(c,"tc_precompile"))return TC_E_STATE;
-if(n_in<0||n_out<0){
-tc__fail(c,TC_E_ARG,"tc_precompile: a negative number of tensors");
-return TC_E_ARG;
-}
-tc_status outer=tc__unit_begin(c);
-size_t room=(size_t)n_in+(size_t)n_out;
-tc_tensor*t=TC__NEW_ARRAY(c,tc_tensor,room);
-int made=0,ok=t!=NULL;
-for(;ok&&made<n_in;made+=ok)ok=tc__precompile_input(c,&in[made],&t[made]);
-int eager=tc__fn_is_part(f);
-ok=ok&&(eager||tc__precompile_calls(f,t,n_in,t+n_in,n_out,file,line));
-while(made--)tc__precompile_free(c,t[made],file,line);
-if(t)TC__FREE_ARRAY(c,t,room);
-return tc__unit_end(c,outer,ok);
-}
-TCDEF tc_status tc_freeze(tc_ctx*c){
-if(!c)return TC_E_NULL;
-tc__core*core=tc__core_of(c);
-if(!tc__is_outside(c,"tc_freeze"))return TC_E_STATE;
-if(core->frozen)return TC_OK;
-if(c->threads>1&&!tc__pool_need(c))return TC_E_NOMEM;
-if(c->pool)tc__pool_stay_awake(c->pool,1);
-c->log_mask=core->log_mask,core->log_mask=0;
-core->frozen=1;
-return TC_OK;
-}
-TCDEF tc_status tc_thaw(tc_ctx*c){
-if(!c)return TC_E_NULL;
-tc__core*core=tc__core_of(c);
-if(tc__is_calling(c,"tc_thaw"))return TC_E_STATE;
-if(!core->frozen)return TC_OK;
-core->frozen=0,core->log_mask=c->log_mask;
-if(c->pool)tc__pool_stay_awake(c->pool,0);
-return TC_OK;
-}
-// ---- gen/exec/host.c
-enum{TC__HOST_INPUTS=64};
-typedef struct tc__host_input{
-tc__storage*storage;
-void*copy;
-size_t bytes;
-}tc__host_input;
-typedef struct tc__host{
-tc_ctx*c;
-int n;
-tc_tensor t[TC__HOST_INPUTS];
-tc__host_input input[TC__HOST_INPUTS];
-tc_buffer buffer[TC__HOST_INPUTS];
-}tc__host;
-static int tc__host_check(tc_ctx*c,tc_host_fn fn,const tc_tensor*in,int n_in){
-if(!fn)return tc__fail(c,TC_E_NULL,"host_call: the function is null");
-if(c->dry)
-return tc__fail(c,TC_E_STATE,
-"host_call: the body calls the host, and tc_precompile has no "
-"values; call it once instead");
-if(n_in<0||n_in>TC__HOST_INPUTS)
-return tc__fail(c,TC_E_ARG,"host_call: %d inputs; 0..%d are possible",n_in,
-TC__HOST_INPUTS);
-if(n_in&&!in)return tc__fail(c,TC_E_NULL,"host_call: a null array of tensors");
-for(int i=0;i<n_in;i++)
-if(!in[i].id)
-return tc__fail(c,TC_E_NULL,
-"host_call: input %d is a null tensor (an earlier call "
-"failed?)",
-i);
-return 1;
-}
-static int tc__host_break(tc__host*h,const tc_tensor*in,tc__site site){
-tc_ctx*c=h->c;
-if(c->dry)return tc__fail_dry(c,"host_call");
-int open=c->recorder.visit!=NULL,ok=1;
-for(int i=0;ok&&i<h->n;i++){
-h->t[i]=open?tc__written_external(c,in[i],site):in[i];
-if(!open)ok=tc__region_value(c,"host_call",&h->t[i],site);
-}
-if(!ok||(open&&!tc__break_on(c,"host_call",h->t,(uint32_t)h->n,site)))
-return 0;
-for(int i=0;i<h->n;i++)
-if(!tc__tensor_need(c,"host_call",h->t[i]))return 0;
-return 1;
-}
-static int tc__host_input_open(tc__host*h,int i){
-const tc__tensor*m=tc__tensor_need(h->c,"host_call",h->t[i]);
-if(!m||!tc__is_told(h->c,"host_call",h->t[i]))return 0;
-const tc__layout*l=tc__layout_at(h->c,m->layout);
-tc__host_input*in=&h->input[i];
-tc_buffer*b=&h->buffer[i];
-in->storage=m->storage;
-in->storage->refs++;
-b->spec.dtype=(tc_dtype)l->dtype,b->spec.rank=l->rank;
-for(int d=0;d<l->rank;d++)b->spec.dims[d]=l->dims[d];
-if(!l->numel)return 1;
-b->data=tc__tensor_data(m,l->dtype);
-if(l->contiguous&&!l->device)return 1;
-in->bytes=(size_t)l->numel*tc__dtype(l->dtype)->bytes;
-in->copy=tc__alloc(h->c,in->bytes);
-b->data=in->copy;
-if(in->copy&&l->device)return tc__device_read(h->c,"host_call",m,in->copy);
-if(in->copy)tc__copy_from_strided(l,m->storage->data,m->offset,in->copy);
-b->data=in->copy;
-return in->copy!=NULL;
-}
-static void tc__host_close(tc__host*h){
-for(int i=0;i<h->n;i++){
-tc__storage_unref(h->c,h->input[i].storage);
-tc__free(h->c,h->input[i].copy,h->input[i].bytes);
-}
-}
-static int tc__host_run(tc__host*h,tc_host_fn fn,void*user){
-char text[64];
-int ok=1;
-for(int i=0;ok&&i<h->n;i++)ok=tc__host_input_open(h,i);
-ok=ok&&tc__depth_enter(h->c,&h->c->hosting,"host_call","");
-tc_status status=ok?fn(user,h->buffer,h->n):TC_OK;
-if(ok)tc__depth_leave(h->c,&h->c->hosting);
-tc__host_close(h);
-if(!status)return ok;
-return tc__fail(h->c,tc__user_status(status),"host_call: the function %s",
-tc__user_status_text(status,text));
-}
-TCDEF tc_status tc_host_call_at(tc_ctx*tc,tc_host_fn fn,void*user,const tc_tensor*in,
-int n_in,const char*file,int line){
-tc__host h;
-tc__site site;
-if(!tc)return TC_E_NULL;
-site.file=file,site.line=line;
-tc__site_set(tc,site);
-memset(&h,0,sizeof h);
-if(!tc__visit_is_ours(tc,"host_call"))return tc__not_ours(tc);
-tc_status outer=tc__unit_begin(tc);
-int ok=tc__host_check(tc,fn,in,n_in);
-if(ok)h.c=tc,h.n=n_in;
-ok=ok&&tc__host_break(&h,in,site)&&tc__host_run(&h,fn,user);
-return tc__unit_end(tc,outer,ok);
-}
-
-// ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 // ---- gen/exec/summary.c
 typedef struct tc__overview{
 tc_ctx*ctx;
@@ -43216,6 +42440,832 @@ tc__text_free(&h.plain);
 tc__text_free(&page);
 return status;
 }
+#endif
+// ---- gen/base/once_end.c
+#ifdef TC__ONCE_CODE
+#undef TC__ONCE_CODE
+#pragma GCC pop_options
+#endif
+
+// ---- gen/exec/context.c
+static tc_ctx*tc__open_failed(tc_ctx*c,const tc_allocator*hook){
+tc__hook_realloc(hook,c,sizeof*c,0);
+return NULL;
+}
+TCDEF tc_config tc_config_default(void){
+tc_config config;
+memset(&config,0,sizeof config);
+return config;
+}
+TCDEF const char*tc_version(void){return TC_VERSION;}
+static int tc__default_backend(tc_ctx*c,const char*name){
+c->defaults.backend=c->default_backend=tc__string_copy(c,name);
+return!name||c->default_backend;
+}
+static void tc__limit_isa(tc_ctx*c,const char*isa){
+static const unsigned most[]={UINT_MAX,TC__CPU_WIDE|TC__CPU_NEON,
+0};
+int i=isa?tc__word_in(TC__ISAS,isa,strlen(isa)):0;
+if(i<0)
+tc__warn(c,"isa \"%.40s\" is ignored; its values: " TC__ISAS,isa);
+else
+tc__cpu_limit(c,most[i]);
+}
+static int tc__arithmetic_is_ours(tc_ctx*c){
+tc__fp_state host=tc__fp_enter();
+const char*fault=tc__float_fault();
+if(!fault)fault=tc__isa_best(tc__cpu_of(c))->fault();
+tc__fp_leave(host);
+if(!fault)return 1;
+tc__warn(
+c,
+"tc_open: the implementation was compiled with %s, which changes results. Fix: "
+"compile the file with TCOMPILE_IMPLEMENTATION without it",
+fault);
+return 0;
+}
+static int tc__configure(tc_ctx*c,const tc_config*config){
+c->threads=config->threads>0?config->threads:tc__cpu_count();
+if(c->threads>TC__POOL_MAX)c->threads=TC__POOL_MAX;
+if(!TC__THREADS)c->threads=1;
+tc__limit_isa(c,config->isa);
+if(!tc__arithmetic_is_ours(c))return 0;
+c->defaults.backend=config->backend;
+tc__options_environment(c,&c->defaults,1);
+c->no_fusion=config->no_fusion;
+if(config->memory_mb>0){
+c->recordings_limit=((size_t)config->memory_mb<<20)/3;
+c->programs_limit=2*c->recordings_limit;
+}
+c->passes_off=tc__passes_parse(c,config->passes_off);
+if(config->logs)tc__log_parse(c,config->logs);
+return tc__default_backend(c,c->defaults.backend);
+}
+static const tc__hooks tc__exec_hooks={
+tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,
+tc__hook_apart,tc__hook_settle,tc_to_at,tc__hook_evaluate};
+static tc_ctx*tc__context_new(const tc_allocator*hook,const tc_logger*logger){
+tc_ctx*c=(tc_ctx*)tc__hook_realloc(hook,NULL,0,sizeof*c);
+if(!c)return NULL;
+memset(c,0,sizeof*c);
+tc__core_of(c)->hook=*hook,tc__core_of(c)->logger=*logger;
+int slot=tc__ctx_register(c,tc__thread_self(),tc__now_ns());
+if(!slot)return tc__open_failed(c,hook);
+tc__recorder*r=&c->recorder;
+r->values.slot_of_ctx=(uint32_t)slot;
+r->values.epoch=(uint32_t)(tc__now_ns()>>10)&0x3fffffff;
+r->hooks=&tc__exec_hooks;
+r->seed=0x853c49e6748fea9bu;
+tc__ix_open(&r->ix,c);
+tc__map_init(&r->visits,c);
+tc__map_init(&r->region_ids,c);
+tc__map_init(&c->eager_ids,c);
+tc__text_init(&c->report,c);
+return c;
+}
+TCDEF tc_ctx*tc_open(const tc_config*config){
+tc_config all=config?*config:tc_config_default();
+tc_ctx*c=tc__context_new(&all.allocator,&all.logger);
+if(!c)return NULL;
+tc__options_environment(c,&all,0);
+if(tc__configure(c,&all)&&tc__values_open(c)&&tc__kernels_open(c,&all))return c;
+tc_close(c);
+return NULL;
+}
+static int tc__share(tc_ctx*c,tc_ctx*parent){return tc__family_join(c,parent);}
+TCDEF tc_ctx*tc_open_shared(tc_ctx*parent){
+if(!parent)return NULL;
+const tc__core*from=tc__core_of(parent);
+if(tc__values_of(parent)->parent){
+tc__fail(parent,TC_E_STATE,
+"tc_open_shared: this context is a shared one itself; share its parent");
+return NULL;
+}
+if(!tc__visit_is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
+tc__family_settle(parent);
+tc_ctx*c=tc__context_new(&from->hook,&from->logger);
+if(!c){
+tc__fail(parent,TC_E_NOMEM,"tc_open_shared: no memory, or 255 contexts are open");
+return NULL;
+}
+tc__core_like(tc__core_of(c),parent);
+if(from->frozen)tc__core_of(c)->log_mask=parent->log_mask;
+c->threads=1;
+c->stance=parent->stance,c->defaults=parent->defaults;
+c->recordings_limit=parent->recordings_limit;
+c->programs_limit=parent->programs_limit;
+c->no_fusion=parent->no_fusion,c->passes_off=parent->passes_off;
+if(tc__default_backend(c,parent->default_backend)&&tc__backends_share(c,parent)&&
+tc__values_open(c)&&tc__customs_share(c,parent)&&
+tc__kernels_share(c,parent)&&tc__share(c,parent))
+return c;
+tc__fail(parent,tc_error(c)?tc_error(c):TC_E_NOMEM,"tc_open_shared: %s",
+*tc_error_text(c)?tc_error_text(c):"out of memory");
+tc_close(c);
+return NULL;
+}
+static void tc__close_eager(tc_ctx*c){
+tc__visit*v=&c->eager_visit;
+tc__alone_forget(c);
+tc__eager_forget(c);
+tc__unbind_to(c,v,0);
+TC__VEC_FREE(c,v->path);
+TC__VEC_FREE(c,v->external);
+TC__VEC_FREE(c,v->result);
+TC__VEC_FREE(c,v->result_of);
+}
+static void tc__close_now(tc_ctx*c){
+tc__recorder*r=&c->recorder;
+tc_allocator hook=tc__core_of(c)->hook;
+r->visit=r->suspended=NULL;
+while(c->fn)tc_fn_free(c->fn);
+while(r->region){
+tc__region*next=r->region->next;
+tc__region_free(c,r->region);
+r->region=next;
+}
+tc__close_eager(c);
+tc__map_free(&r->visits);
+tc__map_free(&r->region_ids);
+tc__profile_free(c);
+if(c->pool)tc__pool_close(c->pool);
+tc__kernels_close(c);
+tc__imports_free(c);
+tc__family_settle(c);
+tc__family_free(c);
+tc__customs_close(c);
+TC__VEC_FREE(c,c->unchecked);
+tc__storage_unref(c,c->seen);
+tc__values_close(c);
+tc__devices_close(c);
+tc__ix_close(&r->ix);
+tc__text_free(&c->report);
+tc__backends_free(c);
+tc__string_free(c,c->default_backend);
+tc__ctx_unregister((int)r->values.slot_of_ctx);
+TC_ASSERT(tc__core_of(c)->bytes==0);
+tc__hook_realloc(&hook,c,sizeof*c,0);
+}
+TCDEF void tc_close(tc_ctx*c){
+if(!c||tc__is_calling(c,"tc_close"))return;
+if(c->bodies||c->hosting){
+tc__fail(c,TC_E_STATE,"tc_close: called by a body or a host call");
+return;
+}
+const tc__visit*v=c->recorder.visit;
+char inside[TC__INSIDE_TEXT];
+if(v&&!c->lazy)
+tc__warn(c,"tc_close: region \"%s\" begun at %s:%d is still open%s",
+v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,
+tc__inside_text(c,inside));
+if(tc__family_waits(c))return;
+tc_ctx*waits=tc__family_leave(c);
+tc__close_now(c);
+if(waits)tc__close_now(waits);
+}
+static int tc__same_region(const tc__region*r,const char*name,tc__site s){
+return r->begin.line==s.line&&r->begin.file==s.file&&!strcmp(r->name,name);
+}
+static int tc__begins_outermost(const tc__recorder*r){
+return!r->visit&&!r->skipped&&!r->suspended;
+}
+static void tc__here_ended(tc_ctx*c){
+if(tc__begins_outermost(&c->recorder))tc__here_leave(c,c->here_before);
+}
+static tc_status tc__begin_failed(tc_ctx*c){
+c->recorder.skipped++;
+tc_status item=tc__unit_begin(c);
+return item?item:TC_E_INTERNAL;
+}
+static tc_status tc__unit_of_region(tc_ctx*c,int ok){
+return tc__unit_end(c,c->around,ok&&!tc__core_of(c)->unit_item);
+}
+static void tc__inner_begin(tc__recorder*r,const char*name,tc__site site){
+r->inside=site;
+if(r->depth++>=TC__INNER_TOLD)return;
+tc__inner*in=&r->inner[r->depth-1];
+in->begin=site;
+snprintf(in->name,sizeof in->name,"%s",name);
+}
+TCDEF tc_status tc_trace_begin_at(tc_ctx*c,const char*name,const tc_options*options,
+const char*file,int line){
+tc__site site;
+if(!c)return TC_E_NULL;
+tc__recorder*r=&c->recorder;
+site.file=file,site.line=line;
+if(!name)name="region";
+tc__site_set(c,site);
+if(!tc__visit_is_ours(c,"tc_trace_begin"))return tc__not_ours(c);
+if(r->visit&&tc__same_region(r->visit->region,name,site))
+tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
+if(tc__begins_outermost(r)){
+c->here_before=tc__here_enter(c);
+c->around=tc__unit_begin(c);
+}
+if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
+(options&&options->disable)){
+if(r->visit)
+tc__inner_begin(r,name,site);
+else
+r->skipped++;
+return TC_OK;
+}
+tc__hook_settle(c);
+tc__region*g=tc__region_find(c,name,site,0);
+if(!g||!tc__region_options(c,g,"tc_trace_begin",options))
+return tc__begin_failed(c);
+c->begun=tc__now_ns(),c->busy=tc__busy_ns(c);
+return tc__visit_open(c,g,site)?TC_OK:tc__begin_failed(c);
+}
+static void tc__visit_end(tc_ctx*c){
+c->recorder.visit=NULL;
+tc__here_ended(c);
+}
+static int tc__begun(const tc_ctx*c){
+const tc__recorder*r=&c->recorder;
+if(r->visit)return r->depth+!(r->visit->region->function||c->lazy);
+return r->skipped-(c->lazy&&!r->suspended);
+}
+static tc_status tc__region_end(tc_ctx*c){
+tc__recorder*r=&c->recorder;
+tc__visit*v=r->visit;
+if(!v){
+r->skipped--;
+tc__here_ended(c);
+return tc__begins_outermost(r)?tc__unit_of_region(c,1):TC_OK;
+}
+if(r->depth){
+r->depth--;
+return TC_OK;
+}
+if(v->broken){
+v->state=TC__VISIT_FAILED;
+tc__refuse_writes(c,v);
+tc__unbind_to(c,v,0);
+tc__visit_end(c);
+(void)tc__unit_of_region(c,0);
+return TC_E_FULLGRAPH;
+}
+int ok=tc__visit_finish(c,v,NULL,0);
+v->state=ok?TC__VISIT_DONE:TC__VISIT_FAILED;
+if(!ok)tc__refuse_writes(c,v);
+tc__visit_end(c);
+return tc__unit_of_region(c,ok);
+}
+static int tc__same_file(tc__site a,tc__site b){
+return a.file&&b.file&&!strcmp(a.file,b.file);
+}
+static int tc__line_before(tc__site begin,tc__site end){
+return tc__same_file(begin,end)&&begin.line<=end.line?begin.line:0;
+}
+static int tc__is_known_end(const tc__visit*v,tc__site end,tc__site innermost){
+tc__site known=v->region->end;
+int alike=tc__same_file(v->begin,innermost)&&v->begin.line==innermost.line;
+return tc__same_file(known,end)&&known.line==end.line&&!alike;
+}
+static int tc__depth_behind(const tc_ctx*c,tc__site end){
+const tc__recorder*r=&c->recorder;
+const tc__visit*v=r->visit;
+int behind=r->depth-1;
+if(!v||!r->depth||r->depth>TC__INNER_TOLD)return behind;
+tc__site innermost=r->inner[behind].begin;
+int nearest=tc__line_before(innermost,end);
+for(int i=behind-1;i>=0;i--){
+int line=tc__line_before(r->inner[i].begin,end);
+if(line>nearest)nearest=line,behind=i;
+}
+if(v->region->function||c->lazy)return behind;
+if(tc__line_before(v->begin,end)>nearest)return-1;
+return tc__is_known_end(v,end,innermost)?-1:behind;
+}
+static void tc__end_left(tc_ctx*c,tc__site end){
+tc__recorder*r=&c->recorder;
+int behind=tc__depth_behind(c,end);
+if(behind>=r->depth-1)return;
+const tc__inner*left=&r->inner[behind+1],*of=&r->inner[behind<0?0:behind];
+tc__site_set(c,end);
+tc__fail(
+c,TC_E_REGION,
+"region \"%s\", begun at %s:%d, was left without its tc_trace_end; it ended at the "
+"end of \"%s\", and nothing is lost",
+left->name,left->begin.file,left->begin.line,
+behind<0?r->visit->region->name:of->name);
+r->depth=behind+1;
+}
+TCDEF tc_status tc_trace_end_at(tc_ctx*c,const char*file,int line){
+tc__site end;
+if(!c)return TC_E_NULL;
+end.file=file,end.line=line;
+if(tc__is_calling(c,"tc_trace_end"))return TC_E_STATE;
+if(tc__begun(c)<=0){
+tc__fail(c,TC_E_REGION,
+c->recorder.disabled?"tc_trace_end between tc_disable_begin and its end"
+:"tc_trace_end without a tc_trace_begin");
+return TC_E_REGION;
+}
+if(!tc__visit_is_ours(c,"tc_trace_end"))return tc__not_ours(c);
+int inner=c->recorder.depth;
+tc__end_left(c,end);
+if(c->recorder.visit&&!inner)c->recorder.visit->region->end=end;
+int left=c->recorder.depth<inner;
+tc_status s=tc__region_end(c);
+return left&&!s?TC_E_REGION:s;
+}
+TCDEF tc_stance tc_set_stance(tc_ctx*c,tc_stance stance){
+if(!c)return TC_STANCE_DEFAULT;
+tc_stance before=c->stance;
+if(!tc__is_outside(c,"tc_set_stance"))return before;
+if((int)stance<0||stance>TC_STANCE_EAGER_THEN_COMPILE)
+tc__fail(c,TC_E_ARG,"tc_set_stance: %d is no stance",(int)stance);
+else
+c->stance=stance;
+return before;
+}
+TCDEF tc_status tc_wait_compiled(tc_ctx*c){
+if(!c)return TC_E_NULL;
+tc__kernels_wait(c);
+return TC_OK;
+}
+TCDEF tc_status tc_reset(tc_ctx*c){
+if(!c)return TC_E_NULL;
+tc__recorder*r=&c->recorder;
+if(!tc__is_outside(c,"tc_reset"))return TC_E_STATE;
+tc_status outer=tc__unit_begin(c);
+for(tc_fn*f=c->fn;f;f=f->next)
+if(!tc__fn_reset(f))return tc__unit_end(c,outer,0);
+(void)tc__unit_end(c,outer,1);
+for(tc__region*g=r->region,*next;g;g=next){
+next=g->next;
+if(g->function)continue;
+g->end_of_results="which ended with a tc_reset of its region, begun";
+tc__region_unlink(g);
+tc__region_free(c,g);
+}
+return TC_OK;
+}
+TCDEF tc_tensor tc_keep_at(tc_tensor t,const char*file,int line){
+tc_ctx*c=tc__ctx_of(t);
+tc__site site;
+if(!c&&t.id)tc__fail_lost("tc_keep",t,file,line);
+if(!c)return t;
+const tc__recorder*r=&c->recorder;
+tc__visit*v=r->visit?r->visit:r->suspended;
+site.file=file,site.line=line;
+if(!tc__visit_is_ours(c,"tc_keep"))return tc__null();
+if(v&&t.id>>TC__SLOT_BITS==v->key){
+v->region->keeps=1;
+return tc__region_mark(c,v,TC_OP_KEEP,&t,1,site)?t:tc__null();
+}
+if(v&&v->region->function)return t;
+tc__site_set(c,site);
+tc_status outer=tc__unit_begin(c);
+tc__tensor*m=tc__tensor_need(c,"tc_keep",t);
+return tc__unit_end(c,outer,m&&tc__keep_now(c,t,m))?tc__null():t;
+}
+static int tc__device_view(tc_ctx*c,const char*who,const tc__tensor*m,
+const void**data,const tc__layout**layout,int64_t*offset){
+const tc__layout l=*tc__layout_at(c,m->layout);
+tc__tensor from=*m;
+tc__storage_unref(c,c->seen);
+c->seen=tc__storage_new(c,(size_t)l.numel*tc__dtype(l.dtype)->bytes);
+if(!c->seen||!tc__device_read(c,who,&from,c->seen->data))return 0;
+*data=c->seen->data,*offset=0;
+*layout=tc__layout_at(c,tc__layout_intern(c,l.dtype,l.rank,l.dims,NULL));
+return 1;
+}
+static int tc__element_of(tc_ctx*c,const char*who,tc__tensor*m,const tc_dims*index){
+const tc__layout l=*tc__layout_at(c,m->layout);
+char text[160];
+tc__meta sizes;
+tc__meta_of_layout(&l,&sizes);
+if(index->rank!=l.rank)
+return tc__fail(c,TC_E_RANK,
+"%s: %d indices for sizes %s, which has %d dimensions",who,
+index->rank,tc__dims_text(&sizes,text),l.rank);
+for(int k=0;k<l.rank;k++){
+int64_t i=index->size[k],n=l.dims[k];
+if(i<-n||i>=n)
+return tc__fail(c,TC_E_INDEX,
+"%s: index %lld is out of range for dimension %d of sizes %s",
+who,(long long)i,k,tc__dims_text(&sizes,text));
+m->offset+=(i<0?i+n:i)*l.strides[k];
+}
+m->layout=tc__layout_on(c,l.device,l.dtype,0,NULL,NULL);
+return m->layout!=0;
+}
+static tc_status tc__host_view(tc_ctx*c,const char*who,tc_tensor t,
+const tc_dims*index,const void**data,
+const tc__layout**layout,int64_t*offset){
+tc__tensor at;
+tc__site site;
+site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
+if(!tc__visit_is_ours(c,who))return tc__not_ours(c);
+tc_status outer=tc__unit_begin(c);
+int seen=tc__region_value(c,who,&t,site);
+tc__tensor*m=seen?tc__tensor_need(c,who,t):NULL;
+int ok=m&&tc__is_told(c,who,t);
+if(ok)at=*m;
+if(ok&&index)ok=tc__element_of(c,who,&at,index);
+tc_status status=tc__unit_end(c,outer,ok);
+if(!ok)return status;
+m=&at;
+*data=m->storage->data,*layout=tc__layout_at(c,m->layout),*offset=m->offset;
+if(!m->storage->device)return TC_OK;
+outer=tc__unit_begin(c);
+return tc__unit_end(c,outer,tc__device_view(c,who,m,data,layout,offset));
+}
+static tc_ctx*tc__enter(const char*who,tc_tensor t,const char*file,int line,
+tc_status*status){
+tc_ctx*c=tc__ctx_of(t);
+tc__site site;
+site.file=file,site.line=line;
+*status=c?TC_OK:tc__fail_lost(who,t,file,line);
+if(c)tc__site_set(c,site);
+return c;
+}
+TCDEF tc_status tc_read_at(tc_tensor t,void*dst,size_t bytes,const char*file,
+int line){
+const void*data;
+const tc__layout*l;
+int64_t offset;
+tc_status s;
+tc_ctx*c=tc__enter("read",t,file,line,&s);
+if(!c)return s;
+s=tc__host_view(c,"read",t,NULL,&data,&l,&offset);
+if(s)return s;
+size_t want=(size_t)l->numel*tc__dtype(l->dtype)->bytes;
+if(!dst&&want){
+tc__fail(c,TC_E_NULL,
+"read: the destination is null; %lld elements of %s need %zu bytes",
+(long long)l->numel,tc__dtype(l->dtype)->name,want);
+return TC_E_NULL;
+}
+if(bytes!=want){
+tc__fail(c,TC_E_ARG,
+"read: the destination has %zu bytes, %lld elements of %s need %zu",bytes,
+(long long)l->numel,tc__dtype(l->dtype)->name,want);
+return TC_E_ARG;
+}
+tc__copy_from_strided(l,data,offset,dst);
+return TC_OK;
+}
+static int tc__one_element(const char*who,tc_tensor t,const tc_dims*index,
+const char*file,int line,tc__value*v,int*dtype){
+const void*data;
+const tc__layout*l;
+int64_t offset;
+tc_status s;
+tc_ctx*c=tc__enter(who,t,file,line,&s);
+char text[160];
+tc__meta m;
+if(!c||tc__host_view(c,who,t,index,&data,&l,&offset))return 0;
+tc__meta_of_layout(l,&m);
+if(l->numel!=1)
+return tc__fail(
+c,TC_E_SHAPE,
+"item: the tensor has sizes %s, one element is needed; tc_get reads one of many",
+tc__dims_text(&m,text));
+*v=tc__value_load(data,offset,l->dtype);
+*dtype=l->dtype;
+return 1;
+}
+TCDEF double tc_item_at(tc_tensor t,const char*file,int line){
+tc__value v;
+int dtype;
+if(!tc__one_element("item",t,NULL,file,line,&v,&dtype))return 0;
+return tc__is_float(dtype)?v.f:(double)v.i;
+}
+TCDEF int64_t tc_item_i64_at(tc_tensor t,const char*file,int line){
+tc__value v;
+int dtype;
+if(!tc__one_element("item",t,NULL,file,line,&v,&dtype))return 0;
+return tc__is_float(dtype)?tc__double_to_i64(v.f):v.i;
+}
+TCDEF double tc_get_at(tc_tensor t,tc_dims index,const char*file,int line){
+tc__value v;
+int dtype;
+if(!tc__one_element("get",t,&index,file,line,&v,&dtype))return 0;
+return tc__is_float(dtype)?v.f:(double)v.i;
+}
+TCDEF tc_status tc_print_at(tc_tensor t,const char*file,int line){
+const void*data;
+const tc__layout*l;
+int64_t offset;
+tc_status s;
+tc_ctx*c=tc__enter("print",t,file,line,&s);
+tc__text text;
+if(!c)return s;
+s=tc__host_view(c,"print",t,NULL,&data,&l,&offset);
+if(s)return s;
+tc_status outer=tc__unit_begin(c);
+tc__text_init(&text,c);
+int ok=tc__show(&text,data,l,offset);
+tc__calm calm=tc__calm_begin();
+if(ok)fputs(text.at,stdout);
+tc__calm_end(calm);
+tc__text_free(&text);
+return tc__unit_end(c,outer,ok);
+}
+TCDEF const void*tc_data_at(tc_tensor t,const char*file,int line){
+const void*data;
+const tc__layout*l;
+int64_t offset;
+tc_status s;
+tc_ctx*c=tc__enter("data",t,file,line,&s);
+if(!c||tc__host_view(c,"data",t,NULL,&data,&l,&offset))return NULL;
+if(c->seen&&data==c->seen->data){
+tc__fail(c,TC_E_DEVICE,
+"data: the tensor is on %s; tc_to(t, \"cpu\") first, or tc_read it",
+tc_device_of(t));
+return NULL;
+}
+if(l->contiguous)
+return(const char*)data+offset*(int64_t)tc__dtype(l->dtype)->bytes;
+tc__fail(c,TC_E_ARG,"data: the tensor is a strided view; tc_contiguous it first");
+return NULL;
+}
+TCDEF void tc_error_clear(tc_ctx*c){
+if(!c)return;
+tc__error_clear(c);
+if(!c->bodies)
+tc__core_of(c)->unit_item=TC_OK;
+tc__core_of(c)->refused=0;
+}
+TCDEF tc_stats tc_stats_get(const tc_ctx*c){
+tc_stats s;
+memset(&s,0,sizeof s);
+if(!c)return s;
+s=c->stats;
+s.bytes=tc__core_const(c)->bytes,s.peak_bytes=tc__core_const(c)->peak_bytes;
+s.allocations=tc__core_const(c)->allocations;
+return s;
+}
+// ---- gen/exec/control.c
+static void tc__here_is(tc_ctx*c,const char*file,int line){
+tc__site s;
+s.file=file,s.line=line;
+tc__site_set(c,s);
+}
+TCDEF tc_status tc_disable_begin_at(tc_ctx*c,const char*file,int line){
+if(!c)return TC_E_NULL;
+tc__recorder*r=&c->recorder;
+tc__here_is(c,file,line);
+if(!tc__visit_is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
+r->disabled++;
+if(!r->visit)return TC_OK;
+r->visit->left=1;
+r->suspended=r->visit,r->visit=NULL;
+return TC_OK;
+}
+TCDEF tc_status tc_disable_end_at(tc_ctx*c,const char*file,int line){
+if(!c)return TC_E_NULL;
+tc__recorder*r=&c->recorder;
+tc__here_is(c,file,line);
+if(!tc__visit_is_ours(c,"tc_disable_end"))return tc__not_ours(c);
+if(!r->disabled){
+tc__fail(c,TC_E_STATE,"tc_disable_end without a tc_disable_begin");
+return TC_E_STATE;
+}
+if(--r->disabled)return TC_OK;
+r->visit=r->suspended,r->suspended=NULL;
+if(r->visit)tc__visit_remember(c,r->visit);
+return TC_OK;
+}
+static int tc__lazy_is_open(const tc_ctx*c){
+const tc__recorder*r=&c->recorder;
+return c->lazy&&!r->depth&&!r->disabled&&
+!(r->visit&&r->visit->region->function);
+}
+static int tc__lazy_check(tc_ctx*c,const char*who){
+if(c->lazy&&tc__lazy_is_open(c))return!tc__is_calling(c,who);
+return tc__is_outside(c,who);
+}
+static tc_status tc__lazy_begin(tc_ctx*c){
+return tc_trace_begin_at(c,"lazy",NULL,c->lazy_site.file,c->lazy_site.line);
+}
+static tc_status tc__lazy_end(tc_ctx*c){
+return c->recorder.visit||c->recorder.skipped?tc__region_end(c):TC_OK;
+}
+TCDEF tc_status tc_lazy_at(tc_ctx*c,int on,const char*file,int line){
+if(!c)return TC_E_NULL;
+tc__here_is(c,file,line);
+if(!tc__lazy_check(c,"tc_lazy"))return TC_E_STATE;
+if(!on==!c->lazy)return TC_OK;
+c->lazy_site.file=file,c->lazy_site.line=line;
+tc_status s=on?tc__lazy_begin(c):tc__lazy_end(c);
+c->lazy=on!=0;
+return s;
+}
+static int tc__eval_one(tc_ctx*c,tc_tensor t,const char*file,int line){
+const tc__visit*v=c->recorder.visit;
+if(!t.id)return tc__fail_null(c,"tc_eval");
+if(v&&t.id>>TC__SLOT_BITS==v->key)return tc_keep_at(t,file,line).id!=0;
+const tc__tensor*m=tc__tensor_need(c,"tc_eval",t);
+if(!m)return 0;
+return!c->lazy||tc__keep_now(c,t,tc__tensor_find(c,t));
+}
+static int tc__eval_list(tc_ctx*c,const tc_tensor*list,int n,const char*file,
+int line){
+for(int i=0;i<n;i++)
+if(!tc__eval_one(c,list[i],file,line))return 0;
+return 1;
+}
+TCDEF tc_status tc_eval_at(tc_ctx*c,const tc_tensor*list,int n,const char*file,
+int line){
+if(!c||(n>0&&!list))return TC_E_NULL;
+tc__here_is(c,file,line);
+if(!tc__lazy_check(c,"tc_eval"))return TC_E_STATE;
+tc_status outer=tc__unit_begin(c);
+int ok=tc__eval_list(c,list,n,file,line);
+tc_status status=tc__unit_end(c,outer,ok);
+if(!c->lazy)return status;
+tc_status ran=tc__lazy_end(c),begun=tc__lazy_begin(c);
+return status?status:ran?ran:begun;
+}
+static int tc__precompile_input(tc_ctx*c,const tc_spec*s,tc_tensor*t){
+tc__site site;
+site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
+*t=tc__null();
+if(!tc__dtype_valid((int)s->dtype))
+return tc__fail(c,TC_E_ARG,"tc_precompile: %d is no dtype",(int)s->dtype);
+if(!tc__dims_check(c,"tc_precompile",s->rank,s->dims))return 0;
+tc__device*d=tc__device_at(c,tc__values_of(c)->default_device);
+uint32_t layout=
+tc__layout_on(c,d?d->number:0,(int)s->dtype,s->rank,s->dims,NULL);
+tc__storage*m=layout?tc__storage_wrap(c,NULL,0):NULL;
+if(m&&d)m->device=&d->own;
+if(m)*t=tc__tensor_new(c,layout,m,0,site.file,site.line);
+return t->id!=0;
+}
+static void tc__precompile_free(tc_ctx*c,tc_tensor t,const char*file,int line){
+if(tc__tensor_find(c,t))
+tc__slot_free(c,tc__handle_slot(t),"of tc_precompile",file,line);
+}
+static int tc__precompile_calls(tc_fn*f,const tc_tensor*in,int n_in,tc_tensor*out,
+int n_out,const char*file,int line){
+tc_ctx*c=f->ctx;
+uint64_t draw=c->recorder.draw;
+tc_status s=TC_OK;
+tc__fcall k;
+memset(&k,0,sizeof k);
+k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.out=out,k.n_out=(uint32_t)n_out;
+k.site.file=file,k.site.line=line;
+c->dry=1;
+for(int i=0;!s&&i<2;i++){
+s=tc__fn_call(&k);
+for(int o=0;!s&&o<n_out;o++)tc__precompile_free(c,out[o],file,line);
+}
+c->dry=0,c->recorder.draw=draw;
+return s==TC_OK;
+}
+TCDEF tc_status tc_precompile_at(tc_fn*f,const tc_spec*in,int n_in,int n_out,
+const char*file,int line){
+if(!f||(n_in>0&&!in))return TC_E_NULL;
+tc_ctx*c=f->ctx;
+tc__here_is(c,file,line);
+if(!tc__is_outside(c,"tc_precompile"))return TC_E_STATE;
+if(n_in<0||n_out<0){
+tc__fail(c,TC_E_ARG,"tc_precompile: a negative number of tensors");
+return TC_E_ARG;
+}
+tc_status outer=tc__unit_begin(c);
+size_t room=(size_t)n_in+(size_t)n_out;
+tc_tensor*t=TC__NEW_ARRAY(c,tc_tensor,room);
+int made=0,ok=t!=NULL;
+for(;ok&&made<n_in;made+=ok)ok=tc__precompile_input(c,&in[made],&t[made]);
+int eager=tc__fn_is_part(f);
+ok=ok&&(eager||tc__precompile_calls(f,t,n_in,t+n_in,n_out,file,line));
+while(made--)tc__precompile_free(c,t[made],file,line);
+if(t)TC__FREE_ARRAY(c,t,room);
+return tc__unit_end(c,outer,ok);
+}
+TCDEF tc_status tc_freeze(tc_ctx*c){
+if(!c)return TC_E_NULL;
+tc__core*core=tc__core_of(c);
+if(!tc__is_outside(c,"tc_freeze"))return TC_E_STATE;
+if(core->frozen)return TC_OK;
+if(c->threads>1&&!tc__pool_need(c))return TC_E_NOMEM;
+if(c->pool)tc__pool_stay_awake(c->pool,1);
+c->log_mask=core->log_mask,core->log_mask=0;
+core->frozen=1;
+return TC_OK;
+}
+TCDEF tc_status tc_thaw(tc_ctx*c){
+if(!c)return TC_E_NULL;
+tc__core*core=tc__core_of(c);
+if(tc__is_calling(c,"tc_thaw"))return TC_E_STATE;
+if(!core->frozen)return TC_OK;
+core->frozen=0,core->log_mask=c->log_mask;
+if(c->pool)tc__pool_stay_awake(c->pool,0);
+return TC_OK;
+}
+// ---- gen/exec/host.c
+enum{TC__HOST_INPUTS=64};
+typedef struct tc__host_input{
+tc__storage*storage;
+void*copy;
+size_t bytes;
+}tc__host_input;
+typedef struct tc__host{
+tc_ctx*c;
+int n;
+tc_tensor t[TC__HOST_INPUTS];
+tc__host_input input[TC__HOST_INPUTS];
+tc_buffer buffer[TC__HOST_INPUTS];
+}tc__host;
+static int tc__host_check(tc_ctx*c,tc_host_fn fn,const tc_tensor*in,int n_in){
+if(!fn)return tc__fail(c,TC_E_NULL,"host_call: the function is null");
+if(c->dry)
+return tc__fail(c,TC_E_STATE,
+"host_call: the body calls the host, and tc_precompile has no "
+"values; call it once instead");
+if(n_in<0||n_in>TC__HOST_INPUTS)
+return tc__fail(c,TC_E_ARG,"host_call: %d inputs; 0..%d are possible",n_in,
+TC__HOST_INPUTS);
+if(n_in&&!in)return tc__fail(c,TC_E_NULL,"host_call: a null array of tensors");
+for(int i=0;i<n_in;i++)
+if(!in[i].id)
+return tc__fail(c,TC_E_NULL,
+"host_call: input %d is a null tensor (an earlier call "
+"failed?)",
+i);
+return 1;
+}
+static int tc__host_break(tc__host*h,const tc_tensor*in,tc__site site){
+tc_ctx*c=h->c;
+if(c->dry)return tc__fail_dry(c,"host_call");
+int open=c->recorder.visit!=NULL,ok=1;
+for(int i=0;ok&&i<h->n;i++){
+h->t[i]=open?tc__written_external(c,in[i],site):in[i];
+if(!open)ok=tc__region_value(c,"host_call",&h->t[i],site);
+}
+if(!ok||(open&&!tc__break_on(c,"host_call",h->t,(uint32_t)h->n,site)))
+return 0;
+for(int i=0;i<h->n;i++)
+if(!tc__tensor_need(c,"host_call",h->t[i]))return 0;
+return 1;
+}
+static int tc__host_input_open(tc__host*h,int i){
+const tc__tensor*m=tc__tensor_need(h->c,"host_call",h->t[i]);
+if(!m||!tc__is_told(h->c,"host_call",h->t[i]))return 0;
+const tc__layout*l=tc__layout_at(h->c,m->layout);
+tc__host_input*in=&h->input[i];
+tc_buffer*b=&h->buffer[i];
+in->storage=m->storage;
+in->storage->refs++;
+b->spec.dtype=(tc_dtype)l->dtype,b->spec.rank=l->rank;
+for(int d=0;d<l->rank;d++)b->spec.dims[d]=l->dims[d];
+if(!l->numel)return 1;
+b->data=tc__tensor_data(m,l->dtype);
+if(l->contiguous&&!l->device)return 1;
+in->bytes=(size_t)l->numel*tc__dtype(l->dtype)->bytes;
+in->copy=tc__alloc(h->c,in->bytes);
+b->data=in->copy;
+if(in->copy&&l->device)return tc__device_read(h->c,"host_call",m,in->copy);
+if(in->copy)tc__copy_from_strided(l,m->storage->data,m->offset,in->copy);
+b->data=in->copy;
+return in->copy!=NULL;
+}
+static void tc__host_close(tc__host*h){
+for(int i=0;i<h->n;i++){
+tc__storage_unref(h->c,h->input[i].storage);
+tc__free(h->c,h->input[i].copy,h->input[i].bytes);
+}
+}
+static int tc__host_run(tc__host*h,tc_host_fn fn,void*user){
+char text[64];
+int ok=1;
+for(int i=0;ok&&i<h->n;i++)ok=tc__host_input_open(h,i);
+ok=ok&&tc__depth_enter(h->c,&h->c->hosting,"host_call","");
+tc_status status=ok?fn(user,h->buffer,h->n):TC_OK;
+if(ok)tc__depth_leave(h->c,&h->c->hosting);
+tc__host_close(h);
+if(!status)return ok;
+return tc__fail(h->c,tc__user_status(status),"host_call: the function %s",
+tc__user_status_text(status,text));
+}
+TCDEF tc_status tc_host_call_at(tc_ctx*tc,tc_host_fn fn,void*user,const tc_tensor*in,
+int n_in,const char*file,int line){
+tc__host h;
+tc__site site;
+if(!tc)return TC_E_NULL;
+site.file=file,site.line=line;
+tc__site_set(tc,site);
+memset(&h,0,sizeof h);
+if(!tc__visit_is_ours(tc,"host_call"))return tc__not_ours(tc);
+tc_status outer=tc__unit_begin(tc);
+int ok=tc__host_check(tc,fn,in,n_in);
+if(ok)h.c=tc,h.n=n_in;
+ok=ok&&tc__host_break(&h,in,site)&&tc__host_run(&h,fn,user);
+return tc__unit_end(tc,outer,ok);
+}
+
+// ---- gen/base/once_begin.c
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og")
+#endif
 // ---- gen/io/npy.c
 enum{
 TC__NPY_HEADER=65536

@@ -266,6 +266,8 @@
 //     TC_NO_THREADS        no worker threads, no pthread
 //     TC_NO_JIT            never run a compiler: interpreter only
 //     TC_NO_DISK_CACHE     compiled kernels live in memory only
+//     TC_NO_REPORT         without what only reports and tunes: tc_explain and what is like it, the profiler,
+//                          modes of max-autotune; they say TC_E_UNSUPPORTED, all else is as ever
 //     TC_ASSERT(cond)      checks for our own bugs; off unless defined
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
@@ -491,16 +493,17 @@
 
 #include "exec/launch.c"
 
-#include "base/once_begin.c"
-#include "exec/heat.c"
-#include "exec/tune.c"
-#include "base/once_end.c"
-
 #include "exec/dispatch_run.c"
 #include "exec/transfer.c"
 
 #include "base/once_begin.c"
+#ifdef TC_NO_REPORT
+#include "exec/no_report.c"
+#else
+#include "exec/heat.c"
+#include "exec/tune.c"
 #include "exec/tune_device.c"
+#endif
 #include "base/once_end.c"
 
 #include "exec/copy.c"
@@ -519,7 +522,13 @@
 #include "io/show.c"
 
 #include "base/once_begin.c"
+#ifndef TC_NO_REPORT
 #include "exec/profile_report.c"
+#include "exec/summary.c"
+#include "exec/explain.c"
+#include "io/svg.c"
+#include "io/html.c"
+#endif
 #include "base/once_end.c"
 
 #include "exec/context.c"
@@ -527,10 +536,6 @@
 #include "exec/host.c"
 
 #include "base/once_begin.c"
-#include "exec/summary.c"
-#include "exec/explain.c"
-#include "io/svg.c"
-#include "io/html.c"
 #include "io/npy.c"
 #include "base/once_end.c"
 #include "base/float_end.c"
