@@ -2474,7 +2474,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd26d3ed2057f9616u
+#define TC__BUILD_ID 0x792f9fc4a1268ee7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -2560,7 +2560,11 @@ TCOMPILE_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
 #define TC__UNUSED __attribute__((unused))
 #define TC__RESTRICT __restrict__
 #define TC__INLINE static inline __attribute__((unused))
+#ifdef __OPTIMIZE__
 #define TC__ALWAYS_INLINE static inline __attribute__((unused, always_inline))
+#else
+#define TC__ALWAYS_INLINE TC__INLINE
+#endif
 #define TC__NOINLINE __attribute__((noinline))
 #define TC__LIKELY(x) __builtin_expect(!!(x), 1)
 #define TC__UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -4812,6 +4816,16 @@ case TC_F32:((float*)p)[i]=(float)v.f;break;
 case TC_F64:((double*)p)[i]=v.f;break;
 }
 }
+// ---- gen/base/once_begin.c
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#endif
 // ---- gen/value/ix.c
 typedef int64_t tc__ix;
 typedef enum tc__ix_kind{
@@ -5757,6 +5771,11 @@ case TC__IX_POLY:break;
 }
 tc__dump_sum(t,p,n);
 }
+// ---- gen/base/once_end.c
+#ifdef TC__ONCE_CODE
+#undef TC__ONCE_CODE
+#pragma GCC pop_options
+#endif
 // ---- gen/value/buffer.c
 typedef struct tc__layout{
 uint8_t dtype,rank,contiguous;
@@ -10502,6 +10521,81 @@ all[count++]=y;
 if(!tc__op_follow(tc__form_of(op,count,words),all,count,f->word,words).id)
 tc__whole_slow(f,op,in,n,words,y);
 }
+// ---- gen/graph/life.c
+TCDEF void tc_scope_begin(tc_ctx*tc){
+tc__values*v=tc__values_of(tc);
+if(tc&&!tc__is_calling(tc,"tc_scope_begin"))
+TC__PUSH(tc,v->scope,v->scoped.count);
+}
+static tc_status tc__scope_leave(tc_ctx*c,const char*who,tc_tensor t,const char*file,
+int line){
+tc__api f;
+if(!tc__api_open(&f,c,who,file,line))return c?TC_E_STATE:TC_E_NULL;
+if(!tc__values_of(c)->scope.count){
+tc__fail(c,TC_E_STATE,"%s: no scope is open; each needs its tc_scope_begin",who);
+return TC_E_STATE;
+}
+if(tc__values_of(c)->scope.count<=tc__values_of(c)->scope_floor){
+tc__fail(c,TC_E_STATE,
+"%s: the scope was begun by the code that called this function, which is "
+"to end it",
+who);
+return TC_E_STATE;
+}
+tc__scope_end(c,&t,1,file,line);
+if(tc__layouts_are_many(c))tc__recorder_of(c)->hooks->settle(c);
+return TC_OK;
+}
+TCDEF tc_status tc_scope_end_at(tc_ctx*tc,const char*file,int line){
+return tc__scope_leave(tc,"tc_scope_end",tc__null(),file,line);
+}
+TCDEF tc_tensor tc_scope_return_at(tc_ctx*tc,tc_tensor t,const char*file,int line){
+return tc__scope_leave(tc,"tc_scope_return",t,file,line)?tc__null():t;
+}
+enum{TC__SHARED_TOLD=64<<20};
+static void tc__warn_shared(tc_ctx*c,const tc__tensor*t,const char*file,int line){
+tc__values*v=tc__values_of(c);
+const tc__tensor*other=NULL;
+if(t->storage->refs<2||t->storage->bytes<TC__SHARED_TOLD)return;
+if(t->storage->owner!=TC__OWNED||v->warned_shared)return;
+for(size_t i=0;i<v->slot.count&&!other;i++)
+if(v->slot.at[i]!=t&&v->slot.at[i]->storage==t->storage)
+other=v->slot.at[i];
+if(!other||tc__core_of(c)->frozen)return;
+v->warned_shared=1;
+tc__warn(
+c,
+"tc_free at %s:%d: its %zu MB stay until the view of %s:%d is freed, which shares "
+"them; tc_free it too, or make it in a scope",
+file?file:"?",line,t->storage->bytes>>20,other->file?other->file:"?",
+other->line);
+}
+TCDEF void tc_free_at(tc_tensor t,const char*file,int line){
+tc__api f;
+if(!tc__api_open(&f,tc__ctx_of(t),"tc_free",file,line))return;
+tc__family_settle(f.c);
+if(tc__is_visit(t)){
+(void)tc__result_free(f.c,t,file,line);
+return;
+}
+if(!tc__slot_find(f.c,t)){
+tc__fail_dead(f.c,f.who,t);
+return;
+}
+tc__warn_shared(f.c,tc__slot_find(f.c,t),file,line);
+tc__slot_free(f.c,tc__handle_slot(t),"freed by tc_free",file,line);
+if(tc__layouts_are_many(f.c))tc__recorder_of(f.c)->hooks->settle(f.c);
+}
+// ---- gen/base/once_begin.c
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#endif
 // ---- gen/graph/create.c
 static int tc__ask(const char*who,tc_tensor t,tc__meta*m){
 tc_ctx*c=tc__ctx_of(t);
@@ -10900,71 +10994,6 @@ tc__api_together(&f);
 tc_dims d=tc_dims_of(2,size);
 tc_tensor same=tc_eq_at(tc__iota(&f,&d,0),tc__iota(&f,&d,1),file,line);
 return tc__leave(&f,tc__cast(&f,same,(int)dtype));
-}
-// ---- gen/graph/life.c
-TCDEF void tc_scope_begin(tc_ctx*tc){
-tc__values*v=tc__values_of(tc);
-if(tc&&!tc__is_calling(tc,"tc_scope_begin"))
-TC__PUSH(tc,v->scope,v->scoped.count);
-}
-static tc_status tc__scope_leave(tc_ctx*c,const char*who,tc_tensor t,const char*file,
-int line){
-tc__api f;
-if(!tc__api_open(&f,c,who,file,line))return c?TC_E_STATE:TC_E_NULL;
-if(!tc__values_of(c)->scope.count){
-tc__fail(c,TC_E_STATE,"%s: no scope is open; each needs its tc_scope_begin",who);
-return TC_E_STATE;
-}
-if(tc__values_of(c)->scope.count<=tc__values_of(c)->scope_floor){
-tc__fail(c,TC_E_STATE,
-"%s: the scope was begun by the code that called this function, which is "
-"to end it",
-who);
-return TC_E_STATE;
-}
-tc__scope_end(c,&t,1,file,line);
-if(tc__layouts_are_many(c))tc__recorder_of(c)->hooks->settle(c);
-return TC_OK;
-}
-TCDEF tc_status tc_scope_end_at(tc_ctx*tc,const char*file,int line){
-return tc__scope_leave(tc,"tc_scope_end",tc__null(),file,line);
-}
-TCDEF tc_tensor tc_scope_return_at(tc_ctx*tc,tc_tensor t,const char*file,int line){
-return tc__scope_leave(tc,"tc_scope_return",t,file,line)?tc__null():t;
-}
-enum{TC__SHARED_TOLD=64<<20};
-static void tc__warn_shared(tc_ctx*c,const tc__tensor*t,const char*file,int line){
-tc__values*v=tc__values_of(c);
-const tc__tensor*other=NULL;
-if(t->storage->refs<2||t->storage->bytes<TC__SHARED_TOLD)return;
-if(t->storage->owner!=TC__OWNED||v->warned_shared)return;
-for(size_t i=0;i<v->slot.count&&!other;i++)
-if(v->slot.at[i]!=t&&v->slot.at[i]->storage==t->storage)
-other=v->slot.at[i];
-if(!other||tc__core_of(c)->frozen)return;
-v->warned_shared=1;
-tc__warn(
-c,
-"tc_free at %s:%d: its %zu MB stay until the view of %s:%d is freed, which shares "
-"them; tc_free it too, or make it in a scope",
-file?file:"?",line,t->storage->bytes>>20,other->file?other->file:"?",
-other->line);
-}
-TCDEF void tc_free_at(tc_tensor t,const char*file,int line){
-tc__api f;
-if(!tc__api_open(&f,tc__ctx_of(t),"tc_free",file,line))return;
-tc__family_settle(f.c);
-if(tc__is_visit(t)){
-(void)tc__result_free(f.c,t,file,line);
-return;
-}
-if(!tc__slot_find(f.c,t)){
-tc__fail_dead(f.c,f.who,t);
-return;
-}
-tc__warn_shared(f.c,tc__slot_find(f.c,t),file,line);
-tc__slot_free(f.c,tc__handle_slot(t),"freed by tc_free",file,line);
-if(tc__layouts_are_many(f.c))tc__recorder_of(f.c)->hooks->settle(f.c);
 }
 // ---- gen/graph/random.c
 enum{TC__DRAW_UNIFORM,TC__DRAW_NORMAL};
@@ -11679,6 +11708,11 @@ if(!tc__begin(&f,"masked_fill",t,file,line))return tc__null();
 tc_tensor fill=tc__scalar(&f,value,f.x.dtype);
 return tc__leave(&f,tc_where_at(mask,fill,t,file,line));
 }
+// ---- gen/base/once_end.c
+#ifdef TC__ONCE_CODE
+#undef TC__ONCE_CODE
+#pragma GCC pop_options
+#endif
 // ---- gen/out/op_calls.inc
 #define TC__CALL1(name, id) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,const char*file,int line){\
@@ -12107,7 +12141,11 @@ return tc__record(tc,&k);
 #if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og")
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
 #endif
 // ---- gen/graph/promote_size.c
 typedef struct tc__seen{
@@ -28476,7 +28514,11 @@ return items>0?total/items+1:1;
 #if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og")
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
 #endif
 // ---- gen/exec/interp_plan_index.c
 enum{
@@ -35749,7 +35791,6 @@ wrong+=!(tc__is_float(dtype)&&x.f!=x.f&&y.f!=y.f);
 }
 return wrong;
 }
-
 // ---- gen/exec/dispatch_run.c
 static int tc__argument_put(uint8_t*to,const void*address){
 int other=memcmp(to,&address,sizeof address)!=0;
@@ -35817,6 +35858,17 @@ r->mode,!p->ran);
 p->ran=!s;
 return!s||tc__device_failed(r->ctx,&r->device->own,"kernels",s);
 }
+
+// ---- gen/base/once_begin.c
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#endif
 // ---- gen/exec/transfer.c
 typedef struct tc__extent{
 int64_t low,high;
@@ -35994,12 +36046,6 @@ if(plan)d->forget(d->user,plan);
 return!s||tc__device_failed(r->ctx,&r->device->own,"a write to a strided view",s);
 }
 
-// ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 #ifdef TC_NO_REPORT
 // ---- gen/exec/no_report.c
 static tc_status tc__no_report(tc_ctx*c,const char*call){
@@ -37810,6 +37856,16 @@ else
 v->external.at[i].storage->watched=1;
 if(u)TC__FREE_ARRAY(c,u,n);
 }
+// ---- gen/base/once_begin.c
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#endif
 // ---- gen/exec/forget.c
 enum{TC__PROGRAMS_LEAST=64,TC__PROGRAMS_SMALL=4<<20};
 #define TC__PROGRAMS_BYTES \
@@ -38148,6 +38204,12 @@ at[*n+*known]=i,*(there?known:n)+=1;
 TC__FREE_ARRAY(c,used,count);
 return at;
 }
+// ---- gen/base/once_end.c
+#ifdef TC__ONCE_CODE
+#undef TC__ONCE_CODE
+#pragma GCC pop_options
+#endif
+
 // ---- gen/exec/region.c
 static tc__tensor*tc__visit_result(tc_ctx*c,tc__visit*v,uint32_t position,
 uint32_t layout,tc__storage*s,int64_t offset){
@@ -39215,6 +39277,16 @@ if(k->f->range.count)e->range.count=0;
 tc__entry_free(c,e);
 return NULL;
 }
+// ---- gen/base/once_begin.c
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#endif
 // ---- gen/exec/miss.c
 static void tc__fn_missed(tc_fn*f,tc_miss_kind kind,int arg,int dim,int64_t was,
 int64_t now){
@@ -39400,6 +39472,11 @@ tc__log(f->ctx,TC__LOG_RECOMPILES,
 "function \"%s\": its body is not skipped: %s (%s:%d)",f->region->name,why,
 at.file?at.file:"?",at.line);
 }
+// ---- gen/base/once_end.c
+#ifdef TC__ONCE_CODE
+#undef TC__ONCE_CODE
+#pragma GCC pop_options
+#endif
 // ---- gen/exec/function.c
 typedef struct tc__nesting{
 const tc__visit*visit;
@@ -40374,6 +40451,16 @@ k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.to=to,k.n_to=(uint32_t)n_to;
 k.out=NULL,k.seen=NULL,k.n_out=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);
 }
+// ---- gen/base/once_begin.c
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+"no-tree-forwprop")
+#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
+#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
+#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#endif
 // ---- gen/exec/device.c
 static void tc__device_close(tc_ctx*c,tc__device*d){
 tc__device_code_free(d);
@@ -40822,12 +40909,6 @@ tc__put(out,")\n");
 return!out->failed;
 }
 
-// ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 #ifndef TC_NO_REPORT
 // ---- gen/exec/profile_report.c
 enum{
@@ -42441,11 +42522,6 @@ tc__text_free(&page);
 return status;
 }
 #endif
-// ---- gen/base/once_end.c
-#ifdef TC__ONCE_CODE
-#undef TC__ONCE_CODE
-#pragma GCC pop_options
-#endif
 
 // ---- gen/exec/context.c
 static tc_ctx*tc__open_failed(tc_ctx*c,const tc_allocator*hook){
@@ -43260,12 +43336,6 @@ ok=ok&&tc__host_break(&h,in,site)&&tc__host_run(&h,fn,user);
 return tc__unit_end(tc,outer,ok);
 }
 
-// ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 // ---- gen/io/npy.c
 enum{
 TC__NPY_HEADER=65536

@@ -365,9 +365,11 @@
 #include "base/export.c"
 
 #include "value/dtype.c"
+#include "base/once_begin.c"
 #include "value/ix.c"
 #include "value/ix_walk.c"
 #include "value/ix_text.c"
+#include "base/once_end.c"
 #include "value/buffer.c"
 #include "value/overlap.c"
 #include "value/family.c"
@@ -385,10 +387,12 @@
 #include "graph/record.c"
 #include "graph/make.c"
 #include "graph/whole.c"
-#include "graph/create.c"
 #include "graph/life.c"
+#include "base/once_begin.c"
+#include "graph/create.c"
 #include "graph/random.c"
 #include "graph/move.c"
+#include "base/once_end.c"
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
@@ -492,11 +496,11 @@
 #include "base/once_end.c"
 
 #include "exec/launch.c"
-
 #include "exec/dispatch_run.c"
-#include "exec/transfer.c"
 
 #include "base/once_begin.c"
+#include "exec/transfer.c"
+
 #ifdef TC_NO_REPORT
 #include "exec/no_report.c"
 #else
@@ -508,20 +512,25 @@
 
 #include "exec/copy.c"
 #include "exec/run.c"
+#include "base/once_begin.c"
 #include "exec/forget.c"
 #include "exec/wanted.c"
+#include "base/once_end.c"
+
 #include "exec/region.c"
 #include "exec/eager.c"
 #include "exec/alone.c"
 #include "exec/entry.c"
+#include "base/once_begin.c"
 #include "exec/miss.c"
+#include "base/once_end.c"
 #include "exec/function.c"
 #include "exec/bound.c"
 #include "exec/call.c"
+#include "base/once_begin.c"
 #include "exec/device.c"
 #include "io/show.c"
 
-#include "base/once_begin.c"
 #ifndef TC_NO_REPORT
 #include "exec/profile_report.c"
 #include "exec/summary.c"
@@ -529,13 +538,11 @@
 #include "io/svg.c"
 #include "io/html.c"
 #endif
-#include "base/once_end.c"
 
 #include "exec/context.c"
 #include "exec/control.c"
 #include "exec/host.c"
 
-#include "base/once_begin.c"
 #include "io/npy.c"
 #include "base/once_end.c"
 #include "base/float_end.c"
