@@ -24,7 +24,10 @@ typedef enum tc__place {
     TC__BUF_TILE,   // result tile of a contraction, private to a worker
     TC__BUF_LEFT,   // a row of a contraction's left operand, made in its own kernel: join.c
     TC__BUF_SHARED, // memory of a block of threads, in the list of a device
-    TC__BUF_REGISTER // a thread's own, there too: all its indices are known
+    TC__BUF_REGISTER, // a thread's own, there too: all its indices are known
+    TC__BUF_LOCAL,    //   or not
+    TC__BUF_WORK,     // of all blocks, there too: what one launch leaves for the next
+    TC__BUF_TICKET    //   and where blocks are counted, zero before and after
 } tc__place;
 
 typedef struct tc__kbuf {
