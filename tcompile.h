@@ -2474,14 +2474,14 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xff46a73d58332b24u
+#define TC__BUILD_ID 0xa59b9d8bea691a94u
 
 // ---- gen/base/prelude.c
-#if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
+#if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
 #define _GNU_SOURCE 1
 #endif
-#if !defined(__cplusplus) && !defined(_MSC_VER)
-#if !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+#if !defined(__cplusplus)&&!defined(_MSC_VER)
+#if !defined(__STDC_VERSION__)||__STDC_VERSION__<199901L
 #error "tcompile.h needs C99 or newer. Fix: compile with -std=c99, or without -std."
 #endif
 #endif
@@ -2490,17 +2490,17 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #else
 #define TC__GNUC 0
 #endif
-#if defined(__x86_64__) || defined(_M_X64)
+#if defined(__x86_64__)||defined(_M_X64)
 #define TC__X86 1
 #else
 #define TC__X86 0
 #endif
-#if defined(__aarch64__) || defined(_M_ARM64)
+#if defined(__aarch64__)||defined(_M_ARM64)
 #define TC__ARM64 1
 #else
 #define TC__ARM64 0
 #endif
-#if defined(__unix__) || defined(__APPLE__)
+#if defined(__unix__)||defined(__APPLE__)
 #define TC__POSIX 1
 #else
 #define TC__POSIX 0
@@ -2510,7 +2510,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #else
 #define TC__LINUX 0
 #endif
-#if defined(TC_NO_THREADS) || !TC__POSIX
+#if defined(TC_NO_THREADS)||!TC__POSIX
 #define TC__THREADS 0
 #else
 #define TC__THREADS 1
@@ -2548,12 +2548,12 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #if TC__THREADS
 #include <pthread.h>
 #endif
-#if TC__LINUX && ((defined(__GLIBC__) && !defined(__USE_GNU)) || !defined(CPU_SETSIZE))
+#if TC__LINUX &&((defined(__GLIBC__)&&!defined(__USE_GNU))||!defined(CPU_SETSIZE))
 #error "A libc header was included before the implementation of tcompile.h, without \
-_GNU_SOURCE. Fix: include tcompile.h first in the one .c file that defines \
+_GNU_SOURCE. Fix:include tcompile.h first in the one .c file that defines \
 TCOMPILE_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
 #endif
-#if TC__THREADS && !TC__GNUC
+#if TC__THREADS &&!TC__GNUC
 #error "Threads need gcc's or clang's atomics. Fix: use those, or -DTC_NO_THREADS."
 #endif
 #if TC__GNUC
@@ -2561,14 +2561,14 @@ TCOMPILE_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
 #define TC__RESTRICT __restrict__
 #define TC__INLINE static inline __attribute__((unused))
 #ifdef __OPTIMIZE__
-#define TC__ALWAYS_INLINE static inline __attribute__((unused, always_inline))
+#define TC__ALWAYS_INLINE static inline __attribute__((unused,always_inline))
 #else
 #define TC__ALWAYS_INLINE TC__INLINE
 #endif
 #define TC__NOINLINE __attribute__((noinline))
-#define TC__LIKELY(x) __builtin_expect(!!(x), 1)
-#define TC__UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define TC__PRINTF(format_at, arguments_at) \
+#define TC__LIKELY(x)__builtin_expect(!!(x),1)
+#define TC__UNLIKELY(x)__builtin_expect(!!(x),0)
+#define TC__PRINTF(format_at,arguments_at) \
 __attribute__((format(printf,format_at,arguments_at)))
 #else
 #define TC__UNUSED
@@ -2576,20 +2576,20 @@ __attribute__((format(printf,format_at,arguments_at)))
 #define TC__INLINE static inline
 #define TC__ALWAYS_INLINE static inline
 #define TC__NOINLINE
-#define TC__LIKELY(x) (x)
-#define TC__UNLIKELY(x) (x)
-#define TC__PRINTF(format_at, arguments_at)
+#define TC__LIKELY(x)(x)
+#define TC__UNLIKELY(x)(x)
+#define TC__PRINTF(format_at,arguments_at)
 #endif
-#define TC__COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define TC__STATIC_ASSERT(name, cond) \
+#define TC__COUNT(array)(sizeof(array)/sizeof((array)[0]))
+#define TC__STATIC_ASSERT(name,cond) \
 typedef char tc__assert_##name[(cond)?1:-1]TC__UNUSED
-#if defined(TC_DEBUG) || defined(TC_ASSERT)
+#if defined(TC_DEBUG)||defined(TC_ASSERT)
 #define TC__DEBUG 1
 #else
 #define TC__DEBUG 0
 #endif
 #ifndef TC_ASSERT
-#define TC_ASSERT(cond) ((void)sizeof((cond) ? 1 : 0))
+#define TC_ASSERT(cond)((void)sizeof((cond)?1:0))
 #endif
 TC__INLINE void*tc__default_realloc(void*p,size_t old,size_t size){
 #ifdef TC_REALLOC
@@ -2606,19 +2606,19 @@ TC__STATIC_ASSERT(int_is_32_bits,sizeof(int)==4);
 TC__STATIC_ASSERT(float_is_32_bits,sizeof(float)==4);
 TC__STATIC_ASSERT(double_is_64_bits,sizeof(double)==8);
 #if TC__GNUC
-#define TC__ATOMIC_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define TC__ATOMIC_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define TC__ATOMIC_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
-#define TC__ATOMIC_CAS(p, expected, next) \
+#define TC__ATOMIC_LOAD(p)__atomic_load_n(p,__ATOMIC_ACQUIRE)
+#define TC__ATOMIC_STORE(p,v)__atomic_store_n(p,v,__ATOMIC_RELEASE)
+#define TC__ATOMIC_ADD(p,v)__atomic_fetch_add(p,v,__ATOMIC_ACQ_REL)
+#define TC__ATOMIC_CAS(p,expected,next) \
 __atomic_compare_exchange_n(p,&(expected),next,0,__ATOMIC_ACQ_REL,\
 __ATOMIC_ACQUIRE)
-#define TC__ATOMIC_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define TC__ATOMIC_FENCE()__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #else
-#define TC__ATOMIC_LOAD(p) (*(p))
-#define TC__ATOMIC_STORE(p, v) ((void)(*(p) = (v)))
-#define TC__ATOMIC_ADD(p, v) ((*(p) += (v)) - (v))
-#define TC__ATOMIC_CAS(p, expected, next) (*(p) == (expected) ? (*(p) = (next), 1) : 0)
-#define TC__ATOMIC_FENCE() ((void)0)
+#define TC__ATOMIC_LOAD(p)(*(p))
+#define TC__ATOMIC_STORE(p,v)((void)(*(p)=(v)))
+#define TC__ATOMIC_ADD(p,v)((*(p)+=(v))-(v))
+#define TC__ATOMIC_CAS(p,expected,next)(*(p)==(expected)?(*(p)=(next),1):0)
+#define TC__ATOMIC_FENCE()((void)0)
 #endif
 TC__INLINE uint32_t tc__atomic_load32(const volatile uint32_t*p){
 return TC__ATOMIC_LOAD(p);
@@ -2652,9 +2652,9 @@ TC__INLINE int tc__atomic_cas_pointer(void*volatile*p,void*expected,void*next){
 return TC__ATOMIC_CAS(p,expected,next);
 }
 TC__INLINE void tc__atomic_fence(void){TC__ATOMIC_FENCE();}
-#if TC__GNUC && TC__X86
+#if TC__GNUC &&TC__X86
 TC__INLINE void tc__cpu_pause(void){__builtin_ia32_pause();}
-#elif TC__GNUC && TC__ARM64
+#elif TC__GNUC &&TC__ARM64
 TC__INLINE void tc__cpu_pause(void){__asm__ volatile("yield":::"memory");}
 #else
 TC__INLINE void tc__cpu_pause(void){}
@@ -2712,13 +2712,13 @@ return calm;
 TC__UNUSED static void tc__calm_end(tc__calm calm){(void)calm;}
 #endif
 // ---- gen/base/float_begin.c
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
-#error \
+#if defined(__FLT_EVAL_METHOD__)&&__FLT_EVAL_METHOD__!=0&&__FLT_EVAL_METHOD__!=16
+#error                                                                                 \
 "tcompile.h needs float and double arithmetic in their own types, and this is x87's, which has \
 more bits. Fix: compile the file with TCOMPILE_IMPLEMENTATION with -msse2 -mfpmath=sse."
 #endif
-#if defined(__clang__) && defined(__FAST_MATH__)
-#error \
+#if defined(__clang__)&&defined(__FAST_MATH__)
+#error                                                                                 \
 "clang's -ffast-math contracts products and sums, and no pragma sets that back. Fix: compile \
 the file with TCOMPILE_IMPLEMENTATION with -fno-fast-math."
 #endif
@@ -2732,12 +2732,12 @@ defined(__RECIPROCAL_MATH__)||defined(__NO_SIGNED_ZEROS__)|| \
 defined(__FP_FAST_FMA)||defined(__FP_FAST_FMAF))
 #define TC__FLOAT_OPTIONS
 #pragma GCC push_options
-#pragma GCC optimize("no-fast-math", "no-unsafe-math-optimizations", \
+#pragma GCC optimize("no-fast-math", "no-unsafe-math-optimizations",                   \
 "no-associative-math")
 #pragma GCC optimize("no-reciprocal-math", "no-finite-math-only", "signed-zeros")
 #pragma GCC optimize("trapping-math", "fp-contract=off")
 #endif
-#define TC__FLOAT_FAULT static const char *tc__float_fault(void)
+#define TC__FLOAT_FAULT static const char*tc__float_fault(void)
 // ---- gen/base/float_check.c
 TC__FLOAT_FAULT{
 volatile float zero=0,f=1.5f,seven=7,next=1.0000001f,high,seventh,square;
@@ -2930,7 +2930,7 @@ X(PERF,"perf","times of stages and kernels; slow paths taken") \
 X(GUARDS,"guards","what each program assumes of its inputs") \
 X(AUTOTUNE,"autotune","candidates and their times, and what was kept")
 typedef enum tc__log_channel{
-#define TC__ROW(id, name, doc) TC__LOG_##id,
+#define TC__ROW(id,name,doc)TC__LOG_##id,
 TC__LOG_CHANNELS(TC__ROW)
 #undef TC__ROW
 TC__LOG_COUNT
@@ -2938,7 +2938,7 @@ TC__LOG_COUNT
 static const struct{
 const char*name,*doc;
 }tc__log_channels[]={
-#define TC__ROW(id, name, doc) {name, doc},
+#define TC__ROW(id,name,doc){name,doc},
 TC__LOG_CHANNELS(TC__ROW)
 #undef TC__ROW
 };
@@ -2948,7 +2948,7 @@ TC__LEVEL_INFO,
 TC__LEVEL_WARNING,
 TC__LEVEL_ERROR
 }tc__log_level;
-#define TC__LOG_ALL ((UINT32_C(1) << TC__LOG_COUNT) - 1)
+#define TC__LOG_ALL ((UINT32_C(1)<<TC__LOG_COUNT)-1)
 TC__INLINE int tc__log_on(tc_ctx*c,tc__log_channel channel){
 return(tc__core_of(c)->log_mask>>channel&1)!=0;
 }
@@ -3083,10 +3083,10 @@ TCDEF const char*tc_status_name(tc_status s){return tc__error_name(s);}
 TCDEF const char*tc_status_doc(tc_status s){return tc__error_doc(s);}
 // ---- gen/base/mem.c
 #define TC__STORAGE_ALIGN 64
-#define TC__HUGE_PAGE ((size_t)2 * 1024 * 1024)
+#define TC__HUGE_PAGE ((size_t)2*1024*1024)
 #define TC__ARENA_ALIGN 16
 #define TC__ARENA_FIRST ((size_t)4096)
-#define TC__ARENA_LARGEST ((size_t)1024 * 1024)
+#define TC__ARENA_LARGEST ((size_t)1024*1024)
 static int tc__mul_size(size_t a,size_t b,size_t*out){
 if(b&&a>SIZE_MAX/b)return 0;
 *out=a*b;
@@ -3146,9 +3146,9 @@ tc__hook_realloc(&core->hook,p,had,0);
 TC__UNUSED static void tc__free_array(tc_ctx*c,void*p,size_t count,size_t item){
 tc__free(c,p,(count+!count)*item);
 }
-#define TC__NEW(c, T) ((T *)tc__alloc(c, sizeof(T)))
-#define TC__NEW_ARRAY(c, T, n) ((T *)tc__alloc_array(c, (size_t)(n), sizeof(T)))
-#define TC__FREE_ARRAY(c, p, n) tc__free_array(c, p, (size_t)(n), sizeof *(p))
+#define TC__NEW(c,T)((T*)tc__alloc(c,sizeof(T)))
+#define TC__NEW_ARRAY(c,T,n)((T*)tc__alloc_array(c,(size_t)(n),sizeof(T)))
+#define TC__FREE_ARRAY(c,p,n)tc__free_array(c,p,(size_t)(n),sizeof*(p))
 static size_t tc__storage_align(size_t size){
 return size<TC__HUGE_PAGE?TC__STORAGE_ALIGN:TC__HUGE_PAGE;
 }
@@ -3231,8 +3231,8 @@ if(tc__mul_size(count,item,&size))return tc__arena_alloc(a,size);
 tc__fail(a->ctx,TC_E_TOO_BIG,"%zu items of %zu bytes do not fit size_t",count,item);
 return NULL;
 }
-#define TC__ANEW(a, T) ((T *)tc__arena_alloc(a, sizeof(T)))
-#define TC__ANEW_ARRAY(a, T, n) ((T *)tc__arena_array(a, (size_t)(n), sizeof(T)))
+#define TC__ANEW(a,T)((T*)tc__arena_alloc(a,sizeof(T)))
+#define TC__ANEW_ARRAY(a,T,n)((T*)tc__arena_array(a,(size_t)(n),sizeof(T)))
 TC__UNUSED static size_t tc__arena_bytes(const tc__arena*a){
 size_t n=0;
 for(const tc__chunk*k=a->first;k;k=k->next)n+=k->size;
@@ -3279,11 +3279,11 @@ memcpy(&v,vec,sizeof(v));
 tc__free(c,v.at,v.capacity*item);
 memset(vec,0,sizeof(v));
 }
-#define TC__VEC_RESERVE(c, v, n) \
+#define TC__VEC_RESERVE(c,v,n) \
 ((v).capacity>=(size_t)(n)||tc__vec_reserve(c,&(v),(size_t)(n),sizeof(*(v).at)))
-#define TC__PUSH(c, v, value) \
+#define TC__PUSH(c,v,value) \
 (TC__VEC_RESERVE(c,v,(v).count+1)&&((v).at[(v).count++]=(value),1))
-#define TC__VEC_FREE(c, v) tc__vec_free(c, &(v), sizeof(*(v).at))
+#define TC__VEC_FREE(c,v)tc__vec_free(c,&(v),sizeof(*(v).at))
 // ---- gen/base/text.c
 typedef struct tc__text{
 tc_ctx*ctx;
@@ -3731,12 +3731,12 @@ tc__map_close_gap(m,i);
 return 1;
 }
 // ---- gen/base/os.c
-#if TC__POSIX && !defined(TC_NO_JIT)
+#if TC__POSIX &&!defined(TC_NO_JIT)
 #define TC__JIT 1
 #else
 #define TC__JIT 0
 #endif
-#if TC__POSIX && !defined(TC_NO_DISK_CACHE)
+#if TC__POSIX &&!defined(TC_NO_DISK_CACHE)
 #define TC__DISK_CACHE 1
 #else
 #define TC__DISK_CACHE 0
@@ -3778,8 +3778,8 @@ s=getenv(name);
 return s&&*s?s:NULL;
 }
 typedef uint64_t tc__fp_state;
-#if TC__X86 && defined(__SSE__)
-#define TC__FP_CONTROL \
+#if TC__X86 &&defined(__SSE__)
+#define TC__FP_CONTROL  \
 0xffc0u
 #define TC__FP_DEFAULT 0x1f80u
 TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){
@@ -3793,7 +3793,7 @@ TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){
 if(TC__LIKELY((host&TC__FP_CONTROL)==TC__FP_DEFAULT))return;
 __builtin_ia32_ldmxcsr((uint32_t)host);
 }
-#elif TC__ARM64 && TC__GNUC
+#elif TC__ARM64 &&TC__GNUC
 TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){
 uint64_t host,standard=0;
 __asm__ volatile("mrs %0, fpcr":"=r"(host));
@@ -3817,7 +3817,7 @@ TC__CPU_ASKED=32,
 TC__CPU_WIDE=
 TC__CPU_AVX2|TC__CPU_FMA|TC__CPU_F16C
 };
-#if TC__X86 && TC__GNUC
+#if TC__X86 &&TC__GNUC
 typedef struct tc__cpuid{
 uint32_t a,b,c,d;
 }tc__cpuid;
@@ -3856,7 +3856,7 @@ return TC__CPU_NEON;
 #else
 TC__UNUSED static unsigned tc__cpu_features(void){return 0;}
 #endif
-#if TC__X86 && TC__GNUC
+#if TC__X86 &&TC__GNUC
 TC__UNUSED static void tc__cpu_put(tc__text*t){
 static const uint32_t leaf[]={0,1,7,0x14,0x19,0x80000001u,0x80000008u};
 for(size_t i=0;i<TC__COUNT(leaf);i++){
@@ -3883,12 +3883,12 @@ return core->cpu&~(unsigned)TC__CPU_ASKED;
 static void tc__cpu_limit(tc_ctx*c,unsigned most){
 tc__core_of(c)->cpu=(tc__cpu_of(c)&most)|TC__CPU_ASKED;
 }
-#if TC__X86 && TC__GNUC
+#if TC__X86 &&TC__GNUC
 TC__UNUSED static uint32_t tc__cpu_model(void){return tc__cpuid_of(1).a;}
 #else
 TC__UNUSED static uint32_t tc__cpu_model(void){return 0;}
 #endif
-#if TC__LINUX && defined(MADV_HUGEPAGE)
+#if TC__LINUX &&defined(MADV_HUGEPAGE)
 TC__UNUSED static void tc__advise_huge(void*p,size_t bytes){
 int before=errno;
 if(madvise(p,bytes/TC__HUGE_PAGE*TC__HUGE_PAGE,MADV_HUGEPAGE))errno=before;
@@ -3897,7 +3897,7 @@ if(madvise(p,bytes/TC__HUGE_PAGE*TC__HUGE_PAGE,MADV_HUGEPAGE))errno=before;
 TC__UNUSED static void tc__advise_huge(void*p,size_t bytes){(void)p,(void)bytes;}
 #endif
 #if TC__POSIX
-#if TC__GNUC && TC__X86
+#if TC__GNUC &&TC__X86
 TC__UNUSED static void tc__copy_streamed(void*to,const void*from,size_t bytes){
 long long*d=(long long*)to;
 const long long*s=(const long long*)from;
@@ -3976,7 +3976,7 @@ if(CPU_COUNT(&mask))(void)pthread_setaffinity_np(thread,sizeof mask,&mask);
 }
 #define TC__FORK_MARK_SIZE 4096u
 static volatile uint32_t*tc__fork_mark_open(void){
-#if TC__LINUX && defined(MADV_WIPEONFORK)
+#if TC__LINUX &&defined(MADV_WIPEONFORK)
 void*p=mmap(NULL,TC__FORK_MARK_SIZE,PROT_READ|PROT_WRITE,
 MAP_PRIVATE|MAP_ANONYMOUS,-1,0);
 if(p==MAP_FAILED)return NULL;
@@ -4007,7 +4007,7 @@ if(b->at)tc__free(c,b->at,b->size+1);
 b->at=NULL;
 b->size=0;
 }
-#if TC__JIT || TC__DISK_CACHE
+#if TC__JIT ||TC__DISK_CACHE
 static const struct{
 int error;
 const char*text;
@@ -4183,7 +4183,7 @@ return fopen(path,way==TC__STREAM_WRITE?"wb":"rb");
 #if TC__JIT
 typedef void(*tc__dl_function)(void);
 static int tc__memory_file(const char*label,const uint8_t*at,size_t size){
-#if TC__LINUX && defined(SYS_memfd_create)
+#if TC__LINUX &&defined(SYS_memfd_create)
 enum{CLOEXEC=1,SEALING=2,EXEC=16};
 const int seals=1|2|4|8;
 long fd=syscall(SYS_memfd_create,label,CLOEXEC|SEALING|EXEC);
@@ -4264,7 +4264,7 @@ return f;
 }
 #define TC__PROC_MAX 16
 #define TC__PROC_TEXT 262144u
-#define TC__PROC_MEMORY (8ull << 30)
+#define TC__PROC_MEMORY (8ull<<30)
 #define TC__PROC_SECONDS 600u
 static int tc__pipe(int ends[2]){
 int low[2],i;
@@ -4325,8 +4325,8 @@ error=p->in
 :posix_spawn_file_actions_addopen(&files,0,"/dev/null",O_RDONLY,0);
 if(!error)error=posix_spawn_file_actions_adddup2(&files,p->out?p->out:text,1);
 if(!error)error=posix_spawn_file_actions_adddup2(&files,text,2);
-#if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
-#if __GLIBC_PREREQ(2, 34)
+#if defined(__GLIBC__)&&defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2,34)
 if(!error)error=posix_spawn_file_actions_addclosefrom_np(&files,3);
 #endif
 #endif
@@ -4364,7 +4364,7 @@ tc__proc_limit(p);
 (void)fcntl(ends[0],F_SETFL,O_NONBLOCK);
 p->capture=ends[0];
 p->started=p->running=1;
-#if TC__LINUX && defined(SYS_pidfd_open)
+#if TC__LINUX &&defined(SYS_pidfd_open)
 p->watch=(int)syscall(SYS_pidfd_open,p->pid,0);
 #endif
 return 1;
@@ -4419,12 +4419,12 @@ if(p[i].capture>=0)fds[n].fd=p[i].capture,fds[n++].events=POLLIN;
 }
 static void tc__proc_kill(const tc__proc*p){
 (void)kill(-p->pid,SIGKILL);
-#if TC__LINUX && defined(SYS_pidfd_send_signal)
+#if TC__LINUX &&defined(SYS_pidfd_send_signal)
 if(p->watch>=0)(void)syscall(SYS_pidfd_send_signal,p->watch,SIGKILL,NULL,0);
 #endif
 if(p->watch<0)(void)kill(p->pid,SIGKILL);
 }
-#if TC__LINUX && defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
+#if TC__LINUX &&defined(SYS_pidfd_open)&&defined(SYS_pidfd_send_signal)
 typedef struct tc__hunt{
 const char*mark;
 char*text;
@@ -4817,10 +4817,10 @@ case TC_F64:((double*)p)[i]=v.f;break;
 }
 }
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -4861,7 +4861,7 @@ int64_t base;
 uint32_t first,count;
 uint32_t names;
 }tc__ixnode;
-#define TC__IX_NAMES_VAL ((uint32_t)1 << 31)
+#define TC__IX_NAMES_VAL ((uint32_t)1<<31)
 typedef struct tc__ixpool{
 tc_ctx*ctx;
 TC__VEC(tc__ixnode)node;
@@ -4870,7 +4870,7 @@ tc__map ids;
 struct tc__ixmade*made;
 int failed;
 }tc__ixpool;
-#define TC__IX_INF (INT64_MAX / 4)
+#define TC__IX_INF (INT64_MAX/4)
 enum{TC__IX_TERMS=48};
 typedef struct tc__ixsum{
 int64_t base;
@@ -5834,9 +5834,9 @@ int line;
 }tc__obituary;
 enum{TC__DEVICES_MOST=256};
 enum{TC__SLOT_BITS=24,TC__OBITUARIES=128};
-#define TC__VISIT_BIT \
+#define TC__VISIT_BIT  \
 ((uint32_t)1<<23)
-#define TC__SLOT_MASK (((uint32_t)1 << 24) - 1)
+#define TC__SLOT_MASK (((uint32_t)1<<24)-1)
 typedef struct tc__values{
 tc__core core;
 uint32_t slot_of_ctx;
@@ -7624,577 +7624,306 @@ tc__core_of(q->ctx)->calling--;
 return status?tc__shape_fail(q,o,status):tc__spec_take(q,o->op.name,&out);
 }
 // ---- gen/out/op_info.inc
+#define TC__OP(name,kind,arity,cost,dtype,shape,flags,monoid,...) \
+{name,TC__KIND_##kind,arity,cost,tc__dtype_##dtype,tc__shape_##shape,\
+flags,TC_OP_##monoid,__VA_ARGS__},
 static const tc__op_info tc__ops[TC_OP_TOTAL]={
-{"add",TC__KIND_BINARY,2,1,
-tc__dtype_promote,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_ADD(a, b)"},
-{"sub",TC__KIND_BINARY,2,1,
-tc__dtype_promote,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_SUB(a, b)"},
-{"mul",TC__KIND_BINARY,2,1,
-tc__dtype_promote,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_MUL(a, b)"},
-{"div",TC__KIND_BINARY,2,4,
-tc__dtype_floating,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","a / b"},
-{"floor_divide",TC__KIND_BINARY,2,8,
-tc__dtype_promote,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(floor_divide)(a, b)"},
-{"remainder",TC__KIND_BINARY,2,8,
-tc__dtype_promote,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(remainder)(a, b)"},
-{"fmod",TC__KIND_BINARY,2,8,
-tc__dtype_promote,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(fmod)(a, b)"},
-{"pow",TC__KIND_BINARY,2,20,
-tc__dtype_promote,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(pow)(a, b)"},
-{"atan2",TC__KIND_BINARY,2,16,
-tc__dtype_floating,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(atan2)(a, b)"},
-{"maximum",TC__KIND_BINARY,2,1,
-tc__dtype_promote,tc__shape_bcast,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","TC_SEL(a != a, a, TC_MAX(a, b))"},
-{"minimum",TC__KIND_BINARY,2,1,
-tc__dtype_promote,tc__shape_bcast,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","TC_SEL(a != a, a, TC_MIN(a, b))"},
-{"fma",TC__KIND_TERNARY,3,1,
-tc__dtype_floating,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_FMA(a, b, c)"},
-{"eq",TC__KIND_BINARY,2,1,
-tc__dtype_compare,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(a == b)"},
-{"ne",TC__KIND_BINARY,2,1,
-tc__dtype_compare,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(a != b)"},
-{"lt",TC__KIND_BINARY,2,1,
-tc__dtype_compare,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(a < b)"},
-{"le",TC__KIND_BINARY,2,1,
-tc__dtype_compare,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(a <= b)"},
-{"gt",TC__KIND_BINARY,2,1,
-tc__dtype_compare,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(a > b)"},
-{"ge",TC__KIND_BINARY,2,1,
-tc__dtype_compare,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(a >= b)"},
-{"logical_and",TC__KIND_BINARY,2,1,
-tc__dtype_logic,tc__shape_bcast,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","a & b"},
-{"logical_or",TC__KIND_BINARY,2,1,
-tc__dtype_logic,tc__shape_bcast,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","a | b"},
-{"logical_xor",TC__KIND_BINARY,2,1,
-tc__dtype_logic,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","a ^ b"},
-{"logical_not",TC__KIND_UNARY,1,1,
-tc__dtype_logic,tc__shape_same,
-0|TC__AL_INVOL,TC_OP_COUNT,0x0u,0x0u,
-"","TC_NOT(a)"},
-{"bitwise_and",TC__KIND_BINARY,2,1,
-tc__dtype_bits,tc__shape_bcast,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","a & b"},
-{"bitwise_or",TC__KIND_BINARY,2,1,
-tc__dtype_bits,tc__shape_bcast,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","a | b"},
-{"bitwise_xor",TC__KIND_BINARY,2,1,
-tc__dtype_bits,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","a ^ b"},
-{"bitwise_left_shift",TC__KIND_BINARY,2,1,
-tc__dtype_shift,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(shl)(a, b)"},
-{"bitwise_right_shift",TC__KIND_BINARY,2,1,
-tc__dtype_shift,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(shr)(a, b)"},
-{"where",TC__KIND_TERNARY,3,1,
-tc__dtype_where,tc__shape_bcast,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_SEL(TC_M(a), b, c)"},
-{"isnan",TC__KIND_UNARY,1,1,
-tc__dtype_compare,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(a != a)"},
-{"isfinite",TC__KIND_UNARY,1,1,
-tc__dtype_compare,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_B(TC_SUB(a, a) == TC_SUB(a, a))"},
-{"neg",TC__KIND_UNARY,1,1,
-tc__dtype_promote,tc__shape_same,
-0|TC__AL_INVOL,TC_OP_COUNT,0x0u,0x0u,
-"","TC_NEG(a)"},
-{"abs",TC__KIND_UNARY,1,1,
-tc__dtype_promote,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(abs)(a)"},
-{"sign",TC__KIND_UNARY,1,1,
-tc__dtype_promote,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_SEL(a != a, a, TC_F(sign)(a))"},
-{"square",TC__KIND_UNARY,1,1,
-tc__dtype_promote,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_MUL(a, a)"},
-{"reciprocal",TC__KIND_UNARY,1,4,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_K(1) / a"},
-{"sqrt",TC__KIND_UNARY,1,4,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_SQRT(a)"},
-{"rsqrt",TC__KIND_UNARY,1,8,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_K(1) / TC_SQRT(a)"},
-{"exp",TC__KIND_UNARY,1,8,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(exp)(a)"},
-{"exp2",TC__KIND_UNARY,1,8,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(exp2)(a)"},
-{"expm1",TC__KIND_UNARY,1,10,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(expm1)(a)"},
-{"log",TC__KIND_UNARY,1,10,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(log)(a)"},
-{"log2",TC__KIND_UNARY,1,10,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(log2)(a)"},
-{"log10",TC__KIND_UNARY,1,10,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(log10)(a)"},
-{"log1p",TC__KIND_UNARY,1,12,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(log1p)(a)"},
-{"sin",TC__KIND_UNARY,1,10,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(sin)(a)"},
-{"cos",TC__KIND_UNARY,1,10,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(cos)(a)"},
-{"tan",TC__KIND_UNARY,1,16,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(tan)(a)"},
-{"asin",TC__KIND_UNARY,1,14,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(asin)(a)"},
-{"acos",TC__KIND_UNARY,1,14,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(acos)(a)"},
-{"atan",TC__KIND_UNARY,1,12,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(atan)(a)"},
-{"sinh",TC__KIND_UNARY,1,14,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(sinh)(a)"},
-{"cosh",TC__KIND_UNARY,1,14,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(cosh)(a)"},
-{"tanh",TC__KIND_UNARY,1,12,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(tanh)(a)"},
-{"erf",TC__KIND_UNARY,1,14,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(erf)(a)"},
-{"sigmoid",TC__KIND_UNARY,1,12,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(sigmoid)(a)"},
-{"relu",TC__KIND_UNARY,1,1,
-tc__dtype_promote,tc__shape_same,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","TC_SEL(a <= TC_K(0), TC_K(0), a)"},
-{"gelu",TC__KIND_UNARY,1,16,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(gelu)(a)"},
-{"gelu_tanh",TC__KIND_UNARY,1,16,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(gelu_tanh)(a)"},
-{"silu",TC__KIND_UNARY,1,12,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(silu)(a)"},
-{"softplus",TC__KIND_UNARY,1,20,
-tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(softplus)(a)"},
-{"floor",TC__KIND_UNARY,1,1,
-tc__dtype_rounding,tc__shape_same,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(floor)(a)"},
-{"ceil",TC__KIND_UNARY,1,1,
-tc__dtype_rounding,tc__shape_same,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(ceil)(a)"},
-{"round",TC__KIND_UNARY,1,1,
-tc__dtype_rounding,tc__shape_same,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(round)(a)"},
-{"trunc",TC__KIND_UNARY,1,1,
-tc__dtype_rounding,tc__shape_same,
-0|TC__AL_IDEM,TC_OP_COUNT,0x0u,0x0u,
-"","TC_F(trunc)(a)"},
-{"bitwise_not",TC__KIND_UNARY,1,1,
-tc__dtype_bits,tc__shape_same,
-0|TC__AL_INVOL,TC_OP_COUNT,0x0u,0x0u,
-"","~a"},
-{"cast",TC__KIND_CAST,1,1,
-tc__dtype_attr,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t dtype",""},
-{"input",TC__KIND_SOURCE,0,0,
-tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t external",""},
-{"const",TC__KIND_SOURCE,0,0,
-tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x1u,
-"v bits",""},
-{"arg",TC__KIND_SOURCE,0,0,
-tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t slot",""},
-{"iota",TC__KIND_SOURCE,0,1,
-tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t dim",""},
-{"random",TC__KIND_SOURCE,0,60,
-tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t kind, t draw",""},
-{"reshape",TC__KIND_MOVE,1,0,
-tc__dtype_same,tc__shape_reshape,
-0,TC_OP_COUNT,0xffffffffu,0x0u,
-"s sizes[]",""},
-{"permute",TC__KIND_MOVE,1,0,
-tc__dtype_same,tc__shape_permute,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t order[]",""},
-{"expand",TC__KIND_MOVE,1,0,
-tc__dtype_same,tc__shape_expand,
-0,TC_OP_COUNT,0xffffffffu,0x0u,
-"s sizes[]",""},
-{"slice",TC__KIND_MOVE,1,0,
-tc__dtype_same,tc__shape_slice,
-0,TC_OP_COUNT,0xeu,0x0u,
-"t dim, s start, s count, s step",""},
-{"pad",TC__KIND_MOVE,1,1,
-tc__dtype_same,tc__shape_pad,
-0,TC_OP_COUNT,0xeu,0x10u,
-"t dim, s low, s high, s dilation, v fill",""},
-{"window",TC__KIND_MOVE,1,0,
-tc__dtype_same,tc__shape_window,
-0,TC_OP_COUNT,0xeu,0x0u,
-"t dim, s size, s stride, s dilation",""},
-{"cat",TC__KIND_JOIN,-1,1,
-tc__dtype_promote,tc__shape_cat,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t dim",""},
-{"take",TC__KIND_GATHER,2,4,
-tc__dtype_same,tc__shape_take,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t dim",""},
-{"gather",TC__KIND_GATHER,2,4,
-tc__dtype_same,tc__shape_gather,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t dim",""},
-{"sum",TC__KIND_REDUCE,1,1,
-tc__dtype_same,tc__shape_reduce,
-0,TC_OP_ADD,0x0u,0x0u,
-"t dims",""},
-{"prod",TC__KIND_REDUCE,1,1,
-tc__dtype_same,tc__shape_reduce,
-0,TC_OP_MUL,0x0u,0x0u,
-"t dims",""},
-{"amax",TC__KIND_REDUCE,1,1,
-tc__dtype_same,tc__shape_reduce,
-0,TC_OP_MAXIMUM,0x0u,0x0u,
-"t dims",""},
-{"amin",TC__KIND_REDUCE,1,1,
-tc__dtype_same,tc__shape_reduce,
-0,TC_OP_MINIMUM,0x0u,0x0u,
-"t dims",""},
-{"any",TC__KIND_REDUCE,1,1,
-tc__dtype_same,tc__shape_reduce,
-0,TC_OP_LOGICAL_OR,0x0u,0x0u,
-"t dims",""},
-{"all",TC__KIND_REDUCE,1,1,
-tc__dtype_same,tc__shape_reduce,
-0,TC_OP_LOGICAL_AND,0x0u,0x0u,
-"t dims",""},
-{"argmax",TC__KIND_REDUCE,1,2,
-tc__dtype_i64,tc__shape_reduce,
-0,TC_OP_ARGMAX,0x0u,0x0u,
-"t dims",""},
-{"argmin",TC__KIND_REDUCE,1,2,
-tc__dtype_i64,tc__shape_reduce,
-0,TC_OP_ARGMIN,0x0u,0x0u,
-"t dims",""},
-{"matmul",TC__KIND_CONTRACT,2,64,
-tc__dtype_product,tc__shape_matmul,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"cumsum",TC__KIND_OPAQUE,-1,4,
-tc__dtype_same,tc__shape_scan,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"cumprod",TC__KIND_OPAQUE,-1,4,
-tc__dtype_same,tc__shape_scan,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"argsort",TC__KIND_OPAQUE,-1,48,
-tc__dtype_i64,tc__shape_argsort,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t descending",""},
-{"topk",TC__KIND_OPAQUE,-1,8,
-tc__dtype_i64,tc__shape_topk,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t descending, t k",""},
-{"scatter",TC__KIND_OPAQUE,-1,8,
-tc__dtype_same,tc__shape_scatter,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"scatter_add",TC__KIND_OPAQUE,-1,8,
-tc__dtype_same,tc__shape_scatter,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"index_add",TC__KIND_OPAQUE,-1,8,
-tc__dtype_same,tc__shape_index_add,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"custom",TC__KIND_OPAQUE,-1,0,
-tc__dtype_custom,tc__shape_custom,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t op",""},
-{"to",TC__KIND_OPAQUE,-1,0,
-tc__dtype_same,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t device",""},
-{"load",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0xfffffffau,0x4u,
-"t buffer, s index, v fill, s predicates[]",""},
-{"store",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x2u,0x0u,
-"t buffer, s index, t kind",""},
-{"index",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x1u,0x0u,
-"s expr",""},
-{"check",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x1u,0x0u,
-"s limit, t site",""},
-{"valid",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0xffffffffu,0x0u,
-"s predicates[]",""},
-{"acc",TC__KIND_KERNEL,-1,1,
-tc__dtype_same,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t monoid, t accumulator",""},
-{"for",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0xfffffff0u,0x0u,
-"t axis, t bind, t unroll, t chunk, s begin, s end, s boxes[]",""},
-{"end",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t axis",""},
-{"launch",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t threads, t narrow, t cluster[]",""},
-{"axis",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x6u,0x0u,
-"t axis, s value, s extent",""},
-{"if",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0xffffffffu,0x0u,
-"s predicates[]",""},
-{"leave",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0xffffffffu,0x0u,
-"s predicates[]",""},
-{"copy",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0xau,0x0u,
-"t buffer, s index, t from, s source, t elements",""},
-{"wait",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"else",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"barrier",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t warp[]",""},
-{"new",TC__KIND_KERNEL,-1,0,
-tc__dtype_same,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t accumulator, t monoid, t width[]",""},
-{"combine",TC__KIND_KERNEL,-1,5,
-tc__dtype_same,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t accumulator, t monoid, t threads[]",""},
-{"put",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x2u,0x0u,
-"t buffer, s index, t accumulator, t monoid, t places[]",""},
-{"get",TC__KIND_KERNEL,-1,1,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x2u,0x0u,
-"t buffer, s index, t accumulator, t monoid, t places[]",""},
-{"last",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x2u,0x0u,
-"t buffer, s index, t count",""},
-{"contract",TC__KIND_KERNEL,-1,64,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"call",TC__KIND_KERNEL,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t op, t word, t operands, t buffers[]",""},
-{"copy_",TC__KIND_EFFECT,-1,1,
-tc__dtype_same,tc__shape_assign,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"keep",TC__KIND_EFFECT,-1,0,
-tc__dtype_same,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"break",TC__KIND_EFFECT,-1,0,
-tc__dtype_same,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"share",TC__KIND_EFFECT,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"finish",TC__KIND_EFFECT,-1,0,
-tc__dtype_attr,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"",""},
-{"softmax",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given, t dim",""},
-{"log_softmax",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given, t dim",""},
-{"layer_norm",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x2u,
-"t given, v eps",""},
-{"rms_norm",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x2u,
-"t given, v eps",""},
-{"group_norm",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x2u,0x4u,
-"t given, s groups, v eps",""},
-{"batch_norm",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x2u,
-"t given, v eps",""},
-{"normalize",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0xau,
-"t given, v p, t dim, v eps",""},
-{"cosine_similarity",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x4u,
-"t given, t dim, v eps",""},
-{"dropout",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_same,
-0,TC_OP_COUNT,0x0u,0x2u,
-"t given, v p",""},
-{"mse_loss",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given",""},
-{"l1_loss",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given",""},
-{"bce_with_logits",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given",""},
-{"cross_entropy",TC__KIND_COMPOSITE,-1,0,tc__dtype_first,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given",""},
-{"cross_entropy_ignore",TC__KIND_COMPOSITE,-1,0,tc__dtype_first,tc__shape_none,
-0,TC_OP_COUNT,0x0u,0x2u,
-"t given, v ignore",""},
-{"linear",TC__KIND_COMPOSITE,-1,0,tc__dtype_promote,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given",""},
-{"addmm",TC__KIND_COMPOSITE,-1,0,tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x6u,
-"t given, v beta, v alpha",""},
-{"attention",TC__KIND_COMPOSITE,-1,0,tc__dtype_attr,tc__shape_attention,
-0,TC_OP_COUNT,0x0u,0x4u,
-"t given, t causal, v scale, t nan",""},
-{"conv2d",TC__KIND_COMPOSITE,-1,0,tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x260u,0x0u,
-"t given, t kernel_h, t kernel_w, t stride_h, t stride_w, s padding_h, s padding_w, t dilation_h, t dilation_w, s groups",""},
-{"conv1d",TC__KIND_COMPOSITE,-1,0,tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x14u,0x0u,
-"t given, t stride, s padding, t dilation, s groups",""},
-{"avg_pool2d",TC__KIND_COMPOSITE,-1,0,tc__dtype_floating,tc__shape_attr,
-0,TC_OP_COUNT,0x8u,0x0u,
-"t given, t kernel, t stride, s padding",""},
-{"max_pool2d",TC__KIND_COMPOSITE,-1,0,tc__dtype_same,tc__shape_attr,
-0,TC_OP_COUNT,0x8u,0x0u,
-"t given, t kernel, t stride, s padding",""},
-{"interpolate",TC__KIND_COMPOSITE,-1,0,tc__dtype_attr,tc__shape_attr,
-0,TC_OP_COUNT,0x0u,0x0u,
-"t given, t mode",""},
+TC__OP("add",BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
+"","TC_ADD(a, b)")
+TC__OP("sub",BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
+"","TC_SUB(a, b)")
+TC__OP("mul",BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
+"","TC_MUL(a, b)")
+TC__OP("div",BINARY,2,4,floating,bcast,0,COUNT,0x0u,0x0u,
+"","a / b")
+TC__OP("floor_divide",BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
+"","TC_F(floor_divide)(a, b)")
+TC__OP("remainder",BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
+"","TC_F(remainder)(a, b)")
+TC__OP("fmod",BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
+"","TC_F(fmod)(a, b)")
+TC__OP("pow",BINARY,2,20,promote,bcast,0,COUNT,0x0u,0x0u,
+"","TC_F(pow)(a, b)")
+TC__OP("atan2",BINARY,2,16,floating,bcast,0,COUNT,0x0u,0x0u,
+"","TC_F(atan2)(a, b)")
+TC__OP("maximum",BINARY,2,1,promote,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","TC_SEL(a != a, a, TC_MAX(a, b))")
+TC__OP("minimum",BINARY,2,1,promote,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","TC_SEL(a != a, a, TC_MIN(a, b))")
+TC__OP("fma",TERNARY,3,1,floating,bcast,0,COUNT,0x0u,0x0u,
+"","TC_FMA(a, b, c)")
+TC__OP("eq",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+"","TC_B(a == b)")
+TC__OP("ne",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+"","TC_B(a != b)")
+TC__OP("lt",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+"","TC_B(a < b)")
+TC__OP("le",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+"","TC_B(a <= b)")
+TC__OP("gt",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+"","TC_B(a > b)")
+TC__OP("ge",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+"","TC_B(a >= b)")
+TC__OP("logical_and",BINARY,2,1,logic,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","a & b")
+TC__OP("logical_or",BINARY,2,1,logic,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","a | b")
+TC__OP("logical_xor",BINARY,2,1,logic,bcast,0,COUNT,0x0u,0x0u,
+"","a ^ b")
+TC__OP("logical_not",UNARY,1,1,logic,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
+"","TC_NOT(a)")
+TC__OP("bitwise_and",BINARY,2,1,bits,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","a & b")
+TC__OP("bitwise_or",BINARY,2,1,bits,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","a | b")
+TC__OP("bitwise_xor",BINARY,2,1,bits,bcast,0,COUNT,0x0u,0x0u,
+"","a ^ b")
+TC__OP("bitwise_left_shift",BINARY,2,1,shift,bcast,0,COUNT,0x0u,0x0u,
+"","TC_F(shl)(a, b)")
+TC__OP("bitwise_right_shift",BINARY,2,1,shift,bcast,0,COUNT,0x0u,0x0u,
+"","TC_F(shr)(a, b)")
+TC__OP("where",TERNARY,3,1,where,bcast,0,COUNT,0x0u,0x0u,
+"","TC_SEL(TC_M(a), b, c)")
+TC__OP("isnan",UNARY,1,1,compare,same,0,COUNT,0x0u,0x0u,
+"","TC_B(a != a)")
+TC__OP("isfinite",UNARY,1,1,compare,same,0,COUNT,0x0u,0x0u,
+"","TC_B(TC_SUB(a, a) == TC_SUB(a, a))")
+TC__OP("neg",UNARY,1,1,promote,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
+"","TC_NEG(a)")
+TC__OP("abs",UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
+"","TC_F(abs)(a)")
+TC__OP("sign",UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
+"","TC_SEL(a != a, a, TC_F(sign)(a))")
+TC__OP("square",UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
+"","TC_MUL(a, a)")
+TC__OP("reciprocal",UNARY,1,4,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_K(1) / a")
+TC__OP("sqrt",UNARY,1,4,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_SQRT(a)")
+TC__OP("rsqrt",UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_K(1) / TC_SQRT(a)")
+TC__OP("exp",UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(exp)(a)")
+TC__OP("exp2",UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(exp2)(a)")
+TC__OP("expm1",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(expm1)(a)")
+TC__OP("log",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(log)(a)")
+TC__OP("log2",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(log2)(a)")
+TC__OP("log10",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(log10)(a)")
+TC__OP("log1p",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(log1p)(a)")
+TC__OP("sin",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(sin)(a)")
+TC__OP("cos",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(cos)(a)")
+TC__OP("tan",UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(tan)(a)")
+TC__OP("asin",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(asin)(a)")
+TC__OP("acos",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(acos)(a)")
+TC__OP("atan",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(atan)(a)")
+TC__OP("sinh",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(sinh)(a)")
+TC__OP("cosh",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(cosh)(a)")
+TC__OP("tanh",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(tanh)(a)")
+TC__OP("erf",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(erf)(a)")
+TC__OP("sigmoid",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(sigmoid)(a)")
+TC__OP("relu",UNARY,1,1,promote,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","TC_SEL(a <= TC_K(0), TC_K(0), a)")
+TC__OP("gelu",UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(gelu)(a)")
+TC__OP("gelu_tanh",UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(gelu_tanh)(a)")
+TC__OP("silu",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(silu)(a)")
+TC__OP("softplus",UNARY,1,20,floating,same,0,COUNT,0x0u,0x0u,
+"","TC_F(softplus)(a)")
+TC__OP("floor",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","TC_F(floor)(a)")
+TC__OP("ceil",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","TC_F(ceil)(a)")
+TC__OP("round",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","TC_F(round)(a)")
+TC__OP("trunc",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+"","TC_F(trunc)(a)")
+TC__OP("bitwise_not",UNARY,1,1,bits,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
+"","~a")
+TC__OP("cast",CAST,1,1,attr,same,0,COUNT,0x0u,0x0u,
+"t dtype","")
+TC__OP("input",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
+"t external","")
+TC__OP("const",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x1u,
+"v bits","")
+TC__OP("arg",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
+"t slot","")
+TC__OP("iota",SOURCE,0,1,attr,attr,0,COUNT,0x0u,0x0u,
+"t dim","")
+TC__OP("random",SOURCE,0,60,attr,attr,0,COUNT,0x0u,0x0u,
+"t kind, t draw","")
+TC__OP("reshape",MOVE,1,0,same,reshape,0,COUNT,0xffffffffu,0x0u,
+"s sizes[]","")
+TC__OP("permute",MOVE,1,0,same,permute,0,COUNT,0x0u,0x0u,
+"t order[]","")
+TC__OP("expand",MOVE,1,0,same,expand,0,COUNT,0xffffffffu,0x0u,
+"s sizes[]","")
+TC__OP("slice",MOVE,1,0,same,slice,0,COUNT,0xeu,0x0u,
+"t dim, s start, s count, s step","")
+TC__OP("pad",MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
+"t dim, s low, s high, s dilation, v fill","")
+TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
+"t dim, s size, s stride, s dilation","")
+TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
+"t dim","")
+TC__OP("take",GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
+"t dim","")
+TC__OP("gather",GATHER,2,4,same,gather,0,COUNT,0x0u,0x0u,
+"t dim","")
+TC__OP("sum",REDUCE,1,1,same,reduce,0,ADD,0x0u,0x0u,
+"t dims","")
+TC__OP("prod",REDUCE,1,1,same,reduce,0,MUL,0x0u,0x0u,
+"t dims","")
+TC__OP("amax",REDUCE,1,1,same,reduce,0,MAXIMUM,0x0u,0x0u,
+"t dims","")
+TC__OP("amin",REDUCE,1,1,same,reduce,0,MINIMUM,0x0u,0x0u,
+"t dims","")
+TC__OP("any",REDUCE,1,1,same,reduce,0,LOGICAL_OR,0x0u,0x0u,
+"t dims","")
+TC__OP("all",REDUCE,1,1,same,reduce,0,LOGICAL_AND,0x0u,0x0u,
+"t dims","")
+TC__OP("argmax",REDUCE,1,2,i64,reduce,0,ARGMAX,0x0u,0x0u,
+"t dims","")
+TC__OP("argmin",REDUCE,1,2,i64,reduce,0,ARGMIN,0x0u,0x0u,
+"t dims","")
+TC__OP("matmul",CONTRACT,2,64,product,matmul,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("cumsum",OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("cumprod",OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("argsort",OPAQUE,-1,48,i64,argsort,0,COUNT,0x0u,0x0u,
+"t descending","")
+TC__OP("topk",OPAQUE,-1,8,i64,topk,0,COUNT,0x0u,0x0u,
+"t descending, t k","")
+TC__OP("scatter",OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("scatter_add",OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("index_add",OPAQUE,-1,8,same,index_add,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("custom",OPAQUE,-1,0,custom,custom,0,COUNT,0x0u,0x0u,
+"t op","")
+TC__OP("to",OPAQUE,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"t device","")
+TC__OP("load",KERNEL,-1,1,attr,none,0,COUNT,0xfffffffau,0x4u,
+"t buffer, s index, v fill, s predicates[]","")
+TC__OP("store",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
+"t buffer, s index, t kind","")
+TC__OP("index",KERNEL,-1,1,attr,none,0,COUNT,0x1u,0x0u,
+"s expr","")
+TC__OP("check",KERNEL,-1,1,attr,none,0,COUNT,0x1u,0x0u,
+"s limit, t site","")
+TC__OP("valid",KERNEL,-1,1,attr,none,0,COUNT,0xffffffffu,0x0u,
+"s predicates[]","")
+TC__OP("acc",KERNEL,-1,1,same,none,0,COUNT,0x0u,0x0u,
+"t monoid, t accumulator","")
+TC__OP("for",KERNEL,-1,0,attr,none,0,COUNT,0xfffffff0u,0x0u,
+"t axis, t bind, t unroll, t chunk, s begin, s end, s boxes[]","")
+TC__OP("end",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t axis","")
+TC__OP("launch",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t threads, t narrow, t cluster[]","")
+TC__OP("axis",KERNEL,-1,0,attr,none,0,COUNT,0x6u,0x0u,
+"t axis, s value, s extent","")
+TC__OP("if",KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
+"s predicates[]","")
+TC__OP("leave",KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
+"s predicates[]","")
+TC__OP("copy",KERNEL,-1,1,attr,none,0,COUNT,0xau,0x0u,
+"t buffer, s index, t from, s source, t elements","")
+TC__OP("wait",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("else",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("barrier",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t warp[]","")
+TC__OP("new",KERNEL,-1,0,same,none,0,COUNT,0x0u,0x0u,
+"t accumulator, t monoid, t width[]","")
+TC__OP("combine",KERNEL,-1,5,same,none,0,COUNT,0x0u,0x0u,
+"t accumulator, t monoid, t threads[]","")
+TC__OP("put",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
+"t buffer, s index, t accumulator, t monoid, t places[]","")
+TC__OP("get",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
+"t buffer, s index, t accumulator, t monoid, t places[]","")
+TC__OP("last",KERNEL,-1,0,attr,none,0,COUNT,0x2u,0x0u,
+"t buffer, s index, t count","")
+TC__OP("contract",KERNEL,-1,64,attr,none,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("call",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t op, t word, t operands, t buffers[]","")
+TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("break",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("share",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("finish",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP("softmax",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x0u,
+"t given, t dim","")
+TC__OP("log_softmax",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x0u,
+"t given, t dim","")
+TC__OP("layer_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+"t given, v eps","")
+TC__OP("rms_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+"t given, v eps","")
+TC__OP("group_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x2u,0x4u,
+"t given, s groups, v eps","")
+TC__OP("batch_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+"t given, v eps","")
+TC__OP("normalize",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0xau,
+"t given, v p, t dim, v eps","")
+TC__OP("cosine_similarity",COMPOSITE,-1,0,floating,attr,0,COUNT,0x0u,0x4u,
+"t given, t dim, v eps","")
+TC__OP("dropout",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+"t given, v p","")
+TC__OP("mse_loss",COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
+"t given","")
+TC__OP("l1_loss",COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
+"t given","")
+TC__OP("bce_with_logits",COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
+"t given","")
+TC__OP("cross_entropy",COMPOSITE,-1,0,first,none,0,COUNT,0x0u,0x0u,
+"t given","")
+TC__OP("cross_entropy_ignore",COMPOSITE,-1,0,first,none,0,COUNT,0x0u,0x2u,
+"t given, v ignore","")
+TC__OP("linear",COMPOSITE,-1,0,promote,attr,0,COUNT,0x0u,0x0u,
+"t given","")
+TC__OP("addmm",COMPOSITE,-1,0,attr,attr,0,COUNT,0x0u,0x6u,
+"t given, v beta, v alpha","")
+TC__OP("attention",COMPOSITE,-1,0,attr,attention,0,COUNT,0x0u,0x4u,
+"t given, t causal, v scale, t nan","")
+TC__OP("conv2d",COMPOSITE,-1,0,attr,attr,0,COUNT,0x260u,0x0u,
+"t given, t kernel_h, t kernel_w, t stride_h, t stride_w, s padding_h, s padding_w, t dilation_h, t dilation_w, s groups","")
+TC__OP("conv1d",COMPOSITE,-1,0,attr,attr,0,COUNT,0x14u,0x0u,
+"t given, t stride, s padding, t dilation, s groups","")
+TC__OP("avg_pool2d",COMPOSITE,-1,0,floating,attr,0,COUNT,0x8u,0x0u,
+"t given, t kernel, t stride, s padding","")
+TC__OP("max_pool2d",COMPOSITE,-1,0,same,attr,0,COUNT,0x8u,0x0u,
+"t given, t kernel, t stride, s padding","")
+TC__OP("interpolate",COMPOSITE,-1,0,attr,attr,0,COUNT,0x0u,0x0u,
+"t given, t mode","")
 };
 static const tc__whole_info tc__wholes[TC_OP_TOTAL-TC_OP_COUNT]={
 {{{0,1,0}},1},
@@ -8252,7 +7981,7 @@ return k==TC__KIND_UNARY||k==TC__KIND_BINARY||k==TC__KIND_TERNARY||
 k==TC__KIND_CAST;
 }
 // ---- gen/graph/composite.c
-#define TC__ASIDE ((uint32_t)1 << 31)
+#define TC__ASIDE ((uint32_t)1<<31)
 #define TC__NO_NODE UINT32_MAX
 static tc__node*tc__composite_node(const tc__graph*g,uint32_t id){
 if(id==TC__NO_NODE)return NULL;
@@ -8382,7 +8111,7 @@ default:return 0;
 return 1;
 }
 // ---- gen/graph/trace.c
-#define TC__EXTERNAL \
+#define TC__EXTERNAL  \
 ((uint32_t)1<<31)
 enum{
 TC__STEP_WANTED=1,
@@ -10348,7 +10077,7 @@ return tc__fail(f->c,TC_E_DIM,"%s: dimension %lld is named twice",f->who,
 }
 return 1;
 }
-#define TC__FAR (INT64_MAX / 32)
+#define TC__FAR (INT64_MAX/32)
 static int tc__near_check(const tc__api*f,int64_t v){
 if(v>=-TC__FAR&&v<=TC__FAR)return 1;
 return tc__fail(f->c,TC_E_TOO_BIG,"%s: %lld; no tensor has as many elements",f->who,
@@ -10607,10 +10336,10 @@ tc__slot_free(f.c,tc__handle_slot(t),"freed by tc_free",file,line);
 if(tc__layouts_are_many(f.c))tc__recorder_of(f.c)->hooks->settle(f.c);
 }
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -11735,15 +11464,15 @@ return tc__leave(&f,tc_where_at(mask,fill,t,file,line));
 #pragma GCC pop_options
 #endif
 // ---- gen/out/op_calls.inc
-#define TC__CALL1(name, id) \
+#define TC__CALL1(name,id) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,const char*file,int line){\
 return tc__op1(a,file,line,tc__form_of(TC_OP_##id,1,0));\
 }
-#define TC__CALL2(name, id) \
+#define TC__CALL2(name,id) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,const char*file,int line){\
 return tc__op2(a,b,file,line,tc__form_of(TC_OP_##id,2,0));\
 }
-#define TC__CALL3(name, id) \
+#define TC__CALL3(name,id) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,tc_tensor c,const char*file,int line){\
 return tc__op3(a,b,c,file,line,tc__form_of(TC_OP_##id,3,0));\
 }
@@ -11812,7 +11541,7 @@ TC__CALL1(ceil,CEIL)
 TC__CALL1(round,ROUND)
 TC__CALL1(trunc,TRUNC)
 TC__CALL1(bitwise_not,BITWISE_NOT)
-#define TC__CALL_SCALAR(name, id, side) \
+#define TC__CALL_SCALAR(name,id,side) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
 return tc__op_scalar(a,s,file,line,\
 tc__form_of_scalar(TC_OP_##id,TC__SCALAR_##side));\
@@ -11954,7 +11683,7 @@ TCDEF tc_tensor tc_zero__at(tc_tensor dst,const char*file,int line){
 return tc__fill_call("zero_",dst,0,file,line);
 }
 // ---- gen/out/in_place.inc
-#define TC__IN_PLACE(name, made) \
+#define TC__IN_PLACE(name,made) \
 tc__api f;\
 if(!tc__begin(&f,name,dst,file,line))return tc__null();\
 return tc__assign(&f,dst,made,TC__CONVERT_WITHIN);
@@ -12159,10 +11888,10 @@ return tc__record(tc,&k);
 }
 
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -12188,7 +11917,7 @@ const tc__step
 tc__relation need[TC__MAX_RELATIONS];
 uint32_t needs;
 }tc__promoter;
-#define TC__SIZE_LIMIT ((int64_t)1 << 40)
+#define TC__SIZE_LIMIT ((int64_t)1<<40)
 enum{TC__MADE_MOST=64};
 static tc__ix tc__symbol_new(tc__promoter*p,int64_t was,int64_t now,int64_t lo,
 int64_t hi){
@@ -12947,7 +12676,7 @@ v->fresh=UINT32_MAX;
 }
 // ---- gen/graph/formulas.c
 #undef TC__SITE
-#define TC__SITE f->file, f->line
+#define TC__SITE f->file,f->line
 // ---- gen/graph/compose.c
 typedef tc_tensor(*tc__reducer)(const tc__api*f,tc_tensor t,uint32_t mask,double p);
 static tc_tensor tc__reduce(const tc__api*f,tc__op op,tc_tensor t,uint32_t mask){
@@ -13295,123 +13024,51 @@ tc_tensor sum=tc_sum_all(tc_where(counts,loss,zero));
 return tc_div(sum,tc_sum_all(counts));
 }
 // ---- gen/out/reductions.inc
-TCDEF tc_tensor tc_sum_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__sum_keep,"sum",t,dim,0,file,line);
+#define TC__REDUCE_ONE(name,p){\
+return tc__reduce_one(tc__##name##_keep,#name,t,dim,p,file,line);\
 }
-TCDEF tc_tensor tc_sum_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__sum_keep,"sum",t,dims,keepdim,0,file,line);
+#define TC__REDUCE_DIMS(name,p,dims,keepdim){\
+return tc__reduce_dims(tc__##name##_keep,#name,t,dims,keepdim,p,file,line);\
 }
-TCDEF tc_tensor tc_sum_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__sum_keep,"sum",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_prod_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__prod_keep,"prod",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_prod_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__prod_keep,"prod",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_prod_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__prod_keep,"prod",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_mean_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__mean_keep,"mean",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_mean_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__mean_keep,"mean",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_mean_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__mean_keep,"mean",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_amax_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__amax_keep,"amax",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_amax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__amax_keep,"amax",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_amax_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__amax_keep,"amax",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_amin_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__amin_keep,"amin",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_amin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__amin_keep,"amin",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_amin_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__amin_keep,"amin",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_argmax_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__argmax_keep,"argmax",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_argmax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__argmax_keep,"argmax",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_argmax_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__argmax_keep,"argmax",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_argmin_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__argmin_keep,"argmin",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_argmin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__argmin_keep,"argmin",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_argmin_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__argmin_keep,"argmin",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_any_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__any_keep,"any",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_any_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__any_keep,"any",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_any_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__any_keep,"any",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_all_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__all_keep,"all",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_all_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__all_keep,"all",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_all_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__all_keep,"all",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_logsumexp_at(tc_tensor t,int dim,const char*file,int line){
-return tc__reduce_one(tc__logsumexp_keep,"logsumexp",t,dim,0,file,line);
-}
-TCDEF tc_tensor tc_logsumexp_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__logsumexp_keep,"logsumexp",t,dims,keepdim,0,file,line);
-}
-TCDEF tc_tensor tc_logsumexp_all_at(tc_tensor t,const char*file,int line){
-return tc__reduce_dims(tc__logsumexp_keep,"logsumexp",t,TC_SCALAR,0,0,file,line);
-}
-TCDEF tc_tensor tc_var_at(tc_tensor t,int dim,double correction,const char*file,int line){
-return tc__reduce_one(tc__var_keep,"var",t,dim,correction,file,line);
-}
-TCDEF tc_tensor tc_var_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__var_keep,"var",t,dims,keepdim,correction,file,line);
-}
-TCDEF tc_tensor tc_var_all_at(tc_tensor t,double correction,const char*file,int line){
-return tc__reduce_dims(tc__var_keep,"var",t,TC_SCALAR,0,correction,file,line);
-}
-TCDEF tc_tensor tc_std_at(tc_tensor t,int dim,double correction,const char*file,int line){
-return tc__reduce_one(tc__std_keep,"std",t,dim,correction,file,line);
-}
-TCDEF tc_tensor tc_std_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__std_keep,"std",t,dims,keepdim,correction,file,line);
-}
-TCDEF tc_tensor tc_std_all_at(tc_tensor t,double correction,const char*file,int line){
-return tc__reduce_dims(tc__std_keep,"std",t,TC_SCALAR,0,correction,file,line);
-}
-TCDEF tc_tensor tc_norm_at(tc_tensor t,int dim,double p,const char*file,int line){
-return tc__reduce_one(tc__norm_keep,"norm",t,dim,p,file,line);
-}
-TCDEF tc_tensor tc_norm_dims_at(tc_tensor t,tc_dims dims,double p,int keepdim,const char*file,int line){
-return tc__reduce_dims(tc__norm_keep,"norm",t,dims,keepdim,p,file,line);
-}
-TCDEF tc_tensor tc_norm_all_at(tc_tensor t,double p,const char*file,int line){
-return tc__reduce_dims(tc__norm_keep,"norm",t,TC_SCALAR,0,p,file,line);
-}
+TCDEF tc_tensor tc_sum_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(sum,0)
+TCDEF tc_tensor tc_sum_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(sum,0,dims,keepdim)
+TCDEF tc_tensor tc_sum_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(sum,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_prod_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(prod,0)
+TCDEF tc_tensor tc_prod_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(prod,0,dims,keepdim)
+TCDEF tc_tensor tc_prod_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(prod,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_mean_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(mean,0)
+TCDEF tc_tensor tc_mean_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(mean,0,dims,keepdim)
+TCDEF tc_tensor tc_mean_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(mean,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_amax_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(amax,0)
+TCDEF tc_tensor tc_amax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(amax,0,dims,keepdim)
+TCDEF tc_tensor tc_amax_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(amax,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_amin_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(amin,0)
+TCDEF tc_tensor tc_amin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(amin,0,dims,keepdim)
+TCDEF tc_tensor tc_amin_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(amin,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_argmax_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(argmax,0)
+TCDEF tc_tensor tc_argmax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(argmax,0,dims,keepdim)
+TCDEF tc_tensor tc_argmax_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(argmax,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_argmin_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(argmin,0)
+TCDEF tc_tensor tc_argmin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(argmin,0,dims,keepdim)
+TCDEF tc_tensor tc_argmin_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(argmin,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_any_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(any,0)
+TCDEF tc_tensor tc_any_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(any,0,dims,keepdim)
+TCDEF tc_tensor tc_any_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(any,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_all_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(all,0)
+TCDEF tc_tensor tc_all_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(all,0,dims,keepdim)
+TCDEF tc_tensor tc_all_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(all,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_logsumexp_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(logsumexp,0)
+TCDEF tc_tensor tc_logsumexp_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(logsumexp,0,dims,keepdim)
+TCDEF tc_tensor tc_logsumexp_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(logsumexp,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_var_at(tc_tensor t,int dim,double correction,const char*file,int line)TC__REDUCE_ONE(var,correction)
+TCDEF tc_tensor tc_var_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line)TC__REDUCE_DIMS(var,correction,dims,keepdim)
+TCDEF tc_tensor tc_var_all_at(tc_tensor t,double correction,const char*file,int line)TC__REDUCE_DIMS(var,correction,TC_SCALAR,0)
+TCDEF tc_tensor tc_std_at(tc_tensor t,int dim,double correction,const char*file,int line)TC__REDUCE_ONE(std,correction)
+TCDEF tc_tensor tc_std_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line)TC__REDUCE_DIMS(std,correction,dims,keepdim)
+TCDEF tc_tensor tc_std_all_at(tc_tensor t,double correction,const char*file,int line)TC__REDUCE_DIMS(std,correction,TC_SCALAR,0)
+TCDEF tc_tensor tc_norm_at(tc_tensor t,int dim,double p,const char*file,int line)TC__REDUCE_ONE(norm,p)
+TCDEF tc_tensor tc_norm_dims_at(tc_tensor t,tc_dims dims,double p,int keepdim,const char*file,int line)TC__REDUCE_DIMS(norm,p,dims,keepdim)
+TCDEF tc_tensor tc_norm_all_at(tc_tensor t,double p,const char*file,int line)TC__REDUCE_DIMS(norm,p,TC_SCALAR,0)
 // ---- gen/graph/product.c
 typedef struct tc__factor{
 tc_tensor t;
@@ -13958,9 +13615,9 @@ return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 // ---- gen/api/site.h
 #undef TC__SITE
 #ifndef TC_NO_SITES
-#define TC__SITE __FILE__, __LINE__
+#define TC__SITE __FILE__,__LINE__
 #else
-#define TC__SITE NULL, 0
+#define TC__SITE NULL,0
 #endif
 // ---- gen/out/composites.inc
 TCDEF tc_tensor tc_softmax_at(tc_tensor x,int dim,const char*file,int line){
@@ -16018,7 +15675,7 @@ TC__READ_DEPTH=32,
 TC__READ_SYMBOLS=64,
 TC__READ_NODES=1<<20
 };
-#define TC__READ_MOST ((int64_t)1 << 40)
+#define TC__READ_MOST ((int64_t)1<<40)
 typedef TC__VEC(uint32_t)tc__ids;
 typedef struct tc__reader{
 tc_ctx*ctx;
@@ -26458,10 +26115,10 @@ out(t,from,x->mask?part:1);
 tc__copy_steps(to,step,t,x->mask?1:0,bytes,part);
 }
 }
-#define TC__ARG_WINS(v, i, best, at, less) \
+#define TC__ARG_WINS(v,i,best,at,less) \
 ((best)==(best)&&(((less)?(v)<(best):(v)>(best))||(v)!=(v)))|| \
 (((v)==(best)||((v)!=(v)&&(best)!=(best)))&&(i)<(at))
-#define TC__ARG_LOOPS(X, T) \
+#define TC__ARG_LOOPS(X,T) \
 static void tc__arg_fold_##X(void*b,int64_t*at,const tc__reg*x,int64_t index,\
 int64_t step,int64_t lanes,int less,int64_t n) \
 {\
@@ -26497,7 +26154,7 @@ tc__arg_fold_f32,tc__arg_fold_f64,tc__arg_fold_i32,tc__arg_fold_i64};
 static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES]={
 tc__arg_merge_f32,tc__arg_merge_f64,tc__arg_merge_i32,tc__arg_merge_i64};
 // ---- gen/exec/interp_isa.c
-#if TC__GNUC && !defined(__clang__)
+#if TC__GNUC &&!defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("Og", "fp-contract=off")
 #endif
@@ -26506,19 +26163,19 @@ tc__arg_merge_f32,tc__arg_merge_f64,tc__arg_merge_i32,tc__arg_merge_i64};
 #endif
 #define TC_FN TC__UNUSED TC__NOINLINE static
 #define TC_FN_COLD TC__UNUSED TC__NOINLINE static
-#define TC_N(x) tc__s_##x
+#define TC_N(x)tc__s_##x
 #define TC__LOOP_FN static
 #define TC__LOOP_PART static
-#define TC__LN(x) tc__s_loop_##x
+#define TC__LN(x)tc__s_loop_##x
 #define TC__LOOPS_32 1
 #define TC__LOOPS_64 1
 #define TC__LOOPS_SCALAR 1
 #define TC__AS_TEXT 0
-#define TC__FLOAT_FAULT TC__LOOP_FN const char *TC__LN(float_fault)(void)
+#define TC__FLOAT_FAULT TC__LOOP_FN const char*TC__LN(float_fault)(void)
 #define TC__SELF
 #include "tcompile.h"
 #undef TC__SELF
-#define TC__ISA(NAME, LANES, TRUTH) \
+#define TC__ISA(NAME,LANES,TRUTH) \
 {\
 NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),TC__LN(cast),{TC__LN(bool_in),\
 TC__LN(u8_in),\
@@ -26547,7 +26204,7 @@ NULL},\
 TC__LN(second),TC__LN(ramp),TC__LN(float_fault) \
 }
 static const tc__isa tc__isa_scalar=TC__ISA("scalar",1,1);
-#if TC__GNUC && !defined(__clang__)
+#if TC__GNUC &&!defined(__clang__)
 #pragma GCC pop_options
 #pragma GCC push_options
 #pragma GCC diagnostic push
@@ -26555,32 +26212,32 @@ static const tc__isa tc__isa_scalar=TC__ISA("scalar",1,1);
 #pragma GCC optimize("O1", "fp-contract=off", "no-tree-ccp", "no-tree-dominator-opts")
 #pragma GCC optimize("no-tree-pta", "no-tree-ter")
 #endif
-#if TC__GNUC && (TC__X86 || TC__ARM64)
+#if TC__GNUC &&(TC__X86||TC__ARM64)
 #undef TC_FN
 #undef TC_FN_COLD
 #undef TC__LOOP_FN
 #undef TC__LN
 #undef TC__LOOPS_SCALAR
-#define TC__LN(x) tc__v_loop_##x
+#define TC__LN(x)tc__v_loop_##x
 #define TC__LOOPS_SCALAR 0
 #if TC__X86
 #define TC_ISA_AVX2 1
-#define TC_FN __attribute__((unused, target("avx2,fma,f16c"))) static inline
-#define TC_FN_COLD __attribute__((unused, noinline, target("avx2,fma,f16c"))) static
-#define TC__LOOP_FN __attribute__((target("avx2,fma,f16c"))) static
+#define TC_FN __attribute__((unused,target("avx2,fma,f16c")))static inline
+#define TC_FN_COLD __attribute__((unused,noinline,target("avx2,fma,f16c")))static
+#define TC__LOOP_FN __attribute__((target("avx2,fma,f16c")))static
 #undef TC__LOOP_PART
-#define TC__LOOP_PART \
+#define TC__LOOP_PART  \
 __attribute__((target("avx2,fma,f16c"),always_inline))static inline
 #else
-#define TC_FN __attribute__((unused)) static inline
-#define TC_FN_COLD __attribute__((unused, noinline)) static
+#define TC_FN __attribute__((unused))static inline
+#define TC_FN_COLD __attribute__((unused,noinline))static
 #define TC__LOOP_FN static
 #endif
 #if TC__X86
 #undef TC_N
 #undef TC_MATH_64
 #undef TC__LOOPS_64
-#define TC_N(x) tc__v8_##x
+#define TC_N(x)tc__v8_##x
 #define TC_W 8
 #define TC_MATH_64 0
 #define TC__LOOPS_64 0
@@ -26595,7 +26252,7 @@ __attribute__((target("avx2,fma,f16c"),always_inline))static inline
 #endif
 #undef TC_N
 #undef TC_MATH_64
-#define TC_N(x) tc__v4_##x
+#define TC_N(x)tc__v4_##x
 #define TC_W 4
 #define TC_MATH_64 1
 #define TC__SELF
@@ -26604,7 +26261,7 @@ __attribute__((target("avx2,fma,f16c"),always_inline))static inline
 static const tc__isa tc__isa_vector=
 TC__ISA(TC__X86?"avx2":"neon",TC__BLOCK_VECTOR,-1);
 #endif
-#if TC__GNUC && !defined(__clang__)
+#if TC__GNUC &&!defined(__clang__)
 #pragma GCC diagnostic pop
 #pragma GCC pop_options
 #endif
@@ -26621,9 +26278,9 @@ TC__ISA(TC__X86?"avx2":"neon",TC__BLOCK_VECTOR,-1);
 #undef TC_N
 #undef TC_W
 static const tc__isa*tc__isa_best(unsigned cpu){
-#if TC__X86 && TC__GNUC
+#if TC__X86 &&TC__GNUC
 if((cpu&TC__CPU_WIDE)==TC__CPU_WIDE)return&tc__isa_vector;
-#elif TC__ARM64 && TC__GNUC
+#elif TC__ARM64 &&TC__GNUC
 if(cpu&TC__CPU_NEON)return&tc__isa_vector;
 #endif
 (void)cpu;
@@ -27854,7 +27511,7 @@ tc__lesser(cols,at+wide));
 #define TC__POOL_MAX 256
 #define TC__POOL_SPIN_NS 1500000u
 #define TC__POOL_GAP_NS 100000u
-#define TC__POOL_OWED_NS \
+#define TC__POOL_OWED_NS  \
 60000u
 #define TC__POOL_ALONE 16
 #define TC__POOL_PAUSE_NS 100000000u
@@ -28206,7 +27863,7 @@ static int64_t tc__opaque_width(const tc__opaque*o,int i){
 const tc_spec*s=&o->buffer[i].spec;
 return s->dims[s->rank-1];
 }
-#define TC__SCAN(name, type, identity, step) \
+#define TC__SCAN(name,type,identity,step) \
 static void name(const tc__kargs*a,int64_t lo,int64_t hi,int32_t worker){\
 const tc__opaque*o=tc__opaque_of(a);\
 int64_t n=tc__opaque_width(o,0);\
@@ -28279,11 +27936,11 @@ return tc__float_key(bits,64);
 }
 typedef int64_t(*tc__pass_fn)(const void*x,int64_t i,int64_t n,int64_t of);
 enum{TC__PASSED=32};
-#define TC__PASS_ONE(T, IS_BEHIND) \
+#define TC__PASS_ONE(T,IS_BEHIND) \
 while(i<n&&x[i]IS_BEHIND x[of])i++;\
 return i
 #if TC__GNUC
-#define TC__PASS(name, T, MASK, IS_BEHIND) \
+#define TC__PASS(name,T,MASK,IS_BEHIND) \
 static int64_t name(const void*row,int64_t i,int64_t n,int64_t of){\
 typedef T vector __attribute__((vector_size(32)));\
 typedef MASK truth __attribute__((vector_size(32)));\
@@ -28304,7 +27961,7 @@ if((all[0]&all[1]&all[2]&all[3])!=-1)break;\
 TC__PASS_ONE(T,IS_BEHIND);\
 }
 #else
-#define TC__PASS(name, T, MASK, IS_BEHIND) \
+#define TC__PASS(name,T,MASK,IS_BEHIND) \
 static int64_t name(const void*row,int64_t i,int64_t n,int64_t of){\
 const T*x=(const T*)row;\
 TC__PASS_ONE(T,IS_BEHIND);\
@@ -28491,7 +28148,7 @@ s->a->flag[1]=v;
 s->a->flag[2]=s->n;
 return x<0?0:s->n-1;
 }
-#define TC__SCATTER(name, type, step) \
+#define TC__SCATTER(name,type,step) \
 static void name(const tc__scatter*s){\
 const type*x=(const type*)s->from;\
 type*y=(type*)s->to;\
@@ -28601,10 +28258,10 @@ return items>0?total/items+1:1;
 }
 
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -29529,8 +29186,8 @@ else
 tc__section_run(&f,&p->main);
 }
 // ---- gen/exec/cache.c
-#define TC__CACHE_ENTRY_MAX ((size_t)256 << 20)
-#define TC__CACHE_BYTES ((uint64_t)1 << 30)
+#define TC__CACHE_ENTRY_MAX ((size_t)256<<20)
+#define TC__CACHE_BYTES ((uint64_t)1<<30)
 #define TC__CACHE_ENTRIES 10000u
 #define TC__CACHE_TOUCH_S 3600
 #define TC__CACHE_SCAN 256u
@@ -29582,7 +29239,7 @@ TC__ENTRY_DATA=1,
 TC__ENTRY_ALIAS=2
 };
 #define TC__ENTRY_MAGIC "tcompil2"
-#define TC__ENTRY_MARK (0x01020300u + (uint32_t)sizeof(void *))
+#define TC__ENTRY_MARK (0x01020300u+(uint32_t)sizeof(void*))
 #define TC__ENTRY_NAME 72
 static void tc__entry_name(char*out,const tc__cache_key*key){
 tc__hex(out,key->digest,32);
@@ -30281,7 +29938,7 @@ int by_path;
 #if TC__JIT
 #define TC__CC_LIMIT_MS 60000
 #define TC__CC_WIDTH_MAX 4
-#define TC__CC_OBJECT_MAX ((size_t)512 << 20)
+#define TC__CC_OBJECT_MAX ((size_t)512<<20)
 #define TC__CC_SOURCE "@source"
 #define TC__CC_OBJECT "@object"
 #define TC__CC_OUTPUT "@output"
@@ -31956,7 +31613,7 @@ const char*language;
 tc_backend own;
 }tc__backend;
 enum{TC__NO,TC__YES};
-#define TC__NO_FUNCTIONS \
+#define TC__NO_FUNCTIONS  \
 {NULL,NULL,NULL,NULL,NULL,NULL}
 static const tc__backend tc__backends[]={
 {"eager","every op by itself, interpreted",TC__NO,TC__NO,TC__NO,NULL,
@@ -32178,11 +31835,11 @@ X(autotune_seconds,"TC_AUTOTUNE_SECONDS",NUMBER,"number","10",\
 X(allow_tf32,"TC_ALLOW_TF32",FLAG,"0,1","0",\
 "products of f32 on a GPU may round what they multiply to 11 bits")
 static const tc_option_info tc__options[]={
-#define TC__ROW(field, env, kind, values, fallback, doc) \
+#define TC__ROW(field,env,kind,values,fallback,doc) \
 {#field,env,values,fallback,doc,0},
 TC__CONTEXT_OPTIONS(TC__ROW)
 #undef TC__ROW
-#define TC__ROW(field, env, kind, values, fallback, doc) \
+#define TC__ROW(field,env,kind,values,fallback,doc) \
 {#field,env,values,fallback,doc,1},
 TC__REGION_OPTIONS(TC__ROW)
 #undef TC__ROW
@@ -32191,11 +31848,11 @@ static const struct{
 tc__option_kind kind;
 size_t offset;
 }tc__option_fields[]={
-#define TC__ROW(field, env, kind, values, fallback, doc) \
+#define TC__ROW(field,env,kind,values,fallback,doc) \
 {TC__OPTION_##kind,offsetof(tc_config,field)},
 TC__CONTEXT_OPTIONS(TC__ROW)
 #undef TC__ROW
-#define TC__ROW(field, env, kind, values, fallback, doc) \
+#define TC__ROW(field,env,kind,values,fallback,doc) \
 {TC__OPTION_##kind,offsetof(tc_options,field)},
 TC__REGION_OPTIONS(TC__ROW)
 #undef TC__ROW
@@ -35950,10 +35607,10 @@ return!s||tc__device_failed(r->ctx,&r->device->own,"kernels",s);
 }
 
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -37947,10 +37604,10 @@ v->external.at[i].storage->watched=1;
 if(u)TC__FREE_ARRAY(c,u,n);
 }
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -37958,7 +37615,7 @@ if(u)TC__FREE_ARRAY(c,u,n);
 #endif
 // ---- gen/exec/forget.c
 enum{TC__PROGRAMS_LEAST=64,TC__PROGRAMS_SMALL=4<<20};
-#define TC__PROGRAMS_BYTES \
+#define TC__PROGRAMS_BYTES  \
 ((size_t)128<<20)
 static void tc__program_drop(tc__program*p){
 if(!p)return;
@@ -38035,7 +37692,7 @@ tc__program_drop(p);
 TC__VEC_FREE(c,all);
 tc__error_restore(c,before);
 }
-#define TC__RECORDINGS_BYTES \
+#define TC__RECORDINGS_BYTES  \
 ((size_t)64<<20)
 enum{TC__FORGET_ROUNDS=16};
 static void tc__hold_path(const tc__visit*v){
@@ -38778,7 +38435,7 @@ static void tc__hook_forget(tc_ctx*c,tc__region*r){
 tc__forget_steps(r->root.next);
 }
 // ---- gen/exec/eager.c
-#define TC__EAGER_BYTES ((size_t)64 << 20)
+#define TC__EAGER_BYTES ((size_t)64<<20)
 struct tc__eager{
 tc__step step;
 tc__program*program;
@@ -39368,10 +39025,10 @@ tc__entry_free(c,e);
 return NULL;
 }
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -40542,10 +40199,10 @@ k.out=NULL,k.seen=NULL,k.n_out=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);
 }
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -43795,9 +43452,9 @@ return ok?TC_OK:path?TC_E_IO:TC_E_NULL;
 #ifdef TC__SELF
 // ---- gen/exec/interp_set.c
 #if TC__AS_TEXT
-#define TC__TEXT(name, ...) "// fn: " # name, # __VA_ARGS__,
+#define TC__TEXT(name,...)"// fn: "#name,#__VA_ARGS__,
 #else
-#define TC__TEXT(name, ...) __VA_ARGS__
+#define TC__TEXT(name,...)__VA_ARGS__
 #endif
 #if TC__LOOPS_SCALAR
 // ---- gen/cpu/scalar.h
@@ -43978,17 +43635,17 @@ return ok?TC_OK:path?TC_E_IO:TC_E_NULL;
 #define TC_E_I16 int16_t
 #define TC_E_U16 uint16_t
 #define TC_LANES 1
-#if defined(__GNUC__) && defined(__SSE2__)
+#if defined(__GNUC__)&&defined(__SSE2__)
 #define TC_HW_SSE2 1
 #else
 #define TC_HW_SSE2 0
 #endif
-#if defined(__GNUC__) && defined(__aarch64__)
+#if defined(__GNUC__)&&defined(__aarch64__)
 #define TC_HW_NEON 1
 #else
 #define TC_HW_NEON 0
 #endif
-#if defined(__GNUC__) && (defined(__FMA__) || defined(__aarch64__))
+#if defined(__GNUC__)&&(defined(__FMA__)||defined(__aarch64__))
 #define TC_HW_FMA 1
 #else
 #define TC_HW_FMA 0
@@ -43996,98 +43653,98 @@ return ok?TC_OK:path?TC_E_IO:TC_E_NULL;
 #define TC_HW_ROUND 0
 #define TC_HW_SCALE 0
 #define TC_HW_F16 0
-#define TC_K_f32(c) ((float)(c))
-#define TC_K_f64(c) ((double)(c))
-#define TC_K_i32(c) ((int32_t)(c))
-#define TC_K_u32(c) ((uint32_t)(c))
-#define TC_K_i64(c) ((int64_t)(c))
-#define TC_K_u64(c) ((uint64_t)(c))
-#define TC_GET(v, i) ((void)(i), (v))
-#define TC_SET(v, i, s) ((void)(i), (void)((v) = (s)))
-#define TC_LT_f32(a, b) ((a) < (b))
-#define TC_LE_f32(a, b) ((a) <= (b))
-#define TC_GT_f32(a, b) ((a) > (b))
-#define TC_GE_f32(a, b) ((a) >= (b))
-#define TC_EQ_f32(a, b) ((a) == (b))
-#define TC_NE_f32(a, b) ((a) != (b))
-#define TC_LT_f64(a, b) ((a) < (b))
-#define TC_LE_f64(a, b) ((a) <= (b))
-#define TC_GT_f64(a, b) ((a) > (b))
-#define TC_GE_f64(a, b) ((a) >= (b))
-#define TC_EQ_f64(a, b) ((a) == (b))
-#define TC_NE_f64(a, b) ((a) != (b))
-#define TC_LT_i32(a, b) ((a) < (b))
-#define TC_LE_i32(a, b) ((a) <= (b))
-#define TC_GT_i32(a, b) ((a) > (b))
-#define TC_GE_i32(a, b) ((a) >= (b))
-#define TC_EQ_i32(a, b) ((a) == (b))
-#define TC_NE_i32(a, b) ((a) != (b))
-#define TC_LT_i64(a, b) ((a) < (b))
-#define TC_LE_i64(a, b) ((a) <= (b))
-#define TC_GT_i64(a, b) ((a) > (b))
-#define TC_GE_i64(a, b) ((a) >= (b))
-#define TC_EQ_i64(a, b) ((a) == (b))
-#define TC_NE_i64(a, b) ((a) != (b))
-#define TC_NOT(m) (!(m))
-#define TC_ANY_i32(m) ((m) != 0)
-#define TC_ANY_i64(m) ((m) != 0)
-#define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
-#define TC_SEL_f64(m, a, b) ((m) ? (a) : (b))
-#define TC_SEL_i32(m, a, b) ((m) ? (a) : (b))
-#define TC_SEL_i64(m, a, b) ((m) ? (a) : (b))
-#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
-#define TC_MAX_f64(a, b) ((a) > (b) ? (a) : (b))
-#define TC_MAX_i32(a, b) ((a) > (b) ? (a) : (b))
-#define TC_MAX_i64(a, b) ((a) > (b) ? (a) : (b))
-#define TC_MIN_f32(a, b) ((a) < (b) ? (a) : (b))
-#define TC_MIN_f64(a, b) ((a) < (b) ? (a) : (b))
-#define TC_MIN_i32(a, b) ((a) < (b) ? (a) : (b))
-#define TC_MIN_i64(a, b) ((a) < (b) ? (a) : (b))
-#define TC_M_f32(b) (b)
-#define TC_M_f64(b) (b)
-#define TC_M_i32(b) (b)
-#define TC_M_i64(b) (b)
-#define TC_B_f32(m) ((int32_t)(m))
-#define TC_B_f64(m) ((int32_t)(m))
-#define TC_B_i32(m) ((int32_t)(m))
-#define TC_B_i64(m) ((int32_t)(m))
-#define TC_ADD_f32(a, b) ((a) + (b))
-#define TC_SUB_f32(a, b) ((a) - (b))
-#define TC_MUL_f32(a, b) ((a) * (b))
-#define TC_NEG_f32(a) (-(a))
-#define TC_ADD_f64(a, b) ((a) + (b))
-#define TC_SUB_f64(a, b) ((a) - (b))
-#define TC_MUL_f64(a, b) ((a) * (b))
-#define TC_NEG_f64(a) (-(a))
-#define TC_ADD_i32(a, b) ((int32_t)((uint32_t)(a) + (uint32_t)(b)))
-#define TC_SUB_i32(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)))
-#define TC_MUL_i32(a, b) ((int32_t)((uint32_t)(a) * (uint32_t)(b)))
-#define TC_NEG_i32(a) ((int32_t)(0u - (uint32_t)(a)))
-#define TC_ADD_i64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
-#define TC_SUB_i64(a, b) ((int64_t)((uint64_t)(a) - (uint64_t)(b)))
-#define TC_MUL_i64(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
-#define TC_NEG_i64(a) ((int64_t)((uint64_t)0 - (uint64_t)(a)))
-#define TC_MULHI_u32(a, b) ((uint32_t)(((uint64_t)(a) * (b)) >> 32))
-#define TC_CVT_i32_f32(x) ((float)(x))
-#define TC_CVT_i32_f64(x) ((double)(x))
-#define TC_CVT_i32_i64(x) ((int64_t)(x))
-#define TC_CVT_i64_f32(x) ((float)(x))
-#define TC_CVT_i64_f64(x) ((double)(x))
-#define TC_CVT_i64_i32(x) ((int32_t)(uint32_t)(uint64_t)(x))
-#define TC_CVT_f32_i32(x) ((int32_t)(x))
-#define TC_CVT_f32_i64(x) ((int64_t)(x))
-#define TC_CVT_f32_f64(x) ((double)(x))
-#define TC_CVT_f64_i32(x) ((int32_t)(x))
-#define TC_CVT_f64_i64(x) ((int64_t)(x))
-#define TC_CVT_f64_f32(x) ((float)(x))
-#define TC_BITS_f32(x) TC_N(bits_f32)(x)
-#define TC_BITS_f64(x) TC_N(bits_f64)(x)
-#define TC_FROM_BITS_f32(i) TC_N(from_bits_f32)(i)
-#define TC_FROM_BITS_f64(i) TC_N(from_bits_f64)(i)
-#define TC_SQRT_f32(x) TC_N(sqrt_f32)(x)
-#define TC_SQRT_f64(x) TC_N(sqrt_f64)(x)
-#define TC_FMA_f32(a, b, c) TC_N(fma_f32)(a, b, c)
-#define TC_FMAK_f32(a, b, k) TC_N(fma_f32)(a, b, k)
+#define TC_K_f32(c)((float)(c))
+#define TC_K_f64(c)((double)(c))
+#define TC_K_i32(c)((int32_t)(c))
+#define TC_K_u32(c)((uint32_t)(c))
+#define TC_K_i64(c)((int64_t)(c))
+#define TC_K_u64(c)((uint64_t)(c))
+#define TC_GET(v,i)((void)(i),(v))
+#define TC_SET(v,i,s)((void)(i),(void)((v)=(s)))
+#define TC_LT_f32(a,b)((a)<(b))
+#define TC_LE_f32(a,b)((a)<=(b))
+#define TC_GT_f32(a,b)((a)>(b))
+#define TC_GE_f32(a,b)((a)>=(b))
+#define TC_EQ_f32(a,b)((a)==(b))
+#define TC_NE_f32(a,b)((a)!=(b))
+#define TC_LT_f64(a,b)((a)<(b))
+#define TC_LE_f64(a,b)((a)<=(b))
+#define TC_GT_f64(a,b)((a)>(b))
+#define TC_GE_f64(a,b)((a)>=(b))
+#define TC_EQ_f64(a,b)((a)==(b))
+#define TC_NE_f64(a,b)((a)!=(b))
+#define TC_LT_i32(a,b)((a)<(b))
+#define TC_LE_i32(a,b)((a)<=(b))
+#define TC_GT_i32(a,b)((a)>(b))
+#define TC_GE_i32(a,b)((a)>=(b))
+#define TC_EQ_i32(a,b)((a)==(b))
+#define TC_NE_i32(a,b)((a)!=(b))
+#define TC_LT_i64(a,b)((a)<(b))
+#define TC_LE_i64(a,b)((a)<=(b))
+#define TC_GT_i64(a,b)((a)>(b))
+#define TC_GE_i64(a,b)((a)>=(b))
+#define TC_EQ_i64(a,b)((a)==(b))
+#define TC_NE_i64(a,b)((a)!=(b))
+#define TC_NOT(m)(!(m))
+#define TC_ANY_i32(m)((m)!=0)
+#define TC_ANY_i64(m)((m)!=0)
+#define TC_SEL_f32(m,a,b)((m)?(a):(b))
+#define TC_SEL_f64(m,a,b)((m)?(a):(b))
+#define TC_SEL_i32(m,a,b)((m)?(a):(b))
+#define TC_SEL_i64(m,a,b)((m)?(a):(b))
+#define TC_MAX_f32(a,b)((a)>(b)?(a):(b))
+#define TC_MAX_f64(a,b)((a)>(b)?(a):(b))
+#define TC_MAX_i32(a,b)((a)>(b)?(a):(b))
+#define TC_MAX_i64(a,b)((a)>(b)?(a):(b))
+#define TC_MIN_f32(a,b)((a)<(b)?(a):(b))
+#define TC_MIN_f64(a,b)((a)<(b)?(a):(b))
+#define TC_MIN_i32(a,b)((a)<(b)?(a):(b))
+#define TC_MIN_i64(a,b)((a)<(b)?(a):(b))
+#define TC_M_f32(b)(b)
+#define TC_M_f64(b)(b)
+#define TC_M_i32(b)(b)
+#define TC_M_i64(b)(b)
+#define TC_B_f32(m)((int32_t)(m))
+#define TC_B_f64(m)((int32_t)(m))
+#define TC_B_i32(m)((int32_t)(m))
+#define TC_B_i64(m)((int32_t)(m))
+#define TC_ADD_f32(a,b)((a)+(b))
+#define TC_SUB_f32(a,b)((a)-(b))
+#define TC_MUL_f32(a,b)((a)*(b))
+#define TC_NEG_f32(a)(-(a))
+#define TC_ADD_f64(a,b)((a)+(b))
+#define TC_SUB_f64(a,b)((a)-(b))
+#define TC_MUL_f64(a,b)((a)*(b))
+#define TC_NEG_f64(a)(-(a))
+#define TC_ADD_i32(a,b)((int32_t)((uint32_t)(a)+(uint32_t)(b)))
+#define TC_SUB_i32(a,b)((int32_t)((uint32_t)(a)-(uint32_t)(b)))
+#define TC_MUL_i32(a,b)((int32_t)((uint32_t)(a)*(uint32_t)(b)))
+#define TC_NEG_i32(a)((int32_t)(0u-(uint32_t)(a)))
+#define TC_ADD_i64(a,b)((int64_t)((uint64_t)(a)+(uint64_t)(b)))
+#define TC_SUB_i64(a,b)((int64_t)((uint64_t)(a)-(uint64_t)(b)))
+#define TC_MUL_i64(a,b)((int64_t)((uint64_t)(a)*(uint64_t)(b)))
+#define TC_NEG_i64(a)((int64_t)((uint64_t)0-(uint64_t)(a)))
+#define TC_MULHI_u32(a,b)((uint32_t)(((uint64_t)(a)*(b))>>32))
+#define TC_CVT_i32_f32(x)((float)(x))
+#define TC_CVT_i32_f64(x)((double)(x))
+#define TC_CVT_i32_i64(x)((int64_t)(x))
+#define TC_CVT_i64_f32(x)((float)(x))
+#define TC_CVT_i64_f64(x)((double)(x))
+#define TC_CVT_i64_i32(x)((int32_t)(uint32_t)(uint64_t)(x))
+#define TC_CVT_f32_i32(x)((int32_t)(x))
+#define TC_CVT_f32_i64(x)((int64_t)(x))
+#define TC_CVT_f32_f64(x)((double)(x))
+#define TC_CVT_f64_i32(x)((int32_t)(x))
+#define TC_CVT_f64_i64(x)((int64_t)(x))
+#define TC_CVT_f64_f32(x)((float)(x))
+#define TC_BITS_f32(x)TC_N(bits_f32)(x)
+#define TC_BITS_f64(x)TC_N(bits_f64)(x)
+#define TC_FROM_BITS_f32(i)TC_N(from_bits_f32)(i)
+#define TC_FROM_BITS_f64(i)TC_N(from_bits_f64)(i)
+#define TC_SQRT_f32(x)TC_N(sqrt_f32)(x)
+#define TC_SQRT_f64(x)TC_N(sqrt_f64)(x)
+#define TC_FMA_f32(a,b,c)TC_N(fma_f32)(a,b,c)
+#define TC_FMAK_f32(a,b,k)TC_N(fma_f32)(a,b,k)
 TC_FN int32_t TC_N(bits_f32)(float x){
 union{
 float f;
@@ -44225,7 +43882,7 @@ TC_FN int64_t TC_N(splat_i64)(int64_t x){return x;}
 TC_FN int32_t TC_N(iota_i32)(int32_t base){return base;}
 TC_FN int64_t TC_N(iota_i64)(int64_t base){return base;}
 TC_FN int32_t TC_N(lanes)(int n){return n>0;}
-#define TC_COMBINE_ARRAY(OP, v) \
+#define TC_COMBINE_ARRAY(OP,v) \
 do{\
 int tc_half,tc_lane;\
 for(tc_half=16;tc_half>0;tc_half>>=1) \
@@ -44839,19 +44496,19 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 #define TC_E_U64 __UINT64_TYPE__
 #define TC_E_I16 __INT16_TYPE__
 #define TC_E_U16 __UINT16_TYPE__
-typedef float TC_N(vf) __attribute__((vector_size(4 * TC_W)));
-typedef __INT32_TYPE__ TC_N(vi) __attribute__((vector_size(4 * TC_W)));
-typedef __UINT32_TYPE__ TC_N(vu) __attribute__((vector_size(4 * TC_W)));
-typedef double TC_N(vd) __attribute__((vector_size(8 * TC_W)));
-typedef __INT64_TYPE__ TC_N(vl) __attribute__((vector_size(8 * TC_W)));
-typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
+typedef float TC_N(vf)__attribute__((vector_size(4*TC_W)));
+typedef __INT32_TYPE__ TC_N(vi)__attribute__((vector_size(4*TC_W)));
+typedef __UINT32_TYPE__ TC_N(vu)__attribute__((vector_size(4*TC_W)));
+typedef double TC_N(vd)__attribute__((vector_size(8*TC_W)));
+typedef __INT64_TYPE__ TC_N(vl)__attribute__((vector_size(8*TC_W)));
+typedef __UINT64_TYPE__ TC_N(vul)__attribute__((vector_size(8*TC_W)));
 #define TC_F32 TC_N(vf)
 #define TC_I32 TC_N(vi)
 #define TC_U32 TC_N(vu)
 #define TC_F64 TC_N(vd)
 #define TC_I64 TC_N(vl)
 #define TC_U64 TC_N(vul)
-#if defined(__SSE2__) || TC_ISA_AVX2
+#if defined(__SSE2__)||TC_ISA_AVX2
 #define TC_HW_SSE2 1
 #else
 #define TC_HW_SSE2 0
@@ -44861,18 +44518,18 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #else
 #define TC_HW_NEON 0
 #endif
-#define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
+#define TC_HW_FMA (TC_ISA_AVX2||TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
-#define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)
-#if TC_W == 8 && defined(__clang__)
+#define TC_HW_SCALE (TC_ISA_AVX512&&TC_W>=8)
+#if TC_W ==8&&defined(__clang__)
 #define TC_HW_F16 0
 #else
-#define TC_HW_F16 (TC_ISA_AVX2 && TC_W >= 8)
+#define TC_HW_F16 (TC_ISA_AVX2&&TC_W>=8)
 #endif
-#if TC_W >= 8 && TC_ISA_AVX2
+#if TC_W >=8&&TC_ISA_AVX2
 #define TC_P32 1
 #define TC_P64 2
-#elif TC_W == 8
+#elif TC_W ==8
 #define TC_P32 2
 #define TC_P64 4
 #elif TC_ISA_AVX2
@@ -44882,246 +44539,246 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #define TC_P32 1
 #define TC_P64 2
 #endif
-typedef float TC_N(pf) __attribute__((vector_size(4 * TC_W / TC_P32)));
-typedef TC_E_I32 TC_N(pi) __attribute__((vector_size(4 * TC_W / TC_P32)));
-typedef double TC_N(pd) __attribute__((vector_size(8 * TC_W / TC_P64)));
-typedef TC_E_I64 TC_N(pl) __attribute__((vector_size(8 * TC_W / TC_P64)));
-typedef union {
+typedef float TC_N(pf)__attribute__((vector_size(4*TC_W/TC_P32)));
+typedef TC_E_I32 TC_N(pi)__attribute__((vector_size(4*TC_W/TC_P32)));
+typedef double TC_N(pd)__attribute__((vector_size(8*TC_W/TC_P64)));
+typedef TC_E_I64 TC_N(pl)__attribute__((vector_size(8*TC_W/TC_P64)));
+typedef union{
 TC_F32 all;
-TC_N(pf) part[TC_P32];
-} TC_N(uf);
-typedef union {
+TC_N(pf)part[TC_P32];
+}TC_N(uf);
+typedef union{
 TC_I32 all;
-TC_N(pi) part[TC_P32];
-} TC_N(ui);
-typedef union {
+TC_N(pi)part[TC_P32];
+}TC_N(ui);
+typedef union{
 TC_F64 all;
-TC_N(pd) part[TC_P64];
-} TC_N(ud);
-typedef union {
+TC_N(pd)part[TC_P64];
+}TC_N(ud);
+typedef union{
 TC_I64 all;
-TC_N(pl) part[TC_P64];
-} TC_N(ul);
-typedef TC_N(pf) TC_N(mf) __attribute__((aligned(4), may_alias));
-typedef TC_N(pi) TC_N(mi) __attribute__((aligned(4), may_alias));
-typedef TC_N(pd) TC_N(md) __attribute__((aligned(8), may_alias));
-typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
-#if TC_P32 == 1
-#define TC_PARTS32(r, F) ((void)((r)[0] = F(0)))
+TC_N(pl)part[TC_P64];
+}TC_N(ul);
+typedef TC_N(pf)TC_N(mf)__attribute__((aligned(4),may_alias));
+typedef TC_N(pi)TC_N(mi)__attribute__((aligned(4),may_alias));
+typedef TC_N(pd)TC_N(md)__attribute__((aligned(8),may_alias));
+typedef TC_N(pl)TC_N(ml)__attribute__((aligned(8),may_alias));
+#if TC_P32 ==1
+#define TC_PARTS32(r,F)((void)((r)[0]=F(0)))
 #else
-#define TC_PARTS32(r, F) ((r)[0] = F(0), (void)((r)[1] = F(1)))
+#define TC_PARTS32(r,F)((r)[0]=F(0),(void)((r)[1]=F(1)))
 #endif
-#if TC_P64 == 1
-#define TC_PARTS64(r, F) ((void)((r)[0] = F(0)))
-#elif TC_P64 == 2
-#define TC_PARTS64(r, F) ((r)[0] = F(0), (void)((r)[1] = F(1)))
+#if TC_P64 ==1
+#define TC_PARTS64(r,F)((void)((r)[0]=F(0)))
+#elif TC_P64 ==2
+#define TC_PARTS64(r,F)((r)[0]=F(0),(void)((r)[1]=F(1)))
 #else
-#define TC_PARTS64(r, F) \
-((r)[0] = F(0), (r)[1] = F(1), (r)[2] = F(2), (void)((r)[3] = F(3)))
+#define TC_PARTS64(r,F) \
+((r)[0]=F(0),(r)[1]=F(1),(r)[2]=F(2),(void)((r)[3]=F(3)))
 #endif
-#define TC_CUT1(m, a, op, b) (m)[0] = (a)[0] op (b)[0]
-#define TC_CUT2(m, a, op, b) TC_CUT1(m, a, op, b), (m)[1] = (a)[1] op (b)[1]
-#define TC_CUT4(m, a, op, b) \
-TC_CUT2(m, a, op, b), (m)[2] = (a)[2] op (b)[2], (m)[3] = (a)[3] op (b)[3]
-#define TC_CUT(CUT, T, M, a, op, b) \
-__extension__({ \
-T tc_a, tc_b; \
-M tc_m; \
-tc_a.all = (a); \
-tc_b.all = (b); \
-CUT(tc_m.part, tc_a.part, op, tc_b.part); \
-tc_m.all; \
+#define TC_CUT1(m,a,op,b)(m)[0]=(a)[0]op(b)[0]
+#define TC_CUT2(m,a,op,b)TC_CUT1(m,a,op,b),(m)[1]=(a)[1]op(b)[1]
+#define TC_CUT4(m,a,op,b) \
+TC_CUT2(m,a,op,b),(m)[2]=(a)[2]op(b)[2],(m)[3]=(a)[3]op(b)[3]
+#define TC_CUT(CUT,T,M,a,op,b) \
+__extension__({\
+T tc_a,tc_b;\
+M tc_m;\
+tc_a.all=(a);\
+tc_b.all=(b);\
+CUT(tc_m.part,tc_a.part,op,tc_b.part);\
+tc_m.all;\
 })
-#if defined(__clang__) || TC_P32 == 1
-#define TC_CMP_f32(a, op, b) ((TC_I32)((a) op (b)))
-#define TC_CMP_i32(a, op, b) ((TC_I32)((a) op (b)))
+#if defined(__clang__)||TC_P32==1
+#define TC_CMP_f32(a,op,b)((TC_I32)((a)op(b)))
+#define TC_CMP_i32(a,op,b)((TC_I32)((a)op(b)))
 #else
-#define TC_CMP_f32(a, op, b) TC_CUT(TC_CUT2, TC_N(uf), TC_N(ui), a, op, b)
-#define TC_CMP_i32(a, op, b) TC_CUT(TC_CUT2, TC_N(ui), TC_N(ui), a, op, b)
+#define TC_CMP_f32(a,op,b)TC_CUT(TC_CUT2,TC_N(uf),TC_N(ui),a,op,b)
+#define TC_CMP_i32(a,op,b)TC_CUT(TC_CUT2,TC_N(ui),TC_N(ui),a,op,b)
 #endif
-#if defined(__clang__) || TC_P64 == 1
-#define TC_CMP_f64(a, op, b) ((TC_I64)((a) op (b)))
-#define TC_CMP_i64(a, op, b) ((TC_I64)((a) op (b)))
-#elif TC_P64 == 2
-#define TC_CMP_f64(a, op, b) TC_CUT(TC_CUT2, TC_N(ud), TC_N(ul), a, op, b)
-#define TC_CMP_i64(a, op, b) TC_CUT(TC_CUT2, TC_N(ul), TC_N(ul), a, op, b)
+#if defined(__clang__)||TC_P64==1
+#define TC_CMP_f64(a,op,b)((TC_I64)((a)op(b)))
+#define TC_CMP_i64(a,op,b)((TC_I64)((a)op(b)))
+#elif TC_P64 ==2
+#define TC_CMP_f64(a,op,b)TC_CUT(TC_CUT2,TC_N(ud),TC_N(ul),a,op,b)
+#define TC_CMP_i64(a,op,b)TC_CUT(TC_CUT2,TC_N(ul),TC_N(ul),a,op,b)
 #else
-#define TC_CMP_f64(a, op, b) TC_CUT(TC_CUT4, TC_N(ud), TC_N(ul), a, op, b)
-#define TC_CMP_i64(a, op, b) TC_CUT(TC_CUT4, TC_N(ul), TC_N(ul), a, op, b)
+#define TC_CMP_f64(a,op,b)TC_CUT(TC_CUT4,TC_N(ud),TC_N(ul),a,op,b)
+#define TC_CMP_i64(a,op,b)TC_CUT(TC_CUT4,TC_N(ul),TC_N(ul),a,op,b)
 #endif
-#define TC_K_f32(c) ((c) - __extension__(TC_F32){0})
-#define TC_K_f64(c) ((c) - __extension__(TC_F64){0})
-#define TC_K_i32(c) ((TC_E_I32)(c) - __extension__(TC_I32){0})
-#define TC_K_u32(c) ((TC_E_U32)(c) - __extension__(TC_U32){0})
-#define TC_K_i64(c) ((TC_E_I64)(c) - __extension__(TC_I64){0})
-#define TC_K_u64(c) ((TC_E_U64)(c) - __extension__(TC_U64){0})
-#define TC_GET(v, i) ((v)[i])
-#define TC_SET(v, i, s) (void)((v)[i] = (s))
-#define TC_LT_f32(a, b) TC_CMP_f32(a, <, b)
-#define TC_LE_f32(a, b) TC_CMP_f32(a, <=, b)
-#define TC_GT_f32(a, b) TC_CMP_f32(a, >, b)
-#define TC_GE_f32(a, b) TC_CMP_f32(a, >=, b)
-#define TC_EQ_f32(a, b) TC_CMP_f32(a, ==, b)
-#define TC_NE_f32(a, b) TC_CMP_f32(a, !=, b)
-#define TC_LT_f64(a, b) TC_CMP_f64(a, <, b)
-#define TC_LE_f64(a, b) TC_CMP_f64(a, <=, b)
-#define TC_GT_f64(a, b) TC_CMP_f64(a, >, b)
-#define TC_GE_f64(a, b) TC_CMP_f64(a, >=, b)
-#define TC_EQ_f64(a, b) TC_CMP_f64(a, ==, b)
-#define TC_NE_f64(a, b) TC_CMP_f64(a, !=, b)
-#define TC_LT_i32(a, b) TC_CMP_i32(a, <, b)
-#define TC_LE_i32(a, b) TC_CMP_i32(a, <=, b)
-#define TC_GT_i32(a, b) TC_CMP_i32(a, >, b)
-#define TC_GE_i32(a, b) TC_CMP_i32(a, >=, b)
-#define TC_EQ_i32(a, b) TC_CMP_i32(a, ==, b)
-#define TC_NE_i32(a, b) TC_CMP_i32(a, !=, b)
-#define TC_LT_i64(a, b) TC_CMP_i64(a, <, b)
-#define TC_LE_i64(a, b) TC_CMP_i64(a, <=, b)
-#define TC_GT_i64(a, b) TC_CMP_i64(a, >, b)
-#define TC_GE_i64(a, b) TC_CMP_i64(a, >=, b)
-#define TC_EQ_i64(a, b) TC_CMP_i64(a, ==, b)
-#define TC_NE_i64(a, b) TC_CMP_i64(a, !=, b)
-#define TC_NOT(m) (~(m))
-#define TC_PICK32(m, a, b) (((m) & (a)) | (~(m) & (b)))
-#if TC_ISA_AVX2 && TC_W == 8
-#define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps256(b, a, (TC_F32)(m))
-#elif TC_ISA_AVX2 && TC_W == 4
-#define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps(b, a, (TC_F32)(m))
+#define TC_K_f32(c)((c)-__extension__(TC_F32){0})
+#define TC_K_f64(c)((c)-__extension__(TC_F64){0})
+#define TC_K_i32(c)((TC_E_I32)(c)-__extension__(TC_I32){0})
+#define TC_K_u32(c)((TC_E_U32)(c)-__extension__(TC_U32){0})
+#define TC_K_i64(c)((TC_E_I64)(c)-__extension__(TC_I64){0})
+#define TC_K_u64(c)((TC_E_U64)(c)-__extension__(TC_U64){0})
+#define TC_GET(v,i)((v)[i])
+#define TC_SET(v,i,s)(void)((v)[i]=(s))
+#define TC_LT_f32(a,b)TC_CMP_f32(a,<,b)
+#define TC_LE_f32(a,b)TC_CMP_f32(a,<=,b)
+#define TC_GT_f32(a,b)TC_CMP_f32(a,>,b)
+#define TC_GE_f32(a,b)TC_CMP_f32(a,>=,b)
+#define TC_EQ_f32(a,b)TC_CMP_f32(a,==,b)
+#define TC_NE_f32(a,b)TC_CMP_f32(a,!=,b)
+#define TC_LT_f64(a,b)TC_CMP_f64(a,<,b)
+#define TC_LE_f64(a,b)TC_CMP_f64(a,<=,b)
+#define TC_GT_f64(a,b)TC_CMP_f64(a,>,b)
+#define TC_GE_f64(a,b)TC_CMP_f64(a,>=,b)
+#define TC_EQ_f64(a,b)TC_CMP_f64(a,==,b)
+#define TC_NE_f64(a,b)TC_CMP_f64(a,!=,b)
+#define TC_LT_i32(a,b)TC_CMP_i32(a,<,b)
+#define TC_LE_i32(a,b)TC_CMP_i32(a,<=,b)
+#define TC_GT_i32(a,b)TC_CMP_i32(a,>,b)
+#define TC_GE_i32(a,b)TC_CMP_i32(a,>=,b)
+#define TC_EQ_i32(a,b)TC_CMP_i32(a,==,b)
+#define TC_NE_i32(a,b)TC_CMP_i32(a,!=,b)
+#define TC_LT_i64(a,b)TC_CMP_i64(a,<,b)
+#define TC_LE_i64(a,b)TC_CMP_i64(a,<=,b)
+#define TC_GT_i64(a,b)TC_CMP_i64(a,>,b)
+#define TC_GE_i64(a,b)TC_CMP_i64(a,>=,b)
+#define TC_EQ_i64(a,b)TC_CMP_i64(a,==,b)
+#define TC_NE_i64(a,b)TC_CMP_i64(a,!=,b)
+#define TC_NOT(m)(~(m))
+#define TC_PICK32(m,a,b)(((m)&(a))|(~(m)&(b)))
+#if TC_ISA_AVX2 &&TC_W==8
+#define TC_SEL_f32(m,a,b)__builtin_ia32_blendvps256(b,a,(TC_F32)(m))
+#elif TC_ISA_AVX2 &&TC_W==4
+#define TC_SEL_f32(m,a,b)__builtin_ia32_blendvps(b,a,(TC_F32)(m))
 #else
-#define TC_SEL_f32(m, a, b) ((TC_F32)TC_PICK32((TC_I32)(m), (TC_I32)(a), (TC_I32)(b)))
+#define TC_SEL_f32(m,a,b)((TC_F32)TC_PICK32((TC_I32)(m),(TC_I32)(a),(TC_I32)(b)))
 #endif
-#if TC_ISA_AVX2 && TC_W == 4
-#define TC_SEL_f64(m, a, b) __builtin_ia32_blendvpd256(b, a, (TC_F64)(m))
+#if TC_ISA_AVX2 &&TC_W==4
+#define TC_SEL_f64(m,a,b)__builtin_ia32_blendvpd256(b,a,(TC_F64)(m))
 #else
-#define TC_SEL_f64(m, a, b) ((TC_F64)TC_PICK32((TC_I64)(m), (TC_I64)(a), (TC_I64)(b)))
+#define TC_SEL_f64(m,a,b)((TC_F64)TC_PICK32((TC_I64)(m),(TC_I64)(a),(TC_I64)(b)))
 #endif
-#if TC_ISA_AVX2 && TC_W <= 8
-#define TC_SEL_i32(m, a, b) ((TC_I32)TC_SEL_f32(m, (TC_F32)(a), (TC_F32)(b)))
+#if TC_ISA_AVX2 &&TC_W<=8
+#define TC_SEL_i32(m,a,b)((TC_I32)TC_SEL_f32(m,(TC_F32)(a),(TC_F32)(b)))
 #else
-#define TC_SEL_i32(m, a, b) TC_PICK32(m, a, b)
+#define TC_SEL_i32(m,a,b)TC_PICK32(m,a,b)
 #endif
-#define TC_SEL_i64(m, a, b) ((TC_I64)TC_SEL_f64(m, (TC_F64)(a), (TC_F64)(b)))
-#if TC_ISA_AVX2 && TC_W == 8
-#define TC_MAX_f32(a, b) __builtin_ia32_maxps256(a, b)
-#define TC_MIN_f32(a, b) __builtin_ia32_minps256(a, b)
-#elif TC_W == 16 && defined(__clang__)
-#define TC_MAX_f32(a, b) __builtin_ia32_maxps512(a, b, 4)
-#define TC_MIN_f32(a, b) __builtin_ia32_minps512(a, b, 4)
-#elif TC_W == 16
-#define TC_MAX_f32(a, b) __builtin_ia32_maxps512_mask(a, b, a, -1, 4)
-#define TC_MIN_f32(a, b) __builtin_ia32_minps512_mask(a, b, a, -1, 4)
-#elif TC_HW_SSE2 && TC_W == 4
-#define TC_MAX_f32(a, b) __builtin_ia32_maxps(a, b)
-#define TC_MIN_f32(a, b) __builtin_ia32_minps(a, b)
+#define TC_SEL_i64(m,a,b)((TC_I64)TC_SEL_f64(m,(TC_F64)(a),(TC_F64)(b)))
+#if TC_ISA_AVX2 &&TC_W==8
+#define TC_MAX_f32(a,b)__builtin_ia32_maxps256(a,b)
+#define TC_MIN_f32(a,b)__builtin_ia32_minps256(a,b)
+#elif TC_W ==16&&defined(__clang__)
+#define TC_MAX_f32(a,b)__builtin_ia32_maxps512(a,b,4)
+#define TC_MIN_f32(a,b)__builtin_ia32_minps512(a,b,4)
+#elif TC_W ==16
+#define TC_MAX_f32(a,b)__builtin_ia32_maxps512_mask(a,b,a,-1,4)
+#define TC_MIN_f32(a,b)__builtin_ia32_minps512_mask(a,b,a,-1,4)
+#elif TC_HW_SSE2 &&TC_W==4
+#define TC_MAX_f32(a,b)__builtin_ia32_maxps(a,b)
+#define TC_MIN_f32(a,b)__builtin_ia32_minps(a,b)
 #else
-#define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
-#define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
+#define TC_MAX_f32(a,b)TC_SEL_f32(TC_GT_f32(a,b),a,b)
+#define TC_MIN_f32(a,b)TC_SEL_f32(TC_LT_f32(a,b),a,b)
 #endif
-#define TC_MAX_f64(a, b) TC_SEL_f64(TC_GT_f64(a, b), a, b)
-#define TC_MAX_i32(a, b) TC_SEL_i32(TC_GT_i32(a, b), a, b)
-#define TC_MAX_i64(a, b) TC_SEL_i64(TC_GT_i64(a, b), a, b)
-#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)
-#define TC_MIN_i32(a, b) TC_SEL_i32(TC_LT_i32(a, b), a, b)
-#define TC_MIN_i64(a, b) TC_SEL_i64(TC_LT_i64(a, b), a, b)
-#define TC_M_f32(b) (b)
-#define TC_M_f64(b) __builtin_convertvector(b, TC_I64)
-#define TC_M_i32(b) (b)
-#define TC_M_i64(b) __builtin_convertvector(b, TC_I64)
-#define TC_B_f32(m) (m)
-#define TC_B_f64(m) __builtin_convertvector(m, TC_I32)
-#define TC_B_i32(m) (m)
-#define TC_B_i64(m) __builtin_convertvector(m, TC_I32)
-#if TC_ISA_AVX2 && TC_W == 8
-#define TC_ANY_i32(m) (__builtin_ia32_movmskps256((TC_F32)(m)) != 0)
-#elif TC_W == 16
-#define TC_ANY_i32(m) (__builtin_ia32_cvtd2mask512(m) != 0)
-#elif TC_HW_SSE2 && TC_W == 8
+#define TC_MAX_f64(a,b)TC_SEL_f64(TC_GT_f64(a,b),a,b)
+#define TC_MAX_i32(a,b)TC_SEL_i32(TC_GT_i32(a,b),a,b)
+#define TC_MAX_i64(a,b)TC_SEL_i64(TC_GT_i64(a,b),a,b)
+#define TC_MIN_f64(a,b)TC_SEL_f64(TC_LT_f64(a,b),a,b)
+#define TC_MIN_i32(a,b)TC_SEL_i32(TC_LT_i32(a,b),a,b)
+#define TC_MIN_i64(a,b)TC_SEL_i64(TC_LT_i64(a,b),a,b)
+#define TC_M_f32(b)(b)
+#define TC_M_f64(b)__builtin_convertvector(b,TC_I64)
+#define TC_M_i32(b)(b)
+#define TC_M_i64(b)__builtin_convertvector(b,TC_I64)
+#define TC_B_f32(m)(m)
+#define TC_B_f64(m)__builtin_convertvector(m,TC_I32)
+#define TC_B_i32(m)(m)
+#define TC_B_i64(m)__builtin_convertvector(m,TC_I32)
+#if TC_ISA_AVX2 &&TC_W==8
+#define TC_ANY_i32(m)(__builtin_ia32_movmskps256((TC_F32)(m))!=0)
+#elif TC_W ==16
+#define TC_ANY_i32(m)(__builtin_ia32_cvtd2mask512(m)!=0)
+#elif TC_HW_SSE2 &&TC_W==8
 #define TC_ANY_i32(m) \
-__extension__({ \
-TC_N(uf) tc_u; \
-tc_u.all = (TC_F32)(m); \
-(__builtin_ia32_movmskps(tc_u.part[0]) | __builtin_ia32_movmskps(tc_u.part[1])) != \
-0; \
+__extension__({\
+TC_N(uf)tc_u;\
+tc_u.all=(TC_F32)(m);\
+(__builtin_ia32_movmskps(tc_u.part[0])|__builtin_ia32_movmskps(tc_u.part[1]))!= \
+0;\
 })
 #elif TC_HW_SSE2
-#define TC_ANY_i32(m) (__builtin_ia32_movmskps((TC_F32)(m)) != 0)
+#define TC_ANY_i32(m)(__builtin_ia32_movmskps((TC_F32)(m))!=0)
 #else
 #define TC_ANY_i32(m) \
-__extension__({ \
-TC_I32 tc_m = (m); \
-int tc_i, tc_any = 0; \
-for (tc_i = 0; tc_i < TC_W; tc_i++) tc_any |= tc_m[tc_i]; \
-tc_any != 0; \
+__extension__({\
+TC_I32 tc_m=(m);\
+int tc_i,tc_any=0;\
+for(tc_i=0;tc_i<TC_W;tc_i++)tc_any|=tc_m[tc_i];\
+tc_any!=0;\
 })
 #endif
-#define TC_ANY_i64(m) TC_ANY_i32(TC_B_i64(m))
-#define TC_ADD_f32(a, b) ((a) + (b))
-#define TC_SUB_f32(a, b) ((a) - (b))
-#define TC_MUL_f32(a, b) ((a) * (b))
-#define TC_NEG_f32(a) (-(a))
-#define TC_ADD_f64(a, b) ((a) + (b))
-#define TC_SUB_f64(a, b) ((a) - (b))
-#define TC_MUL_f64(a, b) ((a) * (b))
-#define TC_NEG_f64(a) (-(a))
-#define TC_ADD_i32(a, b) ((TC_I32)((TC_U32)(a) + (TC_U32)(b)))
-#define TC_SUB_i32(a, b) ((TC_I32)((TC_U32)(a) - (TC_U32)(b)))
-#define TC_MUL_i32(a, b) ((TC_I32)((TC_U32)(a) * (TC_U32)(b)))
-#define TC_NEG_i32(a) ((TC_I32)(0u - (TC_U32)(a)))
-#define TC_ADD_i64(a, b) ((TC_I64)((TC_U64)(a) + (TC_U64)(b)))
-#define TC_SUB_i64(a, b) ((TC_I64)((TC_U64)(a) - (TC_U64)(b)))
-#define TC_MUL_i64(a, b) ((TC_I64)((TC_U64)(a) * (TC_U64)(b)))
-#define TC_NEG_i64(a) ((TC_I64)((TC_E_U64)0 - (TC_U64)(a)))
-#define TC_MULHI_u32(a, b) TC_N(mulhi_u32)(a, b)
-#define TC_CVT_i32_f32(x) __builtin_convertvector(x, TC_F32)
-#define TC_CVT_i32_f64(x) __builtin_convertvector(x, TC_F64)
-#define TC_CVT_i32_i64(x) __builtin_convertvector(x, TC_I64)
-#define TC_CVT_i64_f32(x) __builtin_convertvector(x, TC_F32)
-#define TC_CVT_i64_f64(x) __builtin_convertvector(x, TC_F64)
-#define TC_CVT_i64_i32(x) __builtin_convertvector(x, TC_I32)
-#define TC_CVT_f32_i32(x) __builtin_convertvector(x, TC_I32)
-#define TC_CVT_f32_i64(x) __builtin_convertvector(x, TC_I64)
-#define TC_CVT_f32_f64(x) __builtin_convertvector(x, TC_F64)
-#define TC_CVT_f64_i32(x) __builtin_convertvector(x, TC_I32)
-#define TC_CVT_f64_i64(x) __builtin_convertvector(x, TC_I64)
-#define TC_CVT_f64_f32(x) __builtin_convertvector(x, TC_F32)
-#define TC_BITS_f32(x) ((TC_I32)(x))
-#define TC_BITS_f64(x) ((TC_I64)(x))
-#define TC_FROM_BITS_f32(i) ((TC_F32)(i))
-#define TC_FROM_BITS_f64(i) ((TC_F64)(i))
-#if TC_ISA_AVX2 && TC_W == 8
-#define TC_ROUND_f32(x, mode) __builtin_ia32_roundps256(x, mode)
-#define TC_ROUND_f64(x, mode) \
-__extension__({ \
-TC_N(ud) tc_u; \
-tc_u.all = (x); \
-tc_u.part[0] = __builtin_ia32_roundpd256(tc_u.part[0], mode); \
-tc_u.part[1] = __builtin_ia32_roundpd256(tc_u.part[1], mode); \
-tc_u.all; \
+#define TC_ANY_i64(m)TC_ANY_i32(TC_B_i64(m))
+#define TC_ADD_f32(a,b)((a)+(b))
+#define TC_SUB_f32(a,b)((a)-(b))
+#define TC_MUL_f32(a,b)((a)*(b))
+#define TC_NEG_f32(a)(-(a))
+#define TC_ADD_f64(a,b)((a)+(b))
+#define TC_SUB_f64(a,b)((a)-(b))
+#define TC_MUL_f64(a,b)((a)*(b))
+#define TC_NEG_f64(a)(-(a))
+#define TC_ADD_i32(a,b)((TC_I32)((TC_U32)(a)+(TC_U32)(b)))
+#define TC_SUB_i32(a,b)((TC_I32)((TC_U32)(a)-(TC_U32)(b)))
+#define TC_MUL_i32(a,b)((TC_I32)((TC_U32)(a)*(TC_U32)(b)))
+#define TC_NEG_i32(a)((TC_I32)(0u-(TC_U32)(a)))
+#define TC_ADD_i64(a,b)((TC_I64)((TC_U64)(a)+(TC_U64)(b)))
+#define TC_SUB_i64(a,b)((TC_I64)((TC_U64)(a)-(TC_U64)(b)))
+#define TC_MUL_i64(a,b)((TC_I64)((TC_U64)(a)*(TC_U64)(b)))
+#define TC_NEG_i64(a)((TC_I64)((TC_E_U64)0-(TC_U64)(a)))
+#define TC_MULHI_u32(a,b)TC_N(mulhi_u32)(a,b)
+#define TC_CVT_i32_f32(x)__builtin_convertvector(x,TC_F32)
+#define TC_CVT_i32_f64(x)__builtin_convertvector(x,TC_F64)
+#define TC_CVT_i32_i64(x)__builtin_convertvector(x,TC_I64)
+#define TC_CVT_i64_f32(x)__builtin_convertvector(x,TC_F32)
+#define TC_CVT_i64_f64(x)__builtin_convertvector(x,TC_F64)
+#define TC_CVT_i64_i32(x)__builtin_convertvector(x,TC_I32)
+#define TC_CVT_f32_i32(x)__builtin_convertvector(x,TC_I32)
+#define TC_CVT_f32_i64(x)__builtin_convertvector(x,TC_I64)
+#define TC_CVT_f32_f64(x)__builtin_convertvector(x,TC_F64)
+#define TC_CVT_f64_i32(x)__builtin_convertvector(x,TC_I32)
+#define TC_CVT_f64_i64(x)__builtin_convertvector(x,TC_I64)
+#define TC_CVT_f64_f32(x)__builtin_convertvector(x,TC_F32)
+#define TC_BITS_f32(x)((TC_I32)(x))
+#define TC_BITS_f64(x)((TC_I64)(x))
+#define TC_FROM_BITS_f32(i)((TC_F32)(i))
+#define TC_FROM_BITS_f64(i)((TC_F64)(i))
+#if TC_ISA_AVX2 &&TC_W==8
+#define TC_ROUND_f32(x,mode)__builtin_ia32_roundps256(x,mode)
+#define TC_ROUND_f64(x,mode) \
+__extension__({\
+TC_N(ud)tc_u;\
+tc_u.all=(x);\
+tc_u.part[0]=__builtin_ia32_roundpd256(tc_u.part[0],mode);\
+tc_u.part[1]=__builtin_ia32_roundpd256(tc_u.part[1],mode);\
+tc_u.all;\
 })
-#elif TC_W == 16
-#define TC_ROUND_f32(x, mode) __builtin_ia32_rndscaleps_mask(x, mode, x, -1, 4)
-#define TC_ROUND_PART(x, mode) __builtin_ia32_rndscalepd_mask(x, mode, x, -1, 4)
-#define TC_ROUND_f64(x, mode) \
-__extension__({ \
-TC_N(ud) tc_u; \
-tc_u.all = (x); \
-tc_u.part[0] = TC_ROUND_PART(tc_u.part[0], mode); \
-tc_u.part[1] = TC_ROUND_PART(tc_u.part[1], mode); \
-tc_u.all; \
+#elif TC_W ==16
+#define TC_ROUND_f32(x,mode)__builtin_ia32_rndscaleps_mask(x,mode,x,-1,4)
+#define TC_ROUND_PART(x,mode)__builtin_ia32_rndscalepd_mask(x,mode,x,-1,4)
+#define TC_ROUND_f64(x,mode) \
+__extension__({\
+TC_N(ud)tc_u;\
+tc_u.all=(x);\
+tc_u.part[0]=TC_ROUND_PART(tc_u.part[0],mode);\
+tc_u.part[1]=TC_ROUND_PART(tc_u.part[1],mode);\
+tc_u.all;\
 })
 #elif TC_ISA_AVX2
-#define TC_ROUND_f32(x, mode) __builtin_ia32_roundps(x, mode)
-#define TC_ROUND_f64(x, mode) __builtin_ia32_roundpd256(x, mode)
+#define TC_ROUND_f32(x,mode)__builtin_ia32_roundps(x,mode)
+#define TC_ROUND_f64(x,mode)__builtin_ia32_roundpd256(x,mode)
 #endif
-#if TC_ISA_AVX2 && TC_W == 8
+#if TC_ISA_AVX2 &&TC_W==8
 #define TC_SQRTF __builtin_ia32_sqrtps256
 #define TC_SQRTD __builtin_ia32_sqrtpd256
-#elif TC_W == 16 && defined(__clang__)
-#define TC_SQRTF(x) __builtin_ia32_sqrtps512(x, 4)
-#define TC_SQRTD(x) __builtin_ia32_sqrtpd512(x, 4)
-#elif TC_W == 16
-#define TC_SQRTF(x) __builtin_ia32_sqrtps512_mask(x, x, -1, 4)
-#define TC_SQRTD(x) __builtin_ia32_sqrtpd512_mask(x, x, -1, 4)
+#elif TC_W ==16&&defined(__clang__)
+#define TC_SQRTF(x)__builtin_ia32_sqrtps512(x,4)
+#define TC_SQRTD(x)__builtin_ia32_sqrtpd512(x,4)
+#elif TC_W ==16
+#define TC_SQRTF(x)__builtin_ia32_sqrtps512_mask(x,x,-1,4)
+#define TC_SQRTD(x)__builtin_ia32_sqrtpd512_mask(x,x,-1,4)
 #elif TC_ISA_AVX2
 #define TC_SQRTF __builtin_ia32_sqrtps
 #define TC_SQRTD __builtin_ia32_sqrtpd256
@@ -45131,110 +44788,110 @@ tc_u.all; \
 #else
 #define TC_SQRTF TC_N(sqrt_pf)
 #define TC_SQRTD TC_N(sqrt_pd)
-TC_FN TC_N(pf) TC_N(sqrt_pf)(TC_N(pf) x) {
+TC_FN TC_N(pf)TC_N(sqrt_pf)(TC_N(pf)x){
 #if TC_HW_NEON
-__asm__("fsqrt %0.4s, %1.4s" : "=w"(x) : "w"(x));
+__asm__("fsqrt %0.4s, %1.4s":"=w"(x):"w"(x));
 #else
 int i;
-for (i = 0; i < 4; i++) x[i] = __builtin_sqrtf(x[i]);
+for(i=0;i<4;i++)x[i]=__builtin_sqrtf(x[i]);
 #endif
 return x;
 }
-TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
+TC_FN TC_N(pd)TC_N(sqrt_pd)(TC_N(pd)x){
 #if TC_HW_NEON
-__asm__("fsqrt %0.2d, %1.2d" : "=w"(x) : "w"(x));
+__asm__("fsqrt %0.2d, %1.2d":"=w"(x):"w"(x));
 #else
 int i;
-for (i = 0; i < 2; i++) x[i] = __builtin_sqrt(x[i]);
+for(i=0;i<2;i++)x[i]=__builtin_sqrt(x[i]);
 #endif
 return x;
 }
 #endif
 #define TC_SQRT_f32(x) \
-__extension__({ \
-TC_N(uf) tc_u; \
-tc_u.all = (x); \
-TC_PARTS32(tc_u.part, TC_SQRTF_PART); \
-tc_u.all; \
+__extension__({\
+TC_N(uf)tc_u;\
+tc_u.all=(x);\
+TC_PARTS32(tc_u.part,TC_SQRTF_PART);\
+tc_u.all;\
 })
 #define TC_SQRT_f64(x) \
-__extension__({ \
-TC_N(ud) tc_u; \
-tc_u.all = (x); \
-TC_PARTS64(tc_u.part, TC_SQRTD_PART); \
-tc_u.all; \
+__extension__({\
+TC_N(ud)tc_u;\
+tc_u.all=(x);\
+TC_PARTS64(tc_u.part,TC_SQRTD_PART);\
+tc_u.all;\
 })
-#define TC_SQRTF_PART(i) TC_SQRTF(tc_u.part[i])
-#define TC_SQRTD_PART(i) TC_SQRTD(tc_u.part[i])
-#if TC_W == 16
-#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps512_mask(a, b, a, -1, 4)
+#define TC_SQRTF_PART(i)TC_SQRTF(tc_u.part[i])
+#define TC_SQRTD_PART(i)TC_SQRTD(tc_u.part[i])
+#if TC_W ==16
+#define TC_SCALE_f32(a,b)__builtin_ia32_scalefps512_mask(a,b,a,-1,4)
 #elif TC_HW_SCALE
-#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps256_mask(a, b, a, -1)
+#define TC_SCALE_f32(a,b)__builtin_ia32_scalefps256_mask(a,b,a,-1)
 #endif
-#define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))
-#if TC_ISA_AVX2 && TC_W == 8
-#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)
-#elif TC_W == 16
-#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)
+#define TC_FMAK_f32(a,b,k)TC_FMA_f32(a,b,TC_K_f32(k))
+#if TC_ISA_AVX2 &&TC_W==8
+#define TC_FMA_f32(a,b,c)__builtin_ia32_vfmaddps256(a,b,c)
+#elif TC_W ==16
+#define TC_FMA_f32(a,b,c)__builtin_ia32_vfmaddps512_mask(a,b,c,-1,4)
 #elif TC_ISA_AVX2
-#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps(a, b, c)
+#define TC_FMA_f32(a,b,c)__builtin_ia32_vfmaddps(a,b,c)
 #else
-#define TC_FMA_f32(a, b, c) TC_N(fma_f32)(a, b, c)
-TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {
+#define TC_FMA_f32(a,b,c)TC_N(fma_f32)(a,b,c)
+TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a,TC_F32 b,TC_F32 c){
 #if TC_HW_NEON
-TC_N(uf) u, v, w;
+TC_N(uf)u,v,w;
 int i;
-u.all = a;
-v.all = b;
-w.all = c;
-for (i = 0; i < TC_P32; i++)
+u.all=a;
+v.all=b;
+w.all=c;
+for(i=0;i<TC_P32;i++)
 __asm__("fmla %0.4s, %1.4s, %2.4s"
-: "+w"(w.part[i])
-: "w"(u.part[i]), "w"(v.part[i]));
+:"+w"(w.part[i])
+:"w"(u.part[i]),"w"(v.part[i]));
 return w.all;
 #else
-TC_F64 p = TC_CVT_f32_f64(a) * TC_CVT_f32_f64(b), d = TC_CVT_f32_f64(c);
-TC_F64 s = p + d, t = s - p;
-TC_F64 e = (p - (s - t)) + (d - t), zero = TC_K_f64(0.0);
-TC_U64 i = (TC_U64)s, j = (TC_U64)e;
-TC_U64 inexact = (TC_U64)(TC_CMP_f64(e, <, zero) | TC_CMP_f64(e, >, zero));
-TC_U64 step = 1u - (((i ^ j) >> 63) << 1);
-i += step & inexact & ((i & 1u) - 1u);
+TC_F64 p=TC_CVT_f32_f64(a)*TC_CVT_f32_f64(b),d=TC_CVT_f32_f64(c);
+TC_F64 s=p+d,t=s-p;
+TC_F64 e=(p-(s-t))+(d-t),zero=TC_K_f64(0.0);
+TC_U64 i=(TC_U64)s,j=(TC_U64)e;
+TC_U64 inexact=(TC_U64)(TC_CMP_f64(e,<,zero)|TC_CMP_f64(e,>,zero));
+TC_U64 step=1u-(((i^j)>>63)<<1);
+i+=step&inexact&((i&1u)-1u);
 return TC_CVT_f64_f32((TC_F64)i);
 #endif
 }
 #endif
-TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
-#if TC_ISA_AVX2 && TC_W == 8
+TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a,TC_U32 b){
+#if TC_ISA_AVX2 &&TC_W==8
 typedef TC_E_U64 wide __attribute__((vector_size(32)));
-TC_I32 a1 = (TC_I32)((wide)a >> 32), b1 = (TC_I32)((wide)b >> 32);
-wide even = (wide)__builtin_ia32_pmuludq256((TC_I32)a, (TC_I32)b);
-wide odd = (wide)__builtin_ia32_pmuludq256(a1, b1);
-return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
-#elif TC_W == 16
+TC_I32 a1=(TC_I32)((wide)a>>32),b1=(TC_I32)((wide)b>>32);
+wide even=(wide)__builtin_ia32_pmuludq256((TC_I32)a,(TC_I32)b);
+wide odd=(wide)__builtin_ia32_pmuludq256(a1,b1);
+return(TC_U32)((even>>32)|((odd>>32)<<32));
+#elif TC_W ==16
 typedef TC_E_U64 wide __attribute__((vector_size(64)));
-wide even = ((wide)a & 0xffffffffu) * ((wide)b & 0xffffffffu);
-wide odd = ((wide)a >> 32) * ((wide)b >> 32);
-return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
+wide even=((wide)a&0xffffffffu)*((wide)b&0xffffffffu);
+wide odd=((wide)a>>32)*((wide)b>>32);
+return(TC_U32)((even>>32)|((odd>>32)<<32));
 #else
-TC_U32 a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;
-TC_U32 t = a1 * b0 + ((a0 * b0) >> 16), u = a0 * b1 + (t & 0xffffu);
-return a1 * b1 + (t >> 16) + (u >> 16);
+TC_U32 a0=a&0xffffu,a1=a>>16,b0=b&0xffffu,b1=b>>16;
+TC_U32 t=a1*b0+((a0*b0)>>16),u=a0*b1+(t&0xffffu);
+return a1*b1+(t>>16)+(u>>16);
 #endif
 }
-#define TC_AT(i) q[i]
-#define TC_PART(i) u.part[i]
-#if TC_W == 16
-#define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))
+#define TC_AT(i)q[i]
+#define TC_PART(i)u.part[i]
+#if TC_W ==16
+#define TC_FIRST(n)((unsigned short)((1u<<(n))-1u))
 #endif
-#define TC_ONE(p, bits, i) (bits) >> (i)&1 ? (p)[i] : 0
-#if TC_W == 8
-#define TC_SOME(p, bits) \
-{TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3), \
-TC_ONE(p, bits, 4), TC_ONE(p, bits, 5), TC_ONE(p, bits, 6), TC_ONE(p, bits, 7)}
+#define TC_ONE(p,bits,i)(bits)>>(i)&1?(p)[i]:0
+#if TC_W ==8
+#define TC_SOME(p,bits) \
+{TC_ONE(p,bits,0),TC_ONE(p,bits,1),TC_ONE(p,bits,2),TC_ONE(p,bits,3),\
+TC_ONE(p,bits,4),TC_ONE(p,bits,5),TC_ONE(p,bits,6),TC_ONE(p,bits,7)}
 #else
-#define TC_SOME(p, bits) \
-{TC_ONE(p, bits, 0), TC_ONE(p, bits, 1), TC_ONE(p, bits, 2), TC_ONE(p, bits, 3)}
+#define TC_SOME(p,bits) \
+{TC_ONE(p,bits,0),TC_ONE(p,bits,1),TC_ONE(p,bits,2),TC_ONE(p,bits,3)}
 #endif
 #endif
 TC__TEXT(ld_f32,
@@ -45282,17 +44939,17 @@ TC_PARTS32(q, TC_PART);
 "#endif",
 "}",
 #else
-TC_FN TC_F32 TC_N(ldm_f32)(const float *p, TC_I32 m) {
-#if TC_W == 16
-TC_F32 zero = {0};
-return __builtin_ia32_loadups512_mask(p, zero, (unsigned short)__builtin_ia32_cvtd2mask512(m));
-#elif TC_ISA_AVX2 && TC_W == 8
-return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p, m);
+TC_FN TC_F32 TC_N(ldm_f32)(const float*p,TC_I32 m){
+#if TC_W ==16
+TC_F32 zero={0};
+return __builtin_ia32_loadups512_mask(p,zero,(unsigned short)__builtin_ia32_cvtd2mask512(m));
+#elif TC_ISA_AVX2 &&TC_W==8
+return __builtin_ia32_maskloadps256((const TC_F32*)(const void*)p,m);
 #else
-unsigned bits = 0;
+unsigned bits=0;
 int i;
-for (i = 0; i < TC_W; i++) bits |= (unsigned)m[i] & 1u << i;
-TC_F32 some = TC_SOME(p, bits);
+for(i=0;i<TC_W;i++)bits|=(unsigned)m[i]&1u<<i;
+TC_F32 some=TC_SOME(p,bits);
 return some;
 #endif
 }
@@ -45318,18 +44975,18 @@ return (TC_I32)TC_N(ldm_f32)((const float *)(const void *)p, m);
 "#endif",
 "}",
 #else
-TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {
-#if TC_W == 16
-TC_F32 zero = {0};
-return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));
-#elif TC_ISA_AVX2 && TC_W == 8
-TC_I32 lane = {0, 1, 2, 3, 4, 5, 6, 7}, end = TC_K_i32(n);
-return __builtin_ia32_maskloadps256((const TC_F32 *)(const void *)p,
-TC_CMP_i32(lane, <, end));
+TC_FN TC_F32 TC_N(ldn_f32)(const float*p,int n){
+#if TC_W ==16
+TC_F32 zero={0};
+return __builtin_ia32_loadups512_mask(p,zero,TC_FIRST(n));
+#elif TC_ISA_AVX2 &&TC_W==8
+TC_I32 lane={0,1,2,3,4,5,6,7},end=TC_K_i32(n);
+return __builtin_ia32_maskloadps256((const TC_F32*)(const void*)p,
+TC_CMP_i32(lane,<,end));
 #else
-unsigned bits = (1u << n) - 1u;
-TC_F32 some = TC_SOME(p, bits);
-return n >= TC_W ? TC_N(ld_f32)(p) : some;
+unsigned bits=(1u<<n)-1u;
+TC_F32 some=TC_SOME(p,bits);
+return n>=TC_W?TC_N(ld_f32)(p):some;
 #endif
 }
 #endif
@@ -45363,27 +45020,27 @@ return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);
 "#endif",
 "}",
 #else
-TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {
-#if TC_W == 16
-__builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));
+TC_FN void TC_N(stn_f32)(float*p,TC_F32 v,int n){
+#if TC_W ==16
+__builtin_ia32_storeups512_mask(p,v,TC_FIRST(n));
 #else
-typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
-typedef TC_E_I64 two __attribute__((aligned(4), may_alias));
-union {
+typedef float four __attribute__((vector_size(16),aligned(4),may_alias));
+typedef TC_E_I64 two __attribute__((aligned(4),may_alias));
+union{
 TC_F32 all;
 float f32[TC_W];
-TC_E_I64 i64[TC_W / 2];
+TC_E_I64 i64[TC_W/2];
 float v4f __attribute__((vector_size(16)));
-} u;
-int i = 0;
-if (n >= TC_W) {
-TC_N(st_f32)(p, v);
+}u;
+int i=0;
+if(n>=TC_W){
+TC_N(st_f32)(p,v);
 return;
 }
-u.all = v;
-if (n & 4) *(four *)(void *)p = u.v4f, i = 4;
-if (n & 2) *(two *)(void *)(p + i) = u.i64[i / 2], i += 2;
-if (n & 1) p[i] = u.f32[i];
+u.all=v;
+if(n&4)*(four*)(void*)p=u.v4f,i=4;
+if(n&2)*(two*)(void*)(p+i)=u.i64[i/2],i+=2;
+if(n&1)p[i]=u.f32[i];
 #endif
 }
 #endif
@@ -45414,24 +45071,24 @@ TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);
 "#endif",
 "}",
 #else
-TC_FN void TC_N(nt_f32)(float *p, TC_F32 v) {
+TC_FN void TC_N(nt_f32)(float*p,TC_F32 v){
 #if TC_HW_SSE2
-TC_N(uf) u;
+TC_N(uf)u;
 int i;
-u.all = v;
-for (i = 0; i < TC_P32; i++) {
+u.all=v;
+for(i=0;i<TC_P32;i++){
 #if defined(__clang__)
-__builtin_nontemporal_store(u.part[i], (TC_N(pf) *)(void *)p + i);
-#elif TC_W == 16
-__builtin_ia32_movntps512(p + i * (TC_W / TC_P32), u.part[i]);
-#elif TC_ISA_AVX2 && TC_W == 8
-__builtin_ia32_movntps256(p + i * (TC_W / TC_P32), u.part[i]);
+__builtin_nontemporal_store(u.part[i],(TC_N(pf)*)(void*)p+i);
+#elif TC_W ==16
+__builtin_ia32_movntps512(p+i*(TC_W/TC_P32),u.part[i]);
+#elif TC_ISA_AVX2 &&TC_W==8
+__builtin_ia32_movntps256(p+i*(TC_W/TC_P32),u.part[i]);
 #else
-__builtin_ia32_movntps(p + i * (TC_W / TC_P32), u.part[i]);
+__builtin_ia32_movntps(p+i*(TC_W/TC_P32),u.part[i]);
 #endif
 }
 #else
-TC_N(st_f32)(p, v);
+TC_N(st_f32)(p,v);
 #endif
 }
 #endif
@@ -45509,69 +45166,69 @@ TC_N(nt_f32)((float *)(void *)p, (TC_F32)v);
 "#endif",
 "}",
 #else
-TC_FN void TC_N(fence)(void) {
+TC_FN void TC_N(fence)(void){
 #if TC_HW_SSE2
 __builtin_ia32_sfence();
 #endif
 }
-TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {
-#if TC_W == 16 && !defined(__clang__)
+TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__*p){
+#if TC_W ==16&&!defined(__clang__)
 typedef char bytes __attribute__((vector_size(16)));
-TC_I32 zero = {0};
+TC_I32 zero={0};
 bytes t;
-__builtin_memcpy(&t, p, TC_W);
-return __builtin_ia32_pmovzxbd512_mask(t, zero, -1);
-#elif TC_ISA_AVX2 && !defined(__clang__)
+__builtin_memcpy(&t,p,TC_W);
+return __builtin_ia32_pmovzxbd512_mask(t,zero,-1);
+#elif TC_ISA_AVX2 &&!defined(__clang__)
 typedef char bytes __attribute__((vector_size(16)));
-#if TC_W == 8
+#if TC_W ==8
 typedef long long word __attribute__((vector_size(16)));
-word t = {0, 0};
+word t={0,0};
 long long bits;
 #else
 typedef int word __attribute__((vector_size(16)));
-word t = {0, 0, 0, 0};
+word t={0,0,0,0};
 int bits;
 #endif
-__builtin_memcpy(&bits, p, TC_W);
-t[0] = bits;
-#if TC_W == 8
-return (TC_I32)__builtin_ia32_pmovzxbd256((bytes)t);
+__builtin_memcpy(&bits,p,TC_W);
+t[0]=bits;
+#if TC_W ==8
+return(TC_I32)__builtin_ia32_pmovzxbd256((bytes)t);
 #else
-return (TC_I32)__builtin_ia32_pmovzxbd128((bytes)t);
+return(TC_I32)__builtin_ia32_pmovzxbd128((bytes)t);
 #endif
 #else
 typedef __UINT8_TYPE__ bytes __attribute__((vector_size(TC_W)));
 bytes t;
-__builtin_memcpy(&t, p, TC_W);
-return __builtin_convertvector(t, TC_I32);
+__builtin_memcpy(&t,p,TC_W);
+return __builtin_convertvector(t,TC_I32);
 #endif
 }
-TC_FN void TC_N(st_u8)(__UINT8_TYPE__ *p, TC_I32 v) {
-#if TC_W == 16 && !defined(__clang__)
+TC_FN void TC_N(st_u8)(__UINT8_TYPE__*p,TC_I32 v){
+#if TC_W ==16&&!defined(__clang__)
 typedef char bytes __attribute__((vector_size(16)));
-bytes t = {0};
-t = __builtin_ia32_pmovdb512_mask(v, t, -1);
-__builtin_memcpy(p, &t, TC_W);
-#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+bytes t={0};
+t=__builtin_ia32_pmovdb512_mask(v,t,-1);
+__builtin_memcpy(p,&t,TC_W);
+#elif TC_ISA_AVX2 &&TC_W==8&&!defined(__clang__)
 typedef short words __attribute__((vector_size(16)));
 typedef int ints __attribute__((vector_size(16)));
 typedef long long longs __attribute__((vector_size(16)));
-union {
+union{
 TC_I32 all;
 ints half[2];
-} t;
+}t;
 words w;
 longs b;
 long long bits;
-t.all = v & 255;
-w = __builtin_ia32_packusdw128(t.half[0], t.half[1]);
-b = (longs)__builtin_ia32_packuswb128(w, w);
-bits = b[0];
-__builtin_memcpy(p, &bits, 8);
+t.all=v&255;
+w=__builtin_ia32_packusdw128(t.half[0],t.half[1]);
+b=(longs)__builtin_ia32_packuswb128(w,w);
+bits=b[0];
+__builtin_memcpy(p,&bits,8);
 #else
 typedef __UINT8_TYPE__ bytes __attribute__((vector_size(TC_W)));
-bytes t = __builtin_convertvector(v, bytes);
-__builtin_memcpy(p, &t, TC_W);
+bytes t=__builtin_convertvector(v,bytes);
+__builtin_memcpy(p,&t,TC_W);
 #endif
 }
 #endif
@@ -45665,46 +45322,46 @@ TC_N(stn_u8)((__UINT8_TYPE__ *)p, v, n);
 "#endif",
 "}",
 #else
-TC_FN TC_I32 TC_N(ld_u16)(const __UINT16_TYPE__ *p) {
-#if TC_W == 16 && !defined(__clang__)
+TC_FN TC_I32 TC_N(ld_u16)(const __UINT16_TYPE__*p){
+#if TC_W ==16&&!defined(__clang__)
 typedef short words __attribute__((vector_size(32)));
-TC_I32 zero = {0};
+TC_I32 zero={0};
 words t;
-__builtin_memcpy(&t, p, 2 * TC_W);
-return __builtin_ia32_pmovzxwd512_mask(t, zero, -1);
-#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+__builtin_memcpy(&t,p,2*TC_W);
+return __builtin_ia32_pmovzxwd512_mask(t,zero,-1);
+#elif TC_ISA_AVX2 &&TC_W==8&&!defined(__clang__)
 typedef short words __attribute__((vector_size(16)));
 words t;
-__builtin_memcpy(&t, p, 2 * TC_W);
-return (TC_I32)__builtin_ia32_pmovzxwd256(t);
+__builtin_memcpy(&t,p,2*TC_W);
+return(TC_I32)__builtin_ia32_pmovzxwd256(t);
 #else
-typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
+typedef __UINT16_TYPE__ words __attribute__((vector_size(2*TC_W)));
 words t;
-__builtin_memcpy(&t, p, 2 * TC_W);
-return __builtin_convertvector(t, TC_I32);
+__builtin_memcpy(&t,p,2*TC_W);
+return __builtin_convertvector(t,TC_I32);
 #endif
 }
-TC_FN void TC_N(st_u16)(__UINT16_TYPE__ *p, TC_I32 v) {
-#if TC_W == 16 && !defined(__clang__)
+TC_FN void TC_N(st_u16)(__UINT16_TYPE__*p,TC_I32 v){
+#if TC_W ==16&&!defined(__clang__)
 typedef short words __attribute__((vector_size(32)));
-words t = {0};
-t = __builtin_ia32_pmovdw512_mask(v, t, -1);
-__builtin_memcpy(p, &t, 2 * TC_W);
-#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+words t={0};
+t=__builtin_ia32_pmovdw512_mask(v,t,-1);
+__builtin_memcpy(p,&t,2*TC_W);
+#elif TC_ISA_AVX2 &&TC_W==8&&!defined(__clang__)
 typedef int ints __attribute__((vector_size(16)));
 typedef short words __attribute__((vector_size(16)));
-union {
+union{
 TC_I32 all;
 ints half[2];
-} t;
+}t;
 words w;
-t.all = v & 65535;
-w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[1]);
-__builtin_memcpy(p, &w, 2 * TC_W);
+t.all=v&65535;
+w=(words)__builtin_ia32_packusdw128(t.half[0],t.half[1]);
+__builtin_memcpy(p,&w,2*TC_W);
 #else
-typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
-words t = __builtin_convertvector(v, words);
-__builtin_memcpy(p, &t, 2 * TC_W);
+typedef __UINT16_TYPE__ words __attribute__((vector_size(2*TC_W)));
+words t=__builtin_convertvector(v,words);
+__builtin_memcpy(p,&t,2*TC_W);
 #endif
 }
 #endif
@@ -45733,14 +45390,14 @@ for (i = 0; i < n; i++) p[i] = t[i];
 "#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph256(v, 0)",
 "#endif",
 #else
-#if TC_W == 16
-typedef short TC_N(f16s) __attribute__((vector_size(32)));
-#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps512_mask(t, __extension__(TC_F32){0}, -1, 4)
-#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph512_mask(v, 0, __extension__(TC_N(f16s)){0}, -1)
+#if TC_W ==16
+typedef short TC_N(f16s)__attribute__((vector_size(32)));
+#define TC_F16_IN(t)__builtin_ia32_vcvtph2ps512_mask(t,__extension__(TC_F32){0},-1,4)
+#define TC_F16_OUT(v)__builtin_ia32_vcvtps2ph512_mask(v,0,__extension__(TC_N(f16s)){0},-1)
 #elif TC_HW_F16
-typedef short TC_N(f16s) __attribute__((vector_size(16)));
-#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps256(t)
-#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph256(v, 0)
+typedef short TC_N(f16s)__attribute__((vector_size(16)));
+#define TC_F16_IN(t)__builtin_ia32_vcvtph2ps256(t)
+#define TC_F16_OUT(v)__builtin_ia32_vcvtps2ph256(v,0)
 #endif
 #endif
 TC__TEXT(splat_f32,
@@ -45760,15 +45417,15 @@ TC_FN TC_I32 TC_N(splat_i32)(TC_E_I32 x) { return x - __extension__(TC_I32){0}; 
 "    return (TC_I32)(v + (TC_E_U32)base);",
 "}",
 #else
-TC_FN TC_I32 TC_N(iota_i32)(TC_E_I32 base) {
-#if TC_W == 16
-TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-#elif TC_W == 8
-TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7};
+TC_FN TC_I32 TC_N(iota_i32)(TC_E_I32 base){
+#if TC_W ==16
+TC_U32 v={0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15};
+#elif TC_W ==8
+TC_U32 v={0,1,2,3,4,5,6,7};
 #else
-TC_U32 v = {0, 1, 2, 3};
+TC_U32 v={0,1,2,3};
 #endif
-return (TC_I32)(v + (TC_E_U32)base);
+return(TC_I32)(v+(TC_E_U32)base);
 }
 #endif
 TC__TEXT(lanes,
@@ -45779,7 +45436,7 @@ return TC_CMP_i32(v, <, m);
 #if TC__AS_TEXT
 "#if TC_MATH_64",
 #endif
-#if TC__AS_TEXT || (TC_MATH_64)
+#if TC__AS_TEXT ||(TC_MATH_64)
 TC__TEXT(ld_f64,
 TC_FN TC_F64 TC_N(ld_f64)(const double *p) {
 const TC_N(md) *q = (const TC_N(md) *)p;
@@ -45875,24 +45532,24 @@ for (i = 0; i < n; i++) p[i] = t[i];
 "#endif",
 "}",
 #else
-TC_FN void TC_N(nt_f64)(double *p, TC_F64 v) {
+TC_FN void TC_N(nt_f64)(double*p,TC_F64 v){
 #if TC_HW_SSE2
-TC_N(ud) u;
+TC_N(ud)u;
 int i;
-u.all = v;
-for (i = 0; i < TC_P64; i++) {
+u.all=v;
+for(i=0;i<TC_P64;i++){
 #if defined(__clang__)
-__builtin_nontemporal_store(u.part[i], (TC_N(pd) *)(void *)p + i);
-#elif TC_W == 16
-__builtin_ia32_movntpd512(p + i * (TC_W / TC_P64), u.part[i]);
+__builtin_nontemporal_store(u.part[i],(TC_N(pd)*)(void*)p+i);
+#elif TC_W ==16
+__builtin_ia32_movntpd512(p+i*(TC_W/TC_P64),u.part[i]);
 #elif TC_ISA_AVX2
-__builtin_ia32_movntpd256(p + i * (TC_W / TC_P64), u.part[i]);
+__builtin_ia32_movntpd256(p+i*(TC_W/TC_P64),u.part[i]);
 #else
-__builtin_ia32_movntpd(p + i * (TC_W / TC_P64), u.part[i]);
+__builtin_ia32_movntpd(p+i*(TC_W/TC_P64),u.part[i]);
 #endif
 }
 #else
-TC_N(st_f64)(p, v);
+TC_N(st_f64)(p,v);
 #endif
 }
 #endif
@@ -45917,15 +45574,15 @@ TC_FN TC_I64 TC_N(splat_i64)(TC_E_I64 x) { return x - __extension__(TC_I64){0}; 
 "    return (TC_I64)(v + (TC_E_U64)base);",
 "}",
 #else
-TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
-#if TC_W == 16
-TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-#elif TC_W == 8
-TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7};
+TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base){
+#if TC_W ==16
+TC_U64 v={0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15};
+#elif TC_W ==8
+TC_U64 v={0,1,2,3,4,5,6,7};
 #else
-TC_U64 v = {0, 1, 2, 3};
+TC_U64 v={0,1,2,3};
 #endif
-return (TC_I64)(v + (TC_E_U64)base);
+return(TC_I64)(v+(TC_E_U64)base);
 }
 #endif
 #endif
@@ -45978,51 +45635,51 @@ return (TC_I64)(v + (TC_E_U64)base);
 "    TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))",
 "#endif",
 #else
-#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)
-#define TC_DOWN(v, l) \
-__builtin_shufflevector(v, v, l, ((l) + 1) & 15, ((l) + 2) & 15, ((l) + 3) & 15, \
-((l) + 4) & 15, ((l) + 5) & 15, ((l) + 6) & 15, ((l) + 7) & 15, 8, 9, \
-10, 11, 12, 13, 14, 15)
-#elif defined(__clang__) || __GNUC__ >= 12
-#define TC_DOWN(v, l) \
-__builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \
+#if TC_W ==16&&(defined(__clang__)||__GNUC__>=12)
+#define TC_DOWN(v,l) \
+__builtin_shufflevector(v,v,l,((l)+1)&15,((l)+2)&15,((l)+3)&15,\
+((l)+4)&15,((l)+5)&15,((l)+6)&15,((l)+7)&15,8,9,\
+10,11,12,13,14,15)
+#elif defined(__clang__)||__GNUC__>=12
+#define TC_DOWN(v,l) \
+__builtin_shufflevector(v,v,l,((l)+1)&7,((l)+2)&7,((l)+3)&7,4,5,6,\
 7)
 #else
-#define TC_DOWN(v, l) \
-__extension__({ \
-__typeof__(v) tc_t = (v); \
-int tc_n; \
-for (tc_n = 0; tc_n < (l); tc_n++) tc_t[tc_n] = tc_t[tc_n + (l)]; \
-tc_t; \
+#define TC_DOWN(v,l) \
+__extension__({\
+__typeof__(v)tc_t=(v);\
+int tc_n;\
+for(tc_n=0;tc_n<(l);tc_n++)tc_t[tc_n]=tc_t[tc_n+(l)];\
+tc_t;\
 })
 #endif
-#define TC_COMBINE(T, OP, v) \
-__extension__({ \
-T tc_c = (v), tc_d = TC_DOWN(tc_c, 4); \
-T tc_e = OP(tc_c, tc_d), tc_f = TC_DOWN(tc_e, 2); \
-T tc_g = OP(tc_e, tc_f), tc_h = TC_DOWN(tc_g, 1); \
-T tc_i = OP(tc_g, tc_h); \
-tc_i[0]; \
+#define TC_COMBINE(T,OP,v) \
+__extension__({\
+T tc_c=(v),tc_d=TC_DOWN(tc_c,4);\
+T tc_e=OP(tc_c,tc_d),tc_f=TC_DOWN(tc_e,2);\
+T tc_g=OP(tc_e,tc_f),tc_h=TC_DOWN(tc_g,1);\
+T tc_i=OP(tc_g,tc_h);\
+tc_i[0];\
 })
-#if TC_W == 16
-#define TC_HALVE(T, OP, v) \
-__extension__({ \
-T tc_a = (v), tc_b = TC_DOWN(tc_a, 8); \
-OP(tc_a, tc_b); \
+#if TC_W ==16
+#define TC_HALVE(T,OP,v) \
+__extension__({\
+T tc_a=(v),tc_b=TC_DOWN(tc_a,8);\
+OP(tc_a,tc_b);\
 })
-#define TC_COMBINE_f32(OP, v0, v1) TC_COMBINE(TC_F32, OP, TC_HALVE(TC_F32, OP, OP(v0, v1)))
-#define TC_COMBINE_f64(OP, v0, v1) TC_COMBINE(TC_F64, OP, TC_HALVE(TC_F64, OP, OP(v0, v1)))
-#define TC_COMBINE_i32(OP, v0, v1) TC_COMBINE(TC_I32, OP, TC_HALVE(TC_I32, OP, OP(v0, v1)))
-#define TC_COMBINE_i64(OP, v0, v1) TC_COMBINE(TC_I64, OP, TC_HALVE(TC_I64, OP, OP(v0, v1)))
-#elif TC_W == 8
-#define TC_COMBINE_f32(OP, v0, v1, v2, v3) \
-TC_COMBINE(TC_F32, OP, OP(OP(v0, v2), OP(v1, v3)))
-#define TC_COMBINE_f64(OP, v0, v1, v2, v3) \
-TC_COMBINE(TC_F64, OP, OP(OP(v0, v2), OP(v1, v3)))
-#define TC_COMBINE_i32(OP, v0, v1, v2, v3) \
-TC_COMBINE(TC_I32, OP, OP(OP(v0, v2), OP(v1, v3)))
-#define TC_COMBINE_i64(OP, v0, v1, v2, v3) \
-TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_f32(OP,v0,v1)TC_COMBINE(TC_F32,OP,TC_HALVE(TC_F32,OP,OP(v0,v1)))
+#define TC_COMBINE_f64(OP,v0,v1)TC_COMBINE(TC_F64,OP,TC_HALVE(TC_F64,OP,OP(v0,v1)))
+#define TC_COMBINE_i32(OP,v0,v1)TC_COMBINE(TC_I32,OP,TC_HALVE(TC_I32,OP,OP(v0,v1)))
+#define TC_COMBINE_i64(OP,v0,v1)TC_COMBINE(TC_I64,OP,TC_HALVE(TC_I64,OP,OP(v0,v1)))
+#elif TC_W ==8
+#define TC_COMBINE_f32(OP,v0,v1,v2,v3) \
+TC_COMBINE(TC_F32,OP,OP(OP(v0,v2),OP(v1,v3)))
+#define TC_COMBINE_f64(OP,v0,v1,v2,v3) \
+TC_COMBINE(TC_F64,OP,OP(OP(v0,v2),OP(v1,v3)))
+#define TC_COMBINE_i32(OP,v0,v1,v2,v3) \
+TC_COMBINE(TC_I32,OP,OP(OP(v0,v2),OP(v1,v3)))
+#define TC_COMBINE_i64(OP,v0,v1,v2,v3) \
+TC_COMBINE(TC_I64,OP,OP(OP(v0,v2),OP(v1,v3)))
 #endif
 #endif
 #endif
@@ -46096,51 +45753,51 @@ TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))
 #endif
 #define TC_INF_f32 TC_FROM_BITS_f32(TC_K_i32(0x7f800000))
 #define TC_NAN_f32 TC_FROM_BITS_f32(TC_K_i32(0x7fc00000))
-#define TC_ABS_f32(x) TC_FROM_BITS_f32(TC_BITS_f32(x) & 0x7fffffff)
-#define TC_SIGN_f32(x) (TC_BITS_f32(x) & (-0x7fffffff - 1))
-#define TC_COPY_f32(x, s) TC_FROM_BITS_f32((TC_BITS_f32(x) & 0x7fffffff) | TC_SIGN_f32(s))
-#define TC_FLIP_f32(x, s) TC_FROM_BITS_f32(TC_BITS_f32(x) ^ (s))
+#define TC_ABS_f32(x)TC_FROM_BITS_f32(TC_BITS_f32(x)&0x7fffffff)
+#define TC_SIGN_f32(x)(TC_BITS_f32(x)&(-0x7fffffff-1))
+#define TC_COPY_f32(x,s)TC_FROM_BITS_f32((TC_BITS_f32(x)&0x7fffffff)|TC_SIGN_f32(s))
+#define TC_FLIP_f32(x,s)TC_FROM_BITS_f32(TC_BITS_f32(x)^(s))
 #define TC_INF_f64 TC_FROM_BITS_f64(TC_K_i64(0x7ff0000000000000))
 #define TC_NAN_f64 TC_FROM_BITS_f64(TC_K_i64(0x7ff8000000000000))
-#define TC_ABS_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & 0x7fffffffffffffff)
-#define TC_SIGN_f64(x) (TC_BITS_f64(x) & (-0x7fffffffffffffff - 1))
-#define TC_COPY_f64(x, s) \
-TC_FROM_BITS_f64((TC_BITS_f64(x) & 0x7fffffffffffffff) | TC_SIGN_f64(s))
-#define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))
-#define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)
-TC_FN TC_F32 TC_N(floor_f32)(TC_F32 x) {
+#define TC_ABS_f64(x)TC_FROM_BITS_f64(TC_BITS_f64(x)&0x7fffffffffffffff)
+#define TC_SIGN_f64(x)(TC_BITS_f64(x)&(-0x7fffffffffffffff-1))
+#define TC_COPY_f64(x,s) \
+TC_FROM_BITS_f64((TC_BITS_f64(x)&0x7fffffffffffffff)|TC_SIGN_f64(s))
+#define TC_FLIP_f64(x,s)TC_FROM_BITS_f64(TC_BITS_f64(x)^(s))
+#define TC_TOP_f64(x)TC_FROM_BITS_f64(TC_BITS_f64(x)&-0x8000000)
+TC_FN TC_F32 TC_N(floor_f32)(TC_F32 x){
 #if TC_HW_ROUND
-return TC_ROUND_f32(x, 9);
+return TC_ROUND_f32(x,9);
 #else
-TC_F32 a = TC_ABS_f32(x), n = (a + 8388608.0f) - 8388608.0f, y = TC_COPY_f32(n, x);
-y = TC_SEL_f32(TC_GT_f32(y, x), y - 1.0f, y);
-return TC_SEL_f32(TC_LT_f32(a, TC_K_f32(8388608.0f)), TC_COPY_f32(y, x), x);
+TC_F32 a=TC_ABS_f32(x),n=(a+8388608.0f)-8388608.0f,y=TC_COPY_f32(n,x);
+y=TC_SEL_f32(TC_GT_f32(y,x),y-1.0f,y);
+return TC_SEL_f32(TC_LT_f32(a,TC_K_f32(8388608.0f)),TC_COPY_f32(y,x),x);
 #endif
 }
-TC_FN TC_F32 TC_N(ceil_f32)(TC_F32 x) {
+TC_FN TC_F32 TC_N(ceil_f32)(TC_F32 x){
 #if TC_HW_ROUND
-return TC_ROUND_f32(x, 10);
+return TC_ROUND_f32(x,10);
 #else
-TC_F32 a = TC_ABS_f32(x), n = (a + 8388608.0f) - 8388608.0f, y = TC_COPY_f32(n, x);
-y = TC_SEL_f32(TC_LT_f32(y, x), y + 1.0f, y);
-return TC_SEL_f32(TC_LT_f32(a, TC_K_f32(8388608.0f)), TC_COPY_f32(y, x), x);
+TC_F32 a=TC_ABS_f32(x),n=(a+8388608.0f)-8388608.0f,y=TC_COPY_f32(n,x);
+y=TC_SEL_f32(TC_LT_f32(y,x),y+1.0f,y);
+return TC_SEL_f32(TC_LT_f32(a,TC_K_f32(8388608.0f)),TC_COPY_f32(y,x),x);
 #endif
 }
-TC_FN TC_F32 TC_N(trunc_f32)(TC_F32 x) {
+TC_FN TC_F32 TC_N(trunc_f32)(TC_F32 x){
 #if TC_HW_ROUND
-return TC_ROUND_f32(x, 11);
+return TC_ROUND_f32(x,11);
 #else
-TC_F32 a = TC_ABS_f32(x), n = (a + 8388608.0f) - 8388608.0f;
-n = TC_SEL_f32(TC_GT_f32(n, a), n - 1.0f, n);
-return TC_SEL_f32(TC_LT_f32(a, TC_K_f32(8388608.0f)), TC_COPY_f32(n, x), x);
+TC_F32 a=TC_ABS_f32(x),n=(a+8388608.0f)-8388608.0f;
+n=TC_SEL_f32(TC_GT_f32(n,a),n-1.0f,n);
+return TC_SEL_f32(TC_LT_f32(a,TC_K_f32(8388608.0f)),TC_COPY_f32(n,x),x);
 #endif
 }
-TC_FN TC_F32 TC_N(round_f32)(TC_F32 x) {
+TC_FN TC_F32 TC_N(round_f32)(TC_F32 x){
 #if TC_HW_ROUND
-return TC_ROUND_f32(x, 8);
+return TC_ROUND_f32(x,8);
 #else
-TC_F32 a = TC_ABS_f32(x), n = (a + 8388608.0f) - 8388608.0f;
-return TC_SEL_f32(TC_LT_f32(a, TC_K_f32(8388608.0f)), TC_COPY_f32(n, x), x);
+TC_F32 a=TC_ABS_f32(x),n=(a+8388608.0f)-8388608.0f;
+return TC_SEL_f32(TC_LT_f32(a,TC_K_f32(8388608.0f)),TC_COPY_f32(n,x),x);
 #endif
 }
 #endif
@@ -46199,12 +45856,12 @@ return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
 "#endif",
 "}",
 #else
-TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {
+TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p,TC_F32 t){
 #if TC_HW_SCALE
-return TC_SCALE_f32(p, t - 12582912.0f);
+return TC_SCALE_f32(p,t-12582912.0f);
 #else
-TC_F32 s2, s1 = TC_N(scales_f32)(t, &s2);
-return (p * s1) * s2;
+TC_F32 s2,s1=TC_N(scales_f32)(t,&s2);
+return(p*s1)*s2;
 #endif
 }
 #endif
@@ -46262,22 +45919,22 @@ return TC_N(scale_f32)(p, t);
 "#endif",
 "}",
 #else
-TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
-TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
-r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-TC_F32 p = TC_K_f32(0.00138306443f);
-p = TC_FMAK_f32(p, r, 0.00836867653f);
-p = TC_FMAK_f32(p, r, 0.0416682027f);
-p = TC_FMAK_f32(p, r, 0.166665226f);
-p = TC_FMAK_f32(p, r, 0.49999994f);
-p = TC_FMAK_f32(p, r, 1.0f);
-p = TC_FMAK_f32(p, r, 1.0f);
+TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x){
+TC_F32 t=TC_FMA_f32(x,TC_K_f32(1.44269502f),TC_K_f32(12582912.0f));
+TC_F32 n=t-12582912.0f,r=TC_FMA_f32(n,TC_K_f32(-0.693145752f),x);
+r=TC_FMA_f32(n,TC_K_f32(-1.42860677e-06f),r);
+TC_F32 p=TC_K_f32(0.00138306443f);
+p=TC_FMAK_f32(p,r,0.00836867653f);
+p=TC_FMAK_f32(p,r,0.0416682027f);
+p=TC_FMAK_f32(p,r,0.166665226f);
+p=TC_FMAK_f32(p,r,0.49999994f);
+p=TC_FMAK_f32(p,r,1.0f);
+p=TC_FMAK_f32(p,r,1.0f);
 #if TC_HW_SCALE
-return TC_SCALE_f32(p, n);
+return TC_SCALE_f32(p,n);
 #else
-return p *
-TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
+return p*
+TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t)<<23)+0x3f800000u));
 #endif
 }
 #endif
@@ -47005,13 +46662,13 @@ TC_N(stn_u16)(p, TC_N(bits_bf16)(v), n);
 "#endif",
 "}",
 #else
-TC_FN TC_F32 TC_N(ld_f16)(const TC_E_U16 *p) {
+TC_FN TC_F32 TC_N(ld_f16)(const TC_E_U16*p){
 #if TC_HW_F16
-TC_N(f16s) t;
-__builtin_memcpy(&t, p, 2 * TC_W);
+TC_N(f16s)t;
+__builtin_memcpy(&t,p,2*TC_W);
 return TC_F16_IN(t);
 #else
-TC_I32 b = TC_N(ld_u16)(p);
+TC_I32 b=TC_N(ld_u16)(p);
 return TC_N(of_f16)(b);
 #endif
 }
@@ -47032,12 +46689,12 @@ return TC_N(of_f16)(b);
 "#endif",
 "}",
 #else
-TC_FN void TC_N(st_f16)(TC_E_U16 *p, TC_F32 v) {
+TC_FN void TC_N(st_f16)(TC_E_U16*p,TC_F32 v){
 #if TC_HW_F16
-TC_N(f16s) t = TC_F16_OUT(v);
-__builtin_memcpy(p, &t, 2 * TC_W);
+TC_N(f16s)t=TC_F16_OUT(v);
+__builtin_memcpy(p,&t,2*TC_W);
 #else
-TC_N(st_u16)(p, TC_N(bits_f16)(v));
+TC_N(st_u16)(p,TC_N(bits_f16)(v));
 #endif
 }
 #endif
@@ -47057,7 +46714,7 @@ TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16
 "#endif",
 "}",
 #else
-TC_FN TC_F32 TC_N(cast_f32_f16)(TC_F32 x) {
+TC_FN TC_F32 TC_N(cast_f32_f16)(TC_F32 x){
 #if TC_HW_F16
 return TC_F16_IN(TC_F16_OUT(x));
 #else
@@ -47121,7 +46778,7 @@ return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;
 #if TC__AS_TEXT
 "#if TC_MATH_64",
 #endif
-#if TC__AS_TEXT || (TC_MATH_64)
+#if TC__AS_TEXT ||(TC_MATH_64)
 #if TC__AS_TEXT
 "// fn: floor_f64",
 "TC_FN TC_F64 TC_N(floor_f64)(TC_F64 x) {",
@@ -47165,41 +46822,41 @@ return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;
 "#endif",
 "}",
 #else
-TC_FN TC_F64 TC_N(floor_f64)(TC_F64 x) {
+TC_FN TC_F64 TC_N(floor_f64)(TC_F64 x){
 #if TC_HW_ROUND
-return TC_ROUND_f64(x, 9);
+return TC_ROUND_f64(x,9);
 #else
-TC_F64 big = TC_K_f64(4503599627370496.0), a = TC_ABS_f64(x), n = (a + big) - big, y;
-y = TC_COPY_f64(n, x);
-y = TC_SEL_f64(TC_GT_f64(y, x), y - 1.0, y);
-return TC_SEL_f64(TC_LT_f64(a, big), TC_COPY_f64(y, x), x);
+TC_F64 big=TC_K_f64(4503599627370496.0),a=TC_ABS_f64(x),n=(a+big)-big,y;
+y=TC_COPY_f64(n,x);
+y=TC_SEL_f64(TC_GT_f64(y,x),y-1.0,y);
+return TC_SEL_f64(TC_LT_f64(a,big),TC_COPY_f64(y,x),x);
 #endif
 }
-TC_FN TC_F64 TC_N(ceil_f64)(TC_F64 x) {
+TC_FN TC_F64 TC_N(ceil_f64)(TC_F64 x){
 #if TC_HW_ROUND
-return TC_ROUND_f64(x, 10);
+return TC_ROUND_f64(x,10);
 #else
-TC_F64 big = TC_K_f64(4503599627370496.0), a = TC_ABS_f64(x), n = (a + big) - big, y;
-y = TC_COPY_f64(n, x);
-y = TC_SEL_f64(TC_LT_f64(y, x), y + 1.0, y);
-return TC_SEL_f64(TC_LT_f64(a, big), TC_COPY_f64(y, x), x);
+TC_F64 big=TC_K_f64(4503599627370496.0),a=TC_ABS_f64(x),n=(a+big)-big,y;
+y=TC_COPY_f64(n,x);
+y=TC_SEL_f64(TC_LT_f64(y,x),y+1.0,y);
+return TC_SEL_f64(TC_LT_f64(a,big),TC_COPY_f64(y,x),x);
 #endif
 }
-TC_FN TC_F64 TC_N(trunc_f64)(TC_F64 x) {
+TC_FN TC_F64 TC_N(trunc_f64)(TC_F64 x){
 #if TC_HW_ROUND
-return TC_ROUND_f64(x, 11);
+return TC_ROUND_f64(x,11);
 #else
-TC_F64 big = TC_K_f64(4503599627370496.0), a = TC_ABS_f64(x), n = (a + big) - big;
-n = TC_SEL_f64(TC_GT_f64(n, a), n - 1.0, n);
-return TC_SEL_f64(TC_LT_f64(a, big), TC_COPY_f64(n, x), x);
+TC_F64 big=TC_K_f64(4503599627370496.0),a=TC_ABS_f64(x),n=(a+big)-big;
+n=TC_SEL_f64(TC_GT_f64(n,a),n-1.0,n);
+return TC_SEL_f64(TC_LT_f64(a,big),TC_COPY_f64(n,x),x);
 #endif
 }
-TC_FN TC_F64 TC_N(round_f64)(TC_F64 x) {
+TC_FN TC_F64 TC_N(round_f64)(TC_F64 x){
 #if TC_HW_ROUND
-return TC_ROUND_f64(x, 8);
+return TC_ROUND_f64(x,8);
 #else
-TC_F64 big = TC_K_f64(4503599627370496.0), a = TC_ABS_f64(x), n = (a + big) - big;
-return TC_SEL_f64(TC_LT_f64(a, big), TC_COPY_f64(n, x), x);
+TC_F64 big=TC_K_f64(4503599627370496.0),a=TC_ABS_f64(x),n=(a+big)-big;
+return TC_SEL_f64(TC_LT_f64(a,big),TC_COPY_f64(n,x),x);
 #endif
 }
 #endif
@@ -48146,14 +47803,14 @@ return TC_SQRT_f64(s) * y;
 #define TC__E_f64 double
 #define TC__E_i32 int32_t
 #define TC__E_i64 int64_t
-#define TC__FN(x) TC__LN(x##_fold)
-#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)
-#define TC__POINTERS(V, C, R) \
+#define TC__FN(x)TC__LN(x##_fold)
+#define TC_FMA_f64(a,b,c)TC_ADD_f64(TC_MUL_f64(a,b),c)
+#define TC__POINTERS(V,C,R) \
 const TC__E_##C*p##V=(const TC__E_##C*)(R)->at;\
 const int64_t s##V=(R)->mask&TC_LANES
-#define TC__OPERAND(V, C) TC__T_##C V = TC_N(ld_##C)(p##V)
-#define TC__NEXT(V) p##V += s##V
-#define TC__LOOP1(NAME, OUT, C, EXPR) \
+#define TC__OPERAND(V,C)TC__T_##C V=TC_N(ld_##C)(p##V)
+#define TC__NEXT(V)p##V+=s##V
+#define TC__LOOP1(NAME,OUT,C,EXPR) \
 TC__LOOP_FN void TC__LN(NAME)(void*d,const tc__reg*x,const tc__reg*y,\
 const tc__reg*z,int64_t n){\
 TC__E_##OUT*out=(TC__E_##OUT*)d;\
@@ -48165,7 +47822,7 @@ TC_N(st_##OUT)(out+i,EXPR);\
 TC__NEXT(a);\
 }\
 }
-#define TC__LOOP2(NAME, OUT, C, EXPR) \
+#define TC__LOOP2(NAME,OUT,C,EXPR) \
 TC__LOOP_FN void TC__LN(NAME)(void*d,const tc__reg*x,const tc__reg*y,\
 const tc__reg*z,int64_t n){\
 TC__E_##OUT*out=(TC__E_##OUT*)d;\
@@ -48179,7 +47836,7 @@ TC_N(st_##OUT)(out+i,EXPR);\
 TC__NEXT(a),TC__NEXT(b);\
 }\
 }
-#define TC__LOOP3_OF(NAME, A, C, EXPR) \
+#define TC__LOOP3_OF(NAME,A,C,EXPR) \
 TC__LOOP_FN void TC__LN(NAME)(void*d,const tc__reg*x,const tc__reg*y,\
 const tc__reg*z,int64_t n){\
 TC__E_##C*out=(TC__E_##C*)d;\
@@ -48194,9 +47851,9 @@ TC_N(st_##C)(out+i,EXPR);\
 TC__NEXT(a),TC__NEXT(b),TC__NEXT(c);\
 }\
 }
-#define TC__LOOP3(NAME, OUT, C, EXPR) TC__LOOP3_OF(NAME, C, C, EXPR)
-#define TC__LOOP_WHERE(NAME, C, EXPR) TC__LOOP3_OF(NAME, i32, C, EXPR)
-#define TC__LOOP_BOOL1(NAME, OUT, C, EXPR) \
+#define TC__LOOP3(NAME,OUT,C,EXPR)TC__LOOP3_OF(NAME,C,C,EXPR)
+#define TC__LOOP_WHERE(NAME,C,EXPR)TC__LOOP3_OF(NAME,i32,C,EXPR)
+#define TC__LOOP_BOOL1(NAME,OUT,C,EXPR) \
 TC__LOOP_FN void TC__LN(NAME)(void*d,const tc__reg*x,const tc__reg*y,\
 const tc__reg*z,int64_t n){\
 int32_t*out=(int32_t*)d;\
@@ -48209,7 +47866,7 @@ TC_N(st_i32)(out+i,EXPR);\
 TC__NEXT(a_);\
 }\
 }
-#define TC__LOOP_BOOL2(NAME, OUT, C, EXPR) \
+#define TC__LOOP_BOOL2(NAME,OUT,C,EXPR) \
 TC__LOOP_FN void TC__LN(NAME)(void*d,const tc__reg*x,const tc__reg*y,\
 const tc__reg*z,int64_t n){\
 int32_t*out=(int32_t*)d;\
@@ -48224,11 +47881,11 @@ TC_N(st_i32)(out+i,EXPR);\
 TC__NEXT(a_),TC__NEXT(b_);\
 }\
 }
-#define TC__FOLD_LOAD(P, NAME, C) TC__T_##C s##P = TC_N(ld_##C)(acc + P * TC_LANES);
-#define TC__FOLD_SAVE(P, NAME, C) TC_N(st_##C)(acc + P * TC_LANES, s##P);
-#define TC__FOLD_STEP(P, NAME, C) \
+#define TC__FOLD_LOAD(P,NAME,C)TC__T_##C s##P=TC_N(ld_##C)(acc+P*TC_LANES);
+#define TC__FOLD_SAVE(P,NAME,C)TC_N(st_##C)(acc+P*TC_LANES,s##P);
+#define TC__FOLD_STEP(P,NAME,C) \
 s##P=TC__LN(NAME##_step)(s##P,TC_N(ld_##C)(px+((i+P*TC_LANES)&mx)));
-#define TC__FOLD_REST(P, NAME, C) \
+#define TC__FOLD_REST(P,NAME,C) \
 if(n-i>=(P+1)*TC_LANES){\
 TC__FOLD_STEP(P,NAME,C) \
 }else if(n-i>P*TC_LANES){\
@@ -48237,27 +47894,27 @@ TC__T_##C old=s##P;\
 TC__FOLD_STEP(P,NAME,C) \
 s##P=TC_SEL_##C(TC_M_##C(some),s##P,old);\
 }
-#define TC__4(F, NAME, C) F(0, NAME, C) F(1, NAME, C) F(2, NAME, C) F(3, NAME, C)
-#define TC__8(F, NAME, C) \
+#define TC__4(F,NAME,C)F(0,NAME,C)F(1,NAME,C)F(2,NAME,C)F(3,NAME,C)
+#define TC__8(F,NAME,C) \
 TC__4(F,NAME,C)F(4,NAME,C)F(5,NAME,C)F(6,NAME,C)F(7,NAME,C)
-#define TC__MULADD_f32(a, b, s) TC_FMA_f32(a, b, s)
-#define TC__MULADD_f64(a, b, s) TC_FMA_f64(a, b, s)
-#define TC__MULADD_i32(a, b, s) TC_ADD_i32(s, TC_MUL_i32(a, b))
-#define TC__MULADD_i64(a, b, s) TC_ADD_i64(s, TC_MUL_i64(a, b))
-#define TC__TILE_OPEN(R, C) \
+#define TC__MULADD_f32(a,b,s)TC_FMA_f32(a,b,s)
+#define TC__MULADD_f64(a,b,s)TC_FMA_f64(a,b,s)
+#define TC__MULADD_i32(a,b,s)TC_ADD_i32(s,TC_MUL_i32(a,b))
+#define TC__MULADD_i64(a,b,s)TC_ADD_i64(s,TC_MUL_i64(a,b))
+#define TC__TILE_OPEN(R,C) \
 TC__T_##C s##R=TC_N(splat_##C)(0),t##R=s##R;\
 if(!first){\
 s##R=TC_N(ld_##C)(out+R*ldc+j);\
 t##R=TC_N(ld_##C)(out+R*ldc+j+TC_LANES);\
 }
-#define TC__TILE_STEP(R, C) \
+#define TC__TILE_STEP(R,C) \
 e=TC_N(splat_##C)(p[R]);\
 s##R=TC__MULADD_##C(e,u,s##R);\
 t##R=TC__MULADD_##C(e,v,t##R);
-#define TC__TILE_CLOSE(R, C) \
+#define TC__TILE_CLOSE(R,C) \
 TC_N(st_##C)(out+R*ldc+j,s##R);\
 TC_N(st_##C)(out+R*ldc+j+TC_LANES,t##R);
-#define TC__TILE_EACH(F, C) F(0, C) F(1, C) F(2, C) F(3, C)
+#define TC__TILE_EACH(F,C)F(0,C)F(1,C)F(2,C)F(3,C)
 #define TC__TILE(C) \
 TC__LOOP_FN void TC__LN(tile_##C)(void*c,int64_t ldc,const void*a,\
 const void*b,int64_t ldb,int64_t k,\
@@ -48274,7 +47931,7 @@ TC__TILE_EACH(TC__TILE_STEP,C) \
 TC__TILE_EACH(TC__TILE_CLOSE,C) \
 }\
 }
-#define TC__ARG(C, M) \
+#define TC__ARG(C,M) \
 TC__LOOP_FN void TC__LN(arg_##C)(void*b,int64_t*at,const void*x,\
 int64_t index,int less,int64_t n){\
 TC__E_##C*best=(TC__E_##C*)b;\
@@ -48297,7 +47954,7 @@ if(group[l]>=0) \
 at[p+l]=index+(int64_t)group[l]*TC__FOLD_LANES+p+l;\
 }\
 }
-#define TC__IN_OUT(X, T, C, IN, OUT) \
+#define TC__IN_OUT(X,T,C,IN,OUT) \
 TC__LOOP_FN void TC__LN(X##_in)(void*to,const void*from,int64_t n){\
 TC__E_##C*d=(TC__E_##C*)to;\
 const T*s=(const T*)from;\
@@ -48332,17 +47989,17 @@ TC_N(draw_u32)(w,words,draw,seed);\
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
 #undef TC__EVEN
-#if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
-#if TC_W == 8
-#define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15)
+#if !TC__LOOPS_SCALAR&&(defined(__clang__)||__GNUC__>=12)
+#if TC_W ==8
+#define TC__EVEN(a,b)__builtin_shufflevector(a,b,0,2,4,6,9,11,13,15)
 #else
-#define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 5, 7)
+#define TC__EVEN(a,b)__builtin_shufflevector(a,b,0,2,5,7)
 #endif
 #endif
 #if TC__LOOPS_SCALAR
 #define TC__TRUTH 1
-#define TC__MASK(x) ((x)&1)
-#define TC__FOLD(NAME, C, EXPR) \
+#define TC__MASK(x)((x)&1)
+#define TC__FOLD(NAME,C,EXPR) \
 TC__LOOP_FN void TC__FN(NAME)(void*lanes,const tc__reg*x,int64_t n){\
 TC__E_##C*acc=(TC__E_##C*)lanes;\
 const TC__E_##C*px=(const TC__E_##C*)x->at;\
@@ -48354,13 +48011,13 @@ acc[i&31]=EXPR;\
 }
 #else
 #define TC__TRUTH -1
-#define TC__MASK(x) TC_NEG_i32((x)&1)
-#if TC_W == 8
+#define TC__MASK(x)TC_NEG_i32((x)&1)
+#if TC_W ==8
 #define TC__FOLD_VECTORS TC__4
 #else
 #define TC__FOLD_VECTORS TC__8
 #endif
-#define TC__FOLD(NAME, C, EXPR) \
+#define TC__FOLD(NAME,C,EXPR) \
 TC__LOOP_FN TC__T_##C TC__LN(NAME##_step)(TC__T_##C a,TC__T_##C b){\
 return EXPR;\
 }\
@@ -48713,14 +48370,14 @@ TC_N(st_f64)((double*)d+i,TC_N(normal_f64)(w[0],w[1],w[2],w[3]));
 #if TC__LOOPS_64
 // ---- gen/out/interp_table.inc
 #ifndef TC__COLS_promote
-#define TC__COLS_promote(F, ID) {NULL, NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_floating(F, ID) {NULL, NULL, NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_rounding(F, ID) {NULL, NULL, NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_compare(F, ID) {F(ID##_bool), NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_logic(F, ID) {F(ID##_bool), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
-#define TC__COLS_bits(F, ID) {F(ID##_bool), NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), NULL, NULL, NULL, NULL}
-#define TC__COLS_shift(F, ID) {NULL, NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), NULL, NULL, NULL, NULL}
-#define TC__COLS_where(F, ID) {F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_promote(F,ID){NULL,NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_floating(F,ID){NULL,NULL,NULL,NULL,NULL,NULL,F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_rounding(F,ID){NULL,NULL,NULL,NULL,NULL,NULL,F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_compare(F,ID){F(ID##_bool),NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_logic(F,ID){F(ID##_bool),NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL}
+#define TC__COLS_bits(F,ID){F(ID##_bool),NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),NULL,NULL,NULL,NULL}
+#define TC__COLS_shift(F,ID){NULL,NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),NULL,NULL,NULL,NULL}
+#define TC__COLS_where(F,ID){F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
 #endif
 static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__LN,ADD),

@@ -1715,10 +1715,10 @@ static const char*const tc__text_cuda_custom[]={
 };
 
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce", \
+#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
 "no-tree-forwprop")
 #pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
 #pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
@@ -9883,7 +9883,7 @@ tc__cuda_put_launch(p,symbol,launch,&grids.at[launch],0,&body);
 launch++;
 }
 }
-#define TC__CUDA_VALUES \
+#define TC__CUDA_VALUES  \
 {TC_OP_CAST,TC__ONCE,tc__cuda_cast_node},{TC_OP_INDEX,TC__ONCE,tc__cuda_index},\
 {TC_OP_CHECK,TC__ONCE,tc__cuda_check},{TC_OP_VALID,TC__ONCE,tc__cuda_valid},\
 {TC_OP_EXP,TC__ONCE,tc__cuda_fast},{TC_OP_EXP2,TC__ONCE,tc__cuda_fast},\
@@ -10242,15 +10242,15 @@ tc__cuda_knob_fits,
 #endif
 
 // ---- gen/cuda/prelude.c
-#if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
+#if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
 #define _GNU_SOURCE 1
 #endif
-#if defined(__unix__) || defined(__APPLE__)
+#if defined(__unix__)||defined(__APPLE__)
 #define TCU__POSIX 1
 #else
 #define TCU__POSIX 0
 #endif
-#if defined(TC_NO_THREADS) || !TCU__POSIX || !defined(__GNUC__)
+#if defined(TC_NO_THREADS)||!TCU__POSIX||!defined(__GNUC__)
 #define TCU__THREADS 0
 #else
 #define TCU__THREADS 1
@@ -10272,29 +10272,29 @@ tc__cuda_knob_fits,
 #include <pthread.h>
 #include <signal.h>
 #endif
-#if defined(__GLIBC__) && !defined(__USE_GNU)
-#error \
+#if defined(__GLIBC__)&&!defined(__USE_GNU)
+#error                                                                                 \
 "A libc header was included before the implementation of tcompile_cuda.h, without \
 _GNU_SOURCE. Fix: include tcompile_cuda.h first in the one .c file that defines \
 TCOMPILE_CUDA_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
 #endif
 #if defined(__GNUC__)
 #define TCU__UNUSED __attribute__((unused))
-#define TCU__FN __attribute__((unused)) static
-#define TCU__PRINTF(at, to) __attribute__((format(printf, at, to)))
-#define TCU__LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define TCU__STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define TCU__ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define TCU__FN __attribute__((unused))static
+#define TCU__PRINTF(at,to)__attribute__((format(printf,at,to)))
+#define TCU__LOAD(p)__atomic_load_n(p,__ATOMIC_ACQUIRE)
+#define TCU__STORE(p,v)__atomic_store_n(p,v,__ATOMIC_RELEASE)
+#define TCU__ADD(p,v)__atomic_fetch_add(p,v,__ATOMIC_ACQ_REL)
 #else
 #define TCU__UNUSED
 #define TCU__FN static
-#define TCU__PRINTF(at, to)
-#define TCU__LOAD(p) (*(p))
-#define TCU__STORE(p, v) ((void)(*(p) = (v)))
-#define TCU__ADD(p, v) ((*(p) += (v)) - (v))
+#define TCU__PRINTF(at,to)
+#define TCU__LOAD(p)(*(p))
+#define TCU__STORE(p,v)((void)(*(p)=(v)))
+#define TCU__ADD(p,v)((*(p)+=(v))-(v))
 #endif
-#define TCU__COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define TCU__STATIC_ASSERT(name, cond) \
+#define TCU__COUNT(array)(sizeof(array)/sizeof((array)[0]))
+#define TCU__STATIC_ASSERT(name,cond) \
 typedef char tcu__assert_##name[(cond)?1:-1]TCU__UNUSED
 enum{TCU__PATH=512};
 TCU__FN void*tcu__realloc(const tc_allocator*hook,void*p,size_t old,size_t size){
@@ -10319,9 +10319,9 @@ return p?memset(p,0,size):NULL;
 TCU__FN void tcu__free(const tc_allocator*hook,void*p,size_t count,size_t item){
 if(p)tcu__realloc(hook,p,tcu__array_size(count,item),0);
 }
-#define TCU__NEW(hook, T) ((T *)tcu__alloc(hook, 1, sizeof(T)))
-#define TCU__NEW_ARRAY(hook, T, n) ((T *)tcu__alloc(hook, (size_t)(n), sizeof(T)))
-#define TCU__FREE(hook, p, n) tcu__free(hook, p, (size_t)(n), sizeof *(p))
+#define TCU__NEW(hook,T)((T*)tcu__alloc(hook,1,sizeof(T)))
+#define TCU__NEW_ARRAY(hook,T,n)((T*)tcu__alloc(hook,(size_t)(n),sizeof(T)))
+#define TCU__FREE(hook,p,n)tcu__free(hook,p,(size_t)(n),sizeof*(p))
 TCU__FN void*tcu__grown(const tc_allocator*hook,void*at,size_t count,size_t*capacity,
 size_t item){
 size_t want=*capacity?*capacity*2:8;
@@ -10477,7 +10477,7 @@ tcu__context context;
 typedef struct tcu__edge{
 unsigned char from_port,to_port,type,reserved[5];
 }tcu__edge;
-#define TCU__AT(T, field, offset, size) \
+#define TCU__AT(T,field,offset,size) \
 TCU__STATIC_ASSERT(T##_##field,\
 sizeof(void*)!=8|| \
 (offsetof(T,field)==offset&&sizeof(T)==size))
@@ -10796,7 +10796,7 @@ return tcu__fail(t,
 row<TCU__COUNT(tcu__codes)?tcu__codes[row].status:TC_E_BACKEND,
 "%s",text);
 }
-#define TCU__CALL(calls, trouble, what, name, ...) \
+#define TCU__CALL(calls,trouble,what,name,...) \
 (tcu__alive(trouble,what)&& \
 tcu__judge(calls,trouble,(calls)->name(__VA_ARGS__),#name,what))
 // ---- gen/cuda/library.c
@@ -10963,9 +10963,9 @@ size_t live,cached,peak,arena,pinned;
 size_t(*relieve)(void*user);
 void*relieve_user;
 }tcu__device;
-#define TCU__DO(d, what, name, ...) \
+#define TCU__DO(d,what,name,...) \
 TCU__CALL(&(d)->driver.call,&(d)->trouble,what,name,__VA_ARGS__)
-#define TCU__UNDO(d, name, ...) \
+#define TCU__UNDO(d,name,...) \
 tcu__note(&(d)->driver.call,&(d)->trouble,\
 (d)->orphan?0:(d)->driver.call.name(__VA_ARGS__),#name,"giving back")
 TCU__FN int tcu__enter(tcu__device*d){
@@ -10999,7 +10999,7 @@ tcu__device_attribute what;
 tcu__need need;
 size_t offset;
 }tcu__fact;
-#define TCU__FACT(what, need, field) \
+#define TCU__FACT(what,need,field) \
 {what,need,offsetof(tcu__facts,field)}
 static const tcu__fact tcu__fact_rows[]={
 TCU__FACT(TCU__MAJOR,TCU__REQUIRED,major),
@@ -11147,8 +11147,8 @@ return ok;
 }
 // ---- gen/cuda/memory.c
 #define TCU__SMALL_STEP ((size_t)512)
-#define TCU__LARGE_STEP ((size_t)2 << 20)
-#define TCU__SMALL_MOST ((size_t)1 << 20)
+#define TCU__LARGE_STEP ((size_t)2<<20)
+#define TCU__SMALL_MOST ((size_t)1<<20)
 enum{TCU__CHAINS=128};
 typedef struct tcu__block{
 struct tcu__block*next,*before;
@@ -11316,7 +11316,7 @@ p->device->relieve=NULL;
 memset(p,0,sizeof*p);
 }
 // ---- gen/cuda/arena.c
-#define TCU__ARENA_STEP ((size_t)2 << 20)
+#define TCU__ARENA_STEP ((size_t)2<<20)
 typedef struct tcu__chunk{
 tcu__address base;
 size_t size;
@@ -11457,7 +11457,7 @@ TCU__FREE(&d->host,a->chunk,a->capacity);
 memset(a,0,sizeof*a);
 }
 // ---- gen/cuda/staging.c
-#define TCU__SLOT_BYTES ((size_t)32 << 20)
+#define TCU__SLOT_BYTES ((size_t)32<<20)
 enum{TCU__SLOTS=2};
 typedef struct tcu__slot{
 unsigned char*memory;
@@ -12537,7 +12537,7 @@ tcu__print(s->why,sizeof s->why,"%s",d->trouble.text);
 tcu__trouble_clear(&d->trouble);
 return status;
 }
-#define TCU__SEAM(user, work) \
+#define TCU__SEAM(user,work) \
 do{\
 tcu__seam*s=tcu__seam_of(user);\
 tcu__runtime*r=&s->runtime;\

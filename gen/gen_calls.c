@@ -113,7 +113,7 @@ static void put_head(text *t, const call *c) {
         const char *type = c->in[i].type;
         put(t, "%s%s%s, ", type, ends(type, "*") ? "" : " ", c->in[i].name);
     }
-    put(t, "const char *file, int line) {\n");
+    put(t, "const char *file, int line)");
 }
 
 static const op *binary_row(const char *name, size_t n) {
@@ -156,15 +156,25 @@ static void in_place_calls(text *t) {
         const char *of = join("%.*s", (int)strlen(c->name) - 1, c->name);
         if (!ends(c->name, "_") || !call_find(of)) continue;
         put_head(t, c);
-        put(t, "    TC__IN_PLACE(\"%s\", %s_at(", c->name + 3, of);
+        put(t, " {\n    TC__IN_PLACE(\"%s\", %s_at(", c->name + 3, of);
         put_names(t, c);
         put(t, ", file, line))\n}\n");
     }
 }
 
+// The bodies of a reduction's calls; p is its parameter, 0 without one.
+static const char reduce_macros[] =
+    "#define TC__REDUCE_ONE(name, p) { \\\n"
+    "        return tc__reduce_one(tc__##name##_keep, #name, t, dim, p, file, line); \\\n"
+    "    }\n"
+    "#define TC__REDUCE_DIMS(name, p, dims, keepdim) { \\\n"
+    "        return tc__reduce_dims(tc__##name##_keep, #name, t, dims, keepdim, p, file, line); \\\n"
+    "    }\n";
+
 // Over one dimension, over several, over all: by tc__NAME_keep, which keeps them as size 1.
 static void reduce_calls(text *t) {
-    put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n");
+    put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n%s",
+        reduce_macros);
     EACH_CALL(c) {
         const call *several = call_find(join("%s_dims", c->name));
         const call *all = call_find(join("%s_all", c->name));
@@ -172,19 +182,11 @@ static void reduce_calls(text *t) {
         if (!several || !all) continue;
         const char *p = c->n > 2 ? c->in[2].name : "0";
         put_head(t, c);
-        put(t,
-            "    return tc__reduce_one(tc__%s_keep, \"%s\", t, dim, %s, file, line);\n}\n",
-            name, name, p);
+        put(t, "    TC__REDUCE_ONE(%s, %s)\n", name, p);
         put_head(t, several);
-        put(t,
-            "    return tc__reduce_dims(tc__%s_keep, \"%s\", t, dims, keepdim, %s, file, "
-            "line);\n}\n",
-            name, name, p);
+        put(t, "    TC__REDUCE_DIMS(%s, %s, dims, keepdim)\n", name, p);
         put_head(t, all);
-        put(t,
-            "    return tc__reduce_dims(tc__%s_keep, \"%s\", t, TC_SCALAR, 0, %s, file, "
-            "line);\n}\n",
-            name, name, p);
+        put(t, "    TC__REDUCE_DIMS(%s, %s, TC_SCALAR, 0)\n", name, p);
     }
 }
 
@@ -263,7 +265,7 @@ static void put_whole(text *t, const whole *w) {
 static void composite_call(text *t, const composite *o, const call *c) {
     const whole *w = whole_of(o);
     put_head(t, c);
-    put(t, "    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
+    put(t, " {\n    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
         strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
     put(t, "return tc__null();\n");
     if (w) put_whole_words(t, w, c);

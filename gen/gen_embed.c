@@ -154,7 +154,7 @@ static void embed_shared(const char *root, const char *path, text *t) {
     static shared e;
     memset(&e, 0, sizeof e);
     e.out = t;
-    put(t, "// as-text, include-many: %s for the library and for emitted code.\n", path);
+    put(t, "// include-many: %s for the library and for emitted code.\n", path);
     read_shared(&e, path, read_file(join("%s/%s", root, path), NULL));
     embed_lines(&e, 0, e.count);
     flush_shared(&e);

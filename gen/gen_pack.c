@@ -81,8 +81,7 @@ static void pack_include(packer *p, const char *where, int line, const char *nam
     }
     put_banner(p, name);
     p->depth++;
-    pack_text(p, join("gen/%s", name),
-              p->inside ? stripped(s, first_line_says(s, "as-text")) : s);
+    pack_text(p, join("gen/%s", name), p->inside ? stripped(s) : s);
     p->depth--;
 }
 
@@ -94,11 +93,6 @@ static const char *resolve(const char *where, const char *name) {
     return slash - where < 4
                ? name + 3
                : join("%.*s%s", (int)(slash - where - 4), where + 4, name + 3);
-}
-
-static int ends_line(const char *line, size_t n, const char *with) {
-    size_t m = strlen(with);
-    return n >= m && memcmp(line + n - m, with, m) == 0;
 }
 
 static void pack_text(packer *p, const char *where, const char *s) {

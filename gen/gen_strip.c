@@ -18,9 +18,14 @@ static const char *code_end(const char *line, const char *end) {
     return at;
 }
 
+static int ends_line(const char *line, size_t n, const char *with) {
+    size_t m = strlen(with);
+    return n >= m && memcmp(line + n - m, with, m) == 0;
+}
+
 typedef struct stripper {
     text out;
-    int blanks;  // are kept
+    int text;    // in TC__TEXT: blanks are kept
     int literal; // goes on in the next line
 } stripper;
 
@@ -75,6 +80,18 @@ static int ends_in_literal(const char *s, const char *end) {
     return 0;
 }
 
+// What of a directive needs its blanks: `#define NAME `, the whole of `#pragma` and `#include`.
+static const char *put_directive(stripper *p, const char *s, const char *end) {
+    const char *word = skip_blanks(s + 1, end), *at = word;
+    int whole = starts(word, "pragma") || starts(word, "include") || starts(word, "error");
+    while (at < end && is_word(*at)) at++;
+    at = skip_blanks(at, end);
+    while (at < end && (whole || is_word(*at))) at++;
+    if (at < end && *at == ' ') at++;
+    put(&p->out, "#%.*s", (int)(at - word), word);
+    return skip_blanks(at, end);
+}
+
 static void put_stripped_line(stripper *p, const char *line, size_t n) {
     const char *end = line + n, *s = skip_blanks(line, end);
     if (p->literal) {
@@ -85,16 +102,15 @@ static void put_stripped_line(stripper *p, const char *line, size_t n) {
     end = code_end(line, end);
     if (s >= end) return;
     int directive = *s == '#';
-    if (directive) {
-        put_raw(&p->out, "#", 1);
-        s = skip_blanks(s + 1, end);
-    }
-    put_stripped_code(p, s, end, p->blanks || directive);
+    p->text |= starts(s, "TC__TEXT(");
+    if (directive) s = put_directive(p, s, end);
+    put_stripped_code(p, s, end, p->text);
+    if (ends_line(s, (size_t)(end - s), "})")) p->text = 0;
     p->literal = ends_in_literal(s, end);
 }
 
-static char *stripped(const char *s, int blanks) {
-    stripper p = {{0}, blanks, 0};
+static char *stripped(const char *s) {
+    stripper p = {{0}, 0, 0};
     const char *line;
     size_t n;
     put_raw(&p.out, "", 0);
