@@ -2474,7 +2474,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa59b9d8bea691a94u
+#define TC__BUILD_ID 0xcbb40e8421b78983u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4820,11 +4820,7 @@ case TC_F64:((double*)p)[i]=v.f;break;
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/value/ix.c
 typedef int64_t tc__ix;
@@ -10339,11 +10335,7 @@ if(tc__layouts_are_many(f.c))tc__recorder_of(f.c)->hooks->settle(f.c);
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/graph/create.c
 static int tc__ask(const char*who,tc_tensor t,tc__meta*m){
@@ -11891,11 +11883,7 @@ return tc__record(tc,&k);
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/graph/promote_size.c
 typedef struct tc__seen{
@@ -28261,11 +28249,7 @@ return items>0?total/items+1:1;
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/interp_plan_index.c
 enum{
@@ -35610,11 +35594,7 @@ return!s||tc__device_failed(r->ctx,&r->device->own,"kernels",s);
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/transfer.c
 typedef struct tc__extent{
@@ -37607,11 +37587,7 @@ if(u)TC__FREE_ARRAY(c,u,n);
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/forget.c
 enum{TC__PROGRAMS_LEAST=64,TC__PROGRAMS_SMALL=4<<20};
@@ -39028,11 +39004,7 @@ return NULL;
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/miss.c
 static void tc__fn_missed(tc_fn*f,tc_miss_kind kind,int arg,int dim,int64_t was,
@@ -40202,11 +40174,7 @@ return tc__fn_enter(&k);
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/device.c
 static void tc__device_close(tc_ctx*c,tc__device*d){

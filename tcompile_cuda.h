@@ -1718,11 +1718,7 @@ static const char*const tc__text_cuda_custom[]={
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
-#pragma GCC optimize("Og", "no-tree-fre", "no-tree-ter", "no-tree-dce",                \
-"no-tree-forwprop")
-#pragma GCC optimize("no-forward-propagate", "no-rerun-cse-after-loop", "no-tree-ch")
-#pragma GCC optimize("no-cprop-registers", "no-split-wide-types", "no-shrink-wrap")
-#pragma GCC optimize("no-guess-branch-probability", "no-reorder-blocks")
+#pragma GCC optimize("Og")
 #endif
 // ---- gen/device/along.c
 enum{TC__DEVICE_SMS=132};
