@@ -104,14 +104,18 @@ check_format() {
     return 1
 }
 
-# The packer must change nothing: same tokens packed and unpacked, in the same lines.
+# The packer must change nothing: the compiler sees the same tokens packed and unpacked. A token a line, by
+# the longest match, as C has it.
+TOKEN='"([^"\\]|\\.)*"|'"'([^'\\\\]|\\\\.)*'"'|[A-Za-z0-9_.]+|<<=|>>=|->|##|\+\+|--|<<|>>|&&|[|][|]|[-+*/%&|^!<>=]=|[^ ]'
+
 check_same() {
     [ -f "$2" ] || return 0
     for f in "$1" "$2"; do
         $CC -std=c99 -E -P -Igen -Ibuild/fresh -DTCOMPILE_IMPLEMENTATION \
             -DTCOMPILE_CUDA_IMPLEMENTATION \
             -w -Wno-builtin-macro-redefined -D__LINE__=0 -D__FILE__=0 -x c "$f" \
-            -o - | sed -e 's/^ *//' -e '/^$/d' >"build/$(basename "$f").i" || return 1
+            -o - | grep -oE "$TOKEN" >"build/$(basename "$f").i"
+        [ -s "build/$(basename "$f").i" ] || return 1
     done
     cmp "build/$(basename "$1").i" "build/$(basename "$2").i"
 }
@@ -187,7 +191,9 @@ check_warnings() {
 # In gen/base/error.c: the table of contexts. In gen/cuda/library.c: who initialised CUDA.
 GLOBALS='tc__live_contexts|tcu__owner'
 
-# Only tc_ symbols leave the object, and there is no other writable data than GLOBALS.
+public_names() { nm -g --defined-only "$1" | cut -d ' ' -f 3 | sort; }
+
+# Only tc_ symbols leave the object, the same without reports, and there is no other writable data than GLOBALS.
 check_symbols() {
     have nm || { say "skip  symbols: no nm"; return 0; }
     printf '#define TCOMPILE_IMPLEMENTATION\n#include "tcompile.h"\n' >build/symbols.c
@@ -204,7 +210,12 @@ check_symbols() {
         say "Why: the only writable globals are $GLOBALS"
         return 1
     }
-    return 0
+    $CC -std=c99 -O0 -DTC_NO_REPORT -Ibuild/fresh -c build/symbols.c -o build/no_report.o || return 1
+    public_names build/symbols.o >build/symbols.txt
+    public_names build/no_report.o | cmp - build/symbols.txt || {
+        say "Why: gen/exec/no_report.c has what TC_NO_REPORT leaves out"
+        return 1
+    }
 }
 
 command_check() {

@@ -113,136 +113,136 @@ TCOMPILE_CUDA_IMPLEMENTATION in the same file, before its includes."
 #else
 
 // ---- gen/out/cuda_ops.inc
-static const char *const tc__cuda_expr[TC_OP_COUNT] = {
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- "TC_F(larger)(a, b)",
- "TC_F(smaller)(a, b)",
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
- NULL,
+static const char*const tc__cuda_expr[TC_OP_COUNT]={
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+"TC_F(larger)(a, b)",
+"TC_F(smaller)(a, b)",
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
-static const char *const tc__text_cuda_types[] = {
+static const char*const tc__text_cuda_types[]={
 "#define TC_FN static __device__ __forceinline__",
 "#define TC_N(name) tc_##name",
 "typedef unsigned char tc_u8;",
@@ -270,7 +270,7 @@ static const char *const tc__text_cuda_types[] = {
 "};",
 };
 // ---- gen/out/text_cuda_memory.inc
-static const char *const tc__text_cuda_memory[] = {
+static const char*const tc__text_cuda_memory[]={
 "// fn: reads",
 "TC_FN void TC_N(reads)(const void *p) { asm volatile(\"\" ::\"l\"(p) : \"memory\"); }",
 "// fn: begin",
@@ -326,7 +326,7 @@ static const char *const tc__text_cuda_memory[] = {
 "}",
 };
 // ---- gen/out/text_cuda_shared.inc
-static const char *const tc__text_cuda_shared[] = {
+static const char*const tc__text_cuda_shared[]={
 "// fn: copy_async16",
 "TC_FN void TC_N(copy_async16)(void *to, const void *from) {",
 "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");",
@@ -376,7 +376,7 @@ static const char *const tc__text_cuda_shared[] = {
 "}",
 };
 // ---- gen/out/text_cuda_halves.inc
-static const char *const tc__text_cuda_halves[] = {
+static const char*const tc__text_cuda_halves[]={
 "// fn: of_f16",
 "TC_FN float TC_N(of_f16)(tc_u16 b) {",
 "    float f;",
@@ -439,7 +439,7 @@ static const char *const tc__text_cuda_halves[] = {
 "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
 };
 // ---- gen/out/text_cuda_index.inc
-static const char *const tc__text_cuda_index[] = {
+static const char*const tc__text_cuda_index[]={
 "// fn: floor_div",
 "template <class A, class B> TC_FN auto TC_N(floor_div)(A a, B b) -> decltype(a + b) {",
 "    return a / b - (a % b < 0);",
@@ -467,7 +467,7 @@ static const char *const tc__text_cuda_index[] = {
 "}",
 };
 // ---- gen/out/text_cuda_math.inc
-static const char *const tc__text_cuda_math[] = {
+static const char*const tc__text_cuda_math[]={
 "// fn: larger_f32",
 "TC_FN float TC_N(larger_f32)(float x, float y) {",
 "    float z;",
@@ -606,7 +606,7 @@ static const char *const tc__text_cuda_math[] = {
 "}",
 };
 // ---- gen/out/text_cuda_trig.inc
-static const char *const tc__text_cuda_trig[] = {
+static const char*const tc__text_cuda_trig[]={
 "// fn: trig_big",
 "static __device__ __noinline__ tc_u64 TC_N(trig_big)(float x) {",
 "    static const __device__ unsigned two_over_pi[8] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,",
@@ -698,7 +698,7 @@ static const char *const tc__text_cuda_trig[] = {
 "}",
 };
 // ---- gen/out/text_cuda_fast.inc
-static const char *const tc__text_cuda_fast[] = {
+static const char*const tc__text_cuda_fast[]={
 "// fn: exp_half",
 "TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }",
 "// fn: exp2_half",
@@ -778,7 +778,7 @@ static const char *const tc__text_cuda_fast[] = {
 "}",
 };
 // ---- gen/out/text_cuda_random.inc
-static const char *const tc__text_cuda_random[] = {
+static const char*const tc__text_cuda_random[]={
 "// fn: draw",
 "struct TC_N(draw) {",
 "    unsigned w[4];",
@@ -831,7 +831,7 @@ static const char *const tc__text_cuda_random[] = {
 "}",
 };
 // ---- gen/out/text_cuda_divide.inc
-static const char *const tc__text_cuda_divide[] = {
+static const char*const tc__text_cuda_divide[]={
 "// fn: floor_divide_f32",
 "TC_FN float TC_N(floor_divide_f32)(float x, float y) {",
 "    const float m = fmodf(x, y);",
@@ -852,7 +852,7 @@ static const char *const tc__text_cuda_divide[] = {
 "}",
 };
 // ---- gen/out/text_cuda_product.inc
-static const char *const tc__text_cuda_product[] = {
+static const char*const tc__text_cuda_product[]={
 "// fn: add_product_f32",
 "TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }",
 "// fn: add_product_f64",
@@ -933,7 +933,7 @@ static const char *const tc__text_cuda_product[] = {
 "}",
 };
 // ---- gen/out/text_cuda_scan.inc
-static const char *const tc__text_cuda_scan[] = {
+static const char*const tc__text_cuda_scan[]={
 "// fn: sums",
 "template <class T> struct TC_N(sums) {",
 "    TC_FN T none() { return 0; }",
@@ -1136,7 +1136,7 @@ static const char *const tc__text_cuda_scan[] = {
 "}",
 };
 // ---- gen/out/text_cuda_sort.inc
-static const char *const tc__text_cuda_sort[] = {
+static const char*const tc__text_cuda_sort[]={
 "// fn: key_i32",
 "TC_FN unsigned TC_N(key_i32)(int x) { return (unsigned)x ^ 0x80000000u; }",
 "// fn: key_i64",
@@ -1529,7 +1529,7 @@ static const char *const tc__text_cuda_sort[] = {
 "}",
 };
 // ---- gen/out/text_cuda_scatter.inc
-static const char *const tc__text_cuda_scatter[] = {
+static const char*const tc__text_cuda_scatter[]={
 "// fn: scatter_mark",
 "template <class F, class G>",
 "TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole,",
@@ -1618,7 +1618,7 @@ static const char *const tc__text_cuda_scatter[] = {
 "}",
 };
 // ---- gen/out/text_cuda_check.inc
-static const char *const tc__text_cuda_check[] = {
+static const char*const tc__text_cuda_check[]={
 "// fn: checked",
 "static __device__ __align__(16) tc_u64 tc_nothing[16], tc_nowhere[16];",
 "template <class T> struct TC_N(checked) {",
@@ -1642,7 +1642,7 @@ static const char *const tc__text_cuda_check[] = {
 "};",
 };
 // ---- gen/out/text_cuda_list.inc
-static const char *const tc__text_cuda_list[] = {
+static const char*const tc__text_cuda_list[]={
 "// fn: list",
 "template <int W, int N> struct tc_list {",
 "    void *at[N][W];",
@@ -1659,7 +1659,7 @@ static const char *const tc__text_cuda_list[] = {
 "}",
 };
 // ---- gen/out/text_cuda_spread.inc
-static const char *const tc__text_cuda_spread[] = {
+static const char*const tc__text_cuda_spread[]={
 "struct tc_spread {",
 "    void *to;",
 "    const void *from;",
@@ -1686,7 +1686,7 @@ static const char *const tc__text_cuda_spread[] = {
 "tc_kernel_0000000000000000_3(const tc_spread a) { tc_spread_all<unsigned long long>(a); }",
 };
 // ---- gen/out/text_cuda_custom.inc
-static const char *const tc__text_cuda_custom[] = {
+static const char*const tc__text_cuda_custom[]={
 "typedef signed char int8_t;",
 "typedef short int16_t;",
 "typedef int int32_t;",
@@ -1715,8520 +1715,8520 @@ static const char *const tc__text_cuda_custom[] = {
 };
 
 // ---- gen/base/once_begin.c
-#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
 #pragma GCC push_options
 #pragma GCC optimize("Og")
 #endif
 // ---- gen/device/along.c
-enum { TC__DEVICE_SMS = 132 };
-static int tc__device_is_memory(const tc__node *n) {
- return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+enum{TC__DEVICE_SMS=132};
+static int tc__device_is_memory(const tc__node*n){
+return n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
 }
-static int tc__device_is_row(const tc__group *g, int64_t b) {
- return g->buffer.at[b].place == TC__BUF_ROW;
+static int tc__device_is_row(const tc__group*g,int64_t b){
+return g->buffer.at[b].place==TC__BUF_ROW;
 }
-static int tc__device_is_made(const tc__group *g, const tc__node *n) {
- return tc__buffer_of(g, n)->place == TC__BUF_LEFT;
+static int tc__device_is_made(const tc__group*g,const tc__node*n){
+return tc__buffer_of(g,n)->place==TC__BUF_LEFT;
 }
-static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {
- return tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
+static uint32_t tc__device_bytes(const tc__group*g,const tc__node*n){
+return tc__dtypes[tc__buffer_of(g,n)->dtype].bytes;
 }
-static int tc__device_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
- for (uint32_t i = 0; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
- return 0;
+static int tc__device_mentions(const tc__group*g,const tc__node*n,tc__axis axis){
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__ix_uses(g->body.ix,n->attr[i],axis))return 1;
+return 0;
 }
-static int tc__device_names_rows(const tc__group *g) {
- for (size_t id = 0; id < g->body.node.count; id++)
-  if (tc__device_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
- return 0;
+static int tc__device_names_rows(const tc__group*g){
+for(size_t id=0;id<g->body.node.count;id++)
+if(tc__device_mentions(g,g->body.node.at[id],TC__ROW))return 1;
+return 0;
 }
-typedef struct tc__device_scan {
- const tc__group *g;
- tc__axis axis;
- int width, differ;
-} tc__device_scan;
-static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
-        int width);
-static void tc__device_scan_val(void *user, uint32_t id) {
- tc__device_scan *s = (tc__device_scan *)user;
- s->differ |= !tc__device_is_still(s->g, s->g->body.node.at[id], s->axis, s->width);
+typedef struct tc__device_scan{
+const tc__group*g;
+tc__axis axis;
+int width,differ;
+}tc__device_scan;
+static int tc__device_is_still(const tc__group*g,const tc__node*n,tc__axis axis,
+int width);
+static void tc__device_scan_val(void*user,uint32_t id){
+tc__device_scan*s=(tc__device_scan*)user;
+s->differ|=!tc__device_is_still(s->g,s->g->body.node.at[id],s->axis,s->width);
 }
-static tc__access tc__device_access(const tc__group *g, tc__ix e, tc__axis axis,
-         int width) {
- tc__device_scan s;
- s.g = g, s.axis = axis, s.width = width, s.differ = 0;
- tc__ix_each_val(g->body.ix, e, tc__device_scan_val, &s);
- tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
- if (s.differ || !run.ok || (run.run != INT64_MAX && run.run % width))
-  return TC__PER_LANE;
- if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
- return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+static tc__access tc__device_access(const tc__group*g,tc__ix e,tc__axis axis,
+int width){
+tc__device_scan s;
+s.g=g,s.axis=axis,s.width=width,s.differ=0;
+tc__ix_each_val(g->body.ix,e,tc__device_scan_val,&s);
+tc__ixrun run=tc__ix_run(g->body.ix,e,axis);
+if(s.differ||!run.ok||(run.run!=INT64_MAX&&run.run%width))
+return TC__PER_LANE;
+if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
+return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
 }
-static int tc__device_words_still(const tc__group *g, const tc__node *n, uint32_t first,
-         tc__axis axis, int width) {
- for (uint32_t i = first; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) &&
-   tc__device_access(g, n->attr[i], axis, width) != TC__UNIFORM)
-   return 0;
- return 1;
+static int tc__device_words_still(const tc__group*g,const tc__node*n,uint32_t first,
+tc__axis axis,int width){
+for(uint32_t i=first;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&
+tc__device_access(g,n->attr[i],axis,width)!=TC__UNIFORM)
+return 0;
+return 1;
 }
-static int tc__device_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
-        int width) {
- if (!tc__lanes_differ(n, axis)) return 1;
- if (axis == TC__ROW && n->level == TC__AT_ROW) return 0;
- if (n->op == TC_OP_CAST || n->op == TC_OP_CHECK)
-  return tc__device_words_still(g, n, 0, axis, width) &&
-    tc__device_is_still(g, g->body.node.at[n->in[0]], axis, width);
- if (n->op == TC_OP_LOAD)
-  return !tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) &&
-    tc__device_words_still(g, n, 1, axis, width);
- return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
-   tc__device_words_still(g, n, 0, axis, width);
+static int tc__device_is_still(const tc__group*g,const tc__node*n,tc__axis axis,
+int width){
+if(!tc__lanes_differ(n,axis))return 1;
+if(axis==TC__ROW&&n->level==TC__AT_ROW)return 0;
+if(n->op==TC_OP_CAST||n->op==TC_OP_CHECK)
+return tc__device_words_still(g,n,0,axis,width)&&
+tc__device_is_still(g,g->body.node.at[n->in[0]],axis,width);
+if(n->op==TC_OP_LOAD)
+return!tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER])&&
+tc__device_words_still(g,n,1,axis,width);
+return(n->op==TC_OP_INDEX||n->op==TC_OP_VALID)&&
+tc__device_words_still(g,n,0,axis,width);
 }
-static int tc__device_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
- tc__ixpool *x = g->body.ix;
- tc__ix v = tc__ix_find_var(x, e, axis);
- if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
- return tc__ix_divisor(x, e) % width == 0;
+static int tc__device_is_aligned(const tc__group*g,tc__ix e,int width,tc__axis axis){
+tc__ixpool*x=g->body.ix;
+tc__ix v=tc__ix_find_var(x,e,axis);
+if(v)e=tc__ix_subst(x,e,v,tc__ix_mul(x,v,tc__ix_const(width)));
+return tc__ix_divisor(x,e)%width==0;
 }
-static int tc__device_bounds_still(const tc__group *g, const tc__node *n, int width,
-         tc__axis axis) {
- for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
-  tc__access access = tc__device_access(g, n->attr[i], axis, width);
-  if (tc__device_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
-  if (access == TC__UNIFORM) continue;
-  if (access != TC__CONTIGUOUS ||
-   !tc__device_is_aligned(g, n->attr[i], width, axis) ||
-   tc__ix_divisor(g->body.ix, n->attr[i + 1]) % width)
-   return 0;
- }
- return 1;
+static int tc__device_bounds_still(const tc__group*g,const tc__node*n,int width,
+tc__axis axis){
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
+tc__access access=tc__device_access(g,n->attr[i],axis,width);
+if(tc__device_access(g,n->attr[i+1],axis,width)!=TC__UNIFORM)return 0;
+if(access==TC__UNIFORM)continue;
+if(access!=TC__CONTIGUOUS||
+!tc__device_is_aligned(g,n->attr[i],width,axis)||
+tc__ix_divisor(g->body.ix,n->attr[i+1])%width)
+return 0;
 }
-static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
-        tc__axis axis) {
- if (width == 1 || !tc__device_is_memory(n)) return 0;
- if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
- if (n->op == TC_OP_LOAD && !tc__device_bounds_still(g, n, width, axis)) return 0;
- return tc__device_access(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__CONTIGUOUS &&
-   tc__device_is_aligned(g, n->attr[TC__ACCESS_INDEX], width, axis);
+return 1;
 }
-static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
- int wide = 0;
- tc__ix extent = axis == TC__COL ? g->shape.cols : g->shape.rows;
- if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->shape.rows, 1))
-  return 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  wide |= tc__device_is_memory(n) &&
-    !tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]) &&
-    tc__device_is_wide(g, n, width, axis);
- }
- return wide;
+static int tc__device_is_wide(const tc__group*g,const tc__node*n,int width,
+tc__axis axis){
+if(width==1||!tc__device_is_memory(n))return 0;
+if(axis==TC__COL&&n->level==TC__AT_ROW)return 0;
+if(n->op==TC_OP_LOAD&&!tc__device_bounds_still(g,n,width,axis))return 0;
+return tc__device_access(g,n->attr[TC__ACCESS_INDEX],axis,width)==TC__CONTIGUOUS&&
+tc__device_is_aligned(g,n->attr[TC__ACCESS_INDEX],width,axis);
 }
-static int tc__device_width(const tc__group *g, tc__axis axis) {
- uint32_t least = 16, most = 1;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
-  if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER])) continue;
-  uint32_t bytes = tc__device_bytes(g, n);
-  if (bytes < least) least = bytes;
-  if (bytes > most) most = bytes;
- }
- if (least == 1 && most > 1) least = 2;
- for (int width = (int)(16 / least); width > 1; width /= 2)
-  if (tc__device_takes(g, axis, width)) return width;
- return 1;
+static int tc__device_takes(const tc__group*g,tc__axis axis,int width){
+int wide=0;
+tc__ix extent=axis==TC__COL?g->shape.cols:g->shape.rows;
+if(tc__ix_divisor(g->body.ix,extent)%width&&!tc__ix_equals(g->shape.rows,1))
+return 0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+wide|=tc__device_is_memory(n)&&
+!tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER])&&
+tc__device_is_wide(g,n,width,axis);
 }
-static int64_t tc__device_reach(const tc__ixpool *x, tc__ix e) {
- int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
- int64_t most = hi > -lo ? hi : -lo;
- if (tc__ix_is_const(e)) return most;
- const tc__ixnode *n = tc__ix_node(x, e);
- if (n->kind == TC__IX_VAR || n->kind == TC__IX_SYM || n->kind == TC__IX_VAL)
-  return most;
- if (n->kind != TC__IX_POLY) {
-  int64_t a = tc__device_reach(x, n->a), b = tc__device_reach(x, n->b);
-  return a > b ? a : b;
- }
- int64_t sum = n->base < 0 ? -n->base : n->base;
- for (uint32_t i = 0; i < n->count; i++) {
-  const tc__ixterm *t = &x->term.at[n->first + i];
-  int64_t part = t->coef < 0 ? -t->coef : t->coef;
-  for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
-   part = tc__ix_times(part, tc__device_reach(x, t->atom[k]));
-  sum = sum > INT64_MAX / 4 || part > INT64_MAX / 4 ? INT64_MAX / 2 : sum + part;
- }
- return sum;
+return wide;
 }
-static int tc__device_is_narrow(const tc__group *g) {
- tc__ixpool *x = g->body.ix;
- const int64_t limit = INT32_MAX - (1 << 20);
- if (tc__device_reach(x, tc__ix_mul(x, g->shape.rows, g->shape.cols)) > limit) return 0;
- if (tc__device_reach(x, g->shape.rows) > limit ||
-  tc__device_reach(x, g->shape.cols) > limit)
-  return 0;
- for (size_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  for (uint32_t i = 0; i < n->n_attr; i++)
-   if (tc__attr_is_ix(n, i) && tc__device_reach(x, n->attr[i]) > limit) return 0;
- }
- return 1;
+static int tc__device_width(const tc__group*g,tc__axis axis){
+uint32_t least=16,most=1;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__device_is_memory(n)||n->level!=TC__AT_COL)continue;
+if(tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER]))continue;
+uint32_t bytes=tc__device_bytes(g,n);
+if(bytes<least)least=bytes;
+if(bytes>most)most=bytes;
+}
+if(least==1&&most>1)least=2;
+for(int width=(int)(16/least);width>1;width/=2)
+if(tc__device_takes(g,axis,width))return width;
+return 1;
+}
+static int64_t tc__device_reach(const tc__ixpool*x,tc__ix e){
+int64_t lo=tc__ix_lo(x,e),hi=tc__ix_hi(x,e);
+int64_t most=hi>-lo?hi:-lo;
+if(tc__ix_is_const(e))return most;
+const tc__ixnode*n=tc__ix_node(x,e);
+if(n->kind==TC__IX_VAR||n->kind==TC__IX_SYM||n->kind==TC__IX_VAL)
+return most;
+if(n->kind!=TC__IX_POLY){
+int64_t a=tc__device_reach(x,n->a),b=tc__device_reach(x,n->b);
+return a>b?a:b;
+}
+int64_t sum=n->base<0?-n->base:n->base;
+for(uint32_t i=0;i<n->count;i++){
+const tc__ixterm*t=&x->term.at[n->first+i];
+int64_t part=t->coef<0?-t->coef:t->coef;
+for(int k=0;k<TC__IX_ATOMS&&t->atom[k];k++)
+part=tc__ix_times(part,tc__device_reach(x,t->atom[k]));
+sum=sum>INT64_MAX/4||part>INT64_MAX/4?INT64_MAX/2:sum+part;
+}
+return sum;
+}
+static int tc__device_is_narrow(const tc__group*g){
+tc__ixpool*x=g->body.ix;
+const int64_t limit=INT32_MAX-(1<<20);
+if(tc__device_reach(x,tc__ix_mul(x,g->shape.rows,g->shape.cols))>limit)return 0;
+if(tc__device_reach(x,g->shape.rows)>limit||
+tc__device_reach(x,g->shape.cols)>limit)
+return 0;
+for(size_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__device_reach(x,n->attr[i])>limit)return 0;
+}
+return 1;
 }
 // ---- gen/device/list.c
-enum {
- TC__SHARED_STATIC = 40960
+enum{
+TC__SHARED_STATIC=40960
 };
-static tc__ix tc__device_shared_at(const tc__group *k, size_t b) {
- tc__ixpool *x = k->body.ix;
- tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
- for (size_t i = 0; i < b; i++) {
-  const tc__kbuf *n = &k->buffer.at[i];
-  if (n->place != TC__BUF_SHARED) continue;
-  tc__ix bytes =
-   tc__ix_mul(x, n->numel, tc__ix_const((int64_t)tc__dtypes[n->dtype].bytes));
-  at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
- }
- return at;
+static tc__ix tc__device_shared_at(const tc__group*k,size_t b){
+tc__ixpool*x=k->body.ix;
+tc__ix at=tc__ix_const(0),line=tc__ix_const(64);
+for(size_t i=0;i<b;i++){
+const tc__kbuf*n=&k->buffer.at[i];
+if(n->place!=TC__BUF_SHARED)continue;
+tc__ix bytes=
+tc__ix_mul(x,n->numel,tc__ix_const((int64_t)tc__dtypes[n->dtype].bytes));
+at=tc__ix_add(x,at,tc__ix_mul(x,line,tc__ix_ceil_div(x,bytes,line)));
 }
-static int tc__device_is_dynamic(const tc__group *k) {
- return tc__ix_hi(k->body.ix, tc__device_shared_at(k, k->buffer.count)) >
-   TC__SHARED_STATIC;
+return at;
 }
-static int64_t tc__device_work_at(const tc__group *k, size_t b) {
- int tickets = b < k->buffer.count && k->buffer.at[b].place == TC__BUF_TICKET;
- int64_t at = 0;
- for (size_t i = 0; i < k->buffer.count; i++) {
-  const tc__kbuf *n = &k->buffer.at[i];
-  int ticket = n->place == TC__BUF_TICKET;
-  if (!ticket && n->place != TC__BUF_WORK) continue;
-  if (i < b ? ticket || !tickets : ticket && !tickets)
-   at += tc__padded(tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes,
-        256);
- }
- return at;
+static int tc__device_is_dynamic(const tc__group*k){
+return tc__ix_hi(k->body.ix,tc__device_shared_at(k,k->buffer.count))>
+TC__SHARED_STATIC;
 }
-static int64_t tc__device_zeroed(const tc__group *k) {
- int64_t bytes = 0;
- for (size_t i = 0; i < k->buffer.count; i++)
-  if (k->buffer.at[i].place == TC__BUF_TICKET)
-   bytes += tc__padded(4 * tc__ix_value(k->buffer.at[i].numel), 256);
- return bytes;
+static int64_t tc__device_work_at(const tc__group*k,size_t b){
+int tickets=b<k->buffer.count&&k->buffer.at[b].place==TC__BUF_TICKET;
+int64_t at=0;
+for(size_t i=0;i<k->buffer.count;i++){
+const tc__kbuf*n=&k->buffer.at[i];
+int ticket=n->place==TC__BUF_TICKET;
+if(!ticket&&n->place!=TC__BUF_WORK)continue;
+if(i<b?ticket||!tickets:ticket&&!tickets)
+at+=tc__padded(tc__ix_value(n->numel)*(int64_t)tc__dtypes[n->dtype].bytes,
+256);
 }
-typedef struct tc__relist {
- const tc__group *from;
- tc__group *to;
- uint32_t *at;
- tc__ix *base;
- int given;
- int failed;
-} tc__relist;
-static int tc__relist_open(tc__relist *l, tc_ctx *c, const tc__group *from) {
- memset(l, 0, sizeof *l);
- l->from = from, l->to = tc__group_empty(c, from);
- l->at = TC__NEW_ARRAY(c, uint32_t, from->body.node.count);
- l->failed = !l->to || !l->at;
- for (size_t i = 0; i < from->buffer.count && !l->failed; i++)
-  l->failed = !TC__PUSH(c, l->to->buffer, from->buffer.at[i]);
- return !l->failed;
+return at;
 }
-static tc__group *tc__relist_close(tc__relist *l, tc_ctx *c) {
- size_t n = l->from->body.node.count;
- tc__free(c, l->at, (n ? n : 1) * sizeof *l->at);
- if (!l->failed && !l->from->body.ix->failed) return l->to;
- tc__group_free(c, l->to);
- return NULL;
+static int64_t tc__device_zeroed(const tc__group*k){
+int64_t bytes=0;
+for(size_t i=0;i<k->buffer.count;i++)
+if(k->buffer.at[i].place==TC__BUF_TICKET)
+bytes+=tc__padded(4*tc__ix_value(k->buffer.at[i].numel),256);
+return bytes;
 }
-static tc__node *tc__relist_put(tc__relist *l, tc__op op, int dtype, const int64_t *attr,
-        uint32_t n_attr) {
- tc__node n;
- int64_t words[TC__NODE_WORDS];
- memset(&n, 0, sizeof n);
- if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
- n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype;
- n.attr = words, n.n_attr = n_attr;
- tc__node *made = l->failed ? NULL : tc__node_append(&l->to->body, &n);
- if (!made) l->failed = 1;
- return made;
+typedef struct tc__relist{
+const tc__group*from;
+tc__group*to;
+uint32_t*at;
+tc__ix*base;
+int given;
+int failed;
+}tc__relist;
+static int tc__relist_open(tc__relist*l,tc_ctx*c,const tc__group*from){
+memset(l,0,sizeof*l);
+l->from=from,l->to=tc__group_empty(c,from);
+l->at=TC__NEW_ARRAY(c,uint32_t,from->body.node.count);
+l->failed=!l->to||!l->at;
+for(size_t i=0;i<from->buffer.count&&!l->failed;i++)
+l->failed=!TC__PUSH(c,l->to->buffer,from->buffer.at[i]);
+return!l->failed;
 }
-static tc__ix tc__relist_for(tc__relist *l, tc__axis axis, tc__bind bind, tc__ix extent) {
- int64_t attr[TC__FOR_BOXES];
- attr[TC__FOR_AXIS] = axis, attr[TC__FOR_BIND] = bind;
- attr[TC__FOR_UNROLL] = 1, attr[TC__FOR_CHUNK] = 0;
- attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = extent;
- tc__relist_put(l, TC_OP_FOR, TC_I64, attr, TC__FOR_BOXES);
- return tc__ix_var(l->from->body.ix, (int)axis, extent);
+static tc__group*tc__relist_close(tc__relist*l,tc_ctx*c){
+size_t n=l->from->body.node.count;
+tc__free(c,l->at,(n?n:1)*sizeof*l->at);
+if(!l->failed&&!l->from->body.ix->failed)return l->to;
+tc__group_free(c,l->to);
+return NULL;
 }
-static uint32_t tc__relist_fact(const tc__relist *l, int64_t *attr, uint32_t n, tc__ix e,
-        tc__ix limit) {
- const tc__ixpool *x = l->from->body.ix;
- if (tc__ix_lo(x, e) >= 0 && tc__ix_hi(x, e) < tc__ix_lo(x, limit)) return n;
- attr[n] = e, attr[n + 1] = limit;
- return n + 2;
+static tc__node*tc__relist_put(tc__relist*l,tc__op op,int dtype,const int64_t*attr,
+uint32_t n_attr){
+tc__node n;
+int64_t words[TC__NODE_WORDS];
+memset(&n,0,sizeof n);
+if(n_attr)memcpy(words,attr,n_attr*sizeof*attr);
+n.op=(uint16_t)op,n.stage=TC__LOOP,n.dtype=(uint8_t)dtype;
+n.attr=words,n.n_attr=n_attr;
+tc__node*made=l->failed?NULL:tc__node_append(&l->to->body,&n);
+if(!made)l->failed=1;
+return made;
 }
-static int tc__relist_if(tc__relist *l, tc__ix d, tc__ix below, tc__ix e, tc__ix limit) {
- int64_t attr[4];
- uint32_t n = tc__relist_fact(l, attr, 0, d, below);
- if (limit) n = tc__relist_fact(l, attr, n, e, limit);
- if (n) tc__relist_put(l, TC_OP_IF, TC_BOOL, attr, n);
- return n > 0;
+static tc__ix tc__relist_for(tc__relist*l,tc__axis axis,tc__bind bind,tc__ix extent){
+int64_t attr[TC__FOR_BOXES];
+attr[TC__FOR_AXIS]=axis,attr[TC__FOR_BIND]=bind;
+attr[TC__FOR_UNROLL]=1,attr[TC__FOR_CHUNK]=0;
+attr[TC__FOR_BEGIN]=tc__ix_const(0),attr[TC__FOR_END]=extent;
+tc__relist_put(l,TC_OP_FOR,TC_I64,attr,TC__FOR_BOXES);
+return tc__ix_var(l->from->body.ix,(int)axis,extent);
 }
-static void tc__relist_end(tc__relist *l, int64_t what) {
- tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
+static uint32_t tc__relist_fact(const tc__relist*l,int64_t*attr,uint32_t n,tc__ix e,
+tc__ix limit){
+const tc__ixpool*x=l->from->body.ix;
+if(tc__ix_lo(x,e)>=0&&tc__ix_hi(x,e)<tc__ix_lo(x,limit))return n;
+attr[n]=e,attr[n+1]=limit;
+return n+2;
 }
-static void tc__relist_end_if(tc__relist *l, int opened) {
- if (opened) tc__relist_end(l, TC__END_BLOCK);
+static int tc__relist_if(tc__relist*l,tc__ix d,tc__ix below,tc__ix e,tc__ix limit){
+int64_t attr[4];
+uint32_t n=tc__relist_fact(l,attr,0,d,below);
+if(limit)n=tc__relist_fact(l,attr,n,e,limit);
+if(n)tc__relist_put(l,TC_OP_IF,TC_BOOL,attr,n);
+return n>0;
 }
-static tc__ix tc__relist_bind(tc__relist *l, int axis, tc__ix value, tc__ix extent) {
- int64_t attr[3];
- attr[TC__AXIS_AXIS] = axis, attr[TC__AXIS_VALUE] = value;
- attr[TC__AXIS_EXTENT] = extent;
- tc__relist_put(l, TC_OP_AXIS, TC_I64, attr, 3);
- return tc__ix_var(l->from->body.ix, axis, extent);
+static void tc__relist_end(tc__relist*l,int64_t what){
+tc__relist_put(l,TC_OP_END,TC_I64,&what,1);
 }
-static void tc__relist_axis(tc__relist *l, tc__axis axis, tc__ix value) {
- tc__relist_bind(l, (int)axis, value,
-     axis == TC__ROW ? l->from->shape.rows : l->from->shape.cols);
+static void tc__relist_end_if(tc__relist*l,int opened){
+if(opened)tc__relist_end(l,TC__END_BLOCK);
 }
-static void tc__relist_barrier(tc__relist *l, int warp) {
- int64_t attr = 1;
- tc__relist_put(l, TC_OP_BARRIER, TC_I64, &attr, warp ? 1 : 0);
+static tc__ix tc__relist_bind(tc__relist*l,int axis,tc__ix value,tc__ix extent){
+int64_t attr[3];
+attr[TC__AXIS_AXIS]=axis,attr[TC__AXIS_VALUE]=value;
+attr[TC__AXIS_EXTENT]=extent;
+tc__relist_put(l,TC_OP_AXIS,TC_I64,attr,3);
+return tc__ix_var(l->from->body.ix,axis,extent);
 }
-static void tc__relist_leave(tc__relist *l, tc__ix e, tc__ix limit) {
- int64_t attr[2];
- attr[TC__LEAVE_PREDICATES] = e, attr[TC__LEAVE_PREDICATES + 1] = limit;
- tc__relist_put(l, TC_OP_LEAVE, TC_BOOL, attr, 2);
+static void tc__relist_axis(tc__relist*l,tc__axis axis,tc__ix value){
+tc__relist_bind(l,(int)axis,value,
+axis==TC__ROW?l->from->shape.rows:l->from->shape.cols);
 }
-static tc__ix tc__relist_ix(const tc__relist *l, tc__ix e) {
- tc__ixpool *x = l->from->body.ix;
- tc__ix val[16];
- for (uint32_t i = 0, n = tc__ix_vals(x, e, val, 16); i < n; i++) {
-  tc__ixnode v = *tc__ix_node(x, val[i]);
-  e = tc__ix_subst(x, e, val[i],
-       tc__ix_val(x, l->at[v.a] + TC__VALS, tc__ix_const(v.hi + 1)));
- }
- for (uint32_t i = 0, n = tc__ix_vals(x, e, val, 16); i < n; i++) {
-  tc__ixnode v = *tc__ix_node(x, val[i]);
-  e = tc__ix_subst(x, e, val[i],
-       tc__ix_val(x, (uint32_t)v.a - TC__VALS, tc__ix_const(v.hi + 1)));
- }
- return e;
+static void tc__relist_barrier(tc__relist*l,int warp){
+int64_t attr=1;
+tc__relist_put(l,TC_OP_BARRIER,TC_I64,&attr,warp?1:0);
 }
-static int tc__relist_is_given(const tc__relist *l, uint32_t id) {
- int op = l->from->body.node.at[id]->op;
- return op == TC_OP_CONST || op == TC_OP_ARG;
+static void tc__relist_leave(tc__relist*l,tc__ix e,tc__ix limit){
+int64_t attr[2];
+attr[TC__LEAVE_PREDICATES]=e,attr[TC__LEAVE_PREDICATES+1]=limit;
+tc__relist_put(l,TC_OP_LEAVE,TC_BOOL,attr,2);
 }
-static void tc__relist_copy(tc__relist *l, const tc__node *n) {
- tc__node m = *n;
- uint32_t in[3];
- int64_t attr[TC__NODE_WORDS];
- if (l->failed || (l->given && tc__relist_is_given(l, n->id))) return;
- for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
- for (uint32_t i = 0; i < n->n_attr; i++)
-  attr[i] = tc__attr_is_ix(n, i) ? tc__relist_ix(l, n->attr[i]) : n->attr[i];
- if (l->base && tc__device_is_memory(n))
-  attr[TC__ACCESS_INDEX] = tc__ix_add(l->from->body.ix, attr[TC__ACCESS_INDEX],
-           l->base[n->attr[TC__ACCESS_BUFFER]]);
- m.in = in, m.attr = attr;
- tc__node *made = tc__node_append(&l->to->body, &m);
- if (!made) l->failed = 1;
- if (made) l->at[n->id] = made->id;
+static tc__ix tc__relist_ix(const tc__relist*l,tc__ix e){
+tc__ixpool*x=l->from->body.ix;
+tc__ix val[16];
+for(uint32_t i=0,n=tc__ix_vals(x,e,val,16);i<n;i++){
+tc__ixnode v=*tc__ix_node(x,val[i]);
+e=tc__ix_subst(x,e,val[i],
+tc__ix_val(x,l->at[v.a]+TC__VALS,tc__ix_const(v.hi+1)));
 }
-static void tc__relist_launch(tc__relist *l, int threads, int narrow, int cluster) {
- int64_t attr[3];
- for (uint32_t id = 0; id < l->from->body.node.count; id++)
-  if (tc__relist_is_given(l, id)) tc__relist_copy(l, l->from->body.node.at[id]);
- l->given = 1;
- attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
- attr[TC__LAUNCH_CLUSTER] = cluster;
- tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, cluster ? 3 : 2);
+for(uint32_t i=0,n=tc__ix_vals(x,e,val,16);i<n;i++){
+tc__ixnode v=*tc__ix_node(x,val[i]);
+e=tc__ix_subst(x,e,val[i],
+tc__ix_val(x,(uint32_t)v.a-TC__VALS,tc__ix_const(v.hi+1)));
 }
-static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
- int64_t attr[TC__LOAD_PREDICATES];
- attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = e, attr[TC__LOAD_FILL] = 0;
- tc__node *made = tc__relist_put(l, TC_OP_LOAD, n->dtype, attr, TC__LOAD_PREDICATES);
- if (made) made->level = n->level, l->at[n->id] = made->id;
+return e;
 }
-static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buffer,
-         tc__ix at, tc__axis axis, tc__ix first, int width) {
- tc__ixpool *x = l->from->body.ix;
- int64_t attr[5];
- tc__ix var = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], axis);
- attr[TC__COPY_BUFFER] = buffer, attr[TC__COPY_INDEX] = at;
- attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
- attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], var, first);
- if (l->base)
-  attr[TC__COPY_SOURCE] =
-   tc__ix_add(x, attr[TC__COPY_SOURCE], l->base[n->attr[TC__LOAD_BUFFER]]);
- attr[TC__COPY_ELEMENTS] = width;
- tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
+static int tc__relist_is_given(const tc__relist*l,uint32_t id){
+int op=l->from->body.node.at[id]->op;
+return op==TC_OP_CONST||op==TC_OP_ARG;
 }
-static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
- tc__node m;
- int64_t attr[2];
- memset(&m, 0, sizeof m);
- attr[TC__STORE_BUFFER] = buffer, attr[TC__STORE_INDEX] = e;
- m.op = TC_OP_STORE, m.stage = TC__LOOP, m.dtype = n->dtype, m.level = n->level;
- m.in = &l->at[n->id], m.n_in = 1, m.attr = attr, m.n_attr = 2;
- if (!l->failed && !tc__node_append(&l->to->body, &m)) l->failed = 1;
+static void tc__relist_copy(tc__relist*l,const tc__node*n){
+tc__node m=*n;
+uint32_t in[3];
+int64_t attr[TC__NODE_WORDS];
+if(l->failed||(l->given&&tc__relist_is_given(l,n->id)))return;
+for(uint32_t i=0;i<n->n_in;i++)in[i]=l->at[n->in[i]];
+for(uint32_t i=0;i<n->n_attr;i++)
+attr[i]=tc__attr_is_ix(n,i)?tc__relist_ix(l,n->attr[i]):n->attr[i];
+if(l->base&&tc__device_is_memory(n))
+attr[TC__ACCESS_INDEX]=tc__ix_add(l->from->body.ix,attr[TC__ACCESS_INDEX],
+l->base[n->attr[TC__ACCESS_BUFFER]]);
+m.in=in,m.attr=attr;
+tc__node*made=tc__node_append(&l->to->body,&m);
+if(!made)l->failed=1;
+if(made)l->at[n->id]=made->id;
 }
-static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int64_t numel) {
- tc__kbuf b;
- memset(&b, 0, sizeof b);
- b.place = place, b.dtype = (uint8_t)dtype, b.written = 1;
- b.numel = tc__ix_const(numel);
- if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
- return (int64_t)l->to->buffer.count - 1;
+static void tc__relist_launch(tc__relist*l,int threads,int narrow,int cluster){
+int64_t attr[3];
+for(uint32_t id=0;id<l->from->body.node.count;id++)
+if(tc__relist_is_given(l,id))tc__relist_copy(l,l->from->body.node.at[id]);
+l->given=1;
+attr[TC__LAUNCH_THREADS]=threads,attr[TC__LAUNCH_NARROW]=narrow;
+attr[TC__LAUNCH_CLUSTER]=cluster;
+tc__relist_put(l,TC_OP_LAUNCH,TC_I64,attr,cluster?3:2);
 }
-typedef struct tc__sums {
- const tc__node *combine[TC__PRINT_ACCS];
- int count;
- int64_t values[TC__PRINT_ACCS], places[TC__PRINT_ACCS];
-} tc__sums;
-static int tc__finds_places(const tc__node *combine) {
- return combine->attr[TC__COMBINE_MONOID] == TC_OP_ARGMAX ||
-   combine->attr[TC__COMBINE_MONOID] == TC_OP_ARGMIN;
+static void tc__relist_load(tc__relist*l,const tc__node*n,int64_t buffer,tc__ix e){
+int64_t attr[TC__LOAD_PREDICATES];
+attr[TC__LOAD_BUFFER]=buffer,attr[TC__LOAD_INDEX]=e,attr[TC__LOAD_FILL]=0;
+tc__node*made=tc__relist_put(l,TC_OP_LOAD,n->dtype,attr,TC__LOAD_PREDICATES);
+if(made)made->level=n->level,l->at[n->id]=made->id;
 }
-static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
- const tc__node *step = tc__acc_of(l->from, combine->attr[TC__COMBINE_ACCUMULATOR]);
- switch (tc__class_of(l->from->body.node.at[step->in[0]]->dtype)) {
- case TC__CLASS_f32: return TC_F32;
- case TC__CLASS_f64: return TC_F64;
- case TC__CLASS_i32: return TC_I32;
- default: return TC_I64;
- }
+static void tc__relist_copy_vector(tc__relist*l,const tc__node*n,int64_t buffer,
+tc__ix at,tc__axis axis,tc__ix first,int width){
+tc__ixpool*x=l->from->body.ix;
+int64_t attr[5];
+tc__ix var=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],axis);
+attr[TC__COPY_BUFFER]=buffer,attr[TC__COPY_INDEX]=at;
+attr[TC__COPY_FROM]=n->attr[TC__LOAD_BUFFER];
+attr[TC__COPY_SOURCE]=tc__ix_subst(x,n->attr[TC__LOAD_INDEX],var,first);
+if(l->base)
+attr[TC__COPY_SOURCE]=
+tc__ix_add(x,attr[TC__COPY_SOURCE],l->base[n->attr[TC__LOAD_BUFFER]]);
+attr[TC__COPY_ELEMENTS]=width;
+tc__relist_put(l,TC_OP_COPY,TC_I64,attr,5);
 }
-static void tc__sums_in(tc__relist *l, tc__sums *s, tc__place place, int64_t numel) {
- for (int i = 0; i < s->count; i++) {
-  s->values[i] = tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
-  s->places[i] = -1;
-  if (tc__finds_places(s->combine[i]))
-   s->places[i] = tc__relist_buffer(l, place, TC_I64, numel);
- }
+static void tc__relist_store(tc__relist*l,const tc__node*n,int64_t buffer,tc__ix e){
+tc__node m;
+int64_t attr[2];
+memset(&m,0,sizeof m);
+attr[TC__STORE_BUFFER]=buffer,attr[TC__STORE_INDEX]=e;
+m.op=TC_OP_STORE,m.stage=TC__LOOP,m.dtype=n->dtype,m.level=n->level;
+m.in=&l->at[n->id],m.n_in=1,m.attr=attr,m.n_attr=2;
+if(!l->failed&&!tc__node_append(&l->to->body,&m))l->failed=1;
 }
-static void tc__sums_move(tc__relist *l, const tc__sums *s, tc__op op, tc__ix e) {
- for (int i = 0; i < s->count; i++) {
-  int64_t attr[5];
-  attr[TC__PUT_BUFFER] = s->values[i], attr[TC__PUT_INDEX] = e;
-  attr[TC__PUT_ACCUMULATOR] = s->combine[i]->attr[TC__COMBINE_ACCUMULATOR];
-  attr[TC__PUT_MONOID] = s->combine[i]->attr[TC__COMBINE_MONOID];
-  attr[TC__PUT_PLACES] = s->places[i];
-  tc__relist_put(l, op, TC_I64, attr, s->places[i] < 0 ? 4 : 5);
- }
+static int64_t tc__relist_buffer(tc__relist*l,tc__place place,int dtype,int64_t numel){
+tc__kbuf b;
+memset(&b,0,sizeof b);
+b.place=place,b.dtype=(uint8_t)dtype,b.written=1;
+b.numel=tc__ix_const(numel);
+if(!l->failed&&!TC__PUSH(l->from->body.ctx,l->to->buffer,b))l->failed=1;
+return(int64_t)l->to->buffer.count-1;
 }
-static void tc__sums_new(tc__relist *l, const tc__sums *s, int width) {
- for (int i = 0; i < s->count; i++) {
-  const tc__node *n = s->combine[i];
-  int64_t attr[3];
-  attr[TC__NEW_ACCUMULATOR] = n->attr[TC__COMBINE_ACCUMULATOR];
-  attr[TC__NEW_MONOID] = n->attr[TC__COMBINE_MONOID];
-  attr[TC__NEW_WIDTH] = width;
-  tc__relist_put(l, TC_OP_NEW, tc__sums_dtype(l, n), attr, 3);
- }
+typedef struct tc__sums{
+const tc__node*combine[TC__PRINT_ACCS];
+int count;
+int64_t values[TC__PRINT_ACCS],places[TC__PRINT_ACCS];
+}tc__sums;
+static int tc__finds_places(const tc__node*combine){
+return combine->attr[TC__COMBINE_MONOID]==TC_OP_ARGMAX||
+combine->attr[TC__COMBINE_MONOID]==TC_OP_ARGMIN;
 }
-static void tc__relist_last(tc__relist *l, int64_t tickets, tc__ix e, int64_t count) {
- int64_t attr[3];
- attr[TC__LAST_BUFFER] = tickets, attr[TC__LAST_INDEX] = e;
- attr[TC__LAST_COUNT] = count;
- tc__relist_put(l, TC_OP_LAST, TC_I64, attr, 3);
+static int tc__sums_dtype(const tc__relist*l,const tc__node*combine){
+const tc__node*step=tc__acc_of(l->from,combine->attr[TC__COMBINE_ACCUMULATOR]);
+switch(tc__class_of(l->from->body.node.at[step->in[0]]->dtype)){
+case TC__CLASS_f32:return TC_F32;
+case TC__CLASS_f64:return TC_F64;
+case TC__CLASS_i32:return TC_I32;
+default:return TC_I64;
+}
+}
+static void tc__sums_in(tc__relist*l,tc__sums*s,tc__place place,int64_t numel){
+for(int i=0;i<s->count;i++){
+s->values[i]=tc__relist_buffer(l,place,tc__sums_dtype(l,s->combine[i]),numel);
+s->places[i]=-1;
+if(tc__finds_places(s->combine[i]))
+s->places[i]=tc__relist_buffer(l,place,TC_I64,numel);
+}
+}
+static void tc__sums_move(tc__relist*l,const tc__sums*s,tc__op op,tc__ix e){
+for(int i=0;i<s->count;i++){
+int64_t attr[5];
+attr[TC__PUT_BUFFER]=s->values[i],attr[TC__PUT_INDEX]=e;
+attr[TC__PUT_ACCUMULATOR]=s->combine[i]->attr[TC__COMBINE_ACCUMULATOR];
+attr[TC__PUT_MONOID]=s->combine[i]->attr[TC__COMBINE_MONOID];
+attr[TC__PUT_PLACES]=s->places[i];
+tc__relist_put(l,op,TC_I64,attr,s->places[i]<0?4:5);
+}
+}
+static void tc__sums_new(tc__relist*l,const tc__sums*s,int width){
+for(int i=0;i<s->count;i++){
+const tc__node*n=s->combine[i];
+int64_t attr[3];
+attr[TC__NEW_ACCUMULATOR]=n->attr[TC__COMBINE_ACCUMULATOR];
+attr[TC__NEW_MONOID]=n->attr[TC__COMBINE_MONOID];
+attr[TC__NEW_WIDTH]=width;
+tc__relist_put(l,TC_OP_NEW,tc__sums_dtype(l,n),attr,3);
+}
+}
+static void tc__relist_last(tc__relist*l,int64_t tickets,tc__ix e,int64_t count){
+int64_t attr[3];
+attr[TC__LAST_BUFFER]=tickets,attr[TC__LAST_INDEX]=e;
+attr[TC__LAST_COUNT]=count;
+tc__relist_put(l,TC_OP_LAST,TC_I64,attr,3);
 }
 // ---- gen/device/product.c
-typedef enum tc__product_form {
- TC__PRODUCT_LOOP,
- TC__PRODUCT_FEW,
- TC__PRODUCT_TILES,
- TC__PRODUCT_ROWS
-} tc__product_form;
-enum {
- TC__PRODUCT_SMS = 132,
- TC__PRODUCT_GROUP = 16,
- TC__SPLIT_DEPTH = 128,
- TC__PRODUCT_PAD = 8,
- TC__PRODUCT_SUMS = 64,
- TC__FEW_THREADS = 256,
- TC__FEW_LINE = 128,
- TC__FEW_BUSY = 8,
- TC__FEW_LONG = 1024,
- TC__FEW_BLOCKS = 528,
- TC__FEW_DOTS = 1056,
- TC__FEW_MOST = 16,
- TC__FEW_WIDTH = 16,
- TC__FEW_SUMS = 64,
- TC__SLICE_STEPS = 8,
- TC__SLICE_GROUP = 12,
- TC__FEW_ROUND = 512,
- TC__ROWS_BYTES = 98304,
- TC__ROWS_MADE = 16384,
- TC__ROWS_STEPS = 65536,
- TC__ROWS_BY_WARP =
-  1024,
- TC__ROWS_ALONE = 256,
- TC__ROWS_AHEAD = 32
+typedef enum tc__product_form{
+TC__PRODUCT_LOOP,
+TC__PRODUCT_FEW,
+TC__PRODUCT_TILES,
+TC__PRODUCT_ROWS
+}tc__product_form;
+enum{
+TC__PRODUCT_SMS=132,
+TC__PRODUCT_GROUP=16,
+TC__SPLIT_DEPTH=128,
+TC__PRODUCT_PAD=8,
+TC__PRODUCT_SUMS=64,
+TC__FEW_THREADS=256,
+TC__FEW_LINE=128,
+TC__FEW_BUSY=8,
+TC__FEW_LONG=1024,
+TC__FEW_BLOCKS=528,
+TC__FEW_DOTS=1056,
+TC__FEW_MOST=16,
+TC__FEW_WIDTH=16,
+TC__FEW_SUMS=64,
+TC__SLICE_STEPS=8,
+TC__SLICE_GROUP=12,
+TC__FEW_ROUND=512,
+TC__ROWS_BYTES=98304,
+TC__ROWS_MADE=16384,
+TC__ROWS_STEPS=65536,
+TC__ROWS_BY_WARP=
+1024,
+TC__ROWS_ALONE=256,
+TC__ROWS_AHEAD=32
 };
-typedef enum tc__tile_way {
- TC__WAY_SIMT,
- TC__WAY_MMA,
- TC__WAY_SPLIT,
- TC__WAY_TF32
-} tc__tile_way;
-typedef struct tc__product_tile {
- uint16_t rows, cols, depth;
- uint8_t high, across;
- uint8_t stages;
- uint8_t resident;
- uint8_t speed;
- uint8_t way;
-} tc__product_tile;
-static const tc__product_tile tc__product_tiles_4[] = {
- {128, 128, 8, 4, 2, 2, 2, 100, TC__WAY_SIMT},
- {64, 64, 16, 2, 2, 2, 4, 80, TC__WAY_SIMT},
- {32, 32, 32, 2, 1, 2, 4, 55, TC__WAY_SIMT},
- {128, 128, 16, 2, 4, 2, 1, 120, TC__WAY_SPLIT},
+typedef enum tc__tile_way{
+TC__WAY_SIMT,
+TC__WAY_MMA,
+TC__WAY_SPLIT,
+TC__WAY_TF32
+}tc__tile_way;
+typedef struct tc__product_tile{
+uint16_t rows,cols,depth;
+uint8_t high,across;
+uint8_t stages;
+uint8_t resident;
+uint8_t speed;
+uint8_t way;
+}tc__product_tile;
+static const tc__product_tile tc__product_tiles_4[]={
+{128,128,8,4,2,2,2,100,TC__WAY_SIMT},
+{64,64,16,2,2,2,4,80,TC__WAY_SIMT},
+{32,32,32,2,1,2,4,55,TC__WAY_SIMT},
+{128,128,16,2,4,2,1,120,TC__WAY_SPLIT},
 };
-static const tc__product_tile tc__product_tiles_8[] = {
- {64, 64, 16, 2, 2, 2, 2, 100, TC__WAY_SIMT},
- {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
+static const tc__product_tile tc__product_tiles_8[]={
+{64,64,16,2,2,2,2,100,TC__WAY_SIMT},
+{32,32,16,2,2,2,4,70,TC__WAY_SIMT},
 };
-static const tc__product_tile tc__product_tiles_half[] = {
- {128, 256, 64, 2, 4, 4, 1, 110, TC__WAY_MMA},
- {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
- {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA},
- {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA},
- {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
- {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
+static const tc__product_tile tc__product_tiles_half[]={
+{128,256,64,2,4,4,1,110,TC__WAY_MMA},
+{128,128,32,2,2,4,2,90,TC__WAY_MMA},
+{128,128,32,2,4,4,1,85,TC__WAY_MMA},
+{128,256,32,2,4,4,1,100,TC__WAY_MMA},
+{64,128,32,2,2,4,2,75,TC__WAY_MMA},
+{64,64,32,2,2,4,3,60,TC__WAY_MMA},
 };
-static const tc__product_tile tc__product_tiles_tf32[] = {
- {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32},
- {64, 64, 16, 2, 2, 2, 3, 60, TC__WAY_TF32},
- {128, 128, 16, 2, 4, 2, 1, 90, TC__WAY_TF32},
- {32, 32, 16, 2, 1, 2, 4, 35, TC__WAY_TF32},
+static const tc__product_tile tc__product_tiles_tf32[]={
+{128,256,16,2,4,2,1,110,TC__WAY_TF32},
+{64,64,16,2,2,2,3,60,TC__WAY_TF32},
+{128,128,16,2,4,2,1,90,TC__WAY_TF32},
+{32,32,16,2,1,2,4,35,TC__WAY_TF32},
 };
-static const struct {
- const tc__product_tile *tile;
- uint8_t count;
- uint8_t few;
- uint16_t round;
-} tc__product_kinds[] = {
- {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST, 128},
- {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8, 128},
- {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
- {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
+static const struct{
+const tc__product_tile*tile;
+uint8_t count;
+uint8_t few;
+uint16_t round;
+}tc__product_kinds[]={
+{tc__product_tiles_4,(uint8_t)TC__COUNT(tc__product_tiles_4),TC__FEW_MOST,128},
+{tc__product_tiles_8,(uint8_t)TC__COUNT(tc__product_tiles_8),8,128},
+{tc__product_tiles_half,(uint8_t)TC__COUNT(tc__product_tiles_half),4,512},
+{tc__product_tiles_tf32,(uint8_t)TC__COUNT(tc__product_tiles_tf32),TC__FEW_MOST,256},
 };
-typedef enum tc__bring {
- TC__BRING_LATER,
- TC__BRING_NOW,
- TC__BRING_ASYNC
-} tc__bring;
-typedef struct tc__staged {
- tc__level level;
- uint32_t id;
- tc__axis along;
- int width;
- tc__bring bring;
- int computed;
-} tc__staged;
-typedef struct tc__product {
- tc__product_form form;
- int dtype, half;
- int kind;
- int threads;
- int resident;
- tc__ix m, blocks, shared;
- tc__staged left, right;
- const tc__product_tile *tile;
- int slices;
- int64_t length;
- int sums;
- int64_t shares;
- tc__axis wide;
- int few;
- int dot;
- int sharing;
- int each;
- int cover;
- int parts;
- int made;
- int64_t row;
- int steps;
- int ahead;
-} tc__product;
-static int tc__product_bytes(const tc__product *q) {
- return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
+typedef enum tc__bring{
+TC__BRING_LATER,
+TC__BRING_NOW,
+TC__BRING_ASYNC
+}tc__bring;
+typedef struct tc__staged{
+tc__level level;
+uint32_t id;
+tc__axis along;
+int width;
+tc__bring bring;
+int computed;
+}tc__staged;
+typedef struct tc__product{
+tc__product_form form;
+int dtype,half;
+int kind;
+int threads;
+int resident;
+tc__ix m,blocks,shared;
+tc__staged left,right;
+const tc__product_tile*tile;
+int slices;
+int64_t length;
+int sums;
+int64_t shares;
+tc__axis wide;
+int few;
+int dot;
+int sharing;
+int each;
+int cover;
+int parts;
+int made;
+int64_t row;
+int steps;
+int ahead;
+}tc__product;
+static int tc__product_bytes(const tc__product*q){
+return q->half?2:(int)tc__dtypes[q->dtype].bytes<8?4:8;
 }
-static int tc__product_pack(const tc__product *q) {
- return TC__PRODUCT_GROUP / (tc__class_of(q->dtype) == TC__CLASS_f64 ||
-          tc__class_of(q->dtype) == TC__CLASS_i64
-         ? 8
-         : 4);
+static int tc__product_pack(const tc__product*q){
+return TC__PRODUCT_GROUP/(tc__class_of(q->dtype)==TC__CLASS_f64||
+tc__class_of(q->dtype)==TC__CLASS_i64
+?8
+:4);
 }
-static int tc__is_operand_load(const tc__node *n, tc__level level) {
- return n->op == TC_OP_LOAD && n->level == (uint8_t)level;
+static int tc__is_operand_load(const tc__node*n,tc__level level){
+return n->op==TC_OP_LOAD&&n->level==(uint8_t)level;
 }
-static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
-       tc__axis axis) {
- tc__ixpool *x = g->body.ix;
- tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
- if (n->n_attr > TC__LOAD_PREDICATES || tc__buffer_of(g, n)->place == TC__BUF_ROW)
-  return 0;
- if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
- if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
- return tc__ix_divisor(x, e) % width == 0;
+static int tc__is_wide_load(const tc__group*g,const tc__node*n,int width,
+tc__axis axis){
+tc__ixpool*x=g->body.ix;
+tc__ix e=n->attr[TC__ACCESS_INDEX],v=tc__ix_find_var(x,e,axis);
+if(n->n_attr>TC__LOAD_PREDICATES||tc__buffer_of(g,n)->place==TC__BUF_ROW)
+return 0;
+if(tc__access_along(g,e,axis,width)!=TC__CONTIGUOUS)return 0;
+if(v)e=tc__ix_subst(x,e,v,tc__ix_mul(x,v,tc__ix_const(width)));
+return tc__ix_divisor(x,e)%width==0;
 }
-static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, int width) {
- int wide = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__is_operand_load(n, level)) continue;
-  int still =
-   n->n_attr == TC__LOAD_PREDICATES &&
-   tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__UNIFORM;
-  if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
-  wide |= !still;
- }
- return wide;
+static int tc__operand_fits(const tc__group*g,tc__level level,tc__axis axis,int width){
+int wide=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__is_operand_load(n,level))continue;
+int still=
+n->n_attr==TC__LOAD_PREDICATES&&
+tc__access_along(g,n->attr[TC__ACCESS_INDEX],axis,width)==TC__UNIFORM;
+if(!still&&!tc__is_wide_load(g,n,width,axis))return 0;
+wide|=!still;
 }
-static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
-        tc__ix extent, int most) {
- uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__is_operand_load(n, level)) continue;
-  uint32_t bytes = tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
-  if (bytes < narrow) narrow = bytes;
-  if (bytes > wide) wide = bytes;
- }
- int width = (int)(TC__PRODUCT_GROUP / narrow);
- for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
-   width /= 2)
-  if (tc__ix_divisor(g->body.ix, extent) % width == 0 &&
-   tc__operand_fits(g, level, axis, width))
-   return width;
- return 1;
+return wide;
 }
-static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (tc__is_operand_load(n, level) &&
-   tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, 1) == TC__CONTIGUOUS)
-   return 1;
- }
- return 0;
+static int tc__operand_width(const tc__group*g,tc__level level,tc__axis axis,
+tc__ix extent,int most){
+uint32_t narrow=TC__PRODUCT_GROUP,wide=2;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__is_operand_load(n,level))continue;
+uint32_t bytes=tc__dtypes[tc__buffer_of(g,n)->dtype].bytes;
+if(bytes<narrow)narrow=bytes;
+if(bytes>wide)wide=bytes;
 }
-static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
-         tc__level level, int most) {
- tc__staged s;
- tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
- tc__ix extent = level == TC__AT_LEFT ? q->m : g->shape.cols;
- memset(&s, 0, sizeof s);
- s.level = level, s.id = level == TC__AT_LEFT ? g->shape.left : g->shape.right;
- s.along = TC__DEPTH,
- s.width = tc__operand_width(g, level, TC__DEPTH, g->shape.depth, most);
- if (s.width == 1) {
-  s.width = tc__operand_width(g, level, other, extent, most);
-  int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
-     tc__operand_is_dense(g, level, other);
-  if (s.width > 1 || dense) s.along = other;
- }
- const tc__node *n = g->body.node.at[s.id];
- s.computed = n->op != TC_OP_LOAD &&
-     (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
- if (s.width == 1) s.bring = TC__BRING_NOW;
- if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-  tc__buffer_of(g, n)->dtype == q->dtype)
-  s.bring = TC__BRING_ASYNC;
- return s;
+int width=(int)(TC__PRODUCT_GROUP/narrow);
+for(width=width<most?width:most;width>=(int)(TC__PRODUCT_GROUP/wide);
+width/=2)
+if(tc__ix_divisor(g->body.ix,extent)%width==0&&
+tc__operand_fits(g,level,axis,width))
+return width;
+return 1;
+}
+static int tc__operand_is_dense(const tc__group*g,tc__level level,tc__axis axis){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(tc__is_operand_load(n,level)&&
+tc__access_along(g,n->attr[TC__ACCESS_INDEX],axis,1)==TC__CONTIGUOUS)
+return 1;
+}
+return 0;
+}
+static tc__staged tc__stage_operand(const tc__group*g,const tc__product*q,
+tc__level level,int most){
+tc__staged s;
+tc__axis other=level==TC__AT_LEFT?TC__ROW:TC__COL;
+tc__ix extent=level==TC__AT_LEFT?q->m:g->shape.cols;
+memset(&s,0,sizeof s);
+s.level=level,s.id=level==TC__AT_LEFT?g->shape.left:g->shape.right;
+s.along=TC__DEPTH,
+s.width=tc__operand_width(g,level,TC__DEPTH,g->shape.depth,most);
+if(s.width==1){
+s.width=tc__operand_width(g,level,other,extent,most);
+int dense=!tc__operand_is_dense(g,level,TC__DEPTH)&&
+tc__operand_is_dense(g,level,other);
+if(s.width>1||dense)s.along=other;
+}
+const tc__node*n=g->body.node.at[s.id];
+s.computed=n->op!=TC_OP_LOAD&&
+(n->op!=TC_OP_CAST||g->body.node.at[n->in[0]]->op!=TC_OP_LOAD);
+if(s.width==1)s.bring=TC__BRING_NOW;
+if(q->half&&s.width==8&&n->op==TC_OP_LOAD&&
+tc__buffer_of(g,n)->dtype==q->dtype)
+s.bring=TC__BRING_ASYNC;
+return s;
 }
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
-     TC__SLICE_GROUP *TC__SLICE_GROUP >= TC__PRODUCT_SMS);
-static int64_t tc__slice_length(int64_t k, int step, int slices) {
- int64_t steps = (k - 1) / step + 1;
- return ((steps - 1) / slices + 1) * step;
+TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
+static int64_t tc__slice_length(int64_t k,int step,int slices){
+int64_t steps=(k-1)/step+1;
+return((steps-1)/slices+1)*step;
 }
-static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
- if (!tc__ix_is_const(g->shape.depth) || tc__ix_value(g->shape.depth) < 1) return 1;
- int64_t cost = tc__slice_length(tc__ix_value(g->shape.depth), step, slices);
- for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
- return cost;
+static int64_t tc__slices_cost(const tc__group*g,int step,int round,int slices){
+if(!tc__ix_is_const(g->shape.depth)||tc__ix_value(g->shape.depth)<1)return 1;
+int64_t cost=tc__slice_length(tc__ix_value(g->shape.depth),step,slices);
+for(int apart=1;apart<slices;apart*=TC__SLICE_GROUP)cost+=round;
+return cost;
 }
-static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, int step,
-        int round) {
- int best = 1;
- if (g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
-  return 1;
- if (!tc__ix_is_const(g->shape.depth) || blocks < 1 || 2 * blocks > want) return 1;
- int64_t most = tc__ix_value(g->shape.depth) / (step * TC__SLICE_STEPS);
- if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS;
- for (int i = 2; i <= most && i * blocks <= want; i++)
-  if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
-   best = i;
- return best;
+static int tc__choose_slices(const tc__group*g,int64_t blocks,int64_t want,int step,
+int round){
+int best=1;
+if(g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
+return 1;
+if(!tc__ix_is_const(g->shape.depth)||blocks<1||2*blocks>want)return 1;
+int64_t most=tc__ix_value(g->shape.depth)/(step*TC__SLICE_STEPS);
+if(most>TC__PRODUCT_SMS)most=TC__PRODUCT_SMS;
+for(int i=2;i<=most&&i*blocks<=want;i++)
+if(tc__slices_cost(g,step,round,i)<tc__slices_cost(g,step,round,best))
+best=i;
+return best;
 }
-static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
- q->slices = slices;
- if (q->slices == 1) return;
- int64_t k = tc__ix_value(g->shape.depth);
- q->length = tc__slice_length(k, step, q->slices);
- q->slices = (int)((k - 1) / q->length + 1);
- q->blocks = tc__ix_const(q->shares * q->slices);
+static void tc__cut_depth(const tc__group*g,tc__product*q,int step,int slices){
+q->slices=slices;
+if(q->slices==1)return;
+int64_t k=tc__ix_value(g->shape.depth);
+q->length=tc__slice_length(k,step,q->slices);
+q->slices=(int)((k-1)/q->length+1);
+q->blocks=tc__ix_const(q->shares*q->slices);
 }
-static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
-static int64_t tc__slice_zeroed(const tc__product *q) {
- return q->slices > 1 ? tc__padded(4 * q->shares * tc__slice_tickets(q), 256) : 0;
+static int64_t tc__slice_tickets(const tc__product*q){return q->slices+1;}
+static int64_t tc__slice_zeroed(const tc__product*q){
+return q->slices>1?tc__padded(4*q->shares*tc__slice_tickets(q),256):0;
 }
-static int64_t tc__slice_sums(const tc__product *q) {
- int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
- return q->slices > 1 ? q->shares * q->slices * q->threads * q->sums * bytes : 0;
+static int64_t tc__slice_sums(const tc__product*q){
+int bytes=TC__PRODUCT_GROUP/tc__product_pack(q);
+return q->slices>1?q->shares*q->slices*q->threads*q->sums*bytes:0;
 }
-static int tc__is_easy(const tc__product *q, const tc__staged *s) {
- return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
+static int tc__is_easy(const tc__product*q,const tc__staged*s){
+return s->bring==(q->half?TC__BRING_ASYNC:TC__BRING_LATER)&&!s->computed;
 }
-static int tc__are_easy(const tc__product *q) {
- return tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+static int tc__are_easy(const tc__product*q){
+return tc__is_easy(q,&q->left)&&tc__is_easy(q,&q->right);
 }
-static int tc__tiles_resident(const tc__group *g, const tc__product *q) {
- int casts = g->body.node.at[q->left.id]->op == TC_OP_CAST ||
-    g->body.node.at[q->right.id]->op == TC_OP_CAST;
- return tc__are_easy(q) && !(casts && q->tile->way == TC__WAY_SIMT) ? q->tile->resident
-                  : 1;
+static int tc__tiles_resident(const tc__group*g,const tc__product*q){
+int casts=g->body.node.at[q->left.id]->op==TC_OP_CAST||
+g->body.node.at[q->right.id]->op==TC_OP_CAST;
+return tc__are_easy(q)&&!(casts&&q->tile->way==TC__WAY_SIMT)?q->tile->resident
+:1;
 }
-static int tc__tile_slices(const tc__group *g, const tc__product *q,
-       const tc__product_tile *t, int64_t blocks) {
- if (!tc__are_easy(q) && t->rows * t->cols > 128 * 128) return 1;
- return tc__choose_slices(g, blocks, TC__PRODUCT_SMS, t->depth,
-        tc__product_kinds[q->kind].round);
+static int tc__tile_slices(const tc__group*g,const tc__product*q,
+const tc__product_tile*t,int64_t blocks){
+if(!tc__are_easy(q)&&t->rows*t->cols>128*128)return 1;
+return tc__choose_slices(g,blocks,TC__PRODUCT_SMS,t->depth,
+tc__product_kinds[q->kind].round);
 }
-static double tc__tile_cost(const tc__group *g, const tc__product *q,
-       const tc__product_tile *t) {
- int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->shape.cols),
-   blocks = tc__ix_value(g->shape.batch) * ((m - 1) / t->rows + 1) *
-      ((n - 1) / t->cols + 1);
- int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
- int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
- return (double)(waves * t->rows * t->cols) *
-   (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
+static double tc__tile_cost(const tc__group*g,const tc__product*q,
+const tc__product_tile*t){
+int64_t m=tc__ix_value(q->m),n=tc__ix_value(g->shape.cols),
+blocks=tc__ix_value(g->shape.batch)*((m-1)/t->rows+1)*
+((n-1)/t->cols+1);
+int round=tc__product_kinds[q->kind].round,slices=tc__tile_slices(g,q,t,blocks);
+int64_t waves=(blocks*slices-1)/TC__PRODUCT_SMS+1;
+return(double)(waves*t->rows*t->cols)*
+(double)tc__slices_cost(g,t->depth,round,slices)/t->speed;
 }
-static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *t) {
- int wait = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
- int sums = t->rows * t->cols / (32 * t->high * t->across);
- return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
+static int tc__tile_has_registers(const tc__product*q,const tc__product_tile*t){
+int wait=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
+int sums=t->rows*t->cols/(32*t->high*t->across);
+return!q->half||!wait||sums<=TC__PRODUCT_SUMS;
 }
-static int tc__tile_has_room(const tc__group *g, const tc__product *q,
-        const tc__product_tile *t) {
- if (t->way == TC__WAY_SPLIT &&
-  (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->shape.depth) < TC__SPLIT_DEPTH))
-  return 0;
- if (g->target.checked && t->rows * t->cols > 128 * 128)
-  return 0;
- if (!tc__tile_has_registers(q, t)) return 0;
- int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
- return !g->target.room || (uint32_t)bytes <= g->target.room;
+static int tc__tile_has_room(const tc__group*g,const tc__product*q,
+const tc__product_tile*t){
+if(t->way==TC__WAY_SPLIT&&
+(q->dtype!=TC_F32||tc__ix_lo(g->body.ix,g->shape.depth)<TC__SPLIT_DEPTH))
+return 0;
+if(g->target.checked&&t->rows*t->cols>128*128)
+return 0;
+if(!tc__tile_has_registers(q,t))return 0;
+int bytes=t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols);
+return!g->target.room||(uint32_t)bytes<=g->target.room;
 }
-static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
-              const tc__product *q) {
- const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
- int knob =
-  g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE];
- if (knob) return &tile[knob - 1];
- if (!tc__tile_has_registers(q, best)) best++;
- if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->shape.cols) ||
-  !tc__ix_is_const(g->shape.batch))
-  return best;
- for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
-  if (tc__tile_has_room(g, q, &tile[i]) &&
-   tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
-   best = &tile[i];
- return best;
+static const tc__product_tile*tc__choose_product_tile(const tc__group*g,
+const tc__product*q){
+const tc__product_tile*tile=tc__product_kinds[q->kind].tile,*best=&tile[1];
+int knob=
+g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE];
+if(knob)return&tile[knob-1];
+if(!tc__tile_has_registers(q,best))best++;
+if(!tc__ix_is_const(q->m)||!tc__ix_is_const(g->shape.cols)||
+!tc__ix_is_const(g->shape.batch))
+return best;
+for(int i=0;i<tc__product_kinds[q->kind].count;i++)
+if(tc__tile_has_room(g,q,&tile[i])&&
+tc__tile_cost(g,q,&tile[i])<tc__tile_cost(g,q,best))
+best=&tile[i];
+return best;
 }
-static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
- return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->tile->rows));
+static tc__ix tc__tiles_high(const tc__group*g,const tc__product*q){
+return tc__ix_ceil_div(g->body.ix,q->m,tc__ix_const(q->tile->rows));
 }
-static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
- return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->tile->cols));
+static tc__ix tc__tiles_across(const tc__group*g,const tc__product*q){
+return tc__ix_ceil_div(g->body.ix,g->shape.cols,tc__ix_const(q->tile->cols));
 }
-static int tc__line_pitch(const tc__product *q, int size) {
- if (q->half) return size;
- return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
+static int tc__line_pitch(const tc__product*q,int size){
+if(q->half)return size;
+return size+(q->tile->way==TC__WAY_SIMT?tc__product_pack(q):TC__PRODUCT_PAD);
 }
-static int tc__stage_size(const tc__product *q, tc__level level) {
- int size = level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
- return q->tile->depth * tc__line_pitch(q, size);
+static int tc__stage_size(const tc__product*q,tc__level level){
+int size=level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
+return q->tile->depth*tc__line_pitch(q,size);
 }
-static int tc__has_async(const tc__product *q) {
- return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
+static int tc__has_async(const tc__product*q){
+return q->left.bring==TC__BRING_ASYNC||q->right.bring==TC__BRING_ASYNC;
 }
-static int tc__product_stages(const tc__product *q) {
- return tc__has_async(q) ? q->tile->stages : 2;
+static int tc__product_stages(const tc__product*q){
+return tc__has_async(q)?q->tile->stages:2;
 }
-static int tc__tiles_shared(const tc__product *q) {
- int ring = tc__product_stages(q) * tc__product_bytes(q) *
-    (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
- int part = q->tile->rows / q->tile->high * (q->tile->cols + TC__PRODUCT_PAD) *
-    (TC__PRODUCT_GROUP / tc__product_pack(q));
- return ring > part ? ring : part;
+static int tc__tiles_shared(const tc__product*q){
+int ring=tc__product_stages(q)*tc__product_bytes(q)*
+(tc__stage_size(q,TC__AT_LEFT)+tc__stage_size(q,TC__AT_RIGHT));
+int part=q->tile->rows/q->tile->high*(q->tile->cols+TC__PRODUCT_PAD)*
+(TC__PRODUCT_GROUP/tc__product_pack(q));
+return ring>part?ring:part;
 }
-static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
- int size = s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
- return size * q->tile->depth / s->width / q->threads;
+static int tc__stage_accesses(const tc__product*q,const tc__staged*s){
+int size=s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
+return size*q->tile->depth/s->width/q->threads;
 }
-static void tc__fit_stage(const tc__product *q, tc__staged *s) {
- while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
- if (s->width == 1) s->bring = TC__BRING_NOW;
+static void tc__fit_stage(const tc__product*q,tc__staged*s){
+while(s->width>1&&!tc__stage_accesses(q,s))s->width/=2;
+if(s->width==1)s->bring=TC__BRING_NOW;
 }
-static void tc__plan_tiles(const tc__group *g, tc__product *q) {
- tc__ixpool *x = g->body.ix;
- q->form = TC__PRODUCT_TILES;
- q->tile = tc__choose_product_tile(g, q);
- q->threads = 32 * q->tile->high * q->tile->across;
- tc__fit_stage(q, &q->left);
- tc__fit_stage(q, &q->right);
- q->resident = tc__tiles_resident(g, q);
- q->shared = tc__ix_const(tc__tiles_shared(q));
- q->blocks = tc__ix_mul(x, g->shape.batch,
-       tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
- q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
- q->sums = q->tile->rows * q->tile->cols / q->threads;
- tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
+static void tc__plan_tiles(const tc__group*g,tc__product*q){
+tc__ixpool*x=g->body.ix;
+q->form=TC__PRODUCT_TILES;
+q->tile=tc__choose_product_tile(g,q);
+q->threads=32*q->tile->high*q->tile->across;
+tc__fit_stage(q,&q->left);
+tc__fit_stage(q,&q->right);
+q->resident=tc__tiles_resident(g,q);
+q->shared=tc__ix_const(tc__tiles_shared(q));
+q->blocks=tc__ix_mul(x,g->shape.batch,
+tc__ix_mul(x,tc__tiles_high(g,q),tc__tiles_across(g,q)));
+q->shares=tc__ix_is_const(q->blocks)?tc__ix_value(q->blocks):0;
+q->sums=q->tile->rows*q->tile->cols/q->threads;
+tc__cut_depth(g,q,q->tile->depth,tc__tile_slices(g,q,q->tile,q->shares));
 }
-static int tc__choose_wide(const tc__group *g, tc__product *q) {
- int64_t most = tc__product_kinds[q->kind].few;
- int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
-   n = tc__ix_is_const(g->shape.cols) ? tc__ix_value(g->shape.cols) : INT64_MAX;
- if (m > most && n > most) return 0;
- q->wide = m <= n ? TC__COL : TC__ROW;
- q->few = (int)(m <= n ? m : n);
- return 1;
+static int tc__choose_wide(const tc__group*g,tc__product*q){
+int64_t most=tc__product_kinds[q->kind].few;
+int64_t m=tc__ix_is_const(q->m)?tc__ix_value(q->m):INT64_MAX,
+n=tc__ix_is_const(g->shape.cols)?tc__ix_value(g->shape.cols):INT64_MAX;
+if(m>most&&n>most)return 0;
+q->wide=m<=n?TC__COL:TC__ROW;
+q->few=(int)(m<=n?m:n);
+return 1;
 }
-static const tc__staged *tc__wide_operand(const tc__product *q) {
- return q->wide == TC__COL ? &q->right : &q->left;
+static const tc__staged*tc__wide_operand(const tc__product*q){
+return q->wide==TC__COL?&q->right:&q->left;
 }
-static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
- return q->wide == TC__COL ? g->shape.cols : q->m;
+static tc__ix tc__wide_extent(const tc__group*g,const tc__product*q){
+return q->wide==TC__COL?g->shape.cols:q->m;
 }
-static void tc__share_dot(const tc__group *g, tc__product *q) {
- int64_t accesses = tc__ix_hi(g->body.ix, g->shape.depth) / tc__wide_operand(q)->width;
- tc__ix all = tc__ix_mul(g->body.ix, g->shape.batch, tc__wide_extent(g, q));
- int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
- q->each = sums >= 4 * busy ? 2 : 1;
- q->sharing = 32;
- if (accesses <= 16) q->sharing = accesses <= 8 ? 8 : 16;
- if (sums <= busy / 2 && accesses >= TC__FEW_LONG) q->sharing = q->threads;
- q->parts = q->sharing > 32 ? q->sharing / 32 : 1;
- q->cover = q->threads / q->sharing * q->each;
+static void tc__share_dot(const tc__group*g,tc__product*q){
+int64_t accesses=tc__ix_hi(g->body.ix,g->shape.depth)/tc__wide_operand(q)->width;
+tc__ix all=tc__ix_mul(g->body.ix,g->shape.batch,tc__wide_extent(g,q));
+int64_t sums=tc__ix_hi(g->body.ix,all),busy=TC__PRODUCT_SMS*TC__FEW_BUSY;
+q->each=sums>=4*busy?2:1;
+q->sharing=32;
+if(accesses<=16)q->sharing=accesses<=8?8:16;
+if(sums<=busy/2&&accesses>=TC__FEW_LONG)q->sharing=q->threads;
+q->parts=q->sharing>32?q->sharing/32:1;
+q->cover=q->threads/q->sharing*q->each;
 }
-static void tc__share_columns(tc__product *q) {
- tc__staged *wide = q->wide == TC__COL ? &q->right : &q->left;
- while (q->form == TC__PRODUCT_FEW && wide->width * q->few > TC__FEW_SUMS)
-  wide->width /= 2;
- int width = wide->width;
- int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
- q->cover = lanes * width;
- q->parts = q->sharing = q->threads / lanes;
+static void tc__share_columns(tc__product*q){
+tc__staged*wide=q->wide==TC__COL?&q->right:&q->left;
+while(q->form==TC__PRODUCT_FEW&&wide->width*q->few>TC__FEW_SUMS)
+wide->width/=2;
+int width=wide->width;
+int lanes=width>1?TC__FEW_LINE/TC__PRODUCT_GROUP:32;
+q->cover=lanes*width;
+q->parts=q->sharing=q->threads/lanes;
 }
-static void tc__plan_few(const tc__group *g, tc__product *q) {
- tc__ixpool *x = g->body.ix;
- q->form = TC__PRODUCT_FEW;
- q->threads = TC__FEW_THREADS;
- q->dot = tc__wide_operand(q)->along == TC__DEPTH;
- if (q->dot)
-  tc__share_dot(g, q);
- else
-  tc__share_columns(q);
- int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
- q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
- q->blocks =
-  tc__ix_mul(x, g->shape.batch,
-     tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
- int width = tc__wide_operand(q)->width;
- q->sums = q->few * (q->dot ? q->each : width);
- q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
- int step = q->sharing * (q->dot ? width : 1);
- int want = q->dot ? TC__FEW_DOTS : TC__FEW_BLOCKS;
- tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, want, step, TC__FEW_ROUND));
+static void tc__plan_few(const tc__group*g,tc__product*q){
+tc__ixpool*x=g->body.ix;
+q->form=TC__PRODUCT_FEW;
+q->threads=TC__FEW_THREADS;
+q->dot=tc__wide_operand(q)->along==TC__DEPTH;
+if(q->dot)
+tc__share_dot(g,q);
+else
+tc__share_columns(q);
+int bytes=TC__PRODUCT_GROUP/tc__product_pack(q);
+q->shared=tc__ix_const(q->parts*q->few*q->cover*bytes);
+q->blocks=
+tc__ix_mul(x,g->shape.batch,
+tc__ix_ceil_div(x,tc__wide_extent(g,q),tc__ix_const(q->cover)));
+int width=tc__wide_operand(q)->width;
+q->sums=q->few*(q->dot?q->each:width);
+q->shares=tc__ix_is_const(q->blocks)?tc__ix_value(q->blocks):0;
+int step=q->sharing*(q->dot?width:1);
+int want=q->dot?TC__FEW_DOTS:TC__FEW_BLOCKS;
+tc__cut_depth(g,q,step,tc__choose_slices(g,q->shares,want,step,TC__FEW_ROUND));
 }
-static const tc__kbuf *tc__left_rows(const tc__group *g) {
- size_t i = 0;
- while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
- return &g->buffer.at[i];
+static const tc__kbuf*tc__left_rows(const tc__group*g){
+size_t i=0;
+while(g->buffer.at[i].place!=TC__BUF_LEFT)i++;
+return&g->buffer.at[i];
 }
-static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
- return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->made));
+static tc__ix tc__rows_high(const tc__group*g,const tc__product*q){
+return tc__ix_ceil_div(g->body.ix,q->m,tc__ix_const(q->made));
 }
-static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
- if (q->wide == TC__ROW) return tc__ix_const(1);
- return tc__ix_ceil_div(g->body.ix, g->shape.cols, tc__ix_const(q->cover));
+static tc__ix tc__rows_across(const tc__group*g,const tc__product*q){
+if(q->wide==TC__ROW)return tc__ix_const(1);
+return tc__ix_ceil_div(g->body.ix,g->shape.cols,tc__ix_const(q->cover));
 }
-static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
- tc__ixpool *x = g->body.ix;
- return tc__ix_mul(x, g->shape.batch,
-      tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
+static tc__ix tc__rows_blocks(const tc__group*g,const tc__product*q){
+tc__ixpool*x=g->body.ix;
+return tc__ix_mul(x,g->shape.batch,
+tc__ix_mul(x,tc__rows_high(g,q),tc__rows_across(g,q)));
 }
-static void tc__choose_made(const tc__group *g, tc__product *q) {
- int64_t m = tc__ix_hi(g->body.ix, q->m), most = TC__FEW_MOST;
- if (m < most) most = m;
- q->made = 1;
- while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
-  q->made = q->made * 2 < most ? q->made * 2 : (int)most;
- q->few = q->made;
+static void tc__choose_made(const tc__group*g,tc__product*q){
+int64_t m=tc__ix_hi(g->body.ix,q->m),most=TC__FEW_MOST;
+if(m<most)most=m;
+q->made=1;
+while(q->made<most&&tc__ix_hi(g->body.ix,tc__rows_blocks(g,q))>TC__PRODUCT_SMS)
+q->made=q->made*2<most?q->made*2:(int)most;
+q->few=q->made;
 }
-static void tc__plan_made(const tc__group *g, tc__product *q) {
- int64_t k = tc__ix_value(g->shape.depth),
-   bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
- int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
- q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
- q->threads = TC__FEW_THREADS;
- q->dot = tc__wide_operand(q)->along == TC__DEPTH;
- if (q->dot)
-  tc__share_dot(g, q);
- else
-  tc__share_columns(q);
- if (few)
-  q->made = q->cover;
- else
-  tc__choose_made(g, q);
- int width = tc__wide_operand(q)->width, each = q->dot ? q->each : 1;
- int64_t stride = (int64_t)q->sharing * (q->dot ? width : 1);
- q->steps = (int)((k - 1) / stride + 1);
- q->ahead = !few && (int64_t)q->steps * each * width <= TC__ROWS_AHEAD;
- q->row = tc__padded(k * tc__dtypes[tc__left_rows(g)->dtype].bytes, TC__PRODUCT_GROUP);
- q->shared = tc__ix_const(q->made * q->row + q->parts * q->few * q->cover * bytes);
- q->blocks = tc__rows_blocks(g, q);
+static void tc__plan_made(const tc__group*g,tc__product*q){
+int64_t k=tc__ix_value(g->shape.depth),
+bytes=TC__PRODUCT_GROUP/tc__product_pack(q);
+int few=tc__choose_wide(g,q)&&q->wide==TC__ROW;
+q->form=TC__PRODUCT_ROWS,q->wide=few?TC__ROW:TC__COL;
+q->threads=TC__FEW_THREADS;
+q->dot=tc__wide_operand(q)->along==TC__DEPTH;
+if(q->dot)
+tc__share_dot(g,q);
+else
+tc__share_columns(q);
+if(few)
+q->made=q->cover;
+else
+tc__choose_made(g,q);
+int width=tc__wide_operand(q)->width,each=q->dot?q->each:1;
+int64_t stride=(int64_t)q->sharing*(q->dot?width:1);
+q->steps=(int)((k-1)/stride+1);
+q->ahead=!few&&(int64_t)q->steps*each*width<=TC__ROWS_AHEAD;
+q->row=tc__padded(k*tc__dtypes[tc__left_rows(g)->dtype].bytes,TC__PRODUCT_GROUP);
+q->shared=tc__ix_const(q->made*q->row+q->parts*q->few*q->cover*bytes);
+q->blocks=tc__rows_blocks(g,q);
 }
-static tc__product tc__product_plan(const tc__group *g) {
- tc__product q;
- memset(&q, 0, sizeof q);
- q.dtype = g->body.node.at[g->shape.left]->dtype;
- q.half = tc__is_half(q.dtype);
- q.kind = q.half                                ? 2
-    : tc__product_bytes(&q) == 8          ? 1
-    : g->target.tf32 && q.dtype == TC_F32 ? 3
-             : 0;
- q.slices = 1;
- q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
- q.form = TC__PRODUCT_LOOP;
- if (!g->shape.prologue && tc__contract_phases(g) > 1) return q;
- int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
- q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
- q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
- if (g->shape.prologue)
-  tc__plan_made(g, &q);
- else if (few)
-  tc__plan_few(g, &q);
- else
-  tc__plan_tiles(g, &q);
- return q;
+static tc__product tc__product_plan(const tc__group*g){
+tc__product q;
+memset(&q,0,sizeof q);
+q.dtype=g->body.node.at[g->shape.left]->dtype;
+q.half=tc__is_half(q.dtype);
+q.kind=q.half?2
+:tc__product_bytes(&q)==8?1
+:g->target.tf32&&q.dtype==TC_F32?3
+:0;
+q.slices=1;
+q.m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
+q.form=TC__PRODUCT_LOOP;
+if(!g->shape.prologue&&tc__contract_phases(g)>1)return q;
+int few=!g->shape.prologue&&tc__choose_wide(g,&q),most=few?TC__FEW_WIDTH:8;
+q.left=tc__stage_operand(g,&q,TC__AT_LEFT,most);
+q.right=tc__stage_operand(g,&q,TC__AT_RIGHT,most);
+if(g->shape.prologue)
+tc__plan_made(g,&q);
+else if(few)
+tc__plan_few(g,&q);
+else
+tc__plan_tiles(g,&q);
+return q;
 }
-static int tc__product_tile_fits(const tc__group *g, int v) {
- tc__product q = tc__product_plan(g);
- if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[q.kind].count) return 0;
- if (q.slices > 1) return 0;
- const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[v - 1];
- return tile != q.tile && tile->way == q.tile->way && tc__tile_has_room(g, &q, tile);
+static int tc__product_tile_fits(const tc__group*g,int v){
+tc__product q=tc__product_plan(g);
+if(q.form!=TC__PRODUCT_TILES||v>tc__product_kinds[q.kind].count)return 0;
+if(q.slices>1)return 0;
+const tc__product_tile*tile=&tc__product_kinds[q.kind].tile[v-1];
+return tile!=q.tile&&tile->way==q.tile->way&&tc__tile_has_room(g,&q,tile);
 }
 // ---- gen/device/plan.c
-typedef enum tc__device_form {
- TC__DEVICE_ROWS,
- TC__DEVICE_COLUMNS,
- TC__DEVICE_PRODUCT
-} tc__device_form;
-typedef enum tc__device_hold {
- TC__DEVICE_AGAIN,
- TC__DEVICE_REGISTERS,
- TC__DEVICE_SHARED
-} tc__device_hold;
-enum {
- TC__DEVICE_BLOCK = 256,
- TC__DEVICE_MOST = 1024,
- TC__DEVICE_FLIGHT = 64,
- TC__DEVICE_COLUMN_FLIGHT =
-  128,
- TC__DEVICE_SHORT =
-  2,
- TC__DEVICE_VECTORS = 8,
- TC__DEVICE_PRIVATE = 256,
- TC__DEVICE_EARLY = 48,
- TC__DEVICE_EARLY_LANES = 16,
- TC__DEVICE_TEXT = 4096,
- TC__DEVICE_ROW_WAVES = 0,
- TC__DEVICE_WARP_BLOCK = 128,
- TC__DEVICE_WARP_ELEMENTS = 32,
- TC__DEVICE_BLOCK_ELEMENTS = 16,
- TC__DEVICE_ROW_THREADS = 512,
- TC__DEVICE_LONG_THREADS =
-  1024,
- TC__DEVICE_LONG_BYTES = 65536,
- TC__DEVICE_WARP_HELD = 64,
- TC__DEVICE_BLOCK_HELD = 40,
- TC__DEVICE_ROW_BYTES = 204800,
- TC__DEVICE_CLUSTER_BYTES =
-  102400,
- TC__DEVICE_STATIC = 40960,
- TC__DEVICE_FEW = 264,
- TC__DEVICE_PARTS = 528,
- TC__DEVICE_PART = 2048,
- TC__DEVICE_PHASED = 4096,
- TC__DEVICE_PHASED_COST = 1 << 20,
- TC__DEVICE_DEAR =
-  64,
- TC__DEVICE_DEAR_PARTS = 2112,
- TC__DEVICE_DEAR_PART = 1024
+typedef enum tc__device_form{
+TC__DEVICE_ROWS,
+TC__DEVICE_COLUMNS,
+TC__DEVICE_PRODUCT
+}tc__device_form;
+typedef enum tc__device_hold{
+TC__DEVICE_AGAIN,
+TC__DEVICE_REGISTERS,
+TC__DEVICE_SHARED
+}tc__device_hold;
+enum{
+TC__DEVICE_BLOCK=256,
+TC__DEVICE_MOST=1024,
+TC__DEVICE_FLIGHT=64,
+TC__DEVICE_COLUMN_FLIGHT=
+128,
+TC__DEVICE_SHORT=
+2,
+TC__DEVICE_VECTORS=8,
+TC__DEVICE_PRIVATE=256,
+TC__DEVICE_EARLY=48,
+TC__DEVICE_EARLY_LANES=16,
+TC__DEVICE_TEXT=4096,
+TC__DEVICE_ROW_WAVES=0,
+TC__DEVICE_WARP_BLOCK=128,
+TC__DEVICE_WARP_ELEMENTS=32,
+TC__DEVICE_BLOCK_ELEMENTS=16,
+TC__DEVICE_ROW_THREADS=512,
+TC__DEVICE_LONG_THREADS=
+1024,
+TC__DEVICE_LONG_BYTES=65536,
+TC__DEVICE_WARP_HELD=64,
+TC__DEVICE_BLOCK_HELD=40,
+TC__DEVICE_ROW_BYTES=204800,
+TC__DEVICE_CLUSTER_BYTES=
+102400,
+TC__DEVICE_STATIC=40960,
+TC__DEVICE_FEW=264,
+TC__DEVICE_PARTS=528,
+TC__DEVICE_PART=2048,
+TC__DEVICE_PHASED=4096,
+TC__DEVICE_PHASED_COST=1<<20,
+TC__DEVICE_DEAR=
+64,
+TC__DEVICE_DEAR_PARTS=2112,
+TC__DEVICE_DEAR_PART=1024
 };
-typedef struct tc__device_plan {
- tc__device_form form;
- tc__axis axis;
- int threads, width;
- int vectors;
- int narrow;
- int lanes_early;
- int tail;
- int sharing;
- tc__device_hold hold;
- int parts;
- int cluster;
- int launches;
- int kept;
- tc__ix chunk;
- tc__ix blocks;
- tc__ix shared;
- int resident;
- int64_t zeroed, partial;
- int64_t workspace;
-} tc__device_plan;
+typedef struct tc__device_plan{
+tc__device_form form;
+tc__axis axis;
+int threads,width;
+int vectors;
+int narrow;
+int lanes_early;
+int tail;
+int sharing;
+tc__device_hold hold;
+int parts;
+int cluster;
+int launches;
+int kept;
+tc__ix chunk;
+tc__ix blocks;
+tc__ix shared;
+int resident;
+int64_t zeroed,partial;
+int64_t workspace;
+}tc__device_plan;
 // ---- gen/device/hold.c
-static int tc__device_may_be_early(const tc__group *g, const tc__device_plan *q,
-         const tc__node *n) {
- if (n->op != TC_OP_LOAD) return 0;
- int row = tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]),
-  written = tc__buffer_of(g, n)->written;
- int kept = row && q->kept;
- if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
- if (n->level == TC__AT_ROW) return 0;
- for (uint32_t i = 1; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
- return 1;
+static int tc__device_may_be_early(const tc__group*g,const tc__device_plan*q,
+const tc__node*n){
+if(n->op!=TC_OP_LOAD)return 0;
+int row=tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER]),
+written=tc__buffer_of(g,n)->written;
+int kept=row&&q->kept;
+if(!kept&&(row||(written&&!tc__device_is_made(g,n))))return 0;
+if(n->level==TC__AT_ROW)return 0;
+for(uint32_t i=1;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__ix_has_val(g->body.ix,n->attr[i]))return 0;
+return 1;
 }
-static int tc__device_is_one(const tc__group *g, const tc__device_plan *q,
-        const tc__node *n) {
- return q->width == 1 || tc__device_is_wide(g, n, q->width, q->axis) ||
-   tc__device_is_still(g, n, q->axis, q->width);
+static int tc__device_is_one(const tc__group*g,const tc__device_plan*q,
+const tc__node*n){
+return q->width==1||tc__device_is_wide(g,n,q->width,q->axis)||
+tc__device_is_still(g,n,q->axis,q->width);
 }
-static int tc__device_is_early(const tc__group *g, const tc__device_plan *q,
-        const tc__node *n) {
- return tc__device_may_be_early(g, q, n) &&
-   (q->lanes_early || tc__device_is_one(g, q, n));
+static int tc__device_is_early(const tc__group*g,const tc__device_plan*q,
+const tc__node*n){
+return tc__device_may_be_early(g,q,n)&&
+(q->lanes_early||tc__device_is_one(g,q,n));
 }
-static int64_t tc__device_words(const tc__group *g, const tc__device_plan *q,
-        const tc__node *n) {
- int still = q->width > 1 && tc__device_is_still(g, n, q->axis, q->width);
- int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__device_bytes(g, n);
- return (bytes + 3) / 4;
+static int64_t tc__device_words(const tc__group*g,const tc__device_plan*q,
+const tc__node*n){
+int still=q->width>1&&tc__device_is_still(g,n,q->axis,q->width);
+int64_t bytes=(still?1:q->width)*(int64_t)tc__device_bytes(g,n);
+return(bytes+3)/4;
 }
-static int tc__device_same_load(const tc__node *n, const tc__node *m) {
- return m->op == TC_OP_LOAD &&
-   m->attr[TC__ACCESS_BUFFER] == n->attr[TC__ACCESS_BUFFER] &&
-   m->attr[TC__ACCESS_INDEX] == n->attr[TC__ACCESS_INDEX] &&
-   m->n_attr == TC__LOAD_PREDICATES && m->level == TC__AT_COL;
+static int tc__device_same_load(const tc__node*n,const tc__node*m){
+return m->op==TC_OP_LOAD&&
+m->attr[TC__ACCESS_BUFFER]==n->attr[TC__ACCESS_BUFFER]&&
+m->attr[TC__ACCESS_INDEX]==n->attr[TC__ACCESS_INDEX]&&
+m->n_attr==TC__LOAD_PREDICATES&&m->level==TC__AT_COL;
 }
-static void tc__device_choose_lanes_early(const tc__group *g, tc__device_plan *q) {
- int64_t words = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__device_may_be_early(g, q, n)) continue;
-  int single = q->width > 1 ? !tc__device_is_one(g, q, n)
-         : n->n_attr > TC__LOAD_PREDICATES ||
-          tc__device_access(g, n->attr[TC__ACCESS_INDEX],
-               q->axis, 1) == TC__PER_LANE;
-  if (single) words += tc__device_words(g, q, n);
- }
- q->lanes_early = words <= TC__DEVICE_EARLY_LANES;
+static void tc__device_choose_lanes_early(const tc__group*g,tc__device_plan*q){
+int64_t words=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__device_may_be_early(g,q,n))continue;
+int single=q->width>1?!tc__device_is_one(g,q,n)
+:n->n_attr>TC__LOAD_PREDICATES||
+tc__device_access(g,n->attr[TC__ACCESS_INDEX],
+q->axis,1)==TC__PER_LANE;
+if(single)words+=tc__device_words(g,q,n);
 }
-static int tc__device_vectors(const tc__group *g, const tc__device_plan *q,
-        int64_t flight) {
- int64_t words = 0, bytes = 0, cost = 0, each;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  cost += tc__ops[n->op].cost;
-  if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
-   (each = q->width * (int64_t)tc__device_bytes(g, n)) > bytes)
-   bytes = each;
-  if (tc__device_is_early(g, q, n)) words += tc__device_words(g, q, n);
- }
- int count = bytes ? (int)(flight / bytes) : 1;
- if (count > TC__DEVICE_VECTORS) count = TC__DEVICE_VECTORS;
- while (count > 1 &&
-   (count * words > TC__DEVICE_EARLY || count * q->width * cost > TC__DEVICE_TEXT))
-  count /= 2;
- return count < 1 ? 1 : count;
+q->lanes_early=words<=TC__DEVICE_EARLY_LANES;
 }
-static int tc__device_is_own_row(const tc__group *g, int64_t b) {
- if (!tc__device_is_row(g, b)) return 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!tc__device_is_memory(n) || n->attr[TC__ACCESS_BUFFER] != b) continue;
-  if (n->level != TC__AT_COL ||
-   (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES) ||
-   n->attr[TC__ACCESS_INDEX] != tc__ix_var(g->body.ix, TC__COL, g->shape.cols))
-   return 0;
- }
- return 1;
+static int tc__device_vectors(const tc__group*g,const tc__device_plan*q,
+int64_t flight){
+int64_t words=0,bytes=0,cost=0,each;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+cost+=tc__ops[n->op].cost;
+if(tc__device_is_memory(n)&&n->level==TC__AT_COL&&
+(each=q->width*(int64_t)tc__device_bytes(g,n))>bytes)
+bytes=each;
+if(tc__device_is_early(g,q,n))words+=tc__device_words(g,q,n);
 }
-static int64_t tc__device_first_load(const tc__group *g, const tc__node *n) {
- int64_t first = -1;
- int count = 0;
- if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
-  return -1;
- if (tc__buffer_of(g, n)->written || tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]))
-  return -1;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  if (!tc__device_same_load(n, g->body.node.at[i])) continue;
-  if (first < 0) first = (int64_t)i;
-  count++;
- }
- return count > 1 ? first : -1;
+int count=bytes?(int)(flight/bytes):1;
+if(count>TC__DEVICE_VECTORS)count=TC__DEVICE_VECTORS;
+while(count>1&&
+(count*words>TC__DEVICE_EARLY||count*q->width*cost>TC__DEVICE_TEXT))
+count/=2;
+return count<1?1:count;
 }
-static int64_t tc__device_held_load(const tc__group *g, const tc__device_plan *q,
-         const tc__node *n) {
- if (q->hold == TC__DEVICE_AGAIN || !tc__device_may_be_early(g, q, n)) return -1;
- if (q->width > 1 && tc__device_is_still(g, n, q->axis, q->width)) return -1;
- return tc__device_first_load(g, n);
+static int tc__device_is_own_row(const tc__group*g,int64_t b){
+if(!tc__device_is_row(g,b))return 0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__device_is_memory(n)||n->attr[TC__ACCESS_BUFFER]!=b)continue;
+if(n->level!=TC__AT_COL||
+(n->op==TC_OP_LOAD&&n->n_attr>TC__LOAD_PREDICATES)||
+n->attr[TC__ACCESS_INDEX]!=tc__ix_var(g->body.ix,TC__COL,g->shape.cols))
+return 0;
 }
-static const tc__node *tc__device_fills(const tc__group *g, int64_t b) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == b) return n;
- }
- return NULL;
+return 1;
 }
-static int tc__device_needs(const tc__group *g, const tc__node *n, uint8_t *need) {
- need[n->id] = 1;
- for (uint32_t i = n->id + 1; i-- > 0;) {
-  const tc__node *m = g->body.node.at[i];
-  if (!need[i] || m->level != TC__AT_COL) continue;
-  if (m->op == TC_OP_LOAD && (tc__device_is_row(g, m->attr[TC__ACCESS_BUFFER]) ||
-         tc__buffer_of(g, m)->written))
-   return 0;
-  if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
-  for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
-  for (uint32_t k = 0; k < m->n_attr; k++)
-   if (tc__attr_is_ix(m, k) && tc__ix_has_val(g->body.ix, m->attr[k])) return 0;
- }
- return 1;
+static int64_t tc__device_first_load(const tc__group*g,const tc__node*n){
+int64_t first=-1;
+int count=0;
+if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->level!=TC__AT_COL)
+return-1;
+if(tc__buffer_of(g,n)->written||tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER]))
+return-1;
+for(size_t i=0;i<g->body.node.count;i++){
+if(!tc__device_same_load(n,g->body.node.at[i]))continue;
+if(first<0)first=(int64_t)i;
+count++;
 }
-enum { TC__DEVICE_NODES = 4096 };
-static int tc__device_is_again(const tc__group *g, int64_t b) {
- uint8_t need[TC__DEVICE_NODES];
- const tc__node *fill = tc__device_is_own_row(g, b) ? tc__device_fills(g, b) : NULL;
- if (!fill || g->body.node.count > TC__DEVICE_NODES) return 0;
- memset(need, 0, sizeof need);
- return tc__device_needs(g, g->body.node.at[fill->in[0]], need);
+return count>1?first:-1;
 }
-static int tc__device_is_scratch(const tc__group *g, const tc__device_plan *q, int64_t b) {
- if (!tc__device_is_row(g, b) || q->kept) return 0;
- if (q->hold == TC__DEVICE_REGISTERS) return !tc__device_is_own_row(g, b);
- return !tc__device_is_again(g, b);
+static int64_t tc__device_held_load(const tc__group*g,const tc__device_plan*q,
+const tc__node*n){
+if(q->hold==TC__DEVICE_AGAIN||!tc__device_may_be_early(g,q,n))return-1;
+if(q->width>1&&tc__device_is_still(g,n,q->axis,q->width))return-1;
+return tc__device_first_load(g,n);
 }
-static int tc__device_has_shared_row(const tc__group *g) {
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_own_row(g, (int64_t)i))
-   return 1;
- return 0;
+static const tc__node*tc__device_fills(const tc__group*g,int64_t b){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_STORE&&n->attr[TC__STORE_BUFFER]==b)return n;
 }
-static int tc__device_all_again(const tc__group *g) {
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (tc__device_is_row(g, (int64_t)i) && !tc__device_is_again(g, (int64_t)i))
-   return 0;
- return 1;
+return NULL;
 }
-static int64_t tc__device_column_cost(const tc__group *g) {
- int64_t cost = 0;
- for (size_t i = 0; i < g->body.node.count; i++)
-  if (g->body.node.at[i]->level == TC__AT_COL)
-   cost += tc__ops[g->body.node.at[i]->op].cost;
- return cost;
+static int tc__device_needs(const tc__group*g,const tc__node*n,uint8_t*need){
+need[n->id]=1;
+for(uint32_t i=n->id+1;i-- >0;){
+const tc__node*m=g->body.node.at[i];
+if(!need[i]||m->level!=TC__AT_COL)continue;
+if(m->op==TC_OP_LOAD&&(tc__device_is_row(g,m->attr[TC__ACCESS_BUFFER])||
+tc__buffer_of(g,m)->written))
+return 0;
+if(m->op==TC_OP_CHECK||m->op==TC_OP_ACC)return 0;
+for(uint32_t k=0;k<m->n_in;k++)need[m->in[k]]=1;
+for(uint32_t k=0;k<m->n_attr;k++)
+if(tc__attr_is_ix(m,k)&&tc__ix_has_val(g->body.ix,m->attr[k]))return 0;
 }
-static int tc__device_keeps_rows(const tc__group *g) {
- int rows = 0;
- for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__device_is_row(g, (int64_t)i);
- return rows &&
-   (!tc__device_all_again(g) || tc__device_column_cost(g) > TC__DEVICE_DEAR);
+return 1;
 }
-static int64_t tc__device_held(const tc__group *g, const tc__device_plan *q, int rows) {
- int64_t held = 0;
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (rows && tc__device_is_own_row(g, (int64_t)i))
-   held += tc__dtypes[g->buffer.at[i].dtype].bytes;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (tc__device_held_load(g, q, n) == (int64_t)i) held += tc__device_bytes(g, n);
- }
- return held;
+enum{TC__DEVICE_NODES=4096};
+static int tc__device_is_again(const tc__group*g,int64_t b){
+uint8_t need[TC__DEVICE_NODES];
+const tc__node*fill=tc__device_is_own_row(g,b)?tc__device_fills(g,b):NULL;
+if(!fill||g->body.node.count>TC__DEVICE_NODES)return 0;
+memset(need,0,sizeof need);
+return tc__device_needs(g,g->body.node.at[fill->in[0]],need);
 }
-static int64_t tc__device_phase_words(const tc__group *g, const tc__device_plan *q) {
- int64_t words = 0, most = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_END) words = 0;
-  if (tc__device_is_early(g, q, n) && tc__device_held_load(g, q, n) < 0)
-   words += tc__device_words(g, q, n);
-  if (words > most) most = words;
- }
- return most;
+static int tc__device_is_scratch(const tc__group*g,const tc__device_plan*q,int64_t b){
+if(!tc__device_is_row(g,b)||q->kept)return 0;
+if(q->hold==TC__DEVICE_REGISTERS)return!tc__device_is_own_row(g,b);
+return!tc__device_is_again(g,b);
+}
+static int tc__device_has_shared_row(const tc__group*g){
+for(size_t i=0;i<g->buffer.count;i++)
+if(tc__device_is_row(g,(int64_t)i)&&!tc__device_is_own_row(g,(int64_t)i))
+return 1;
+return 0;
+}
+static int tc__device_all_again(const tc__group*g){
+for(size_t i=0;i<g->buffer.count;i++)
+if(tc__device_is_row(g,(int64_t)i)&&!tc__device_is_again(g,(int64_t)i))
+return 0;
+return 1;
+}
+static int64_t tc__device_column_cost(const tc__group*g){
+int64_t cost=0;
+for(size_t i=0;i<g->body.node.count;i++)
+if(g->body.node.at[i]->level==TC__AT_COL)
+cost+=tc__ops[g->body.node.at[i]->op].cost;
+return cost;
+}
+static int tc__device_keeps_rows(const tc__group*g){
+int rows=0;
+for(size_t i=0;i<g->buffer.count;i++)rows|=tc__device_is_row(g,(int64_t)i);
+return rows&&
+(!tc__device_all_again(g)||tc__device_column_cost(g)>TC__DEVICE_DEAR);
+}
+static int64_t tc__device_held(const tc__group*g,const tc__device_plan*q,int rows){
+int64_t held=0;
+for(size_t i=0;i<g->buffer.count;i++)
+if(rows&&tc__device_is_own_row(g,(int64_t)i))
+held+=tc__dtypes[g->buffer.at[i].dtype].bytes;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(tc__device_held_load(g,q,n)==(int64_t)i)held+=tc__device_bytes(g,n);
+}
+return held;
+}
+static int64_t tc__device_phase_words(const tc__group*g,const tc__device_plan*q){
+int64_t words=0,most=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_END)words=0;
+if(tc__device_is_early(g,q,n)&&tc__device_held_load(g,q,n)<0)
+words+=tc__device_words(g,q,n);
+if(words>most)most=words;
+}
+return most;
 }
 // ---- gen/device/form.c
-static int tc__device_power_of_two(int64_t n) {
- int v = 1;
- while (v < n) v *= 2;
- return v;
+static int tc__device_power_of_two(int64_t n){
+int v=1;
+while(v<n)v*=2;
+return v;
 }
-static int tc__device_any_scratch(const tc__group *g, const tc__device_plan *q) {
- for (size_t i = 0; i < g->buffer.count; i++)
-  if (tc__device_is_scratch(g, q, (int64_t)i)) return 1;
- return 0;
+static int tc__device_any_scratch(const tc__group*g,const tc__device_plan*q){
+for(size_t i=0;i<g->buffer.count;i++)
+if(tc__device_is_scratch(g,q,(int64_t)i))return 1;
+return 0;
 }
-static int tc__device_short_threads(const tc__group *g, int64_t accesses) {
- int threads = tc__device_power_of_two(accesses);
- int fill = tc__ix_hi(g->body.ix, g->shape.rows) / TC__DEVICE_MOST >=
-    2 * TC__DEVICE_SMS / threads;
- return threads > 1 && fill ? threads / TC__DEVICE_SHORT : threads;
+static int tc__device_short_threads(const tc__group*g,int64_t accesses){
+int threads=tc__device_power_of_two(accesses);
+int fill=tc__ix_hi(g->body.ix,g->shape.rows)/TC__DEVICE_MOST>=
+2*TC__DEVICE_SMS/threads;
+return threads>1&&fill?threads/TC__DEVICE_SHORT:threads;
 }
-static void tc__device_share_by(const tc__group *g, tc__device_plan *q, int64_t columns,
-        int warp) {
- int64_t accesses = (columns - 1) / q->width + 1;
- int64_t threads =
-  warp ? 32 : tc__padded((columns - 1) / TC__DEVICE_BLOCK_ELEMENTS + 1, 32);
- if (warp && accesses < 32) threads = tc__device_short_threads(g, accesses);
- if (threads > TC__DEVICE_ROW_THREADS) threads = TC__DEVICE_ROW_THREADS;
- int64_t steps = (accesses - 1) / threads + 1;
- q->hold = TC__DEVICE_REGISTERS;
- int64_t words = tc__device_held(g, q, 1) * steps * q->width / 4;
- q->sharing = (int)threads;
- q->threads = warp ? TC__DEVICE_WARP_BLOCK : (int)threads;
- q->vectors = (int)steps;
- if (words + tc__device_phase_words(g, q) * steps <=
-  (warp ? TC__DEVICE_WARP_HELD : TC__DEVICE_BLOCK_HELD))
-  return;
- q->vectors = tc__device_vectors(g, q, TC__DEVICE_FLIGHT);
- q->hold = TC__DEVICE_SHARED;
- int64_t bytes = tc__device_held(g, q, 0) * tc__padded(columns, 64);
- if (!warp) {
-  q->threads = bytes > TC__DEVICE_LONG_BYTES ? TC__DEVICE_LONG_THREADS
-             : TC__DEVICE_ROW_THREADS;
-  if (accesses < q->threads) q->threads = (int)tc__padded(accesses, 32);
-  q->sharing = q->threads;
-  while (q->vectors > 1 && (q->vectors - 1) * q->threads >= accesses) q->vectors--;
- }
- if (!bytes || bytes > TC__DEVICE_ROW_BYTES || q->threads != q->sharing)
-  q->hold = TC__DEVICE_AGAIN;
+static void tc__device_share_by(const tc__group*g,tc__device_plan*q,int64_t columns,
+int warp){
+int64_t accesses=(columns-1)/q->width+1;
+int64_t threads=
+warp?32:tc__padded((columns-1)/TC__DEVICE_BLOCK_ELEMENTS+1,32);
+if(warp&&accesses<32)threads=tc__device_short_threads(g,accesses);
+if(threads>TC__DEVICE_ROW_THREADS)threads=TC__DEVICE_ROW_THREADS;
+int64_t steps=(accesses-1)/threads+1;
+q->hold=TC__DEVICE_REGISTERS;
+int64_t words=tc__device_held(g,q,1)*steps*q->width/4;
+q->sharing=(int)threads;
+q->threads=warp?TC__DEVICE_WARP_BLOCK:(int)threads;
+q->vectors=(int)steps;
+if(words+tc__device_phase_words(g,q)*steps<=
+(warp?TC__DEVICE_WARP_HELD:TC__DEVICE_BLOCK_HELD))
+return;
+q->vectors=tc__device_vectors(g,q,TC__DEVICE_FLIGHT);
+q->hold=TC__DEVICE_SHARED;
+int64_t bytes=tc__device_held(g,q,0)*tc__padded(columns,64);
+if(!warp){
+q->threads=bytes>TC__DEVICE_LONG_BYTES?TC__DEVICE_LONG_THREADS
+:TC__DEVICE_ROW_THREADS;
+if(accesses<q->threads)q->threads=(int)tc__padded(accesses,32);
+q->sharing=q->threads;
+while(q->vectors>1&&(q->vectors-1)*q->threads>=accesses)q->vectors--;
 }
-static void tc__device_share(const tc__group *g, tc__device_plan *q, int64_t columns) {
- int warp = columns <= 32 * TC__DEVICE_WARP_ELEMENTS && !tc__device_has_shared_row(g);
- if (warp) tc__device_share_by(g, q, columns, 1);
- if (!warp || (q->threads != q->sharing && tc__device_any_scratch(g, q)))
-  tc__device_share_by(g, q, columns, 0);
+if(!bytes||bytes>TC__DEVICE_ROW_BYTES||q->threads!=q->sharing)
+q->hold=TC__DEVICE_AGAIN;
 }
-static int tc__device_loops(const tc__group *g) {
- int count = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  count += n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
- }
- return count;
+static void tc__device_share(const tc__group*g,tc__device_plan*q,int64_t columns){
+int warp=columns<=32*TC__DEVICE_WARP_ELEMENTS&&!tc__device_has_shared_row(g);
+if(warp)tc__device_share_by(g,q,columns,1);
+if(!warp||(q->threads!=q->sharing&&tc__device_any_scratch(g,q)))
+tc__device_share_by(g,q,columns,0);
 }
-static int tc__device_ends_in_sums(const tc__group *g) {
- for (size_t i = g->body.node.count; i-- > 0;) {
-  if (g->body.node.at[i]->op == TC_OP_COMBINE) return 1;
-  if (g->body.node.at[i]->op == TC_OP_FOR) return 0;
- }
- return 0;
+static int tc__device_loops(const tc__group*g){
+int count=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+count+=n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL;
 }
-static int tc__device_parts(int64_t blocks, int64_t columns, int64_t most, int64_t least) {
- int64_t parts = (most + blocks - 1) / blocks;
- if (parts > columns / least) parts = columns / least;
- return blocks >= TC__DEVICE_FEW || parts < 2 ? 1 : (int)parts;
+return count;
 }
-static void tc__device_lay_out(const tc__group *g, tc__device_plan *q, int64_t tickets,
-        int64_t results) {
- int64_t values = 0;
- for (size_t i = 0; i < g->body.node.count; i++)
-  values += g->body.node.at[i]->op == TC_OP_NEW;
- q->zeroed = tc__padded(4 * tickets, 256);
- q->partial = values * 16 * results * q->parts;
- q->workspace = q->zeroed + q->partial;
+static int tc__device_ends_in_sums(const tc__group*g){
+for(size_t i=g->body.node.count;i-- >0;){
+if(g->body.node.at[i]->op==TC_OP_COMBINE)return 1;
+if(g->body.node.at[i]->op==TC_OP_FOR)return 0;
 }
-static int64_t tc__device_kept_at(const tc__group *g, const tc__device_plan *q, int64_t b) {
- int64_t at = tc__padded(q->zeroed + q->partial, 256);
- int64_t elements = tc__ix_value(g->shape.rows) * tc__ix_value(g->shape.cols);
- for (int64_t i = 0; i < b; i++)
-  if (tc__device_is_row(g, i))
-   at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
-        256);
- return at;
+return 0;
 }
-static tc__ix tc__device_scratch_at(const tc__group *g, const tc__device_plan *q,
-         int64_t b) {
- tc__ixpool *x = g->body.ix;
- tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
- for (int64_t i = 0; i < b; i++) {
-  const tc__kbuf *row = &g->buffer.at[i];
-  if (!tc__device_is_scratch(g, q, i)) continue;
-  tc__ix bytes =
-   tc__ix_mul(x, row->numel, tc__ix_const((int64_t)tc__dtypes[row->dtype].bytes));
-  at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
- }
- return at;
+static int tc__device_parts(int64_t blocks,int64_t columns,int64_t most,int64_t least){
+int64_t parts=(most+blocks-1)/blocks;
+if(parts>columns/least)parts=columns/least;
+return blocks>=TC__DEVICE_FEW||parts<2?1:(int)parts;
 }
-static tc__ix tc__device_scratch(const tc__group *g, const tc__device_plan *q) {
- return tc__device_scratch_at(g, q, (int64_t)g->buffer.count);
+static void tc__device_lay_out(const tc__group*g,tc__device_plan*q,int64_t tickets,
+int64_t results){
+int64_t values=0;
+for(size_t i=0;i<g->body.node.count;i++)
+values+=g->body.node.at[i]->op==TC_OP_NEW;
+q->zeroed=tc__padded(4*tickets,256);
+q->partial=values*16*results*q->parts;
+q->workspace=q->zeroed+q->partial;
 }
-static int tc__device_is_too_long(const tc__group *g, const tc__device_plan *q) {
- tc__ix bytes = tc__device_scratch(g, q);
- return g->target.room && tc__ix_is_const(bytes) &&
-   tc__ix_value(bytes) > (int64_t)g->target.room;
+static int64_t tc__device_kept_at(const tc__group*g,const tc__device_plan*q,int64_t b){
+int64_t at=tc__padded(q->zeroed+q->partial,256);
+int64_t elements=tc__ix_value(g->shape.rows)*tc__ix_value(g->shape.cols);
+for(int64_t i=0;i<b;i++)
+if(tc__device_is_row(g,i))
+at+=tc__padded(elements*(int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
+256);
+return at;
 }
-static int tc__device_cut(const tc__group *g, tc__device_plan *q) {
- tc__ixpool *x = g->body.ix;
- int loops = tc__device_loops(g);
- if (!tc__ix_is_const(g->shape.rows) || tc__ix_value(g->shape.rows) < 1) return 0;
- if (loops > TC__GRIDS || (loops < 2 && !tc__device_all_again(g))) return 0;
- int64_t rows = tc__ix_value(g->shape.rows), columns = tc__ix_hi(x, g->shape.cols);
- if (!tc__ix_is_const(g->shape.cols) && (rows > 1 || loops > 1)) return 0;
- int dear = loops > 1 && tc__device_column_cost(g) > TC__DEVICE_DEAR;
- int must = tc__device_is_too_long(g, q);
- int64_t least = dear        ? TC__DEVICE_DEAR_PART
-     : loops > 1 ? TC__DEVICE_PHASED
-        : TC__DEVICE_PART;
- if (!must && loops > 1 &&
-  columns < TC__DEVICE_PHASED_COST / (tc__device_column_cost(g) + 1))
-  return 0;
- q->parts = tc__device_parts(rows, columns,
-        dear ? TC__DEVICE_DEAR_PARTS : TC__DEVICE_PARTS, least);
- if (must && q->parts < 2) q->parts = 2;
- if (q->parts < 2) return 0;
- q->kept = loops > 1 && tc__device_keeps_rows(g);
- q->sharing = q->threads = TC__DEVICE_BLOCK;
- q->launches = loops;
- q->chunk = tc__ix_mul(
-  x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)q->parts * q->width)),
-  tc__ix_const(q->width));
- tc__device_lay_out(g, q, rows, rows);
- if (q->kept) q->workspace = tc__device_kept_at(g, q, (int64_t)g->buffer.count);
- return 1;
+static tc__ix tc__device_scratch_at(const tc__group*g,const tc__device_plan*q,
+int64_t b){
+tc__ixpool*x=g->body.ix;
+tc__ix at=tc__ix_const(0),line=tc__ix_const(64);
+for(int64_t i=0;i<b;i++){
+const tc__kbuf*row=&g->buffer.at[i];
+if(!tc__device_is_scratch(g,q,i))continue;
+tc__ix bytes=
+tc__ix_mul(x,row->numel,tc__ix_const((int64_t)tc__dtypes[row->dtype].bytes));
+at=tc__ix_add(x,at,tc__ix_mul(x,line,tc__ix_ceil_div(x,bytes,line)));
 }
-static int64_t tc__device_kept_bytes(const tc__group *g, const tc__device_plan *q) {
- tc__ix columns = q->cluster ? q->chunk : g->shape.cols;
- return tc__device_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
+return at;
 }
-static int tc__device_is_apart(const tc__group *g) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_LOAD && tc__buffer_of(g, n)->written &&
-   !tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]))
-   return 0;
- }
- return tc__device_all_again(g);
+static tc__ix tc__device_scratch(const tc__group*g,const tc__device_plan*q){
+return tc__device_scratch_at(g,q,(int64_t)g->buffer.count);
 }
-static void tc__device_deal(const tc__group *g, tc__device_plan *q, int blocks) {
- tc__ixpool *x = g->body.ix;
- q->cluster = q->parts = blocks;
- q->chunk = tc__ix_mul(
-  x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)blocks * q->width)),
-  tc__ix_const(q->width));
+static int tc__device_is_too_long(const tc__group*g,const tc__device_plan*q){
+tc__ix bytes=tc__device_scratch(g,q);
+return g->target.room&&tc__ix_is_const(bytes)&&
+tc__ix_value(bytes)>(int64_t)g->target.room;
 }
-static int tc__device_cluster(const tc__group *g, tc__device_plan *q) {
- tc__device_plan p = *q;
- int64_t most = (int64_t)g->target.cluster;
- int64_t room = g->target.room && g->target.room < TC__DEVICE_ROW_BYTES
-      ? (int64_t)g->target.room
-      : (int64_t)TC__DEVICE_ROW_BYTES;
- p.hold = TC__DEVICE_SHARED;
- p.sharing = p.threads = TC__DEVICE_LONG_THREADS;
- if (most < 2 || !tc__device_is_apart(g) || tc__device_kept_bytes(g, &p) <= room)
-  return 0;
- for (int blocks = 2; blocks <= most; blocks *= 2) {
-  tc__device_deal(g, &p, blocks);
-  if (tc__device_kept_bytes(g, &p) <= TC__DEVICE_CLUSTER_BYTES) break;
- }
- if (tc__device_kept_bytes(g, &p) > room) return 0;
- if (tc__ix_is_const(g->shape.rows) &&
-  tc__ix_value(g->shape.rows) * p.parts < TC__DEVICE_SMS)
-  return 0;
- *q = p;
- return 1;
+static int tc__device_cut(const tc__group*g,tc__device_plan*q){
+tc__ixpool*x=g->body.ix;
+int loops=tc__device_loops(g);
+if(!tc__ix_is_const(g->shape.rows)||tc__ix_value(g->shape.rows)<1)return 0;
+if(loops>TC__GRIDS||(loops<2&&!tc__device_all_again(g)))return 0;
+int64_t rows=tc__ix_value(g->shape.rows),columns=tc__ix_hi(x,g->shape.cols);
+if(!tc__ix_is_const(g->shape.cols)&&(rows>1||loops>1))return 0;
+int dear=loops>1&&tc__device_column_cost(g)>TC__DEVICE_DEAR;
+int must=tc__device_is_too_long(g,q);
+int64_t least=dear?TC__DEVICE_DEAR_PART
+:loops>1?TC__DEVICE_PHASED
+:TC__DEVICE_PART;
+if(!must&&loops>1&&
+columns<TC__DEVICE_PHASED_COST/(tc__device_column_cost(g)+1))
+return 0;
+q->parts=tc__device_parts(rows,columns,
+dear?TC__DEVICE_DEAR_PARTS:TC__DEVICE_PARTS,least);
+if(must&&q->parts<2)q->parts=2;
+if(q->parts<2)return 0;
+q->kept=loops>1&&tc__device_keeps_rows(g);
+q->sharing=q->threads=TC__DEVICE_BLOCK;
+q->launches=loops;
+q->chunk=tc__ix_mul(
+x,tc__ix_ceil_div(x,g->shape.cols,tc__ix_const((int64_t)q->parts*q->width)),
+tc__ix_const(q->width));
+tc__device_lay_out(g,q,rows,rows);
+if(q->kept)q->workspace=tc__device_kept_at(g,q,(int64_t)g->buffer.count);
+return 1;
 }
-static void tc__device_plan_rows(const tc__group *g, tc__device_plan *q) {
- int known = tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) > 0;
- q->hold = TC__DEVICE_AGAIN;
- q->vectors = tc__device_vectors(g, q, TC__DEVICE_FLIGHT);
- int plain = g->shape.kind != TC__CONTRACTION;
- if (plain && known && !q->tail && tc__device_cluster(g, q)) return;
- if (plain && tc__device_cut(g, q)) return;
- if (known && !q->tail) tc__device_share(g, q, tc__ix_value(g->shape.cols));
+static int64_t tc__device_kept_bytes(const tc__group*g,const tc__device_plan*q){
+tc__ix columns=q->cluster?q->chunk:g->shape.cols;
+return tc__device_held(g,q,0)*tc__padded(tc__ix_value(columns),64);
 }
-static void tc__device_plan_columns(const tc__group *g, tc__device_plan *q) {
- tc__ixpool *x = g->body.ix;
- int64_t columns = tc__ix_hi(x, g->shape.cols);
- q->sharing = columns < 64 || !tc__device_all_again(g) ? TC__DEVICE_BLOCK : 32;
- if (!tc__device_all_again(g)) q->width = 1;
- q->vectors = tc__device_vectors(g, q, TC__DEVICE_COLUMN_FLIGHT);
- if (!tc__ix_is_const(g->shape.rows) || q->sharing != 32 || tc__device_loops(g) != 1 ||
-  !tc__device_ends_in_sums(g) || !tc__ix_is_const(g->shape.cols))
-  return;
- int64_t rows = tc__ix_value(g->shape.rows), across = 32 * q->width;
- int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
- q->parts = tc__device_parts(blocks, columns, TC__DEVICE_PARTS, below * 8);
- q->chunk = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->parts));
- if (q->parts > 1) tc__device_lay_out(g, q, blocks, blocks * across);
+static int tc__device_is_apart(const tc__group*g){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_LOAD&&tc__buffer_of(g,n)->written&&
+!tc__device_is_row(g,n->attr[TC__LOAD_BUFFER]))
+return 0;
 }
-static int64_t tc__device_columns_shared(const tc__group *g, int width) {
- int64_t bytes = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op != TC_OP_NEW) continue;
-  int arg = n->attr[TC__NEW_MONOID] == TC_OP_ARGMAX ||
-     n->attr[TC__NEW_MONOID] == TC_OP_ARGMIN;
-  bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
- }
- return 2 * bytes * TC__DEVICE_BLOCK * width;
+return tc__device_all_again(g);
 }
-static tc__ix tc__device_blocks(const tc__group *g, const tc__device_plan *q) {
- tc__ixpool *x = g->body.ix;
- tc__ix parts = tc__ix_const(q->parts);
- if (q->form == TC__DEVICE_COLUMNS)
-  return tc__ix_mul(
-   x,
-   tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)q->sharing * q->width)),
-   parts);
- return tc__ix_mul(
-  x, tc__ix_ceil_div(x, g->shape.rows, tc__ix_const(q->threads / q->sharing)), parts);
+static void tc__device_deal(const tc__group*g,tc__device_plan*q,int blocks){
+tc__ixpool*x=g->body.ix;
+q->cluster=q->parts=blocks;
+q->chunk=tc__ix_mul(
+x,tc__ix_ceil_div(x,g->shape.cols,tc__ix_const((int64_t)blocks*q->width)),
+tc__ix_const(q->width));
 }
-static tc__ix tc__device_shared(const tc__group *g, const tc__device_plan *q) {
- tc__ixpool *x = g->body.ix;
- if (q->form != TC__DEVICE_ROWS) return tc__ix_const(0);
- tc__ix bytes = tc__device_scratch(g, q);
- if (q->hold != TC__DEVICE_SHARED) return bytes;
- return tc__ix_add(x, bytes, tc__ix_const(tc__device_kept_bytes(g, q)));
+static int tc__device_cluster(const tc__group*g,tc__device_plan*q){
+tc__device_plan p=*q;
+int64_t most=(int64_t)g->target.cluster;
+int64_t room=g->target.room&&g->target.room<TC__DEVICE_ROW_BYTES
+?(int64_t)g->target.room
+:(int64_t)TC__DEVICE_ROW_BYTES;
+p.hold=TC__DEVICE_SHARED;
+p.sharing=p.threads=TC__DEVICE_LONG_THREADS;
+if(most<2||!tc__device_is_apart(g)||tc__device_kept_bytes(g,&p)<=room)
+return 0;
+for(int blocks=2;blocks<=most;blocks*=2){
+tc__device_deal(g,&p,blocks);
+if(tc__device_kept_bytes(g,&p)<=TC__DEVICE_CLUSTER_BYTES)break;
 }
-static tc__device_plan tc__device_plan_product(const tc__group *g,
-            const tc__product *product) {
- tc__device_plan q;
- memset(&q, 0, sizeof q);
- q.form = TC__DEVICE_PRODUCT, q.axis = TC__COL;
- q.threads = q.sharing = product->threads;
- q.vectors = q.parts = q.launches = 1;
- q.narrow = tc__device_is_narrow(g) &&
-    tc__device_reach(g->body.ix, g->shape.depth) < INT32_MAX - (1 << 20);
- q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
- q.blocks = product->blocks, q.shared = product->shared;
- q.resident = product->resident;
- q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
- q.workspace = q.zeroed + q.partial;
- return q;
+if(tc__device_kept_bytes(g,&p)>room)return 0;
+if(tc__ix_is_const(g->shape.rows)&&
+tc__ix_value(g->shape.rows)*p.parts<TC__DEVICE_SMS)
+return 0;
+*q=p;
+return 1;
 }
-static int tc__device_fits_columns(const tc__group *g, const tc__device_plan *q) {
- for (size_t i = 0; i < g->buffer.count; i++) {
-  tc__ix n = g->buffer.at[i].numel;
-  if (tc__device_is_scratch(g, q, (int64_t)i) &&
-   !(tc__ix_is_const(n) && tc__ix_value(n) <= TC__DEVICE_PRIVATE))
-   return 0;
- }
- return 1;
+static void tc__device_plan_rows(const tc__group*g,tc__device_plan*q){
+int known=tc__ix_is_const(g->shape.cols)&&tc__ix_value(g->shape.cols)>0;
+q->hold=TC__DEVICE_AGAIN;
+q->vectors=tc__device_vectors(g,q,TC__DEVICE_FLIGHT);
+int plain=g->shape.kind!=TC__CONTRACTION;
+if(plain&&known&&!q->tail&&tc__device_cluster(g,q))return;
+if(plain&&tc__device_cut(g,q))return;
+if(known&&!q->tail)tc__device_share(g,q,tc__ix_value(g->shape.cols));
 }
-static tc__device_plan tc__device_plan_of(const tc__group *g) {
- tc__device_plan q;
- memset(&q, 0, sizeof q);
- if (g->shape.kind == TC__CONTRACTION) {
-  tc__product product = tc__product_plan(g);
-  if (product.form != TC__PRODUCT_LOOP) return tc__device_plan_product(g, &product);
- }
- int columns = g->shape.vector == TC__ROW && tc__device_fits_columns(g, &q);
- q.form = columns ? TC__DEVICE_COLUMNS : TC__DEVICE_ROWS;
- q.axis = q.form == TC__DEVICE_COLUMNS ? TC__ROW : TC__COL;
- q.threads = q.sharing = TC__DEVICE_BLOCK;
- q.vectors = q.parts = q.launches = 1;
- q.narrow = tc__device_is_narrow(g);
- q.width = tc__device_width(g, q.axis);
- while (q.form == TC__DEVICE_COLUMNS && q.width > 1 &&
-   tc__device_columns_shared(g, q.width) > TC__DEVICE_STATIC)
-  q.width /= 2;
- q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->shape.cols) % q.width;
- tc__device_choose_lanes_early(g, &q);
- if (q.form == TC__DEVICE_ROWS) tc__device_plan_rows(g, &q);
- if (q.form == TC__DEVICE_COLUMNS) tc__device_plan_columns(g, &q);
- q.blocks = tc__device_blocks(g, &q);
- q.shared = tc__device_shared(g, &q);
- return q;
+static void tc__device_plan_columns(const tc__group*g,tc__device_plan*q){
+tc__ixpool*x=g->body.ix;
+int64_t columns=tc__ix_hi(x,g->shape.cols);
+q->sharing=columns<64||!tc__device_all_again(g)?TC__DEVICE_BLOCK:32;
+if(!tc__device_all_again(g))q->width=1;
+q->vectors=tc__device_vectors(g,q,TC__DEVICE_COLUMN_FLIGHT);
+if(!tc__ix_is_const(g->shape.rows)||q->sharing!=32||tc__device_loops(g)!=1||
+!tc__device_ends_in_sums(g)||!tc__ix_is_const(g->shape.cols))
+return;
+int64_t rows=tc__ix_value(g->shape.rows),across=32*q->width;
+int64_t blocks=(rows+across-1)/across,below=q->threads/32;
+q->parts=tc__device_parts(blocks,columns,TC__DEVICE_PARTS,below*8);
+q->chunk=tc__ix_ceil_div(x,g->shape.cols,tc__ix_const(q->parts));
+if(q->parts>1)tc__device_lay_out(g,q,blocks,blocks*across);
+}
+static int64_t tc__device_columns_shared(const tc__group*g,int width){
+int64_t bytes=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op!=TC_OP_NEW)continue;
+int arg=n->attr[TC__NEW_MONOID]==TC_OP_ARGMAX||
+n->attr[TC__NEW_MONOID]==TC_OP_ARGMIN;
+bytes+=(tc__dtypes[n->dtype].bytes>4?8:4)+(arg?8:0);
+}
+return 2*bytes*TC__DEVICE_BLOCK*width;
+}
+static tc__ix tc__device_blocks(const tc__group*g,const tc__device_plan*q){
+tc__ixpool*x=g->body.ix;
+tc__ix parts=tc__ix_const(q->parts);
+if(q->form==TC__DEVICE_COLUMNS)
+return tc__ix_mul(
+x,
+tc__ix_ceil_div(x,g->shape.rows,tc__ix_const((int64_t)q->sharing*q->width)),
+parts);
+return tc__ix_mul(
+x,tc__ix_ceil_div(x,g->shape.rows,tc__ix_const(q->threads/q->sharing)),parts);
+}
+static tc__ix tc__device_shared(const tc__group*g,const tc__device_plan*q){
+tc__ixpool*x=g->body.ix;
+if(q->form!=TC__DEVICE_ROWS)return tc__ix_const(0);
+tc__ix bytes=tc__device_scratch(g,q);
+if(q->hold!=TC__DEVICE_SHARED)return bytes;
+return tc__ix_add(x,bytes,tc__ix_const(tc__device_kept_bytes(g,q)));
+}
+static tc__device_plan tc__device_plan_product(const tc__group*g,
+const tc__product*product){
+tc__device_plan q;
+memset(&q,0,sizeof q);
+q.form=TC__DEVICE_PRODUCT,q.axis=TC__COL;
+q.threads=q.sharing=product->threads;
+q.vectors=q.parts=q.launches=1;
+q.narrow=tc__device_is_narrow(g)&&
+tc__device_reach(g->body.ix,g->shape.depth)<INT32_MAX-(1<<20);
+q.width=product->form==TC__PRODUCT_TILES?tc__device_width(g,TC__COL):1;
+q.blocks=product->blocks,q.shared=product->shared;
+q.resident=product->resident;
+q.zeroed=tc__slice_zeroed(product),q.partial=tc__slice_sums(product);
+q.workspace=q.zeroed+q.partial;
+return q;
+}
+static int tc__device_fits_columns(const tc__group*g,const tc__device_plan*q){
+for(size_t i=0;i<g->buffer.count;i++){
+tc__ix n=g->buffer.at[i].numel;
+if(tc__device_is_scratch(g,q,(int64_t)i)&&
+!(tc__ix_is_const(n)&&tc__ix_value(n)<=TC__DEVICE_PRIVATE))
+return 0;
+}
+return 1;
+}
+static tc__device_plan tc__device_plan_of(const tc__group*g){
+tc__device_plan q;
+memset(&q,0,sizeof q);
+if(g->shape.kind==TC__CONTRACTION){
+tc__product product=tc__product_plan(g);
+if(product.form!=TC__PRODUCT_LOOP)return tc__device_plan_product(g,&product);
+}
+int columns=g->shape.vector==TC__ROW&&tc__device_fits_columns(g,&q);
+q.form=columns?TC__DEVICE_COLUMNS:TC__DEVICE_ROWS;
+q.axis=q.form==TC__DEVICE_COLUMNS?TC__ROW:TC__COL;
+q.threads=q.sharing=TC__DEVICE_BLOCK;
+q.vectors=q.parts=q.launches=1;
+q.narrow=tc__device_is_narrow(g);
+q.width=tc__device_width(g,q.axis);
+while(q.form==TC__DEVICE_COLUMNS&&q.width>1&&
+tc__device_columns_shared(g,q.width)>TC__DEVICE_STATIC)
+q.width/=2;
+q.tail=q.axis==TC__COL&&tc__ix_divisor(g->body.ix,g->shape.cols)%q.width;
+tc__device_choose_lanes_early(g,&q);
+if(q.form==TC__DEVICE_ROWS)tc__device_plan_rows(g,&q);
+if(q.form==TC__DEVICE_COLUMNS)tc__device_plan_columns(g,&q);
+q.blocks=tc__device_blocks(g,&q);
+q.shared=tc__device_shared(g,&q);
+return q;
 }
 // ---- gen/device/windows.c
-enum {
- TC__WINDOWS = 8,
- TC__WINDOW_WORDS = TC__LOAD_PREDICATES + 8,
- TC__WINDOW_REACH = 15,
- TC__WINDOW_HELD = 112,
- TC__WINDOW_THREADS = 256,
- TC__WINDOW_ACROSS = 64,
- TC__WINDOW_BLOCKS = 4
+enum{
+TC__WINDOWS=8,
+TC__WINDOW_WORDS=TC__LOAD_PREDICATES+8,
+TC__WINDOW_REACH=15,
+TC__WINDOW_HELD=112,
+TC__WINDOW_THREADS=256,
+TC__WINDOW_ACROSS=64,
+TC__WINDOW_BLOCKS=4
 };
-typedef struct tc__neighbours {
- uint32_t load, words;
- int top, left, rows, columns, loads;
- int64_t word[TC__WINDOW_WORDS];
-} tc__neighbours;
-typedef struct tc__windows {
- int count;
- int rows, width;
- int threads, across;
- tc__neighbours window[TC__WINDOWS];
-} tc__windows;
-static tc__ix tc__window_move(const tc__group *g, tc__ix e, tc__ix rows, tc__ix columns) {
- tc__ixpool *x = g->body.ix;
- tc__ix down = tc__ix_mul(x, tc__ix_run(x, e, TC__ROW).stride, rows);
- tc__ix right = tc__ix_mul(x, tc__ix_run(x, e, TC__COL).stride, columns);
- return tc__ix_add(x, e, tc__ix_add(x, down, right));
+typedef struct tc__neighbours{
+uint32_t load,words;
+int top,left,rows,columns,loads;
+int64_t word[TC__WINDOW_WORDS];
+}tc__neighbours;
+typedef struct tc__windows{
+int count;
+int rows,width;
+int threads,across;
+tc__neighbours window[TC__WINDOWS];
+}tc__windows;
+static tc__ix tc__window_move(const tc__group*g,tc__ix e,tc__ix rows,tc__ix columns){
+tc__ixpool*x=g->body.ix;
+tc__ix down=tc__ix_mul(x,tc__ix_run(x,e,TC__ROW).stride,rows);
+tc__ix right=tc__ix_mul(x,tc__ix_run(x,e,TC__COL).stride,columns);
+return tc__ix_add(x,e,tc__ix_add(x,down,right));
 }
-static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix rows,
-         tc__ix columns, int64_t words[TC__WINDOW_WORDS]) {
- tc__node m = *n;
- for (uint32_t i = 0; i < n->n_attr; i++)
-  words[i] = tc__attr_is_ix(n, i)
-      ? (int64_t)tc__window_move(g, (tc__ix)n->attr[i], rows, columns)
-      : n->attr[i];
- m.attr = words;
- return m;
+static tc__node tc__window_moved(const tc__group*g,const tc__node*n,tc__ix rows,
+tc__ix columns,int64_t words[TC__WINDOW_WORDS]){
+tc__node m=*n;
+for(uint32_t i=0;i<n->n_attr;i++)
+words[i]=tc__attr_is_ix(n,i)
+?(int64_t)tc__window_move(g,(tc__ix)n->attr[i],rows,columns)
+:n->attr[i];
+m.attr=words;
+return m;
 }
-static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
- for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
-  if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
- return tc__ix_within(g->body.ix, e, limit);
+static int tc__window_holds(const tc__group*g,const tc__node*n,tc__ix e,tc__ix limit){
+for(uint32_t i=TC__LOAD_PREDICATES;i<n->n_attr;i+=2)
+if(n->attr[i]==e&&n->attr[i+1]==limit)return 1;
+return tc__ix_within(g->body.ix,e,limit);
 }
-static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
- uint32_t shared = 0;
- if (n->attr[TC__LOAD_INDEX] != m->attr[TC__LOAD_INDEX]) return 0;
- if (n->n_attr > TC__LOAD_PREDICATES && n->attr[TC__LOAD_FILL] != m->attr[TC__LOAD_FILL])
-  return 0;
- for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i += 2)
-  for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
-   shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
- for (uint32_t k = TC__LOAD_PREDICATES; k < m->n_attr; k += 2)
-  if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
- return 2 * shared + TC__LOAD_PREDICATES == n->n_attr;
+static int tc__window_same(const tc__group*g,const tc__node*m,const tc__node*n){
+uint32_t shared=0;
+if(n->attr[TC__LOAD_INDEX]!=m->attr[TC__LOAD_INDEX])return 0;
+if(n->n_attr>TC__LOAD_PREDICATES&&n->attr[TC__LOAD_FILL]!=m->attr[TC__LOAD_FILL])
+return 0;
+for(uint32_t i=TC__LOAD_PREDICATES;i<n->n_attr;i+=2)
+for(uint32_t k=TC__LOAD_PREDICATES;k<m->n_attr;k+=2)
+shared+=n->attr[i]==m->attr[k]&&n->attr[i+1]==m->attr[k+1];
+for(uint32_t k=TC__LOAD_PREDICATES;k<m->n_attr;k+=2)
+if(!tc__window_holds(g,n,m->attr[k],m->attr[k+1]))return 0;
+return 2*shared+TC__LOAD_PREDICATES==n->n_attr;
 }
-static int tc__window_apart(const tc__group *g, tc__ix m, tc__ix e, int *down, int *right) {
- tc__ixpool *x = g->body.ix;
- tc__ix pitch = tc__ix_run(x, m, TC__ROW).stride, apart = tc__ix_sub(x, e, m);
- int64_t least = TC__WINDOW_REACH + 1;
- for (int i = 0; least && i <= 2 * TC__WINDOW_REACH; i++) {
-  int rows = i % 2 ? (i + 1) / 2 : -i / 2;
-  tc__ix rest = tc__ix_sub(x, apart, tc__ix_mul(x, pitch, tc__ix_const(rows)));
-  if (!tc__ix_is_const(rest)) continue;
-  int64_t columns = tc__ix_value(rest), size = columns < 0 ? -columns : columns;
-  if (size >= least) continue;
-  least = size, *down = rows, *right = (int)columns;
- }
- return least <= TC__WINDOW_REACH;
+static int tc__window_apart(const tc__group*g,tc__ix m,tc__ix e,int*down,int*right){
+tc__ixpool*x=g->body.ix;
+tc__ix pitch=tc__ix_run(x,m,TC__ROW).stride,apart=tc__ix_sub(x,e,m);
+int64_t least=TC__WINDOW_REACH+1;
+for(int i=0;least&&i<=2*TC__WINDOW_REACH;i++){
+int rows=i%2?(i+1)/2:-i/2;
+tc__ix rest=tc__ix_sub(x,apart,tc__ix_mul(x,pitch,tc__ix_const(rows)));
+if(!tc__ix_is_const(rest))continue;
+int64_t columns=tc__ix_value(rest),size=columns<0?-columns:columns;
+if(size>=least)continue;
+least=size,*down=rows,*right=(int)columns;
 }
-static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int width) {
- tc__ixpool *x = g->body.ix;
- for (uint32_t i = 1; i < n->n_attr; i++) {
-  if (!tc__attr_is_ix(n, i)) continue;
-  tc__ixrun down = tc__ix_run(x, n->attr[i], TC__ROW);
-  tc__ixrun right = tc__ix_run(x, n->attr[i], TC__COL);
-  if (!down.ok || (down.run != INT64_MAX && down.run % rows)) return 0;
-  if (!right.ok || (right.run != INT64_MAX && right.run % width)) return 0;
-  if (i == 1 && !tc__ix_equals(right.stride, 1)) return 0;
- }
- return 1;
+return least<=TC__WINDOW_REACH;
 }
-static int tc__window_may_have(const tc__group *g, const tc__node *n) {
- if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__WINDOW_WORDS)
-  return 0;
- if (tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]) || tc__buffer_of(g, n)->written)
-  return 0;
- for (uint32_t i = 1; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
- return tc__window_takes(g, n, 1, 1);
+static int tc__window_takes(const tc__group*g,const tc__node*n,int rows,int width){
+tc__ixpool*x=g->body.ix;
+for(uint32_t i=1;i<n->n_attr;i++){
+if(!tc__attr_is_ix(n,i))continue;
+tc__ixrun down=tc__ix_run(x,n->attr[i],TC__ROW);
+tc__ixrun right=tc__ix_run(x,n->attr[i],TC__COL);
+if(!down.ok||(down.run!=INT64_MAX&&down.run%rows))return 0;
+if(!right.ok||(right.run!=INT64_MAX&&right.run%width))return 0;
+if(i==1&&!tc__ix_equals(right.stride,1))return 0;
 }
-static tc__node tc__window_node(const tc__group *g, const tc__neighbours *w) {
- tc__node n = *g->body.node.at[w->load];
- n.attr = (int64_t *)(uintptr_t)w->word, n.n_attr = w->words;
- return n;
+return 1;
 }
-static int tc__window_has(const tc__group *g, const tc__neighbours *w, const tc__node *n,
-       int *down, int *right) {
- int64_t words[TC__WINDOW_WORDS];
- tc__node m = tc__window_node(g, w);
- if (n->op != TC_OP_LOAD || n->attr[TC__LOAD_BUFFER] != m.attr[TC__LOAD_BUFFER] ||
-  !tc__window_apart(g, m.attr[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], down, right))
-  return 0;
- m = tc__window_moved(g, &m, tc__ix_const(*down), tc__ix_const(*right), words);
- return tc__window_same(g, &m, n);
+static int tc__window_may_have(const tc__group*g,const tc__node*n){
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL||n->n_attr>TC__WINDOW_WORDS)
+return 0;
+if(tc__device_is_row(g,n->attr[TC__LOAD_BUFFER])||tc__buffer_of(g,n)->written)
+return 0;
+for(uint32_t i=1;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__ix_has_val(g->body.ix,n->attr[i]))return 0;
+return tc__window_takes(g,n,1,1);
 }
-static const tc__neighbours *tc__window_of(const tc__group *g, const tc__windows *q,
-           const tc__node *n, int *row, int *column) {
- for (int i = 0; i < q->count; i++) {
-  const tc__neighbours *w = &q->window[i];
-  if (!tc__window_has(g, w, n, row, column)) continue;
-  *row -= w->top, *column -= w->left;
-  return w;
- }
- return NULL;
+static tc__node tc__window_node(const tc__group*g,const tc__neighbours*w){
+tc__node n=*g->body.node.at[w->load];
+n.attr=(int64_t*)(uintptr_t)w->word,n.n_attr=w->words;
+return n;
 }
-static int tc__window_is_in(const tc__group *g, const tc__windows *q, const tc__node *n) {
- int row, column;
- return tc__window_of(g, q, n, &row, &column) != NULL;
+static int tc__window_has(const tc__group*g,const tc__neighbours*w,const tc__node*n,
+int*down,int*right){
+int64_t words[TC__WINDOW_WORDS];
+tc__node m=tc__window_node(g,w);
+if(n->op!=TC_OP_LOAD||n->attr[TC__LOAD_BUFFER]!=m.attr[TC__LOAD_BUFFER]||
+!tc__window_apart(g,m.attr[TC__LOAD_INDEX],n->attr[TC__LOAD_INDEX],down,right))
+return 0;
+m=tc__window_moved(g,&m,tc__ix_const(*down),tc__ix_const(*right),words);
+return tc__window_same(g,&m,n);
 }
-static int tc__window_join(const tc__group *g, tc__neighbours *w, const tc__node *n,
-       int down, int right) {
- int64_t words[TC__WINDOW_WORDS];
- if (n->n_attr == TC__LOAD_PREDICATES) return 1;
- tc__node m = tc__window_moved(g, n, tc__ix_const(-down), tc__ix_const(-right), words);
- if (w->words > TC__LOAD_PREDICATES && w->word[TC__LOAD_FILL] != m.attr[TC__LOAD_FILL])
-  return 0;
- w->word[TC__LOAD_FILL] = m.attr[TC__LOAD_FILL];
- for (uint32_t i = TC__LOAD_PREDICATES; i < m.n_attr; i += 2) {
-  int has = 0;
-  for (uint32_t k = TC__LOAD_PREDICATES; k < w->words; k += 2)
-   has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
-  if (has) continue;
-  if (w->words + 2 > TC__WINDOW_WORDS) return 0;
-  w->word[w->words++] = m.attr[i];
-  w->word[w->words++] = m.attr[i + 1];
- }
- return 1;
+static const tc__neighbours*tc__window_of(const tc__group*g,const tc__windows*q,
+const tc__node*n,int*row,int*column){
+for(int i=0;i<q->count;i++){
+const tc__neighbours*w=&q->window[i];
+if(!tc__window_has(g,w,n,row,column))continue;
+*row-=w->top,*column-=w->left;
+return w;
 }
-static void tc__window_open(tc__windows *q, const tc__node *n) {
- if (q->count == TC__WINDOWS) return;
- tc__neighbours *w = &q->window[q->count++];
- memset(w, 0, sizeof *w);
- w->load = n->id, w->words = n->n_attr;
- memcpy(w->word, n->attr, n->n_attr * sizeof *n->attr);
+return NULL;
 }
-static void tc__window_note(const tc__group *g, tc__windows *q, const tc__node *n) {
- int down, right;
- for (int i = 0; i < q->count; i++) {
-  tc__neighbours *w = &q->window[i];
-  if (w->word[TC__LOAD_BUFFER] == n->attr[TC__LOAD_BUFFER] &&
-   tc__window_apart(g, w->word[TC__LOAD_INDEX], n->attr[TC__LOAD_INDEX], &down,
-        &right) &&
-   tc__window_join(g, w, n, down, right))
-   return;
- }
- tc__window_open(q, n);
+static int tc__window_is_in(const tc__group*g,const tc__windows*q,const tc__node*n){
+int row,column;
+return tc__window_of(g,q,n,&row,&column)!=NULL;
 }
-static void tc__window_measure(const tc__group *g, tc__neighbours *w) {
- int down, right, bottom = INT_MIN, end = INT_MIN;
- w->top = w->left = INT_MAX, w->loads = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  if (!tc__window_has(g, w, g->body.node.at[i], &down, &right)) continue;
-  if (down < w->top) w->top = down;
-  if (right < w->left) w->left = right;
-  if (down > bottom) bottom = down;
-  if (right > end) end = right;
-  w->loads++;
- }
- w->rows = w->columns = 0;
- if (w->loads) w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
+static int tc__window_join(const tc__group*g,tc__neighbours*w,const tc__node*n,
+int down,int right){
+int64_t words[TC__WINDOW_WORDS];
+if(n->n_attr==TC__LOAD_PREDICATES)return 1;
+tc__node m=tc__window_moved(g,n,tc__ix_const(-down),tc__ix_const(-right),words);
+if(w->words>TC__LOAD_PREDICATES&&w->word[TC__LOAD_FILL]!=m.attr[TC__LOAD_FILL])
+return 0;
+w->word[TC__LOAD_FILL]=m.attr[TC__LOAD_FILL];
+for(uint32_t i=TC__LOAD_PREDICATES;i<m.n_attr;i+=2){
+int has=0;
+for(uint32_t k=TC__LOAD_PREDICATES;k<w->words;k+=2)
+has|=w->word[k]==m.attr[i]&&w->word[k+1]==m.attr[i+1];
+if(has)continue;
+if(w->words+2>TC__WINDOW_WORDS)return 0;
+w->word[w->words++]=m.attr[i];
+w->word[w->words++]=m.attr[i+1];
 }
-static int tc__window_elements(const tc__neighbours *w, int rows, int width) {
- return (w->rows + rows - 1) * (w->columns + width - 1);
+return 1;
 }
-static int tc__window_across_of(const tc__windows *q, const tc__neighbours *w) {
- return w->columns + q->width - 1;
+static void tc__window_open(tc__windows*q,const tc__node*n){
+if(q->count==TC__WINDOWS)return;
+tc__neighbours*w=&q->window[q->count++];
+memset(w,0,sizeof*w);
+w->load=n->id,w->words=n->n_attr;
+memcpy(w->word,n->attr,n->n_attr*sizeof*n->attr);
 }
-static void tc__window_choose(tc__windows *q, int rows) {
- int kept = 0;
- for (int i = 0; i < q->count; i++) {
-  const tc__neighbours *w = &q->window[i];
-  if (tc__window_elements(w, rows, q->width) < w->loads * rows * q->width)
-   q->window[kept++] = *w;
- }
- q->count = kept;
+static void tc__window_note(const tc__group*g,tc__windows*q,const tc__node*n){
+int down,right;
+for(int i=0;i<q->count;i++){
+tc__neighbours*w=&q->window[i];
+if(w->word[TC__LOAD_BUFFER]==n->attr[TC__LOAD_BUFFER]&&
+tc__window_apart(g,w->word[TC__LOAD_INDEX],n->attr[TC__LOAD_INDEX],&down,
+&right)&&
+tc__window_join(g,w,n,down,right))
+return;
 }
-static tc__ix tc__window_blocks(const tc__group *g, const tc__windows *q) {
- tc__ixpool *x = g->body.ix;
- tc__ix across = tc__ix_const((int64_t)q->across * q->width);
- tc__ix below = tc__ix_const((int64_t)(q->threads / q->across) * q->rows);
- return tc__ix_mul(x, tc__ix_ceil_div(x, g->shape.cols, across),
-      tc__ix_ceil_div(x, g->shape.rows, below));
+tc__window_open(q,n);
 }
-static int tc__window_across(const tc__group *g, const tc__windows *q) {
- tc__ixpool *x = g->body.ix;
- int64_t columns = tc__ix_hi(x, g->shape.cols), rows = tc__ix_hi(x, g->shape.rows);
- int across = TC__WINDOW_ACROSS;
- while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
- while (across < q->threads && q->threads / across / 2 * (int64_t)q->rows >= rows)
-  across *= 2;
- return across;
+static void tc__window_measure(const tc__group*g,tc__neighbours*w){
+int down,right,bottom=INT_MIN,end=INT_MIN;
+w->top=w->left=INT_MAX,w->loads=0;
+for(size_t i=0;i<g->body.node.count;i++){
+if(!tc__window_has(g,w,g->body.node.at[i],&down,&right))continue;
+if(down<w->top)w->top=down;
+if(right<w->left)w->left=right;
+if(down>bottom)bottom=down;
+if(right>end)end=right;
+w->loads++;
 }
-static int tc__window_fits(const tc__group *g, const tc__windows *q) {
- int elements = 0, taken = 1;
- for (int i = 0; i < q->count; i++) {
-  elements += tc__window_elements(&q->window[i], q->rows, q->width);
-  tc__node n = tc__window_node(g, &q->window[i]);
-  taken &= tc__window_takes(g, &n, q->rows, q->width);
- }
- return taken && elements <= TC__WINDOW_HELD;
+w->rows=w->columns=0;
+if(w->loads)w->rows=bottom-w->top+1,w->columns=end-w->left+1;
 }
-static int tc__window_rows(const tc__windows *q) {
- int most = 1;
- for (int i = 0; i < q->count; i++)
-  if (q->window[i].rows > most) most = q->window[i].rows;
- return most > 5 ? 8 : most > 1 ? 4 : 1;
+static int tc__window_elements(const tc__neighbours*w,int rows,int width){
+return(w->rows+rows-1)*(w->columns+width-1);
 }
-static int tc__window_shrink(tc__windows *q) {
- if (q->rows == 1 && q->width == 1) return 0;
- if (q->rows > 1)
-  q->rows /= 2;
- else
-  q->width /= 2;
- tc__window_choose(q, q->rows);
- return 1;
+static int tc__window_across_of(const tc__windows*q,const tc__neighbours*w){
+return w->columns+q->width-1;
 }
-static int tc__window_has_blocks(const tc__group *g, tc__windows *q) {
- q->across = tc__window_across(g, q);
- tc__ix blocks = tc__window_blocks(g, q);
- return !tc__ix_is_const(blocks) ||
-   tc__ix_value(blocks) >= TC__DEVICE_SMS * TC__WINDOW_BLOCKS;
+static void tc__window_choose(tc__windows*q,int rows){
+int kept=0;
+for(int i=0;i<q->count;i++){
+const tc__neighbours*w=&q->window[i];
+if(tc__window_elements(w,rows,q->width)<w->loads*rows*q->width)
+q->window[kept++]=*w;
 }
-static int tc__windows_of(const tc__group *g, tc__windows *q) {
- memset(q, 0, sizeof *q);
- q->threads = TC__WINDOW_THREADS, q->width = tc__device_width(g, TC__COL);
- if (g->shape.list || tc__ix_divisor(g->body.ix, g->shape.cols) % q->width) return 0;
- for (uint32_t i = 0; i < g->body.node.count; i++)
-  if (tc__window_may_have(g, g->body.node.at[i]))
-   tc__window_note(g, q, g->body.node.at[i]);
- for (int i = 0; i < q->count; i++) tc__window_measure(g, &q->window[i]);
- q->rows = tc__window_rows(q);
- tc__window_choose(q, q->rows);
- while (q->count && !tc__window_fits(g, q))
-  if (!tc__window_shrink(q)) return 0;
- while (q->count && q->rows > 1 && !tc__window_has_blocks(g, q)) tc__window_shrink(q);
- if (q->count) q->across = tc__window_across(g, q);
- return q->count;
+q->count=kept;
+}
+static tc__ix tc__window_blocks(const tc__group*g,const tc__windows*q){
+tc__ixpool*x=g->body.ix;
+tc__ix across=tc__ix_const((int64_t)q->across*q->width);
+tc__ix below=tc__ix_const((int64_t)(q->threads/q->across)*q->rows);
+return tc__ix_mul(x,tc__ix_ceil_div(x,g->shape.cols,across),
+tc__ix_ceil_div(x,g->shape.rows,below));
+}
+static int tc__window_across(const tc__group*g,const tc__windows*q){
+tc__ixpool*x=g->body.ix;
+int64_t columns=tc__ix_hi(x,g->shape.cols),rows=tc__ix_hi(x,g->shape.rows);
+int across=TC__WINDOW_ACROSS;
+while(across>1&&across/2*(int64_t)q->width>=columns)across/=2;
+while(across<q->threads&&q->threads/across/2*(int64_t)q->rows>=rows)
+across*=2;
+return across;
+}
+static int tc__window_fits(const tc__group*g,const tc__windows*q){
+int elements=0,taken=1;
+for(int i=0;i<q->count;i++){
+elements+=tc__window_elements(&q->window[i],q->rows,q->width);
+tc__node n=tc__window_node(g,&q->window[i]);
+taken&=tc__window_takes(g,&n,q->rows,q->width);
+}
+return taken&&elements<=TC__WINDOW_HELD;
+}
+static int tc__window_rows(const tc__windows*q){
+int most=1;
+for(int i=0;i<q->count;i++)
+if(q->window[i].rows>most)most=q->window[i].rows;
+return most>5?8:most>1?4:1;
+}
+static int tc__window_shrink(tc__windows*q){
+if(q->rows==1&&q->width==1)return 0;
+if(q->rows>1)
+q->rows/=2;
+else
+q->width/=2;
+tc__window_choose(q,q->rows);
+return 1;
+}
+static int tc__window_has_blocks(const tc__group*g,tc__windows*q){
+q->across=tc__window_across(g,q);
+tc__ix blocks=tc__window_blocks(g,q);
+return!tc__ix_is_const(blocks)||
+tc__ix_value(blocks)>=TC__DEVICE_SMS*TC__WINDOW_BLOCKS;
+}
+static int tc__windows_of(const tc__group*g,tc__windows*q){
+memset(q,0,sizeof*q);
+q->threads=TC__WINDOW_THREADS,q->width=tc__device_width(g,TC__COL);
+if(g->shape.list||tc__ix_divisor(g->body.ix,g->shape.cols)%q->width)return 0;
+for(uint32_t i=0;i<g->body.node.count;i++)
+if(tc__window_may_have(g,g->body.node.at[i]))
+tc__window_note(g,q,g->body.node.at[i]);
+for(int i=0;i<q->count;i++)tc__window_measure(g,&q->window[i]);
+q->rows=tc__window_rows(q);
+tc__window_choose(q,q->rows);
+while(q->count&&!tc__window_fits(g,q))
+if(!tc__window_shrink(q))return 0;
+while(q->count&&q->rows>1&&!tc__window_has_blocks(g,q))tc__window_shrink(q);
+if(q->count)q->across=tc__window_across(g,q);
+return q->count;
 }
 // ---- gen/device/vectors.c
 typedef struct tc__vectors tc__vectors;
-struct tc__vectors {
- tc__relist l;
- tc__ixpool *ix;
- int width, count;
- int narrow;
- tc__ix u;
- tc__ix (*open)(tc__vectors *f);
- int opened;
- const tc__windows *window;
- int64_t first_window;
- int lanes_early;
- uint32_t begin, end;
- int again,
-  looped;
- int apart;
- int by_rows;
- int kept;
- tc__ix from;
- uint8_t *row;
- int64_t *row_held;
- uint8_t *ahead;
- int64_t *held;
- uint8_t *phase;
- uint8_t *need;
+struct tc__vectors{
+tc__relist l;
+tc__ixpool*ix;
+int width,count;
+int narrow;
+tc__ix u;
+tc__ix(*open)(tc__vectors*f);
+int opened;
+const tc__windows*window;
+int64_t first_window;
+int lanes_early;
+uint32_t begin,end;
+int again,
+looped;
+int apart;
+int by_rows;
+int kept;
+tc__ix from;
+uint8_t*row;
+int64_t*row_held;
+uint8_t*ahead;
+int64_t*held;
+uint8_t*phase;
+uint8_t*need;
 };
-typedef enum tc__vector_row {
- TC__ROW_MEMORY,
- TC__ROW_AGAIN,
- TC__ROW_REGISTERS
-} tc__vector_row;
-typedef enum tc__vector_hold {
- TC__HOLD_NOT,
- TC__HOLD_FIRST,
- TC__HOLD_THEN,
- TC__HOLD_BEFORE,
- TC__HOLD_SHARED,
- TC__HOLD_ROWS
-} tc__vector_hold;
-enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
-static tc__ix tc__vector_ix(const tc__vectors *f, int64_t a, tc__ix x, tc__ix b) {
- return tc__ix_add(f->ix, tc__ix_mul(f->ix, tc__ix_const(a), x), b);
+typedef enum tc__vector_row{
+TC__ROW_MEMORY,
+TC__ROW_AGAIN,
+TC__ROW_REGISTERS
+}tc__vector_row;
+typedef enum tc__vector_hold{
+TC__HOLD_NOT,
+TC__HOLD_FIRST,
+TC__HOLD_THEN,
+TC__HOLD_BEFORE,
+TC__HOLD_SHARED,
+TC__HOLD_ROWS
+}tc__vector_hold;
+enum{TC__VECTOR_U=TC__VAR0+4,TC__VECTOR_L};
+static tc__ix tc__vector_ix(const tc__vectors*f,int64_t a,tc__ix x,tc__ix b){
+return tc__ix_add(f->ix,tc__ix_mul(f->ix,tc__ix_const(a),x),b);
 }
-static tc__axis tc__vector_axis(const tc__vectors *f) {
- return f->by_rows ? TC__ROW : TC__COL;
+static tc__axis tc__vector_axis(const tc__vectors*f){
+return f->by_rows?TC__ROW:TC__COL;
 }
-static int tc__vector_windows(const tc__vectors *f, const tc__node *n) {
- return f->window && tc__window_is_in(f->l.from, f->window, n);
+static int tc__vector_windows(const tc__vectors*f,const tc__node*n){
+return f->window&&tc__window_is_in(f->l.from,f->window,n);
 }
-static int tc__vector_is_one(const tc__vectors *f, const tc__node *n) {
- const tc__group *g = f->l.from;
- return f->width == 1 || tc__device_is_wide(g, n, f->width, tc__vector_axis(f)) ||
-   tc__device_is_still(g, n, tc__vector_axis(f), f->width);
+static int tc__vector_is_one(const tc__vectors*f,const tc__node*n){
+const tc__group*g=f->l.from;
+return f->width==1||tc__device_is_wide(g,n,f->width,tc__vector_axis(f))||
+tc__device_is_still(g,n,tc__vector_axis(f),f->width);
 }
-static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *n) {
- const tc__group *g = f->l.from;
- if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
-  return TC__HOLD_NOT;
- const tc__kbuf *b = tc__buffer_of(g, n);
- int kept = f->kept && b->place == TC__BUF_ROW;
- if (!kept && (!tc__is_memory(b) || b->written)) return TC__HOLD_NOT;
- if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
- for (uint32_t i = 1; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
-   return i == TC__LOAD_INDEX &&
-       tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
-      ? TC__HOLD_THEN
-      : TC__HOLD_NOT;
- return TC__HOLD_FIRST;
+static tc__vector_hold tc__vector_hold_of(const tc__vectors*f,const tc__node*n){
+const tc__group*g=f->l.from;
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL||tc__vector_windows(f,n))
+return TC__HOLD_NOT;
+const tc__kbuf*b=tc__buffer_of(g,n);
+int kept=f->kept&&b->place==TC__BUF_ROW;
+if(!kept&&(!tc__is_memory(b)||b->written))return TC__HOLD_NOT;
+if(!f->lanes_early&&!tc__vector_is_one(f,n))return TC__HOLD_NOT;
+for(uint32_t i=1;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__ix_has_val(g->body.ix,n->attr[i]))
+return i==TC__LOAD_INDEX&&
+tc__device_is_wide(g,n,f->width,tc__vector_axis(f))
+?TC__HOLD_THEN
+:TC__HOLD_NOT;
+return TC__HOLD_FIRST;
 }
-static int tc__vector_elements(const tc__vectors *f, const tc__node *n) {
- return tc__device_is_still(f->l.from, n, tc__vector_axis(f), f->width) ? 1 : f->width;
+static int tc__vector_elements(const tc__vectors*f,const tc__node*n){
+return tc__device_is_still(f->l.from,n,tc__vector_axis(f),f->width)?1:f->width;
 }
-static void tc__vector_hold_in(tc__vectors *f, const tc__node *n, tc__vector_hold hold) {
- f->ahead[n->id] = (uint8_t)hold;
- f->held[n->id] =
-  tc__relist_buffer(&f->l, TC__BUF_REGISTER, tc__buffer_of(f->l.from, n)->dtype,
-       (int64_t)f->count * tc__vector_elements(f, n));
+static void tc__vector_hold_in(tc__vectors*f,const tc__node*n,tc__vector_hold hold){
+f->ahead[n->id]=(uint8_t)hold;
+f->held[n->id]=
+tc__relist_buffer(&f->l,TC__BUF_REGISTER,tc__buffer_of(f->l.from,n)->dtype,
+(int64_t)f->count*tc__vector_elements(f,n));
 }
-static void tc__vectors_hold(tc__vectors *f) {
- const tc__group *g = f->l.from;
- for (size_t i = 0; i < f->end && f->count > 1; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (!f->phase[i] || f->ahead[i]) continue;
-  tc__vector_hold hold = tc__vector_hold_of(f, n);
-  if (hold) tc__vector_hold_in(f, n, hold);
- }
+static void tc__vectors_hold(tc__vectors*f){
+const tc__group*g=f->l.from;
+for(size_t i=0;i<f->end&&f->count>1;i++){
+const tc__node*n=g->body.node.at[i];
+if(!f->phase[i]||f->ahead[i])continue;
+tc__vector_hold hold=tc__vector_hold_of(f,n);
+if(hold)tc__vector_hold_in(f,n,hold);
 }
-static tc__ix tc__vector_lanes(tc__vectors *f, int width) {
- if (width == 1) return tc__ix_const(0);
- return tc__relist_for(&f->l, (tc__axis)TC__VECTOR_L, TC__BIND_VECTOR,
-       tc__ix_const(width));
 }
-static void tc__vector_lanes_end(tc__vectors *f, int width) {
- if (width > 1) tc__relist_end(&f->l, TC__VECTOR_L);
+static tc__ix tc__vector_lanes(tc__vectors*f,int width){
+if(width==1)return tc__ix_const(0);
+return tc__relist_for(&f->l,(tc__axis)TC__VECTOR_L,TC__BIND_VECTOR,
+tc__ix_const(width));
 }
-static void tc__vector_store_row(tc__vectors *f, const tc__node *n) {
- int64_t attr[2];
- attr[TC__IF_PREDICATES] = tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols);
- attr[TC__IF_PREDICATES + 1] = tc__ix_const(1);
- tc__relist_put(&f->l, TC_OP_IF, TC_BOOL, attr, 2);
- tc__relist_copy(&f->l, n);
- tc__relist_end(&f->l, TC__END_BLOCK);
+static void tc__vector_lanes_end(tc__vectors*f,int width){
+if(width>1)tc__relist_end(&f->l,TC__VECTOR_L);
 }
-static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lane) {
- int row, column;
- const tc__neighbours *w = tc__window_of(f->l.from, f->window, n, &row, &column);
- tc__ix line = tc__ix_add(f->ix, f->u, tc__ix_const(row));
- tc__ix at = tc__vector_ix(f, tc__window_across_of(f->window, w), line,
-        tc__ix_add(f->ix, lane, tc__ix_const(column)));
- tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
+static void tc__vector_store_row(tc__vectors*f,const tc__node*n){
+int64_t attr[2];
+attr[TC__IF_PREDICATES]=tc__ix_var(f->ix,TC__COL,f->l.from->shape.cols);
+attr[TC__IF_PREDICATES+1]=tc__ix_const(1);
+tc__relist_put(&f->l,TC_OP_IF,TC_BOOL,attr,2);
+tc__relist_copy(&f->l,n);
+tc__relist_end(&f->l,TC__END_BLOCK);
 }
-static tc__ix tc__vector_shared_at(const tc__vectors *f) {
- return tc__ix_sub(f->ix, tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols), f->from);
+static void tc__vector_load_window(tc__vectors*f,const tc__node*n,tc__ix lane){
+int row,column;
+const tc__neighbours*w=tc__window_of(f->l.from,f->window,n,&row,&column);
+tc__ix line=tc__ix_add(f->ix,f->u,tc__ix_const(row));
+tc__ix at=tc__vector_ix(f,tc__window_across_of(f->window,w),line,
+tc__ix_add(f->ix,lane,tc__ix_const(column)));
+tc__relist_load(&f->l,n,f->first_window+(w-f->window->window),at);
 }
-static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
- tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED ? tc__vector_shared_at(f)
-    : f->ahead[n->id] == TC__HOLD_ROWS ? lane
-    : tc__vector_elements(f, n) == 1   ? f->u
-             : tc__vector_ix(f, f->width, f->u, lane);
- tc__relist_load(&f->l, n, f->held[n->id], at);
+static tc__ix tc__vector_shared_at(const tc__vectors*f){
+return tc__ix_sub(f->ix,tc__ix_var(f->ix,TC__COL,f->l.from->shape.cols),f->from);
 }
-static int tc__vector_row_node(tc__vectors *f, const tc__node *n, tc__ix lane) {
- int64_t b = tc__device_is_memory(n) ? n->attr[TC__ACCESS_BUFFER] : -1;
- if (b < 0 || f->row[b] == TC__ROW_MEMORY) return 0;
- tc__ix at = tc__vector_ix(f, f->width, f->u, lane);
- if (f->row[b] == TC__ROW_AGAIN) {
-  if (n->op == TC_OP_LOAD)
-   f->l.at[n->id] = f->l.at[tc__device_fills(f->l.from, b)->in[0]];
- } else if (n->op == TC_OP_LOAD) {
-  tc__relist_load(&f->l, n, f->row_held[b], at);
- } else {
-  tc__relist_store(&f->l, f->l.from->body.node.at[n->in[0]], f->row_held[b], at);
- }
- return 1;
+static void tc__vector_load_held(tc__vectors*f,const tc__node*n,tc__ix lane){
+tc__ix at=f->ahead[n->id]==TC__HOLD_SHARED?tc__vector_shared_at(f)
+:f->ahead[n->id]==TC__HOLD_ROWS?lane
+:tc__vector_elements(f,n)==1?f->u
+:tc__vector_ix(f,f->width,f->u,lane);
+tc__relist_load(&f->l,n,f->held[n->id],at);
 }
-static void tc__vector_combine(tc__vectors *f, const tc__node *n) {
- tc__node m = *n;
- int64_t attr[TC__COMBINE_THREADS + 1];
- memcpy(attr, n->attr, TC__COMBINE_THREADS * sizeof *attr);
- attr[TC__COMBINE_THREADS] = 1;
- m.attr = attr, m.n_attr = TC__COMBINE_THREADS + 1;
- tc__relist_copy(&f->l, &m);
+static int tc__vector_row_node(tc__vectors*f,const tc__node*n,tc__ix lane){
+int64_t b=tc__device_is_memory(n)?n->attr[TC__ACCESS_BUFFER]:-1;
+if(b<0||f->row[b]==TC__ROW_MEMORY)return 0;
+tc__ix at=tc__vector_ix(f,f->width,f->u,lane);
+if(f->row[b]==TC__ROW_AGAIN){
+if(n->op==TC_OP_LOAD)
+f->l.at[n->id]=f->l.at[tc__device_fills(f->l.from,b)->in[0]];
+}else if(n->op==TC_OP_LOAD){
+tc__relist_load(&f->l,n,f->row_held[b],at);
+}else{
+tc__relist_store(&f->l,f->l.from->body.node.at[n->in[0]],f->row_held[b],at);
 }
-static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int holds) {
- if (tc__opens(n) || n->op == TC_OP_END || tc__vector_row_node(f, n, lane)) return;
- if (tc__vector_windows(f, n))
-  tc__vector_load_window(f, n, lane);
- else if (f->ahead[n->id] && f->ahead[n->id] != holds)
-  tc__vector_load_held(f, n, lane);
- else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW && !f->by_rows)
-  tc__vector_store_row(f, n);
- else if (n->op == TC_OP_COMBINE)
-  tc__vector_combine(f, n);
- else
-  tc__relist_copy(&f->l, n);
+return 1;
 }
-static void tc__vector_nodes(tc__vectors *f, const tc__group *g, const uint8_t *need,
-        tc__ix column, int width, int holds) {
- tc__ix lane = tc__vector_lanes(f, width);
- tc__relist_axis(&f->l, tc__vector_axis(f), tc__ix_add(f->ix, column, lane));
- for (size_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (!need[id]) continue;
-  tc__vector_node(f, n, lane, holds);
-  if (holds && f->ahead[id] == holds)
-   tc__relist_store(&f->l, n, f->held[id],
-        width == 1 ? f->u : tc__vector_ix(f, width, f->u, lane));
- }
- tc__vector_lanes_end(f, width);
+static void tc__vector_combine(tc__vectors*f,const tc__node*n){
+tc__node m=*n;
+int64_t attr[TC__COMBINE_THREADS+1];
+memcpy(attr,n->attr,TC__COMBINE_THREADS*sizeof*attr);
+attr[TC__COMBINE_THREADS]=1;
+m.attr=attr,m.n_attr=TC__COMBINE_THREADS+1;
+tc__relist_copy(&f->l,&m);
 }
-static void tc__vector_need(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
-static void tc__vectors_close(const tc__vectors *f, int holds) {
- const tc__group *g = f->l.from;
- for (size_t id = f->end; id-- > 0;) {
-  const tc__node *n = g->body.node.at[id];
-  if (f->apart && n->level == TC__AT_ROW && !f->ahead[id]) f->need[id] = 0;
-  if (!f->need[id] || (f->ahead[id] && f->ahead[id] != holds)) continue;
-  if (n->op == TC_OP_LOAD && f->row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN) {
-   f->need[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]] = 1;
-   continue;
-  }
-  for (uint32_t i = 0; i < n->n_in; i++) f->need[n->in[i]] = 1;
-  for (uint32_t i = 0; i < n->n_attr; i++)
-   if (tc__attr_is_ix(n, i))
-    tc__ix_each_val(f->ix, n->attr[i], tc__vector_need, f->need);
- }
+static void tc__vector_node(tc__vectors*f,const tc__node*n,tc__ix lane,int holds){
+if(tc__opens(n)||n->op==TC_OP_END||tc__vector_row_node(f,n,lane))return;
+if(tc__vector_windows(f,n))
+tc__vector_load_window(f,n,lane);
+else if(f->ahead[n->id]&&f->ahead[n->id]!=holds)
+tc__vector_load_held(f,n,lane);
+else if(n->op==TC_OP_STORE&&n->level==TC__AT_ROW&&!f->by_rows)
+tc__vector_store_row(f,n);
+else if(n->op==TC_OP_COMBINE)
+tc__vector_combine(f,n);
+else
+tc__relist_copy(&f->l,n);
 }
-static int tc__vectors_mark(tc__vectors *f, int holds, int elements) {
- const tc__group *g = f->l.from;
- int some = 0;
- memset(f->need, 0, g->body.node.count);
- for (size_t id = 0; id < f->end; id++) {
-  f->need[id] = f->phase[id] && f->ahead[id] == holds &&
-      tc__vector_elements(f, g->body.node.at[id]) == elements;
-  some |= f->need[id];
- }
- if (some) tc__vectors_close(f, holds);
- return some;
+static void tc__vector_nodes(tc__vectors*f,const tc__group*g,const uint8_t*need,
+tc__ix column,int width,int holds){
+tc__ix lane=tc__vector_lanes(f,width);
+tc__relist_axis(&f->l,tc__vector_axis(f),tc__ix_add(f->ix,column,lane));
+for(size_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(!need[id])continue;
+tc__vector_node(f,n,lane,holds);
+if(holds&&f->ahead[id]==holds)
+tc__relist_store(&f->l,n,f->held[id],
+width==1?f->u:tc__vector_ix(f,width,f->u,lane));
 }
-static tc__ix tc__vectors_open_each(tc__vectors *f) {
- f->looped = f->count > 1 || f->again;
- f->u = f->looped ? tc__relist_for(&f->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
-          tc__ix_const(f->count))
-      : tc__ix_const(0);
- return f->open(f);
+tc__vector_lanes_end(f,width);
 }
-static void tc__vectors_close_each(tc__vectors *f) {
- tc__relist_end_if(&f->l, f->opened);
- if (f->looped) tc__relist_end(&f->l, TC__VECTOR_U);
+static void tc__vector_need(void*user,uint32_t id){((uint8_t*)user)[id]=1;}
+static void tc__vectors_close(const tc__vectors*f,int holds){
+const tc__group*g=f->l.from;
+for(size_t id=f->end;id-- >0;){
+const tc__node*n=g->body.node.at[id];
+if(f->apart&&n->level==TC__AT_ROW&&!f->ahead[id])f->need[id]=0;
+if(!f->need[id]||(f->ahead[id]&&f->ahead[id]!=holds))continue;
+if(n->op==TC_OP_LOAD&&f->row[n->attr[TC__LOAD_BUFFER]]==TC__ROW_AGAIN){
+f->need[tc__device_fills(g,n->attr[TC__LOAD_BUFFER])->in[0]]=1;
+continue;
 }
-static void tc__vectors_each(tc__vectors *f, int holds, int width) {
- tc__ix column = tc__vectors_open_each(f);
- tc__vector_nodes(f, f->l.from, f->need, column, width, holds);
- tc__vectors_close_each(f);
+for(uint32_t i=0;i<n->n_in;i++)f->need[n->in[i]]=1;
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i))
+tc__ix_each_val(f->ix,n->attr[i],tc__vector_need,f->need);
 }
-static int tc__vector_is_copy(const tc__vectors *f, const tc__node *n) {
- return n->n_attr == TC__LOAD_PREDICATES &&
-   tc__device_is_wide(f->l.from, n, f->width, tc__vector_axis(f)) &&
-   !tc__ix_has_val(f->ix, n->attr[TC__LOAD_INDEX]);
 }
-static void tc__vectors_copy(tc__vectors *f) {
- const tc__group *g = f->l.from;
- int some = 0;
- for (size_t id = 0; id < f->end; id++)
-  some |= f->phase[id] && f->ahead[id] == TC__HOLD_FIRST &&
-    tc__vector_is_copy(f, g->body.node.at[id]);
- if (!some) return;
- tc__ix column = tc__vectors_open_each(f);
- for (size_t id = 0; id < f->end; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (!f->phase[id] || f->ahead[id] != TC__HOLD_FIRST || !tc__vector_is_copy(f, n))
-   continue;
-  tc__relist_copy_vector(&f->l, n, f->held[id],
-        tc__vector_ix(f, f->width, f->u, tc__ix_const(0)),
-        tc__vector_axis(f), column, f->width);
-  f->ahead[id] = TC__HOLD_BEFORE;
- }
- tc__vectors_close_each(f);
+static int tc__vectors_mark(tc__vectors*f,int holds,int elements){
+const tc__group*g=f->l.from;
+int some=0;
+memset(f->need,0,g->body.node.count);
+for(size_t id=0;id<f->end;id++){
+f->need[id]=f->phase[id]&&f->ahead[id]==holds&&
+tc__vector_elements(f,g->body.node.at[id])==elements;
+some|=f->need[id];
 }
-static void tc__vectors_ahead(tc__vectors *f, int holds) {
- if (f->width > 1 && tc__vectors_mark(f, holds, 1)) tc__vectors_each(f, holds, 1);
- if (tc__vectors_mark(f, holds, f->width)) tc__vectors_each(f, holds, f->width);
+if(some)tc__vectors_close(f,holds);
+return some;
 }
-static int tc__vector_is_root(const tc__vectors *f, const tc__node *n) {
- if (n->op == TC_OP_STORE) return f->row[n->attr[TC__STORE_BUFFER]] != TC__ROW_AGAIN;
- return n->op == TC_OP_CHECK || n->op == TC_OP_ACC;
+static tc__ix tc__vectors_open_each(tc__vectors*f){
+f->looped=f->count>1||f->again;
+f->u=f->looped?tc__relist_for(&f->l,(tc__axis)TC__VECTOR_U,TC__BIND_UNROLL,
+tc__ix_const(f->count))
+:tc__ix_const(0);
+return f->open(f);
 }
-static void tc__vectors_rest(tc__vectors *f) {
- const tc__group *g = f->l.from;
- memset(f->need, 0, g->body.node.count);
- for (size_t id = f->begin; id < f->end; id++)
-  f->need[id] = (uint8_t)tc__vector_is_root(f, g->body.node.at[id]);
- tc__vectors_close(f, TC__HOLD_NOT);
+static void tc__vectors_close_each(tc__vectors*f){
+tc__relist_end_if(&f->l,f->opened);
+if(f->looped)tc__relist_end(&f->l,TC__VECTOR_U);
 }
-static int tc__vectors_are_deep(tc__vectors *f) {
- tc__vectors_rest(f);
- for (uint32_t id = 0; id < f->end; id++)
-  if (f->need[id] && !f->ahead[id] &&
-   tc__vector_hold_of(f, f->l.from->body.node.at[id]) == TC__HOLD_FIRST)
-   return 1;
- return 0;
+static void tc__vectors_each(tc__vectors*f,int holds,int width){
+tc__ix column=tc__vectors_open_each(f);
+tc__vector_nodes(f,f->l.from,f->need,column,width,holds);
+tc__vectors_close_each(f);
 }
-static void tc__vectors_put(tc__vectors *f) {
- tc__vectors_rest(f);
- memcpy(f->phase, f->need, f->l.from->body.node.count);
- tc__vectors_hold(f);
- tc__vectors_copy(f);
- tc__vectors_ahead(f, TC__HOLD_FIRST);
- tc__vectors_ahead(f, TC__HOLD_THEN);
- tc__vectors_rest(f);
- tc__vectors_each(f, TC__HOLD_NOT, f->width);
+static int tc__vector_is_copy(const tc__vectors*f,const tc__node*n){
+return n->n_attr==TC__LOAD_PREDICATES&&
+tc__device_is_wide(f->l.from,n,f->width,tc__vector_axis(f))&&
+!tc__ix_has_val(f->ix,n->attr[TC__LOAD_INDEX]);
 }
-static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
- size_t n = g->body.node.count, buffers = g->buffer.count;
- f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g), f->from = tc__ix_const(0);
- f->end = (uint32_t)n;
- f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
- f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);
- f->row = TC__NEW_ARRAY(c, uint8_t, buffers);
- f->row_held = TC__NEW_ARRAY(c, int64_t, buffers);
- int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->phase && f->held &&
-    f->row && f->row_held;
- if (!ok) f->l.failed = 1;
- return ok;
+static void tc__vectors_copy(tc__vectors*f){
+const tc__group*g=f->l.from;
+int some=0;
+for(size_t id=0;id<f->end;id++)
+some|=f->phase[id]&&f->ahead[id]==TC__HOLD_FIRST&&
+tc__vector_is_copy(f,g->body.node.at[id]);
+if(!some)return;
+tc__ix column=tc__vectors_open_each(f);
+for(size_t id=0;id<f->end;id++){
+const tc__node*n=g->body.node.at[id];
+if(!f->phase[id]||f->ahead[id]!=TC__HOLD_FIRST||!tc__vector_is_copy(f,n))
+continue;
+tc__relist_copy_vector(&f->l,n,f->held[id],
+tc__vector_ix(f,f->width,f->u,tc__ix_const(0)),
+tc__vector_axis(f),column,f->width);
+f->ahead[id]=TC__HOLD_BEFORE;
 }
-static tc__group *tc__vectors_done(tc__vectors *f, tc_ctx *c) {
- size_t n = f->l.from->body.node.count, buffers = f->l.from->buffer.count;
- n = n ? n : 1, buffers = buffers ? buffers : 1;
- tc__free(c, f->ahead, n), tc__free(c, f->need, n), tc__free(c, f->phase, n);
- tc__free(c, f->held, n * sizeof *f->held);
- tc__free(c, f->row, buffers);
- tc__free(c, f->row_held, buffers * sizeof *f->row_held);
- return tc__relist_close(&f->l, c);
+tc__vectors_close_each(f);
 }
-enum {
- TC__VECTOR_FLIGHT = 64,
- TC__VECTOR_MOST = 8,
- TC__VECTOR_HELD = 48,
- TC__VECTOR_TEXT = 4096
+static void tc__vectors_ahead(tc__vectors*f,int holds){
+if(f->width>1&&tc__vectors_mark(f,holds,1))tc__vectors_each(f,holds,1);
+if(tc__vectors_mark(f,holds,f->width))tc__vectors_each(f,holds,f->width);
+}
+static int tc__vector_is_root(const tc__vectors*f,const tc__node*n){
+if(n->op==TC_OP_STORE)return f->row[n->attr[TC__STORE_BUFFER]]!=TC__ROW_AGAIN;
+return n->op==TC_OP_CHECK||n->op==TC_OP_ACC;
+}
+static void tc__vectors_rest(tc__vectors*f){
+const tc__group*g=f->l.from;
+memset(f->need,0,g->body.node.count);
+for(size_t id=f->begin;id<f->end;id++)
+f->need[id]=(uint8_t)tc__vector_is_root(f,g->body.node.at[id]);
+tc__vectors_close(f,TC__HOLD_NOT);
+}
+static int tc__vectors_are_deep(tc__vectors*f){
+tc__vectors_rest(f);
+for(uint32_t id=0;id<f->end;id++)
+if(f->need[id]&&!f->ahead[id]&&
+tc__vector_hold_of(f,f->l.from->body.node.at[id])==TC__HOLD_FIRST)
+return 1;
+return 0;
+}
+static void tc__vectors_put(tc__vectors*f){
+tc__vectors_rest(f);
+memcpy(f->phase,f->need,f->l.from->body.node.count);
+tc__vectors_hold(f);
+tc__vectors_copy(f);
+tc__vectors_ahead(f,TC__HOLD_FIRST);
+tc__vectors_ahead(f,TC__HOLD_THEN);
+tc__vectors_rest(f);
+tc__vectors_each(f,TC__HOLD_NOT,f->width);
+}
+static int tc__vectors_open(tc__vectors*f,tc_ctx*c,const tc__group*g){
+size_t n=g->body.node.count,buffers=g->buffer.count;
+f->ix=g->body.ix,f->narrow=tc__device_is_narrow(g),f->from=tc__ix_const(0);
+f->end=(uint32_t)n;
+f->ahead=TC__NEW_ARRAY(c,uint8_t,n),f->need=TC__NEW_ARRAY(c,uint8_t,n);
+f->phase=TC__NEW_ARRAY(c,uint8_t,n),f->held=TC__NEW_ARRAY(c,int64_t,n);
+f->row=TC__NEW_ARRAY(c,uint8_t,buffers);
+f->row_held=TC__NEW_ARRAY(c,int64_t,buffers);
+int ok=tc__relist_open(&f->l,c,g)&&f->ahead&&f->need&&f->phase&&f->held&&
+f->row&&f->row_held;
+if(!ok)f->l.failed=1;
+return ok;
+}
+static tc__group*tc__vectors_done(tc__vectors*f,tc_ctx*c){
+size_t n=f->l.from->body.node.count,buffers=f->l.from->buffer.count;
+n=n?n:1,buffers=buffers?buffers:1;
+tc__free(c,f->ahead,n),tc__free(c,f->need,n),tc__free(c,f->phase,n);
+tc__free(c,f->held,n*sizeof*f->held);
+tc__free(c,f->row,buffers);
+tc__free(c,f->row_held,buffers*sizeof*f->row_held);
+return tc__relist_close(&f->l,c);
+}
+enum{
+TC__VECTOR_FLIGHT=64,
+TC__VECTOR_MOST=8,
+TC__VECTOR_HELD=48,
+TC__VECTOR_TEXT=4096
 };
-static int tc__vectors_fit(const tc__group *g, int width) {
- tc__vectors f;
- int64_t words = 0, bytes = 1, cost = 0;
- memset(&f, 0, sizeof f);
- f.l.from = g, f.ix = g->body.ix, f.width = width;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  cost += tc__ops[n->op].cost;
-  if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
-  int64_t each = width * (int64_t)tc__device_bytes(g, n);
-  if (each > bytes) bytes = each;
-  if (tc__vector_hold_of(&f, n) == TC__HOLD_FIRST)
-   words += (tc__vector_elements(&f, n) * (int64_t)tc__device_bytes(g, n) + 3) / 4;
- }
- int count = (int)(TC__VECTOR_FLIGHT / bytes);
- if (count > TC__VECTOR_MOST) count = TC__VECTOR_MOST;
- while (count > 1 &&
-   (count * words > TC__VECTOR_HELD || count * width * cost > TC__VECTOR_TEXT))
-  count /= 2;
- return count < 1 ? 1 : count;
+static int tc__vectors_fit(const tc__group*g,int width){
+tc__vectors f;
+int64_t words=0,bytes=1,cost=0;
+memset(&f,0,sizeof f);
+f.l.from=g,f.ix=g->body.ix,f.width=width;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+cost+=tc__ops[n->op].cost;
+if(!tc__device_is_memory(n)||n->level!=TC__AT_COL)continue;
+int64_t each=width*(int64_t)tc__device_bytes(g,n);
+if(each>bytes)bytes=each;
+if(tc__vector_hold_of(&f,n)==TC__HOLD_FIRST)
+words+=(tc__vector_elements(&f,n)*(int64_t)tc__device_bytes(g,n)+3)/4;
+}
+int count=(int)(TC__VECTOR_FLIGHT/bytes);
+if(count>TC__VECTOR_MOST)count=TC__VECTOR_MOST;
+while(count>1&&
+(count*words>TC__VECTOR_HELD||count*width*cost>TC__VECTOR_TEXT))
+count/=2;
+return count<1?1:count;
 }
 // ---- gen/device/flat.c
-enum {
- TC__FLAT_J = TC__VAR0,
- TC__FLAT_I = TC__VAR0 + 1,
- TC__FLAT_X = TC__VAR0 + 3,
- TC__FLAT_T = TC__VAR0 + 6
+enum{
+TC__FLAT_J=TC__VAR0,
+TC__FLAT_I=TC__VAR0+1,
+TC__FLAT_X=TC__VAR0+3,
+TC__FLAT_T=TC__VAR0+6
 };
-enum {
- TC__FLAT_THREADS = 256,
- TC__FLAT_GATHER =
-  2,
- TC__FLAT_WAVE = 8
+enum{
+TC__FLAT_THREADS=256,
+TC__FLAT_GATHER=
+2,
+TC__FLAT_WAVE=8
 };
-static const int tc__flat_knob_vectors[] = {0, 1, 2, 4};
-static const int tc__flat_knob_threads[] = {0, 128, 256, 512, 1024};
-typedef struct tc__flattener {
- tc__vectors v;
- int threads, tail;
- tc__ix across, all;
- tc__ix j, t;
- tc__ix place, row, x;
-} tc__flattener;
-static int tc__flat_gathers(const tc__group *g) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_LOAD && n->level == TC__AT_COL &&
-   tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
-   return 1;
- }
- return 0;
+static const int tc__flat_knob_vectors[]={0,1,2,4};
+static const int tc__flat_knob_threads[]={0,128,256,512,1024};
+typedef struct tc__flattener{
+tc__vectors v;
+int threads,tail;
+tc__ix across,all;
+tc__ix j,t;
+tc__ix place,row,x;
+}tc__flattener;
+static int tc__flat_gathers(const tc__group*g){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&
+tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
+return 1;
 }
-static void tc__flat_choose(const tc__group *g, tc__flattener *f) {
- int vectors = tc__flat_knob_vectors[g->shape.tuning.knob[TC__KNOB_VECTORS]];
- int threads = tc__flat_knob_threads[g->shape.tuning.knob[TC__KNOB_BLOCK_THREADS]];
- f->threads = TC__FLAT_THREADS, f->v.count = 1;
- if (!g->shape.list && tc__flat_gathers(g)) f->v.count = TC__FLAT_GATHER;
- if (f->v.count > tc__vectors_fit(g, f->v.width)) f->v.count = 1;
- while (tc__ix_is_const(f->all) && f->v.count > 1 &&
-   tc__ix_value(f->all) / (f->threads * f->v.count) <
-    TC__DEVICE_SMS * TC__FLAT_WAVE)
-  f->v.count /= 2;
- if (vectors) f->v.count = vectors;
- if (threads) f->threads = threads;
+return 0;
 }
-static void tc__flat_plan(const tc__group *g, tc__flattener *f) {
- tc__ixpool *x = g->body.ix;
- memset(f, 0, sizeof *f);
- f->v.width = tc__device_width(g, TC__COL);
- tc__ix width = tc__ix_const(f->v.width);
- f->tail = tc__ix_divisor(x, g->shape.cols) % f->v.width != 0;
- f->across = tc__ix_div(x, g->shape.cols, width);
- f->all = tc__ix_mul(x, g->shape.rows, f->across);
- tc__flat_choose(g, f);
+static void tc__flat_choose(const tc__group*g,tc__flattener*f){
+int vectors=tc__flat_knob_vectors[g->shape.tuning.knob[TC__KNOB_VECTORS]];
+int threads=tc__flat_knob_threads[g->shape.tuning.knob[TC__KNOB_BLOCK_THREADS]];
+f->threads=TC__FLAT_THREADS,f->v.count=1;
+if(!g->shape.list&&tc__flat_gathers(g))f->v.count=TC__FLAT_GATHER;
+if(f->v.count>tc__vectors_fit(g,f->v.width))f->v.count=1;
+while(tc__ix_is_const(f->all)&&f->v.count>1&&
+tc__ix_value(f->all)/(f->threads*f->v.count)<
+TC__DEVICE_SMS*TC__FLAT_WAVE)
+f->v.count/=2;
+if(vectors)f->v.count=vectors;
+if(threads)f->threads=threads;
 }
-static tc__ix tc__flat_blocks(const tc__group *g, const tc__flattener *f) {
- tc__ixpool *x = g->body.ix;
- tc__ix across = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(f->v.width));
- return tc__ix_ceil_div(x, tc__ix_mul(x, g->shape.rows, across),
-       tc__ix_const((int64_t)f->threads * f->v.count));
+static void tc__flat_plan(const tc__group*g,tc__flattener*f){
+tc__ixpool*x=g->body.ix;
+memset(f,0,sizeof*f);
+f->v.width=tc__device_width(g,TC__COL);
+tc__ix width=tc__ix_const(f->v.width);
+f->tail=tc__ix_divisor(x,g->shape.cols)%f->v.width!=0;
+f->across=tc__ix_div(x,g->shape.cols,width);
+f->all=tc__ix_mul(x,g->shape.rows,f->across);
+tc__flat_choose(g,f);
 }
-static int tc__flat_knob_fits(const tc__group *g, int knob, int v) {
- tc__flattener f;
- tc__flat_plan(g, &f);
- int64_t blocks = tc__ix_hi(g->body.ix, tc__flat_blocks(g, &f));
- if (knob == TC__KNOB_BLOCK_THREADS)
-  return tc__flat_knob_threads[v] != f.threads && blocks > 1;
- if (knob != TC__KNOB_VECTORS) return 0;
- int vectors = tc__flat_knob_vectors[v];
- return vectors != f.v.count && vectors <= tc__vectors_fit(g, f.v.width) &&
-   blocks / vectors * f.v.count >= TC__DEVICE_SMS;
+static tc__ix tc__flat_blocks(const tc__group*g,const tc__flattener*f){
+tc__ixpool*x=g->body.ix;
+tc__ix across=tc__ix_ceil_div(x,g->shape.cols,tc__ix_const(f->v.width));
+return tc__ix_ceil_div(x,tc__ix_mul(x,g->shape.rows,across),
+tc__ix_const((int64_t)f->threads*f->v.count));
 }
-static tc__ix tc__flat_open(tc__vectors *v) {
- tc__flattener *f = (tc__flattener *)(void *)v;
- tc__relist *l = &v->l;
- tc__ix t = tc__ix_const(f->threads);
- tc__ix i = tc__ix_add(v->ix, tc__ix_mul(v->ix, t, v->u), f->place);
- tc__ix cols = l->from->shape.cols;
- tc__ix last = tc__vector_ix(v, v->width, i, tc__ix_const(v->width - 1));
- v->opened = tc__relist_if(l, f->tail ? last : i, f->tail ? cols : f->all, 0, 0);
- i = tc__relist_bind(l, TC__FLAT_I, i, f->tail ? cols : f->all);
- f->row = tc__relist_bind(l, TC__ROW,
-        f->tail ? tc__ix_const(0) : tc__ix_div(v->ix, i, f->across),
-        l->from->shape.rows);
- int one = f->tail || tc__ix_equals(l->from->shape.rows, 1);
- f->x = one ? i
-    : tc__relist_bind(l, TC__FLAT_X, tc__ix_mod(v->ix, i, f->across), f->across);
- return tc__vector_ix(v, v->width, f->x, tc__ix_const(0));
+static int tc__flat_knob_fits(const tc__group*g,int knob,int v){
+tc__flattener f;
+tc__flat_plan(g,&f);
+int64_t blocks=tc__ix_hi(g->body.ix,tc__flat_blocks(g,&f));
+if(knob==TC__KNOB_BLOCK_THREADS)
+return tc__flat_knob_threads[v]!=f.threads&&blocks>1;
+if(knob!=TC__KNOB_VECTORS)return 0;
+int vectors=tc__flat_knob_vectors[v];
+return vectors!=f.v.count&&vectors<=tc__vectors_fit(g,f.v.width)&&
+blocks/vectors*f.v.count>=TC__DEVICE_SMS;
 }
-static void tc__flat_tail(tc__flattener *f) {
- tc__vectors *v = &f->v;
- tc__ix cols = v->l.from->shape.cols;
- tc__ix c = tc__vector_ix(v, v->width, f->across, f->place);
- memset(v->ahead, 0, v->l.from->body.node.count);
- tc__vectors_rest(v);
- int opened = tc__relist_if(&v->l, c, cols, 0, 0);
- tc__relist_bind(&v->l, TC__ROW, tc__ix_const(0), v->l.from->shape.rows);
- tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
- tc__relist_end_if(&v->l, opened);
+static tc__ix tc__flat_open(tc__vectors*v){
+tc__flattener*f=(tc__flattener*)(void*)v;
+tc__relist*l=&v->l;
+tc__ix t=tc__ix_const(f->threads);
+tc__ix i=tc__ix_add(v->ix,tc__ix_mul(v->ix,t,v->u),f->place);
+tc__ix cols=l->from->shape.cols;
+tc__ix last=tc__vector_ix(v,v->width,i,tc__ix_const(v->width-1));
+v->opened=tc__relist_if(l,f->tail?last:i,f->tail?cols:f->all,0,0);
+i=tc__relist_bind(l,TC__FLAT_I,i,f->tail?cols:f->all);
+f->row=tc__relist_bind(l,TC__ROW,
+f->tail?tc__ix_const(0):tc__ix_div(v->ix,i,f->across),
+l->from->shape.rows);
+int one=f->tail||tc__ix_equals(l->from->shape.rows,1);
+f->x=one?i
+:tc__relist_bind(l,TC__FLAT_X,tc__ix_mod(v->ix,i,f->across),f->across);
+return tc__vector_ix(v,v->width,f->x,tc__ix_const(0));
 }
-static tc__ix tc__flat_at(const tc__flattener *f, tc__ix e, tc__ix column) {
- tc__ix c = tc__ix_find_var(f->v.ix, e, TC__COL);
- return c ? tc__ix_subst(f->v.ix, e, c, column) : e;
+static void tc__flat_tail(tc__flattener*f){
+tc__vectors*v=&f->v;
+tc__ix cols=v->l.from->shape.cols;
+tc__ix c=tc__vector_ix(v,v->width,f->across,f->place);
+memset(v->ahead,0,v->l.from->body.node.count);
+tc__vectors_rest(v);
+int opened=tc__relist_if(&v->l,c,cols,0,0);
+tc__relist_bind(&v->l,TC__ROW,tc__ix_const(0),v->l.from->shape.rows);
+tc__vector_nodes(v,v->l.from,v->need,c,1,TC__HOLD_NOT);
+tc__relist_end_if(&v->l,opened);
 }
-static void tc__flat_if_in(tc__flattener *f, const tc__kbox *box, tc__ix column) {
- int64_t attr[TC__BOX_WORDS];
- uint32_t n = 0;
- for (uint32_t i = 0; i < box->count; i += 2) {
-  tc__ix e = tc__flat_at(f, box->pair[i], column), limit = box->pair[i + 1];
-  if (e != box->pair[i])
-   limit = tc__ix_sub(f->v.ix, limit, tc__ix_const(f->v.width - 1));
-  n = tc__relist_fact(&f->v.l, attr, n, e, limit);
- }
- tc__relist_put(&f->v.l, TC_OP_IF, TC_BOOL, attr, n);
+static tc__ix tc__flat_at(const tc__flattener*f,tc__ix e,tc__ix column){
+tc__ix c=tc__ix_find_var(f->v.ix,e,TC__COL);
+return c?tc__ix_subst(f->v.ix,e,c,column):e;
 }
-static void tc__flat_boxed(tc__flattener *f, const tc__kbox *box, tc__ix column) {
- const tc__group *g = f->v.l.from;
- tc__boxed boxed;
- if (tc__boxed_open(g->body.ctx, g, box, 0, (uint32_t)g->body.node.count, &boxed))
-  tc__vector_nodes(&f->v, &boxed.g, boxed.need, column, f->v.width, TC__HOLD_NOT);
- else
-  f->v.l.failed = 1;
- tc__boxed_close(g->body.ctx, &boxed);
+static void tc__flat_if_in(tc__flattener*f,const tc__kbox*box,tc__ix column){
+int64_t attr[TC__BOX_WORDS];
+uint32_t n=0;
+for(uint32_t i=0;i<box->count;i+=2){
+tc__ix e=tc__flat_at(f,box->pair[i],column),limit=box->pair[i+1];
+if(e!=box->pair[i])
+limit=tc__ix_sub(f->v.ix,limit,tc__ix_const(f->v.width-1));
+n=tc__relist_fact(&f->v.l,attr,n,e,limit);
 }
-static const tc__node *tc__flat_loop(const tc__group *g) {
- for (size_t i = 0; i < g->body.node.count; i++)
-  if (g->body.node.at[i]->op == TC_OP_FOR &&
-   g->body.node.at[i]->attr[TC__FOR_AXIS] == TC__COL)
-   return g->body.node.at[i];
- return NULL;
+tc__relist_put(&f->v.l,TC_OP_IF,TC_BOOL,attr,n);
 }
-static int tc__flat_boxes(tc__flattener *f) {
- const tc__node *loop = tc__flat_loop(f->v.l.from);
- tc__kbox box;
- uint32_t count = 0;
- if (f->v.count > 1 || !loop || !tc__box_at(loop, 0, &box)) return 0;
- f->v.u = tc__ix_const(0);
- tc__ix column = tc__flat_open(&f->v);
- for (; tc__box_at(loop, count, &box); count++) {
-  tc__flat_if_in(f, &box, column);
-  tc__flat_boxed(f, &box, column);
-  tc__relist_put(&f->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
- }
- tc__vectors_rest(&f->v);
- tc__vector_nodes(&f->v, f->v.l.from, f->v.need, column, f->v.width, TC__HOLD_NOT);
- for (; count; count--) tc__relist_end(&f->v.l, TC__END_BLOCK);
- tc__relist_end_if(&f->v.l, f->v.opened);
- return 1;
+static void tc__flat_boxed(tc__flattener*f,const tc__kbox*box,tc__ix column){
+const tc__group*g=f->v.l.from;
+tc__boxed boxed;
+if(tc__boxed_open(g->body.ctx,g,box,0,(uint32_t)g->body.node.count,&boxed))
+tc__vector_nodes(&f->v,&boxed.g,boxed.need,column,f->v.width,TC__HOLD_NOT);
+else
+f->v.l.failed=1;
+tc__boxed_close(g->body.ctx,&boxed);
 }
-static tc__group *tc__lower_flat(tc_ctx *c, const tc__group *g) {
- tc__flattener f;
- tc__flat_plan(g, &f);
- f.v.open = tc__flat_open;
- if (tc__vectors_open(&f.v, c, g)) {
-  tc__relist_launch(&f.v.l, f.threads, f.v.narrow, 0);
-  f.j = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_J, TC__BIND_GRID,
-        tc__flat_blocks(g, &f));
-  f.t = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_T, TC__BIND_BLOCK,
-        tc__ix_const(f.threads));
-  f.place = tc__vector_ix(&f.v, (int64_t)f.threads * f.v.count, f.j, f.t);
-  if (!tc__flat_boxes(&f)) tc__vectors_put(&f.v);
-  if (f.tail) tc__flat_tail(&f);
-  tc__relist_end(&f.v.l, TC__FLAT_T), tc__relist_end(&f.v.l, TC__FLAT_J);
-  tc__relist_end(&f.v.l, TC__END_BLOCK);
- }
- return tc__vectors_done(&f.v, c);
+static const tc__node*tc__flat_loop(const tc__group*g){
+for(size_t i=0;i<g->body.node.count;i++)
+if(g->body.node.at[i]->op==TC_OP_FOR&&
+g->body.node.at[i]->attr[TC__FOR_AXIS]==TC__COL)
+return g->body.node.at[i];
+return NULL;
+}
+static int tc__flat_boxes(tc__flattener*f){
+const tc__node*loop=tc__flat_loop(f->v.l.from);
+tc__kbox box;
+uint32_t count=0;
+if(f->v.count>1||!loop||!tc__box_at(loop,0,&box))return 0;
+f->v.u=tc__ix_const(0);
+tc__ix column=tc__flat_open(&f->v);
+for(;tc__box_at(loop,count,&box);count++){
+tc__flat_if_in(f,&box,column);
+tc__flat_boxed(f,&box,column);
+tc__relist_put(&f->v.l,TC_OP_ELSE,TC_BOOL,NULL,0);
+}
+tc__vectors_rest(&f->v);
+tc__vector_nodes(&f->v,f->v.l.from,f->v.need,column,f->v.width,TC__HOLD_NOT);
+for(;count;count--)tc__relist_end(&f->v.l,TC__END_BLOCK);
+tc__relist_end_if(&f->v.l,f->v.opened);
+return 1;
+}
+static tc__group*tc__lower_flat(tc_ctx*c,const tc__group*g){
+tc__flattener f;
+tc__flat_plan(g,&f);
+f.v.open=tc__flat_open;
+if(tc__vectors_open(&f.v,c,g)){
+tc__relist_launch(&f.v.l,f.threads,f.v.narrow,0);
+f.j=tc__relist_for(&f.v.l,(tc__axis)TC__FLAT_J,TC__BIND_GRID,
+tc__flat_blocks(g,&f));
+f.t=tc__relist_for(&f.v.l,(tc__axis)TC__FLAT_T,TC__BIND_BLOCK,
+tc__ix_const(f.threads));
+f.place=tc__vector_ix(&f.v,(int64_t)f.threads*f.v.count,f.j,f.t);
+if(!tc__flat_boxes(&f))tc__vectors_put(&f.v);
+if(f.tail)tc__flat_tail(&f);
+tc__relist_end(&f.v.l,TC__FLAT_T),tc__relist_end(&f.v.l,TC__FLAT_J);
+tc__relist_end(&f.v.l,TC__END_BLOCK);
+}
+return tc__vectors_done(&f.v,c);
 }
 // ---- gen/device/window.c
-enum {
- TC__WINDOW_I = TC__VAR0 + 1,
- TC__WINDOW_J = TC__VAR0,
- TC__WINDOW_Y = TC__VAR0 + 2,
- TC__WINDOW_X = TC__VAR0 + 3,
- TC__WINDOW_Q = TC__VAR0 + 8
+enum{
+TC__WINDOW_I=TC__VAR0+1,
+TC__WINDOW_J=TC__VAR0,
+TC__WINDOW_Y=TC__VAR0+2,
+TC__WINDOW_X=TC__VAR0+3,
+TC__WINDOW_Q=TC__VAR0+8
 };
-typedef struct tc__windower {
- tc__vectors v;
- tc__windows w;
- tc__ix row, column;
- int ragged;
-} tc__windower;
-static int tc__window_access(const tc__windower *t, const tc__node *n, int left) {
- int width = t->w.width;
- while (width > 1 &&
-   (width > left || !tc__device_is_wide(t->v.l.from, n, width, TC__COL)))
-  width /= 2;
- return width;
+typedef struct tc__windower{
+tc__vectors v;
+tc__windows w;
+tc__ix row,column;
+int ragged;
+}tc__windower;
+static int tc__window_access(const tc__windower*t,const tc__node*n,int left){
+int width=t->w.width;
+while(width>1&&
+(width>left||!tc__device_is_wide(t->v.l.from,n,width,TC__COL)))
+width/=2;
+return width;
 }
-static int tc__window_read(tc__windower *t, int i, tc__ix q, int column) {
- const tc__group *g = t->v.l.from;
- const tc__neighbours *w = &t->w.window[i];
- int64_t words[TC__WINDOW_WORDS];
- int across = tc__window_across_of(&t->w, w);
- tc__ix down = tc__ix_add(t->v.ix, q, tc__ix_const(w->top));
- tc__node of = tc__window_node(g, w), n;
- n = tc__window_moved(g, &of, down, tc__ix_const(w->left + column), words);
- int width = tc__window_access(t, &n, across - column);
- tc__ix lane = tc__vector_lanes(&t->v, width);
- n = tc__window_moved(g, &of, down,
-       tc__ix_add(t->v.ix, lane, tc__ix_const(w->left + column)), words);
- tc__relist_copy(&t->v.l, &n);
- tc__relist_store(
-  &t->v.l, &n, t->v.first_window + i,
-  tc__vector_ix(&t->v, across, q, tc__ix_add(t->v.ix, lane, tc__ix_const(column))));
- tc__vector_lanes_end(&t->v, width);
- return width;
+static int tc__window_read(tc__windower*t,int i,tc__ix q,int column){
+const tc__group*g=t->v.l.from;
+const tc__neighbours*w=&t->w.window[i];
+int64_t words[TC__WINDOW_WORDS];
+int across=tc__window_across_of(&t->w,w);
+tc__ix down=tc__ix_add(t->v.ix,q,tc__ix_const(w->top));
+tc__node of=tc__window_node(g,w),n;
+n=tc__window_moved(g,&of,down,tc__ix_const(w->left+column),words);
+int width=tc__window_access(t,&n,across-column);
+tc__ix lane=tc__vector_lanes(&t->v,width);
+n=tc__window_moved(g,&of,down,
+tc__ix_add(t->v.ix,lane,tc__ix_const(w->left+column)),words);
+tc__relist_copy(&t->v.l,&n);
+tc__relist_store(
+&t->v.l,&n,t->v.first_window+i,
+tc__vector_ix(&t->v,across,q,tc__ix_add(t->v.ix,lane,tc__ix_const(column))));
+tc__vector_lanes_end(&t->v,width);
+return width;
 }
-static void tc__window_read_all(tc__windower *t, int i) {
- const tc__group *g = t->v.l.from;
- const tc__neighbours *w = &t->w.window[i];
- tc__ix q = tc__relist_for(&t->v.l, (tc__axis)TC__WINDOW_Q, TC__BIND_UNROLL,
-        tc__ix_const(w->rows + t->w.rows - 1));
- tc__ix rows = tc__ix_add(t->v.ix, g->shape.rows, tc__ix_const(w->rows - 1));
- int opened =
-  t->ragged && tc__relist_if(&t->v.l, tc__ix_add(t->v.ix, t->row, q), rows, 0, 0);
- tc__relist_axis(&t->v.l, TC__ROW, t->row);
- tc__relist_axis(&t->v.l, TC__COL, t->column);
- for (int column = 0; column < tc__window_across_of(&t->w, w);)
-  column += tc__window_read(t, i, q, column);
- tc__relist_end_if(&t->v.l, opened);
- tc__relist_end(&t->v.l, TC__WINDOW_Q);
+static void tc__window_read_all(tc__windower*t,int i){
+const tc__group*g=t->v.l.from;
+const tc__neighbours*w=&t->w.window[i];
+tc__ix q=tc__relist_for(&t->v.l,(tc__axis)TC__WINDOW_Q,TC__BIND_UNROLL,
+tc__ix_const(w->rows+t->w.rows-1));
+tc__ix rows=tc__ix_add(t->v.ix,g->shape.rows,tc__ix_const(w->rows-1));
+int opened=
+t->ragged&&tc__relist_if(&t->v.l,tc__ix_add(t->v.ix,t->row,q),rows,0,0);
+tc__relist_axis(&t->v.l,TC__ROW,t->row);
+tc__relist_axis(&t->v.l,TC__COL,t->column);
+for(int column=0;column<tc__window_across_of(&t->w,w);)
+column+=tc__window_read(t,i,q,column);
+tc__relist_end_if(&t->v.l,opened);
+tc__relist_end(&t->v.l,TC__WINDOW_Q);
 }
-static void tc__window_buffers(tc__windower *t) {
- const tc__group *g = t->v.l.from;
- t->v.first_window = (int64_t)t->v.l.to->buffer.count;
- for (int i = 0; i < t->w.count; i++) {
-  const tc__neighbours *w = &t->w.window[i];
-  int dtype = tc__buffer_of(g, g->body.node.at[w->load])->dtype;
-  int rows = w->rows + t->w.rows - 1;
-  tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, dtype,
-       (int64_t)rows * tc__window_across_of(&t->w, w));
- }
+static void tc__window_buffers(tc__windower*t){
+const tc__group*g=t->v.l.from;
+t->v.first_window=(int64_t)t->v.l.to->buffer.count;
+for(int i=0;i<t->w.count;i++){
+const tc__neighbours*w=&t->w.window[i];
+int dtype=tc__buffer_of(g,g->body.node.at[w->load])->dtype;
+int rows=w->rows+t->w.rows-1;
+tc__relist_buffer(&t->v.l,TC__BUF_REGISTER,dtype,
+(int64_t)rows*tc__window_across_of(&t->w,w));
 }
-static tc__ix tc__window_open_row(tc__vectors *f) {
- const tc__windower *t = (const tc__windower *)(void *)f;
- tc__ix row = tc__ix_add(f->ix, t->row, f->u);
- f->opened = t->ragged && tc__relist_if(&f->l, row, f->l.from->shape.rows, 0, 0);
- tc__relist_axis(&f->l, TC__ROW, row);
- return t->column;
 }
-static tc__ix tc__window_loop(tc__windower *t, int axis, tc__bind bind, tc__ix extent) {
- return tc__relist_for(&t->v.l, (tc__axis)axis, bind, extent);
+static tc__ix tc__window_open_row(tc__vectors*f){
+const tc__windower*t=(const tc__windower*)(void*)f;
+tc__ix row=tc__ix_add(f->ix,t->row,f->u);
+f->opened=t->ragged&&tc__relist_if(&f->l,row,f->l.from->shape.rows,0,0);
+tc__relist_axis(&f->l,TC__ROW,row);
+return t->column;
 }
-static void tc__window_rows_body(tc__windower *t, int ragged) {
- t->ragged = ragged;
- memset(t->v.ahead, 0, t->v.l.from->body.node.count);
- for (int i = 0; i < t->w.count; i++) tc__window_read_all(t, i);
- tc__vectors_put(&t->v);
+static tc__ix tc__window_loop(tc__windower*t,int axis,tc__bind bind,tc__ix extent){
+return tc__relist_for(&t->v.l,(tc__axis)axis,bind,extent);
 }
-static void tc__window_body(tc__windower *t) {
- const tc__group *g = t->v.l.from;
- tc__ixpool *x = t->v.ix;
- tc__ix all = g->shape.rows, own = tc__ix_const(t->w.rows), row = t->row;
- tc__ix last = tc__ix_add(x, row, tc__ix_const(t->w.rows - 1));
- int ragged = tc__ix_divisor(x, all) % t->w.rows != 0;
- int opened = tc__relist_if(&t->v.l, row, all, t->column, g->shape.cols);
- if (ragged && tc__ix_is_const(all) && tc__ix_value(all) >= t->w.rows) {
-  t->row = tc__ix_min(x, row, tc__ix_sub(x, all, own));
-  ragged = 0;
- }
- int asks = ragged && tc__relist_if(&t->v.l, last, all, 0, 0);
- tc__window_rows_body(t, 0);
- if (asks) tc__relist_put(&t->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
- if (asks) tc__window_rows_body(t, 1);
- tc__relist_end_if(&t->v.l, asks);
- tc__relist_end_if(&t->v.l, opened);
+static void tc__window_rows_body(tc__windower*t,int ragged){
+t->ragged=ragged;
+memset(t->v.ahead,0,t->v.l.from->body.node.count);
+for(int i=0;i<t->w.count;i++)tc__window_read_all(t,i);
+tc__vectors_put(&t->v);
 }
-static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__windows *w) {
- tc__windower t;
- memset(&t, 0, sizeof t);
- t.w = *w, t.v.window = &t.w, t.v.open = tc__window_open_row;
- t.v.width = w->width, t.v.count = w->rows;
- if (tc__vectors_open(&t.v, c, g)) {
-  tc__ixpool *x = t.v.ix;
-  int below = w->threads / w->across;
-  tc__window_buffers(&t);
-  tc__relist_launch(&t.v.l, w->threads, t.v.narrow, 0);
-  tc__ix i = tc__window_loop(
-   &t, TC__WINDOW_I, TC__BIND_GRID,
-   tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)below * w->rows)));
-  tc__ix j = tc__window_loop(
-   &t, TC__WINDOW_J, TC__BIND_GRID,
-   tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)w->across * w->width)));
-  tc__ix y = tc__window_loop(&t, TC__WINDOW_Y, TC__BIND_BLOCK, tc__ix_const(below));
-  tc__ix n =
-   tc__window_loop(&t, TC__WINDOW_X, TC__BIND_LANE, tc__ix_const(w->across));
-  t.row = tc__vector_ix(&t.v, (int64_t)below * w->rows, i,
-        tc__ix_mul(x, tc__ix_const(w->rows), y));
-  t.column = tc__vector_ix(&t.v, (int64_t)w->across * w->width, j,
-         tc__ix_mul(x, tc__ix_const(w->width), n));
-  tc__window_body(&t);
-  tc__relist_end(&t.v.l, TC__WINDOW_X), tc__relist_end(&t.v.l, TC__WINDOW_Y);
-  tc__relist_end(&t.v.l, TC__WINDOW_J), tc__relist_end(&t.v.l, TC__WINDOW_I);
-  tc__relist_end(&t.v.l, TC__END_BLOCK);
- }
- return tc__vectors_done(&t.v, c);
+static void tc__window_body(tc__windower*t){
+const tc__group*g=t->v.l.from;
+tc__ixpool*x=t->v.ix;
+tc__ix all=g->shape.rows,own=tc__ix_const(t->w.rows),row=t->row;
+tc__ix last=tc__ix_add(x,row,tc__ix_const(t->w.rows-1));
+int ragged=tc__ix_divisor(x,all)%t->w.rows!=0;
+int opened=tc__relist_if(&t->v.l,row,all,t->column,g->shape.cols);
+if(ragged&&tc__ix_is_const(all)&&tc__ix_value(all)>=t->w.rows){
+t->row=tc__ix_min(x,row,tc__ix_sub(x,all,own));
+ragged=0;
+}
+int asks=ragged&&tc__relist_if(&t->v.l,last,all,0,0);
+tc__window_rows_body(t,0);
+if(asks)tc__relist_put(&t->v.l,TC_OP_ELSE,TC_BOOL,NULL,0);
+if(asks)tc__window_rows_body(t,1);
+tc__relist_end_if(&t->v.l,asks);
+tc__relist_end_if(&t->v.l,opened);
+}
+static tc__group*tc__lower_windows(tc_ctx*c,const tc__group*g,const tc__windows*w){
+tc__windower t;
+memset(&t,0,sizeof t);
+t.w=*w,t.v.window=&t.w,t.v.open=tc__window_open_row;
+t.v.width=w->width,t.v.count=w->rows;
+if(tc__vectors_open(&t.v,c,g)){
+tc__ixpool*x=t.v.ix;
+int below=w->threads/w->across;
+tc__window_buffers(&t);
+tc__relist_launch(&t.v.l,w->threads,t.v.narrow,0);
+tc__ix i=tc__window_loop(
+&t,TC__WINDOW_I,TC__BIND_GRID,
+tc__ix_ceil_div(x,g->shape.rows,tc__ix_const((int64_t)below*w->rows)));
+tc__ix j=tc__window_loop(
+&t,TC__WINDOW_J,TC__BIND_GRID,
+tc__ix_ceil_div(x,g->shape.cols,tc__ix_const((int64_t)w->across*w->width)));
+tc__ix y=tc__window_loop(&t,TC__WINDOW_Y,TC__BIND_BLOCK,tc__ix_const(below));
+tc__ix n=
+tc__window_loop(&t,TC__WINDOW_X,TC__BIND_LANE,tc__ix_const(w->across));
+t.row=tc__vector_ix(&t.v,(int64_t)below*w->rows,i,
+tc__ix_mul(x,tc__ix_const(w->rows),y));
+t.column=tc__vector_ix(&t.v,(int64_t)w->across*w->width,j,
+tc__ix_mul(x,tc__ix_const(w->width),n));
+tc__window_body(&t);
+tc__relist_end(&t.v.l,TC__WINDOW_X),tc__relist_end(&t.v.l,TC__WINDOW_Y);
+tc__relist_end(&t.v.l,TC__WINDOW_J),tc__relist_end(&t.v.l,TC__WINDOW_I);
+tc__relist_end(&t.v.l,TC__END_BLOCK);
+}
+return tc__vectors_done(&t.v,c);
 }
 // ---- gen/device/tile.c
-enum {
- TC__TILE_SMALL = 32,
- TC__TILE_LARGE = 64,
- TC__TILE_FROM =
-  1 << 20,
- TC__TILE_THREADS = 256,
- TC__TILE_BYTES = 40960,
- TC__TILE_HELD = 2
+enum{
+TC__TILE_SMALL=32,
+TC__TILE_LARGE=64,
+TC__TILE_FROM=
+1<<20,
+TC__TILE_THREADS=256,
+TC__TILE_BYTES=40960,
+TC__TILE_HELD=2
 };
-enum {
- TC__TILE_J = TC__VAR0,
- TC__TILE_I,
- TC__TILE_Y,
- TC__TILE_X,
- TC__TILE_U,
- TC__TILE_L
+enum{
+TC__TILE_J=TC__VAR0,
+TC__TILE_I,
+TC__TILE_Y,
+TC__TILE_X,
+TC__TILE_U,
+TC__TILE_L
 };
-static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
- if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
-  return 0;
- if (tc__device_is_row(g, n->attr[TC__LOAD_BUFFER]) ||
-  tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
-  return 0;
- tc__ixrun run = tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
- return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
-   tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, 1) == TC__PER_LANE;
+static int tc__device_is_turned(const tc__group*g,const tc__node*n){
+if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->level!=TC__AT_COL)
+return 0;
+if(tc__device_is_row(g,n->attr[TC__LOAD_BUFFER])||
+tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
+return 0;
+tc__ixrun run=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW);
+return run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1)&&
+tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,1)==TC__PER_LANE;
 }
-static int tc__device_tile_width(const tc__group *g) {
- uint32_t most = 4;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (tc__device_is_memory(n) && tc__device_bytes(g, n) > most)
-   most = tc__device_bytes(g, n);
- }
- int width = (int)(16 / most);
- if (tc__ix_divisor(g->body.ix, g->shape.rows) % width ||
-  tc__ix_divisor(g->body.ix, g->shape.cols) % width ||
-  !tc__device_takes(g, TC__COL, width))
-  return 1;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (tc__device_is_turned(g, n) && !tc__device_is_wide(g, n, width, TC__ROW))
-   return 1;
- }
- return width;
+static int tc__device_tile_width(const tc__group*g){
+uint32_t most=4;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(tc__device_is_memory(n)&&tc__device_bytes(g,n)>most)
+most=tc__device_bytes(g,n);
 }
-static int64_t tc__tile_numel(int64_t size) { return size * (size + 1); }
-static int64_t tc__device_tile_bytes(const tc__group *g, int64_t size) {
- int64_t bytes = 0;
- for (size_t i = 0; i < g->body.node.count; i++)
-  if (tc__device_is_turned(g, g->body.node.at[i]))
-   bytes += tc__tile_numel(size) * tc__dtypes[g->body.node.at[i]->dtype].bytes;
- return bytes;
+int width=(int)(16/most);
+if(tc__ix_divisor(g->body.ix,g->shape.rows)%width||
+tc__ix_divisor(g->body.ix,g->shape.cols)%width||
+!tc__device_takes(g,TC__COL,width))
+return 1;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(tc__device_is_turned(g,n)&&!tc__device_is_wide(g,n,width,TC__ROW))
+return 1;
 }
-static int tc__device_is_tile(const tc__group *g) {
- int64_t bytes = tc__device_tile_bytes(g, TC__TILE_SMALL);
- return g->shape.kind == TC__POINTWISE && bytes > 0 && bytes <= TC__TILE_BYTES;
+return width;
 }
-static int64_t tc__device_tile_size(const tc__group *g) {
- const tc__ixpool *x = g->body.ix;
- int64_t elements =
-  tc__ix_times(tc__ix_lo(x, g->shape.rows), tc__ix_lo(x, g->shape.cols));
- int fits = tc__device_tile_bytes(g, TC__TILE_LARGE) <= TC__TILE_BYTES;
- return fits && elements >= TC__TILE_FROM ? TC__TILE_LARGE : TC__TILE_SMALL;
+static int64_t tc__tile_numel(int64_t size){return size*(size+1);}
+static int64_t tc__device_tile_bytes(const tc__group*g,int64_t size){
+int64_t bytes=0;
+for(size_t i=0;i<g->body.node.count;i++)
+if(tc__device_is_turned(g,g->body.node.at[i]))
+bytes+=tc__tile_numel(size)*tc__dtypes[g->body.node.at[i]->dtype].bytes;
+return bytes;
 }
-static int tc__device_is_held_ahead(const tc__group *g, const tc__node *n) {
- if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__device_is_turned(g, n))
-  return 0;
- const tc__kbuf *b = tc__buffer_of(g, n);
- return tc__is_memory(b) && !b->written && n->n_attr <= TC__LOAD_PREDICATES &&
-   !tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]) &&
-   tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, 1) == TC__CONTIGUOUS;
+static int tc__device_is_tile(const tc__group*g){
+int64_t bytes=tc__device_tile_bytes(g,TC__TILE_SMALL);
+return g->shape.kind==TC__POINTWISE&&bytes>0&&bytes<=TC__TILE_BYTES;
 }
-typedef struct tc__tiler {
- tc__relist l;
- tc__ixpool *ix;
- int64_t size;
- int64_t width, down;
- tc__ix j, i, y, x, u;
- int opened;
-} tc__tiler;
-static tc__ix tc__tile_ix(const tc__tiler *t, int64_t a, tc__ix x, tc__ix b) {
- return tc__ix_add(t->ix, tc__ix_mul(t->ix, tc__ix_const(a), x), b);
+static int64_t tc__device_tile_size(const tc__group*g){
+const tc__ixpool*x=g->body.ix;
+int64_t elements=
+tc__ix_times(tc__ix_lo(x,g->shape.rows),tc__ix_lo(x,g->shape.cols));
+int fits=tc__device_tile_bytes(g,TC__TILE_LARGE)<=TC__TILE_BYTES;
+return fits&&elements>=TC__TILE_FROM?TC__TILE_LARGE:TC__TILE_SMALL;
 }
-static tc__ix tc__tile_vector_open(tc__tiler *t) {
- if (t->width == 1) return tc__ix_const(0);
- return tc__relist_for(&t->l, (tc__axis)TC__TILE_L, TC__BIND_VECTOR,
-       tc__ix_const(t->width));
+static int tc__device_is_held_ahead(const tc__group*g,const tc__node*n){
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL||tc__device_is_turned(g,n))
+return 0;
+const tc__kbuf*b=tc__buffer_of(g,n);
+return tc__is_memory(b)&&!b->written&&n->n_attr<=TC__LOAD_PREDICATES&&
+!tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX])&&
+tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,1)==TC__CONTIGUOUS;
 }
-static void tc__tile_vector_close(tc__tiler *t) {
- if (t->width > 1) tc__relist_end(&t->l, TC__TILE_L);
+typedef struct tc__tiler{
+tc__relist l;
+tc__ixpool*ix;
+int64_t size;
+int64_t width,down;
+tc__ix j,i,y,x,u;
+int opened;
+}tc__tiler;
+static tc__ix tc__tile_ix(const tc__tiler*t,int64_t a,tc__ix x,tc__ix b){
+return tc__ix_add(t->ix,tc__ix_mul(t->ix,tc__ix_const(a),x),b);
 }
-static int tc__tile_holds(const tc__group *g, const tc__node *load) {
- int before = 0;
- if (!tc__device_is_held_ahead(g, load)) return 0;
- for (uint32_t id = 0; id < load->id; id++)
-  before += tc__device_is_held_ahead(g, g->body.node.at[id]);
- return before < TC__TILE_HELD;
+static tc__ix tc__tile_vector_open(tc__tiler*t){
+if(t->width==1)return tc__ix_const(0);
+return tc__relist_for(&t->l,(tc__axis)TC__TILE_L,TC__BIND_VECTOR,
+tc__ix_const(t->width));
 }
-static int tc__tile_keeps(const tc__group *g, const tc__node *n) {
- return tc__device_is_turned(g, n) || tc__tile_holds(g, n);
+static void tc__tile_vector_close(tc__tiler*t){
+if(t->width>1)tc__relist_end(&t->l,TC__TILE_L);
 }
-static int64_t tc__tile_of(const tc__tiler *t, const tc__node *load) {
- int64_t b = (int64_t)t->l.from->buffer.count;
- for (uint32_t id = 0; id < load->id; id++)
-  b += tc__tile_keeps(t->l.from, t->l.from->body.node.at[id]);
- return b;
+static int tc__tile_holds(const tc__group*g,const tc__node*load){
+int before=0;
+if(!tc__device_is_held_ahead(g,load))return 0;
+for(uint32_t id=0;id<load->id;id++)
+before+=tc__device_is_held_ahead(g,g->body.node.at[id]);
+return before<TC__TILE_HELD;
 }
-static void tc__tile_buffer(tc__tiler *t, const tc__node *load) {
- const tc__group *g = t->l.from;
- int dtype = tc__buffer_of(g, load)->dtype;
- if (tc__device_is_turned(g, load))
-  tc__relist_buffer(&t->l, TC__BUF_SHARED, dtype, tc__tile_numel(t->size));
- else
-  tc__relist_buffer(&t->l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
-       t->size * t->size / TC__TILE_THREADS);
+static int tc__tile_keeps(const tc__group*g,const tc__node*n){
+return tc__device_is_turned(g,n)||tc__tile_holds(g,n);
 }
-static void tc__tile_read(tc__tiler *t, tc__ix line) {
- const tc__group *g = t->l.from;
- tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
- tc__ix row = tc__tile_ix(t, t->size, t->j, first);
- tc__ix column = tc__tile_ix(t, t->size, t->i, line);
- int opened = tc__relist_if(&t->l, row, g->shape.rows, column, g->shape.cols);
- tc__relist_axis(&t->l, TC__COL, column);
- tc__ix l = tc__tile_vector_open(t);
- tc__relist_axis(&t->l, TC__ROW, tc__ix_add(t->ix, row, l));
- tc__ix at = tc__tile_ix(t, t->size + 1, line, tc__ix_add(t->ix, first, l));
- for (size_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (!tc__device_is_turned(g, n)) continue;
-  tc__relist_copy(&t->l, n);
-  tc__relist_store(&t->l, n, tc__tile_of(t, n), at);
- }
- tc__tile_vector_close(t);
- tc__relist_end_if(&t->l, opened);
+static int64_t tc__tile_of(const tc__tiler*t,const tc__node*load){
+int64_t b=(int64_t)t->l.from->buffer.count;
+for(uint32_t id=0;id<load->id;id++)
+b+=tc__tile_keeps(t->l.from,t->l.from->body.node.at[id]);
+return b;
 }
-static void tc__tile_store_row(tc__tiler *t, const tc__node *n) {
- int64_t attr[2];
- attr[TC__IF_PREDICATES] = tc__ix_var(t->ix, TC__COL, t->l.from->shape.cols);
- attr[TC__IF_PREDICATES + 1] = tc__ix_const(1);
- tc__relist_put(&t->l, TC_OP_IF, TC_BOOL, attr, 2);
- tc__relist_copy(&t->l, n);
- tc__relist_end(&t->l, TC__END_BLOCK);
+static void tc__tile_buffer(tc__tiler*t,const tc__node*load){
+const tc__group*g=t->l.from;
+int dtype=tc__buffer_of(g,load)->dtype;
+if(tc__device_is_turned(g,load))
+tc__relist_buffer(&t->l,TC__BUF_SHARED,dtype,tc__tile_numel(t->size));
+else
+tc__relist_buffer(&t->l,TC__BUF_REGISTER,tc__is_half(dtype)?TC_F32:dtype,
+t->size*t->size/TC__TILE_THREADS);
 }
-static void tc__tile_node(tc__tiler *t, const tc__node *n, tc__ix at, tc__ix held) {
- if (tc__opens(n) || n->op == TC_OP_END) return;
- if (tc__tile_keeps(t->l.from, n))
-  tc__relist_load(&t->l, n, tc__tile_of(t, n),
-      tc__device_is_turned(t->l.from, n) ? at : held);
- else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
-  tc__tile_store_row(t, n);
- else
-  tc__relist_copy(&t->l, n);
+static void tc__tile_read(tc__tiler*t,tc__ix line){
+const tc__group*g=t->l.from;
+tc__ix first=tc__tile_ix(t,t->width,t->x,tc__ix_const(0));
+tc__ix row=tc__tile_ix(t,t->size,t->j,first);
+tc__ix column=tc__tile_ix(t,t->size,t->i,line);
+int opened=tc__relist_if(&t->l,row,g->shape.rows,column,g->shape.cols);
+tc__relist_axis(&t->l,TC__COL,column);
+tc__ix l=tc__tile_vector_open(t);
+tc__relist_axis(&t->l,TC__ROW,tc__ix_add(t->ix,row,l));
+tc__ix at=tc__tile_ix(t,t->size+1,line,tc__ix_add(t->ix,first,l));
+for(size_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(!tc__device_is_turned(g,n))continue;
+tc__relist_copy(&t->l,n);
+tc__relist_store(&t->l,n,tc__tile_of(t,n),at);
 }
-static tc__ix tc__tile_row_open(tc__tiler *t, tc__ix line) {
- tc__ix first = tc__tile_ix(t, t->width, t->x, tc__ix_const(0));
- tc__ix row = tc__tile_ix(t, t->size, t->j, line);
- tc__ix column = tc__tile_ix(t, t->size, t->i, first);
- t->opened =
-  tc__relist_if(&t->l, row, t->l.from->shape.rows, column, t->l.from->shape.cols);
- tc__relist_axis(&t->l, TC__ROW, row);
- tc__ix l = tc__tile_vector_open(t);
- tc__relist_axis(&t->l, TC__COL, tc__ix_add(t->ix, column, l));
- return l;
+tc__tile_vector_close(t);
+tc__relist_end_if(&t->l,opened);
 }
-static void tc__tile_row_close(tc__tiler *t) {
- tc__tile_vector_close(t);
- tc__relist_end_if(&t->l, t->opened);
+static void tc__tile_store_row(tc__tiler*t,const tc__node*n){
+int64_t attr[2];
+attr[TC__IF_PREDICATES]=tc__ix_var(t->ix,TC__COL,t->l.from->shape.cols);
+attr[TC__IF_PREDICATES+1]=tc__ix_const(1);
+tc__relist_put(&t->l,TC_OP_IF,TC_BOOL,attr,2);
+tc__relist_copy(&t->l,n);
+tc__relist_end(&t->l,TC__END_BLOCK);
 }
-static void tc__tile_hold(tc__tiler *t, tc__ix line) {
- const tc__group *g = t->l.from;
- tc__ix held = tc__tile_ix(t, t->width, t->u, tc__tile_row_open(t, line));
- for (size_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (!tc__tile_holds(g, n)) continue;
-  tc__relist_copy(&t->l, n);
-  tc__relist_store(&t->l, n, tc__tile_of(t, n), held);
- }
- tc__tile_row_close(t);
+static void tc__tile_node(tc__tiler*t,const tc__node*n,tc__ix at,tc__ix held){
+if(tc__opens(n)||n->op==TC_OP_END)return;
+if(tc__tile_keeps(t->l.from,n))
+tc__relist_load(&t->l,n,tc__tile_of(t,n),
+tc__device_is_turned(t->l.from,n)?at:held);
+else if(n->op==TC_OP_STORE&&n->level==TC__AT_ROW)
+tc__tile_store_row(t,n);
+else
+tc__relist_copy(&t->l,n);
 }
-static void tc__tile_compute(tc__tiler *t, tc__ix line) {
- const tc__group *g = t->l.from;
- tc__ix l = tc__tile_row_open(t, line);
- tc__ix held = tc__tile_ix(t, t->width, t->u, l);
- tc__ix across = tc__tile_ix(t, t->width, t->x, l);
- tc__ix at = tc__tile_ix(t, t->size + 1, across, line);
- for (size_t id = 0; id < g->body.node.count; id++)
-  tc__tile_node(t, g->body.node.at[id], at, held);
- tc__tile_row_close(t);
+static tc__ix tc__tile_row_open(tc__tiler*t,tc__ix line){
+tc__ix first=tc__tile_ix(t,t->width,t->x,tc__ix_const(0));
+tc__ix row=tc__tile_ix(t,t->size,t->j,line);
+tc__ix column=tc__tile_ix(t,t->size,t->i,first);
+t->opened=
+tc__relist_if(&t->l,row,t->l.from->shape.rows,column,t->l.from->shape.cols);
+tc__relist_axis(&t->l,TC__ROW,row);
+tc__ix l=tc__tile_vector_open(t);
+tc__relist_axis(&t->l,TC__COL,tc__ix_add(t->ix,column,l));
+return l;
 }
-static void tc__tile_lines(tc__tiler *t, void (*one)(tc__tiler *t, tc__ix line)) {
- int64_t passes = t->size / t->down;
- t->u =
-  tc__relist_for(&t->l, (tc__axis)TC__TILE_U, TC__BIND_UNROLL, tc__ix_const(passes));
- one(t, tc__tile_ix(t, t->down, t->u, t->y));
- tc__relist_end(&t->l, TC__TILE_U);
+static void tc__tile_row_close(tc__tiler*t){
+tc__tile_vector_close(t);
+tc__relist_end_if(&t->l,t->opened);
 }
-static tc__ix tc__tile_loop(tc__tiler *t, int axis, tc__bind bind, tc__ix extent) {
- return tc__relist_for(&t->l, (tc__axis)axis, bind, extent);
+static void tc__tile_hold(tc__tiler*t,tc__ix line){
+const tc__group*g=t->l.from;
+tc__ix held=tc__tile_ix(t,t->width,t->u,tc__tile_row_open(t,line));
+for(size_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(!tc__tile_holds(g,n))continue;
+tc__relist_copy(&t->l,n);
+tc__relist_store(&t->l,n,tc__tile_of(t,n),held);
 }
-static int tc__tile_buffers(tc__tiler *t) {
- const tc__group *g = t->l.from;
- int held = 0;
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (tc__tile_keeps(g, n)) tc__tile_buffer(t, n);
-  held |= tc__tile_holds(g, n);
- }
- return held;
+tc__tile_row_close(t);
 }
-static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
- tc__tiler t;
- memset(&t, 0, sizeof t);
- t.ix = g->body.ix, t.width = tc__device_tile_width(g), t.size = tc__device_tile_size(g);
- t.down = TC__TILE_THREADS * t.width / t.size;
- tc__ix size = tc__ix_const(t.size);
- if (tc__relist_open(&t.l, c, g)) {
-  int held = tc__tile_buffers(&t);
-  tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g), 0);
-  t.j = tc__tile_loop(&t, TC__TILE_J, TC__BIND_GRID,
-       tc__ix_ceil_div(t.ix, g->shape.rows, size));
-  t.i = tc__tile_loop(&t, TC__TILE_I, TC__BIND_GRID,
-       tc__ix_ceil_div(t.ix, g->shape.cols, size));
-  t.y = tc__tile_loop(&t, TC__TILE_Y, TC__BIND_BLOCK, tc__ix_const(t.down));
-  t.x = tc__tile_loop(&t, TC__TILE_X, TC__BIND_LANE, tc__ix_const(t.size / t.width));
-  if (held) tc__tile_lines(&t, tc__tile_hold);
-  tc__tile_lines(&t, tc__tile_read);
-  tc__relist_barrier(&t.l, 0);
-  tc__tile_lines(&t, tc__tile_compute);
-  tc__relist_end(&t.l, TC__TILE_X), tc__relist_end(&t.l, TC__TILE_Y);
-  tc__relist_end(&t.l, TC__TILE_I), tc__relist_end(&t.l, TC__TILE_J);
-  tc__relist_end(&t.l, TC__END_BLOCK);
- }
- return tc__relist_close(&t.l, c);
+static void tc__tile_compute(tc__tiler*t,tc__ix line){
+const tc__group*g=t->l.from;
+tc__ix l=tc__tile_row_open(t,line);
+tc__ix held=tc__tile_ix(t,t->width,t->u,l);
+tc__ix across=tc__tile_ix(t,t->width,t->x,l);
+tc__ix at=tc__tile_ix(t,t->size+1,across,line);
+for(size_t id=0;id<g->body.node.count;id++)
+tc__tile_node(t,g->body.node.at[id],at,held);
+tc__tile_row_close(t);
+}
+static void tc__tile_lines(tc__tiler*t,void(*one)(tc__tiler*t,tc__ix line)){
+int64_t passes=t->size/t->down;
+t->u=
+tc__relist_for(&t->l,(tc__axis)TC__TILE_U,TC__BIND_UNROLL,tc__ix_const(passes));
+one(t,tc__tile_ix(t,t->down,t->u,t->y));
+tc__relist_end(&t->l,TC__TILE_U);
+}
+static tc__ix tc__tile_loop(tc__tiler*t,int axis,tc__bind bind,tc__ix extent){
+return tc__relist_for(&t->l,(tc__axis)axis,bind,extent);
+}
+static int tc__tile_buffers(tc__tiler*t){
+const tc__group*g=t->l.from;
+int held=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(tc__tile_keeps(g,n))tc__tile_buffer(t,n);
+held|=tc__tile_holds(g,n);
+}
+return held;
+}
+static tc__group*tc__lower_tile(tc_ctx*c,const tc__group*g){
+tc__tiler t;
+memset(&t,0,sizeof t);
+t.ix=g->body.ix,t.width=tc__device_tile_width(g),t.size=tc__device_tile_size(g);
+t.down=TC__TILE_THREADS*t.width/t.size;
+tc__ix size=tc__ix_const(t.size);
+if(tc__relist_open(&t.l,c,g)){
+int held=tc__tile_buffers(&t);
+tc__relist_launch(&t.l,TC__TILE_THREADS,tc__device_is_narrow(g),0);
+t.j=tc__tile_loop(&t,TC__TILE_J,TC__BIND_GRID,
+tc__ix_ceil_div(t.ix,g->shape.rows,size));
+t.i=tc__tile_loop(&t,TC__TILE_I,TC__BIND_GRID,
+tc__ix_ceil_div(t.ix,g->shape.cols,size));
+t.y=tc__tile_loop(&t,TC__TILE_Y,TC__BIND_BLOCK,tc__ix_const(t.down));
+t.x=tc__tile_loop(&t,TC__TILE_X,TC__BIND_LANE,tc__ix_const(t.size/t.width));
+if(held)tc__tile_lines(&t,tc__tile_hold);
+tc__tile_lines(&t,tc__tile_read);
+tc__relist_barrier(&t.l,0);
+tc__tile_lines(&t,tc__tile_compute);
+tc__relist_end(&t.l,TC__TILE_X),tc__relist_end(&t.l,TC__TILE_Y);
+tc__relist_end(&t.l,TC__TILE_I),tc__relist_end(&t.l,TC__TILE_J);
+tc__relist_end(&t.l,TC__END_BLOCK);
+}
+return tc__relist_close(&t.l,c);
 }
 // ---- gen/device/rows.c
-enum {
- TC__ROWS_I = TC__VAR0 + 1,
- TC__ROWS_Y = TC__VAR0 + 2,
- TC__ROWS_X = TC__VAR0 + 3,
- TC__ROWS_S = TC__VAR0 + 7,
- TC__ROWS_Q = TC__VAR0 + 8,
- TC__ROWS_M = TC__VAR0 + 9,
- TC__ROWS_Z = TC__VAR0 + 11
+enum{
+TC__ROWS_I=TC__VAR0+1,
+TC__ROWS_Y=TC__VAR0+2,
+TC__ROWS_X=TC__VAR0+3,
+TC__ROWS_S=TC__VAR0+7,
+TC__ROWS_Q=TC__VAR0+8,
+TC__ROWS_M=TC__VAR0+9,
+TC__ROWS_Z=TC__VAR0+11
 };
-typedef struct tc__rower {
- tc__vectors v;
- tc__device_plan q;
- tc__ix z;
- tc__ix x;
- tc__ix s;
- tc__ix across;
- int by_part;
- tc__sums sums;
- int64_t ticket;
-} tc__rower;
-static tc__ix tc__rows_whole(const tc__rower *t) {
- return tc__ix_mul(t->v.ix, tc__ix_const(t->v.width), t->across);
+typedef struct tc__rower{
+tc__vectors v;
+tc__device_plan q;
+tc__ix z;
+tc__ix x;
+tc__ix s;
+tc__ix across;
+int by_part;
+tc__sums sums;
+int64_t ticket;
+}tc__rower;
+static tc__ix tc__rows_whole(const tc__rower*t){
+return tc__ix_mul(t->v.ix,tc__ix_const(t->v.width),t->across);
 }
-static int tc__rows_are_equal(const tc__rower *t) {
- tc__ix all = tc__ix_mul(t->v.ix, t->q.chunk, tc__ix_const(t->q.parts));
- return all == tc__rows_whole(t);
+static int tc__rows_are_equal(const tc__rower*t){
+tc__ix all=tc__ix_mul(t->v.ix,t->q.chunk,tc__ix_const(t->q.parts));
+return all==tc__rows_whole(t);
 }
-static tc__ix tc__rows_open(tc__vectors *v) {
- tc__rower *t = (tc__rower *)(void *)v;
- tc__relist *l = &v->l;
- tc__ix at = tc__vector_ix(v, v->count, t->s, v->u);
- tc__ix k = tc__vector_ix(v, t->q.sharing, at, t->x);
- tc__ix own = tc__vector_ix(v, v->width, k, tc__ix_const(0));
- tc__ix column = tc__ix_add(v->ix, v->from, own);
- v->opened = t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
-    : tc__rows_are_equal(t)
-     ? tc__relist_if(l, own, t->q.chunk, 0, 0)
-     : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
- return column;
+static tc__ix tc__rows_open(tc__vectors*v){
+tc__rower*t=(tc__rower*)(void*)v;
+tc__relist*l=&v->l;
+tc__ix at=tc__vector_ix(v,v->count,t->s,v->u);
+tc__ix k=tc__vector_ix(v,t->q.sharing,at,t->x);
+tc__ix own=tc__vector_ix(v,v->width,k,tc__ix_const(0));
+tc__ix column=tc__ix_add(v->ix,v->from,own);
+v->opened=t->q.parts==1?tc__relist_if(l,column,tc__rows_whole(t),0,0)
+:tc__rows_are_equal(t)
+?tc__relist_if(l,own,t->q.chunk,0,0)
+:tc__relist_if(l,column,tc__rows_whole(t),own,t->q.chunk);
+return column;
 }
-static void tc__rows_tail(tc__rower *t) {
- tc__vectors *v = &t->v;
- size_t nodes = v->l.from->body.node.count;
- tc__ix c = tc__ix_add(v->ix, tc__rows_whole(t), t->x);
- memset(v->ahead, 0, nodes);
- tc__vectors_rest(v);
- tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
- int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
- tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
- tc__relist_end_if(&v->l, opened);
+static void tc__rows_tail(tc__rower*t){
+tc__vectors*v=&t->v;
+size_t nodes=v->l.from->body.node.count;
+tc__ix c=tc__ix_add(v->ix,tc__rows_whole(t),t->x);
+memset(v->ahead,0,nodes);
+tc__vectors_rest(v);
+tc__ix behind=tc__ix_sub(v->ix,tc__ix_const(t->q.parts-1),t->z);
+int opened=tc__relist_if(&v->l,c,v->l.from->shape.cols,behind,tc__ix_const(1));
+tc__vector_nodes(v,v->l.from,v->need,c,1,TC__HOLD_NOT);
+tc__relist_end_if(&v->l,opened);
 }
-static tc__ix tc__rows_turns(const tc__rower *t) {
- tc__ix vectors = t->across;
- if (t->q.parts > 1) vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
- return tc__ix_ceil_div(t->v.ix, vectors,
-       tc__ix_const((int64_t)t->q.sharing * t->v.count));
+static tc__ix tc__rows_turns(const tc__rower*t){
+tc__ix vectors=t->across;
+if(t->q.parts>1)vectors=tc__ix_div(t->v.ix,t->q.chunk,tc__ix_const(t->v.width));
+return tc__ix_ceil_div(t->v.ix,vectors,
+tc__ix_const((int64_t)t->q.sharing*t->v.count));
 }
-static void tc__rows_serial(tc__rower *t, void (*body)(tc__rower *t)) {
- t->s =
-  tc__relist_for(&t->v.l, (tc__axis)TC__ROWS_S, TC__BIND_SERIAL, tc__rows_turns(t));
- body(t);
- tc__relist_end(&t->v.l, TC__ROWS_S);
- t->s = tc__ix_const(0);
+static void tc__rows_serial(tc__rower*t,void(*body)(tc__rower*t)){
+t->s=
+tc__relist_for(&t->v.l,(tc__axis)TC__ROWS_S,TC__BIND_SERIAL,tc__rows_turns(t));
+body(t);
+tc__relist_end(&t->v.l,TC__ROWS_S);
+t->s=tc__ix_const(0);
 }
-static void tc__rows_vectors(tc__rower *t) { tc__vectors_put(&t->v); }
-static int tc__rows_fills(const tc__rower *t, const tc__node *n) {
- return t->q.hold == TC__DEVICE_SHARED &&
-   tc__device_held_load(t->v.l.from, &t->q, n) == (int64_t)n->id;
+static void tc__rows_vectors(tc__rower*t){tc__vectors_put(&t->v);}
+static int tc__rows_fills(const tc__rower*t,const tc__node*n){
+return t->q.hold==TC__DEVICE_SHARED&&
+tc__device_held_load(t->v.l.from,&t->q,n)==(int64_t)n->id;
 }
-static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
- tc__vectors *v = &t->v;
- uint32_t bytes = (uint32_t)v->width * tc__device_bytes(v->l.from, n);
- int whole = v->width > 1 && tc__device_is_wide(v->l.from, n, v->width, TC__COL);
- if (!whole || bytes < 4) {
-  tc__ix lane = tc__vector_lanes(v, v->width);
-  tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
-  tc__relist_copy(&v->l, n);
-  tc__relist_store(&v->l, n, v->held[n->id], tc__vector_shared_at(v));
-  tc__vector_lanes_end(v, v->width);
-  return;
- }
- tc__relist_copy_vector(&v->l, n, v->held[n->id], tc__ix_sub(v->ix, column, v->from),
-       TC__COL, column, v->width);
+static void tc__rows_fill(tc__rower*t,const tc__node*n,tc__ix column){
+tc__vectors*v=&t->v;
+uint32_t bytes=(uint32_t)v->width*tc__device_bytes(v->l.from,n);
+int whole=v->width>1&&tc__device_is_wide(v->l.from,n,v->width,TC__COL);
+if(!whole||bytes<4){
+tc__ix lane=tc__vector_lanes(v,v->width);
+tc__relist_axis(&v->l,TC__COL,tc__ix_add(v->ix,column,lane));
+tc__relist_copy(&v->l,n);
+tc__relist_store(&v->l,n,v->held[n->id],tc__vector_shared_at(v));
+tc__vector_lanes_end(v,v->width);
+return;
 }
-static void tc__rows_fill_all(tc__rower *t) {
- tc__vectors *v = &t->v;
- v->u = tc__ix_const(0);
- tc__ix column = tc__rows_open(v);
- for (uint32_t id = v->begin; id < v->end; id++)
-  if (tc__rows_fills(t, v->l.from->body.node.at[id]))
-   tc__rows_fill(t, v->l.from->body.node.at[id], column);
- tc__relist_end_if(&v->l, v->opened);
+tc__relist_copy_vector(&v->l,n,v->held[n->id],tc__ix_sub(v->ix,column,v->from),
+TC__COL,column,v->width);
 }
-static int tc__rows_any_fills(const tc__rower *t) {
- for (uint32_t id = t->v.begin; id < t->v.end; id++)
-  if (tc__rows_fills(t, t->v.l.from->body.node.at[id])) return 1;
- return 0;
+static void tc__rows_fill_all(tc__rower*t){
+tc__vectors*v=&t->v;
+v->u=tc__ix_const(0);
+tc__ix column=tc__rows_open(v);
+for(uint32_t id=v->begin;id<v->end;id++)
+if(tc__rows_fills(t,v->l.from->body.node.at[id]))
+tc__rows_fill(t,v->l.from->body.node.at[id],column);
+tc__relist_end_if(&v->l,v->opened);
 }
-static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
- tc__vectors *v = &t->v;
- int count = v->count;
- v->begin = begin, v->end = end;
- if (tc__rows_any_fills(t)) {
-  v->count = 1;
-  tc__rows_serial(t, tc__rows_fill_all);
-  v->count = count;
-  tc__relist_put(&v->l, TC_OP_WAIT, TC_I64, NULL, 0);
- }
- if (t->q.hold == TC__DEVICE_REGISTERS) {
-  tc__rows_vectors(t);
- } else {
-  if (v->l.from->target.checked || !tc__vectors_are_deep(&t->v)) v->count = 1;
-  tc__rows_serial(t, tc__rows_vectors);
-  v->count = count;
- }
- if (t->q.tail) tc__rows_tail(t);
- for (uint32_t id = 0; id < end; id++) {
-  const tc__node *n = v->l.from->body.node.at[id];
-  if (!v->ahead[id] || v->ahead[id] == TC__HOLD_SHARED) continue;
-  int later = t->q.hold == TC__DEVICE_REGISTERS &&
-     tc__device_held_load(v->l.from, &t->q, n) >= 0;
-  v->ahead[id] = later ? TC__HOLD_BEFORE : TC__HOLD_NOT;
- }
+static int tc__rows_any_fills(const tc__rower*t){
+for(uint32_t id=t->v.begin;id<t->v.end;id++)
+if(tc__rows_fills(t,t->v.l.from->body.node.at[id]))return 1;
+return 0;
 }
-static int tc__rows_is_read(const tc__rower *t, uint32_t begin, uint32_t end) {
- const tc__group *g = t->v.l.from;
- int stored = 0, loaded = 0;
- for (uint32_t id = begin; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (!tc__device_is_memory(n) || t->v.row[n->attr[TC__ACCESS_BUFFER]]) continue;
-  int shared = tc__buffer_of(g, n)->written ||
-      tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER]);
-  if (id < end && n->op == TC_OP_STORE) stored = 1;
-  if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
- }
- return stored && loaded && t->q.sharing > 1;
+static void tc__rows_columns(tc__rower*t,uint32_t begin,uint32_t end){
+tc__vectors*v=&t->v;
+int count=v->count;
+v->begin=begin,v->end=end;
+if(tc__rows_any_fills(t)){
+v->count=1;
+tc__rows_serial(t,tc__rows_fill_all);
+v->count=count;
+tc__relist_put(&v->l,TC_OP_WAIT,TC_I64,NULL,0);
 }
-static void tc__rows_node(tc__rower *t, const tc__node *n) {
- tc__relist *l = &t->v.l;
- tc__node m = *n;
- int64_t attr[TC__COMBINE_THREADS + 2];
- tc__ix one = tc__ix_const(1);
- int opened =
-  n->op == TC_OP_STORE && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
- if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) {
-  memcpy(attr, n->attr, n->n_attr * sizeof *attr);
-  m.attr = attr, m.n_attr = 3;
- }
- if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
- if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
- if (n->op == TC_OP_COMBINE && t->q.cluster)
-  attr[TC__COMBINE_THREADS + 1] = t->q.cluster, m.n_attr = 4;
- tc__relist_copy(l, &m);
- tc__relist_end_if(l, opened);
+if(t->q.hold==TC__DEVICE_REGISTERS){
+tc__rows_vectors(t);
+}else{
+if(v->l.from->target.checked||!tc__vectors_are_deep(&t->v))v->count=1;
+tc__rows_serial(t,tc__rows_vectors);
+v->count=count;
 }
-static void tc__rows_body(tc__rower *t) {
- const tc__group *g = t->v.l.from;
- for (uint32_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (n->op == TC_OP_END || (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__ROW))
-   continue;
-  if (n->op != TC_OP_FOR) {
-   tc__rows_node(t, n);
-   continue;
-  }
-  uint32_t end = tc__loop_end(g, id);
-  tc__rows_columns(t, id + 1, end);
-  if (tc__rows_is_read(t, id + 1, end))
-   tc__relist_barrier(&t->v.l, t->q.sharing <= 32);
-  id = end;
- }
+if(t->q.tail)tc__rows_tail(t);
+for(uint32_t id=0;id<end;id++){
+const tc__node*n=v->l.from->body.node.at[id];
+if(!v->ahead[id]||v->ahead[id]==TC__HOLD_SHARED)continue;
+int later=t->q.hold==TC__DEVICE_REGISTERS&&
+tc__device_held_load(v->l.from,&t->q,n)>=0;
+v->ahead[id]=later?TC__HOLD_BEFORE:TC__HOLD_NOT;
 }
-static void tc__rows_place_rows(tc__rower *t) {
- const tc__group *g = t->v.l.from;
- for (size_t b = 0; b < g->buffer.count; b++) {
-  const tc__kbuf *row = &g->buffer.at[b];
-  if (!tc__device_is_row(g, (int64_t)b)) continue;
-  if (t->q.hold == TC__DEVICE_REGISTERS && tc__device_is_own_row(g, (int64_t)b)) {
-   t->v.row[b] = TC__ROW_REGISTERS;
-   t->v.row_held[b] = tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, row->dtype,
-             (int64_t)t->v.count * t->v.width);
-  } else if (t->q.hold != TC__DEVICE_REGISTERS &&
-     tc__device_is_again(g, (int64_t)b)) {
-   t->v.row[b] = TC__ROW_AGAIN;
-  } else if (t->v.l.to) {
-   t->v.l.to->buffer.at[b].place = TC__BUF_SHARED;
-  }
- }
 }
-static void tc__rows_place_loads(tc__rower *t) {
- tc__vectors *v = &t->v;
- const tc__group *g = v->l.from;
- tc__ix columns = t->q.cluster ? t->q.chunk : g->shape.cols;
- for (uint32_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  int64_t first = tc__device_held_load(g, &t->q, n);
-  if (first < 0) continue;
-  if (first < (int64_t)id) {
-   v->ahead[id] =
-    t->q.hold == TC__DEVICE_SHARED ? TC__HOLD_SHARED : TC__HOLD_BEFORE;
-   v->held[id] = v->held[first];
-  } else if (t->q.hold == TC__DEVICE_REGISTERS) {
-   tc__vector_hold_in(v, n, TC__HOLD_FIRST);
-  } else {
-   v->ahead[id] = TC__HOLD_SHARED;
-   v->held[id] =
-    tc__relist_buffer(&v->l, TC__BUF_SHARED, tc__buffer_of(g, n)->dtype,
-         tc__padded(tc__ix_value(columns), 64));
-  }
- }
+static int tc__rows_is_read(const tc__rower*t,uint32_t begin,uint32_t end){
+const tc__group*g=t->v.l.from;
+int stored=0,loaded=0;
+for(uint32_t id=begin;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(!tc__device_is_memory(n)||t->v.row[n->attr[TC__ACCESS_BUFFER]])continue;
+int shared=tc__buffer_of(g,n)->written||
+tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER]);
+if(id<end&&n->op==TC_OP_STORE)stored=1;
+if(id>=end&&n->op==TC_OP_LOAD&&shared)loaded=1;
 }
-static void tc__rows_open_parts(tc__rower *t) {
- tc__relist *l = &t->v.l;
- tc__relist_for(l, TC__ROW, TC__BIND_GRID, l->from->shape.rows);
- t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID, tc__ix_const(t->q.parts));
- t->x =
-  tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK, tc__ix_const(t->q.sharing));
- t->v.from = tc__ix_mul(t->v.ix, t->q.chunk, t->z);
+return stored&&loaded&&t->q.sharing>1;
 }
-static void tc__rows_close_parts(tc__rower *t) {
- tc__relist_end(&t->v.l, TC__ROWS_X), tc__relist_end(&t->v.l, TC__ROWS_Z);
- tc__relist_end(&t->v.l, TC__ROW);
+static void tc__rows_node(tc__rower*t,const tc__node*n){
+tc__relist*l=&t->v.l;
+tc__node m=*n;
+int64_t attr[TC__COMBINE_THREADS+2];
+tc__ix one=tc__ix_const(1);
+int opened=
+n->op==TC_OP_STORE&&tc__relist_if(l,t->x,one,t->by_part?t->z:0,one);
+if(n->op==TC_OP_NEW||n->op==TC_OP_COMBINE){
+memcpy(attr,n->attr,n->n_attr*sizeof*attr);
+m.attr=attr,m.n_attr=3;
 }
-static void tc__rows_place_sums(tc__rower *t) {
- tc__relist *l = &t->v.l;
- const tc__group *g = l->from;
- int64_t rows = tc__ix_value(g->shape.rows);
- for (size_t id = 0; id < g->body.node.count; id++)
-  if (g->body.node.at[id]->op == TC_OP_COMBINE)
-   t->sums.combine[t->sums.count++] = g->body.node.at[id];
- t->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, rows);
- tc__sums_in(l, &t->sums, TC__BUF_WORK, rows * t->q.parts);
+if(n->op==TC_OP_NEW)attr[TC__NEW_WIDTH]=t->v.width;
+if(n->op==TC_OP_COMBINE)attr[TC__COMBINE_THREADS]=t->q.sharing;
+if(n->op==TC_OP_COMBINE&&t->q.cluster)
+attr[TC__COMBINE_THREADS+1]=t->q.cluster,m.n_attr=4;
+tc__relist_copy(l,&m);
+tc__relist_end_if(l,opened);
 }
-static void tc__rows_place_kept(tc__rower *t) {
- const tc__group *g = t->v.l.from;
- tc__ix r = tc__ix_var(t->v.ix, TC__ROW, g->shape.rows);
- t->v.kept = 1;
- for (size_t b = 0; b < g->buffer.count && !t->v.l.failed; b++) {
-  t->v.l.base[b] = tc__ix_const(0);
-  if (!tc__device_is_row(g, (int64_t)b)) continue;
-  t->v.row[b] = TC__ROW_MEMORY;
-  t->v.l.base[b] = tc__ix_mul(t->v.ix, g->shape.cols, r);
-  t->v.l.to->buffer.at[b].place = TC__BUF_WORK;
-  t->v.l.to->buffer.at[b].numel = tc__ix_mul(t->v.ix, g->shape.cols, g->shape.rows);
- }
+static void tc__rows_body(tc__rower*t){
+const tc__group*g=t->v.l.from;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n->op==TC_OP_END||(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__ROW))
+continue;
+if(n->op!=TC_OP_FOR){
+tc__rows_node(t,n);
+continue;
 }
-static tc__sums tc__rows_sums(const tc__rower *t, uint32_t first, uint32_t last,
-        const uint8_t *need) {
- tc__sums s;
- s.count = 0;
- for (int i = 0; i < t->sums.count; i++) {
-  uint32_t id = t->sums.combine[i]->id;
-  if (id < first || id >= last || !need[id]) continue;
-  s.combine[s.count] = t->sums.combine[i];
-  s.values[s.count] = t->sums.values[i], s.places[s.count] = t->sums.places[i];
-  s.count++;
- }
- return s;
+uint32_t end=tc__loop_end(g,id);
+tc__rows_columns(t,id+1,end);
+if(tc__rows_is_read(t,id+1,end))
+tc__relist_barrier(&t->v.l,t->q.sharing<=32);
+id=end;
 }
-static void tc__rows_gather(tc__rower *t, const tc__sums *s) {
- tc__vectors *v = &t->v;
- tc__relist *l = &v->l;
- tc__ix parts = tc__ix_const(t->q.parts);
- tc__ix r = tc__ix_var(v->ix, TC__ROW, l->from->shape.rows);
- tc__sums_new(l, s, v->width);
- tc__ix q = tc__relist_for(l, (tc__axis)TC__ROWS_Q, TC__BIND_SERIAL,
-        tc__ix_ceil_div(v->ix, parts, tc__ix_const(t->q.sharing)));
- tc__ix part = tc__vector_ix(v, t->q.sharing, q, t->x);
- int opened = tc__relist_if(l, part, parts, 0, 0);
- part = tc__relist_bind(l, TC__ROWS_M, part, parts);
- tc__sums_move(l, s, TC_OP_GET, tc__vector_ix(v, t->q.parts, r, part));
- tc__relist_end_if(l, opened);
- tc__relist_end(l, TC__ROWS_Q);
- for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
 }
-static void tc__rows_leave(tc__rower *t, const tc__sums *s) {
- tc__vectors *v = &t->v;
- tc__ix r = tc__ix_var(v->ix, TC__ROW, v->l.from->shape.rows);
- for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
- int opened = tc__relist_if(&v->l, t->x, tc__ix_const(1), 0, 0);
- tc__sums_move(&v->l, s, TC_OP_PUT, tc__vector_ix(v, t->q.parts, r, t->z));
- tc__relist_end_if(&v->l, opened);
+static void tc__rows_place_rows(tc__rower*t){
+const tc__group*g=t->v.l.from;
+for(size_t b=0;b<g->buffer.count;b++){
+const tc__kbuf*row=&g->buffer.at[b];
+if(!tc__device_is_row(g,(int64_t)b))continue;
+if(t->q.hold==TC__DEVICE_REGISTERS&&tc__device_is_own_row(g,(int64_t)b)){
+t->v.row[b]=TC__ROW_REGISTERS;
+t->v.row_held[b]=tc__relist_buffer(&t->v.l,TC__BUF_REGISTER,row->dtype,
+(int64_t)t->v.count*t->v.width);
+}else if(t->q.hold!=TC__DEVICE_REGISTERS&&
+tc__device_is_again(g,(int64_t)b)){
+t->v.row[b]=TC__ROW_AGAIN;
+}else if(t->v.l.to){
+t->v.l.to->buffer.at[b].place=TC__BUF_SHARED;
 }
-static int tc__rows_loop_of(const tc__group *g, uint32_t id) {
- int loop = 0;
- for (uint32_t i = 0; i < id; i++)
-  loop += g->body.node.at[i]->op == TC_OP_END &&
-    g->body.node.at[i]->attr[TC__END_AXIS] == TC__COL;
- return loop;
 }
-static int tc__rows_goes_on(const tc__rower *t, int launch) {
- return launch == t->q.launches - 1 && tc__device_ends_in_sums(t->v.l.from);
 }
-static int tc__rows_is_root(const tc__rower *t, const tc__node *n, int loop, int launch) {
- if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == launch;
- if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
- return loop == launch || (loop > launch && tc__rows_goes_on(t, launch));
+static void tc__rows_place_loads(tc__rower*t){
+tc__vectors*v=&t->v;
+const tc__group*g=v->l.from;
+tc__ix columns=t->q.cluster?t->q.chunk:g->shape.cols;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+int64_t first=tc__device_held_load(g,&t->q,n);
+if(first<0)continue;
+if(first<(int64_t)id){
+v->ahead[id]=
+t->q.hold==TC__DEVICE_SHARED?TC__HOLD_SHARED:TC__HOLD_BEFORE;
+v->held[id]=v->held[first];
+}else if(t->q.hold==TC__DEVICE_REGISTERS){
+tc__vector_hold_in(v,n,TC__HOLD_FIRST);
+}else{
+v->ahead[id]=TC__HOLD_SHARED;
+v->held[id]=
+tc__relist_buffer(&v->l,TC__BUF_SHARED,tc__buffer_of(g,n)->dtype,
+tc__padded(tc__ix_value(columns),64));
 }
-static void tc__rows_need(const tc__rower *t, int launch, uint8_t *need) {
- const tc__group *g = t->v.l.from;
- uint32_t count = (uint32_t)g->body.node.count;
- memset(need, 0, count);
- for (uint32_t id = 0; id < count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (tc__rows_is_root(t, n, tc__rows_loop_of(g, id), launch)) need[id] = 1;
-  if (need[id] && n->op == TC_OP_LOAD &&
-   t->v.row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN)
-   tc__device_needs(
-    g, g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
-    need);
- }
- for (uint32_t id = count; id-- > 0;) {
-  const tc__node *n = g->body.node.at[id];
-  if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-  for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
-  for (uint32_t k = 0; k < n->n_attr; k++)
-   if (tc__attr_is_ix(n, k))
-    tc__ix_each_val(g->body.ix, n->attr[k], tc__vector_need, need);
- }
 }
-static int tc__rows_cut_sums(tc__rower *t, uint32_t first, uint32_t last, int loop,
-        int launch, const uint8_t *need) {
- uint8_t *all = t->v.phase;
- memset(all, 1, t->v.l.from->body.node.count);
- tc__sums s = tc__rows_sums(t, first, last, loop < launch ? need : all);
- if (loop > launch) return 0;
- if (loop == launch) {
-  tc__ix r = tc__ix_var(t->v.ix, TC__ROW, t->v.l.from->shape.rows);
-  tc__rows_leave(t, &s);
-  if (!tc__rows_goes_on(t, launch)) return 0;
-  tc__relist_last(&t->v.l, t->ticket, r, t->q.parts);
-  t->by_part = 0;
- }
- if (s.count) tc__rows_gather(t, &s);
- return 1;
 }
-static uint32_t tc__rows_run_end(const tc__group *g, uint32_t id) {
- while (id < g->body.node.count && g->body.node.at[id]->op == TC_OP_COMBINE) id++;
- return id;
+static void tc__rows_open_parts(tc__rower*t){
+tc__relist*l=&t->v.l;
+tc__relist_for(l,TC__ROW,TC__BIND_GRID,l->from->shape.rows);
+t->z=tc__relist_for(l,(tc__axis)TC__ROWS_Z,TC__BIND_GRID,tc__ix_const(t->q.parts));
+t->x=
+tc__relist_for(l,(tc__axis)TC__ROWS_X,TC__BIND_BLOCK,tc__ix_const(t->q.sharing));
+t->v.from=tc__ix_mul(t->v.ix,t->q.chunk,t->z);
 }
-static void tc__rows_cut_body(tc__rower *t, int launch, const uint8_t *need) {
- const tc__group *g = t->v.l.from;
- t->by_part = 1;
- for (uint32_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  int loop = tc__rows_loop_of(g, id);
-  if (n->op == TC_OP_END || (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__ROW))
-   continue;
-  if (n->op == TC_OP_FOR) {
-   uint32_t end = tc__loop_end(g, id);
-   if (loop == launch) tc__rows_columns(t, id + 1, end);
-   id = end;
-  } else if (n->op == TC_OP_COMBINE) {
-   uint32_t last = tc__rows_run_end(g, id);
-   if (!tc__rows_cut_sums(t, id, last, loop - 1, launch, need)) return;
-   id = last - 1;
-  } else if (loop > launch && t->by_part) {
-   return;
-  } else if (n->op == TC_OP_NEW
-      ? loop == launch
-      : need[id] && !(n->op == TC_OP_STORE && loop < launch)) {
-   tc__rows_node(t, n);
-  }
- }
+static void tc__rows_close_parts(tc__rower*t){
+tc__relist_end(&t->v.l,TC__ROWS_X),tc__relist_end(&t->v.l,TC__ROWS_Z);
+tc__relist_end(&t->v.l,TC__ROW);
 }
-static void tc__rows_cut(tc__rower *t, uint8_t *need) {
- tc__relist *l = &t->v.l;
- tc__rows_place_sums(t);
- if (t->q.kept) tc__rows_place_kept(t);
- for (int launch = 0; launch < t->q.launches; launch++) {
-  tc__rows_need(t, launch, need);
-  memset(t->v.ahead, 0, l->from->body.node.count);
-  tc__relist_launch(l, t->q.threads, t->q.narrow, 0);
-  tc__rows_open_parts(t);
-  tc__rows_cut_body(t, launch, need);
-  tc__rows_close_parts(t);
-  tc__relist_end(l, TC__END_BLOCK);
- }
+static void tc__rows_place_sums(tc__rower*t){
+tc__relist*l=&t->v.l;
+const tc__group*g=l->from;
+int64_t rows=tc__ix_value(g->shape.rows);
+for(size_t id=0;id<g->body.node.count;id++)
+if(g->body.node.at[id]->op==TC_OP_COMBINE)
+t->sums.combine[t->sums.count++]=g->body.node.at[id];
+t->ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,rows);
+tc__sums_in(l,&t->sums,TC__BUF_WORK,rows*t->q.parts);
 }
-static void tc__rows_place(tc__rower *t, tc__ix block, tc__ix y) {
- tc__relist *l = &t->v.l;
- int rows = t->q.threads / t->q.sharing;
- tc__ix r = tc__vector_ix(&t->v, rows, block, y);
- if (tc__ix_divisor(t->v.ix, l->from->shape.rows) % rows)
-  tc__relist_leave(l, r, l->from->shape.rows);
- tc__relist_axis(l, TC__ROW, r);
+static void tc__rows_place_kept(tc__rower*t){
+const tc__group*g=t->v.l.from;
+tc__ix r=tc__ix_var(t->v.ix,TC__ROW,g->shape.rows);
+t->v.kept=1;
+for(size_t b=0;b<g->buffer.count&&!t->v.l.failed;b++){
+t->v.l.base[b]=tc__ix_const(0);
+if(!tc__device_is_row(g,(int64_t)b))continue;
+t->v.row[b]=TC__ROW_MEMORY;
+t->v.l.base[b]=tc__ix_mul(t->v.ix,g->shape.cols,r);
+t->v.l.to->buffer.at[b].place=TC__BUF_WORK;
+t->v.l.to->buffer.at[b].numel=tc__ix_mul(t->v.ix,g->shape.cols,g->shape.rows);
 }
-static void tc__rows_loops(tc__rower *t) {
- tc__relist *l = &t->v.l;
- tc__ix all = l->from->shape.rows;
- int rows = t->q.threads / t->q.sharing, sharing = t->q.sharing;
- tc__ix y = tc__ix_const(0);
- tc__ix i = tc__relist_for(l, rows > 1 ? (tc__axis)TC__ROWS_I : TC__ROW, TC__BIND_GRID,
-        tc__ix_ceil_div(t->v.ix, all, tc__ix_const(rows)));
- if (rows > 1)
-  y = tc__relist_for(l, (tc__axis)TC__ROWS_Y, TC__BIND_BLOCK, tc__ix_const(rows));
- t->x = tc__ix_const(0);
- if (sharing > 1)
-  t->x = tc__relist_for(l, (tc__axis)TC__ROWS_X,
-        sharing > 32 ? TC__BIND_BLOCK : TC__BIND_LANE,
-        tc__ix_const(sharing));
- if (rows > 1) tc__rows_place(t, i, y);
- tc__rows_body(t);
- if (sharing > 1) tc__relist_end(l, TC__ROWS_X);
- if (rows > 1) tc__relist_end(l, TC__ROWS_Y);
- tc__relist_end(l, rows > 1 ? (int64_t)TC__ROWS_I : (int64_t)TC__ROW);
 }
-static void tc__rows_whole_launch(tc__rower *t) {
- tc__relist_launch(&t->v.l, t->q.threads, t->q.narrow, t->q.cluster);
- if (t->q.cluster) {
-  tc__rows_open_parts(t);
-  t->by_part = 1;
-  tc__rows_body(t);
-  tc__rows_close_parts(t);
- } else {
-  tc__rows_loops(t);
- }
- tc__relist_end(&t->v.l, TC__END_BLOCK);
+static tc__sums tc__rows_sums(const tc__rower*t,uint32_t first,uint32_t last,
+const uint8_t*need){
+tc__sums s;
+s.count=0;
+for(int i=0;i<t->sums.count;i++){
+uint32_t id=t->sums.combine[i]->id;
+if(id<first||id>=last||!need[id])continue;
+s.combine[s.count]=t->sums.combine[i];
+s.values[s.count]=t->sums.values[i],s.places[s.count]=t->sums.places[i];
+s.count++;
 }
-static void tc__rows_in_parts(tc__rower *t, tc_ctx *c) {
- size_t nodes = t->v.l.from->body.node.count, buffers = t->v.l.from->buffer.count;
- uint8_t *need = TC__NEW_ARRAY(c, uint8_t, nodes);
- t->v.l.base = t->q.kept ? TC__NEW_ARRAY(c, tc__ix, buffers) : NULL;
- if (need && (t->v.l.base || !t->q.kept))
-  tc__rows_cut(t, need);
- else
-  t->v.l.failed = 1;
- tc__free(c, need, nodes);
- tc__free(c, t->v.l.base, t->q.kept ? buffers * sizeof *t->v.l.base : 0);
- t->v.l.base = NULL;
+return s;
 }
-static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
- tc__rower t;
- memset(&t, 0, sizeof t);
- t.q = *q, t.s = t.x = t.z = tc__ix_const(0);
- t.v.open = tc__rows_open, t.v.apart = 1, t.v.lanes_early = q->lanes_early;
- t.v.width = q->width, t.v.count = q->vectors;
- t.v.again = q->hold == TC__DEVICE_REGISTERS;
- if (tc__vectors_open(&t.v, c, g)) {
-  t.across = tc__ix_div(t.v.ix, g->shape.cols, tc__ix_const(q->width));
-  tc__rows_place_rows(&t);
-  tc__rows_place_loads(&t);
-  if (q->launches > 1 || (q->parts > 1 && !q->cluster))
-   tc__rows_in_parts(&t, c);
-  else
-   tc__rows_whole_launch(&t);
- }
- return tc__vectors_done(&t.v, c);
+static void tc__rows_gather(tc__rower*t,const tc__sums*s){
+tc__vectors*v=&t->v;
+tc__relist*l=&v->l;
+tc__ix parts=tc__ix_const(t->q.parts);
+tc__ix r=tc__ix_var(v->ix,TC__ROW,l->from->shape.rows);
+tc__sums_new(l,s,v->width);
+tc__ix q=tc__relist_for(l,(tc__axis)TC__ROWS_Q,TC__BIND_SERIAL,
+tc__ix_ceil_div(v->ix,parts,tc__ix_const(t->q.sharing)));
+tc__ix part=tc__vector_ix(v,t->q.sharing,q,t->x);
+int opened=tc__relist_if(l,part,parts,0,0);
+part=tc__relist_bind(l,TC__ROWS_M,part,parts);
+tc__sums_move(l,s,TC_OP_GET,tc__vector_ix(v,t->q.parts,r,part));
+tc__relist_end_if(l,opened);
+tc__relist_end(l,TC__ROWS_Q);
+for(int i=0;i<s->count;i++)tc__rows_node(t,s->combine[i]);
+}
+static void tc__rows_leave(tc__rower*t,const tc__sums*s){
+tc__vectors*v=&t->v;
+tc__ix r=tc__ix_var(v->ix,TC__ROW,v->l.from->shape.rows);
+for(int i=0;i<s->count;i++)tc__rows_node(t,s->combine[i]);
+int opened=tc__relist_if(&v->l,t->x,tc__ix_const(1),0,0);
+tc__sums_move(&v->l,s,TC_OP_PUT,tc__vector_ix(v,t->q.parts,r,t->z));
+tc__relist_end_if(&v->l,opened);
+}
+static int tc__rows_loop_of(const tc__group*g,uint32_t id){
+int loop=0;
+for(uint32_t i=0;i<id;i++)
+loop+=g->body.node.at[i]->op==TC_OP_END&&
+g->body.node.at[i]->attr[TC__END_AXIS]==TC__COL;
+return loop;
+}
+static int tc__rows_goes_on(const tc__rower*t,int launch){
+return launch==t->q.launches-1&&tc__device_ends_in_sums(t->v.l.from);
+}
+static int tc__rows_is_root(const tc__rower*t,const tc__node*n,int loop,int launch){
+if(n->level==TC__AT_COL||n->op==TC_OP_ACC)return loop==launch;
+if(n->op!=TC_OP_STORE&&n->op!=TC_OP_CHECK)return 0;
+return loop==launch||(loop>launch&&tc__rows_goes_on(t,launch));
+}
+static void tc__rows_need(const tc__rower*t,int launch,uint8_t*need){
+const tc__group*g=t->v.l.from;
+uint32_t count=(uint32_t)g->body.node.count;
+memset(need,0,count);
+for(uint32_t id=0;id<count;id++){
+const tc__node*n=g->body.node.at[id];
+if(tc__rows_is_root(t,n,tc__rows_loop_of(g,id),launch))need[id]=1;
+if(need[id]&&n->op==TC_OP_LOAD&&
+t->v.row[n->attr[TC__LOAD_BUFFER]]==TC__ROW_AGAIN)
+tc__device_needs(
+g,g->body.node.at[tc__device_fills(g,n->attr[TC__LOAD_BUFFER])->in[0]],
+need);
+}
+for(uint32_t id=count;id-- >0;){
+const tc__node*n=g->body.node.at[id];
+if(!need[id]||n->op==TC_OP_FOR||n->op==TC_OP_END)continue;
+for(uint32_t k=0;k<n->n_in;k++)need[n->in[k]]=1;
+for(uint32_t k=0;k<n->n_attr;k++)
+if(tc__attr_is_ix(n,k))
+tc__ix_each_val(g->body.ix,n->attr[k],tc__vector_need,need);
+}
+}
+static int tc__rows_cut_sums(tc__rower*t,uint32_t first,uint32_t last,int loop,
+int launch,const uint8_t*need){
+uint8_t*all=t->v.phase;
+memset(all,1,t->v.l.from->body.node.count);
+tc__sums s=tc__rows_sums(t,first,last,loop<launch?need:all);
+if(loop>launch)return 0;
+if(loop==launch){
+tc__ix r=tc__ix_var(t->v.ix,TC__ROW,t->v.l.from->shape.rows);
+tc__rows_leave(t,&s);
+if(!tc__rows_goes_on(t,launch))return 0;
+tc__relist_last(&t->v.l,t->ticket,r,t->q.parts);
+t->by_part=0;
+}
+if(s.count)tc__rows_gather(t,&s);
+return 1;
+}
+static uint32_t tc__rows_run_end(const tc__group*g,uint32_t id){
+while(id<g->body.node.count&&g->body.node.at[id]->op==TC_OP_COMBINE)id++;
+return id;
+}
+static void tc__rows_cut_body(tc__rower*t,int launch,const uint8_t*need){
+const tc__group*g=t->v.l.from;
+t->by_part=1;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+int loop=tc__rows_loop_of(g,id);
+if(n->op==TC_OP_END||(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__ROW))
+continue;
+if(n->op==TC_OP_FOR){
+uint32_t end=tc__loop_end(g,id);
+if(loop==launch)tc__rows_columns(t,id+1,end);
+id=end;
+}else if(n->op==TC_OP_COMBINE){
+uint32_t last=tc__rows_run_end(g,id);
+if(!tc__rows_cut_sums(t,id,last,loop-1,launch,need))return;
+id=last-1;
+}else if(loop>launch&&t->by_part){
+return;
+}else if(n->op==TC_OP_NEW
+?loop==launch
+:need[id]&&!(n->op==TC_OP_STORE&&loop<launch)){
+tc__rows_node(t,n);
+}
+}
+}
+static void tc__rows_cut(tc__rower*t,uint8_t*need){
+tc__relist*l=&t->v.l;
+tc__rows_place_sums(t);
+if(t->q.kept)tc__rows_place_kept(t);
+for(int launch=0;launch<t->q.launches;launch++){
+tc__rows_need(t,launch,need);
+memset(t->v.ahead,0,l->from->body.node.count);
+tc__relist_launch(l,t->q.threads,t->q.narrow,0);
+tc__rows_open_parts(t);
+tc__rows_cut_body(t,launch,need);
+tc__rows_close_parts(t);
+tc__relist_end(l,TC__END_BLOCK);
+}
+}
+static void tc__rows_place(tc__rower*t,tc__ix block,tc__ix y){
+tc__relist*l=&t->v.l;
+int rows=t->q.threads/t->q.sharing;
+tc__ix r=tc__vector_ix(&t->v,rows,block,y);
+if(tc__ix_divisor(t->v.ix,l->from->shape.rows)%rows)
+tc__relist_leave(l,r,l->from->shape.rows);
+tc__relist_axis(l,TC__ROW,r);
+}
+static void tc__rows_loops(tc__rower*t){
+tc__relist*l=&t->v.l;
+tc__ix all=l->from->shape.rows;
+int rows=t->q.threads/t->q.sharing,sharing=t->q.sharing;
+tc__ix y=tc__ix_const(0);
+tc__ix i=tc__relist_for(l,rows>1?(tc__axis)TC__ROWS_I:TC__ROW,TC__BIND_GRID,
+tc__ix_ceil_div(t->v.ix,all,tc__ix_const(rows)));
+if(rows>1)
+y=tc__relist_for(l,(tc__axis)TC__ROWS_Y,TC__BIND_BLOCK,tc__ix_const(rows));
+t->x=tc__ix_const(0);
+if(sharing>1)
+t->x=tc__relist_for(l,(tc__axis)TC__ROWS_X,
+sharing>32?TC__BIND_BLOCK:TC__BIND_LANE,
+tc__ix_const(sharing));
+if(rows>1)tc__rows_place(t,i,y);
+tc__rows_body(t);
+if(sharing>1)tc__relist_end(l,TC__ROWS_X);
+if(rows>1)tc__relist_end(l,TC__ROWS_Y);
+tc__relist_end(l,rows>1?(int64_t)TC__ROWS_I:(int64_t)TC__ROW);
+}
+static void tc__rows_whole_launch(tc__rower*t){
+tc__relist_launch(&t->v.l,t->q.threads,t->q.narrow,t->q.cluster);
+if(t->q.cluster){
+tc__rows_open_parts(t);
+t->by_part=1;
+tc__rows_body(t);
+tc__rows_close_parts(t);
+}else{
+tc__rows_loops(t);
+}
+tc__relist_end(&t->v.l,TC__END_BLOCK);
+}
+static void tc__rows_in_parts(tc__rower*t,tc_ctx*c){
+size_t nodes=t->v.l.from->body.node.count,buffers=t->v.l.from->buffer.count;
+uint8_t*need=TC__NEW_ARRAY(c,uint8_t,nodes);
+t->v.l.base=t->q.kept?TC__NEW_ARRAY(c,tc__ix,buffers):NULL;
+if(need&&(t->v.l.base||!t->q.kept))
+tc__rows_cut(t,need);
+else
+t->v.l.failed=1;
+tc__free(c,need,nodes);
+tc__free(c,t->v.l.base,t->q.kept?buffers*sizeof*t->v.l.base:0);
+t->v.l.base=NULL;
+}
+static tc__group*tc__lower_rows(tc_ctx*c,const tc__group*g,const tc__device_plan*q){
+tc__rower t;
+memset(&t,0,sizeof t);
+t.q=*q,t.s=t.x=t.z=tc__ix_const(0);
+t.v.open=tc__rows_open,t.v.apart=1,t.v.lanes_early=q->lanes_early;
+t.v.width=q->width,t.v.count=q->vectors;
+t.v.again=q->hold==TC__DEVICE_REGISTERS;
+if(tc__vectors_open(&t.v,c,g)){
+t.across=tc__ix_div(t.v.ix,g->shape.cols,tc__ix_const(q->width));
+tc__rows_place_rows(&t);
+tc__rows_place_loads(&t);
+if(q->launches>1||(q->parts>1&&!q->cluster))
+tc__rows_in_parts(&t,c);
+else
+tc__rows_whole_launch(&t);
+}
+return tc__vectors_done(&t.v,c);
 }
 // ---- gen/device/columns.c
-enum {
- TC__COLUMNS_I = TC__VAR0 + 1,
- TC__COLUMNS_Y = TC__VAR0 + 2,
- TC__COLUMNS_X = TC__VAR0 + 3,
- TC__COLUMNS_P = TC__VAR0 + 7,
- TC__COLUMNS_Q = TC__VAR0 + 8,
- TC__COLUMNS_M = TC__VAR0 + 9,
- TC__COLUMNS_N = TC__VAR0 + 10,
- TC__COLUMNS_Z = TC__VAR0 + 11
+enum{
+TC__COLUMNS_I=TC__VAR0+1,
+TC__COLUMNS_Y=TC__VAR0+2,
+TC__COLUMNS_X=TC__VAR0+3,
+TC__COLUMNS_P=TC__VAR0+7,
+TC__COLUMNS_Q=TC__VAR0+8,
+TC__COLUMNS_M=TC__VAR0+9,
+TC__COLUMNS_N=TC__VAR0+10,
+TC__COLUMNS_Z=TC__VAR0+11
 };
-typedef struct tc__columner {
- tc__vectors v;
- tc__device_plan q;
- tc__ix i, z, y, x;
- tc__ix p;
- tc__ix row;
- int64_t rows;
- uint32_t *group;
- uint8_t *kept;
-} tc__columner;
-static int tc__columns_below(const tc__columner *t) { return t->q.threads / t->q.sharing; }
-static int tc__columns_if(tc__columner *t, int first) {
- tc__ix one = tc__ix_const(1);
- first = first && tc__columns_below(t) > 1;
- return first ? tc__relist_if(&t->v.l, t->y, one, t->row, t->v.l.from->shape.rows)
-     : tc__relist_if(&t->v.l, t->row, t->v.l.from->shape.rows, 0, 0);
+typedef struct tc__columner{
+tc__vectors v;
+tc__device_plan q;
+tc__ix i,z,y,x;
+tc__ix p;
+tc__ix row;
+int64_t rows;
+uint32_t*group;
+uint8_t*kept;
+}tc__columner;
+static int tc__columns_below(const tc__columner*t){return t->q.threads/t->q.sharing;}
+static int tc__columns_if(tc__columner*t,int first){
+tc__ix one=tc__ix_const(1);
+first=first&&tc__columns_below(t)>1;
+return first?tc__relist_if(&t->v.l,t->y,one,t->row,t->v.l.from->shape.rows)
+:tc__relist_if(&t->v.l,t->row,t->v.l.from->shape.rows,0,0);
 }
-static tc__ix tc__columns_extent(const tc__columner *t) {
- return t->q.parts > 1 ? t->q.chunk : t->v.l.from->shape.cols;
+static tc__ix tc__columns_extent(const tc__columner*t){
+return t->q.parts>1?t->q.chunk:t->v.l.from->shape.cols;
 }
-static tc__ix tc__columns_open(tc__vectors *v) {
- tc__columner *t = (tc__columner *)(void *)v;
- tc__ix cols = v->l.from->shape.cols;
- tc__ix at = tc__vector_ix(v, v->count, t->p, v->u);
- tc__ix own = tc__vector_ix(v, tc__columns_below(t), at, t->y), c = own;
- int64_t chunk = t->q.parts > 1 ? tc__ix_value(t->q.chunk) : 0;
- if (chunk) c = tc__vector_ix(v, chunk, t->z, own);
- v->opened = !chunk ? tc__relist_if(&v->l, c, cols, 0, 0)
-    : chunk * t->q.parts == tc__ix_value(cols)
-     ? tc__relist_if(&v->l, own, t->q.chunk, 0, 0)
-     : tc__relist_if(&v->l, c, cols, own, t->q.chunk);
- tc__relist_axis(&v->l, TC__COL, c);
- return t->row;
+static tc__ix tc__columns_open(tc__vectors*v){
+tc__columner*t=(tc__columner*)(void*)v;
+tc__ix cols=v->l.from->shape.cols;
+tc__ix at=tc__vector_ix(v,v->count,t->p,v->u);
+tc__ix own=tc__vector_ix(v,tc__columns_below(t),at,t->y),c=own;
+int64_t chunk=t->q.parts>1?tc__ix_value(t->q.chunk):0;
+if(chunk)c=tc__vector_ix(v,chunk,t->z,own);
+v->opened=!chunk?tc__relist_if(&v->l,c,cols,0,0)
+:chunk*t->q.parts==tc__ix_value(cols)
+?tc__relist_if(&v->l,own,t->q.chunk,0,0)
+:tc__relist_if(&v->l,c,cols,own,t->q.chunk);
+tc__relist_axis(&v->l,TC__COL,c);
+return t->row;
 }
-static void tc__columns_loop(tc__columner *t, uint32_t begin, uint32_t end) {
- tc__vectors *v = &t->v;
- int count = v->count, opened = tc__columns_if(t, 0);
- v->begin = begin, v->end = end;
- if (v->l.from->target.checked || !tc__vectors_are_deep(v)) v->count = 1;
- t->p = tc__relist_for(
-  &v->l, (tc__axis)TC__COLUMNS_P, TC__BIND_SERIAL,
-  tc__ix_ceil_div(v->ix, tc__columns_extent(t),
-      tc__ix_const((int64_t)tc__columns_below(t) * v->count)));
- tc__vectors_put(v);
- tc__relist_end(&v->l, TC__COLUMNS_P);
- tc__relist_end_if(&v->l, opened);
- t->p = tc__ix_const(0), v->count = count;
- for (uint32_t id = 0; id < end; id++)
-  if (v->ahead[id] != TC__HOLD_ROWS) v->ahead[id] = TC__HOLD_NOT;
+static void tc__columns_loop(tc__columner*t,uint32_t begin,uint32_t end){
+tc__vectors*v=&t->v;
+int count=v->count,opened=tc__columns_if(t,0);
+v->begin=begin,v->end=end;
+if(v->l.from->target.checked||!tc__vectors_are_deep(v))v->count=1;
+t->p=tc__relist_for(
+&v->l,(tc__axis)TC__COLUMNS_P,TC__BIND_SERIAL,
+tc__ix_ceil_div(v->ix,tc__columns_extent(t),
+tc__ix_const((int64_t)tc__columns_below(t)*v->count)));
+tc__vectors_put(v);
+tc__relist_end(&v->l,TC__COLUMNS_P);
+tc__relist_end_if(&v->l,opened);
+t->p=tc__ix_const(0),v->count=count;
+for(uint32_t id=0;id<end;id++)
+if(v->ahead[id]!=TC__HOLD_ROWS)v->ahead[id]=TC__HOLD_NOT;
 }
-static void tc__columns_move(tc__columner *t, const tc__sums *s, tc__op op, tc__ix at) {
- tc__vectors *v = &t->v;
- tc__ix lane = tc__vector_lanes(v, v->width);
- tc__sums_move(&v->l, s, op, tc__ix_add(v->ix, at, lane));
- tc__vector_lanes_end(v, v->width);
+static void tc__columns_move(tc__columner*t,const tc__sums*s,tc__op op,tc__ix at){
+tc__vectors*v=&t->v;
+tc__ix lane=tc__vector_lanes(v,v->width);
+tc__sums_move(&v->l,s,op,tc__ix_add(v->ix,at,lane));
+tc__vector_lanes_end(v,v->width);
 }
-static void tc__columns_share(tc__columner *t, tc__sums *s) {
- tc__vectors *v = &t->v;
- int below = tc__columns_below(t);
- int64_t across = (int64_t)t->q.sharing * v->width;
- tc__ix x = tc__vector_ix(v, v->width, t->x, tc__ix_const(0));
- if (below == 1) return;
- tc__sums_in(&v->l, s, TC__BUF_SHARED, below * across);
- tc__columns_move(t, s, TC_OP_PUT, tc__vector_ix(v, across, t->y, x));
- tc__relist_barrier(&v->l, 0);
- tc__sums_new(&v->l, s, v->width);
- tc__ix n = tc__relist_for(&v->l, (tc__axis)TC__COLUMNS_N, TC__BIND_UNROLL,
-        tc__ix_const(below));
- tc__columns_move(t, s, TC_OP_GET, tc__vector_ix(v, across, n, x));
- tc__relist_end(&v->l, TC__COLUMNS_N);
+static void tc__columns_share(tc__columner*t,tc__sums*s){
+tc__vectors*v=&t->v;
+int below=tc__columns_below(t);
+int64_t across=(int64_t)t->q.sharing*v->width;
+tc__ix x=tc__vector_ix(v,v->width,t->x,tc__ix_const(0));
+if(below==1)return;
+tc__sums_in(&v->l,s,TC__BUF_SHARED,below*across);
+tc__columns_move(t,s,TC_OP_PUT,tc__vector_ix(v,across,t->y,x));
+tc__relist_barrier(&v->l,0);
+tc__sums_new(&v->l,s,v->width);
+tc__ix n=tc__relist_for(&v->l,(tc__axis)TC__COLUMNS_N,TC__BIND_UNROLL,
+tc__ix_const(below));
+tc__columns_move(t,s,TC_OP_GET,tc__vector_ix(v,across,n,x));
+tc__relist_end(&v->l,TC__COLUMNS_N);
 }
-static void tc__columns_meet(tc__columner *t, tc__sums *s) {
- tc__vectors *v = &t->v;
- tc__relist *l = &v->l;
- int below = tc__columns_below(t);
- tc__ix parts = tc__ix_const(t->q.parts);
- int64_t blocks = t->rows / ((int64_t)t->q.sharing * v->width);
- int64_t ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, blocks);
- tc__sums_in(l, s, TC__BUF_WORK, t->rows * t->q.parts);
- int opened = tc__columns_if(t, 1);
- tc__columns_move(t, s, TC_OP_PUT, tc__vector_ix(v, t->rows, t->z, t->row));
- tc__relist_end_if(l, opened);
- tc__relist_last(l, ticket, t->i, t->q.parts);
- tc__sums_new(l, s, v->width);
- tc__ix q = tc__relist_for(l, (tc__axis)TC__COLUMNS_Q, TC__BIND_SERIAL,
-        tc__ix_ceil_div(v->ix, parts, tc__ix_const(below)));
- tc__ix part = tc__vector_ix(v, below, q, t->y);
- opened = tc__relist_if(l, part, parts, 0, 0);
- part = tc__relist_bind(l, TC__COLUMNS_M, part, parts);
- tc__columns_move(t, s, TC_OP_GET, tc__vector_ix(v, t->rows, part, t->row));
- tc__relist_end_if(l, opened);
- tc__relist_end(l, TC__COLUMNS_Q);
+static void tc__columns_meet(tc__columner*t,tc__sums*s){
+tc__vectors*v=&t->v;
+tc__relist*l=&v->l;
+int below=tc__columns_below(t);
+tc__ix parts=tc__ix_const(t->q.parts);
+int64_t blocks=t->rows/((int64_t)t->q.sharing*v->width);
+int64_t ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,blocks);
+tc__sums_in(l,s,TC__BUF_WORK,t->rows*t->q.parts);
+int opened=tc__columns_if(t,1);
+tc__columns_move(t,s,TC_OP_PUT,tc__vector_ix(v,t->rows,t->z,t->row));
+tc__relist_end_if(l,opened);
+tc__relist_last(l,ticket,t->i,t->q.parts);
+tc__sums_new(l,s,v->width);
+tc__ix q=tc__relist_for(l,(tc__axis)TC__COLUMNS_Q,TC__BIND_SERIAL,
+tc__ix_ceil_div(v->ix,parts,tc__ix_const(below)));
+tc__ix part=tc__vector_ix(v,below,q,t->y);
+opened=tc__relist_if(l,part,parts,0,0);
+part=tc__relist_bind(l,TC__COLUMNS_M,part,parts);
+tc__columns_move(t,s,TC_OP_GET,tc__vector_ix(v,t->rows,part,t->row));
+tc__relist_end_if(l,opened);
+tc__relist_end(l,TC__COLUMNS_Q);
 }
-static void tc__columns_sums(tc__columner *t, uint32_t begin, uint32_t end) {
- tc__sums s;
- s.count = 0;
- for (uint32_t id = begin; id < end; id++)
-  if (t->v.l.from->body.node.at[id]->op == TC_OP_COMBINE)
-   s.combine[s.count++] = t->v.l.from->body.node.at[id];
- if (!s.count) return;
- tc__columns_share(t, &s);
- if (t->q.parts == 1) return;
- tc__columns_meet(t, &s);
- tc__columns_share(t, &s);
+static void tc__columns_sums(tc__columner*t,uint32_t begin,uint32_t end){
+tc__sums s;
+s.count=0;
+for(uint32_t id=begin;id<end;id++)
+if(t->v.l.from->body.node.at[id]->op==TC_OP_COMBINE)
+s.combine[s.count++]=t->v.l.from->body.node.at[id];
+if(!s.count)return;
+tc__columns_share(t,&s);
+if(t->q.parts==1)return;
+tc__columns_meet(t,&s);
+tc__columns_share(t,&s);
 }
-static void tc__columns_mark_kept(void *user, uint32_t id) {
- tc__columner *t = (tc__columner *)user;
- const tc__node *m = t->v.l.from->body.node.at[id];
- if (m->level != TC__AT_ROW || tc__relist_is_given(&t->v.l, id)) return;
- if (t->group[id] != t->group[t->v.begin]) t->kept[id] = 1;
+static void tc__columns_mark_kept(void*user,uint32_t id){
+tc__columner*t=(tc__columner*)user;
+const tc__node*m=t->v.l.from->body.node.at[id];
+if(m->level!=TC__AT_ROW||tc__relist_is_given(&t->v.l,id))return;
+if(t->group[id]!=t->group[t->v.begin])t->kept[id]=1;
 }
-static void tc__columns_find_kept(tc__columner *t) {
- const tc__group *g = t->v.l.from;
- uint32_t group = 0, loop = 0;
- for (uint32_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  int columns = n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
-  if (columns) loop = tc__loop_end(g, id), group++;
-  t->group[id] = group;
-  group += id == loop && loop;
-  t->v.begin = id;
-  for (uint32_t k = 0; k < n->n_in; k++) tc__columns_mark_kept(t, n->in[k]);
-  for (uint32_t k = 0; k < n->n_attr; k++)
-   if (tc__attr_is_ix(n, k))
-    tc__ix_each_val(t->v.ix, n->attr[k], tc__columns_mark_kept, t);
- }
+static void tc__columns_find_kept(tc__columner*t){
+const tc__group*g=t->v.l.from;
+uint32_t group=0,loop=0;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+int columns=n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL;
+if(columns)loop=tc__loop_end(g,id),group++;
+t->group[id]=group;
+group+=id==loop&&loop;
+t->v.begin=id;
+for(uint32_t k=0;k<n->n_in;k++)tc__columns_mark_kept(t,n->in[k]);
+for(uint32_t k=0;k<n->n_attr;k++)
+if(tc__attr_is_ix(n,k))
+tc__ix_each_val(t->v.ix,n->attr[k],tc__columns_mark_kept,t);
 }
-static void tc__columns_keep(tc__columner *t, uint32_t begin, uint32_t end) {
- tc__vectors *v = &t->v;
- const tc__group *g = v->l.from;
- int some = 0;
- memset(v->need, 0, g->body.node.count);
- for (uint32_t id = begin; id < end; id++) {
-  const tc__node *n = g->body.node.at[id];
-  v->need[id] = t->kept[id] || n->op == TC_OP_CHECK;
-  some |= v->need[id];
-  if (!t->kept[id]) continue;
-  v->ahead[id] = TC__HOLD_FIRST;
-  v->held[id] = tc__relist_buffer(&v->l, TC__BUF_REGISTER, n->dtype, v->width);
- }
- if (!some) return;
- int opened = tc__columns_if(t, 0);
- v->end = end, v->apart = 0;
- tc__vectors_close(v, TC__HOLD_FIRST);
- tc__vector_nodes(v, g, v->need, t->row, v->width, TC__HOLD_FIRST);
- v->apart = 1;
- tc__relist_end_if(&v->l, opened);
- for (uint32_t id = begin; id < end; id++)
-  if (t->kept[id]) v->ahead[id] = TC__HOLD_ROWS;
 }
-static void tc__columns_store(tc__columner *t, uint32_t begin, uint32_t end) {
- tc__vectors *v = &t->v;
- const tc__group *g = v->l.from;
- int some = 0;
- memset(v->need, 0, g->body.node.count);
- for (uint32_t id = begin; id < end; id++)
-  some |= v->need[id] = g->body.node.at[id]->op == TC_OP_STORE;
- if (!some) return;
- int opened = tc__columns_if(t, 1);
- v->end = end, v->apart = 0;
- tc__vectors_close(v, TC__HOLD_NOT);
- tc__vector_nodes(v, g, v->need, t->row, v->width, TC__HOLD_NOT);
- v->apart = 1;
- tc__relist_end_if(&v->l, opened);
+static void tc__columns_keep(tc__columner*t,uint32_t begin,uint32_t end){
+tc__vectors*v=&t->v;
+const tc__group*g=v->l.from;
+int some=0;
+memset(v->need,0,g->body.node.count);
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=g->body.node.at[id];
+v->need[id]=t->kept[id]||n->op==TC_OP_CHECK;
+some|=v->need[id];
+if(!t->kept[id])continue;
+v->ahead[id]=TC__HOLD_FIRST;
+v->held[id]=tc__relist_buffer(&v->l,TC__BUF_REGISTER,n->dtype,v->width);
 }
-static void tc__columns_rows(tc__columner *t, uint32_t begin, uint32_t end) {
- const tc__group *g = t->v.l.from;
- t->v.u = tc__ix_const(0);
- tc__columns_sums(t, begin, end);
- tc__columns_keep(t, begin, end);
- tc__columns_store(t, begin, end);
- for (uint32_t id = begin; id < end; id++) {
-  tc__node m = *g->body.node.at[id];
-  int64_t attr[3];
-  if (m.op != TC_OP_NEW) continue;
-  memcpy(attr, m.attr, TC__NEW_WIDTH * sizeof *attr);
-  attr[TC__NEW_WIDTH] = t->v.width;
-  m.attr = attr, m.n_attr = 3;
-  tc__relist_copy(&t->v.l, &m);
- }
+if(!some)return;
+int opened=tc__columns_if(t,0);
+v->end=end,v->apart=0;
+tc__vectors_close(v,TC__HOLD_FIRST);
+tc__vector_nodes(v,g,v->need,t->row,v->width,TC__HOLD_FIRST);
+v->apart=1;
+tc__relist_end_if(&v->l,opened);
+for(uint32_t id=begin;id<end;id++)
+if(t->kept[id])v->ahead[id]=TC__HOLD_ROWS;
 }
-static void tc__columns_body(tc__columner *t) {
- const tc__group *g = t->v.l.from;
- uint32_t count = (uint32_t)g->body.node.count, begin = 0;
- for (uint32_t id = 0; id < count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (n->op != TC_OP_FOR || n->attr[TC__FOR_AXIS] != TC__COL) continue;
-  uint32_t end = tc__loop_end(g, id);
-  tc__columns_rows(t, begin, id);
-  tc__columns_loop(t, id + 1, end);
-  id = end, begin = end + 1;
- }
- tc__columns_rows(t, begin, count);
+static void tc__columns_store(tc__columner*t,uint32_t begin,uint32_t end){
+tc__vectors*v=&t->v;
+const tc__group*g=v->l.from;
+int some=0;
+memset(v->need,0,g->body.node.count);
+for(uint32_t id=begin;id<end;id++)
+some|=v->need[id]=g->body.node.at[id]->op==TC_OP_STORE;
+if(!some)return;
+int opened=tc__columns_if(t,1);
+v->end=end,v->apart=0;
+tc__vectors_close(v,TC__HOLD_NOT);
+tc__vector_nodes(v,g,v->need,t->row,v->width,TC__HOLD_NOT);
+v->apart=1;
+tc__relist_end_if(&v->l,opened);
 }
-static void tc__columns_loops(tc__columner *t) {
- tc__vectors *v = &t->v;
- tc__relist *l = &v->l;
- int below = tc__columns_below(t), parts = t->q.parts;
- tc__ix across = tc__ix_const((int64_t)t->q.sharing * v->width);
- tc__ix blocks = tc__ix_ceil_div(v->ix, l->from->shape.rows, across);
- t->rows = parts > 1 ? tc__ix_value(blocks) * tc__ix_value(across) : 0;
- t->i = tc__relist_for(l, (tc__axis)TC__COLUMNS_I, TC__BIND_GRID, blocks);
- t->z = t->y = t->p = tc__ix_const(0);
- if (parts > 1)
-  t->z =
-   tc__relist_for(l, (tc__axis)TC__COLUMNS_Z, TC__BIND_GRID, tc__ix_const(parts));
- if (below > 1)
-  t->y =
-   tc__relist_for(l, (tc__axis)TC__COLUMNS_Y, TC__BIND_BLOCK, tc__ix_const(below));
- t->x = tc__relist_for(l, (tc__axis)TC__COLUMNS_X, TC__BIND_BLOCK,
-       tc__ix_const(t->q.sharing));
- t->row = tc__vector_ix(v, v->width, tc__vector_ix(v, t->q.sharing, t->i, t->x),
-       tc__ix_const(0));
- tc__columns_body(t);
- tc__relist_end(l, TC__COLUMNS_X);
- if (below > 1) tc__relist_end(l, TC__COLUMNS_Y);
- if (parts > 1) tc__relist_end(l, TC__COLUMNS_Z);
- tc__relist_end(l, TC__COLUMNS_I);
+static void tc__columns_rows(tc__columner*t,uint32_t begin,uint32_t end){
+const tc__group*g=t->v.l.from;
+t->v.u=tc__ix_const(0);
+tc__columns_sums(t,begin,end);
+tc__columns_keep(t,begin,end);
+tc__columns_store(t,begin,end);
+for(uint32_t id=begin;id<end;id++){
+tc__node m=*g->body.node.at[id];
+int64_t attr[3];
+if(m.op!=TC_OP_NEW)continue;
+memcpy(attr,m.attr,TC__NEW_WIDTH*sizeof*attr);
+attr[TC__NEW_WIDTH]=t->v.width;
+m.attr=attr,m.n_attr=3;
+tc__relist_copy(&t->v.l,&m);
 }
-static void tc__columns_place_rows(tc__columner *t) {
- const tc__group *g = t->v.l.from;
- for (size_t b = 0; b < g->buffer.count; b++) {
-  if (!tc__device_is_row(g, (int64_t)b)) continue;
-  if (tc__device_is_again(g, (int64_t)b))
-   t->v.row[b] = TC__ROW_AGAIN;
-  else if (t->v.l.to)
-   t->v.l.to->buffer.at[b].place = TC__BUF_LOCAL;
- }
 }
-static tc__group *tc__lower_columns(tc_ctx *c, const tc__group *g,
-         const tc__device_plan *q) {
- tc__columner t;
- size_t n = g->body.node.count ? g->body.node.count : 1;
- memset(&t, 0, sizeof t);
- t.q = *q, t.v.open = tc__columns_open, t.v.apart = t.v.by_rows = 1;
- t.v.width = q->width, t.v.count = q->vectors, t.v.lanes_early = q->lanes_early;
- t.group = TC__NEW_ARRAY(c, uint32_t, n), t.kept = TC__NEW_ARRAY(c, uint8_t, n);
- if (tc__vectors_open(&t.v, c, g) && t.group && t.kept) {
-  tc__columns_find_kept(&t);
-  tc__columns_place_rows(&t);
-  tc__relist_launch(&t.v.l, q->threads, q->narrow, 0);
-  tc__columns_loops(&t);
-  tc__relist_end(&t.v.l, TC__END_BLOCK);
- } else {
-  t.v.l.failed = 1;
- }
- tc__free(c, t.group, n * sizeof *t.group), tc__free(c, t.kept, n);
- return tc__vectors_done(&t.v, c);
+static void tc__columns_body(tc__columner*t){
+const tc__group*g=t->v.l.from;
+uint32_t count=(uint32_t)g->body.node.count,begin=0;
+for(uint32_t id=0;id<count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n->op!=TC_OP_FOR||n->attr[TC__FOR_AXIS]!=TC__COL)continue;
+uint32_t end=tc__loop_end(g,id);
+tc__columns_rows(t,begin,id);
+tc__columns_loop(t,id+1,end);
+id=end,begin=end+1;
+}
+tc__columns_rows(t,begin,count);
+}
+static void tc__columns_loops(tc__columner*t){
+tc__vectors*v=&t->v;
+tc__relist*l=&v->l;
+int below=tc__columns_below(t),parts=t->q.parts;
+tc__ix across=tc__ix_const((int64_t)t->q.sharing*v->width);
+tc__ix blocks=tc__ix_ceil_div(v->ix,l->from->shape.rows,across);
+t->rows=parts>1?tc__ix_value(blocks)*tc__ix_value(across):0;
+t->i=tc__relist_for(l,(tc__axis)TC__COLUMNS_I,TC__BIND_GRID,blocks);
+t->z=t->y=t->p=tc__ix_const(0);
+if(parts>1)
+t->z=
+tc__relist_for(l,(tc__axis)TC__COLUMNS_Z,TC__BIND_GRID,tc__ix_const(parts));
+if(below>1)
+t->y=
+tc__relist_for(l,(tc__axis)TC__COLUMNS_Y,TC__BIND_BLOCK,tc__ix_const(below));
+t->x=tc__relist_for(l,(tc__axis)TC__COLUMNS_X,TC__BIND_BLOCK,
+tc__ix_const(t->q.sharing));
+t->row=tc__vector_ix(v,v->width,tc__vector_ix(v,t->q.sharing,t->i,t->x),
+tc__ix_const(0));
+tc__columns_body(t);
+tc__relist_end(l,TC__COLUMNS_X);
+if(below>1)tc__relist_end(l,TC__COLUMNS_Y);
+if(parts>1)tc__relist_end(l,TC__COLUMNS_Z);
+tc__relist_end(l,TC__COLUMNS_I);
+}
+static void tc__columns_place_rows(tc__columner*t){
+const tc__group*g=t->v.l.from;
+for(size_t b=0;b<g->buffer.count;b++){
+if(!tc__device_is_row(g,(int64_t)b))continue;
+if(tc__device_is_again(g,(int64_t)b))
+t->v.row[b]=TC__ROW_AGAIN;
+else if(t->v.l.to)
+t->v.l.to->buffer.at[b].place=TC__BUF_LOCAL;
+}
+}
+static tc__group*tc__lower_columns(tc_ctx*c,const tc__group*g,
+const tc__device_plan*q){
+tc__columner t;
+size_t n=g->body.node.count?g->body.node.count:1;
+memset(&t,0,sizeof t);
+t.q=*q,t.v.open=tc__columns_open,t.v.apart=t.v.by_rows=1;
+t.v.width=q->width,t.v.count=q->vectors,t.v.lanes_early=q->lanes_early;
+t.group=TC__NEW_ARRAY(c,uint32_t,n),t.kept=TC__NEW_ARRAY(c,uint8_t,n);
+if(tc__vectors_open(&t.v,c,g)&&t.group&&t.kept){
+tc__columns_find_kept(&t);
+tc__columns_place_rows(&t);
+tc__relist_launch(&t.v.l,q->threads,q->narrow,0);
+tc__columns_loops(&t);
+tc__relist_end(&t.v.l,TC__END_BLOCK);
+}else{
+t.v.l.failed=1;
+}
+tc__free(c,t.group,n*sizeof*t.group),tc__free(c,t.kept,n);
+return tc__vectors_done(&t.v,c);
 }
 // ---- gen/device/verify.c
-enum {
- TC__DEVICE_ACCESSES = 256,
- TC__DEVICE_THREADS = 1024,
- TC__DEVICE_LEFT = 4,
- TC__DEVICE_BOUNDS = 4
+enum{
+TC__DEVICE_ACCESSES=256,
+TC__DEVICE_THREADS=1024,
+TC__DEVICE_LEFT=4,
+TC__DEVICE_BOUNDS=4
 };
-typedef struct tc__shared_access {
- const tc__node *node;
- tc__ix at;
- int barriers;
- tc__ix below[TC__DEVICE_BOUNDS];
-} tc__shared_access;
-typedef struct tc__device_verifier {
- tc__verifier v;
- const tc__group *k;
- tc__ixpool *ix;
- const tc__node *open[TC__VERIFY_DEPTH];
- uint32_t depth;
- tc__ix axis[TC__VAR_END];
- int64_t threads;
- int barriers, count;
- const tc__node *left[TC__DEVICE_LEFT];
- int n_left, warps;
- uint64_t copied;
- uint64_t put;
- tc__shared_access access[TC__DEVICE_ACCESSES];
-} tc__device_verifier;
-static int tc__device_binds_threads(const tc__node *n) {
- return n->op == TC_OP_FOR && (n->attr[TC__FOR_BIND] == TC__BIND_BLOCK ||
-         n->attr[TC__FOR_BIND] == TC__BIND_LANE);
+typedef struct tc__shared_access{
+const tc__node*node;
+tc__ix at;
+int barriers;
+tc__ix below[TC__DEVICE_BOUNDS];
+}tc__shared_access;
+typedef struct tc__device_verifier{
+tc__verifier v;
+const tc__group*k;
+tc__ixpool*ix;
+const tc__node*open[TC__VERIFY_DEPTH];
+uint32_t depth;
+tc__ix axis[TC__VAR_END];
+int64_t threads;
+int barriers,count;
+const tc__node*left[TC__DEVICE_LEFT];
+int n_left,warps;
+uint64_t copied;
+uint64_t put;
+tc__shared_access access[TC__DEVICE_ACCESSES];
+}tc__device_verifier;
+static int tc__device_binds_threads(const tc__node*n){
+return n->op==TC_OP_FOR&&(n->attr[TC__FOR_BIND]==TC__BIND_BLOCK||
+n->attr[TC__FOR_BIND]==TC__BIND_LANE);
 }
-static int tc__device_is_outer(const tc__node *n) {
- return n->op == TC_OP_LAUNCH || tc__device_binds_threads(n) ||
-   (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID);
+static int tc__device_is_outer(const tc__node*n){
+return n->op==TC_OP_LAUNCH||tc__device_binds_threads(n)||
+(n->op==TC_OP_FOR&&n->attr[TC__FOR_BIND]==TC__BIND_GRID);
 }
-static tc__ix tc__device_expand(const tc__device_verifier *d, tc__ix e) {
- for (int a = 0; a < (int)TC__VAR_END; a++) {
-  tc__ix var = d->axis[a] ? tc__ix_find_var(d->ix, e, (tc__axis)a) : 0;
-  if (var) e = tc__ix_subst(d->ix, e, var, d->axis[a]);
- }
- return e;
+static tc__ix tc__device_expand(const tc__device_verifier*d,tc__ix e){
+for(int a=0;a<(int)TC__VAR_END;a++){
+tc__ix var=d->axis[a]?tc__ix_find_var(d->ix,e,(tc__axis)a):0;
+if(var)e=tc__ix_subst(d->ix,e,var,d->axis[a]);
 }
-static int tc__device_verify_for(tc__device_verifier *d, const tc__node *n) {
- const tc__node *around = d->depth ? d->open[d->depth - 1] : NULL;
- int64_t bind = n->attr[TC__FOR_BIND];
- if (bind == TC__BIND_WORKER) return tc__verify_fail(&d->v, "a device has no workers");
- if (tc__device_is_outer(n) && !(around && tc__device_is_outer(around)))
-  return tc__verify_fail(&d->v, "a loop over blocks or threads inside of another");
- int fixed = bind != TC__BIND_GRID && bind != TC__BIND_SERIAL;
- if (fixed && !tc__ix_is_const(n->attr[TC__FOR_END]))
-  return tc__verify_fail(&d->v, "its extent is known at run time only");
- if (tc__device_binds_threads(n)) d->threads *= tc__ix_value(n->attr[TC__FOR_END]);
- return 1;
+return e;
 }
-static tc__ix tc__device_most(tc__ixpool *x, tc__ix e) {
- tc__ixsum s;
- memset(&s, 0, sizeof s);
- tc__ix_sum_add(x, &s, e, 1);
- tc__ix most = tc__ix_const(s.base), one = tc__ix_const(1);
- for (int i = 0; i < s.count; i++) {
-  tc__ixnode n = *tc__ix_node(x, s.term[i].atom[0]);
-  if (s.term[i].atom[1] || n.kind != TC__IX_VAR || s.term[i].coef < 0) return 0;
-  tc__ix last = tc__ix_sub(x, n.b, one);
-  most = tc__ix_add(x, most, tc__ix_mul(x, tc__ix_const(s.term[i].coef), last));
- }
- return most;
+static int tc__device_verify_for(tc__device_verifier*d,const tc__node*n){
+const tc__node*around=d->depth?d->open[d->depth-1]:NULL;
+int64_t bind=n->attr[TC__FOR_BIND];
+if(bind==TC__BIND_WORKER)return tc__verify_fail(&d->v,"a device has no workers");
+if(tc__device_is_outer(n)&&!(around&&tc__device_is_outer(around)))
+return tc__verify_fail(&d->v,"a loop over blocks or threads inside of another");
+int fixed=bind!=TC__BIND_GRID&&bind!=TC__BIND_SERIAL;
+if(fixed&&!tc__ix_is_const(n->attr[TC__FOR_END]))
+return tc__verify_fail(&d->v,"its extent is known at run time only");
+if(tc__device_binds_threads(n))d->threads*=tc__ix_value(n->attr[TC__FOR_END]);
+return 1;
 }
-static int tc__device_is_below(tc__ixpool *x, tc__ix e, tc__ix limit) {
- if (tc__ix_hi(x, e) < tc__ix_lo(x, limit)) return 1;
- if (tc__ix_is_const(e)) return 0;
- tc__ixnode n = *tc__ix_node(x, e);
- if (n.kind == TC__IX_MOD && n.b == limit) return 1;
- if (n.kind == TC__IX_DIV) return tc__device_is_below(x, n.a, tc__ix_mul(x, limit, n.b));
- tc__ix most = tc__device_most(x, e);
- return most && tc__ix_lo(x, tc__ix_sub(x, limit, most)) >= 1;
+static tc__ix tc__device_most(tc__ixpool*x,tc__ix e){
+tc__ixsum s;
+memset(&s,0,sizeof s);
+tc__ix_sum_add(x,&s,e,1);
+tc__ix most=tc__ix_const(s.base),one=tc__ix_const(1);
+for(int i=0;i<s.count;i++){
+tc__ixnode n=*tc__ix_node(x,s.term[i].atom[0]);
+if(s.term[i].atom[1]||n.kind!=TC__IX_VAR||s.term[i].coef<0)return 0;
+tc__ix last=tc__ix_sub(x,n.b,one);
+most=tc__ix_add(x,most,tc__ix_mul(x,tc__ix_const(s.term[i].coef),last));
 }
-static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limit) {
- if (tc__ix_hi(x, d) <= 0) return 1;
- int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
- return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
+return most;
 }
-static int tc__device_adds_up(const tc__ixpool *x, tc__ix p, tc__ix below, tc__ix d,
-        tc__ix limit) {
- int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, below));
- if (!tc__ix_is_const(below) || !tc__ix_is_const(limit) ||
-  tc__ix_hi(x, d) > tc__ix_value(limit))
-  return 0;
- return tc__ix_value(below) - step + tc__ix_hi(x, d) < tc__ix_value(limit);
+static int tc__device_is_below(tc__ixpool*x,tc__ix e,tc__ix limit){
+if(tc__ix_hi(x,e)<tc__ix_lo(x,limit))return 1;
+if(tc__ix_is_const(e))return 0;
+tc__ixnode n=*tc__ix_node(x,e);
+if(n.kind==TC__IX_MOD&&n.b==limit)return 1;
+if(n.kind==TC__IX_DIV)return tc__device_is_below(x,n.a,tc__ix_mul(x,limit,n.b));
+tc__ix most=tc__device_most(x,e);
+return most&&tc__ix_lo(x,tc__ix_sub(x,limit,most))>=1;
 }
-static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
- if (a == b || tc__ix_lo(x, tc__ix_sub(x, b, a)) >= 0) return 1;
- tc__ixsum s;
- memset(&s, 0, sizeof s);
- tc__ix_sum_add(x, &s, a, 1);
- if (s.base || s.count != 1 || s.term[0].atom[1]) return 0;
- const tc__ixnode *n = tc__ix_node(x, s.term[0].atom[0]);
- return n->kind == TC__IX_DIV && n->a == b && tc__ix_equals(n->b, s.term[0].coef);
+static int tc__device_stays(const tc__ixpool*x,tc__ix p,tc__ix d,tc__ix limit){
+if(tc__ix_hi(x,d)<=0)return 1;
+int64_t step=tc__ix_gcd(tc__ix_divisor(x,p),tc__ix_divisor(x,limit));
+return tc__ix_lo(x,d)>=0&&(tc__ix_equals(d,0)||tc__ix_hi(x,d)<step);
 }
-static int tc__device_holds(const tc__device_verifier *d, const tc__node *n, tc__ix e,
-       tc__ix limit) {
- for (uint32_t k = 0; k < n->n_attr; k += 2) {
-  tc__ix p = tc__device_expand(d, n->attr[k]), below = n->attr[k + 1];
-  tc__ix more = tc__ix_sub(d->ix, e, p);
-  if (tc__device_at_most(d->ix, below, limit) &&
-   tc__device_stays(d->ix, p, more, below))
-   return 1;
-  if (tc__device_adds_up(d->ix, p, below, more, limit)) return 1;
- }
- return 0;
+static int tc__device_adds_up(const tc__ixpool*x,tc__ix p,tc__ix below,tc__ix d,
+tc__ix limit){
+int64_t step=tc__ix_gcd(tc__ix_divisor(x,p),tc__ix_divisor(x,below));
+if(!tc__ix_is_const(below)||!tc__ix_is_const(limit)||
+tc__ix_hi(x,d)>tc__ix_value(limit))
+return 0;
+return tc__ix_value(below)-step+tc__ix_hi(x,d)<tc__ix_value(limit);
 }
-static int tc__device_is_held(const tc__device_verifier *d, tc__ix e, tc__ix limit) {
- for (uint32_t i = 0; i < d->depth; i++)
-  if (d->open[i]->op == TC_OP_IF && tc__device_holds(d, d->open[i], e, limit))
-   return 1;
- for (int i = 0; i < d->n_left; i++)
-  if (tc__device_holds(d, d->left[i], e, limit)) return 1;
- return 0;
+static int tc__device_at_most(tc__ixpool*x,tc__ix a,tc__ix b){
+if(a==b||tc__ix_lo(x,tc__ix_sub(x,b,a))>=0)return 1;
+tc__ixsum s;
+memset(&s,0,sizeof s);
+tc__ix_sum_add(x,&s,a,1);
+if(s.base||s.count!=1||s.term[0].atom[1])return 0;
+const tc__ixnode*n=tc__ix_node(x,s.term[0].atom[0]);
+return n->kind==TC__IX_DIV&&n->a==b&&tc__ix_equals(n->b,s.term[0].coef);
 }
-static int tc__device_verify_leave(tc__device_verifier *d, const tc__node *n) {
- if (!tc__device_is_outer(d->open[d->depth - 1]) || d->n_left == TC__DEVICE_LEFT)
-  return tc__verify_fail(&d->v, "threads leave a launch where all of them are");
- d->left[d->n_left++] = n;
- return 1;
+static int tc__device_holds(const tc__device_verifier*d,const tc__node*n,tc__ix e,
+tc__ix limit){
+for(uint32_t k=0;k<n->n_attr;k+=2){
+tc__ix p=tc__device_expand(d,n->attr[k]),below=n->attr[k+1];
+tc__ix more=tc__ix_sub(d->ix,e,p);
+if(tc__device_at_most(d->ix,below,limit)&&
+tc__device_stays(d->ix,p,more,below))
+return 1;
+if(tc__device_adds_up(d->ix,p,below,more,limit))return 1;
 }
-static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
- tc__ix value = n->attr[TC__AXIS_VALUE], extent = n->attr[TC__AXIS_EXTENT];
- tc__ix e = tc__device_expand(d, value);
- if (tc__ix_lo(d->ix, value) < 0) return tc__verify_fail(&d->v, "it may be negative");
- if (!tc__device_is_below(d->ix, value, extent) &&
-  !tc__device_is_below(d->ix, e, extent) && !tc__device_is_held(d, e, extent))
-  return tc__verify_fail(&d->v, "it may reach its extent");
- d->axis[n->attr[TC__AXIS_AXIS]] = e;
- return 1;
+return 0;
 }
-static int tc__device_verify_barrier(tc__device_verifier *d) {
- for (uint32_t i = 0; i < d->depth; i++)
-  if (!tc__device_is_outer(d->open[i]))
-   return tc__verify_fail(&d->v, "not all threads come here together");
- if (d->n_left && !d->v.node->n_attr)
-  return tc__verify_fail(&d->v, "threads of the block have left");
- d->barriers += !d->v.node->n_attr;
- return 1;
+static int tc__device_is_held(const tc__device_verifier*d,tc__ix e,tc__ix limit){
+for(uint32_t i=0;i<d->depth;i++)
+if(d->open[i]->op==TC_OP_IF&&tc__device_holds(d,d->open[i],e,limit))
+return 1;
+for(int i=0;i<d->n_left;i++)
+if(tc__device_holds(d,d->left[i],e,limit))return 1;
+return 0;
 }
-static int tc__device_verify_combine(tc__device_verifier *d) {
- const tc__node *n = d->v.node;
- if (n->n_attr > TC__COMBINE_THREADS && n->attr[TC__COMBINE_THREADS] == 1) return 1;
- for (uint32_t i = 0; i < d->depth; i++)
-  if (!tc__device_is_outer(d->open[i]))
-   return tc__verify_fail(&d->v, "not all threads come here together");
- if (n->n_attr <= TC__COMBINE_THREADS || n->attr[TC__COMBINE_THREADS] < 1)
-  return tc__verify_fail(&d->v, "it says of no threads");
- if (n->attr[TC__COMBINE_THREADS] > 32 &&
-  (d->n_left || n->attr[TC__COMBINE_THREADS] != d->threads))
-  return tc__verify_fail(&d->v, "it is not of all threads of the block");
- return 1;
+static int tc__device_verify_leave(tc__device_verifier*d,const tc__node*n){
+if(!tc__device_is_outer(d->open[d->depth-1])||d->n_left==TC__DEVICE_LEFT)
+return tc__verify_fail(&d->v,"threads leave a launch where all of them are");
+d->left[d->n_left++]=n;
+return 1;
 }
-static int tc__device_verify_last(tc__device_verifier *d) {
- const tc__node *n = d->v.node;
- const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__LAST_BUFFER]];
- tc__ix e = tc__device_expand(d, n->attr[TC__LAST_INDEX]);
- if (!tc__device_is_outer(d->open[d->depth - 1]) || d->n_left)
-  return tc__verify_fail(&d->v, "not all threads come here together");
- if (b->place != TC__BUF_TICKET || tc__ix_lo(d->ix, e) < 0 ||
-  !tc__device_is_below(d->ix, e, b->numel))
-  return tc__verify_fail(&d->v, "there is no such ticket");
- d->put = 0, d->barriers++;
- return 1;
+static int tc__device_verify_axis(tc__device_verifier*d,const tc__node*n){
+tc__ix value=n->attr[TC__AXIS_VALUE],extent=n->attr[TC__AXIS_EXTENT];
+tc__ix e=tc__device_expand(d,value);
+if(tc__ix_lo(d->ix,value)<0)return tc__verify_fail(&d->v,"it may be negative");
+if(!tc__device_is_below(d->ix,value,extent)&&
+!tc__device_is_below(d->ix,e,extent)&&!tc__device_is_held(d,e,extent))
+return tc__verify_fail(&d->v,"it may reach its extent");
+d->axis[n->attr[TC__AXIS_AXIS]]=e;
+return 1;
 }
-static int tc__device_is_unrolled(const tc__device_verifier *d, tc__ix e) {
- for (uint32_t i = 0; i < d->depth; i++) {
-  const tc__node *n = d->open[i];
-  if (n->op != TC_OP_FOR || n->attr[TC__FOR_BIND] == TC__BIND_UNROLL ||
-   n->attr[TC__FOR_BIND] == TC__BIND_VECTOR)
-   continue;
-  if (tc__ix_uses(d->ix, e, (tc__axis)n->attr[TC__FOR_AXIS])) return 0;
- }
- return !tc__ix_has_val(d->ix, e);
+static int tc__device_verify_barrier(tc__device_verifier*d){
+for(uint32_t i=0;i<d->depth;i++)
+if(!tc__device_is_outer(d->open[i]))
+return tc__verify_fail(&d->v,"not all threads come here together");
+if(d->n_left&&!d->v.node->n_attr)
+return tc__verify_fail(&d->v,"threads of the block have left");
+d->barriers+=!d->v.node->n_attr;
+return 1;
 }
-static void tc__device_bounds(const tc__device_verifier *d, tc__shared_access *a) {
- int count = 0;
- memset(a->below, 0, sizeof a->below);
- for (uint32_t i = 0; i < d->depth; i++) {
-  const tc__node *n = d->open[i];
-  for (uint32_t k = 0; n->op == TC_OP_IF && k < n->n_attr; k += 2)
-   if (count < TC__DEVICE_BOUNDS && tc__device_holds(d, n, a->at, n->attr[k + 1]))
-    a->below[count++] = n->attr[k + 1];
- }
+static int tc__device_verify_combine(tc__device_verifier*d){
+const tc__node*n=d->v.node;
+if(n->n_attr>TC__COMBINE_THREADS&&n->attr[TC__COMBINE_THREADS]==1)return 1;
+for(uint32_t i=0;i<d->depth;i++)
+if(!tc__device_is_outer(d->open[i]))
+return tc__verify_fail(&d->v,"not all threads come here together");
+if(n->n_attr<=TC__COMBINE_THREADS||n->attr[TC__COMBINE_THREADS]<1)
+return tc__verify_fail(&d->v,"it says of no threads");
+if(n->attr[TC__COMBINE_THREADS]>32&&
+(d->n_left||n->attr[TC__COMBINE_THREADS]!=d->threads))
+return tc__verify_fail(&d->v,"it is not of all threads of the block");
+return 1;
 }
-static int tc__device_is_before(const tc__device_verifier *d, const tc__shared_access *a,
-        const tc__shared_access *b) {
- for (int i = 0; i < TC__DEVICE_BOUNDS && a->below[i]; i++)
-  if (tc__ix_lo(d->ix, tc__ix_sub(d->ix, b->at, a->below[i])) >= 0) return 1;
- return 0;
+static int tc__device_verify_last(tc__device_verifier*d){
+const tc__node*n=d->v.node;
+const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__LAST_BUFFER]];
+tc__ix e=tc__device_expand(d,n->attr[TC__LAST_INDEX]);
+if(!tc__device_is_outer(d->open[d->depth-1])||d->n_left)
+return tc__verify_fail(&d->v,"not all threads come here together");
+if(b->place!=TC__BUF_TICKET||tc__ix_lo(d->ix,e)<0||
+!tc__device_is_below(d->ix,e,b->numel))
+return tc__verify_fail(&d->v,"there is no such ticket");
+d->put=0,d->barriers++;
+return 1;
 }
-static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
- const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
- uint64_t bit = (uint64_t)1 << (n->attr[TC__ACCESS_BUFFER] & 63);
- if (n->op == TC_OP_LOAD && d->copied & bit)
-  return tc__verify_fail(&d->v, "nobody waited for what is copied there");
- if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) d->copied |= bit;
- if (n->op == TC_OP_PUT && b->place == TC__BUF_WORK) d->put |= bit;
- if (n->op == TC_OP_GET && d->put & bit)
-  return tc__verify_fail(&d->v, "other blocks may not have written it yet");
- if (tc__is_memory(b)) return 1;
- tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
- tc__ix own = n->attr[TC__ACCESS_INDEX];
- int inside = tc__device_is_below(d->ix, own, b->numel) ||
-     tc__device_is_below(d->ix, e, b->numel) ||
-     tc__device_is_held(d, e, b->numel);
- if (n->op ==
-  TC_OP_COPY)
-  inside = tc__ix_lo(d->ix, b->numel) > 0;
- if ((tc__ix_lo(d->ix, own) < 0 && tc__ix_lo(d->ix, e) < 0) || !inside)
-  return tc__verify_fail(&d->v, "its index leaves the %s",
-        b->place == TC__BUF_SHARED ? "shared memory"
-        : b->place == TC__BUF_WORK ? "workspace"
-               : "registers");
- if (b->place == TC__BUF_WORK || b->place == TC__BUF_LOCAL) return 1;
- if (b->place == TC__BUF_REGISTER)
-  return tc__device_is_unrolled(d, e) ||
-    tc__verify_fail(&d->v, "a register has no address");
- if (d->count == TC__DEVICE_ACCESSES)
-  return tc__verify_fail(&d->v, "too many accesses to shared memory");
- tc__shared_access *a = &d->access[d->count++];
- a->node = n, a->at = e, a->barriers = d->barriers;
- tc__device_bounds(d, a);
- return 1;
+static int tc__device_is_unrolled(const tc__device_verifier*d,tc__ix e){
+for(uint32_t i=0;i<d->depth;i++){
+const tc__node*n=d->open[i];
+if(n->op!=TC_OP_FOR||n->attr[TC__FOR_BIND]==TC__BIND_UNROLL||
+n->attr[TC__FOR_BIND]==TC__BIND_VECTOR)
+continue;
+if(tc__ix_uses(d->ix,e,(tc__axis)n->attr[TC__FOR_AXIS]))return 0;
 }
-static int tc__device_verify_move(tc__device_verifier *d, const tc__node *n) {
- const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__PUT_BUFFER]];
- if (n->n_attr > TC__PUT_PLACES) {
-  const tc__kbuf *places = &d->k->buffer.at[n->attr[TC__PUT_PLACES]];
-  if (places->place != b->place || places->numel != b->numel)
-   return tc__verify_fail(&d->v, "values and places differ in number");
- }
- return tc__device_verify_access(d, n);
+return!tc__ix_has_val(d->ix,e);
 }
-static int tc__device_reads(const tc__node *n) {
- return n->op == TC_OP_LOAD || n->op == TC_OP_GET;
+static void tc__device_bounds(const tc__device_verifier*d,tc__shared_access*a){
+int count=0;
+memset(a->below,0,sizeof a->below);
+for(uint32_t i=0;i<d->depth;i++){
+const tc__node*n=d->open[i];
+for(uint32_t k=0;n->op==TC_OP_IF&&k<n->n_attr;k+=2)
+if(count<TC__DEVICE_BOUNDS&&tc__device_holds(d,n,a->at,n->attr[k+1]))
+a->below[count++]=n->attr[k+1];
 }
-static int tc__device_is_thread(const tc__device_verifier *d, int64_t axis) {
- for (size_t i = 0; i < d->k->body.node.count; i++) {
-  const tc__node *n = d->k->body.node.at[i];
-  if (tc__device_binds_threads(n) && n->attr[TC__FOR_AXIS] == axis)
-   return tc__ix_value(n->attr[TC__FOR_END]) > 1;
- }
- return 0;
 }
-static int tc__device_is_own(const tc__device_verifier *d, tc__ix e) {
- tc__ixsum s;
- int64_t below = 0;
- uint32_t named = 0;
- memset(&s, 0, sizeof s);
- tc__ix_sum_add(d->ix, &s, e, 1);
- for (int left = s.count; left; left--) {
-  int least = 0;
-  for (int i = 1; i < s.count; i++)
-   if (s.term[i].coef &&
-    (!s.term[least].coef || s.term[i].coef < s.term[least].coef))
-    least = i;
-  const tc__ixterm t = s.term[least];
-  const tc__ixnode *n = tc__ix_node(d->ix, t.atom[0]);
-  if (t.atom[1] || n->kind != TC__IX_VAR || t.coef <= below) return 0;
-  below += t.coef * n->hi, named |= (uint32_t)1 << n->a, s.term[least].coef = 0;
- }
- for (int64_t a = TC__VAR0; a < (int64_t)TC__VAR_END; a++)
-  if (tc__device_is_thread(d, a) && !(named >> a & 1)) return 0;
- return 1;
+static int tc__device_is_before(const tc__device_verifier*d,const tc__shared_access*a,
+const tc__shared_access*b){
+for(int i=0;i<TC__DEVICE_BOUNDS&&a->below[i];i++)
+if(tc__ix_lo(d->ix,tc__ix_sub(d->ix,b->at,a->below[i]))>=0)return 1;
+return 0;
 }
-static int tc__device_is_dealt(const tc__device_verifier *d, tc__ix e) {
- tc__ixsum s;
- int64_t a = 0, low = 0;
- memset(&s, 0, sizeof s);
- tc__ix_sum_add(d->ix, &s, e, 1);
- for (int i = 0; i < s.count; i++) {
-  const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
-  if (n->kind == TC__IX_VAR && !s.term[i].atom[1] && tc__device_is_thread(d, n->a) &&
-   n->hi + 1 == d->threads)
-   a = s.term[i].coef;
- }
- for (int i = 0; i < s.count && a > 0; i++) {
-  const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
-  if (s.term[i].coef == a || s.term[i].coef % (a * d->threads) == 0) continue;
-  if (s.term[i].coef < 0 || s.term[i].atom[1]) return 0;
-  low += s.term[i].coef * n->hi;
- }
- return a > 0 && s.base >= 0 && low + s.base % (a * d->threads) < a;
+static int tc__device_verify_access(tc__device_verifier*d,const tc__node*n){
+const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+uint64_t bit=(uint64_t)1<<(n->attr[TC__ACCESS_BUFFER]&63);
+if(n->op==TC_OP_LOAD&&d->copied&bit)
+return tc__verify_fail(&d->v,"nobody waited for what is copied there");
+if(n->op==TC_OP_COPY&&b->place==TC__BUF_SHARED)d->copied|=bit;
+if(n->op==TC_OP_PUT&&b->place==TC__BUF_WORK)d->put|=bit;
+if(n->op==TC_OP_GET&&d->put&bit)
+return tc__verify_fail(&d->v,"other blocks may not have written it yet");
+if(tc__is_memory(b))return 1;
+tc__ix e=tc__device_expand(d,n->attr[TC__ACCESS_INDEX]);
+tc__ix own=n->attr[TC__ACCESS_INDEX];
+int inside=tc__device_is_below(d->ix,own,b->numel)||
+tc__device_is_below(d->ix,e,b->numel)||
+tc__device_is_held(d,e,b->numel);
+if(n->op==
+TC_OP_COPY)
+inside=tc__ix_lo(d->ix,b->numel)>0;
+if((tc__ix_lo(d->ix,own)<0&&tc__ix_lo(d->ix,e)<0)||!inside)
+return tc__verify_fail(&d->v,"its index leaves the %s",
+b->place==TC__BUF_SHARED?"shared memory"
+:b->place==TC__BUF_WORK?"workspace"
+:"registers");
+if(b->place==TC__BUF_WORK||b->place==TC__BUF_LOCAL)return 1;
+if(b->place==TC__BUF_REGISTER)
+return tc__device_is_unrolled(d,e)||
+tc__verify_fail(&d->v,"a register has no address");
+if(d->count==TC__DEVICE_ACCESSES)
+return tc__verify_fail(&d->v,"too many accesses to shared memory");
+tc__shared_access*a=&d->access[d->count++];
+a->node=n,a->at=e,a->barriers=d->barriers;
+tc__device_bounds(d,a);
+return 1;
 }
-static int tc__device_verify_shared(tc__device_verifier *d) {
- for (int i = 0; i < d->count; i++)
-  for (int k = 0; k <= i; k++) {
-   const tc__shared_access *a = &d->access[i], *b = &d->access[k];
-   int writes = !tc__device_reads(a->node) || !tc__device_reads(b->node);
-   if (!writes || a->barriers != b->barriers ||
-    a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
-    continue;
-   d->v.node = a->node;
-   int own = a->at == b->at && tc__device_is_own(d, a->at);
-   int dealt = tc__device_is_dealt(d, a->at) && tc__device_is_dealt(d, b->at);
-   if (!own && !dealt && !tc__device_is_before(d, a, b) &&
-    !tc__device_is_before(d, b, a))
-    return tc__verify_fail(&d->v, "another thread may meet it: %%%u",
-          (unsigned)b->node->id);
-  }
- return 1;
+static int tc__device_verify_move(tc__device_verifier*d,const tc__node*n){
+const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__PUT_BUFFER]];
+if(n->n_attr>TC__PUT_PLACES){
+const tc__kbuf*places=&d->k->buffer.at[n->attr[TC__PUT_PLACES]];
+if(places->place!=b->place||places->numel!=b->numel)
+return tc__verify_fail(&d->v,"values and places differ in number");
 }
-static int tc__device_verify_end(tc__device_verifier *d) {
- const tc__node *n = d->open[--d->depth];
- if (n->op != TC_OP_LAUNCH) return 1;
- int ok = d->threads == n->attr[TC__LAUNCH_THREADS] && d->threads <= TC__DEVICE_THREADS;
- if (!ok)
-  return tc__verify_fail(&d->v, "its loops have %lld threads", (long long)d->threads);
- return tc__device_verify_shared(d);
+return tc__device_verify_access(d,n);
 }
-static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
- d->v.node = n;
- if (n->op == TC_OP_LAUNCH)
-  d->threads = 1, d->barriers = d->count = d->n_left = 0, d->copied = d->put = 0;
- if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
-  return tc__verify_fail(&d->v, "it is in no launch");
- if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
- if (tc__opens(n)) d->open[d->depth++] = n;
- switch (n->op) {
- case TC_OP_AXIS: return tc__device_verify_axis(d, n);
- case TC_OP_BARRIER: return tc__device_verify_barrier(d);
- case TC_OP_ELSE: d->open[d->depth - 1] = n; return 1;
- case TC_OP_LEAVE: return tc__device_verify_leave(d, n);
- case TC_OP_WAIT: d->copied = 0; return 1;
- case TC_OP_COMBINE: return tc__device_verify_combine(d);
- case TC_OP_LAST: return tc__device_verify_last(d);
- case TC_OP_PUT:
- case TC_OP_GET: return tc__device_verify_move(d, n);
- case TC_OP_COPY:
- case TC_OP_LOAD:
- case TC_OP_STORE: return tc__device_verify_access(d, n);
- case TC_OP_END: return tc__device_verify_end(d);
- default: return 1;
- }
+static int tc__device_reads(const tc__node*n){
+return n->op==TC_OP_LOAD||n->op==TC_OP_GET;
 }
-static int tc__verify_device(tc_ctx *c, const tc__group *k) {
- tc__device_verifier *d = TC__NEW(c, tc__device_verifier);
- int ok = d != NULL;
- if (!d) return 0;
- d->v.ctx = c, d->v.g = &k->body, d->k = k, d->ix = k->body.ix;
- for (size_t i = 0; ok && i < k->body.node.count; i++)
-  ok = tc__device_verify_node(d, k->body.node.at[i]);
- tc__free(c, d, sizeof *d);
- return ok;
+static int tc__device_is_thread(const tc__device_verifier*d,int64_t axis){
+for(size_t i=0;i<d->k->body.node.count;i++){
+const tc__node*n=d->k->body.node.at[i];
+if(tc__device_binds_threads(n)&&n->attr[TC__FOR_AXIS]==axis)
+return tc__ix_value(n->attr[TC__FOR_END])>1;
+}
+return 0;
+}
+static int tc__device_is_own(const tc__device_verifier*d,tc__ix e){
+tc__ixsum s;
+int64_t below=0;
+uint32_t named=0;
+memset(&s,0,sizeof s);
+tc__ix_sum_add(d->ix,&s,e,1);
+for(int left=s.count;left;left--){
+int least=0;
+for(int i=1;i<s.count;i++)
+if(s.term[i].coef&&
+(!s.term[least].coef||s.term[i].coef<s.term[least].coef))
+least=i;
+const tc__ixterm t=s.term[least];
+const tc__ixnode*n=tc__ix_node(d->ix,t.atom[0]);
+if(t.atom[1]||n->kind!=TC__IX_VAR||t.coef<=below)return 0;
+below+=t.coef*n->hi,named|=(uint32_t)1<<n->a,s.term[least].coef=0;
+}
+for(int64_t a=TC__VAR0;a<(int64_t)TC__VAR_END;a++)
+if(tc__device_is_thread(d,a)&&!(named>>a&1))return 0;
+return 1;
+}
+static int tc__device_is_dealt(const tc__device_verifier*d,tc__ix e){
+tc__ixsum s;
+int64_t a=0,low=0;
+memset(&s,0,sizeof s);
+tc__ix_sum_add(d->ix,&s,e,1);
+for(int i=0;i<s.count;i++){
+const tc__ixnode*n=tc__ix_node(d->ix,s.term[i].atom[0]);
+if(n->kind==TC__IX_VAR&&!s.term[i].atom[1]&&tc__device_is_thread(d,n->a)&&
+n->hi+1==d->threads)
+a=s.term[i].coef;
+}
+for(int i=0;i<s.count&&a>0;i++){
+const tc__ixnode*n=tc__ix_node(d->ix,s.term[i].atom[0]);
+if(s.term[i].coef==a||s.term[i].coef%(a*d->threads)==0)continue;
+if(s.term[i].coef<0||s.term[i].atom[1])return 0;
+low+=s.term[i].coef*n->hi;
+}
+return a>0&&s.base>=0&&low+s.base%(a*d->threads)<a;
+}
+static int tc__device_verify_shared(tc__device_verifier*d){
+for(int i=0;i<d->count;i++)
+for(int k=0;k<=i;k++){
+const tc__shared_access*a=&d->access[i],*b=&d->access[k];
+int writes=!tc__device_reads(a->node)||!tc__device_reads(b->node);
+if(!writes||a->barriers!=b->barriers||
+a->node->attr[TC__ACCESS_BUFFER]!=b->node->attr[TC__ACCESS_BUFFER])
+continue;
+d->v.node=a->node;
+int own=a->at==b->at&&tc__device_is_own(d,a->at);
+int dealt=tc__device_is_dealt(d,a->at)&&tc__device_is_dealt(d,b->at);
+if(!own&&!dealt&&!tc__device_is_before(d,a,b)&&
+!tc__device_is_before(d,b,a))
+return tc__verify_fail(&d->v,"another thread may meet it: %%%u",
+(unsigned)b->node->id);
+}
+return 1;
+}
+static int tc__device_verify_end(tc__device_verifier*d){
+const tc__node*n=d->open[--d->depth];
+if(n->op!=TC_OP_LAUNCH)return 1;
+int ok=d->threads==n->attr[TC__LAUNCH_THREADS]&&d->threads<=TC__DEVICE_THREADS;
+if(!ok)
+return tc__verify_fail(&d->v,"its loops have %lld threads",(long long)d->threads);
+return tc__device_verify_shared(d);
+}
+static int tc__device_verify_node(tc__device_verifier*d,const tc__node*n){
+d->v.node=n;
+if(n->op==TC_OP_LAUNCH)
+d->threads=1,d->barriers=d->count=d->n_left=0,d->copied=d->put=0;
+if(!d->depth&&n->op!=TC_OP_LAUNCH&&n->op!=TC_OP_CONST&&n->op!=TC_OP_ARG)
+return tc__verify_fail(&d->v,"it is in no launch");
+if(n->op==TC_OP_FOR&&!tc__device_verify_for(d,n))return 0;
+if(tc__opens(n))d->open[d->depth++]=n;
+switch(n->op){
+case TC_OP_AXIS:return tc__device_verify_axis(d,n);
+case TC_OP_BARRIER:return tc__device_verify_barrier(d);
+case TC_OP_ELSE:d->open[d->depth-1]=n;return 1;
+case TC_OP_LEAVE:return tc__device_verify_leave(d,n);
+case TC_OP_WAIT:d->copied=0;return 1;
+case TC_OP_COMBINE:return tc__device_verify_combine(d);
+case TC_OP_LAST:return tc__device_verify_last(d);
+case TC_OP_PUT:
+case TC_OP_GET:return tc__device_verify_move(d,n);
+case TC_OP_COPY:
+case TC_OP_LOAD:
+case TC_OP_STORE:return tc__device_verify_access(d,n);
+case TC_OP_END:return tc__device_verify_end(d);
+default:return 1;
+}
+}
+static int tc__verify_device(tc_ctx*c,const tc__group*k){
+tc__device_verifier*d=TC__NEW(c,tc__device_verifier);
+int ok=d!=NULL;
+if(!d)return 0;
+d->v.ctx=c,d->v.g=&k->body,d->k=k,d->ix=k->body.ix;
+for(size_t i=0;ok&&i<k->body.node.count;i++)
+ok=tc__device_verify_node(d,k->body.node.at[i]);
+tc__free(c,d,sizeof*d);
+return ok;
 }
 // ---- gen/device/lower.c
-static int tc__sums_takes(const tc__group *g, tc__device_plan *q) {
- if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
- *q = tc__device_plan_of(g);
- return 1;
+static int tc__sums_takes(const tc__group*g,tc__device_plan*q){
+if(g->shape.kind==TC__CONTRACTION||g->shape.list)return 0;
+*q=tc__device_plan_of(g);
+return 1;
 }
-static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
- return q->form == TC__DEVICE_COLUMNS ? tc__lower_columns(c, g, q)
-           : tc__lower_rows(c, g, q);
+static tc__group*tc__lower_sums(tc_ctx*c,const tc__group*g,const tc__device_plan*q){
+return q->form==TC__DEVICE_COLUMNS?tc__lower_columns(c,g,q)
+:tc__lower_rows(c,g,q);
 }
-static int tc__device_has_list(const tc__group *g) {
- tc__device_plan q;
- return g->shape.kind == TC__POINTWISE ||
-   (g->shape.kind != TC__OPAQUE && tc__sums_takes(g, &q));
+static int tc__device_has_list(const tc__group*g){
+tc__device_plan q;
+return g->shape.kind==TC__POINTWISE||
+(g->shape.kind!=TC__OPAQUE&&tc__sums_takes(g,&q));
 }
-static int tc__device_turns(const tc__group *g) {
- return !g->shape.list && tc__device_is_tile(g);
+static int tc__device_turns(const tc__group*g){
+return!g->shape.list&&tc__device_is_tile(g);
 }
-static tc__group *tc__lower_pointwise(tc_ctx *c, const tc__group *g) {
- tc__windows w;
- if (tc__device_turns(g)) return tc__lower_tile(c, g);
- if (tc__windows_of(g, &w)) return tc__lower_windows(c, g, &w);
- return tc__lower_flat(c, g);
+static tc__group*tc__lower_pointwise(tc_ctx*c,const tc__group*g){
+tc__windows w;
+if(tc__device_turns(g))return tc__lower_tile(c,g);
+if(tc__windows_of(g,&w))return tc__lower_windows(c,g,&w);
+return tc__lower_flat(c,g);
 }
-static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
- tc__windows w;
- return g->shape.kind == TC__POINTWISE && !tc__device_turns(g) &&
-   !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
+static int tc__device_knob_fits(const tc__group*g,int knob,int v){
+tc__windows w;
+return g->shape.kind==TC__POINTWISE&&!tc__device_turns(g)&&
+!tc__windows_of(g,&w)&&tc__flat_knob_fits(g,knob,v);
 }
-static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
- tc__device_plan q;
- tc__group *k = g->shape.kind == TC__POINTWISE ? tc__lower_pointwise(c, g)
-     : tc__sums_takes(g, &q)        ? tc__lower_sums(c, g, &q)
-             : NULL;
- if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
-  return k;
- tc__group_free(c, k);
- return NULL;
+static tc__group*tc__lower_device(tc_ctx*c,const tc__group*g){
+tc__device_plan q;
+tc__group*k=g->shape.kind==TC__POINTWISE?tc__lower_pointwise(c,g)
+:tc__sums_takes(g,&q)?tc__lower_sums(c,g,&q)
+:NULL;
+if(!k||!TC__DEBUG||(tc__verify(c,&k->body,TC__LOOP)&&tc__verify_device(c,k)))
+return k;
+tc__group_free(c,k);
+return NULL;
 }
-static void tc__device_grids(const tc__group *k, tc__grids *out) {
- tc__ixpool *x = k->body.ix;
- out->workspace = tc__ix_const(tc__device_work_at(k, k->buffer.count));
- out->zeroed = tc__ix_const(tc__device_zeroed(k));
- for (size_t i = 0; i < k->body.node.count; i++) {
-  const tc__node *n = k->body.node.at[i];
-  tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];
-  if (n->op == TC_OP_LAUNCH) {
-   grid = &out->at[out->count++];
-   grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
-   grid->blocks = tc__ix_const(1);
-   grid->cluster =
-    n->n_attr > TC__LAUNCH_CLUSTER ? (int)n->attr[TC__LAUNCH_CLUSTER] : 0;
-   grid->shared = tc__device_is_dynamic(k)
-        ? tc__device_shared_at(k, k->buffer.count)
-        : tc__ix_const(0);
-  }
-  if (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID)
-   grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);
- }
+static void tc__device_grids(const tc__group*k,tc__grids*out){
+tc__ixpool*x=k->body.ix;
+out->workspace=tc__ix_const(tc__device_work_at(k,k->buffer.count));
+out->zeroed=tc__ix_const(tc__device_zeroed(k));
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+tc__grid*grid=&out->at[out->count?out->count-1:0];
+if(n->op==TC_OP_LAUNCH){
+grid=&out->at[out->count++];
+grid->threads=(int)n->attr[TC__LAUNCH_THREADS],grid->early=1;
+grid->blocks=tc__ix_const(1);
+grid->cluster=
+n->n_attr>TC__LAUNCH_CLUSTER?(int)n->attr[TC__LAUNCH_CLUSTER]:0;
+grid->shared=tc__device_is_dynamic(k)
+?tc__device_shared_at(k,k->buffer.count)
+:tc__ix_const(0);
+}
+if(n->op==TC_OP_FOR&&n->attr[TC__FOR_BIND]==TC__BIND_GRID)
+grid->blocks=tc__ix_mul(x,grid->blocks,n->attr[TC__FOR_END]);
+}
 }
 // ---- gen/cuda_print/opaque_plan.c
-typedef enum tc__opaque_step {
- TC__SCAN_LINES,
- TC__SCAN_ROWS,
- TC__SCAN_TILES,
- TC__SORT_ROWS,
- TC__SORT_COUNT,
- TC__SORT_FIRST,
- TC__SORT_NEXT,
- TC__SORT_LAST,
- TC__TOP_ROWS,
- TC__SCATTER_MARK,
- TC__SCATTER_TAKE,
- TC__SCATTER_SUM,
- TC__OPAQUE_COPY,
- TC__OPAQUE_CLEAR,
- TC__CUSTOM_CALL,
- TC__CUSTOM_BOOLS
-} tc__opaque_step;
-enum {
- TC__OPAQUE_THREADS = 256,
- TC__OPAQUE_RESIDENT = 2,
- TC__OPAQUE_BUSY = 264,
- TC__LINE_STEPS = 8,
- TC__TILE_ACCESSES = 1024,
- TC__TILES_LEAST = 8,
- TC__TILE_GROUP = 32,
- TC__OPAQUE_HEAD = 64,
- TC__SORT_TILE = 32768,
- TC__SORT_FEW = 32,
- TC__TOP_THREADS = 512,
- TC__SORT_WAVES = 4,
- TC__TOP_MOST = 16384,
- TC__TOP_LONG = 65536,
- TC__TOP_FEW = 16,
- TC__SUM_ROWS = 8,
- TC__CUSTOM_WAVES = 8
+typedef enum tc__opaque_step{
+TC__SCAN_LINES,
+TC__SCAN_ROWS,
+TC__SCAN_TILES,
+TC__SORT_ROWS,
+TC__SORT_COUNT,
+TC__SORT_FIRST,
+TC__SORT_NEXT,
+TC__SORT_LAST,
+TC__TOP_ROWS,
+TC__SCATTER_MARK,
+TC__SCATTER_TAKE,
+TC__SCATTER_SUM,
+TC__OPAQUE_COPY,
+TC__OPAQUE_CLEAR,
+TC__CUSTOM_CALL,
+TC__CUSTOM_BOOLS
+}tc__opaque_step;
+enum{
+TC__OPAQUE_THREADS=256,
+TC__OPAQUE_RESIDENT=2,
+TC__OPAQUE_BUSY=264,
+TC__LINE_STEPS=8,
+TC__TILE_ACCESSES=1024,
+TC__TILES_LEAST=8,
+TC__TILE_GROUP=32,
+TC__OPAQUE_HEAD=64,
+TC__SORT_TILE=32768,
+TC__SORT_FEW=32,
+TC__TOP_THREADS=512,
+TC__SORT_WAVES=4,
+TC__TOP_MOST=16384,
+TC__TOP_LONG=65536,
+TC__TOP_FEW=16,
+TC__SUM_ROWS=8,
+TC__CUSTOM_WAVES=8
 };
-typedef struct tc__opaque_plan {
- const tc__node *call;
- tc__op op;
- int dtype;
- tc__ix rows, n;
- tc__ix k;
- tc__ix lines,
-  m;
- int width;
- int digits;
- int tile;
- int most;
- int items;
- int bits;
- int wide;
- int mixed;
- tc__ix sorts, keys;
- int count;
- tc__opaque_step step[TC__GRIDS];
- int pass[TC__GRIDS];
- tc__grids grids;
-} tc__opaque_plan;
-static int64_t tc__call_buffer(const tc__node *call, uint32_t i) {
- return call->attr[TC__CALL_BUFFERS + i];
+typedef struct tc__opaque_plan{
+const tc__node*call;
+tc__op op;
+int dtype;
+tc__ix rows,n;
+tc__ix k;
+tc__ix lines,
+m;
+int width;
+int digits;
+int tile;
+int most;
+int items;
+int bits;
+int wide;
+int mixed;
+tc__ix sorts,keys;
+int count;
+tc__opaque_step step[TC__GRIDS];
+int pass[TC__GRIDS];
+tc__grids grids;
+}tc__opaque_plan;
+static int64_t tc__call_buffer(const tc__node*call,uint32_t i){
+return call->attr[TC__CALL_BUFFERS+i];
 }
-static int tc__call_rank(const tc__node *call, uint32_t i) {
- return (int)call->attr[tc__call_rank_at(call, i)];
+static int tc__call_rank(const tc__node*call,uint32_t i){
+return(int)call->attr[tc__call_rank_at(call,i)];
 }
-static tc__ix tc__call_size(const tc__node *call, uint32_t i, int d) {
- return call->attr[tc__call_rank_at(call, i) + 1 + (uint32_t)d];
+static tc__ix tc__call_size(const tc__node*call,uint32_t i,int d){
+return call->attr[tc__call_rank_at(call,i)+1+(uint32_t)d];
 }
-static tc__ix tc__call_width(const tc__node *call, uint32_t i) {
- return tc__call_size(call, i, tc__call_rank(call, i) - 1);
+static tc__ix tc__call_width(const tc__node*call,uint32_t i){
+return tc__call_size(call,i,tc__call_rank(call,i)-1);
 }
-static tc__ix tc__call_rows(tc__ixpool *x, const tc__node *call, uint32_t i) {
- tc__ix rows = tc__ix_const(1);
- for (int d = 0; d < tc__call_rank(call, i) - 1; d++)
-  rows = tc__ix_mul(x, rows, tc__call_size(call, i, d));
- return rows;
+static tc__ix tc__call_rows(tc__ixpool*x,const tc__node*call,uint32_t i){
+tc__ix rows=tc__ix_const(1);
+for(int d=0;d<tc__call_rank(call,i)-1;d++)
+rows=tc__ix_mul(x,rows,tc__call_size(call,i,d));
+return rows;
 }
-static tc__grid *tc__opaque_add(tc__opaque_plan *q, tc__opaque_step step, int threads,
-        tc__ix blocks) {
- tc__grid *g = &q->grids.at[q->count];
- q->step[q->count++] = step;
- g->threads = threads, g->blocks = blocks, g->waves = 0, g->shared = tc__ix_const(0);
- g->cluster = 0;
- return g;
+static tc__grid*tc__opaque_add(tc__opaque_plan*q,tc__opaque_step step,int threads,
+tc__ix blocks){
+tc__grid*g=&q->grids.at[q->count];
+q->step[q->count++]=step;
+g->threads=threads,g->blocks=blocks,g->waves=0,g->shared=tc__ix_const(0);
+g->cluster=0;
+return g;
 }
-static void tc__opaque_add_flat(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step step,
-        tc__ix count) {
- tc__ix threads = tc__ix_const(TC__OPAQUE_THREADS);
- tc__opaque_add(q, step, TC__OPAQUE_THREADS, tc__ix_ceil_div(x, count, threads));
+static void tc__opaque_add_flat(tc__ixpool*x,tc__opaque_plan*q,tc__opaque_step step,
+tc__ix count){
+tc__ix threads=tc__ix_const(TC__OPAQUE_THREADS);
+tc__opaque_add(q,step,TC__OPAQUE_THREADS,tc__ix_ceil_div(x,count,threads));
 }
-static tc__ix tc__ix_scaled(tc__ixpool *x, tc__ix e, int64_t by) {
- return tc__ix_mul(x, e, tc__ix_const(by));
+static tc__ix tc__ix_scaled(tc__ixpool*x,tc__ix e,int64_t by){
+return tc__ix_mul(x,e,tc__ix_const(by));
 }
-static void tc__opaque_add_clear(tc__ixpool *x, tc__opaque_plan *q) {
- tc__ix words = tc__ix_ceil_div(x, q->grids.zeroed, tc__ix_const(8));
- tc__opaque_add_flat(x, q, TC__OPAQUE_CLEAR, words);
- q->grids.at[q->count - 1].waves = TC__SORT_WAVES;
+static void tc__opaque_add_clear(tc__ixpool*x,tc__opaque_plan*q){
+tc__ix words=tc__ix_ceil_div(x,q->grids.zeroed,tc__ix_const(8));
+tc__opaque_add_flat(x,q,TC__OPAQUE_CLEAR,words);
+q->grids.at[q->count-1].waves=TC__SORT_WAVES;
 }
-static int tc__is_less(tc__ix e, int64_t than) {
- return tc__ix_is_const(e) && tc__ix_value(e) < than;
+static int tc__is_less(tc__ix e,int64_t than){
+return tc__ix_is_const(e)&&tc__ix_value(e)<than;
 }
-static tc__opaque_step tc__choose_scan(const tc__ixpool *x, const tc__opaque_plan *q) {
- int64_t most = tc__ix_hi(x, q->n);
- int busy = tc__ix_is_const(q->rows) && !tc__is_less(q->rows, TC__OPAQUE_BUSY);
- if (most <= 32 * q->width * TC__LINE_STEPS) return TC__SCAN_LINES;
- if (busy || most < (int64_t)TC__TILES_LEAST * TC__TILE_ACCESSES * q->width)
-  return TC__SCAN_ROWS;
- return TC__SCAN_TILES;
+static tc__opaque_step tc__choose_scan(const tc__ixpool*x,const tc__opaque_plan*q){
+int64_t most=tc__ix_hi(x,q->n);
+int busy=tc__ix_is_const(q->rows)&&!tc__is_less(q->rows,TC__OPAQUE_BUSY);
+if(most<=32*q->width*TC__LINE_STEPS)return TC__SCAN_LINES;
+if(busy||most<(int64_t)TC__TILES_LEAST*TC__TILE_ACCESSES*q->width)
+return TC__SCAN_ROWS;
+return TC__SCAN_TILES;
 }
-static tc__ix tc__scan_state(tc__ixpool *x, const tc__opaque_plan *q, tc__ix tiles) {
- tc__ix groups = tc__ix_ceil_div(x, tiles, tc__ix_const(TC__TILE_GROUP));
- tc__ix marks = tc__ix_mad(x, tiles, groups, 2);
- tc__ix bytes = tc__ix_scaled(x, tc__ix_mul(x, q->rows, marks),
-         2 * (int64_t)tc__dtypes[q->dtype].bytes);
- return tc__ix_add(x, bytes, tc__ix_const(TC__OPAQUE_HEAD));
+static tc__ix tc__scan_state(tc__ixpool*x,const tc__opaque_plan*q,tc__ix tiles){
+tc__ix groups=tc__ix_ceil_div(x,tiles,tc__ix_const(TC__TILE_GROUP));
+tc__ix marks=tc__ix_mad(x,tiles,groups,2);
+tc__ix bytes=tc__ix_scaled(x,tc__ix_mul(x,q->rows,marks),
+2*(int64_t)tc__dtypes[q->dtype].bytes);
+return tc__ix_add(x,bytes,tc__ix_const(TC__OPAQUE_HEAD));
 }
-static void tc__plan_prefixes(tc__ixpool *x, tc__opaque_plan *q) {
- int width = 16 / (int)tc__dtypes[q->dtype].bytes;
- q->width = tc__ix_divisor(x, q->n) % width ? 1 : width;
- tc__opaque_step step = tc__choose_scan(x, q);
- int64_t tile = (int64_t)TC__TILE_ACCESSES * q->width;
- tc__ix tiles = tc__ix_ceil_div(x, q->n, tc__ix_const(tile)), blocks = q->rows;
- if (step == TC__SCAN_LINES)
-  blocks = tc__ix_ceil_div(x, q->rows, tc__ix_const(TC__OPAQUE_THREADS / 32));
- if (step == TC__SCAN_TILES) blocks = tc__ix_mul(x, q->rows, tiles);
- tc__opaque_add(q, step, TC__OPAQUE_THREADS, blocks);
- if (step != TC__SCAN_TILES) return;
- q->grids.workspace = q->grids.zeroed = tc__scan_state(x, q, tiles);
- tc__opaque_add_clear(x, q);
+static void tc__plan_prefixes(tc__ixpool*x,tc__opaque_plan*q){
+int width=16/(int)tc__dtypes[q->dtype].bytes;
+q->width=tc__ix_divisor(x,q->n)%width?1:width;
+tc__opaque_step step=tc__choose_scan(x,q);
+int64_t tile=(int64_t)TC__TILE_ACCESSES*q->width;
+tc__ix tiles=tc__ix_ceil_div(x,q->n,tc__ix_const(tile)),blocks=q->rows;
+if(step==TC__SCAN_LINES)
+blocks=tc__ix_ceil_div(x,q->rows,tc__ix_const(TC__OPAQUE_THREADS/32));
+if(step==TC__SCAN_TILES)blocks=tc__ix_mul(x,q->rows,tiles);
+tc__opaque_add(q,step,TC__OPAQUE_THREADS,blocks);
+if(step!=TC__SCAN_TILES)return;
+q->grids.workspace=q->grids.zeroed=tc__scan_state(x,q,tiles);
+tc__opaque_add_clear(x,q);
 }
-static int64_t tc__pair_bytes(const tc__opaque_plan *q) { return q->wide ? 16 : 8; }
-static void tc__plan_sort_block(tc__opaque_plan *q, int threads) {
- q->items = (q->most + threads - 1) / threads;
- q->bits = q->most <= 128 ? 6 : 8;
+static int64_t tc__pair_bytes(const tc__opaque_plan*q){return q->wide?16:8;}
+static void tc__plan_sort_block(tc__opaque_plan*q,int threads){
+q->items=(q->most+threads-1)/threads;
+q->bits=q->most<=128?6:8;
 }
-static void tc__plan_sort_rows(const tc__ixpool *x, tc__opaque_plan *q) {
- int threads = 32;
- q->most = (int)tc__ix_hi(x, q->keys);
- if (q->most < 1) q->most = 1;
- while (threads < TC__OPAQUE_THREADS && q->most > threads * (threads < 64 ? 4 : 8))
-  threads *= 2;
- tc__plan_sort_block(q, threads);
- tc__opaque_add(q, TC__SORT_ROWS, threads, q->sorts);
+static void tc__plan_sort_rows(const tc__ixpool*x,tc__opaque_plan*q){
+int threads=32;
+q->most=(int)tc__ix_hi(x,q->keys);
+if(q->most<1)q->most=1;
+while(threads<TC__OPAQUE_THREADS&&q->most>threads*(threads<64?4:8))
+threads*=2;
+tc__plan_sort_block(q,threads);
+tc__opaque_add(q,TC__SORT_ROWS,threads,q->sorts);
 }
-static void tc__plan_sorter(tc__ixpool *x, tc__opaque_plan *q, tc__ix tiles) {
- int64_t row = TC__OPAQUE_THREADS * 4 * (int64_t)q->digits;
- tc__ix head = tc__ix_scaled(x, tc__ix_mul(x, q->sorts, tiles), TC__OPAQUE_THREADS * 8);
- head = tc__ix_add(x, head, tc__ix_scaled(x, q->sorts, row));
- head = tc__ix_add(x, head, tc__ix_const(TC__OPAQUE_HEAD));
- q->grids.zeroed = head;
- tc__ix pairs = tc__ix_mul(x, q->sorts, q->keys);
- q->grids.workspace =
-  tc__ix_add(x, head, tc__ix_scaled(x, pairs, 2 * tc__pair_bytes(q)));
+static void tc__plan_sorter(tc__ixpool*x,tc__opaque_plan*q,tc__ix tiles){
+int64_t row=TC__OPAQUE_THREADS*4*(int64_t)q->digits;
+tc__ix head=tc__ix_scaled(x,tc__ix_mul(x,q->sorts,tiles),TC__OPAQUE_THREADS*8);
+head=tc__ix_add(x,head,tc__ix_scaled(x,q->sorts,row));
+head=tc__ix_add(x,head,tc__ix_const(TC__OPAQUE_HEAD));
+q->grids.zeroed=head;
+tc__ix pairs=tc__ix_mul(x,q->sorts,q->keys);
+q->grids.workspace=
+tc__ix_add(x,head,tc__ix_scaled(x,pairs,2*tc__pair_bytes(q)));
 }
-static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step last) {
- tc__ix tiles = tc__ix_ceil_div(x, q->keys, tc__ix_const(q->tile));
- tc__ix blocks = tc__ix_mul(x, q->sorts, tiles);
- q->mixed = !tc__ix_is_const(q->keys), q->most = q->tile;
- tc__plan_sort_block(q, TC__OPAQUE_THREADS);
- tc__plan_sorter(x, q, tiles);
- tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
- for (int d = 0; d < q->digits; d++) {
-  q->pass[q->count] = d;
-  tc__opaque_add(q,
-      !d                  ? TC__SORT_FIRST
-      : d < q->digits - 1 ? TC__SORT_NEXT
-           : last,
-      TC__OPAQUE_THREADS, blocks);
- }
+static void tc__plan_sort_digits(tc__ixpool*x,tc__opaque_plan*q,tc__opaque_step last){
+tc__ix tiles=tc__ix_ceil_div(x,q->keys,tc__ix_const(q->tile));
+tc__ix blocks=tc__ix_mul(x,q->sorts,tiles);
+q->mixed=!tc__ix_is_const(q->keys),q->most=q->tile;
+tc__plan_sort_block(q,TC__OPAQUE_THREADS);
+tc__plan_sorter(x,q,tiles);
+tc__opaque_add(q,TC__SORT_COUNT,TC__OPAQUE_THREADS,blocks)->waves=TC__SORT_WAVES;
+for(int d=0;d<q->digits;d++){
+q->pass[q->count]=d;
+tc__opaque_add(q,
+!d?TC__SORT_FIRST
+:d<q->digits-1?TC__SORT_NEXT
+:last,
+TC__OPAQUE_THREADS,blocks);
 }
-static void tc__plan_argsort(tc__ixpool *x, tc__opaque_plan *q) {
- int64_t most = tc__ix_hi(x, q->n), k = tc__ix_is_const(q->k) ? tc__ix_value(q->k) : 0;
- q->wide = tc__dtypes[q->dtype].bytes == 8;
- q->digits = q->wide ? 8 : 4;
- q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
- q->sorts = q->rows, q->keys = q->n;
- int few = most > TC__TOP_LONG && tc__is_less(q->rows, TC__TOP_FEW);
- if (most <= q->tile)
-  tc__plan_sort_rows(x, q);
- else if (q->op == TC_OP_TOPK && k * tc__pair_bytes(q) <= TC__TOP_MOST && !few)
-  tc__opaque_add(q, TC__TOP_ROWS, TC__TOP_THREADS, q->rows);
- else {
-  tc__plan_sort_digits(x, q, TC__SORT_LAST);
-  tc__opaque_add_clear(x, q);
- }
 }
-static void tc__plan_scatter(tc__ixpool *x, tc__opaque_plan *q) {
- tc__ix places = tc__ix_mul(x, q->rows, q->n);
- q->grids.workspace = q->grids.zeroed = tc__ix_scaled(x, places, 4);
- tc__opaque_add_flat(x, q, TC__SCATTER_MARK, tc__ix_mul(x, q->lines, q->m));
- tc__opaque_add_flat(x, q, TC__SCATTER_TAKE, places);
+static void tc__plan_argsort(tc__ixpool*x,tc__opaque_plan*q){
+int64_t most=tc__ix_hi(x,q->n),k=tc__ix_is_const(q->k)?tc__ix_value(q->k):0;
+q->wide=tc__dtypes[q->dtype].bytes==8;
+q->digits=q->wide?8:4;
+q->tile=(int)(TC__SORT_TILE/tc__pair_bytes(q));
+q->sorts=q->rows,q->keys=q->n;
+int few=most>TC__TOP_LONG&&tc__is_less(q->rows,TC__TOP_FEW);
+if(most<=q->tile)
+tc__plan_sort_rows(x,q);
+else if(q->op==TC_OP_TOPK&&k*tc__pair_bytes(q)<=TC__TOP_MOST&&!few)
+tc__opaque_add(q,TC__TOP_ROWS,TC__TOP_THREADS,q->rows);
+else{
+tc__plan_sort_digits(x,q,TC__SORT_LAST);
+tc__opaque_add_clear(x,q);
 }
-static int tc__index_digits(tc__ix n) {
- int digits = 2;
- if (!tc__ix_is_const(n)) return 4;
- while (digits < 4 && (tc__ix_value(n) - 1) >> 8 * digits) digits++;
- return digits;
 }
-static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
- int shared = q->op == TC_OP_INDEX_ADD;
- tc__ix rows = q->rows;
- q->sorts = shared ? tc__ix_const(1) : q->lines, q->keys = q->m;
- q->digits = tc__index_digits(q->n);
- q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
- if (shared) rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
- if (tc__ix_hi(x, q->m) > q->tile) {
-  tc__plan_sort_digits(x, q, TC__SORT_NEXT);
- } else {
-  tc__plan_sort_rows(x, q);
-  q->grids.workspace =
-   tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
- }
- int clear = !tc__ix_equals(q->grids.zeroed, 0);
- tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
- if (clear) tc__opaque_add_clear(x, q);
+static void tc__plan_scatter(tc__ixpool*x,tc__opaque_plan*q){
+tc__ix places=tc__ix_mul(x,q->rows,q->n);
+q->grids.workspace=q->grids.zeroed=tc__ix_scaled(x,places,4);
+tc__opaque_add_flat(x,q,TC__SCATTER_MARK,tc__ix_mul(x,q->lines,q->m));
+tc__opaque_add_flat(x,q,TC__SCATTER_TAKE,places);
 }
-static int tc__custom_dtype(const tc__group *g, const tc__node *call, uint32_t i) {
- int64_t b = tc__call_buffer(call, i);
- return b < 0 ? call->dtype : g->buffer.at[b].dtype;
+static int tc__index_digits(tc__ix n){
+int digits=2;
+if(!tc__ix_is_const(n))return 4;
+while(digits<4&&(tc__ix_value(n)-1)>>8*digits)digits++;
+return digits;
 }
-static void tc__plan_custom(tc__ixpool *x, const tc__group *g, tc__opaque_plan *q) {
- q->n = q->k = q->m = q->rows, q->lines = tc__ix_const(1);
- for (int d = 0; d < tc__call_rank(q->call, 0); d++)
-  q->lines = tc__ix_mul(x, q->lines, tc__call_size(q->call, 0, d));
- tc__opaque_add_flat(x, q, TC__CUSTOM_CALL, q->lines);
- q->grids.at[0].waves = TC__CUSTOM_WAVES;
- if (tc__custom_dtype(g, q->call, 0) == TC_BOOL)
-  tc__opaque_add_flat(x, q, TC__CUSTOM_BOOLS, q->lines);
+static void tc__plan_scatter_sum(tc__ixpool*x,tc__opaque_plan*q){
+int shared=q->op==TC_OP_INDEX_ADD;
+tc__ix rows=q->rows;
+q->sorts=shared?tc__ix_const(1):q->lines,q->keys=q->m;
+q->digits=tc__index_digits(q->n);
+q->tile=(int)(TC__SORT_TILE/tc__pair_bytes(q));
+if(shared)rows=tc__ix_ceil_div(x,rows,tc__ix_const(TC__SUM_ROWS));
+if(tc__ix_hi(x,q->m)>q->tile){
+tc__plan_sort_digits(x,q,TC__SORT_NEXT);
+}else{
+tc__plan_sort_rows(x,q);
+q->grids.workspace=
+tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q));
 }
-static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
- tc__ixpool *x = g->body.ix;
- tc__opaque_plan q;
- memset(&q, 0, sizeof q);
- q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
- q.rows = g->shape.rows;
- q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
- if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
- q.k = tc__call_width(q.call, 0);
- q.n = tc__call_width(q.call, 1);
- int64_t from = tc__call_buffer(q.call, 1);
- q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
- if (q.op == TC_OP_CUMSUM || q.op == TC_OP_CUMPROD) tc__plan_prefixes(x, &q);
- if (q.op == TC_OP_ARGSORT || q.op == TC_OP_TOPK) tc__plan_argsort(x, &q);
- if (q.call->attr[TC__CALL_OPERANDS] < 3) return q;
- q.lines = tc__call_rows(x, q.call, 3), q.m = tc__call_width(q.call, 3);
- if (tc__call_buffer(q.call, 2) < 0 || tc__call_buffer(q.call, 3) < 0)
-  tc__opaque_add_flat(x, &q, TC__OPAQUE_COPY, tc__ix_mul(x, q.rows, q.n));
- else if (q.op == TC_OP_SCATTER)
-  tc__plan_scatter(x, &q);
- else
-  tc__plan_scatter_sum(x, &q);
- return q;
+int clear=!tc__ix_equals(q->grids.zeroed,0);
+tc__opaque_add_flat(x,q,TC__SCATTER_SUM,tc__ix_mul(x,rows,q->n));
+if(clear)tc__opaque_add_clear(x,q);
 }
-static int tc__opaque_resident(const tc__opaque_plan *q, int i) {
- int blocks = (q->wide ? 512 : 1024) / q->grids.at[i].threads;
- if (q->step[i] != TC__SORT_ROWS) return TC__OPAQUE_RESIDENT;
- return blocks < 16 ? blocks : 16;
+static int tc__custom_dtype(const tc__group*g,const tc__node*call,uint32_t i){
+int64_t b=tc__call_buffer(call,i);
+return b<0?call->dtype:g->buffer.at[b].dtype;
 }
-static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
- tc__opaque_plan q = tc__opaque_plan_of(g);
- int sizes = out->sizes;
- *out = q.grids;
- out->sizes = sizes, out->count = q.count;
- return !g->body.ix->failed;
+static void tc__plan_custom(tc__ixpool*x,const tc__group*g,tc__opaque_plan*q){
+q->n=q->k=q->m=q->rows,q->lines=tc__ix_const(1);
+for(int d=0;d<tc__call_rank(q->call,0);d++)
+q->lines=tc__ix_mul(x,q->lines,tc__call_size(q->call,0,d));
+tc__opaque_add_flat(x,q,TC__CUSTOM_CALL,q->lines);
+q->grids.at[0].waves=TC__CUSTOM_WAVES;
+if(tc__custom_dtype(g,q->call,0)==TC_BOOL)
+tc__opaque_add_flat(x,q,TC__CUSTOM_BOOLS,q->lines);
 }
-static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
- const tc__node *call = g->body.node.at[0];
- if (tc__is_custom(g)) {
-  const tc__custom *o = tc__custom_of_group(c, g);
-  return o && o->op.cuda_source && !o->trouble;
- }
- for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
-  tc__ix n = tc__call_width(call, i);
-  if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;
- }
- return 1;
+static tc__opaque_plan tc__opaque_plan_of(const tc__group*g){
+tc__ixpool*x=g->body.ix;
+tc__opaque_plan q;
+memset(&q,0,sizeof q);
+q.call=g->body.node.at[0],q.op=(tc__op)q.call->attr[TC__CALL_OP];
+q.rows=g->shape.rows;
+q.grids.workspace=q.grids.zeroed=tc__ix_const(0);
+if(tc__is_custom(g))return tc__plan_custom(x,g,&q),q;
+q.k=tc__call_width(q.call,0);
+q.n=tc__call_width(q.call,1);
+int64_t from=tc__call_buffer(q.call,1);
+q.dtype=g->buffer.at[from<0?tc__call_buffer(q.call,0):from].dtype;
+if(q.op==TC_OP_CUMSUM||q.op==TC_OP_CUMPROD)tc__plan_prefixes(x,&q);
+if(q.op==TC_OP_ARGSORT||q.op==TC_OP_TOPK)tc__plan_argsort(x,&q);
+if(q.call->attr[TC__CALL_OPERANDS]<3)return q;
+q.lines=tc__call_rows(x,q.call,3),q.m=tc__call_width(q.call,3);
+if(tc__call_buffer(q.call,2)<0||tc__call_buffer(q.call,3)<0)
+tc__opaque_add_flat(x,&q,TC__OPAQUE_COPY,tc__ix_mul(x,q.rows,q.n));
+else if(q.op==TC_OP_SCATTER)
+tc__plan_scatter(x,&q);
+else
+tc__plan_scatter_sum(x,&q);
+return q;
+}
+static int tc__opaque_resident(const tc__opaque_plan*q,int i){
+int blocks=(q->wide?512:1024)/q->grids.at[i].threads;
+if(q->step[i]!=TC__SORT_ROWS)return TC__OPAQUE_RESIDENT;
+return blocks<16?blocks:16;
+}
+static int tc__opaque_grids(const tc__group*g,tc__grids*out){
+tc__opaque_plan q=tc__opaque_plan_of(g);
+int sizes=out->sizes;
+*out=q.grids;
+out->sizes=sizes,out->count=q.count;
+return!g->body.ix->failed;
+}
+static int tc__has_cuda_opaque(tc_ctx*c,const tc__group*g){
+const tc__node*call=g->body.node.at[0];
+if(tc__is_custom(g)){
+const tc__custom*o=tc__custom_of_group(c,g);
+return o&&o->op.cuda_source&&!o->trouble;
+}
+for(uint32_t i=0;i<=call->attr[TC__CALL_OPERANDS];i++){
+tc__ix n=tc__call_width(call,i);
+if(tc__ix_is_const(n)&&tc__ix_value(n)>UINT32_MAX)return 0;
+}
+return 1;
 }
 // ---- gen/cuda_print/grids.c
-typedef struct tc__cuda_symbols {
- const tc__group *g;
- int count;
- int lost;
-} tc__cuda_symbols;
-static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
- tc__ixsyms found;
- tc__ix_syms(s->g->body.ix, e, &found, 1);
- s->lost |= found.lost;
- for (uint32_t i = 0; i < found.count; i++) {
-  int64_t slot = tc__ix_node(s->g->body.ix, found.at[i])->a;
-  if (slot >= s->count) s->count = (int)slot + 1;
- }
+typedef struct tc__cuda_symbols{
+const tc__group*g;
+int count;
+int lost;
+}tc__cuda_symbols;
+static void tc__cuda_symbols_of(tc__cuda_symbols*s,tc__ix e){
+tc__ixsyms found;
+tc__ix_syms(s->g->body.ix,e,&found,1);
+s->lost|=found.lost;
+for(uint32_t i=0;i<found.count;i++){
+int64_t slot=tc__ix_node(s->g->body.ix,found.at[i])->a;
+if(slot>=s->count)s->count=(int)slot+1;
 }
-static int tc__cuda_sizes(const tc__group *g) {
- tc__cuda_symbols s;
- s.g = g, s.count = 0, s.lost = 0;
- if (g->shape.list) return 0;
- tc__cuda_symbols_of(&s, g->shape.rows);
- tc__cuda_symbols_of(&s, g->shape.cols);
- if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.depth);
- if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.batch);
- for (size_t i = 0; i < g->buffer.count; i++)
-  tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
- for (size_t id = 0; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  for (uint32_t i = 0; i < n->n_attr; i++)
-   if (tc__attr_is_ix(n, i)) tc__cuda_symbols_of(&s, n->attr[i]);
- }
- return s.lost ? 64 : s.count;
 }
-static void tc__cuda_grid_of(const tc__device_plan *q, tc__grid *out) {
- memset(out, 0, sizeof *out);
- out->threads = q->threads, out->blocks = q->blocks;
- out->shared = q->shared, out->early = 1;
+static int tc__cuda_sizes(const tc__group*g){
+tc__cuda_symbols s;
+s.g=g,s.count=0,s.lost=0;
+if(g->shape.list)return 0;
+tc__cuda_symbols_of(&s,g->shape.rows);
+tc__cuda_symbols_of(&s,g->shape.cols);
+if(g->shape.kind==TC__CONTRACTION)tc__cuda_symbols_of(&s,g->shape.depth);
+if(g->shape.kind==TC__CONTRACTION)tc__cuda_symbols_of(&s,g->shape.batch);
+for(size_t i=0;i<g->buffer.count;i++)
+tc__cuda_symbols_of(&s,g->buffer.at[i].numel);
+for(size_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i))tc__cuda_symbols_of(&s,n->attr[i]);
 }
-static int tc__cuda_list_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
- tc__group *list = tc__lower_device(c, g);
- if (list) tc__device_grids(list, out);
- tc__group_free(c, list);
- return list != NULL;
+return s.lost?64:s.count;
 }
-static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
- memset(out, 0, sizeof *out);
- out->workspace = out->zeroed = tc__ix_const(0);
- out->sizes = tc__cuda_sizes(g);
- if (g->shape.kind == TC__OPAQUE) return tc__opaque_grids(g, out);
- if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
- tc__device_plan q = tc__device_plan_of(g);
- out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
- out->count = 1;
- tc__cuda_grid_of(&q, &out->at[0]);
- return 1;
+static void tc__cuda_grid_of(const tc__device_plan*q,tc__grid*out){
+memset(out,0,sizeof*out);
+out->threads=q->threads,out->blocks=q->blocks;
+out->shared=q->shared,out->early=1;
+}
+static int tc__cuda_list_grids(tc_ctx*c,const tc__group*g,tc__grids*out){
+tc__group*list=tc__lower_device(c,g);
+if(list)tc__device_grids(list,out);
+tc__group_free(c,list);
+return list!=NULL;
+}
+static int tc__cuda_grids(tc_ctx*c,const tc__group*g,tc__grids*out){
+memset(out,0,sizeof*out);
+out->workspace=out->zeroed=tc__ix_const(0);
+out->sizes=tc__cuda_sizes(g);
+if(g->shape.kind==TC__OPAQUE)return tc__opaque_grids(g,out);
+if(tc__device_has_list(g))return tc__cuda_list_grids(c,g,out);
+tc__device_plan q=tc__device_plan_of(g);
+out->workspace=tc__ix_const(q.workspace),out->zeroed=tc__ix_const(q.zeroed);
+out->count=1;
+tc__cuda_grid_of(&q,&out->at[0]);
+return 1;
 }
 // ---- gen/cuda_print/fast.c
-static const struct {
- tc__op op;
- const char *f16, *bf16;
- int passes;
-} tc__cuda_half_functions[] = {{TC_OP_EXP, "exp_half", "exp_half", 1},
-        {TC_OP_EXP2, "exp2_half", "exp2_half", 1},
-        {TC_OP_LOG, "log_half", "log_half", 0},
-        {TC_OP_LOG2, "log2_half", "log2_half", 0},
-        {TC_OP_SIN, "sin_half", "sin_half", 0},
-        {TC_OP_COS, "cos_half", "cos_half", 0},
-        {TC_OP_TANH, "tanh_half", "tanh_bf16", 0},
-        {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half", 1},
-        {TC_OP_SILU, "silu_half", "silu_half", 1},
-        {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half", 0},
-        {TC_OP_DIV, "div_half", "div_half", 0},
-        {TC_OP_RECIPROCAL, "rcp_half", "rcp_half", 0},
-        {TC_OP_SQRT, "sqrt_half", "sqrt_half", 0},
-        {TC_OP_RSQRT, "rsqrt_half", "rsqrt_half", 0}};
-enum { TC__FACT_DEPTH = 12 };
-static const double TC__FACT_NONE = -1.7976931348623157e308,
-     TC__FACT_NORMAL = 1.1754943508222875e-38;
-static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
- return g->body.node.at[id];
+static const struct{
+tc__op op;
+const char*f16,*bf16;
+int passes;
+}tc__cuda_half_functions[]={{TC_OP_EXP,"exp_half","exp_half",1},
+{TC_OP_EXP2,"exp2_half","exp2_half",1},
+{TC_OP_LOG,"log_half","log_half",0},
+{TC_OP_LOG2,"log2_half","log2_half",0},
+{TC_OP_SIN,"sin_half","sin_half",0},
+{TC_OP_COS,"cos_half","cos_half",0},
+{TC_OP_TANH,"tanh_half","tanh_bf16",0},
+{TC_OP_SIGMOID,"sigmoid_half","sigmoid_half",1},
+{TC_OP_SILU,"silu_half","silu_half",1},
+{TC_OP_GELU_TANH,"gelu_tanh_half","gelu_tanh_half",0},
+{TC_OP_DIV,"div_half","div_half",0},
+{TC_OP_RECIPROCAL,"rcp_half","rcp_half",0},
+{TC_OP_SQRT,"sqrt_half","sqrt_half",0},
+{TC_OP_RSQRT,"rsqrt_half","rsqrt_half",0}};
+enum{TC__FACT_DEPTH=12};
+static const double TC__FACT_NONE=-1.7976931348623157e308,
+TC__FACT_NORMAL=1.1754943508222875e-38;
+static const tc__node*tc__fact_node(const tc__group*g,uint32_t id){
+return g->body.node.at[id];
 }
-static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
-static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
- const tc__node *fill = tc__is_memory(tc__buffer_of(g, n))
-        ? NULL
-        : tc__device_fills(g, n->attr[TC__LOAD_BUFFER]);
- return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
+static double tc__fact_least(const tc__group*g,uint32_t id,int depth);
+static double tc__fact_least_of_memory(const tc__group*g,const tc__node*n,int depth){
+const tc__node*fill=tc__is_memory(tc__buffer_of(g,n))
+?NULL
+:tc__device_fills(g,n->attr[TC__LOAD_BUFFER]);
+return fill?tc__fact_least(g,fill->in[0],depth):TC__FACT_NONE;
 }
-static double tc__fact_least_of_sum(const tc__group *g, const tc__node *n, int depth) {
- const tc__node *step = tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]);
- int sum = n->attr[TC__COMBINE_MONOID] == TC_OP_ADD,
-  most = n->attr[TC__COMBINE_MONOID] == TC_OP_MAXIMUM;
- if (!step || (!sum && !most)) return TC__FACT_NONE;
- double least = tc__fact_least(g, step->in[0], depth);
- return sum && least > 0 ? 0 : least;
+static double tc__fact_least_of_sum(const tc__group*g,const tc__node*n,int depth){
+const tc__node*step=tc__acc_of(g,n->attr[TC__COMBINE_ACCUMULATOR]);
+int sum=n->attr[TC__COMBINE_MONOID]==TC_OP_ADD,
+most=n->attr[TC__COMBINE_MONOID]==TC_OP_MAXIMUM;
+if(!step||(!sum&&!most))return TC__FACT_NONE;
+double least=tc__fact_least(g,step->in[0],depth);
+return sum&&least>0?0:least;
 }
-static double tc__fact_least_of_two(const tc__group *g, const tc__node *n, int depth) {
- double a = tc__fact_least(g, n->in[0], depth), b = tc__fact_least(g, n->in[1], depth);
- if (n->op == TC_OP_ADD) return a + b;
- if (n->op == TC_OP_MAXIMUM) return a > b ? a : b;
- if (n->op == TC_OP_MUL && n->in[0] == n->in[1]) return 0;
- return a >= 0 && b >= 0 ? 0 : TC__FACT_NONE;
+static double tc__fact_least_of_two(const tc__group*g,const tc__node*n,int depth){
+double a=tc__fact_least(g,n->in[0],depth),b=tc__fact_least(g,n->in[1],depth);
+if(n->op==TC_OP_ADD)return a+b;
+if(n->op==TC_OP_MAXIMUM)return a>b?a:b;
+if(n->op==TC_OP_MUL&&n->in[0]==n->in[1])return 0;
+return a>=0&&b>=0?0:TC__FACT_NONE;
 }
-static double tc__fact_least_of_one(const tc__group *g, const tc__node *n, int depth) {
- double a = tc__fact_least(g, n->in[0], depth);
- return n->op == TC_OP_CAST ? a : a >= 0 ? 0 : TC__FACT_NONE;
+static double tc__fact_least_of_one(const tc__group*g,const tc__node*n,int depth){
+double a=tc__fact_least(g,n->in[0],depth);
+return n->op==TC_OP_CAST?a:a>=0?0:TC__FACT_NONE;
 }
-static double tc__fact_least_of_const(const tc__group *g, const tc__node *n, int depth) {
- (void)g, (void)depth;
- return tc__const_value(n).f;
+static double tc__fact_least_of_const(const tc__group*g,const tc__node*n,int depth){
+(void)g,(void)depth;
+return tc__const_value(n).f;
 }
-static double tc__fact_least_is_zero(const tc__group *g, const tc__node *n, int depth) {
- (void)g, (void)n, (void)depth;
- return 0;
+static double tc__fact_least_is_zero(const tc__group*g,const tc__node*n,int depth){
+(void)g,(void)n,(void)depth;
+return 0;
 }
-static const struct {
- tc__op op;
- double (*least)(const tc__group *g, const tc__node *n, int depth);
-} tc__fact_bounds[] = {
- {TC_OP_CONST, tc__fact_least_of_const},    {TC_OP_EXP, tc__fact_least_is_zero},
- {TC_OP_EXP2, tc__fact_least_is_zero},      {TC_OP_SIGMOID, tc__fact_least_is_zero},
- {TC_OP_SQRT, tc__fact_least_is_zero},      {TC_OP_ABS, tc__fact_least_is_zero},
- {TC_OP_RECIPROCAL, tc__fact_least_of_one}, {TC_OP_CAST, tc__fact_least_of_one},
- {TC_OP_ADD, tc__fact_least_of_two},        {TC_OP_MUL, tc__fact_least_of_two},
- {TC_OP_DIV, tc__fact_least_of_two},        {TC_OP_MAXIMUM, tc__fact_least_of_two},
- {TC_OP_LOAD, tc__fact_least_of_memory},    {TC_OP_COMBINE, tc__fact_least_of_sum}};
-static double tc__fact_least(const tc__group *g, uint32_t id, int depth) {
- const tc__node *n = tc__fact_node(g, id);
- if (!depth-- || !tc__is_float(n->dtype)) return TC__FACT_NONE;
- for (size_t i = 0; i < TC__COUNT(tc__fact_bounds); i++)
-  if ((int)tc__fact_bounds[i].op == n->op)
-   return tc__fact_bounds[i].least(g, n, depth);
- return TC__FACT_NONE;
+static const struct{
+tc__op op;
+double(*least)(const tc__group*g,const tc__node*n,int depth);
+}tc__fact_bounds[]={
+{TC_OP_CONST,tc__fact_least_of_const},{TC_OP_EXP,tc__fact_least_is_zero},
+{TC_OP_EXP2,tc__fact_least_is_zero},{TC_OP_SIGMOID,tc__fact_least_is_zero},
+{TC_OP_SQRT,tc__fact_least_is_zero},{TC_OP_ABS,tc__fact_least_is_zero},
+{TC_OP_RECIPROCAL,tc__fact_least_of_one},{TC_OP_CAST,tc__fact_least_of_one},
+{TC_OP_ADD,tc__fact_least_of_two},{TC_OP_MUL,tc__fact_least_of_two},
+{TC_OP_DIV,tc__fact_least_of_two},{TC_OP_MAXIMUM,tc__fact_least_of_two},
+{TC_OP_LOAD,tc__fact_least_of_memory},{TC_OP_COMBINE,tc__fact_least_of_sum}};
+static double tc__fact_least(const tc__group*g,uint32_t id,int depth){
+const tc__node*n=tc__fact_node(g,id);
+if(!depth--||!tc__is_float(n->dtype))return TC__FACT_NONE;
+for(size_t i=0;i<TC__COUNT(tc__fact_bounds);i++)
+if((int)tc__fact_bounds[i].op==n->op)
+return tc__fact_bounds[i].least(g,n,depth);
+return TC__FACT_NONE;
 }
-static const tc__node *tc__fact_held(const tc__group *g, uint32_t id) {
- const tc__node *n = tc__fact_node(g, id);
- if (n->op != TC_OP_LOAD || tc__is_memory(tc__buffer_of(g, n))) return n;
- const tc__node *fill = tc__device_fills(g, n->attr[TC__LOAD_BUFFER]);
- if (!fill || fill->attr[TC__STORE_INDEX] != n->attr[TC__LOAD_INDEX]) return n;
- return tc__fact_node(g, fill->in[0]);
+static const tc__node*tc__fact_held(const tc__group*g,uint32_t id){
+const tc__node*n=tc__fact_node(g,id);
+if(n->op!=TC_OP_LOAD||tc__is_memory(tc__buffer_of(g,n)))return n;
+const tc__node*fill=tc__device_fills(g,n->attr[TC__LOAD_BUFFER]);
+if(!fill||fill->attr[TC__STORE_INDEX]!=n->attr[TC__LOAD_INDEX])return n;
+return tc__fact_node(g,fill->in[0]);
 }
-static const tc__node *tc__fact_copy(const tc__group *g, int64_t buffer) {
- for (size_t i = 0; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_COPY && n->attr[TC__COPY_BUFFER] == buffer) return n;
- }
- return NULL;
+static const tc__node*tc__fact_copy(const tc__group*g,int64_t buffer){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_COPY&&n->attr[TC__COPY_BUFFER]==buffer)return n;
 }
-static int tc__fact_same_copy(const tc__group *g, const tc__node *x, const tc__node *y) {
- tc__ixpool *ix = g->body.ix;
- if (x->op != TC_OP_LOAD || y->op != TC_OP_LOAD) return 0;
- const tc__node *a = tc__fact_copy(g, x->attr[TC__LOAD_BUFFER]),
-     *b = tc__fact_copy(g, y->attr[TC__LOAD_BUFFER]);
- return a && b && a->attr[TC__COPY_FROM] == b->attr[TC__COPY_FROM] &&
-   a->attr[TC__COPY_SOURCE] == b->attr[TC__COPY_SOURCE] &&
-   tc__ix_sub(ix, x->attr[TC__LOAD_INDEX], a->attr[TC__COPY_INDEX]) ==
-    tc__ix_sub(ix, y->attr[TC__LOAD_INDEX], b->attr[TC__COPY_INDEX]);
+return NULL;
 }
-static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) {
- const tc__node *x = tc__fact_held(g, a), *y = tc__fact_held(g, b);
- if (x == y || tc__fact_same_copy(g, x, y)) return 1;
- if (!depth-- || x->op != y->op || x->dtype != y->dtype || x->n_in != y->n_in ||
-  x->n_attr != y->n_attr)
-  return 0;
- if (!tc__is_alu(x) && x->op != TC_OP_LOAD && x->op != TC_OP_CAST &&
-  x->op != TC_OP_CONST && x->op != TC_OP_VALID && x->op != TC_OP_INDEX)
-  return 0;
- for (uint32_t i = 0; i < x->n_attr; i++)
-  if (x->attr[i] != y->attr[i]) return 0;
- for (uint32_t i = 0; i < x->n_in; i++)
-  if (!tc__fact_same(g, x->in[i], y->in[i], depth)) return 0;
- return 1;
+static int tc__fact_same_copy(const tc__group*g,const tc__node*x,const tc__node*y){
+tc__ixpool*ix=g->body.ix;
+if(x->op!=TC_OP_LOAD||y->op!=TC_OP_LOAD)return 0;
+const tc__node*a=tc__fact_copy(g,x->attr[TC__LOAD_BUFFER]),
+*b=tc__fact_copy(g,y->attr[TC__LOAD_BUFFER]);
+return a&&b&&a->attr[TC__COPY_FROM]==b->attr[TC__COPY_FROM]&&
+a->attr[TC__COPY_SOURCE]==b->attr[TC__COPY_SOURCE]&&
+tc__ix_sub(ix,x->attr[TC__LOAD_INDEX],a->attr[TC__COPY_INDEX])==
+tc__ix_sub(ix,y->attr[TC__LOAD_INDEX],b->attr[TC__COPY_INDEX]);
 }
-static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
- if (n->op != TC_OP_SUB) return 0;
- const tc__node *m = tc__fact_held(g, n->in[1]);
- if (m->op != TC_OP_COMBINE || m->attr[TC__COMBINE_MONOID] != TC_OP_MAXIMUM) return 0;
- const tc__node *step = tc__acc_of(g, m->attr[TC__COMBINE_ACCUMULATOR]);
- return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
+static int tc__fact_same(const tc__group*g,uint32_t a,uint32_t b,int depth){
+const tc__node*x=tc__fact_held(g,a),*y=tc__fact_held(g,b);
+if(x==y||tc__fact_same_copy(g,x,y))return 1;
+if(!depth--||x->op!=y->op||x->dtype!=y->dtype||x->n_in!=y->n_in||
+x->n_attr!=y->n_attr)
+return 0;
+if(!tc__is_alu(x)&&x->op!=TC_OP_LOAD&&x->op!=TC_OP_CAST&&
+x->op!=TC_OP_CONST&&x->op!=TC_OP_VALID&&x->op!=TC_OP_INDEX)
+return 0;
+for(uint32_t i=0;i<x->n_attr;i++)
+if(x->attr[i]!=y->attr[i])return 0;
+for(uint32_t i=0;i<x->n_in;i++)
+if(!tc__fact_same(g,x->in[i],y->in[i],depth))return 0;
+return 1;
 }
-static int tc__fact_passes(const tc__node *n, uint32_t operand) {
- if (n->op == TC_OP_WHERE) return operand > 0;
- return n->op == TC_OP_MUL || n->op == TC_OP_DIV || n->op == TC_OP_RECIPROCAL ||
-   n->op == TC_OP_NEG || n->op == TC_OP_ABS || n->op == TC_OP_SQRT ||
-   n->op == TC_OP_RSQRT;
+static int tc__fact_is_shifted(const tc__group*g,const tc__node*n){
+if(n->op!=TC_OP_SUB)return 0;
+const tc__node*m=tc__fact_held(g,n->in[1]);
+if(m->op!=TC_OP_COMBINE||m->attr[TC__COMBINE_MONOID]!=TC_OP_MAXIMUM)return 0;
+const tc__node*step=tc__acc_of(g,m->attr[TC__COMBINE_ACCUMULATOR]);
+return step&&tc__fact_same(g,n->in[0],step->in[0],TC__FACT_DEPTH);
 }
-typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__fact_use;
-static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
- if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
- if (n->op == TC_OP_STORE)
-  return tc__device_is_row(g, n->attr[TC__STORE_BUFFER]) ? TC__USE_PASSES
-                : TC__USE_EXACT;
- if (n->dtype != TC_F32) return TC__USE_EXACT;
- if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
- if (n->attr[TC__ACC_MONOID] == TC_OP_MAXIMUM) return TC__USE_PASSES;
- return n->attr[TC__ACC_MONOID] == TC_OP_ADD &&
-     tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
-    ? TC__USE_PASSES
-    : TC__USE_EXACT;
+static int tc__fact_passes(const tc__node*n,uint32_t operand){
+if(n->op==TC_OP_WHERE)return operand>0;
+return n->op==TC_OP_MUL||n->op==TC_OP_DIV||n->op==TC_OP_RECIPROCAL||
+n->op==TC_OP_NEG||n->op==TC_OP_ABS||n->op==TC_OP_SQRT||
+n->op==TC_OP_RSQRT;
 }
-static int tc__fact_takes(const tc__node *n, const uint8_t *values, const uint8_t *rows,
-       const uint8_t *sums, uint32_t *k) {
- if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW) return 0;
- if (n->op == TC_OP_LOAD) return rows[n->attr[TC__ACCESS_BUFFER]];
- if (n->op == TC_OP_COMBINE) return sums[n->attr[TC__COMBINE_ACCUMULATOR]];
- for (*k = 0; *k < n->n_in; (*k)++)
-  if (values[n->in[*k]]) return 1;
- return 0;
+typedef enum tc__fact_use{TC__USE_EXACT,TC__USE_ROUNDS,TC__USE_PASSES}tc__fact_use;
+static tc__fact_use tc__fact_use_of(const tc__group*g,const tc__node*n,uint32_t k){
+if(n->op==TC_OP_CAST&&tc__is_half(n->dtype))return TC__USE_ROUNDS;
+if(n->op==TC_OP_STORE)
+return tc__device_is_row(g,n->attr[TC__STORE_BUFFER])?TC__USE_PASSES
+:TC__USE_EXACT;
+if(n->dtype!=TC_F32)return TC__USE_EXACT;
+if(n->op!=TC_OP_ACC)return tc__fact_passes(n,k)?TC__USE_PASSES:TC__USE_EXACT;
+if(n->attr[TC__ACC_MONOID]==TC_OP_MAXIMUM)return TC__USE_PASSES;
+return n->attr[TC__ACC_MONOID]==TC_OP_ADD&&
+tc__fact_least(g,n->in[0],TC__FACT_DEPTH)>=0
+?TC__USE_PASSES
+:TC__USE_EXACT;
 }
-static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
- size_t count = g->body.node.count;
- uint8_t *rows = mark + count, *sums = rows + g->buffer.count;
- int rounded = 0;
- mark[id] = 1;
- for (size_t i = id + 1; i < count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  uint32_t k = 0;
-  if (!tc__fact_takes(n, mark, rows, sums, &k)) continue;
-  int made = n->op == TC_OP_LOAD || n->op == TC_OP_COMBINE;
-  tc__fact_use use = made ? TC__USE_PASSES : tc__fact_use_of(g, n, k);
-  if (use == TC__USE_EXACT) return 0;
-  rounded |= use == TC__USE_ROUNDS;
-  if (use == TC__USE_ROUNDS) continue;
-  if (n->op == TC_OP_STORE)
-   rows[n->attr[TC__ACCESS_BUFFER]] = 1;
-  else if (n->op == TC_OP_ACC)
-   sums[n->attr[TC__ACC_ACCUMULATOR]] = 1;
-  else
-   mark[i] = 1;
- }
- return rounded;
+static int tc__fact_takes(const tc__node*n,const uint8_t*values,const uint8_t*rows,
+const uint8_t*sums,uint32_t*k){
+if(n->op==TC_OP_FOR||n->op==TC_OP_END||n->op==TC_OP_NEW)return 0;
+if(n->op==TC_OP_LOAD)return rows[n->attr[TC__ACCESS_BUFFER]];
+if(n->op==TC_OP_COMBINE)return sums[n->attr[TC__COMBINE_ACCUMULATOR]];
+for(*k=0;*k<n->n_in;(*k)++)
+if(values[n->in[*k]])return 1;
+return 0;
 }
-static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
- const tc__group *g = p->g;
- size_t marks = g->body.node.count + g->buffer.count + TC__PRINT_ACCS;
- if (n->dtype != TC_F32 || g->shape.kind == TC__CONTRACTION) return 0;
- uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, marks);
- if (!mark) {
-  p->out->failed = 1;
-  return 0;
- }
- int rounded = tc__fact_follow(g, n->id, mark);
- tc__free(p->out->ctx, mark, marks);
- return rounded;
+static int tc__fact_follow(const tc__group*g,uint32_t id,uint8_t*mark){
+size_t count=g->body.node.count;
+uint8_t*rows=mark+count,*sums=rows+g->buffer.count;
+int rounded=0;
+mark[id]=1;
+for(size_t i=id+1;i<count;i++){
+const tc__node*n=g->body.node.at[i];
+uint32_t k=0;
+if(!tc__fact_takes(n,mark,rows,sums,&k))continue;
+int made=n->op==TC_OP_LOAD||n->op==TC_OP_COMBINE;
+tc__fact_use use=made?TC__USE_PASSES:tc__fact_use_of(g,n,k);
+if(use==TC__USE_EXACT)return 0;
+rounded|=use==TC__USE_ROUNDS;
+if(use==TC__USE_ROUNDS)continue;
+if(n->op==TC_OP_STORE)
+rows[n->attr[TC__ACCESS_BUFFER]]=1;
+else if(n->op==TC_OP_ACC)
+sums[n->attr[TC__ACC_ACCUMULATOR]]=1;
+else
+mark[i]=1;
 }
-static int tc__fact_is_large(const tc__node *n) {
- return n->op == TC_OP_CONST &&
-   (tc__const_value(n).f >= 0.5 || tc__const_value(n).f <= -0.5);
+return rounded;
 }
-static int tc__fact_is_added(const tc__group *g, uint32_t id) {
- int added = 0;
- for (size_t i = id + 1; i < g->body.node.count; i++) {
-  const tc__node *n = g->body.node.at[i];
-  if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-  for (uint32_t k = 0; k < n->n_in; k++) {
-   if (n->in[k] != id) continue;
-   if (n->op != TC_OP_ADD || !tc__fact_is_large(tc__fact_node(g, n->in[!k])))
-    return 0;
-   added = 1;
-  }
- }
- return added && g->shape.kind != TC__CONTRACTION;
+static int tc__fact_is_rounded(const tc__printer*p,const tc__node*n){
+const tc__group*g=p->g;
+size_t marks=g->body.node.count+g->buffer.count+TC__PRINT_ACCS;
+if(n->dtype!=TC_F32||g->shape.kind==TC__CONTRACTION)return 0;
+uint8_t*mark=TC__NEW_ARRAY(p->out->ctx,uint8_t,marks);
+if(!mark){
+p->out->failed=1;
+return 0;
 }
-static const char *tc__cuda_fast_f32(const tc__printer *p, const tc__node *n) {
- if (n->op == TC_OP_EXP && tc__fact_is_shifted(p->g, tc__body(p, n->in[0])))
-  return "exp_shifted";
- if (n->op == TC_OP_TANH && tc__fact_is_added(p->g, n->id)) return "tanh_added";
- if (n->op == TC_OP_LOG &&
-  tc__fact_least(p->g, n->in[0], TC__FACT_DEPTH) >= TC__FACT_NORMAL)
-  return "log_normal";
- return NULL;
+int rounded=tc__fact_follow(g,n->id,mark);
+tc__free(p->out->ctx,mark,marks);
+return rounded;
 }
-static const char *tc__cuda_fast_name(const tc__printer *p, const tc__node *n) {
- for (size_t i = 0; i < TC__COUNT(tc__cuda_half_functions); i++) {
-  if ((int)tc__cuda_half_functions[i].op != n->op) continue;
-  if (n->dtype == TC_BF16) return tc__cuda_half_functions[i].bf16;
-  if (n->dtype == TC_F16 ||
-   (tc__cuda_half_functions[i].passes && tc__fact_is_rounded(p, n)))
-   return tc__cuda_half_functions[i].f16;
- }
- return n->dtype == TC_F32 ? tc__cuda_fast_f32(p, n) : NULL;
+static int tc__fact_is_large(const tc__node*n){
+return n->op==TC_OP_CONST&&
+(tc__const_value(n).f>=0.5||tc__const_value(n).f<=-0.5);
 }
-static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
- const char *name = tc__cuda_fast_name(p, n);
- if (!name) {
-  tc__print_alu(p, n, copy);
-  return;
- }
- tc__put_let(p, n, copy);
- tc__put(p->out, "tc_%s(", name);
- for (uint32_t k = 0; k < n->n_in; k++) {
-  if (k) tc__put(p->out, ", ");
-  tc__put_value(p, n->in[k], copy);
- }
- tc__put(p->out, ");\n");
+static int tc__fact_is_added(const tc__group*g,uint32_t id){
+int added=0;
+for(size_t i=id+1;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_FOR||n->op==TC_OP_END)continue;
+for(uint32_t k=0;k<n->n_in;k++){
+if(n->in[k]!=id)continue;
+if(n->op!=TC_OP_ADD||!tc__fact_is_large(tc__fact_node(g,n->in[!k])))
+return 0;
+added=1;
+}
+}
+return added&&g->shape.kind!=TC__CONTRACTION;
+}
+static const char*tc__cuda_fast_f32(const tc__printer*p,const tc__node*n){
+if(n->op==TC_OP_EXP&&tc__fact_is_shifted(p->g,tc__body(p,n->in[0])))
+return "exp_shifted";
+if(n->op==TC_OP_TANH&&tc__fact_is_added(p->g,n->id))return "tanh_added";
+if(n->op==TC_OP_LOG&&
+tc__fact_least(p->g,n->in[0],TC__FACT_DEPTH)>=TC__FACT_NORMAL)
+return "log_normal";
+return NULL;
+}
+static const char*tc__cuda_fast_name(const tc__printer*p,const tc__node*n){
+for(size_t i=0;i<TC__COUNT(tc__cuda_half_functions);i++){
+if((int)tc__cuda_half_functions[i].op!=n->op)continue;
+if(n->dtype==TC_BF16)return tc__cuda_half_functions[i].bf16;
+if(n->dtype==TC_F16||
+(tc__cuda_half_functions[i].passes&&tc__fact_is_rounded(p,n)))
+return tc__cuda_half_functions[i].f16;
+}
+return n->dtype==TC_F32?tc__cuda_fast_f32(p,n):NULL;
+}
+static void tc__cuda_fast(tc__printer*p,const tc__node*n,int copy){
+const char*name=tc__cuda_fast_name(p,n);
+if(!name){
+tc__print_alu(p,n,copy);
+return;
+}
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_%s(",name);
+for(uint32_t k=0;k<n->n_in;k++){
+if(k)tc__put(p->out,", ");
+tc__put_value(p,n->in[k],copy);
+}
+tc__put(p->out,");\n");
 }
 // ---- gen/cuda_print/check.c
-static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
- return g->target.checked && tc__is_memory(&g->buffer.at[b]);
+static int tc__cuda_is_checked(const tc__group*g,int64_t b){
+return g->target.checked&&tc__is_memory(&g->buffer.at[b]);
 }
-static void tc__buffer_range(const tc__group *g, const tc__kbuf *b, tc__ix *low,
-        tc__ix *high) {
- tc__ixpool *x = g->body.ix;
- tc__ix zero = tc__ix_const(0);
- const tc__shape *s =
-  b->place == TC__BUF_INPUT && g->target.inputs ? g->target.inputs[b->source] : NULL;
- *low = zero, *high = b->numel;
- if (!s || s->contiguous) return;
- *high = tc__ix_const(1);
- for (int i = 0; i < s->rank; i++) {
-  tc__ix last =
-   tc__ix_mul(x, tc__ix_sub(x, s->dims[i], tc__ix_const(1)), s->strides[i]);
-  tc__ix below = tc__ix_min(x, last, zero);
-  *low = tc__ix_add(x, *low, below);
-  *high = tc__ix_add(x, *high, tc__ix_sub(x, last, below));
- }
+static void tc__buffer_range(const tc__group*g,const tc__kbuf*b,tc__ix*low,
+tc__ix*high){
+tc__ixpool*x=g->body.ix;
+tc__ix zero=tc__ix_const(0);
+const tc__shape*s=
+b->place==TC__BUF_INPUT&&g->target.inputs?g->target.inputs[b->source]:NULL;
+*low=zero,*high=b->numel;
+if(!s||s->contiguous)return;
+*high=tc__ix_const(1);
+for(int i=0;i<s->rank;i++){
+tc__ix last=
+tc__ix_mul(x,tc__ix_sub(x,s->dims[i],tc__ix_const(1)),s->strides[i]);
+tc__ix below=tc__ix_min(x,last,zero);
+*low=tc__ix_add(x,*low,below);
+*high=tc__ix_add(x,*high,tc__ix_sub(x,last,below));
 }
-static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
- for (size_t i = 0; i < p->g->buffer.count; i++) {
-  const tc__kbuf *b = &p->g->buffer.at[i];
-  tc__ix low, high;
-  char name[24];
-  if (!tc__cuda_is_checked(p->g, (int64_t)i)) continue;
-  tc__buffer_name(p, (int64_t)i, name);
-  if (!tc__c_mentions(body, name)) continue;
-  tc__buffer_range(p->g, b, &low, &high);
-  tc__line(p);
-  tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ",
-    b->written ? "" : "const ", tc__dtypes[b->dtype].memory, name, name);
-  tc__put_ix(p, low);
-  tc__put(p->out, ", ");
-  tc__put_ix(p, high);
-  tc__put(p->out, ", %d, %d, a.size[%d], a.state};\n", (int)i + 1, b->written,
-    tc__cuda_sizes(p->g));
- }
 }
-static void tc__cuda_look(tc__printer *p, tc__text *body) {
- tc__text names, *out = p->out;
- if (!p->g->target.checked) return;
- tc__text_init(&names, out->ctx);
- p->out = &names;
- tc__cuda_checked_names(p, body);
- p->out = out;
- tc__put_raw(&names, body->at, body->size);
- names.failed |= body->failed;
- tc__text_free(body);
- *body = names;
+static void tc__cuda_checked_names(tc__printer*p,const tc__text*body){
+for(size_t i=0;i<p->g->buffer.count;i++){
+const tc__kbuf*b=&p->g->buffer.at[i];
+tc__ix low,high;
+char name[24];
+if(!tc__cuda_is_checked(p->g,(int64_t)i))continue;
+tc__buffer_name(p,(int64_t)i,name);
+if(!tc__c_mentions(body,name))continue;
+tc__buffer_range(p->g,b,&low,&high);
+tc__line(p);
+tc__put(p->out,"const tc_checked<%s%s> %s = {%s_memory, ",
+b->written?"":"const ",tc__dtypes[b->dtype].memory,name,name);
+tc__put_ix(p,low);
+tc__put(p->out,", ");
+tc__put_ix(p,high);
+tc__put(p->out,", %d, %d, a.size[%d], a.state};\n",(int)i+1,b->written,
+tc__cuda_sizes(p->g));
 }
-static void tc__cuda_place_of(tc__printer *p, int64_t b, tc__ix e, const char *more,
-        int width) {
- int at = width > 1 && tc__cuda_is_checked(p->g, b);
- tc__put_buffer(p, b);
- tc__put(p->out, at ? ".at(" : "[");
- tc__put_ix(p, e);
- if (at)
-  tc__put(p->out, "%s, %d)[0]", more, width);
- else
-  tc__put(p->out, "%s]", more);
 }
-static int tc__cuda_kargs(const tc__group *g) {
- int sizes = tc__cuda_sizes(g) + g->target.checked;
- return sizes ? sizes : 1;
+static void tc__cuda_look(tc__printer*p,tc__text*body){
+tc__text names,*out=p->out;
+if(!p->g->target.checked)return;
+tc__text_init(&names,out->ctx);
+p->out=&names;
+tc__cuda_checked_names(p,body);
+p->out=out;
+tc__put_raw(&names,body->at,body->size);
+names.failed|=body->failed;
+tc__text_free(body);
+*body=names;
+}
+static void tc__cuda_place_of(tc__printer*p,int64_t b,tc__ix e,const char*more,
+int width){
+int at=width>1&&tc__cuda_is_checked(p->g,b);
+tc__put_buffer(p,b);
+tc__put(p->out,at?".at(":"[");
+tc__put_ix(p,e);
+if(at)
+tc__put(p->out,"%s, %d)[0]",more,width);
+else
+tc__put(p->out,"%s]",more);
+}
+static int tc__cuda_kargs(const tc__group*g){
+int sizes=tc__cuda_sizes(g)+g->target.checked;
+return sizes?sizes:1;
 }
 // ---- gen/cuda_print/value.c
-static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
- if (tc__is_float(dtype)) {
-  tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
-  return;
- }
- if (v.i == INT64_MIN)
-  tc__put(p->out, "(-0x7fffffffffffffffll - 1)");
- else if (dtype == TC_I32 && v.i == INT32_MIN)
-  tc__put(p->out, "(-0x7fffffff - 1)");
- else
-  tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
+static void tc__cuda_constant(tc__printer*p,int dtype,tc__value v){
+if(tc__is_float(dtype)){
+tc__put_hexfloat(p->out,v.f,dtype!=TC_F64);
+return;
 }
-static const char *tc__cuda_index_type(const tc__printer *p) {
- return p->narrow ? "int" : "tc_i64";
+if(v.i==INT64_MIN)
+tc__put(p->out,"(-0x7fffffffffffffffll - 1)");
+else if(dtype==TC_I32&&v.i==INT32_MIN)
+tc__put(p->out,"(-0x7fffffff - 1)");
+else
+tc__put(p->out,dtype==TC_I64?"%lldll":"%lld",(long long)v.i);
 }
-static int tc__cuda_width_of(const tc__printer *p) {
- return p->cuda && !p->scalar ? p->cuda->width : 1;
+static const char*tc__cuda_index_type(const tc__printer*p){
+return p->narrow?"int":"tc_i64";
 }
-static int tc__cuda_dtype(const tc__printer *p, const tc__node *n) {
- return tc__buffer_of(p->g, n)->dtype;
+static int tc__cuda_width_of(const tc__printer*p){
+return p->cuda&&!p->scalar?p->cuda->width:1;
 }
-static const char *tc__cuda_memory(const tc__printer *p, const tc__node *n) {
- return tc__dtypes[tc__cuda_dtype(p, n)].memory;
+static int tc__cuda_dtype(const tc__printer*p,const tc__node*n){
+return tc__buffer_of(p->g,n)->dtype;
 }
-static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
- static const char *const words[TC_DTYPE_COUNT][2] = {
-  {"", "tc_u8("},
-  {"", "tc_u8("},
-  {"", "tc_i8("},
-  {"", "tc_i16("},
-  {"", ""},
-  {"", ""},
-  {"tc_of_f16(", "tc_bits_f16("},
-  {"tc_of_bf16(", "tc_bits_bf16("},
-  {"", ""},
-  {"", ""}};
- return words[tc__cuda_dtype(p, n)][store];
+static const char*tc__cuda_memory(const tc__printer*p,const tc__node*n){
+return tc__dtypes[tc__cuda_dtype(p,n)].memory;
 }
-static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
- return *tc__cuda_wrap(p, n, store) ? ")" : "";
+static const char*tc__cuda_wrap(const tc__printer*p,const tc__node*n,int store){
+static const char*const words[TC_DTYPE_COUNT][2]={
+{"","tc_u8("},
+{"","tc_u8("},
+{"","tc_i8("},
+{"","tc_i16("},
+{"",""},
+{"",""},
+{"tc_of_f16(","tc_bits_f16("},
+{"tc_of_bf16(","tc_bits_bf16("},
+{"",""},
+{"",""}};
+return words[tc__cuda_dtype(p,n)][store];
 }
-static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n);
-static void tc__cuda_element(tc__printer *p, const tc__node *n) {
- if (tc__cuda_list_element_at(p, n)) return;
- int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
- tc__access access =
-  lane ? tc__device_access(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->cuda->width)
-    : TC__PER_LANE;
- if (access != TC__PER_LANE) p->lane = 0;
- tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX],
-      access == TC__CONTIGUOUS ? " + l" : "", 1);
- if (access != TC__PER_LANE) p->lane = 1;
+static const char*tc__cuda_wrapped(const tc__printer*p,const tc__node*n,int store){
+return*tc__cuda_wrap(p,n,store)?")":"";
 }
-static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
- const char *word = p->narrow ? "unsigned" : "tc_u64";
- for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
-  tc__put(p->out, "%s(%s)(", i > first ? " && " : "", word);
-  tc__put_ix(p, n->attr[i]);
-  tc__put(p->out, ") < (%s)(", word);
-  tc__put_ix(p, n->attr[i + 1]);
-  tc__put(p->out, ")");
- }
+static int tc__cuda_list_element_at(tc__printer*p,const tc__node*n);
+static void tc__cuda_element(tc__printer*p,const tc__node*n){
+if(tc__cuda_list_element_at(p,n))return;
+int lane=p->lane&&p->cuda&&p->axis==p->cuda->axis;
+tc__access access=
+lane?tc__device_access(p->g,n->attr[TC__ACCESS_INDEX],p->axis,p->cuda->width)
+:TC__PER_LANE;
+if(access!=TC__PER_LANE)p->lane=0;
+tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],n->attr[TC__ACCESS_INDEX],
+access==TC__CONTIGUOUS?" + l":"",1);
+if(access!=TC__PER_LANE)p->lane=1;
 }
-static int tc__cuda_guarded(const tc__node *n) {
- return n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES;
+static void tc__cuda_pred(tc__printer*p,const tc__node*n,uint32_t first){
+const char*word=p->narrow?"unsigned":"tc_u64";
+for(uint32_t i=first;i+1<n->n_attr;i+=2){
+tc__put(p->out,"%s(%s)(",i>first?" && ":"",word);
+tc__put_ix(p,n->attr[i]);
+tc__put(p->out,") < (%s)(",word);
+tc__put_ix(p,n->attr[i+1]);
+tc__put(p->out,")");
 }
-static void tc__cuda_fill(tc__printer *p, const tc__node *n) {
- tc__value fill;
- memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
- tc__put(p->out, "%s", tc__cuda_wrap(p, n, 1));
- tc__cuda_constant(p, n->dtype, fill);
- tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
 }
-static void tc__cuda_read(tc__printer *p, const tc__node *n) {
- if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_PREDICATES);
- if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
- tc__cuda_element(p, n);
- if (!tc__cuda_guarded(n)) return;
- tc__put(p->out, " : ");
- tc__cuda_fill(p, n);
+static int tc__cuda_guarded(const tc__node*n){
+return n->op==TC_OP_LOAD&&n->n_attr>TC__LOAD_PREDICATES;
 }
-static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
- return tc__cuda_width_of(p) > 1 &&
-   tc__device_is_still(p->g, n, p->cuda->axis, p->cuda->width);
+static void tc__cuda_fill(tc__printer*p,const tc__node*n){
+tc__value fill;
+memcpy(&fill,&n->attr[TC__LOAD_FILL],sizeof fill);
+tc__put(p->out,"%s",tc__cuda_wrap(p,n,1));
+tc__cuda_constant(p,n->dtype,fill);
+tc__put(p->out,"%s",tc__cuda_wrapped(p,n,1));
 }
-static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
- return tc__cuda_width_of(p) > 1 &&
-   tc__device_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
+static void tc__cuda_read(tc__printer*p,const tc__node*n){
+if(tc__cuda_guarded(n))tc__cuda_pred(p,n,TC__LOAD_PREDICATES);
+if(tc__cuda_guarded(n))tc__put(p->out," ? ");
+tc__cuda_element(p,n);
+if(!tc__cuda_guarded(n))return;
+tc__put(p->out," : ");
+tc__cuda_fill(p,n);
 }
-static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
- return p->cuda && !p->scalar && tc__device_is_early(p->g, p->cuda, n);
+static int tc__cuda_still(const tc__printer*p,const tc__node*n){
+return tc__cuda_width_of(p)>1&&
+tc__device_is_still(p->g,n,p->cuda->axis,p->cuda->width);
 }
-static int tc__cuda_late(const tc__printer *p, const tc__node *n) {
- if (n->op != TC_OP_LOAD || !p->cuda || p->scalar) return 0;
- const tc__kbuf *b = tc__buffer_of(p->g, n);
- int apart = tc__ix_has_val(p->g->body.ix, n->attr[TC__ACCESS_INDEX]);
- return tc__is_memory(b) && !b->written && apart && n->level == TC__AT_COL &&
-   tc__cuda_wide(p, n) && !tc__cuda_early(p, n);
+static int tc__cuda_wide(const tc__printer*p,const tc__node*n){
+return tc__cuda_width_of(p)>1&&
+tc__device_is_wide(p->g,n,p->cuda->width,p->cuda->axis);
 }
-static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
- if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
- return tc__device_held_load(p->g, p->cuda, n);
+static int tc__cuda_early(const tc__printer*p,const tc__node*n){
+return p->cuda&&!p->scalar&&tc__device_is_early(p->g,p->cuda,n);
 }
-static int tc__cuda_issues(const tc__printer *p, const tc__node *n) {
- int64_t first = tc__cuda_held_by(p, n);
- if (first >= 0 && p->cuda->hold == TC__DEVICE_SHARED) return 0;
- return tc__cuda_early(p, n) && (first < 0 || first == (int64_t)n->id);
+static int tc__cuda_late(const tc__printer*p,const tc__node*n){
+if(n->op!=TC_OP_LOAD||!p->cuda||p->scalar)return 0;
+const tc__kbuf*b=tc__buffer_of(p->g,n);
+int apart=tc__ix_has_val(p->g->body.ix,n->attr[TC__ACCESS_INDEX]);
+return tc__is_memory(b)&&!b->written&&apart&&n->level==TC__AT_COL&&
+tc__cuda_wide(p,n)&&!tc__cuda_early(p,n);
 }
-static int tc__cuda_is_array(const tc__printer *p) {
- return p->cuda->hold == TC__DEVICE_REGISTERS || p->cuda->vectors > 1;
+static int64_t tc__cuda_held_by(const tc__printer*p,const tc__node*n){
+if(!p->cuda||p->scalar||n->op!=TC_OP_LOAD)return-1;
+return tc__device_held_load(p->g,p->cuda,n);
 }
-static void tc__cuda_type(tc__printer *p, const char *element, int one) {
- int width = one ? 1 : tc__cuda_width_of(p);
- tc__put(p->out, width > 1 ? "tc_pack<%s, %d>" : "%s", element, width);
+static int tc__cuda_issues(const tc__printer*p,const tc__node*n){
+int64_t first=tc__cuda_held_by(p,n);
+if(first>=0&&p->cuda->hold==TC__DEVICE_SHARED)return 0;
+return tc__cuda_early(p,n)&&(first<0||first==(int64_t)n->id);
 }
-static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
- int64_t first = tc__cuda_held_by(p, n);
- tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
-   tc__cuda_is_array(p) && !tc__cuda_late(p, n) &&
-     (first < 0 || p->cuda->hold == TC__DEVICE_REGISTERS)
-    ? "[u]"
-    : "");
- if (lanes && tc__cuda_width_of(p) > 1 && !tc__cuda_still(p, n))
-  tc__put(p->out, ".at[l]");
+static int tc__cuda_is_array(const tc__printer*p){
+return p->cuda->hold==TC__DEVICE_REGISTERS||p->cuda->vectors>1;
 }
-static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
- return tc__device_is_made(p->g, n) ? "*(" : "tc_load(";
+static void tc__cuda_type(tc__printer*p,const char*element,int one){
+int width=one?1:tc__cuda_width_of(p);
+tc__put(p->out,width>1?"tc_pack<%s, %d>":"%s",element,width);
 }
-static void tc__cuda_address(tc__printer *p, const tc__node *n) {
- tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
- tc__cuda_type(p, tc__cuda_memory(p, n), 0);
- tc__put(p->out, " *)&");
- tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX], "",
-      tc__cuda_width_of(p));
+static void tc__cuda_loaded(tc__printer*p,const tc__node*n,int lanes){
+int64_t first=tc__cuda_held_by(p,n);
+tc__put(p->out,"v%lld%s",(long long)(first<0?n->id:first),
+tc__cuda_is_array(p)&&!tc__cuda_late(p,n)&&
+(first<0||p->cuda->hold==TC__DEVICE_REGISTERS)
+?"[u]"
+:"");
+if(lanes&&tc__cuda_width_of(p)>1&&!tc__cuda_still(p,n))
+tc__put(p->out,".at[l]");
 }
-static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
- tc__line(p);
- tc__put(p->out, "#pragma unroll\n");
- tc__line(p);
- tc__put(p->out, "for (int %s = 0; %s < %d; %s++)", variable, variable, count, variable);
- tc__block_open(p);
+static const char*tc__cuda_load_word(const tc__printer*p,const tc__node*n){
+return tc__device_is_made(p->g,n)?"*(":"tc_load(";
 }
-static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
- if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_PREDICATES);
- if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
- tc__put(p->out, "%s", tc__cuda_load_word(p, n));
- tc__cuda_address(p, n);
- tc__put(p->out, ")");
- if (!tc__cuda_guarded(n)) return;
- tc__put(p->out, " : tc_splat<%s, %d>(", tc__cuda_memory(p, n), tc__cuda_width_of(p));
- tc__cuda_fill(p, n);
- tc__put(p->out, ")");
+static void tc__cuda_address(tc__printer*p,const tc__node*n){
+tc__put(p->out,n->op==TC_OP_LOAD?"(const ":"(");
+tc__cuda_type(p,tc__cuda_memory(p,n),0);
+tc__put(p->out," *)&");
+tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],n->attr[TC__ACCESS_INDEX],"",
+tc__cuda_width_of(p));
 }
-static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard, int let) {
- int wide = tc__cuda_wide(p, n), one = tc__cuda_width_of(p) == 1 || tc__cuda_still(p, n);
- tc__line(p);
- if (let) {
-  if (wide || one) tc__put(p->out, "const ");
-  tc__cuda_type(p, tc__cuda_memory(p, n), one);
-  tc__put(p->out, " ");
- }
- if (let && !wide && !one) {
-  tc__cuda_loaded(p, n, 0);
-  tc__put(p->out, ";\n");
- }
- if (!wide && !one) {
-  if (let) tc__line(p);
-  tc__put(p->out, "#pragma unroll\n");
-  tc__line(p);
-  tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
-  p->lane = 1;
- }
- if (*guard) tc__put(p->out, "if (%s) ", guard);
- tc__cuda_loaded(p, n, !wide);
- tc__put(p->out, " = ");
- if (wide)
-  tc__cuda_issue_wide(p, n);
- else
-  tc__cuda_read(p, n);
- tc__put(p->out, ";\n");
- p->lane = 0;
+static void tc__cuda_unroll(tc__printer*p,const char*variable,int count){
+tc__line(p);
+tc__put(p->out,"#pragma unroll\n");
+tc__line(p);
+tc__put(p->out,"for (int %s = 0; %s < %d; %s++)",variable,variable,count,variable);
+tc__block_open(p);
 }
-static int tc__cuda_again(const tc__printer *p, int64_t b) {
- return p->cuda && tc__device_is_row(p->g, b) && p->cuda->hold != TC__DEVICE_REGISTERS &&
-   !p->cuda->kept && tc__device_is_again(p->g, b);
+static void tc__cuda_issue_wide(tc__printer*p,const tc__node*n){
+if(tc__cuda_guarded(n))tc__cuda_pred(p,n,TC__LOAD_PREDICATES);
+if(tc__cuda_guarded(n))tc__put(p->out," ? ");
+tc__put(p->out,"%s",tc__cuda_load_word(p,n));
+tc__cuda_address(p,n);
+tc__put(p->out,")");
+if(!tc__cuda_guarded(n))return;
+tc__put(p->out," : tc_splat<%s, %d>(",tc__cuda_memory(p,n),tc__cuda_width_of(p));
+tc__cuda_fill(p,n);
+tc__put(p->out,")");
 }
-static int tc__cuda_in_registers(const tc__printer *p, int64_t b) {
- return p->cuda && p->cuda->hold == TC__DEVICE_REGISTERS &&
-   tc__device_is_own_row(p->g, b);
+static void tc__cuda_issue(tc__printer*p,const tc__node*n,const char*guard,int let){
+int wide=tc__cuda_wide(p,n),one=tc__cuda_width_of(p)==1||tc__cuda_still(p,n);
+tc__line(p);
+if(let){
+if(wide||one)tc__put(p->out,"const ");
+tc__cuda_type(p,tc__cuda_memory(p,n),one);
+tc__put(p->out," ");
 }
-static void tc__cuda_register(tc__printer *p, int64_t b) {
- tc__put_buffer(p, b);
- tc__put(p->out, tc__cuda_width_of(p) > 1 ? "[u].at[l]" : "[u]");
+if(let&&!wide&&!one){
+tc__cuda_loaded(p,n,0);
+tc__put(p->out,";\n");
 }
-static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
- int64_t b = n->attr[TC__LOAD_BUFFER];
- (void)copy;
- tc__put_let(p, n, 0);
- if (tc__cuda_again(p, b)) {
-  tc__put_value(p, tc__device_fills(p->g, b)->in[0], 0);
-  tc__put(p->out, ";\n");
-  return;
- }
- tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
- if (tc__cuda_in_registers(p, b))
-  tc__cuda_register(p, b);
- else if (tc__cuda_early(p, n) || tc__cuda_late(p, n))
-  tc__cuda_loaded(p, n, 1);
- else
-  tc__cuda_read(p, n);
- tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 0));
+if(!wide&&!one){
+if(let)tc__line(p);
+tc__put(p->out,"#pragma unroll\n");
+tc__line(p);
+tc__put(p->out,"for (int l = 0; l < %d; l++) ",tc__cuda_width_of(p));
+p->lane=1;
 }
-static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
- const tc__device_plan *q = p->cuda;
- if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
-  tc__put(p->out, "if (%s) ", p->owner);
- if (q && n->level == TC__AT_ROW && q->form == TC__DEVICE_ROWS && q->sharing > 1)
-  tc__put(p->out, "if (x == 0) ");
+if(*guard)tc__put(p->out,"if (%s) ",guard);
+tc__cuda_loaded(p,n,!wide);
+tc__put(p->out," = ");
+if(wide)
+tc__cuda_issue_wide(p,n);
+else
+tc__cuda_read(p,n);
+tc__put(p->out,";\n");
+p->lane=0;
 }
-static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
- return tc__cuda_wide(p, n) &&
-   (!tc__device_is_row(p->g, n->attr[TC__STORE_BUFFER]) || p->cuda->kept);
+static int tc__cuda_again(const tc__printer*p,int64_t b){
+return p->cuda&&tc__device_is_row(p->g,b)&&p->cuda->hold!=TC__DEVICE_REGISTERS&&
+!p->cuda->kept&&tc__device_is_again(p->g,b);
 }
-static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
- int64_t b = n->attr[TC__STORE_BUFFER];
- (void)copy;
- if (tc__cuda_again(p, b)) return;
- tc__line(p);
- if (tc__cuda_stores_wide(p, n)) {
-  int half = tc__is_half(tc__cuda_dtype(p, n));
-  tc__put(p->out, "o%u.at[l] = %s", n->id, half ? "" : tc__cuda_wrap(p, n, 1));
-  tc__put_value(p, n->in[0], 0);
-  tc__put(p->out, "%s;\n", half ? "" : tc__cuda_wrapped(p, n, 1));
-  return;
- }
- tc__cuda_elect(p, n);
- if (tc__cuda_in_registers(p, b))
-  tc__cuda_register(p, b);
- else
-  tc__cuda_element(p, n);
- tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
- tc__put_value(p, n->in[0], 0);
- tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
+static int tc__cuda_in_registers(const tc__printer*p,int64_t b){
+return p->cuda&&p->cuda->hold==TC__DEVICE_REGISTERS&&
+tc__device_is_own_row(p->g,b);
 }
-static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
- int dtype = tc__cuda_dtype(p, n), made = tc__device_is_made(p->g, n);
- tc__line(p);
- tc__cuda_elect(p, n);
- tc__put(p->out, made ? "*(" : "tc_store(");
- tc__cuda_address(p, n);
- tc__put(p->out, made ? ") = " : ", ");
- if (tc__is_half(dtype))
-  tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
- else
-  tc__put(p->out, "o%u", n->id);
- tc__put(p->out, made ? ";\n" : ");\n");
+static void tc__cuda_register(tc__printer*p,int64_t b){
+tc__put_buffer(p,b);
+tc__put(p->out,tc__cuda_width_of(p)>1?"[u].at[l]":"[u]");
 }
-static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
- tc__put_let(p, n, copy);
- tc__put_ix(p, n->attr[TC__INDEX_EXPR]);
- tc__put(p->out, ";\n");
+static void tc__cuda_load(tc__printer*p,const tc__node*n,int copy){
+int64_t b=n->attr[TC__LOAD_BUFFER];
+(void)copy;
+tc__put_let(p,n,0);
+if(tc__cuda_again(p,b)){
+tc__put_value(p,tc__device_fills(p->g,b)->in[0],0);
+tc__put(p->out,";\n");
+return;
 }
-static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
- tc__put_let(p, n, copy);
- tc__put(p->out, "tc_check(a.state, ");
- tc__put_value(p, n->in[0], copy);
- tc__put(p->out, ", ");
- tc__put_ix(p, n->attr[TC__CHECK_LIMIT]);
- tc__put(p->out, ", %lld);\n", (long long)n->attr[TC__CHECK_SITE]);
+tc__put(p->out,"%s",tc__cuda_wrap(p,n,0));
+if(tc__cuda_in_registers(p,b))
+tc__cuda_register(p,b);
+else if(tc__cuda_early(p,n)||tc__cuda_late(p,n))
+tc__cuda_loaded(p,n,1);
+else
+tc__cuda_read(p,n);
+tc__put(p->out,"%s;\n",tc__cuda_wrapped(p,n,0));
 }
-static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
- tc__put_let(p, n, copy);
- if (!n->n_attr) tc__put(p->out, "1");
- tc__cuda_pred(p, n, 0);
- tc__put(p->out, ";\n");
+static void tc__cuda_elect(tc__printer*p,const tc__node*n){
+const tc__device_plan*q=p->cuda;
+if(p->owner&&tc__buffer_of(p->g,n)->place==TC__BUF_NODE)
+tc__put(p->out,"if (%s) ",p->owner);
+if(q&&n->level==TC__AT_ROW&&q->form==TC__DEVICE_ROWS&&q->sharing>1)
+tc__put(p->out,"if (x == 0) ");
 }
-static int tc__cuda_draws_in_fours(const tc__printer *p, const tc__node *n) {
- const tc__node *at = tc__body(p, n->in[0]);
- int width = tc__cuda_width_of(p);
- return p->lane && !p->scalar && width % 4 == 0 && at->op == TC_OP_INDEX &&
-   tc__device_access(p->g, at->attr[TC__INDEX_EXPR], p->cuda->axis, width) ==
-    TC__CONTIGUOUS &&
-   tc__device_is_aligned(p->g, at->attr[TC__INDEX_EXPR], width, p->cuda->axis);
+static int tc__cuda_stores_wide(const tc__printer*p,const tc__node*n){
+return tc__cuda_wide(p,n)&&
+(!tc__device_is_row(p->g,n->attr[TC__STORE_BUFFER])||p->cuda->kept);
 }
-static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
- int fours = tc__cuda_draws_in_fours(p, n);
- tc__put_let(p, n, copy);
- tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(",
-   n->attr[TC__RANDOM_KIND] ? "normal" : "uniform", tc__suffix(n->dtype),
-   tc__draw_words(n));
- tc__put_value(p, n->in[0], copy);
- tc__put(p->out, fours ? " - l, l" : " & -4, (int)");
- if (!fours) tc__put_value(p, n->in[0], copy);
- tc__put(p->out, "%s, draw + %lld, seed));\n", fours ? "" : " & 3",
-   (long long)n->attr[TC__RANDOM_DRAW]);
+static void tc__cuda_store(tc__printer*p,const tc__node*n,int copy){
+int64_t b=n->attr[TC__STORE_BUFFER];
+(void)copy;
+if(tc__cuda_again(p,b))return;
+tc__line(p);
+if(tc__cuda_stores_wide(p,n)){
+int half=tc__is_half(tc__cuda_dtype(p,n));
+tc__put(p->out,"o%u.at[l] = %s",n->id,half?"":tc__cuda_wrap(p,n,1));
+tc__put_value(p,n->in[0],0);
+tc__put(p->out,"%s;\n",half?"":tc__cuda_wrapped(p,n,1));
+return;
 }
-static int tc__cuda_is_rounded_later(const tc__printer *p, const tc__node *n) {
- if (!tc__is_half(n->dtype) || n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT ||
-  tc__class_of(tc__body(p, n->in[0])->dtype) != TC__CLASS_f32)
-  return 0;
- for (uint32_t id = 0; id < p->g->body.node.count; id++) {
-  const tc__node *user = tc__body(p, id);
-  if (user->op == TC_OP_FOR || user->op == TC_OP_END) continue;
-  int stores = user->op == TC_OP_STORE && tc__cuda_dtype(p, user) == n->dtype;
-  for (uint32_t k = 0; k < user->n_in; k++)
-   if (user->in[k] == n->id && !stores) return 0;
- }
- return 1;
+tc__cuda_elect(p,n);
+if(tc__cuda_in_registers(p,b))
+tc__cuda_register(p,b);
+else
+tc__cuda_element(p,n);
+tc__put(p->out," = %s",tc__cuda_wrap(p,n,1));
+tc__put_value(p,n->in[0],0);
+tc__put(p->out,"%s;\n",tc__cuda_wrapped(p,n,1));
 }
-static void tc__cuda_cast_node(tc__printer *p, const tc__node *n, int copy) {
- if (!tc__cuda_is_rounded_later(p, n)) {
-  tc__print_cast(p, n, copy);
-  return;
- }
- tc__put_let(p, n, copy);
- tc__put_value(p, n->in[0], copy);
- tc__put(p->out, ";\n");
+static void tc__cuda_store_wide(tc__printer*p,const tc__node*n){
+int dtype=tc__cuda_dtype(p,n),made=tc__device_is_made(p->g,n);
+tc__line(p);
+tc__cuda_elect(p,n);
+tc__put(p->out,made?"*(":"tc_store(");
+tc__cuda_address(p,n);
+tc__put(p->out,made?") = ":", ");
+if(tc__is_half(dtype))
+tc__put(p->out,"tc_halves_%s(o%u)",tc__dtypes[dtype].name,n->id);
+else
+tc__put(p->out,"o%u",n->id);
+tc__put(p->out,made?";\n":");\n");
 }
-typedef struct tc__cuda_loop_body {
- uint8_t *set;
- uint32_t begin, end;
-} tc__cuda_loop_body;
-static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t begin,
-        uint32_t end) {
- b->begin = begin, b->end = end;
- b->set = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
- if (!b->set) {
-  p->out->failed = 1;
-  return 0;
- }
- for (uint32_t id = begin; id < end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-   tc__device_needs(
-    p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
-    b->set);
- }
- for (uint32_t id = 0; id < begin; id++)
-  if (tc__body(p, id)->level != TC__AT_COL) b->set[id] = 0;
- for (uint32_t id = begin; id < end; id++) b->set[id] = 1;
- return 1;
+static void tc__cuda_index(tc__printer*p,const tc__node*n,int copy){
+tc__put_let(p,n,copy);
+tc__put_ix(p,n->attr[TC__INDEX_EXPR]);
+tc__put(p->out,";\n");
 }
-static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
- tc__free(p->out->ctx, b->set, p->g->body.node.count);
+static void tc__cuda_check(tc__printer*p,const tc__node*n,int copy){
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_check(a.state, ");
+tc__put_value(p,n->in[0],copy);
+tc__put(p->out,", ");
+tc__put_ix(p,n->attr[TC__CHECK_LIMIT]);
+tc__put(p->out,", %lld);\n",(long long)n->attr[TC__CHECK_SITE]);
 }
-static int tc__cuda_issues_in(const tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__node *n) {
- return b->set[n->id] && tc__cuda_issues(p, n) &&
-   (n->id >= b->begin || tc__cuda_held_by(p, n) < 0);
+static void tc__cuda_valid(tc__printer*p,const tc__node*n,int copy){
+tc__put_let(p,n,copy);
+if(!n->n_attr)tc__put(p->out,"1");
+tc__cuda_pred(p,n,0);
+tc__put(p->out,";\n");
 }
-static int tc__cuda_count_issues(const tc__printer *p, const tc__cuda_loop_body *b) {
- int count = 0;
- for (uint32_t id = 0; id < b->end; id++)
-  count += tc__cuda_issues_in(p, b, tc__body(p, id));
- return count;
+static int tc__cuda_draws_in_fours(const tc__printer*p,const tc__node*n){
+const tc__node*at=tc__body(p,n->in[0]);
+int width=tc__cuda_width_of(p);
+return p->lane&&!p->scalar&&width%4==0&&at->op==TC_OP_INDEX&&
+tc__device_access(p->g,at->attr[TC__INDEX_EXPR],p->cuda->axis,width)==
+TC__CONTIGUOUS&&
+tc__device_is_aligned(p->g,at->attr[TC__INDEX_EXPR],width,p->cuda->axis);
 }
-static void tc__cuda_issue_all(tc__printer *p, const tc__cuda_loop_body *b,
-        const char *guard, int let) {
- for (uint32_t id = 0; id < b->end; id++)
-  if (tc__cuda_issues_in(p, b, tc__body(p, id)))
-   tc__cuda_issue(p, tc__body(p, id), guard, let);
+static void tc__cuda_random(tc__printer*p,const tc__node*n,int copy){
+int fours=tc__cuda_draws_in_fours(p,n);
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_%s_%s(tc_drawn<%d>(",
+n->attr[TC__RANDOM_KIND]?"normal":"uniform",tc__suffix(n->dtype),
+tc__draw_words(n));
+tc__put_value(p,n->in[0],copy);
+tc__put(p->out,fours?" - l, l":" & -4, (int)");
+if(!fours)tc__put_value(p,n->in[0],copy);
+tc__put(p->out,"%s, draw + %lld, seed));\n",fours?"":" & 3",
+(long long)n->attr[TC__RANDOM_DRAW]);
 }
-static void tc__cuda_declare(tc__printer *p, const tc__cuda_loop_body *b, int count) {
- for (uint32_t id = 0; id < b->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (!tc__cuda_issues_in(p, b, n)) continue;
-  tc__line(p);
-  tc__cuda_type(p, tc__cuda_memory(p, n), tc__cuda_still(p, n));
-  tc__put(p->out, " v%u[%d];\n", id, count);
- }
+static int tc__cuda_is_rounded_later(const tc__printer*p,const tc__node*n){
+if(!tc__is_half(n->dtype)||n->level==TC__AT_LEFT||n->level==TC__AT_RIGHT||
+tc__class_of(tc__body(p,n->in[0])->dtype)!=TC__CLASS_f32)
+return 0;
+for(uint32_t id=0;id<p->g->body.node.count;id++){
+const tc__node*user=tc__body(p,id);
+if(user->op==TC_OP_FOR||user->op==TC_OP_END)continue;
+int stores=user->op==TC_OP_STORE&&tc__cuda_dtype(p,user)==n->dtype;
+for(uint32_t k=0;k<user->n_in;k++)
+if(user->in[k]==n->id&&!stores)return 0;
 }
-static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
- for (uint32_t id = 0; id < b->end; id++)
-  if (b->set[id] && tc__body(p, id)->op != TC_OP_STORE &&
-   tc__cuda_still(p, tc__body(p, id)))
-   tc__print_node(p, tc__body(p, id));
+return 1;
 }
-static void tc__cuda_issue_late(tc__printer *p, const tc__cuda_loop_body *b) {
- for (uint32_t id = 0; id < b->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (b->set[id] && tc__cuda_late(p, n)) tc__cuda_issue(p, n, "", 1);
- }
+static void tc__cuda_cast_node(tc__printer*p,const tc__node*n,int copy){
+if(!tc__cuda_is_rounded_later(p,n)){
+tc__print_cast(p,n,copy);
+return;
 }
-static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
- return n->op == TC_OP_STORE && tc__cuda_stores_wide(p, n);
+tc__put_let(p,n,copy);
+tc__put_value(p,n->in[0],copy);
+tc__put(p->out,";\n");
 }
-static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
- for (uint32_t id = b->begin; id < b->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (!tc__cuda_is_result(p, n)) continue;
-  tc__line(p);
-  tc__cuda_type(
-   p, tc__is_half(tc__cuda_dtype(p, n)) ? "float" : tc__cuda_memory(p, n), 0);
-  tc__put(p->out, " o%u;\n", id);
- }
+typedef struct tc__cuda_loop_body{
+uint8_t*set;
+uint32_t begin,end;
+}tc__cuda_loop_body;
+static int tc__cuda_body_open(tc__printer*p,tc__cuda_loop_body*b,uint32_t begin,
+uint32_t end){
+b->begin=begin,b->end=end;
+b->set=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(!b->set){
+p->out->failed=1;
+return 0;
 }
-static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
- for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED;
-   first++) {
-  int used = 0;
-  for (uint32_t id = first; id < b->end; id++)
-   used |= b->set[id] && tc__cuda_held_by(p, tc__body(p, id)) == (int64_t)first;
-  if (!used) continue;
-  tc__line(p);
-  tc__put(p->out, "const ");
-  tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
-  tc__put(p->out, " v%u = keep%u[k];\n", first, first);
- }
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+if(n->op==TC_OP_LOAD&&tc__cuda_again(p,n->attr[TC__LOAD_BUFFER]))
+tc__device_needs(
+p->g,tc__body(p,tc__device_fills(p->g,n->attr[TC__LOAD_BUFFER])->in[0]),
+b->set);
 }
-static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
- int lanes = tc__cuda_width_of(p) > 1;
- tc__cuda_take_shared(p, b);
- if (lanes) tc__cuda_print_still(p, b);
- if (lanes) tc__cuda_issue_late(p, b);
- if (lanes) tc__cuda_results(p, b);
- if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
- p->lane = lanes;
- for (uint32_t id = 0; id < b->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  int still = lanes && n->op != TC_OP_STORE && tc__cuda_still(p, n);
-  if (b->set[id] && !still) tc__print_node(p, n);
- }
- p->lane = 0;
- if (!lanes) return;
- tc__block_close(p);
- for (uint32_t id = b->begin; id < b->end; id++)
-  if (tc__cuda_is_result(p, tc__body(p, id))) tc__cuda_store_wide(p, tc__body(p, id));
+for(uint32_t id=0;id<begin;id++)
+if(tc__body(p,id)->level!=TC__AT_COL)b->set[id]=0;
+for(uint32_t id=begin;id<end;id++)b->set[id]=1;
+return 1;
 }
-static const char *tc__cuda_text_of(tc__printer *p, tc__text *t, tc__ix e, int bare) {
- tc__text *out = p->out;
- tc__text_init(t, out->ctx);
- p->out = t;
- if (bare)
-  tc__put_ix(p, e);
- else
-  tc__put_atom(p, e, 0);
- p->out = out;
- out->failed |= t->failed;
- return t->at ? t->at : "";
+static void tc__cuda_body_close(tc__printer*p,tc__cuda_loop_body*b){
+tc__free(p->out->ctx,b->set,p->g->body.node.count);
+}
+static int tc__cuda_issues_in(const tc__printer*p,const tc__cuda_loop_body*b,
+const tc__node*n){
+return b->set[n->id]&&tc__cuda_issues(p,n)&&
+(n->id>=b->begin||tc__cuda_held_by(p,n)<0);
+}
+static int tc__cuda_count_issues(const tc__printer*p,const tc__cuda_loop_body*b){
+int count=0;
+for(uint32_t id=0;id<b->end;id++)
+count+=tc__cuda_issues_in(p,b,tc__body(p,id));
+return count;
+}
+static void tc__cuda_issue_all(tc__printer*p,const tc__cuda_loop_body*b,
+const char*guard,int let){
+for(uint32_t id=0;id<b->end;id++)
+if(tc__cuda_issues_in(p,b,tc__body(p,id)))
+tc__cuda_issue(p,tc__body(p,id),guard,let);
+}
+static void tc__cuda_declare(tc__printer*p,const tc__cuda_loop_body*b,int count){
+for(uint32_t id=0;id<b->end;id++){
+const tc__node*n=tc__body(p,id);
+if(!tc__cuda_issues_in(p,b,n))continue;
+tc__line(p);
+tc__cuda_type(p,tc__cuda_memory(p,n),tc__cuda_still(p,n));
+tc__put(p->out," v%u[%d];\n",id,count);
+}
+}
+static void tc__cuda_print_still(tc__printer*p,const tc__cuda_loop_body*b){
+for(uint32_t id=0;id<b->end;id++)
+if(b->set[id]&&tc__body(p,id)->op!=TC_OP_STORE&&
+tc__cuda_still(p,tc__body(p,id)))
+tc__print_node(p,tc__body(p,id));
+}
+static void tc__cuda_issue_late(tc__printer*p,const tc__cuda_loop_body*b){
+for(uint32_t id=0;id<b->end;id++){
+const tc__node*n=tc__body(p,id);
+if(b->set[id]&&tc__cuda_late(p,n))tc__cuda_issue(p,n,"",1);
+}
+}
+static int tc__cuda_is_result(const tc__printer*p,const tc__node*n){
+return n->op==TC_OP_STORE&&tc__cuda_stores_wide(p,n);
+}
+static void tc__cuda_results(tc__printer*p,const tc__cuda_loop_body*b){
+for(uint32_t id=b->begin;id<b->end;id++){
+const tc__node*n=tc__body(p,id);
+if(!tc__cuda_is_result(p,n))continue;
+tc__line(p);
+tc__cuda_type(
+p,tc__is_half(tc__cuda_dtype(p,n))?"float":tc__cuda_memory(p,n),0);
+tc__put(p->out," o%u;\n",id);
+}
+}
+static void tc__cuda_take_shared(tc__printer*p,const tc__cuda_loop_body*b){
+for(uint32_t first=0;first<b->end&&p->cuda->hold==TC__DEVICE_SHARED;
+first++){
+int used=0;
+for(uint32_t id=first;id<b->end;id++)
+used|=b->set[id]&&tc__cuda_held_by(p,tc__body(p,id))==(int64_t)first;
+if(!used)continue;
+tc__line(p);
+tc__put(p->out,"const ");
+tc__cuda_type(p,tc__cuda_memory(p,tc__body(p,first)),0);
+tc__put(p->out," v%u = keep%u[k];\n",first,first);
+}
+}
+static void tc__cuda_compute(tc__printer*p,const tc__cuda_loop_body*b){
+int lanes=tc__cuda_width_of(p)>1;
+tc__cuda_take_shared(p,b);
+if(lanes)tc__cuda_print_still(p,b);
+if(lanes)tc__cuda_issue_late(p,b);
+if(lanes)tc__cuda_results(p,b);
+if(lanes)tc__cuda_unroll(p,"l",tc__cuda_width_of(p));
+p->lane=lanes;
+for(uint32_t id=0;id<b->end;id++){
+const tc__node*n=tc__body(p,id);
+int still=lanes&&n->op!=TC_OP_STORE&&tc__cuda_still(p,n);
+if(b->set[id]&&!still)tc__print_node(p,n);
+}
+p->lane=0;
+if(!lanes)return;
+tc__block_close(p);
+for(uint32_t id=b->begin;id<b->end;id++)
+if(tc__cuda_is_result(p,tc__body(p,id)))tc__cuda_store_wide(p,tc__body(p,id));
+}
+static const char*tc__cuda_text_of(tc__printer*p,tc__text*t,tc__ix e,int bare){
+tc__text*out=p->out;
+tc__text_init(t,out->ctx);
+p->out=t;
+if(bare)
+tc__put_ix(p,e);
+else
+tc__put_atom(p,e,0);
+p->out=out;
+out->failed|=t->failed;
+return t->at?t->at:"";
 }
 // ---- gen/cuda_print/vectors.c
-typedef struct tc__cuda_place {
- int count;
- char word[4][8], line[4][160];
- char inside[100], beyond[100];
-} tc__cuda_place;
-static void tc__cuda_place_add(tc__cuda_place *at, const char *word, const char *line) {
- snprintf(at->word[at->count], sizeof at->word[0], "%s", word);
- snprintf(at->line[at->count], sizeof at->line[0], "%s", line);
- at->count++;
+typedef struct tc__cuda_place{
+int count;
+char word[4][8],line[4][160];
+char inside[100],beyond[100];
+}tc__cuda_place;
+static void tc__cuda_place_add(tc__cuda_place*at,const char*word,const char*line){
+snprintf(at->word[at->count],sizeof at->word[0],"%s",word);
+snprintf(at->line[at->count],sizeof at->line[0],"%s",line);
+at->count++;
 }
-static void tc__cuda_put_place(tc__printer *p, const tc__cuda_place *at,
-        const tc__text *body) {
- int needed[4] = {0, 0, 0, 0};
- for (int i = at->count; i-- > 0;) {
-  tc__text line;
-  needed[i] = tc__c_mentions(body, at->word[i]);
-  for (int k = i + 1; k < at->count; k++) {
-   tc__text_init(&line, p->out->ctx);
-   tc__put(&line, "%s", at->line[k]);
-   needed[i] |= needed[k] && tc__c_mentions(&line, at->word[i]);
-   tc__text_free(&line);
-  }
- }
- for (int i = 0; i < at->count; i++) {
-  if (!needed[i]) continue;
-  tc__line(p);
-  tc__put(p->out, "%s\n", at->line[i]);
- }
+static void tc__cuda_put_place(tc__printer*p,const tc__cuda_place*at,
+const tc__text*body){
+int needed[4]={0,0,0,0};
+for(int i=at->count;i-- >0;){
+tc__text line;
+needed[i]=tc__c_mentions(body,at->word[i]);
+for(int k=i+1;k<at->count;k++){
+tc__text_init(&line,p->out->ctx);
+tc__put(&line,"%s",at->line[k]);
+needed[i]|=needed[k]&&tc__c_mentions(&line,at->word[i]);
+tc__text_free(&line);
 }
-typedef void (*tc__cuda_body_fn)(tc__printer *p, const tc__cuda_loop_body *b,
-         const tc__cuda_place *at);
-static void tc__cuda_at(tc__printer *p, const tc__cuda_loop_body *b,
-      const tc__cuda_place *at, tc__cuda_body_fn print) {
- tc__text body, *out = p->out;
- tc__text_init(&body, out->ctx);
- p->out = &body;
- print(p, b, at);
- p->out = out;
- tc__cuda_put_place(p, at, &body);
- tc__put_raw(out, body.at, body.size);
- out->failed |= body.failed;
- tc__text_free(&body);
 }
-static void tc__cuda_issue_at(tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__cuda_place *at) {
- tc__cuda_issue_all(p, b, at->inside, 0);
+for(int i=0;i<at->count;i++){
+if(!needed[i])continue;
+tc__line(p);
+tc__put(p->out,"%s\n",at->line[i]);
 }
-static void tc__cuda_break(tc__printer *p, const tc__cuda_place *at) {
- if (!*at->beyond) return;
- tc__line(p);
- tc__put(p->out, "if (%s) break;\n", at->beyond);
 }
-static void tc__cuda_compute_at(tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__cuda_place *at) {
- tc__cuda_break(p, at);
- tc__cuda_compute(p, b);
+typedef void(*tc__cuda_body_fn)(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at);
+static void tc__cuda_at(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at,tc__cuda_body_fn print){
+tc__text body,*out=p->out;
+tc__text_init(&body,out->ctx);
+p->out=&body;
+print(p,b,at);
+p->out=out;
+tc__cuda_put_place(p,at,&body);
+tc__put_raw(out,body.at,body.size);
+out->failed|=body.failed;
+tc__text_free(&body);
 }
-static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
-       const tc__cuda_place *at) {
- (void)at;
- tc__cuda_issue_all(p, b, "", 1);
- tc__cuda_compute(p, b);
+static void tc__cuda_issue_at(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at){
+tc__cuda_issue_all(p,b,at->inside,0);
 }
-static void tc__cuda_unrolled(tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__cuda_place *at, int count, tc__cuda_body_fn print) {
- tc__cuda_unroll(p, "u", count);
- tc__cuda_at(p, b, at, print);
- tc__block_close(p);
+static void tc__cuda_break(tc__printer*p,const tc__cuda_place*at){
+if(!*at->beyond)return;
+tc__line(p);
+tc__put(p->out,"if (%s) break;\n",at->beyond);
 }
-static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
-         const tc__cuda_place *at, int count) {
- if (!p->issued && tc__cuda_count_issues(p, b))
-  tc__cuda_unrolled(p, b, at, count, tc__cuda_issue_at);
- tc__cuda_unrolled(p, b, at, count, tc__cuda_compute_at);
+static void tc__cuda_compute_at(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at){
+tc__cuda_break(p,at);
+tc__cuda_compute(p,b);
+}
+static void tc__cuda_one_at(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at){
+(void)at;
+tc__cuda_issue_all(p,b,"",1);
+tc__cuda_compute(p,b);
+}
+static void tc__cuda_unrolled(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at,int count,tc__cuda_body_fn print){
+tc__cuda_unroll(p,"u",count);
+tc__cuda_at(p,b,at,print);
+tc__block_close(p);
+}
+static void tc__cuda_put_vectors(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at,int count){
+if(!p->issued&&tc__cuda_count_issues(p,b))
+tc__cuda_unrolled(p,b,at,count,tc__cuda_issue_at);
+tc__cuda_unrolled(p,b,at,count,tc__cuda_compute_at);
 }
 // ---- gen/cuda_print/rows.c
-static const char *tc__cuda_no_place(const tc__printer *p) {
- return p->narrow ? "0x7fffffff" : "0x7fffffffffffffffll";
+static const char*tc__cuda_no_place(const tc__printer*p){
+return p->narrow?"0x7fffffff":"0x7fffffffffffffffll";
 }
-static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
- tc__cuda_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
+static void tc__cuda_identity(tc__printer*p,const tc__acc*a){
+tc__cuda_constant(p,a->dtype,tc__identity(a->monoid,a->dtype));
 }
-static void tc__cuda_put_new(tc__printer *p, const tc__node *n, int width) {
- const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
- tc__line(p);
- tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
- tc__put_acc(p, n->attr[TC__NEW_ACCUMULATOR]);
- tc__put(p->out, "[%d] = {", width);
- for (int l = 0; l < width; l++) {
-  if (l) tc__put(p->out, ", ");
-  tc__cuda_identity(p, a);
- }
- tc__put(p->out, "};\n");
- if (!tc__is_arg(a)) return;
- tc__line(p);
- tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p),
-   (long long)n->attr[TC__NEW_ACCUMULATOR], width);
- for (int l = 0; l < width; l++)
-  tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
- tc__put(p->out, "};\n");
+static void tc__cuda_put_new(tc__printer*p,const tc__node*n,int width){
+const tc__acc*a=&p->acc[n->attr[TC__NEW_ACCUMULATOR]];
+tc__line(p);
+tc__put(p->out,"%s ",p->d->reg[tc__class_of(a->dtype)]);
+tc__put_acc(p,n->attr[TC__NEW_ACCUMULATOR]);
+tc__put(p->out,"[%d] = {",width);
+for(int l=0;l<width;l++){
+if(l)tc__put(p->out,", ");
+tc__cuda_identity(p,a);
 }
-static void tc__cuda_renew(tc__printer *p, int64_t i, int width) {
- const tc__acc *a = &p->acc[i];
- tc__line(p);
- tc__put(p->out, "for (int l = 0; l < %d; l++) ", width);
- tc__put_acc(p, i);
- tc__put(p->out, "[l] = ");
- tc__cuda_identity(p, a);
- if (tc__is_arg(a))
-  tc__put(p->out, ", at%lld[l] = %s", (long long)i, tc__cuda_no_place(p));
- tc__put(p->out, ";\n");
+tc__put(p->out,"};\n");
+if(!tc__is_arg(a))return;
+tc__line(p);
+tc__put(p->out,"%s at%lld[%d] = {",tc__cuda_index_type(p),
+(long long)n->attr[TC__NEW_ACCUMULATOR],width);
+for(int l=0;l<width;l++)
+tc__put(p->out,"%s%s",l?", ":"",tc__cuda_no_place(p));
+tc__put(p->out,"};\n");
 }
-static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
- (void)copy;
- tc__cuda_put_new(p, n, tc__cuda_width_of(p));
+static void tc__cuda_renew(tc__printer*p,int64_t i,int width){
+const tc__acc*a=&p->acc[i];
+tc__line(p);
+tc__put(p->out,"for (int l = 0; l < %d; l++) ",width);
+tc__put_acc(p,i);
+tc__put(p->out,"[l] = ");
+tc__cuda_identity(p,a);
+if(tc__is_arg(a))
+tc__put(p->out,", at%lld[l] = %s",(long long)i,tc__cuda_no_place(p));
+tc__put(p->out,";\n");
 }
-static const char *tc__cuda_arg_name(const tc__acc *a) {
- return a->monoid == TC_OP_ARGMAX ? "max" : "min";
+static void tc__cuda_new(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__cuda_put_new(p,n,tc__cuda_width_of(p));
 }
-static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a) {
- tc__put(p->out, "tc_%s_%s_%s", lead,
-   tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name,
-   tc__suffix(a->dtype));
+static const char*tc__cuda_arg_name(const tc__acc*a){
+return a->monoid==TC_OP_ARGMAX?"max":"min";
 }
-static void tc__cuda_put_step(tc__printer *p, const tc__node *n, const char *at,
-        const char *column) {
- long long i = n->attr[TC__ACC_ACCUMULATOR];
- const tc__acc *a = &p->acc[i];
- tc__line(p);
- if (tc__is_arg(a)) {
-  tc__cuda_acc_name(p, "keep", a);
-  tc__put(p->out, "(best%lld[%s], at%lld[%s], ", i, at, i, at);
-  tc__put_value(p, n->in[0], 0);
-  tc__put(p->out, ", %s(%s));\n", tc__cuda_index_type(p), column);
-  return;
- }
- tc__put_acc(p, i);
- tc__put(p->out, "[%s] = ", at);
- tc__cuda_acc_name(p, "acc", a);
- tc__put(p->out, "(");
- tc__put_acc(p, i);
- tc__put(p->out, "[%s], ", at);
- tc__put_value(p, n->in[0], 0);
- tc__put(p->out, ");\n");
+static void tc__cuda_acc_name(tc__printer*p,const char*lead,const tc__acc*a){
+tc__put(p->out,"tc_%s_%s_%s",lead,
+tc__is_arg(a)?tc__cuda_arg_name(a):tc__ops[a->monoid].name,
+tc__suffix(a->dtype));
 }
-static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
- (void)copy;
- tc__cuda_put_step(p, n, p->lane ? "l" : "0",
-      p->lane && p->axis == TC__COL ? "c + l" : "c");
+static void tc__cuda_put_step(tc__printer*p,const tc__node*n,const char*at,
+const char*column){
+long long i=n->attr[TC__ACC_ACCUMULATOR];
+const tc__acc*a=&p->acc[i];
+tc__line(p);
+if(tc__is_arg(a)){
+tc__cuda_acc_name(p,"keep",a);
+tc__put(p->out,"(best%lld[%s], at%lld[%s], ",i,at,i,at);
+tc__put_value(p,n->in[0],0);
+tc__put(p->out,", %s(%s));\n",tc__cuda_index_type(p),column);
+return;
 }
-typedef struct tc__cuda_run {
- uint32_t first, last;
-} tc__cuda_run;
-static int tc__cuda_team(const tc__printer *p) {
- return p->cuda ? p->cuda->sharing : p->team;
+tc__put_acc(p,i);
+tc__put(p->out,"[%s] = ",at);
+tc__cuda_acc_name(p,"acc",a);
+tc__put(p->out,"(");
+tc__put_acc(p,i);
+tc__put(p->out,"[%s], ",at);
+tc__put_value(p,n->in[0],0);
+tc__put(p->out,");\n");
 }
-static int tc__cuda_warps(const tc__printer *p) { return tc__cuda_team(p) / 32; }
-static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? 0 : p->cluster; }
-static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
- const tc__acc *a = &p->acc[i];
- int lanes = tc__cuda_team(p) < 32 ? tc__cuda_team(p) : 32;
- tc__line(p);
- if (tc__is_arg(a)) {
-  tc__cuda_acc_name(p, "fold", a);
-  tc__put(p->out, "(best%lld, at%lld);\n", (long long)i, (long long)i);
-  tc__line(p);
-  tc__cuda_acc_name(p, "lanes", a);
-  tc__put(p->out, "<%d>(best%lld[0], at%lld[0]);\n", lanes, (long long)i,
-    (long long)i);
-  return;
- }
- tc__put(p->out, "%s = ", lead);
- tc__cuda_acc_name(p, "lanes", a);
- tc__put(p->out, "<%d>(", lanes);
- tc__cuda_acc_name(p, "fold", a);
- tc__put(p->out, "(");
- tc__put_acc(p, i);
- tc__put(p->out, "));\n");
+static void tc__cuda_step(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__cuda_put_step(p,n,p->lane?"l":"0",
+p->lane&&p->axis==TC__COL?"c + l":"c");
 }
-static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
- snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
+typedef struct tc__cuda_run{
+uint32_t first,last;
+}tc__cuda_run;
+static int tc__cuda_team(const tc__printer*p){
+return p->cuda?p->cuda->sharing:p->team;
 }
-static int tc__cuda_is_used(const tc__printer *p, const tc__node *n) {
- for (uint32_t id = n->id + 1; id < p->g->body.node.count; id++) {
-  const tc__node *m = tc__body(p, id);
-  for (uint32_t k = 0; k < m->n_in; k++)
-   if (m->in[k] == n->id) return 1;
-  for (uint32_t k = 0; k < m->n_attr; k++)
-   if (tc__attr_is_ix(m, k) && tc__ix_has_val(p->g->body.ix, m->attr[k])) return 1;
- }
- return 0;
+static int tc__cuda_warps(const tc__printer*p){return tc__cuda_team(p)/32;}
+static int tc__cuda_cluster(const tc__printer*p){return p->cuda?0:p->cluster;}
+static void tc__cuda_fold(tc__printer*p,int64_t i,const char*lead){
+const tc__acc*a=&p->acc[i];
+int lanes=tc__cuda_team(p)<32?tc__cuda_team(p):32;
+tc__line(p);
+if(tc__is_arg(a)){
+tc__cuda_acc_name(p,"fold",a);
+tc__put(p->out,"(best%lld, at%lld);\n",(long long)i,(long long)i);
+tc__line(p);
+tc__cuda_acc_name(p,"lanes",a);
+tc__put(p->out,"<%d>(best%lld[0], at%lld[0]);\n",lanes,(long long)i,
+(long long)i);
+return;
 }
-static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
- long long i = n->attr[TC__COMBINE_ACCUMULATOR];
- tc__put_let(p, n, 0);
- tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
+tc__put(p->out,"%s = ",lead);
+tc__cuda_acc_name(p,"lanes",a);
+tc__put(p->out,"<%d>(",lanes);
+tc__cuda_acc_name(p,"fold",a);
+tc__put(p->out,"(");
+tc__put_acc(p,i);
+tc__put(p->out,"));\n");
 }
-static int tc__cuda_is_combined_again(const tc__printer *p, const tc__node *n) {
- for (uint32_t id = n->id; id-- > 0 && tc__body(p, id)->op != TC_OP_LAUNCH;)
-  if (tc__body(p, id)->op == TC_OP_COMBINE &&
-   tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR] ==
-    n->attr[TC__COMBINE_ACCUMULATOR])
-   return 1;
- return 0;
+static void tc__cuda_let(tc__printer*p,const tc__node*n,char out[64]){
+snprintf(out,64,"const %s t%u",p->d->reg[tc__class_of(n->dtype)],n->id);
 }
-static void tc__cuda_slots(tc__printer *p, const tc__node *n) {
- int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
- const tc__acc *a = &p->acc[i];
- int slots = tc__cuda_warps(p) * (tc__cuda_cluster(p) ? tc__cuda_cluster(p) : 1);
- if (tc__cuda_is_combined_again(p, n)) return;
- tc__line(p);
- tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
-   (long long)i, slots);
- if (!tc__is_arg(a)) return;
- tc__line(p);
- tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), (long long)i,
-   slots);
+static int tc__cuda_is_used(const tc__printer*p,const tc__node*n){
+for(uint32_t id=n->id+1;id<p->g->body.node.count;id++){
+const tc__node*m=tc__body(p,id);
+for(uint32_t k=0;k<m->n_in;k++)
+if(m->in[k]==n->id)return 1;
+for(uint32_t k=0;k<m->n_attr;k++)
+if(tc__attr_is_ix(m,k)&&tc__ix_has_val(p->g->body.ix,m->attr[k]))return 1;
 }
-static void tc__cuda_give_part(tc__printer *p, const tc__node *n) {
- long long id = n->attr[TC__COMBINE_ACCUMULATOR];
- int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[id]);
- tc__line(p);
- tc__put(p->out, "if (x %% 32 < %d) ", tc__cuda_cluster(p));
- tc__put(p->out, "tc_cluster_store(&part%lld[z * %d + x / 32], x %% 32, ", id, warps);
- if (arg)
-  tc__put(p->out,
-    "best%lld[0]), tc_cluster_store(&place%lld[z * %d + x / 32], x %% 32, "
-    "at%lld[0]);\n",
-    id, id, warps, id);
- else
-  tc__put(p->out, "all%u);\n", n->id);
+return 0;
 }
-static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
- int met = 0;
- for (uint32_t id = 0; id < run->first; id++)
-  met |= tc__body(p, id)->op == TC_OP_COMBINE;
- if (!met) tc__line(p);
- if (!met) tc__put(p->out, "tc_cluster_wait();\n");
- for (uint32_t id = run->first; id < run->last; id++)
-  tc__cuda_give_part(p, tc__body(p, id));
- tc__line(p);
- tc__put(p->out, "tc_cluster_arrive();\n");
- tc__line(p);
- tc__put(p->out, "tc_cluster_wait();\n");
+static void tc__cuda_place_value(tc__printer*p,const tc__node*n){
+long long i=n->attr[TC__COMBINE_ACCUMULATOR];
+tc__put_let(p,n,0);
+tc__put(p->out,"at%lld[0] == %s ? 0 : at%lld[0];\n",i,tc__cuda_no_place(p),i);
 }
-static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
- for (uint32_t id = run->first; id < run->last; id++) {
-  const tc__node *n = tc__body(p, id);
-  const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-  char let[64];
-  snprintf(let, sizeof let, "const %s all%u", p->d->reg[tc__class_of(a->dtype)], id);
-  tc__cuda_slots(p, n);
-  tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
- }
- if (tc__cuda_cluster(p)) {
-  tc__cuda_meet_cluster(p, run);
-  return;
- }
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  tc__line(p);
-  tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
-  if (tc__is_arg(&p->acc[i]))
-   tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
-  else
-   tc__put(p->out, "all%u;\n", id);
- }
- tc__line(p);
- tc__put(p->out, "__syncthreads();\n");
+static int tc__cuda_is_combined_again(const tc__printer*p,const tc__node*n){
+for(uint32_t id=n->id;id-- >0&&tc__body(p,id)->op!=TC_OP_LAUNCH;)
+if(tc__body(p,id)->op==TC_OP_COMBINE&&
+tc__body(p,id)->attr[TC__COMBINE_ACCUMULATOR]==
+n->attr[TC__COMBINE_ACCUMULATOR])
+return 1;
+return 0;
 }
-static void tc__cuda_put_cluster(tc__printer *p, const tc__acc *a, int64_t i,
-         const char *let) {
- long long id = (long long)i;
- int blocks = tc__cuda_cluster(p), warps = tc__cuda_warps(p);
- tc__line(p);
- if (!tc__is_arg(a)) {
-  tc__put(p->out, "%s = ", let);
-  tc__cuda_acc_name(p, "lanes", a);
-  tc__put(p->out, "<32>(");
-  tc__cuda_acc_name(p, "below", a);
-  tc__put(p->out, "<%d, %d>(&part%lld[x %% %d]));\n", blocks, warps, id, warps);
-  return;
- }
- tc__cuda_acc_name(p, "below", a);
- tc__put(p->out, "<%d, %d>(best%lld[0], at%lld[0], &part%lld[x %% %d], ", blocks, warps,
-   id, id, id, warps);
- tc__put(p->out, "&place%lld[x %% %d]);\n", id, warps);
- tc__line(p);
- tc__cuda_acc_name(p, "lanes", a);
- tc__put(p->out, "<32>(best%lld[0], at%lld[0]);\n", id, id);
+static void tc__cuda_slots(tc__printer*p,const tc__node*n){
+int64_t i=n->attr[TC__COMBINE_ACCUMULATOR];
+const tc__acc*a=&p->acc[i];
+int slots=tc__cuda_warps(p)*(tc__cuda_cluster(p)?tc__cuda_cluster(p):1);
+if(tc__cuda_is_combined_again(p,n))return;
+tc__line(p);
+tc__put(p->out,"__shared__ %s part%lld[%d];\n",p->d->reg[tc__class_of(a->dtype)],
+(long long)i,slots);
+if(!tc__is_arg(a))return;
+tc__line(p);
+tc__put(p->out,"__shared__ %s place%lld[%d];\n",tc__cuda_index_type(p),(long long)i,
+slots);
 }
-static void tc__cuda_put_block(tc__printer *p, const tc__acc *a, int64_t i,
-        const char *let) {
- long long id = (long long)i;
- int warps = tc__cuda_warps(p);
- tc__line(p);
- if (!tc__is_arg(a)) tc__put(p->out, "%s = ", let);
- tc__cuda_acc_name(p, "parts", a);
- if (tc__is_arg(a))
-  tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n", warps, id,
-    id, id, id);
- else
-  tc__put(p->out, "<%d>(part%lld);\n", warps, id);
+static void tc__cuda_give_part(tc__printer*p,const tc__node*n){
+long long id=n->attr[TC__COMBINE_ACCUMULATOR];
+int warps=tc__cuda_warps(p),arg=tc__is_arg(&p->acc[id]);
+tc__line(p);
+tc__put(p->out,"if (x %% 32 < %d) ",tc__cuda_cluster(p));
+tc__put(p->out,"tc_cluster_store(&part%lld[z * %d + x / 32], x %% 32, ",id,warps);
+if(arg)
+tc__put(p->out,
+"best%lld[0]), tc_cluster_store(&place%lld[z * %d + x / 32], x %% 32, "
+"at%lld[0]);\n",
+id,id,warps,id);
+else
+tc__put(p->out,"all%u);\n",n->id);
 }
-static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
- char let[64];
- int block = tc__cuda_warps(p) > 1;
- if (block) tc__cuda_share_parts(p, run);
- for (uint32_t id = run->first; id < run->last; id++) {
-  const tc__node *n = tc__body(p, id);
-  const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-  tc__cuda_let(p, n, let);
-  if (tc__cuda_cluster(p))
-   tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
-  else if (block)
-   tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
-  else
-   tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
-  if (tc__is_arg(a) && tc__cuda_is_used(p, n)) tc__cuda_place_value(p, n);
- }
+static void tc__cuda_meet_cluster(tc__printer*p,const tc__cuda_run*run){
+int met=0;
+for(uint32_t id=0;id<run->first;id++)
+met|=tc__body(p,id)->op==TC_OP_COMBINE;
+if(!met)tc__line(p);
+if(!met)tc__put(p->out,"tc_cluster_wait();\n");
+for(uint32_t id=run->first;id<run->last;id++)
+tc__cuda_give_part(p,tc__body(p,id));
+tc__line(p);
+tc__put(p->out,"tc_cluster_arrive();\n");
+tc__line(p);
+tc__put(p->out,"tc_cluster_wait();\n");
 }
-static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
- tc__cuda_run run;
- run.first = run.last = n->id;
- while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
-  run.last++;
- return run;
+static void tc__cuda_share_parts(tc__printer*p,const tc__cuda_run*run){
+for(uint32_t id=run->first;id<run->last;id++){
+const tc__node*n=tc__body(p,id);
+const tc__acc*a=&p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
+char let[64];
+snprintf(let,sizeof let,"const %s all%u",p->d->reg[tc__class_of(a->dtype)],id);
+tc__cuda_slots(p,n);
+tc__cuda_fold(p,n->attr[TC__COMBINE_ACCUMULATOR],let);
 }
-static int tc__cuda_leads_run(const tc__printer *p, const tc__node *n) {
- return !n->id || tc__body(p, n->id - 1)->op != TC_OP_COMBINE;
+if(tc__cuda_cluster(p)){
+tc__cuda_meet_cluster(p,run);
+return;
 }
-static void tc__cuda_keep_name(const tc__node *n, char out[24]) {
- snprintf(out, 24, "keep%u", n->id);
+for(uint32_t id=run->first;id<run->last;id++){
+long long i=tc__body(p,id)->attr[TC__COMBINE_ACCUMULATOR];
+tc__line(p);
+tc__put(p->out,"if (x %% 32 == 0) part%lld[x / 32] = ",i);
+if(tc__is_arg(&p->acc[i]))
+tc__put(p->out,"best%lld[0], place%lld[x / 32] = at%lld[0];\n",i,i,i);
+else
+tc__put(p->out,"all%u;\n",id);
 }
-static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body *b,
-         const tc__node *n) {
- return p->cuda->hold == TC__DEVICE_SHARED && b->set[n->id] && n->id >= b->begin &&
-   tc__cuda_held_by(p, n) == (int64_t)n->id;
+tc__line(p);
+tc__put(p->out,"__syncthreads();\n");
 }
-static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
- char keep[24];
- uint32_t bytes = (uint32_t)p->cuda->width * tc__device_bytes(p->g, n);
- int async = tc__cuda_wide(p, n) && bytes >= 4;
- int lanes = tc__cuda_width_of(p) > 1 && !async;
- tc__cuda_keep_name(n, keep);
- tc__line(p);
- if (async) {
-  tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
-  tc__cuda_address(p, n);
-  tc__put(p->out, ");\n");
-  return;
- }
- if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
- p->lane = lanes;
- tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
- tc__cuda_read(p, n);
- tc__put(p->out, ";\n");
- p->lane = 0;
+static void tc__cuda_put_cluster(tc__printer*p,const tc__acc*a,int64_t i,
+const char*let){
+long long id=(long long)i;
+int blocks=tc__cuda_cluster(p),warps=tc__cuda_warps(p);
+tc__line(p);
+if(!tc__is_arg(a)){
+tc__put(p->out,"%s = ",let);
+tc__cuda_acc_name(p,"lanes",a);
+tc__put(p->out,"<32>(");
+tc__cuda_acc_name(p,"below",a);
+tc__put(p->out,"<%d, %d>(&part%lld[x %% %d]));\n",blocks,warps,id,warps);
+return;
 }
-static void tc__cuda_fill_at(tc__printer *p, const tc__cuda_loop_body *b,
-        const tc__cuda_place *at) {
- (void)at;
- for (uint32_t id = b->begin; id < b->end; id++)
-  if (tc__cuda_fills_shared(p, b, tc__body(p, id)))
-   tc__cuda_fill_shared(p, tc__body(p, id));
+tc__cuda_acc_name(p,"below",a);
+tc__put(p->out,"<%d, %d>(best%lld[0], at%lld[0], &part%lld[x %% %d], ",blocks,warps,
+id,id,id,warps);
+tc__put(p->out,"&place%lld[x %% %d]);\n",id,warps);
+tc__line(p);
+tc__cuda_acc_name(p,"lanes",a);
+tc__put(p->out,"<32>(best%lld[0], at%lld[0]);\n",id,id);
 }
-static int tc__cuda_any_fills(const tc__printer *p, const tc__cuda_loop_body *b) {
- int any = 0;
- for (uint32_t id = b->begin; id < b->end; id++)
-  any |= tc__cuda_fills_shared(p, b, tc__body(p, id));
- return any;
+static void tc__cuda_put_block(tc__printer*p,const tc__acc*a,int64_t i,
+const char*let){
+long long id=(long long)i;
+int warps=tc__cuda_warps(p);
+tc__line(p);
+if(!tc__is_arg(a))tc__put(p->out,"%s = ",let);
+tc__cuda_acc_name(p,"parts",a);
+if(tc__is_arg(a))
+tc__put(p->out,"<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",warps,id,
+id,id,id);
+else
+tc__put(p->out,"<%d>(part%lld);\n",warps,id);
 }
-typedef struct tc__cuda_span {
- char first[24], last[64];
-} tc__cuda_span;
-static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
- tc__cuda_span s;
- tc__text t;
- tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
- snprintf(s.first, sizeof s.first, "x");
- snprintf(s.last, sizeof s.last, "%s", tc__cuda_text_of(p, &t, whole, 0));
- tc__text_free(&t);
- return s;
+static void tc__cuda_put_run(tc__printer*p,const tc__cuda_run*run){
+char let[64];
+int block=tc__cuda_warps(p)>1;
+if(block)tc__cuda_share_parts(p,run);
+for(uint32_t id=run->first;id<run->last;id++){
+const tc__node*n=tc__body(p,id);
+const tc__acc*a=&p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
+tc__cuda_let(p,n,let);
+if(tc__cuda_cluster(p))
+tc__cuda_put_cluster(p,a,n->attr[TC__COMBINE_ACCUMULATOR],let);
+else if(block)
+tc__cuda_put_block(p,a,n->attr[TC__COMBINE_ACCUMULATOR],let);
+else
+tc__cuda_fold(p,n->attr[TC__COMBINE_ACCUMULATOR],let);
+if(tc__is_arg(a)&&tc__cuda_is_used(p,n))tc__cuda_place_value(p,n);
 }
-static void tc__cuda_place_column(tc__printer *p, tc__cuda_place *at) {
- char line[160];
- snprintf(line, sizeof line, "const %s c = k * %d;", tc__cuda_index_type(p),
-    p->cuda->width);
- if (p->cuda->width == 1)
-  snprintf(line, sizeof line, "const %s c = k;", tc__cuda_index_type(p));
- tc__cuda_place_add(at, "c", line);
 }
-static void tc__cuda_simple_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e,
-         tc__cuda_body_fn print) {
- tc__cuda_span s = tc__cuda_span_of(p, e);
- tc__cuda_place at;
- memset(&at, 0, sizeof at);
- tc__cuda_place_column(p, &at);
- tc__line(p);
- tc__put(p->out, "for (%s k = %s; k < %s; k += %d)", tc__cuda_index_type(p), s.first,
-   s.last, p->cuda->sharing);
- tc__block_open(p);
- tc__cuda_at(p, b, &at, print);
- tc__block_close(p);
+static tc__cuda_run tc__cuda_run_at(const tc__printer*p,const tc__node*n){
+tc__cuda_run run;
+run.first=run.last=n->id;
+while(run.last<p->g->body.node.count&&tc__body(p,run.last)->op==TC_OP_COMBINE)
+run.last++;
+return run;
 }
-static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
- const tc__device_plan *q = p->cuda;
- tc__cuda_span s = tc__cuda_span_of(p, e);
- tc__cuda_place at;
- char line[160];
- memset(&at, 0, sizeof at);
- snprintf(line, sizeof line, "const %s k = k0 + u * %d;", tc__cuda_index_type(p),
-    q->sharing);
- tc__cuda_place_add(&at, "k", line);
- tc__cuda_place_column(p, &at);
- snprintf(at.inside, sizeof at.inside, "k < %s", s.last);
- snprintf(at.beyond, sizeof at.beyond, "k >= %s", s.last);
- tc__line(p);
- tc__put(p->out, "for (%s k0 = %s; k0 < %s; k0 += %d)", tc__cuda_index_type(p), s.first,
-   s.last, q->sharing * q->vectors);
- tc__block_open(p);
- tc__cuda_declare(p, b, q->vectors);
- tc__cuda_put_vectors(p, b, &at, q->vectors);
- tc__block_close(p);
+static int tc__cuda_leads_run(const tc__printer*p,const tc__node*n){
+return!n->id||tc__body(p,n->id-1)->op!=TC_OP_COMBINE;
 }
-static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
- const tc__device_plan *q = p->cuda;
- tc__ixpool *x = p->g->body.ix;
- tc__ix width = tc__ix_const(q->width);
- tc__line(p);
- tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
- tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
- tc__put(p->out, " + x; c < ");
- tc__put_ix(p, e);
- tc__put(p->out, "; c += %d)", q->sharing);
- tc__block_open(p);
- p->scalar = 1;
- tc__cuda_compute(p, b);
- p->scalar = 0;
- tc__block_close(p);
+static void tc__cuda_keep_name(const tc__node*n,char out[24]){
+snprintf(out,24,"keep%u",n->id);
 }
-static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
- const tc__device_plan *q = p->cuda;
- tc__cuda_place at;
- char line[160];
- memset(&at, 0, sizeof at);
- const char *x = q->sharing == 1 ? "" : "x + ";
- if (q->width > 1)
-  snprintf(line, sizeof line, "const %s c = (%su * %d) * %d;", tc__cuda_index_type(p),
-     x, q->sharing, q->width);
- else
-  snprintf(line, sizeof line, "const %s c = %su * %d;", tc__cuda_index_type(p), x,
-     q->sharing);
- tc__cuda_place_add(&at, "c", line);
- int64_t columns = tc__ix_value(e), across = (int64_t)q->sharing * q->width;
- int64_t whole = columns / across;
- if (columns == q->vectors * across) return at;
- char in[32] = "", out[32] = "";
- if (whole > 0) snprintf(in, sizeof in, "u < %lld || ", (long long)whole);
- if (whole > 0) snprintf(out, sizeof out, "u >= %lld && ", (long long)whole);
- snprintf(at.inside, sizeof at.inside, "%sc < %lld", in, (long long)columns);
- snprintf(at.beyond, sizeof at.beyond, "%sc >= %lld", out, (long long)columns);
- return at;
+static int tc__cuda_fills_shared(const tc__printer*p,const tc__cuda_loop_body*b,
+const tc__node*n){
+return p->cuda->hold==TC__DEVICE_SHARED&&b->set[n->id]&&n->id>=b->begin&&
+tc__cuda_held_by(p,n)==(int64_t)n->id;
 }
-static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
-          tc__ix e) {
- tc__cuda_place at = tc__cuda_register_place(p, e);
- if (!p->issued) tc__cuda_declare(p, b, p->cuda->vectors);
- tc__cuda_put_vectors(p, b, &at, p->cuda->vectors);
+static void tc__cuda_fill_shared(tc__printer*p,const tc__node*n){
+char keep[24];
+uint32_t bytes=(uint32_t)p->cuda->width*tc__device_bytes(p->g,n);
+int async=tc__cuda_wide(p,n)&&bytes>=4;
+int lanes=tc__cuda_width_of(p)>1&&!async;
+tc__cuda_keep_name(n,keep);
+tc__line(p);
+if(async){
+tc__put(p->out,"tc_copy_async(&%s[k], ",keep);
+tc__cuda_address(p,n);
+tc__put(p->out,");\n");
+return;
 }
-static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
- tc__cuda_loop_body b;
- if (!tc__cuda_body_open(p, &b, begin, end)) return;
- if (tc__cuda_any_fills(p, &b)) {
-  tc__cuda_simple_loop(p, &b, e, tc__cuda_fill_at);
-  tc__line(p);
-  tc__put(p->out, "tc_copy_wait_all();\n");
- }
- if (p->cuda->hold == TC__DEVICE_REGISTERS)
-  tc__cuda_register_columns(p, &b, e);
- else if (p->cuda->vectors > 1 && tc__cuda_count_issues(p, &b))
-  tc__cuda_deep_loop(p, &b, e);
- else
-  tc__cuda_simple_loop(p, &b, e, tc__cuda_one_at);
- if (p->cuda->tail) tc__cuda_row_tail(p, &b, e);
- tc__cuda_body_close(p, &b);
+if(lanes)tc__put(p->out,"for (int l = 0; l < %d; l++) ",tc__cuda_width_of(p));
+p->lane=lanes;
+tc__put(p->out,"%s[k]%s = ",keep,lanes?".at[l]":"");
+tc__cuda_read(p,n);
+tc__put(p->out,";\n");
+p->lane=0;
 }
-static void tc__cuda_keeps(tc__printer *p) {
- const tc__device_plan *q = p->cuda;
- tc__ix at = tc__device_scratch(p->g, q);
- for (size_t i = 0; i < p->g->buffer.count; i++) {
-  if (!tc__cuda_in_registers(p, (int64_t)i)) continue;
-  tc__line(p);
-  tc__cuda_type(p, tc__dtypes[p->g->buffer.at[i].dtype].memory, 0);
-  tc__put(p->out, " ");
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, "[%d];\n", q->vectors);
- }
- for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__DEVICE_SHARED; i++) {
-  const tc__node *n = tc__body(p, i);
-  if (tc__cuda_held_by(p, n) != (int64_t)i) continue;
-  tc__line(p);
-  tc__cuda_type(p, tc__cuda_memory(p, n), 0);
-  tc__put(p->out, " *const keep%u = (", i);
-  tc__cuda_type(p, tc__cuda_memory(p, n), 0);
-  tc__put(p->out, " *)(shared + ");
-  tc__put_ix(p, at);
-  tc__put(p->out, ");\n");
-  at = tc__ix_add(p->g->body.ix, at,
-      tc__ix_const(tc__device_bytes(p->g, n) *
-          tc__padded(tc__ix_value(p->g->shape.cols), 64)));
- }
+static void tc__cuda_fill_at(tc__printer*p,const tc__cuda_loop_body*b,
+const tc__cuda_place*at){
+(void)at;
+for(uint32_t id=b->begin;id<b->end;id++)
+if(tc__cuda_fills_shared(p,b,tc__body(p,id)))
+tc__cuda_fill_shared(p,tc__body(p,id));
 }
-static void tc__cuda_row_head(tc__printer *p) {
- const tc__device_plan *q = p->cuda;
- int rows = q->threads / q->sharing, looped = TC__DEVICE_ROW_WAVES > 0;
- const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
- char row[80];
- snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
-    q->sharing);
- if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
- int named = rows > 1 || tc__device_names_rows(p->g);
- if (q->sharing > 1) tc__line(p);
- if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
- if (rows > 1 && q->sharing > 1)
-  tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
- if (looped) {
-  tc__line(p);
-  tc__put(p->out, "for (%s r = %s; r < ", type, row);
-  tc__put_ix(p, p->g->shape.rows);
-  tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
-  tc__block_open(p);
-  return;
- }
- if (named) tc__line(p);
- if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
- if (tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % rows == 0) return;
- tc__line(p);
- tc__put(p->out, "if (r >= ");
- tc__put_ix(p, p->g->shape.rows);
- tc__put(p->out, ") return;\n");
+static int tc__cuda_any_fills(const tc__printer*p,const tc__cuda_loop_body*b){
+int any=0;
+for(uint32_t id=b->begin;id<b->end;id++)
+any|=tc__cuda_fills_shared(p,b,tc__body(p,id));
+return any;
 }
-static void tc__cuda_rows(tc__printer *p) {
- tc__cuda_row_head(p);
- tc__cuda_keeps(p);
- uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
- tc__print_range(p, first, (uint32_t)p->g->body.node.count);
- if (TC__DEVICE_ROW_WAVES == 0) return;
- tc__line(p);
- tc__put(p->out, "__syncthreads();\n");
- tc__block_close(p);
+typedef struct tc__cuda_span{
+char first[24],last[64];
+}tc__cuda_span;
+static tc__cuda_span tc__cuda_span_of(tc__printer*p,tc__ix e){
+tc__cuda_span s;
+tc__text t;
+tc__ix whole=tc__ix_div(p->g->body.ix,e,tc__ix_const(tc__cuda_width_of(p)));
+snprintf(s.first,sizeof s.first,"x");
+snprintf(s.last,sizeof s.last,"%s",tc__cuda_text_of(p,&t,whole,0));
+tc__text_free(&t);
+return s;
 }
-static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
- int stored = 0, loaded = 0;
- for (uint32_t id = begin; id < p->g->body.node.count; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (!tc__device_is_memory(n) || tc__cuda_again(p, n->attr[TC__ACCESS_BUFFER]) ||
-   tc__cuda_in_registers(p, n->attr[TC__ACCESS_BUFFER]))
-   continue;
-  int shared = tc__buffer_of(p->g, n)->written ||
-      tc__device_is_row(p->g, n->attr[TC__ACCESS_BUFFER]);
-  if (id < end && n->op == TC_OP_STORE) stored = 1;
-  if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
- }
- if (!stored || !loaded || p->cuda->sharing == 1) return;
- tc__line(p);
- tc__put(p->out, p->cuda->sharing > 32 ? "__syncthreads();\n" : "__syncwarp();\n");
+static void tc__cuda_place_column(tc__printer*p,tc__cuda_place*at){
+char line[160];
+snprintf(line,sizeof line,"const %s c = k * %d;",tc__cuda_index_type(p),
+p->cuda->width);
+if(p->cuda->width==1)
+snprintf(line,sizeof line,"const %s c = k;",tc__cuda_index_type(p));
+tc__cuda_place_add(at,"c",line);
+}
+static void tc__cuda_simple_loop(tc__printer*p,const tc__cuda_loop_body*b,tc__ix e,
+tc__cuda_body_fn print){
+tc__cuda_span s=tc__cuda_span_of(p,e);
+tc__cuda_place at;
+memset(&at,0,sizeof at);
+tc__cuda_place_column(p,&at);
+tc__line(p);
+tc__put(p->out,"for (%s k = %s; k < %s; k += %d)",tc__cuda_index_type(p),s.first,
+s.last,p->cuda->sharing);
+tc__block_open(p);
+tc__cuda_at(p,b,&at,print);
+tc__block_close(p);
+}
+static void tc__cuda_deep_loop(tc__printer*p,const tc__cuda_loop_body*b,tc__ix e){
+const tc__device_plan*q=p->cuda;
+tc__cuda_span s=tc__cuda_span_of(p,e);
+tc__cuda_place at;
+char line[160];
+memset(&at,0,sizeof at);
+snprintf(line,sizeof line,"const %s k = k0 + u * %d;",tc__cuda_index_type(p),
+q->sharing);
+tc__cuda_place_add(&at,"k",line);
+tc__cuda_place_column(p,&at);
+snprintf(at.inside,sizeof at.inside,"k < %s",s.last);
+snprintf(at.beyond,sizeof at.beyond,"k >= %s",s.last);
+tc__line(p);
+tc__put(p->out,"for (%s k0 = %s; k0 < %s; k0 += %d)",tc__cuda_index_type(p),s.first,
+s.last,q->sharing*q->vectors);
+tc__block_open(p);
+tc__cuda_declare(p,b,q->vectors);
+tc__cuda_put_vectors(p,b,&at,q->vectors);
+tc__block_close(p);
+}
+static void tc__cuda_row_tail(tc__printer*p,const tc__cuda_loop_body*b,tc__ix e){
+const tc__device_plan*q=p->cuda;
+tc__ixpool*x=p->g->body.ix;
+tc__ix width=tc__ix_const(q->width);
+tc__line(p);
+tc__put(p->out,"for (%s c = ",tc__cuda_index_type(p));
+tc__put_ix(p,tc__ix_mul(x,tc__ix_div(x,e,width),width));
+tc__put(p->out," + x; c < ");
+tc__put_ix(p,e);
+tc__put(p->out,"; c += %d)",q->sharing);
+tc__block_open(p);
+p->scalar=1;
+tc__cuda_compute(p,b);
+p->scalar=0;
+tc__block_close(p);
+}
+static tc__cuda_place tc__cuda_register_place(const tc__printer*p,tc__ix e){
+const tc__device_plan*q=p->cuda;
+tc__cuda_place at;
+char line[160];
+memset(&at,0,sizeof at);
+const char*x=q->sharing==1?"":"x + ";
+if(q->width>1)
+snprintf(line,sizeof line,"const %s c = (%su * %d) * %d;",tc__cuda_index_type(p),
+x,q->sharing,q->width);
+else
+snprintf(line,sizeof line,"const %s c = %su * %d;",tc__cuda_index_type(p),x,
+q->sharing);
+tc__cuda_place_add(&at,"c",line);
+int64_t columns=tc__ix_value(e),across=(int64_t)q->sharing*q->width;
+int64_t whole=columns/across;
+if(columns==q->vectors*across)return at;
+char in[32]="",out[32]="";
+if(whole>0)snprintf(in,sizeof in,"u < %lld || ",(long long)whole);
+if(whole>0)snprintf(out,sizeof out,"u >= %lld && ",(long long)whole);
+snprintf(at.inside,sizeof at.inside,"%sc < %lld",in,(long long)columns);
+snprintf(at.beyond,sizeof at.beyond,"%sc >= %lld",out,(long long)columns);
+return at;
+}
+static void tc__cuda_register_columns(tc__printer*p,const tc__cuda_loop_body*b,
+tc__ix e){
+tc__cuda_place at=tc__cuda_register_place(p,e);
+if(!p->issued)tc__cuda_declare(p,b,p->cuda->vectors);
+tc__cuda_put_vectors(p,b,&at,p->cuda->vectors);
+}
+static void tc__cuda_row_columns(tc__printer*p,tc__ix e,uint32_t begin,uint32_t end){
+tc__cuda_loop_body b;
+if(!tc__cuda_body_open(p,&b,begin,end))return;
+if(tc__cuda_any_fills(p,&b)){
+tc__cuda_simple_loop(p,&b,e,tc__cuda_fill_at);
+tc__line(p);
+tc__put(p->out,"tc_copy_wait_all();\n");
+}
+if(p->cuda->hold==TC__DEVICE_REGISTERS)
+tc__cuda_register_columns(p,&b,e);
+else if(p->cuda->vectors>1&&tc__cuda_count_issues(p,&b))
+tc__cuda_deep_loop(p,&b,e);
+else
+tc__cuda_simple_loop(p,&b,e,tc__cuda_one_at);
+if(p->cuda->tail)tc__cuda_row_tail(p,&b,e);
+tc__cuda_body_close(p,&b);
+}
+static void tc__cuda_keeps(tc__printer*p){
+const tc__device_plan*q=p->cuda;
+tc__ix at=tc__device_scratch(p->g,q);
+for(size_t i=0;i<p->g->buffer.count;i++){
+if(!tc__cuda_in_registers(p,(int64_t)i))continue;
+tc__line(p);
+tc__cuda_type(p,tc__dtypes[p->g->buffer.at[i].dtype].memory,0);
+tc__put(p->out," ");
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out,"[%d];\n",q->vectors);
+}
+for(uint32_t i=0;i<p->g->body.node.count&&q->hold==TC__DEVICE_SHARED;i++){
+const tc__node*n=tc__body(p,i);
+if(tc__cuda_held_by(p,n)!=(int64_t)i)continue;
+tc__line(p);
+tc__cuda_type(p,tc__cuda_memory(p,n),0);
+tc__put(p->out," *const keep%u = (",i);
+tc__cuda_type(p,tc__cuda_memory(p,n),0);
+tc__put(p->out," *)(shared + ");
+tc__put_ix(p,at);
+tc__put(p->out,");\n");
+at=tc__ix_add(p->g->body.ix,at,
+tc__ix_const(tc__device_bytes(p->g,n)*
+tc__padded(tc__ix_value(p->g->shape.cols),64)));
+}
+}
+static void tc__cuda_row_head(tc__printer*p){
+const tc__device_plan*q=p->cuda;
+int rows=q->threads/q->sharing,looped=TC__DEVICE_ROW_WAVES>0;
+const char*type=tc__cuda_index_type(p),*wide=p->narrow?"":"(tc_i64)";
+char row[80];
+snprintf(row,sizeof row,"%sblockIdx.x * %d + threadIdx.x / %d",wide,rows,
+q->sharing);
+if(rows==1)snprintf(row,sizeof row,"blockIdx.x");
+int named=rows>1||tc__device_names_rows(p->g);
+if(q->sharing>1)tc__line(p);
+if(rows==1)tc__put(p->out,"const int x = threadIdx.x;\n");
+if(rows>1&&q->sharing>1)
+tc__put(p->out,"const int x = threadIdx.x %% %d;\n",q->sharing);
+if(looped){
+tc__line(p);
+tc__put(p->out,"for (%s r = %s; r < ",type,row);
+tc__put_ix(p,p->g->shape.rows);
+tc__put(p->out,"; r += %sgridDim.x * %d)",wide,rows);
+tc__block_open(p);
+return;
+}
+if(named)tc__line(p);
+if(named)tc__put(p->out,"const %s r = %s;\n",type,row);
+if(tc__ix_divisor(p->g->body.ix,p->g->shape.rows)%rows==0)return;
+tc__line(p);
+tc__put(p->out,"if (r >= ");
+tc__put_ix(p,p->g->shape.rows);
+tc__put(p->out,") return;\n");
+}
+static void tc__cuda_rows(tc__printer*p){
+tc__cuda_row_head(p);
+tc__cuda_keeps(p);
+uint32_t first=p->g->shape.kind==TC__CONTRACTION?tc__contract_rows_loop(p):0;
+tc__print_range(p,first,(uint32_t)p->g->body.node.count);
+if(TC__DEVICE_ROW_WAVES==0)return;
+tc__line(p);
+tc__put(p->out,"__syncthreads();\n");
+tc__block_close(p);
+}
+static void tc__cuda_row_barrier(tc__printer*p,uint32_t begin,uint32_t end){
+int stored=0,loaded=0;
+for(uint32_t id=begin;id<p->g->body.node.count;id++){
+const tc__node*n=tc__body(p,id);
+if(!tc__device_is_memory(n)||tc__cuda_again(p,n->attr[TC__ACCESS_BUFFER])||
+tc__cuda_in_registers(p,n->attr[TC__ACCESS_BUFFER]))
+continue;
+int shared=tc__buffer_of(p->g,n)->written||
+tc__device_is_row(p->g,n->attr[TC__ACCESS_BUFFER]);
+if(id<end&&n->op==TC_OP_STORE)stored=1;
+if(id>=end&&n->op==TC_OP_LOAD&&shared)loaded=1;
+}
+if(!stored||!loaded||p->cuda->sharing==1)return;
+tc__line(p);
+tc__put(p->out,p->cuda->sharing>32?"__syncthreads();\n":"__syncwarp();\n");
 }
 // ---- gen/cuda_print/matmul.c
-enum { TC__BLANKS = 96 };
-typedef struct tc__blank {
- const char *name;
- size_t size;
- char text[64];
-} tc__blank;
-typedef struct tc__blanks {
- tc__blank at[TC__BLANKS];
- int count;
-} tc__blanks;
-static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
- int i = 0;
- while (i < b->count && strcmp(b->at[i].name, name)) i++;
- if (i == TC__BLANKS) return;
- if (i == b->count) b->count++;
- b->at[i].name = name, b->at[i].size = strlen(name);
- snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
+enum{TC__BLANKS=96};
+typedef struct tc__blank{
+const char*name;
+size_t size;
+char text[64];
+}tc__blank;
+typedef struct tc__blanks{
+tc__blank at[TC__BLANKS];
+int count;
+}tc__blanks;
+static void tc__blank_text(tc__blanks*b,const char*name,const char*text){
+int i=0;
+while(i<b->count&&strcmp(b->at[i].name,name))i++;
+if(i==TC__BLANKS)return;
+if(i==b->count)b->count++;
+b->at[i].name=name,b->at[i].size=strlen(name);
+snprintf(b->at[i].text,sizeof b->at[i].text,"%s",text);
 }
-static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
- char text[24];
- snprintf(text, sizeof text, "%lld", (long long)v);
- tc__blank_text(b, name, text);
+static void tc__blank_number(tc__blanks*b,const char*name,int64_t v){
+char text[24];
+snprintf(text,sizeof text,"%lld",(long long)v);
+tc__blank_text(b,name,text);
 }
-static size_t tc__blank_word(const char *s) {
- size_t n = 0;
- while (s[n] >= 'a' && s[n] <= 'z') n++;
- return n;
+static size_t tc__blank_word(const char*s){
+size_t n=0;
+while(s[n]>='a'&&s[n]<='z')n++;
+return n;
 }
-static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
- size_t n = tc__blank_word(s);
- for (int i = 0; i < b->count; i++) {
-  if (b->at[i].size != n || memcmp(b->at[i].name, s, n)) continue;
-  tc__put_raw(p->out, b->at[i].text, strlen(b->at[i].text));
-  return s + n;
- }
- p->out->failed = 1;
- return s + n;
+static const char*tc__put_blank(tc__printer*p,const tc__blanks*b,const char*s){
+size_t n=tc__blank_word(s);
+for(int i=0;i<b->count;i++){
+if(b->at[i].size!=n||memcmp(b->at[i].name,s,n))continue;
+tc__put_raw(p->out,b->at[i].text,strlen(b->at[i].text));
+return s+n;
 }
-static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
- while (*text) {
-  size_t n = strcspn(text, "@");
-  tc__put_raw(p->out, text, n);
-  text += n;
-  if (*text) text = tc__put_blank(p, b, text + 1);
- }
+p->out->failed=1;
+return s+n;
 }
-static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
- int fresh = 1;
- while (*lines) {
-  size_t n = strcspn(lines, "@\n");
-  if (fresh && *lines != '\n') tc__line(p);
-  fresh = lines[n] == '\n';
-  tc__put_raw(p->out, lines, n + (size_t)fresh);
-  lines += n + (size_t)fresh;
-  if (*lines == '@' && !fresh) lines = tc__put_blank(p, b, lines + 1);
- }
+static void tc__put_filled_here(tc__printer*p,const tc__blanks*b,const char*text){
+while(*text){
+size_t n=strcspn(text,"@");
+tc__put_raw(p->out,text,n);
+text+=n;
+if(*text)text=tc__put_blank(p,b,text+1);
 }
-static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
- return p->d->reg[tc__class_of(q->dtype)];
 }
-static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
- for (size_t id = g->shape.prologue; id < g->body.node.count; id++) {
-  const tc__node *n = g->body.node.at[id];
-  if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
-  for (uint32_t i = 0; i < n->n_attr; i++)
-   if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
- }
- return 0;
+static void tc__put_filled(tc__printer*p,const tc__blanks*b,const char*lines){
+int fresh=1;
+while(*lines){
+size_t n=strcspn(lines,"@\n");
+if(fresh&&*lines!='\n')tc__line(p);
+fresh=lines[n]=='\n';
+tc__put_raw(p->out,lines,n+(size_t)fresh);
+lines+=n+(size_t)fresh;
+if(*lines=='@'&&!fresh)lines=tc__put_blank(p,b,lines+1);
 }
-static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
- return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
 }
-static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
- return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+static const char*tc__product_type(const tc__printer*p,const tc__product*q){
+return p->d->reg[tc__class_of(q->dtype)];
 }
-static const char *tc__block_name(const tc__product *q) {
- return q->slices > 1 ? "block" : "blockIdx.x";
+static int tc__level_uses(const tc__group*g,tc__level level,tc__axis axis){
+for(size_t id=g->shape.prologue;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n->level!=(uint8_t)level||n->op==TC_OP_FOR)continue;
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__ix_uses(g->body.ix,n->attr[i],axis))return 1;
 }
-static void tc__slice_blanks(const tc__product *q, tc__blanks *b) {
- int cut = q->slices > 1;
- tc__blank_text(b, "block", tc__block_name(q));
- tc__blank_text(b, "from", cut ? "begin + " : "");
- tc__blank_text(b, "until", cut ? "end" : "depth");
- tc__blank_text(b, "extent", cut ? "end - begin" : "depth");
- if (!cut) return;
- int together = 64 / q->sums;
- tc__blank_number(b, "slices", q->slices);
- tc__blank_number(b, "length", q->length);
- tc__blank_number(b, "group", TC__SLICE_GROUP);
- tc__blank_number(b, "tickets", tc__slice_tickets(q));
- tc__blank_number(b, "zeroed", tc__slice_zeroed(q));
- tc__blank_number(b, "sums", q->sums);
- tc__blank_number(b, "together", together < 1 ? 1 : together > 4 ? 4 : together);
+return 0;
 }
-static void tc__print_slice_place(tc__printer *p, const tc__product *q,
-         const tc__blanks *b) {
- if (q->slices == 1) return;
- tc__put_filled(
-  p, b, "const int block = blockIdx.x / @slices, slice = blockIdx.x % @slices;\n");
+static int tc__epilogue_uses(const tc__group*g,tc__axis axis){
+return tc__level_uses(g,TC__AT_COL,axis)||tc__level_uses(g,TC__AT_ROW,axis);
 }
-static void tc__print_slice(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- if (q->slices == 1) return;
- tc__put_filled(p, b,
-     "const @index begin = slice * @length, end = tc_min(begin + @length, "
-     "depth);\n");
+static int tc__goes_into(const tc__printer*p,tc__ix extent,int64_t by){
+return tc__ix_divisor(p->g->body.ix,extent)%by==0;
 }
-static const char tc__text_meeting[] =
- "// Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in\n"
- "// their order. Then those of the groups meet, and one goes on.\n"
- "@type *const own = (@type *)sum;\n"
- "@type *const work_sums = (@type *)(work + @zeroed) + (tc_i64)block * @slices * @sums * "
- "@threads + threadIdx.x;\n"
- "#pragma unroll 1\n"
- "for (int apart = 1; apart < @slices; apart *= @group) {\n"
- "    const int first = slice / (apart * @group) * (apart * @group);\n"
- "    const int count = tc_min((@slices - 1 - first) / apart + 1, @group);\n"
- "    @type *const mine = work_sums + slice / apart * apart * @sums * @threads;\n"
- "    #pragma unroll\n"
- "    for (int u = 0; u < @sums; u++) mine[u * @threads] = own[u];\n"
- "    if (!tc_arrives_last((unsigned *)work + block * @tickets + first + (apart > 1), "
- "count)) return;\n"
- "    #pragma unroll\n"
- "    for (int u = 0; u < @sums; u++) own[u] = tc_peek(&work_sums[(first * @sums + u) * "
- "@threads]);\n"
- "    #pragma unroll @together\n"
- "    for (int i = 1; i < count; i++) {\n"
- "        const @type *const other = work_sums + (first + i * apart) * @sums * @threads;\n"
- "        #pragma unroll\n"
- "        for (int u = 0; u < @sums; u++) own[u] = TC_ADD_@class(own[u], tc_peek(&other[u * "
- "@threads]));\n"
- "    }\n"
- "}\n";
-static void tc__print_meeting(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- if (q->slices > 1) tc__put_filled(p, b, tc__text_meeting);
+static const char*tc__block_name(const tc__product*q){
+return q->slices>1?"block":"blockIdx.x";
 }
-static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
- tc__line(p);
- tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
- tc__line(p);
- tc__put(p->out,
-   "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
-   q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
+static void tc__slice_blanks(const tc__product*q,tc__blanks*b){
+int cut=q->slices>1;
+tc__blank_text(b,"block",tc__block_name(q));
+tc__blank_text(b,"from",cut?"begin + ":"");
+tc__blank_text(b,"until",cut?"end":"depth");
+tc__blank_text(b,"extent",cut?"end - begin":"depth");
+if(!cut)return;
+int together=64/q->sums;
+tc__blank_number(b,"slices",q->slices);
+tc__blank_number(b,"length",q->length);
+tc__blank_number(b,"group",TC__SLICE_GROUP);
+tc__blank_number(b,"tickets",tc__slice_tickets(q));
+tc__blank_number(b,"zeroed",tc__slice_zeroed(q));
+tc__blank_number(b,"sums",q->sums);
+tc__blank_number(b,"together",together<1?1:together>4?4:together);
 }
-static void tc__print_chain(tc__printer *p, const tc__product *q, const char *sum,
-       int stops) {
- const struct tc__device_plan *cuda = p->cuda;
- tc__line(p);
- tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
- tc__put_ix(p, p->g->shape.depth);
- tc__put(p->out, "; k++)");
- tc__block_open(p);
- p->cuda = NULL;
- for (uint32_t id = 0; id < tc__contract_rows_loop(p); id++)
-  tc__print_node(p, tc__body(p, id));
- p->cuda = cuda;
- tc__line(p);
- tc__put(p->out, "%s = tc_add_product_%s(", sum, tc__suffix(q->dtype));
- tc__put_value(p, p->g->shape.left, 0);
- tc__put(p->out, ", ");
- tc__put_value(p, p->g->shape.right, 0);
- tc__put(p->out, ", %s);\n", sum);
- if (stops) tc__line(p);
- if (stops) tc__put(p->out, "if (%s != %s) break;\n", sum, sum);
- tc__block_close(p);
+static void tc__print_slice_place(tc__printer*p,const tc__product*q,
+const tc__blanks*b){
+if(q->slices==1)return;
+tc__put_filled(
+p,b,"const int block = blockIdx.x / @slices, slice = blockIdx.x % @slices;\n");
 }
-static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
- char sum[24];
- snprintf(sum, sizeof sum, "t%u", n->id);
- tc__line(p);
- tc__put(p->out, "%s %s = 0;\n", tc__product_type(p, q), sum);
- tc__print_chain(p, q, sum, 0);
+static void tc__print_slice(tc__printer*p,const tc__product*q,const tc__blanks*b){
+if(q->slices==1)return;
+tc__put_filled(p,b,
+"const @index begin = slice * @length, end = tc_min(begin + @length, "
+"depth);\n");
 }
-static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
- tc__product q = tc__product_plan(p->g);
- (void)copy;
- if (q.form == TC__PRODUCT_LOOP) {
-  tc__print_loop_value(p, &q, n);
- } else if (q.parts > 1) {
-  tc__print_parts_value(p, &q, n);
- } else {
-  tc__put_let(p, n, 0);
-  tc__put(p->out, tc__cuda_width_of(p) > 1 ? "sums.at[l];\n" : "tile[at];\n");
- }
+static const char tc__text_meeting[]=
+"// Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in\n"
+"// their order. Then those of the groups meet, and one goes on.\n"
+"@type *const own = (@type *)sum;\n"
+"@type *const work_sums = (@type *)(work + @zeroed) + (tc_i64)block * @slices * @sums * "
+"@threads + threadIdx.x;\n"
+"#pragma unroll 1\n"
+"for (int apart = 1; apart < @slices; apart *= @group) {\n"
+"    const int first = slice / (apart * @group) * (apart * @group);\n"
+"    const int count = tc_min((@slices - 1 - first) / apart + 1, @group);\n"
+"    @type *const mine = work_sums + slice / apart * apart * @sums * @threads;\n"
+"    #pragma unroll\n"
+"    for (int u = 0; u < @sums; u++) mine[u * @threads] = own[u];\n"
+"    if (!tc_arrives_last((unsigned *)work + block * @tickets + first + (apart > 1), "
+"count)) return;\n"
+"    #pragma unroll\n"
+"    for (int u = 0; u < @sums; u++) own[u] = tc_peek(&work_sums[(first * @sums + u) * "
+"@threads]);\n"
+"    #pragma unroll @together\n"
+"    for (int i = 1; i < count; i++) {\n"
+"        const @type *const other = work_sums + (first + i * apart) * @sums * @threads;\n"
+"        #pragma unroll\n"
+"        for (int u = 0; u < @sums; u++) own[u] = TC_ADD_@class(own[u], tc_peek(&other[u * "
+"@threads]));\n"
+"    }\n"
+"}\n";
+static void tc__print_meeting(tc__printer*p,const tc__product*q,const tc__blanks*b){
+if(q->slices>1)tc__put_filled(p,b,tc__text_meeting);
 }
-static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level level) {
- if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
- for (uint32_t id = 0; id < body->end; id++)
-  body->set[id] = tc__body(p, id)->level == (uint8_t)level;
- return 1;
+static void tc__print_parts_value(tc__printer*p,const tc__product*q,const tc__node*n){
+tc__line(p);
+tc__put(p->out,"%s t%u = tile[at];\n",tc__product_type(p,q),n->id);
+tc__line(p);
+tc__put(p->out,
+"for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
+q->parts,n->id,tc__suffix(q->dtype),n->id,q->few*q->cover);
 }
-static int tc__is_of_all_depth(const tc__printer *p, const tc__node *n) {
- return n->n_attr == TC__LOAD_PREDICATES &&
-   !tc__ix_uses(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+static void tc__print_chain(tc__printer*p,const tc__product*q,const char*sum,
+int stops){
+const struct tc__device_plan*cuda=p->cuda;
+tc__line(p);
+tc__put(p->out,"for (%s k = 0; k < ",tc__cuda_index_type(p));
+tc__put_ix(p,p->g->shape.depth);
+tc__put(p->out,"; k++)");
+tc__block_open(p);
+p->cuda=NULL;
+for(uint32_t id=0;id<tc__contract_rows_loop(p);id++)
+tc__print_node(p,tc__body(p,id));
+p->cuda=cuda;
+tc__line(p);
+tc__put(p->out,"%s = tc_add_product_%s(",sum,tc__suffix(q->dtype));
+tc__put_value(p,p->g->shape.left,0);
+tc__put(p->out,", ");
+tc__put_value(p,p->g->shape.right,0);
+tc__put(p->out,", %s);\n",sum);
+if(stops)tc__line(p);
+if(stops)tc__put(p->out,"if (%s != %s) break;\n",sum,sum);
+tc__block_close(p);
 }
-static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
- return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
-   (bits || tc__is_own_class(n->dtype));
+static void tc__print_loop_value(tc__printer*p,const tc__product*q,const tc__node*n){
+char sum[24];
+snprintf(sum,sizeof sum,"t%u",n->id);
+tc__line(p);
+tc__put(p->out,"%s %s = 0;\n",tc__product_type(p,q),sum);
+tc__print_chain(p,q,sum,0);
 }
-static uint32_t tc__unrounded(const tc__printer *p, const tc__node *n) {
- int casts =
-  n->op == TC_OP_CAST && tc__class_of(tc__body(p, n->in[0])->dtype) == TC__CLASS_f32;
- return casts ? n->in[0] : n->id;
+static void tc__cuda_contract(tc__printer*p,const tc__node*n,int copy){
+tc__product q=tc__product_plan(p->g);
+(void)copy;
+if(q.form==TC__PRODUCT_LOOP){
+tc__print_loop_value(p,&q,n);
+}else if(q.parts>1){
+tc__print_parts_value(p,&q,n);
+}else{
+tc__put_let(p,n,0);
+tc__put(p->out,tc__cuda_width_of(p)>1?"sums.at[l];\n":"tile[at];\n");
 }
-static void tc__print_operand_loads(tc__printer *p, const tc__cuda_loop_body *body) {
- for (uint32_t id = 0; id < body->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (tc__cuda_issues_in(p, body, n) && !(p->issued && tc__is_of_all_depth(p, n)))
-   tc__cuda_issue(p, n, "", 1);
- }
 }
-static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axis axis) {
- const struct tc__device_plan *before = p->cuda;
- tc__device_plan q = *before;
- tc__cuda_loop_body body;
- if (!tc__level_open(p, &body, s->level)) return;
- q.axis = axis, q.width = s->width;
- p->cuda = &q, p->axis = axis;
- for (uint32_t id = 0; id < body.end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (tc__cuda_issues_in(p, &body, n) && tc__is_of_all_depth(p, n))
-   tc__cuda_issue(p, n, "", 1);
- }
- p->cuda = before, p->axis = TC__COL;
- tc__cuda_body_close(p, &body);
+static int tc__level_open(tc__printer*p,tc__cuda_loop_body*body,tc__level level){
+if(!tc__cuda_body_open(p,body,0,(uint32_t)p->g->body.node.count))return 0;
+for(uint32_t id=0;id<body->end;id++)
+body->set[id]=tc__body(p,id)->level==(uint8_t)level;
+return 1;
 }
-static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
-         int width, int bits, const char *to) {
- const struct tc__device_plan *before = p->cuda;
- const tc__node *n = tc__body(p, s->id);
- const char *half = tc__dtypes[n->dtype].name;
- tc__device_plan q = *before;
- tc__cuda_loop_body body;
- uint32_t value = bits ? tc__unrounded(p, n) : s->id;
- int pairs = bits && width > 1;
- if (!tc__level_open(p, &body, s->level)) return;
- if (value != s->id) body.set[s->id] = 0;
- q.axis = axis, q.width = width;
- p->cuda = &q, p->axis = axis;
- if (tc__is_plain_vector(p, n, bits)) {
-  tc__line(p);
-  tc__put(p->out, "%s = %s", to, tc__cuda_load_word(p, n));
-  tc__cuda_address(p, n);
-  tc__put(p->out, ");\n");
- } else {
-  tc__print_operand_loads(p, &body);
-  if (width > 1) tc__cuda_print_still(p, &body);
-  if (pairs) tc__line(p);
-  if (pairs) tc__put(p->out, "tc_pack<float, %d> all;\n", width);
-  if (width > 1) tc__cuda_unroll(p, "l", width);
-  p->lane = width > 1;
-  for (uint32_t id = 0; id < body.end; id++)
-   if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
-    tc__print_node(p, tc__body(p, id));
-  tc__line(p);
-  tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", pairs ? "all" : to);
-  if (bits && !pairs) tc__put(p->out, "tc_bits_%s(", half);
-  tc__put_value(p, value, 0);
-  tc__put(p->out, bits && !pairs ? ");\n" : ";\n");
-  p->lane = 0;
-  if (width > 1) tc__block_close(p);
-  if (pairs) tc__line(p);
-  if (pairs) tc__put(p->out, "%s = tc_halves_%s(all);\n", to, half);
- }
- p->cuda = before, p->axis = TC__COL;
- tc__cuda_body_close(p, &body);
+static int tc__is_of_all_depth(const tc__printer*p,const tc__node*n){
+return n->n_attr==TC__LOAD_PREDICATES&&
+!tc__ix_uses(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__DEPTH);
 }
-static void tc__print_sums(tc__printer *p, const tc__product *q) {
- int width = p->cuda->width, pack = tc__product_pack(q);
- const char *type = tc__product_type(p, q);
- if (width < pack) pack = width;
- tc__line(p);
- tc__put(p->out, "tc_pack<%s, %d> sums;\n", type, width);
- tc__line(p);
- tc__put(p->out, "#pragma unroll\n");
- tc__line(p);
- tc__put(p->out,
-   "for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
-   "tc_pack<%s, %d> *)&tile[at + l];\n",
-   width, pack, type, pack, type, pack);
+static int tc__is_plain_vector(const tc__printer*p,const tc__node*n,int bits){
+return n->op==TC_OP_LOAD&&tc__cuda_wide(p,n)&&tc__cuda_dtype(p,n)==n->dtype&&
+(bits||tc__is_own_class(n->dtype));
 }
-static int tc__epilogue_open(tc__printer *p, tc__cuda_loop_body *body) {
- uint32_t rows = tc__contract_rows_loop(p);
- if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
- for (uint32_t id = 0; id < body->end; id++) {
-  int op = tc__body(p, id)->op;
-  if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body->set[id] = 0;
- }
- return 1;
+static uint32_t tc__unrounded(const tc__printer*p,const tc__node*n){
+int casts=
+n->op==TC_OP_CAST&&tc__class_of(tc__body(p,n->in[0])->dtype)==TC__CLASS_f32;
+return casts?n->in[0]:n->id;
 }
-static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
- tc__cuda_loop_body body;
- if (!tc__epilogue_open(p, &body)) return;
- tc__cuda_issue_all(p, &body, "", 1);
- if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
- tc__cuda_compute(p, &body);
- tc__cuda_body_close(p, &body);
+static void tc__print_operand_loads(tc__printer*p,const tc__cuda_loop_body*body){
+for(uint32_t id=0;id<body->end;id++){
+const tc__node*n=tc__body(p,id);
+if(tc__cuda_issues_in(p,body,n)&&!(p->issued&&tc__is_of_all_depth(p,n)))
+tc__cuda_issue(p,n,"",1);
+}
+}
+static void tc__print_operand_ahead(tc__printer*p,const tc__staged*s,tc__axis axis){
+const struct tc__device_plan*before=p->cuda;
+tc__device_plan q=*before;
+tc__cuda_loop_body body;
+if(!tc__level_open(p,&body,s->level))return;
+q.axis=axis,q.width=s->width;
+p->cuda=&q,p->axis=axis;
+for(uint32_t id=0;id<body.end;id++){
+const tc__node*n=tc__body(p,id);
+if(tc__cuda_issues_in(p,&body,n)&&tc__is_of_all_depth(p,n))
+tc__cuda_issue(p,n,"",1);
+}
+p->cuda=before,p->axis=TC__COL;
+tc__cuda_body_close(p,&body);
+}
+static void tc__print_operand_pack(tc__printer*p,const tc__staged*s,tc__axis axis,
+int width,int bits,const char*to){
+const struct tc__device_plan*before=p->cuda;
+const tc__node*n=tc__body(p,s->id);
+const char*half=tc__dtypes[n->dtype].name;
+tc__device_plan q=*before;
+tc__cuda_loop_body body;
+uint32_t value=bits?tc__unrounded(p,n):s->id;
+int pairs=bits&&width>1;
+if(!tc__level_open(p,&body,s->level))return;
+if(value!=s->id)body.set[s->id]=0;
+q.axis=axis,q.width=width;
+p->cuda=&q,p->axis=axis;
+if(tc__is_plain_vector(p,n,bits)){
+tc__line(p);
+tc__put(p->out,"%s = %s",to,tc__cuda_load_word(p,n));
+tc__cuda_address(p,n);
+tc__put(p->out,");\n");
+}else{
+tc__print_operand_loads(p,&body);
+if(width>1)tc__cuda_print_still(p,&body);
+if(pairs)tc__line(p);
+if(pairs)tc__put(p->out,"tc_pack<float, %d> all;\n",width);
+if(width>1)tc__cuda_unroll(p,"l",width);
+p->lane=width>1;
+for(uint32_t id=0;id<body.end;id++)
+if(body.set[id]&&!(width>1&&tc__cuda_still(p,tc__body(p,id))))
+tc__print_node(p,tc__body(p,id));
+tc__line(p);
+tc__put(p->out,width>1?"%s.at[l] = ":"%s.at[0] = ",pairs?"all":to);
+if(bits&&!pairs)tc__put(p->out,"tc_bits_%s(",half);
+tc__put_value(p,value,0);
+tc__put(p->out,bits&&!pairs?");\n":";\n");
+p->lane=0;
+if(width>1)tc__block_close(p);
+if(pairs)tc__line(p);
+if(pairs)tc__put(p->out,"%s = tc_halves_%s(all);\n",to,half);
+}
+p->cuda=before,p->axis=TC__COL;
+tc__cuda_body_close(p,&body);
+}
+static void tc__print_sums(tc__printer*p,const tc__product*q){
+int width=p->cuda->width,pack=tc__product_pack(q);
+const char*type=tc__product_type(p,q);
+if(width<pack)pack=width;
+tc__line(p);
+tc__put(p->out,"tc_pack<%s, %d> sums;\n",type,width);
+tc__line(p);
+tc__put(p->out,"#pragma unroll\n");
+tc__line(p);
+tc__put(p->out,
+"for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
+"tc_pack<%s, %d> *)&tile[at + l];\n",
+width,pack,type,pack,type,pack);
+}
+static int tc__epilogue_open(tc__printer*p,tc__cuda_loop_body*body){
+uint32_t rows=tc__contract_rows_loop(p);
+if(!tc__cuda_body_open(p,body,0,(uint32_t)p->g->body.node.count))return 0;
+for(uint32_t id=0;id<body->end;id++){
+int op=tc__body(p,id)->op;
+if(id<rows||op==TC_OP_FOR||op==TC_OP_END)body->set[id]=0;
+}
+return 1;
+}
+static void tc__print_epilogue(tc__printer*p,const tc__product*q){
+tc__cuda_loop_body body;
+if(!tc__epilogue_open(p,&body))return;
+tc__cuda_issue_all(p,&body,"",1);
+if(tc__cuda_width_of(p)>1)tc__print_sums(p,q);
+tc__cuda_compute(p,&body);
+tc__cuda_body_close(p,&body);
 }
 // ---- gen/cuda_print/tiles.c
-static const char *tc__operand_name(const tc__staged *s) {
- return s->level == TC__AT_LEFT ? "left" : "right";
+static const char*tc__operand_name(const tc__staged*s){
+return s->level==TC__AT_LEFT?"left":"right";
 }
-static int tc__staged_size(const tc__product *q, const tc__staged *s) {
- return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+static int tc__staged_size(const tc__product*q,const tc__staged*s){
+return s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
 }
-static void tc__stage_blanks(const tc__product *q, const tc__staged *s, tc__blanks *b) {
- int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
- int lanes = (deep ? q->tile->depth : size) / s->width;
- char slow[40], fast[40];
- snprintf(slow, sizeof slow, "e / %d", lanes);
- snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
- tc__blank_text(b, "name", tc__operand_name(s));
- tc__blank_text(b, "slow", slow);
- tc__blank_text(b, "fast", fast);
- tc__blank_text(b, "line", deep ? slow : fast);
- tc__blank_text(b, "deep", deep ? fast : slow);
- tc__blank_number(b, "width", s->width);
- tc__blank_number(b, "count", tc__stage_accesses(q, s));
- tc__blank_number(b, "stage", tc__stage_size(q, s->level));
- tc__blank_number(b, "pitch", tc__line_pitch(q, size));
- tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
+static void tc__stage_blanks(const tc__product*q,const tc__staged*s,tc__blanks*b){
+int size=tc__staged_size(q,s),deep=s->along==TC__DEPTH;
+int lanes=(deep?q->tile->depth:size)/s->width;
+char slow[40],fast[40];
+snprintf(slow,sizeof slow,"e / %d",lanes);
+snprintf(fast,sizeof fast,s->width>1?"e %% %d * %d":"e %% %d",lanes,s->width);
+tc__blank_text(b,"name",tc__operand_name(s));
+tc__blank_text(b,"slow",slow);
+tc__blank_text(b,"fast",fast);
+tc__blank_text(b,"line",deep?slow:fast);
+tc__blank_text(b,"deep",deep?fast:slow);
+tc__blank_number(b,"width",s->width);
+tc__blank_number(b,"count",tc__stage_accesses(q,s));
+tc__blank_number(b,"stage",tc__stage_size(q,s->level));
+tc__blank_number(b,"pitch",tc__line_pitch(q,size));
+tc__blank_number(b,"swizzle",deep?q->tile->depth:size);
 }
-static void tc__stage_inside(const tc__printer *p, const tc__product *q,
-        const tc__staged *s, char out[40]) {
- int left = s->level == TC__AT_LEFT;
- int line = !tc__goes_into(p, left ? q->m : p->g->shape.cols, tc__staged_size(q, s)),
-  deep = !tc__goes_into(p, p->g->shape.depth, q->tile->depth);
- snprintf(out, 40, "%s%s%s",
-    !line  ? ""
-    : left ? "r < r1"
-     : "c < cols",
-    line && deep ? " && " : "", deep ? "k < depth" : "");
+static void tc__stage_inside(const tc__printer*p,const tc__product*q,
+const tc__staged*s,char out[40]){
+int left=s->level==TC__AT_LEFT;
+int line=!tc__goes_into(p,left?q->m:p->g->shape.cols,tc__staged_size(q,s)),
+deep=!tc__goes_into(p,p->g->shape.depth,q->tile->depth);
+snprintf(out,40,"%s%s%s",
+!line?""
+:left?"r < r1"
+:"c < cols",
+line&&deep?" && ":"",deep?"k < depth":"");
 }
-static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
-         const char *k0, int loads, const char *inside) {
- int left = s->level == TC__AT_LEFT;
- if ((loads && tc__level_uses(p->g, s->level, TC__ROW)) || strstr(inside, "r1"))
-  tc__put_filled(p, b,
-      left ? "const @index r = r0 + @line;\n" : "const @index r = r0;\n");
- if (!left &&
-  ((loads && tc__level_uses(p->g, s->level, TC__COL)) || strstr(inside, "cols")))
-  tc__put_filled(p, b, "const @index c = c0 + @line;\n");
- if (!(loads && tc__level_uses(p->g, s->level, TC__DEPTH)) && !strstr(inside, "depth"))
-  return;
- tc__line(p);
- tc__put(p->out, "const %s k = %s", tc__cuda_index_type(p), k0);
- tc__put_filled_here(p, b, "@deep;\n");
+static void tc__print_stage_place(tc__printer*p,const tc__staged*s,const tc__blanks*b,
+const char*k0,int loads,const char*inside){
+int left=s->level==TC__AT_LEFT;
+if((loads&&tc__level_uses(p->g,s->level,TC__ROW))||strstr(inside,"r1"))
+tc__put_filled(p,b,
+left?"const @index r = r0 + @line;\n":"const @index r = r0;\n");
+if(!left&&
+((loads&&tc__level_uses(p->g,s->level,TC__COL))||strstr(inside,"cols")))
+tc__put_filled(p,b,"const @index c = c0 + @line;\n");
+if(!(loads&&tc__level_uses(p->g,s->level,TC__DEPTH))&&!strstr(inside,"depth"))
+return;
+tc__line(p);
+tc__put(p->out,"const %s k = %s",tc__cuda_index_type(p),k0);
+tc__put_filled_here(p,b,"@deep;\n");
 }
-static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
- int deep = s->along == TC__DEPTH, size = deep ? q->tile->depth : tc__staged_size(q, s);
- return q->threads / (size / s->width);
+static int tc__stage_jump(const tc__product*q,const tc__staged*s){
+int deep=s->along==TC__DEPTH,size=deep?q->tile->depth:tc__staged_size(q,s);
+return q->threads/(size/s->width);
 }
-static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__axis axis) {
- tc__ixpool *x = p->g->body.ix;
- tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[TC__LOAD_INDEX], axis);
- tc__ix m = tc__ix_div(x, p->g->shape.rows, p->g->shape.batch);
- if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
- if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
- return tc__ix_value(run.stride);
+static int64_t tc__copy_stride(const tc__printer*p,const tc__staged*s,tc__axis axis){
+tc__ixpool*x=p->g->body.ix;
+tc__ixrun run=tc__ix_run(x,tc__body(p,s->id)->attr[TC__LOAD_INDEX],axis);
+tc__ix m=tc__ix_div(x,p->g->shape.rows,p->g->shape.batch);
+if(!run.ok||!tc__ix_is_const(run.stride))return 0;
+if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
+return tc__ix_value(run.stride);
 }
-static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
-        const tc__staged *s) {
- tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
- const tc__node *n = tc__body(p, s->id);
- if (p->g->target.checked || s->bring == TC__BRING_NOW)
-  return 0;
- if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
- int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
- if (!plain || tc__cuda_dtype(p, n) != n->dtype || n->dtype != q->dtype) return 0;
- if (!q->half && !tc__is_own_class(n->dtype)) return 0;
- return tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
+static int tc__brings_by_steps(const tc__printer*p,const tc__product*q,
+const tc__staged*s){
+tc__axis line=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
+const tc__node*n=tc__body(p,s->id);
+if(p->g->target.checked||s->bring==TC__BRING_NOW)
+return 0;
+if(s->bring==TC__BRING_ASYNC&&tc__stage_jump(q,s)%8)return 0;
+int plain=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES;
+if(!plain||tc__cuda_dtype(p,n)!=n->dtype||n->dtype!=q->dtype)return 0;
+if(!q->half&&!tc__is_own_class(n->dtype))return 0;
+return tc__copy_stride(p,s,TC__DEPTH)&&tc__copy_stride(p,s,line);
 }
-static void tc__print_bring_first(tc__printer *p, const tc__product *q, const tc__staged *s,
-         tc__blanks *b) {
- const tc__node *n = tc__body(p, s->id);
- int copies = s->bring == TC__BRING_ASYNC;
- if (!tc__brings_by_steps(p, q, s)) return;
- tc__stage_blanks(q, s, b);
- if (copies) tc__put_filled(p, b, "int @name_place;\n");
- tc__put_filled(p, b,
-     "const @element *@name_from;\n"
-     "{\n"
-     "    const int e = x;\n");
- p->indent++;
- tc__print_stage_place(p, s, b, q->slices > 1 ? "begin + " : "", 1, "");
- if (copies) tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
- tc__put_filled(p, b, "@name_from = &");
- tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
- tc__put(p->out, "[");
- tc__put_ix(p, n->attr[TC__LOAD_INDEX]);
- tc__put(p->out, "];\n");
- tc__block_close(p);
+static void tc__print_bring_first(tc__printer*p,const tc__product*q,const tc__staged*s,
+tc__blanks*b){
+const tc__node*n=tc__body(p,s->id);
+int copies=s->bring==TC__BRING_ASYNC;
+if(!tc__brings_by_steps(p,q,s))return;
+tc__stage_blanks(q,s,b);
+if(copies)tc__put_filled(p,b,"int @name_place;\n");
+tc__put_filled(p,b,
+"const @element *@name_from;\n"
+"{\n"
+"    const int e = x;\n");
+p->indent++;
+tc__print_stage_place(p,s,b,q->slices>1?"begin + ":"",1,"");
+if(copies)tc__put_filled(p,b,"@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
+tc__put_filled(p,b,"@name_from = &");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out,"[");
+tc__put_ix(p,n->attr[TC__LOAD_INDEX]);
+tc__put(p->out,"];\n");
+tc__block_close(p);
 }
-static void tc__step_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
-       tc__blanks *b) {
- int along = s->along == TC__DEPTH, jump = tc__stage_jump(q, s);
- int line = along ? q->tile->depth : tc__staged_size(q, s);
- tc__axis other = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
- int64_t deep = tc__copy_stride(p, s, TC__DEPTH);
- tc__blank_number(b, "jump", (int64_t)jump * line);
- char far[40];
- snprintf(far, sizeof far, p->narrow ? "%lld" : "(tc_i64)%lld",
-    (long long)(jump * (along ? tc__copy_stride(p, s, other) : deep)));
- tc__blank_text(b, "far", far);
- tc__blank_number(b, "onward", deep * q->tile->depth);
+static void tc__step_blanks(tc__printer*p,const tc__product*q,const tc__staged*s,
+tc__blanks*b){
+int along=s->along==TC__DEPTH,jump=tc__stage_jump(q,s);
+int line=along?q->tile->depth:tc__staged_size(q,s);
+tc__axis other=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
+int64_t deep=tc__copy_stride(p,s,TC__DEPTH);
+tc__blank_number(b,"jump",(int64_t)jump*line);
+char far[40];
+snprintf(far,sizeof far,p->narrow?"%lld":"(tc_i64)%lld",
+(long long)(jump*(along?tc__copy_stride(p,s,other):deep)));
+tc__blank_text(b,"far",far);
+tc__blank_number(b,"onward",deep*q->tile->depth);
 }
-static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__staged *s,
-       tc__blanks *b, const char *inside) {
- const tc__node *n = tc__body(p, s->id);
- tc__blank_text(b, "if", *inside ? "_if" : "");
- if (tc__brings_by_steps(p, q, s)) {
-  tc__put_filled(p, b,
-      "tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
-      "@name_from + j * @far");
-  tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
-  return;
- }
- tc__put_filled(p, b,
-     "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
-     "@fast)], ");
- int looks = *inside && tc__cuda_is_checked(p->g, n->attr[TC__LOAD_BUFFER]);
- if (looks) {
-  tc__put(p->out, "!(%s) ? (const void *)", inside);
-  tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-  tc__put(p->out, "_memory : (const void *)");
- }
- tc__put(p->out, "&");
- tc__cuda_place_of(p, n->attr[TC__LOAD_BUFFER], n->attr[TC__LOAD_INDEX], "",
-      TC__PRODUCT_GROUP / (int)tc__device_bytes(p->g, n));
- tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
+static void tc__print_copy(tc__printer*p,const tc__product*q,const tc__staged*s,
+tc__blanks*b,const char*inside){
+const tc__node*n=tc__body(p,s->id);
+tc__blank_text(b,"if",*inside?"_if":"");
+if(tc__brings_by_steps(p,q,s)){
+tc__put_filled(p,b,
+"tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
+"@name_from + j * @far");
+tc__put(p->out,*inside?", %s);\n":");\n",inside);
+return;
 }
-static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-       const char *inside, const char *to) {
- if (*inside) {
-  tc__line(p);
-  tc__put(p->out, "if (%s)", inside);
-  tc__block_open(p);
- }
- tc__print_operand_pack(p, s, s->along, s->width, q->half, to);
- if (*inside) tc__block_close(p);
+tc__put_filled(p,b,
+"tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
+"@fast)], ");
+int looks=*inside&&tc__cuda_is_checked(p->g,n->attr[TC__LOAD_BUFFER]);
+if(looks){
+tc__put(p->out,"!(%s) ? (const void *)",inside);
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out,"_memory : (const void *)");
 }
-static void tc__print_later(tc__printer *p, const tc__product *q, const tc__staged *s,
-       const tc__blanks *b, const char *inside) {
- if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
- if (!tc__brings_by_steps(p, q, s)) {
-  tc__print_fetch(p, q, s, inside,
-      s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
-  return;
- }
- tc__line(p);
- if (*inside) tc__put(p->out, "if (%s) ", inside);
- tc__put_filled_here(p, b,
-      "@name_next[j] = tc_load((const tc_pack<@element, @width> "
-      "*)(@name_from + j * @far));\n");
+tc__put(p->out,"&");
+tc__cuda_place_of(p,n->attr[TC__LOAD_BUFFER],n->attr[TC__LOAD_INDEX],"",
+TC__PRODUCT_GROUP/(int)tc__device_bytes(p->g,n));
+tc__put(p->out,*inside?", %s);\n":");\n",inside);
 }
-static void tc__print_now(tc__printer *p, const tc__product *q, const tc__staged *s,
-       tc__blanks *b, const char *inside) {
- int rounds = q->tile->way == TC__WAY_TF32;
- tc__blank_text(b, "value", rounds ? "tc_bits_tf32(next.at[0])" : "next.at[0]");
- tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
- tc__print_fetch(p, q, s, inside, "next");
- tc__put_filled(
-  p, b,
-  q->half ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = next.at[0];\n"
-    : "@name[to * @stage + @deep * @pitch + @line] = @value;\n");
+static void tc__print_fetch(tc__printer*p,const tc__product*q,const tc__staged*s,
+const char*inside,const char*to){
+if(*inside){
+tc__line(p);
+tc__put(p->out,"if (%s)",inside);
+tc__block_open(p);
 }
-static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
-       tc__blanks *b) {
- char inside[40];
- int steps = tc__brings_by_steps(p, q, s);
- tc__stage_blanks(q, s, b);
- tc__stage_inside(p, q, s, inside);
- if (steps) tc__step_blanks(p, q, s, b);
- tc__put_filled(p, b,
-     s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
- tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
- p->indent++;
- if (!steps || *inside) tc__put_filled(p, b, "const int e = x + j * @threads;\n");
- tc__print_stage_place(p, s, b, "k0 + ", !steps, inside);
- if (s->bring == TC__BRING_ASYNC)
-  tc__print_copy(p, q, s, b, inside);
- else if (s->bring == TC__BRING_LATER)
-  tc__print_later(p, q, s, b, inside);
- else
-  tc__print_now(p, q, s, b, inside);
- tc__block_close(p);
- if (steps) tc__put_filled(p, b, "@name_from += @onward;\n");
+tc__print_operand_pack(p,s,s->along,s->width,q->half,to);
+if(*inside)tc__block_close(p);
 }
-static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
-       tc__blanks *b) {
- int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
- if (s->bring != TC__BRING_LATER) return;
- tc__stage_blanks(q, s, b);
- tc__put_filled(p, b,
-     "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
-     "    const int e = x + j * @threads;\n");
- p->indent++;
- if (q->half) {
-  tc__put_filled(p, b,
-      "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
-      "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
- } else if (deep || s->width < pack) {
-  for (int u = 0; u < s->width; u++) {
-   tc__blank_number(b, "u", u);
-   tc__put_filled(p, b,
-       deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
-         "@round@name_next[j].at[@u]@rounded;\n"
-        : "@name[to * @stage + @deep * @pitch + @line + @u] = "
-         "@round@name_next[j].at[@u]@rounded;\n");
-  }
- } else {
-  for (int u = 0; u < s->width; u += pack) {
-   tc__blank_number(b, "u", u);
-   tc__put_filled(p, b,
-       "*(tc_pack<@stored, @pack> *)&@name[to * @stage + @deep * "
-       "@pitch + @line + @u] = {");
-   for (int v = u; v < u + pack; v++) {
-    tc__put(p->out, v > u ? ", " : "");
-    tc__put_filled_here(p, b, "@round@name_next[j].at[");
-    tc__put(p->out, "%d]", v);
-    tc__put_filled_here(p, b, "@rounded");
-   }
-   tc__put(p->out, "};\n");
-  }
- }
- tc__block_close(p);
+static void tc__print_later(tc__printer*p,const tc__product*q,const tc__staged*s,
+const tc__blanks*b,const char*inside){
+if(*inside)tc__put_filled(p,b,"@name_next[j] = {};\n");
+if(!tc__brings_by_steps(p,q,s)){
+tc__print_fetch(p,q,s,inside,
+s->level==TC__AT_LEFT?"left_next[j]":"right_next[j]");
+return;
 }
-static const char tc__text_simt_sums[] =
- "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
- "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
- "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
-static const char tc__text_simt_pieces[] =
- "tc_pack<@type, @pack> lefts[2][@rowpacks], rights[2][@colpacks];\n";
-static const char tc__text_simt_fetch[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @rowpacks; i++)\n"
- "    lefts[to][i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
- "row + i * @rowstep];\n"
- "#pragma unroll\n"
- "for (int j = 0; j < @colpacks; j++)\n"
- "    rights[to][j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * "
- "@rightpitch + col + j * @colstep];\n";
-static const char tc__text_simt[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @rows; i++) {\n"
- "    #pragma unroll\n"
- "    for (int c = 0; c < @cols; c++) {\n"
- "        const int j = i % 2 ? @cols - 1 - c : c;\n"
- "        @type &s = sum[i][j / @pack].at[j % @pack];\n"
- "        s = tc_add_product_@class(lefts[now][i / @pack].at[i % @pack], rights[now][j / "
- "@pack].at[j % @pack], s);\n"
- "    }\n"
- "}\n";
-static const char tc__text_simt_result[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @rows; i++) {\n"
- "    #pragma unroll\n"
- "    for (int j = 0; j < @colpacks; j++)\n"
- "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
- "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
- "}\n";
-static const char tc__text_mma_sums[] =
- "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
- "const int leftlane = tc_swizzle<@leftswizzle>(@leftplace);\n"
- "const int rightlane = tc_swizzle<@rightswizzle>(@rightplace);\n"
- "float sum[@rows][@cols][4] = {};\n";
-static const char tc__text_mma_pieces[] =
- "unsigned lefts[2][@rows][4], rights[2][@cols][2];\n";
-static const char tc__text_mma_fetch[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @rows; i++)\n"
- "    tc_ldmatrix4@leftturn(lefts[to][i], &left[at * @leftstage + @leftstep]);\n"
- "#pragma unroll\n"
- "for (int j = 0; j < @cols; j += 2) {\n"
- "    unsigned two[4];\n"
- "    tc_ldmatrix4@rightturn(two, &right[at * @rightstage + @rightstep]);\n"
- "    rights[to][j][0] = two[0], rights[to][j][1] = two[1];\n"
- "    rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];\n"
- "}\n";
-static const char tc__text_mma[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @rows; i++) {\n"
- "    #pragma unroll\n"
- "    for (int c = 0; c < @cols; c++) {\n"
- "        const int j = i % 2 ? @cols - 1 - c : c;\n"
- "        tc_mma_@operand(sum[i][j], lefts[now][i], rights[now][j]);\n"
- "    }\n"
- "}\n";
-static const char tc__text_mma_result[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @rows; i++) {\n"
- "    #pragma unroll\n"
- "    for (int j = 0; j < @cols; j++) {\n"
- "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
- "4 * 2];\n"
- "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
- "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
- "    }\n"
- "}\n";
-static const char tc__text_words_sums[] =
- "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
- "float sum[@rows][@cols][4] = {};\n";
-static const char tc__text_split_pieces[] =
- "float lefts[2][@rows][4], rights[2][@cols][2], some[@rows][@cols][4];\n";
-static const char tc__text_words_fetch[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @rows; i++) {\n"
- "    const @stored *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
- "lane / 4];\n"
- "    lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];\n"
- "    lefts[to][i][2] = p[4 * @leftpitch], lefts[to][i][3] = p[4 * @leftpitch + 8];\n"
- "}\n"
- "#pragma unroll\n"
- "for (int j = 0; j < @cols; j++) {\n"
- "    const @stored *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
- "lane / 4];\n"
- "    rights[to][j][0] = p[0], rights[to][j][1] = p[4 * @rightpitch];\n"
- "}\n";
-static const char tc__text_split[] =
- "unsigned rightlead[@cols][2], rightrest[@cols][2];\n"
- "#pragma unroll\n"
- "for (int j = 0; j < @cols; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);\n"
- "#pragma unroll\n"
- "for (int i = 0; i < @rows; i++) {\n"
- "    unsigned lead[4], rest[4];\n"
- "    tc_split(lefts[now][i], lead, rest);\n"
- "    float (&s)[@cols][4] = some[i];\n"
- "    #pragma unroll\n"
- "    for (int j = 0; j < @cols; j++) {\n"
- "        if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;\n"
- "        tc_mma_tf32(s[j], rest, rightlead[j]);\n"
- "    }\n"
- "    #pragma unroll\n"
- "    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightrest[j]);\n"
- "    #pragma unroll\n"
- "    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightlead[j]);\n"
- "    #pragma unroll\n"
- "    for (int u = 0; u < 4 * @cols; u++)\n"
- "        if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];\n"
- "}\n";
-static void tc__words_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
- tc__blank_number(b, "piece", 8);
- tc__blank_text(b, "turn", "d / 8 % 2");
- tc__blank_number(b, "rows", rows / 16);
- tc__blank_number(b, "cols", cols / 8);
- tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
- tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+tc__line(p);
+if(*inside)tc__put(p->out,"if (%s) ",inside);
+tc__put_filled_here(p,b,
+"@name_next[j] = tc_load((const tc_pack<@element, @width> "
+"*)(@name_from + j * @far));\n");
 }
-static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
- int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
- tc__blank_number(b, "piece", 16);
- tc__blank_text(b, "turn", "d / 16 % 2");
- tc__blank_number(b, "rows", rows / 16);
- tc__blank_number(b, "cols", cols / 8);
- tc__blank_text(b, "leftturn", left ? "" : "_trans");
- tc__blank_text(b, "rightturn", right ? "" : "_trans");
- tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
- tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
- tc__blank_text(b, "leftplace",
-     left ? "row + lane % 16, lane / 16 * 8"
-      : "lane / 16 * 8 + lane % 8, row + lane / 8 % 2 * 8");
- tc__blank_text(b, "rightplace",
-     right ? "col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8"
-       : "lane % 16, col + lane / 16 * 8");
- char step[64];
- snprintf(step, sizeof step,
-    left ? "i * %d + (leftlane ^ d)" : "d * %d + (leftlane ^ i * 16)",
-    left ? 16 * q->tile->depth : q->tile->rows);
- tc__blank_text(b, "leftstep", step);
- snprintf(step, sizeof step,
-    right ? "j * %d + (rightlane ^ d)" : "d * %d + (rightlane ^ j * 8)",
-    right ? 8 * q->tile->depth : q->tile->cols);
- tc__blank_text(b, "rightstep", step);
+static void tc__print_now(tc__printer*p,const tc__product*q,const tc__staged*s,
+tc__blanks*b,const char*inside){
+int rounds=q->tile->way==TC__WAY_TF32;
+tc__blank_text(b,"value",rounds?"tc_bits_tf32(next.at[0])":"next.at[0]");
+tc__put_filled(p,b,"tc_pack<@element, @width> next = {};\n");
+tc__print_fetch(p,q,s,inside,"next");
+tc__put_filled(
+p,b,
+q->half?"@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = next.at[0];\n"
+:"@name[to * @stage + @deep * @pitch + @line] = @value;\n");
 }
-static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
- int pack = tc__product_pack(q);
- tc__blank_number(b, "piece", 1);
- tc__blank_text(b, "turn", "d % 2");
- tc__blank_number(b, "rows", rows / 4);
- tc__blank_number(b, "cols", cols / 8);
- tc__blank_number(b, "rowpacks", rows / 4 / pack);
- tc__blank_number(b, "colpacks", cols / 8 / pack);
- tc__blank_number(b, "rowstep", 4 * pack);
- tc__blank_number(b, "colstep", 8 * pack);
- tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
- tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+static void tc__print_bring(tc__printer*p,const tc__product*q,const tc__staged*s,
+tc__blanks*b){
+char inside[40];
+int steps=tc__brings_by_steps(p,q,s);
+tc__stage_blanks(q,s,b);
+tc__stage_inside(p,q,s,inside);
+if(steps)tc__step_blanks(p,q,s,b);
+tc__put_filled(p,b,
+s->bring==TC__BRING_NOW?"#pragma unroll 4\n":"#pragma unroll\n");
+tc__put_filled(p,b,"for (int j = 0; j < @count; j++) {\n");
+p->indent++;
+if(!steps||*inside)tc__put_filled(p,b,"const int e = x + j * @threads;\n");
+tc__print_stage_place(p,s,b,"k0 + ",!steps,inside);
+if(s->bring==TC__BRING_ASYNC)
+tc__print_copy(p,q,s,b,inside);
+else if(s->bring==TC__BRING_LATER)
+tc__print_later(p,q,s,b,inside);
+else
+tc__print_now(p,q,s,b,inside);
+tc__block_close(p);
+if(steps)tc__put_filled(p,b,"@name_from += @onward;\n");
 }
-typedef struct tc__way_text {
- const char *sums, *pieces, *fetch, *multiply, *result;
- void (*blanks)(const tc__product *q, tc__blanks *b, int rows, int cols);
-} tc__way_text;
-static const tc__way_text *tc__way_of(const tc__product *q) {
- static const tc__way_text ways[] = {
-  {tc__text_simt_sums, tc__text_simt_pieces, tc__text_simt_fetch, tc__text_simt,
-   tc__text_simt_result, tc__simt_blanks},
-  {tc__text_mma_sums, tc__text_mma_pieces, tc__text_mma_fetch, tc__text_mma,
-   tc__text_mma_result, tc__mma_blanks},
-  {tc__text_words_sums, tc__text_split_pieces, tc__text_words_fetch, tc__text_split,
-   tc__text_mma_result, tc__words_blanks},
-  {tc__text_words_sums, tc__text_mma_pieces, tc__text_words_fetch, tc__text_mma,
-   tc__text_mma_result, tc__words_blanks},
- };
- return &ways[q->tile->way];
+static void tc__print_put(tc__printer*p,const tc__product*q,const tc__staged*s,
+tc__blanks*b){
+int pack=tc__product_pack(q),deep=s->along==TC__DEPTH;
+if(s->bring!=TC__BRING_LATER)return;
+tc__stage_blanks(q,s,b);
+tc__put_filled(p,b,
+"#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
+"    const int e = x + j * @threads;\n");
+p->indent++;
+if(q->half){
+tc__put_filled(p,b,
+"*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
+"tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
+}else if(deep||s->width<pack){
+for(int u=0;u<s->width;u++){
+tc__blank_number(b,"u",u);
+tc__put_filled(p,b,
+deep?"@name[to * @stage + (@deep + @u) * @pitch + @line] = "
+"@round@name_next[j].at[@u]@rounded;\n"
+:"@name[to * @stage + @deep * @pitch + @line + @u] = "
+"@round@name_next[j].at[@u]@rounded;\n");
 }
-static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
- const tc__product_tile *t = q->tile;
- int rows = t->rows / t->high, cols = t->cols / t->across;
- int rounds = t->way == TC__WAY_TF32;
- b->count = 0;
- tc__blank_text(b, "index", tc__cuda_index_type(p));
- tc__blank_text(b, "type", tc__product_type(p, q));
- tc__blank_text(b, "class", tc__suffix(q->dtype));
- tc__blank_text(b, "operand", rounds ? "tf32" : tc__dtypes[q->dtype].name);
- tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
- tc__blank_text(b, "stored",
-     q->half  ? "tc_u16"
-     : rounds ? "unsigned"
-       : tc__product_type(p, q));
- tc__blank_text(b, "round", rounds ? "tc_bits_tf32(" : "");
- tc__blank_text(b, "rounded", rounds ? ")" : "");
- tc__blank_number(b, "pack", tc__product_pack(q));
- tc__blank_number(b, "threads", q->threads);
- tc__blank_number(b, "depth", t->depth);
- tc__blank_number(b, "tilerows", t->rows);
- tc__blank_number(b, "tilecols", t->cols);
- tc__blank_number(b, "high", t->high);
- tc__blank_number(b, "across", t->across);
- tc__blank_number(b, "warprows", rows);
- tc__blank_number(b, "warpcols", cols);
- tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
- tc__blank_number(b, "stages", tc__product_stages(q));
- tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
- tc__blank_number(b, "flying", tc__product_stages(q) - 2);
- char next[40] = "1 - at", place[40] = "1 - at";
- if (tc__product_stages(q) > 2) {
-  snprintf(next, sizeof next, "at == %d ? 0 : at + 1", tc__product_stages(q) - 1);
-  snprintf(place, sizeof place, "at ? at - 1 : %d", tc__product_stages(q) - 1);
- }
- tc__blank_text(b, "next", next);
- tc__blank_text(b, "free", place);
- tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
- tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
- tc__slice_blanks(q, b);
- tc__way_of(q)->blanks(q, b, rows, cols);
+}else{
+for(int u=0;u<s->width;u+=pack){
+tc__blank_number(b,"u",u);
+tc__put_filled(p,b,
+"*(tc_pack<@stored, @pack> *)&@name[to * @stage + @deep * "
+"@pitch + @line + @u] = {");
+for(int v=u;v<u+pack;v++){
+tc__put(p->out,v>u?", ":"");
+tc__put_filled_here(p,b,"@round@name_next[j].at[");
+tc__put(p->out,"%d]",v);
+tc__put_filled_here(p,b,"@rounded");
 }
-static void tc__let(tc__printer *p, const char *name, tc__ix e) {
- tc__line(p);
- tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p), name);
- tc__put_ix(p, e);
- tc__put(p->out, ";\n");
+tc__put(p->out,"};\n");
 }
-static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
-        const char *row, int needs_end) {
- int batches = !tc__ix_equals(p->g->shape.batch, 1);
- int split = q->form == TC__PRODUCT_TILES && q->tile->way == TC__WAY_SPLIT;
- if (!needs_end && !split && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
-  !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
-  return;
- if (batches) {
-  tc__line(p);
-  tc__put(p->out, "const %s first = (%s)%s / ", tc__cuda_index_type(p),
-    tc__cuda_index_type(p), tc__block_name(q));
-  tc__put_atom(p, blocks, 0);
-  if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
-  if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
-  tc__put(p->out, ";\n");
- }
- tc__line(p);
- tc__put(p->out, "const %s r0 = %s", tc__cuda_index_type(p), batches ? "first" : "");
- if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
- tc__put(p->out, ";\n");
- if (!needs_end) return;
- tc__line(p);
- tc__put(p->out, "const %s r1 = %s", tc__cuda_index_type(p), batches ? "first + " : "");
- tc__put_atom(p, q->m, 0);
- tc__put(p->out, ";\n");
 }
-static void tc__print_tile_place(tc__printer *p, const tc__product *q,
-         const tc__blanks *b) {
- tc__print_slice_place(p, q, b);
- tc__ixpool *x = p->g->body.ix;
- tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
-   all = tc__ix_mul(x, high, across);
- tc__put_filled(p, b,
-     "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
-     "@index m, n;\n");
- tc__put_filled(p, b, "tc_place_tile<@index>(@block");
- if (!tc__ix_equals(p->g->shape.batch, 1)) {
-  tc__put(p->out, " %% ");
-  tc__put_atom(p, all, 0);
- }
- tc__put(p->out, ", ");
- tc__put_ix(p, high);
- tc__put(p->out, ", ");
- tc__put_ix(p, across);
- tc__put(p->out, ", m, n);\n");
- char row[40];
- snprintf(row, sizeof row, "m * %d", q->tile->rows);
- tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
- int rest = !tc__goes_into(p, p->g->shape.cols, q->tile->cols);
- if (rest || q->tile->way == TC__WAY_SPLIT ||
-  tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) || tc__epilogue_uses(p->g, TC__COL))
-  tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
- if (rest) tc__let(p, "cols", p->g->shape.cols);
- tc__let(p, "depth", p->g->shape.depth);
- tc__print_slice(p, q, b);
+tc__block_close(p);
 }
-static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
-       tc__blanks *b) {
- if (s->bring != TC__BRING_LATER) return;
- tc__stage_blanks(q, s, b);
- tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
+static const char tc__text_simt_sums[]=
+"const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
+"const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
+"tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
+static const char tc__text_simt_pieces[]=
+"tc_pack<@type, @pack> lefts[2][@rowpacks], rights[2][@colpacks];\n";
+static const char tc__text_simt_fetch[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @rowpacks; i++)\n"
+"    lefts[to][i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+"row + i * @rowstep];\n"
+"#pragma unroll\n"
+"for (int j = 0; j < @colpacks; j++)\n"
+"    rights[to][j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * "
+"@rightpitch + col + j * @colstep];\n";
+static const char tc__text_simt[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @rows; i++) {\n"
+"    #pragma unroll\n"
+"    for (int c = 0; c < @cols; c++) {\n"
+"        const int j = i % 2 ? @cols - 1 - c : c;\n"
+"        @type &s = sum[i][j / @pack].at[j % @pack];\n"
+"        s = tc_add_product_@class(lefts[now][i / @pack].at[i % @pack], rights[now][j / "
+"@pack].at[j % @pack], s);\n"
+"    }\n"
+"}\n";
+static const char tc__text_simt_result[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @rows; i++) {\n"
+"    #pragma unroll\n"
+"    for (int j = 0; j < @colpacks; j++)\n"
+"        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
+"@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
+"}\n";
+static const char tc__text_mma_sums[]=
+"const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+"const int leftlane = tc_swizzle<@leftswizzle>(@leftplace);\n"
+"const int rightlane = tc_swizzle<@rightswizzle>(@rightplace);\n"
+"float sum[@rows][@cols][4] = {};\n";
+static const char tc__text_mma_pieces[]=
+"unsigned lefts[2][@rows][4], rights[2][@cols][2];\n";
+static const char tc__text_mma_fetch[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @rows; i++)\n"
+"    tc_ldmatrix4@leftturn(lefts[to][i], &left[at * @leftstage + @leftstep]);\n"
+"#pragma unroll\n"
+"for (int j = 0; j < @cols; j += 2) {\n"
+"    unsigned two[4];\n"
+"    tc_ldmatrix4@rightturn(two, &right[at * @rightstage + @rightstep]);\n"
+"    rights[to][j][0] = two[0], rights[to][j][1] = two[1];\n"
+"    rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];\n"
+"}\n";
+static const char tc__text_mma[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @rows; i++) {\n"
+"    #pragma unroll\n"
+"    for (int c = 0; c < @cols; c++) {\n"
+"        const int j = i % 2 ? @cols - 1 - c : c;\n"
+"        tc_mma_@operand(sum[i][j], lefts[now][i], rights[now][j]);\n"
+"    }\n"
+"}\n";
+static const char tc__text_mma_result[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @rows; i++) {\n"
+"    #pragma unroll\n"
+"    for (int j = 0; j < @cols; j++) {\n"
+"        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
+"4 * 2];\n"
+"        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
+"        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
+"    }\n"
+"}\n";
+static const char tc__text_words_sums[]=
+"const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+"float sum[@rows][@cols][4] = {};\n";
+static const char tc__text_split_pieces[]=
+"float lefts[2][@rows][4], rights[2][@cols][2], some[@rows][@cols][4];\n";
+static const char tc__text_words_fetch[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @rows; i++) {\n"
+"    const @stored *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
+"lane / 4];\n"
+"    lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];\n"
+"    lefts[to][i][2] = p[4 * @leftpitch], lefts[to][i][3] = p[4 * @leftpitch + 8];\n"
+"}\n"
+"#pragma unroll\n"
+"for (int j = 0; j < @cols; j++) {\n"
+"    const @stored *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
+"lane / 4];\n"
+"    rights[to][j][0] = p[0], rights[to][j][1] = p[4 * @rightpitch];\n"
+"}\n";
+static const char tc__text_split[]=
+"unsigned rightlead[@cols][2], rightrest[@cols][2];\n"
+"#pragma unroll\n"
+"for (int j = 0; j < @cols; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);\n"
+"#pragma unroll\n"
+"for (int i = 0; i < @rows; i++) {\n"
+"    unsigned lead[4], rest[4];\n"
+"    tc_split(lefts[now][i], lead, rest);\n"
+"    float (&s)[@cols][4] = some[i];\n"
+"    #pragma unroll\n"
+"    for (int j = 0; j < @cols; j++) {\n"
+"        if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;\n"
+"        tc_mma_tf32(s[j], rest, rightlead[j]);\n"
+"    }\n"
+"    #pragma unroll\n"
+"    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightrest[j]);\n"
+"    #pragma unroll\n"
+"    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightlead[j]);\n"
+"    #pragma unroll\n"
+"    for (int u = 0; u < 4 * @cols; u++)\n"
+"        if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];\n"
+"}\n";
+static void tc__words_blanks(const tc__product*q,tc__blanks*b,int rows,int cols){
+tc__blank_number(b,"piece",8);
+tc__blank_text(b,"turn","d / 8 % 2");
+tc__blank_number(b,"rows",rows/16);
+tc__blank_number(b,"cols",cols/8);
+tc__blank_number(b,"leftpitch",tc__line_pitch(q,q->tile->rows));
+tc__blank_number(b,"rightpitch",tc__line_pitch(q,q->tile->cols));
 }
-static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks *b,
-        int kept) {
- tc__print_next(p, q, &q->left, b);
- tc__print_next(p, q, &q->right, b);
- tc__print_bring_first(p, q, &q->left, b);
- tc__print_bring_first(p, q, &q->right, b);
- tc__put_filled(p, b,
-     "auto bring = [&](int step, int to) {\n"
-     "    const @index k0 = @from(@index)step * @depth;\n"
-     "    if (k0 < @until) {\n");
- p->indent += 2;
- tc__print_bring(p, q, &q->left, b);
- tc__print_bring(p, q, &q->right, b);
- tc__block_close(p);
- if (tc__has_async(q)) tc__put_filled(p, b, "tc_copy_commit();\n");
- p->indent--;
- tc__put_filled(p, b, "};\n");
- if (!kept) return;
- tc__put_filled(p, b, "auto put = [&](int to) {\n");
- p->indent++;
- tc__print_put(p, q, &q->left, b);
- tc__print_put(p, q, &q->right, b);
- p->indent--;
- tc__put_filled(p, b, "};\n");
+static void tc__mma_blanks(const tc__product*q,tc__blanks*b,int rows,int cols){
+int left=q->left.along==TC__DEPTH,right=q->right.along==TC__DEPTH;
+tc__blank_number(b,"piece",16);
+tc__blank_text(b,"turn","d / 16 % 2");
+tc__blank_number(b,"rows",rows/16);
+tc__blank_number(b,"cols",cols/8);
+tc__blank_text(b,"leftturn",left?"":"_trans");
+tc__blank_text(b,"rightturn",right?"":"_trans");
+tc__blank_number(b,"leftswizzle",left?q->tile->depth:q->tile->rows);
+tc__blank_number(b,"rightswizzle",right?q->tile->depth:q->tile->cols);
+tc__blank_text(b,"leftplace",
+left?"row + lane % 16, lane / 16 * 8"
+:"lane / 16 * 8 + lane % 8, row + lane / 8 % 2 * 8");
+tc__blank_text(b,"rightplace",
+right?"col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8"
+:"lane % 16, col + lane / 16 * 8");
+char step[64];
+snprintf(step,sizeof step,
+left?"i * %d + (leftlane ^ d)":"d * %d + (leftlane ^ i * 16)",
+left?16*q->tile->depth:q->tile->rows);
+tc__blank_text(b,"leftstep",step);
+snprintf(step,sizeof step,
+right?"j * %d + (rightlane ^ d)":"d * %d + (rightlane ^ j * 8)",
+right?8*q->tile->depth:q->tile->cols);
+tc__blank_text(b,"rightstep",step);
 }
-static void tc__print_fetching(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- tc__put_filled(p, b, tc__way_of(q)->pieces);
- tc__put_filled(p, b, "auto fetch = [&](int at, int d, int to) {\n");
- p->indent++;
- tc__put_filled(p, b, tc__way_of(q)->fetch);
- p->indent--;
- tc__put_filled(p, b, "};\n");
+static void tc__simt_blanks(const tc__product*q,tc__blanks*b,int rows,int cols){
+int pack=tc__product_pack(q);
+tc__blank_number(b,"piece",1);
+tc__blank_text(b,"turn","d % 2");
+tc__blank_number(b,"rows",rows/4);
+tc__blank_number(b,"cols",cols/8);
+tc__blank_number(b,"rowpacks",rows/4/pack);
+tc__blank_number(b,"colpacks",cols/8/pack);
+tc__blank_number(b,"rowstep",4*pack);
+tc__blank_number(b,"colstep",8*pack);
+tc__blank_number(b,"leftpitch",tc__line_pitch(q,q->tile->rows));
+tc__blank_number(b,"rightpitch",tc__line_pitch(q,q->tile->cols));
 }
-static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
- int async = tc__has_async(q),
-  kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
- tc__print_bringing(p, q, b, kept);
- tc__print_fetching(p, q, b);
- tc__put_filled(p, b,
-     "const int steps = (int)((@extent + (@depth - 1)) / @depth);\n"
-     "#pragma unroll 1\n"
-     "for (int step = 0; step < @ahead; step++) {\n"
-     "    bring(step, step);\n");
- if (kept) tc__put_filled(p, b, "    put(step);\n");
- tc__put_filled(p, b, "}\n");
- if (async) tc__put_filled(p, b, "tc_copy_wait<@flying>();\n");
- tc__put_filled(p, b,
-     "__syncthreads();\n"
-     "fetch(0, 0, 0);\n"
-     "int at = 0;  // the stage of this step; the one before it is free\n"
-     "#pragma unroll 1\n"
-     "for (int step = 0; step < steps; step++) {\n"
-     "    const int to = @free;\n"
-     "    #pragma unroll\n"
-     "    for (int d = 0; d < @depth; d += @piece) {\n"
-     "        const int now = @turn, last = d + @piece == @depth;\n"
-     "        if (last) {\n");
- if (kept) tc__put_filled(p, b, "            put(to);\n");
- if (async) tc__put_filled(p, b, "            tc_copy_wait<@flying>();\n");
- tc__put_filled(p, b,
-     "            __syncthreads();\n"
-     "            at = @next;\n"
-     "        }\n"
-     "        if (d == 0) bring(step + @ahead, to);\n"
-     "        fetch(at, last ? 0 : d + @piece, 1 - now);\n");
- p->indent += 2;
- tc__put_filled(p, b, tc__way_of(q)->multiply);
- tc__block_close(p);
- tc__block_close(p);
+typedef struct tc__way_text{
+const char*sums,*pieces,*fetch,*multiply,*result;
+void(*blanks)(const tc__product*q,tc__blanks*b,int rows,int cols);
+}tc__way_text;
+static const tc__way_text*tc__way_of(const tc__product*q){
+static const tc__way_text ways[]={
+{tc__text_simt_sums,tc__text_simt_pieces,tc__text_simt_fetch,tc__text_simt,
+tc__text_simt_result,tc__simt_blanks},
+{tc__text_mma_sums,tc__text_mma_pieces,tc__text_mma_fetch,tc__text_mma,
+tc__text_mma_result,tc__mma_blanks},
+{tc__text_words_sums,tc__text_split_pieces,tc__text_words_fetch,tc__text_split,
+tc__text_mma_result,tc__words_blanks},
+{tc__text_words_sums,tc__text_mma_pieces,tc__text_words_fetch,tc__text_mma,
+tc__text_mma_result,tc__words_blanks},
+};
+return&ways[q->tile->way];
 }
-static void tc__print_again(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- tc__put_filled(p, b, "auto again = [&](@index r, @index c) {\n");
- p->indent++;
- tc__put_filled(p, b, "float sum = 0;\n");
- tc__print_chain(p, q, "sum", 1);
- tc__put_filled(p, b, "return sum;\n");
- p->indent--;
- tc__put_filled(p, b, "};\n");
+static void tc__tile_blanks(tc__printer*p,const tc__product*q,tc__blanks*b){
+const tc__product_tile*t=q->tile;
+int rows=t->rows/t->high,cols=t->cols/t->across;
+int rounds=t->way==TC__WAY_TF32;
+b->count=0;
+tc__blank_text(b,"index",tc__cuda_index_type(p));
+tc__blank_text(b,"type",tc__product_type(p,q));
+tc__blank_text(b,"class",tc__suffix(q->dtype));
+tc__blank_text(b,"operand",rounds?"tf32":tc__dtypes[q->dtype].name);
+tc__blank_text(b,"element",q->half?"tc_u16":tc__product_type(p,q));
+tc__blank_text(b,"stored",
+q->half?"tc_u16"
+:rounds?"unsigned"
+:tc__product_type(p,q));
+tc__blank_text(b,"round",rounds?"tc_bits_tf32(":"");
+tc__blank_text(b,"rounded",rounds?")":"");
+tc__blank_number(b,"pack",tc__product_pack(q));
+tc__blank_number(b,"threads",q->threads);
+tc__blank_number(b,"depth",t->depth);
+tc__blank_number(b,"tilerows",t->rows);
+tc__blank_number(b,"tilecols",t->cols);
+tc__blank_number(b,"high",t->high);
+tc__blank_number(b,"across",t->across);
+tc__blank_number(b,"warprows",rows);
+tc__blank_number(b,"warpcols",cols);
+tc__blank_number(b,"tilepitch",t->cols+TC__PRODUCT_PAD);
+tc__blank_number(b,"stages",tc__product_stages(q));
+tc__blank_number(b,"ahead",tc__product_stages(q)-1);
+tc__blank_number(b,"flying",tc__product_stages(q)-2);
+char next[40]="1 - at",place[40]="1 - at";
+if(tc__product_stages(q)>2){
+snprintf(next,sizeof next,"at == %d ? 0 : at + 1",tc__product_stages(q)-1);
+snprintf(place,sizeof place,"at ? at - 1 : %d",tc__product_stages(q)-1);
 }
-static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
-         const char *column, const char *inside, int both) {
- if (both || tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1"))
-  tc__put_filled(p, b, row);
- if (both || tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
-  tc__put_filled(p, b, column);
- if (!*inside) return;
- tc__line(p);
- tc__put(p->out, "if (%s)", inside);
- tc__block_open(p);
+tc__blank_text(b,"next",next);
+tc__blank_text(b,"free",place);
+tc__blank_number(b,"leftstage",tc__stage_size(q,TC__AT_LEFT));
+tc__blank_number(b,"rightstage",tc__stage_size(q,TC__AT_RIGHT));
+tc__slice_blanks(q,b);
+tc__way_of(q)->blanks(q,b,rows,cols);
 }
-static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
- int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
-  cols = !tc__goes_into(p, p->g->shape.cols, q->tile->cols);
- char inside[40];
- snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
-    line && cols ? " && " : "", cols ? "c < cols" : "");
- tc__blank_number(b, "packs", q->tile->cols / width);
- tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
- tc__blank_number(b, "width", width);
- tc__put_filled(p, b,
-     "#pragma unroll 1\n"
-     "for (int part = 0; part < @high; part++) {\n"
-     "    __syncthreads();\n"
-     "    if (warp / @across == part) {\n");
- p->indent += 2;
- tc__put_filled(p, b, tc__way_of(q)->result);
- p->indent -= 2;
- tc__put_filled(
-  p, b,
-  "    }\n"
-  "    __syncthreads();\n"
-  "    #pragma unroll 1\n"
-  "    for (int e = x; e < @many; e += @threads) {\n"
-  "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
- p->indent += 2;
- tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
-       "const @index c = c0 + e % @packs * @width;\n", inside,
-       q->tile->way == TC__WAY_SPLIT);
- if (q->tile->way == TC__WAY_SPLIT)
-  tc__put_filled(
-   p, b,
-   "#pragma unroll 1\n"
-   "for (int l = 0; l < @width; l++)\n"
-   "    if (!tc_is_finite(tile[at + l])) tile[at + l] = again(r, c + l);\n");
- tc__print_epilogue(p, q);
- for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
+static void tc__let(tc__printer*p,const char*name,tc__ix e){
+tc__line(p);
+tc__put(p->out,"const %s %s = ",tc__cuda_index_type(p),name);
+tc__put_ix(p,e);
+tc__put(p->out,";\n");
 }
-static void tc__print_tiles(tc__printer *p, const tc__product *q) {
- tc__blanks b;
- tc__tile_blanks(p, q, &b);
- tc__print_tile_place(p, q, &b);
- tc__put_filled(p, &b,
-     "@stored *const left = (@stored *)shared;\n"
-     "@stored *const right = left + @stages * @leftstage;\n"
-     "@type *const tile = (@type *)shared;  // when the operands are done\n");
- tc__put_filled(p, &b, tc__way_of(q)->sums);
- tc__print_steps(p, q, &b);
- tc__print_meeting(p, q, &b);
- if (q->tile->way == TC__WAY_SPLIT) tc__print_again(p, q, &b);
- tc__print_tile_result(p, q, &b);
+static void tc__print_rows_of(tc__printer*p,const tc__product*q,tc__ix blocks,
+const char*row,int needs_end){
+int batches=!tc__ix_equals(p->g->shape.batch,1);
+int split=q->form==TC__PRODUCT_TILES&&q->tile->way==TC__WAY_SPLIT;
+if(!needs_end&&!split&&!tc__level_uses(p->g,TC__AT_LEFT,TC__ROW)&&
+!tc__level_uses(p->g,TC__AT_RIGHT,TC__ROW)&&!tc__epilogue_uses(p->g,TC__ROW))
+return;
+if(batches){
+tc__line(p);
+tc__put(p->out,"const %s first = (%s)%s / ",tc__cuda_index_type(p),
+tc__cuda_index_type(p),tc__block_name(q));
+tc__put_atom(p,blocks,0);
+if(!tc__ix_equals(q->m,1))tc__put(p->out," * ");
+if(!tc__ix_equals(q->m,1))tc__put_atom(p,q->m,0);
+tc__put(p->out,";\n");
+}
+tc__line(p);
+tc__put(p->out,"const %s r0 = %s",tc__cuda_index_type(p),batches?"first":"");
+if(!batches||strcmp(row,"0"))tc__put(p->out,batches?" + %s":"%s",row);
+tc__put(p->out,";\n");
+if(!needs_end)return;
+tc__line(p);
+tc__put(p->out,"const %s r1 = %s",tc__cuda_index_type(p),batches?"first + ":"");
+tc__put_atom(p,q->m,0);
+tc__put(p->out,";\n");
+}
+static void tc__print_tile_place(tc__printer*p,const tc__product*q,
+const tc__blanks*b){
+tc__print_slice_place(p,q,b);
+tc__ixpool*x=p->g->body.ix;
+tc__ix high=tc__tiles_high(p->g,q),across=tc__tiles_across(p->g,q),
+all=tc__ix_mul(x,high,across);
+tc__put_filled(p,b,
+"const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
+"@index m, n;\n");
+tc__put_filled(p,b,"tc_place_tile<@index>(@block");
+if(!tc__ix_equals(p->g->shape.batch,1)){
+tc__put(p->out," %% ");
+tc__put_atom(p,all,0);
+}
+tc__put(p->out,", ");
+tc__put_ix(p,high);
+tc__put(p->out,", ");
+tc__put_ix(p,across);
+tc__put(p->out,", m, n);\n");
+char row[40];
+snprintf(row,sizeof row,"m * %d",q->tile->rows);
+tc__print_rows_of(p,q,all,row,!tc__goes_into(p,q->m,q->tile->rows));
+int rest=!tc__goes_into(p,p->g->shape.cols,q->tile->cols);
+if(rest||q->tile->way==TC__WAY_SPLIT||
+tc__level_uses(p->g,TC__AT_RIGHT,TC__COL)||tc__epilogue_uses(p->g,TC__COL))
+tc__put_filled(p,b,"const @index c0 = n * @tilecols;\n");
+if(rest)tc__let(p,"cols",p->g->shape.cols);
+tc__let(p,"depth",p->g->shape.depth);
+tc__print_slice(p,q,b);
+}
+static void tc__print_next(tc__printer*p,const tc__product*q,const tc__staged*s,
+tc__blanks*b){
+if(s->bring!=TC__BRING_LATER)return;
+tc__stage_blanks(q,s,b);
+tc__put_filled(p,b,"tc_pack<@element, @width> @name_next[@count];\n");
+}
+static void tc__print_bringing(tc__printer*p,const tc__product*q,tc__blanks*b,
+int kept){
+tc__print_next(p,q,&q->left,b);
+tc__print_next(p,q,&q->right,b);
+tc__print_bring_first(p,q,&q->left,b);
+tc__print_bring_first(p,q,&q->right,b);
+tc__put_filled(p,b,
+"auto bring = [&](int step, int to) {\n"
+"    const @index k0 = @from(@index)step * @depth;\n"
+"    if (k0 < @until) {\n");
+p->indent+=2;
+tc__print_bring(p,q,&q->left,b);
+tc__print_bring(p,q,&q->right,b);
+tc__block_close(p);
+if(tc__has_async(q))tc__put_filled(p,b,"tc_copy_commit();\n");
+p->indent--;
+tc__put_filled(p,b,"};\n");
+if(!kept)return;
+tc__put_filled(p,b,"auto put = [&](int to) {\n");
+p->indent++;
+tc__print_put(p,q,&q->left,b);
+tc__print_put(p,q,&q->right,b);
+p->indent--;
+tc__put_filled(p,b,"};\n");
+}
+static void tc__print_fetching(tc__printer*p,const tc__product*q,const tc__blanks*b){
+tc__put_filled(p,b,tc__way_of(q)->pieces);
+tc__put_filled(p,b,"auto fetch = [&](int at, int d, int to) {\n");
+p->indent++;
+tc__put_filled(p,b,tc__way_of(q)->fetch);
+p->indent--;
+tc__put_filled(p,b,"};\n");
+}
+static void tc__print_steps(tc__printer*p,const tc__product*q,tc__blanks*b){
+int async=tc__has_async(q),
+kept=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
+tc__print_bringing(p,q,b,kept);
+tc__print_fetching(p,q,b);
+tc__put_filled(p,b,
+"const int steps = (int)((@extent + (@depth - 1)) / @depth);\n"
+"#pragma unroll 1\n"
+"for (int step = 0; step < @ahead; step++) {\n"
+"    bring(step, step);\n");
+if(kept)tc__put_filled(p,b,"    put(step);\n");
+tc__put_filled(p,b,"}\n");
+if(async)tc__put_filled(p,b,"tc_copy_wait<@flying>();\n");
+tc__put_filled(p,b,
+"__syncthreads();\n"
+"fetch(0, 0, 0);\n"
+"int at = 0;  // the stage of this step; the one before it is free\n"
+"#pragma unroll 1\n"
+"for (int step = 0; step < steps; step++) {\n"
+"    const int to = @free;\n"
+"    #pragma unroll\n"
+"    for (int d = 0; d < @depth; d += @piece) {\n"
+"        const int now = @turn, last = d + @piece == @depth;\n"
+"        if (last) {\n");
+if(kept)tc__put_filled(p,b,"            put(to);\n");
+if(async)tc__put_filled(p,b,"            tc_copy_wait<@flying>();\n");
+tc__put_filled(p,b,
+"            __syncthreads();\n"
+"            at = @next;\n"
+"        }\n"
+"        if (d == 0) bring(step + @ahead, to);\n"
+"        fetch(at, last ? 0 : d + @piece, 1 - now);\n");
+p->indent+=2;
+tc__put_filled(p,b,tc__way_of(q)->multiply);
+tc__block_close(p);
+tc__block_close(p);
+}
+static void tc__print_again(tc__printer*p,const tc__product*q,const tc__blanks*b){
+tc__put_filled(p,b,"auto again = [&](@index r, @index c) {\n");
+p->indent++;
+tc__put_filled(p,b,"float sum = 0;\n");
+tc__print_chain(p,q,"sum",1);
+tc__put_filled(p,b,"return sum;\n");
+p->indent--;
+tc__put_filled(p,b,"};\n");
+}
+static void tc__print_result_place(tc__printer*p,const tc__blanks*b,const char*row,
+const char*column,const char*inside,int both){
+if(both||tc__epilogue_uses(p->g,TC__ROW)||strstr(inside,"r1"))
+tc__put_filled(p,b,row);
+if(both||tc__epilogue_uses(p->g,TC__COL)||strstr(inside,"cols"))
+tc__put_filled(p,b,column);
+if(!*inside)return;
+tc__line(p);
+tc__put(p->out,"if (%s)",inside);
+tc__block_open(p);
+}
+static void tc__print_tile_result(tc__printer*p,const tc__product*q,tc__blanks*b){
+int width=p->cuda->width,line=!tc__goes_into(p,q->m,q->tile->rows),
+cols=!tc__goes_into(p,p->g->shape.cols,q->tile->cols);
+char inside[40];
+snprintf(inside,sizeof inside,"%s%s%s",line?"r < r1":"",
+line&&cols?" && ":"",cols?"c < cols":"");
+tc__blank_number(b,"packs",q->tile->cols/width);
+tc__blank_number(b,"many",q->tile->rows/q->tile->high*q->tile->cols/width);
+tc__blank_number(b,"width",width);
+tc__put_filled(p,b,
+"#pragma unroll 1\n"
+"for (int part = 0; part < @high; part++) {\n"
+"    __syncthreads();\n"
+"    if (warp / @across == part) {\n");
+p->indent+=2;
+tc__put_filled(p,b,tc__way_of(q)->result);
+p->indent-=2;
+tc__put_filled(
+p,b,
+"    }\n"
+"    __syncthreads();\n"
+"    #pragma unroll 1\n"
+"    for (int e = x; e < @many; e += @threads) {\n"
+"        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
+p->indent+=2;
+tc__print_result_place(p,b,"const @index r = r0 + part * @warprows + e / @packs;\n",
+"const @index c = c0 + e % @packs * @width;\n",inside,
+q->tile->way==TC__WAY_SPLIT);
+if(q->tile->way==TC__WAY_SPLIT)
+tc__put_filled(
+p,b,
+"#pragma unroll 1\n"
+"for (int l = 0; l < @width; l++)\n"
+"    if (!tc_is_finite(tile[at + l])) tile[at + l] = again(r, c + l);\n");
+tc__print_epilogue(p,q);
+for(int i=*inside?0:1;i<3;i++)tc__block_close(p);
+}
+static void tc__print_tiles(tc__printer*p,const tc__product*q){
+tc__blanks b;
+tc__tile_blanks(p,q,&b);
+tc__print_tile_place(p,q,&b);
+tc__put_filled(p,&b,
+"@stored *const left = (@stored *)shared;\n"
+"@stored *const right = left + @stages * @leftstage;\n"
+"@type *const tile = (@type *)shared;  // when the operands are done\n");
+tc__put_filled(p,&b,tc__way_of(q)->sums);
+tc__print_steps(p,q,&b);
+tc__print_meeting(p,q,&b);
+if(q->tile->way==TC__WAY_SPLIT)tc__print_again(p,q,&b);
+tc__print_tile_result(p,q,&b);
 }
 // ---- gen/cuda_print/few.c
-static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
- int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
- b->count = 0;
- tc__blank_text(b, "index", tc__cuda_index_type(p));
- tc__blank_text(b, "type", tc__product_type(p, q));
- tc__blank_text(b, "class", tc__suffix(q->dtype));
- tc__blank_text(b, "axis", row ? "r" : "c");
- tc__blank_text(b, "end", row ? "r1" : "cols");
- tc__blank_number(b, "width", width);
- tc__blank_number(b, "few", q->few);
- tc__blank_number(b, "each", q->each);
- tc__blank_number(b, "cover", q->cover);
- tc__blank_number(b, "sharing", q->sharing);
- tc__blank_number(b, "lanes", q->threads / q->sharing);
- tc__blank_number(b, "stride", q->sharing * width);
- tc__blank_number(b, "threads", q->threads);
- tc__blank_number(b, "many", q->few * q->cover);
- tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
- char start[40];
- snprintf(start, sizeof start, q->dot ? "%slane * %d" : "%sy",
-    q->slices > 1 ? "begin + " : "", width);
- tc__blank_text(b, "start", start);
- tc__slice_blanks(q, b);
- int busy = q->few * width * (q->each ? q->each : 1);
- if (tc__wide_operand(q)->computed) busy *= 2;
- tc__blank_number(b, "unroll", busy > 32 ? 2 : 4);
+static void tc__few_blanks(tc__printer*p,const tc__product*q,tc__blanks*b){
+int width=tc__wide_operand(q)->width,row=q->wide==TC__ROW;
+b->count=0;
+tc__blank_text(b,"index",tc__cuda_index_type(p));
+tc__blank_text(b,"type",tc__product_type(p,q));
+tc__blank_text(b,"class",tc__suffix(q->dtype));
+tc__blank_text(b,"axis",row?"r":"c");
+tc__blank_text(b,"end",row?"r1":"cols");
+tc__blank_number(b,"width",width);
+tc__blank_number(b,"few",q->few);
+tc__blank_number(b,"each",q->each);
+tc__blank_number(b,"cover",q->cover);
+tc__blank_number(b,"sharing",q->sharing);
+tc__blank_number(b,"lanes",q->threads/q->sharing);
+tc__blank_number(b,"stride",q->sharing*width);
+tc__blank_number(b,"threads",q->threads);
+tc__blank_number(b,"many",q->few*q->cover);
+tc__blank_number(b,"fold",q->sharing>32?16:q->sharing/2);
+char start[40];
+snprintf(start,sizeof start,q->dot?"%slane * %d":"%sy",
+q->slices>1?"begin + ":"",width);
+tc__blank_text(b,"start",start);
+tc__slice_blanks(q,b);
+int busy=q->few*width*(q->each?q->each:1);
+if(tc__wide_operand(q)->computed)busy*=2;
+tc__blank_number(b,"unroll",busy>32?2:4);
 }
-static void tc__print_few_place(tc__printer *p, const tc__product *q) {
- tc__ixpool *x = p->g->body.ix;
- tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
- char at[120];
- tc__text text;
- int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->shape.batch, 1);
- tc__text_init(&text, p->out->ctx);
- tc__text *out = p->out;
- p->out = &text;
- tc__put(p->out, "(%s)%s", tc__cuda_index_type(p), tc__block_name(q));
- if (batches) {
-  tc__put(p->out, " %% ");
-  tc__put_atom(p, blocks, 0);
- }
- tc__put(p->out, " * %d", q->cover);
- p->out = out;
- snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
- out->failed |= text.failed || text.size >= sizeof at;
- tc__text_free(&text);
- tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
- if (wide) return;
- tc__line(p);
- tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
- tc__let(p, "cols", p->g->shape.cols);
+static void tc__print_few_place(tc__printer*p,const tc__product*q){
+tc__ixpool*x=p->g->body.ix;
+tc__ix blocks=tc__ix_ceil_div(x,tc__wide_extent(p->g,q),tc__ix_const(q->cover));
+char at[120];
+tc__text text;
+int wide=q->wide==TC__ROW,batches=!tc__ix_equals(p->g->shape.batch,1);
+tc__text_init(&text,p->out->ctx);
+tc__text*out=p->out;
+p->out=&text;
+tc__put(p->out,"(%s)%s",tc__cuda_index_type(p),tc__block_name(q));
+if(batches){
+tc__put(p->out," %% ");
+tc__put_atom(p,blocks,0);
 }
-static const tc__staged *tc__few_operand(const tc__product *q) {
- return q->wide == TC__COL ? &q->left : &q->right;
+tc__put(p->out," * %d",q->cover);
+p->out=out;
+snprintf(at,sizeof at,"%s",text.failed?"":text.at);
+out->failed|=text.failed||text.size>=sizeof at;
+tc__text_free(&text);
+tc__print_rows_of(p,q,blocks,wide?at:"0",wide);
+if(wide)return;
+tc__line(p);
+tc__put(p->out,"const %s c0 = %s;\n",tc__cuda_index_type(p),at);
+tc__let(p,"cols",p->g->shape.cols);
 }
-static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
-        const char *place) {
- int left = s->level == TC__AT_LEFT;
- if (tc__level_uses(p->g, s->level, TC__ROW)) {
-  tc__line(p);
-  tc__put(p->out, "const %s r = ", tc__cuda_index_type(p));
-  tc__put_filled_here(p, b, left ? place : "r0");
-  tc__put(p->out, ";\n");
- }
- if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
- tc__line(p);
- tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
- tc__put_filled_here(p, b, place);
- tc__put(p->out, ";\n");
+static const tc__staged*tc__few_operand(const tc__product*q){
+return q->wide==TC__COL?&q->left:&q->right;
 }
-static void tc__print_dot_end(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- tc__put_filled(
-  p, b,
-  "#pragma unroll\n"
-  "for (int i = 0; i < @few * @each; i++) {\n"
-  "    @type v = sum[i / @each][i % @each];\n"
-  "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
- tc__put_filled(
-  p, b,
-  q->parts > 1
-   ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
-    "+ i % @each] = v;\n}\n"
-   : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
-    "v;\n}\n");
+static void tc__print_few_index(tc__printer*p,const tc__staged*s,const tc__blanks*b,
+const char*place){
+int left=s->level==TC__AT_LEFT;
+if(tc__level_uses(p->g,s->level,TC__ROW)){
+tc__line(p);
+tc__put(p->out,"const %s r = ",tc__cuda_index_type(p));
+tc__put_filled_here(p,b,left?place:"r0");
+tc__put(p->out,";\n");
 }
-static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
- tc__put_filled(p, b,
-     q->parts > 1 ? "const int lane = threadIdx.x;\n"
-        : "const int lane = threadIdx.x % @sharing, group = "
-         "threadIdx.x / @sharing * @each;\n");
- tc__put_filled(p, b,
-     "@type sum[@few][@each] = {};\n"
-     "#pragma unroll @unroll\n"
-     "for (@index k = @start; k < @until; k += @stride) {\n"
-     "    tc_pack<@type, @width> few, wide[@each];\n"
-     "    #pragma unroll\n"
-     "    for (int j = 0; j < @each; j++) {\n");
- p->indent += 2;
- tc__print_few_index(p, wide, b,
-      q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
-          : "tc_min(@axis0 + group + j, @end - 1)");
- tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, "wide[j]");
- p->indent -= 1;
- tc__put_filled(p, b,
-     "}\n"
-     "#pragma unroll\n"
-     "for (int i = 0; i < @few; i++) {\n");
- p->indent += 1;
- tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
- tc__print_operand_pack(p, few, TC__DEPTH, wide->width, 0, "few");
- p->indent -= 2;
- tc__put_filled(
-  p, b,
-  "        #pragma unroll\n"
-  "        for (int j = 0; j < @each * @width; j++)\n"
-  "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
-  "@width].at[j % @width], sum[i][j / @width]);\n"
-  "    }\n"
-  "}\n");
- tc__print_meeting(p, q, b);
- tc__print_dot_end(p, q, b);
+if(left||!tc__level_uses(p->g,s->level,TC__COL))return;
+tc__line(p);
+tc__put(p->out,"const %s c = ",tc__cuda_index_type(p));
+tc__put_filled_here(p,b,place);
+tc__put(p->out,";\n");
 }
-static const char tc__text_columns_end[] =
- "#pragma unroll\n"
- "for (int i = 0; i < @few * @width; i++)\n"
- "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
- "@width].at[i % @width];\n";
-static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
- const char *place = "tc_min(@axis0 + x, @end - @width)";
- tc__put_filled(
-  p, b,
-  "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
-  "tc_pack<@type, @width> sum[@few] = {};\n");
- if (wide->computed) {
-  tc__print_few_index(p, wide, b, place);
-  tc__print_operand_ahead(p, wide, q->wide);
- }
- tc__put_filled(p, b,
-     "#pragma unroll @unroll\n"
-     "for (@index k = @start; k < @until; k += @sharing) {\n"
-     "    tc_pack<@type, @width> wide;\n"
-     "    tc_pack<@type, 1> few;\n"
-     "    {\n");
- p->indent += 2;
- if (!wide->computed) tc__print_few_index(p, wide, b, place);
- p->issued = wide->computed;
- tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
- p->issued = 0;
- p->indent -= 1;
- tc__put_filled(p, b,
-     "}\n"
-     "#pragma unroll\n"
-     "for (int i = 0; i < @few; i++) {\n");
- p->indent += 1;
- tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
- tc__print_operand_pack(p, few, TC__DEPTH, 1, 0, "few");
- p->indent -= 2;
- tc__put_filled(
-  p, b,
-  "        #pragma unroll\n"
-  "        for (int j = 0; j < @width; j++)\n"
-  "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
-  "sum[i].at[j]);\n"
-  "    }\n"
-  "}\n");
- tc__print_meeting(p, q, b);
- tc__put_filled(p, b, tc__text_columns_end);
+static void tc__print_dot_end(tc__printer*p,const tc__product*q,const tc__blanks*b){
+tc__put_filled(
+p,b,
+"#pragma unroll\n"
+"for (int i = 0; i < @few * @each; i++) {\n"
+"    @type v = sum[i / @each][i % @each];\n"
+"    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+tc__put_filled(
+p,b,
+q->parts>1
+?"    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+"+ i % @each] = v;\n}\n"
+:"    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+"v;\n}\n");
 }
-static void tc__print_few(tc__printer *p, const tc__product *q) {
- int wide = q->wide == TC__ROW;
- tc__blanks b;
- tc__few_blanks(p, q, &b);
- tc__print_slice_place(p, q, &b);
- tc__print_few_place(p, q);
- tc__let(p, "depth", p->g->shape.depth);
- tc__print_slice(p, q, &b);
- tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
- if (q->dot)
-  tc__print_dot(p, q, &b);
- else
-  tc__print_columns(p, q, &b);
- tc__put_filled(p, &b,
-     "__syncthreads();\n"
-     "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
- p->indent++;
- tc__print_result_place(p, &b,
-       wide ? "const @index r = r0 + at % @cover;\n"
-        : "const @index r = r0 + at / @cover;\n",
-       wide ? "const @index c = at / @cover;\n"
-        : "const @index c = c0 + at % @cover;\n",
-       wide ? "r < r1" : "c < cols", 0);
- tc__print_epilogue(p, q);
- tc__block_close(p);
- tc__block_close(p);
+static void tc__print_dot(tc__printer*p,const tc__product*q,const tc__blanks*b){
+const tc__staged*wide=tc__wide_operand(q),*few=tc__few_operand(q);
+tc__put_filled(p,b,
+q->parts>1?"const int lane = threadIdx.x;\n"
+:"const int lane = threadIdx.x % @sharing, group = "
+"threadIdx.x / @sharing * @each;\n");
+tc__put_filled(p,b,
+"@type sum[@few][@each] = {};\n"
+"#pragma unroll @unroll\n"
+"for (@index k = @start; k < @until; k += @stride) {\n"
+"    tc_pack<@type, @width> few, wide[@each];\n"
+"    #pragma unroll\n"
+"    for (int j = 0; j < @each; j++) {\n");
+p->indent+=2;
+tc__print_few_index(p,wide,b,
+q->parts>1?"tc_min(@axis0 + j, @end - 1)"
+:"tc_min(@axis0 + group + j, @end - 1)");
+tc__print_operand_pack(p,wide,TC__DEPTH,wide->width,0,"wide[j]");
+p->indent-=1;
+tc__put_filled(p,b,
+"}\n"
+"#pragma unroll\n"
+"for (int i = 0; i < @few; i++) {\n");
+p->indent+=1;
+tc__print_few_index(p,few,b,q->wide==TC__COL?"r0 + i":"i");
+tc__print_operand_pack(p,few,TC__DEPTH,wide->width,0,"few");
+p->indent-=2;
+tc__put_filled(
+p,b,
+"        #pragma unroll\n"
+"        for (int j = 0; j < @each * @width; j++)\n"
+"            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
+"@width].at[j % @width], sum[i][j / @width]);\n"
+"    }\n"
+"}\n");
+tc__print_meeting(p,q,b);
+tc__print_dot_end(p,q,b);
+}
+static const char tc__text_columns_end[]=
+"#pragma unroll\n"
+"for (int i = 0; i < @few * @width; i++)\n"
+"    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+"@width].at[i % @width];\n";
+static void tc__print_columns(tc__printer*p,const tc__product*q,const tc__blanks*b){
+const tc__staged*wide=tc__wide_operand(q),*few=tc__few_operand(q);
+const char*place="tc_min(@axis0 + x, @end - @width)";
+tc__put_filled(
+p,b,
+"const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
+"tc_pack<@type, @width> sum[@few] = {};\n");
+if(wide->computed){
+tc__print_few_index(p,wide,b,place);
+tc__print_operand_ahead(p,wide,q->wide);
+}
+tc__put_filled(p,b,
+"#pragma unroll @unroll\n"
+"for (@index k = @start; k < @until; k += @sharing) {\n"
+"    tc_pack<@type, @width> wide;\n"
+"    tc_pack<@type, 1> few;\n"
+"    {\n");
+p->indent+=2;
+if(!wide->computed)tc__print_few_index(p,wide,b,place);
+p->issued=wide->computed;
+tc__print_operand_pack(p,wide,q->wide,wide->width,0,"wide");
+p->issued=0;
+p->indent-=1;
+tc__put_filled(p,b,
+"}\n"
+"#pragma unroll\n"
+"for (int i = 0; i < @few; i++) {\n");
+p->indent+=1;
+tc__print_few_index(p,few,b,q->wide==TC__COL?"r0 + i":"i");
+tc__print_operand_pack(p,few,TC__DEPTH,1,0,"few");
+p->indent-=2;
+tc__put_filled(
+p,b,
+"        #pragma unroll\n"
+"        for (int j = 0; j < @width; j++)\n"
+"            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
+"sum[i].at[j]);\n"
+"    }\n"
+"}\n");
+tc__print_meeting(p,q,b);
+tc__put_filled(p,b,tc__text_columns_end);
+}
+static void tc__print_few(tc__printer*p,const tc__product*q){
+int wide=q->wide==TC__ROW;
+tc__blanks b;
+tc__few_blanks(p,q,&b);
+tc__print_slice_place(p,q,&b);
+tc__print_few_place(p,q);
+tc__let(p,"depth",p->g->shape.depth);
+tc__print_slice(p,q,&b);
+tc__put_filled(p,&b,"@type *const tile = (@type *)shared;\n");
+if(q->dot)
+tc__print_dot(p,q,&b);
+else
+tc__print_columns(p,q,&b);
+tc__put_filled(p,&b,
+"__syncthreads();\n"
+"for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+p->indent++;
+tc__print_result_place(p,&b,
+wide?"const @index r = r0 + at % @cover;\n"
+:"const @index r = r0 + at / @cover;\n",
+wide?"const @index c = at / @cover;\n"
+:"const @index c = c0 + at % @cover;\n",
+wide?"r < r1":"c < cols",0);
+tc__print_epilogue(p,q);
+tc__block_close(p);
+tc__block_close(p);
 }
 // ---- gen/cuda_print/prologue.c
-static tc__group tc__prologue_of(const tc__group *g) {
- tc__group rows = *g;
- rows.shape.kind = TC__REDUCTION, rows.shape.cols = g->shape.depth,
- rows.shape.prologue = 0;
- rows.body.node.count = g->shape.prologue;
- return rows;
+static tc__group tc__prologue_of(const tc__group*g){
+tc__group rows=*g;
+rows.shape.kind=TC__REDUCTION,rows.shape.cols=g->shape.depth,
+rows.shape.prologue=0;
+rows.body.node.count=g->shape.prologue;
+return rows;
 }
-static tc__device_plan tc__prologue_plan(const tc__group *rows,
-           const tc__product *product) {
- tc__device_plan q;
- int64_t columns = tc__ix_value(rows->shape.cols);
- memset(&q, 0, sizeof q);
- q.form = TC__DEVICE_ROWS, q.axis = TC__COL;
- q.threads = q.sharing = product->threads;
- q.vectors = q.parts = q.launches = 1;
- q.width = tc__device_width(rows, TC__COL);
- while (columns % q.width) q.width /= 2;
- tc__device_choose_lanes_early(rows, &q);
- if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
-  tc__device_share(rows, &q, columns);
-  q.threads = product->threads;
-  return q;
- }
- q.hold = TC__DEVICE_REGISTERS;
- q.vectors = (int)((columns / q.width - 1) / q.threads + 1);
- int64_t words = tc__device_held(rows, &q, 1) * q.width / 4;
- if ((words + tc__device_phase_words(rows, &q)) * q.vectors <= TC__DEVICE_BLOCK_HELD)
-  return q;
- q.hold = TC__DEVICE_AGAIN, q.vectors = tc__device_vectors(rows, &q, TC__DEVICE_FLIGHT);
- return q;
+static tc__device_plan tc__prologue_plan(const tc__group*rows,
+const tc__product*product){
+tc__device_plan q;
+int64_t columns=tc__ix_value(rows->shape.cols);
+memset(&q,0,sizeof q);
+q.form=TC__DEVICE_ROWS,q.axis=TC__COL;
+q.threads=q.sharing=product->threads;
+q.vectors=q.parts=q.launches=1;
+q.width=tc__device_width(rows,TC__COL);
+while(columns%q.width)q.width/=2;
+tc__device_choose_lanes_early(rows,&q);
+if(columns<=(product->made>1?TC__ROWS_BY_WARP:TC__ROWS_ALONE)){
+tc__device_share(rows,&q,columns);
+q.threads=product->threads;
+return q;
 }
-static int tc__prologue_is_plain(const tc__group *g, const tc__product *product) {
- tc__group rows = tc__prologue_of(g);
- tc__device_plan q = tc__prologue_plan(&rows, product);
- if (q.sharing > 32 && product->made > 1) return 0;
- if (tc__device_has_shared_row(&rows)) return 0;
- for (size_t i = 0; i < rows.buffer.count; i++)
-  if (tc__device_is_scratch(&rows, &q, (int64_t)i)) return 0;
- return 1;
+q.hold=TC__DEVICE_REGISTERS;
+q.vectors=(int)((columns/q.width-1)/q.threads+1);
+int64_t words=tc__device_held(rows,&q,1)*q.width/4;
+if((words+tc__device_phase_words(rows,&q))*q.vectors<=TC__DEVICE_BLOCK_HELD)
+return q;
+q.hold=TC__DEVICE_AGAIN,q.vectors=tc__device_vectors(rows,&q,TC__DEVICE_FLIGHT);
+return q;
 }
-static int tc__device_takes_rows(const tc__group *g) {
- if (!tc__ix_is_const(g->shape.depth)) return 0;
- tc__product q = tc__product_plan(g);
- if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
- if (q.wide == TC__ROW) return 1;
- if (!tc__ix_is_const(q.blocks)) return 0;
- int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;
- int64_t made = each * q.made * tc__ix_value(g->shape.depth);
- tc__product other = q;
- int tiles = !tc__choose_wide(g, &other);
- return made <= TC__ROWS_MADE && (!tiles || made * q.cover <= TC__ROWS_STEPS);
+static int tc__prologue_is_plain(const tc__group*g,const tc__product*product){
+tc__group rows=tc__prologue_of(g);
+tc__device_plan q=tc__prologue_plan(&rows,product);
+if(q.sharing>32&&product->made>1)return 0;
+if(tc__device_has_shared_row(&rows))return 0;
+for(size_t i=0;i<rows.buffer.count;i++)
+if(tc__device_is_scratch(&rows,&q,(int64_t)i))return 0;
+return 1;
 }
-typedef struct tc__heads {
- tc__text line[8];
- const char *name[8];
- int count;
-} tc__heads;
-static void tc__head_add(tc__printer *p, tc__heads *h, const char *name) {
- tc__text *t = &h->line[h->count];
- h->name[h->count++] = name;
- tc__text_init(t, p->out->ctx);
- tc__put(t, "const %s %s = ", tc__cuda_index_type(p), name);
+static int tc__device_takes_rows(const tc__group*g){
+if(!tc__ix_is_const(g->shape.depth))return 0;
+tc__product q=tc__product_plan(g);
+if(tc__ix_value(q.shared)>TC__ROWS_BYTES||!tc__prologue_is_plain(g,&q))return 0;
+if(q.wide==TC__ROW)return 1;
+if(!tc__ix_is_const(q.blocks))return 0;
+int64_t each=(tc__ix_value(q.blocks)-1)/TC__PRODUCT_SMS+1;
+int64_t made=each*q.made*tc__ix_value(g->shape.depth);
+tc__product other=q;
+int tiles=!tc__choose_wide(g,&other);
+return made<=TC__ROWS_MADE&&(!tiles||made*q.cover<=TC__ROWS_STEPS);
 }
-static void tc__head_ix(tc__printer *p, tc__heads *h, tc__ix e, int bare) {
- tc__text *out = p->out;
- p->out = &h->line[h->count - 1];
- if (bare)
-  tc__put_ix(p, e);
- else
-  tc__put_atom(p, e, 0);
- p->out = out;
+typedef struct tc__heads{
+tc__text line[8];
+const char*name[8];
+int count;
+}tc__heads;
+static void tc__head_add(tc__printer*p,tc__heads*h,const char*name){
+tc__text*t=&h->line[h->count];
+h->name[h->count++]=name;
+tc__text_init(t,p->out->ctx);
+tc__put(t,"const %s %s = ",tc__cuda_index_type(p),name);
 }
-static void tc__head_put(tc__heads *h, const char *text) {
- tc__put(&h->line[h->count - 1], "%s", text);
+static void tc__head_ix(tc__printer*p,tc__heads*h,tc__ix e,int bare){
+tc__text*out=p->out;
+p->out=&h->line[h->count-1];
+if(bare)
+tc__put_ix(p,e);
+else
+tc__put_atom(p,e,0);
+p->out=out;
 }
-static void tc__head_block(tc__printer *p, tc__heads *h, tc__ix all, int whole, tc__ix by,
-       int size) {
- char times[24];
- tc__head_put(h, tc__cuda_index_type(p)[0] == 'i' ? "(int)blockIdx.x"
-              : "(tc_i64)blockIdx.x");
- if (!whole) tc__head_put(h, " % "), tc__head_ix(p, h, all, 0);
- if (!tc__ix_equals(by, 1)) tc__head_put(h, " / "), tc__head_ix(p, h, by, 0);
- snprintf(times, sizeof times, " * %d", size);
- if (size > 1) tc__head_put(h, times);
+static void tc__head_put(tc__heads*h,const char*text){
+tc__put(&h->line[h->count-1],"%s",text);
 }
-static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
- tc__ixpool *x = p->g->body.ix;
- int batches = !tc__ix_equals(p->g->shape.batch, 1);
- tc__ix across = tc__rows_across(p->g, q), high = tc__rows_high(p->g, q),
-   all = tc__ix_mul(x, across, high);
- h->count = 0;
- if (batches) {
-  tc__head_add(p, h, "first");
-  tc__head_block(p, h, all, 1, all, 1);
-  tc__head_put(h, " * "), tc__head_ix(p, h, q->m, 0);
- }
- tc__head_add(p, h, "r0");
- if (batches) tc__head_put(h, "first");
- if (!tc__ix_equals(high, 1)) {
-  if (batches) tc__head_put(h, " + ");
-  tc__head_block(p, h, all, !batches, across, q->made);
- } else if (!batches) {
-  tc__head_put(h, "0");
- }
- tc__head_add(p, h, "r1");
- if (batches) tc__head_put(h, "first + ");
- tc__head_ix(p, h, q->m, 0);
- tc__head_add(p, h, "c0");
- if (tc__ix_equals(across, 1))
-  tc__head_put(h, "0");
- else
-  tc__head_block(p, h, across, !batches && tc__ix_equals(high, 1), tc__ix_const(1),
-      q->cover);
- tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->shape.cols, 1);
- tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->shape.depth, 1);
+static void tc__head_block(tc__printer*p,tc__heads*h,tc__ix all,int whole,tc__ix by,
+int size){
+char times[24];
+tc__head_put(h,tc__cuda_index_type(p)[0]=='i'?"(int)blockIdx.x"
+:"(tc_i64)blockIdx.x");
+if(!whole)tc__head_put(h," % "),tc__head_ix(p,h,all,0);
+if(!tc__ix_equals(by,1))tc__head_put(h," / "),tc__head_ix(p,h,by,0);
+snprintf(times,sizeof times," * %d",size);
+if(size>1)tc__head_put(h,times);
 }
-static void tc__put_heads(tc__printer *p, tc__heads *h, const tc__text *body) {
- int needed[8] = {0, 0, 0, 0, 0, 0, 0, 0};
- for (int i = h->count; i-- > 0;) {
-  needed[i] = tc__c_mentions(body, h->name[i]);
-  for (int k = i + 1; k < h->count; k++)
-   needed[i] |= needed[k] && tc__c_mentions(&h->line[k], h->name[i]);
- }
- for (int i = 0; i < h->count; i++) {
-  if (needed[i]) tc__line(p);
-  if (needed[i]) tc__put(p->out, "%s;\n", h->line[i].at);
-  p->out->failed |= h->line[i].failed;
-  tc__text_free(&h->line[i]);
- }
- tc__put_raw(p->out, body->at, body->size);
- p->out->failed |= body->failed;
+static void tc__rows_heads(tc__printer*p,const tc__product*q,tc__heads*h){
+tc__ixpool*x=p->g->body.ix;
+int batches=!tc__ix_equals(p->g->shape.batch,1);
+tc__ix across=tc__rows_across(p->g,q),high=tc__rows_high(p->g,q),
+all=tc__ix_mul(x,across,high);
+h->count=0;
+if(batches){
+tc__head_add(p,h,"first");
+tc__head_block(p,h,all,1,all,1);
+tc__head_put(h," * "),tc__head_ix(p,h,q->m,0);
 }
-static void tc__print_made_row(tc__printer *p, const tc__product *q, const char *row,
-        int writes) {
- int64_t b = tc__left_rows(p->g) - p->g->buffer.at;
- const char *type = tc__dtypes[p->g->buffer.at[b].dtype].memory,
-    *keep = writes ? "" : "const ";
- tc__line(p);
- tc__put(p->out, "%s%s *const ", keep, type);
- tc__put_buffer(p, b);
- tc__put(p->out, " = (%s%s *)(rows", keep, type);
- if (strcmp(row, "0")) tc__put(p->out, " + %s * %lld", row, (long long)q->row);
- tc__put(p->out, ");\n");
+tc__head_add(p,h,"r0");
+if(batches)tc__head_put(h,"first");
+if(!tc__ix_equals(high,1)){
+if(batches)tc__head_put(h," + ");
+tc__head_block(p,h,all,!batches,across,q->made);
+}else if(!batches){
+tc__head_put(h,"0");
 }
-static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blanks *b) {
- int rows = 32 / p->cuda->sharing;
- tc__blank_number(b, "share", p->cuda->sharing);
- if (q->made == 1) {
-  tc__put_filled(p, b, "if (threadIdx.x < 32) {\n");
-  p->indent++;
-  if (p->cuda->sharing > 1)
-   tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
-  return;
- }
- tc__blank_number(b, "made", q->made);
- tc__blank_number(b, "rows", rows);
- tc__blank_number(b, "pass", q->threads / p->cuda->sharing);
- tc__put_filled(
-  p, b,
-  rows > 1 ? "for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
-     : "for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
- p->indent++;
- if (rows == 1)
-  tc__put_filled(p, b, "const int x = threadIdx.x % 32;\n");
- else if (q->made % rows)
-  tc__put_filled(
-   p, b,
-   "const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
- else
-  tc__put_filled(p, b, "const int i = i0 + threadIdx.x % 32 / @share;\n");
- if (rows > 1 && p->cuda->sharing > 1)
-  tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+tc__head_add(p,h,"r1");
+if(batches)tc__head_put(h,"first + ");
+tc__head_ix(p,h,q->m,0);
+tc__head_add(p,h,"c0");
+if(tc__ix_equals(across,1))
+tc__head_put(h,"0");
+else
+tc__head_block(p,h,across,!batches&&tc__ix_equals(high,1),tc__ix_const(1),
+q->cover);
+tc__head_add(p,h,"cols"),tc__head_ix(p,h,p->g->shape.cols,1);
+tc__head_add(p,h,"depth"),tc__head_ix(p,h,p->g->shape.depth,1);
 }
-static void tc__print_made_loads(tc__printer *p) {
- tc__cuda_loop_body body;
- int64_t words = 0;
- if (p->cuda->hold != TC__DEVICE_REGISTERS) return;
- if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
- for (uint32_t id = 0; id < body.end; id++)
-  if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
-   words += tc__device_words(p->g, p->cuda, tc__body(p, id));
- if (words > 0 && words * p->cuda->vectors <= TC__DEVICE_WARP_HELD) {
-  tc__cuda_place at = tc__cuda_register_place(p, p->g->shape.cols);
-  tc__cuda_declare(p, &body, p->cuda->vectors);
-  tc__cuda_unrolled(p, &body, &at, p->cuda->vectors, tc__cuda_issue_at);
-  p->issued = 1;
- }
- tc__cuda_body_close(p, &body);
+static void tc__put_heads(tc__printer*p,tc__heads*h,const tc__text*body){
+int needed[8]={0,0,0,0,0,0,0,0};
+for(int i=h->count;i-- >0;){
+needed[i]=tc__c_mentions(body,h->name[i]);
+for(int k=i+1;k<h->count;k++)
+needed[i]|=needed[k]&&tc__c_mentions(&h->line[k],h->name[i]);
 }
-static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) {
- const tc__group *g = p->g;
- const tc__device_plan *before = p->cuda;
- tc__group rows = tc__prologue_of(g);
- tc__device_plan plan = tc__prologue_plan(&rows, q);
- int block = plan.sharing > 32, one = q->made == 1;
- plan.narrow = before->narrow;
- p->g = &rows, p->cuda = &plan;
- if (block) {
-  tc__put_filled(p, b, "{\n");
-  p->indent++;
-  tc__put_filled(p, b, "const int x = threadIdx.x;\n");
- } else {
-  tc__print_made_place(p, q, b);
- }
- if (tc__device_names_rows(&rows))
-  tc__put_filled(p, b,
-      one ? "const @index r = r0;\n"
-      : tc__goes_into(p, q->m, q->made)
-       ? "const @index r = r0 + i;\n"
-       : "const @index r = tc_min(r0 + i, r1 - 1);\n");
- tc__print_made_row(p, q, one ? "0" : "i", 1);
- tc__cuda_keeps(p);
- p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
- tc__print_made_loads(p);
- tc__print_range(p, 0, g->shape.prologue);
- p->owner = NULL, p->issued = 0;
- tc__block_close(p);
- p->g = g, p->cuda = before, p->axis = TC__COL;
+for(int i=0;i<h->count;i++){
+if(needed[i])tc__line(p);
+if(needed[i])tc__put(p->out,"%s;\n",h->line[i].at);
+p->out->failed|=h->line[i].failed;
+tc__text_free(&h->line[i]);
 }
-static void tc__print_wide(tc__printer *p, const tc__product *q, const tc__blanks *b,
-       const char *to) {
- const tc__staged *wide = tc__wide_operand(q);
- if (!q->dot) {
-  tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
-  tc__print_operand_pack(p, wide, q->wide, wide->width, 0, to);
-  return;
- }
- if (q->wide == TC__ROW) tc__print_made_row(p, q, q->parts > 1 ? "j" : "(group + j)", 0);
- tc__print_few_index(p, wide, b,
-      q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
-          : "tc_min(@axis0 + group + j, @end - 1)");
- tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, to);
+tc__put_raw(p->out,body->at,body->size);
+p->out->failed|=body->failed;
 }
-static void tc__print_wides(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- if (!q->dot) {
-  tc__print_wide(p, q, b, q->ahead ? "wide[s]" : "wide[0]");
-  return;
- }
- tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @each; j++) {\n");
- p->indent++;
- tc__print_wide(p, q, b, q->ahead ? "wide[s][j]" : "wide[0][j]");
- tc__block_close(p);
+static void tc__print_made_row(tc__printer*p,const tc__product*q,const char*row,
+int writes){
+int64_t b=tc__left_rows(p->g)-p->g->buffer.at;
+const char*type=tc__dtypes[p->g->buffer.at[b].dtype].memory,
+*keep=writes?"":"const ";
+tc__line(p);
+tc__put(p->out,"%s%s *const ",keep,type);
+tc__put_buffer(p,b);
+tc__put(p->out," = (%s%s *)(rows",keep,type);
+if(strcmp(row,"0"))tc__put(p->out," + %s * %lld",row,(long long)q->row);
+tc__put(p->out,");\n");
 }
-static const char *tc__rows_wide_text(const tc__product *q) {
- return q->dot ? "tc_pack<@type, @width> wide[@held][@each];\n"
-     : "tc_pack<@type, @width> wide[@held];\n";
+static void tc__print_made_place(tc__printer*p,const tc__product*q,tc__blanks*b){
+int rows=32/p->cuda->sharing;
+tc__blank_number(b,"share",p->cuda->sharing);
+if(q->made==1){
+tc__put_filled(p,b,"if (threadIdx.x < 32) {\n");
+p->indent++;
+if(p->cuda->sharing>1)
+tc__put_filled(p,b,"const int x = threadIdx.x % @share;\n");
+return;
 }
-static int tc__rows_ragged(const tc__printer *p, const tc__product *q) {
- int width = q->dot ? tc__wide_operand(q)->width : 1;
- return !tc__goes_into(p, p->g->shape.depth, (int64_t)q->sharing * width);
+tc__blank_number(b,"made",q->made);
+tc__blank_number(b,"rows",rows);
+tc__blank_number(b,"pass",q->threads/p->cuda->sharing);
+tc__put_filled(
+p,b,
+rows>1?"for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
+:"for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
+p->indent++;
+if(rows==1)
+tc__put_filled(p,b,"const int x = threadIdx.x % 32;\n");
+else if(q->made%rows)
+tc__put_filled(
+p,b,
+"const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
+else
+tc__put_filled(p,b,"const int i = i0 + threadIdx.x % 32 / @share;\n");
+if(rows>1&&p->cuda->sharing>1)
+tc__put_filled(p,b,"const int x = threadIdx.x % @share;\n");
 }
-static void tc__print_ahead(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- tc__put_filled(p, b, tc__rows_wide_text(q));
- tc__put_filled(p, b,
-     "#pragma unroll\n"
-     "for (int s = 0; s < @steps; s++) {\n");
- p->indent++;
- tc__put_filled(p, b,
-     tc__rows_ragged(p, q)
-      ? "const @index k = tc_min(@deep + s * @step, depth - @deepest);\n"
-      : "const @index k = @deep + s * @step;\n");
- tc__print_wides(p, q, b);
- tc__block_close(p);
+static void tc__print_made_loads(tc__printer*p){
+tc__cuda_loop_body body;
+int64_t words=0;
+if(p->cuda->hold!=TC__DEVICE_REGISTERS)return;
+if(!tc__cuda_body_open(p,&body,0,(uint32_t)p->g->body.node.count))return;
+for(uint32_t id=0;id<body.end;id++)
+if(tc__cuda_issues_in(p,&body,tc__body(p,id)))
+words+=tc__device_words(p->g,p->cuda,tc__body(p,id));
+if(words>0&&words*p->cuda->vectors<=TC__DEVICE_WARP_HELD){
+tc__cuda_place at=tc__cuda_register_place(p,p->g->shape.cols);
+tc__cuda_declare(p,&body,p->cuda->vectors);
+tc__cuda_unrolled(p,&body,&at,p->cuda->vectors,tc__cuda_issue_at);
+p->issued=1;
 }
-static void tc__print_rows_step(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- const tc__staged *few = tc__few_operand(q);
- int width = q->dot ? tc__wide_operand(q)->width : 1;
- tc__put_filled(p, b,
-     "#pragma unroll\n"
-     "for (int i = 0; i < @few; i++) {\n");
- p->indent++;
- tc__put_filled(p, b, "tc_pack<@type, @deepest> few;\n");
- if (q->wide == TC__COL) tc__print_made_row(p, q, q->made == 1 ? "0" : "i", 0);
- tc__print_few_index(p, few, b,
-      q->wide == TC__ROW                ? "i"
-      : tc__goes_into(p, q->m, q->made) ? "r0 + i"
-               : "tc_min(r0 + i, r1 - 1)");
- tc__print_operand_pack(p, few, TC__DEPTH, width, 0, "few");
- tc__put_filled(
-  p, b,
-  q->dot ? "#pragma unroll\n"
-     "for (int j = 0; j < @each * @width; j++)\n"
-     "    sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], "
-     "wide[@at][j / @width].at[j % @width], sum[i][j / @width]);\n"
-    : "#pragma unroll\n"
-     "for (int j = 0; j < @width; j++)\n"
-     "    sum[i].at[j] = tc_add_product_@class(few.at[0], wide[@at].at[j], "
-     "sum[i].at[j]);\n");
- tc__block_close(p);
+tc__cuda_body_close(p,&body);
 }
-static void tc__print_rows_sums(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- int ragged = tc__rows_ragged(p, q);
- tc__put_filled(p, b,
-     q->dot ? "@type sum[@few][@each] = {};\n"
-       : "tc_pack<@type, @width> sum[@few] = {};\n");
- tc__put_filled(p, b, q->ahead ? "#pragma unroll\n" : "#pragma unroll @unroll\n");
- tc__put_filled(p, b,
-     "for (int s = 0; s < @steps; s++) {\n"
-     "    const @index k = @deep + s * @step;\n");
- p->indent++;
- if (ragged) tc__put_filled(p, b, "if (k >= depth) break;\n");
- if (!q->ahead) tc__put_filled(p, b, tc__rows_wide_text(q));
- if (!q->ahead) tc__print_wides(p, q, b);
- tc__print_rows_step(p, q, b);
- tc__block_close(p);
- if (q->dot)
-  tc__print_dot_end(p, q, b);
- else
-  tc__put_filled(p, b, tc__text_columns_end);
+static void tc__print_made(tc__printer*p,const tc__product*q,tc__blanks*b){
+const tc__group*g=p->g;
+const tc__device_plan*before=p->cuda;
+tc__group rows=tc__prologue_of(g);
+tc__device_plan plan=tc__prologue_plan(&rows,q);
+int block=plan.sharing>32,one=q->made==1;
+plan.narrow=before->narrow;
+p->g=&rows,p->cuda=&plan;
+if(block){
+tc__put_filled(p,b,"{\n");
+p->indent++;
+tc__put_filled(p,b,"const int x = threadIdx.x;\n");
+}else{
+tc__print_made_place(p,q,b);
 }
-static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
-          const tc__blanks *b, int clamped) {
- int wide = q->wide == TC__ROW, row = clamped && !tc__goes_into(p, q->m, q->made),
-  col = clamped && !wide && !tc__goes_into(p, p->g->shape.cols, q->cover);
- if (tc__epilogue_uses(p->g, TC__ROW)) {
-  tc__put_filled(p, b,
-      row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
-  tc__put_filled_here(p, b, wide ? "at % @cover" : "at / @cover");
-  tc__put(p->out, row ? ", r1 - 1);\n" : ";\n");
- }
- if (!tc__epilogue_uses(p->g, TC__COL)) return;
- if (wide)
-  tc__put_filled(p, b, "const @index c = at / @cover;\n");
- else
-  tc__put_filled(p, b,
-      col ? "const @index c = tc_min(c0 + at % @cover, cols - 1);\n"
-       : "const @index c = c0 + at % @cover;\n");
+if(tc__device_names_rows(&rows))
+tc__put_filled(p,b,
+one?"const @index r = r0;\n"
+:tc__goes_into(p,q->m,q->made)
+?"const @index r = r0 + i;\n"
+:"const @index r = tc_min(r0 + i, r1 - 1);\n");
+tc__print_made_row(p,q,one?"0":"i",1);
+tc__cuda_keeps(p);
+p->owner=tc__ix_equals(tc__rows_across(g,q),1)?NULL:"c0 == 0";
+tc__print_made_loads(p);
+tc__print_range(p,0,g->shape.prologue);
+p->owner=NULL,p->issued=0;
+tc__block_close(p);
+p->g=g,p->cuda=before,p->axis=TC__COL;
 }
-static void tc__rows_inside(const tc__printer *p, const tc__product *q, char out[80]) {
- int wide = q->wide == TC__ROW, row = !tc__goes_into(p, q->m, q->made),
-  col = !wide && !tc__goes_into(p, p->g->shape.cols, q->cover);
- char rows[32] = "", cols[32] = "";
- if (row) snprintf(rows, sizeof rows, "r0 + at %s %d < r1", wide ? "%" : "/", q->cover);
- if (col) snprintf(cols, sizeof cols, "c0 + at %% %d < cols", q->cover);
- snprintf(out, 80, "%s%s%s", rows, row && col ? " && " : "", cols);
+static void tc__print_wide(tc__printer*p,const tc__product*q,const tc__blanks*b,
+const char*to){
+const tc__staged*wide=tc__wide_operand(q);
+if(!q->dot){
+tc__print_few_index(p,wide,b,"tc_min(@axis0 + x, @end - @width)");
+tc__print_operand_pack(p,wide,q->wide,wide->width,0,to);
+return;
 }
-static int tc__rows_one_each(const tc__product *q) {
- return q->few * q->cover <= q->threads;
+if(q->wide==TC__ROW)tc__print_made_row(p,q,q->parts>1?"j":"(group + j)",0);
+tc__print_few_index(p,wide,b,
+q->parts>1?"tc_min(@axis0 + j, @end - 1)"
+:"tc_min(@axis0 + group + j, @end - 1)");
+tc__print_operand_pack(p,wide,TC__DEPTH,wide->width,0,to);
 }
-static void tc__print_rows_early(tc__printer *p, const tc__product *q,
-         const tc__blanks *b) {
- tc__cuda_loop_body body;
- if (!tc__epilogue_open(p, &body)) return;
- tc__put_filled(p, b,
-     q->few * q->cover == q->threads
-      ? "const int at = threadIdx.x;\n"
-      : "const int at = tc_min((int)threadIdx.x, @many - 1);\n");
- tc__print_rows_result_place(p, q, b, 1);
- tc__cuda_issue_all(p, &body, "", 1);
- tc__cuda_body_close(p, &body);
+static void tc__print_wides(tc__printer*p,const tc__product*q,const tc__blanks*b){
+if(!q->dot){
+tc__print_wide(p,q,b,q->ahead?"wide[s]":"wide[0]");
+return;
 }
-static void tc__print_rows_late(tc__printer *p, const tc__product *q, const tc__blanks *b) {
- tc__cuda_loop_body body;
- char inside[80];
- int one = tc__rows_one_each(q), some = q->few * q->cover != q->threads;
- if (!tc__epilogue_open(p, &body)) return;
- tc__rows_inside(p, q, inside);
- if (!one) {
-  tc__put_filled(p, b, "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
-  p->indent++;
-  if (*inside) {
-   tc__line(p);
-   tc__put(p->out, "if (!(%s)) continue;\n", inside);
-  }
-  tc__print_rows_result_place(p, q, b, 0);
-  tc__cuda_issue_all(p, &body, "", 1);
- } else {
-  tc__line(p);
-  if (some) tc__put(p->out, "if (threadIdx.x < %d", q->few * q->cover);
-  if (*inside) tc__put(p->out, "%s%s", some ? " && " : "if (", inside);
-  tc__put(p->out, some || *inside ? ") {\n" : "{\n");
-  p->indent++;
- }
- tc__cuda_compute(p, &body);
- tc__block_close(p);
- tc__cuda_body_close(p, &body);
+tc__put_filled(p,b,"#pragma unroll\nfor (int j = 0; j < @each; j++) {\n");
+p->indent++;
+tc__print_wide(p,q,b,q->ahead?"wide[s][j]":"wide[0][j]");
+tc__block_close(p);
 }
-static void tc__rows_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
- int width = q->dot ? tc__wide_operand(q)->width : 1;
- char deep[24];
- tc__few_blanks(p, q, b);
- snprintf(deep, sizeof deep, "%s", q->dot ? "lane" : "y");
- if (width > 1) snprintf(deep, sizeof deep, "lane * %d", width);
- tc__blank_text(b, "deep", deep);
- tc__blank_number(b, "deepest", width);
- tc__blank_number(b, "step", (int64_t)q->sharing * width);
- tc__blank_number(b, "steps", q->steps);
- tc__blank_number(b, "held", q->ahead ? q->steps : 1);
- tc__blank_text(b, "at", q->ahead ? "s" : "0");
- tc__blank_number(b, "tileat", q->made * q->row);
+static const char*tc__rows_wide_text(const tc__product*q){
+return q->dot?"tc_pack<@type, @width> wide[@held][@each];\n"
+:"tc_pack<@type, @width> wide[@held];\n";
 }
-static void tc__print_rows_body(tc__printer *p, const tc__product *q, tc__blanks *b) {
- tc__put_filled(p, b,
-     "char *const rows = shared;\n"
-     "@type *const tile = (@type *)(shared + @tileat);\n");
- tc__put_filled(p, b,
-     !q->dot
-      ? "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
-       "@lanes;\n"
-     : q->parts > 1 ? "const int lane = threadIdx.x;\n"
-     : q->sharing == 32 && q->each == 1
-      ? "const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
-      : "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
-       "@sharing * @each;\n");
- if (q->ahead) tc__print_ahead(p, q, b);
- if (tc__rows_one_each(q)) tc__print_rows_early(p, q, b);
- tc__print_made(p, q, b);
- tc__put_filled(p, b, "__syncthreads();\n");
- tc__print_rows_sums(p, q, b);
- tc__put_filled(p, b, "__syncthreads();\n");
- tc__print_rows_late(p, q, b);
+static int tc__rows_ragged(const tc__printer*p,const tc__product*q){
+int width=q->dot?tc__wide_operand(q)->width:1;
+return!tc__goes_into(p,p->g->shape.depth,(int64_t)q->sharing*width);
 }
-static void tc__print_rows(tc__printer *p, const tc__product *q) {
- tc__text body, *out = p->out;
- tc__heads heads;
- tc__blanks b;
- tc__rows_blanks(p, q, &b);
- tc__text_init(&body, out->ctx);
- p->out = &body;
- tc__print_rows_body(p, q, &b);
- p->out = out;
- tc__rows_heads(p, q, &heads);
- tc__put_heads(p, &heads, &body);
- tc__text_free(&body);
+static void tc__print_ahead(tc__printer*p,const tc__product*q,const tc__blanks*b){
+tc__put_filled(p,b,tc__rows_wide_text(q));
+tc__put_filled(p,b,
+"#pragma unroll\n"
+"for (int s = 0; s < @steps; s++) {\n");
+p->indent++;
+tc__put_filled(p,b,
+tc__rows_ragged(p,q)
+?"const @index k = tc_min(@deep + s * @step, depth - @deepest);\n"
+:"const @index k = @deep + s * @step;\n");
+tc__print_wides(p,q,b);
+tc__block_close(p);
 }
-static void tc__cuda_product(tc__printer *p) {
- tc__product q = tc__product_plan(p->g);
- if (q.form == TC__PRODUCT_ROWS)
-  tc__print_rows(p, &q);
- else if (q.form == TC__PRODUCT_FEW)
-  tc__print_few(p, &q);
- else
-  tc__print_tiles(p, &q);
+static void tc__print_rows_step(tc__printer*p,const tc__product*q,const tc__blanks*b){
+const tc__staged*few=tc__few_operand(q);
+int width=q->dot?tc__wide_operand(q)->width:1;
+tc__put_filled(p,b,
+"#pragma unroll\n"
+"for (int i = 0; i < @few; i++) {\n");
+p->indent++;
+tc__put_filled(p,b,"tc_pack<@type, @deepest> few;\n");
+if(q->wide==TC__COL)tc__print_made_row(p,q,q->made==1?"0":"i",0);
+tc__print_few_index(p,few,b,
+q->wide==TC__ROW?"i"
+:tc__goes_into(p,q->m,q->made)?"r0 + i"
+:"tc_min(r0 + i, r1 - 1)");
+tc__print_operand_pack(p,few,TC__DEPTH,width,0,"few");
+tc__put_filled(
+p,b,
+q->dot?"#pragma unroll\n"
+"for (int j = 0; j < @each * @width; j++)\n"
+"    sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], "
+"wide[@at][j / @width].at[j % @width], sum[i][j / @width]);\n"
+:"#pragma unroll\n"
+"for (int j = 0; j < @width; j++)\n"
+"    sum[i].at[j] = tc_add_product_@class(few.at[0], wide[@at].at[j], "
+"sum[i].at[j]);\n");
+tc__block_close(p);
+}
+static void tc__print_rows_sums(tc__printer*p,const tc__product*q,const tc__blanks*b){
+int ragged=tc__rows_ragged(p,q);
+tc__put_filled(p,b,
+q->dot?"@type sum[@few][@each] = {};\n"
+:"tc_pack<@type, @width> sum[@few] = {};\n");
+tc__put_filled(p,b,q->ahead?"#pragma unroll\n":"#pragma unroll @unroll\n");
+tc__put_filled(p,b,
+"for (int s = 0; s < @steps; s++) {\n"
+"    const @index k = @deep + s * @step;\n");
+p->indent++;
+if(ragged)tc__put_filled(p,b,"if (k >= depth) break;\n");
+if(!q->ahead)tc__put_filled(p,b,tc__rows_wide_text(q));
+if(!q->ahead)tc__print_wides(p,q,b);
+tc__print_rows_step(p,q,b);
+tc__block_close(p);
+if(q->dot)
+tc__print_dot_end(p,q,b);
+else
+tc__put_filled(p,b,tc__text_columns_end);
+}
+static void tc__print_rows_result_place(tc__printer*p,const tc__product*q,
+const tc__blanks*b,int clamped){
+int wide=q->wide==TC__ROW,row=clamped&&!tc__goes_into(p,q->m,q->made),
+col=clamped&&!wide&&!tc__goes_into(p,p->g->shape.cols,q->cover);
+if(tc__epilogue_uses(p->g,TC__ROW)){
+tc__put_filled(p,b,
+row?"const @index r = tc_min(r0 + ":"const @index r = r0 + ");
+tc__put_filled_here(p,b,wide?"at % @cover":"at / @cover");
+tc__put(p->out,row?", r1 - 1);\n":";\n");
+}
+if(!tc__epilogue_uses(p->g,TC__COL))return;
+if(wide)
+tc__put_filled(p,b,"const @index c = at / @cover;\n");
+else
+tc__put_filled(p,b,
+col?"const @index c = tc_min(c0 + at % @cover, cols - 1);\n"
+:"const @index c = c0 + at % @cover;\n");
+}
+static void tc__rows_inside(const tc__printer*p,const tc__product*q,char out[80]){
+int wide=q->wide==TC__ROW,row=!tc__goes_into(p,q->m,q->made),
+col=!wide&&!tc__goes_into(p,p->g->shape.cols,q->cover);
+char rows[32]="",cols[32]="";
+if(row)snprintf(rows,sizeof rows,"r0 + at %s %d < r1",wide?"%":"/",q->cover);
+if(col)snprintf(cols,sizeof cols,"c0 + at %% %d < cols",q->cover);
+snprintf(out,80,"%s%s%s",rows,row&&col?" && ":"",cols);
+}
+static int tc__rows_one_each(const tc__product*q){
+return q->few*q->cover<=q->threads;
+}
+static void tc__print_rows_early(tc__printer*p,const tc__product*q,
+const tc__blanks*b){
+tc__cuda_loop_body body;
+if(!tc__epilogue_open(p,&body))return;
+tc__put_filled(p,b,
+q->few*q->cover==q->threads
+?"const int at = threadIdx.x;\n"
+:"const int at = tc_min((int)threadIdx.x, @many - 1);\n");
+tc__print_rows_result_place(p,q,b,1);
+tc__cuda_issue_all(p,&body,"",1);
+tc__cuda_body_close(p,&body);
+}
+static void tc__print_rows_late(tc__printer*p,const tc__product*q,const tc__blanks*b){
+tc__cuda_loop_body body;
+char inside[80];
+int one=tc__rows_one_each(q),some=q->few*q->cover!=q->threads;
+if(!tc__epilogue_open(p,&body))return;
+tc__rows_inside(p,q,inside);
+if(!one){
+tc__put_filled(p,b,"for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+p->indent++;
+if(*inside){
+tc__line(p);
+tc__put(p->out,"if (!(%s)) continue;\n",inside);
+}
+tc__print_rows_result_place(p,q,b,0);
+tc__cuda_issue_all(p,&body,"",1);
+}else{
+tc__line(p);
+if(some)tc__put(p->out,"if (threadIdx.x < %d",q->few*q->cover);
+if(*inside)tc__put(p->out,"%s%s",some?" && ":"if (",inside);
+tc__put(p->out,some||*inside?") {\n":"{\n");
+p->indent++;
+}
+tc__cuda_compute(p,&body);
+tc__block_close(p);
+tc__cuda_body_close(p,&body);
+}
+static void tc__rows_blanks(tc__printer*p,const tc__product*q,tc__blanks*b){
+int width=q->dot?tc__wide_operand(q)->width:1;
+char deep[24];
+tc__few_blanks(p,q,b);
+snprintf(deep,sizeof deep,"%s",q->dot?"lane":"y");
+if(width>1)snprintf(deep,sizeof deep,"lane * %d",width);
+tc__blank_text(b,"deep",deep);
+tc__blank_number(b,"deepest",width);
+tc__blank_number(b,"step",(int64_t)q->sharing*width);
+tc__blank_number(b,"steps",q->steps);
+tc__blank_number(b,"held",q->ahead?q->steps:1);
+tc__blank_text(b,"at",q->ahead?"s":"0");
+tc__blank_number(b,"tileat",q->made*q->row);
+}
+static void tc__print_rows_body(tc__printer*p,const tc__product*q,tc__blanks*b){
+tc__put_filled(p,b,
+"char *const rows = shared;\n"
+"@type *const tile = (@type *)(shared + @tileat);\n");
+tc__put_filled(p,b,
+!q->dot
+?"const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
+"@lanes;\n"
+:q->parts>1?"const int lane = threadIdx.x;\n"
+:q->sharing==32&&q->each==1
+?"const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
+:"const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
+"@sharing * @each;\n");
+if(q->ahead)tc__print_ahead(p,q,b);
+if(tc__rows_one_each(q))tc__print_rows_early(p,q,b);
+tc__print_made(p,q,b);
+tc__put_filled(p,b,"__syncthreads();\n");
+tc__print_rows_sums(p,q,b);
+tc__put_filled(p,b,"__syncthreads();\n");
+tc__print_rows_late(p,q,b);
+}
+static void tc__print_rows(tc__printer*p,const tc__product*q){
+tc__text body,*out=p->out;
+tc__heads heads;
+tc__blanks b;
+tc__rows_blanks(p,q,&b);
+tc__text_init(&body,out->ctx);
+p->out=&body;
+tc__print_rows_body(p,q,&b);
+p->out=out;
+tc__rows_heads(p,q,&heads);
+tc__put_heads(p,&heads,&body);
+tc__text_free(&body);
+}
+static void tc__cuda_product(tc__printer*p){
+tc__product q=tc__product_plan(p->g);
+if(q.form==TC__PRODUCT_ROWS)
+tc__print_rows(p,&q);
+else if(q.form==TC__PRODUCT_FEW)
+tc__print_few(p,&q);
+else
+tc__print_tiles(p,&q);
 }
 // ---- gen/cuda_print/custom.c
-static const tc__custom *tc__custom_of_printer(const tc__printer *p) {
- return tc__custom_of_group(p->out->ctx, p->g);
+static const tc__custom*tc__custom_of_printer(const tc__printer*p){
+return tc__custom_of_group(p->out->ctx,p->g);
 }
-static void tc__put_cuda_custom_head(tc__printer *p) {
- static const tc__prelude_text types = {tc__text_cuda_custom,
-           (uint32_t)TC__COUNT(tc__text_cuda_custom)};
- tc__put(p->out, "\nnamespace tc_custom {\n");
- tc__put_dtype_names(p->out);
- tc__put_prelude_text(p->out, &types);
- tc__put(p->out,
-   "__device__ void %s(const tc_buffer *in, int n_in, const tc_buffer *out);\n}\n",
-   tc__custom_of_printer(p)->op.name);
+static void tc__put_cuda_custom_head(tc__printer*p){
+static const tc__prelude_text types={tc__text_cuda_custom,
+(uint32_t)TC__COUNT(tc__text_cuda_custom)};
+tc__put(p->out,"\nnamespace tc_custom {\n");
+tc__put_dtype_names(p->out);
+tc__put_prelude_text(p->out,&types);
+tc__put(p->out,
+"__device__ void %s(const tc_buffer *in, int n_in, const tc_buffer *out);\n}\n",
+tc__custom_of_printer(p)->op.name);
 }
-static void tc__put_cuda_custom_source(tc__printer *p) {
- const tc__custom *o = tc__custom_of_printer(p);
- tc__put(p->out, "\nnamespace tc_custom {\n#line 1 \"custom op %s\"\n", o->op.name);
- tc__put_raw(p->out, o->op.cuda_source, strlen(o->op.cuda_source));
- tc__put(p->out, "\n}\n");
+static void tc__put_cuda_custom_source(tc__printer*p){
+const tc__custom*o=tc__custom_of_printer(p);
+tc__put(p->out,"\nnamespace tc_custom {\n#line 1 \"custom op %s\"\n",o->op.name);
+tc__put_raw(p->out,o->op.cuda_source,strlen(o->op.cuda_source));
+tc__put(p->out,"\n}\n");
 }
-static void tc__put_cuda_custom_buffer(tc__printer *p, const tc__opaque_plan *q,
-          uint32_t i) {
- int64_t buffer = tc__call_buffer(q->call, i);
- int rank = tc__call_rank(q->call, i);
- int dtype = tc__custom_dtype(p->g, q->call, i);
- tc__put(p->out, "{(void *)");
- if (buffer < 0)
-  tc__put(p->out, "0");
- else
-  tc__put_buffer(p, buffer);
- tc__put(p->out, ", {tc_custom::");
- tc__put_dtype_name(p->out, dtype);
- tc__put(p->out, ", %d, {", rank);
- for (int d = 0; d < rank; d++) {
-  tc__put(p->out, d ? ", " : "");
-  tc__put_ix(p, tc__call_size(q->call, i, d));
- }
- tc__put(p->out, rank ? "}}}" : "0}}}");
+static void tc__put_cuda_custom_buffer(tc__printer*p,const tc__opaque_plan*q,
+uint32_t i){
+int64_t buffer=tc__call_buffer(q->call,i);
+int rank=tc__call_rank(q->call,i);
+int dtype=tc__custom_dtype(p->g,q->call,i);
+tc__put(p->out,"{(void *)");
+if(buffer<0)
+tc__put(p->out,"0");
+else
+tc__put_buffer(p,buffer);
+tc__put(p->out,", {tc_custom::");
+tc__put_dtype_name(p->out,dtype);
+tc__put(p->out,", %d, {",rank);
+for(int d=0;d<rank;d++){
+tc__put(p->out,d?", ":"");
+tc__put_ix(p,tc__call_size(q->call,i,d));
 }
-static void tc__put_custom_call(tc__printer *p, const tc__opaque_plan *q, int i) {
- uint32_t n = (uint32_t)q->call->attr[TC__CALL_OPERANDS];
- (void)i;
- tc__line(p);
- tc__put(p->out, "if ((");
- tc__put_ix(p, q->lines);
- tc__put(p->out, ") == 0) return;\n");
- tc__line(p);
- tc__put(p->out, "const tc_custom::tc_buffer operands[] = {");
- for (uint32_t k = 1; k <= n; k++) {
-  tc__put(p->out, k > 1 ? ",\n        " : "\n        ");
-  tc__put_cuda_custom_buffer(p, q, k);
- }
- tc__put(p->out, "};\n");
- tc__line(p);
- tc__put(p->out, "const tc_custom::tc_buffer result = ");
- tc__put_cuda_custom_buffer(p, q, 0);
- tc__put(p->out, ";\n");
- tc__line(p);
- tc__put(p->out, "tc_custom::%s(operands, %u, &result);\n",
-   tc__custom_of_printer(p)->op.name, (unsigned)n);
+tc__put(p->out,rank?"}}}":"0}}}");
 }
-static void tc__put_custom_bools(tc__printer *p, const tc__opaque_plan *q, int i) {
- (void)i;
- tc__line(p);
- tc__put(p->out, "const tc_i64 e = blockIdx.x * (tc_i64)blockDim.x + threadIdx.x;\n");
- tc__line(p);
- tc__put(p->out, "if (e < ");
- tc__put_ix(p, q->lines);
- tc__put(p->out, ") ");
- tc__put_buffer(p, tc__call_buffer(q->call, 0));
- tc__put(p->out, "[e] = ");
- tc__put_buffer(p, tc__call_buffer(q->call, 0));
- tc__put(p->out, "[e] != 0;\n");
+static void tc__put_custom_call(tc__printer*p,const tc__opaque_plan*q,int i){
+uint32_t n=(uint32_t)q->call->attr[TC__CALL_OPERANDS];
+(void)i;
+tc__line(p);
+tc__put(p->out,"if ((");
+tc__put_ix(p,q->lines);
+tc__put(p->out,") == 0) return;\n");
+tc__line(p);
+tc__put(p->out,"const tc_custom::tc_buffer operands[] = {");
+for(uint32_t k=1;k<=n;k++){
+tc__put(p->out,k>1?",\n        ":"\n        ");
+tc__put_cuda_custom_buffer(p,q,k);
+}
+tc__put(p->out,"};\n");
+tc__line(p);
+tc__put(p->out,"const tc_custom::tc_buffer result = ");
+tc__put_cuda_custom_buffer(p,q,0);
+tc__put(p->out,";\n");
+tc__line(p);
+tc__put(p->out,"tc_custom::%s(operands, %u, &result);\n",
+tc__custom_of_printer(p)->op.name,(unsigned)n);
+}
+static void tc__put_custom_bools(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
+tc__line(p);
+tc__put(p->out,"const tc_i64 e = blockIdx.x * (tc_i64)blockDim.x + threadIdx.x;\n");
+tc__line(p);
+tc__put(p->out,"if (e < ");
+tc__put_ix(p,q->lines);
+tc__put(p->out,") ");
+tc__put_buffer(p,tc__call_buffer(q->call,0));
+tc__put(p->out,"[e] = ");
+tc__put_buffer(p,tc__call_buffer(q->call,0));
+tc__put(p->out,"[e] != 0;\n");
 }
 // ---- gen/cuda_print/opaque.c
-static const char *tc__opaque_type(int dtype) {
- static const char *const words[] = {"", "tc_u8", "tc_u16", "",      "unsigned",
-          "", "",      "",       "tc_u64"};
- if (dtype == TC_F32 || dtype == TC_F64) return tc__dtypes[dtype].memory;
- return words[tc__dtypes[dtype].bytes];
+static const char*tc__opaque_type(int dtype){
+static const char*const words[]={"","tc_u8","tc_u16","","unsigned",
+"","","","tc_u64"};
+if(dtype==TC_F32||dtype==TC_F64)return tc__dtypes[dtype].memory;
+return words[tc__dtypes[dtype].bytes];
 }
-static const char *tc__key_type(const tc__opaque_plan *q) {
- return q->wide ? "tc_u64" : "unsigned";
+static const char*tc__key_type(const tc__opaque_plan*q){
+return q->wide?"tc_u64":"unsigned";
 }
-static int tc__is_scatter(const tc__opaque_plan *q) {
- return q->call->attr[TC__CALL_OPERANDS] == 3;
+static int tc__is_scatter(const tc__opaque_plan*q){
+return q->call->attr[TC__CALL_OPERANDS]==3;
 }
-static void tc__put_call_buffer(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
- tc__put_buffer(p, tc__call_buffer(q->call, i));
+static void tc__put_call_buffer(tc__printer*p,const tc__opaque_plan*q,uint32_t i){
+tc__put_buffer(p,tc__call_buffer(q->call,i));
 }
-static void tc__put_elements(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
- tc__put(p->out, "(%s%s *)", i ? "const " : "", tc__opaque_type(q->dtype));
- tc__put_call_buffer(p, q, i);
+static void tc__put_elements(tc__printer*p,const tc__opaque_plan*q,uint32_t i){
+tc__put(p->out,"(%s%s *)",i?"const ":"",tc__opaque_type(q->dtype));
+tc__put_call_buffer(p,q,i);
 }
-typedef struct tc__row_limits {
- int count;
- tc__ix pair[2 * TC_MAX_RANK];
-} tc__row_limits;
-static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t from,
-        uint32_t to, tc__row_limits *inside) {
- tc__ix left = tc__ix_var(x, TC__ROW, tc__call_rows(x, q->call, from));
- tc__ix at = tc__ix_const(0), step = tc__ix_const(1);
- for (int d = tc__call_rank(q->call, from) - 2; d >= 0; d--) {
-  tc__ix n = tc__call_size(q->call, from, d), m = tc__call_size(q->call, to, d);
-  tc__ix i = d ? tc__ix_mod(x, left, n) : left;
-  if (inside && n != m) {
-   inside->pair[inside->count++] = i;
-   inside->pair[inside->count++] = m;
-  }
-  at = tc__ix_add(x, at, tc__ix_mul(x, i, step));
-  step = tc__ix_mul(x, step, m), left = tc__ix_div(x, left, n);
- }
- return at;
+typedef struct tc__row_limits{
+int count;
+tc__ix pair[2*TC_MAX_RANK];
+}tc__row_limits;
+static tc__ix tc__row_between(tc__ixpool*x,const tc__opaque_plan*q,uint32_t from,
+uint32_t to,tc__row_limits*inside){
+tc__ix left=tc__ix_var(x,TC__ROW,tc__call_rows(x,q->call,from));
+tc__ix at=tc__ix_const(0),step=tc__ix_const(1);
+for(int d=tc__call_rank(q->call,from)-2;d>=0;d--){
+tc__ix n=tc__call_size(q->call,from,d),m=tc__call_size(q->call,to,d);
+tc__ix i=d?tc__ix_mod(x,left,n):left;
+if(inside&&n!=m){
+inside->pair[inside->count++]=i;
+inside->pair[inside->count++]=m;
 }
-static void tc__put_part(tc__printer *p, const tc__opaque_plan *q, int back) {
- tc__row_limits inside;
- inside.count = 0;
- tc__ix e = tc__row_between(p->g->body.ix, q, back ? 3 : 0, back ? 0 : 3,
-        back ? NULL : &inside);
- tc__line(p);
- tc__put(p->out, "const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
-   back ? "whole" : "part");
- for (int i = 0; i < inside.count; i += 2) {
-  tc__put(p->out, i ? " && " : "");
-  tc__put_ix(p, inside.pair[i]);
-  tc__put(p->out, " < ");
-  tc__put_ix(p, inside.pair[i + 1]);
- }
- if (inside.count) tc__put(p->out, " ? ");
- tc__put_ix(p, e);
- tc__put(p->out, inside.count ? " : -1; };\n" : "; };\n");
+at=tc__ix_add(x,at,tc__ix_mul(x,i,step));
+step=tc__ix_mul(x,step,m),left=tc__ix_div(x,left,n);
 }
-static int tc__sorts_by_digits(const tc__opaque_plan *q) {
- return q->digits && !tc__ix_equals(q->grids.zeroed, 0);
+return at;
 }
-static void tc__put_key(tc__printer *p, const tc__opaque_plan *q) {
- tc__line(p);
- tc__put(p->out, "const auto key = [=](tc_i64 r, tc_i64 i) { return ");
- if (tc__is_scatter(q)) {
-  tc__put(p->out, "(unsigned)tc_check(a.state, ");
-  tc__put_call_buffer(p, q, 2);
-  tc__put(p->out, "[r * m + i], n, %lld); };\n",
-    (long long)q->call->attr[TC__CALL_WORD]);
-  return;
- }
- const char *turn = q->call->attr[TC__CALL_WORD] ? "~" : "";
- tc__put(p->out, "%stc_key_%s(", turn, tc__dtypes[q->dtype].name);
- tc__put_call_buffer(p, q, 1);
- tc__put(p->out, "[r * n + i]); };\n");
+static void tc__put_part(tc__printer*p,const tc__opaque_plan*q,int back){
+tc__row_limits inside;
+inside.count=0;
+tc__ix e=tc__row_between(p->g->body.ix,q,back?3:0,back?0:3,
+back?NULL:&inside);
+tc__line(p);
+tc__put(p->out,"const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
+back?"whole":"part");
+for(int i=0;i<inside.count;i+=2){
+tc__put(p->out,i?" && ":"");
+tc__put_ix(p,inside.pair[i]);
+tc__put(p->out," < ");
+tc__put_ix(p,inside.pair[i+1]);
 }
-static void tc__put_put(tc__printer *p, const tc__opaque_plan *q) {
- int top = q->op == TC_OP_TOPK;
- tc__line(p);
- tc__put(p->out, "const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<%s> v) { ",
-   tc__key_type(q));
- if (tc__is_scatter(q)) {
-  tc__put(p->out, "pairs[r * m + i] = v; };\n");
-  return;
- }
- tc__put(p->out, top ? "if (i < k) " : "");
- tc__put_call_buffer(p, q, 0);
- tc__put(p->out, "[r * %s + i] = v.at; };\n", top ? "k" : "n");
+if(inside.count)tc__put(p->out," ? ");
+tc__put_ix(p,e);
+tc__put(p->out,inside.count?" : -1; };\n":"; };\n");
 }
-static void tc__put_sorter(tc__printer *p, const tc__opaque_plan *q) {
- tc__line(p);
- tc__put(p->out, "const tc_sorter<%s, %d> s(work, ", tc__key_type(q), q->digits);
- tc__put_ix(p, q->sorts);
- tc__put(p->out, ", %s);\n", tc__is_scatter(q) ? "m" : "n");
+static int tc__sorts_by_digits(const tc__opaque_plan*q){
+return q->digits&&!tc__ix_equals(q->grids.zeroed,0);
 }
-static void tc__put_pairs(tc__printer *p, const tc__opaque_plan *q) {
- if (!tc__is_scatter(q)) return;
- tc__line(p);
- tc__put(p->out, "tc_pair<unsigned> *const pairs = ");
- if (tc__sorts_by_digits(q))
-  tc__put(p->out, "s.pair[%d];\n", (q->digits - 1) % 2);
- else
-  tc__put(p->out, "(tc_pair<unsigned> *)work;\n");
+static void tc__put_key(tc__printer*p,const tc__opaque_plan*q){
+tc__line(p);
+tc__put(p->out,"const auto key = [=](tc_i64 r, tc_i64 i) { return ");
+if(tc__is_scatter(q)){
+tc__put(p->out,"(unsigned)tc_check(a.state, ");
+tc__put_call_buffer(p,q,2);
+tc__put(p->out,"[r * m + i], n, %lld); };\n",
+(long long)q->call->attr[TC__CALL_WORD]);
+return;
 }
-static int tc__key_bits(const tc__opaque_plan *q) {
- return tc__is_scatter(q) ? 8 * q->digits : q->wide ? 64 : 32;
+const char*turn=q->call->attr[TC__CALL_WORD]?"~":"";
+tc__put(p->out,"%stc_key_%s(",turn,tc__dtypes[q->dtype].name);
+tc__put_call_buffer(p,q,1);
+tc__put(p->out,"[r * n + i]); };\n");
 }
-static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q, int threads) {
- tc__put_pairs(p, q);
- tc__put_put(p, q);
- tc__line(p);
- if (q->most <= TC__SORT_FEW)
-  tc__put(p->out, "tc_sort_few<%s, %d>(", tc__key_type(q), q->most);
- else
-  tc__put(p->out, "tc_sort_rows<%s, %d, %d, %d, %d>(", tc__key_type(q), threads,
-    q->items, q->bits, tc__key_bits(q));
- tc__put_ix(p, q->sorts);
- tc__put(p->out, ", %s, key, put);\n", tc__is_scatter(q) ? "m" : "n");
+static void tc__put_put(tc__printer*p,const tc__opaque_plan*q){
+int top=q->op==TC_OP_TOPK;
+tc__line(p);
+tc__put(p->out,"const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<%s> v) { ",
+tc__key_type(q));
+if(tc__is_scatter(q)){
+tc__put(p->out,"pairs[r * m + i] = v; };\n");
+return;
 }
-static void tc__put_scan(tc__printer *p, const tc__opaque_plan *q, int i) {
- static const char *const names[] = {"lines", "rows", "tiles"};
- const char *type = tc__opaque_type(q->dtype);
- tc__line(p);
- tc__put(p->out, "tc_scan_%s<tc_%s<%s>, %s, %d>(", names[q->step[i]],
-   q->op == TC_OP_CUMSUM ? "sums" : "products", type, type, q->width);
- tc__put_elements(p, q, 1);
- tc__put(p->out, ", ");
- tc__put_elements(p, q, 0);
- tc__put(p->out, ", rows, n%s);\n", q->step[i] == TC__SCAN_TILES ? ", work" : "");
+tc__put(p->out,top?"if (i < k) ":"");
+tc__put_call_buffer(p,q,0);
+tc__put(p->out,"[r * %s + i] = v.at; };\n",top?"k":"n");
 }
-static void tc__put_sort_block(tc__printer *p, const tc__opaque_plan *q, int i) {
- tc__put_key(p, q);
- tc__put_sort_rows(p, q, q->grids.at[i].threads);
+static void tc__put_sorter(tc__printer*p,const tc__opaque_plan*q){
+tc__line(p);
+tc__put(p->out,"const tc_sorter<%s, %d> s(work, ",tc__key_type(q),q->digits);
+tc__put_ix(p,q->sorts);
+tc__put(p->out,", %s);\n",tc__is_scatter(q)?"m":"n");
 }
-static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) {
- tc__put_sorter(p, q);
- tc__put_key(p, q);
- if (q->mixed) {
-  tc__line(p);
-  tc__put(p->out, "if (s.in_block())");
-  tc__block_open(p);
-  tc__put_sort_rows(p, q, q->grids.at[i].threads);
-  tc__line(p);
-  tc__put(p->out, "return;\n");
-  tc__block_close(p);
- }
- tc__line(p);
- tc__put(p->out, "tc_sort_count(s, key);\n");
+static void tc__put_pairs(tc__printer*p,const tc__opaque_plan*q){
+if(!tc__is_scatter(q))return;
+tc__line(p);
+tc__put(p->out,"tc_pair<unsigned> *const pairs = ");
+if(tc__sorts_by_digits(q))
+tc__put(p->out,"s.pair[%d];\n",(q->digits-1)%2);
+else
+tc__put(p->out,"(tc_pair<unsigned> *)work;\n");
 }
-static void tc__put_sort_pass(tc__printer *p, const tc__opaque_plan *q, int i) {
- tc__put_sorter(p, q);
- if (q->step[i] == TC__SORT_FIRST) tc__put_key(p, q);
- if (q->step[i] == TC__SORT_LAST) tc__put_put(p, q);
- tc__line(p);
- if (q->mixed) tc__put(p->out, "if (!s.in_block()) ");
- if (q->step[i] == TC__SORT_FIRST) tc__put(p->out, "tc_sort_first(s, key);\n");
- if (q->step[i] == TC__SORT_NEXT) tc__put(p->out, "tc_sort_next<%d>(s);\n", q->pass[i]);
- if (q->step[i] == TC__SORT_LAST) tc__put(p->out, "tc_sort_last(s, put);\n");
+static int tc__key_bits(const tc__opaque_plan*q){
+return tc__is_scatter(q)?8*q->digits:q->wide?64:32;
 }
-static void tc__put_top_rows(tc__printer *p, const tc__opaque_plan *q, int i) {
- (void)i;
- tc__put_key(p, q);
- tc__put_put(p, q);
- tc__line(p);
- tc__put(p->out, "tc_top_rows<%s, ", tc__key_type(q));
- tc__put_ix(p, q->k);
- tc__put(p->out, ">(rows, n, key, put);\n");
+static void tc__put_sort_rows(tc__printer*p,const tc__opaque_plan*q,int threads){
+tc__put_pairs(p,q);
+tc__put_put(p,q);
+tc__line(p);
+if(q->most<=TC__SORT_FEW)
+tc__put(p->out,"tc_sort_few<%s, %d>(",tc__key_type(q),q->most);
+else
+tc__put(p->out,"tc_sort_rows<%s, %d, %d, %d, %d>(",tc__key_type(q),threads,
+q->items,q->bits,tc__key_bits(q));
+tc__put_ix(p,q->sorts);
+tc__put(p->out,", %s, key, put);\n",tc__is_scatter(q)?"m":"n");
 }
-static void tc__put_scatter_mark(tc__printer *p, const tc__opaque_plan *q, int i) {
- (void)i;
- tc__put_key(p, q);
- tc__put_part(p, q, 1);
- tc__line(p);
- tc__put(p->out, "tc_scatter_mark(");
- tc__put_ix(p, q->lines);
- tc__put(p->out, ", n, m, key, whole, (unsigned *)work);\n");
+static void tc__put_scan(tc__printer*p,const tc__opaque_plan*q,int i){
+static const char*const names[]={"lines","rows","tiles"};
+const char*type=tc__opaque_type(q->dtype);
+tc__line(p);
+tc__put(p->out,"tc_scan_%s<tc_%s<%s>, %s, %d>(",names[q->step[i]],
+q->op==TC_OP_CUMSUM?"sums":"products",type,type,q->width);
+tc__put_elements(p,q,1);
+tc__put(p->out,", ");
+tc__put_elements(p,q,0);
+tc__put(p->out,", rows, n%s);\n",q->step[i]==TC__SCAN_TILES?", work":"");
 }
-static void tc__put_scatter_operands(tc__printer *p, const tc__opaque_plan *q) {
- tc__put(p->out, "(rows, n, m, ");
- tc__put_elements(p, q, 1);
- tc__put(p->out, ", ");
- tc__put_elements(p, q, 3);
- tc__put(p->out, ", part, ");
+static void tc__put_sort_block(tc__printer*p,const tc__opaque_plan*q,int i){
+tc__put_key(p,q);
+tc__put_sort_rows(p,q,q->grids.at[i].threads);
 }
-static void tc__put_scatter_take(tc__printer *p, const tc__opaque_plan *q, int i) {
- (void)i;
- tc__put_part(p, q, 0);
- tc__line(p);
- tc__put(p->out, "tc_scatter_take");
- tc__put_scatter_operands(p, q);
- tc__put(p->out, "(unsigned *)work, ");
- tc__put_elements(p, q, 0);
- tc__put(p->out, ");\n");
+static void tc__put_sort_count(tc__printer*p,const tc__opaque_plan*q,int i){
+tc__put_sorter(p,q);
+tc__put_key(p,q);
+if(q->mixed){
+tc__line(p);
+tc__put(p->out,"if (s.in_block())");
+tc__block_open(p);
+tc__put_sort_rows(p,q,q->grids.at[i].threads);
+tc__line(p);
+tc__put(p->out,"return;\n");
+tc__block_close(p);
 }
-static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i) {
- const char *type = tc__opaque_type(q->dtype);
- (void)i;
- if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
- tc__put_pairs(p, q);
- tc__put_part(p, q, 0);
- tc__line(p);
- tc__put(p->out, "tc_scatter_sum<%s, %s, %d>", type,
-   tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type,
-   q->op == TC_OP_INDEX_ADD ? TC__SUM_ROWS : 1);
- tc__put_scatter_operands(p, q);
- tc__put(p->out, "pairs, ");
- tc__put_elements(p, q, 0);
- tc__put(p->out, ");\n");
+tc__line(p);
+tc__put(p->out,"tc_sort_count(s, key);\n");
 }
-static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
- (void)i;
- tc__line(p);
- tc__put(p->out, "tc_copy(");
- tc__put_elements(p, q, 1);
- tc__put(p->out, ", ");
- tc__put_elements(p, q, 0);
- tc__put(p->out, ", rows * n);\n");
+static void tc__put_sort_pass(tc__printer*p,const tc__opaque_plan*q,int i){
+tc__put_sorter(p,q);
+if(q->step[i]==TC__SORT_FIRST)tc__put_key(p,q);
+if(q->step[i]==TC__SORT_LAST)tc__put_put(p,q);
+tc__line(p);
+if(q->mixed)tc__put(p->out,"if (!s.in_block()) ");
+if(q->step[i]==TC__SORT_FIRST)tc__put(p->out,"tc_sort_first(s, key);\n");
+if(q->step[i]==TC__SORT_NEXT)tc__put(p->out,"tc_sort_next<%d>(s);\n",q->pass[i]);
+if(q->step[i]==TC__SORT_LAST)tc__put(p->out,"tc_sort_last(s, put);\n");
 }
-static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i) {
- (void)i;
- tc__line(p);
- tc__put(p->out, "tc_clear((tc_u64 *)work, ");
- tc__put_ix(p, tc__ix_ceil_div(p->g->body.ix, q->grids.zeroed, tc__ix_const(8)));
- tc__put(p->out, ");\n");
+static void tc__put_top_rows(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
+tc__put_key(p,q);
+tc__put_put(p,q);
+tc__line(p);
+tc__put(p->out,"tc_top_rows<%s, ",tc__key_type(q));
+tc__put_ix(p,q->k);
+tc__put(p->out,">(rows, n, key, put);\n");
 }
-static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
- tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
- tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
- tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
- tc__put_opaque_copy, tc__put_opaque_clear, tc__put_custom_call,  tc__put_custom_bools,
+static void tc__put_scatter_mark(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
+tc__put_key(p,q);
+tc__put_part(p,q,1);
+tc__line(p);
+tc__put(p->out,"tc_scatter_mark(");
+tc__put_ix(p,q->lines);
+tc__put(p->out,", n, m, key, whole, (unsigned *)work);\n");
+}
+static void tc__put_scatter_operands(tc__printer*p,const tc__opaque_plan*q){
+tc__put(p->out,"(rows, n, m, ");
+tc__put_elements(p,q,1);
+tc__put(p->out,", ");
+tc__put_elements(p,q,3);
+tc__put(p->out,", part, ");
+}
+static void tc__put_scatter_take(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
+tc__put_part(p,q,0);
+tc__line(p);
+tc__put(p->out,"tc_scatter_take");
+tc__put_scatter_operands(p,q);
+tc__put(p->out,"(unsigned *)work, ");
+tc__put_elements(p,q,0);
+tc__put(p->out,");\n");
+}
+static void tc__put_scatter_sum(tc__printer*p,const tc__opaque_plan*q,int i){
+const char*type=tc__opaque_type(q->dtype);
+(void)i;
+if(tc__sorts_by_digits(q))tc__put_sorter(p,q);
+tc__put_pairs(p,q);
+tc__put_part(p,q,0);
+tc__line(p);
+tc__put(p->out,"tc_scatter_sum<%s, %s, %d>",type,
+tc__dtypes[q->dtype].bytes<4?"unsigned":type,
+q->op==TC_OP_INDEX_ADD?TC__SUM_ROWS:1);
+tc__put_scatter_operands(p,q);
+tc__put(p->out,"pairs, ");
+tc__put_elements(p,q,0);
+tc__put(p->out,");\n");
+}
+static void tc__put_opaque_copy(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
+tc__line(p);
+tc__put(p->out,"tc_copy(");
+tc__put_elements(p,q,1);
+tc__put(p->out,", ");
+tc__put_elements(p,q,0);
+tc__put(p->out,", rows * n);\n");
+}
+static void tc__put_opaque_clear(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
+tc__line(p);
+tc__put(p->out,"tc_clear((tc_u64 *)work, ");
+tc__put_ix(p,tc__ix_ceil_div(p->g->body.ix,q->grids.zeroed,tc__ix_const(8)));
+tc__put(p->out,");\n");
+}
+static void(*const tc__opaque_steps[])(tc__printer*p,const tc__opaque_plan*q,int i)={
+tc__put_scan,tc__put_scan,tc__put_scan,tc__put_sort_block,
+tc__put_sort_count,tc__put_sort_pass,tc__put_sort_pass,tc__put_sort_pass,
+tc__put_top_rows,tc__put_scatter_mark,tc__put_scatter_take,tc__put_scatter_sum,
+tc__put_opaque_copy,tc__put_opaque_clear,tc__put_custom_call,tc__put_custom_bools,
 };
-static void tc__put_opaque_names(tc__printer *p, const tc__opaque_plan *q,
-         const tc__text *body) {
- const struct {
-  const char *name;
-  tc__ix e;
- } sizes[] = {{"rows", q->rows}, {"n", q->n}, {"k", q->k}, {"m", q->m}};
- tc__text lines, *out = p->out;
- char name[24];
- tc__text_init(&lines, out->ctx);
- p->out = &lines;
- for (size_t i = 0; i < TC__COUNT(sizes); i++) {
-  if (!tc__c_mentions(body, sizes[i].name)) continue;
-  tc__line(p);
-  tc__put(p->out, "const tc_i64 %s = ", sizes[i].name);
-  tc__put_ix(p, sizes[i].e);
-  tc__put(p->out, ";\n");
- }
- p->out = out;
- for (int slot = 0; slot < 64; slot++) {
-  snprintf(name, sizeof name, "s%d", slot);
-  if (!tc__c_mentions(body, name) && !tc__c_mentions(&lines, name)) continue;
-  tc__line(p);
-  tc__put(out, "const tc_i64 %s = a.size[%d];\n", name, slot);
- }
- tc__put_raw(out, lines.at, lines.size);
- out->failed |= lines.failed;
- tc__text_free(&lines);
+static void tc__put_opaque_names(tc__printer*p,const tc__opaque_plan*q,
+const tc__text*body){
+const struct{
+const char*name;
+tc__ix e;
+}sizes[]={{"rows",q->rows},{"n",q->n},{"k",q->k},{"m",q->m}};
+tc__text lines,*out=p->out;
+char name[24];
+tc__text_init(&lines,out->ctx);
+p->out=&lines;
+for(size_t i=0;i<TC__COUNT(sizes);i++){
+if(!tc__c_mentions(body,sizes[i].name))continue;
+tc__line(p);
+tc__put(p->out,"const tc_i64 %s = ",sizes[i].name);
+tc__put_ix(p,sizes[i].e);
+tc__put(p->out,";\n");
 }
-static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int i,
-         const char *symbol) {
- tc__text body, *out = p->out;
- int sizes = tc__cuda_sizes(p->g);
- tc__text_init(&body, out->ctx);
- p->out = &body, p->indent = 1;
- tc__opaque_steps[q->step[i]](p, q, i);
- p->out = out, p->indent = 0;
- tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
-   q->grids.at[i].threads, tc__opaque_resident(q, i), symbol);
- if (i) tc__put(out, "_%d", i);
- tc__put(out, "(");
- for (size_t b = 0; b < p->g->buffer.count; b++) {
-  const tc__kbuf *k = &p->g->buffer.at[b];
-  tc__put(out, "%s%s *__restrict__ ", k->written ? "" : "const ",
-    tc__dtypes[k->dtype].memory);
-  tc__put_buffer(p, (int64_t)b);
-  tc__put(out, ", ");
- }
- if (!tc__ix_equals(q->grids.workspace, 0)) tc__put(out, "unsigned char *work, ");
- tc__put(out, "const tc_kargs<%d> a)", sizes ? sizes : 1);
- tc__block_open(p);
- tc__put_opaque_names(p, q, &body);
- tc__put_raw(out, body.at, body.size);
- tc__block_close(p);
- out->failed |= body.failed;
- tc__text_free(&body);
+p->out=out;
+for(int slot=0;slot<64;slot++){
+snprintf(name,sizeof name,"s%d",slot);
+if(!tc__c_mentions(body,name)&&!tc__c_mentions(&lines,name))continue;
+tc__line(p);
+tc__put(out,"const tc_i64 %s = a.size[%d];\n",name,slot);
 }
-static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__dialect *d,
-         const char *symbol) {
- tc__printer p;
- tc__opaque_plan q = tc__opaque_plan_of(g);
- tc__printer_open(&p, out, g, d);
- int custom = tc__is_custom(g);
- if (custom) tc__put_cuda_custom_head(&p);
- tc__put(out, "\n// %s: %s%s%s, %d launch%s\n// rows ", symbol,
-   custom ? "custom op " : "", tc__call_name(out->ctx, q.call),
-   custom ? "" : " along rows", q.count, q.count == 1 ? "" : "es");
- tc__put_ix(&p, g->shape.rows);
- tc__put(out, ", columns ");
- tc__put_ix(&p, g->shape.cols);
- tc__put(out, "\n");
- tc__put_dump_buffers(&p);
- for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
- if (custom) tc__put_cuda_custom_source(&p);
- return !out->failed && !g->body.ix->failed;
+tc__put_raw(out,lines.at,lines.size);
+out->failed|=lines.failed;
+tc__text_free(&lines);
+}
+static void tc__put_opaque_kernel(tc__printer*p,const tc__opaque_plan*q,int i,
+const char*symbol){
+tc__text body,*out=p->out;
+int sizes=tc__cuda_sizes(p->g);
+tc__text_init(&body,out->ctx);
+p->out=&body,p->indent=1;
+tc__opaque_steps[q->step[i]](p,q,i);
+p->out=out,p->indent=0;
+tc__put(out,"\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
+q->grids.at[i].threads,tc__opaque_resident(q,i),symbol);
+if(i)tc__put(out,"_%d",i);
+tc__put(out,"(");
+for(size_t b=0;b<p->g->buffer.count;b++){
+const tc__kbuf*k=&p->g->buffer.at[b];
+tc__put(out,"%s%s *__restrict__ ",k->written?"":"const ",
+tc__dtypes[k->dtype].memory);
+tc__put_buffer(p,(int64_t)b);
+tc__put(out,", ");
+}
+if(!tc__ix_equals(q->grids.workspace,0))tc__put(out,"unsigned char *work, ");
+tc__put(out,"const tc_kargs<%d> a)",sizes?sizes:1);
+tc__block_open(p);
+tc__put_opaque_names(p,q,&body);
+tc__put_raw(out,body.at,body.size);
+tc__block_close(p);
+out->failed|=body.failed;
+tc__text_free(&body);
+}
+static int tc__print_cuda_opaque(tc__text*out,const tc__group*g,const tc__dialect*d,
+const char*symbol){
+tc__printer p;
+tc__opaque_plan q=tc__opaque_plan_of(g);
+tc__printer_open(&p,out,g,d);
+int custom=tc__is_custom(g);
+if(custom)tc__put_cuda_custom_head(&p);
+tc__put(out,"\n// %s: %s%s%s, %d launch%s\n// rows ",symbol,
+custom?"custom op ":"",tc__call_name(out->ctx,q.call),
+custom?"":" along rows",q.count,q.count==1?"":"es");
+tc__put_ix(&p,g->shape.rows);
+tc__put(out,", columns ");
+tc__put_ix(&p,g->shape.cols);
+tc__put(out,"\n");
+tc__put_dump_buffers(&p);
+for(int i=0;i<q.count;i++)tc__put_opaque_kernel(&p,&q,i,symbol);
+if(custom)tc__put_cuda_custom_source(&p);
+return!out->failed&&!g->body.ix->failed;
 }
 // ---- gen/cuda_print/list.c
-static const char tc__cuda_list_block[] = "(blockIdx.x - list.first[row])";
-static void tc__cuda_list_parameters(tc__printer *p) {
- tc__put(p->out, "const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
-   (unsigned)p->g->buffer.count, p->g->shape.list);
+static const char tc__cuda_list_block[]="(blockIdx.x - list.first[row])";
+static void tc__cuda_list_parameters(tc__printer*p){
+tc__put(p->out,"const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
+(unsigned)p->g->buffer.count,p->g->shape.list);
 }
-static void tc__cuda_list_names(tc__printer *p) {
- int top = 1;
- while (2 * top < p->g->shape.list) top *= 2;
- tc__line(p);
- tc__put(p->out, "const int row = tc_list_row<%d>(list);\n", top);
- tc__line(p);
- tc__put(p->out, "const %s s0 = list.count[row];\n", tc__cuda_index_type(p));
- for (size_t i = 0; i < p->g->buffer.count; i++) {
-  const tc__kbuf *b = &p->g->buffer.at[i];
-  const char *type = tc__dtypes[b->dtype].memory, *fixed = b->written ? "" : "const ";
-  tc__line(p);
-  tc__put(p->out, "%s%s *__restrict__ ", fixed, type);
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, " = (%s%s *)list.at[row][%u];\n", fixed, type, (unsigned)i);
- }
+static void tc__cuda_list_names(tc__printer*p){
+int top=1;
+while(2*top<p->g->shape.list)top*=2;
+tc__line(p);
+tc__put(p->out,"const int row = tc_list_row<%d>(list);\n",top);
+tc__line(p);
+tc__put(p->out,"const %s s0 = list.count[row];\n",tc__cuda_index_type(p));
+for(size_t i=0;i<p->g->buffer.count;i++){
+const tc__kbuf*b=&p->g->buffer.at[i];
+const char*type=tc__dtypes[b->dtype].memory,*fixed=b->written?"":"const ";
+tc__line(p);
+tc__put(p->out,"%s%s *__restrict__ ",fixed,type);
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out," = (%s%s *)list.at[row][%u];\n",fixed,type,(unsigned)i);
+}
 }
 // ---- gen/cuda_print/loops.c
-typedef struct tc__cuda_vector {
- uint32_t begin, end;
- tc__axis axis;
- int width;
- uint8_t *way;
- int inside;
-} tc__cuda_vector;
-typedef enum tc__cuda_way {
- TC__WAY_MOVES,
- TC__WAY_STILL,
- TC__WAY_APART
-} tc__cuda_way;
-static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end);
-static tc__ix tc__cuda_expand(const tc__printer *p, tc__ix e) {
- tc__ixpool *x = p->g->body.ix;
- for (uint32_t id = p->vector->begin; id < p->vector->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  tc__ix var = n->op == TC_OP_AXIS
-       ? tc__ix_find_var(x, e, (tc__axis)n->attr[TC__AXIS_AXIS])
-       : 0;
-  if (var && tc__ix_uses(x, n->attr[TC__AXIS_VALUE], p->vector->axis))
-   e = tc__ix_subst(x, e, var, n->attr[TC__AXIS_VALUE]);
- }
- return e;
+typedef struct tc__cuda_vector{
+uint32_t begin,end;
+tc__axis axis;
+int width;
+uint8_t*way;
+int inside;
+}tc__cuda_vector;
+typedef enum tc__cuda_way{
+TC__WAY_MOVES,
+TC__WAY_STILL,
+TC__WAY_APART
+}tc__cuda_way;
+static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end);
+static tc__ix tc__cuda_expand(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+for(uint32_t id=p->vector->begin;id<p->vector->end;id++){
+const tc__node*n=tc__body(p,id);
+tc__ix var=n->op==TC_OP_AXIS
+?tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS])
+:0;
+if(var&&tc__ix_uses(x,n->attr[TC__AXIS_VALUE],p->vector->axis))
+e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
 }
-typedef struct tc__cuda_moves {
- const tc__cuda_vector *v;
- int moves;
-} tc__cuda_moves;
-static void tc__cuda_moves_val(void *user, uint32_t id) {
- tc__cuda_moves *m = (tc__cuda_moves *)user;
- m->moves |= id >= m->v->begin && id < m->v->end && m->v->way[id] != TC__WAY_STILL;
+return e;
 }
-static tc__access tc__cuda_moves_by(const tc__printer *p, tc__ix e) {
- tc__ixpool *x = p->g->body.ix;
- tc__cuda_moves m;
- m.v = p->vector, m.moves = 0;
- tc__ix_each_val(x, e, tc__cuda_moves_val, &m);
- tc__ixrun run = tc__ix_run(x, tc__cuda_expand(p, e), p->vector->axis);
- if (m.moves || !run.ok || (run.run != INT64_MAX && run.run % p->vector->width))
-  return TC__PER_LANE;
- if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
- return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+typedef struct tc__cuda_moves{
+const tc__cuda_vector*v;
+int moves;
+}tc__cuda_moves;
+static void tc__cuda_moves_val(void*user,uint32_t id){
+tc__cuda_moves*m=(tc__cuda_moves*)user;
+m->moves|=id>=m->v->begin&&id<m->v->end&&m->v->way[id]!=TC__WAY_STILL;
 }
-static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
- tc__ixpool *x = p->g->body.ix;
- e = tc__cuda_expand(p, e);
- tc__ix var = tc__ix_find_var(x, e, p->vector->axis);
- return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
+static tc__access tc__cuda_moves_by(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+tc__cuda_moves m;
+m.v=p->vector,m.moves=0;
+tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
+tc__ixrun run=tc__ix_run(x,tc__cuda_expand(p,e),p->vector->axis);
+if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
+return TC__PER_LANE;
+if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
+return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
 }
-static tc__ix tc__cuda_by_loops(const tc__printer *p, tc__ix e) {
- tc__ixpool *x = p->g->body.ix;
- int inside = 0;
- for (uint32_t id = p->vector->begin - 1; id-- > 0;) {
-  const tc__node *n = tc__body(p, id);
-  inside += (n->op == TC_OP_END) - (inside && tc__opens(n));
-  if (n->op != TC_OP_AXIS || inside) continue;
-  tc__ix var = tc__ix_find_var(x, e, (tc__axis)n->attr[TC__AXIS_AXIS]);
-  if (var) e = tc__ix_subst(x, e, var, n->attr[TC__AXIS_VALUE]);
- }
- return e;
+static tc__ix tc__cuda_first(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+e=tc__cuda_expand(p,e);
+tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
+return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
 }
-static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {
- tc__ixpool *x = p->g->body.ix;
- int width = p->vector->width;
- e = tc__cuda_first(p, e);
- return tc__ix_divisor(x, e) % width == 0 ||
-   tc__ix_divisor(x, tc__cuda_by_loops(p, e)) % width == 0;
+static tc__ix tc__cuda_by_loops(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+int inside=0;
+for(uint32_t id=p->vector->begin-1;id-- >0;){
+const tc__node*n=tc__body(p,id);
+inside+=(n->op==TC_OP_END)-(inside&&tc__opens(n));
+if(n->op!=TC_OP_AXIS||inside)continue;
+tc__ix var=tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS]);
+if(var)e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
 }
-static int tc__cuda_limits_hold(const tc__printer *p, const tc__node *n) {
- for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
-  tc__access by = tc__cuda_moves_by(p, n->attr[i]);
-  if (tc__cuda_moves_by(p, n->attr[i + 1]) != TC__UNIFORM) return 0;
-  if (by == TC__UNIFORM) continue;
-  if (by != TC__CONTIGUOUS || !tc__cuda_starts_at_multiple(p, n->attr[i]) ||
-   tc__ix_divisor(p->g->body.ix, n->attr[i + 1]) % p->vector->width)
-   return 0;
- }
- return 1;
+return e;
 }
-static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
- const tc__cuda_vector *v = p->vector;
- if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
-  return 0;
- tc__place place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
- if (place == TC__BUF_REGISTER || place == TC__BUF_LOCAL) return 0;
- if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
- return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
-   tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
+static int tc__cuda_starts_at_multiple(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+int width=p->vector->width;
+e=tc__cuda_first(p,e);
+return tc__ix_divisor(x,e)%width==0||
+tc__ix_divisor(x,tc__cuda_by_loops(p,e))%width==0;
 }
-static int tc__cuda_is_shared(const tc__printer *p, const tc__node *n) {
- return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place == TC__BUF_SHARED;
+static int tc__cuda_limits_hold(const tc__printer*p,const tc__node*n){
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
+tc__access by=tc__cuda_moves_by(p,n->attr[i]);
+if(tc__cuda_moves_by(p,n->attr[i+1])!=TC__UNIFORM)return 0;
+if(by==TC__UNIFORM)continue;
+if(by!=TC__CONTIGUOUS||!tc__cuda_starts_at_multiple(p,n->attr[i])||
+tc__ix_divisor(p->g->body.ix,n->attr[i+1])%p->vector->width)
+return 0;
 }
-static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
- const tc__cuda_vector *v = p->vector;
- if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF ||
-  n->op == TC_OP_ELSE || n->op == TC_OP_ACC || n->op == TC_OP_COMBINE ||
-  n->op == TC_OP_PUT || n->op == TC_OP_GET)
-  return 0;
- for (uint32_t i = 0; i < n->n_in; i++)
-  if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
- for (uint32_t i = 0; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i) && tc__cuda_moves_by(p, n->attr[i]) != TC__UNIFORM)
-   return 0;
- return 1;
+return 1;
 }
-static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
- tc__ixpool *x = p->g->body.ix;
- tc__ix e = n->attr[TC__ACCESS_INDEX];
- char behind[8];
- if (!p->vector || !p->vector->inside || n->id < p->vector->begin ||
-  tc__cuda_moves_by(p, e) != TC__CONTIGUOUS)
-  return 0;
- tc__ix lane = tc__ix_var(x, (int)p->vector->axis, tc__ix_const(p->vector->width));
- if (tc__ix_add(x, tc__cuda_first(p, e), lane) == tc__cuda_expand(p, e)) return 0;
- snprintf(behind, sizeof behind, " + %s", tc__axis_name(p->vector->axis));
- tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], tc__cuda_first(p, e), behind, 1);
- return 1;
+static int tc__cuda_is_whole(const tc__printer*p,const tc__node*n){
+const tc__cuda_vector*v=p->vector;
+if(!v||n->id<v->begin||n->id>=v->end||v->way[n->id]!=TC__WAY_MOVES)
+return 0;
+tc__place place=p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
+if(place==TC__BUF_REGISTER||place==TC__BUF_LOCAL)return 0;
+if(n->op==TC_OP_LOAD&&!tc__cuda_limits_hold(p,n))return 0;
+return tc__cuda_moves_by(p,n->attr[TC__LOAD_INDEX])==TC__CONTIGUOUS&&
+tc__cuda_starts_at_multiple(p,n->attr[TC__LOAD_INDEX]);
 }
-static void tc__cuda_pack(tc__printer *p, const char *element) {
- tc__put(p->out, "tc_pack<%s, %d>", element, p->vector->width);
+static int tc__cuda_is_shared(const tc__printer*p,const tc__node*n){
+return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place==TC__BUF_SHARED;
 }
-static void tc__cuda_pack_at(tc__printer *p, const tc__node *n) {
- tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
- tc__cuda_pack(p, tc__cuda_memory(p, n));
- tc__put(p->out, " *)&");
- tc__cuda_place_of(p, n->attr[TC__LOAD_BUFFER],
-      tc__cuda_first(p, n->attr[TC__LOAD_INDEX]), "", p->vector->width);
+static int tc__cuda_find_still(const tc__printer*p,const tc__node*n){
+const tc__cuda_vector*v=p->vector;
+if(n->op==TC_OP_STORE||n->op==TC_OP_END||n->op==TC_OP_IF||
+n->op==TC_OP_ELSE||n->op==TC_OP_ACC||n->op==TC_OP_COMBINE||
+n->op==TC_OP_PUT||n->op==TC_OP_GET)
+return 0;
+for(uint32_t i=0;i<n->n_in;i++)
+if(n->in[i]>=v->begin&&v->way[n->in[i]]!=TC__WAY_STILL)return 0;
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__cuda_moves_by(p,n->attr[i])!=TC__UNIFORM)
+return 0;
+return 1;
 }
-static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
- tc__line(p);
- tc__put(p->out, "const ");
- tc__cuda_pack(p, tc__cuda_memory(p, n));
- tc__put(p->out, " v%u = ", n->id);
- for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
-  const char *word = p->narrow ? "unsigned" : "tc_u64";
-  tc__put(p->out, "%s(%s)(", i > TC__LOAD_PREDICATES ? " && " : "", word);
-  tc__put_ix(p, tc__cuda_first(p, n->attr[i]));
-  tc__put(p->out, ") < (%s)(", word);
-  tc__put_ix(p, n->attr[i + 1]);
-  tc__put(p->out, ")");
- }
- if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
- tc__put(p->out, tc__cuda_is_shared(p, n) ? "*(" : "tc_load(");
- tc__cuda_pack_at(p, n);
- tc__put(p->out, ")");
- if (tc__cuda_guarded(n)) {
-  tc__put(p->out, " : tc_splat<%s, %d>(", tc__cuda_memory(p, n), p->vector->width);
-  tc__cuda_fill(p, n);
-  tc__put(p->out, ")");
- }
- tc__put(p->out, ";\n");
+static int tc__cuda_list_element_at(tc__printer*p,const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
+tc__ix e=n->attr[TC__ACCESS_INDEX];
+char behind[8];
+if(!p->vector||!p->vector->inside||n->id<p->vector->begin||
+tc__cuda_moves_by(p,e)!=TC__CONTIGUOUS)
+return 0;
+tc__ix lane=tc__ix_var(x,(int)p->vector->axis,tc__ix_const(p->vector->width));
+if(tc__ix_add(x,tc__cuda_first(p,e),lane)==tc__cuda_expand(p,e))return 0;
+snprintf(behind,sizeof behind," + %s",tc__axis_name(p->vector->axis));
+tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],tc__cuda_first(p,e),behind,1);
+return 1;
 }
-static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
- int dtype = tc__cuda_dtype(p, n), shared = tc__cuda_is_shared(p, n);
- tc__line(p);
- tc__put(p->out, shared ? "*(" : "tc_store(");
- tc__cuda_pack_at(p, n);
- tc__put(p->out, shared ? ") = " : ", ");
- if (tc__is_half(dtype))
-  tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
- else
-  tc__put(p->out, "o%u", n->id);
- tc__put(p->out, shared ? ";\n" : ");\n");
+static void tc__cuda_pack(tc__printer*p,const char*element){
+tc__put(p->out,"tc_pack<%s, %d>",element,p->vector->width);
 }
-static void tc__cuda_list_load(tc__printer *p, const tc__node *n, int copy) {
- (void)copy;
- tc__put_let(p, n, 0);
- tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
- if (tc__cuda_is_whole(p, n))
-  tc__put(p->out, "v%u.at[%s]", n->id, tc__axis_name(p->vector->axis));
- else
-  tc__cuda_read(p, n);
- tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 0));
+static void tc__cuda_pack_at(tc__printer*p,const tc__node*n){
+tc__put(p->out,n->op==TC_OP_LOAD?"(const ":"(");
+tc__cuda_pack(p,tc__cuda_memory(p,n));
+tc__put(p->out," *)&");
+tc__cuda_place_of(p,n->attr[TC__LOAD_BUFFER],
+tc__cuda_first(p,n->attr[TC__LOAD_INDEX]),"",p->vector->width);
 }
-static void tc__cuda_list_store(tc__printer *p, const tc__node *n, int copy) {
- int whole = tc__cuda_is_whole(p, n);
- int bare = whole && tc__is_half(tc__cuda_dtype(p, n));
- (void)copy;
- tc__line(p);
- if (whole)
-  tc__put(p->out, "o%u.at[%s]", n->id, tc__axis_name(p->vector->axis));
- else
-  tc__cuda_place_of(p, n->attr[TC__STORE_BUFFER], n->attr[TC__STORE_INDEX], "", 1);
- tc__put(p->out, " = %s", bare ? "" : tc__cuda_wrap(p, n, 1));
- tc__put_value(p, n->in[0], 0);
- tc__put(p->out, "%s;\n", bare ? "" : tc__cuda_wrapped(p, n, 1));
+static void tc__cuda_load_whole(tc__printer*p,const tc__node*n){
+tc__line(p);
+tc__put(p->out,"const ");
+tc__cuda_pack(p,tc__cuda_memory(p,n));
+tc__put(p->out," v%u = ",n->id);
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
+const char*word=p->narrow?"unsigned":"tc_u64";
+tc__put(p->out,"%s(%s)(",i>TC__LOAD_PREDICATES?" && ":"",word);
+tc__put_ix(p,tc__cuda_first(p,n->attr[i]));
+tc__put(p->out,") < (%s)(",word);
+tc__put_ix(p,n->attr[i+1]);
+tc__put(p->out,")");
 }
-static void tc__cuda_list_random(tc__printer *p, const tc__node *n, int copy) {
- const tc__node *at = tc__body(p, n->in[0]);
- int fours = p->vector && p->vector->width % 4 == 0 && at->op == TC_OP_INDEX &&
-    at->id >= p->vector->begin &&
-    tc__cuda_moves_by(p, at->attr[TC__INDEX_EXPR]) == TC__CONTIGUOUS &&
-    tc__cuda_starts_at_multiple(p, at->attr[TC__INDEX_EXPR]);
- if (!fours) {
-  tc__cuda_random(p, n, copy);
-  return;
- }
- tc__put_let(p, n, copy);
- tc__put(p->out, "tc_%s_%s(tc_drawn<%d>(",
-   n->attr[TC__RANDOM_KIND] ? "normal" : "uniform", tc__suffix(n->dtype),
-   tc__draw_words(n));
- tc__put_value(p, n->in[0], copy);
- tc__put(p->out, " - %s, %s, draw + %lld, seed));\n", tc__axis_name(p->vector->axis),
-   tc__axis_name(p->vector->axis), (long long)n->attr[TC__RANDOM_DRAW]);
+if(tc__cuda_guarded(n))tc__put(p->out," ? ");
+tc__put(p->out,tc__cuda_is_shared(p,n)?"*(":"tc_load(");
+tc__cuda_pack_at(p,n);
+tc__put(p->out,")");
+if(tc__cuda_guarded(n)){
+tc__put(p->out," : tc_splat<%s, %d>(",tc__cuda_memory(p,n),p->vector->width);
+tc__cuda_fill(p,n);
+tc__put(p->out,")");
 }
-static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
-        uint32_t end);
-static int tc__cuda_mentions(const tc__printer *p, const tc__node *n, tc__axis axis,
-        uint32_t end) {
- const tc__cuda_vector *v = p->vector;
- int inside = v && n->id >= v->begin && n->id < v->end;
- int first = inside && (v->way[n->id] == TC__WAY_STILL ||
-       (tc__device_is_memory(n) && tc__cuda_is_whole(p, n)));
- int names = 0;
- if (n->op == TC_OP_ACC && axis == TC__COL)
-  names |= n->attr[TC__ACC_MONOID] == TC_OP_ARGMAX ||
-     n->attr[TC__ACC_MONOID] == TC_OP_ARGMIN;
- for (uint32_t i = 0; i < n->n_attr; i++)
-  if (tc__attr_is_ix(n, i))
-   names |= tc__ix_uses(p->g->body.ix,
-         first ? tc__cuda_first(p, n->attr[i]) : n->attr[i], axis);
- return names &&
-   (n->op != TC_OP_AXIS ||
-   tc__cuda_is_named(p, (tc__axis)n->attr[TC__AXIS_AXIS], n->id + 1, end));
+tc__put(p->out,";\n");
 }
-static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin,
-        uint32_t end) {
- for (uint32_t id = begin; id < end; id++)
-  if (tc__cuda_mentions(p, tc__body(p, id), axis, end)) return 1;
- return 0;
+static void tc__cuda_store_whole(tc__printer*p,const tc__node*n){
+int dtype=tc__cuda_dtype(p,n),shared=tc__cuda_is_shared(p,n);
+tc__line(p);
+tc__put(p->out,shared?"*(":"tc_store(");
+tc__cuda_pack_at(p,n);
+tc__put(p->out,shared?") = ":", ");
+if(tc__is_half(dtype))
+tc__put(p->out,"tc_halves_%s(o%u)",tc__dtypes[dtype].name,n->id);
+else
+tc__put(p->out,"o%u",n->id);
+tc__put(p->out,shared?";\n":");\n");
 }
-static void tc__cuda_axis(tc__printer *p, const tc__node *n, uint32_t end) {
- if (!tc__cuda_is_named(p, (tc__axis)n->attr[TC__AXIS_AXIS], n->id + 1, end)) return;
- tc__line(p);
- tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p),
-   tc__axis_name(n->attr[TC__AXIS_AXIS]));
- tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
- tc__put(p->out, ";\n");
+static void tc__cuda_list_load(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__put_let(p,n,0);
+tc__put(p->out,"%s",tc__cuda_wrap(p,n,0));
+if(tc__cuda_is_whole(p,n))
+tc__put(p->out,"v%u.at[%s]",n->id,tc__axis_name(p->vector->axis));
+else
+tc__cuda_read(p,n);
+tc__put(p->out,"%s;\n",tc__cuda_wrapped(p,n,0));
 }
-static void tc__cuda_facts(tc__printer *p, const tc__node *n) {
- for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
-  if (i > TC__IF_PREDICATES) tc__put(p->out, " && ");
-  if (tc__ix_lo(p->g->body.ix, n->attr[i]) < 0) {
-   tc__put_fact(p, n->attr[i], n->attr[i + 1]);
-   continue;
-  }
-  tc__put_ix(p, n->attr[i]);
-  tc__put(p->out, " < ");
-  tc__put_ix(p, n->attr[i + 1]);
- }
+static void tc__cuda_list_store(tc__printer*p,const tc__node*n,int copy){
+int whole=tc__cuda_is_whole(p,n);
+int bare=whole&&tc__is_half(tc__cuda_dtype(p,n));
+(void)copy;
+tc__line(p);
+if(whole)
+tc__put(p->out,"o%u.at[%s]",n->id,tc__axis_name(p->vector->axis));
+else
+tc__cuda_place_of(p,n->attr[TC__STORE_BUFFER],n->attr[TC__STORE_INDEX],"",1);
+tc__put(p->out," = %s",bare?"":tc__cuda_wrap(p,n,1));
+tc__put_value(p,n->in[0],0);
+tc__put(p->out,"%s;\n",bare?"":tc__cuda_wrapped(p,n,1));
 }
-static void tc__cuda_if(tc__printer *p, const tc__node *n) {
- tc__line(p);
- tc__put(p->out, "if (");
- tc__cuda_facts(p, n);
- tc__put(p->out, ")");
- tc__block_open(p);
+static void tc__cuda_list_random(tc__printer*p,const tc__node*n,int copy){
+const tc__node*at=tc__body(p,n->in[0]);
+int fours=p->vector&&p->vector->width%4==0&&at->op==TC_OP_INDEX&&
+at->id>=p->vector->begin&&
+tc__cuda_moves_by(p,at->attr[TC__INDEX_EXPR])==TC__CONTIGUOUS&&
+tc__cuda_starts_at_multiple(p,at->attr[TC__INDEX_EXPR]);
+if(!fours){
+tc__cuda_random(p,n,copy);
+return;
 }
-static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
- int one =
-  n->n_attr == 2 && tc__ix_lo(p->g->body.ix, n->attr[TC__LEAVE_PREDICATES]) >= 0;
- tc__line(p);
- tc__put(p->out, one ? "if (" : "if (!(");
- if (one) {
-  tc__put_ix(p, n->attr[TC__LEAVE_PREDICATES]);
-  tc__put(p->out, " >= ");
-  tc__put_ix(p, n->attr[TC__LEAVE_PREDICATES + 1]);
- } else {
-  tc__cuda_facts(p, n);
- }
- tc__put(p->out, one ? ") return;\n" : ")) return;\n");
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_%s_%s(tc_drawn<%d>(",
+n->attr[TC__RANDOM_KIND]?"normal":"uniform",tc__suffix(n->dtype),
+tc__draw_words(n));
+tc__put_value(p,n->in[0],copy);
+tc__put(p->out," - %s, %s, draw + %lld, seed));\n",tc__axis_name(p->vector->axis),
+tc__axis_name(p->vector->axis),(long long)n->attr[TC__RANDOM_DRAW]);
 }
-static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
- const tc__kbuf *to = &p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
- const char *type = tc__dtypes[to->dtype].memory;
- int width = (int)n->attr[TC__COPY_ELEMENTS], shared = to->place == TC__BUF_SHARED;
- tc__line(p);
- tc__put(p->out, "%s(tc_pack<%s, %d> *)&", shared ? "tc_copy_async(" : "*", type, width);
- tc__cuda_place_of(p, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX], "", 1);
- tc__put(p->out, "%s(const tc_pack<%s, %d> *)&", shared ? ", " : " = tc_load(", type,
-   width);
- tc__cuda_place_of(p, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], "", width);
- tc__put(p->out, ");\n");
+static int tc__cuda_is_named(const tc__printer*p,tc__axis axis,uint32_t begin,
+uint32_t end);
+static int tc__cuda_mentions(const tc__printer*p,const tc__node*n,tc__axis axis,
+uint32_t end){
+const tc__cuda_vector*v=p->vector;
+int inside=v&&n->id>=v->begin&&n->id<v->end;
+int first=inside&&(v->way[n->id]==TC__WAY_STILL||
+(tc__device_is_memory(n)&&tc__cuda_is_whole(p,n)));
+int names=0;
+if(n->op==TC_OP_ACC&&axis==TC__COL)
+names|=n->attr[TC__ACC_MONOID]==TC_OP_ARGMAX||
+n->attr[TC__ACC_MONOID]==TC_OP_ARGMIN;
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i))
+names|=tc__ix_uses(p->g->body.ix,
+first?tc__cuda_first(p,n->attr[i]):n->attr[i],axis);
+return names&&
+(n->op!=TC_OP_AXIS||
+tc__cuda_is_named(p,(tc__axis)n->attr[TC__AXIS_AXIS],n->id+1,end));
 }
-static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
- uint32_t apart = v->begin;
- for (uint32_t id = v->begin; id < v->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (n->op == TC_OP_IF && id >= apart) apart = tc__loop_end(p->g, id);
-  v->way[id] = id < apart                  ? TC__WAY_APART
-      : tc__cuda_find_still(p, n) ? TC__WAY_STILL
-             : TC__WAY_MOVES;
- }
+static int tc__cuda_is_named(const tc__printer*p,tc__axis axis,uint32_t begin,
+uint32_t end){
+for(uint32_t id=begin;id<end;id++)
+if(tc__cuda_mentions(p,tc__body(p,id),axis,end))return 1;
+return 0;
 }
-static void tc__cuda_print_still_node(tc__printer *p, const tc__node *n, uint32_t end) {
- int64_t words[TC__NODE_WORDS];
- tc__node m = *n;
- for (uint32_t i = 0; i < n->n_attr; i++)
-  words[i] = tc__attr_is_ix(n, i) ? tc__cuda_first(p, n->attr[i]) : n->attr[i];
- m.attr = words;
- if (n->op == TC_OP_AXIS)
-  tc__cuda_axis(p, &m, end);
- else
-  tc__print_node(p, &m);
+static void tc__cuda_axis(tc__printer*p,const tc__node*n,uint32_t end){
+if(!tc__cuda_is_named(p,(tc__axis)n->attr[TC__AXIS_AXIS],n->id+1,end))return;
+tc__line(p);
+tc__put(p->out,"const %s %s = ",tc__cuda_index_type(p),
+tc__axis_name(n->attr[TC__AXIS_AXIS]));
+tc__put_ix(p,n->attr[TC__AXIS_VALUE]);
+tc__put(p->out,";\n");
 }
-static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
- for (uint32_t id = v->begin; id < v->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  int still = v->way[id] == TC__WAY_STILL;
-  if (still)
-   tc__cuda_print_still_node(p, n, v->end);
-  else if (n->op == TC_OP_LOAD && tc__cuda_is_whole(p, n))
-   tc__cuda_load_whole(p, n);
- }
- for (uint32_t id = v->begin; id < v->end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (n->op != TC_OP_STORE || !tc__cuda_is_whole(p, n)) continue;
-  tc__line(p);
-  tc__cuda_pack(p,
-      tc__is_half(tc__cuda_dtype(p, n)) ? "float" : tc__cuda_memory(p, n));
-  tc__put(p->out, " o%u;\n", id);
- }
+static void tc__cuda_facts(tc__printer*p,const tc__node*n){
+for(uint32_t i=TC__IF_PREDICATES;i<n->n_attr;i+=2){
+if(i>TC__IF_PREDICATES)tc__put(p->out," && ");
+if(tc__ix_lo(p->g->body.ix,n->attr[i])<0){
+tc__put_fact(p,n->attr[i],n->attr[i+1]);
+continue;
 }
-static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t end) {
- tc__cuda_vector v;
- memset(&v, 0, sizeof v);
- v.begin = loop->id + 1, v.end = end, v.axis = (tc__axis)loop->attr[TC__FOR_AXIS];
- v.width = (int)tc__ix_value(loop->attr[TC__FOR_END]);
- v.way = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
- if (!v.way) {
-  p->out->failed = 1;
-  return;
- }
- p->vector = &v;
- tc__cuda_find_ways(p, &v);
- tc__cuda_before_vector(p, &v);
- tc__cuda_unroll(p, tc__axis_name(v.axis), v.width);
- v.inside = 1;
- tc__cuda_statements(p, v.begin, v.end);
- v.inside = 0;
- tc__block_close(p);
- for (uint32_t id = v.begin; id < v.end; id++)
-  if (tc__body(p, id)->op == TC_OP_STORE && tc__cuda_is_whole(p, tc__body(p, id)))
-   tc__cuda_store_whole(p, tc__body(p, id));
- p->vector = NULL;
- tc__free(p->out->ctx, v.way, p->g->body.node.count);
+tc__put_ix(p,n->attr[i]);
+tc__put(p->out," < ");
+tc__put_ix(p,n->attr[i+1]);
 }
-static void tc__cuda_serial(tc__printer *p, const tc__node *n) {
- const char *variable = tc__axis_name(n->attr[TC__FOR_AXIS]);
- tc__line(p);
- tc__put(p->out, "for (%s %s = 0; %s < ", tc__cuda_index_type(p), variable, variable);
- tc__put_ix(p, n->attr[TC__FOR_END]);
- tc__put(p->out, "; %s++)", variable);
- tc__block_open(p);
 }
-static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
- const tc__node *n = tc__body(p, id);
- uint32_t end = tc__loop_end(p->g, id);
- if (n->attr[TC__FOR_BIND] == TC__BIND_VECTOR) {
-  tc__cuda_vector_loop(p, n, end);
-  return;
- }
- if (n->attr[TC__FOR_BIND] == TC__BIND_SERIAL)
-  tc__cuda_serial(p, n);
- else
-  tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
-      (int)tc__ix_value(n->attr[TC__FOR_END]));
- tc__cuda_statements(p, id + 1, end);
- tc__block_close(p);
+static void tc__cuda_if(tc__printer*p,const tc__node*n){
+tc__line(p);
+tc__put(p->out,"if (");
+tc__cuda_facts(p,n);
+tc__put(p->out,")");
+tc__block_open(p);
 }
-static const tc__node *tc__cuda_named_before(const tc__printer *p, uint32_t id,
-            int64_t accumulator) {
- int64_t number, monoid;
- while (id-- > 0 && tc__body(p, id)->op != TC_OP_LAUNCH) {
-  const tc__node *n = tc__body(p, id);
-  int named = tc__accumulator_of(n, &number, &monoid);
-  if (n->op == TC_OP_NEW) named = 1, number = n->attr[TC__NEW_ACCUMULATOR];
-  if (named && number == accumulator) return n;
- }
- return NULL;
+static void tc__cuda_leave(tc__printer*p,const tc__node*n){
+int one=
+n->n_attr==2&&tc__ix_lo(p->g->body.ix,n->attr[TC__LEAVE_PREDICATES])>=0;
+tc__line(p);
+tc__put(p->out,one?"if (":"if (!(");
+if(one){
+tc__put_ix(p,n->attr[TC__LEAVE_PREDICATES]);
+tc__put(p->out," >= ");
+tc__put_ix(p,n->attr[TC__LEAVE_PREDICATES+1]);
+}else{
+tc__cuda_facts(p,n);
 }
-static void tc__cuda_list_new(tc__printer *p, const tc__node *n, int copy) {
- int64_t i = n->attr[TC__NEW_ACCUMULATOR];
- int width = (int)n->attr[TC__NEW_WIDTH];
- (void)copy;
- if (tc__cuda_named_before(p, n->id, i))
-  tc__cuda_renew(p, i, width);
- else
-  tc__cuda_put_new(p, n, width);
+tc__put(p->out,one?") return;\n":")) return;\n");
 }
-static const char *tc__cuda_lane(const tc__printer *p) {
- return p->vector ? tc__axis_name(p->vector->axis) : "0";
+static void tc__cuda_list_copy(tc__printer*p,const tc__node*n){
+const tc__kbuf*to=&p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
+const char*type=tc__dtypes[to->dtype].memory;
+int width=(int)n->attr[TC__COPY_ELEMENTS],shared=to->place==TC__BUF_SHARED;
+tc__line(p);
+tc__put(p->out,"%s(tc_pack<%s, %d> *)&",shared?"tc_copy_async(":"*",type,width);
+tc__cuda_place_of(p,n->attr[TC__COPY_BUFFER],n->attr[TC__COPY_INDEX],"",1);
+tc__put(p->out,"%s(const tc_pack<%s, %d> *)&",shared?", ":" = tc_load(",type,
+width);
+tc__cuda_place_of(p,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE],"",width);
+tc__put(p->out,");\n");
 }
-static void tc__cuda_put_work(tc__printer *p, const tc__node *n, int64_t buffer) {
- tc__put_buffer(p, buffer);
- tc__put(p->out, "[");
- tc__put_ix(p, n->attr[TC__PUT_INDEX]);
- tc__put(p->out, "]");
+static void tc__cuda_find_ways(tc__printer*p,tc__cuda_vector*v){
+uint32_t apart=v->begin;
+for(uint32_t id=v->begin;id<v->end;id++){
+const tc__node*n=tc__body(p,id);
+if(n->op==TC_OP_IF&&id>=apart)apart=tc__loop_end(p->g,id);
+v->way[id]=id<apart?TC__WAY_APART
+:tc__cuda_find_still(p,n)?TC__WAY_STILL
+:TC__WAY_MOVES;
 }
-static void tc__cuda_list_put(tc__printer *p, const tc__node *n, int copy) {
- int64_t i = n->attr[TC__PUT_ACCUMULATOR];
- const tc__node *last = tc__cuda_named_before(p, n->id, i);
- const char *lane = tc__cuda_lane(p);
- (void)copy;
- tc__line(p);
- tc__cuda_put_work(p, n, n->attr[TC__PUT_BUFFER]);
- tc__put(p->out, " = ");
- if (last->op == TC_OP_COMBINE && !tc__is_arg(&p->acc[i]))
-  tc__put_name(p, last, 0);
- else
-  tc__put_acc(p, i), tc__put(p->out, "[%s]", lane);
- tc__put(p->out, ";\n");
- if (n->n_attr <= TC__PUT_PLACES) return;
- tc__line(p);
- tc__cuda_put_work(p, n, n->attr[TC__PUT_PLACES]);
- tc__put(p->out, " = at%lld[%s];\n", (long long)i, lane);
 }
-static void tc__cuda_peek(tc__printer *p, const tc__node *n, int64_t buffer) {
- int shared = p->g->buffer.at[buffer].place == TC__BUF_SHARED;
- if (!shared) tc__put(p->out, "tc_peek(&");
- tc__cuda_put_work(p, n, buffer);
- if (!shared) tc__put(p->out, ")");
+static void tc__cuda_print_still_node(tc__printer*p,const tc__node*n,uint32_t end){
+int64_t words[TC__NODE_WORDS];
+tc__node m=*n;
+for(uint32_t i=0;i<n->n_attr;i++)
+words[i]=tc__attr_is_ix(n,i)?tc__cuda_first(p,n->attr[i]):n->attr[i];
+m.attr=words;
+if(n->op==TC_OP_AXIS)
+tc__cuda_axis(p,&m,end);
+else
+tc__print_node(p,&m);
 }
-static void tc__cuda_list_get(tc__printer *p, const tc__node *n, int copy) {
- long long i = n->attr[TC__PUT_ACCUMULATOR];
- const tc__acc *a = &p->acc[i];
- const char *lane = tc__cuda_lane(p);
- (void)copy;
- tc__line(p);
- if (!tc__is_arg(a)) {
-  tc__put_acc(p, i);
-  tc__put(p->out, "[%s] = ", lane);
- }
- tc__cuda_acc_name(p, tc__is_arg(a) ? "keep" : "acc", a);
- tc__put(p->out, "(");
- tc__put_acc(p, i);
- tc__put(p->out, "[%s], ", lane);
- if (tc__is_arg(a)) tc__put(p->out, "at%lld[%s], ", i, lane);
- tc__cuda_peek(p, n, n->attr[TC__PUT_BUFFER]);
- if (tc__is_arg(a)) {
-  tc__put(p->out, ", (%s)", tc__cuda_index_type(p));
-  tc__cuda_peek(p, n, n->attr[TC__PUT_PLACES]);
- }
- tc__put(p->out, ");\n");
+static void tc__cuda_before_vector(tc__printer*p,const tc__cuda_vector*v){
+for(uint32_t id=v->begin;id<v->end;id++){
+const tc__node*n=tc__body(p,id);
+int still=v->way[id]==TC__WAY_STILL;
+if(still)
+tc__cuda_print_still_node(p,n,v->end);
+else if(n->op==TC_OP_LOAD&&tc__cuda_is_whole(p,n))
+tc__cuda_load_whole(p,n);
 }
-static void tc__cuda_list_last(tc__printer *p, const tc__node *n, int copy) {
- (void)copy;
- tc__line(p);
- tc__put(p->out, "if (!tc_arrives_last(&");
- tc__put_buffer(p, n->attr[TC__LAST_BUFFER]);
- tc__put(p->out, "[");
- tc__put_ix(p, n->attr[TC__LAST_INDEX]);
- tc__put(p->out, "], %lld)) return;\n", (long long)n->attr[TC__LAST_COUNT]);
+for(uint32_t id=v->begin;id<v->end;id++){
+const tc__node*n=tc__body(p,id);
+if(n->op!=TC_OP_STORE||!tc__cuda_is_whole(p,n))continue;
+tc__line(p);
+tc__cuda_pack(p,
+tc__is_half(tc__cuda_dtype(p,n))?"float":tc__cuda_memory(p,n));
+tc__put(p->out," o%u;\n",id);
 }
-static void tc__cuda_list_element(tc__printer *p, const tc__node *n) {
- long long i = n->attr[TC__COMBINE_ACCUMULATOR];
- const char *lane = tc__cuda_lane(p);
- tc__put_let(p, n, 0);
- if (tc__is_arg(&p->acc[i]))
-  tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s];\n", i, lane,
-    tc__cuda_no_place(p), i, lane);
- else
-  tc__put_acc(p, i), tc__put(p->out, "[%s];\n", lane);
 }
-static void tc__cuda_list_step(tc__printer *p, const tc__node *n, int copy) {
- (void)copy;
- tc__cuda_put_step(p, n, p->vector ? tc__axis_name(p->vector->axis) : "0", "c");
+static void tc__cuda_vector_loop(tc__printer*p,const tc__node*loop,uint32_t end){
+tc__cuda_vector v;
+memset(&v,0,sizeof v);
+v.begin=loop->id+1,v.end=end,v.axis=(tc__axis)loop->attr[TC__FOR_AXIS];
+v.width=(int)tc__ix_value(loop->attr[TC__FOR_END]);
+v.way=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(!v.way){
+p->out->failed=1;
+return;
 }
-static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
- (void)copy;
- if (p->vector) {
-  tc__cuda_list_element(p, n);
-  return;
- }
- if (!tc__cuda_leads_run(p, n)) return;
- tc__cuda_run run = tc__cuda_run_at(p, n);
- p->team = (int)n->attr[TC__COMBINE_THREADS];
- p->cluster =
-  n->n_attr > TC__COMBINE_THREADS + 1 ? (int)n->attr[TC__COMBINE_THREADS + 1] : 0;
- tc__cuda_put_run(p, &run);
+p->vector=&v;
+tc__cuda_find_ways(p,&v);
+tc__cuda_before_vector(p,&v);
+tc__cuda_unroll(p,tc__axis_name(v.axis),v.width);
+v.inside=1;
+tc__cuda_statements(p,v.begin,v.end);
+v.inside=0;
+tc__block_close(p);
+for(uint32_t id=v.begin;id<v.end;id++)
+if(tc__body(p,id)->op==TC_OP_STORE&&tc__cuda_is_whole(p,tc__body(p,id)))
+tc__cuda_store_whole(p,tc__body(p,id));
+p->vector=NULL;
+tc__free(p->out->ctx,v.way,p->g->body.node.count);
 }
-static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
- for (uint32_t id = begin; id < end; id++) {
-  const tc__node *n = tc__body(p, id);
-  int done = p->vector && p->vector->inside && p->vector->way[id] == TC__WAY_STILL;
-  uint32_t last = tc__opens(n) ? tc__loop_end(p->g, id) : id;
-  if (n->op == TC_OP_FOR)
-   tc__cuda_list_loop(p, id);
-  else if (n->op == TC_OP_AXIS && !done)
-   tc__cuda_axis(p, n, end);
-  else if (n->op == TC_OP_BARRIER)
-   tc__line(p),
-    tc__put(p->out, "%s();\n", n->n_attr ? "__syncwarp" : "__syncthreads");
-  else if (n->op == TC_OP_WAIT)
-   tc__line(p), tc__put(p->out, "tc_copy_wait_all();\n");
-  else if (n->op == TC_OP_COPY)
-   tc__cuda_list_copy(p, n);
-  else if (n->op == TC_OP_LEAVE)
-   tc__cuda_leave(p, n);
-  else if (n->op == TC_OP_IF) {
-   tc__cuda_if(p, n);
-   tc__cuda_statements(p, id + 1, last);
-   tc__block_close(p);
-  } else if (n->op == TC_OP_ELSE) {
-   p->indent--;
-   tc__line(p);
-   tc__put(p->out, "} else {\n");
-   p->indent++;
-  } else if (n->op != TC_OP_AXIS && !done)
-   tc__print_node(p, n);
-  id = last;
- }
+static void tc__cuda_serial(tc__printer*p,const tc__node*n){
+const char*variable=tc__axis_name(n->attr[TC__FOR_AXIS]);
+tc__line(p);
+tc__put(p->out,"for (%s %s = 0; %s < ",tc__cuda_index_type(p),variable,variable);
+tc__put_ix(p,n->attr[TC__FOR_END]);
+tc__put(p->out,"; %s++)",variable);
+tc__block_open(p);
 }
-static int tc__cuda_is_over(const tc__node *n, int blocks) {
- if (n->op != TC_OP_FOR) return 0;
- int64_t bind = n->attr[TC__FOR_BIND];
- return blocks ? bind == TC__BIND_GRID : bind == TC__BIND_BLOCK || bind == TC__BIND_LANE;
+static void tc__cuda_list_loop(tc__printer*p,uint32_t id){
+const tc__node*n=tc__body(p,id);
+uint32_t end=tc__loop_end(p->g,id);
+if(n->attr[TC__FOR_BIND]==TC__BIND_VECTOR){
+tc__cuda_vector_loop(p,n,end);
+return;
 }
-static tc__ix tc__cuda_extents(const tc__printer *p, uint32_t begin, uint32_t end,
-        int blocks) {
- tc__ix all = tc__ix_const(1);
- for (uint32_t id = begin; id < end; id++)
-  if (tc__cuda_is_over(tc__body(p, id), blocks))
-   all = tc__ix_mul(p->g->body.ix, all, tc__body(p, id)->attr[TC__FOR_END]);
- return all;
+if(n->attr[TC__FOR_BIND]==TC__BIND_SERIAL)
+tc__cuda_serial(p,n);
+else
+tc__cuda_unroll(p,tc__axis_name(n->attr[TC__FOR_AXIS]),
+(int)tc__ix_value(n->attr[TC__FOR_END]));
+tc__cuda_statements(p,id+1,end);
+tc__block_close(p);
 }
-static void tc__cuda_assume(tc__printer *p, uint32_t begin, uint32_t end, uint32_t last) {
- for (uint32_t id = begin; id < end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (!tc__cuda_is_over(n, 0)) continue;
-  if (!tc__cuda_is_named(p, (tc__axis)n->attr[TC__FOR_AXIS], end, last)) return;
-  tc__line(p);
-  tc__put(p->out, "__builtin_assume(%s < %lld);\n",
-    tc__axis_name(n->attr[TC__FOR_AXIS]),
-    (long long)tc__ix_value(n->attr[TC__FOR_END]));
-  return;
- }
+static const tc__node*tc__cuda_named_before(const tc__printer*p,uint32_t id,
+int64_t accumulator){
+int64_t number,monoid;
+while(id-- >0&&tc__body(p,id)->op!=TC_OP_LAUNCH){
+const tc__node*n=tc__body(p,id);
+int named=tc__accumulator_of(n,&number,&monoid);
+if(n->op==TC_OP_NEW)named=1,number=n->attr[TC__NEW_ACCUMULATOR];
+if(named&&number==accumulator)return n;
 }
-static void tc__cuda_loop_variables(tc__printer *p, uint32_t begin, uint32_t end,
-         uint32_t last, int blocks) {
- int first = 1;
- for (uint32_t id = begin; id < end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (!tc__cuda_is_over(n, blocks) ||
-   !tc__cuda_is_named(p, (tc__axis)n->attr[TC__FOR_AXIS], end, last))
-   continue;
-  tc__ix behind = tc__cuda_extents(p, id + 1, end, blocks);
-  int outermost = tc__ix_equals(tc__cuda_extents(p, begin, id, blocks), 1);
-  if (first) tc__line(p);
-  if (first) tc__put(p->out, "const %s", blocks ? tc__cuda_index_type(p) : "int");
-  tc__put(p->out, "%s %s = %s", first ? "" : ",",
-    tc__axis_name(n->attr[TC__FOR_AXIS]),
-    !blocks            ? "threadIdx.x"
-    : p->g->shape.list ? tc__cuda_list_block
-         : "blockIdx.x");
-  if (!tc__ix_equals(behind, 1)) {
-   tc__put(p->out, " / ");
-   tc__put_atom(p, behind, 0);
-  }
-  if (!outermost) {
-   tc__put(p->out, " %% ");
-   tc__put_atom(p, n->attr[TC__FOR_END], 0);
-  }
-  first = 0;
- }
- if (!first) tc__put(p->out, ";\n");
- if (!blocks) tc__cuda_assume(p, begin, end, last);
+return NULL;
 }
-static void tc__cuda_dynamic(tc__printer *p, size_t i) {
- const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
- tc__line(p);
- tc__put(p->out, "%s *const ", type);
- tc__put_buffer(p, (int64_t)i);
- tc__put(p->out, " = (%s *)(shared + ", type);
- tc__put_ix(p, tc__device_shared_at(p->g, i));
- tc__put(p->out, ");\n");
+static void tc__cuda_list_new(tc__printer*p,const tc__node*n,int copy){
+int64_t i=n->attr[TC__NEW_ACCUMULATOR];
+int width=(int)n->attr[TC__NEW_WIDTH];
+(void)copy;
+if(tc__cuda_named_before(p,n->id,i))
+tc__cuda_renew(p,i,width);
+else
+tc__cuda_put_new(p,n,width);
 }
-static void tc__cuda_work_name(tc__printer *p, size_t i) {
- const tc__kbuf *b = &p->g->buffer.at[i];
- const char *type =
-  b->place == TC__BUF_TICKET ? "unsigned" : tc__dtypes[b->dtype].memory;
- tc__line(p);
- tc__put(p->out, "%s *const ", type);
- tc__put_buffer(p, (int64_t)i);
- tc__put(p->out, " = (%s *)(work + %lld);\n", type,
-   (long long)tc__device_work_at(p->g, i));
+static const char*tc__cuda_lane(const tc__printer*p){
+return p->vector?tc__axis_name(p->vector->axis):"0";
 }
-static int tc__cuda_names_buffer(const tc__printer *p, int64_t b, uint32_t begin,
-         uint32_t end) {
- for (uint32_t id = begin; id < end; id++) {
-  const tc__node *n = tc__body(p, id);
-  if ((tc__device_is_memory(n) || n->op == TC_OP_COPY || n->op == TC_OP_LAST ||
-    n->op == TC_OP_PUT || n->op == TC_OP_GET) &&
-   n->attr[TC__ACCESS_BUFFER] == b)
-   return 1;
-  if ((n->op == TC_OP_PUT || n->op == TC_OP_GET) && n->n_attr > TC__PUT_PLACES &&
-   n->attr[TC__PUT_PLACES] == b)
-   return 1;
-  if (n->op == TC_OP_COPY && n->attr[TC__COPY_FROM] == b) return 1;
- }
- return 0;
+static void tc__cuda_put_work(tc__printer*p,const tc__node*n,int64_t buffer){
+tc__put_buffer(p,buffer);
+tc__put(p->out,"[");
+tc__put_ix(p,n->attr[TC__PUT_INDEX]);
+tc__put(p->out,"]");
 }
-static void tc__cuda_own_memory(tc__printer *p, uint32_t begin, uint32_t end) {
- int dynamic = tc__device_is_dynamic(p->g);
- for (size_t i = 0; i < p->g->buffer.count; i++) {
-  const tc__kbuf *b = &p->g->buffer.at[i];
-  int shared = b->place == TC__BUF_SHARED;
-  if (!tc__cuda_names_buffer(p, (int64_t)i, begin, end)) continue;
-  if (b->place == TC__BUF_TICKET || b->place == TC__BUF_WORK)
-   tc__cuda_work_name(p, i);
-  if (shared && dynamic) tc__cuda_dynamic(p, i);
-  if (!shared && b->place != TC__BUF_REGISTER && b->place != TC__BUF_LOCAL) continue;
-  if (shared && dynamic) continue;
-  tc__line(p);
-  tc__put(p->out, "%s__align__(16) %s ", shared ? "__shared__ " : "",
-    tc__dtypes[b->dtype].memory);
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, "[%lld];\n", (long long)tc__ix_value(b->numel));
- }
+static void tc__cuda_list_put(tc__printer*p,const tc__node*n,int copy){
+int64_t i=n->attr[TC__PUT_ACCUMULATOR];
+const tc__node*last=tc__cuda_named_before(p,n->id,i);
+const char*lane=tc__cuda_lane(p);
+(void)copy;
+tc__line(p);
+tc__cuda_put_work(p,n,n->attr[TC__PUT_BUFFER]);
+tc__put(p->out," = ");
+if(last->op==TC_OP_COMBINE&&!tc__is_arg(&p->acc[i]))
+tc__put_name(p,last,0);
+else
+tc__put_acc(p,i),tc__put(p->out,"[%s]",lane);
+tc__put(p->out,";\n");
+if(n->n_attr<=TC__PUT_PLACES)return;
+tc__line(p);
+tc__cuda_put_work(p,n,n->attr[TC__PUT_PLACES]);
+tc__put(p->out," = at%lld[%s];\n",(long long)i,lane);
 }
-static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
- uint32_t begin = id + 1, end = tc__loop_end(p->g, id);
- while (tc__cuda_is_over(tc__body(p, begin), 0) ||
-   tc__cuda_is_over(tc__body(p, begin), 1))
-  end = tc__loop_end(p->g, begin++);
- tc__cuda_own_memory(p, begin, end);
- tc__cuda_loop_variables(p, id + 1, begin, end, 1);
- tc__cuda_loop_variables(p, id + 1, begin, end, 0);
- if (tc__body(p, id)->n_attr > TC__LAUNCH_CLUSTER) {
-  tc__line(p);
-  tc__put(p->out, "tc_cluster_arrive();\n");
- }
- tc__cuda_statements(p, begin, end);
+static void tc__cuda_peek(tc__printer*p,const tc__node*n,int64_t buffer){
+int shared=p->g->buffer.at[buffer].place==TC__BUF_SHARED;
+if(!shared)tc__put(p->out,"tc_peek(&");
+tc__cuda_put_work(p,n,buffer);
+if(!shared)tc__put(p->out,")");
+}
+static void tc__cuda_list_get(tc__printer*p,const tc__node*n,int copy){
+long long i=n->attr[TC__PUT_ACCUMULATOR];
+const tc__acc*a=&p->acc[i];
+const char*lane=tc__cuda_lane(p);
+(void)copy;
+tc__line(p);
+if(!tc__is_arg(a)){
+tc__put_acc(p,i);
+tc__put(p->out,"[%s] = ",lane);
+}
+tc__cuda_acc_name(p,tc__is_arg(a)?"keep":"acc",a);
+tc__put(p->out,"(");
+tc__put_acc(p,i);
+tc__put(p->out,"[%s], ",lane);
+if(tc__is_arg(a))tc__put(p->out,"at%lld[%s], ",i,lane);
+tc__cuda_peek(p,n,n->attr[TC__PUT_BUFFER]);
+if(tc__is_arg(a)){
+tc__put(p->out,", (%s)",tc__cuda_index_type(p));
+tc__cuda_peek(p,n,n->attr[TC__PUT_PLACES]);
+}
+tc__put(p->out,");\n");
+}
+static void tc__cuda_list_last(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__line(p);
+tc__put(p->out,"if (!tc_arrives_last(&");
+tc__put_buffer(p,n->attr[TC__LAST_BUFFER]);
+tc__put(p->out,"[");
+tc__put_ix(p,n->attr[TC__LAST_INDEX]);
+tc__put(p->out,"], %lld)) return;\n",(long long)n->attr[TC__LAST_COUNT]);
+}
+static void tc__cuda_list_element(tc__printer*p,const tc__node*n){
+long long i=n->attr[TC__COMBINE_ACCUMULATOR];
+const char*lane=tc__cuda_lane(p);
+tc__put_let(p,n,0);
+if(tc__is_arg(&p->acc[i]))
+tc__put(p->out,"at%lld[%s] == %s ? 0 : at%lld[%s];\n",i,lane,
+tc__cuda_no_place(p),i,lane);
+else
+tc__put_acc(p,i),tc__put(p->out,"[%s];\n",lane);
+}
+static void tc__cuda_list_step(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__cuda_put_step(p,n,p->vector?tc__axis_name(p->vector->axis):"0","c");
+}
+static void tc__cuda_list_combine(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+if(p->vector){
+tc__cuda_list_element(p,n);
+return;
+}
+if(!tc__cuda_leads_run(p,n))return;
+tc__cuda_run run=tc__cuda_run_at(p,n);
+p->team=(int)n->attr[TC__COMBINE_THREADS];
+p->cluster=
+n->n_attr>TC__COMBINE_THREADS+1?(int)n->attr[TC__COMBINE_THREADS+1]:0;
+tc__cuda_put_run(p,&run);
+}
+static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end){
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+int done=p->vector&&p->vector->inside&&p->vector->way[id]==TC__WAY_STILL;
+uint32_t last=tc__opens(n)?tc__loop_end(p->g,id):id;
+if(n->op==TC_OP_FOR)
+tc__cuda_list_loop(p,id);
+else if(n->op==TC_OP_AXIS&&!done)
+tc__cuda_axis(p,n,end);
+else if(n->op==TC_OP_BARRIER)
+tc__line(p),
+tc__put(p->out,"%s();\n",n->n_attr?"__syncwarp":"__syncthreads");
+else if(n->op==TC_OP_WAIT)
+tc__line(p),tc__put(p->out,"tc_copy_wait_all();\n");
+else if(n->op==TC_OP_COPY)
+tc__cuda_list_copy(p,n);
+else if(n->op==TC_OP_LEAVE)
+tc__cuda_leave(p,n);
+else if(n->op==TC_OP_IF){
+tc__cuda_if(p,n);
+tc__cuda_statements(p,id+1,last);
+tc__block_close(p);
+}else if(n->op==TC_OP_ELSE){
+p->indent--;
+tc__line(p);
+tc__put(p->out,"} else {\n");
+p->indent++;
+}else if(n->op!=TC_OP_AXIS&&!done)
+tc__print_node(p,n);
+id=last;
+}
+}
+static int tc__cuda_is_over(const tc__node*n,int blocks){
+if(n->op!=TC_OP_FOR)return 0;
+int64_t bind=n->attr[TC__FOR_BIND];
+return blocks?bind==TC__BIND_GRID:bind==TC__BIND_BLOCK||bind==TC__BIND_LANE;
+}
+static tc__ix tc__cuda_extents(const tc__printer*p,uint32_t begin,uint32_t end,
+int blocks){
+tc__ix all=tc__ix_const(1);
+for(uint32_t id=begin;id<end;id++)
+if(tc__cuda_is_over(tc__body(p,id),blocks))
+all=tc__ix_mul(p->g->body.ix,all,tc__body(p,id)->attr[TC__FOR_END]);
+return all;
+}
+static void tc__cuda_assume(tc__printer*p,uint32_t begin,uint32_t end,uint32_t last){
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+if(!tc__cuda_is_over(n,0))continue;
+if(!tc__cuda_is_named(p,(tc__axis)n->attr[TC__FOR_AXIS],end,last))return;
+tc__line(p);
+tc__put(p->out,"__builtin_assume(%s < %lld);\n",
+tc__axis_name(n->attr[TC__FOR_AXIS]),
+(long long)tc__ix_value(n->attr[TC__FOR_END]));
+return;
+}
+}
+static void tc__cuda_loop_variables(tc__printer*p,uint32_t begin,uint32_t end,
+uint32_t last,int blocks){
+int first=1;
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+if(!tc__cuda_is_over(n,blocks)||
+!tc__cuda_is_named(p,(tc__axis)n->attr[TC__FOR_AXIS],end,last))
+continue;
+tc__ix behind=tc__cuda_extents(p,id+1,end,blocks);
+int outermost=tc__ix_equals(tc__cuda_extents(p,begin,id,blocks),1);
+if(first)tc__line(p);
+if(first)tc__put(p->out,"const %s",blocks?tc__cuda_index_type(p):"int");
+tc__put(p->out,"%s %s = %s",first?"":",",
+tc__axis_name(n->attr[TC__FOR_AXIS]),
+!blocks?"threadIdx.x"
+:p->g->shape.list?tc__cuda_list_block
+:"blockIdx.x");
+if(!tc__ix_equals(behind,1)){
+tc__put(p->out," / ");
+tc__put_atom(p,behind,0);
+}
+if(!outermost){
+tc__put(p->out," %% ");
+tc__put_atom(p,n->attr[TC__FOR_END],0);
+}
+first=0;
+}
+if(!first)tc__put(p->out,";\n");
+if(!blocks)tc__cuda_assume(p,begin,end,last);
+}
+static void tc__cuda_dynamic(tc__printer*p,size_t i){
+const char*type=tc__dtypes[p->g->buffer.at[i].dtype].memory;
+tc__line(p);
+tc__put(p->out,"%s *const ",type);
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out," = (%s *)(shared + ",type);
+tc__put_ix(p,tc__device_shared_at(p->g,i));
+tc__put(p->out,");\n");
+}
+static void tc__cuda_work_name(tc__printer*p,size_t i){
+const tc__kbuf*b=&p->g->buffer.at[i];
+const char*type=
+b->place==TC__BUF_TICKET?"unsigned":tc__dtypes[b->dtype].memory;
+tc__line(p);
+tc__put(p->out,"%s *const ",type);
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out," = (%s *)(work + %lld);\n",type,
+(long long)tc__device_work_at(p->g,i));
+}
+static int tc__cuda_names_buffer(const tc__printer*p,int64_t b,uint32_t begin,
+uint32_t end){
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+if((tc__device_is_memory(n)||n->op==TC_OP_COPY||n->op==TC_OP_LAST||
+n->op==TC_OP_PUT||n->op==TC_OP_GET)&&
+n->attr[TC__ACCESS_BUFFER]==b)
+return 1;
+if((n->op==TC_OP_PUT||n->op==TC_OP_GET)&&n->n_attr>TC__PUT_PLACES&&
+n->attr[TC__PUT_PLACES]==b)
+return 1;
+if(n->op==TC_OP_COPY&&n->attr[TC__COPY_FROM]==b)return 1;
+}
+return 0;
+}
+static void tc__cuda_own_memory(tc__printer*p,uint32_t begin,uint32_t end){
+int dynamic=tc__device_is_dynamic(p->g);
+for(size_t i=0;i<p->g->buffer.count;i++){
+const tc__kbuf*b=&p->g->buffer.at[i];
+int shared=b->place==TC__BUF_SHARED;
+if(!tc__cuda_names_buffer(p,(int64_t)i,begin,end))continue;
+if(b->place==TC__BUF_TICKET||b->place==TC__BUF_WORK)
+tc__cuda_work_name(p,i);
+if(shared&&dynamic)tc__cuda_dynamic(p,i);
+if(!shared&&b->place!=TC__BUF_REGISTER&&b->place!=TC__BUF_LOCAL)continue;
+if(shared&&dynamic)continue;
+tc__line(p);
+tc__put(p->out,"%s__align__(16) %s ",shared?"__shared__ ":"",
+tc__dtypes[b->dtype].memory);
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out,"[%lld];\n",(long long)tc__ix_value(b->numel));
+}
+}
+static void tc__cuda_launch_body(tc__printer*p,uint32_t id){
+uint32_t begin=id+1,end=tc__loop_end(p->g,id);
+while(tc__cuda_is_over(tc__body(p,begin),0)||
+tc__cuda_is_over(tc__body(p,begin),1))
+end=tc__loop_end(p->g,begin++);
+tc__cuda_own_memory(p,begin,end);
+tc__cuda_loop_variables(p,id+1,begin,end,1);
+tc__cuda_loop_variables(p,id+1,begin,end,0);
+if(tc__body(p,id)->n_attr>TC__LAUNCH_CLUSTER){
+tc__line(p);
+tc__put(p->out,"tc_cluster_arrive();\n");
+}
+tc__cuda_statements(p,begin,end);
 }
 // ---- gen/cuda_print/kernel.c
-static void tc__cuda_pattern(tc__printer *p, const tc__acc *a, const char *s) {
- const char *name = tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name;
- const char *type = p->d->reg[tc__class_of(a->dtype)];
- for (; *s; s++) {
-  if (*s == '#')
-   tc__put(p->out, "%s_%s", name, tc__suffix(a->dtype));
-  else if (*s == '@')
-   tc__cuda_identity(p, a);
-  else if (*s == '$')
-   tc__put(p->out, "%s", type);
-  else
-   tc__put_raw(p->out, s, 1);
- }
+static void tc__cuda_pattern(tc__printer*p,const tc__acc*a,const char*s){
+const char*name=tc__is_arg(a)?tc__cuda_arg_name(a):tc__ops[a->monoid].name;
+const char*type=p->d->reg[tc__class_of(a->dtype)];
+for(;*s;s++){
+if(*s=='#')
+tc__put(p->out,"%s_%s",name,tc__suffix(a->dtype));
+else if(*s=='@')
+tc__cuda_identity(p,a);
+else if(*s=='$')
+tc__put(p->out,"%s",type);
+else
+tc__put_raw(p->out,s,1);
 }
-static const char tc__cuda_sum_text[] =
- "\n// The elements of a thread.\n"
- "template <int V> TC_FN $ tc_fold_#(const $ (&x)[V]) {\n"
- "    $ y = x[0];\n"
- "    for (int l = 1; l < V; l++) y = tc_acc_#(y, x[l]);\n"
- "    return y;\n"
- "}\n"
- "\n// The values of L lanes that are neighbours; all of them get the result.\n"
- "template <int L> TC_FN $ tc_lanes_#($ x) {\n"
- "    for (int o = L / 2; o; o /= 2) x = tc_acc_#(x, __shfl_xor_sync(~0u, x, o));\n"
- "    return x;\n"
- "}\n"
- "\n// What W warps have put into shared memory; all threads get the result.\n"
- "template <int W> TC_FN $ tc_parts_#(const $ *part) {\n"
- "    const int w = threadIdx.x % 32;\n"
- "    return tc_lanes_#<32>(w < W ? part[w] : @);\n"
- "}\n"
- "\n// H values of shared memory, S apart.\n"
- "template <int H, int S> TC_FN $ tc_below_#(const $ *part) {\n"
- "    $ x = part[0];\n"
- "    for (int y = 1; y < H; y++) x = tc_acc_#(x, part[y * S]);\n"
- "    return x;\n"
- "}\n";
-static const char tc__cuda_arg_text[] =
- "\n// (b, j) becomes (v, i) if that is better.\n"
- "template <class I> TC_FN void tc_keep_#($ &b, I &j, $ v, I i) {\n"
- "    const int win = tc_win_#(v, b, i < j);\n"
- "    b = win ? v : b;\n"
- "    j = win ? i : j;\n"
- "}\n"
- "\ntemplate <int V, class I> TC_FN void tc_fold_#($ (&v)[V], I (&i)[V]) {\n"
- "    for (int l = 1; l < V; l++) tc_keep_#(v[0], i[0], v[l], i[l]);\n"
- "}\n"
- "\ntemplate <int L, class I> TC_FN void tc_lanes_#($ &v, I &i) {\n"
- "    for (int o = L / 2; o; o /= 2) {\n"
- "        const $ w = __shfl_xor_sync(~0u, v, o);\n"
- "        const I k = __shfl_xor_sync(~0u, i, o);\n"
- "        tc_keep_#(v, i, w, k);\n"
- "    }\n"
- "}\n"
- "\ntemplate <int W, class I> TC_FN void tc_parts_#($ &v, I &i, const $ *part, const I *place) {\n"
- "    const int w = threadIdx.x % 32 % W;\n"
- "    v = part[w];\n"
- "    i = place[w];\n"
- "    tc_lanes_#<32>(v, i);\n"
- "}\n"
- "\ntemplate <int H, int S, class I> TC_FN void tc_below_#($ &v, I &i, const $ *part, const I *place) {\n"
- "    v = part[0];\n"
- "    i = place[0];\n"
- "    for (int y = 1; y < H; y++) tc_keep_#(v, i, part[y * S], place[y * S]);\n"
- "}\n";
-static void tc__cuda_monoid_text(tc__printer *p, const tc__acc *a) {
- tc__cuda_pattern(p, a, tc__is_arg(a) ? tc__cuda_arg_text : tc__cuda_sum_text);
 }
-static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
- if (n->attr[TC__FOR_AXIS] == TC__ROW || !p->cuda) {
-  tc__print_range(p, begin, end);
-  return;
- }
- tc__cuda_row_columns(p, n->attr[TC__FOR_END], begin, end);
- tc__cuda_row_barrier(p, begin, end);
+static const char tc__cuda_sum_text[]=
+"\n// The elements of a thread.\n"
+"template <int V> TC_FN $ tc_fold_#(const $ (&x)[V]) {\n"
+"    $ y = x[0];\n"
+"    for (int l = 1; l < V; l++) y = tc_acc_#(y, x[l]);\n"
+"    return y;\n"
+"}\n"
+"\n// The values of L lanes that are neighbours; all of them get the result.\n"
+"template <int L> TC_FN $ tc_lanes_#($ x) {\n"
+"    for (int o = L / 2; o; o /= 2) x = tc_acc_#(x, __shfl_xor_sync(~0u, x, o));\n"
+"    return x;\n"
+"}\n"
+"\n// What W warps have put into shared memory; all threads get the result.\n"
+"template <int W> TC_FN $ tc_parts_#(const $ *part) {\n"
+"    const int w = threadIdx.x % 32;\n"
+"    return tc_lanes_#<32>(w < W ? part[w] : @);\n"
+"}\n"
+"\n// H values of shared memory, S apart.\n"
+"template <int H, int S> TC_FN $ tc_below_#(const $ *part) {\n"
+"    $ x = part[0];\n"
+"    for (int y = 1; y < H; y++) x = tc_acc_#(x, part[y * S]);\n"
+"    return x;\n"
+"}\n";
+static const char tc__cuda_arg_text[]=
+"\n// (b, j) becomes (v, i) if that is better.\n"
+"template <class I> TC_FN void tc_keep_#($ &b, I &j, $ v, I i) {\n"
+"    const int win = tc_win_#(v, b, i < j);\n"
+"    b = win ? v : b;\n"
+"    j = win ? i : j;\n"
+"}\n"
+"\ntemplate <int V, class I> TC_FN void tc_fold_#($ (&v)[V], I (&i)[V]) {\n"
+"    for (int l = 1; l < V; l++) tc_keep_#(v[0], i[0], v[l], i[l]);\n"
+"}\n"
+"\ntemplate <int L, class I> TC_FN void tc_lanes_#($ &v, I &i) {\n"
+"    for (int o = L / 2; o; o /= 2) {\n"
+"        const $ w = __shfl_xor_sync(~0u, v, o);\n"
+"        const I k = __shfl_xor_sync(~0u, i, o);\n"
+"        tc_keep_#(v, i, w, k);\n"
+"    }\n"
+"}\n"
+"\ntemplate <int W, class I> TC_FN void tc_parts_#($ &v, I &i, const $ *part, const I *place) {\n"
+"    const int w = threadIdx.x % 32 % W;\n"
+"    v = part[w];\n"
+"    i = place[w];\n"
+"    tc_lanes_#<32>(v, i);\n"
+"}\n"
+"\ntemplate <int H, int S, class I> TC_FN void tc_below_#($ &v, I &i, const $ *part, const I *place) {\n"
+"    v = part[0];\n"
+"    i = place[0];\n"
+"    for (int y = 1; y < H; y++) tc_keep_#(v, i, part[y * S], place[y * S]);\n"
+"}\n";
+static void tc__cuda_monoid_text(tc__printer*p,const tc__acc*a){
+tc__cuda_pattern(p,a,tc__is_arg(a)?tc__cuda_arg_text:tc__cuda_sum_text);
 }
-static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
- (void)copy;
- if (!tc__cuda_leads_run(p, n)) return;
- tc__cuda_run run = tc__cuda_run_at(p, n);
- tc__cuda_put_run(p, &run);
+static void tc__cuda_loop(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end){
+if(n->attr[TC__FOR_AXIS]==TC__ROW||!p->cuda){
+tc__print_range(p,begin,end);
+return;
 }
-static int tc__cuda_has_work(const tc__printer *p) {
- return p->cuda ? p->cuda->workspace > 0
-     : tc__device_work_at(p->g, p->g->buffer.count) > 0;
+tc__cuda_row_columns(p,n->attr[TC__FOR_END],begin,end);
+tc__cuda_row_barrier(p,begin,end);
 }
-static void tc__cuda_parameters(tc__printer *p) {
- if (p->g->shape.list) {
-  tc__cuda_list_parameters(p);
-  return;
- }
- for (size_t i = 0; i < p->g->buffer.count; i++) {
-  const tc__kbuf *b = &p->g->buffer.at[i];
-  if (!tc__is_memory(b)) continue;
-  tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
-    tc__dtypes[b->dtype].memory);
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory, " : ", ");
- }
- if (tc__cuda_has_work(p)) tc__put(p->out, "unsigned char *work, ");
- tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
+static void tc__cuda_combine(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+if(!tc__cuda_leads_run(p,n))return;
+tc__cuda_run run=tc__cuda_run_at(p,n);
+tc__cuda_put_run(p,&run);
 }
-static void tc__cuda_scratch_names(tc__printer *p) {
- int product =
-  p->cuda && p->cuda->form == TC__DEVICE_PRODUCT;
- for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
-  const tc__kbuf *b = &p->g->buffer.at[i];
-  if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
-  const char *type = tc__dtypes[b->dtype].memory;
-  tc__line(p);
-  tc__put(p->out, "%s *", type);
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, " = (%s *)(shared + ", type);
-  tc__put_ix(p, tc__device_scratch_at(p->g, p->cuda, (int64_t)i));
-  tc__put(p->out, ");\n");
- }
+static int tc__cuda_has_work(const tc__printer*p){
+return p->cuda?p->cuda->workspace>0
+:tc__device_work_at(p->g,p->g->buffer.count)>0;
 }
-static void tc__cuda_args(tc__printer *p) {
- for (size_t id = 0; id < p->g->body.node.count; id++) {
-  const tc__node *n = p->g->body.node.at[id];
-  int seen = n->op != TC_OP_ARG;
-  for (size_t j = 0; j < id && !seen; j++)
-   seen = p->g->body.node.at[j]->op == TC_OP_ARG &&
-     p->g->body.node.at[j]->attr[TC__ARG_SLOT] == n->attr[TC__ARG_SLOT];
-  if (seen) continue;
-  const char *type = p->d->reg[tc__class_of(n->dtype)];
-  tc__line(p);
-  tc__put(p->out, "const %s arg%lld = (%s)a.arg(%lld).%s;\n", type,
-    (long long)n->attr[TC__ARG_SLOT], type, (long long)n->attr[TC__ARG_SLOT],
-    tc__is_float(n->dtype) ? "f" : "i");
- }
+static void tc__cuda_parameters(tc__printer*p){
+if(p->g->shape.list){
+tc__cuda_list_parameters(p);
+return;
 }
-static void tc__cuda_names(tc__printer *p, const tc__text *body) {
- const char *type = tc__cuda_index_type(p);
- if (p->g->shape.list) tc__cuda_list_names(p);
- for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
-  char name[24];
-  snprintf(name, sizeof name, "s%d", slot);
-  if (!tc__c_mentions(body, name)) continue;
-  tc__line(p);
-  tc__put(p->out, "const %s %s = %sa.size[%d];\n", type, name,
-    p->narrow ? "(int)" : "", slot);
- }
- if (tc__c_mentions(body, "seed")) {
-  tc__line(p);
-  tc__put(p->out, "const tc_u64 seed = a.state->seed, draw = a.state->draw;\n");
- }
- tc__cuda_scratch_names(p);
- tc__cuda_args(p);
+for(size_t i=0;i<p->g->buffer.count;i++){
+const tc__kbuf*b=&p->g->buffer.at[i];
+if(!tc__is_memory(b))continue;
+tc__put(p->out,"%s%s *__restrict__ ",b->written?"":"const ",
+tc__dtypes[b->dtype].memory);
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory, ":", ");
 }
-static void tc__cuda_begin(tc__printer *p) {
- tc__line(p);
- for (size_t i = 0; i < p->g->buffer.count && !p->g->shape.list; i++) {
-  const tc__kbuf *b = &p->g->buffer.at[i];
-  if (!tc__is_memory(b) || b->written) continue;
-  tc__put(p->out, "tc_reads(");
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
- }
- tc__put(p->out, "tc_begin();\n");
+if(tc__cuda_has_work(p))tc__put(p->out,"unsigned char *work, ");
+tc__put(p->out,"const tc_kargs<%d> a",tc__cuda_kargs(p->g));
 }
-static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
-        const tc__grid *grid, int resident, tc__text *body) {
- tc__text *out = p->out;
- tc__cuda_look(p, body);
- p->indent = 0;
- if (launch) tc__put(out, "\n");
- tc__put(out, "// %d threads in a block, ", grid->threads);
- tc__put_ix(p, grid->blocks);
- tc__put(out, " blocks have work%s", p->g->shape.list ? " for a tensor" : "");
- if (grid->cluster) tc__put(out, ", launched in clusters of %d", grid->cluster);
- tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", grid->threads);
- if (resident) tc__put(out, ", %d", resident);
- tc__put(out, ")\n%s", symbol);
- if (launch) tc__put(out, "_%d", launch);
- tc__put(out, "(");
- tc__cuda_parameters(p);
- tc__put(out, ")");
- tc__block_open(p);
- if (tc__c_mentions(body, "shared") || !tc__ix_equals(grid->shared, 0))
-  tc__put(out, "    extern __shared__ __align__(16) char shared[];\n");
- tc__cuda_begin(p);
- tc__cuda_names(p, body);
- tc__put_raw(out, body->at, body->size);
- tc__block_close(p);
- out->failed |= body->failed;
- tc__text_free(body);
+static void tc__cuda_scratch_names(tc__printer*p){
+int product=
+p->cuda&&p->cuda->form==TC__DEVICE_PRODUCT;
+for(size_t i=0;i<p->g->buffer.count&&!product;i++){
+const tc__kbuf*b=&p->g->buffer.at[i];
+if(!p->cuda||!tc__device_is_scratch(p->g,p->cuda,(int64_t)i))continue;
+const char*type=tc__dtypes[b->dtype].memory;
+tc__line(p);
+tc__put(p->out,"%s *",type);
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out," = (%s *)(shared + ",type);
+tc__put_ix(p,tc__device_scratch_at(p->g,p->cuda,(int64_t)i));
+tc__put(p->out,");\n");
 }
-static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
- tc__device_plan q = tc__device_plan_of(p->g);
- tc__text body, *out = p->out;
- tc__grid grid;
- p->cuda = &q, p->narrow = q.narrow, p->axis = q.axis;
- tc__cuda_grid_of(&q, &grid);
- tc__text_init(&body, out->ctx);
- p->out = &body, p->indent = 1;
- if (q.form == TC__DEVICE_PRODUCT)
-  tc__cuda_product(p);
- else
-  tc__cuda_rows(p);
- p->out = out;
- tc__cuda_put_launch(p, symbol, 0, &grid, q.resident, &body);
- p->cuda = NULL, p->narrow = 0;
 }
-static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
- tc__text body, *out = p->out;
- tc__grids grids;
- int launch = 0;
- memset(&grids, 0, sizeof grids);
- tc__device_grids(p->g, &grids);
- for (uint32_t id = 0; id < p->g->body.node.count; id++) {
-  if (tc__body(p, id)->op != TC_OP_LAUNCH) continue;
-  tc__text_init(&body, out->ctx);
-  p->out = &body, p->indent = 1,
-  p->narrow = (int)tc__body(p, id)->attr[TC__LAUNCH_NARROW];
-  tc__cuda_launch_body(p, id);
-  p->out = out;
-  tc__cuda_put_launch(p, symbol, launch, &grids.at[launch], 0, &body);
-  launch++;
- }
+static void tc__cuda_args(tc__printer*p){
+for(size_t id=0;id<p->g->body.node.count;id++){
+const tc__node*n=p->g->body.node.at[id];
+int seen=n->op!=TC_OP_ARG;
+for(size_t j=0;j<id&&!seen;j++)
+seen=p->g->body.node.at[j]->op==TC_OP_ARG&&
+p->g->body.node.at[j]->attr[TC__ARG_SLOT]==n->attr[TC__ARG_SLOT];
+if(seen)continue;
+const char*type=p->d->reg[tc__class_of(n->dtype)];
+tc__line(p);
+tc__put(p->out,"const %s arg%lld = (%s)a.arg(%lld).%s;\n",type,
+(long long)n->attr[TC__ARG_SLOT],type,(long long)n->attr[TC__ARG_SLOT],
+tc__is_float(n->dtype)?"f":"i");
 }
-#define TC__CUDA_VALUES \
- {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node}, {TC_OP_INDEX, TC__ONCE, tc__cuda_index}, \
-  {TC_OP_CHECK, TC__ONCE, tc__cuda_check}, {TC_OP_VALID, TC__ONCE, tc__cuda_valid}, \
-  {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, {TC_OP_EXP2, TC__ONCE, tc__cuda_fast}, \
-  {TC_OP_LOG, TC__ONCE, tc__cuda_fast}, {TC_OP_LOG2, TC__ONCE, tc__cuda_fast}, \
-  {TC_OP_SIN, TC__ONCE, tc__cuda_fast}, {TC_OP_COS, TC__ONCE, tc__cuda_fast}, \
-  {TC_OP_TANH, TC__ONCE, tc__cuda_fast}, {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast}, \
-  {TC_OP_SILU, TC__ONCE, tc__cuda_fast}, {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast}, \
-  {TC_OP_DIV, TC__ONCE, tc__cuda_fast}, {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast}, \
-  {TC_OP_SQRT, TC__ONCE, tc__cuda_fast}, {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
-static const tc__print_row tc__cuda_row_table[] = {
- TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_load},
- {TC_OP_STORE, TC__ONCE, tc__cuda_store},
- {TC_OP_RANDOM, TC__ONCE, tc__cuda_random},
- {TC_OP_NEW, TC__ONCE, tc__cuda_new},
- {TC_OP_ACC, TC__ONCE, tc__cuda_step},
- {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
- {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
- {TC_OP_COUNT, TC__ONCE, NULL},
+}
+static void tc__cuda_names(tc__printer*p,const tc__text*body){
+const char*type=tc__cuda_index_type(p);
+if(p->g->shape.list)tc__cuda_list_names(p);
+for(int slot=0,sizes=tc__cuda_sizes(p->g);slot<sizes;slot++){
+char name[24];
+snprintf(name,sizeof name,"s%d",slot);
+if(!tc__c_mentions(body,name))continue;
+tc__line(p);
+tc__put(p->out,"const %s %s = %sa.size[%d];\n",type,name,
+p->narrow?"(int)":"",slot);
+}
+if(tc__c_mentions(body,"seed")){
+tc__line(p);
+tc__put(p->out,"const tc_u64 seed = a.state->seed, draw = a.state->draw;\n");
+}
+tc__cuda_scratch_names(p);
+tc__cuda_args(p);
+}
+static void tc__cuda_begin(tc__printer*p){
+tc__line(p);
+for(size_t i=0;i<p->g->buffer.count&&!p->g->shape.list;i++){
+const tc__kbuf*b=&p->g->buffer.at[i];
+if(!tc__is_memory(b)||b->written)continue;
+tc__put(p->out,"tc_reads(");
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory), ":"), ");
+}
+tc__put(p->out,"tc_begin();\n");
+}
+static void tc__cuda_put_launch(tc__printer*p,const char*symbol,int launch,
+const tc__grid*grid,int resident,tc__text*body){
+tc__text*out=p->out;
+tc__cuda_look(p,body);
+p->indent=0;
+if(launch)tc__put(out,"\n");
+tc__put(out,"// %d threads in a block, ",grid->threads);
+tc__put_ix(p,grid->blocks);
+tc__put(out," blocks have work%s",p->g->shape.list?" for a tensor":"");
+if(grid->cluster)tc__put(out,", launched in clusters of %d",grid->cluster);
+tc__put(out,"\nextern \"C\" __global__ void __launch_bounds__(%d",grid->threads);
+if(resident)tc__put(out,", %d",resident);
+tc__put(out,")\n%s",symbol);
+if(launch)tc__put(out,"_%d",launch);
+tc__put(out,"(");
+tc__cuda_parameters(p);
+tc__put(out,")");
+tc__block_open(p);
+if(tc__c_mentions(body,"shared")||!tc__ix_equals(grid->shared,0))
+tc__put(out,"    extern __shared__ __align__(16) char shared[];\n");
+tc__cuda_begin(p);
+tc__cuda_names(p,body);
+tc__put_raw(out,body->at,body->size);
+tc__block_close(p);
+out->failed|=body->failed;
+tc__text_free(body);
+}
+static void tc__cuda_kernel(tc__printer*p,const char*symbol){
+tc__device_plan q=tc__device_plan_of(p->g);
+tc__text body,*out=p->out;
+tc__grid grid;
+p->cuda=&q,p->narrow=q.narrow,p->axis=q.axis;
+tc__cuda_grid_of(&q,&grid);
+tc__text_init(&body,out->ctx);
+p->out=&body,p->indent=1;
+if(q.form==TC__DEVICE_PRODUCT)
+tc__cuda_product(p);
+else
+tc__cuda_rows(p);
+p->out=out;
+tc__cuda_put_launch(p,symbol,0,&grid,q.resident,&body);
+p->cuda=NULL,p->narrow=0;
+}
+static void tc__cuda_list_kernel(tc__printer*p,const char*symbol){
+tc__text body,*out=p->out;
+tc__grids grids;
+int launch=0;
+memset(&grids,0,sizeof grids);
+tc__device_grids(p->g,&grids);
+for(uint32_t id=0;id<p->g->body.node.count;id++){
+if(tc__body(p,id)->op!=TC_OP_LAUNCH)continue;
+tc__text_init(&body,out->ctx);
+p->out=&body,p->indent=1,
+p->narrow=(int)tc__body(p,id)->attr[TC__LAUNCH_NARROW];
+tc__cuda_launch_body(p,id);
+p->out=out;
+tc__cuda_put_launch(p,symbol,launch,&grids.at[launch],0,&body);
+launch++;
+}
+}
+#define TC__CUDA_VALUES  \
+{TC_OP_CAST,TC__ONCE,tc__cuda_cast_node},{TC_OP_INDEX,TC__ONCE,tc__cuda_index},\
+{TC_OP_CHECK,TC__ONCE,tc__cuda_check},{TC_OP_VALID,TC__ONCE,tc__cuda_valid},\
+{TC_OP_EXP,TC__ONCE,tc__cuda_fast},{TC_OP_EXP2,TC__ONCE,tc__cuda_fast},\
+{TC_OP_LOG,TC__ONCE,tc__cuda_fast},{TC_OP_LOG2,TC__ONCE,tc__cuda_fast},\
+{TC_OP_SIN,TC__ONCE,tc__cuda_fast},{TC_OP_COS,TC__ONCE,tc__cuda_fast},\
+{TC_OP_TANH,TC__ONCE,tc__cuda_fast},{TC_OP_SIGMOID,TC__ONCE,tc__cuda_fast},\
+{TC_OP_SILU,TC__ONCE,tc__cuda_fast},{TC_OP_GELU_TANH,TC__ONCE,tc__cuda_fast},\
+{TC_OP_DIV,TC__ONCE,tc__cuda_fast},{TC_OP_RECIPROCAL,TC__ONCE,tc__cuda_fast},\
+{TC_OP_SQRT,TC__ONCE,tc__cuda_fast},{TC_OP_RSQRT,TC__ONCE,tc__cuda_fast},
+static const tc__print_row tc__cuda_row_table[]={
+TC__CUDA_VALUES{TC_OP_LOAD,TC__ONCE,tc__cuda_load},
+{TC_OP_STORE,TC__ONCE,tc__cuda_store},
+{TC_OP_RANDOM,TC__ONCE,tc__cuda_random},
+{TC_OP_NEW,TC__ONCE,tc__cuda_new},
+{TC_OP_ACC,TC__ONCE,tc__cuda_step},
+{TC_OP_COMBINE,TC__ONCE,tc__cuda_combine},
+{TC_OP_CONTRACT,TC__ONCE,tc__cuda_contract},
+{TC_OP_COUNT,TC__ONCE,NULL},
 };
-static const tc__print_row tc__cuda_list_table[] = {
- TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_list_load},
- {TC_OP_STORE, TC__ONCE, tc__cuda_list_store},
- {TC_OP_RANDOM, TC__ONCE, tc__cuda_list_random},
- {TC_OP_NEW, TC__ONCE, tc__cuda_list_new},
- {TC_OP_ACC, TC__ONCE, tc__cuda_list_step},
- {TC_OP_COMBINE, TC__ONCE, tc__cuda_list_combine},
- {TC_OP_PUT, TC__ONCE, tc__cuda_list_put},
- {TC_OP_GET, TC__ONCE, tc__cuda_list_get},
- {TC_OP_LAST, TC__ONCE, tc__cuda_list_last},
- {TC_OP_COUNT, TC__ONCE, NULL},
+static const tc__print_row tc__cuda_list_table[]={
+TC__CUDA_VALUES{TC_OP_LOAD,TC__ONCE,tc__cuda_list_load},
+{TC_OP_STORE,TC__ONCE,tc__cuda_list_store},
+{TC_OP_RANDOM,TC__ONCE,tc__cuda_list_random},
+{TC_OP_NEW,TC__ONCE,tc__cuda_list_new},
+{TC_OP_ACC,TC__ONCE,tc__cuda_list_step},
+{TC_OP_COMBINE,TC__ONCE,tc__cuda_list_combine},
+{TC_OP_PUT,TC__ONCE,tc__cuda_list_put},
+{TC_OP_GET,TC__ONCE,tc__cuda_list_get},
+{TC_OP_LAST,TC__ONCE,tc__cuda_list_last},
+{TC_OP_COUNT,TC__ONCE,NULL},
 };
-static const tc__dialect tc__dialect_cuda_lists = {
- "cuda",
- {"float", "double", "int", "tc_i64"},
- {"float", "double", "int", "tc_i64"},
- "tc_i64",
- 1,
- tc__cuda_expr,
- 1,
- tc__cuda_list_table,
- tc__cuda_list_kernel,
- NULL,
- tc__cuda_constant,
- tc__cuda_monoid_text,
- NULL,
- NULL,
- NULL,
- NULL,
- TC__FUSE_LOADS,
- NULL,
- NULL,
- NULL,
+static const tc__dialect tc__dialect_cuda_lists={
+"cuda",
+{"float","double","int","tc_i64"},
+{"float","double","int","tc_i64"},
+"tc_i64",
+1,
+tc__cuda_expr,
+1,
+tc__cuda_list_table,
+tc__cuda_list_kernel,
+NULL,
+tc__cuda_constant,
+tc__cuda_monoid_text,
+NULL,
+NULL,
+NULL,
+NULL,
+TC__FUSE_LOADS,
+NULL,
+NULL,
+NULL,
 };
-static const tc__dialect tc__dialect_cuda = {
- "cuda",
- {"float", "double", "int", "tc_i64"},
- {"float", "double", "int", "tc_i64"},
- "tc_i64",
- 1,
- tc__cuda_expr,
- 1,
- tc__cuda_row_table,
- tc__cuda_kernel,
- tc__cuda_loop,
- tc__cuda_constant,
- tc__cuda_monoid_text,
- tc__cuda_grids,
- tc__print_cuda_opaque,
- tc__has_cuda_opaque,
- tc__device_takes_rows,
- TC__FUSE_LOADS,
- tc__device_has_list,
- tc__lower_device,
- &tc__dialect_cuda_lists,
+static const tc__dialect tc__dialect_cuda={
+"cuda",
+{"float","double","int","tc_i64"},
+{"float","double","int","tc_i64"},
+"tc_i64",
+1,
+tc__cuda_expr,
+1,
+tc__cuda_row_table,
+tc__cuda_kernel,
+tc__cuda_loop,
+tc__cuda_constant,
+tc__cuda_monoid_text,
+tc__cuda_grids,
+tc__print_cuda_opaque,
+tc__has_cuda_opaque,
+tc__device_takes_rows,
+TC__FUSE_LOADS,
+tc__device_has_list,
+tc__lower_device,
+&tc__dialect_cuda_lists,
 };
 // ---- gen/cuda_print/prelude.c
-static const char *const tc__text_cuda_class[] = {
- "#define TC_ADD_@(a, b) ((T)((U)(a) + (U)(b)))",
- "#define TC_SUB_@(a, b) ((T)((U)(a) - (U)(b)))",
- "#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
- "#define TC_NEG_@(a) ((T)(-(U)(a)))",
- "#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
- "#define TC_MAX_@(a, b) ((a) > (b) ? (a) : (b))",
- "#define TC_MIN_@(a, b) ((a) < (b) ? (a) : (b))",
- "#define TC_LT_@(a, b) ((a) < (b))",
- "#define TC_LE_@(a, b) ((a) <= (b))",
- "#define TC_GT_@(a, b) ((a) > (b))",
- "#define TC_GE_@(a, b) ((a) >= (b))",
- "#define TC_EQ_@(a, b) ((a) == (b))",
- "#define TC_NE_@(a, b) ((a) != (b))",
- "#define TC_M_@(b) (b)",
- "#define TC_B_@(m) (m)",
+static const char*const tc__text_cuda_class[]={
+"#define TC_ADD_@(a, b) ((T)((U)(a) + (U)(b)))",
+"#define TC_SUB_@(a, b) ((T)((U)(a) - (U)(b)))",
+"#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
+"#define TC_NEG_@(a) ((T)(-(U)(a)))",
+"#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
+"#define TC_MAX_@(a, b) ((a) > (b) ? (a) : (b))",
+"#define TC_MIN_@(a, b) ((a) < (b) ? (a) : (b))",
+"#define TC_LT_@(a, b) ((a) < (b))",
+"#define TC_LE_@(a, b) ((a) <= (b))",
+"#define TC_GT_@(a, b) ((a) > (b))",
+"#define TC_GE_@(a, b) ((a) >= (b))",
+"#define TC_EQ_@(a, b) ((a) == (b))",
+"#define TC_NE_@(a, b) ((a) != (b))",
+"#define TC_M_@(b) (b)",
+"#define TC_B_@(m) (m)",
 };
-enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE, TC__CUDA_INTS };
-static const struct {
- const char *name, *body;
- int classes;
-} tc__cuda_functions[] = {
- {"exp", "exp#(x)", TC__CUDA_BOTH},
- {"exp2", "exp2#(x)", TC__CUDA_BOTH},
- {"expm1", "expm1#(x)", TC__CUDA_BOTH},
- {"log", "log#(x)", TC__CUDA_DOUBLE},
- {"log2", "log2#(x)", TC__CUDA_BOTH},
- {"log10", "log10#(x)", TC__CUDA_BOTH},
- {"log1p", "log1p#(x)", TC__CUDA_BOTH},
- {"sin", "sin#(x)", TC__CUDA_DOUBLE},
- {"cos", "cos#(x)", TC__CUDA_DOUBLE},
- {"tan", "tan#(x)", TC__CUDA_DOUBLE},
- {"asin", "asin#(x)", TC__CUDA_BOTH},
- {"acos", "acos#(x)", TC__CUDA_BOTH},
- {"atan", "atan#(x)", TC__CUDA_BOTH},
- {"sinh", "sinh#(x)", TC__CUDA_BOTH},
- {"cosh", "cosh#(x)", TC__CUDA_BOTH},
- {"tanh", "tanh#(x)", TC__CUDA_DOUBLE},
- {"erf", "erf#(x)", TC__CUDA_BOTH},
- {"floor", "floor#(x)", TC__CUDA_BOTH},
- {"ceil", "ceil#(x)", TC__CUDA_BOTH},
- {"trunc", "trunc#(x)", TC__CUDA_BOTH},
- {"round", "rint#(x)", TC__CUDA_BOTH},
- {"abs", "fabs#(x)", TC__CUDA_BOTH},
- {"sqrt", "sqrt#(x)", TC__CUDA_BOTH},
- {"rsqrt", "(T)1 / sqrt#(x)", TC__CUDA_BOTH},
- {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x", TC__CUDA_BOTH},
- {"sigmoid", "(T)1 / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
- {"silu", "x / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
- {"gelu", "tc_gelu_of<T>(x, erfc#(x * (T)-0.70710678118654752))", TC__CUDA_BOTH},
- {"gelu_tanh",
-  "x / ((T)1 + exp#((T)-1.5957691216057308 * (x + (T)0.044715 * x * x * x)))",
-  TC__CUDA_DOUBLE},
- {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))", TC__CUDA_BOTH},
- {"pow", "pow#(x, y)", TC__CUDA_BOTH},
- {"atan2", "atan2#(x, y)", TC__CUDA_BOTH},
- {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
- {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
- {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
- {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
- {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
- {"sign", "(x > 0) - (x < 0)", TC__CUDA_INTS},
- {"shl",
-  "y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
-  TC__CUDA_INTS},
- {"shr", "x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
-  TC__CUDA_INTS},
- {"pow", "tc_power<T, U>(x, y)", TC__CUDA_INTS},
- {"remainder", "tc_wrap_@(tc_fmod_@(x, y), y)", TC__CUDA_INTS},
- {"fmod", "y == 0 || y == -1 ? 0 : x % y", TC__CUDA_INTS},
- {"floor_divide", "tc_floor_quotient<T, U>(x, y)", TC__CUDA_INTS},
- {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_INTS}};
-static const char *tc__cuda_cast(int from, int to) {
- int of_float = tc__is_float(from);
- switch (to) {
- case TC_BOOL: return "x != 0";
- case TC_U8: return of_float ? "x > 0 ? x < 255 ? (int)x : 255 : 0" : "(int)(tc_u8)x";
- case TC_I8:
-  return of_float ? "x > -128 ? x < 127 ? (int)x : 127 : x < 0 ? -128 : 0"
-      : "(int)(tc_i8)x";
- case TC_I16:
-  return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
-      : "(int)(tc_i16)x";
- case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
- case TC_I32:
-  return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x";
- default: return "(T)x";
- }
+enum{TC__CUDA_BOTH,TC__CUDA_DOUBLE,TC__CUDA_INTS};
+static const struct{
+const char*name,*body;
+int classes;
+}tc__cuda_functions[]={
+{"exp","exp#(x)",TC__CUDA_BOTH},
+{"exp2","exp2#(x)",TC__CUDA_BOTH},
+{"expm1","expm1#(x)",TC__CUDA_BOTH},
+{"log","log#(x)",TC__CUDA_DOUBLE},
+{"log2","log2#(x)",TC__CUDA_BOTH},
+{"log10","log10#(x)",TC__CUDA_BOTH},
+{"log1p","log1p#(x)",TC__CUDA_BOTH},
+{"sin","sin#(x)",TC__CUDA_DOUBLE},
+{"cos","cos#(x)",TC__CUDA_DOUBLE},
+{"tan","tan#(x)",TC__CUDA_DOUBLE},
+{"asin","asin#(x)",TC__CUDA_BOTH},
+{"acos","acos#(x)",TC__CUDA_BOTH},
+{"atan","atan#(x)",TC__CUDA_BOTH},
+{"sinh","sinh#(x)",TC__CUDA_BOTH},
+{"cosh","cosh#(x)",TC__CUDA_BOTH},
+{"tanh","tanh#(x)",TC__CUDA_DOUBLE},
+{"erf","erf#(x)",TC__CUDA_BOTH},
+{"floor","floor#(x)",TC__CUDA_BOTH},
+{"ceil","ceil#(x)",TC__CUDA_BOTH},
+{"trunc","trunc#(x)",TC__CUDA_BOTH},
+{"round","rint#(x)",TC__CUDA_BOTH},
+{"abs","fabs#(x)",TC__CUDA_BOTH},
+{"sqrt","sqrt#(x)",TC__CUDA_BOTH},
+{"rsqrt","(T)1 / sqrt#(x)",TC__CUDA_BOTH},
+{"sign","x > 0 ? (T)1 : x < 0 ? (T)-1 : x",TC__CUDA_BOTH},
+{"sigmoid","(T)1 / ((T)1 + exp#(-x))",TC__CUDA_DOUBLE},
+{"silu","x / ((T)1 + exp#(-x))",TC__CUDA_DOUBLE},
+{"gelu","tc_gelu_of<T>(x, erfc#(x * (T)-0.70710678118654752))",TC__CUDA_BOTH},
+{"gelu_tanh",
+"x / ((T)1 + exp#((T)-1.5957691216057308 * (x + (T)0.044715 * x * x * x)))",
+TC__CUDA_DOUBLE},
+{"softplus","fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))",TC__CUDA_BOTH},
+{"pow","pow#(x, y)",TC__CUDA_BOTH},
+{"atan2","atan2#(x, y)",TC__CUDA_BOTH},
+{"fmod","fmod#(x, y)",TC__CUDA_BOTH},
+{"remainder","tc_wrap_@(fmod#(x, y), y)",TC__CUDA_BOTH},
+{"wrap","x != 0 && (x < 0) != (y < 0) ? x + y : x",TC__CUDA_BOTH},
+{"fma","fma#(x, y, z)",TC__CUDA_BOTH},
+{"abs","x < 0 ? (T)((U)0 - (U)x) : x",TC__CUDA_INTS},
+{"sign","(x > 0) - (x < 0)",TC__CUDA_INTS},
+{"shl",
+"y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
+TC__CUDA_INTS},
+{"shr","x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
+TC__CUDA_INTS},
+{"pow","tc_power<T, U>(x, y)",TC__CUDA_INTS},
+{"remainder","tc_wrap_@(tc_fmod_@(x, y), y)",TC__CUDA_INTS},
+{"fmod","y == 0 || y == -1 ? 0 : x % y",TC__CUDA_INTS},
+{"floor_divide","tc_floor_quotient<T, U>(x, y)",TC__CUDA_INTS},
+{"wrap","x != 0 && (x < 0) != (y < 0) ? x + y : x",TC__CUDA_INTS}};
+static const char*tc__cuda_cast(int from,int to){
+int of_float=tc__is_float(from);
+switch(to){
+case TC_BOOL:return "x != 0";
+case TC_U8:return of_float?"x > 0 ? x < 255 ? (int)x : 255 : 0":"(int)(tc_u8)x";
+case TC_I8:
+return of_float?"x > -128 ? x < 127 ? (int)x : 127 : x < 0 ? -128 : 0"
+:"(int)(tc_i8)x";
+case TC_I16:
+return of_float?"x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
+:"(int)(tc_i16)x";
+case TC_I64:return of_float?"x != x ? 0 : (tc_i64)x":"(T)x";
+case TC_I32:
+return from==TC_F64?"x != x ? 0 : (T)x":"(T)x";
+default:return "(T)x";
 }
-static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
-       const char *suffix) {
- for (; *s; s++) {
-  if (*s == '@')
-   tc__put(out, "%s", cls);
-  else if (*s == '#')
-   tc__put(out, "%s", suffix);
-  else
-   tc__put_raw(out, s, 1);
- }
 }
-static int tc__pattern_names(const char *s, char letter) {
- for (const char *at = s; *at; at++)
-  if (*at == letter && !tc__is_word(at[1]) && (at == s || !tc__is_word(at[-1])))
-   return 1;
- return 0;
+static void tc__put_pattern(tc__text*out,const char*s,const char*cls,
+const char*suffix){
+for(;*s;s++){
+if(*s=='@')
+tc__put(out,"%s",cls);
+else if(*s=='#')
+tc__put(out,"%s",suffix);
+else
+tc__put_raw(out,s,1);
 }
-static void tc__cuda_function(tc__text *out, const char *name, const char *body,
-        const char *cls, const char *type, const char *argument,
-        const char *suffix) {
- tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
- if (tc__pattern_names(body, 'y')) tc__put(out, ", %s y", type);
- if (tc__pattern_names(body, 'z')) tc__put(out, ", %s z", type);
- tc__put(out, ") {\n    typedef %s T;\n", type);
- if (tc__pattern_names(body, 'U'))
-  tc__put(out, "    typedef %s U;\n", *type == 'i' ? "unsigned" : "tc_u64");
- tc__put(out, "    return (T)(");
- tc__put_pattern(out, body, cls, suffix);
- tc__put(out, ");\n}\n\n");
 }
-static int tc__uses_word(const tc__text *kernels, const char *name) {
- char word[64];
- snprintf(word, sizeof word, "tc_%s", name);
- return tc__c_mentions(kernels, word);
+static int tc__pattern_names(const char*s,char letter){
+for(const char*at=s;*at;at++)
+if(*at==letter&&!tc__is_word(at[1])&&(at==s||!tc__is_word(at[-1])))
+return 1;
+return 0;
 }
-static void tc__cuda_put_used(tc__text *out, const char *lines, const tc__text *kernels,
-        const tc__text *functions) {
- const char *s = lines, *end;
- char name[64];
- for (; (end = strchr(s, '\n')) != NULL; s = end + 1) {
-  const char *word = s + strlen("#define ");
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
-  if (tc__c_mentions(kernels, name) || tc__c_mentions(functions, name))
-   tc__put_raw(out, s, (size_t)(end - s) + 1);
- }
+static void tc__cuda_function(tc__text*out,const char*name,const char*body,
+const char*cls,const char*type,const char*argument,
+const char*suffix){
+tc__put(out,"TC_FN %s tc_%s(%s x",type,name,argument);
+if(tc__pattern_names(body,'y'))tc__put(out,", %s y",type);
+if(tc__pattern_names(body,'z'))tc__put(out,", %s z",type);
+tc__put(out,") {\n    typedef %s T;\n",type);
+if(tc__pattern_names(body,'U'))
+tc__put(out,"    typedef %s U;\n",*type=='i'?"unsigned":"tc_u64");
+tc__put(out,"    return (T)(");
+tc__put_pattern(out,body,cls,suffix);
+tc__put(out,");\n}\n\n");
 }
-static void tc__cuda_macros(tc__text *out) {
- static const char *const types[TC__CLASSES][2] = {{"float", "float"},
-              {"double", "double"},
-              {"int", "unsigned"},
-              {"tc_i64", "tc_u64"}};
- for (int cls = 0; cls < TC__CLASSES; cls++) {
-  for (size_t i = 0; i < TC__COUNT(tc__text_cuda_class); i++) {
-   for (const char *s = tc__text_cuda_class[i]; *s; s++) {
-    if (*s == '@')
-     tc__put(out, "%s", tc__class_names[cls]);
-    else if (s[0] == '(' && (s[1] == 'T' || s[1] == 'U') && s[2] == ')') {
-     tc__put(out, "(%s)", types[cls][s[1] == 'U']);
-     s += 2;
-    } else
-     tc__put_raw(out, s, 1);
-   }
-   tc__put(out, "\n");
-  }
- }
- tc__put(out,
-   "#define TC_NOT(m) (!(m))\n#define TC_SQRT_f32(x) sqrtf(x)\n#define "
-   "TC_SQRT_f64(x) sqrt(x)\n"
-   "#define TC_FMA_f32(a, b, c) fmaf(a, b, c)\n#define TC_FMA_f64(a, b, c) ((a) * "
-   "(b) + (c))\n");
+static int tc__uses_word(const tc__text*kernels,const char*name){
+char word[64];
+snprintf(word,sizeof word,"tc_%s",name);
+return tc__c_mentions(kernels,word);
 }
-static int tc__cuda_uses(const tc__text *out, const tc__text *kernels, const char *name) {
- return tc__uses_word(kernels, name) || tc__uses_word(out, name);
+static void tc__cuda_put_used(tc__text*out,const char*lines,const tc__text*kernels,
+const tc__text*functions){
+const char*s=lines,*end;
+char name[64];
+for(;(end=strchr(s,'\n'))!=NULL;s=end+1){
+const char*word=s+strlen("#define ");
+snprintf(name,sizeof name,"%.*s",(int)strcspn(word,"("),word);
+if(tc__c_mentions(kernels,name)||tc__c_mentions(functions,name))
+tc__put_raw(out,s,(size_t)(end-s)+1);
 }
-static void tc__cuda_class_math(tc__text *out, const tc__text *kernels, tc__class cls) {
- const char *type = tc__dialect_cuda.reg[cls];
- int whole = cls == TC__CLASS_i32 || cls == TC__CLASS_i64;
- tc__text used;
- char name[64];
- tc__text_init(&used, out->ctx);
- for (size_t i = 0; i < TC__COUNT(tc__cuda_functions); i++) {
-  snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
-     tc__class_names[cls]);
-  if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
-  if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
-   continue;
-  if (!tc__cuda_uses(&used, kernels, name)) continue;
-  tc__put_pattern(&used, tc__cuda_functions[i].body, tc__class_names[cls], "");
-  tc__put(&used, "\n");
- }
- for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-  snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
-     tc__class_names[cls]);
-  if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
-  if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
-   continue;
-  if (tc__cuda_uses(&used, kernels, name))
-   tc__cuda_function(out, name, tc__cuda_functions[i].body, tc__class_names[cls],
-        type, type, cls == TC__CLASS_f32 ? "f" : "");
- }
- tc__text_free(&used);
 }
-static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
- char name[64];
- for (int cls = 0; cls < TC__CLASSES; cls++)
-  tc__cuda_class_math(out, kernels, (tc__class)cls);
- for (int from = 0; from < TC_DTYPE_COUNT; from++) {
-  for (int to = 0; to < TC_DTYPE_COUNT; to++) {
-   snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
-      tc__cast_to(from, to));
-   int first = from == TC_BOOL || tc__is_own_class(from);
-   int made = tc__is_half(to) || (from == TC_BOOL && !tc__is_own_class(to));
-   if (first && !made && tc__uses_word(kernels, name))
-    tc__cuda_function(out, name, tc__cuda_cast(from, to), "",
-         tc__dialect_cuda.reg[tc__class_of(to)],
-         tc__dialect_cuda.reg[tc__class_of(from)], "");
-  }
- }
+static void tc__cuda_macros(tc__text*out){
+static const char*const types[TC__CLASSES][2]={{"float","float"},
+{"double","double"},
+{"int","unsigned"},
+{"tc_i64","tc_u64"}};
+for(int cls=0;cls<TC__CLASSES;cls++){
+for(size_t i=0;i<TC__COUNT(tc__text_cuda_class);i++){
+for(const char*s=tc__text_cuda_class[i];*s;s++){
+if(*s=='@')
+tc__put(out,"%s",tc__class_names[cls]);
+else if(s[0]=='('&&(s[1]=='T'||s[1]=='U')&&s[2]==')'){
+tc__put(out,"(%s)",types[cls][s[1]=='U']);
+s+=2;
+}else
+tc__put_raw(out,s,1);
 }
-TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
-            int count) {
- static const tc__prelude_text texts[] = {
-  {tc__text_cuda_types, (uint32_t)TC__COUNT(tc__text_cuda_types)},
-  {tc__text_cuda_check, (uint32_t)TC__COUNT(tc__text_cuda_check)},
-  {tc__text_cuda_memory, (uint32_t)TC__COUNT(tc__text_cuda_memory)},
-  {tc__text_cuda_shared, (uint32_t)TC__COUNT(tc__text_cuda_shared)},
-  {tc__text_cuda_halves, (uint32_t)TC__COUNT(tc__text_cuda_halves)},
-  {tc__text_cuda_index, (uint32_t)TC__COUNT(tc__text_cuda_index)},
-  {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
-  {tc__text_cuda_trig, (uint32_t)TC__COUNT(tc__text_cuda_trig)},
-  {tc__text_cuda_fast, (uint32_t)TC__COUNT(tc__text_cuda_fast)},
-  {tc__text_cuda_list, (uint32_t)TC__COUNT(tc__text_cuda_list)},
-  {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
-  {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
-  {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},
-  {tc__text_cuda_scan, (uint32_t)TC__COUNT(tc__text_cuda_scan)},
-  {tc__text_cuda_sort, (uint32_t)TC__COUNT(tc__text_cuda_sort)},
-  {tc__text_cuda_scatter, (uint32_t)TC__COUNT(tc__text_cuda_scatter)},
- };
- tc__prelude q;
- tc__text kernels, steps, functions, macros;
- const tc__text *all[2];
- all[0] = &kernels, all[1] = &functions;
- tc__text_init(&kernels, out->ctx);
- tc__text_init(&steps, out->ctx);
- tc__text_init(&functions, out->ctx);
- tc__text_init(&macros, out->ctx);
- tc__prelude_open(&q, out->ctx, texts, TC__COUNT(texts));
- int ok = 1;
- for (int i = 0; i < count && ok; i++)
-  ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
- ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count);
- if (ok) tc__cuda_math(&functions, &kernels);
- ok = ok && tc__prelude_mark(&q, all, 2, &steps);
- tc__put(
-  out,
-  "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false\n");
- if (ok) tc__put_sections(out, &q);
- tc__put_raw(&functions, steps.at, steps.size);
- tc__cuda_macros(&macros);
- ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
- if (ok) tc__cuda_put_used(out, macros.at, &kernels, &functions);
- if (ok && functions.size) tc__put(out, "\n");
- if (ok) tc__put_raw(out, functions.at, functions.size);
- tc__prelude_close(&q);
- tc__text_free(&kernels);
- tc__text_free(&steps);
- tc__text_free(&functions);
- tc__text_free(&macros);
- return ok && !out->failed;
+tc__put(out,"\n");
+}
+}
+tc__put(out,
+"#define TC_NOT(m) (!(m))\n#define TC_SQRT_f32(x) sqrtf(x)\n#define "
+"TC_SQRT_f64(x) sqrt(x)\n"
+"#define TC_FMA_f32(a, b, c) fmaf(a, b, c)\n#define TC_FMA_f64(a, b, c) ((a) * "
+"(b) + (c))\n");
+}
+static int tc__cuda_uses(const tc__text*out,const tc__text*kernels,const char*name){
+return tc__uses_word(kernels,name)||tc__uses_word(out,name);
+}
+static void tc__cuda_class_math(tc__text*out,const tc__text*kernels,tc__class cls){
+const char*type=tc__dialect_cuda.reg[cls];
+int whole=cls==TC__CLASS_i32||cls==TC__CLASS_i64;
+tc__text used;
+char name[64];
+tc__text_init(&used,out->ctx);
+for(size_t i=0;i<TC__COUNT(tc__cuda_functions);i++){
+snprintf(name,sizeof name,"%s_%s",tc__cuda_functions[i].name,
+tc__class_names[cls]);
+if((tc__cuda_functions[i].classes==TC__CUDA_INTS)!=whole)continue;
+if(tc__cuda_functions[i].classes==TC__CUDA_DOUBLE&&cls!=TC__CLASS_f64)
+continue;
+if(!tc__cuda_uses(&used,kernels,name))continue;
+tc__put_pattern(&used,tc__cuda_functions[i].body,tc__class_names[cls],"");
+tc__put(&used,"\n");
+}
+for(size_t i=TC__COUNT(tc__cuda_functions);i-- >0;){
+snprintf(name,sizeof name,"%s_%s",tc__cuda_functions[i].name,
+tc__class_names[cls]);
+if((tc__cuda_functions[i].classes==TC__CUDA_INTS)!=whole)continue;
+if(tc__cuda_functions[i].classes==TC__CUDA_DOUBLE&&cls!=TC__CLASS_f64)
+continue;
+if(tc__cuda_uses(&used,kernels,name))
+tc__cuda_function(out,name,tc__cuda_functions[i].body,tc__class_names[cls],
+type,type,cls==TC__CLASS_f32?"f":"");
+}
+tc__text_free(&used);
+}
+static void tc__cuda_math(tc__text*out,const tc__text*kernels){
+char name[64];
+for(int cls=0;cls<TC__CLASSES;cls++)
+tc__cuda_class_math(out,kernels,(tc__class)cls);
+for(int from=0;from<TC_DTYPE_COUNT;from++){
+for(int to=0;to<TC_DTYPE_COUNT;to++){
+snprintf(name,sizeof name,"cast_%s_%s",tc__cast_from(from),
+tc__cast_to(from,to));
+int first=from==TC_BOOL||tc__is_own_class(from);
+int made=tc__is_half(to)||(from==TC_BOOL&&!tc__is_own_class(to));
+if(first&&!made&&tc__uses_word(kernels,name))
+tc__cuda_function(out,name,tc__cuda_cast(from,to),"",
+tc__dialect_cuda.reg[tc__class_of(to)],
+tc__dialect_cuda.reg[tc__class_of(from)],"");
+}
+}
+}
+TC__UNUSED static int tc__print_cuda_prelude(tc__text*out,const tc__group*const*groups,
+int count){
+static const tc__prelude_text texts[]={
+{tc__text_cuda_types,(uint32_t)TC__COUNT(tc__text_cuda_types)},
+{tc__text_cuda_check,(uint32_t)TC__COUNT(tc__text_cuda_check)},
+{tc__text_cuda_memory,(uint32_t)TC__COUNT(tc__text_cuda_memory)},
+{tc__text_cuda_shared,(uint32_t)TC__COUNT(tc__text_cuda_shared)},
+{tc__text_cuda_halves,(uint32_t)TC__COUNT(tc__text_cuda_halves)},
+{tc__text_cuda_index,(uint32_t)TC__COUNT(tc__text_cuda_index)},
+{tc__text_cuda_math,(uint32_t)TC__COUNT(tc__text_cuda_math)},
+{tc__text_cuda_trig,(uint32_t)TC__COUNT(tc__text_cuda_trig)},
+{tc__text_cuda_fast,(uint32_t)TC__COUNT(tc__text_cuda_fast)},
+{tc__text_cuda_list,(uint32_t)TC__COUNT(tc__text_cuda_list)},
+{tc__text_cuda_random,(uint32_t)TC__COUNT(tc__text_cuda_random)},
+{tc__text_cuda_divide,(uint32_t)TC__COUNT(tc__text_cuda_divide)},
+{tc__text_cuda_product,(uint32_t)TC__COUNT(tc__text_cuda_product)},
+{tc__text_cuda_scan,(uint32_t)TC__COUNT(tc__text_cuda_scan)},
+{tc__text_cuda_sort,(uint32_t)TC__COUNT(tc__text_cuda_sort)},
+{tc__text_cuda_scatter,(uint32_t)TC__COUNT(tc__text_cuda_scatter)},
+};
+tc__prelude q;
+tc__text kernels,steps,functions,macros;
+const tc__text*all[2];
+all[0]=&kernels,all[1]=&functions;
+tc__text_init(&kernels,out->ctx);
+tc__text_init(&steps,out->ctx);
+tc__text_init(&functions,out->ctx);
+tc__text_init(&macros,out->ctx);
+tc__prelude_open(&q,out->ctx,texts,TC__COUNT(texts));
+int ok=1;
+for(int i=0;i<count&&ok;i++)
+ok=tc__print_kernel(&kernels,groups[i],&tc__dialect_cuda,"kernel");
+ok=ok&&tc__put_monoids(&steps,&tc__dialect_cuda,groups,count);
+if(ok)tc__cuda_math(&functions,&kernels);
+ok=ok&&tc__prelude_mark(&q,all,2,&steps);
+tc__put(
+out,
+"// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false\n");
+if(ok)tc__put_sections(out,&q);
+tc__put_raw(&functions,steps.at,steps.size);
+tc__cuda_macros(&macros);
+ok=ok&&!kernels.failed&&!steps.failed&&!functions.failed&&!macros.failed;
+if(ok)tc__cuda_put_used(out,macros.at,&kernels,&functions);
+if(ok&&functions.size)tc__put(out,"\n");
+if(ok)tc__put_raw(out,functions.at,functions.size);
+tc__prelude_close(&q);
+tc__text_free(&kernels);
+tc__text_free(&steps);
+tc__text_free(&functions);
+tc__text_free(&macros);
+return ok&&!out->failed;
 }
 // ---- gen/cuda_print/language.c
-static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
- tc__group plain = *g;
- memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
- if (tc__device_has_list(g)) return tc__device_knob_fits(&plain, knob, v);
- tc__device_plan q = tc__device_plan_of(&plain);
- return knob == TC__KNOB_PRODUCT_TILE && q.form == TC__DEVICE_PRODUCT &&
-   tc__product_tile_fits(&plain, v);
+static int tc__cuda_knob_fits(const tc__group*g,int knob,int v){
+tc__group plain=*g;
+memset(&plain.shape.tuning,0,sizeof plain.shape.tuning);
+if(tc__device_has_list(g))return tc__device_knob_fits(&plain,knob,v);
+tc__device_plan q=tc__device_plan_of(&plain);
+return knob==TC__KNOB_PRODUCT_TILE&&q.form==TC__DEVICE_PRODUCT&&
+tc__product_tile_fits(&plain,v);
 }
-static const tc__language tc__language_cuda = {
- &tc__dialect_cuda,
- tc__print_cuda_prelude,
- tc__cuda_knob_fits,
- {tc__text_cuda_spread, (uint32_t)TC__COUNT(tc__text_cuda_spread)},
+static const tc__language tc__language_cuda={
+&tc__dialect_cuda,
+tc__print_cuda_prelude,
+tc__cuda_knob_fits,
+{tc__text_cuda_spread,(uint32_t)TC__COUNT(tc__text_cuda_spread)},
 };
 // ---- gen/base/once_end.c
 #ifdef TC__ONCE_CODE
@@ -10237,15 +10237,15 @@ static const tc__language tc__language_cuda = {
 #endif
 
 // ---- gen/cuda/prelude.c
-#if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
+#if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
 #define _GNU_SOURCE 1
 #endif
-#if defined(__unix__) || defined(__APPLE__)
+#if defined(__unix__)||defined(__APPLE__)
 #define TCU__POSIX 1
 #else
 #define TCU__POSIX 0
 #endif
-#if defined(TC_NO_THREADS) || !TCU__POSIX || !defined(__GNUC__)
+#if defined(TC_NO_THREADS)||!TCU__POSIX||!defined(__GNUC__)
 #define TCU__THREADS 0
 #else
 #define TCU__THREADS 1
@@ -10267,113 +10267,113 @@ static const tc__language tc__language_cuda = {
 #include <pthread.h>
 #include <signal.h>
 #endif
-#if defined(__GLIBC__) && !defined(__USE_GNU)
-#error \
-  "A libc header was included before the implementation of tcompile_cuda.h, without \
+#if defined(__GLIBC__)&&!defined(__USE_GNU)
+#error                                                                                 \
+"A libc header was included before the implementation of tcompile_cuda.h, without \
 _GNU_SOURCE. Fix: include tcompile_cuda.h first in the one .c file that defines \
-TCOMPILE_CUDA_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
+TCOMPILE_CUDA_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
 #endif
 #if defined(__GNUC__)
-#define TCU__UNUSED         __attribute__((unused))
-#define TCU__FN             __attribute__((unused)) static
-#define TCU__PRINTF(at, to) __attribute__((format(printf, at, to)))
-#define TCU__LOAD(p)        __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define TCU__STORE(p, v)    __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define TCU__ADD(p, v)      __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define TCU__UNUSED __attribute__((unused))
+#define TCU__FN __attribute__((unused))static
+#define TCU__PRINTF(at,to)__attribute__((format(printf,at,to)))
+#define TCU__LOAD(p)__atomic_load_n(p,__ATOMIC_ACQUIRE)
+#define TCU__STORE(p,v)__atomic_store_n(p,v,__ATOMIC_RELEASE)
+#define TCU__ADD(p,v)__atomic_fetch_add(p,v,__ATOMIC_ACQ_REL)
 #else
 #define TCU__UNUSED
 #define TCU__FN static
-#define TCU__PRINTF(at, to)
-#define TCU__LOAD(p)     (*(p))
-#define TCU__STORE(p, v) ((void)(*(p) = (v)))
-#define TCU__ADD(p, v)   ((*(p) += (v)) - (v))
+#define TCU__PRINTF(at,to)
+#define TCU__LOAD(p)(*(p))
+#define TCU__STORE(p,v)((void)(*(p)=(v)))
+#define TCU__ADD(p,v)((*(p)+=(v))-(v))
 #endif
-#define TCU__COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define TCU__STATIC_ASSERT(name, cond) \
- typedef char tcu__assert_##name[(cond) ? 1 : -1] TCU__UNUSED
-enum { TCU__PATH = 512 };
-TCU__FN void *tcu__realloc(const tc_allocator *hook, void *p, size_t old, size_t size) {
- if (hook->realloc) return hook->realloc(hook->user, p, old, size);
+#define TCU__COUNT(array)(sizeof(array)/sizeof((array)[0]))
+#define TCU__STATIC_ASSERT(name,cond) \
+typedef char tcu__assert_##name[(cond)?1:-1]TCU__UNUSED
+enum{TCU__PATH=512};
+TCU__FN void*tcu__realloc(const tc_allocator*hook,void*p,size_t old,size_t size){
+if(hook->realloc)return hook->realloc(hook->user,p,old,size);
 #ifdef TC_REALLOC
- return TC_REALLOC(p, old, size);
+return TC_REALLOC(p,old,size);
 #else
- if (size) return realloc(p, size);
- free(p);
- return NULL;
+if(size)return realloc(p,size);
+free(p);
+return NULL;
 #endif
 }
-TCU__FN size_t tcu__array_size(size_t count, size_t item) {
- return count && item ? count * item : 1;
+TCU__FN size_t tcu__array_size(size_t count,size_t item){
+return count&&item?count*item:1;
 }
-TCU__FN void *tcu__alloc(const tc_allocator *hook, size_t count, size_t item) {
- size_t size = tcu__array_size(count, item);
- if (item && count > SIZE_MAX / item) return NULL;
- void *p = tcu__realloc(hook, NULL, 0, size);
- return p ? memset(p, 0, size) : NULL;
+TCU__FN void*tcu__alloc(const tc_allocator*hook,size_t count,size_t item){
+size_t size=tcu__array_size(count,item);
+if(item&&count>SIZE_MAX/item)return NULL;
+void*p=tcu__realloc(hook,NULL,0,size);
+return p?memset(p,0,size):NULL;
 }
-TCU__FN void tcu__free(const tc_allocator *hook, void *p, size_t count, size_t item) {
- if (p) tcu__realloc(hook, p, tcu__array_size(count, item), 0);
+TCU__FN void tcu__free(const tc_allocator*hook,void*p,size_t count,size_t item){
+if(p)tcu__realloc(hook,p,tcu__array_size(count,item),0);
 }
-#define TCU__NEW(hook, T)          ((T *)tcu__alloc(hook, 1, sizeof(T)))
-#define TCU__NEW_ARRAY(hook, T, n) ((T *)tcu__alloc(hook, (size_t)(n), sizeof(T)))
-#define TCU__FREE(hook, p, n)      tcu__free(hook, p, (size_t)(n), sizeof *(p))
-TCU__FN void *tcu__grown(const tc_allocator *hook, void *at, size_t count, size_t *capacity,
-       size_t item) {
- size_t want = *capacity ? *capacity * 2 : 8;
- if (count < *capacity) return at;
- void *p = tcu__realloc(hook, at, *capacity * item, want * item);
- if (p) *capacity = want;
- return p;
+#define TCU__NEW(hook,T)((T*)tcu__alloc(hook,1,sizeof(T)))
+#define TCU__NEW_ARRAY(hook,T,n)((T*)tcu__alloc(hook,(size_t)(n),sizeof(T)))
+#define TCU__FREE(hook,p,n)tcu__free(hook,p,(size_t)(n),sizeof*(p))
+TCU__FN void*tcu__grown(const tc_allocator*hook,void*at,size_t count,size_t*capacity,
+size_t item){
+size_t want=*capacity?*capacity*2:8;
+if(count<*capacity)return at;
+void*p=tcu__realloc(hook,at,*capacity*item,want*item);
+if(p)*capacity=want;
+return p;
 }
-TCU__PRINTF(3, 4)
-TCU__FN void tcu__print(char *text, size_t room, const char *format, ...) {
- va_list list;
- va_start(list, format);
- vsnprintf(text, room, format, list);
- va_end(list);
+TCU__PRINTF(3,4)
+TCU__FN void tcu__print(char*text,size_t room,const char*format,...){
+va_list list;
+va_start(list,format);
+vsnprintf(text,room,format,list);
+va_end(list);
 }
-TCU__PRINTF(3, 4)
-TCU__FN void tcu__put(char *text, size_t room, const char *format, ...) {
- size_t used = strlen(text);
- va_list list;
- if (used + 1 >= room) return;
- va_start(list, format);
- int n = vsnprintf(text + used, room - used, format, list);
- va_end(list);
- if (n >= 0 && (size_t)n >= room - used && room > 4) memcpy(text + room - 4, "...", 4);
+TCU__PRINTF(3,4)
+TCU__FN void tcu__put(char*text,size_t room,const char*format,...){
+size_t used=strlen(text);
+va_list list;
+if(used+1>=room)return;
+va_start(list,format);
+int n=vsnprintf(text+used,room-used,format,list);
+va_end(list);
+if(n>=0&&(size_t)n>=room-used&&room>4)memcpy(text+room-4,"...",4);
 }
-typedef struct tcu__size_text {
- char text[32];
-} tcu__size_text;
-TCU__FN const char *tcu__bytes(size_t n, tcu__size_text *out) {
- static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
- double value = (double)n;
- size_t u = 0;
- for (; value >= 1024 && u + 1 < TCU__COUNT(unit); u++) value /= 1024;
- tcu__print(out->text, sizeof out->text, u ? "%.1f %s" : "%.0f %s", value, unit[u]);
- return out->text;
+typedef struct tcu__size_text{
+char text[32];
+}tcu__size_text;
+TCU__FN const char*tcu__bytes(size_t n,tcu__size_text*out){
+static const char*const unit[]={"B","KiB","MiB","GiB","TiB"};
+double value=(double)n;
+size_t u=0;
+for(;value>=1024&&u+1<TCU__COUNT(unit);u++)value/=1024;
+tcu__print(out->text,sizeof out->text,u?"%.1f %s":"%.0f %s",value,unit[u]);
+return out->text;
 }
-TCU__FN const char *tcu__env(const char *name) {
+TCU__FN const char*tcu__env(const char*name){
 #if TCU__POSIX
- if (getuid() != geteuid() || getgid() != getegid()) return NULL;
+if(getuid()!=geteuid()||getgid()!=getegid())return NULL;
 #endif
- const char *s = getenv(name);
- return s && *s ? s : NULL;
+const char*s=getenv(name);
+return s&&*s?s:NULL;
 }
-TCU__FN long tcu__process(void) {
+TCU__FN long tcu__process(void){
 #if TCU__POSIX
- return (long)getpid();
+return(long)getpid();
 #else
- return 1;
+return 1;
 #endif
 }
-TCU__FN uint64_t tcu__now(void) {
+TCU__FN uint64_t tcu__now(void){
 #if TCU__POSIX
- struct timespec t;
- if (clock_gettime(CLOCK_MONOTONIC, &t)) return 0;
- return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+struct timespec t;
+if(clock_gettime(CLOCK_MONOTONIC,&t))return 0;
+return(uint64_t)t.tv_sec*1000000000u+(uint64_t)t.tv_nsec;
 #else
- return (uint64_t)((double)clock() * (1e9 / CLOCKS_PER_SEC));
+return(uint64_t)((double)clock()*(1e9/CLOCKS_PER_SEC));
 #endif
 }
 // ---- gen/cuda/types.c
@@ -10381,2612 +10381,2612 @@ typedef int tcu__code;
 typedef int tcu__ordinal;
 typedef unsigned long long tcu__address;
 typedef unsigned long long tcu__physical;
-typedef struct tcu__context_ *tcu__context;
-typedef struct tcu__stream_ *tcu__stream;
-typedef struct tcu__event_ *tcu__event;
-typedef struct tcu__code_library_ *tcu__code_library;
-typedef struct tcu__code_kernel_ *tcu__code_kernel;
-typedef struct tcu__code_module_ *tcu__code_module;
-typedef struct tcu__function_ *tcu__function;
-typedef struct tcu__graph_ *tcu__graph;
-typedef struct tcu__graph_node_ *tcu__graph_node;
-typedef struct tcu__graph_exec_ *tcu__graph_exec;
-typedef struct tcu__nvrtc_program_ *tcu__nvrtc_program;
-typedef enum tcu__device_attribute {
- TCU__THREADS_PER_BLOCK = 1,
- TCU__MULTIPROCESSORS = 16,
- TCU__L2_BYTES = 38,
- TCU__THREADS_PER_SM = 39,
- TCU__MAJOR = 75,
- TCU__MINOR = 76,
- TCU__SHARED_PER_SM = 81,
- TCU__SHARED_PER_BLOCK = 97,
- TCU__VIRTUAL_MEMORY = 102,
- TCU__CLUSTERS = 120,
- TCU__TENSOR_MAPS = 127
-} tcu__device_attribute;
-typedef enum tcu__function_attribute {
- TCU__FN_THREADS = 0,
- TCU__FN_SHARED = 1,
- TCU__FN_LOCAL = 3,
- TCU__FN_REGISTERS = 4,
- TCU__FN_DYNAMIC_SHARED = 8,
- TCU__FN_LARGE_CLUSTER = 14
-} tcu__function_attribute;
-typedef enum tcu__launch_attribute_id {
- TCU__LAUNCH_CLUSTER = 4,
- TCU__LAUNCH_PROGRAMMATIC = 6
-} tcu__launch_attribute_id;
-typedef enum tcu__jit_option {
- TCU__JIT_ERROR_LOG = 5,
- TCU__JIT_ERROR_LOG_BYTES = 6
-} tcu__jit_option;
-typedef enum tcu__library_option { TCU__LIBRARY_OPTION_NONE = 0 } tcu__library_option;
-typedef enum tcu__granularity { TCU__GRANULARITY_MINIMUM = 0 } tcu__granularity;
-enum {
- TCU__STREAM_NON_BLOCKING = 1,
- TCU__EVENT_BLOCKING = 1,
- TCU__EVENT_NO_TIMING = 2,
- TCU__MEMORY_PINNED = 1,
- TCU__ON_DEVICE = 1,
- TCU__READ_WRITE = 3,
- TCU__EDGE_PROGRAMMATIC = 1
+typedef struct tcu__context_*tcu__context;
+typedef struct tcu__stream_*tcu__stream;
+typedef struct tcu__event_*tcu__event;
+typedef struct tcu__code_library_*tcu__code_library;
+typedef struct tcu__code_kernel_*tcu__code_kernel;
+typedef struct tcu__code_module_*tcu__code_module;
+typedef struct tcu__function_*tcu__function;
+typedef struct tcu__graph_*tcu__graph;
+typedef struct tcu__graph_node_*tcu__graph_node;
+typedef struct tcu__graph_exec_*tcu__graph_exec;
+typedef struct tcu__nvrtc_program_*tcu__nvrtc_program;
+typedef enum tcu__device_attribute{
+TCU__THREADS_PER_BLOCK=1,
+TCU__MULTIPROCESSORS=16,
+TCU__L2_BYTES=38,
+TCU__THREADS_PER_SM=39,
+TCU__MAJOR=75,
+TCU__MINOR=76,
+TCU__SHARED_PER_SM=81,
+TCU__SHARED_PER_BLOCK=97,
+TCU__VIRTUAL_MEMORY=102,
+TCU__CLUSTERS=120,
+TCU__TENSOR_MAPS=127
+}tcu__device_attribute;
+typedef enum tcu__function_attribute{
+TCU__FN_THREADS=0,
+TCU__FN_SHARED=1,
+TCU__FN_LOCAL=3,
+TCU__FN_REGISTERS=4,
+TCU__FN_DYNAMIC_SHARED=8,
+TCU__FN_LARGE_CLUSTER=14
+}tcu__function_attribute;
+typedef enum tcu__launch_attribute_id{
+TCU__LAUNCH_CLUSTER=4,
+TCU__LAUNCH_PROGRAMMATIC=6
+}tcu__launch_attribute_id;
+typedef enum tcu__jit_option{
+TCU__JIT_ERROR_LOG=5,
+TCU__JIT_ERROR_LOG_BYTES=6
+}tcu__jit_option;
+typedef enum tcu__library_option{TCU__LIBRARY_OPTION_NONE=0}tcu__library_option;
+typedef enum tcu__granularity{TCU__GRANULARITY_MINIMUM=0}tcu__granularity;
+enum{
+TCU__STREAM_NON_BLOCKING=1,
+TCU__EVENT_BLOCKING=1,
+TCU__EVENT_NO_TIMING=2,
+TCU__MEMORY_PINNED=1,
+TCU__ON_DEVICE=1,
+TCU__READ_WRITE=3,
+TCU__EDGE_PROGRAMMATIC=1
 };
-typedef struct tcu__location {
- int type, id;
-} tcu__location;
-typedef struct tcu__memory_kind {
- int type, handle_types;
- tcu__location location;
- void *windows;
- unsigned char flags[8];
-} tcu__memory_kind;
-typedef struct tcu__access {
- tcu__location location;
- int flags;
-} tcu__access;
-typedef union tcu__launch_value {
- unsigned char pad[64];
- unsigned cluster[3];
- int programmatic;
- void *align;
-} tcu__launch_value;
-typedef struct tcu__launch_attribute {
- tcu__launch_attribute_id id;
- char pad[4];
- tcu__launch_value value;
-} tcu__launch_attribute;
-typedef struct tcu__launch_config {
- unsigned grid[3], block[3], shared;
- tcu__stream stream;
- tcu__launch_attribute *attributes;
- unsigned count;
-} tcu__launch_config;
-typedef struct tcu__node_params {
- tcu__function function;
- unsigned grid[3], block[3], shared;
- void **parameters, **extra;
- tcu__code_kernel kernel;
- tcu__context context;
-} tcu__node_params;
-typedef struct tcu__edge {
- unsigned char from_port, to_port, type, reserved[5];
-} tcu__edge;
-#define TCU__AT(T, field, offset, size) \
- TCU__STATIC_ASSERT(T##_##field, \
-      sizeof(void *) != 8 || \
-       (offsetof(T, field) == offset && sizeof(T) == size))
-TCU__AT(tcu__memory_kind, flags, 24, 32);
-TCU__AT(tcu__access, flags, 8, 12);
-TCU__AT(tcu__launch_attribute, value, 8, 72);
-TCU__AT(tcu__launch_config, shared, 24, 56);
-TCU__AT(tcu__launch_config, stream, 32, 56);
-TCU__AT(tcu__launch_config, count, 48, 56);
-TCU__AT(tcu__node_params, parameters, 40, 72);
-TCU__AT(tcu__node_params, context, 64, 72);
-TCU__AT(tcu__edge, type, 2, 8);
-typedef enum tcu__need { TCU__OPTIONAL, TCU__REQUIRED } tcu__need;
-typedef struct tcu__symbol {
- const char *name;
- size_t offset;
- tcu__need need;
-} tcu__symbol;
+typedef struct tcu__location{
+int type,id;
+}tcu__location;
+typedef struct tcu__memory_kind{
+int type,handle_types;
+tcu__location location;
+void*windows;
+unsigned char flags[8];
+}tcu__memory_kind;
+typedef struct tcu__access{
+tcu__location location;
+int flags;
+}tcu__access;
+typedef union tcu__launch_value{
+unsigned char pad[64];
+unsigned cluster[3];
+int programmatic;
+void*align;
+}tcu__launch_value;
+typedef struct tcu__launch_attribute{
+tcu__launch_attribute_id id;
+char pad[4];
+tcu__launch_value value;
+}tcu__launch_attribute;
+typedef struct tcu__launch_config{
+unsigned grid[3],block[3],shared;
+tcu__stream stream;
+tcu__launch_attribute*attributes;
+unsigned count;
+}tcu__launch_config;
+typedef struct tcu__node_params{
+tcu__function function;
+unsigned grid[3],block[3],shared;
+void**parameters,**extra;
+tcu__code_kernel kernel;
+tcu__context context;
+}tcu__node_params;
+typedef struct tcu__edge{
+unsigned char from_port,to_port,type,reserved[5];
+}tcu__edge;
+#define TCU__AT(T,field,offset,size) \
+TCU__STATIC_ASSERT(T##_##field,\
+sizeof(void*)!=8|| \
+(offsetof(T,field)==offset&&sizeof(T)==size))
+TCU__AT(tcu__memory_kind,flags,24,32);
+TCU__AT(tcu__access,flags,8,12);
+TCU__AT(tcu__launch_attribute,value,8,72);
+TCU__AT(tcu__launch_config,shared,24,56);
+TCU__AT(tcu__launch_config,stream,32,56);
+TCU__AT(tcu__launch_config,count,48,56);
+TCU__AT(tcu__node_params,parameters,40,72);
+TCU__AT(tcu__node_params,context,64,72);
+TCU__AT(tcu__edge,type,2,8);
+typedef enum tcu__need{TCU__OPTIONAL,TCU__REQUIRED}tcu__need;
+typedef struct tcu__symbol{
+const char*name;
+size_t offset;
+tcu__need need;
+}tcu__symbol;
 // ---- gen/out/cuda_driver.inc
-typedef struct tcu__driver_calls {
- tcu__code (*cuDriverGetVersion)(int *version);
- tcu__code (*cuInit)(unsigned flags);
- tcu__code (*cuGetErrorName)(tcu__code code, const char **text);
- tcu__code (*cuGetErrorString)(tcu__code code, const char **text);
- tcu__code (*cuDeviceGetCount)(int *count);
- tcu__code (*cuDeviceGet)(tcu__ordinal *device, int ordinal);
- tcu__code (*cuDeviceGetName)(char *name, int room, tcu__ordinal device);
- tcu__code (*cuDeviceGetAttribute)(int *value, tcu__device_attribute what, tcu__ordinal device);
- tcu__code (*cuDeviceTotalMem_v2)(size_t *bytes, tcu__ordinal device);
- tcu__code (*cuDevicePrimaryCtxRetain)(tcu__context *context, tcu__ordinal device);
- tcu__code (*cuDevicePrimaryCtxRelease_v2)(tcu__ordinal device);
- tcu__code (*cuCtxGetCurrent)(tcu__context *context);
- tcu__code (*cuCtxSetCurrent)(tcu__context context);
- tcu__code (*cuStreamCreateWithPriority)(tcu__stream *stream, unsigned flags, int priority);
- tcu__code (*cuStreamDestroy_v2)(tcu__stream stream);
- tcu__code (*cuStreamSynchronize)(tcu__stream stream);
- tcu__code (*cuStreamWaitEvent)(tcu__stream stream, tcu__event event, unsigned flags);
- tcu__code (*cuEventCreate)(tcu__event *event, unsigned flags);
- tcu__code (*cuEventDestroy_v2)(tcu__event event);
- tcu__code (*cuEventRecord)(tcu__event event, tcu__stream stream);
- tcu__code (*cuEventQuery)(tcu__event event);
- tcu__code (*cuEventElapsedTime)(float *milliseconds, tcu__event from, tcu__event to);
- tcu__code (*cuEventSynchronize)(tcu__event event);
- tcu__code (*cuMemGetInfo_v2)(size_t *unused, size_t *total);
- tcu__code (*cuMemAlloc_v2)(tcu__address *address, size_t size);
- tcu__code (*cuMemFree_v2)(tcu__address address);
- tcu__code (*cuMemHostAlloc)(void **memory, size_t size, unsigned flags);
- tcu__code (*cuMemFreeHost)(void *memory);
- tcu__code (*cuMemcpyHtoDAsync_v2)(tcu__address to, const void *from, size_t size, tcu__stream stream);
- tcu__code (*cuMemcpyDtoHAsync_v2)(void *to, tcu__address from, size_t size, tcu__stream stream);
- tcu__code (*cuMemcpyDtoDAsync_v2)(tcu__address to, tcu__address from, size_t size, tcu__stream stream);
- tcu__code (*cuMemsetD8Async)(tcu__address to, unsigned char value, size_t count, tcu__stream stream);
- tcu__code (*cuDeviceCanAccessPeer)(int *can, tcu__ordinal device, tcu__ordinal other);
- tcu__code (*cuCtxEnablePeerAccess)(tcu__context other, unsigned flags);
- tcu__code (*cuMemcpyPeerAsync)(tcu__address to, tcu__context to_context, tcu__address from, tcu__context from_context, size_t size, tcu__stream stream);
- tcu__code (*cuMemGetAllocationGranularity)(size_t *bytes, const tcu__memory_kind *kind, tcu__granularity which);
- tcu__code (*cuMemAddressReserve)(tcu__address *base, size_t size, size_t align, tcu__address hint, unsigned long long flags);
- tcu__code (*cuMemAddressFree)(tcu__address base, size_t size);
- tcu__code (*cuMemCreate)(tcu__physical *memory, size_t size, const tcu__memory_kind *kind, unsigned long long flags);
- tcu__code (*cuMemRelease)(tcu__physical memory);
- tcu__code (*cuMemMap)(tcu__address at, size_t size, size_t offset, tcu__physical memory, unsigned long long flags);
- tcu__code (*cuMemUnmap)(tcu__address at, size_t size);
- tcu__code (*cuMemSetAccess)(tcu__address at, size_t size, const tcu__access *access, size_t count);
- tcu__code (*cuLibraryLoadData)(tcu__code_library *library, const void *image, tcu__jit_option *jit, void **jit_values, unsigned jit_count, tcu__library_option *options, void **values, unsigned count);
- tcu__code (*cuLibraryUnload)(tcu__code_library library);
- tcu__code (*cuLibraryGetKernel)(tcu__code_kernel *kernel, tcu__code_library library, const char *name);
- tcu__code (*cuKernelGetFunction)(tcu__function *function, tcu__code_kernel kernel);
- tcu__code (*cuModuleLoadDataEx)(tcu__code_module *module, const void *image, unsigned count, tcu__jit_option *options, void **values);
- tcu__code (*cuModuleGetFunction)(tcu__function *function, tcu__code_module module, const char *name);
- tcu__code (*cuModuleUnload)(tcu__code_module module);
- tcu__code (*cuFuncGetAttribute)(int *value, tcu__function_attribute what, tcu__function function);
- tcu__code (*cuFuncSetAttribute)(tcu__function function, tcu__function_attribute what, int value);
- tcu__code (*cuFuncLoad)(tcu__function function);
- tcu__code (*cuLaunchKernel)(tcu__function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, tcu__stream stream, void **parameters, void **extra);
- tcu__code (*cuLaunchKernelEx)(const tcu__launch_config *config, tcu__function function, void **parameters, void **extra);
- tcu__code (*cuGraphCreate)(tcu__graph *graph, unsigned flags);
- tcu__code (*cuGraphDestroy)(tcu__graph graph);
- tcu__code (*cuGraphAddKernelNode_v2)(tcu__graph_node *node, tcu__graph graph, const tcu__graph_node *after, size_t count, const tcu__node_params *params);
- tcu__code (*cuGraphAddDependencies_v2)(tcu__graph graph, const tcu__graph_node *from, const tcu__graph_node *to, const tcu__edge *edges, size_t count);
- tcu__code (*cuGraphKernelNodeSetAttribute)(tcu__graph_node node, tcu__launch_attribute_id what, const tcu__launch_value *value);
- tcu__code (*cuGraphInstantiateWithFlags)(tcu__graph_exec *exec, tcu__graph graph, unsigned long long flags);
- tcu__code (*cuGraphUpload)(tcu__graph_exec exec, tcu__stream stream);
- tcu__code (*cuGraphLaunch)(tcu__graph_exec exec, tcu__stream stream);
- tcu__code (*cuGraphExecKernelNodeSetParams_v2)(tcu__graph_exec exec, tcu__graph_node node, const tcu__node_params *params);
- tcu__code (*cuGraphExecDestroy)(tcu__graph_exec exec);
-} tcu__driver_calls;
-static const tcu__symbol tcu__driver_symbols[] = {
- {"cuDriverGetVersion", offsetof(tcu__driver_calls, cuDriverGetVersion), TCU__REQUIRED},
- {"cuInit", offsetof(tcu__driver_calls, cuInit), TCU__REQUIRED},
- {"cuGetErrorName", offsetof(tcu__driver_calls, cuGetErrorName), TCU__REQUIRED},
- {"cuGetErrorString", offsetof(tcu__driver_calls, cuGetErrorString), TCU__REQUIRED},
- {"cuDeviceGetCount", offsetof(tcu__driver_calls, cuDeviceGetCount), TCU__REQUIRED},
- {"cuDeviceGet", offsetof(tcu__driver_calls, cuDeviceGet), TCU__REQUIRED},
- {"cuDeviceGetName", offsetof(tcu__driver_calls, cuDeviceGetName), TCU__REQUIRED},
- {"cuDeviceGetAttribute", offsetof(tcu__driver_calls, cuDeviceGetAttribute), TCU__REQUIRED},
- {"cuDeviceTotalMem_v2", offsetof(tcu__driver_calls, cuDeviceTotalMem_v2), TCU__REQUIRED},
- {"cuDevicePrimaryCtxRetain", offsetof(tcu__driver_calls, cuDevicePrimaryCtxRetain), TCU__REQUIRED},
- {"cuDevicePrimaryCtxRelease_v2", offsetof(tcu__driver_calls, cuDevicePrimaryCtxRelease_v2), TCU__REQUIRED},
- {"cuCtxGetCurrent", offsetof(tcu__driver_calls, cuCtxGetCurrent), TCU__REQUIRED},
- {"cuCtxSetCurrent", offsetof(tcu__driver_calls, cuCtxSetCurrent), TCU__REQUIRED},
- {"cuStreamCreateWithPriority", offsetof(tcu__driver_calls, cuStreamCreateWithPriority), TCU__REQUIRED},
- {"cuStreamDestroy_v2", offsetof(tcu__driver_calls, cuStreamDestroy_v2), TCU__REQUIRED},
- {"cuStreamSynchronize", offsetof(tcu__driver_calls, cuStreamSynchronize), TCU__REQUIRED},
- {"cuStreamWaitEvent", offsetof(tcu__driver_calls, cuStreamWaitEvent), TCU__REQUIRED},
- {"cuEventCreate", offsetof(tcu__driver_calls, cuEventCreate), TCU__REQUIRED},
- {"cuEventDestroy_v2", offsetof(tcu__driver_calls, cuEventDestroy_v2), TCU__REQUIRED},
- {"cuEventRecord", offsetof(tcu__driver_calls, cuEventRecord), TCU__REQUIRED},
- {"cuEventQuery", offsetof(tcu__driver_calls, cuEventQuery), TCU__REQUIRED},
- {"cuEventElapsedTime", offsetof(tcu__driver_calls, cuEventElapsedTime), TCU__REQUIRED},
- {"cuEventSynchronize", offsetof(tcu__driver_calls, cuEventSynchronize), TCU__REQUIRED},
- {"cuMemGetInfo_v2", offsetof(tcu__driver_calls, cuMemGetInfo_v2), TCU__REQUIRED},
- {"cuMemAlloc_v2", offsetof(tcu__driver_calls, cuMemAlloc_v2), TCU__REQUIRED},
- {"cuMemFree_v2", offsetof(tcu__driver_calls, cuMemFree_v2), TCU__REQUIRED},
- {"cuMemHostAlloc", offsetof(tcu__driver_calls, cuMemHostAlloc), TCU__REQUIRED},
- {"cuMemFreeHost", offsetof(tcu__driver_calls, cuMemFreeHost), TCU__REQUIRED},
- {"cuMemcpyHtoDAsync_v2", offsetof(tcu__driver_calls, cuMemcpyHtoDAsync_v2), TCU__REQUIRED},
- {"cuMemcpyDtoHAsync_v2", offsetof(tcu__driver_calls, cuMemcpyDtoHAsync_v2), TCU__REQUIRED},
- {"cuMemcpyDtoDAsync_v2", offsetof(tcu__driver_calls, cuMemcpyDtoDAsync_v2), TCU__REQUIRED},
- {"cuMemsetD8Async", offsetof(tcu__driver_calls, cuMemsetD8Async), TCU__REQUIRED},
- {"cuDeviceCanAccessPeer", offsetof(tcu__driver_calls, cuDeviceCanAccessPeer), TCU__OPTIONAL},
- {"cuCtxEnablePeerAccess", offsetof(tcu__driver_calls, cuCtxEnablePeerAccess), TCU__OPTIONAL},
- {"cuMemcpyPeerAsync", offsetof(tcu__driver_calls, cuMemcpyPeerAsync), TCU__OPTIONAL},
- {"cuMemGetAllocationGranularity", offsetof(tcu__driver_calls, cuMemGetAllocationGranularity), TCU__OPTIONAL},
- {"cuMemAddressReserve", offsetof(tcu__driver_calls, cuMemAddressReserve), TCU__OPTIONAL},
- {"cuMemAddressFree", offsetof(tcu__driver_calls, cuMemAddressFree), TCU__OPTIONAL},
- {"cuMemCreate", offsetof(tcu__driver_calls, cuMemCreate), TCU__OPTIONAL},
- {"cuMemRelease", offsetof(tcu__driver_calls, cuMemRelease), TCU__OPTIONAL},
- {"cuMemMap", offsetof(tcu__driver_calls, cuMemMap), TCU__OPTIONAL},
- {"cuMemUnmap", offsetof(tcu__driver_calls, cuMemUnmap), TCU__OPTIONAL},
- {"cuMemSetAccess", offsetof(tcu__driver_calls, cuMemSetAccess), TCU__OPTIONAL},
- {"cuLibraryLoadData", offsetof(tcu__driver_calls, cuLibraryLoadData), TCU__OPTIONAL},
- {"cuLibraryUnload", offsetof(tcu__driver_calls, cuLibraryUnload), TCU__OPTIONAL},
- {"cuLibraryGetKernel", offsetof(tcu__driver_calls, cuLibraryGetKernel), TCU__OPTIONAL},
- {"cuKernelGetFunction", offsetof(tcu__driver_calls, cuKernelGetFunction), TCU__OPTIONAL},
- {"cuModuleLoadDataEx", offsetof(tcu__driver_calls, cuModuleLoadDataEx), TCU__REQUIRED},
- {"cuModuleGetFunction", offsetof(tcu__driver_calls, cuModuleGetFunction), TCU__REQUIRED},
- {"cuModuleUnload", offsetof(tcu__driver_calls, cuModuleUnload), TCU__REQUIRED},
- {"cuFuncGetAttribute", offsetof(tcu__driver_calls, cuFuncGetAttribute), TCU__REQUIRED},
- {"cuFuncSetAttribute", offsetof(tcu__driver_calls, cuFuncSetAttribute), TCU__REQUIRED},
- {"cuFuncLoad", offsetof(tcu__driver_calls, cuFuncLoad), TCU__OPTIONAL},
- {"cuLaunchKernel", offsetof(tcu__driver_calls, cuLaunchKernel), TCU__REQUIRED},
- {"cuLaunchKernelEx", offsetof(tcu__driver_calls, cuLaunchKernelEx), TCU__OPTIONAL},
- {"cuGraphCreate", offsetof(tcu__driver_calls, cuGraphCreate), TCU__REQUIRED},
- {"cuGraphDestroy", offsetof(tcu__driver_calls, cuGraphDestroy), TCU__REQUIRED},
- {"cuGraphAddKernelNode_v2", offsetof(tcu__driver_calls, cuGraphAddKernelNode_v2), TCU__REQUIRED},
- {"cuGraphAddDependencies_v2", offsetof(tcu__driver_calls, cuGraphAddDependencies_v2), TCU__OPTIONAL},
- {"cuGraphKernelNodeSetAttribute", offsetof(tcu__driver_calls, cuGraphKernelNodeSetAttribute), TCU__REQUIRED},
- {"cuGraphInstantiateWithFlags", offsetof(tcu__driver_calls, cuGraphInstantiateWithFlags), TCU__REQUIRED},
- {"cuGraphUpload", offsetof(tcu__driver_calls, cuGraphUpload), TCU__REQUIRED},
- {"cuGraphLaunch", offsetof(tcu__driver_calls, cuGraphLaunch), TCU__REQUIRED},
- {"cuGraphExecKernelNodeSetParams_v2", offsetof(tcu__driver_calls, cuGraphExecKernelNodeSetParams_v2), TCU__REQUIRED},
- {"cuGraphExecDestroy", offsetof(tcu__driver_calls, cuGraphExecDestroy), TCU__REQUIRED},
+typedef struct tcu__driver_calls{
+tcu__code(*cuDriverGetVersion)(int*version);
+tcu__code(*cuInit)(unsigned flags);
+tcu__code(*cuGetErrorName)(tcu__code code,const char**text);
+tcu__code(*cuGetErrorString)(tcu__code code,const char**text);
+tcu__code(*cuDeviceGetCount)(int*count);
+tcu__code(*cuDeviceGet)(tcu__ordinal*device,int ordinal);
+tcu__code(*cuDeviceGetName)(char*name,int room,tcu__ordinal device);
+tcu__code(*cuDeviceGetAttribute)(int*value,tcu__device_attribute what,tcu__ordinal device);
+tcu__code(*cuDeviceTotalMem_v2)(size_t*bytes,tcu__ordinal device);
+tcu__code(*cuDevicePrimaryCtxRetain)(tcu__context*context,tcu__ordinal device);
+tcu__code(*cuDevicePrimaryCtxRelease_v2)(tcu__ordinal device);
+tcu__code(*cuCtxGetCurrent)(tcu__context*context);
+tcu__code(*cuCtxSetCurrent)(tcu__context context);
+tcu__code(*cuStreamCreateWithPriority)(tcu__stream*stream,unsigned flags,int priority);
+tcu__code(*cuStreamDestroy_v2)(tcu__stream stream);
+tcu__code(*cuStreamSynchronize)(tcu__stream stream);
+tcu__code(*cuStreamWaitEvent)(tcu__stream stream,tcu__event event,unsigned flags);
+tcu__code(*cuEventCreate)(tcu__event*event,unsigned flags);
+tcu__code(*cuEventDestroy_v2)(tcu__event event);
+tcu__code(*cuEventRecord)(tcu__event event,tcu__stream stream);
+tcu__code(*cuEventQuery)(tcu__event event);
+tcu__code(*cuEventElapsedTime)(float*milliseconds,tcu__event from,tcu__event to);
+tcu__code(*cuEventSynchronize)(tcu__event event);
+tcu__code(*cuMemGetInfo_v2)(size_t*unused,size_t*total);
+tcu__code(*cuMemAlloc_v2)(tcu__address*address,size_t size);
+tcu__code(*cuMemFree_v2)(tcu__address address);
+tcu__code(*cuMemHostAlloc)(void**memory,size_t size,unsigned flags);
+tcu__code(*cuMemFreeHost)(void*memory);
+tcu__code(*cuMemcpyHtoDAsync_v2)(tcu__address to,const void*from,size_t size,tcu__stream stream);
+tcu__code(*cuMemcpyDtoHAsync_v2)(void*to,tcu__address from,size_t size,tcu__stream stream);
+tcu__code(*cuMemcpyDtoDAsync_v2)(tcu__address to,tcu__address from,size_t size,tcu__stream stream);
+tcu__code(*cuMemsetD8Async)(tcu__address to,unsigned char value,size_t count,tcu__stream stream);
+tcu__code(*cuDeviceCanAccessPeer)(int*can,tcu__ordinal device,tcu__ordinal other);
+tcu__code(*cuCtxEnablePeerAccess)(tcu__context other,unsigned flags);
+tcu__code(*cuMemcpyPeerAsync)(tcu__address to,tcu__context to_context,tcu__address from,tcu__context from_context,size_t size,tcu__stream stream);
+tcu__code(*cuMemGetAllocationGranularity)(size_t*bytes,const tcu__memory_kind*kind,tcu__granularity which);
+tcu__code(*cuMemAddressReserve)(tcu__address*base,size_t size,size_t align,tcu__address hint,unsigned long long flags);
+tcu__code(*cuMemAddressFree)(tcu__address base,size_t size);
+tcu__code(*cuMemCreate)(tcu__physical*memory,size_t size,const tcu__memory_kind*kind,unsigned long long flags);
+tcu__code(*cuMemRelease)(tcu__physical memory);
+tcu__code(*cuMemMap)(tcu__address at,size_t size,size_t offset,tcu__physical memory,unsigned long long flags);
+tcu__code(*cuMemUnmap)(tcu__address at,size_t size);
+tcu__code(*cuMemSetAccess)(tcu__address at,size_t size,const tcu__access*access,size_t count);
+tcu__code(*cuLibraryLoadData)(tcu__code_library*library,const void*image,tcu__jit_option*jit,void**jit_values,unsigned jit_count,tcu__library_option*options,void**values,unsigned count);
+tcu__code(*cuLibraryUnload)(tcu__code_library library);
+tcu__code(*cuLibraryGetKernel)(tcu__code_kernel*kernel,tcu__code_library library,const char*name);
+tcu__code(*cuKernelGetFunction)(tcu__function*function,tcu__code_kernel kernel);
+tcu__code(*cuModuleLoadDataEx)(tcu__code_module*module,const void*image,unsigned count,tcu__jit_option*options,void**values);
+tcu__code(*cuModuleGetFunction)(tcu__function*function,tcu__code_module module,const char*name);
+tcu__code(*cuModuleUnload)(tcu__code_module module);
+tcu__code(*cuFuncGetAttribute)(int*value,tcu__function_attribute what,tcu__function function);
+tcu__code(*cuFuncSetAttribute)(tcu__function function,tcu__function_attribute what,int value);
+tcu__code(*cuFuncLoad)(tcu__function function);
+tcu__code(*cuLaunchKernel)(tcu__function function,unsigned grid_x,unsigned grid_y,unsigned grid_z,unsigned block_x,unsigned block_y,unsigned block_z,unsigned shared,tcu__stream stream,void**parameters,void**extra);
+tcu__code(*cuLaunchKernelEx)(const tcu__launch_config*config,tcu__function function,void**parameters,void**extra);
+tcu__code(*cuGraphCreate)(tcu__graph*graph,unsigned flags);
+tcu__code(*cuGraphDestroy)(tcu__graph graph);
+tcu__code(*cuGraphAddKernelNode_v2)(tcu__graph_node*node,tcu__graph graph,const tcu__graph_node*after,size_t count,const tcu__node_params*params);
+tcu__code(*cuGraphAddDependencies_v2)(tcu__graph graph,const tcu__graph_node*from,const tcu__graph_node*to,const tcu__edge*edges,size_t count);
+tcu__code(*cuGraphKernelNodeSetAttribute)(tcu__graph_node node,tcu__launch_attribute_id what,const tcu__launch_value*value);
+tcu__code(*cuGraphInstantiateWithFlags)(tcu__graph_exec*exec,tcu__graph graph,unsigned long long flags);
+tcu__code(*cuGraphUpload)(tcu__graph_exec exec,tcu__stream stream);
+tcu__code(*cuGraphLaunch)(tcu__graph_exec exec,tcu__stream stream);
+tcu__code(*cuGraphExecKernelNodeSetParams_v2)(tcu__graph_exec exec,tcu__graph_node node,const tcu__node_params*params);
+tcu__code(*cuGraphExecDestroy)(tcu__graph_exec exec);
+}tcu__driver_calls;
+static const tcu__symbol tcu__driver_symbols[]={
+{"cuDriverGetVersion",offsetof(tcu__driver_calls,cuDriverGetVersion),TCU__REQUIRED},
+{"cuInit",offsetof(tcu__driver_calls,cuInit),TCU__REQUIRED},
+{"cuGetErrorName",offsetof(tcu__driver_calls,cuGetErrorName),TCU__REQUIRED},
+{"cuGetErrorString",offsetof(tcu__driver_calls,cuGetErrorString),TCU__REQUIRED},
+{"cuDeviceGetCount",offsetof(tcu__driver_calls,cuDeviceGetCount),TCU__REQUIRED},
+{"cuDeviceGet",offsetof(tcu__driver_calls,cuDeviceGet),TCU__REQUIRED},
+{"cuDeviceGetName",offsetof(tcu__driver_calls,cuDeviceGetName),TCU__REQUIRED},
+{"cuDeviceGetAttribute",offsetof(tcu__driver_calls,cuDeviceGetAttribute),TCU__REQUIRED},
+{"cuDeviceTotalMem_v2",offsetof(tcu__driver_calls,cuDeviceTotalMem_v2),TCU__REQUIRED},
+{"cuDevicePrimaryCtxRetain",offsetof(tcu__driver_calls,cuDevicePrimaryCtxRetain),TCU__REQUIRED},
+{"cuDevicePrimaryCtxRelease_v2",offsetof(tcu__driver_calls,cuDevicePrimaryCtxRelease_v2),TCU__REQUIRED},
+{"cuCtxGetCurrent",offsetof(tcu__driver_calls,cuCtxGetCurrent),TCU__REQUIRED},
+{"cuCtxSetCurrent",offsetof(tcu__driver_calls,cuCtxSetCurrent),TCU__REQUIRED},
+{"cuStreamCreateWithPriority",offsetof(tcu__driver_calls,cuStreamCreateWithPriority),TCU__REQUIRED},
+{"cuStreamDestroy_v2",offsetof(tcu__driver_calls,cuStreamDestroy_v2),TCU__REQUIRED},
+{"cuStreamSynchronize",offsetof(tcu__driver_calls,cuStreamSynchronize),TCU__REQUIRED},
+{"cuStreamWaitEvent",offsetof(tcu__driver_calls,cuStreamWaitEvent),TCU__REQUIRED},
+{"cuEventCreate",offsetof(tcu__driver_calls,cuEventCreate),TCU__REQUIRED},
+{"cuEventDestroy_v2",offsetof(tcu__driver_calls,cuEventDestroy_v2),TCU__REQUIRED},
+{"cuEventRecord",offsetof(tcu__driver_calls,cuEventRecord),TCU__REQUIRED},
+{"cuEventQuery",offsetof(tcu__driver_calls,cuEventQuery),TCU__REQUIRED},
+{"cuEventElapsedTime",offsetof(tcu__driver_calls,cuEventElapsedTime),TCU__REQUIRED},
+{"cuEventSynchronize",offsetof(tcu__driver_calls,cuEventSynchronize),TCU__REQUIRED},
+{"cuMemGetInfo_v2",offsetof(tcu__driver_calls,cuMemGetInfo_v2),TCU__REQUIRED},
+{"cuMemAlloc_v2",offsetof(tcu__driver_calls,cuMemAlloc_v2),TCU__REQUIRED},
+{"cuMemFree_v2",offsetof(tcu__driver_calls,cuMemFree_v2),TCU__REQUIRED},
+{"cuMemHostAlloc",offsetof(tcu__driver_calls,cuMemHostAlloc),TCU__REQUIRED},
+{"cuMemFreeHost",offsetof(tcu__driver_calls,cuMemFreeHost),TCU__REQUIRED},
+{"cuMemcpyHtoDAsync_v2",offsetof(tcu__driver_calls,cuMemcpyHtoDAsync_v2),TCU__REQUIRED},
+{"cuMemcpyDtoHAsync_v2",offsetof(tcu__driver_calls,cuMemcpyDtoHAsync_v2),TCU__REQUIRED},
+{"cuMemcpyDtoDAsync_v2",offsetof(tcu__driver_calls,cuMemcpyDtoDAsync_v2),TCU__REQUIRED},
+{"cuMemsetD8Async",offsetof(tcu__driver_calls,cuMemsetD8Async),TCU__REQUIRED},
+{"cuDeviceCanAccessPeer",offsetof(tcu__driver_calls,cuDeviceCanAccessPeer),TCU__OPTIONAL},
+{"cuCtxEnablePeerAccess",offsetof(tcu__driver_calls,cuCtxEnablePeerAccess),TCU__OPTIONAL},
+{"cuMemcpyPeerAsync",offsetof(tcu__driver_calls,cuMemcpyPeerAsync),TCU__OPTIONAL},
+{"cuMemGetAllocationGranularity",offsetof(tcu__driver_calls,cuMemGetAllocationGranularity),TCU__OPTIONAL},
+{"cuMemAddressReserve",offsetof(tcu__driver_calls,cuMemAddressReserve),TCU__OPTIONAL},
+{"cuMemAddressFree",offsetof(tcu__driver_calls,cuMemAddressFree),TCU__OPTIONAL},
+{"cuMemCreate",offsetof(tcu__driver_calls,cuMemCreate),TCU__OPTIONAL},
+{"cuMemRelease",offsetof(tcu__driver_calls,cuMemRelease),TCU__OPTIONAL},
+{"cuMemMap",offsetof(tcu__driver_calls,cuMemMap),TCU__OPTIONAL},
+{"cuMemUnmap",offsetof(tcu__driver_calls,cuMemUnmap),TCU__OPTIONAL},
+{"cuMemSetAccess",offsetof(tcu__driver_calls,cuMemSetAccess),TCU__OPTIONAL},
+{"cuLibraryLoadData",offsetof(tcu__driver_calls,cuLibraryLoadData),TCU__OPTIONAL},
+{"cuLibraryUnload",offsetof(tcu__driver_calls,cuLibraryUnload),TCU__OPTIONAL},
+{"cuLibraryGetKernel",offsetof(tcu__driver_calls,cuLibraryGetKernel),TCU__OPTIONAL},
+{"cuKernelGetFunction",offsetof(tcu__driver_calls,cuKernelGetFunction),TCU__OPTIONAL},
+{"cuModuleLoadDataEx",offsetof(tcu__driver_calls,cuModuleLoadDataEx),TCU__REQUIRED},
+{"cuModuleGetFunction",offsetof(tcu__driver_calls,cuModuleGetFunction),TCU__REQUIRED},
+{"cuModuleUnload",offsetof(tcu__driver_calls,cuModuleUnload),TCU__REQUIRED},
+{"cuFuncGetAttribute",offsetof(tcu__driver_calls,cuFuncGetAttribute),TCU__REQUIRED},
+{"cuFuncSetAttribute",offsetof(tcu__driver_calls,cuFuncSetAttribute),TCU__REQUIRED},
+{"cuFuncLoad",offsetof(tcu__driver_calls,cuFuncLoad),TCU__OPTIONAL},
+{"cuLaunchKernel",offsetof(tcu__driver_calls,cuLaunchKernel),TCU__REQUIRED},
+{"cuLaunchKernelEx",offsetof(tcu__driver_calls,cuLaunchKernelEx),TCU__OPTIONAL},
+{"cuGraphCreate",offsetof(tcu__driver_calls,cuGraphCreate),TCU__REQUIRED},
+{"cuGraphDestroy",offsetof(tcu__driver_calls,cuGraphDestroy),TCU__REQUIRED},
+{"cuGraphAddKernelNode_v2",offsetof(tcu__driver_calls,cuGraphAddKernelNode_v2),TCU__REQUIRED},
+{"cuGraphAddDependencies_v2",offsetof(tcu__driver_calls,cuGraphAddDependencies_v2),TCU__OPTIONAL},
+{"cuGraphKernelNodeSetAttribute",offsetof(tcu__driver_calls,cuGraphKernelNodeSetAttribute),TCU__REQUIRED},
+{"cuGraphInstantiateWithFlags",offsetof(tcu__driver_calls,cuGraphInstantiateWithFlags),TCU__REQUIRED},
+{"cuGraphUpload",offsetof(tcu__driver_calls,cuGraphUpload),TCU__REQUIRED},
+{"cuGraphLaunch",offsetof(tcu__driver_calls,cuGraphLaunch),TCU__REQUIRED},
+{"cuGraphExecKernelNodeSetParams_v2",offsetof(tcu__driver_calls,cuGraphExecKernelNodeSetParams_v2),TCU__REQUIRED},
+{"cuGraphExecDestroy",offsetof(tcu__driver_calls,cuGraphExecDestroy),TCU__REQUIRED},
 };
 // ---- gen/out/cuda_nvrtc.inc
-typedef struct tcu__nvrtc_calls {
- int (*nvrtcVersion)(int *major, int *minor);
- int (*nvrtcGetNumSupportedArchs)(int *count);
- int (*nvrtcGetSupportedArchs)(int *archs);
- int (*nvrtcCreateProgram)(tcu__nvrtc_program *program, const char *source, const char *name, int headers, const char *const *header, const char *const *header_name);
- int (*nvrtcCompileProgram)(tcu__nvrtc_program program, int count, const char *const *options);
- int (*nvrtcGetProgramLogSize)(tcu__nvrtc_program program, size_t *size);
- int (*nvrtcGetProgramLog)(tcu__nvrtc_program program, char *log);
- int (*nvrtcGetCUBINSize)(tcu__nvrtc_program program, size_t *size);
- int (*nvrtcGetCUBIN)(tcu__nvrtc_program program, char *cubin);
- int (*nvrtcGetPTXSize)(tcu__nvrtc_program program, size_t *size);
- int (*nvrtcGetPTX)(tcu__nvrtc_program program, char *ptx);
- int (*nvrtcDestroyProgram)(tcu__nvrtc_program *program);
-} tcu__nvrtc_calls;
-static const tcu__symbol tcu__nvrtc_symbols[] = {
- {"nvrtcVersion", offsetof(tcu__nvrtc_calls, nvrtcVersion), TCU__REQUIRED},
- {"nvrtcGetNumSupportedArchs", offsetof(tcu__nvrtc_calls, nvrtcGetNumSupportedArchs), TCU__REQUIRED},
- {"nvrtcGetSupportedArchs", offsetof(tcu__nvrtc_calls, nvrtcGetSupportedArchs), TCU__REQUIRED},
- {"nvrtcCreateProgram", offsetof(tcu__nvrtc_calls, nvrtcCreateProgram), TCU__REQUIRED},
- {"nvrtcCompileProgram", offsetof(tcu__nvrtc_calls, nvrtcCompileProgram), TCU__REQUIRED},
- {"nvrtcGetProgramLogSize", offsetof(tcu__nvrtc_calls, nvrtcGetProgramLogSize), TCU__REQUIRED},
- {"nvrtcGetProgramLog", offsetof(tcu__nvrtc_calls, nvrtcGetProgramLog), TCU__REQUIRED},
- {"nvrtcGetCUBINSize", offsetof(tcu__nvrtc_calls, nvrtcGetCUBINSize), TCU__REQUIRED},
- {"nvrtcGetCUBIN", offsetof(tcu__nvrtc_calls, nvrtcGetCUBIN), TCU__REQUIRED},
- {"nvrtcGetPTXSize", offsetof(tcu__nvrtc_calls, nvrtcGetPTXSize), TCU__REQUIRED},
- {"nvrtcGetPTX", offsetof(tcu__nvrtc_calls, nvrtcGetPTX), TCU__REQUIRED},
- {"nvrtcDestroyProgram", offsetof(tcu__nvrtc_calls, nvrtcDestroyProgram), TCU__REQUIRED},
+typedef struct tcu__nvrtc_calls{
+int(*nvrtcVersion)(int*major,int*minor);
+int(*nvrtcGetNumSupportedArchs)(int*count);
+int(*nvrtcGetSupportedArchs)(int*archs);
+int(*nvrtcCreateProgram)(tcu__nvrtc_program*program,const char*source,const char*name,int headers,const char*const*header,const char*const*header_name);
+int(*nvrtcCompileProgram)(tcu__nvrtc_program program,int count,const char*const*options);
+int(*nvrtcGetProgramLogSize)(tcu__nvrtc_program program,size_t*size);
+int(*nvrtcGetProgramLog)(tcu__nvrtc_program program,char*log);
+int(*nvrtcGetCUBINSize)(tcu__nvrtc_program program,size_t*size);
+int(*nvrtcGetCUBIN)(tcu__nvrtc_program program,char*cubin);
+int(*nvrtcGetPTXSize)(tcu__nvrtc_program program,size_t*size);
+int(*nvrtcGetPTX)(tcu__nvrtc_program program,char*ptx);
+int(*nvrtcDestroyProgram)(tcu__nvrtc_program*program);
+}tcu__nvrtc_calls;
+static const tcu__symbol tcu__nvrtc_symbols[]={
+{"nvrtcVersion",offsetof(tcu__nvrtc_calls,nvrtcVersion),TCU__REQUIRED},
+{"nvrtcGetNumSupportedArchs",offsetof(tcu__nvrtc_calls,nvrtcGetNumSupportedArchs),TCU__REQUIRED},
+{"nvrtcGetSupportedArchs",offsetof(tcu__nvrtc_calls,nvrtcGetSupportedArchs),TCU__REQUIRED},
+{"nvrtcCreateProgram",offsetof(tcu__nvrtc_calls,nvrtcCreateProgram),TCU__REQUIRED},
+{"nvrtcCompileProgram",offsetof(tcu__nvrtc_calls,nvrtcCompileProgram),TCU__REQUIRED},
+{"nvrtcGetProgramLogSize",offsetof(tcu__nvrtc_calls,nvrtcGetProgramLogSize),TCU__REQUIRED},
+{"nvrtcGetProgramLog",offsetof(tcu__nvrtc_calls,nvrtcGetProgramLog),TCU__REQUIRED},
+{"nvrtcGetCUBINSize",offsetof(tcu__nvrtc_calls,nvrtcGetCUBINSize),TCU__REQUIRED},
+{"nvrtcGetCUBIN",offsetof(tcu__nvrtc_calls,nvrtcGetCUBIN),TCU__REQUIRED},
+{"nvrtcGetPTXSize",offsetof(tcu__nvrtc_calls,nvrtcGetPTXSize),TCU__REQUIRED},
+{"nvrtcGetPTX",offsetof(tcu__nvrtc_calls,nvrtcGetPTX),TCU__REQUIRED},
+{"nvrtcDestroyProgram",offsetof(tcu__nvrtc_calls,nvrtcDestroyProgram),TCU__REQUIRED},
 };
 
 // ---- gen/cuda/error.c
-enum { TCU__TEXT = 640 };
-typedef struct tcu__trouble {
- tc_status status;
- tcu__code code;
- tcu__code dead;
- char text[TCU__TEXT];
- char death[TCU__TEXT];
-} tcu__trouble;
-enum {
- TCU__E_INVALID = 1,
- TCU__E_NOMEM = 2,
- TCU__E_STUB = 34,
- TCU__E_NO_DEVICE = 100,
- TCU__E_NOT_READY = 600,
- TCU__E_UNSUPPORTED = 801,
- TCU__E_GRAPH_UPDATE = 910
+enum{TCU__TEXT=640};
+typedef struct tcu__trouble{
+tc_status status;
+tcu__code code;
+tcu__code dead;
+char text[TCU__TEXT];
+char death[TCU__TEXT];
+}tcu__trouble;
+enum{
+TCU__E_INVALID=1,
+TCU__E_NOMEM=2,
+TCU__E_STUB=34,
+TCU__E_NO_DEVICE=100,
+TCU__E_NOT_READY=600,
+TCU__E_UNSUPPORTED=801,
+TCU__E_GRAPH_UPDATE=910
 };
-typedef enum tcu__severity { TCU__PASSING, TCU__DEADLY } tcu__severity;
-static const struct {
- tcu__code code;
- tcu__severity severity;
- tc_status status;
- const char *advice;
-} tcu__codes[] = {
- {2, TCU__PASSING, TC_E_NOMEM, "free tensors, or use smaller sizes"},
- {3, TCU__PASSING, TC_E_BACKEND,
-  "a child of fork cannot use its parent's CUDA: exec, or fork before CUDA is "
-  "used"},
- {4, TCU__DEADLY, TC_E_BACKEND,
-  "the process is shutting down: close contexts before main returns"},
- {34, TCU__PASSING, TC_E_BACKEND,
-  "this is the toolkit's stub, not a driver: take its folder out of "
-  "LD_LIBRARY_PATH, or install a driver"},
- {36, TCU__PASSING, TC_E_VERSION, "update the driver"},
- {46, TCU__PASSING, TC_E_BACKEND, "another process has the device for itself"},
- {100, TCU__PASSING, TC_E_BACKEND,
-  "no GPU is visible: see nvidia-smi and CUDA_VISIBLE_DEVICES"},
- {101, TCU__PASSING, TC_E_BACKEND, "there is no such device: see CUDA_VISIBLE_DEVICES"},
- {200, TCU__PASSING, TC_E_BACKEND, "the code is damaged: clear the cache"},
- {209, TCU__PASSING, TC_E_BACKEND, "the code was made for another GPU: clear the cache"},
- {214, TCU__DEADLY, TC_E_BACKEND, "the device's memory failed: reset or replace it"},
- {218, TCU__PASSING, TC_E_BACKEND, "the driver refuses the PTX; its log is below"},
- {220, TCU__DEADLY, TC_E_BACKEND, "a link between devices failed: see nvidia-smi"},
- {221, TCU__PASSING, TC_E_BACKEND,
-  "the driver has no compiler for PTX: install libnvidia-ptxjitcompiler"},
- {222, TCU__PASSING, TC_E_VERSION,
-  "the driver is older than the NVRTC that made the PTX: update it, or install an "
-  "older NVRTC"},
- {226, TCU__DEADLY, TC_E_BACKEND, "the device's memory failed: restart the program"},
- {700, TCU__DEADLY, TC_E_BACKEND, "a kernel used memory that is not its own"},
- {701, TCU__PASSING, TC_E_BACKEND,
-  "the kernel needs more registers or shared memory than there are"},
- {702, TCU__DEADLY, TC_E_BACKEND,
-  "a kernel ran too long on a device that has a display"},
- {709, TCU__DEADLY, TC_E_BACKEND, "somebody in the process reset the device"},
- {710, TCU__DEADLY, TC_E_BACKEND, "a kernel's assertion failed"},
- {714, TCU__DEADLY, TC_E_BACKEND, "a kernel's stack is damaged"},
- {715, TCU__DEADLY, TC_E_BACKEND,
-  "a kernel has an instruction that the device does not know"},
- {716, TCU__DEADLY, TC_E_BACKEND, "a kernel's access is not aligned"},
- {717, TCU__DEADLY, TC_E_BACKEND, "a kernel used an address of the wrong kind"},
- {718, TCU__DEADLY, TC_E_BACKEND, "a kernel jumped to nowhere"},
- {719, TCU__DEADLY, TC_E_BACKEND, "a kernel failed"},
- {721, TCU__DEADLY, TC_E_BACKEND, "a kernel kept tensor memory"},
- {802, TCU__PASSING, TC_E_BACKEND,
-  "the system's GPUs are not ready: is the fabric manager running?"},
- {803, TCU__PASSING, TC_E_VERSION,
-  "kernel module and driver library differ: reboot, or load the new module"},
- {804, TCU__PASSING, TC_E_VERSION,
-  "the compatibility package is not for this GPU: take it out of LD_LIBRARY_PATH"},
+typedef enum tcu__severity{TCU__PASSING,TCU__DEADLY}tcu__severity;
+static const struct{
+tcu__code code;
+tcu__severity severity;
+tc_status status;
+const char*advice;
+}tcu__codes[]={
+{2,TCU__PASSING,TC_E_NOMEM,"free tensors, or use smaller sizes"},
+{3,TCU__PASSING,TC_E_BACKEND,
+"a child of fork cannot use its parent's CUDA: exec, or fork before CUDA is "
+"used"},
+{4,TCU__DEADLY,TC_E_BACKEND,
+"the process is shutting down: close contexts before main returns"},
+{34,TCU__PASSING,TC_E_BACKEND,
+"this is the toolkit's stub, not a driver: take its folder out of "
+"LD_LIBRARY_PATH, or install a driver"},
+{36,TCU__PASSING,TC_E_VERSION,"update the driver"},
+{46,TCU__PASSING,TC_E_BACKEND,"another process has the device for itself"},
+{100,TCU__PASSING,TC_E_BACKEND,
+"no GPU is visible: see nvidia-smi and CUDA_VISIBLE_DEVICES"},
+{101,TCU__PASSING,TC_E_BACKEND,"there is no such device: see CUDA_VISIBLE_DEVICES"},
+{200,TCU__PASSING,TC_E_BACKEND,"the code is damaged: clear the cache"},
+{209,TCU__PASSING,TC_E_BACKEND,"the code was made for another GPU: clear the cache"},
+{214,TCU__DEADLY,TC_E_BACKEND,"the device's memory failed: reset or replace it"},
+{218,TCU__PASSING,TC_E_BACKEND,"the driver refuses the PTX; its log is below"},
+{220,TCU__DEADLY,TC_E_BACKEND,"a link between devices failed: see nvidia-smi"},
+{221,TCU__PASSING,TC_E_BACKEND,
+"the driver has no compiler for PTX: install libnvidia-ptxjitcompiler"},
+{222,TCU__PASSING,TC_E_VERSION,
+"the driver is older than the NVRTC that made the PTX: update it, or install an "
+"older NVRTC"},
+{226,TCU__DEADLY,TC_E_BACKEND,"the device's memory failed: restart the program"},
+{700,TCU__DEADLY,TC_E_BACKEND,"a kernel used memory that is not its own"},
+{701,TCU__PASSING,TC_E_BACKEND,
+"the kernel needs more registers or shared memory than there are"},
+{702,TCU__DEADLY,TC_E_BACKEND,
+"a kernel ran too long on a device that has a display"},
+{709,TCU__DEADLY,TC_E_BACKEND,"somebody in the process reset the device"},
+{710,TCU__DEADLY,TC_E_BACKEND,"a kernel's assertion failed"},
+{714,TCU__DEADLY,TC_E_BACKEND,"a kernel's stack is damaged"},
+{715,TCU__DEADLY,TC_E_BACKEND,
+"a kernel has an instruction that the device does not know"},
+{716,TCU__DEADLY,TC_E_BACKEND,"a kernel's access is not aligned"},
+{717,TCU__DEADLY,TC_E_BACKEND,"a kernel used an address of the wrong kind"},
+{718,TCU__DEADLY,TC_E_BACKEND,"a kernel jumped to nowhere"},
+{719,TCU__DEADLY,TC_E_BACKEND,"a kernel failed"},
+{721,TCU__DEADLY,TC_E_BACKEND,"a kernel kept tensor memory"},
+{802,TCU__PASSING,TC_E_BACKEND,
+"the system's GPUs are not ready: is the fabric manager running?"},
+{803,TCU__PASSING,TC_E_VERSION,
+"kernel module and driver library differ: reboot, or load the new module"},
+{804,TCU__PASSING,TC_E_VERSION,
+"the compatibility package is not for this GPU: take it out of LD_LIBRARY_PATH"},
 };
-TCU__FN size_t tcu__code_row(tcu__code code) {
- size_t i = 0;
- while (i < TCU__COUNT(tcu__codes) && tcu__codes[i].code != code) i++;
- return i;
+TCU__FN size_t tcu__code_row(tcu__code code){
+size_t i=0;
+while(i<TCU__COUNT(tcu__codes)&&tcu__codes[i].code!=code)i++;
+return i;
 }
-TCU__FN void tcu__trouble_clear(tcu__trouble *t) {
- t->status = TC_OK;
- t->code = 0;
- t->text[0] = 0;
+TCU__FN void tcu__trouble_clear(tcu__trouble*t){
+t->status=TC_OK;
+t->code=0;
+t->text[0]=0;
 }
-TCU__PRINTF(3, 4)
-TCU__FN int tcu__fail(tcu__trouble *t, tc_status status, const char *format, ...) {
- va_list list;
- if (t->status != TC_OK) return 0;
- t->status = status;
- va_start(list, format);
- vsnprintf(t->text, sizeof t->text, format, list);
- va_end(list);
- return 0;
+TCU__PRINTF(3,4)
+TCU__FN int tcu__fail(tcu__trouble*t,tc_status status,const char*format,...){
+va_list list;
+if(t->status!=TC_OK)return 0;
+t->status=status;
+va_start(list,format);
+vsnprintf(t->text,sizeof t->text,format,list);
+va_end(list);
+return 0;
 }
-TCU__FN int tcu__no_memory(tcu__trouble *t, const char *what) {
- return tcu__fail(t, TC_E_NOMEM, "out of memory of the host for %s", what);
+TCU__FN int tcu__no_memory(tcu__trouble*t,const char*what){
+return tcu__fail(t,TC_E_NOMEM,"out of memory of the host for %s",what);
 }
-TCU__FN void tcu__describe(const tcu__driver_calls *call, tcu__code code, const char *name,
-       const char *what, char *text, size_t room) {
- const char *id = NULL, *meaning = NULL;
- size_t row = tcu__code_row(code);
- if (call->cuGetErrorName(code, &id) || !id) id = "error";
- if (call->cuGetErrorString(code, &meaning)) meaning = NULL;
- tcu__print(text, room, "%s, for %s: %s (%d)", name, what, id, code);
- if (meaning) tcu__put(text, room, ": %s", meaning);
- if (row < TCU__COUNT(tcu__codes)) {
-  tcu__put(text, room, "; %s", tcu__codes[row].advice);
- }
+TCU__FN void tcu__describe(const tcu__driver_calls*call,tcu__code code,const char*name,
+const char*what,char*text,size_t room){
+const char*id=NULL,*meaning=NULL;
+size_t row=tcu__code_row(code);
+if(call->cuGetErrorName(code,&id)||!id)id="error";
+if(call->cuGetErrorString(code,&meaning))meaning=NULL;
+tcu__print(text,room,"%s, for %s: %s (%d)",name,what,id,code);
+if(meaning)tcu__put(text,room,": %s",meaning);
+if(row<TCU__COUNT(tcu__codes)){
+tcu__put(text,room,"; %s",tcu__codes[row].advice);
 }
-TCU__FN void tcu__note(const tcu__driver_calls *call, tcu__trouble *t, tcu__code code,
-      const char *name, const char *what) {
- size_t row = tcu__code_row(code);
- if (t->dead || row == TCU__COUNT(tcu__codes)) return;
- if (tcu__codes[row].severity != TCU__DEADLY) return;
- t->dead = code;
- tcu__describe(call, code, name, what, t->death, sizeof t->death);
 }
-TCU__FN int tcu__alive(tcu__trouble *t, const char *what) {
- if (!t->dead) return 1;
- return tcu__fail(t, TC_E_BACKEND,
-      "%s: refused, since an earlier error made the device unusable until "
-      "the program is restarted: %.440s",
-      what, t->death);
+TCU__FN void tcu__note(const tcu__driver_calls*call,tcu__trouble*t,tcu__code code,
+const char*name,const char*what){
+size_t row=tcu__code_row(code);
+if(t->dead||row==TCU__COUNT(tcu__codes))return;
+if(tcu__codes[row].severity!=TCU__DEADLY)return;
+t->dead=code;
+tcu__describe(call,code,name,what,t->death,sizeof t->death);
 }
-TCU__FN int tcu__judge(const tcu__driver_calls *call, tcu__trouble *t, tcu__code code,
-      const char *name, const char *what) {
- char text[TCU__TEXT];
- if (!code) return 1;
- size_t row = tcu__code_row(code);
- tcu__note(call, t, code, name, what);
- if (t->status != TC_OK) return 0;
- tcu__describe(call, code, name, what, text, sizeof text);
- t->code = code;
- return tcu__fail(t,
-      row < TCU__COUNT(tcu__codes) ? tcu__codes[row].status : TC_E_BACKEND,
-      "%s", text);
+TCU__FN int tcu__alive(tcu__trouble*t,const char*what){
+if(!t->dead)return 1;
+return tcu__fail(t,TC_E_BACKEND,
+"%s: refused, since an earlier error made the device unusable until "
+"the program is restarted: %.440s",
+what,t->death);
 }
-#define TCU__CALL(calls, trouble, what, name, ...) \
- (tcu__alive(trouble, what) && \
-  tcu__judge(calls, trouble, (calls)->name(__VA_ARGS__), #name, what))
+TCU__FN int tcu__judge(const tcu__driver_calls*call,tcu__trouble*t,tcu__code code,
+const char*name,const char*what){
+char text[TCU__TEXT];
+if(!code)return 1;
+size_t row=tcu__code_row(code);
+tcu__note(call,t,code,name,what);
+if(t->status!=TC_OK)return 0;
+tcu__describe(call,code,name,what,text,sizeof text);
+t->code=code;
+return tcu__fail(t,
+row<TCU__COUNT(tcu__codes)?tcu__codes[row].status:TC_E_BACKEND,
+"%s",text);
+}
+#define TCU__CALL(calls,trouble,what,name,...) \
+(tcu__alive(trouble,what)&& \
+tcu__judge(calls,trouble,(calls)->name(__VA_ARGS__),#name,what))
 // ---- gen/cuda/library.c
-enum { TCU__OLDEST_DRIVER = 12000 };
-typedef struct tcu__driver {
- tcu__driver_calls call;
- void *library;
- int version;
- int devices;
- char path[TCU__PATH];
-} tcu__driver;
+enum{TCU__OLDEST_DRIVER=12000};
+typedef struct tcu__driver{
+tcu__driver_calls call;
+void*library;
+int version;
+int devices;
+char path[TCU__PATH];
+}tcu__driver;
 static volatile long tcu__owner;
 #if TCU__POSIX
-TCU__FN void *tcu__library_open(const char *path, int for_all) {
- return dlopen(path, RTLD_NOW | RTLD_NODELETE | (for_all ? RTLD_GLOBAL : RTLD_LOCAL));
+TCU__FN void*tcu__library_open(const char*path,int for_all){
+return dlopen(path,RTLD_NOW|RTLD_NODELETE|(for_all?RTLD_GLOBAL:RTLD_LOCAL));
 }
-TCU__FN void tcu__library_close(void *library) {
- if (library) dlclose(library);
+TCU__FN void tcu__library_close(void*library){
+if(library)dlclose(library);
 }
-TCU__FN void *tcu__library_symbol(void *library, const char *name) {
- return dlsym(library, name);
+TCU__FN void*tcu__library_symbol(void*library,const char*name){
+return dlsym(library,name);
 }
-TCU__FN const char *tcu__library_why(void) {
- const char *s = dlerror();
- return s ? s : "no reason given";
+TCU__FN const char*tcu__library_why(void){
+const char*s=dlerror();
+return s?s:"no reason given";
 }
-TCU__FN void tcu__library_path(void *symbol, char *path, size_t room) {
- Dl_info info;
- path[0] = 0;
- if (dladdr(symbol, &info) && info.dli_fname)
-  tcu__print(path, room, "%s", info.dli_fname);
+TCU__FN void tcu__library_path(void*symbol,char*path,size_t room){
+Dl_info info;
+path[0]=0;
+if(dladdr(symbol,&info)&&info.dli_fname)
+tcu__print(path,room,"%s",info.dli_fname);
 }
 #else
-TCU__FN void *tcu__library_open(const char *path, int for_all) {
- (void)path, (void)for_all;
- return NULL;
+TCU__FN void*tcu__library_open(const char*path,int for_all){
+(void)path,(void)for_all;
+return NULL;
 }
-TCU__FN void tcu__library_close(void *library) { (void)library; }
-TCU__FN void *tcu__library_symbol(void *library, const char *name) {
- (void)library, (void)name;
- return NULL;
+TCU__FN void tcu__library_close(void*library){(void)library;}
+TCU__FN void*tcu__library_symbol(void*library,const char*name){
+(void)library,(void)name;
+return NULL;
 }
-TCU__FN const char *tcu__library_why(void) { return "no dlopen on this system yet"; }
-TCU__FN void tcu__library_path(void *symbol, char *path, size_t room) {
- (void)symbol, (void)room;
- path[0] = 0;
+TCU__FN const char*tcu__library_why(void){return "no dlopen on this system yet";}
+TCU__FN void tcu__library_path(void*symbol,char*path,size_t room){
+(void)symbol,(void)room;
+path[0]=0;
 }
 #endif
-TCU__FN const char *tcu__symbols_find(void *library, const tcu__symbol *row, size_t count,
-          void *calls) {
- for (size_t i = 0; i < count; i++) {
-  void *symbol = tcu__library_symbol(library, row[i].name);
-  if (!symbol && row[i].need == TCU__REQUIRED) return row[i].name;
-  memcpy((char *)calls + row[i].offset, &symbol, sizeof symbol);
- }
- return NULL;
+TCU__FN const char*tcu__symbols_find(void*library,const tcu__symbol*row,size_t count,
+void*calls){
+for(size_t i=0;i<count;i++){
+void*symbol=tcu__library_symbol(library,row[i].name);
+if(!symbol&&row[i].need==TCU__REQUIRED)return row[i].name;
+memcpy((char*)calls+row[i].offset,&symbol,sizeof symbol);
 }
-TCU__FN void tcu__driver_close(tcu__driver *v) {
- tcu__library_close(v->library);
- memset(v, 0, sizeof *v);
+return NULL;
 }
-TCU__FN int tcu__driver_load(tcu__driver *v, tcu__trouble *t) {
- static const char *const usual[] = {"libcuda.so.1", "libcuda.so",
-          "/usr/lib/wsl/lib/libcuda.so.1"};
- const char *given = tcu__env("TC_CUDA_LIBRARY");
- size_t count = given ? 1 : TCU__COUNT(usual);
- char first[200] = "";
- for (size_t i = 0; i < count && !v->library; i++) {
-  tcu__print(v->path, sizeof v->path, "%s", given ? given : usual[i]);
-  v->library = tcu__library_open(v->path, 0);
-  if (!v->library && !i) tcu__print(first, sizeof first, "%s", tcu__library_why());
- }
- if (v->library) return 1;
- if (given)
-  return tcu__fail(
-   t, TC_E_BACKEND,
-   "no CUDA driver: TC_CUDA_LIBRARY=%.200s cannot be loaded (%s); correct "
-   "it, or unset it",
-   given, first);
- return tcu__fail(
-  t, TC_E_BACKEND,
-  "no CUDA driver: libcuda.so.1 is not in the loader's path (%s); install "
-  "NVIDIA's driver, or set TC_CUDA_LIBRARY to the file",
-  first);
+TCU__FN void tcu__driver_close(tcu__driver*v){
+tcu__library_close(v->library);
+memset(v,0,sizeof*v);
 }
-TCU__FN int tcu__driver_symbols_find(tcu__driver *v, tcu__trouble *t) {
- const char *missing = tcu__symbols_find(v->library, tcu__driver_symbols,
-           TCU__COUNT(tcu__driver_symbols), &v->call);
- void *symbol = tcu__library_symbol(v->library, "cuInit");
- if (missing)
-  return tcu__fail(
-   t, TC_E_VERSION,
-   "the CUDA driver %s has no %s: it is older than CUDA 12.0; update it", v->path,
-   missing);
- tcu__library_path(symbol, v->path, sizeof v->path);
- return 1;
+TCU__FN int tcu__driver_load(tcu__driver*v,tcu__trouble*t){
+static const char*const usual[]={"libcuda.so.1","libcuda.so",
+"/usr/lib/wsl/lib/libcuda.so.1"};
+const char*given=tcu__env("TC_CUDA_LIBRARY");
+size_t count=given?1:TCU__COUNT(usual);
+char first[200]="";
+for(size_t i=0;i<count&&!v->library;i++){
+tcu__print(v->path,sizeof v->path,"%s",given?given:usual[i]);
+v->library=tcu__library_open(v->path,0);
+if(!v->library&&!i)tcu__print(first,sizeof first,"%s",tcu__library_why());
 }
-TCU__FN int tcu__driver_init(tcu__driver *v, tcu__trouble *t) {
- long owner = TCU__LOAD(&tcu__owner), self = tcu__process();
- if (owner && owner != self)
-  return tcu__fail(
-   t, TC_E_BACKEND,
-   "CUDA was initialised before this process was forked, and does not "
-   "work in the child; exec a program, or fork before CUDA is used");
- if (!TCU__CALL(&v->call, t, "the start of CUDA", cuDriverGetVersion, &v->version) ||
-  (v->version >= TCU__OLDEST_DRIVER &&
-   !TCU__CALL(&v->call, t, "the start of CUDA", cuInit, 0)))
-  return 0;
- if (v->version < TCU__OLDEST_DRIVER)
-  return tcu__fail(
-   t, TC_E_VERSION,
-   "the CUDA driver %s supports CUDA %d.%d, and 12.0 is needed; update it",
-   v->path, v->version / 1000, v->version % 1000 / 10);
- TCU__STORE(&tcu__owner, self);
- if (!TCU__CALL(&v->call, t, "the number of devices", cuDeviceGetCount, &v->devices))
-  return 0;
- return v->devices > 0 ||
-   tcu__fail(t, TC_E_BACKEND,
-      "the CUDA driver %s works, but sees no device; see nvidia-smi and "
-      "CUDA_VISIBLE_DEVICES",
-      v->path);
+if(v->library)return 1;
+if(given)
+return tcu__fail(
+t,TC_E_BACKEND,
+"no CUDA driver: TC_CUDA_LIBRARY=%.200s cannot be loaded (%s); correct "
+"it, or unset it",
+given,first);
+return tcu__fail(
+t,TC_E_BACKEND,
+"no CUDA driver: libcuda.so.1 is not in the loader's path (%s); install "
+"NVIDIA's driver, or set TC_CUDA_LIBRARY to the file",
+first);
 }
-TCU__FN int tcu__driver_open(tcu__driver *v, tcu__trouble *t) {
- memset(v, 0, sizeof *v);
- if (tcu__driver_load(v, t) && tcu__driver_symbols_find(v, t) && tcu__driver_init(v, t))
-  return 1;
- tcu__driver_close(v);
- return 0;
+TCU__FN int tcu__driver_symbols_find(tcu__driver*v,tcu__trouble*t){
+const char*missing=tcu__symbols_find(v->library,tcu__driver_symbols,
+TCU__COUNT(tcu__driver_symbols),&v->call);
+void*symbol=tcu__library_symbol(v->library,"cuInit");
+if(missing)
+return tcu__fail(
+t,TC_E_VERSION,
+"the CUDA driver %s has no %s: it is older than CUDA 12.0; update it",v->path,
+missing);
+tcu__library_path(symbol,v->path,sizeof v->path);
+return 1;
+}
+TCU__FN int tcu__driver_init(tcu__driver*v,tcu__trouble*t){
+long owner=TCU__LOAD(&tcu__owner),self=tcu__process();
+if(owner&&owner!=self)
+return tcu__fail(
+t,TC_E_BACKEND,
+"CUDA was initialised before this process was forked, and does not "
+"work in the child; exec a program, or fork before CUDA is used");
+if(!TCU__CALL(&v->call,t,"the start of CUDA",cuDriverGetVersion,&v->version)||
+(v->version>=TCU__OLDEST_DRIVER&&
+!TCU__CALL(&v->call,t,"the start of CUDA",cuInit,0)))
+return 0;
+if(v->version<TCU__OLDEST_DRIVER)
+return tcu__fail(
+t,TC_E_VERSION,
+"the CUDA driver %s supports CUDA %d.%d, and 12.0 is needed; update it",
+v->path,v->version/1000,v->version%1000/10);
+TCU__STORE(&tcu__owner,self);
+if(!TCU__CALL(&v->call,t,"the number of devices",cuDeviceGetCount,&v->devices))
+return 0;
+return v->devices>0||
+tcu__fail(t,TC_E_BACKEND,
+"the CUDA driver %s works, but sees no device; see nvidia-smi and "
+"CUDA_VISIBLE_DEVICES",
+v->path);
+}
+TCU__FN int tcu__driver_open(tcu__driver*v,tcu__trouble*t){
+memset(v,0,sizeof*v);
+if(tcu__driver_load(v,t)&&tcu__driver_symbols_find(v,t)&&tcu__driver_init(v,t))
+return 1;
+tcu__driver_close(v);
+return 0;
 }
 // ---- gen/cuda/device.c
-enum { TCU__COPY_IN, TCU__COPY_OUT, TCU__COPY_WAYS };
-enum { TCU__PEERS = 64 };
-enum { TCU__SPIN_NS = 20000 };
-typedef enum tcu__peer { TCU__PEER_UNASKED, TCU__PEER_YES, TCU__PEER_NO } tcu__peer;
-typedef struct tcu__facts {
- int threads_block, sms, l2_bytes, threads_sm, major, minor, shared_sm, shared_block;
- int virtual_memory, clusters, tensor_maps;
- size_t memory;
- char name[128];
-} tcu__facts;
-typedef struct tcu__device {
- tc_allocator host;
- tcu__driver driver;
- tcu__trouble trouble;
- int ordinal;
- long process;
- int orphan;
- tcu__ordinal handle;
- tcu__context context;
- tcu__context outside;
- int inside;
- int careful;
- tcu__facts facts;
- tcu__peer peer[TCU__PEERS];
- tcu__stream compute;
- tcu__stream copy[TCU__COPY_WAYS];
- struct {
-  tcu__event *at;
-  size_t count, capacity;
- } events;
- struct {
-  size_t live, cached, peak, arena, pinned;
- } held;
- size_t (*relieve)(void *user);
- void *relieve_user;
-} tcu__device;
-#define TCU__DO(d, what, name, ...) \
- TCU__CALL(&(d)->driver.call, &(d)->trouble, what, name, __VA_ARGS__)
-#define TCU__UNDO(d, name, ...) \
- tcu__note(&(d)->driver.call, &(d)->trouble, \
-    (d)->orphan ? 0 : (d)->driver.call.name(__VA_ARGS__), #name, "giving back")
-TCU__FN int tcu__enter(tcu__device *d) {
- tcu__context now = NULL;
- if (d->inside) return ++d->inside;
- if (d->process != tcu__process())
-  return tcu__fail(
-   &d->trouble, TC_E_BACKEND,
-   "device %d was opened before this process was forked, and does not "
-   "work in the child; exec a program, or fork before CUDA is used",
-   d->ordinal);
- if (!TCU__DO(d, "entering the device", cuCtxGetCurrent, &now)) return 0;
- if (now != d->context &&
-  !TCU__DO(d, "entering the device", cuCtxSetCurrent, d->context))
-  return 0;
- d->outside = now;
- return d->inside = 1;
+enum{TCU__COPY_IN,TCU__COPY_OUT,TCU__COPY_WAYS};
+enum{TCU__PEERS=64};
+enum{TCU__SPIN_NS=20000};
+typedef enum tcu__peer{TCU__PEER_UNASKED,TCU__PEER_YES,TCU__PEER_NO}tcu__peer;
+typedef struct tcu__facts{
+int threads_block,sms,l2_bytes,threads_sm,major,minor,shared_sm,shared_block;
+int virtual_memory,clusters,tensor_maps;
+size_t memory;
+char name[128];
+}tcu__facts;
+typedef struct tcu__device{
+tc_allocator host;
+tcu__driver driver;
+tcu__trouble trouble;
+int ordinal;
+long process;
+int orphan;
+tcu__ordinal handle;
+tcu__context context;
+tcu__context outside;
+int inside;
+int careful;
+tcu__facts facts;
+tcu__peer peer[TCU__PEERS];
+tcu__stream compute;
+tcu__stream copy[TCU__COPY_WAYS];
+struct{
+tcu__event*at;
+size_t count,capacity;
+}events;
+struct{
+size_t live,cached,peak,arena,pinned;
+}held;
+size_t(*relieve)(void*user);
+void*relieve_user;
+}tcu__device;
+#define TCU__DO(d,what,name,...) \
+TCU__CALL(&(d)->driver.call,&(d)->trouble,what,name,__VA_ARGS__)
+#define TCU__UNDO(d,name,...) \
+tcu__note(&(d)->driver.call,&(d)->trouble,\
+(d)->orphan?0:(d)->driver.call.name(__VA_ARGS__),#name,"giving back")
+TCU__FN int tcu__enter(tcu__device*d){
+tcu__context now=NULL;
+if(d->inside)return++d->inside;
+if(d->process!=tcu__process())
+return tcu__fail(
+&d->trouble,TC_E_BACKEND,
+"device %d was opened before this process was forked, and does not "
+"work in the child; exec a program, or fork before CUDA is used",
+d->ordinal);
+if(!TCU__DO(d,"entering the device",cuCtxGetCurrent,&now))return 0;
+if(now!=d->context&&
+!TCU__DO(d,"entering the device",cuCtxSetCurrent,d->context))
+return 0;
+d->outside=now;
+return d->inside=1;
 }
-TCU__FN void tcu__leave(tcu__device *d) {
- if (--d->inside || d->outside == d->context) return;
- TCU__UNDO(d, cuCtxSetCurrent, d->outside);
+TCU__FN void tcu__leave(tcu__device*d){
+if(--d->inside||d->outside==d->context)return;
+TCU__UNDO(d,cuCtxSetCurrent,d->outside);
 }
-TCU__FN void tcu__enter_to_close(tcu__device *d) {
- if (d->inside || !d->context) return;
- d->inside = 1;
- TCU__UNDO(d, cuCtxGetCurrent, &d->outside);
- if (d->outside != d->context) TCU__UNDO(d, cuCtxSetCurrent, d->context);
+TCU__FN void tcu__enter_to_close(tcu__device*d){
+if(d->inside||!d->context)return;
+d->inside=1;
+TCU__UNDO(d,cuCtxGetCurrent,&d->outside);
+if(d->outside!=d->context)TCU__UNDO(d,cuCtxSetCurrent,d->context);
 }
-typedef struct tcu__fact {
- tcu__device_attribute what;
- tcu__need need;
- size_t offset;
-} tcu__fact;
-#define TCU__FACT(what, need, field) \
- { what, need, offsetof(tcu__facts, field) }
-static const tcu__fact tcu__fact_rows[] = {
- TCU__FACT(TCU__MAJOR, TCU__REQUIRED, major),
- TCU__FACT(TCU__MINOR, TCU__REQUIRED, minor),
- TCU__FACT(TCU__MULTIPROCESSORS, TCU__REQUIRED, sms),
- TCU__FACT(TCU__L2_BYTES, TCU__REQUIRED, l2_bytes),
- TCU__FACT(TCU__THREADS_PER_BLOCK, TCU__REQUIRED, threads_block),
- TCU__FACT(TCU__THREADS_PER_SM, TCU__REQUIRED, threads_sm),
- TCU__FACT(TCU__SHARED_PER_SM, TCU__REQUIRED, shared_sm),
- TCU__FACT(TCU__SHARED_PER_BLOCK, TCU__REQUIRED, shared_block),
- TCU__FACT(TCU__VIRTUAL_MEMORY, TCU__OPTIONAL, virtual_memory),
- TCU__FACT(TCU__CLUSTERS, TCU__OPTIONAL, clusters),
- TCU__FACT(TCU__TENSOR_MAPS, TCU__OPTIONAL, tensor_maps),
+typedef struct tcu__fact{
+tcu__device_attribute what;
+tcu__need need;
+size_t offset;
+}tcu__fact;
+#define TCU__FACT(what,need,field) \
+{what,need,offsetof(tcu__facts,field)}
+static const tcu__fact tcu__fact_rows[]={
+TCU__FACT(TCU__MAJOR,TCU__REQUIRED,major),
+TCU__FACT(TCU__MINOR,TCU__REQUIRED,minor),
+TCU__FACT(TCU__MULTIPROCESSORS,TCU__REQUIRED,sms),
+TCU__FACT(TCU__L2_BYTES,TCU__REQUIRED,l2_bytes),
+TCU__FACT(TCU__THREADS_PER_BLOCK,TCU__REQUIRED,threads_block),
+TCU__FACT(TCU__THREADS_PER_SM,TCU__REQUIRED,threads_sm),
+TCU__FACT(TCU__SHARED_PER_SM,TCU__REQUIRED,shared_sm),
+TCU__FACT(TCU__SHARED_PER_BLOCK,TCU__REQUIRED,shared_block),
+TCU__FACT(TCU__VIRTUAL_MEMORY,TCU__OPTIONAL,virtual_memory),
+TCU__FACT(TCU__CLUSTERS,TCU__OPTIONAL,clusters),
+TCU__FACT(TCU__TENSOR_MAPS,TCU__OPTIONAL,tensor_maps),
 };
-TCU__FN int tcu__fact_ask(const tcu__driver *v, tcu__trouble *t, tcu__ordinal device,
-       const tcu__fact *f, tcu__facts *facts) {
- int value = 0;
- if (!tcu__alive(t, "an attribute of the device")) return 0;
- tcu__code code = v->call.cuDeviceGetAttribute(&value, f->what, device);
- if (f->need == TCU__OPTIONAL && code == TCU__E_INVALID) code = value = 0;
- if (!tcu__judge(&v->call, t, code, "cuDeviceGetAttribute",
-     "an attribute of the device"))
-  return 0;
- memcpy((char *)facts + f->offset, &value, sizeof value);
- return 1;
+TCU__FN int tcu__fact_ask(const tcu__driver*v,tcu__trouble*t,tcu__ordinal device,
+const tcu__fact*f,tcu__facts*facts){
+int value=0;
+if(!tcu__alive(t,"an attribute of the device"))return 0;
+tcu__code code=v->call.cuDeviceGetAttribute(&value,f->what,device);
+if(f->need==TCU__OPTIONAL&&code==TCU__E_INVALID)code=value=0;
+if(!tcu__judge(&v->call,t,code,"cuDeviceGetAttribute",
+"an attribute of the device"))
+return 0;
+memcpy((char*)facts+f->offset,&value,sizeof value);
+return 1;
 }
-TCU__FN int tcu__facts_ask(const tcu__driver *v, tcu__trouble *t, int ordinal,
-       tcu__ordinal *device, tcu__facts *f) {
- memset(f, 0, sizeof *f);
- if (ordinal < 0 || ordinal >= v->devices)
-  return tcu__fail(t, TC_E_ARG, "device %d: there %s %d, numbered from 0", ordinal,
-       v->devices == 1 ? "is" : "are", v->devices);
- if (!TCU__CALL(&v->call, t, "the device", cuDeviceGet, device, ordinal) ||
-  !TCU__CALL(&v->call, t, "the device's name", cuDeviceGetName, f->name,
-     (int)sizeof f->name, *device) ||
-  !TCU__CALL(&v->call, t, "the device's memory", cuDeviceTotalMem_v2, &f->memory,
-     *device))
-  return 0;
- f->name[sizeof f->name - 1] = 0;
- for (size_t i = 0; i < TCU__COUNT(tcu__fact_rows); i++) {
-  if (!tcu__fact_ask(v, t, *device, &tcu__fact_rows[i], f)) return 0;
- }
- return 1;
+TCU__FN int tcu__facts_ask(const tcu__driver*v,tcu__trouble*t,int ordinal,
+tcu__ordinal*device,tcu__facts*f){
+memset(f,0,sizeof*f);
+if(ordinal<0||ordinal>=v->devices)
+return tcu__fail(t,TC_E_ARG,"device %d: there %s %d, numbered from 0",ordinal,
+v->devices==1?"is":"are",v->devices);
+if(!TCU__CALL(&v->call,t,"the device",cuDeviceGet,device,ordinal)||
+!TCU__CALL(&v->call,t,"the device's name",cuDeviceGetName,f->name,
+(int)sizeof f->name,*device)||
+!TCU__CALL(&v->call,t,"the device's memory",cuDeviceTotalMem_v2,&f->memory,
+*device))
+return 0;
+f->name[sizeof f->name-1]=0;
+for(size_t i=0;i<TCU__COUNT(tcu__fact_rows);i++){
+if(!tcu__fact_ask(v,t,*device,&tcu__fact_rows[i],f))return 0;
 }
-TCU__FN void tcu__device_close(tcu__device *d) {
- if (d->context) {
-  tcu__enter_to_close(d);
-  for (size_t i = 0; i < d->events.count; i++)
-   TCU__UNDO(d, cuEventDestroy_v2, d->events.at[i]);
-  for (int i = 0; i < TCU__COPY_WAYS; i++) {
-   if (d->copy[i]) TCU__UNDO(d, cuStreamDestroy_v2, d->copy[i]);
-  }
-  if (d->compute) TCU__UNDO(d, cuStreamDestroy_v2, d->compute);
-  d->inside = 1;
-  tcu__leave(d);
-  TCU__UNDO(d, cuDevicePrimaryCtxRelease_v2, d->handle);
- }
- TCU__FREE(&d->host, d->events.at, d->events.capacity);
- tcu__driver_close(&d->driver);
- tcu__trouble kept = d->trouble;
- memset(d, 0, sizeof *d);
- d->trouble = kept;
+return 1;
 }
-TCU__FN int tcu__device_open(tcu__device *d, const tc_allocator *host, int ordinal) {
- memset(d, 0, sizeof *d);
- if (host) d->host = *host;
- d->ordinal = ordinal;
- d->process = tcu__process();
- if (tcu__driver_open(&d->driver, &d->trouble) &&
-  tcu__facts_ask(&d->driver, &d->trouble, ordinal, &d->handle, &d->facts) &&
-  TCU__DO(d, "the device's context", cuDevicePrimaryCtxRetain, &d->context,
-    d->handle) &&
-  tcu__enter(d) &&
-  TCU__DO(d, "the compute stream", cuStreamCreateWithPriority, &d->compute,
-    TCU__STREAM_NON_BLOCKING, 0))
-  return 1;
- tcu__device_close(d);
- return 0;
+TCU__FN void tcu__device_close(tcu__device*d){
+if(d->context){
+tcu__enter_to_close(d);
+for(size_t i=0;i<d->events.count;i++)
+TCU__UNDO(d,cuEventDestroy_v2,d->events.at[i]);
+for(int i=0;i<TCU__COPY_WAYS;i++){
+if(d->copy[i])TCU__UNDO(d,cuStreamDestroy_v2,d->copy[i]);
 }
-TCU__FN tcu__stream tcu__copy_stream(tcu__device *d, int way) {
- if (d->copy[way]) return d->copy[way];
- tcu__stream s = NULL;
- if (!TCU__DO(d, "a copy stream", cuStreamCreateWithPriority, &s,
-     TCU__STREAM_NON_BLOCKING, 0))
-  return NULL;
- return d->copy[way] = s;
+if(d->compute)TCU__UNDO(d,cuStreamDestroy_v2,d->compute);
+d->inside=1;
+tcu__leave(d);
+TCU__UNDO(d,cuDevicePrimaryCtxRelease_v2,d->handle);
 }
-TCU__FN tcu__event tcu__event_take(tcu__device *d) {
- tcu__event e = NULL;
- if (d->events.count) return d->events.at[--d->events.count];
- if (!TCU__DO(d, "an event", cuEventCreate, &e,
-     TCU__EVENT_NO_TIMING | TCU__EVENT_BLOCKING))
-  return NULL;
- return e;
+TCU__FREE(&d->host,d->events.at,d->events.capacity);
+tcu__driver_close(&d->driver);
+tcu__trouble kept=d->trouble;
+memset(d,0,sizeof*d);
+d->trouble=kept;
 }
-TCU__FN void tcu__event_give(tcu__device *d, tcu__event e) {
- if (!e) return;
- tcu__event *at = (tcu__event *)tcu__grown(&d->host, d->events.at, d->events.count,
-            &d->events.capacity, sizeof *at);
- if (!at) {
-  TCU__UNDO(d, cuEventDestroy_v2, e);
-  return;
- }
- d->events.at = at;
- at[d->events.count++] = e;
+TCU__FN int tcu__device_open(tcu__device*d,const tc_allocator*host,int ordinal){
+memset(d,0,sizeof*d);
+if(host)d->host=*host;
+d->ordinal=ordinal;
+d->process=tcu__process();
+if(tcu__driver_open(&d->driver,&d->trouble)&&
+tcu__facts_ask(&d->driver,&d->trouble,ordinal,&d->handle,&d->facts)&&
+TCU__DO(d,"the device's context",cuDevicePrimaryCtxRetain,&d->context,
+d->handle)&&
+tcu__enter(d)&&
+TCU__DO(d,"the compute stream",cuStreamCreateWithPriority,&d->compute,
+TCU__STREAM_NON_BLOCKING,0))
+return 1;
+tcu__device_close(d);
+return 0;
 }
-TCU__FN tcu__event tcu__moment_take(tcu__device *d) {
- tcu__event e = NULL;
- return TCU__DO(d, "an event", cuEventCreate, &e, TCU__EVENT_BLOCKING) ? e : NULL;
+TCU__FN tcu__stream tcu__copy_stream(tcu__device*d,int way){
+if(d->copy[way])return d->copy[way];
+tcu__stream s=NULL;
+if(!TCU__DO(d,"a copy stream",cuStreamCreateWithPriority,&s,
+TCU__STREAM_NON_BLOCKING,0))
+return NULL;
+return d->copy[way]=s;
 }
-TCU__FN int tcu__event_wait(tcu__device *d, tcu__event e) {
- uint64_t end = tcu__now() + TCU__SPIN_NS;
- if (!tcu__alive(&d->trouble, "waiting for the device")) return 0;
- do {
-  tcu__code code = d->driver.call.cuEventQuery(e);
-  if (code != TCU__E_NOT_READY)
-   return tcu__judge(&d->driver.call, &d->trouble, code, "cuEventQuery",
-        "waiting for the device");
- } while (tcu__now() < end);
- return TCU__DO(d, "waiting for the device", cuEventSynchronize, e);
+TCU__FN tcu__event tcu__event_take(tcu__device*d){
+tcu__event e=NULL;
+if(d->events.count)return d->events.at[--d->events.count];
+if(!TCU__DO(d,"an event",cuEventCreate,&e,
+TCU__EVENT_NO_TIMING|TCU__EVENT_BLOCKING))
+return NULL;
+return e;
 }
-TCU__FN int tcu__moments_apart(tcu__device *d, tcu__event from, tcu__event to,
-        uint64_t *ns) {
- float ms = 0;
- *ns = 0;
- if (!tcu__event_wait(d, from) || !tcu__event_wait(d, to) ||
-  !TCU__DO(d, "times of the device", cuEventElapsedTime, &ms, from, to))
-  return 0;
- if (ms > 0) *ns = (uint64_t)((double)ms * 1e6 + 0.5);
- return 1;
+TCU__FN void tcu__event_give(tcu__device*d,tcu__event e){
+if(!e)return;
+tcu__event*at=(tcu__event*)tcu__grown(&d->host,d->events.at,d->events.count,
+&d->events.capacity,sizeof*at);
+if(!at){
+TCU__UNDO(d,cuEventDestroy_v2,e);
+return;
 }
-TCU__FN int tcu__stream_wait(tcu__device *d, tcu__stream s) {
- tcu__event e = tcu__event_take(d);
- int ok = e && TCU__DO(d, "waiting for the device", cuEventRecord, e, s) &&
-    tcu__event_wait(d, e);
- tcu__event_give(d, e);
- return ok;
+d->events.at=at;
+at[d->events.count++]=e;
 }
-TCU__FN int tcu__stream_after(tcu__device *d, tcu__stream later, tcu__stream first) {
- tcu__event e = tcu__event_take(d);
- int ok = e && TCU__DO(d, "the order of streams", cuEventRecord, e, first) &&
-    TCU__DO(d, "the order of streams", cuStreamWaitEvent, later, e, 0);
- tcu__event_give(d, e);
- return ok;
+TCU__FN tcu__event tcu__moment_take(tcu__device*d){
+tcu__event e=NULL;
+return TCU__DO(d,"an event",cuEventCreate,&e,TCU__EVENT_BLOCKING)?e:NULL;
+}
+TCU__FN int tcu__event_wait(tcu__device*d,tcu__event e){
+uint64_t end=tcu__now()+TCU__SPIN_NS;
+if(!tcu__alive(&d->trouble,"waiting for the device"))return 0;
+do{
+tcu__code code=d->driver.call.cuEventQuery(e);
+if(code!=TCU__E_NOT_READY)
+return tcu__judge(&d->driver.call,&d->trouble,code,"cuEventQuery",
+"waiting for the device");
+}while(tcu__now()<end);
+return TCU__DO(d,"waiting for the device",cuEventSynchronize,e);
+}
+TCU__FN int tcu__moments_apart(tcu__device*d,tcu__event from,tcu__event to,
+uint64_t*ns){
+float ms=0;
+*ns=0;
+if(!tcu__event_wait(d,from)||!tcu__event_wait(d,to)||
+!TCU__DO(d,"times of the device",cuEventElapsedTime,&ms,from,to))
+return 0;
+if(ms>0)*ns=(uint64_t)((double)ms*1e6+0.5);
+return 1;
+}
+TCU__FN int tcu__stream_wait(tcu__device*d,tcu__stream s){
+tcu__event e=tcu__event_take(d);
+int ok=e&&TCU__DO(d,"waiting for the device",cuEventRecord,e,s)&&
+tcu__event_wait(d,e);
+tcu__event_give(d,e);
+return ok;
+}
+TCU__FN int tcu__stream_after(tcu__device*d,tcu__stream later,tcu__stream first){
+tcu__event e=tcu__event_take(d);
+int ok=e&&TCU__DO(d,"the order of streams",cuEventRecord,e,first)&&
+TCU__DO(d,"the order of streams",cuStreamWaitEvent,later,e,0);
+tcu__event_give(d,e);
+return ok;
 }
 // ---- gen/cuda/memory.c
 #define TCU__SMALL_STEP ((size_t)512)
-#define TCU__LARGE_STEP ((size_t)2 << 20)
-#define TCU__SMALL_MOST ((size_t)1 << 20)
-enum { TCU__CHAINS = 128 };
-typedef struct tcu__block {
- struct tcu__block *next, *before;
- tcu__address address;
- size_t size;
- tcu__stream stream;
-} tcu__block;
-typedef struct tcu__pool {
- tcu__device *device;
- tcu__block *cached[TCU__CHAINS];
- tcu__block *live;
-} tcu__pool;
-typedef struct tcu__memory {
- size_t live, cached, peak;
- size_t arena, pinned;
- size_t unused, total;
-} tcu__memory;
-TCU__FN int tcu__memory_ask(tcu__device *d, tcu__memory *m) {
- m->live = d->held.live;
- m->cached = d->held.cached;
- m->peak = d->held.peak;
- m->arena = d->held.arena;
- m->pinned = d->held.pinned;
- m->unused = m->total = 0;
- return TCU__DO(d, "the memory in use", cuMemGetInfo_v2, &m->unused, &m->total);
+#define TCU__LARGE_STEP ((size_t)2<<20)
+#define TCU__SMALL_MOST ((size_t)1<<20)
+enum{TCU__CHAINS=128};
+typedef struct tcu__block{
+struct tcu__block*next,*before;
+tcu__address address;
+size_t size;
+tcu__stream stream;
+}tcu__block;
+typedef struct tcu__pool{
+tcu__device*device;
+tcu__block*cached[TCU__CHAINS];
+tcu__block*live;
+}tcu__pool;
+typedef struct tcu__memory{
+size_t live,cached,peak;
+size_t arena,pinned;
+size_t unused,total;
+}tcu__memory;
+TCU__FN int tcu__memory_ask(tcu__device*d,tcu__memory*m){
+m->live=d->held.live;
+m->cached=d->held.cached;
+m->peak=d->held.peak;
+m->arena=d->held.arena;
+m->pinned=d->held.pinned;
+m->unused=m->total=0;
+return TCU__DO(d,"the memory in use",cuMemGetInfo_v2,&m->unused,&m->total);
 }
-TCU__FN void tcu__memory_put(const tcu__memory *m, char *text, size_t room) {
- tcu__size_text a, b, c;
- tcu__put(text, room, "tensors hold %s (at most %s so far) and %s are kept for the next",
-    tcu__bytes(m->live, &a), tcu__bytes(m->peak, &b), tcu__bytes(m->cached, &c));
- tcu__put(text, room, ", plans hold %s", tcu__bytes(m->arena, &a));
- if (m->pinned)
-  tcu__put(text, room, ", copies %s of the host", tcu__bytes(m->pinned, &a));
- if (m->total)
-  tcu__put(text, room, ", %s of the device's %s are free", tcu__bytes(m->unused, &a),
-     tcu__bytes(m->total, &b));
+TCU__FN void tcu__memory_put(const tcu__memory*m,char*text,size_t room){
+tcu__size_text a,b,c;
+tcu__put(text,room,"tensors hold %s (at most %s so far) and %s are kept for the next",
+tcu__bytes(m->live,&a),tcu__bytes(m->peak,&b),tcu__bytes(m->cached,&c));
+tcu__put(text,room,", plans hold %s",tcu__bytes(m->arena,&a));
+if(m->pinned)
+tcu__put(text,room,", copies %s of the host",tcu__bytes(m->pinned,&a));
+if(m->total)
+tcu__put(text,room,", %s of the device's %s are free",tcu__bytes(m->unused,&a),
+tcu__bytes(m->total,&b));
 }
-TCU__FN int tcu__memory_full(tcu__device *d, size_t size, const char *what) {
- tcu__memory m;
- tcu__size_text a;
- char text[TCU__TEXT] = "";
- memset(&m, 0, sizeof m);
- tcu__trouble_clear(&d->trouble);
- tcu__memory_ask(d, &m);
- tcu__trouble_clear(&d->trouble);
- tcu__memory_put(&m, text, sizeof text);
- d->trouble.code = TCU__E_NOMEM;
- return tcu__fail(
-  &d->trouble, TC_E_NOMEM,
-  "device %d is full: %s wanted for %s; %s. Free tensors, or use smaller "
-  "sizes",
-  d->ordinal, tcu__bytes(size, &a), what, text);
+TCU__FN int tcu__memory_full(tcu__device*d,size_t size,const char*what){
+tcu__memory m;
+tcu__size_text a;
+char text[TCU__TEXT]="";
+memset(&m,0,sizeof m);
+tcu__trouble_clear(&d->trouble);
+tcu__memory_ask(d,&m);
+tcu__trouble_clear(&d->trouble);
+tcu__memory_put(&m,text,sizeof text);
+d->trouble.code=TCU__E_NOMEM;
+return tcu__fail(
+&d->trouble,TC_E_NOMEM,
+"device %d is full: %s wanted for %s; %s. Free tensors, or use smaller "
+"sizes",
+d->ordinal,tcu__bytes(size,&a),what,text);
 }
-TCU__FN int tcu__relieved(tcu__device *d) {
- if (d->trouble.code != TCU__E_NOMEM || d->trouble.dead || !d->relieve) return 0;
- tcu__trouble kept = d->trouble;
- tcu__trouble_clear(&d->trouble);
- if (d->relieve(d->relieve_user) && !d->trouble.dead) return 1;
- d->trouble.status = kept.status;
- d->trouble.code = kept.code;
- memcpy(d->trouble.text, kept.text, sizeof kept.text);
- return 0;
+TCU__FN int tcu__relieved(tcu__device*d){
+if(d->trouble.code!=TCU__E_NOMEM||d->trouble.dead||!d->relieve)return 0;
+tcu__trouble kept=d->trouble;
+tcu__trouble_clear(&d->trouble);
+if(d->relieve(d->relieve_user)&&!d->trouble.dead)return 1;
+d->trouble.status=kept.status;
+d->trouble.code=kept.code;
+memcpy(d->trouble.text,kept.text,sizeof kept.text);
+return 0;
 }
-TCU__FN int tcu__memory_get(tcu__device *d, size_t size, const char *what,
-       tcu__address *address) {
- if (TCU__DO(d, what, cuMemAlloc_v2, address, size)) return 1;
- if (tcu__relieved(d) && TCU__DO(d, what, cuMemAlloc_v2, address, size)) return 1;
- if (d->trouble.code != TCU__E_NOMEM || d->trouble.dead) return 0;
- return tcu__memory_full(d, size, what);
+TCU__FN int tcu__memory_get(tcu__device*d,size_t size,const char*what,
+tcu__address*address){
+if(TCU__DO(d,what,cuMemAlloc_v2,address,size))return 1;
+if(tcu__relieved(d)&&TCU__DO(d,what,cuMemAlloc_v2,address,size))return 1;
+if(d->trouble.code!=TCU__E_NOMEM||d->trouble.dead)return 0;
+return tcu__memory_full(d,size,what);
 }
-TCU__FN size_t tcu__class_of(size_t size) {
- size_t step = size <= TCU__SMALL_MOST ? TCU__SMALL_STEP : TCU__LARGE_STEP;
- if (size > SIZE_MAX - step) return 0;
- return size ? (size + step - 1) / step * step : step;
+TCU__FN size_t tcu__class_of(size_t size){
+size_t step=size<=TCU__SMALL_MOST?TCU__SMALL_STEP:TCU__LARGE_STEP;
+if(size>SIZE_MAX-step)return 0;
+return size?(size+step-1)/step*step:step;
 }
-TCU__FN tcu__block **tcu__chain_of(tcu__pool *p, size_t size, tcu__stream stream) {
- uint64_t h = (size / TCU__SMALL_STEP + (uintptr_t)stream) * 0x9e3779b97f4a7c15u;
- return &p->cached[(h >> 32) % TCU__CHAINS];
+TCU__FN tcu__block**tcu__chain_of(tcu__pool*p,size_t size,tcu__stream stream){
+uint64_t h=(size/TCU__SMALL_STEP+(uintptr_t)stream)*0x9e3779b97f4a7c15u;
+return&p->cached[(h>>32)%TCU__CHAINS];
 }
-TCU__FN void tcu__block_link(tcu__block **head, tcu__block *b) {
- b->before = NULL;
- b->next = *head;
- if (*head) (*head)->before = b;
- *head = b;
+TCU__FN void tcu__block_link(tcu__block**head,tcu__block*b){
+b->before=NULL;
+b->next=*head;
+if(*head)(*head)->before=b;
+*head=b;
 }
-TCU__FN void tcu__block_unlink(tcu__block **head, tcu__block *b) {
- if (b->before)
-  b->before->next = b->next;
- else
-  *head = b->next;
- if (b->next) b->next->before = b->before;
+TCU__FN void tcu__block_unlink(tcu__block**head,tcu__block*b){
+if(b->before)
+b->before->next=b->next;
+else
+*head=b->next;
+if(b->next)b->next->before=b->before;
 }
-TCU__FN size_t tcu__pool_trim(tcu__pool *p) {
- tcu__device *d = p->device;
- size_t had = d->held.cached;
- for (size_t i = 0; i < TCU__CHAINS; i++) {
-  while (p->cached[i]) {
-   tcu__block *b = p->cached[i];
-   p->cached[i] = b->next;
-   TCU__UNDO(d, cuMemFree_v2, b->address);
-   TCU__FREE(&d->host, b, 1);
-  }
- }
- d->held.cached = 0;
- return had;
+TCU__FN size_t tcu__pool_trim(tcu__pool*p){
+tcu__device*d=p->device;
+size_t had=d->held.cached;
+for(size_t i=0;i<TCU__CHAINS;i++){
+while(p->cached[i]){
+tcu__block*b=p->cached[i];
+p->cached[i]=b->next;
+TCU__UNDO(d,cuMemFree_v2,b->address);
+TCU__FREE(&d->host,b,1);
 }
-TCU__FN size_t tcu__pool_relieve(void *user) { return tcu__pool_trim((tcu__pool *)user); }
-TCU__FN void tcu__pool_open(tcu__pool *p, tcu__device *d) {
- memset(p, 0, sizeof *p);
- p->device = d;
- d->relieve = tcu__pool_relieve;
- d->relieve_user = p;
 }
-TCU__FN tcu__block *tcu__pool_cached(tcu__pool *p, size_t size, tcu__stream stream) {
- tcu__block **head = tcu__chain_of(p, size, stream);
- for (tcu__block *b = *head; b; b = b->next) {
-  if (b->size != size || b->stream != stream) continue;
-  tcu__block_unlink(head, b);
-  p->device->held.cached -= size;
-  return b;
- }
- return NULL;
+d->held.cached=0;
+return had;
 }
-TCU__FN tcu__block *tcu__pool_new(tcu__pool *p, size_t size, tcu__stream stream) {
- tcu__device *d = p->device;
- tcu__block *b = TCU__NEW(&d->host, tcu__block);
- if (!b) {
-  tcu__no_memory(&d->trouble, "a tensor's block");
-  return NULL;
- }
- b->size = size;
- b->stream = stream;
- if (tcu__memory_get(d, size, "a tensor", &b->address)) return b;
- TCU__FREE(&d->host, b, 1);
- return NULL;
+TCU__FN size_t tcu__pool_relieve(void*user){return tcu__pool_trim((tcu__pool*)user);}
+TCU__FN void tcu__pool_open(tcu__pool*p,tcu__device*d){
+memset(p,0,sizeof*p);
+p->device=d;
+d->relieve=tcu__pool_relieve;
+d->relieve_user=p;
 }
-TCU__FN tcu__block *tcu__pool_take(tcu__pool *p, size_t size, tcu__stream stream) {
- tcu__device *d = p->device;
- size_t want = tcu__class_of(size);
- if (!want) {
-  tcu__fail(&d->trouble, TC_E_TOO_BIG, "a tensor of %zu bytes does not fit size_t",
-     size);
-  return NULL;
- }
- tcu__block *b = tcu__pool_cached(p, want, stream);
- if (!b) b = tcu__pool_new(p, want, stream);
- if (!b) return NULL;
- tcu__block_link(&p->live, b);
- d->held.live += want;
- if (d->held.live > d->held.peak) d->held.peak = d->held.live;
- return b;
+TCU__FN tcu__block*tcu__pool_cached(tcu__pool*p,size_t size,tcu__stream stream){
+tcu__block**head=tcu__chain_of(p,size,stream);
+for(tcu__block*b=*head;b;b=b->next){
+if(b->size!=size||b->stream!=stream)continue;
+tcu__block_unlink(head,b);
+p->device->held.cached-=size;
+return b;
 }
-TCU__FN void tcu__pool_give(tcu__pool *p, tcu__block *b) {
- if (!b) return;
- tcu__block_unlink(&p->live, b);
- p->device->held.live -= b->size;
- p->device->held.cached += b->size;
- tcu__block_link(tcu__chain_of(p, b->size, b->stream), b);
+return NULL;
 }
-TCU__FN void tcu__pool_close(tcu__pool *p) {
- if (!p->device) return;
- while (p->live) tcu__pool_give(p, p->live);
- tcu__pool_trim(p);
- p->device->relieve = NULL;
- memset(p, 0, sizeof *p);
+TCU__FN tcu__block*tcu__pool_new(tcu__pool*p,size_t size,tcu__stream stream){
+tcu__device*d=p->device;
+tcu__block*b=TCU__NEW(&d->host,tcu__block);
+if(!b){
+tcu__no_memory(&d->trouble,"a tensor's block");
+return NULL;
+}
+b->size=size;
+b->stream=stream;
+if(tcu__memory_get(d,size,"a tensor",&b->address))return b;
+TCU__FREE(&d->host,b,1);
+return NULL;
+}
+TCU__FN tcu__block*tcu__pool_take(tcu__pool*p,size_t size,tcu__stream stream){
+tcu__device*d=p->device;
+size_t want=tcu__class_of(size);
+if(!want){
+tcu__fail(&d->trouble,TC_E_TOO_BIG,"a tensor of %zu bytes does not fit size_t",
+size);
+return NULL;
+}
+tcu__block*b=tcu__pool_cached(p,want,stream);
+if(!b)b=tcu__pool_new(p,want,stream);
+if(!b)return NULL;
+tcu__block_link(&p->live,b);
+d->held.live+=want;
+if(d->held.live>d->held.peak)d->held.peak=d->held.live;
+return b;
+}
+TCU__FN void tcu__pool_give(tcu__pool*p,tcu__block*b){
+if(!b)return;
+tcu__block_unlink(&p->live,b);
+p->device->held.live-=b->size;
+p->device->held.cached+=b->size;
+tcu__block_link(tcu__chain_of(p,b->size,b->stream),b);
+}
+TCU__FN void tcu__pool_close(tcu__pool*p){
+if(!p->device)return;
+while(p->live)tcu__pool_give(p,p->live);
+tcu__pool_trim(p);
+p->device->relieve=NULL;
+memset(p,0,sizeof*p);
 }
 // ---- gen/cuda/arena.c
-#define TCU__ARENA_STEP ((size_t)2 << 20)
-typedef struct tcu__chunk {
- tcu__address base;
- size_t size;
- tcu__physical physical;
-} tcu__chunk;
-typedef struct tcu__arena {
- tcu__device *device;
- tcu__address base;
- size_t reserved, mapped, granularity;
- tcu__chunk *chunk;
- size_t count, capacity;
-} tcu__arena;
-TCU__FN void tcu__arena_open(tcu__arena *a, tcu__device *d) {
- memset(a, 0, sizeof *a);
- a->device = d;
+#define TCU__ARENA_STEP ((size_t)2<<20)
+typedef struct tcu__chunk{
+tcu__address base;
+size_t size;
+tcu__physical physical;
+}tcu__chunk;
+typedef struct tcu__arena{
+tcu__device*device;
+tcu__address base;
+size_t reserved,mapped,granularity;
+tcu__chunk*chunk;
+size_t count,capacity;
+}tcu__arena;
+TCU__FN void tcu__arena_open(tcu__arena*a,tcu__device*d){
+memset(a,0,sizeof*a);
+a->device=d;
 }
-TCU__FN tcu__memory_kind tcu__arena_kind(const tcu__device *d) {
- tcu__memory_kind kind;
- memset(&kind, 0, sizeof kind);
- kind.type = TCU__MEMORY_PINNED;
- kind.location.type = TCU__ON_DEVICE;
- kind.location.id = d->handle;
- return kind;
+TCU__FN tcu__memory_kind tcu__arena_kind(const tcu__device*d){
+tcu__memory_kind kind;
+memset(&kind,0,sizeof kind);
+kind.type=TCU__MEMORY_PINNED;
+kind.location.type=TCU__ON_DEVICE;
+kind.location.id=d->handle;
+return kind;
 }
-TCU__FN int tcu__arena_virtual(const tcu__device *d) {
- const tcu__driver_calls *v = &d->driver.call;
- return d->facts.virtual_memory && v->cuMemGetAllocationGranularity &&
-   v->cuMemAddressReserve && v->cuMemAddressFree && v->cuMemCreate &&
-   v->cuMemRelease && v->cuMemMap && v->cuMemUnmap && v->cuMemSetAccess;
+TCU__FN int tcu__arena_virtual(const tcu__device*d){
+const tcu__driver_calls*v=&d->driver.call;
+return d->facts.virtual_memory&&v->cuMemGetAllocationGranularity&&
+v->cuMemAddressReserve&&v->cuMemAddressFree&&v->cuMemCreate&&
+v->cuMemRelease&&v->cuMemMap&&v->cuMemUnmap&&v->cuMemSetAccess;
 }
-TCU__FN size_t tcu__rounded(size_t size, size_t step) {
- return (size + step - 1) / step * step;
+TCU__FN size_t tcu__rounded(size_t size,size_t step){
+return(size+step-1)/step*step;
 }
-TCU__FN int tcu__arena_range(tcu__arena *a) {
- tcu__device *d = a->device;
- tcu__memory_kind kind = tcu__arena_kind(d);
- size_t step = 0;
- if (a->base) return 1;
- if (!TCU__DO(d, "the arena", cuMemGetAllocationGranularity, &step, &kind,
-     TCU__GRANULARITY_MINIMUM))
-  return 0;
- a->granularity = tcu__rounded(TCU__ARENA_STEP, step ? step : 1);
- size_t size = tcu__rounded(d->facts.memory, a->granularity);
- if (!TCU__DO(d, "the arena's addresses", cuMemAddressReserve, &a->base, size, 0, 0, 0))
-  return 0;
- a->reserved = size;
- return 1;
+TCU__FN int tcu__arena_range(tcu__arena*a){
+tcu__device*d=a->device;
+tcu__memory_kind kind=tcu__arena_kind(d);
+size_t step=0;
+if(a->base)return 1;
+if(!TCU__DO(d,"the arena",cuMemGetAllocationGranularity,&step,&kind,
+TCU__GRANULARITY_MINIMUM))
+return 0;
+a->granularity=tcu__rounded(TCU__ARENA_STEP,step?step:1);
+size_t size=tcu__rounded(d->facts.memory,a->granularity);
+if(!TCU__DO(d,"the arena's addresses",cuMemAddressReserve,&a->base,size,0,0,0))
+return 0;
+a->reserved=size;
+return 1;
 }
-TCU__FN int tcu__arena_physical(tcu__device *d, size_t size, tcu__physical *p) {
- tcu__memory_kind kind = tcu__arena_kind(d);
- if (TCU__DO(d, "the arena", cuMemCreate, p, size, &kind, 0)) return 1;
- if (tcu__relieved(d) && TCU__DO(d, "the arena", cuMemCreate, p, size, &kind, 0))
-  return 1;
- if (d->trouble.code != TCU__E_NOMEM || d->trouble.dead) return 0;
- return tcu__memory_full(d, size, "the intermediate results of a plan");
+TCU__FN int tcu__arena_physical(tcu__device*d,size_t size,tcu__physical*p){
+tcu__memory_kind kind=tcu__arena_kind(d);
+if(TCU__DO(d,"the arena",cuMemCreate,p,size,&kind,0))return 1;
+if(tcu__relieved(d)&&TCU__DO(d,"the arena",cuMemCreate,p,size,&kind,0))
+return 1;
+if(d->trouble.code!=TCU__E_NOMEM||d->trouble.dead)return 0;
+return tcu__memory_full(d,size,"the intermediate results of a plan");
 }
-TCU__FN int tcu__arena_map(tcu__device *d, tcu__chunk *c) {
- tcu__access access;
- memset(&access, 0, sizeof access);
- access.location.type = TCU__ON_DEVICE;
- access.location.id = d->handle;
- access.flags = TCU__READ_WRITE;
- if (!tcu__arena_physical(d, c->size, &c->physical)) return 0;
- if (TCU__DO(d, "the arena", cuMemMap, c->base, c->size, 0, c->physical, 0)) {
-  if (TCU__DO(d, "the arena", cuMemSetAccess, c->base, c->size, &access, 1)) return 1;
-  TCU__UNDO(d, cuMemUnmap, c->base, c->size);
- }
- TCU__UNDO(d, cuMemRelease, c->physical);
- return 0;
+TCU__FN int tcu__arena_map(tcu__device*d,tcu__chunk*c){
+tcu__access access;
+memset(&access,0,sizeof access);
+access.location.type=TCU__ON_DEVICE;
+access.location.id=d->handle;
+access.flags=TCU__READ_WRITE;
+if(!tcu__arena_physical(d,c->size,&c->physical))return 0;
+if(TCU__DO(d,"the arena",cuMemMap,c->base,c->size,0,c->physical,0)){
+if(TCU__DO(d,"the arena",cuMemSetAccess,c->base,c->size,&access,1))return 1;
+TCU__UNDO(d,cuMemUnmap,c->base,c->size);
 }
-TCU__FN int tcu__arena_room(tcu__arena *a) {
- tcu__device *d = a->device;
- tcu__chunk *at =
-  (tcu__chunk *)tcu__grown(&d->host, a->chunk, a->count, &a->capacity, sizeof *at);
- if (!at) return tcu__no_memory(&d->trouble, "the arena");
- a->chunk = at;
- return 1;
+TCU__UNDO(d,cuMemRelease,c->physical);
+return 0;
 }
-TCU__FN int tcu__arena_extend(tcu__arena *a, size_t size) {
- tcu__device *d = a->device;
- tcu__chunk c;
- if (!tcu__arena_range(a)) return 0;
- if (size <= a->mapped) return 1;
- if (size > a->reserved)
-  return tcu__memory_full(d, size, "the intermediate results of a plan");
- c.base = a->base + a->mapped;
- c.size = tcu__rounded(size - a->mapped, a->granularity);
- if (!tcu__arena_room(a) || !tcu__arena_map(d, &c)) return 0;
- a->chunk[a->count++] = c;
- a->mapped += c.size;
- d->held.arena += c.size;
- return 1;
+TCU__FN int tcu__arena_room(tcu__arena*a){
+tcu__device*d=a->device;
+tcu__chunk*at=
+(tcu__chunk*)tcu__grown(&d->host,a->chunk,a->count,&a->capacity,sizeof*at);
+if(!at)return tcu__no_memory(&d->trouble,"the arena");
+a->chunk=at;
+return 1;
 }
-TCU__FN int tcu__arena_another(tcu__arena *a, size_t size) {
- tcu__device *d = a->device;
- tcu__chunk c;
- if (a->count && a->chunk[a->count - 1].size >= size) return 1;
- if (a->mapped > size / 2) size = a->mapped * 2;
- c.size = tcu__rounded(size, TCU__ARENA_STEP);
- c.physical = 0;
- if (!tcu__arena_room(a) ||
-  !tcu__memory_get(d, c.size, "the intermediate results of a plan", &c.base))
-  return 0;
- a->chunk[a->count++] = c;
- a->mapped = c.size;
- d->held.arena += c.size;
- return 1;
+TCU__FN int tcu__arena_extend(tcu__arena*a,size_t size){
+tcu__device*d=a->device;
+tcu__chunk c;
+if(!tcu__arena_range(a))return 0;
+if(size<=a->mapped)return 1;
+if(size>a->reserved)
+return tcu__memory_full(d,size,"the intermediate results of a plan");
+c.base=a->base+a->mapped;
+c.size=tcu__rounded(size-a->mapped,a->granularity);
+if(!tcu__arena_room(a)||!tcu__arena_map(d,&c))return 0;
+a->chunk[a->count++]=c;
+a->mapped+=c.size;
+d->held.arena+=c.size;
+return 1;
 }
-TCU__FN int tcu__arena_reserve(tcu__arena *a, size_t size, tcu__address *base) {
- tcu__device *d = a->device;
- if (!size) size = 1;
- if (size > SIZE_MAX / 4)
-  return tcu__memory_full(d, size, "the intermediate results of a plan");
- if (tcu__arena_virtual(d)) {
-  if (!tcu__arena_extend(a, size)) return 0;
-  *base = a->base;
-  return 1;
- }
- if (!tcu__arena_another(a, size)) return 0;
- *base = a->chunk[a->count - 1].base;
- return 1;
+TCU__FN int tcu__arena_another(tcu__arena*a,size_t size){
+tcu__device*d=a->device;
+tcu__chunk c;
+if(a->count&&a->chunk[a->count-1].size>=size)return 1;
+if(a->mapped>size/2)size=a->mapped*2;
+c.size=tcu__rounded(size,TCU__ARENA_STEP);
+c.physical=0;
+if(!tcu__arena_room(a)||
+!tcu__memory_get(d,c.size,"the intermediate results of a plan",&c.base))
+return 0;
+a->chunk[a->count++]=c;
+a->mapped=c.size;
+d->held.arena+=c.size;
+return 1;
 }
-TCU__FN void tcu__arena_close(tcu__arena *a) {
- tcu__device *d = a->device;
- if (!d) return;
- for (size_t i = a->count; i-- > 0;) {
-  const tcu__chunk *c = &a->chunk[i];
-  if (c->physical) {
-   TCU__UNDO(d, cuMemUnmap, c->base, c->size);
-   TCU__UNDO(d, cuMemRelease, c->physical);
-  } else {
-   TCU__UNDO(d, cuMemFree_v2, c->base);
-  }
-  d->held.arena -= c->size;
- }
- if (a->base) TCU__UNDO(d, cuMemAddressFree, a->base, a->reserved);
- TCU__FREE(&d->host, a->chunk, a->capacity);
- memset(a, 0, sizeof *a);
+TCU__FN int tcu__arena_reserve(tcu__arena*a,size_t size,tcu__address*base){
+tcu__device*d=a->device;
+if(!size)size=1;
+if(size>SIZE_MAX/4)
+return tcu__memory_full(d,size,"the intermediate results of a plan");
+if(tcu__arena_virtual(d)){
+if(!tcu__arena_extend(a,size))return 0;
+*base=a->base;
+return 1;
+}
+if(!tcu__arena_another(a,size))return 0;
+*base=a->chunk[a->count-1].base;
+return 1;
+}
+TCU__FN void tcu__arena_close(tcu__arena*a){
+tcu__device*d=a->device;
+if(!d)return;
+for(size_t i=a->count;i-- >0;){
+const tcu__chunk*c=&a->chunk[i];
+if(c->physical){
+TCU__UNDO(d,cuMemUnmap,c->base,c->size);
+TCU__UNDO(d,cuMemRelease,c->physical);
+}else{
+TCU__UNDO(d,cuMemFree_v2,c->base);
+}
+d->held.arena-=c->size;
+}
+if(a->base)TCU__UNDO(d,cuMemAddressFree,a->base,a->reserved);
+TCU__FREE(&d->host,a->chunk,a->capacity);
+memset(a,0,sizeof*a);
 }
 // ---- gen/cuda/staging.c
-#define TCU__SLOT_BYTES ((size_t)32 << 20)
-enum { TCU__SLOTS = 2 };
-typedef struct tcu__slot {
- unsigned char *memory;
- size_t used;
- tcu__stream stream;
- tcu__event done;
-} tcu__slot;
-typedef struct tcu__staging {
- tcu__device *device;
- tcu__slot slot[TCU__SLOTS];
- int current;
-} tcu__staging;
-TCU__FN void tcu__staging_open(tcu__staging *s, tcu__device *d) {
- memset(s, 0, sizeof *s);
- s->device = d;
+#define TCU__SLOT_BYTES ((size_t)32<<20)
+enum{TCU__SLOTS=2};
+typedef struct tcu__slot{
+unsigned char*memory;
+size_t used;
+tcu__stream stream;
+tcu__event done;
+}tcu__slot;
+typedef struct tcu__staging{
+tcu__device*device;
+tcu__slot slot[TCU__SLOTS];
+int current;
+}tcu__staging;
+TCU__FN void tcu__staging_open(tcu__staging*s,tcu__device*d){
+memset(s,0,sizeof*s);
+s->device=d;
 }
-TCU__FN int tcu__slot_make(tcu__device *d, tcu__slot *t) {
- void *memory = NULL;
- if (!t->done) t->done = tcu__event_take(d);
- if (!t->done) return 0;
- if (t->memory) return 1;
- if (!TCU__DO(d, "memory of the host for copies", cuMemHostAlloc, &memory,
-     TCU__SLOT_BYTES, 0))
-  return 0;
- t->memory = (unsigned char *)memory;
- d->held.pinned += TCU__SLOT_BYTES;
- return 1;
+TCU__FN int tcu__slot_make(tcu__device*d,tcu__slot*t){
+void*memory=NULL;
+if(!t->done)t->done=tcu__event_take(d);
+if(!t->done)return 0;
+if(t->memory)return 1;
+if(!TCU__DO(d,"memory of the host for copies",cuMemHostAlloc,&memory,
+TCU__SLOT_BYTES,0))
+return 0;
+t->memory=(unsigned char*)memory;
+d->held.pinned+=TCU__SLOT_BYTES;
+return 1;
 }
-TCU__FN tcu__slot *tcu__slot_next(tcu__staging *s) {
- tcu__device *d = s->device;
- tcu__slot *left = &s->slot[s->current];
- tcu__slot *t = &s->slot[(s->current + 1) % TCU__SLOTS];
- if (left->used && !TCU__DO(d, "a copy", cuEventRecord, left->done, left->stream))
-  return NULL;
- if (!tcu__slot_make(d, t)) return NULL;
- if (t->used && !tcu__event_wait(d, t->done)) return NULL;
- t->used = 0;
- s->current = (s->current + 1) % TCU__SLOTS;
- return t;
+TCU__FN tcu__slot*tcu__slot_next(tcu__staging*s){
+tcu__device*d=s->device;
+tcu__slot*left=&s->slot[s->current];
+tcu__slot*t=&s->slot[(s->current+1)%TCU__SLOTS];
+if(left->used&&!TCU__DO(d,"a copy",cuEventRecord,left->done,left->stream))
+return NULL;
+if(!tcu__slot_make(d,t))return NULL;
+if(t->used&&!tcu__event_wait(d,t->done))return NULL;
+t->used=0;
+s->current=(s->current+1)%TCU__SLOTS;
+return t;
 }
-TCU__FN tcu__slot *tcu__slot_for(tcu__staging *s, size_t n, tcu__stream stream) {
- tcu__slot *t = &s->slot[s->current];
- int fits = t->memory && n <= TCU__SLOT_BYTES - t->used;
- if (!fits || (t->used && t->stream != stream)) t = tcu__slot_next(s);
- if (t) t->stream = stream;
- return t;
+TCU__FN tcu__slot*tcu__slot_for(tcu__staging*s,size_t n,tcu__stream stream){
+tcu__slot*t=&s->slot[s->current];
+int fits=t->memory&&n<=TCU__SLOT_BYTES-t->used;
+if(!fits||(t->used&&t->stream!=stream))t=tcu__slot_next(s);
+if(t)t->stream=stream;
+return t;
 }
-TCU__FN int tcu__copy_in(tcu__staging *s, tcu__address to, const void *from, size_t size,
-       tcu__stream stream) {
- const unsigned char *source = (const unsigned char *)from;
- for (size_t at = 0; at < size;) {
-  size_t n = size - at < TCU__SLOT_BYTES ? size - at : TCU__SLOT_BYTES;
-  tcu__slot *t = tcu__slot_for(s, n, stream);
-  if (!t) return 0;
-  unsigned char *pinned = t->memory + t->used;
-  memcpy(pinned, source + at, n);
-  t->used += (n + 63) / 64 * 64;
-  if (!TCU__DO(s->device, "a copy to the device", cuMemcpyHtoDAsync_v2, to + at,
-      pinned, n, stream))
-   return 0;
-  at += n;
- }
- return 1;
+TCU__FN int tcu__copy_in(tcu__staging*s,tcu__address to,const void*from,size_t size,
+tcu__stream stream){
+const unsigned char*source=(const unsigned char*)from;
+for(size_t at=0;at<size;){
+size_t n=size-at<TCU__SLOT_BYTES?size-at:TCU__SLOT_BYTES;
+tcu__slot*t=tcu__slot_for(s,n,stream);
+if(!t)return 0;
+unsigned char*pinned=t->memory+t->used;
+memcpy(pinned,source+at,n);
+t->used+=(n+63)/64*64;
+if(!TCU__DO(s->device,"a copy to the device",cuMemcpyHtoDAsync_v2,to+at,
+pinned,n,stream))
+return 0;
+at+=n;
 }
-typedef struct tcu__piece {
- tcu__slot *slot;
- unsigned char *to;
- size_t size;
-} tcu__piece;
-TCU__FN int tcu__piece_arrive(tcu__device *d, const tcu__piece *p) {
- if (!p->slot) return 1;
- if (!tcu__event_wait(d, p->slot->done)) return 0;
- memcpy(p->to, p->slot->memory, p->size);
- return 1;
+return 1;
 }
-TCU__FN int tcu__copy_out(tcu__staging *s, void *to, tcu__address from, size_t size,
-       tcu__stream stream) {
- tcu__device *d = s->device;
- tcu__piece last;
- memset(&last, 0, sizeof last);
- for (size_t at = 0; at < size;) {
-  tcu__piece next;
-  next.size = size - at < TCU__SLOT_BYTES ? size - at : TCU__SLOT_BYTES;
-  next.to = (unsigned char *)to + at;
-  next.slot = tcu__slot_next(s);
-  if (!next.slot) return 0;
-  next.slot->stream = stream;
-  next.slot->used = TCU__SLOT_BYTES;
-  if (!TCU__DO(d, "a copy from the device", cuMemcpyDtoHAsync_v2, next.slot->memory,
-      from + at, next.size, stream) ||
-   !TCU__DO(d, "a copy from the device", cuEventRecord, next.slot->done, stream) ||
-   !tcu__piece_arrive(d, &last))
-   return 0;
-  last = next;
-  at += next.size;
- }
- return tcu__piece_arrive(d, &last);
+typedef struct tcu__piece{
+tcu__slot*slot;
+unsigned char*to;
+size_t size;
+}tcu__piece;
+TCU__FN int tcu__piece_arrive(tcu__device*d,const tcu__piece*p){
+if(!p->slot)return 1;
+if(!tcu__event_wait(d,p->slot->done))return 0;
+memcpy(p->to,p->slot->memory,p->size);
+return 1;
 }
-TCU__FN int tcu__copy_on(tcu__device *d, tcu__address to, tcu__address from, size_t size,
-       tcu__stream stream) {
- return !size ||
-   TCU__DO(d, "a copy on the device", cuMemcpyDtoDAsync_v2, to, from, size, stream);
+TCU__FN int tcu__copy_out(tcu__staging*s,void*to,tcu__address from,size_t size,
+tcu__stream stream){
+tcu__device*d=s->device;
+tcu__piece last;
+memset(&last,0,sizeof last);
+for(size_t at=0;at<size;){
+tcu__piece next;
+next.size=size-at<TCU__SLOT_BYTES?size-at:TCU__SLOT_BYTES;
+next.to=(unsigned char*)to+at;
+next.slot=tcu__slot_next(s);
+if(!next.slot)return 0;
+next.slot->stream=stream;
+next.slot->used=TCU__SLOT_BYTES;
+if(!TCU__DO(d,"a copy from the device",cuMemcpyDtoHAsync_v2,next.slot->memory,
+from+at,next.size,stream)||
+!TCU__DO(d,"a copy from the device",cuEventRecord,next.slot->done,stream)||
+!tcu__piece_arrive(d,&last))
+return 0;
+last=next;
+at+=next.size;
 }
-TCU__FN int tcu__set_bytes(tcu__device *d, tcu__address to, unsigned char value,
-       size_t size, tcu__stream stream) {
- return !size || TCU__DO(d, "filling memory", cuMemsetD8Async, to, value, size, stream);
+return tcu__piece_arrive(d,&last);
 }
-TCU__FN void tcu__staging_close(tcu__staging *s) {
- tcu__device *d = s->device;
- if (!d) return;
- for (int i = 0; i < TCU__SLOTS; i++) {
-  tcu__slot *t = &s->slot[i];
-  if (t->used) TCU__UNDO(d, cuStreamSynchronize, t->stream);
-  tcu__event_give(d, t->done);
-  if (!t->memory) continue;
-  TCU__UNDO(d, cuMemFreeHost, t->memory);
-  d->held.pinned -= TCU__SLOT_BYTES;
- }
- memset(s, 0, sizeof *s);
+TCU__FN int tcu__copy_on(tcu__device*d,tcu__address to,tcu__address from,size_t size,
+tcu__stream stream){
+return!size||
+TCU__DO(d,"a copy on the device",cuMemcpyDtoDAsync_v2,to,from,size,stream);
+}
+TCU__FN int tcu__set_bytes(tcu__device*d,tcu__address to,unsigned char value,
+size_t size,tcu__stream stream){
+return!size||TCU__DO(d,"filling memory",cuMemsetD8Async,to,value,size,stream);
+}
+TCU__FN void tcu__staging_close(tcu__staging*s){
+tcu__device*d=s->device;
+if(!d)return;
+for(int i=0;i<TCU__SLOTS;i++){
+tcu__slot*t=&s->slot[i];
+if(t->used)TCU__UNDO(d,cuStreamSynchronize,t->stream);
+tcu__event_give(d,t->done);
+if(!t->memory)continue;
+TCU__UNDO(d,cuMemFreeHost,t->memory);
+d->held.pinned-=TCU__SLOT_BYTES;
+}
+memset(s,0,sizeof*s);
 }
 // ---- gen/cuda/peer.c
-enum {
- TCU__E_PEER_IS_ON = 704
+enum{
+TCU__E_PEER_IS_ON=704
 };
-TCU__FN tcu__peer tcu__peer_ask(tcu__device *d, const tcu__device *from) {
- const tcu__driver_calls *call = &d->driver.call;
- int can = 0;
- if (!call->cuDeviceCanAccessPeer || !call->cuCtxEnablePeerAccess ||
-  !call->cuMemcpyPeerAsync)
-  return TCU__PEER_NO;
- if (call->cuDeviceCanAccessPeer(&can, d->handle, from->handle) || !can)
-  return TCU__PEER_NO;
- tcu__code code = call->cuCtxEnablePeerAccess(from->context, 0);
- return code && code != TCU__E_PEER_IS_ON ? TCU__PEER_NO : TCU__PEER_YES;
+TCU__FN tcu__peer tcu__peer_ask(tcu__device*d,const tcu__device*from){
+const tcu__driver_calls*call=&d->driver.call;
+int can=0;
+if(!call->cuDeviceCanAccessPeer||!call->cuCtxEnablePeerAccess||
+!call->cuMemcpyPeerAsync)
+return TCU__PEER_NO;
+if(call->cuDeviceCanAccessPeer(&can,d->handle,from->handle)||!can)
+return TCU__PEER_NO;
+tcu__code code=call->cuCtxEnablePeerAccess(from->context,0);
+return code&&code!=TCU__E_PEER_IS_ON?TCU__PEER_NO:TCU__PEER_YES;
 }
-TCU__FN int tcu__peer_reaches(tcu__device *d, const tcu__device *from) {
- if (from->ordinal < 0 || from->ordinal >= TCU__PEERS || from == d) return 0;
- if (!d->peer[from->ordinal]) d->peer[from->ordinal] = tcu__peer_ask(d, from);
- return d->peer[from->ordinal] == TCU__PEER_YES;
+TCU__FN int tcu__peer_reaches(tcu__device*d,const tcu__device*from){
+if(from->ordinal<0||from->ordinal>=TCU__PEERS||from==d)return 0;
+if(!d->peer[from->ordinal])d->peer[from->ordinal]=tcu__peer_ask(d,from);
+return d->peer[from->ordinal]==TCU__PEER_YES;
 }
-TCU__FN int tcu__peer_after(tcu__device *later, tcu__device *first) {
- int ok = 0;
- if (!tcu__enter(first)) return 0;
- tcu__event e = tcu__event_take(first);
- ok = e && TCU__DO(first, "the order of devices", cuEventRecord, e, first->compute) &&
-   TCU__CALL(&first->driver.call, &first->trouble, "the order of devices",
-     cuStreamWaitEvent, later->compute, e, 0);
- tcu__event_give(first, e);
- tcu__leave(first);
- return ok;
+TCU__FN int tcu__peer_after(tcu__device*later,tcu__device*first){
+int ok=0;
+if(!tcu__enter(first))return 0;
+tcu__event e=tcu__event_take(first);
+ok=e&&TCU__DO(first,"the order of devices",cuEventRecord,e,first->compute)&&
+TCU__CALL(&first->driver.call,&first->trouble,"the order of devices",
+cuStreamWaitEvent,later->compute,e,0);
+tcu__event_give(first,e);
+tcu__leave(first);
+return ok;
 }
-TCU__FN int tcu__peer_copy(tcu__device *d, tcu__address to, tcu__device *from,
-       tcu__address from_address, size_t size) {
- if (!size) return 1;
- return tcu__peer_after(d, from) &&
-   TCU__DO(d, "a copy between devices", cuMemcpyPeerAsync, to, d->context,
-     from_address, from->context, size, d->compute) &&
-   tcu__peer_after(from, d);
+TCU__FN int tcu__peer_copy(tcu__device*d,tcu__address to,tcu__device*from,
+tcu__address from_address,size_t size){
+if(!size)return 1;
+return tcu__peer_after(d,from)&&
+TCU__DO(d,"a copy between devices",cuMemcpyPeerAsync,to,d->context,
+from_address,from->context,size,d->compute)&&
+tcu__peer_after(from,d);
 }
 // ---- gen/cuda/nvrtc.c
-enum { TCU__ARCHS = 64, TCU__NVRTC_OPTIONS = 32 };
-enum { TCU__NVRTC_INVALID_OPTION = 5 };
-typedef struct tcu__nvrtc {
- tcu__nvrtc_calls call;
- void *library;
- void *builtins;
- int major, minor;
- int arch[TCU__ARCHS], archs;
- int tried;
- char path[TCU__PATH];
- char why[TCU__TEXT];
-} tcu__nvrtc;
-static const struct {
- const char *variable, *pattern;
-} tcu__nvrtc_folders[] = {
- {"CUDA_HOME", "/lib64"},
- {"CUDA_PATH", "/lib64"},
- {NULL, "/usr/local/cuda/lib64"},
- {NULL, "/usr/local/cuda-1[23].*/lib64"},
- {NULL, "/usr/local/cuda-1[23].*/lib"},
- {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu13/lib"},
- {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
- {"CONDA_PREFIX", "/lib"},
- {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cu13/lib"},
- {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
- {"HOME", "/.local/lib/python3*/site-packages/nvidia/cu13/lib"},
- {"HOME", "/.local/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
- {NULL, "/usr/local/lib/python3*/*-packages/nvidia/cu13/lib"},
- {NULL, "/usr/local/lib/python3*/*-packages/nvidia/cuda_nvrtc/lib"},
+enum{TCU__ARCHS=64,TCU__NVRTC_OPTIONS=32};
+enum{TCU__NVRTC_INVALID_OPTION=5};
+typedef struct tcu__nvrtc{
+tcu__nvrtc_calls call;
+void*library;
+void*builtins;
+int major,minor;
+int arch[TCU__ARCHS],archs;
+int tried;
+char path[TCU__PATH];
+char why[TCU__TEXT];
+}tcu__nvrtc;
+static const struct{
+const char*variable,*pattern;
+}tcu__nvrtc_folders[]={
+{"CUDA_HOME","/lib64"},
+{"CUDA_PATH","/lib64"},
+{NULL,"/usr/local/cuda/lib64"},
+{NULL,"/usr/local/cuda-1[23].*/lib64"},
+{NULL,"/usr/local/cuda-1[23].*/lib"},
+{"VIRTUAL_ENV","/lib/python3*/site-packages/nvidia/cu13/lib"},
+{"VIRTUAL_ENV","/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
+{"CONDA_PREFIX","/lib"},
+{"CONDA_PREFIX","/lib/python3*/site-packages/nvidia/cu13/lib"},
+{"CONDA_PREFIX","/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
+{"HOME","/.local/lib/python3*/site-packages/nvidia/cu13/lib"},
+{"HOME","/.local/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
+{NULL,"/usr/local/lib/python3*/*-packages/nvidia/cu13/lib"},
+{NULL,"/usr/local/lib/python3*/*-packages/nvidia/cuda_nvrtc/lib"},
 };
-static const char *const tcu__nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
-            "libnvrtc.so"};
-TCU__FN int tcu__nvrtc_try(tcu__nvrtc *n, const char *path) {
- tcu__print(n->path, sizeof n->path, "%s", path);
- n->library = tcu__library_open(path, 0);
- return n->library != NULL;
+static const char*const tcu__nvrtc_names[]={"libnvrtc.so.13","libnvrtc.so.12",
+"libnvrtc.so"};
+TCU__FN int tcu__nvrtc_try(tcu__nvrtc*n,const char*path){
+tcu__print(n->path,sizeof n->path,"%s",path);
+n->library=tcu__library_open(path,0);
+return n->library!=NULL;
 }
-TCU__FN int tcu__nvrtc_try_folder(tcu__nvrtc *n, const char *folder) {
- char path[TCU__PATH];
- for (size_t i = 0; i < TCU__COUNT(tcu__nvrtc_names); i++) {
-  tcu__print(path, sizeof path, "%.450s/%s", folder, tcu__nvrtc_names[i]);
-  if (tcu__nvrtc_try(n, path)) return 1;
- }
- return 0;
+TCU__FN int tcu__nvrtc_try_folder(tcu__nvrtc*n,const char*folder){
+char path[TCU__PATH];
+for(size_t i=0;i<TCU__COUNT(tcu__nvrtc_names);i++){
+tcu__print(path,sizeof path,"%.450s/%s",folder,tcu__nvrtc_names[i]);
+if(tcu__nvrtc_try(n,path))return 1;
 }
-TCU__FN int tcu__nvrtc_try_pattern(tcu__nvrtc *n, const char *pattern) {
- int found = 0;
+return 0;
+}
+TCU__FN int tcu__nvrtc_try_pattern(tcu__nvrtc*n,const char*pattern){
+int found=0;
 #if TCU__POSIX
- glob_t match;
- if (glob(pattern, 0, NULL, &match)) return 0;
- for (size_t i = match.gl_pathc; i-- > 0 && !found;)
-  found = tcu__nvrtc_try_folder(n, match.gl_pathv[i]);
- globfree(&match);
+glob_t match;
+if(glob(pattern,0,NULL,&match))return 0;
+for(size_t i=match.gl_pathc;i-- >0&&!found;)
+found=tcu__nvrtc_try_folder(n,match.gl_pathv[i]);
+globfree(&match);
 #else
- (void)n, (void)pattern;
+(void)n,(void)pattern;
 #endif
- return found;
+return found;
 }
-TCU__FN int tcu__nvrtc_find(tcu__nvrtc *n) {
- const char *given = tcu__env("TC_NVRTC_LIBRARY");
- char pattern[TCU__PATH];
- if (given) {
-  if (tcu__nvrtc_try(n, given)) return 1;
-  tcu__print(n->why, sizeof n->why,
-     "NVRTC, the compiler of CUDA: TC_NVRTC_LIBRARY=%.200s cannot be loaded "
-     "(%.200s); correct it, or unset it",
-     given, tcu__library_why());
-  return 0;
- }
- for (size_t i = 0; i < TCU__COUNT(tcu__nvrtc_names); i++)
-  if (tcu__nvrtc_try(n, tcu__nvrtc_names[i])) return 1;
- for (size_t i = 0; i < TCU__COUNT(tcu__nvrtc_folders); i++) {
-  const char *name = tcu__nvrtc_folders[i].variable,
-     *base = name ? tcu__env(name) : "";
-  if (!base) continue;
-  tcu__print(pattern, sizeof pattern, "%.300s%s", base,
-     tcu__nvrtc_folders[i].pattern);
-  if (tcu__nvrtc_try_pattern(n, pattern)) return 1;
- }
- tcu__print(
-  n->why, sizeof n->why,
-  "NVRTC, the compiler of CUDA, is not found: %s, %s and %s are neither in the "
-  "loader's path nor below CUDA_HOME, /usr/local/cuda or a Python environment; "
-  "install it (pip install nvidia-cuda-nvrtc), or set TC_NVRTC_LIBRARY to the file",
-  tcu__nvrtc_names[0], tcu__nvrtc_names[1], tcu__nvrtc_names[2]);
- return 0;
+TCU__FN int tcu__nvrtc_find(tcu__nvrtc*n){
+const char*given=tcu__env("TC_NVRTC_LIBRARY");
+char pattern[TCU__PATH];
+if(given){
+if(tcu__nvrtc_try(n,given))return 1;
+tcu__print(n->why,sizeof n->why,
+"NVRTC, the compiler of CUDA: TC_NVRTC_LIBRARY=%.200s cannot be loaded "
+"(%.200s); correct it, or unset it",
+given,tcu__library_why());
+return 0;
 }
-TCU__FN void tcu__nvrtc_builtins(tcu__nvrtc *n) {
- char path[TCU__PATH + 64];
- tcu__library_path(tcu__library_symbol(n->library, "nvrtcVersion"), n->path,
-      sizeof n->path);
- const char *slash = strrchr(n->path, '/');
- if (!slash) return;
- int folder = (int)(slash - n->path);
- tcu__print(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", folder, n->path,
-    n->major, n->minor);
- n->builtins = tcu__library_open(path, 1);
- if (n->builtins) return;
- tcu__print(path, sizeof path, "%.*s/libnvrtc-builtins.so", folder, n->path);
- n->builtins = tcu__library_open(path, 1);
+for(size_t i=0;i<TCU__COUNT(tcu__nvrtc_names);i++)
+if(tcu__nvrtc_try(n,tcu__nvrtc_names[i]))return 1;
+for(size_t i=0;i<TCU__COUNT(tcu__nvrtc_folders);i++){
+const char*name=tcu__nvrtc_folders[i].variable,
+*base=name?tcu__env(name):"";
+if(!base)continue;
+tcu__print(pattern,sizeof pattern,"%.300s%s",base,
+tcu__nvrtc_folders[i].pattern);
+if(tcu__nvrtc_try_pattern(n,pattern))return 1;
 }
-TCU__FN int tcu__nvrtc_ask(tcu__nvrtc *n) {
- int count = 0;
- if (n->call.nvrtcVersion(&n->major, &n->minor)) return 0;
- if (n->call.nvrtcGetNumSupportedArchs(&count) || count < 1 || count > TCU__ARCHS)
-  return 0;
- if (n->call.nvrtcGetSupportedArchs(n->arch)) return 0;
- n->archs = count;
- return 1;
+tcu__print(
+n->why,sizeof n->why,
+"NVRTC, the compiler of CUDA, is not found: %s, %s and %s are neither in the "
+"loader's path nor below CUDA_HOME, /usr/local/cuda or a Python environment; "
+"install it (pip install nvidia-cuda-nvrtc), or set TC_NVRTC_LIBRARY to the file",
+tcu__nvrtc_names[0],tcu__nvrtc_names[1],tcu__nvrtc_names[2]);
+return 0;
 }
-TCU__FN void tcu__nvrtc_close(tcu__nvrtc *n) {
- tcu__library_close(n->library);
- tcu__library_close(n->builtins);
- memset(n, 0, sizeof *n);
+TCU__FN void tcu__nvrtc_builtins(tcu__nvrtc*n){
+char path[TCU__PATH+64];
+tcu__library_path(tcu__library_symbol(n->library,"nvrtcVersion"),n->path,
+sizeof n->path);
+const char*slash=strrchr(n->path,'/');
+if(!slash)return;
+int folder=(int)(slash-n->path);
+tcu__print(path,sizeof path,"%.*s/libnvrtc-builtins.so.%d.%d",folder,n->path,
+n->major,n->minor);
+n->builtins=tcu__library_open(path,1);
+if(n->builtins)return;
+tcu__print(path,sizeof path,"%.*s/libnvrtc-builtins.so",folder,n->path);
+n->builtins=tcu__library_open(path,1);
 }
-TCU__FN int tcu__nvrtc_open(tcu__nvrtc *n, tcu__trouble *t) {
- const char *missing = NULL;
- if (n->library) return 1;
- if (!n->tried && tcu__nvrtc_find(n)) {
-  missing = tcu__symbols_find(n->library, tcu__nvrtc_symbols,
-         TCU__COUNT(tcu__nvrtc_symbols), &n->call);
-  if (!missing && tcu__nvrtc_ask(n)) {
-   tcu__nvrtc_builtins(n);
-   n->tried = 1;
-   return 1;
-  }
-  tcu__print(n->why, sizeof n->why,
-     "NVRTC, the compiler of CUDA: %s lacks %s; CUDA 12 or newer is needed",
-     n->path, missing ? missing : "a version");
-  tcu__library_close(n->library);
-  n->library = NULL;
- }
- n->tried = 1;
- return tcu__fail(t, TC_E_COMPILER, "%s", n->why);
+TCU__FN int tcu__nvrtc_ask(tcu__nvrtc*n){
+int count=0;
+if(n->call.nvrtcVersion(&n->major,&n->minor))return 0;
+if(n->call.nvrtcGetNumSupportedArchs(&count)||count<1||count>TCU__ARCHS)
+return 0;
+if(n->call.nvrtcGetSupportedArchs(n->arch))return 0;
+n->archs=count;
+return 1;
 }
-typedef struct tcu__arch {
- char name[16];
- char native[16];
- int cubin;
-} tcu__arch;
-TCU__FN int tcu__arch_choose(const tcu__nvrtc *n, int major, int minor, tcu__arch *out,
-        tcu__trouble *t) {
- int want = major * 10 + minor, best = 0;
- int own = want == 90 || major == 10;
- for (int i = 0; i < n->archs; i++)
-  if (n->arch[i] <= want && n->arch[i] > best) best = n->arch[i];
- if (!best)
-  return tcu__fail(
-   t, TC_E_VERSION,
-   "the device has compute capability %d.%d, and NVRTC %d.%d compiles "
-   "for %d.%d and newer; install an older NVRTC, and set "
-   "TC_NVRTC_LIBRARY to it",
-   major, minor, n->major, n->minor, n->arch[0] / 10, n->arch[0] % 10);
- out->cubin = best / 10 == major;
- tcu__print(out->name, sizeof out->name, "%s_%d", out->cubin ? "sm" : "compute", best);
- tcu__print(out->native, sizeof out->native, "%s%s", out->name,
-    own && best == want ? "a" : "");
- return 1;
+TCU__FN void tcu__nvrtc_close(tcu__nvrtc*n){
+tcu__library_close(n->library);
+tcu__library_close(n->builtins);
+memset(n,0,sizeof*n);
 }
-typedef struct tcu__job {
- const char *name, *source;
- const char *const *options;
- int n_options;
- int native;
- int ok, no_room;
- char *cubin, *ptx,
-  *log;
- size_t cubin_size, ptx_size, log_size;
- char why[TCU__TEXT];
-} tcu__job;
-static const char *const tcu__nvrtc_usual[] = {"-std=c++17",  "-default-device",
-            "-Xptxas=-O2", "-diag-suppress=177",
-            "--minimal",   "--no-source-include"};
-enum { TCU__NVRTC_NEW_OPTIONS = 2 };
-TCU__FN void tcu__job_free(const tc_allocator *host, tcu__job *j) {
- TCU__FREE(host, j->cubin, j->cubin_size + 1);
- TCU__FREE(host, j->ptx, j->ptx_size + 1);
- TCU__FREE(host, j->log, j->log_size + 1);
- j->cubin = j->ptx = j->log = NULL;
- j->cubin_size = j->ptx_size = j->log_size = 0;
+TCU__FN int tcu__nvrtc_open(tcu__nvrtc*n,tcu__trouble*t){
+const char*missing=NULL;
+if(n->library)return 1;
+if(!n->tried&&tcu__nvrtc_find(n)){
+missing=tcu__symbols_find(n->library,tcu__nvrtc_symbols,
+TCU__COUNT(tcu__nvrtc_symbols),&n->call);
+if(!missing&&tcu__nvrtc_ask(n)){
+tcu__nvrtc_builtins(n);
+n->tried=1;
+return 1;
 }
-TCU__FN int tcu__job_result(const tc_allocator *host, tcu__nvrtc_program p,
-       int (*size_of)(tcu__nvrtc_program, size_t *),
-       int (*get)(tcu__nvrtc_program, char *), char **out,
-       size_t *size) {
- size_t n = 0;
- if (size_of(p, &n) || !n) return 1;
- char *text = TCU__NEW_ARRAY(host, char, n + 1);
- if (!text) return 0;
- if (get(p, text)) {
-  TCU__FREE(host, text, n + 1);
-  return 1;
- }
- *out = text;
- *size = n;
- return 1;
+tcu__print(n->why,sizeof n->why,
+"NVRTC, the compiler of CUDA: %s lacks %s; CUDA 12 or newer is needed",
+n->path,missing?missing:"a version");
+tcu__library_close(n->library);
+n->library=NULL;
 }
-TCU__FN int tcu__job_run(const tcu__nvrtc *n, tcu__nvrtc_program p, const tcu__arch *arch,
-       const tcu__job *j, size_t usual) {
- const char *options[TCU__NVRTC_OPTIONS];
- char target[32];
- int count = 0;
- tcu__print(target, sizeof target, "-arch=%s", j->native ? arch->native : arch->name);
- options[count++] = target;
- for (size_t i = 0; i < usual; i++) options[count++] = tcu__nvrtc_usual[i];
- for (int i = 0; i < j->n_options; i++) options[count++] = j->options[i];
- return n->call.nvrtcCompileProgram(p, count, options);
+n->tried=1;
+return tcu__fail(t,TC_E_COMPILER,"%s",n->why);
 }
-TCU__FN void tcu__job_failed(const tcu__nvrtc *n, const tcu__arch *arch, int code,
-        tcu__job *j) {
- tcu__print(j->why, sizeof j->why,
-    "NVRTC %d.%d does not compile %.100s for %s (code %d)", n->major, n->minor,
-    j->name, j->native ? arch->native : arch->name, code);
- if (j->log) tcu__put(j->why, sizeof j->why, ":\n%s", j->log);
+typedef struct tcu__arch{
+char name[16];
+char native[16];
+int cubin;
+}tcu__arch;
+TCU__FN int tcu__arch_choose(const tcu__nvrtc*n,int major,int minor,tcu__arch*out,
+tcu__trouble*t){
+int want=major*10+minor,best=0;
+int own=want==90||major==10;
+for(int i=0;i<n->archs;i++)
+if(n->arch[i]<=want&&n->arch[i]>best)best=n->arch[i];
+if(!best)
+return tcu__fail(
+t,TC_E_VERSION,
+"the device has compute capability %d.%d, and NVRTC %d.%d compiles "
+"for %d.%d and newer; install an older NVRTC, and set "
+"TC_NVRTC_LIBRARY to it",
+major,minor,n->major,n->minor,n->arch[0]/10,n->arch[0]%10);
+out->cubin=best/10==major;
+tcu__print(out->name,sizeof out->name,"%s_%d",out->cubin?"sm":"compute",best);
+tcu__print(out->native,sizeof out->native,"%s%s",out->name,
+own&&best==want?"a":"");
+return 1;
 }
-TCU__FN void tcu__job_compile(const tcu__nvrtc *n, const tc_allocator *host,
-        const tcu__arch *arch, tcu__job *j) {
- const tcu__nvrtc_calls *call = &n->call;
- size_t usual = TCU__COUNT(tcu__nvrtc_usual);
- tcu__nvrtc_program p = NULL;
- j->ok = 0;
- if (j->n_options < 0 || (size_t)j->n_options + usual + 1 > TCU__NVRTC_OPTIONS) {
-  tcu__print(j->why, sizeof j->why, "%.100s: %d options are too many", j->name,
-     j->n_options);
-  return;
- }
- int code = call->nvrtcCreateProgram(&p, j->source, j->name, 0, NULL, NULL);
- if (!code) code = tcu__job_run(n, p, arch, j, usual);
- if (code == TCU__NVRTC_INVALID_OPTION)
-  code = tcu__job_run(n, p, arch, j, usual - TCU__NVRTC_NEW_OPTIONS);
- int room = !p || tcu__job_result(host, p, call->nvrtcGetProgramLogSize,
-          call->nvrtcGetProgramLog, &j->log, &j->log_size);
- if (!code) {
-  room = room &&
-    tcu__job_result(host, p, call->nvrtcGetPTXSize, call->nvrtcGetPTX, &j->ptx,
-        &j->ptx_size) &&
-    (!arch->cubin ||
-    tcu__job_result(host, p, call->nvrtcGetCUBINSize, call->nvrtcGetCUBIN,
-        &j->cubin, &j->cubin_size));
-  j->ok = room && (arch->cubin ? j->cubin : j->ptx) != NULL;
- }
- if (p) call->nvrtcDestroyProgram(&p);
- j->no_room = !room;
- if (!room)
-  tcu__print(j->why, sizeof j->why,
-     "out of memory of the host for the code of %.100s", j->name);
- else if (!j->ok)
-  tcu__job_failed(n, arch, code, j);
+typedef struct tcu__job{
+const char*name,*source;
+const char*const*options;
+int n_options;
+int native;
+int ok,no_room;
+char*cubin,*ptx,
+*log;
+size_t cubin_size,ptx_size,log_size;
+char why[TCU__TEXT];
+}tcu__job;
+static const char*const tcu__nvrtc_usual[]={"-std=c++17","-default-device",
+"-Xptxas=-O2","-diag-suppress=177",
+"--minimal","--no-source-include"};
+enum{TCU__NVRTC_NEW_OPTIONS=2};
+TCU__FN void tcu__job_free(const tc_allocator*host,tcu__job*j){
+TCU__FREE(host,j->cubin,j->cubin_size+1);
+TCU__FREE(host,j->ptx,j->ptx_size+1);
+TCU__FREE(host,j->log,j->log_size+1);
+j->cubin=j->ptx=j->log=NULL;
+j->cubin_size=j->ptx_size=j->log_size=0;
 }
-typedef struct tcu__crew {
- const tcu__nvrtc *nvrtc;
- const tc_allocator *host;
- const tcu__arch *arch;
- tcu__job *job;
- int count;
- volatile int next;
-} tcu__crew;
-TCU__FN void *tcu__crew_work(void *user) {
- tcu__crew *w = (tcu__crew *)user;
- for (;;) {
-  int i = TCU__ADD(&w->next, 1);
-  if (i >= w->count) return NULL;
-  tcu__job_compile(w->nvrtc, w->host, w->arch, &w->job[i]);
- }
+TCU__FN int tcu__job_result(const tc_allocator*host,tcu__nvrtc_program p,
+int(*size_of)(tcu__nvrtc_program,size_t*),
+int(*get)(tcu__nvrtc_program,char*),char**out,
+size_t*size){
+size_t n=0;
+if(size_of(p,&n)||!n)return 1;
+char*text=TCU__NEW_ARRAY(host,char,n+1);
+if(!text)return 0;
+if(get(p,text)){
+TCU__FREE(host,text,n+1);
+return 1;
 }
-enum { TCU__CREW = 16 };
-TCU__FN void tcu__crew_all(tcu__crew *w, int threads) {
+*out=text;
+*size=n;
+return 1;
+}
+TCU__FN int tcu__job_run(const tcu__nvrtc*n,tcu__nvrtc_program p,const tcu__arch*arch,
+const tcu__job*j,size_t usual){
+const char*options[TCU__NVRTC_OPTIONS];
+char target[32];
+int count=0;
+tcu__print(target,sizeof target,"-arch=%s",j->native?arch->native:arch->name);
+options[count++]=target;
+for(size_t i=0;i<usual;i++)options[count++]=tcu__nvrtc_usual[i];
+for(int i=0;i<j->n_options;i++)options[count++]=j->options[i];
+return n->call.nvrtcCompileProgram(p,count,options);
+}
+TCU__FN void tcu__job_failed(const tcu__nvrtc*n,const tcu__arch*arch,int code,
+tcu__job*j){
+tcu__print(j->why,sizeof j->why,
+"NVRTC %d.%d does not compile %.100s for %s (code %d)",n->major,n->minor,
+j->name,j->native?arch->native:arch->name,code);
+if(j->log)tcu__put(j->why,sizeof j->why,":\n%s",j->log);
+}
+TCU__FN void tcu__job_compile(const tcu__nvrtc*n,const tc_allocator*host,
+const tcu__arch*arch,tcu__job*j){
+const tcu__nvrtc_calls*call=&n->call;
+size_t usual=TCU__COUNT(tcu__nvrtc_usual);
+tcu__nvrtc_program p=NULL;
+j->ok=0;
+if(j->n_options<0||(size_t)j->n_options+usual+1>TCU__NVRTC_OPTIONS){
+tcu__print(j->why,sizeof j->why,"%.100s: %d options are too many",j->name,
+j->n_options);
+return;
+}
+int code=call->nvrtcCreateProgram(&p,j->source,j->name,0,NULL,NULL);
+if(!code)code=tcu__job_run(n,p,arch,j,usual);
+if(code==TCU__NVRTC_INVALID_OPTION)
+code=tcu__job_run(n,p,arch,j,usual-TCU__NVRTC_NEW_OPTIONS);
+int room=!p||tcu__job_result(host,p,call->nvrtcGetProgramLogSize,
+call->nvrtcGetProgramLog,&j->log,&j->log_size);
+if(!code){
+room=room&&
+tcu__job_result(host,p,call->nvrtcGetPTXSize,call->nvrtcGetPTX,&j->ptx,
+&j->ptx_size)&&
+(!arch->cubin||
+tcu__job_result(host,p,call->nvrtcGetCUBINSize,call->nvrtcGetCUBIN,
+&j->cubin,&j->cubin_size));
+j->ok=room&&(arch->cubin?j->cubin:j->ptx)!=NULL;
+}
+if(p)call->nvrtcDestroyProgram(&p);
+j->no_room=!room;
+if(!room)
+tcu__print(j->why,sizeof j->why,
+"out of memory of the host for the code of %.100s",j->name);
+else if(!j->ok)
+tcu__job_failed(n,arch,code,j);
+}
+typedef struct tcu__crew{
+const tcu__nvrtc*nvrtc;
+const tc_allocator*host;
+const tcu__arch*arch;
+tcu__job*job;
+int count;
+volatile int next;
+}tcu__crew;
+TCU__FN void*tcu__crew_work(void*user){
+tcu__crew*w=(tcu__crew*)user;
+for(;;){
+int i=TCU__ADD(&w->next,1);
+if(i>=w->count)return NULL;
+tcu__job_compile(w->nvrtc,w->host,w->arch,&w->job[i]);
+}
+}
+enum{TCU__CREW=16};
+TCU__FN void tcu__crew_all(tcu__crew*w,int threads){
 #if TCU__THREADS
- pthread_t other[TCU__CREW];
- sigset_t all, kept;
- int started = 0, cancel;
- pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
- if (threads > w->count) threads = w->count;
- if (threads > TCU__CREW) threads = TCU__CREW;
- sigfillset(&all);
- pthread_sigmask(SIG_SETMASK, &all, &kept);
- while (started + 1 < threads &&
-   !pthread_create(&other[started], NULL, tcu__crew_work, w))
-  started++;
- pthread_sigmask(SIG_SETMASK, &kept, NULL);
- tcu__crew_work(w);
- while (started > 0) pthread_join(other[--started], NULL);
- pthread_setcancelstate(cancel, NULL);
+pthread_t other[TCU__CREW];
+sigset_t all,kept;
+int started=0,cancel;
+pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,&cancel);
+if(threads>w->count)threads=w->count;
+if(threads>TCU__CREW)threads=TCU__CREW;
+sigfillset(&all);
+pthread_sigmask(SIG_SETMASK,&all,&kept);
+while(started+1<threads&&
+!pthread_create(&other[started],NULL,tcu__crew_work,w))
+started++;
+pthread_sigmask(SIG_SETMASK,&kept,NULL);
+tcu__crew_work(w);
+while(started>0)pthread_join(other[--started],NULL);
+pthread_setcancelstate(cancel,NULL);
 #else
- (void)threads;
- tcu__crew_work(w);
+(void)threads;
+tcu__crew_work(w);
 #endif
 }
-TCU__FN int tcu__compile(tcu__nvrtc *n, const tc_allocator *host, const tcu__arch *arch,
-       tcu__job *job, int count, int threads, tcu__trouble *t) {
- tcu__crew w;
- if (!tcu__nvrtc_open(n, t)) return 0;
- memset(&w, 0, sizeof w);
- w.nvrtc = n;
- w.host = host;
- w.arch = arch;
- w.job = job;
- w.count = count;
- tcu__crew_all(&w, threads);
- for (int i = 0; i < count; i++)
-  if (!job[i].ok)
-   return tcu__fail(t, job[i].no_room ? TC_E_NOMEM : TC_E_COMPILER, "%s",
-        job[i].why);
- return 1;
+TCU__FN int tcu__compile(tcu__nvrtc*n,const tc_allocator*host,const tcu__arch*arch,
+tcu__job*job,int count,int threads,tcu__trouble*t){
+tcu__crew w;
+if(!tcu__nvrtc_open(n,t))return 0;
+memset(&w,0,sizeof w);
+w.nvrtc=n;
+w.host=host;
+w.arch=arch;
+w.job=job;
+w.count=count;
+tcu__crew_all(&w,threads);
+for(int i=0;i<count;i++)
+if(!job[i].ok)
+return tcu__fail(t,job[i].no_room?TC_E_NOMEM:TC_E_COMPILER,"%s",
+job[i].why);
+return 1;
 }
 // ---- gen/cuda/module.c
-enum { TCU__MOST_ARGS = 256, TCU__JIT_LOG = 2048, TCU__PORTABLE_CLUSTER = 8 };
-enum { TCU__NAME = 160 };
-typedef struct tcu__module {
- tcu__code_library library;
- tcu__code_module module;
-} tcu__module;
-typedef struct tcu__kernel {
- tcu__function function;
- int registers, spilled, shared, threads;
- char name[TCU__NAME];
-} tcu__kernel;
-typedef struct tcu__launch_shape {
- unsigned grid[3], block[3];
- unsigned cluster[3];
- unsigned shared;
- int programmatic;
-} tcu__launch_shape;
-typedef struct tcu__args {
- const unsigned char *at;
- const uint32_t *offset;
- int count;
- size_t size;
-} tcu__args;
-TCU__FN void tcu__module_log(tcu__device *d, const char *log) {
- if (log[0] && d->trouble.code)
-  tcu__put(d->trouble.text, sizeof d->trouble.text, "\n%s", log);
+enum{TCU__MOST_ARGS=256,TCU__JIT_LOG=2048,TCU__PORTABLE_CLUSTER=8};
+enum{TCU__NAME=160};
+typedef struct tcu__module{
+tcu__code_library library;
+tcu__code_module module;
+}tcu__module;
+typedef struct tcu__kernel{
+tcu__function function;
+int registers,spilled,shared,threads;
+char name[TCU__NAME];
+}tcu__kernel;
+typedef struct tcu__launch_shape{
+unsigned grid[3],block[3];
+unsigned cluster[3];
+unsigned shared;
+int programmatic;
+}tcu__launch_shape;
+typedef struct tcu__args{
+const unsigned char*at;
+const uint32_t*offset;
+int count;
+size_t size;
+}tcu__args;
+TCU__FN void tcu__module_log(tcu__device*d,const char*log){
+if(log[0]&&d->trouble.code)
+tcu__put(d->trouble.text,sizeof d->trouble.text,"\n%s",log);
 }
-TCU__FN int tcu__module_load(tcu__device *d, tcu__module *m, const void *image,
-        const char *name) {
- tcu__jit_option option[] = {TCU__JIT_ERROR_LOG, TCU__JIT_ERROR_LOG_BYTES};
- char log[TCU__JIT_LOG] = "";
- void *value[2];
- int ok;
- memset(m, 0, sizeof *m);
- value[0] = log;
- value[1] = (void *)(uintptr_t)sizeof log;
- const tcu__driver_calls *v = &d->driver.call;
- if (v->cuLibraryLoadData && v->cuLibraryUnload && v->cuLibraryGetKernel &&
-  v->cuKernelGetFunction)
-  ok = TCU__DO(d, name, cuLibraryLoadData, &m->library, image, option, value, 2, NULL,
-      NULL, 0);
- else
-  ok = TCU__DO(d, name, cuModuleLoadDataEx, &m->module, image, 2, option, value);
- if (!ok) tcu__module_log(d, log);
- return ok;
+TCU__FN int tcu__module_load(tcu__device*d,tcu__module*m,const void*image,
+const char*name){
+tcu__jit_option option[]={TCU__JIT_ERROR_LOG,TCU__JIT_ERROR_LOG_BYTES};
+char log[TCU__JIT_LOG]="";
+void*value[2];
+int ok;
+memset(m,0,sizeof*m);
+value[0]=log;
+value[1]=(void*)(uintptr_t)sizeof log;
+const tcu__driver_calls*v=&d->driver.call;
+if(v->cuLibraryLoadData&&v->cuLibraryUnload&&v->cuLibraryGetKernel&&
+v->cuKernelGetFunction)
+ok=TCU__DO(d,name,cuLibraryLoadData,&m->library,image,option,value,2,NULL,
+NULL,0);
+else
+ok=TCU__DO(d,name,cuModuleLoadDataEx,&m->module,image,2,option,value);
+if(!ok)tcu__module_log(d,log);
+return ok;
 }
-TCU__FN void tcu__module_unload(tcu__device *d, tcu__module *m) {
- if (m->library) TCU__UNDO(d, cuLibraryUnload, m->library);
- if (m->module) TCU__UNDO(d, cuModuleUnload, m->module);
- memset(m, 0, sizeof *m);
+TCU__FN void tcu__module_unload(tcu__device*d,tcu__module*m){
+if(m->library)TCU__UNDO(d,cuLibraryUnload,m->library);
+if(m->module)TCU__UNDO(d,cuModuleUnload,m->module);
+memset(m,0,sizeof*m);
 }
-TCU__FN int tcu__kernel_find(tcu__device *d, const tcu__module *m, tcu__kernel *k) {
- tcu__code_kernel code = NULL;
- if (!m->library)
-  return TCU__DO(d, k->name, cuModuleGetFunction, &k->function, m->module, k->name);
- return TCU__DO(d, k->name, cuLibraryGetKernel, &code, m->library, k->name) &&
-   TCU__DO(d, k->name, cuKernelGetFunction, &k->function, code);
+TCU__FN int tcu__kernel_find(tcu__device*d,const tcu__module*m,tcu__kernel*k){
+tcu__code_kernel code=NULL;
+if(!m->library)
+return TCU__DO(d,k->name,cuModuleGetFunction,&k->function,m->module,k->name);
+return TCU__DO(d,k->name,cuLibraryGetKernel,&code,m->library,k->name)&&
+TCU__DO(d,k->name,cuKernelGetFunction,&k->function,code);
 }
-TCU__FN int tcu__kernel_ask(tcu__device *d, tcu__kernel *k) {
- tcu__function f = k->function;
- return TCU__DO(d, k->name, cuFuncGetAttribute, &k->registers, TCU__FN_REGISTERS, f) &&
-   TCU__DO(d, k->name, cuFuncGetAttribute, &k->spilled, TCU__FN_LOCAL, f) &&
-   TCU__DO(d, k->name, cuFuncGetAttribute, &k->shared, TCU__FN_SHARED, f) &&
-   TCU__DO(d, k->name, cuFuncGetAttribute, &k->threads, TCU__FN_THREADS, f);
+TCU__FN int tcu__kernel_ask(tcu__device*d,tcu__kernel*k){
+tcu__function f=k->function;
+return TCU__DO(d,k->name,cuFuncGetAttribute,&k->registers,TCU__FN_REGISTERS,f)&&
+TCU__DO(d,k->name,cuFuncGetAttribute,&k->spilled,TCU__FN_LOCAL,f)&&
+TCU__DO(d,k->name,cuFuncGetAttribute,&k->shared,TCU__FN_SHARED,f)&&
+TCU__DO(d,k->name,cuFuncGetAttribute,&k->threads,TCU__FN_THREADS,f);
 }
-TCU__FN int tcu__kernel_fits(tcu__device *d, const tcu__kernel *k,
-        const tcu__launch_shape *s) {
- size_t shared = (size_t)k->shared + s->shared, room = (size_t)d->facts.shared_block;
- size_t threads = (size_t)s->block[0] * s->block[1] * s->block[2];
- if (shared > room)
-  return tcu__fail(
-   &d->trouble, TC_E_UNSUPPORTED,
-   "kernel %s needs %zu bytes of shared memory, device %d has %zu for a "
-   "block",
-   k->name, shared, d->ordinal, room);
- if (threads > (size_t)k->threads)
-  return tcu__fail(
-   &d->trouble, TC_E_UNSUPPORTED,
-   "kernel %s has blocks of %zu threads, and with %d registers a block "
-   "may have %d",
-   k->name, threads, k->registers, k->threads);
- return 1;
+TCU__FN int tcu__kernel_fits(tcu__device*d,const tcu__kernel*k,
+const tcu__launch_shape*s){
+size_t shared=(size_t)k->shared+s->shared,room=(size_t)d->facts.shared_block;
+size_t threads=(size_t)s->block[0]*s->block[1]*s->block[2];
+if(shared>room)
+return tcu__fail(
+&d->trouble,TC_E_UNSUPPORTED,
+"kernel %s needs %zu bytes of shared memory, device %d has %zu for a "
+"block",
+k->name,shared,d->ordinal,room);
+if(threads>(size_t)k->threads)
+return tcu__fail(
+&d->trouble,TC_E_UNSUPPORTED,
+"kernel %s has blocks of %zu threads, and with %d registers a block "
+"may have %d",
+k->name,threads,k->registers,k->threads);
+return 1;
 }
-TCU__FN int tcu__kernel_get(tcu__device *d, const tcu__module *m, const char *name,
-       const tcu__launch_shape *most, tcu__kernel *k) {
- unsigned cluster = most->cluster[0] * most->cluster[1] * most->cluster[2];
- memset(k, 0, sizeof *k);
- if (strlen(name) >= sizeof k->name)
-  return tcu__fail(&d->trouble, TC_E_TOO_BIG, "the name of kernel %.80s is too long",
-       name);
- memcpy(k->name, name, strlen(name));
- if (!tcu__kernel_find(d, m, k)) return 0;
- if (d->driver.call.cuFuncLoad && !TCU__DO(d, name, cuFuncLoad, k->function)) return 0;
- if (!tcu__kernel_ask(d, k) || !tcu__kernel_fits(d, k, most)) return 0;
- if (most->shared && !TCU__DO(d, name, cuFuncSetAttribute, k->function,
-         TCU__FN_DYNAMIC_SHARED, (int)most->shared))
-  return 0;
- return cluster <= TCU__PORTABLE_CLUSTER ||
-   TCU__DO(d, name, cuFuncSetAttribute, k->function, TCU__FN_LARGE_CLUSTER, 1);
+TCU__FN int tcu__kernel_get(tcu__device*d,const tcu__module*m,const char*name,
+const tcu__launch_shape*most,tcu__kernel*k){
+unsigned cluster=most->cluster[0]*most->cluster[1]*most->cluster[2];
+memset(k,0,sizeof*k);
+if(strlen(name)>=sizeof k->name)
+return tcu__fail(&d->trouble,TC_E_TOO_BIG,"the name of kernel %.80s is too long",
+name);
+memcpy(k->name,name,strlen(name));
+if(!tcu__kernel_find(d,m,k))return 0;
+if(d->driver.call.cuFuncLoad&&!TCU__DO(d,name,cuFuncLoad,k->function))return 0;
+if(!tcu__kernel_ask(d,k)||!tcu__kernel_fits(d,k,most))return 0;
+if(most->shared&&!TCU__DO(d,name,cuFuncSetAttribute,k->function,
+TCU__FN_DYNAMIC_SHARED,(int)most->shared))
+return 0;
+return cluster<=TCU__PORTABLE_CLUSTER||
+TCU__DO(d,name,cuFuncSetAttribute,k->function,TCU__FN_LARGE_CLUSTER,1);
 }
-typedef struct tcu__arg_list {
- void *at[TCU__MOST_ARGS];
-} tcu__arg_list;
-TCU__FN int tcu__args_list(tcu__device *d, const tcu__kernel *k, const tcu__args *a,
-       tcu__arg_list *list) {
- if (a->count > TCU__MOST_ARGS)
-  return tcu__fail(&d->trouble, TC_E_TOO_BIG,
-       "kernel %s has %d arguments (at most %d)", k->name, a->count,
-       TCU__MOST_ARGS);
- for (int i = 0; i < a->count; i++)
-  list->at[i] = (void *)((uintptr_t)a->at + a->offset[i]);
- return 1;
+typedef struct tcu__arg_list{
+void*at[TCU__MOST_ARGS];
+}tcu__arg_list;
+TCU__FN int tcu__args_list(tcu__device*d,const tcu__kernel*k,const tcu__args*a,
+tcu__arg_list*list){
+if(a->count>TCU__MOST_ARGS)
+return tcu__fail(&d->trouble,TC_E_TOO_BIG,
+"kernel %s has %d arguments (at most %d)",k->name,a->count,
+TCU__MOST_ARGS);
+for(int i=0;i<a->count;i++)
+list->at[i]=(void*)((uintptr_t)a->at+a->offset[i]);
+return 1;
 }
-TCU__FN int tcu__launch_is_plain(const tcu__device *d, const tcu__launch_shape *s) {
- return !s->cluster[0] && (!s->programmatic || !d->driver.call.cuLaunchKernelEx);
+TCU__FN int tcu__launch_is_plain(const tcu__device*d,const tcu__launch_shape*s){
+return!s->cluster[0]&&(!s->programmatic||!d->driver.call.cuLaunchKernelEx);
 }
-TCU__FN unsigned tcu__launch_attributes(const tcu__launch_shape *s,
-          tcu__launch_attribute out[2]) {
- unsigned n = 0;
- memset(out, 0, 2 * sizeof *out);
- if (s->cluster[0]) {
-  out[n].id = TCU__LAUNCH_CLUSTER;
-  memcpy(out[n++].value.cluster, s->cluster, sizeof s->cluster);
- }
- if (s->programmatic) {
-  out[n].id = TCU__LAUNCH_PROGRAMMATIC;
-  out[n++].value.programmatic = 1;
- }
- return n;
+TCU__FN unsigned tcu__launch_attributes(const tcu__launch_shape*s,
+tcu__launch_attribute out[2]){
+unsigned n=0;
+memset(out,0,2*sizeof*out);
+if(s->cluster[0]){
+out[n].id=TCU__LAUNCH_CLUSTER;
+memcpy(out[n++].value.cluster,s->cluster,sizeof s->cluster);
 }
-TCU__FN int tcu__launch_more(tcu__device *d, const tcu__kernel *k,
-        const tcu__launch_shape *s, tcu__arg_list *list,
-        tcu__stream stream) {
- tcu__launch_attribute attribute[2];
- tcu__launch_config c;
- if (!d->driver.call.cuLaunchKernelEx)
-  return tcu__fail(
-   &d->trouble, TC_E_VERSION,
-   "kernel %s is launched in clusters, which the driver does not know; "
-   "update it",
-   k->name);
- memset(&c, 0, sizeof c);
- memcpy(c.grid, s->grid, sizeof c.grid);
- memcpy(c.block, s->block, sizeof c.block);
- c.shared = s->shared;
- c.stream = stream;
- c.attributes = attribute;
- c.count = tcu__launch_attributes(s, attribute);
- return TCU__DO(d, k->name, cuLaunchKernelEx, &c, k->function, list->at, NULL);
+if(s->programmatic){
+out[n].id=TCU__LAUNCH_PROGRAMMATIC;
+out[n++].value.programmatic=1;
 }
-TCU__FN int tcu__launch(tcu__device *d, const tcu__kernel *k, const tcu__launch_shape *s,
-      const tcu__args *a, tcu__stream stream) {
- tcu__arg_list list;
- int ok = tcu__args_list(d, k, a, &list);
- if (ok && !tcu__launch_is_plain(d, s))
-  ok = tcu__launch_more(d, k, s, &list, stream);
- else if (ok)
-  ok = TCU__DO(d, k->name, cuLaunchKernel, k->function, s->grid[0], s->grid[1],
-      s->grid[2], s->block[0], s->block[1], s->block[2], s->shared, stream,
-      list.at, NULL);
- if (!ok || !d->careful) return ok;
- return TCU__DO(d, k->name, cuStreamSynchronize, stream);
+return n;
+}
+TCU__FN int tcu__launch_more(tcu__device*d,const tcu__kernel*k,
+const tcu__launch_shape*s,tcu__arg_list*list,
+tcu__stream stream){
+tcu__launch_attribute attribute[2];
+tcu__launch_config c;
+if(!d->driver.call.cuLaunchKernelEx)
+return tcu__fail(
+&d->trouble,TC_E_VERSION,
+"kernel %s is launched in clusters, which the driver does not know; "
+"update it",
+k->name);
+memset(&c,0,sizeof c);
+memcpy(c.grid,s->grid,sizeof c.grid);
+memcpy(c.block,s->block,sizeof c.block);
+c.shared=s->shared;
+c.stream=stream;
+c.attributes=attribute;
+c.count=tcu__launch_attributes(s,attribute);
+return TCU__DO(d,k->name,cuLaunchKernelEx,&c,k->function,list->at,NULL);
+}
+TCU__FN int tcu__launch(tcu__device*d,const tcu__kernel*k,const tcu__launch_shape*s,
+const tcu__args*a,tcu__stream stream){
+tcu__arg_list list;
+int ok=tcu__args_list(d,k,a,&list);
+if(ok&&!tcu__launch_is_plain(d,s))
+ok=tcu__launch_more(d,k,s,&list,stream);
+else if(ok)
+ok=TCU__DO(d,k->name,cuLaunchKernel,k->function,s->grid[0],s->grid[1],
+s->grid[2],s->block[0],s->block[1],s->block[2],s->shared,stream,
+list.at,NULL);
+if(!ok||!d->careful)return ok;
+return TCU__DO(d,k->name,cuStreamSynchronize,stream);
 }
 // ---- gen/cuda/graph.c
-enum { TCU__GRAPHS = 4, TCU__GRAPH_NODES = 4096 };
-typedef struct tcu__node {
- const tcu__kernel *kernel;
- tcu__launch_shape shape;
- tcu__args args;
- const int *after;
- int n_after;
-} tcu__node;
-typedef struct tcu__node_state {
- tcu__graph_node handle;
- tcu__function function;
- tcu__launch_shape shape;
- size_t at, size;
-} tcu__node_state;
-typedef struct tcu__recorded {
- tcu__graph graph;
- tcu__graph_exec exec;
- tcu__node_state *node;
- unsigned char *bytes;
- uint64_t *key;
- size_t n_bytes;
- int count, n_key;
- uint64_t used;
-} tcu__recorded;
-typedef struct tcu__graphs {
- tcu__device *device;
- tcu__recorded entry[TCU__GRAPHS];
- tcu__recorded *last;
- uint64_t clock;
- uint64_t built, changed;
-} tcu__graphs;
-TCU__FN void tcu__graphs_open(tcu__graphs *g, tcu__device *d) {
- memset(g, 0, sizeof *g);
- g->device = d;
+enum{TCU__GRAPHS=4,TCU__GRAPH_NODES=4096};
+typedef struct tcu__node{
+const tcu__kernel*kernel;
+tcu__launch_shape shape;
+tcu__args args;
+const int*after;
+int n_after;
+}tcu__node;
+typedef struct tcu__node_state{
+tcu__graph_node handle;
+tcu__function function;
+tcu__launch_shape shape;
+size_t at,size;
+}tcu__node_state;
+typedef struct tcu__recorded{
+tcu__graph graph;
+tcu__graph_exec exec;
+tcu__node_state*node;
+unsigned char*bytes;
+uint64_t*key;
+size_t n_bytes;
+int count,n_key;
+uint64_t used;
+}tcu__recorded;
+typedef struct tcu__graphs{
+tcu__device*device;
+tcu__recorded entry[TCU__GRAPHS];
+tcu__recorded*last;
+uint64_t clock;
+uint64_t built,changed;
+}tcu__graphs;
+TCU__FN void tcu__graphs_open(tcu__graphs*g,tcu__device*d){
+memset(g,0,sizeof*g);
+g->device=d;
 }
-TCU__FN int tcu__graph_fits(int count) { return count > 0 && count <= TCU__GRAPH_NODES; }
-TCU__FN void tcu__recorded_drop(tcu__device *d, tcu__recorded *r) {
- if (r->exec) TCU__UNDO(d, cuGraphExecDestroy, r->exec);
- if (r->graph) TCU__UNDO(d, cuGraphDestroy, r->graph);
- TCU__FREE(&d->host, r->node, r->count);
- TCU__FREE(&d->host, r->bytes, r->n_bytes);
- TCU__FREE(&d->host, r->key, r->n_key);
- memset(r, 0, sizeof *r);
+TCU__FN int tcu__graph_fits(int count){return count>0&&count<=TCU__GRAPH_NODES;}
+TCU__FN void tcu__recorded_drop(tcu__device*d,tcu__recorded*r){
+if(r->exec)TCU__UNDO(d,cuGraphExecDestroy,r->exec);
+if(r->graph)TCU__UNDO(d,cuGraphDestroy,r->graph);
+TCU__FREE(&d->host,r->node,r->count);
+TCU__FREE(&d->host,r->bytes,r->n_bytes);
+TCU__FREE(&d->host,r->key,r->n_key);
+memset(r,0,sizeof*r);
 }
-TCU__FN void tcu__graphs_close(tcu__graphs *g) {
- if (!g->device) return;
- for (int i = 0; i < TCU__GRAPHS; i++) tcu__recorded_drop(g->device, &g->entry[i]);
+TCU__FN void tcu__graphs_close(tcu__graphs*g){
+if(!g->device)return;
+for(int i=0;i<TCU__GRAPHS;i++)tcu__recorded_drop(g->device,&g->entry[i]);
 }
-TCU__FN tcu__node_params tcu__node_params_of(const tcu__node *n, tcu__arg_list *list) {
- tcu__node_params p;
- memset(&p, 0, sizeof p);
- p.function = n->kernel->function;
- memcpy(p.grid, n->shape.grid, sizeof p.grid);
- memcpy(p.block, n->shape.block, sizeof p.block);
- p.shared = n->shape.shared;
- p.parameters = list->at;
- return p;
+TCU__FN tcu__node_params tcu__node_params_of(const tcu__node*n,tcu__arg_list*list){
+tcu__node_params p;
+memset(&p,0,sizeof p);
+p.function=n->kernel->function;
+memcpy(p.grid,n->shape.grid,sizeof p.grid);
+memcpy(p.block,n->shape.block,sizeof p.block);
+p.shared=n->shape.shared;
+p.parameters=list->at;
+return p;
 }
-TCU__FN void tcu__node_remember(tcu__recorded *r, int i, const tcu__node *n) {
- tcu__node_state *s = &r->node[i];
- s->function = n->kernel->function;
- s->shape = n->shape;
- if (s->size) memcpy(r->bytes + s->at, n->args.at, s->size);
+TCU__FN void tcu__node_remember(tcu__recorded*r,int i,const tcu__node*n){
+tcu__node_state*s=&r->node[i];
+s->function=n->kernel->function;
+s->shape=n->shape;
+if(s->size)memcpy(r->bytes+s->at,n->args.at,s->size);
 }
-TCU__FN int tcu__node_edges(tcu__device *d, tcu__recorded *r, const tcu__node *n, int i) {
- tcu__edge edge;
- memset(&edge, 0, sizeof edge);
- edge.from_port = edge.type = TCU__EDGE_PROGRAMMATIC;
- for (int k = 0; k < n->n_after; k++) {
-  if (!TCU__DO(d, n->kernel->name, cuGraphAddDependencies_v2, r->graph,
-      &r->node[n->after[k]].handle, &r->node[i].handle, &edge, 1))
-   return 0;
- }
- return 1;
+TCU__FN int tcu__node_edges(tcu__device*d,tcu__recorded*r,const tcu__node*n,int i){
+tcu__edge edge;
+memset(&edge,0,sizeof edge);
+edge.from_port=edge.type=TCU__EDGE_PROGRAMMATIC;
+for(int k=0;k<n->n_after;k++){
+if(!TCU__DO(d,n->kernel->name,cuGraphAddDependencies_v2,r->graph,
+&r->node[n->after[k]].handle,&r->node[i].handle,&edge,1))
+return 0;
 }
-TCU__FN int tcu__node_add(tcu__device *d, tcu__recorded *r, const tcu__node *n, int i,
-       tcu__graph_node *before) {
- int early = n->shape.programmatic && d->driver.call.cuGraphAddDependencies_v2;
- tcu__launch_value cluster;
- tcu__arg_list list;
- if (!tcu__args_list(d, n->kernel, &n->args, &list)) return 0;
- tcu__node_params p = tcu__node_params_of(n, &list);
- for (int k = 0; k < n->n_after; k++) before[k] = r->node[n->after[k]].handle;
- if (!TCU__DO(d, n->kernel->name, cuGraphAddKernelNode_v2, &r->node[i].handle, r->graph,
-     before, early ? 0 : (size_t)n->n_after, &p))
-  return 0;
- if (early && !tcu__node_edges(d, r, n, i)) return 0;
- if (!n->shape.cluster[0]) return 1;
- memset(&cluster, 0, sizeof cluster);
- memcpy(cluster.cluster, n->shape.cluster, sizeof n->shape.cluster);
- return TCU__DO(d, n->kernel->name, cuGraphKernelNodeSetAttribute, r->node[i].handle,
-     TCU__LAUNCH_CLUSTER, &cluster);
+return 1;
 }
-TCU__FN int tcu__nodes_are_ordered(tcu__device *d, const tcu__node *node, int count) {
- for (int i = 0; i < count; i++) {
-  int ok = node[i].n_after <= i;
-  for (int k = 0; ok && k < node[i].n_after; k++)
-   ok = node[i].after[k] >= 0 && node[i].after[k] < i;
-  if (!ok)
-   return tcu__fail(
-    &d->trouble, TC_E_INTERNAL,
-    "a graph: kernel %d, %s, does not come after earlier ones only", i,
-    node[i].kernel->name);
- }
- return 1;
+TCU__FN int tcu__node_add(tcu__device*d,tcu__recorded*r,const tcu__node*n,int i,
+tcu__graph_node*before){
+int early=n->shape.programmatic&&d->driver.call.cuGraphAddDependencies_v2;
+tcu__launch_value cluster;
+tcu__arg_list list;
+if(!tcu__args_list(d,n->kernel,&n->args,&list))return 0;
+tcu__node_params p=tcu__node_params_of(n,&list);
+for(int k=0;k<n->n_after;k++)before[k]=r->node[n->after[k]].handle;
+if(!TCU__DO(d,n->kernel->name,cuGraphAddKernelNode_v2,&r->node[i].handle,r->graph,
+before,early?0:(size_t)n->n_after,&p))
+return 0;
+if(early&&!tcu__node_edges(d,r,n,i))return 0;
+if(!n->shape.cluster[0])return 1;
+memset(&cluster,0,sizeof cluster);
+memcpy(cluster.cluster,n->shape.cluster,sizeof n->shape.cluster);
+return TCU__DO(d,n->kernel->name,cuGraphKernelNodeSetAttribute,r->node[i].handle,
+TCU__LAUNCH_CLUSTER,&cluster);
 }
-TCU__FN int tcu__recorded_make(tcu__device *d, tcu__recorded *r, const tcu__node *node,
-        int count, int n_key) {
- size_t bytes = 0;
- for (int i = 0; i < count; i++) bytes += node[i].args.size;
- r->node = TCU__NEW_ARRAY(&d->host, tcu__node_state, count);
- r->bytes = TCU__NEW_ARRAY(&d->host, unsigned char, bytes);
- r->key = TCU__NEW_ARRAY(&d->host, uint64_t, n_key);
- r->count = count;
- r->n_bytes = bytes;
- r->n_key = n_key;
- if (!r->node || !r->bytes || !r->key) return tcu__no_memory(&d->trouble, "a graph");
- bytes = 0;
- for (int i = 0; i < count; i++) {
-  r->node[i].at = bytes;
-  r->node[i].size = node[i].args.size;
-  bytes += node[i].args.size;
-  tcu__node_remember(r, i, &node[i]);
- }
- return 1;
+TCU__FN int tcu__nodes_are_ordered(tcu__device*d,const tcu__node*node,int count){
+for(int i=0;i<count;i++){
+int ok=node[i].n_after<=i;
+for(int k=0;ok&&k<node[i].n_after;k++)
+ok=node[i].after[k]>=0&&node[i].after[k]<i;
+if(!ok)
+return tcu__fail(
+&d->trouble,TC_E_INTERNAL,
+"a graph: kernel %d, %s, does not come after earlier ones only",i,
+node[i].kernel->name);
 }
-TCU__FN int tcu__recorded_fill(tcu__device *d, tcu__recorded *r, const tcu__node *node,
-        tcu__stream stream) {
- tcu__graph_node *before = TCU__NEW_ARRAY(&d->host, tcu__graph_node, r->count);
- int ok = before || tcu__no_memory(&d->trouble, "a graph");
- ok = ok && TCU__DO(d, "a graph", cuGraphCreate, &r->graph, 0);
- for (int i = 0; ok && i < r->count; i++) ok = tcu__node_add(d, r, &node[i], i, before);
- TCU__FREE(&d->host, before, r->count);
- return ok &&
-   TCU__DO(d, "a graph", cuGraphInstantiateWithFlags, &r->exec, r->graph, 0) &&
-   TCU__DO(d, "a graph", cuGraphUpload, r->exec, stream);
+return 1;
 }
-TCU__FN int tcu__recorded_build(tcu__graphs *g, tcu__recorded *r, const tcu__node *node,
-        int count, const uint64_t *key, int n_key,
-        tcu__stream stream) {
- tcu__device *d = g->device;
- if (tcu__nodes_are_ordered(d, node, count) &&
-  tcu__recorded_make(d, r, node, count, n_key) &&
-  tcu__recorded_fill(d, r, node, stream)) {
-  if (n_key) memcpy(r->key, key, (size_t)n_key * sizeof *key);
-  g->built++;
-  return 1;
- }
- tcu__recorded_drop(d, r);
- return 0;
+TCU__FN int tcu__recorded_make(tcu__device*d,tcu__recorded*r,const tcu__node*node,
+int count,int n_key){
+size_t bytes=0;
+for(int i=0;i<count;i++)bytes+=node[i].args.size;
+r->node=TCU__NEW_ARRAY(&d->host,tcu__node_state,count);
+r->bytes=TCU__NEW_ARRAY(&d->host,unsigned char,bytes);
+r->key=TCU__NEW_ARRAY(&d->host,uint64_t,n_key);
+r->count=count;
+r->n_bytes=bytes;
+r->n_key=n_key;
+if(!r->node||!r->bytes||!r->key)return tcu__no_memory(&d->trouble,"a graph");
+bytes=0;
+for(int i=0;i<count;i++){
+r->node[i].at=bytes;
+r->node[i].size=node[i].args.size;
+bytes+=node[i].args.size;
+tcu__node_remember(r,i,&node[i]);
 }
-typedef enum tcu__change { TCU__SAME, TCU__CHANGED, TCU__ANOTHER } tcu__change;
-TCU__FN tcu__change tcu__node_change(const tcu__recorded *r, int i, const tcu__node *n) {
- const tcu__node_state *s = &r->node[i];
- if (s->size != n->args.size || s->shape.programmatic != n->shape.programmatic ||
-  memcmp(s->shape.cluster, n->shape.cluster, sizeof s->shape.cluster))
-  return TCU__ANOTHER;
- if (s->function != n->kernel->function || s->shape.shared != n->shape.shared ||
-  memcmp(s->shape.grid, n->shape.grid, sizeof s->shape.grid) ||
-  memcmp(s->shape.block, n->shape.block, sizeof s->shape.block))
-  return TCU__CHANGED;
- return s->size && memcmp(r->bytes + s->at, n->args.at, s->size) ? TCU__CHANGED
-                 : TCU__SAME;
+return 1;
 }
-TCU__FN int tcu__node_set(tcu__device *d, tcu__recorded *r, int i, const tcu__node *n) {
- tcu__arg_list list;
- if (!tcu__args_list(d, n->kernel, &n->args, &list)) return 0;
- tcu__node_params p = tcu__node_params_of(n, &list);
- if (!TCU__DO(d, n->kernel->name, cuGraphExecKernelNodeSetParams_v2, r->exec,
-     r->node[i].handle, &p))
-  return 0;
- tcu__node_remember(r, i, n);
- return 1;
+TCU__FN int tcu__recorded_fill(tcu__device*d,tcu__recorded*r,const tcu__node*node,
+tcu__stream stream){
+tcu__graph_node*before=TCU__NEW_ARRAY(&d->host,tcu__graph_node,r->count);
+int ok=before||tcu__no_memory(&d->trouble,"a graph");
+ok=ok&&TCU__DO(d,"a graph",cuGraphCreate,&r->graph,0);
+for(int i=0;ok&&i<r->count;i++)ok=tcu__node_add(d,r,&node[i],i,before);
+TCU__FREE(&d->host,before,r->count);
+return ok&&
+TCU__DO(d,"a graph",cuGraphInstantiateWithFlags,&r->exec,r->graph,0)&&
+TCU__DO(d,"a graph",cuGraphUpload,r->exec,stream);
 }
-TCU__FN tcu__change tcu__recorded_change(tcu__graphs *g, tcu__recorded *r,
-           const tcu__node *node, int count, int *failed) {
- tcu__device *d = g->device;
- tcu__change change = r->count == count ? TCU__SAME : TCU__ANOTHER;
- for (int i = 0; i < count && change != TCU__ANOTHER; i++) {
-  tcu__change one = tcu__node_change(r, i, &node[i]);
-  if (one == TCU__ANOTHER) return TCU__ANOTHER;
-  if (one == TCU__SAME) continue;
-  if (!tcu__node_set(d, r, i, &node[i])) {
-   tcu__code code = d->trouble.code;
-   *failed = d->trouble.dead ||
-      (code != TCU__E_GRAPH_UPDATE && code != TCU__E_UNSUPPORTED);
-   if (!*failed) tcu__trouble_clear(&d->trouble);
-   return TCU__ANOTHER;
-  }
-  g->changed++;
-  change = TCU__CHANGED;
- }
- return change;
+TCU__FN int tcu__recorded_build(tcu__graphs*g,tcu__recorded*r,const tcu__node*node,
+int count,const uint64_t*key,int n_key,
+tcu__stream stream){
+tcu__device*d=g->device;
+if(tcu__nodes_are_ordered(d,node,count)&&
+tcu__recorded_make(d,r,node,count,n_key)&&
+tcu__recorded_fill(d,r,node,stream)){
+if(n_key)memcpy(r->key,key,(size_t)n_key*sizeof*key);
+g->built++;
+return 1;
 }
-TCU__FN int tcu__recorded_has(const tcu__recorded *r, const uint64_t *key, int n_key) {
- return r->exec && r->n_key == n_key &&
-   (!n_key || !memcmp(r->key, key, (size_t)n_key * sizeof *key));
+tcu__recorded_drop(d,r);
+return 0;
 }
-TCU__FN tcu__recorded *tcu__graphs_entry(tcu__graphs *g, const uint64_t *key, int n_key) {
- tcu__recorded *oldest = &g->entry[0];
- for (int i = 0; i < TCU__GRAPHS; i++)
-  if (tcu__recorded_has(&g->entry[i], key, n_key)) return &g->entry[i];
- for (int i = 0; i < TCU__GRAPHS; i++) {
-  tcu__recorded *r = &g->entry[i];
-  if (!r->exec) return r;
-  if (r->used < oldest->used) oldest = r;
- }
- return oldest;
+typedef enum tcu__change{TCU__SAME,TCU__CHANGED,TCU__ANOTHER}tcu__change;
+TCU__FN tcu__change tcu__node_change(const tcu__recorded*r,int i,const tcu__node*n){
+const tcu__node_state*s=&r->node[i];
+if(s->size!=n->args.size||s->shape.programmatic!=n->shape.programmatic||
+memcmp(s->shape.cluster,n->shape.cluster,sizeof s->shape.cluster))
+return TCU__ANOTHER;
+if(s->function!=n->kernel->function||s->shape.shared!=n->shape.shared||
+memcmp(s->shape.grid,n->shape.grid,sizeof s->shape.grid)||
+memcmp(s->shape.block,n->shape.block,sizeof s->shape.block))
+return TCU__CHANGED;
+return s->size&&memcmp(r->bytes+s->at,n->args.at,s->size)?TCU__CHANGED
+:TCU__SAME;
 }
-TCU__FN int tcu__nodes_run(tcu__device *d, const tcu__node *node, int count,
-       tcu__stream stream) {
- for (int i = 0; i < count; i++)
-  if (!tcu__launch(d, node[i].kernel, &node[i].shape, &node[i].args, stream))
-   return 0;
- return 1;
+TCU__FN int tcu__node_set(tcu__device*d,tcu__recorded*r,int i,const tcu__node*n){
+tcu__arg_list list;
+if(!tcu__args_list(d,n->kernel,&n->args,&list))return 0;
+tcu__node_params p=tcu__node_params_of(n,&list);
+if(!TCU__DO(d,n->kernel->name,cuGraphExecKernelNodeSetParams_v2,r->exec,
+r->node[i].handle,&p))
+return 0;
+tcu__node_remember(r,i,n);
+return 1;
 }
-TCU__FN int tcu__graphs_again(tcu__graphs *g, tcu__stream stream) {
- g->last->used = ++g->clock;
- return TCU__DO(g->device, "a graph", cuGraphLaunch, g->last->exec, stream);
+TCU__FN tcu__change tcu__recorded_change(tcu__graphs*g,tcu__recorded*r,
+const tcu__node*node,int count,int*failed){
+tcu__device*d=g->device;
+tcu__change change=r->count==count?TCU__SAME:TCU__ANOTHER;
+for(int i=0;i<count&&change!=TCU__ANOTHER;i++){
+tcu__change one=tcu__node_change(r,i,&node[i]);
+if(one==TCU__ANOTHER)return TCU__ANOTHER;
+if(one==TCU__SAME)continue;
+if(!tcu__node_set(d,r,i,&node[i])){
+tcu__code code=d->trouble.code;
+*failed=d->trouble.dead||
+(code!=TCU__E_GRAPH_UPDATE&&code!=TCU__E_UNSUPPORTED);
+if(!*failed)tcu__trouble_clear(&d->trouble);
+return TCU__ANOTHER;
 }
-TCU__FN int tcu__graphs_run(tcu__graphs *g, const tcu__node *node, int count,
-       const uint64_t *key, int n_key, tcu__stream stream) {
- tcu__device *d = g->device;
- int failed = 0;
- g->last = NULL;
- if (d->careful) return tcu__nodes_run(d, node, count, stream);
- if (!tcu__graph_fits(count))
-  return tcu__fail(&d->trouble, TC_E_TOO_BIG, "a graph of %d kernels (1 to %d)",
-       count, TCU__GRAPH_NODES);
- tcu__recorded *r = tcu__graphs_entry(g, key, n_key);
- if (r->exec && (r->n_key != n_key ||
-     tcu__recorded_change(g, r, node, count, &failed) == TCU__ANOTHER))
-  tcu__recorded_drop(d, r);
- if (failed) return 0;
- if (!r->exec && !tcu__recorded_build(g, r, node, count, key, n_key, stream)) return 0;
- if (n_key) memcpy(r->key, key, (size_t)n_key * sizeof *key);
- g->last = r;
- return tcu__graphs_again(g, stream);
+g->changed++;
+change=TCU__CHANGED;
+}
+return change;
+}
+TCU__FN int tcu__recorded_has(const tcu__recorded*r,const uint64_t*key,int n_key){
+return r->exec&&r->n_key==n_key&&
+(!n_key||!memcmp(r->key,key,(size_t)n_key*sizeof*key));
+}
+TCU__FN tcu__recorded*tcu__graphs_entry(tcu__graphs*g,const uint64_t*key,int n_key){
+tcu__recorded*oldest=&g->entry[0];
+for(int i=0;i<TCU__GRAPHS;i++)
+if(tcu__recorded_has(&g->entry[i],key,n_key))return&g->entry[i];
+for(int i=0;i<TCU__GRAPHS;i++){
+tcu__recorded*r=&g->entry[i];
+if(!r->exec)return r;
+if(r->used<oldest->used)oldest=r;
+}
+return oldest;
+}
+TCU__FN int tcu__nodes_run(tcu__device*d,const tcu__node*node,int count,
+tcu__stream stream){
+for(int i=0;i<count;i++)
+if(!tcu__launch(d,node[i].kernel,&node[i].shape,&node[i].args,stream))
+return 0;
+return 1;
+}
+TCU__FN int tcu__graphs_again(tcu__graphs*g,tcu__stream stream){
+g->last->used=++g->clock;
+return TCU__DO(g->device,"a graph",cuGraphLaunch,g->last->exec,stream);
+}
+TCU__FN int tcu__graphs_run(tcu__graphs*g,const tcu__node*node,int count,
+const uint64_t*key,int n_key,tcu__stream stream){
+tcu__device*d=g->device;
+int failed=0;
+g->last=NULL;
+if(d->careful)return tcu__nodes_run(d,node,count,stream);
+if(!tcu__graph_fits(count))
+return tcu__fail(&d->trouble,TC_E_TOO_BIG,"a graph of %d kernels (1 to %d)",
+count,TCU__GRAPH_NODES);
+tcu__recorded*r=tcu__graphs_entry(g,key,n_key);
+if(r->exec&&(r->n_key!=n_key||
+tcu__recorded_change(g,r,node,count,&failed)==TCU__ANOTHER))
+tcu__recorded_drop(d,r);
+if(failed)return 0;
+if(!r->exec&&!tcu__recorded_build(g,r,node,count,key,n_key,stream))return 0;
+if(n_key)memcpy(r->key,key,(size_t)n_key*sizeof*key);
+g->last=r;
+return tcu__graphs_again(g,stream);
 }
 // ---- gen/cuda/share.c
-enum {
- TCU__SHARE_LEAST = 2,
- TCU__SHARE_OF = 64,
- TCU__SHARE_RUN = 1
+enum{
+TCU__SHARE_LEAST=2,
+TCU__SHARE_OF=64,
+TCU__SHARE_RUN=1
 };
-typedef enum tcu__share_state {
- TCU__SHARE_OPEN,
- TCU__SHARE_ASKED,
- TCU__SHARE_GRAPH,
- TCU__SHARE_LAUNCHES
-} tcu__share_state;
-typedef struct tcu__share {
- tcu__share_state state;
- tcu__event from, to;
- uint64_t host_ns, device_ns;
-} tcu__share;
-TCU__FN void tcu__share_close(tcu__device *d, tcu__share *s) {
- if (s->from) TCU__UNDO(d, cuEventDestroy_v2, s->from);
- if (s->to) TCU__UNDO(d, cuEventDestroy_v2, s->to);
- s->from = s->to = NULL;
+typedef enum tcu__share_state{
+TCU__SHARE_OPEN,
+TCU__SHARE_ASKED,
+TCU__SHARE_GRAPH,
+TCU__SHARE_LAUNCHES
+}tcu__share_state;
+typedef struct tcu__share{
+tcu__share_state state;
+tcu__event from,to;
+uint64_t host_ns,device_ns;
+}tcu__share;
+TCU__FN void tcu__share_close(tcu__device*d,tcu__share*s){
+if(s->from)TCU__UNDO(d,cuEventDestroy_v2,s->from);
+if(s->to)TCU__UNDO(d,cuEventDestroy_v2,s->to);
+s->from=s->to=NULL;
 }
-TCU__FN int tcu__share_measure(tcu__device *d, tcu__share *s, const tcu__node *node,
-        int count, tcu__stream stream) {
- if (!(s->from = tcu__moment_take(d)) || !(s->to = tcu__moment_take(d)) ||
-  !TCU__DO(d, "times of the device", cuEventRecord, s->from, stream))
-  return tcu__share_close(d, s), 0;
- uint64_t start = tcu__now();
- int ok = tcu__nodes_run(d, node, count, stream);
- s->host_ns = tcu__now() - start;
- ok = ok && TCU__DO(d, "times of the device", cuEventRecord, s->to, stream);
- if (!ok) return tcu__share_close(d, s), 0;
- s->state = TCU__SHARE_ASKED;
- return 1;
+TCU__FN int tcu__share_measure(tcu__device*d,tcu__share*s,const tcu__node*node,
+int count,tcu__stream stream){
+if(!(s->from=tcu__moment_take(d))||!(s->to=tcu__moment_take(d))||
+!TCU__DO(d,"times of the device",cuEventRecord,s->from,stream))
+return tcu__share_close(d,s),0;
+uint64_t start=tcu__now();
+int ok=tcu__nodes_run(d,node,count,stream);
+s->host_ns=tcu__now()-start;
+ok=ok&&TCU__DO(d,"times of the device",cuEventRecord,s->to,stream);
+if(!ok)return tcu__share_close(d,s),0;
+s->state=TCU__SHARE_ASKED;
+return 1;
 }
-TCU__FN int tcu__share_settle(tcu__device *d, tcu__share *s) {
- if (s->state != TCU__SHARE_ASKED) return 1;
- if (!tcu__alive(&d->trouble, "times of the device")) return 0;
- tcu__code code = d->driver.call.cuEventQuery(s->to);
- if (code == TCU__E_NOT_READY) return 1;
- int ok = tcu__judge(&d->driver.call, &d->trouble, code, "cuEventQuery",
-      "times of the device") &&
-    tcu__moments_apart(d, s->from, s->to, &s->device_ns);
- if (ok)
-  s->state = s->host_ns * TCU__SHARE_OF >= s->device_ns ? TCU__SHARE_GRAPH
-                : TCU__SHARE_LAUNCHES;
- tcu__share_close(d, s);
- if (!ok) s->state = TCU__SHARE_OPEN;
- return ok;
+TCU__FN int tcu__share_settle(tcu__device*d,tcu__share*s){
+if(s->state!=TCU__SHARE_ASKED)return 1;
+if(!tcu__alive(&d->trouble,"times of the device"))return 0;
+tcu__code code=d->driver.call.cuEventQuery(s->to);
+if(code==TCU__E_NOT_READY)return 1;
+int ok=tcu__judge(&d->driver.call,&d->trouble,code,"cuEventQuery",
+"times of the device")&&
+tcu__moments_apart(d,s->from,s->to,&s->device_ns);
+if(ok)
+s->state=s->host_ns*TCU__SHARE_OF>=s->device_ns?TCU__SHARE_GRAPH
+:TCU__SHARE_LAUNCHES;
+tcu__share_close(d,s);
+if(!ok)s->state=TCU__SHARE_OPEN;
+return ok;
 }
 // ---- gen/cuda/runtime.c
-typedef struct tcu__runtime {
- tcu__device device;
- tcu__pool pool;
- tcu__arena arena;
- tcu__staging staging;
- tcu__nvrtc nvrtc;
-} tcu__runtime;
-TCU__FN void tcu__runtime_close(tcu__runtime *r) {
- tcu__device *d = &r->device;
- d->orphan = d->process != tcu__process();
- tcu__enter_to_close(d);
- if (d->compute) TCU__UNDO(d, cuStreamSynchronize, d->compute);
- for (int i = 0; i < TCU__COPY_WAYS; i++) {
-  if (d->copy[i]) TCU__UNDO(d, cuStreamSynchronize, d->copy[i]);
- }
- tcu__staging_close(&r->staging);
- tcu__arena_close(&r->arena);
- tcu__pool_close(&r->pool);
- tcu__nvrtc_close(&r->nvrtc);
- tcu__device_close(d);
+typedef struct tcu__runtime{
+tcu__device device;
+tcu__pool pool;
+tcu__arena arena;
+tcu__staging staging;
+tcu__nvrtc nvrtc;
+}tcu__runtime;
+TCU__FN void tcu__runtime_close(tcu__runtime*r){
+tcu__device*d=&r->device;
+d->orphan=d->process!=tcu__process();
+tcu__enter_to_close(d);
+if(d->compute)TCU__UNDO(d,cuStreamSynchronize,d->compute);
+for(int i=0;i<TCU__COPY_WAYS;i++){
+if(d->copy[i])TCU__UNDO(d,cuStreamSynchronize,d->copy[i]);
 }
-TCU__FN int tcu__runtime_open(tcu__runtime *r, const tc_allocator *host, int ordinal) {
- memset(r, 0, sizeof *r);
- if (!tcu__device_open(&r->device, host, ordinal)) return 0;
- tcu__leave(&r->device);
- tcu__pool_open(&r->pool, &r->device);
- tcu__arena_open(&r->arena, &r->device);
- tcu__staging_open(&r->staging, &r->device);
- return 1;
+tcu__staging_close(&r->staging);
+tcu__arena_close(&r->arena);
+tcu__pool_close(&r->pool);
+tcu__nvrtc_close(&r->nvrtc);
+tcu__device_close(d);
 }
-TCDEF int tc_cuda_available(char *why, size_t room) {
- tcu__driver v;
- tcu__trouble t;
- memset(&t, 0, sizeof t);
- int ok = tcu__driver_open(&v, &t);
- if (ok) tcu__driver_close(&v);
- if (why && room) tcu__print(why, room, "%s", t.text);
- return ok;
+TCU__FN int tcu__runtime_open(tcu__runtime*r,const tc_allocator*host,int ordinal){
+memset(r,0,sizeof*r);
+if(!tcu__device_open(&r->device,host,ordinal))return 0;
+tcu__leave(&r->device);
+tcu__pool_open(&r->pool,&r->device);
+tcu__arena_open(&r->arena,&r->device);
+tcu__staging_open(&r->staging,&r->device);
+return 1;
 }
-TCDEF int tc_cuda_device_count(void) {
- tcu__driver v;
- tcu__trouble t;
- memset(&t, 0, sizeof t);
- if (!tcu__driver_open(&v, &t)) return 0;
- int count = v.devices;
- tcu__driver_close(&v);
- return count;
+TCDEF int tc_cuda_available(char*why,size_t room){
+tcu__driver v;
+tcu__trouble t;
+memset(&t,0,sizeof t);
+int ok=tcu__driver_open(&v,&t);
+if(ok)tcu__driver_close(&v);
+if(why&&room)tcu__print(why,room,"%s",t.text);
+return ok;
 }
-TCU__FN int tcu__look(int ordinal, tcu__driver *kept, tcu__facts *f, tcu__trouble *t) {
- tcu__ordinal device = 0;
- tcu__driver v;
- memset(t, 0, sizeof *t);
- if (!tcu__driver_open(&v, t)) return 0;
- int ok = tcu__facts_ask(&v, t, ordinal, &device, f);
- *kept = v;
- kept->library = NULL;
- tcu__driver_close(&v);
- return ok;
+TCDEF int tc_cuda_device_count(void){
+tcu__driver v;
+tcu__trouble t;
+memset(&t,0,sizeof t);
+if(!tcu__driver_open(&v,&t))return 0;
+int count=v.devices;
+tcu__driver_close(&v);
+return count;
 }
-TCDEF int tc_cuda_device_name(int ordinal, char *name, size_t room) {
- tcu__driver v;
- tcu__facts f;
- tcu__trouble t;
- int ok = tcu__look(ordinal, &v, &f, &t);
- if (name && room) tcu__print(name, room, "%s", ok ? f.name : "");
- return ok;
+TCU__FN int tcu__look(int ordinal,tcu__driver*kept,tcu__facts*f,tcu__trouble*t){
+tcu__ordinal device=0;
+tcu__driver v;
+memset(t,0,sizeof*t);
+if(!tcu__driver_open(&v,t))return 0;
+int ok=tcu__facts_ask(&v,t,ordinal,&device,f);
+*kept=v;
+kept->library=NULL;
+tcu__driver_close(&v);
+return ok;
 }
-TCU__FN void tcu__report_device(const tcu__driver *v, const tcu__facts *f, char *text,
-        size_t room) {
- tcu__size_text a, b, c;
- tcu__put(text, room, "driver   CUDA %d.%d, %s\n", v->version / 1000,
-    v->version % 1000 / 10, v->path);
- tcu__put(text, room, "device   %s, compute capability %d.%d, %d multiprocessors\n",
-    f->name, f->major, f->minor, f->sms);
- tcu__put(text, room, "memory   %s, L2 %s, shared %s per block\n",
-    tcu__bytes(f->memory, &a), tcu__bytes((size_t)f->l2_bytes, &b),
-    tcu__bytes((size_t)f->shared_block, &c));
- tcu__put(text, room, "has      virtual memory: %s, clusters: %s, tensor maps: %s\n",
-    f->virtual_memory ? "yes" : "no", f->clusters ? "yes" : "no",
-    f->tensor_maps ? "yes" : "no");
+TCDEF int tc_cuda_device_name(int ordinal,char*name,size_t room){
+tcu__driver v;
+tcu__facts f;
+tcu__trouble t;
+int ok=tcu__look(ordinal,&v,&f,&t);
+if(name&&room)tcu__print(name,room,"%s",ok?f.name:"");
+return ok;
 }
-TCU__FN void tcu__report_nvrtc(const tcu__facts *f, char *text, size_t room) {
- tcu__nvrtc n;
- tcu__trouble t;
- tcu__arch arch;
- memset(&n, 0, sizeof n);
- memset(&t, 0, sizeof t);
- if (!tcu__nvrtc_open(&n, &t)) {
-  tcu__put(text, room, "compiler none: %s\n", t.text);
-  return;
- }
- tcu__put(text, room, "compiler NVRTC %d.%d, %s", n.major, n.minor, n.path);
- if (!f)
-  tcu__put(text, room, "\n");
- else if (tcu__arch_choose(&n, f->major, f->minor, &arch, &t))
-  tcu__put(text, room, ", for %s\n", arch.name);
- else
-  tcu__put(text, room, ": %s\n", t.text);
- tcu__nvrtc_close(&n);
+TCU__FN void tcu__report_device(const tcu__driver*v,const tcu__facts*f,char*text,
+size_t room){
+tcu__size_text a,b,c;
+tcu__put(text,room,"driver   CUDA %d.%d, %s\n",v->version/1000,
+v->version%1000/10,v->path);
+tcu__put(text,room,"device   %s, compute capability %d.%d, %d multiprocessors\n",
+f->name,f->major,f->minor,f->sms);
+tcu__put(text,room,"memory   %s, L2 %s, shared %s per block\n",
+tcu__bytes(f->memory,&a),tcu__bytes((size_t)f->l2_bytes,&b),
+tcu__bytes((size_t)f->shared_block,&c));
+tcu__put(text,room,"has      virtual memory: %s, clusters: %s, tensor maps: %s\n",
+f->virtual_memory?"yes":"no",f->clusters?"yes":"no",
+f->tensor_maps?"yes":"no");
 }
-TCDEF int tc_cuda_report(int ordinal, char *text, size_t room) {
- tcu__driver v;
- tcu__facts f;
- tcu__trouble t;
- int ok = tcu__look(ordinal, &v, &f, &t);
- if (!text || !room) return ok;
- text[0] = 0;
- if (ok)
-  tcu__report_device(&v, &f, text, room);
- else
-  tcu__put(text, room, "device   none: %s\n", t.text);
- tcu__report_nvrtc(ok ? &f : NULL, text, room);
- return ok;
+TCU__FN void tcu__report_nvrtc(const tcu__facts*f,char*text,size_t room){
+tcu__nvrtc n;
+tcu__trouble t;
+tcu__arch arch;
+memset(&n,0,sizeof n);
+memset(&t,0,sizeof t);
+if(!tcu__nvrtc_open(&n,&t)){
+tcu__put(text,room,"compiler none: %s\n",t.text);
+return;
+}
+tcu__put(text,room,"compiler NVRTC %d.%d, %s",n.major,n.minor,n.path);
+if(!f)
+tcu__put(text,room,"\n");
+else if(tcu__arch_choose(&n,f->major,f->minor,&arch,&t))
+tcu__put(text,room,", for %s\n",arch.name);
+else
+tcu__put(text,room,": %s\n",t.text);
+tcu__nvrtc_close(&n);
+}
+TCDEF int tc_cuda_report(int ordinal,char*text,size_t room){
+tcu__driver v;
+tcu__facts f;
+tcu__trouble t;
+int ok=tcu__look(ordinal,&v,&f,&t);
+if(!text||!room)return ok;
+text[0]=0;
+if(ok)
+tcu__report_device(&v,&f,text,room);
+else
+tcu__put(text,room,"device   none: %s\n",t.text);
+tcu__report_nvrtc(ok?&f:NULL,text,room);
+return ok;
 }
 // ---- gen/cuda/seam.c
-typedef struct tcu__loaded {
- struct tcu__loaded *next;
- tcu__module module;
- struct tcu__found *found;
-} tcu__loaded;
-typedef struct tcu__found {
- struct tcu__found *next;
- tcu__kernel kernel;
- unsigned shared;
-} tcu__found;
-typedef struct tcu__seam {
- tcu__runtime runtime;
- tcu__arch arch;
- tcu__loaded *loaded;
- char name[24], identity[96], portable[96];
- char why[TCU__TEXT];
-} tcu__seam;
-typedef struct tcu__plan {
- tcu__graphs graphs;
- tcu__node *node;
- int count;
- uint64_t runs;
- tcu__share share;
-} tcu__plan;
-enum {
- TCU__MANY_ARGUMENTS = 12010,
- TCU__ARGUMENT_BYTES = 32764,
- TCU__ARGUMENT_BYTES_BEFORE = 4096
+typedef struct tcu__loaded{
+struct tcu__loaded*next;
+tcu__module module;
+struct tcu__found*found;
+}tcu__loaded;
+typedef struct tcu__found{
+struct tcu__found*next;
+tcu__kernel kernel;
+unsigned shared;
+}tcu__found;
+typedef struct tcu__seam{
+tcu__runtime runtime;
+tcu__arch arch;
+tcu__loaded*loaded;
+char name[24],identity[96],portable[96];
+char why[TCU__TEXT];
+}tcu__seam;
+typedef struct tcu__plan{
+tcu__graphs graphs;
+tcu__node*node;
+int count;
+uint64_t runs;
+tcu__share share;
+}tcu__plan;
+enum{
+TCU__MANY_ARGUMENTS=12010,
+TCU__ARGUMENT_BYTES=32764,
+TCU__ARGUMENT_BYTES_BEFORE=4096
 };
-TCU__FN tcu__seam *tcu__seam_of(void *user) { return (tcu__seam *)user; }
-TCU__FN int tcu__seam_begin(tcu__seam *s) {
- s->why[0] = 0;
- return tcu__enter(&s->runtime.device);
+TCU__FN tcu__seam*tcu__seam_of(void*user){return(tcu__seam*)user;}
+TCU__FN int tcu__seam_begin(tcu__seam*s){
+s->why[0]=0;
+return tcu__enter(&s->runtime.device);
 }
-TCU__FN tc_status tcu__seam_end(tcu__seam *s, int entered, int ok) {
- tcu__device *d = &s->runtime.device;
- tc_status status = TC_OK;
- if (entered) tcu__leave(d);
- if (entered && ok) return TC_OK;
- status = d->trouble.status ? d->trouble.status : TC_E_BACKEND;
- tcu__print(s->why, sizeof s->why, "%s", d->trouble.text);
- tcu__trouble_clear(&d->trouble);
- return status;
+TCU__FN tc_status tcu__seam_end(tcu__seam*s,int entered,int ok){
+tcu__device*d=&s->runtime.device;
+tc_status status=TC_OK;
+if(entered)tcu__leave(d);
+if(entered&&ok)return TC_OK;
+status=d->trouble.status?d->trouble.status:TC_E_BACKEND;
+tcu__print(s->why,sizeof s->why,"%s",d->trouble.text);
+tcu__trouble_clear(&d->trouble);
+return status;
 }
-#define TCU__SEAM(user, work) \
- do { \
-  tcu__seam *s = tcu__seam_of(user); \
-  tcu__runtime *r = &s->runtime; \
-  tcu__device *d = &r->device; \
-  int entered = tcu__seam_begin(s); \
-  (void)d; \
-  return tcu__seam_end(s, entered, entered && (work)); \
- } while (0)
-TCU__FN int tcu__seam_undo_begin(tcu__seam *s) {
- tcu__device *d = &s->runtime.device;
- if (d->inside) return ++d->inside;
- d->orphan = d->process != tcu__process();
- if (!d->orphan) tcu__enter_to_close(d);
- return d->inside;
+#define TCU__SEAM(user,work) \
+do{\
+tcu__seam*s=tcu__seam_of(user);\
+tcu__runtime*r=&s->runtime;\
+tcu__device*d=&r->device;\
+int entered=tcu__seam_begin(s);\
+(void)d;\
+return tcu__seam_end(s,entered,entered&&(work));\
+}while(0)
+TCU__FN int tcu__seam_undo_begin(tcu__seam*s){
+tcu__device*d=&s->runtime.device;
+if(d->inside)return++d->inside;
+d->orphan=d->process!=tcu__process();
+if(!d->orphan)tcu__enter_to_close(d);
+return d->inside;
 }
-TCU__FN void tcu__seam_undo_end(tcu__seam *s, int inside) {
- if (inside) tcu__leave(&s->runtime.device);
- tcu__trouble_clear(&s->runtime.device.trouble);
+TCU__FN void tcu__seam_undo_end(tcu__seam*s,int inside){
+if(inside)tcu__leave(&s->runtime.device);
+tcu__trouble_clear(&s->runtime.device.trouble);
 }
-TCU__FN const char *tcu__seam_why(void *user) { return tcu__seam_of(user)->why; }
-TCU__FN tcu__address tcu__address_of(const void *p) { return (tcu__address)(uintptr_t)p; }
-TCU__FN int tcu__seam_block(tcu__runtime *r, size_t bytes, tc_device_memory *out) {
- tcu__block *b = tcu__pool_take(&r->pool, bytes, r->device.compute);
- if (!b) return 0;
- out->address = (void *)(uintptr_t)b->address;
- out->block = b;
- return 1;
+TCU__FN const char*tcu__seam_why(void*user){return tcu__seam_of(user)->why;}
+TCU__FN tcu__address tcu__address_of(const void*p){return(tcu__address)(uintptr_t)p;}
+TCU__FN int tcu__seam_block(tcu__runtime*r,size_t bytes,tc_device_memory*out){
+tcu__block*b=tcu__pool_take(&r->pool,bytes,r->device.compute);
+if(!b)return 0;
+out->address=(void*)(uintptr_t)b->address;
+out->block=b;
+return 1;
 }
-TCU__FN tc_status tcu__seam_take(void *user, size_t bytes, tc_device_memory *out) {
- TCU__SEAM(user, tcu__seam_block(r, bytes, out));
+TCU__FN tc_status tcu__seam_take(void*user,size_t bytes,tc_device_memory*out){
+TCU__SEAM(user,tcu__seam_block(r,bytes,out));
 }
-TCU__FN void tcu__seam_give(void *user, tc_device_memory m) {
- tcu__seam *s = tcu__seam_of(user);
- if (m.block) tcu__pool_give(&s->runtime.pool, (tcu__block *)m.block);
+TCU__FN void tcu__seam_give(void*user,tc_device_memory m){
+tcu__seam*s=tcu__seam_of(user);
+if(m.block)tcu__pool_give(&s->runtime.pool,(tcu__block*)m.block);
 }
-TCU__FN int tcu__seam_arena_base(tcu__runtime *r, size_t bytes, void **address) {
- tcu__address base = 0;
- if (!tcu__arena_reserve(&r->arena, bytes, &base)) return 0;
- *address = (void *)(uintptr_t)base;
- return 1;
+TCU__FN int tcu__seam_arena_base(tcu__runtime*r,size_t bytes,void**address){
+tcu__address base=0;
+if(!tcu__arena_reserve(&r->arena,bytes,&base))return 0;
+*address=(void*)(uintptr_t)base;
+return 1;
 }
-TCU__FN tc_status tcu__seam_arena(void *user, size_t bytes, void **address) {
- TCU__SEAM(user, tcu__seam_arena_base(r, bytes, address));
+TCU__FN tc_status tcu__seam_arena(void*user,size_t bytes,void**address){
+TCU__SEAM(user,tcu__seam_arena_base(r,bytes,address));
 }
-TCU__FN tc_status tcu__seam_take_host(void *user, size_t bytes, void **address) {
- TCU__SEAM(user, TCU__DO(d, "memory of the host that kernels write", cuMemHostAlloc,
-       address, bytes, 0));
+TCU__FN tc_status tcu__seam_take_host(void*user,size_t bytes,void**address){
+TCU__SEAM(user,TCU__DO(d,"memory of the host that kernels write",cuMemHostAlloc,
+address,bytes,0));
 }
-TCU__FN void tcu__seam_give_host(void *user, void *address, size_t bytes) {
- tcu__seam *s = tcu__seam_of(user);
- tcu__device *d = &s->runtime.device;
- int inside = tcu__seam_undo_begin(s);
- (void)bytes;
- TCU__UNDO(d, cuMemFreeHost, address);
- tcu__seam_undo_end(s, inside);
+TCU__FN void tcu__seam_give_host(void*user,void*address,size_t bytes){
+tcu__seam*s=tcu__seam_of(user);
+tcu__device*d=&s->runtime.device;
+int inside=tcu__seam_undo_begin(s);
+(void)bytes;
+TCU__UNDO(d,cuMemFreeHost,address);
+tcu__seam_undo_end(s,inside);
 }
-TCU__FN tc_status tcu__seam_copy_in(void *user, void *to, const void *from, size_t bytes) {
- TCU__SEAM(user,
-    tcu__copy_in(&r->staging, tcu__address_of(to), from, bytes, d->compute));
+TCU__FN tc_status tcu__seam_copy_in(void*user,void*to,const void*from,size_t bytes){
+TCU__SEAM(user,
+tcu__copy_in(&r->staging,tcu__address_of(to),from,bytes,d->compute));
 }
-TCU__FN tc_status tcu__seam_copy_out(void *user, void *to, const void *from, size_t bytes) {
- TCU__SEAM(user,
-    tcu__copy_out(&r->staging, to, tcu__address_of(from), bytes, d->compute));
+TCU__FN tc_status tcu__seam_copy_out(void*user,void*to,const void*from,size_t bytes){
+TCU__SEAM(user,
+tcu__copy_out(&r->staging,to,tcu__address_of(from),bytes,d->compute));
 }
-TCU__FN tc_status tcu__seam_copy_on(void *user, void *to, const void *from, size_t bytes) {
- TCU__SEAM(user, tcu__copy_on(d, tcu__address_of(to), tcu__address_of(from), bytes,
-         d->compute));
+TCU__FN tc_status tcu__seam_copy_on(void*user,void*to,const void*from,size_t bytes){
+TCU__SEAM(user,tcu__copy_on(d,tcu__address_of(to),tcu__address_of(from),bytes,
+d->compute));
 }
-TCU__FN void tcu__seam_close(void *user);
-TCU__FN tc_status tcu__seam_copy_from(void *user, void *to, const tc_device *from,
-          const void *source, size_t bytes) {
- tcu__seam *s = tcu__seam_of(user);
- if (from->close != tcu__seam_close) return TC_E_UNSUPPORTED;
- tcu__device *d = &s->runtime.device, *other = &tcu__seam_of(from->user)->runtime.device;
- int entered = tcu__seam_begin(s);
- int reaches = entered && tcu__peer_reaches(d, other);
- int ok = reaches &&
-    tcu__peer_copy(d, tcu__address_of(to), other, tcu__address_of(source), bytes);
- tcu__trouble_clear(&other->trouble);
- tc_status status = tcu__seam_end(s, entered, ok);
- return entered && !reaches ? TC_E_UNSUPPORTED : status;
+TCU__FN void tcu__seam_close(void*user);
+TCU__FN tc_status tcu__seam_copy_from(void*user,void*to,const tc_device*from,
+const void*source,size_t bytes){
+tcu__seam*s=tcu__seam_of(user);
+if(from->close!=tcu__seam_close)return TC_E_UNSUPPORTED;
+tcu__device*d=&s->runtime.device,*other=&tcu__seam_of(from->user)->runtime.device;
+int entered=tcu__seam_begin(s);
+int reaches=entered&&tcu__peer_reaches(d,other);
+int ok=reaches&&
+tcu__peer_copy(d,tcu__address_of(to),other,tcu__address_of(source),bytes);
+tcu__trouble_clear(&other->trouble);
+tc_status status=tcu__seam_end(s,entered,ok);
+return entered&&!reaches?TC_E_UNSUPPORTED:status;
 }
-TCU__FN tc_status tcu__seam_fill(void *user, void *to, uint8_t value, size_t bytes) {
- TCU__SEAM(user, tcu__set_bytes(d, tcu__address_of(to), value, bytes, d->compute));
+TCU__FN tc_status tcu__seam_fill(void*user,void*to,uint8_t value,size_t bytes){
+TCU__SEAM(user,tcu__set_bytes(d,tcu__address_of(to),value,bytes,d->compute));
 }
-TCU__FN tc_status tcu__seam_sync(void *user) {
- TCU__SEAM(user, tcu__stream_wait(d, d->compute));
+TCU__FN tc_status tcu__seam_sync(void*user){
+TCU__SEAM(user,tcu__stream_wait(d,d->compute));
 }
-static const char *const tcu__seam_options[] = {"-fmad=false", "-lineinfo"};
-TCU__FN int tcu__seam_options_used(void) { return tcu__env("TC_CUDA_LINEINFO") ? 2 : 1; }
-TCU__FN int tcu__processors(void) {
+static const char*const tcu__seam_options[]={"-fmad=false","-lineinfo"};
+TCU__FN int tcu__seam_options_used(void){return tcu__env("TC_CUDA_LINEINFO")?2:1;}
+TCU__FN int tcu__processors(void){
 #if TCU__POSIX
- long n = sysconf(_SC_NPROCESSORS_ONLN);
- return n > 0 ? (int)n : 1;
+long n=sysconf(_SC_NPROCESSORS_ONLN);
+return n>0?(int)n:1;
 #else
- return 1;
+return 1;
 #endif
 }
-TCU__FN void tcu__seam_results(const tc_allocator *host, const tcu__arch *arch,
-        tcu__job *job, tc_device_text *text, int n) {
- for (int i = 0; i < n; i++) {
-  tcu__job *j = &job[i];
-  if (!arch->cubin) {
-   text[i].code = j->ptx, text[i].bytes = j->ptx_size;
-   j->ptx = NULL;
-  } else {
-   text[i].code = j->cubin, text[i].bytes = j->cubin_size;
-   j->cubin = NULL;
-  }
-  if (!j->native) {
-   text[i].portable = j->ptx, text[i].portable_bytes = j->ptx_size;
-   j->ptx = NULL;
-  }
-  tcu__job_free(host, j);
- }
+TCU__FN void tcu__seam_results(const tc_allocator*host,const tcu__arch*arch,
+tcu__job*job,tc_device_text*text,int n){
+for(int i=0;i<n;i++){
+tcu__job*j=&job[i];
+if(!arch->cubin){
+text[i].code=j->ptx,text[i].bytes=j->ptx_size;
+j->ptx=NULL;
+}else{
+text[i].code=j->cubin,text[i].bytes=j->cubin_size;
+j->cubin=NULL;
 }
-TCU__FN int tcu__seam_compile(tcu__seam *s, tc_device_text *text, int n) {
- tcu__runtime *r = &s->runtime;
- tcu__device *d = &r->device;
- tcu__job *job = TCU__NEW_ARRAY(&d->host, tcu__job, n);
- if (!job) return tcu__no_memory(&d->trouble, "compiling");
- for (int i = 0; i < n; i++) {
-  job[i].name = text[i].name, job[i].source = text[i].text;
-  job[i].native = text[i].native;
-  job[i].options = tcu__seam_options, job[i].n_options = tcu__seam_options_used();
- }
- int ok =
-  tcu__nvrtc_open(&r->nvrtc, &d->trouble) &&
-  tcu__arch_choose(&r->nvrtc, d->facts.major, d->facts.minor, &s->arch,
-       &d->trouble) &&
-  tcu__compile(&r->nvrtc, &d->host, &s->arch, job, n, tcu__processors(), &d->trouble);
- if (ok) tcu__seam_results(&d->host, &s->arch, job, text, n);
- for (int i = 0; i < n; i++) tcu__job_free(&d->host, &job[i]);
- TCU__FREE(&d->host, job, n);
- return ok;
+if(!j->native){
+text[i].portable=j->ptx,text[i].portable_bytes=j->ptx_size;
+j->ptx=NULL;
 }
-TCU__FN tc_status tcu__seam_build(void *user, tc_device_text *text, int n) {
- TCU__SEAM(user, r != NULL && tcu__seam_compile(s, text, n));
+tcu__job_free(host,j);
 }
-TCU__FN void tcu__seam_drop(void *user, tc_device_text *text, int n) {
- const tc_allocator *host = &tcu__seam_of(user)->runtime.device.host;
- for (int i = 0; i < n; i++) {
-  TCU__FREE(host, (char *)text[i].code, text[i].bytes + 1);
-  TCU__FREE(host, (char *)text[i].portable, text[i].portable_bytes + 1);
-  text[i].code = text[i].portable = NULL;
- }
 }
-TCU__FN int tcu__seam_load_code(tcu__seam *s, const char *name, const void *code,
-        void **module) {
- tcu__device *d = &s->runtime.device;
- tcu__loaded *m = TCU__NEW(&d->host, tcu__loaded);
- if (!m) return tcu__no_memory(&d->trouble, "code");
- if (!tcu__module_load(d, &m->module, code, name)) {
-  TCU__FREE(&d->host, m, 1);
-  return 0;
- }
- m->next = s->loaded, s->loaded = m;
- *module = m;
- return 1;
+TCU__FN int tcu__seam_compile(tcu__seam*s,tc_device_text*text,int n){
+tcu__runtime*r=&s->runtime;
+tcu__device*d=&r->device;
+tcu__job*job=TCU__NEW_ARRAY(&d->host,tcu__job,n);
+if(!job)return tcu__no_memory(&d->trouble,"compiling");
+for(int i=0;i<n;i++){
+job[i].name=text[i].name,job[i].source=text[i].text;
+job[i].native=text[i].native;
+job[i].options=tcu__seam_options,job[i].n_options=tcu__seam_options_used();
 }
-TCU__FN tc_status tcu__seam_load(void *user, const char *name, const void *code,
-         size_t bytes, void **module) {
- (void)bytes;
- TCU__SEAM(user, r != NULL && tcu__seam_load_code(s, name, code, module));
+int ok=
+tcu__nvrtc_open(&r->nvrtc,&d->trouble)&&
+tcu__arch_choose(&r->nvrtc,d->facts.major,d->facts.minor,&s->arch,
+&d->trouble)&&
+tcu__compile(&r->nvrtc,&d->host,&s->arch,job,n,tcu__processors(),&d->trouble);
+if(ok)tcu__seam_results(&d->host,&s->arch,job,text,n);
+for(int i=0;i<n;i++)tcu__job_free(&d->host,&job[i]);
+TCU__FREE(&d->host,job,n);
+return ok;
 }
-TCU__FN void tcu__loaded_free(tcu__seam *s, tcu__loaded *m) {
- tcu__device *d = &s->runtime.device;
- for (tcu__found *f = m->found, *next; f; f = next) {
-  next = f->next;
-  TCU__FREE(&d->host, f, 1);
- }
- tcu__module_unload(d, &m->module);
- TCU__FREE(&d->host, m, 1);
+TCU__FN tc_status tcu__seam_build(void*user,tc_device_text*text,int n){
+TCU__SEAM(user,r!=NULL&&tcu__seam_compile(s,text,n));
 }
-TCU__FN void tcu__seam_unload(void *user, void *module) {
- tcu__seam *s = tcu__seam_of(user);
- tcu__loaded **at = &s->loaded, *m = (tcu__loaded *)module;
- while (*at != m) at = &(*at)->next;
- *at = m->next;
- int inside = tcu__seam_undo_begin(s);
- TCU__UNDO(&s->runtime.device, cuStreamSynchronize, s->runtime.device.compute);
- tcu__loaded_free(s, m);
- tcu__seam_undo_end(s, inside);
+TCU__FN void tcu__seam_drop(void*user,tc_device_text*text,int n){
+const tc_allocator*host=&tcu__seam_of(user)->runtime.device.host;
+for(int i=0;i<n;i++){
+TCU__FREE(host,(char*)text[i].code,text[i].bytes+1);
+TCU__FREE(host,(char*)text[i].portable,text[i].portable_bytes+1);
+text[i].code=text[i].portable=NULL;
 }
-TCU__FN int tcu__seam_find_kernel(tcu__seam *s, void *module, const char *symbol,
-         uint32_t threads, void **kernel) {
- tcu__device *d = &s->runtime.device;
- tcu__loaded *m = (tcu__loaded *)module;
- tcu__found *f = TCU__NEW(&d->host, tcu__found);
- tcu__launch_shape shape;
- if (!f) return tcu__no_memory(&d->trouble, "a kernel");
- memset(&shape, 0, sizeof shape);
- shape.block[0] = threads;
- shape.block[1] = shape.block[2] = 1;
- if (!tcu__kernel_get(d, &m->module, symbol, &shape, &f->kernel)) {
-  TCU__FREE(&d->host, f, 1);
-  return 0;
- }
- f->next = m->found, m->found = f;
- *kernel = f;
- return 1;
 }
-TCU__FN tc_status tcu__seam_find(void *user, void *module, const char *symbol,
-         uint32_t threads, void **kernel) {
- TCU__SEAM(user, r != NULL && tcu__seam_find_kernel(s, module, symbol, threads, kernel));
+TCU__FN int tcu__seam_load_code(tcu__seam*s,const char*name,const void*code,
+void**module){
+tcu__device*d=&s->runtime.device;
+tcu__loaded*m=TCU__NEW(&d->host,tcu__loaded);
+if(!m)return tcu__no_memory(&d->trouble,"code");
+if(!tcu__module_load(d,&m->module,code,name)){
+TCU__FREE(&d->host,m,1);
+return 0;
 }
-TCU__FN void tcu__seam_describe(void *user, void *kernel, char *text, size_t room) {
- const tcu__kernel *k = &((tcu__found *)kernel)->kernel;
- (void)user;
- tcu__print(text, room, "%d registers, %d bytes spilled, %d bytes of shared memory",
-    k->registers, k->spilled, k->shared);
+m->next=s->loaded,s->loaded=m;
+*module=m;
+return 1;
 }
-TCU__FN void tcu__plan_free(tcu__seam *s, tcu__plan *p) {
- const tc_allocator *host = &s->runtime.device.host;
- tcu__graphs_close(&p->graphs);
- tcu__share_close(&s->runtime.device, &p->share);
- TCU__FREE(host, p->node, p->count);
- TCU__FREE(host, p, 1);
+TCU__FN tc_status tcu__seam_load(void*user,const char*name,const void*code,
+size_t bytes,void**module){
+(void)bytes;
+TCU__SEAM(user,r!=NULL&&tcu__seam_load_code(s,name,code,module));
 }
-TCU__FN void tcu__seam_forget(void *user, void *plan) {
- tcu__seam *s = tcu__seam_of(user);
- int inside = tcu__seam_undo_begin(s);
- tcu__plan_free(s, (tcu__plan *)plan);
- tcu__seam_undo_end(s, inside);
+TCU__FN void tcu__loaded_free(tcu__seam*s,tcu__loaded*m){
+tcu__device*d=&s->runtime.device;
+for(tcu__found*f=m->found,*next;f;f=next){
+next=f->next;
+TCU__FREE(&d->host,f,1);
 }
-TCU__FN tcu__plan *tcu__plan_need(tcu__seam *s, void **plan, int n) {
- tcu__device *d = &s->runtime.device;
- if (*plan) return (tcu__plan *)*plan;
- tcu__plan *p = TCU__NEW(&d->host, tcu__plan);
- if (p) p->node = TCU__NEW_ARRAY(&d->host, tcu__node, n);
- if (!p || !p->node) {
-  if (p) TCU__FREE(&d->host, p, 1);
-  tcu__no_memory(&d->trouble, "a list of kernels");
-  return NULL;
- }
- p->count = n;
- tcu__graphs_open(&p->graphs, d);
- *plan = p;
- return p;
+tcu__module_unload(d,&m->module);
+TCU__FREE(&d->host,m,1);
 }
-TCU__FN int tcu__found_shared(tcu__device *d, tcu__found *f, unsigned shared) {
- tcu__launch_shape shape;
- if (shared <= f->shared) return 1;
- memset(&shape, 0, sizeof shape);
- shape.shared = shared;
- shape.block[0] = shape.block[1] = shape.block[2] = 1;
- if (!tcu__kernel_fits(d, &f->kernel, &shape) ||
-  !TCU__DO(d, f->kernel.name, cuFuncSetAttribute, f->kernel.function,
-     TCU__FN_DYNAMIC_SHARED, (int)shared))
-  return 0;
- f->shared = shared;
- return 1;
+TCU__FN void tcu__seam_unload(void*user,void*module){
+tcu__seam*s=tcu__seam_of(user);
+tcu__loaded**at=&s->loaded,*m=(tcu__loaded*)module;
+while(*at!=m)at=&(*at)->next;
+*at=m->next;
+int inside=tcu__seam_undo_begin(s);
+TCU__UNDO(&s->runtime.device,cuStreamSynchronize,s->runtime.device.compute);
+tcu__loaded_free(s,m);
+tcu__seam_undo_end(s,inside);
 }
-TCU__FN int tcu__begins_early(const tcu__device *d, const tc_device_launch *l) {
- return l->early && d->facts.major >= 9;
+TCU__FN int tcu__seam_find_kernel(tcu__seam*s,void*module,const char*symbol,
+uint32_t threads,void**kernel){
+tcu__device*d=&s->runtime.device;
+tcu__loaded*m=(tcu__loaded*)module;
+tcu__found*f=TCU__NEW(&d->host,tcu__found);
+tcu__launch_shape shape;
+if(!f)return tcu__no_memory(&d->trouble,"a kernel");
+memset(&shape,0,sizeof shape);
+shape.block[0]=threads;
+shape.block[1]=shape.block[2]=1;
+if(!tcu__kernel_get(d,&m->module,symbol,&shape,&f->kernel)){
+TCU__FREE(&d->host,f,1);
+return 0;
 }
-TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, const tc_device_launch *l) {
- tcu__found *f = (tcu__found *)l->kernel;
- memset(to, 0, sizeof *to);
- to->kernel = &f->kernel;
- to->shape.grid[0] = l->blocks, to->shape.grid[1] = to->shape.grid[2] = 1;
- to->shape.block[0] = l->threads, to->shape.block[1] = to->shape.block[2] = 1;
- to->shape.shared = l->shared;
- to->shape.programmatic = tcu__begins_early(d, l);
- if (l->cluster > 1) {
-  to->shape.cluster[0] = l->cluster;
-  to->shape.cluster[1] = to->shape.cluster[2] = 1;
- }
- to->args.at = (const unsigned char *)l->argument, to->args.offset = l->offset;
- to->args.count = (int)l->n_argument, to->args.size = l->argument_bytes;
- to->after = l->after, to->n_after = l->n_after;
- return tcu__found_shared(d, f, l->shared);
+f->next=m->found,m->found=f;
+*kernel=f;
+return 1;
 }
-TCU__FN uint64_t tcu__plan_key(const tcu__plan *p) {
- uint64_t key = 0x9e3779b97f4a7c15u;
- for (int i = 0; i < p->count; i++) {
-  const tcu__args *a = &p->node[i].args;
-  for (size_t at = 0; at + 8 <= a->size; at += 8) {
-   uint64_t word;
-   memcpy(&word, a->at + at, sizeof word);
-   key = (key ^ word) * 0xff51afd7ed558ccdu;
-   key ^= key >> 29;
-  }
- }
- return key;
+TCU__FN tc_status tcu__seam_find(void*user,void*module,const char*symbol,
+uint32_t threads,void**kernel){
+TCU__SEAM(user,r!=NULL&&tcu__seam_find_kernel(s,module,symbol,threads,kernel));
 }
-TCU__FN int tcu__plan_is_graph(const tcu__plan *p, tc_device_mode mode) {
- if (!tcu__graph_fits(p->count) || mode == TC_DEVICE_LAUNCHES) return 0;
- return mode == TC_DEVICE_GRAPH ? p->runs > 0 : p->share.state == TCU__SHARE_GRAPH;
+TCU__FN void tcu__seam_describe(void*user,void*kernel,char*text,size_t room){
+const tcu__kernel*k=&((tcu__found*)kernel)->kernel;
+(void)user;
+tcu__print(text,room,"%d registers, %d bytes spilled, %d bytes of shared memory",
+k->registers,k->spilled,k->shared);
 }
-TCU__FN int tcu__plan_measures(const tcu__plan *p, tc_device_mode mode) {
- return mode == TC_DEVICE_CHOOSE && p->share.state == TCU__SHARE_OPEN &&
-   p->count >= TCU__SHARE_LEAST && tcu__graph_fits(p->count) &&
-   p->runs >= TCU__SHARE_RUN;
+TCU__FN void tcu__plan_free(tcu__seam*s,tcu__plan*p){
+const tc_allocator*host=&s->runtime.device.host;
+tcu__graphs_close(&p->graphs);
+tcu__share_close(&s->runtime.device,&p->share);
+TCU__FREE(host,p->node,p->count);
+TCU__FREE(host,p,1);
 }
-TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch *list,
-        int n, tc_device_mode mode, int changed) {
- tcu__device *d = &s->runtime.device;
- tcu__plan *p = tcu__plan_need(s, plan, n);
- if (!p) return 0;
- changed |= !p->runs;
- if (changed) p->graphs.last = NULL;
- for (int i = 0; changed && i < n; i++)
-  if (!tcu__plan_node(d, &p->node[i], &list[i])) return 0;
- if (!tcu__share_settle(d, &p->share)) return 0;
- int graph = tcu__plan_is_graph(p, mode), measures = tcu__plan_measures(p, mode);
- p->runs++;
- if (measures) return tcu__share_measure(d, &p->share, p->node, n, d->compute);
- if (graph && p->graphs.last) return tcu__graphs_again(&p->graphs, d->compute);
- if (graph) {
-  uint64_t key = tcu__plan_key(p);
-  return tcu__graphs_run(&p->graphs, p->node, n, &key, 1, d->compute);
- }
- return tcu__nodes_run(d, p->node, n, d->compute);
+TCU__FN void tcu__seam_forget(void*user,void*plan){
+tcu__seam*s=tcu__seam_of(user);
+int inside=tcu__seam_undo_begin(s);
+tcu__plan_free(s,(tcu__plan*)plan);
+tcu__seam_undo_end(s,inside);
 }
-TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch *list,
-        int n, tc_device_mode mode, int changed) {
- TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode, changed));
+TCU__FN tcu__plan*tcu__plan_need(tcu__seam*s,void**plan,int n){
+tcu__device*d=&s->runtime.device;
+if(*plan)return(tcu__plan*)*plan;
+tcu__plan*p=TCU__NEW(&d->host,tcu__plan);
+if(p)p->node=TCU__NEW_ARRAY(&d->host,tcu__node,n);
+if(!p||!p->node){
+if(p)TCU__FREE(&d->host,p,1);
+tcu__no_memory(&d->trouble,"a list of kernels");
+return NULL;
 }
-TCU__FN void tcu__seam_tell(void *user, void *plan, char *text, size_t room) {
- static const char *const states[] = {"launched one by one so far",
-           "launched one by one, as it was measured just now",
-           "a graph", "launched one by one"};
- const tcu__plan *p = (const tcu__plan *)plan;
- const tcu__share *s = &p->share;
- char why[100] = "";
- int kept = 0;
- (void)user;
- for (int i = 0; i < TCU__GRAPHS; i++) kept += p->graphs.entry[i].exec != NULL;
- if (s->state >= TCU__SHARE_GRAPH)
-  tcu__print(why, sizeof why, ", as launching takes the host %.1f us of %.1f us",
-     (double)s->host_ns * 1e-3, (double)s->device_ns * 1e-3);
- tcu__print(text, room, "%s%s", kept ? states[TCU__SHARE_GRAPH] : states[s->state], why);
- size_t n = strlen(text);
- if (p->graphs.built && n < room)
-  tcu__print(text + n, room - n,
-     "; %d of at most %d executables, %llu built, %llu nodes set anew", kept,
-     (int)TCU__GRAPHS, (unsigned long long)p->graphs.built,
-     (unsigned long long)p->graphs.changed);
+p->count=n;
+tcu__graphs_open(&p->graphs,d);
+*plan=p;
+return p;
 }
-TCU__FN int tcu__seam_mark_now(tcu__device *d, void **moment) {
- tcu__event e = *moment ? (tcu__event)*moment : tcu__moment_take(d);
- *moment = e;
- return e && TCU__DO(d, "times of the device", cuEventRecord, e, d->compute);
+TCU__FN int tcu__found_shared(tcu__device*d,tcu__found*f,unsigned shared){
+tcu__launch_shape shape;
+if(shared<=f->shared)return 1;
+memset(&shape,0,sizeof shape);
+shape.shared=shared;
+shape.block[0]=shape.block[1]=shape.block[2]=1;
+if(!tcu__kernel_fits(d,&f->kernel,&shape)||
+!TCU__DO(d,f->kernel.name,cuFuncSetAttribute,f->kernel.function,
+TCU__FN_DYNAMIC_SHARED,(int)shared))
+return 0;
+f->shared=shared;
+return 1;
 }
-TCU__FN tc_status tcu__seam_mark(void *user, void **moment) {
- TCU__SEAM(user, tcu__seam_mark_now(d, moment));
+TCU__FN int tcu__begins_early(const tcu__device*d,const tc_device_launch*l){
+return l->early&&d->facts.major>=9;
 }
-TCU__FN tc_status tcu__seam_elapsed(void *user, void *from, void *to, uint64_t *ns) {
- TCU__SEAM(user, tcu__moments_apart(d, (tcu__event)from, (tcu__event)to, ns));
+TCU__FN int tcu__plan_node(tcu__device*d,tcu__node*to,const tc_device_launch*l){
+tcu__found*f=(tcu__found*)l->kernel;
+memset(to,0,sizeof*to);
+to->kernel=&f->kernel;
+to->shape.grid[0]=l->blocks,to->shape.grid[1]=to->shape.grid[2]=1;
+to->shape.block[0]=l->threads,to->shape.block[1]=to->shape.block[2]=1;
+to->shape.shared=l->shared;
+to->shape.programmatic=tcu__begins_early(d,l);
+if(l->cluster>1){
+to->shape.cluster[0]=l->cluster;
+to->shape.cluster[1]=to->shape.cluster[2]=1;
 }
-TCU__FN void tcu__seam_unmark(void *user, void *moment) {
- tcu__seam *s = tcu__seam_of(user);
- tcu__device *d = &s->runtime.device;
- int inside = tcu__seam_undo_begin(s);
- TCU__UNDO(d, cuEventDestroy_v2, (tcu__event)moment);
- tcu__seam_undo_end(s, inside);
+to->args.at=(const unsigned char*)l->argument,to->args.offset=l->offset;
+to->args.count=(int)l->n_argument,to->args.size=l->argument_bytes;
+to->after=l->after,to->n_after=l->n_after;
+return tcu__found_shared(d,f,l->shared);
 }
-TCU__FN void tcu__seam_close(void *user) {
- tcu__seam *s = tcu__seam_of(user);
- tc_allocator host = s->runtime.device.host;
- while (s->loaded) tcu__seam_unload(s, s->loaded);
- tcu__runtime_close(&s->runtime);
- TCU__FREE(&host, s, 1);
+TCU__FN uint64_t tcu__plan_key(const tcu__plan*p){
+uint64_t key=0x9e3779b97f4a7c15u;
+for(int i=0;i<p->count;i++){
+const tcu__args*a=&p->node[i].args;
+for(size_t at=0;at+8<=a->size;at+=8){
+uint64_t word;
+memcpy(&word,a->at+at,sizeof word);
+key=(key^word)*0xff51afd7ed558ccdu;
+key^=key>>29;
 }
-TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
- const tcu__facts *f = &s->runtime.device.facts;
- memset(d, 0, sizeof *d);
- d->name = s->name, d->language = &tc__language_cuda;
- d->identity = s->identity, d->portable = s->portable;
- d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
- d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
- d->cluster_blocks = f->clusters ? TCU__PORTABLE_CLUSTER : 0;
- d->argument_bytes = s->runtime.device.driver.version >= TCU__MANY_ARGUMENTS
-       ? TCU__ARGUMENT_BYTES
-       : TCU__ARGUMENT_BYTES_BEFORE;
- d->user = s;
- d->close = tcu__seam_close, d->why = tcu__seam_why;
- d->take = tcu__seam_take, d->give = tcu__seam_give, d->arena = tcu__seam_arena;
- d->take_host = tcu__seam_take_host, d->give_host = tcu__seam_give_host;
- d->copy_in = tcu__seam_copy_in, d->copy_out = tcu__seam_copy_out;
- d->copy_on = tcu__seam_copy_on, d->copy_from = tcu__seam_copy_from,
- d->fill = tcu__seam_fill, d->sync = tcu__seam_sync;
- d->build = tcu__seam_build, d->drop = tcu__seam_drop;
- d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
- d->describe = tcu__seam_describe;
- d->run = tcu__seam_run, d->forget = tcu__seam_forget;
- d->tell = tcu__seam_tell;
- d->mark = tcu__seam_mark, d->elapsed = tcu__seam_elapsed, d->unmark = tcu__seam_unmark;
 }
-TCU__FN void tcu__seam_names(tcu__seam *s, int ordinal) {
- const tcu__facts *f = &s->runtime.device.facts;
- char options[32];
- tcu__print(s->name, sizeof s->name, "cuda:%d", ordinal);
- tcu__print(options, sizeof options, "%s%s", tcu__seam_options[0],
-    tcu__seam_options_used() > 1 ? " -lineinfo" : "");
- tcu__print(s->identity, sizeof s->identity, "cuda %d.%d %s", f->major, f->minor,
-    options);
- tcu__print(s->portable, sizeof s->portable, "cuda ptx %s", options);
- s->runtime.device.careful = tcu__env("TC_CUDA_SYNC") != NULL;
+return key;
 }
-TCU__FN tc_status tcu__language_add(tc_ctx *tc) {
- tc_status outer = tc__unit_begin(tc);
- return tc__unit_end(tc, outer, tc__language_add(tc, &tc__language_cuda));
+TCU__FN int tcu__plan_is_graph(const tcu__plan*p,tc_device_mode mode){
+if(!tcu__graph_fits(p->count)||mode==TC_DEVICE_LAUNCHES)return 0;
+return mode==TC_DEVICE_GRAPH?p->runs>0:p->share.state==TCU__SHARE_GRAPH;
 }
-TCDEF tc_status tc_cuda_open(tc_ctx *tc, int ordinal) {
- tc_device device;
- char name[24];
- if (!tc) return TC_E_NULL;
- tcu__print(name, sizeof name, "cuda:%d", ordinal);
- if (tc_registered_device(tc, name)) return TC_OK;
- tc_status status = tcu__language_add(tc);
- if (status) return status;
- tc_allocator host = tc_allocator_of(tc);
- tcu__seam *s = TCU__NEW(&host, tcu__seam);
- if (!s) return tc_fail(tc, TC_E_NOMEM, "tc_cuda_open: no memory");
- if (!tcu__runtime_open(&s->runtime, &host, ordinal)) {
-  status = s->runtime.device.trouble.status;
-  char why[TCU__TEXT + 32];
-  tcu__print(why, sizeof why, "tc_cuda_open: %s", s->runtime.device.trouble.text);
-  TCU__FREE(&host, s, 1);
-  return tc_fail(tc, status ? status : TC_E_BACKEND, why);
- }
- tcu__seam_names(s, ordinal);
- tcu__seam_fill_in(s, &device);
- status = tc_register_device(tc, &device);
- if (status) tcu__seam_close(s);
- return status;
+TCU__FN int tcu__plan_measures(const tcu__plan*p,tc_device_mode mode){
+return mode==TC_DEVICE_CHOOSE&&p->share.state==TCU__SHARE_OPEN&&
+p->count>=TCU__SHARE_LEAST&&tcu__graph_fits(p->count)&&
+p->runs>=TCU__SHARE_RUN;
 }
-TCU__FN tcu__seam *tcu__seam_in(const tc_ctx *tc, int ordinal) {
- char name[24];
- tcu__print(name, sizeof name, "cuda:%d", ordinal);
- const tc_device *d = tc_registered_device(tc, name);
- return d && d->close == tcu__seam_close ? tcu__seam_of(d->user) : NULL;
+TCU__FN int tcu__seam_run_list(tcu__seam*s,void**plan,const tc_device_launch*list,
+int n,tc_device_mode mode,int changed){
+tcu__device*d=&s->runtime.device;
+tcu__plan*p=tcu__plan_need(s,plan,n);
+if(!p)return 0;
+changed|=!p->runs;
+if(changed)p->graphs.last=NULL;
+for(int i=0;changed&&i<n;i++)
+if(!tcu__plan_node(d,&p->node[i],&list[i]))return 0;
+if(!tcu__share_settle(d,&p->share))return 0;
+int graph=tcu__plan_is_graph(p,mode),measures=tcu__plan_measures(p,mode);
+p->runs++;
+if(measures)return tcu__share_measure(d,&p->share,p->node,n,d->compute);
+if(graph&&p->graphs.last)return tcu__graphs_again(&p->graphs,d->compute);
+if(graph){
+uint64_t key=tcu__plan_key(p);
+return tcu__graphs_run(&p->graphs,p->node,n,&key,1,d->compute);
 }
-TCDEF void *tc_cuda_stream(const tc_ctx *tc, int ordinal) {
- tcu__seam *s = tcu__seam_in(tc, ordinal);
- return s ? (void *)s->runtime.device.compute : NULL;
+return tcu__nodes_run(d,p->node,n,d->compute);
 }
-TCDEF tc_tensor tc_wrap_cuda(tc_ctx *tc, int ordinal, void *address, tc_dims dims,
-        tc_dtype dtype) {
- char name[24];
- tcu__print(name, sizeof name, "cuda:%d", ordinal);
- return tc_wrap_device_at(tc, name, address, dims, dtype, NULL, 0);
+TCU__FN tc_status tcu__seam_run(void*user,void**plan,const tc_device_launch*list,
+int n,tc_device_mode mode,int changed){
+TCU__SEAM(user,r!=NULL&&tcu__seam_run_list(s,plan,list,n,mode,changed));
 }
-TCDEF int tc_cuda_memory(const tc_ctx *tc, int ordinal, char *text, size_t room) {
- tcu__seam *s = tcu__seam_in(tc, ordinal);
- tcu__memory m;
- if (text && room) text[0] = 0;
- if (!s || !text || !room) return 0;
- int entered = tcu__seam_begin(s);
- int ok = entered && tcu__memory_ask(&s->runtime.device, &m);
- if (ok) tcu__memory_put(&m, text, room);
- return tcu__seam_end(s, entered, ok) == TC_OK;
+TCU__FN void tcu__seam_tell(void*user,void*plan,char*text,size_t room){
+static const char*const states[]={"launched one by one so far",
+"launched one by one, as it was measured just now",
+"a graph","launched one by one"};
+const tcu__plan*p=(const tcu__plan*)plan;
+const tcu__share*s=&p->share;
+char why[100]="";
+int kept=0;
+(void)user;
+for(int i=0;i<TCU__GRAPHS;i++)kept+=p->graphs.entry[i].exec!=NULL;
+if(s->state>=TCU__SHARE_GRAPH)
+tcu__print(why,sizeof why,", as launching takes the host %.1f us of %.1f us",
+(double)s->host_ns*1e-3,(double)s->device_ns*1e-3);
+tcu__print(text,room,"%s%s",kept?states[TCU__SHARE_GRAPH]:states[s->state],why);
+size_t n=strlen(text);
+if(p->graphs.built&&n<room)
+tcu__print(text+n,room-n,
+"; %d of at most %d executables, %llu built, %llu nodes set anew",kept,
+(int)TCU__GRAPHS,(unsigned long long)p->graphs.built,
+(unsigned long long)p->graphs.changed);
+}
+TCU__FN int tcu__seam_mark_now(tcu__device*d,void**moment){
+tcu__event e=*moment?(tcu__event)*moment:tcu__moment_take(d);
+*moment=e;
+return e&&TCU__DO(d,"times of the device",cuEventRecord,e,d->compute);
+}
+TCU__FN tc_status tcu__seam_mark(void*user,void**moment){
+TCU__SEAM(user,tcu__seam_mark_now(d,moment));
+}
+TCU__FN tc_status tcu__seam_elapsed(void*user,void*from,void*to,uint64_t*ns){
+TCU__SEAM(user,tcu__moments_apart(d,(tcu__event)from,(tcu__event)to,ns));
+}
+TCU__FN void tcu__seam_unmark(void*user,void*moment){
+tcu__seam*s=tcu__seam_of(user);
+tcu__device*d=&s->runtime.device;
+int inside=tcu__seam_undo_begin(s);
+TCU__UNDO(d,cuEventDestroy_v2,(tcu__event)moment);
+tcu__seam_undo_end(s,inside);
+}
+TCU__FN void tcu__seam_close(void*user){
+tcu__seam*s=tcu__seam_of(user);
+tc_allocator host=s->runtime.device.host;
+while(s->loaded)tcu__seam_unload(s,s->loaded);
+tcu__runtime_close(&s->runtime);
+TCU__FREE(&host,s,1);
+}
+TCU__FN void tcu__seam_fill_in(tcu__seam*s,tc_device*d){
+const tcu__facts*f=&s->runtime.device.facts;
+memset(d,0,sizeof*d);
+d->name=s->name,d->language=&tc__language_cuda;
+d->identity=s->identity,d->portable=s->portable;
+d->checked=tcu__env("TC_CUDA_CHECK")!=NULL;
+d->processors=(uint32_t)f->sms,d->shared_bytes=(uint32_t)f->shared_block;
+d->cluster_blocks=f->clusters?TCU__PORTABLE_CLUSTER:0;
+d->argument_bytes=s->runtime.device.driver.version>=TCU__MANY_ARGUMENTS
+?TCU__ARGUMENT_BYTES
+:TCU__ARGUMENT_BYTES_BEFORE;
+d->user=s;
+d->close=tcu__seam_close,d->why=tcu__seam_why;
+d->take=tcu__seam_take,d->give=tcu__seam_give,d->arena=tcu__seam_arena;
+d->take_host=tcu__seam_take_host,d->give_host=tcu__seam_give_host;
+d->copy_in=tcu__seam_copy_in,d->copy_out=tcu__seam_copy_out;
+d->copy_on=tcu__seam_copy_on,d->copy_from=tcu__seam_copy_from,
+d->fill=tcu__seam_fill,d->sync=tcu__seam_sync;
+d->build=tcu__seam_build,d->drop=tcu__seam_drop;
+d->load=tcu__seam_load,d->unload=tcu__seam_unload,d->find=tcu__seam_find;
+d->describe=tcu__seam_describe;
+d->run=tcu__seam_run,d->forget=tcu__seam_forget;
+d->tell=tcu__seam_tell;
+d->mark=tcu__seam_mark,d->elapsed=tcu__seam_elapsed,d->unmark=tcu__seam_unmark;
+}
+TCU__FN void tcu__seam_names(tcu__seam*s,int ordinal){
+const tcu__facts*f=&s->runtime.device.facts;
+char options[32];
+tcu__print(s->name,sizeof s->name,"cuda:%d",ordinal);
+tcu__print(options,sizeof options,"%s%s",tcu__seam_options[0],
+tcu__seam_options_used()>1?" -lineinfo":"");
+tcu__print(s->identity,sizeof s->identity,"cuda %d.%d %s",f->major,f->minor,
+options);
+tcu__print(s->portable,sizeof s->portable,"cuda ptx %s",options);
+s->runtime.device.careful=tcu__env("TC_CUDA_SYNC")!=NULL;
+}
+TCU__FN tc_status tcu__language_add(tc_ctx*tc){
+tc_status outer=tc__unit_begin(tc);
+return tc__unit_end(tc,outer,tc__language_add(tc,&tc__language_cuda));
+}
+TCDEF tc_status tc_cuda_open(tc_ctx*tc,int ordinal){
+tc_device device;
+char name[24];
+if(!tc)return TC_E_NULL;
+tcu__print(name,sizeof name,"cuda:%d",ordinal);
+if(tc_registered_device(tc,name))return TC_OK;
+tc_status status=tcu__language_add(tc);
+if(status)return status;
+tc_allocator host=tc_allocator_of(tc);
+tcu__seam*s=TCU__NEW(&host,tcu__seam);
+if(!s)return tc_fail(tc,TC_E_NOMEM,"tc_cuda_open: no memory");
+if(!tcu__runtime_open(&s->runtime,&host,ordinal)){
+status=s->runtime.device.trouble.status;
+char why[TCU__TEXT+32];
+tcu__print(why,sizeof why,"tc_cuda_open: %s",s->runtime.device.trouble.text);
+TCU__FREE(&host,s,1);
+return tc_fail(tc,status?status:TC_E_BACKEND,why);
+}
+tcu__seam_names(s,ordinal);
+tcu__seam_fill_in(s,&device);
+status=tc_register_device(tc,&device);
+if(status)tcu__seam_close(s);
+return status;
+}
+TCU__FN tcu__seam*tcu__seam_in(const tc_ctx*tc,int ordinal){
+char name[24];
+tcu__print(name,sizeof name,"cuda:%d",ordinal);
+const tc_device*d=tc_registered_device(tc,name);
+return d&&d->close==tcu__seam_close?tcu__seam_of(d->user):NULL;
+}
+TCDEF void*tc_cuda_stream(const tc_ctx*tc,int ordinal){
+tcu__seam*s=tcu__seam_in(tc,ordinal);
+return s?(void*)s->runtime.device.compute:NULL;
+}
+TCDEF tc_tensor tc_wrap_cuda(tc_ctx*tc,int ordinal,void*address,tc_dims dims,
+tc_dtype dtype){
+char name[24];
+tcu__print(name,sizeof name,"cuda:%d",ordinal);
+return tc_wrap_device_at(tc,name,address,dims,dtype,NULL,0);
+}
+TCDEF int tc_cuda_memory(const tc_ctx*tc,int ordinal,char*text,size_t room){
+tcu__seam*s=tcu__seam_in(tc,ordinal);
+tcu__memory m;
+if(text&&room)text[0]=0;
+if(!s||!text||!room)return 0;
+int entered=tcu__seam_begin(s);
+int ok=entered&&tcu__memory_ask(&s->runtime.device,&m);
+if(ok)tcu__memory_put(&m,text,room);
+return tcu__seam_end(s,entered,ok)==TC_OK;
 }
 
 #endif  // TC__COUNT

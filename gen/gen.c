@@ -19,6 +19,8 @@
 
 #include "gen_pack.c"
 
+#include "gen_embed.c"
+
 #include "gen_tables.c"
 
 #include "gen_lint.c"

@@ -113,7 +113,7 @@ static void put_head(text *t, const call *c) {
         const char *type = c->in[i].type;
         put(t, "%s%s%s, ", type, ends(type, "*") ? "" : " ", c->in[i].name);
     }
-    put(t, "const char *file, int line) {\n");
+    put(t, "const char *file, int line)");
 }
 
 static const op *binary_row(const char *name, size_t n) {
@@ -127,6 +127,17 @@ static const op *binary_row(const char *name, size_t n) {
 // tc_sub_s is SUB of a and s, tc_rsub_s of s and a. A scalar is an attribute word, no tensor: it costs
 // no step of its own.
 static void scalar_calls(text *t) {
+    put(t,
+        "#define TC__CALL_SCALAR_RIGHT(name, id) \\\n"
+        "    TCDEF tc_tensor tc_##name##_at(tc_tensor a, double s, const char *file, int line) { \\\n"
+        "        return tc__op_scalar(a, s, file, line, \\\n"
+        "                             tc__form_of_scalar(TC_OP_##id, TC__SCALAR_RIGHT)); \\\n"
+        "    }\n"
+        "#define TC__CALL_SCALAR_LEFT(name, id) \\\n"
+        "    TCDEF tc_tensor tc_##name##_at(tc_tensor a, double s, const char *file, int line) { \\\n"
+        "        return tc__op_scalar_left(#name, a, s, file, line, \\\n"
+        "                                  tc__form_of_scalar(TC_OP_##id, TC__SCALAR_LEFT)); \\\n"
+        "    }\n");
     EACH_CALL(c) {
         const char *name = c->name + 3;
         if (!ends(name, "_s")) continue;
@@ -134,34 +145,41 @@ static void scalar_calls(text *t) {
         const op *right = binary_row(name, n);
         const op *left = *name == 'r' && !right ? binary_row(name + 1, n - 1) : NULL;
         if (!right && !left) continue;
-        put_head(t, c);
-        if (right) put(t, "    return tc__op_scalar(a, s, file, line,\n");
-        if (left) put(t, "    return tc__op_scalar_left(\"%s\", a, s, file, line,\n", name);
-        put(t,
-            "                         tc__form_of_scalar(TC_OP_%s, TC__SCALAR_%s));\n}\n",
-            right ? right->id : left->id, right ? "RIGHT" : "LEFT");
+        put(t, "TC__CALL_SCALAR_%s(%s, %s)\n", right ? "RIGHT" : "LEFT", name,
+            right ? right->id : left->id);
     }
 }
 
 // tc_add_ is tc_copy_ of tc_add, which keeps the category of what it writes.
 static void in_place_calls(text *t) {
     put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n");
+    put(t, "#define TC__IN_PLACE(name, made) \\\n"
+           "    tc__api f; \\\n"
+           "    if (!tc__begin(&f, name, dst, file, line)) return tc__null(); \\\n"
+           "    return tc__assign(&f, dst, made, TC__CONVERT_WITHIN);\n");
     EACH_CALL(c) {
         const char *of = join("%.*s", (int)strlen(c->name) - 1, c->name);
         if (!ends(c->name, "_") || !call_find(of)) continue;
         put_head(t, c);
-        put(t, "    tc__api f;\n");
-        put(t, "    if (!tc__begin(&f, \"%s\", dst, file, line)) return tc__null();\n",
-            c->name + 3);
-        put(t, "    return tc__assign(&f, dst, %s_at(", of);
+        put(t, " {\n    TC__IN_PLACE(\"%s\", %s_at(", c->name + 3, of);
         put_names(t, c);
-        put(t, ", file, line), TC__CONVERT_WITHIN);\n}\n");
+        put(t, ", file, line))\n}\n");
     }
 }
 
+// The bodies of a reduction's calls; p is its parameter, 0 without one.
+static const char reduce_macros[] =
+    "#define TC__REDUCE_ONE(name, p) { \\\n"
+    "        return tc__reduce_one(tc__##name##_keep, #name, t, dim, p, file, line); \\\n"
+    "    }\n"
+    "#define TC__REDUCE_DIMS(name, p, dims, keepdim) { \\\n"
+    "        return tc__reduce_dims(tc__##name##_keep, #name, t, dims, keepdim, p, file, line); \\\n"
+    "    }\n";
+
 // Over one dimension, over several, over all: by tc__NAME_keep, which keeps them as size 1.
 static void reduce_calls(text *t) {
-    put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n");
+    put(t, "// Generated from the declarations in gen/api by gen/gen_calls.c.\n%s",
+        reduce_macros);
     EACH_CALL(c) {
         const call *several = call_find(join("%s_dims", c->name));
         const call *all = call_find(join("%s_all", c->name));
@@ -169,19 +187,11 @@ static void reduce_calls(text *t) {
         if (!several || !all) continue;
         const char *p = c->n > 2 ? c->in[2].name : "0";
         put_head(t, c);
-        put(t,
-            "    return tc__reduce_one(tc__%s_keep, \"%s\", t, dim, %s, file, line);\n}\n",
-            name, name, p);
+        put(t, "    TC__REDUCE_ONE(%s, %s)\n", name, p);
         put_head(t, several);
-        put(t,
-            "    return tc__reduce_dims(tc__%s_keep, \"%s\", t, dims, keepdim, %s, file, "
-            "line);\n}\n",
-            name, name, p);
+        put(t, "    TC__REDUCE_DIMS(%s, %s, dims, keepdim)\n", name, p);
         put_head(t, all);
-        put(t,
-            "    return tc__reduce_dims(tc__%s_keep, \"%s\", t, TC_SCALAR, 0, %s, file, "
-            "line);\n}\n",
-            name, name, p);
+        put(t, "    TC__REDUCE_DIMS(%s, %s, TC_SCALAR, 0)\n", name, p);
     }
 }
 
@@ -260,7 +270,7 @@ static void put_whole(text *t, const whole *w) {
 static void composite_call(text *t, const composite *o, const call *c) {
     const whole *w = whole_of(o);
     put_head(t, c);
-    put(t, "    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
+    put(t, " {\n    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
         strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
     put(t, "return tc__null();\n");
     if (w) put_whole_words(t, w, c);

@@ -95,11 +95,6 @@ static const char *resolve(const char *where, const char *name) {
                : join("%.*s%s", (int)(slash - where - 4), where + 4, name + 3);
 }
 
-static int ends_line(const char *line, size_t n, const char *with) {
-    size_t m = strlen(with);
-    return n >= m && memcmp(line + n - m, with, m) == 0;
-}
-
 static void pack_text(packer *p, const char *where, const char *s) {
     const char *line;
     size_t n;
@@ -179,46 +174,4 @@ static int print_parts(const char *root, const char *manifest) {
         if (name && is_part(name)) printf("%s\n", name);
     }
     return 1;
-}
-
-// Text that the library carries along: gen/cpu/*.h and gen/cuda/*.cuh, as one literal per
-// line (a literal above 4095 bytes would warn under -Wpedantic).
-static int is_embedded(const char *path) {
-    return (starts(path, "gen/cpu/") && ends(path, ".h")) || ends(path, ".cuh");
-}
-
-// gen/cpu/math.h -> text_cpu_math
-static char *embedded_name(const char *path) {
-    char *name = join("text_%s", path + 4), *dot = strrchr(name, '.');
-    *dot = 0;
-    for (char *s = name; *s; s++) {
-        if (*s == '/' || *s == '-' || *s == '.') *s = '_';
-    }
-    return name;
-}
-
-// "// fn: exp_f32 exp_poly_f32" of a text is "// fn: exp_f32" to who prints it.
-static size_t fn_mark(const char *line, size_t n) {
-    size_t name = strlen("// fn: ");
-    if (!starts(line, "// fn: ")) return 0;
-    while (name < n && line[name] != ' ') name++;
-    return name;
-}
-
-// The lines of a text without comments, empty lines and what only a second inclusion needs.
-static void embed(const char *root, const char *path, text *t) {
-    const char *s = read_file(join("%s/%s", root, path), NULL), *line;
-    size_t n;
-    put(t, "// The lines of %s, for emitted code.\n", path);
-    put(t, "static const char *const tc__%s[] = {\n", embedded_name(path));
-    int hidden = 0;
-    while (s && next_line(&s, &line, &n)) {
-        size_t mark = fn_mark(line, n), size = (size_t)(code_end(line, line + n) - line);
-        hidden =
-            starts(line, "// undef: begin") || (hidden && !starts(line, "// undef: end"));
-        if (hidden || !(mark + size)) continue;
-        put_literal(t, line, mark ? mark : size);
-        put(t, ",\n");
-    }
-    put(t, "};\n");
 }

@@ -237,32 +237,36 @@ static void put_flags(text *t, const op *o) {
     }
 }
 
+static void put_op_rest(text *t, const char *attr, const char *expr) {
+    put(t, "0x%xu, 0x%xu,\n        ", words_of_kind(attr, 's'), words_of_kind(attr, 'v'));
+    put_string(t, attr);
+    put(t, ", ");
+    put_string(t, expr);
+    put(t, ")\n");
+}
+
 static void op_info(text *t) {
     head(t, "ops");
+    put(t,
+        "#define TC__OP(name, kind, arity, cost, dtype, shape, flags, monoid, ...) \\\n"
+        "    {name, TC__KIND_##kind, arity, cost, tc__dtype_##dtype, tc__shape_##shape, \\\n"
+        "     flags, TC_OP_##monoid, __VA_ARGS__},\n");
     put(t, "static const tc__op_info tc__ops[TC_OP_TOTAL] = {\n");
     EACH(o, op, ops) {
         int reduce = strcmp(o->kind, "REDUCE") == 0;
-        put(t, "    {\"");
+        put(t, "    TC__OP(\"");
         put_lower(t, o->id);
-        put(t, "\", TC__KIND_%s, %d, %s,\n", o->kind, kind_of(o)->arity, o->cost);
-        put(t, "     tc__dtype_%s, tc__shape_%s,\n     ", o->dtype, o->shape);
+        put(t, "\", %s, %d, %s, %s, %s, ", o->kind, kind_of(o)->arity, o->cost, o->dtype,
+            o->shape);
         put_flags(t, o);
-        put(t, ", TC_OP_%s, 0x%xu, 0x%xu,\n     ", reduce ? o->al : "COUNT",
-            words_of_kind(o->attr, 's'), words_of_kind(o->attr, 'v'));
-        put_string(t, o->attr);
-        put(t, ", ");
-        put_string(t, o->expr);
-        put(t, "},\n");
+        put(t, ", %s, ", reduce ? o->al : "COUNT");
+        put_op_rest(t, o->attr, o->expr);
     }
     EACH(o, whole, wholes) {
         const char *attr = join("t given%s%s", *o->attr ? ", " : "", o->attr);
-        put(t,
-            "    {\"%s\", TC__KIND_COMPOSITE, -1, 0, tc__dtype_%s, tc__shape_%s,\n     0, ",
-            o->name, o->dtype, o->shape);
-        put(t, "TC_OP_COUNT, 0x%xu, 0x%xu,\n     ", words_of_kind(attr, 's'),
-            words_of_kind(attr, 'v'));
-        put_string(t, attr);
-        put(t, ", \"\"},\n");
+        put(t, "    TC__OP(\"%s\", COMPOSITE, -1, 0, %s, %s, 0, COUNT, ", o->name, o->dtype,
+            o->shape);
+        put_op_rest(t, attr, "");
     }
     put(t, "};\n\n");
     put(t, "static const tc__whole_info tc__wholes[TC_OP_TOTAL - TC_OP_COUNT] = {\n");
@@ -312,15 +316,22 @@ static void op_api(text *t) {
 
 static void scalar_calls(text *t); // gen_calls.c
 
+// The calls of one number of operands are one macro.
+static void op_calls_macro(text *t, int arity) {
+    put(t, "#define TC__CALL%d(name, id) \\\n", arity);
+    put(t, "    TCDEF tc_tensor tc_##name##_at(%s, const char *file, int line) { \\\n",
+        parameters[arity]);
+    put(t, "        return tc__op%d(%s, file, line, tc__form_of(TC_OP_##id, %d, 0)); \\\n",
+        arity, arguments[arity], arity);
+    put(t, "    }\n");
+}
+
 static void op_calls(text *t) {
     head(t, "ops");
+    for (int arity = 1; arity < (int)COUNT(arguments); arity++) op_calls_macro(t, arity);
     EACH(o, op, ops) {
         if (!has_function(o)) continue;
-        int arity = kind_of(o)->arity;
-        put(t, "TCDEF tc_tensor tc_%s_at(%s, const char *file, int line) {\n", o->name,
-            parameters[arity]);
-        put(t, "    return tc__op%d(%s, file, line, tc__form_of(TC_OP_%s, %d, 0));\n}\n",
-            arity, arguments[arity], o->id, arity);
+        put(t, "TC__CALL%d(%s, %s)\n", kind_of(o)->arity, o->name, o->id);
     }
     scalar_calls(t);
 }

@@ -266,6 +266,8 @@
 //     TC_NO_THREADS        no worker threads, no pthread
 //     TC_NO_JIT            never run a compiler: interpreter only
 //     TC_NO_DISK_CACHE     compiled kernels live in memory only
+//     TC_NO_REPORT         without what only reports and tunes: tc_explain and what is like it, the profiler,
+//                          modes of max-autotune; they say TC_E_UNSUPPORTED, all else is as ever
 //     TC_ASSERT(cond)      checks for our own bugs; off unless defined
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
@@ -364,9 +366,11 @@
 #include "base/export.c"
 
 #include "value/dtype.c"
+#include "base/once_begin.c"
 #include "value/ix.c"
 #include "value/ix_walk.c"
 #include "value/ix_text.c"
+#include "base/once_end.c"
 #include "value/buffer.c"
 #include "value/overlap.c"
 #include "value/family.c"
@@ -384,10 +388,12 @@
 #include "graph/record.c"
 #include "graph/make.c"
 #include "graph/whole.c"
-#include "graph/create.c"
 #include "graph/life.c"
+#include "base/once_begin.c"
+#include "graph/create.c"
 #include "graph/random.c"
 #include "graph/move.c"
+#include "base/once_end.c"
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
@@ -495,41 +501,51 @@
 #include "exec/copy.c"
 #include "exec/host_runner.c"
 #include "exec/dispatch_run.c"
-#include "exec/transfer.c"
 
 #include "base/once_begin.c"
+#include "exec/transfer.c"
+
+#ifdef TC_NO_REPORT
+#include "exec/no_report.c"
+#else
 #include "exec/heat.c"
 #include "exec/spare.c"
 #include "exec/tune.c"
+#endif
 #include "base/once_end.c"
 
 #include "exec/run.c"
+#include "base/once_begin.c"
 #include "exec/forget.c"
 #include "exec/wanted.c"
+#include "base/once_end.c"
+
 #include "exec/region.c"
 #include "exec/eager.c"
 #include "exec/alone.c"
 #include "exec/entry.c"
+#include "base/once_begin.c"
 #include "exec/miss.c"
+#include "base/once_end.c"
 #include "exec/function.c"
 #include "exec/bound.c"
 #include "exec/call.c"
+#include "base/once_begin.c"
 #include "exec/device.c"
 #include "io/show.c"
 
-#include "base/once_begin.c"
+#ifndef TC_NO_REPORT
 #include "exec/profile_report.c"
-#include "base/once_end.c"
+#include "exec/summary.c"
+#include "exec/explain.c"
+#include "io/svg.c"
+#include "io/html.c"
+#endif
 
 #include "exec/context.c"
 #include "exec/control.c"
 #include "exec/host.c"
 
-#include "base/once_begin.c"
-#include "exec/summary.c"
-#include "exec/explain.c"
-#include "io/svg.c"
-#include "io/html.c"
 #include "io/npy.c"
 #include "base/once_end.c"
 #include "base/float_end.c"

@@ -20,7 +20,7 @@ static int tc__utf8_size(const char *text) {
 }
 
 // A JSON string with its quotes.
-static void tc__put_json(tc__text *t, const char *s) {
+TC__UNUSED static void tc__put_json(tc__text *t, const char *s) {
     tc__put(t, "\"");
     while (*s) {
         int n = tc__utf8_size(s);
@@ -38,7 +38,7 @@ static void tc__put_json(tc__text *t, const char *s) {
 }
 
 // Text of an HTML page, in an element or in a quoted attribute.
-static void tc__put_html(tc__text *t, const char *s) {
+TC__UNUSED static void tc__put_html(tc__text *t, const char *s) {
     static const struct {
         char c;
         const char *as;
@@ -59,7 +59,8 @@ static void tc__put_html(tc__text *t, const char *s) {
 }
 
 // The text as a file; what was there is overwritten. TC_OK, or reported.
-static tc_status tc__text_save(const tc__text *t, const char *who, const char *path) {
+TC__UNUSED static tc_status tc__text_save(const tc__text *t, const char *who,
+                                          const char *path) {
     if (!path) {
         tc__fail(t->ctx, TC_E_NULL, "%s: path is NULL", who);
         return TC_E_NULL;

@@ -15,6 +15,11 @@
 #else
 #    define TC__DISK_CACHE 0
 #endif
+#ifdef TC_NO_REPORT
+#    define TC__TUNES 0
+#else
+#    define TC__TUNES 1
+#endif
 
 // ---- clock and environment
 
@@ -214,14 +219,14 @@ TC__UNUSED static void tc__advise_huge(void *p, size_t bytes) { (void)p, (void)b
 // Copies whole 64-byte lines past the caches, where there is a way: what a kernel with streamed stores
 // can reach.
 #    if TC__GNUC && TC__X86
-static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
+TC__UNUSED static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
     long long *d = (long long *)to;
     const long long *s = (const long long *)from;
     for (size_t i = 0; i < bytes / 8; i++) __builtin_ia32_movnti64(d + i, s[i]);
     __builtin_ia32_sfence();
 }
 #    else
-static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
+TC__UNUSED static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
     memcpy(to, from, bytes);
 }
 #    endif

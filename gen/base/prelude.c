@@ -94,13 +94,17 @@ TCOMPILE_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 #endif
 
 #if TC__GNUC
-#    define TC__UNUSED        __attribute__((unused))
-#    define TC__RESTRICT      __restrict__
-#    define TC__INLINE        static inline __attribute__((unused))
-#    define TC__ALWAYS_INLINE static inline __attribute__((unused, always_inline))
-#    define TC__NOINLINE      __attribute__((noinline))
-#    define TC__LIKELY(x)     __builtin_expect(!!(x), 1)
-#    define TC__UNLIKELY(x)   __builtin_expect(!!(x), 0)
+#    define TC__UNUSED   __attribute__((unused))
+#    define TC__RESTRICT __restrict__
+#    define TC__INLINE   static inline __attribute__((unused))
+#    ifdef __OPTIMIZE__
+#        define TC__ALWAYS_INLINE static inline __attribute__((unused, always_inline))
+#    else // it would only be more to compile
+#        define TC__ALWAYS_INLINE TC__INLINE
+#    endif
+#    define TC__NOINLINE    __attribute__((noinline))
+#    define TC__LIKELY(x)   __builtin_expect(!!(x), 1)
+#    define TC__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #    define TC__PRINTF(format_at, arguments_at)                                            \
         __attribute__((format(printf, format_at, arguments_at)))
 #else

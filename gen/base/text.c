@@ -143,7 +143,7 @@ static void tc__put(tc__text *t, const char *fmt, ...) {
 }
 
 // Appends v / 10^digits with that many decimals, in any locale: 12345, 3 is 12.345.
-static void tc__put_fixed(tc__text *t, uint64_t v, int digits) {
+TC__UNUSED static void tc__put_fixed(tc__text *t, uint64_t v, int digits) {
     uint64_t one = 1;
     for (int i = 0; i < digits; i++) one *= 10;
     tc__put(t, "%llu", (unsigned long long)(v / one));

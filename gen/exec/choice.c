@@ -141,7 +141,8 @@ static int tc__choice_find(tc__desk *k, const tc__text *key, const tc__group *g,
     return 1;
 }
 
-static void tc__choice_keep(tc__desk *k, const tc__text *key, const tc__chosen *c) {
+TC__UNUSED static void tc__choice_keep(tc__desk *k, const tc__text *key,
+                                       const tc__chosen *c) {
     uint8_t digest[32];
     char text[TC__CHOICE_MOST];
     tc__blake2s(digest, NULL, 0, key->at, key->size);

@@ -318,7 +318,7 @@ static uint32_t tc__dispatch_most(const tc__dispatch *r) {
 }
 
 // Tensors of the list that is launched at this place.
-static uint32_t tc__dispatch_tensors_at(const tc__dispatch *r, uint32_t at) {
+TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch *r, uint32_t at) {
     for (size_t i = 0; i < r->listed.count; i++)
         if (r->listed.at[i].at == at) return r->order.step.at[r->listed.at[i].step].count;
     return 0;
@@ -335,7 +335,7 @@ static uint32_t tc__dispatch_launch_at(const tc__dispatch *r, uint32_t at) {
 }
 
 // And kernels of the program, by the place of their first pieces.
-static uint32_t tc__dispatch_kernels_at(const tc__dispatch *r, uint32_t at) {
+TC__UNUSED static uint32_t tc__dispatch_kernels_at(const tc__dispatch *r, uint32_t at) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->launches; i++)
         n += r->launch[i].pieces && r->launch[i].first == at;

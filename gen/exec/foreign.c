@@ -160,7 +160,7 @@ static int tc__foreign_kernels(tc__program *p, const tc__dispatch *r, tc__text *
 }
 
 // The emitted text of all kernels, in the language of where they run.
-static int tc__program_text(tc__program *p, tc__text *out) {
+TC__UNUSED static int tc__program_text(tc__program *p, tc__text *out) {
     int ok = 1;
     for (const tc__dispatch *r = p->dispatch; ok && r; r = r->next)
         ok = tc__foreign_kernels(p, r, out, r->device->own.language);

@@ -8,7 +8,8 @@
 // ---- paths ----
 
 // The path from the root of `r` to `leaf`; 0 = reported, and there is nothing to close.
-static int tc__path_open(tc_ctx *c, tc__visit *v, tc__region *r, tc__step *leaf) {
+TC__UNUSED static int tc__path_open(tc_ctx *c, tc__visit *v, tc__region *r,
+                                    tc__step *leaf) {
     memset(v, 0, sizeof *v);
     v->region = r, v->at = leaf;
     for (uint32_t i = 0; i <= leaf->position; i++)
@@ -20,7 +21,7 @@ static int tc__path_open(tc_ctx *c, tc__visit *v, tc__region *r, tc__step *leaf)
     return 1;
 }
 
-static void tc__path_close(tc_ctx *c, tc__visit *v) { TC__VEC_FREE(c, v->path); }
+TC__UNUSED static void tc__path_close(tc_ctx *c, tc__visit *v) { TC__VEC_FREE(c, v->path); }
 
 // ---- words ----
 
@@ -154,7 +155,7 @@ static void tc__put_path_guards(tc__text *t, const tc__visit *v) {
 }
 
 // Sizes and values of the run before, " s0=48 arg0=0.5".
-static void tc__put_run_values(tc__text *t, const tc__program *p) {
+TC__UNUSED static void tc__put_run_values(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->size.count; i++)
         tc__put(t, " s%u=%lld", (unsigned)i, (long long)p->size.at[i]);
     for (size_t i = 0; i < p->arg.count; i++) {
@@ -165,7 +166,7 @@ static void tc__put_run_values(tc__text *t, const tc__program *p) {
     }
 }
 
-static uint32_t tc__count_lines(const tc__text *t) {
+TC__UNUSED static uint32_t tc__count_lines(const tc__text *t) {
     uint32_t n = 0;
     for (size_t i = 0; i < t->size; i++) n += t->at[i] == '\n';
     return n;

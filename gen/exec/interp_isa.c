@@ -22,6 +22,7 @@
 #define TC__LOOPS_32     1
 #define TC__LOOPS_64     1
 #define TC__LOOPS_SCALAR 1
+#define TC__AS_TEXT      0
 #define TC__FLOAT_FAULT  TC__LOOP_FN const char *TC__LN(float_fault)(void)
 
 #include "exec/interp_set.c"
@@ -130,6 +131,7 @@ static const tc__isa tc__isa_vector =
 #endif
 
 // Names of the vocabulary that mean something else, or nothing, below.
+#undef TC__AS_TEXT
 #undef TC__FLOAT_FAULT
 #undef TC_F32
 #undef TC_F64

@@ -533,7 +533,7 @@ static void tc__code_publish(tc__desk *k, tc__job *j, const tc__unit *u,
 }
 
 // A trial is over: its kernels that were chosen go to disk.
-static void tc__job_publish(tc__desk *k, tc__job *j) {
+TC__UNUSED static void tc__job_publish(tc__desk *k, tc__job *j) {
     for (size_t i = 0; i < j->made.count; i++)
         if (j->made.at[i].code) tc__code_publish(k, j, &j->unit.at[i], &j->made.at[i]);
     if (j->made.count) k->maker->drop(k, j->made.at, (int)j->made.count);

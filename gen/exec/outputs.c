@@ -157,7 +157,7 @@ static tc__dispatch *tc__launch_on(const tc__program *p, size_t i) {
 }
 
 // Whether it is on several devices.
-static int tc__program_is_across(const tc__program *p) {
+TC__UNUSED static int tc__program_is_across(const tc__program *p) {
     return p->devices + (p->here > 0) > 1;
 }
 

@@ -6,9 +6,15 @@
 // last function to the first, every TC_N(name) in the ones kept. Lines outside functions
 // are always kept.
 
-#include "out/text_cpu_vector.inc"
-
-#include "out/text_cpu_math.inc"
+#define TC__AS_TEXT      1
+#define TC__LOOPS_SCALAR 0
+#define TC__LOOPS_64     0
+static const char *const tc__text_cpu[] = {
+#include "exec/interp_set.c"
+};
+#undef TC__AS_TEXT
+#undef TC__LOOPS_SCALAR
+#undef TC__LOOPS_64
 
 // What kernels need beside arithmetic, in the same form.
 static const char *const tc__text_kernel[] = {
@@ -389,8 +395,7 @@ TC__UNUSED static void tc__put_prelude_text(tc__text *out, const tc__prelude_tex
 }
 
 static const tc__prelude_text tc__prelude_texts[] = {
-    {tc__text_cpu_vector, (uint32_t)TC__COUNT(tc__text_cpu_vector)},
-    {tc__text_cpu_math, (uint32_t)TC__COUNT(tc__text_cpu_math)},
+    {tc__text_cpu, (uint32_t)TC__COUNT(tc__text_cpu)},
     {tc__text_kernel, (uint32_t)TC__COUNT(tc__text_kernel)},
     {tc__text_transpose, (uint32_t)TC__COUNT(tc__text_transpose)},
 };
@@ -461,15 +466,69 @@ static int tc__keep_section(tc__prelude *q, tc__text_section *s) {
     return 1;
 }
 
+// The size of the line of a function's text that begins at s: a statement, or what opens or closes a block.
+// A brace of a block has a blank before it, that of a list has none, or an equals sign.
+static size_t tc__code_line_size(const char *s) {
+    int inside = 0; // brackets
+    size_t n = *s == '}';
+    if (n && !tc__begins(s, "} else")) return n;
+    for (; s[n]; n++) {
+        int block = s[n] == '{' && n > 1 && s[n - 1] == ' ' && s[n - 2] != '=';
+        if (!inside && (block || s[n] == ';')) return n + 1;
+        inside += s[n] == '(' || s[n] == '{';
+        inside -= s[n] == ')' || s[n] == '}';
+    }
+    return n;
+}
+
+enum { TC__CODE_COLUMNS = 92 };
+
+// Where a line of at most `most` characters ends: at a blank, unless there is none.
+static size_t tc__code_cut(const char *s, size_t n, size_t most) {
+    size_t cut = most;
+    if (n <= most) return n;
+    while (cut && s[cut] != ' ') cut--;
+    return cut ? cut : n;
+}
+
+static void tc__put_code_line(tc__text *out, const char *s, size_t n, size_t level) {
+    size_t cut;
+    for (size_t in = level; n; in = level + 2, s += cut, n -= cut) {
+        for (size_t i = 0; i < in; i++) tc__put_raw(out, "    ", 4);
+        cut = tc__code_cut(s, n, TC__CODE_COLUMNS - 4 * in);
+        tc__put_raw(out, s, cut);
+        tc__put_raw(out, "\n", 1);
+        cut += cut < n; // the blank
+    }
+}
+
+// A function that came as one line, as its statements.
+static void tc__put_code(tc__text *out, const char *s) {
+    size_t level = 0;
+    while (*s) {
+        size_t n = tc__code_line_size(s);
+        level -= *s == '}';
+        tc__put_code_line(out, s, n, level);
+        level += s[n - 1] == '{';
+        for (s += n; *s == ' ';) s++;
+    }
+}
+
 // Text sections in order, functions behind an empty line.
 static void tc__put_sections(tc__text *out, const tc__prelude *q) {
     for (size_t i = 0; i < q->section.count; i++) {
         const tc__text_section *s = &q->section.at[i];
         const char *const *line = q->texts[s->text].line;
         int beside = s->used == 2 && (!*line[s->begin] || tc__begins(line[s->begin], "//"));
+        int one = s->end == s->begin + 2; // line, behind its mark
         if (!s->used || beside) continue;
         for (uint32_t k = s->begin; k < s->end; k++)
-            tc__put(out, "%s\n", tc__begins(line[k], "// fn: ") ? "" : line[k]);
+            if (tc__begins(line[k], "// fn: "))
+                tc__put(out, "\n");
+            else if (line == tc__text_cpu && one && strlen(line[k]) > TC__CODE_COLUMNS)
+                tc__put_code(out, line[k]);
+            else
+                tc__put(out, "%s\n", line[k]);
     }
 }
 

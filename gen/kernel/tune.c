@@ -78,7 +78,7 @@ static int tc__tuning_is_default(const tc__tuning *t) {
 }
 
 // "lanes 8, stores streamed", or "default".
-static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
+TC__UNUSED static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
     const char *between = "";
     if (tc__tuning_is_default(t)) tc__put(out, "default");
     for (int k = 0; k < TC__KNOBS; k++) {

@@ -11,7 +11,7 @@ BASE='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qu
     -Wvla -Wwrite-strings -Wdouble-promotion -Werror'
 ONLY_C='-Wstrict-prototypes -Wmissing-prototypes'
 ONLY_CXX='-fno-exceptions -fno-rtti'
-OPTIONS='TC_NO_THREADS TC_NO_DISK_CACHE TC_NO_JIT TC_NO_SITES'
+OPTIONS='TC_NO_THREADS TC_NO_DISK_CACHE TC_NO_JIT TC_NO_SITES TC_NO_REPORT'
 LIBS='-lpthread -ldl'
 here=tests/compile
 all=build/compile
