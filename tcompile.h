@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd02ac2e410fa3e99u
+#define TC__BUILD_ID 0x01c2062dc4751828u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -6681,6 +6681,7 @@ enum {
  TC__BARRIER_WARP = 0,
  TC__NEW_ACCUMULATOR = 0, TC__NEW_MONOID = 1, TC__NEW_WIDTH = 2,
  TC__COMBINE_ACCUMULATOR = 0, TC__COMBINE_MONOID = 1, TC__COMBINE_THREADS = 2,
+ TC__CONTRACT_DEPTH = 0,
  TC__CALL_OP = 0, TC__CALL_WORD = 1, TC__CALL_OPERANDS = 2, TC__CALL_BUFFERS = 3,
  TC__SOFTMAX_X = 0, TC__SOFTMAX_DIM = 1,
  TC__LOG_SOFTMAX_X = 0, TC__LOG_SOFTMAX_DIM = 1,
@@ -8056,8 +8057,8 @@ static const tc__op_info tc__ops[TC_OP_TOTAL] = {
   "t accumulator, t monoid, t threads[]", ""},
  {"contract", TC__KIND_KERNEL, -1, 64,
   tc__dtype_attr, tc__shape_none,
-  0, TC_OP_COUNT, 0x0u, 0x0u,
-  "", ""},
+  0, TC_OP_COUNT, 0x1u, 0x0u,
+  "s depth", ""},
  {"call", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x0u, 0x0u,
@@ -16668,7 +16669,7 @@ static const struct {
  {TC_OP_CHECK, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 2, 2},
  {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
  {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
- {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 0},
+ {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 2, 1, 1},
  {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
  {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 2},
  {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
@@ -16954,7 +16955,7 @@ static int tc__verify_known(const tc__verifier *v, uint32_t id) {
   return tc__verify_fail(v, "phase %u uses %%%u of phase %u", (unsigned)n->phase,
         (unsigned)id, (unsigned)(a->phase + finished));
  uint32_t level = finished ? (uint32_t)TC__AT_ROW : a->level;
- if (level == TC__AT_ROW || level == n->level) return 1;
+ if (level == TC__AT_ROW || level == n->level || n->op == TC_OP_CONTRACT) return 1;
  if (level == TC__AT_COL && n->level == TC__AT_RIGHT) return 1;
  return tc__verify_fail(v, "it uses %%%u of another level", (unsigned)id);
 }
@@ -16985,6 +16986,14 @@ static int tc__verify_each_ix(const tc__verifier *v) {
   if (tc__attr_is_ix(n, i)) tc__verify_ix(&u, n->attr[i]);
  return u.ok;
 }
+static int tc__verify_contract(const tc__verifier *v) {
+ const tc__node *n = v->node, *left = v->g->node.at[n->in[0]],
+     *right = v->g->node.at[n->in[1]];
+ if (left->level != TC__AT_LEFT || right->level != TC__AT_RIGHT)
+  return tc__verify_fail(v, "its operands are not a left and a right one");
+ return left->dtype == right->dtype ||
+   tc__verify_fail(v, "its operands have two dtypes");
+}
 static int tc__verify_kernel_node(const tc__verifier *v) {
  const tc__node *n = v->node;
  if (n->level > TC__AT_RIGHT) return tc__verify_fail(v, "level %d", n->level);
@@ -16994,6 +17003,7 @@ static int tc__verify_kernel_node(const tc__verifier *v) {
   return tc__verify_fail(v, "half a predicate");
  for (uint32_t i = 0; i < n->n_in; i++)
   if (!tc__verify_known(v, n->in[i])) return 0;
+ if (n->op == TC_OP_CONTRACT && !tc__verify_contract(v)) return 0;
  return tc__verify_each_ix(v);
 }
 static int tc__is_open(const tc__verifier *v, uint32_t scope) {
@@ -18026,7 +18036,6 @@ typedef struct tc__tuning {
 } tc__tuning;
 typedef struct tc__group_shape {
  tc__ix rows, cols;
- tc__ix depth;
  tc__ix batch;
  tc__ix items;
  int64_t grain;
@@ -18034,7 +18043,6 @@ typedef struct tc__group_shape {
  tc__ix scratch;
  tc__group_kind kind;
  tc__axis vector;
- uint32_t left, right;
  uint32_t prologue;
  uint32_t phases;
  int split_columns;
@@ -18044,7 +18052,7 @@ typedef struct tc__group_shape {
 } tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
      sizeof(tc__group_shape) ==
-      8 * sizeof(int64_t) + 9 * sizeof(int) + sizeof(tc__tuning));
+      7 * sizeof(int64_t) + 7 * sizeof(int) + sizeof(tc__tuning));
 typedef struct tc__group_target {
  int device;
  const struct tc__language *language;
@@ -18092,6 +18100,16 @@ typedef struct tc__bounds {
  tc__ix pair[24];
 } tc__bounds;
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
+static const tc__node *tc__contract_of(const tc__group *k) {
+ size_t i = k->body.node.count;
+ while (i > 0 && k->body.node.at[i - 1]->op != TC_OP_CONTRACT) i--;
+ return k->body.node.at[i ? i - 1 : 0];
+}
+static uint32_t tc__left_of(const tc__group *k) { return tc__contract_of(k)->in[0]; }
+static uint32_t tc__right_of(const tc__group *k) { return tc__contract_of(k)->in[1]; }
+static tc__ix tc__depth_of(const tc__group *k) {
+ return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
+}
 static int tc__is_custom(const tc__group *k) {
  return k->shape.kind == TC__OPAQUE &&
    k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
@@ -18192,6 +18210,8 @@ typedef struct tc__weave {
  uint32_t group;
  tc__space space;
  tc__level side;
+ uint32_t factor[2];
+ tc__ix depth;
  tc__bounds guard;
  uint64_t guard_hash;
  TC__VEC(tc__visited) seen;
@@ -18592,7 +18612,8 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
 }
 static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
  int root = w->root_of[n->id];
- if (tc__has_no_elements(n)) return tc__weave_const(w, n->dtype, 0);
+ if (tc__has_no_elements(n) && tc__ops[n->op].kind != TC__KIND_CONTRACT)
+  return tc__weave_const(w, n->dtype, 0);
  if (root != TC__NONE && w->roots[root].group != w->group)
   return tc__lower_root(w, n, index);
  switch (tc__ops[n->op].kind) {
@@ -18608,7 +18629,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
          : tc__lower_gather(w, n, index);
  case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
  case TC__KIND_CONTRACT:
-  return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
+  return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, w->factor, 2, &w->depth, 1);
  case TC__KIND_OPAQUE:
  case TC__KIND_KERNEL:
  case TC__KIND_EFFECT:
@@ -19215,10 +19236,6 @@ static void tc__finish_sums(tc__finish *f) {
 static void tc__finish_sinks(tc__finish *f) {
  const tc__group *k = f->w->k;
  uint32_t count = (uint32_t)k->body.node.count;
- if (k->shape.kind == TC__CONTRACTION) {
-  f->w->k->shape.left = tc__finish_value(f, k->shape.left, 0);
-  f->w->k->shape.right = tc__finish_value(f, k->shape.right, 0);
- }
  tc__finish_sums(f);
  for (uint32_t i = 0; i < count && !f->failed; i++) {
   const tc__node *n = tc__old(f, i);
@@ -19412,8 +19429,6 @@ static void tc__list_all(tc__lister *l) {
  if (k->shape.kind == TC__CONTRACTION) {
   tc__list_level(l, 0, TC__AT_LEFT);
   tc__list_level(l, 0, TC__AT_RIGHT);
-  if (!l->failed)
-   k->shape.left = l->at[k->shape.left], k->shape.right = l->at[k->shape.right];
  }
  tc__list_rows(l, k->shape.split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
  for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
@@ -20089,11 +20104,11 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
  memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
  l[rank - 1] = k, r[rank - 2] = k;
  w->side = TC__AT_LEFT;
- w->k->shape.left = tc__lower_value(w, a, l);
+ w->factor[0] = tc__lower_value(w, a, l);
  w->side = TC__AT_RIGHT;
- w->k->shape.right = tc__lower_value(w, b, r);
+ w->factor[1] = tc__lower_value(w, b, r);
  w->side = TC__AT_COL;
- w->k->shape.depth = depth;
+ w->depth = depth;
  w->k->shape.batch = tc__ix_const(1);
  for (int i = 0; i < rank - 2; i++)
   w->k->shape.batch = tc__ix_mul(w->ix, w->k->shape.batch, n->dims[i]);
@@ -22183,7 +22198,7 @@ static void tc__report_kernel(tc__text *t, const tc__graph *g, const tc__group *
  tc__dump_ix(t, k->body.ix, k->shape.cols);
  if (k->shape.kind == TC__CONTRACTION) {
   tc__put(t, " x depth ");
-  tc__dump_ix(t, k->body.ix, k->shape.depth);
+  tc__dump_ix(t, k->body.ix, tc__depth_of(k));
  }
  tc__put(t, ", vectors along %s\n    together: ",
    k->shape.vector == TC__ROW ? "rows" : "columns");
@@ -23182,7 +23197,7 @@ static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbo
  tc__put_ix(p, g->shape.cols);
  if (g->shape.kind == TC__CONTRACTION) {
   tc__put(p->out, ", depth ");
-  tc__put_ix(p, g->shape.depth);
+  tc__put_ix(p, tc__depth_of(g));
  }
  tc__put(p->out, "; vector along %s\n", tc__axis_name(g->shape.vector));
  if (g->shape.list)
@@ -23279,14 +23294,15 @@ static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__gro
   const tc__kbuf *o = &rows->buffer.at[i];
   if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
  }
- return rows->shape.rows == k->shape.rows && rows->shape.cols == k->shape.depth &&
+ return rows->shape.rows == k->shape.rows && rows->shape.cols == tc__depth_of(k) &&
    tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
-        tc__join_index(k, TC__DEPTH, k->shape.depth));
+        tc__join_index(k, TC__DEPTH, tc__depth_of(k)));
 }
 typedef struct tc__join {
  tc_ctx *ctx;
  tc__group *to;
  const tc__kbuf *left;
+ tc__ix cols;
  int kept;
  uint32_t *at;
  int failed;
@@ -23302,7 +23318,7 @@ static int64_t tc__join_add_buffer(tc__join *j, const tc__kbuf *b) {
 }
 static int64_t tc__join_add_left(tc__join *j) {
  tc__kbuf own = *j->left;
- own.place = TC__BUF_LEFT, own.numel = j->to->shape.depth;
+ own.place = TC__BUF_LEFT, own.numel = j->cols;
  return tc__join_add_buffer(j, &own);
 }
 static tc__ix tc__join_ix(const tc__join *j, tc__ix e) {
@@ -23341,7 +23357,7 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
  if (left && j->kept && !load) tc__join_node(j, &n, id);
  if (left) {
   attr[TC__ACCESS_BUFFER] = tc__join_add_left(j);
-  attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->shape.depth)
+  attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, tc__depth_of(k))
           : tc__ix_var(k->body.ix, TC__COL, k->shape.cols);
  }
  tc__join_node(j, &n, id);
@@ -23351,9 +23367,6 @@ static int tc__join_append(tc__join *j, const tc__group *k) {
  j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
  if (!j->at) return 0;
  for (uint32_t id = 0; id < n && !j->failed; id++) tc__join_append_node(j, k, id);
- if (k->shape.kind == TC__CONTRACTION)
-  j->to->shape.left = j->at[k->shape.left],
-  j->to->shape.right = j->at[k->shape.right];
  tc__free(j->ctx, j->at, (n ? n : 1) * sizeof *j->at);
  for (size_t i = 0; i < k->covers.count; i++)
   if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
@@ -23365,7 +23378,7 @@ static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kb
  tc__group *k = tc__group_empty(c, product);
  if (!k) return NULL;
  memset(&j, 0, sizeof j);
- j.ctx = c, j.to = k, j.left = left, j.kept = kept;
+ j.ctx = c, j.to = k, j.left = left, j.cols = rows->shape.cols, j.kept = kept;
  int ok = tc__join_append(&j, rows);
  k->shape.prologue = (uint32_t)k->body.node.count;
  if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
@@ -23612,17 +23625,17 @@ static tc__contract tc__contract_plan(const tc__group *g) {
  tc__contract q;
  tc__ixpool *x = g->body.ix;
  memset(&q, 0, sizeof q);
- q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->shape.depth,
- q.dtype = g->body.node.at[g->shape.left]->dtype;
+ q.g = g, q.lanes = tc__group_lanes(g), q.depth = tc__depth_of(g),
+ q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
  q.cls = tc__class_of(q.dtype);
  q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
  q.phases = tc__contract_phases(g);
  int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
  int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
  q.grain = m < 1 ? 1 : m < most ? m : most;
- q.left_nodes = !tc__is_plain(&q, g->shape.left);
- if (tc__is_plain(&q, g->shape.right)) {
-  int adjacent = tc__is_adjacent(&q, g->shape.right);
+ q.left_nodes = !tc__is_plain(&q, tc__left_of(g));
+ if (tc__is_plain(&q, tc__right_of(g))) {
+  int adjacent = tc__is_adjacent(&q, tc__right_of(g));
   q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
   if (!adjacent)
    q.right = TC__RIGHT_COLUMNS;
@@ -23667,8 +23680,8 @@ static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evalu
    .stride);
 }
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
- if (q->flip) return tc__contract_stride(q, q->g->shape.right, 0);
- return tc__contract_stride(q, q->g->shape.left, q->left_nodes);
+ if (q->flip) return tc__contract_stride(q, tc__right_of(q->g), 0);
+ return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
 }
 static void tc__print_contract_block(tc__printer *p, const char *symbol) {
  tc__contract q = tc__contract_plan(p->g);
@@ -23750,7 +23763,7 @@ static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id
 }
 static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
         const char *from, const char *end) {
- const tc__node *n = tc__body(p, left ? p->g->shape.left : p->g->shape.right);
+ const tc__node *n = tc__body(p, left ? tc__left_of(p->g) : tc__right_of(p->g));
  tc__ixpool *x = p->g->body.ix;
  tc__line(p);
  tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
@@ -23804,7 +23817,7 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
  p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
  char to[60];
  snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
- tc__print_operand(p, q, p->g->shape.right, mark, to);
+ tc__print_operand(p, q, tc__right_of(p->g), mark, to);
  if (!tail) {
   tc__line(p);
   tc__put(p->out, "(void)c;\n");
@@ -23830,7 +23843,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
  tc__put(p->out, "%s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
  if (q->right == TC__RIGHT_COLUMNS) {
   tc__print_pointers(p, q, 0, q->width, "p", "c1");
-  tc__print_interleave(p, q, tc__contract_stride(q, p->g->shape.right, 0), "panel");
+  tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
  } else if (whole) {
   tc__print_panel_nodes(p, q, mark, 0);
  } else {
@@ -23855,7 +23868,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
   p->out->failed = 1;
   return;
  }
- tc__mark_needed(p->g, p->g->shape.right, mark);
+ tc__mark_needed(p->g, tc__right_of(p->g), mark);
  tc__line(p);
  tc__put(p->out, "if (packed != panels)");
  tc__block_open(p);
@@ -23879,7 +23892,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
   p->out->failed = 1;
   return;
  }
- tc__mark_needed(p->g, p->g->shape.left, mark);
+ tc__mark_needed(p->g, tc__left_of(p->g), mark);
  tc__line(p);
  tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
  tc__block_open(p);
@@ -23895,14 +23908,14 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
  tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
  p->axis = TC__DEPTH, p->tail = 1;
  snprintf(to, sizeof to, "left_r + k");
- tc__print_operand(p, q, p->g->shape.left, mark, to);
+ tc__print_operand(p, q, tc__left_of(p->g), mark, to);
  p->axis = TC__COL, p->tail = 0;
  tc__block_close(p);
  tc__block_close(p);
  tc__free(c, mark, count * sizeof *mark);
 }
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
- const tc__node *n = tc__body(p, p->g->shape.right);
+ const tc__node *n = tc__body(p, tc__right_of(p->g));
  tc__ixpool *x = p->g->body.ix;
  tc__line(p);
  tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
@@ -23945,7 +23958,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
  tc__block_close(p);
 }
 static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char *symbol) {
- int64_t stride = tc__contract_stride(q, p->g->shape.left, q->left_nodes);
+ int64_t stride = tc__contract_stride(q, tc__left_of(p->g), q->left_nodes);
  tc__line(p);
  tc__put(p->out, "{\n");
  p->indent++;
@@ -25125,7 +25138,7 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
 static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
  int outer = p->outer, pointers = p->pointers;
  if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->shape.kind == TC__CONTRACTION) {
-  tc__class cls = tc__class_of(tc__body(p, p->g->shape.left)->dtype);
+  tc__class cls = tc__class_of(tc__body(p, tc__left_of(p->g))->dtype);
   tc__line(p);
   tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
     p->d->scalar[cls]);
@@ -32253,7 +32266,7 @@ static void tc__plan_right_in_memory(tc__planner *b) {
 }
 static void tc__plan_operands(tc__planner *b) {
  tc__interp *p = b->p;
- p->left_node = b->g->shape.left, p->right_node = b->g->shape.right;
+ p->left_node = tc__left_of(b->g), p->right_node = tc__right_of(b->g);
  p->left.axis = tc__plan_operand_axis(b, TC__AT_LEFT, TC__DEPTH, TC__ROW);
  p->right.axis = tc__plan_operand_axis(b, TC__AT_RIGHT, TC__COL, TC__DEPTH);
 }
@@ -32270,7 +32283,7 @@ static void tc__plan_buffers(tc__planner *b) {
  p->rows = tc__plan_expr(b, b->g->shape.rows);
  p->cols = tc__plan_expr(b, b->g->shape.cols);
  if (b->g->shape.kind != TC__CONTRACTION) return;
- p->depth = tc__plan_expr(b, b->g->shape.depth);
+ p->depth = tc__plan_expr(b, tc__depth_of(b->g));
  p->batch = tc__plan_expr(b, b->g->shape.batch);
  p->wide = tc__plan_expr(b, b->g->shape.wide ? b->g->shape.wide : b->g->shape.cols);
 }
@@ -36818,7 +36831,7 @@ static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
   cost += tc__ops[k->body.node.at[i]->op].cost;
  int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
  if (k->shape.kind == TC__CONTRACTION)
-  total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->shape.depth, env));
+  total = tc__ix_times(total, tc__ix_eval(k->body.ix, tc__depth_of(k), env));
  return items > 0 ? total / items + 1 : 1;
 }
 enum {
@@ -37382,7 +37395,7 @@ static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixen
  tc__put(
   t, "sizes %lld %lld %lld, buffers", (long long)tc__ix_eval(x, g->shape.rows, env),
   (long long)tc__ix_eval(x, g->shape.cols, env),
-  (long long)(g->shape.kind == TC__CONTRACTION ? tc__ix_eval(x, g->shape.depth, env)
+  (long long)(g->shape.kind == TC__CONTRACTION ? tc__ix_eval(x, tc__depth_of(g), env)
               : 0));
  for (size_t i = 0; i < g->buffer.count; i++)
   tc__put(t, " %lld", (long long)tc__ix_eval(x, g->buffer.at[i].numel, env));

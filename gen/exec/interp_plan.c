@@ -550,7 +550,7 @@ static void tc__plan_right_in_memory(tc__planner *b) {
 
 static void tc__plan_operands(tc__planner *b) {
     tc__interp *p = b->p;
-    p->left_node = b->g->shape.left, p->right_node = b->g->shape.right;
+    p->left_node = tc__left_of(b->g), p->right_node = tc__right_of(b->g);
     p->left.axis = tc__plan_operand_axis(b, TC__AT_LEFT, TC__DEPTH, TC__ROW);
     p->right.axis = tc__plan_operand_axis(b, TC__AT_RIGHT, TC__COL, TC__DEPTH);
 }
@@ -570,7 +570,7 @@ static void tc__plan_buffers(tc__planner *b) {
     p->rows = tc__plan_expr(b, b->g->shape.rows);
     p->cols = tc__plan_expr(b, b->g->shape.cols);
     if (b->g->shape.kind != TC__CONTRACTION) return;
-    p->depth = tc__plan_expr(b, b->g->shape.depth);
+    p->depth = tc__plan_expr(b, tc__depth_of(b->g));
     p->batch = tc__plan_expr(b, b->g->shape.batch);
     p->wide = tc__plan_expr(b, b->g->shape.wide ? b->g->shape.wide : b->g->shape.cols);
 }

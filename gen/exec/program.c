@@ -131,7 +131,7 @@ static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
         cost += tc__ops[k->body.node.at[i]->op].cost;
     int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
     if (k->shape.kind == TC__CONTRACTION)
-        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->shape.depth, env));
+        total = tc__ix_times(total, tc__ix_eval(k->body.ix, tc__depth_of(k), env));
     return items > 0 ? total / items + 1 : 1;
 }
 

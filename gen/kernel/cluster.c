@@ -146,11 +146,11 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
     w->side = TC__AT_LEFT;
-    w->k->shape.left = tc__lower_value(w, a, l);
+    w->factor[0] = tc__lower_value(w, a, l);
     w->side = TC__AT_RIGHT;
-    w->k->shape.right = tc__lower_value(w, b, r);
+    w->factor[1] = tc__lower_value(w, b, r);
     w->side = TC__AT_COL;
-    w->k->shape.depth = depth;
+    w->depth = depth;
     w->k->shape.batch = tc__ix_const(1);
     for (int i = 0; i < rank - 2; i++)
         w->k->shape.batch = tc__ix_mul(w->ix, w->k->shape.batch, n->dims[i]);

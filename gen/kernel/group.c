@@ -82,25 +82,23 @@ typedef struct tc__tuning {
 // What a kernel is beside its nodes: plain data without padding, so equal ones are found by memcmp.
 typedef struct tc__group_shape {
     tc__ix rows, cols; // extents of the axes r and c
-    tc__ix depth;      // CONTRACTION: extent of k
     tc__ix batch;      // CONTRACTION: r = b * (rows / batch) + m
     tc__ix items;      // LOOP: parallel work items
     int64_t grain;     // LOOP: rows or columns per item
     tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     tc__group_kind kind;
-    tc__axis vector;      // LOOP: which axis the vector runs along
-    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint32_t prologue;    // LOOP, CONTRACTION: nodes before it make rows of `left`: join.c
-    uint32_t phases;      // number of column phases
-    int split_columns;    // LOOP: items are blocks of columns, rows are a serial loop
-    int lanes;            // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    tc__axis vector;   // LOOP: which axis the vector runs along
+    uint32_t prologue; // LOOP, CONTRACTION: nodes before it make rows of `left`: join.c
+    uint32_t phases;   // number of column phases
+    int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
+    int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
     tc__tuning tuning; // LOOP
 } tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
                   sizeof(tc__group_shape) ==
-                      8 * sizeof(int64_t) + 9 * sizeof(int) + sizeof(tc__tuning));
+                      7 * sizeof(int64_t) + 7 * sizeof(int) + sizeof(tc__tuning));
 
 // LOOP: what runs it.
 typedef struct tc__group_target {
@@ -168,6 +166,22 @@ typedef struct tc__bounds {
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
+
+// ---- contractions ----
+
+// The CONTRACT of a CONTRACTION.
+static const tc__node *tc__contract_of(const tc__group *k) {
+    size_t i = k->body.node.count;
+    while (i > 0 && k->body.node.at[i - 1]->op != TC_OP_CONTRACT) i--;
+    return k->body.node.at[i ? i - 1 : 0];
+}
+
+// Its operands, and the extent of k.
+static uint32_t tc__left_of(const tc__group *k) { return tc__contract_of(k)->in[0]; }
+static uint32_t tc__right_of(const tc__group *k) { return tc__contract_of(k)->in[1]; }
+static tc__ix tc__depth_of(const tc__group *k) {
+    return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
+}
 
 // ---- what a kernel is, in words ----
 

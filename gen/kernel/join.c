@@ -72,9 +72,9 @@ static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__gro
         const tc__kbuf *o = &rows->buffer.at[i];
         if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
     }
-    return rows->shape.rows == k->shape.rows && rows->shape.cols == k->shape.depth &&
+    return rows->shape.rows == k->shape.rows && rows->shape.cols == tc__depth_of(k) &&
            tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
-                             tc__join_index(k, TC__DEPTH, k->shape.depth));
+                             tc__join_index(k, TC__DEPTH, tc__depth_of(k)));
 }
 
 // ---- the list of both ----
@@ -83,6 +83,7 @@ typedef struct tc__join {
     tc_ctx *ctx;
     tc__group *to;
     const tc__kbuf *left; // of the producer
+    tc__ix cols;          // of its rows
     int kept;             // it is in memory, too
     uint32_t *at;         // old id -> new id, of the list that is appended
     int failed;
@@ -100,7 +101,7 @@ static int64_t tc__join_add_buffer(tc__join *j, const tc__kbuf *b) {
 
 static int64_t tc__join_add_left(tc__join *j) {
     tc__kbuf own = *j->left;
-    own.place = TC__BUF_LEFT, own.numel = j->to->shape.depth;
+    own.place = TC__BUF_LEFT, own.numel = j->cols;
     return tc__join_add_buffer(j, &own);
 }
 
@@ -145,7 +146,7 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
     if (left && j->kept && !load) tc__join_node(j, &n, id);
     if (left) {
         attr[TC__ACCESS_BUFFER] = tc__join_add_left(j);
-        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->shape.depth)
+        attr[TC__ACCESS_INDEX] = load ? tc__ix_var(k->body.ix, TC__DEPTH, tc__depth_of(k))
                                       : tc__ix_var(k->body.ix, TC__COL, k->shape.cols);
     }
     tc__join_node(j, &n, id);
@@ -157,9 +158,6 @@ static int tc__join_append(tc__join *j, const tc__group *k) {
     j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
     if (!j->at) return 0;
     for (uint32_t id = 0; id < n && !j->failed; id++) tc__join_append_node(j, k, id);
-    if (k->shape.kind == TC__CONTRACTION)
-        j->to->shape.left = j->at[k->shape.left],
-        j->to->shape.right = j->at[k->shape.right];
     tc__free(j->ctx, j->at, (n ? n : 1) * sizeof *j->at);
     for (size_t i = 0; i < k->covers.count; i++)
         if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
@@ -173,7 +171,7 @@ static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kb
     tc__group *k = tc__group_empty(c, product);
     if (!k) return NULL;
     memset(&j, 0, sizeof j);
-    j.ctx = c, j.to = k, j.left = left, j.kept = kept;
+    j.ctx = c, j.to = k, j.left = left, j.cols = rows->shape.cols, j.kept = kept;
     int ok = tc__join_append(&j, rows);
     k->shape.prologue = (uint32_t)k->body.node.count;
     if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;

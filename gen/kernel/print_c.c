@@ -270,7 +270,7 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
 static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
     int outer = p->outer, pointers = p->pointers;
     if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->shape.kind == TC__CONTRACTION) {
-        tc__class cls = tc__class_of(tc__body(p, p->g->shape.left)->dtype);
+        tc__class cls = tc__class_of(tc__body(p, tc__left_of(p->g))->dtype);
         tc__line(p);
         tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
                 p->d->scalar[cls]);

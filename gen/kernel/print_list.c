@@ -382,7 +382,7 @@ static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbo
     tc__put_ix(p, g->shape.cols);
     if (g->shape.kind == TC__CONTRACTION) {
         tc__put(p->out, ", depth ");
-        tc__put_ix(p, g->shape.depth);
+        tc__put_ix(p, tc__depth_of(g));
     }
     tc__put(p->out, "; vector along %s\n", tc__axis_name(g->shape.vector));
     if (g->shape.list)

@@ -177,17 +177,17 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->shape.depth,
-    q.dtype = g->body.node.at[g->shape.left]->dtype;
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = tc__depth_of(g),
+    q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
     q.grain = m < 1 ? 1 : m < most ? m : most;
-    q.left_nodes = !tc__is_plain(&q, g->shape.left);
-    if (tc__is_plain(&q, g->shape.right)) {
-        int adjacent = tc__is_adjacent(&q, g->shape.right);
+    q.left_nodes = !tc__is_plain(&q, tc__left_of(g));
+    if (tc__is_plain(&q, tc__right_of(g))) {
+        int adjacent = tc__is_adjacent(&q, tc__right_of(g));
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
@@ -242,8 +242,8 @@ static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evalu
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
-    if (q->flip) return tc__contract_stride(q, q->g->shape.right, 0);
-    return tc__contract_stride(q, q->g->shape.left, q->left_nodes);
+    if (q->flip) return tc__contract_stride(q, tc__right_of(q->g), 0);
+    return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
 }
 
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
@@ -340,7 +340,7 @@ static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id
 // `from`.
 static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
                                const char *from, const char *end) {
-    const tc__node *n = tc__body(p, left ? p->g->shape.left : p->g->shape.right);
+    const tc__node *n = tc__body(p, left ? tc__left_of(p->g) : tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
@@ -397,7 +397,7 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     char to[60];
     snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
-    tc__print_operand(p, q, p->g->shape.right, mark, to);
+    tc__print_operand(p, q, tc__right_of(p->g), mark, to);
     if (!tail) {
         tc__line(p);
         tc__put(p->out, "(void)c;\n");
@@ -425,7 +425,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__put(p->out, "%s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
-        tc__print_interleave(p, q, tc__contract_stride(q, p->g->shape.right, 0), "panel");
+        tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
     } else if (whole) {
         tc__print_panel_nodes(p, q, mark, 0);
     } else {
@@ -451,7 +451,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->shape.right, mark);
+    tc__mark_needed(p->g, tc__right_of(p->g), mark);
     tc__line(p);
     tc__put(p->out, "if (packed != panels)");
     tc__block_open(p);
@@ -477,7 +477,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->shape.left, mark);
+    tc__mark_needed(p->g, tc__left_of(p->g), mark);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
@@ -493,7 +493,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
     p->axis = TC__DEPTH, p->tail = 1;
     snprintf(to, sizeof to, "left_r + k");
-    tc__print_operand(p, q, p->g->shape.left, mark, to);
+    tc__print_operand(p, q, tc__left_of(p->g), mark, to);
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
     tc__block_close(p);
@@ -502,7 +502,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
-    const tc__node *n = tc__body(p, p->g->shape.right);
+    const tc__node *n = tc__body(p, tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
@@ -547,7 +547,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
 
 // The same with rows and columns exchanged, then the tile is turned back.
 static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char *symbol) {
-    int64_t stride = tc__contract_stride(q, p->g->shape.left, q->left_nodes);
+    int64_t stride = tc__contract_stride(q, tc__left_of(p->g), q->left_nodes);
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;

@@ -312,7 +312,7 @@ static void tc__report_kernel(tc__text *t, const tc__graph *g, const tc__group *
     tc__dump_ix(t, k->body.ix, k->shape.cols);
     if (k->shape.kind == TC__CONTRACTION) {
         tc__put(t, " x depth ");
-        tc__dump_ix(t, k->body.ix, k->shape.depth);
+        tc__dump_ix(t, k->body.ix, tc__depth_of(k));
     }
     tc__put(t, ", vectors along %s\n    together: ",
             k->shape.vector == TC__ROW ? "rows" : "columns");

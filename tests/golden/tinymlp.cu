@@ -143,7 +143,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   for r in 0..16 worker
 //     for c in 0..64 vector
 //       %36 = load in0[64 * r + c]  f32
-//       %37 = contract  f32
+//       %37 = contract [64] %32 %33  f32
 //       %38 = load in4[c]  f32
 //       %39 = add %37 %38  f32
 //       %40 = relu %39  f32
@@ -314,7 +314,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 //   for r in 0..16 worker
 //     for c in 0..64 vector
 //       %36 = load in0[64 * r + c]  f32
-//       %37 = contract  f32
+//       %37 = contract [64] %32 %33  f32
 //       %38 = load in4[c]  f32
 //       %39 = add %37 %38  f32
 //       %40 = relu %39  f32
