@@ -1726,7 +1726,7 @@ static int tc__device_is_row(const tc__group *g, int64_t b) {
  return g->buffer.at[b].place == TC__BUF_ROW;
 }
 static int tc__device_is_made(const tc__group *g, const tc__node *n) {
- return tc__buffer_of(g, n)->place == TC__BUF_LEFT;
+ return tc__buffer_of(g, n)->place == TC__BUF_MADE;
 }
 static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {
  return tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
@@ -2466,7 +2466,7 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
 }
 static const tc__kbuf *tc__left_rows(const tc__group *g) {
  size_t i = 0;
- while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
+ while (g->buffer.at[i].place != TC__BUF_MADE) i++;
  return &g->buffer.at[i];
 }
 static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
@@ -9684,6 +9684,7 @@ static const tc__dialect tc__dialect_cuda_lists = {
  NULL,
  NULL,
  NULL,
+ 1,
  TC__FUSE_LOADS,
  NULL,
  NULL,
@@ -9706,6 +9707,7 @@ static const tc__dialect tc__dialect_cuda = {
  tc__print_cuda_opaque,
  tc__has_cuda_opaque,
  tc__device_takes_rows,
+ 1,
  TC__FUSE_LOADS,
  tc__device_has_list,
  tc__lower_device,

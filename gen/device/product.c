@@ -547,7 +547,7 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
 
 static const tc__kbuf *tc__left_rows(const tc__group *g) {
     size_t i = 0;
-    while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
+    while (g->buffer.at[i].place != TC__BUF_MADE) i++;
     return &g->buffer.at[i];
 }
 

@@ -18,12 +18,12 @@
 
 // Where a buffer's memory comes from; one per LOAD/STORE attribute `buffer`.
 typedef enum tc__place {
-    TC__BUF_INPUT,  // an external tensor: source = external index
-    TC__BUF_NODE,   // a stored TENSOR node: source = node id (planned arena, or an output)
-    TC__BUF_ROW,    // scratch of one row, private to a worker
-    TC__BUF_TILE,   // result tile of a contraction, private to a worker
-    TC__BUF_LEFT,   // a row of a contraction's left operand, made in its own kernel: join.c
-    TC__BUF_SHARED, // memory of a block of threads, in the list of a device
+    TC__BUF_INPUT,   // an external tensor: source = external index
+    TC__BUF_NODE,    // a stored TENSOR node: source = node id (planned arena, or an output)
+    TC__BUF_ROW,     // scratch of one row, private to a worker
+    TC__BUF_TILE,    // result tile of a contraction, private to a worker
+    TC__BUF_MADE,    // a row that a part of the list makes for a later one: part.c
+    TC__BUF_SHARED,  // memory of a block of threads, in the list of a device
     TC__BUF_REGISTER // a thread's own, there too: all its indices are known
 } tc__place;
 
@@ -88,9 +88,10 @@ typedef struct tc__group_shape {
     tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     tc__group_kind kind;
-    tc__axis vector;   // LOOP: which axis the vector runs along
-    uint32_t prologue; // LOOP, CONTRACTION: nodes before it make rows of `left`: join.c
-    uint32_t phases;   // number of column phases
+    tc__axis vector; // LOOP: which axis the vector runs along
+    uint32_t
+        prologue;    // LOOP: nodes before it are parts that make rows for the last: part.c
+    uint32_t phases; // number of column phases
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
@@ -145,6 +146,11 @@ static tc__group *tc__group_empty(tc_ctx *c, const tc__group *from) {
 // The buffer of a LOAD or STORE.
 static const tc__kbuf *tc__buffer_of(const tc__group *k, const tc__node *n) {
     return &k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
+}
+
+static int tc__accesses(const tc__node *n, int64_t buffer) {
+    return (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) &&
+           n->attr[TC__ACCESS_BUFFER] == buffer;
 }
 
 // Where the index of a LOAD, STORE or INDEX stands, and what it is.
@@ -222,6 +228,20 @@ static uint32_t tc__count_results(const tc__group *k) {
     return n;
 }
 
+// What stands between or before the products of a list of several parts.
+static void tc__report_parts(tc__text *t, const tc__group *k) {
+    uint32_t products = tc__count_op(k, TC_OP_CONTRACT);
+    tc__put(t, ", ");
+    tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
+    if (k->shape.kind == TC__CONTRACTION && products == 1)
+        tc__put(t, " of rows before it around one product, ");
+    else
+        tc__put(t, products == 1 ? " behind one product" : " around %u products",
+                (unsigned)products);
+    if (k->shape.kind != TC__CONTRACTION || products > 1)
+        tc__put(t, " over the same rows, ");
+}
+
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
@@ -236,17 +256,15 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
         return;
     }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
-    if (k->shape.kind == TC__REDUCTION) {
+    if (k->shape.kind == TC__REDUCTION && !k->shape.prologue) {
         tc__put(t, ", ");
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " in ");
         tc__report_count(t, k->shape.phases, "phase");
     }
-    if (k->shape.prologue) {
-        tc__put(t, ", ");
-        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
-        tc__put(t, " of rows before it");
-    }
-    tc__put(t, "%s, ", where[k->shape.kind]);
+    if (k->shape.prologue)
+        tc__report_parts(t, k);
+    else
+        tc__put(t, "%s, ", where[k->shape.kind]);
     tc__report_count(t, tc__count_results(k), "result");
 }

@@ -128,7 +128,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
     static const char *const names[] = {"in",   "in",     "row", "tile",
-                                        "left", "shared", "held"};
+                                        "made", "shared", "held"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {

@@ -20,10 +20,13 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,      // rows of an item
-    TC__CONTRACT_FLIP = 32,       // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,   // up to here the right operand is not packed
-    TC__CONTRACT_PANELS = 1 << 18 // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_GRAIN = 48,       // rows of an item
+    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
+    TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
+    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_MADE =
+        1 << 18, // bytes of rows that its parts make for each other, the same,
+    TC__CONTRACT_MADE_ROWS = 12 //   but for so many of them
 };
 
 typedef struct tc__contract {
@@ -37,7 +40,8 @@ typedef struct tc__contract {
     int64_t grain;            // rows of an item
     tc__ix wide, wide_padded; // columns of an item
     tc__ix m, row_blocks, col_blocks, depth;
-    tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch
+    tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch, to its end
+    int number; // of the part, where there are several; else 0
 } tc__contract;
 
 static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
@@ -142,18 +146,30 @@ static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
     return at;
 }
 
-// Scratch behind that of the row buffers.
-static void tc__contract_scratch(tc__contract *q) {
+// Bytes of buffer b of an item in worker scratch: a row, or one for each of its rows.
+static tc__ix tc__contract_buffer(const tc__group *g, const tc__kbuf *b, int64_t grain) {
+    tc__ixpool *x = g->body.ix;
+    int64_t bytes = tc__dtypes[b->dtype].bytes;
+    if (b->place == TC__BUF_MADE) bytes *= grain;
+    if (b->place != TC__BUF_ROW && b->place != TC__BUF_MADE) return tc__ix_const(0);
+    return tc__round_up(
+        x, tc__ix_add(x, tc__ix_mul(x, b->numel, tc__ix_const(bytes)), tc__ix_const(64)),
+        64);
+}
+
+// Where buffer i is there: behind those before it.
+static tc__ix tc__contract_buffer_at(const tc__group *g, size_t i, int64_t grain) {
+    tc__ix at = tc__ix_const(0);
+    for (size_t j = 0; j < i; j++)
+        at = tc__ix_add(g->body.ix, at, tc__contract_buffer(g, &g->buffer.at[j], grain));
+    return at;
+}
+
+// Scratch of the product from `at` on.
+static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     tc__ixpool *x = q->g->body.ix;
     tc__ix deep = tc__round_up(x, q->depth, q->lanes);
-    q->bytes = tc__ix_const(0);
-    for (size_t i = 0; i < q->g->buffer.count; i++) {
-        const tc__kbuf *b = &q->g->buffer.at[i];
-        if (b->place != TC__BUF_ROW) continue;
-        tc__ix size = tc__ix_mul(x, b->numel, tc__ix_const(tc__dtypes[b->dtype].bytes));
-        q->bytes = tc__ix_add(x, b->offset,
-                              tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
-    }
+    q->bytes = at;
     int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
     q->pack_at = tc__contract_area(
         q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
@@ -165,6 +181,7 @@ static void tc__contract_scratch(tc__contract *q) {
 }
 
 static int tc__contract_phases(const tc__group *g) {
+    if (tc__has_parts(g)) return 2;
     for (size_t i = 0; i < g->body.node.count; i++)
         if (g->body.node.at[i]->op == TC_OP_ACC || g->body.node.at[i]->op == TC_OP_COMBINE)
             return 2;
@@ -173,7 +190,20 @@ static int tc__contract_phases(const tc__group *g) {
     return 1;
 }
 
-static tc__contract tc__contract_plan(const tc__group *g) {
+// Rows of an item of rows of m.
+static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
+    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN), made = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        const tc__kbuf *b = &g->buffer.at[i];
+        if (b->place == TC__BUF_MADE)
+            made += tc__ix_hi(g->body.ix, b->numel) * tc__dtypes[b->dtype].bytes;
+    }
+    while (most > TC__CONTRACT_MADE_ROWS && made > TC__CONTRACT_MADE / most) most /= 2;
+    return m < 1 ? 1 : m < most ? m : most;
+}
+
+// The product that list g ends with, its scratch from `at` on.
+static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
@@ -183,8 +213,7 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
-    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
-    q.grain = m < 1 ? 1 : m < most ? m : most;
+    q.grain = tc__contract_grain(g, m);
     q.left_nodes = !tc__is_plain(&q, tc__left_of(g));
     if (tc__is_plain(&q, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(&q, tc__right_of(g));
@@ -197,15 +226,36 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     q.row_blocks = tc__ix_ceil_div(x, q.m, tc__ix_const(q.grain));
     tc__contract_block(&q);
     tc__contract_columns(&q);
-    tc__contract_scratch(&q);
+    tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));
     return q;
 }
 
-// Sets what the printed kernel of a contraction wants: rows of an item, items, worker
+static tc__contract tc__contract_plan(const tc__group *g) {
+    return tc__contract_plan_at(g, 0);
+}
+
+// The contractions of a list, in order; how many.
+static int tc__contract_plans(const tc__group *g, tc__contract q[TC__LIST_PARTS],
+                              tc__group part[TC__LIST_PARTS]) {
+    int parts = tc__parts_of_list(g, part), n = 0;
+    for (int i = 0; i < parts; i++) {
+        if (part[i].shape.kind != TC__CONTRACTION) continue;
+        q[n] = tc__contract_plan_at(&part[i], n ? q[n - 1].bytes : 0);
+        q[n++].number = parts > 1 ? i + 1 : 0;
+    }
+    return n;
+}
+
+// Sets what the printed kernel of contractions wants: rows of an item, items, worker
 // scratch.
 static void tc__contract_items(tc__group *g) {
-    tc__contract q = tc__contract_plan(g);
-    g->shape.grain = q.grain, g->shape.wide = q.wide;
+    tc__group part[TC__LIST_PARTS];
+    tc__contract all[TC__LIST_PARTS], q;
+    q = all[tc__contract_plans(g, all, part) - 1];
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (!tc__is_memory(&g->buffer.at[i]))
+            g->buffer.at[i].offset = tc__contract_buffer_at(g, i, q.grain);
+    g->shape.grain = q.grain, g->shape.wide = q.number ? 0 : q.wide;
     g->shape.items = tc__ix_mul(g->body.ix, g->shape.batch,
                                 tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
     g->shape.scratch = q.bytes;
@@ -247,39 +297,39 @@ static int64_t tc__contract_walk_stride(const tc__contract *q) {
 }
 
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
-static void tc__print_contract_block(tc__printer *p, const char *symbol) {
-    tc__contract q = tc__contract_plan(p->g);
-    const char *cls = tc__class_names[q.cls], *reg = p->d->reg[q.cls],
-               *type = p->d->scalar[q.cls];
-    long long stride = (long long)tc__contract_walk_stride(&q);
+static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
+                                     const char *symbol) {
+    const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls],
+               *type = p->d->scalar[q->cls];
+    long long stride = (long long)tc__contract_walk_stride(q);
     tc__put(p->out,
             "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
             "*panel,\n"
             "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)",
             symbol, type, type, type);
     tc__block_open(p);
-    for (int i = 0; i < q.rows; i++) {
+    for (int i = 0; i < q->rows; i++) {
         tc__line(p);
         tc__put(p->out, "const %s *row%d = row[%d];\n", type, i, i);
     }
-    for (int i = 0; i < q.rows; i++) tc__contract_sums(p, &q, i, TC__SUM_NEW);
+    for (int i = 0; i < q->rows; i++) tc__contract_sums(p, q, i, TC__SUM_NEW);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
     tc__block_open(p);
-    for (int j = 0; j < q.width / q.lanes; j++) {
+    for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
         tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * p->unit);
     }
-    for (int i = 0; i < q.rows; i++) {
+    for (int i = 0; i < q->rows; i++) {
         tc__line(p);
         tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[", reg, i, cls, i);
         tc__put(p->out, stride == 1 ? "k]);\n" : "k * %lld]);\n", stride);
-        tc__contract_sums(p, &q, i, TC__SUM_ADD); // at once: one register for all x
+        tc__contract_sums(p, q, i, TC__SUM_ADD); // at once: one register for all x
     }
     tc__line(p);
     tc__put(p->out, "panel += next;\n");
     tc__block_close(p);
-    for (int i = 0; i < q.rows; i++) tc__contract_sums(p, &q, i, TC__SUM_STORE);
+    for (int i = 0; i < q->rows; i++) tc__contract_sums(p, q, i, TC__SUM_STORE);
     tc__block_close(p);
     tc__put(p->out, "\n");
 }
@@ -336,6 +386,29 @@ static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id
     }
 }
 
+// Row r of what earlier parts have made of the item's rows.
+static void tc__put_made(tc__printer *p, int64_t b) {
+    tc__put_buffer(p, b);
+    tc__put(p->out, "_rows + (r - r0) * ");
+    tc__put_atom(p, p->g->buffer.at[b].numel, 0);
+}
+
+// `float *made0 = made0_rows + (r - r0) * 1024;` for each that nodes [begin, end) access.
+static void tc__print_made_rows(tc__printer *p, uint32_t begin, uint32_t end) {
+    for (size_t b = 0; b < p->g->buffer.count; b++) {
+        uint32_t id = begin;
+        if (p->g->buffer.at[b].place != TC__BUF_MADE) continue;
+        while (id < end && !tc__accesses(tc__body(p, id), (int64_t)b)) id++;
+        if (id == end) continue;
+        tc__line(p);
+        tc__put(p->out, "%s *", tc__dtypes[p->g->buffer.at[b].dtype].memory);
+        tc__put_buffer(p, (int64_t)b);
+        tc__put(p->out, " = ");
+        tc__put_made(p, (int64_t)b);
+        tc__put(p->out, ";\n");
+    }
+}
+
 // `const float *x[6]; for (j...) x[j] = in0 + ...;` of rows (left) or columns (right) from
 // `from`.
 static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
@@ -355,6 +428,8 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
     if (left && q->left_nodes) {
         tc__put(p->out, "left + (r - r0) * ");
         tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
+    } else if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
+        tc__put_made(p, n->attr[TC__LOAD_BUFFER]);
     } else {
         tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
         tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
@@ -443,6 +518,11 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__block_close(p);
 }
 
+// Which panels are packed.
+static void tc__put_packed(tc__printer *p, const tc__contract *q) {
+    tc__put(p->out, q->number ? "packed%d" : "packed", q->number);
+}
+
 static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc_ctx *c = p->out->ctx;
     size_t count = p->g->body.node.count;
@@ -453,7 +533,9 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     }
     tc__mark_needed(p->g, tc__right_of(p->g), mark);
     tc__line(p);
-    tc__put(p->out, "if (packed != panels)");
+    tc__put(p->out, "if (");
+    tc__put_packed(p, q);
+    tc__put(p->out, " != panels)");
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 r = r0;\n");
@@ -462,9 +544,16 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc__print_needed(p, mark, 1);
     tc__print_pack(p, q, mark);
     tc__line(p);
-    tc__put(p->out, "packed = panels;\n");
+    tc__put_packed(p, q);
+    tc__put(p->out, " = panels;\n");
     tc__block_close(p);
     tc__free(c, mark, count * sizeof *mark);
+}
+
+static uint32_t tc__contract_rows_loop(const tc__printer *p) {
+    uint32_t id = p->g->shape.prologue;
+    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
+    return id;
 }
 
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
@@ -485,6 +574,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
     tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
     tc__put(p->out, ";\n");
+    tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
     tc__print_needed(p, mark, 1);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
@@ -577,25 +667,41 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
     tc__put(p->out, "    tile[i * wide + j] = flip[j * %d + i];\n", q->width);
 }
 
-static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = p->g->shape.prologue;
-    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
-    return id;
-}
-
-static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
-    tc__let_ix(p, "row_blocks", q->row_blocks);
-    tc__let_ix(p, "col_blocks", q->col_blocks);
-    tc__let_ix(p, "rows", q->m);
+// Its sizes and scratch, by their names.
+static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "depth", q->depth);
     tc__let_ix(p, "wide", q->wide_padded);
     tc__let_scratch(p, q, "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
     if (q->flip) tc__let_scratch(p, q, "flip", q->flip_at);
+}
+
+// Nothing is packed as yet: where panels are flipped, they are of the item.
+static void tc__print_unpacked(tc__printer *p, const tc__contract *q) {
+    if (q->flip) return;
     tc__line(p);
-    if (!q->flip) tc__put(p->out, "tc_i64 packed = -1;\n");
-    if (!q->flip) tc__line(p);
+    tc__put(p->out, "tc_i64 ");
+    tc__put_packed(p, q);
+    tc__put(p->out, " = -1;\n");
+}
+
+// The rows of an item, from that of its batch on.
+static void tc__print_item_rows(tc__printer *p, int64_t grain) {
+    tc__line(p);
+    tc__put(p->out,
+            "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
+            "first + rows);\n",
+            (long long)grain, (long long)grain);
+}
+
+static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
+    tc__let_ix(p, "row_blocks", q->row_blocks);
+    tc__let_ix(p, "col_blocks", q->col_blocks);
+    tc__let_ix(p, "rows", q->m);
+    tc__print_areas(p, q);
+    tc__print_unpacked(p, q);
+    tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);
     tc__line(p);
@@ -603,11 +709,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
             "const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
     tc__line(p);
     tc__put(p->out, "const tc_i64 first = panels / col_blocks * rows;\n");
-    tc__line(p);
-    tc__put(p->out,
-            "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
-            "first + rows);\n",
-            (long long)q->grain, (long long)q->grain);
+    tc__print_item_rows(p, q->grain);
     tc__line(p);
     tc__put(p->out, "const tc_i64 c0 = panels %% col_blocks * ");
     tc__put_atom(p, q->wide, 0);
@@ -618,19 +720,29 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ");\n");
 }
 
+// The tile of an item's rows and columns.
+static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *symbol) {
+    if (!q->flip) tc__print_pack_once(p, q);
+    if (q->left_nodes) tc__print_left(p, q);
+    if (q->flip)
+        tc__print_flipped(p, q, symbol);
+    else
+        tc__print_blocks(p, q, symbol);
+}
+
+// The loop over an item's rows.
+static void tc__print_item_loop(tc__printer *p) {
+    uint32_t loop = tc__contract_rows_loop(p);
+    p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));
+}
+
 static void tc__print_contract(tc__printer *p, const char *symbol) {
     tc__contract q = tc__contract_plan(p->g);
-    uint32_t loop = tc__contract_rows_loop(p);
     tc__print_item_head(p, &q);
-    if (!q.flip) tc__print_pack_once(p, &q);
-    if (q.left_nodes) tc__print_left(p, &q);
-    if (q.flip)
-        tc__print_flipped(p, &q, symbol);
-    else
-        tc__print_blocks(p, &q, symbol);
+    tc__print_tile(p, &q, symbol);
     p->parts = !tc__ix_equals(q.col_blocks, 1);
     p->part_step = tc__ix_is_const(q.wide) ? tc__ix_value(q.wide) : 1;
-    p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));
+    tc__print_item_loop(p);
     p->parts = 0;
     tc__block_close(p);
 }

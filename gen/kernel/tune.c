@@ -137,7 +137,7 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
 
 // Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
 static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
-    int product = g->shape.kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    int product = tc__has_blocks(g), chosen = tc__choose_lanes(g, target);
     tc__group plain = *g;
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     if (!v) return 1;
@@ -157,7 +157,8 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
                                                        : TC__STORE_MAY_STREAM);
     case TC__KNOB_PREFETCH:
         return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
-    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
+    case TC__KNOB_TILE:
+        return product && !tc__has_parts(g) && tc__tile_fits(g, target, lanes, v - 1);
     case TC__KNOB_PANEL:
     case TC__KNOB_BLOCK: return product;
     case TC__KNOB_THREADS: return g->shape.kind != TC__OPAQUE;
@@ -209,5 +210,5 @@ TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
 static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
     g->shape.tuning = *t;
     g->shape.lanes = tc__tuning_lanes(g, target, t);
-    if (g->shape.kind == TC__CONTRACTION) tc__contract_items(g);
+    if (tc__has_blocks(g)) tc__contract_items(g);
 }

@@ -45,6 +45,8 @@
 
 #include "kernel/group.c"
 
+#include "kernel/part.c"
+
 #include "kernel/access.c"
 
 #include "exec/interp_block.c"
