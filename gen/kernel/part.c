@@ -57,10 +57,10 @@ static const tc__node *tc__part_columns(const tc__group *k, uint32_t begin, uint
 static tc__group tc__part_at(const tc__group *k, uint32_t begin) {
     tc__group part = *k;
     uint32_t end = tc__part_end(k, begin);
+    part.shape.prologue = begin;
     if (end == k->body.node.count) return part;
     const tc__node *columns = tc__part_columns(k, begin, end);
     part.body.node.count = end;
-    part.shape.prologue = begin;
     part.shape.kind =
         tc__part_find(k, begin, end, TC_OP_CONTRACT) ? TC__CONTRACTION : TC__REDUCTION;
     if (columns) part.shape.cols = columns->attr[TC__FOR_END];
