@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x91f2d8f16f6906e0u
+#define TC__BUILD_ID 0xd65bbacdc8ca6e47u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -18777,8 +18777,7 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
 }
 static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
  int root = w->root_of[n->id];
- if (tc__has_no_elements(n) && tc__ops[n->op].kind != TC__KIND_CONTRACT)
-  return tc__weave_const(w, n->dtype, 0);
+ if (tc__has_no_elements(n)) return tc__weave_const(w, n->dtype, 0);
  if (root != TC__NONE && w->roots[root].group != w->group)
   return tc__lower_root(w, n, index);
  switch (tc__ops[n->op].kind) {
@@ -19406,6 +19405,7 @@ static void tc__finish_sinks(tc__finish *f) {
   const tc__node *n = tc__old(f, i);
   if (n->op == TC_OP_STORE) tc__finish_value(f, i, n->phase);
  }
+ if (k->shape.kind == TC__CONTRACTION) tc__finish_value(f, tc__contract_of(k)->id, 0);
 }
 static int tc__count_dense(tc__finish *f, tc__axis axis) {
  int dense = 0;
@@ -20258,7 +20258,7 @@ static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int faile
  if (failed) tc__group_free(w->ctx, w->k);
  return failed ? NULL : w->k;
 }
-static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
+static uint32_t tc__lower_contraction(tc__weave *w, const tc__node *n) {
  const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
  tc__ix index[TC_MAX_RANK], l[TC_MAX_RANK], r[TC_MAX_RANK];
  int rank = n->rank;
@@ -20277,6 +20277,7 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
  w->k->shape.batch = tc__ix_const(1);
  for (int i = 0; i < rank - 2; i++)
   w->k->shape.batch = tc__ix_mul(w->ix, w->k->shape.batch, n->dims[i]);
+ return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, w->factor, 2, &w->depth, 1);
 }
 static tc__fit tc__place_own(tc__weave *w, const tc__root *r, uint32_t part, tc__ix *index,
         tc__ix *flat) {
@@ -20301,7 +20302,7 @@ static uint32_t tc__lower_own(tc__weave *w, const tc__root *r, uint32_t part) {
  const tc__node *n = w->g->node.at[r->node];
  tc__ix index[TC_MAX_RANK], flat;
  (void)tc__place_own(w, r, part, index, &flat);
- if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
+ if (tc__is_kind(n, TC__KIND_CONTRACT)) return tc__lower_contraction(w, n);
  return tc__lower_value(w, n, index);
 }
 static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__outlined_load *l,
@@ -23614,7 +23615,7 @@ static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kb
  return NULL;
 }
 typedef struct tc__joint {
- size_t from;
+ size_t from, last;
  const tc__kbuf *rows;
  int kept;
  uint32_t count;
@@ -23633,15 +23634,25 @@ static int tc__join_has_others(const tc__group *rows, const tc__kbuf *b) {
   if (&rows->buffer.at[i] != b && tc__is_join_result(&rows->buffer.at[i])) return 1;
  return 0;
 }
+static size_t *tc__join_last_readers(const tc__schedule *s) {
+ size_t *last = TC__NEW_ARRAY(s->ctx, size_t, s->g->node.count + 1);
+ for (size_t i = 0; last && i < s->kernel.count; i++) {
+  const tc__group *k = s->kernel.at[i];
+  for (size_t b = 0; b < k->buffer.count; b++)
+   if (k->buffer.at[b].place == TC__BUF_NODE) last[k->buffer.at[b].source] = i;
+ }
+ return last;
+}
 static void tc__join_find(const tc__schedule *s, const tc__dialect *d, tc__joint *j) {
  const tc__group *rows = s->kernel.at[j->from];
  int output = s->root.at[s->root_of[j->rows->source]].output;
- int each = !output && !tc__join_has_others(rows, j->rows);
+ int each =
+  !output && !tc__join_has_others(rows, j->rows) && !tc__count_contractions(rows);
  uint32_t readers = 0;
  j->count = 0, j->kept = output;
- for (size_t i = 0; i < s->kernel.count; i++) {
+ for (size_t i = j->from + 1; i <= j->last; i++) {
   const tc__group *k = s->kernel.at[i];
-  if (!k || i == j->from || !tc__join_reads_any(rows, k)) continue;
+  if (!k || !tc__join_reads_any(rows, k)) continue;
   int fits = tc__join_fits(rows, j->rows, k, d->contractions);
   if (!readers++ && !fits) return;
   each &= fits && readers <= TC__JOIN_READERS;
@@ -23680,11 +23691,16 @@ static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j)
  if (take) tc__group_free(s->ctx, rows), s->kernel.at[j->from] = NULL;
  return ok;
 }
-static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
+static int tc__join_one(tc__schedule *s, const tc__dialect *d, const size_t *last,
+      size_t from) {
+ const tc__group *k = s->kernel.at[from];
  tc__joint j;
  int ok = 1;
  memset(&j, 0, sizeof j);
  j.from = from;
+ for (size_t b = 0; b < k->buffer.count; b++)
+  if (tc__is_join_result(&k->buffer.at[b]) && last[k->buffer.at[b].source] > j.last)
+   j.last = last[k->buffer.at[b].source];
  for (size_t b = 0; ok && s->kernel.at[from] && b < s->kernel.at[from]->buffer.count;
    b++) {
   if (!tc__join_makes(s->kernel.at[from], (int64_t)b)) continue;
@@ -23698,9 +23714,12 @@ static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int devic
  size_t kept = 0;
  int ok = 1;
  if (!d->takes_rows || s->apart) return 1;
+ size_t *last = tc__join_last_readers(s);
+ if (!last) return 0;
  for (size_t i = 0; i < s->kernel.count && ok; i++)
   if (s->kernel.at[i] && s->kernel.at[i]->target.device == device)
-   ok = tc__join_one(s, d, i);
+   ok = tc__join_one(s, d, last, i);
+ TC__FREE_ARRAY(s->ctx, last, s->g->node.count + 1);
  for (size_t i = 0; i < s->kernel.count; i++)
   if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
  s->kernel.count = kept;
@@ -23866,7 +23885,8 @@ static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
  for (size_t i = 0; i < g->buffer.count; i++) {
   const tc__kbuf *b = &g->buffer.at[i];
   if (b->place == TC__BUF_MADE)
-   made += tc__ix_hi(g->body.ix, b->numel) * tc__dtypes[b->dtype].bytes;
+   made = tc__ix_clamp(made + tc__ix_times(tc__ix_hi(g->body.ix, b->numel),
+             tc__dtypes[b->dtype].bytes));
  }
  while (most > TC__CONTRACT_MADE_ROWS && made > TC__CONTRACT_MADE / most) most /= 2;
  return m < 1 ? 1 : m < most ? m : most;
@@ -31158,12 +31178,20 @@ static void tc__tile_rows(tc__frame *f, const tc__tile *t) {
  }
 }
 static void tc__contract_columns_of(tc__frame *f, tc__tile *t, int64_t lo, int64_t hi) {
- if (f->part->product) (void)tc__tile_open(f, t, f->tile_area);
+ (void)tc__tile_open(f, t, f->tile_area);
  for (t->col = lo; t->col < hi; t->col += t->cols) {
-  t->cols = f->part->product ? tc__lesser(hi - t->col, t->ldc) : hi - lo;
-  if (f->part->product) tc__tile_fill(f, t);
+  t->cols = tc__lesser(hi - t->col, t->ldc);
+  tc__tile_fill(f, t);
   tc__tile_rows(f, t);
  }
+}
+static void tc__contract_part(tc__frame *f, tc__tile *t, const tc__interp_part *part) {
+ f->part = part;
+ t->col = 0, t->cols = tc__expr_at(f, &part->cols, 0);
+ if (part->product)
+  tc__contract_columns_of(f, t, 0, t->cols);
+ else
+  tc__tile_rows(f, t);
 }
 static void tc__contract_rows(tc__frame *f, int64_t row, int64_t end, int64_t lo,
         int64_t hi) {
@@ -31172,10 +31200,8 @@ static void tc__contract_rows(tc__frame *f, int64_t row, int64_t end, int64_t lo
  for (t.row = row; t.row < end; t.row += t.rows) {
   t.rows = tc__lesser(end - t.row, TC__TILE_MAX_ROWS);
   if (f->p->part.count == 1) tc__contract_columns_of(f, &t, lo, hi);
-  for (size_t i = 0; f->p->part.count > 1 && i < f->p->part.count; i++) {
-   f->part = &f->p->part.at[i];
-   tc__contract_columns_of(f, &t, 0, tc__expr_at(f, &f->part->cols, 0));
-  }
+  for (size_t i = 0; f->p->part.count > 1 && i < f->p->part.count; i++)
+   tc__contract_part(f, &t, &f->p->part.at[i]);
  }
 }
 static void tc__contract_run(tc__frame *f) {
@@ -31184,9 +31210,9 @@ static void tc__contract_run(tc__frame *f) {
  int64_t cols = tc__expr_at(f, &f->part->cols, 0),
    wide = tc__expr_at(f, &f->part->wide, 0);
  int64_t grain = p->grain > 0 ? p->grain : 1, last;
- if (!rows || !batch || !cols) return;
+ if (!rows || !batch || (!cols && p->part.count == 1)) return;
  int64_t each = rows / batch, per = (each + grain - 1) / grain;
- int64_t blocks = (cols + wide - 1) / wide;
+ int64_t blocks = p->part.count > 1 ? 1 : (cols + wide - 1) / wide;
  for (int64_t i = f->lo; i < f->hi; i = last) {
   int64_t panel = i / per, first = panel / blocks * each, at = panel % blocks * wide;
   last = tc__lesser(f->hi, (panel + 1) * per);

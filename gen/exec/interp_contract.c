@@ -182,12 +182,22 @@ static void tc__tile_rows(tc__frame *f, const tc__tile *t) {
 
 // The part at hand on columns [lo, hi) of the rows of the tile.
 static void tc__contract_columns_of(tc__frame *f, tc__tile *t, int64_t lo, int64_t hi) {
-    if (f->part->product) (void)tc__tile_open(f, t, f->tile_area);
+    (void)tc__tile_open(f, t, f->tile_area);
     for (t->col = lo; t->col < hi; t->col += t->cols) {
-        t->cols = f->part->product ? tc__lesser(hi - t->col, t->ldc) : hi - lo;
-        if (f->part->product) tc__tile_fill(f, t);
+        t->cols = tc__lesser(hi - t->col, t->ldc);
+        tc__tile_fill(f, t);
         tc__tile_rows(f, t);
     }
+}
+
+// A part on the rows of the tile.
+static void tc__contract_part(tc__frame *f, tc__tile *t, const tc__interp_part *part) {
+    f->part = part;
+    t->col = 0, t->cols = tc__expr_at(f, &part->cols, 0);
+    if (part->product)
+        tc__contract_columns_of(f, t, 0, t->cols);
+    else
+        tc__tile_rows(f, t);
 }
 
 // Rows [row, end) of one batch: of a kernel that is one part, its columns [lo, hi).
@@ -198,10 +208,8 @@ static void tc__contract_rows(tc__frame *f, int64_t row, int64_t end, int64_t lo
     for (t.row = row; t.row < end; t.row += t.rows) {
         t.rows = tc__lesser(end - t.row, TC__TILE_MAX_ROWS);
         if (f->p->part.count == 1) tc__contract_columns_of(f, &t, lo, hi);
-        for (size_t i = 0; f->p->part.count > 1 && i < f->p->part.count; i++) {
-            f->part = &f->p->part.at[i];
-            tc__contract_columns_of(f, &t, 0, tc__expr_at(f, &f->part->cols, 0));
-        }
+        for (size_t i = 0; f->p->part.count > 1 && i < f->p->part.count; i++)
+            tc__contract_part(f, &t, &f->p->part.at[i]);
     }
 }
 
@@ -213,9 +221,9 @@ static void tc__contract_run(tc__frame *f) {
     int64_t cols = tc__expr_at(f, &f->part->cols, 0),
             wide = tc__expr_at(f, &f->part->wide, 0);
     int64_t grain = p->grain > 0 ? p->grain : 1, last;
-    if (!rows || !batch || !cols) return;
+    if (!rows || !batch || (!cols && p->part.count == 1)) return;
     int64_t each = rows / batch, per = (each + grain - 1) / grain;
-    int64_t blocks = (cols + wide - 1) / wide;
+    int64_t blocks = p->part.count > 1 ? 1 : (cols + wide - 1) / wide;
     for (int64_t i = f->lo; i < f->hi; i = last) {
         int64_t panel = i / per, first = panel / blocks * each, at = panel % blocks * wide;
         last = tc__lesser(f->hi, (panel + 1) * per);

@@ -245,7 +245,7 @@ static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kb
 
 // A producer, its rows, and the products that make them now.
 typedef struct tc__joint {
-    size_t from;
+    size_t from, last;    // the last kernel that reads a result of it
     const tc__kbuf *rows; // of the producer
     int kept;             // they are in memory, too
     uint32_t count;
@@ -267,17 +267,30 @@ static int tc__join_has_others(const tc__group *rows, const tc__kbuf *b) {
     return 0;
 }
 
+// The last kernel that reads each node of the graph, by node; NULL = out of memory. Of what a kernel reads
+// that has been joined with a later one, the producers were looked at before.
+static size_t *tc__join_last_readers(const tc__schedule *s) {
+    size_t *last = TC__NEW_ARRAY(s->ctx, size_t, s->g->node.count + 1);
+    for (size_t i = 0; last && i < s->kernel.count; i++) {
+        const tc__group *k = s->kernel.at[i];
+        for (size_t b = 0; b < k->buffer.count; b++)
+            if (k->buffer.at[b].place == TC__BUF_NODE) last[k->buffer.at[b].source] = i;
+    }
+    return last;
+}
+
 // Who makes the rows: every reader, where all are products and nothing else is made; else the first one,
-// which writes what the others read.
+// which writes what the others read. A product is not made twice.
 static void tc__join_find(const tc__schedule *s, const tc__dialect *d, tc__joint *j) {
     const tc__group *rows = s->kernel.at[j->from];
     int output = s->root.at[s->root_of[j->rows->source]].output;
-    int each = !output && !tc__join_has_others(rows, j->rows);
+    int each =
+        !output && !tc__join_has_others(rows, j->rows) && !tc__count_contractions(rows);
     uint32_t readers = 0;
     j->count = 0, j->kept = output;
-    for (size_t i = 0; i < s->kernel.count; i++) {
+    for (size_t i = j->from + 1; i <= j->last; i++) {
         const tc__group *k = s->kernel.at[i];
-        if (!k || i == j->from || !tc__join_reads_any(rows, k)) continue;
+        if (!k || !tc__join_reads_any(rows, k)) continue;
         int fits = tc__join_fits(rows, j->rows, k, d->contractions);
         if (!readers++ && !fits) return;
         each &= fits && readers <= TC__JOIN_READERS;
@@ -321,11 +334,16 @@ static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j)
 }
 
 // Joins kernel `from` with its readers by one of its results. 0 = reported.
-static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
+static int tc__join_one(tc__schedule *s, const tc__dialect *d, const size_t *last,
+                        size_t from) {
+    const tc__group *k = s->kernel.at[from];
     tc__joint j;
     int ok = 1;
     memset(&j, 0, sizeof j);
     j.from = from;
+    for (size_t b = 0; b < k->buffer.count; b++)
+        if (tc__is_join_result(&k->buffer.at[b]) && last[k->buffer.at[b].source] > j.last)
+            j.last = last[k->buffer.at[b].source];
     for (size_t b = 0; ok && s->kernel.at[from] && b < s->kernel.at[from]->buffer.count;
          b++) {
         if (!tc__join_makes(s->kernel.at[from], (int64_t)b)) continue;
@@ -341,9 +359,12 @@ static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int devic
     size_t kept = 0;
     int ok = 1;
     if (!d->takes_rows || s->apart) return 1;
+    size_t *last = tc__join_last_readers(s);
+    if (!last) return 0;
     for (size_t i = 0; i < s->kernel.count && ok; i++)
         if (s->kernel.at[i] && s->kernel.at[i]->target.device == device)
-            ok = tc__join_one(s, d, i);
+            ok = tc__join_one(s, d, last, i);
+    TC__FREE_ARRAY(s->ctx, last, s->g->node.count + 1);
     for (size_t i = 0; i < s->kernel.count; i++)
         if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
     s->kernel.count = kept;

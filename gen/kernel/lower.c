@@ -223,6 +223,8 @@ static void tc__finish_sinks(tc__finish *f) {
         const tc__node *n = tc__old(f, i);
         if (n->op == TC_OP_STORE) tc__finish_value(f, i, n->phase);
     }
+    // A product is there, even where nothing of it is needed because it has no elements.
+    if (k->shape.kind == TC__CONTRACTION) tc__finish_value(f, tc__contract_of(k)->id, 0);
 }
 
 // ---- the axis of the vector ----

@@ -196,7 +196,8 @@ static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
     for (size_t i = 0; i < g->buffer.count; i++) {
         const tc__kbuf *b = &g->buffer.at[i];
         if (b->place == TC__BUF_MADE)
-            made += tc__ix_hi(g->body.ix, b->numel) * tc__dtypes[b->dtype].bytes;
+            made = tc__ix_clamp(made + tc__ix_times(tc__ix_hi(g->body.ix, b->numel),
+                                                    tc__dtypes[b->dtype].bytes));
     }
     while (most > TC__CONTRACT_MADE_ROWS && made > TC__CONTRACT_MADE / most) most /= 2;
     return m < 1 ? 1 : m < most ? m : most;

@@ -532,10 +532,8 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
 
 static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
     int root = w->root_of[n->id];
-    // Nothing may be loaded for what has no elements, not even once per row. A contraction loads nothing
-    // where it has no rows.
-    if (tc__has_no_elements(n) && tc__ops[n->op].kind != TC__KIND_CONTRACT)
-        return tc__weave_const(w, n->dtype, 0);
+    // Nothing may be loaded for what has no elements, not even once per row.
+    if (tc__has_no_elements(n)) return tc__weave_const(w, n->dtype, 0);
     if (root != TC__NONE && w->roots[root].group != w->group)
         return tc__lower_root(w, n, index);
     switch (tc__ops[n->op].kind) {

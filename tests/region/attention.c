@@ -11,7 +11,7 @@ typedef struct shape {
 } shape;
 
 // How it is written.
-typedef enum form { COMPOSITE, PLAIN, MASKED, CAUSAL, KEPT } form;
+typedef enum form { COMPOSITE, PLAIN, MASKED, CAUSAL, KEPT, SHARED } form;
 
 static float *numbers(int64_t n, uint32_t state) {
     float *p = (float *)malloc((size_t)n * sizeof *p);
@@ -66,11 +66,12 @@ static void ref_row(const data *d, form f, int64_t b, int64_t row, double *out) 
 
 static tc_tensor attend(const data *d, form f, tc_tensor q, tc_tensor k, tc_tensor v,
                         tc_tensor mask) {
-    if (f != PLAIN && f != KEPT)
+    if (f != PLAIN && f != KEPT && f != SHARED)
         return tc_scaled_dot_product_attention(q, k, v, mask, f == CAUSAL, 0);
     tc_tensor p = tc_matmul(q, tc_transpose(k, -2, -1));
     p = tc_softmax(tc_mul_s(p, 1 / sqrt((double)d->s.d)), -1);
     if (f == KEPT) tc_keep(p);
+    if (f == SHARED) tc_keep(tc_matmul(p, tc_neg(v)));
     return tc_matmul(p, v);
 }
 
@@ -198,4 +199,19 @@ TEST(what_would_be_slower_stays_apart) {
 TEST(shares_that_are_kept_are_results) {
     static const shape s = {8, 100, 72, 16, 24, 1};
     check(&s, KEPT, TC_F32);
+}
+
+// Two products of the same shares: those are made once, in the first one's kernel.
+TEST(shares_of_two_products_are_made_once) {
+    static const shape s = {8, 100, 72, 16, 24, 3}; // one is the negated values
+    data d;
+    float *y = (float *)calloc(8 * 100 * 24, sizeof *y),
+          *z = (float *)calloc(8 * 100 * 24, sizeof *z);
+    data_open(&d, &s);
+    CHECK_EQ(run_form("cpu", NULL, 3, &d, SHARED, TC_F32, 0, y), s.kernels);
+    expect_near(&d, SHARED, y, 2e-6);
+    run_form("eager", NULL, 2, &d, SHARED, TC_F32, 0, z);
+    expect_same(y, z, 8 * 100 * 24, "op by op");
+    free(y), free(z);
+    data_close(&d);
 }

@@ -35,13 +35,13 @@ typedef struct kit {
 static int takes_all(const tc__group *g) { return (void)g, 1; }
 
 // kept: the node that is a result, too; 0 = none.
-static void kit_open_with(kit *t, int contractions, uint32_t kept) {
+static void kit_open_with(kit *t, const char *graph, int contractions, uint32_t kept) {
     tc__dialect d = tc__dialect_c;
     memset(t, 0, sizeof *t);
     t->c = bare_open();
     tc__ix_open(&t->ix, t->c);
     tc__graph_open(&t->g, t->c, &t->ix);
-    CHECK(tc__read_graph(t->c, &t->g, text, &t->outputs));
+    CHECK(tc__read_graph(t->c, &t->g, graph, &t->outputs));
     uint8_t *output = TC__NEW_ARRAY(t->c, uint8_t, t->g.node.count + 1);
     output[t->outputs.at[0]] = 1;
     if (kept) output[kept] = 1;
@@ -52,7 +52,7 @@ static void kit_open_with(kit *t, int contractions, uint32_t kept) {
     CHECK_STR(tc_error_text(t->c), "");
 }
 
-static void kit_open(kit *t, int contractions) { kit_open_with(t, contractions, 0); }
+static void kit_open(kit *t, int contractions) { kit_open_with(t, text, contractions, 0); }
 
 static void kit_close(kit *t) {
     tc__schedule_close(&t->s);
@@ -213,7 +213,7 @@ TEST(parts_share_nothing_but_made_rows) {
     tc__group *k = broken(&t, &second, &last);
     find(k, last, TC_OP_CONTRACT)->in[0] = find(k, 0, TC_OP_CONTRACT)->in[0];
     refused(&t, "a value of another part");
-    kit_open_with(&t, 2, 7);
+    kit_open_with(&t, text, 2, 7);
     k = t.s.kernel.at[0], last = k->shape.prologue;
     REQUIRE(tc__verify_parts(t.c, k));
     const tc__node *store = find(k, tc__part_end(k, 0), TC_OP_STORE);
