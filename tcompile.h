@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd65bbacdc8ca6e47u
+#define TC__BUILD_ID 0xfe5c01ae877c7440u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -6609,6 +6609,9 @@ typedef enum tc__op {
  TC_OP_BARRIER,
  TC_OP_NEW,
  TC_OP_COMBINE,
+ TC_OP_PUT,
+ TC_OP_GET,
+ TC_OP_LAST,
  TC_OP_CONTRACT,
  TC_OP_CALL,
  TC_OP_COPY_,
@@ -6672,7 +6675,7 @@ enum {
  TC__FOR_AXIS = 0, TC__FOR_BIND = 1, TC__FOR_UNROLL = 2, TC__FOR_CHUNK = 3,
   TC__FOR_BEGIN = 4, TC__FOR_END = 5, TC__FOR_BOXES = 6,
  TC__END_AXIS = 0,
- TC__LAUNCH_THREADS = 0, TC__LAUNCH_NARROW = 1,
+ TC__LAUNCH_THREADS = 0, TC__LAUNCH_NARROW = 1, TC__LAUNCH_CLUSTER = 2,
  TC__AXIS_AXIS = 0, TC__AXIS_VALUE = 1, TC__AXIS_EXTENT = 2,
  TC__IF_PREDICATES = 0,
  TC__LEAVE_PREDICATES = 0,
@@ -6681,6 +6684,11 @@ enum {
  TC__BARRIER_WARP = 0,
  TC__NEW_ACCUMULATOR = 0, TC__NEW_MONOID = 1, TC__NEW_WIDTH = 2,
  TC__COMBINE_ACCUMULATOR = 0, TC__COMBINE_MONOID = 1, TC__COMBINE_THREADS = 2,
+ TC__PUT_BUFFER = 0, TC__PUT_INDEX = 1, TC__PUT_ACCUMULATOR = 2, TC__PUT_MONOID = 3,
+  TC__PUT_PLACES = 4,
+ TC__GET_BUFFER = 0, TC__GET_INDEX = 1, TC__GET_ACCUMULATOR = 2, TC__GET_MONOID = 3,
+  TC__GET_PLACES = 4,
+ TC__LAST_BUFFER = 0, TC__LAST_INDEX = 1, TC__LAST_COUNT = 2,
  TC__CONTRACT_DEPTH = 0,
  TC__CALL_OP = 0, TC__CALL_WORD = 1, TC__CALL_OPERANDS = 2, TC__CALL_BUFFERS = 3,
  TC__SOFTMAX_X = 0, TC__SOFTMAX_DIM = 1,
@@ -8018,7 +8026,7 @@ static const tc__op_info tc__ops[TC_OP_TOTAL] = {
  {"launch", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x0u, 0x0u,
-  "t threads, t narrow", ""},
+  "t threads, t narrow, t cluster[]", ""},
  {"axis", TC__KIND_KERNEL, -1, 0,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x6u, 0x0u,
@@ -8055,6 +8063,18 @@ static const tc__op_info tc__ops[TC_OP_TOTAL] = {
   tc__dtype_same, tc__shape_none,
   0, TC_OP_COUNT, 0x0u, 0x0u,
   "t accumulator, t monoid, t threads[]", ""},
+ {"put", TC__KIND_KERNEL, -1, 1,
+  tc__dtype_attr, tc__shape_none,
+  0, TC_OP_COUNT, 0x2u, 0x0u,
+  "t buffer, s index, t accumulator, t monoid, t places[]", ""},
+ {"get", TC__KIND_KERNEL, -1, 1,
+  tc__dtype_attr, tc__shape_none,
+  0, TC_OP_COUNT, 0x2u, 0x0u,
+  "t buffer, s index, t accumulator, t monoid, t places[]", ""},
+ {"last", TC__KIND_KERNEL, -1, 0,
+  tc__dtype_attr, tc__shape_none,
+  0, TC_OP_COUNT, 0x2u, 0x0u,
+  "t buffer, s index, t count", ""},
  {"contract", TC__KIND_KERNEL, -1, 64,
   tc__dtype_attr, tc__shape_none,
   0, TC_OP_COUNT, 0x1u, 0x0u,
@@ -10682,8 +10702,9 @@ static const tc__tensor *tc__viewed(tc_ctx *c, tc_tensor t, const tc__step **ste
  *n = 0;
  while (v && t.id >> TC__SLOT_BITS == v->key && tc__position(t) < v->path.count) {
   const tc__step *s = v->path.at[tc__position(t)];
-  if (!s->view || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
-  step[(*n)++] = s;
+  int moved = s->op == TC_OP_TO;
+  if ((!s->view && !moved) || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
+  if (!moved) step[(*n)++] = s;
   uint32_t code = s->in[0];
   t.id = v->first | code;
   if (code & TC__EXTERNAL) t = v->external.at[code & ~TC__EXTERNAL].handle;
@@ -15928,6 +15949,8 @@ static void tc__dump_combine(tc__dump *d, const tc__node *n) {
    (long long)n->attr[TC__COMBINE_ACCUMULATOR]);
  if (n->n_attr > TC__COMBINE_THREADS)
   tc__put(d->t, " threads=%lld", (long long)n->attr[TC__COMBINE_THREADS]);
+ if (n->n_attr > TC__COMBINE_THREADS + 1)
+  tc__put(d->t, " blocks=%lld", (long long)n->attr[TC__COMBINE_THREADS + 1]);
 }
 static void tc__dump_boxes(tc__dump *d, const tc__node *n) {
  for (uint32_t at = TC__FOR_BOXES; at < n->n_attr;) {
@@ -15963,6 +15986,8 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
 static void tc__dump_launch(tc__dump *d, const tc__node *n) {
  tc__put(d->t, "launch threads=%lld index=%s", (long long)n->attr[TC__LAUNCH_THREADS],
    n->attr[TC__LAUNCH_NARROW] ? "i32" : "i64");
+ if (n->n_attr > TC__LAUNCH_CLUSTER)
+  tc__put(d->t, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
 }
 static void tc__dump_axis(tc__dump *d, const tc__node *n) {
  tc__put(d->t, "axis ");
@@ -15993,6 +16018,24 @@ static void tc__dump_copy(tc__dump *d, const tc__node *n) {
  tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_INDEX]);
  tc__put(d->t, "] <- b%lld[", (long long)n->attr[TC__COPY_FROM]);
  tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_SOURCE]);
+ tc__put(d->t, "]");
+}
+static void tc__dump_put(tc__dump *d, const tc__node *n) {
+ int put = n->op == TC_OP_PUT;
+ if (put) tc__put(d->t, "put ");
+ if (!put) tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+ tc__put(d->t, "b%lld", (long long)n->attr[TC__PUT_BUFFER]);
+ if (n->n_attr > TC__PUT_PLACES)
+  tc__put(d->t, ", b%lld", (long long)n->attr[TC__PUT_PLACES]);
+ tc__put(d->t, "[");
+ tc__dump_ix(d->t, d->g->ix, n->attr[TC__PUT_INDEX]);
+ tc__put(d->t, "]");
+ if (put) tc__put(d->t, " <- acc%lld", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+}
+static void tc__dump_last(tc__dump *d, const tc__node *n) {
+ tc__put(d->t, "last of %lld at b%lld[", (long long)n->attr[TC__LAST_COUNT],
+   (long long)n->attr[TC__LAST_BUFFER]);
+ tc__dump_ix(d->t, d->g->ix, n->attr[TC__LAST_INDEX]);
  tc__put(d->t, "]");
 }
 static void tc__dump_wait(tc__dump *d, const tc__node *n) {
@@ -16026,11 +16069,18 @@ static const tc__dump_row tc__dump_rows[] = {
  {TC_OP_NEW, 1, tc__dump_new},
  {TC_OP_COMBINE, 1, tc__dump_combine},
  {TC_OP_FOR, 0, tc__dump_for},
- {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+ {TC_OP_LAUNCH, 0, tc__dump_launch},
+ {TC_OP_AXIS, 0, tc__dump_axis},
  {TC_OP_IF, 0, tc__dump_if},
- {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
- {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
- {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
+ {TC_OP_ELSE, 0, tc__dump_else},
+ {TC_OP_LEAVE, 0, tc__dump_leave},
+ {TC_OP_COPY, 0, tc__dump_copy},
+ {TC_OP_WAIT, 0, tc__dump_wait},
+ {TC_OP_BARRIER, 0, tc__dump_barrier},
+ {TC_OP_END, 0, tc__dump_end},
+ {TC_OP_PUT, 0, tc__dump_put},
+ {TC_OP_GET, 0, tc__dump_put},
+ {TC_OP_LAST, 0, tc__dump_last},
  {TC_OP_CALL, 0, tc__dump_call},
 };
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
@@ -16671,7 +16721,7 @@ static const struct {
  {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
  {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 2, 1, 1},
  {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
- {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 2},
+ {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 3},
  {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
  {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
  {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
@@ -16681,7 +16731,10 @@ static const struct {
  {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 1},
  {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
  {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 3},
- {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 3},
+ {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 4},
+ {TC_OP_PUT, TC__LEGAL_LOOP, 0, 4, 5},
+ {TC_OP_GET, TC__LEGAL_LOOP, 0, 4, 5},
+ {TC_OP_LAST, TC__LEGAL_LOOP, 0, 3, 3},
  {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 enum { TC__VERIFY_DEPTH = 16 };
@@ -16734,7 +16787,8 @@ static int tc__has_value(const tc__node *n) {
  return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
    n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_LEAVE &&
    n->op != TC_OP_COPY && n->op != TC_OP_WAIT && n->op != TC_OP_BARRIER &&
-   n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
+   n->op != TC_OP_NEW && n->op != TC_OP_PUT && n->op != TC_OP_GET &&
+   n->op != TC_OP_LAST && n->op != TC_OP_CALL &&
    !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
@@ -17022,11 +17076,23 @@ static const tc__node *tc__find_new(const tc__verifier *v, int64_t number) {
  }
  return NULL;
 }
-static int tc__verify_accumulator(const tc__verifier *v) {
+static int tc__accumulator_of(const tc__node *n, int64_t *number, int64_t *monoid) {
+ switch (n->op) {
+ case TC_OP_ACC:
+  *number = n->attr[TC__ACC_ACCUMULATOR], *monoid = n->attr[TC__ACC_MONOID];
+  return 1;
+ case TC_OP_COMBINE:
+  *number = n->attr[TC__COMBINE_ACCUMULATOR], *monoid = n->attr[TC__COMBINE_MONOID];
+  return 1;
+ case TC_OP_PUT:
+ case TC_OP_GET:
+  *number = n->attr[TC__PUT_ACCUMULATOR], *monoid = n->attr[TC__PUT_MONOID];
+  return 1;
+ default: return 0;
+ }
+}
+static int tc__verify_accumulator(const tc__verifier *v, int64_t number, int64_t monoid) {
  const tc__node *n = v->node;
- int step = n->op == TC_OP_ACC;
- int64_t number = step ? n->attr[TC__ACC_ACCUMULATOR] : n->attr[TC__COMBINE_ACCUMULATOR];
- int64_t monoid = step ? n->attr[TC__ACC_MONOID] : n->attr[TC__COMBINE_MONOID];
  const tc__node *made = tc__find_new(v, number);
  uint32_t here = v->depth ? v->open[v->depth - 1] + 1 : 0;
  if (!made)
@@ -17034,12 +17100,12 @@ static int tc__verify_accumulator(const tc__verifier *v) {
  if (made->attr[TC__NEW_MONOID] != monoid)
   return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
  uint32_t home = v->scope[made->id];
- if (!step)
+ if (tc__in_launch(v) && tc__is_open(v, home)) return 1;
+ if (n->op == TC_OP_COMBINE)
   return here == home ||
     tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
  uint32_t around = v->depth > 1 ? v->open[v->depth - 2] + 1 : 0;
- if (v->depth && (around == home || (tc__in_launch(v) && tc__is_open(v, home))))
-  return 1;
+ if (v->depth && around == home) return 1;
  return tc__verify_fail(v, "accumulator %lld is not of the loop around",
        (long long)number);
 }
@@ -17087,7 +17153,9 @@ static int tc__verify_loop(tc__verifier *v) {
  if (n->op == TC_OP_END) return tc__verify_end(v);
  if (n->op == TC_OP_ELSE) return tc__verify_else(v);
  if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
- if (n->op == TC_OP_ACC || n->op == TC_OP_COMBINE) return tc__verify_accumulator(v);
+ int64_t number, monoid;
+ if (tc__accumulator_of(n, &number, &monoid))
+  return tc__verify_accumulator(v, number, monoid);
  if (n->level == TC__AT_COL && !constant && !(tc__verify_bound(v) >> TC__COL & 1))
   return tc__verify_fail(v, "a column value outside the loop over the columns");
  return 1;
@@ -17990,7 +18058,10 @@ typedef enum tc__place {
  TC__BUF_TILE,
  TC__BUF_MADE,
  TC__BUF_SHARED,
- TC__BUF_REGISTER
+ TC__BUF_REGISTER,
+ TC__BUF_LOCAL,
+ TC__BUF_WORK,
+ TC__BUF_TICKET
 } tc__place;
 typedef struct tc__kbuf {
  tc__place place;
@@ -22792,11 +22863,9 @@ struct tc__printer {
   *cuda;
  const struct tc__cuda_vector
   *vector;
- int team;
+ int team, cluster;
  int narrow;
  int scalar;
- int row_lanes;
- int launch;
  int issued;
  const char
   *owner;
@@ -22828,11 +22897,8 @@ static int tc__draw_words(const tc__node *n) {
 static int tc__copies_of(const tc__printer *p, const tc__node *n) {
  return tc__lanes_differ(n, p->axis) ? p->copies : 1;
 }
-static int tc__is_row_lane(const tc__printer *p, const tc__node *n) {
- return p->row_lanes && n->level == TC__AT_ROW;
-}
 static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
- tc__put(p->out, tc__is_row_lane(p, n) ? "t%u[l]" : "t%u", n->id);
+ tc__put(p->out, "t%u", n->id);
  if (tc__copies_of(p, n) > 1) tc__put(p->out, "_%d", copy);
 }
 static tc__value tc__const_value(const tc__node *n) {
@@ -22854,8 +22920,7 @@ static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
 }
 static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
  tc__line(p);
- if (!tc__is_row_lane(p, n))
-  tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
+ tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
  tc__put_name(p, n, copy);
  tc__put(p->out, " = ");
 }
@@ -23156,8 +23221,8 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
  return q;
 }
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
- static const char *const names[] = {"in",   "in",     "row", "tile",
-          "made", "shared", "held"};
+ static const char *const names[] = {"in",     "in",   "row", "tile", "made",
+          "shared", "held", "row", "work", "ticket"};
  const char *name = NULL;
  int serial = 0;
  for (int64_t j = i; j >= 0; j--) {
@@ -23327,6 +23392,30 @@ static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
  tc__put_ix(p, n->attr[TC__COPY_SOURCE]);
  tc__put(p->out, "]\n");
 }
+static void tc__put_dump_put(tc__printer *p, const tc__node *n) {
+ int put = n->op == TC_OP_PUT;
+ if (put) tc__put(p->out, "put ");
+ if (!put) tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+ tc__put_buffer(p, n->attr[TC__PUT_BUFFER]);
+ tc__put(p->out, "[");
+ tc__put_ix(p, n->attr[TC__PUT_INDEX]);
+ tc__put(p->out, "]");
+ if (put) tc__put(p->out, " <- acc%lld", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+ tc__put(p->out, "\n");
+}
+static void tc__put_dump_last(tc__printer *p, const tc__node *n) {
+ tc__put(p->out, "last of %lld at ", (long long)n->attr[TC__LAST_COUNT]);
+ tc__put_buffer(p, n->attr[TC__LAST_BUFFER]);
+ tc__put(p->out, "[");
+ tc__put_ix(p, n->attr[TC__LAST_INDEX]);
+ tc__put(p->out, "]\n");
+}
+static void tc__put_dump_launch(tc__printer *p, const tc__node *n) {
+ tc__put(p->out, "launch threads=%lld", (long long)n->attr[TC__LAUNCH_THREADS]);
+ if (n->n_attr > TC__LAUNCH_CLUSTER)
+  tc__put(p->out, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
+ tc__put(p->out, "\n");
+}
 static void tc__put_dump_if(tc__printer *p, const tc__node *n) {
  tc__put(p->out, n->op == TC_OP_LEAVE ? "leave unless" : n->n_attr ? "if" : "do");
  for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
@@ -23343,9 +23432,10 @@ static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
  case TC_OP_FOR: tc__put_dump_loop(p, n); return;
  case TC_OP_AXIS: tc__put_dump_axis(p, n); return;
  case TC_OP_IF: tc__put_dump_if(p, n); return;
- case TC_OP_LAUNCH:
-  tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
-  return;
+ case TC_OP_LAUNCH: tc__put_dump_launch(p, n); return;
+ case TC_OP_PUT:
+ case TC_OP_GET: tc__put_dump_put(p, n); return;
+ case TC_OP_LAST: tc__put_dump_last(p, n); return;
  case TC_OP_ELSE: tc__put(p->out, "else\n"); return;
  case TC_OP_LEAVE: tc__put_dump_if(p, n); return;
  case TC_OP_COPY: tc__put_dump_copy(p, n); return;
@@ -51033,6 +51123,9 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  {NULL},
  {NULL},
+ {NULL},
+ {NULL},
+ {NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  TC__COLS_promote(TC__FN, ADD),
@@ -51055,6 +51148,9 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
  {NULL},
  TC__COLS_logic(TC__FN, LOGICAL_AND),
  TC__COLS_logic(TC__FN, LOGICAL_OR),
+ {NULL},
+ {NULL},
+ {NULL},
  {NULL},
  {NULL},
  {NULL},

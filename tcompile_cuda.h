@@ -237,6 +237,9 @@ static const char *const tc__cuda_expr[TC_OP_COUNT] = {
  NULL,
  NULL,
  NULL,
+ NULL,
+ NULL,
+ NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char *const tc__text_cuda_types[] = {
@@ -1894,10 +1897,31 @@ static int tc__device_is_dynamic(const tc__group *k) {
  return tc__ix_hi(k->body.ix, tc__device_shared_at(k, k->buffer.count)) >
    TC__SHARED_STATIC;
 }
+static int64_t tc__device_work_at(const tc__group *k, size_t b) {
+ int tickets = b < k->buffer.count && k->buffer.at[b].place == TC__BUF_TICKET;
+ int64_t at = 0;
+ for (size_t i = 0; i < k->buffer.count; i++) {
+  const tc__kbuf *n = &k->buffer.at[i];
+  int ticket = n->place == TC__BUF_TICKET;
+  if (!ticket && n->place != TC__BUF_WORK) continue;
+  if (i < b ? ticket || !tickets : ticket && !tickets)
+   at += tc__padded(tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes,
+        256);
+ }
+ return at;
+}
+static int64_t tc__device_zeroed(const tc__group *k) {
+ int64_t bytes = 0;
+ for (size_t i = 0; i < k->buffer.count; i++)
+  if (k->buffer.at[i].place == TC__BUF_TICKET)
+   bytes += tc__padded(4 * tc__ix_value(k->buffer.at[i].numel), 256);
+ return bytes;
+}
 typedef struct tc__relist {
  const tc__group *from;
  tc__group *to;
  uint32_t *at;
+ tc__ix *base;
  int given;
  int failed;
 } tc__relist;
@@ -2004,33 +2028,40 @@ static void tc__relist_copy(tc__relist *l, const tc__node *n) {
  for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
  for (uint32_t i = 0; i < n->n_attr; i++)
   attr[i] = tc__attr_is_ix(n, i) ? tc__relist_ix(l, n->attr[i]) : n->attr[i];
+ if (l->base && tc__device_is_memory(n))
+  attr[TC__ACCESS_INDEX] = tc__ix_add(l->from->body.ix, attr[TC__ACCESS_INDEX],
+           l->base[n->attr[TC__ACCESS_BUFFER]]);
  m.in = in, m.attr = attr;
  tc__node *made = tc__node_append(&l->to->body, &m);
  if (!made) l->failed = 1;
  if (made) l->at[n->id] = made->id;
 }
-static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
- int64_t attr[2];
+static void tc__relist_launch(tc__relist *l, int threads, int narrow, int cluster) {
+ int64_t attr[3];
  for (uint32_t id = 0; id < l->from->body.node.count; id++)
   if (tc__relist_is_given(l, id)) tc__relist_copy(l, l->from->body.node.at[id]);
  l->given = 1;
  attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
- tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
+ attr[TC__LAUNCH_CLUSTER] = cluster;
+ tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, cluster ? 3 : 2);
 }
 static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {
  int64_t attr[TC__LOAD_PREDICATES];
  attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = e, attr[TC__LOAD_FILL] = 0;
  tc__node *made = tc__relist_put(l, TC_OP_LOAD, n->dtype, attr, TC__LOAD_PREDICATES);
- if (made) made->level = TC__AT_COL, l->at[n->id] = made->id;
+ if (made) made->level = n->level, l->at[n->id] = made->id;
 }
 static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buffer,
-         tc__ix at, tc__ix column, int width) {
+         tc__ix at, tc__axis axis, tc__ix first, int width) {
  tc__ixpool *x = l->from->body.ix;
  int64_t attr[5];
- tc__ix c = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__COL);
+ tc__ix var = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], axis);
  attr[TC__COPY_BUFFER] = buffer, attr[TC__COPY_INDEX] = at;
  attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
- attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], c, column);
+ attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], var, first);
+ if (l->base)
+  attr[TC__COPY_SOURCE] =
+   tc__ix_add(x, attr[TC__COPY_SOURCE], l->base[n->attr[TC__LOAD_BUFFER]]);
  attr[TC__COPY_ELEMENTS] = width;
  tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
 }
@@ -2039,7 +2070,7 @@ static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, t
  int64_t attr[2];
  memset(&m, 0, sizeof m);
  attr[TC__STORE_BUFFER] = buffer, attr[TC__STORE_INDEX] = e;
- m.op = TC_OP_STORE, m.stage = TC__LOOP, m.dtype = n->dtype, m.level = TC__AT_COL;
+ m.op = TC_OP_STORE, m.stage = TC__LOOP, m.dtype = n->dtype, m.level = n->level;
  m.in = &l->at[n->id], m.n_in = 1, m.attr = attr, m.n_attr = 2;
  if (!l->failed && !tc__node_append(&l->to->body, &m)) l->failed = 1;
 }
@@ -2050,6 +2081,58 @@ static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int6
  b.numel = tc__ix_const(numel);
  if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
  return (int64_t)l->to->buffer.count - 1;
+}
+typedef struct tc__sums {
+ const tc__node *combine[TC__PRINT_ACCS];
+ int count;
+ int64_t values[TC__PRINT_ACCS], places[TC__PRINT_ACCS];
+} tc__sums;
+static int tc__finds_places(const tc__node *combine) {
+ return combine->attr[TC__COMBINE_MONOID] == TC_OP_ARGMAX ||
+   combine->attr[TC__COMBINE_MONOID] == TC_OP_ARGMIN;
+}
+static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
+ const tc__node *step = tc__acc_of(l->from, combine->attr[TC__COMBINE_ACCUMULATOR]);
+ switch (tc__class_of(l->from->body.node.at[step->in[0]]->dtype)) {
+ case TC__CLASS_f32: return TC_F32;
+ case TC__CLASS_f64: return TC_F64;
+ case TC__CLASS_i32: return TC_I32;
+ default: return TC_I64;
+ }
+}
+static void tc__sums_in(tc__relist *l, tc__sums *s, tc__place place, int64_t numel) {
+ for (int i = 0; i < s->count; i++) {
+  s->values[i] = tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
+  s->places[i] = -1;
+  if (tc__finds_places(s->combine[i]))
+   s->places[i] = tc__relist_buffer(l, place, TC_I64, numel);
+ }
+}
+static void tc__sums_move(tc__relist *l, const tc__sums *s, tc__op op, tc__ix e) {
+ for (int i = 0; i < s->count; i++) {
+  int64_t attr[5];
+  attr[TC__PUT_BUFFER] = s->values[i], attr[TC__PUT_INDEX] = e;
+  attr[TC__PUT_ACCUMULATOR] = s->combine[i]->attr[TC__COMBINE_ACCUMULATOR];
+  attr[TC__PUT_MONOID] = s->combine[i]->attr[TC__COMBINE_MONOID];
+  attr[TC__PUT_PLACES] = s->places[i];
+  tc__relist_put(l, op, TC_I64, attr, s->places[i] < 0 ? 4 : 5);
+ }
+}
+static void tc__sums_new(tc__relist *l, const tc__sums *s, int width) {
+ for (int i = 0; i < s->count; i++) {
+  const tc__node *n = s->combine[i];
+  int64_t attr[3];
+  attr[TC__NEW_ACCUMULATOR] = n->attr[TC__COMBINE_ACCUMULATOR];
+  attr[TC__NEW_MONOID] = n->attr[TC__COMBINE_MONOID];
+  attr[TC__NEW_WIDTH] = width;
+  tc__relist_put(l, TC_OP_NEW, tc__sums_dtype(l, n), attr, 3);
+ }
+}
+static void tc__relist_last(tc__relist *l, int64_t tickets, tc__ix e, int64_t count) {
+ int64_t attr[3];
+ attr[TC__LAST_BUFFER] = tickets, attr[TC__LAST_INDEX] = e;
+ attr[TC__LAST_COUNT] = count;
+ tc__relist_put(l, TC_OP_LAST, TC_I64, attr, 3);
 }
 // ---- gen/device/product.c
 typedef enum tc__product_form {
@@ -3340,6 +3423,9 @@ struct tc__vectors {
  int again,
   looped;
  int apart;
+ int by_rows;
+ int kept;
+ tc__ix from;
  uint8_t *row;
  int64_t *row_held;
  uint8_t *ahead;
@@ -3357,36 +3443,42 @@ typedef enum tc__vector_hold {
  TC__HOLD_FIRST,
  TC__HOLD_THEN,
  TC__HOLD_BEFORE,
- TC__HOLD_SHARED
+ TC__HOLD_SHARED,
+ TC__HOLD_ROWS
 } tc__vector_hold;
 enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
 static tc__ix tc__vector_ix(const tc__vectors *f, int64_t a, tc__ix x, tc__ix b) {
  return tc__ix_add(f->ix, tc__ix_mul(f->ix, tc__ix_const(a), x), b);
+}
+static tc__axis tc__vector_axis(const tc__vectors *f) {
+ return f->by_rows ? TC__ROW : TC__COL;
 }
 static int tc__vector_windows(const tc__vectors *f, const tc__node *n) {
  return f->window && tc__window_is_in(f->l.from, f->window, n);
 }
 static int tc__vector_is_one(const tc__vectors *f, const tc__node *n) {
  const tc__group *g = f->l.from;
- return f->width == 1 || tc__device_is_wide(g, n, f->width, TC__COL) ||
-   tc__device_is_still(g, n, TC__COL, f->width);
+ return f->width == 1 || tc__device_is_wide(g, n, f->width, tc__vector_axis(f)) ||
+   tc__device_is_still(g, n, tc__vector_axis(f), f->width);
 }
 static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *n) {
  const tc__group *g = f->l.from;
  if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
   return TC__HOLD_NOT;
  const tc__kbuf *b = tc__buffer_of(g, n);
- if (!tc__is_memory(b) || b->written) return TC__HOLD_NOT;
+ int kept = f->kept && b->place == TC__BUF_ROW;
+ if (!kept && (!tc__is_memory(b) || b->written)) return TC__HOLD_NOT;
  if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
  for (uint32_t i = 1; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
-   return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, TC__COL)
+   return i == TC__LOAD_INDEX &&
+       tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
       ? TC__HOLD_THEN
       : TC__HOLD_NOT;
  return TC__HOLD_FIRST;
 }
 static int tc__vector_elements(const tc__vectors *f, const tc__node *n) {
- return tc__device_is_still(f->l.from, n, TC__COL, f->width) ? 1 : f->width;
+ return tc__device_is_still(f->l.from, n, tc__vector_axis(f), f->width) ? 1 : f->width;
 }
 static void tc__vector_hold_in(tc__vectors *f, const tc__node *n, tc__vector_hold hold) {
  f->ahead[n->id] = (uint8_t)hold;
@@ -3427,10 +3519,13 @@ static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lan
         tc__ix_add(f->ix, lane, tc__ix_const(column)));
  tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
 }
+static tc__ix tc__vector_shared_at(const tc__vectors *f) {
+ return tc__ix_sub(f->ix, tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols), f->from);
+}
 static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
- tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
-     ? tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols)
-    : tc__vector_elements(f, n) == 1 ? f->u
+ tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED ? tc__vector_shared_at(f)
+    : f->ahead[n->id] == TC__HOLD_ROWS ? lane
+    : tc__vector_elements(f, n) == 1   ? f->u
              : tc__vector_ix(f, f->width, f->u, lane);
  tc__relist_load(&f->l, n, f->held[n->id], at);
 }
@@ -3448,21 +3543,31 @@ static int tc__vector_row_node(tc__vectors *f, const tc__node *n, tc__ix lane) {
  }
  return 1;
 }
+static void tc__vector_combine(tc__vectors *f, const tc__node *n) {
+ tc__node m = *n;
+ int64_t attr[TC__COMBINE_THREADS + 1];
+ memcpy(attr, n->attr, TC__COMBINE_THREADS * sizeof *attr);
+ attr[TC__COMBINE_THREADS] = 1;
+ m.attr = attr, m.n_attr = TC__COMBINE_THREADS + 1;
+ tc__relist_copy(&f->l, &m);
+}
 static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int holds) {
  if (tc__opens(n) || n->op == TC_OP_END || tc__vector_row_node(f, n, lane)) return;
  if (tc__vector_windows(f, n))
   tc__vector_load_window(f, n, lane);
  else if (f->ahead[n->id] && f->ahead[n->id] != holds)
   tc__vector_load_held(f, n, lane);
- else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
+ else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW && !f->by_rows)
   tc__vector_store_row(f, n);
+ else if (n->op == TC_OP_COMBINE)
+  tc__vector_combine(f, n);
  else
   tc__relist_copy(&f->l, n);
 }
 static void tc__vector_nodes(tc__vectors *f, const tc__group *g, const uint8_t *need,
         tc__ix column, int width, int holds) {
  tc__ix lane = tc__vector_lanes(f, width);
- tc__relist_axis(&f->l, TC__COL, tc__ix_add(f->ix, column, lane));
+ tc__relist_axis(&f->l, tc__vector_axis(f), tc__ix_add(f->ix, column, lane));
  for (size_t id = 0; id < g->body.node.count; id++) {
   const tc__node *n = g->body.node.at[id];
   if (!need[id]) continue;
@@ -3478,7 +3583,7 @@ static void tc__vectors_close(const tc__vectors *f, int holds) {
  const tc__group *g = f->l.from;
  for (size_t id = f->end; id-- > 0;) {
   const tc__node *n = g->body.node.at[id];
-  if (f->apart && n->level == TC__AT_ROW) f->need[id] = 0;
+  if (f->apart && n->level == TC__AT_ROW && !f->ahead[id]) f->need[id] = 0;
   if (!f->need[id] || (f->ahead[id] && f->ahead[id] != holds)) continue;
   if (n->op == TC_OP_LOAD && f->row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN) {
    f->need[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]] = 1;
@@ -3520,7 +3625,7 @@ static void tc__vectors_each(tc__vectors *f, int holds, int width) {
 }
 static int tc__vector_is_copy(const tc__vectors *f, const tc__node *n) {
  return n->n_attr == TC__LOAD_PREDICATES &&
-   tc__device_is_wide(f->l.from, n, f->width, TC__COL) &&
+   tc__device_is_wide(f->l.from, n, f->width, tc__vector_axis(f)) &&
    !tc__ix_has_val(f->ix, n->attr[TC__LOAD_INDEX]);
 }
 static void tc__vectors_copy(tc__vectors *f) {
@@ -3536,8 +3641,8 @@ static void tc__vectors_copy(tc__vectors *f) {
   if (!f->phase[id] || f->ahead[id] != TC__HOLD_FIRST || !tc__vector_is_copy(f, n))
    continue;
   tc__relist_copy_vector(&f->l, n, f->held[id],
-        tc__vector_ix(f, f->width, f->u, tc__ix_const(0)), column,
-        f->width);
+        tc__vector_ix(f, f->width, f->u, tc__ix_const(0)),
+        tc__vector_axis(f), column, f->width);
   f->ahead[id] = TC__HOLD_BEFORE;
  }
  tc__vectors_close_each(f);
@@ -3557,6 +3662,14 @@ static void tc__vectors_rest(tc__vectors *f) {
   f->need[id] = (uint8_t)tc__vector_is_root(f, g->body.node.at[id]);
  tc__vectors_close(f, TC__HOLD_NOT);
 }
+static int tc__vectors_are_deep(tc__vectors *f) {
+ tc__vectors_rest(f);
+ for (uint32_t id = 0; id < f->end; id++)
+  if (f->need[id] && !f->ahead[id] &&
+   tc__vector_hold_of(f, f->l.from->body.node.at[id]) == TC__HOLD_FIRST)
+   return 1;
+ return 0;
+}
 static void tc__vectors_put(tc__vectors *f) {
  tc__vectors_rest(f);
  memcpy(f->phase, f->need, f->l.from->body.node.count);
@@ -3569,7 +3682,7 @@ static void tc__vectors_put(tc__vectors *f) {
 }
 static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
  size_t n = g->body.node.count, buffers = g->buffer.count;
- f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+ f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g), f->from = tc__ix_const(0);
  f->end = (uint32_t)n;
  f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
  f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);
@@ -3769,7 +3882,7 @@ static tc__group *tc__lower_flat(tc_ctx *c, const tc__group *g) {
  tc__flat_plan(g, &f);
  f.v.open = tc__flat_open;
  if (tc__vectors_open(&f.v, c, g)) {
-  tc__relist_launch(&f.v.l, f.threads, f.v.narrow);
+  tc__relist_launch(&f.v.l, f.threads, f.v.narrow, 0);
   f.j = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_J, TC__BIND_GRID,
         tc__flat_blocks(g, &f));
   f.t = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_T, TC__BIND_BLOCK,
@@ -3866,14 +3979,20 @@ static void tc__window_rows_body(tc__windower *t, int ragged) {
 }
 static void tc__window_body(tc__windower *t) {
  const tc__group *g = t->v.l.from;
- int ragged = tc__ix_divisor(t->v.ix, g->shape.rows) % t->w.rows != 0;
- tc__ix last = tc__ix_add(t->v.ix, t->row, tc__ix_const(t->w.rows - 1));
- int opened = tc__relist_if(&t->v.l, t->row, g->shape.rows, t->column, g->shape.cols);
- int all = ragged && tc__relist_if(&t->v.l, last, g->shape.rows, 0, 0);
+ tc__ixpool *x = t->v.ix;
+ tc__ix all = g->shape.rows, own = tc__ix_const(t->w.rows), row = t->row;
+ tc__ix last = tc__ix_add(x, row, tc__ix_const(t->w.rows - 1));
+ int ragged = tc__ix_divisor(x, all) % t->w.rows != 0;
+ int opened = tc__relist_if(&t->v.l, row, all, t->column, g->shape.cols);
+ if (ragged && tc__ix_is_const(all) && tc__ix_value(all) >= t->w.rows) {
+  t->row = tc__ix_min(x, row, tc__ix_sub(x, all, own));
+  ragged = 0;
+ }
+ int asks = ragged && tc__relist_if(&t->v.l, last, all, 0, 0);
  tc__window_rows_body(t, 0);
- if (all) tc__relist_put(&t->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
- if (all) tc__window_rows_body(t, 1);
- tc__relist_end_if(&t->v.l, all);
+ if (asks) tc__relist_put(&t->v.l, TC_OP_ELSE, TC_BOOL, NULL, 0);
+ if (asks) tc__window_rows_body(t, 1);
+ tc__relist_end_if(&t->v.l, asks);
  tc__relist_end_if(&t->v.l, opened);
 }
 static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__windows *w) {
@@ -3885,7 +4004,7 @@ static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__win
   tc__ixpool *x = t.v.ix;
   int below = w->threads / w->across;
   tc__window_buffers(&t);
-  tc__relist_launch(&t.v.l, w->threads, t.v.narrow);
+  tc__relist_launch(&t.v.l, w->threads, t.v.narrow, 0);
   tc__ix i = tc__window_loop(
    &t, TC__WINDOW_I, TC__BIND_GRID,
    tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)below * w->rows)));
@@ -4125,7 +4244,7 @@ static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
  tc__ix size = tc__ix_const(t.size);
  if (tc__relist_open(&t.l, c, g)) {
   int held = tc__tile_buffers(&t);
-  tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g));
+  tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g), 0);
   t.j = tc__tile_loop(&t, TC__TILE_J, TC__BIND_GRID,
        tc__ix_ceil_div(t.ix, g->shape.rows, size));
   t.i = tc__tile_loop(&t, TC__TILE_I, TC__BIND_GRID,
@@ -4147,25 +4266,40 @@ enum {
  TC__ROWS_I = TC__VAR0 + 1,
  TC__ROWS_Y = TC__VAR0 + 2,
  TC__ROWS_X = TC__VAR0 + 3,
- TC__ROWS_S = TC__VAR0 + 7
+ TC__ROWS_S = TC__VAR0 + 7,
+ TC__ROWS_Q = TC__VAR0 + 8,
+ TC__ROWS_M = TC__VAR0 + 9,
+ TC__ROWS_Z = TC__VAR0 + 11
 };
 typedef struct tc__rower {
  tc__vectors v;
  tc__device_plan q;
+ tc__ix z;
  tc__ix x;
  tc__ix s;
  tc__ix across;
+ int by_part;
+ tc__sums sums;
+ int64_t ticket;
 } tc__rower;
 static tc__ix tc__rows_whole(const tc__rower *t) {
  return tc__ix_mul(t->v.ix, tc__ix_const(t->v.width), t->across);
+}
+static int tc__rows_are_equal(const tc__rower *t) {
+ tc__ix all = tc__ix_mul(t->v.ix, t->q.chunk, tc__ix_const(t->q.parts));
+ return all == tc__rows_whole(t);
 }
 static tc__ix tc__rows_open(tc__vectors *v) {
  tc__rower *t = (tc__rower *)(void *)v;
  tc__relist *l = &v->l;
  tc__ix at = tc__vector_ix(v, v->count, t->s, v->u);
  tc__ix k = tc__vector_ix(v, t->q.sharing, at, t->x);
- tc__ix column = tc__vector_ix(v, v->width, k, tc__ix_const(0));
- v->opened = tc__relist_if(l, column, tc__rows_whole(t), 0, 0);
+ tc__ix own = tc__vector_ix(v, v->width, k, tc__ix_const(0));
+ tc__ix column = tc__ix_add(v->ix, v->from, own);
+ v->opened = t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
+    : tc__rows_are_equal(t)
+     ? tc__relist_if(l, own, t->q.chunk, 0, 0)
+     : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
  return column;
 }
 static void tc__rows_tail(tc__rower *t) {
@@ -4174,20 +4308,15 @@ static void tc__rows_tail(tc__rower *t) {
  tc__ix c = tc__ix_add(v->ix, tc__rows_whole(t), t->x);
  memset(v->ahead, 0, nodes);
  tc__vectors_rest(v);
- int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, 0, 0);
+ tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
+ int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
  tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
  tc__relist_end_if(&v->l, opened);
 }
-static int tc__rows_is_deep(tc__rower *t) {
- tc__vectors_rest(&t->v);
- for (uint32_t id = 0; id < t->v.end; id++)
-  if (t->v.need[id] && !t->v.ahead[id] &&
-   tc__vector_hold_of(&t->v, t->v.l.from->body.node.at[id]) == TC__HOLD_FIRST)
-   return 1;
- return 0;
-}
 static tc__ix tc__rows_turns(const tc__rower *t) {
- return tc__ix_ceil_div(t->v.ix, t->across,
+ tc__ix vectors = t->across;
+ if (t->q.parts > 1) vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
+ return tc__ix_ceil_div(t->v.ix, vectors,
        tc__ix_const((int64_t)t->q.sharing * t->v.count));
 }
 static void tc__rows_serial(tc__rower *t, void (*body)(tc__rower *t)) {
@@ -4210,12 +4339,12 @@ static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
   tc__ix lane = tc__vector_lanes(v, v->width);
   tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
   tc__relist_copy(&v->l, n);
-  tc__relist_store(&v->l, n, v->held[n->id],
-       tc__ix_var(v->ix, TC__COL, v->l.from->shape.cols));
+  tc__relist_store(&v->l, n, v->held[n->id], tc__vector_shared_at(v));
   tc__vector_lanes_end(v, v->width);
   return;
  }
- tc__relist_copy_vector(&v->l, n, v->held[n->id], column, column, v->width);
+ tc__relist_copy_vector(&v->l, n, v->held[n->id], tc__ix_sub(v->ix, column, v->from),
+       TC__COL, column, v->width);
 }
 static void tc__rows_fill_all(tc__rower *t) {
  tc__vectors *v = &t->v;
@@ -4244,7 +4373,7 @@ static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
  if (t->q.hold == TC__DEVICE_REGISTERS) {
   tc__rows_vectors(t);
  } else {
-  if (v->l.from->target.checked || !tc__rows_is_deep(t)) v->count = 1;
+  if (v->l.from->target.checked || !tc__vectors_are_deep(&t->v)) v->count = 1;
   tc__rows_serial(t, tc__rows_vectors);
   v->count = count;
  }
@@ -4273,15 +4402,18 @@ static int tc__rows_is_read(const tc__rower *t, uint32_t begin, uint32_t end) {
 static void tc__rows_node(tc__rower *t, const tc__node *n) {
  tc__relist *l = &t->v.l;
  tc__node m = *n;
- int64_t attr[3];
- int one = n->op == TC_OP_STORE && t->q.sharing > 1;
- int opened = one && tc__relist_if(l, t->x, tc__ix_const(1), 0, 0);
+ int64_t attr[TC__COMBINE_THREADS + 2];
+ tc__ix one = tc__ix_const(1);
+ int opened =
+  n->op == TC_OP_STORE && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
  if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) {
   memcpy(attr, n->attr, n->n_attr * sizeof *attr);
-  if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
-  if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
   m.attr = attr, m.n_attr = 3;
  }
+ if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
+ if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
+ if (n->op == TC_OP_COMBINE && t->q.cluster)
+  attr[TC__COMBINE_THREADS + 1] = t->q.cluster, m.n_attr = 4;
  tc__relist_copy(l, &m);
  tc__relist_end_if(l, opened);
 }
@@ -4322,6 +4454,7 @@ static void tc__rows_place_rows(tc__rower *t) {
 static void tc__rows_place_loads(tc__rower *t) {
  tc__vectors *v = &t->v;
  const tc__group *g = v->l.from;
+ tc__ix columns = t->q.cluster ? t->q.chunk : g->shape.cols;
  for (uint32_t id = 0; id < g->body.node.count; id++) {
   const tc__node *n = g->body.node.at[id];
   int64_t first = tc__device_held_load(g, &t->q, n);
@@ -4336,8 +4469,176 @@ static void tc__rows_place_loads(tc__rower *t) {
    v->ahead[id] = TC__HOLD_SHARED;
    v->held[id] =
     tc__relist_buffer(&v->l, TC__BUF_SHARED, tc__buffer_of(g, n)->dtype,
-         tc__padded(tc__ix_value(g->shape.cols), 64));
+         tc__padded(tc__ix_value(columns), 64));
   }
+ }
+}
+static void tc__rows_open_parts(tc__rower *t) {
+ tc__relist *l = &t->v.l;
+ tc__relist_for(l, TC__ROW, TC__BIND_GRID, l->from->shape.rows);
+ t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID, tc__ix_const(t->q.parts));
+ t->x =
+  tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK, tc__ix_const(t->q.sharing));
+ t->v.from = tc__ix_mul(t->v.ix, t->q.chunk, t->z);
+}
+static void tc__rows_close_parts(tc__rower *t) {
+ tc__relist_end(&t->v.l, TC__ROWS_X), tc__relist_end(&t->v.l, TC__ROWS_Z);
+ tc__relist_end(&t->v.l, TC__ROW);
+}
+static void tc__rows_place_sums(tc__rower *t) {
+ tc__relist *l = &t->v.l;
+ const tc__group *g = l->from;
+ int64_t rows = tc__ix_value(g->shape.rows);
+ for (size_t id = 0; id < g->body.node.count; id++)
+  if (g->body.node.at[id]->op == TC_OP_COMBINE)
+   t->sums.combine[t->sums.count++] = g->body.node.at[id];
+ t->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, rows);
+ tc__sums_in(l, &t->sums, TC__BUF_WORK, rows * t->q.parts);
+}
+static void tc__rows_place_kept(tc__rower *t) {
+ const tc__group *g = t->v.l.from;
+ tc__ix r = tc__ix_var(t->v.ix, TC__ROW, g->shape.rows);
+ t->v.kept = 1;
+ for (size_t b = 0; b < g->buffer.count && !t->v.l.failed; b++) {
+  t->v.l.base[b] = tc__ix_const(0);
+  if (!tc__device_is_row(g, (int64_t)b)) continue;
+  t->v.row[b] = TC__ROW_MEMORY;
+  t->v.l.base[b] = tc__ix_mul(t->v.ix, g->shape.cols, r);
+  t->v.l.to->buffer.at[b].place = TC__BUF_WORK;
+  t->v.l.to->buffer.at[b].numel = tc__ix_mul(t->v.ix, g->shape.cols, g->shape.rows);
+ }
+}
+static tc__sums tc__rows_sums(const tc__rower *t, uint32_t first, uint32_t last,
+        const uint8_t *need) {
+ tc__sums s;
+ s.count = 0;
+ for (int i = 0; i < t->sums.count; i++) {
+  uint32_t id = t->sums.combine[i]->id;
+  if (id < first || id >= last || !need[id]) continue;
+  s.combine[s.count] = t->sums.combine[i];
+  s.values[s.count] = t->sums.values[i], s.places[s.count] = t->sums.places[i];
+  s.count++;
+ }
+ return s;
+}
+static void tc__rows_gather(tc__rower *t, const tc__sums *s) {
+ tc__vectors *v = &t->v;
+ tc__relist *l = &v->l;
+ tc__ix parts = tc__ix_const(t->q.parts);
+ tc__ix r = tc__ix_var(v->ix, TC__ROW, l->from->shape.rows);
+ tc__sums_new(l, s, v->width);
+ tc__ix q = tc__relist_for(l, (tc__axis)TC__ROWS_Q, TC__BIND_SERIAL,
+        tc__ix_ceil_div(v->ix, parts, tc__ix_const(t->q.sharing)));
+ tc__ix part = tc__vector_ix(v, t->q.sharing, q, t->x);
+ int opened = tc__relist_if(l, part, parts, 0, 0);
+ part = tc__relist_bind(l, TC__ROWS_M, part, parts);
+ tc__sums_move(l, s, TC_OP_GET, tc__vector_ix(v, t->q.parts, r, part));
+ tc__relist_end_if(l, opened);
+ tc__relist_end(l, TC__ROWS_Q);
+ for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
+}
+static void tc__rows_leave(tc__rower *t, const tc__sums *s) {
+ tc__vectors *v = &t->v;
+ tc__ix r = tc__ix_var(v->ix, TC__ROW, v->l.from->shape.rows);
+ for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
+ int opened = tc__relist_if(&v->l, t->x, tc__ix_const(1), 0, 0);
+ tc__sums_move(&v->l, s, TC_OP_PUT, tc__vector_ix(v, t->q.parts, r, t->z));
+ tc__relist_end_if(&v->l, opened);
+}
+static int tc__rows_loop_of(const tc__group *g, uint32_t id) {
+ int loop = 0;
+ for (uint32_t i = 0; i < id; i++)
+  loop += g->body.node.at[i]->op == TC_OP_END &&
+    g->body.node.at[i]->attr[TC__END_AXIS] == TC__COL;
+ return loop;
+}
+static int tc__rows_goes_on(const tc__rower *t, int launch) {
+ return launch == t->q.launches - 1 && tc__device_ends_in_sums(t->v.l.from);
+}
+static int tc__rows_is_root(const tc__rower *t, const tc__node *n, int loop, int launch) {
+ if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == launch;
+ if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
+ return loop == launch || (loop > launch && tc__rows_goes_on(t, launch));
+}
+static void tc__rows_need(const tc__rower *t, int launch, uint8_t *need) {
+ const tc__group *g = t->v.l.from;
+ uint32_t count = (uint32_t)g->body.node.count;
+ memset(need, 0, count);
+ for (uint32_t id = 0; id < count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  if (tc__rows_is_root(t, n, tc__rows_loop_of(g, id), launch)) need[id] = 1;
+  if (need[id] && n->op == TC_OP_LOAD &&
+   t->v.row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN)
+   tc__device_needs(
+    g, g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
+    need);
+ }
+ for (uint32_t id = count; id-- > 0;) {
+  const tc__node *n = g->body.node.at[id];
+  if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+  for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
+  for (uint32_t k = 0; k < n->n_attr; k++)
+   if (tc__attr_is_ix(n, k))
+    tc__ix_each_val(g->body.ix, n->attr[k], tc__vector_need, need);
+ }
+}
+static int tc__rows_cut_sums(tc__rower *t, uint32_t first, uint32_t last, int loop,
+        int launch, const uint8_t *need) {
+ uint8_t *all = t->v.phase;
+ memset(all, 1, t->v.l.from->body.node.count);
+ tc__sums s = tc__rows_sums(t, first, last, loop < launch ? need : all);
+ if (loop > launch) return 0;
+ if (loop == launch) {
+  tc__ix r = tc__ix_var(t->v.ix, TC__ROW, t->v.l.from->shape.rows);
+  tc__rows_leave(t, &s);
+  if (!tc__rows_goes_on(t, launch)) return 0;
+  tc__relist_last(&t->v.l, t->ticket, r, t->q.parts);
+  t->by_part = 0;
+ }
+ if (s.count) tc__rows_gather(t, &s);
+ return 1;
+}
+static uint32_t tc__rows_run_end(const tc__group *g, uint32_t id) {
+ while (id < g->body.node.count && g->body.node.at[id]->op == TC_OP_COMBINE) id++;
+ return id;
+}
+static void tc__rows_cut_body(tc__rower *t, int launch, const uint8_t *need) {
+ const tc__group *g = t->v.l.from;
+ t->by_part = 1;
+ for (uint32_t id = 0; id < g->body.node.count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  int loop = tc__rows_loop_of(g, id);
+  if (n->op == TC_OP_END || (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__ROW))
+   continue;
+  if (n->op == TC_OP_FOR) {
+   uint32_t end = tc__loop_end(g, id);
+   if (loop == launch) tc__rows_columns(t, id + 1, end);
+   id = end;
+  } else if (n->op == TC_OP_COMBINE) {
+   uint32_t last = tc__rows_run_end(g, id);
+   if (!tc__rows_cut_sums(t, id, last, loop - 1, launch, need)) return;
+   id = last - 1;
+  } else if (loop > launch && t->by_part) {
+   return;
+  } else if (n->op == TC_OP_NEW
+      ? loop == launch
+      : need[id] && !(n->op == TC_OP_STORE && loop < launch)) {
+   tc__rows_node(t, n);
+  }
+ }
+}
+static void tc__rows_cut(tc__rower *t, uint8_t *need) {
+ tc__relist *l = &t->v.l;
+ tc__rows_place_sums(t);
+ if (t->q.kept) tc__rows_place_kept(t);
+ for (int launch = 0; launch < t->q.launches; launch++) {
+  tc__rows_need(t, launch, need);
+  memset(t->v.ahead, 0, l->from->body.node.count);
+  tc__relist_launch(l, t->q.threads, t->q.narrow, 0);
+  tc__rows_open_parts(t);
+  tc__rows_cut_body(t, launch, need);
+  tc__rows_close_parts(t);
+  tc__relist_end(l, TC__END_BLOCK);
  }
 }
 static void tc__rows_place(tc__rower *t, tc__ix block, tc__ix y) {
@@ -4368,15 +4669,34 @@ static void tc__rows_loops(tc__rower *t) {
  if (rows > 1) tc__relist_end(l, TC__ROWS_Y);
  tc__relist_end(l, rows > 1 ? (int64_t)TC__ROWS_I : (int64_t)TC__ROW);
 }
-static int tc__rows_takes(const tc__group *g, tc__device_plan *q) {
- if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
- *q = tc__device_plan_of(g);
- return q->form == TC__DEVICE_ROWS && q->parts == 1;
+static void tc__rows_whole_launch(tc__rower *t) {
+ tc__relist_launch(&t->v.l, t->q.threads, t->q.narrow, t->q.cluster);
+ if (t->q.cluster) {
+  tc__rows_open_parts(t);
+  t->by_part = 1;
+  tc__rows_body(t);
+  tc__rows_close_parts(t);
+ } else {
+  tc__rows_loops(t);
+ }
+ tc__relist_end(&t->v.l, TC__END_BLOCK);
+}
+static void tc__rows_in_parts(tc__rower *t, tc_ctx *c) {
+ size_t nodes = t->v.l.from->body.node.count, buffers = t->v.l.from->buffer.count;
+ uint8_t *need = TC__NEW_ARRAY(c, uint8_t, nodes);
+ t->v.l.base = t->q.kept ? TC__NEW_ARRAY(c, tc__ix, buffers) : NULL;
+ if (need && (t->v.l.base || !t->q.kept))
+  tc__rows_cut(t, need);
+ else
+  t->v.l.failed = 1;
+ tc__free(c, need, nodes);
+ tc__free(c, t->v.l.base, t->q.kept ? buffers * sizeof *t->v.l.base : 0);
+ t->v.l.base = NULL;
 }
 static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
  tc__rower t;
  memset(&t, 0, sizeof t);
- t.q = *q, t.s = tc__ix_const(0);
+ t.q = *q, t.s = t.x = t.z = tc__ix_const(0);
  t.v.open = tc__rows_open, t.v.apart = 1, t.v.lanes_early = q->lanes_early;
  t.v.width = q->width, t.v.count = q->vectors;
  t.v.again = q->hold == TC__DEVICE_REGISTERS;
@@ -4384,10 +4704,271 @@ static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device
   t.across = tc__ix_div(t.v.ix, g->shape.cols, tc__ix_const(q->width));
   tc__rows_place_rows(&t);
   tc__rows_place_loads(&t);
-  tc__relist_launch(&t.v.l, q->threads, q->narrow);
-  tc__rows_loops(&t);
-  tc__relist_end(&t.v.l, TC__END_BLOCK);
+  if (q->launches > 1 || (q->parts > 1 && !q->cluster))
+   tc__rows_in_parts(&t, c);
+  else
+   tc__rows_whole_launch(&t);
  }
+ return tc__vectors_done(&t.v, c);
+}
+// ---- gen/device/columns.c
+enum {
+ TC__COLUMNS_I = TC__VAR0 + 1,
+ TC__COLUMNS_Y = TC__VAR0 + 2,
+ TC__COLUMNS_X = TC__VAR0 + 3,
+ TC__COLUMNS_P = TC__VAR0 + 7,
+ TC__COLUMNS_Q = TC__VAR0 + 8,
+ TC__COLUMNS_M = TC__VAR0 + 9,
+ TC__COLUMNS_N = TC__VAR0 + 10,
+ TC__COLUMNS_Z = TC__VAR0 + 11
+};
+typedef struct tc__columner {
+ tc__vectors v;
+ tc__device_plan q;
+ tc__ix i, z, y, x;
+ tc__ix p;
+ tc__ix row;
+ int64_t rows;
+ uint32_t *group;
+ uint8_t *kept;
+} tc__columner;
+static int tc__columns_below(const tc__columner *t) { return t->q.threads / t->q.sharing; }
+static int tc__columns_if(tc__columner *t, int first) {
+ tc__ix one = tc__ix_const(1);
+ first = first && tc__columns_below(t) > 1;
+ return first ? tc__relist_if(&t->v.l, t->y, one, t->row, t->v.l.from->shape.rows)
+     : tc__relist_if(&t->v.l, t->row, t->v.l.from->shape.rows, 0, 0);
+}
+static tc__ix tc__columns_extent(const tc__columner *t) {
+ return t->q.parts > 1 ? t->q.chunk : t->v.l.from->shape.cols;
+}
+static tc__ix tc__columns_open(tc__vectors *v) {
+ tc__columner *t = (tc__columner *)(void *)v;
+ tc__ix cols = v->l.from->shape.cols;
+ tc__ix at = tc__vector_ix(v, v->count, t->p, v->u);
+ tc__ix own = tc__vector_ix(v, tc__columns_below(t), at, t->y), c = own;
+ int64_t chunk = t->q.parts > 1 ? tc__ix_value(t->q.chunk) : 0;
+ if (chunk) c = tc__vector_ix(v, chunk, t->z, own);
+ v->opened = !chunk ? tc__relist_if(&v->l, c, cols, 0, 0)
+    : chunk * t->q.parts == tc__ix_value(cols)
+     ? tc__relist_if(&v->l, own, t->q.chunk, 0, 0)
+     : tc__relist_if(&v->l, c, cols, own, t->q.chunk);
+ tc__relist_axis(&v->l, TC__COL, c);
+ return t->row;
+}
+static void tc__columns_loop(tc__columner *t, uint32_t begin, uint32_t end) {
+ tc__vectors *v = &t->v;
+ int count = v->count, opened = tc__columns_if(t, 0);
+ v->begin = begin, v->end = end;
+ if (v->l.from->target.checked || !tc__vectors_are_deep(v)) v->count = 1;
+ t->p = tc__relist_for(
+  &v->l, (tc__axis)TC__COLUMNS_P, TC__BIND_SERIAL,
+  tc__ix_ceil_div(v->ix, tc__columns_extent(t),
+      tc__ix_const((int64_t)tc__columns_below(t) * v->count)));
+ tc__vectors_put(v);
+ tc__relist_end(&v->l, TC__COLUMNS_P);
+ tc__relist_end_if(&v->l, opened);
+ t->p = tc__ix_const(0), v->count = count;
+ for (uint32_t id = 0; id < end; id++)
+  if (v->ahead[id] != TC__HOLD_ROWS) v->ahead[id] = TC__HOLD_NOT;
+}
+static void tc__columns_move(tc__columner *t, const tc__sums *s, tc__op op, tc__ix at) {
+ tc__vectors *v = &t->v;
+ tc__ix lane = tc__vector_lanes(v, v->width);
+ tc__sums_move(&v->l, s, op, tc__ix_add(v->ix, at, lane));
+ tc__vector_lanes_end(v, v->width);
+}
+static void tc__columns_share(tc__columner *t, tc__sums *s) {
+ tc__vectors *v = &t->v;
+ int below = tc__columns_below(t);
+ int64_t across = (int64_t)t->q.sharing * v->width;
+ tc__ix x = tc__vector_ix(v, v->width, t->x, tc__ix_const(0));
+ if (below == 1) return;
+ tc__sums_in(&v->l, s, TC__BUF_SHARED, below * across);
+ tc__columns_move(t, s, TC_OP_PUT, tc__vector_ix(v, across, t->y, x));
+ tc__relist_barrier(&v->l, 0);
+ tc__sums_new(&v->l, s, v->width);
+ tc__ix n = tc__relist_for(&v->l, (tc__axis)TC__COLUMNS_N, TC__BIND_UNROLL,
+        tc__ix_const(below));
+ tc__columns_move(t, s, TC_OP_GET, tc__vector_ix(v, across, n, x));
+ tc__relist_end(&v->l, TC__COLUMNS_N);
+}
+static void tc__columns_meet(tc__columner *t, tc__sums *s) {
+ tc__vectors *v = &t->v;
+ tc__relist *l = &v->l;
+ int below = tc__columns_below(t);
+ tc__ix parts = tc__ix_const(t->q.parts);
+ int64_t blocks = t->rows / ((int64_t)t->q.sharing * v->width);
+ int64_t ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, blocks);
+ tc__sums_in(l, s, TC__BUF_WORK, t->rows * t->q.parts);
+ int opened = tc__columns_if(t, 1);
+ tc__columns_move(t, s, TC_OP_PUT, tc__vector_ix(v, t->rows, t->z, t->row));
+ tc__relist_end_if(l, opened);
+ tc__relist_last(l, ticket, t->i, t->q.parts);
+ tc__sums_new(l, s, v->width);
+ tc__ix q = tc__relist_for(l, (tc__axis)TC__COLUMNS_Q, TC__BIND_SERIAL,
+        tc__ix_ceil_div(v->ix, parts, tc__ix_const(below)));
+ tc__ix part = tc__vector_ix(v, below, q, t->y);
+ opened = tc__relist_if(l, part, parts, 0, 0);
+ part = tc__relist_bind(l, TC__COLUMNS_M, part, parts);
+ tc__columns_move(t, s, TC_OP_GET, tc__vector_ix(v, t->rows, part, t->row));
+ tc__relist_end_if(l, opened);
+ tc__relist_end(l, TC__COLUMNS_Q);
+}
+static void tc__columns_sums(tc__columner *t, uint32_t begin, uint32_t end) {
+ tc__sums s;
+ s.count = 0;
+ for (uint32_t id = begin; id < end; id++)
+  if (t->v.l.from->body.node.at[id]->op == TC_OP_COMBINE)
+   s.combine[s.count++] = t->v.l.from->body.node.at[id];
+ if (!s.count) return;
+ tc__columns_share(t, &s);
+ if (t->q.parts == 1) return;
+ tc__columns_meet(t, &s);
+ tc__columns_share(t, &s);
+}
+static void tc__columns_mark_kept(void *user, uint32_t id) {
+ tc__columner *t = (tc__columner *)user;
+ const tc__node *m = t->v.l.from->body.node.at[id];
+ if (m->level != TC__AT_ROW || tc__relist_is_given(&t->v.l, id)) return;
+ if (t->group[id] != t->group[t->v.begin]) t->kept[id] = 1;
+}
+static void tc__columns_find_kept(tc__columner *t) {
+ const tc__group *g = t->v.l.from;
+ uint32_t group = 0, loop = 0;
+ for (uint32_t id = 0; id < g->body.node.count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  int columns = n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
+  if (columns) loop = tc__loop_end(g, id), group++;
+  t->group[id] = group;
+  group += id == loop && loop;
+  t->v.begin = id;
+  for (uint32_t k = 0; k < n->n_in; k++) tc__columns_mark_kept(t, n->in[k]);
+  for (uint32_t k = 0; k < n->n_attr; k++)
+   if (tc__attr_is_ix(n, k))
+    tc__ix_each_val(t->v.ix, n->attr[k], tc__columns_mark_kept, t);
+ }
+}
+static void tc__columns_keep(tc__columner *t, uint32_t begin, uint32_t end) {
+ tc__vectors *v = &t->v;
+ const tc__group *g = v->l.from;
+ int some = 0;
+ memset(v->need, 0, g->body.node.count);
+ for (uint32_t id = begin; id < end; id++) {
+  const tc__node *n = g->body.node.at[id];
+  v->need[id] = t->kept[id] || n->op == TC_OP_CHECK;
+  some |= v->need[id];
+  if (!t->kept[id]) continue;
+  v->ahead[id] = TC__HOLD_FIRST;
+  v->held[id] = tc__relist_buffer(&v->l, TC__BUF_REGISTER, n->dtype, v->width);
+ }
+ if (!some) return;
+ int opened = tc__columns_if(t, 0);
+ v->end = end, v->apart = 0;
+ tc__vectors_close(v, TC__HOLD_FIRST);
+ tc__vector_nodes(v, g, v->need, t->row, v->width, TC__HOLD_FIRST);
+ v->apart = 1;
+ tc__relist_end_if(&v->l, opened);
+ for (uint32_t id = begin; id < end; id++)
+  if (t->kept[id]) v->ahead[id] = TC__HOLD_ROWS;
+}
+static void tc__columns_store(tc__columner *t, uint32_t begin, uint32_t end) {
+ tc__vectors *v = &t->v;
+ const tc__group *g = v->l.from;
+ int some = 0;
+ memset(v->need, 0, g->body.node.count);
+ for (uint32_t id = begin; id < end; id++)
+  some |= v->need[id] = g->body.node.at[id]->op == TC_OP_STORE;
+ if (!some) return;
+ int opened = tc__columns_if(t, 1);
+ v->end = end, v->apart = 0;
+ tc__vectors_close(v, TC__HOLD_NOT);
+ tc__vector_nodes(v, g, v->need, t->row, v->width, TC__HOLD_NOT);
+ v->apart = 1;
+ tc__relist_end_if(&v->l, opened);
+}
+static void tc__columns_rows(tc__columner *t, uint32_t begin, uint32_t end) {
+ const tc__group *g = t->v.l.from;
+ t->v.u = tc__ix_const(0);
+ tc__columns_sums(t, begin, end);
+ tc__columns_keep(t, begin, end);
+ tc__columns_store(t, begin, end);
+ for (uint32_t id = begin; id < end; id++) {
+  tc__node m = *g->body.node.at[id];
+  int64_t attr[3];
+  if (m.op != TC_OP_NEW) continue;
+  memcpy(attr, m.attr, TC__NEW_WIDTH * sizeof *attr);
+  attr[TC__NEW_WIDTH] = t->v.width;
+  m.attr = attr, m.n_attr = 3;
+  tc__relist_copy(&t->v.l, &m);
+ }
+}
+static void tc__columns_body(tc__columner *t) {
+ const tc__group *g = t->v.l.from;
+ uint32_t count = (uint32_t)g->body.node.count, begin = 0;
+ for (uint32_t id = 0; id < count; id++) {
+  const tc__node *n = g->body.node.at[id];
+  if (n->op != TC_OP_FOR || n->attr[TC__FOR_AXIS] != TC__COL) continue;
+  uint32_t end = tc__loop_end(g, id);
+  tc__columns_rows(t, begin, id);
+  tc__columns_loop(t, id + 1, end);
+  id = end, begin = end + 1;
+ }
+ tc__columns_rows(t, begin, count);
+}
+static void tc__columns_loops(tc__columner *t) {
+ tc__vectors *v = &t->v;
+ tc__relist *l = &v->l;
+ int below = tc__columns_below(t), parts = t->q.parts;
+ tc__ix across = tc__ix_const((int64_t)t->q.sharing * v->width);
+ tc__ix blocks = tc__ix_ceil_div(v->ix, l->from->shape.rows, across);
+ t->rows = parts > 1 ? tc__ix_value(blocks) * tc__ix_value(across) : 0;
+ t->i = tc__relist_for(l, (tc__axis)TC__COLUMNS_I, TC__BIND_GRID, blocks);
+ t->z = t->y = t->p = tc__ix_const(0);
+ if (parts > 1)
+  t->z =
+   tc__relist_for(l, (tc__axis)TC__COLUMNS_Z, TC__BIND_GRID, tc__ix_const(parts));
+ if (below > 1)
+  t->y =
+   tc__relist_for(l, (tc__axis)TC__COLUMNS_Y, TC__BIND_BLOCK, tc__ix_const(below));
+ t->x = tc__relist_for(l, (tc__axis)TC__COLUMNS_X, TC__BIND_BLOCK,
+       tc__ix_const(t->q.sharing));
+ t->row = tc__vector_ix(v, v->width, tc__vector_ix(v, t->q.sharing, t->i, t->x),
+       tc__ix_const(0));
+ tc__columns_body(t);
+ tc__relist_end(l, TC__COLUMNS_X);
+ if (below > 1) tc__relist_end(l, TC__COLUMNS_Y);
+ if (parts > 1) tc__relist_end(l, TC__COLUMNS_Z);
+ tc__relist_end(l, TC__COLUMNS_I);
+}
+static void tc__columns_place_rows(tc__columner *t) {
+ const tc__group *g = t->v.l.from;
+ for (size_t b = 0; b < g->buffer.count; b++) {
+  if (!tc__device_is_row(g, (int64_t)b)) continue;
+  if (tc__device_is_again(g, (int64_t)b))
+   t->v.row[b] = TC__ROW_AGAIN;
+  else if (t->v.l.to)
+   t->v.l.to->buffer.at[b].place = TC__BUF_LOCAL;
+ }
+}
+static tc__group *tc__lower_columns(tc_ctx *c, const tc__group *g,
+         const tc__device_plan *q) {
+ tc__columner t;
+ size_t n = g->body.node.count ? g->body.node.count : 1;
+ memset(&t, 0, sizeof t);
+ t.q = *q, t.v.open = tc__columns_open, t.v.apart = t.v.by_rows = 1;
+ t.v.width = q->width, t.v.count = q->vectors, t.v.lanes_early = q->lanes_early;
+ t.group = TC__NEW_ARRAY(c, uint32_t, n), t.kept = TC__NEW_ARRAY(c, uint8_t, n);
+ if (tc__vectors_open(&t.v, c, g) && t.group && t.kept) {
+  tc__columns_find_kept(&t);
+  tc__columns_place_rows(&t);
+  tc__relist_launch(&t.v.l, q->threads, q->narrow, 0);
+  tc__columns_loops(&t);
+  tc__relist_end(&t.v.l, TC__END_BLOCK);
+ } else {
+  t.v.l.failed = 1;
+ }
+ tc__free(c, t.group, n * sizeof *t.group), tc__free(c, t.kept, n);
  return tc__vectors_done(&t.v, c);
 }
 // ---- gen/device/verify.c
@@ -4415,6 +4996,7 @@ typedef struct tc__device_verifier {
  const tc__node *left[TC__DEVICE_LEFT];
  int n_left, warps;
  uint64_t copied;
+ uint64_t put;
  tc__shared_access access[TC__DEVICE_ACCESSES];
 } tc__device_verifier;
 static int tc__device_binds_threads(const tc__node *n) {
@@ -4471,6 +5053,14 @@ static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limi
  int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, limit));
  return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
+static int tc__device_adds_up(const tc__ixpool *x, tc__ix p, tc__ix below, tc__ix d,
+        tc__ix limit) {
+ int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, below));
+ if (!tc__ix_is_const(below) || !tc__ix_is_const(limit) ||
+  tc__ix_hi(x, d) > tc__ix_value(limit))
+  return 0;
+ return tc__ix_value(below) - step + tc__ix_hi(x, d) < tc__ix_value(limit);
+}
 static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
  if (a == b || tc__ix_lo(x, tc__ix_sub(x, b, a)) >= 0) return 1;
  tc__ixsum s;
@@ -4483,10 +5073,12 @@ static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
 static int tc__device_holds(const tc__device_verifier *d, const tc__node *n, tc__ix e,
        tc__ix limit) {
  for (uint32_t k = 0; k < n->n_attr; k += 2) {
-  tc__ix p = tc__device_expand(d, n->attr[k]);
-  if (tc__device_at_most(d->ix, n->attr[k + 1], limit) &&
-   tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), n->attr[k + 1]))
+  tc__ix p = tc__device_expand(d, n->attr[k]), below = n->attr[k + 1];
+  tc__ix more = tc__ix_sub(d->ix, e, p);
+  if (tc__device_at_most(d->ix, below, limit) &&
+   tc__device_stays(d->ix, p, more, below))
    return 1;
+  if (tc__device_adds_up(d->ix, p, below, more, limit)) return 1;
  }
  return 0;
 }
@@ -4525,6 +5117,7 @@ static int tc__device_verify_barrier(tc__device_verifier *d) {
 }
 static int tc__device_verify_combine(tc__device_verifier *d) {
  const tc__node *n = d->v.node;
+ if (n->n_attr > TC__COMBINE_THREADS && n->attr[TC__COMBINE_THREADS] == 1) return 1;
  for (uint32_t i = 0; i < d->depth; i++)
   if (!tc__device_is_outer(d->open[i]))
    return tc__verify_fail(&d->v, "not all threads come here together");
@@ -4533,6 +5126,18 @@ static int tc__device_verify_combine(tc__device_verifier *d) {
  if (n->attr[TC__COMBINE_THREADS] > 32 &&
   (d->n_left || n->attr[TC__COMBINE_THREADS] != d->threads))
   return tc__verify_fail(&d->v, "it is not of all threads of the block");
+ return 1;
+}
+static int tc__device_verify_last(tc__device_verifier *d) {
+ const tc__node *n = d->v.node;
+ const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__LAST_BUFFER]];
+ tc__ix e = tc__device_expand(d, n->attr[TC__LAST_INDEX]);
+ if (!tc__device_is_outer(d->open[d->depth - 1]) || d->n_left)
+  return tc__verify_fail(&d->v, "not all threads come here together");
+ if (b->place != TC__BUF_TICKET || tc__ix_lo(d->ix, e) < 0 ||
+  !tc__device_is_below(d->ix, e, b->numel))
+  return tc__verify_fail(&d->v, "there is no such ticket");
+ d->put = 0, d->barriers++;
  return 1;
 }
 static int tc__device_is_unrolled(const tc__device_verifier *d, tc__ix e) {
@@ -4567,7 +5172,10 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
  if (n->op == TC_OP_LOAD && d->copied & bit)
   return tc__verify_fail(&d->v, "nobody waited for what is copied there");
  if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) d->copied |= bit;
- if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) return 1;
+ if (n->op == TC_OP_PUT && b->place == TC__BUF_WORK) d->put |= bit;
+ if (n->op == TC_OP_GET && d->put & bit)
+  return tc__verify_fail(&d->v, "other blocks may not have written it yet");
+ if (tc__is_memory(b)) return 1;
  tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
  tc__ix own = n->attr[TC__ACCESS_INDEX];
  int inside = tc__device_is_below(d->ix, own, b->numel) ||
@@ -4576,9 +5184,12 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
  if (n->op ==
   TC_OP_COPY)
   inside = tc__ix_lo(d->ix, b->numel) > 0;
- if (tc__ix_lo(d->ix, own) < 0 || !inside)
+ if ((tc__ix_lo(d->ix, own) < 0 && tc__ix_lo(d->ix, e) < 0) || !inside)
   return tc__verify_fail(&d->v, "its index leaves the %s",
-        b->place == TC__BUF_SHARED ? "shared memory" : "registers");
+        b->place == TC__BUF_SHARED ? "shared memory"
+        : b->place == TC__BUF_WORK ? "workspace"
+               : "registers");
+ if (b->place == TC__BUF_WORK || b->place == TC__BUF_LOCAL) return 1;
  if (b->place == TC__BUF_REGISTER)
   return tc__device_is_unrolled(d, e) ||
     tc__verify_fail(&d->v, "a register has no address");
@@ -4588,6 +5199,18 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
  a->node = n, a->at = e, a->barriers = d->barriers;
  tc__device_bounds(d, a);
  return 1;
+}
+static int tc__device_verify_move(tc__device_verifier *d, const tc__node *n) {
+ const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__PUT_BUFFER]];
+ if (n->n_attr > TC__PUT_PLACES) {
+  const tc__kbuf *places = &d->k->buffer.at[n->attr[TC__PUT_PLACES]];
+  if (places->place != b->place || places->numel != b->numel)
+   return tc__verify_fail(&d->v, "values and places differ in number");
+ }
+ return tc__device_verify_access(d, n);
+}
+static int tc__device_reads(const tc__node *n) {
+ return n->op == TC_OP_LOAD || n->op == TC_OP_GET;
 }
 static int tc__device_is_thread(const tc__device_verifier *d, int64_t axis) {
  for (size_t i = 0; i < d->k->body.node.count; i++) {
@@ -4641,7 +5264,7 @@ static int tc__device_verify_shared(tc__device_verifier *d) {
  for (int i = 0; i < d->count; i++)
   for (int k = 0; k <= i; k++) {
    const tc__shared_access *a = &d->access[i], *b = &d->access[k];
-   int writes = a->node->op != TC_OP_LOAD || b->node->op != TC_OP_LOAD;
+   int writes = !tc__device_reads(a->node) || !tc__device_reads(b->node);
    if (!writes || a->barriers != b->barriers ||
     a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
     continue;
@@ -4666,7 +5289,7 @@ static int tc__device_verify_end(tc__device_verifier *d) {
 static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
  d->v.node = n;
  if (n->op == TC_OP_LAUNCH)
-  d->threads = 1, d->barriers = d->count = d->n_left = 0, d->copied = 0;
+  d->threads = 1, d->barriers = d->count = d->n_left = 0, d->copied = d->put = 0;
  if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
   return tc__verify_fail(&d->v, "it is in no launch");
  if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
@@ -4678,6 +5301,9 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
  case TC_OP_LEAVE: return tc__device_verify_leave(d, n);
  case TC_OP_WAIT: d->copied = 0; return 1;
  case TC_OP_COMBINE: return tc__device_verify_combine(d);
+ case TC_OP_LAST: return tc__device_verify_last(d);
+ case TC_OP_PUT:
+ case TC_OP_GET: return tc__device_verify_move(d, n);
  case TC_OP_COPY:
  case TC_OP_LOAD:
  case TC_OP_STORE: return tc__device_verify_access(d, n);
@@ -4696,10 +5322,19 @@ static int tc__verify_device(tc_ctx *c, const tc__group *k) {
  return ok;
 }
 // ---- gen/device/lower.c
+static int tc__sums_takes(const tc__group *g, tc__device_plan *q) {
+ if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
+ *q = tc__device_plan_of(g);
+ return 1;
+}
+static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
+ return q->form == TC__DEVICE_COLUMNS ? tc__lower_columns(c, g, q)
+           : tc__lower_rows(c, g, q);
+}
 static int tc__device_has_list(const tc__group *g) {
  tc__device_plan q;
  return g->shape.kind == TC__POINTWISE ||
-   (g->shape.kind != TC__OPAQUE && tc__rows_takes(g, &q));
+   (g->shape.kind != TC__OPAQUE && tc__sums_takes(g, &q));
 }
 static int tc__device_turns(const tc__group *g) {
  return !g->shape.list && tc__device_is_tile(g);
@@ -4718,7 +5353,7 @@ static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
  tc__device_plan q;
  tc__group *k = g->shape.kind == TC__POINTWISE ? tc__lower_pointwise(c, g)
-     : tc__rows_takes(g, &q)        ? tc__lower_rows(c, g, &q)
+     : tc__sums_takes(g, &q)        ? tc__lower_sums(c, g, &q)
              : NULL;
  if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
   return k;
@@ -4727,6 +5362,8 @@ static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
 }
 static void tc__device_grids(const tc__group *k, tc__grids *out) {
  tc__ixpool *x = k->body.ix;
+ out->workspace = tc__ix_const(tc__device_work_at(k, k->buffer.count));
+ out->zeroed = tc__ix_const(tc__device_zeroed(k));
  for (size_t i = 0; i < k->body.node.count; i++) {
   const tc__node *n = k->body.node.at[i];
   tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];
@@ -4734,6 +5371,8 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
    grid = &out->at[out->count++];
    grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
    grid->blocks = tc__ix_const(1);
+   grid->cluster =
+    n->n_attr > TC__LAUNCH_CLUSTER ? (int)n->attr[TC__LAUNCH_CLUSTER] : 0;
    grid->shared = tc__device_is_dynamic(k)
         ? tc__device_shared_at(k, k->buffer.count)
         : tc__ix_const(0);
@@ -5056,8 +5695,6 @@ static void tc__cuda_grid_of(const tc__device_plan *q, tc__grid *out) {
  memset(out, 0, sizeof *out);
  out->threads = q->threads, out->blocks = q->blocks;
  out->shared = q->shared, out->early = 1;
- out->cluster = q->cluster;
- out->waves = q->form == TC__DEVICE_ROWS ? TC__DEVICE_ROW_WAVES : 0;
 }
 static int tc__cuda_list_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
  tc__group *list = tc__lower_device(c, g);
@@ -5073,8 +5710,8 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
  if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
  tc__device_plan q = tc__device_plan_of(g);
  out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
- out->count = q.launches;
- for (int i = 0; i < q.launches; i++) tc__cuda_grid_of(&q, &out->at[i]);
+ out->count = 1;
+ tc__cuda_grid_of(&q, &out->at[0]);
  return 1;
 }
 // ---- gen/cuda_print/fast.c
@@ -5196,7 +5833,7 @@ static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) 
 }
 static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
  if (n->op != TC_OP_SUB) return 0;
- const tc__node *m = tc__fact_node(g, n->in[1]);
+ const tc__node *m = tc__fact_held(g, n->in[1]);
  if (m->op != TC_OP_COMBINE || m->attr[TC__COMBINE_MONOID] != TC_OP_MAXIMUM) return 0;
  const tc__node *step = tc__acc_of(g, m->attr[TC__COMBINE_ACCUMULATOR]);
  return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
@@ -5426,7 +6063,9 @@ static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int st
 static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
  return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
+static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n);
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+ if (tc__cuda_list_element_at(p, n)) return;
  int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
  tc__access access =
   lane ? tc__device_access(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->cuda->width)
@@ -5465,7 +6104,6 @@ static void tc__cuda_read(tc__printer *p, const tc__node *n) {
  tc__cuda_fill(p, n);
 }
 static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
- if (tc__is_row_lane(p, n)) return 0;
  return tc__cuda_width_of(p) > 1 &&
    tc__device_is_still(p->g, n, p->cuda->axis, p->cuda->width);
 }
@@ -5600,18 +6238,8 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
  const tc__device_plan *q = p->cuda;
  if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
   tc__put(p->out, "if (%s) ", p->owner);
- if (!q || n->level != TC__AT_ROW) return;
- int below = q->form == TC__DEVICE_COLUMNS && q->sharing < q->threads;
- int ragged = q->form == TC__DEVICE_COLUMNS &&
-     tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
- const char *who = q->form == TC__DEVICE_ROWS && q->sharing > 1 ? "x == 0"
-      : below                                      ? "y == 0"
-                 : "";
- const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
- const char *in = ragged ? "in" : "";
- if (!*who && !*part && !*in) return;
- tc__put(p->out, "if (%s%s%s%s%s) ", who, *who && *part ? " && " : "", part,
-   (*who || *part) && *in ? " && " : "", in);
+ if (q && n->level == TC__AT_ROW && q->form == TC__DEVICE_ROWS && q->sharing > 1)
+  tc__put(p->out, "if (x == 0) ");
 }
 static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
  return tc__cuda_wide(p, n) &&
@@ -5790,9 +6418,6 @@ static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
   tc__put(p->out, " o%u;\n", id);
  }
 }
-static const char *tc__cuda_keep_place(const tc__printer *p) {
- return p->cuda->cluster ? "k - first" : "k";
-}
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
  for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED;
    first++) {
@@ -5803,7 +6428,7 @@ static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
   tc__line(p);
   tc__put(p->out, "const ");
   tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
-  tc__put(p->out, " v%u = keep%u[%s];\n", first, first, tc__cuda_keep_place(p));
+  tc__put(p->out, " v%u = keep%u[k];\n", first, first);
  }
 }
 static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
@@ -5939,6 +6564,17 @@ static void tc__cuda_put_new(tc__printer *p, const tc__node *n, int width) {
   tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
  tc__put(p->out, "};\n");
 }
+static void tc__cuda_renew(tc__printer *p, int64_t i, int width) {
+ const tc__acc *a = &p->acc[i];
+ tc__line(p);
+ tc__put(p->out, "for (int l = 0; l < %d; l++) ", width);
+ tc__put_acc(p, i);
+ tc__put(p->out, "[l] = ");
+ tc__cuda_identity(p, a);
+ if (tc__is_arg(a))
+  tc__put(p->out, ", at%lld[l] = %s", (long long)i, tc__cuda_no_place(p));
+ tc__put(p->out, ";\n");
+}
 static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
  (void)copy;
  tc__cuda_put_new(p, n, tc__cuda_width_of(p));
@@ -5979,17 +6615,12 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
 }
 typedef struct tc__cuda_run {
  uint32_t first, last;
- const uint8_t *need;
- int part;
 } tc__cuda_run;
-static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
- return !run->need || run->need[id];
-}
 static int tc__cuda_team(const tc__printer *p) {
  return p->cuda ? p->cuda->sharing : p->team;
 }
 static int tc__cuda_warps(const tc__printer *p) { return tc__cuda_team(p) / 32; }
-static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? p->cuda->cluster : 0; }
+static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? 0 : p->cluster; }
 static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
  const tc__acc *a = &p->acc[i];
  int lanes = tc__cuda_team(p) < 32 ? tc__cuda_team(p) : 32;
@@ -6014,14 +6645,34 @@ static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
 static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
  snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
 }
+static int tc__cuda_is_used(const tc__printer *p, const tc__node *n) {
+ for (uint32_t id = n->id + 1; id < p->g->body.node.count; id++) {
+  const tc__node *m = tc__body(p, id);
+  for (uint32_t k = 0; k < m->n_in; k++)
+   if (m->in[k] == n->id) return 1;
+  for (uint32_t k = 0; k < m->n_attr; k++)
+   if (tc__attr_is_ix(m, k) && tc__ix_has_val(p->g->body.ix, m->attr[k])) return 1;
+ }
+ return 0;
+}
 static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
  long long i = n->attr[TC__COMBINE_ACCUMULATOR];
  tc__put_let(p, n, 0);
  tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
-static void tc__cuda_slots(tc__printer *p, int64_t i) {
+static int tc__cuda_is_combined_again(const tc__printer *p, const tc__node *n) {
+ for (uint32_t id = n->id; id-- > 0 && tc__body(p, id)->op != TC_OP_LAUNCH;)
+  if (tc__body(p, id)->op == TC_OP_COMBINE &&
+   tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR] ==
+    n->attr[TC__COMBINE_ACCUMULATOR])
+   return 1;
+ return 0;
+}
+static void tc__cuda_slots(tc__printer *p, const tc__node *n) {
+ int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
  const tc__acc *a = &p->acc[i];
  int slots = tc__cuda_warps(p) * (tc__cuda_cluster(p) ? tc__cuda_cluster(p) : 1);
+ if (tc__cuda_is_combined_again(p, n)) return;
  tc__line(p);
  tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
    (long long)i, slots);
@@ -6030,19 +6681,19 @@ static void tc__cuda_slots(tc__printer *p, int64_t i) {
  tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), (long long)i,
    slots);
 }
-static void tc__cuda_give_part(tc__printer *p, int64_t i) {
- long long id = (long long)i;
- int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[i]);
+static void tc__cuda_give_part(tc__printer *p, const tc__node *n) {
+ long long id = n->attr[TC__COMBINE_ACCUMULATOR];
+ int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[id]);
  tc__line(p);
- tc__put(p->out, "if (x %% 32 < %d) ", p->cuda->cluster);
- tc__put(p->out, "tc_cluster_store(&part%lld[part * %d + x / 32], x %% 32, ", id, warps);
+ tc__put(p->out, "if (x %% 32 < %d) ", tc__cuda_cluster(p));
+ tc__put(p->out, "tc_cluster_store(&part%lld[z * %d + x / 32], x %% 32, ", id, warps);
  if (arg)
   tc__put(p->out,
-    "best%lld[0]), tc_cluster_store(&place%lld[part * %d + x / 32], x %% 32, "
+    "best%lld[0]), tc_cluster_store(&place%lld[z * %d + x / 32], x %% 32, "
     "at%lld[0]);\n",
     id, id, warps, id);
  else
-  tc__put(p->out, "all%lld);\n", id);
+  tc__put(p->out, "all%u);\n", n->id);
 }
 static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
  int met = 0;
@@ -6051,7 +6702,7 @@ static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
  if (!met) tc__line(p);
  if (!met) tc__put(p->out, "tc_cluster_wait();\n");
  for (uint32_t id = run->first; id < run->last; id++)
-  tc__cuda_give_part(p, tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR]);
+  tc__cuda_give_part(p, tc__body(p, id));
  tc__line(p);
  tc__put(p->out, "tc_cluster_arrive();\n");
  tc__line(p);
@@ -6063,9 +6714,8 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
   const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
   long long i = n->attr[TC__COMBINE_ACCUMULATOR];
   char let[64];
-  if (!tc__cuda_in_run(run, id)) continue;
-  snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
-  tc__cuda_slots(p, n->attr[TC__COMBINE_ACCUMULATOR]);
+  snprintf(let, sizeof let, "const %s all%u", p->d->reg[tc__class_of(a->dtype)], id);
+  tc__cuda_slots(p, n);
   tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
  }
  if (tc__cuda_cluster(p)) {
@@ -6074,13 +6724,12 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
  }
  for (uint32_t id = run->first; id < run->last; id++) {
   long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  if (!tc__cuda_in_run(run, id)) continue;
   tc__line(p);
   tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
   if (tc__is_arg(&p->acc[i]))
    tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
   else
-   tc__put(p->out, "all%lld;\n", i);
+   tc__put(p->out, "all%u;\n", id);
  }
  tc__line(p);
  tc__put(p->out, "__syncthreads();\n");
@@ -6088,7 +6737,7 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
 static void tc__cuda_put_cluster(tc__printer *p, const tc__acc *a, int64_t i,
          const char *let) {
  long long id = (long long)i;
- int blocks = p->cuda->cluster, warps = tc__cuda_warps(p);
+ int blocks = tc__cuda_cluster(p), warps = tc__cuda_warps(p);
  tc__line(p);
  if (!tc__is_arg(a)) {
   tc__put(p->out, "%s = ", let);
@@ -6126,7 +6775,6 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
  for (uint32_t id = run->first; id < run->last; id++) {
   const tc__node *n = tc__body(p, id);
   const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-  if (!tc__cuda_in_run(run, id)) continue;
   tc__cuda_let(p, n, let);
   if (tc__cuda_cluster(p))
    tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
@@ -6134,12 +6782,12 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
    tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
   else
    tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
-  if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
+  if (tc__is_arg(a) && tc__cuda_is_used(p, n)) tc__cuda_place_value(p, n);
  }
 }
 static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
  tc__cuda_run run;
- run.first = run.last = n->id, run.need = NULL, run.part = 0;
+ run.first = run.last = n->id;
  while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
   run.last++;
  return run;
@@ -6163,14 +6811,14 @@ static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
  tc__cuda_keep_name(n, keep);
  tc__line(p);
  if (async) {
-  tc__put(p->out, "tc_copy_async(&%s[%s], ", keep, tc__cuda_keep_place(p));
+  tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
   tc__cuda_address(p, n);
   tc__put(p->out, ");\n");
   return;
  }
  if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
  p->lane = lanes;
- tc__put(p->out, "%s[%s]%s = ", keep, tc__cuda_keep_place(p), lanes ? ".at[l]" : "");
+ tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
  tc__cuda_read(p, n);
  tc__put(p->out, ";\n");
  p->lane = 0;
@@ -6195,10 +6843,9 @@ static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
  tc__cuda_span s;
  tc__text t;
  tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
- int cut = p->cuda->parts > 1;
- snprintf(s.first, sizeof s.first, cut ? "first + x" : "x");
- snprintf(s.last, sizeof s.last, "%s", cut ? "last" : tc__cuda_text_of(p, &t, whole, 0));
- if (!cut) tc__text_free(&t);
+ snprintf(s.first, sizeof s.first, "x");
+ snprintf(s.last, sizeof s.last, "%s", tc__cuda_text_of(p, &t, whole, 0));
+ tc__text_free(&t);
  return s;
 }
 static void tc__cuda_place_column(tc__printer *p, tc__cuda_place *at) {
@@ -6247,7 +6894,6 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
  tc__ixpool *x = p->g->body.ix;
  tc__ix width = tc__ix_const(q->width);
  tc__line(p);
- if (q->parts > 1) tc__put(p->out, "if (part == %d) ", q->parts - 1);
  tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
  tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
  tc__put(p->out, " + x; c < ");
@@ -6305,226 +6951,6 @@ static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint3
  if (p->cuda->tail) tc__cuda_row_tail(p, &b, e);
  tc__cuda_body_close(p, &b);
 }
-enum { TC__CUDA_FINISHING = -1 };
-static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
- int64_t before = 0, values = 0;
- for (size_t id = 0; id < p->g->body.node.count; id++) {
-  const tc__node *n = p->g->body.node.at[id];
-  before += n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] < i;
-  values += n->op == TC_OP_NEW;
- }
- return p->cuda->zeroed + before * p->cuda->partial / values;
-}
-static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  const tc__acc *a = &p->acc[i];
-  const char *type = p->d->reg[tc__class_of(a->dtype)];
-  int64_t at = tc__cuda_work_at(p, i), values = 0;
-  if (!tc__cuda_in_run(run, id)) continue;
-  for (size_t k = 0; k < p->g->body.node.count; k++)
-   values += p->g->body.node.at[k]->op == TC_OP_NEW;
-  tc__line(p);
-  tc__put(p->out, "%s *const work%lld = (%s *)(work + %lld);\n", type, i, type,
-    (long long)at);
-  if (!tc__is_arg(a)) continue;
-  tc__line(p);
-  tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
-    (long long)(at + p->cuda->partial / values / 2));
- }
-}
-static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
- int parts = p->cuda->parts;
- tc__line(p);
- tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
- tc__block_open(p);
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  const tc__acc *a = &p->acc[i];
-  if (!tc__cuda_in_run(run, id)) continue;
-  tc__line(p);
-  if (tc__is_arg(a)) {
-   tc__cuda_acc_name(p, "keep", a);
-   tc__put(p->out,
-     "(best%lld[0], at%lld[0], tc_peek(&work%lld[%d * r + i]), "
-     "(%s)tc_peek(&places%lld[%d * r + i]));\n",
-     i, i, i, parts, tc__cuda_index_type(p), i, parts);
-   continue;
-  }
-  tc__put_acc(p, i);
-  tc__put(p->out, "[0] = ");
-  tc__cuda_acc_name(p, "acc", a);
-  tc__put(p->out, "(");
-  tc__put_acc(p, i);
-  tc__put(p->out, "[0], tc_peek(&work%lld[%d * r + i]));\n", i, parts);
- }
- tc__block_close(p);
-}
-static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
- int parts = p->cuda->parts;
- tc__cuda_run own = *run;
- own.part = 1;
- tc__line(p);
- tc__put(p->out, "{\n");
- p->indent++;
- tc__cuda_put_run(p, &own);
- for (uint32_t id = run->first; id < run->last; id++) {
-  const tc__node *n = tc__body(p, id);
-  long long i = n->attr[TC__COMBINE_ACCUMULATOR];
-  tc__line(p);
-  if (tc__is_arg(&p->acc[i]))
-   tc__put(p->out,
-     "if (x == 0) work%lld[%d * r + part] = best%lld[0], places%lld[%d * r "
-     "+ part] = at%lld[0];\n",
-     i, parts, i, i, parts, i);
-  else
-   tc__put(p->out, "if (x == 0) work%lld[%d * r + part] = t%u;\n", i, parts, id);
- }
- tc__block_close(p);
-}
-static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  const tc__acc *a = &p->acc[i];
-  tc__line(p);
-  tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
-  tc__put_acc(p, i);
-  tc__put(p->out, "[l] = ");
-  tc__cuda_identity(p, a);
-  if (tc__is_arg(a)) tc__put(p->out, ", at%lld[l] = %s", i, tc__cuda_no_place(p));
-  tc__put(p->out, ";\n");
- }
-}
-static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
- int loop = 0;
- for (uint32_t i = 0; i < id; i++) {
-  const tc__node *n = tc__body(p, i);
-  loop += n->op == TC_OP_END && n->attr[TC__END_AXIS] == TC__COL;
- }
- return loop;
-}
-static int tc__cuda_goes_on(const tc__printer *p) {
- return p->launch == p->cuda->launches - 1 && tc__device_ends_in_sums(p->g);
-}
-static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
- if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
- if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
- return loop == p->launch || (loop > p->launch && tc__cuda_goes_on(p));
-}
-static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
- uint32_t count = (uint32_t)p->g->body.node.count, id, first[64];
- for (id = 0; id < count; id++) {
-  const tc__node *n = tc__body(p, id);
-  int loop = tc__cuda_loop_of(p, id);
-  if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
-  if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-   tc__device_needs(
-    p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
-    need);
- }
- for (id = count; id-- > 0;) {
-  const tc__node *n = tc__body(p, id);
-  if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-  for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
-  for (uint32_t k = 0; k < n->n_attr; k++) {
-   tc__ix vals[64];
-   if (!tc__attr_is_ix(n, k)) continue;
-   uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
-   for (uint32_t v = 0; v < found; v++) {
-    first[v] = (uint32_t)tc__ix_node(p->g->body.ix, vals[v])->a;
-    need[first[v]] = 1;
-   }
-  }
- }
-}
-static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *need) {
- tc__cuda_run run = tc__cuda_run_at(p, n);
- int loop = tc__cuda_loop_of(p, n->id) - 1, any = 0;
- if (loop < p->launch) {
-  run.need = need;
-  for (uint32_t id = run.first; id < run.last; id++) any |= need[id];
-  if (!any) return 1;
-  for (uint32_t id = run.first; id < run.last; id++)
-   if (need[id]) tc__cuda_new(p, tc__body(p, id), 0);
-  tc__cuda_work_names(p, &run);
-  tc__cuda_gather_parts(p, &run);
-  tc__cuda_put_run(p, &run);
-  return 1;
- }
- tc__cuda_work_names(p, &run);
- tc__cuda_put_part(p, &run);
- if (!tc__cuda_goes_on(p)) return 0;
- tc__line(p);
- tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
-   p->cuda->parts);
- p->launch = TC__CUDA_FINISHING;
- tc__cuda_renew(p, &run);
- tc__cuda_gather_parts(p, &run);
- tc__cuda_put_run(p, &run);
- return 1;
-}
-static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
- uint32_t count = (uint32_t)p->g->body.node.count;
- int launch = p->launch;
- for (uint32_t id = 0; id < count; id++) {
-  const tc__node *n = tc__body(p, id);
-  int loop = tc__cuda_loop_of(p, id);
-  int columns = n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
-  if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
-  if (columns && loop == launch)
-   tc__cuda_row_columns(p, n->attr[TC__FOR_END], id + 1, tc__loop_end(p->g, id));
-  if (columns) id = tc__loop_end(p->g, id);
-  if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-  if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
-   !tc__cuda_cut_run(p, n, need))
-   return;
-  if (n->op == TC_OP_COMBINE || (n->op == TC_OP_NEW && loop != launch)) continue;
-  int earlier = n->op == TC_OP_STORE && loop < launch;
-  if (n->op == TC_OP_NEW || (need[id] && !earlier)) tc__print_node(p, n);
- }
-}
-static void tc__cuda_kept_names(tc__printer *p) {
- const tc__device_plan *q = p->cuda;
- for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
-  const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
-  if (!tc__device_is_row(p->g, (int64_t)i)) continue;
-  tc__line(p);
-  tc__put(p->out, "%s *const ", type);
-  tc__put_buffer(p, (int64_t)i);
-  tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
-    (long long)tc__device_kept_at(p->g, q, (int64_t)i),
-    p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->shape.cols));
- }
-}
-static void tc__cuda_part_head(tc__printer *p) {
- const tc__device_plan *q = p->cuda;
- tc__ixpool *x = p->g->body.ix;
- const char *type = tc__cuda_index_type(p);
- tc__line(p);
- tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
- tc__line(p);
- tc__put(p->out, "const %s r = blockIdx.x / %d;\n", type, q->parts);
- tc__line(p);
- tc__put(p->out, "const %s first = part * ", type);
- tc__put_atom(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)), 0);
- tc__put(p->out, ", last = tc_min(first + ");
- tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
- tc__put(p->out, ", ");
- tc__put_ix(p, tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width)));
- tc__put(p->out, ");\n");
-}
-static void tc__cuda_cut_row(tc__printer *p) {
- uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
- if (!need) {
-  p->out->failed = 1;
-  return;
- }
- tc__cuda_need_launch(p, need);
- tc__cuda_part_head(p);
- tc__cuda_kept_names(p);
- tc__cuda_cut_nodes(p, need);
- tc__free(p->out->ctx, need, p->g->body.node.count);
-}
 static void tc__cuda_keeps(tc__printer *p) {
  const tc__device_plan *q = p->cuda;
  tc__ix at = tc__device_scratch(p->g, q);
@@ -6546,10 +6972,9 @@ static void tc__cuda_keeps(tc__printer *p) {
   tc__put(p->out, " *)(shared + ");
   tc__put_ix(p, at);
   tc__put(p->out, ");\n");
-  tc__ix columns = q->cluster ? q->chunk : p->g->shape.cols;
   at = tc__ix_add(p->g->body.ix, at,
       tc__ix_const(tc__device_bytes(p->g, n) *
-          tc__padded(tc__ix_value(columns), 64)));
+          tc__padded(tc__ix_value(p->g->shape.cols), 64)));
  }
 }
 static void tc__cuda_row_head(tc__printer *p) {
@@ -6581,22 +7006,7 @@ static void tc__cuda_row_head(tc__printer *p) {
  tc__put_ix(p, p->g->shape.rows);
  tc__put(p->out, ") return;\n");
 }
-static void tc__cuda_cluster_row(tc__printer *p) {
- tc__line(p);
- tc__put(p->out, "tc_cluster_arrive();\n");
- tc__cuda_part_head(p);
- tc__cuda_keeps(p);
- tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
-}
 static void tc__cuda_rows(tc__printer *p) {
- if (p->cuda->cluster) {
-  tc__cuda_cluster_row(p);
-  return;
- }
- if (p->cuda->parts > 1) {
-  tc__cuda_cut_row(p);
-  return;
- }
  tc__cuda_row_head(p);
  tc__cuda_keeps(p);
  uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
@@ -6621,310 +7031,6 @@ static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
  if (!stored || !loaded || p->cuda->sharing == 1) return;
  tc__line(p);
  tc__put(p->out, p->cuda->sharing > 32 ? "__syncthreads();\n" : "__syncwarp();\n");
-}
-// ---- gen/cuda_print/columns.c
-static int tc__cuda_below(const tc__printer *p) {
- return p->cuda->threads / p->cuda->sharing;
-}
-static int tc__cuda_across(const tc__printer *p) {
- return p->cuda->sharing * p->cuda->width;
-}
-static int tc__cuda_is_ragged(const tc__printer *p) {
- return tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % tc__cuda_across(p) != 0;
-}
-static void tc__cuda_each_row(tc__printer *p) {
- if (!p->row_lanes) return;
- tc__cuda_unroll(p, "l", p->cuda->width);
- p->lane = 1;
-}
-static void tc__cuda_each_row_end(tc__printer *p) {
- if (p->row_lanes) tc__block_close(p);
- p->lane = 0;
-}
-static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, int part) {
- for (uint32_t id = first; id < last && p->row_lanes; id++) {
-  const tc__node *n = tc__body(p, id);
-  if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
-  if (part && n->op == TC_OP_COMBINE &&
-   tc__is_arg(&p->acc[n->attr[TC__COMBINE_ACCUMULATOR]]))
-   continue;
-  tc__line(p);
-  tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
-    p->cuda->width);
- }
-}
-static const char *tc__cuda_across_at(const tc__printer *p, char out[32]) {
- if (p->row_lanes)
-  snprintf(out, 32, "x * %d + l", p->cuda->width);
- else
-  snprintf(out, 32, "x");
- return out;
-}
-static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
- char at[32];
- int below = tc__cuda_below(p), across = tc__cuda_across(p);
- const char *l = p->row_lanes ? "l" : "0";
- tc__cuda_across_at(p, at);
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  const tc__acc *a = &p->acc[i];
-  tc__line(p);
-  tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
-    i, below * across);
-  if (!tc__is_arg(a)) continue;
-  tc__line(p);
-  tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
-    below * across);
- }
- tc__cuda_each_row(p);
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  tc__line(p);
-  tc__put(p->out, "part%lld[y * %d + %s] = ", i, across, at);
-  tc__put_acc(p, i);
-  tc__put(p->out, "[%s]", l);
-  if (tc__is_arg(&p->acc[i]))
-   tc__put(p->out, ", place%lld[y * %d + %s] = at%lld[%s]", i, across, at, i, l);
-  tc__put(p->out, ";\n");
- }
- tc__cuda_each_row_end(p);
- tc__line(p);
- tc__put(p->out, "__syncthreads();\n");
-}
-static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
- long long i = n->attr[TC__COMBINE_ACCUMULATOR];
- char at[32];
- const tc__acc *a = &p->acc[i];
- int below = tc__cuda_below(p), across = tc__cuda_across(p);
- const char *l = p->row_lanes ? "l" : "0";
- tc__cuda_across_at(p, at);
- if (tc__is_arg(a) && below > 1) {
-  tc__line(p);
-  tc__cuda_acc_name(p, "below", a);
-  tc__put(p->out, "<%d, %d>(best%lld[%s], at%lld[%s], part%lld + %s, place%lld + %s)",
-    below, across, i, l, i, l, i, at, i, at);
-  tc__put(p->out, ";\n");
- }
- if (tc__is_arg(a) && part) return;
- tc__put_let(p, n, 0);
- if (tc__is_arg(a))
-  tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s]", i, l, tc__cuda_no_place(p), i,
-    l);
- if (!tc__is_arg(a) && below > 1) {
-  tc__cuda_acc_name(p, "below", a);
-  tc__put(p->out, "<%d, %d>(part%lld + %s)", below, across, i, at);
- }
- if (!tc__is_arg(a) && below == 1) {
-  tc__put_acc(p, i);
-  tc__put(p->out, "[%s]", l);
- }
- tc__put(p->out, ";\n");
-}
-static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
- if (tc__cuda_below(p) > 1) tc__cuda_share_below(p, run);
- tc__cuda_row_values(p, run->first, run->last, run->part);
- tc__cuda_each_row(p);
- for (uint32_t id = run->first; id < run->last; id++)
-  tc__cuda_below_value(p, tc__body(p, id), run->part);
- tc__cuda_each_row_end(p);
-}
-static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
-        const char *part) {
- int64_t rows = tc__ix_value(tc__device_blocks(p->g, p->cuda)) / p->cuda->parts *
-     tc__cuda_across(p);
- tc__put(p->out, "%s%lld[%lld * %s + r%s]", name, i, (long long)rows, part,
-   p->row_lanes ? " + l" : "");
-}
-static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
- const char *l = p->row_lanes ? "l" : "0";
- tc__cuda_run own = *run;
- own.part = 1;
- tc__line(p);
- tc__put(p->out, "{\n");
- p->indent++;
- tc__cuda_put_below(p, &own);
- tc__line(p);
- tc__put(p->out, tc__cuda_is_ragged(p) ? "if (y == 0 && in)" : "if (y == 0)");
- tc__block_open(p);
- tc__cuda_each_row(p);
- for (uint32_t id = run->first; id < run->last; id++) {
-  const tc__node *n = tc__body(p, id);
-  long long i = n->attr[TC__COMBINE_ACCUMULATOR];
-  tc__line(p);
-  tc__cuda_below_work(p, "work", i, "part");
-  tc__put(p->out, " = ");
-  if (tc__is_arg(&p->acc[i]))
-   tc__put(p->out, "best%lld[%s]", i, l);
-  else
-   tc__put_name(p, n, 0);
-  tc__put(p->out, ";\n");
-  if (!tc__is_arg(&p->acc[i])) continue;
-  tc__line(p);
-  tc__cuda_below_work(p, "places", i, "part");
-  tc__put(p->out, " = at%lld[%s];\n", i, l);
- }
- tc__cuda_each_row_end(p);
- tc__block_close(p);
- tc__block_close(p);
-}
-static void tc__cuda_gather_below(tc__printer *p, const tc__cuda_run *run) {
- const char *l = p->row_lanes ? "l" : "0";
- tc__line(p);
- tc__put(p->out, "for (int i = y; i < %d; i += %d)", p->cuda->parts, tc__cuda_below(p));
- tc__block_open(p);
- tc__cuda_each_row(p);
- for (uint32_t id = run->first; id < run->last; id++) {
-  long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-  const tc__acc *a = &p->acc[i];
-  tc__line(p);
-  if (!tc__is_arg(a)) {
-   tc__put_acc(p, i);
-   tc__put(p->out, "[%s] = ", l);
-  }
-  tc__cuda_acc_name(p, tc__is_arg(a) ? "keep" : "acc", a);
-  tc__put(p->out, "(");
-  tc__put_acc(p, i);
-  tc__put(p->out, "[%s], ", l);
-  if (tc__is_arg(a)) tc__put(p->out, "at%lld[%s], ", i, l);
-  tc__put(p->out, "tc_peek(&");
-  tc__cuda_below_work(p, "work", i, "i");
-  tc__put(p->out, ")");
-  if (tc__is_arg(a)) {
-   tc__put(p->out, ", (%s)tc_peek(&", tc__cuda_index_type(p));
-   tc__cuda_below_work(p, "places", i, "i");
-   tc__put(p->out, ")");
-  }
-  tc__put(p->out, ");\n");
- }
- tc__cuda_each_row_end(p);
- tc__block_close(p);
-}
-static void tc__cuda_below_run(tc__printer *p, const tc__node *n) {
- tc__cuda_run run = tc__cuda_run_at(p, n);
- if (p->cuda->parts > 1) {
-  tc__cuda_work_names(p, &run);
-  tc__cuda_put_part_below(p, &run);
-  tc__line(p);
-  tc__put(p->out,
-    "if (!tc_arrives_last((unsigned *)work + blockIdx.x / %d, %d)) return;\n",
-    p->cuda->parts, p->cuda->parts);
-  p->launch = TC__CUDA_FINISHING;
-  tc__cuda_renew(p, &run);
-  tc__cuda_gather_below(p, &run);
- }
- tc__cuda_put_below(p, &run);
-}
-static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
- const tc__device_plan *q = p->cuda;
- const char *type = tc__cuda_index_type(p);
- tc__cuda_loop_body b;
- tc__cuda_place at;
- tc__text limit;
- char line[160];
- int below = tc__cuda_below(p), ends = q->parts > 1 || tc__cuda_is_ragged(p);
- if (!tc__cuda_body_open(p, &b, begin, end)) return;
- const char *last = tc__cuda_text_of(p, &limit, e, 0);
- if (ends) last = "last";
- const char *first =
-  q->parts > 1 ? (below > 1 ? "first + y" : "first") : (below > 1 ? "y" : "0");
- int deep = q->vectors > 1 && tc__cuda_count_issues(p, &b);
- memset(&at, 0, sizeof at);
- tc__line(p);
- tc__put(p->out, "for (%s %s = %s; %s < %s; %s += %d)", type, deep ? "k" : "c", first,
-   deep ? "k" : "c", last, deep ? "k" : "c", deep ? below * q->vectors : below);
- tc__block_open(p);
- if (deep) {
-  snprintf(line, sizeof line, "const %s c = k + u * %d;", type, below);
-  tc__cuda_place_add(&at, "c", line);
-  snprintf(at.inside, sizeof at.inside, "c < %s", last);
-  snprintf(at.beyond, sizeof at.beyond, "c >= %s", last);
-  tc__cuda_declare(p, &b, q->vectors);
-  tc__cuda_put_vectors(p, &b, &at, q->vectors);
- } else {
-  tc__cuda_issue_all(p, &b, "", 1);
-  tc__cuda_compute(p, &b);
- }
- tc__block_close(p);
- tc__text_free(&limit);
- tc__cuda_body_close(p, &b);
-}
-static void tc__cuda_below_values(tc__printer *p, uint32_t begin, uint32_t end) {
- tc__cuda_loop_body b;
- if (!tc__cuda_body_open(p, &b, begin, end)) return;
- tc__cuda_row_values(p, begin, end, 0);
- tc__cuda_compute(p, &b);
- tc__cuda_body_close(p, &b);
-}
-static int tc__cuda_is_row_statement(const tc__node *n) {
- return n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW ||
-   n->op == TC_OP_COMBINE;
-}
-static void tc__cuda_below_nodes(tc__printer *p) {
- uint32_t count = (uint32_t)p->g->body.node.count;
- for (uint32_t id = 0; id < count; id++) {
-  const tc__node *n = tc__body(p, id);
-  uint32_t last = id;
-  if (n->op == TC_OP_NEW) tc__print_node(p, n);
-  if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n)) tc__cuda_below_run(p, n);
-  if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) {
-   last = tc__loop_end(p->g, id);
-   tc__cuda_below_columns(p, n->attr[TC__FOR_END], id + 1, last);
-   id = last;
-   continue;
-  }
-  if (tc__cuda_is_row_statement(n)) continue;
-  while (last < count && !tc__cuda_is_row_statement(tc__body(p, last))) last++;
-  tc__cuda_below_values(p, id, last);
-  id = last - 1;
- }
-}
-static void tc__cuda_below_ends(tc__printer *p, int ragged) {
- const tc__device_plan *q = p->cuda;
- const char *type = tc__cuda_index_type(p);
- if (!ragged && q->parts == 1) return;
- if (q->parts > 1) {
-  tc__line(p);
-  tc__put(p->out, "const %s first = part * %lld;\n", type,
-    (long long)tc__ix_value(q->chunk));
- }
- tc__line(p);
- tc__put(p->out, "const %s last = ", type);
- if (ragged) tc__put(p->out, "in ? ");
- if (q->parts > 1)
-  tc__put(p->out, "tc_min(first + %lld, ", (long long)tc__ix_value(q->chunk));
- tc__put_ix(p, p->g->shape.cols);
- if (q->parts > 1) tc__put(p->out, ")");
- if (ragged) tc__put(p->out, " : 0");
- tc__put(p->out, ";\n");
-}
-static void tc__cuda_columns(tc__printer *p) {
- const tc__device_plan *q = p->cuda;
- const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
- int ragged = tc__cuda_is_ragged(p), below = tc__cuda_below(p);
- tc__line(p);
- if (below > 1)
-  tc__put(p->out, "const int x = threadIdx.x %% %d, y = threadIdx.x / %d", q->sharing,
-    q->sharing);
- else
-  tc__put(p->out, "const int x = threadIdx.x");
- tc__put(p->out, q->parts > 1 ? ", part = blockIdx.x %% %d;\n" : ";\n", q->parts);
- tc__line(p);
- tc__put(p->out, "const %s %s = (%sblockIdx.x", type, ragged ? "row" : "r", wide);
- if (q->parts > 1) tc__put(p->out, " / %d", q->parts);
- tc__put(p->out, " * %d + x)", q->sharing);
- tc__put(p->out, q->width > 1 ? " * %d;\n" : ";\n", q->width);
- if (ragged) {
-  tc__line(p);
-  tc__put(p->out, "const int in = row < ");
-  tc__put_ix(p, p->g->shape.rows);
-  tc__put(p->out, ";\n");
-  tc__line(p);
-  tc__put(p->out, "const %s r = in ? row : 0;\n", type);
- }
- p->row_lanes = q->width > 1;
- tc__cuda_below_ends(p, ragged);
- tc__cuda_below_nodes(p);
- p->row_lanes = 0;
 }
 // ---- gen/cuda_print/matmul.c
 enum { TC__BLANKS = 96 };
@@ -9001,7 +9107,7 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
  if (!v || n->id < v->begin || n->id >= v->end || v->way[n->id] != TC__WAY_MOVES)
   return 0;
  tc__place place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
- if (place == TC__BUF_REGISTER) return 0;
+ if (place == TC__BUF_REGISTER || place == TC__BUF_LOCAL) return 0;
  if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
  return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
    tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
@@ -9012,13 +9118,27 @@ static int tc__cuda_is_shared(const tc__printer *p, const tc__node *n) {
 static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
  const tc__cuda_vector *v = p->vector;
  if (n->op == TC_OP_STORE || n->op == TC_OP_END || n->op == TC_OP_IF ||
-  n->op == TC_OP_ELSE || n->op == TC_OP_ACC)
+  n->op == TC_OP_ELSE || n->op == TC_OP_ACC || n->op == TC_OP_COMBINE ||
+  n->op == TC_OP_PUT || n->op == TC_OP_GET)
   return 0;
  for (uint32_t i = 0; i < n->n_in; i++)
   if (n->in[i] >= v->begin && v->way[n->in[i]] != TC__WAY_STILL) return 0;
  for (uint32_t i = 0; i < n->n_attr; i++)
   if (tc__attr_is_ix(n, i) && tc__cuda_moves_by(p, n->attr[i]) != TC__UNIFORM)
    return 0;
+ return 1;
+}
+static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
+ tc__ixpool *x = p->g->body.ix;
+ tc__ix e = n->attr[TC__ACCESS_INDEX];
+ char behind[8];
+ if (!p->vector || !p->vector->inside || n->id < p->vector->begin ||
+  tc__cuda_moves_by(p, e) != TC__CONTIGUOUS)
+  return 0;
+ tc__ix lane = tc__ix_var(x, p->vector->axis, tc__ix_const(p->vector->width));
+ if (tc__ix_add(x, tc__cuda_first(p, e), lane) == tc__cuda_expand(p, e)) return 0;
+ snprintf(behind, sizeof behind, " + %s", tc__axis_name(p->vector->axis));
+ tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], tc__cuda_first(p, e), behind, 1);
  return 1;
 }
 static void tc__cuda_pack(tc__printer *p, const char *element) {
@@ -9273,9 +9393,99 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
  tc__cuda_statements(p, id + 1, end);
  tc__block_close(p);
 }
+static const tc__node *tc__cuda_named_before(const tc__printer *p, uint32_t id,
+            int64_t accumulator) {
+ int64_t number, monoid;
+ while (id-- > 0 && tc__body(p, id)->op != TC_OP_LAUNCH) {
+  const tc__node *n = tc__body(p, id);
+  int named = tc__accumulator_of(n, &number, &monoid);
+  if (n->op == TC_OP_NEW) named = 1, number = n->attr[TC__NEW_ACCUMULATOR];
+  if (named && number == accumulator) return n;
+ }
+ return NULL;
+}
 static void tc__cuda_list_new(tc__printer *p, const tc__node *n, int copy) {
+ int64_t i = n->attr[TC__NEW_ACCUMULATOR];
+ int width = (int)n->attr[TC__NEW_WIDTH];
  (void)copy;
- tc__cuda_put_new(p, n, (int)n->attr[TC__NEW_WIDTH]);
+ if (tc__cuda_named_before(p, n->id, i))
+  tc__cuda_renew(p, i, width);
+ else
+  tc__cuda_put_new(p, n, width);
+}
+static const char *tc__cuda_lane(const tc__printer *p) {
+ return p->vector ? tc__axis_name(p->vector->axis) : "0";
+}
+static void tc__cuda_put_work(tc__printer *p, const tc__node *n, int64_t buffer) {
+ tc__put_buffer(p, buffer);
+ tc__put(p->out, "[");
+ tc__put_ix(p, n->attr[TC__PUT_INDEX]);
+ tc__put(p->out, "]");
+}
+static void tc__cuda_list_put(tc__printer *p, const tc__node *n, int copy) {
+ int64_t i = n->attr[TC__PUT_ACCUMULATOR];
+ const tc__node *last = tc__cuda_named_before(p, n->id, i);
+ const char *lane = tc__cuda_lane(p);
+ (void)copy;
+ tc__line(p);
+ tc__cuda_put_work(p, n, n->attr[TC__PUT_BUFFER]);
+ tc__put(p->out, " = ");
+ if (last->op == TC_OP_COMBINE && !tc__is_arg(&p->acc[i]))
+  tc__put_name(p, last, 0);
+ else
+  tc__put_acc(p, i), tc__put(p->out, "[%s]", lane);
+ tc__put(p->out, ";\n");
+ if (n->n_attr <= TC__PUT_PLACES) return;
+ tc__line(p);
+ tc__cuda_put_work(p, n, n->attr[TC__PUT_PLACES]);
+ tc__put(p->out, " = at%lld[%s];\n", (long long)i, lane);
+}
+static void tc__cuda_peek(tc__printer *p, const tc__node *n, int64_t buffer) {
+ int shared = p->g->buffer.at[buffer].place == TC__BUF_SHARED;
+ if (!shared) tc__put(p->out, "tc_peek(&");
+ tc__cuda_put_work(p, n, buffer);
+ if (!shared) tc__put(p->out, ")");
+}
+static void tc__cuda_list_get(tc__printer *p, const tc__node *n, int copy) {
+ long long i = n->attr[TC__PUT_ACCUMULATOR];
+ const tc__acc *a = &p->acc[i];
+ const char *lane = tc__cuda_lane(p);
+ (void)copy;
+ tc__line(p);
+ if (!tc__is_arg(a)) {
+  tc__put_acc(p, i);
+  tc__put(p->out, "[%s] = ", lane);
+ }
+ tc__cuda_acc_name(p, tc__is_arg(a) ? "keep" : "acc", a);
+ tc__put(p->out, "(");
+ tc__put_acc(p, i);
+ tc__put(p->out, "[%s], ", lane);
+ if (tc__is_arg(a)) tc__put(p->out, "at%lld[%s], ", i, lane);
+ tc__cuda_peek(p, n, n->attr[TC__PUT_BUFFER]);
+ if (tc__is_arg(a)) {
+  tc__put(p->out, ", (%s)", tc__cuda_index_type(p));
+  tc__cuda_peek(p, n, n->attr[TC__PUT_PLACES]);
+ }
+ tc__put(p->out, ");\n");
+}
+static void tc__cuda_list_last(tc__printer *p, const tc__node *n, int copy) {
+ (void)copy;
+ tc__line(p);
+ tc__put(p->out, "if (!tc_arrives_last(&");
+ tc__put_buffer(p, n->attr[TC__LAST_BUFFER]);
+ tc__put(p->out, "[");
+ tc__put_ix(p, n->attr[TC__LAST_INDEX]);
+ tc__put(p->out, "], %lld)) return;\n", (long long)n->attr[TC__LAST_COUNT]);
+}
+static void tc__cuda_list_element(tc__printer *p, const tc__node *n) {
+ long long i = n->attr[TC__COMBINE_ACCUMULATOR];
+ const char *lane = tc__cuda_lane(p);
+ tc__put_let(p, n, 0);
+ if (tc__is_arg(&p->acc[i]))
+  tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s];\n", i, lane,
+    tc__cuda_no_place(p), i, lane);
+ else
+  tc__put_acc(p, i), tc__put(p->out, "[%s];\n", lane);
 }
 static void tc__cuda_list_step(tc__printer *p, const tc__node *n, int copy) {
  (void)copy;
@@ -9283,9 +9493,15 @@ static void tc__cuda_list_step(tc__printer *p, const tc__node *n, int copy) {
 }
 static void tc__cuda_list_combine(tc__printer *p, const tc__node *n, int copy) {
  (void)copy;
+ if (p->vector) {
+  tc__cuda_list_element(p, n);
+  return;
+ }
  if (!tc__cuda_leads_run(p, n)) return;
  tc__cuda_run run = tc__cuda_run_at(p, n);
  p->team = (int)n->attr[TC__COMBINE_THREADS];
+ p->cluster =
+  n->n_attr > TC__COMBINE_THREADS + 1 ? (int)n->attr[TC__COMBINE_THREADS + 1] : 0;
  tc__cuda_put_run(p, &run);
 }
 static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
@@ -9384,13 +9600,41 @@ static void tc__cuda_dynamic(tc__printer *p, size_t i) {
  tc__put_ix(p, tc__device_shared_at(p->g, i));
  tc__put(p->out, ");\n");
 }
-static void tc__cuda_own_memory(tc__printer *p) {
+static void tc__cuda_work_name(tc__printer *p, size_t i) {
+ const tc__kbuf *b = &p->g->buffer.at[i];
+ const char *type =
+  b->place == TC__BUF_TICKET ? "unsigned" : tc__dtypes[b->dtype].memory;
+ tc__line(p);
+ tc__put(p->out, "%s *const ", type);
+ tc__put_buffer(p, (int64_t)i);
+ tc__put(p->out, " = (%s *)(work + %lld);\n", type,
+   (long long)tc__device_work_at(p->g, i));
+}
+static int tc__cuda_names_buffer(const tc__printer *p, int64_t b, uint32_t begin,
+         uint32_t end) {
+ for (uint32_t id = begin; id < end; id++) {
+  const tc__node *n = tc__body(p, id);
+  if ((tc__device_is_memory(n) || n->op == TC_OP_COPY || n->op == TC_OP_LAST ||
+    n->op == TC_OP_PUT || n->op == TC_OP_GET) &&
+   n->attr[TC__ACCESS_BUFFER] == b)
+   return 1;
+  if ((n->op == TC_OP_PUT || n->op == TC_OP_GET) && n->n_attr > TC__PUT_PLACES &&
+   n->attr[TC__PUT_PLACES] == b)
+   return 1;
+  if (n->op == TC_OP_COPY && n->attr[TC__COPY_FROM] == b) return 1;
+ }
+ return 0;
+}
+static void tc__cuda_own_memory(tc__printer *p, uint32_t begin, uint32_t end) {
  int dynamic = tc__device_is_dynamic(p->g);
  for (size_t i = 0; i < p->g->buffer.count; i++) {
   const tc__kbuf *b = &p->g->buffer.at[i];
   int shared = b->place == TC__BUF_SHARED;
+  if (!tc__cuda_names_buffer(p, (int64_t)i, begin, end)) continue;
+  if (b->place == TC__BUF_TICKET || b->place == TC__BUF_WORK)
+   tc__cuda_work_name(p, i);
   if (shared && dynamic) tc__cuda_dynamic(p, i);
-  if (!shared && b->place != TC__BUF_REGISTER) continue;
+  if (!shared && b->place != TC__BUF_REGISTER && b->place != TC__BUF_LOCAL) continue;
   if (shared && dynamic) continue;
   tc__line(p);
   tc__put(p->out, "%s__align__(16) %s ", shared ? "__shared__ " : "",
@@ -9404,9 +9648,13 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
  while (tc__cuda_is_over(tc__body(p, begin), 0) ||
    tc__cuda_is_over(tc__body(p, begin), 1))
   end = tc__loop_end(p->g, begin++);
- tc__cuda_own_memory(p);
+ tc__cuda_own_memory(p, begin, end);
  tc__cuda_loop_variables(p, id + 1, begin, end, 1);
  tc__cuda_loop_variables(p, id + 1, begin, end, 0);
+ if (tc__body(p, id)->n_attr > TC__LAUNCH_CLUSTER) {
+  tc__line(p);
+  tc__put(p->out, "tc_cluster_arrive();\n");
+ }
  tc__cuda_statements(p, begin, end);
 }
 // ---- gen/cuda_print/kernel.c
@@ -9492,6 +9740,10 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
  tc__cuda_run run = tc__cuda_run_at(p, n);
  tc__cuda_put_run(p, &run);
 }
+static int tc__cuda_has_work(const tc__printer *p) {
+ return p->cuda ? p->cuda->workspace > 0
+     : tc__device_work_at(p->g, p->g->buffer.count) > 0;
+}
 static void tc__cuda_parameters(tc__printer *p) {
  if (p->g->shape.list) {
   tc__cuda_list_parameters(p);
@@ -9505,7 +9757,7 @@ static void tc__cuda_parameters(tc__printer *p) {
   tc__put_buffer(p, (int64_t)i);
   tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory, " : ", ");
  }
- if (p->cuda && p->cuda->workspace) tc__put(p->out, "unsigned char *work, ");
+ if (tc__cuda_has_work(p)) tc__put(p->out, "unsigned char *work, ");
  tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 static void tc__cuda_scratch_names(tc__printer *p) {
@@ -9516,14 +9768,6 @@ static void tc__cuda_scratch_names(tc__printer *p) {
   if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
   const char *type = tc__dtypes[b->dtype].memory;
   tc__line(p);
-  if (p->axis == TC__ROW) {
-   tc__put(p->out, "%s ", type);
-   tc__put_buffer(p, (int64_t)i);
-   tc__put(p->out, "[");
-   tc__put_ix(p, b->numel);
-   tc__put(p->out, "];\n");
-   continue;
-  }
   tc__put(p->out, "%s *", type);
   tc__put_buffer(p, (int64_t)i);
   tc__put(p->out, " = (%s *)(shared + ", type);
@@ -9602,23 +9846,20 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
  out->failed |= body->failed;
  tc__text_free(body);
 }
-static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
- static void (*const forms[])(tc__printer *) = {tc__cuda_rows, tc__cuda_columns,
-             tc__cuda_product};
- tc__text body, *out = p->out;
- tc__grid grid;
- tc__cuda_grid_of(p->cuda, &grid);
- tc__text_init(&body, out->ctx);
- p->out = &body, p->indent = 1, p->launch = launch;
- forms[p->cuda->form](p);
- p->out = out;
- tc__cuda_put_launch(p, symbol, launch, &grid, p->cuda->resident, &body);
-}
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
  tc__device_plan q = tc__device_plan_of(p->g);
- p->cuda = &q, p->narrow = q.narrow;
- p->axis = q.axis;
- for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
+ tc__text body, *out = p->out;
+ tc__grid grid;
+ p->cuda = &q, p->narrow = q.narrow, p->axis = q.axis;
+ tc__cuda_grid_of(&q, &grid);
+ tc__text_init(&body, out->ctx);
+ p->out = &body, p->indent = 1;
+ if (q.form == TC__DEVICE_PRODUCT)
+  tc__cuda_product(p);
+ else
+  tc__cuda_rows(p);
+ p->out = out;
+ tc__cuda_put_launch(p, symbol, 0, &grid, q.resident, &body);
  p->cuda = NULL, p->narrow = 0;
 }
 static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
@@ -9665,6 +9906,9 @@ static const tc__print_row tc__cuda_list_table[] = {
  {TC_OP_NEW, TC__ONCE, tc__cuda_list_new},
  {TC_OP_ACC, TC__ONCE, tc__cuda_list_step},
  {TC_OP_COMBINE, TC__ONCE, tc__cuda_list_combine},
+ {TC_OP_PUT, TC__ONCE, tc__cuda_list_put},
+ {TC_OP_GET, TC__ONCE, tc__cuda_list_get},
+ {TC_OP_LAST, TC__ONCE, tc__cuda_list_last},
  {TC_OP_COUNT, TC__ONCE, NULL},
 };
 static const tc__dialect tc__dialect_cuda_lists = {

@@ -160,7 +160,7 @@ static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) 
 // x - m, m the maximum of x.
 static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_SUB) return 0;
-    const tc__node *m = tc__fact_node(g, n->in[1]);
+    const tc__node *m = tc__fact_held(g, n->in[1]);
     if (m->op != TC_OP_COMBINE || m->attr[TC__COMBINE_MONOID] != TC_OP_MAXIMUM) return 0;
     const tc__node *step = tc__acc_of(g, m->attr[TC__COMBINE_ACCUMULATOR]);
     return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);

@@ -39,8 +39,6 @@ static void tc__cuda_grid_of(const tc__device_plan *q, tc__grid *out) {
     memset(out, 0, sizeof *out);
     out->threads = q->threads, out->blocks = q->blocks;
     out->shared = q->shared, out->early = 1;
-    out->cluster = q->cluster;
-    out->waves = q->form == TC__DEVICE_ROWS ? TC__DEVICE_ROW_WAVES : 0;
 }
 
 // Those of the list that devices have of g.
@@ -59,7 +57,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
     tc__device_plan q = tc__device_plan_of(g);
     out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
-    out->count = q.launches;
-    for (int i = 0; i < q.launches; i++) tc__cuda_grid_of(&q, &out->at[i]);
+    out->count = 1;
+    tc__cuda_grid_of(&q, &out->at[0]);
     return 1;
 }

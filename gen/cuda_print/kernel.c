@@ -104,6 +104,11 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
+static int tc__cuda_has_work(const tc__printer *p) {
+    return p->cuda ? p->cuda->workspace > 0
+                   : tc__device_work_at(p->g, p->g->buffer.count) > 0;
+}
+
 static void tc__cuda_parameters(tc__printer *p) {
     if (p->g->shape.list) {
         tc__cuda_list_parameters(p);
@@ -117,11 +122,11 @@ static void tc__cuda_parameters(tc__printer *p) {
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory, " : ", ");
     }
-    if (p->cuda && p->cuda->workspace) tc__put(p->out, "unsigned char *work, ");
+    if (tc__cuda_has_work(p)) tc__put(p->out, "unsigned char *work, ");
     tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 
-// Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
+// Scratch of rows: of the block, in shared memory.
 static void tc__cuda_scratch_names(tc__printer *p) {
     int product =
         p->cuda && p->cuda->form == TC__DEVICE_PRODUCT; // it names its rows itself
@@ -130,14 +135,6 @@ static void tc__cuda_scratch_names(tc__printer *p) {
         if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
         const char *type = tc__dtypes[b->dtype].memory;
         tc__line(p);
-        if (p->axis == TC__ROW) {
-            tc__put(p->out, "%s ", type);
-            tc__put_buffer(p, (int64_t)i);
-            tc__put(p->out, "[");
-            tc__put_ix(p, b->numel);
-            tc__put(p->out, "];\n");
-            continue;
-        }
         tc__put(p->out, "%s *", type);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(shared + ", type);
@@ -223,25 +220,21 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
     tc__text_free(body);
 }
 
-// One launch of a plan.
-static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
-    static void (*const forms[])(tc__printer *) = {tc__cuda_rows, tc__cuda_columns,
-                                                   tc__cuda_product};
-    tc__text body, *out = p->out;
-    tc__grid grid;
-    tc__cuda_grid_of(p->cuda, &grid);
-    tc__text_init(&body, out->ctx);
-    p->out = &body, p->indent = 1, p->launch = launch;
-    forms[p->cuda->form](p);
-    p->out = out;
-    tc__cuda_put_launch(p, symbol, launch, &grid, p->cuda->resident, &body);
-}
-
+// A contraction, by its plan.
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__device_plan q = tc__device_plan_of(p->g);
-    p->cuda = &q, p->narrow = q.narrow;
-    p->axis = q.axis;
-    for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
+    tc__text body, *out = p->out;
+    tc__grid grid;
+    p->cuda = &q, p->narrow = q.narrow, p->axis = q.axis;
+    tc__cuda_grid_of(&q, &grid);
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent = 1;
+    if (q.form == TC__DEVICE_PRODUCT)
+        tc__cuda_product(p);
+    else
+        tc__cuda_rows(p);
+    p->out = out;
+    tc__cuda_put_launch(p, symbol, 0, &grid, q.resident, &body);
     p->cuda = NULL, p->narrow = 0;
 }
 
@@ -294,6 +287,9 @@ static const tc__print_row tc__cuda_list_table[] = {
     {TC_OP_NEW, TC__ONCE, tc__cuda_list_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_list_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_list_combine},
+    {TC_OP_PUT, TC__ONCE, tc__cuda_list_put},
+    {TC_OP_GET, TC__ONCE, tc__cuda_list_get},
+    {TC_OP_LAST, TC__ONCE, tc__cuda_list_last},
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 

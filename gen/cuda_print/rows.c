@@ -37,6 +37,19 @@ static void tc__cuda_put_new(tc__printer *p, const tc__node *n, int width) {
     tc__put(p->out, "};\n");
 }
 
+// The accumulator as NEW made it.
+static void tc__cuda_renew(tc__printer *p, int64_t i, int width) {
+    const tc__acc *a = &p->acc[i];
+    tc__line(p);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) ", width);
+    tc__put_acc(p, i);
+    tc__put(p->out, "[l] = ");
+    tc__cuda_identity(p, a);
+    if (tc__is_arg(a))
+        tc__put(p->out, ", at%lld[l] = %s", (long long)i, tc__cuda_no_place(p));
+    tc__put(p->out, ";\n");
+}
+
 static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     tc__cuda_put_new(p, n, tc__cuda_width_of(p));
@@ -84,24 +97,17 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- a run of reductions ----
 
-// COMBINE nodes [first, last) stand side by side, for the accumulators of one phase. The phase that
-// a launch of a cut kernel has nothing to do with is left out.
+// COMBINE nodes [first, last) stand side by side, for the accumulators of one phase.
 typedef struct tc__cuda_run {
     uint32_t first, last;
-    const uint8_t *need; // by node, NULL = all
-    int part;            // the results are those of a part: places stay as they are
 } tc__cuda_run;
-
-static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
-    return !run->need || run->need[id];
-}
 
 // Threads that share a row, and their warps; blocks that do.
 static int tc__cuda_team(const tc__printer *p) {
     return p->cuda ? p->cuda->sharing : p->team;
 }
 static int tc__cuda_warps(const tc__printer *p) { return tc__cuda_team(p) / 32; }
-static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? p->cuda->cluster : 0; }
+static int tc__cuda_cluster(const tc__printer *p) { return p->cuda ? 0 : p->cluster; }
 
 // The thread's value over the lanes that share its row, into `all1`; of a place, into element 0.
 static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
@@ -131,16 +137,40 @@ static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
     snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
 }
 
+// Whether a statement takes the value of n.
+static int tc__cuda_is_used(const tc__printer *p, const tc__node *n) {
+    for (uint32_t id = n->id + 1; id < p->g->body.node.count; id++) {
+        const tc__node *m = tc__body(p, id);
+        for (uint32_t k = 0; k < m->n_in; k++)
+            if (m->in[k] == n->id) return 1;
+        for (uint32_t k = 0; k < m->n_attr; k++)
+            if (tc__attr_is_ix(m, k) && tc__ix_has_val(p->g->body.ix, m->attr[k])) return 1;
+    }
+    return 0;
+}
+
 static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
     long long i = n->attr[TC__COMBINE_ACCUMULATOR];
     tc__put_let(p, n, 0);
     tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
 
-// The slots of an accumulator for the warps that share a row.
-static void tc__cuda_slots(tc__printer *p, int64_t i) {
+// Whether the accumulator of COMBINE n was combined before, in its launch.
+static int tc__cuda_is_combined_again(const tc__printer *p, const tc__node *n) {
+    for (uint32_t id = n->id; id-- > 0 && tc__body(p, id)->op != TC_OP_LAUNCH;)
+        if (tc__body(p, id)->op == TC_OP_COMBINE &&
+            tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR] ==
+                n->attr[TC__COMBINE_ACCUMULATOR])
+            return 1;
+    return 0;
+}
+
+// The slots of an accumulator for the warps that share a row. Where parts have met, all threads have read them.
+static void tc__cuda_slots(tc__printer *p, const tc__node *n) {
+    int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     int slots = tc__cuda_warps(p) * (tc__cuda_cluster(p) ? tc__cuda_cluster(p) : 1);
+    if (tc__cuda_is_combined_again(p, n)) return;
     tc__line(p);
     tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
             (long long)i, slots);
@@ -151,19 +181,19 @@ static void tc__cuda_slots(tc__printer *p, int64_t i) {
 }
 
 // What a warp of a cluster has, for all its blocks: each lane writes it into the memory of one.
-static void tc__cuda_give_part(tc__printer *p, int64_t i) {
-    long long id = (long long)i;
-    int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[i]);
+static void tc__cuda_give_part(tc__printer *p, const tc__node *n) {
+    long long id = n->attr[TC__COMBINE_ACCUMULATOR];
+    int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[id]);
     tc__line(p);
-    tc__put(p->out, "if (x %% 32 < %d) ", p->cuda->cluster);
-    tc__put(p->out, "tc_cluster_store(&part%lld[part * %d + x / 32], x %% 32, ", id, warps);
+    tc__put(p->out, "if (x %% 32 < %d) ", tc__cuda_cluster(p));
+    tc__put(p->out, "tc_cluster_store(&part%lld[z * %d + x / 32], x %% 32, ", id, warps);
     if (arg)
         tc__put(p->out,
-                "best%lld[0]), tc_cluster_store(&place%lld[part * %d + x / 32], x %% 32, "
+                "best%lld[0]), tc_cluster_store(&place%lld[z * %d + x / 32], x %% 32, "
                 "at%lld[0]);\n",
                 id, id, warps, id);
     else
-        tc__put(p->out, "all%lld);\n", id);
+        tc__put(p->out, "all%u);\n", n->id);
 }
 
 // What the warps of all blocks have; the blocks have begun, when they arrived for the first time.
@@ -174,7 +204,7 @@ static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
     if (!met) tc__line(p);
     if (!met) tc__put(p->out, "tc_cluster_wait();\n");
     for (uint32_t id = run->first; id < run->last; id++)
-        tc__cuda_give_part(p, tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR]);
+        tc__cuda_give_part(p, tc__body(p, id));
     tc__line(p);
     tc__put(p->out, "tc_cluster_arrive();\n");
     tc__line(p);
@@ -188,9 +218,8 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
         const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
         long long i = n->attr[TC__COMBINE_ACCUMULATOR];
         char let[64];
-        if (!tc__cuda_in_run(run, id)) continue;
-        snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
-        tc__cuda_slots(p, n->attr[TC__COMBINE_ACCUMULATOR]);
+        snprintf(let, sizeof let, "const %s all%u", p->d->reg[tc__class_of(a->dtype)], id);
+        tc__cuda_slots(p, n);
         tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
     }
     if (tc__cuda_cluster(p)) {
@@ -199,13 +228,12 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     }
     for (uint32_t id = run->first; id < run->last; id++) {
         long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-        if (!tc__cuda_in_run(run, id)) continue;
         tc__line(p);
         tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
         if (tc__is_arg(&p->acc[i]))
             tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
         else
-            tc__put(p->out, "all%lld;\n", i);
+            tc__put(p->out, "all%u;\n", id);
     }
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n");
@@ -215,7 +243,7 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
 static void tc__cuda_put_cluster(tc__printer *p, const tc__acc *a, int64_t i,
                                  const char *let) {
     long long id = (long long)i;
-    int blocks = p->cuda->cluster, warps = tc__cuda_warps(p);
+    int blocks = tc__cuda_cluster(p), warps = tc__cuda_warps(p);
     tc__line(p);
     if (!tc__is_arg(a)) {
         tc__put(p->out, "%s = ", let);
@@ -257,7 +285,6 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
         const tc__acc *a = &p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
-        if (!tc__cuda_in_run(run, id)) continue;
         tc__cuda_let(p, n, let);
         if (tc__cuda_cluster(p))
             tc__cuda_put_cluster(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
@@ -265,14 +292,14 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
             tc__cuda_put_block(p, a, n->attr[TC__COMBINE_ACCUMULATOR], let);
         else
             tc__cuda_fold(p, n->attr[TC__COMBINE_ACCUMULATOR], let);
-        if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
+        if (tc__is_arg(a) && tc__cuda_is_used(p, n)) tc__cuda_place_value(p, n);
     }
 }
 
 // The run that begins at COMBINE n.
 static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
     tc__cuda_run run;
-    run.first = run.last = n->id, run.need = NULL, run.part = 0;
+    run.first = run.last = n->id;
     while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
         run.last++;
     return run;
@@ -304,14 +331,14 @@ static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     tc__cuda_keep_name(n, keep);
     tc__line(p);
     if (async) {
-        tc__put(p->out, "tc_copy_async(&%s[%s], ", keep, tc__cuda_keep_place(p));
+        tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
         tc__cuda_address(p, n);
         tc__put(p->out, ");\n");
         return;
     }
     if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
     p->lane = lanes;
-    tc__put(p->out, "%s[%s]%s = ", keep, tc__cuda_keep_place(p), lanes ? ".at[l]" : "");
+    tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
     tc__cuda_read(p, n);
     tc__put(p->out, ";\n");
     p->lane = 0;
@@ -341,10 +368,9 @@ static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
     tc__cuda_span s;
     tc__text t;
     tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
-    int cut = p->cuda->parts > 1;
-    snprintf(s.first, sizeof s.first, cut ? "first + x" : "x");
-    snprintf(s.last, sizeof s.last, "%s", cut ? "last" : tc__cuda_text_of(p, &t, whole, 0));
-    if (!cut) tc__text_free(&t);
+    snprintf(s.first, sizeof s.first, "x");
+    snprintf(s.last, sizeof s.last, "%s", tc__cuda_text_of(p, &t, whole, 0));
+    tc__text_free(&t);
     return s;
 }
 
@@ -401,7 +427,6 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
     tc__ixpool *x = p->g->body.ix;
     tc__ix width = tc__ix_const(q->width);
     tc__line(p);
-    if (q->parts > 1) tc__put(p->out, "if (part == %d) ", q->parts - 1);
     tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
     tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
     tc__put(p->out, " + x; c < ");
@@ -465,256 +490,6 @@ static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint3
     tc__cuda_body_close(p, &b);
 }
 
-// ---- a kernel whose rows are cut into parts ----
-
-enum { TC__CUDA_FINISHING = -1 }; // instead of a launch: the last block has arrived
-
-// Bytes of the workspace before the partial results of accumulator i.
-static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
-    int64_t before = 0, values = 0;
-    for (size_t id = 0; id < p->g->body.node.count; id++) {
-        const tc__node *n = p->g->body.node.at[id];
-        before += n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] < i;
-        values += n->op == TC_OP_NEW;
-    }
-    return p->cuda->zeroed + before * p->cuda->partial / values;
-}
-
-// `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
-static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
-    for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-        const tc__acc *a = &p->acc[i];
-        const char *type = p->d->reg[tc__class_of(a->dtype)];
-        int64_t at = tc__cuda_work_at(p, i), values = 0;
-        if (!tc__cuda_in_run(run, id)) continue;
-        for (size_t k = 0; k < p->g->body.node.count; k++)
-            values += p->g->body.node.at[k]->op == TC_OP_NEW;
-        tc__line(p);
-        tc__put(p->out, "%s *const work%lld = (%s *)(work + %lld);\n", type, i, type,
-                (long long)at);
-        if (!tc__is_arg(a)) continue;
-        tc__line(p);
-        tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
-                (long long)(at + p->cuda->partial / values / 2));
-    }
-}
-
-// What all parts have of the row, each thread some, in element 0.
-static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
-    int parts = p->cuda->parts;
-    tc__line(p);
-    tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
-    tc__block_open(p);
-    for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-        const tc__acc *a = &p->acc[i];
-        if (!tc__cuda_in_run(run, id)) continue;
-        tc__line(p);
-        if (tc__is_arg(a)) {
-            tc__cuda_acc_name(p, "keep", a);
-            tc__put(p->out,
-                    "(best%lld[0], at%lld[0], tc_peek(&work%lld[%d * r + i]), "
-                    "(%s)tc_peek(&places%lld[%d * r + i]));\n",
-                    i, i, i, parts, tc__cuda_index_type(p), i, parts);
-            continue;
-        }
-        tc__put_acc(p, i);
-        tc__put(p->out, "[0] = ");
-        tc__cuda_acc_name(p, "acc", a);
-        tc__put(p->out, "(");
-        tc__put_acc(p, i);
-        tc__put(p->out, "[0], tc_peek(&work%lld[%d * r + i]));\n", i, parts);
-    }
-    tc__block_close(p);
-}
-
-// The part's own results, written for the others.
-static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
-    int parts = p->cuda->parts;
-    tc__cuda_run own = *run;
-    own.part = 1;
-    tc__line(p);
-    tc__put(p->out, "{\n");
-    p->indent++;
-    tc__cuda_put_run(p, &own);
-    for (uint32_t id = run->first; id < run->last; id++) {
-        const tc__node *n = tc__body(p, id);
-        long long i = n->attr[TC__COMBINE_ACCUMULATOR];
-        tc__line(p);
-        if (tc__is_arg(&p->acc[i]))
-            tc__put(p->out,
-                    "if (x == 0) work%lld[%d * r + part] = best%lld[0], places%lld[%d * r "
-                    "+ part] = at%lld[0];\n",
-                    i, parts, i, i, parts, i);
-        else
-            tc__put(p->out, "if (x == 0) work%lld[%d * r + part] = t%u;\n", i, parts, id);
-    }
-    tc__block_close(p);
-}
-
-// The accumulators of a run as NEW made them.
-static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
-    for (uint32_t id = run->first; id < run->last; id++) {
-        long long i = tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR];
-        const tc__acc *a = &p->acc[i];
-        tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
-        tc__put_acc(p, i);
-        tc__put(p->out, "[l] = ");
-        tc__cuda_identity(p, a);
-        if (tc__is_arg(a)) tc__put(p->out, ", at%lld[l] = %s", i, tc__cuda_no_place(p));
-        tc__put(p->out, ";\n");
-    }
-}
-
-// The loop over columns that node id stands before or in: 0, 1, ...
-static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
-    int loop = 0;
-    for (uint32_t i = 0; i < id; i++) {
-        const tc__node *n = tc__body(p, i);
-        loop += n->op == TC_OP_END && n->attr[TC__END_AXIS] == TC__COL;
-    }
-    return loop;
-}
-
-// The last launch of a kernel that ends in sums goes on behind its loop.
-static int tc__cuda_goes_on(const tc__printer *p) {
-    return p->launch == p->cuda->launches - 1 && tc__device_ends_in_sums(p->g);
-}
-
-// Nodes that the launch is for: its loop, and the stores of rows before it.
-static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
-    if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
-    if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
-    return loop == p->launch || (loop > p->launch && tc__cuda_goes_on(p));
-}
-
-// Marks in need[] what the launch needs of other loops' results and of rows.
-static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
-    uint32_t count = (uint32_t)p->g->body.node.count, id, first[64];
-    for (id = 0; id < count; id++) {
-        const tc__node *n = tc__body(p, id);
-        int loop = tc__cuda_loop_of(p, id);
-        if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
-        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[TC__LOAD_BUFFER]))
-            tc__device_needs(
-                p->g, tc__body(p, tc__device_fills(p->g, n->attr[TC__LOAD_BUFFER])->in[0]),
-                need);
-    }
-    for (id = count; id-- > 0;) {
-        const tc__node *n = tc__body(p, id);
-        if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-        for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
-        for (uint32_t k = 0; k < n->n_attr; k++) {
-            tc__ix vals[64];
-            if (!tc__attr_is_ix(n, k)) continue;
-            uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
-            for (uint32_t v = 0; v < found; v++) {
-                first[v] = (uint32_t)tc__ix_node(p->g->body.ix, vals[v])->a;
-                need[first[v]] = 1;
-            }
-        }
-    }
-}
-
-// COMBINE nodes of the run at n: from the workspace where the loop belongs to an earlier launch, from
-// the columns where it is this one's. 0 = the launch ends here.
-static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *need) {
-    tc__cuda_run run = tc__cuda_run_at(p, n);
-    int loop = tc__cuda_loop_of(p, n->id) - 1, any = 0;
-    if (loop < p->launch) {
-        run.need = need;
-        for (uint32_t id = run.first; id < run.last; id++) any |= need[id];
-        if (!any) return 1;
-        for (uint32_t id = run.first; id < run.last; id++)
-            if (need[id]) tc__cuda_new(p, tc__body(p, id), 0);
-        tc__cuda_work_names(p, &run);
-        tc__cuda_gather_parts(p, &run);
-        tc__cuda_put_run(p, &run);
-        return 1;
-    }
-    tc__cuda_work_names(p, &run);
-    tc__cuda_put_part(p, &run);
-    if (!tc__cuda_goes_on(p)) return 0;
-    tc__line(p);
-    tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
-            p->cuda->parts);
-    p->launch = TC__CUDA_FINISHING;
-    tc__cuda_renew(p, &run);
-    tc__cuda_gather_parts(p, &run);
-    tc__cuda_put_run(p, &run);
-    return 1;
-}
-
-static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
-    uint32_t count = (uint32_t)p->g->body.node.count;
-    int launch = p->launch;
-    for (uint32_t id = 0; id < count; id++) {
-        const tc__node *n = tc__body(p, id);
-        int loop = tc__cuda_loop_of(p, id);
-        int columns = n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL;
-        if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
-        if (columns && loop == launch)
-            tc__cuda_row_columns(p, n->attr[TC__FOR_END], id + 1, tc__loop_end(p->g, id));
-        if (columns) id = tc__loop_end(p->g, id);
-        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
-        if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
-            !tc__cuda_cut_run(p, n, need))
-            return;
-        if (n->op == TC_OP_COMBINE || (n->op == TC_OP_NEW && loop != launch)) continue;
-        int earlier = n->op == TC_OP_STORE && loop < launch;
-        if (n->op == TC_OP_NEW || (need[id] && !earlier)) tc__print_node(p, n);
-    }
-}
-
-// `float *const row0 = (float *)(work + 4096) + 50176 * r;`
-static void tc__cuda_kept_names(tc__printer *p) {
-    const tc__device_plan *q = p->cuda;
-    for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
-        const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
-        if (!tc__device_is_row(p->g, (int64_t)i)) continue;
-        tc__line(p);
-        tc__put(p->out, "%s *const ", type);
-        tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
-                (long long)tc__device_kept_at(p->g, q, (int64_t)i),
-                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->shape.cols));
-    }
-}
-
-// The part of a row that is this block's, in vectors.
-static void tc__cuda_part_head(tc__printer *p) {
-    const tc__device_plan *q = p->cuda;
-    tc__ixpool *x = p->g->body.ix;
-    const char *type = tc__cuda_index_type(p);
-    tc__line(p);
-    tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
-    tc__line(p);
-    tc__put(p->out, "const %s r = blockIdx.x / %d;\n", type, q->parts);
-    tc__line(p);
-    tc__put(p->out, "const %s first = part * ", type);
-    tc__put_atom(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)), 0);
-    tc__put(p->out, ", last = tc_min(first + ");
-    tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
-    tc__put(p->out, ", ");
-    tc__put_ix(p, tc__ix_div(x, p->g->shape.cols, tc__ix_const(q->width)));
-    tc__put(p->out, ");\n");
-}
-
-static void tc__cuda_cut_row(tc__printer *p) {
-    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
-    if (!need) {
-        p->out->failed = 1;
-        return;
-    }
-    tc__cuda_need_launch(p, need);
-    tc__cuda_part_head(p);
-    tc__cuda_kept_names(p);
-    tc__cuda_cut_nodes(p, need);
-    tc__free(p->out->ctx, need, p->g->body.node.count);
-}
-
 // ---- the form ----
 
 // Memory for what is held of a row.
@@ -739,10 +514,9 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put(p->out, " *)(shared + ");
         tc__put_ix(p, at);
         tc__put(p->out, ");\n");
-        tc__ix columns = q->cluster ? q->chunk : p->g->shape.cols;
         at = tc__ix_add(p->g->body.ix, at,
                         tc__ix_const(tc__device_bytes(p->g, n) *
-                                     tc__padded(tc__ix_value(columns), 64)));
+                                     tc__padded(tc__ix_value(p->g->shape.cols), 64)));
     }
 }
 
@@ -777,24 +551,7 @@ static void tc__cuda_row_head(tc__printer *p) {
     tc__put(p->out, ") return;\n");
 }
 
-// No block ends before the others have written to it: what they write, they write before it arrives.
-static void tc__cuda_cluster_row(tc__printer *p) {
-    tc__line(p);
-    tc__put(p->out, "tc_cluster_arrive();\n");
-    tc__cuda_part_head(p);
-    tc__cuda_keeps(p);
-    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
-}
-
 static void tc__cuda_rows(tc__printer *p) {
-    if (p->cuda->cluster) {
-        tc__cuda_cluster_row(p);
-        return;
-    }
-    if (p->cuda->parts > 1) {
-        tc__cuda_cut_row(p);
-        return;
-    }
     tc__cuda_row_head(p);
     tc__cuda_keeps(p);
     // The operands of a product stand before the loops; it prints them where it is.

@@ -60,9 +60,12 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
     return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
 
+static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n);
+
 // Where the lanes of a vector are adjacent, or one, its first has the index: so the compiler sees
 // which loads of a window are the same.
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+    if (tc__cuda_list_element_at(p, n)) return;
     int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
     tc__access access =
         lane ? tc__device_access(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->cuda->width)
@@ -110,7 +113,6 @@ static void tc__cuda_read(tc__printer *p, const tc__node *n) {
 // ---- vectors ----
 
 static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
-    if (tc__is_row_lane(p, n)) return 0;
     return tc__cuda_width_of(p) > 1 &&
            tc__device_is_still(p->g, n, p->cuda->axis, p->cuda->width);
 }
@@ -280,18 +282,8 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     const tc__device_plan *q = p->cuda;
     if (p->owner && tc__buffer_of(p->g, n)->place == TC__BUF_NODE)
         tc__put(p->out, "if (%s) ", p->owner);
-    if (!q || n->level != TC__AT_ROW) return;
-    int below = q->form == TC__DEVICE_COLUMNS && q->sharing < q->threads;
-    int ragged = q->form == TC__DEVICE_COLUMNS &&
-                 tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % (q->sharing * q->width);
-    const char *who = q->form == TC__DEVICE_ROWS && q->sharing > 1 ? "x == 0"
-                      : below                                      ? "y == 0"
-                                                                   : "";
-    const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
-    const char *in = ragged ? "in" : "";
-    if (!*who && !*part && !*in) return;
-    tc__put(p->out, "if (%s%s%s%s%s) ", who, *who && *part ? " && " : "", part,
-            (*who || *part) && *in ? " && " : "", in);
+    if (q && n->level == TC__AT_ROW && q->form == TC__DEVICE_ROWS && q->sharing > 1)
+        tc__put(p->out, "if (x == 0) ");
 }
 
 // Whether the vector is stored at once: to memory.
@@ -505,11 +497,6 @@ static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
     }
 }
 
-// Where column vector k stands in shared memory.
-static const char *tc__cuda_keep_place(const tc__printer *p) {
-    return p->cuda->cluster ? "k - first" : "k";
-}
-
 // `const tc_pack<tc_u16, 8> v3 = keep3[k];` for what the loop reads of the row in shared memory.
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
     for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__DEVICE_SHARED;
@@ -521,7 +508,7 @@ static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
         tc__line(p);
         tc__put(p->out, "const ");
         tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
-        tc__put(p->out, " v%u = keep%u[%s];\n", first, first, tc__cuda_keep_place(p));
+        tc__put(p->out, " v%u = keep%u[k];\n", first, first);
     }
 }
 

@@ -27,6 +27,33 @@ static int tc__device_is_dynamic(const tc__group *k) {
            TC__SHARED_STATIC;
 }
 
+// ---- memory between launches ----
+
+// Where buffer `b` of tickets or work begins in the workspace, in bytes; of the number of buffers: all of them.
+// Tickets stand before all else.
+static int64_t tc__device_work_at(const tc__group *k, size_t b) {
+    int tickets = b < k->buffer.count && k->buffer.at[b].place == TC__BUF_TICKET;
+    int64_t at = 0;
+    for (size_t i = 0; i < k->buffer.count; i++) {
+        const tc__kbuf *n = &k->buffer.at[i];
+        int ticket = n->place == TC__BUF_TICKET;
+        if (!ticket && n->place != TC__BUF_WORK) continue;
+        if (i < b ? ticket || !tickets : ticket && !tickets)
+            at += tc__padded(tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes,
+                             256);
+    }
+    return at;
+}
+
+// Bytes of it that are zero before a launch and behind it.
+static int64_t tc__device_zeroed(const tc__group *k) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_TICKET)
+            bytes += tc__padded(4 * tc__ix_value(k->buffer.at[i].numel), 256);
+    return bytes;
+}
+
 // ---- a list that is made ----
 
 // A list that is being made of another.
@@ -34,6 +61,7 @@ typedef struct tc__relist {
     const tc__group *from;
     tc__group *to;
     uint32_t *at; // by node of `from`: that of `to` with its value
+    tc__ix *base; // by buffer of `from`: what is added to its indices, NULL = nothing
     int given;    // constants and run-time values are there
     int failed;
 } tc__relist;
@@ -172,6 +200,9 @@ static void tc__relist_copy(tc__relist *l, const tc__node *n) {
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
     for (uint32_t i = 0; i < n->n_attr; i++)
         attr[i] = tc__attr_is_ix(n, i) ? tc__relist_ix(l, n->attr[i]) : n->attr[i];
+    if (l->base && tc__device_is_memory(n))
+        attr[TC__ACCESS_INDEX] = tc__ix_add(l->from->body.ix, attr[TC__ACCESS_INDEX],
+                                            l->base[n->attr[TC__ACCESS_BUFFER]]);
     m.in = in, m.attr = attr;
     tc__node *made = tc__node_append(&l->to->body, &m);
     if (!made) l->failed = 1;
@@ -179,13 +210,14 @@ static void tc__relist_copy(tc__relist *l, const tc__node *n) {
 }
 
 // Opens a launch; what is given stands before the first.
-static void tc__relist_launch(tc__relist *l, int threads, int narrow) {
-    int64_t attr[2];
+static void tc__relist_launch(tc__relist *l, int threads, int narrow, int cluster) {
+    int64_t attr[3];
     for (uint32_t id = 0; id < l->from->body.node.count; id++)
         if (tc__relist_is_given(l, id)) tc__relist_copy(l, l->from->body.node.at[id]);
     l->given = 1;
     attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
-    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, 2);
+    attr[TC__LAUNCH_CLUSTER] = cluster;
+    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, cluster ? 3 : 2);
 }
 
 // Element e of a buffer as the value of the host's node n.
@@ -193,18 +225,21 @@ static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc
     int64_t attr[TC__LOAD_PREDICATES];
     attr[TC__LOAD_BUFFER] = buffer, attr[TC__LOAD_INDEX] = e, attr[TC__LOAD_FILL] = 0;
     tc__node *made = tc__relist_put(l, TC_OP_LOAD, n->dtype, attr, TC__LOAD_PREDICATES);
-    if (made) made->level = TC__AT_COL, l->at[n->id] = made->id;
+    if (made) made->level = n->level, l->at[n->id] = made->id;
 }
 
-// Begins to copy `width` elements from where n loads at `column` to element `at` of a buffer.
+// Begins to copy `width` elements from where n loads at the first of `axis` to element `at` of a buffer.
 static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buffer,
-                                   tc__ix at, tc__ix column, int width) {
+                                   tc__ix at, tc__axis axis, tc__ix first, int width) {
     tc__ixpool *x = l->from->body.ix;
     int64_t attr[5];
-    tc__ix c = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__COL);
+    tc__ix var = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], axis);
     attr[TC__COPY_BUFFER] = buffer, attr[TC__COPY_INDEX] = at;
     attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
-    attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], c, column);
+    attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], var, first);
+    if (l->base)
+        attr[TC__COPY_SOURCE] =
+            tc__ix_add(x, attr[TC__COPY_SOURCE], l->base[n->attr[TC__LOAD_BUFFER]]);
     attr[TC__COPY_ELEMENTS] = width;
     tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
 }
@@ -214,7 +249,7 @@ static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, t
     int64_t attr[2];
     memset(&m, 0, sizeof m);
     attr[TC__STORE_BUFFER] = buffer, attr[TC__STORE_INDEX] = e;
-    m.op = TC_OP_STORE, m.stage = TC__LOOP, m.dtype = n->dtype, m.level = TC__AT_COL;
+    m.op = TC_OP_STORE, m.stage = TC__LOOP, m.dtype = n->dtype, m.level = n->level;
     m.in = &l->at[n->id], m.n_in = 1, m.attr = attr, m.n_attr = 2;
     if (!l->failed && !tc__node_append(&l->to->body, &m)) l->failed = 1;
 }
@@ -227,4 +262,72 @@ static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int6
     b.numel = tc__ix_const(numel);
     if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
     return (int64_t)l->to->buffer.count - 1;
+}
+
+// ---- sums ----
+
+// COMBINEs of one phase, which exchange their sums together, and a pair of buffers for each: of values, and of
+// places where it looks for one (-1 = it does not).
+typedef struct tc__sums {
+    const tc__node *combine[TC__PRINT_ACCS];
+    int count;
+    int64_t values[TC__PRINT_ACCS], places[TC__PRINT_ACCS];
+} tc__sums;
+
+static int tc__finds_places(const tc__node *combine) {
+    return combine->attr[TC__COMBINE_MONOID] == TC_OP_ARGMAX ||
+           combine->attr[TC__COMBINE_MONOID] == TC_OP_ARGMIN;
+}
+
+// What values of an accumulator are in memory: what registers have.
+static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
+    const tc__node *step = tc__acc_of(l->from, combine->attr[TC__COMBINE_ACCUMULATOR]);
+    switch (tc__class_of(l->from->body.node.at[step->in[0]]->dtype)) {
+    case TC__CLASS_f32: return TC_F32;
+    case TC__CLASS_f64: return TC_F64;
+    case TC__CLASS_i32: return TC_I32;
+    default: return TC_I64;
+    }
+}
+
+// Buffers of `numel` values.
+static void tc__sums_in(tc__relist *l, tc__sums *s, tc__place place, int64_t numel) {
+    for (int i = 0; i < s->count; i++) {
+        s->values[i] = tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
+        s->places[i] = -1;
+        if (tc__finds_places(s->combine[i]))
+            s->places[i] = tc__relist_buffer(l, place, TC_I64, numel);
+    }
+}
+
+// PUTs them to element e, or GETs them from there.
+static void tc__sums_move(tc__relist *l, const tc__sums *s, tc__op op, tc__ix e) {
+    for (int i = 0; i < s->count; i++) {
+        int64_t attr[5];
+        attr[TC__PUT_BUFFER] = s->values[i], attr[TC__PUT_INDEX] = e;
+        attr[TC__PUT_ACCUMULATOR] = s->combine[i]->attr[TC__COMBINE_ACCUMULATOR];
+        attr[TC__PUT_MONOID] = s->combine[i]->attr[TC__COMBINE_MONOID];
+        attr[TC__PUT_PLACES] = s->places[i];
+        tc__relist_put(l, op, TC_I64, attr, s->places[i] < 0 ? 4 : 5);
+    }
+}
+
+// Their accumulators hold nothing.
+static void tc__sums_new(tc__relist *l, const tc__sums *s, int width) {
+    for (int i = 0; i < s->count; i++) {
+        const tc__node *n = s->combine[i];
+        int64_t attr[3];
+        attr[TC__NEW_ACCUMULATOR] = n->attr[TC__COMBINE_ACCUMULATOR];
+        attr[TC__NEW_MONOID] = n->attr[TC__COMBINE_MONOID];
+        attr[TC__NEW_WIDTH] = width;
+        tc__relist_put(l, TC_OP_NEW, tc__sums_dtype(l, n), attr, 3);
+    }
+}
+
+// Goes on where the block is the last of `count` at ticket e.
+static void tc__relist_last(tc__relist *l, int64_t tickets, tc__ix e, int64_t count) {
+    int64_t attr[3];
+    attr[TC__LAST_BUFFER] = tickets, attr[TC__LAST_INDEX] = e;
+    attr[TC__LAST_COUNT] = count;
+    tc__relist_put(l, TC_OP_LAST, TC_I64, attr, 3);
 }

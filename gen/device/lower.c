@@ -1,10 +1,22 @@
 // LOOP, for a device: the host's list as one of launches, where there is such a form (what all shall have: gen/PLAN.md).
 
+// Reductions, of kernels that multiply no matrices.
+static int tc__sums_takes(const tc__group *g, tc__device_plan *q) {
+    if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
+    *q = tc__device_plan_of(g);
+    return 1;
+}
+
+static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
+    return q->form == TC__DEVICE_COLUMNS ? tc__lower_columns(c, g, q)
+                                         : tc__lower_rows(c, g, q);
+}
+
 // Whether the kernel has a list of its own on devices; others are still printed by a plan (device/plan.c).
 static int tc__device_has_list(const tc__group *g) {
     tc__device_plan q;
     return g->shape.kind == TC__POINTWISE ||
-           (g->shape.kind != TC__OPAQUE && tc__rows_takes(g, &q));
+           (g->shape.kind != TC__OPAQUE && tc__sums_takes(g, &q));
 }
 
 static int tc__device_turns(const tc__group *g) {
@@ -29,7 +41,7 @@ static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
     tc__device_plan q;
     tc__group *k = g->shape.kind == TC__POINTWISE ? tc__lower_pointwise(c, g)
-                   : tc__rows_takes(g, &q)        ? tc__lower_rows(c, g, &q)
+                   : tc__sums_takes(g, &q)        ? tc__lower_sums(c, g, &q)
                                                   : NULL;
     if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
         return k;
@@ -40,6 +52,8 @@ static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
 // How the launches of a list are made: blocks are the extents of its grid loops.
 static void tc__device_grids(const tc__group *k, tc__grids *out) {
     tc__ixpool *x = k->body.ix;
+    out->workspace = tc__ix_const(tc__device_work_at(k, k->buffer.count));
+    out->zeroed = tc__ix_const(tc__device_zeroed(k));
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
         tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];
@@ -47,6 +61,8 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
             grid = &out->at[out->count++];
             grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
             grid->blocks = tc__ix_const(1);
+            grid->cluster =
+                n->n_attr > TC__LAUNCH_CLUSTER ? (int)n->attr[TC__LAUNCH_CLUSTER] : 0;
             grid->shared = tc__device_is_dynamic(k)
                                ? tc__device_shared_at(k, k->buffer.count)
                                : tc__ix_const(0);

@@ -16,15 +16,22 @@ enum {
     TC__ROWS_I = TC__VAR0 + 1,
     TC__ROWS_Y = TC__VAR0 + 2,
     TC__ROWS_X = TC__VAR0 + 3,
-    TC__ROWS_S = TC__VAR0 + 7
+    TC__ROWS_S = TC__VAR0 + 7,
+    TC__ROWS_Q = TC__VAR0 + 8,
+    TC__ROWS_M = TC__VAR0 + 9,
+    TC__ROWS_Z = TC__VAR0 + 11
 };
 
 typedef struct tc__rower {
     tc__vectors v;
     tc__device_plan q;
-    tc__ix x;      // of the threads that share a row
-    tc__ix s;      // turn of the serial loop
-    tc__ix across; // vectors of a row
+    tc__ix z;       // part of the row
+    tc__ix x;       // of the threads that share a row
+    tc__ix s;       // turn of the serial loop
+    tc__ix across;  // vectors of a row
+    int by_part;    // the first part alone stores what is the row's
+    tc__sums sums;  // of rows in parts: all that is summed, and where
+    int64_t ticket; //   and where blocks are counted
 } tc__rower;
 
 // ---- columns ----
@@ -34,42 +41,45 @@ static tc__ix tc__rows_whole(const tc__rower *t) {
     return tc__ix_mul(t->v.ix, tc__ix_const(t->v.width), t->across);
 }
 
+// Whether all parts of a row have as many columns, in whole vectors.
+static int tc__rows_are_equal(const tc__rower *t) {
+    tc__ix all = tc__ix_mul(t->v.ix, t->q.chunk, tc__ix_const(t->q.parts));
+    return all == tc__rows_whole(t);
+}
+
 // Opens vector u of the turn at hand.
 static tc__ix tc__rows_open(tc__vectors *v) {
     tc__rower *t = (tc__rower *)(void *)v;
     tc__relist *l = &v->l;
     tc__ix at = tc__vector_ix(v, v->count, t->s, v->u);
     tc__ix k = tc__vector_ix(v, t->q.sharing, at, t->x);
-    tc__ix column = tc__vector_ix(v, v->width, k, tc__ix_const(0));
-    v->opened = tc__relist_if(l, column, tc__rows_whole(t), 0, 0);
+    tc__ix own = tc__vector_ix(v, v->width, k, tc__ix_const(0));
+    tc__ix column = tc__ix_add(v->ix, v->from, own);
+    v->opened = t->q.parts == 1 ? tc__relist_if(l, column, tc__rows_whole(t), 0, 0)
+                : tc__rows_are_equal(t)
+                    ? tc__relist_if(l, own, t->q.chunk, 0, 0)
+                    : tc__relist_if(l, column, tc__rows_whole(t), own, t->q.chunk);
     return column;
 }
 
-// What is left of a single row behind its whole vectors: fewer elements than threads.
+// What is left of a single row behind its whole vectors, fewer elements than threads, by the last part.
 static void tc__rows_tail(tc__rower *t) {
     tc__vectors *v = &t->v;
     size_t nodes = v->l.from->body.node.count;
     tc__ix c = tc__ix_add(v->ix, tc__rows_whole(t), t->x);
     memset(v->ahead, 0, nodes);
     tc__vectors_rest(v);
-    int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, 0, 0);
+    tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
+    int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
     tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
     tc__relist_end_if(&v->l, opened);
 }
 
-// Whether the loop at hand has loads to be held while others are under way.
-static int tc__rows_is_deep(tc__rower *t) {
-    tc__vectors_rest(&t->v);
-    for (uint32_t id = 0; id < t->v.end; id++)
-        if (t->v.need[id] && !t->v.ahead[id] &&
-            tc__vector_hold_of(&t->v, t->v.l.from->body.node.at[id]) == TC__HOLD_FIRST)
-            return 1;
-    return 0;
-}
-
 // Turns of a serial loop of U vectors each.
 static tc__ix tc__rows_turns(const tc__rower *t) {
-    return tc__ix_ceil_div(t->v.ix, t->across,
+    tc__ix vectors = t->across;
+    if (t->q.parts > 1) vectors = tc__ix_div(t->v.ix, t->q.chunk, tc__ix_const(t->v.width));
+    return tc__ix_ceil_div(t->v.ix, vectors,
                            tc__ix_const((int64_t)t->q.sharing * t->v.count));
 }
 
@@ -100,12 +110,12 @@ static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
         tc__ix lane = tc__vector_lanes(v, v->width);
         tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
         tc__relist_copy(&v->l, n);
-        tc__relist_store(&v->l, n, v->held[n->id],
-                         tc__ix_var(v->ix, TC__COL, v->l.from->shape.cols));
+        tc__relist_store(&v->l, n, v->held[n->id], tc__vector_shared_at(v));
         tc__vector_lanes_end(v, v->width);
         return;
     }
-    tc__relist_copy_vector(&v->l, n, v->held[n->id], column, column, v->width);
+    tc__relist_copy_vector(&v->l, n, v->held[n->id], tc__ix_sub(v->ix, column, v->from),
+                           TC__COL, column, v->width);
 }
 
 static void tc__rows_fill_all(tc__rower *t) {
@@ -141,7 +151,7 @@ static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
         tc__rows_vectors(t);
     } else {
         // Where every access is looked at, loads wait for each other whatever their order.
-        if (v->l.from->target.checked || !tc__rows_is_deep(t)) v->count = 1;
+        if (v->l.from->target.checked || !tc__vectors_are_deep(&t->v)) v->count = 1;
         tc__rows_serial(t, tc__rows_vectors);
         v->count = count;
     }
@@ -175,15 +185,18 @@ static int tc__rows_is_read(const tc__rower *t, uint32_t begin, uint32_t end) {
 static void tc__rows_node(tc__rower *t, const tc__node *n) {
     tc__relist *l = &t->v.l;
     tc__node m = *n;
-    int64_t attr[3];
-    int one = n->op == TC_OP_STORE && t->q.sharing > 1;
-    int opened = one && tc__relist_if(l, t->x, tc__ix_const(1), 0, 0);
-    if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) { // with one word more
+    int64_t attr[TC__COMBINE_THREADS + 2];
+    tc__ix one = tc__ix_const(1);
+    int opened =
+        n->op == TC_OP_STORE && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
+    if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) { // with more words
         memcpy(attr, n->attr, n->n_attr * sizeof *attr);
-        if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
-        if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
         m.attr = attr, m.n_attr = 3;
     }
+    if (n->op == TC_OP_NEW) attr[TC__NEW_WIDTH] = t->v.width;
+    if (n->op == TC_OP_COMBINE) attr[TC__COMBINE_THREADS] = t->q.sharing;
+    if (n->op == TC_OP_COMBINE && t->q.cluster)
+        attr[TC__COMBINE_THREADS + 1] = t->q.cluster, m.n_attr = 4;
     tc__relist_copy(l, &m);
     tc__relist_end_if(l, opened);
 }
@@ -231,6 +244,7 @@ static void tc__rows_place_rows(tc__rower *t) {
 static void tc__rows_place_loads(tc__rower *t) {
     tc__vectors *v = &t->v;
     const tc__group *g = v->l.from;
+    tc__ix columns = t->q.cluster ? t->q.chunk : g->shape.cols;
     for (uint32_t id = 0; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
         int64_t first = tc__device_held_load(g, &t->q, n);
@@ -245,8 +259,206 @@ static void tc__rows_place_loads(tc__rower *t) {
             v->ahead[id] = TC__HOLD_SHARED;
             v->held[id] =
                 tc__relist_buffer(&v->l, TC__BUF_SHARED, tc__buffer_of(g, n)->dtype,
-                                  tc__padded(tc__ix_value(g->shape.cols), 64));
+                                  tc__padded(tc__ix_value(columns), 64));
         }
+    }
+}
+
+// ---- rows in parts ----
+
+// A block has a part of a row.
+static void tc__rows_open_parts(tc__rower *t) {
+    tc__relist *l = &t->v.l;
+    tc__relist_for(l, TC__ROW, TC__BIND_GRID, l->from->shape.rows);
+    t->z = tc__relist_for(l, (tc__axis)TC__ROWS_Z, TC__BIND_GRID, tc__ix_const(t->q.parts));
+    t->x =
+        tc__relist_for(l, (tc__axis)TC__ROWS_X, TC__BIND_BLOCK, tc__ix_const(t->q.sharing));
+    t->v.from = tc__ix_mul(t->v.ix, t->q.chunk, t->z);
+}
+
+static void tc__rows_close_parts(tc__rower *t) {
+    tc__relist_end(&t->v.l, TC__ROWS_X), tc__relist_end(&t->v.l, TC__ROWS_Z);
+    tc__relist_end(&t->v.l, TC__ROW);
+}
+
+// What is summed, and where parts leave it: in the workspace, rows one below the other.
+static void tc__rows_place_sums(tc__rower *t) {
+    tc__relist *l = &t->v.l;
+    const tc__group *g = l->from;
+    int64_t rows = tc__ix_value(g->shape.rows);
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (g->body.node.at[id]->op == TC_OP_COMBINE)
+            t->sums.combine[t->sums.count++] = g->body.node.at[id];
+    t->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, rows);
+    tc__sums_in(l, &t->sums, TC__BUF_WORK, rows * t->q.parts);
+}
+
+// Rows that one launch leaves for the next.
+static void tc__rows_place_kept(tc__rower *t) {
+    const tc__group *g = t->v.l.from;
+    tc__ix r = tc__ix_var(t->v.ix, TC__ROW, g->shape.rows);
+    t->v.kept = 1;
+    for (size_t b = 0; b < g->buffer.count && !t->v.l.failed; b++) {
+        t->v.l.base[b] = tc__ix_const(0);
+        if (!tc__device_is_row(g, (int64_t)b)) continue;
+        t->v.row[b] = TC__ROW_MEMORY;
+        t->v.l.base[b] = tc__ix_mul(t->v.ix, g->shape.cols, r);
+        t->v.l.to->buffer.at[b].place = TC__BUF_WORK;
+        t->v.l.to->buffer.at[b].numel = tc__ix_mul(t->v.ix, g->shape.cols, g->shape.rows);
+    }
+}
+
+// The sums of COMBINEs [first, last) that need[] tells.
+static tc__sums tc__rows_sums(const tc__rower *t, uint32_t first, uint32_t last,
+                              const uint8_t *need) {
+    tc__sums s;
+    s.count = 0;
+    for (int i = 0; i < t->sums.count; i++) {
+        uint32_t id = t->sums.combine[i]->id;
+        if (id < first || id >= last || !need[id]) continue;
+        s.combine[s.count] = t->sums.combine[i];
+        s.values[s.count] = t->sums.values[i], s.places[s.count] = t->sums.places[i];
+        s.count++;
+    }
+    return s;
+}
+
+// What all parts have summed, in all threads.
+static void tc__rows_gather(tc__rower *t, const tc__sums *s) {
+    tc__vectors *v = &t->v;
+    tc__relist *l = &v->l;
+    tc__ix parts = tc__ix_const(t->q.parts);
+    tc__ix r = tc__ix_var(v->ix, TC__ROW, l->from->shape.rows);
+    tc__sums_new(l, s, v->width);
+    tc__ix q = tc__relist_for(l, (tc__axis)TC__ROWS_Q, TC__BIND_SERIAL,
+                              tc__ix_ceil_div(v->ix, parts, tc__ix_const(t->q.sharing)));
+    tc__ix part = tc__vector_ix(v, t->q.sharing, q, t->x);
+    int opened = tc__relist_if(l, part, parts, 0, 0);
+    part = tc__relist_bind(l, TC__ROWS_M, part, parts);
+    tc__sums_move(l, s, TC_OP_GET, tc__vector_ix(v, t->q.parts, r, part));
+    tc__relist_end_if(l, opened);
+    tc__relist_end(l, TC__ROWS_Q);
+    for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
+}
+
+// What the part at hand has summed, for the others.
+static void tc__rows_leave(tc__rower *t, const tc__sums *s) {
+    tc__vectors *v = &t->v;
+    tc__ix r = tc__ix_var(v->ix, TC__ROW, v->l.from->shape.rows);
+    for (int i = 0; i < s->count; i++) tc__rows_node(t, s->combine[i]);
+    int opened = tc__relist_if(&v->l, t->x, tc__ix_const(1), 0, 0);
+    tc__sums_move(&v->l, s, TC_OP_PUT, tc__vector_ix(v, t->q.parts, r, t->z));
+    tc__relist_end_if(&v->l, opened);
+}
+
+// The loop over columns that node id stands before or in: 0, 1, ...
+static int tc__rows_loop_of(const tc__group *g, uint32_t id) {
+    int loop = 0;
+    for (uint32_t i = 0; i < id; i++)
+        loop += g->body.node.at[i]->op == TC_OP_END &&
+                g->body.node.at[i]->attr[TC__END_AXIS] == TC__COL;
+    return loop;
+}
+
+// The last launch of a kernel that ends in sums goes on behind its loop.
+static int tc__rows_goes_on(const tc__rower *t, int launch) {
+    return launch == t->q.launches - 1 && tc__device_ends_in_sums(t->v.l.from);
+}
+
+// Nodes that the launch is for: its loop, and the stores of rows before it.
+static int tc__rows_is_root(const tc__rower *t, const tc__node *n, int loop, int launch) {
+    if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == launch;
+    if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
+    return loop == launch || (loop > launch && tc__rows_goes_on(t, launch));
+}
+
+// Marks in need[] what the launch needs of other loops' results and of rows.
+static void tc__rows_need(const tc__rower *t, int launch, uint8_t *need) {
+    const tc__group *g = t->v.l.from;
+    uint32_t count = (uint32_t)g->body.node.count;
+    memset(need, 0, count);
+    for (uint32_t id = 0; id < count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (tc__rows_is_root(t, n, tc__rows_loop_of(g, id), launch)) need[id] = 1;
+        if (need[id] && n->op == TC_OP_LOAD &&
+            t->v.row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN)
+            tc__device_needs(
+                g, g->body.node.at[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]],
+                need);
+    }
+    for (uint32_t id = count; id-- > 0;) {
+        const tc__node *n = g->body.node.at[id];
+        if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
+        for (uint32_t k = 0; k < n->n_attr; k++)
+            if (tc__attr_is_ix(n, k))
+                tc__ix_each_val(g->body.ix, n->attr[k], tc__vector_need, need);
+    }
+}
+
+// COMBINEs [first, last), behind loop `loop`: of what earlier launches have left, or of what this one has summed.
+// 0 = the launch ends here.
+static int tc__rows_cut_sums(tc__rower *t, uint32_t first, uint32_t last, int loop,
+                             int launch, const uint8_t *need) {
+    uint8_t *all = t->v.phase; // it is made anew for each loop
+    memset(all, 1, t->v.l.from->body.node.count);
+    tc__sums s = tc__rows_sums(t, first, last, loop < launch ? need : all);
+    if (loop > launch) return 0;
+    if (loop == launch) {
+        tc__ix r = tc__ix_var(t->v.ix, TC__ROW, t->v.l.from->shape.rows);
+        tc__rows_leave(t, &s);
+        if (!tc__rows_goes_on(t, launch)) return 0;
+        tc__relist_last(&t->v.l, t->ticket, r, t->q.parts);
+        t->by_part = 0;
+    }
+    if (s.count) tc__rows_gather(t, &s);
+    return 1;
+}
+
+static uint32_t tc__rows_run_end(const tc__group *g, uint32_t id) {
+    while (id < g->body.node.count && g->body.node.at[id]->op == TC_OP_COMBINE) id++;
+    return id;
+}
+
+// What launch `launch` does of a row's part.
+static void tc__rows_cut_body(tc__rower *t, int launch, const uint8_t *need) {
+    const tc__group *g = t->v.l.from;
+    t->by_part = 1;
+    for (uint32_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        int loop = tc__rows_loop_of(g, id);
+        if (n->op == TC_OP_END || (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__ROW))
+            continue;
+        if (n->op == TC_OP_FOR) {
+            uint32_t end = tc__loop_end(g, id);
+            if (loop == launch) tc__rows_columns(t, id + 1, end);
+            id = end;
+        } else if (n->op == TC_OP_COMBINE) {
+            uint32_t last = tc__rows_run_end(g, id);
+            if (!tc__rows_cut_sums(t, id, last, loop - 1, launch, need)) return;
+            id = last - 1;
+        } else if (loop > launch && t->by_part) {
+            return;
+        } else if (n->op == TC_OP_NEW
+                       ? loop == launch
+                       : need[id] && !(n->op == TC_OP_STORE && loop < launch)) {
+            tc__rows_node(t, n);
+        }
+    }
+}
+
+static void tc__rows_cut(tc__rower *t, uint8_t *need) {
+    tc__relist *l = &t->v.l;
+    tc__rows_place_sums(t);
+    if (t->q.kept) tc__rows_place_kept(t);
+    for (int launch = 0; launch < t->q.launches; launch++) {
+        tc__rows_need(t, launch, need);
+        memset(t->v.ahead, 0, l->from->body.node.count);
+        tc__relist_launch(l, t->q.threads, t->q.narrow, 0);
+        tc__rows_open_parts(t);
+        tc__rows_cut_body(t, launch, need);
+        tc__rows_close_parts(t);
+        tc__relist_end(l, TC__END_BLOCK);
     }
 }
 
@@ -283,18 +495,37 @@ static void tc__rows_loops(tc__rower *t) {
     tc__relist_end(l, rows > 1 ? (int64_t)TC__ROWS_I : (int64_t)TC__ROW);
 }
 
-// Rows that are not cut, of kernels that multiply no matrices.
-static int tc__rows_takes(const tc__group *g, tc__device_plan *q) {
-    if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
-    *q = tc__device_plan_of(g);
-    return q->form == TC__DEVICE_ROWS && q->parts == 1;
+static void tc__rows_whole_launch(tc__rower *t) {
+    tc__relist_launch(&t->v.l, t->q.threads, t->q.narrow, t->q.cluster);
+    if (t->q.cluster) {
+        tc__rows_open_parts(t);
+        t->by_part = 1;
+        tc__rows_body(t);
+        tc__rows_close_parts(t);
+    } else {
+        tc__rows_loops(t);
+    }
+    tc__relist_end(&t->v.l, TC__END_BLOCK);
+}
+
+static void tc__rows_in_parts(tc__rower *t, tc_ctx *c) {
+    size_t nodes = t->v.l.from->body.node.count, buffers = t->v.l.from->buffer.count;
+    uint8_t *need = TC__NEW_ARRAY(c, uint8_t, nodes);
+    t->v.l.base = t->q.kept ? TC__NEW_ARRAY(c, tc__ix, buffers) : NULL;
+    if (need && (t->v.l.base || !t->q.kept))
+        tc__rows_cut(t, need);
+    else
+        t->v.l.failed = 1;
+    tc__free(c, need, nodes);
+    tc__free(c, t->v.l.base, t->q.kept ? buffers * sizeof *t->v.l.base : 0);
+    t->v.l.base = NULL;
 }
 
 // The list of g as its plan has it; NULL = no memory.
 static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
     tc__rower t;
     memset(&t, 0, sizeof t);
-    t.q = *q, t.s = tc__ix_const(0);
+    t.q = *q, t.s = t.x = t.z = tc__ix_const(0);
     t.v.open = tc__rows_open, t.v.apart = 1, t.v.lanes_early = q->lanes_early;
     t.v.width = q->width, t.v.count = q->vectors;
     t.v.again = q->hold == TC__DEVICE_REGISTERS;
@@ -302,9 +533,10 @@ static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device
         t.across = tc__ix_div(t.v.ix, g->shape.cols, tc__ix_const(q->width));
         tc__rows_place_rows(&t);
         tc__rows_place_loads(&t);
-        tc__relist_launch(&t.v.l, q->threads, q->narrow);
-        tc__rows_loops(&t);
-        tc__relist_end(&t.v.l, TC__END_BLOCK);
+        if (q->launches > 1 || (q->parts > 1 && !q->cluster))
+            tc__rows_in_parts(&t, c);
+        else
+            tc__rows_whole_launch(&t);
     }
     return tc__vectors_done(&t.v, c);
 }

@@ -23,6 +23,9 @@ struct tc__vectors {
     int again,
         looped;   // several loops stand side by side, so each has a scope; it was opened
     int apart;    // values of rows are there: they are no nodes of a vector
+    int by_rows;  // its elements are of V rows, in one column
+    int kept;     // rows are in memory that an earlier launch has written
+    tc__ix from;  // column that is the first of a part of the row
     uint8_t *row; // by buffer of a row: a tc__vector_row
     int64_t *row_held; //   and the buffer it is held in
     uint8_t *ahead;    // by node: a tc__vector_hold
@@ -42,7 +45,8 @@ typedef enum tc__vector_hold {
     TC__HOLD_FIRST,  // no value leads to it
     TC__HOLD_THEN,   // a value that was loaded does
     TC__HOLD_BEFORE, // an earlier loop has loaded it,
-    TC__HOLD_SHARED  //   into shared memory, where column c is element c
+    TC__HOLD_SHARED, //   into shared memory, where column c is element c,
+    TC__HOLD_ROWS    //   or has made it, of each row of the vector
 } tc__vector_hold;
 
 enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
@@ -50,6 +54,10 @@ enum { TC__VECTOR_U = TC__VAR0 + 4, TC__VECTOR_L };
 // `a*x + b`
 static tc__ix tc__vector_ix(const tc__vectors *f, int64_t a, tc__ix x, tc__ix b) {
     return tc__ix_add(f->ix, tc__ix_mul(f->ix, tc__ix_const(a), x), b);
+}
+
+static tc__axis tc__vector_axis(const tc__vectors *f) {
+    return f->by_rows ? TC__ROW : TC__COL;
 }
 
 // ---- what is held ----
@@ -61,8 +69,8 @@ static int tc__vector_windows(const tc__vectors *f, const tc__node *n) {
 // Whether one access, or one element, is all that a vector loads.
 static int tc__vector_is_one(const tc__vectors *f, const tc__node *n) {
     const tc__group *g = f->l.from;
-    return f->width == 1 || tc__device_is_wide(g, n, f->width, TC__COL) ||
-           tc__device_is_still(g, n, TC__COL, f->width);
+    return f->width == 1 || tc__device_is_wide(g, n, f->width, tc__vector_axis(f)) ||
+           tc__device_is_still(g, n, tc__vector_axis(f), f->width);
 }
 
 static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *n) {
@@ -70,11 +78,13 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
     if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || tc__vector_windows(f, n))
         return TC__HOLD_NOT;
     const tc__kbuf *b = tc__buffer_of(g, n);
-    if (!tc__is_memory(b) || b->written) return TC__HOLD_NOT;
+    int kept = f->kept && b->place == TC__BUF_ROW;
+    if (!kept && (!tc__is_memory(b) || b->written)) return TC__HOLD_NOT;
     if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
-            return i == TC__LOAD_INDEX && tc__device_is_wide(g, n, f->width, TC__COL)
+            return i == TC__LOAD_INDEX &&
+                           tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
                        ? TC__HOLD_THEN
                        : TC__HOLD_NOT;
     return TC__HOLD_FIRST;
@@ -82,7 +92,7 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
 
 // Elements that are held of a vector.
 static int tc__vector_elements(const tc__vectors *f, const tc__node *n) {
-    return tc__device_is_still(f->l.from, n, TC__COL, f->width) ? 1 : f->width;
+    return tc__device_is_still(f->l.from, n, tc__vector_axis(f), f->width) ? 1 : f->width;
 }
 
 // Registers for load n of all vectors.
@@ -137,12 +147,17 @@ static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lan
     tc__relist_load(&f->l, n, f->first_window + (w - f->window->window), at);
 }
 
+// Where the column at hand is in shared memory.
+static tc__ix tc__vector_shared_at(const tc__vectors *f) {
+    return tc__ix_sub(f->ix, tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols), f->from);
+}
+
 // A load of what is held.
 static void tc__vector_load_held(tc__vectors *f, const tc__node *n, tc__ix lane) {
-    tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED
-                    ? tc__ix_var(f->ix, TC__COL, f->l.from->shape.cols)
-                : tc__vector_elements(f, n) == 1 ? f->u
-                                                 : tc__vector_ix(f, f->width, f->u, lane);
+    tc__ix at = f->ahead[n->id] == TC__HOLD_SHARED ? tc__vector_shared_at(f)
+                : f->ahead[n->id] == TC__HOLD_ROWS ? lane
+                : tc__vector_elements(f, n) == 1   ? f->u
+                                                   : tc__vector_ix(f, f->width, f->u, lane);
     tc__relist_load(&f->l, n, f->held[n->id], at);
 }
 
@@ -162,14 +177,26 @@ static int tc__vector_row_node(tc__vectors *f, const tc__node *n, tc__ix lane) {
     return 1;
 }
 
+// What its element of an accumulator is, of V rows.
+static void tc__vector_combine(tc__vectors *f, const tc__node *n) {
+    tc__node m = *n;
+    int64_t attr[TC__COMBINE_THREADS + 1];
+    memcpy(attr, n->attr, TC__COMBINE_THREADS * sizeof *attr);
+    attr[TC__COMBINE_THREADS] = 1;
+    m.attr = attr, m.n_attr = TC__COMBINE_THREADS + 1;
+    tc__relist_copy(&f->l, &m);
+}
+
 static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int holds) {
     if (tc__opens(n) || n->op == TC_OP_END || tc__vector_row_node(f, n, lane)) return;
     if (tc__vector_windows(f, n))
         tc__vector_load_window(f, n, lane);
     else if (f->ahead[n->id] && f->ahead[n->id] != holds)
         tc__vector_load_held(f, n, lane);
-    else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW)
+    else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW && !f->by_rows)
         tc__vector_store_row(f, n);
+    else if (n->op == TC_OP_COMBINE)
+        tc__vector_combine(f, n);
     else
         tc__relist_copy(&f->l, n);
 }
@@ -179,7 +206,7 @@ static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int 
 static void tc__vector_nodes(tc__vectors *f, const tc__group *g, const uint8_t *need,
                              tc__ix column, int width, int holds) {
     tc__ix lane = tc__vector_lanes(f, width);
-    tc__relist_axis(&f->l, TC__COL, tc__ix_add(f->ix, column, lane));
+    tc__relist_axis(&f->l, tc__vector_axis(f), tc__ix_add(f->ix, column, lane));
     for (size_t id = 0; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
         if (!need[id]) continue;
@@ -200,7 +227,7 @@ static void tc__vectors_close(const tc__vectors *f, int holds) {
     const tc__group *g = f->l.from;
     for (size_t id = f->end; id-- > 0;) {
         const tc__node *n = g->body.node.at[id];
-        if (f->apart && n->level == TC__AT_ROW) f->need[id] = 0;
+        if (f->apart && n->level == TC__AT_ROW && !f->ahead[id]) f->need[id] = 0;
         if (!f->need[id] || (f->ahead[id] && f->ahead[id] != holds)) continue;
         if (n->op == TC_OP_LOAD && f->row[n->attr[TC__LOAD_BUFFER]] == TC__ROW_AGAIN) {
             f->need[tc__device_fills(g, n->attr[TC__LOAD_BUFFER])->in[0]] = 1;
@@ -250,7 +277,7 @@ static void tc__vectors_each(tc__vectors *f, int holds, int width) {
 // Whether a held load is a copy of whole vectors, which stay as they are in memory: halves are half as many registers so.
 static int tc__vector_is_copy(const tc__vectors *f, const tc__node *n) {
     return n->n_attr == TC__LOAD_PREDICATES &&
-           tc__device_is_wide(f->l.from, n, f->width, TC__COL) &&
+           tc__device_is_wide(f->l.from, n, f->width, tc__vector_axis(f)) &&
            !tc__ix_has_val(f->ix, n->attr[TC__LOAD_INDEX]);
 }
 
@@ -268,8 +295,8 @@ static void tc__vectors_copy(tc__vectors *f) {
         if (!f->phase[id] || f->ahead[id] != TC__HOLD_FIRST || !tc__vector_is_copy(f, n))
             continue;
         tc__relist_copy_vector(&f->l, n, f->held[id],
-                               tc__vector_ix(f, f->width, f->u, tc__ix_const(0)), column,
-                               f->width);
+                               tc__vector_ix(f, f->width, f->u, tc__ix_const(0)),
+                               tc__vector_axis(f), column, f->width);
         f->ahead[id] = TC__HOLD_BEFORE;
     }
     tc__vectors_close_each(f);
@@ -296,6 +323,16 @@ static void tc__vectors_rest(tc__vectors *f) {
     tc__vectors_close(f, TC__HOLD_NOT);
 }
 
+// Whether there are loads to be held while others are under way.
+static int tc__vectors_are_deep(tc__vectors *f) {
+    tc__vectors_rest(f);
+    for (uint32_t id = 0; id < f->end; id++)
+        if (f->need[id] && !f->ahead[id] &&
+            tc__vector_hold_of(f, f->l.from->body.node.at[id]) == TC__HOLD_FIRST)
+            return 1;
+    return 0;
+}
+
 static void tc__vectors_put(tc__vectors *f) {
     tc__vectors_rest(f);
     memcpy(f->phase, f->need, f->l.from->body.node.count);
@@ -309,7 +346,7 @@ static void tc__vectors_put(tc__vectors *f) {
 
 static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
     size_t n = g->body.node.count, buffers = g->buffer.count;
-    f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g);
+    f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g), f->from = tc__ix_const(0);
     f->end = (uint32_t)n;
     f->ahead = TC__NEW_ARRAY(c, uint8_t, n), f->need = TC__NEW_ARRAY(c, uint8_t, n);
     f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);

@@ -8,6 +8,7 @@
 //   shared    indices are inside. Of two accesses that one barrier does not part, one a write, only a thread
 //             with itself may meet: they have one index, which no two threads have
 //   register  indices are inside, and made of what the compiler unrolls
+//   work      indices are inside; what a launch has written there it reads behind a LAST only
 
 enum {
     TC__DEVICE_ACCESSES = 256,
@@ -34,7 +35,8 @@ typedef struct tc__device_verifier {
     int barriers, count;
     const tc__node *left[TC__DEVICE_LEFT]; // facts that hold to the launch's end
     int n_left, warps;                     // threads have left, so warps alone may meet
-    uint64_t copied; // bit i: of buffer i, copies that nobody waited for
+    uint64_t copied; // bit i: of buffer i, copies that nobody waited for,
+    uint64_t put;    //   and what was written for other blocks
     tc__shared_access access[TC__DEVICE_ACCESSES];
 } tc__device_verifier;
 
@@ -105,6 +107,16 @@ static int tc__device_stays(const tc__ixpool *x, tc__ix p, tc__ix d, tc__ix limi
     return tc__ix_lo(x, d) >= 0 && (tc__ix_equals(d, 0) || tc__ix_hi(x, d) < step);
 }
 
+// Whether p + d is below a limit since p, below its own, is at most the last multiple of what it is one of.
+static int tc__device_adds_up(const tc__ixpool *x, tc__ix p, tc__ix below, tc__ix d,
+                              tc__ix limit) {
+    int64_t step = tc__ix_gcd(tc__ix_divisor(x, p), tc__ix_divisor(x, below));
+    if (!tc__ix_is_const(below) || !tc__ix_is_const(limit) ||
+        tc__ix_hi(x, d) > tc__ix_value(limit))
+        return 0;
+    return tc__ix_value(below) - step + tc__ix_hi(x, d) < tc__ix_value(limit);
+}
+
 // Whether a is b, or less: of run-time sizes, also as a multiple of V that is in b.
 static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
     if (a == b || tc__ix_lo(x, tc__ix_sub(x, b, a)) >= 0) return 1;
@@ -120,10 +132,12 @@ static int tc__device_at_most(tc__ixpool *x, tc__ix a, tc__ix b) {
 static int tc__device_holds(const tc__device_verifier *d, const tc__node *n, tc__ix e,
                             tc__ix limit) {
     for (uint32_t k = 0; k < n->n_attr; k += 2) {
-        tc__ix p = tc__device_expand(d, n->attr[k]);
-        if (tc__device_at_most(d->ix, n->attr[k + 1], limit) &&
-            tc__device_stays(d->ix, p, tc__ix_sub(d->ix, e, p), n->attr[k + 1]))
+        tc__ix p = tc__device_expand(d, n->attr[k]), below = n->attr[k + 1];
+        tc__ix more = tc__ix_sub(d->ix, e, p);
+        if (tc__device_at_most(d->ix, below, limit) &&
+            tc__device_stays(d->ix, p, more, below))
             return 1;
+        if (tc__device_adds_up(d->ix, p, below, more, limit)) return 1;
     }
     return 0;
 }
@@ -169,6 +183,7 @@ static int tc__device_verify_barrier(tc__device_verifier *d) {
 // All threads of a row are there, and where these are more than a warp, all of the block.
 static int tc__device_verify_combine(tc__device_verifier *d) {
     const tc__node *n = d->v.node;
+    if (n->n_attr > TC__COMBINE_THREADS && n->attr[TC__COMBINE_THREADS] == 1) return 1;
     for (uint32_t i = 0; i < d->depth; i++)
         if (!tc__device_is_outer(d->open[i]))
             return tc__verify_fail(&d->v, "not all threads come here together");
@@ -177,6 +192,20 @@ static int tc__device_verify_combine(tc__device_verifier *d) {
     if (n->attr[TC__COMBINE_THREADS] > 32 &&
         (d->n_left || n->attr[TC__COMBINE_THREADS] != d->threads))
         return tc__verify_fail(&d->v, "it is not of all threads of the block");
+    return 1;
+}
+
+// All threads of the block are there, and all blocks that it counts come.
+static int tc__device_verify_last(tc__device_verifier *d) {
+    const tc__node *n = d->v.node;
+    const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__LAST_BUFFER]];
+    tc__ix e = tc__device_expand(d, n->attr[TC__LAST_INDEX]);
+    if (!tc__device_is_outer(d->open[d->depth - 1]) || d->n_left)
+        return tc__verify_fail(&d->v, "not all threads come here together");
+    if (b->place != TC__BUF_TICKET || tc__ix_lo(d->ix, e) < 0 ||
+        !tc__device_is_below(d->ix, e, b->numel))
+        return tc__verify_fail(&d->v, "there is no such ticket");
+    d->put = 0, d->barriers++;
     return 1;
 }
 
@@ -220,7 +249,10 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     if (n->op == TC_OP_LOAD && d->copied & bit)
         return tc__verify_fail(&d->v, "nobody waited for what is copied there");
     if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) d->copied |= bit;
-    if (b->place != TC__BUF_SHARED && b->place != TC__BUF_REGISTER) return 1;
+    if (n->op == TC_OP_PUT && b->place == TC__BUF_WORK) d->put |= bit;
+    if (n->op == TC_OP_GET && d->put & bit)
+        return tc__verify_fail(&d->v, "other blocks may not have written it yet");
+    if (tc__is_memory(b)) return 1;
     tc__ix e = tc__device_expand(d, n->attr[TC__ACCESS_INDEX]);
     tc__ix own = n->attr[TC__ACCESS_INDEX];
     int inside = tc__device_is_below(d->ix, own, b->numel) ||
@@ -229,9 +261,12 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     if (n->op ==
         TC_OP_COPY) // of what it copies the last is inside of what the first may reach
         inside = tc__ix_lo(d->ix, b->numel) > 0;
-    if (tc__ix_lo(d->ix, own) < 0 || !inside)
+    if ((tc__ix_lo(d->ix, own) < 0 && tc__ix_lo(d->ix, e) < 0) || !inside)
         return tc__verify_fail(&d->v, "its index leaves the %s",
-                               b->place == TC__BUF_SHARED ? "shared memory" : "registers");
+                               b->place == TC__BUF_SHARED ? "shared memory"
+                               : b->place == TC__BUF_WORK ? "workspace"
+                                                          : "registers");
+    if (b->place == TC__BUF_WORK || b->place == TC__BUF_LOCAL) return 1;
     if (b->place == TC__BUF_REGISTER)
         return tc__device_is_unrolled(d, e) ||
                tc__verify_fail(&d->v, "a register has no address");
@@ -241,6 +276,22 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     a->node = n, a->at = e, a->barriers = d->barriers;
     tc__device_bounds(d, a);
     return 1;
+}
+
+// What is moved of an accumulator: values, and places that stand like them.
+static int tc__device_verify_move(tc__device_verifier *d, const tc__node *n) {
+    const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__PUT_BUFFER]];
+    if (n->n_attr > TC__PUT_PLACES) {
+        const tc__kbuf *places = &d->k->buffer.at[n->attr[TC__PUT_PLACES]];
+        if (places->place != b->place || places->numel != b->numel)
+            return tc__verify_fail(&d->v, "values and places differ in number");
+    }
+    return tc__device_verify_access(d, n);
+}
+
+// Whether a statement leaves what is there as it is.
+static int tc__device_reads(const tc__node *n) {
+    return n->op == TC_OP_LOAD || n->op == TC_OP_GET;
 }
 
 // Whether a variable is a thread's, of more than one.
@@ -303,7 +354,7 @@ static int tc__device_verify_shared(tc__device_verifier *d) {
     for (int i = 0; i < d->count; i++)
         for (int k = 0; k <= i; k++) {
             const tc__shared_access *a = &d->access[i], *b = &d->access[k];
-            int writes = a->node->op != TC_OP_LOAD || b->node->op != TC_OP_LOAD;
+            int writes = !tc__device_reads(a->node) || !tc__device_reads(b->node);
             if (!writes || a->barriers != b->barriers ||
                 a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
                 continue;
@@ -332,7 +383,7 @@ static int tc__device_verify_end(tc__device_verifier *d) {
 static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
     d->v.node = n;
     if (n->op == TC_OP_LAUNCH)
-        d->threads = 1, d->barriers = d->count = d->n_left = 0, d->copied = 0;
+        d->threads = 1, d->barriers = d->count = d->n_left = 0, d->copied = d->put = 0;
     if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
         return tc__verify_fail(&d->v, "it is in no launch");
     if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
@@ -344,6 +395,9 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
     case TC_OP_LEAVE: return tc__device_verify_leave(d, n);
     case TC_OP_WAIT: d->copied = 0; return 1;
     case TC_OP_COMBINE: return tc__device_verify_combine(d);
+    case TC_OP_LAST: return tc__device_verify_last(d);
+    case TC_OP_PUT:
+    case TC_OP_GET: return tc__device_verify_move(d, n);
     case TC_OP_COPY:
     case TC_OP_LOAD:
     case TC_OP_STORE: return tc__device_verify_access(d, n);

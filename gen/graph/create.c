@@ -221,15 +221,16 @@ typedef struct tc__constant {
 
 enum { TC__CONST_VIEWS = 16 }; // of views; what is made by more is not known
 
-// The tensor in memory that t is a view of, t itself if it is one; *n of the steps that make the view, last
-// one first. NULL = it is computed.
+// The tensor in memory that t is a view of, on whichever device, t itself if it is one; *n of the steps that
+// make the view, last one first. NULL = it is computed.
 static const tc__tensor *tc__viewed(tc_ctx *c, tc_tensor t, const tc__step **step, int *n) {
     const tc__visit *v = tc__recorder_of(c)->visit;
     *n = 0;
     while (v && t.id >> TC__SLOT_BITS == v->key && tc__position(t) < v->path.count) {
         const tc__step *s = v->path.at[tc__position(t)];
-        if (!s->view || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
-        step[(*n)++] = s;
+        int moved = s->op == TC_OP_TO;
+        if ((!s->view && !moved) || s->symbolic || *n == TC__CONST_VIEWS) return NULL;
+        if (!moved) step[(*n)++] = s;
         uint32_t code = s->in[0];
         t.id = v->first | code;
         if (code & TC__EXTERNAL) t = v->external.at[code & ~TC__EXTERNAL].handle;

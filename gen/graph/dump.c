@@ -315,6 +315,8 @@ static void tc__dump_combine(tc__dump *d, const tc__node *n) {
             (long long)n->attr[TC__COMBINE_ACCUMULATOR]);
     if (n->n_attr > TC__COMBINE_THREADS)
         tc__put(d->t, " threads=%lld", (long long)n->attr[TC__COMBINE_THREADS]);
+    if (n->n_attr > TC__COMBINE_THREADS + 1)
+        tc__put(d->t, " blocks=%lld", (long long)n->attr[TC__COMBINE_THREADS + 1]);
 }
 
 //  inside [c - 1 < 1022, r - 1 < 1022]: each box of a loop
@@ -355,6 +357,8 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
 static void tc__dump_launch(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "launch threads=%lld index=%s", (long long)n->attr[TC__LAUNCH_THREADS],
             n->attr[TC__LAUNCH_NARROW] ? "i32" : "i64");
+    if (n->n_attr > TC__LAUNCH_CLUSTER)
+        tc__put(d->t, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
 }
 
 // axis c = 32*i + x in 0..768
@@ -397,6 +401,28 @@ static void tc__dump_copy(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "]");
 }
 
+// put b3[8*r + part] <- acc0, get acc0 <- b3[8*r + i]; of places, those are in another buffer
+static void tc__dump_put(tc__dump *d, const tc__node *n) {
+    int put = n->op == TC_OP_PUT;
+    if (put) tc__put(d->t, "put ");
+    if (!put) tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+    tc__put(d->t, "b%lld", (long long)n->attr[TC__PUT_BUFFER]);
+    if (n->n_attr > TC__PUT_PLACES)
+        tc__put(d->t, ", b%lld", (long long)n->attr[TC__PUT_PLACES]);
+    tc__put(d->t, "[");
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__PUT_INDEX]);
+    tc__put(d->t, "]");
+    if (put) tc__put(d->t, " <- acc%lld", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+}
+
+// last of 8 at b2[r]
+static void tc__dump_last(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "last of %lld at b%lld[", (long long)n->attr[TC__LAST_COUNT],
+            (long long)n->attr[TC__LAST_BUFFER]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__LAST_INDEX]);
+    tc__put(d->t, "]");
+}
+
 static void tc__dump_wait(tc__dump *d, const tc__node *n) {
     (void)n;
     tc__put(d->t, "wait");
@@ -432,11 +458,18 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
-    {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_AXIS, 0, tc__dump_axis},
+    {TC_OP_LAUNCH, 0, tc__dump_launch},
+    {TC_OP_AXIS, 0, tc__dump_axis},
     {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
-    {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
-    {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
-    {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_ELSE, 0, tc__dump_else},
+    {TC_OP_LEAVE, 0, tc__dump_leave},
+    {TC_OP_COPY, 0, tc__dump_copy},
+    {TC_OP_WAIT, 0, tc__dump_wait},
+    {TC_OP_BARRIER, 0, tc__dump_barrier},
+    {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_PUT, 0, tc__dump_put},
+    {TC_OP_GET, 0, tc__dump_put},
+    {TC_OP_LAST, 0, tc__dump_last},
     {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 

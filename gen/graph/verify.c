@@ -51,7 +51,7 @@ static const struct {
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
     {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 2, 1, 1},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
-    {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 3},
     {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
     {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
     {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
@@ -61,7 +61,10 @@ static const struct {
     {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 1},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 3},
-    {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 3},
+    {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 4},
+    {TC_OP_PUT, TC__LEGAL_LOOP, 0, 4, 5},
+    {TC_OP_GET, TC__LEGAL_LOOP, 0, 4, 5},
+    {TC_OP_LAST, TC__LEGAL_LOOP, 0, 3, 3},
     {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 
@@ -123,7 +126,8 @@ static int tc__has_value(const tc__node *n) {
     return n->op != TC_OP_STORE && !tc__opens(n) && n->op != TC_OP_END &&
            n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_LEAVE &&
            n->op != TC_OP_COPY && n->op != TC_OP_WAIT && n->op != TC_OP_BARRIER &&
-           n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
+           n->op != TC_OP_NEW && n->op != TC_OP_PUT && n->op != TC_OP_GET &&
+           n->op != TC_OP_LAST && n->op != TC_OP_CALL &&
            !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
@@ -458,11 +462,25 @@ static const tc__node *tc__find_new(const tc__verifier *v, int64_t number) {
     return NULL;
 }
 
-static int tc__verify_accumulator(const tc__verifier *v) {
+// Which accumulator a statement names, and of what monoid it says it is. 0 = it names none.
+static int tc__accumulator_of(const tc__node *n, int64_t *number, int64_t *monoid) {
+    switch (n->op) {
+    case TC_OP_ACC:
+        *number = n->attr[TC__ACC_ACCUMULATOR], *monoid = n->attr[TC__ACC_MONOID];
+        return 1;
+    case TC_OP_COMBINE:
+        *number = n->attr[TC__COMBINE_ACCUMULATOR], *monoid = n->attr[TC__COMBINE_MONOID];
+        return 1;
+    case TC_OP_PUT:
+    case TC_OP_GET:
+        *number = n->attr[TC__PUT_ACCUMULATOR], *monoid = n->attr[TC__PUT_MONOID];
+        return 1;
+    default: return 0;
+    }
+}
+
+static int tc__verify_accumulator(const tc__verifier *v, int64_t number, int64_t monoid) {
     const tc__node *n = v->node;
-    int step = n->op == TC_OP_ACC;
-    int64_t number = step ? n->attr[TC__ACC_ACCUMULATOR] : n->attr[TC__COMBINE_ACCUMULATOR];
-    int64_t monoid = step ? n->attr[TC__ACC_MONOID] : n->attr[TC__COMBINE_MONOID];
     const tc__node *made = tc__find_new(v, number);
     uint32_t here = v->depth ? v->open[v->depth - 1] + 1 : 0;
     if (!made)
@@ -470,12 +488,12 @@ static int tc__verify_accumulator(const tc__verifier *v) {
     if (made->attr[TC__NEW_MONOID] != monoid)
         return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
     uint32_t home = v->scope[made->id];
-    if (!step)
+    if (tc__in_launch(v) && tc__is_open(v, home)) return 1;
+    if (n->op == TC_OP_COMBINE)
         return here == home ||
                tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
     uint32_t around = v->depth > 1 ? v->open[v->depth - 2] + 1 : 0;
-    if (v->depth && (around == home || (tc__in_launch(v) && tc__is_open(v, home))))
-        return 1;
+    if (v->depth && around == home) return 1;
     return tc__verify_fail(v, "accumulator %lld is not of the loop around",
                            (long long)number);
 }
@@ -529,7 +547,9 @@ static int tc__verify_loop(tc__verifier *v) {
     if (n->op == TC_OP_END) return tc__verify_end(v);
     if (n->op == TC_OP_ELSE) return tc__verify_else(v);
     if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
-    if (n->op == TC_OP_ACC || n->op == TC_OP_COMBINE) return tc__verify_accumulator(v);
+    int64_t number, monoid;
+    if (tc__accumulator_of(n, &number, &monoid))
+        return tc__verify_accumulator(v, number, monoid);
     if (n->level == TC__AT_COL && !constant && !(tc__verify_bound(v) >> TC__COL & 1))
         return tc__verify_fail(v, "a column value outside the loop over the columns");
     return 1;

@@ -18,13 +18,16 @@
 
 // Where a buffer's memory comes from; one per LOAD/STORE attribute `buffer`.
 typedef enum tc__place {
-    TC__BUF_INPUT,   // an external tensor: source = external index
-    TC__BUF_NODE,    // a stored TENSOR node: source = node id (planned arena, or an output)
-    TC__BUF_ROW,     // scratch of one row, private to a worker
-    TC__BUF_TILE,    // result tile of a contraction, private to a worker
-    TC__BUF_MADE,    // a row that a part of the list makes for a later one: part.c
-    TC__BUF_SHARED,  // memory of a block of threads, in the list of a device
-    TC__BUF_REGISTER // a thread's own, there too: all its indices are known
+    TC__BUF_INPUT,  // an external tensor: source = external index
+    TC__BUF_NODE,   // a stored TENSOR node: source = node id (planned arena, or an output)
+    TC__BUF_ROW,    // scratch of one row, private to a worker
+    TC__BUF_TILE,   // result tile of a contraction, private to a worker
+    TC__BUF_MADE,   // a row that a part of the list makes for a later one: part.c
+    TC__BUF_SHARED, // memory of a block of threads, in the list of a device
+    TC__BUF_REGISTER, // a thread's own, there too: all its indices are known
+    TC__BUF_LOCAL,    //   or not
+    TC__BUF_WORK,     // of all blocks, there too: what one launch leaves for the next
+    TC__BUF_TICKET    //   and where blocks are counted, zero before and after
 } tc__place;
 
 typedef struct tc__kbuf {

@@ -146,12 +146,10 @@ struct tc__printer {
     const struct tc__device_plan
         *cuda; // CUDA: how the loops map, NULL = each node as it stands
     const struct tc__cuda_vector
-        *vector;   // CUDA: of a device's list, the loop that is printed
-    int team;      // CUDA: threads that share a sum
-    int narrow;    // CUDA: indices are int
-    int scalar;    // CUDA: what is printed has single elements, the plan vectors
-    int row_lanes; // CUDA: values of rows are arrays over l
-    int launch;    // CUDA: of the kernel's launches, the one that is printed
+        *vector;       // CUDA: of a device's list, the loop that is printed
+    int team, cluster; // CUDA: threads that share a sum, and blocks (0 = one)
+    int narrow;        // CUDA: indices are int
+    int scalar;        // CUDA: what is printed has single elements, the plan vectors
     int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own
@@ -191,12 +189,8 @@ static int tc__copies_of(const tc__printer *p, const tc__node *n) {
     return tc__lanes_differ(n, p->axis) ? p->copies : 1;
 }
 
-static int tc__is_row_lane(const tc__printer *p, const tc__node *n) {
-    return p->row_lanes && n->level == TC__AT_ROW;
-}
-
 static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
-    tc__put(p->out, tc__is_row_lane(p, n) ? "t%u[l]" : "t%u", n->id);
+    tc__put(p->out, "t%u", n->id);
     if (tc__copies_of(p, n) > 1) tc__put(p->out, "_%d", copy);
 }
 
@@ -223,8 +217,7 @@ static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
 // `const tc_vf t5_1 = `
 static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
-    if (!tc__is_row_lane(p, n))
-        tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
+    tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
 }

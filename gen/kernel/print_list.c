@@ -127,8 +127,8 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in",   "in",     "row", "tile",
-                                        "made", "shared", "held"};
+    static const char *const names[] = {"in",     "in",   "row", "tile", "made",
+                                        "shared", "held", "row", "work", "ticket"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {
@@ -327,6 +327,34 @@ static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "]\n");
 }
 
+// put work0[8 * r + part] <- acc0, get acc0 <- work0[8 * r + i]
+static void tc__put_dump_put(tc__printer *p, const tc__node *n) {
+    int put = n->op == TC_OP_PUT;
+    if (put) tc__put(p->out, "put ");
+    if (!put) tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+    tc__put_buffer(p, n->attr[TC__PUT_BUFFER]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[TC__PUT_INDEX]);
+    tc__put(p->out, "]");
+    if (put) tc__put(p->out, " <- acc%lld", (long long)n->attr[TC__PUT_ACCUMULATOR]);
+    tc__put(p->out, "\n");
+}
+
+static void tc__put_dump_last(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "last of %lld at ", (long long)n->attr[TC__LAST_COUNT]);
+    tc__put_buffer(p, n->attr[TC__LAST_BUFFER]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[TC__LAST_INDEX]);
+    tc__put(p->out, "]\n");
+}
+
+static void tc__put_dump_launch(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "launch threads=%lld", (long long)n->attr[TC__LAUNCH_THREADS]);
+    if (n->n_attr > TC__LAUNCH_CLUSTER)
+        tc__put(p->out, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
+    tc__put(p->out, "\n");
+}
+
 static void tc__put_dump_if(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LEAVE ? "leave unless" : n->n_attr ? "if" : "do");
     for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
@@ -344,9 +372,10 @@ static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
     case TC_OP_FOR: tc__put_dump_loop(p, n); return;
     case TC_OP_AXIS: tc__put_dump_axis(p, n); return;
     case TC_OP_IF: tc__put_dump_if(p, n); return;
-    case TC_OP_LAUNCH:
-        tc__put(p->out, "launch threads=%lld\n", (long long)n->attr[TC__LAUNCH_THREADS]);
-        return;
+    case TC_OP_LAUNCH: tc__put_dump_launch(p, n); return;
+    case TC_OP_PUT:
+    case TC_OP_GET: tc__put_dump_put(p, n); return;
+    case TC_OP_LAST: tc__put_dump_last(p, n); return;
     case TC_OP_ELSE: tc__put(p->out, "else\n"); return;
     case TC_OP_LEAVE: tc__put_dump_if(p, n); return;
     case TC_OP_COPY: tc__put_dump_copy(p, n); return;

@@ -337,6 +337,9 @@ static const golden goldens[] = {
     {"pointwise", 1, WITH_CUDA, NULL},
     {"transpose", 1, WITH_CUDA, NULL},
     {"long_rows", 1, WITH_CUDA | IN_CLUSTERS, NULL},
+    {"parts", 2, WITH_CUDA, NULL},
+    {"columns", 2, WITH_CUDA, NULL},
+    {"columns_softmax", 1, WITH_CUDA, NULL},
     {"matmul", 1, WITH_CUDA, NULL},
     {"matmul_bf16", 1, WITH_CUDA | WITH_CHECKS, NULL},
     {"matmul_tf32", 1, WITH_CUDA | WITH_TF32, NULL},
@@ -563,6 +566,9 @@ GOLDEN(symbolic)
 GOLDEN(pointwise)
 GOLDEN(transpose)
 GOLDEN(long_rows)
+GOLDEN(parts)
+GOLDEN(columns)
+GOLDEN(columns_softmax)
 GOLDEN(matmul)
 GOLDEN(matmul_bf16)
 GOLDEN(matmul_tf32)

@@ -84,10 +84,6 @@ template <class T> TC_FN void TC_N(cluster_store)(T *p, unsigned rank, T v) {
     *(T *)there = v;
 }
 
-template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
-    return a < b ? a : b;
-}
-
 TC_FN float TC_N(larger_f32)(float x, float y) {
     float z;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
@@ -173,26 +169,55 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[51200000]
 //   out0  f32[51200000]
 //   row0  f32[100000]
-//   for r in 0..512 worker
-//     acc0 = new maximum  f32
-//     for c in 0..100000 vector
-//       %3 = load in0[100000 * r + c]  f32
-//       acc0 maximum= %3  f32
-//     end
-//     %6 = combine acc0  f32
-//     acc1 = new add  f32
-//     for c in 0..100000 vector
-//       %9 = load in0[100000 * r + c]  f32
-//       %10 = sub %9 %6  f32
-//       %11 = exp %10  f32
-//       acc1 add= %11  f32
-//       store row0[c] %11  f32
-//     end
-//     %15 = combine acc1  f32
-//     for c in 0..100000 vector
-//       %17 = load row0[c]  f32
-//       %18 = div %17 %15  f32
-//       store out0[100000 * r + c] %18  f32
+//   shared0  f32[25024]
+//   launch threads=1024 cluster=4
+//     for r in 0..512 grid
+//       for z in 0..4 grid
+//         for x in 0..1024 block
+//           acc0 = new maximum[4]  f32
+//           for p in 0..7 serial
+//             if [4 * x + 4096 * p] [25000]
+//               copy 4 shared0[4 * x + 4096 * p] <- in0[100000 * r + 25000 * z + 4 * x + 4096 * p]
+//             end
+//           end
+//           wait
+//           for p in 0..7 serial
+//             if [4 * x + 4096 * p] [25000]
+//               for l in 0..4 vector
+//                 axis c = 25000 * z + 4 * x + 4096 * p + l
+//                 %15 = load shared0[c - 25000 * z]  f32
+//                 acc0 maximum= %15  f32
+//               end
+//             end
+//           end
+//           %20 = combine acc0 of 1024 threads  f32
+//           acc1 = new add[4]  f32
+//           for p in 0..7 serial
+//             if [4 * x + 4096 * p] [25000]
+//               for l in 0..4 vector
+//                 axis c = 25000 * z + 4 * x + 4096 * p + l
+//                 %26 = load shared0[c - 25000 * z]  f32
+//                 %27 = sub %26 %20  f32
+//                 %28 = exp %27  f32
+//                 acc1 add= %28  f32
+//               end
+//             end
+//           end
+//           %33 = combine acc1 of 1024 threads  f32
+//           for p in 0..7 serial
+//             if [4 * x + 4096 * p] [25000]
+//               for l in 0..4 vector
+//                 axis c = 25000 * z + 4 * x + 4096 * p + l
+//                 %38 = load shared0[c - 25000 * z]  f32
+//                 %39 = sub %38 %20  f32
+//                 %40 = exp %39  f32
+//                 %41 = div %40 %33  f32
+//                 store out0[100000 * r + c] %41  f32
+//               end
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 1024 threads in a block, 2048 blocks have work, launched in clusters of 4
@@ -200,62 +225,67 @@ extern "C" __global__ void __launch_bounds__(1024)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int r = blockIdx.x / 4, z = blockIdx.x % 4;
+    const int x = threadIdx.x;
+    __builtin_assume(x < 1024);
     tc_cluster_arrive();
-    const int x = threadIdx.x, part = blockIdx.x % 4;
-    const int r = blockIdx.x / 4;
-    const int first = part * 6250, last = tc_min(first + 6250, 25000);
-    tc_pack<float, 4> *const keep3 = (tc_pack<float, 4> *)(shared + 0);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
-    for (int k = first + x; k < last; k += 1024) {
-        const int c = k * 4;
-        tc_copy_async(&keep3[k - first], (const tc_pack<float, 4> *)&in0[100000 * r + c]);
+    for (int p = 0; p < 7; p++) {
+        if (4 * x + 4096 * p < 25000) {
+            tc_copy_async((tc_pack<float, 4> *)&shared0[4 * x + 4096 * p], (const tc_pack<float, 4> *)&in0[100000 * r + 25000 * z + 4 * x + 4096 * p]);
+        }
     }
     tc_copy_wait_all();
-    for (int k = first + x; k < last; k += 1024) {
-        const tc_pack<float, 4> v3 = keep3[k - first];
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t3 = v3.at[l];
-            max0[l] = tc_acc_maximum_f32(max0[l], t3);
+    for (int p = 0; p < 7; p++) {
+        if (4 * x + 4096 * p < 25000) {
+            const tc_pack<float, 4> v15 = *((const tc_pack<float, 4> *)&shared0[4 * x + 4096 * p]);
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t15 = v15.at[l];
+                max0[l] = tc_acc_maximum_f32(max0[l], t15);
+            }
         }
     }
     __shared__ float part0[128];
-    const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    const float all20 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     tc_cluster_wait();
-    if (x % 32 < 4) tc_cluster_store(&part0[part * 32 + x / 32], x % 32, all0);
+    if (x % 32 < 4) tc_cluster_store(&part0[z * 32 + x / 32], x % 32, all20);
     tc_cluster_arrive();
     tc_cluster_wait();
-    const float t6 = tc_lanes_maximum_f32<32>(tc_below_maximum_f32<4, 32>(&part0[x % 32]));
+    const float t20 = tc_lanes_maximum_f32<32>(tc_below_maximum_f32<4, 32>(&part0[x % 32]));
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (int k = first + x; k < last; k += 1024) {
-        const tc_pack<float, 4> v3 = keep3[k - first];
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t9 = v3.at[l];
-            const float t10 = TC_SUB_f32(t9, t6);
-            const float t11 = tc_exp_shifted(t10);
-            sum1[l] = tc_acc_add_f32(sum1[l], t11);
+    for (int p = 0; p < 7; p++) {
+        if (4 * x + 4096 * p < 25000) {
+            const tc_pack<float, 4> v26 = *((const tc_pack<float, 4> *)&shared0[4 * x + 4096 * p]);
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t26 = v26.at[l];
+                const float t27 = TC_SUB_f32(t26, t20);
+                const float t28 = tc_exp_shifted(t27);
+                sum1[l] = tc_acc_add_f32(sum1[l], t28);
+            }
         }
     }
     __shared__ float part1[128];
-    const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    if (x % 32 < 4) tc_cluster_store(&part1[part * 32 + x / 32], x % 32, all1);
+    const float all33 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 < 4) tc_cluster_store(&part1[z * 32 + x / 32], x % 32, all33);
     tc_cluster_arrive();
     tc_cluster_wait();
-    const float t15 = tc_lanes_add_f32<32>(tc_below_add_f32<4, 32>(&part1[x % 32]));
-    for (int k = first + x; k < last; k += 1024) {
-        const int c = k * 4;
-        const tc_pack<float, 4> v3 = keep3[k - first];
-        tc_pack<float, 4> o19;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t9 = v3.at[l];
-            const float t10 = TC_SUB_f32(t9, t6);
-            const float t11 = tc_exp_shifted(t10);
-            const float t17 = t11;
-            const float t18 = t17 / t15;
-            o19.at[l] = t18;
+    const float t33 = tc_lanes_add_f32<32>(tc_below_add_f32<4, 32>(&part1[x % 32]));
+    for (int p = 0; p < 7; p++) {
+        if (4 * x + 4096 * p < 25000) {
+            const tc_pack<float, 4> v38 = *((const tc_pack<float, 4> *)&shared0[4 * x + 4096 * p]);
+            tc_pack<float, 4> o42;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t38 = v38.at[l];
+                const float t39 = TC_SUB_f32(t38, t20);
+                const float t40 = tc_exp_shifted(t39);
+                const float t41 = t40 / t33;
+                o42.at[l] = t41;
+            }
+            tc_store((tc_pack<float, 4> *)&out0[100000 * r + 25000 * z + 4 * x + 4096 * p], o42);
         }
-        tc_store((tc_pack<float, 4> *)&out0[100000 * r + c], o19);
     }
 }

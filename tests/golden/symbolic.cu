@@ -215,8 +215,8 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
         }
     }
     __shared__ float part0[8];
-    const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all0;
+    const float all20 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all20;
     __syncthreads();
     const float t20 = tc_parts_maximum_f32<8>(part0);
     float sum1[1] = {0.0f};
@@ -240,8 +240,8 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
         }
     }
     __shared__ float part1[8];
-    const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    if (x % 32 == 0) part1[x / 32] = all1;
+    const float all40 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 == 0) part1[x / 32] = all40;
     __syncthreads();
     const float t40 = tc_parts_add_f32<8>(part1);
     for (int p = 0; p < (s0 + 2047) / 2048; p++) {

@@ -1,19 +1,23 @@
 // Runs the list of a device (gen/device) on the host, block by block. What stands between two barriers is run
 // thread by thread, in order or backwards: where results differ, a barrier is missing. Memory is of dtypes
-// that registers hold as they are.
+// that registers hold as they are; sums are combined in pairs, so tests have values whose sums are exact. Clusters are
+// run by the emulator alone (tests/cuda).
 #ifndef DEVICE_RUN_H
 #define DEVICE_RUN_H
 
-enum { RUN_THREADS = 1024 };
+#include "tools/device_sums.h"
 
 typedef struct device_run {
     const tc__group *k;
     void **memory;       // by buffer
     const int64_t *size; // run-time sizes
     int backwards;
-    int64_t var[TC__VAR_END];
-    int thread;      // at hand
-    tc__word *value; // its own, by node
+    int64_t (*vars)[TC__VAR_END], *var; // by thread; its own
+    int thread;                         // at hand
+    int64_t lane;                       // element of the vector loop at hand, 0 outside
+    run_sum *sum;                       // by accumulator
+    uint8_t left[RUN_THREADS];          // the thread has done its part
+    tc__word *value;                    // its own, by node
     tc__word *values;
 } device_run;
 
@@ -58,7 +62,8 @@ static void *run_element(device_run *d, const tc__node *n) {
     const tc__kbuf *buffer = &d->k->buffer.at[b];
     int64_t numel = run_ix(d, buffer->numel);
     CHECK(e >= 0 && e < numel);
-    if (buffer->place == TC__BUF_REGISTER) e += d->thread * numel;
+    if (buffer->place == TC__BUF_REGISTER || buffer->place == TC__BUF_LOCAL)
+        e += d->thread * numel;
     return (char *)d->memory[b] + e * (int64_t)tc__dtype(buffer->dtype)->bytes;
 }
 
@@ -96,6 +101,35 @@ static void run_value(device_run *d, const tc__node *n) {
     d->value[n->id] = out[0];
 }
 
+// PUT and GET: the element at hand of an accumulator, and its place.
+static void run_move(device_run *d, const tc__node *n) {
+    run_sum *s = &d->sum[n->attr[TC__PUT_ACCUMULATOR]];
+    tc__word *value = &s->value[d->thread][d->lane], there;
+    int64_t *place = &s->place[d->thread][d->lane], at = INT64_MAX;
+    size_t bytes = tc__dtype(s->dtype)->bytes;
+    tc__node places = *n;
+    int64_t words[2];
+    words[TC__PUT_BUFFER] = n->n_attr > TC__PUT_PLACES ? n->attr[TC__PUT_PLACES] : 0;
+    words[TC__PUT_INDEX] = n->attr[TC__PUT_INDEX], places.attr = words;
+    memset(&there, 0, sizeof there);
+    if (n->op == TC_OP_PUT) {
+        memcpy(run_element(d, n), value, bytes);
+        if (run_finds_place(s)) memcpy(run_element(d, &places), place, sizeof *place);
+        return;
+    }
+    memcpy(&there, run_element(d, n), bytes);
+    if (run_finds_place(s)) memcpy(&at, run_element(d, &places), sizeof at);
+    run_step(s, value, place, there, at);
+}
+
+// The value that COMBINE n has for the thread at hand.
+static void run_result(device_run *d, const tc__node *n) {
+    const run_sum *s = &d->sum[n->attr[TC__COMBINE_ACCUMULATOR]];
+    int64_t place = s->place[d->thread][d->lane];
+    d->value[n->id] = s->value[d->thread][d->lane];
+    if (run_finds_place(s)) d->value[n->id].i64 = place == INT64_MAX ? 0 : place;
+}
+
 static void run_node(device_run *d, const tc__node *n) {
     size_t bytes = tc__dtype(n->dtype)->bytes;
     tc__value v;
@@ -113,8 +147,18 @@ static void run_node(device_run *d, const tc__node *n) {
     case TC_OP_STORE: memcpy(run_element(d, n), &d->value[n->in[0]], bytes); return;
     case TC_OP_INDEX: d->value[n->id].i64 = run_ix(d, n->attr[TC__INDEX_EXPR]); return;
     case TC_OP_COPY: run_copy(d, n); return;
-    case TC_OP_WAIT:
-    case TC_OP_LEAVE: return;
+    case TC_OP_NEW: run_new(&d->sum[n->attr[TC__NEW_ACCUMULATOR]], d->thread, n); return;
+    case TC_OP_PUT:
+    case TC_OP_GET: run_move(d, n); return;
+    case TC_OP_COMBINE: run_result(d, n); return;
+    case TC_OP_ACC: {
+        run_sum *s = &d->sum[n->attr[TC__ACC_ACCUMULATOR]];
+        run_step(s, &s->value[d->thread][d->lane], &s->place[d->thread][d->lane],
+                 d->value[n->in[0]], d->var[TC__COL]);
+        return;
+    }
+    case TC_OP_WAIT: return;
+    case TC_OP_LEAVE: d->left[d->thread] = !run_holds(d, n, TC__LEAVE_PREDICATES); return;
     case TC_OP_VALID: d->value[n->id].i64 = run_holds(d, n, 0) ? -1 : 0; return;
     case TC_OP_CHECK: // all are inside
         d->value[n->id] = d->value[n->in[0]];
@@ -142,13 +186,18 @@ static uint32_t run_else(const device_run *d, uint32_t id, uint32_t end) {
 
 // Statements [begin, end) by one thread: there is no barrier among them.
 static void run_statements(device_run *d, uint32_t begin, uint32_t end) {
-    for (uint32_t id = begin; id < end; id++) {
+    for (uint32_t id = begin; id < end && !d->left[d->thread]; id++) {
         const tc__node *n = d->k->body.node.at[id];
         uint32_t last = tc__opens(n) ? tc__loop_end(d->k, id) : id;
         if (n->op == TC_OP_FOR) {
             int64_t extent = run_ix(d, n->attr[TC__FOR_END]),
                     *at = &d->var[n->attr[TC__FOR_AXIS]];
-            for (*at = 0; *at < extent; ++*at) run_statements(d, id + 1, last);
+            int vector = n->attr[TC__FOR_BIND] == TC__BIND_VECTOR;
+            for (*at = 0; *at < extent; ++*at) {
+                d->lane = vector ? *at : 0;
+                run_statements(d, id + 1, last);
+            }
+            d->lane = 0;
         } else if (n->op == TC_OP_IF) {
             uint32_t other = run_else(d, id, last);
             if (run_holds(d, n, TC__IF_PREDICATES))
@@ -174,26 +223,60 @@ static void run_place(device_run *d, uint32_t begin, uint32_t end, int blocks,
     }
 }
 
+static void run_be(device_run *d, int thread) {
+    d->thread = thread, d->var = d->vars[thread];
+    d->value = d->values + (size_t)thread * d->k->body.node.count;
+}
+
+// What threads do together: 1, or 0 = the block has done its part.
+static int run_together(device_run *d, const tc__node *n, int threads) {
+    if (n->op == TC_OP_LAST) {
+        uint32_t *ticket = (uint32_t *)run_element(d, n);
+        if (++*ticket < n->attr[TC__LAST_COUNT]) return 0;
+        *ticket = 0;
+    }
+    if (n->op != TC_OP_COMBINE) return 1;
+    int share = (int)n->attr[TC__COMBINE_THREADS];
+    for (int i = 0; i < threads; i += share)
+        run_combine(&d->sum[n->attr[TC__COMBINE_ACCUMULATOR]], i, share);
+    for (int i = 0; i < threads; i++) run_be(d, i), run_result(d, n);
+    return 1;
+}
+
+static int run_is_together(const tc__node *n) {
+    return n->op == TC_OP_BARRIER || n->op == TC_OP_COMBINE || n->op == TC_OP_LAST;
+}
+
 // One block, from barrier to barrier: its outer loops are [loops, begin).
 static void run_block(device_run *d, uint32_t loops, uint32_t begin, uint32_t end,
                       int threads) {
-    size_t count = d->k->body.node.count;
+    memset(d->left, 0, sizeof d->left);
     for (uint32_t at = begin; at < end; at++) {
         uint32_t stop = at;
-        while (stop < end && d->k->body.node.at[stop]->op != TC_OP_BARRIER) stop++;
+        while (stop < end && !run_is_together(d->k->body.node.at[stop]))
+            stop = tc__opens(d->k->body.node.at[stop]) ? tc__loop_end(d->k, stop) + 1
+                                                       : stop + 1;
         for (int i = 0; i < threads; i++) {
             int thread = d->backwards ? threads - 1 - i : i;
-            d->thread = thread, d->value = d->values + (size_t)thread * count;
+            run_be(d, thread);
             run_place(d, loops, begin, 0, thread);
             run_statements(d, at, stop);
         }
+        if (stop < end && !run_together(d, d->k->body.node.at[stop], threads)) return;
         at = stop;
     }
 }
 
-// How many of a buffer the threads of a block have; 0 = it is not theirs.
+// How many of a buffer there are; 0 = it is a tensor's.
 static size_t run_copies(const tc__kbuf *b) {
-    return b->place == TC__BUF_SHARED ? 1 : b->place == TC__BUF_REGISTER ? RUN_THREADS : 0;
+    switch (b->place) {
+    case TC__BUF_SHARED:
+    case TC__BUF_WORK:
+    case TC__BUF_TICKET: return 1;
+    case TC__BUF_REGISTER:
+    case TC__BUF_LOCAL: return RUN_THREADS;
+    default: return 0;
+    }
 }
 
 // Runs a list; memory of blocks and threads is made here.
@@ -204,15 +287,15 @@ static void run_device(const tc__group *k, void **memory, const int64_t *size,
     memset(&d, 0, sizeof d), memset(&grids, 0, sizeof grids);
     d.k = k, d.memory = memory, d.size = size, d.backwards = backwards;
     d.values = (tc__word *)calloc(k->body.node.count * RUN_THREADS, sizeof *d.values);
+    d.vars = (int64_t(*)[TC__VAR_END])calloc(RUN_THREADS, sizeof *d.vars);
+    d.sum = (run_sum *)calloc(RUN_SUMS, sizeof *d.sum);
     for (size_t i = 0; i < k->buffer.count; i++)
         if (run_copies(&k->buffer.at[i]))
             memory[i] = calloc((size_t)tc__ix_value(k->buffer.at[i].numel),
                                8 * run_copies(&k->buffer.at[i]));
     for (uint32_t id = 0; k->body.node.at[id]->op != TC_OP_LAUNCH; id++)
-        for (size_t t = 0; t < RUN_THREADS; t++) { // what is given
-            d.value = d.values + t * k->body.node.count;
-            run_node(&d, k->body.node.at[id]);
-        }
+        for (int i = 0; i < RUN_THREADS; i++) // what is given
+            run_be(&d, i), run_node(&d, k->body.node.at[id]);
     tc__device_grids(k, &grids);
     for (uint32_t id = 0, launch = 0; id < k->body.node.count; id++) {
         if (k->body.node.at[id]->op != TC_OP_LAUNCH) continue;
@@ -222,14 +305,15 @@ static void run_device(const tc__group *k, void **memory, const int64_t *size,
             end = tc__loop_end(k, begin++);
         int64_t blocks = run_ix(&d, grids.at[launch].blocks);
         for (int64_t block = 0; block < blocks; block++) {
-            run_place(&d, id + 1, begin, 1, block);
+            for (int i = 0; i < RUN_THREADS; i++)
+                run_be(&d, i), run_place(&d, id + 1, begin, 1, block);
             run_block(&d, id + 1, begin, end, grids.at[launch].threads);
         }
         launch++;
     }
     for (size_t i = 0; i < k->buffer.count; i++)
         if (run_copies(&k->buffer.at[i])) free(memory[i]), memory[i] = NULL;
-    free(d.values);
+    free(d.values), free(d.vars), free(d.sum);
 }
 
 #endif

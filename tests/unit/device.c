@@ -128,7 +128,8 @@ enum { LARGEST = 1 << 16 };
 typedef struct memory {
     void *at[MOST_BUFFERS];
     float *out;
-    int64_t *index; // of x1, if that is i64
+    int64_t *out_i64; // where results are i64
+    int64_t *index;   // of x1, if that is i64
 } memory;
 
 static void memory_open(const kit *t, memory *m, int64_t limit) {
@@ -138,6 +139,8 @@ static void memory_open(const kit *t, memory *m, int64_t limit) {
         const tc__kbuf *buffer = &t->list->buffer.at[b];
         if (!tc__is_memory(buffer)) continue;
         m->at[b] = calloc(LARGEST, 8);
+        if (buffer->place == TC__BUF_NODE && buffer->dtype == TC_I64)
+            m->out_i64 = (int64_t *)m->at[b];
         if (buffer->place == TC__BUF_NODE) m->out = (float *)m->at[b];
         for (int64_t i = 0; i < LARGEST && buffer->place == TC__BUF_INPUT; i++)
             if (buffer->dtype == TC_I64)
@@ -145,7 +148,8 @@ static void memory_open(const kit *t, memory *m, int64_t limit) {
                     (int64_t)(test_word((unsigned)i, 9) % (unsigned)limit);
             else
                 ((float *)m->at[b])[i] = element(i, (int)buffer->source);
-        if (buffer->dtype == TC_I64) m->index = (int64_t *)m->at[b];
+        if (buffer->dtype == TC_I64 && buffer->place == TC__BUF_INPUT)
+            m->index = (int64_t *)m->at[b];
     }
 }
 
@@ -165,10 +169,12 @@ static void check_list_of(kit *t, int64_t rows, int64_t cols, int64_t size,
         run_device(t->list, m.at, &size, backwards);
         int64_t bad = 0;
         for (int64_t i = 0; i < rows * cols; i++)
-            bad += (double)m.out[i] != expected(i / cols, i % cols, cols, &m);
+            bad += (m.out_i64 ? (double)m.out_i64[i] : (double)m.out[i]) !=
+                   expected(i / cols, i % cols, cols, &m);
         CHECK(!bad || FAIL("%lld x %lld: %lld elements differ", (long long)rows,
                            (long long)cols, (long long)bad));
-        for (int64_t i = rows * cols; i < LARGEST; i++) bad += m.out[i] != 0;
+        for (int64_t i = rows * cols; i < LARGEST; i++)
+            bad += m.out_i64 ? m.out_i64[i] != 0 : m.out[i] != 0;
         CHECK(!bad || FAIL("elements behind the end were written"));
         memory_close(&m);
     }
@@ -282,6 +288,97 @@ static void check_window(int rows, int cols) {
 
 TEST(a_window) { check_window(33, 126); }
 TEST(a_window_of_few_rows) { check_window(3, 64); }
+
+// ---- sums
+
+static int summed; // elements of the row at hand
+
+static double expected_row_sum(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    double sum = 0;
+    (void)c, (void)cols, (void)m;
+    for (int64_t i = 0; i < summed; i++) sum += (double)element(r * summed + i, 0);
+    return sum;
+}
+
+static double expected_row_place(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    int64_t best = 0;
+    (void)c, (void)cols, (void)m;
+    for (int64_t i = 1; i < summed; i++)
+        if (element(r * summed + i, 0) > element(r * summed + best, 0)) best = i;
+    return (double)best;
+}
+
+static double expected_column_sum(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    double sum = 0;
+    (void)r, (void)m;
+    for (int64_t i = 0; i < summed; i++) sum += (double)element(i * cols + c, 0);
+    return sum;
+}
+
+static double expected_column_place(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    int64_t best = 0;
+    (void)r, (void)m;
+    for (int64_t i = 1; i < summed; i++)
+        if (element(i * cols + c, 0) > element(best * cols + c, 0)) best = i;
+    return (double)best;
+}
+
+// x0 less the largest of its column.
+static double expected_column_less(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    double most = (double)element(c, 0);
+    (void)m;
+    for (int64_t i = 1; i < summed; i++)
+        if ((double)element(i * cols + c, 0) > most)
+            most = (double)element(i * cols + c, 0);
+    return (double)element(r * cols + c, 0) - most;
+}
+
+// A reduction of x0[rows, cols] along `dim`; whether it is cut into parts, whose blocks meet at a ticket.
+static void check_reduction(const char *op, int dim, int rows, int cols, int ticket,
+                            expected_fn expected) {
+    kit t;
+    char text[300];
+    int along = dim ? cols : rows, left = dim ? rows : cols, found = 0;
+    const char *dtype = strcmp(op, "argmax") ? "f32" : "i64";
+    snprintf(text, sizeof text,
+             "%%0 = input x0  f32[%d,%d]\n%%1 = %s %%0 dims=%d  %s[%d,%d]\nreturn %%1\n",
+             rows, cols, op, dim + 1, dtype, dim ? rows : 1, dim ? 1 : cols);
+    kit_open(&t, text);
+    summed = along;
+    for (size_t b = 0; b < t.list->buffer.count; b++)
+        found |= t.list->buffer.at[b].place == TC__BUF_TICKET;
+    CHECK_EQ(found, ticket);
+    check_list(&t, dim ? left : 1, dim ? 1 : left, expected);
+}
+
+TEST(sums_of_rows) { check_reduction("sum", 1, 24, 512, 0, expected_row_sum); }
+TEST(sums_of_short_rows) { check_reduction("sum", 1, 301, 24, 0, expected_row_sum); }
+TEST(a_row_with_a_tail) { check_reduction("sum", 1, 1, 1003, 0, expected_row_sum); }
+TEST(places_in_rows) { check_reduction("argmax", 1, 24, 512, 0, expected_row_place); }
+TEST(rows_in_parts) { check_reduction("sum", 1, 3, 9000, 1, expected_row_sum); }
+TEST(places_in_rows_in_parts) {
+    check_reduction("argmax", 1, 3, 9000, 1, expected_row_place);
+}
+TEST(sums_of_columns) { check_reduction("sum", 0, 33, 1000, 0, expected_column_sum); }
+TEST(sums_of_columns_by_single_rows) {
+    check_reduction("sum", 0, 40, 37, 0, expected_column_sum);
+}
+TEST(columns_in_parts) { check_reduction("sum", 0, 300, 200, 1, expected_column_sum); }
+TEST(places_in_columns) {
+    check_reduction("argmax", 0, 33, 1000, 0, expected_column_place);
+}
+TEST(places_in_columns_in_parts) {
+    check_reduction("argmax", 0, 300, 200, 1, expected_column_place);
+}
+
+// Values of rows that a later loop over the columns takes are the thread's.
+TEST(two_loops_over_columns) {
+    kit t;
+    kit_open(&t, "%0 = input x0  f32[40,500]\n%1 = amax %0 dims=1  f32[1,500]\n"
+                 "%2 = expand %1  f32[40,500]\n%3 = sub %0 %2  f32[40,500]\nreturn %3\n");
+    summed = 40;
+    check_list(&t, 40, 500, expected_column_less);
+}
 
 // ---- what is refused
 
@@ -422,4 +519,55 @@ TEST(vectors_behind_the_end) {
     kit_open(&t, "%0 = input x0  f32[24,100]\n%1 = exp %0  f32[24,100]\nreturn %1\n");
     statement(&t, TC_OP_IF, 0)->n_attr = 0;
     refused(&t, "may reach its extent");
+}
+
+// ---- what is refused of sums
+
+static void parts_open(kit *t) {
+    kit_open(t, "%0 = input x0  f32[300,200]\n%1 = sum %0 dims=1  f32[1,200]\nreturn %1\n");
+}
+
+static void refused_by_device(kit *t, const char *why) {
+    CHECK(!tc__verify_device(t->c, t->list));
+    CHECK(strstr(tc_error_text(t->c), why) || FAIL("\"%s\"", tc_error_text(t->c)));
+    kit_close(t);
+}
+
+TEST(sums_without_a_barrier) {
+    kit t;
+    parts_open(&t);
+    statement(&t, TC_OP_BARRIER, 0)->op = TC_OP_CONST;
+    refused_by_device(&t, "another thread may meet it");
+}
+
+TEST(parts_read_before_the_last_block) {
+    kit t;
+    parts_open(&t);
+    statement(&t, TC_OP_LAST, 0)->op = TC_OP_CONST;
+    refused_by_device(&t, "may not have written it yet");
+}
+
+TEST(no_such_ticket) {
+    kit t;
+    parts_open(&t);
+    tc__node *n = statement(&t, TC_OP_LAST, 0);
+    n->attr[TC__LAST_INDEX] = tc__ix_add(&t.ix, n->attr[TC__LAST_INDEX], tc__ix_const(1));
+    refused_by_device(&t, "no such ticket");
+}
+
+TEST(sum_behind_the_workspace) {
+    kit t;
+    parts_open(&t);
+    tc__node *n = statement(&t, TC_OP_PUT, 1);
+    n->attr[TC__PUT_INDEX] = tc__ix_add(&t.ix, n->attr[TC__PUT_INDEX], tc__ix_const(100));
+    refused_by_device(&t, "leaves the workspace");
+}
+
+TEST(sum_of_another_accumulator) {
+    kit t;
+    parts_open(&t);
+    statement(&t, TC_OP_GET, 0)->attr[TC__PUT_MONOID] = TC_OP_MUL;
+    CHECK(!tc__verify(t.c, &t.list->body, TC__LOOP));
+    CHECK(strstr(tc_error_text(t.c), "has another monoid") != NULL);
+    kit_close(&t);
 }

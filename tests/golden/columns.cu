@@ -1,0 +1,377 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
+};
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
+
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
+}
+
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+
+
+TC_FN float tc_acc_add_f32(float a, float b) {
+    return TC_ADD_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_add_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_add_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_add_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_add_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_add_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_add_f32<32>(w < W ? part[w] : 0.0f);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_add_f32(x, part[y * S]);
+    return x;
+}
+
+// kernel0: 0 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
+// rows 65536, columns 256; vector along r
+//   in0  f32[16777216]
+//   out0  f32[65536]
+//   held0  f32[32]
+//   shared0  f32[1024]
+//   launch threads=256
+//     for i in 0..512 grid
+//       for y in 0..8 block
+//         for x in 0..32 block
+//           acc0 = new add[4]  f32
+//           for p in 0..4 serial
+//             for u in 0..8 unroll
+//               axis c = y + 64 * p + 8 * u
+//               copy 4 held0[4 * u] <- in0[65536 * c + 128 * i + 4 * x]
+//             end
+//             for u in 0..8 unroll
+//               axis c = y + 64 * p + 8 * u
+//               for l in 0..4 vector
+//                 axis r = 128 * i + 4 * x + l
+//                 %14 = load held0[4 * u + l]  f32
+//                 acc0 add= %14  f32
+//               end
+//             end
+//           end
+//           for l in 0..4 vector
+//             put shared0[128 * y + 4 * x + l] <- acc0
+//           end
+//           barrier block
+//           acc0 = new add[4]  f32
+//           for n in 0..8 unroll
+//             for l in 0..4 vector
+//               get acc0 <- shared0[4 * x + l + 128 * n]
+//             end
+//           end
+//           if [y] [1]
+//             for l in 0..4 vector
+//               axis r = 128 * i + 4 * x + l
+//               %32 = combine acc0 of 1 threads  f32
+//               store out0[r] %32  f32
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 256 threads in a block, 512 blocks have work
+extern "C" __global__ void __launch_bounds__(256)
+kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
+    tc_reads(in0), tc_begin();
+    __align__(16) float held0[32];
+    __shared__ __align__(16) float shared0[1024];
+    const int i = blockIdx.x;
+    const int y = threadIdx.x / 32, x = threadIdx.x % 32;
+    __builtin_assume(y < 8);
+    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int p = 0; p < 4; p++) {
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int c = y + 64 * p + 8 * u;
+            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[65536 * c + 128 * i + 4 * x]);
+        }
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t14 = held0[4 * u + l];
+                sum0[l] = tc_acc_add_f32(sum0[l], t14);
+            }
+        }
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        shared0[128 * y + 4 * x + l] = sum0[l];
+    }
+    __syncthreads();
+    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
+    #pragma unroll
+    for (int n = 0; n < 8; n++) {
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            sum0[l] = tc_acc_add_f32(sum0[l], shared0[4 * x + l + 128 * n]);
+        }
+    }
+    if (y < 1) {
+        tc_pack<float, 4> o33;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t32 = sum0[l];
+            o33.at[l] = t32;
+        }
+        tc_store((tc_pack<float, 4> *)&out0[128 * i + 4 * x], o33);
+    }
+}
+
+// kernel1: 0 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
+// rows 1024, columns 65536; vector along r
+//   in0  f32[67108864]
+//   out0  f32[1024]
+//   held0  f32[32]
+//   shared0  f32[1024]
+//   ticket0  i32[8]
+//   work0  f32[67584]
+//   shared1  f32[1024]
+//   launch threads=256
+//     for i in 0..8 grid
+//       for z in 0..66 grid
+//         for y in 0..8 block
+//           for x in 0..32 block
+//             acc0 = new add[4]  f32
+//             for p in 0..16 serial
+//               for u in 0..8 unroll
+//                 if [y + 8 * u + 993 * z + 64 * p] [65536] [y + 8 * u + 64 * p] [993]
+//                   axis c = y + 8 * u + 993 * z + 64 * p
+//                   copy 4 held0[4 * u] <- in0[1024 * c + 4 * x + 128 * i]
+//                 end
+//               end
+//               for u in 0..8 unroll
+//                 if [y + 8 * u + 993 * z + 64 * p] [65536] [y + 8 * u + 64 * p] [993]
+//                   axis c = y + 8 * u + 993 * z + 64 * p
+//                   for l in 0..4 vector
+//                     axis r = 4 * x + l + 128 * i
+//                     %18 = load held0[4 * u + l]  f32
+//                     acc0 add= %18  f32
+//                   end
+//                 end
+//               end
+//             end
+//             for l in 0..4 vector
+//               put shared0[128 * y + 4 * x + l] <- acc0
+//             end
+//             barrier block
+//             acc0 = new add[4]  f32
+//             for n in 0..8 unroll
+//               for l in 0..4 vector
+//                 get acc0 <- shared0[4 * x + l + 128 * n]
+//               end
+//             end
+//             if [y] [1]
+//               for l in 0..4 vector
+//                 put work0[4 * x + l + 128 * i + 1024 * z] <- acc0
+//               end
+//             end
+//             last of 66 at ticket0[i]
+//             acc0 = new add[4]  f32
+//             for q in 0..9 serial
+//               if [y + 8 * q] [66]
+//                 axis m = y + 8 * q
+//                 for l in 0..4 vector
+//                   get acc0 <- work0[4 * x + l + 128 * i + 1024 * m]
+//                 end
+//               end
+//             end
+//             for l in 0..4 vector
+//               put shared1[128 * y + 4 * x + l] <- acc0
+//             end
+//             barrier block
+//             acc0 = new add[4]  f32
+//             for n in 0..8 unroll
+//               for l in 0..4 vector
+//                 get acc0 <- shared1[4 * x + l + 128 * n]
+//               end
+//             end
+//             if [y] [1]
+//               for l in 0..4 vector
+//                 axis r = 4 * x + l + 128 * i
+//                 %62 = combine acc0 of 1 threads  f32
+//                 store out0[r] %62  f32
+//               end
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 256 threads in a block, 528 blocks have work
+extern "C" __global__ void __launch_bounds__(256)
+kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
+    tc_reads(in0), tc_begin();
+    __align__(16) float held0[32];
+    __shared__ __align__(16) float shared0[1024];
+    unsigned *const ticket0 = (unsigned *)(work + 0);
+    float *const work0 = (float *)(work + 256);
+    __shared__ __align__(16) float shared1[1024];
+    const int i = blockIdx.x / 66, z = blockIdx.x % 66;
+    const int y = threadIdx.x / 32, x = threadIdx.x % 32;
+    __builtin_assume(y < 8);
+    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int p = 0; p < 16; p++) {
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            if (y + 8 * u + 993 * z + 64 * p < 65536 && y + 8 * u + 64 * p < 993) {
+                const int c = y + 8 * u + 993 * z + 64 * p;
+                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[1024 * c + 4 * x + 128 * i]);
+            }
+        }
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            if (y + 8 * u + 993 * z + 64 * p < 65536 && y + 8 * u + 64 * p < 993) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t18 = held0[4 * u + l];
+                    sum0[l] = tc_acc_add_f32(sum0[l], t18);
+                }
+            }
+        }
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        shared0[128 * y + 4 * x + l] = sum0[l];
+    }
+    __syncthreads();
+    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
+    #pragma unroll
+    for (int n = 0; n < 8; n++) {
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            sum0[l] = tc_acc_add_f32(sum0[l], shared0[4 * x + l + 128 * n]);
+        }
+    }
+    if (y < 1) {
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            work0[4 * x + l + 128 * i + 1024 * z] = sum0[l];
+        }
+    }
+    if (!tc_arrives_last(&ticket0[i], 66)) return;
+    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
+    for (int q = 0; q < 9; q++) {
+        if (y + 8 * q < 66) {
+            const int m = y + 8 * q;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                sum0[l] = tc_acc_add_f32(sum0[l], tc_peek(&work0[4 * x + l + 128 * i + 1024 * m]));
+            }
+        }
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        shared1[128 * y + 4 * x + l] = sum0[l];
+    }
+    __syncthreads();
+    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
+    #pragma unroll
+    for (int n = 0; n < 8; n++) {
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            sum0[l] = tc_acc_add_f32(sum0[l], shared1[4 * x + l + 128 * n]);
+        }
+    }
+    if (y < 1) {
+        tc_pack<float, 4> o63;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t62 = sum0[l];
+            o63.at[l] = t62;
+        }
+        tc_store((tc_pack<float, 4> *)&out0[4 * x + 128 * i], o63);
+    }
+}
