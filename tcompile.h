@@ -2472,7 +2472,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfe5c01ae877c7440u
+#define TC__BUILD_ID 0x138ca7e278a3a306u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -23818,7 +23818,7 @@ static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int devic
 TC__UNUSED static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
  return tc__schedule_join_on(s, d, 0);
 }
-// ---- gen/kernel/print_matmul.c
+// ---- gen/kernel/contract.c
 typedef enum tc__right {
  TC__RIGHT_NODES,
  TC__RIGHT_COLUMNS,
@@ -23829,8 +23829,7 @@ enum {
  TC__CONTRACT_FLIP = 32,
  TC__CONTRACT_IN_PLACE = 12,
  TC__CONTRACT_PANELS = 1 << 18,
- TC__CONTRACT_MADE =
-  1 << 18,
+ TC__CONTRACT_MADE = 1 << 18,
  TC__CONTRACT_MADE_ROWS = 12
 };
 typedef struct tc__contract {
@@ -24032,6 +24031,7 @@ static void tc__contract_items(tc__group *g) {
         tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
  g->shape.scratch = q.bytes;
 }
+// ---- gen/kernel/print_matmul.c
 typedef enum tc__sum_line { TC__SUM_NEW, TC__SUM_ADD, TC__SUM_STORE } tc__sum_line;
 static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
         tc__sum_line what) {

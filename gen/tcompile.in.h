@@ -440,6 +440,7 @@
 #include "kernel/print.c"
 #include "kernel/print_list.c"
 #include "kernel/join.c"
+#include "kernel/contract.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_parts.c"
 #include "kernel/print_c_acc.c"

@@ -8,7 +8,7 @@
 // A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
 // stages before found best.
 //
-// Tuned is what the rules of lanes.c, lower.c, print_c.c and print_matmul.c decide from two
+// Tuned is what the rules of lanes.c, lower.c, print_c.c and contract.c decide from two
 // machines' measurements: it can be changed behind lowering, in the text of one kernel or
 // its launch. Fusion, the axis of the vector and the split of long reductions are decided
 // before, for several kernels at once, and stay.
