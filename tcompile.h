@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd7583def21a618d2u
+#define TC__BUILD_ID 0x66ba66b40429937au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6720,6 +6720,7 @@ TC__PUT_PLACES=4,
 TC__GET_BUFFER=0,TC__GET_INDEX=1,TC__GET_ACCUMULATOR=2,TC__GET_MONOID=3,
 TC__GET_PLACES=4,
 TC__LAST_BUFFER=0,TC__LAST_INDEX=1,TC__LAST_COUNT=2,
+TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
 TC__LOG_SOFTMAX_X=0,TC__LOG_SOFTMAX_DIM=1,
@@ -7870,8 +7871,8 @@ TC__OP("get",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t accumulator, t monoid, t places[]","")
 TC__OP("last",KERNEL,-1,0,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t count","")
-TC__OP("contract",KERNEL,-1,64,attr,none,0,COUNT,0x0u,0x0u,
-"","")
+TC__OP("contract",KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
+"s depth","")
 TC__OP("call",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t op, t word, t operands, t buffers[]","")
 TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
@@ -16271,7 +16272,7 @@ uint32_t least,most;
 {TC_OP_CHECK,TC__LEGAL_GROUP|TC__LEGAL_LOOP,1,2,2},
 {TC_OP_VALID,TC__LEGAL_GROUP|TC__LEGAL_LOOP,0,2,30},
 {TC_OP_ACC,TC__LEGAL_GROUP|TC__LEGAL_LOOP,1,1,2},
-{TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,0,0,0},
+{TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,2,1,1},
 {TC_OP_FOR,TC__LEGAL_LOOP,0,6,32},
 {TC_OP_LAUNCH,TC__LEGAL_LOOP,0,2,3},
 {TC_OP_AXIS,TC__LEGAL_LOOP,0,3,3},
@@ -16561,7 +16562,7 @@ if(a->phase+finished>n->phase)
 return tc__verify_fail(v,"phase %u uses %%%u of phase %u",(unsigned)n->phase,
 (unsigned)id,(unsigned)(a->phase+finished));
 uint32_t level=finished?(uint32_t)TC__AT_ROW:a->level;
-if(level==TC__AT_ROW||level==n->level)return 1;
+if(level==TC__AT_ROW||level==n->level||n->op==TC_OP_CONTRACT)return 1;
 if(level==TC__AT_COL&&n->level==TC__AT_RIGHT)return 1;
 return tc__verify_fail(v,"it uses %%%u of another level",(unsigned)id);
 }
@@ -16592,6 +16593,14 @@ for(uint32_t i=0;i<n->n_attr;i++)
 if(tc__attr_is_ix(n,i))tc__verify_ix(&u,n->attr[i]);
 return u.ok;
 }
+static int tc__verify_contract(const tc__verifier*v){
+const tc__node*n=v->node,*left=v->g->node.at[n->in[0]],
+*right=v->g->node.at[n->in[1]];
+if(left->level!=TC__AT_LEFT||right->level!=TC__AT_RIGHT)
+return tc__verify_fail(v,"its operands are not a left and a right one");
+return left->dtype==right->dtype||
+tc__verify_fail(v,"its operands have two dtypes");
+}
 static int tc__verify_kernel_node(const tc__verifier*v){
 const tc__node*n=v->node;
 if(n->level>TC__AT_RIGHT)return tc__verify_fail(v,"level %d",n->level);
@@ -16601,6 +16610,7 @@ if(n->op==TC_OP_VALID&&n->n_attr%2)
 return tc__verify_fail(v,"half a predicate");
 for(uint32_t i=0;i<n->n_in;i++)
 if(!tc__verify_known(v,n->in[i]))return 0;
+if(n->op==TC_OP_CONTRACT&&!tc__verify_contract(v))return 0;
 return tc__verify_each_ix(v);
 }
 static int tc__is_open(const tc__verifier*v,uint32_t scope){
@@ -17599,7 +17609,7 @@ TC__BUF_INPUT,
 TC__BUF_NODE,
 TC__BUF_ROW,
 TC__BUF_TILE,
-TC__BUF_LEFT,
+TC__BUF_MADE,
 TC__BUF_SHARED,
 TC__BUF_REGISTER,
 TC__BUF_LOCAL,
@@ -17650,7 +17660,6 @@ uint8_t knob[TC__KNOBS];
 }tc__tuning;
 typedef struct tc__group_shape{
 tc__ix rows,cols;
-tc__ix depth;
 tc__ix batch;
 tc__ix items;
 int64_t grain;
@@ -17658,8 +17667,8 @@ tc__ix wide;
 tc__ix scratch;
 tc__group_kind kind;
 tc__axis vector;
-uint32_t left,right;
-uint32_t prologue;
+uint32_t
+prologue;
 uint32_t phases;
 int split_columns;
 int lanes;
@@ -17668,7 +17677,7 @@ tc__tuning tuning;
 }tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
 sizeof(tc__group_shape)==
-8*sizeof(int64_t)+9*sizeof(int)+sizeof(tc__tuning));
+7*sizeof(int64_t)+7*sizeof(int)+sizeof(tc__tuning));
 typedef struct tc__group_target{
 int device;
 const struct tc__language*language;
@@ -17705,6 +17714,10 @@ return NULL;
 static const tc__kbuf*tc__buffer_of(const tc__group*k,const tc__node*n){
 return&k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
 }
+static int tc__accesses(const tc__node*n,int64_t buffer){
+return(n->op==TC_OP_LOAD||n->op==TC_OP_STORE)&&
+n->attr[TC__ACCESS_BUFFER]==buffer;
+}
 static uint32_t tc__index_word(const tc__node*n){
 if(n->op==TC_OP_INDEX)return TC__INDEX_EXPR;
 return TC__ACCESS_INDEX;
@@ -17716,6 +17729,16 @@ uint32_t count;
 tc__ix pair[24];
 }tc__bounds;
 typedef enum tc__access{TC__UNIFORM,TC__CONTIGUOUS,TC__PER_LANE}tc__access;
+static const tc__node*tc__contract_of(const tc__group*k){
+size_t i=k->body.node.count;
+while(i>0&&k->body.node.at[i-1]->op!=TC_OP_CONTRACT)i--;
+return k->body.node.at[i?i-1:0];
+}
+static uint32_t tc__left_of(const tc__group*k){return tc__contract_of(k)->in[0];}
+static uint32_t tc__right_of(const tc__group*k){return tc__contract_of(k)->in[1];}
+static tc__ix tc__depth_of(const tc__group*k){
+return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
+}
 static int tc__is_custom(const tc__group*k){
 return k->shape.kind==TC__OPAQUE&&
 k->body.node.at[0]->attr[TC__CALL_OP]==TC_OP_CUSTOM;
@@ -17744,6 +17767,18 @@ for(size_t i=0;i<k->buffer.count;i++)
 n+=k->buffer.at[i].written&&k->buffer.at[i].place==TC__BUF_NODE;
 return n;
 }
+static void tc__report_parts(tc__text*t,const tc__group*k){
+uint32_t products=tc__count_op(k,TC_OP_CONTRACT);
+tc__put(t,", ");
+tc__report_count(t,tc__count_op(k,TC_OP_NEW),"reduction");
+if(k->shape.kind==TC__CONTRACTION&&products==1)
+tc__put(t," of rows before it around one product, ");
+else
+tc__put(t,products==1?" behind one product":" around %u products",
+(unsigned)products);
+if(k->shape.kind!=TC__CONTRACTION||products>1)
+tc__put(t," over the same rows, ");
+}
 static void tc__report_why(tc__text*t,const tc__group*k){
 static const char*const where[]={" over one space"," over the same rows",
 " around one product"};
@@ -17757,19 +17792,167 @@ tc__is_custom(k)?"a custom op":"an opaque op");
 return;
 }
 tc__report_count(t,tc__count_alu(k),"element-wise op");
-if(k->shape.kind==TC__REDUCTION){
+if(k->shape.kind==TC__REDUCTION&&!k->shape.prologue){
 tc__put(t,", ");
 tc__report_count(t,tc__count_op(k,TC_OP_NEW),"reduction");
 tc__put(t," in ");
 tc__report_count(t,k->shape.phases,"phase");
 }
-if(k->shape.prologue){
-tc__put(t,", ");
-tc__report_count(t,tc__count_op(k,TC_OP_NEW),"reduction");
-tc__put(t," of rows before it");
-}
+if(k->shape.prologue)
+tc__report_parts(t,k);
+else
 tc__put(t,"%s, ",where[k->shape.kind]);
 tc__report_count(t,tc__count_results(k),"result");
+}
+// ---- gen/kernel/part.c
+enum{TC__LIST_PARTS=4};
+static uint32_t tc__part_end(const tc__group*k,uint32_t begin){
+uint32_t id=begin;
+for(;id<k->body.node.count;id++){
+const tc__node*n=k->body.node.at[id];
+if(n->op==TC_OP_END&&n->attr[TC__END_AXIS]==TC__ROW)return id+1;
+}
+return id;
+}
+static const tc__node*tc__part_find(const tc__group*k,uint32_t begin,uint32_t end,
+tc__op op){
+for(uint32_t id=begin;id<end;id++)
+if(k->body.node.at[id]->op==(uint16_t)op)return k->body.node.at[id];
+return NULL;
+}
+static const tc__node*tc__part_columns(const tc__group*k,uint32_t begin,uint32_t end){
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=k->body.node.at[id];
+if(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL)return n;
+}
+return NULL;
+}
+static tc__group tc__part_at(const tc__group*k,uint32_t begin){
+tc__group part=*k;
+uint32_t end=tc__part_end(k,begin);
+part.shape.prologue=begin;
+if(end==k->body.node.count)return part;
+const tc__node*columns=tc__part_columns(k,begin,end);
+part.body.node.count=end;
+part.shape.kind=
+tc__part_find(k,begin,end,TC_OP_CONTRACT)?TC__CONTRACTION:TC__REDUCTION;
+if(columns)part.shape.cols=columns->attr[TC__FOR_END];
+return part;
+}
+static int tc__has_parts(const tc__group*k){
+for(size_t i=0;i<k->buffer.count;i++)
+if(k->buffer.at[i].place==TC__BUF_MADE)return 1;
+return 0;
+}
+static int tc__has_blocks(const tc__group*k){
+return k->shape.kind==TC__CONTRACTION||tc__has_parts(k);
+}
+static int tc__parts_of_list(const tc__group*k,tc__group part[TC__LIST_PARTS]){
+int n=0;
+for(uint32_t at=0;at<k->body.node.count&&n<TC__LIST_PARTS;n++){
+part[n]=tc__part_at(k,at);
+at=(uint32_t)part[n].body.node.count;
+}
+return n;
+}
+static int tc__count_contractions(const tc__group*k){
+tc__group part[TC__LIST_PARTS];
+int n=tc__parts_of_list(k,part),all=0;
+for(int i=0;i<n;i++)all+=part[i].shape.kind==TC__CONTRACTION;
+return all;
+}
+// ---- gen/kernel/part_verify.c
+typedef struct tc__parts_verifier{
+tc_ctx*ctx;
+const tc__group*k,*part;
+const tc__node*node;
+uint32_t begin;
+int*made_by;
+int number;
+}tc__parts_verifier;
+static int tc__parts_fail(const tc__parts_verifier*v,const char*why){
+return tc__fail(v->ctx,TC_E_INTERNAL,"verify: part %d, %%%u = %s: %s",v->number,
+(unsigned)v->node->id,tc__op_name((tc__op)v->node->op),why);
+}
+static int tc__verify_made(tc__parts_verifier*v,int64_t b){
+const tc__node*n=v->node;
+const tc__kbuf*made=&v->k->buffer.at[b];
+tc__axis axis=n->level==TC__AT_LEFT?TC__DEPTH:TC__COL;
+tc__ix extent=axis==TC__COL?v->part->shape.cols:tc__depth_of(v->part);
+if(n->level!=TC__AT_LEFT&&n->level!=TC__AT_COL)
+return tc__parts_fail(v,"a made row is neither a left operand nor in columns");
+if(extent!=made->numel)
+return tc__parts_fail(v,"a made row has another length than its axis");
+if(n->attr[TC__ACCESS_INDEX]!=tc__ix_var(v->k->body.ix,(int)axis,extent)||
+(n->op==TC_OP_LOAD&&n->n_attr>TC__LOAD_PREDICATES))
+return tc__parts_fail(v,"a made row is accessed at another place than its own");
+if(n->op==TC_OP_LOAD)
+return(v->made_by[b]&&v->made_by[b]<=v->number)||
+tc__parts_fail(v,"no earlier part makes what it reads");
+if(v->made_by[b])return tc__parts_fail(v,"it makes what is made already");
+return 1;
+}
+static int tc__verify_part_access(tc__parts_verifier*v){
+const tc__node*n=v->node;
+int64_t b=n->attr[TC__ACCESS_BUFFER];
+if(b<0||b>=(int64_t)v->k->buffer.count)
+return tc__parts_fail(v,"no such buffer");
+if(v->k->buffer.at[b].place==TC__BUF_MADE)return tc__verify_made(v,b);
+if(n->op==TC_OP_LOAD&&v->made_by[b]&&v->made_by[b]<=v->number)
+return tc__parts_fail(v,"it reads what an earlier part writes to memory");
+return 1;
+}
+static int tc__verify_part_node(tc__parts_verifier*v){
+const tc__node*n=v->node;
+for(uint32_t i=0;i<n->n_in;i++)
+if(n->in[i]<v->begin)
+return tc__parts_fail(v,"it uses a value of another part");
+if(n->op==TC_OP_LOAD||n->op==TC_OP_STORE)return tc__verify_part_access(v);
+if(n->op!=TC_OP_CONTRACT)return 1;
+const tc__node*last=tc__contract_of(v->part);
+return(n->in[0]==last->in[0]&&n->in[1]==last->in[1])||
+tc__parts_fail(v,"a part has two products");
+}
+static int tc__verify_part(tc__parts_verifier*v){
+uint32_t end=(uint32_t)v->part->body.node.count;
+const tc__node*rows=tc__part_find(v->k,v->begin,end,TC_OP_FOR);
+v->node=rows?rows:v->k->body.node.at[v->begin];
+if(!rows||rows->attr[TC__FOR_AXIS]!=TC__ROW||
+rows->attr[TC__FOR_END]!=v->k->shape.rows)
+return tc__parts_fail(v,"a part is no loop over the rows that all parts have");
+for(uint32_t id=v->begin;id<end;id++){
+v->node=v->k->body.node.at[id];
+if(!tc__verify_part_node(v))return 0;
+}
+for(uint32_t id=v->begin;id<end;id++){
+const tc__node*n=v->k->body.node.at[id];
+if(n->op==TC_OP_STORE)v->made_by[n->attr[TC__ACCESS_BUFFER]]=v->number+1;
+}
+return 1;
+}
+static int tc__verify_parts(tc_ctx*c,const tc__group*k){
+tc__group part[TC__LIST_PARTS];
+tc__parts_verifier v;
+size_t buffers=k->buffer.count+1;
+int n=tc__parts_of_list(k,part);
+memset(&v,0,sizeof v);
+v.ctx=c,v.k=k;
+v.made_by=TC__NEW_ARRAY(c,int,buffers);
+int ok=v.made_by!=NULL;
+for(;ok&&v.number<n;v.number++){
+v.part=&part[v.number];
+ok=tc__verify_part(&v);
+v.begin=(uint32_t)v.part->body.node.count;
+}
+if(ok&&
+(v.begin!=k->body.node.count||part[n-1].shape.prologue!=k->shape.prologue))
+ok=tc__fail(c,TC_E_INTERNAL,"verify: %d parts do not end where the list does",
+n);
+if(v.made_by)TC__FREE_ARRAY(c,v.made_by,buffers);
+return ok;
+}
+static int tc__parts_checked(tc_ctx*c,const tc__group*k){
+return tc__checked(c,&k->body,TC__LOOP)&&(!TC__DEBUG||tc__verify_parts(c,k));
 }
 // ---- gen/kernel/space.c
 typedef struct tc__space{
@@ -17816,6 +17999,8 @@ const tc__root*roots;
 uint32_t group;
 tc__space space;
 tc__level side;
+uint32_t factor[2];
+tc__ix depth;
 tc__bounds guard;
 uint64_t guard_hash;
 TC__VEC(tc__visited)seen;
@@ -18232,7 +18417,7 @@ return n->op==TC_OP_TAKE?tc__lower_take(w,n,index)
 :tc__lower_gather(w,n,index);
 case TC__KIND_REDUCE:return tc__lower_reduce(w,n);
 case TC__KIND_CONTRACT:
-return tc__weave_node(w,TC_OP_CONTRACT,n->dtype,NULL,0,NULL,0);
+return tc__weave_node(w,TC_OP_CONTRACT,n->dtype,w->factor,2,&w->depth,1);
 case TC__KIND_OPAQUE:
 case TC__KIND_KERNEL:
 case TC__KIND_EFFECT:
@@ -18839,15 +19024,12 @@ left--;
 static void tc__finish_sinks(tc__finish*f){
 const tc__group*k=f->w->k;
 uint32_t count=(uint32_t)k->body.node.count;
-if(k->shape.kind==TC__CONTRACTION){
-f->w->k->shape.left=tc__finish_value(f,k->shape.left,0);
-f->w->k->shape.right=tc__finish_value(f,k->shape.right,0);
-}
 tc__finish_sums(f);
 for(uint32_t i=0;i<count&&!f->failed;i++){
 const tc__node*n=tc__old(f,i);
 if(n->op==TC_OP_STORE)tc__finish_value(f,i,n->phase);
 }
+if(k->shape.kind==TC__CONTRACTION)tc__finish_value(f,tc__contract_of(k)->id,0);
 }
 static int tc__count_dense(tc__finish*f,tc__axis axis){
 int dense=0;
@@ -19036,8 +19218,6 @@ uint32_t last=tc__last_phase(l->f);
 if(k->shape.kind==TC__CONTRACTION){
 tc__list_level(l,0,TC__AT_LEFT);
 tc__list_level(l,0,TC__AT_RIGHT);
-if(!l->failed)
-k->shape.left=l->at[k->shape.left],k->shape.right=l->at[k->shape.right];
 }
 tc__list_rows(l,k->shape.split_columns?TC__BIND_SERIAL:TC__BIND_WORKER);
 for(uint32_t p=0;p<=last;p++)tc__list_phase(l,p);
@@ -19702,7 +19882,7 @@ tc__free(w->ctx,w->accumulated,
 if(failed)tc__group_free(w->ctx,w->k);
 return failed?NULL:w->k;
 }
-static void tc__lower_contraction(tc__weave*w,const tc__node*n){
+static uint32_t tc__lower_contraction(tc__weave*w,const tc__node*n){
 const tc__node*a=tc__operand(w->g,n,0),*b=tc__operand(w->g,n,1);
 tc__ix index[TC_MAX_RANK],l[TC_MAX_RANK],r[TC_MAX_RANK];
 int rank=n->rank;
@@ -19713,14 +19893,15 @@ tc__own_index(w,n->rank,n->dims,0,index);
 memcpy(l,index,sizeof l),memcpy(r,index,sizeof r);
 l[rank-1]=k,r[rank-2]=k;
 w->side=TC__AT_LEFT;
-w->k->shape.left=tc__lower_value(w,a,l);
+w->factor[0]=tc__lower_value(w,a,l);
 w->side=TC__AT_RIGHT;
-w->k->shape.right=tc__lower_value(w,b,r);
+w->factor[1]=tc__lower_value(w,b,r);
 w->side=TC__AT_COL;
-w->k->shape.depth=depth;
+w->depth=depth;
 w->k->shape.batch=tc__ix_const(1);
 for(int i=0;i<rank-2;i++)
 w->k->shape.batch=tc__ix_mul(w->ix,w->k->shape.batch,n->dims[i]);
+return tc__weave_node(w,TC_OP_CONTRACT,n->dtype,w->factor,2,&w->depth,1);
 }
 static tc__fit tc__place_own(tc__weave*w,const tc__root*r,uint32_t part,tc__ix*index,
 tc__ix*flat){
@@ -19745,7 +19926,7 @@ static uint32_t tc__lower_own(tc__weave*w,const tc__root*r,uint32_t part){
 const tc__node*n=w->g->node.at[r->node];
 tc__ix index[TC_MAX_RANK],flat;
 (void)tc__place_own(w,r,part,index,&flat);
-if(tc__is_kind(n,TC__KIND_CONTRACT))tc__lower_contraction(w,n);
+if(tc__is_kind(n,TC__KIND_CONTRACT))return tc__lower_contraction(w,n);
 return tc__lower_value(w,n,index);
 }
 static int tc__note_read(tc__schedule*s,uint32_t reader,const tc__outlined_load*l,
@@ -21546,7 +21727,7 @@ return bytes<fixed?0:(bytes-fixed)/(8*buffers+12);
 }
 // ---- gen/kernel/report.c
 static void tc__report_buffer(tc__text*t,const tc__group*k,size_t i){
-static const char*const names[]={"x","%","a row","a tile","a row of the left"};
+static const char*const names[]={"x","%","a row","a tile","a made row"};
 const tc__kbuf*b=&k->buffer.at[i];
 int private_to_worker=!tc__is_memory(b);
 tc__put(t,"    %s b%u = ",
@@ -21797,22 +21978,31 @@ if(p.walked)TC__FREE_ARRAY(t->ctx,p.walked,n);
 TC__VEC_FREE(t->ctx,own);
 TC__VEC_FREE(t->ctx,p.node);
 }
+static void tc__report_extents(tc__text*t,const tc__group*k){
+tc__put(t,"columns ");
+tc__dump_ix(t,k->body.ix,k->shape.cols);
+if(k->shape.kind!=TC__CONTRACTION)return;
+tc__put(t," x depth ");
+tc__dump_ix(t,k->body.ix,tc__depth_of(k));
+}
 static void tc__report_kernel(tc__text*t,const tc__graph*g,const tc__group*k,
 uint32_t number){
 static const char*const kinds[]={"pointwise","reduction","contraction",
 "opaque op","custom op","copy"};
 tc__put(t,"kernel %u: %s, rows ",(unsigned)number,tc__kernel_kind(k,kinds));
 tc__dump_ix(t,k->body.ix,k->shape.rows);
-tc__put(t," x columns ");
-tc__dump_ix(t,k->body.ix,k->shape.cols);
-if(k->shape.kind==TC__CONTRACTION){
-tc__put(t," x depth ");
-tc__dump_ix(t,k->body.ix,k->shape.depth);
-}
+tc__put(t," x ");
+tc__report_extents(t,k);
 tc__put(t,", vectors along %s\n    together: ",
 k->shape.vector==TC__ROW?"rows":"columns");
 tc__put_composites(t,g,k);
 tc__report_why(t,k);
+tc__group part[TC__LIST_PARTS];
+int parts=k->shape.prologue?tc__parts_of_list(k,part):0;
+for(int i=0;i<parts;i++){
+tc__put(t,i?"; ":"\n    in parts: ");
+tc__report_extents(t,&part[i]);
+}
 tc__put(t,"\n    computes:");
 for(size_t i=0;i<k->covers.count;i++)
 tc__put(t," %%%u",(unsigned)k->covers.at[i]);
@@ -21851,17 +22041,22 @@ return 0;
 return 1;
 }
 enum{TC__LANES_16_ROWS=8};
-static int tc__group_takes_16(const tc__group*g,tc__emit target){
+static int tc__nodes_take_16(const tc__group*g,size_t first,tc__emit target){
 if(target<TC__EMIT_AVX512)return 0;
-for(size_t i=0;i<g->body.node.count;i++)
+for(size_t i=first;i<g->body.node.count;i++)
 if(!tc__node_takes_16(g,g->body.node.at[i]))return 0;
 return 1;
 }
-TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
-if(g->shape.kind==TC__CONTRACTION&&
+static int tc__group_takes_16(const tc__group*g,tc__emit target){
+return tc__nodes_take_16(g,0,target);
+}
+static int tc__is_flat_product(const tc__group*g){
+return g->shape.kind==TC__CONTRACTION&&
 tc__ix_hi(g->body.ix,tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch))<=
-TC__LANES_16_ROWS)
-return TC__VECTOR;
+TC__LANES_16_ROWS;
+}
+TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
+if(tc__is_flat_product(g))return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
 // ---- gen/kernel/range.c
@@ -22173,6 +22368,7 @@ int(*opaque)(tc__text*out,const tc__group*g,const tc__dialect*d,
 const char*symbol);
 int(*has_opaque)(tc_ctx*c,const tc__group*g);
 int(*takes_rows)(const tc__group*g);
+int contractions;
 tc__fuse fuse;
 int(*has_list)(const tc__group*g);
 tc__group*(*lower)(tc_ctx*c,const tc__group*g);
@@ -22578,7 +22774,7 @@ for(tc__row_pointer*o=p->pointer;o<q;o++)q->serial+=o->buffer==q->buffer;
 return q;
 }
 static void tc__buffer_name(const tc__printer*p,int64_t i,char out[24]){
-static const char*const names[]={"in","in","row","tile","left",
+static const char*const names[]={"in","in","row","tile","made",
 "shared","held","row","work","ticket"};
 const char*name=NULL;
 int serial=0;
@@ -22825,7 +23021,7 @@ tc__put(p->out,", columns ");
 tc__put_ix(p,g->shape.cols);
 if(g->shape.kind==TC__CONTRACTION){
 tc__put(p->out,", depth ");
-tc__put_ix(p,g->shape.depth);
+tc__put_ix(p,tc__depth_of(g));
 }
 tc__put(p->out,"; vector along %s\n",tc__axis_name(g->shape.vector));
 if(g->shape.list)
@@ -22888,9 +23084,7 @@ tc__ix index){
 int count=0;
 for(size_t i=0;i<k->body.node.count;i++){
 const tc__node*n=k->body.node.at[i];
-if((n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)||
-n->attr[TC__ACCESS_BUFFER]!=b)
-continue;
+if(!tc__accesses(n,b))continue;
 if(n->op!=(uint16_t)op||n->level!=(uint8_t)level||
 n->attr[TC__ACCESS_INDEX]!=index||
 (op==TC_OP_LOAD&&n->n_attr>TC__LOAD_PREDICATES))
@@ -22902,9 +23096,12 @@ return count>0;
 static int tc__is_join_result(const tc__kbuf*b){
 return b->written&&b->place==TC__BUF_NODE;
 }
+static int tc__join_has_rows(const tc__group*k){
+return(k->shape.kind==TC__REDUCTION||k->shape.kind==TC__CONTRACTION)&&
+k->shape.vector==TC__COL;
+}
 static int tc__join_makes(const tc__group*k,int64_t b){
-return k->shape.kind==TC__REDUCTION&&k->shape.vector==TC__COL&&
-tc__is_join_result(&k->buffer.at[b])&&
+return tc__join_has_rows(k)&&tc__is_join_result(&k->buffer.at[b])&&
 tc__join_accesses(k,b,TC_OP_STORE,TC__AT_COL,
 tc__join_index(k,TC__COL,k->shape.cols));
 }
@@ -22914,38 +23111,62 @@ if(k->buffer.at[i].place==b->place&&k->buffer.at[i].source==b->source)
 return(int64_t)i;
 return-1;
 }
-static int tc__join_fits(const tc__group*rows,const tc__kbuf*b,const tc__group*k){
-int64_t at=tc__join_buffer(k,b);
-if(k->shape.kind!=TC__CONTRACTION||k->shape.prologue||k->shape.phases!=1)
+static int tc__join_reads(const tc__group*k,int64_t at){
+int product=k->shape.kind==TC__CONTRACTION;
+tc__axis axis=product?TC__DEPTH:TC__COL;
+tc__ix extent=product?tc__depth_of(k):k->shape.cols;
+return tc__join_accesses(k,at,TC_OP_LOAD,product?TC__AT_LEFT:TC__AT_COL,
+tc__join_index(k,axis,extent));
+}
+static int tc__join_aligns(const tc__group*rows,const tc__group*k){
+tc__ix length=k->shape.kind==TC__CONTRACTION?tc__depth_of(k):k->shape.cols;
+int both=k->shape.kind==TC__CONTRACTION&&tc__count_contractions(rows);
+return rows->shape.rows==k->shape.rows&&rows->shape.cols==length&&
+(!both||rows->shape.batch==k->shape.batch);
+}
+static int tc__join_fits(const tc__group*rows,const tc__kbuf*b,const tc__group*k,
+int contractions){
+int made=tc__count_contractions(rows),product=k->shape.kind==TC__CONTRACTION;
+if(!tc__join_has_rows(k)||k->shape.prologue||made+product>contractions)
 return 0;
+if(product?k->shape.phases!=1:!made||contractions<2)return 0;
 for(size_t i=0;i<rows->buffer.count;i++){
 const tc__kbuf*o=&rows->buffer.at[i];
 if(o!=b&&tc__is_join_result(o)&&tc__join_buffer(k,o)>=0)return 0;
 }
-return rows->shape.rows==k->shape.rows&&rows->shape.cols==k->shape.depth&&
-tc__join_accesses(k,at,TC_OP_LOAD,TC__AT_LEFT,
-tc__join_index(k,TC__DEPTH,k->shape.depth));
+return tc__join_aligns(rows,k)&&tc__join_reads(k,tc__join_buffer(k,b));
 }
 typedef struct tc__join{
 tc_ctx*ctx;
 tc__group*to;
-const tc__kbuf*left;
+const tc__kbuf*made;
+tc__ix cols;
 int kept;
 uint32_t*at;
+int64_t*buffer;
+int64_t accumulators;
 int failed;
 }tc__join;
+static int tc__join_is_made(const tc__join*j,const tc__kbuf*b){
+return b->place==j->made->place&&b->source==j->made->source;
+}
 static int64_t tc__join_add_buffer(tc__join*j,const tc__kbuf*b){
-int64_t at=tc__join_buffer(j->to,b);
+tc__kbuf own=*b;
+int64_t at=tc__join_buffer(j->to,&own);
+while(b->place==TC__BUF_ROW&&at>=0){
+own.source++;
+at=tc__join_buffer(j->to,&own);
+}
 if(at>=0){
 j->to->buffer.at[at].written|=b->written;
 return at;
 }
-if(!TC__PUSH(j->ctx,j->to->buffer,*b))j->failed=1;
+if(!TC__PUSH(j->ctx,j->to->buffer,own))j->failed=1;
 return(int64_t)j->to->buffer.count-1;
 }
-static int64_t tc__join_add_left(tc__join*j){
-tc__kbuf own=*j->left;
-own.place=TC__BUF_LEFT,own.numel=j->to->shape.depth;
+static int64_t tc__join_add_made(tc__join*j){
+tc__kbuf own=*j->made;
+own.place=TC__BUF_MADE,own.numel=j->cols;
 return tc__join_add_buffer(j,&own);
 }
 static tc__ix tc__join_ix(const tc__join*j,tc__ix e){
@@ -22968,6 +23189,23 @@ const tc__node*made=j->failed?NULL:tc__node_append(&j->to->body,n);
 if(!made)j->failed=1;
 if(made)j->at[from]=made->id;
 }
+static void tc__join_number(const tc__join*j,const tc__node*n,int64_t*attr){
+if(n->op==TC_OP_NEW)attr[TC__NEW_ACCUMULATOR]+=j->accumulators;
+if(n->op==TC_OP_ACC)attr[TC__ACC_ACCUMULATOR]+=j->accumulators;
+if(n->op==TC_OP_COMBINE)attr[TC__COMBINE_ACCUMULATOR]+=j->accumulators;
+}
+static void tc__join_made(tc__join*j,const tc__group*k,tc__node*n,int64_t*attr,
+uint32_t id){
+int left=n->level==TC__AT_LEFT,store=n->op==TC_OP_STORE;
+if(store&&j->kept){
+attr[TC__ACCESS_BUFFER]=tc__join_add_buffer(j,j->made);
+tc__join_node(j,n,id);
+}
+if(store)attr[TC__STORE_KIND]=TC__STORE_CACHED;
+attr[TC__ACCESS_BUFFER]=tc__join_add_made(j);
+attr[TC__ACCESS_INDEX]=left?tc__ix_var(k->body.ix,TC__DEPTH,tc__depth_of(k))
+:tc__ix_var(k->body.ix,TC__COL,k->shape.cols);
+}
 static void tc__join_append_node(tc__join*j,const tc__group*k,uint32_t id){
 tc__node n=*k->body.node.at[id];
 uint32_t in[3];
@@ -22976,47 +23214,51 @@ for(uint32_t i=0;i<n.n_in;i++)in[i]=j->at[n.in[i]];
 for(uint32_t i=0;i<n.n_attr;i++)
 attr[i]=tc__attr_is_ix(&n,i)?tc__join_ix(j,n.attr[i]):n.attr[i];
 n.in=in,n.attr=attr;
-int load=n.op==TC_OP_LOAD,access=load||n.op==TC_OP_STORE;
-const tc__kbuf*b=access?&k->buffer.at[attr[TC__ACCESS_BUFFER]]:NULL;
-int left=access&&b->place==j->left->place&&b->source==j->left->source;
-if(access&&(!left||(j->kept&&!load)))
-attr[TC__ACCESS_BUFFER]=tc__join_add_buffer(j,b);
-if(left&&j->kept&&!load)tc__join_node(j,&n,id);
-if(left){
-attr[TC__ACCESS_BUFFER]=tc__join_add_left(j);
-attr[TC__ACCESS_INDEX]=load?tc__ix_var(k->body.ix,TC__DEPTH,k->shape.depth)
-:tc__ix_var(k->body.ix,TC__COL,k->shape.cols);
+tc__join_number(j,&n,attr);
+if(n.op==TC_OP_LOAD||n.op==TC_OP_STORE){
+int64_t b=attr[TC__ACCESS_BUFFER];
+attr[TC__ACCESS_BUFFER]=j->buffer[b];
+if(tc__join_is_made(j,&k->buffer.at[b]))tc__join_made(j,k,&n,attr,id);
 }
 tc__join_node(j,&n,id);
 }
-static int tc__join_append(tc__join*j,const tc__group*k){
-uint32_t n=(uint32_t)k->body.node.count;
-j->at=TC__NEW_ARRAY(j->ctx,uint32_t,n);
-if(!j->at)return 0;
-for(uint32_t id=0;id<n&&!j->failed;id++)tc__join_append_node(j,k,id);
-if(k->shape.kind==TC__CONTRACTION)
-j->to->shape.left=j->at[k->shape.left],
-j->to->shape.right=j->at[k->shape.right];
-tc__free(j->ctx,j->at,(n?n:1)*sizeof*j->at);
+static void tc__join_append_all(tc__join*j,const tc__group*k){
+j->accumulators=(int64_t)tc__count_op(j->to,TC_OP_NEW);
+for(size_t i=0;i<k->buffer.count;i++){
+const tc__kbuf*b=&k->buffer.at[i];
+j->buffer[i]=tc__join_is_made(j,b)?-1:tc__join_add_buffer(j,b);
+}
+for(uint32_t id=0;id<k->body.node.count&&!j->failed;id++)
+tc__join_append_node(j,k,id);
 for(size_t i=0;i<k->covers.count;i++)
 if(!TC__PUSH(j->ctx,j->to->covers,k->covers.at[i]))j->failed=1;
-return!j->failed;
 }
-static tc__group*tc__join_groups(tc_ctx*c,const tc__group*rows,const tc__kbuf*left,
-int kept,const tc__group*product){
+static int tc__join_append(tc__join*j,const tc__group*k){
+size_t nodes=k->body.node.count+1,buffers=k->buffer.count+1;
+j->at=TC__NEW_ARRAY(j->ctx,uint32_t,nodes);
+j->buffer=TC__NEW_ARRAY(j->ctx,int64_t,buffers);
+int ok=j->at&&j->buffer;
+if(ok)tc__join_append_all(j,k);
+TC__FREE_ARRAY(j->ctx,j->at,nodes);
+TC__FREE_ARRAY(j->ctx,j->buffer,buffers);
+return ok&&!j->failed;
+}
+static tc__group*tc__join_groups(tc_ctx*c,const tc__group*rows,const tc__kbuf*made,
+int kept,const tc__group*reader){
 tc__join j;
-tc__group*k=tc__group_empty(c,product);
+tc__group*k=tc__group_empty(c,reader);
 if(!k)return NULL;
 memset(&j,0,sizeof j);
-j.ctx=c,j.to=k,j.left=left,j.kept=kept;
+j.ctx=c,j.to=k,j.made=made,j.cols=rows->shape.cols,j.kept=kept;
 int ok=tc__join_append(&j,rows);
 k->shape.prologue=(uint32_t)k->body.node.count;
-if(ok&&tc__join_append(&j,product)&&tc__checked(c,&k->body,TC__LOOP))return k;
+if(reader->shape.kind!=TC__CONTRACTION)k->shape.batch=rows->shape.batch;
+if(ok&&tc__join_append(&j,reader)&&tc__parts_checked(c,k))return k;
 tc__group_free(c,k);
 return NULL;
 }
 typedef struct tc__joint{
-size_t from;
+size_t from,last;
 const tc__kbuf*rows;
 int kept;
 uint32_t count;
@@ -23035,16 +23277,26 @@ for(size_t i=0;i<rows->buffer.count;i++)
 if(&rows->buffer.at[i]!=b&&tc__is_join_result(&rows->buffer.at[i]))return 1;
 return 0;
 }
-static void tc__join_find(const tc__schedule*s,tc__joint*j){
+static size_t*tc__join_last_readers(const tc__schedule*s){
+size_t*last=TC__NEW_ARRAY(s->ctx,size_t,s->g->node.count+1);
+for(size_t i=0;last&&i<s->kernel.count;i++){
+const tc__group*k=s->kernel.at[i];
+for(size_t b=0;b<k->buffer.count;b++)
+if(k->buffer.at[b].place==TC__BUF_NODE)last[k->buffer.at[b].source]=i;
+}
+return last;
+}
+static void tc__join_find(const tc__schedule*s,const tc__dialect*d,tc__joint*j){
 const tc__group*rows=s->kernel.at[j->from];
 int output=s->root.at[s->root_of[j->rows->source]].output;
-int each=!output&&!tc__join_has_others(rows,j->rows);
+int each=
+!output&&!tc__join_has_others(rows,j->rows)&&!tc__count_contractions(rows);
 uint32_t readers=0;
 j->count=0,j->kept=output;
-for(size_t i=0;i<s->kernel.count;i++){
+for(size_t i=j->from+1;i<=j->last;i++){
 const tc__group*k=s->kernel.at[i];
-if(!k||i==j->from||!tc__join_reads_any(rows,k))continue;
-int fits=tc__join_fits(rows,j->rows,k);
+if(!k||!tc__join_reads_any(rows,k))continue;
+int fits=tc__join_fits(rows,j->rows,k,d->contractions);
 if(!readers++&&!fits)return;
 each&=fits&&readers<=TC__JOIN_READERS;
 if(readers>1)j->kept|=tc__join_buffer(k,j->rows)>=0;
@@ -23056,12 +23308,11 @@ if(!each&&j->count)j->count=1;
 static void tc__join_log(const tc__schedule*s,const tc__joint*j,int take){
 unsigned node=(unsigned)j->rows->source;
 if(!j->count)return;
-tc__log(
-s->ctx,TC__LOG_FUSION,
-take?"%%%u is made in the prologue of %u kernel%s"
-:"%%%u is not made in the prologue of %u kernel%s: again for each block of "
-"columns, that would cost more than a kernel",
-node,(unsigned)j->count,j->count==1?"":"s");
+tc__log(s->ctx,TC__LOG_FUSION,
+take?"%%%u is made, row by row, in %u kernel%s that read%s it"
+:"%%%u is not made in the %u kernel%s that read%s it: that would cost "
+"more than a kernel and memory between",
+node,(unsigned)j->count,j->count==1?"":"s",j->count==1?"s":"");
 }
 static int tc__join_readers(tc__schedule*s,const tc__dialect*d,tc__joint*j){
 tc__group*rows=s->kernel.at[j->from];
@@ -23083,16 +23334,21 @@ tc__group_free(s->ctx,old);
 if(take)tc__group_free(s->ctx,rows),s->kernel.at[j->from]=NULL;
 return ok;
 }
-static int tc__join_one(tc__schedule*s,const tc__dialect*d,size_t from){
+static int tc__join_one(tc__schedule*s,const tc__dialect*d,const size_t*last,
+size_t from){
+const tc__group*k=s->kernel.at[from];
 tc__joint j;
 int ok=1;
 memset(&j,0,sizeof j);
 j.from=from;
+for(size_t b=0;b<k->buffer.count;b++)
+if(tc__is_join_result(&k->buffer.at[b])&&last[k->buffer.at[b].source]>j.last)
+j.last=last[k->buffer.at[b].source];
 for(size_t b=0;ok&&s->kernel.at[from]&&b<s->kernel.at[from]->buffer.count;
 b++){
 if(!tc__join_makes(s->kernel.at[from],(int64_t)b))continue;
 j.rows=&s->kernel.at[from]->buffer.at[b];
-tc__join_find(s,&j);
+tc__join_find(s,d,&j);
 ok=tc__join_readers(s,d,&j);
 }
 return ok;
@@ -23101,9 +23357,12 @@ static int tc__schedule_join_on(tc__schedule*s,const tc__dialect*d,int device){
 size_t kept=0;
 int ok=1;
 if(!d->takes_rows||s->apart)return 1;
+size_t*last=tc__join_last_readers(s);
+if(!last)return 0;
 for(size_t i=0;i<s->kernel.count&&ok;i++)
 if(s->kernel.at[i]&&s->kernel.at[i]->target.device==device)
-ok=tc__join_one(s,d,i);
+ok=tc__join_one(s,d,last,i);
+TC__FREE_ARRAY(s->ctx,last,s->g->node.count+1);
 for(size_t i=0;i<s->kernel.count;i++)
 if(s->kernel.at[i])s->kernel.at[kept++]=s->kernel.at[i];
 s->kernel.count=kept;
@@ -23112,7 +23371,7 @@ return ok;
 TC__UNUSED static int tc__schedule_join(tc__schedule*s,const tc__dialect*d){
 return tc__schedule_join_on(s,d,0);
 }
-// ---- gen/kernel/print_matmul.c
+// ---- gen/kernel/contract.c
 typedef enum tc__right{
 TC__RIGHT_NODES,
 TC__RIGHT_COLUMNS,
@@ -23122,7 +23381,9 @@ enum{
 TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_IN_PLACE=12,
-TC__CONTRACT_PANELS=1<<18
+TC__CONTRACT_PANELS=1<<18,
+TC__CONTRACT_MADE=1<<18,
+TC__CONTRACT_MADE_ROWS=12
 };
 typedef struct tc__contract{
 const tc__group*g;
@@ -23136,6 +23397,7 @@ int64_t grain;
 tc__ix wide,wide_padded;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
+int number;
 }tc__contract;
 static tc__ix tc__round_up(tc__ixpool*x,tc__ix e,int64_t to){
 return tc__ix_mul(x,tc__ix_ceil_div(x,e,tc__ix_const(to)),tc__ix_const(to));
@@ -23223,17 +23485,25 @@ q->bytes=
 tc__ix_add(x,at,tc__round_up(x,tc__ix_add(x,size,tc__ix_const(64)),64));
 return at;
 }
-static void tc__contract_scratch(tc__contract*q){
+static tc__ix tc__contract_buffer(const tc__group*g,const tc__kbuf*b,int64_t grain){
+tc__ixpool*x=g->body.ix;
+int64_t bytes=tc__dtypes[b->dtype].bytes;
+if(b->place==TC__BUF_MADE)bytes*=grain;
+if(b->place!=TC__BUF_ROW&&b->place!=TC__BUF_MADE)return tc__ix_const(0);
+return tc__round_up(
+x,tc__ix_add(x,tc__ix_mul(x,b->numel,tc__ix_const(bytes)),tc__ix_const(64)),
+64);
+}
+static tc__ix tc__contract_buffer_at(const tc__group*g,size_t i,int64_t grain){
+tc__ix at=tc__ix_const(0);
+for(size_t j=0;j<i;j++)
+at=tc__ix_add(g->body.ix,at,tc__contract_buffer(g,&g->buffer.at[j],grain));
+return at;
+}
+static void tc__contract_scratch(tc__contract*q,tc__ix at){
 tc__ixpool*x=q->g->body.ix;
 tc__ix deep=tc__round_up(x,q->depth,q->lanes);
-q->bytes=tc__ix_const(0);
-for(size_t i=0;i<q->g->buffer.count;i++){
-const tc__kbuf*b=&q->g->buffer.at[i];
-if(b->place!=TC__BUF_ROW)continue;
-tc__ix size=tc__ix_mul(x,b->numel,tc__ix_const(tc__dtypes[b->dtype].bytes));
-q->bytes=tc__ix_add(x,b->offset,
-tc__round_up(x,tc__ix_add(x,size,tc__ix_const(64)),64));
-}
+q->bytes=at;
 int64_t tall=tc__padded(q->grain,q->flip?q->lanes:q->rows);
 q->pack_at=tc__contract_area(
 q,tc__ix_mul(x,deep,q->flip?tc__ix_const(q->width):q->wide_padded));
@@ -23244,6 +23514,7 @@ q->flip_at=tc__contract_area(
 q,q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width)):0);
 }
 static int tc__contract_phases(const tc__group*g){
+if(tc__has_parts(g))return 2;
 for(size_t i=0;i<g->body.node.count;i++)
 if(g->body.node.at[i]->op==TC_OP_ACC||g->body.node.at[i]->op==TC_OP_COMBINE)
 return 2;
@@ -23251,21 +23522,31 @@ for(size_t i=0;i<g->buffer.count;i++)
 if(g->buffer.at[i].place==TC__BUF_ROW)return 2;
 return 1;
 }
-static tc__contract tc__contract_plan(const tc__group*g){
+static int64_t tc__contract_grain(const tc__group*g,int64_t m){
+int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
+for(size_t i=0;i<g->buffer.count;i++){
+const tc__kbuf*b=&g->buffer.at[i];
+if(b->place==TC__BUF_MADE)
+made=tc__ix_clamp(made+tc__ix_times(tc__ix_hi(g->body.ix,b->numel),
+tc__dtypes[b->dtype].bytes));
+}
+while(most>TC__CONTRACT_MADE_ROWS&&made>TC__CONTRACT_MADE/most)most/=2;
+return m<1?1:m<most?m:most;
+}
+static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at){
 tc__contract q;
 tc__ixpool*x=g->body.ix;
 memset(&q,0,sizeof q);
-q.g=g,q.lanes=tc__group_lanes(g),q.depth=g->shape.depth,
-q.dtype=g->body.node.at[g->shape.left]->dtype;
+q.g=g,q.lanes=tc__group_lanes(g),q.depth=tc__depth_of(g),
+q.dtype=g->body.node.at[tc__left_of(g)]->dtype;
 q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
-int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN);
-q.grain=m<1?1:m<most?m:most;
-q.left_nodes=!tc__is_plain(&q,g->shape.left);
-if(tc__is_plain(&q,g->shape.right)){
-int adjacent=tc__is_adjacent(&q,g->shape.right);
+q.grain=tc__contract_grain(g,m);
+q.left_nodes=!tc__is_plain(&q,tc__left_of(g));
+if(tc__is_plain(&q,tc__right_of(g))){
+int adjacent=tc__is_adjacent(&q,tc__right_of(g));
 q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
@@ -23275,16 +23556,35 @@ q.right=TC__RIGHT_IN_PLACE;
 q.row_blocks=tc__ix_ceil_div(x,q.m,tc__ix_const(q.grain));
 tc__contract_block(&q);
 tc__contract_columns(&q);
-tc__contract_scratch(&q);
+tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
 return q;
 }
+static tc__contract tc__contract_plan(const tc__group*g){
+return tc__contract_plan_at(g,0);
+}
+static int tc__contract_plans(const tc__group*g,tc__contract q[TC__LIST_PARTS],
+tc__group part[TC__LIST_PARTS]){
+int parts=tc__parts_of_list(g,part),n=0;
+for(int i=0;i<parts;i++){
+if(part[i].shape.kind!=TC__CONTRACTION)continue;
+q[n]=tc__contract_plan_at(&part[i],n?q[n-1].bytes:0);
+q[n++].number=parts>1?i+1:0;
+}
+return n;
+}
 static void tc__contract_items(tc__group*g){
-tc__contract q=tc__contract_plan(g);
-g->shape.grain=q.grain,g->shape.wide=q.wide;
+tc__group part[TC__LIST_PARTS];
+tc__contract all[TC__LIST_PARTS],q;
+q=all[tc__contract_plans(g,all,part)-1];
+for(size_t i=0;i<g->buffer.count;i++)
+if(!tc__is_memory(&g->buffer.at[i]))
+g->buffer.at[i].offset=tc__contract_buffer_at(g,i,q.grain);
+g->shape.grain=q.grain,g->shape.wide=q.number?0:q.wide;
 g->shape.items=tc__ix_mul(g->body.ix,g->shape.batch,
 tc__ix_mul(g->body.ix,q.row_blocks,q.col_blocks));
 g->shape.scratch=q.bytes;
 }
+// ---- gen/kernel/print_matmul.c
 typedef enum tc__sum_line{TC__SUM_NEW,TC__SUM_ADD,TC__SUM_STORE}tc__sum_line;
 static void tc__contract_sums(tc__printer*p,const tc__contract*q,int i,
 tc__sum_line what){
@@ -23310,42 +23610,42 @@ tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 .stride);
 }
 static int64_t tc__contract_walk_stride(const tc__contract*q){
-if(q->flip)return tc__contract_stride(q,q->g->shape.right,0);
-return tc__contract_stride(q,q->g->shape.left,q->left_nodes);
+if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
+return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
-static void tc__print_contract_block(tc__printer*p,const char*symbol){
-tc__contract q=tc__contract_plan(p->g);
-const char*cls=tc__class_names[q.cls],*reg=p->d->reg[q.cls],
-*type=p->d->scalar[q.cls];
-long long stride=(long long)tc__contract_walk_stride(&q);
+static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
+const char*symbol){
+const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls],
+*type=p->d->scalar[q->cls];
+long long stride=(long long)tc__contract_walk_stride(q);
 tc__put(p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
 "*panel,\n"
 "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)",
 symbol,type,type,type);
 tc__block_open(p);
-for(int i=0;i<q.rows;i++){
+for(int i=0;i<q->rows;i++){
 tc__line(p);
 tc__put(p->out,"const %s *row%d = row[%d];\n",type,i,i);
 }
-for(int i=0;i<q.rows;i++)tc__contract_sums(p,&q,i,TC__SUM_NEW);
+for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_NEW);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
 tc__block_open(p);
-for(int j=0;j<q.width/q.lanes;j++){
+for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
 tc__put(p->out,"const %s b%d = tc_ld_%s(panel + %d);\n",reg,j,cls,j*p->unit);
 }
-for(int i=0;i<q.rows;i++){
+for(int i=0;i<q->rows;i++){
 tc__line(p);
 tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[",reg,i,cls,i);
 tc__put(p->out,stride==1?"k]);\n":"k * %lld]);\n",stride);
-tc__contract_sums(p,&q,i,TC__SUM_ADD);
+tc__contract_sums(p,q,i,TC__SUM_ADD);
 }
 tc__line(p);
 tc__put(p->out,"panel += next;\n");
 tc__block_close(p);
-for(int i=0;i<q.rows;i++)tc__contract_sums(p,&q,i,TC__SUM_STORE);
+for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
 tc__block_close(p);
 tc__put(p->out,"\n");
 }
@@ -23391,9 +23691,28 @@ tc__put_value(p,id,j);
 tc__put(p->out,");\n");
 }
 }
+static void tc__put_made(tc__printer*p,int64_t b){
+tc__put_buffer(p,b);
+tc__put(p->out,"_rows + (r - r0) * ");
+tc__put_atom(p,p->g->buffer.at[b].numel,0);
+}
+static void tc__print_made_rows(tc__printer*p,uint32_t begin,uint32_t end){
+for(size_t b=0;b<p->g->buffer.count;b++){
+uint32_t id=begin;
+if(p->g->buffer.at[b].place!=TC__BUF_MADE)continue;
+while(id<end&&!tc__accesses(tc__body(p,id),(int64_t)b))id++;
+if(id==end)continue;
+tc__line(p);
+tc__put(p->out,"%s *",tc__dtypes[p->g->buffer.at[b].dtype].memory);
+tc__put_buffer(p,(int64_t)b);
+tc__put(p->out," = ");
+tc__put_made(p,(int64_t)b);
+tc__put(p->out,";\n");
+}
+}
 static void tc__print_pointers(tc__printer*p,const tc__contract*q,int left,int count,
 const char*from,const char*end){
-const tc__node*n=tc__body(p,left?p->g->shape.left:p->g->shape.right);
+const tc__node*n=tc__body(p,left?tc__left_of(p->g):tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
 tc__line(p);
 tc__put(p->out,"const %s *x[%d];\n",p->d->scalar[q->cls],count);
@@ -23408,6 +23727,8 @@ tc__put(p->out,"x[j] = ");
 if(left&&q->left_nodes){
 tc__put(p->out,"left + (r - r0) * ");
 tc__put_atom(p,tc__round_up(x,q->depth,q->lanes),0);
+}else if(tc__buffer_of(p->g,n)->place==TC__BUF_MADE){
+tc__put_made(p,n->attr[TC__LOAD_BUFFER]);
 }else{
 tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
 tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
@@ -23447,7 +23768,7 @@ tc__put(p->out,"const tc_i64 c = p;\n");
 p->axis=TC__COL,p->tail=tail,p->copies=tail?1:q->width/q->lanes;
 char to[60];
 snprintf(to,sizeof to,tail?"panel + k * %d + (c - p)":"panel + k * %d",q->width);
-tc__print_operand(p,q,p->g->shape.right,mark,to);
+tc__print_operand(p,q,tc__right_of(p->g),mark,to);
 if(!tail){
 tc__line(p);
 tc__put(p->out,"(void)c;\n");
@@ -23473,7 +23794,7 @@ tc__line(p);
 tc__put(p->out,"%s *panel = pack + (p - c0) * depth;\n",p->d->scalar[q->cls]);
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
-tc__print_interleave(p,q,tc__contract_stride(q,p->g->shape.right,0),"panel");
+tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
 }else if(whole){
 tc__print_panel_nodes(p,q,mark,0);
 }else{
@@ -23490,6 +23811,9 @@ tc__print_panel_nodes(p,q,mark,1);
 }
 tc__block_close(p);
 }
+static void tc__put_packed(tc__printer*p,const tc__contract*q){
+tc__put(p->out,q->number?"packed%d":"packed",q->number);
+}
 static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
 tc_ctx*c=p->out->ctx;
 size_t count=p->g->body.node.count;
@@ -23498,9 +23822,11 @@ if(!mark){
 p->out->failed=1;
 return;
 }
-tc__mark_needed(p->g,p->g->shape.right,mark);
+tc__mark_needed(p->g,tc__right_of(p->g),mark);
 tc__line(p);
-tc__put(p->out,"if (packed != panels)");
+tc__put(p->out,"if (");
+tc__put_packed(p,q);
+tc__put(p->out," != panels)");
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 r = r0;\n");
@@ -23509,9 +23835,15 @@ tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
 tc__print_pack(p,q,mark);
 tc__line(p);
-tc__put(p->out,"packed = panels;\n");
+tc__put_packed(p,q);
+tc__put(p->out," = panels;\n");
 tc__block_close(p);
 tc__free(c,mark,count*sizeof*mark);
+}
+static uint32_t tc__contract_rows_loop(const tc__printer*p){
+uint32_t id=p->g->shape.prologue;
+while(id+1<p->g->body.node.count&&tc__body(p,id)->op!=TC_OP_FOR)id++;
+return id;
 }
 static void tc__print_left(tc__printer*p,const tc__contract*q){
 tc_ctx*c=p->out->ctx;
@@ -23522,7 +23854,7 @@ if(!mark){
 p->out->failed=1;
 return;
 }
-tc__mark_needed(p->g,p->g->shape.left,mark);
+tc__mark_needed(p->g,tc__left_of(p->g),mark);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 r = r0; r < r1; r++)");
 tc__block_open(p);
@@ -23530,6 +23862,7 @@ tc__line(p);
 tc__put(p->out,"%s *left_r = left + (r - r0) * ",p->d->scalar[q->cls]);
 tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
+tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
 tc__print_needed(p,mark,1);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 k = 0; k < depth; k += %d)",p->unit);
@@ -23538,14 +23871,14 @@ tc__line(p);
 tc__put(p->out,"const int n = (int)tc_min(depth - k, %d);\n",p->unit);
 p->axis=TC__DEPTH,p->tail=1;
 snprintf(to,sizeof to,"left_r + k");
-tc__print_operand(p,q,p->g->shape.left,mark,to);
+tc__print_operand(p,q,tc__left_of(p->g),mark,to);
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
 tc__block_close(p);
 tc__free(c,mark,count*sizeof*mark);
 }
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
-const tc__node*n=tc__body(p,p->g->shape.right);
+const tc__node*n=tc__body(p,tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
@@ -23588,7 +23921,7 @@ tc__block_close(p);
 tc__block_close(p);
 }
 static void tc__print_flipped(tc__printer*p,const tc__contract*q,const char*symbol){
-int64_t stride=tc__contract_stride(q,p->g->shape.left,q->left_nodes);
+int64_t stride=tc__contract_stride(q,tc__left_of(p->g),q->left_nodes);
 tc__line(p);
 tc__put(p->out,"{\n");
 p->indent++;
@@ -23617,24 +23950,35 @@ tc__put(p->out,
 tc__line(p);
 tc__put(p->out,"    tile[i * wide + j] = flip[j * %d + i];\n",q->width);
 }
-static uint32_t tc__contract_rows_loop(const tc__printer*p){
-uint32_t id=p->g->shape.prologue;
-while(id+1<p->g->body.node.count&&tc__body(p,id)->op!=TC_OP_FOR)id++;
-return id;
-}
-static void tc__print_item_head(tc__printer*p,const tc__contract*q){
-tc__let_ix(p,"row_blocks",q->row_blocks);
-tc__let_ix(p,"col_blocks",q->col_blocks);
-tc__let_ix(p,"rows",q->m);
+static void tc__print_areas(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
 tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
 if(q->flip)tc__let_scratch(p,q,"flip",q->flip_at);
+}
+static void tc__print_unpacked(tc__printer*p,const tc__contract*q){
+if(q->flip)return;
 tc__line(p);
-if(!q->flip)tc__put(p->out,"tc_i64 packed = -1;\n");
-if(!q->flip)tc__line(p);
+tc__put(p->out,"tc_i64 ");
+tc__put_packed(p,q);
+tc__put(p->out," = -1;\n");
+}
+static void tc__print_item_rows(tc__printer*p,int64_t grain){
+tc__line(p);
+tc__put(p->out,
+"const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
+"first + rows);\n",
+(long long)grain,(long long)grain);
+}
+static void tc__print_item_head(tc__printer*p,const tc__contract*q){
+tc__let_ix(p,"row_blocks",q->row_blocks);
+tc__let_ix(p,"col_blocks",q->col_blocks);
+tc__let_ix(p,"rows",q->m);
+tc__print_areas(p,q);
+tc__print_unpacked(p,q);
+tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
 tc__line(p);
@@ -23642,11 +23986,7 @@ tc__put(p->out,
 "const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
 tc__line(p);
 tc__put(p->out,"const tc_i64 first = panels / col_blocks * rows;\n");
-tc__line(p);
-tc__put(p->out,
-"const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
-"first + rows);\n",
-(long long)q->grain,(long long)q->grain);
+tc__print_item_rows(p,q->grain);
 tc__line(p);
 tc__put(p->out,"const tc_i64 c0 = panels %% col_blocks * ");
 tc__put_atom(p,q->wide,0);
@@ -23656,21 +23996,131 @@ tc__put(p->out,", ");
 tc__put_ix(p,p->g->shape.cols);
 tc__put(p->out,");\n");
 }
+static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
+if(!q->flip)tc__print_pack_once(p,q);
+if(q->left_nodes)tc__print_left(p,q);
+if(q->flip)
+tc__print_flipped(p,q,symbol);
+else
+tc__print_blocks(p,q,symbol);
+}
+static void tc__print_item_loop(tc__printer*p){
+uint32_t loop=tc__contract_rows_loop(p);
+p->d->loop(p,tc__body(p,loop),loop+1,tc__loop_end(p->g,loop));
+}
 static void tc__print_contract(tc__printer*p,const char*symbol){
 tc__contract q=tc__contract_plan(p->g);
-uint32_t loop=tc__contract_rows_loop(p);
 tc__print_item_head(p,&q);
-if(!q.flip)tc__print_pack_once(p,&q);
-if(q.left_nodes)tc__print_left(p,&q);
-if(q.flip)
-tc__print_flipped(p,&q,symbol);
-else
-tc__print_blocks(p,&q,symbol);
+tc__print_tile(p,&q,symbol);
 p->parts=!tc__ix_equals(q.col_blocks,1);
 p->part_step=tc__ix_is_const(q.wide)?tc__ix_value(q.wide):1;
-p->d->loop(p,tc__body(p,loop),loop+1,tc__loop_end(p->g,loop));
+tc__print_item_loop(p);
 p->parts=0;
 tc__block_close(p);
+}
+// ---- gen/kernel/print_parts.c
+enum{TC__PARTS_SYMBOL=80};
+static void tc__part_symbol(const tc__contract*q,const char*symbol,
+char out[TC__PARTS_SYMBOL]){
+snprintf(out,TC__PARTS_SYMBOL,q->number?"%s_part%d":"%s",symbol,q->number);
+}
+static void tc__print_contract_blocks(tc__printer*p,const char*symbol){
+tc__group part[TC__LIST_PARTS];
+tc__contract q[TC__LIST_PARTS];
+const tc__group*whole=p->g;
+char own[TC__PARTS_SYMBOL];
+int n=tc__contract_plans(whole,q,part);
+for(int i=0;i<n;i++){
+p->g=q[i].g;
+tc__part_symbol(&q[i],symbol,own);
+tc__print_contract_block(p,&q[i],own);
+}
+p->g=whole;
+}
+static void tc__print_parts_head(tc__printer*p,const tc__contract*q,int n){
+tc__let_ix(p,"row_blocks",q->row_blocks);
+tc__let_ix(p,"rows",q->m);
+for(int i=0;i<n;i++)tc__print_unpacked(p,&q[i]);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 panels = item / row_blocks;  // batch\n");
+tc__line(p);
+tc__put(p->out,"const tc_i64 first = panels * rows;\n");
+tc__print_item_rows(p,q->grain);
+}
+static void tc__print_part_product(tc__printer*p,const tc__contract*q,
+const char*symbol){
+char own[TC__PARTS_SYMBOL];
+tc__part_symbol(q,symbol,own);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c0 = 0;\n");
+tc__let_ix(p,"c1",p->g->shape.cols);
+tc__print_areas(p,q);
+tc__print_tile(p,q,own);
+}
+static void tc__print_parts(tc__printer*p,const char*symbol){
+tc__group part[TC__LIST_PARTS];
+tc__contract q[TC__LIST_PARTS];
+const tc__group*whole=p->g;
+int parts=tc__parts_of_list(whole,part),at=0;
+tc__print_parts_head(p,q,tc__contract_plans(whole,q,part));
+for(int i=0;i<parts;i++){
+p->g=&part[i];
+tc__line(p);
+tc__put(p->out,"{\n");
+p->indent++;
+if(part[i].shape.kind==TC__CONTRACTION)
+tc__print_part_product(p,&q[at++],symbol);
+tc__print_item_loop(p);
+tc__block_close(p);
+}
+p->g=whole;
+tc__block_close(p);
+}
+enum{
+TC__JOINT_LONG=1<<14,
+TC__JOINT_PANELS=
+4
+<<20,
+TC__JOINT_ALONE=1<<20,
+TC__JOINT_ITEMS=16
+};
+static int tc__joint_packs(const tc__group*g){
+tc__ixpool*x=g->body.ix;
+int64_t most=tc__ix_equals(g->shape.batch,1)?TC__JOINT_ALONE:TC__JOINT_PANELS;
+int64_t bytes=tc__dtypes[tc__contract_of(g)->dtype].bytes;
+bytes=tc__ix_times(tc__ix_hi(x,g->shape.cols),bytes);
+return tc__ix_times(bytes,tc__ix_hi(x,tc__depth_of(g)))<=most;
+}
+static int tc__part_takes_16(const tc__group*g){
+return!tc__is_flat_product(g)&&
+tc__nodes_take_16(g,g->shape.prologue,TC__EMIT_AVX512);
+}
+static int tc__joint_is_short(const tc__group*g){
+for(size_t i=0;i<g->buffer.count;i++)
+if(g->buffer.at[i].place==TC__BUF_MADE&&
+tc__ix_hi(g->body.ix,g->buffer.at[i].numel)>TC__JOINT_LONG)
+return 0;
+return 1;
+}
+static int tc__joint_has_items(const tc__group*g){
+tc__ixpool*x=g->body.ix;
+int64_t m=tc__ix_hi(x,tc__ix_div(x,g->shape.rows,g->shape.batch));
+return tc__ix_hi(x,g->shape.rows)/tc__contract_grain(g,m)>=TC__JOINT_ITEMS;
+}
+static int tc__c_takes_rows(const tc__group*g){
+tc__group part[TC__LIST_PARTS];
+int n=tc__parts_of_list(g,part);
+if(part[0].shape.kind!=TC__CONTRACTION||part[1].shape.kind!=TC__REDUCTION)
+return 0;
+for(int i=0;i<n;i++){
+if(tc__part_takes_16(&part[i])!=tc__part_takes_16(part))return 0;
+if(part[i].shape.kind==TC__CONTRACTION&&!tc__joint_packs(&part[i]))return 0;
+}
+return tc__joint_is_short(g)&&tc__joint_has_items(g)&&
+tc__count_op(g,TC_OP_NEW)<=TC__PRINT_ACCS;
 }
 // ---- gen/kernel/print_c_acc.c
 static void tc__c_number(tc__printer*p,int dtype,tc__value v){
@@ -24768,13 +25218,14 @@ tc__put(p->out,";\n");
 static void tc__c_body(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end){
 int outer=p->outer,pointers=p->pointers;
 if(n->attr[TC__FOR_AXIS]==TC__ROW&&p->g->shape.kind==TC__CONTRACTION){
-tc__class cls=tc__class_of(tc__body(p,p->g->shape.left)->dtype);
+tc__class cls=tc__class_of(tc__body(p,tc__left_of(p->g))->dtype);
 tc__line(p);
 tc__put(p->out,"const %s *prod_r = tile + (r - r0) * wide - c0;\n",
 p->d->scalar[cls]);
 }
 if(n->attr[TC__FOR_AXIS]==TC__ROW){
 p->outer=TC__ROW;
+tc__print_made_rows(p,begin,end);
 tc__c_pointers(p,begin,end,TC__ROW);
 }
 tc__print_range(p,begin,end);
@@ -25007,16 +25458,16 @@ const char*v=tc__axis_name(n->attr[TC__FOR_AXIS]);
 int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER;
 tc__line(p);
 tc__put(p->out,"for (%s %s = ",p->d->index,v);
-int product=worker&&p->g->shape.kind==TC__CONTRACTION;
+int block=worker&&tc__has_blocks(p->g);
 if(worker)
-tc__put(p->out,product?"r0":"lo");
+tc__put(p->out,block?"r0":"lo");
 else if(chunked)
 tc__put(p->out,"chunk");
 else
 tc__put_ix(p,n->attr[TC__FOR_BEGIN]);
 tc__put(p->out,"; %s < ",v);
 if(worker)
-tc__put(p->out,product?"r1":"hi");
+tc__put(p->out,block?"r1":"hi");
 else if(chunked)
 tc__put(p->out,"tc_min(chunk + 8192, ");
 if(!worker)tc__put_ix(p,n->attr[TC__FOR_END]);
@@ -25053,11 +25504,13 @@ tc__put(p->out,"const tc_i64 %s = a->size[%lld];\n",name,(long long)slot);
 static void tc__c_buffers(tc__printer*p,const tc__text*body){
 for(size_t i=0;i<p->g->buffer.count;i++){
 const tc__kbuf*b=&p->g->buffer.at[i];
-int scratch=b->place==TC__BUF_ROW||b->place==TC__BUF_TILE;
+int made=b->place==TC__BUF_MADE;
+int scratch=b->place==TC__BUF_ROW||b->place==TC__BUF_TILE||made;
 const char*type=tc__dtypes[b->dtype].memory,
 *c=b->written||scratch?"":"const ";
 char name[24];
 tc__buffer_name(p,(int64_t)i,name);
+if(made)strcat(name,"_rows");
 if(!tc__c_mentions(body,name))continue;
 tc__line(p);
 tc__put(p->out,"%s%s *%s = (%s%s *)",c,type,name,c,type);
@@ -25104,11 +25557,13 @@ if(n->op==TC_OP_STORE&&tc__c_streams(p,n))return 1;
 return 0;
 }
 static void tc__c_kernel(tc__printer*p,const char*symbol){
-if(p->g->shape.kind==TC__CONTRACTION)tc__print_contract_block(p,symbol);
+if(tc__has_blocks(p->g))tc__print_contract_blocks(p,symbol);
 tc__text body,*out=p->out;
 tc__text_init(&body,out->ctx);
 p->out=&body,p->indent=1;
-if(p->g->shape.kind==TC__CONTRACTION)
+if(tc__has_parts(p->g))
+tc__print_parts(p,symbol);
+else if(p->g->shape.kind==TC__CONTRACTION)
 tc__print_contract(p,symbol);
 else
 tc__print_range(p,0,(uint32_t)p->g->body.node.count);
@@ -25168,7 +25623,8 @@ NULL,
 NULL,
 tc__c_opaque,
 tc__has_source,
-NULL,
+tc__c_takes_rows,
+2,
 TC__FUSE_BORDERS,
 NULL,
 NULL,
@@ -25942,7 +26398,7 @@ if(tc__tiles[tile].rows>(q.flip?8:q.grain))return 0;
 return tc__tiles[tile].rows*vectors*(pair?2:1)<=room[target];
 }
 static int tc__knob_fits(const tc__group*g,tc__emit target,int lanes,int knob,int v){
-int product=g->shape.kind==TC__CONTRACTION,chosen=tc__choose_lanes(g,target);
+int product=tc__has_blocks(g),chosen=tc__choose_lanes(g,target);
 tc__group plain=*g;
 memset(&plain.shape.tuning,0,sizeof plain.shape.tuning);
 if(!v)return 1;
@@ -25963,7 +26419,8 @@ return tc__has_store(g,v==TC__STORES_CACHED?TC__STORE_STREAMS
 :TC__STORE_MAY_STREAM);
 case TC__KNOB_PREFETCH:
 return tc__may_prefetch(g)&&tc__prefetches(&plain)==(v==TC__PREFETCH_OFF);
-case TC__KNOB_TILE:return product&&tc__tile_fits(g,target,lanes,v-1);
+case TC__KNOB_TILE:
+return product&&!tc__has_parts(g)&&tc__tile_fits(g,target,lanes,v-1);
 case TC__KNOB_PANEL:
 case TC__KNOB_BLOCK:return product;
 case TC__KNOB_THREADS:return g->shape.kind!=TC__OPAQUE;
@@ -26008,7 +26465,7 @@ return n;
 static void tc__group_tune(tc__group*g,tc__emit target,const tc__tuning*t){
 g->shape.tuning=*t;
 g->shape.lanes=tc__tuning_lanes(g,target,t);
-if(g->shape.kind==TC__CONTRACTION)tc__contract_items(g);
+if(tc__has_blocks(g))tc__contract_items(g);
 }
 // ---- gen/base/once_end.c
 #ifdef TC__ONCE_CODE
@@ -26510,11 +26967,24 @@ typedef struct tc__section{
 uint32_t first,end;
 tc__axis axis;
 }tc__section;
+typedef struct tc__interp_part{
+uint32_t begin,end;
+tc__section main,left,right;
+tc__expr cols,wide;
+int product;
+tc__expr depth;
+uint8_t dtype;
+uint32_t tile;
+uint32_t left_node,right_node;
+uint32_t right_path;
+tc__expr right_step;
+}tc__interp_part;
 typedef struct tc__home{
 size_t at;
 int64_t mask;
 uint32_t node;
 }tc__home;
+enum{TC__TILE_MAX_ROWS=64};
 typedef struct tc__interp{
 tc_ctx*ctx;
 const tc__isa*isa;
@@ -26523,7 +26993,9 @@ tc__group_kind kind;
 int64_t block,grain;
 int64_t
 flat;
-tc__section start,main,left,right;
+tc__section start;
+TC__VEC(tc__interp_part)part;
+int blocks;
 uint32_t nodes,buffers;
 TC__VEC(tc__insn)code;
 TC__VEC(tc__expr_step)steps;
@@ -26536,12 +27008,7 @@ TC__VEC(tc__home)home;
 TC__VEC(tc__expr)expr;
 TC__VEC(tc__expr)row_numel;
 TC__VEC(tc__kbuf)buffer;
-tc__expr rows,cols,depth,batch,wide;
-uint32_t tile;
-uint32_t left_node,right_node;
-uint32_t right_path;
-tc__expr right_step;
-uint8_t product;
+tc__expr rows,batch;
 TC__VEC(tc__expr)kept;
 size_t reg_at,base_at,cursor_at,kept_at,
 fixed;
@@ -26551,6 +27018,7 @@ int64_t at,end,chunks;
 }tc__cursor;
 struct tc__frame{
 const tc__interp*p;
+const tc__interp_part*part;
 const tc__isa*isa;
 const tc__kargs*a;
 uint8_t*scratch;
@@ -27300,7 +27768,7 @@ if(!l->vector)return;
 f->axis=l->axis;
 f->n=tc__lesser(f->p->block-c->at%f->p->block,c->end-c->at);
 if(f->tile_row)
-f->reg[f->p->tile].at=f->tile_row+c->at*tc__reg_width(f->p->product);
+f->reg[f->part->tile].at=f->tile_row+c->at*tc__reg_width(f->part->dtype);
 }
 static const tc__accum*tc__loop_acc(const tc__frame*f,const tc__loop*l,uint32_t k){
 return&f->p->acc.at[f->p->acc_of_loop.at[l->first_acc+k]];
@@ -27374,19 +27842,29 @@ const tc__insn*i=&code[f->pc++];
 i->step(f,i);
 }
 }
-static size_t tc__interp_rows(const tc__interp*p,const tc__frame*f,uint8_t*at,
-void**base){
-size_t used=0;
+static size_t tc__interp_row(const tc__interp*p,const tc__frame*f,uint32_t b){
 int64_t lanes=p->vector==TC__ROW?p->block:1;
-for(uint32_t b=0;b<p->buffers;b++){
-const tc__kbuf*k=&p->buffer.at[b];
-if(k->place!=TC__BUF_ROW)continue;
-if(base)base[b]=at+used;
 size_t n=(size_t)tc__expr_at(f,&p->row_numel.at[b],0)*(size_t)lanes;
-used+=(n+TC__BLOCK_VECTOR)*tc__dtype(k->dtype)->bytes+TC__STORAGE_ALIGN;
-used-=used%TC__STORAGE_ALIGN;
+n=(n+TC__BLOCK_VECTOR)*tc__dtype(p->buffer.at[b].dtype)->bytes+
+TC__STORAGE_ALIGN;
+return n-n%TC__STORAGE_ALIGN;
+}
+static size_t tc__interp_rows(const tc__interp*p,const tc__frame*f,uint8_t*at,
+void**base,int64_t row){
+size_t used=0;
+for(uint32_t b=0;b<p->buffers;b++){
+int made=p->buffer.at[b].place==TC__BUF_MADE;
+if(!made&&p->buffer.at[b].place!=TC__BUF_ROW)continue;
+size_t n=tc__interp_row(p,f,b);
+if(base)base[b]=at+used+(made?(size_t)row*n:0);
+used+=made?TC__TILE_MAX_ROWS*n:n;
 }
 return used;
+}
+static void tc__frame_row(tc__frame*f,int64_t first,int64_t row){
+f->var[TC__ROW]=first+row;
+if(f->p->part.count>1)
+tc__interp_rows(f->p,f,f->scratch+f->p->fixed,f->base,row);
 }
 static void tc__frame_open(tc__frame*f,const tc__interp*p,const tc__kargs*a){
 memset(f,0,sizeof*f);
@@ -27408,11 +27886,10 @@ r->at=f->scratch+p->home.at[i].at,r->mask=p->home.at[i].mask;
 }
 for(uint32_t b=0;b<p->buffers;b++)f->base[b]=f->a->buf[b];
 f->tile_area=
-f->scratch+p->fixed+tc__interp_rows(p,f,f->scratch+p->fixed,f->base);
+f->scratch+p->fixed+tc__interp_rows(p,f,f->scratch+p->fixed,f->base,0);
 }
 // ---- gen/exec/interp_contract.c
 enum{
-TC__TILE_MAX_ROWS=64,
 TC__TILE_MAX_COLS=256,
 TC__TILE_MAX_DEPTH=256
 };
@@ -27427,13 +27904,13 @@ static int64_t tc__tile_depth(const tc__interp*p){
 return tc__lesser(p->block,TC__TILE_MAX_DEPTH);
 }
 static int64_t tc__tile_cols(const tc__frame*f){
-int64_t cols=tc__tile_up(tc__expr_at(f,&f->p->cols,0),TC__TILE_COLS);
+int64_t cols=tc__tile_up(tc__expr_at(f,&f->part->cols,0),TC__TILE_COLS);
 if(f->p->acc.count||cols<TC__TILE_MAX_COLS)return cols;
 return TC__TILE_MAX_COLS;
 }
 static size_t tc__tile_open(const tc__frame*f,tc__tile*t,uint8_t*at){
 int64_t depth=tc__tile_depth(f->p),left,right;
-t->width=tc__reg_width(f->p->product);
+t->width=tc__reg_width(f->part->dtype);
 t->ldc=tc__tile_cols(f);
 left=TC__TILE_MAX_ROWS*depth*t->width;
 right=TC__TILE_MAX_COLS*depth*t->width;
@@ -27459,14 +27936,15 @@ return t->left+
 (row/TC__TILE_ROWS*depth*TC__TILE_ROWS+row%TC__TILE_ROWS)*t->width;
 }
 static void tc__tile_pack_left(tc__frame*f,const tc__tile*t,int64_t k,int64_t depth){
-const tc__interp*p=f->p;
+const tc__interp_part*p=f->part;
 int64_t rows=tc__tile_up(t->rows,TC__TILE_ROWS),group=TC__TILE_ROWS*t->width;
 if(rows>t->rows)
 memset(tc__tile_left_at(t,rows-TC__TILE_ROWS,depth),0,
 (size_t)(depth*group));
 if(p->left.axis==TC__DEPTH){
 for(int64_t r=0;r<t->rows;r++){
-f->var[TC__ROW]=t->row+r,f->var[TC__DEPTH]=k;
+tc__frame_row(f,t->row,r);
+f->var[TC__DEPTH]=k;
 tc__tile_pack(t,tc__tile_left_at(t,r,depth),TC__TILE_ROWS,
 tc__tile_values(f,&p->left,p->left_node,depth),depth);
 }
@@ -27483,7 +27961,7 @@ x.at=(uint8_t*)x.at+(x.mask?t->width:0);
 }
 static void tc__tile_pack_right(tc__frame*f,const tc__tile*t,int64_t k,int64_t depth,
 int64_t c,int64_t cols){
-const tc__interp*p=f->p;
+const tc__interp_part*p=f->part;
 int64_t panel=depth*TC__TILE_COLS*t->width,wide=TC__TILE_COLS*t->width;
 f->var[TC__ROW]=t->row;
 if(cols%TC__TILE_COLS)
@@ -27509,19 +27987,18 @@ x.at=(uint8_t*)x.at+(x.mask?n*t->width:0);
 }
 static const uint8_t*tc__tile_direct(tc__frame*f,const tc__tile*t,int64_t k,int64_t c,
 int64_t*ldb){
-const tc__interp*p=f->p;
 const tc__path*path;
-if(p->right_path==UINT32_MAX)return NULL;
-path=&p->path.at[p->right_path];
+if(f->part->right_path==UINT32_MAX)return NULL;
+path=&f->p->path.at[f->part->right_path];
 f->axis=TC__COL;
 f->var[TC__ROW]=t->row,f->var[TC__DEPTH]=k,f->var[TC__COL]=c;
-*ldb=tc__expr_at(f,&p->right_step,0);
+*ldb=tc__expr_at(f,&f->part->right_step,0);
 return(const uint8_t*)f->base[path->buffer]+
 tc__expr_at(f,&path->index.at,0)*t->width;
 }
 static void tc__tile_column(tc__frame*f,const tc__tile*t,int64_t col,const uint8_t*b,
 int64_t ldb,int64_t k,int64_t depth){
-tc__tile_fn step=f->isa->tile[tc__dtype(f->p->product)->reg];
+tc__tile_fn step=f->isa->tile[tc__dtype(f->part->dtype)->reg];
 for(int64_t r=0;r<t->rows;r+=TC__TILE_ROWS){
 step(t->out+(r*t->ldc+col)*t->width,t->ldc,tc__tile_left_at(t,r,depth),
 b,ldb,depth,k==0);
@@ -27541,7 +28018,7 @@ tc__tile_column(f,t,at+j,t->right+(j-whole)/TC__TILE_COLS*panel,
 TC__TILE_COLS,k,depth);
 }
 static void tc__tile_fill(tc__frame*f,const tc__tile*t){
-int64_t all=tc__expr_at(f,&f->p->depth,0),depth,cols;
+int64_t all=tc__expr_at(f,&f->part->depth,0),depth,cols;
 int64_t elements=TC__TILE_MAX_ROWS*t->ldc;
 if(!all)memset(t->out,0,(size_t)(elements*t->width));
 for(int64_t k=0;k<all;k+=depth){
@@ -27557,36 +28034,51 @@ static void tc__tile_rows(tc__frame*f,const tc__tile*t){
 f->col_lo=t->col,f->col_hi=t->col+t->cols;
 for(int64_t r=0;r<t->rows;r++){
 f->axis=TC__COL;
-f->var[TC__ROW]=t->row+r;
-f->tile_row=t->out+(r*t->ldc-t->col)*t->width;
-tc__section_run(f,&f->p->main);
+tc__frame_row(f,t->row,r);
+f->tile_row=f->part->product?t->out+(r*t->ldc-t->col)*t->width:NULL;
+tc__section_run(f,&f->part->main);
 }
 }
-static void tc__contract_rows(tc__frame*f,tc__tile*t,int64_t row,int64_t end,
-int64_t lo,int64_t hi){
-for(t->row=row;t->row<end;t->row+=t->rows){
-t->rows=tc__lesser(end-t->row,TC__TILE_MAX_ROWS);
+static void tc__contract_columns_of(tc__frame*f,tc__tile*t,int64_t lo,int64_t hi){
+(void)tc__tile_open(f,t,f->tile_area);
 for(t->col=lo;t->col<hi;t->col+=t->cols){
 t->cols=tc__lesser(hi-t->col,t->ldc);
 tc__tile_fill(f,t);
 tc__tile_rows(f,t);
 }
 }
+static void tc__contract_part(tc__frame*f,tc__tile*t,const tc__interp_part*part){
+f->part=part;
+t->col=0,t->cols=tc__expr_at(f,&part->cols,0);
+if(part->product)
+tc__contract_columns_of(f,t,0,t->cols);
+else
+tc__tile_rows(f,t);
+}
+static void tc__contract_rows(tc__frame*f,int64_t row,int64_t end,int64_t lo,
+int64_t hi){
+tc__tile t;
+memset(&t,0,sizeof t);
+for(t.row=row;t.row<end;t.row+=t.rows){
+t.rows=tc__lesser(end-t.row,TC__TILE_MAX_ROWS);
+if(f->p->part.count==1)tc__contract_columns_of(f,&t,lo,hi);
+for(size_t i=0;f->p->part.count>1&&i<f->p->part.count;i++)
+tc__contract_part(f,&t,&f->p->part.at[i]);
+}
 }
 static void tc__contract_run(tc__frame*f){
 const tc__interp*p=f->p;
 int64_t batch=tc__expr_at(f,&p->batch,0),rows=tc__expr_at(f,&p->rows,0);
-int64_t cols=tc__expr_at(f,&p->cols,0),wide=tc__expr_at(f,&p->wide,0);
+int64_t cols=tc__expr_at(f,&f->part->cols,0),
+wide=tc__expr_at(f,&f->part->wide,0);
 int64_t grain=p->grain>0?p->grain:1,last;
-tc__tile t;
-if(!rows||!batch||!cols)return;
-(void)tc__tile_open(f,&t,f->tile_area);
+if(!rows||!batch||(!cols&&p->part.count==1))return;
 int64_t each=rows/batch,per=(each+grain-1)/grain;
-int64_t blocks=(cols+wide-1)/wide;
+int64_t blocks=p->part.count>1?1:(cols+wide-1)/wide;
 for(int64_t i=f->lo;i<f->hi;i=last){
 int64_t panel=i/per,first=panel/blocks*each,at=panel%blocks*wide;
 last=tc__lesser(f->hi,(panel+1)*per);
-tc__contract_rows(f,&t,first+i%per*grain,
+tc__contract_rows(f,first+i%per*grain,
 first+tc__lesser(each,(i%per+last-i)*grain),at,
 tc__lesser(cols,at+wide));
 }
@@ -28655,12 +29147,18 @@ static int tc__plan_is_value(const tc__node*n){
 return n->op!=TC_OP_FOR&&n->op!=TC_OP_END&&n->op!=TC_OP_NEW&&
 n->op!=TC_OP_ACC&&n->op!=TC_OP_STORE;
 }
+static tc__interp_part*tc__plan_part(const tc__planner*b,const tc__node*n){
+size_t i=0;
+while(n->id>=b->p->part.at[i].end)i++;
+return&b->p->part.at[i];
+}
 static const tc__section*tc__plan_section(const tc__planner*b,const tc__node*n){
+const tc__interp_part*part=tc__plan_part(b,n);
 if(n->op==TC_OP_CONST||n->op==TC_OP_ARG)return&b->p->start;
-if(b->g->shape.kind!=TC__CONTRACTION||!tc__plan_is_value(n))return&b->p->main;
-if(n->level==TC__AT_LEFT)return&b->p->left;
-if(n->level==TC__AT_RIGHT)return&b->p->right;
-return&b->p->main;
+if(!part->product||!tc__plan_is_value(n))return&part->main;
+if(n->level==TC__AT_LEFT)return&part->left;
+if(n->level==TC__AT_RIGHT)return&part->right;
+return&part->main;
 }
 static int tc__plan_uniform(tc__planner*b,const tc__node*n){
 if(n->op==TC_OP_CONST||n->op==TC_OP_ARG)return 1;
@@ -28756,8 +29254,10 @@ const tc__node*n=tc__plan_node(b,i);
 for(uint32_t k=0;k<n->n_in&&n->op!=TC_OP_STORE;k++)
 b->stored[n->in[k]]=0;
 }
-if(b->g->shape.kind==TC__CONTRACTION)
-b->stored[b->p->left_node]=b->stored[b->p->right_node]=0;
+for(size_t i=0;i<b->p->part.count;i++){
+const tc__interp_part*part=&b->p->part.at[i];
+if(part->product)b->stored[part->left_node]=b->stored[part->right_node]=0;
+}
 }
 static void tc__plan_use_val(void*user,uint32_t id){
 const tc__plan_scan*s=(const tc__plan_scan*)user;
@@ -28777,8 +29277,10 @@ tc__ix_each_val(b->g->body.ix,n->attr[k],tc__plan_use_val,&s);
 }
 if(n->op==TC_OP_FOR)b->around[b->loops_around++]=b->loop_of[i];
 }
-if(b->g->shape.kind==TC__CONTRACTION)
-b->last[b->p->left_node]=b->last[b->p->right_node]=b->p->nodes;
+for(size_t i=0;i<b->p->part.count;i++){
+const tc__interp_part*part=&b->p->part.at[i];
+if(part->product)b->last[part->left_node]=b->last[part->right_node]=part->end;
+}
 for(uint32_t i=b->p->nodes;i-- >0;){
 const tc__node*n=tc__plan_node(b,i);
 if(tc__plan_renames(b,n)&&b->last[n->in[0]]<b->last[i])
@@ -28910,7 +29412,7 @@ p->loop.at[l].accs=(uint32_t)p->acc_of_loop.count-p->loop.at[l].first_acc;
 }
 static int tc__plan_may_alias(const tc__planner*b,const tc__node*n,uint32_t from){
 if(tc__dtype(n->dtype)->bytes!=(uint32_t)tc__reg_width(n->dtype))return 0;
-if(tc__plan_section(b,n)!=&b->p->main)return 1;
+if(tc__plan_section(b,n)!=&tc__plan_part(b,n)->main)return 1;
 for(uint32_t i=from+1;i<b->last[n->id]&&i<b->p->nodes;i++)
 if(tc__plan_node(b,i)->op==TC_OP_STORE)return 0;
 return 1;
@@ -28918,7 +29420,9 @@ return 1;
 static void tc__plan_store_direct(tc__planner*b,const tc__node*n,const tc__insn*i){
 const tc__node*v=tc__plan_node(b,n->in[0]);
 tc__insn*last;
-if(b->p->code.count<=b->p->main.first||i->step!=tc__step_store_plain)return;
+if(b->p->code.count<=tc__plan_part(b,n)->main.first||
+i->step!=tc__step_store_plain)
+return;
 last=&b->p->code.at[b->p->code.count-1];
 if(last->step!=tc__step_block||last->dst!=v->id||last->uniform)return;
 if(!tc__plan_may_alias(b,v,n->id))return;
@@ -29033,20 +29537,17 @@ tc__loop*l=&b->p->loop.at[i->item];
 l->body=(uint32_t)b->p->code.count+1;
 i->step=l->once?tc__step_share:tc__step_for;
 if(b->flat&&n->attr[TC__FOR_AXIS]==TC__COL)i->step=tc__step_nothing;
-if(b->g->shape.kind==TC__CONTRACTION&&l->bind==TC__BIND_WORKER)
-i->step=tc__step_nothing;
+if(b->p->blocks&&l->bind==TC__BIND_WORKER)i->step=tc__step_nothing;
 }
 static void tc__plan_end(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=b->loop_of[n->id];
 tc__loop*l=&b->p->loop.at[i->item];
 l->after=(uint32_t)b->p->code.count+1;
 i->step=l->once||(b->flat&&!l->vector)?tc__step_nothing:tc__step_end;
-if(b->g->shape.kind==TC__CONTRACTION&&l->bind==TC__BIND_WORKER)
-i->step=tc__step_nothing;
+if(b->p->blocks&&l->bind==TC__BIND_WORKER)i->step=tc__step_nothing;
 }
 static void tc__plan_contract(tc__planner*b,const tc__node*n,tc__insn*i){
-b->p->tile=n->id;
-b->p->product=n->dtype;
+tc__plan_part(b,n)->tile=n->id;
 i->step=tc__step_nothing;
 }
 static const tc__plan_rule tc__plan_rules[]={
@@ -29084,11 +29585,12 @@ if(tc__plan_section(b,tc__plan_node(b,i))==s)
 tc__plan_insn(b,tc__plan_node(b,i));
 s->end=(uint32_t)b->p->code.count;
 }
-static tc__axis tc__plan_operand_axis(const tc__planner*b,tc__level level,tc__axis first,
-tc__axis other){
-for(uint32_t i=0;i<b->p->nodes;i++){
+static tc__axis tc__plan_operand_axis(const tc__planner*b,const tc__interp_part*part,
+tc__level level,tc__axis first,tc__axis other){
+for(uint32_t i=part->begin;i<part->end;i++){
 const tc__node*n=tc__plan_node(b,i);
 if(n->op!=TC_OP_LOAD||n->level!=level)continue;
+if(tc__buffer_of(b->g,n)->place==TC__BUF_MADE)return TC__DEPTH;
 tc__ixrun x=tc__ix_run(b->g->body.ix,n->attr[TC__LOAD_INDEX],first);
 tc__ixrun y=tc__ix_run(b->g->body.ix,n->attr[TC__LOAD_INDEX],other);
 if(x.ok&&tc__ix_equals(x.stride,1))return first;
@@ -29096,10 +29598,10 @@ if(y.ok&&tc__ix_equals(y.stride,1))return other;
 }
 return first;
 }
-static void tc__plan_right_in_memory(tc__planner*b){
-const tc__node*n=tc__plan_node(b,b->p->right_node);
-b->p->right_path=UINT32_MAX;
-if(n->op!=TC_OP_LOAD||b->p->right.axis!=TC__COL||
+static void tc__plan_right_in_memory(tc__planner*b,tc__interp_part*part){
+const tc__node*n=tc__plan_node(b,part->right_node);
+part->right_path=UINT32_MAX;
+if(n->op!=TC_OP_LOAD||part->right.axis!=TC__COL||
 n->n_attr>TC__LOAD_PREDICATES)
 return;
 tc__ixrun c=tc__ix_run(b->g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
@@ -29109,32 +29611,64 @@ if(tc__ix_has_val(b->g->body.ix,n->attr[TC__LOAD_INDEX])||
 return;
 if(!c.ok||c.run!=INT64_MAX||!tc__ix_equals(c.stride,1))return;
 if(!k.ok||k.run!=INT64_MAX)return;
-for(uint32_t i=b->p->right.first;i<b->p->right.end;i++)
-if(b->p->code.at[i].dst==n->id)b->p->right_path=b->p->code.at[i].item;
-b->p->right_step=tc__plan_expr(b,k.stride);
+for(uint32_t i=part->right.first;i<part->right.end;i++)
+if(b->p->code.at[i].dst==n->id)part->right_path=b->p->code.at[i].item;
+part->right_step=tc__plan_expr(b,k.stride);
 }
-static void tc__plan_operands(tc__planner*b){
-tc__interp*p=b->p;
-p->left_node=b->g->shape.left,p->right_node=b->g->shape.right;
-p->left.axis=tc__plan_operand_axis(b,TC__AT_LEFT,TC__DEPTH,TC__ROW);
-p->right.axis=tc__plan_operand_axis(b,TC__AT_RIGHT,TC__COL,TC__DEPTH);
+static void tc__plan_add_part(tc__planner*b,const tc__group*g,uint32_t begin){
+tc__interp_part part;
+memset(&part,0,sizeof part);
+part.begin=begin,part.end=(uint32_t)g->body.node.count;
+part.main.axis=b->p->vector;
+part.product=g->shape.kind==TC__CONTRACTION;
+if(part.product){
+const tc__node*contract=tc__contract_of(g);
+part.left_node=contract->in[0],part.right_node=contract->in[1];
+part.dtype=contract->dtype;
+part.left.axis=tc__plan_operand_axis(b,&part,TC__AT_LEFT,TC__DEPTH,TC__ROW);
+part.right.axis=tc__plan_operand_axis(b,&part,TC__AT_RIGHT,TC__COL,TC__DEPTH);
+}
+if(!TC__PUSH(b->ctx,b->p->part,part))b->failed=1;
+}
+static void tc__plan_list_parts(tc__planner*b){
+tc__group part[TC__LIST_PARTS];
+uint32_t begin=0;
+int n=tc__has_parts(b->g)?tc__parts_of_list(b->g,part):1;
+b->p->blocks=tc__has_blocks(b->g);
+if(n==1)tc__plan_add_part(b,b->g,0);
+for(int i=0;n>1&&i<n;i++){
+tc__plan_add_part(b,&part[i],begin);
+begin=(uint32_t)part[i].body.node.count;
+}
+}
+static void tc__plan_part_sizes(tc__planner*b,tc__interp_part*part,const tc__group*g){
+part->cols=tc__plan_expr(b,g->shape.cols);
+part->wide=tc__plan_expr(b,g->shape.wide?g->shape.wide:g->shape.cols);
+if(part->product)part->depth=tc__plan_expr(b,tc__depth_of(g));
 }
 static void tc__plan_buffers(tc__planner*b){
 tc__interp*p=b->p;
 b->axis=p->vector;
 for(uint32_t i=0;i<p->buffers;i++){
 const tc__kbuf*k=&b->g->buffer.at[i];
-tc__expr numel=
-tc__plan_expr(b,k->place==TC__BUF_ROW?k->numel:tc__ix_const(0));
+int row=k->place==TC__BUF_ROW||k->place==TC__BUF_MADE;
+tc__expr numel=tc__plan_expr(b,row?k->numel:tc__ix_const(0));
 if(!TC__PUSH(b->ctx,p->row_numel,numel))b->failed=1;
 if(!TC__PUSH(b->ctx,p->buffer,*k))b->failed=1;
 }
 p->rows=tc__plan_expr(b,b->g->shape.rows);
-p->cols=tc__plan_expr(b,b->g->shape.cols);
-if(b->g->shape.kind!=TC__CONTRACTION)return;
-p->depth=tc__plan_expr(b,b->g->shape.depth);
-p->batch=tc__plan_expr(b,b->g->shape.batch);
-p->wide=tc__plan_expr(b,b->g->shape.wide?b->g->shape.wide:b->g->shape.cols);
+if(p->blocks)p->batch=tc__plan_expr(b,b->g->shape.batch);
+for(size_t i=0;i<p->part.count;i++){
+tc__group part=*b->g;
+if(p->part.count>1)part=tc__part_at(b->g,p->part.at[i].begin);
+tc__plan_part_sizes(b,&p->part.at[i],&part);
+}
+}
+static void tc__plan_part_code(tc__planner*b,tc__interp_part*part){
+if(part->product)tc__plan_code(b,&part->left);
+if(part->product)tc__plan_code(b,&part->right);
+tc__plan_code(b,&part->main);
+if(part->product&&!b->failed)tc__plan_right_in_memory(b,part);
 }
 static int tc__plan_open(tc__planner*b,tc_ctx*c,tc__group*g,tc__arena*a){
 size_t n=g->body.node.count+1;
@@ -29173,7 +29707,8 @@ return loops==2;
 }
 static void tc__plan_run_all(tc__planner*b){
 tc__interp*p=b->p;
-if(p->kind==TC__CONTRACTION)tc__plan_operands(b);
+tc__plan_list_parts(b);
+if(b->failed)return;
 if(tc__plan_rows_are_short(b)){
 tc__ixpool*x=b->g->body.ix;
 b->flat=tc__ix_var(x,TC__COL,tc__ix_mul(x,b->g->shape.rows,b->g->shape.cols));
@@ -29191,10 +29726,7 @@ tc__plan_accs(b);
 if(b->failed)return;
 tc__plan_buffers(b);
 tc__plan_code(b,&p->start);
-if(p->kind==TC__CONTRACTION)tc__plan_code(b,&p->left);
-if(p->kind==TC__CONTRACTION)tc__plan_code(b,&p->right);
-tc__plan_code(b,&p->main);
-if(p->kind==TC__CONTRACTION&&!b->failed)tc__plan_right_in_memory(b);
+for(size_t i=0;i<p->part.count;i++)tc__plan_part_code(b,&p->part.at[i]);
 p->kept_at=tc__plan_area(b,p->kept.count*sizeof(tc__kept));
 p->fixed=b->used;
 }
@@ -29203,6 +29735,7 @@ tc_ctx*c;
 if(!p)return;
 c=p->ctx;
 TC__VEC_FREE(c,p->code);
+TC__VEC_FREE(c,p->part);
 TC__VEC_FREE(c,p->steps);
 TC__VEC_FREE(c,p->path);
 TC__VEC_FREE(c,p->limit);
@@ -29226,7 +29759,7 @@ if(b.p)b.p->ctx=c;
 if(!b.p||!tc__plan_open(&b,c,g,&a))b.failed=1;
 if(!b.failed){
 b.p->isa=isa?isa:tc__isa_best(tc__cpu_of(c));
-b.p->vector=b.p->main.axis=b.p->start.axis=g->shape.vector;
+b.p->vector=b.p->start.axis=g->shape.vector;
 b.p->kind=g->shape.kind,b.p->grain=g->shape.grain;
 b.p->nodes=(uint32_t)g->body.node.count;
 b.p->buffers=(uint32_t)g->buffer.count;
@@ -29246,12 +29779,17 @@ static size_t tc__interp_scratch_bytes(const tc__interp*p,const int64_t*size){
 tc__frame f;
 tc__kargs a;
 tc__tile t;
-size_t n;
+size_t n,tiles=0;
 memset(&a,0,sizeof a);
 a.size=size;
 tc__frame_open(&f,p,&a);
-n=p->fixed+tc__interp_rows(p,&f,NULL,NULL);
-return p->kind==TC__CONTRACTION?n+tc__tile_open(&f,&t,NULL):n;
+n=p->fixed+tc__interp_rows(p,&f,NULL,NULL,0);
+for(size_t i=0;i<p->part.count;i++){
+f.part=&p->part.at[i];
+size_t own=f.part->product?tc__tile_open(&f,&t,NULL):0;
+if(own>tiles)tiles=own;
+}
+return n+tiles;
 }
 static void tc__interp_run(const tc__interp*p,const tc__kargs*a,int64_t lo,int64_t hi,
 int32_t worker){
@@ -29260,10 +29798,11 @@ tc__frame_open(&f,p,a);
 f.lo=lo,f.hi=hi;
 tc__frame_place(&f,worker);
 tc__section_run(&f,&p->start);
-if(p->kind==TC__CONTRACTION)
+f.part=&p->part.at[p->part.count-1];
+if(p->blocks)
 tc__contract_run(&f);
 else
-tc__section_run(&f,&p->main);
+tc__section_run(&f,&f.part->main);
 }
 // ---- gen/exec/cache.c
 #define TC__CACHE_ENTRY_MAX ((size_t)256<<20)
@@ -31273,7 +31812,7 @@ return(void)b,&tc__dialect_c;
 }
 static void tc__host_describe(tc_ctx*c,tc__order*o){
 const tc__custom*op=tc__custom_of_group(c,o->group);
-if(o->group->shape.kind==TC__CONTRACTION)o->weight=TC__UNIT_KERNELS*2/3;
+if(tc__has_blocks(o->group))o->weight=TC__UNIT_KERNELS*2/3;
 if(o->group->shape.kind!=TC__OPAQUE)o->lanes=tc__group_lanes(o->group);
 if(!op)return;
 o->custom=op->op.name,o->has_host=op->op.run!=NULL;
@@ -33765,15 +34304,22 @@ return 0;
 }
 return 1;
 }
-static int64_t tc__item_cost(const tc__group*k,const tc__ixenv*env){
+static int64_t tc__part_cost(const tc__group*k,const tc__ixenv*env){
 int64_t cost=1,rows=tc__ix_eval(k->body.ix,k->shape.rows,env);
-int64_t cols=tc__ix_eval(k->body.ix,k->shape.cols,env),
-items=tc__ix_eval(k->body.ix,k->shape.items,env);
-for(size_t i=0;i<k->body.node.count;i++)
+int64_t cols=tc__ix_eval(k->body.ix,k->shape.cols,env);
+for(size_t i=k->shape.prologue;i<k->body.node.count;i++)
 cost+=tc__ops[k->body.node.at[i]->op].cost;
 int64_t total=tc__ix_times(tc__ix_times(rows,cols),cost);
 if(k->shape.kind==TC__CONTRACTION)
-total=tc__ix_times(total,tc__ix_eval(k->body.ix,k->shape.depth,env));
+total=tc__ix_times(total,tc__ix_eval(k->body.ix,tc__depth_of(k),env));
+return total;
+}
+static int64_t tc__item_cost(const tc__group*k,const tc__ixenv*env){
+tc__group part[TC__LIST_PARTS];
+int64_t total=0,items=tc__ix_eval(k->body.ix,k->shape.items,env);
+int n=k->shape.prologue?tc__parts_of_list(k,part):0;
+for(int i=0;i<n;i++)total=tc__ix_clamp(total+tc__part_cost(&part[i],env));
+if(!n)total=tc__part_cost(k,env);
 return items>0?total/items+1:1;
 }
 enum{
@@ -34319,7 +34865,7 @@ const tc__ixpool*x=g->body.ix;
 tc__put(
 t,"sizes %lld %lld %lld, buffers",(long long)tc__ix_eval(x,g->shape.rows,env),
 (long long)tc__ix_eval(x,g->shape.cols,env),
-(long long)(g->shape.kind==TC__CONTRACTION?tc__ix_eval(x,g->shape.depth,env)
+(long long)(g->shape.kind==TC__CONTRACTION?tc__ix_eval(x,tc__depth_of(g),env)
 :0));
 for(size_t i=0;i<g->buffer.count;i++)
 tc__put(t," %lld",(long long)tc__ix_eval(x,g->buffer.at[i].numel,env));
@@ -35824,7 +36370,7 @@ static int tc__host_tune(tc__program*p,tc__launch*l,const tc__tuning*t){
 tc__tuning before=l->group->shape.tuning;
 tc__group_tune(l->group,p->ctx->target,t);
 p->laid_out=0;
-if(l->group->shape.kind!=TC__CONTRACTION)return 1;
+if(!tc__has_blocks(l->group))return 1;
 tc__interp*interp=tc__interp_prepare(p->ctx,l->group);
 if(!interp)return tc__group_tune(l->group,p->ctx->target,&before),0;
 tc__interp_free(l->interp);

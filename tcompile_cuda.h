@@ -1729,7 +1729,7 @@ static int tc__device_is_row(const tc__group*g,int64_t b){
 return g->buffer.at[b].place==TC__BUF_ROW;
 }
 static int tc__device_is_made(const tc__group*g,const tc__node*n){
-return tc__buffer_of(g,n)->place==TC__BUF_LEFT;
+return tc__buffer_of(g,n)->place==TC__BUF_MADE;
 }
 static uint32_t tc__device_bytes(const tc__group*g,const tc__node*n){
 return tc__dtypes[tc__buffer_of(g,n)->dtype].bytes;
@@ -2322,9 +2322,9 @@ tc__staged s;
 tc__axis other=level==TC__AT_LEFT?TC__ROW:TC__COL;
 tc__ix extent=level==TC__AT_LEFT?q->m:g->shape.cols;
 memset(&s,0,sizeof s);
-s.level=level,s.id=level==TC__AT_LEFT?g->shape.left:g->shape.right;
+s.level=level,s.id=level==TC__AT_LEFT?tc__left_of(g):tc__right_of(g);
 s.along=TC__DEPTH,
-s.width=tc__operand_width(g,level,TC__DEPTH,g->shape.depth,most);
+s.width=tc__operand_width(g,level,TC__DEPTH,tc__depth_of(g),most);
 if(s.width==1){
 s.width=tc__operand_width(g,level,other,extent,most);
 int dense=!tc__operand_is_dense(g,level,TC__DEPTH)&&
@@ -2347,8 +2347,8 @@ int64_t steps=(k-1)/step+1;
 return((steps-1)/slices+1)*step;
 }
 static int64_t tc__slices_cost(const tc__group*g,int step,int round,int slices){
-if(!tc__ix_is_const(g->shape.depth)||tc__ix_value(g->shape.depth)<1)return 1;
-int64_t cost=tc__slice_length(tc__ix_value(g->shape.depth),step,slices);
+if(!tc__ix_is_const(tc__depth_of(g))||tc__ix_value(tc__depth_of(g))<1)return 1;
+int64_t cost=tc__slice_length(tc__ix_value(tc__depth_of(g)),step,slices);
 for(int apart=1;apart<slices;apart*=TC__SLICE_GROUP)cost+=round;
 return cost;
 }
@@ -2357,8 +2357,8 @@ int round){
 int best=1;
 if(g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
 return 1;
-if(!tc__ix_is_const(g->shape.depth)||blocks<1||2*blocks>want)return 1;
-int64_t most=tc__ix_value(g->shape.depth)/(step*TC__SLICE_STEPS);
+if(!tc__ix_is_const(tc__depth_of(g))||blocks<1||2*blocks>want)return 1;
+int64_t most=tc__ix_value(tc__depth_of(g))/(step*TC__SLICE_STEPS);
 if(most>TC__PRODUCT_SMS)most=TC__PRODUCT_SMS;
 for(int i=2;i<=most&&i*blocks<=want;i++)
 if(tc__slices_cost(g,step,round,i)<tc__slices_cost(g,step,round,best))
@@ -2368,7 +2368,7 @@ return best;
 static void tc__cut_depth(const tc__group*g,tc__product*q,int step,int slices){
 q->slices=slices;
 if(q->slices==1)return;
-int64_t k=tc__ix_value(g->shape.depth);
+int64_t k=tc__ix_value(tc__depth_of(g));
 q->length=tc__slice_length(k,step,q->slices);
 q->slices=(int)((k-1)/q->length+1);
 q->blocks=tc__ix_const(q->shares*q->slices);
@@ -2417,7 +2417,7 @@ return!q->half||!wait||sums<=TC__PRODUCT_SUMS;
 static int tc__tile_has_room(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
 if(t->way==TC__WAY_SPLIT&&
-(q->dtype!=TC_F32||tc__ix_lo(g->body.ix,g->shape.depth)<TC__SPLIT_DEPTH))
+(q->dtype!=TC_F32||tc__ix_lo(g->body.ix,tc__depth_of(g))<TC__SPLIT_DEPTH))
 return 0;
 if(g->target.checked&&t->rows*t->cols>128*128)
 return 0;
@@ -2507,7 +2507,7 @@ static tc__ix tc__wide_extent(const tc__group*g,const tc__product*q){
 return q->wide==TC__COL?g->shape.cols:q->m;
 }
 static void tc__share_dot(const tc__group*g,tc__product*q){
-int64_t accesses=tc__ix_hi(g->body.ix,g->shape.depth)/tc__wide_operand(q)->width;
+int64_t accesses=tc__ix_hi(g->body.ix,tc__depth_of(g))/tc__wide_operand(q)->width;
 tc__ix all=tc__ix_mul(g->body.ix,g->shape.batch,tc__wide_extent(g,q));
 int64_t sums=tc__ix_hi(g->body.ix,all),busy=TC__PRODUCT_SMS*TC__FEW_BUSY;
 q->each=sums>=4*busy?2:1;
@@ -2549,7 +2549,7 @@ tc__cut_depth(g,q,step,tc__choose_slices(g,q->shares,want,step,TC__FEW_ROUND));
 }
 static const tc__kbuf*tc__left_rows(const tc__group*g){
 size_t i=0;
-while(g->buffer.at[i].place!=TC__BUF_LEFT)i++;
+while(g->buffer.at[i].place!=TC__BUF_MADE)i++;
 return&g->buffer.at[i];
 }
 static tc__ix tc__rows_high(const tc__group*g,const tc__product*q){
@@ -2573,7 +2573,7 @@ q->made=q->made*2<most?q->made*2:(int)most;
 q->few=q->made;
 }
 static void tc__plan_made(const tc__group*g,tc__product*q){
-int64_t k=tc__ix_value(g->shape.depth),
+int64_t k=tc__ix_value(tc__depth_of(g)),
 bytes=TC__PRODUCT_GROUP/tc__product_pack(q);
 int few=tc__choose_wide(g,q)&&q->wide==TC__ROW;
 q->form=TC__PRODUCT_ROWS,q->wide=few?TC__ROW:TC__COL;
@@ -2598,7 +2598,7 @@ q->blocks=tc__rows_blocks(g,q);
 static tc__product tc__product_plan(const tc__group*g){
 tc__product q;
 memset(&q,0,sizeof q);
-q.dtype=g->body.node.at[g->shape.left]->dtype;
+q.dtype=g->body.node.at[tc__left_of(g)]->dtype;
 q.half=tc__is_half(q.dtype);
 q.kind=q.half?2
 :tc__product_bytes(&q)==8?1
@@ -3117,7 +3117,7 @@ q.form=TC__DEVICE_PRODUCT,q.axis=TC__COL;
 q.threads=q.sharing=product->threads;
 q.vectors=q.parts=q.launches=1;
 q.narrow=tc__device_is_narrow(g)&&
-tc__device_reach(g->body.ix,g->shape.depth)<INT32_MAX-(1<<20);
+tc__device_reach(g->body.ix,tc__depth_of(g))<INT32_MAX-(1<<20);
 q.width=product->form==TC__PRODUCT_TILES?tc__device_width(g,TC__COL):1;
 q.blocks=product->blocks,q.shared=product->shared;
 q.resident=product->resident;
@@ -5680,7 +5680,7 @@ s.g=g,s.count=0,s.lost=0;
 if(g->shape.list)return 0;
 tc__cuda_symbols_of(&s,g->shape.rows);
 tc__cuda_symbols_of(&s,g->shape.cols);
-if(g->shape.kind==TC__CONTRACTION)tc__cuda_symbols_of(&s,g->shape.depth);
+if(g->shape.kind==TC__CONTRACTION)tc__cuda_symbols_of(&s,tc__depth_of(g));
 if(g->shape.kind==TC__CONTRACTION)tc__cuda_symbols_of(&s,g->shape.batch);
 for(size_t i=0;i<g->buffer.count;i++)
 tc__cuda_symbols_of(&s,g->buffer.at[i].numel);
@@ -7180,7 +7180,7 @@ int stops){
 const struct tc__device_plan*cuda=p->cuda;
 tc__line(p);
 tc__put(p->out,"for (%s k = 0; k < ",tc__cuda_index_type(p));
-tc__put_ix(p,p->g->shape.depth);
+tc__put_ix(p,tc__depth_of(p->g));
 tc__put(p->out,"; k++)");
 tc__block_open(p);
 p->cuda=NULL;
@@ -7189,9 +7189,9 @@ tc__print_node(p,tc__body(p,id));
 p->cuda=cuda;
 tc__line(p);
 tc__put(p->out,"%s = tc_add_product_%s(",sum,tc__suffix(q->dtype));
-tc__put_value(p,p->g->shape.left,0);
+tc__put_value(p,tc__left_of(p->g),0);
 tc__put(p->out,", ");
-tc__put_value(p,p->g->shape.right,0);
+tc__put_value(p,tc__right_of(p->g),0);
 tc__put(p->out,", %s);\n",sum);
 if(stops)tc__line(p);
 if(stops)tc__put(p->out,"if (%s != %s) break;\n",sum,sum);
@@ -7357,7 +7357,7 @@ static void tc__stage_inside(const tc__printer*p,const tc__product*q,
 const tc__staged*s,char out[40]){
 int left=s->level==TC__AT_LEFT;
 int line=!tc__goes_into(p,left?q->m:p->g->shape.cols,tc__staged_size(q,s)),
-deep=!tc__goes_into(p,p->g->shape.depth,q->tile->depth);
+deep=!tc__goes_into(p,tc__depth_of(p->g),q->tile->depth);
 snprintf(out,40,"%s%s%s",
 !line?""
 :left?"r < r1"
@@ -7835,7 +7835,7 @@ if(rest||q->tile->way==TC__WAY_SPLIT||
 tc__level_uses(p->g,TC__AT_RIGHT,TC__COL)||tc__epilogue_uses(p->g,TC__COL))
 tc__put_filled(p,b,"const @index c0 = n * @tilecols;\n");
 if(rest)tc__let(p,"cols",p->g->shape.cols);
-tc__let(p,"depth",p->g->shape.depth);
+tc__let(p,"depth",tc__depth_of(p->g));
 tc__print_slice(p,q,b);
 }
 static void tc__print_next(tc__printer*p,const tc__product*q,const tc__staged*s,
@@ -8162,7 +8162,7 @@ tc__blanks b;
 tc__few_blanks(p,q,&b);
 tc__print_slice_place(p,q,&b);
 tc__print_few_place(p,q);
-tc__let(p,"depth",p->g->shape.depth);
+tc__let(p,"depth",tc__depth_of(p->g));
 tc__print_slice(p,q,&b);
 tc__put_filled(p,&b,"@type *const tile = (@type *)shared;\n");
 if(q->dot)
@@ -8186,7 +8186,7 @@ tc__block_close(p);
 // ---- gen/cuda_print/prologue.c
 static tc__group tc__prologue_of(const tc__group*g){
 tc__group rows=*g;
-rows.shape.kind=TC__REDUCTION,rows.shape.cols=g->shape.depth,
+rows.shape.kind=TC__REDUCTION,rows.shape.cols=tc__depth_of(g),
 rows.shape.prologue=0;
 rows.body.node.count=g->shape.prologue;
 return rows;
@@ -8225,13 +8225,13 @@ if(tc__device_is_scratch(&rows,&q,(int64_t)i))return 0;
 return 1;
 }
 static int tc__device_takes_rows(const tc__group*g){
-if(!tc__ix_is_const(g->shape.depth))return 0;
+if(!tc__ix_is_const(tc__depth_of(g)))return 0;
 tc__product q=tc__product_plan(g);
 if(tc__ix_value(q.shared)>TC__ROWS_BYTES||!tc__prologue_is_plain(g,&q))return 0;
 if(q.wide==TC__ROW)return 1;
 if(!tc__ix_is_const(q.blocks))return 0;
 int64_t each=(tc__ix_value(q.blocks)-1)/TC__PRODUCT_SMS+1;
-int64_t made=each*q.made*tc__ix_value(g->shape.depth);
+int64_t made=each*q.made*tc__ix_value(tc__depth_of(g));
 tc__product other=q;
 int tiles=!tc__choose_wide(g,&other);
 return made<=TC__ROWS_MADE&&(!tiles||made*q.cover<=TC__ROWS_STEPS);
@@ -8298,7 +8298,7 @@ else
 tc__head_block(p,h,across,!batches&&tc__ix_equals(high,1),tc__ix_const(1),
 q->cover);
 tc__head_add(p,h,"cols"),tc__head_ix(p,h,p->g->shape.cols,1);
-tc__head_add(p,h,"depth"),tc__head_ix(p,h,p->g->shape.depth,1);
+tc__head_add(p,h,"depth"),tc__head_ix(p,h,tc__depth_of(p->g),1);
 }
 static void tc__put_heads(tc__printer*p,tc__heads*h,const tc__text*body){
 int needed[8]={0,0,0,0,0,0,0,0};
@@ -8433,7 +8433,7 @@ return q->dot?"tc_pack<@type, @width> wide[@held][@each];\n"
 }
 static int tc__rows_ragged(const tc__printer*p,const tc__product*q){
 int width=q->dot?tc__wide_operand(q)->width:1;
-return!tc__goes_into(p,p->g->shape.depth,(int64_t)q->sharing*width);
+return!tc__goes_into(p,tc__depth_of(p->g),(int64_t)q->sharing*width);
 }
 static void tc__print_ahead(tc__printer*p,const tc__product*q,const tc__blanks*b){
 tc__put_filled(p,b,tc__rows_wide_text(q));
@@ -9927,6 +9927,7 @@ NULL,
 NULL,
 NULL,
 NULL,
+1,
 TC__FUSE_LOADS,
 NULL,
 NULL,
@@ -9949,6 +9950,7 @@ tc__cuda_grids,
 tc__print_cuda_opaque,
 tc__has_cuda_opaque,
 tc__device_takes_rows,
+1,
 TC__FUSE_LOADS,
 tc__device_has_list,
 tc__lower_device,

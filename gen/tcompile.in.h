@@ -426,6 +426,8 @@
 #include "pass/passes.c"
 
 #include "kernel/group.c"
+#include "kernel/part.c"
+#include "kernel/part_verify.c"
 #include "kernel/space.c"
 #include "kernel/border.c"
 #include "kernel/lower.c"
@@ -445,7 +447,9 @@
 #include "kernel/print.c"
 #include "kernel/print_list.c"
 #include "kernel/join.c"
+#include "kernel/contract.c"
 #include "kernel/print_matmul.c"
+#include "kernel/print_parts.c"
 #include "kernel/print_c_acc.c"
 #include "kernel/print_c_memory.c"
 #include "kernel/print_c.c"

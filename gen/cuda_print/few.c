@@ -190,7 +190,7 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
     tc__few_blanks(p, q, &b);
     tc__print_slice_place(p, q, &b);
     tc__print_few_place(p, q);
-    tc__let(p, "depth", p->g->shape.depth);
+    tc__let(p, "depth", tc__depth_of(p->g));
     tc__print_slice(p, q, &b);
     tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
     if (q->dot)

@@ -23,7 +23,7 @@ static int tc__cuda_sizes(const tc__group *g) {
     if (g->shape.list) return 0; // its row tells the one that there is
     tc__cuda_symbols_of(&s, g->shape.rows);
     tc__cuda_symbols_of(&s, g->shape.cols);
-    if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.depth);
+    if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, tc__depth_of(g));
     if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.batch);
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__cuda_symbols_of(&s, g->buffer.at[i].numel);

@@ -190,7 +190,7 @@ static void tc__print_chain(tc__printer *p, const tc__product *q, const char *su
     const struct tc__device_plan *cuda = p->cuda;
     tc__line(p);
     tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
-    tc__put_ix(p, p->g->shape.depth);
+    tc__put_ix(p, tc__depth_of(p->g));
     tc__put(p->out, "; k++)");
     tc__block_open(p);
     p->cuda = NULL; // no vectors
@@ -199,9 +199,9 @@ static void tc__print_chain(tc__printer *p, const tc__product *q, const char *su
     p->cuda = cuda;
     tc__line(p);
     tc__put(p->out, "%s = tc_add_product_%s(", sum, tc__suffix(q->dtype));
-    tc__put_value(p, p->g->shape.left, 0);
+    tc__put_value(p, tc__left_of(p->g), 0);
     tc__put(p->out, ", ");
-    tc__put_value(p, p->g->shape.right, 0);
+    tc__put_value(p, tc__right_of(p->g), 0);
     tc__put(p->out, ", %s);\n", sum);
     if (stops) tc__line(p);
     if (stops) tc__put(p->out, "if (%s != %s) break;\n", sum, sum);

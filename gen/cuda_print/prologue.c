@@ -10,7 +10,7 @@
 // The list that makes the rows, as a reduction.
 static tc__group tc__prologue_of(const tc__group *g) {
     tc__group rows = *g;
-    rows.shape.kind = TC__REDUCTION, rows.shape.cols = g->shape.depth,
+    rows.shape.kind = TC__REDUCTION, rows.shape.cols = tc__depth_of(g),
     rows.shape.prologue = 0;
     rows.body.node.count = g->shape.prologue;
     return rows;
@@ -56,13 +56,13 @@ static int tc__prologue_is_plain(const tc__group *g, const tc__product *product)
 // Whether a kernel with its rows is shorter than two: where each row is made once; else where all that
 // a multiprocessor makes again, and multiplies without tiles, takes about as long as a launch.
 static int tc__device_takes_rows(const tc__group *g) {
-    if (!tc__ix_is_const(g->shape.depth)) return 0;
+    if (!tc__ix_is_const(tc__depth_of(g))) return 0;
     tc__product q = tc__product_plan(g);
     if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
     if (q.wide == TC__ROW) return 1;
     if (!tc__ix_is_const(q.blocks)) return 0;
     int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;
-    int64_t made = each * q.made * tc__ix_value(g->shape.depth);
+    int64_t made = each * q.made * tc__ix_value(tc__depth_of(g));
     tc__product other = q;
     int tiles = !tc__choose_wide(g, &other);
     return made <= TC__ROWS_MADE && (!tiles || made * q.cover <= TC__ROWS_STEPS);
@@ -139,7 +139,7 @@ static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
         tc__head_block(p, h, across, !batches && tc__ix_equals(high, 1), tc__ix_const(1),
                        q->cover);
     tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->shape.cols, 1);
-    tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->shape.depth, 1);
+    tc__head_add(p, h, "depth"), tc__head_ix(p, h, tc__depth_of(p->g), 1);
 }
 
 // The lines that `body` mentions, or a later one that it does; then the body.
@@ -295,7 +295,7 @@ static const char *tc__rows_wide_text(const tc__product *q) {
 
 static int tc__rows_ragged(const tc__printer *p, const tc__product *q) {
     int width = q->dot ? tc__wide_operand(q)->width : 1;
-    return !tc__goes_into(p, p->g->shape.depth, (int64_t)q->sharing * width);
+    return !tc__goes_into(p, tc__depth_of(p->g), (int64_t)q->sharing * width);
 }
 
 // The wide operand, before the rows are made.

@@ -63,7 +63,7 @@ static void tc__stage_inside(const tc__printer *p, const tc__product *q,
                              const tc__staged *s, char out[40]) {
     int left = s->level == TC__AT_LEFT;
     int line = !tc__goes_into(p, left ? q->m : p->g->shape.cols, tc__staged_size(q, s)),
-        deep = !tc__goes_into(p, p->g->shape.depth, q->tile->depth);
+        deep = !tc__goes_into(p, tc__depth_of(p->g), q->tile->depth);
     snprintf(out, 40, "%s%s%s",
              !line  ? ""
              : left ? "r < r1"
@@ -605,7 +605,7 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
         tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) || tc__epilogue_uses(p->g, TC__COL))
         tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
     if (rest) tc__let(p, "cols", p->g->shape.cols);
-    tc__let(p, "depth", p->g->shape.depth);
+    tc__let(p, "depth", tc__depth_of(p->g));
     tc__print_slice(p, q, b);
 }
 

@@ -13,7 +13,7 @@ static int tc__device_is_row(const tc__group *g, int64_t b) {
 
 // Rows that the kernel makes of an operand: of the block, in shared memory.
 static int tc__device_is_made(const tc__group *g, const tc__node *n) {
-    return tc__buffer_of(g, n)->place == TC__BUF_LEFT;
+    return tc__buffer_of(g, n)->place == TC__BUF_MADE;
 }
 
 static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {

@@ -303,7 +303,7 @@ static tc__device_plan tc__device_plan_product(const tc__group *g,
     q.threads = q.sharing = product->threads;
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__device_is_narrow(g) &&
-               tc__device_reach(g->body.ix, g->shape.depth) < INT32_MAX - (1 << 20);
+               tc__device_reach(g->body.ix, tc__depth_of(g)) < INT32_MAX - (1 << 20);
     q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;

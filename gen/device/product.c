@@ -256,9 +256,9 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
     tc__ix extent = level == TC__AT_LEFT ? q->m : g->shape.cols;
     memset(&s, 0, sizeof s);
-    s.level = level, s.id = level == TC__AT_LEFT ? g->shape.left : g->shape.right;
+    s.level = level, s.id = level == TC__AT_LEFT ? tc__left_of(g) : tc__right_of(g);
     s.along = TC__DEPTH,
-    s.width = tc__operand_width(g, level, TC__DEPTH, g->shape.depth, most);
+    s.width = tc__operand_width(g, level, TC__DEPTH, tc__depth_of(g), most);
     if (s.width == 1) {
         s.width = tc__operand_width(g, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
@@ -288,8 +288,8 @@ static int64_t tc__slice_length(int64_t k, int step, int slices) {
 
 // What a block with a slice of k takes until the sums are whole, as elements of k.
 static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
-    if (!tc__ix_is_const(g->shape.depth) || tc__ix_value(g->shape.depth) < 1) return 1;
-    int64_t cost = tc__slice_length(tc__ix_value(g->shape.depth), step, slices);
+    if (!tc__ix_is_const(tc__depth_of(g)) || tc__ix_value(tc__depth_of(g)) < 1) return 1;
+    int64_t cost = tc__slice_length(tc__ix_value(tc__depth_of(g)), step, slices);
     for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
     return cost;
 }
@@ -301,8 +301,8 @@ static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, i
     int best = 1;
     if (g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE])
         return 1; // only where no other tile cuts
-    if (!tc__ix_is_const(g->shape.depth) || blocks < 1 || 2 * blocks > want) return 1;
-    int64_t most = tc__ix_value(g->shape.depth) / (step * TC__SLICE_STEPS);
+    if (!tc__ix_is_const(tc__depth_of(g)) || blocks < 1 || 2 * blocks > want) return 1;
+    int64_t most = tc__ix_value(tc__depth_of(g)) / (step * TC__SLICE_STEPS);
     if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS; // that meet in two rounds
     for (int i = 2; i <= most && i * blocks <= want; i++)
         if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
@@ -314,7 +314,7 @@ static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, i
 static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
     q->slices = slices;
     if (q->slices == 1) return;
-    int64_t k = tc__ix_value(g->shape.depth);
+    int64_t k = tc__ix_value(tc__depth_of(g));
     q->length = tc__slice_length(k, step, q->slices);
     q->slices = (int)((k - 1) / q->length + 1);
     q->blocks = tc__ix_const(q->shares * q->slices);
@@ -385,7 +385,7 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
     if (t->way == TC__WAY_SPLIT &&
-        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->shape.depth) < TC__SPLIT_DEPTH))
+        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, tc__depth_of(g)) < TC__SPLIT_DEPTH))
         return 0;
     if (g->target.checked && t->rows * t->cols > 128 * 128)
         return 0; // addresses need registers
@@ -500,7 +500,7 @@ static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
 
 // Threads along k of one sum: not more than have work, a block where sums are few and long.
 static void tc__share_dot(const tc__group *g, tc__product *q) {
-    int64_t accesses = tc__ix_hi(g->body.ix, g->shape.depth) / tc__wide_operand(q)->width;
+    int64_t accesses = tc__ix_hi(g->body.ix, tc__depth_of(g)) / tc__wide_operand(q)->width;
     tc__ix all = tc__ix_mul(g->body.ix, g->shape.batch, tc__wide_extent(g, q));
     int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
     q->each = sums >= 4 * busy ? 2 : 1;
@@ -547,7 +547,7 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
 
 static const tc__kbuf *tc__left_rows(const tc__group *g) {
     size_t i = 0;
-    while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
+    while (g->buffer.at[i].place != TC__BUF_MADE) i++;
     return &g->buffer.at[i];
 }
 
@@ -579,7 +579,7 @@ static void tc__choose_made(const tc__group *g, tc__product *q) {
 
 // Depth is a constant: tc__device_takes_rows.
 static void tc__plan_made(const tc__group *g, tc__product *q) {
-    int64_t k = tc__ix_value(g->shape.depth),
+    int64_t k = tc__ix_value(tc__depth_of(g)),
             bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
     int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
     q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
@@ -605,7 +605,7 @@ static void tc__plan_made(const tc__group *g, tc__product *q) {
 static tc__product tc__product_plan(const tc__group *g) {
     tc__product q;
     memset(&q, 0, sizeof q);
-    q.dtype = g->body.node.at[g->shape.left]->dtype;
+    q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
     q.half = tc__is_half(q.dtype);
     q.kind = q.half                                ? 2
              : tc__product_bytes(&q) == 8          ? 1

@@ -15,7 +15,7 @@ static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixen
     tc__put(
         t, "sizes %lld %lld %lld, buffers", (long long)tc__ix_eval(x, g->shape.rows, env),
         (long long)tc__ix_eval(x, g->shape.cols, env),
-        (long long)(g->shape.kind == TC__CONTRACTION ? tc__ix_eval(x, g->shape.depth, env)
+        (long long)(g->shape.kind == TC__CONTRACTION ? tc__ix_eval(x, tc__depth_of(g), env)
                                                      : 0));
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__put(t, " %lld", (long long)tc__ix_eval(x, g->buffer.at[i].numel, env));

@@ -58,7 +58,7 @@ static const tc__dialect *tc__host_dialect(const tc__library *b) {
 // products in one unit would be waited for.
 static void tc__host_describe(tc_ctx *c, tc__order *o) {
     const tc__custom *op = tc__custom_of_group(c, o->group);
-    if (o->group->shape.kind == TC__CONTRACTION) o->weight = TC__UNIT_KERNELS * 2 / 3;
+    if (tc__has_blocks(o->group)) o->weight = TC__UNIT_KERNELS * 2 / 3;
     if (o->group->shape.kind != TC__OPAQUE) o->lanes = tc__group_lanes(o->group);
     if (!op) return;
     o->custom = op->op.name, o->has_host = op->op.run != NULL;

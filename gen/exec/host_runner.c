@@ -118,7 +118,7 @@ static int tc__host_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->shape.tuning;
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
-    if (l->group->shape.kind != TC__CONTRACTION) return 1;
+    if (!tc__has_blocks(l->group)) return 1;
     tc__interp *interp = tc__interp_prepare(p->ctx, l->group); // items are others
     if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
     tc__interp_free(l->interp);

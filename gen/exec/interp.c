@@ -551,7 +551,7 @@ static void tc__loop_place(tc__frame *f, const tc__loop *l, const tc__cursor *c)
     f->axis = l->axis;
     f->n = tc__lesser(f->p->block - c->at % f->p->block, c->end - c->at);
     if (f->tile_row)
-        f->reg[f->p->tile].at = f->tile_row + c->at * tc__reg_width(f->p->product);
+        f->reg[f->part->tile].at = f->tile_row + c->at * tc__reg_width(f->part->dtype);
 }
 
 static const tc__accum *tc__loop_acc(const tc__frame *f, const tc__loop *l, uint32_t k) {
@@ -641,20 +641,35 @@ static void tc__section_run(tc__frame *f, const tc__section *s) {
 
 // ---- a run
 
-// Bytes of the ROW buffers' area; places them where base is given.
-static size_t tc__interp_rows(const tc__interp *p, const tc__frame *f, uint8_t *at,
-                              void **base) {
-    size_t used = 0;
+// Bytes of a row of a ROW or MADE buffer.
+static size_t tc__interp_row(const tc__interp *p, const tc__frame *f, uint32_t b) {
     int64_t lanes = p->vector == TC__ROW ? p->block : 1;
+    size_t n = (size_t)tc__expr_at(f, &p->row_numel.at[b], 0) * (size_t)lanes;
+    n = (n + TC__BLOCK_VECTOR) * tc__dtype(p->buffer.at[b].dtype)->bytes +
+        TC__STORAGE_ALIGN;
+    return n - n % TC__STORAGE_ALIGN;
+}
+
+// Bytes of the area of ROW buffers, and of MADE ones of a block of rows; places them where base is given,
+// those that are MADE at this row of the block.
+static size_t tc__interp_rows(const tc__interp *p, const tc__frame *f, uint8_t *at,
+                              void **base, int64_t row) {
+    size_t used = 0;
     for (uint32_t b = 0; b < p->buffers; b++) {
-        const tc__kbuf *k = &p->buffer.at[b];
-        if (k->place != TC__BUF_ROW) continue;
-        if (base) base[b] = at + used;
-        size_t n = (size_t)tc__expr_at(f, &p->row_numel.at[b], 0) * (size_t)lanes;
-        used += (n + TC__BLOCK_VECTOR) * tc__dtype(k->dtype)->bytes + TC__STORAGE_ALIGN;
-        used -= used % TC__STORAGE_ALIGN;
+        int made = p->buffer.at[b].place == TC__BUF_MADE;
+        if (!made && p->buffer.at[b].place != TC__BUF_ROW) continue;
+        size_t n = tc__interp_row(p, f, b);
+        if (base) base[b] = at + used + (made ? (size_t)row * n : 0);
+        used += made ? TC__TILE_MAX_ROWS * n : n;
     }
     return used;
+}
+
+// Row `row` of the block that begins at `first` is at hand.
+static void tc__frame_row(tc__frame *f, int64_t first, int64_t row) {
+    f->var[TC__ROW] = first + row;
+    if (f->p->part.count > 1)
+        tc__interp_rows(f->p, f, f->scratch + f->p->fixed, f->base, row);
 }
 
 static void tc__frame_open(tc__frame *f, const tc__interp *p, const tc__kargs *a) {
@@ -678,5 +693,5 @@ static void tc__frame_place(tc__frame *f, int worker) {
     }
     for (uint32_t b = 0; b < p->buffers; b++) f->base[b] = f->a->buf[b];
     f->tile_area =
-        f->scratch + p->fixed + tc__interp_rows(p, f, f->scratch + p->fixed, f->base);
+        f->scratch + p->fixed + tc__interp_rows(p, f, f->scratch + p->fixed, f->base, 0);
 }

@@ -135,11 +135,27 @@ typedef struct tc__section {
     tc__axis axis;
 } tc__section;
 
+// A part of the list (kernel/part.c).
+typedef struct tc__interp_part {
+    uint32_t begin, end; // nodes
+    tc__section main, left, right;
+    tc__expr cols, wide;
+    int product; // it is a contraction, which has the rest
+    tc__expr depth;
+    uint8_t dtype; // of the product
+    uint32_t tile; // its register
+    uint32_t left_node, right_node;
+    uint32_t right_path; // of a right operand used in memory; UINT32_MAX: packed
+    tc__expr right_step; //   elements from k to k + 1 there
+} tc__interp_part;
+
 typedef struct tc__home {
     size_t at; // bytes into scratch
     int64_t mask;
     uint32_t node;
 } tc__home;
+
+enum { TC__TILE_MAX_ROWS = 64 }; // of a block of a contraction
 
 typedef struct tc__interp {
     tc_ctx *ctx;
@@ -149,7 +165,9 @@ typedef struct tc__interp {
     int64_t block, grain;
     int64_t
         flat; // columns of a row, where many stand behind one another in a block; else 0
-    tc__section start, main, left, right; // start: constants, once per run
+    tc__section start; // constants, once per run
+    TC__VEC(tc__interp_part) part;
+    int blocks; // an item is a block of rows, through which parts go one by one
     uint32_t nodes, buffers;
     TC__VEC(tc__insn) code;
     TC__VEC(tc__expr_step) steps;
@@ -160,14 +178,9 @@ typedef struct tc__interp {
     TC__VEC(uint32_t) acc_of_loop;
     TC__VEC(tc__home) home;
     TC__VEC(tc__expr) expr;      // limits of CHECKs
-    TC__VEC(tc__expr) row_numel; // of ROW buffers, by buffer; only where place is ROW
+    TC__VEC(tc__expr) row_numel; // of ROW and MADE buffers, by buffer
     TC__VEC(tc__kbuf) buffer;    // place, dtype
-    tc__expr rows, cols, depth, batch, wide;
-    uint32_t tile; // CONTRACTION: register of the product
-    uint32_t left_node, right_node;
-    uint32_t right_path;    // of a right operand used in memory; UINT32_MAX: packed
-    tc__expr right_step;    //   elements from k to k + 1 there
-    uint8_t product;        // its dtype
+    tc__expr rows, batch;
     TC__VEC(tc__expr) kept; // programs whose values are remembered
     size_t reg_at, base_at, cursor_at, kept_at,
         fixed; // parts of scratch, in bytes; fixed: their end
@@ -179,6 +192,7 @@ typedef struct tc__cursor {
 
 struct tc__frame {
     const tc__interp *p;
+    const tc__interp_part *part; // at hand
     const tc__isa *isa;
     const tc__kargs *a;
     uint8_t *scratch;

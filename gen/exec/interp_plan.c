@@ -20,12 +20,19 @@ static int tc__plan_is_value(const tc__node *n) {
            n->op != TC_OP_ACC && n->op != TC_OP_STORE;
 }
 
+static tc__interp_part *tc__plan_part(const tc__planner *b, const tc__node *n) {
+    size_t i = 0;
+    while (n->id >= b->p->part.at[i].end) i++;
+    return &b->p->part.at[i];
+}
+
 static const tc__section *tc__plan_section(const tc__planner *b, const tc__node *n) {
+    const tc__interp_part *part = tc__plan_part(b, n);
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return &b->p->start;
-    if (b->g->shape.kind != TC__CONTRACTION || !tc__plan_is_value(n)) return &b->p->main;
-    if (n->level == TC__AT_LEFT) return &b->p->left;
-    if (n->level == TC__AT_RIGHT) return &b->p->right;
-    return &b->p->main;
+    if (!part->product || !tc__plan_is_value(n)) return &part->main;
+    if (n->level == TC__AT_LEFT) return &part->left;
+    if (n->level == TC__AT_RIGHT) return &part->right;
+    return &part->main;
 }
 
 static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
@@ -135,8 +142,10 @@ static void tc__plan_scan_stores(tc__planner *b) {
         for (uint32_t k = 0; k < n->n_in && n->op != TC_OP_STORE; k++)
             b->stored[n->in[k]] = 0;
     }
-    if (b->g->shape.kind == TC__CONTRACTION)
-        b->stored[b->p->left_node] = b->stored[b->p->right_node] = 0;
+    for (size_t i = 0; i < b->p->part.count; i++) {
+        const tc__interp_part *part = &b->p->part.at[i];
+        if (part->product) b->stored[part->left_node] = b->stored[part->right_node] = 0;
+    }
 }
 
 static void tc__plan_use_val(void *user, uint32_t id) {
@@ -158,8 +167,10 @@ static void tc__plan_scan_lives(tc__planner *b) {
         }
         if (n->op == TC_OP_FOR) b->around[b->loops_around++] = b->loop_of[i];
     }
-    if (b->g->shape.kind == TC__CONTRACTION)
-        b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
+    for (size_t i = 0; i < b->p->part.count; i++) {
+        const tc__interp_part *part = &b->p->part.at[i];
+        if (part->product) b->last[part->left_node] = b->last[part->right_node] = part->end;
+    }
     for (uint32_t i = b->p->nodes; i-- > 0;) {
         const tc__node *n = tc__plan_node(b, i);
         if (tc__plan_renames(b, n) && b->last[n->in[0]] < b->last[i])
@@ -314,7 +325,7 @@ static void tc__plan_accs(tc__planner *b) {
 // Whether value n may be in memory from node `from` on: nothing is stored while it is needed.
 static int tc__plan_may_alias(const tc__planner *b, const tc__node *n, uint32_t from) {
     if (tc__dtype(n->dtype)->bytes != (uint32_t)tc__reg_width(n->dtype)) return 0;
-    if (tc__plan_section(b, n) != &b->p->main) return 1;
+    if (tc__plan_section(b, n) != &tc__plan_part(b, n)->main) return 1;
     for (uint32_t i = from + 1; i < b->last[n->id] && i < b->p->nodes; i++)
         if (tc__plan_node(b, i)->op == TC_OP_STORE) return 0;
     return 1;
@@ -324,7 +335,9 @@ static int tc__plan_may_alias(const tc__planner *b, const tc__node *n, uint32_t 
 static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__insn *i) {
     const tc__node *v = tc__plan_node(b, n->in[0]);
     tc__insn *last;
-    if (b->p->code.count <= b->p->main.first || i->step != tc__step_store_plain) return;
+    if (b->p->code.count <= tc__plan_part(b, n)->main.first ||
+        i->step != tc__step_store_plain)
+        return;
     last = &b->p->code.at[b->p->code.count - 1];
     if (last->step != tc__step_block || last->dst != v->id || last->uniform) return;
     if (!tc__plan_may_alias(b, v, n->id)) return;
@@ -452,8 +465,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
     if (b->flat && n->attr[TC__FOR_AXIS] == TC__COL) i->step = tc__step_nothing;
-    if (b->g->shape.kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
-        i->step = tc__step_nothing;
+    if (b->p->blocks && l->bind == TC__BIND_WORKER) i->step = tc__step_nothing;
 }
 
 static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -461,13 +473,11 @@ static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->after = (uint32_t)b->p->code.count + 1;
     i->step = l->once || (b->flat && !l->vector) ? tc__step_nothing : tc__step_end;
-    if (b->g->shape.kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
-        i->step = tc__step_nothing;
+    if (b->p->blocks && l->bind == TC__BIND_WORKER) i->step = tc__step_nothing;
 }
 
 static void tc__plan_contract(tc__planner *b, const tc__node *n, tc__insn *i) {
-    b->p->tile = n->id;
-    b->p->product = n->dtype;
+    tc__plan_part(b, n)->tile = n->id;
     i->step = tc__step_nothing;
 }
 
@@ -515,11 +525,12 @@ static void tc__plan_code(tc__planner *b, tc__section *s) {
 // ---- contractions
 
 // Along which of two axes the loads of an operand run in memory.
-static tc__axis tc__plan_operand_axis(const tc__planner *b, tc__level level, tc__axis first,
-                                      tc__axis other) {
-    for (uint32_t i = 0; i < b->p->nodes; i++) {
+static tc__axis tc__plan_operand_axis(const tc__planner *b, const tc__interp_part *part,
+                                      tc__level level, tc__axis first, tc__axis other) {
+    for (uint32_t i = part->begin; i < part->end; i++) {
         const tc__node *n = tc__plan_node(b, i);
         if (n->op != TC_OP_LOAD || n->level != level) continue;
+        if (tc__buffer_of(b->g, n)->place == TC__BUF_MADE) return TC__DEPTH;
         tc__ixrun x = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], first);
         tc__ixrun y = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], other);
         if (x.ok && tc__ix_equals(x.stride, 1)) return first;
@@ -530,10 +541,10 @@ static tc__axis tc__plan_operand_axis(const tc__planner *b, tc__level level, tc_
 
 // A right operand that is a plain LOAD with columns side by side and steady rows stays
 // there.
-static void tc__plan_right_in_memory(tc__planner *b) {
-    const tc__node *n = tc__plan_node(b, b->p->right_node);
-    b->p->right_path = UINT32_MAX;
-    if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL ||
+static void tc__plan_right_in_memory(tc__planner *b, tc__interp_part *part) {
+    const tc__node *n = tc__plan_node(b, part->right_node);
+    part->right_path = UINT32_MAX;
+    if (n->op != TC_OP_LOAD || part->right.axis != TC__COL ||
         n->n_attr > TC__LOAD_PREDICATES)
         return;
     tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
@@ -543,16 +554,47 @@ static void tc__plan_right_in_memory(tc__planner *b) {
         return;
     if (!c.ok || c.run != INT64_MAX || !tc__ix_equals(c.stride, 1)) return;
     if (!k.ok || k.run != INT64_MAX) return;
-    for (uint32_t i = b->p->right.first; i < b->p->right.end; i++)
-        if (b->p->code.at[i].dst == n->id) b->p->right_path = b->p->code.at[i].item;
-    b->p->right_step = tc__plan_expr(b, k.stride);
+    for (uint32_t i = part->right.first; i < part->right.end; i++)
+        if (b->p->code.at[i].dst == n->id) part->right_path = b->p->code.at[i].item;
+    part->right_step = tc__plan_expr(b, k.stride);
 }
 
-static void tc__plan_operands(tc__planner *b) {
-    tc__interp *p = b->p;
-    p->left_node = b->g->shape.left, p->right_node = b->g->shape.right;
-    p->left.axis = tc__plan_operand_axis(b, TC__AT_LEFT, TC__DEPTH, TC__ROW);
-    p->right.axis = tc__plan_operand_axis(b, TC__AT_RIGHT, TC__COL, TC__DEPTH);
+// ---- parts
+
+// The part that list g ends with.
+static void tc__plan_add_part(tc__planner *b, const tc__group *g, uint32_t begin) {
+    tc__interp_part part;
+    memset(&part, 0, sizeof part);
+    part.begin = begin, part.end = (uint32_t)g->body.node.count;
+    part.main.axis = b->p->vector;
+    part.product = g->shape.kind == TC__CONTRACTION;
+    if (part.product) {
+        const tc__node *contract = tc__contract_of(g);
+        part.left_node = contract->in[0], part.right_node = contract->in[1];
+        part.dtype = contract->dtype;
+        part.left.axis = tc__plan_operand_axis(b, &part, TC__AT_LEFT, TC__DEPTH, TC__ROW);
+        part.right.axis = tc__plan_operand_axis(b, &part, TC__AT_RIGHT, TC__COL, TC__DEPTH);
+    }
+    if (!TC__PUSH(b->ctx, b->p->part, part)) b->failed = 1;
+}
+
+static void tc__plan_list_parts(tc__planner *b) {
+    tc__group part[TC__LIST_PARTS];
+    uint32_t begin = 0;
+    int n = tc__has_parts(b->g) ? tc__parts_of_list(b->g, part) : 1;
+    b->p->blocks = tc__has_blocks(b->g);
+    if (n == 1) tc__plan_add_part(b, b->g, 0);
+    for (int i = 0; n > 1 && i < n; i++) {
+        tc__plan_add_part(b, &part[i], begin);
+        begin = (uint32_t)part[i].body.node.count;
+    }
+}
+
+// Sizes of the part that list g ends with.
+static void tc__plan_part_sizes(tc__planner *b, tc__interp_part *part, const tc__group *g) {
+    part->cols = tc__plan_expr(b, g->shape.cols);
+    part->wide = tc__plan_expr(b, g->shape.wide ? g->shape.wide : g->shape.cols);
+    if (part->product) part->depth = tc__plan_expr(b, tc__depth_of(g));
 }
 
 // ---- entry points
@@ -562,17 +604,25 @@ static void tc__plan_buffers(tc__planner *b) {
     b->axis = p->vector;
     for (uint32_t i = 0; i < p->buffers; i++) {
         const tc__kbuf *k = &b->g->buffer.at[i];
-        tc__expr numel =
-            tc__plan_expr(b, k->place == TC__BUF_ROW ? k->numel : tc__ix_const(0));
+        int row = k->place == TC__BUF_ROW || k->place == TC__BUF_MADE;
+        tc__expr numel = tc__plan_expr(b, row ? k->numel : tc__ix_const(0));
         if (!TC__PUSH(b->ctx, p->row_numel, numel)) b->failed = 1;
         if (!TC__PUSH(b->ctx, p->buffer, *k)) b->failed = 1;
     }
     p->rows = tc__plan_expr(b, b->g->shape.rows);
-    p->cols = tc__plan_expr(b, b->g->shape.cols);
-    if (b->g->shape.kind != TC__CONTRACTION) return;
-    p->depth = tc__plan_expr(b, b->g->shape.depth);
-    p->batch = tc__plan_expr(b, b->g->shape.batch);
-    p->wide = tc__plan_expr(b, b->g->shape.wide ? b->g->shape.wide : b->g->shape.cols);
+    if (p->blocks) p->batch = tc__plan_expr(b, b->g->shape.batch);
+    for (size_t i = 0; i < p->part.count; i++) {
+        tc__group part = *b->g;
+        if (p->part.count > 1) part = tc__part_at(b->g, p->part.at[i].begin);
+        tc__plan_part_sizes(b, &p->part.at[i], &part);
+    }
+}
+
+static void tc__plan_part_code(tc__planner *b, tc__interp_part *part) {
+    if (part->product) tc__plan_code(b, &part->left);
+    if (part->product) tc__plan_code(b, &part->right);
+    tc__plan_code(b, &part->main);
+    if (part->product && !b->failed) tc__plan_right_in_memory(b, part);
 }
 
 static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) {
@@ -615,7 +665,8 @@ static int tc__plan_rows_are_short(const tc__planner *b) {
 
 static void tc__plan_run_all(tc__planner *b) {
     tc__interp *p = b->p;
-    if (p->kind == TC__CONTRACTION) tc__plan_operands(b);
+    tc__plan_list_parts(b);
+    if (b->failed) return;
     if (tc__plan_rows_are_short(b)) {
         tc__ixpool *x = b->g->body.ix;
         b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->shape.rows, b->g->shape.cols));
@@ -633,10 +684,7 @@ static void tc__plan_run_all(tc__planner *b) {
     if (b->failed) return;
     tc__plan_buffers(b);
     tc__plan_code(b, &p->start);
-    if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->left);
-    if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->right);
-    tc__plan_code(b, &p->main);
-    if (p->kind == TC__CONTRACTION && !b->failed) tc__plan_right_in_memory(b);
+    for (size_t i = 0; i < p->part.count; i++) tc__plan_part_code(b, &p->part.at[i]);
     p->kept_at = tc__plan_area(b, p->kept.count * sizeof(tc__kept));
     p->fixed = b->used;
 }
@@ -646,6 +694,7 @@ static void tc__interp_free(tc__interp *p) {
     if (!p) return;
     c = p->ctx;
     TC__VEC_FREE(c, p->code);
+    TC__VEC_FREE(c, p->part);
     TC__VEC_FREE(c, p->steps);
     TC__VEC_FREE(c, p->path);
     TC__VEC_FREE(c, p->limit);
@@ -672,7 +721,7 @@ static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa
     if (!b.p || !tc__plan_open(&b, c, g, &a)) b.failed = 1;
     if (!b.failed) {
         b.p->isa = isa ? isa : tc__isa_best(tc__cpu_of(c));
-        b.p->vector = b.p->main.axis = b.p->start.axis = g->shape.vector;
+        b.p->vector = b.p->start.axis = g->shape.vector;
         b.p->kind = g->shape.kind, b.p->grain = g->shape.grain;
         b.p->nodes = (uint32_t)g->body.node.count;
         b.p->buffers = (uint32_t)g->buffer.count;
@@ -695,12 +744,17 @@ static size_t tc__interp_scratch_bytes(const tc__interp *p, const int64_t *size)
     tc__frame f;
     tc__kargs a;
     tc__tile t;
-    size_t n;
+    size_t n, tiles = 0;
     memset(&a, 0, sizeof a);
     a.size = size;
     tc__frame_open(&f, p, &a);
-    n = p->fixed + tc__interp_rows(p, &f, NULL, NULL);
-    return p->kind == TC__CONTRACTION ? n + tc__tile_open(&f, &t, NULL) : n;
+    n = p->fixed + tc__interp_rows(p, &f, NULL, NULL, 0);
+    for (size_t i = 0; i < p->part.count; i++) {
+        f.part = &p->part.at[i];
+        size_t own = f.part->product ? tc__tile_open(&f, &t, NULL) : 0;
+        if (own > tiles) tiles = own;
+    }
+    return n + tiles;
 }
 
 // Items [lo, hi), as a compiled kernel would do them. a->scratch[worker] as above.
@@ -711,8 +765,9 @@ static void tc__interp_run(const tc__interp *p, const tc__kargs *a, int64_t lo, 
     f.lo = lo, f.hi = hi;
     tc__frame_place(&f, worker);
     tc__section_run(&f, &p->start);
-    if (p->kind == TC__CONTRACTION)
+    f.part = &p->part.at[p->part.count - 1];
+    if (p->blocks)
         tc__contract_run(&f);
     else
-        tc__section_run(&f, &p->main);
+        tc__section_run(&f, &f.part->main);
 }

@@ -122,16 +122,25 @@ static int tc__program_launch(tc__program *p, tc__group *k) {
     return 1;
 }
 
-// Cost of one work item in element steps, to decide how many make a thread worth while.
-static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
+// Cost in element steps of the part that list k ends with.
+static int64_t tc__part_cost(const tc__group *k, const tc__ixenv *env) {
     int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->shape.rows, env);
-    int64_t cols = tc__ix_eval(k->body.ix, k->shape.cols, env),
-            items = tc__ix_eval(k->body.ix, k->shape.items, env);
-    for (size_t i = 0; i < k->body.node.count; i++)
+    int64_t cols = tc__ix_eval(k->body.ix, k->shape.cols, env);
+    for (size_t i = k->shape.prologue; i < k->body.node.count; i++)
         cost += tc__ops[k->body.node.at[i]->op].cost;
     int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
     if (k->shape.kind == TC__CONTRACTION)
-        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->shape.depth, env));
+        total = tc__ix_times(total, tc__ix_eval(k->body.ix, tc__depth_of(k), env));
+    return total;
+}
+
+// Cost of one work item, to decide how many make a thread worth while.
+static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
+    tc__group part[TC__LIST_PARTS];
+    int64_t total = 0, items = tc__ix_eval(k->body.ix, k->shape.items, env);
+    int n = k->shape.prologue ? tc__parts_of_list(k, part) : 0;
+    for (int i = 0; i < n; i++) total = tc__ix_clamp(total + tc__part_cost(&part[i], env));
+    if (!n) total = tc__part_cost(k, env);
     return items > 0 ? total / items + 1 : 1;
 }
 

@@ -49,7 +49,7 @@ static const struct {
     {TC_OP_CHECK, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 2, 2},
     {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
-    {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 0},
+    {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 2, 1, 1},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
     {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 3},
     {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
@@ -378,7 +378,7 @@ static int tc__verify_known(const tc__verifier *v, uint32_t id) {
         return tc__verify_fail(v, "phase %u uses %%%u of phase %u", (unsigned)n->phase,
                                (unsigned)id, (unsigned)(a->phase + finished));
     uint32_t level = finished ? (uint32_t)TC__AT_ROW : a->level;
-    if (level == TC__AT_ROW || level == n->level) return 1;
+    if (level == TC__AT_ROW || level == n->level || n->op == TC_OP_CONTRACT) return 1;
     // The right operand is at (r, c, k): it may use what the columns know.
     if (level == TC__AT_COL && n->level == TC__AT_RIGHT) return 1;
     return tc__verify_fail(v, "it uses %%%u of another level", (unsigned)id);
@@ -418,6 +418,15 @@ static int tc__verify_each_ix(const tc__verifier *v) {
     return u.ok;
 }
 
+static int tc__verify_contract(const tc__verifier *v) {
+    const tc__node *n = v->node, *left = v->g->node.at[n->in[0]],
+                   *right = v->g->node.at[n->in[1]];
+    if (left->level != TC__AT_LEFT || right->level != TC__AT_RIGHT)
+        return tc__verify_fail(v, "its operands are not a left and a right one");
+    return left->dtype == right->dtype ||
+           tc__verify_fail(v, "its operands have two dtypes");
+}
+
 static int tc__verify_kernel_node(const tc__verifier *v) {
     const tc__node *n = v->node;
     if (n->level > TC__AT_RIGHT) return tc__verify_fail(v, "level %d", n->level);
@@ -427,6 +436,7 @@ static int tc__verify_kernel_node(const tc__verifier *v) {
         return tc__verify_fail(v, "half a predicate");
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__verify_known(v, n->in[i])) return 0;
+    if (n->op == TC_OP_CONTRACT && !tc__verify_contract(v)) return 0;
     return tc__verify_each_ix(v);
 }
 

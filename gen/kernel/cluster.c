@@ -134,8 +134,9 @@ static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int faile
     return failed ? NULL : w->k;
 }
 
-// Operands of a contraction: left at (rows, k), right at (batch, k, columns).
-static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
+// A contraction and its operands: left at (rows, k), right at (batch, k, columns). Where it has no elements, others do
+// not name it.
+static uint32_t tc__lower_contraction(tc__weave *w, const tc__node *n) {
     const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
     tc__ix index[TC_MAX_RANK], l[TC_MAX_RANK], r[TC_MAX_RANK];
     int rank = n->rank;
@@ -146,14 +147,15 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
     w->side = TC__AT_LEFT;
-    w->k->shape.left = tc__lower_value(w, a, l);
+    w->factor[0] = tc__lower_value(w, a, l);
     w->side = TC__AT_RIGHT;
-    w->k->shape.right = tc__lower_value(w, b, r);
+    w->factor[1] = tc__lower_value(w, b, r);
     w->side = TC__AT_COL;
-    w->k->shape.depth = depth;
+    w->depth = depth;
     w->k->shape.batch = tc__ix_const(1);
     for (int i = 0; i < rank - 2; i++)
         w->k->shape.batch = tc__ix_mul(w->ix, w->k->shape.batch, n->dims[i]);
+    return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, w->factor, 2, &w->depth, 1);
 }
 
 // Where root r, or this part of it, is made in the cluster being woven, and the element's position in
@@ -184,7 +186,7 @@ static uint32_t tc__lower_own(tc__weave *w, const tc__root *r, uint32_t part) {
     const tc__node *n = w->g->node.at[r->node];
     tc__ix index[TC_MAX_RANK], flat;
     (void)tc__place_own(w, r, part, index, &flat);
-    if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
+    if (tc__is_kind(n, TC__KIND_CONTRACT)) return tc__lower_contraction(w, n);
     return tc__lower_value(w, n, index);
 }
 

@@ -22,7 +22,7 @@ typedef enum tc__place {
     TC__BUF_NODE,   // a stored TENSOR node: source = node id (planned arena, or an output)
     TC__BUF_ROW,    // scratch of one row, private to a worker
     TC__BUF_TILE,   // result tile of a contraction, private to a worker
-    TC__BUF_LEFT,   // a row of a contraction's left operand, made in its own kernel: join.c
+    TC__BUF_MADE,   // a row that a part of the list makes for a later one: part.c
     TC__BUF_SHARED, // memory of a block of threads, in the list of a device
     TC__BUF_REGISTER, // a thread's own, there too: all its indices are known
     TC__BUF_LOCAL,    //   or not
@@ -85,25 +85,24 @@ typedef struct tc__tuning {
 // What a kernel is beside its nodes: plain data without padding, so equal ones are found by memcmp.
 typedef struct tc__group_shape {
     tc__ix rows, cols; // extents of the axes r and c
-    tc__ix depth;      // CONTRACTION: extent of k
     tc__ix batch;      // CONTRACTION: r = b * (rows / batch) + m
     tc__ix items;      // LOOP: parallel work items
     int64_t grain;     // LOOP: rows or columns per item
     tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     tc__group_kind kind;
-    tc__axis vector;      // LOOP: which axis the vector runs along
-    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint32_t prologue;    // LOOP, CONTRACTION: nodes before it make rows of `left`: join.c
-    uint32_t phases;      // number of column phases
-    int split_columns;    // LOOP: items are blocks of columns, rows are a serial loop
-    int lanes;            // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    tc__axis vector; // LOOP: which axis the vector runs along
+    uint32_t
+        prologue;    // LOOP: nodes before it are parts that make rows for the last: part.c
+    uint32_t phases; // number of column phases
+    int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
+    int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
     tc__tuning tuning; // LOOP
 } tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
                   sizeof(tc__group_shape) ==
-                      8 * sizeof(int64_t) + 9 * sizeof(int) + sizeof(tc__tuning));
+                      7 * sizeof(int64_t) + 7 * sizeof(int) + sizeof(tc__tuning));
 
 // LOOP: what runs it.
 typedef struct tc__group_target {
@@ -152,6 +151,11 @@ static const tc__kbuf *tc__buffer_of(const tc__group *k, const tc__node *n) {
     return &k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
 }
 
+static int tc__accesses(const tc__node *n, int64_t buffer) {
+    return (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) &&
+           n->attr[TC__ACCESS_BUFFER] == buffer;
+}
+
 // Where the index of a LOAD, STORE or INDEX stands, and what it is.
 static uint32_t tc__index_word(const tc__node *n) {
     if (n->op == TC_OP_INDEX) return TC__INDEX_EXPR;
@@ -171,6 +175,22 @@ typedef struct tc__bounds {
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
+
+// ---- contractions ----
+
+// The CONTRACT of a CONTRACTION.
+static const tc__node *tc__contract_of(const tc__group *k) {
+    size_t i = k->body.node.count;
+    while (i > 0 && k->body.node.at[i - 1]->op != TC_OP_CONTRACT) i--;
+    return k->body.node.at[i ? i - 1 : 0];
+}
+
+// Its operands, and the extent of k.
+static uint32_t tc__left_of(const tc__group *k) { return tc__contract_of(k)->in[0]; }
+static uint32_t tc__right_of(const tc__group *k) { return tc__contract_of(k)->in[1]; }
+static tc__ix tc__depth_of(const tc__group *k) {
+    return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
+}
 
 // ---- what a kernel is, in words ----
 
@@ -211,6 +231,20 @@ static uint32_t tc__count_results(const tc__group *k) {
     return n;
 }
 
+// What stands between or before the products of a list of several parts.
+static void tc__report_parts(tc__text *t, const tc__group *k) {
+    uint32_t products = tc__count_op(k, TC_OP_CONTRACT);
+    tc__put(t, ", ");
+    tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
+    if (k->shape.kind == TC__CONTRACTION && products == 1)
+        tc__put(t, " of rows before it around one product, ");
+    else
+        tc__put(t, products == 1 ? " behind one product" : " around %u products",
+                (unsigned)products);
+    if (k->shape.kind != TC__CONTRACTION || products > 1)
+        tc__put(t, " over the same rows, ");
+}
+
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
@@ -225,17 +259,15 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
         return;
     }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
-    if (k->shape.kind == TC__REDUCTION) {
+    if (k->shape.kind == TC__REDUCTION && !k->shape.prologue) {
         tc__put(t, ", ");
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " in ");
         tc__report_count(t, k->shape.phases, "phase");
     }
-    if (k->shape.prologue) {
-        tc__put(t, ", ");
-        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
-        tc__put(t, " of rows before it");
-    }
-    tc__put(t, "%s, ", where[k->shape.kind]);
+    if (k->shape.prologue)
+        tc__report_parts(t, k);
+    else
+        tc__put(t, "%s, ", where[k->shape.kind]);
     tc__report_count(t, tc__count_results(k), "result");
 }

@@ -31,20 +31,28 @@ static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
 // Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
 enum { TC__LANES_16_ROWS = 8 };
 
-// Whether the kernel can have vectors of 16 elements.
-static int tc__group_takes_16(const tc__group *g, tc__emit target) {
+// Whether nodes from `first` on can have vectors of 16 elements.
+static int tc__nodes_take_16(const tc__group *g, size_t first, tc__emit target) {
     if (target < TC__EMIT_AVX512) return 0;
-    for (size_t i = 0; i < g->body.node.count; i++)
+    for (size_t i = first; i < g->body.node.count; i++)
         if (!tc__node_takes_16(g, g->body.node.at[i])) return 0;
     return 1;
+}
+
+static int tc__group_takes_16(const tc__group *g, tc__emit target) {
+    return tc__nodes_take_16(g, 0, target);
+}
+
+// Whether it is a product of so few rows that it has vectors of 8 in any case.
+static int tc__is_flat_product(const tc__group *g) {
+    return g->shape.kind == TC__CONTRACTION &&
+           tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
+               TC__LANES_16_ROWS;
 }
 
 // The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
 // of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
-    if (g->shape.kind == TC__CONTRACTION &&
-        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
-            TC__LANES_16_ROWS)
-        return TC__VECTOR;
+    if (tc__is_flat_product(g)) return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }

@@ -218,15 +218,13 @@ static void tc__finish_sums(tc__finish *f) {
 static void tc__finish_sinks(tc__finish *f) {
     const tc__group *k = f->w->k;
     uint32_t count = (uint32_t)k->body.node.count;
-    if (k->shape.kind == TC__CONTRACTION) {
-        f->w->k->shape.left = tc__finish_value(f, k->shape.left, 0);
-        f->w->k->shape.right = tc__finish_value(f, k->shape.right, 0);
-    }
     tc__finish_sums(f);
     for (uint32_t i = 0; i < count && !f->failed; i++) {
         const tc__node *n = tc__old(f, i);
         if (n->op == TC_OP_STORE) tc__finish_value(f, i, n->phase);
     }
+    // A product is there, even where nothing of it is needed because it has no elements.
+    if (k->shape.kind == TC__CONTRACTION) tc__finish_value(f, tc__contract_of(k)->id, 0);
 }
 
 // ---- the axis of the vector ----
@@ -443,8 +441,6 @@ static void tc__list_all(tc__lister *l) {
     if (k->shape.kind == TC__CONTRACTION) {
         tc__list_level(l, 0, TC__AT_LEFT);
         tc__list_level(l, 0, TC__AT_RIGHT);
-        if (!l->failed)
-            k->shape.left = l->at[k->shape.left], k->shape.right = l->at[k->shape.right];
     }
     tc__list_rows(l, k->shape.split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER);
     for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);

@@ -87,8 +87,10 @@ struct tc__dialect {
     int (*opaque)(tc__text *out, const tc__group *g, const tc__dialect *d,
                   const char *symbol);
     int (*has_opaque)(tc_ctx *c, const tc__group *g);
-    // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
+    // Whether a kernel of several parts (join.c), the last of which reads rows that are made before it, is
+    // worth it; NULL = never. And how many contractions such a kernel may have.
     int (*takes_rows)(const tc__group *g);
+    int contractions;
     tc__fuse fuse; // of programs that fuse
     // Where devices have lists of their own (device/lower.c): the list of g, NULL = reported; and who prints
     // it. has_list = NULL: nowhere.

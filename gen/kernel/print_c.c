@@ -270,13 +270,14 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
 static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
     int outer = p->outer, pointers = p->pointers;
     if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->shape.kind == TC__CONTRACTION) {
-        tc__class cls = tc__class_of(tc__body(p, p->g->shape.left)->dtype);
+        tc__class cls = tc__class_of(tc__body(p, tc__left_of(p->g))->dtype);
         tc__line(p);
         tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
                 p->d->scalar[cls]);
     }
     if (n->attr[TC__FOR_AXIS] == TC__ROW) {
         p->outer = TC__ROW;
+        tc__print_made_rows(p, begin, end);
         tc__c_pointers(p, begin, end, TC__ROW);
     }
     tc__print_range(p, begin, end);
@@ -546,16 +547,16 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
     int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
-    int product = worker && p->g->shape.kind == TC__CONTRACTION;
+    int block = worker && tc__has_blocks(p->g);
     if (worker)
-        tc__put(p->out, product ? "r0" : "lo");
+        tc__put(p->out, block ? "r0" : "lo");
     else if (chunked)
         tc__put(p->out, "chunk");
     else
         tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, "; %s < ", v);
     if (worker)
-        tc__put(p->out, product ? "r1" : "hi");
+        tc__put(p->out, block ? "r1" : "hi");
     else if (chunked)
         tc__put(p->out, "tc_min(chunk + 8192, ");
     if (!worker) tc__put_ix(p, n->attr[TC__FOR_END]);
@@ -600,11 +601,13 @@ static void tc__c_sizes(tc__printer *p, const tc__text *body) {
 static void tc__c_buffers(tc__printer *p, const tc__text *body) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        int scratch = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
+        int made = b->place == TC__BUF_MADE;
+        int scratch = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE || made;
         const char *type = tc__dtypes[b->dtype].memory,
                    *c = b->written || scratch ? "" : "const ";
         char name[24];
         tc__buffer_name(p, (int64_t)i, name);
+        if (made) strcat(name, "_rows");
         if (!tc__c_mentions(body, name)) continue;
         tc__line(p);
         tc__put(p->out, "%s%s *%s = (%s%s *)", c, type, name, c, type);
@@ -655,11 +658,13 @@ static int tc__c_has_streams(const tc__printer *p) {
 }
 
 static void tc__c_kernel(tc__printer *p, const char *symbol) {
-    if (p->g->shape.kind == TC__CONTRACTION) tc__print_contract_block(p, symbol);
+    if (tc__has_blocks(p->g)) tc__print_contract_blocks(p, symbol);
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1;
-    if (p->g->shape.kind == TC__CONTRACTION)
+    if (tc__has_parts(p->g))
+        tc__print_parts(p, symbol);
+    else if (p->g->shape.kind == TC__CONTRACTION)
         tc__print_contract(p, symbol);
     else
         tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
@@ -723,7 +728,8 @@ static const tc__dialect tc__dialect_c = {
     NULL,
     tc__c_opaque,
     tc__has_source,
-    NULL,
+    tc__c_takes_rows,
+    2,
     TC__FUSE_BORDERS,
     NULL,
     NULL,

@@ -127,7 +127,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in",     "in",   "row", "tile", "left",
+    static const char *const names[] = {"in",     "in",   "row", "tile", "made",
                                         "shared", "held", "row", "work", "ticket"};
     const char *name = NULL;
     int serial = 0;
@@ -411,7 +411,7 @@ static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbo
     tc__put_ix(p, g->shape.cols);
     if (g->shape.kind == TC__CONTRACTION) {
         tc__put(p->out, ", depth ");
-        tc__put_ix(p, g->shape.depth);
+        tc__put_ix(p, tc__depth_of(g));
     }
     tc__put(p->out, "; vector along %s\n", tc__axis_name(g->shape.vector));
     if (g->shape.list)

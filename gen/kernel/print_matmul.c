@@ -9,207 +9,7 @@
 //   flip    few rows and weights stored [columns, k]: the panel holds the rows, columns are
 //           read in place, the tile is transposed at the end; fma(a, b, c) = fma(b, a, c)
 //
-// A work item is a block of `grain` rows and a block of `wide` columns of one batch; items
-// of the same columns follow each other, so a worker packs each panel once.
-// tc__contract_items says so to the group: it sets grain, items and scratch.
-
-typedef enum tc__right {
-    TC__RIGHT_NODES,   // evaluated by their nodes, a vector of columns at a time
-    TC__RIGHT_COLUMNS, // plain loads, k moves by a constant: pointers to columns
-    TC__RIGHT_IN_PLACE // plain loads of adjacent columns, used too rarely to pack
-} tc__right;
-
-enum {
-    TC__CONTRACT_GRAIN = 48,      // rows of an item
-    TC__CONTRACT_FLIP = 32,       // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,   // up to here the right operand is not packed
-    TC__CONTRACT_PANELS = 1 << 18 // bytes of packed panels of an item, about half an L2
-};
-
-typedef struct tc__contract {
-    const tc__group *g;
-    int dtype;
-    tc__class cls;
-    int flip, left_nodes, phases;
-    int lanes; // of a vector
-    tc__right right;
-    int rows, width;          // of the block in registers
-    int64_t grain;            // rows of an item
-    tc__ix wide, wide_padded; // columns of an item
-    tc__ix m, row_blocks, col_blocks, depth;
-    tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch
-} tc__contract;
-
-static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
-    return tc__ix_mul(x, tc__ix_ceil_div(x, e, tc__ix_const(to)), tc__ix_const(to));
-}
-
-// Whether node `id` is a load of the product's own type that can be read through a pointer
-// moving by a constant along k.
-static int tc__is_plain(const tc__contract *q, uint32_t id) {
-    const tc__node *n = q->g->body.node.at[id];
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != q->dtype)
-        return 0;
-    if (!tc__is_own_class(n->dtype) ||
-        tc__ix_has_val(q->g->body.ix, n->attr[TC__LOAD_INDEX]))
-        return 0;
-    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
-    return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
-}
-
-static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
-    tc__ixrun run =
-        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__COL);
-    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1);
-}
-
-static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-
-// Blocks that measuring may choose instead: rows, and vectors of columns.
-static const struct {
-    const char *name;
-    uint8_t rows, vectors;
-} tc__tiles[] = {{"2x4", 2, 4},   {"3x2", 3, 2},   {"3x4", 3, 4},  {"4x3", 4, 3},
-                 {"6x2", 6, 2},   {"6x4", 6, 4},   {"8x2", 8, 2},  {"8x3", 8, 3},
-                 {"12x1", 12, 1}, {"12x2", 12, 2}, {"14x2", 14, 2}};
-
-// A block as it was chosen. A flipped one has rows of the panel for columns, which are given.
-static void tc__contract_tile(tc__contract *q, int tile) {
-    q->rows = tc__tiles[tile].rows;
-    if (q->flip) return;
-    if (q->grain < q->rows) q->rows = (int)q->grain;
-    q->width = tc__tiles[tile].vectors * q->lanes;
-}
-
-// What a knob makes of a number.
-static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
-    int to = g->shape.tuning.knob[k];
-    return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
-}
-
-// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
-static void tc__contract_block(tc__contract *q) {
-    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
-    int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
-    int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
-    if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
-    if (tile) {
-        tc__contract_tile(q, tile - 1);
-        return;
-    }
-    if (q->flip) {
-        q->rows = most / (q->width / q->lanes);
-        if (q->rows > 8) q->rows = 8;
-        if (q->rows < 2) q->rows = 2;
-        return;
-    }
-    q->rows = pair ? 3 : 6;
-    for (int rows = q->rows; rows >= 4 - pair && q->grain < TC__CONTRACT_GRAIN; rows--)
-        if (tc__padded(q->grain, rows) < tc__padded(q->grain, q->rows)) q->rows = rows;
-    if (q->grain < q->rows) q->rows = (int)q->grain;
-    int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
-    for (int v = most_vectors; v >= 2 && cols; v--)
-        if (tc__padded(cols, v * q->lanes) < tc__padded(cols, vectors * q->lanes))
-            vectors = v;
-    q->width = vectors * q->lanes;
-}
-
-static void tc__contract_columns(tc__contract *q) {
-    tc__ixpool *x = q->g->body.ix;
-    int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
-    int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
-    int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
-    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
-    if (q->g->shape.tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
-    int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
-    if (wide < 2 * unit) wide = 2 * unit;
-    q->wide = tc__ix_const(wide);
-    if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
-    if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
-        q->wide = q->g->shape.cols;
-    q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
-    q->col_blocks = q->wide == q->g->shape.cols
-                        ? tc__ix_const(1)
-                        : tc__ix_ceil_div(x, q->g->shape.cols, q->wide);
-}
-
-static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
-    tc__ixpool *x = q->g->body.ix;
-    int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
-    tc__ix at = q->bytes, size = tc__ix_mul(x, elements, tc__ix_const(bytes));
-    q->bytes =
-        tc__ix_add(x, at, tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
-    return at;
-}
-
-// Scratch behind that of the row buffers.
-static void tc__contract_scratch(tc__contract *q) {
-    tc__ixpool *x = q->g->body.ix;
-    tc__ix deep = tc__round_up(x, q->depth, q->lanes);
-    q->bytes = tc__ix_const(0);
-    for (size_t i = 0; i < q->g->buffer.count; i++) {
-        const tc__kbuf *b = &q->g->buffer.at[i];
-        if (b->place != TC__BUF_ROW) continue;
-        tc__ix size = tc__ix_mul(x, b->numel, tc__ix_const(tc__dtypes[b->dtype].bytes));
-        q->bytes = tc__ix_add(x, b->offset,
-                              tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
-    }
-    int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
-    q->pack_at = tc__contract_area(
-        q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
-    q->left_at = tc__contract_area(
-        q, q->left_nodes ? tc__ix_mul(x, deep, tc__ix_const(q->grain)) : 0);
-    q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
-    q->flip_at = tc__contract_area(
-        q, q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width)) : 0);
-}
-
-static int tc__contract_phases(const tc__group *g) {
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (g->body.node.at[i]->op == TC_OP_ACC || g->body.node.at[i]->op == TC_OP_COMBINE)
-            return 2;
-    for (size_t i = 0; i < g->buffer.count; i++)
-        if (g->buffer.at[i].place == TC__BUF_ROW) return 2;
-    return 1;
-}
-
-static tc__contract tc__contract_plan(const tc__group *g) {
-    tc__contract q;
-    tc__ixpool *x = g->body.ix;
-    memset(&q, 0, sizeof q);
-    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->shape.depth,
-    q.dtype = g->body.node.at[g->shape.left]->dtype;
-    q.cls = tc__class_of(q.dtype);
-    q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
-    q.phases = tc__contract_phases(g);
-    int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
-    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
-    q.grain = m < 1 ? 1 : m < most ? m : most;
-    q.left_nodes = !tc__is_plain(&q, g->shape.left);
-    if (tc__is_plain(&q, g->shape.right)) {
-        int adjacent = tc__is_adjacent(&q, g->shape.right);
-        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
-        if (!adjacent)
-            q.right = TC__RIGHT_COLUMNS;
-        else if (m <= TC__CONTRACT_IN_PLACE)
-            q.right = TC__RIGHT_IN_PLACE;
-    }
-    q.row_blocks = tc__ix_ceil_div(x, q.m, tc__ix_const(q.grain));
-    tc__contract_block(&q);
-    tc__contract_columns(&q);
-    tc__contract_scratch(&q);
-    return q;
-}
-
-// Sets what the printed kernel of a contraction wants: rows of an item, items, worker
-// scratch.
-static void tc__contract_items(tc__group *g) {
-    tc__contract q = tc__contract_plan(g);
-    g->shape.grain = q.grain, g->shape.wide = q.wide;
-    g->shape.items = tc__ix_mul(g->body.ix, g->shape.batch,
-                                tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
-    g->shape.scratch = q.bytes;
-}
+// Blocks, items and scratch are chosen in contract.c.
 
 // ---- the block in registers ----
 
@@ -242,44 +42,44 @@ static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evalu
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
-    if (q->flip) return tc__contract_stride(q, q->g->shape.right, 0);
-    return tc__contract_stride(q, q->g->shape.left, q->left_nodes);
+    if (q->flip) return tc__contract_stride(q, tc__right_of(q->g), 0);
+    return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
 }
 
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
-static void tc__print_contract_block(tc__printer *p, const char *symbol) {
-    tc__contract q = tc__contract_plan(p->g);
-    const char *cls = tc__class_names[q.cls], *reg = p->d->reg[q.cls],
-               *type = p->d->scalar[q.cls];
-    long long stride = (long long)tc__contract_walk_stride(&q);
+static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
+                                     const char *symbol) {
+    const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls],
+               *type = p->d->scalar[q->cls];
+    long long stride = (long long)tc__contract_walk_stride(q);
     tc__put(p->out,
             "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
             "*panel,\n"
             "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)",
             symbol, type, type, type);
     tc__block_open(p);
-    for (int i = 0; i < q.rows; i++) {
+    for (int i = 0; i < q->rows; i++) {
         tc__line(p);
         tc__put(p->out, "const %s *row%d = row[%d];\n", type, i, i);
     }
-    for (int i = 0; i < q.rows; i++) tc__contract_sums(p, &q, i, TC__SUM_NEW);
+    for (int i = 0; i < q->rows; i++) tc__contract_sums(p, q, i, TC__SUM_NEW);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
     tc__block_open(p);
-    for (int j = 0; j < q.width / q.lanes; j++) {
+    for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
         tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * p->unit);
     }
-    for (int i = 0; i < q.rows; i++) {
+    for (int i = 0; i < q->rows; i++) {
         tc__line(p);
         tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[", reg, i, cls, i);
         tc__put(p->out, stride == 1 ? "k]);\n" : "k * %lld]);\n", stride);
-        tc__contract_sums(p, &q, i, TC__SUM_ADD); // at once: one register for all x
+        tc__contract_sums(p, q, i, TC__SUM_ADD); // at once: one register for all x
     }
     tc__line(p);
     tc__put(p->out, "panel += next;\n");
     tc__block_close(p);
-    for (int i = 0; i < q.rows; i++) tc__contract_sums(p, &q, i, TC__SUM_STORE);
+    for (int i = 0; i < q->rows; i++) tc__contract_sums(p, q, i, TC__SUM_STORE);
     tc__block_close(p);
     tc__put(p->out, "\n");
 }
@@ -336,11 +136,34 @@ static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id
     }
 }
 
+// Row r of what earlier parts have made of the item's rows.
+static void tc__put_made(tc__printer *p, int64_t b) {
+    tc__put_buffer(p, b);
+    tc__put(p->out, "_rows + (r - r0) * ");
+    tc__put_atom(p, p->g->buffer.at[b].numel, 0);
+}
+
+// `float *made0 = made0_rows + (r - r0) * 1024;` for each that nodes [begin, end) access.
+static void tc__print_made_rows(tc__printer *p, uint32_t begin, uint32_t end) {
+    for (size_t b = 0; b < p->g->buffer.count; b++) {
+        uint32_t id = begin;
+        if (p->g->buffer.at[b].place != TC__BUF_MADE) continue;
+        while (id < end && !tc__accesses(tc__body(p, id), (int64_t)b)) id++;
+        if (id == end) continue;
+        tc__line(p);
+        tc__put(p->out, "%s *", tc__dtypes[p->g->buffer.at[b].dtype].memory);
+        tc__put_buffer(p, (int64_t)b);
+        tc__put(p->out, " = ");
+        tc__put_made(p, (int64_t)b);
+        tc__put(p->out, ";\n");
+    }
+}
+
 // `const float *x[6]; for (j...) x[j] = in0 + ...;` of rows (left) or columns (right) from
 // `from`.
 static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
                                const char *from, const char *end) {
-    const tc__node *n = tc__body(p, left ? p->g->shape.left : p->g->shape.right);
+    const tc__node *n = tc__body(p, left ? tc__left_of(p->g) : tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
@@ -355,6 +178,8 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
     if (left && q->left_nodes) {
         tc__put(p->out, "left + (r - r0) * ");
         tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
+    } else if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
+        tc__put_made(p, n->attr[TC__LOAD_BUFFER]);
     } else {
         tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
         tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
@@ -397,7 +222,7 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     char to[60];
     snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
-    tc__print_operand(p, q, p->g->shape.right, mark, to);
+    tc__print_operand(p, q, tc__right_of(p->g), mark, to);
     if (!tail) {
         tc__line(p);
         tc__put(p->out, "(void)c;\n");
@@ -425,7 +250,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__put(p->out, "%s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
-        tc__print_interleave(p, q, tc__contract_stride(q, p->g->shape.right, 0), "panel");
+        tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
     } else if (whole) {
         tc__print_panel_nodes(p, q, mark, 0);
     } else {
@@ -443,6 +268,11 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__block_close(p);
 }
 
+// Which panels are packed.
+static void tc__put_packed(tc__printer *p, const tc__contract *q) {
+    tc__put(p->out, q->number ? "packed%d" : "packed", q->number);
+}
+
 static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc_ctx *c = p->out->ctx;
     size_t count = p->g->body.node.count;
@@ -451,9 +281,11 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->shape.right, mark);
+    tc__mark_needed(p->g, tc__right_of(p->g), mark);
     tc__line(p);
-    tc__put(p->out, "if (packed != panels)");
+    tc__put(p->out, "if (");
+    tc__put_packed(p, q);
+    tc__put(p->out, " != panels)");
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 r = r0;\n");
@@ -462,9 +294,16 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc__print_needed(p, mark, 1);
     tc__print_pack(p, q, mark);
     tc__line(p);
-    tc__put(p->out, "packed = panels;\n");
+    tc__put_packed(p, q);
+    tc__put(p->out, " = panels;\n");
     tc__block_close(p);
     tc__free(c, mark, count * sizeof *mark);
+}
+
+static uint32_t tc__contract_rows_loop(const tc__printer *p) {
+    uint32_t id = p->g->shape.prologue;
+    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
+    return id;
 }
 
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
@@ -477,7 +316,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
         p->out->failed = 1;
         return;
     }
-    tc__mark_needed(p->g, p->g->shape.left, mark);
+    tc__mark_needed(p->g, tc__left_of(p->g), mark);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
@@ -485,6 +324,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
     tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
     tc__put(p->out, ";\n");
+    tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
     tc__print_needed(p, mark, 1);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
@@ -493,7 +333,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
     p->axis = TC__DEPTH, p->tail = 1;
     snprintf(to, sizeof to, "left_r + k");
-    tc__print_operand(p, q, p->g->shape.left, mark, to);
+    tc__print_operand(p, q, tc__left_of(p->g), mark, to);
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
     tc__block_close(p);
@@ -502,7 +342,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
-    const tc__node *n = tc__body(p, p->g->shape.right);
+    const tc__node *n = tc__body(p, tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
@@ -547,7 +387,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
 
 // The same with rows and columns exchanged, then the tile is turned back.
 static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char *symbol) {
-    int64_t stride = tc__contract_stride(q, p->g->shape.left, q->left_nodes);
+    int64_t stride = tc__contract_stride(q, tc__left_of(p->g), q->left_nodes);
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
@@ -577,25 +417,41 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
     tc__put(p->out, "    tile[i * wide + j] = flip[j * %d + i];\n", q->width);
 }
 
-static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = p->g->shape.prologue;
-    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
-    return id;
-}
-
-static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
-    tc__let_ix(p, "row_blocks", q->row_blocks);
-    tc__let_ix(p, "col_blocks", q->col_blocks);
-    tc__let_ix(p, "rows", q->m);
+// Its sizes and scratch, by their names.
+static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "depth", q->depth);
     tc__let_ix(p, "wide", q->wide_padded);
     tc__let_scratch(p, q, "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
     if (q->flip) tc__let_scratch(p, q, "flip", q->flip_at);
+}
+
+// Nothing is packed as yet: where panels are flipped, they are of the item.
+static void tc__print_unpacked(tc__printer *p, const tc__contract *q) {
+    if (q->flip) return;
     tc__line(p);
-    if (!q->flip) tc__put(p->out, "tc_i64 packed = -1;\n");
-    if (!q->flip) tc__line(p);
+    tc__put(p->out, "tc_i64 ");
+    tc__put_packed(p, q);
+    tc__put(p->out, " = -1;\n");
+}
+
+// The rows of an item, from that of its batch on.
+static void tc__print_item_rows(tc__printer *p, int64_t grain) {
+    tc__line(p);
+    tc__put(p->out,
+            "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
+            "first + rows);\n",
+            (long long)grain, (long long)grain);
+}
+
+static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
+    tc__let_ix(p, "row_blocks", q->row_blocks);
+    tc__let_ix(p, "col_blocks", q->col_blocks);
+    tc__let_ix(p, "rows", q->m);
+    tc__print_areas(p, q);
+    tc__print_unpacked(p, q);
+    tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);
     tc__line(p);
@@ -603,11 +459,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
             "const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
     tc__line(p);
     tc__put(p->out, "const tc_i64 first = panels / col_blocks * rows;\n");
-    tc__line(p);
-    tc__put(p->out,
-            "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
-            "first + rows);\n",
-            (long long)q->grain, (long long)q->grain);
+    tc__print_item_rows(p, q->grain);
     tc__line(p);
     tc__put(p->out, "const tc_i64 c0 = panels %% col_blocks * ");
     tc__put_atom(p, q->wide, 0);
@@ -618,19 +470,29 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ");\n");
 }
 
+// The tile of an item's rows and columns.
+static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *symbol) {
+    if (!q->flip) tc__print_pack_once(p, q);
+    if (q->left_nodes) tc__print_left(p, q);
+    if (q->flip)
+        tc__print_flipped(p, q, symbol);
+    else
+        tc__print_blocks(p, q, symbol);
+}
+
+// The loop over an item's rows.
+static void tc__print_item_loop(tc__printer *p) {
+    uint32_t loop = tc__contract_rows_loop(p);
+    p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));
+}
+
 static void tc__print_contract(tc__printer *p, const char *symbol) {
     tc__contract q = tc__contract_plan(p->g);
-    uint32_t loop = tc__contract_rows_loop(p);
     tc__print_item_head(p, &q);
-    if (!q.flip) tc__print_pack_once(p, &q);
-    if (q.left_nodes) tc__print_left(p, &q);
-    if (q.flip)
-        tc__print_flipped(p, &q, symbol);
-    else
-        tc__print_blocks(p, &q, symbol);
+    tc__print_tile(p, &q, symbol);
     p->parts = !tc__ix_equals(q.col_blocks, 1);
     p->part_step = tc__ix_is_const(q.wide) ? tc__ix_value(q.wide) : 1;
-    p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));
+    tc__print_item_loop(p);
     p->parts = 0;
     tc__block_close(p);
 }

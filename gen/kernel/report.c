@@ -3,7 +3,7 @@
 // graph/dump.c.
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
-    static const char *const names[] = {"x", "%", "a row", "a tile", "a row of the left"};
+    static const char *const names[] = {"x", "%", "a row", "a tile", "a made row"};
     const tc__kbuf *b = &k->buffer.at[i];
     int private_to_worker = !tc__is_memory(b);
     tc__put(t, "    %s b%u = ",
@@ -301,6 +301,15 @@ static void tc__put_composites(tc__text *t, const tc__graph *g, const tc__group 
     TC__VEC_FREE(t->ctx, p.node);
 }
 
+// "columns 128 x depth 64": what list k ends with.
+static void tc__report_extents(tc__text *t, const tc__group *k) {
+    tc__put(t, "columns ");
+    tc__dump_ix(t, k->body.ix, k->shape.cols);
+    if (k->shape.kind != TC__CONTRACTION) return;
+    tc__put(t, " x depth ");
+    tc__dump_ix(t, k->body.ix, tc__depth_of(k));
+}
+
 // Head of a kernel: kind, space, composite ops, reason, TENSOR nodes of g, buffers.
 static void tc__report_kernel(tc__text *t, const tc__graph *g, const tc__group *k,
                               uint32_t number) {
@@ -308,16 +317,18 @@ static void tc__report_kernel(tc__text *t, const tc__graph *g, const tc__group *
                                         "opaque op", "custom op", "copy"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
     tc__dump_ix(t, k->body.ix, k->shape.rows);
-    tc__put(t, " x columns ");
-    tc__dump_ix(t, k->body.ix, k->shape.cols);
-    if (k->shape.kind == TC__CONTRACTION) {
-        tc__put(t, " x depth ");
-        tc__dump_ix(t, k->body.ix, k->shape.depth);
-    }
+    tc__put(t, " x ");
+    tc__report_extents(t, k);
     tc__put(t, ", vectors along %s\n    together: ",
             k->shape.vector == TC__ROW ? "rows" : "columns");
     tc__put_composites(t, g, k);
     tc__report_why(t, k);
+    tc__group part[TC__LIST_PARTS];
+    int parts = k->shape.prologue ? tc__parts_of_list(k, part) : 0;
+    for (int i = 0; i < parts; i++) {
+        tc__put(t, i ? "; " : "\n    in parts: ");
+        tc__report_extents(t, &part[i]);
+    }
     tc__put(t, "\n    computes:");
     for (size_t i = 0; i < k->covers.count; i++)
         tc__put(t, " %%%u", (unsigned)k->covers.at[i]);

@@ -65,6 +65,8 @@ typedef struct tc__weave {
     uint32_t group; // the group being built; roots of other groups are loads
     tc__space space;
     tc__level side;      // contraction operand being lowered, TC__AT_COL otherwise
+    uint32_t factor[2];  // GROUP nodes of the contraction's operands,
+    tc__ix depth;        //   and the extent of their k
     tc__bounds guard;    // predicates around the node being lowered
     uint64_t guard_hash; // of them; 0 = none
     TC__VEC(tc__visited) seen;
@@ -547,7 +549,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
                                    : tc__lower_gather(w, n, index);
     case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
     case TC__KIND_CONTRACT:
-        return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
+        return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, w->factor, 2, &w->depth, 1);
     case TC__KIND_OPAQUE: // a root that is loaded
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT:

@@ -8,7 +8,7 @@
 // A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
 // stages before found best.
 //
-// Tuned is what the rules of lanes.c, lower.c, print_c.c and print_matmul.c decide from two
+// Tuned is what the rules of lanes.c, lower.c, print_c.c and contract.c decide from two
 // machines' measurements: it can be changed behind lowering, in the text of one kernel or
 // its launch. Fusion, the axis of the vector and the split of long reductions are decided
 // before, for several kernels at once, and stay.
@@ -137,7 +137,7 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
 
 // Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
 static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
-    int product = g->shape.kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    int product = tc__has_blocks(g), chosen = tc__choose_lanes(g, target);
     tc__group plain = *g;
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     if (!v) return 1;
@@ -158,7 +158,8 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
                                                        : TC__STORE_MAY_STREAM);
     case TC__KNOB_PREFETCH:
         return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
-    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
+    case TC__KNOB_TILE:
+        return product && !tc__has_parts(g) && tc__tile_fits(g, target, lanes, v - 1);
     case TC__KNOB_PANEL:
     case TC__KNOB_BLOCK: return product;
     case TC__KNOB_THREADS: return g->shape.kind != TC__OPAQUE;
@@ -210,5 +211,5 @@ TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
 static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
     g->shape.tuning = *t;
     g->shape.lanes = tc__tuning_lanes(g, target, t);
-    if (g->shape.kind == TC__CONTRACTION) tc__contract_items(g);
+    if (tc__has_blocks(g)) tc__contract_items(g);
 }

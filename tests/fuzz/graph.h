@@ -64,6 +64,9 @@ static int below(rng *g, int n) { return (int)(any(g) % (uint32_t)n); }
 static int chance(rng *g, int percent) { return below(g, 100) < percent; }
 
 // ---- making programs ----
+// What an instruction does that is several calls and none of its own.
+enum { C_ATTEND = C_KINDS };
+
 // Weights of what an instruction does.
 static const struct {
     int op, weight;
@@ -77,7 +80,7 @@ static const struct {
     {C_TAKE, 3},     {C_GATHER, 3},  {C_ONE_HOT, 1},  {C_VAR, 1},       {C_LAYER_NORM, 2},
     {C_FULL, 1},     {C_ARANGE, 1},  {C_RAND, 1},     {C_IN_TENSOR, 5}, {C_IN_SCALAR, 3},
     {C_IN_UNARY, 2}, {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},    {C_CUSTOM, 3},
-    {C_ROWS, 4},     {C_SCATTER, 2},
+    {C_ROWS, 4},     {C_SCATTER, 2}, {C_ATTEND, 1},
 };
 
 static int random_op(rng *g) {
@@ -809,6 +812,30 @@ static int do_source(graph *g, const ins *s, int a) {
     return emit(g, &o);
 }
 
+static int normal_of(graph *g, int64_t batch, int64_t rows, int64_t columns) {
+    call o = new_call(C_RAND, 1, 0, 0, 0, 0);
+    o.d.rank = 3, o.a[0] = TC_F32;
+    o.d.size[0] = batch, o.d.size[1] = rows, o.d.size[2] = columns;
+    return emit(g, &o);
+}
+
+// A product, something with sums over its rows, a product: a kernel of three parts, as attention is. Sometimes
+// what is between is seen by others, too.
+static int do_attend(graph *g, const ins *s, int a) {
+    int64_t batch = 16 + s->r[0] % 3, m = 9 + s->r[1] % 2, n = 16 + s->r[2] % 2;
+    call product = new_call(C_MATMUL, 0, 2, 0, 0, 0),
+         along = new_call(C_ALONG, 0, 1, 0, 0, 0);
+    if (g->n_values + 12 > MAX_VALUES || g->n_calls + 12 > MAX_CALLS) return a;
+    product.in[0] = normal_of(g, batch, m, 1 + s->r[3] % 7);
+    product.in[1] = normal_of(g, batch, 1 + s->r[3] % 7, n);
+    along.in[0] = emit(g, &product);
+    along.a[0] = 2, along.fn = (int)(s->r[4] % 2);
+    if (s->r[5] & 1) along.in[0] = guard(g, along.in[0], -2, 2);
+    product.in[0] = emit(g, &along);
+    product.in[1] = normal_of(g, batch, n, 1 + s->r[4] % 9);
+    return emit(g, &product);
+}
+
 static int do_custom(graph *g, const ins *s, int a) {
     call o = new_call(C_CUSTOM, (int)(s->r[0] % COUNT(custom_ops)), 1, a, 0, 0);
     if (o.fn) return emit(g, &o);
@@ -911,6 +938,7 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
     case C_FULL:
     case C_ARANGE:
     case C_RAND: return do_source(g, s, a);
+    case C_ATTEND: return do_attend(g, s, a);
     case C_IN_TENSOR:
     case C_IN_SCALAR:
     case C_IN_UNARY: return do_in_place(g, s, a, b);

@@ -72,7 +72,7 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 //   for r in 0..32 worker
 //     %3 = const 0.03608439117670059  f32
 //     for c in 0..196 vector
-//       %5 = contract  f32
+//       %5 = contract [768] %0 %1  f32
 //       %6 = mul %5 %3  f32
 //       store out0[196 * r + c] %6  f32
 //     end

@@ -160,7 +160,7 @@ TC_FN float tc_cast_i32_f32(int x) {
 //   %5 = cast %4  bf16
 //   for r in 0..128 worker
 //     for c in 0..768 vector
-//       %8 = contract  bf16
+//       %8 = contract [1024] %0 %5  bf16
 //       store out0[768 * r + c] %8  bf16
 //     end
 //   end

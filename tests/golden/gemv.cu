@@ -86,7 +86,7 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 //   %1 = load in1[k + 4096 * c]  f32
 //   for r in 0..1 worker
 //     for c in 0..4096 vector
-//       %4 = contract  f32
+//       %4 = contract [4096] %0 %1  f32
 //       store out0[c] %4  f32
 //     end
 //   end

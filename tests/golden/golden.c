@@ -13,7 +13,7 @@
 
 #include "harness.h"
 
-// JOINED: as a CUDA device has them. WITH_LISTS: the CUDA file has the kernels that lists of tensors
+// JOINED: as a CUDA device has them. IN_PARTS: joined as the host has them, as programs are that run. WITH_LISTS: the CUDA file has the kernels that lists of tensors
 // share instead. IN_CLUSTERS: it is for a device whose blocks can be in clusters. WITH_TF32: products may
 // take f32 as that.
 enum {
@@ -23,7 +23,8 @@ enum {
     WITH_CHECKS = 8,
     WITH_LISTS = 16,
     IN_CLUSTERS = 32,
-    WITH_TF32 = 64
+    WITH_TF32 = 64,
+    IN_PARTS = 128
 };
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
@@ -175,6 +176,16 @@ static void run_salience(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Scores, their softmax and the product with the values: parts of one kernel, over blocks of rows.
+static void run_attention(tc_ctx *c) {
+    tc_tensor q = random_of(c, TC_DIMS(2, 8, 64, 32)),
+              k = random_of(c, TC_DIMS(2, 8, 64, 32)),
+              v = random_of(c, TC_DIMS(2, 8, 64, 32));
+    tc_trace_begin(c, "golden");
+    tc_scaled_dot_product_attention(q, k, v, none, 0, 0);
+    tc_trace_end(c);
+}
+
 // Two linear layers: bias, gelu and the residual are in the products' epilogues.
 static void run_mlp(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(32, 48)), w1 = random_of(c, TC_DIMS(96, 48)),
@@ -311,6 +322,8 @@ static const golden goldens[] = {
     {"salience", 2, 0, run_salience},
     {"mlp", 2, WITH_SOURCE, run_mlp},
     {"residual", 4, 0, run_residual},
+    {"attention", 1, WITH_SOURCE, run_attention},
+    {"attention_plain", 1, IN_PARTS, NULL},
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
@@ -431,6 +444,7 @@ static void put_kernels(tc__text *t, const tc__graph *g, tc__group *const *k, si
         tc__report_kernel(t, g, k[i], (uint32_t)i);
         tc__dump_graph(t, &k[i]->body, NULL, 0);
         CHECK(tc__verify(t->ctx, &k[i]->body, TC__LOOP));
+        CHECK(!k[i]->shape.prologue || tc__verify_parts(t->ctx, k[i]));
         if (!(flags & WITH_SOURCE)) continue;
         tc__put(t, "== source %u\n", (unsigned)i);
         CHECK(tc__print_kernel(t, k[i], &tc__dialect_c, "kernel"));
@@ -481,6 +495,7 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     CHECK(tc__schedule_run(&s, c, &to, output, NULL,
                            g->flags & (JOINED | WITH_CUDA) ? TC__FUSE_LOADS : TC__FUSE));
     if (g->flags & JOINED) CHECK(tc__schedule_join(&s, &tc__dialect_cuda));
+    if (g->flags & IN_PARTS) CHECK(tc__schedule_join(&s, &tc__dialect_c));
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
     put_kernels(t, &to, s.kernel.at, s.kernel.count, g->flags);
@@ -536,6 +551,8 @@ GOLDEN(thirty)
 GOLDEN(salience)
 GOLDEN(mlp)
 GOLDEN(residual)
+GOLDEN(attention)
+GOLDEN(attention_plain)
 GOLDEN(readers)
 GOLDEN(opaque)
 GOLDEN(lists)

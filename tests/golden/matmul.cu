@@ -102,7 +102,7 @@ template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n
 //   %1 = load in1[4096 * k + c]  f32
 //   for r in 0..4096 worker
 //     for c in 0..4096 vector
-//       %4 = contract  f32
+//       %4 = contract [4096] %0 %1  f32
 //       store out0[4096 * r + c] %4  f32
 //     end
 //   end

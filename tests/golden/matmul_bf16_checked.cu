@@ -158,7 +158,7 @@ TC_FN float tc_gelu_f32(float x) {
 //   %1 = load in1[k + 1024 * c]  bf16
 //   for r in 0..4096 worker
 //     for c in 0..4096 vector
-//       %4 = contract  bf16
+//       %4 = contract [1024] %0 %1  bf16
 //       %5 = cast %4  f32
 //       %6 = load in2[c]  bf16
 //       %7 = cast %6  f32

@@ -134,7 +134,7 @@ template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
 //   %1 = load in1[64 * k + c]  bf16
 //   for r in 0..64 worker
 //     for c in 0..64 vector
-//       %4 = contract  bf16
+//       %4 = contract [65536] %0 %1  bf16
 //       store out0[64 * r + c] %4  bf16
 //     end
 //   end

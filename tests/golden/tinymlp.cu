@@ -102,7 +102,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[1024]
 //   in1  f32[64]
 //   in2  f32[64]
-//   left0  f32[64]
+//   made0  f32[64]
 //   in3  f32[4096]
 //   in4  f32[64]
 //   out0  f32[1024]
@@ -135,15 +135,15 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //       %26 = mul %24 %25  f32
 //       %27 = load in2[c]  f32
 //       %28 = add %26 %27  f32
-//       store left0[c] %28  f32
+//       store made0[c] %28  f32
 //     end
 //   end
-//   %32 = load left0[k]  f32
+//   %32 = load made0[k]  f32
 //   %33 = load in3[k + 64 * c]  f32
 //   for r in 0..16 worker
 //     for c in 0..64 vector
 //       %36 = load in0[64 * r + c]  f32
-//       %37 = contract  f32
+//       %37 = contract [64] %32 %33  f32
 //       %38 = load in4[c]  f32
 //       %39 = add %37 %38  f32
 //       %40 = relu %39  f32
@@ -180,7 +180,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     if (threadIdx.x < 32) {
         const int x = threadIdx.x % 16;
         const int r = r0;
-        float *const left0 = (float *)(rows);
+        float *const made0 = (float *)(rows);
         tc_pack<float, 4> v5[1];
         tc_pack<float, 4> v25[1];
         tc_pack<float, 4> v27[1];
@@ -232,7 +232,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 const float t28 = TC_ADD_f32(t26, t27);
                 o29.at[l] = t28;
             }
-            *((tc_pack<float, 4> *)&left0[c]) = o29;
+            *((tc_pack<float, 4> *)&made0[c]) = o29;
         }
     }
     __syncthreads();
@@ -243,8 +243,8 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         #pragma unroll
         for (int i = 0; i < 1; i++) {
             tc_pack<float, 4> few;
-            const float *const left0 = (const float *)(rows);
-            few = *((const tc_pack<float, 4> *)&left0[k]);
+            const float *const made0 = (const float *)(rows);
+            few = *((const tc_pack<float, 4> *)&made0[k]);
             #pragma unroll
             for (int j = 0; j < 1 * 4; j++)
                 sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[s][j / 4].at[j % 4], sum[i][j / 4]);
@@ -273,7 +273,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 //   in0  f32[1024]
 //   in1  f32[64]
 //   in2  f32[64]
-//   left0  f32[64]
+//   made0  f32[64]
 //   in3  f32[4096]
 //   in4  f32[64]
 //   out0  f32[1024]
@@ -306,15 +306,15 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 //       %26 = mul %24 %25  f32
 //       %27 = load in2[c]  f32
 //       %28 = add %26 %27  f32
-//       store left0[c] %28  f32
+//       store made0[c] %28  f32
 //     end
 //   end
-//   %32 = load left0[k]  f32
+//   %32 = load made0[k]  f32
 //   %33 = load in3[k + 64 * c]  f32
 //   for r in 0..16 worker
 //     for c in 0..64 vector
 //       %36 = load in0[64 * r + c]  f32
-//       %37 = contract  f32
+//       %37 = contract [64] %32 %33  f32
 //       %38 = load in4[c]  f32
 //       %39 = add %37 %38  f32
 //       %40 = relu %39  f32
@@ -351,7 +351,7 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     if (threadIdx.x < 32) {
         const int x = threadIdx.x % 16;
         const int r = r0;
-        float *const left0 = (float *)(rows);
+        float *const made0 = (float *)(rows);
         tc_pack<float, 4> v5[1];
         tc_pack<float, 4> v25[1];
         tc_pack<float, 4> v27[1];
@@ -403,7 +403,7 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 const float t28 = TC_ADD_f32(t26, t27);
                 o29.at[l] = t28;
             }
-            *((tc_pack<float, 4> *)&left0[c]) = o29;
+            *((tc_pack<float, 4> *)&made0[c]) = o29;
         }
     }
     __syncthreads();
@@ -414,8 +414,8 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         #pragma unroll
         for (int i = 0; i < 1; i++) {
             tc_pack<float, 4> few;
-            const float *const left0 = (const float *)(rows);
-            few = *((const tc_pack<float, 4> *)&left0[k]);
+            const float *const made0 = (const float *)(rows);
+            few = *((const tc_pack<float, 4> *)&made0[k]);
             #pragma unroll
             for (int j = 0; j < 1 * 4; j++)
                 sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[s][j / 4].at[j % 4], sum[i][j / 4]);

@@ -248,6 +248,41 @@ TEST(group_phases_and_levels) {
     expect_stage(&t, TC__GROUP, "not earlier");
 }
 
+// put() gives both operands of a node the same id.
+static void contract(kit *t, tc__level left, tc__level right, int dtype) {
+    int64_t attr[3] = {0}, depth = tc__ix_const(8);
+    uint32_t in[2] = {0, 1};
+    tc__node n;
+    memset(&n, 0, sizeof n);
+    n.op = TC_OP_LOAD, n.stage = TC__GROUP, n.dtype = TC_F32, n.level = (uint8_t)left;
+    n.in = in, n.attr = attr, n.n_attr = 3;
+    tc__node_append(&t->g, &n);
+    n.level = (uint8_t)right, n.dtype = (uint8_t)dtype;
+    tc__node_append(&t->g, &n);
+    n.op = TC_OP_CONTRACT, n.dtype = TC_F32, n.level = TC__AT_COL;
+    n.n_in = 2, n.attr = &depth, n.n_attr = 1;
+    tc__node_append(&t->g, &n);
+}
+
+TEST(contract_has_a_left_and_a_right_operand) {
+    kit t;
+    kit_open(&t);
+    contract(&t, TC__AT_LEFT, TC__AT_RIGHT, TC_F32);
+    expect_stage(&t, TC__GROUP, NULL);
+    kit_open(&t);
+    contract(&t, TC__AT_RIGHT, TC__AT_LEFT, TC_F32);
+    expect_stage(&t, TC__GROUP, "not a left and a right one");
+    kit_open(&t);
+    contract(&t, TC__AT_LEFT, TC__AT_COL, TC_F32);
+    expect_stage(&t, TC__GROUP, "not a left and a right one");
+    kit_open(&t);
+    contract(&t, TC__AT_LEFT, TC__AT_RIGHT, TC_F64);
+    expect_stage(&t, TC__GROUP, "two dtypes");
+    kit_open(&t);
+    G(LOAD, LEFT, 0, 0, 0, 3, 0, 0), G(CONTRACT, COL, 0, 1, 0, 1, tc__ix_const(8), 0);
+    expect_stage(&t, TC__GROUP, "operand");
+}
+
 TEST(loops_nest_and_own_their_values) {
     kit t;
     kit_open(&t);

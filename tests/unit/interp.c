@@ -45,6 +45,8 @@
 
 #include "kernel/group.c"
 
+#include "kernel/part.c"
+
 #include "kernel/access.c"
 
 #include "exec/interp_block.c"
@@ -843,7 +845,7 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
              b = input(q, dtype, batch * k * n, -3, 4);
     uint32_t bias = input(q, dtype, n, -3, 4), y = output(q, dtype, rows * n);
     open_kernel(q, TC__CONTRACTION, TC__COL, num(rows), num(n));
-    q->g.shape.depth = num(k), q->g.shape.batch = num(batch);
+    q->g.shape.batch = num(batch);
     q->k = tc__ix_var(&q->ix, TC__DEPTH, num(k));
     tc__ix part = tc__ix_div(&q->ix, q->r, num(m));
     tc__ix right = transposed ? at2(q, q->c, k, q->k) : at2(q, q->k, n, q->c);
@@ -851,18 +853,17 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
     if (transposed == 2)
         left = plus(q, at2(q, q->k, m, tc__ix_mod(&q->ix, q->r, num(m))),
                     times(q, part, m * k));
-    q->g.shape.left = widened(q, TC__AT_LEFT, dtype, load_at(q, TC__AT_LEFT, a, left));
-    q->g.shape.right = load_at(q, TC__AT_RIGHT, b, plus(q, right, times(q, part, k * n)));
-    q->g.shape.right = widened(q, TC__AT_RIGHT, dtype, q->g.shape.right);
-    if (square_right) {
-        uint32_t in[2];
-        in[0] = in[1] = q->g.shape.right;
-        q->g.shape.right = add_node(q, TC_OP_MUL, wide, TC__AT_RIGHT, 2, in, 0, NULL);
-    }
+    uint32_t factor[2], square[2];
+    factor[0] = widened(q, TC__AT_LEFT, dtype, load_at(q, TC__AT_LEFT, a, left));
+    factor[1] = load_at(q, TC__AT_RIGHT, b, plus(q, right, times(q, part, k * n)));
+    factor[1] = widened(q, TC__AT_RIGHT, dtype, factor[1]);
+    square[0] = square[1] = factor[1];
+    if (square_right)
+        factor[1] = add_node(q, TC_OP_MUL, wide, TC__AT_RIGHT, 2, square, 0, NULL);
     loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
     loop(q, TC__COL, TC__BIND_VECTOR, 0, num(n));
-    int64_t tile = 0;
-    uint32_t v = add_node(q, TC_OP_CONTRACT, wide, TC__AT_COL, 0, NULL, 1, &tile);
+    tc__ix depth = num(k);
+    uint32_t v = add_node(q, TC_OP_CONTRACT, wide, TC__AT_COL, 2, factor, 1, &depth);
     uint32_t w = widened(q, TC__AT_COL, dtype, load(q, bias, q->c));
     v = op1(q, TC_OP_RELU, wide, op2(q, TC_OP_ADD, wide, v, w));
     store(q, y, at2(q, q->r, n, q->c), wide == dtype ? v : cast(q, dtype, v));
@@ -905,14 +906,15 @@ static void test_contract_row(int64_t m, int64_t k, int64_t n) {
     uint32_t a = input(q, TC_F32, m * k, -3, 4), b = input(q, TC_F32, k * n, -3, 4);
     uint32_t y = output(q, TC_F32, m * n), sums = output(q, TC_F32, m);
     open_kernel(q, TC__CONTRACTION, TC__COL, num(m), num(n));
-    q->g.shape.depth = num(k), q->g.shape.batch = num(1), q->g.shape.grain = 16;
+    q->g.shape.batch = num(1), q->g.shape.grain = 16;
     q->k = tc__ix_var(&q->ix, TC__DEPTH, num(k));
-    q->g.shape.left = load_at(q, TC__AT_LEFT, a, at2(q, q->r, k, q->k));
-    q->g.shape.right = load_at(q, TC__AT_RIGHT, b, at2(q, q->k, n, q->c));
-    int64_t tile = 0;
+    uint32_t factor[2];
+    factor[0] = load_at(q, TC__AT_LEFT, a, at2(q, q->r, k, q->k));
+    factor[1] = load_at(q, TC__AT_RIGHT, b, at2(q, q->k, n, q->c));
+    tc__ix depth = num(k);
     loop(q, TC__ROW, TC__BIND_WORKER, 0, num(m));
     fresh(q, 0, TC_OP_ADD, TC_F32);
-    uint32_t v = add_node(q, TC_OP_CONTRACT, TC_F32, TC__AT_COL, 0, NULL, 1, &tile);
+    uint32_t v = add_node(q, TC_OP_CONTRACT, TC_F32, TC__AT_COL, 2, factor, 1, &depth);
     loop(q, TC__COL, TC__BIND_VECTOR, 0, num(n));
     gather_into(q, 0, TC_OP_ADD, v);
     end(q, TC__COL);

@@ -670,7 +670,7 @@ static void build_product(kit *t, const product *q) {
     }
     tc__ix rows = MUL(m, I(q->batch));
     start(t, TC__CONTRACTION, rows, n, "product with prologue and epilogue");
-    t->g.shape.batch = I(q->batch), t->g.shape.depth = depth,
+    t->g.shape.batch = I(q->batch);
     t->k = tc__ix_var(t->ix, TC__DEPTH, depth);
     int left = q->left_nodes ? TC_I32 : q->dtype;
     int64_t x = input(t, left, MUL(rows, depth));
@@ -680,25 +680,22 @@ static void build_product(kit *t, const product *q) {
     tc__ix e = ADD(MUL(t->r, n), t->c), in = MUL(DIV(t->r, m), MUL(depth, n));
     uint32_t two = num(t, q->dtype, 2);
     t->level = TC__AT_LEFT;
-    t->g.shape.left = load(t, x, ADD(MUL(t->r, depth), t->k));
-    if (q->left_nodes) t->g.shape.left = cast(t, q->dtype, t->g.shape.left);
+    uint32_t l = load(t, x, ADD(MUL(t->r, depth), t->k));
+    if (q->left_nodes) l = cast(t, q->dtype, l);
     t->level = TC__AT_RIGHT;
     in = ADD(in, q->transposed ? ADD(MUL(t->c, depth), t->k) : ADD(MUL(t->k, n), t->c));
-    t->g.shape.right = load(t, y, in);
-    if (q->right_nodes)
-        t->g.shape.right = bin(t, TC_OP_MUL, q->dtype, t->g.shape.right, two);
-    int64_t attr[1];
-    attr[0] = 0;
+    uint32_t r = load(t, y, in);
+    if (q->right_nodes) r = bin(t, TC_OP_MUL, q->dtype, r, two);
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, rows);
     if (q->epilogue == 2) {
         fresh(t, 0, TC_OP_MAXIMUM, q->dtype);
         loop(t, TC__COL, TC__BIND_VECTOR, 4, 0, n);
-        step(t, 0, TC_OP_MAXIMUM, put(t, TC_OP_CONTRACT, q->dtype, 0, 0, 0, 0, 1, attr));
+        step(t, 0, TC_OP_MAXIMUM, put(t, TC_OP_CONTRACT, q->dtype, 2, l, r, 0, 1, &depth));
         end(t, TC__COL);
     }
     uint32_t top = q->epilogue == 2 ? combine(t, 0, TC_OP_MAXIMUM, q->dtype) : 0;
     loop(t, TC__COL, TC__BIND_VECTOR, 1, 0, n);
-    uint32_t v = put(t, TC_OP_CONTRACT, q->dtype, 0, 0, 0, 0, 1, attr);
+    uint32_t v = put(t, TC_OP_CONTRACT, q->dtype, 2, l, r, 0, 1, &depth);
     if (q->epilogue == 1)
         v = un(t, TC_OP_GELU, q->dtype, bin(t, TC_OP_ADD, q->dtype, v, load(t, b, t->c)));
     if (q->epilogue == 2) v = bin(t, TC_OP_SUB, q->dtype, v, top);

@@ -1,0 +1,254 @@
+// How the host goes through contractions: the block of sums in registers, whether operands are packed or read in
+// place, what an item is, where its scratch lies. print_matmul.c writes it as text.
+//
+// A work item is a block of `grain` rows and a block of `wide` columns of one batch; items
+// of the same columns follow each other, so a worker packs each panel once.
+// tc__contract_items says so to the group: it sets grain, items and scratch.
+
+typedef enum tc__right {
+    TC__RIGHT_NODES,   // evaluated by their nodes, a vector of columns at a time
+    TC__RIGHT_COLUMNS, // plain loads, k moves by a constant: pointers to columns
+    TC__RIGHT_IN_PLACE // plain loads of adjacent columns, used too rarely to pack
+} tc__right;
+
+enum {
+    TC__CONTRACT_GRAIN = 48,       // rows of an item
+    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
+    TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
+    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_MADE = 1 << 18,   // bytes of rows that its parts make for each other,
+    TC__CONTRACT_MADE_ROWS = 12    //   but so many rows in any case
+};
+
+typedef struct tc__contract {
+    const tc__group *g;
+    int dtype;
+    tc__class cls;
+    int flip, left_nodes, phases;
+    int lanes; // of a vector
+    tc__right right;
+    int rows, width;          // of the block in registers
+    int64_t grain;            // rows of an item
+    tc__ix wide, wide_padded; // columns of an item
+    tc__ix m, row_blocks, col_blocks, depth;
+    tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch, to its end
+    int number; // of the part, where there are several; else 0
+} tc__contract;
+
+static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
+    return tc__ix_mul(x, tc__ix_ceil_div(x, e, tc__ix_const(to)), tc__ix_const(to));
+}
+
+// Whether node `id` is a load of the product's own type that can be read through a pointer
+// moving by a constant along k.
+static int tc__is_plain(const tc__contract *q, uint32_t id) {
+    const tc__node *n = q->g->body.node.at[id];
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != q->dtype)
+        return 0;
+    if (!tc__is_own_class(n->dtype) ||
+        tc__ix_has_val(q->g->body.ix, n->attr[TC__LOAD_INDEX]))
+        return 0;
+    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
+}
+
+static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
+    tc__ixrun run =
+        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__COL);
+    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1);
+}
+
+static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+// Blocks that measuring may choose instead: rows, and vectors of columns.
+static const struct {
+    const char *name;
+    uint8_t rows, vectors;
+} tc__tiles[] = {{"2x4", 2, 4},   {"3x2", 3, 2},   {"3x4", 3, 4},  {"4x3", 4, 3},
+                 {"6x2", 6, 2},   {"6x4", 6, 4},   {"8x2", 8, 2},  {"8x3", 8, 3},
+                 {"12x1", 12, 1}, {"12x2", 12, 2}, {"14x2", 14, 2}};
+
+// A block as it was chosen. A flipped one has rows of the panel for columns, which are given.
+static void tc__contract_tile(tc__contract *q, int tile) {
+    q->rows = tc__tiles[tile].rows;
+    if (q->flip) return;
+    if (q->grain < q->rows) q->rows = (int)q->grain;
+    q->width = tc__tiles[tile].vectors * q->lanes;
+}
+
+// What a knob makes of a number.
+static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
+    int to = g->shape.tuning.knob[k];
+    return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
+}
+
+// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
+static void tc__contract_block(tc__contract *q) {
+    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
+    int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
+    int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
+    if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
+    if (tile) {
+        tc__contract_tile(q, tile - 1);
+        return;
+    }
+    if (q->flip) {
+        q->rows = most / (q->width / q->lanes);
+        if (q->rows > 8) q->rows = 8;
+        if (q->rows < 2) q->rows = 2;
+        return;
+    }
+    q->rows = pair ? 3 : 6;
+    for (int rows = q->rows; rows >= 4 - pair && q->grain < TC__CONTRACT_GRAIN; rows--)
+        if (tc__padded(q->grain, rows) < tc__padded(q->grain, q->rows)) q->rows = rows;
+    if (q->grain < q->rows) q->rows = (int)q->grain;
+    int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
+    for (int v = most_vectors; v >= 2 && cols; v--)
+        if (tc__padded(cols, v * q->lanes) < tc__padded(cols, vectors * q->lanes))
+            vectors = v;
+    q->width = vectors * q->lanes;
+}
+
+static void tc__contract_columns(tc__contract *q) {
+    tc__ixpool *x = q->g->body.ix;
+    int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
+    int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
+    int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
+    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
+    if (q->g->shape.tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
+    int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
+    if (wide < 2 * unit) wide = 2 * unit;
+    q->wide = tc__ix_const(wide);
+    if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
+    if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
+        q->wide = q->g->shape.cols;
+    q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
+    q->col_blocks = q->wide == q->g->shape.cols
+                        ? tc__ix_const(1)
+                        : tc__ix_ceil_div(x, q->g->shape.cols, q->wide);
+}
+
+static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
+    tc__ixpool *x = q->g->body.ix;
+    int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
+    tc__ix at = q->bytes, size = tc__ix_mul(x, elements, tc__ix_const(bytes));
+    q->bytes =
+        tc__ix_add(x, at, tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
+    return at;
+}
+
+// Bytes of buffer b of an item in worker scratch: a row, or one for each of its rows.
+static tc__ix tc__contract_buffer(const tc__group *g, const tc__kbuf *b, int64_t grain) {
+    tc__ixpool *x = g->body.ix;
+    int64_t bytes = tc__dtypes[b->dtype].bytes;
+    if (b->place == TC__BUF_MADE) bytes *= grain;
+    if (b->place != TC__BUF_ROW && b->place != TC__BUF_MADE) return tc__ix_const(0);
+    return tc__round_up(
+        x, tc__ix_add(x, tc__ix_mul(x, b->numel, tc__ix_const(bytes)), tc__ix_const(64)),
+        64);
+}
+
+// Where buffer i is there: behind those before it.
+static tc__ix tc__contract_buffer_at(const tc__group *g, size_t i, int64_t grain) {
+    tc__ix at = tc__ix_const(0);
+    for (size_t j = 0; j < i; j++)
+        at = tc__ix_add(g->body.ix, at, tc__contract_buffer(g, &g->buffer.at[j], grain));
+    return at;
+}
+
+// Scratch of the product from `at` on.
+static void tc__contract_scratch(tc__contract *q, tc__ix at) {
+    tc__ixpool *x = q->g->body.ix;
+    tc__ix deep = tc__round_up(x, q->depth, q->lanes);
+    q->bytes = at;
+    int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
+    q->pack_at = tc__contract_area(
+        q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
+    q->left_at = tc__contract_area(
+        q, q->left_nodes ? tc__ix_mul(x, deep, tc__ix_const(q->grain)) : 0);
+    q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
+    q->flip_at = tc__contract_area(
+        q, q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width)) : 0);
+}
+
+static int tc__contract_phases(const tc__group *g) {
+    if (tc__has_parts(g)) return 2;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->op == TC_OP_ACC || g->body.node.at[i]->op == TC_OP_COMBINE)
+            return 2;
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (g->buffer.at[i].place == TC__BUF_ROW) return 2;
+    return 1;
+}
+
+// Rows of an item of rows of m.
+static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
+    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN), made = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        const tc__kbuf *b = &g->buffer.at[i];
+        if (b->place == TC__BUF_MADE)
+            made = tc__ix_clamp(made + tc__ix_times(tc__ix_hi(g->body.ix, b->numel),
+                                                    tc__dtypes[b->dtype].bytes));
+    }
+    while (most > TC__CONTRACT_MADE_ROWS && made > TC__CONTRACT_MADE / most) most /= 2;
+    return m < 1 ? 1 : m < most ? m : most;
+}
+
+// The product that list g ends with, its scratch from `at` on.
+static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
+    tc__contract q;
+    tc__ixpool *x = g->body.ix;
+    memset(&q, 0, sizeof q);
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = tc__depth_of(g),
+    q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
+    q.cls = tc__class_of(q.dtype);
+    q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
+    q.phases = tc__contract_phases(g);
+    int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
+    q.grain = tc__contract_grain(g, m);
+    q.left_nodes = !tc__is_plain(&q, tc__left_of(g));
+    if (tc__is_plain(&q, tc__right_of(g))) {
+        int adjacent = tc__is_adjacent(&q, tc__right_of(g));
+        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
+        if (!adjacent)
+            q.right = TC__RIGHT_COLUMNS;
+        else if (m <= TC__CONTRACT_IN_PLACE)
+            q.right = TC__RIGHT_IN_PLACE;
+    }
+    q.row_blocks = tc__ix_ceil_div(x, q.m, tc__ix_const(q.grain));
+    tc__contract_block(&q);
+    tc__contract_columns(&q);
+    tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));
+    return q;
+}
+
+static tc__contract tc__contract_plan(const tc__group *g) {
+    return tc__contract_plan_at(g, 0);
+}
+
+// The contractions of a list, in order; how many.
+static int tc__contract_plans(const tc__group *g, tc__contract q[TC__LIST_PARTS],
+                              tc__group part[TC__LIST_PARTS]) {
+    int parts = tc__parts_of_list(g, part), n = 0;
+    for (int i = 0; i < parts; i++) {
+        if (part[i].shape.kind != TC__CONTRACTION) continue;
+        q[n] = tc__contract_plan_at(&part[i], n ? q[n - 1].bytes : 0);
+        q[n++].number = parts > 1 ? i + 1 : 0;
+    }
+    return n;
+}
+
+// Sets what the printed kernel of contractions wants: rows of an item, items, worker
+// scratch.
+static void tc__contract_items(tc__group *g) {
+    tc__group part[TC__LIST_PARTS];
+    tc__contract all[TC__LIST_PARTS], q;
+    q = all[tc__contract_plans(g, all, part) - 1];
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (!tc__is_memory(&g->buffer.at[i]))
+            g->buffer.at[i].offset = tc__contract_buffer_at(g, i, q.grain);
+    g->shape.grain = q.grain, g->shape.wide = q.number ? 0 : q.wide;
+    g->shape.items = tc__ix_mul(g->body.ix, g->shape.batch,
+                                tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
+    g->shape.scratch = q.bytes;
+}
