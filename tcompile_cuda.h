@@ -6021,6 +6021,125 @@ static int tc__cuda_kargs(const tc__group*g){
 int sizes=tc__cuda_sizes(g)+g->target.checked;
 return sizes?sizes:1;
 }
+// ---- gen/cuda_print/along.c
+typedef struct tc__cuda_vector{
+uint32_t begin,end;
+tc__axis axis;
+int width;
+uint8_t*way;
+int inside;
+}tc__cuda_vector;
+typedef enum tc__cuda_way{
+TC__WAY_MOVES,
+TC__WAY_STILL,
+TC__WAY_APART
+}tc__cuda_way;
+static tc__ix tc__cuda_expand(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+for(uint32_t id=p->vector->begin;id<p->vector->end;id++){
+const tc__node*n=tc__body(p,id);
+tc__ix var=n->op==TC_OP_AXIS
+?tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS])
+:0;
+if(var&&tc__ix_uses(x,n->attr[TC__AXIS_VALUE],p->vector->axis))
+e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
+}
+return e;
+}
+typedef struct tc__cuda_moves{
+const tc__cuda_vector*v;
+int moves;
+}tc__cuda_moves;
+static void tc__cuda_moves_val(void*user,uint32_t id){
+tc__cuda_moves*m=(tc__cuda_moves*)user;
+m->moves|=id>=m->v->begin&&id<m->v->end&&m->v->way[id]!=TC__WAY_STILL;
+}
+static tc__access tc__cuda_moves_by(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+tc__cuda_moves m;
+m.v=p->vector,m.moves=0;
+tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
+tc__ixrun run=tc__ix_run(x,tc__cuda_expand(p,e),p->vector->axis);
+if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
+return TC__PER_LANE;
+if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
+return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
+}
+static tc__ix tc__cuda_first(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+e=tc__cuda_expand(p,e);
+tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
+return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
+}
+static tc__ix tc__cuda_by_loops(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+int inside=0;
+for(uint32_t id=p->vector->begin-1;id-- >0;){
+const tc__node*n=tc__body(p,id);
+inside+=(n->op==TC_OP_END)-(inside&&tc__opens(n));
+if(n->op!=TC_OP_AXIS||inside)continue;
+tc__ix var=tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS]);
+if(var)e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
+}
+return e;
+}
+static int tc__cuda_starts_at_multiple(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+int width=p->vector->width;
+e=tc__cuda_first(p,e);
+return tc__ix_divisor(x,e)%width==0||
+tc__ix_divisor(x,tc__cuda_by_loops(p,e))%width==0;
+}
+static int tc__cuda_limits_hold(const tc__printer*p,const tc__node*n){
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
+tc__access by=tc__cuda_moves_by(p,n->attr[i]);
+if(tc__cuda_moves_by(p,n->attr[i+1])!=TC__UNIFORM)return 0;
+if(by==TC__UNIFORM)continue;
+if(by!=TC__CONTIGUOUS||!tc__cuda_starts_at_multiple(p,n->attr[i])||
+tc__ix_divisor(p->g->body.ix,n->attr[i+1])%p->vector->width)
+return 0;
+}
+return 1;
+}
+static int tc__cuda_is_whole(const tc__printer*p,const tc__node*n){
+const tc__cuda_vector*v=p->vector;
+if(!v||n->id<v->begin||n->id>=v->end||v->way[n->id]!=TC__WAY_MOVES)
+return 0;
+tc__place place=p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
+if(place==TC__BUF_REGISTER||place==TC__BUF_LOCAL)return 0;
+if(n->op==TC_OP_LOAD&&!tc__cuda_limits_hold(p,n))return 0;
+return tc__cuda_moves_by(p,n->attr[TC__LOAD_INDEX])==TC__CONTIGUOUS&&
+tc__cuda_starts_at_multiple(p,n->attr[TC__LOAD_INDEX]);
+}
+static int tc__cuda_is_shared(const tc__printer*p,const tc__node*n){
+return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place==TC__BUF_SHARED;
+}
+static int tc__cuda_find_still(const tc__printer*p,const tc__node*n){
+const tc__cuda_vector*v=p->vector;
+if(n->op==TC_OP_STORE||n->op==TC_OP_END||n->op==TC_OP_IF||
+n->op==TC_OP_ELSE||n->op==TC_OP_ACC||n->op==TC_OP_COMBINE||
+n->op==TC_OP_PUT||n->op==TC_OP_GET)
+return 0;
+for(uint32_t i=0;i<n->n_in;i++)
+if(n->in[i]>=v->begin&&v->way[n->in[i]]!=TC__WAY_STILL)return 0;
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__cuda_moves_by(p,n->attr[i])!=TC__UNIFORM)
+return 0;
+return 1;
+}
+static int tc__cuda_list_element_at(tc__printer*p,const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
+tc__ix e=n->attr[TC__ACCESS_INDEX];
+char behind[8];
+if(!p->vector||!p->vector->inside||n->id<p->vector->begin||
+tc__cuda_moves_by(p,e)!=TC__CONTIGUOUS)
+return 0;
+tc__ix lane=tc__ix_var(x,(int)p->vector->axis,tc__ix_const(p->vector->width));
+if(tc__ix_add(x,tc__cuda_first(p,e),lane)==tc__cuda_expand(p,e))return 0;
+snprintf(behind,sizeof behind," + %s",tc__axis_name(p->vector->axis));
+tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],tc__cuda_first(p,e),behind,1);
+return 1;
+}
 // ---- gen/cuda_print/value.c
 static void tc__cuda_constant(tc__printer*p,int dtype,tc__value v){
 if(tc__is_float(dtype)){
@@ -6063,7 +6182,6 @@ return words[tc__cuda_dtype(p,n)][store];
 static const char*tc__cuda_wrapped(const tc__printer*p,const tc__node*n,int store){
 return*tc__cuda_wrap(p,n,store)?")":"";
 }
-static int tc__cuda_list_element_at(tc__printer*p,const tc__node*n);
 static void tc__cuda_element(tc__printer*p,const tc__node*n){
 if(tc__cuda_list_element_at(p,n))return;
 int lane=p->lane&&p->cuda&&p->axis==p->cuda->axis;
@@ -9020,126 +9138,120 @@ tc__put_buffer(p,(int64_t)i);
 tc__put(p->out," = (%s%s *)list.at[row][%u];\n",fixed,type,(unsigned)i);
 }
 }
+// ---- gen/cuda_print/sums.c
+static const tc__node*tc__cuda_named_before(const tc__printer*p,uint32_t id,
+int64_t accumulator){
+int64_t number,monoid;
+while(id-- >0&&tc__body(p,id)->op!=TC_OP_LAUNCH){
+const tc__node*n=tc__body(p,id);
+int named=tc__accumulator_of(n,&number,&monoid);
+if(n->op==TC_OP_NEW)named=1,number=n->attr[TC__NEW_ACCUMULATOR];
+if(named&&number==accumulator)return n;
+}
+return NULL;
+}
+static void tc__cuda_list_new(tc__printer*p,const tc__node*n,int copy){
+int64_t i=n->attr[TC__NEW_ACCUMULATOR];
+int width=(int)n->attr[TC__NEW_WIDTH];
+(void)copy;
+if(tc__cuda_named_before(p,n->id,i))
+tc__cuda_renew(p,i,width);
+else
+tc__cuda_put_new(p,n,width);
+}
+static const char*tc__cuda_lane(const tc__printer*p){
+return p->vector?tc__axis_name(p->vector->axis):"0";
+}
+static void tc__cuda_put_work(tc__printer*p,const tc__node*n,int64_t buffer){
+tc__put_buffer(p,buffer);
+tc__put(p->out,"[");
+tc__put_ix(p,n->attr[TC__PUT_INDEX]);
+tc__put(p->out,"]");
+}
+static void tc__cuda_list_put(tc__printer*p,const tc__node*n,int copy){
+int64_t i=n->attr[TC__PUT_ACCUMULATOR];
+const tc__node*last=tc__cuda_named_before(p,n->id,i);
+const char*lane=tc__cuda_lane(p);
+(void)copy;
+tc__line(p);
+tc__cuda_put_work(p,n,n->attr[TC__PUT_BUFFER]);
+tc__put(p->out," = ");
+if(last->op==TC_OP_COMBINE&&!tc__is_arg(&p->acc[i]))
+tc__put_name(p,last,0);
+else
+tc__put_acc(p,i),tc__put(p->out,"[%s]",lane);
+tc__put(p->out,";\n");
+if(n->n_attr<=TC__PUT_PLACES)return;
+tc__line(p);
+tc__cuda_put_work(p,n,n->attr[TC__PUT_PLACES]);
+tc__put(p->out," = at%lld[%s];\n",(long long)i,lane);
+}
+static void tc__cuda_peek(tc__printer*p,const tc__node*n,int64_t buffer){
+int shared=p->g->buffer.at[buffer].place==TC__BUF_SHARED;
+if(!shared)tc__put(p->out,"tc_peek(&");
+tc__cuda_put_work(p,n,buffer);
+if(!shared)tc__put(p->out,")");
+}
+static void tc__cuda_list_get(tc__printer*p,const tc__node*n,int copy){
+long long i=n->attr[TC__PUT_ACCUMULATOR];
+const tc__acc*a=&p->acc[i];
+const char*lane=tc__cuda_lane(p);
+(void)copy;
+tc__line(p);
+if(!tc__is_arg(a)){
+tc__put_acc(p,i);
+tc__put(p->out,"[%s] = ",lane);
+}
+tc__cuda_acc_name(p,tc__is_arg(a)?"keep":"acc",a);
+tc__put(p->out,"(");
+tc__put_acc(p,i);
+tc__put(p->out,"[%s], ",lane);
+if(tc__is_arg(a))tc__put(p->out,"at%lld[%s], ",i,lane);
+tc__cuda_peek(p,n,n->attr[TC__PUT_BUFFER]);
+if(tc__is_arg(a)){
+tc__put(p->out,", (%s)",tc__cuda_index_type(p));
+tc__cuda_peek(p,n,n->attr[TC__PUT_PLACES]);
+}
+tc__put(p->out,");\n");
+}
+static void tc__cuda_list_last(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__line(p);
+tc__put(p->out,"if (!tc_arrives_last(&");
+tc__put_buffer(p,n->attr[TC__LAST_BUFFER]);
+tc__put(p->out,"[");
+tc__put_ix(p,n->attr[TC__LAST_INDEX]);
+tc__put(p->out,"], %lld)) return;\n",(long long)n->attr[TC__LAST_COUNT]);
+}
+static void tc__cuda_list_element(tc__printer*p,const tc__node*n){
+long long i=n->attr[TC__COMBINE_ACCUMULATOR];
+const char*lane=tc__cuda_lane(p);
+tc__put_let(p,n,0);
+if(tc__is_arg(&p->acc[i]))
+tc__put(p->out,"at%lld[%s] == %s ? 0 : at%lld[%s];\n",i,lane,
+tc__cuda_no_place(p),i,lane);
+else
+tc__put_acc(p,i),tc__put(p->out,"[%s];\n",lane);
+}
+static void tc__cuda_list_step(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__cuda_put_step(p,n,p->vector?tc__axis_name(p->vector->axis):"0","c");
+}
+static void tc__cuda_list_combine(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+if(p->vector){
+tc__cuda_list_element(p,n);
+return;
+}
+if(!tc__cuda_leads_run(p,n))return;
+tc__cuda_run run=tc__cuda_run_at(p,n);
+p->team=(int)n->attr[TC__COMBINE_THREADS];
+p->cluster=
+n->n_attr>TC__COMBINE_THREADS+1?(int)n->attr[TC__COMBINE_THREADS+1]:0;
+tc__cuda_put_run(p,&run);
+}
 // ---- gen/cuda_print/loops.c
-typedef struct tc__cuda_vector{
-uint32_t begin,end;
-tc__axis axis;
-int width;
-uint8_t*way;
-int inside;
-}tc__cuda_vector;
-typedef enum tc__cuda_way{
-TC__WAY_MOVES,
-TC__WAY_STILL,
-TC__WAY_APART
-}tc__cuda_way;
 static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end);
-static tc__ix tc__cuda_expand(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-for(uint32_t id=p->vector->begin;id<p->vector->end;id++){
-const tc__node*n=tc__body(p,id);
-tc__ix var=n->op==TC_OP_AXIS
-?tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS])
-:0;
-if(var&&tc__ix_uses(x,n->attr[TC__AXIS_VALUE],p->vector->axis))
-e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
-}
-return e;
-}
-typedef struct tc__cuda_moves{
-const tc__cuda_vector*v;
-int moves;
-}tc__cuda_moves;
-static void tc__cuda_moves_val(void*user,uint32_t id){
-tc__cuda_moves*m=(tc__cuda_moves*)user;
-m->moves|=id>=m->v->begin&&id<m->v->end&&m->v->way[id]!=TC__WAY_STILL;
-}
-static tc__access tc__cuda_moves_by(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-tc__cuda_moves m;
-m.v=p->vector,m.moves=0;
-tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
-tc__ixrun run=tc__ix_run(x,tc__cuda_expand(p,e),p->vector->axis);
-if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
-return TC__PER_LANE;
-if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
-return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
-}
-static tc__ix tc__cuda_first(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-e=tc__cuda_expand(p,e);
-tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
-return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
-}
-static tc__ix tc__cuda_by_loops(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-int inside=0;
-for(uint32_t id=p->vector->begin-1;id-- >0;){
-const tc__node*n=tc__body(p,id);
-inside+=(n->op==TC_OP_END)-(inside&&tc__opens(n));
-if(n->op!=TC_OP_AXIS||inside)continue;
-tc__ix var=tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS]);
-if(var)e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
-}
-return e;
-}
-static int tc__cuda_starts_at_multiple(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-int width=p->vector->width;
-e=tc__cuda_first(p,e);
-return tc__ix_divisor(x,e)%width==0||
-tc__ix_divisor(x,tc__cuda_by_loops(p,e))%width==0;
-}
-static int tc__cuda_limits_hold(const tc__printer*p,const tc__node*n){
-for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
-tc__access by=tc__cuda_moves_by(p,n->attr[i]);
-if(tc__cuda_moves_by(p,n->attr[i+1])!=TC__UNIFORM)return 0;
-if(by==TC__UNIFORM)continue;
-if(by!=TC__CONTIGUOUS||!tc__cuda_starts_at_multiple(p,n->attr[i])||
-tc__ix_divisor(p->g->body.ix,n->attr[i+1])%p->vector->width)
-return 0;
-}
-return 1;
-}
-static int tc__cuda_is_whole(const tc__printer*p,const tc__node*n){
-const tc__cuda_vector*v=p->vector;
-if(!v||n->id<v->begin||n->id>=v->end||v->way[n->id]!=TC__WAY_MOVES)
-return 0;
-tc__place place=p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
-if(place==TC__BUF_REGISTER||place==TC__BUF_LOCAL)return 0;
-if(n->op==TC_OP_LOAD&&!tc__cuda_limits_hold(p,n))return 0;
-return tc__cuda_moves_by(p,n->attr[TC__LOAD_INDEX])==TC__CONTIGUOUS&&
-tc__cuda_starts_at_multiple(p,n->attr[TC__LOAD_INDEX]);
-}
-static int tc__cuda_is_shared(const tc__printer*p,const tc__node*n){
-return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place==TC__BUF_SHARED;
-}
-static int tc__cuda_find_still(const tc__printer*p,const tc__node*n){
-const tc__cuda_vector*v=p->vector;
-if(n->op==TC_OP_STORE||n->op==TC_OP_END||n->op==TC_OP_IF||
-n->op==TC_OP_ELSE||n->op==TC_OP_ACC||n->op==TC_OP_COMBINE||
-n->op==TC_OP_PUT||n->op==TC_OP_GET)
-return 0;
-for(uint32_t i=0;i<n->n_in;i++)
-if(n->in[i]>=v->begin&&v->way[n->in[i]]!=TC__WAY_STILL)return 0;
-for(uint32_t i=0;i<n->n_attr;i++)
-if(tc__attr_is_ix(n,i)&&tc__cuda_moves_by(p,n->attr[i])!=TC__UNIFORM)
-return 0;
-return 1;
-}
-static int tc__cuda_list_element_at(tc__printer*p,const tc__node*n){
-tc__ixpool*x=p->g->body.ix;
-tc__ix e=n->attr[TC__ACCESS_INDEX];
-char behind[8];
-if(!p->vector||!p->vector->inside||n->id<p->vector->begin||
-tc__cuda_moves_by(p,e)!=TC__CONTIGUOUS)
-return 0;
-tc__ix lane=tc__ix_var(x,(int)p->vector->axis,tc__ix_const(p->vector->width));
-if(tc__ix_add(x,tc__cuda_first(p,e),lane)==tc__cuda_expand(p,e))return 0;
-snprintf(behind,sizeof behind," + %s",tc__axis_name(p->vector->axis));
-tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],tc__cuda_first(p,e),behind,1);
-return 1;
-}
 static void tc__cuda_pack(tc__printer*p,const char*element){
 tc__put(p->out,"tc_pack<%s, %d>",element,p->vector->width);
 }
@@ -9391,117 +9503,6 @@ tc__cuda_unroll(p,tc__axis_name(n->attr[TC__FOR_AXIS]),
 (int)tc__ix_value(n->attr[TC__FOR_END]));
 tc__cuda_statements(p,id+1,end);
 tc__block_close(p);
-}
-static const tc__node*tc__cuda_named_before(const tc__printer*p,uint32_t id,
-int64_t accumulator){
-int64_t number,monoid;
-while(id-- >0&&tc__body(p,id)->op!=TC_OP_LAUNCH){
-const tc__node*n=tc__body(p,id);
-int named=tc__accumulator_of(n,&number,&monoid);
-if(n->op==TC_OP_NEW)named=1,number=n->attr[TC__NEW_ACCUMULATOR];
-if(named&&number==accumulator)return n;
-}
-return NULL;
-}
-static void tc__cuda_list_new(tc__printer*p,const tc__node*n,int copy){
-int64_t i=n->attr[TC__NEW_ACCUMULATOR];
-int width=(int)n->attr[TC__NEW_WIDTH];
-(void)copy;
-if(tc__cuda_named_before(p,n->id,i))
-tc__cuda_renew(p,i,width);
-else
-tc__cuda_put_new(p,n,width);
-}
-static const char*tc__cuda_lane(const tc__printer*p){
-return p->vector?tc__axis_name(p->vector->axis):"0";
-}
-static void tc__cuda_put_work(tc__printer*p,const tc__node*n,int64_t buffer){
-tc__put_buffer(p,buffer);
-tc__put(p->out,"[");
-tc__put_ix(p,n->attr[TC__PUT_INDEX]);
-tc__put(p->out,"]");
-}
-static void tc__cuda_list_put(tc__printer*p,const tc__node*n,int copy){
-int64_t i=n->attr[TC__PUT_ACCUMULATOR];
-const tc__node*last=tc__cuda_named_before(p,n->id,i);
-const char*lane=tc__cuda_lane(p);
-(void)copy;
-tc__line(p);
-tc__cuda_put_work(p,n,n->attr[TC__PUT_BUFFER]);
-tc__put(p->out," = ");
-if(last->op==TC_OP_COMBINE&&!tc__is_arg(&p->acc[i]))
-tc__put_name(p,last,0);
-else
-tc__put_acc(p,i),tc__put(p->out,"[%s]",lane);
-tc__put(p->out,";\n");
-if(n->n_attr<=TC__PUT_PLACES)return;
-tc__line(p);
-tc__cuda_put_work(p,n,n->attr[TC__PUT_PLACES]);
-tc__put(p->out," = at%lld[%s];\n",(long long)i,lane);
-}
-static void tc__cuda_peek(tc__printer*p,const tc__node*n,int64_t buffer){
-int shared=p->g->buffer.at[buffer].place==TC__BUF_SHARED;
-if(!shared)tc__put(p->out,"tc_peek(&");
-tc__cuda_put_work(p,n,buffer);
-if(!shared)tc__put(p->out,")");
-}
-static void tc__cuda_list_get(tc__printer*p,const tc__node*n,int copy){
-long long i=n->attr[TC__PUT_ACCUMULATOR];
-const tc__acc*a=&p->acc[i];
-const char*lane=tc__cuda_lane(p);
-(void)copy;
-tc__line(p);
-if(!tc__is_arg(a)){
-tc__put_acc(p,i);
-tc__put(p->out,"[%s] = ",lane);
-}
-tc__cuda_acc_name(p,tc__is_arg(a)?"keep":"acc",a);
-tc__put(p->out,"(");
-tc__put_acc(p,i);
-tc__put(p->out,"[%s], ",lane);
-if(tc__is_arg(a))tc__put(p->out,"at%lld[%s], ",i,lane);
-tc__cuda_peek(p,n,n->attr[TC__PUT_BUFFER]);
-if(tc__is_arg(a)){
-tc__put(p->out,", (%s)",tc__cuda_index_type(p));
-tc__cuda_peek(p,n,n->attr[TC__PUT_PLACES]);
-}
-tc__put(p->out,");\n");
-}
-static void tc__cuda_list_last(tc__printer*p,const tc__node*n,int copy){
-(void)copy;
-tc__line(p);
-tc__put(p->out,"if (!tc_arrives_last(&");
-tc__put_buffer(p,n->attr[TC__LAST_BUFFER]);
-tc__put(p->out,"[");
-tc__put_ix(p,n->attr[TC__LAST_INDEX]);
-tc__put(p->out,"], %lld)) return;\n",(long long)n->attr[TC__LAST_COUNT]);
-}
-static void tc__cuda_list_element(tc__printer*p,const tc__node*n){
-long long i=n->attr[TC__COMBINE_ACCUMULATOR];
-const char*lane=tc__cuda_lane(p);
-tc__put_let(p,n,0);
-if(tc__is_arg(&p->acc[i]))
-tc__put(p->out,"at%lld[%s] == %s ? 0 : at%lld[%s];\n",i,lane,
-tc__cuda_no_place(p),i,lane);
-else
-tc__put_acc(p,i),tc__put(p->out,"[%s];\n",lane);
-}
-static void tc__cuda_list_step(tc__printer*p,const tc__node*n,int copy){
-(void)copy;
-tc__cuda_put_step(p,n,p->vector?tc__axis_name(p->vector->axis):"0","c");
-}
-static void tc__cuda_list_combine(tc__printer*p,const tc__node*n,int copy){
-(void)copy;
-if(p->vector){
-tc__cuda_list_element(p,n);
-return;
-}
-if(!tc__cuda_leads_run(p,n))return;
-tc__cuda_run run=tc__cuda_run_at(p,n);
-p->team=(int)n->attr[TC__COMBINE_THREADS];
-p->cluster=
-n->n_attr>TC__COMBINE_THREADS+1?(int)n->attr[TC__COMBINE_THREADS+1]:0;
-tc__cuda_put_run(p,&run);
 }
 static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end){
 for(uint32_t id=begin;id<end;id++){

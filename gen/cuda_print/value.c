@@ -60,8 +60,6 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
     return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
 
-static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n);
-
 // Where the lanes of a vector are adjacent, or one, its first has the index: so the compiler sees
 // which loads of a window are the same.
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
