@@ -20,6 +20,7 @@ static char compiler[64];
 // script itself is what builds.
 static void open_compiler(const char *edit) {
     const char *real = getenv("CC") ? getenv("CC") : "cc";
+    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
     CHECK(mkdtemp(folder) != NULL);
     snprintf(compiler, sizeof compiler, "%s/cc", folder);
     FILE *f = fopen(compiler, "w");
@@ -478,4 +479,83 @@ TEST(out_of_memory_while_it_is_compared) {
     CHECK(failed > 10);
     CHECK_EQ(good, 3);
     close_compiler();
+}
+
+// ---- every constant of a kernel ----
+
+enum { CONSTANTS = 34, WIDE = 8 * N };
+
+static double constant(int k) { return 101 + 2 * k; }
+
+// Constants that every element shows, and such that only an element between a threshold and the changed one does.
+static tc_tensor many(tc_tensor x) {
+    tc_tensor y = x;
+    for (int k = 0; k < CONSTANTS; k++)
+        y = k % 2 ? tc_add(y, tc_cast(tc_gt_s(x, constant(k)), TC_F32))
+                  : tc_add_s(y, constant(k));
+    return y;
+}
+
+static double expected_many(double x) {
+    double y = x;
+    for (int k = 0; k < CONSTANTS; k++) y += k % 2 ? (double)(x > constant(k)) : constant(k);
+    return y;
+}
+
+// One visit with whole numbers in [-reach, reach): how many elements are wrong.
+static int wrong_elements(tc_ctx *tc, const tc_options *o, unsigned call, unsigned reach) {
+    float x[WIDE], y[WIDE];
+    int wrong = 0;
+    for (unsigned i = 0; i < WIDE; i++)
+        x[i] = (float)((int)(test_word(i, call) % (2 * reach)) - (int)reach);
+    tc_tensor t = tc_from_data(tc, x, TC_DIMS(WIDE), TC_F32);
+    tc_trace_begin_at(tc, "many", o, "verify.c", 2);
+    tc_tensor r = many(t);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(tc_read(r, y, sizeof y), TC_OK);
+    for (int i = 0; i < WIDE; i++) wrong += (double)y[i] != expected_many((double)x[i]);
+    tc_free(t);
+    return wrong;
+}
+
+// First values are small, so half of the changes do no harm then. One run in four is compared: what does harm is
+// caught sooner or later (of 400 runs some 170 show it, so that all 40 that are compared miss it happens in none of 10^9
+// tests), and from then on all is right.
+TEST(every_changed_constant) {
+    tc_options o = verified();
+    o.verify = 4;
+    for (int k = 0; k < CONSTANTS; k++) {
+        char edit[64];
+        snprintf(edit, sizeof edit, "s/%d\\.0f/%d.0f/g", (int)constant(k),
+                 (int)constant(k) + 1);
+        open_compiler(edit);
+        tc_ctx *tc = open_context(1);
+        int harm = 0;
+        warnings = 0;
+        for (unsigned call = 0; call < 400 && !warnings; call++)
+            harm += wrong_elements(tc, &o, call, call < 2 ? 64 : 256);
+        CHECK(warnings == 1 || FAIL("%g was made %g, with %d wrong elements, unnoticed",
+                                    constant(k), constant(k) + 1, harm));
+        for (unsigned call = 400; call < 410; call++)
+            CHECK_EQ(wrong_elements(tc, &o, call, 256), 0);
+        tc_close(tc);
+        close_compiler();
+    }
+}
+
+// The same changes do harm where nobody compares: the test above is no test of text that is not there.
+TEST(every_changed_constant_does_harm) {
+    for (int k = 0; k < CONSTANTS; k++) {
+        char edit[64];
+        int harm = 0;
+        snprintf(edit, sizeof edit, "s/%d\\.0f/%d.0f/g", (int)constant(k),
+                 (int)constant(k) + 1);
+        open_compiler(edit);
+        tc_ctx *tc = open_context(1);
+        for (unsigned call = 0; call < 40 && !harm; call++)
+            harm = wrong_elements(tc, NULL, call, 256);
+        CHECK(harm > 0 || FAIL("%g", constant(k)));
+        tc_close(tc);
+        close_compiler();
+    }
 }
