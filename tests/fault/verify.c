@@ -498,7 +498,8 @@ static tc_tensor many(tc_tensor x) {
 
 static double expected_many(double x) {
     double y = x;
-    for (int k = 0; k < CONSTANTS; k++) y += k % 2 ? (double)(x > constant(k)) : constant(k);
+    for (int k = 0; k < CONSTANTS; k++)
+        y += k % 2 ? (double)(x > constant(k)) : constant(k);
     return y;
 }
 
