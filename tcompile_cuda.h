@@ -2650,7 +2650,6 @@ TC__DEVICE_PRIVATE=256,
 TC__DEVICE_EARLY=48,
 TC__DEVICE_EARLY_LANES=16,
 TC__DEVICE_TEXT=4096,
-TC__DEVICE_ROW_WAVES=0,
 TC__DEVICE_WARP_BLOCK=128,
 TC__DEVICE_WARP_ELEMENTS=32,
 TC__DEVICE_BLOCK_ELEMENTS=16,
@@ -7096,7 +7095,7 @@ tc__padded(tc__ix_value(p->g->shape.cols),64)));
 }
 static void tc__cuda_row_head(tc__printer*p){
 const tc__device_plan*q=p->cuda;
-int rows=q->threads/q->sharing,looped=TC__DEVICE_ROW_WAVES>0;
+int rows=q->threads/q->sharing;
 const char*type=tc__cuda_index_type(p),*wide=p->narrow?"":"(tc_i64)";
 char row[80];
 snprintf(row,sizeof row,"%sblockIdx.x * %d + threadIdx.x / %d",wide,rows,
@@ -7107,14 +7106,6 @@ if(q->sharing>1)tc__line(p);
 if(rows==1)tc__put(p->out,"const int x = threadIdx.x;\n");
 if(rows>1&&q->sharing>1)
 tc__put(p->out,"const int x = threadIdx.x %% %d;\n",q->sharing);
-if(looped){
-tc__line(p);
-tc__put(p->out,"for (%s r = %s; r < ",type,row);
-tc__put_ix(p,p->g->shape.rows);
-tc__put(p->out,"; r += %sgridDim.x * %d)",wide,rows);
-tc__block_open(p);
-return;
-}
 if(named)tc__line(p);
 if(named)tc__put(p->out,"const %s r = %s;\n",type,row);
 if(tc__ix_divisor(p->g->body.ix,p->g->shape.rows)%rows==0)return;
@@ -7128,10 +7119,6 @@ tc__cuda_row_head(p);
 tc__cuda_keeps(p);
 uint32_t first=p->g->shape.kind==TC__CONTRACTION?tc__contract_rows_loop(p):0;
 tc__print_range(p,first,(uint32_t)p->g->body.node.count);
-if(TC__DEVICE_ROW_WAVES==0)return;
-tc__line(p);
-tc__put(p->out,"__syncthreads();\n");
-tc__block_close(p);
 }
 static void tc__cuda_row_barrier(tc__printer*p,uint32_t begin,uint32_t end){
 int stored=0,loaded=0;

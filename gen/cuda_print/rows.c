@@ -1,12 +1,8 @@
-// CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
-// run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
-// `sum1[l]`; they are folded, then the lanes of a warp exchange them so that all have the result,
-// then the warps of a block through shared memory. Reductions of one phase share the barrier.
-//
-// Rows are kept in the workspace between launches where computing them again costs more
-// than memory does, or cannot be done. Elements of a vector have the index of its first
-// plus l: then the compiler sees that loads of windows are the same. Both together took
-// salience from 120 to 30 us.
+// CUDA dialect, what threads sum together: of lists of devices, and of the rows of a product without a tile, whose loops
+// are here, too. The order of a reduction is its own: equal from run to run, not equal to the CPU's. A thread has
+// an accumulator for each element of its vectors, `sum1[l]`; they are folded, then the lanes of a warp exchange them so
+// that all have the result, then the warps of a block through shared memory, and those of a cluster through that of
+// each of its blocks. Reductions of one phase share the barrier.
 
 static const char *tc__cuda_no_place(const tc__printer *p) {
     return p->narrow ? "0x7fffffff" : "0x7fffffffffffffffll";
@@ -519,10 +515,10 @@ static void tc__cuda_keeps(tc__printer *p) {
     }
 }
 
-// The row of a thread, and a loop over rows if there are more than blocks.
+// The row of a thread.
 static void tc__cuda_row_head(tc__printer *p) {
     const tc__device_plan *q = p->cuda;
-    int rows = q->threads / q->sharing, looped = TC__DEVICE_ROW_WAVES > 0;
+    int rows = q->threads / q->sharing;
     const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
     char row[80];
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
@@ -533,14 +529,6 @@ static void tc__cuda_row_head(tc__printer *p) {
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
     if (rows > 1 && q->sharing > 1)
         tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    if (looped) {
-        tc__line(p);
-        tc__put(p->out, "for (%s r = %s; r < ", type, row);
-        tc__put_ix(p, p->g->shape.rows);
-        tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
-        tc__block_open(p);
-        return;
-    }
     if (named) tc__line(p);
     if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
     if (tc__ix_divisor(p->g->body.ix, p->g->shape.rows) % rows == 0) return;
@@ -556,10 +544,6 @@ static void tc__cuda_rows(tc__printer *p) {
     // The operands of a product stand before the loops; it prints them where it is.
     uint32_t first = p->g->shape.kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
     tc__print_range(p, first, (uint32_t)p->g->body.node.count);
-    if (TC__DEVICE_ROW_WAVES == 0) return;
-    tc__line(p);
-    tc__put(p->out, "__syncthreads();\n"); // before the next row
-    tc__block_close(p);
 }
 
 // What a loop has stored may be loaded by other threads behind it.

@@ -1,14 +1,9 @@
-// The form of a CUDA kernel and how much a thread has of it: threads, vectors, parts, blocks; and what a
-// launch is told of that. Input: a group at LOOP. Output: its tc__device_plan, or tc__grids.
+// The form of a reduction and how much a thread has of it: threads, vectors, parts, blocks. Input: a group at LOOP.
+// Output: its tc__device_plan, which rows.c and columns.c make the list of; of a product, what it is printed by.
 //
-// To change a CUDA kernel: here its form is decided and how much a thread has of it; what
-// was chosen for the card is one table at the top of plan.c. value.c prints what a thread
-// does with vectors, window.c stencils, rows.c and columns.c reductions, loops.c the lists
-// of devices, product.c plans products (a tile is a row of a table), tiles.c, few.c and
-// prologue.c print them (a way of multiplying is a row of texts), kernel.c the rest and the
-// head. tests/cuda/forms.c executes every form in the emulator, tests/cuda/texts.c compiles
-// every op and dtype for three architectures, tests/cuda/nvrtc.c the texts of
-// gen/cuda/*.cuh whole. A function with PTX needs a host version in
+// What was chosen for the card is one table at the top of plan.c. tests/unit/device.c runs lists, tests/cuda/forms.c executes
+// every form in the emulator, tests/cuda/texts.c compiles every op and dtype for three architectures,
+// tests/cuda/nvrtc.c the texts of gen/cuda/*.cuh whole. A function with PTX needs a host version in
 // tests/tools/cuda_emulate.h and a row in nvrtc_fake.c.
 
 // ---- rows: threads, parts ----

@@ -45,8 +45,7 @@ enum {
     TC__DEVICE_PRIVATE = 256,    // elements of a row that one thread may keep
     TC__DEVICE_EARLY = 48,       // registers for what is loaded early
     TC__DEVICE_EARLY_LANES = 16, // of them for loads of single elements
-    TC__DEVICE_TEXT = 4096,   // cost of all elements of a thread, for the compiler's sake
-    TC__DEVICE_ROW_WAVES = 0, // rows: blocks for each multiprocessor, 0 = one for each row
+    TC__DEVICE_TEXT = 4096, // cost of all elements of a thread, for the compiler's sake
     TC__DEVICE_WARP_BLOCK = 128,    // threads of a block of rows that a warp or less shares
     TC__DEVICE_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
     TC__DEVICE_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it

@@ -11,6 +11,11 @@
 // The row is read once: into registers where they suffice; into shared memory where it is long, or where its
 // values are no thread's alone. What fits into neither is read, or computed, in every phase: by a serial loop, U vectors
 // a turn.
+//
+// Few long rows are cut into parts, z, and each phase is a launch, which begins with what the parts of earlier ones have
+// summed; the last block of a row goes on where nothing but sums is left. Rows are kept in the workspace between launches
+// where computing them again costs more than memory does, or cannot be done. Rows that no block has room for are in
+// the memory of a cluster's blocks, a part in each.
 
 enum {
     TC__ROWS_I = TC__VAR0 + 1,
