@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1791d6ab987a9d7eu
+#define TC__BUILD_ID 0x733789985dc32a61u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4822,12 +4822,6 @@ case TC_F32:((float*)p)[i]=(float)v.f;break;
 case TC_F64:((double*)p)[i]=v.f;break;
 }
 }
-// ---- gen/base/once_begin.c
-#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 // ---- gen/value/ix.c
 typedef int64_t tc__ix;
 typedef enum tc__ix_kind{
@@ -5773,11 +5767,6 @@ case TC__IX_POLY:break;
 }
 tc__dump_sum(t,p,n);
 }
-// ---- gen/base/once_end.c
-#ifdef TC__ONCE_CODE
-#undef TC__ONCE_CODE
-#pragma GCC pop_options
-#endif
 // ---- gen/value/buffer.c
 typedef struct tc__layout{
 uint8_t dtype,rank,contiguous;
@@ -8261,6 +8250,7 @@ uint64_t used;
 uint64_t hash;
 int keeps;
 tc_options options;
+int by_default;
 const void*backend;
 uint32_t programs;
 uint32_t made;
@@ -10412,12 +10402,6 @@ if(!f.claim)return;
 tc__free_tensor(f.c,t,file,line);
 tc__claim_end(f.c,f.claim);
 }
-// ---- gen/base/once_begin.c
-#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 // ---- gen/graph/create.c
 static int tc__ask(const char*who,tc_tensor t,tc__meta*m){
 tc_ctx*c=tc__ctx_of(t);
@@ -11531,11 +11515,6 @@ if(!tc__begin(&f,"masked_fill",t,file,line))return tc__null();
 tc_tensor fill=tc__scalar(&f,value,f.x.dtype);
 return tc__leave(&f,tc_where_at(mask,fill,t,file,line));
 }
-// ---- gen/base/once_end.c
-#ifdef TC__ONCE_CODE
-#undef TC__ONCE_CODE
-#pragma GCC pop_options
-#endif
 // ---- gen/out/op_calls.inc
 #define TC__CALL1(name,id) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,const char*file,int line){\
@@ -38227,12 +38206,6 @@ else
 v->external.at[i].storage->watched=1;
 if(u)TC__FREE_ARRAY(c,u,n);
 }
-// ---- gen/base/once_begin.c
-#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
-#define TC__ONCE_CODE
-#pragma GCC push_options
-#pragma GCC optimize("Og")
-#endif
 // ---- gen/exec/forget.c
 enum{TC__PROGRAMS_LEAST=64,TC__PROGRAMS_SMALL=4<<20};
 #define TC__PROGRAMS_BYTES  \
@@ -38571,11 +38544,6 @@ at[*n+*known]=i,*(there?known:n)+=1;
 TC__FREE_ARRAY(c,used,count);
 return at;
 }
-// ---- gen/base/once_end.c
-#ifdef TC__ONCE_CODE
-#undef TC__ONCE_CODE
-#pragma GCC pop_options
-#endif
 
 // ---- gen/exec/region.c
 static tc__tensor*tc__visit_result(tc_ctx*c,tc__visit*v,uint32_t position,
@@ -38620,6 +38588,7 @@ return 1;
 enum{TC__RECOMPILE_LIMIT=16,TC__AUTOTUNE_SECONDS=10};
 static int tc__region_options(tc_ctx*c,tc__region*r,const char*who,
 const tc_options*o){
+if(!o&&r->by_default)return 1;
 tc_options all=o?*o:tc_options_default();
 const char*const*mode=tc__mode_names;
 tc__options_inherit(&all,&c->defaults);
@@ -38640,6 +38609,7 @@ return tc__fail(c,TC_E_UNSUPPORTED,
 mode[known]);
 all.backend=b->name,all.mode=mode[known];
 r->options=all,r->backend=b,r->fixed_sizes=tc__region_is_foreign(r);
+r->by_default=!o;
 return 1;
 }
 static tc__step*tc__region_mark(tc_ctx*c,tc__visit*v,tc__op op,const tc_tensor*in,
@@ -42837,6 +42807,11 @@ return status;
 }
 #endif
 
+// ---- gen/base/once_end.c
+#ifdef TC__ONCE_CODE
+#undef TC__ONCE_CODE
+#pragma GCC pop_options
+#endif
 // ---- gen/exec/context.c
 static tc_ctx*tc__open_failed(tc_ctx*c,const tc_allocator*hook){
 tc__hook_realloc(hook,c,sizeof*c,0);
@@ -43398,6 +43373,12 @@ s.bytes=tc__core_const(c)->bytes,s.peak_bytes=tc__core_const(c)->peak_bytes;
 s.allocations=tc__core_const(c)->allocations;
 return s;
 }
+// ---- gen/base/once_begin.c
+#if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
+#define TC__ONCE_CODE
+#pragma GCC push_options
+#pragma GCC optimize("Og")
+#endif
 // ---- gen/exec/control.c
 static void tc__here_is(tc_ctx*c,const char*file,int line){
 tc__site s;

@@ -366,11 +366,9 @@
 #include "base/export.c"
 
 #include "value/dtype.c"
-#include "base/once_begin.c"
 #include "value/ix.c"
 #include "value/ix_walk.c"
 #include "value/ix_text.c"
-#include "base/once_end.c"
 #include "value/buffer.c"
 #include "value/overlap.c"
 #include "value/family.c"
@@ -389,11 +387,9 @@
 #include "graph/make.c"
 #include "graph/whole.c"
 #include "graph/life.c"
-#include "base/once_begin.c"
 #include "graph/create.c"
 #include "graph/random.c"
 #include "graph/move.c"
-#include "base/once_end.c"
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
@@ -519,10 +515,8 @@
 #include "base/once_end.c"
 
 #include "exec/run.c"
-#include "base/once_begin.c"
 #include "exec/forget.c"
 #include "exec/wanted.c"
-#include "base/once_end.c"
 
 #include "exec/region.c"
 #include "exec/eager.c"
@@ -546,7 +540,9 @@
 #include "io/html.c"
 #endif
 
+#include "base/once_end.c"
 #include "exec/context.c"
+#include "base/once_begin.c"
 #include "exec/control.c"
 #include "exec/host.c"
 

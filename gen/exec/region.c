@@ -53,9 +53,11 @@ static int tc__program_results(tc_ctx *c, tc__visit *v, tc__program *p) {
 
 enum { TC__RECOMPILE_LIMIT = 16, TC__AUTOTUNE_SECONDS = 10 };
 
-// What the caller of a region or function asked for; NULL = defaults. 0 = reported.
+// What the caller of a region or function asked for; NULL = defaults, which a context keeps, so they are found once: a
+// quarter of the instructions of a visit of two ops. 0 = reported.
 static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
                               const tc_options *o) {
+    if (!o && r->by_default) return 1;
     tc_options all = o ? *o : tc_options_default();
     const char *const *mode = tc__mode_names;
     tc__options_inherit(&all, &c->defaults);
@@ -76,6 +78,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
                         mode[known]);
     all.backend = b->name, all.mode = mode[known];
     r->options = all, r->backend = b, r->fixed_sizes = tc__region_is_foreign(r);
+    r->by_default = !o;
     return 1;
 }
 

@@ -184,6 +184,7 @@ typedef struct tc__region {
     uint64_t hash;       // of name, place and depth
     int keeps;           // some path has a KEEP step
     tc_options options;  // what the caller asked for, nothing left open
+    int by_default;      // the caller asked for nothing: they are the context's
     const void *backend; // that runs its programs; of exec/
     uint32_t programs;   // made; options.recompile_limit of them are compiled
     uint32_t made;       // programs that have a number
