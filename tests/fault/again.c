@@ -232,7 +232,7 @@ TEST(a_folder_that_others_remove) {
     tc_ctx *tc = open_with("gcc", 0);
     for (int i = 0; i < 1000; i++) {
         tc__work w;
-        CHECK(tc__work_open(&w, tc, NULL, 0));
+        CHECK(tc__work_open(&w, tc, NULL, 0) || FAIL("turn %d: %s", i, strerror(errno)));
         tc__work_close(&w);
     }
     visit(tc, "one", 1);
