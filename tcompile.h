@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x733789985dc32a61u
+#define TC__BUILD_ID 0x60873135fae57ef7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -38777,7 +38777,8 @@ return NULL;
 }
 s->program=p,s->generation=v->region->generation;
 p->charged=v->region->programs-charged;
-bytes=tc__core_of(c)->bytes-bytes;
+bytes=
+tc__core_of(c)->bytes-bytes-p->memory_bytes;
 tc__program_hold(p,bytes>SIZE_MAX/2?0:bytes);
 c->stats.programs++;
 p->after=c->stats;

@@ -270,7 +270,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     }
     s->program = p, s->generation = v->region->generation;
     p->charged = v->region->programs - charged;
-    bytes = tc__core_of(c)->bytes - bytes;
+    bytes =
+        tc__core_of(c)->bytes - bytes - p->memory_bytes; // intermediates are not counted
     tc__program_hold(p, bytes > SIZE_MAX / 2 ? 0 : bytes);
     c->stats.programs++;
     p->after = c->stats;

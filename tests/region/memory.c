@@ -382,3 +382,25 @@ BOTH(inputs_pass_through_under_changing_sizes) {
     CHECK(tc_stats_get(tc).programs < 12);
     tc_fn_free(g), tc_fn_free(f);
 }
+
+// Intermediates are no part of what programs hold: three regions with 12 MB of them each keep their programs.
+TEST(large_intermediates_drop_no_program) {
+    enum { ELEMENTS = 1 << 20 };
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.memory_mb = 24;
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor x = tc_keep(tc_ones(tc, TC_DIMS(ELEMENTS), TC_F32));
+    for (int visit = 0; visit < 4; visit++) {
+        for (int k = 0; k < 3; k++) {
+            char name[8];
+            snprintf(name, sizeof name, "r%d", k);
+            tc_trace_begin_at(tc, name, NULL, "memory.c", k + 1);
+            tc_tensor a = tc_cumsum(tc_mul_s(x, 0), 0), b = tc_cumsum(tc_add_s(a, 1), 0);
+            tc_tensor y = tc_amax(tc_cumsum(tc_mul_s(b, 0), 0), 0);
+            CHECK_EQ(tc_trace_end(tc), TC_OK);
+            CHECK_EQ(tc_item(y), 0);
+        }
+        CHECK_EQ(tc_stats_get(tc).programs, 3);
+    }
+    tc_close(tc);
+}
