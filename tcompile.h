@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x60873135fae57ef7u
+#define TC__BUILD_ID 0x16d05f96fffa5667u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36714,7 +36714,8 @@ tc__dispatch_spread,
 // ---- gen/exec/no_report.c
 static tc_status tc__no_report(tc_ctx*c,const char*call){
 if(!c)return TC_E_NULL;
-tc__fail(c,TC_E_UNSUPPORTED,"%s: compiled with TC_NO_REPORT: leave it out",call);
+tc__fail(c,TC_E_UNSUPPORTED,
+"%s: it is left out by TC_NO_REPORT; compile without that",call);
 return TC_E_UNSUPPORTED;
 }
 static tc_status tc__no_report_at(tc_ctx*c,const char*call,const char*file,int line){
@@ -38604,8 +38605,9 @@ if(known<0)
 return tc__fail(c,TC_E_ARG,"%s: there is no mode \"%.60s\"; there are %s",who,
 all.mode,TC__MODES);
 if(!TC__TUNES&&known>=TC__MODE_MAX_AUTOTUNE)
-return tc__fail(c,TC_E_UNSUPPORTED,
-"%s: mode \"%s\": compiled with TC_NO_REPORT: leave it out",who,
+return tc__fail(
+c,TC_E_UNSUPPORTED,
+"%s: mode \"%s\": it is left out by TC_NO_REPORT; compile without that",who,
 mode[known]);
 all.backend=b->name,all.mode=mode[known];
 r->options=all,r->backend=b,r->fixed_sizes=tc__region_is_foreign(r);

@@ -4,7 +4,8 @@
 // Reports that `call` is left out.
 static tc_status tc__no_report(tc_ctx *c, const char *call) {
     if (!c) return TC_E_NULL;
-    tc__fail(c, TC_E_UNSUPPORTED, "%s: compiled with TC_NO_REPORT: leave it out", call);
+    tc__fail(c, TC_E_UNSUPPORTED,
+             "%s: it is left out by TC_NO_REPORT; compile without that", call);
     return TC_E_UNSUPPORTED;
 }
 

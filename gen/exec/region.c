@@ -73,9 +73,10 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
         return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
                         all.mode, TC__MODES);
     if (!TC__TUNES && known >= TC__MODE_MAX_AUTOTUNE)
-        return tc__fail(c, TC_E_UNSUPPORTED,
-                        "%s: mode \"%s\": compiled with TC_NO_REPORT: leave it out", who,
-                        mode[known]);
+        return tc__fail(
+            c, TC_E_UNSUPPORTED,
+            "%s: mode \"%s\": it is left out by TC_NO_REPORT; compile without that", who,
+            mode[known]);
     all.backend = b->name, all.mode = mode[known];
     r->options = all, r->backend = b, r->fixed_sizes = tc__region_is_foreign(r);
     r->by_default = !o;

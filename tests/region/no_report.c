@@ -11,7 +11,8 @@ enum { COUNT = 1000 };
 // The error of the call before: left out, and no other one.
 static void expect_left_out(tc_ctx *tc, const char *call, int line) {
     char text[100];
-    snprintf(text, sizeof text, "%s: compiled with TC_NO_REPORT: leave it out", call);
+    snprintf(text, sizeof text, "%s: it is left out by TC_NO_REPORT; compile without that",
+             call);
     if (tc_error(tc) != TC_E_UNSUPPORTED || strcmp(tc_error_text(tc), text))
         test_fail(__FILE__, line, "%s: %d, %s", call, (int)tc_error(tc), tc_error_text(tc));
     tc_error_clear(tc);
