@@ -107,13 +107,15 @@ static int tc__rows_fills(const tc__rower *t, const tc__node *n) {
 }
 
 // A vector of it: by the engine for that, or by loads where it is too small or not one.
-static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
+static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column, int *bound) {
     tc__vectors *v = &t->v;
     uint32_t bytes = (uint32_t)v->width * tc__device_bytes(v->l.from, n);
     int whole = v->width > 1 && tc__device_is_wide(v->l.from, n, v->width, TC__COL);
     if (!whole || bytes < 4) {
         tc__ix lane = tc__vector_lanes(v, v->width);
-        tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
+        if (v->width > 1 || !*bound)
+            tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
+        *bound = 1; // of one element there is no loop, so it is bound for all loads
         tc__relist_copy(&v->l, n);
         tc__relist_store(&v->l, n, v->held[n->id], tc__vector_shared_at(v));
         tc__vector_lanes_end(v, v->width);
@@ -125,11 +127,12 @@ static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
 
 static void tc__rows_fill_all(tc__rower *t) {
     tc__vectors *v = &t->v;
+    int bound = 0;
     v->u = tc__ix_const(0);
     tc__ix column = tc__rows_open(v);
     for (uint32_t id = v->begin; id < v->end; id++)
         if (tc__rows_fills(t, v->l.from->body.node.at[id]))
-            tc__rows_fill(t, v->l.from->body.node.at[id], column);
+            tc__rows_fill(t, v->l.from->body.node.at[id], column, &bound);
     tc__relist_end_if(&v->l, v->opened);
 }
 
