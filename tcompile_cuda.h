@@ -1975,6 +1975,10 @@ if(limit)n=tc__relist_fact(l,attr,n,e,limit);
 if(n)tc__relist_put(l,TC_OP_IF,TC_BOOL,attr,n);
 return n>0;
 }
+static int tc__relist_do(tc__relist*l){
+tc__relist_put(l,TC_OP_IF,TC_BOOL,NULL,0);
+return 1;
+}
 static void tc__relist_end(tc__relist*l,int64_t what){
 tc__relist_put(l,TC_OP_END,TC_I64,&what,1);
 }
@@ -4339,18 +4343,18 @@ static int tc__rows_fills(const tc__rower*t,const tc__node*n){
 return t->q.hold==TC__DEVICE_SHARED&&
 tc__device_held_load(t->v.l.from,&t->q,n)==(int64_t)n->id;
 }
-static void tc__rows_fill(tc__rower*t,const tc__node*n,tc__ix column,int*bound){
+static void tc__rows_fill(tc__rower*t,const tc__node*n,tc__ix column){
 tc__vectors*v=&t->v;
 uint32_t bytes=(uint32_t)v->width*tc__device_bytes(v->l.from,n);
 int whole=v->width>1&&tc__device_is_wide(v->l.from,n,v->width,TC__COL);
 if(!whole||bytes<4){
+int opened=v->width==1&&tc__relist_do(&v->l);
 tc__ix lane=tc__vector_lanes(v,v->width);
-if(v->width>1||!*bound)
 tc__relist_axis(&v->l,TC__COL,tc__ix_add(v->ix,column,lane));
-*bound=1;
 tc__relist_copy(&v->l,n);
 tc__relist_store(&v->l,n,v->held[n->id],tc__vector_shared_at(v));
 tc__vector_lanes_end(v,v->width);
+tc__relist_end_if(&v->l,opened);
 return;
 }
 tc__relist_copy_vector(&v->l,n,v->held[n->id],tc__ix_sub(v->ix,column,v->from),
@@ -4358,12 +4362,11 @@ TC__COL,column,v->width);
 }
 static void tc__rows_fill_all(tc__rower*t){
 tc__vectors*v=&t->v;
-int bound=0;
 v->u=tc__ix_const(0);
 tc__ix column=tc__rows_open(v);
 for(uint32_t id=v->begin;id<v->end;id++)
 if(tc__rows_fills(t,v->l.from->body.node.at[id]))
-tc__rows_fill(t,v->l.from->body.node.at[id],column,&bound);
+tc__rows_fill(t,v->l.from->body.node.at[id],column);
 tc__relist_end_if(&v->l,v->opened);
 }
 static int tc__rows_any_fills(const tc__rower*t){
@@ -4750,20 +4753,8 @@ first=first&&tc__columns_below(t)>1;
 return first?tc__relist_if(&t->v.l,t->y,one,t->row,t->v.l.from->shape.rows)
 :tc__relist_if(&t->v.l,t->row,t->v.l.from->shape.rows,0,0);
 }
-typedef struct tc__columns_scope{
-int opened,looped;
-}tc__columns_scope;
-static tc__columns_scope tc__columns_open_rows(tc__columner*t,int first){
-tc__columns_scope s;
-s.opened=tc__columns_if(t,first);
-s.looped=!s.opened&&t->v.width==1;
-if(s.looped)
-tc__relist_for(&t->v.l,(tc__axis)TC__VECTOR_U,TC__BIND_UNROLL,tc__ix_const(1));
-return s;
-}
-static void tc__columns_close_rows(tc__columner*t,tc__columns_scope s){
-if(s.looped)tc__relist_end(&t->v.l,TC__VECTOR_U);
-tc__relist_end_if(&t->v.l,s.opened);
+static int tc__columns_if_rows(tc__columner*t,int first){
+return tc__columns_if(t,first)||(t->v.width==1&&tc__relist_do(&t->v.l));
 }
 static tc__ix tc__columns_extent(const tc__columner*t){
 return t->q.parts>1?t->q.chunk:t->v.l.from->shape.cols;
@@ -4889,12 +4880,12 @@ v->ahead[id]=TC__HOLD_FIRST;
 v->held[id]=tc__relist_buffer(&v->l,TC__BUF_REGISTER,n->dtype,v->width);
 }
 if(!some)return;
-tc__columns_scope scope=tc__columns_open_rows(t,0);
+int opened=tc__columns_if_rows(t,0);
 v->end=end,v->apart=0;
 tc__vectors_close(v,TC__HOLD_FIRST);
 tc__vector_nodes(v,g,v->need,t->row,v->width,TC__HOLD_FIRST);
 v->apart=1;
-tc__columns_close_rows(t,scope);
+tc__relist_end_if(&v->l,opened);
 for(uint32_t id=begin;id<end;id++)
 if(t->kept[id])v->ahead[id]=TC__HOLD_ROWS;
 }
@@ -4906,12 +4897,12 @@ memset(v->need,0,g->body.node.count);
 for(uint32_t id=begin;id<end;id++)
 some|=v->need[id]=g->body.node.at[id]->op==TC_OP_STORE;
 if(!some)return;
-tc__columns_scope scope=tc__columns_open_rows(t,1);
+int opened=tc__columns_if_rows(t,1);
 v->end=end,v->apart=0;
 tc__vectors_close(v,TC__HOLD_NOT);
 tc__vector_nodes(v,g,v->need,t->row,v->width,TC__HOLD_NOT);
 v->apart=1;
-tc__columns_close_rows(t,scope);
+tc__relist_end_if(&v->l,opened);
 }
 static void tc__columns_rows(tc__columner*t,uint32_t begin,uint32_t end){
 const tc__group*g=t->v.l.from;
@@ -9401,6 +9392,11 @@ tc__put_ix(p,n->attr[i+1]);
 }
 static void tc__cuda_if(tc__printer*p,const tc__node*n){
 tc__line(p);
+if(!n->n_attr){
+tc__put(p->out,"{\n");
+p->indent++;
+return;
+}
 tc__put(p->out,"if (");
 tc__cuda_facts(p,n);
 tc__put(p->out,")");

@@ -167,8 +167,14 @@ static void tc__cuda_facts(tc__printer *p, const tc__node *n) {
     }
 }
 
+// `if (r < 1000) {`, or `{` where there is nothing to ask.
 static void tc__cuda_if(tc__printer *p, const tc__node *n) {
     tc__line(p);
+    if (!n->n_attr) {
+        tc__put(p->out, "{\n");
+        p->indent++;
+        return;
+    }
     tc__put(p->out, "if (");
     tc__cuda_facts(p, n);
     tc__put(p->out, ")");

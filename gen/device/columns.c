@@ -47,23 +47,9 @@ static int tc__columns_if(tc__columner *t, int first) {
                  : tc__relist_if(&t->v.l, t->row, t->v.l.from->shape.rows, 0, 0);
 }
 
-// The same, and a scope for the axis of a single row where all threads have rows.
-typedef struct tc__columns_scope {
-    int opened, looped;
-} tc__columns_scope;
-
-static tc__columns_scope tc__columns_open_rows(tc__columner *t, int first) {
-    tc__columns_scope s;
-    s.opened = tc__columns_if(t, first);
-    s.looped = !s.opened && t->v.width == 1;
-    if (s.looped)
-        tc__relist_for(&t->v.l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL, tc__ix_const(1));
-    return s;
-}
-
-static void tc__columns_close_rows(tc__columner *t, tc__columns_scope s) {
-    if (s.looped) tc__relist_end(&t->v.l, TC__VECTOR_U);
-    tc__relist_end_if(&t->v.l, s.opened);
+// The same, of one row of a thread in a scope of its own: its axis is bound there.
+static int tc__columns_if_rows(tc__columner *t, int first) {
+    return tc__columns_if(t, first) || (t->v.width == 1 && tc__relist_do(&t->v.l));
 }
 
 // ---- columns ----
@@ -213,12 +199,12 @@ static void tc__columns_keep(tc__columner *t, uint32_t begin, uint32_t end) {
         v->held[id] = tc__relist_buffer(&v->l, TC__BUF_REGISTER, n->dtype, v->width);
     }
     if (!some) return;
-    tc__columns_scope scope = tc__columns_open_rows(t, 0);
+    int opened = tc__columns_if_rows(t, 0);
     v->end = end, v->apart = 0;
     tc__vectors_close(v, TC__HOLD_FIRST);
     tc__vector_nodes(v, g, v->need, t->row, v->width, TC__HOLD_FIRST);
     v->apart = 1;
-    tc__columns_close_rows(t, scope);
+    tc__relist_end_if(&v->l, opened);
     for (uint32_t id = begin; id < end; id++)
         if (t->kept[id]) v->ahead[id] = TC__HOLD_ROWS;
 }
@@ -232,12 +218,12 @@ static void tc__columns_store(tc__columner *t, uint32_t begin, uint32_t end) {
     for (uint32_t id = begin; id < end; id++)
         some |= v->need[id] = g->body.node.at[id]->op == TC_OP_STORE;
     if (!some) return;
-    tc__columns_scope scope = tc__columns_open_rows(t, 1);
+    int opened = tc__columns_if_rows(t, 1);
     v->end = end, v->apart = 0;
     tc__vectors_close(v, TC__HOLD_NOT);
     tc__vector_nodes(v, g, v->need, t->row, v->width, TC__HOLD_NOT);
     v->apart = 1;
-    tc__columns_close_rows(t, scope);
+    tc__relist_end_if(&v->l, opened);
 }
 
 // What stands between two loops over columns.

@@ -129,6 +129,12 @@ static int tc__relist_if(tc__relist *l, tc__ix d, tc__ix below, tc__ix e, tc__ix
     return n > 0;
 }
 
+// Opens a scope: what is bound there is bound for nothing else.
+static int tc__relist_do(tc__relist *l) {
+    tc__relist_put(l, TC_OP_IF, TC_BOOL, NULL, 0);
+    return 1;
+}
+
 static void tc__relist_end(tc__relist *l, int64_t what) {
     tc__relist_put(l, TC_OP_END, TC_I64, &what, 1);
 }

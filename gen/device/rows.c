@@ -107,18 +107,18 @@ static int tc__rows_fills(const tc__rower *t, const tc__node *n) {
 }
 
 // A vector of it: by the engine for that, or by loads where it is too small or not one.
-static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column, int *bound) {
+static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column) {
     tc__vectors *v = &t->v;
     uint32_t bytes = (uint32_t)v->width * tc__device_bytes(v->l.from, n);
     int whole = v->width > 1 && tc__device_is_wide(v->l.from, n, v->width, TC__COL);
     if (!whole || bytes < 4) {
+        int opened = v->width == 1 && tc__relist_do(&v->l);
         tc__ix lane = tc__vector_lanes(v, v->width);
-        if (v->width > 1 || !*bound)
-            tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
-        *bound = 1; // of one element there is no loop, so it is bound for all loads
+        tc__relist_axis(&v->l, TC__COL, tc__ix_add(v->ix, column, lane));
         tc__relist_copy(&v->l, n);
         tc__relist_store(&v->l, n, v->held[n->id], tc__vector_shared_at(v));
         tc__vector_lanes_end(v, v->width);
+        tc__relist_end_if(&v->l, opened);
         return;
     }
     tc__relist_copy_vector(&v->l, n, v->held[n->id], tc__ix_sub(v->ix, column, v->from),
@@ -127,12 +127,11 @@ static void tc__rows_fill(tc__rower *t, const tc__node *n, tc__ix column, int *b
 
 static void tc__rows_fill_all(tc__rower *t) {
     tc__vectors *v = &t->v;
-    int bound = 0;
     v->u = tc__ix_const(0);
     tc__ix column = tc__rows_open(v);
     for (uint32_t id = v->begin; id < v->end; id++)
         if (tc__rows_fills(t, v->l.from->body.node.at[id]))
-            tc__rows_fill(t, v->l.from->body.node.at[id], column, &bound);
+            tc__rows_fill(t, v->l.from->body.node.at[id], column);
     tc__relist_end_if(&v->l, v->opened);
 }
 
