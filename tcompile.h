@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7cc7353d97c34801u
+#define TC__BUILD_ID 0xa57b7bdf55230413u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18133,10 +18133,52 @@ uint32_t b=
 tc__weave_buffer(w,TC__BUF_NODE,n->id,n->dtype,tc__node_numel(w->g,n));
 return tc__weave_load(w,b,n->dtype,tc__flat(w->ix,n->rank,n->dims,index));
 }
+static const struct{
+tc__op op;
+int factor,add;
+}tc__orders[]={{TC_OP_LE,-1,0},
+{TC_OP_LT,-1,-1},
+{TC_OP_GE,1,0},
+{TC_OP_GT,1,-1},
+{TC_OP_EQ,1,0}};
+static int tc__weave_index(const tc__weave*w,uint32_t id,tc__ix*e){
+const tc__node*n=tc__body_node(w,id);
+int64_t word=n->n_attr?n->attr[0]:0;
+if(n->dtype!=TC_I64)return 0;
+if(n->op==TC_OP_INDEX)return*e=word,1;
+if(n->op!=TC_OP_CONST||word>TC__FAR||word<-TC__FAR)return 0;
+return*e=tc__ix_const(word),1;
+}
+static int tc__lower_positions(tc__weave*w,const tc__node*n,const uint32_t*in,
+uint32_t*made){
+tc__ix a,b,pair[2];
+if(n->n_in!=2||tc__weave_stops(w)||!tc__weave_index(w,in[0],&a)||
+!tc__weave_index(w,in[1],&b))
+return 0;
+tc__ix d=tc__ix_sub(w->ix,a,b);
+if(n->op==TC_OP_ADD||n->op==TC_OP_SUB){
+int64_t word=n->op==TC_OP_SUB?d:tc__ix_add(w->ix,a,b);
+*made=tc__weave_node(w,TC_OP_INDEX,TC_I64,NULL,0,&word,1);
+return 1;
+}
+for(size_t i=0;i<TC__COUNT(tc__orders);i++){
+if((int)tc__orders[i].op!=n->op)continue;
+pair[0]=
+tc__ix_add(w->ix,tc__ix_mul(w->ix,d,tc__ix_const(tc__orders[i].factor)),
+tc__ix_const(tc__orders[i].add));
+int64_t most=tc__ix_hi(w->ix,pair[0]);
+pair[1]=tc__ix_const(n->op==TC_OP_EQ?1:most+1);
+if(most<0||most>=TC__FAR)return 0;
+*made=tc__weave_node(w,TC_OP_VALID,TC_BOOL,NULL,0,pair,2);
+return 1;
+}
+return 0;
+}
 static uint32_t tc__lower_alu(tc__weave*w,const tc__node*n,const tc__ix*index){
-uint32_t in[3];
+uint32_t in[3],made;
 for(uint32_t i=0;i<n->n_in;i++)
 in[i]=tc__lower_at(w,tc__operand(w->g,n,i),index);
+if(tc__lower_positions(w,n,in,&made))return made;
 return tc__weave_node(w,(tc__op)n->op,n->dtype,in,n->n_in,n->attr,n->n_attr);
 }
 static void tc__unflatten(tc__ixpool*p,tc__ix flat,int rank,const tc__ix*dims,
@@ -24591,25 +24633,34 @@ tc__c_in_range(p,n->attr[i],n->attr[i+1]);
 }
 p->shift-=p->unit-1;
 }
+static int tc__c_moves_by(const tc__printer*p,tc__ix e,int step){
+tc__ix stride;
+return tc__ix_steps(p->g,e,p->axis,p->unit,&stride)&&tc__ix_equals(stride,step);
+}
 static int tc__c_pred_is_mask(const tc__printer*p,const tc__node*n){
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
-if(tc__access_along(p->g,n->attr[i+1],p->axis,p->unit)!=TC__UNIFORM)
+tc__ix e=n->attr[i];
+if(!tc__c_moves_by(p,n->attr[i+1],0))return 0;
+if(!tc__c_moves_by(p,e,0)&&!tc__c_moves_by(p,e,1)&&
+!tc__c_moves_by(p,e,-1))
 return 0;
-if(tc__access_along(p->g,n->attr[i],p->axis,p->unit)==TC__PER_LANE)return 0;
 }
 return 1;
 }
 static void tc__c_mask(tc__printer*p,const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
-int still=tc__access_along(p->g,n->attr[i],p->axis,p->unit)==TC__UNIFORM;
+tc__ix e=n->attr[i],limit=n->attr[i+1];
+int still=tc__c_moves_by(p,e,0),back=tc__c_moves_by(p,e,-1);
 if(i>(uint32_t)tc__c_pred_first(n))tc__put(p->out," & ");
 tc__put(p->out,still?"tc_splat_i32(-(":"tc_inside(");
 if(still){
-tc__c_in_range(p,n->attr[i],n->attr[i+1]);
+tc__c_in_range(p,e,limit);
 }else{
-tc__put_ix(p,n->attr[i]);
+tc__put_ix(p,
+back?tc__ix_sub(x,limit,tc__ix_add(x,e,tc__ix_const(1))):e);
 tc__put(p->out,", ");
-tc__put_ix(p,n->attr[i+1]);
+tc__put_ix(p,limit);
 }
 tc__put(p->out,still?"))":")");
 }

@@ -254,10 +254,60 @@ static uint32_t tc__lower_root(tc__weave *w, const tc__node *n, const tc__ix *in
     return tc__weave_load(w, b, n->dtype, tc__flat(w->ix, n->rank, n->dims, index));
 }
 
+// A comparison of a and b says: factor * (a - b) + add is not below 0; EQ, that it is 0.
+static const struct {
+    tc__op op;
+    int factor, add;
+} tc__orders[] = {{TC_OP_LE, -1, 0},
+                  {TC_OP_LT, -1, -1},
+                  {TC_OP_GE, 1, 0},
+                  {TC_OP_GT, 1, -1},
+                  {TC_OP_EQ, 1, 0}};
+
+// Whether node id is an i64 whose value an index expression says.
+static int tc__weave_index(const tc__weave *w, uint32_t id, tc__ix *e) {
+    const tc__node *n = tc__body_node(w, id);
+    int64_t word = n->n_attr ? n->attr[0] : 0;
+    if (n->dtype != TC_I64) return 0;
+    if (n->op == TC_OP_INDEX) return *e = word, 1;
+    if (n->op != TC_OP_CONST || word > TC__FAR || word < -TC__FAR) return 0;
+    return *e = tc__ix_const(word), 1;
+}
+
+// Arithmetic and order of positions, as in masks (column <= row + 3): a position, or a predicate of the
+// loop, which needs no vectors of i64. So they are lanes of a mask where they move by one, and a box may decide
+// them. 0 = it is something else.
+static int tc__lower_positions(tc__weave *w, const tc__node *n, const uint32_t *in,
+                               uint32_t *made) {
+    tc__ix a, b, pair[2];
+    if (n->n_in != 2 || tc__weave_stops(w) || !tc__weave_index(w, in[0], &a) ||
+        !tc__weave_index(w, in[1], &b))
+        return 0;
+    tc__ix d = tc__ix_sub(w->ix, a, b);
+    if (n->op == TC_OP_ADD || n->op == TC_OP_SUB) {
+        int64_t word = n->op == TC_OP_SUB ? d : tc__ix_add(w->ix, a, b);
+        *made = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, &word, 1);
+        return 1;
+    }
+    for (size_t i = 0; i < TC__COUNT(tc__orders); i++) {
+        if ((int)tc__orders[i].op != n->op) continue;
+        pair[0] =
+            tc__ix_add(w->ix, tc__ix_mul(w->ix, d, tc__ix_const(tc__orders[i].factor)),
+                       tc__ix_const(tc__orders[i].add));
+        int64_t most = tc__ix_hi(w->ix, pair[0]);
+        pair[1] = tc__ix_const(n->op == TC_OP_EQ ? 1 : most + 1);
+        if (most < 0 || most >= TC__FAR) return 0;
+        *made = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, pair, 2);
+        return 1;
+    }
+    return 0;
+}
+
 static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    uint32_t in[3];
+    uint32_t in[3], made;
     for (uint32_t i = 0; i < n->n_in; i++)
         in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
+    if (tc__lower_positions(w, n, in, &made)) return made;
     return tc__weave_node(w, (tc__op)n->op, n->dtype, in, n->n_in, n->attr, n->n_attr);
 }
 
