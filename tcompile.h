@@ -273,8 +273,9 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context; calls of another in the meantime fail with TC_E_THREAD where that is
-//     noticed, else nothing is promised. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context; calls of another in the meantime, or while a region is open, fail with
+//     TC_E_THREAD where that is noticed, else nothing is promised. What a thread that ended has left open (tc_lazy, a
+//     region) goes on in the next one that uses the context. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
 //
 // START-UP
@@ -2476,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa57b7bdf55230413u
+#define TC__BUILD_ID 0x972626c423763c7au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3922,6 +3923,19 @@ n=sysconf(_SC_NPROCESSORS_ONLN);
 return n>1?(int)n:1;
 }
 #endif
+#if TC__THREADS &&TC__LINUX
+static __thread uint64_t tc__thread_number;
+static uint64_t tc__thread_self(void){
+if(TC__UNLIKELY(!tc__thread_number))tc__thread_number=(uint64_t)syscall(SYS_gettid);
+return tc__thread_number;
+}
+static int tc__thread_lives(uint64_t number){
+int before=errno;
+int gone=syscall(SYS_tgkill,getpid(),(pid_t)number,0)&&errno==ESRCH;
+errno=before;
+return!gone;
+}
+#else
 static uint64_t tc__thread_self(void){
 #if TC__THREADS
 return(uint64_t)(uintptr_t)pthread_self();
@@ -3929,6 +3943,8 @@ return(uint64_t)(uintptr_t)pthread_self();
 return 0;
 #endif
 }
+static int tc__thread_lives(uint64_t number){return number!=0;}
+#endif
 #if TC__THREADS
 typedef struct tc__mutex{
 pthread_mutex_t lock;
@@ -8229,7 +8245,6 @@ int left;
 int let_go;
 int young;
 tc__site begin;
-uint64_t thread;
 int device;
 uint64_t draw;
 uint64_t seed;
@@ -8304,6 +8319,7 @@ tc__values values;
 const tc__hooks*hooks;
 tc__ixpool ix;
 tc__visit*visit;
+uint64_t thread;
 tc__region*region;
 tc__map visits;
 int depth;
@@ -9469,23 +9485,56 @@ return tc__fail(c,TC_E_STATE,
 "use the context; tc_host_call may",
 who);
 }
-static int tc__is_calling(tc_ctx*c,const char*who){
-return tc__core_of(c)->calling?!tc__fail_calling(c,who):0;
-}
-static int tc__fail_stranger(tc_ctx*c,const tc__visit*v,const char*who){
+static int tc__fail_stranger(tc_ctx*c,const char*who){
+static const char fix[]=
+"a context is used by one thread at a time; wait for it, or give this thread a "
+"context of its own with tc_open_shared";
+const tc__recorder*r=tc__recorder_of(c);
+const tc__visit*v=r->visit?r->visit:r->suspended;
 tc_status unit=tc__core_of(c)->unit_item;
 if(v)
 tc__fail(c,TC_E_THREAD,
-"%s: another thread has region \"%s\" open since %s:%d; a context is used "
-"by one thread at a time: open one for each",
-who,v->region->name,v->begin.file?v->begin.file:"?",v->begin.line);
+"%s: another thread has region \"%s\" open since %s:%d; %s",who,
+v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,fix);
 else
-tc__fail(c,TC_E_THREAD,
-"%s: another thread is in a call with this context; a context is used "
-"by one thread at a time: open one for each",
-who);
+tc__fail(c,TC_E_THREAD,"%s: another thread is in a %s with this context; %s",who,
+r->skipped||r->disabled?"region":"call",fix);
 tc__core_of(c)->unit_item=unit;
 return 0;
+}
+static void tc__inherit(tc_ctx*c){
+tc__recorder*r=tc__recorder_of(c);
+const tc__visit*v=r->visit?r->visit:r->suspended;
+r->thread=tc__thread_self();
+tc__warn(
+c,
+"region \"%s\" begun at %s:%d: the thread that began it has ended; another one "
+"goes on with it",
+v?v->region->name:"?",v&&v->begin.file?v->begin.file:"?",
+v?v->begin.line:0);
+}
+static int tc__is_stranger(tc_ctx*c){
+const tc__recorder*r=tc__recorder_of(c);
+int open=r->visit||r->suspended||r->skipped||r->disabled;
+uint64_t call=tc__atomic_load64(&tc__core_of(c)->user);
+uint64_t user=open?r->thread:call;
+if(!user||user==tc__thread_self())return 0;
+if(!open||call||tc__thread_lives(user))return 1;
+tc__inherit(c);
+return 0;
+}
+TC__NOINLINE static int tc__is_ours_slow(tc_ctx*c,const char*who){
+if(tc__core_of(c)->calling)return tc__fail_calling(c,who);
+return!tc__is_stranger(c)||tc__fail_stranger(c,who);
+}
+TC__INLINE int tc__is_ours(tc_ctx*c,const char*who){
+const tc__recorder*r=tc__recorder_of(c);
+int quick=r->visit&&!r->values.core.calling;
+if(TC__LIKELY(quick&&r->thread==tc__thread_self()))return 1;
+return tc__is_ours_slow(c,who);
+}
+static tc_status tc__not_ours(tc_ctx*c){
+return tc__core_of(c)->calling?TC_E_STATE:TC_E_THREAD;
 }
 typedef enum tc__claim{
 TC__CLAIM_REFUSED,
@@ -9496,31 +9545,17 @@ static tc__claim tc__claim_begin(tc_ctx*c,const char*who){
 uint64_t me=tc__thread_self();
 if(tc__atomic_load64(&tc__core_of(c)->user)==me)return TC__CLAIM_HELD;
 if(tc__atomic_cas64(&tc__core_of(c)->user,0,me))return TC__CLAIM_TAKEN;
-return tc__fail_stranger(c,NULL,who),TC__CLAIM_REFUSED;
+return tc__fail_stranger(c,who),TC__CLAIM_REFUSED;
 }
 static void tc__claim_end(tc_ctx*c,tc__claim claim){
 if(claim==TC__CLAIM_TAKEN)tc__atomic_store64(&tc__core_of(c)->user,0);
 }
-static int tc__is_claimed(tc_ctx*c){
-uint64_t user=tc__atomic_load64(&tc__core_of(c)->user);
-return TC__UNLIKELY(user)&&user!=tc__thread_self();
-}
-static int tc__visit_is_ours(tc_ctx*c,const char*who){
-const tc__recorder*r=tc__recorder_of(c);
-const tc__visit*v=r->visit?r->visit:r->suspended;
-if(tc__core_of(c)->calling)return tc__fail_calling(c,who);
-if(v?v->thread==tc__thread_self():!tc__is_claimed(c))return 1;
-return tc__fail_stranger(c,v,who);
-}
 static tc__claim tc__claim_ours(tc_ctx*c,const char*who){
-return tc__visit_is_ours(c,who)?tc__claim_begin(c,who):TC__CLAIM_REFUSED;
-}
-static tc_status tc__not_ours(tc_ctx*c){
-return tc__core_of(c)->calling?TC_E_STATE:TC_E_THREAD;
+return tc__is_ours(c,who)?tc__claim_begin(c,who):TC__CLAIM_REFUSED;
 }
 static tc_tensor tc__record_eager(tc_ctx*c,const tc__call*k){
 tc_tensor t=tc__null();
-tc__claim claim=tc__claim_begin(c,tc__called(c,k->op));
+tc__claim claim=tc__claim_ours(c,tc__called(c,k->op));
 if(!claim)return t;
 tc__site_set(c,k->site);
 t=tc__recorder_of(c)->hooks->eager(c,k);
@@ -9530,8 +9565,8 @@ return t;
 static tc_tensor tc__record(tc_ctx*c,const tc__call*k){
 tc__visit*v=tc__recorder_of(c)->visit;
 tc_tensor t=tc__null();
-if(!v&&!tc__core_of(c)->calling)return tc__record_eager(c,k);
-if(!tc__visit_is_ours(c,tc__called(c,k->op)))return t;
+if(!v)return tc__record_eager(c,k);
+if(!tc__is_ours(c,tc__called(c,k->op)))return t;
 if(TC__UNLIKELY(!tc__call_is_together(c,v,k)))return t;
 tc__step*s=tc__visit_step(c,v,k);
 t.id=s?v->first|(uint32_t)(v->path.count-1):0;
@@ -9929,7 +9964,7 @@ v->key=tc__handle(&rec->values,v->epoch,0).id>>TC__SLOT_BITS;
 v->first=(v->key<<TC__SLOT_BITS)|TC__VISIT_BIT;
 v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
 v->left=0,v->draw=rec->draw;
-v->state=TC__VISIT_OPEN,v->thread=tc__thread_self();
+v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
 v->device=rec->values.default_device;
 rec->visit=v,rec->inside.file=NULL;
 v->size.count=v->arg.count=0,v->fresh=UINT32_MAX;
@@ -9958,8 +9993,7 @@ tc__site s;
 f->c=c,f->who=who,f->file=file,f->line=line;
 f->scoped=0,f->claim=TC__CLAIM_HELD,f->named=0,f->together=0,f->half=0,
 f->wide=0,f->x.rank=0,f->x.dtype=0;
-if(!c||tc__is_calling(c,who))return 0;
-if(tc__is_claimed(c))return tc__fail_stranger(c,NULL,who);
+if(!c||!tc__is_ours(c,who))return 0;
 if(tc__core_of(c)->doing)f->who=tc__core_of(c)->doing;
 tc__values_of(c)->source_device=tc__values_of(c)->default_device;
 tc__values_of(c)->source_is_like=0;
@@ -9981,6 +10015,11 @@ if(!tc__api_open(f,c,who,file,line)||!tc__meta_of(f->c,f->who,t,&f->x))
 return 0;
 if(tc__values_of(f->c)->device.count)tc__sources_like(f->c,t,f->x.rank);
 return 1;
+}
+static tc_status tc__api_refused(const tc__api*f,tc_tensor t){
+if(!f->c)return t.id?TC_E_DEAD:TC_E_NULL;
+if(tc__core_of(f->c)->calling)return TC_E_STATE;
+return tc__is_stranger(f->c)?TC_E_THREAD:TC_E_DEAD;
 }
 static int tc__api_about(const tc__api*f,tc__api*inner,tc_tensor t){
 return tc__api_of(inner,f->who,t,f->file,f->line);
@@ -10334,13 +10373,12 @@ tc__whole_slow(f,op,in,n,words,y);
 // ---- gen/graph/life.c
 TCDEF void tc_scope_begin(tc_ctx*tc){
 tc__values*v=tc__values_of(tc);
-if(tc&&!tc__is_calling(tc,"tc_scope_begin"))
-TC__PUSH(tc,v->scope,v->scoped.count);
+if(tc&&tc__is_ours(tc,"tc_scope_begin"))TC__PUSH(tc,v->scope,v->scoped.count);
 }
 static tc_status tc__scope_leave(tc_ctx*c,const char*who,tc_tensor t,const char*file,
 int line){
 tc__api f;
-if(!tc__api_open(&f,c,who,file,line))return c?TC_E_STATE:TC_E_NULL;
+if(!tc__api_open(&f,c,who,file,line))return c?tc__not_ours(c):TC_E_NULL;
 if(!tc__values_of(c)->scope.count){
 tc__fail(c,TC_E_STATE,"%s: no scope is open; each needs its tc_scope_begin",who);
 return TC_E_STATE;
@@ -10466,7 +10504,7 @@ TCDEF tc_status tc_mark_dynamic_at(tc_tensor t,int dim,int64_t min,int64_t max,
 const char*file,int line){
 tc__api f;
 int64_t d=dim;
-if(!tc__api_of(&f,"tc_mark_dynamic",t,file,line))return TC_E_NULL;
+if(!tc__api_of(&f,"tc_mark_dynamic",t,file,line))return tc__api_refused(&f,t);
 tc_status outer=tc__unit_begin(f.c);
 tc__marks*m=tc__marks_for(&f,t,&d);
 int64_t n=m?tc__meta_size(&f.x,(int)d):0,top=max?max:INT64_MAX;
@@ -10486,7 +10524,7 @@ return tc__unit_end(f.c,outer,m!=NULL);
 TCDEF tc_status tc_mark_static_at(tc_tensor t,int dim,const char*file,int line){
 tc__api f;
 int64_t d=dim;
-if(!tc__api_of(&f,"tc_mark_static",t,file,line))return TC_E_NULL;
+if(!tc__api_of(&f,"tc_mark_static",t,file,line))return tc__api_refused(&f,t);
 tc_status outer=tc__unit_begin(f.c);
 tc__marks*m=tc__marks_for(&f,t,&d);
 if(m)m->fixed|=1u<<d,m->dynamic&=~(1u<<d);
@@ -10866,6 +10904,7 @@ return tc__leave(&f,dtype==TC_I64?u:tc__cast(&f,u,(int)dtype));
 }
 TCDEF tc_status tc_manual_seed(tc_ctx*tc,uint64_t seed){
 if(!tc)return TC_E_NULL;
+if(!tc__is_ours(tc,"tc_manual_seed"))return tc__not_ours(tc);
 if(tc__is_recording(tc)){
 tc__fail(tc,TC_E_STATE,
 "tc_manual_seed: a region is open; seed before tc_trace_begin");
@@ -11892,7 +11931,7 @@ TCDEF int tc_register_op_at(tc_ctx*tc,const tc_custom_op*op,const char*file,
 int line){
 tc__api f;
 if(!tc__api_open(&f,tc,"tc_register_op",file,line))return 0;
-if(!tc__visit_is_ours(tc,f.who)||!tc__custom_check(tc,op))return 0;
+if(!tc__is_ours(tc,f.who)||!tc__custom_check(tc,op))return 0;
 if(tc__custom_count(tc)>=(1<<TC__CUSTOM_BITS)-1)
 return tc__fail(tc,TC_E_TOO_BIG,"tc_register_op: more than %d ops",
 (1<<TC__CUSTOM_BITS)-1);
@@ -14094,7 +14133,7 @@ tc__api f;
 int64_t words=descending!=0;
 if(values)*values=tc__null();
 if(indices)*indices=tc__null();
-if(!tc__begin(&f,"sort",t,file,line))return tc_error(f.c);
+if(!tc__begin(&f,"sort",t,file,line))return tc__api_refused(&f,t);
 return tc__sort_along(&f,TC_OP_ARGSORT,t,dim,&words,1,values,indices);
 }
 TCDEF tc_status tc_topk_at(tc_tensor t,int64_t k,int dim,int largest,tc_tensor*values,
@@ -14104,7 +14143,7 @@ int64_t words[2];
 words[TC__TOPK_DESCENDING]=largest!=0,words[TC__TOPK_K]=k;
 if(values)*values=tc__null();
 if(indices)*indices=tc__null();
-if(!tc__begin(&f,"topk",t,file,line))return tc_error(f.c);
+if(!tc__begin(&f,"topk",t,file,line))return tc__api_refused(&f,t);
 if(!f.x.rank&&k!=1){
 tc__fail(f.c,TC_E_ARG,"topk: k is %lld, a scalar has 1 element",(long long)k);
 return tc__leave_null(&f),tc_error(f.c);
@@ -32205,18 +32244,20 @@ static int tc__region_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
 return r->visit||r->skipped||r->disabled||c->bodies;
 }
-static int tc__is_outside(tc_ctx*c,const char*who){
-if(tc__is_calling(c,who))return 0;
+static tc_status tc__outside(tc_ctx*c,const char*who){
+if(!tc__is_ours(c,who))return tc__not_ours(c);
 const tc__recorder*r=&c->recorder;
 const tc__visit*v=r->visit?r->visit:r->suspended;
 char inside[TC__INSIDE_TEXT];
-if(!tc__region_is_open(c))return 1;
+if(!tc__region_is_open(c))return TC_OK;
 if(!v||v->region->function||c->lazy)
-return tc__fail(c,TC_E_STATE,"%s: a region is open; call it outside",who);
-return tc__fail(c,TC_E_STATE,
+tc__fail(c,TC_E_STATE,"%s: a region is open; call it outside",who);
+else
+tc__fail(c,TC_E_STATE,
 "%s: a region is open, \"%s\" begun at %s:%d; call it outside%s",who,
 v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,
 tc__inside_text(c,inside));
+return TC_E_STATE;
 }
 enum{TC__DEPTH_MOST=64};
 static int tc__depth_enter(tc_ctx*c,int*count,const char*kind,const char*name){
@@ -32367,9 +32408,10 @@ return 1;
 }
 TCDEF tc_status tc_register_backend(tc_ctx*c,const tc_backend*backend){
 if(!c)return TC_E_NULL;
+tc_status refused=tc__outside(c,"tc_register_backend");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 int ok=0;
-if(!tc__is_outside(c,"tc_register_backend"))return tc__unit_end(c,outer,0);
 if(!backend||!backend->name||!*backend->name||!backend->run)
 tc__fail(c,TC_E_NULL,"tc_register_backend: %s is missing",
 !backend?"the backend"
@@ -40312,6 +40354,7 @@ tc__site site;
 if(!tc)return NULL;
 site.file=file,site.line=line;
 tc__site_set(tc,site);
+if(!tc__is_ours(tc,"tc_compile"))return NULL;
 if(!body||(user_bytes&&!user)){
 tc__fail(tc,TC_E_NULL,"tc_compile: %s is null",body?"user":"the body");
 return NULL;
@@ -40396,7 +40439,7 @@ TCDEF void tc_fn_free(tc_fn*f){
 if(!f)return;
 tc_ctx*c=f->ctx;
 tc_fn**at=&c->fn;
-if(tc__is_calling(c,"tc_fn_free"))return;
+if(!tc__is_ours(c,"tc_fn_free"))return;
 if(f->running){
 tc__fail(c,TC_E_STATE,"tc_fn_free: the body of \"%s\" runs; free it afterwards",
 f->region->name);
@@ -40928,10 +40971,10 @@ return 1;
 }
 TCDEF tc_status tc_register_device(tc_ctx*c,const tc_device*device){
 if(!c)return TC_E_NULL;
+tc_status refused=tc__outside(c,"tc_register_device");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
-int ok=tc__is_outside(c,"tc_register_device")&&tc__device_check(c,device)&&
-tc__device_add(c,device);
-return tc__unit_end(c,outer,ok);
+return tc__unit_end(c,outer,tc__device_check(c,device)&&tc__device_add(c,device));
 }
 TCDEF const tc_device*tc_registered_device(const tc_ctx*tc,const char*name){
 const tc__values*v=(const tc__values*)(const void*)tc;
@@ -40948,9 +40991,10 @@ return tc__unit_end(tc,outer,0);
 TCDEF tc_status tc_set_default_device(tc_ctx*c,const char*device){
 const char*who="tc_set_default_device";
 if(!c)return TC_E_NULL;
+tc_status refused=tc__outside(c,who);
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
-int number=
-tc__is_outside(c,who)?tc__device_need(c,who,device?device:"cpu"):-1;
+int number=tc__device_need(c,who,device?device:"cpu");
 if(number>=0&&number!=tc__values_of(c)->default_device){
 tc__values_of(c)->default_device=number;
 tc__fns_look_again(c);
@@ -41110,7 +41154,7 @@ tc__site site;
 if(!c)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(c,site);
-if(!tc__visit_is_ours(c,"tc_sync"))return tc__not_ours(c);
+if(!tc__is_ours(c,"tc_sync"))return tc__not_ours(c);
 tc__values*v=tc__values_of(c);
 tc_status outer=tc__unit_begin(c);
 int ok=1;
@@ -41338,6 +41382,7 @@ if(e->leaf->program)((tc__program*)e->leaf->program)->timed_next=0;
 }
 TCDEF tc_status tc_profile_begin(tc_ctx*c){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_profile_begin"))return tc__not_ours(c);
 tc__profile*p=tc__pool_need(c)?tc__profile_of(c):NULL;
 if(!p)return TC_E_NOMEM;
 tc__profile_clear(p);
@@ -41349,6 +41394,7 @@ return TC_OK;
 }
 TCDEF tc_status tc_profile_end(tc_ctx*c){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_profile_end"))return tc__not_ours(c);
 if(!c->profiling){
 tc__fail(c,TC_E_STATE,"tc_profile_end: no profile was begun; tc_profile_begin");
 return TC_E_STATE;
@@ -41434,6 +41480,7 @@ at[k]=i;
 }
 TCDEF const char*tc_profile_text(tc_ctx*c){
 tc__profile*p=c?c->profile:NULL;
+if(c&&!tc__is_ours(c,"tc_profile_text"))return "";
 if(!p||!p->number)return "nothing was profiled: see tc_profile_begin\n";
 tc__text*t=&p->text;
 uint32_t*at=TC__NEW_ARRAY(c,uint32_t,p->row.count);
@@ -41518,6 +41565,7 @@ tc__text t;
 if(!c)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(c,site);
+if(!tc__is_ours(c,"tc_profile_trace"))return tc__not_ours(c);
 if(!c->profile||!c->profile->number){
 tc__fail(c,TC_E_STATE,"tc_profile_trace: nothing was profiled; tc_profile_begin");
 return TC_E_STATE;
@@ -41758,9 +41806,9 @@ static tc__program*tc__last_program(const tc__region*r){
 const tc__visit*v=tc__last_visit(r);
 return v?(tc__program*)v->path.at[v->path.count-1]->program:NULL;
 }
-static const tc__region*tc__region_named(tc_ctx*c,const char*name){
-for(const tc__region*r=c?tc__recorder_of(c)->region:NULL;r&&name;
-r=r->next)
+static const tc__region*tc__region_named(tc_ctx*c,const char*who,const char*name){
+if(!c||!tc__is_ours(c,who))return NULL;
+for(const tc__region*r=tc__recorder_of(c)->region;r&&name;r=r->next)
 if(!strcmp(r->name,name)&&tc__last_program(r))return r;
 return NULL;
 }
@@ -42050,7 +42098,7 @@ tc__put_us(t,stage[i].ns);
 tc__put(t,"\n");
 }
 TCDEF const char*tc_explain(tc_ctx*c){
-if(!c)return "";
+if(!c||!tc__is_ours(c,"tc_explain"))return "";
 tc__text*t=&c->report;
 tc__text_clear(t);
 tc__explain_summary(t);
@@ -42089,12 +42137,13 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx*c,const char*name){
 tc_explanation e,none;
 memset(&none,0,sizeof none);
 e=none;
-for(tc__region*r=c?tc__recorder_of(c)->region:NULL;r;r=r->next)
+if(!c||!tc__is_ours(c,"tc_explain_counts"))return none;
+for(tc__region*r=tc__recorder_of(c)->region;r;r=r->next)
 if((!name||!strcmp(r->name,name))&&!tc__count_region(c,r,&e))return none;
 return e;
 }
 TCDEF const char*tc_region_source(tc_ctx*c,const char*name){
-const tc__region*r=tc__region_named(c,name);
+const tc__region*r=tc__region_named(c,"tc_region_source",name);
 tc__program*p=r?tc__last_program(r):NULL;
 tc__text t;
 if(!p||p->source)return p?p->source:NULL;
@@ -42107,7 +42156,7 @@ p->source=t.at,p->source_size=t.capacity;
 return p->source;
 }
 TCDEF int tc_region_kernels(tc_ctx*c,const char*name){
-const tc__region*r=tc__region_named(c,name);
+const tc__region*r=tc__region_named(c,"tc_region_kernels",name);
 return r?(int)tc__last_program(r)->launch.count:0;
 }
 // ---- gen/io/svg.c
@@ -42847,6 +42896,7 @@ tc__site site;
 if(!c)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(c,site);
+if(!tc__is_ours(c,"tc_explain_html"))return tc__not_ours(c);
 tc__text_init(&page,c);
 tc__text_init(&h.plain,c);
 h.ctx=c,h.t=&page;
@@ -42961,7 +43011,7 @@ tc__fail(parent,TC_E_STATE,
 "tc_open_shared: this context is a shared one itself; share its parent");
 return NULL;
 }
-if(!tc__visit_is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
+if(!tc__is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
 tc__family_settle(parent);
 tc_ctx*c=tc__context_new(&from->hook,&from->logger);
 if(!c){
@@ -43028,7 +43078,7 @@ TC_ASSERT(tc__core_of(c)->bytes==0);
 tc__hook_realloc(&hook,c,sizeof*c,0);
 }
 TCDEF void tc_close(tc_ctx*c){
-if(!c||tc__is_calling(c,"tc_close"))return;
+if(!c||!tc__is_ours(c,"tc_close"))return;
 if(c->bodies||c->hosting){
 tc__fail(c,TC_E_STATE,"tc_close: called by a body or a host call");
 return;
@@ -43100,6 +43150,7 @@ site.file=file,site.line=line;
 tc__site_set(c,site);
 tc__claim claim=tc__claim_ours(c,"tc_trace_begin");
 if(!claim)return tc__not_ours(c);
+c->recorder.thread=tc__thread_self();
 tc_status status=tc__region_begin(c,name?name:"region",options,site);
 tc__claim_end(c,claim);
 return status;
@@ -43183,14 +43234,13 @@ TCDEF tc_status tc_trace_end_at(tc_ctx*c,const char*file,int line){
 tc__site end;
 if(!c)return TC_E_NULL;
 end.file=file,end.line=line;
-if(tc__is_calling(c,"tc_trace_end"))return TC_E_STATE;
+if(!tc__is_ours(c,"tc_trace_end"))return tc__not_ours(c);
 if(tc__begun(c)<=0){
 tc__fail(c,TC_E_REGION,
 c->recorder.disabled?"tc_trace_end between tc_disable_begin and its end"
 :"tc_trace_end without a tc_trace_begin");
 return TC_E_REGION;
 }
-if(!tc__visit_is_ours(c,"tc_trace_end"))return tc__not_ours(c);
 int inner=c->recorder.depth;
 tc__end_left(c,end);
 if(c->recorder.visit&&!inner)c->recorder.visit->region->end=end;
@@ -43201,7 +43251,7 @@ return left&&!s?TC_E_REGION:s;
 TCDEF tc_stance tc_set_stance(tc_ctx*c,tc_stance stance){
 if(!c)return TC_STANCE_DEFAULT;
 tc_stance before=c->stance;
-if(!tc__is_outside(c,"tc_set_stance"))return before;
+if(tc__outside(c,"tc_set_stance"))return before;
 if((int)stance<0||stance>TC_STANCE_EAGER_THEN_COMPILE)
 tc__fail(c,TC_E_ARG,"tc_set_stance: %d is no stance",(int)stance);
 else
@@ -43216,7 +43266,8 @@ return TC_OK;
 TCDEF tc_status tc_reset(tc_ctx*c){
 if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
-if(!tc__is_outside(c,"tc_reset"))return TC_E_STATE;
+tc_status refused=tc__outside(c,"tc_reset");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 for(tc_fn*f=c->fn;f;f=f->next)
 if(!tc__fn_reset(f))return tc__unit_end(c,outer,0);
@@ -43238,7 +43289,7 @@ if(!c)return t;
 const tc__recorder*r=&c->recorder;
 tc__visit*v=r->visit?r->visit:r->suspended;
 site.file=file,site.line=line;
-if(!tc__visit_is_ours(c,"tc_keep"))return tc__null();
+if(!tc__is_ours(c,"tc_keep"))return tc__null();
 if(v&&t.id>>TC__SLOT_BITS==v->key){
 v->region->keeps=1;
 return tc__region_mark(c,v,TC_OP_KEEP,&t,1,site)?t:tc__null();
@@ -43286,7 +43337,7 @@ const tc__layout**layout,int64_t*offset){
 tc__tensor at;
 tc__site site;
 site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
-if(!tc__visit_is_ours(c,who))return tc__not_ours(c);
+if(!tc__is_ours(c,who))return tc__not_ours(c);
 tc_status outer=tc__unit_begin(c);
 int seen=tc__region_value(c,who,&t,site);
 tc__tensor*m=seen?tc__tensor_need(c,who,t):NULL;
@@ -43414,7 +43465,7 @@ return NULL;
 TCDEF void tc_error_clear(tc_ctx*c){
 if(!c)return;
 tc__error_clear(c);
-if(!c->bodies)
+if(!c->bodies&&!tc__is_stranger(c))
 tc__core_of(c)->unit_item=TC_OK;
 tc__core_of(c)->refused=0;
 }
@@ -43443,8 +43494,8 @@ TCDEF tc_status tc_disable_begin_at(tc_ctx*c,const char*file,int line){
 if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
-if(!tc__visit_is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
-r->disabled++;
+if(!tc__is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
+r->disabled++,r->thread=tc__thread_self();
 if(!r->visit)return TC_OK;
 r->visit->left=1;
 r->suspended=r->visit,r->visit=NULL;
@@ -43454,7 +43505,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx*c,const char*file,int line){
 if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
-if(!tc__visit_is_ours(c,"tc_disable_end"))return tc__not_ours(c);
+if(!tc__is_ours(c,"tc_disable_end"))return tc__not_ours(c);
 if(!r->disabled){
 tc__fail(c,TC_E_STATE,"tc_disable_end without a tc_disable_begin");
 return TC_E_STATE;
@@ -43469,9 +43520,9 @@ const tc__recorder*r=&c->recorder;
 return c->lazy&&!r->depth&&!r->disabled&&
 !(r->visit&&r->visit->region->function);
 }
-static int tc__lazy_check(tc_ctx*c,const char*who){
-if(c->lazy&&tc__lazy_is_open(c))return!tc__is_calling(c,who);
-return tc__is_outside(c,who);
+static tc_status tc__lazy_check(tc_ctx*c,const char*who){
+if(!c->lazy||!tc__lazy_is_open(c))return tc__outside(c,who);
+return tc__is_ours(c,who)?TC_OK:tc__not_ours(c);
 }
 static tc_status tc__lazy_begin(tc_ctx*c){
 return tc_trace_begin_at(c,"lazy",NULL,c->lazy_site.file,c->lazy_site.line);
@@ -43482,10 +43533,10 @@ return c->recorder.visit||c->recorder.skipped?tc__region_end(c):TC_OK;
 TCDEF tc_status tc_lazy_at(tc_ctx*c,int on,const char*file,int line){
 if(!c)return TC_E_NULL;
 tc__here_is(c,file,line);
-if(!tc__lazy_check(c,"tc_lazy"))return TC_E_STATE;
-if(!on==!c->lazy)return TC_OK;
+tc_status s=tc__lazy_check(c,"tc_lazy");
+if(s||!on==!c->lazy)return s;
 c->lazy_site.file=file,c->lazy_site.line=line;
-tc_status s=on?tc__lazy_begin(c):tc__lazy_end(c);
+s=on?tc__lazy_begin(c):tc__lazy_end(c);
 c->lazy=on!=0;
 return s;
 }
@@ -43507,7 +43558,8 @@ TCDEF tc_status tc_eval_at(tc_ctx*c,const tc_tensor*list,int n,const char*file,
 int line){
 if(!c||(n>0&&!list))return TC_E_NULL;
 tc__here_is(c,file,line);
-if(!tc__lazy_check(c,"tc_eval"))return TC_E_STATE;
+tc_status refused=tc__lazy_check(c,"tc_eval");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 int ok=tc__eval_list(c,list,n,file,line);
 tc_status status=tc__unit_end(c,outer,ok);
@@ -43556,7 +43608,8 @@ const char*file,int line){
 if(!f||(n_in>0&&!in))return TC_E_NULL;
 tc_ctx*c=f->ctx;
 tc__here_is(c,file,line);
-if(!tc__is_outside(c,"tc_precompile"))return TC_E_STATE;
+tc_status refused=tc__outside(c,"tc_precompile");
+if(refused)return refused;
 if(n_in<0||n_out<0){
 tc__fail(c,TC_E_ARG,"tc_precompile: a negative number of tensors");
 return TC_E_ARG;
@@ -43575,8 +43628,8 @@ return tc__unit_end(c,outer,ok);
 TCDEF tc_status tc_freeze(tc_ctx*c){
 if(!c)return TC_E_NULL;
 tc__core*core=tc__core_of(c);
-if(!tc__is_outside(c,"tc_freeze"))return TC_E_STATE;
-if(core->frozen)return TC_OK;
+tc_status refused=tc__outside(c,"tc_freeze");
+if(refused||core->frozen)return refused;
 if(c->threads>1&&!tc__pool_need(c))return TC_E_NOMEM;
 if(c->pool)tc__pool_stay_awake(c->pool,1);
 c->log_mask=core->log_mask,core->log_mask=0;
@@ -43586,7 +43639,7 @@ return TC_OK;
 TCDEF tc_status tc_thaw(tc_ctx*c){
 if(!c)return TC_E_NULL;
 tc__core*core=tc__core_of(c);
-if(tc__is_calling(c,"tc_thaw"))return TC_E_STATE;
+if(!tc__is_ours(c,"tc_thaw"))return tc__not_ours(c);
 if(!core->frozen)return TC_OK;
 core->frozen=0,core->log_mask=c->log_mask;
 if(c->pool)tc__pool_stay_awake(c->pool,0);
@@ -43685,7 +43738,7 @@ if(!tc)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(tc,site);
 memset(&h,0,sizeof h);
-if(!tc__visit_is_ours(tc,"host_call"))return tc__not_ours(tc);
+if(!tc__is_ours(tc,"host_call"))return tc__not_ours(tc);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__host_check(tc,fn,in,n_in);
 if(ok)h.c=tc,h.n=n_in;
@@ -44026,9 +44079,7 @@ tc__npy_file n;
 const void*data;
 const tc__layout*at;
 int64_t offset;
-tc_ctx*c=tc__ctx_of(t);
-if(!c)return tc__fail_lost("tc_save_npy",t,file,line);
-if(!tc__api_open(&f,c,"tc_save_npy",file,line))return TC_E_STATE;
+if(!tc__api_of(&f,"tc_save_npy",t,file,line))return tc__api_refused(&f,t);
 tc_status status=tc__host_view(f.c,f.who,t,NULL,&data,&at,&offset);
 if(status)return status;
 tc__layout l=*at;

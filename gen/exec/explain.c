@@ -24,9 +24,9 @@ static tc__program *tc__last_program(const tc__region *r) {
 }
 
 // The youngest region of this name that has run.
-static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
-    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name;
-         r = r->next)
+static const tc__region *tc__region_named(tc_ctx *c, const char *who, const char *name) {
+    if (!c || !tc__is_ours(c, who)) return NULL;
+    for (const tc__region *r = tc__recorder_of(c)->region; r && name; r = r->next)
         if (!strcmp(r->name, name) && tc__last_program(r)) return r;
     return NULL;
 }
@@ -357,7 +357,7 @@ static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
 }
 
 TCDEF const char *tc_explain(tc_ctx *c) {
-    if (!c) return "";
+    if (!c || !tc__is_ours(c, "tc_explain")) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
     tc__explain_summary(t);
@@ -401,7 +401,8 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
     tc_explanation e, none;
     memset(&none, 0, sizeof none);
     e = none;
-    for (tc__region *r = c ? tc__recorder_of(c)->region : NULL; r; r = r->next)
+    if (!c || !tc__is_ours(c, "tc_explain_counts")) return none;
+    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         if ((!name || !strcmp(r->name, name)) && !tc__count_region(c, r, &e)) return none;
     return e;
 }
@@ -409,7 +410,7 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
 // ---- one region ----
 
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
-    const tc__region *r = tc__region_named(c, name);
+    const tc__region *r = tc__region_named(c, "tc_region_source", name);
     tc__program *p = r ? tc__last_program(r) : NULL;
     tc__text t;
     if (!p || p->source) return p ? p->source : NULL;
@@ -423,6 +424,6 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
 }
 
 TCDEF int tc_region_kernels(tc_ctx *c, const char *name) {
-    const tc__region *r = tc__region_named(c, name);
+    const tc__region *r = tc__region_named(c, "tc_region_kernels", name);
     return r ? (int)tc__last_program(r)->launch.count : 0;
 }

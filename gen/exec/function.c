@@ -525,6 +525,7 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     if (!tc) return NULL;
     site.file = file, site.line = line;
     tc__site_set(tc, site);
+    if (!tc__is_ours(tc, "tc_compile")) return NULL;
     if (!body || (user_bytes && !user)) {
         tc__fail(tc, TC_E_NULL, "tc_compile: %s is null", body ? "user" : "the body");
         return NULL;
@@ -618,7 +619,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
-    if (tc__is_calling(c, "tc_fn_free")) return;
+    if (!tc__is_ours(c, "tc_fn_free")) return;
     if (f->running) {
         tc__fail(c, TC_E_STATE, "tc_fn_free: the body of \"%s\" runs; free it afterwards",
                  f->region->name);

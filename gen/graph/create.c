@@ -82,7 +82,7 @@ TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t ma
                                    const char *file, int line) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_mark_dynamic", t, file, line)) return TC_E_NULL;
+    if (!tc__api_of(&f, "tc_mark_dynamic", t, file, line)) return tc__api_refused(&f, t);
     tc_status outer = tc__unit_begin(f.c);
     tc__marks *m = tc__marks_for(&f, t, &d);
     int64_t n = m ? tc__meta_size(&f.x, (int)d) : 0, top = max ? max : INT64_MAX;
@@ -103,7 +103,7 @@ TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t ma
 TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_mark_static", t, file, line)) return TC_E_NULL;
+    if (!tc__api_of(&f, "tc_mark_static", t, file, line)) return tc__api_refused(&f, t);
     tc_status outer = tc__unit_begin(f.c);
     tc__marks *m = tc__marks_for(&f, t, &d);
     if (m) m->fixed |= 1u << d, m->dynamic &= ~(1u << d);

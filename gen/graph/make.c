@@ -30,8 +30,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line;
     f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
     f->wide = 0, f->x.rank = 0, f->x.dtype = 0;
-    if (!c || tc__is_calling(c, who)) return 0;
-    if (tc__is_claimed(c)) return tc__fail_stranger(c, NULL, who);
+    if (!c || !tc__is_ours(c, who)) return 0;
     if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     tc__values_of(c)->source_is_like = 0;
@@ -58,6 +57,13 @@ static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file
         return 0;
     if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t, f->x.rank);
     return 1;
+}
+
+// The status of a call whose frame about t was refused.
+static tc_status tc__api_refused(const tc__api *f, tc_tensor t) {
+    if (!f->c) return t.id ? TC_E_DEAD : TC_E_NULL;
+    if (tc__core_of(f->c)->calling) return TC_E_STATE;
+    return tc__is_stranger(f->c) ? TC_E_THREAD : TC_E_DEAD;
 }
 
 // A frame inside f, about another tensor.
