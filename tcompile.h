@@ -273,9 +273,9 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context; calls of another in the meantime, or while a region is open, fail with
-//     TC_E_THREAD where that is noticed, else nothing is promised. What a thread that ended has left open (tc_lazy, a
-//     region) goes on in the next one that uses the context. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context; calls of another in a call or region of the first fail with
+//     TC_E_THREAD where that is noticed, else nothing is promised. What an ended thread left open goes on in the
+//     next one that uses the context. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
 //
 // START-UP
@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x972626c423763c7au
+#define TC__BUILD_ID 0x25ab967cf254c0dfu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3119,8 +3119,9 @@ return NULL;
 }
 void*q=tc__hook_realloc(&core->hook,p,had,want);
 if(!q){
-tc__fail(c,TC_E_NOMEM,"out of memory: %zu bytes wanted, %zu held; free tensors?",
-want,core->bytes);
+tc__fail(
+c,TC_E_NOMEM,"%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",
+core->doing?core->doing:"",core->doing?": ":"",want,core->bytes);
 return NULL;
 }
 TC_ASSERT(core->bytes>=had);
@@ -9487,8 +9488,7 @@ who);
 }
 static int tc__fail_stranger(tc_ctx*c,const char*who){
 static const char fix[]=
-"a context is used by one thread at a time; wait for it, or give this thread a "
-"context of its own with tc_open_shared";
+"one thread at a time uses a context; wait, or tc_open_shared one for this thread";
 const tc__recorder*r=tc__recorder_of(c);
 const tc__visit*v=r->visit?r->visit:r->suspended;
 tc_status unit=tc__core_of(c)->unit_item;
@@ -9506,12 +9506,8 @@ static void tc__inherit(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
 const tc__visit*v=r->visit?r->visit:r->suspended;
 r->thread=tc__thread_self();
-tc__warn(
-c,
-"region \"%s\" begun at %s:%d: the thread that began it has ended; another one "
-"goes on with it",
-v?v->region->name:"?",v&&v->begin.file?v->begin.file:"?",
-v?v->begin.line:0);
+tc__warn(c,"region \"%s\": its thread has ended; another one goes on with it",
+v?v->region->name:"?");
 }
 static int tc__is_stranger(tc_ctx*c){
 const tc__recorder*r=tc__recorder_of(c);
@@ -9555,10 +9551,13 @@ return tc__is_ours(c,who)?tc__claim_begin(c,who):TC__CLAIM_REFUSED;
 }
 static tc_tensor tc__record_eager(tc_ctx*c,const tc__call*k){
 tc_tensor t=tc__null();
-tc__claim claim=tc__claim_ours(c,tc__called(c,k->op));
+const char*doing=tc__core_of(c)->doing,*who=tc__called(c,k->op);
+tc__claim claim=tc__claim_ours(c,who);
 if(!claim)return t;
 tc__site_set(c,k->site);
+tc__core_of(c)->doing=who;
 t=tc__recorder_of(c)->hooks->eager(c,k);
+tc__core_of(c)->doing=doing;
 tc__claim_end(c,claim);
 return t;
 }
@@ -10100,6 +10099,11 @@ static tc_tensor tc__leave_null(tc__api*f){return tc__leave(f,tc__null());}
 static int tc__meta_get(const tc__api*f,tc_tensor t,tc__meta*m){
 return tc__meta_of(f->c,f->who,t,m);
 }
+static int tc__operand_given(const tc__api*f,const char*name,tc_tensor t){
+return t.id||
+tc__fail(f->c,TC_E_NULL,"%s: %s is a null tensor (an earlier call failed?)",
+f->who,name);
+}
 static int64_t tc__meta_size(const tc__meta*m,int dim){
 return tc__ix_value(m->dims[dim]);
 }
@@ -10138,6 +10142,27 @@ n+=(size_t)snprintf(out+n,160-n,"%s%lld",i?", ":"",
 (long long)d->size[i]);
 snprintf(out+n,160-n,"]");
 return out;
+}
+static int tc__spread_with(tc_dims*d,const tc_dims*e){
+while(d->rank<e->rank)tc__dims_insert(d,0,1);
+for(int i=0;i<e->rank;i++){
+int64_t*n=&d->size[d->rank-e->rank+i];
+if(*n!=e->size[i]&&*n!=1&&e->size[i]!=1)return 0;
+if(*n==1)*n=e->size[i];
+}
+return 1;
+}
+static int tc__spread_check(const tc__api*f,const char*name,tc_tensor t,
+const tc_dims*to){
+tc__meta m;
+char x[160],y[160];
+if(!tc__meta_get(f,t,&m))return 0;
+tc_dims d=tc__meta_dims(&m),both=*to;
+if(d.rank<=to->rank&&tc__spread_with(&both,&d)&&
+!memcmp(both.size,to->size,sizeof both.size))
+return 1;
+return tc__fail(f->c,TC_E_BROADCAST,"%s: %s is %s, which does not broadcast to %s",
+f->who,name,tc__sizes_text(&d,x),tc__sizes_text(to,y));
 }
 static int tc__rank_check(const tc__api*f,int rank){
 if(rank>=0&&rank<=TC_MAX_RANK)return 1;
@@ -10540,8 +10565,11 @@ return tc__fail(f->c,TC_E_NULL,"%s: data is NULL",f->who);
 static tc_tensor tc__tensor_make(const tc__api*f,const tc_dims*d,int dtype,
 void**data){
 size_t bytes=(size_t)tc__numel(d->rank,d->size)*tc__dtype(dtype)->bytes;
+const char*doing=tc__core_of(f->c)->doing;
 uint32_t layout=tc__layout_intern(f->c,dtype,d->rank,d->size,NULL);
+tc__core_of(f->c)->doing=f->who;
 tc__storage*s=layout?tc__storage_new(f->c,bytes):NULL;
+tc__core_of(f->c)->doing=doing;
 tc_tensor t=tc__tensor_new(f->c,layout,s,0,f->file,f->line);
 *data=t.id?s->data:NULL;
 return t;
@@ -11517,6 +11545,10 @@ int line){
 tc__api f;
 if(!tc__begin_together(&f,"one_hot",index,file,line))return tc__null();
 tc_dims one=tc_dims_of(1,&classes);
+if(classes<0){
+tc__fail(f.c,TC_E_ARG,"one_hot: %lld classes",(long long)classes);
+return tc__leave_null(&f);
+}
 tc_tensor number=tc__iota(&f,&one,0);
 tc_tensor safe=tc__index_op(&f,TC_OP_TAKE,number,index,0);
 tc_tensor hit=tc_eq_at(tc_unsqueeze_at(safe,-1,file,line),number,file,line);
@@ -13077,6 +13109,9 @@ return tc_mean_all(loss);
 static int tc__target_check(const tc__api*f,const tc__meta*m,int dim){
 char x[160],y[160];
 int ok=f->x.rank>=1&&m->rank==f->x.rank-1;
+if(m->dtype!=TC_I32&&m->dtype!=TC_I64)
+return tc__fail(f->c,TC_E_DTYPE,"%s: the target must be i32 or i64, got %s",
+f->who,tc__dtype(m->dtype)->name);
 for(int i=0;ok&&i<m->rank;i++)
 ok=m->dims[i]==f->x.dims[i<dim?i:i+1];
 if(ok)return 1;
@@ -13305,6 +13340,8 @@ tc_tensor in[3];
 in[0]=t,in[1]=a,in[2]=b;
 tc__widen_product(f,in,3);
 tc_tensor y=tc__matmul(f,a,b);
+tc_dims d=tc_shape(y);
+if(!y.id||!tc__spread_check(f,"t",t,&d))return tc__null();
 if(alpha!=1)y=tc_mul_s(y,alpha);
 if(beta!=1)t=tc_mul_s(tc__widened(f,t),beta);
 return tc_add(y,t);
@@ -13359,25 +13396,61 @@ tc_tensor e=tc_exp(tc_sub(x,top));
 tc_tensor sum=tc_maximum_s(tc__reduce(f,TC_OP_SUM,e,mask),1);
 return tc_mul(e,tc_reciprocal(sum));
 }
+static tc_status tc__attention_fault(const tc__api*f,const tc__meta*k,const tc__meta*v,
+tc_dims*scores){
+tc_dims q=tc__dims_shape(f),a=tc__meta_dims(k),b=tc__meta_dims(v);
+int64_t width=q.size[q.rank?q.rank-1:0];
+if(q.rank<2||a.rank<2||b.rank<2)return TC_E_RANK;
+if(!tc__is_float(f->x.dtype)||!tc__is_float(k->dtype)||!tc__is_float(v->dtype))
+return TC_E_DTYPE;
+int64_t rows=q.size[q.rank-=2];
+a.rank-=2,b.rank-=2;
+if(width!=a.size[a.rank+1]||a.size[a.rank]!=b.size[b.rank])return TC_E_SHAPE;
+if(!tc__spread_with(&q,&a)||!tc__spread_with(&q,&b))return TC_E_BROADCAST;
+q.size[q.rank++]=rows,q.size[q.rank++]=a.size[a.rank];
+*scores=q;
+return TC_OK;
+}
+static int tc__attention_check(const tc__api*f,tc_tensor k,tc_tensor v,tc_tensor mask,
+double scale){
+tc__meta m,n,at;
+tc_dims scores;
+char x[160],y[160],z[160];
+if(!tc__meta_get(f,k,&m)||!tc__meta_get(f,v,&n))return 0;
+tc_status item=tc__attention_fault(f,&m,&n,&scores);
+if(item)
+return tc__fail(f->c,item,
+"%s: q is %s%s, k %s%s, v %s%s; floats q[..., L, E], k[..., S, E], "
+"v[..., S, F] are needed",
+f->who,tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x),
+tc__dtype(m.dtype)->name,tc__dims_text(&m,y),
+tc__dtype(n.dtype)->name,tc__dims_text(&n,z));
+if(!(scale-scale==0))
+return tc__fail(f->c,TC_E_ARG,"%s: scale is %g; a finite number is needed",
+f->who,scale);
+if(!mask.id)return 1;
+if(!tc__meta_get(f,mask,&at))return 0;
+if(at.dtype!=TC_BOOL&&!tc__is_float(at.dtype))
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: the mask is %s, bool or a float is needed; use tc_ne_s(mask, "
+"0) or tc_cast",
+f->who,tc__dtype(at.dtype)->name);
+return tc__spread_check(f,"mask",mask,&scores);
+}
 static tc_tensor tc__scaled_dot_product_attention(tc__api*f,tc_tensor q,tc_tensor k,
 tc_tensor v,tc_tensor mask,int causal,
 double scale){
 tc__api row;
-tc__meta m,mm;
+tc__meta m;
 tc_tensor in[3];
-if(!tc__meta_get(f,k,&m))return tc__null();
-if(f->x.rank<2||m.rank<2||!tc__is_float(f->x.dtype)){
-tc__fail(f->c,TC_E_RANK,"%s: q[..., L, E] and k[..., S, E] of floats are needed",
-f->who);
+if(!tc__attention_check(f,k,v,mask,scale)||!tc__meta_get(f,k,&m))
 return tc__null();
-}
 double width=(double)tc__meta_size(&f->x,f->x.rank-1);
 if(scale==0)scale=1/tc__square_root(width);
 f->word[TC__ATTENTION_SCALE]=tc__value_word(scale,TC_F64);
 f->word[TC__ATTENTION_CAUSAL]=causal!=0;
 f->word[TC__ATTENTION_NAN]=0;
 in[0]=q,in[1]=k,in[2]=mask;
-if(mask.id&&!tc__meta_get(f,mask,&mm))return tc__null();
 tc__widen_product(f,in,3);
 int dtype=f->half?(int)TC_F32:(int)f->x.dtype;
 tc_tensor scores=tc__matmul(f,q,tc_transpose(k,-2,-1));
@@ -13505,7 +13578,7 @@ static const char*const needed[]={"x[N, C, L] and weight[O, C / groups, K]",
 char x[160],y[160];
 tc__meta w;
 int channels=f->x.rank-along-1;
-if(!tc__meta_get(f,weight,&w))return 0;
+if(!tc__operand_given(f,"weight",weight)||!tc__meta_get(f,weight,&w))return 0;
 if((channels==0||channels==1)&&w.rank==along+2&&groups>=1&&
 tc__meta_size(&w,0)%groups==0&&
 tc__meta_size(&w,1)*groups==tc__meta_size(&f->x,channels))
@@ -13593,6 +13666,9 @@ static int tc__pool_windows(tc__conv*v,tc__api*f,int kernel,int stride,int paddi
 if(f->x.rank<2)
 return tc__fail(f->c,TC_E_RANK,"%s: x has rank %d, [..., H, W] is needed",f->who,
 f->x.rank);
+if(kernel<1)
+return tc__fail(f->c,TC_E_ARG,"%s: the kernel is %d; at least 1 is needed",
+f->who,kernel);
 if(padding>kernel/2)
 return tc__fail(f->c,TC_E_ARG,"%s: padding %d is more than half of the kernel %d",
 f->who,padding,kernel);
@@ -13722,16 +13798,19 @@ return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 #define TC__SITE NULL,0
 #endif
 // ---- gen/out/composites.inc
+#define TC__GIVEN(name) \
+if(!tc__operand_given(&f,#name,name))return tc__leave_null(&f);
+#define TC__RECORD_WHOLE(op,words,...) \
+if(tc__records_whole(&f,made)){\
+const tc_tensor in[]={__VA_ARGS__};\
+tc__whole(&f,TC_OP_##op,in,(uint32_t)TC__COUNT(in),words,made);\
+}
 TCDEF tc_tensor tc_softmax_at(tc_tensor x,int dim,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"softmax",x,file,line))return tc__null();
 f.word[TC__SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__softmax(&f,x,dim));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_SOFTMAX,in,1,2,made);
-}
+TC__RECORD_WHOLE(SOFTMAX,2,x)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x,int dim,const char*file,int line){
@@ -13739,11 +13818,7 @@ tc__api f;
 if(!tc__begin_together(&f,"log_softmax",x,file,line))return tc__null();
 f.word[TC__LOG_SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__log_softmax(&f,x,dim));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_LOG_SOFTMAX,in,1,2,made);
-}
+TC__RECORD_WHOLE(LOG_SOFTMAX,2,x)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
@@ -13751,13 +13826,7 @@ tc__api f;
 if(!tc__begin_together(&f,"layer_norm",x,file,line))return tc__null();
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_LAYER_NORM,in,3,2,made);
-}
+TC__RECORD_WHOLE(LAYER_NORM,2,x,weight,bias)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x,tc_tensor weight,double eps,const char*file,int line){
@@ -13765,12 +13834,7 @@ tc__api f;
 if(!tc__begin_together(&f,"rms_norm",x,file,line))return tc__null();
 f.word[TC__RMS_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__rms_norm(&f,x,weight,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-tc__whole(&f,TC_OP_RMS_NORM,in,2,2,made);
-}
+TC__RECORD_WHOLE(RMS_NORM,2,x,weight)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
@@ -13779,29 +13843,17 @@ if(!tc__begin_together(&f,"group_norm",x,file,line))return tc__null();
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
 f.word[TC__GROUP_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__group_norm(&f,x,groups,weight,bias,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_GROUP_NORM,in,3,3,made);
-}
+TC__RECORD_WHOLE(GROUP_NORM,3,x,weight,bias)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x,tc_tensor mean,tc_tensor var,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"batch_norm",x,file,line))return tc__null();
+TC__GIVEN(mean)
+TC__GIVEN(var)
 f.word[TC__BATCH_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__batch_norm(&f,x,mean,var,weight,bias,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=mean;
-in[2]=var;
-in[3]=weight;
-in[4]=bias;
-tc__whole(&f,TC_OP_BATCH_NORM,in,5,2,made);
-}
+TC__RECORD_WHOLE(BATCH_NORM,2,x,mean,var,weight,bias)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_normalize_at(tc_tensor x,double p,int dim,double eps,const char*file,int line){
@@ -13811,25 +13863,17 @@ f.word[TC__NORMALIZE_P]=tc__value_word((double)p,TC_F64);
 f.word[TC__NORMALIZE_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__NORMALIZE_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__normalize(&f,x,p,dim,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_NORMALIZE,in,1,4,made);
-}
+TC__RECORD_WHOLE(NORMALIZE,4,x)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"cosine_similarity",a,file,line))return tc__null();
+TC__GIVEN(b)
 f.word[TC__COSINE_SIMILARITY_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__COSINE_SIMILARITY_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cosine_similarity(&f,a,b,dim,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=a;
-in[1]=b;
-tc__whole(&f,TC_OP_COSINE_SIMILARITY,in,2,3,made);
-}
+TC__RECORD_WHOLE(COSINE_SIMILARITY,3,a,b)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_dropout_at(tc_tensor x,double p,const char*file,int line){
@@ -13837,140 +13881,106 @@ tc__api f;
 if(!tc__begin(&f,"dropout",x,file,line))return tc__null();
 f.word[TC__DROPOUT_P]=tc__value_word((double)p,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__dropout(&f,x,p));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_DROPOUT,in,1,2,made);
-}
+TC__RECORD_WHOLE(DROPOUT,2,x)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"mse_loss",x,file,line))return tc__null();
+TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__mse_loss(&f,x,y));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=y;
-tc__whole(&f,TC_OP_MSE_LOSS,in,2,1,made);
-}
+TC__RECORD_WHOLE(MSE_LOSS,1,x,y)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"l1_loss",x,file,line))return tc__null();
+TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__l1_loss(&f,x,y));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=y;
-tc__whole(&f,TC_OP_L1_LOSS,in,2,1,made);
-}
+TC__RECORD_WHOLE(L1_LOSS,1,x,y)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x,tc_tensor y,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"bce_with_logits",x,file,line))return tc__null();
+TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__bce_with_logits(&f,x,y));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=y;
-tc__whole(&f,TC_OP_BCE_WITH_LOGITS,in,2,1,made);
-}
+TC__RECORD_WHOLE(BCE_WITH_LOGITS,1,x,y)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits,tc_tensor target,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"cross_entropy",logits,file,line))return tc__null();
+TC__GIVEN(target)
 tc_tensor made=tc__rounded(&f,tc__cross_entropy(&f,logits,target));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=logits;
-in[1]=target;
-tc__whole(&f,TC_OP_CROSS_ENTROPY,in,2,1,made);
-}
+TC__RECORD_WHOLE(CROSS_ENTROPY,1,logits,target)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits,tc_tensor target,int64_t ignore,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"cross_entropy_ignore",logits,file,line))return tc__null();
+TC__GIVEN(target)
 f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE]=tc__value_word((double)ignore,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cross_entropy_ignore(&f,logits,target,ignore));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=logits;
-in[1]=target;
-tc__whole(&f,TC_OP_CROSS_ENTROPY_IGNORE,in,2,2,made);
-}
+TC__RECORD_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_matmul_at(tc_tensor a,tc_tensor b,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"matmul",a,file,line))return tc__null();
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__matmul(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_linear_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"linear",x,file,line))return tc__null();
+TC__GIVEN(weight)
 tc_tensor made=tc__rounded(&f,tc__linear(&f,x,weight,bias));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_LINEAR,in,3,1,made);
-}
+TC__RECORD_WHOLE(LINEAR,1,x,weight,bias)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_addmm_at(tc_tensor t,tc_tensor a,tc_tensor b,double beta,double alpha,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"addmm",a,file,line))return tc__null();
+TC__GIVEN(t)
+TC__GIVEN(b)
 f.word[TC__ADDMM_BETA]=tc__value_word((double)beta,TC_F64);
 f.word[TC__ADDMM_ALPHA]=tc__value_word((double)alpha,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__addmm(&f,t,a,b,beta,alpha));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=t;
-in[1]=a;
-in[2]=b;
-tc__whole(&f,TC_OP_ADDMM,in,3,3,made);
-}
+TC__RECORD_WHOLE(ADDMM,3,t,a,b)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_bmm_at(tc_tensor a,tc_tensor b,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"bmm",a,file,line))return tc__null();
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__bmm(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_dot_at(tc_tensor a,tc_tensor b,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"dot",a,file,line))return tc__null();
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__dot(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_outer_at(tc_tensor a,tc_tensor b,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"outer",a,file,line))return tc__null();
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__outer(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q,tc_tensor k,tc_tensor v,tc_tensor mask,int causal,double scale,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"scaled_dot_product_attention",q,file,line))return tc__null();
+TC__GIVEN(k)
+TC__GIVEN(v)
 f.word[TC__ATTENTION_CAUSAL]=causal;
 f.word[TC__ATTENTION_SCALE]=tc__value_word((double)scale,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__scaled_dot_product_attention(&f,q,k,v,mask,causal,scale));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=q;
-in[1]=k;
-in[2]=v;
-in[3]=mask;
-tc__whole(&f,TC_OP_ATTENTION,in,4,4,made);
-}
+TC__RECORD_WHOLE(ATTENTION,4,q,k,v,mask)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
@@ -13978,26 +13988,14 @@ tc__api f;
 if(!tc__begin(&f,"conv2d",x,file,line))return tc__null();
 f.word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv2d(&f,x,weight,bias,stride,padding,dilation,groups));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_CONV2D,in,3,10,made);
-}
+TC__RECORD_WHOLE(CONV2D,10,x,weight,bias)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"conv2d_with",x,file,line))return tc__null();
 tc_tensor made=tc__rounded(&f,tc__conv2d_with(&f,x,weight,bias,options));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_CONV2D,in,3,10,made);
-}
+TC__RECORD_WHOLE(CONV2D,10,x,weight,bias)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
@@ -14008,13 +14006,7 @@ f.word[TC__CONV1D_PADDING]=tc__ix_const(padding);
 f.word[TC__CONV1D_DILATION]=dilation;
 f.word[TC__CONV1D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv1d(&f,x,weight,bias,stride,padding,dilation,groups));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_CONV1D,in,3,5,made);
-}
+TC__RECORD_WHOLE(CONV1D,5,x,weight,bias)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
@@ -14024,11 +14016,7 @@ f.word[TC__AVG_POOL2D_KERNEL]=kernel;
 f.word[TC__AVG_POOL2D_STRIDE]=stride;
 f.word[TC__AVG_POOL2D_PADDING]=tc__ix_const(padding);
 tc_tensor made=tc__rounded(&f,tc__avg_pool2d(&f,x,kernel,stride,padding));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_AVG_POOL2D,in,1,4,made);
-}
+TC__RECORD_WHOLE(AVG_POOL2D,4,x)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
@@ -14038,11 +14026,7 @@ f.word[TC__MAX_POOL2D_KERNEL]=kernel;
 f.word[TC__MAX_POOL2D_STRIDE]=stride;
 f.word[TC__MAX_POOL2D_PADDING]=tc__ix_const(padding);
 tc_tensor made=tc__rounded(&f,tc__max_pool2d(&f,x,kernel,stride,padding));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_MAX_POOL2D,in,1,4,made);
-}
+TC__RECORD_WHOLE(MAX_POOL2D,4,x)
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_interpolate_at(tc_tensor x,tc_dims sizes,tc_interpolation mode,const char*file,int line){
@@ -14050,11 +14034,7 @@ tc__api f;
 if(!tc__begin(&f,"interpolate",x,file,line))return tc__null();
 f.word[TC__INTERPOLATE_MODE]=mode;
 tc_tensor made=tc__rounded(&f,tc__interpolate(&f,x,sizes,mode));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_INTERPOLATE,in,1,2,made);
-}
+TC__RECORD_WHOLE(INTERPOLATE,2,x)
 return tc__leave(&f,made);
 }
 // ---- gen/graph/rows.c
@@ -18172,14 +18152,6 @@ uint32_t b=
 tc__weave_buffer(w,TC__BUF_NODE,n->id,n->dtype,tc__node_numel(w->g,n));
 return tc__weave_load(w,b,n->dtype,tc__flat(w->ix,n->rank,n->dims,index));
 }
-static const struct{
-tc__op op;
-int factor,add;
-}tc__orders[]={{TC_OP_LE,-1,0},
-{TC_OP_LT,-1,-1},
-{TC_OP_GE,1,0},
-{TC_OP_GT,1,-1},
-{TC_OP_EQ,1,0}};
 static int tc__weave_index(const tc__weave*w,uint32_t id,tc__ix*e){
 const tc__node*n=tc__body_node(w,id);
 int64_t word=n->n_attr?n->attr[0]:0;
@@ -18194,24 +18166,20 @@ tc__ix a,b,pair[2];
 if(n->n_in!=2||tc__weave_stops(w)||!tc__weave_index(w,in[0],&a)||
 !tc__weave_index(w,in[1],&b))
 return 0;
-tc__ix d=tc__ix_sub(w->ix,a,b);
-if(n->op==TC_OP_ADD||n->op==TC_OP_SUB){
-int64_t word=n->op==TC_OP_SUB?d:tc__ix_add(w->ix,a,b);
+int less=n->op==TC_OP_LE||n->op==TC_OP_LT,equal=n->op==TC_OP_EQ;
+int more=n->op==TC_OP_GE||n->op==TC_OP_GT,sub=n->op==TC_OP_SUB;
+tc__ix e=less?tc__ix_sub(w->ix,b,a):tc__ix_sub(w->ix,a,b);
+if(sub||n->op==TC_OP_ADD){
+int64_t word=sub?e:tc__ix_add(w->ix,a,b);
 *made=tc__weave_node(w,TC_OP_INDEX,TC_I64,NULL,0,&word,1);
 return 1;
 }
-for(size_t i=0;i<TC__COUNT(tc__orders);i++){
-if((int)tc__orders[i].op!=n->op)continue;
-pair[0]=
-tc__ix_add(w->ix,tc__ix_mul(w->ix,d,tc__ix_const(tc__orders[i].factor)),
-tc__ix_const(tc__orders[i].add));
-int64_t most=tc__ix_hi(w->ix,pair[0]);
-pair[1]=tc__ix_const(n->op==TC_OP_EQ?1:most+1);
-if(most<0||most>=TC__FAR)return 0;
+if(n->op==TC_OP_LT||n->op==TC_OP_GT)e=tc__ix_sub(w->ix,e,tc__ix_const(1));
+int64_t most=tc__ix_hi(w->ix,e);
+if((!less&&!more&&!equal)||most<0||most>=TC__FAR)return 0;
+pair[0]=e,pair[1]=tc__ix_const(equal?1:most+1);
 *made=tc__weave_node(w,TC_OP_VALID,TC_BOOL,NULL,0,pair,2);
 return 1;
-}
-return 0;
 }
 static uint32_t tc__lower_alu(tc__weave*w,const tc__node*n,const tc__ix*index){
 uint32_t in[3],made;
@@ -41806,9 +41774,9 @@ static tc__program*tc__last_program(const tc__region*r){
 const tc__visit*v=tc__last_visit(r);
 return v?(tc__program*)v->path.at[v->path.count-1]->program:NULL;
 }
-static const tc__region*tc__region_named(tc_ctx*c,const char*who,const char*name){
-if(!c||!tc__is_ours(c,who))return NULL;
-for(const tc__region*r=tc__recorder_of(c)->region;r&&name;r=r->next)
+static const tc__region*tc__region_named(tc_ctx*c,const char*name){
+for(const tc__region*r=c?tc__recorder_of(c)->region:NULL;r&&name;
+r=r->next)
 if(!strcmp(r->name,name)&&tc__last_program(r))return r;
 return NULL;
 }
@@ -42143,7 +42111,8 @@ if((!name||!strcmp(r->name,name))&&!tc__count_region(c,r,&e))return none;
 return e;
 }
 TCDEF const char*tc_region_source(tc_ctx*c,const char*name){
-const tc__region*r=tc__region_named(c,"tc_region_source",name);
+if(c&&!tc__is_ours(c,"tc_region_source"))return NULL;
+const tc__region*r=tc__region_named(c,name);
 tc__program*p=r?tc__last_program(r):NULL;
 tc__text t;
 if(!p||p->source)return p?p->source:NULL;
@@ -42156,7 +42125,8 @@ p->source=t.at,p->source_size=t.capacity;
 return p->source;
 }
 TCDEF int tc_region_kernels(tc_ctx*c,const char*name){
-const tc__region*r=tc__region_named(c,"tc_region_kernels",name);
+if(c&&!tc__is_ours(c,"tc_region_kernels"))return 0;
+const tc__region*r=tc__region_named(c,name);
 return r?(int)tc__last_program(r)->launch.count:0;
 }
 // ---- gen/io/svg.c

@@ -24,9 +24,9 @@ static tc__program *tc__last_program(const tc__region *r) {
 }
 
 // The youngest region of this name that has run.
-static const tc__region *tc__region_named(tc_ctx *c, const char *who, const char *name) {
-    if (!c || !tc__is_ours(c, who)) return NULL;
-    for (const tc__region *r = tc__recorder_of(c)->region; r && name; r = r->next)
+static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
+    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name;
+         r = r->next)
         if (!strcmp(r->name, name) && tc__last_program(r)) return r;
     return NULL;
 }
@@ -410,7 +410,8 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
 // ---- one region ----
 
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
-    const tc__region *r = tc__region_named(c, "tc_region_source", name);
+    if (c && !tc__is_ours(c, "tc_region_source")) return NULL;
+    const tc__region *r = tc__region_named(c, name);
     tc__program *p = r ? tc__last_program(r) : NULL;
     tc__text t;
     if (!p || p->source) return p ? p->source : NULL;
@@ -424,6 +425,7 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
 }
 
 TCDEF int tc_region_kernels(tc_ctx *c, const char *name) {
-    const tc__region *r = tc__region_named(c, "tc_region_kernels", name);
+    if (c && !tc__is_ours(c, "tc_region_kernels")) return 0;
+    const tc__region *r = tc__region_named(c, name);
     return r ? (int)tc__last_program(r)->launch.count : 0;
 }

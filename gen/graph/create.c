@@ -124,8 +124,11 @@ static int tc__memory_check(const tc__api *f, const void *data, const tc_dims *d
 static tc_tensor tc__tensor_make(const tc__api *f, const tc_dims *d, int dtype,
                                  void **data) {
     size_t bytes = (size_t)tc__numel(d->rank, d->size) * tc__dtype(dtype)->bytes;
+    const char *doing = tc__core_of(f->c)->doing;
     uint32_t layout = tc__layout_intern(f->c, dtype, d->rank, d->size, NULL);
+    tc__core_of(f->c)->doing = f->who; // may be out of memory
     tc__storage *s = layout ? tc__storage_new(f->c, bytes) : NULL;
+    tc__core_of(f->c)->doing = doing;
     tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
     *data = t.id ? s->data : NULL;
     return t;

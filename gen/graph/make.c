@@ -168,6 +168,13 @@ static int tc__meta_get(const tc__api *f, tc_tensor t, tc__meta *m) {
     return tc__meta_of(f->c, f->who, t, m);
 }
 
+// Whether an operand that must be there is; 0 = reported by its name.
+static int tc__operand_given(const tc__api *f, const char *name, tc_tensor t) {
+    return t.id ||
+           tc__fail(f->c, TC_E_NULL, "%s: %s is a null tensor (an earlier call failed?)",
+                    f->who, name);
+}
+
 // ---- sizes and dimensions ----
 
 static int64_t tc__meta_size(const tc__meta *m, int dim) {
@@ -216,6 +223,31 @@ static const char *tc__sizes_text(const tc_dims *d, char out[160]) {
                               (long long)d->size[i]);
     snprintf(out + n, 160 - n, "]");
     return out;
+}
+
+// d becomes the sizes of d and e, broadcast; 0 = they do not fit.
+static int tc__spread_with(tc_dims *d, const tc_dims *e) {
+    while (d->rank < e->rank) tc__dims_insert(d, 0, 1);
+    for (int i = 0; i < e->rank; i++) {
+        int64_t *n = &d->size[d->rank - e->rank + i];
+        if (*n != e->size[i] && *n != 1 && e->size[i] != 1) return 0;
+        if (*n == 1) *n = e->size[i];
+    }
+    return 1;
+}
+
+// Whether operand t broadcasts to the sizes `to`; 0 = reported.
+static int tc__spread_check(const tc__api *f, const char *name, tc_tensor t,
+                            const tc_dims *to) {
+    tc__meta m;
+    char x[160], y[160];
+    if (!tc__meta_get(f, t, &m)) return 0;
+    tc_dims d = tc__meta_dims(&m), both = *to;
+    if (d.rank <= to->rank && tc__spread_with(&both, &d) &&
+        !memcmp(both.size, to->size, sizeof both.size))
+        return 1;
+    return tc__fail(f->c, TC_E_BROADCAST, "%s: %s is %s, which does not broadcast to %s",
+                    f->who, name, tc__sizes_text(&d, x), tc__sizes_text(to, y));
 }
 
 static int tc__rank_check(const tc__api *f, int rank) {

@@ -695,6 +695,10 @@ TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file
     tc__api f;
     if (!tc__begin_together(&f, "one_hot", index, file, line)) return tc__null();
     tc_dims one = tc_dims_of(1, &classes);
+    if (classes < 0) {
+        tc__fail(f.c, TC_E_ARG, "one_hot: %lld classes", (long long)classes);
+        return tc__leave_null(&f);
+    }
     tc_tensor number = tc__iota(&f, &one, 0);
     // Class numbers taken by the index: an index made safe, as any other.
     tc_tensor safe = tc__index_op(&f, TC_OP_TAKE, number, index, 0);

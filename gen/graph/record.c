@@ -21,8 +21,7 @@ static int tc__fail_calling(tc_ctx *c, const char *who) {
 // this one had not come. Always 0.
 static int tc__fail_stranger(tc_ctx *c, const char *who) {
     static const char fix[] =
-        "a context is used by one thread at a time; wait for it, or give this thread a "
-        "context of its own with tc_open_shared";
+        "one thread at a time uses a context; wait, or tc_open_shared one for this thread";
     const tc__recorder *r = tc__recorder_of(c);
     const tc__visit *v = r->visit ? r->visit : r->suspended;
     tc_status unit = tc__core_of(c)->unit_item;
@@ -42,12 +41,8 @@ static void tc__inherit(tc_ctx *c) {
     tc__recorder *r = tc__recorder_of(c);
     const tc__visit *v = r->visit ? r->visit : r->suspended;
     r->thread = tc__thread_self();
-    tc__warn(
-        c,
-        "region \"%s\" begun at %s:%d: the thread that began it has ended; another one "
-        "goes on with it",
-        v ? v->region->name : "?", v && v->begin.file ? v->begin.file : "?",
-        v ? v->begin.line : 0);
+    tc__warn(c, "region \"%s\": its thread has ended; another one goes on with it",
+             v ? v->region->name : "?");
 }
 
 // Whether another thread has the context. Asked off the fast path only: a thread that goes astray misses a
@@ -106,10 +101,13 @@ static tc__claim tc__claim_ours(tc_ctx *c, const char *who) {
 
 static tc_tensor tc__record_eager(tc_ctx *c, const tc__call *k) {
     tc_tensor t = tc__null();
-    tc__claim claim = tc__claim_ours(c, tc__called(c, k->op));
+    const char *doing = tc__core_of(c)->doing, *who = tc__called(c, k->op);
+    tc__claim claim = tc__claim_ours(c, who);
     if (!claim) return t;
     tc__site_set(c, k->site);
+    tc__core_of(c)->doing = who;
     t = tc__recorder_of(c)->hooks->eager(c, k);
+    tc__core_of(c)->doing = doing;
     tc__claim_end(c, claim);
     return t;
 }

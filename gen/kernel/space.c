@@ -254,16 +254,6 @@ static uint32_t tc__lower_root(tc__weave *w, const tc__node *n, const tc__ix *in
     return tc__weave_load(w, b, n->dtype, tc__flat(w->ix, n->rank, n->dims, index));
 }
 
-// A comparison of a and b says: factor * (a - b) + add is not below 0; EQ, that it is 0.
-static const struct {
-    tc__op op;
-    int factor, add;
-} tc__orders[] = {{TC_OP_LE, -1, 0},
-                  {TC_OP_LT, -1, -1},
-                  {TC_OP_GE, 1, 0},
-                  {TC_OP_GT, 1, -1},
-                  {TC_OP_EQ, 1, 0}};
-
 // Whether node id is an i64 whose value an index expression says.
 static int tc__weave_index(const tc__weave *w, uint32_t id, tc__ix *e) {
     const tc__node *n = tc__body_node(w, id);
@@ -283,24 +273,20 @@ static int tc__lower_positions(tc__weave *w, const tc__node *n, const uint32_t *
     if (n->n_in != 2 || tc__weave_stops(w) || !tc__weave_index(w, in[0], &a) ||
         !tc__weave_index(w, in[1], &b))
         return 0;
-    tc__ix d = tc__ix_sub(w->ix, a, b);
-    if (n->op == TC_OP_ADD || n->op == TC_OP_SUB) {
-        int64_t word = n->op == TC_OP_SUB ? d : tc__ix_add(w->ix, a, b);
+    int less = n->op == TC_OP_LE || n->op == TC_OP_LT, equal = n->op == TC_OP_EQ;
+    int more = n->op == TC_OP_GE || n->op == TC_OP_GT, sub = n->op == TC_OP_SUB;
+    tc__ix e = less ? tc__ix_sub(w->ix, b, a) : tc__ix_sub(w->ix, a, b);
+    if (sub || n->op == TC_OP_ADD) {
+        int64_t word = sub ? e : tc__ix_add(w->ix, a, b);
         *made = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, &word, 1);
         return 1;
     }
-    for (size_t i = 0; i < TC__COUNT(tc__orders); i++) {
-        if ((int)tc__orders[i].op != n->op) continue;
-        pair[0] =
-            tc__ix_add(w->ix, tc__ix_mul(w->ix, d, tc__ix_const(tc__orders[i].factor)),
-                       tc__ix_const(tc__orders[i].add));
-        int64_t most = tc__ix_hi(w->ix, pair[0]);
-        pair[1] = tc__ix_const(n->op == TC_OP_EQ ? 1 : most + 1);
-        if (most < 0 || most >= TC__FAR) return 0;
-        *made = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, pair, 2);
-        return 1;
-    }
-    return 0;
+    if (n->op == TC_OP_LT || n->op == TC_OP_GT) e = tc__ix_sub(w->ix, e, tc__ix_const(1));
+    int64_t most = tc__ix_hi(w->ix, e); // not below 0, or equal to it
+    if ((!less && !more && !equal) || most < 0 || most >= TC__FAR) return 0;
+    pair[0] = e, pair[1] = tc__ix_const(equal ? 1 : most + 1);
+    *made = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, pair, 2);
+    return 1;
 }
 
 static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *index) {

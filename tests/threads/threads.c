@@ -633,7 +633,7 @@ static void *leave_open(void *arg) {
 
 static void count_warning(void *user, int level, const char *channel, const char *text) {
     (void)channel;
-    if (level == 1 && strstr(text, "has ended")) ++*(int *)user;
+    if (level == 1 && strstr(text, "thread has ended")) ++*(int *)user;
 }
 
 // What a thread left open goes on in the next one that uses the context, and is not lost.
