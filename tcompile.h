@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x25ab967cf254c0dfu
+#define TC__BUILD_ID 0x2d98400404d97e3au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -11245,8 +11245,12 @@ return tc__leave(&f,y.id&&!tc__is_recording(f.c)?tc__cast(&f,y,f.x.dtype):y);
 }
 static int tc__api_list(tc__api*f,const char*who,const tc_tensor*list,int n,
 const char*file,int line){
-if(n<=0)return 0;
-tc_ctx*c=list?tc__ctx_of_all(list,(uint32_t)n):NULL;
+tc_ctx*c=list&&n>0?tc__ctx_of_all(list,(uint32_t)n):NULL;
+if(n<1){
+c=tc__ctx_likely(tc__thread_self());
+return c&&tc__api_open(f,c,who,file,line)&&
+tc__fail(c,TC_E_ARG,"%s: %d tensors; at least one is needed",f->who,n);
+}
 if(!c)return tc__fail_lost(who,list?list[0]:tc__null(),file,line),0;
 return tc__api_open(f,c,who,file,line)&&tc__meta_get(f,list[0],&f->x);
 }
@@ -13800,42 +13804,39 @@ return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 // ---- gen/out/composites.inc
 #define TC__GIVEN(name) \
 if(!tc__operand_given(&f,#name,name))return tc__leave_null(&f);
-#define TC__RECORD_WHOLE(op,words,...) \
+#define TC__LEAVE_WHOLE(op,words,...) \
 if(tc__records_whole(&f,made)){\
 const tc_tensor in[]={__VA_ARGS__};\
 tc__whole(&f,TC_OP_##op,in,(uint32_t)TC__COUNT(in),words,made);\
-}
+}\
+return tc__leave(&f,made);
 TCDEF tc_tensor tc_softmax_at(tc_tensor x,int dim,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"softmax",x,file,line))return tc__null();
 f.word[TC__SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__softmax(&f,x,dim));
-TC__RECORD_WHOLE(SOFTMAX,2,x)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x,int dim,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"log_softmax",x,file,line))return tc__null();
 f.word[TC__LOG_SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__log_softmax(&f,x,dim));
-TC__RECORD_WHOLE(LOG_SOFTMAX,2,x)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(LOG_SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"layer_norm",x,file,line))return tc__null();
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
-TC__RECORD_WHOLE(LAYER_NORM,2,x,weight,bias)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(LAYER_NORM,2,x,weight,bias)
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x,tc_tensor weight,double eps,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"rms_norm",x,file,line))return tc__null();
 f.word[TC__RMS_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__rms_norm(&f,x,weight,eps));
-TC__RECORD_WHOLE(RMS_NORM,2,x,weight)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(RMS_NORM,2,x,weight)
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 tc__api f;
@@ -13843,8 +13844,7 @@ if(!tc__begin_together(&f,"group_norm",x,file,line))return tc__null();
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
 f.word[TC__GROUP_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__group_norm(&f,x,groups,weight,bias,eps));
-TC__RECORD_WHOLE(GROUP_NORM,3,x,weight,bias)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(GROUP_NORM,3,x,weight,bias)
 }
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x,tc_tensor mean,tc_tensor var,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 tc__api f;
@@ -13853,8 +13853,7 @@ TC__GIVEN(mean)
 TC__GIVEN(var)
 f.word[TC__BATCH_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__batch_norm(&f,x,mean,var,weight,bias,eps));
-TC__RECORD_WHOLE(BATCH_NORM,2,x,mean,var,weight,bias)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(BATCH_NORM,2,x,mean,var,weight,bias)
 }
 TCDEF tc_tensor tc_normalize_at(tc_tensor x,double p,int dim,double eps,const char*file,int line){
 tc__api f;
@@ -13863,8 +13862,7 @@ f.word[TC__NORMALIZE_P]=tc__value_word((double)p,TC_F64);
 f.word[TC__NORMALIZE_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__NORMALIZE_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__normalize(&f,x,p,dim,eps));
-TC__RECORD_WHOLE(NORMALIZE,4,x)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(NORMALIZE,4,x)
 }
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
 tc__api f;
@@ -13873,48 +13871,42 @@ TC__GIVEN(b)
 f.word[TC__COSINE_SIMILARITY_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__COSINE_SIMILARITY_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cosine_similarity(&f,a,b,dim,eps));
-TC__RECORD_WHOLE(COSINE_SIMILARITY,3,a,b)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(COSINE_SIMILARITY,3,a,b)
 }
 TCDEF tc_tensor tc_dropout_at(tc_tensor x,double p,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"dropout",x,file,line))return tc__null();
 f.word[TC__DROPOUT_P]=tc__value_word((double)p,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__dropout(&f,x,p));
-TC__RECORD_WHOLE(DROPOUT,2,x)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(DROPOUT,2,x)
 }
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"mse_loss",x,file,line))return tc__null();
 TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__mse_loss(&f,x,y));
-TC__RECORD_WHOLE(MSE_LOSS,1,x,y)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(MSE_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"l1_loss",x,file,line))return tc__null();
 TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__l1_loss(&f,x,y));
-TC__RECORD_WHOLE(L1_LOSS,1,x,y)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(L1_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x,tc_tensor y,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"bce_with_logits",x,file,line))return tc__null();
 TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__bce_with_logits(&f,x,y));
-TC__RECORD_WHOLE(BCE_WITH_LOGITS,1,x,y)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(BCE_WITH_LOGITS,1,x,y)
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits,tc_tensor target,const char*file,int line){
 tc__api f;
 if(!tc__begin_together(&f,"cross_entropy",logits,file,line))return tc__null();
 TC__GIVEN(target)
 tc_tensor made=tc__rounded(&f,tc__cross_entropy(&f,logits,target));
-TC__RECORD_WHOLE(CROSS_ENTROPY,1,logits,target)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CROSS_ENTROPY,1,logits,target)
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits,tc_tensor target,int64_t ignore,const char*file,int line){
 tc__api f;
@@ -13922,8 +13914,7 @@ if(!tc__begin_together(&f,"cross_entropy_ignore",logits,file,line))return tc__nu
 TC__GIVEN(target)
 f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE]=tc__value_word((double)ignore,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cross_entropy_ignore(&f,logits,target,ignore));
-TC__RECORD_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
 }
 TCDEF tc_tensor tc_matmul_at(tc_tensor a,tc_tensor b,const char*file,int line){
 tc__api f;
@@ -13937,8 +13928,7 @@ tc__api f;
 if(!tc__begin(&f,"linear",x,file,line))return tc__null();
 TC__GIVEN(weight)
 tc_tensor made=tc__rounded(&f,tc__linear(&f,x,weight,bias));
-TC__RECORD_WHOLE(LINEAR,1,x,weight,bias)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(LINEAR,1,x,weight,bias)
 }
 TCDEF tc_tensor tc_addmm_at(tc_tensor t,tc_tensor a,tc_tensor b,double beta,double alpha,const char*file,int line){
 tc__api f;
@@ -13948,8 +13938,7 @@ TC__GIVEN(b)
 f.word[TC__ADDMM_BETA]=tc__value_word((double)beta,TC_F64);
 f.word[TC__ADDMM_ALPHA]=tc__value_word((double)alpha,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__addmm(&f,t,a,b,beta,alpha));
-TC__RECORD_WHOLE(ADDMM,3,t,a,b)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(ADDMM,3,t,a,b)
 }
 TCDEF tc_tensor tc_bmm_at(tc_tensor a,tc_tensor b,const char*file,int line){
 tc__api f;
@@ -13980,23 +13969,20 @@ TC__GIVEN(v)
 f.word[TC__ATTENTION_CAUSAL]=causal;
 f.word[TC__ATTENTION_SCALE]=tc__value_word((double)scale,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__scaled_dot_product_attention(&f,q,k,v,mask,causal,scale));
-TC__RECORD_WHOLE(ATTENTION,4,q,k,v,mask)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(ATTENTION,4,q,k,v,mask)
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"conv2d",x,file,line))return tc__null();
 f.word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv2d(&f,x,weight,bias,stride,padding,dilation,groups));
-TC__RECORD_WHOLE(CONV2D,10,x,weight,bias)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"conv2d_with",x,file,line))return tc__null();
 tc_tensor made=tc__rounded(&f,tc__conv2d_with(&f,x,weight,bias,options));
-TC__RECORD_WHOLE(CONV2D,10,x,weight,bias)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
 tc__api f;
@@ -14006,8 +13992,7 @@ f.word[TC__CONV1D_PADDING]=tc__ix_const(padding);
 f.word[TC__CONV1D_DILATION]=dilation;
 f.word[TC__CONV1D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv1d(&f,x,weight,bias,stride,padding,dilation,groups));
-TC__RECORD_WHOLE(CONV1D,5,x,weight,bias)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CONV1D,5,x,weight,bias)
 }
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
 tc__api f;
@@ -14016,8 +14001,7 @@ f.word[TC__AVG_POOL2D_KERNEL]=kernel;
 f.word[TC__AVG_POOL2D_STRIDE]=stride;
 f.word[TC__AVG_POOL2D_PADDING]=tc__ix_const(padding);
 tc_tensor made=tc__rounded(&f,tc__avg_pool2d(&f,x,kernel,stride,padding));
-TC__RECORD_WHOLE(AVG_POOL2D,4,x)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(AVG_POOL2D,4,x)
 }
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
 tc__api f;
@@ -14026,16 +14010,14 @@ f.word[TC__MAX_POOL2D_KERNEL]=kernel;
 f.word[TC__MAX_POOL2D_STRIDE]=stride;
 f.word[TC__MAX_POOL2D_PADDING]=tc__ix_const(padding);
 tc_tensor made=tc__rounded(&f,tc__max_pool2d(&f,x,kernel,stride,padding));
-TC__RECORD_WHOLE(MAX_POOL2D,4,x)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(MAX_POOL2D,4,x)
 }
 TCDEF tc_tensor tc_interpolate_at(tc_tensor x,tc_dims sizes,tc_interpolation mode,const char*file,int line){
 tc__api f;
 if(!tc__begin(&f,"interpolate",x,file,line))return tc__null();
 f.word[TC__INTERPOLATE_MODE]=mode;
 tc_tensor made=tc__rounded(&f,tc__interpolate(&f,x,sizes,mode));
-TC__RECORD_WHOLE(INTERPOLATE,2,x)
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(INTERPOLATE,2,x)
 }
 // ---- gen/graph/rows.c
 static tc_tensor tc__dim_last(const tc__api*f,tc_tensor t,int64_t dim){
@@ -32608,6 +32590,25 @@ tc__error_restore(c,before);
 tc__warn(c,"%s=\"%.60s\" is ignored; its values: %s",o->env,value,o->values);
 }
 }
+static int tc__options_check(tc_ctx*c,const char*who,void*at,int of_region){
+for(int i=0;i<(int)TC__COUNT(tc__options);i++){
+const tc_option_info*o=&tc__options[i];
+char*field=(char*)at+tc__option_fields[i].offset;
+int v=0,most=0;
+if(o->of_region!=of_region||tc__option_fields[i].kind==TC__OPTION_TEXT)
+continue;
+for(const char*s=o->values;(s=strchr(s,','))!=NULL;s++)most++;
+memcpy(&v,field,sizeof v);
+if(v>=0&&(!most||v<=most))continue;
+if(of_region)
+return tc__fail(c,TC_E_ARG,"%s: option %s is %d; its values: %s",who,
+o->name,v,o->values);
+tc__warn(c,"%s: %s is %d, which is ignored; its values: %s",who,o->name,v,
+o->values);
+memset(field,0,sizeof v);
+}
+return 1;
+}
 static void tc__options_inherit(tc_options*o,const tc_options*from){
 for(int i=0;i<(int)TC__COUNT(tc__options);i++){
 size_t at=tc__option_fields[i].offset;
@@ -38652,6 +38653,7 @@ static int tc__region_options(tc_ctx*c,tc__region*r,const char*who,
 const tc_options*o){
 if(!o&&r->by_default)return 1;
 tc_options all=o?*o:tc_options_default();
+if(o&&!tc__options_check(c,who,&all,1))return 0;
 const char*const*mode=tc__mode_names;
 tc__options_inherit(&all,&c->defaults);
 if(all.recompile_limit<=0)all.recompile_limit=TC__RECOMPILE_LIMIT;
@@ -40430,7 +40432,10 @@ tc__free(c,f,sizeof*f);
 }
 TCDEF void tc_guard_bytes(tc_ctx*tc,const void*at,size_t bytes){
 tc_fn*f=tc?tc__fn_recorded(tc):NULL;
-if(f&&bytes)tc__snapshot_add(f,at,bytes);
+if(f&&bytes&&!at)
+tc__fail(tc,TC_E_NULL,"tc_guard_bytes: %zu bytes at NULL",bytes);
+else if(f&&bytes)
+tc__snapshot_add(f,at,bytes);
 }
 TCDEF int tc_is_compiling(const tc_ctx*tc){return tc&&tc->recorder.visit!=NULL;}
 TCDEF tc_miss tc_last_miss(const tc_fn*f){
@@ -42931,6 +42936,11 @@ tc__limit_isa(c,config->isa);
 if(!tc__arithmetic_is_ours(c))return 0;
 c->defaults.backend=config->backend;
 tc__options_environment(c,&c->defaults,1);
+const char*mode=c->defaults.mode;
+if(!TC__TUNES&&mode&&strstr(mode,"autotune")){
+tc__warn(c,"TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT",mode);
+c->defaults.mode=NULL;
+}
 c->no_fusion=config->no_fusion;
 if(config->memory_mb>0){
 c->recordings_limit=((size_t)config->memory_mb<<20)/3;
@@ -42967,6 +42977,7 @@ TCDEF tc_ctx*tc_open(const tc_config*config){
 tc_config all=config?*config:tc_config_default();
 tc_ctx*c=tc__context_new(&all.allocator,&all.logger);
 if(!c)return NULL;
+(void)tc__options_check(c,"tc_open",&all,0);
 tc__options_environment(c,&all,0);
 if(tc__configure(c,&all)&&tc__values_open(c)&&tc__kernels_open(c,&all))return c;
 tc_close(c);
@@ -43098,7 +43109,7 @@ c->here_before=tc__here_enter(c);
 c->around=tc__unit_begin(c);
 }
 if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
-(options&&options->disable)){
+(options&&options->disable==1)){
 if(r->visit)
 tc__inner_begin(r,name,site);
 else
@@ -43490,6 +43501,14 @@ const tc__recorder*r=&c->recorder;
 return c->lazy&&!r->depth&&!r->disabled&&
 !(r->visit&&r->visit->region->function);
 }
+static tc_status tc__list_check(tc_ctx*c,const char*who,const void*list,int n){
+if(n>=0&&(list||!n))return TC_OK;
+if(n<0)
+tc__fail(c,TC_E_ARG,"%s: a list of %d",who,n);
+else
+tc__fail(c,TC_E_NULL,"%s: the list of %d is NULL",who,n);
+return n<0?TC_E_ARG:TC_E_NULL;
+}
 static tc_status tc__lazy_check(tc_ctx*c,const char*who){
 if(!c->lazy||!tc__lazy_is_open(c))return tc__outside(c,who);
 return tc__is_ours(c,who)?TC_OK:tc__not_ours(c);
@@ -43503,6 +43522,10 @@ return c->recorder.visit||c->recorder.skipped?tc__region_end(c):TC_OK;
 TCDEF tc_status tc_lazy_at(tc_ctx*c,int on,const char*file,int line){
 if(!c)return TC_E_NULL;
 tc__here_is(c,file,line);
+if(on!=0&&on!=1){
+tc__fail(c,TC_E_ARG,"tc_lazy: on is %d; 1 or 0 is needed",on);
+return TC_E_ARG;
+}
 tc_status s=tc__lazy_check(c,"tc_lazy");
 if(s||!on==!c->lazy)return s;
 c->lazy_site.file=file,c->lazy_site.line=line;
@@ -43526,9 +43549,10 @@ return 1;
 }
 TCDEF tc_status tc_eval_at(tc_ctx*c,const tc_tensor*list,int n,const char*file,
 int line){
-if(!c||(n>0&&!list))return TC_E_NULL;
+if(!c)return TC_E_NULL;
 tc__here_is(c,file,line);
-tc_status refused=tc__lazy_check(c,"tc_eval");
+tc_status refused=tc__list_check(c,"tc_eval",list,n);
+if(!refused)refused=tc__lazy_check(c,"tc_eval");
 if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 int ok=tc__eval_list(c,list,n,file,line);
@@ -43575,15 +43599,13 @@ return s==TC_OK;
 }
 TCDEF tc_status tc_precompile_at(tc_fn*f,const tc_spec*in,int n_in,int n_out,
 const char*file,int line){
-if(!f||(n_in>0&&!in))return TC_E_NULL;
+if(!f)return TC_E_NULL;
 tc_ctx*c=f->ctx;
 tc__here_is(c,file,line);
 tc_status refused=tc__outside(c,"tc_precompile");
+if(!refused)refused=tc__list_check(c,"tc_precompile",in,n_in);
+if(!refused)refused=tc__list_check(c,"tc_precompile",f,n_out);
 if(refused)return refused;
-if(n_in<0||n_out<0){
-tc__fail(c,TC_E_ARG,"tc_precompile: a negative number of tensors");
-return TC_E_ARG;
-}
 tc_status outer=tc__unit_begin(c);
 size_t room=(size_t)n_in+(size_t)n_out;
 tc_tensor*t=TC__NEW_ARRAY(c,tc_tensor,room);

@@ -258,7 +258,7 @@ static int count_words(const whole *w) {
 static void put_whole(text *t, const whole *w) {
     const char *rest = w->in;
     whole_operand in;
-    put(t, "    TC__RECORD_WHOLE(");
+    put(t, "    TC__LEAVE_WHOLE(");
     put_upper(t, w->name);
     put(t, ", %d", count_words(w));
     while (next_operand(&rest, &in)) put(t, ", %s", in.name);
@@ -295,8 +295,11 @@ static void composite_call(text *t, const composite *o, const call *c) {
     put(t, "    tc_tensor made = tc__rounded(&f, tc__%s(&f, ", o->name);
     put_names(t, c);
     put(t, "));\n");
-    if (w) put_whole(t, w);
-    put(t, "    return tc__leave(&f, made);\n}\n");
+    if (w)
+        put_whole(t, w);
+    else
+        put(t, "    return tc__leave(&f, made);\n");
+    put(t, "}\n");
 }
 
 static void composite_calls(text *t) {
@@ -305,11 +308,12 @@ static void composite_calls(text *t) {
         "// gen/gen_calls.c.\n"
         "#define TC__GIVEN(name) \\\n"
         "    if (!tc__operand_given(&f, #name, name)) return tc__leave_null(&f);\n"
-        "#define TC__RECORD_WHOLE(op, words, ...) \\\n"
+        "#define TC__LEAVE_WHOLE(op, words, ...) \\\n"
         "    if (tc__records_whole(&f, made)) { \\\n"
         "        const tc_tensor in[] = {__VA_ARGS__}; \\\n"
         "        tc__whole(&f, TC_OP_##op, in, (uint32_t)TC__COUNT(in), words, made); \\\n"
-        "    }\n");
+        "    } \\\n"
+        "    return tc__leave(&f, made);\n");
     EACH(o, composite, composites) {
         const call *c = call_find(join("tc_%s", o->name));
         if (c)

@@ -54,6 +54,11 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
     if (!tc__arithmetic_is_ours(c)) return 0;
     c->defaults.backend = config->backend;
     tc__options_environment(c, &c->defaults, 1);
+    const char *mode = c->defaults.mode;
+    if (!TC__TUNES && mode && strstr(mode, "autotune")) {
+        tc__warn(c, "TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT", mode);
+        c->defaults.mode = NULL;
+    }
     c->no_fusion = config->no_fusion;
     if (config->memory_mb > 0) {
         c->recordings_limit = ((size_t)config->memory_mb << 20) / 3;
@@ -95,6 +100,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc_config all = config ? *config : tc_config_default();
     tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
     if (!c) return NULL;
+    (void)tc__options_check(c, "tc_open", &all, 0);
     tc__options_environment(c, &all, 0);
     if (tc__configure(c, &all) && tc__values_open(c) && tc__kernels_open(c, &all)) return c;
     tc_close(c);
@@ -247,7 +253,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
         c->around = tc__unit_begin(c);
     }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
-        (options && options->disable)) {
+        (options && options->disable == 1)) {
         if (r->visit)
             tc__inner_begin(r, name, site);
         else

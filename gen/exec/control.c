@@ -49,6 +49,16 @@ static int tc__lazy_is_open(const tc_ctx *c) {
            !(r->visit && r->visit->region->function);
 }
 
+// Of a list of n that a call was given: TC_OK, or the error.
+static tc_status tc__list_check(tc_ctx *c, const char *who, const void *list, int n) {
+    if (n >= 0 && (list || !n)) return TC_OK;
+    if (n < 0)
+        tc__fail(c, TC_E_ARG, "%s: a list of %d", who, n);
+    else
+        tc__fail(c, TC_E_NULL, "%s: the list of %d is NULL", who, n);
+    return n < 0 ? TC_E_ARG : TC_E_NULL;
+}
+
 // TC_OK, or the error.
 static tc_status tc__lazy_check(tc_ctx *c, const char *who) {
     if (!c->lazy || !tc__lazy_is_open(c)) return tc__outside(c, who);
@@ -67,6 +77,10 @@ static tc_status tc__lazy_end(tc_ctx *c) {
 TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__here_is(c, file, line);
+    if (on != 0 && on != 1) {
+        tc__fail(c, TC_E_ARG, "tc_lazy: on is %d; 1 or 0 is needed", on);
+        return TC_E_ARG;
+    }
     tc_status s = tc__lazy_check(c, "tc_lazy");
     if (s || !on == !c->lazy) return s;
     c->lazy_site.file = file, c->lazy_site.line = line;
@@ -95,9 +109,10 @@ static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *fi
 
 TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file,
                            int line) {
-    if (!c || (n > 0 && !list)) return TC_E_NULL;
+    if (!c) return TC_E_NULL;
     tc__here_is(c, file, line);
-    tc_status refused = tc__lazy_check(c, "tc_eval");
+    tc_status refused = tc__list_check(c, "tc_eval", list, n);
+    if (!refused) refused = tc__lazy_check(c, "tc_eval");
     if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
     int ok = tc__eval_list(c, list, n, file, line);
@@ -152,15 +167,13 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
 
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out,
                                  const char *file, int line) {
-    if (!f || (n_in > 0 && !in)) return TC_E_NULL;
+    if (!f) return TC_E_NULL;
     tc_ctx *c = f->ctx;
     tc__here_is(c, file, line);
     tc_status refused = tc__outside(c, "tc_precompile");
+    if (!refused) refused = tc__list_check(c, "tc_precompile", in, n_in);
+    if (!refused) refused = tc__list_check(c, "tc_precompile", f, n_out);
     if (refused) return refused;
-    if (n_in < 0 || n_out < 0) {
-        tc__fail(c, TC_E_ARG, "tc_precompile: a negative number of tensors");
-        return TC_E_ARG;
-    }
     tc_status outer = tc__unit_begin(c);
     size_t room = (size_t)n_in + (size_t)n_out;
     tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);

@@ -645,7 +645,10 @@ TCDEF void tc_fn_free(tc_fn *f) {
 
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
     tc_fn *f = tc ? tc__fn_recorded(tc) : NULL;
-    if (f && bytes) tc__snapshot_add(f, at, bytes);
+    if (f && bytes && !at)
+        tc__fail(tc, TC_E_NULL, "tc_guard_bytes: %zu bytes at NULL", bytes);
+    else if (f && bytes)
+        tc__snapshot_add(f, at, bytes);
 }
 
 TCDEF int tc_is_compiling(const tc_ctx *tc) { return tc && tc->recorder.visit != NULL; }
