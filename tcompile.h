@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2d98400404d97e3au
+#define TC__BUILD_ID 0x8befffe4571069dau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13802,6 +13802,9 @@ return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 #define TC__SITE NULL,0
 #endif
 // ---- gen/out/composites.inc
+#define TC__ENTER(begin,name,x) \
+tc__api f;\
+if(!begin(&f,#name,x,file,line))return tc__null();
 #define TC__GIVEN(name) \
 if(!tc__operand_given(&f,#name,name))return tc__leave_null(&f);
 #define TC__LEAVE_WHOLE(op,words,...) \
@@ -13811,44 +13814,38 @@ tc__whole(&f,TC_OP_##op,in,(uint32_t)TC__COUNT(in),words,made);\
 }\
 return tc__leave(&f,made);
 TCDEF tc_tensor tc_softmax_at(tc_tensor x,int dim,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"softmax",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,softmax,x)
 f.word[TC__SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__softmax(&f,x,dim));
 TC__LEAVE_WHOLE(SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x,int dim,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"log_softmax",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,log_softmax,x)
 f.word[TC__LOG_SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__log_softmax(&f,x,dim));
 TC__LEAVE_WHOLE(LOG_SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"layer_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,layer_norm,x)
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
 TC__LEAVE_WHOLE(LAYER_NORM,2,x,weight,bias)
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x,tc_tensor weight,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"rms_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,rms_norm,x)
 f.word[TC__RMS_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__rms_norm(&f,x,weight,eps));
 TC__LEAVE_WHOLE(RMS_NORM,2,x,weight)
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"group_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,group_norm,x)
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
 f.word[TC__GROUP_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__group_norm(&f,x,groups,weight,bias,eps));
 TC__LEAVE_WHOLE(GROUP_NORM,3,x,weight,bias)
 }
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x,tc_tensor mean,tc_tensor var,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"batch_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,batch_norm,x)
 TC__GIVEN(mean)
 TC__GIVEN(var)
 f.word[TC__BATCH_NORM_EPS]=tc__value_word((double)eps,TC_F64);
@@ -13856,8 +13853,7 @@ tc_tensor made=tc__rounded(&f,tc__batch_norm(&f,x,mean,var,weight,bias,eps));
 TC__LEAVE_WHOLE(BATCH_NORM,2,x,mean,var,weight,bias)
 }
 TCDEF tc_tensor tc_normalize_at(tc_tensor x,double p,int dim,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"normalize",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,normalize,x)
 f.word[TC__NORMALIZE_P]=tc__value_word((double)p,TC_F64);
 f.word[TC__NORMALIZE_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__NORMALIZE_EPS]=tc__value_word((double)eps,TC_F64);
@@ -13865,8 +13861,7 @@ tc_tensor made=tc__rounded(&f,tc__normalize(&f,x,p,dim,eps));
 TC__LEAVE_WHOLE(NORMALIZE,4,x)
 }
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"cosine_similarity",a,file,line))return tc__null();
+TC__ENTER(tc__begin_together,cosine_similarity,a)
 TC__GIVEN(b)
 f.word[TC__COSINE_SIMILARITY_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__COSINE_SIMILARITY_EPS]=tc__value_word((double)eps,TC_F64);
@@ -13874,65 +13869,56 @@ tc_tensor made=tc__rounded(&f,tc__cosine_similarity(&f,a,b,dim,eps));
 TC__LEAVE_WHOLE(COSINE_SIMILARITY,3,a,b)
 }
 TCDEF tc_tensor tc_dropout_at(tc_tensor x,double p,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"dropout",x,file,line))return tc__null();
+TC__ENTER(tc__begin,dropout,x)
 f.word[TC__DROPOUT_P]=tc__value_word((double)p,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__dropout(&f,x,p));
 TC__LEAVE_WHOLE(DROPOUT,2,x)
 }
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"mse_loss",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,mse_loss,x)
 TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__mse_loss(&f,x,y));
 TC__LEAVE_WHOLE(MSE_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"l1_loss",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,l1_loss,x)
 TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__l1_loss(&f,x,y));
 TC__LEAVE_WHOLE(L1_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x,tc_tensor y,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"bce_with_logits",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,bce_with_logits,x)
 TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__bce_with_logits(&f,x,y));
 TC__LEAVE_WHOLE(BCE_WITH_LOGITS,1,x,y)
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits,tc_tensor target,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"cross_entropy",logits,file,line))return tc__null();
+TC__ENTER(tc__begin_together,cross_entropy,logits)
 TC__GIVEN(target)
 tc_tensor made=tc__rounded(&f,tc__cross_entropy(&f,logits,target));
 TC__LEAVE_WHOLE(CROSS_ENTROPY,1,logits,target)
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits,tc_tensor target,int64_t ignore,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"cross_entropy_ignore",logits,file,line))return tc__null();
+TC__ENTER(tc__begin_together,cross_entropy_ignore,logits)
 TC__GIVEN(target)
 f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE]=tc__value_word((double)ignore,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cross_entropy_ignore(&f,logits,target,ignore));
 TC__LEAVE_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
 }
 TCDEF tc_tensor tc_matmul_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"matmul",a,file,line))return tc__null();
+TC__ENTER(tc__begin,matmul,a)
 TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__matmul(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_linear_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"linear",x,file,line))return tc__null();
+TC__ENTER(tc__begin,linear,x)
 TC__GIVEN(weight)
 tc_tensor made=tc__rounded(&f,tc__linear(&f,x,weight,bias));
 TC__LEAVE_WHOLE(LINEAR,1,x,weight,bias)
 }
 TCDEF tc_tensor tc_addmm_at(tc_tensor t,tc_tensor a,tc_tensor b,double beta,double alpha,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"addmm",a,file,line))return tc__null();
+TC__ENTER(tc__begin,addmm,a)
 TC__GIVEN(t)
 TC__GIVEN(b)
 f.word[TC__ADDMM_BETA]=tc__value_word((double)beta,TC_F64);
@@ -13941,29 +13927,25 @@ tc_tensor made=tc__rounded(&f,tc__addmm(&f,t,a,b,beta,alpha));
 TC__LEAVE_WHOLE(ADDMM,3,t,a,b)
 }
 TCDEF tc_tensor tc_bmm_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"bmm",a,file,line))return tc__null();
+TC__ENTER(tc__begin,bmm,a)
 TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__bmm(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_dot_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"dot",a,file,line))return tc__null();
+TC__ENTER(tc__begin,dot,a)
 TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__dot(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_outer_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"outer",a,file,line))return tc__null();
+TC__ENTER(tc__begin,outer,a)
 TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__outer(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q,tc_tensor k,tc_tensor v,tc_tensor mask,int causal,double scale,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"scaled_dot_product_attention",q,file,line))return tc__null();
+TC__ENTER(tc__begin_together,scaled_dot_product_attention,q)
 TC__GIVEN(k)
 TC__GIVEN(v)
 f.word[TC__ATTENTION_CAUSAL]=causal;
@@ -13972,21 +13954,18 @@ tc_tensor made=tc__rounded(&f,tc__scaled_dot_product_attention(&f,q,k,v,mask,cau
 TC__LEAVE_WHOLE(ATTENTION,4,q,k,v,mask)
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"conv2d",x,file,line))return tc__null();
+TC__ENTER(tc__begin,conv2d,x)
 f.word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv2d(&f,x,weight,bias,stride,padding,dilation,groups));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"conv2d_with",x,file,line))return tc__null();
+TC__ENTER(tc__begin,conv2d_with,x)
 tc_tensor made=tc__rounded(&f,tc__conv2d_with(&f,x,weight,bias,options));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"conv1d",x,file,line))return tc__null();
+TC__ENTER(tc__begin,conv1d,x)
 f.word[TC__CONV1D_STRIDE]=stride;
 f.word[TC__CONV1D_PADDING]=tc__ix_const(padding);
 f.word[TC__CONV1D_DILATION]=dilation;
@@ -13995,8 +13974,7 @@ tc_tensor made=tc__rounded(&f,tc__conv1d(&f,x,weight,bias,stride,padding,dilatio
 TC__LEAVE_WHOLE(CONV1D,5,x,weight,bias)
 }
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"avg_pool2d",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,avg_pool2d,x)
 f.word[TC__AVG_POOL2D_KERNEL]=kernel;
 f.word[TC__AVG_POOL2D_STRIDE]=stride;
 f.word[TC__AVG_POOL2D_PADDING]=tc__ix_const(padding);
@@ -14004,8 +13982,7 @@ tc_tensor made=tc__rounded(&f,tc__avg_pool2d(&f,x,kernel,stride,padding));
 TC__LEAVE_WHOLE(AVG_POOL2D,4,x)
 }
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"max_pool2d",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,max_pool2d,x)
 f.word[TC__MAX_POOL2D_KERNEL]=kernel;
 f.word[TC__MAX_POOL2D_STRIDE]=stride;
 f.word[TC__MAX_POOL2D_PADDING]=tc__ix_const(padding);
@@ -14013,8 +13990,7 @@ tc_tensor made=tc__rounded(&f,tc__max_pool2d(&f,x,kernel,stride,padding));
 TC__LEAVE_WHOLE(MAX_POOL2D,4,x)
 }
 TCDEF tc_tensor tc_interpolate_at(tc_tensor x,tc_dims sizes,tc_interpolation mode,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"interpolate",x,file,line))return tc__null();
+TC__ENTER(tc__begin,interpolate,x)
 f.word[TC__INTERPOLATE_MODE]=mode;
 tc_tensor made=tc__rounded(&f,tc__interpolate(&f,x,sizes,mode));
 TC__LEAVE_WHOLE(INTERPOLATE,2,x)
@@ -32739,6 +32715,7 @@ int64_t bytes,items;
 }tc__event;
 typedef struct tc__profile_row{
 uint32_t where;
+uint64_t owner;
 uint32_t program;
 const char*kernel;
 int device;
@@ -36057,12 +36034,30 @@ if(copy)memcpy(copy,t.at,t.size+1);
 tc__text_free(&t);
 return copy;
 }
+static uint64_t tc__profile_owner(const tc__region*r){
+if(!r)return 0;
+uint64_t h=tc__hash_mix((uint64_t)(uintptr_t)r->begin.file,(uint64_t)r->begin.line);
+return tc__hash_mix(h,(uint64_t)r->function);
+}
+static uint32_t tc__profile_where(tc__profile*f,const tc__region*r,uint64_t owner){
+uint32_t at=tc__profile_name(f,r?r->name:"eager"),taken=0;
+for(size_t i=0;i<f->row.count;i++)
+taken|=f->row.at[i].where==at&&f->row.at[i].owner!=owner;
+if(!taken||!r)return at;
+tc__text t;
+tc__text_init(&t,f->ctx);
+tc__put(&t,"%s (%s:%d",r->name,r->begin.file?r->begin.file:"?",r->begin.line);
+tc__put(&t,r->function?", function %d)":")",r->function);
+at=t.failed?UINT32_MAX:tc__profile_name(f,t.at);
+tc__text_free(&t);
+return at;
+}
 static uint32_t tc__profile_row_named(tc__profile*f,const tc__profile_row*named){
 uint32_t n=(uint32_t)f->row.count;
 for(uint32_t i=0;i<n;i++){
 const tc__profile_row*r=&f->row.at[i];
-if(r->where==named->where&&r->program==named->program&&
-!strcmp(r->kernel,named->kernel))
+if(r->where==named->where&&r->owner==named->owner&&
+r->program==named->program&&!strcmp(r->kernel,named->kernel))
 return i;
 }
 return TC__PUSH(f->ctx,f->row,*named)?n:UINT32_MAX;
@@ -36072,7 +36067,8 @@ const tc__region*r){
 tc__profile_row row;
 memset(&row,0,sizeof row);
 int full=f->row.count+1>=TC__PROFILE_ROWS;
-row.where=tc__profile_name(f,full?"others":r?r->name:"eager");
+row.owner=full?0:tc__profile_owner(r);
+row.where=full?tc__profile_name(f,"others"):tc__profile_where(f,r,row.owner);
 row.program=full?0:p->number;
 row.kernel=
 full?"all_the_others":tc__profile_kernel_name(f,p->launch.at[i].group,i);
@@ -40343,7 +40339,7 @@ return NULL;
 f->options=f->region->options;
 f->site=site;
 f->body=body,f->user=user,f->user_bytes=user_bytes;
-f->region->function=1;
+f->region->function=(int)tc->fn_serial+1;
 f->visit.region=f->region;
 tc__text_init(&f->text,tc);
 f->next=tc->fn,tc->fn=f,f->serial=tc->fn_serial++;
@@ -40396,7 +40392,7 @@ static int tc__fn_reset(tc_fn*f){
 tc__region*old=f->region;
 tc__region*fresh=tc__region_new(f->ctx,old->name,old->begin,0);
 if(!fresh)return 0;
-fresh->function=1;
+fresh->function=old->function;
 fresh->options=old->options,fresh->backend=old->backend;
 fresh->fixed_sizes=tc__region_is_foreign(fresh);
 tc__entries_free(f);

@@ -287,9 +287,8 @@ static void put_operand_checks(text *t, const composite *o, const whole *w, cons
 static void composite_call(text *t, const composite *o, const call *c) {
     const whole *w = whole_of(o);
     put_head(t, c);
-    put(t, " {\n    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
+    put(t, " {\n    TC__ENTER(tc__begin%s, %s, %s)\n",
         strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
-    put(t, "return tc__null();\n");
     put_operand_checks(t, o, w, c);
     if (w) put_whole_words(t, w, c);
     put(t, "    tc_tensor made = tc__rounded(&f, tc__%s(&f, ", o->name);
@@ -306,6 +305,9 @@ static void composite_calls(text *t) {
     put(t,
         "// Generated from gen/tables/composites.def and the declarations in gen/api by\n"
         "// gen/gen_calls.c.\n"
+        "#define TC__ENTER(begin, name, x) \\\n"
+        "    tc__api f; \\\n"
+        "    if (!begin(&f, #name, x, file, line)) return tc__null();\n"
         "#define TC__GIVEN(name) \\\n"
         "    if (!tc__operand_given(&f, #name, name)) return tc__leave_null(&f);\n"
         "#define TC__LEAVE_WHOLE(op, words, ...) \\\n"

@@ -544,7 +544,7 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     f->options = f->region->options;
     f->site = site;
     f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->region->function = 1;
+    f->region->function = (int)tc->fn_serial + 1;
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
     f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
@@ -605,7 +605,7 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
-    fresh->function = 1;
+    fresh->function = old->function;
     fresh->options = old->options, fresh->backend = old->backend;
     fresh->fixed_sizes = tc__region_is_foreign(fresh);
     tc__entries_free(f);

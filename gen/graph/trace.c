@@ -188,7 +188,8 @@ typedef struct tc__region {
     uint32_t programs;   // made; options.recompile_limit of them are compiled
     uint32_t made;       // programs that have a number
     int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
-    int function;    // a body: the operands of its FINISH are the outputs, no others
+    int function;    // of a body its number, from 1; the operands of its FINISH are the
+                     //   outputs, no others. 0 = a region
     tc__arena arena;    // of its name
     tc__branch *branch; // all there are; owned
     tc__step root;
