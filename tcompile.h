@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8befffe4571069dau
+#define TC__BUILD_ID 0x40460b712e67d36eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29936,16 +29936,20 @@ return dir;
 static int tc__cache_try_temporary(const tc__cache*h){
 const char*base;
 char name[40];
-int parent=tc__temporary_open(&base),root;
+int parent=tc__temporary_open(&base),dir=-1;
 if(parent<0){
 tc__log(h->ctx,TC__LOG_CACHE,"%s: %s; not used",base,
 errno==EPERM?"others may rename there":strerror(errno));
 return-1;
 }
 (void)snprintf(name,sizeof name,"tcompile-%lu",(unsigned long)geteuid());
-root=tc__dir_open_at(parent,name);
+for(int turn=0;turn<2048&&dir<0;turn++){
+errno=0;
+dir=tc__cache_enter(h,tc__dir_open_at(parent,name),base);
+if(errno!=ENOENT)break;
+}
 tc__close(parent);
-return tc__cache_enter(h,root,base);
+return dir;
 }
 static int tc__cache_root(const tc__cache*h,const char*asked){
 const char*home=tc__env("HOME");
@@ -30504,7 +30508,7 @@ TC__WORK_SWEEP=1,
 TC__WORK_BY_PATH=2
 };
 static int tc__work_open(tc__work*w,tc_ctx*c,const tc__cache*cache,int how){
-enum{TURNS=64};
+enum{TURNS=2048};
 int inside=!(how&TC__WORK_BY_PATH)&&tc__spawn_enter_find();
 memset(w,0,sizeof*w);
 w->parent=w->dir=-1,errno=EAGAIN;
