@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x40460b712e67d36eu
+#define TC__BUILD_ID 0xd5231962ba722e9cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18112,11 +18112,11 @@ return tc__weave_load(w,b,n->dtype,tc__flat(w->ix,n->rank,n->dims,index));
 }
 static int tc__weave_index(const tc__weave*w,uint32_t id,tc__ix*e){
 const tc__node*n=tc__body_node(w,id);
-int64_t word=n->n_attr?n->attr[0]:0;
 if(n->dtype!=TC_I64)return 0;
-if(n->op==TC_OP_INDEX)return*e=word,1;
-if(n->op!=TC_OP_CONST||word>TC__FAR||word<-TC__FAR)return 0;
-return*e=tc__ix_const(word),1;
+if(n->op==TC_OP_INDEX)return*e=n->attr[TC__INDEX_EXPR],1;
+int64_t v=n->op==TC_OP_CONST?n->attr[TC__CONST_BITS]:INT64_MAX;
+if(v>TC__FAR||v<-TC__FAR)return 0;
+return*e=tc__ix_const(v),1;
 }
 static int tc__lower_positions(tc__weave*w,const tc__node*n,const uint32_t*in,
 uint32_t*made){
@@ -18125,16 +18125,19 @@ if(n->n_in!=2||tc__weave_stops(w)||!tc__weave_index(w,in[0],&a)||
 !tc__weave_index(w,in[1],&b))
 return 0;
 int less=n->op==TC_OP_LE||n->op==TC_OP_LT,equal=n->op==TC_OP_EQ;
-int more=n->op==TC_OP_GE||n->op==TC_OP_GT,sub=n->op==TC_OP_SUB;
-tc__ix e=less?tc__ix_sub(w->ix,b,a):tc__ix_sub(w->ix,a,b);
-if(sub||n->op==TC_OP_ADD){
-int64_t word=sub?e:tc__ix_add(w->ix,a,b);
-*made=tc__weave_node(w,TC_OP_INDEX,TC_I64,NULL,0,&word,1);
+int more=n->op==TC_OP_GE||n->op==TC_OP_GT,sum=n->op==TC_OP_ADD;
+if(!sum&&!less&&!more&&!equal&&n->op!=TC_OP_SUB)return 0;
+int64_t e=sum?tc__ix_add(w->ix,a,b)
+:less?tc__ix_sub(w->ix,b,a)
+:tc__ix_sub(w->ix,a,b);
+if(n->op==TC_OP_LT||n->op==TC_OP_GT)e=tc__ix_sub(w->ix,e,tc__ix_const(1));
+int64_t least=tc__ix_lo(w->ix,e),most=tc__ix_hi(w->ix,e);
+if(least<-TC__FAR||most>TC__FAR)return 0;
+if(!less&&!more&&!equal){
+*made=tc__weave_node(w,TC_OP_INDEX,TC_I64,NULL,0,&e,1);
 return 1;
 }
-if(n->op==TC_OP_LT||n->op==TC_OP_GT)e=tc__ix_sub(w->ix,e,tc__ix_const(1));
-int64_t most=tc__ix_hi(w->ix,e);
-if((!less&&!more&&!equal)||most<0||most>=TC__FAR)return 0;
+if(most<0)return 0;
 pair[0]=e,pair[1]=tc__ix_const(equal?1:most+1);
 *made=tc__weave_node(w,TC_OP_VALID,TC_BOOL,NULL,0,pair,2);
 return 1;
