@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd5231962ba722e9cu
+#define TC__BUILD_ID 0x65840175b0e378aeu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6649,6 +6649,8 @@ TC_OP_COMBINE,
 TC_OP_PUT,
 TC_OP_GET,
 TC_OP_LAST,
+TC_OP_TEMPLATE,
+TC_OP_HOLE,
 TC_OP_CONTRACT,
 TC_OP_CALL,
 TC_OP_COPY_,
@@ -6712,7 +6714,7 @@ TC__ACC_MONOID=0,TC__ACC_ACCUMULATOR=1,
 TC__FOR_AXIS=0,TC__FOR_BIND=1,TC__FOR_UNROLL=2,TC__FOR_CHUNK=3,
 TC__FOR_BEGIN=4,TC__FOR_END=5,TC__FOR_BOXES=6,
 TC__END_AXIS=0,
-TC__LAUNCH_THREADS=0,TC__LAUNCH_NARROW=1,TC__LAUNCH_CLUSTER=2,
+TC__LAUNCH_THREADS=0,TC__LAUNCH_NARROW=1,TC__LAUNCH_RESIDENT=2,TC__LAUNCH_CLUSTER=3,
 TC__AXIS_AXIS=0,TC__AXIS_VALUE=1,TC__AXIS_EXTENT=2,
 TC__IF_PREDICATES=0,
 TC__LEAVE_PREDICATES=0,
@@ -6726,6 +6728,12 @@ TC__PUT_PLACES=4,
 TC__GET_BUFFER=0,TC__GET_INDEX=1,TC__GET_ACCUMULATOR=2,TC__GET_MONOID=3,
 TC__GET_PLACES=4,
 TC__LAST_BUFFER=0,TC__LAST_INDEX=1,TC__LAST_COUNT=2,
+TC__TEMPLATE_NAME=0,TC__TEMPLATE_SHARED=1,TC__TEMPLATE_TICKETS=2,TC__TEMPLATE_SUMS=3,
+TC__TEMPLATE_BLOCK=4,TC__TEMPLATE_ROWS=5,TC__TEMPLATE_COLS=6,TC__TEMPLATE_DEPTH=7,
+TC__TEMPLATE_NUMBERS=8,
+TC__HOLE_HOLE=0,TC__HOLE_BUFFER=1,TC__HOLE_BRING=2,TC__HOLE_WIDTH=3,
+TC__HOLE_ALONG=4,TC__HOLE_ROW=5,TC__HOLE_LINE=6,TC__HOLE_DEEP=7,
+TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,
 TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
@@ -6818,7 +6826,81 @@ static const char*const tc__bind_names[]={"worker","serial","vector","grid",
 "block","lane","unroll"};
 enum{TC__END_BLOCK=-1};
 static int tc__opens(const tc__node*n){
-return n->op==TC_OP_FOR||n->op==TC_OP_IF||n->op==TC_OP_LAUNCH;
+return n->op==TC_OP_FOR||n->op==TC_OP_IF||n->op==TC_OP_LAUNCH||
+n->op==TC_OP_TEMPLATE||n->op==TC_OP_HOLE;
+}
+typedef enum tc__template{TC__TEMPLATE_TILES,TC__TEMPLATE_SKINNY}tc__template;
+static const char*const tc__template_names[]={"tiles","skinny"};
+typedef enum tc__hole{
+TC__HOLE_LEFT,
+TC__HOLE_RIGHT,
+TC__HOLE_LEFT_ONE,
+TC__HOLE_RIGHT_ONE,
+TC__HOLE_AHEAD,
+TC__HOLE_EARLY,
+TC__HOLE_ROWS,
+TC__HOLE_RESULT
+}tc__hole;
+static const char*const tc__hole_names[]={"left","right","left_one","right_one",
+"ahead","early","rows","result"};
+typedef enum tc__bring{
+TC__BRING_VALUES,
+TC__BRING_LATER,
+TC__BRING_NOW,
+TC__BRING_ASYNC
+}tc__bring;
+static const char*const tc__bring_names[]={"values","later","now","async"};
+enum{
+TC__TILES_WAY,
+TC__TILES_ROWS,
+TC__TILES_COLS,
+TC__TILES_DEPTH,
+TC__TILES_HIGH,
+TC__TILES_ACROSS,
+TC__TILES_STAGES,
+TC__TILES_THREADS,
+TC__TILES_PACK,
+TC__TILES_WIDTH,
+TC__TILES_SLICES,
+TC__TILES_LENGTH,
+TC__TILES_BATCHES,
+TC__TILES_RAGGED_ROWS,
+TC__TILES_RAGGED_COLS,
+TC__TILES_RAGGED_DEPTH,
+TC__TILES_NUMBERS
+};
+enum{
+TC__SKINNY_BY_ROWS,
+TC__SKINNY_DOT,
+TC__SKINNY_FEW,
+TC__SKINNY_SHARING,
+TC__SKINNY_EACH,
+TC__SKINNY_COVER,
+TC__SKINNY_UNROLLED,
+TC__SKINNY_THREADS,
+TC__SKINNY_WIDTH,
+TC__SKINNY_AHEAD,
+TC__SKINNY_SLICES,
+TC__SKINNY_LENGTH,
+TC__SKINNY_BATCHES,
+TC__SKINNY_RAGGED_ROWS,
+TC__SKINNY_RAGGED_COLS,
+TC__SKINNY_RAGGED_DEPTH,
+TC__SKINNY_MAKING,
+TC__SKINNY_STEPS,
+TC__SKINNY_EARLY,
+TC__SKINNY_NUMBERS
+};
+static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
+"way","rows","cols","depth","high","across",
+"stages","threads","pack","width","slices","length",
+"batches","ragged_rows","ragged_cols","ragged_depth"};
+static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
+"by_rows","dot","few","sharing","each","cover","unrolled",
+"threads","width","ahead","slices","length","batches","ragged_rows",
+"ragged_cols","ragged_depth","making","steps","early"};
+static const char*tc__template_number(int64_t name,uint32_t i){
+return name==TC__TEMPLATE_TILES?tc__tiles_numbers[i]:tc__skinny_numbers[i];
 }
 static int tc__indents(const tc__node*n){return tc__opens(n)||n->op==TC_OP_ELSE;}
 static int tc__outdents(const tc__node*n){
@@ -7852,7 +7934,7 @@ TC__OP("for",KERNEL,-1,0,attr,none,0,COUNT,0xfffffff0u,0x0u,
 TC__OP("end",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t axis","")
 TC__OP("launch",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
-"t threads, t narrow, t cluster[]","")
+"t threads, t narrow, t resident, t cluster[]","")
 TC__OP("axis",KERNEL,-1,0,attr,none,0,COUNT,0x6u,0x0u,
 "t axis, s value, s extent","")
 TC__OP("if",KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
@@ -7877,6 +7959,10 @@ TC__OP("get",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t accumulator, t monoid, t places[]","")
 TC__OP("last",KERNEL,-1,0,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t count","")
+TC__OP("template",KERNEL,-1,64,attr,none,0,COUNT,0xf0u,0x0u,
+"t name, t shared, t tickets, t sums, s block, s rows, s cols, s depth, t numbers[]","")
+TC__OP("hole",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t hole, t buffer, t bring, t width, t along, t row, t line, t deep, t line_stride, t deep_stride","")
 TC__OP("contract",KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
 "s depth","")
 TC__OP("call",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -15495,8 +15581,42 @@ tc__dump_boxes(d,n);
 static void tc__dump_launch(tc__dump*d,const tc__node*n){
 tc__put(d->t,"launch threads=%lld index=%s",(long long)n->attr[TC__LAUNCH_THREADS],
 n->attr[TC__LAUNCH_NARROW]?"i32":"i64");
+if(n->attr[TC__LAUNCH_RESIDENT])
+tc__put(d->t," resident=%lld",(long long)n->attr[TC__LAUNCH_RESIDENT]);
 if(n->n_attr>TC__LAUNCH_CLUSTER)
 tc__put(d->t," cluster=%lld",(long long)n->attr[TC__LAUNCH_CLUSTER]);
+}
+static void tc__dump_template(tc__dump*d,const tc__node*n){
+tc__put(d->t,"template %s b%lld",tc__template_names[n->attr[TC__TEMPLATE_NAME]],
+(long long)n->attr[TC__TEMPLATE_SHARED]);
+if(n->attr[TC__TEMPLATE_SUMS]>=0)
+tc__put(d->t," tickets=b%lld sums=b%lld",(long long)n->attr[TC__TEMPLATE_TICKETS],
+(long long)n->attr[TC__TEMPLATE_SUMS]);
+tc__put(d->t," block=");
+tc__dump_ix(d->t,d->g->ix,n->attr[TC__TEMPLATE_BLOCK]);
+for(int i=TC__TEMPLATE_ROWS;i<=(int)TC__TEMPLATE_DEPTH;i++){
+tc__put(d->t,i==TC__TEMPLATE_ROWS?" of ":" x ");
+tc__dump_ix(d->t,d->g->ix,n->attr[i]);
+}
+for(uint32_t i=TC__TEMPLATE_NUMBERS;i<n->n_attr;i++)
+tc__put(d->t," %s=%lld",
+tc__template_number(n->attr[TC__TEMPLATE_NAME],i-TC__TEMPLATE_NUMBERS),
+(long long)n->attr[i]);
+}
+static void tc__dump_hole(tc__dump*d,const tc__node*n){
+tc__put(d->t,"hole %s",tc__hole_names[n->attr[TC__HOLE_HOLE]]);
+for(int i=TC__HOLE_ROW;i<=(int)TC__HOLE_DEEP;i++){
+tc__put(d->t," ");
+if(n->attr[i]>=0)tc__dump_var(d->t,n->attr[i]);
+if(n->attr[i]<0)tc__put(d->t,"-");
+}
+tc__put(d->t," %s",tc__bring_names[n->attr[TC__HOLE_BRING]]);
+if(n->attr[TC__HOLE_BUFFER]>=0)
+tc__put(d->t," b%lld of %lld",(long long)n->attr[TC__HOLE_BUFFER],
+(long long)n->attr[TC__HOLE_WIDTH]);
+if(n->attr[TC__HOLE_DEEP_STRIDE])
+tc__put(d->t," strides %lld %lld",(long long)n->attr[TC__HOLE_LINE_STRIDE],
+(long long)n->attr[TC__HOLE_DEEP_STRIDE]);
 }
 static void tc__dump_axis(tc__dump*d,const tc__node*n){
 tc__put(d->t,"axis ");
@@ -15579,6 +15699,8 @@ static const tc__dump_row tc__dump_rows[]={
 {TC_OP_COMBINE,1,tc__dump_combine},
 {TC_OP_FOR,0,tc__dump_for},
 {TC_OP_LAUNCH,0,tc__dump_launch},
+{TC_OP_TEMPLATE,0,tc__dump_template},
+{TC_OP_HOLE,0,tc__dump_hole},
 {TC_OP_AXIS,0,tc__dump_axis},
 {TC_OP_IF,0,tc__dump_if},
 {TC_OP_ELSE,0,tc__dump_else},
@@ -16230,7 +16352,9 @@ uint32_t least,most;
 {TC_OP_ACC,TC__LEGAL_GROUP|TC__LEGAL_LOOP,1,1,2},
 {TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,2,1,1},
 {TC_OP_FOR,TC__LEGAL_LOOP,0,6,32},
-{TC_OP_LAUNCH,TC__LEGAL_LOOP,0,2,3},
+{TC_OP_LAUNCH,TC__LEGAL_LOOP,0,3,4},
+{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__TILES_NUMBERS,8+TC__SKINNY_NUMBERS},
+{TC_OP_HOLE,TC__LEGAL_LOOP,0,10,10},
 {TC_OP_AXIS,TC__LEGAL_LOOP,0,3,3},
 {TC_OP_IF,TC__LEGAL_LOOP,0,0,30},
 {TC_OP_ELSE,TC__LEGAL_LOOP,0,0,0},
@@ -16618,8 +16742,7 @@ if(v->depth&&around==home)return 1;
 return tc__verify_fail(v,"accumulator %lld is not of the loop around",
 (long long)number);
 }
-static int tc__verify_bind(tc__verifier*v){
-int64_t axis=v->node->attr[TC__FOR_AXIS];
+static int tc__verify_bind_axis(tc__verifier*v,int64_t axis){
 if(axis<0||axis>=(int64_t)TC__VAR_END||!tc__axis_name(axis))
 return tc__verify_fail(v,"no such axis");
 if(tc__verify_bound(v)>>axis&1)
@@ -16628,9 +16751,19 @@ if(!v->depth)return tc__verify_fail(v,"no loop is around");
 v->names[v->depth-1]|=(uint32_t)1<<axis;
 return 1;
 }
+static int tc__verify_bind(tc__verifier*v){
+return tc__verify_bind_axis(v,v->node->attr[TC__FOR_AXIS]);
+}
+static int tc__verify_hole(tc__verifier*v){
+const int64_t*attr=v->node->attr;
+for(int i=TC__HOLE_ROW;i<=(int)TC__HOLE_DEEP;i++)
+if(attr[i]>=0&&!tc__verify_bind_axis(v,attr[i]))return 0;
+return 1;
+}
 static int tc__verify_open(tc__verifier*v){
 if(v->depth==TC__VERIFY_DEPTH)return tc__verify_fail(v,"loops nest too deep");
 v->names[v->depth]=0,v->open[v->depth++]=v->node->id;
+if(v->node->op==TC_OP_HOLE)return tc__verify_hole(v);
 return v->node->op!=TC_OP_FOR||tc__verify_bind(v);
 }
 static int tc__verify_end(tc__verifier*v){
@@ -17570,7 +17703,8 @@ TC__BUF_SHARED,
 TC__BUF_REGISTER,
 TC__BUF_LOCAL,
 TC__BUF_WORK,
-TC__BUF_TICKET
+TC__BUF_TICKET,
+TC__BUF_GIVEN
 }tc__place;
 typedef struct tc__kbuf{
 tc__place place;
@@ -17688,7 +17822,8 @@ typedef enum tc__access{TC__UNIFORM,TC__CONTIGUOUS,TC__PER_LANE}tc__access;
 static const tc__node*tc__contract_of(const tc__group*k){
 size_t i=k->body.node.count;
 while(i>0&&k->body.node.at[i-1]->op!=TC_OP_CONTRACT)i--;
-return k->body.node.at[i?i-1:0];
+TC_ASSERT(i>0);
+return k->body.node.at[i-1];
 }
 static uint32_t tc__left_of(const tc__group*k){return tc__contract_of(k)->in[0];}
 static uint32_t tc__right_of(const tc__group*k){return tc__contract_of(k)->in[1];}
@@ -22359,9 +22494,7 @@ int(*has_opaque)(tc_ctx*c,const tc__group*g);
 int(*takes_rows)(const tc__group*g);
 int contractions;
 tc__fuse fuse;
-int(*has_list)(const tc__group*g);
 tc__group*(*lower)(tc_ctx*c,const tc__group*g);
-const tc__dialect*lists;
 };
 typedef enum tc__acc_form{
 TC__ACC_NAMED,
@@ -22401,16 +22534,10 @@ int outer;
 int pointers;
 tc__row_pointer pointer[TC__PRINT_POINTERS];
 tc__acc acc[TC__PRINT_ACCS];
-const struct tc__device_plan
-*cuda;
 const struct tc__cuda_vector
 *vector;
 int team,cluster;
 int narrow;
-int scalar;
-int issued;
-const char
-*owner;
 const uint8_t
 *need;
 int parts;
@@ -22763,8 +22890,8 @@ for(tc__row_pointer*o=p->pointer;o<q;o++)q->serial+=o->buffer==q->buffer;
 return q;
 }
 static void tc__buffer_name(const tc__printer*p,int64_t i,char out[24]){
-static const char*const names[]={"in","in","row","tile","made",
-"shared","held","row","work","ticket"};
+static const char*const names[]={"in","in","row","tile","made","shared",
+"held","row","work","ticket","given"};
 const char*name=NULL;
 int serial=0;
 for(int64_t j=i;j>=0;j--){
@@ -22954,8 +23081,29 @@ tc__put(p->out,"]\n");
 }
 static void tc__put_dump_launch(tc__printer*p,const tc__node*n){
 tc__put(p->out,"launch threads=%lld",(long long)n->attr[TC__LAUNCH_THREADS]);
+if(n->attr[TC__LAUNCH_RESIDENT])
+tc__put(p->out," resident=%lld",(long long)n->attr[TC__LAUNCH_RESIDENT]);
 if(n->n_attr>TC__LAUNCH_CLUSTER)
 tc__put(p->out," cluster=%lld",(long long)n->attr[TC__LAUNCH_CLUSTER]);
+tc__put(p->out,"\n");
+}
+static void tc__put_dump_template(tc__printer*p,const tc__node*n){
+tc__put(p->out,"template %s ",tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
+tc__put_buffer(p,n->attr[TC__TEMPLATE_SHARED]);
+tc__put(p->out," of");
+tc__put_dump_indices(p,n);
+for(uint32_t i=TC__TEMPLATE_NUMBERS;i<n->n_attr;i++)
+tc__put(p->out,", %s %lld",
+tc__template_number(n->attr[TC__TEMPLATE_NAME],i-TC__TEMPLATE_NUMBERS),
+(long long)n->attr[i]);
+tc__put(p->out,"\n");
+}
+static void tc__put_dump_hole(tc__printer*p,const tc__node*n){
+tc__put(p->out,"hole %s of",tc__hole_names[n->attr[TC__HOLE_HOLE]]);
+for(int i=TC__HOLE_ROW;i<=(int)TC__HOLE_DEEP;i++)
+if(n->attr[i]>=0)tc__put(p->out," %s",tc__axis_name(n->attr[i]));
+if(n->attr[TC__HOLE_BRING])
+tc__put(p->out,", %s",tc__bring_names[n->attr[TC__HOLE_BRING]]);
 tc__put(p->out,"\n");
 }
 static void tc__put_dump_if(tc__printer*p,const tc__node*n){
@@ -22975,6 +23123,8 @@ case TC_OP_FOR:tc__put_dump_loop(p,n);return;
 case TC_OP_AXIS:tc__put_dump_axis(p,n);return;
 case TC_OP_IF:tc__put_dump_if(p,n);return;
 case TC_OP_LAUNCH:tc__put_dump_launch(p,n);return;
+case TC_OP_TEMPLATE:tc__put_dump_template(p,n);return;
+case TC_OP_HOLE:tc__put_dump_hole(p,n);return;
 case TC_OP_PUT:
 case TC_OP_GET:tc__put_dump_put(p,n);return;
 case TC_OP_LAST:tc__put_dump_last(p,n);return;
@@ -23010,7 +23160,7 @@ tc__put(p->out,", columns ");
 tc__put_ix(p,g->shape.cols);
 if(g->shape.kind==TC__CONTRACTION){
 tc__put(p->out,", depth ");
-tc__put_ix(p,tc__depth_of(g));
+tc__put_ix(p,tc__depth_of(why));
 }
 tc__put(p->out,"; vector along %s\n",tc__axis_name(g->shape.vector));
 if(g->shape.list)
@@ -23044,7 +23194,7 @@ return!out->failed&&!g->body.ix->failed;
 static int tc__print_lowered(tc__text*out,const tc__group*g,const tc__dialect*d,
 const char*symbol){
 tc__group*list=d->lower(out->ctx,g);
-int ok=list&&tc__print_list(out,list,g,d->lists,symbol);
+int ok=list&&tc__print_list(out,list,g,d,symbol);
 tc__group_free(out->ctx,list);
 return ok;
 }
@@ -23054,7 +23204,7 @@ if(g->shape.kind==TC__OPAQUE&&!d->has_opaque(out->ctx,g))
 return tc__fail(out->ctx,TC_E_UNSUPPORTED,"%s kernels have no text of %s",
 d->name,tc__call_name(out->ctx,g->body.node.at[0]));
 if(g->shape.kind==TC__OPAQUE)return d->opaque(out,g,d,symbol);
-if(d->has_list&&d->has_list(g))return tc__print_lowered(out,g,d,symbol);
+if(d->lower)return tc__print_lowered(out,g,d,symbol);
 return tc__print_list(out,g,g,d,symbol);
 }
 // ---- gen/kernel/join.c
@@ -25624,8 +25774,6 @@ tc__has_source,
 tc__c_takes_rows,
 2,
 TC__FUSE_BORDERS,
-NULL,
-NULL,
 NULL,
 };
 // ---- gen/kernel/print_prelude.c
@@ -49162,6 +49310,8 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -49184,6 +49334,8 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

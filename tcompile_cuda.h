@@ -240,10 +240,12 @@ NULL,
 NULL,
 NULL,
 NULL,
+NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char*const tc__text_cuda_types[]={
-"#define TC_FN static __device__ __forceinline__",
+"#define TC_FN [[maybe_unused]] static __device__ __forceinline__",
 "#define TC_N(name) tc_##name",
 "typedef unsigned char tc_u8;",
 "typedef signed char tc_i8;",
@@ -930,6 +932,577 @@ static const char*const tc__text_cuda_product[]={
 "template <int L> TC_FN int TC_N(swizzle)(int row, int column) {",
 "    const int rows = L < 64 \? 64 / L : 1, chunks = L < 64 \? L / 8 : 8;",
 "    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);",
+"}",
+};
+// ---- gen/out/text_cuda_tiles.inc
+static const char*const tc__text_cuda_tiles[]={
+"// fn: plus",
+"template <class T> TC_FN T TC_N(plus)(T a, T b) {",
+"    if constexpr ((T)0.5 != (T)0) return a + b;",
+"    else return (T)((tc_u64)a + (tc_u64)b);",
+"}",
+"// fn: add_product",
+"template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {",
+"    if constexpr ((T)0.5 == (T)0) return (T)((tc_u64)a * (tc_u64)b + (tc_u64)c);",
+"    else if constexpr (sizeof(T) == 4) return fmaf(a, b, c);",
+"    else return fma(a, b, c);",
+"}",
+"// fn: as_stored",
+"template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element v) {",
+"    if constexpr (P::way == 3) return TC_N(bits_tf32)(v);",
+"    else return v;",
+"}",
+"// fn: pitch",
+"template <class P> __device__ constexpr int TC_N(pitch)(int lines) {",
+"    return P::way == 1 \? lines : lines + (P::way == 0 \? (int)P::pack : 8);",
+"}",
+"// fn: stage",
+"enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };",
+"template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {",
+"    typedef typename P::element E;",
+"    typedef typename P::stored M;",
+"    enum : int {",
+"        along = S::deep \? P::depth : LINES,",
+"        lanes = along / S::width,",
+"        count = LINES * P::depth / S::width / P::threads,",
+"        jump = P::threads / lanes,",
+"        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),",
+"        size = P::depth * pitch,",
+"        always = !RAGGED && !P::ragged_depth",
+"    };",
+"    M *ring;",
+"    const E *from;",
+"    int place;",
+"    typedef tc_pack<E, S::width> packs[count];",
+"    TC_FN int line(int e) { return S::deep \? e / lanes : e % lanes * S::width; }",
+"    TC_FN int deep(int e) { return S::deep \? e % lanes * S::width : e / lanes; }",
+"    TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }",
+"    template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {",
+"        if constexpr (S::stepped) {",
+"            const int e = threadIdx.x;",
+"            if constexpr (S::bring == TC_BRING_ASYNC) place = swizzled(e);",
+"            from = hole(row, lines + line(e), k + deep(e), true);",
+"        }",
+"    }",
+"    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {",
+"        const int e = threadIdx.x + j * P::threads;",
+"        const I far = (I)jump * (I)(S::deep \? S::line_stride : S::deep_stride);",
+"        M *at;",
+"        const E *source;",
+"        if constexpr (S::stepped) {",
+"            at = &ring[to * size + place + j * (int)jump * (int)along];",
+"            source = from + j * far;",
+"        } else {",
+"            at = &ring[to * size + swizzled(e)];",
+"            source = hole(row, l, k, inside);",
+"        }",
+"        if constexpr (always) TC_N(copy_async16)(at, source);",
+"        else TC_N(copy_async16_if)(at, source, inside);",
+"    }",
+"    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {",
+"        const I far = (I)jump * (I)(S::deep \? S::line_stride : S::deep_stride);",
+"        if constexpr (!always) next[j] = {};",
+"        if (!inside) return;",
+"        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));",
+"        else hole(row, l, k, next[j].at);",
+"    }",
+"    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {",
+"        const int e = threadIdx.x + j * P::threads;",
+"        tc_pack<E, S::width> one = {};",
+"        if (inside) hole(row, l, k, one.at);",
+"        if constexpr (halves) ring[to * size + swizzled(e)] = one.at[0];",
+"        else ring[to * size + deep(e) * pitch + line(e)] = TC_N(as_stored)<P>(one.at[0]);",
+"    }",
+"    template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {",
+"        #pragma unroll (S::bring == TC_BRING_NOW \? 4 : (int)count)",
+"        for (int j = 0; j < count; j++) {",
+"            const int e = threadIdx.x + j * P::threads;",
+"            const I l = first + line(e), k = k0 + deep(e);",
+"            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);",
+"            if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);",
+"            else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);",
+"            else now(j, to, row, l, k, inside, hole);",
+"        }",
+"        if constexpr (S::stepped) from += (I)S::deep_stride * (I)P::depth;",
+"    }",
+"    __device__ __forceinline__ void put(const packs &next, int to) {",
+"        if constexpr (S::bring == TC_BRING_LATER) {",
+"            #pragma unroll",
+"            for (int j = 0; j < count; j++) {",
+"                const int e = threadIdx.x + j * P::threads;",
+"                if constexpr (halves) {",
+"                    *(tc_pack<M, S::width> *)&ring[to * size + swizzled(e)] = next[j];",
+"                } else if constexpr (S::deep || S::width < P::pack) {",
+"                    #pragma unroll",
+"                    for (int u = 0; u < S::width; u++)",
+"                        ring[to * size + (deep(e) + (S::deep \? u : 0)) * pitch + line(e) + (S::deep \? 0 : u)] =",
+"                            TC_N(as_stored)<P>(next[j].at[u]);",
+"                } else {",
+"                    #pragma unroll",
+"                    for (int u = 0; u < S::width; u += P::pack) {",
+"                        tc_pack<M, P::pack> some;",
+"                        #pragma unroll",
+"                        for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);",
+"                        *(tc_pack<M, P::pack> *)&ring[to * size + deep(e) * pitch + line(e) + u] = some;",
+"                    }",
+"                }",
+"            }",
+"        }",
+"    }",
+"};",
+"// fn: tile_simt",
+"template <class P, class L, class R> struct TC_N(tile_simt) {",
+"    typedef typename P::sum T;",
+"    typedef tc_pack<T, P::pack> pack;",
+"    enum : int {",
+"        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 4, cols = warpcols / 8,",
+"        rowpacks = rows / P::pack, colpacks = cols / P::pack, rowstep = 4 * P::pack, colstep = 8 * P::pack,",
+"        pitch = P::cols + 8, piece = 1, sums = rows * cols,",
+"        leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols)",
+"    };",
+"    typedef pack sum_type[rows][colpacks], left_type[2][rowpacks], right_type[2][colpacks];",
+"    typedef char step_type[1];",
+"    int row, col;",
+"    __device__ __forceinline__ void begin(sum_type &sum) {",
+"        const int x = threadIdx.x, warp = x / 32, lane = x % 32;",
+"        row = warp / P::across * warprows + lane / 8 * P::pack;",
+"        col = warp % P::across * warpcols + lane % 8 * P::pack;",
+"        #pragma unroll",
+"        for (int i = 0; i < sums; i++) ((T *)sum)[i] = 0;",
+"    }",
+"    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const T *left, const T *right, int at, int d, int to) const {",
+"        #pragma unroll",
+"        for (int i = 0; i < rowpacks; i++)",
+"            lefts[to][i] = *(const pack *)&left[(at * P::depth + d) * leftpitch + row + i * rowstep];",
+"        #pragma unroll",
+"        for (int j = 0; j < colpacks; j++)",
+"            rights[to][j] = *(const pack *)&right[(at * P::depth + d) * rightpitch + col + j * colstep];",
+"    }",
+"    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {",
+"        #pragma unroll",
+"        for (int i = 0; i < rows; i++) {",
+"            #pragma unroll",
+"            for (int c = 0; c < cols; c++) {",
+"                const int j = i % 2 \? cols - 1 - c : c;",
+"                T &s = sum[i][j / P::pack].at[j % P::pack];",
+"                s = TC_N(add_product)(lefts[now][i / P::pack].at[i % P::pack], rights[now][j / P::pack].at[j % P::pack], s);",
+"            }",
+"        }",
+"    }",
+"    __device__ __forceinline__ void result(const sum_type &sum, T *tile) const {",
+"        const int x = threadIdx.x, lane = x % 32;",
+"        #pragma unroll",
+"        for (int i = 0; i < rows; i++) {",
+"            #pragma unroll",
+"            for (int j = 0; j < colpacks; j++)",
+"                *(pack *)&tile[(lane / 8 * P::pack + i / P::pack * rowstep + i % P::pack) * pitch + col + j * colstep] = sum[i][j];",
+"        }",
+"    }",
+"};",
+"// fn: tile_fragments",
+"template <class P> struct TC_N(tile_fragments) {",
+"    enum : int {",
+"        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,",
+"        pitch = P::cols + 8, sums = rows * cols * 4",
+"    };",
+"    typedef float sum_type[rows][cols][4];",
+"    int row, col;",
+"    __device__ __forceinline__ void begin(sum_type &sum) {",
+"        const int x = threadIdx.x, warp = x / 32;",
+"        row = warp / P::across * warprows, col = warp % P::across * warpcols;",
+"        #pragma unroll",
+"        for (int i = 0; i < sums; i++) sum[i / 4 / cols][i / 4 % cols][i % 4] = 0;",
+"    }",
+"    __device__ __forceinline__ void result(const sum_type &sum, float *tile) const {",
+"        const int x = threadIdx.x, lane = x % 32;",
+"        #pragma unroll",
+"        for (int i = 0; i < rows; i++) {",
+"            #pragma unroll",
+"            for (int j = 0; j < cols; j++) {",
+"                float *const two = &tile[(lane / 4 + i * 16) * pitch + col + j * 8 + lane % 4 * 2];",
+"                *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};",
+"                *(tc_pack<float, 2> *)&two[8 * pitch] = {sum[i][j][2], sum[i][j][3]};",
+"            }",
+"        }",
+"    }",
+"};",
+"// fn: tile_halves",
+"template <class P, class L, class R> struct TC_N(tile_halves) : TC_N(tile_fragments)<P> {",
+"    typedef TC_N(tile_fragments)<P> F;",
+"    enum : int { rows = F::rows, cols = F::cols, piece = 16, leftline = L::deep \? P::depth : P::rows, rightline = R::deep \? P::depth : P::cols };",
+"    typedef typename F::sum_type sum_type;",
+"    typedef unsigned left_type[2][rows][4], right_type[2][cols][2];",
+"    typedef char step_type[1];",
+"    int leftlane, rightlane;",
+"    __device__ __forceinline__ void begin(sum_type &sum) {",
+"        const int x = threadIdx.x, lane = x % 32;",
+"        F::begin(sum);",
+"        leftlane = L::deep \? TC_N(swizzle)<leftline>(F::row + lane % 16, lane / 16 * 8)",
+"                           : TC_N(swizzle)<leftline>(lane / 16 * 8 + lane % 8, F::row + lane / 8 % 2 * 8);",
+"        rightlane = R::deep \? TC_N(swizzle)<rightline>(F::col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8)",
+"                            : TC_N(swizzle)<rightline>(lane % 16, F::col + lane / 16 * 8);",
+"    }",
+"    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const tc_u16 *left, const tc_u16 *right, int at, int d, int to) const {",
+"        #pragma unroll",
+"        for (int i = 0; i < rows; i++) {",
+"            const int stage = at * (P::depth * P::rows);",
+"            if constexpr (L::deep) TC_N(ldmatrix4)(lefts[to][i], &left[stage + i * (16 * P::depth) + (leftlane ^ d)]);",
+"            else TC_N(ldmatrix4_trans)(lefts[to][i], &left[stage + d * P::rows + (leftlane ^ i * 16)]);",
+"        }",
+"        #pragma unroll",
+"        for (int j = 0; j < cols; j += 2) {",
+"            const int stage = at * (P::depth * P::cols);",
+"            unsigned two[4];",
+"            if constexpr (R::deep) TC_N(ldmatrix4)(two, &right[stage + j * (8 * P::depth) + (rightlane ^ d)]);",
+"            else TC_N(ldmatrix4_trans)(two, &right[stage + d * P::cols + (rightlane ^ j * 8)]);",
+"            rights[to][j][0] = two[0], rights[to][j][1] = two[1];",
+"            rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];",
+"        }",
+"    }",
+"    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {",
+"        #pragma unroll",
+"        for (int i = 0; i < rows; i++) {",
+"            #pragma unroll",
+"            for (int c = 0; c < cols; c++) {",
+"                const int j = i % 2 \? cols - 1 - c : c;",
+"                P::mma(sum[i][j], lefts[now][i], rights[now][j]);",
+"            }",
+"        }",
+"    }",
+"};",
+"// fn: tile_words",
+"template <class P, class L, class R> struct TC_N(tile_words) : TC_N(tile_fragments)<P> {",
+"    typedef TC_N(tile_fragments)<P> F;",
+"    typedef typename P::stored M;",
+"    enum : int { rows = F::rows, cols = F::cols, piece = 8, leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols) };",
+"    typedef M left_type[2][rows][4], right_type[2][cols][2];",
+"    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const M *left, const M *right, int at, int d, int to) const {",
+"        const int x = threadIdx.x, lane = x % 32;",
+"        #pragma unroll",
+"        for (int i = 0; i < rows; i++) {",
+"            const M *const p = &left[(at * P::depth + d + lane % 4) * leftpitch + F::row + i * 16 + lane / 4];",
+"            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];",
+"            lefts[to][i][2] = p[4 * leftpitch], lefts[to][i][3] = p[4 * leftpitch + 8];",
+"        }",
+"        #pragma unroll",
+"        for (int j = 0; j < cols; j++) {",
+"            const M *const p = &right[(at * P::depth + d + lane % 4) * rightpitch + F::col + j * 8 + lane / 4];",
+"            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * rightpitch];",
+"        }",
+"    }",
+"};",
+"// fn: tile_tf32",
+"template <class P, class L, class R> struct TC_N(tile_tf32) : TC_N(tile_words)<P, L, R> {",
+"    typedef TC_N(tile_words)<P, L, R> F;",
+"    typedef typename F::sum_type sum_type;",
+"    typedef typename F::left_type left_type;",
+"    typedef typename F::right_type right_type;",
+"    typedef char step_type[1];",
+"    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {",
+"        #pragma unroll",
+"        for (int i = 0; i < F::rows; i++) {",
+"            #pragma unroll",
+"            for (int c = 0; c < F::cols; c++) {",
+"                const int j = i % 2 \? F::cols - 1 - c : c;",
+"                TC_N(mma_tf32)(sum[i][j], lefts[now][i], rights[now][j]);",
+"            }",
+"        }",
+"    }",
+"};",
+"// fn: tile_split",
+"template <class P, class L, class R> struct TC_N(tile_split) : TC_N(tile_words)<P, L, R> {",
+"    typedef TC_N(tile_words)<P, L, R> F;",
+"    enum : int { rows = F::rows, cols = F::cols };",
+"    typedef typename F::sum_type sum_type;",
+"    typedef typename F::left_type left_type;",
+"    typedef typename F::right_type right_type;",
+"    typedef sum_type step_type;",
+"    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &some, int d, int now, bool last) const {",
+"        unsigned rightlead[cols][2], rightrest[cols][2];",
+"        #pragma unroll",
+"        for (int j = 0; j < cols; j++) TC_N(split)(rights[now][j], rightlead[j], rightrest[j]);",
+"        #pragma unroll",
+"        for (int i = 0; i < rows; i++) {",
+"            unsigned lead[4], rest[4];",
+"            TC_N(split)(lefts[now][i], lead, rest);",
+"            float (&s)[cols][4] = some[i];",
+"            #pragma unroll",
+"            for (int j = 0; j < cols; j++) {",
+"                if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;",
+"                TC_N(mma_tf32)(s[j], rest, rightlead[j]);",
+"            }",
+"            #pragma unroll",
+"            for (int j = 0; j < cols; j++) TC_N(mma_tf32)(s[j], lead, rightrest[j]);",
+"            #pragma unroll",
+"            for (int j = 0; j < cols; j++) TC_N(mma_tf32)(s[j], lead, rightlead[j]);",
+"            #pragma unroll",
+"            for (int u = 0; u < 4 * cols; u++)",
+"                if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];",
+"        }",
+"    }",
+"};",
+"// fn: meet",
+"template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {",
+"    const int group = 12, together = 64 / SUMS < 1 \? 1 : 64 / SUMS > 4 \? 4 : 64 / SUMS;",
+"    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;",
+"    #pragma unroll 1",
+"    for (int apart = 1; apart < P::slices; apart *= group) {",
+"        const int first = slice / (apart * group) * (apart * group);",
+"        const int left = (P::slices - 1 - first) / apart + 1, count = left < group \? left : group;",
+"        T *const mine = sums + slice / apart * apart * SUMS * P::threads;",
+"        #pragma unroll",
+"        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];",
+"        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;",
+"        #pragma unroll",
+"        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);",
+"        #pragma unroll (together)",
+"        for (int i = 1; i < count; i++) {",
+"            const T *const other = sums + (first + i * apart) * SUMS * P::threads;",
+"            #pragma unroll",
+"            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));",
+"        }",
+"    }",
+"    return true;",
+"}",
+"// fn: sum_again",
+"template <class P, class I, class Left, class Right>",
+"TC_FN void TC_N(sum_again)(typename P::sum *sums, I r, I c, I depth, Left left_one, Right right_one) {",
+"    #pragma unroll 1",
+"    for (int l = 0; l < P::width; l++) {",
+"        if (TC_N(is_finite)(sums[l])) continue;",
+"        typename P::sum sum = 0, a[1], b[1];",
+"        for (I k = 0; k < depth && sum == sum; k++) {",
+"            left_one(r, r, k, a), right_one(r, c + l, k, b);",
+"            sum = TC_N(add_product)(a[0], b[0], sum);",
+"        }",
+"        sums[l] = sum;",
+"    }",
+"}",
+"// fn: tiles",
+"template <template <class, class, class> class Way, class P, class L, class R, class I, class Left, class Right, class LeftOne, class RightOne, class Result>",
+"TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Left left_hole, Right right_hole,",
+"                       LeftOne left_one, RightOne right_one, Result result) {",
+"    typedef typename P::sum T;",
+"    typedef typename P::stored M;",
+"    typedef Way<P, L, R> W;",
+"    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 \? (int)((unsigned)j % (unsigned)P::slices) : 0;",
+"    const I block = P::slices > 1 \? (I)((unsigned)j / (unsigned)P::slices) : j;",
+"    const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;",
+"    I down, along;",
+"    TC_N(place_tile)<I>(P::batches \? block % (high * across) : block, high, across, down, along);",
+"    const I first = P::batches \? block / (high * across) * m : 0;",
+"    const I r0 = first + down * P::rows, r1 = first + m, c0 = along * P::cols;",
+"    const I begin = P::slices > 1 \? (I)slice * P::length : 0;",
+"    const I end = P::slices > 1 && begin + P::length < depth \? begin + P::length : depth;",
+"    typedef TC_N(stage)<P, L, P::rows, (bool)P::ragged_rows, I> Lefts;",
+"    typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;",
+"    Lefts lefts;",
+"    Rights rights;",
+"    T *const tile = (T *)shared;",
+"    W way;",
+"    typename Lefts::packs leftnext;",
+"    typename Rights::packs rightnext;",
+"    typename W::sum_type sum;",
+"    typename W::step_type step_sum;",
+"    typename W::left_type left;",
+"    typename W::right_type right;",
+"    lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;",
+"    way.begin(sum);",
+"    lefts.first(r0, r0, begin, left_hole);",
+"    rights.first(r0, c0, begin, right_hole);",
+"    const int steps = (int)((end - begin + (P::depth - 1)) / P::depth);",
+"    auto bring = [&](int step, int to) {",
+"        if (step < steps) {",
+"            const I k0 = begin + (I)step * P::depth;",
+"            lefts.bring(leftnext, to, r0, r0, r1, k0, depth, left_hole);",
+"            rights.bring(rightnext, to, r0, c0, n, k0, depth, right_hole);",
+"        }",
+"        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();",
+"    };",
+"    auto wait = [&] {",
+"        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();",
+"    };",
+"    #pragma unroll 1",
+"    for (int step = 0; step < P::stages - 1; step++) {",
+"        bring(step, step);",
+"        lefts.put(leftnext, step), rights.put(rightnext, step);",
+"    }",
+"    wait();",
+"    __syncthreads();",
+"    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);",
+"    int at = 0;",
+"    #pragma unroll 1",
+"    for (int step = 0; step < steps; step++) {",
+"        const int to = P::stages == 2 \? 1 - at : at \? at - 1 : P::stages - 1;",
+"        #pragma unroll",
+"        for (int d = 0; d < P::depth; d += W::piece) {",
+"            const int now = d / W::piece % 2;",
+"            const bool last = d + W::piece == P::depth;",
+"            if (last) {",
+"                lefts.put(leftnext, to), rights.put(rightnext, to);",
+"                wait();",
+"                __syncthreads();",
+"                at = P::stages == 2 \? 1 - at : at == P::stages - 1 \? 0 : at + 1;",
+"            }",
+"            if (d == 0) bring(step + P::stages - 1, to);",
+"            way.fetch(left, right, lefts.ring, rights.ring, at, last \? 0 : d + W::piece, 1 - now);",
+"            way.multiply(sum, left, right, step_sum, d, now, last);",
+"        }",
+"    }",
+"    if constexpr (P::slices > 1)",
+"        if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;",
+"    const int packs = P::cols / P::width, many = W::warprows * packs;",
+"    #pragma unroll 1",
+"    for (int part = 0; part < P::high; part++) {",
+"        __syncthreads();",
+"        if (warp / P::across == part) way.result(sum, tile);",
+"        __syncthreads();",
+"        #pragma unroll 1",
+"        for (int e = x; e < many; e += P::threads) {",
+"            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];",
+"            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;",
+"            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;",
+"            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);",
+"            const int access = P::width < P::pack \? P::width : P::pack;",
+"            tc_pack<T, P::width> all;",
+"            #pragma unroll",
+"            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];",
+"            result(r, c, all.at);",
+"        }",
+"    }",
+"}",
+};
+// ---- gen/out/text_cuda_skinny.inc
+static const char*const tc__text_cuda_skinny[]={
+"// fn: skinny_block",
+"template <class P, class I> struct TC_N(skinny_block) {",
+"    typedef typename P::sum T;",
+"    enum : int {",
+"        lanes = P::threads / P::sharing,",
+"        high = P::by_rows \? P::cover : P::few,",
+"        broad = P::by_rows \? P::few : P::cover,",
+"        many = P::few * P::cover,",
+"        parts = P::dot \? (P::sharing > 32 \? P::sharing / 32 : 1) : P::sharing,",
+"        each = P::dot \? P::each : P::width,",
+"        packs = P::dot \? P::each : 1,",
+"        deep = P::dot \? P::width : 1,",
+"        stride = P::sharing * deep,",
+"        sums = P::few * each",
+"    };",
+"    typedef tc_pack<T, P::width> wide_packs[packs];",
+"    typedef T all_sums[P::few][each];",
+"    int slice, x, y, lane, group, own;",
+"    I block, r0, r1, c0, n, begin, end;",
+"    __device__ __forceinline__ void first(I j, I m, I cols, I depth) {",
+"        const I down = (m + (high - 1)) / high, across = (cols + (broad - 1)) / broad;",
+"        slice = P::slices > 1 \? (int)((unsigned)j % (unsigned)P::slices) : 0;",
+"        block = P::slices > 1 \? (I)((unsigned)j / (unsigned)P::slices) : j;",
+"        const I place = P::batches \? block % (down * across) : block, batch = P::batches \? block / (down * across) * m : 0;",
+"        r0 = batch + place / across * high, r1 = batch + m, c0 = place % across * broad, n = cols;",
+"        begin = P::slices > 1 \? (I)slice * P::length : 0;",
+"        end = P::slices > 1 && (!P::ragged_depth || begin + P::length < depth) \? begin + P::length : depth;",
+"        x = threadIdx.x % lanes * P::width, y = threadIdx.x / lanes;",
+"        lane = threadIdx.x % P::sharing, group = threadIdx.x / P::sharing * P::each;",
+"        own = P::dot \? lane * P::width : y;",
+"    }",
+"    __device__ __forceinline__ I row(I r, int width) const { return P::ragged_rows && r > r1 - width \? r1 - width : r; }",
+"    __device__ __forceinline__ I column(I c, int width) const { return P::ragged_cols && c > n - width \? n - width : c; }",
+"    template <class H> __device__ __forceinline__ void wides(I k, wide_packs &wide, H hole) const {",
+"        #pragma unroll",
+"        for (int u = 0; u < packs; u++) {",
+"            const int line = P::dot \? group + u : x, width = P::dot \? 1 : P::width;",
+"            if constexpr (P::by_rows) hole((I)line, row(r0 + line, width), k, wide[u].at);",
+"            else hole(r0, column(c0 + line, width), k, wide[u].at);",
+"        }",
+"    }",
+"    template <class H> __device__ __forceinline__ void step(all_sums &sum, I k, const wide_packs &wide, H hole) const {",
+"        #pragma unroll",
+"        for (int i = 0; i < P::few; i++) {",
+"            tc_pack<T, deep> few;",
+"            if constexpr (P::by_rows) hole(r0, (I)i, k, few.at);",
+"            else hole((I)i, row(r0 + i, 1), k, few.at);",
+"            #pragma unroll",
+"            for (int u = 0; u < each * deep; u++)",
+"                sum[i][u / deep] = TC_N(add_product)(few.at[u % deep], wide[P::dot \? u / deep : 0].at[P::dot \? u % deep : u], sum[i][u / deep]);",
+"        }",
+"    }",
+"    __device__ __forceinline__ void put(const all_sums &sum, T *tile) const {",
+"        #pragma unroll",
+"        for (int i = 0; i < sums; i++) {",
+"            T v = sum[i / each][i % each];",
+"            if constexpr (!P::dot) {",
+"                tile[(y * P::few + i / each) * P::cover + x + i % each] = v;",
+"            } else {",
+"                for (int o = P::sharing > 32 \? 16 : P::sharing / 2; o; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));",
+"                if (parts > 1 && lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + i % each] = v;",
+"                if (parts == 1 && lane == 0) tile[i / each * P::cover + group + i % each] = v;",
+"            }",
+"        }",
+"    }",
+"    __device__ __forceinline__ I row_of(int at) const { return r0 + (P::by_rows \? at % P::cover : at / P::cover); }",
+"    __device__ __forceinline__ I column_of(int at) const { return P::by_rows \? (I)(at / P::cover) : c0 + at % P::cover; }",
+"};",
+"// fn: make_rows",
+"template <class P, class I, class Block, class Rows> TC_FN void TC_N(make_rows)(const Block &b, Rows rows) {",
+"    const int together = P::threads / P::making, turns = (b.high + together - 1) / together;",
+"    #pragma unroll 1",
+"    for (int t = 0; t < turns; t++) {",
+"        const I r = b.r0 + t * together + threadIdx.x / P::making;",
+"        rows((I)t, r < b.r1 \? r : b.r1 - 1, b.c0);",
+"    }",
+"    __syncthreads();",
+"}",
+"// fn: skinny",
+"template <class P, class I, class Rows, class Wide, class Few, class Ahead, class Early, class Result>",
+"TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Rows rows, Wide wide_hole, Few few_hole,",
+"                        Ahead ahead, Early early, Result result) {",
+"    typedef typename P::sum T;",
+"    typedef TC_N(skinny_block)<P, I> B;",
+"    T *const tile = (T *)shared;",
+"    typename B::wide_packs held[P::steps > 0 \? P::steps : 1];",
+"    typename B::all_sums sum;",
+"    B b;",
+"    b.first(j, m, n, depth);",
+"    #pragma unroll",
+"    for (int i = 0; i < B::sums; i++) sum[i / B::each][i % B::each] = 0;",
+"    if constexpr (P::steps > 0) {",
+"        #pragma unroll",
+"        for (int s = 0; s < P::steps; s++) {",
+"            const I k = b.own + s * B::stride;",
+"            b.wides(k < depth - B::deep \? k : depth - B::deep, held[s], wide_hole);",
+"        }",
+"    }",
+"    if constexpr (P::early) {",
+"        const int at = threadIdx.x < B::many \? threadIdx.x : B::many - 1;",
+"        early(b.row(b.row_of(at), 1), b.column(b.column_of(at), 1));",
+"    }",
+"    if constexpr (P::making > 0) TC_N(make_rows)<P, I>(b, rows);",
+"    if constexpr (P::steps > 0) {",
+"        #pragma unroll",
+"        for (int s = 0; s < P::steps; s++) {",
+"            const I k = b.own + s * B::stride;",
+"            if (k < depth) b.step(sum, k, held[s], few_hole);",
+"        }",
+"    } else {",
+"        if constexpr (P::ahead && P::by_rows) ahead(b.r0, b.row(b.r0 + b.x, P::width));",
+"        if constexpr (P::ahead && !P::by_rows) ahead(b.r0, b.column(b.c0 + b.x, P::width));",
+"        #pragma unroll (P::unrolled)",
+"        for (I k = b.begin + b.own; k < b.end; k += B::stride) {",
+"            b.wides(k, held[0], wide_hole);",
+"            b.step(sum, k, held[0], few_hole);",
+"        }",
+"    }",
+"    if constexpr (P::slices > 1)",
+"        if (!TC_N(meet)<P, B::sums>(&sum[0][0], tickets, work, b.block, b.slice)) return;",
+"    b.put(sum, tile);",
+"    __syncthreads();",
+"    for (int at = threadIdx.x; at < B::many; at += P::threads) {",
+"        const I r = b.row_of(at), c = b.column_of(at);",
+"        if ((P::ragged_rows && r >= b.r1) || (P::ragged_cols && c >= n)) continue;",
+"        T all[1] = {tile[at]};",
+"        for (int i = 1; i < B::parts; i++) all[0] = TC_N(plus)(all[0], tile[at + i * B::many]);",
+"        result(r, c, all);",
+"    }",
 "}",
 };
 // ---- gen/out/text_cuda_scan.inc
@@ -1734,16 +2307,6 @@ return tc__buffer_of(g,n)->place==TC__BUF_MADE;
 static uint32_t tc__device_bytes(const tc__group*g,const tc__node*n){
 return tc__dtypes[tc__buffer_of(g,n)->dtype].bytes;
 }
-static int tc__device_mentions(const tc__group*g,const tc__node*n,tc__axis axis){
-for(uint32_t i=0;i<n->n_attr;i++)
-if(tc__attr_is_ix(n,i)&&tc__ix_uses(g->body.ix,n->attr[i],axis))return 1;
-return 0;
-}
-static int tc__device_names_rows(const tc__group*g){
-for(size_t id=0;id<g->body.node.count;id++)
-if(tc__device_mentions(g,g->body.node.at[id],TC__ROW))return 1;
-return 0;
-}
 typedef struct tc__device_scan{
 const tc__group*g;
 tc__axis axis;
@@ -1894,6 +2457,11 @@ at=tc__ix_add(x,at,tc__ix_mul(x,line,tc__ix_ceil_div(x,bytes,line)));
 return at;
 }
 static int tc__device_is_dynamic(const tc__group*k){
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES)
+return 1;
+}
 return tc__ix_hi(k->body.ix,tc__device_shared_at(k,k->buffer.count))>
 TC__SHARED_STATIC;
 }
@@ -2040,14 +2608,15 @@ tc__node*made=tc__node_append(&l->to->body,&m);
 if(!made)l->failed=1;
 if(made)l->at[n->id]=made->id;
 }
-static void tc__relist_launch(tc__relist*l,int threads,int narrow,int cluster){
-int64_t attr[3];
+static void tc__relist_launch(tc__relist*l,int threads,int narrow,int resident,
+int cluster){
+int64_t attr[4];
 for(uint32_t id=0;id<l->from->body.node.count;id++)
 if(tc__relist_is_given(l,id))tc__relist_copy(l,l->from->body.node.at[id]);
 l->given=1;
 attr[TC__LAUNCH_THREADS]=threads,attr[TC__LAUNCH_NARROW]=narrow;
-attr[TC__LAUNCH_CLUSTER]=cluster;
-tc__relist_put(l,TC_OP_LAUNCH,TC_I64,attr,cluster?3:2);
+attr[TC__LAUNCH_RESIDENT]=resident,attr[TC__LAUNCH_CLUSTER]=cluster;
+tc__relist_put(l,TC_OP_LAUNCH,TC_I64,attr,cluster?4:3);
 }
 static void tc__relist_load(tc__relist*l,const tc__node*n,int64_t buffer,tc__ix e){
 int64_t attr[TC__LOAD_PREDICATES];
@@ -2062,7 +2631,8 @@ int64_t attr[5];
 tc__ix var=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],axis);
 attr[TC__COPY_BUFFER]=buffer,attr[TC__COPY_INDEX]=at;
 attr[TC__COPY_FROM]=n->attr[TC__LOAD_BUFFER];
-attr[TC__COPY_SOURCE]=tc__ix_subst(x,n->attr[TC__LOAD_INDEX],var,first);
+attr[TC__COPY_SOURCE]=n->attr[TC__LOAD_INDEX];
+if(var)attr[TC__COPY_SOURCE]=tc__ix_subst(x,n->attr[TC__LOAD_INDEX],var,first);
 if(l->base)
 attr[TC__COPY_SOURCE]=
 tc__ix_add(x,attr[TC__COPY_SOURCE],l->base[n->attr[TC__LOAD_BUFFER]]);
@@ -2095,14 +2665,17 @@ static int tc__finds_places(const tc__node*combine){
 return combine->attr[TC__COMBINE_MONOID]==TC_OP_ARGMAX||
 combine->attr[TC__COMBINE_MONOID]==TC_OP_ARGMIN;
 }
-static int tc__sums_dtype(const tc__relist*l,const tc__node*combine){
-const tc__node*step=tc__acc_of(l->from,combine->attr[TC__COMBINE_ACCUMULATOR]);
-switch(tc__class_of(l->from->body.node.at[step->in[0]]->dtype)){
+static int tc__register_dtype(int dtype){
+switch(tc__class_of(dtype)){
 case TC__CLASS_f32:return TC_F32;
 case TC__CLASS_f64:return TC_F64;
 case TC__CLASS_i32:return TC_I32;
 default:return TC_I64;
 }
+}
+static int tc__sums_dtype(const tc__relist*l,const tc__node*combine){
+const tc__node*step=tc__acc_of(l->from,combine->attr[TC__COMBINE_ACCUMULATOR]);
+return tc__register_dtype(l->from->body.node.at[step->in[0]]->dtype);
 }
 static void tc__sums_in(tc__relist*l,tc__sums*s,tc__place place,int64_t numel){
 for(int i=0;i<s->count;i++){
@@ -2140,7 +2713,6 @@ tc__relist_put(l,TC_OP_LAST,TC_I64,attr,3);
 }
 // ---- gen/device/product.c
 typedef enum tc__product_form{
-TC__PRODUCT_LOOP,
 TC__PRODUCT_FEW,
 TC__PRODUCT_TILES,
 TC__PRODUCT_ROWS
@@ -2220,11 +2792,6 @@ uint16_t round;
 {tc__product_tiles_half,(uint8_t)TC__COUNT(tc__product_tiles_half),4,512},
 {tc__product_tiles_tf32,(uint8_t)TC__COUNT(tc__product_tiles_tf32),TC__FEW_MOST,256},
 };
-typedef enum tc__bring{
-TC__BRING_LATER,
-TC__BRING_NOW,
-TC__BRING_ASYNC
-}tc__bring;
 typedef struct tc__staged{
 tc__level level;
 uint32_t id;
@@ -2338,7 +2905,7 @@ if(s.width>1||dense)s.along=other;
 const tc__node*n=g->body.node.at[s.id];
 s.computed=n->op!=TC_OP_LOAD&&
 (n->op!=TC_OP_CAST||g->body.node.at[n->in[0]]->op!=TC_OP_LOAD);
-if(s.width==1)s.bring=TC__BRING_NOW;
+s.bring=s.width==1?TC__BRING_NOW:TC__BRING_LATER;
 if(q->half&&s.width==8&&n->op==TC_OP_LOAD&&
 tc__buffer_of(g,n)->dtype==q->dtype)
 s.bring=TC__BRING_ASYNC;
@@ -2378,13 +2945,6 @@ q->slices=(int)((k-1)/q->length+1);
 q->blocks=tc__ix_const(q->shares*q->slices);
 }
 static int64_t tc__slice_tickets(const tc__product*q){return q->slices+1;}
-static int64_t tc__slice_zeroed(const tc__product*q){
-return q->slices>1?tc__padded(4*q->shares*tc__slice_tickets(q),256):0;
-}
-static int64_t tc__slice_sums(const tc__product*q){
-int bytes=TC__PRODUCT_GROUP/tc__product_pack(q);
-return q->slices>1?q->shares*q->slices*q->threads*q->sums*bytes:0;
-}
 static int tc__is_easy(const tc__product*q,const tc__staged*s){
 return s->bring==(q->half?TC__BRING_ASYNC:TC__BRING_LATER)&&!s->computed;
 }
@@ -2610,8 +3170,6 @@ q.kind=q.half?2
 :0;
 q.slices=1;
 q.m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
-q.form=TC__PRODUCT_LOOP;
-if(!g->shape.prologue&&tc__contract_phases(g)>1)return q;
 int few=!g->shape.prologue&&tc__choose_wide(g,&q),most=few?TC__FEW_WIDTH:8;
 q.left=tc__stage_operand(g,&q,TC__AT_LEFT,most);
 q.right=tc__stage_operand(g,&q,TC__AT_RIGHT,most);
@@ -2631,11 +3189,7 @@ const tc__product_tile*tile=&tc__product_kinds[q.kind].tile[v-1];
 return tile!=q.tile&&tile->way==q.tile->way&&tc__tile_has_room(g,&q,tile);
 }
 // ---- gen/device/plan.c
-typedef enum tc__device_form{
-TC__DEVICE_ROWS,
-TC__DEVICE_COLUMNS,
-TC__DEVICE_PRODUCT
-}tc__device_form;
+typedef enum tc__device_form{TC__DEVICE_ROWS,TC__DEVICE_COLUMNS}tc__device_form;
 typedef enum tc__device_hold{
 TC__DEVICE_AGAIN,
 TC__DEVICE_REGISTERS,
@@ -2692,11 +3246,6 @@ int cluster;
 int launches;
 int kept;
 tc__ix chunk;
-tc__ix blocks;
-tc__ix shared;
-int resident;
-int64_t zeroed,partial;
-int64_t workspace;
 }tc__device_plan;
 // ---- gen/device/hold.c
 static int tc__device_may_be_early(const tc__group*g,const tc__device_plan*q,
@@ -2950,24 +3499,6 @@ int64_t parts=(most+blocks-1)/blocks;
 if(parts>columns/least)parts=columns/least;
 return blocks>=TC__DEVICE_FEW||parts<2?1:(int)parts;
 }
-static void tc__device_lay_out(const tc__group*g,tc__device_plan*q,int64_t tickets,
-int64_t results){
-int64_t values=0;
-for(size_t i=0;i<g->body.node.count;i++)
-values+=g->body.node.at[i]->op==TC_OP_NEW;
-q->zeroed=tc__padded(4*tickets,256);
-q->partial=values*16*results*q->parts;
-q->workspace=q->zeroed+q->partial;
-}
-static int64_t tc__device_kept_at(const tc__group*g,const tc__device_plan*q,int64_t b){
-int64_t at=tc__padded(q->zeroed+q->partial,256);
-int64_t elements=tc__ix_value(g->shape.rows)*tc__ix_value(g->shape.cols);
-for(int64_t i=0;i<b;i++)
-if(tc__device_is_row(g,i))
-at+=tc__padded(elements*(int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
-256);
-return at;
-}
 static tc__ix tc__device_scratch_at(const tc__group*g,const tc__device_plan*q,
 int64_t b){
 tc__ixpool*x=g->body.ix;
@@ -3014,8 +3545,6 @@ q->launches=loops;
 q->chunk=tc__ix_mul(
 x,tc__ix_ceil_div(x,g->shape.cols,tc__ix_const((int64_t)q->parts*q->width)),
 tc__ix_const(q->width));
-tc__device_lay_out(g,q,rows,rows);
-if(q->kept)q->workspace=tc__device_kept_at(g,q,(int64_t)g->buffer.count);
 return 1;
 }
 static int64_t tc__device_kept_bytes(const tc__group*g,const tc__device_plan*q){
@@ -3081,7 +3610,6 @@ int64_t rows=tc__ix_value(g->shape.rows),across=32*q->width;
 int64_t blocks=(rows+across-1)/across,below=q->threads/32;
 q->parts=tc__device_parts(blocks,columns,TC__DEVICE_PARTS,below*8);
 q->chunk=tc__ix_ceil_div(x,g->shape.cols,tc__ix_const(q->parts));
-if(q->parts>1)tc__device_lay_out(g,q,blocks,blocks*across);
 }
 static int64_t tc__device_columns_shared(const tc__group*g,int width){
 int64_t bytes=0;
@@ -3094,40 +3622,6 @@ bytes+=(tc__dtypes[n->dtype].bytes>4?8:4)+(arg?8:0);
 }
 return 2*bytes*TC__DEVICE_BLOCK*width;
 }
-static tc__ix tc__device_blocks(const tc__group*g,const tc__device_plan*q){
-tc__ixpool*x=g->body.ix;
-tc__ix parts=tc__ix_const(q->parts);
-if(q->form==TC__DEVICE_COLUMNS)
-return tc__ix_mul(
-x,
-tc__ix_ceil_div(x,g->shape.rows,tc__ix_const((int64_t)q->sharing*q->width)),
-parts);
-return tc__ix_mul(
-x,tc__ix_ceil_div(x,g->shape.rows,tc__ix_const(q->threads/q->sharing)),parts);
-}
-static tc__ix tc__device_shared(const tc__group*g,const tc__device_plan*q){
-tc__ixpool*x=g->body.ix;
-if(q->form!=TC__DEVICE_ROWS)return tc__ix_const(0);
-tc__ix bytes=tc__device_scratch(g,q);
-if(q->hold!=TC__DEVICE_SHARED)return bytes;
-return tc__ix_add(x,bytes,tc__ix_const(tc__device_kept_bytes(g,q)));
-}
-static tc__device_plan tc__device_plan_product(const tc__group*g,
-const tc__product*product){
-tc__device_plan q;
-memset(&q,0,sizeof q);
-q.form=TC__DEVICE_PRODUCT,q.axis=TC__COL;
-q.threads=q.sharing=product->threads;
-q.vectors=q.parts=q.launches=1;
-q.narrow=tc__device_is_narrow(g)&&
-tc__device_reach(g->body.ix,tc__depth_of(g))<INT32_MAX-(1<<20);
-q.width=product->form==TC__PRODUCT_TILES?tc__device_width(g,TC__COL):1;
-q.blocks=product->blocks,q.shared=product->shared;
-q.resident=product->resident;
-q.zeroed=tc__slice_zeroed(product),q.partial=tc__slice_sums(product);
-q.workspace=q.zeroed+q.partial;
-return q;
-}
 static int tc__device_fits_columns(const tc__group*g,const tc__device_plan*q){
 for(size_t i=0;i<g->buffer.count;i++){
 tc__ix n=g->buffer.at[i].numel;
@@ -3135,15 +3629,13 @@ if(tc__device_is_scratch(g,q,(int64_t)i)&&
 !(tc__ix_is_const(n)&&tc__ix_value(n)<=TC__DEVICE_PRIVATE))
 return 0;
 }
-return 1;
+int64_t room=TC__DEVICE_ROW_BYTES;
+if(g->target.room)room=g->target.room;
+return tc__device_columns_shared(g,1)<=room;
 }
 static tc__device_plan tc__device_plan_of(const tc__group*g){
 tc__device_plan q;
 memset(&q,0,sizeof q);
-if(g->shape.kind==TC__CONTRACTION){
-tc__product product=tc__product_plan(g);
-if(product.form!=TC__PRODUCT_LOOP)return tc__device_plan_product(g,&product);
-}
 int columns=g->shape.vector==TC__ROW&&tc__device_fits_columns(g,&q);
 q.form=columns?TC__DEVICE_COLUMNS:TC__DEVICE_ROWS;
 q.axis=q.form==TC__DEVICE_COLUMNS?TC__ROW:TC__COL;
@@ -3158,9 +3650,60 @@ q.tail=q.axis==TC__COL&&tc__ix_divisor(g->body.ix,g->shape.cols)%q.width;
 tc__device_choose_lanes_early(g,&q);
 if(q.form==TC__DEVICE_ROWS)tc__device_plan_rows(g,&q);
 if(q.form==TC__DEVICE_COLUMNS)tc__device_plan_columns(g,&q);
-q.blocks=tc__device_blocks(g,&q);
-q.shared=tc__device_shared(g,&q);
 return q;
+}
+// ---- gen/device/made.c
+static tc__group tc__prologue_of(const tc__group*g){
+tc__group rows=*g;
+rows.shape.kind=TC__REDUCTION,rows.shape.cols=tc__depth_of(g),
+rows.shape.prologue=0;
+rows.body.node.count=g->shape.prologue;
+return rows;
+}
+static tc__device_plan tc__prologue_plan(const tc__group*rows,
+const tc__product*product){
+tc__device_plan q;
+int64_t columns=tc__ix_value(rows->shape.cols);
+memset(&q,0,sizeof q);
+q.form=TC__DEVICE_ROWS,q.axis=TC__COL;
+q.threads=q.sharing=product->threads;
+q.vectors=q.parts=q.launches=1;
+q.width=tc__device_width(rows,TC__COL);
+while(columns%q.width)q.width/=2;
+tc__device_choose_lanes_early(rows,&q);
+if(columns<=(product->made>1?TC__ROWS_BY_WARP:TC__ROWS_ALONE)){
+tc__device_share(rows,&q,columns);
+q.threads=product->threads;
+return q;
+}
+q.hold=TC__DEVICE_REGISTERS;
+q.vectors=(int)((columns/q.width-1)/q.threads+1);
+int64_t words=tc__device_held(rows,&q,1)*q.width/4;
+if((words+tc__device_phase_words(rows,&q))*q.vectors<=TC__DEVICE_BLOCK_HELD)
+return q;
+q.hold=TC__DEVICE_AGAIN,q.vectors=tc__device_vectors(rows,&q,TC__DEVICE_FLIGHT);
+return q;
+}
+static int tc__prologue_is_plain(const tc__group*g,const tc__product*product){
+tc__group rows=tc__prologue_of(g);
+tc__device_plan q=tc__prologue_plan(&rows,product);
+if(q.sharing>32&&product->made>1)return 0;
+if(tc__device_has_shared_row(&rows))return 0;
+for(size_t i=0;i<rows.buffer.count;i++)
+if(tc__device_is_scratch(&rows,&q,(int64_t)i))return 0;
+return 1;
+}
+static int tc__device_takes_rows(const tc__group*g){
+if(!tc__ix_is_const(tc__depth_of(g)))return 0;
+tc__product q=tc__product_plan(g);
+if(tc__ix_value(q.shared)>TC__ROWS_BYTES||!tc__prologue_is_plain(g,&q))return 0;
+if(q.wide==TC__ROW)return 1;
+if(!tc__ix_is_const(q.blocks))return 0;
+int64_t each=(tc__ix_value(q.blocks)-1)/TC__PRODUCT_SMS+1;
+int64_t made=each*q.made*tc__ix_value(tc__depth_of(g));
+tc__product other=q;
+int tiles=!tc__choose_wide(g,&other);
+return made<=TC__ROWS_MADE&&(!tiles||made*q.cover<=TC__ROWS_STEPS);
 }
 // ---- gen/device/windows.c
 enum{
@@ -3428,6 +3971,9 @@ looped;
 int apart;
 int by_rows;
 int kept;
+tc__ix own,
+owned;
+tc__ix owner;
 tc__ix from;
 uint8_t*row;
 int64_t*row_held;
@@ -3514,6 +4060,14 @@ tc__relist_put(&f->l,TC_OP_IF,TC_BOOL,attr,2);
 tc__relist_copy(&f->l,n);
 tc__relist_end(&f->l,TC__END_BLOCK);
 }
+static int tc__vector_own(tc__vectors*f){
+return f->owned&&tc__relist_if(&f->l,f->own,f->owned,f->owner,tc__ix_const(1));
+}
+static void tc__vector_store_owned(tc__vectors*f,const tc__node*n){
+int opened=tc__vector_own(f);
+tc__relist_copy(&f->l,n);
+tc__relist_end_if(&f->l,opened);
+}
 static void tc__vector_load_window(tc__vectors*f,const tc__node*n,tc__ix lane){
 int row,column;
 const tc__neighbours*w=tc__window_of(f->l.from,f->window,n,&row,&column);
@@ -3562,6 +4116,8 @@ else if(f->ahead[n->id]&&f->ahead[n->id]!=holds)
 tc__vector_load_held(f,n,lane);
 else if(n->op==TC_OP_STORE&&n->level==TC__AT_ROW&&!f->by_rows)
 tc__vector_store_row(f,n);
+else if(n->op==TC_OP_STORE&&f->owned&&tc__is_memory(tc__buffer_of(f->l.from,n)))
+tc__vector_store_owned(f,n);
 else if(n->op==TC_OP_COMBINE)
 tc__vector_combine(f,n);
 else
@@ -3683,7 +4239,8 @@ tc__vectors_ahead(f,TC__HOLD_THEN);
 tc__vectors_rest(f);
 tc__vectors_each(f,TC__HOLD_NOT,f->width);
 }
-static int tc__vectors_open(tc__vectors*f,tc_ctx*c,const tc__group*g){
+static int tc__vectors_begin(tc__vectors*f,tc_ctx*c){
+const tc__group*g=f->l.from;
 size_t n=g->body.node.count,buffers=g->buffer.count;
 f->ix=g->body.ix,f->narrow=tc__device_is_narrow(g),f->from=tc__ix_const(0);
 f->end=(uint32_t)n;
@@ -3691,18 +4248,24 @@ f->ahead=TC__NEW_ARRAY(c,uint8_t,n),f->need=TC__NEW_ARRAY(c,uint8_t,n);
 f->phase=TC__NEW_ARRAY(c,uint8_t,n),f->held=TC__NEW_ARRAY(c,int64_t,n);
 f->row=TC__NEW_ARRAY(c,uint8_t,buffers);
 f->row_held=TC__NEW_ARRAY(c,int64_t,buffers);
-int ok=tc__relist_open(&f->l,c,g)&&f->ahead&&f->need&&f->phase&&f->held&&
-f->row&&f->row_held;
+int ok=f->ahead&&f->need&&f->phase&&f->held&&f->row&&f->row_held;
 if(!ok)f->l.failed=1;
 return ok;
 }
-static tc__group*tc__vectors_done(tc__vectors*f,tc_ctx*c){
+static void tc__vectors_end(tc__vectors*f,tc_ctx*c){
 size_t n=f->l.from->body.node.count,buffers=f->l.from->buffer.count;
 n=n?n:1,buffers=buffers?buffers:1;
 tc__free(c,f->ahead,n),tc__free(c,f->need,n),tc__free(c,f->phase,n);
 tc__free(c,f->held,n*sizeof*f->held);
 tc__free(c,f->row,buffers);
 tc__free(c,f->row_held,buffers*sizeof*f->row_held);
+}
+static int tc__vectors_open(tc__vectors*f,tc_ctx*c,const tc__group*g){
+int ok=tc__relist_open(&f->l,c,g);
+return tc__vectors_begin(f,c)&&ok;
+}
+static tc__group*tc__vectors_done(tc__vectors*f,tc_ctx*c){
+tc__vectors_end(f,c);
 return tc__relist_close(&f->l,c);
 }
 enum{
@@ -3885,7 +4448,7 @@ tc__flattener f;
 tc__flat_plan(g,&f);
 f.v.open=tc__flat_open;
 if(tc__vectors_open(&f.v,c,g)){
-tc__relist_launch(&f.v.l,f.threads,f.v.narrow,0);
+tc__relist_launch(&f.v.l,f.threads,f.v.narrow,0,0);
 f.j=tc__relist_for(&f.v.l,(tc__axis)TC__FLAT_J,TC__BIND_GRID,
 tc__flat_blocks(g,&f));
 f.t=tc__relist_for(&f.v.l,(tc__axis)TC__FLAT_T,TC__BIND_BLOCK,
@@ -4016,7 +4579,7 @@ if(tc__vectors_open(&t.v,c,g)){
 tc__ixpool*x=t.v.ix;
 int below=w->threads/w->across;
 tc__window_buffers(&t);
-tc__relist_launch(&t.v.l,w->threads,t.v.narrow,0);
+tc__relist_launch(&t.v.l,w->threads,t.v.narrow,0,0);
 tc__ix i=tc__window_loop(
 &t,TC__WINDOW_I,TC__BIND_GRID,
 tc__ix_ceil_div(x,g->shape.rows,tc__ix_const((int64_t)below*w->rows)));
@@ -4256,7 +4819,7 @@ t.down=TC__TILE_THREADS*t.width/t.size;
 tc__ix size=tc__ix_const(t.size);
 if(tc__relist_open(&t.l,c,g)){
 int held=tc__tile_buffers(&t);
-tc__relist_launch(&t.l,TC__TILE_THREADS,tc__device_is_narrow(g),0);
+tc__relist_launch(&t.l,TC__TILE_THREADS,tc__device_is_narrow(g),0,0);
 t.j=tc__tile_loop(&t,TC__TILE_J,TC__BIND_GRID,
 tc__ix_ceil_div(t.ix,g->shape.rows,size));
 t.i=tc__tile_loop(&t,TC__TILE_I,TC__BIND_GRID,
@@ -4291,6 +4854,9 @@ tc__ix x;
 tc__ix s;
 tc__ix across;
 int by_part;
+tc__ix i,
+made;
+int early;
 tc__sums sums;
 int64_t ticket;
 }tc__rower;
@@ -4374,10 +4940,9 @@ for(uint32_t id=t->v.begin;id<t->v.end;id++)
 if(tc__rows_fills(t,t->v.l.from->body.node.at[id]))return 1;
 return 0;
 }
-static void tc__rows_columns(tc__rower*t,uint32_t begin,uint32_t end){
+static void tc__rows_whole_vectors(tc__rower*t){
 tc__vectors*v=&t->v;
 int count=v->count;
-v->begin=begin,v->end=end;
 if(tc__rows_any_fills(t)){
 v->count=1;
 tc__rows_serial(t,tc__rows_fill_all);
@@ -4386,13 +4951,18 @@ tc__relist_put(&v->l,TC_OP_WAIT,TC_I64,NULL,0);
 }
 if(t->q.hold==TC__DEVICE_REGISTERS){
 tc__rows_vectors(t);
-}else{
-if(v->l.from->target.checked||!tc__vectors_are_deep(&t->v))v->count=1;
+return;
+}
+if(v->l.from->target.checked||!tc__vectors_are_deep(v))v->count=1;
 tc__rows_serial(t,tc__rows_vectors);
 v->count=count;
 }
+static void tc__rows_columns(tc__rower*t,uint32_t begin,uint32_t end){
+tc__vectors*v=&t->v;
+v->begin=begin,v->end=end;
+if(!tc__ix_equals(t->across,0)||!t->q.tail)tc__rows_whole_vectors(t);
 if(t->q.tail)tc__rows_tail(t);
-for(uint32_t id=0;id<end;id++){
+for(uint32_t id=0;id<end&&!t->early;id++){
 const tc__node*n=v->l.from->body.node.at[id];
 if(!v->ahead[id]||v->ahead[id]==TC__HOLD_SHARED)continue;
 int later=t->q.hold==TC__DEVICE_REGISTERS&&
@@ -4418,8 +4988,9 @@ tc__relist*l=&t->v.l;
 tc__node m=*n;
 int64_t attr[TC__COMBINE_THREADS+2];
 tc__ix one=tc__ix_const(1);
-int opened=
-n->op==TC_OP_STORE&&tc__relist_if(l,t->x,one,t->by_part?t->z:0,one);
+int store=n->op==TC_OP_STORE;
+int opened=store&&tc__relist_if(l,t->x,one,t->by_part?t->z:0,one);
+int owned=store&&tc__vector_own(&t->v);
 if(n->op==TC_OP_NEW||n->op==TC_OP_COMBINE){
 memcpy(attr,n->attr,n->n_attr*sizeof*attr);
 m.attr=attr,m.n_attr=3;
@@ -4429,7 +5000,7 @@ if(n->op==TC_OP_COMBINE)attr[TC__COMBINE_THREADS]=t->q.sharing;
 if(n->op==TC_OP_COMBINE&&t->q.cluster)
 attr[TC__COMBINE_THREADS+1]=t->q.cluster,m.n_attr=4;
 tc__relist_copy(l,&m);
-tc__relist_end_if(l,opened);
+tc__relist_end_if(l,owned),tc__relist_end_if(l,opened);
 }
 static void tc__rows_body(tc__rower*t){
 const tc__group*g=t->v.l.from;
@@ -4648,7 +5219,7 @@ if(t->q.kept)tc__rows_place_kept(t);
 for(int launch=0;launch<t->q.launches;launch++){
 tc__rows_need(t,launch,need);
 memset(t->v.ahead,0,l->from->body.node.count);
-tc__relist_launch(l,t->q.threads,t->q.narrow,0);
+tc__relist_launch(l,t->q.threads,t->q.narrow,0,0);
 tc__rows_open_parts(t);
 tc__rows_cut_body(t,launch,need);
 tc__rows_close_parts(t);
@@ -4684,7 +5255,7 @@ if(rows>1)tc__relist_end(l,TC__ROWS_Y);
 tc__relist_end(l,rows>1?(int64_t)TC__ROWS_I:(int64_t)TC__ROW);
 }
 static void tc__rows_whole_launch(tc__rower*t){
-tc__relist_launch(&t->v.l,t->q.threads,t->q.narrow,t->q.cluster);
+tc__relist_launch(&t->v.l,t->q.threads,t->q.narrow,0,t->q.cluster);
 if(t->q.cluster){
 tc__rows_open_parts(t);
 t->by_part=1;
@@ -4707,23 +5278,69 @@ tc__free(c,need,nodes);
 tc__free(c,t->v.l.base,t->q.kept?buffers*sizeof*t->v.l.base:0);
 t->v.l.base=NULL;
 }
+static void tc__rows_init(tc__rower*t,const tc__device_plan*q){
+memset(t,0,sizeof*t);
+t->q=*q,t->s=t->x=t->z=tc__ix_const(0);
+t->v.open=tc__rows_open,t->v.apart=1,t->v.lanes_early=q->lanes_early;
+t->v.width=q->width,t->v.count=q->vectors;
+t->v.again=q->hold==TC__DEVICE_REGISTERS;
+}
+static void tc__rows_begin(tc__rower*t){
+t->across=tc__ix_div(t->v.ix,t->v.l.from->shape.cols,tc__ix_const(t->q.width));
+tc__rows_place_rows(t);
+tc__rows_place_loads(t);
+}
 static tc__group*tc__lower_rows(tc_ctx*c,const tc__group*g,const tc__device_plan*q){
 tc__rower t;
-memset(&t,0,sizeof t);
-t.q=*q,t.s=t.x=t.z=tc__ix_const(0);
-t.v.open=tc__rows_open,t.v.apart=1,t.v.lanes_early=q->lanes_early;
-t.v.width=q->width,t.v.count=q->vectors;
-t.v.again=q->hold==TC__DEVICE_REGISTERS;
+tc__rows_init(&t,q);
 if(tc__vectors_open(&t.v,c,g)){
-t.across=tc__ix_div(t.v.ix,g->shape.cols,tc__ix_const(q->width));
-tc__rows_place_rows(&t);
-tc__rows_place_loads(&t);
+tc__rows_begin(&t);
 if(q->launches>1||(q->parts>1&&!q->cluster))
 tc__rows_in_parts(&t,c);
 else
 tc__rows_whole_launch(&t);
 }
 return tc__vectors_done(&t.v,c);
+}
+static void tc__rows_early(tc__rower*t){
+tc__vectors*v=&t->v;
+const tc__group*g=v->l.from;
+int64_t words=0;
+memset(v->phase,0,g->body.node.count);
+for(uint32_t id=0;id<v->end;id++){
+const tc__node*n=g->body.node.at[id];
+v->phase[id]=v->ahead[id]==TC__HOLD_FIRST||
+(!v->ahead[id]&&tc__vector_hold_of(v,n)==TC__HOLD_FIRST);
+if(v->phase[id])words+=tc__device_words(g,&t->q,n);
+}
+t->early=words>0&&words*v->count<=TC__DEVICE_WARP_HELD;
+if(!t->early)return;
+for(uint32_t id=0;id<v->end;id++)
+if(v->phase[id]&&!v->ahead[id])
+tc__vector_hold_in(v,g->body.node.at[id],TC__HOLD_FIRST);
+tc__vectors_copy(v);
+tc__vectors_ahead(v,TC__HOLD_FIRST);
+for(uint32_t id=0;id<v->end;id++)
+if(v->ahead[id]==TC__HOLD_FIRST)v->ahead[id]=TC__HOLD_BEFORE;
+}
+static void tc__rows_make(tc__relist*l,tc_ctx*c,const tc__group*rows,
+const tc__device_plan*q,tc__ix x,tc__ix i,tc__ix made,
+tc__ix room,tc__ix owner){
+const tc__group*from=l->from;
+tc__rower t;
+tc__rows_init(&t,q);
+t.v.l=*l,t.v.l.from=rows,t.x=x;
+if(tc__vectors_begin(&t.v,c)){
+int opened=tc__relist_if(&t.v.l,i,room,0,0);
+tc__relist_bind(&t.v.l,TC__ROWS_I,i,room);
+t.v.owner=owner,t.v.own=i,t.v.owned=made,t.v.again=1;
+tc__rows_begin(&t);
+if(q->hold==TC__DEVICE_REGISTERS)tc__rows_early(&t);
+tc__rows_body(&t);
+tc__relist_end_if(&t.v.l,opened);
+}
+tc__vectors_end(&t.v,c);
+*l=t.v.l,l->from=from;
 }
 // ---- gen/device/columns.c
 enum{
@@ -4979,7 +5596,7 @@ t.group=TC__NEW_ARRAY(c,uint32_t,n),t.kept=TC__NEW_ARRAY(c,uint8_t,n);
 if(tc__vectors_open(&t.v,c,g)&&t.group&&t.kept){
 tc__columns_find_kept(&t);
 tc__columns_place_rows(&t);
-tc__relist_launch(&t.v.l,q->threads,q->narrow,0);
+tc__relist_launch(&t.v.l,q->threads,q->narrow,0,0);
 tc__columns_loops(&t);
 tc__relist_end(&t.v.l,TC__END_BLOCK);
 }else{
@@ -4988,18 +5605,476 @@ t.v.l.failed=1;
 tc__free(c,t.group,n*sizeof*t.group),tc__free(c,t.kept,n);
 return tc__vectors_done(&t.v,c);
 }
+// ---- gen/device/template.c
+enum{
+TC__TEMPLATE_J=TC__VAR0,
+TC__TEMPLATE_I=TC__VAR0+1,
+TC__TEMPLATE_Y=TC__VAR0+2,
+TC__TEMPLATE_X=TC__VAR0+3,
+TC__TEMPLATE_T=TC__VAR0+6,
+TC__TEMPLATE_P=TC__VAR0+7,
+TC__TEMPLATE_Q=TC__VAR0+8
+};
+typedef struct tc__producer{
+tc__relist l;
+tc__product q;
+tc__ix j;
+uint32_t rows;
+int64_t*held;
+tc__group prologue;
+tc__device_plan plan;
+tc__ix x,y,*base;
+int64_t made,room;
+}tc__producer;
+static tc__ix tc__producer_var(const tc__producer*t,int axis,tc__ix extent,int width){
+tc__ixpool*x=t->l.from->body.ix;
+return tc__ix_var(x,axis,tc__ix_sub(x,extent,tc__ix_const(width-1)));
+}
+typedef struct tc__hole_words{
+tc__hole hole;
+int64_t buffer;
+tc__bring bring;
+int width;
+tc__axis along;
+int row,line,deep;
+int64_t line_stride,deep_stride;
+}tc__hole_words;
+static void tc__hole_open(tc__relist*l,const tc__hole_words*w){
+int64_t attr[TC__HOLE_DEEP_STRIDE+1];
+attr[TC__HOLE_HOLE]=w->hole,attr[TC__HOLE_BUFFER]=w->buffer;
+attr[TC__HOLE_BRING]=w->bring,attr[TC__HOLE_WIDTH]=w->width;
+attr[TC__HOLE_ALONG]=w->along,attr[TC__HOLE_ROW]=w->row;
+attr[TC__HOLE_LINE]=w->line,attr[TC__HOLE_DEEP]=w->deep;
+attr[TC__HOLE_LINE_STRIDE]=w->line_stride;
+attr[TC__HOLE_DEEP_STRIDE]=w->deep_stride;
+tc__relist_put(l,TC_OP_HOLE,TC_I64,attr,TC__HOLE_DEEP_STRIDE+1);
+}
+static void tc__hole_close(tc__relist*l){tc__relist_end(l,TC__END_BLOCK);}
+static tc__ix tc__hole_elements(tc__producer*t,int width,tc__axis axis,int first,
+tc__ix extent){
+tc__relist*l=&t->l;
+if(width==1)return tc__ix_const(0);
+tc__ix lane=
+tc__relist_for(l,(tc__axis)TC__VECTOR_L,TC__BIND_VECTOR,tc__ix_const(width));
+tc__relist_bind(
+l,(int)axis,
+tc__ix_add(l->from->body.ix,tc__producer_var(t,first,extent,width),lane),
+extent);
+return lane;
+}
+static void tc__hole_elements_end(tc__producer*t,int width){
+if(width>1)tc__relist_end(&t->l,TC__VECTOR_L);
+}
+static void tc__rows_hole(tc__producer*t,tc_ctx*c){
+tc__relist*l=&t->l;
+tc__ixpool*x=l->from->body.ix;
+tc__hole_words w;
+int64_t together=t->q.threads/t->plan.sharing,
+turns=(t->q.made+together-1)/together;
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_ROWS,w.buffer=-1,w.width=1,w.along=TC__COL;
+w.row=TC__TEMPLATE_T,w.line=TC__ROW,w.deep=TC__TEMPLATE_Q;
+tc__hole_open(l,&w);
+tc__ix turn=tc__ix_var(x,TC__TEMPLATE_T,tc__ix_const(turns)),
+i=tc__ix_add(x,tc__ix_mul(x,tc__ix_const(together),turn),t->y),
+first=tc__ix_var(x,TC__TEMPLATE_Q,l->from->shape.cols);
+if(tc__ix_equals(tc__rows_across(l->from,&t->q),1))first=tc__ix_const(0);
+tc__rows_make(l,c,&t->prologue,&t->plan,t->x,i,tc__ix_const(t->q.made),
+tc__ix_const(t->room),first);
+tc__hole_close(l);
+}
+static void tc__producer_threads(tc__producer*t){
+tc__relist*l=&t->l;
+int64_t together=t->plan.sharing?t->q.threads/t->plan.sharing:1;
+if(!t->plan.sharing){
+tc__relist_for(l,(tc__axis)TC__TEMPLATE_T,TC__BIND_BLOCK,
+tc__ix_const(t->q.threads));
+return;
+}
+if(together>1)
+t->y=tc__relist_for(l,(tc__axis)TC__TEMPLATE_Y,TC__BIND_BLOCK,
+tc__ix_const(together));
+if(t->plan.sharing>1)
+t->x=tc__relist_for(l,(tc__axis)TC__TEMPLATE_X,
+t->plan.sharing>32?TC__BIND_BLOCK:TC__BIND_LANE,
+tc__ix_const(t->plan.sharing));
+}
+static void tc__producer_threads_end(tc__producer*t){
+if(!t->plan.sharing){
+tc__relist_end(&t->l,TC__TEMPLATE_T);
+return;
+}
+if(t->plan.sharing>1)tc__relist_end(&t->l,TC__TEMPLATE_X);
+if(t->q.threads>t->plan.sharing)tc__relist_end(&t->l,TC__TEMPLATE_Y);
+}
+static tc__ix tc__operand_extent(const tc__group*g,tc__axis axis){
+return axis==TC__ROW?g->shape.rows
+:axis==TC__COL?g->shape.cols
+:tc__depth_of(g);
+}
+static int tc__operand_is_copy(const tc__producer*t,const tc__staged*s,tc__axis axis,
+int width,int dtype){
+const tc__group*g=t->l.from;
+const tc__node*n=g->body.node.at[s->id];
+if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->dtype!=dtype||
+tc__buffer_of(g,n)->dtype!=dtype||tc__device_is_made(g,n))
+return 0;
+if(width==1)return tc__is_half(dtype);
+return tc__is_wide_load(g,n,width,axis);
+}
+static int tc__operand_variable(tc__axis axis,tc__axis along,int width){
+if(axis!=along||width==1)return(int)axis;
+return axis==TC__DEPTH?TC__TEMPLATE_Q:TC__TEMPLATE_P;
+}
+static int64_t tc__operand_stride(const tc__group*g,const tc__staged*s,tc__axis axis){
+tc__ixpool*x=g->body.ix;
+tc__ixrun run=tc__ix_run(x,g->body.node.at[s->id]->attr[TC__LOAD_INDEX],axis);
+tc__ix m=tc__ix_div(x,g->shape.rows,g->shape.batch);
+if(!run.ok||!tc__ix_is_const(run.stride))return 0;
+if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
+return tc__ix_value(run.stride);
+}
+static int tc__stage_jump(const tc__product*q,const tc__staged*s){
+int size=s->along==TC__DEPTH?q->tile->depth
+:s->level==TC__AT_LEFT?q->tile->rows
+:q->tile->cols;
+return q->threads/(size/s->width);
+}
+static int tc__brings_by_steps(const tc__group*g,const tc__product*q,
+const tc__staged*s){
+tc__axis line=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
+const tc__node*n=g->body.node.at[s->id];
+if(g->target.checked||s->bring==TC__BRING_NOW)
+return 0;
+if(s->bring==TC__BRING_ASYNC&&tc__stage_jump(q,s)%8)return 0;
+int plain=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES;
+if(!plain||tc__buffer_of(g,n)->dtype!=n->dtype||n->dtype!=q->dtype)return 0;
+if(!q->half&&!tc__is_own_class(n->dtype))return 0;
+return tc__operand_stride(g,s,TC__DEPTH)&&tc__operand_stride(g,s,line);
+}
+static void tc__operand_nodes(tc__producer*t,const tc__staged*s,int64_t buffer,
+tc__ix lane){
+tc__relist*l=&t->l;
+for(uint32_t id=l->from->shape.prologue;id<t->rows;id++){
+const tc__node*n=l->from->body.node.at[id];
+if(n->level!=(uint8_t)s->level||n->op==TC_OP_END||tc__opens(n))continue;
+if(t->held[id]<0)
+tc__relist_copy(l,n);
+else
+tc__relist_load(l,n,t->held[id],
+tc__ix_equals(l->to->buffer.at[t->held[id]].numel,1)
+?tc__ix_const(0)
+:lane);
+}
+tc__relist_store(l,l->from->body.node.at[s->id],buffer,lane);
+}
+static void tc__operand_hole(tc__producer*t,const tc__staged*s,tc__hole hole,
+tc__axis along,int width,int dtype){
+const tc__group*g=t->l.from;
+const tc__node*n=g->body.node.at[s->id];
+tc__axis line=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
+int one=hole==TC__HOLE_LEFT_ONE||hole==TC__HOLE_RIGHT_ONE;
+int staged=t->q.form==TC__PRODUCT_TILES&&!one;
+tc__hole_words w;
+memset(&w,0,sizeof w);
+w.hole=hole,w.width=width,w.along=along;
+w.bring=staged?s->bring:TC__BRING_VALUES;
+w.buffer=tc__relist_buffer(&t->l,TC__BUF_GIVEN,dtype,width);
+int made=s->level==TC__AT_LEFT&&g->shape.prologue;
+w.row=made?(int)TC__TEMPLATE_I:s->level==TC__AT_LEFT?-1:(int)TC__ROW;
+w.line=tc__operand_variable(line,along,width);
+w.deep=tc__operand_variable(TC__DEPTH,along,width);
+if(staged&&tc__brings_by_steps(g,&t->q,s)){
+w.line_stride=tc__operand_stride(g,s,line);
+w.deep_stride=tc__operand_stride(g,s,TC__DEPTH);
+}
+tc__hole_open(&t->l,&w);
+int first=tc__operand_variable(along,along,width);
+tc__ix extent=tc__operand_extent(g,along);
+if(tc__operand_is_copy(t,s,along,width,dtype)){
+tc__relist_copy_vector(&t->l,n,w.buffer,tc__ix_const(0),along,
+tc__producer_var(t,first,extent,width),width);
+}else{
+tc__ix lane=tc__hole_elements(t,width,along,first,extent);
+tc__operand_nodes(t,s,w.buffer,lane);
+tc__hole_elements_end(t,width);
+}
+tc__hole_close(&t->l);
+}
+static int tc__operand_is_ahead(const tc__group*g,const tc__staged*s,tc__axis axis,
+const tc__node*n){
+if(n->op!=TC_OP_LOAD||n->level!=(uint8_t)s->level||
+n->n_attr!=TC__LOAD_PREDICATES||tc__buffer_of(g,n)->written)
+return 0;
+if(tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__DEPTH)||
+tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
+return 0;
+return s->width==1||tc__device_is_wide(g,n,s->width,axis)||
+tc__device_is_still(g,n,axis,s->width);
+}
+static int tc__operand_ahead(tc__producer*t,const tc__staged*s,tc__axis axis){
+const tc__group*g=t->l.from;
+int some=0;
+for(uint32_t id=0;id<t->rows;id++){
+const tc__node*n=g->body.node.at[id];
+if(!tc__operand_is_ahead(g,s,axis,n))continue;
+int wide=tc__device_is_wide(g,n,s->width,axis);
+t->held[id]=tc__relist_buffer(&t->l,TC__BUF_REGISTER,tc__buffer_of(g,n)->dtype,
+wide?s->width:1);
+some=1;
+}
+return some;
+}
+static void tc__ahead_hole(tc__producer*t,const tc__staged*s,tc__axis axis){
+tc__relist*l=&t->l;
+tc__hole_words w;
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_AHEAD,w.buffer=-1,w.width=s->width,w.along=axis;
+w.row=s->level==TC__AT_LEFT?-1:(int)TC__ROW,w.deep=-1;
+w.line=tc__operand_variable(axis,axis,s->width);
+tc__hole_open(l,&w);
+for(uint32_t id=0;id<t->rows;id++){
+const tc__node*n=l->from->body.node.at[id];
+if(t->held[id]<0)continue;
+int width=(int)tc__ix_value(l->to->buffer.at[t->held[id]].numel);
+tc__relist_copy_vector(
+l,n,t->held[id],tc__ix_const(0),axis,
+tc__producer_var(t,w.line,tc__operand_extent(l->from,axis),s->width),
+width);
+}
+tc__hole_close(l);
+}
+static int tc__result_is_early(const tc__producer*t,const tc__node*n){
+const tc__group*g=t->l.from;
+return n->id>t->rows&&n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES&&
+!tc__buffer_of(g,n)->written&&
+!tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]);
+}
+static int tc__result_early(tc__producer*t){
+const tc__group*g=t->l.from;
+int some=0;
+for(uint32_t id=t->rows;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(!tc__result_is_early(t,n))continue;
+t->held[id]=
+tc__relist_buffer(&t->l,TC__BUF_REGISTER,tc__buffer_of(g,n)->dtype,1);
+some=1;
+}
+return some;
+}
+static void tc__early_hole(tc__producer*t){
+tc__relist*l=&t->l;
+tc__ixpool*x=l->from->body.ix;
+tc__hole_words w;
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_EARLY,w.buffer=-1,w.width=1,w.along=TC__COL;
+w.row=TC__ROW,w.line=TC__COL,w.deep=-1;
+tc__hole_open(l,&w);
+for(uint32_t id=t->rows;id<l->from->body.node.count;id++)
+if(t->held[id]>=0)
+tc__relist_copy_vector(l,l->from->body.node.at[id],t->held[id],
+tc__ix_const(0),TC__COL,
+tc__ix_var(x,TC__COL,l->from->shape.cols),1);
+tc__hole_close(l);
+}
+static void tc__result_hole(tc__producer*t,int width){
+tc__relist*l=&t->l;
+const tc__group*g=l->from;
+const tc__node*contract=tc__contract_of(g);
+tc__hole_words w;
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_RESULT,w.width=width,w.along=TC__COL;
+w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,tc__register_dtype(t->q.dtype),width);
+w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
+tc__hole_open(l,&w);
+tc__ix lane=tc__hole_elements(t,width,TC__COL,w.line,g->shape.cols);
+for(uint32_t id=t->rows;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n==contract)
+tc__relist_load(l,n,w.buffer,lane);
+else if(t->held[id]>=0)
+tc__relist_load(l,n,t->held[id],tc__ix_const(0));
+else if(n->op!=TC_OP_END&&!tc__opens(n))
+tc__relist_copy(l,n);
+}
+tc__hole_elements_end(t,width);
+tc__hole_close(l);
+}
+static int tc__template_leaves(const tc__group*g,tc__ix extent,int64_t by){
+return tc__ix_divisor(g->body.ix,extent)%by!=0;
+}
+static void tc__tiles_numbers_of(const tc__group*g,const tc__product*q,int width,
+int64_t*n){
+const tc__product_tile*tile=q->tile;
+n[TC__TILES_WAY]=tile->way,n[TC__TILES_ROWS]=tile->rows;
+n[TC__TILES_COLS]=tile->cols,n[TC__TILES_DEPTH]=tile->depth;
+n[TC__TILES_HIGH]=tile->high,n[TC__TILES_ACROSS]=tile->across;
+n[TC__TILES_STAGES]=tc__product_stages(q),n[TC__TILES_THREADS]=q->threads;
+n[TC__TILES_PACK]=tc__product_pack(q),n[TC__TILES_WIDTH]=width;
+n[TC__TILES_SLICES]=q->slices,n[TC__TILES_LENGTH]=q->length;
+n[TC__TILES_BATCHES]=!tc__ix_equals(g->shape.batch,1);
+n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
+n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
+n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
+}
+static void tc__skinny_numbers_of(const tc__producer*t,int ahead,int early,int64_t*n){
+const tc__group*g=t->l.from;
+const tc__product*q=&t->q;
+int width=tc__wide_operand(q)->width;
+int busy=q->few*width*(q->each?q->each:1);
+if(tc__wide_operand(q)->computed)busy*=2;
+if(tc__product_bytes(q)==8)busy*=2;
+n[TC__SKINNY_BY_ROWS]=q->wide==TC__ROW,n[TC__SKINNY_DOT]=q->dot;
+n[TC__SKINNY_FEW]=q->few,n[TC__SKINNY_SHARING]=q->sharing;
+n[TC__SKINNY_EACH]=q->each,n[TC__SKINNY_COVER]=q->cover;
+n[TC__SKINNY_UNROLLED]=busy>=256?1:busy>32?2:4;
+n[TC__SKINNY_THREADS]=q->threads;
+n[TC__SKINNY_WIDTH]=width,n[TC__SKINNY_AHEAD]=ahead;
+n[TC__SKINNY_SLICES]=q->slices,n[TC__SKINNY_LENGTH]=q->length;
+n[TC__SKINNY_BATCHES]=!tc__ix_equals(g->shape.batch,1);
+int by_rows=q->wide==TC__ROW;
+n[TC__SKINNY_RAGGED_ROWS]=tc__template_leaves(g,q->m,by_rows?q->cover:q->few);
+n[TC__SKINNY_RAGGED_COLS]=
+tc__template_leaves(g,g->shape.cols,by_rows?q->few:q->cover);
+n[TC__SKINNY_RAGGED_DEPTH]=
+q->slices>1&&!tc__ix_equals(tc__depth_of(g),q->slices*q->length);
+n[TC__SKINNY_MAKING]=t->plan.sharing,n[TC__SKINNY_STEPS]=q->ahead?q->steps:0;
+n[TC__SKINNY_EARLY]=early;
+}
+static void tc__template_buffers(tc__producer*t,int64_t*attr){
+const tc__product*q=&t->q;
+int dtype=tc__register_dtype(q->dtype);
+attr[TC__TEMPLATE_TICKETS]=attr[TC__TEMPLATE_SUMS]=-1;
+int64_t bytes=tc__ix_value(q->shared)-(t->plan.sharing?q->made*q->row:0);
+attr[TC__TEMPLATE_SHARED]=tc__relist_buffer(&t->l,TC__BUF_SHARED,dtype,
+bytes/(int64_t)tc__dtypes[dtype].bytes);
+if(q->slices==1)return;
+attr[TC__TEMPLATE_TICKETS]=
+tc__relist_buffer(&t->l,TC__BUF_TICKET,TC_I32,q->shares*tc__slice_tickets(q));
+attr[TC__TEMPLATE_SUMS]=tc__relist_buffer(
+&t->l,TC__BUF_WORK,dtype,q->shares*q->slices*q->threads*q->sums);
+}
+static void tc__tiles_holes(tc__producer*t,int width){
+const tc__product*q=&t->q;
+int dtype=q->half?q->dtype:tc__register_dtype(q->dtype);
+tc__operand_hole(t,&q->left,TC__HOLE_LEFT,q->left.along,q->left.width,dtype);
+tc__operand_hole(t,&q->right,TC__HOLE_RIGHT,q->right.along,q->right.width,dtype);
+if(q->tile->way==TC__WAY_SPLIT){
+tc__operand_hole(t,&q->left,TC__HOLE_LEFT_ONE,TC__DEPTH,1,dtype);
+tc__operand_hole(t,&q->right,TC__HOLE_RIGHT_ONE,TC__DEPTH,1,dtype);
+}
+tc__result_hole(t,width);
+}
+static void tc__skinny_holes(tc__producer*t,tc_ctx*c,int ahead,int early){
+const tc__product*q=&t->q;
+const tc__staged*wide=tc__wide_operand(q),
+*few=wide==&q->left?&q->right:&q->left;
+int dtype=tc__register_dtype(q->dtype);
+tc__axis along=q->dot?TC__DEPTH:q->wide;
+tc__hole left=TC__HOLE_LEFT,right=TC__HOLE_RIGHT;
+if(ahead)tc__ahead_hole(t,wide,q->wide);
+if(early)tc__early_hole(t);
+if(t->plan.sharing)tc__rows_hole(t,c);
+tc__operand_hole(t,wide,wide==&q->left?left:right,along,wide->width,dtype);
+tc__operand_hole(t,few,few==&q->left?left:right,TC__DEPTH,
+q->dot?wide->width:1,dtype);
+tc__result_hole(t,1);
+}
+static void tc__put_tiles(tc__producer*t,int64_t*attr){
+int width=tc__device_width(t->l.from,TC__COL);
+attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_TILES;
+tc__tiles_numbers_of(t->l.from,&t->q,width,attr+TC__TEMPLATE_NUMBERS);
+tc__relist_put(&t->l,TC_OP_TEMPLATE,tc__register_dtype(t->q.dtype),attr,
+TC__TEMPLATE_NUMBERS+(uint32_t)TC__TILES_NUMBERS);
+tc__tiles_holes(t,width);
+}
+static void tc__put_skinny(tc__producer*t,tc_ctx*c,int64_t*attr){
+const tc__product*q=&t->q;
+const tc__staged*wide=tc__wide_operand(q);
+int ahead=!t->plan.sharing&&!q->dot&&wide->computed&&
+tc__operand_ahead(t,wide,q->wide);
+int early=t->plan.sharing&&q->few*q->cover<=q->threads&&tc__result_early(t);
+attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_SKINNY;
+tc__skinny_numbers_of(t,ahead,early,attr+TC__TEMPLATE_NUMBERS);
+tc__relist_put(&t->l,TC_OP_TEMPLATE,tc__register_dtype(q->dtype),attr,
+TC__TEMPLATE_NUMBERS+(uint32_t)TC__SKINNY_NUMBERS);
+tc__skinny_holes(t,c,ahead,early);
+}
+static void tc__put_template(tc__producer*t,tc_ctx*c){
+const tc__group*g=t->l.from;
+int64_t attr[TC__NODE_WORDS];
+attr[TC__TEMPLATE_BLOCK]=t->j,attr[TC__TEMPLATE_ROWS]=t->q.m;
+attr[TC__TEMPLATE_COLS]=g->shape.cols,attr[TC__TEMPLATE_DEPTH]=tc__depth_of(g);
+tc__template_buffers(t,attr);
+if(t->q.form==TC__PRODUCT_TILES)
+tc__put_tiles(t,attr);
+else
+tc__put_skinny(t,c,attr);
+tc__relist_end(&t->l,TC__END_BLOCK);
+}
+static int tc__product_is_narrow(const tc__group*g){
+return tc__device_is_narrow(g)&&
+tc__device_reach(g->body.ix,tc__depth_of(g))<INT32_MAX-(1<<20);
+}
+static uint32_t tc__product_rows_loop(const tc__group*g){
+uint32_t id=g->shape.prologue;
+while(g->body.node.at[id]->op!=TC_OP_FOR)id++;
+return id;
+}
+static void tc__producer_makes(tc__producer*t){
+const tc__group*g=t->l.from;
+t->prologue=tc__prologue_of(g),t->plan=tc__prologue_plan(&t->prologue,&t->q);
+t->made=tc__left_rows(g)-g->buffer.at;
+tc__kbuf*made=&t->l.to->buffer.at[t->made];
+made->place=TC__BUF_SHARED;
+int64_t pitch=t->q.row/(int64_t)tc__dtypes[made->dtype].bytes;
+t->room=tc__padded(t->q.made,t->plan.sharing<32?32/t->plan.sharing:1);
+made->numel=tc__ix_const(t->room*pitch);
+t->base[t->made]=
+tc__ix_mul(g->body.ix,tc__ix_const(pitch),
+tc__ix_var(g->body.ix,TC__TEMPLATE_I,tc__ix_const(t->room)));
+t->l.base=t->base;
+}
+static tc__group*tc__lower_product(tc_ctx*c,const tc__group*g){
+tc__producer t;
+size_t nodes=g->body.node.count,buffers=g->buffer.count;
+memset(&t,0,sizeof t);
+TC_ASSERT(g->shape.prologue||tc__contract_phases(g)==1);
+t.q=tc__product_plan(g),t.rows=tc__product_rows_loop(g);
+int ok=tc__relist_open(&t.l,c,g);
+t.held=TC__NEW_ARRAY(c,int64_t,nodes),t.base=TC__NEW_ARRAY(c,tc__ix,buffers);
+if(!t.held||!t.base)t.l.failed=1;
+for(size_t i=0;i<nodes&&t.held;i++)t.held[i]=-1;
+if(ok&&!t.l.failed){
+if(g->shape.prologue)tc__producer_makes(&t);
+tc__relist_launch(&t.l,t.q.threads,tc__product_is_narrow(g),t.q.resident,0);
+t.j=tc__relist_for(&t.l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,t.q.blocks);
+tc__producer_threads(&t);
+tc__put_template(&t,c);
+tc__producer_threads_end(&t);
+tc__relist_end(&t.l,TC__TEMPLATE_J),tc__relist_end(&t.l,TC__END_BLOCK);
+}
+t.l.base=NULL;
+tc__free(c,t.held,nodes*sizeof*t.held);
+tc__free(c,t.base,buffers*sizeof*t.base);
+return tc__relist_close(&t.l,c);
+}
 // ---- gen/device/verify.c
 enum{
 TC__DEVICE_ACCESSES=256,
 TC__DEVICE_THREADS=1024,
 TC__DEVICE_LEFT=4,
-TC__DEVICE_BOUNDS=4
+TC__DEVICE_BOUNDS=4,
+TC__DEVICE_COPIED=1,
+TC__DEVICE_PUT=2
 };
 typedef struct tc__shared_access{
 const tc__node*node;
 tc__ix at;
 int barriers;
 tc__ix below[TC__DEVICE_BOUNDS];
+int bounds;
+int own;
 }tc__shared_access;
 typedef struct tc__device_verifier{
 tc__verifier v;
@@ -5009,11 +6084,11 @@ const tc__node*open[TC__VERIFY_DEPTH];
 uint32_t depth;
 tc__ix axis[TC__VAR_END];
 int64_t threads;
+tc__ix blocks;
 int barriers,count;
 const tc__node*left[TC__DEVICE_LEFT];
 int n_left,warps;
-uint64_t copied;
-uint64_t put;
+uint8_t*under_way;
 tc__shared_access access[TC__DEVICE_ACCESSES];
 }tc__device_verifier;
 static int tc__device_binds_threads(const tc__node*n){
@@ -5023,6 +6098,13 @@ n->attr[TC__FOR_BIND]==TC__BIND_LANE);
 static int tc__device_is_outer(const tc__node*n){
 return n->op==TC_OP_LAUNCH||tc__device_binds_threads(n)||
 (n->op==TC_OP_FOR&&n->attr[TC__FOR_BIND]==TC__BIND_GRID);
+}
+static int tc__device_is_of_all(const tc__node*n){
+return tc__device_is_outer(n)||n->op==TC_OP_TEMPLATE||
+(n->op==TC_OP_HOLE&&n->attr[TC__HOLE_HOLE]==TC__HOLE_ROWS);
+}
+static void tc__device_arrives(tc__device_verifier*d,int what){
+for(size_t i=0;i<d->k->buffer.count;i++)d->under_way[i]&=(uint8_t)~what;
 }
 static tc__ix tc__device_expand(const tc__device_verifier*d,tc__ix e){
 for(int a=0;a<(int)TC__VAR_END;a++){
@@ -5041,6 +6123,8 @@ int fixed=bind!=TC__BIND_GRID&&bind!=TC__BIND_SERIAL;
 if(fixed&&!tc__ix_is_const(n->attr[TC__FOR_END]))
 return tc__verify_fail(&d->v,"its extent is known at run time only");
 if(tc__device_binds_threads(n))d->threads*=tc__ix_value(n->attr[TC__FOR_END]);
+if(bind==TC__BIND_GRID)
+d->blocks=tc__ix_mul(d->ix,d->blocks,n->attr[TC__FOR_END]);
 return 1;
 }
 static tc__ix tc__device_most(tc__ixpool*x,tc__ix e){
@@ -5132,11 +6216,56 @@ return tc__verify_fail(&d->v,"threads of the block have left");
 d->barriers+=!d->v.node->n_attr;
 return 1;
 }
+static int tc__device_is_thread(const tc__device_verifier*d,int64_t axis){
+for(size_t i=0;i<d->k->body.node.count;i++){
+const tc__node*n=d->k->body.node.at[i];
+if(tc__device_binds_threads(n)&&n->attr[TC__FOR_AXIS]==axis)
+return tc__ix_value(n->attr[TC__FOR_END])>1;
+}
+return 0;
+}
+static int tc__device_counts_shares(const tc__device_verifier*d,int64_t axis,
+int64_t share){
+int64_t inside=1;
+int found=0;
+for(size_t i=0;i<d->k->body.node.count;i++){
+const tc__node*n=d->k->body.node.at[i];
+if(!tc__device_binds_threads(n))continue;
+if(found)inside*=tc__ix_value(n->attr[TC__FOR_END]);
+found|=n->attr[TC__FOR_AXIS]==axis;
+}
+return found&&inside==share;
+}
+static int tc__device_is_of_warps(const tc__device_verifier*d,const tc__node*n,
+int64_t share){
+int64_t together=share<32?32/share:1;
+for(uint32_t k=0;k<n->n_attr;k+=2){
+tc__ixsum s;
+memset(&s,0,sizeof s);
+tc__ix_sum_add(d->ix,&s,tc__device_expand(d,n->attr[k]),1);
+if(!tc__ix_is_const(n->attr[k+1])||tc__ix_value(n->attr[k+1])%together||
+s.base%together)
+return 0;
+for(int i=0;i<s.count;i++){
+const tc__ixnode*v=tc__ix_node(d->ix,s.term[i].atom[0]);
+int plain=v->kind==TC__IX_VAR&&!s.term[i].atom[1];
+int shares=
+plain&&s.term[i].coef==1&&tc__device_counts_shares(d,v->a,share);
+int still=
+plain&&s.term[i].coef%together==0&&!tc__device_is_thread(d,v->a);
+if(!shares&&!still)return 0;
+}
+}
+return 1;
+}
 static int tc__device_verify_combine(tc__device_verifier*d){
 const tc__node*n=d->v.node;
 if(n->n_attr>TC__COMBINE_THREADS&&n->attr[TC__COMBINE_THREADS]==1)return 1;
 for(uint32_t i=0;i<d->depth;i++)
-if(!tc__device_is_outer(d->open[i]))
+if(!tc__device_is_of_all(d->open[i])&&
+!(d->open[i]->op==TC_OP_IF&&n->n_attr>TC__COMBINE_THREADS&&
+n->attr[TC__COMBINE_THREADS]<=32&&
+tc__device_is_of_warps(d,d->open[i],n->attr[TC__COMBINE_THREADS])))
 return tc__verify_fail(&d->v,"not all threads come here together");
 if(n->n_attr<=TC__COMBINE_THREADS||n->attr[TC__COMBINE_THREADS]<1)
 return tc__verify_fail(&d->v,"it says of no threads");
@@ -5154,7 +6283,176 @@ return tc__verify_fail(&d->v,"not all threads come here together");
 if(b->place!=TC__BUF_TICKET||tc__ix_lo(d->ix,e)<0||
 !tc__device_is_below(d->ix,e,b->numel))
 return tc__verify_fail(&d->v,"there is no such ticket");
-d->put=0,d->barriers++;
+tc__device_arrives(d,TC__DEVICE_PUT);
+d->barriers++;
+return 1;
+}
+static const tc__node*tc__device_open(const tc__device_verifier*d,tc__op op){
+for(uint32_t i=d->depth;i-- >0;)
+if(d->open[i]->op==op)return d->open[i];
+return NULL;
+}
+static int tc__device_verify_given(const tc__device_verifier*d,const tc__node*n){
+const tc__node*hole=tc__device_open(d,TC_OP_HOLE);
+return(hole&&hole->attr[TC__HOLE_BUFFER]==n->attr[TC__ACCESS_BUFFER])||
+tc__verify_fail(&d->v,"it is of another hole");
+}
+static int64_t tc__device_tiles_bytes(const int64_t*n,int64_t element,int64_t sum){
+int64_t way=n[TC__TILES_WAY],pad=TC__PRODUCT_PAD;
+if(way==(int64_t)TC__WAY_MMA)pad=0;
+if(way==(int64_t)TC__WAY_SIMT)pad=n[TC__TILES_PACK];
+int64_t lines=n[TC__TILES_ROWS]+n[TC__TILES_COLS]+2*pad;
+int64_t ring=n[TC__TILES_STAGES]*n[TC__TILES_DEPTH]*lines*element;
+int64_t part=
+n[TC__TILES_ROWS]/n[TC__TILES_HIGH]*(n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
+return ring>part?ring:part;
+}
+static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
+int64_t parts=n[TC__SKINNY_SHARING];
+if(n[TC__SKINNY_DOT])parts=parts>32?parts/32:1;
+return parts*n[TC__SKINNY_FEW]*n[TC__SKINNY_COVER]*sum;
+}
+typedef struct tc__template_facts{
+int64_t bytes,sums,threads,slices;
+int64_t rows,cols,batches;
+}tc__template_facts;
+static tc__template_facts tc__device_template_facts(const tc__node*n,int64_t element){
+const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
+int64_t sum=(int64_t)tc__dtypes[n->dtype].bytes;
+tc__template_facts f;
+if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES){
+f.bytes=tc__device_tiles_bytes(number,element,sum);
+f.threads=number[TC__TILES_THREADS],f.slices=number[TC__TILES_SLICES];
+f.sums=number[TC__TILES_ROWS]*number[TC__TILES_COLS]/f.threads;
+f.rows=number[TC__TILES_ROWS],f.cols=number[TC__TILES_COLS];
+f.batches=number[TC__TILES_BATCHES];
+}else{
+f.bytes=tc__device_skinny_bytes(number,sum);
+f.threads=number[TC__SKINNY_THREADS],f.slices=number[TC__SKINNY_SLICES];
+f.sums=number[TC__SKINNY_FEW]*
+number[number[TC__SKINNY_DOT]?TC__SKINNY_EACH:TC__SKINNY_WIDTH];
+int by_rows=number[TC__SKINNY_BY_ROWS]!=0;
+f.rows=number[by_rows?TC__SKINNY_COVER:TC__SKINNY_FEW];
+f.cols=number[by_rows?TC__SKINNY_FEW:TC__SKINNY_COVER];
+f.batches=number[TC__SKINNY_BATCHES];
+}
+return f;
+}
+static uint32_t tc__device_holes(const tc__device_verifier*d,const tc__node*n){
+uint32_t holes=0,end=tc__loop_end(d->k,n->id);
+for(uint32_t id=n->id+1;id<end;id=tc__loop_end(d->k,id)+1){
+const tc__node*hole=d->k->body.node.at[id];
+if(hole->op!=TC_OP_HOLE||hole->attr[TC__HOLE_HOLE]<0||
+hole->attr[TC__HOLE_HOLE]>(int64_t)TC__HOLE_RESULT||
+holes>>hole->attr[TC__HOLE_HOLE]&1)
+return 0;
+holes|=(uint32_t)1<<hole->attr[TC__HOLE_HOLE];
+}
+return holes;
+}
+static const tc__node*tc__device_hole(const tc__device_verifier*d,const tc__node*n,
+tc__hole hole){
+uint32_t id=n->id+1;
+while(d->k->body.node.at[id]->attr[TC__HOLE_HOLE]!=(int64_t)hole)
+id=tc__loop_end(d->k,id)+1;
+return d->k->body.node.at[id];
+}
+static uint32_t tc__device_holes_due(const tc__node*n){
+const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
+uint32_t due=1<<TC__HOLE_LEFT|1<<TC__HOLE_RIGHT|1<<TC__HOLE_RESULT;
+int tiles=n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES;
+if(tiles&&number[TC__TILES_WAY]==(int64_t)TC__WAY_SPLIT)
+due|=1<<TC__HOLE_LEFT_ONE|1<<TC__HOLE_RIGHT_ONE;
+if(!tiles&&number[TC__SKINNY_AHEAD])due|=1<<TC__HOLE_AHEAD;
+if(!tiles&&number[TC__SKINNY_EARLY])due|=1<<TC__HOLE_EARLY;
+if(!tiles&&number[TC__SKINNY_MAKING])due|=1<<TC__HOLE_ROWS;
+return due;
+}
+static int tc__device_covers(const tc__device_verifier*d,const tc__node*n,
+const tc__template_facts*f){
+tc__ix rows=n->attr[TC__TEMPLATE_ROWS],cols=n->attr[TC__TEMPLATE_COLS];
+if(!tc__ix_is_const(rows)||!tc__ix_is_const(cols)||!tc__ix_is_const(d->blocks))
+return 1;
+int64_t blocks=tc__ix_value(d->blocks),
+product=((tc__ix_value(rows)-1)/f->rows+1)*
+((tc__ix_value(cols)-1)/f->cols+1)*f->slices;
+return product>0&&blocks%product==0&&(f->batches||blocks==product);
+}
+static int tc__device_has_slices(const tc__device_verifier*d,const tc__node*n,
+const tc__template_facts*f){
+int64_t tickets=n->attr[TC__TEMPLATE_TICKETS],sums=n->attr[TC__TEMPLATE_SUMS];
+if(f->slices==1)return 1;
+if(tickets<0||sums<0||!tc__ix_is_const(d->blocks))return 0;
+int64_t shares=tc__ix_value(d->blocks)/f->slices;
+const tc__kbuf*t=&d->k->buffer.at[tickets],*w=&d->k->buffer.at[sums];
+return t->place==TC__BUF_TICKET&&w->place==TC__BUF_WORK&&
+tc__ix_lo(d->ix,t->numel)>=shares*(f->slices+1)&&
+tc__ix_lo(d->ix,w->numel)>=shares*f->slices*f->threads*f->sums;
+}
+static int tc__device_is_template(const tc__node*n){
+int64_t name=n->attr[TC__TEMPLATE_NAME];
+uint32_t count=name==TC__TEMPLATE_TILES?TC__TILES_NUMBERS
+:name==TC__TEMPLATE_SKINNY?TC__SKINNY_NUMBERS
+:0;
+return count&&n->n_attr==TC__TEMPLATE_NUMBERS+count;
+}
+static int tc__device_verify_template(const tc__device_verifier*d){
+const tc__node*n=d->v.node;
+if(!tc__device_is_template(n))return tc__verify_fail(&d->v,"no such template");
+uint32_t holes=tc__device_holes(d,n);
+if(!tc__device_is_outer(d->open[d->depth-2])||d->n_left)
+return tc__verify_fail(&d->v,"not all threads come here together");
+if(!holes||holes!=tc__device_holes_due(n))
+return tc__verify_fail(&d->v,"its holes are not those of %s",
+tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
+const tc__node*left=tc__device_hole(d,n,TC__HOLE_LEFT);
+const tc__kbuf*given=&d->k->buffer.at[left->attr[TC__HOLE_BUFFER]],
+*shared=&d->k->buffer.at[n->attr[TC__TEMPLATE_SHARED]];
+tc__template_facts f=
+tc__device_template_facts(n,(int64_t)tc__dtypes[given->dtype].bytes);
+if(f.threads!=d->threads)
+return tc__verify_fail(&d->v,"it is for %lld threads",(long long)f.threads);
+if(shared->place!=TC__BUF_SHARED||
+tc__ix_lo(d->ix,shared->numel)*(int64_t)tc__dtypes[shared->dtype].bytes<
+f.bytes)
+return tc__verify_fail(&d->v,"it needs %lld bytes of a block",(long long)f.bytes);
+if(!tc__device_covers(d,n,&f))
+return tc__verify_fail(&d->v,"its blocks are not those of the result");
+return tc__device_has_slices(d,n,&f)||
+tc__verify_fail(&d->v,"blocks cannot leave their sums");
+}
+static int tc__device_is_stepped(const tc__device_verifier*d,const tc__node*n,
+int64_t axis,int64_t stride){
+const tc__node*around=tc__device_open(d,TC_OP_TEMPLATE);
+tc__ixrun run=tc__ix_run(d->ix,d->k->body.node.at[n->id+1]->attr[TC__COPY_SOURCE],
+(tc__axis)axis);
+return run.ok&&tc__ix_equals(run.stride,stride)&&
+(run.run==INT64_MAX||
+tc__ix_equals(around->attr[TC__TEMPLATE_ROWS],run.run));
+}
+static int tc__device_verify_hole(tc__device_verifier*d){
+const tc__node*n=d->v.node;
+for(int i=TC__HOLE_ROW;i<=(int)TC__HOLE_DEEP;i++)
+if(n->attr[i]>=0)d->axis[n->attr[i]]=0;
+uint32_t end=tc__loop_end(d->k,n->id);
+int address=
+n->attr[TC__HOLE_BRING]==TC__BRING_ASYNC||n->attr[TC__HOLE_DEEP_STRIDE];
+if(d->open[d->depth-2]->op!=TC_OP_TEMPLATE)
+return tc__verify_fail(&d->v,"no template is around");
+if(address&&(end!=n->id+2||d->k->body.node.at[n->id+1]->op!=TC_OP_COPY))
+return tc__verify_fail(&d->v,"it gives an address of more than a copy");
+if(n->attr[TC__HOLE_DEEP_STRIDE]&&
+!(tc__device_is_stepped(d,n,n->attr[TC__HOLE_LINE],
+n->attr[TC__HOLE_LINE_STRIDE])&&
+tc__device_is_stepped(d,n,n->attr[TC__HOLE_DEEP],
+n->attr[TC__HOLE_DEEP_STRIDE])))
+return tc__verify_fail(&d->v,"its accesses do not lie so far apart");
+for(uint32_t id=n->id;id<end;id++){
+const tc__node*m=d->k->body.node.at[id];
+if(n->attr[TC__HOLE_HOLE]<(int64_t)TC__HOLE_ROWS&&m->op==TC_OP_STORE&&
+tc__is_memory(tc__buffer_of(d->k,m)))
+return tc__verify_fail(&d->v,"an operand is stored to memory");
+}
 return 1;
 }
 static int tc__device_is_unrolled(const tc__device_verifier*d,tc__ix e){
@@ -5167,45 +6465,95 @@ if(tc__ix_uses(d->ix,e,(tc__axis)n->attr[TC__FOR_AXIS]))return 0;
 }
 return!tc__ix_has_val(d->ix,e);
 }
-static void tc__device_bounds(const tc__device_verifier*d,tc__shared_access*a){
-int count=0;
-memset(a->below,0,sizeof a->below);
+static uint32_t tc__device_zeros(tc__ixpool*x,tc__ix e){
+tc__ixsum s;
+uint32_t zero=0;
+memset(&s,0,sizeof s);
+tc__ix_sum_add(x,&s,e,1);
+for(int i=0;i<s.count;i++){
+const tc__ixnode*n=tc__ix_node(x,s.term[i].atom[0]);
+if(s.term[i].atom[1]||n->kind!=TC__IX_VAR||s.term[i].coef<0)return 0;
+zero|=(uint32_t)1<<n->a;
+}
+return s.base?0:zero;
+}
+static uint32_t tc__device_pinned(const tc__device_verifier*d){
+uint32_t zero=0;
 for(uint32_t i=0;i<d->depth;i++){
 const tc__node*n=d->open[i];
 for(uint32_t k=0;n->op==TC_OP_IF&&k<n->n_attr;k+=2)
-if(count<TC__DEVICE_BOUNDS&&tc__device_holds(d,n,a->at,n->attr[k+1]))
-a->below[count++]=n->attr[k+1];
+if(tc__ix_equals(n->attr[k+1],1))
+zero|=tc__device_zeros(d->ix,tc__device_expand(d,n->attr[k]));
+}
+return zero;
+}
+static int tc__device_is_own(const tc__device_verifier*d,tc__ix e){
+tc__ixsum s;
+int64_t below=0;
+uint32_t named=tc__device_pinned(d);
+tc__ix part=tc__ix_const(0);
+memset(&s,0,sizeof s);
+tc__ix_sum_add(d->ix,&s,e,1);
+for(int left=s.count;left;left--){
+int least=0;
+for(int i=1;i<s.count;i++)
+if(s.term[i].coef&&
+(!s.term[least].coef||s.term[i].coef<s.term[least].coef))
+least=i;
+const tc__ixterm t=s.term[least];
+const tc__ixnode n=*tc__ix_node(d->ix,t.atom[0]);
+s.term[least].coef=0;
+if(t.atom[1]||n.kind!=TC__IX_VAR)return 0;
+if(t.coef<0)return 0;
+if(!n.hi)continue;
+if(t.coef<=below&&!tc__device_is_held(d,part,tc__ix_const(t.coef)))return 0;
+if(t.coef<=below)below=t.coef-1;
+below+=t.coef*n.hi,named|=(uint32_t)1<<n.a;
+part=tc__ix_add(d->ix,part,tc__ix_mul(d->ix,tc__ix_const(t.coef),t.atom[0]));
+}
+for(int64_t a=TC__VAR0;a<(int64_t)TC__VAR_END;a++)
+if(tc__device_is_thread(d,a)&&!(named>>a&1))return 0;
+return 1;
+}
+static void tc__device_bounds(const tc__device_verifier*d,tc__shared_access*a){
+a->bounds=0;
+for(uint32_t i=0;i<d->depth;i++){
+const tc__node*n=d->open[i];
+for(uint32_t k=0;n->op==TC_OP_IF&&k<n->n_attr;k+=2)
+if(a->bounds<TC__DEVICE_BOUNDS&&
+tc__device_holds(d,n,a->at,n->attr[k+1]))
+a->below[a->bounds++]=n->attr[k+1];
 }
 }
 static int tc__device_is_before(const tc__device_verifier*d,const tc__shared_access*a,
 const tc__shared_access*b){
-for(int i=0;i<TC__DEVICE_BOUNDS&&a->below[i];i++)
+for(int i=0;i<a->bounds;i++)
 if(tc__ix_lo(d->ix,tc__ix_sub(d->ix,b->at,a->below[i]))>=0)return 1;
 return 0;
 }
 static int tc__device_verify_access(tc__device_verifier*d,const tc__node*n){
 const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
-uint64_t bit=(uint64_t)1<<(n->attr[TC__ACCESS_BUFFER]&63);
-if(n->op==TC_OP_LOAD&&d->copied&bit)
+uint8_t*way=&d->under_way[n->attr[TC__ACCESS_BUFFER]];
+if(n->op==TC_OP_LOAD&&*way&TC__DEVICE_COPIED)
 return tc__verify_fail(&d->v,"nobody waited for what is copied there");
-if(n->op==TC_OP_COPY&&b->place==TC__BUF_SHARED)d->copied|=bit;
-if(n->op==TC_OP_PUT&&b->place==TC__BUF_WORK)d->put|=bit;
-if(n->op==TC_OP_GET&&d->put&bit)
+if(n->op==TC_OP_COPY&&b->place==TC__BUF_SHARED)*way|=TC__DEVICE_COPIED;
+if(n->op==TC_OP_PUT&&b->place==TC__BUF_WORK)*way|=TC__DEVICE_PUT;
+if(n->op==TC_OP_GET&&*way&TC__DEVICE_PUT)
 return tc__verify_fail(&d->v,"other blocks may not have written it yet");
 if(tc__is_memory(b))return 1;
-tc__ix e=tc__device_expand(d,n->attr[TC__ACCESS_INDEX]);
-tc__ix own=n->attr[TC__ACCESS_INDEX];
+int64_t more=n->op==TC_OP_COPY?n->attr[TC__COPY_ELEMENTS]-1:0;
+tc__ix own=
+tc__ix_add(d->ix,n->attr[TC__ACCESS_INDEX],tc__ix_const(more));
+tc__ix e=tc__device_expand(d,own);
 int inside=tc__device_is_below(d->ix,own,b->numel)||
 tc__device_is_below(d->ix,e,b->numel)||
 tc__device_is_held(d,e,b->numel);
-if(n->op==
-TC_OP_COPY)
-inside=tc__ix_lo(d->ix,b->numel)>0;
-if((tc__ix_lo(d->ix,own)<0&&tc__ix_lo(d->ix,e)<0)||!inside)
+if((tc__ix_lo(d->ix,own)<more&&tc__ix_lo(d->ix,e)<more)||!inside)
 return tc__verify_fail(&d->v,"its index leaves the %s",
 b->place==TC__BUF_SHARED?"shared memory"
 :b->place==TC__BUF_WORK?"workspace"
 :"registers");
+if(b->place==TC__BUF_GIVEN)return tc__device_verify_given(d,n);
 if(b->place==TC__BUF_WORK||b->place==TC__BUF_LOCAL)return 1;
 if(b->place==TC__BUF_REGISTER)
 return tc__device_is_unrolled(d,e)||
@@ -5213,7 +6561,9 @@ tc__verify_fail(&d->v,"a register has no address");
 if(d->count==TC__DEVICE_ACCESSES)
 return tc__verify_fail(&d->v,"too many accesses to shared memory");
 tc__shared_access*a=&d->access[d->count++];
-a->node=n,a->at=e,a->barriers=d->barriers;
+a->node=n,a->at=tc__ix_sub(d->ix,e,tc__ix_const(more)),
+a->barriers=d->barriers;
+a->own=tc__device_is_own(d,a->at);
 tc__device_bounds(d,a);
 return 1;
 }
@@ -5229,36 +6579,7 @@ return tc__device_verify_access(d,n);
 static int tc__device_reads(const tc__node*n){
 return n->op==TC_OP_LOAD||n->op==TC_OP_GET;
 }
-static int tc__device_is_thread(const tc__device_verifier*d,int64_t axis){
-for(size_t i=0;i<d->k->body.node.count;i++){
-const tc__node*n=d->k->body.node.at[i];
-if(tc__device_binds_threads(n)&&n->attr[TC__FOR_AXIS]==axis)
-return tc__ix_value(n->attr[TC__FOR_END])>1;
-}
-return 0;
-}
-static int tc__device_is_own(const tc__device_verifier*d,tc__ix e){
-tc__ixsum s;
-int64_t below=0;
-uint32_t named=0;
-memset(&s,0,sizeof s);
-tc__ix_sum_add(d->ix,&s,e,1);
-for(int left=s.count;left;left--){
-int least=0;
-for(int i=1;i<s.count;i++)
-if(s.term[i].coef&&
-(!s.term[least].coef||s.term[i].coef<s.term[least].coef))
-least=i;
-const tc__ixterm t=s.term[least];
-const tc__ixnode*n=tc__ix_node(d->ix,t.atom[0]);
-if(t.atom[1]||n->kind!=TC__IX_VAR||t.coef<=below)return 0;
-below+=t.coef*n->hi,named|=(uint32_t)1<<n->a,s.term[least].coef=0;
-}
-for(int64_t a=TC__VAR0;a<(int64_t)TC__VAR_END;a++)
-if(tc__device_is_thread(d,a)&&!(named>>a&1))return 0;
-return 1;
-}
-static int tc__device_is_dealt(const tc__device_verifier*d,tc__ix e){
+static int64_t tc__device_dealt(const tc__device_verifier*d,tc__ix e){
 tc__ixsum s;
 int64_t a=0,low=0;
 memset(&s,0,sizeof s);
@@ -5275,7 +6596,8 @@ if(s.term[i].coef==a||s.term[i].coef%(a*d->threads)==0)continue;
 if(s.term[i].coef<0||s.term[i].atom[1])return 0;
 low+=s.term[i].coef*n->hi;
 }
-return a>0&&s.base>=0&&low+s.base%(a*d->threads)<a;
+int inside=a>0&&s.base>=0&&low+s.base%(a*d->threads)<a;
+return inside?a:0;
 }
 static int tc__device_verify_shared(tc__device_verifier*d){
 for(int i=0;i<d->count;i++)
@@ -5286,8 +6608,9 @@ if(!writes||a->barriers!=b->barriers||
 a->node->attr[TC__ACCESS_BUFFER]!=b->node->attr[TC__ACCESS_BUFFER])
 continue;
 d->v.node=a->node;
-int own=a->at==b->at&&tc__device_is_own(d,a->at);
-int dealt=tc__device_is_dealt(d,a->at)&&tc__device_is_dealt(d,b->at);
+int own=a->at==b->at&&a->own&&b->own;
+int64_t dealt=tc__device_dealt(d,a->at);
+if(dealt!=tc__device_dealt(d,b->at))dealt=0;
 if(!own&&!dealt&&!tc__device_is_before(d,a,b)&&
 !tc__device_is_before(d,b,a))
 return tc__verify_fail(&d->v,"another thread may meet it: %%%u",
@@ -5297,6 +6620,7 @@ return 1;
 }
 static int tc__device_verify_end(tc__device_verifier*d){
 const tc__node*n=d->open[--d->depth];
+d->barriers+=n->op==TC_OP_HOLE&&n->attr[TC__HOLE_HOLE]==TC__HOLE_ROWS;
 if(n->op!=TC_OP_LAUNCH)return 1;
 int ok=d->threads==n->attr[TC__LAUNCH_THREADS]&&d->threads<=TC__DEVICE_THREADS;
 if(!ok)
@@ -5306,7 +6630,8 @@ return tc__device_verify_shared(d);
 static int tc__device_verify_node(tc__device_verifier*d,const tc__node*n){
 d->v.node=n;
 if(n->op==TC_OP_LAUNCH)
-d->threads=1,d->barriers=d->count=d->n_left=0,d->copied=d->put=0;
+d->threads=1,d->blocks=tc__ix_const(1),d->barriers=d->count=d->n_left=0;
+if(n->op==TC_OP_LAUNCH)tc__device_arrives(d,TC__DEVICE_COPIED|TC__DEVICE_PUT);
 if(!d->depth&&n->op!=TC_OP_LAUNCH&&n->op!=TC_OP_CONST&&n->op!=TC_OP_ARG)
 return tc__verify_fail(&d->v,"it is in no launch");
 if(n->op==TC_OP_FOR&&!tc__device_verify_for(d,n))return 0;
@@ -5316,9 +6641,11 @@ case TC_OP_AXIS:return tc__device_verify_axis(d,n);
 case TC_OP_BARRIER:return tc__device_verify_barrier(d);
 case TC_OP_ELSE:d->open[d->depth-1]=n;return 1;
 case TC_OP_LEAVE:return tc__device_verify_leave(d,n);
-case TC_OP_WAIT:d->copied=0;return 1;
+case TC_OP_WAIT:tc__device_arrives(d,TC__DEVICE_COPIED);return 1;
 case TC_OP_COMBINE:return tc__device_verify_combine(d);
 case TC_OP_LAST:return tc__device_verify_last(d);
+case TC_OP_TEMPLATE:return tc__device_verify_template(d);
+case TC_OP_HOLE:return tc__device_verify_hole(d);
 case TC_OP_PUT:
 case TC_OP_GET:return tc__device_verify_move(d,n);
 case TC_OP_COPY:
@@ -5330,29 +6657,18 @@ default:return 1;
 }
 static int tc__verify_device(tc_ctx*c,const tc__group*k){
 tc__device_verifier*d=TC__NEW(c,tc__device_verifier);
-int ok=d!=NULL;
-if(!d)return 0;
-d->v.ctx=c,d->v.g=&k->body,d->k=k,d->ix=k->body.ix;
+uint8_t*under_way=TC__NEW_ARRAY(c,uint8_t,k->buffer.count);
+int ok=d&&under_way;
+if(ok)
+d->v.ctx=c,d->v.g=&k->body,d->k=k,d->ix=k->body.ix,
+d->under_way=under_way;
 for(size_t i=0;ok&&i<k->body.node.count;i++)
 ok=tc__device_verify_node(d,k->body.node.at[i]);
+TC__FREE_ARRAY(c,under_way,k->buffer.count);
 tc__free(c,d,sizeof*d);
 return ok;
 }
 // ---- gen/device/lower.c
-static int tc__sums_takes(const tc__group*g,tc__device_plan*q){
-if(g->shape.kind==TC__CONTRACTION||g->shape.list)return 0;
-*q=tc__device_plan_of(g);
-return 1;
-}
-static tc__group*tc__lower_sums(tc_ctx*c,const tc__group*g,const tc__device_plan*q){
-return q->form==TC__DEVICE_COLUMNS?tc__lower_columns(c,g,q)
-:tc__lower_rows(c,g,q);
-}
-static int tc__device_has_list(const tc__group*g){
-tc__device_plan q;
-return g->shape.kind==TC__POINTWISE||
-(g->shape.kind!=TC__OPAQUE&&tc__sums_takes(g,&q));
-}
 static int tc__device_turns(const tc__group*g){
 return!g->shape.list&&tc__device_is_tile(g);
 }
@@ -5362,16 +6678,22 @@ if(tc__device_turns(g))return tc__lower_tile(c,g);
 if(tc__windows_of(g,&w))return tc__lower_windows(c,g,&w);
 return tc__lower_flat(c,g);
 }
+static tc__group*tc__lower_sums(tc_ctx*c,const tc__group*g){
+tc__device_plan q=tc__device_plan_of(g);
+return q.form==TC__DEVICE_COLUMNS?tc__lower_columns(c,g,&q)
+:tc__lower_rows(c,g,&q);
+}
 static int tc__device_knob_fits(const tc__group*g,int knob,int v){
 tc__windows w;
+if(g->shape.kind==TC__CONTRACTION)
+return knob==TC__KNOB_PRODUCT_TILE&&tc__product_tile_fits(g,v);
 return g->shape.kind==TC__POINTWISE&&!tc__device_turns(g)&&
 !tc__windows_of(g,&w)&&tc__flat_knob_fits(g,knob,v);
 }
 static tc__group*tc__lower_device(tc_ctx*c,const tc__group*g){
-tc__device_plan q;
 tc__group*k=g->shape.kind==TC__POINTWISE?tc__lower_pointwise(c,g)
-:tc__sums_takes(g,&q)?tc__lower_sums(c,g,&q)
-:NULL;
+:g->shape.kind==TC__CONTRACTION?tc__lower_product(c,g)
+:tc__lower_sums(c,g);
 if(!k||!TC__DEBUG||(tc__verify(c,&k->body,TC__LOOP)&&tc__verify_device(c,k)))
 return k;
 tc__group_free(c,k);
@@ -5697,7 +7019,6 @@ s.g=g,s.count=0,s.lost=0;
 if(g->shape.list)return 0;
 tc__cuda_symbols_of(&s,g->shape.rows);
 tc__cuda_symbols_of(&s,g->shape.cols);
-if(g->shape.kind==TC__CONTRACTION)tc__cuda_symbols_of(&s,tc__depth_of(g));
 if(g->shape.kind==TC__CONTRACTION)tc__cuda_symbols_of(&s,g->shape.batch);
 for(size_t i=0;i<g->buffer.count;i++)
 tc__cuda_symbols_of(&s,g->buffer.at[i].numel);
@@ -5707,11 +7028,6 @@ for(uint32_t i=0;i<n->n_attr;i++)
 if(tc__attr_is_ix(n,i))tc__cuda_symbols_of(&s,n->attr[i]);
 }
 return s.lost?64:s.count;
-}
-static void tc__cuda_grid_of(const tc__device_plan*q,tc__grid*out){
-memset(out,0,sizeof*out);
-out->threads=q->threads,out->blocks=q->blocks;
-out->shared=q->shared,out->early=1;
 }
 static int tc__cuda_list_grids(tc_ctx*c,const tc__group*g,tc__grids*out){
 tc__group*list=tc__lower_device(c,g);
@@ -5724,12 +7040,7 @@ memset(out,0,sizeof*out);
 out->workspace=out->zeroed=tc__ix_const(0);
 out->sizes=tc__cuda_sizes(g);
 if(g->shape.kind==TC__OPAQUE)return tc__opaque_grids(g,out);
-if(tc__device_has_list(g))return tc__cuda_list_grids(c,g,out);
-tc__device_plan q=tc__device_plan_of(g);
-out->workspace=tc__ix_const(q.workspace),out->zeroed=tc__ix_const(q.zeroed);
-out->count=1;
-tc__cuda_grid_of(&q,&out->at[0]);
-return 1;
+return tc__cuda_list_grids(c,g,out);
 }
 // ---- gen/cuda_print/fast.c
 static const struct{
@@ -6088,11 +7399,23 @@ e=tc__cuda_expand(p,e);
 tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
 return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
 }
+static tc__ix tc__cuda_by_hole(const tc__printer*p,const tc__node*hole,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+for(int i=TC__HOLE_LINE;i<=(int)TC__HOLE_DEEP;i++){
+int64_t axis=hole->attr[i];
+tc__ix var=axis>=(int64_t)TC__VAR0?tc__ix_find_var(x,e,(tc__axis)axis):0;
+if(var)
+e=tc__ix_subst(x,e,var,
+tc__ix_mul(x,var,tc__ix_const(hole->attr[TC__HOLE_WIDTH])));
+}
+return e;
+}
 static tc__ix tc__cuda_by_loops(const tc__printer*p,tc__ix e){
 tc__ixpool*x=p->g->body.ix;
 int inside=0;
 for(uint32_t id=p->vector->begin-1;id-- >0;){
 const tc__node*n=tc__body(p,id);
+if(n->op==TC_OP_HOLE&&!inside)e=tc__cuda_by_hole(p,n,e);
 inside+=(n->op==TC_OP_END)-(inside&&tc__opens(n));
 if(n->op!=TC_OP_AXIS||inside)continue;
 tc__ix var=tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS]);
@@ -6128,8 +7451,9 @@ if(n->op==TC_OP_LOAD&&!tc__cuda_limits_hold(p,n))return 0;
 return tc__cuda_moves_by(p,n->attr[TC__LOAD_INDEX])==TC__CONTIGUOUS&&
 tc__cuda_starts_at_multiple(p,n->attr[TC__LOAD_INDEX]);
 }
-static int tc__cuda_is_shared(const tc__printer*p,const tc__node*n){
-return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place==TC__BUF_SHARED;
+static int tc__cuda_is_near(const tc__printer*p,const tc__node*n){
+tc__place place=p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place;
+return place==TC__BUF_SHARED||place==TC__BUF_GIVEN;
 }
 static int tc__cuda_find_still(const tc__printer*p,const tc__node*n){
 const tc__cuda_vector*v=p->vector;
@@ -6144,7 +7468,7 @@ if(tc__attr_is_ix(n,i)&&tc__cuda_moves_by(p,n->attr[i])!=TC__UNIFORM)
 return 0;
 return 1;
 }
-static int tc__cuda_list_element_at(tc__printer*p,const tc__node*n){
+static int tc__cuda_first_element(tc__printer*p,const tc__node*n){
 tc__ixpool*x=p->g->body.ix;
 tc__ix e=n->attr[TC__ACCESS_INDEX];
 char behind[8];
@@ -6156,6 +7480,10 @@ if(tc__ix_add(x,tc__cuda_first(p,e),lane)==tc__cuda_expand(p,e))return 0;
 snprintf(behind,sizeof behind," + %s",tc__axis_name(p->vector->axis));
 tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],tc__cuda_first(p,e),behind,1);
 return 1;
+}
+static void tc__cuda_element(tc__printer*p,const tc__node*n){
+if(!tc__cuda_first_element(p,n))
+tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],n->attr[TC__ACCESS_INDEX],"",1);
 }
 // ---- gen/cuda_print/value.c
 static void tc__cuda_constant(tc__printer*p,int dtype,tc__value v){
@@ -6172,9 +7500,6 @@ tc__put(p->out,dtype==TC_I64?"%lldll":"%lld",(long long)v.i);
 }
 static const char*tc__cuda_index_type(const tc__printer*p){
 return p->narrow?"int":"tc_i64";
-}
-static int tc__cuda_width_of(const tc__printer*p){
-return p->cuda&&!p->scalar?p->cuda->width:1;
 }
 static int tc__cuda_dtype(const tc__printer*p,const tc__node*n){
 return tc__buffer_of(p->g,n)->dtype;
@@ -6198,17 +7523,6 @@ return words[tc__cuda_dtype(p,n)][store];
 }
 static const char*tc__cuda_wrapped(const tc__printer*p,const tc__node*n,int store){
 return*tc__cuda_wrap(p,n,store)?")":"";
-}
-static void tc__cuda_element(tc__printer*p,const tc__node*n){
-if(tc__cuda_list_element_at(p,n))return;
-int lane=p->lane&&p->cuda&&p->axis==p->cuda->axis;
-tc__access access=
-lane?tc__device_access(p->g,n->attr[TC__ACCESS_INDEX],p->axis,p->cuda->width)
-:TC__PER_LANE;
-if(access!=TC__PER_LANE)p->lane=0;
-tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],n->attr[TC__ACCESS_INDEX],
-access==TC__CONTIGUOUS?" + l":"",1);
-if(access!=TC__PER_LANE)p->lane=1;
 }
 static void tc__cuda_pred(tc__printer*p,const tc__node*n,uint32_t first){
 const char*word=p->narrow?"unsigned":"tc_u64";
@@ -6238,181 +7552,12 @@ if(!tc__cuda_guarded(n))return;
 tc__put(p->out," : ");
 tc__cuda_fill(p,n);
 }
-static int tc__cuda_still(const tc__printer*p,const tc__node*n){
-return tc__cuda_width_of(p)>1&&
-tc__device_is_still(p->g,n,p->cuda->axis,p->cuda->width);
-}
-static int tc__cuda_wide(const tc__printer*p,const tc__node*n){
-return tc__cuda_width_of(p)>1&&
-tc__device_is_wide(p->g,n,p->cuda->width,p->cuda->axis);
-}
-static int tc__cuda_early(const tc__printer*p,const tc__node*n){
-return p->cuda&&!p->scalar&&tc__device_is_early(p->g,p->cuda,n);
-}
-static int tc__cuda_late(const tc__printer*p,const tc__node*n){
-if(n->op!=TC_OP_LOAD||!p->cuda||p->scalar)return 0;
-const tc__kbuf*b=tc__buffer_of(p->g,n);
-int apart=tc__ix_has_val(p->g->body.ix,n->attr[TC__ACCESS_INDEX]);
-return tc__is_memory(b)&&!b->written&&apart&&n->level==TC__AT_COL&&
-tc__cuda_wide(p,n)&&!tc__cuda_early(p,n);
-}
-static int64_t tc__cuda_held_by(const tc__printer*p,const tc__node*n){
-if(!p->cuda||p->scalar||n->op!=TC_OP_LOAD)return-1;
-return tc__device_held_load(p->g,p->cuda,n);
-}
-static int tc__cuda_issues(const tc__printer*p,const tc__node*n){
-int64_t first=tc__cuda_held_by(p,n);
-if(first>=0&&p->cuda->hold==TC__DEVICE_SHARED)return 0;
-return tc__cuda_early(p,n)&&(first<0||first==(int64_t)n->id);
-}
-static int tc__cuda_is_array(const tc__printer*p){
-return p->cuda->hold==TC__DEVICE_REGISTERS||p->cuda->vectors>1;
-}
-static void tc__cuda_type(tc__printer*p,const char*element,int one){
-int width=one?1:tc__cuda_width_of(p);
-tc__put(p->out,width>1?"tc_pack<%s, %d>":"%s",element,width);
-}
-static void tc__cuda_loaded(tc__printer*p,const tc__node*n,int lanes){
-int64_t first=tc__cuda_held_by(p,n);
-tc__put(p->out,"v%lld%s",(long long)(first<0?n->id:first),
-tc__cuda_is_array(p)&&!tc__cuda_late(p,n)&&
-(first<0||p->cuda->hold==TC__DEVICE_REGISTERS)
-?"[u]"
-:"");
-if(lanes&&tc__cuda_width_of(p)>1&&!tc__cuda_still(p,n))
-tc__put(p->out,".at[l]");
-}
-static const char*tc__cuda_load_word(const tc__printer*p,const tc__node*n){
-return tc__device_is_made(p->g,n)?"*(":"tc_load(";
-}
-static void tc__cuda_address(tc__printer*p,const tc__node*n){
-tc__put(p->out,n->op==TC_OP_LOAD?"(const ":"(");
-tc__cuda_type(p,tc__cuda_memory(p,n),0);
-tc__put(p->out," *)&");
-tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],n->attr[TC__ACCESS_INDEX],"",
-tc__cuda_width_of(p));
-}
 static void tc__cuda_unroll(tc__printer*p,const char*variable,int count){
 tc__line(p);
 tc__put(p->out,"#pragma unroll\n");
 tc__line(p);
 tc__put(p->out,"for (int %s = 0; %s < %d; %s++)",variable,variable,count,variable);
 tc__block_open(p);
-}
-static void tc__cuda_issue_wide(tc__printer*p,const tc__node*n){
-if(tc__cuda_guarded(n))tc__cuda_pred(p,n,TC__LOAD_PREDICATES);
-if(tc__cuda_guarded(n))tc__put(p->out," ? ");
-tc__put(p->out,"%s",tc__cuda_load_word(p,n));
-tc__cuda_address(p,n);
-tc__put(p->out,")");
-if(!tc__cuda_guarded(n))return;
-tc__put(p->out," : tc_splat<%s, %d>(",tc__cuda_memory(p,n),tc__cuda_width_of(p));
-tc__cuda_fill(p,n);
-tc__put(p->out,")");
-}
-static void tc__cuda_issue(tc__printer*p,const tc__node*n,const char*guard,int let){
-int wide=tc__cuda_wide(p,n),one=tc__cuda_width_of(p)==1||tc__cuda_still(p,n);
-tc__line(p);
-if(let){
-if(wide||one)tc__put(p->out,"const ");
-tc__cuda_type(p,tc__cuda_memory(p,n),one);
-tc__put(p->out," ");
-}
-if(let&&!wide&&!one){
-tc__cuda_loaded(p,n,0);
-tc__put(p->out,";\n");
-}
-if(!wide&&!one){
-if(let)tc__line(p);
-tc__put(p->out,"#pragma unroll\n");
-tc__line(p);
-tc__put(p->out,"for (int l = 0; l < %d; l++) ",tc__cuda_width_of(p));
-p->lane=1;
-}
-if(*guard)tc__put(p->out,"if (%s) ",guard);
-tc__cuda_loaded(p,n,!wide);
-tc__put(p->out," = ");
-if(wide)
-tc__cuda_issue_wide(p,n);
-else
-tc__cuda_read(p,n);
-tc__put(p->out,";\n");
-p->lane=0;
-}
-static int tc__cuda_again(const tc__printer*p,int64_t b){
-return p->cuda&&tc__device_is_row(p->g,b)&&p->cuda->hold!=TC__DEVICE_REGISTERS&&
-!p->cuda->kept&&tc__device_is_again(p->g,b);
-}
-static int tc__cuda_in_registers(const tc__printer*p,int64_t b){
-return p->cuda&&p->cuda->hold==TC__DEVICE_REGISTERS&&
-tc__device_is_own_row(p->g,b);
-}
-static void tc__cuda_register(tc__printer*p,int64_t b){
-tc__put_buffer(p,b);
-tc__put(p->out,tc__cuda_width_of(p)>1?"[u].at[l]":"[u]");
-}
-static void tc__cuda_load(tc__printer*p,const tc__node*n,int copy){
-int64_t b=n->attr[TC__LOAD_BUFFER];
-(void)copy;
-tc__put_let(p,n,0);
-if(tc__cuda_again(p,b)){
-tc__put_value(p,tc__device_fills(p->g,b)->in[0],0);
-tc__put(p->out,";\n");
-return;
-}
-tc__put(p->out,"%s",tc__cuda_wrap(p,n,0));
-if(tc__cuda_in_registers(p,b))
-tc__cuda_register(p,b);
-else if(tc__cuda_early(p,n)||tc__cuda_late(p,n))
-tc__cuda_loaded(p,n,1);
-else
-tc__cuda_read(p,n);
-tc__put(p->out,"%s;\n",tc__cuda_wrapped(p,n,0));
-}
-static void tc__cuda_elect(tc__printer*p,const tc__node*n){
-const tc__device_plan*q=p->cuda;
-if(p->owner&&tc__buffer_of(p->g,n)->place==TC__BUF_NODE)
-tc__put(p->out,"if (%s) ",p->owner);
-if(q&&n->level==TC__AT_ROW&&q->form==TC__DEVICE_ROWS&&q->sharing>1)
-tc__put(p->out,"if (x == 0) ");
-}
-static int tc__cuda_stores_wide(const tc__printer*p,const tc__node*n){
-return tc__cuda_wide(p,n)&&
-(!tc__device_is_row(p->g,n->attr[TC__STORE_BUFFER])||p->cuda->kept);
-}
-static void tc__cuda_store(tc__printer*p,const tc__node*n,int copy){
-int64_t b=n->attr[TC__STORE_BUFFER];
-(void)copy;
-if(tc__cuda_again(p,b))return;
-tc__line(p);
-if(tc__cuda_stores_wide(p,n)){
-int half=tc__is_half(tc__cuda_dtype(p,n));
-tc__put(p->out,"o%u.at[l] = %s",n->id,half?"":tc__cuda_wrap(p,n,1));
-tc__put_value(p,n->in[0],0);
-tc__put(p->out,"%s;\n",half?"":tc__cuda_wrapped(p,n,1));
-return;
-}
-tc__cuda_elect(p,n);
-if(tc__cuda_in_registers(p,b))
-tc__cuda_register(p,b);
-else
-tc__cuda_element(p,n);
-tc__put(p->out," = %s",tc__cuda_wrap(p,n,1));
-tc__put_value(p,n->in[0],0);
-tc__put(p->out,"%s;\n",tc__cuda_wrapped(p,n,1));
-}
-static void tc__cuda_store_wide(tc__printer*p,const tc__node*n){
-int dtype=tc__cuda_dtype(p,n),made=tc__device_is_made(p->g,n);
-tc__line(p);
-tc__cuda_elect(p,n);
-tc__put(p->out,made?"*(":"tc_store(");
-tc__cuda_address(p,n);
-tc__put(p->out,made?") = ":", ");
-if(tc__is_half(dtype))
-tc__put(p->out,"tc_halves_%s(o%u)",tc__dtypes[dtype].name,n->id);
-else
-tc__put(p->out,"o%u",n->id);
-tc__put(p->out,made?";\n":");\n");
 }
 static void tc__cuda_index(tc__printer*p,const tc__node*n,int copy){
 tc__put_let(p,n,copy);
@@ -6433,28 +7578,18 @@ if(!n->n_attr)tc__put(p->out,"1");
 tc__cuda_pred(p,n,0);
 tc__put(p->out,";\n");
 }
-static int tc__cuda_draws_in_fours(const tc__printer*p,const tc__node*n){
-const tc__node*at=tc__body(p,n->in[0]);
-int width=tc__cuda_width_of(p);
-return p->lane&&!p->scalar&&width%4==0&&at->op==TC_OP_INDEX&&
-tc__device_access(p->g,at->attr[TC__INDEX_EXPR],p->cuda->axis,width)==
-TC__CONTIGUOUS&&
-tc__device_is_aligned(p->g,at->attr[TC__INDEX_EXPR],width,p->cuda->axis);
-}
 static void tc__cuda_random(tc__printer*p,const tc__node*n,int copy){
-int fours=tc__cuda_draws_in_fours(p,n);
 tc__put_let(p,n,copy);
 tc__put(p->out,"tc_%s_%s(tc_drawn<%d>(",
 n->attr[TC__RANDOM_KIND]?"normal":"uniform",tc__suffix(n->dtype),
 tc__draw_words(n));
 tc__put_value(p,n->in[0],copy);
-tc__put(p->out,fours?" - l, l":" & -4, (int)");
-if(!fours)tc__put_value(p,n->in[0],copy);
-tc__put(p->out,"%s, draw + %lld, seed));\n",fours?"":" & 3",
-(long long)n->attr[TC__RANDOM_DRAW]);
+tc__put(p->out," & -4, (int)");
+tc__put_value(p,n->in[0],copy);
+tc__put(p->out," & 3, draw + %lld, seed));\n",(long long)n->attr[TC__RANDOM_DRAW]);
 }
 static int tc__cuda_is_rounded_later(const tc__printer*p,const tc__node*n){
-if(!tc__is_half(n->dtype)||n->level==TC__AT_LEFT||n->level==TC__AT_RIGHT||
+if(!tc__is_half(n->dtype)||
 tc__class_of(tc__body(p,n->in[0])->dtype)!=TC__CLASS_f32)
 return 0;
 for(uint32_t id=0;id<p->g->body.node.count;id++){
@@ -6475,205 +7610,7 @@ tc__put_let(p,n,copy);
 tc__put_value(p,n->in[0],copy);
 tc__put(p->out,";\n");
 }
-typedef struct tc__cuda_loop_body{
-uint8_t*set;
-uint32_t begin,end;
-}tc__cuda_loop_body;
-static int tc__cuda_body_open(tc__printer*p,tc__cuda_loop_body*b,uint32_t begin,
-uint32_t end){
-b->begin=begin,b->end=end;
-b->set=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
-if(!b->set){
-p->out->failed=1;
-return 0;
-}
-for(uint32_t id=begin;id<end;id++){
-const tc__node*n=tc__body(p,id);
-if(n->op==TC_OP_LOAD&&tc__cuda_again(p,n->attr[TC__LOAD_BUFFER]))
-tc__device_needs(
-p->g,tc__body(p,tc__device_fills(p->g,n->attr[TC__LOAD_BUFFER])->in[0]),
-b->set);
-}
-for(uint32_t id=0;id<begin;id++)
-if(tc__body(p,id)->level!=TC__AT_COL)b->set[id]=0;
-for(uint32_t id=begin;id<end;id++)b->set[id]=1;
-return 1;
-}
-static void tc__cuda_body_close(tc__printer*p,tc__cuda_loop_body*b){
-tc__free(p->out->ctx,b->set,p->g->body.node.count);
-}
-static int tc__cuda_issues_in(const tc__printer*p,const tc__cuda_loop_body*b,
-const tc__node*n){
-return b->set[n->id]&&tc__cuda_issues(p,n)&&
-(n->id>=b->begin||tc__cuda_held_by(p,n)<0);
-}
-static int tc__cuda_count_issues(const tc__printer*p,const tc__cuda_loop_body*b){
-int count=0;
-for(uint32_t id=0;id<b->end;id++)
-count+=tc__cuda_issues_in(p,b,tc__body(p,id));
-return count;
-}
-static void tc__cuda_issue_all(tc__printer*p,const tc__cuda_loop_body*b,
-const char*guard,int let){
-for(uint32_t id=0;id<b->end;id++)
-if(tc__cuda_issues_in(p,b,tc__body(p,id)))
-tc__cuda_issue(p,tc__body(p,id),guard,let);
-}
-static void tc__cuda_declare(tc__printer*p,const tc__cuda_loop_body*b,int count){
-for(uint32_t id=0;id<b->end;id++){
-const tc__node*n=tc__body(p,id);
-if(!tc__cuda_issues_in(p,b,n))continue;
-tc__line(p);
-tc__cuda_type(p,tc__cuda_memory(p,n),tc__cuda_still(p,n));
-tc__put(p->out," v%u[%d];\n",id,count);
-}
-}
-static void tc__cuda_print_still(tc__printer*p,const tc__cuda_loop_body*b){
-for(uint32_t id=0;id<b->end;id++)
-if(b->set[id]&&tc__body(p,id)->op!=TC_OP_STORE&&
-tc__cuda_still(p,tc__body(p,id)))
-tc__print_node(p,tc__body(p,id));
-}
-static void tc__cuda_issue_late(tc__printer*p,const tc__cuda_loop_body*b){
-for(uint32_t id=0;id<b->end;id++){
-const tc__node*n=tc__body(p,id);
-if(b->set[id]&&tc__cuda_late(p,n))tc__cuda_issue(p,n,"",1);
-}
-}
-static int tc__cuda_is_result(const tc__printer*p,const tc__node*n){
-return n->op==TC_OP_STORE&&tc__cuda_stores_wide(p,n);
-}
-static void tc__cuda_results(tc__printer*p,const tc__cuda_loop_body*b){
-for(uint32_t id=b->begin;id<b->end;id++){
-const tc__node*n=tc__body(p,id);
-if(!tc__cuda_is_result(p,n))continue;
-tc__line(p);
-tc__cuda_type(
-p,tc__is_half(tc__cuda_dtype(p,n))?"float":tc__cuda_memory(p,n),0);
-tc__put(p->out," o%u;\n",id);
-}
-}
-static void tc__cuda_take_shared(tc__printer*p,const tc__cuda_loop_body*b){
-for(uint32_t first=0;first<b->end&&p->cuda->hold==TC__DEVICE_SHARED;
-first++){
-int used=0;
-for(uint32_t id=first;id<b->end;id++)
-used|=b->set[id]&&tc__cuda_held_by(p,tc__body(p,id))==(int64_t)first;
-if(!used)continue;
-tc__line(p);
-tc__put(p->out,"const ");
-tc__cuda_type(p,tc__cuda_memory(p,tc__body(p,first)),0);
-tc__put(p->out," v%u = keep%u[k];\n",first,first);
-}
-}
-static void tc__cuda_compute(tc__printer*p,const tc__cuda_loop_body*b){
-int lanes=tc__cuda_width_of(p)>1;
-tc__cuda_take_shared(p,b);
-if(lanes)tc__cuda_print_still(p,b);
-if(lanes)tc__cuda_issue_late(p,b);
-if(lanes)tc__cuda_results(p,b);
-if(lanes)tc__cuda_unroll(p,"l",tc__cuda_width_of(p));
-p->lane=lanes;
-for(uint32_t id=0;id<b->end;id++){
-const tc__node*n=tc__body(p,id);
-int still=lanes&&n->op!=TC_OP_STORE&&tc__cuda_still(p,n);
-if(b->set[id]&&!still)tc__print_node(p,n);
-}
-p->lane=0;
-if(!lanes)return;
-tc__block_close(p);
-for(uint32_t id=b->begin;id<b->end;id++)
-if(tc__cuda_is_result(p,tc__body(p,id)))tc__cuda_store_wide(p,tc__body(p,id));
-}
-static const char*tc__cuda_text_of(tc__printer*p,tc__text*t,tc__ix e,int bare){
-tc__text*out=p->out;
-tc__text_init(t,out->ctx);
-p->out=t;
-if(bare)
-tc__put_ix(p,e);
-else
-tc__put_atom(p,e,0);
-p->out=out;
-out->failed|=t->failed;
-return t->at?t->at:"";
-}
-// ---- gen/cuda_print/vectors.c
-typedef struct tc__cuda_place{
-int count;
-char word[4][8],line[4][160];
-char inside[100],beyond[100];
-}tc__cuda_place;
-static void tc__cuda_place_add(tc__cuda_place*at,const char*word,const char*line){
-snprintf(at->word[at->count],sizeof at->word[0],"%s",word);
-snprintf(at->line[at->count],sizeof at->line[0],"%s",line);
-at->count++;
-}
-static void tc__cuda_put_place(tc__printer*p,const tc__cuda_place*at,
-const tc__text*body){
-int needed[4]={0,0,0,0};
-for(int i=at->count;i-- >0;){
-tc__text line;
-needed[i]=tc__c_mentions(body,at->word[i]);
-for(int k=i+1;k<at->count;k++){
-tc__text_init(&line,p->out->ctx);
-tc__put(&line,"%s",at->line[k]);
-needed[i]|=needed[k]&&tc__c_mentions(&line,at->word[i]);
-tc__text_free(&line);
-}
-}
-for(int i=0;i<at->count;i++){
-if(!needed[i])continue;
-tc__line(p);
-tc__put(p->out,"%s\n",at->line[i]);
-}
-}
-typedef void(*tc__cuda_body_fn)(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at);
-static void tc__cuda_at(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at,tc__cuda_body_fn print){
-tc__text body,*out=p->out;
-tc__text_init(&body,out->ctx);
-p->out=&body;
-print(p,b,at);
-p->out=out;
-tc__cuda_put_place(p,at,&body);
-tc__put_raw(out,body.at,body.size);
-out->failed|=body.failed;
-tc__text_free(&body);
-}
-static void tc__cuda_issue_at(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at){
-tc__cuda_issue_all(p,b,at->inside,0);
-}
-static void tc__cuda_break(tc__printer*p,const tc__cuda_place*at){
-if(!*at->beyond)return;
-tc__line(p);
-tc__put(p->out,"if (%s) break;\n",at->beyond);
-}
-static void tc__cuda_compute_at(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at){
-tc__cuda_break(p,at);
-tc__cuda_compute(p,b);
-}
-static void tc__cuda_one_at(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at){
-(void)at;
-tc__cuda_issue_all(p,b,"",1);
-tc__cuda_compute(p,b);
-}
-static void tc__cuda_unrolled(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at,int count,tc__cuda_body_fn print){
-tc__cuda_unroll(p,"u",count);
-tc__cuda_at(p,b,at,print);
-tc__block_close(p);
-}
-static void tc__cuda_put_vectors(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at,int count){
-if(!p->issued&&tc__cuda_count_issues(p,b))
-tc__cuda_unrolled(p,b,at,count,tc__cuda_issue_at);
-tc__cuda_unrolled(p,b,at,count,tc__cuda_compute_at);
-}
-// ---- gen/cuda_print/rows.c
+// ---- gen/cuda_print/combine.c
 static const char*tc__cuda_no_place(const tc__printer*p){
 return p->narrow?"0x7fffffff":"0x7fffffffffffffffll";
 }
@@ -6710,10 +7647,6 @@ if(tc__is_arg(a))
 tc__put(p->out,", at%lld[l] = %s",(long long)i,tc__cuda_no_place(p));
 tc__put(p->out,";\n");
 }
-static void tc__cuda_new(tc__printer*p,const tc__node*n,int copy){
-(void)copy;
-tc__cuda_put_new(p,n,tc__cuda_width_of(p));
-}
 static const char*tc__cuda_arg_name(const tc__acc*a){
 return a->monoid==TC_OP_ARGMAX?"max":"min";
 }
@@ -6743,22 +7676,13 @@ tc__put(p->out,"[%s], ",at);
 tc__put_value(p,n->in[0],0);
 tc__put(p->out,");\n");
 }
-static void tc__cuda_step(tc__printer*p,const tc__node*n,int copy){
-(void)copy;
-tc__cuda_put_step(p,n,p->lane?"l":"0",
-p->lane&&p->axis==TC__COL?"c + l":"c");
-}
 typedef struct tc__cuda_run{
 uint32_t first,last;
 }tc__cuda_run;
-static int tc__cuda_team(const tc__printer*p){
-return p->cuda?p->cuda->sharing:p->team;
-}
-static int tc__cuda_warps(const tc__printer*p){return tc__cuda_team(p)/32;}
-static int tc__cuda_cluster(const tc__printer*p){return p->cuda?0:p->cluster;}
+static int tc__cuda_warps(const tc__printer*p){return p->team/32;}
 static void tc__cuda_fold(tc__printer*p,int64_t i,const char*lead){
 const tc__acc*a=&p->acc[i];
-int lanes=tc__cuda_team(p)<32?tc__cuda_team(p):32;
+int lanes=p->team<32?p->team:32;
 tc__line(p);
 if(tc__is_arg(a)){
 tc__cuda_acc_name(p,"fold",a);
@@ -6806,7 +7730,7 @@ return 0;
 static void tc__cuda_slots(tc__printer*p,const tc__node*n){
 int64_t i=n->attr[TC__COMBINE_ACCUMULATOR];
 const tc__acc*a=&p->acc[i];
-int slots=tc__cuda_warps(p)*(tc__cuda_cluster(p)?tc__cuda_cluster(p):1);
+int slots=tc__cuda_warps(p)*(p->cluster?p->cluster:1);
 if(tc__cuda_is_combined_again(p,n))return;
 tc__line(p);
 tc__put(p->out,"__shared__ %s part%lld[%d];\n",p->d->reg[tc__class_of(a->dtype)],
@@ -6820,7 +7744,7 @@ static void tc__cuda_give_part(tc__printer*p,const tc__node*n){
 long long id=n->attr[TC__COMBINE_ACCUMULATOR];
 int warps=tc__cuda_warps(p),arg=tc__is_arg(&p->acc[id]);
 tc__line(p);
-tc__put(p->out,"if (x %% 32 < %d) ",tc__cuda_cluster(p));
+tc__put(p->out,"if (x %% 32 < %d) ",p->cluster);
 tc__put(p->out,"tc_cluster_store(&part%lld[z * %d + x / 32], x %% 32, ",id,warps);
 if(arg)
 tc__put(p->out,
@@ -6852,7 +7776,7 @@ snprintf(let,sizeof let,"const %s all%u",p->d->reg[tc__class_of(a->dtype)],id);
 tc__cuda_slots(p,n);
 tc__cuda_fold(p,n->attr[TC__COMBINE_ACCUMULATOR],let);
 }
-if(tc__cuda_cluster(p)){
+if(p->cluster){
 tc__cuda_meet_cluster(p,run);
 return;
 }
@@ -6871,7 +7795,7 @@ tc__put(p->out,"__syncthreads();\n");
 static void tc__cuda_put_cluster(tc__printer*p,const tc__acc*a,int64_t i,
 const char*let){
 long long id=(long long)i;
-int blocks=tc__cuda_cluster(p),warps=tc__cuda_warps(p);
+int blocks=p->cluster,warps=tc__cuda_warps(p);
 tc__line(p);
 if(!tc__is_arg(a)){
 tc__put(p->out,"%s = ",let);
@@ -6910,7 +7834,7 @@ for(uint32_t id=run->first;id<run->last;id++){
 const tc__node*n=tc__body(p,id);
 const tc__acc*a=&p->acc[n->attr[TC__COMBINE_ACCUMULATOR]];
 tc__cuda_let(p,n,let);
-if(tc__cuda_cluster(p))
+if(p->cluster)
 tc__cuda_put_cluster(p,a,n->attr[TC__COMBINE_ACCUMULATOR],let);
 else if(block)
 tc__cuda_put_block(p,a,n->attr[TC__COMBINE_ACCUMULATOR],let);
@@ -6928,1818 +7852,6 @@ return run;
 }
 static int tc__cuda_leads_run(const tc__printer*p,const tc__node*n){
 return!n->id||tc__body(p,n->id-1)->op!=TC_OP_COMBINE;
-}
-static void tc__cuda_keep_name(const tc__node*n,char out[24]){
-snprintf(out,24,"keep%u",n->id);
-}
-static int tc__cuda_fills_shared(const tc__printer*p,const tc__cuda_loop_body*b,
-const tc__node*n){
-return p->cuda->hold==TC__DEVICE_SHARED&&b->set[n->id]&&n->id>=b->begin&&
-tc__cuda_held_by(p,n)==(int64_t)n->id;
-}
-static void tc__cuda_fill_shared(tc__printer*p,const tc__node*n){
-char keep[24];
-uint32_t bytes=(uint32_t)p->cuda->width*tc__device_bytes(p->g,n);
-int async=tc__cuda_wide(p,n)&&bytes>=4;
-int lanes=tc__cuda_width_of(p)>1&&!async;
-tc__cuda_keep_name(n,keep);
-tc__line(p);
-if(async){
-tc__put(p->out,"tc_copy_async(&%s[k], ",keep);
-tc__cuda_address(p,n);
-tc__put(p->out,");\n");
-return;
-}
-if(lanes)tc__put(p->out,"for (int l = 0; l < %d; l++) ",tc__cuda_width_of(p));
-p->lane=lanes;
-tc__put(p->out,"%s[k]%s = ",keep,lanes?".at[l]":"");
-tc__cuda_read(p,n);
-tc__put(p->out,";\n");
-p->lane=0;
-}
-static void tc__cuda_fill_at(tc__printer*p,const tc__cuda_loop_body*b,
-const tc__cuda_place*at){
-(void)at;
-for(uint32_t id=b->begin;id<b->end;id++)
-if(tc__cuda_fills_shared(p,b,tc__body(p,id)))
-tc__cuda_fill_shared(p,tc__body(p,id));
-}
-static int tc__cuda_any_fills(const tc__printer*p,const tc__cuda_loop_body*b){
-int any=0;
-for(uint32_t id=b->begin;id<b->end;id++)
-any|=tc__cuda_fills_shared(p,b,tc__body(p,id));
-return any;
-}
-typedef struct tc__cuda_span{
-char first[24],last[64];
-}tc__cuda_span;
-static tc__cuda_span tc__cuda_span_of(tc__printer*p,tc__ix e){
-tc__cuda_span s;
-tc__text t;
-tc__ix whole=tc__ix_div(p->g->body.ix,e,tc__ix_const(tc__cuda_width_of(p)));
-snprintf(s.first,sizeof s.first,"x");
-snprintf(s.last,sizeof s.last,"%s",tc__cuda_text_of(p,&t,whole,0));
-tc__text_free(&t);
-return s;
-}
-static void tc__cuda_place_column(tc__printer*p,tc__cuda_place*at){
-char line[160];
-snprintf(line,sizeof line,"const %s c = k * %d;",tc__cuda_index_type(p),
-p->cuda->width);
-if(p->cuda->width==1)
-snprintf(line,sizeof line,"const %s c = k;",tc__cuda_index_type(p));
-tc__cuda_place_add(at,"c",line);
-}
-static void tc__cuda_simple_loop(tc__printer*p,const tc__cuda_loop_body*b,tc__ix e,
-tc__cuda_body_fn print){
-tc__cuda_span s=tc__cuda_span_of(p,e);
-tc__cuda_place at;
-memset(&at,0,sizeof at);
-tc__cuda_place_column(p,&at);
-tc__line(p);
-tc__put(p->out,"for (%s k = %s; k < %s; k += %d)",tc__cuda_index_type(p),s.first,
-s.last,p->cuda->sharing);
-tc__block_open(p);
-tc__cuda_at(p,b,&at,print);
-tc__block_close(p);
-}
-static void tc__cuda_deep_loop(tc__printer*p,const tc__cuda_loop_body*b,tc__ix e){
-const tc__device_plan*q=p->cuda;
-tc__cuda_span s=tc__cuda_span_of(p,e);
-tc__cuda_place at;
-char line[160];
-memset(&at,0,sizeof at);
-snprintf(line,sizeof line,"const %s k = k0 + u * %d;",tc__cuda_index_type(p),
-q->sharing);
-tc__cuda_place_add(&at,"k",line);
-tc__cuda_place_column(p,&at);
-snprintf(at.inside,sizeof at.inside,"k < %s",s.last);
-snprintf(at.beyond,sizeof at.beyond,"k >= %s",s.last);
-tc__line(p);
-tc__put(p->out,"for (%s k0 = %s; k0 < %s; k0 += %d)",tc__cuda_index_type(p),s.first,
-s.last,q->sharing*q->vectors);
-tc__block_open(p);
-tc__cuda_declare(p,b,q->vectors);
-tc__cuda_put_vectors(p,b,&at,q->vectors);
-tc__block_close(p);
-}
-static void tc__cuda_row_tail(tc__printer*p,const tc__cuda_loop_body*b,tc__ix e){
-const tc__device_plan*q=p->cuda;
-tc__ixpool*x=p->g->body.ix;
-tc__ix width=tc__ix_const(q->width);
-tc__line(p);
-tc__put(p->out,"for (%s c = ",tc__cuda_index_type(p));
-tc__put_ix(p,tc__ix_mul(x,tc__ix_div(x,e,width),width));
-tc__put(p->out," + x; c < ");
-tc__put_ix(p,e);
-tc__put(p->out,"; c += %d)",q->sharing);
-tc__block_open(p);
-p->scalar=1;
-tc__cuda_compute(p,b);
-p->scalar=0;
-tc__block_close(p);
-}
-static tc__cuda_place tc__cuda_register_place(const tc__printer*p,tc__ix e){
-const tc__device_plan*q=p->cuda;
-tc__cuda_place at;
-char line[160];
-memset(&at,0,sizeof at);
-const char*x=q->sharing==1?"":"x + ";
-if(q->width>1)
-snprintf(line,sizeof line,"const %s c = (%su * %d) * %d;",tc__cuda_index_type(p),
-x,q->sharing,q->width);
-else
-snprintf(line,sizeof line,"const %s c = %su * %d;",tc__cuda_index_type(p),x,
-q->sharing);
-tc__cuda_place_add(&at,"c",line);
-int64_t columns=tc__ix_value(e),across=(int64_t)q->sharing*q->width;
-int64_t whole=columns/across;
-if(columns==q->vectors*across)return at;
-char in[32]="",out[32]="";
-if(whole>0)snprintf(in,sizeof in,"u < %lld || ",(long long)whole);
-if(whole>0)snprintf(out,sizeof out,"u >= %lld && ",(long long)whole);
-snprintf(at.inside,sizeof at.inside,"%sc < %lld",in,(long long)columns);
-snprintf(at.beyond,sizeof at.beyond,"%sc >= %lld",out,(long long)columns);
-return at;
-}
-static void tc__cuda_register_columns(tc__printer*p,const tc__cuda_loop_body*b,
-tc__ix e){
-tc__cuda_place at=tc__cuda_register_place(p,e);
-if(!p->issued)tc__cuda_declare(p,b,p->cuda->vectors);
-tc__cuda_put_vectors(p,b,&at,p->cuda->vectors);
-}
-static void tc__cuda_row_columns(tc__printer*p,tc__ix e,uint32_t begin,uint32_t end){
-tc__cuda_loop_body b;
-if(!tc__cuda_body_open(p,&b,begin,end))return;
-if(tc__cuda_any_fills(p,&b)){
-tc__cuda_simple_loop(p,&b,e,tc__cuda_fill_at);
-tc__line(p);
-tc__put(p->out,"tc_copy_wait_all();\n");
-}
-if(p->cuda->hold==TC__DEVICE_REGISTERS)
-tc__cuda_register_columns(p,&b,e);
-else if(p->cuda->vectors>1&&tc__cuda_count_issues(p,&b))
-tc__cuda_deep_loop(p,&b,e);
-else
-tc__cuda_simple_loop(p,&b,e,tc__cuda_one_at);
-if(p->cuda->tail)tc__cuda_row_tail(p,&b,e);
-tc__cuda_body_close(p,&b);
-}
-static void tc__cuda_keeps(tc__printer*p){
-const tc__device_plan*q=p->cuda;
-tc__ix at=tc__device_scratch(p->g,q);
-for(size_t i=0;i<p->g->buffer.count;i++){
-if(!tc__cuda_in_registers(p,(int64_t)i))continue;
-tc__line(p);
-tc__cuda_type(p,tc__dtypes[p->g->buffer.at[i].dtype].memory,0);
-tc__put(p->out," ");
-tc__put_buffer(p,(int64_t)i);
-tc__put(p->out,"[%d];\n",q->vectors);
-}
-for(uint32_t i=0;i<p->g->body.node.count&&q->hold==TC__DEVICE_SHARED;i++){
-const tc__node*n=tc__body(p,i);
-if(tc__cuda_held_by(p,n)!=(int64_t)i)continue;
-tc__line(p);
-tc__cuda_type(p,tc__cuda_memory(p,n),0);
-tc__put(p->out," *const keep%u = (",i);
-tc__cuda_type(p,tc__cuda_memory(p,n),0);
-tc__put(p->out," *)(shared + ");
-tc__put_ix(p,at);
-tc__put(p->out,");\n");
-at=tc__ix_add(p->g->body.ix,at,
-tc__ix_const(tc__device_bytes(p->g,n)*
-tc__padded(tc__ix_value(p->g->shape.cols),64)));
-}
-}
-static void tc__cuda_row_head(tc__printer*p){
-const tc__device_plan*q=p->cuda;
-int rows=q->threads/q->sharing;
-const char*type=tc__cuda_index_type(p),*wide=p->narrow?"":"(tc_i64)";
-char row[80];
-snprintf(row,sizeof row,"%sblockIdx.x * %d + threadIdx.x / %d",wide,rows,
-q->sharing);
-if(rows==1)snprintf(row,sizeof row,"blockIdx.x");
-int named=rows>1||tc__device_names_rows(p->g);
-if(q->sharing>1)tc__line(p);
-if(rows==1)tc__put(p->out,"const int x = threadIdx.x;\n");
-if(rows>1&&q->sharing>1)
-tc__put(p->out,"const int x = threadIdx.x %% %d;\n",q->sharing);
-if(named)tc__line(p);
-if(named)tc__put(p->out,"const %s r = %s;\n",type,row);
-if(tc__ix_divisor(p->g->body.ix,p->g->shape.rows)%rows==0)return;
-tc__line(p);
-tc__put(p->out,"if (r >= ");
-tc__put_ix(p,p->g->shape.rows);
-tc__put(p->out,") return;\n");
-}
-static void tc__cuda_rows(tc__printer*p){
-tc__cuda_row_head(p);
-tc__cuda_keeps(p);
-uint32_t first=p->g->shape.kind==TC__CONTRACTION?tc__contract_rows_loop(p):0;
-tc__print_range(p,first,(uint32_t)p->g->body.node.count);
-}
-static void tc__cuda_row_barrier(tc__printer*p,uint32_t begin,uint32_t end){
-int stored=0,loaded=0;
-for(uint32_t id=begin;id<p->g->body.node.count;id++){
-const tc__node*n=tc__body(p,id);
-if(!tc__device_is_memory(n)||tc__cuda_again(p,n->attr[TC__ACCESS_BUFFER])||
-tc__cuda_in_registers(p,n->attr[TC__ACCESS_BUFFER]))
-continue;
-int shared=tc__buffer_of(p->g,n)->written||
-tc__device_is_row(p->g,n->attr[TC__ACCESS_BUFFER]);
-if(id<end&&n->op==TC_OP_STORE)stored=1;
-if(id>=end&&n->op==TC_OP_LOAD&&shared)loaded=1;
-}
-if(!stored||!loaded||p->cuda->sharing==1)return;
-tc__line(p);
-tc__put(p->out,p->cuda->sharing>32?"__syncthreads();\n":"__syncwarp();\n");
-}
-// ---- gen/cuda_print/matmul.c
-enum{TC__BLANKS=96};
-typedef struct tc__blank{
-const char*name;
-size_t size;
-char text[64];
-}tc__blank;
-typedef struct tc__blanks{
-tc__blank at[TC__BLANKS];
-int count;
-}tc__blanks;
-static void tc__blank_text(tc__blanks*b,const char*name,const char*text){
-int i=0;
-while(i<b->count&&strcmp(b->at[i].name,name))i++;
-if(i==TC__BLANKS)return;
-if(i==b->count)b->count++;
-b->at[i].name=name,b->at[i].size=strlen(name);
-snprintf(b->at[i].text,sizeof b->at[i].text,"%s",text);
-}
-static void tc__blank_number(tc__blanks*b,const char*name,int64_t v){
-char text[24];
-snprintf(text,sizeof text,"%lld",(long long)v);
-tc__blank_text(b,name,text);
-}
-static size_t tc__blank_word(const char*s){
-size_t n=0;
-while(s[n]>='a'&&s[n]<='z')n++;
-return n;
-}
-static const char*tc__put_blank(tc__printer*p,const tc__blanks*b,const char*s){
-size_t n=tc__blank_word(s);
-for(int i=0;i<b->count;i++){
-if(b->at[i].size!=n||memcmp(b->at[i].name,s,n))continue;
-tc__put_raw(p->out,b->at[i].text,strlen(b->at[i].text));
-return s+n;
-}
-p->out->failed=1;
-return s+n;
-}
-static void tc__put_filled_here(tc__printer*p,const tc__blanks*b,const char*text){
-while(*text){
-size_t n=strcspn(text,"@");
-tc__put_raw(p->out,text,n);
-text+=n;
-if(*text)text=tc__put_blank(p,b,text+1);
-}
-}
-static void tc__put_filled(tc__printer*p,const tc__blanks*b,const char*lines){
-int fresh=1;
-while(*lines){
-size_t n=strcspn(lines,"@\n");
-if(fresh&&*lines!='\n')tc__line(p);
-fresh=lines[n]=='\n';
-tc__put_raw(p->out,lines,n+(size_t)fresh);
-lines+=n+(size_t)fresh;
-if(*lines=='@'&&!fresh)lines=tc__put_blank(p,b,lines+1);
-}
-}
-static const char*tc__product_type(const tc__printer*p,const tc__product*q){
-return p->d->reg[tc__class_of(q->dtype)];
-}
-static int tc__level_uses(const tc__group*g,tc__level level,tc__axis axis){
-for(size_t id=g->shape.prologue;id<g->body.node.count;id++){
-const tc__node*n=g->body.node.at[id];
-if(n->level!=(uint8_t)level||n->op==TC_OP_FOR)continue;
-for(uint32_t i=0;i<n->n_attr;i++)
-if(tc__attr_is_ix(n,i)&&tc__ix_uses(g->body.ix,n->attr[i],axis))return 1;
-}
-return 0;
-}
-static int tc__epilogue_uses(const tc__group*g,tc__axis axis){
-return tc__level_uses(g,TC__AT_COL,axis)||tc__level_uses(g,TC__AT_ROW,axis);
-}
-static int tc__goes_into(const tc__printer*p,tc__ix extent,int64_t by){
-return tc__ix_divisor(p->g->body.ix,extent)%by==0;
-}
-static const char*tc__block_name(const tc__product*q){
-return q->slices>1?"block":"blockIdx.x";
-}
-static void tc__slice_blanks(const tc__product*q,tc__blanks*b){
-int cut=q->slices>1;
-tc__blank_text(b,"block",tc__block_name(q));
-tc__blank_text(b,"from",cut?"begin + ":"");
-tc__blank_text(b,"until",cut?"end":"depth");
-tc__blank_text(b,"extent",cut?"end - begin":"depth");
-if(!cut)return;
-int together=64/q->sums;
-tc__blank_number(b,"slices",q->slices);
-tc__blank_number(b,"length",q->length);
-tc__blank_number(b,"group",TC__SLICE_GROUP);
-tc__blank_number(b,"tickets",tc__slice_tickets(q));
-tc__blank_number(b,"zeroed",tc__slice_zeroed(q));
-tc__blank_number(b,"sums",q->sums);
-tc__blank_number(b,"together",together<1?1:together>4?4:together);
-}
-static void tc__print_slice_place(tc__printer*p,const tc__product*q,
-const tc__blanks*b){
-if(q->slices==1)return;
-tc__put_filled(
-p,b,"const int block = blockIdx.x / @slices, slice = blockIdx.x % @slices;\n");
-}
-static void tc__print_slice(tc__printer*p,const tc__product*q,const tc__blanks*b){
-if(q->slices==1)return;
-tc__put_filled(p,b,
-"const @index begin = slice * @length, end = tc_min(begin + @length, "
-"depth);\n");
-}
-static const char tc__text_meeting[]=
-"// Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in\n"
-"// their order. Then those of the groups meet, and one goes on.\n"
-"@type *const own = (@type *)sum;\n"
-"@type *const work_sums = (@type *)(work + @zeroed) + (tc_i64)block * @slices * @sums * "
-"@threads + threadIdx.x;\n"
-"#pragma unroll 1\n"
-"for (int apart = 1; apart < @slices; apart *= @group) {\n"
-"    const int first = slice / (apart * @group) * (apart * @group);\n"
-"    const int count = tc_min((@slices - 1 - first) / apart + 1, @group);\n"
-"    @type *const mine = work_sums + slice / apart * apart * @sums * @threads;\n"
-"    #pragma unroll\n"
-"    for (int u = 0; u < @sums; u++) mine[u * @threads] = own[u];\n"
-"    if (!tc_arrives_last((unsigned *)work + block * @tickets + first + (apart > 1), "
-"count)) return;\n"
-"    #pragma unroll\n"
-"    for (int u = 0; u < @sums; u++) own[u] = tc_peek(&work_sums[(first * @sums + u) * "
-"@threads]);\n"
-"    #pragma unroll @together\n"
-"    for (int i = 1; i < count; i++) {\n"
-"        const @type *const other = work_sums + (first + i * apart) * @sums * @threads;\n"
-"        #pragma unroll\n"
-"        for (int u = 0; u < @sums; u++) own[u] = TC_ADD_@class(own[u], tc_peek(&other[u * "
-"@threads]));\n"
-"    }\n"
-"}\n";
-static void tc__print_meeting(tc__printer*p,const tc__product*q,const tc__blanks*b){
-if(q->slices>1)tc__put_filled(p,b,tc__text_meeting);
-}
-static void tc__print_parts_value(tc__printer*p,const tc__product*q,const tc__node*n){
-tc__line(p);
-tc__put(p->out,"%s t%u = tile[at];\n",tc__product_type(p,q),n->id);
-tc__line(p);
-tc__put(p->out,
-"for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
-q->parts,n->id,tc__suffix(q->dtype),n->id,q->few*q->cover);
-}
-static void tc__print_chain(tc__printer*p,const tc__product*q,const char*sum,
-int stops){
-const struct tc__device_plan*cuda=p->cuda;
-tc__line(p);
-tc__put(p->out,"for (%s k = 0; k < ",tc__cuda_index_type(p));
-tc__put_ix(p,tc__depth_of(p->g));
-tc__put(p->out,"; k++)");
-tc__block_open(p);
-p->cuda=NULL;
-for(uint32_t id=0;id<tc__contract_rows_loop(p);id++)
-tc__print_node(p,tc__body(p,id));
-p->cuda=cuda;
-tc__line(p);
-tc__put(p->out,"%s = tc_add_product_%s(",sum,tc__suffix(q->dtype));
-tc__put_value(p,tc__left_of(p->g),0);
-tc__put(p->out,", ");
-tc__put_value(p,tc__right_of(p->g),0);
-tc__put(p->out,", %s);\n",sum);
-if(stops)tc__line(p);
-if(stops)tc__put(p->out,"if (%s != %s) break;\n",sum,sum);
-tc__block_close(p);
-}
-static void tc__print_loop_value(tc__printer*p,const tc__product*q,const tc__node*n){
-char sum[24];
-snprintf(sum,sizeof sum,"t%u",n->id);
-tc__line(p);
-tc__put(p->out,"%s %s = 0;\n",tc__product_type(p,q),sum);
-tc__print_chain(p,q,sum,0);
-}
-static void tc__cuda_contract(tc__printer*p,const tc__node*n,int copy){
-tc__product q=tc__product_plan(p->g);
-(void)copy;
-if(q.form==TC__PRODUCT_LOOP){
-tc__print_loop_value(p,&q,n);
-}else if(q.parts>1){
-tc__print_parts_value(p,&q,n);
-}else{
-tc__put_let(p,n,0);
-tc__put(p->out,tc__cuda_width_of(p)>1?"sums.at[l];\n":"tile[at];\n");
-}
-}
-static int tc__level_open(tc__printer*p,tc__cuda_loop_body*body,tc__level level){
-if(!tc__cuda_body_open(p,body,0,(uint32_t)p->g->body.node.count))return 0;
-for(uint32_t id=0;id<body->end;id++)
-body->set[id]=tc__body(p,id)->level==(uint8_t)level;
-return 1;
-}
-static int tc__is_of_all_depth(const tc__printer*p,const tc__node*n){
-return n->n_attr==TC__LOAD_PREDICATES&&
-!tc__ix_uses(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-}
-static int tc__is_plain_vector(const tc__printer*p,const tc__node*n,int bits){
-return n->op==TC_OP_LOAD&&tc__cuda_wide(p,n)&&tc__cuda_dtype(p,n)==n->dtype&&
-(bits||tc__is_own_class(n->dtype));
-}
-static uint32_t tc__unrounded(const tc__printer*p,const tc__node*n){
-int casts=
-n->op==TC_OP_CAST&&tc__class_of(tc__body(p,n->in[0])->dtype)==TC__CLASS_f32;
-return casts?n->in[0]:n->id;
-}
-static void tc__print_operand_loads(tc__printer*p,const tc__cuda_loop_body*body){
-for(uint32_t id=0;id<body->end;id++){
-const tc__node*n=tc__body(p,id);
-if(tc__cuda_issues_in(p,body,n)&&!(p->issued&&tc__is_of_all_depth(p,n)))
-tc__cuda_issue(p,n,"",1);
-}
-}
-static void tc__print_operand_ahead(tc__printer*p,const tc__staged*s,tc__axis axis){
-const struct tc__device_plan*before=p->cuda;
-tc__device_plan q=*before;
-tc__cuda_loop_body body;
-if(!tc__level_open(p,&body,s->level))return;
-q.axis=axis,q.width=s->width;
-p->cuda=&q,p->axis=axis;
-for(uint32_t id=0;id<body.end;id++){
-const tc__node*n=tc__body(p,id);
-if(tc__cuda_issues_in(p,&body,n)&&tc__is_of_all_depth(p,n))
-tc__cuda_issue(p,n,"",1);
-}
-p->cuda=before,p->axis=TC__COL;
-tc__cuda_body_close(p,&body);
-}
-static void tc__print_operand_pack(tc__printer*p,const tc__staged*s,tc__axis axis,
-int width,int bits,const char*to){
-const struct tc__device_plan*before=p->cuda;
-const tc__node*n=tc__body(p,s->id);
-const char*half=tc__dtypes[n->dtype].name;
-tc__device_plan q=*before;
-tc__cuda_loop_body body;
-uint32_t value=bits?tc__unrounded(p,n):s->id;
-int pairs=bits&&width>1;
-if(!tc__level_open(p,&body,s->level))return;
-if(value!=s->id)body.set[s->id]=0;
-q.axis=axis,q.width=width;
-p->cuda=&q,p->axis=axis;
-if(tc__is_plain_vector(p,n,bits)){
-tc__line(p);
-tc__put(p->out,"%s = %s",to,tc__cuda_load_word(p,n));
-tc__cuda_address(p,n);
-tc__put(p->out,");\n");
-}else{
-tc__print_operand_loads(p,&body);
-if(width>1)tc__cuda_print_still(p,&body);
-if(pairs)tc__line(p);
-if(pairs)tc__put(p->out,"tc_pack<float, %d> all;\n",width);
-if(width>1)tc__cuda_unroll(p,"l",width);
-p->lane=width>1;
-for(uint32_t id=0;id<body.end;id++)
-if(body.set[id]&&!(width>1&&tc__cuda_still(p,tc__body(p,id))))
-tc__print_node(p,tc__body(p,id));
-tc__line(p);
-tc__put(p->out,width>1?"%s.at[l] = ":"%s.at[0] = ",pairs?"all":to);
-if(bits&&!pairs)tc__put(p->out,"tc_bits_%s(",half);
-tc__put_value(p,value,0);
-tc__put(p->out,bits&&!pairs?");\n":";\n");
-p->lane=0;
-if(width>1)tc__block_close(p);
-if(pairs)tc__line(p);
-if(pairs)tc__put(p->out,"%s = tc_halves_%s(all);\n",to,half);
-}
-p->cuda=before,p->axis=TC__COL;
-tc__cuda_body_close(p,&body);
-}
-static void tc__print_sums(tc__printer*p,const tc__product*q){
-int width=p->cuda->width,pack=tc__product_pack(q);
-const char*type=tc__product_type(p,q);
-if(width<pack)pack=width;
-tc__line(p);
-tc__put(p->out,"tc_pack<%s, %d> sums;\n",type,width);
-tc__line(p);
-tc__put(p->out,"#pragma unroll\n");
-tc__line(p);
-tc__put(p->out,
-"for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
-"tc_pack<%s, %d> *)&tile[at + l];\n",
-width,pack,type,pack,type,pack);
-}
-static int tc__epilogue_open(tc__printer*p,tc__cuda_loop_body*body){
-uint32_t rows=tc__contract_rows_loop(p);
-if(!tc__cuda_body_open(p,body,0,(uint32_t)p->g->body.node.count))return 0;
-for(uint32_t id=0;id<body->end;id++){
-int op=tc__body(p,id)->op;
-if(id<rows||op==TC_OP_FOR||op==TC_OP_END)body->set[id]=0;
-}
-return 1;
-}
-static void tc__print_epilogue(tc__printer*p,const tc__product*q){
-tc__cuda_loop_body body;
-if(!tc__epilogue_open(p,&body))return;
-tc__cuda_issue_all(p,&body,"",1);
-if(tc__cuda_width_of(p)>1)tc__print_sums(p,q);
-tc__cuda_compute(p,&body);
-tc__cuda_body_close(p,&body);
-}
-// ---- gen/cuda_print/tiles.c
-static const char*tc__operand_name(const tc__staged*s){
-return s->level==TC__AT_LEFT?"left":"right";
-}
-static int tc__staged_size(const tc__product*q,const tc__staged*s){
-return s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
-}
-static void tc__stage_blanks(const tc__product*q,const tc__staged*s,tc__blanks*b){
-int size=tc__staged_size(q,s),deep=s->along==TC__DEPTH;
-int lanes=(deep?q->tile->depth:size)/s->width;
-char slow[40],fast[40];
-snprintf(slow,sizeof slow,"e / %d",lanes);
-snprintf(fast,sizeof fast,s->width>1?"e %% %d * %d":"e %% %d",lanes,s->width);
-tc__blank_text(b,"name",tc__operand_name(s));
-tc__blank_text(b,"slow",slow);
-tc__blank_text(b,"fast",fast);
-tc__blank_text(b,"line",deep?slow:fast);
-tc__blank_text(b,"deep",deep?fast:slow);
-tc__blank_number(b,"width",s->width);
-tc__blank_number(b,"count",tc__stage_accesses(q,s));
-tc__blank_number(b,"stage",tc__stage_size(q,s->level));
-tc__blank_number(b,"pitch",tc__line_pitch(q,size));
-tc__blank_number(b,"swizzle",deep?q->tile->depth:size);
-}
-static void tc__stage_inside(const tc__printer*p,const tc__product*q,
-const tc__staged*s,char out[40]){
-int left=s->level==TC__AT_LEFT;
-int line=!tc__goes_into(p,left?q->m:p->g->shape.cols,tc__staged_size(q,s)),
-deep=!tc__goes_into(p,tc__depth_of(p->g),q->tile->depth);
-snprintf(out,40,"%s%s%s",
-!line?""
-:left?"r < r1"
-:"c < cols",
-line&&deep?" && ":"",deep?"k < depth":"");
-}
-static void tc__print_stage_place(tc__printer*p,const tc__staged*s,const tc__blanks*b,
-const char*k0,int loads,const char*inside){
-int left=s->level==TC__AT_LEFT;
-if((loads&&tc__level_uses(p->g,s->level,TC__ROW))||strstr(inside,"r1"))
-tc__put_filled(p,b,
-left?"const @index r = r0 + @line;\n":"const @index r = r0;\n");
-if(!left&&
-((loads&&tc__level_uses(p->g,s->level,TC__COL))||strstr(inside,"cols")))
-tc__put_filled(p,b,"const @index c = c0 + @line;\n");
-if(!(loads&&tc__level_uses(p->g,s->level,TC__DEPTH))&&!strstr(inside,"depth"))
-return;
-tc__line(p);
-tc__put(p->out,"const %s k = %s",tc__cuda_index_type(p),k0);
-tc__put_filled_here(p,b,"@deep;\n");
-}
-static int tc__stage_jump(const tc__product*q,const tc__staged*s){
-int deep=s->along==TC__DEPTH,size=deep?q->tile->depth:tc__staged_size(q,s);
-return q->threads/(size/s->width);
-}
-static int64_t tc__copy_stride(const tc__printer*p,const tc__staged*s,tc__axis axis){
-tc__ixpool*x=p->g->body.ix;
-tc__ixrun run=tc__ix_run(x,tc__body(p,s->id)->attr[TC__LOAD_INDEX],axis);
-tc__ix m=tc__ix_div(x,p->g->shape.rows,p->g->shape.batch);
-if(!run.ok||!tc__ix_is_const(run.stride))return 0;
-if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
-return tc__ix_value(run.stride);
-}
-static int tc__brings_by_steps(const tc__printer*p,const tc__product*q,
-const tc__staged*s){
-tc__axis line=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
-const tc__node*n=tc__body(p,s->id);
-if(p->g->target.checked||s->bring==TC__BRING_NOW)
-return 0;
-if(s->bring==TC__BRING_ASYNC&&tc__stage_jump(q,s)%8)return 0;
-int plain=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES;
-if(!plain||tc__cuda_dtype(p,n)!=n->dtype||n->dtype!=q->dtype)return 0;
-if(!q->half&&!tc__is_own_class(n->dtype))return 0;
-return tc__copy_stride(p,s,TC__DEPTH)&&tc__copy_stride(p,s,line);
-}
-static void tc__print_bring_first(tc__printer*p,const tc__product*q,const tc__staged*s,
-tc__blanks*b){
-const tc__node*n=tc__body(p,s->id);
-int copies=s->bring==TC__BRING_ASYNC;
-if(!tc__brings_by_steps(p,q,s))return;
-tc__stage_blanks(q,s,b);
-if(copies)tc__put_filled(p,b,"int @name_place;\n");
-tc__put_filled(p,b,
-"const @element *@name_from;\n"
-"{\n"
-"    const int e = x;\n");
-p->indent++;
-tc__print_stage_place(p,s,b,q->slices>1?"begin + ":"",1,"");
-if(copies)tc__put_filled(p,b,"@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
-tc__put_filled(p,b,"@name_from = &");
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out,"[");
-tc__put_ix(p,n->attr[TC__LOAD_INDEX]);
-tc__put(p->out,"];\n");
-tc__block_close(p);
-}
-static void tc__step_blanks(tc__printer*p,const tc__product*q,const tc__staged*s,
-tc__blanks*b){
-int along=s->along==TC__DEPTH,jump=tc__stage_jump(q,s);
-int line=along?q->tile->depth:tc__staged_size(q,s);
-tc__axis other=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
-int64_t deep=tc__copy_stride(p,s,TC__DEPTH);
-tc__blank_number(b,"jump",(int64_t)jump*line);
-char far[40];
-snprintf(far,sizeof far,p->narrow?"%lld":"(tc_i64)%lld",
-(long long)(jump*(along?tc__copy_stride(p,s,other):deep)));
-tc__blank_text(b,"far",far);
-tc__blank_number(b,"onward",deep*q->tile->depth);
-}
-static void tc__print_copy(tc__printer*p,const tc__product*q,const tc__staged*s,
-tc__blanks*b,const char*inside){
-const tc__node*n=tc__body(p,s->id);
-tc__blank_text(b,"if",*inside?"_if":"");
-if(tc__brings_by_steps(p,q,s)){
-tc__put_filled(p,b,
-"tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
-"@name_from + j * @far");
-tc__put(p->out,*inside?", %s);\n":");\n",inside);
-return;
-}
-tc__put_filled(p,b,
-"tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
-"@fast)], ");
-int looks=*inside&&tc__cuda_is_checked(p->g,n->attr[TC__LOAD_BUFFER]);
-if(looks){
-tc__put(p->out,"!(%s) ? (const void *)",inside);
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out,"_memory : (const void *)");
-}
-tc__put(p->out,"&");
-tc__cuda_place_of(p,n->attr[TC__LOAD_BUFFER],n->attr[TC__LOAD_INDEX],"",
-TC__PRODUCT_GROUP/(int)tc__device_bytes(p->g,n));
-tc__put(p->out,*inside?", %s);\n":");\n",inside);
-}
-static void tc__print_fetch(tc__printer*p,const tc__product*q,const tc__staged*s,
-const char*inside,const char*to){
-if(*inside){
-tc__line(p);
-tc__put(p->out,"if (%s)",inside);
-tc__block_open(p);
-}
-tc__print_operand_pack(p,s,s->along,s->width,q->half,to);
-if(*inside)tc__block_close(p);
-}
-static void tc__print_later(tc__printer*p,const tc__product*q,const tc__staged*s,
-const tc__blanks*b,const char*inside){
-if(*inside)tc__put_filled(p,b,"@name_next[j] = {};\n");
-if(!tc__brings_by_steps(p,q,s)){
-tc__print_fetch(p,q,s,inside,
-s->level==TC__AT_LEFT?"left_next[j]":"right_next[j]");
-return;
-}
-tc__line(p);
-if(*inside)tc__put(p->out,"if (%s) ",inside);
-tc__put_filled_here(p,b,
-"@name_next[j] = tc_load((const tc_pack<@element, @width> "
-"*)(@name_from + j * @far));\n");
-}
-static void tc__print_now(tc__printer*p,const tc__product*q,const tc__staged*s,
-tc__blanks*b,const char*inside){
-int rounds=q->tile->way==TC__WAY_TF32;
-tc__blank_text(b,"value",rounds?"tc_bits_tf32(next.at[0])":"next.at[0]");
-tc__put_filled(p,b,"tc_pack<@element, @width> next = {};\n");
-tc__print_fetch(p,q,s,inside,"next");
-tc__put_filled(
-p,b,
-q->half?"@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = next.at[0];\n"
-:"@name[to * @stage + @deep * @pitch + @line] = @value;\n");
-}
-static void tc__print_bring(tc__printer*p,const tc__product*q,const tc__staged*s,
-tc__blanks*b){
-char inside[40];
-int steps=tc__brings_by_steps(p,q,s);
-tc__stage_blanks(q,s,b);
-tc__stage_inside(p,q,s,inside);
-if(steps)tc__step_blanks(p,q,s,b);
-tc__put_filled(p,b,
-s->bring==TC__BRING_NOW?"#pragma unroll 4\n":"#pragma unroll\n");
-tc__put_filled(p,b,"for (int j = 0; j < @count; j++) {\n");
-p->indent++;
-if(!steps||*inside)tc__put_filled(p,b,"const int e = x + j * @threads;\n");
-tc__print_stage_place(p,s,b,"k0 + ",!steps,inside);
-if(s->bring==TC__BRING_ASYNC)
-tc__print_copy(p,q,s,b,inside);
-else if(s->bring==TC__BRING_LATER)
-tc__print_later(p,q,s,b,inside);
-else
-tc__print_now(p,q,s,b,inside);
-tc__block_close(p);
-if(steps)tc__put_filled(p,b,"@name_from += @onward;\n");
-}
-static void tc__print_put(tc__printer*p,const tc__product*q,const tc__staged*s,
-tc__blanks*b){
-int pack=tc__product_pack(q),deep=s->along==TC__DEPTH;
-if(s->bring!=TC__BRING_LATER)return;
-tc__stage_blanks(q,s,b);
-tc__put_filled(p,b,
-"#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
-"    const int e = x + j * @threads;\n");
-p->indent++;
-if(q->half){
-tc__put_filled(p,b,
-"*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
-"tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
-}else if(deep||s->width<pack){
-for(int u=0;u<s->width;u++){
-tc__blank_number(b,"u",u);
-tc__put_filled(p,b,
-deep?"@name[to * @stage + (@deep + @u) * @pitch + @line] = "
-"@round@name_next[j].at[@u]@rounded;\n"
-:"@name[to * @stage + @deep * @pitch + @line + @u] = "
-"@round@name_next[j].at[@u]@rounded;\n");
-}
-}else{
-for(int u=0;u<s->width;u+=pack){
-tc__blank_number(b,"u",u);
-tc__put_filled(p,b,
-"*(tc_pack<@stored, @pack> *)&@name[to * @stage + @deep * "
-"@pitch + @line + @u] = {");
-for(int v=u;v<u+pack;v++){
-tc__put(p->out,v>u?", ":"");
-tc__put_filled_here(p,b,"@round@name_next[j].at[");
-tc__put(p->out,"%d]",v);
-tc__put_filled_here(p,b,"@rounded");
-}
-tc__put(p->out,"};\n");
-}
-}
-tc__block_close(p);
-}
-static const char tc__text_simt_sums[]=
-"const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
-"const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
-"tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
-static const char tc__text_simt_pieces[]=
-"tc_pack<@type, @pack> lefts[2][@rowpacks], rights[2][@colpacks];\n";
-static const char tc__text_simt_fetch[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @rowpacks; i++)\n"
-"    lefts[to][i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
-"row + i * @rowstep];\n"
-"#pragma unroll\n"
-"for (int j = 0; j < @colpacks; j++)\n"
-"    rights[to][j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * "
-"@rightpitch + col + j * @colstep];\n";
-static const char tc__text_simt[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @rows; i++) {\n"
-"    #pragma unroll\n"
-"    for (int c = 0; c < @cols; c++) {\n"
-"        const int j = i % 2 ? @cols - 1 - c : c;\n"
-"        @type &s = sum[i][j / @pack].at[j % @pack];\n"
-"        s = tc_add_product_@class(lefts[now][i / @pack].at[i % @pack], rights[now][j / "
-"@pack].at[j % @pack], s);\n"
-"    }\n"
-"}\n";
-static const char tc__text_simt_result[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @rows; i++) {\n"
-"    #pragma unroll\n"
-"    for (int j = 0; j < @colpacks; j++)\n"
-"        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
-"@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
-"}\n";
-static const char tc__text_mma_sums[]=
-"const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
-"const int leftlane = tc_swizzle<@leftswizzle>(@leftplace);\n"
-"const int rightlane = tc_swizzle<@rightswizzle>(@rightplace);\n"
-"float sum[@rows][@cols][4] = {};\n";
-static const char tc__text_mma_pieces[]=
-"unsigned lefts[2][@rows][4], rights[2][@cols][2];\n";
-static const char tc__text_mma_fetch[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @rows; i++)\n"
-"    tc_ldmatrix4@leftturn(lefts[to][i], &left[at * @leftstage + @leftstep]);\n"
-"#pragma unroll\n"
-"for (int j = 0; j < @cols; j += 2) {\n"
-"    unsigned two[4];\n"
-"    tc_ldmatrix4@rightturn(two, &right[at * @rightstage + @rightstep]);\n"
-"    rights[to][j][0] = two[0], rights[to][j][1] = two[1];\n"
-"    rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];\n"
-"}\n";
-static const char tc__text_mma[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @rows; i++) {\n"
-"    #pragma unroll\n"
-"    for (int c = 0; c < @cols; c++) {\n"
-"        const int j = i % 2 ? @cols - 1 - c : c;\n"
-"        tc_mma_@operand(sum[i][j], lefts[now][i], rights[now][j]);\n"
-"    }\n"
-"}\n";
-static const char tc__text_mma_result[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @rows; i++) {\n"
-"    #pragma unroll\n"
-"    for (int j = 0; j < @cols; j++) {\n"
-"        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
-"4 * 2];\n"
-"        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
-"        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
-"    }\n"
-"}\n";
-static const char tc__text_words_sums[]=
-"const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
-"float sum[@rows][@cols][4] = {};\n";
-static const char tc__text_split_pieces[]=
-"float lefts[2][@rows][4], rights[2][@cols][2], some[@rows][@cols][4];\n";
-static const char tc__text_words_fetch[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @rows; i++) {\n"
-"    const @stored *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
-"lane / 4];\n"
-"    lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];\n"
-"    lefts[to][i][2] = p[4 * @leftpitch], lefts[to][i][3] = p[4 * @leftpitch + 8];\n"
-"}\n"
-"#pragma unroll\n"
-"for (int j = 0; j < @cols; j++) {\n"
-"    const @stored *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
-"lane / 4];\n"
-"    rights[to][j][0] = p[0], rights[to][j][1] = p[4 * @rightpitch];\n"
-"}\n";
-static const char tc__text_split[]=
-"unsigned rightlead[@cols][2], rightrest[@cols][2];\n"
-"#pragma unroll\n"
-"for (int j = 0; j < @cols; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);\n"
-"#pragma unroll\n"
-"for (int i = 0; i < @rows; i++) {\n"
-"    unsigned lead[4], rest[4];\n"
-"    tc_split(lefts[now][i], lead, rest);\n"
-"    float (&s)[@cols][4] = some[i];\n"
-"    #pragma unroll\n"
-"    for (int j = 0; j < @cols; j++) {\n"
-"        if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;\n"
-"        tc_mma_tf32(s[j], rest, rightlead[j]);\n"
-"    }\n"
-"    #pragma unroll\n"
-"    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightrest[j]);\n"
-"    #pragma unroll\n"
-"    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightlead[j]);\n"
-"    #pragma unroll\n"
-"    for (int u = 0; u < 4 * @cols; u++)\n"
-"        if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];\n"
-"}\n";
-static void tc__words_blanks(const tc__product*q,tc__blanks*b,int rows,int cols){
-tc__blank_number(b,"piece",8);
-tc__blank_text(b,"turn","d / 8 % 2");
-tc__blank_number(b,"rows",rows/16);
-tc__blank_number(b,"cols",cols/8);
-tc__blank_number(b,"leftpitch",tc__line_pitch(q,q->tile->rows));
-tc__blank_number(b,"rightpitch",tc__line_pitch(q,q->tile->cols));
-}
-static void tc__mma_blanks(const tc__product*q,tc__blanks*b,int rows,int cols){
-int left=q->left.along==TC__DEPTH,right=q->right.along==TC__DEPTH;
-tc__blank_number(b,"piece",16);
-tc__blank_text(b,"turn","d / 16 % 2");
-tc__blank_number(b,"rows",rows/16);
-tc__blank_number(b,"cols",cols/8);
-tc__blank_text(b,"leftturn",left?"":"_trans");
-tc__blank_text(b,"rightturn",right?"":"_trans");
-tc__blank_number(b,"leftswizzle",left?q->tile->depth:q->tile->rows);
-tc__blank_number(b,"rightswizzle",right?q->tile->depth:q->tile->cols);
-tc__blank_text(b,"leftplace",
-left?"row + lane % 16, lane / 16 * 8"
-:"lane / 16 * 8 + lane % 8, row + lane / 8 % 2 * 8");
-tc__blank_text(b,"rightplace",
-right?"col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8"
-:"lane % 16, col + lane / 16 * 8");
-char step[64];
-snprintf(step,sizeof step,
-left?"i * %d + (leftlane ^ d)":"d * %d + (leftlane ^ i * 16)",
-left?16*q->tile->depth:q->tile->rows);
-tc__blank_text(b,"leftstep",step);
-snprintf(step,sizeof step,
-right?"j * %d + (rightlane ^ d)":"d * %d + (rightlane ^ j * 8)",
-right?8*q->tile->depth:q->tile->cols);
-tc__blank_text(b,"rightstep",step);
-}
-static void tc__simt_blanks(const tc__product*q,tc__blanks*b,int rows,int cols){
-int pack=tc__product_pack(q);
-tc__blank_number(b,"piece",1);
-tc__blank_text(b,"turn","d % 2");
-tc__blank_number(b,"rows",rows/4);
-tc__blank_number(b,"cols",cols/8);
-tc__blank_number(b,"rowpacks",rows/4/pack);
-tc__blank_number(b,"colpacks",cols/8/pack);
-tc__blank_number(b,"rowstep",4*pack);
-tc__blank_number(b,"colstep",8*pack);
-tc__blank_number(b,"leftpitch",tc__line_pitch(q,q->tile->rows));
-tc__blank_number(b,"rightpitch",tc__line_pitch(q,q->tile->cols));
-}
-typedef struct tc__way_text{
-const char*sums,*pieces,*fetch,*multiply,*result;
-void(*blanks)(const tc__product*q,tc__blanks*b,int rows,int cols);
-}tc__way_text;
-static const tc__way_text*tc__way_of(const tc__product*q){
-static const tc__way_text ways[]={
-{tc__text_simt_sums,tc__text_simt_pieces,tc__text_simt_fetch,tc__text_simt,
-tc__text_simt_result,tc__simt_blanks},
-{tc__text_mma_sums,tc__text_mma_pieces,tc__text_mma_fetch,tc__text_mma,
-tc__text_mma_result,tc__mma_blanks},
-{tc__text_words_sums,tc__text_split_pieces,tc__text_words_fetch,tc__text_split,
-tc__text_mma_result,tc__words_blanks},
-{tc__text_words_sums,tc__text_mma_pieces,tc__text_words_fetch,tc__text_mma,
-tc__text_mma_result,tc__words_blanks},
-};
-return&ways[q->tile->way];
-}
-static void tc__tile_blanks(tc__printer*p,const tc__product*q,tc__blanks*b){
-const tc__product_tile*t=q->tile;
-int rows=t->rows/t->high,cols=t->cols/t->across;
-int rounds=t->way==TC__WAY_TF32;
-b->count=0;
-tc__blank_text(b,"index",tc__cuda_index_type(p));
-tc__blank_text(b,"type",tc__product_type(p,q));
-tc__blank_text(b,"class",tc__suffix(q->dtype));
-tc__blank_text(b,"operand",rounds?"tf32":tc__dtypes[q->dtype].name);
-tc__blank_text(b,"element",q->half?"tc_u16":tc__product_type(p,q));
-tc__blank_text(b,"stored",
-q->half?"tc_u16"
-:rounds?"unsigned"
-:tc__product_type(p,q));
-tc__blank_text(b,"round",rounds?"tc_bits_tf32(":"");
-tc__blank_text(b,"rounded",rounds?")":"");
-tc__blank_number(b,"pack",tc__product_pack(q));
-tc__blank_number(b,"threads",q->threads);
-tc__blank_number(b,"depth",t->depth);
-tc__blank_number(b,"tilerows",t->rows);
-tc__blank_number(b,"tilecols",t->cols);
-tc__blank_number(b,"high",t->high);
-tc__blank_number(b,"across",t->across);
-tc__blank_number(b,"warprows",rows);
-tc__blank_number(b,"warpcols",cols);
-tc__blank_number(b,"tilepitch",t->cols+TC__PRODUCT_PAD);
-tc__blank_number(b,"stages",tc__product_stages(q));
-tc__blank_number(b,"ahead",tc__product_stages(q)-1);
-tc__blank_number(b,"flying",tc__product_stages(q)-2);
-char next[40]="1 - at",place[40]="1 - at";
-if(tc__product_stages(q)>2){
-snprintf(next,sizeof next,"at == %d ? 0 : at + 1",tc__product_stages(q)-1);
-snprintf(place,sizeof place,"at ? at - 1 : %d",tc__product_stages(q)-1);
-}
-tc__blank_text(b,"next",next);
-tc__blank_text(b,"free",place);
-tc__blank_number(b,"leftstage",tc__stage_size(q,TC__AT_LEFT));
-tc__blank_number(b,"rightstage",tc__stage_size(q,TC__AT_RIGHT));
-tc__slice_blanks(q,b);
-tc__way_of(q)->blanks(q,b,rows,cols);
-}
-static void tc__let(tc__printer*p,const char*name,tc__ix e){
-tc__line(p);
-tc__put(p->out,"const %s %s = ",tc__cuda_index_type(p),name);
-tc__put_ix(p,e);
-tc__put(p->out,";\n");
-}
-static void tc__print_rows_of(tc__printer*p,const tc__product*q,tc__ix blocks,
-const char*row,int needs_end){
-int batches=!tc__ix_equals(p->g->shape.batch,1);
-int split=q->form==TC__PRODUCT_TILES&&q->tile->way==TC__WAY_SPLIT;
-if(!needs_end&&!split&&!tc__level_uses(p->g,TC__AT_LEFT,TC__ROW)&&
-!tc__level_uses(p->g,TC__AT_RIGHT,TC__ROW)&&!tc__epilogue_uses(p->g,TC__ROW))
-return;
-if(batches){
-tc__line(p);
-tc__put(p->out,"const %s first = (%s)%s / ",tc__cuda_index_type(p),
-tc__cuda_index_type(p),tc__block_name(q));
-tc__put_atom(p,blocks,0);
-if(!tc__ix_equals(q->m,1))tc__put(p->out," * ");
-if(!tc__ix_equals(q->m,1))tc__put_atom(p,q->m,0);
-tc__put(p->out,";\n");
-}
-tc__line(p);
-tc__put(p->out,"const %s r0 = %s",tc__cuda_index_type(p),batches?"first":"");
-if(!batches||strcmp(row,"0"))tc__put(p->out,batches?" + %s":"%s",row);
-tc__put(p->out,";\n");
-if(!needs_end)return;
-tc__line(p);
-tc__put(p->out,"const %s r1 = %s",tc__cuda_index_type(p),batches?"first + ":"");
-tc__put_atom(p,q->m,0);
-tc__put(p->out,";\n");
-}
-static void tc__print_tile_place(tc__printer*p,const tc__product*q,
-const tc__blanks*b){
-tc__print_slice_place(p,q,b);
-tc__ixpool*x=p->g->body.ix;
-tc__ix high=tc__tiles_high(p->g,q),across=tc__tiles_across(p->g,q),
-all=tc__ix_mul(x,high,across);
-tc__put_filled(p,b,
-"const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
-"@index m, n;\n");
-tc__put_filled(p,b,"tc_place_tile<@index>(@block");
-if(!tc__ix_equals(p->g->shape.batch,1)){
-tc__put(p->out," %% ");
-tc__put_atom(p,all,0);
-}
-tc__put(p->out,", ");
-tc__put_ix(p,high);
-tc__put(p->out,", ");
-tc__put_ix(p,across);
-tc__put(p->out,", m, n);\n");
-char row[40];
-snprintf(row,sizeof row,"m * %d",q->tile->rows);
-tc__print_rows_of(p,q,all,row,!tc__goes_into(p,q->m,q->tile->rows));
-int rest=!tc__goes_into(p,p->g->shape.cols,q->tile->cols);
-if(rest||q->tile->way==TC__WAY_SPLIT||
-tc__level_uses(p->g,TC__AT_RIGHT,TC__COL)||tc__epilogue_uses(p->g,TC__COL))
-tc__put_filled(p,b,"const @index c0 = n * @tilecols;\n");
-if(rest)tc__let(p,"cols",p->g->shape.cols);
-tc__let(p,"depth",tc__depth_of(p->g));
-tc__print_slice(p,q,b);
-}
-static void tc__print_next(tc__printer*p,const tc__product*q,const tc__staged*s,
-tc__blanks*b){
-if(s->bring!=TC__BRING_LATER)return;
-tc__stage_blanks(q,s,b);
-tc__put_filled(p,b,"tc_pack<@element, @width> @name_next[@count];\n");
-}
-static void tc__print_bringing(tc__printer*p,const tc__product*q,tc__blanks*b,
-int kept){
-tc__print_next(p,q,&q->left,b);
-tc__print_next(p,q,&q->right,b);
-tc__print_bring_first(p,q,&q->left,b);
-tc__print_bring_first(p,q,&q->right,b);
-tc__put_filled(p,b,
-"auto bring = [&](int step, int to) {\n"
-"    const @index k0 = @from(@index)step * @depth;\n"
-"    if (k0 < @until) {\n");
-p->indent+=2;
-tc__print_bring(p,q,&q->left,b);
-tc__print_bring(p,q,&q->right,b);
-tc__block_close(p);
-if(tc__has_async(q))tc__put_filled(p,b,"tc_copy_commit();\n");
-p->indent--;
-tc__put_filled(p,b,"};\n");
-if(!kept)return;
-tc__put_filled(p,b,"auto put = [&](int to) {\n");
-p->indent++;
-tc__print_put(p,q,&q->left,b);
-tc__print_put(p,q,&q->right,b);
-p->indent--;
-tc__put_filled(p,b,"};\n");
-}
-static void tc__print_fetching(tc__printer*p,const tc__product*q,const tc__blanks*b){
-tc__put_filled(p,b,tc__way_of(q)->pieces);
-tc__put_filled(p,b,"auto fetch = [&](int at, int d, int to) {\n");
-p->indent++;
-tc__put_filled(p,b,tc__way_of(q)->fetch);
-p->indent--;
-tc__put_filled(p,b,"};\n");
-}
-static void tc__print_steps(tc__printer*p,const tc__product*q,tc__blanks*b){
-int async=tc__has_async(q),
-kept=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
-tc__print_bringing(p,q,b,kept);
-tc__print_fetching(p,q,b);
-tc__put_filled(p,b,
-"const int steps = (int)((@extent + (@depth - 1)) / @depth);\n"
-"#pragma unroll 1\n"
-"for (int step = 0; step < @ahead; step++) {\n"
-"    bring(step, step);\n");
-if(kept)tc__put_filled(p,b,"    put(step);\n");
-tc__put_filled(p,b,"}\n");
-if(async)tc__put_filled(p,b,"tc_copy_wait<@flying>();\n");
-tc__put_filled(p,b,
-"__syncthreads();\n"
-"fetch(0, 0, 0);\n"
-"int at = 0;  // the stage of this step; the one before it is free\n"
-"#pragma unroll 1\n"
-"for (int step = 0; step < steps; step++) {\n"
-"    const int to = @free;\n"
-"    #pragma unroll\n"
-"    for (int d = 0; d < @depth; d += @piece) {\n"
-"        const int now = @turn, last = d + @piece == @depth;\n"
-"        if (last) {\n");
-if(kept)tc__put_filled(p,b,"            put(to);\n");
-if(async)tc__put_filled(p,b,"            tc_copy_wait<@flying>();\n");
-tc__put_filled(p,b,
-"            __syncthreads();\n"
-"            at = @next;\n"
-"        }\n"
-"        if (d == 0) bring(step + @ahead, to);\n"
-"        fetch(at, last ? 0 : d + @piece, 1 - now);\n");
-p->indent+=2;
-tc__put_filled(p,b,tc__way_of(q)->multiply);
-tc__block_close(p);
-tc__block_close(p);
-}
-static void tc__print_again(tc__printer*p,const tc__product*q,const tc__blanks*b){
-tc__put_filled(p,b,"auto again = [&](@index r, @index c) {\n");
-p->indent++;
-tc__put_filled(p,b,"float sum = 0;\n");
-tc__print_chain(p,q,"sum",1);
-tc__put_filled(p,b,"return sum;\n");
-p->indent--;
-tc__put_filled(p,b,"};\n");
-}
-static void tc__print_result_place(tc__printer*p,const tc__blanks*b,const char*row,
-const char*column,const char*inside,int both){
-if(both||tc__epilogue_uses(p->g,TC__ROW)||strstr(inside,"r1"))
-tc__put_filled(p,b,row);
-if(both||tc__epilogue_uses(p->g,TC__COL)||strstr(inside,"cols"))
-tc__put_filled(p,b,column);
-if(!*inside)return;
-tc__line(p);
-tc__put(p->out,"if (%s)",inside);
-tc__block_open(p);
-}
-static void tc__print_tile_result(tc__printer*p,const tc__product*q,tc__blanks*b){
-int width=p->cuda->width,line=!tc__goes_into(p,q->m,q->tile->rows),
-cols=!tc__goes_into(p,p->g->shape.cols,q->tile->cols);
-char inside[40];
-snprintf(inside,sizeof inside,"%s%s%s",line?"r < r1":"",
-line&&cols?" && ":"",cols?"c < cols":"");
-tc__blank_number(b,"packs",q->tile->cols/width);
-tc__blank_number(b,"many",q->tile->rows/q->tile->high*q->tile->cols/width);
-tc__blank_number(b,"width",width);
-tc__put_filled(p,b,
-"#pragma unroll 1\n"
-"for (int part = 0; part < @high; part++) {\n"
-"    __syncthreads();\n"
-"    if (warp / @across == part) {\n");
-p->indent+=2;
-tc__put_filled(p,b,tc__way_of(q)->result);
-p->indent-=2;
-tc__put_filled(
-p,b,
-"    }\n"
-"    __syncthreads();\n"
-"    #pragma unroll 1\n"
-"    for (int e = x; e < @many; e += @threads) {\n"
-"        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
-p->indent+=2;
-tc__print_result_place(p,b,"const @index r = r0 + part * @warprows + e / @packs;\n",
-"const @index c = c0 + e % @packs * @width;\n",inside,
-q->tile->way==TC__WAY_SPLIT);
-if(q->tile->way==TC__WAY_SPLIT)
-tc__put_filled(
-p,b,
-"#pragma unroll 1\n"
-"for (int l = 0; l < @width; l++)\n"
-"    if (!tc_is_finite(tile[at + l])) tile[at + l] = again(r, c + l);\n");
-tc__print_epilogue(p,q);
-for(int i=*inside?0:1;i<3;i++)tc__block_close(p);
-}
-static void tc__print_tiles(tc__printer*p,const tc__product*q){
-tc__blanks b;
-tc__tile_blanks(p,q,&b);
-tc__print_tile_place(p,q,&b);
-tc__put_filled(p,&b,
-"@stored *const left = (@stored *)shared;\n"
-"@stored *const right = left + @stages * @leftstage;\n"
-"@type *const tile = (@type *)shared;  // when the operands are done\n");
-tc__put_filled(p,&b,tc__way_of(q)->sums);
-tc__print_steps(p,q,&b);
-tc__print_meeting(p,q,&b);
-if(q->tile->way==TC__WAY_SPLIT)tc__print_again(p,q,&b);
-tc__print_tile_result(p,q,&b);
-}
-// ---- gen/cuda_print/few.c
-static void tc__few_blanks(tc__printer*p,const tc__product*q,tc__blanks*b){
-int width=tc__wide_operand(q)->width,row=q->wide==TC__ROW;
-b->count=0;
-tc__blank_text(b,"index",tc__cuda_index_type(p));
-tc__blank_text(b,"type",tc__product_type(p,q));
-tc__blank_text(b,"class",tc__suffix(q->dtype));
-tc__blank_text(b,"axis",row?"r":"c");
-tc__blank_text(b,"end",row?"r1":"cols");
-tc__blank_number(b,"width",width);
-tc__blank_number(b,"few",q->few);
-tc__blank_number(b,"each",q->each);
-tc__blank_number(b,"cover",q->cover);
-tc__blank_number(b,"sharing",q->sharing);
-tc__blank_number(b,"lanes",q->threads/q->sharing);
-tc__blank_number(b,"stride",q->sharing*width);
-tc__blank_number(b,"threads",q->threads);
-tc__blank_number(b,"many",q->few*q->cover);
-tc__blank_number(b,"fold",q->sharing>32?16:q->sharing/2);
-char start[40];
-snprintf(start,sizeof start,q->dot?"%slane * %d":"%sy",
-q->slices>1?"begin + ":"",width);
-tc__blank_text(b,"start",start);
-tc__slice_blanks(q,b);
-int busy=q->few*width*(q->each?q->each:1);
-if(tc__wide_operand(q)->computed)busy*=2;
-tc__blank_number(b,"unroll",busy>32?2:4);
-}
-static void tc__print_few_place(tc__printer*p,const tc__product*q){
-tc__ixpool*x=p->g->body.ix;
-tc__ix blocks=tc__ix_ceil_div(x,tc__wide_extent(p->g,q),tc__ix_const(q->cover));
-char at[120];
-tc__text text;
-int wide=q->wide==TC__ROW,batches=!tc__ix_equals(p->g->shape.batch,1);
-tc__text_init(&text,p->out->ctx);
-tc__text*out=p->out;
-p->out=&text;
-tc__put(p->out,"(%s)%s",tc__cuda_index_type(p),tc__block_name(q));
-if(batches){
-tc__put(p->out," %% ");
-tc__put_atom(p,blocks,0);
-}
-tc__put(p->out," * %d",q->cover);
-p->out=out;
-snprintf(at,sizeof at,"%s",text.failed?"":text.at);
-out->failed|=text.failed||text.size>=sizeof at;
-tc__text_free(&text);
-tc__print_rows_of(p,q,blocks,wide?at:"0",wide);
-if(wide)return;
-tc__line(p);
-tc__put(p->out,"const %s c0 = %s;\n",tc__cuda_index_type(p),at);
-tc__let(p,"cols",p->g->shape.cols);
-}
-static const tc__staged*tc__few_operand(const tc__product*q){
-return q->wide==TC__COL?&q->left:&q->right;
-}
-static void tc__print_few_index(tc__printer*p,const tc__staged*s,const tc__blanks*b,
-const char*place){
-int left=s->level==TC__AT_LEFT;
-if(tc__level_uses(p->g,s->level,TC__ROW)){
-tc__line(p);
-tc__put(p->out,"const %s r = ",tc__cuda_index_type(p));
-tc__put_filled_here(p,b,left?place:"r0");
-tc__put(p->out,";\n");
-}
-if(left||!tc__level_uses(p->g,s->level,TC__COL))return;
-tc__line(p);
-tc__put(p->out,"const %s c = ",tc__cuda_index_type(p));
-tc__put_filled_here(p,b,place);
-tc__put(p->out,";\n");
-}
-static void tc__print_dot_end(tc__printer*p,const tc__product*q,const tc__blanks*b){
-tc__put_filled(
-p,b,
-"#pragma unroll\n"
-"for (int i = 0; i < @few * @each; i++) {\n"
-"    @type v = sum[i / @each][i % @each];\n"
-"    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
-tc__put_filled(
-p,b,
-q->parts>1
-?"    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
-"+ i % @each] = v;\n}\n"
-:"    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
-"v;\n}\n");
-}
-static void tc__print_dot(tc__printer*p,const tc__product*q,const tc__blanks*b){
-const tc__staged*wide=tc__wide_operand(q),*few=tc__few_operand(q);
-tc__put_filled(p,b,
-q->parts>1?"const int lane = threadIdx.x;\n"
-:"const int lane = threadIdx.x % @sharing, group = "
-"threadIdx.x / @sharing * @each;\n");
-tc__put_filled(p,b,
-"@type sum[@few][@each] = {};\n"
-"#pragma unroll @unroll\n"
-"for (@index k = @start; k < @until; k += @stride) {\n"
-"    tc_pack<@type, @width> few, wide[@each];\n"
-"    #pragma unroll\n"
-"    for (int j = 0; j < @each; j++) {\n");
-p->indent+=2;
-tc__print_few_index(p,wide,b,
-q->parts>1?"tc_min(@axis0 + j, @end - 1)"
-:"tc_min(@axis0 + group + j, @end - 1)");
-tc__print_operand_pack(p,wide,TC__DEPTH,wide->width,0,"wide[j]");
-p->indent-=1;
-tc__put_filled(p,b,
-"}\n"
-"#pragma unroll\n"
-"for (int i = 0; i < @few; i++) {\n");
-p->indent+=1;
-tc__print_few_index(p,few,b,q->wide==TC__COL?"r0 + i":"i");
-tc__print_operand_pack(p,few,TC__DEPTH,wide->width,0,"few");
-p->indent-=2;
-tc__put_filled(
-p,b,
-"        #pragma unroll\n"
-"        for (int j = 0; j < @each * @width; j++)\n"
-"            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
-"@width].at[j % @width], sum[i][j / @width]);\n"
-"    }\n"
-"}\n");
-tc__print_meeting(p,q,b);
-tc__print_dot_end(p,q,b);
-}
-static const char tc__text_columns_end[]=
-"#pragma unroll\n"
-"for (int i = 0; i < @few * @width; i++)\n"
-"    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
-"@width].at[i % @width];\n";
-static void tc__print_columns(tc__printer*p,const tc__product*q,const tc__blanks*b){
-const tc__staged*wide=tc__wide_operand(q),*few=tc__few_operand(q);
-const char*place="tc_min(@axis0 + x, @end - @width)";
-tc__put_filled(
-p,b,
-"const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
-"tc_pack<@type, @width> sum[@few] = {};\n");
-if(wide->computed){
-tc__print_few_index(p,wide,b,place);
-tc__print_operand_ahead(p,wide,q->wide);
-}
-tc__put_filled(p,b,
-"#pragma unroll @unroll\n"
-"for (@index k = @start; k < @until; k += @sharing) {\n"
-"    tc_pack<@type, @width> wide;\n"
-"    tc_pack<@type, 1> few;\n"
-"    {\n");
-p->indent+=2;
-if(!wide->computed)tc__print_few_index(p,wide,b,place);
-p->issued=wide->computed;
-tc__print_operand_pack(p,wide,q->wide,wide->width,0,"wide");
-p->issued=0;
-p->indent-=1;
-tc__put_filled(p,b,
-"}\n"
-"#pragma unroll\n"
-"for (int i = 0; i < @few; i++) {\n");
-p->indent+=1;
-tc__print_few_index(p,few,b,q->wide==TC__COL?"r0 + i":"i");
-tc__print_operand_pack(p,few,TC__DEPTH,1,0,"few");
-p->indent-=2;
-tc__put_filled(
-p,b,
-"        #pragma unroll\n"
-"        for (int j = 0; j < @width; j++)\n"
-"            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
-"sum[i].at[j]);\n"
-"    }\n"
-"}\n");
-tc__print_meeting(p,q,b);
-tc__put_filled(p,b,tc__text_columns_end);
-}
-static void tc__print_few(tc__printer*p,const tc__product*q){
-int wide=q->wide==TC__ROW;
-tc__blanks b;
-tc__few_blanks(p,q,&b);
-tc__print_slice_place(p,q,&b);
-tc__print_few_place(p,q);
-tc__let(p,"depth",tc__depth_of(p->g));
-tc__print_slice(p,q,&b);
-tc__put_filled(p,&b,"@type *const tile = (@type *)shared;\n");
-if(q->dot)
-tc__print_dot(p,q,&b);
-else
-tc__print_columns(p,q,&b);
-tc__put_filled(p,&b,
-"__syncthreads();\n"
-"for (int at = threadIdx.x; at < @many; at += @threads) {\n");
-p->indent++;
-tc__print_result_place(p,&b,
-wide?"const @index r = r0 + at % @cover;\n"
-:"const @index r = r0 + at / @cover;\n",
-wide?"const @index c = at / @cover;\n"
-:"const @index c = c0 + at % @cover;\n",
-wide?"r < r1":"c < cols",0);
-tc__print_epilogue(p,q);
-tc__block_close(p);
-tc__block_close(p);
-}
-// ---- gen/cuda_print/prologue.c
-static tc__group tc__prologue_of(const tc__group*g){
-tc__group rows=*g;
-rows.shape.kind=TC__REDUCTION,rows.shape.cols=tc__depth_of(g),
-rows.shape.prologue=0;
-rows.body.node.count=g->shape.prologue;
-return rows;
-}
-static tc__device_plan tc__prologue_plan(const tc__group*rows,
-const tc__product*product){
-tc__device_plan q;
-int64_t columns=tc__ix_value(rows->shape.cols);
-memset(&q,0,sizeof q);
-q.form=TC__DEVICE_ROWS,q.axis=TC__COL;
-q.threads=q.sharing=product->threads;
-q.vectors=q.parts=q.launches=1;
-q.width=tc__device_width(rows,TC__COL);
-while(columns%q.width)q.width/=2;
-tc__device_choose_lanes_early(rows,&q);
-if(columns<=(product->made>1?TC__ROWS_BY_WARP:TC__ROWS_ALONE)){
-tc__device_share(rows,&q,columns);
-q.threads=product->threads;
-return q;
-}
-q.hold=TC__DEVICE_REGISTERS;
-q.vectors=(int)((columns/q.width-1)/q.threads+1);
-int64_t words=tc__device_held(rows,&q,1)*q.width/4;
-if((words+tc__device_phase_words(rows,&q))*q.vectors<=TC__DEVICE_BLOCK_HELD)
-return q;
-q.hold=TC__DEVICE_AGAIN,q.vectors=tc__device_vectors(rows,&q,TC__DEVICE_FLIGHT);
-return q;
-}
-static int tc__prologue_is_plain(const tc__group*g,const tc__product*product){
-tc__group rows=tc__prologue_of(g);
-tc__device_plan q=tc__prologue_plan(&rows,product);
-if(q.sharing>32&&product->made>1)return 0;
-if(tc__device_has_shared_row(&rows))return 0;
-for(size_t i=0;i<rows.buffer.count;i++)
-if(tc__device_is_scratch(&rows,&q,(int64_t)i))return 0;
-return 1;
-}
-static int tc__device_takes_rows(const tc__group*g){
-if(!tc__ix_is_const(tc__depth_of(g)))return 0;
-tc__product q=tc__product_plan(g);
-if(tc__ix_value(q.shared)>TC__ROWS_BYTES||!tc__prologue_is_plain(g,&q))return 0;
-if(q.wide==TC__ROW)return 1;
-if(!tc__ix_is_const(q.blocks))return 0;
-int64_t each=(tc__ix_value(q.blocks)-1)/TC__PRODUCT_SMS+1;
-int64_t made=each*q.made*tc__ix_value(tc__depth_of(g));
-tc__product other=q;
-int tiles=!tc__choose_wide(g,&other);
-return made<=TC__ROWS_MADE&&(!tiles||made*q.cover<=TC__ROWS_STEPS);
-}
-typedef struct tc__heads{
-tc__text line[8];
-const char*name[8];
-int count;
-}tc__heads;
-static void tc__head_add(tc__printer*p,tc__heads*h,const char*name){
-tc__text*t=&h->line[h->count];
-h->name[h->count++]=name;
-tc__text_init(t,p->out->ctx);
-tc__put(t,"const %s %s = ",tc__cuda_index_type(p),name);
-}
-static void tc__head_ix(tc__printer*p,tc__heads*h,tc__ix e,int bare){
-tc__text*out=p->out;
-p->out=&h->line[h->count-1];
-if(bare)
-tc__put_ix(p,e);
-else
-tc__put_atom(p,e,0);
-p->out=out;
-}
-static void tc__head_put(tc__heads*h,const char*text){
-tc__put(&h->line[h->count-1],"%s",text);
-}
-static void tc__head_block(tc__printer*p,tc__heads*h,tc__ix all,int whole,tc__ix by,
-int size){
-char times[24];
-tc__head_put(h,tc__cuda_index_type(p)[0]=='i'?"(int)blockIdx.x"
-:"(tc_i64)blockIdx.x");
-if(!whole)tc__head_put(h," % "),tc__head_ix(p,h,all,0);
-if(!tc__ix_equals(by,1))tc__head_put(h," / "),tc__head_ix(p,h,by,0);
-snprintf(times,sizeof times," * %d",size);
-if(size>1)tc__head_put(h,times);
-}
-static void tc__rows_heads(tc__printer*p,const tc__product*q,tc__heads*h){
-tc__ixpool*x=p->g->body.ix;
-int batches=!tc__ix_equals(p->g->shape.batch,1);
-tc__ix across=tc__rows_across(p->g,q),high=tc__rows_high(p->g,q),
-all=tc__ix_mul(x,across,high);
-h->count=0;
-if(batches){
-tc__head_add(p,h,"first");
-tc__head_block(p,h,all,1,all,1);
-tc__head_put(h," * "),tc__head_ix(p,h,q->m,0);
-}
-tc__head_add(p,h,"r0");
-if(batches)tc__head_put(h,"first");
-if(!tc__ix_equals(high,1)){
-if(batches)tc__head_put(h," + ");
-tc__head_block(p,h,all,!batches,across,q->made);
-}else if(!batches){
-tc__head_put(h,"0");
-}
-tc__head_add(p,h,"r1");
-if(batches)tc__head_put(h,"first + ");
-tc__head_ix(p,h,q->m,0);
-tc__head_add(p,h,"c0");
-if(tc__ix_equals(across,1))
-tc__head_put(h,"0");
-else
-tc__head_block(p,h,across,!batches&&tc__ix_equals(high,1),tc__ix_const(1),
-q->cover);
-tc__head_add(p,h,"cols"),tc__head_ix(p,h,p->g->shape.cols,1);
-tc__head_add(p,h,"depth"),tc__head_ix(p,h,tc__depth_of(p->g),1);
-}
-static void tc__put_heads(tc__printer*p,tc__heads*h,const tc__text*body){
-int needed[8]={0,0,0,0,0,0,0,0};
-for(int i=h->count;i-- >0;){
-needed[i]=tc__c_mentions(body,h->name[i]);
-for(int k=i+1;k<h->count;k++)
-needed[i]|=needed[k]&&tc__c_mentions(&h->line[k],h->name[i]);
-}
-for(int i=0;i<h->count;i++){
-if(needed[i])tc__line(p);
-if(needed[i])tc__put(p->out,"%s;\n",h->line[i].at);
-p->out->failed|=h->line[i].failed;
-tc__text_free(&h->line[i]);
-}
-tc__put_raw(p->out,body->at,body->size);
-p->out->failed|=body->failed;
-}
-static void tc__print_made_row(tc__printer*p,const tc__product*q,const char*row,
-int writes){
-int64_t b=tc__left_rows(p->g)-p->g->buffer.at;
-const char*type=tc__dtypes[p->g->buffer.at[b].dtype].memory,
-*keep=writes?"":"const ";
-tc__line(p);
-tc__put(p->out,"%s%s *const ",keep,type);
-tc__put_buffer(p,b);
-tc__put(p->out," = (%s%s *)(rows",keep,type);
-if(strcmp(row,"0"))tc__put(p->out," + %s * %lld",row,(long long)q->row);
-tc__put(p->out,");\n");
-}
-static void tc__print_made_place(tc__printer*p,const tc__product*q,tc__blanks*b){
-int rows=32/p->cuda->sharing;
-tc__blank_number(b,"share",p->cuda->sharing);
-if(q->made==1){
-tc__put_filled(p,b,"if (threadIdx.x < 32) {\n");
-p->indent++;
-if(p->cuda->sharing>1)
-tc__put_filled(p,b,"const int x = threadIdx.x % @share;\n");
-return;
-}
-tc__blank_number(b,"made",q->made);
-tc__blank_number(b,"rows",rows);
-tc__blank_number(b,"pass",q->threads/p->cuda->sharing);
-tc__put_filled(
-p,b,
-rows>1?"for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
-:"for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
-p->indent++;
-if(rows==1)
-tc__put_filled(p,b,"const int x = threadIdx.x % 32;\n");
-else if(q->made%rows)
-tc__put_filled(
-p,b,
-"const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
-else
-tc__put_filled(p,b,"const int i = i0 + threadIdx.x % 32 / @share;\n");
-if(rows>1&&p->cuda->sharing>1)
-tc__put_filled(p,b,"const int x = threadIdx.x % @share;\n");
-}
-static void tc__print_made_loads(tc__printer*p){
-tc__cuda_loop_body body;
-int64_t words=0;
-if(p->cuda->hold!=TC__DEVICE_REGISTERS)return;
-if(!tc__cuda_body_open(p,&body,0,(uint32_t)p->g->body.node.count))return;
-for(uint32_t id=0;id<body.end;id++)
-if(tc__cuda_issues_in(p,&body,tc__body(p,id)))
-words+=tc__device_words(p->g,p->cuda,tc__body(p,id));
-if(words>0&&words*p->cuda->vectors<=TC__DEVICE_WARP_HELD){
-tc__cuda_place at=tc__cuda_register_place(p,p->g->shape.cols);
-tc__cuda_declare(p,&body,p->cuda->vectors);
-tc__cuda_unrolled(p,&body,&at,p->cuda->vectors,tc__cuda_issue_at);
-p->issued=1;
-}
-tc__cuda_body_close(p,&body);
-}
-static void tc__print_made(tc__printer*p,const tc__product*q,tc__blanks*b){
-const tc__group*g=p->g;
-const tc__device_plan*before=p->cuda;
-tc__group rows=tc__prologue_of(g);
-tc__device_plan plan=tc__prologue_plan(&rows,q);
-int block=plan.sharing>32,one=q->made==1;
-plan.narrow=before->narrow;
-p->g=&rows,p->cuda=&plan;
-if(block){
-tc__put_filled(p,b,"{\n");
-p->indent++;
-tc__put_filled(p,b,"const int x = threadIdx.x;\n");
-}else{
-tc__print_made_place(p,q,b);
-}
-if(tc__device_names_rows(&rows))
-tc__put_filled(p,b,
-one?"const @index r = r0;\n"
-:tc__goes_into(p,q->m,q->made)
-?"const @index r = r0 + i;\n"
-:"const @index r = tc_min(r0 + i, r1 - 1);\n");
-tc__print_made_row(p,q,one?"0":"i",1);
-tc__cuda_keeps(p);
-p->owner=tc__ix_equals(tc__rows_across(g,q),1)?NULL:"c0 == 0";
-tc__print_made_loads(p);
-tc__print_range(p,0,g->shape.prologue);
-p->owner=NULL,p->issued=0;
-tc__block_close(p);
-p->g=g,p->cuda=before,p->axis=TC__COL;
-}
-static void tc__print_wide(tc__printer*p,const tc__product*q,const tc__blanks*b,
-const char*to){
-const tc__staged*wide=tc__wide_operand(q);
-if(!q->dot){
-tc__print_few_index(p,wide,b,"tc_min(@axis0 + x, @end - @width)");
-tc__print_operand_pack(p,wide,q->wide,wide->width,0,to);
-return;
-}
-if(q->wide==TC__ROW)tc__print_made_row(p,q,q->parts>1?"j":"(group + j)",0);
-tc__print_few_index(p,wide,b,
-q->parts>1?"tc_min(@axis0 + j, @end - 1)"
-:"tc_min(@axis0 + group + j, @end - 1)");
-tc__print_operand_pack(p,wide,TC__DEPTH,wide->width,0,to);
-}
-static void tc__print_wides(tc__printer*p,const tc__product*q,const tc__blanks*b){
-if(!q->dot){
-tc__print_wide(p,q,b,q->ahead?"wide[s]":"wide[0]");
-return;
-}
-tc__put_filled(p,b,"#pragma unroll\nfor (int j = 0; j < @each; j++) {\n");
-p->indent++;
-tc__print_wide(p,q,b,q->ahead?"wide[s][j]":"wide[0][j]");
-tc__block_close(p);
-}
-static const char*tc__rows_wide_text(const tc__product*q){
-return q->dot?"tc_pack<@type, @width> wide[@held][@each];\n"
-:"tc_pack<@type, @width> wide[@held];\n";
-}
-static int tc__rows_ragged(const tc__printer*p,const tc__product*q){
-int width=q->dot?tc__wide_operand(q)->width:1;
-return!tc__goes_into(p,tc__depth_of(p->g),(int64_t)q->sharing*width);
-}
-static void tc__print_ahead(tc__printer*p,const tc__product*q,const tc__blanks*b){
-tc__put_filled(p,b,tc__rows_wide_text(q));
-tc__put_filled(p,b,
-"#pragma unroll\n"
-"for (int s = 0; s < @steps; s++) {\n");
-p->indent++;
-tc__put_filled(p,b,
-tc__rows_ragged(p,q)
-?"const @index k = tc_min(@deep + s * @step, depth - @deepest);\n"
-:"const @index k = @deep + s * @step;\n");
-tc__print_wides(p,q,b);
-tc__block_close(p);
-}
-static void tc__print_rows_step(tc__printer*p,const tc__product*q,const tc__blanks*b){
-const tc__staged*few=tc__few_operand(q);
-int width=q->dot?tc__wide_operand(q)->width:1;
-tc__put_filled(p,b,
-"#pragma unroll\n"
-"for (int i = 0; i < @few; i++) {\n");
-p->indent++;
-tc__put_filled(p,b,"tc_pack<@type, @deepest> few;\n");
-if(q->wide==TC__COL)tc__print_made_row(p,q,q->made==1?"0":"i",0);
-tc__print_few_index(p,few,b,
-q->wide==TC__ROW?"i"
-:tc__goes_into(p,q->m,q->made)?"r0 + i"
-:"tc_min(r0 + i, r1 - 1)");
-tc__print_operand_pack(p,few,TC__DEPTH,width,0,"few");
-tc__put_filled(
-p,b,
-q->dot?"#pragma unroll\n"
-"for (int j = 0; j < @each * @width; j++)\n"
-"    sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], "
-"wide[@at][j / @width].at[j % @width], sum[i][j / @width]);\n"
-:"#pragma unroll\n"
-"for (int j = 0; j < @width; j++)\n"
-"    sum[i].at[j] = tc_add_product_@class(few.at[0], wide[@at].at[j], "
-"sum[i].at[j]);\n");
-tc__block_close(p);
-}
-static void tc__print_rows_sums(tc__printer*p,const tc__product*q,const tc__blanks*b){
-int ragged=tc__rows_ragged(p,q);
-tc__put_filled(p,b,
-q->dot?"@type sum[@few][@each] = {};\n"
-:"tc_pack<@type, @width> sum[@few] = {};\n");
-tc__put_filled(p,b,q->ahead?"#pragma unroll\n":"#pragma unroll @unroll\n");
-tc__put_filled(p,b,
-"for (int s = 0; s < @steps; s++) {\n"
-"    const @index k = @deep + s * @step;\n");
-p->indent++;
-if(ragged)tc__put_filled(p,b,"if (k >= depth) break;\n");
-if(!q->ahead)tc__put_filled(p,b,tc__rows_wide_text(q));
-if(!q->ahead)tc__print_wides(p,q,b);
-tc__print_rows_step(p,q,b);
-tc__block_close(p);
-if(q->dot)
-tc__print_dot_end(p,q,b);
-else
-tc__put_filled(p,b,tc__text_columns_end);
-}
-static void tc__print_rows_result_place(tc__printer*p,const tc__product*q,
-const tc__blanks*b,int clamped){
-int wide=q->wide==TC__ROW,row=clamped&&!tc__goes_into(p,q->m,q->made),
-col=clamped&&!wide&&!tc__goes_into(p,p->g->shape.cols,q->cover);
-if(tc__epilogue_uses(p->g,TC__ROW)){
-tc__put_filled(p,b,
-row?"const @index r = tc_min(r0 + ":"const @index r = r0 + ");
-tc__put_filled_here(p,b,wide?"at % @cover":"at / @cover");
-tc__put(p->out,row?", r1 - 1);\n":";\n");
-}
-if(!tc__epilogue_uses(p->g,TC__COL))return;
-if(wide)
-tc__put_filled(p,b,"const @index c = at / @cover;\n");
-else
-tc__put_filled(p,b,
-col?"const @index c = tc_min(c0 + at % @cover, cols - 1);\n"
-:"const @index c = c0 + at % @cover;\n");
-}
-static void tc__rows_inside(const tc__printer*p,const tc__product*q,char out[80]){
-int wide=q->wide==TC__ROW,row=!tc__goes_into(p,q->m,q->made),
-col=!wide&&!tc__goes_into(p,p->g->shape.cols,q->cover);
-char rows[32]="",cols[32]="";
-if(row)snprintf(rows,sizeof rows,"r0 + at %s %d < r1",wide?"%":"/",q->cover);
-if(col)snprintf(cols,sizeof cols,"c0 + at %% %d < cols",q->cover);
-snprintf(out,80,"%s%s%s",rows,row&&col?" && ":"",cols);
-}
-static int tc__rows_one_each(const tc__product*q){
-return q->few*q->cover<=q->threads;
-}
-static void tc__print_rows_early(tc__printer*p,const tc__product*q,
-const tc__blanks*b){
-tc__cuda_loop_body body;
-if(!tc__epilogue_open(p,&body))return;
-tc__put_filled(p,b,
-q->few*q->cover==q->threads
-?"const int at = threadIdx.x;\n"
-:"const int at = tc_min((int)threadIdx.x, @many - 1);\n");
-tc__print_rows_result_place(p,q,b,1);
-tc__cuda_issue_all(p,&body,"",1);
-tc__cuda_body_close(p,&body);
-}
-static void tc__print_rows_late(tc__printer*p,const tc__product*q,const tc__blanks*b){
-tc__cuda_loop_body body;
-char inside[80];
-int one=tc__rows_one_each(q),some=q->few*q->cover!=q->threads;
-if(!tc__epilogue_open(p,&body))return;
-tc__rows_inside(p,q,inside);
-if(!one){
-tc__put_filled(p,b,"for (int at = threadIdx.x; at < @many; at += @threads) {\n");
-p->indent++;
-if(*inside){
-tc__line(p);
-tc__put(p->out,"if (!(%s)) continue;\n",inside);
-}
-tc__print_rows_result_place(p,q,b,0);
-tc__cuda_issue_all(p,&body,"",1);
-}else{
-tc__line(p);
-if(some)tc__put(p->out,"if (threadIdx.x < %d",q->few*q->cover);
-if(*inside)tc__put(p->out,"%s%s",some?" && ":"if (",inside);
-tc__put(p->out,some||*inside?") {\n":"{\n");
-p->indent++;
-}
-tc__cuda_compute(p,&body);
-tc__block_close(p);
-tc__cuda_body_close(p,&body);
-}
-static void tc__rows_blanks(tc__printer*p,const tc__product*q,tc__blanks*b){
-int width=q->dot?tc__wide_operand(q)->width:1;
-char deep[24];
-tc__few_blanks(p,q,b);
-snprintf(deep,sizeof deep,"%s",q->dot?"lane":"y");
-if(width>1)snprintf(deep,sizeof deep,"lane * %d",width);
-tc__blank_text(b,"deep",deep);
-tc__blank_number(b,"deepest",width);
-tc__blank_number(b,"step",(int64_t)q->sharing*width);
-tc__blank_number(b,"steps",q->steps);
-tc__blank_number(b,"held",q->ahead?q->steps:1);
-tc__blank_text(b,"at",q->ahead?"s":"0");
-tc__blank_number(b,"tileat",q->made*q->row);
-}
-static void tc__print_rows_body(tc__printer*p,const tc__product*q,tc__blanks*b){
-tc__put_filled(p,b,
-"char *const rows = shared;\n"
-"@type *const tile = (@type *)(shared + @tileat);\n");
-tc__put_filled(p,b,
-!q->dot
-?"const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
-"@lanes;\n"
-:q->parts>1?"const int lane = threadIdx.x;\n"
-:q->sharing==32&&q->each==1
-?"const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
-:"const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
-"@sharing * @each;\n");
-if(q->ahead)tc__print_ahead(p,q,b);
-if(tc__rows_one_each(q))tc__print_rows_early(p,q,b);
-tc__print_made(p,q,b);
-tc__put_filled(p,b,"__syncthreads();\n");
-tc__print_rows_sums(p,q,b);
-tc__put_filled(p,b,"__syncthreads();\n");
-tc__print_rows_late(p,q,b);
-}
-static void tc__print_rows(tc__printer*p,const tc__product*q){
-tc__text body,*out=p->out;
-tc__heads heads;
-tc__blanks b;
-tc__rows_blanks(p,q,&b);
-tc__text_init(&body,out->ctx);
-p->out=&body;
-tc__print_rows_body(p,q,&b);
-p->out=out;
-tc__rows_heads(p,q,&heads);
-tc__put_heads(p,&heads,&body);
-tc__text_free(&body);
-}
-static void tc__cuda_product(tc__printer*p){
-tc__product q=tc__product_plan(p->g);
-if(q.form==TC__PRODUCT_ROWS)
-tc__print_rows(p,&q);
-else if(q.form==TC__PRODUCT_FEW)
-tc__print_few(p,&q);
-else
-tc__print_tiles(p,&q);
 }
 // ---- gen/cuda_print/custom.c
 static const tc__custom*tc__custom_of_printer(const tc__printer*p){
@@ -9255,6 +8367,149 @@ p->cluster=
 n->n_attr>TC__COMBINE_THREADS+1?(int)n->attr[TC__COMBINE_THREADS+1]:0;
 tc__cuda_put_run(p,&run);
 }
+// ---- gen/cuda_print/template.c
+static const char*tc__cuda_register_type(const tc__printer*p,int dtype){
+return p->d->reg[tc__class_of(dtype)];
+}
+static const tc__node*tc__cuda_hole(const tc__printer*p,uint32_t begin,uint32_t end,
+tc__hole hole){
+for(uint32_t id=begin;id<end;id++)
+if(tc__body(p,id)->op==TC_OP_HOLE&&
+tc__body(p,id)->attr[TC__HOLE_HOLE]==(int64_t)hole)
+return tc__body(p,id);
+return NULL;
+}
+static int tc__cuda_hole_dtype(const tc__printer*p,const tc__node*hole){
+return p->g->buffer.at[hole->attr[TC__HOLE_BUFFER]].dtype;
+}
+static int tc__cuda_gives_address(const tc__node*hole){
+return hole->attr[TC__HOLE_BRING]==TC__BRING_ASYNC||
+hole->attr[TC__HOLE_DEEP_STRIDE];
+}
+static const char*const tc__cuda_ways[]={"tc_tile_simt","tc_tile_halves",
+"tc_tile_split","tc_tile_tf32"};
+static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
+int64_t name=n->attr[TC__TEMPLATE_NAME];
+int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
+:(int64_t)TC__WAY_SIMT;
+int dtype=tc__cuda_hole_dtype(p,tc__cuda_hole(p,n->id,end,TC__HOLE_LEFT));
+const char*element=tc__dtypes[dtype].memory;
+tc__line(p);
+tc__put(p->out,"struct product {\n");
+p->indent++;
+tc__line(p);
+tc__put(p->out,"typedef %s sum;\n",tc__cuda_register_type(p,n->dtype));
+tc__line(p);
+tc__put(p->out,"typedef %s element;\n",element);
+tc__line(p);
+tc__put(p->out,"typedef %s stored;\n",way==TC__WAY_TF32?"unsigned":element);
+tc__line(p);
+tc__put(p->out,"enum : int { ");
+for(uint32_t i=TC__TEMPLATE_NUMBERS;i<n->n_attr;i++)
+tc__put(p->out,"%s%s = %lld",i>TC__TEMPLATE_NUMBERS?", ":"",
+tc__template_number(name,i-TC__TEMPLATE_NUMBERS),(long long)n->attr[i]);
+tc__put(p->out," };\n");
+if(way==TC__WAY_MMA){
+tc__line(p);
+tc__put(p->out,
+"TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned "
+"(&b)[2]) { tc_mma_%s(d, a, b); }\n",
+tc__dtypes[dtype].name);
+}
+p->indent--;
+tc__line(p);
+tc__put(p->out,"};\n");
+}
+static void tc__cuda_way_struct(tc__printer*p,const tc__node*hole){
+const int64_t*a=hole->attr;
+tc__line(p);
+tc__put(
+p->out,
+"struct %s_way { enum : int { bring = %lld, deep = %d, width = %lld, stepped = %d, "
+"line_stride = %lld, deep_stride = %lld }; };\n",
+tc__hole_names[a[TC__HOLE_HOLE]],(long long)a[TC__HOLE_BRING],
+a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,(long long)a[TC__HOLE_WIDTH],
+a[TC__HOLE_DEEP_STRIDE]!=0,(long long)a[TC__HOLE_LINE_STRIDE],
+(long long)a[TC__HOLE_DEEP_STRIDE]);
+}
+static void tc__cuda_hole_place(tc__printer*p,int64_t axis,int first){
+tc__put(p->out,"%s%s",first?"":", ",tc__cuda_index_type(p));
+if(axis>=0)tc__put(p->out," %s",tc__axis_name(axis));
+}
+static void tc__cuda_hole_head(tc__printer*p,const tc__node*n){
+const int64_t*a=n->attr;
+int result=a[TC__HOLE_HOLE]==TC__HOLE_RESULT,given=a[TC__HOLE_BUFFER]>=0;
+int rows=a[TC__HOLE_HOLE]==TC__HOLE_ROWS;
+tc__line(p);
+tc__put(p->out,"auto %s = [&](",tc__hole_names[a[TC__HOLE_HOLE]]);
+tc__cuda_hole_place(p,a[TC__HOLE_ROW],1);
+tc__cuda_hole_place(p,a[TC__HOLE_LINE],0);
+if((given&&!result)||rows)tc__cuda_hole_place(p,a[TC__HOLE_DEEP],0);
+if(tc__cuda_gives_address(n)){
+tc__put(p->out,", bool%s",p->g->target.checked?" inside":"");
+}else if(given){
+tc__put(p->out,", %s%s *",result?"const ":"",
+tc__dtypes[tc__cuda_hole_dtype(p,n)].memory);
+tc__put_buffer(p,a[TC__HOLE_BUFFER]);
+}
+tc__put(p->out,")");
+tc__block_open(p);
+}
+static void tc__cuda_hole_end(tc__printer*p){
+p->indent--;
+tc__line(p);
+tc__put(p->out,"};\n");
+}
+static void tc__cuda_hole_address(tc__printer*p,const tc__node*copy){
+int64_t from=copy->attr[TC__COPY_FROM];
+tc__line(p);
+tc__put(p->out,"return ");
+if(tc__cuda_is_checked(p->g,from)){
+tc__put(p->out,"!inside ? ");
+tc__put_buffer(p,from);
+tc__put(p->out,"_memory : ");
+}
+tc__put(p->out,"&");
+tc__cuda_place_of(p,from,copy->attr[TC__COPY_SOURCE],"",
+(int)copy->attr[TC__COPY_ELEMENTS]);
+tc__put(p->out,";\n");
+}
+static void tc__cuda_pointer(tc__printer*p,int64_t buffer,const char*cast){
+if(buffer<0){
+tc__put(p->out,", (%s)nullptr",cast);
+return;
+}
+tc__put(p->out,", ");
+tc__put_buffer(p,buffer);
+}
+static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
+const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;
+int tiles=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES;
+char sums[40];
+snprintf(sums,sizeof sums,"%s *",tc__cuda_register_type(p,n->dtype));
+tc__line(p);
+tc__put(p->out,"tc_%s<",tc__template_names[a[TC__TEMPLATE_NAME]]);
+if(tiles)tc__put(p->out,"%s, ",tc__cuda_ways[number[TC__TILES_WAY]]);
+tc__put(p->out,"product%s, %s>((char *)",tiles?", left_way, right_way":"",
+tc__cuda_index_type(p));
+tc__put_buffer(p,a[TC__TEMPLATE_SHARED]);
+tc__cuda_pointer(p,a[TC__TEMPLATE_TICKETS],"unsigned *");
+tc__cuda_pointer(p,a[TC__TEMPLATE_SUMS],sums);
+for(int i=TC__TEMPLATE_BLOCK;i<=(int)TC__TEMPLATE_DEPTH;i++){
+tc__put(p->out,", ");
+tc__put_ix(p,a[i]);
+}
+if(tiles)
+tc__put(p->out,", left, right, %s, result);\n",
+tc__cuda_hole(p,n->id,end,TC__HOLE_LEFT_ONE)?"left_one, right_one"
+:"0, 0");
+else
+tc__put(p->out,", %s, %s, %s, %s, result);\n",
+number[TC__SKINNY_MAKING]?"rows":"0",
+number[TC__SKINNY_BY_ROWS]?"left, right":"right, left",
+number[TC__SKINNY_AHEAD]?"ahead":"0",
+number[TC__SKINNY_EARLY]?"early":"0");
+}
 // ---- gen/cuda_print/loops.c
 static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end);
 static void tc__cuda_pack(tc__printer*p,const char*element){
@@ -9281,7 +8536,7 @@ tc__put_ix(p,n->attr[i+1]);
 tc__put(p->out,")");
 }
 if(tc__cuda_guarded(n))tc__put(p->out," ? ");
-tc__put(p->out,tc__cuda_is_shared(p,n)?"*(":"tc_load(");
+tc__put(p->out,tc__cuda_is_near(p,n)?"*(":"tc_load(");
 tc__cuda_pack_at(p,n);
 tc__put(p->out,")");
 if(tc__cuda_guarded(n)){
@@ -9292,7 +8547,7 @@ tc__put(p->out,")");
 tc__put(p->out,";\n");
 }
 static void tc__cuda_store_whole(tc__printer*p,const tc__node*n){
-int dtype=tc__cuda_dtype(p,n),shared=tc__cuda_is_shared(p,n);
+int dtype=tc__cuda_dtype(p,n),shared=tc__cuda_is_near(p,n);
 tc__line(p);
 tc__put(p->out,shared?"*(":"tc_store(");
 tc__cuda_pack_at(p,n);
@@ -9514,6 +8769,26 @@ tc__cuda_unroll(p,tc__axis_name(n->attr[TC__FOR_AXIS]),
 tc__cuda_statements(p,id+1,end);
 tc__block_close(p);
 }
+static void tc__cuda_print_hole(tc__printer*p,uint32_t id){
+const tc__node*n=tc__body(p,id);
+tc__cuda_hole_head(p,n);
+if(tc__cuda_gives_address(n))
+tc__cuda_hole_address(p,tc__body(p,id+1));
+else
+tc__cuda_statements(p,id+1,tc__loop_end(p->g,id));
+tc__cuda_hole_end(p);
+}
+static void tc__cuda_template(tc__printer*p,uint32_t id){
+const tc__node*n=tc__body(p,id);
+uint32_t end=tc__loop_end(p->g,id);
+tc__cuda_product_struct(p,n,end);
+for(uint32_t hole=id+1;hole<end;hole=tc__loop_end(p->g,hole)+1){
+if(tc__body(p,hole)->attr[TC__HOLE_BRING]!=TC__BRING_VALUES)
+tc__cuda_way_struct(p,tc__body(p,hole));
+tc__cuda_print_hole(p,hole);
+}
+tc__cuda_template_call(p,n,end);
+}
 static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end){
 for(uint32_t id=begin;id<end;id++){
 const tc__node*n=tc__body(p,id);
@@ -9521,6 +8796,8 @@ int done=p->vector&&p->vector->inside&&p->vector->way[id]==TC__WAY_STILL;
 uint32_t last=tc__opens(n)?tc__loop_end(p->g,id):id;
 if(n->op==TC_OP_FOR)
 tc__cuda_list_loop(p,id);
+else if(n->op==TC_OP_TEMPLATE)
+tc__cuda_template(p,id);
 else if(n->op==TC_OP_AXIS&&!done)
 tc__cuda_axis(p,n,end);
 else if(n->op==TC_OP_BARRIER)
@@ -9632,6 +8909,8 @@ if((n->op==TC_OP_PUT||n->op==TC_OP_GET)&&n->n_attr>TC__PUT_PLACES&&
 n->attr[TC__PUT_PLACES]==b)
 return 1;
 if(n->op==TC_OP_COPY&&n->attr[TC__COPY_FROM]==b)return 1;
+for(int k=TC__TEMPLATE_SHARED;k<=(int)TC__TEMPLATE_SUMS;k++)
+if(n->op==TC_OP_TEMPLATE&&n->attr[k]==b)return 1;
 }
 return 0;
 }
@@ -9736,23 +9015,8 @@ static const char tc__cuda_arg_text[]=
 static void tc__cuda_monoid_text(tc__printer*p,const tc__acc*a){
 tc__cuda_pattern(p,a,tc__is_arg(a)?tc__cuda_arg_text:tc__cuda_sum_text);
 }
-static void tc__cuda_loop(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end){
-if(n->attr[TC__FOR_AXIS]==TC__ROW||!p->cuda){
-tc__print_range(p,begin,end);
-return;
-}
-tc__cuda_row_columns(p,n->attr[TC__FOR_END],begin,end);
-tc__cuda_row_barrier(p,begin,end);
-}
-static void tc__cuda_combine(tc__printer*p,const tc__node*n,int copy){
-(void)copy;
-if(!tc__cuda_leads_run(p,n))return;
-tc__cuda_run run=tc__cuda_run_at(p,n);
-tc__cuda_put_run(p,&run);
-}
 static int tc__cuda_has_work(const tc__printer*p){
-return p->cuda?p->cuda->workspace>0
-:tc__device_work_at(p->g,p->g->buffer.count)>0;
+return tc__device_work_at(p->g,p->g->buffer.count)>0;
 }
 static void tc__cuda_parameters(tc__printer*p){
 if(p->g->shape.list){
@@ -9769,21 +9033,6 @@ tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory, ":", ");
 }
 if(tc__cuda_has_work(p))tc__put(p->out,"unsigned char *work, ");
 tc__put(p->out,"const tc_kargs<%d> a",tc__cuda_kargs(p->g));
-}
-static void tc__cuda_scratch_names(tc__printer*p){
-int product=
-p->cuda&&p->cuda->form==TC__DEVICE_PRODUCT;
-for(size_t i=0;i<p->g->buffer.count&&!product;i++){
-const tc__kbuf*b=&p->g->buffer.at[i];
-if(!p->cuda||!tc__device_is_scratch(p->g,p->cuda,(int64_t)i))continue;
-const char*type=tc__dtypes[b->dtype].memory;
-tc__line(p);
-tc__put(p->out,"%s *",type);
-tc__put_buffer(p,(int64_t)i);
-tc__put(p->out," = (%s *)(shared + ",type);
-tc__put_ix(p,tc__device_scratch_at(p->g,p->cuda,(int64_t)i));
-tc__put(p->out,");\n");
-}
 }
 static void tc__cuda_args(tc__printer*p){
 for(size_t id=0;id<p->g->body.node.count;id++){
@@ -9815,7 +9064,6 @@ if(tc__c_mentions(body,"seed")){
 tc__line(p);
 tc__put(p->out,"const tc_u64 seed = a.state->seed, draw = a.state->draw;\n");
 }
-tc__cuda_scratch_names(p);
 tc__cuda_args(p);
 }
 static void tc__cuda_begin(tc__printer*p){
@@ -9856,22 +9104,6 @@ tc__block_close(p);
 out->failed|=body->failed;
 tc__text_free(body);
 }
-static void tc__cuda_kernel(tc__printer*p,const char*symbol){
-tc__device_plan q=tc__device_plan_of(p->g);
-tc__text body,*out=p->out;
-tc__grid grid;
-p->cuda=&q,p->narrow=q.narrow,p->axis=q.axis;
-tc__cuda_grid_of(&q,&grid);
-tc__text_init(&body,out->ctx);
-p->out=&body,p->indent=1;
-if(q.form==TC__DEVICE_PRODUCT)
-tc__cuda_product(p);
-else
-tc__cuda_rows(p);
-p->out=out;
-tc__cuda_put_launch(p,symbol,0,&grid,q.resident,&body);
-p->cuda=NULL,p->narrow=0;
-}
 static void tc__cuda_list_kernel(tc__printer*p,const char*symbol){
 tc__text body,*out=p->out;
 tc__grids grids;
@@ -9879,13 +9111,14 @@ int launch=0;
 memset(&grids,0,sizeof grids);
 tc__device_grids(p->g,&grids);
 for(uint32_t id=0;id<p->g->body.node.count;id++){
-if(tc__body(p,id)->op!=TC_OP_LAUNCH)continue;
+const tc__node*n=tc__body(p,id);
+if(n->op!=TC_OP_LAUNCH)continue;
 tc__text_init(&body,out->ctx);
-p->out=&body,p->indent=1,
-p->narrow=(int)tc__body(p,id)->attr[TC__LAUNCH_NARROW];
+p->out=&body,p->indent=1,p->narrow=(int)n->attr[TC__LAUNCH_NARROW];
 tc__cuda_launch_body(p,id);
 p->out=out;
-tc__cuda_put_launch(p,symbol,launch,&grids.at[launch],0,&body);
+tc__cuda_put_launch(p,symbol,launch,&grids.at[launch],
+(int)n->attr[TC__LAUNCH_RESIDENT],&body);
 launch++;
 }
 }
@@ -9899,16 +9132,6 @@ launch++;
 {TC_OP_SILU,TC__ONCE,tc__cuda_fast},{TC_OP_GELU_TANH,TC__ONCE,tc__cuda_fast},\
 {TC_OP_DIV,TC__ONCE,tc__cuda_fast},{TC_OP_RECIPROCAL,TC__ONCE,tc__cuda_fast},\
 {TC_OP_SQRT,TC__ONCE,tc__cuda_fast},{TC_OP_RSQRT,TC__ONCE,tc__cuda_fast},
-static const tc__print_row tc__cuda_row_table[]={
-TC__CUDA_VALUES{TC_OP_LOAD,TC__ONCE,tc__cuda_load},
-{TC_OP_STORE,TC__ONCE,tc__cuda_store},
-{TC_OP_RANDOM,TC__ONCE,tc__cuda_random},
-{TC_OP_NEW,TC__ONCE,tc__cuda_new},
-{TC_OP_ACC,TC__ONCE,tc__cuda_step},
-{TC_OP_COMBINE,TC__ONCE,tc__cuda_combine},
-{TC_OP_CONTRACT,TC__ONCE,tc__cuda_contract},
-{TC_OP_COUNT,TC__ONCE,NULL},
-};
 static const tc__print_row tc__cuda_list_table[]={
 TC__CUDA_VALUES{TC_OP_LOAD,TC__ONCE,tc__cuda_list_load},
 {TC_OP_STORE,TC__ONCE,tc__cuda_list_store},
@@ -9921,7 +9144,7 @@ TC__CUDA_VALUES{TC_OP_LOAD,TC__ONCE,tc__cuda_list_load},
 {TC_OP_LAST,TC__ONCE,tc__cuda_list_last},
 {TC_OP_COUNT,TC__ONCE,NULL},
 };
-static const tc__dialect tc__dialect_cuda_lists={
+static const tc__dialect tc__dialect_cuda={
 "cuda",
 {"float","double","int","tc_i64"},
 {"float","double","int","tc_i64"},
@@ -9934,38 +9157,13 @@ tc__cuda_list_kernel,
 NULL,
 tc__cuda_constant,
 tc__cuda_monoid_text,
-NULL,
-NULL,
-NULL,
-NULL,
-1,
-TC__FUSE_LOADS,
-NULL,
-NULL,
-NULL,
-};
-static const tc__dialect tc__dialect_cuda={
-"cuda",
-{"float","double","int","tc_i64"},
-{"float","double","int","tc_i64"},
-"tc_i64",
-1,
-tc__cuda_expr,
-1,
-tc__cuda_row_table,
-tc__cuda_kernel,
-tc__cuda_loop,
-tc__cuda_constant,
-tc__cuda_monoid_text,
 tc__cuda_grids,
 tc__print_cuda_opaque,
 tc__has_cuda_opaque,
 tc__device_takes_rows,
 1,
 TC__FUSE_LOADS,
-tc__device_has_list,
 tc__lower_device,
-&tc__dialect_cuda_lists,
 };
 // ---- gen/cuda_print/prelude.c
 static const char*const tc__text_cuda_class[]={
@@ -10192,6 +9390,8 @@ static const tc__prelude_text texts[]={
 {tc__text_cuda_random,(uint32_t)TC__COUNT(tc__text_cuda_random)},
 {tc__text_cuda_divide,(uint32_t)TC__COUNT(tc__text_cuda_divide)},
 {tc__text_cuda_product,(uint32_t)TC__COUNT(tc__text_cuda_product)},
+{tc__text_cuda_tiles,(uint32_t)TC__COUNT(tc__text_cuda_tiles)},
+{tc__text_cuda_skinny,(uint32_t)TC__COUNT(tc__text_cuda_skinny)},
 {tc__text_cuda_scan,(uint32_t)TC__COUNT(tc__text_cuda_scan)},
 {tc__text_cuda_sort,(uint32_t)TC__COUNT(tc__text_cuda_sort)},
 {tc__text_cuda_scatter,(uint32_t)TC__COUNT(tc__text_cuda_scatter)},
@@ -10232,10 +9432,7 @@ return ok&&!out->failed;
 static int tc__cuda_knob_fits(const tc__group*g,int knob,int v){
 tc__group plain=*g;
 memset(&plain.shape.tuning,0,sizeof plain.shape.tuning);
-if(tc__device_has_list(g))return tc__device_knob_fits(&plain,knob,v);
-tc__device_plan q=tc__device_plan_of(&plain);
-return knob==TC__KNOB_PRODUCT_TILE&&q.form==TC__DEVICE_PRODUCT&&
-tc__product_tile_fits(&plain,v);
+return tc__device_knob_fits(&plain,knob,v);
 }
 static const tc__language tc__language_cuda={
 &tc__dialect_cuda,

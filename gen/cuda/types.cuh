@@ -1,6 +1,6 @@
 // Types and the arguments of a kernel.
 
-#define TC_FN static __device__ __forceinline__
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;
 typedef signed char tc_i8;

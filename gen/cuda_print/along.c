@@ -62,12 +62,26 @@ static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
     return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
 }
 
+// What a hole is told of a vector's place is a multiple of its width.
+static tc__ix tc__cuda_by_hole(const tc__printer *p, const tc__node *hole, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    for (int i = TC__HOLE_LINE; i <= (int)TC__HOLE_DEEP; i++) {
+        int64_t axis = hole->attr[i];
+        tc__ix var = axis >= (int64_t)TC__VAR0 ? tc__ix_find_var(x, e, (tc__axis)axis) : 0;
+        if (var)
+            e = tc__ix_subst(x, e, var,
+                             tc__ix_mul(x, var, tc__ix_const(hole->attr[TC__HOLE_WIDTH])));
+    }
+    return e;
+}
+
 // e by the loops alone: axes that are bound around the vector are replaced, too.
 static tc__ix tc__cuda_by_loops(const tc__printer *p, tc__ix e) {
     tc__ixpool *x = p->g->body.ix;
     int inside = 0; // of what is over before the vector
     for (uint32_t id = p->vector->begin - 1; id-- > 0;) {
         const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_HOLE && !inside) e = tc__cuda_by_hole(p, n, e);
         inside += (n->op == TC_OP_END) - (inside && tc__opens(n));
         if (n->op != TC_OP_AXIS || inside) continue;
         tc__ix var = tc__ix_find_var(x, e, (tc__axis)n->attr[TC__AXIS_AXIS]);
@@ -109,8 +123,10 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
            tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
 }
 
-static int tc__cuda_is_shared(const tc__printer *p, const tc__node *n) {
-    return p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place == TC__BUF_SHARED;
+// Whether an access is to memory of the block or the thread.
+static int tc__cuda_is_near(const tc__printer *p, const tc__node *n) {
+    tc__place place = p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place;
+    return place == TC__BUF_SHARED || place == TC__BUF_GIVEN;
 }
 
 static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
@@ -130,7 +146,7 @@ static int tc__cuda_find_still(const tc__printer *p, const tc__node *n) {
 // In the loop over a vector whose elements are adjacent, element l: the first's index and l. 0 = it is another, or its
 // own index is as simple. So the compiler sees which loads of a window are the same, though a column is divided:
 // salience took 29 us of an H200, and 49 where each element's column was.
-static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
+static int tc__cuda_first_element(tc__printer *p, const tc__node *n) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix e = n->attr[TC__ACCESS_INDEX];
     char behind[8];
@@ -142,4 +158,9 @@ static int tc__cuda_list_element_at(tc__printer *p, const tc__node *n) {
     snprintf(behind, sizeof behind, " + %s", tc__axis_name(p->vector->axis));
     tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], tc__cuda_first(p, e), behind, 1);
     return 1;
+}
+
+static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+    if (!tc__cuda_first_element(p, n))
+        tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX], "", 1);
 }

@@ -23,7 +23,6 @@ static int tc__cuda_sizes(const tc__group *g) {
     if (g->shape.list) return 0; // its row tells the one that there is
     tc__cuda_symbols_of(&s, g->shape.rows);
     tc__cuda_symbols_of(&s, g->shape.cols);
-    if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, tc__depth_of(g));
     if (g->shape.kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->shape.batch);
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
@@ -33,12 +32,6 @@ static int tc__cuda_sizes(const tc__group *g) {
             if (tc__attr_is_ix(n, i)) tc__cuda_symbols_of(&s, n->attr[i]);
     }
     return s.lost ? 64 : s.count;
-}
-
-static void tc__cuda_grid_of(const tc__device_plan *q, tc__grid *out) {
-    memset(out, 0, sizeof *out);
-    out->threads = q->threads, out->blocks = q->blocks;
-    out->shared = q->shared, out->early = 1;
 }
 
 // Those of the list that devices have of g.
@@ -54,10 +47,5 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
     if (g->shape.kind == TC__OPAQUE) return tc__opaque_grids(g, out);
-    if (tc__device_has_list(g)) return tc__cuda_list_grids(c, g, out);
-    tc__device_plan q = tc__device_plan_of(g);
-    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
-    out->count = 1;
-    tc__cuda_grid_of(&q, &out->at[0]);
-    return 1;
+    return tc__cuda_list_grids(c, g, out);
 }

@@ -1,5 +1,4 @@
-// CUDA dialect, kernels: the head of a kernel, and the dialect. How loops map that have no list of a device is
-// in the plan (plan.c).
+// CUDA dialect, kernels: the head of a kernel, and the dialect.
 //
 // Kernels begin early (sm_90): the first line lets the next launch begin and waits for the
 // one before, whose ever that is, so starts overlap: 24 small kernels take 29 us instead of
@@ -84,29 +83,10 @@ static void tc__cuda_monoid_text(tc__printer *p, const tc__acc *a) {
     tc__cuda_pattern(p, a, tc__is_arg(a) ? tc__cuda_arg_text : tc__cuda_sum_text);
 }
 
-// ---- loops of a list that is printed in its order ----
-
-static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    if (n->attr[TC__FOR_AXIS] == TC__ROW || !p->cuda) { // the kernel has placed the rows
-        tc__print_range(p, begin, end);
-        return;
-    }
-    tc__cuda_row_columns(p, n->attr[TC__FOR_END], begin, end);
-    tc__cuda_row_barrier(p, begin, end);
-}
-
-static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
-    (void)copy;
-    if (!tc__cuda_leads_run(p, n)) return;
-    tc__cuda_run run = tc__cuda_run_at(p, n);
-    tc__cuda_put_run(p, &run);
-}
-
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static int tc__cuda_has_work(const tc__printer *p) {
-    return p->cuda ? p->cuda->workspace > 0
-                   : tc__device_work_at(p->g, p->g->buffer.count) > 0;
+    return tc__device_work_at(p->g, p->g->buffer.count) > 0;
 }
 
 static void tc__cuda_parameters(tc__printer *p) {
@@ -124,23 +104,6 @@ static void tc__cuda_parameters(tc__printer *p) {
     }
     if (tc__cuda_has_work(p)) tc__put(p->out, "unsigned char *work, ");
     tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
-}
-
-// Scratch of rows: of the block, in shared memory.
-static void tc__cuda_scratch_names(tc__printer *p) {
-    int product =
-        p->cuda && p->cuda->form == TC__DEVICE_PRODUCT; // it names its rows itself
-    for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
-        const tc__kbuf *b = &p->g->buffer.at[i];
-        if (!p->cuda || !tc__device_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
-        const char *type = tc__dtypes[b->dtype].memory;
-        tc__line(p);
-        tc__put(p->out, "%s *", type);
-        tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, " = (%s *)(shared + ", type);
-        tc__put_ix(p, tc__device_scratch_at(p->g, p->cuda, (int64_t)i));
-        tc__put(p->out, ");\n");
-    }
 }
 
 static void tc__cuda_args(tc__printer *p) {
@@ -174,7 +137,6 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
         tc__line(p);
         tc__put(p->out, "const tc_u64 seed = a.state->seed, draw = a.state->draw;\n");
     }
-    tc__cuda_scratch_names(p);
     tc__cuda_args(p);
 }
 
@@ -220,24 +182,6 @@ static void tc__cuda_put_launch(tc__printer *p, const char *symbol, int launch,
     tc__text_free(body);
 }
 
-// A contraction, by its plan.
-static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
-    tc__device_plan q = tc__device_plan_of(p->g);
-    tc__text body, *out = p->out;
-    tc__grid grid;
-    p->cuda = &q, p->narrow = q.narrow, p->axis = q.axis;
-    tc__cuda_grid_of(&q, &grid);
-    tc__text_init(&body, out->ctx);
-    p->out = &body, p->indent = 1;
-    if (q.form == TC__DEVICE_PRODUCT)
-        tc__cuda_product(p);
-    else
-        tc__cuda_rows(p);
-    p->out = out;
-    tc__cuda_put_launch(p, symbol, 0, &grid, q.resident, &body);
-    p->cuda = NULL, p->narrow = 0;
-}
-
 // All launches of a device's list.
 static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
     tc__text body, *out = p->out;
@@ -246,13 +190,14 @@ static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
     memset(&grids, 0, sizeof grids);
     tc__device_grids(p->g, &grids);
     for (uint32_t id = 0; id < p->g->body.node.count; id++) {
-        if (tc__body(p, id)->op != TC_OP_LAUNCH) continue;
+        const tc__node *n = tc__body(p, id);
+        if (n->op != TC_OP_LAUNCH) continue;
         tc__text_init(&body, out->ctx);
-        p->out = &body, p->indent = 1,
-        p->narrow = (int)tc__body(p, id)->attr[TC__LAUNCH_NARROW];
+        p->out = &body, p->indent = 1, p->narrow = (int)n->attr[TC__LAUNCH_NARROW];
         tc__cuda_launch_body(p, id);
         p->out = out;
-        tc__cuda_put_launch(p, symbol, launch, &grids.at[launch], 0, &body);
+        tc__cuda_put_launch(p, symbol, launch, &grids.at[launch],
+                            (int)n->attr[TC__LAUNCH_RESIDENT], &body);
         launch++;
     }
 }
@@ -269,17 +214,6 @@ static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
         {TC_OP_DIV, TC__ONCE, tc__cuda_fast}, {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast}, \
         {TC_OP_SQRT, TC__ONCE, tc__cuda_fast}, {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
 
-static const tc__print_row tc__cuda_row_table[] = {
-    TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_load},
-    {TC_OP_STORE, TC__ONCE, tc__cuda_store},
-    {TC_OP_RANDOM, TC__ONCE, tc__cuda_random},
-    {TC_OP_NEW, TC__ONCE, tc__cuda_new},
-    {TC_OP_ACC, TC__ONCE, tc__cuda_step},
-    {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
-    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
-    {TC_OP_COUNT, TC__ONCE, NULL},
-};
-
 static const tc__print_row tc__cuda_list_table[] = {
     TC__CUDA_VALUES{TC_OP_LOAD, TC__ONCE, tc__cuda_list_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_list_store},
@@ -293,7 +227,7 @@ static const tc__print_row tc__cuda_list_table[] = {
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
-static const tc__dialect tc__dialect_cuda_lists = {
+static const tc__dialect tc__dialect_cuda = {
     "cuda",
     {"float", "double", "int", "tc_i64"},
     {"float", "double", "int", "tc_i64"},
@@ -306,37 +240,11 @@ static const tc__dialect tc__dialect_cuda_lists = {
     NULL,
     tc__cuda_constant,
     tc__cuda_monoid_text,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    1,
-    TC__FUSE_LOADS,
-    NULL,
-    NULL,
-    NULL,
-};
-
-static const tc__dialect tc__dialect_cuda = {
-    "cuda",
-    {"float", "double", "int", "tc_i64"},
-    {"float", "double", "int", "tc_i64"},
-    "tc_i64",
-    1,
-    tc__cuda_expr,
-    1,
-    tc__cuda_row_table,
-    tc__cuda_kernel,
-    tc__cuda_loop,
-    tc__cuda_constant,
-    tc__cuda_monoid_text,
     tc__cuda_grids,
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
     tc__device_takes_rows,
     1,
     TC__FUSE_LOADS,
-    tc__device_has_list,
     tc__lower_device,
-    &tc__dialect_cuda_lists,
 };

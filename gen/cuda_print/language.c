@@ -9,10 +9,7 @@
 static int tc__cuda_knob_fits(const tc__group *g, int knob, int v) {
     tc__group plain = *g;
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
-    if (tc__device_has_list(g)) return tc__device_knob_fits(&plain, knob, v);
-    tc__device_plan q = tc__device_plan_of(&plain);
-    return knob == TC__KNOB_PRODUCT_TILE && q.form == TC__DEVICE_PRODUCT &&
-           tc__product_tile_fits(&plain, v);
+    return tc__device_knob_fits(&plain, knob, v);
 }
 
 static const tc__language tc__language_cuda = {

@@ -41,7 +41,7 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
         tc__put(p->out, ")");
     }
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
-    tc__put(p->out, tc__cuda_is_shared(p, n) ? "*(" : "tc_load(");
+    tc__put(p->out, tc__cuda_is_near(p, n) ? "*(" : "tc_load(");
     tc__cuda_pack_at(p, n);
     tc__put(p->out, ")");
     if (tc__cuda_guarded(n)) {
@@ -53,7 +53,7 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
 }
 
 static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
-    int dtype = tc__cuda_dtype(p, n), shared = tc__cuda_is_shared(p, n);
+    int dtype = tc__cuda_dtype(p, n), shared = tc__cuda_is_near(p, n);
     tc__line(p);
     tc__put(p->out, shared ? "*(" : "tc_store(");
     tc__cuda_pack_at(p, n);
@@ -309,6 +309,31 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
     tc__block_close(p);
 }
 
+// ---- templates ----
+
+static void tc__cuda_print_hole(tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id);
+    tc__cuda_hole_head(p, n);
+    if (tc__cuda_gives_address(n))
+        tc__cuda_hole_address(p, tc__body(p, id + 1));
+    else
+        tc__cuda_statements(p, id + 1, tc__loop_end(p->g, id));
+    tc__cuda_hole_end(p);
+}
+
+// The template at `id`, with all its holes.
+static void tc__cuda_template(tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id);
+    uint32_t end = tc__loop_end(p->g, id);
+    tc__cuda_product_struct(p, n, end);
+    for (uint32_t hole = id + 1; hole < end; hole = tc__loop_end(p->g, hole) + 1) {
+        if (tc__body(p, hole)->attr[TC__HOLE_BRING] != TC__BRING_VALUES)
+            tc__cuda_way_struct(p, tc__body(p, hole));
+        tc__cuda_print_hole(p, hole);
+    }
+    tc__cuda_template_call(p, n, end);
+}
+
 // ---- statements ----
 
 static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
@@ -318,6 +343,8 @@ static void tc__cuda_statements(tc__printer *p, uint32_t begin, uint32_t end) {
         uint32_t last = tc__opens(n) ? tc__loop_end(p->g, id) : id;
         if (n->op == TC_OP_FOR)
             tc__cuda_list_loop(p, id);
+        else if (n->op == TC_OP_TEMPLATE)
+            tc__cuda_template(p, id);
         else if (n->op == TC_OP_AXIS && !done)
             tc__cuda_axis(p, n, end);
         else if (n->op == TC_OP_BARRIER)
@@ -444,6 +471,8 @@ static int tc__cuda_names_buffer(const tc__printer *p, int64_t b, uint32_t begin
             n->attr[TC__PUT_PLACES] == b)
             return 1;
         if (n->op == TC_OP_COPY && n->attr[TC__COPY_FROM] == b) return 1;
+        for (int k = TC__TEMPLATE_SHARED; k <= (int)TC__TEMPLATE_SUMS; k++)
+            if (n->op == TC_OP_TEMPLATE && n->attr[k] == b) return 1;
     }
     return 0;
 }

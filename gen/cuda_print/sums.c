@@ -1,5 +1,5 @@
 // CUDA dialect, accumulators of a device's list: an array of a thread's values, by element of its vectors. What threads
-// have together is combined as rows.c has it; PUT, GET and LAST move it through memory.
+// have together is combined as combine.c has it; PUT, GET and LAST move it through memory.
 
 // The statement before n, in its launch, that names the accumulator; NULL = there is none.
 static const tc__node *tc__cuda_named_before(const tc__printer *p, uint32_t id,

@@ -20,18 +20,6 @@ static uint32_t tc__device_bytes(const tc__group *g, const tc__node *n) {
     return tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
 }
 
-static int tc__device_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
-    for (uint32_t i = 0; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
-    return 0;
-}
-
-static int tc__device_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++)
-        if (tc__device_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
-    return 0;
-}
-
 // ---- what moves along the vector ----
 
 typedef struct tc__device_scan {

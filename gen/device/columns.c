@@ -310,7 +310,7 @@ static tc__group *tc__lower_columns(tc_ctx *c, const tc__group *g,
     if (tc__vectors_open(&t.v, c, g) && t.group && t.kept) {
         tc__columns_find_kept(&t);
         tc__columns_place_rows(&t);
-        tc__relist_launch(&t.v.l, q->threads, q->narrow, 0);
+        tc__relist_launch(&t.v.l, q->threads, q->narrow, 0, 0);
         tc__columns_loops(&t);
         tc__relist_end(&t.v.l, TC__END_BLOCK);
     } else {

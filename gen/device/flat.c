@@ -198,7 +198,7 @@ static tc__group *tc__lower_flat(tc_ctx *c, const tc__group *g) {
     tc__flat_plan(g, &f);
     f.v.open = tc__flat_open;
     if (tc__vectors_open(&f.v, c, g)) {
-        tc__relist_launch(&f.v.l, f.threads, f.v.narrow, 0);
+        tc__relist_launch(&f.v.l, f.threads, f.v.narrow, 0, 0);
         f.j = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_J, TC__BIND_GRID,
                              tc__flat_blocks(g, &f));
         f.t = tc__relist_for(&f.v.l, (tc__axis)TC__FLAT_T, TC__BIND_BLOCK,

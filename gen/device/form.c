@@ -1,5 +1,5 @@
 // The form of a reduction and how much a thread has of it: threads, vectors, parts, blocks. Input: a group at LOOP.
-// Output: its tc__device_plan, which rows.c and columns.c make the list of; of a product, what it is printed by.
+// Output: its tc__device_plan, which rows.c and columns.c make the list of.
 //
 // What was chosen for the card is one table at the top of plan.c. tests/unit/device.c runs lists, tests/cuda/forms.c executes
 // every form in the emulator, tests/cuda/texts.c compiles every op and dtype for three architectures,
@@ -93,28 +93,6 @@ static int tc__device_parts(int64_t blocks, int64_t columns, int64_t most, int64
     return blocks >= TC__DEVICE_FEW || parts < 2 ? 1 : (int)parts;
 }
 
-// Tickets of `tickets` groups of blocks, then the partial results of `results` rows.
-static void tc__device_lay_out(const tc__group *g, tc__device_plan *q, int64_t tickets,
-                               int64_t results) {
-    int64_t values = 0;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        values += g->body.node.at[i]->op == TC_OP_NEW;
-    q->zeroed = tc__padded(4 * tickets, 256);
-    q->partial = values * 16 * results * q->parts; // 16: value and place
-    q->workspace = q->zeroed + q->partial;
-}
-
-// Bytes of the workspace before kept row b; before the number of buffers: all.
-static int64_t tc__device_kept_at(const tc__group *g, const tc__device_plan *q, int64_t b) {
-    int64_t at = tc__padded(q->zeroed + q->partial, 256);
-    int64_t elements = tc__ix_value(g->shape.rows) * tc__ix_value(g->shape.cols);
-    for (int64_t i = 0; i < b; i++)
-        if (tc__device_is_row(g, i))
-            at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
-                             256);
-    return at;
-}
-
 // Where row `b` of the scratch begins in shared memory: behind those before it that are no values of
 // threads. (The host's places have room for each of its lanes, and for rows that are computed again.)
 static tc__ix tc__device_scratch_at(const tc__group *g, const tc__device_plan *q,
@@ -169,8 +147,6 @@ static int tc__device_cut(const tc__group *g, tc__device_plan *q) {
     q->chunk = tc__ix_mul(
         x, tc__ix_ceil_div(x, g->shape.cols, tc__ix_const((int64_t)q->parts * q->width)),
         tc__ix_const(q->width));
-    tc__device_lay_out(g, q, rows, rows);
-    if (q->kept) q->workspace = tc__device_kept_at(g, q, (int64_t)g->buffer.count);
     return 1;
 }
 
@@ -251,7 +227,6 @@ static void tc__device_plan_columns(const tc__group *g, tc__device_plan *q) {
     int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
     q->parts = tc__device_parts(blocks, columns, TC__DEVICE_PARTS, below * 8);
     q->chunk = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->parts));
-    if (q->parts > 1) tc__device_lay_out(g, q, blocks, blocks * across);
 }
 
 // Shared memory of a block of columns: what all its threads have, twice where it is cut.
@@ -269,45 +244,7 @@ static int64_t tc__device_columns_shared(const tc__group *g, int width) {
 
 // ---- the plan ----
 
-static tc__ix tc__device_blocks(const tc__group *g, const tc__device_plan *q) {
-    tc__ixpool *x = g->body.ix;
-    tc__ix parts = tc__ix_const(q->parts);
-    if (q->form == TC__DEVICE_COLUMNS)
-        return tc__ix_mul(
-            x,
-            tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)q->sharing * q->width)),
-            parts);
-    return tc__ix_mul(
-        x, tc__ix_ceil_div(x, g->shape.rows, tc__ix_const(q->threads / q->sharing)), parts);
-}
-
-static tc__ix tc__device_shared(const tc__group *g, const tc__device_plan *q) {
-    tc__ixpool *x = g->body.ix;
-    if (q->form != TC__DEVICE_ROWS) return tc__ix_const(0);
-    tc__ix bytes = tc__device_scratch(g, q);
-    if (q->hold != TC__DEVICE_SHARED) return bytes;
-    return tc__ix_add(x, bytes, tc__ix_const(tc__device_kept_bytes(g, q)));
-}
-
-// Columns of the epilogue are read and written as those of other kernels.
-static tc__device_plan tc__device_plan_product(const tc__group *g,
-                                               const tc__product *product) {
-    tc__device_plan q;
-    memset(&q, 0, sizeof q);
-    q.form = TC__DEVICE_PRODUCT, q.axis = TC__COL;
-    q.threads = q.sharing = product->threads;
-    q.vectors = q.parts = q.launches = 1;
-    q.narrow = tc__device_is_narrow(g) &&
-               tc__device_reach(g->body.ix, tc__depth_of(g)) < INT32_MAX - (1 << 20);
-    q.width = product->form == TC__PRODUCT_TILES ? tc__device_width(g, TC__COL) : 1;
-    q.blocks = product->blocks, q.shared = product->shared;
-    q.resident = product->resident;
-    q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
-    q.workspace = q.zeroed + q.partial;
-    return q;
-}
-
-// Whether a thread can have what columns keep of a row for itself.
+// Whether a thread can have what columns keep of a row for itself, and a block what its threads sum.
 static int tc__device_fits_columns(const tc__group *g, const tc__device_plan *q) {
     for (size_t i = 0; i < g->buffer.count; i++) {
         tc__ix n = g->buffer.at[i].numel;
@@ -315,16 +252,14 @@ static int tc__device_fits_columns(const tc__group *g, const tc__device_plan *q)
             !(tc__ix_is_const(n) && tc__ix_value(n) <= TC__DEVICE_PRIVATE))
             return 0;
     }
-    return 1;
+    int64_t room = TC__DEVICE_ROW_BYTES;
+    if (g->target.room) room = g->target.room;
+    return tc__device_columns_shared(g, 1) <= room;
 }
 
 static tc__device_plan tc__device_plan_of(const tc__group *g) {
     tc__device_plan q;
     memset(&q, 0, sizeof q);
-    if (g->shape.kind == TC__CONTRACTION) {
-        tc__product product = tc__product_plan(g);
-        if (product.form != TC__PRODUCT_LOOP) return tc__device_plan_product(g, &product);
-    }
     int columns = g->shape.vector == TC__ROW && tc__device_fits_columns(g, &q);
     q.form = columns ? TC__DEVICE_COLUMNS : TC__DEVICE_ROWS;
     q.axis = q.form == TC__DEVICE_COLUMNS ? TC__ROW : TC__COL;
@@ -339,7 +274,5 @@ static tc__device_plan tc__device_plan_of(const tc__group *g) {
     tc__device_choose_lanes_early(g, &q);
     if (q.form == TC__DEVICE_ROWS) tc__device_plan_rows(g, &q);
     if (q.form == TC__DEVICE_COLUMNS) tc__device_plan_columns(g, &q);
-    q.blocks = tc__device_blocks(g, &q);
-    q.shared = tc__device_shared(g, &q);
     return q;
 }

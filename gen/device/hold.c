@@ -1,6 +1,6 @@
 // What a thread of a CUDA kernel has in registers or shared memory: loads that are issued before anything
-// is computed, and the elements of a row that later phases need again. Questions that a plan
-// (form.c) and its printers ask.
+// is computed, and the elements of a row that later phases need again. Questions of
+// form.c and of those that make lists.
 //
 // What is held in shared memory has the bytes of memory: a row of 50304 bf16 leaves room
 // for two blocks. Values made of it are computed again rather than held as f32.

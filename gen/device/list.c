@@ -21,8 +21,14 @@ static tc__ix tc__device_shared_at(const tc__group *k, size_t b) {
     return at;
 }
 
-// Whether it is asked for at the launch.
+// Whether it is asked for at the launch. So is that of tiles: the compiler puts places that it knows into each access,
+// and ptxas orders those of a large f32 product worse then (2 to 5 % of an H200).
 static int tc__device_is_dynamic(const tc__group *k) {
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        if (n->op == TC_OP_TEMPLATE && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES)
+            return 1;
+    }
     return tc__ix_hi(k->body.ix, tc__device_shared_at(k, k->buffer.count)) >
            TC__SHARED_STATIC;
 }
@@ -215,15 +221,17 @@ static void tc__relist_copy(tc__relist *l, const tc__node *n) {
     if (made) l->at[n->id] = made->id;
 }
 
-// Opens a launch; what is given stands before the first.
-static void tc__relist_launch(tc__relist *l, int threads, int narrow, int cluster) {
-    int64_t attr[3];
+// Opens a launch; what is given stands before the first. Registers suffice for `resident` blocks of a multiprocessor, 0 =
+// for any number.
+static void tc__relist_launch(tc__relist *l, int threads, int narrow, int resident,
+                              int cluster) {
+    int64_t attr[4];
     for (uint32_t id = 0; id < l->from->body.node.count; id++)
         if (tc__relist_is_given(l, id)) tc__relist_copy(l, l->from->body.node.at[id]);
     l->given = 1;
     attr[TC__LAUNCH_THREADS] = threads, attr[TC__LAUNCH_NARROW] = narrow;
-    attr[TC__LAUNCH_CLUSTER] = cluster;
-    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, cluster ? 3 : 2);
+    attr[TC__LAUNCH_RESIDENT] = resident, attr[TC__LAUNCH_CLUSTER] = cluster;
+    tc__relist_put(l, TC_OP_LAUNCH, TC_I64, attr, cluster ? 4 : 3);
 }
 
 // Element e of a buffer as the value of the host's node n.
@@ -242,7 +250,8 @@ static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buf
     tc__ix var = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], axis);
     attr[TC__COPY_BUFFER] = buffer, attr[TC__COPY_INDEX] = at;
     attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
-    attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], var, first);
+    attr[TC__COPY_SOURCE] = n->attr[TC__LOAD_INDEX];
+    if (var) attr[TC__COPY_SOURCE] = tc__ix_subst(x, n->attr[TC__LOAD_INDEX], var, first);
     if (l->base)
         attr[TC__COPY_SOURCE] =
             tc__ix_add(x, attr[TC__COPY_SOURCE], l->base[n->attr[TC__LOAD_BUFFER]]);
@@ -285,15 +294,20 @@ static int tc__finds_places(const tc__node *combine) {
            combine->attr[TC__COMBINE_MONOID] == TC_OP_ARGMIN;
 }
 
-// What values of an accumulator are in memory: what registers have.
-static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
-    const tc__node *step = tc__acc_of(l->from, combine->attr[TC__COMBINE_ACCUMULATOR]);
-    switch (tc__class_of(l->from->body.node.at[step->in[0]]->dtype)) {
+// The dtype of memory that holds what registers have of it.
+static int tc__register_dtype(int dtype) {
+    switch (tc__class_of(dtype)) {
     case TC__CLASS_f32: return TC_F32;
     case TC__CLASS_f64: return TC_F64;
     case TC__CLASS_i32: return TC_I32;
     default: return TC_I64;
     }
+}
+
+// That of an accumulator.
+static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
+    const tc__node *step = tc__acc_of(l->from, combine->attr[TC__COMBINE_ACCUMULATOR]);
+    return tc__register_dtype(l->from->body.node.at[step->in[0]]->dtype);
 }
 
 // Buffers of `numel` values.

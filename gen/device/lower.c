@@ -1,23 +1,4 @@
-// LOOP, for a device: the host's list as one of launches, where there is such a form (what all shall have: gen/PLAN.md).
-
-// Reductions, of kernels that multiply no matrices.
-static int tc__sums_takes(const tc__group *g, tc__device_plan *q) {
-    if (g->shape.kind == TC__CONTRACTION || g->shape.list) return 0;
-    *q = tc__device_plan_of(g);
-    return 1;
-}
-
-static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
-    return q->form == TC__DEVICE_COLUMNS ? tc__lower_columns(c, g, q)
-                                         : tc__lower_rows(c, g, q);
-}
-
-// Whether the kernel has a list of its own on devices; others are still printed by a plan (device/plan.c).
-static int tc__device_has_list(const tc__group *g) {
-    tc__device_plan q;
-    return g->shape.kind == TC__POINTWISE ||
-           (g->shape.kind != TC__OPAQUE && tc__sums_takes(g, &q));
-}
+// LOOP, for a device: the host's list as one of launches.
 
 static int tc__device_turns(const tc__group *g) {
     return !g->shape.list && tc__device_is_tile(g);
@@ -30,19 +11,26 @@ static tc__group *tc__lower_pointwise(tc_ctx *c, const tc__group *g) {
     return tc__lower_flat(c, g);
 }
 
-// Whether value v of a knob of kernels that have a list differs from the rules, and may be better.
+static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g) {
+    tc__device_plan q = tc__device_plan_of(g);
+    return q.form == TC__DEVICE_COLUMNS ? tc__lower_columns(c, g, &q)
+                                        : tc__lower_rows(c, g, &q);
+}
+
+// Whether value v of a knob differs from the rules, and may be better.
 static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
     tc__windows w;
+    if (g->shape.kind == TC__CONTRACTION)
+        return knob == TC__KNOB_PRODUCT_TILE && tc__product_tile_fits(g, v);
     return g->shape.kind == TC__POINTWISE && !tc__device_turns(g) &&
            !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
 }
 
-// The list of a kernel that has one; NULL = reported.
+// The list of a kernel; NULL = reported.
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
-    tc__device_plan q;
-    tc__group *k = g->shape.kind == TC__POINTWISE ? tc__lower_pointwise(c, g)
-                   : tc__sums_takes(g, &q)        ? tc__lower_sums(c, g, &q)
-                                                  : NULL;
+    tc__group *k = g->shape.kind == TC__POINTWISE     ? tc__lower_pointwise(c, g)
+                   : g->shape.kind == TC__CONTRACTION ? tc__lower_product(c, g)
+                                                      : tc__lower_sums(c, g);
     if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
         return k;
     tc__group_free(c, k);

@@ -1,12 +1,10 @@
-// How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__device_plan, made
-// from the list alone, and the questions that the dialect asks of single loads and stores.
+// How rows map to threads of a device: numbers that form.c chooses from the host's list alone, for rows.c and columns.c.
 //
 //   rows     threads that share a row walk its columns; sums by shuffles, then shared memory. The row
 //            is read once: into registers, or into shared memory where it is long. What fits
 //            into neither is read in every phase
 //   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
 //            share the columns
-//   product  contractions, as product.c has it
 //
 // A row that is too long for that is shared by the blocks of a cluster, where the device has them: each
 // has a part of it in its memory, and writes what it has summed into that of the others.
@@ -17,11 +15,7 @@
 //
 // V is the number of elements in one 16-byte access of the narrowest dtype.
 
-typedef enum tc__device_form {
-    TC__DEVICE_ROWS,
-    TC__DEVICE_COLUMNS,
-    TC__DEVICE_PRODUCT
-} tc__device_form;
+typedef enum tc__device_form { TC__DEVICE_ROWS, TC__DEVICE_COLUMNS } tc__device_form;
 
 // Where the elements of a row are that several phases need.
 typedef enum tc__device_hold {
@@ -71,7 +65,7 @@ enum {
     TC__DEVICE_DEAR_PART = 1024   //   of so many columns at least
 };
 
-// What a launch needs to know: threads of a block, and blocks that have work.
+// How rows are shared out; the list is made of it (rows.c, columns.c).
 typedef struct tc__device_plan {
     tc__device_form form;
     tc__axis axis;      // the vector runs along it
@@ -87,9 +81,4 @@ typedef struct tc__device_plan {
     int launches; // 1, or one for each phase of columns
     int kept;     // rows are in the workspace between launches
     tc__ix chunk; // columns of a part
-    tc__ix blocks;
-    tc__ix shared; // bytes of a block
-    int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
-    int64_t zeroed, partial; // bytes of the workspace: tickets, what parts have summed,
-    int64_t workspace;       //   and with the rows that are kept
 } tc__device_plan;

@@ -1,4 +1,4 @@
-// How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
+// How a contraction maps to threads of a device: made from the host's list alone, for template.c.
 //
 //   tiles  a block makes a tile of the result: operands come through shared memory, step by
 //          step along k, in a ring of stages; each thread keeps its part of the tile in
@@ -9,7 +9,6 @@
 //          columns  lanes along the other operand's rows or columns, slices of k in parallel
 //   rows   as few, but a block first makes its rows of the left operand in shared memory: those
 //          of a norm before it (join.c). The weights are on their way meanwhile
-//   loop   summed where the value is used: products with reductions behind them
 //
 // Where tiles and few have work for less than half of the multiprocessors, and k is long, several blocks
 // share their sums, each with a slice of k: the plan is that of a block, times `slices`.
@@ -25,8 +24,8 @@
 // f32 as tf32 (allow_tf32) has tiles of its own. Operands are rounded to nearest on their
 // way to shared memory, once, not by each warp that fetches them; the tensor cores would
 // cut the bits off. Sums stay inside of them: what that loses is less than the rounding.
-// Few rows or columns, products that make their rows, and those with reductions behind them
-// stay f32: memory or latency is what they take. Speeds of these tiles are estimates.
+// Few rows or columns and products that make their rows stay f32: memory or latency is what
+// they take. Speeds of these tiles are estimates.
 //
 // Slices: sums of threads go to the workspace as they lie in registers and come back so;
 // the last block to arrive adds those of 12 in their order, then the last of those groups:
@@ -37,7 +36,6 @@
 // run. Nothing waits for another block.
 
 typedef enum tc__product_form {
-    TC__PRODUCT_LOOP,
     TC__PRODUCT_FEW,
     TC__PRODUCT_TILES,
     TC__PRODUCT_ROWS
@@ -71,7 +69,7 @@ enum {
     TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
-// How a thread multiplies: tiles.c.
+// How a thread multiplies: cuda/tiles.cuh.
 typedef enum tc__tile_way {
     TC__WAY_SIMT,
     TC__WAY_MMA,   // halves
@@ -126,13 +124,6 @@ static const struct {
     {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
     {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
 };
-
-// How a stage of an operand comes to shared memory.
-typedef enum tc__bring {
-    TC__BRING_LATER, // evaluated into registers, stored when the present stage is multiplied
-    TC__BRING_NOW,   // evaluated and stored: so many elements that registers do not suffice
-    TC__BRING_ASYNC  // copied without a register
-} tc__bring;
 
 // An operand on its way to where it is multiplied.
 typedef struct tc__staged {
@@ -268,7 +259,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     const tc__node *n = g->body.node.at[s.id];
     s.computed = n->op != TC_OP_LOAD &&
                  (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
-    if (s.width == 1) s.bring = TC__BRING_NOW;
+    s.bring = s.width == 1 ? TC__BRING_NOW : TC__BRING_LATER;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
         tc__buffer_of(g, n)->dtype == q->dtype)
         s.bring = TC__BRING_ASYNC;
@@ -322,16 +313,6 @@ static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slic
 
 // Tickets of blocks that share: of the groups of either round, at the first slice of each.
 static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
-
-// Bytes of the workspace: tickets, which are zero between launches; then sums.
-static int64_t tc__slice_zeroed(const tc__product *q) {
-    return q->slices > 1 ? tc__padded(4 * q->shares * tc__slice_tickets(q), 256) : 0;
-}
-
-static int64_t tc__slice_sums(const tc__product *q) {
-    int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
-    return q->slices > 1 ? q->shares * q->slices * q->threads * q->sums * bytes : 0;
-}
 
 // ---- tiles ----
 
@@ -613,8 +594,6 @@ static tc__product tc__product_plan(const tc__group *g) {
                                                    : 0;
     q.slices = 1;
     q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
-    q.form = TC__PRODUCT_LOOP;
-    if (!g->shape.prologue && tc__contract_phases(g) > 1) return q;
     int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
     q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
     q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);

@@ -30,11 +30,14 @@ enum {
 typedef struct tc__rower {
     tc__vectors v;
     tc__device_plan q;
-    tc__ix z;       // part of the row
-    tc__ix x;       // of the threads that share a row
-    tc__ix s;       // turn of the serial loop
-    tc__ix across;  // vectors of a row
-    int by_part;    // the first part alone stores what is the row's
+    tc__ix z;      // part of the row
+    tc__ix x;      // of the threads that share a row
+    tc__ix s;      // turn of the serial loop
+    tc__ix across; // vectors of a row
+    int by_part;   // the first part alone stores what is the row's
+    tc__ix i,
+        made; // of the rows that a block makes for others: this one, and how many there are; 0 = it makes none
+    int early;      // loads of all phases stand before the first
     tc__sums sums;  // of rows in parts: all that is summed, and where
     int64_t ticket; //   and where blocks are counted
 } tc__rower;
@@ -143,11 +146,10 @@ static int tc__rows_any_fills(const tc__rower *t) {
 
 // ---- phases ----
 
-// The loop over columns of nodes [begin, end).
-static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
+// All whole vectors of the columns.
+static void tc__rows_whole_vectors(tc__rower *t) {
     tc__vectors *v = &t->v;
     int count = v->count;
-    v->begin = begin, v->end = end;
     if (tc__rows_any_fills(t)) {
         v->count = 1;
         tc__rows_serial(t, tc__rows_fill_all);
@@ -156,15 +158,23 @@ static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
     }
     if (t->q.hold == TC__DEVICE_REGISTERS) {
         tc__rows_vectors(t);
-    } else {
-        // Where every access is looked at, loads wait for each other whatever their order.
-        if (v->l.from->target.checked || !tc__vectors_are_deep(&t->v)) v->count = 1;
-        tc__rows_serial(t, tc__rows_vectors);
-        v->count = count;
+        return;
     }
+    // Where every access is looked at, loads wait for each other whatever their order.
+    if (v->l.from->target.checked || !tc__vectors_are_deep(v)) v->count = 1;
+    tc__rows_serial(t, tc__rows_vectors);
+    v->count = count;
+}
+
+// The loop over columns of nodes [begin, end).
+static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
+    tc__vectors *v = &t->v;
+    v->begin = begin, v->end = end;
+    // Of a tail alone there are none; of no column at all, they say what is summed.
+    if (!tc__ix_equals(t->across, 0) || !t->q.tail) tc__rows_whole_vectors(t);
     if (t->q.tail) tc__rows_tail(t);
     // What was held for this loop alone is over; what later ones need was loaded now.
-    for (uint32_t id = 0; id < end; id++) {
+    for (uint32_t id = 0; id < end && !t->early; id++) {
         const tc__node *n = v->l.from->body.node.at[id];
         if (!v->ahead[id] || v->ahead[id] == TC__HOLD_SHARED) continue;
         int later = t->q.hold == TC__DEVICE_REGISTERS &&
@@ -194,8 +204,9 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
     tc__node m = *n;
     int64_t attr[TC__COMBINE_THREADS + 2];
     tc__ix one = tc__ix_const(1);
-    int opened =
-        n->op == TC_OP_STORE && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
+    int store = n->op == TC_OP_STORE;
+    int opened = store && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
+    int owned = store && tc__vector_own(&t->v);
     if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) { // with more words
         memcpy(attr, n->attr, n->n_attr * sizeof *attr);
         m.attr = attr, m.n_attr = 3;
@@ -205,7 +216,7 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
     if (n->op == TC_OP_COMBINE && t->q.cluster)
         attr[TC__COMBINE_THREADS + 1] = t->q.cluster, m.n_attr = 4;
     tc__relist_copy(l, &m);
-    tc__relist_end_if(l, opened);
+    tc__relist_end_if(l, owned), tc__relist_end_if(l, opened);
 }
 
 static void tc__rows_body(tc__rower *t) {
@@ -461,7 +472,7 @@ static void tc__rows_cut(tc__rower *t, uint8_t *need) {
     for (int launch = 0; launch < t->q.launches; launch++) {
         tc__rows_need(t, launch, need);
         memset(t->v.ahead, 0, l->from->body.node.count);
-        tc__relist_launch(l, t->q.threads, t->q.narrow, 0);
+        tc__relist_launch(l, t->q.threads, t->q.narrow, 0, 0);
         tc__rows_open_parts(t);
         tc__rows_cut_body(t, launch, need);
         tc__rows_close_parts(t);
@@ -503,7 +514,7 @@ static void tc__rows_loops(tc__rower *t) {
 }
 
 static void tc__rows_whole_launch(tc__rower *t) {
-    tc__relist_launch(&t->v.l, t->q.threads, t->q.narrow, t->q.cluster);
+    tc__relist_launch(&t->v.l, t->q.threads, t->q.narrow, 0, t->q.cluster);
     if (t->q.cluster) {
         tc__rows_open_parts(t);
         t->by_part = 1;
@@ -528,22 +539,78 @@ static void tc__rows_in_parts(tc__rower *t, tc_ctx *c) {
     t->v.l.base = NULL;
 }
 
+static void tc__rows_init(tc__rower *t, const tc__device_plan *q) {
+    memset(t, 0, sizeof *t);
+    t->q = *q, t->s = t->x = t->z = tc__ix_const(0);
+    t->v.open = tc__rows_open, t->v.apart = 1, t->v.lanes_early = q->lanes_early;
+    t->v.width = q->width, t->v.count = q->vectors;
+    t->v.again = q->hold == TC__DEVICE_REGISTERS;
+}
+
+static void tc__rows_begin(tc__rower *t) {
+    t->across = tc__ix_div(t->v.ix, t->v.l.from->shape.cols, tc__ix_const(t->q.width));
+    tc__rows_place_rows(t);
+    tc__rows_place_loads(t);
+}
+
 // The list of g as its plan has it; NULL = no memory.
 static tc__group *tc__lower_rows(tc_ctx *c, const tc__group *g, const tc__device_plan *q) {
     tc__rower t;
-    memset(&t, 0, sizeof t);
-    t.q = *q, t.s = t.x = t.z = tc__ix_const(0);
-    t.v.open = tc__rows_open, t.v.apart = 1, t.v.lanes_early = q->lanes_early;
-    t.v.width = q->width, t.v.count = q->vectors;
-    t.v.again = q->hold == TC__DEVICE_REGISTERS;
+    tc__rows_init(&t, q);
     if (tc__vectors_open(&t.v, c, g)) {
-        t.across = tc__ix_div(t.v.ix, g->shape.cols, tc__ix_const(q->width));
-        tc__rows_place_rows(&t);
-        tc__rows_place_loads(&t);
+        tc__rows_begin(&t);
         if (q->launches > 1 || (q->parts > 1 && !q->cluster))
             tc__rows_in_parts(&t, c);
         else
             tc__rows_whole_launch(&t);
     }
     return tc__vectors_done(&t.v, c);
+}
+
+// ---- rows of a kernel that does more with them ----
+
+// Nothing hides the latency of what a later phase loads: it stands before the first, as far as registers go.
+static void tc__rows_early(tc__rower *t) {
+    tc__vectors *v = &t->v;
+    const tc__group *g = v->l.from;
+    int64_t words = 0;
+    memset(v->phase, 0, g->body.node.count);
+    for (uint32_t id = 0; id < v->end; id++) {
+        const tc__node *n = g->body.node.at[id];
+        v->phase[id] = v->ahead[id] == TC__HOLD_FIRST ||
+                       (!v->ahead[id] && tc__vector_hold_of(v, n) == TC__HOLD_FIRST);
+        if (v->phase[id]) words += tc__device_words(g, &t->q, n);
+    }
+    t->early = words > 0 && words * v->count <= TC__DEVICE_WARP_HELD;
+    if (!t->early) return;
+    for (uint32_t id = 0; id < v->end; id++)
+        if (v->phase[id] && !v->ahead[id])
+            tc__vector_hold_in(v, g->body.node.at[id], TC__HOLD_FIRST);
+    tc__vectors_copy(v);
+    tc__vectors_ahead(v, TC__HOLD_FIRST);
+    for (uint32_t id = 0; id < v->end; id++)
+        if (v->ahead[id] == TC__HOLD_FIRST) v->ahead[id] = TC__HOLD_BEFORE;
+}
+
+// Makes row `i` of the block for what follows in list l, by threads x, at the row at hand of the kernel `rows`. Rows from
+// `made` on are no one's: they fill a warp, and are made as others are, up to `room`. Where `owner` is 0, tensors are
+// stored, too.
+static void tc__rows_make(tc__relist *l, tc_ctx *c, const tc__group *rows,
+                          const tc__device_plan *q, tc__ix x, tc__ix i, tc__ix made,
+                          tc__ix room, tc__ix owner) {
+    const tc__group *from = l->from;
+    tc__rower t;
+    tc__rows_init(&t, q);
+    t.v.l = *l, t.v.l.from = rows, t.x = x;
+    if (tc__vectors_begin(&t.v, c)) {
+        int opened = tc__relist_if(&t.v.l, i, room, 0, 0);
+        tc__relist_bind(&t.v.l, TC__ROWS_I, i, room);
+        t.v.owner = owner, t.v.own = i, t.v.owned = made, t.v.again = 1;
+        tc__rows_begin(&t);
+        if (q->hold == TC__DEVICE_REGISTERS) tc__rows_early(&t);
+        tc__rows_body(&t);
+        tc__relist_end_if(&t.v.l, opened);
+    }
+    tc__vectors_end(&t.v, c);
+    *l = t.v.l, l->from = from;
 }

@@ -275,7 +275,7 @@ static tc__group *tc__lower_tile(tc_ctx *c, const tc__group *g) {
     tc__ix size = tc__ix_const(t.size);
     if (tc__relist_open(&t.l, c, g)) {
         int held = tc__tile_buffers(&t);
-        tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g), 0);
+        tc__relist_launch(&t.l, TC__TILE_THREADS, tc__device_is_narrow(g), 0, 0);
         t.j = tc__tile_loop(&t, TC__TILE_J, TC__BIND_GRID,
                             tc__ix_ceil_div(t.ix, g->shape.rows, size));
         t.i = tc__tile_loop(&t, TC__TILE_I, TC__BIND_GRID,

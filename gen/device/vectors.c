@@ -21,10 +21,13 @@ struct tc__vectors {
     int lanes_early;                // loads of single elements are held, too
     uint32_t begin, end;            // the nodes that are done, of a loop over columns
     int again,
-        looped;   // several loops stand side by side, so each has a scope; it was opened
-    int apart;    // values of rows are there: they are no nodes of a vector
-    int by_rows;  // its elements are of V rows, in one column
-    int kept;     // rows are in memory that an earlier launch has written
+        looped;  // several loops stand side by side, so each has a scope; it was opened
+    int apart;   // values of rows are there: they are no nodes of a vector
+    int by_rows; // its elements are of V rows, in one column
+    int kept;    // rows are in memory that an earlier launch has written
+    tc__ix own,
+        owned;    // rows that several make are tensors of those where own < owned, else 0,
+    tc__ix owner; //   and of the block where this is 0
     tc__ix from;  // column that is the first of a part of the row
     uint8_t *row; // by buffer of a row: a tc__vector_row
     int64_t *row_held; //   and the buffer it is held in
@@ -137,6 +140,17 @@ static void tc__vector_store_row(tc__vectors *f, const tc__node *n) {
     tc__relist_end(&f->l, TC__END_BLOCK);
 }
 
+// Opens what those alone store whose row it is; 0 = all do.
+static int tc__vector_own(tc__vectors *f) {
+    return f->owned && tc__relist_if(&f->l, f->own, f->owned, f->owner, tc__ix_const(1));
+}
+
+static void tc__vector_store_owned(tc__vectors *f, const tc__node *n) {
+    int opened = tc__vector_own(f);
+    tc__relist_copy(&f->l, n);
+    tc__relist_end_if(&f->l, opened);
+}
+
 // What was read of the window that n is in.
 static void tc__vector_load_window(tc__vectors *f, const tc__node *n, tc__ix lane) {
     int row, column;
@@ -195,6 +209,8 @@ static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int 
         tc__vector_load_held(f, n, lane);
     else if (n->op == TC_OP_STORE && n->level == TC__AT_ROW && !f->by_rows)
         tc__vector_store_row(f, n);
+    else if (n->op == TC_OP_STORE && f->owned && tc__is_memory(tc__buffer_of(f->l.from, n)))
+        tc__vector_store_owned(f, n);
     else if (n->op == TC_OP_COMBINE)
         tc__vector_combine(f, n);
     else
@@ -344,7 +360,9 @@ static void tc__vectors_put(tc__vectors *f) {
     tc__vectors_each(f, TC__HOLD_NOT, f->width);
 }
 
-static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
+// What is known by node and by buffer of l.from. 0 = no memory.
+static int tc__vectors_begin(tc__vectors *f, tc_ctx *c) {
+    const tc__group *g = f->l.from;
     size_t n = g->body.node.count, buffers = g->buffer.count;
     f->ix = g->body.ix, f->narrow = tc__device_is_narrow(g), f->from = tc__ix_const(0);
     f->end = (uint32_t)n;
@@ -352,19 +370,27 @@ static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
     f->phase = TC__NEW_ARRAY(c, uint8_t, n), f->held = TC__NEW_ARRAY(c, int64_t, n);
     f->row = TC__NEW_ARRAY(c, uint8_t, buffers);
     f->row_held = TC__NEW_ARRAY(c, int64_t, buffers);
-    int ok = tc__relist_open(&f->l, c, g) && f->ahead && f->need && f->phase && f->held &&
-             f->row && f->row_held;
+    int ok = f->ahead && f->need && f->phase && f->held && f->row && f->row_held;
     if (!ok) f->l.failed = 1;
     return ok;
 }
 
-static tc__group *tc__vectors_done(tc__vectors *f, tc_ctx *c) {
+static void tc__vectors_end(tc__vectors *f, tc_ctx *c) {
     size_t n = f->l.from->body.node.count, buffers = f->l.from->buffer.count;
     n = n ? n : 1, buffers = buffers ? buffers : 1;
     tc__free(c, f->ahead, n), tc__free(c, f->need, n), tc__free(c, f->phase, n);
     tc__free(c, f->held, n * sizeof *f->held);
     tc__free(c, f->row, buffers);
     tc__free(c, f->row_held, buffers * sizeof *f->row_held);
+}
+
+static int tc__vectors_open(tc__vectors *f, tc_ctx *c, const tc__group *g) {
+    int ok = tc__relist_open(&f->l, c, g);
+    return tc__vectors_begin(f, c) && ok;
+}
+
+static tc__group *tc__vectors_done(tc__vectors *f, tc_ctx *c) {
+    tc__vectors_end(f, c);
     return tc__relist_close(&f->l, c);
 }
 

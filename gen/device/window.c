@@ -146,7 +146,7 @@ static tc__group *tc__lower_windows(tc_ctx *c, const tc__group *g, const tc__win
         tc__ixpool *x = t.v.ix;
         int below = w->threads / w->across;
         tc__window_buffers(&t);
-        tc__relist_launch(&t.v.l, w->threads, t.v.narrow, 0);
+        tc__relist_launch(&t.v.l, w->threads, t.v.narrow, 0, 0);
         tc__ix i = tc__window_loop(
             &t, TC__WINDOW_I, TC__BIND_GRID,
             tc__ix_ceil_div(x, g->shape.rows, tc__ix_const((int64_t)below * w->rows)));

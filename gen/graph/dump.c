@@ -357,8 +357,46 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
 static void tc__dump_launch(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "launch threads=%lld index=%s", (long long)n->attr[TC__LAUNCH_THREADS],
             n->attr[TC__LAUNCH_NARROW] ? "i32" : "i64");
+    if (n->attr[TC__LAUNCH_RESIDENT])
+        tc__put(d->t, " resident=%lld", (long long)n->attr[TC__LAUNCH_RESIDENT]);
     if (n->n_attr > TC__LAUNCH_CLUSTER)
         tc__put(d->t, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
+}
+
+// template tiles b5 block=j 4096 x 4096 x 1024 way=1 rows=128 ...
+static void tc__dump_template(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "template %s b%lld", tc__template_names[n->attr[TC__TEMPLATE_NAME]],
+            (long long)n->attr[TC__TEMPLATE_SHARED]);
+    if (n->attr[TC__TEMPLATE_SUMS] >= 0)
+        tc__put(d->t, " tickets=b%lld sums=b%lld", (long long)n->attr[TC__TEMPLATE_TICKETS],
+                (long long)n->attr[TC__TEMPLATE_SUMS]);
+    tc__put(d->t, " block=");
+    tc__dump_ix(d->t, d->g->ix, n->attr[TC__TEMPLATE_BLOCK]);
+    for (int i = TC__TEMPLATE_ROWS; i <= (int)TC__TEMPLATE_DEPTH; i++) {
+        tc__put(d->t, i == TC__TEMPLATE_ROWS ? " of " : " x ");
+        tc__dump_ix(d->t, d->g->ix, n->attr[i]);
+    }
+    for (uint32_t i = TC__TEMPLATE_NUMBERS; i < n->n_attr; i++)
+        tc__put(d->t, " %s=%lld",
+                tc__template_number(n->attr[TC__TEMPLATE_NAME], i - TC__TEMPLATE_NUMBERS),
+                (long long)n->attr[i]);
+}
+
+// hole left r q async b6 of 8 strides 1024 1
+static void tc__dump_hole(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "hole %s", tc__hole_names[n->attr[TC__HOLE_HOLE]]);
+    for (int i = TC__HOLE_ROW; i <= (int)TC__HOLE_DEEP; i++) {
+        tc__put(d->t, " ");
+        if (n->attr[i] >= 0) tc__dump_var(d->t, n->attr[i]);
+        if (n->attr[i] < 0) tc__put(d->t, "-");
+    }
+    tc__put(d->t, " %s", tc__bring_names[n->attr[TC__HOLE_BRING]]);
+    if (n->attr[TC__HOLE_BUFFER] >= 0)
+        tc__put(d->t, " b%lld of %lld", (long long)n->attr[TC__HOLE_BUFFER],
+                (long long)n->attr[TC__HOLE_WIDTH]);
+    if (n->attr[TC__HOLE_DEEP_STRIDE])
+        tc__put(d->t, " strides %lld %lld", (long long)n->attr[TC__HOLE_LINE_STRIDE],
+                (long long)n->attr[TC__HOLE_DEEP_STRIDE]);
 }
 
 // axis c = 32*i + x in 0..768
@@ -459,6 +497,8 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
     {TC_OP_LAUNCH, 0, tc__dump_launch},
+    {TC_OP_TEMPLATE, 0, tc__dump_template},
+    {TC_OP_HOLE, 0, tc__dump_hole},
     {TC_OP_AXIS, 0, tc__dump_axis},
     {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
     {TC_OP_ELSE, 0, tc__dump_else},

@@ -97,7 +97,93 @@ enum { TC__END_BLOCK = -1 }; // word of the END of what is no loop
 
 // A statement of a list that stands around what follows, to its END.
 static int tc__opens(const tc__node *n) {
-    return n->op == TC_OP_FOR || n->op == TC_OP_IF || n->op == TC_OP_LAUNCH;
+    return n->op == TC_OP_FOR || n->op == TC_OP_IF || n->op == TC_OP_LAUNCH ||
+           n->op == TC_OP_TEMPLATE || n->op == TC_OP_HOLE;
+}
+
+// Texts of the library that a TEMPLATE names, and what of them is a kernel's own (device/template.c).
+typedef enum tc__template { TC__TEMPLATE_TILES, TC__TEMPLATE_SKINNY } tc__template;
+
+static const char *const tc__template_names[] = {"tiles", "skinny"};
+
+typedef enum tc__hole {
+    TC__HOLE_LEFT,  // elements of the left operand: `width` of them along `deep` or `line`
+    TC__HOLE_RIGHT, //   of the right one
+    TC__HOLE_LEFT_ONE,  // one element
+    TC__HOLE_RIGHT_ONE, //
+    TC__HOLE_AHEAD,     // what of an operand is the same for all of k
+    TC__HOLE_EARLY,     //   or of the result is there before its sum is
+    TC__HOLE_ROWS, // makes rows of the left operand: of turn `row`, by all threads together
+    TC__HOLE_RESULT // what is done with elements of the result
+} tc__hole;
+
+static const char *const tc__hole_names[] = {"left",  "right", "left_one", "right_one",
+                                             "ahead", "early", "rows",     "result"};
+
+// How an operand comes to where it is multiplied.
+typedef enum tc__bring {
+    TC__BRING_VALUES, // asked for where it is used
+    TC__BRING_LATER, // evaluated into registers, stored when the present stage is multiplied
+    TC__BRING_NOW,   // evaluated and stored: so many elements that registers do not suffice
+    TC__BRING_ASYNC  // copied without a register: the hole gives addresses
+} tc__bring;
+
+static const char *const tc__bring_names[] = {"values", "later", "now", "async"};
+
+// Words of a TEMPLATE from TC__TEMPLATE_NUMBERS on, by template.
+enum {
+    TC__TILES_WAY,
+    TC__TILES_ROWS, // of the result, for a block,
+    TC__TILES_COLS,
+    TC__TILES_DEPTH,  //   and of k in a step
+    TC__TILES_HIGH,   // warps of a block, along rows and columns
+    TC__TILES_ACROSS, //
+    TC__TILES_STAGES, // of the ring
+    TC__TILES_THREADS,
+    TC__TILES_PACK,   // sums in an access of 16 bytes
+    TC__TILES_WIDTH,  // elements of the result that its hole gets
+    TC__TILES_SLICES, // of k: blocks that share sums, each with
+    TC__TILES_LENGTH, //   so much of it
+    TC__TILES_BATCHES,
+    TC__TILES_RAGGED_ROWS, // tiles leave a rest
+    TC__TILES_RAGGED_COLS,
+    TC__TILES_RAGGED_DEPTH,
+    TC__TILES_NUMBERS
+};
+enum {
+    TC__SKINNY_BY_ROWS, // rows are wide, columns few
+    TC__SKINNY_DOT,     // lanes along k
+    TC__SKINNY_FEW,
+    TC__SKINNY_SHARING, // threads that share sums
+    TC__SKINNY_EACH,    // DOT: of the wide axis, for a thread,
+    TC__SKINNY_COVER,   //   and for a block
+    TC__SKINNY_UNROLLED,
+    TC__SKINNY_THREADS,
+    TC__SKINNY_WIDTH, // elements of an access
+    TC__SKINNY_AHEAD, // there is a hole for what is the same for all of k
+    TC__SKINNY_SLICES,
+    TC__SKINNY_LENGTH,
+    TC__SKINNY_BATCHES,
+    TC__SKINNY_RAGGED_ROWS, // blocks leave a rest
+    TC__SKINNY_RAGGED_COLS,
+    TC__SKINNY_RAGGED_DEPTH, //   slices of k
+    TC__SKINNY_MAKING, // threads that make a row of the left operand first, 0 = it is there;
+    TC__SKINNY_STEPS, //   of all k: so much of the wide operand is in registers before, or 0
+    TC__SKINNY_EARLY, //   and so is what the result needs beside sums
+    TC__SKINNY_NUMBERS
+};
+
+static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
+    "way",     "rows",        "cols",        "depth",       "high",   "across",
+    "stages",  "threads",     "pack",        "width",       "slices", "length",
+    "batches", "ragged_rows", "ragged_cols", "ragged_depth"};
+static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
+    "by_rows",     "dot",          "few",    "sharing", "each",   "cover",   "unrolled",
+    "threads",     "width",        "ahead",  "slices",  "length", "batches", "ragged_rows",
+    "ragged_cols", "ragged_depth", "making", "steps",   "early"};
+
+static const char *tc__template_number(int64_t name, uint32_t i) {
+    return name == TC__TEMPLATE_TILES ? tc__tiles_numbers[i] : tc__skinny_numbers[i];
 }
 
 // How far what follows stands to the right of it, and it to the left of what is before.

@@ -51,7 +51,9 @@ static const struct {
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
     {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 2, 1, 1},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
-    {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 2, 3},
+    {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 3, 4},
+    {TC_OP_TEMPLATE, TC__LEGAL_LOOP, 0, 8 + TC__TILES_NUMBERS, 8 + TC__SKINNY_NUMBERS},
+    {TC_OP_HOLE, TC__LEGAL_LOOP, 0, 10, 10},
     {TC_OP_AXIS, TC__LEGAL_LOOP, 0, 3, 3},
     {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
     {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
@@ -498,8 +500,7 @@ static int tc__verify_accumulator(const tc__verifier *v, int64_t number, int64_t
                            (long long)number);
 }
 
-static int tc__verify_bind(tc__verifier *v) {
-    int64_t axis = v->node->attr[TC__FOR_AXIS]; // of an AXIS, too
+static int tc__verify_bind_axis(tc__verifier *v, int64_t axis) {
     if (axis < 0 || axis >= (int64_t)TC__VAR_END || !tc__axis_name(axis))
         return tc__verify_fail(v, "no such axis");
     if (tc__verify_bound(v) >> axis & 1)
@@ -509,9 +510,22 @@ static int tc__verify_bind(tc__verifier *v) {
     return 1;
 }
 
+static int tc__verify_bind(tc__verifier *v) {
+    return tc__verify_bind_axis(v, v->node->attr[TC__FOR_AXIS]); // of an AXIS, too
+}
+
+// The place that a hole is asked for.
+static int tc__verify_hole(tc__verifier *v) {
+    const int64_t *attr = v->node->attr;
+    for (int i = TC__HOLE_ROW; i <= (int)TC__HOLE_DEEP; i++)
+        if (attr[i] >= 0 && !tc__verify_bind_axis(v, attr[i])) return 0;
+    return 1;
+}
+
 static int tc__verify_open(tc__verifier *v) {
     if (v->depth == TC__VERIFY_DEPTH) return tc__verify_fail(v, "loops nest too deep");
     v->names[v->depth] = 0, v->open[v->depth++] = v->node->id;
+    if (v->node->op == TC_OP_HOLE) return tc__verify_hole(v);
     return v->node->op != TC_OP_FOR || tc__verify_bind(v);
 }
 

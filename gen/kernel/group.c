@@ -27,7 +27,8 @@ typedef enum tc__place {
     TC__BUF_REGISTER, // a thread's own, there too: all its indices are known
     TC__BUF_LOCAL,    //   or not
     TC__BUF_WORK,     // of all blocks, there too: what one launch leaves for the next
-    TC__BUF_TICKET    //   and where blocks are counted, zero before and after
+    TC__BUF_TICKET,   //   and where blocks are counted, zero before and after
+    TC__BUF_GIVEN     // what the hole of a template gives or is given
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -182,7 +183,8 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 static const tc__node *tc__contract_of(const tc__group *k) {
     size_t i = k->body.node.count;
     while (i > 0 && k->body.node.at[i - 1]->op != TC_OP_CONTRACT) i--;
-    return k->body.node.at[i ? i - 1 : 0];
+    TC_ASSERT(i > 0);
+    return k->body.node.at[i - 1];
 }
 
 // Its operands, and the extent of k.

@@ -92,11 +92,8 @@ struct tc__dialect {
     int (*takes_rows)(const tc__group *g);
     int contractions;
     tc__fuse fuse; // of programs that fuse
-    // Where devices have lists of their own (device/lower.c): the list of g, NULL = reported; and who prints
-    // it. has_list = NULL: nowhere.
-    int (*has_list)(const tc__group *g);
+    // The list that a device has of g (device/lower.c), which is printed; NULL = reported. lower = NULL: g is.
     tc__group *(*lower)(tc_ctx *c, const tc__group *g);
-    const tc__dialect *lists;
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -143,16 +140,10 @@ struct tc__printer {
     int pointers;
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
-    const struct tc__device_plan
-        *cuda; // CUDA: how the loops map, NULL = each node as it stands
     const struct tc__cuda_vector
         *vector;       // CUDA: of a device's list, the loop that is printed
     int team, cluster; // CUDA: threads that share a sum, and blocks (0 = one)
     int narrow;        // CUDA: indices are int
-    int scalar;        // CUDA: what is printed has single elements, the plan vectors
-    int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
-    const char
-        *owner; // CUDA: the block that stores what others make, too; NULL = each its own
     const uint8_t
         *need;         // by node: it is computed in the box that is printed; NULL = all are
     int parts;         // contraction: columns run from c0 to c1,

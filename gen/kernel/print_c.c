@@ -732,6 +732,4 @@ static const tc__dialect tc__dialect_c = {
     2,
     TC__FUSE_BORDERS,
     NULL,
-    NULL,
-    NULL,
 };

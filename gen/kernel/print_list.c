@@ -127,8 +127,8 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in",     "in",   "row", "tile", "made",
-                                        "shared", "held", "row", "work", "ticket"};
+    static const char *const names[] = {"in",   "in",  "row",  "tile",   "made", "shared",
+                                        "held", "row", "work", "ticket", "given"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {
@@ -350,8 +350,33 @@ static void tc__put_dump_last(tc__printer *p, const tc__node *n) {
 
 static void tc__put_dump_launch(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "launch threads=%lld", (long long)n->attr[TC__LAUNCH_THREADS]);
+    if (n->attr[TC__LAUNCH_RESIDENT])
+        tc__put(p->out, " resident=%lld", (long long)n->attr[TC__LAUNCH_RESIDENT]);
     if (n->n_attr > TC__LAUNCH_CLUSTER)
         tc__put(p->out, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
+    tc__put(p->out, "\n");
+}
+
+// template tiles shared0 of [4096] [4096] [1024], way 1, rows 128, ...
+static void tc__put_dump_template(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "template %s ", tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
+    tc__put_buffer(p, n->attr[TC__TEMPLATE_SHARED]);
+    tc__put(p->out, " of");
+    tc__put_dump_indices(p, n);
+    for (uint32_t i = TC__TEMPLATE_NUMBERS; i < n->n_attr; i++)
+        tc__put(p->out, ", %s %lld",
+                tc__template_number(n->attr[TC__TEMPLATE_NAME], i - TC__TEMPLATE_NUMBERS),
+                (long long)n->attr[i]);
+    tc__put(p->out, "\n");
+}
+
+// hole left of r q, async
+static void tc__put_dump_hole(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "hole %s of", tc__hole_names[n->attr[TC__HOLE_HOLE]]);
+    for (int i = TC__HOLE_ROW; i <= (int)TC__HOLE_DEEP; i++)
+        if (n->attr[i] >= 0) tc__put(p->out, " %s", tc__axis_name(n->attr[i]));
+    if (n->attr[TC__HOLE_BRING])
+        tc__put(p->out, ", %s", tc__bring_names[n->attr[TC__HOLE_BRING]]);
     tc__put(p->out, "\n");
 }
 
@@ -373,6 +398,8 @@ static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
     case TC_OP_AXIS: tc__put_dump_axis(p, n); return;
     case TC_OP_IF: tc__put_dump_if(p, n); return;
     case TC_OP_LAUNCH: tc__put_dump_launch(p, n); return;
+    case TC_OP_TEMPLATE: tc__put_dump_template(p, n); return;
+    case TC_OP_HOLE: tc__put_dump_hole(p, n); return;
     case TC_OP_PUT:
     case TC_OP_GET: tc__put_dump_put(p, n); return;
     case TC_OP_LAST: tc__put_dump_last(p, n); return;
@@ -411,7 +438,7 @@ static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbo
     tc__put_ix(p, g->shape.cols);
     if (g->shape.kind == TC__CONTRACTION) {
         tc__put(p->out, ", depth ");
-        tc__put_ix(p, tc__depth_of(g));
+        tc__put_ix(p, tc__depth_of(why));
     }
     tc__put(p->out, "; vector along %s\n", tc__axis_name(g->shape.vector));
     if (g->shape.list)
@@ -452,7 +479,7 @@ static int tc__print_list(tc__text *out, const tc__group *g, const tc__group *wh
 static int tc__print_lowered(tc__text *out, const tc__group *g, const tc__dialect *d,
                              const char *symbol) {
     tc__group *list = d->lower(out->ctx, g);
-    int ok = list && tc__print_list(out, list, g, d->lists, symbol);
+    int ok = list && tc__print_list(out, list, g, d, symbol);
     tc__group_free(out->ctx, list);
     return ok;
 }
@@ -464,6 +491,6 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
         return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
                         d->name, tc__call_name(out->ctx, g->body.node.at[0]));
     if (g->shape.kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
-    if (d->has_list && d->has_list(g)) return tc__print_lowered(out, g, d, symbol);
+    if (d->lower) return tc__print_lowered(out, g, d, symbol);
     return tc__print_list(out, g, g, d, symbol);
 }

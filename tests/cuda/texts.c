@@ -217,6 +217,27 @@ static void check_rows(const char *arch) {
 TEST(rows_of_products_sm_80) { check_rows("sm_80"); }
 TEST(rows_of_products_sm_90a) { check_rows("sm_90a"); }
 
+// Sums over no element, each alone in a file: no other kernel brings the functions that it calls.
+TEST(sums_of_nothing) {
+    static const char *const graphs[] = {
+        "%0 = input x0 i32[3,0]\n%1 = sum %0 dims=2 i32[3,1]\nreturn %1\n",
+        "%0 = input x0 f32[3,0,4]\n%1 = sum %0 dims=2 f32[3,1,4]\nreturn %1\n",
+        "%0 = input x0 f64[0,5]\n%1 = prod %0 dims=1 f64[1,5]\nreturn %1\n",
+        "size s0 in 0..100\n%0 = input x0 i32[3,s0]\n%1 = sum %0 dims=2 i32[3,1]\nreturn "
+        "%1\n"};
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    for (size_t i = 0; i < TC__COUNT(graphs); i++) {
+        static texts t;
+        memset(&t, 0, sizeof t);
+        t.c = tc_open(NULL);
+        tc__ix_open(&t.ix, t.c);
+        CHECK(add_graph(&t, graphs[i]) || FAIL("%s", graphs[i]));
+        compile_texts(&t, "sm_90a");
+        close_texts(&t);
+    }
+}
+
 // Ops of the user's: each is a file of its own.
 static void check_custom(const char *name, const char *source, tc_custom_shape shape,
                          const char *graph) {

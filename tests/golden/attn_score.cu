@@ -1,5 +1,5 @@
 // Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
-#define TC_FN static __device__ __forceinline__
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;
 typedef signed char tc_i8;
@@ -54,12 +54,185 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return u.v;
 }
 
-template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
-    return a < b ? a : b;
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
 }
 
-TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
-#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+
+template <class T> TC_FN T TC_N(plus)(T a, T b) {
+    if constexpr ((T)0.5 != (T)0) return a + b;
+    else return (T)((tc_u64)a + (tc_u64)b);
+}
+
+template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
+    if constexpr ((T)0.5 == (T)0) return (T)((tc_u64)a * (tc_u64)b + (tc_u64)c);
+    else if constexpr (sizeof(T) == 4) return fmaf(a, b, c);
+    else return fma(a, b, c);
+}
+
+template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < P::slices; apart *= group) {
+        const int first = slice / (apart * group) * (apart * group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+        T *const mine = sums + slice / apart * apart * SUMS * P::threads;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
+        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
+        #pragma unroll (together)
+        for (int i = 1; i < count; i++) {
+            const T *const other = sums + (first + i * apart) * SUMS * P::threads;
+            #pragma unroll
+            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));
+        }
+    }
+    return true;
+}
+
+template <class P, class I> struct TC_N(skinny_block) {
+    typedef typename P::sum T;
+    enum : int {
+        lanes = P::threads / P::sharing,
+        high = P::by_rows ? P::cover : P::few,
+        broad = P::by_rows ? P::few : P::cover,
+        many = P::few * P::cover,
+        parts = P::dot ? (P::sharing > 32 ? P::sharing / 32 : 1) : P::sharing,
+        each = P::dot ? P::each : P::width,
+        packs = P::dot ? P::each : 1,
+        deep = P::dot ? P::width : 1,
+        stride = P::sharing * deep,
+        sums = P::few * each
+    };
+    typedef tc_pack<T, P::width> wide_packs[packs];
+    typedef T all_sums[P::few][each];
+    int slice, x, y, lane, group, own;
+    I block, r0, r1, c0, n, begin, end;
+    __device__ __forceinline__ void first(I j, I m, I cols, I depth) {
+        const I down = (m + (high - 1)) / high, across = (cols + (broad - 1)) / broad;
+        slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+        block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
+        const I place = P::batches ? block % (down * across) : block, batch = P::batches ? block / (down * across) * m : 0;
+        r0 = batch + place / across * high, r1 = batch + m, c0 = place % across * broad, n = cols;
+        begin = P::slices > 1 ? (I)slice * P::length : 0;
+        end = P::slices > 1 && (!P::ragged_depth || begin + P::length < depth) ? begin + P::length : depth;
+        x = threadIdx.x % lanes * P::width, y = threadIdx.x / lanes;
+        lane = threadIdx.x % P::sharing, group = threadIdx.x / P::sharing * P::each;
+        own = P::dot ? lane * P::width : y;
+    }
+    __device__ __forceinline__ I row(I r, int width) const { return P::ragged_rows && r > r1 - width ? r1 - width : r; }
+    __device__ __forceinline__ I column(I c, int width) const { return P::ragged_cols && c > n - width ? n - width : c; }
+    template <class H> __device__ __forceinline__ void wides(I k, wide_packs &wide, H hole) const {
+        #pragma unroll
+        for (int u = 0; u < packs; u++) {
+            const int line = P::dot ? group + u : x, width = P::dot ? 1 : P::width;
+            if constexpr (P::by_rows) hole((I)line, row(r0 + line, width), k, wide[u].at);
+            else hole(r0, column(c0 + line, width), k, wide[u].at);
+        }
+    }
+    template <class H> __device__ __forceinline__ void step(all_sums &sum, I k, const wide_packs &wide, H hole) const {
+        #pragma unroll
+        for (int i = 0; i < P::few; i++) {
+            tc_pack<T, deep> few;
+            if constexpr (P::by_rows) hole(r0, (I)i, k, few.at);
+            else hole((I)i, row(r0 + i, 1), k, few.at);
+            #pragma unroll
+            for (int u = 0; u < each * deep; u++)
+                sum[i][u / deep] = TC_N(add_product)(few.at[u % deep], wide[P::dot ? u / deep : 0].at[P::dot ? u % deep : u], sum[i][u / deep]);
+        }
+    }
+    __device__ __forceinline__ void put(const all_sums &sum, T *tile) const {
+        #pragma unroll
+        for (int i = 0; i < sums; i++) {
+            T v = sum[i / each][i % each];
+            if constexpr (!P::dot) {
+                tile[(y * P::few + i / each) * P::cover + x + i % each] = v;
+            } else {
+                for (int o = P::sharing > 32 ? 16 : P::sharing / 2; o; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));
+                if (parts > 1 && lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + i % each] = v;
+                if (parts == 1 && lane == 0) tile[i / each * P::cover + group + i % each] = v;
+            }
+        }
+    }
+    __device__ __forceinline__ I row_of(int at) const { return r0 + (P::by_rows ? at % P::cover : at / P::cover); }
+    __device__ __forceinline__ I column_of(int at) const { return P::by_rows ? (I)(at / P::cover) : c0 + at % P::cover; }
+};
+
+template <class P, class I, class Block, class Rows> TC_FN void TC_N(make_rows)(const Block &b, Rows rows) {
+    const int together = P::threads / P::making, turns = (b.high + together - 1) / together;
+    #pragma unroll 1
+    for (int t = 0; t < turns; t++) {
+        const I r = b.r0 + t * together + threadIdx.x / P::making;
+        rows((I)t, r < b.r1 ? r : b.r1 - 1, b.c0);
+    }
+    __syncthreads();
+}
+
+template <class P, class I, class Rows, class Wide, class Few, class Ahead, class Early, class Result>
+TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Rows rows, Wide wide_hole, Few few_hole,
+                        Ahead ahead, Early early, Result result) {
+    typedef typename P::sum T;
+    typedef TC_N(skinny_block)<P, I> B;
+    T *const tile = (T *)shared;
+    typename B::wide_packs held[P::steps > 0 ? P::steps : 1];
+    typename B::all_sums sum;
+    B b;
+    b.first(j, m, n, depth);
+    #pragma unroll
+    for (int i = 0; i < B::sums; i++) sum[i / B::each][i % B::each] = 0;
+    if constexpr (P::steps > 0) {
+        #pragma unroll
+        for (int s = 0; s < P::steps; s++) {
+            const I k = b.own + s * B::stride;
+            b.wides(k < depth - B::deep ? k : depth - B::deep, held[s], wide_hole);
+        }
+    }
+    if constexpr (P::early) {
+        const int at = threadIdx.x < B::many ? threadIdx.x : B::many - 1;
+        early(b.row(b.row_of(at), 1), b.column(b.column_of(at), 1));
+    }
+    if constexpr (P::making > 0) TC_N(make_rows)<P, I>(b, rows);
+    if constexpr (P::steps > 0) {
+        #pragma unroll
+        for (int s = 0; s < P::steps; s++) {
+            const I k = b.own + s * B::stride;
+            if (k < depth) b.step(sum, k, held[s], few_hole);
+        }
+    } else {
+        if constexpr (P::ahead && P::by_rows) ahead(b.r0, b.row(b.r0 + b.x, P::width));
+        if constexpr (P::ahead && !P::by_rows) ahead(b.r0, b.column(b.c0 + b.x, P::width));
+        #pragma unroll (P::unrolled)
+        for (I k = b.begin + b.own; k < b.end; k += B::stride) {
+            b.wides(k, held[0], wide_hole);
+            b.step(sum, k, held[0], few_hole);
+        }
+    }
+    if constexpr (P::slices > 1)
+        if (!TC_N(meet)<P, B::sums>(&sum[0][0], tickets, work, b.block, b.slice)) return;
+    b.put(sum, tile);
+    __syncthreads();
+    for (int at = threadIdx.x; at < B::many; at += P::threads) {
+        const I r = b.row_of(at), c = b.column_of(at);
+        if ((P::ragged_rows && r >= b.r1) || (P::ragged_cols && c >= n)) continue;
+        T all[1] = {tile[at]};
+        for (int i = 1; i < B::parts; i++) all[0] = TC_N(plus)(all[0], tile[at + i * B::many]);
+        result(r, c, all);
+    }
+}
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 
 // kernel0: 1 element-wise op around one product, 1 result
@@ -67,61 +240,52 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 //   in0  f32[24576]
 //   in1  f32[4816896]
 //   out0  f32[6272]
-//   %0 = load in0[k + 768 * r]  f32
-//   %1 = load in1[k + 150528 * r + 768 * c]  f32
-//   for r in 0..32 worker
-//     %3 = const 0.03608439117670059  f32
-//     for c in 0..196 vector
-//       %5 = contract [768] %0 %1  f32
-//       %6 = mul %5 %3  f32
-//       store out0[196 * r + c] %6  f32
+//   shared0  f32[16]
+//   given0  f32[4]
+//   given1  f32[4]
+//   given2  f32[1]
+//   %0 = const 0.03608439117670059  f32
+//   launch threads=256
+//     for j in 0..416 grid
+//       for t in 0..256 block
+//         template skinny shared0 of [j] [1] [196] [768], by_rows 0, dot 1, few 1, sharing 32, each 2, cover 16, unrolled 4, threads 256, width 4, ahead 0, slices 1, length 0, batches 1, ragged_rows 0, ragged_cols 1, ragged_depth 0, making 0, steps 0, early 0
+//           hole right of r c q
+//             copy 4 given0[0] <- in1[150528 * r + 768 * c + q]
+//           end
+//           hole left of r q
+//             copy 4 given1[0] <- in0[768 * r + q]
+//           end
+//           hole result of r c
+//             %12 = load given2[0]  f32
+//             %13 = mul %12 %0  f32
+//             store out0[196 * r + c] %13  f32
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 416 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_begin();
-    const int first = (int)blockIdx.x / 13;
-    const int r0 = first;
-    const int c0 = (int)blockIdx.x % 13 * 16;
-    const int cols = 196;
-    const int depth = 768;
-    float *const tile = (float *)shared;
-    const int lane = threadIdx.x % 32, group = threadIdx.x / 32 * 2;
-    float sum[1][2] = {};
-    #pragma unroll 4
-    for (int k = lane * 4; k < depth; k += 128) {
-        tc_pack<float, 4> few, wide[2];
-        #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            const int r = r0;
-            const int c = tc_min(c0 + group + j, cols - 1);
-            wide[j] = tc_load((const tc_pack<float, 4> *)&in1[k + 150528 * r + 768 * c]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 1; i++) {
-            const int r = r0 + i;
-            few = tc_load((const tc_pack<float, 4> *)&in0[k + 768 * r]);
-            #pragma unroll
-            for (int j = 0; j < 2 * 4; j++)
-                sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[j / 4].at[j % 4], sum[i][j / 4]);
-        }
-    }
-    #pragma unroll
-    for (int i = 0; i < 1 * 2; i++) {
-        float v = sum[i / 2][i % 2];
-        for (int o = 16; o; o /= 2) v = TC_ADD_f32(v, __shfl_xor_sync(~0u, v, o));
-        if (lane == 0) tile[i / 2 * 16 + group + i % 2] = v;
-    }
-    __syncthreads();
-    for (int at = threadIdx.x; at < 16; at += 256) {
-        const int r = r0 + at / 16;
-        const int c = c0 + at % 16;
-        if (c < cols) {
-            const float t5 = tile[at];
-            const float t6 = TC_MUL_f32(t5, 0x1.279a74p-5f);
-            out0[196 * r + c] = t6;
-        }
-    }
+    __shared__ __align__(16) float shared0[16];
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef float element;
+        typedef float stored;
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 32, each = 2, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, batches = 1, ragged_rows = 0, ragged_cols = 1, ragged_depth = 0, making = 0, steps = 0, early = 0 };
+    };
+    auto right = [&](int r, int c, int q, float *given0) {
+        *(tc_pack<float, 4> *)&given0[0] = tc_load((const tc_pack<float, 4> *)&in1[150528 * r + 768 * c + q]);
+    };
+    auto left = [&](int, int r, int q, float *given1) {
+        *(tc_pack<float, 4> *)&given1[0] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + q]);
+    };
+    auto result = [&](int r, int c, const float *given2) {
+        const float t12 = given2[0];
+        const float t13 = TC_MUL_f32(t12, 0x1.279a74p-5f);
+        out0[196 * r + c] = t13;
+    };
+    tc_skinny<product, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 1, 196, 768, 0, right, left, 0, 0, result);
 }

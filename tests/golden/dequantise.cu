@@ -1,5 +1,5 @@
 // Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
-#define TC_FN static __device__ __forceinline__
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;
 typedef signed char tc_i8;
@@ -99,8 +99,9 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     return u.v;
 }
 
-template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
-    return a < b ? a : b;
+TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
 }
 
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -127,6 +128,14 @@ TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+TC_FN unsigned TC_N(bits_tf32)(float f) {
+    unsigned b;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(f));
+    return b;
+}
+
+TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }
+
 template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
     const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
     m = strip + t % (8 * across) % tall;
@@ -137,7 +146,321 @@ template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
     const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
     return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
 }
-#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+
+template <class T> TC_FN T TC_N(plus)(T a, T b) {
+    if constexpr ((T)0.5 != (T)0) return a + b;
+    else return (T)((tc_u64)a + (tc_u64)b);
+}
+
+template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
+    if constexpr ((T)0.5 == (T)0) return (T)((tc_u64)a * (tc_u64)b + (tc_u64)c);
+    else if constexpr (sizeof(T) == 4) return fmaf(a, b, c);
+    else return fma(a, b, c);
+}
+
+template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element v) {
+    if constexpr (P::way == 3) return TC_N(bits_tf32)(v);
+    else return v;
+}
+
+template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
+    return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
+}
+
+enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
+template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
+    typedef typename P::element E;
+    typedef typename P::stored M;
+    enum : int {
+        along = S::deep ? P::depth : LINES,
+        lanes = along / S::width,
+        count = LINES * P::depth / S::width / P::threads,
+        jump = P::threads / lanes,
+        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
+        size = P::depth * pitch,
+        always = !RAGGED && !P::ragged_depth
+    };
+    M *ring;
+    const E *from;
+    int place;
+    typedef tc_pack<E, S::width> packs[count];
+    TC_FN int line(int e) { return S::deep ? e / lanes : e % lanes * S::width; }
+    TC_FN int deep(int e) { return S::deep ? e % lanes * S::width : e / lanes; }
+    TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }
+    template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {
+        if constexpr (S::stepped) {
+            const int e = threadIdx.x;
+            if constexpr (S::bring == TC_BRING_ASYNC) place = swizzled(e);
+            from = hole(row, lines + line(e), k + deep(e), true);
+        }
+    }
+    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        M *at;
+        const E *source;
+        if constexpr (S::stepped) {
+            at = &ring[to * size + place + j * (int)jump * (int)along];
+            source = from + j * far;
+        } else {
+            at = &ring[to * size + swizzled(e)];
+            source = hole(row, l, k, inside);
+        }
+        if constexpr (always) TC_N(copy_async16)(at, source);
+        else TC_N(copy_async16_if)(at, source, inside);
+    }
+    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        if constexpr (!always) next[j] = {};
+        if (!inside) return;
+        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
+        else hole(row, l, k, next[j].at);
+    }
+    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        tc_pack<E, S::width> one = {};
+        if (inside) hole(row, l, k, one.at);
+        if constexpr (halves) ring[to * size + swizzled(e)] = one.at[0];
+        else ring[to * size + deep(e) * pitch + line(e)] = TC_N(as_stored)<P>(one.at[0]);
+    }
+    template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
+        #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
+        for (int j = 0; j < count; j++) {
+            const int e = threadIdx.x + j * P::threads;
+            const I l = first + line(e), k = k0 + deep(e);
+            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
+            else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);
+            else now(j, to, row, l, k, inside, hole);
+        }
+        if constexpr (S::stepped) from += (I)S::deep_stride * (I)P::depth;
+    }
+    __device__ __forceinline__ void put(const packs &next, int to) {
+        if constexpr (S::bring == TC_BRING_LATER) {
+            #pragma unroll
+            for (int j = 0; j < count; j++) {
+                const int e = threadIdx.x + j * P::threads;
+                if constexpr (halves) {
+                    *(tc_pack<M, S::width> *)&ring[to * size + swizzled(e)] = next[j];
+                } else if constexpr (S::deep || S::width < P::pack) {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u++)
+                        ring[to * size + (deep(e) + (S::deep ? u : 0)) * pitch + line(e) + (S::deep ? 0 : u)] =
+                            TC_N(as_stored)<P>(next[j].at[u]);
+                } else {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u += P::pack) {
+                        tc_pack<M, P::pack> some;
+                        #pragma unroll
+                        for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
+                        *(tc_pack<M, P::pack> *)&ring[to * size + deep(e) * pitch + line(e) + u] = some;
+                    }
+                }
+            }
+        }
+    }
+};
+
+template <class P> struct TC_N(tile_fragments) {
+    enum : int {
+        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,
+        pitch = P::cols + 8, sums = rows * cols * 4
+    };
+    typedef float sum_type[rows][cols][4];
+    int row, col;
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, warp = x / 32;
+        row = warp / P::across * warprows, col = warp % P::across * warpcols;
+        #pragma unroll
+        for (int i = 0; i < sums; i++) sum[i / 4 / cols][i / 4 % cols][i % 4] = 0;
+    }
+    __device__ __forceinline__ void result(const sum_type &sum, float *tile) const {
+        const int x = threadIdx.x, lane = x % 32;
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int j = 0; j < cols; j++) {
+                float *const two = &tile[(lane / 4 + i * 16) * pitch + col + j * 8 + lane % 4 * 2];
+                *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
+                *(tc_pack<float, 2> *)&two[8 * pitch] = {sum[i][j][2], sum[i][j][3]};
+            }
+        }
+    }
+};
+
+template <class P, class L, class R> struct TC_N(tile_halves) : TC_N(tile_fragments)<P> {
+    typedef TC_N(tile_fragments)<P> F;
+    enum : int { rows = F::rows, cols = F::cols, piece = 16, leftline = L::deep ? P::depth : P::rows, rightline = R::deep ? P::depth : P::cols };
+    typedef typename F::sum_type sum_type;
+    typedef unsigned left_type[2][rows][4], right_type[2][cols][2];
+    typedef char step_type[1];
+    int leftlane, rightlane;
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, lane = x % 32;
+        F::begin(sum);
+        leftlane = L::deep ? TC_N(swizzle)<leftline>(F::row + lane % 16, lane / 16 * 8)
+                           : TC_N(swizzle)<leftline>(lane / 16 * 8 + lane % 8, F::row + lane / 8 % 2 * 8);
+        rightlane = R::deep ? TC_N(swizzle)<rightline>(F::col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8)
+                            : TC_N(swizzle)<rightline>(lane % 16, F::col + lane / 16 * 8);
+    }
+    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const tc_u16 *left, const tc_u16 *right, int at, int d, int to) const {
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            const int stage = at * (P::depth * P::rows);
+            if constexpr (L::deep) TC_N(ldmatrix4)(lefts[to][i], &left[stage + i * (16 * P::depth) + (leftlane ^ d)]);
+            else TC_N(ldmatrix4_trans)(lefts[to][i], &left[stage + d * P::rows + (leftlane ^ i * 16)]);
+        }
+        #pragma unroll
+        for (int j = 0; j < cols; j += 2) {
+            const int stage = at * (P::depth * P::cols);
+            unsigned two[4];
+            if constexpr (R::deep) TC_N(ldmatrix4)(two, &right[stage + j * (8 * P::depth) + (rightlane ^ d)]);
+            else TC_N(ldmatrix4_trans)(two, &right[stage + d * P::cols + (rightlane ^ j * 8)]);
+            rights[to][j][0] = two[0], rights[to][j][1] = two[1];
+            rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
+        }
+    }
+    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int c = 0; c < cols; c++) {
+                const int j = i % 2 ? cols - 1 - c : c;
+                P::mma(sum[i][j], lefts[now][i], rights[now][j]);
+            }
+        }
+    }
+};
+
+template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < P::slices; apart *= group) {
+        const int first = slice / (apart * group) * (apart * group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+        T *const mine = sums + slice / apart * apart * SUMS * P::threads;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
+        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
+        #pragma unroll (together)
+        for (int i = 1; i < count; i++) {
+            const T *const other = sums + (first + i * apart) * SUMS * P::threads;
+            #pragma unroll
+            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));
+        }
+    }
+    return true;
+}
+
+template <class P, class I, class Left, class Right>
+TC_FN void TC_N(sum_again)(typename P::sum *sums, I r, I c, I depth, Left left_one, Right right_one) {
+    #pragma unroll 1
+    for (int l = 0; l < P::width; l++) {
+        if (TC_N(is_finite)(sums[l])) continue;
+        typename P::sum sum = 0, a[1], b[1];
+        for (I k = 0; k < depth && sum == sum; k++) {
+            left_one(r, r, k, a), right_one(r, c + l, k, b);
+            sum = TC_N(add_product)(a[0], b[0], sum);
+        }
+        sums[l] = sum;
+    }
+}
+
+template <template <class, class, class> class Way, class P, class L, class R, class I, class Left, class Right, class LeftOne, class RightOne, class Result>
+TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Left left_hole, Right right_hole,
+                       LeftOne left_one, RightOne right_one, Result result) {
+    typedef typename P::sum T;
+    typedef typename P::stored M;
+    typedef Way<P, L, R> W;
+    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+    const I block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
+    const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
+    I down, along;
+    TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, down, along);
+    const I first = P::batches ? block / (high * across) * m : 0;
+    const I r0 = first + down * P::rows, r1 = first + m, c0 = along * P::cols;
+    const I begin = P::slices > 1 ? (I)slice * P::length : 0;
+    const I end = P::slices > 1 && begin + P::length < depth ? begin + P::length : depth;
+    typedef TC_N(stage)<P, L, P::rows, (bool)P::ragged_rows, I> Lefts;
+    typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;
+    Lefts lefts;
+    Rights rights;
+    T *const tile = (T *)shared;
+    W way;
+    typename Lefts::packs leftnext;
+    typename Rights::packs rightnext;
+    typename W::sum_type sum;
+    typename W::step_type step_sum;
+    typename W::left_type left;
+    typename W::right_type right;
+    lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;
+    way.begin(sum);
+    lefts.first(r0, r0, begin, left_hole);
+    rights.first(r0, c0, begin, right_hole);
+    const int steps = (int)((end - begin + (P::depth - 1)) / P::depth);
+    auto bring = [&](int step, int to) {
+        if (step < steps) {
+            const I k0 = begin + (I)step * P::depth;
+            lefts.bring(leftnext, to, r0, r0, r1, k0, depth, left_hole);
+            rights.bring(rightnext, to, r0, c0, n, k0, depth, right_hole);
+        }
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();
+    };
+    auto wait = [&] {
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();
+    };
+    #pragma unroll 1
+    for (int step = 0; step < P::stages - 1; step++) {
+        bring(step, step);
+        lefts.put(leftnext, step), rights.put(rightnext, step);
+    }
+    wait();
+    __syncthreads();
+    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
+    int at = 0;
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
+        #pragma unroll
+        for (int d = 0; d < P::depth; d += W::piece) {
+            const int now = d / W::piece % 2;
+            const bool last = d + W::piece == P::depth;
+            if (last) {
+                lefts.put(leftnext, to), rights.put(rightnext, to);
+                wait();
+                __syncthreads();
+                at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
+            }
+            if (d == 0) bring(step + P::stages - 1, to);
+            way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
+            way.multiply(sum, left, right, step_sum, d, now, last);
+        }
+    }
+    if constexpr (P::slices > 1)
+        if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;
+    const int packs = P::cols / P::width, many = W::warprows * packs;
+    #pragma unroll 1
+    for (int part = 0; part < P::high; part++) {
+        __syncthreads();
+        if (warp / P::across == part) way.result(sum, tile);
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = x; e < many; e += P::threads) {
+            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];
+            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;
+            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;
+            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);
+            const int access = P::width < P::pack ? P::width : P::pack;
+            tc_pack<T, P::width> all;
+            #pragma unroll
+            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
+            result(r, c, all.at);
+        }
+    }
+}
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 
 TC_FN float tc_cast_i32_f32(int x) {
@@ -152,16 +475,39 @@ TC_FN float tc_cast_i32_f32(int x) {
 //   in1  i8[786432]
 //   in2  f32[6144]
 //   out0  bf16[98304]
-//   %0 = load in0[k + 1024 * r]  bf16
-//   %1 = load in1[768 * k + c]  i8
-//   %2 = cast %1  f32
-//   %3 = load in2[768 * (k / 128) + c]  f32
-//   %4 = mul %2 %3  f32
-//   %5 = cast %4  bf16
-//   for r in 0..128 worker
-//     for c in 0..768 vector
-//       %8 = contract [1024] %0 %5  bf16
-//       store out0[768 * r + c] %8  bf16
+//   shared0  f32[8192]
+//   ticket0  i32[120]
+//   work0  f32[393216]
+//   given0  bf16[8]
+//   given1  bf16[8]
+//   given2  f32[8]
+//   launch threads=128 resident=1
+//     for j in 0..96 grid
+//       for t in 0..128 block
+//         template tiles shared0 of [j] [128] [768] [1024], way 1, rows 64, cols 64, depth 32, high 2, across 2, stages 4, threads 128, pack 4, width 8, slices 4, length 256, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0
+//           hole left of r q, async
+//             copy 8 given0[0] <- in0[1024 * r + q]
+//           end
+//           hole right of r p k, later
+//             for l in 0..8 vector
+//               axis c = l + p
+//               %10 = load in1[768 * k + c]  i8
+//               %11 = cast %10  f32
+//               %12 = load in2[768 * (k / 128) + c]  f32
+//               %13 = mul %11 %12  f32
+//               %14 = cast %13  bf16
+//               store given1[l] %14  bf16
+//             end
+//           end
+//           hole result of r p
+//             for l in 0..8 vector
+//               axis c = l + p
+//               %21 = load given2[l]  bf16
+//               store out0[768 * r + c] %21  bf16
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 128 threads in a block, 96 blocks have work
@@ -169,165 +515,46 @@ extern "C" __global__ void __launch_bounds__(128, 1)
 kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const float *__restrict__ in2, tc_u16 *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
-    const int block = blockIdx.x / 4, slice = blockIdx.x % 4;
-    const int x = threadIdx.x, warp = x / 32, lane = x % 32;
-    int m, n;
-    tc_place_tile<int>(block, 2, 12, m, n);
-    const int r0 = m * 64;
-    const int c0 = n * 64;
-    const int depth = 1024;
-    const int begin = slice * 256, end = tc_min(begin + 256, depth);
-    tc_u16 *const left = (tc_u16 *)shared;
-    tc_u16 *const right = left + 4 * 2048;
-    float *const tile = (float *)shared;  // when the operands are done
-    const int row = warp / 2 * 32, col = warp % 2 * 32;
-    const int leftlane = tc_swizzle<32>(row + lane % 16, lane / 16 * 8);
-    const int rightlane = tc_swizzle<64>(lane % 16, col + lane / 16 * 8);
-    float sum[2][4][4] = {};
-    tc_pack<tc_u16, 8> right_next[2];
-    int left_place;
-    const tc_u16 *left_from;
-    {
-        const int e = x;
-        const int r = r0 + e / 4;
-        const int k = begin + e % 4 * 8;
-        left_place = tc_swizzle<32>(e / 4, e % 4 * 8);
-        left_from = &in0[k + 1024 * r];
-    }
-    auto bring = [&](int step, int to) {
-        const int k0 = begin + (int)step * 32;
-        if (k0 < end) {
-            #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                tc_copy_async16(&left[to * 2048 + left_place + j * 1024], left_from + j * 32768);
-            }
-            left_from += 32;
-            #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int e = x + j * 128;
-                const int c = c0 + e % 8 * 8;
-                const int k = k0 + e / 8;
-                const tc_pack<tc_i8, 8> v1 = tc_load((const tc_pack<tc_i8, 8> *)&in1[768 * k + c]);
-                const tc_pack<float, 8> v3 = tc_load((const tc_pack<float, 8> *)&in2[768 * (k / 128) + c]);
-                tc_pack<float, 8> all;
-                #pragma unroll
-                for (int l = 0; l < 8; l++) {
-                    const int t1 = v1.at[l];
-                    const float t2 = tc_cast_i32_f32(t1);
-                    const float t3 = v3.at[l];
-                    const float t4 = TC_MUL_f32(t2, t3);
-                    all.at[l] = t4;
-                }
-                right_next[j] = tc_halves_bf16(all);
-            }
-        }
-        tc_copy_commit();
+    float *const shared0 = (float *)(shared + 0);
+    unsigned *const ticket0 = (unsigned *)(work + 0);
+    float *const work0 = (float *)(work + 512);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 4, length = 256, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
     };
-    auto put = [&](int to) {
-        #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            const int e = x + j * 128;
-            *(tc_pack<tc_u16, 8> *)&right[to * 2048 + tc_swizzle<64>(e / 8, e % 8 * 8)] = right_next[j];
-        }
+    struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 1024, deep_stride = 1 }; };
+    auto left = [&](int, int r, int q, bool) {
+        return &in0[1024 * r + q];
     };
-    unsigned lefts[2][2][4], rights[2][4][2];
-    auto fetch = [&](int at, int d, int to) {
+    struct right_way { enum : int { bring = 1, deep = 0, width = 8, stepped = 0, line_stride = 0, deep_stride = 0 }; };
+    auto right = [&](int r, int p, int k, tc_u16 *given1) {
+        const tc_pack<tc_i8, 8> v10 = tc_load((const tc_pack<tc_i8, 8> *)&in1[768 * k + p]);
+        const tc_pack<float, 8> v12 = tc_load((const tc_pack<float, 8> *)&in2[768 * (k / 128) + p]);
+        tc_pack<float, 8> o15;
         #pragma unroll
-        for (int i = 0; i < 2; i++)
-            tc_ldmatrix4(lefts[to][i], &left[at * 2048 + i * 512 + (leftlane ^ d)]);
-        #pragma unroll
-        for (int j = 0; j < 4; j += 2) {
-            unsigned two[4];
-            tc_ldmatrix4_trans(two, &right[at * 2048 + d * 64 + (rightlane ^ j * 8)]);
-            rights[to][j][0] = two[0], rights[to][j][1] = two[1];
-            rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
+        for (int l = 0; l < 8; l++) {
+            const int t10 = v10.at[l];
+            const float t11 = tc_cast_i32_f32(t10);
+            const float t12 = v12.at[l];
+            const float t13 = TC_MUL_f32(t11, t12);
+            const float t14 = t13;
+            o15.at[l] = t14;
         }
+        *((tc_pack<tc_u16, 8> *)&given1[0]) = tc_halves_bf16(o15);
     };
-    const int steps = (int)((end - begin + (32 - 1)) / 32);
-    #pragma unroll 1
-    for (int step = 0; step < 3; step++) {
-        bring(step, step);
-        put(step);
-    }
-    tc_copy_wait<2>();
-    __syncthreads();
-    fetch(0, 0, 0);
-    int at = 0;  // the stage of this step; the one before it is free
-    #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
-        const int to = at ? at - 1 : 3;
+    auto result = [&](int r, int p, const float *given2) {
+        const tc_pack<float, 8> v21 = *((const tc_pack<float, 8> *)&given2[0]);
+        tc_pack<float, 8> o22;
         #pragma unroll
-        for (int d = 0; d < 32; d += 16) {
-            const int now = d / 16 % 2, last = d + 16 == 32;
-            if (last) {
-                put(to);
-                tc_copy_wait<2>();
-                __syncthreads();
-                at = at == 3 ? 0 : at + 1;
-            }
-            if (d == 0) bring(step + 3, to);
-            fetch(at, last ? 0 : d + 16, 1 - now);
-            #pragma unroll
-            for (int i = 0; i < 2; i++) {
-                #pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    const int j = i % 2 ? 4 - 1 - c : c;
-                    tc_mma_bf16(sum[i][j], lefts[now][i], rights[now][j]);
-                }
-            }
+        for (int l = 0; l < 8; l++) {
+            const float t21 = v21.at[l];
+            o22.at[l] = t21;
         }
-    }
-    // Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in
-    // their order. Then those of the groups meet, and one goes on.
-    float *const own = (float *)sum;
-    float *const work_sums = (float *)(work + 512) + (tc_i64)block * 4 * 32 * 128 + threadIdx.x;
-    #pragma unroll 1
-    for (int apart = 1; apart < 4; apart *= 12) {
-        const int first = slice / (apart * 12) * (apart * 12);
-        const int count = tc_min((4 - 1 - first) / apart + 1, 12);
-        float *const mine = work_sums + slice / apart * apart * 32 * 128;
-        #pragma unroll
-        for (int u = 0; u < 32; u++) mine[u * 128] = own[u];
-        if (!tc_arrives_last((unsigned *)work + block * 5 + first + (apart > 1), count)) return;
-        #pragma unroll
-        for (int u = 0; u < 32; u++) own[u] = tc_peek(&work_sums[(first * 32 + u) * 128]);
-        #pragma unroll 2
-        for (int i = 1; i < count; i++) {
-            const float *const other = work_sums + (first + i * apart) * 32 * 128;
-            #pragma unroll
-            for (int u = 0; u < 32; u++) own[u] = TC_ADD_f32(own[u], tc_peek(&other[u * 128]));
-        }
-    }
-    #pragma unroll 1
-    for (int part = 0; part < 2; part++) {
-        __syncthreads();
-        if (warp / 2 == part) {
-            #pragma unroll
-            for (int i = 0; i < 2; i++) {
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    float *const two = &tile[(lane / 4 + i * 16) * 72 + col + j * 8 + lane % 4 * 2];
-                    *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
-                    *(tc_pack<float, 2> *)&two[8 * 72] = {sum[i][j][2], sum[i][j][3]};
-                }
-            }
-        }
-        __syncthreads();
-        #pragma unroll 1
-        for (int e = x; e < 256; e += 128) {
-            const int at = e / 8 * 72 + e % 8 * 8;
-            const int r = r0 + part * 32 + e / 8;
-            const int c = c0 + e % 8 * 8;
-            tc_pack<float, 8> sums;
-            #pragma unroll
-            for (int l = 0; l < 8; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];
-            tc_pack<float, 8> o9;
-            #pragma unroll
-            for (int l = 0; l < 8; l++) {
-                const float t8 = sums.at[l];
-                o9.at[l] = t8;
-            }
-            tc_store((tc_pack<tc_u16, 8> *)&out0[768 * r + c], tc_halves_bf16(o9));
-        }
-    }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[768 * r + p], tc_halves_bf16(o22));
+    };
+    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, ticket0, work0, j, 128, 768, 1024, left, right, 0, 0, result);
 }

@@ -1,5 +1,5 @@
 // Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
-#define TC_FN static __device__ __forceinline__
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;
 typedef signed char tc_i8;
@@ -67,12 +67,47 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
+TC_FN void TC_N(copy_async16)(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
+}
+
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+
+TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
+}
+
+TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int N> TC_FN void TC_N(copy_wait)() {
+    asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
+}
 
 TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+TC_FN unsigned TC_N(bits_tf32)(float f) {
+    unsigned b;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(f));
+    return b;
 }
 
 template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N], unsigned (&rest)[N]) {
@@ -93,17 +128,373 @@ template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n
     n = t % (8 * across) / tall;
 }
 
+template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
+    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
+    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
+}
+
+template <class T> TC_FN T TC_N(plus)(T a, T b) {
+    if constexpr ((T)0.5 != (T)0) return a + b;
+    else return (T)((tc_u64)a + (tc_u64)b);
+}
+
+template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
+    if constexpr ((T)0.5 == (T)0) return (T)((tc_u64)a * (tc_u64)b + (tc_u64)c);
+    else if constexpr (sizeof(T) == 4) return fmaf(a, b, c);
+    else return fma(a, b, c);
+}
+
+template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element v) {
+    if constexpr (P::way == 3) return TC_N(bits_tf32)(v);
+    else return v;
+}
+
+template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
+    return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
+}
+
+enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
+template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
+    typedef typename P::element E;
+    typedef typename P::stored M;
+    enum : int {
+        along = S::deep ? P::depth : LINES,
+        lanes = along / S::width,
+        count = LINES * P::depth / S::width / P::threads,
+        jump = P::threads / lanes,
+        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
+        size = P::depth * pitch,
+        always = !RAGGED && !P::ragged_depth
+    };
+    M *ring;
+    const E *from;
+    int place;
+    typedef tc_pack<E, S::width> packs[count];
+    TC_FN int line(int e) { return S::deep ? e / lanes : e % lanes * S::width; }
+    TC_FN int deep(int e) { return S::deep ? e % lanes * S::width : e / lanes; }
+    TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }
+    template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {
+        if constexpr (S::stepped) {
+            const int e = threadIdx.x;
+            if constexpr (S::bring == TC_BRING_ASYNC) place = swizzled(e);
+            from = hole(row, lines + line(e), k + deep(e), true);
+        }
+    }
+    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        M *at;
+        const E *source;
+        if constexpr (S::stepped) {
+            at = &ring[to * size + place + j * (int)jump * (int)along];
+            source = from + j * far;
+        } else {
+            at = &ring[to * size + swizzled(e)];
+            source = hole(row, l, k, inside);
+        }
+        if constexpr (always) TC_N(copy_async16)(at, source);
+        else TC_N(copy_async16_if)(at, source, inside);
+    }
+    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        if constexpr (!always) next[j] = {};
+        if (!inside) return;
+        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
+        else hole(row, l, k, next[j].at);
+    }
+    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        tc_pack<E, S::width> one = {};
+        if (inside) hole(row, l, k, one.at);
+        if constexpr (halves) ring[to * size + swizzled(e)] = one.at[0];
+        else ring[to * size + deep(e) * pitch + line(e)] = TC_N(as_stored)<P>(one.at[0]);
+    }
+    template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
+        #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
+        for (int j = 0; j < count; j++) {
+            const int e = threadIdx.x + j * P::threads;
+            const I l = first + line(e), k = k0 + deep(e);
+            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
+            else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);
+            else now(j, to, row, l, k, inside, hole);
+        }
+        if constexpr (S::stepped) from += (I)S::deep_stride * (I)P::depth;
+    }
+    __device__ __forceinline__ void put(const packs &next, int to) {
+        if constexpr (S::bring == TC_BRING_LATER) {
+            #pragma unroll
+            for (int j = 0; j < count; j++) {
+                const int e = threadIdx.x + j * P::threads;
+                if constexpr (halves) {
+                    *(tc_pack<M, S::width> *)&ring[to * size + swizzled(e)] = next[j];
+                } else if constexpr (S::deep || S::width < P::pack) {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u++)
+                        ring[to * size + (deep(e) + (S::deep ? u : 0)) * pitch + line(e) + (S::deep ? 0 : u)] =
+                            TC_N(as_stored)<P>(next[j].at[u]);
+                } else {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u += P::pack) {
+                        tc_pack<M, P::pack> some;
+                        #pragma unroll
+                        for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
+                        *(tc_pack<M, P::pack> *)&ring[to * size + deep(e) * pitch + line(e) + u] = some;
+                    }
+                }
+            }
+        }
+    }
+};
+
+template <class P> struct TC_N(tile_fragments) {
+    enum : int {
+        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,
+        pitch = P::cols + 8, sums = rows * cols * 4
+    };
+    typedef float sum_type[rows][cols][4];
+    int row, col;
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, warp = x / 32;
+        row = warp / P::across * warprows, col = warp % P::across * warpcols;
+        #pragma unroll
+        for (int i = 0; i < sums; i++) sum[i / 4 / cols][i / 4 % cols][i % 4] = 0;
+    }
+    __device__ __forceinline__ void result(const sum_type &sum, float *tile) const {
+        const int x = threadIdx.x, lane = x % 32;
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int j = 0; j < cols; j++) {
+                float *const two = &tile[(lane / 4 + i * 16) * pitch + col + j * 8 + lane % 4 * 2];
+                *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
+                *(tc_pack<float, 2> *)&two[8 * pitch] = {sum[i][j][2], sum[i][j][3]};
+            }
+        }
+    }
+};
+
+template <class P, class L, class R> struct TC_N(tile_words) : TC_N(tile_fragments)<P> {
+    typedef TC_N(tile_fragments)<P> F;
+    typedef typename P::stored M;
+    enum : int { rows = F::rows, cols = F::cols, piece = 8, leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols) };
+    typedef M left_type[2][rows][4], right_type[2][cols][2];
+    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const M *left, const M *right, int at, int d, int to) const {
+        const int x = threadIdx.x, lane = x % 32;
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            const M *const p = &left[(at * P::depth + d + lane % 4) * leftpitch + F::row + i * 16 + lane / 4];
+            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];
+            lefts[to][i][2] = p[4 * leftpitch], lefts[to][i][3] = p[4 * leftpitch + 8];
+        }
+        #pragma unroll
+        for (int j = 0; j < cols; j++) {
+            const M *const p = &right[(at * P::depth + d + lane % 4) * rightpitch + F::col + j * 8 + lane / 4];
+            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * rightpitch];
+        }
+    }
+};
+
+template <class P, class L, class R> struct TC_N(tile_split) : TC_N(tile_words)<P, L, R> {
+    typedef TC_N(tile_words)<P, L, R> F;
+    enum : int { rows = F::rows, cols = F::cols };
+    typedef typename F::sum_type sum_type;
+    typedef typename F::left_type left_type;
+    typedef typename F::right_type right_type;
+    typedef sum_type step_type;
+    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &some, int d, int now, bool last) const {
+        unsigned rightlead[cols][2], rightrest[cols][2];
+        #pragma unroll
+        for (int j = 0; j < cols; j++) TC_N(split)(rights[now][j], rightlead[j], rightrest[j]);
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            unsigned lead[4], rest[4];
+            TC_N(split)(lefts[now][i], lead, rest);
+            float (&s)[cols][4] = some[i];
+            #pragma unroll
+            for (int j = 0; j < cols; j++) {
+                if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;
+                TC_N(mma_tf32)(s[j], rest, rightlead[j]);
+            }
+            #pragma unroll
+            for (int j = 0; j < cols; j++) TC_N(mma_tf32)(s[j], lead, rightrest[j]);
+            #pragma unroll
+            for (int j = 0; j < cols; j++) TC_N(mma_tf32)(s[j], lead, rightlead[j]);
+            #pragma unroll
+            for (int u = 0; u < 4 * cols; u++)
+                if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];
+        }
+    }
+};
+
+template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < P::slices; apart *= group) {
+        const int first = slice / (apart * group) * (apart * group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+        T *const mine = sums + slice / apart * apart * SUMS * P::threads;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
+        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
+        #pragma unroll (together)
+        for (int i = 1; i < count; i++) {
+            const T *const other = sums + (first + i * apart) * SUMS * P::threads;
+            #pragma unroll
+            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));
+        }
+    }
+    return true;
+}
+
+template <class P, class I, class Left, class Right>
+TC_FN void TC_N(sum_again)(typename P::sum *sums, I r, I c, I depth, Left left_one, Right right_one) {
+    #pragma unroll 1
+    for (int l = 0; l < P::width; l++) {
+        if (TC_N(is_finite)(sums[l])) continue;
+        typename P::sum sum = 0, a[1], b[1];
+        for (I k = 0; k < depth && sum == sum; k++) {
+            left_one(r, r, k, a), right_one(r, c + l, k, b);
+            sum = TC_N(add_product)(a[0], b[0], sum);
+        }
+        sums[l] = sum;
+    }
+}
+
+template <template <class, class, class> class Way, class P, class L, class R, class I, class Left, class Right, class LeftOne, class RightOne, class Result>
+TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Left left_hole, Right right_hole,
+                       LeftOne left_one, RightOne right_one, Result result) {
+    typedef typename P::sum T;
+    typedef typename P::stored M;
+    typedef Way<P, L, R> W;
+    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+    const I block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
+    const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
+    I down, along;
+    TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, down, along);
+    const I first = P::batches ? block / (high * across) * m : 0;
+    const I r0 = first + down * P::rows, r1 = first + m, c0 = along * P::cols;
+    const I begin = P::slices > 1 ? (I)slice * P::length : 0;
+    const I end = P::slices > 1 && begin + P::length < depth ? begin + P::length : depth;
+    typedef TC_N(stage)<P, L, P::rows, (bool)P::ragged_rows, I> Lefts;
+    typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;
+    Lefts lefts;
+    Rights rights;
+    T *const tile = (T *)shared;
+    W way;
+    typename Lefts::packs leftnext;
+    typename Rights::packs rightnext;
+    typename W::sum_type sum;
+    typename W::step_type step_sum;
+    typename W::left_type left;
+    typename W::right_type right;
+    lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;
+    way.begin(sum);
+    lefts.first(r0, r0, begin, left_hole);
+    rights.first(r0, c0, begin, right_hole);
+    const int steps = (int)((end - begin + (P::depth - 1)) / P::depth);
+    auto bring = [&](int step, int to) {
+        if (step < steps) {
+            const I k0 = begin + (I)step * P::depth;
+            lefts.bring(leftnext, to, r0, r0, r1, k0, depth, left_hole);
+            rights.bring(rightnext, to, r0, c0, n, k0, depth, right_hole);
+        }
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();
+    };
+    auto wait = [&] {
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();
+    };
+    #pragma unroll 1
+    for (int step = 0; step < P::stages - 1; step++) {
+        bring(step, step);
+        lefts.put(leftnext, step), rights.put(rightnext, step);
+    }
+    wait();
+    __syncthreads();
+    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
+    int at = 0;
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
+        #pragma unroll
+        for (int d = 0; d < P::depth; d += W::piece) {
+            const int now = d / W::piece % 2;
+            const bool last = d + W::piece == P::depth;
+            if (last) {
+                lefts.put(leftnext, to), rights.put(rightnext, to);
+                wait();
+                __syncthreads();
+                at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
+            }
+            if (d == 0) bring(step + P::stages - 1, to);
+            way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
+            way.multiply(sum, left, right, step_sum, d, now, last);
+        }
+    }
+    if constexpr (P::slices > 1)
+        if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;
+    const int packs = P::cols / P::width, many = W::warprows * packs;
+    #pragma unroll 1
+    for (int part = 0; part < P::high; part++) {
+        __syncthreads();
+        if (warp / P::across == part) way.result(sum, tile);
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = x; e < many; e += P::threads) {
+            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];
+            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;
+            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;
+            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);
+            const int access = P::width < P::pack ? P::width : P::pack;
+            tc_pack<T, P::width> all;
+            #pragma unroll
+            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
+            result(r, c, all.at);
+        }
+    }
+}
+
 // kernel0: 0 element-wise ops around one product, 1 result
 // rows 4096, columns 4096, depth 4096; vector along c
 //   in0  f32[16777216]
 //   in1  f32[16777216]
 //   out0  f32[16777216]
-//   %0 = load in0[k + 4096 * r]  f32
-//   %1 = load in1[4096 * k + c]  f32
-//   for r in 0..4096 worker
-//     for c in 0..4096 vector
-//       %4 = contract [4096] %0 %1  f32
-//       store out0[4096 * r + c] %4  f32
+//   shared0  f32[8704]
+//   given0  f32[4]
+//   given1  f32[4]
+//   given2  f32[1]
+//   given3  f32[1]
+//   given4  f32[4]
+//   launch threads=256 resident=1
+//     for j in 0..1024 grid
+//       for t in 0..256 block
+//         template tiles shared0 of [j] [4096] [4096] [4096], way 2, rows 128, cols 128, depth 16, high 2, across 4, stages 2, threads 256, pack 4, width 4, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0
+//           hole left of r q, later
+//             copy 4 given0[0] <- in0[4096 * r + q]
+//           end
+//           hole right of r p k, later
+//             copy 4 given1[0] <- in1[4096 * k + p]
+//           end
+//           hole left_one of r k
+//             %11 = load in0[k + 4096 * r]  f32
+//             store given2[0] %11  f32
+//           end
+//           hole right_one of r c k
+//             %15 = load in1[4096 * k + c]  f32
+//             store given3[0] %15  f32
+//           end
+//           hole result of r p
+//             for l in 0..4 vector
+//               axis c = p + l
+//               %21 = load given4[l]  f32
+//               store out0[4096 * r + c] %21  f32
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 1024 blocks have work
@@ -111,165 +502,39 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_begin();
-    const int x = threadIdx.x, warp = x / 32, lane = x % 32;
-    int m, n;
-    tc_place_tile<int>(blockIdx.x, 32, 32, m, n);
-    const int r0 = m * 128;
-    const int c0 = n * 128;
-    const int depth = 4096;
-    float *const left = (float *)shared;
-    float *const right = left + 2 * 2176;
-    float *const tile = (float *)shared;  // when the operands are done
-    const int row = warp / 4 * 64, col = warp % 4 * 32;
-    float sum[4][4][4] = {};
-    tc_pack<float, 4> left_next[2];
-    tc_pack<float, 4> right_next[2];
-    const float *left_from;
-    {
-        const int e = x;
-        const int r = r0 + e / 4;
-        const int k = e % 4 * 4;
-        left_from = &in0[k + 4096 * r];
-    }
-    const float *right_from;
-    {
-        const int e = x;
-        const int c = c0 + e % 32 * 4;
-        const int k = e / 32;
-        right_from = &in1[4096 * k + c];
-    }
-    auto bring = [&](int step, int to) {
-        const int k0 = (int)step * 16;
-        if (k0 < depth) {
-            #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                left_next[j] = tc_load((const tc_pack<float, 4> *)(left_from + j * 262144));
-            }
-            left_from += 16;
-            #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                right_next[j] = tc_load((const tc_pack<float, 4> *)(right_from + j * 32768));
-            }
-            right_from += 65536;
-        }
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef float element;
+        typedef float stored;
+        enum : int { way = 2, rows = 128, cols = 128, depth = 16, high = 2, across = 4, stages = 2, threads = 256, pack = 4, width = 4, slices = 1, length = 0, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
     };
-    auto put = [&](int to) {
-        #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            const int e = x + j * 256;
-            left[to * 2176 + (e % 4 * 4 + 0) * 136 + e / 4] = left_next[j].at[0];
-            left[to * 2176 + (e % 4 * 4 + 1) * 136 + e / 4] = left_next[j].at[1];
-            left[to * 2176 + (e % 4 * 4 + 2) * 136 + e / 4] = left_next[j].at[2];
-            left[to * 2176 + (e % 4 * 4 + 3) * 136 + e / 4] = left_next[j].at[3];
-        }
-        #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            const int e = x + j * 256;
-            *(tc_pack<float, 4> *)&right[to * 2176 + e / 32 * 136 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
-        }
+    struct left_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 1, line_stride = 4096, deep_stride = 1 }; };
+    auto left = [&](int, int r, int q, bool) {
+        return &in0[4096 * r + q];
     };
-    float lefts[2][4][4], rights[2][4][2], some[4][4][4];
-    auto fetch = [&](int at, int d, int to) {
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const float *const p = &left[(at * 16 + d + lane % 4) * 136 + row + i * 16 + lane / 4];
-            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];
-            lefts[to][i][2] = p[4 * 136], lefts[to][i][3] = p[4 * 136 + 8];
-        }
-        #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const float *const p = &right[(at * 16 + d + lane % 4) * 136 + col + j * 8 + lane / 4];
-            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * 136];
-        }
+    struct right_way { enum : int { bring = 1, deep = 0, width = 4, stepped = 1, line_stride = 1, deep_stride = 4096 }; };
+    auto right = [&](int r, int p, int k, bool) {
+        return &in1[4096 * k + p];
     };
-    const int steps = (int)((depth + (16 - 1)) / 16);
-    #pragma unroll 1
-    for (int step = 0; step < 1; step++) {
-        bring(step, step);
-        put(step);
-    }
-    __syncthreads();
-    fetch(0, 0, 0);
-    int at = 0;  // the stage of this step; the one before it is free
-    #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
-        const int to = 1 - at;
-        #pragma unroll
-        for (int d = 0; d < 16; d += 8) {
-            const int now = d / 8 % 2, last = d + 8 == 16;
-            if (last) {
-                put(to);
-                __syncthreads();
-                at = 1 - at;
-            }
-            if (d == 0) bring(step + 1, to);
-            fetch(at, last ? 0 : d + 8, 1 - now);
-            unsigned rightlead[4][2], rightrest[4][2];
-            #pragma unroll
-            for (int j = 0; j < 4; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);
-            #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                unsigned lead[4], rest[4];
-                tc_split(lefts[now][i], lead, rest);
-                float (&s)[4][4] = some[i];
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;
-                    tc_mma_tf32(s[j], rest, rightlead[j]);
-                }
-                #pragma unroll
-                for (int j = 0; j < 4; j++) tc_mma_tf32(s[j], lead, rightrest[j]);
-                #pragma unroll
-                for (int j = 0; j < 4; j++) tc_mma_tf32(s[j], lead, rightlead[j]);
-                #pragma unroll
-                for (int u = 0; u < 4 * 4; u++)
-                    if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];
-            }
-        }
-    }
-    auto again = [&](int r, int c) {
-        float sum = 0;
-        for (int k = 0; k < 4096; k++) {
-            const float t0 = in0[k + 4096 * r];
-            const float t1 = in1[4096 * k + c];
-            sum = tc_add_product_f32(t0, t1, sum);
-            if (sum != sum) break;
-        }
-        return sum;
+    auto left_one = [&](int, int r, int k, float *given2) {
+        const float t11 = in0[k + 4096 * r];
+        given2[0] = t11;
     };
-    #pragma unroll 1
-    for (int part = 0; part < 2; part++) {
-        __syncthreads();
-        if (warp / 4 == part) {
-            #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    float *const two = &tile[(lane / 4 + i * 16) * 136 + col + j * 8 + lane % 4 * 2];
-                    *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
-                    *(tc_pack<float, 2> *)&two[8 * 136] = {sum[i][j][2], sum[i][j][3]};
-                }
-            }
+    auto right_one = [&](int r, int c, int k, float *given3) {
+        const float t15 = in1[4096 * k + c];
+        given3[0] = t15;
+    };
+    auto result = [&](int r, int p, const float *given4) {
+        const tc_pack<float, 4> v21 = *((const tc_pack<float, 4> *)&given4[0]);
+        tc_pack<float, 4> o22;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t21 = v21.at[l];
+            o22.at[l] = t21;
         }
-        __syncthreads();
-        #pragma unroll 1
-        for (int e = x; e < 2048; e += 256) {
-            const int at = e / 32 * 136 + e % 32 * 4;
-            const int r = r0 + part * 64 + e / 32;
-            const int c = c0 + e % 32 * 4;
-            #pragma unroll 1
-            for (int l = 0; l < 4; l++)
-                if (!tc_is_finite(tile[at + l])) tile[at + l] = again(r, c + l);
-            tc_pack<float, 4> sums;
-            #pragma unroll
-            for (int l = 0; l < 4; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];
-            tc_pack<float, 4> o5;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t4 = sums.at[l];
-                o5.at[l] = t4;
-            }
-            tc_store((tc_pack<float, 4> *)&out0[4096 * r + c], o5);
-        }
-    }
+        tc_store((tc_pack<float, 4> *)&out0[4096 * r + p], o22);
+    };
+    tc_tiles<tc_tile_split, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 4096, left, right, left_one, right_one, result);
 }

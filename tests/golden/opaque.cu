@@ -1,5 +1,5 @@
 // Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
-#define TC_FN static __device__ __forceinline__
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;
 typedef signed char tc_i8;

@@ -1,5 +1,5 @@
 // Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
-#define TC_FN static __device__ __forceinline__
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;
 typedef signed char tc_i8;
@@ -54,11 +54,185 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return u.v;
 }
 
-template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
-    return a < b ? a : b;
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
 }
 
-TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+
+template <class T> TC_FN T TC_N(plus)(T a, T b) {
+    if constexpr ((T)0.5 != (T)0) return a + b;
+    else return (T)((tc_u64)a + (tc_u64)b);
+}
+
+template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
+    if constexpr ((T)0.5 == (T)0) return (T)((tc_u64)a * (tc_u64)b + (tc_u64)c);
+    else if constexpr (sizeof(T) == 4) return fmaf(a, b, c);
+    else return fma(a, b, c);
+}
+
+template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < P::slices; apart *= group) {
+        const int first = slice / (apart * group) * (apart * group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+        T *const mine = sums + slice / apart * apart * SUMS * P::threads;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
+        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
+        #pragma unroll (together)
+        for (int i = 1; i < count; i++) {
+            const T *const other = sums + (first + i * apart) * SUMS * P::threads;
+            #pragma unroll
+            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));
+        }
+    }
+    return true;
+}
+
+template <class P, class I> struct TC_N(skinny_block) {
+    typedef typename P::sum T;
+    enum : int {
+        lanes = P::threads / P::sharing,
+        high = P::by_rows ? P::cover : P::few,
+        broad = P::by_rows ? P::few : P::cover,
+        many = P::few * P::cover,
+        parts = P::dot ? (P::sharing > 32 ? P::sharing / 32 : 1) : P::sharing,
+        each = P::dot ? P::each : P::width,
+        packs = P::dot ? P::each : 1,
+        deep = P::dot ? P::width : 1,
+        stride = P::sharing * deep,
+        sums = P::few * each
+    };
+    typedef tc_pack<T, P::width> wide_packs[packs];
+    typedef T all_sums[P::few][each];
+    int slice, x, y, lane, group, own;
+    I block, r0, r1, c0, n, begin, end;
+    __device__ __forceinline__ void first(I j, I m, I cols, I depth) {
+        const I down = (m + (high - 1)) / high, across = (cols + (broad - 1)) / broad;
+        slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+        block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
+        const I place = P::batches ? block % (down * across) : block, batch = P::batches ? block / (down * across) * m : 0;
+        r0 = batch + place / across * high, r1 = batch + m, c0 = place % across * broad, n = cols;
+        begin = P::slices > 1 ? (I)slice * P::length : 0;
+        end = P::slices > 1 && (!P::ragged_depth || begin + P::length < depth) ? begin + P::length : depth;
+        x = threadIdx.x % lanes * P::width, y = threadIdx.x / lanes;
+        lane = threadIdx.x % P::sharing, group = threadIdx.x / P::sharing * P::each;
+        own = P::dot ? lane * P::width : y;
+    }
+    __device__ __forceinline__ I row(I r, int width) const { return P::ragged_rows && r > r1 - width ? r1 - width : r; }
+    __device__ __forceinline__ I column(I c, int width) const { return P::ragged_cols && c > n - width ? n - width : c; }
+    template <class H> __device__ __forceinline__ void wides(I k, wide_packs &wide, H hole) const {
+        #pragma unroll
+        for (int u = 0; u < packs; u++) {
+            const int line = P::dot ? group + u : x, width = P::dot ? 1 : P::width;
+            if constexpr (P::by_rows) hole((I)line, row(r0 + line, width), k, wide[u].at);
+            else hole(r0, column(c0 + line, width), k, wide[u].at);
+        }
+    }
+    template <class H> __device__ __forceinline__ void step(all_sums &sum, I k, const wide_packs &wide, H hole) const {
+        #pragma unroll
+        for (int i = 0; i < P::few; i++) {
+            tc_pack<T, deep> few;
+            if constexpr (P::by_rows) hole(r0, (I)i, k, few.at);
+            else hole((I)i, row(r0 + i, 1), k, few.at);
+            #pragma unroll
+            for (int u = 0; u < each * deep; u++)
+                sum[i][u / deep] = TC_N(add_product)(few.at[u % deep], wide[P::dot ? u / deep : 0].at[P::dot ? u % deep : u], sum[i][u / deep]);
+        }
+    }
+    __device__ __forceinline__ void put(const all_sums &sum, T *tile) const {
+        #pragma unroll
+        for (int i = 0; i < sums; i++) {
+            T v = sum[i / each][i % each];
+            if constexpr (!P::dot) {
+                tile[(y * P::few + i / each) * P::cover + x + i % each] = v;
+            } else {
+                for (int o = P::sharing > 32 ? 16 : P::sharing / 2; o; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));
+                if (parts > 1 && lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + i % each] = v;
+                if (parts == 1 && lane == 0) tile[i / each * P::cover + group + i % each] = v;
+            }
+        }
+    }
+    __device__ __forceinline__ I row_of(int at) const { return r0 + (P::by_rows ? at % P::cover : at / P::cover); }
+    __device__ __forceinline__ I column_of(int at) const { return P::by_rows ? (I)(at / P::cover) : c0 + at % P::cover; }
+};
+
+template <class P, class I, class Block, class Rows> TC_FN void TC_N(make_rows)(const Block &b, Rows rows) {
+    const int together = P::threads / P::making, turns = (b.high + together - 1) / together;
+    #pragma unroll 1
+    for (int t = 0; t < turns; t++) {
+        const I r = b.r0 + t * together + threadIdx.x / P::making;
+        rows((I)t, r < b.r1 ? r : b.r1 - 1, b.c0);
+    }
+    __syncthreads();
+}
+
+template <class P, class I, class Rows, class Wide, class Few, class Ahead, class Early, class Result>
+TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Rows rows, Wide wide_hole, Few few_hole,
+                        Ahead ahead, Early early, Result result) {
+    typedef typename P::sum T;
+    typedef TC_N(skinny_block)<P, I> B;
+    T *const tile = (T *)shared;
+    typename B::wide_packs held[P::steps > 0 ? P::steps : 1];
+    typename B::all_sums sum;
+    B b;
+    b.first(j, m, n, depth);
+    #pragma unroll
+    for (int i = 0; i < B::sums; i++) sum[i / B::each][i % B::each] = 0;
+    if constexpr (P::steps > 0) {
+        #pragma unroll
+        for (int s = 0; s < P::steps; s++) {
+            const I k = b.own + s * B::stride;
+            b.wides(k < depth - B::deep ? k : depth - B::deep, held[s], wide_hole);
+        }
+    }
+    if constexpr (P::early) {
+        const int at = threadIdx.x < B::many ? threadIdx.x : B::many - 1;
+        early(b.row(b.row_of(at), 1), b.column(b.column_of(at), 1));
+    }
+    if constexpr (P::making > 0) TC_N(make_rows)<P, I>(b, rows);
+    if constexpr (P::steps > 0) {
+        #pragma unroll
+        for (int s = 0; s < P::steps; s++) {
+            const I k = b.own + s * B::stride;
+            if (k < depth) b.step(sum, k, held[s], few_hole);
+        }
+    } else {
+        if constexpr (P::ahead && P::by_rows) ahead(b.r0, b.row(b.r0 + b.x, P::width));
+        if constexpr (P::ahead && !P::by_rows) ahead(b.r0, b.column(b.c0 + b.x, P::width));
+        #pragma unroll (P::unrolled)
+        for (I k = b.begin + b.own; k < b.end; k += B::stride) {
+            b.wides(k, held[0], wide_hole);
+            b.step(sum, k, held[0], few_hole);
+        }
+    }
+    if constexpr (P::slices > 1)
+        if (!TC_N(meet)<P, B::sums>(&sum[0][0], tickets, work, b.block, b.slice)) return;
+    b.put(sum, tile);
+    __syncthreads();
+    for (int at = threadIdx.x; at < B::many; at += P::threads) {
+        const I r = b.row_of(at), c = b.column_of(at);
+        if ((P::ragged_rows && r >= b.r1) || (P::ragged_cols && c >= n)) continue;
+        T all[1] = {tile[at]};
+        for (int i = 1; i < B::parts; i++) all[0] = TC_N(plus)(all[0], tile[at + i * B::many]);
+        result(r, c, all);
+    }
+}
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -102,170 +276,201 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[1024]
 //   in1  f32[64]
 //   in2  f32[64]
-//   made0  f32[64]
+//   shared0  f32[128]
 //   in3  f32[4096]
 //   in4  f32[64]
 //   out0  f32[1024]
-//   for r in 0..16 worker
-//     %1 = const 64  f32
-//     %2 = const 9.999999747378752e-6  f32
-//     acc0 = new add  f32
-//     for c in 0..64 vector
-//       %5 = load in0[64 * r + c]  f32
-//       acc0 add= %5  f32
-//     end
-//     %8 = combine acc0  f32
-//     %9 = div %8 %1  f32
-//     acc1 = new add  f32
-//     for c in 0..64 vector
-//       %12 = load in0[64 * r + c]  f32
-//       %13 = sub %12 %9  f32
-//       %14 = square %13  f32
-//       acc1 add= %14  f32
-//     end
-//     %17 = combine acc1  f32
-//     %18 = div %17 %1  f32
-//     %19 = add %18 %2  f32
-//     %20 = rsqrt %19  f32
-//     for c in 0..64 vector
-//       %22 = load in0[64 * r + c]  f32
-//       %23 = sub %22 %9  f32
-//       %24 = mul %23 %20  f32
-//       %25 = load in1[c]  f32
-//       %26 = mul %24 %25  f32
-//       %27 = load in2[c]  f32
-//       %28 = add %26 %27  f32
-//       store made0[c] %28  f32
-//     end
-//   end
-//   %32 = load made0[k]  f32
-//   %33 = load in3[k + 64 * c]  f32
-//   for r in 0..16 worker
-//     for c in 0..64 vector
-//       %36 = load in0[64 * r + c]  f32
-//       %37 = contract [64] %32 %33  f32
-//       %38 = load in4[c]  f32
-//       %39 = add %37 %38  f32
-//       %40 = relu %39  f32
-//       %41 = add %36 %40  f32
-//       store out0[64 * r + c] %41  f32
+//   shared1  f32[16]
+//   held0  f32[1]
+//   held1  f32[1]
+//   held2  f32[4]
+//   held3  f32[4]
+//   held4  f32[4]
+//   given0  f32[4]
+//   given1  f32[4]
+//   given2  f32[1]
+//   %0 = const 64  f32
+//   %1 = const 9.999999747378752e-6  f32
+//   launch threads=256
+//     for j in 0..64 grid
+//       for y in 0..16 block
+//         for x in 0..16 lane
+//           template skinny shared1 of [j] [16] [64] [64], by_rows 0, dot 1, few 1, sharing 16, each 1, cover 16, unrolled 4, threads 256, width 4, ahead 0, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0, making 16, steps 1, early 1
+//             hole early of r c
+//               copy 1 held0[0] <- in0[64 * r + c]
+//               copy 1 held1[0] <- in4[c]
+//             end
+//             hole rows of t r q
+//               if [y + 16 * t] [2]
+//                 axis i = y + 16 * t
+//                 for u in 0..1 unroll
+//                   copy 4 held2[4 * u] <- in0[64 * r + 4 * x + 64 * u]
+//                   copy 4 held3[4 * u] <- in1[4 * x + 64 * u]
+//                   copy 4 held4[4 * u] <- in2[4 * x + 64 * u]
+//                 end
+//                 acc0 = new add[4]  f32
+//                 for u in 0..1 unroll
+//                   for l in 0..4 vector
+//                     axis c = 4 * x + 64 * u + l
+//                     %23 = load held2[4 * u + l]  f32
+//                     acc0 add= %23  f32
+//                   end
+//                 end
+//                 %27 = combine acc0 of 16 threads  f32
+//                 %28 = div %27 %0  f32
+//                 acc1 = new add[4]  f32
+//                 for u in 0..1 unroll
+//                   for l in 0..4 vector
+//                     axis c = 4 * x + 64 * u + l
+//                     %33 = load held2[4 * u + l]  f32
+//                     %34 = sub %33 %28  f32
+//                     %35 = square %34  f32
+//                     acc1 add= %35  f32
+//                   end
+//                 end
+//                 %39 = combine acc1 of 16 threads  f32
+//                 %40 = div %39 %0  f32
+//                 %41 = add %40 %1  f32
+//                 %42 = rsqrt %41  f32
+//                 for u in 0..1 unroll
+//                   for l in 0..4 vector
+//                     axis c = 4 * x + 64 * u + l
+//                     %46 = load held2[4 * u + l]  f32
+//                     %47 = sub %46 %28  f32
+//                     %48 = mul %47 %42  f32
+//                     %49 = load held3[4 * u + l]  f32
+//                     %50 = mul %48 %49  f32
+//                     %51 = load held4[4 * u + l]  f32
+//                     %52 = add %50 %51  f32
+//                     store shared0[c + 64 * i] %52  f32
+//                   end
+//                 end
+//               end
+//             end
+//             hole right of r c q
+//               copy 4 given0[0] <- in3[64 * c + q]
+//             end
+//             hole left of i r q
+//               for l in 0..4 vector
+//                 axis k = l + q
+//                 %64 = load shared0[k + 64 * i]  f32
+//                 store given1[l] %64  f32
+//               end
+//             end
+//             hole result of r c
+//               %69 = load held0[0]  f32
+//               %70 = load given2[0]  f32
+//               %71 = load held1[0]  f32
+//               %72 = add %70 %71  f32
+//               %73 = relu %72  f32
+//               %74 = add %69 %73  f32
+//               store out0[64 * r + c] %74  f32
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 64 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
-    const int r0 = (int)blockIdx.x / 4;
-    const int c0 = (int)blockIdx.x % 4 * 16;
-    const int cols = 64;
-    char *const rows = shared;
-    float *const tile = (float *)(shared + 256);
-    const int lane = threadIdx.x % 16, group = threadIdx.x / 16 * 1;
-    tc_pack<float, 4> wide[1][1];
-    #pragma unroll
-    for (int s = 0; s < 1; s++) {
-        const int k = lane * 4 + s * 64;
-        #pragma unroll
-        for (int j = 0; j < 1; j++) {
-            const int c = tc_min(c0 + group + j, cols - 1);
-            wide[s][j] = tc_load((const tc_pack<float, 4> *)&in3[k + 64 * c]);
-        }
-    }
-    const int at = tc_min((int)threadIdx.x, 16 - 1);
-    const int r = r0 + at / 16;
-    const int c = c0 + at % 16;
-    const float v36 = in0[64 * r + c];
-    const float v38 = in4[c];
-    if (threadIdx.x < 32) {
-        const int x = threadIdx.x % 16;
-        const int r = r0;
-        float *const made0 = (float *)(rows);
-        tc_pack<float, 4> v5[1];
-        tc_pack<float, 4> v25[1];
-        tc_pack<float, 4> v27[1];
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            const int c = (x + u * 16) * 4;
-            v5[u] = tc_load((const tc_pack<float, 4> *)&in0[64 * r + c]);
-            v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
-            v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
-        }
-        float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
+    __shared__ __align__(16) float shared0[128];
+    __shared__ __align__(16) float shared1[16];
+    __align__(16) float held0[1];
+    __align__(16) float held1[1];
+    __align__(16) float held2[4];
+    __align__(16) float held3[4];
+    __align__(16) float held4[4];
+    const int j = blockIdx.x;
+    const int y = threadIdx.x / 16, x = threadIdx.x % 16;
+    __builtin_assume(y < 16);
+    struct product {
+        typedef float sum;
+        typedef float element;
+        typedef float stored;
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 16, each = 1, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 16, steps = 1, early = 1 };
+    };
+    auto early = [&](int r, int c) {
+        *(tc_pack<float, 1> *)&held0[0] = tc_load((const tc_pack<float, 1> *)&in0[64 * r + c]);
+        *(tc_pack<float, 1> *)&held1[0] = tc_load((const tc_pack<float, 1> *)&in4[c]);
+    };
+    auto rows = [&](int t, int r, int q) {
+        if (y + 16 * t < 2) {
+            const int i = y + 16 * t;
             #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t5 = v5[u].at[l];
-                sum0[l] = tc_acc_add_f32(sum0[l], t5);
+            for (int u = 0; u < 1; u++) {
+                *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[64 * r + 4 * x + 64 * u]);
+                *(tc_pack<float, 4> *)&held3[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[4 * x + 64 * u]);
+                *(tc_pack<float, 4> *)&held4[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[4 * x + 64 * u]);
+            }
+            float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            #pragma unroll
+            for (int u = 0; u < 1; u++) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t23 = held2[4 * u + l];
+                    sum0[l] = tc_acc_add_f32(sum0[l], t23);
+                }
+            }
+            const float t27 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+            const float t28 = t27 / 64.0f;
+            float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            #pragma unroll
+            for (int u = 0; u < 1; u++) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t33 = held2[4 * u + l];
+                    const float t34 = TC_SUB_f32(t33, t28);
+                    const float t35 = TC_MUL_f32(t34, t34);
+                    sum1[l] = tc_acc_add_f32(sum1[l], t35);
+                }
+            }
+            const float t39 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum1));
+            const float t40 = t39 / 64.0f;
+            const float t41 = TC_ADD_f32(t40, 0x1.4f8b58p-17f);
+            const float t42 = 1.0f / TC_SQRT_f32(t41);
+            #pragma unroll
+            for (int u = 0; u < 1; u++) {
+                tc_pack<float, 4> o53;
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t46 = held2[4 * u + l];
+                    const float t47 = TC_SUB_f32(t46, t28);
+                    const float t48 = TC_MUL_f32(t47, t42);
+                    const float t49 = held3[4 * u + l];
+                    const float t50 = TC_MUL_f32(t48, t49);
+                    const float t51 = held4[4 * u + l];
+                    const float t52 = TC_ADD_f32(t50, t51);
+                    o53.at[l] = t52;
+                }
+                *((tc_pack<float, 4> *)&shared0[64 * i + 4 * x + 64 * u]) = o53;
             }
         }
-        const float t8 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
-        const float t9 = t8 / 64.0f;
-        float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    };
+    auto right = [&](int r, int c, int q, float *given0) {
+        *(tc_pack<float, 4> *)&given0[0] = tc_load((const tc_pack<float, 4> *)&in3[64 * c + q]);
+    };
+    auto left = [&](int i, int r, int q, float *given1) {
+        const tc_pack<float, 4> v64 = *((const tc_pack<float, 4> *)&shared0[64 * i + q]);
+        tc_pack<float, 4> o65;
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t12 = v5[u].at[l];
-                const float t13 = TC_SUB_f32(t12, t9);
-                const float t14 = TC_MUL_f32(t13, t13);
-                sum1[l] = tc_acc_add_f32(sum1[l], t14);
-            }
+        for (int l = 0; l < 4; l++) {
+            const float t64 = v64.at[l];
+            o65.at[l] = t64;
         }
-        const float t17 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum1));
-        const float t18 = t17 / 64.0f;
-        const float t19 = TC_ADD_f32(t18, 0x1.4f8b58p-17f);
-        const float t20 = 1.0f / TC_SQRT_f32(t19);
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            const int c = (x + u * 16) * 4;
-            tc_pack<float, 4> o29;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t22 = v5[u].at[l];
-                const float t23 = TC_SUB_f32(t22, t9);
-                const float t24 = TC_MUL_f32(t23, t20);
-                const float t25 = v25[u].at[l];
-                const float t26 = TC_MUL_f32(t24, t25);
-                const float t27 = v27[u].at[l];
-                const float t28 = TC_ADD_f32(t26, t27);
-                o29.at[l] = t28;
-            }
-            *((tc_pack<float, 4> *)&made0[c]) = o29;
-        }
-    }
-    __syncthreads();
-    float sum[1][1] = {};
-    #pragma unroll
-    for (int s = 0; s < 1; s++) {
-        const int k = lane * 4 + s * 64;
-        #pragma unroll
-        for (int i = 0; i < 1; i++) {
-            tc_pack<float, 4> few;
-            const float *const made0 = (const float *)(rows);
-            few = *((const tc_pack<float, 4> *)&made0[k]);
-            #pragma unroll
-            for (int j = 0; j < 1 * 4; j++)
-                sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[s][j / 4].at[j % 4], sum[i][j / 4]);
-        }
-    }
-    #pragma unroll
-    for (int i = 0; i < 1 * 1; i++) {
-        float v = sum[i / 1][i % 1];
-        for (int o = 8; o; o /= 2) v = TC_ADD_f32(v, __shfl_xor_sync(~0u, v, o));
-        if (lane == 0) tile[i / 1 * 16 + group + i % 1] = v;
-    }
-    __syncthreads();
-    if (threadIdx.x < 16) {
-        const float t36 = v36;
-        const float t37 = tile[at];
-        const float t38 = v38;
-        const float t39 = TC_ADD_f32(t37, t38);
-        const float t40 = TC_SEL_f32(TC_LE_f32(t39, 0.0f), 0.0f, t39);
-        const float t41 = TC_ADD_f32(t36, t40);
-        out0[64 * r + c] = t41;
-    }
+        *((tc_pack<float, 4> *)&given1[0]) = o65;
+    };
+    auto result = [&](int r, int c, const float *given2) {
+        const float t69 = held0[0];
+        const float t70 = given2[0];
+        const float t71 = held1[0];
+        const float t72 = TC_ADD_f32(t70, t71);
+        const float t73 = TC_SEL_f32(TC_LE_f32(t72, 0.0f), 0.0f, t72);
+        const float t74 = TC_ADD_f32(t69, t73);
+        out0[64 * r + c] = t74;
+    };
+    tc_skinny<product, int>((char *)shared1, (unsigned *)nullptr, (float *)nullptr, j, 16, 64, 64, rows, right, left, 0, early, result);
 }
 
 // kernel1: 13 element-wise ops, 2 reductions of rows before it around one product, 1 result
@@ -273,168 +478,199 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 //   in0  f32[1024]
 //   in1  f32[64]
 //   in2  f32[64]
-//   made0  f32[64]
+//   shared0  f32[128]
 //   in3  f32[4096]
 //   in4  f32[64]
 //   out0  f32[1024]
-//   for r in 0..16 worker
-//     %1 = const 64  f32
-//     %2 = const 9.999999747378752e-6  f32
-//     acc0 = new add  f32
-//     for c in 0..64 vector
-//       %5 = load in0[64 * r + c]  f32
-//       acc0 add= %5  f32
-//     end
-//     %8 = combine acc0  f32
-//     %9 = div %8 %1  f32
-//     acc1 = new add  f32
-//     for c in 0..64 vector
-//       %12 = load in0[64 * r + c]  f32
-//       %13 = sub %12 %9  f32
-//       %14 = square %13  f32
-//       acc1 add= %14  f32
-//     end
-//     %17 = combine acc1  f32
-//     %18 = div %17 %1  f32
-//     %19 = add %18 %2  f32
-//     %20 = rsqrt %19  f32
-//     for c in 0..64 vector
-//       %22 = load in0[64 * r + c]  f32
-//       %23 = sub %22 %9  f32
-//       %24 = mul %23 %20  f32
-//       %25 = load in1[c]  f32
-//       %26 = mul %24 %25  f32
-//       %27 = load in2[c]  f32
-//       %28 = add %26 %27  f32
-//       store made0[c] %28  f32
-//     end
-//   end
-//   %32 = load made0[k]  f32
-//   %33 = load in3[k + 64 * c]  f32
-//   for r in 0..16 worker
-//     for c in 0..64 vector
-//       %36 = load in0[64 * r + c]  f32
-//       %37 = contract [64] %32 %33  f32
-//       %38 = load in4[c]  f32
-//       %39 = add %37 %38  f32
-//       %40 = relu %39  f32
-//       %41 = add %36 %40  f32
-//       store out0[64 * r + c] %41  f32
+//   shared1  f32[16]
+//   held0  f32[1]
+//   held1  f32[1]
+//   held2  f32[4]
+//   held3  f32[4]
+//   held4  f32[4]
+//   given0  f32[4]
+//   given1  f32[4]
+//   given2  f32[1]
+//   %0 = const 64  f32
+//   %1 = const 9.999999747378752e-6  f32
+//   launch threads=256
+//     for j in 0..64 grid
+//       for y in 0..16 block
+//         for x in 0..16 lane
+//           template skinny shared1 of [j] [16] [64] [64], by_rows 0, dot 1, few 1, sharing 16, each 1, cover 16, unrolled 4, threads 256, width 4, ahead 0, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0, making 16, steps 1, early 1
+//             hole early of r c
+//               copy 1 held0[0] <- in0[64 * r + c]
+//               copy 1 held1[0] <- in4[c]
+//             end
+//             hole rows of t r q
+//               if [y + 16 * t] [2]
+//                 axis i = y + 16 * t
+//                 for u in 0..1 unroll
+//                   copy 4 held2[4 * u] <- in0[64 * r + 4 * x + 64 * u]
+//                   copy 4 held3[4 * u] <- in1[4 * x + 64 * u]
+//                   copy 4 held4[4 * u] <- in2[4 * x + 64 * u]
+//                 end
+//                 acc0 = new add[4]  f32
+//                 for u in 0..1 unroll
+//                   for l in 0..4 vector
+//                     axis c = 4 * x + 64 * u + l
+//                     %23 = load held2[4 * u + l]  f32
+//                     acc0 add= %23  f32
+//                   end
+//                 end
+//                 %27 = combine acc0 of 16 threads  f32
+//                 %28 = div %27 %0  f32
+//                 acc1 = new add[4]  f32
+//                 for u in 0..1 unroll
+//                   for l in 0..4 vector
+//                     axis c = 4 * x + 64 * u + l
+//                     %33 = load held2[4 * u + l]  f32
+//                     %34 = sub %33 %28  f32
+//                     %35 = square %34  f32
+//                     acc1 add= %35  f32
+//                   end
+//                 end
+//                 %39 = combine acc1 of 16 threads  f32
+//                 %40 = div %39 %0  f32
+//                 %41 = add %40 %1  f32
+//                 %42 = rsqrt %41  f32
+//                 for u in 0..1 unroll
+//                   for l in 0..4 vector
+//                     axis c = 4 * x + 64 * u + l
+//                     %46 = load held2[4 * u + l]  f32
+//                     %47 = sub %46 %28  f32
+//                     %48 = mul %47 %42  f32
+//                     %49 = load held3[4 * u + l]  f32
+//                     %50 = mul %48 %49  f32
+//                     %51 = load held4[4 * u + l]  f32
+//                     %52 = add %50 %51  f32
+//                     store shared0[c + 64 * i] %52  f32
+//                   end
+//                 end
+//               end
+//             end
+//             hole right of r c q
+//               copy 4 given0[0] <- in3[64 * c + q]
+//             end
+//             hole left of i r q
+//               for l in 0..4 vector
+//                 axis k = l + q
+//                 %64 = load shared0[k + 64 * i]  f32
+//                 store given1[l] %64  f32
+//               end
+//             end
+//             hole result of r c
+//               %69 = load held0[0]  f32
+//               %70 = load given2[0]  f32
+//               %71 = load held1[0]  f32
+//               %72 = add %70 %71  f32
+//               %73 = relu %72  f32
+//               %74 = add %69 %73  f32
+//               store out0[64 * r + c] %74  f32
+//             end
+//           end
+//         end
+//       end
 //     end
 //   end
 // 256 threads in a block, 64 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
-    const int r0 = (int)blockIdx.x / 4;
-    const int c0 = (int)blockIdx.x % 4 * 16;
-    const int cols = 64;
-    char *const rows = shared;
-    float *const tile = (float *)(shared + 256);
-    const int lane = threadIdx.x % 16, group = threadIdx.x / 16 * 1;
-    tc_pack<float, 4> wide[1][1];
-    #pragma unroll
-    for (int s = 0; s < 1; s++) {
-        const int k = lane * 4 + s * 64;
-        #pragma unroll
-        for (int j = 0; j < 1; j++) {
-            const int c = tc_min(c0 + group + j, cols - 1);
-            wide[s][j] = tc_load((const tc_pack<float, 4> *)&in3[k + 64 * c]);
-        }
-    }
-    const int at = tc_min((int)threadIdx.x, 16 - 1);
-    const int r = r0 + at / 16;
-    const int c = c0 + at % 16;
-    const float v36 = in0[64 * r + c];
-    const float v38 = in4[c];
-    if (threadIdx.x < 32) {
-        const int x = threadIdx.x % 16;
-        const int r = r0;
-        float *const made0 = (float *)(rows);
-        tc_pack<float, 4> v5[1];
-        tc_pack<float, 4> v25[1];
-        tc_pack<float, 4> v27[1];
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            const int c = (x + u * 16) * 4;
-            v5[u] = tc_load((const tc_pack<float, 4> *)&in0[64 * r + c]);
-            v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
-            v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
-        }
-        float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
+    __shared__ __align__(16) float shared0[128];
+    __shared__ __align__(16) float shared1[16];
+    __align__(16) float held0[1];
+    __align__(16) float held1[1];
+    __align__(16) float held2[4];
+    __align__(16) float held3[4];
+    __align__(16) float held4[4];
+    const int j = blockIdx.x;
+    const int y = threadIdx.x / 16, x = threadIdx.x % 16;
+    __builtin_assume(y < 16);
+    struct product {
+        typedef float sum;
+        typedef float element;
+        typedef float stored;
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 16, each = 1, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 16, steps = 1, early = 1 };
+    };
+    auto early = [&](int r, int c) {
+        *(tc_pack<float, 1> *)&held0[0] = tc_load((const tc_pack<float, 1> *)&in0[64 * r + c]);
+        *(tc_pack<float, 1> *)&held1[0] = tc_load((const tc_pack<float, 1> *)&in4[c]);
+    };
+    auto rows = [&](int t, int r, int q) {
+        if (y + 16 * t < 2) {
+            const int i = y + 16 * t;
             #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t5 = v5[u].at[l];
-                sum0[l] = tc_acc_add_f32(sum0[l], t5);
+            for (int u = 0; u < 1; u++) {
+                *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[64 * r + 4 * x + 64 * u]);
+                *(tc_pack<float, 4> *)&held3[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[4 * x + 64 * u]);
+                *(tc_pack<float, 4> *)&held4[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[4 * x + 64 * u]);
+            }
+            float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            #pragma unroll
+            for (int u = 0; u < 1; u++) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t23 = held2[4 * u + l];
+                    sum0[l] = tc_acc_add_f32(sum0[l], t23);
+                }
+            }
+            const float t27 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+            const float t28 = t27 / 64.0f;
+            float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            #pragma unroll
+            for (int u = 0; u < 1; u++) {
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t33 = held2[4 * u + l];
+                    const float t34 = TC_SUB_f32(t33, t28);
+                    const float t35 = TC_MUL_f32(t34, t34);
+                    sum1[l] = tc_acc_add_f32(sum1[l], t35);
+                }
+            }
+            const float t39 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum1));
+            const float t40 = t39 / 64.0f;
+            const float t41 = TC_ADD_f32(t40, 0x1.4f8b58p-17f);
+            const float t42 = 1.0f / TC_SQRT_f32(t41);
+            #pragma unroll
+            for (int u = 0; u < 1; u++) {
+                tc_pack<float, 4> o53;
+                #pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float t46 = held2[4 * u + l];
+                    const float t47 = TC_SUB_f32(t46, t28);
+                    const float t48 = TC_MUL_f32(t47, t42);
+                    const float t49 = held3[4 * u + l];
+                    const float t50 = TC_MUL_f32(t48, t49);
+                    const float t51 = held4[4 * u + l];
+                    const float t52 = TC_ADD_f32(t50, t51);
+                    o53.at[l] = t52;
+                }
+                *((tc_pack<float, 4> *)&shared0[64 * i + 4 * x + 64 * u]) = o53;
             }
         }
-        const float t8 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
-        const float t9 = t8 / 64.0f;
-        float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    };
+    auto right = [&](int r, int c, int q, float *given0) {
+        *(tc_pack<float, 4> *)&given0[0] = tc_load((const tc_pack<float, 4> *)&in3[64 * c + q]);
+    };
+    auto left = [&](int i, int r, int q, float *given1) {
+        const tc_pack<float, 4> v64 = *((const tc_pack<float, 4> *)&shared0[64 * i + q]);
+        tc_pack<float, 4> o65;
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t12 = v5[u].at[l];
-                const float t13 = TC_SUB_f32(t12, t9);
-                const float t14 = TC_MUL_f32(t13, t13);
-                sum1[l] = tc_acc_add_f32(sum1[l], t14);
-            }
+        for (int l = 0; l < 4; l++) {
+            const float t64 = v64.at[l];
+            o65.at[l] = t64;
         }
-        const float t17 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum1));
-        const float t18 = t17 / 64.0f;
-        const float t19 = TC_ADD_f32(t18, 0x1.4f8b58p-17f);
-        const float t20 = 1.0f / TC_SQRT_f32(t19);
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            const int c = (x + u * 16) * 4;
-            tc_pack<float, 4> o29;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t22 = v5[u].at[l];
-                const float t23 = TC_SUB_f32(t22, t9);
-                const float t24 = TC_MUL_f32(t23, t20);
-                const float t25 = v25[u].at[l];
-                const float t26 = TC_MUL_f32(t24, t25);
-                const float t27 = v27[u].at[l];
-                const float t28 = TC_ADD_f32(t26, t27);
-                o29.at[l] = t28;
-            }
-            *((tc_pack<float, 4> *)&made0[c]) = o29;
-        }
-    }
-    __syncthreads();
-    float sum[1][1] = {};
-    #pragma unroll
-    for (int s = 0; s < 1; s++) {
-        const int k = lane * 4 + s * 64;
-        #pragma unroll
-        for (int i = 0; i < 1; i++) {
-            tc_pack<float, 4> few;
-            const float *const made0 = (const float *)(rows);
-            few = *((const tc_pack<float, 4> *)&made0[k]);
-            #pragma unroll
-            for (int j = 0; j < 1 * 4; j++)
-                sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[s][j / 4].at[j % 4], sum[i][j / 4]);
-        }
-    }
-    #pragma unroll
-    for (int i = 0; i < 1 * 1; i++) {
-        float v = sum[i / 1][i % 1];
-        for (int o = 8; o; o /= 2) v = TC_ADD_f32(v, __shfl_xor_sync(~0u, v, o));
-        if (lane == 0) tile[i / 1 * 16 + group + i % 1] = v;
-    }
-    __syncthreads();
-    if (threadIdx.x < 16) {
-        const float t36 = v36;
-        const float t37 = tile[at];
-        const float t38 = v38;
-        const float t39 = TC_ADD_f32(t37, t38);
-        const float t40 = TC_SEL_f32(TC_LE_f32(t39, 0.0f), 0.0f, t39);
-        const float t41 = TC_ADD_f32(t36, t40);
-        out0[64 * r + c] = t41;
-    }
+        *((tc_pack<float, 4> *)&given1[0]) = o65;
+    };
+    auto result = [&](int r, int c, const float *given2) {
+        const float t69 = held0[0];
+        const float t70 = given2[0];
+        const float t71 = held1[0];
+        const float t72 = TC_ADD_f32(t70, t71);
+        const float t73 = TC_SEL_f32(TC_LE_f32(t72, 0.0f), 0.0f, t72);
+        const float t74 = TC_ADD_f32(t69, t73);
+        out0[64 * r + c] = t74;
+    };
+    tc_skinny<product, int>((char *)shared1, (unsigned *)nullptr, (float *)nullptr, j, 16, 64, 64, rows, right, left, 0, early, result);
 }

@@ -2131,7 +2131,7 @@ static const char *const elsewhere[] = {
     "ALL", "ARGMAX", "ARGMIN", "MATMUL", "LOAD", "STORE", "INDEX", "CHECK", "VALID", "ACC",
     "FOR", "END", "NEW", "COMBINE", "CONTRACT", "COPY_", "KEEP", "BREAK", "SHARE", "FINISH",
     "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE", "COPY", "WAIT",
-    "PUT", "GET", "LAST",
+    "PUT", "GET", "LAST", "TEMPLATE", "HOLE",
     "TO", // tests/cuda/across.c
     // rows.c
     "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD"};

@@ -17,7 +17,8 @@ typedef struct device_run {
     int64_t lane;                       // element of the vector loop at hand, 0 outside
     run_sum *sum;                       // by accumulator
     uint8_t left[RUN_THREADS];          // the thread has done its part
-    tc__word *value;                    // its own, by node
+    int threads;
+    tc__word *value; // its own, by node
     tc__word *values;
 } device_run;
 
@@ -228,43 +229,77 @@ static void run_be(device_run *d, int thread) {
     d->value = d->values + (size_t)thread * d->k->body.node.count;
 }
 
+static uint32_t run_last(const device_run *d, uint32_t id) {
+    return tc__opens(d->k->body.node.at[id]) ? tc__loop_end(d->k, id) : id;
+}
+
+// Whether all threads meet at the statement, or in it where it is an IF.
+static int run_is_together(const device_run *d, uint32_t id) {
+    const tc__node *n = d->k->body.node.at[id];
+    if (n->op == TC_OP_IF)
+        for (uint32_t k = id + 1; k < tc__loop_end(d->k, id); k = run_last(d, k) + 1)
+            if (run_is_together(d, k)) return 1;
+    return n->op == TC_OP_BARRIER || n->op == TC_OP_COMBINE || n->op == TC_OP_LAST ||
+           n->op == TC_OP_TEMPLATE;
+}
+
+#include "tools/device_template.h"
+
 // What threads do together: 1, or 0 = the block has done its part.
-static int run_together(device_run *d, const tc__node *n, int threads) {
+static int run_together(device_run *d, const tc__node *n) {
     if (n->op == TC_OP_LAST) {
         uint32_t *ticket = (uint32_t *)run_element(d, n);
         if (++*ticket < n->attr[TC__LAST_COUNT]) return 0;
         *ticket = 0;
     }
+    if (n->op == TC_OP_TEMPLATE) run_be(d, 0), run_template(d, n);
     if (n->op != TC_OP_COMBINE) return 1;
     int share = (int)n->attr[TC__COMBINE_THREADS];
-    for (int i = 0; i < threads; i += share)
+    for (int i = 0; i < d->threads; i += share)
         run_combine(&d->sum[n->attr[TC__COMBINE_ACCUMULATOR]], i, share);
-    for (int i = 0; i < threads; i++) run_be(d, i), run_result(d, n);
+    for (int i = 0; i < d->threads; i++) run_be(d, i), run_result(d, n);
     return 1;
 }
 
-static int run_is_together(const tc__node *n) {
-    return n->op == TC_OP_BARRIER || n->op == TC_OP_COMBINE || n->op == TC_OP_LAST;
+static int run_all(device_run *d, uint32_t begin, uint32_t end);
+
+// What threads do together at statement id, or those of them that go into an IF; 0 = the block has done its part.
+static int run_meeting(device_run *d, uint32_t id) {
+    const tc__node *n = d->k->body.node.at[id];
+    uint8_t left[RUN_THREADS];
+    if (n->op != TC_OP_IF) return run_together(d, n);
+    memcpy(left, d->left, sizeof left);
+    for (int i = 0; i < d->threads; i++) {
+        run_be(d, i);
+        d->left[i] |= !run_holds(d, n, TC__IF_PREDICATES);
+    }
+    int goes_on = run_all(d, id + 1, tc__loop_end(d->k, id));
+    memcpy(d->left, left, sizeof left);
+    return goes_on;
 }
 
-// One block, from barrier to barrier: its outer loops are [loops, begin).
+// Statements [begin, end) by all threads of a block, from barrier to barrier; 0 = it has done its part.
+static int run_all(device_run *d, uint32_t begin, uint32_t end) {
+    for (uint32_t at = begin; at < end; at++) {
+        uint32_t stop = at;
+        while (stop < end && !run_is_together(d, stop)) stop = run_last(d, stop) + 1;
+        for (int i = 0; i < d->threads; i++) {
+            run_be(d, d->backwards ? d->threads - 1 - i : i);
+            run_statements(d, at, stop);
+        }
+        if (stop < end && !run_meeting(d, stop)) return 0;
+        at = stop < end ? run_last(d, stop) : stop;
+    }
+    return 1;
+}
+
+// One block: its outer loops are [loops, begin).
 static void run_block(device_run *d, uint32_t loops, uint32_t begin, uint32_t end,
                       int threads) {
     memset(d->left, 0, sizeof d->left);
-    for (uint32_t at = begin; at < end; at++) {
-        uint32_t stop = at;
-        while (stop < end && !run_is_together(d->k->body.node.at[stop]))
-            stop = tc__opens(d->k->body.node.at[stop]) ? tc__loop_end(d->k, stop) + 1
-                                                       : stop + 1;
-        for (int i = 0; i < threads; i++) {
-            int thread = d->backwards ? threads - 1 - i : i;
-            run_be(d, thread);
-            run_place(d, loops, begin, 0, thread);
-            run_statements(d, at, stop);
-        }
-        if (stop < end && !run_together(d, d->k->body.node.at[stop], threads)) return;
-        at = stop;
-    }
+    d->threads = threads;
+    for (int i = 0; i < threads; i++) run_be(d, i), run_place(d, loops, begin, 0, i);
+    run_all(d, begin, end);
 }
 
 // How many of a buffer there are; 0 = it is a tensor's.
@@ -272,6 +307,7 @@ static size_t run_copies(const tc__kbuf *b) {
     switch (b->place) {
     case TC__BUF_SHARED:
     case TC__BUF_WORK:
+    case TC__BUF_GIVEN:
     case TC__BUF_TICKET: return 1;
     case TC__BUF_REGISTER:
     case TC__BUF_LOCAL: return RUN_THREADS;

@@ -32,8 +32,9 @@ static void kit_open_with(kit *t, const char *text, uint8_t vectors) {
     uint8_t *output = (uint8_t *)calloc(t->g.node.count + 1, 1);
     for (size_t i = 0; i < t->outputs.count; i++) output[t->outputs.at[i]] = 1;
     REQUIRE(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, TC__FUSE_LOADS));
+    REQUIRE(tc__schedule_join(&t->s, &tc__dialect_cuda));
     free(output);
-    REQUIRE(t->s.kernel.count == 1 && tc__device_has_list(t->s.kernel.at[0]));
+    REQUIRE(t->s.kernel.count == 1);
     t->s.kernel.at[0]->shape.tuning.knob[TC__KNOB_VECTORS] = vectors;
     t->list = tc__lower_device(t->c, t->s.kernel.at[0]);
     if (!t->list) FAIL("%s", tc_error_text(t->c));
@@ -54,7 +55,10 @@ static void kit_close(kit *t) {
 
 // ---- what lists compute
 
+static int whole; // elements are small whole numbers, whose products a sum holds
+
 static float element(int64_t i, int input) {
+    if (whole) return (float)((int)(test_word((unsigned)i, (unsigned)input + 3) % 17) - 8);
     return (float)((int)(test_word((unsigned)i, (unsigned)input + 3) % 2001) - 1000) / 64;
 }
 
@@ -371,6 +375,29 @@ TEST(places_in_columns_in_parts) {
     check_reduction("argmax", 0, 300, 200, 1, expected_column_place);
 }
 
+// Sums that no block has memory for, of all its threads: rows have them, one by one.
+TEST(more_sums_than_a_block_has_room_for) {
+    static char text[16384];
+    size_t n = 0;
+    kit t;
+    n += (size_t)snprintf(text, sizeof text, "%%0 = input x0  f64[40,500]\n");
+    for (int i = 1; i <= 60; i++)
+        n += (size_t)snprintf(
+            text + n, sizeof text - n,
+            "%%%d = const %d  f64[]\n%%%d = reshape %%%d  f64[1,1]\n"
+            "%%%d = expand %%%d  f64[40,500]\n%%%d = mul %%0 %%%d  f64[40,500]\n"
+            "%%%d = sum %%%d dims=1  f64[1,500]\n",
+            5 * i, i, 5 * i + 1, 5 * i, 5 * i + 2, 5 * i + 1, 5 * i + 3, 5 * i + 2,
+            5 * i + 4, 5 * i + 3);
+    n += (size_t)snprintf(text + n, sizeof text - n, "return %%9");
+    for (int i = 2; i <= 60; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, " %%%d", 5 * i + 4);
+    snprintf(text + n, sizeof text - n, "\n");
+    kit_open(&t, text);
+    CHECK_EQ(tc__device_plan_of(t.s.kernel.at[0]).form, TC__DEVICE_ROWS);
+    kit_close(&t);
+}
+
 // Values of rows that a later loop over the columns takes are the thread's.
 TEST(two_loops_over_columns) {
     kit t;
@@ -380,7 +407,7 @@ TEST(two_loops_over_columns) {
     check_list(&t, 40, 500, expected_column_less);
 }
 
-// ---- what is refused
+// ---- products
 
 static tc__node *statement(const kit *t, tc__op op, int which) {
     for (size_t i = 0; i < t->list->body.node.count; i++)
@@ -389,6 +416,142 @@ static tc__node *statement(const kit *t, tc__op op, int which) {
     FAIL("no such statement");
     exit(1);
 }
+
+// x0[batch, rows, depth] times x1[batch, depth, cols] or, `turned`, x1[batch, cols, depth], and that twice; of -x0
+// where it is `made`.
+typedef struct product {
+    int rows, cols, depth, batch, turned, made;
+} product;
+static product multiplied;
+
+static double expected_product(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    const product *p = &multiplied;
+    int64_t first = r / p->rows * p->depth * p->cols;
+    double sum = 0;
+    (void)m;
+    for (int64_t k = 0; k < p->depth; k++)
+        sum += (double)element(r * p->depth + k, 0) *
+               (double)element(first + (p->turned ? c * p->depth + k : k * cols + c), 1);
+    return p->made ? -2 * sum : 2 * sum;
+}
+
+static void product_open(kit *t, product p, int symbolic) {
+    char text[900], rows[16], left[60], right[60], out[60];
+    snprintf(rows, sizeof rows, symbolic ? "s0" : "%d", p.rows);
+    snprintf(left, sizeof left, "%d,%s,%d", p.batch, rows, p.depth);
+    snprintf(right, sizeof right, "%d,%d,%d", p.batch, p.depth, p.cols);
+    snprintf(out, sizeof out, "%d,%s,%d", p.batch, rows, p.cols);
+    size_t n = 0;
+    n += (size_t)snprintf(text, sizeof text, "%s%%0 = input x0  f32[%s]\n",
+                          symbolic ? "size s0 in 1..4096\n" : "", left);
+    if (p.turned)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "%%1 = input x1  f32[%d,%d,%d]\n"
+                              "%%2 = permute %%1 order=0,2,1  f32[%s]\n",
+                              p.batch, p.cols, p.depth, right);
+    else
+        n +=
+            (size_t)snprintf(text + n, sizeof text - n, "%%2 = input x1  f32[%s]\n", right);
+    if (p.made)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%%3 = neg %%0  f32[%s]\n", left);
+    snprintf(text + n, sizeof text - n,
+             "%%4 = matmul %%%d %%2  f32[%s]\n%%5 = add %%4 %%4  f32[%s]\nreturn %%5\n",
+             p.made ? 3 : 0, out, out);
+    kit_open(t, text);
+    multiplied = p, whole = 1;
+}
+
+static void check_product(product p, const char *template_name, int symbolic) {
+    kit t;
+    product_open(&t, p, symbolic);
+    const tc__node *n = statement(&t, TC_OP_TEMPLATE, 0);
+    CHECK(!strcmp(tc__template_names[n->attr[TC__TEMPLATE_NAME]], template_name));
+    check_list_of(&t, p.batch * p.rows, p.cols, p.rows, expected_product);
+}
+
+TEST(a_product) {
+    check_product((product){64, 96, 48, 1, 0, 0}, "tiles", 0);
+    check_product((product){50, 70, 37, 1, 1, 0}, "tiles", 0);
+}
+TEST(products_of_a_batch) {
+    check_product((product){52, 76, 44, 2, 1, 0}, "tiles", 0);
+    check_product((product){51, 70, 44, 3, 0, 1}, "tiles", 0);
+}
+TEST(a_product_of_rows_at_run_time) {
+    check_product((product){53, 76, 44, 1, 0, 0}, "tiles", 1);
+}
+TEST(a_product_in_slices) {
+    kit t;
+    product_open(&t, (product){20, 40, 1600, 1, 1, 1}, 0);
+    const tc__node *n = statement(&t, TC_OP_TEMPLATE, 0);
+    CHECK(n->attr[TC__TEMPLATE_NUMBERS + TC__TILES_SLICES] > 1);
+    kit_close(&t);
+    check_product((product){20, 40, 1600, 1, 1, 1}, "tiles", 0);
+}
+TEST(few_rows) {
+    check_product((product){2, 300, 64, 1, 0, 0}, "skinny", 0);
+    check_product((product){2, 30, 2048, 1, 1, 1}, "skinny", 0);
+}
+TEST(few_columns) {
+    check_product((product){300, 2, 64, 2, 1, 0}, "skinny", 0);
+    check_product((product){301, 1, 200, 1, 0, 1}, "skinny", 0);
+}
+
+// ---- products of rows that they make
+
+// x0[rows, depth] less the largest of its row, times x1[depth, cols] or x1[cols, depth] turned, and x2[rows, cols], and
+// x3[1].
+static double expected_made(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    const product *p = &multiplied;
+    float most = element(r * p->depth, 0);
+    double sum = (double)element(r * cols + c, 2) + (double)element(0, 3);
+    (void)m;
+    for (int64_t k = 1; k < p->depth; k++)
+        if (element(r * p->depth + k, 0) > most) most = element(r * p->depth + k, 0);
+    for (int64_t k = 0; k < p->depth; k++)
+        sum += (double)(element(r * p->depth + k, 0) - most) *
+               (double)element(p->turned ? c * p->depth + k : k * cols + c, 1);
+    return sum;
+}
+
+static void made_open(kit *t, product p) {
+    char text[900], right[200];
+    if (p.turned)
+        snprintf(right, sizeof right,
+                 "%%4 = input x1  f32[%d,%d]\n%%5 = permute %%4 order=1,0  f32[%d,%d]\n",
+                 p.cols, p.depth, p.depth, p.cols);
+    else
+        snprintf(right, sizeof right, "%%5 = input x1  f32[%d,%d]\n", p.depth, p.cols);
+    snprintf(
+        text, sizeof text,
+        "%%0 = input x0  f32[%d,%d]\n%%1 = amax %%0 dims=2  f32[%d,1]\n"
+        "%%2 = expand %%1  f32[%d,%d]\n%%3 = sub %%0 %%2  f32[%d,%d]\n%s"
+        "%%6 = matmul %%3 %%5  f32[%d,%d]\n%%7 = input x2  f32[%d,%d]\n"
+        "%%8 = add %%6 %%7  f32[%d,%d]\n%%9 = input x3  f32[1,1]\n"
+        "%%10 = expand %%9  f32[%d,%d]\n%%11 = add %%8 %%10  f32[%d,%d]\nreturn %%11\n",
+        p.rows, p.depth, p.rows, p.rows, p.depth, p.rows, p.depth, right, p.rows, p.cols,
+        p.rows, p.cols, p.rows, p.cols, p.rows, p.cols, p.rows, p.cols);
+    whole = 1, multiplied = p;
+    kit_open(t, text);
+}
+
+// The rows are made by `making` threads each.
+static void check_made(product p, int64_t making) {
+    kit t;
+    made_open(&t, p);
+    const tc__node *n = statement(&t, TC_OP_TEMPLATE, 0);
+    CHECK_EQ(n->attr[TC__TEMPLATE_NUMBERS + TC__SKINNY_MAKING], making);
+    check_list(&t, p.rows, p.cols, expected_made);
+}
+
+TEST(rows_made_by_less_than_a_warp) { check_made((product){16, 64, 64, 1, 1, 0}, 16); }
+TEST(rows_made_by_a_warp) {
+    check_made((product){37, 40, 132, 1, 0, 0}, 32);
+    check_made((product){37, 3, 132, 1, 1, 0}, 32);
+}
+TEST(rows_made_by_a_block) { check_made((product){3, 60, 900, 1, 1, 0}, 256); }
+
+// ---- what is refused
 
 static void broken_open(kit *t) {
     char text[1400];
@@ -570,4 +733,130 @@ TEST(sum_of_another_accumulator) {
     CHECK(!tc__verify(t.c, &t.list->body, TC__LOOP));
     CHECK(strstr(tc_error_text(t.c), "has another monoid") != NULL);
     kit_close(&t);
+}
+
+// ---- what is refused of templates
+
+// Sliced, with both operands copied by steps.
+static tc__node *template_open(kit *t) {
+    product_open(t, (product){20, 40, 1600, 1, 1, 0}, 0);
+    return statement(t, TC_OP_TEMPLATE, 0);
+}
+
+static int64_t *template_number(tc__node *n, int which) {
+    return &n->attr[TC__TEMPLATE_NUMBERS + which];
+}
+
+TEST(no_such_template) {
+    kit t;
+    template_open(&t)->attr[TC__TEMPLATE_NAME] = 2;
+    refused_by_device(&t, "no such template");
+}
+
+TEST(numbers_of_another_template) {
+    kit t;
+    template_open(&t)->attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_SKINNY;
+    refused_by_device(&t, "no such template");
+}
+
+TEST(hole_that_is_not_there) {
+    kit t;
+    template_open(&t);
+    statement(&t, TC_OP_HOLE, 2)->attr[TC__HOLE_HOLE] = TC__HOLE_AHEAD;
+    refused_by_device(&t, "its holes are not those of tiles");
+}
+
+TEST(hole_that_is_there_twice) {
+    kit t;
+    template_open(&t);
+    statement(&t, TC_OP_HOLE, 1)->attr[TC__HOLE_HOLE] = TC__HOLE_LEFT;
+    refused_by_device(&t, "its holes are not those of tiles");
+}
+
+TEST(template_for_other_threads) {
+    kit t;
+    ++*template_number(template_open(&t), TC__TILES_THREADS);
+    refused_by_device(&t, "it is for");
+}
+
+TEST(template_without_room) {
+    kit t;
+    *template_number(template_open(&t), TC__TILES_STAGES) += 4;
+    refused_by_device(&t, "bytes of a block");
+}
+
+TEST(slices_without_room) {
+    kit t;
+    tc__node *n = template_open(&t);
+    tc__ix *numel = &t.list->buffer.at[n->attr[TC__TEMPLATE_SUMS]].numel;
+    *numel = tc__ix_sub(&t.ix, *numel, tc__ix_const(1));
+    refused_by_device(&t, "blocks cannot leave their sums");
+}
+
+TEST(blocks_that_miss_a_tile) {
+    kit t;
+    tc__node *n = template_open(&t);
+    n->attr[TC__TEMPLATE_COLS] = tc__ix_const(90);
+    refused_by_device(&t, "its blocks are not those of the result");
+}
+
+TEST(strides_that_are_not_so) {
+    for (int word = TC__HOLE_LINE_STRIDE; word <= (int)TC__HOLE_DEEP_STRIDE; word++) {
+        kit t;
+        template_open(&t);
+        ++statement(&t, TC_OP_HOLE, 0)->attr[word];
+        refused_by_device(&t, "do not lie so far apart");
+    }
+}
+
+TEST(address_of_what_is_computed) {
+    kit t;
+    product_open(&t, (product){20, 40, 1600, 1, 1, 1}, 0);
+    statement(&t, TC_OP_HOLE, 0)->attr[TC__HOLE_BRING] = TC__BRING_ASYNC;
+    refused_by_device(&t, "it gives an address of more than a copy");
+}
+
+TEST(what_another_hole_gives) {
+    kit t;
+    template_open(&t);
+    tc__node *load = statement(&t, TC_OP_LOAD, 0);
+    load->attr[TC__LOAD_BUFFER] = statement(&t, TC_OP_HOLE, 0)->attr[TC__HOLE_BUFFER];
+    refused_by_device(&t, "it is of another hole");
+}
+
+TEST(hole_of_no_template) {
+    kit t;
+    template_open(&t)->op = TC_OP_IF;
+    CHECK(!tc__verify_device(t.c, t.list));
+    kit_close(&t);
+}
+
+// Rows that lie so close that one ends where the next begins.
+TEST(rows_that_overlap) {
+    kit t;
+    made_open(&t, (product){37, 40, 132, 1, 0, 0});
+    tc__node *n = NULL;
+    for (int i = 0;
+         !n || t.list->buffer.at[n->attr[TC__STORE_BUFFER]].place != TC__BUF_SHARED; i++)
+        n = statement(&t, TC_OP_STORE, i);
+    tc__ix i = tc__ix_find_var(&t.ix, n->attr[TC__STORE_INDEX], TC__ROWS_I);
+    n->attr[TC__STORE_INDEX] = tc__ix_sub(&t.ix, n->attr[TC__STORE_INDEX], i);
+    refused_by_device(&t, "another thread may meet it");
+}
+
+TEST(rows_that_nobody_makes) {
+    kit t;
+    made_open(&t, (product){37, 40, 132, 1, 0, 0});
+    *template_number(statement(&t, TC_OP_TEMPLATE, 0), TC__SKINNY_MAKING) = 0;
+    refused_by_device(&t, "its holes are not those of skinny");
+}
+
+// Half of a warp makes a row, and waits for the other half.
+TEST(sums_of_half_a_warp) {
+    kit t;
+    made_open(&t, (product){16, 64, 64, 1, 1, 0});
+    tc__node *n = statement(&t, TC_OP_IF, 0);
+    CHECK(tc__ix_equals(n->attr[TC__IF_PREDICATES + 1], 2));
+    n->attr[TC__IF_PREDICATES + 1] = tc__ix_const(1);
+    refused_by_device(&t, "not all threads come here together");
 }

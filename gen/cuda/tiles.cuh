@@ -1,0 +1,502 @@
+// Products in tiles. A ring of stages holds tiles of the operands. Step i multiplies stage i while stage i + stages - 1 is
+// on its way. What is multiplied next is fetched to registers while the present is, also from the stage of the next
+// step: so the one barrier of a step stands before its last piece, and a stage is written anew one step after it was
+// read.
+//
+// Fetching ahead is 4.5 % of a bf16 product of 4096, and 26 registers; a fourth stage 3 % more; copies spread over the
+// pieces, other orders of mma and a result in one part 2 % or less. mma.sync with nothing around it reaches 626 TFLOP/s,
+// cuBLAS (wgmma) 694, this 430 to 455, at the card's limit of power. Addresses of copies move by steps. NVRTC's code of
+// the same text is slower than nvcc's (its addresses in shared memory have 64 bits): measure with NVRTC.
+//
+// Of a kernel are: P, its types `sum`, `element` (what holes give) and `stored` (what shared memory has) and the numbers
+// of TC__TILES_...; L and R, how an operand is read: `bring`; `deep`: accesses of `width` elements are along k, else along
+// its lines; `stepped`: accesses lie apart by strides that are known; and functions: left and right give elements (or
+// their address) at (first row of the batch, line, k), left_one and right_one a single one, result takes those of
+// `width` columns.
+
+// fn: plus
+// Integers wrap.
+template <class T> TC_FN T TC_N(plus)(T a, T b) {
+    if constexpr ((T)0.5 != (T)0) return a + b;
+    else return (T)((tc_u64)a + (tc_u64)b);
+}
+
+// fn: add_product
+// a * b + c: one fma, of floats; integers wrap.
+template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
+    if constexpr ((T)0.5 == (T)0) return (T)((tc_u64)a * (tc_u64)b + (tc_u64)c);
+    else if constexpr (sizeof(T) == 4) return fmaf(a, b, c);
+    else return fma(a, b, c);
+}
+
+// fn: as_stored
+// An element as shared memory has it: of tf32, its leading bits. The tensor cores would cut the others off.
+template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element v) {
+    if constexpr (P::way == 3) return TC_N(bits_tf32)(v);
+    else return v;
+}
+
+// fn: pitch
+// Elements between lines of a tile that lies along k: so that neighbours are in other banks. Those of halves are swizzled.
+template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
+    return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
+}
+
+// fn: stage
+// Brings the tiles of an operand, of LINES lines.
+enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
+template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
+    typedef typename P::element E;
+    typedef typename P::stored M;
+    enum : int {
+        along = S::deep ? P::depth : LINES, // what accesses are along: elements of it in the tile,
+        lanes = along / S::width,              //   and accesses
+        count = LINES * P::depth / S::width / P::threads, // accesses of a thread,
+        jump = P::threads / lanes,                           //   and lines between them
+        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
+        size = P::depth * pitch,
+        always = !RAGGED && !P::ragged_depth
+    };
+    M *ring;
+    const E *from; // of the first access of the thread
+    int place;
+    typedef tc_pack<E, S::width> packs[count];
+
+    // Of access e: its line in the tile, and its place along k.
+    TC_FN int line(int e) { return S::deep ? e / lanes : e % lanes * S::width; }
+    TC_FN int deep(int e) { return S::deep ? e % lanes * S::width : e / lanes; }
+    TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }
+
+    // Where the thread's first access comes from, and where its copy goes to: chunks of a tile change places alike in
+    // every 8 lines.
+    template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {
+        if constexpr (S::stepped) {
+            const int e = threadIdx.x;
+            if constexpr (S::bring == TC_BRING_ASYNC) place = swizzled(e);
+            from = hole(row, lines + line(e), k + deep(e), true);
+        }
+    }
+    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        M *at;
+        const E *source;
+        if constexpr (S::stepped) {
+            at = &ring[to * size + place + j * (int)jump * (int)along];
+            source = from + j * far;
+        } else {
+            at = &ring[to * size + swizzled(e)];
+            source = hole(row, l, k, inside);
+        }
+        if constexpr (always) TC_N(copy_async16)(at, source);
+        else TC_N(copy_async16_if)(at, source, inside);
+    }
+    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        if constexpr (!always) next[j] = {};
+        if (!inside) return;
+        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
+        else hole(row, l, k, next[j].at);
+    }
+    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        tc_pack<E, S::width> one = {};
+        if (inside) hole(row, l, k, one.at);
+        if constexpr (halves) ring[to * size + swizzled(e)] = one.at[0];
+        else ring[to * size + deep(e) * pitch + line(e)] = TC_N(as_stored)<P>(one.at[0]);
+    }
+    // The stage of k.. is on its way to `to`, or to registers.
+    template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
+        #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
+        for (int j = 0; j < count; j++) {
+            const int e = threadIdx.x + j * P::threads;
+            const I l = first + line(e), k = k0 + deep(e);
+            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
+            else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);
+            else now(j, to, row, l, k, inside, hole);
+        }
+        if constexpr (S::stepped) from += (I)S::deep_stride * (I)P::depth;
+    }
+    // From registers to shared memory: whole accesses where the tile's lines run as they do.
+    __device__ __forceinline__ void put(const packs &next, int to) {
+        if constexpr (S::bring == TC_BRING_LATER) {
+            #pragma unroll
+            for (int j = 0; j < count; j++) {
+                const int e = threadIdx.x + j * P::threads;
+                if constexpr (halves) {
+                    *(tc_pack<M, S::width> *)&ring[to * size + swizzled(e)] = next[j];
+                } else if constexpr (S::deep || S::width < P::pack) {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u++)
+                        ring[to * size + (deep(e) + (S::deep ? u : 0)) * pitch + line(e) + (S::deep ? 0 : u)] =
+                            TC_N(as_stored)<P>(next[j].at[u]);
+                } else {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u += P::pack) {
+                        tc_pack<M, P::pack> some;
+                        #pragma unroll
+                        for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
+                        *(tc_pack<M, P::pack> *)&ring[to * size + deep(e) * pitch + line(e) + u] = some;
+                    }
+                }
+            }
+        }
+    }
+};
+
+// fn: tile_simt
+// One fused multiply-add a step, in the order of k. A thread's sums are packs of rows and columns, 4 and 8 of them apart,
+// so that a warp reads each operand in one go.
+template <class P, class L, class R> struct TC_N(tile_simt) {
+    typedef typename P::sum T;
+    typedef tc_pack<T, P::pack> pack;
+    enum : int {
+        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 4, cols = warpcols / 8,
+        rowpacks = rows / P::pack, colpacks = cols / P::pack, rowstep = 4 * P::pack, colstep = 8 * P::pack,
+        pitch = P::cols + 8, piece = 1, sums = rows * cols,
+        leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols)
+    };
+    typedef pack sum_type[rows][colpacks], left_type[2][rowpacks], right_type[2][colpacks];
+    typedef char step_type[1];
+    int row, col;
+
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, warp = x / 32, lane = x % 32;
+        row = warp / P::across * warprows + lane / 8 * P::pack;
+        col = warp % P::across * warpcols + lane % 8 * P::pack;
+        #pragma unroll
+        for (int i = 0; i < sums; i++) ((T *)sum)[i] = 0;
+    }
+    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const T *left, const T *right, int at, int d, int to) const {
+        #pragma unroll
+        for (int i = 0; i < rowpacks; i++)
+            lefts[to][i] = *(const pack *)&left[(at * P::depth + d) * leftpitch + row + i * rowstep];
+        #pragma unroll
+        for (int j = 0; j < colpacks; j++)
+            rights[to][j] = *(const pack *)&right[(at * P::depth + d) * rightpitch + col + j * colstep];
+    }
+    // Columns to and fro: a register is used again where the next row begins.
+    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int c = 0; c < cols; c++) {
+                const int j = i % 2 ? cols - 1 - c : c;
+                T &s = sum[i][j / P::pack].at[j % P::pack];
+                s = TC_N(add_product)(lefts[now][i / P::pack].at[i % P::pack], rights[now][j / P::pack].at[j % P::pack], s);
+            }
+        }
+    }
+    __device__ __forceinline__ void result(const sum_type &sum, T *tile) const {
+        const int x = threadIdx.x, lane = x % 32;
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int j = 0; j < colpacks; j++)
+                *(pack *)&tile[(lane / 8 * P::pack + i / P::pack * rowstep + i % P::pack) * pitch + col + j * colstep] = sum[i][j];
+        }
+    }
+};
+
+// fn: tile_fragments
+// What the ways by tensor cores have: sums in fragments of 16 x 8.
+template <class P> struct TC_N(tile_fragments) {
+    enum : int {
+        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,
+        pitch = P::cols + 8, sums = rows * cols * 4
+    };
+    typedef float sum_type[rows][cols][4];
+    int row, col;
+
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, warp = x / 32;
+        row = warp / P::across * warprows, col = warp % P::across * warpcols;
+        #pragma unroll
+        for (int i = 0; i < sums; i++) sum[i / 4 / cols][i / 4 % cols][i % 4] = 0;
+    }
+    __device__ __forceinline__ void result(const sum_type &sum, float *tile) const {
+        const int x = threadIdx.x, lane = x % 32;
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int j = 0; j < cols; j++) {
+                float *const two = &tile[(lane / 4 + i * 16) * pitch + col + j * 8 + lane % 4 * 2];
+                *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
+                *(tc_pack<float, 2> *)&two[8 * pitch] = {sum[i][j][2], sum[i][j][3]};
+            }
+        }
+    }
+};
+
+// fn: tile_halves
+// Halves, in fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared memory is read as it
+// lies, the other turned.
+template <class P, class L, class R> struct TC_N(tile_halves) : TC_N(tile_fragments)<P> {
+    typedef TC_N(tile_fragments)<P> F;
+    enum : int { rows = F::rows, cols = F::cols, piece = 16, leftline = L::deep ? P::depth : P::rows, rightline = R::deep ? P::depth : P::cols };
+    typedef typename F::sum_type sum_type;
+    typedef unsigned left_type[2][rows][4], right_type[2][cols][2];
+    typedef char step_type[1];
+    int leftlane, rightlane;
+
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, lane = x % 32;
+        F::begin(sum);
+        leftlane = L::deep ? TC_N(swizzle)<leftline>(F::row + lane % 16, lane / 16 * 8)
+                           : TC_N(swizzle)<leftline>(lane / 16 * 8 + lane % 8, F::row + lane / 8 % 2 * 8);
+        rightlane = R::deep ? TC_N(swizzle)<rightline>(F::col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8)
+                            : TC_N(swizzle)<rightline>(lane % 16, F::col + lane / 16 * 8);
+    }
+    // Places of a tile differ from the lane's first in bits that swizzling changes alike.
+    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const tc_u16 *left, const tc_u16 *right, int at, int d, int to) const {
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            const int stage = at * (P::depth * P::rows);
+            if constexpr (L::deep) TC_N(ldmatrix4)(lefts[to][i], &left[stage + i * (16 * P::depth) + (leftlane ^ d)]);
+            else TC_N(ldmatrix4_trans)(lefts[to][i], &left[stage + d * P::rows + (leftlane ^ i * 16)]);
+        }
+        #pragma unroll
+        for (int j = 0; j < cols; j += 2) {
+            const int stage = at * (P::depth * P::cols);
+            unsigned two[4];
+            if constexpr (R::deep) TC_N(ldmatrix4)(two, &right[stage + j * (8 * P::depth) + (rightlane ^ d)]);
+            else TC_N(ldmatrix4_trans)(two, &right[stage + d * P::cols + (rightlane ^ j * 8)]);
+            rights[to][j][0] = two[0], rights[to][j][1] = two[1];
+            rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
+        }
+    }
+    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int c = 0; c < cols; c++) {
+                const int j = i % 2 ? cols - 1 - c : c;
+                P::mma(sum[i][j], lefts[now][i], rights[now][j]);
+            }
+        }
+    }
+};
+
+// fn: tile_words
+// Fragments of 16 x 8 and 8 x 8 of words; a lane has elements of the rows or columns lane / 4 and 8 behind, at lane % 4
+// and 4 behind along k.
+template <class P, class L, class R> struct TC_N(tile_words) : TC_N(tile_fragments)<P> {
+    typedef TC_N(tile_fragments)<P> F;
+    typedef typename P::stored M;
+    enum : int { rows = F::rows, cols = F::cols, piece = 8, leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols) };
+    typedef M left_type[2][rows][4], right_type[2][cols][2];
+
+    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const M *left, const M *right, int at, int d, int to) const {
+        const int x = threadIdx.x, lane = x % 32;
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            const M *const p = &left[(at * P::depth + d + lane % 4) * leftpitch + F::row + i * 16 + lane / 4];
+            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];
+            lefts[to][i][2] = p[4 * leftpitch], lefts[to][i][3] = p[4 * leftpitch + 8];
+        }
+        #pragma unroll
+        for (int j = 0; j < cols; j++) {
+            const M *const p = &right[(at * P::depth + d + lane % 4) * rightpitch + F::col + j * 8 + lane / 4];
+            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * rightpitch];
+        }
+    }
+};
+
+// fn: tile_tf32
+// f32 by its 11 leading bits alone, where allow_tf32 is set: rounded on their way to shared memory.
+template <class P, class L, class R> struct TC_N(tile_tf32) : TC_N(tile_words)<P, L, R> {
+    typedef TC_N(tile_words)<P, L, R> F;
+    typedef typename F::sum_type sum_type;
+    typedef typename F::left_type left_type;
+    typedef typename F::right_type right_type;
+    typedef char step_type[1];
+
+    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {
+        #pragma unroll
+        for (int i = 0; i < F::rows; i++) {
+            #pragma unroll
+            for (int c = 0; c < F::cols; c++) {
+                const int j = i % 2 ? F::cols - 1 - c : c;
+                TC_N(mma_tf32)(sum[i][j], lefts[now][i], rights[now][j]);
+            }
+        }
+    }
+};
+
+// fn: tile_split
+// f32 as the sum of its 11 leading bits and of the rest: three of the four products count. Tensor cores do not round
+// sums to nearest, so those of a step are added to the others outside: that is nearer to the sum than a chain of f32 is.
+template <class P, class L, class R> struct TC_N(tile_split) : TC_N(tile_words)<P, L, R> {
+    typedef TC_N(tile_words)<P, L, R> F;
+    enum : int { rows = F::rows, cols = F::cols };
+    typedef typename F::sum_type sum_type;
+    typedef typename F::left_type left_type;
+    typedef typename F::right_type right_type;
+    typedef sum_type step_type;
+
+    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &some, int d, int now, bool last) const {
+        unsigned rightlead[cols][2], rightrest[cols][2];
+        #pragma unroll
+        for (int j = 0; j < cols; j++) TC_N(split)(rights[now][j], rightlead[j], rightrest[j]);
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            unsigned lead[4], rest[4];
+            TC_N(split)(lefts[now][i], lead, rest);
+            float (&s)[cols][4] = some[i];
+            #pragma unroll
+            for (int j = 0; j < cols; j++) {
+                if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;
+                TC_N(mma_tf32)(s[j], rest, rightlead[j]);
+            }
+            #pragma unroll
+            for (int j = 0; j < cols; j++) TC_N(mma_tf32)(s[j], lead, rightrest[j]);
+            #pragma unroll
+            for (int j = 0; j < cols; j++) TC_N(mma_tf32)(s[j], lead, rightlead[j]);
+            #pragma unroll
+            for (int u = 0; u < 4 * cols; u++)
+                if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];
+        }
+    }
+};
+
+// fn: meet
+// Blocks that share sums meet in groups of neighbours, 12 of them: the last of a group adds what all have, in their order.
+// Then those of the groups meet, and one goes on: `own` is of all of k then. False = this block has done its part.
+template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < P::slices; apart *= group) {
+        const int first = slice / (apart * group) * (apart * group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+        T *const mine = sums + slice / apart * apart * SUMS * P::threads;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
+        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
+        #pragma unroll (together)
+        for (int i = 1; i < count; i++) {
+            const T *const other = sums + (first + i * apart) * SUMS * P::threads;
+            #pragma unroll
+            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));
+        }
+    }
+    return true;
+}
+
+// fn: sum_again
+// 3xTF32 sums what is not finite anew, by a chain which stops at NaN: inf - inf is no rest.
+template <class P, class I, class Left, class Right>
+TC_FN void TC_N(sum_again)(typename P::sum *sums, I r, I c, I depth, Left left_one, Right right_one) {
+    #pragma unroll 1
+    for (int l = 0; l < P::width; l++) {
+        if (TC_N(is_finite)(sums[l])) continue;
+        typename P::sum sum = 0, a[1], b[1];
+        for (I k = 0; k < depth && sum == sum; k++) {
+            left_one(r, r, k, a), right_one(r, c + l, k, b);
+            sum = TC_N(add_product)(a[0], b[0], sum);
+        }
+        sums[l] = sum;
+    }
+}
+
+// fn: tiles
+// m: rows of a batch; n, depth: columns, and k.
+template <template <class, class, class> class Way, class P, class L, class R, class I, class Left, class Right, class LeftOne, class RightOne, class Result>
+TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Left left_hole, Right right_hole,
+                       LeftOne left_one, RightOne right_one, Result result) {
+    typedef typename P::sum T;
+    typedef typename P::stored M;
+    typedef Way<P, L, R> W;
+    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+    const I block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
+    const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
+    I down, along;
+    TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, down, along);
+    const I first = P::batches ? block / (high * across) * m : 0;
+    const I r0 = first + down * P::rows, r1 = first + m, c0 = along * P::cols;
+    const I begin = P::slices > 1 ? (I)slice * P::length : 0;
+    const I end = P::slices > 1 && begin + P::length < depth ? begin + P::length : depth;
+    typedef TC_N(stage)<P, L, P::rows, (bool)P::ragged_rows, I> Lefts;
+    typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;
+    Lefts lefts;
+    Rights rights;
+    T *const tile = (T *)shared; // when the operands are done
+    W way;
+    // Arrays stand apart from what says where they are: the compiler has that in registers before it unrolls.
+    typename Lefts::packs leftnext;
+    typename Rights::packs rightnext;
+    typename W::sum_type sum;
+    typename W::step_type step_sum;
+    typename W::left_type left;
+    typename W::right_type right;
+    lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;
+    way.begin(sum);
+    lefts.first(r0, r0, begin, left_hole);
+    rights.first(r0, c0, begin, right_hole);
+    const int steps = (int)((end - begin + (P::depth - 1)) / P::depth);
+    // What step `step` multiplies is on its way to stage `to`; what comes in registers is put there later, also where
+    // nothing more came.
+    auto bring = [&](int step, int to) {
+        if (step < steps) {
+            const I k0 = begin + (I)step * P::depth;
+            lefts.bring(leftnext, to, r0, r0, r1, k0, depth, left_hole);
+            rights.bring(rightnext, to, r0, c0, n, k0, depth, right_hole);
+        }
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();
+    };
+    auto wait = [&] {
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();
+    };
+    #pragma unroll 1
+    for (int step = 0; step < P::stages - 1; step++) {
+        bring(step, step);
+        lefts.put(leftnext, step), rights.put(rightnext, step);
+    }
+    wait();
+    __syncthreads();
+    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
+    int at = 0; // the stage of this step; the one before it is free
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
+        #pragma unroll
+        for (int d = 0; d < P::depth; d += W::piece) {
+            const int now = d / W::piece % 2;
+            const bool last = d + W::piece == P::depth;
+            if (last) {
+                lefts.put(leftnext, to), rights.put(rightnext, to);
+                wait();
+                __syncthreads();
+                at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
+            }
+            if (d == 0) bring(step + P::stages - 1, to);
+            way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
+            way.multiply(sum, left, right, step_sum, d, now, last);
+        }
+    }
+    if constexpr (P::slices > 1)
+        if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;
+    // The result by rows of warps: their sums to shared memory, from there to the hole.
+    const int packs = P::cols / P::width, many = W::warprows * packs;
+    #pragma unroll 1
+    for (int part = 0; part < P::high; part++) {
+        __syncthreads();
+        if (warp / P::across == part) way.result(sum, tile);
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = x; e < many; e += P::threads) {
+            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];
+            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;
+            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;
+            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);
+            const int access = P::width < P::pack ? P::width : P::pack;
+            tc_pack<T, P::width> all;
+            #pragma unroll
+            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
+            result(r, c, all.at);
+        }
+    }
+}

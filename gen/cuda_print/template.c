@@ -1,0 +1,172 @@
+// CUDA dialect, templates of lists: a text of cuda/tiles.cuh or skinny.cuh is called with the kernel's numbers as a struct, and
+// its holes as functions, which loops.c prints as it does all statements.
+//
+//     struct product { typedef float sum; typedef tc_u16 element, stored; enum : int { way = 1, rows = 128, ... }; };
+//     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 1024, deep_stride = 1 }; };
+//     auto left = [&](int, int r, int q, bool) { return &in0[1024 * r + q]; };
+//     ...
+//     tc_tiles<tc_tile_halves, product, left_way, right_way>(...);
+
+static const char *tc__cuda_register_type(const tc__printer *p, int dtype) {
+    return p->d->reg[tc__class_of(dtype)];
+}
+
+static const tc__node *tc__cuda_hole(const tc__printer *p, uint32_t begin, uint32_t end,
+                                     tc__hole hole) {
+    for (uint32_t id = begin; id < end; id++)
+        if (tc__body(p, id)->op == TC_OP_HOLE &&
+            tc__body(p, id)->attr[TC__HOLE_HOLE] == (int64_t)hole)
+            return tc__body(p, id);
+    return NULL;
+}
+
+static int tc__cuda_hole_dtype(const tc__printer *p, const tc__node *hole) {
+    return p->g->buffer.at[hole->attr[TC__HOLE_BUFFER]].dtype;
+}
+
+// Whether a hole gives the address of what is copied.
+static int tc__cuda_gives_address(const tc__node *hole) {
+    return hole->attr[TC__HOLE_BRING] == TC__BRING_ASYNC ||
+           hole->attr[TC__HOLE_DEEP_STRIDE];
+}
+
+// What multiplies: a template that takes product, left_way and right_way.
+static const char *const tc__cuda_ways[] = {"tc_tile_simt", "tc_tile_halves",
+                                            "tc_tile_split", "tc_tile_tf32"};
+
+// `struct product { ... };`: types and numbers of template n.
+static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
+    int64_t name = n->attr[TC__TEMPLATE_NAME];
+    int64_t way = name == TC__TEMPLATE_TILES ? n->attr[TC__TEMPLATE_NUMBERS + TC__TILES_WAY]
+                                             : (int64_t)TC__WAY_SIMT;
+    int dtype = tc__cuda_hole_dtype(p, tc__cuda_hole(p, n->id, end, TC__HOLE_LEFT));
+    const char *element = tc__dtypes[dtype].memory;
+    tc__line(p);
+    tc__put(p->out, "struct product {\n");
+    p->indent++;
+    tc__line(p);
+    tc__put(p->out, "typedef %s sum;\n", tc__cuda_register_type(p, n->dtype));
+    tc__line(p);
+    tc__put(p->out, "typedef %s element;\n", element);
+    tc__line(p);
+    tc__put(p->out, "typedef %s stored;\n", way == TC__WAY_TF32 ? "unsigned" : element);
+    tc__line(p);
+    tc__put(p->out, "enum : int { ");
+    for (uint32_t i = TC__TEMPLATE_NUMBERS; i < n->n_attr; i++)
+        tc__put(p->out, "%s%s = %lld", i > TC__TEMPLATE_NUMBERS ? ", " : "",
+                tc__template_number(name, i - TC__TEMPLATE_NUMBERS), (long long)n->attr[i]);
+    tc__put(p->out, " };\n");
+    if (way == TC__WAY_MMA) {
+        tc__line(p);
+        tc__put(p->out,
+                "TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned "
+                "(&b)[2]) { tc_mma_%s(d, a, b); }\n",
+                tc__dtypes[dtype].name);
+    }
+    p->indent--;
+    tc__line(p);
+    tc__put(p->out, "};\n");
+}
+
+// `struct left_way { ... };`: how an operand comes to shared memory.
+static void tc__cuda_way_struct(tc__printer *p, const tc__node *hole) {
+    const int64_t *a = hole->attr;
+    tc__line(p);
+    tc__put(
+        p->out,
+        "struct %s_way { enum : int { bring = %lld, deep = %d, width = %lld, stepped = %d, "
+        "line_stride = %lld, deep_stride = %lld }; };\n",
+        tc__hole_names[a[TC__HOLE_HOLE]], (long long)a[TC__HOLE_BRING],
+        a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH, (long long)a[TC__HOLE_WIDTH],
+        a[TC__HOLE_DEEP_STRIDE] != 0, (long long)a[TC__HOLE_LINE_STRIDE],
+        (long long)a[TC__HOLE_DEEP_STRIDE]);
+}
+
+// One of the numbers that a hole is told, without a name where it has none.
+static void tc__cuda_hole_place(tc__printer *p, int64_t axis, int first) {
+    tc__put(p->out, "%s%s", first ? "" : ", ", tc__cuda_index_type(p));
+    if (axis >= 0) tc__put(p->out, " %s", tc__axis_name(axis));
+}
+
+// `auto left = [&](int, int r, int q, tc_u16 *given0) {`
+static void tc__cuda_hole_head(tc__printer *p, const tc__node *n) {
+    const int64_t *a = n->attr;
+    int result = a[TC__HOLE_HOLE] == TC__HOLE_RESULT, given = a[TC__HOLE_BUFFER] >= 0;
+    int rows = a[TC__HOLE_HOLE] == TC__HOLE_ROWS;
+    tc__line(p);
+    tc__put(p->out, "auto %s = [&](", tc__hole_names[a[TC__HOLE_HOLE]]);
+    tc__cuda_hole_place(p, a[TC__HOLE_ROW], 1);
+    tc__cuda_hole_place(p, a[TC__HOLE_LINE], 0);
+    if ((given && !result) || rows) tc__cuda_hole_place(p, a[TC__HOLE_DEEP], 0);
+    if (tc__cuda_gives_address(n)) {
+        tc__put(p->out, ", bool%s", p->g->target.checked ? " inside" : "");
+    } else if (given) {
+        tc__put(p->out, ", %s%s *", result ? "const " : "",
+                tc__dtypes[tc__cuda_hole_dtype(p, n)].memory);
+        tc__put_buffer(p, a[TC__HOLE_BUFFER]);
+    }
+    tc__put(p->out, ")");
+    tc__block_open(p);
+}
+
+static void tc__cuda_hole_end(tc__printer *p) {
+    p->indent--;
+    tc__line(p);
+    tc__put(p->out, "};\n");
+}
+
+// `return &in0[1024 * r + q];` of the COPY in a hole. Where accesses are looked at, only what is read is.
+static void tc__cuda_hole_address(tc__printer *p, const tc__node *copy) {
+    int64_t from = copy->attr[TC__COPY_FROM];
+    tc__line(p);
+    tc__put(p->out, "return ");
+    if (tc__cuda_is_checked(p->g, from)) {
+        tc__put(p->out, "!inside ? ");
+        tc__put_buffer(p, from);
+        tc__put(p->out, "_memory : ");
+    }
+    tc__put(p->out, "&");
+    tc__cuda_place_of(p, from, copy->attr[TC__COPY_SOURCE], "",
+                      (int)copy->attr[TC__COPY_ELEMENTS]);
+    tc__put(p->out, ";\n");
+}
+
+// The name of a buffer, or nothing to be pointed to.
+static void tc__cuda_pointer(tc__printer *p, int64_t buffer, const char *cast) {
+    if (buffer < 0) {
+        tc__put(p->out, ", (%s)nullptr", cast);
+        return;
+    }
+    tc__put(p->out, ", ");
+    tc__put_buffer(p, buffer);
+}
+
+// `tc_tiles<tc_tile_halves, product, left_way, right_way>((char *)shared0, ..., left, right, result);`
+static void tc__cuda_template_call(tc__printer *p, const tc__node *n, uint32_t end) {
+    const int64_t *a = n->attr, *number = a + TC__TEMPLATE_NUMBERS;
+    int tiles = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES;
+    char sums[40];
+    snprintf(sums, sizeof sums, "%s *", tc__cuda_register_type(p, n->dtype));
+    tc__line(p);
+    tc__put(p->out, "tc_%s<", tc__template_names[a[TC__TEMPLATE_NAME]]);
+    if (tiles) tc__put(p->out, "%s, ", tc__cuda_ways[number[TC__TILES_WAY]]);
+    tc__put(p->out, "product%s, %s>((char *)", tiles ? ", left_way, right_way" : "",
+            tc__cuda_index_type(p));
+    tc__put_buffer(p, a[TC__TEMPLATE_SHARED]);
+    tc__cuda_pointer(p, a[TC__TEMPLATE_TICKETS], "unsigned *");
+    tc__cuda_pointer(p, a[TC__TEMPLATE_SUMS], sums);
+    for (int i = TC__TEMPLATE_BLOCK; i <= (int)TC__TEMPLATE_DEPTH; i++) {
+        tc__put(p->out, ", ");
+        tc__put_ix(p, a[i]);
+    }
+    if (tiles)
+        tc__put(p->out, ", left, right, %s, result);\n",
+                tc__cuda_hole(p, n->id, end, TC__HOLE_LEFT_ONE) ? "left_one, right_one"
+                                                                : "0, 0");
+    else
+        tc__put(p->out, ", %s, %s, %s, %s, result);\n",
+                number[TC__SKINNY_MAKING] ? "rows" : "0",
+                number[TC__SKINNY_BY_ROWS] ? "left, right" : "right, left",
+                number[TC__SKINNY_AHEAD] ? "ahead" : "0",
+                number[TC__SKINNY_EARLY] ? "early" : "0");
+}
