@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7cc7353d97c34801u
+#define TC__BUILD_ID 0xb4c4b501349fe4ffu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26529,13 +26529,14 @@ memcpy(to+done*bytes,to,(size_t)(part*bytes));
 }
 }
 static void tc__words_fill(void*d,int64_t width,int64_t j,int64_t n,tc__word v){
-int32_t*p=(int32_t*)d+j;
-int64_t*q=(int64_t*)d+j,first=n<=TC__FILL_SHORT?n:(int64_t)TC__FILL_FROM;
-if(width==4)
-for(int64_t i=0;i<first;i++)p[i]=v.i32;
-else
-for(int64_t i=0;i<first;i++)q[i]=v.i64;
-if(n>first)tc__spread_bytes(width==4?(void*)p:(void*)q,width,n);
+int64_t first=n<=TC__FILL_SHORT?n:(int64_t)TC__FILL_FROM,left=first*width;
+int64_t four[4],half=(int64_t)((uint64_t)(uint32_t)v.i32<<32|(uint32_t)v.i32);
+char*p=(char*)d+j*width;
+for(int i=0;i<4;i++)four[i]=width==4?half:v.i64;
+for(;left>=32;left-=32,p+=32)memcpy(p,four,32);
+for(;left>=8;left-=8,p+=8)memcpy(p,four,8);
+if(left)memcpy(p,four,4);
+if(n>first)tc__spread_bytes((char*)d+j*width,width,n);
 }
 #define TC__COPY_STEPS(T) \
 for(int64_t i=0;i<n;i++)((T*)p)[i*to]=((const T*)q)[i*from]
@@ -27687,13 +27688,13 @@ f->var[TC__COL],0,-1,a->less,f->n);
 static void tc__acc_join(const tc__frame*f,const tc__accum*a,int second,int64_t n){
 uint8_t*set=tc__acc_set(f,a,second);
 tc__reg x,y;
+if(a->lane==1){
+a->fold(set,NULL,1);
+return;
+}
 x.mask=y.mask=-1;
 for(int64_t half=TC__FOLD_LANES/2;half;half/=2){
 x.at=set,y.at=set+half*a->lane*a->width;
-if(a->lane==1){
-a->step(x.at,&x,&y,NULL,half);
-continue;
-}
 for(int64_t l=0;l<half;l++){
 a->step(x.at,&x,&y,NULL,n);
 x.at=(uint8_t*)x.at+a->lane*a->width;
@@ -48443,7 +48444,7 @@ TC__NEXT(a_),TC__NEXT(b_);\
 #define TC__FOLD_LOAD(P,NAME,C)TC__T_##C s##P=TC_N(ld_##C)(acc+P*TC_LANES);
 #define TC__FOLD_SAVE(P,NAME,C)TC_N(st_##C)(acc+P*TC_LANES,s##P);
 #define TC__FOLD_STEP(P,NAME,C) \
-s##P=TC__LN(NAME##_step)(s##P,TC_N(ld_##C)(px+((i+P*TC_LANES)&mx)));
+s##P=TC__LN(NAME##_step)(s##P,TC_N(ld_##C)(px+P*sx));
 #define TC__FOLD_REST(P,NAME,C) \
 if(n-i>=(P+1)*TC_LANES){\
 TC__FOLD_STEP(P,NAME,C) \
@@ -48561,20 +48562,44 @@ TC_N(draw_u32)(w,words,draw,seed);\
 #define TC__FOLD(NAME,C,EXPR) \
 TC__LOOP_FN void TC__FN(NAME)(void*lanes,const tc__reg*x,int64_t n){\
 TC__E_##C*acc=(TC__E_##C*)lanes;\
-const TC__E_##C*px=(const TC__E_##C*)x->at;\
-const int64_t mx=x->mask;\
-for(int64_t i=0;i<n;i++){\
-const TC__E_##C a=acc[i&31],b=px[i&mx];\
+for(int64_t half=x?0:16;half;half/=2) \
+for(int64_t i=0;i<half;i++){\
+const TC__E_##C a=acc[i],b=acc[i+half];\
+acc[i]=EXPR;\
+}\
+for(int64_t i=0;x&&i<n;i++){\
+const TC__E_##C a=acc[i&31];\
+const TC__E_##C b=((const TC__E_##C*)x->at)[i&x->mask];\
 acc[i&31]=EXPR;\
 }\
 }
 #else
 #define TC__TRUTH -1
 #define TC__MASK(x)TC_NEG_i32((x)&1)
+#undef TC__DOWN
+#undef TC__FOLD_JOIN
+#define TC__FOLD_DOWN(STEP,C,l) \
+{\
+TC__T_##C upper=TC__DOWN(s0,l);\
+s0=STEP(s0,upper);\
+}
 #if TC_W ==8
+#define TC__DOWN TC_DOWN
 #define TC__FOLD_VECTORS TC__4
+#define TC__FOLD_JOIN(STEP,C) \
+s0=STEP(s0,s2),s1=STEP(s1,s3),s0=STEP(s0,s1);\
+TC__FOLD_DOWN(STEP,C,4)TC__FOLD_DOWN(STEP,C,2)TC__FOLD_DOWN(STEP,C,1)
 #else
 #define TC__FOLD_VECTORS TC__8
+#define TC__FOLD_JOIN(STEP,C) \
+s0=STEP(s0,s4),s1=STEP(s1,s5),s2=STEP(s2,s6),s3=STEP(s3,s7);\
+s0=STEP(s0,s2),s1=STEP(s1,s3),s0=STEP(s0,s1);\
+TC__FOLD_DOWN(STEP,C,2)TC__FOLD_DOWN(STEP,C,1)
+#if defined(__clang__)||__GNUC__>=12
+#define TC__DOWN(v,l)__builtin_shufflevector(v,v,l,((l)+1)&3,2,3)
+#else
+#define TC__DOWN TC_DOWN
+#endif
 #endif
 #define TC__FOLD(NAME,C,EXPR) \
 TC__LOOP_FN TC__T_##C TC__LN(NAME##_step)(TC__T_##C a,TC__T_##C b){\
@@ -48582,11 +48607,16 @@ return EXPR;\
 }\
 TC__LOOP_FN void TC__FN(NAME)(void*lanes,const tc__reg*x,int64_t n){\
 TC__E_##C*acc=(TC__E_##C*)lanes;\
-const TC__E_##C*px=(const TC__E_##C*)x->at;\
-const int64_t mx=x->mask;\
 int64_t i=0;\
 TC__FOLD_VECTORS(TC__FOLD_LOAD,NAME,C) \
-for(;i+32<=n;i+=32){\
+if(!x){\
+TC__FOLD_JOIN(TC__LN(NAME##_step),C) \
+TC_N(st_##C)(acc,s0);\
+return;\
+}\
+const TC__E_##C*px=(const TC__E_##C*)x->at;\
+const int64_t sx=x->mask&TC_LANES;\
+for(;i+32<=n;i+=32,px+=32/TC_LANES*sx){\
 TC__FOLD_VECTORS(TC__FOLD_STEP,NAME,C) \
 }\
 TC__FOLD_VECTORS(TC__FOLD_REST,NAME,C) \

@@ -481,13 +481,13 @@ static void tc__step_arg_rows(tc__frame *f, const tc__insn *i) {
 static void tc__acc_join(const tc__frame *f, const tc__accum *a, int second, int64_t n) {
     uint8_t *set = tc__acc_set(f, a, second);
     tc__reg x, y;
+    if (a->lane == 1) {
+        a->fold(set, NULL, 1);
+        return;
+    }
     x.mask = y.mask = -1;
     for (int64_t half = TC__FOLD_LANES / 2; half; half /= 2) {
         x.at = set, y.at = set + half * a->lane * a->width;
-        if (a->lane == 1) {
-            a->step(x.at, &x, &y, NULL, half);
-            continue;
-        }
         for (int64_t l = 0; l < half; l++) {
             a->step(x.at, &x, &y, NULL, n);
             x.at = (uint8_t *)x.at + a->lane * a->width;

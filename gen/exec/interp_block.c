@@ -25,7 +25,7 @@ typedef struct tc__reg {
 typedef void (*tc__block_fn)(void *d, const tc__reg *x, const tc__reg *y, const tc__reg *z,
                              int64_t n);
 
-// Element i of x into lane i % 32 of acc.
+// Element i of x into lane i % 32 of acc. x NULL: the lanes are combined, into lane 0; the others are anything.
 typedef void (*tc__fold_fn)(void *acc, const tc__reg *x, int64_t n);
 
 // d = random elements by the i64 indices of x.
@@ -111,13 +111,14 @@ static void tc__spread_bytes(void *p, int64_t bytes, int64_t n) {
 
 // d[j..j+n) = v
 static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__word v) {
-    int32_t *p = (int32_t *)d + j;
-    int64_t *q = (int64_t *)d + j, first = n <= TC__FILL_SHORT ? n : (int64_t)TC__FILL_FROM;
-    if (width == 4)
-        for (int64_t i = 0; i < first; i++) p[i] = v.i32;
-    else
-        for (int64_t i = 0; i < first; i++) q[i] = v.i64;
-    if (n > first) tc__spread_bytes(width == 4 ? (void *)p : (void *)q, width, n);
+    int64_t first = n <= TC__FILL_SHORT ? n : (int64_t)TC__FILL_FROM, left = first * width;
+    int64_t four[4], half = (int64_t)((uint64_t)(uint32_t)v.i32 << 32 | (uint32_t)v.i32);
+    char *p = (char *)d + j * width;
+    for (int i = 0; i < 4; i++) four[i] = width == 4 ? half : v.i64;
+    for (; left >= 32; left -= 32, p += 32) memcpy(p, four, 32);
+    for (; left >= 8; left -= 8, p += 8) memcpy(p, four, 8);
+    if (left) memcpy(p, four, 4);
+    if (n > first) tc__spread_bytes((char *)d + j * width, width, n);
 }
 
 // p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.

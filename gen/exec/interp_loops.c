@@ -105,7 +105,7 @@
 #    define TC__FOLD_LOAD(P, NAME, C) TC__T_##C s##P = TC_N(ld_##C)(acc + P * TC_LANES);
 #    define TC__FOLD_SAVE(P, NAME, C) TC_N(st_##C)(acc + P * TC_LANES, s##P);
 #    define TC__FOLD_STEP(P, NAME, C)                                                      \
-        s##P = TC__LN(NAME##_step)(s##P, TC_N(ld_##C)(px + ((i + P * TC_LANES) & mx)));
+        s##P = TC__LN(NAME##_step)(s##P, TC_N(ld_##C)(px + P * sx));
 #    define TC__FOLD_REST(P, NAME, C)                                                      \
         if (n - i >= (P + 1) * TC_LANES) {                                                 \
             TC__FOLD_STEP(P, NAME, C)                                                      \
@@ -232,20 +232,44 @@
 #    define TC__FOLD(NAME, C, EXPR)                                                        \
         TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
             TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
-            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
-            const int64_t mx = x->mask;                                                    \
-            for (int64_t i = 0; i < n; i++) {                                              \
-                const TC__E_##C a = acc[i & 31], b = px[i & mx];                           \
+            for (int64_t half = x ? 0 : 16; half; half /= 2)                               \
+                for (int64_t i = 0; i < half; i++) {                                       \
+                    const TC__E_##C a = acc[i], b = acc[i + half];                         \
+                    acc[i] = EXPR;                                                         \
+                }                                                                          \
+            for (int64_t i = 0; x && i < n; i++) {                                         \
+                const TC__E_##C a = acc[i & 31];                                           \
+                const TC__E_##C b = ((const TC__E_##C *)x->at)[i & x->mask];               \
                 acc[i & 31] = EXPR;                                                        \
             }                                                                              \
         }
 #else
 #    define TC__TRUTH   -1
 #    define TC__MASK(x) TC_NEG_i32((x)&1)
+#    undef TC__DOWN
+#    undef TC__FOLD_JOIN
+#    define TC__FOLD_DOWN(STEP, C, l)                                                      \
+        {                                                                                  \
+            TC__T_##C upper = TC__DOWN(s0, l);                                             \
+            s0 = STEP(s0, upper);                                                          \
+        }
 #    if TC_W == 8
+#        define TC__DOWN         TC_DOWN
 #        define TC__FOLD_VECTORS TC__4
+#        define TC__FOLD_JOIN(STEP, C)                                                     \
+            s0 = STEP(s0, s2), s1 = STEP(s1, s3), s0 = STEP(s0, s1);                       \
+            TC__FOLD_DOWN(STEP, C, 4) TC__FOLD_DOWN(STEP, C, 2) TC__FOLD_DOWN(STEP, C, 1)
 #    else
 #        define TC__FOLD_VECTORS TC__8
+#        define TC__FOLD_JOIN(STEP, C)                                                     \
+            s0 = STEP(s0, s4), s1 = STEP(s1, s5), s2 = STEP(s2, s6), s3 = STEP(s3, s7);    \
+            s0 = STEP(s0, s2), s1 = STEP(s1, s3), s0 = STEP(s0, s1);                       \
+            TC__FOLD_DOWN(STEP, C, 2) TC__FOLD_DOWN(STEP, C, 1)
+#        if defined(__clang__) || __GNUC__ >= 12
+#            define TC__DOWN(v, l) __builtin_shufflevector(v, v, l, ((l) + 1) & 3, 2, 3)
+#        else
+#            define TC__DOWN TC_DOWN
+#        endif
 #    endif
 #    define TC__FOLD(NAME, C, EXPR)                                                        \
         TC__LOOP_FN TC__T_##C TC__LN(NAME##_step)(TC__T_##C a, TC__T_##C b) {              \
@@ -253,11 +277,16 @@
         }                                                                                  \
         TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
             TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
-            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
-            const int64_t mx = x->mask;                                                    \
             int64_t i = 0;                                                                 \
             TC__FOLD_VECTORS(TC__FOLD_LOAD, NAME, C)                                       \
-            for (; i + 32 <= n; i += 32) {                                                 \
+            if (!x) {                                                                      \
+                TC__FOLD_JOIN(TC__LN(NAME##_step), C)                                      \
+                TC_N(st_##C)(acc, s0);                                                     \
+                return;                                                                    \
+            }                                                                              \
+            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
+            const int64_t sx = x->mask & TC_LANES;                                         \
+            for (; i + 32 <= n; i += 32, px += 32 / TC_LANES * sx) {                       \
                 TC__FOLD_VECTORS(TC__FOLD_STEP, NAME, C)                                   \
             }                                                                              \
             TC__FOLD_VECTORS(TC__FOLD_REST, NAME, C)                                       \
