@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb4c4b501349fe4ffu
+#define TC__BUILD_ID 0xefd0c5e73776c88fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26487,6 +26487,7 @@ tc__random_fn random[2][2];
 tc__tile_fn tile[TC__CLASSES];
 tc__arg_lanes_fn arg[TC__CLASSES];
 tc__convert_fn second;
+tc__convert_fn turned;
 void(*ramp)(int64_t*d,int64_t at,int64_t step,int64_t n);
 const char*(*fault)(void);
 }tc__isa;
@@ -26554,23 +26555,26 @@ if(bytes==8)TC__COPY_STEPS(uint64_t);
 }
 #undef TC__COPY_STEPS
 enum{TC__NARROW=128};
+static tc__convert_fn tc__taker(const tc__isa*isa,int dtype,int64_t step){
+if(step==1||isa->in[dtype])return step==1?isa->in[dtype]:NULL;
+if(tc__reg_width(dtype)!=4)return NULL;
+return step==2?isa->second:step==-1?isa->turned:NULL;
+}
 static void tc__take(const tc__isa*isa,int dtype,void*d,int64_t j,const void*s,
 int64_t at,int64_t step,int64_t n){
 int64_t bytes=tc__dtype(dtype)->bytes,part;
 tc__convert_fn in=isa->in[dtype];
 const char*p=(const char*)s+at*bytes;
 char*to=(char*)d+j*tc__reg_width(dtype);
+tc__convert_fn at_once=tc__taker(isa,dtype,step);
 uint16_t t[TC__NARROW];
 if(n<=0)return;
-if(step==1){
-if(in)
-in(to,p,n);
-else
-memcpy(to,p,(size_t)(n*bytes));
+if(at_once){
+at_once(to,p,n);
 return;
 }
-if(!in&&step==2&&bytes==4){
-isa->second(to,p,n);
+if(step==1){
+memcpy(to,p,(size_t)(n*bytes));
 return;
 }
 if(!in){
@@ -26722,7 +26726,7 @@ NULL},\
 {TC__LN(normal_f32),TC__LN(normal_f64)}},\
 {TC__LN(tile_f32),TC__LN(tile_f64),TC__LN(tile_i32),TC__LN(tile_i64)},\
 {TC__LN(arg_f32),TC__LN(arg_f64),TC__LN(arg_i32),TC__LN(arg_i64)},\
-TC__LN(second),TC__LN(ramp),TC__LN(float_fault) \
+TC__LN(second),TC__LN(turned),TC__LN(ramp),TC__LN(float_fault) \
 }
 static const tc__isa tc__isa_scalar=TC__ISA("scalar",1,1);
 #if TC__GNUC &&!defined(__clang__)
@@ -26882,7 +26886,7 @@ int64_t value[TC__EXPR_LANES];
 tc__axis axis;
 }tc__kept;
 typedef struct tc__walk{
-tc__expr at,stride;
+tc__expr at,stride,over;
 }tc__walk;
 typedef enum tc__limit_kind{
 TC__LIMIT_MOVES,
@@ -26896,6 +26900,8 @@ tc__limit_kind kind;
 }tc__limit;
 typedef struct tc__path{
 int64_t run;
+int64_t
+stretch;
 tc__walk index;
 uint32_t first_limit,limits;
 uint32_t buffer;
@@ -26940,7 +26946,9 @@ uint32_t item;
 uint8_t dtype;
 uint8_t uniform;
 uint8_t alias;
-int64_t k[2];
+uint32_t
+direct;
+int64_t home,k[2];
 tc__word fill;
 };
 typedef struct tc__section{
@@ -27191,9 +27199,8 @@ if(step<0){
 first=tc__ix_floor_div(at-limit,-step)+1;
 end=tc__ix_floor_div(at,-step)+1;
 }
-if(first>*lo)*lo=first;
-if(end<*hi)*hi=end;
-if(*hi<*lo)*hi=*lo;
+if(end<*hi)*hi=end>*lo?end:*lo;
+if(first>*lo)*lo=tc__lesser(first,*hi);
 }
 static int tc__path_holds(const tc__frame*f,const tc__path*p){
 const tc__limit*l=f->p->limit.at+p->first_limit;
@@ -27203,75 +27210,79 @@ if(e<0||e>=tc__expr_at(f,&l->limit,0))return 0;
 }
 return 1;
 }
+typedef struct tc__rect{
+int64_t lane,length,count;
+int64_t lo,hi;
+int64_t first,last;
+int64_t at,step,
+over;
+}tc__rect;
 typedef struct tc__runs{
-int64_t count,lane,length;
-int64_t at[TC__EXPR_LANES];
-int64_t step[TC__EXPR_LANES];
-int64_t lo[TC__EXPR_LANES];
-int64_t hi[TC__EXPR_LANES];
+tc__rect now;
 int64_t end;
-int cut;
-}tc__runs;
-static void tc__runs_walk(const tc__frame*f,const tc__walk*w,const tc__runs*r,
-int64_t*at,int64_t*step){
-if(r->count==1){
-*at=tc__expr_at(f,&w->at,r->lane),*step=tc__expr_at(f,&w->stride,r->lane);
-return;
-}
-tc__expr_lanes(f,&w->at,r->lane,r->length,r->count,at);
-tc__expr_lanes(f,&w->stride,r->lane,r->length,r->count,step);
-}
-static void tc__runs_alike(const tc__frame*f,const tc__path*p,tc__runs*r){
-const tc__limit*l=f->p->limit.at+p->first_limit;
-int64_t lo=0,hi=r->length,begin=r->lane;
-for(uint32_t i=0;i<p->limits;i++,l++)
-if(l->kind==TC__LIMIT_ALIKE)
-tc__limit_cut(tc__expr_at(f,&l->e.at,begin),
-tc__expr_at(f,&l->e.stride,begin),tc__expr_at(f,&l->limit,0),
-&lo,&hi);
-r->cut=lo>0||hi<r->length;
-for(int64_t k=0;k<r->count;k++,begin+=r->length)
-r->lo[k]=begin+lo,r->hi[k]=begin+hi;
-}
-static void tc__runs_limit_still(const tc__frame*f,const tc__limit*l,tc__runs*r){
-int64_t at[TC__EXPR_LANES],limit=tc__expr_at(f,&l->limit,0);
-tc__expr_lanes(f,&l->e.at,r->lane,r->length,r->count,at);
-for(int64_t k=0;k<r->count;k++)
-if(at[k]<0||at[k]>=limit)r->hi[k]=r->lo[k],r->cut=1;
-}
-static void tc__runs_limit(const tc__frame*f,const tc__limit*l,tc__runs*r){
+int64_t known,next;
 int64_t at[TC__EXPR_LANES],step[TC__EXPR_LANES];
-int64_t limit=tc__expr_at(f,&l->limit,0),begin=r->lane;
-tc__runs_walk(f,&l->e,r,at,step);
-r->cut=1;
-for(int64_t k=0;k<r->count;k++,begin+=r->length){
-int64_t lo=r->lo[k]-begin,hi=r->hi[k]-begin;
-tc__limit_cut(at[k],step[k],limit,&lo,&hi);
-r->lo[k]=begin+lo,r->hi[k]=begin+hi;
-}
-}
-static void tc__runs_lanes(const tc__frame*f,const tc__path*p,int64_t j,tc__runs*r){
+int64_t lo[TC__EXPR_LANES],hi[TC__EXPR_LANES];
+}tc__runs;
+static void tc__runs_open(tc__runs*r){r->end=r->known=r->next=0;}
+static void tc__rect_place(const tc__frame*f,const tc__path*p,tc__rect*q){
 const tc__limit*l=f->p->limit.at+p->first_limit;
-r->length=f->n-j,r->lane=j,r->end=f->n,r->count=1;
-if(p->run!=INT64_MAX){
-r->length=p->run,r->lane=j-(f->var[f->axis]+j)%p->run;
-r->count=tc__lesser((f->n-r->lane+p->run-1)/p->run,TC__EXPR_LANES);
-r->end=tc__lesser(f->n,r->lane+r->count*p->run);
-}
-tc__runs_alike(f,p,r);
+q->lo=q->first=0,q->hi=q->length,q->last=q->count;
+q->at=tc__expr_at(f,&p->index.at,q->lane);
+q->step=tc__expr_at(f,&p->index.stride,q->lane);
+q->over=tc__expr_at(f,&p->index.over,q->lane);
 for(uint32_t i=0;i<p->limits;i++,l++){
-if(l->kind==TC__LIMIT_STILL)tc__runs_limit_still(f,l,r);
-if(l->kind==TC__LIMIT_MOVES)tc__runs_limit(f,l,r);
+int64_t at=tc__expr_at(f,&l->e.at,q->lane),most=tc__expr_at(f,&l->limit,0);
+if(l->kind==TC__LIMIT_STILL)
+tc__limit_cut(at,tc__expr_at(f,&l->e.over,q->lane),most,&q->first,
+&q->last);
+else
+tc__limit_cut(at,tc__expr_at(f,&l->e.stride,q->lane),most,&q->lo,&q->hi);
 }
-int64_t*lo=r->lo,*hi=r->hi,last=r->count-1;
-if(lo[0]<j)lo[0]=j;
-if(hi[0]<lo[0])hi[0]=lo[0];
-if(hi[last]>r->end)hi[last]=r->end;
-if(lo[last]>hi[last])lo[last]=hi[last];
 }
-static void tc__runs_open(const tc__frame*f,const tc__path*p,int64_t j,tc__runs*r){
-tc__runs_lanes(f,p,j,r);
-tc__runs_walk(f,&p->index,r,r->at,r->step);
+static void tc__runs_learn(const tc__frame*f,const tc__path*p,int64_t j,tc__runs*r){
+const tc__limit*l=f->p->limit.at+p->first_limit;
+int64_t at[TC__EXPR_LANES],step[TC__EXPR_LANES],run=p->run;
+r->next=0,r->known=tc__lesser((f->n-j)/run,TC__EXPR_LANES);
+tc__expr_lanes(f,&p->index.at,j,run,r->known,r->at);
+tc__expr_lanes(f,&p->index.stride,j,run,r->known,r->step);
+for(int64_t k=0;k<r->known;k++)r->lo[k]=0,r->hi[k]=run;
+for(uint32_t i=0;i<p->limits;i++,l++){
+int64_t most=tc__expr_at(f,&l->limit,0);
+tc__expr_lanes(f,&l->e.at,j,run,r->known,at);
+tc__expr_lanes(f,&l->e.stride,j,run,r->known,step);
+for(int64_t k=0;k<r->known;k++)
+tc__limit_cut(at[k],step[k],most,&r->lo[k],&r->hi[k]);
+}
+}
+static void tc__runs_known(const tc__frame*f,const tc__path*p,tc__runs*r){
+tc__rect*q=&r->now;
+if(r->next==r->known)tc__runs_learn(f,p,q->lane,r);
+int64_t k=r->next++;
+q->length=p->run,q->first=q->over=0,q->last=1;
+q->at=r->at[k],q->step=r->step[k],q->lo=r->lo[k],q->hi=r->hi[k];
+}
+static int tc__runs_next(const tc__frame*f,const tc__path*p,tc__runs*r){
+tc__rect*q=&r->now;
+int64_t left=f->n-r->end,run=p->run,known=0;
+if(left<=0)return 0;
+q->lane=r->end,q->length=left,q->count=1;
+if(run!=INT64_MAX){
+int64_t v=f->var[f->axis]+q->lane,nth=v/run,in=v-nth*run;
+if(in||left<run)
+q->length=tc__lesser(left,run-in);
+else if(p->stretch)
+q->length=run,
+q->count=tc__lesser(left/run,p->stretch-nth%p->stretch);
+else
+known=1;
+}
+if(known)
+tc__runs_known(f,p,r);
+else
+tc__rect_place(f,p,q);
+r->end=q->lane+q->count*q->length;
+return 1;
 }
 static void tc__path_keep(const tc__frame*f,const tc__path*p,int64_t j,int64_t n,
 uint8_t*keep){
@@ -27294,15 +27305,24 @@ return tc__lesser(f->n-j,TC__EXPR_LANES);
 }
 // ---- gen/exec/interp.c
 static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
+static int64_t tc__path_scale(const tc__frame*f,const tc__path*p){
+int rows=f->p->vector==TC__ROW&&f->p->buffer.at[p->buffer].place==TC__BUF_ROW;
+return rows?f->p->block:1;
+}
+static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
+tc__reg*r=&f->reg[i->dst];
+r->at=f->scratch+i->home,r->mask=-1;
+if(!i->direct||(whole&&f->n&(TC__BLOCK_VECTOR-1)))return r->at;
+const tc__path*p=&f->p->path.at[i->direct-1];
+int64_t at=tc__expr_at(f,&p->index.at,0)*tc__path_scale(f,p);
+r->at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
+return r->at;
+}
 static void tc__spread(void*at,int dtype){
 tc__word v;
 v.i64=0;
 memcpy(&v,at,(size_t)tc__reg_width(dtype));
 tc__words_fill(at,tc__reg_width(dtype),0,TC__BLOCK_VECTOR,v);
-}
-static int64_t tc__path_scale(const tc__frame*f,const tc__path*p){
-int rows=f->p->vector==TC__ROW&&f->p->buffer.at[p->buffer].place==TC__BUF_ROW;
-return rows?f->p->block:1;
 }
 static void tc__step_load_uniform(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -27316,56 +27336,63 @@ tc__spread(d,i->dtype);
 static void tc__step_load_plain(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
 int64_t at=tc__expr_at(f,&p->index.at,0)*i->k[1];
-char*home=(char*)f->scratch+i->k[0],*s=(char*)f->base[p->buffer];
+char*s=(char*)f->base[p->buffer];
 if(i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
 f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
 return;
 }
-f->reg[i->dst].at=home;
-tc__take(f->isa,i->dtype,home,0,s,at,1,f->n);
+tc__take(f->isa,i->dtype,tc__dst_of(f,i,0),0,s,at,1,f->n);
 }
-static void tc__fill_lanes(void*d,int64_t width,int64_t j,int64_t n,tc__word fill){
-int32_t*p=(int32_t*)d+j;
-if(width!=4||n>TC__FILL_FROM)
-tc__words_fill(d,width,j,n,fill);
+typedef struct tc__lanes{
+char*at;
+int64_t every,width;
+}tc__lanes;
+static char*tc__lane(const tc__lanes*d,int64_t l){
+return d->at+l*d->every*d->width;
+}
+static void tc__lanes_fill(const tc__lanes*d,int64_t l,int64_t n,const tc__word*v){
+if(d->every==1)
+tc__words_fill(tc__lane(d,l),d->width,0,n,*v);
 else
-for(int64_t i=0;i<n;i++)p[i]=fill.i32;
+tc__copy_steps(tc__lane(d,l),d->every,v,0,d->width,n);
 }
-static void tc__runs_fill(const tc__runs*r,void*d,int64_t width,int64_t j,
-tc__word fill){
-for(int64_t k=0;k<r->count;k++){
-if(r->lo[k]==r->hi[k])continue;
-if(r->lo[k]>j)tc__fill_lanes(d,width,j,r->lo[k]-j,fill);
-j=r->hi[k];
+static void tc__rect_fill_part(const tc__rect*q,const tc__lanes*d,int64_t lo,
+int64_t hi,const tc__word*v){
+int64_t runs=q->last-q->first,at=q->lane+q->first*q->length;
+if(hi-lo<runs)
+for(int64_t l=lo;l<hi;l++)
+tc__copy_steps(tc__lane(d,at+l),q->length*d->every,v,0,d->width,runs);
+else
+for(int64_t k=0;k<runs;k++)
+tc__lanes_fill(d,at+k*q->length+lo,hi-lo,v);
 }
-if(r->end>j)tc__fill_lanes(d,width,j,r->end-j,fill);
-}
-static void tc__runs_span(const tc__runs*r,int64_t*lo,int64_t*hi){
-int64_t first=0,last=r->count;
-while(first<last&&r->lo[first]==r->hi[first])first++;
-while(last>first&&r->lo[last-1]==r->hi[last-1])last--;
-*lo=first<last?r->lo[first]:0,*hi=first<last?r->hi[last-1]:0;
+static void tc__rect_fill(const tc__rect*q,const tc__lanes*d,const tc__word*v){
+tc__lanes_fill(d,q->lane,q->first*q->length,v);
+tc__lanes_fill(d,q->lane+q->last*q->length,(q->count-q->last)*q->length,v);
+tc__rect_fill_part(q,d,0,q->lo,v);
+tc__rect_fill_part(q,d,q->hi,q->length,v);
 }
 static void tc__step_load_whole(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0),width=tc__reg_width(i->dtype),lo,hi;
-char*home=(char*)f->scratch+i->k[0],*s=(char*)f->base[p->buffer];
+char*s=(char*)f->base[p->buffer];
+tc__lanes d={(char*)tc__dst_of(f,i,0),1,tc__reg_width(i->dtype)};
+const tc__rect*q;
 tc__runs r;
-f->reg[i->dst].at=home;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_lanes(f,p,j,&r);
-if(!r.cut&&r.end-j==f->n&&i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
-f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
+int64_t lo=q->first*q->length+q->lo,hi=q->last*q->length;
+hi-=q->length-q->hi;
+if(i->alias&&hi-lo==f->n&&!(f->n&(TC__BLOCK_VECTOR-1))&&
+q->hi-q->lo==q->length){
+f->reg[i->dst].at=s+q->at*tc__dtype(i->dtype)->bytes;
 return;
 }
-tc__runs_span(&r,&lo,&hi);
-tc__take(f->isa,i->dtype,home,lo,s,at+lo,1,hi-lo);
-if(r.cut)tc__runs_fill(&r,home,width,j,i->fill);
+tc__take(f->isa,i->dtype,d.at,q->lane+lo,s,q->at+lo,1,hi-lo);
+tc__rect_fill(q,&d,&i->fill);
 }
 }
 static void tc__load_one(tc__frame*f,const tc__insn*i,const char*s,int64_t at){
 tc__reg*r=&f->reg[i->dst];
-r->at=f->scratch+i->k[1],r->mask=0;
+r->at=f->scratch+i->k[0],r->mask=0;
 if(f->isa->in[i->dtype]){
 tc__take(f->isa,i->dtype,r->at,0,s,at,1,1);
 s=(const char*)r->at,at=0;
@@ -27373,31 +27400,38 @@ s=(const char*)r->at,at=0;
 tc__copy_steps(r->at,1,s+at*tc__reg_width(i->dtype),0,tc__reg_width(i->dtype),
 TC__BLOCK_VECTOR);
 }
+static void tc__rect_load(const tc__frame*f,int dtype,const tc__rect*q,
+const tc__lanes*d,const char*s){
+int64_t runs=q->last-q->first,n=q->hi-q->lo,bytes=tc__dtype(dtype)->bytes;
+int64_t at=q->at+q->first*q->over+q->lo*q->step;
+int64_t lane=q->lane+q->first*q->length+q->lo;
+int64_t across=q->step>2&&n<runs&&!f->isa->in[dtype];
+for(int64_t l=0;across&&l<n;l++)
+tc__copy_steps(tc__lane(d,lane+l),q->length*d->every,
+s+(at+l*q->step)*bytes,q->over,bytes,runs);
+if(across)return;
+tc__convert_fn at_once=d->every==1?tc__taker(f->isa,dtype,q->step):NULL;
+for(int64_t k=0;k<runs;k++,lane+=q->length,at+=q->over)
+if(at_once)
+at_once(tc__lane(d,lane),s+at*bytes,n);
+else if(d->every==1)
+tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
+else
+tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
+}
 static void tc__step_load_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t width=tc__reg_width(i->dtype);
-char*d=(char*)f->scratch+i->k[0];
 const char*s=(const char*)f->base[p->buffer];
-int near=!f->isa->in[i->dtype];
+tc__lanes d={(char*)tc__dst_of(f,i,0),1,tc__reg_width(i->dtype)};
+const tc__rect*q;
 tc__runs r;
-f->reg[i->dst].at=d,f->reg[i->dst].mask=-1;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,p,j,&r);
-if(r.end-j==f->n&&r.count==1&&!r.step[0]&&!r.cut){
-tc__load_one(f,i,s,r.at[0]);
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
+if(q->hi-q->lo==f->n&&!q->step){
+tc__load_one(f,i,s,q->at);
 return;
 }
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length){
-int64_t lo=r.lo[k],n=r.hi[k]-lo,step=r.step[k];
-int64_t at=r.at[k]+(lo-lane)*step;
-if(near&&step==1)
-memcpy(d+lo*width,s+at*width,(size_t)(n*width));
-else if(near&&step==2&&width==4)
-f->isa->second(d+lo*4,s+at*4,n);
-else
-tc__take(f->isa,i->dtype,d,lo,s,at,step,n);
-}
-if(r.cut)tc__runs_fill(&r,d,width,j,i->fill);
+tc__rect_load(f,i->dtype,q,&d,s);
+tc__rect_fill(q,&d,&i->fill);
 }
 }
 typedef struct tc__comb{
@@ -27416,43 +27450,26 @@ return c->begin<c->n;
 static void tc__comb_close(tc__frame*f,const tc__comb*c){
 f->var[f->axis]=c->var,f->n=c->n;
 }
-static void tc__comb_fill(const tc__comb*c,char*d,int64_t width,int64_t from,
-int64_t to,const tc__word*v){
-tc__copy_steps(d+(c->begin+from*c->step)*width,c->step,v,0,width,
-to-from);
-}
-static void tc__comb_load(tc__frame*f,const tc__insn*i,const tc__comb*c){
-int64_t width=tc__reg_width(i->dtype),done;
-char*d=(char*)tc__dst(f,i);
-const char*s=(const char*)f->base[c->path->buffer];
-tc__runs r;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,c->path,j,&r);
-done=j;
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length){
-int64_t lo=r.lo[k],n=r.hi[k]-lo,step=r.step[k];
-if(!n)continue;
-tc__comb_fill(c,d,width,done,lo,&i->fill);
-tc__copy_steps(d+(c->begin+lo*c->step)*width,c->step,
-s+(r.at[k]+(lo-lane)*step)*width,step,width,n);
-done=lo+n;
-}
-tc__comb_fill(c,d,width,done,r.end,&i->fill);
-}
-}
 static void tc__step_load_combs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
+tc__lanes d={(char*)tc__dst_of(f,i,0),p->comb,tc__reg_width(i->dtype)};
+char*home=d.at;
 tc__comb c;
-for(int64_t t=0;t<p->comb;t++){
-if(tc__comb_open(f,p,t,&c))tc__comb_load(f,i,&c);
-tc__comb_close(f,&c);
+tc__runs r;
+for(int64_t t=0;t<p->comb;t++,tc__comb_close(f,&c)){
+if(!tc__comb_open(f,p,t,&c))continue;
+d.at=home+c.begin*d.width;
+for(tc__runs_open(&r);tc__runs_next(f,c.path,&r);){
+tc__rect_load(f,i->dtype,&r.now,&d,(const char*)f->base[c.path->buffer]);
+tc__rect_fill(&r.now,&d,&i->fill);
+}
 }
 }
 static void tc__step_load_lanes(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
 int64_t at[TC__EXPR_LANES],n,scale=tc__path_scale(f,p);
 uint8_t keep[TC__EXPR_LANES];
-void*d=tc__dst(f,i);
+void*d=tc__dst_of(f,i,0);
 for(int64_t j=0;j<f->n;j+=n){
 n=tc__lanes_after(f,j);
 tc__expr_lanes(f,&p->index.at,j,1,n,at);
@@ -27477,14 +27494,12 @@ tc__expr_at(f,&p->index.at,0)*i->k[1],1,&f->reg[i->in[0]],0,f->n);
 }
 static void tc__step_store_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
+const tc__rect*q;
 tc__runs r;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,p,j,&r);
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length)
-tc__give(f->isa,i->dtype,f->base[p->buffer],
-r.at[k]+(r.lo[k]-lane)*r.step[k],r.step[k],&f->reg[i->in[0]],
-r.lo[k],r.hi[k]-r.lo[k]);
-}
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);)
+for(int64_t k=0;k<q->count;k++)
+tc__give(f->isa,i->dtype,f->base[p->buffer],q->at+k*q->over,q->step,
+&f->reg[i->in[0]],q->lane+k*q->length,q->length);
 }
 static void tc__step_store_lanes(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -27503,16 +27518,9 @@ static int64_t tc__lanes_of(const tc__frame*f,const tc__insn*i){
 return i->uniform?f->isa->lanes:f->n;
 }
 static void tc__step_block(tc__frame*f,const tc__insn*i){
-i->block(tc__dst(f,i),&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
+void*d=i->direct?tc__dst_of(f,i,1):tc__dst(f,i);
+i->block(d,&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
 tc__lanes_of(f,i));
-}
-static void tc__step_block_store(tc__frame*f,const tc__insn*i){
-const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0)*i->k[1];
-f->reg[i->dst].at=f->scratch+i->k[0];
-if(!(f->n&(TC__BLOCK_VECTOR-1)))
-f->reg[i->dst].at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
-tc__step_block(f,i);
 }
 static void tc__step_rename(tc__frame*f,const tc__insn*i){
 f->reg[i->dst].at=f->reg[i->in[0]].at;
@@ -27532,13 +27540,12 @@ tc__words_fill(tc__dst(f,i),tc__reg_width(i->dtype),0,TC__BLOCK_VECTOR,
 tc__word_of(f->isa,i->dtype,v));
 }
 static void tc__index_runs(const tc__frame*f,const tc__path*p,int64_t*d){
+const tc__rect*q;
 tc__runs r;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,p,j,&r);
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length)
-f->isa->ramp(d+r.lo[k],r.at[k]+(r.lo[k]-lane)*r.step[k],r.step[k],
-r.hi[k]-r.lo[k]);
-}
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);)
+for(int64_t k=0;k<q->count;k++)
+f->isa->ramp(d+q->lane+k*q->length,q->at+k*q->over,q->step,
+q->length);
 }
 static void tc__step_index(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -27557,43 +27564,23 @@ n=tc__lanes_after(f,j);
 tc__expr_lanes(f,&p->index.at,j,1,n,d+j);
 }
 }
-static void tc__valid_runs(const tc__frame*f,const tc__path*p,int32_t*d){
+static void tc__valid_runs(const tc__frame*f,const tc__path*p,const tc__lanes*d){
+const tc__rect*q;
 tc__word no,yes;
 tc__runs r;
 no.i64=yes.i64=0,yes.i32=f->isa->truth;
-for(int64_t j=0,done=0;j<f->n;j=r.end){
-tc__runs_lanes(f,p,j,&r);
-for(int64_t k=0;k<r.count;k++){
-tc__words_fill(d,4,done,r.lo[k]-done,no);
-tc__words_fill(d,4,r.lo[k],r.hi[k]-r.lo[k],yes);
-done=r.hi[k];
-}
-tc__words_fill(d,4,done,r.end-done,no);
-done=r.end;
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
+tc__lanes_fill(d,q->lane,q->count*q->length,&yes);
+tc__rect_fill(q,d,&no);
 }
 }
-static void tc__comb_valid(const tc__frame*f,const tc__comb*c,int32_t*to){
-char*d=(char*)to;
-tc__word no,yes;
-tc__runs r;
-no.i64=yes.i64=0,yes.i32=f->isa->truth;
-for(int64_t j=0,done;j<f->n;j=r.end){
-tc__runs_lanes(f,c->path,j,&r);
-done=j;
-for(int64_t k=0;k<r.count;k++){
-if(r.lo[k]==r.hi[k])continue;
-tc__comb_fill(c,d,4,done,r.lo[k],&no);
-tc__comb_fill(c,d,4,r.lo[k],r.hi[k],&yes);
-done=r.hi[k];
-}
-tc__comb_fill(c,d,4,done,r.end,&no);
-}
-}
-static void tc__valid_combs(tc__frame*f,const tc__path*p,int32_t*d){
+static void tc__valid_combs(tc__frame*f,const tc__path*p,int32_t*to){
+tc__lanes d={NULL,p->comb,4};
 tc__comb c;
-for(int64_t t=0;t<p->comb;t++){
-if(tc__comb_open(f,p,t,&c))tc__comb_valid(f,&c,d);
-tc__comb_close(f,&c);
+for(int64_t t=0;t<p->comb;t++,tc__comb_close(f,&c)){
+if(!tc__comb_open(f,p,t,&c))continue;
+d.at=(char*)(to+c.begin);
+tc__valid_runs(f,c.path,&d);
 }
 }
 static void tc__step_valid(tc__frame*f,const tc__insn*i){
@@ -27606,7 +27593,8 @@ tc__spread(d,TC_BOOL);
 return;
 }
 if(p->run){
-tc__valid_runs(f,p,d);
+tc__lanes all={(char*)d,1,4};
+tc__valid_runs(f,p,&all);
 return;
 }
 if(p->comb){
@@ -28824,6 +28812,7 @@ enum{
 TC__PLAN_LOOPS=16,
 TC__PLAN_SHORT_ROW=128,
 TC__PLAN_SHORT_RUN=4,
+TC__PLAN_SHORT_STRETCH=8,
 TC__PLAN_COMB_RUN=16,
 TC__PLAN_COMB_LIMITS=8,
 TC__PLAN_BYTES=48*1024,
@@ -28838,6 +28827,8 @@ tc__ix
 flat;
 uint8_t*uniform;
 uint32_t*last;
+uint32_t*
+where;
 uint32_t*slot;
 uint8_t*alive;
 uint8_t*stored;
@@ -29027,7 +29018,35 @@ static tc__walk tc__plan_walk(tc__planner*b,tc__ix e,const tc__ixrun*r){
 tc__walk w;
 w.at=tc__plan_expr(b,e);
 w.stride=tc__plan_expr(b,r->ok?r->stride:tc__ix_const(0));
+w.over=tc__plan_expr(b,tc__ix_const(0));
 return w;
+}
+static tc__ixrun tc__plan_over(tc__planner*b,tc__ix e,int64_t run){
+tc__ixpool*x=b->g->body.ix;
+tc__ixrun r=tc__plan_run(b,e);
+int moves=!r.ok||tc__ix_uses(x,r.stride,b->axis);
+e=tc__plan_flat(b,e);
+tc__ix var=tc__ix_find_var(x,e,b->axis);
+if(var)e=tc__ix_subst(x,e,var,tc__ix_mul(x,tc__ix_const(run),var));
+r=tc__ix_run(x,e,b->axis);
+if(moves||!r.ok||tc__ix_uses(x,r.stride,b->axis))
+r.ok=0,r.stride=tc__ix_const(0);
+return r;
+}
+static void tc__plan_stretch(tc__planner*b,tc__path*path,int64_t index,
+const int64_t*limit){
+tc__ixrun r=tc__plan_over(b,index,path->run);
+path->stretch=INT64_MAX;
+tc__plan_join_run(&path->stretch,&r);
+path->index.over=tc__plan_expr(b,r.stride);
+for(uint32_t i=0;i<path->limits&&!b->failed;i++){
+tc__limit*l=&b->p->limit.at[path->first_limit+i];
+r=tc__plan_over(b,limit[2*i],path->run);
+tc__plan_join_run(&path->stretch,&r);
+l->e.over=tc__plan_expr(b,r.stride);
+if(l->kind==TC__LIMIT_MOVES)path->stretch=0;
+}
+if(path->stretch<TC__PLAN_SHORT_STRETCH)path->stretch=0;
 }
 static tc__limit_kind tc__plan_limit_kind(tc__planner*b,tc__ix e,int64_t run){
 tc__ixpool*x=b->g->body.ix;
@@ -29065,6 +29084,7 @@ path.limits++;
 for(uint32_t i=0;i<path.limits&&!b->failed;i++)
 b->p->limit.at[path.first_limit+i].kind=
 tc__plan_limit_kind(b,limit[2*i],path.run);
+if(path.run&&path.run!=INT64_MAX)tc__plan_stretch(b,&path,index,limit);
 path.whole=path.run&&r.ok&&r.run==INT64_MAX&&tc__ix_equals(r.stride,1);
 path.plain=path.whole&&!path.limits;
 return path;
@@ -29214,6 +29234,25 @@ uint32_t until=at;
 for(int k=b->loops_around;k-- >0;)
 if(b->loop_node[b->around[k]]>made)until=b->loop_end[b->around[k]];
 if(until>b->last[made])b->last[made]=until;
+if(!b->where[made])b->where[made]=at;
+}
+static int tc__plan_waits(const tc__planner*b,const tc__node*n){
+const tc__node*user=tc__plan_node(b,b->where[n->id]);
+int used=0;
+if(n->op!=TC_OP_LOAD||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
+for(uint32_t k=0;k<user->n_in;k++)used|=user->in[k]==n->id;
+for(uint32_t k=0;k<n->n_attr&&used;k++)
+if(tc__attr_is_ix(n,k)&&tc__ix_has_val(b->g->body.ix,n->attr[k]))used=0;
+for(uint32_t i=n->id+1;i<user->id&&used;i++){
+tc__op op=(tc__op)tc__plan_node(b,i)->op;
+used=op!=TC_OP_FOR&&op!=TC_OP_END&&op!=TC_OP_STORE;
+}
+return used;
+}
+static int tc__plan_waited(const tc__planner*b,const tc__node*n,uint32_t k){
+for(uint32_t j=0;j<k;j++)
+if(n->in[j]==n->in[k])return 0;
+return b->where[n->in[k]]==n->id;
 }
 static int tc__plan_renames(const tc__planner*b,const tc__node*n){
 if(n->op!=TC_OP_CAST)return 0;
@@ -29266,6 +29305,8 @@ const tc__node*n=tc__plan_node(b,i);
 if(tc__plan_renames(b,n)&&b->last[n->in[0]]<b->last[i])
 b->last[n->in[0]]=b->last[i];
 }
+for(uint32_t i=0;i<b->p->nodes;i++)
+if(!tc__plan_waits(b,tc__plan_node(b,i)))b->where[i]=0;
 }
 static uint32_t tc__plan_take_slot(tc__planner*b,int wide){
 if(!wide)return b->free4.count?b->free4.at[--b->free4.count]:b->slots4++;
@@ -29289,14 +29330,20 @@ static int tc__plan_is_loop(const tc__planner*b,const tc__node*n){
 return n->op==TC_OP_CAST||(n->n_in&&b->p->isa->alu[n->op][TC_I32])||
 (n->n_in&&b->p->isa->alu[n->op][TC_F32])||(n->n_in&&n->dtype==TC_BOOL);
 }
+static void tc__plan_give_slot(tc__planner*b,const tc__node*n){
+b->slot[n->id]=tc__plan_take_slot(b,tc__plan_is_wide(n));
+b->alive[n->id]=1;
+}
 static void tc__plan_slots(tc__planner*b){
 for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
-tc__plan_end_lives(b,tc__plan_is_loop(b,n)?i:i-!!i,i);
+if(b->where[i])continue;
+tc__plan_end_lives(b,i-!!i,i);
+for(uint32_t k=0;k<n->n_in;k++)
+if(tc__plan_waited(b,n,k))tc__plan_give_slot(b,tc__plan_node(b,n->in[k]));
+if(tc__plan_is_loop(b,n))tc__plan_end_lives(b,i,i);
 if(!tc__plan_is_value(n)||b->uniform[i]||n->op==TC_OP_CONTRACT)continue;
-if(tc__plan_renames(b,n))continue;
-b->slot[i]=tc__plan_take_slot(b,tc__plan_is_wide(n));
-b->alive[i]=1;
+if(!tc__plan_renames(b,n))tc__plan_give_slot(b,n);
 }
 }
 static int64_t tc__plan_row_bytes(const tc__planner*b){
@@ -29314,10 +29361,13 @@ n=tc__ix_clamp(n+tc__ix_times(most,(int64_t)tc__dtype(k->dtype)->bytes));
 return tc__ix_clamp(n);
 }
 static int64_t tc__plan_block(const tc__planner*b){
-int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8,n=TC__BLOCK;
+int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8,
+n=TC__BLOCK*(b->p->flat?4:1);
 int64_t row=tc__plan_row_bytes(b);
 while(n>TC__BLOCK/4&&bytes>TC__PLAN_BYTES/n)n/=2;
-if(b->p->vector==TC__COL)return n;
+int64_t rows=b->p->flat?b->p->flat:1;
+while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat?b->p->flat:1;
+if(b->p->vector==TC__COL)return n<rows?n:n-n%rows;
 while(n>TC__FOLD_LANES&&row>TC__PLAN_ROWS_BYTES/n)n/=2;
 return n;
 }
@@ -29404,10 +29454,8 @@ if(b->p->code.count<=tc__plan_part(b,n)->main.first||
 i->step!=tc__step_store_plain)
 return;
 last=&b->p->code.at[b->p->code.count-1];
-if(last->step!=tc__step_block||last->dst!=v->id||last->uniform)return;
-if(!tc__plan_may_alias(b,v,n->id))return;
-last->step=tc__step_block_store;
-last->item=i->item,last->k[0]=(int64_t)b->home[v->id],last->k[1]=i->k[1];
+if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
+if(last->step==tc__step_block||v->op==TC_OP_LOAD)last->direct=i->item+1;
 }
 static void tc__plan_load(tc__planner*b,const tc__node*n,tc__insn*i){
 tc__value fill;
@@ -29418,7 +29466,7 @@ if(b->failed)return;
 const tc__path*p=&b->p->path.at[i->item];
 memcpy(&fill,&n->attr[TC__LOAD_FILL],sizeof fill);
 i->fill=tc__word_of(b->p->isa,n->dtype,fill);
-i->k[0]=(int64_t)b->home[n->id],i->k[1]=lanes?b->p->block:1;
+i->k[1]=lanes?b->p->block:1;
 i->alias=(uint8_t)tc__plan_may_alias(b,n,n->id);
 i->step=p->run?tc__step_load_runs:tc__step_load_lanes;
 if(p->comb&&!b->p->isa->in[n->dtype])i->step=tc__step_load_combs;
@@ -29430,7 +29478,7 @@ i->step=!p->limits&&tc__plan_is_still(b,n->attr[TC__LOAD_INDEX])
 ?tc__step_load_plain
 :tc__step_load_lanes;
 if(i->step==tc__step_load_runs)
-i->k[1]=(int64_t)tc__plan_area(b,TC__BLOCK_VECTOR*8);
+i->k[0]=(int64_t)tc__plan_area(b,TC__BLOCK_VECTOR*8);
 }
 static void tc__plan_store(tc__planner*b,const tc__node*n,tc__insn*i){
 int lanes=tc__plan_in_lanes(b,n),
@@ -29551,6 +29599,7 @@ static void tc__plan_insn(tc__planner*b,const tc__node*n){
 tc__insn i;
 memset(&i,0,sizeof i);
 i.dst=n->id,i.dtype=n->dtype,i.uniform=b->uniform[n->id];
+i.home=(int64_t)b->home[n->id];
 for(uint32_t k=0;k<3;k++)i.in[k]=k<n->n_in?n->in[k]:n->id;
 for(size_t k=0;k<TC__COUNT(tc__plan_rules)&&!i.step;k++)
 if(tc__plan_rules[k].op==(tc__op)n->op)tc__plan_rules[k].plan(b,n,&i);
@@ -29560,9 +29609,13 @@ if(!b->failed&&!TC__PUSH(b->ctx,b->p->code,i))b->failed=1;
 static void tc__plan_code(tc__planner*b,tc__section*s){
 s->first=(uint32_t)b->p->code.count;
 b->axis=s->axis;
-for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++)
-if(tc__plan_section(b,tc__plan_node(b,i))==s)
-tc__plan_insn(b,tc__plan_node(b,i));
+for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++){
+const tc__node*n=tc__plan_node(b,i);
+if(tc__plan_section(b,n)!=s||b->where[i])continue;
+for(uint32_t k=0;k<n->n_in;k++)
+if(tc__plan_waited(b,n,k))tc__plan_insn(b,tc__plan_node(b,n->in[k]));
+tc__plan_insn(b,n);
+}
 s->end=(uint32_t)b->p->code.count;
 }
 static tc__axis tc__plan_operand_axis(const tc__planner*b,const tc__interp_part*part,
@@ -29657,13 +29710,14 @@ b->uniform=TC__ANEW_ARRAY(a,uint8_t,n);
 b->alive=TC__ANEW_ARRAY(a,uint8_t,n);
 b->stored=TC__ANEW_ARRAY(a,uint8_t,n);
 b->last=TC__ANEW_ARRAY(a,uint32_t,n);
+b->where=TC__ANEW_ARRAY(a,uint32_t,n);
 b->slot=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_of=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_node=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_end=TC__ANEW_ARRAY(a,uint32_t,n);
 b->home=TC__ANEW_ARRAY(a,size_t,n);
-return b->uniform&&b->alive&&b->stored&&b->last&&b->slot&&b->loop_of&&
-b->loop_node&&b->loop_end&&b->home;
+return b->uniform&&b->alive&&b->stored&&b->last&&b->where&&b->slot&&
+b->loop_of&&b->loop_node&&b->loop_end&&b->home;
 }
 static int tc__plan_rows_are_short(const tc__planner*b){
 const tc__group*g=b->g;
@@ -48549,11 +48603,19 @@ TC_N(draw_u32)(w,words,draw,seed);\
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
 #undef TC__EVEN
+#undef TC__TURN
 #if !TC__LOOPS_SCALAR&&(defined(__clang__)||__GNUC__>=12)
+#define TC__SHUFFLE __builtin_shufflevector
 #if TC_W ==8
-#define TC__EVEN(a,b)__builtin_shufflevector(a,b,0,2,4,6,9,11,13,15)
+#define TC__PAIRS(a,b) \
+((TC_E_I64 __attribute__((vector_size(32))))TC__SHUFFLE(a,b,0,2,9,11,4,\
+6,13,15))
+#define TC__EVEN(a,b) \
+((TC_F32)TC__SHUFFLE(TC__PAIRS(a,b),TC__PAIRS(a,b),0,2,1,3))
+#define TC__TURN(a)TC__SHUFFLE(a,a,7,6,5,4,3,2,1,0)
 #else
-#define TC__EVEN(a,b)__builtin_shufflevector(a,b,0,2,5,7)
+#define TC__EVEN(a,b)TC__SHUFFLE(a,b,0,2,5,7)
+#define TC__TURN(a)TC__SHUFFLE(a,a,3,2,1,0)
 #endif
 #endif
 #if TC__LOOPS_SCALAR
@@ -48774,18 +48836,33 @@ TC__IN_OUT(i8,int8_t,i32,s[i],(int8_t)(uint8_t)(s[i]&255))
 TC__IN_OUT(i16,int16_t,i32,s[i],(int16_t)(uint16_t)(s[i]&65535))
 TC__IN_OUT(f16,uint16_t,f32,tc__f16_value(s[i]),tc__f16_of(s[i]))
 TC__IN_OUT(bf16,uint16_t,f32,tc__bf16_value(s[i]),tc__bf16_of(s[i]))
+#ifdef TC__EVEN
+TC__LOOP_PART void TC__LN(second_of)(float*d,const float*s){
+TC_F32 a=TC_N(ld_f32)(s),b=TC_N(ld_f32)(s+TC_LANES-1);
+TC_N(st_f32)(d,TC__EVEN(a,b));
+}
+#endif
 TC__LOOP_FN void TC__LN(second)(void*to,const void*from,int64_t n){
+float*d=(float*)to;
+const float*s=(const float*)from;
+int64_t i=0;
+#ifdef TC__EVEN
+for(;i+TC_LANES<=n;i+=TC_LANES)TC__LN(second_of)(d+i,s+2*i);
+if(i<n&&i)TC__LN(second_of)(d+n-TC_LANES,s+2*(n-TC_LANES)),i=n;
+#endif
+for(;i<n;i++)d[i]=s[2*i];
+}
+TC__LOOP_FN void TC__LN(turned)(void*to,const void*from,int64_t n){
 int32_t*d=(int32_t*)to;
 const int32_t*s=(const int32_t*)from;
 int64_t i=0;
-#ifdef TC__EVEN
-for(int64_t last=n-TC_LANES;i<n&&last>=0;i+=TC_LANES){
-if(i>last)i=last;
-TC_I32 a=TC_N(ld_i32)(s+2*i),b=TC_N(ld_i32)(s+2*i+TC_LANES-1);
-TC_N(st_i32)(d+i,TC__EVEN(a,b));
+#ifdef TC__TURN
+for(;i+TC_LANES<=n;i+=TC_LANES){
+TC_I32 a=TC_N(ld_i32)(s-i-(TC_LANES-1));
+TC_N(st_i32)(d+i,TC__TURN(a));
 }
 #endif
-for(;i<n;i++)d[i]=s[2*i];
+for(;i<n;i++)d[i]=s[-i];
 }
 TC__WORDS(words32)
 TC__LOOP_FN void TC__LN(uniform_f32)(void*d,const tc__reg*x,uint64_t seed,

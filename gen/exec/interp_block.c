@@ -58,6 +58,7 @@ typedef struct tc__isa {
     tc__tile_fn tile[TC__CLASSES];
     tc__arg_lanes_fn arg[TC__CLASSES];
     tc__convert_fn second; // d[i] = s[2 * i], elements of 4 bytes
+    tc__convert_fn turned; // d[i] = s[-i]
     void (*ramp)(int64_t *d, int64_t at, int64_t step, int64_t n); // d[i] = at + i * step
     const char *(*fault)(void); // what its compiler changed
 } tc__isa;
@@ -142,23 +143,28 @@ enum { TC__NARROW = 128 }; // elements that are converted at a time
 
 // ---- memory to registers: n elements of s from `at`, `step` apart, to d[j..j+n)
 
+// What moves elements of a dtype that lie `step` apart, the first at hand, to a register; NULL: a plain copy does.
+static tc__convert_fn tc__taker(const tc__isa *isa, int dtype, int64_t step) {
+    if (step == 1 || isa->in[dtype]) return step == 1 ? isa->in[dtype] : NULL;
+    if (tc__reg_width(dtype) != 4) return NULL;
+    return step == 2 ? isa->second : step == -1 ? isa->turned : NULL;
+}
+
 static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
                      int64_t at, int64_t step, int64_t n) {
     int64_t bytes = tc__dtype(dtype)->bytes, part;
     tc__convert_fn in = isa->in[dtype];
     const char *p = (const char *)s + at * bytes;
     char *to = (char *)d + j * tc__reg_width(dtype);
+    tc__convert_fn at_once = tc__taker(isa, dtype, step);
     uint16_t t[TC__NARROW];
     if (n <= 0) return;
-    if (step == 1) {
-        if (in)
-            in(to, p, n);
-        else
-            memcpy(to, p, (size_t)(n * bytes));
+    if (at_once) {
+        at_once(to, p, n);
         return;
     }
-    if (!in && step == 2 && bytes == 4) {
-        isa->second(to, p, n);
+    if (step == 1) {
+        memcpy(to, p, (size_t)(n * bytes));
         return;
     }
     if (!in) {

@@ -218,12 +218,22 @@
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+// Every second element of a, and of what b has from its second on; the elements of a from the last on. In AVX2 an
+// instruction moves elements within halves of a vector, or halves.
 #undef TC__EVEN
+#undef TC__TURN
 #if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
+#    define TC__SHUFFLE __builtin_shufflevector
 #    if TC_W == 8
-#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15)
+#        define TC__PAIRS(a, b)                                                            \
+            ((TC_E_I64 __attribute__((vector_size(32))))TC__SHUFFLE(a, b, 0, 2, 9, 11, 4,  \
+                                                                    6, 13, 15))
+#        define TC__EVEN(a, b)                                                             \
+            ((TC_F32)TC__SHUFFLE(TC__PAIRS(a, b), TC__PAIRS(a, b), 0, 2, 1, 3))
+#        define TC__TURN(a) TC__SHUFFLE(a, a, 7, 6, 5, 4, 3, 2, 1, 0)
 #    else
-#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 5, 7)
+#        define TC__EVEN(a, b) TC__SHUFFLE(a, b, 0, 2, 5, 7)
+#        define TC__TURN(a)    TC__SHUFFLE(a, a, 3, 2, 1, 0)
 #    endif
 #endif
 #if TC__LOOPS_SCALAR
@@ -328,18 +338,35 @@ TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 
 // What lies behind the last of them may not be memory: so a vector's second half is read from one
 // element before, and the last vector is one that ends there.
+#    ifdef TC__EVEN
+TC__LOOP_PART void TC__LN(second_of)(float *d, const float *s) {
+    TC_F32 a = TC_N(ld_f32)(s), b = TC_N(ld_f32)(s + TC_LANES - 1);
+    TC_N(st_f32)(d, TC__EVEN(a, b));
+}
+#    endif
+
 TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
+    float *d = (float *)to;
+    const float *s = (const float *)from;
+    int64_t i = 0;
+#    ifdef TC__EVEN
+    for (; i + TC_LANES <= n; i += TC_LANES) TC__LN(second_of)(d + i, s + 2 * i);
+    if (i < n && i) TC__LN(second_of)(d + n - TC_LANES, s + 2 * (n - TC_LANES)), i = n;
+#    endif
+    for (; i < n; i++) d[i] = s[2 * i];
+}
+
+TC__LOOP_FN void TC__LN(turned)(void *to, const void *from, int64_t n) {
     int32_t *d = (int32_t *)to;
     const int32_t *s = (const int32_t *)from;
     int64_t i = 0;
-#    ifdef TC__EVEN
-    for (int64_t last = n - TC_LANES; i < n && last >= 0; i += TC_LANES) {
-        if (i > last) i = last;
-        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES - 1);
-        TC_N(st_i32)(d + i, TC__EVEN(a, b));
+#    ifdef TC__TURN
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_I32 a = TC_N(ld_i32)(s - i - (TC_LANES - 1));
+        TC_N(st_i32)(d + i, TC__TURN(a));
     }
 #    endif
-    for (; i < n; i++) d[i] = s[2 * i];
+    for (; i < n; i++) d[i] = s[-i];
 }
 
 TC__WORDS(words32)

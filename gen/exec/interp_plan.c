@@ -117,6 +117,30 @@ static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     for (int k = b->loops_around; k-- > 0;)
         if (b->loop_node[b->around[k]] > made) until = b->loop_end[b->around[k]];
     if (until > b->last[made]) b->last[made] = until;
+    if (!b->where[made]) b->where[made] = at;
+}
+
+// Compiled code has the LOADs of a stencil ahead of what uses them. Here each would hold a block until then, so
+// one waits for its first use, if that is an operation in the same loop and nothing is stored before.
+static int tc__plan_waits(const tc__planner *b, const tc__node *n) {
+    const tc__node *user = tc__plan_node(b, b->where[n->id]);
+    int used = 0;
+    if (n->op != TC_OP_LOAD || b->uniform[n->id] || tc__plan_part(b, n)->product) return 0;
+    for (uint32_t k = 0; k < user->n_in; k++) used |= user->in[k] == n->id;
+    for (uint32_t k = 0; k < n->n_attr && used; k++)
+        if (tc__attr_is_ix(n, k) && tc__ix_has_val(b->g->body.ix, n->attr[k])) used = 0;
+    for (uint32_t i = n->id + 1; i < user->id && used; i++) {
+        tc__op op = (tc__op)tc__plan_node(b, i)->op;
+        used = op != TC_OP_FOR && op != TC_OP_END && op != TC_OP_STORE;
+    }
+    return used;
+}
+
+// Whether operand k of n is a LOAD that waited for it.
+static int tc__plan_waited(const tc__planner *b, const tc__node *n, uint32_t k) {
+    for (uint32_t j = 0; j < k; j++)
+        if (n->in[j] == n->in[k]) return 0;
+    return b->where[n->in[k]] == n->id;
 }
 
 // A cast that changes nothing has no register of its own, so its operand lasts as long as it does.
@@ -176,6 +200,8 @@ static void tc__plan_scan_lives(tc__planner *b) {
         if (tc__plan_renames(b, n) && b->last[n->in[0]] < b->last[i])
             b->last[n->in[0]] = b->last[i];
     }
+    for (uint32_t i = 0; i < b->p->nodes; i++)
+        if (!tc__plan_waits(b, tc__plan_node(b, i))) b->where[i] = 0;
 }
 
 // ---- registers
@@ -208,14 +234,21 @@ static int tc__plan_is_loop(const tc__planner *b, const tc__node *n) {
            (n->n_in && b->p->isa->alu[n->op][TC_F32]) || (n->n_in && n->dtype == TC_BOOL);
 }
 
+static void tc__plan_give_slot(tc__planner *b, const tc__node *n) {
+    b->slot[n->id] = tc__plan_take_slot(b, tc__plan_is_wide(n));
+    b->alive[n->id] = 1;
+}
+
 static void tc__plan_slots(tc__planner *b) {
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
-        tc__plan_end_lives(b, tc__plan_is_loop(b, n) ? i : i - !!i, i);
+        if (b->where[i]) continue;
+        tc__plan_end_lives(b, i - !!i, i);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (tc__plan_waited(b, n, k)) tc__plan_give_slot(b, tc__plan_node(b, n->in[k]));
+        if (tc__plan_is_loop(b, n)) tc__plan_end_lives(b, i, i);
         if (!tc__plan_is_value(n) || b->uniform[i] || n->op == TC_OP_CONTRACT) continue;
-        if (tc__plan_renames(b, n)) continue;
-        b->slot[i] = tc__plan_take_slot(b, tc__plan_is_wide(n));
-        b->alive[i] = 1;
+        if (!tc__plan_renames(b, n)) tc__plan_give_slot(b, n);
     }
 }
 
@@ -235,12 +268,15 @@ static int64_t tc__plan_row_bytes(const tc__planner *b) {
     return tc__ix_clamp(n);
 }
 
-// The largest power of two that keeps the blocks in cache.
+// The largest power of two that keeps the blocks in cache; of short rows behind one another, whole ones.
 static int64_t tc__plan_block(const tc__planner *b) {
-    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8, n = TC__BLOCK;
+    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8,
+            n = TC__BLOCK * (b->p->flat ? 4 : 1);
     int64_t row = tc__plan_row_bytes(b);
     while (n > TC__BLOCK / 4 && bytes > TC__PLAN_BYTES / n) n /= 2;
-    if (b->p->vector == TC__COL) return n;
+    int64_t rows = b->p->flat ? b->p->flat : 1;
+    while (rows % TC__BLOCK_VECTOR) rows += b->p->flat ? b->p->flat : 1;
+    if (b->p->vector == TC__COL) return n < rows ? n : n - n % rows;
     while (n > TC__FOLD_LANES && row > TC__PLAN_ROWS_BYTES / n) n /= 2;
     return n;
 }
@@ -331,7 +367,7 @@ static int tc__plan_may_alias(const tc__planner *b, const tc__node *n, uint32_t 
     return 1;
 }
 
-// Lets the loop just before a plain STORE write to memory itself.
+// Lets the loop or LOAD just before a plain STORE write to memory itself.
 static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__insn *i) {
     const tc__node *v = tc__plan_node(b, n->in[0]);
     tc__insn *last;
@@ -339,10 +375,8 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
         i->step != tc__step_store_plain)
         return;
     last = &b->p->code.at[b->p->code.count - 1];
-    if (last->step != tc__step_block || last->dst != v->id || last->uniform) return;
-    if (!tc__plan_may_alias(b, v, n->id)) return;
-    last->step = tc__step_block_store;
-    last->item = i->item, last->k[0] = (int64_t)b->home[v->id], last->k[1] = i->k[1];
+    if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
+    if (last->step == tc__step_block || v->op == TC_OP_LOAD) last->direct = i->item + 1;
 }
 
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -354,7 +388,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     const tc__path *p = &b->p->path.at[i->item];
     memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
-    i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
+    i->k[1] = lanes ? b->p->block : 1;
     i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
     i->step = p->run ? tc__step_load_runs : tc__step_load_lanes;
     if (p->comb && !b->p->isa->in[n->dtype]) i->step = tc__step_load_combs;
@@ -366,7 +400,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
                       ? tc__step_load_plain
                       : tc__step_load_lanes;
     if (i->step == tc__step_load_runs)
-        i->k[1] = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
+        i->k[0] = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
 }
 
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -506,6 +540,7 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
     tc__insn i;
     memset(&i, 0, sizeof i);
     i.dst = n->id, i.dtype = n->dtype, i.uniform = b->uniform[n->id];
+    i.home = (int64_t)b->home[n->id];
     for (uint32_t k = 0; k < 3; k++) i.in[k] = k < n->n_in ? n->in[k] : n->id;
     for (size_t k = 0; k < TC__COUNT(tc__plan_rules) && !i.step; k++)
         if (tc__plan_rules[k].op == (tc__op)n->op) tc__plan_rules[k].plan(b, n, &i);
@@ -516,9 +551,13 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
 static void tc__plan_code(tc__planner *b, tc__section *s) {
     s->first = (uint32_t)b->p->code.count;
     b->axis = s->axis;
-    for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++)
-        if (tc__plan_section(b, tc__plan_node(b, i)) == s)
-            tc__plan_insn(b, tc__plan_node(b, i));
+    for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (tc__plan_section(b, n) != s || b->where[i]) continue;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (tc__plan_waited(b, n, k)) tc__plan_insn(b, tc__plan_node(b, n->in[k]));
+        tc__plan_insn(b, n);
+    }
     s->end = (uint32_t)b->p->code.count;
 }
 
@@ -632,13 +671,14 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->alive = TC__ANEW_ARRAY(a, uint8_t, n);
     b->stored = TC__ANEW_ARRAY(a, uint8_t, n);
     b->last = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->where = TC__ANEW_ARRAY(a, uint32_t, n);
     b->slot = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_of = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_node = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_end = TC__ANEW_ARRAY(a, uint32_t, n);
     b->home = TC__ANEW_ARRAY(a, size_t, n);
-    return b->uniform && b->alive && b->stored && b->last && b->slot && b->loop_of &&
-           b->loop_node && b->loop_end && b->home;
+    return b->uniform && b->alive && b->stored && b->last && b->where && b->slot &&
+           b->loop_of && b->loop_node && b->loop_end && b->home;
 }
 
 // Short rows of a list that only computes element by element: blocks take many of them.

@@ -835,6 +835,53 @@ static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
     free_kernel(q);
 }
 
+// Images behind one another: of each row the neighbour below right, 5 outside, whose elements are `step` apart,
+// from the last on where that is negative; and the images turned, their columns side by side. Rows, and the
+// runs in which they move, end anywhere in a block.
+static void test_planes(int dtype, int64_t planes, int64_t height, int64_t width,
+                        int64_t step) {
+    int64_t n = planes * height * width, far = step < 0 ? -step : step, wide = width * far;
+    int64_t begin = step < 0 ? wide - 1 : 0;
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, n * far, -9, 9), y = output(q, dtype, n);
+    uint32_t t = output(q, dtype, n), twice = output(q, dtype, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(planes * height), num(width));
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(planes * height));
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(width));
+    tc__ix plane = tc__ix_div(&q->ix, q->r, num(height));
+    tc__ix i = tc__ix_mod(&q->ix, q->r, num(height)), to = at2(q, q->r, width, q->c);
+    tc__ix row = times(q, plus(q, at2(q, plane, height, i), num(1)), wide);
+    tc__ix at = plus(q, row, plus(q, times(q, q->c, step), num(begin + step)));
+    uint32_t next = load_if(q, x, at, 5, plus(q, i, num(1)), num(height),
+                            plus(q, q->c, num(1)), num(width));
+    uint32_t here = load(
+        q, x, plus(q, times(q, q->c, step), plus(q, times(q, q->r, wide), num(begin))));
+    int wider = computed(dtype);
+    next = widened(q, TC__AT_COL, dtype, next), here = widened(q, TC__AT_COL, dtype, here);
+    uint32_t most = op2(q, TC_OP_MAXIMUM, wider, next, here);
+    store(q, twice, to, wider == dtype ? most : cast(q, dtype, most));
+    store(q, y, to,
+          load_if(q, x, at, 5, plus(q, i, num(1)), num(height), plus(q, q->c, num(1)),
+                  num(width)));
+    store(q, t, to,
+          load(q, x, plus(q, at2(q, q->c, height, i), times(q, plane, height * width))));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, planes * height);
+    int bad = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t p = e / (height * width), r = e / width % height, c = e % width;
+        int64_t own = (p * height + r) * wide + begin + c * step;
+        double want = r + 1 < height && c + 1 < width ? value(q, x, own + wide + step) : 5;
+        double mine = value(q, x, own);
+        bad += value(q, y, e) != want;
+        bad += value(q, twice, e) != (mine > want ? mine : want);
+        bad += value(q, t, e) != value(q, x, (p * width + c) * height + r);
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
 // out[b, m, c] = relu(sum over k of left * right + bias[c])
 static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_t n,
                           int transposed, int square_right) {
@@ -1410,6 +1457,12 @@ int main(int count, char **args) {
     test_stencil(40, 64);
     test_stencil(3, 300);
     for (int64_t step = 1; step < 4; step++) {
+        test_planes(TC_F32, 7, 9, 28, step), test_planes(TC_F32, 3, 56, 56, step);
+        test_planes(TC_F64, 2, 17, 31, step), test_planes(TC_BF16, 5, 11, 57, step);
+        test_planes(TC_U8, 130, 8, 9, step), test_planes(TC_I64, 3, 60, 5, step);
+        test_planes(TC_F32, 2, 3, 300, step), test_planes(TC_F32, 40, 1, 13, step);
+        test_planes(TC_F16, 9, 9, 4, -step), test_planes(TC_F32, 9, 10, 100, -step);
+        test_planes(TC_F32, 1, 2100, 16, -step), test_planes(TC_I16, 3, 70, 24, -step);
         test_rows(TC_F32, 9, 14, step);
         test_rows(TC_F64, 40, 57, step);
         test_rows(TC_I32, 300, 3, step);
