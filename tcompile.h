@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xefd0c5e73776c88fu
+#define TC__BUILD_ID 0x637cc4be53f7a226u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26489,6 +26489,8 @@ tc__arg_lanes_fn arg[TC__CLASSES];
 tc__convert_fn second;
 tc__convert_fn turned;
 void(*ramp)(int64_t*d,int64_t at,int64_t step,int64_t n);
+void(*ramp_i32)(int32_t*d,int64_t at,int64_t step,
+int64_t n);
 const char*(*fault)(void);
 }tc__isa;
 typedef union tc__word{
@@ -26726,7 +26728,8 @@ NULL},\
 {TC__LN(normal_f32),TC__LN(normal_f64)}},\
 {TC__LN(tile_f32),TC__LN(tile_f64),TC__LN(tile_i32),TC__LN(tile_i64)},\
 {TC__LN(arg_f32),TC__LN(arg_f64),TC__LN(arg_i32),TC__LN(arg_i64)},\
-TC__LN(second),TC__LN(turned),TC__LN(ramp),TC__LN(float_fault) \
+TC__LN(second),TC__LN(turned),TC__LN(ramp),TC__LN(ramp_i32),\
+TC__LN(float_fault) \
 }
 static const tc__isa tc__isa_scalar=TC__ISA("scalar",1,1);
 #if TC__GNUC &&!defined(__clang__)
@@ -27539,13 +27542,18 @@ memcpy(&v,&f->a->arg[i->k[0]],sizeof v);
 tc__words_fill(tc__dst(f,i),tc__reg_width(i->dtype),0,TC__BLOCK_VECTOR,
 tc__word_of(f->isa,i->dtype,v));
 }
-static void tc__index_runs(const tc__frame*f,const tc__path*p,int64_t*d){
+static void tc__index_runs(const tc__frame*f,const tc__insn*i,void*d){
+const tc__path*p=&f->p->path.at[i->item];
 const tc__rect*q;
 tc__runs r;
 for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);)
-for(int64_t k=0;k<q->count;k++)
-f->isa->ramp(d+q->lane+k*q->length,q->at+k*q->over,q->step,
-q->length);
+for(int64_t k=0;k<q->count;k++){
+int64_t lane=q->lane+k*q->length,at=q->at+k*q->over;
+if(i->dtype==TC_I32)
+f->isa->ramp_i32((int32_t*)d+lane,at,q->step,q->length);
+else
+f->isa->ramp((int64_t*)d+lane,at,q->step,q->length);
+}
 }
 static void tc__step_index(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -27556,7 +27564,7 @@ tc__spread(d,TC_I64);
 return;
 }
 if(p->run){
-tc__index_runs(f,p,d);
+tc__index_runs(f,i,d);
 return;
 }
 for(int64_t j=0;j<f->n;j+=n){
@@ -28832,6 +28840,7 @@ where;
 uint32_t*slot;
 uint8_t*alive;
 uint8_t*stored;
+uint8_t*narrow;
 size_t*home;
 uint32_t*loop_of;
 int loops_around;
@@ -29278,8 +29287,28 @@ const tc__interp_part*part=&b->p->part.at[i];
 if(part->product)b->stored[part->left_node]=b->stored[part->right_node]=0;
 }
 }
+static int tc__plan_fits(tc__planner*b,const tc__node*n){
+const tc__ixpool*x=b->g->body.ix;
+if(n->op!=TC_OP_INDEX||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
+tc__ix e=n->attr[TC__INDEX_EXPR];
+if(tc__ix_lo(x,e)<INT32_MIN||tc__ix_hi(x,e)>INT32_MAX)return 0;
+tc__ixrun r=tc__plan_run(b,e);
+return r.ok&&r.run==INT64_MAX;
+}
+static void tc__plan_scan_indices(tc__planner*b){
+b->axis=b->p->vector;
+for(uint32_t i=0;i<b->p->nodes;i++)
+b->narrow[i]=(uint8_t)tc__plan_fits(b,tc__plan_node(b,i));
+for(uint32_t i=0;i<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i);
+int shorter=n->op==TC_OP_CAST&&!tc__cast_is_nothing(TC_I64,n->dtype)&&
+b->p->isa->cast[tc__loop_from(TC_I32)][n->dtype];
+for(uint32_t k=0;k<n->n_in&&!shorter;k++)b->narrow[n->in[k]]=0;
+}
+}
 static void tc__plan_use_val(void*user,uint32_t id){
 const tc__plan_scan*s=(const tc__plan_scan*)user;
+s->b->narrow[id]=0;
 tc__plan_use(s->b,id,s->at);
 }
 static void tc__plan_scan_lives(tc__planner*b){
@@ -29312,13 +29341,15 @@ static uint32_t tc__plan_take_slot(tc__planner*b,int wide){
 if(!wide)return b->free4.count?b->free4.at[--b->free4.count]:b->slots4++;
 return b->free8.count?b->free8.at[--b->free8.count]:b->slots8++;
 }
-static int tc__plan_is_wide(const tc__node*n){return tc__reg_width(n->dtype)==8;}
+static int tc__plan_is_wide(const tc__planner*b,const tc__node*n){
+return tc__reg_width(n->dtype)==8&&!b->narrow[n->id];
+}
 static void tc__plan_end_lives(tc__planner*b,uint32_t at,uint32_t before){
 for(uint32_t i=0;i<before;i++){
 const tc__node*n=tc__plan_node(b,i);
 int ok=1;
 if(!b->alive[i]||b->last[i]>at)continue;
-if(tc__plan_is_wide(n))
+if(tc__plan_is_wide(b,n))
 ok=TC__PUSH(b->ctx,b->free8,b->slot[i]);
 else
 ok=TC__PUSH(b->ctx,b->free4,b->slot[i]);
@@ -29331,7 +29362,7 @@ return n->op==TC_OP_CAST||(n->n_in&&b->p->isa->alu[n->op][TC_I32])||
 (n->n_in&&b->p->isa->alu[n->op][TC_F32])||(n->n_in&&n->dtype==TC_BOOL);
 }
 static void tc__plan_give_slot(tc__planner*b,const tc__node*n){
-b->slot[n->id]=tc__plan_take_slot(b,tc__plan_is_wide(n));
+b->slot[n->id]=tc__plan_take_slot(b,tc__plan_is_wide(b,n));
 b->alive[n->id]=1;
 }
 static void tc__plan_slots(tc__planner*b){
@@ -29389,7 +29420,7 @@ const tc__node*n=tc__plan_node(b,i);
 tc__home h;
 if(!tc__plan_is_value(n))continue;
 h.node=i,h.mask=b->uniform[i]?0:-1;
-h.at=tc__plan_is_wide(n)?wide+b->slot[i]*block*8
+h.at=tc__plan_is_wide(b,n)?wide+b->slot[i]*block*8
 :narrow+b->slot[i]*block*4;
 if(n->op==TC_OP_CONTRACT)h.at=0;
 if(b->uniform[i])h.at=tc__plan_area(b,TC__BLOCK_VECTOR*8);
@@ -29498,6 +29529,7 @@ tc__plan_store_direct(b,n,i);
 static void tc__plan_index(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=tc__plan_path(b,n,n->attr[TC__INDEX_EXPR],n->n_attr,0);
 i->step=tc__step_index;
+if(b->narrow[n->id])i->dtype=TC_I32;
 }
 static void tc__plan_valid(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=tc__plan_path(b,n,tc__ix_const(0),0,0);
@@ -29530,7 +29562,7 @@ i->k[0]=n->attr[TC__RANDOM_DRAW];
 i->step=tc__step_random;
 }
 static void tc__plan_cast(tc__planner*b,const tc__node*n,tc__insn*i){
-int from=tc__plan_node(b,n->in[0])->dtype;
+int from=b->narrow[n->in[0]]?(int)TC_I32:tc__plan_node(b,n->in[0])->dtype;
 i->block=b->p->isa->cast[tc__loop_from(from)][n->dtype];
 i->step=tc__plan_renames(b,n)?tc__step_rename:tc__step_block;
 }
@@ -29709,6 +29741,7 @@ b->ctx=c,b->g=g;
 b->uniform=TC__ANEW_ARRAY(a,uint8_t,n);
 b->alive=TC__ANEW_ARRAY(a,uint8_t,n);
 b->stored=TC__ANEW_ARRAY(a,uint8_t,n);
+b->narrow=TC__ANEW_ARRAY(a,uint8_t,n);
 b->last=TC__ANEW_ARRAY(a,uint32_t,n);
 b->where=TC__ANEW_ARRAY(a,uint32_t,n);
 b->slot=TC__ANEW_ARRAY(a,uint32_t,n);
@@ -29716,8 +29749,8 @@ b->loop_of=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_node=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_end=TC__ANEW_ARRAY(a,uint32_t,n);
 b->home=TC__ANEW_ARRAY(a,size_t,n);
-return b->uniform&&b->alive&&b->stored&&b->last&&b->where&&b->slot&&
-b->loop_of&&b->loop_node&&b->loop_end&&b->home;
+return b->uniform&&b->alive&&b->stored&&b->narrow&&b->last&&b->where&&
+b->slot&&b->loop_of&&b->loop_node&&b->loop_end&&b->home;
 }
 static int tc__plan_rows_are_short(const tc__planner*b){
 const tc__group*g=b->g;
@@ -29751,6 +29784,7 @@ p->flat=tc__ix_value(b->g->shape.cols);
 tc__plan_scan_loops(b);
 tc__plan_scan_stores(b);
 if(b->failed)return;
+tc__plan_scan_indices(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
 if(b->failed)return;
@@ -48568,11 +48602,22 @@ if(group[l]>=0) \
 at[p+l]=index+(int64_t)group[l]*TC__FOLD_LANES+p+l;\
 }\
 }
+#define TC__PACKED_u8(d,s,n)TC__LN(pack)(d,s,n,255)
+#define TC__PACKED_i8(d,s,n)TC__LN(pack)(d,s,n,255)
+#define TC__PACKED_i16(d,s,n)0
+#define TC__PACKED_f16(d,s,n)0
+#define TC__PACKED_bf16(d,s,n)0
 #define TC__IN_OUT(X,T,C,IN,OUT) \
 TC__LOOP_FN void TC__LN(X##_in)(void*to,const void*from,int64_t n){\
 TC__E_##C*d=(TC__E_##C*)to;\
 const T*s=(const T*)from;\
 int64_t i=0;\
+for(;i+4*TC_LANES<=n;i+=4*TC_LANES){\
+TC_N(st_##C)(d+i,TC_N(ld_##X)(s+i));\
+TC_N(st_##C)(d+i+TC_LANES,TC_N(ld_##X)(s+i+TC_LANES));\
+TC_N(st_##C)(d+i+2*TC_LANES,TC_N(ld_##X)(s+i+2*TC_LANES));\
+TC_N(st_##C)(d+i+3*TC_LANES,TC_N(ld_##X)(s+i+3*TC_LANES));\
+}\
 for(;i+TC_LANES<=n;i+=TC_LANES) \
 TC_N(st_##C)(d+i,TC_N(ld_##X)(s+i));\
 for(;i<n;i++)d[i]=IN;\
@@ -48580,7 +48625,7 @@ for(;i<n;i++)d[i]=IN;\
 TC__LOOP_FN void TC__LN(X##_out)(void*to,const void*from,int64_t n){\
 T*d=(T*)to;\
 const TC__E_##C*s=(const TC__E_##C*)from;\
-int64_t i=0;\
+int64_t i=TC__PACKED_##X(to,from,n);\
 for(;i+TC_LANES<=n;i+=TC_LANES) \
 TC_N(st_##X)(d+i,TC_N(ld_##C)(s+i));\
 for(;i<n;i++)d[i]=OUT;\
@@ -48817,6 +48862,28 @@ TC__TILE(f32)
 TC__TILE(i32)
 TC__ARG(f32,i32)
 TC__ARG(i32,i32)
+TC__LOOP_PART int64_t TC__LN(pack)(void*to,const void*from,int64_t n,int32_t keep){
+int64_t i=0;
+#if TC_ISA_AVX2 &&TC_W==8&&!TC__LOOPS_SCALAR&&!defined(__clang__)
+typedef short words __attribute__((vector_size(32)));
+typedef char bytes __attribute__((vector_size(32)));
+typedef int ints __attribute__((vector_size(32)));
+const int32_t*s=(const int32_t*)from;
+const ints order={0,4,1,5,2,6,3,7};
+for(;i+32<=n;i+=32){
+words a=(words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s+i)&keep),
+(ints)(TC_N(ld_i32)(s+i+8)&keep));
+words b=
+(words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s+i+16)&keep),
+(ints)(TC_N(ld_i32)(s+i+24)&keep));
+bytes t=(bytes)__builtin_ia32_packuswb256(a,b);
+ints all=(ints)__builtin_ia32_permvarsi256((ints)t,order);
+memcpy((char*)to+i,&all,sizeof all);
+}
+#endif
+(void)to,(void)from,(void)n,(void)keep;
+return i;
+}
 TC__LOOP_FN void TC__LN(bool_in)(void*to,const void*from,int64_t n){
 int32_t*d=(int32_t*)to;
 const uint8_t*s=(const uint8_t*)from;
@@ -48827,7 +48894,7 @@ for(;i<n;i++)d[i]=s[i]?TC__TRUTH:0;
 TC__LOOP_FN void TC__LN(bool_out)(void*to,const void*from,int64_t n){
 uint8_t*d=(uint8_t*)to;
 const int32_t*s=(const int32_t*)from;
-int64_t i=0;
+int64_t i=TC__LN(pack)(to,from,n,1);
 for(;i+TC_LANES<=n;i+=TC_LANES)TC_N(st_bool)(d+i,TC_N(ld_i32)(s+i));
 for(;i<n;i++)d[i]=(uint8_t)(s[i]&1);
 }
@@ -48851,6 +48918,17 @@ for(;i+TC_LANES<=n;i+=TC_LANES)TC__LN(second_of)(d+i,s+2*i);
 if(i<n&&i)TC__LN(second_of)(d+n-TC_LANES,s+2*(n-TC_LANES)),i=n;
 #endif
 for(;i<n;i++)d[i]=s[2*i];
+}
+TC__LOOP_FN void TC__LN(ramp_i32)(int32_t*d,int64_t at,int64_t step,int64_t n){
+int32_t first[TC_LANES];
+int64_t i=0;
+for(int l=0;l<TC_LANES;l++)first[l]=(int32_t)(at+l*step);
+TC_I32 v=TC_N(ld_i32)(first),move=TC_N(splat_i32)((int32_t)(TC_LANES*step));
+for(;i+TC_LANES<=n;i+=TC_LANES){
+TC_N(st_i32)(d+i,v);
+v=TC_ADD_i32(v,move);
+}
+for(;i<n;i++)d[i]=(int32_t)(at+i*step);
 }
 TC__LOOP_FN void TC__LN(turned)(void*to,const void*from,int64_t n){
 int32_t*d=(int32_t*)to;

@@ -300,13 +300,18 @@ static void tc__step_arg(tc__frame *f, const tc__insn *i) {
                    tc__word_of(f->isa, i->dtype, v));
 }
 
-static void tc__index_runs(const tc__frame *f, const tc__path *p, int64_t *d) {
+static void tc__index_runs(const tc__frame *f, const tc__insn *i, void *d) {
+    const tc__path *p = &f->p->path.at[i->item];
     const tc__rect *q;
     tc__runs r;
     for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);)
-        for (int64_t k = 0; k < q->count; k++)
-            f->isa->ramp(d + q->lane + k * q->length, q->at + k * q->over, q->step,
-                         q->length);
+        for (int64_t k = 0; k < q->count; k++) {
+            int64_t lane = q->lane + k * q->length, at = q->at + k * q->over;
+            if (i->dtype == TC_I32)
+                f->isa->ramp_i32((int32_t *)d + lane, at, q->step, q->length);
+            else
+                f->isa->ramp((int64_t *)d + lane, at, q->step, q->length);
+        }
 }
 
 static void tc__step_index(tc__frame *f, const tc__insn *i) {
@@ -318,7 +323,7 @@ static void tc__step_index(tc__frame *f, const tc__insn *i) {
         return;
     }
     if (p->run) {
-        tc__index_runs(f, p, d);
+        tc__index_runs(f, i, d);
         return;
     }
     for (int64_t j = 0; j < f->n; j += n) {

@@ -60,7 +60,9 @@ typedef struct tc__isa {
     tc__convert_fn second; // d[i] = s[2 * i], elements of 4 bytes
     tc__convert_fn turned; // d[i] = s[-i]
     void (*ramp)(int64_t *d, int64_t at, int64_t step, int64_t n); // d[i] = at + i * step
-    const char *(*fault)(void); // what its compiler changed
+    void (*ramp_i32)(int32_t *d, int64_t at, int64_t step,
+                     int64_t n); // all of which are i32
+    const char *(*fault)(void);  // what its compiler changed
 } tc__isa;
 
 // One register element of any class.

@@ -180,12 +180,25 @@
             }                                                                              \
         }
 
+// How many elements were stored four vectors at a time; the rest is for the loop behind.
+#    define TC__PACKED_u8(d, s, n)   TC__LN(pack)(d, s, n, 255)
+#    define TC__PACKED_i8(d, s, n)   TC__LN(pack)(d, s, n, 255)
+#    define TC__PACKED_i16(d, s, n)  0
+#    define TC__PACKED_f16(d, s, n)  0
+#    define TC__PACKED_bf16(d, s, n) 0
+
 // X_in and X_out: a memory type T, the class C it becomes, and one element each way.
 #    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
         TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
             TC__E_##C *d = (TC__E_##C *)to;                                                \
             const T *s = (const T *)from;                                                  \
             int64_t i = 0;                                                                 \
+            for (; i + 4 * TC_LANES <= n; i += 4 * TC_LANES) {                             \
+                TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
+                TC_N(st_##C)(d + i + TC_LANES, TC_N(ld_##X)(s + i + TC_LANES));            \
+                TC_N(st_##C)(d + i + 2 * TC_LANES, TC_N(ld_##X)(s + i + 2 * TC_LANES));    \
+                TC_N(st_##C)(d + i + 3 * TC_LANES, TC_N(ld_##X)(s + i + 3 * TC_LANES));    \
+            }                                                                              \
             for (; i + TC_LANES <= n; i += TC_LANES)                                       \
                 TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
             for (; i < n; i++) d[i] = IN;                                                  \
@@ -193,7 +206,7 @@
         TC__LOOP_FN void TC__LN(X##_out)(void *to, const void *from, int64_t n) {          \
             T *d = (T *)to;                                                                \
             const TC__E_##C *s = (const TC__E_##C *)from;                                  \
-            int64_t i = 0;                                                                 \
+            int64_t i = TC__PACKED_##X(to, from, n);                                       \
             for (; i + TC_LANES <= n; i += TC_LANES)                                       \
                 TC_N(st_##X)(d + i, TC_N(ld_##C)(s + i));                                  \
             for (; i < n; i++) d[i] = OUT;                                                 \
@@ -312,6 +325,30 @@ TC__TILE(i32)
 TC__ARG(f32, i32)
 TC__ARG(i32, i32)
 
+// The bytes `keep` of 32 lanes to one vector, which packs within its halves: so those are put in order behind.
+TC__LOOP_PART int64_t TC__LN(pack)(void *to, const void *from, int64_t n, int32_t keep) {
+    int64_t i = 0;
+#    if TC_ISA_AVX2 && TC_W == 8 && !TC__LOOPS_SCALAR && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    typedef char bytes __attribute__((vector_size(32)));
+    typedef int ints __attribute__((vector_size(32)));
+    const int32_t *s = (const int32_t *)from;
+    const ints order = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (; i + 32 <= n; i += 32) {
+        words a = (words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s + i) & keep),
+                                                    (ints)(TC_N(ld_i32)(s + i + 8) & keep));
+        words b =
+            (words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s + i + 16) & keep),
+                                              (ints)(TC_N(ld_i32)(s + i + 24) & keep));
+        bytes t = (bytes)__builtin_ia32_packuswb256(a, b);
+        ints all = (ints)__builtin_ia32_permvarsi256((ints)t, order);
+        memcpy((char *)to + i, &all, sizeof all);
+    }
+#    endif
+    (void)to, (void)from, (void)n, (void)keep;
+    return i;
+}
+
 // Memory that is narrower than a register, in and out; the last few one by one, memory may end
 // there.
 TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
@@ -325,7 +362,7 @@ TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
 TC__LOOP_FN void TC__LN(bool_out)(void *to, const void *from, int64_t n) {
     uint8_t *d = (uint8_t *)to;
     const int32_t *s = (const int32_t *)from;
-    int64_t i = 0;
+    int64_t i = TC__LN(pack)(to, from, n, 1);
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_bool)(d + i, TC_N(ld_i32)(s + i));
     for (; i < n; i++) d[i] = (uint8_t)(s[i] & 1);
 }
@@ -354,6 +391,18 @@ TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
     if (i < n && i) TC__LN(second_of)(d + n - TC_LANES, s + 2 * (n - TC_LANES)), i = n;
 #    endif
     for (; i < n; i++) d[i] = s[2 * i];
+}
+
+TC__LOOP_FN void TC__LN(ramp_i32)(int32_t *d, int64_t at, int64_t step, int64_t n) {
+    int32_t first[TC_LANES];
+    int64_t i = 0;
+    for (int l = 0; l < TC_LANES; l++) first[l] = (int32_t)(at + l * step);
+    TC_I32 v = TC_N(ld_i32)(first), move = TC_N(splat_i32)((int32_t)(TC_LANES * step));
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_N(st_i32)(d + i, v);
+        v = TC_ADD_i32(v, move);
+    }
+    for (; i < n; i++) d[i] = (int32_t)(at + i * step);
 }
 
 TC__LOOP_FN void TC__LN(turned)(void *to, const void *from, int64_t n) {

@@ -172,8 +172,32 @@ static void tc__plan_scan_stores(tc__planner *b) {
     }
 }
 
+// Whether an INDEX may be one of i32: it moves evenly, and fits.
+static int tc__plan_fits(tc__planner *b, const tc__node *n) {
+    const tc__ixpool *x = b->g->body.ix;
+    if (n->op != TC_OP_INDEX || b->uniform[n->id] || tc__plan_part(b, n)->product) return 0;
+    tc__ix e = n->attr[TC__INDEX_EXPR];
+    if (tc__ix_lo(x, e) < INT32_MIN || tc__ix_hi(x, e) > INT32_MAX) return 0;
+    tc__ixrun r = tc__plan_run(b, e);
+    return r.ok && r.run == INT64_MAX;
+}
+
+// Indices that only casts use are i32 where they fit: half the registers, and vectors convert them.
+static void tc__plan_scan_indices(tc__planner *b) {
+    b->axis = b->p->vector;
+    for (uint32_t i = 0; i < b->p->nodes; i++)
+        b->narrow[i] = (uint8_t)tc__plan_fits(b, tc__plan_node(b, i));
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        int shorter = n->op == TC_OP_CAST && !tc__cast_is_nothing(TC_I64, n->dtype) &&
+                      b->p->isa->cast[tc__loop_from(TC_I32)][n->dtype];
+        for (uint32_t k = 0; k < n->n_in && !shorter; k++) b->narrow[n->in[k]] = 0;
+    }
+}
+
 static void tc__plan_use_val(void *user, uint32_t id) {
     const tc__plan_scan *s = (const tc__plan_scan *)user;
+    s->b->narrow[id] = 0;
     tc__plan_use(s->b, id, s->at);
 }
 
@@ -211,7 +235,9 @@ static uint32_t tc__plan_take_slot(tc__planner *b, int wide) {
     return b->free8.count ? b->free8.at[--b->free8.count] : b->slots8++;
 }
 
-static int tc__plan_is_wide(const tc__node *n) { return tc__reg_width(n->dtype) == 8; }
+static int tc__plan_is_wide(const tc__planner *b, const tc__node *n) {
+    return tc__reg_width(n->dtype) == 8 && !b->narrow[n->id];
+}
 
 // Gives back the slots of values that are not used after `at`.
 static void tc__plan_end_lives(tc__planner *b, uint32_t at, uint32_t before) {
@@ -219,7 +245,7 @@ static void tc__plan_end_lives(tc__planner *b, uint32_t at, uint32_t before) {
         const tc__node *n = tc__plan_node(b, i);
         int ok = 1;
         if (!b->alive[i] || b->last[i] > at) continue;
-        if (tc__plan_is_wide(n))
+        if (tc__plan_is_wide(b, n))
             ok = TC__PUSH(b->ctx, b->free8, b->slot[i]);
         else
             ok = TC__PUSH(b->ctx, b->free4, b->slot[i]);
@@ -235,7 +261,7 @@ static int tc__plan_is_loop(const tc__planner *b, const tc__node *n) {
 }
 
 static void tc__plan_give_slot(tc__planner *b, const tc__node *n) {
-    b->slot[n->id] = tc__plan_take_slot(b, tc__plan_is_wide(n));
+    b->slot[n->id] = tc__plan_take_slot(b, tc__plan_is_wide(b, n));
     b->alive[n->id] = 1;
 }
 
@@ -300,8 +326,8 @@ static void tc__plan_homes(tc__planner *b) {
         tc__home h;
         if (!tc__plan_is_value(n)) continue;
         h.node = i, h.mask = b->uniform[i] ? 0 : -1;
-        h.at = tc__plan_is_wide(n) ? wide + b->slot[i] * block * 8
-                                   : narrow + b->slot[i] * block * 4;
+        h.at = tc__plan_is_wide(b, n) ? wide + b->slot[i] * block * 8
+                                      : narrow + b->slot[i] * block * 4;
         if (n->op == TC_OP_CONTRACT) h.at = 0;
         if (b->uniform[i]) h.at = tc__plan_area(b, TC__BLOCK_VECTOR * 8);
         b->home[i] = h.at;
@@ -422,6 +448,7 @@ static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
 static void tc__plan_index(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = tc__plan_path(b, n, n->attr[TC__INDEX_EXPR], n->n_attr, 0);
     i->step = tc__step_index;
+    if (b->narrow[n->id]) i->dtype = TC_I32;
 }
 
 static void tc__plan_valid(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -460,7 +487,7 @@ static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
 }
 
 static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
-    int from = tc__plan_node(b, n->in[0])->dtype;
+    int from = b->narrow[n->in[0]] ? (int)TC_I32 : tc__plan_node(b, n->in[0])->dtype;
     i->block = b->p->isa->cast[tc__loop_from(from)][n->dtype];
     i->step = tc__plan_renames(b, n) ? tc__step_rename : tc__step_block;
 }
@@ -670,6 +697,7 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->uniform = TC__ANEW_ARRAY(a, uint8_t, n);
     b->alive = TC__ANEW_ARRAY(a, uint8_t, n);
     b->stored = TC__ANEW_ARRAY(a, uint8_t, n);
+    b->narrow = TC__ANEW_ARRAY(a, uint8_t, n);
     b->last = TC__ANEW_ARRAY(a, uint32_t, n);
     b->where = TC__ANEW_ARRAY(a, uint32_t, n);
     b->slot = TC__ANEW_ARRAY(a, uint32_t, n);
@@ -677,8 +705,8 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->loop_node = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_end = TC__ANEW_ARRAY(a, uint32_t, n);
     b->home = TC__ANEW_ARRAY(a, size_t, n);
-    return b->uniform && b->alive && b->stored && b->last && b->where && b->slot &&
-           b->loop_of && b->loop_node && b->loop_end && b->home;
+    return b->uniform && b->alive && b->stored && b->narrow && b->last && b->where &&
+           b->slot && b->loop_of && b->loop_node && b->loop_end && b->home;
 }
 
 // Short rows of a list that only computes element by element: blocks take many of them.
@@ -715,6 +743,7 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_scan_loops(b);
     tc__plan_scan_stores(b);
     if (b->failed) return;
+    tc__plan_scan_indices(b);
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
     if (b->failed) return;

@@ -30,6 +30,7 @@ typedef struct tc__planner {
     uint32_t *slot;    // by node: block register
     uint8_t *alive;    // by node: it holds its slot
     uint8_t *stored;   // by node: stores are its only uses
+    uint8_t *narrow;   // by node: an INDEX whose register is of i32
     size_t *home;      // by node: bytes into scratch
     uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
     int loops_around;

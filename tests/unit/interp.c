@@ -882,6 +882,38 @@ static void test_planes(int dtype, int64_t planes, int64_t height, int64_t width
     free_kernel(q);
 }
 
+// What moves elements between memory and registers, for n of them: it writes these and nothing behind.
+static void test_moves(const tc__isa *isa, int64_t n) {
+    enum { MOST = 160, GUARD = 8 };
+    int32_t word[2 * MOST], to[MOST + GUARD];
+    uint8_t byte[MOST + GUARD];
+    int bad = 0;
+    for (int dtype = TC_BOOL; dtype <= TC_I8; dtype++) {
+        for (int i = 0; i < 2 * MOST; i++)
+            word[i] = (int32_t)((uint32_t)i * 2654435761u) >> (i % 25);
+        int mask = dtype == TC_BOOL ? 1 : 255;
+        memset(byte, 0x55, sizeof byte), memset(to, 0x55, sizeof to);
+        for (int64_t i = 0; i < n && mask == 1; i++) word[i] = i % 3 ? isa->truth : 0;
+        isa->out[dtype](byte, word, n);
+        for (int64_t i = 0; i < n; i++) bad += byte[i] != (word[i] & mask);
+        isa->in[dtype](to, byte, n);
+        for (int64_t i = 0; i < n; i++) {
+            int want = dtype == TC_I8 ? (int)(int8_t)byte[i] : (int)byte[i];
+            bad += to[i] != (dtype == TC_BOOL ? want * isa->truth : want);
+        }
+        bad += byte[n] != 0x55 || to[n] != 0x55555555;
+    }
+    memset(to, 0x55, sizeof to);
+    isa->second(to, word, n);
+    for (int64_t i = 0; i < n; i++) bad += to[i] != word[2 * i];
+    isa->turned(to, word + n, n);
+    for (int64_t i = 0; i < n; i++) bad += to[i] != word[n - i];
+    isa->ramp_i32(to, -70, 3, n);
+    for (int64_t i = 0; i < n; i++) bad += to[i] != -70 + 3 * i;
+    bad += to[n] != 0x55555555;
+    CHECK(bad == 0);
+}
+
 // out[b, m, c] = relu(sum over k of left * right + bias[c])
 static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_t n,
                           int transposed, int square_right) {
@@ -1452,6 +1484,8 @@ int main(int count, char **args) {
             test_arg(TC_F64, 3, 0, rows, less);
         }
     }
+    for (int64_t n = 0; n <= 150; n++)
+        test_moves(&tc__isa_scalar, n), test_moves(tc__isa_best(tc__cpu_features()), n);
     test_gather();
     test_stencil(9, 14);
     test_stencil(40, 64);
