@@ -2476,7 +2476,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x637cc4be53f7a226u
+#define TC__BUILD_ID 0x2d39548dba1a8a9eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -48864,7 +48864,7 @@ TC__ARG(f32,i32)
 TC__ARG(i32,i32)
 TC__LOOP_PART int64_t TC__LN(pack)(void*to,const void*from,int64_t n,int32_t keep){
 int64_t i=0;
-#if TC_ISA_AVX2 &&TC_W==8&&!TC__LOOPS_SCALAR&&!defined(__clang__)
+#if !TC__LOOPS_SCALAR&&TC_ISA_AVX2&&TC_W==8&&!defined(__clang__)
 typedef short words __attribute__((vector_size(32)));
 typedef char bytes __attribute__((vector_size(32)));
 typedef int ints __attribute__((vector_size(32)));

@@ -328,7 +328,7 @@ TC__ARG(i32, i32)
 // The bytes `keep` of 32 lanes to one vector, which packs within its halves: so those are put in order behind.
 TC__LOOP_PART int64_t TC__LN(pack)(void *to, const void *from, int64_t n, int32_t keep) {
     int64_t i = 0;
-#    if TC_ISA_AVX2 && TC_W == 8 && !TC__LOOPS_SCALAR && !defined(__clang__)
+#    if !TC__LOOPS_SCALAR && TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
     typedef short words __attribute__((vector_size(32)));
     typedef char bytes __attribute__((vector_size(32)));
     typedef int ints __attribute__((vector_size(32)));
