@@ -190,7 +190,7 @@ check_warnings() {
 }
 
 # In gen/base/error.c: the table of contexts. In gen/cuda/library.c: who initialised CUDA.
-GLOBALS='tc__live_contexts|tcu__owner'
+GLOBALS='tc__live_contexts|tc__thread_number|tcu__owner'
 
 public_names() { nm -g --defined-only "$1" | cut -d ' ' -f 3 | sort; }
 

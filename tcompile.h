@@ -273,8 +273,9 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context; calls of another in the meantime fail with TC_E_THREAD where that is
-//     noticed, else nothing is promised. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context; calls of another in a call or region of the first fail with
+//     TC_E_THREAD where that is noticed, else nothing is promised. What an ended thread left open goes on in the
+//     next one that uses the context. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
 //
 // START-UP
@@ -2476,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2d39548dba1a8a9eu
+#define TC__BUILD_ID 0xf6722beab02ed0d9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3118,8 +3119,9 @@ return NULL;
 }
 void*q=tc__hook_realloc(&core->hook,p,had,want);
 if(!q){
-tc__fail(c,TC_E_NOMEM,"out of memory: %zu bytes wanted, %zu held; free tensors?",
-want,core->bytes);
+tc__fail(
+c,TC_E_NOMEM,"%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",
+core->doing?core->doing:"",core->doing?": ":"",want,core->bytes);
 return NULL;
 }
 TC_ASSERT(core->bytes>=had);
@@ -3922,6 +3924,19 @@ n=sysconf(_SC_NPROCESSORS_ONLN);
 return n>1?(int)n:1;
 }
 #endif
+#if TC__THREADS &&TC__LINUX
+static __thread uint64_t tc__thread_number;
+static uint64_t tc__thread_self(void){
+if(TC__UNLIKELY(!tc__thread_number))tc__thread_number=(uint64_t)syscall(SYS_gettid);
+return tc__thread_number;
+}
+static int tc__thread_lives(uint64_t number){
+int before=errno;
+int gone=syscall(SYS_tgkill,getpid(),(pid_t)number,0)&&errno==ESRCH;
+errno=before;
+return!gone;
+}
+#else
 static uint64_t tc__thread_self(void){
 #if TC__THREADS
 return(uint64_t)(uintptr_t)pthread_self();
@@ -3929,6 +3944,8 @@ return(uint64_t)(uintptr_t)pthread_self();
 return 0;
 #endif
 }
+static int tc__thread_lives(uint64_t number){return number!=0;}
+#endif
 #if TC__THREADS
 typedef struct tc__mutex{
 pthread_mutex_t lock;
@@ -8229,7 +8246,6 @@ int left;
 int let_go;
 int young;
 tc__site begin;
-uint64_t thread;
 int device;
 uint64_t draw;
 uint64_t seed;
@@ -8304,6 +8320,7 @@ tc__values values;
 const tc__hooks*hooks;
 tc__ixpool ix;
 tc__visit*visit;
+uint64_t thread;
 tc__region*region;
 tc__map visits;
 int depth;
@@ -9469,23 +9486,51 @@ return tc__fail(c,TC_E_STATE,
 "use the context; tc_host_call may",
 who);
 }
-static int tc__is_calling(tc_ctx*c,const char*who){
-return tc__core_of(c)->calling?!tc__fail_calling(c,who):0;
-}
-static int tc__fail_stranger(tc_ctx*c,const tc__visit*v,const char*who){
+static int tc__fail_stranger(tc_ctx*c,const char*who){
+static const char fix[]=
+"one thread at a time uses a context; wait, or tc_open_shared one for this thread";
+const tc__recorder*r=tc__recorder_of(c);
+const tc__visit*v=r->visit?r->visit:r->suspended;
 tc_status unit=tc__core_of(c)->unit_item;
 if(v)
 tc__fail(c,TC_E_THREAD,
-"%s: another thread has region \"%s\" open since %s:%d; a context is used "
-"by one thread at a time: open one for each",
-who,v->region->name,v->begin.file?v->begin.file:"?",v->begin.line);
+"%s: another thread has region \"%s\" open since %s:%d; %s",who,
+v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,fix);
 else
-tc__fail(c,TC_E_THREAD,
-"%s: another thread is in a call with this context; a context is used "
-"by one thread at a time: open one for each",
-who);
+tc__fail(c,TC_E_THREAD,"%s: another thread is in a %s with this context; %s",who,
+r->skipped||r->disabled?"region":"call",fix);
 tc__core_of(c)->unit_item=unit;
 return 0;
+}
+static void tc__inherit(tc_ctx*c){
+tc__recorder*r=tc__recorder_of(c);
+const tc__visit*v=r->visit?r->visit:r->suspended;
+r->thread=tc__thread_self();
+tc__warn(c,"region \"%s\": its thread has ended; another one goes on with it",
+v?v->region->name:"?");
+}
+static int tc__is_stranger(tc_ctx*c){
+const tc__recorder*r=tc__recorder_of(c);
+int open=r->visit||r->suspended||r->skipped||r->disabled;
+uint64_t call=tc__atomic_load64(&tc__core_of(c)->user);
+uint64_t user=open?r->thread:call;
+if(!user||user==tc__thread_self())return 0;
+if(!open||call||tc__thread_lives(user))return 1;
+tc__inherit(c);
+return 0;
+}
+TC__NOINLINE static int tc__is_ours_slow(tc_ctx*c,const char*who){
+if(tc__core_of(c)->calling)return tc__fail_calling(c,who);
+return!tc__is_stranger(c)||tc__fail_stranger(c,who);
+}
+TC__INLINE int tc__is_ours(tc_ctx*c,const char*who){
+const tc__recorder*r=tc__recorder_of(c);
+int quick=r->visit&&!r->values.core.calling;
+if(TC__LIKELY(quick&&r->thread==tc__thread_self()))return 1;
+return tc__is_ours_slow(c,who);
+}
+static tc_status tc__not_ours(tc_ctx*c){
+return tc__core_of(c)->calling?TC_E_STATE:TC_E_THREAD;
 }
 typedef enum tc__claim{
 TC__CLAIM_REFUSED,
@@ -9496,42 +9541,31 @@ static tc__claim tc__claim_begin(tc_ctx*c,const char*who){
 uint64_t me=tc__thread_self();
 if(tc__atomic_load64(&tc__core_of(c)->user)==me)return TC__CLAIM_HELD;
 if(tc__atomic_cas64(&tc__core_of(c)->user,0,me))return TC__CLAIM_TAKEN;
-return tc__fail_stranger(c,NULL,who),TC__CLAIM_REFUSED;
+return tc__fail_stranger(c,who),TC__CLAIM_REFUSED;
 }
 static void tc__claim_end(tc_ctx*c,tc__claim claim){
 if(claim==TC__CLAIM_TAKEN)tc__atomic_store64(&tc__core_of(c)->user,0);
 }
-static int tc__is_claimed(tc_ctx*c){
-uint64_t user=tc__atomic_load64(&tc__core_of(c)->user);
-return TC__UNLIKELY(user)&&user!=tc__thread_self();
-}
-static int tc__visit_is_ours(tc_ctx*c,const char*who){
-const tc__recorder*r=tc__recorder_of(c);
-const tc__visit*v=r->visit?r->visit:r->suspended;
-if(tc__core_of(c)->calling)return tc__fail_calling(c,who);
-if(v?v->thread==tc__thread_self():!tc__is_claimed(c))return 1;
-return tc__fail_stranger(c,v,who);
-}
 static tc__claim tc__claim_ours(tc_ctx*c,const char*who){
-return tc__visit_is_ours(c,who)?tc__claim_begin(c,who):TC__CLAIM_REFUSED;
-}
-static tc_status tc__not_ours(tc_ctx*c){
-return tc__core_of(c)->calling?TC_E_STATE:TC_E_THREAD;
+return tc__is_ours(c,who)?tc__claim_begin(c,who):TC__CLAIM_REFUSED;
 }
 static tc_tensor tc__record_eager(tc_ctx*c,const tc__call*k){
 tc_tensor t=tc__null();
-tc__claim claim=tc__claim_begin(c,tc__called(c,k->op));
+const char*doing=tc__core_of(c)->doing,*who=tc__called(c,k->op);
+tc__claim claim=tc__claim_ours(c,who);
 if(!claim)return t;
 tc__site_set(c,k->site);
+tc__core_of(c)->doing=who;
 t=tc__recorder_of(c)->hooks->eager(c,k);
+tc__core_of(c)->doing=doing;
 tc__claim_end(c,claim);
 return t;
 }
 static tc_tensor tc__record(tc_ctx*c,const tc__call*k){
 tc__visit*v=tc__recorder_of(c)->visit;
 tc_tensor t=tc__null();
-if(!v&&!tc__core_of(c)->calling)return tc__record_eager(c,k);
-if(!tc__visit_is_ours(c,tc__called(c,k->op)))return t;
+if(!v)return tc__record_eager(c,k);
+if(!tc__is_ours(c,tc__called(c,k->op)))return t;
 if(TC__UNLIKELY(!tc__call_is_together(c,v,k)))return t;
 tc__step*s=tc__visit_step(c,v,k);
 t.id=s?v->first|(uint32_t)(v->path.count-1):0;
@@ -9929,7 +9963,7 @@ v->key=tc__handle(&rec->values,v->epoch,0).id>>TC__SLOT_BITS;
 v->first=(v->key<<TC__SLOT_BITS)|TC__VISIT_BIT;
 v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
 v->left=0,v->draw=rec->draw;
-v->state=TC__VISIT_OPEN,v->thread=tc__thread_self();
+v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
 v->device=rec->values.default_device;
 rec->visit=v,rec->inside.file=NULL;
 v->size.count=v->arg.count=0,v->fresh=UINT32_MAX;
@@ -9958,8 +9992,7 @@ tc__site s;
 f->c=c,f->who=who,f->file=file,f->line=line;
 f->scoped=0,f->claim=TC__CLAIM_HELD,f->named=0,f->together=0,f->half=0,
 f->wide=0,f->x.rank=0,f->x.dtype=0;
-if(!c||tc__is_calling(c,who))return 0;
-if(tc__is_claimed(c))return tc__fail_stranger(c,NULL,who);
+if(!c||!tc__is_ours(c,who))return 0;
 if(tc__core_of(c)->doing)f->who=tc__core_of(c)->doing;
 tc__values_of(c)->source_device=tc__values_of(c)->default_device;
 tc__values_of(c)->source_is_like=0;
@@ -9981,6 +10014,11 @@ if(!tc__api_open(f,c,who,file,line)||!tc__meta_of(f->c,f->who,t,&f->x))
 return 0;
 if(tc__values_of(f->c)->device.count)tc__sources_like(f->c,t,f->x.rank);
 return 1;
+}
+static tc_status tc__api_refused(const tc__api*f,tc_tensor t){
+if(!f->c)return t.id?TC_E_DEAD:TC_E_NULL;
+if(tc__core_of(f->c)->calling)return TC_E_STATE;
+return tc__is_stranger(f->c)?TC_E_THREAD:TC_E_DEAD;
 }
 static int tc__api_about(const tc__api*f,tc__api*inner,tc_tensor t){
 return tc__api_of(inner,f->who,t,f->file,f->line);
@@ -10061,6 +10099,11 @@ static tc_tensor tc__leave_null(tc__api*f){return tc__leave(f,tc__null());}
 static int tc__meta_get(const tc__api*f,tc_tensor t,tc__meta*m){
 return tc__meta_of(f->c,f->who,t,m);
 }
+static int tc__operand_given(const tc__api*f,const char*name,tc_tensor t){
+return t.id||
+tc__fail(f->c,TC_E_NULL,"%s: %s is a null tensor (an earlier call failed?)",
+f->who,name);
+}
 static int64_t tc__meta_size(const tc__meta*m,int dim){
 return tc__ix_value(m->dims[dim]);
 }
@@ -10099,6 +10142,27 @@ n+=(size_t)snprintf(out+n,160-n,"%s%lld",i?", ":"",
 (long long)d->size[i]);
 snprintf(out+n,160-n,"]");
 return out;
+}
+static int tc__spread_with(tc_dims*d,const tc_dims*e){
+while(d->rank<e->rank)tc__dims_insert(d,0,1);
+for(int i=0;i<e->rank;i++){
+int64_t*n=&d->size[d->rank-e->rank+i];
+if(*n!=e->size[i]&&*n!=1&&e->size[i]!=1)return 0;
+if(*n==1)*n=e->size[i];
+}
+return 1;
+}
+static int tc__spread_check(const tc__api*f,const char*name,tc_tensor t,
+const tc_dims*to){
+tc__meta m;
+char x[160],y[160];
+if(!tc__meta_get(f,t,&m))return 0;
+tc_dims d=tc__meta_dims(&m),both=*to;
+if(d.rank<=to->rank&&tc__spread_with(&both,&d)&&
+!memcmp(both.size,to->size,sizeof both.size))
+return 1;
+return tc__fail(f->c,TC_E_BROADCAST,"%s: %s is %s, which does not broadcast to %s",
+f->who,name,tc__sizes_text(&d,x),tc__sizes_text(to,y));
 }
 static int tc__rank_check(const tc__api*f,int rank){
 if(rank>=0&&rank<=TC_MAX_RANK)return 1;
@@ -10334,13 +10398,12 @@ tc__whole_slow(f,op,in,n,words,y);
 // ---- gen/graph/life.c
 TCDEF void tc_scope_begin(tc_ctx*tc){
 tc__values*v=tc__values_of(tc);
-if(tc&&!tc__is_calling(tc,"tc_scope_begin"))
-TC__PUSH(tc,v->scope,v->scoped.count);
+if(tc&&tc__is_ours(tc,"tc_scope_begin"))TC__PUSH(tc,v->scope,v->scoped.count);
 }
 static tc_status tc__scope_leave(tc_ctx*c,const char*who,tc_tensor t,const char*file,
 int line){
 tc__api f;
-if(!tc__api_open(&f,c,who,file,line))return c?TC_E_STATE:TC_E_NULL;
+if(!tc__api_open(&f,c,who,file,line))return c?tc__not_ours(c):TC_E_NULL;
 if(!tc__values_of(c)->scope.count){
 tc__fail(c,TC_E_STATE,"%s: no scope is open; each needs its tc_scope_begin",who);
 return TC_E_STATE;
@@ -10466,7 +10529,7 @@ TCDEF tc_status tc_mark_dynamic_at(tc_tensor t,int dim,int64_t min,int64_t max,
 const char*file,int line){
 tc__api f;
 int64_t d=dim;
-if(!tc__api_of(&f,"tc_mark_dynamic",t,file,line))return TC_E_NULL;
+if(!tc__api_of(&f,"tc_mark_dynamic",t,file,line))return tc__api_refused(&f,t);
 tc_status outer=tc__unit_begin(f.c);
 tc__marks*m=tc__marks_for(&f,t,&d);
 int64_t n=m?tc__meta_size(&f.x,(int)d):0,top=max?max:INT64_MAX;
@@ -10486,7 +10549,7 @@ return tc__unit_end(f.c,outer,m!=NULL);
 TCDEF tc_status tc_mark_static_at(tc_tensor t,int dim,const char*file,int line){
 tc__api f;
 int64_t d=dim;
-if(!tc__api_of(&f,"tc_mark_static",t,file,line))return TC_E_NULL;
+if(!tc__api_of(&f,"tc_mark_static",t,file,line))return tc__api_refused(&f,t);
 tc_status outer=tc__unit_begin(f.c);
 tc__marks*m=tc__marks_for(&f,t,&d);
 if(m)m->fixed|=1u<<d,m->dynamic&=~(1u<<d);
@@ -10502,8 +10565,11 @@ return tc__fail(f->c,TC_E_NULL,"%s: data is NULL",f->who);
 static tc_tensor tc__tensor_make(const tc__api*f,const tc_dims*d,int dtype,
 void**data){
 size_t bytes=(size_t)tc__numel(d->rank,d->size)*tc__dtype(dtype)->bytes;
+const char*doing=tc__core_of(f->c)->doing;
 uint32_t layout=tc__layout_intern(f->c,dtype,d->rank,d->size,NULL);
+tc__core_of(f->c)->doing=f->who;
 tc__storage*s=layout?tc__storage_new(f->c,bytes):NULL;
+tc__core_of(f->c)->doing=doing;
 tc_tensor t=tc__tensor_new(f->c,layout,s,0,f->file,f->line);
 *data=t.id?s->data:NULL;
 return t;
@@ -10866,6 +10932,7 @@ return tc__leave(&f,dtype==TC_I64?u:tc__cast(&f,u,(int)dtype));
 }
 TCDEF tc_status tc_manual_seed(tc_ctx*tc,uint64_t seed){
 if(!tc)return TC_E_NULL;
+if(!tc__is_ours(tc,"tc_manual_seed"))return tc__not_ours(tc);
 if(tc__is_recording(tc)){
 tc__fail(tc,TC_E_STATE,
 "tc_manual_seed: a region is open; seed before tc_trace_begin");
@@ -11178,8 +11245,12 @@ return tc__leave(&f,y.id&&!tc__is_recording(f.c)?tc__cast(&f,y,f.x.dtype):y);
 }
 static int tc__api_list(tc__api*f,const char*who,const tc_tensor*list,int n,
 const char*file,int line){
-if(n<=0)return 0;
-tc_ctx*c=list?tc__ctx_of_all(list,(uint32_t)n):NULL;
+tc_ctx*c=list&&n>0?tc__ctx_of_all(list,(uint32_t)n):NULL;
+if(n<1){
+c=tc__ctx_likely(tc__thread_self());
+return c&&tc__api_open(f,c,who,file,line)&&
+tc__fail(c,TC_E_ARG,"%s: %d tensors; at least one is needed",f->who,n);
+}
 if(!c)return tc__fail_lost(who,list?list[0]:tc__null(),file,line),0;
 return tc__api_open(f,c,who,file,line)&&tc__meta_get(f,list[0],&f->x);
 }
@@ -11478,6 +11549,10 @@ int line){
 tc__api f;
 if(!tc__begin_together(&f,"one_hot",index,file,line))return tc__null();
 tc_dims one=tc_dims_of(1,&classes);
+if(classes<0){
+tc__fail(f.c,TC_E_ARG,"one_hot: %lld classes",(long long)classes);
+return tc__leave_null(&f);
+}
 tc_tensor number=tc__iota(&f,&one,0);
 tc_tensor safe=tc__index_op(&f,TC_OP_TAKE,number,index,0);
 tc_tensor hit=tc_eq_at(tc_unsqueeze_at(safe,-1,file,line),number,file,line);
@@ -11892,7 +11967,7 @@ TCDEF int tc_register_op_at(tc_ctx*tc,const tc_custom_op*op,const char*file,
 int line){
 tc__api f;
 if(!tc__api_open(&f,tc,"tc_register_op",file,line))return 0;
-if(!tc__visit_is_ours(tc,f.who)||!tc__custom_check(tc,op))return 0;
+if(!tc__is_ours(tc,f.who)||!tc__custom_check(tc,op))return 0;
 if(tc__custom_count(tc)>=(1<<TC__CUSTOM_BITS)-1)
 return tc__fail(tc,TC_E_TOO_BIG,"tc_register_op: more than %d ops",
 (1<<TC__CUSTOM_BITS)-1);
@@ -13038,6 +13113,9 @@ return tc_mean_all(loss);
 static int tc__target_check(const tc__api*f,const tc__meta*m,int dim){
 char x[160],y[160];
 int ok=f->x.rank>=1&&m->rank==f->x.rank-1;
+if(m->dtype!=TC_I32&&m->dtype!=TC_I64)
+return tc__fail(f->c,TC_E_DTYPE,"%s: the target must be i32 or i64, got %s",
+f->who,tc__dtype(m->dtype)->name);
 for(int i=0;ok&&i<m->rank;i++)
 ok=m->dims[i]==f->x.dims[i<dim?i:i+1];
 if(ok)return 1;
@@ -13266,6 +13344,8 @@ tc_tensor in[3];
 in[0]=t,in[1]=a,in[2]=b;
 tc__widen_product(f,in,3);
 tc_tensor y=tc__matmul(f,a,b);
+tc_dims d=tc_shape(y);
+if(!y.id||!tc__spread_check(f,"t",t,&d))return tc__null();
 if(alpha!=1)y=tc_mul_s(y,alpha);
 if(beta!=1)t=tc_mul_s(tc__widened(f,t),beta);
 return tc_add(y,t);
@@ -13320,25 +13400,61 @@ tc_tensor e=tc_exp(tc_sub(x,top));
 tc_tensor sum=tc_maximum_s(tc__reduce(f,TC_OP_SUM,e,mask),1);
 return tc_mul(e,tc_reciprocal(sum));
 }
+static tc_status tc__attention_fault(const tc__api*f,const tc__meta*k,const tc__meta*v,
+tc_dims*scores){
+tc_dims q=tc__dims_shape(f),a=tc__meta_dims(k),b=tc__meta_dims(v);
+int64_t width=q.size[q.rank?q.rank-1:0];
+if(q.rank<2||a.rank<2||b.rank<2)return TC_E_RANK;
+if(!tc__is_float(f->x.dtype)||!tc__is_float(k->dtype)||!tc__is_float(v->dtype))
+return TC_E_DTYPE;
+int64_t rows=q.size[q.rank-=2];
+a.rank-=2,b.rank-=2;
+if(width!=a.size[a.rank+1]||a.size[a.rank]!=b.size[b.rank])return TC_E_SHAPE;
+if(!tc__spread_with(&q,&a)||!tc__spread_with(&q,&b))return TC_E_BROADCAST;
+q.size[q.rank++]=rows,q.size[q.rank++]=a.size[a.rank];
+*scores=q;
+return TC_OK;
+}
+static int tc__attention_check(const tc__api*f,tc_tensor k,tc_tensor v,tc_tensor mask,
+double scale){
+tc__meta m,n,at;
+tc_dims scores;
+char x[160],y[160],z[160];
+if(!tc__meta_get(f,k,&m)||!tc__meta_get(f,v,&n))return 0;
+tc_status item=tc__attention_fault(f,&m,&n,&scores);
+if(item)
+return tc__fail(f->c,item,
+"%s: q is %s%s, k %s%s, v %s%s; floats q[..., L, E], k[..., S, E], "
+"v[..., S, F] are needed",
+f->who,tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x),
+tc__dtype(m.dtype)->name,tc__dims_text(&m,y),
+tc__dtype(n.dtype)->name,tc__dims_text(&n,z));
+if(!(scale-scale==0))
+return tc__fail(f->c,TC_E_ARG,"%s: scale is %g; a finite number is needed",
+f->who,scale);
+if(!mask.id)return 1;
+if(!tc__meta_get(f,mask,&at))return 0;
+if(at.dtype!=TC_BOOL&&!tc__is_float(at.dtype))
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: the mask is %s, bool or a float is needed; use tc_ne_s(mask, "
+"0) or tc_cast",
+f->who,tc__dtype(at.dtype)->name);
+return tc__spread_check(f,"mask",mask,&scores);
+}
 static tc_tensor tc__scaled_dot_product_attention(tc__api*f,tc_tensor q,tc_tensor k,
 tc_tensor v,tc_tensor mask,int causal,
 double scale){
 tc__api row;
-tc__meta m,mm;
+tc__meta m;
 tc_tensor in[3];
-if(!tc__meta_get(f,k,&m))return tc__null();
-if(f->x.rank<2||m.rank<2||!tc__is_float(f->x.dtype)){
-tc__fail(f->c,TC_E_RANK,"%s: q[..., L, E] and k[..., S, E] of floats are needed",
-f->who);
+if(!tc__attention_check(f,k,v,mask,scale)||!tc__meta_get(f,k,&m))
 return tc__null();
-}
 double width=(double)tc__meta_size(&f->x,f->x.rank-1);
 if(scale==0)scale=1/tc__square_root(width);
 f->word[TC__ATTENTION_SCALE]=tc__value_word(scale,TC_F64);
 f->word[TC__ATTENTION_CAUSAL]=causal!=0;
 f->word[TC__ATTENTION_NAN]=0;
 in[0]=q,in[1]=k,in[2]=mask;
-if(mask.id&&!tc__meta_get(f,mask,&mm))return tc__null();
 tc__widen_product(f,in,3);
 int dtype=f->half?(int)TC_F32:(int)f->x.dtype;
 tc_tensor scores=tc__matmul(f,q,tc_transpose(k,-2,-1));
@@ -13466,7 +13582,7 @@ static const char*const needed[]={"x[N, C, L] and weight[O, C / groups, K]",
 char x[160],y[160];
 tc__meta w;
 int channels=f->x.rank-along-1;
-if(!tc__meta_get(f,weight,&w))return 0;
+if(!tc__operand_given(f,"weight",weight)||!tc__meta_get(f,weight,&w))return 0;
 if((channels==0||channels==1)&&w.rank==along+2&&groups>=1&&
 tc__meta_size(&w,0)%groups==0&&
 tc__meta_size(&w,1)*groups==tc__meta_size(&f->x,channels))
@@ -13554,6 +13670,9 @@ static int tc__pool_windows(tc__conv*v,tc__api*f,int kernel,int stride,int paddi
 if(f->x.rank<2)
 return tc__fail(f->c,TC_E_RANK,"%s: x has rank %d, [..., H, W] is needed",f->who,
 f->x.rank);
+if(kernel<1)
+return tc__fail(f->c,TC_E_ARG,"%s: the kernel is %d; at least 1 is needed",
+f->who,kernel);
 if(padding>kernel/2)
 return tc__fail(f->c,TC_E_ARG,"%s: padding %d is more than half of the kernel %d",
 f->who,padding,kernel);
@@ -13683,340 +13802,198 @@ return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 #define TC__SITE NULL,0
 #endif
 // ---- gen/out/composites.inc
+#define TC__ENTER(begin,name,x) \
+tc__api f;\
+if(!begin(&f,#name,x,file,line))return tc__null();
+#define TC__GIVEN(name) \
+if(!tc__operand_given(&f,#name,name))return tc__leave_null(&f);
+#define TC__LEAVE_WHOLE(op,words,...) \
+if(tc__records_whole(&f,made)){\
+const tc_tensor in[]={__VA_ARGS__};\
+tc__whole(&f,TC_OP_##op,in,(uint32_t)TC__COUNT(in),words,made);\
+}\
+return tc__leave(&f,made);
 TCDEF tc_tensor tc_softmax_at(tc_tensor x,int dim,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"softmax",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,softmax,x)
 f.word[TC__SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__softmax(&f,x,dim));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_SOFTMAX,in,1,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x,int dim,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"log_softmax",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,log_softmax,x)
 f.word[TC__LOG_SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__log_softmax(&f,x,dim));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_LOG_SOFTMAX,in,1,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(LOG_SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"layer_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,layer_norm,x)
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_LAYER_NORM,in,3,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(LAYER_NORM,2,x,weight,bias)
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x,tc_tensor weight,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"rms_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,rms_norm,x)
 f.word[TC__RMS_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__rms_norm(&f,x,weight,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-tc__whole(&f,TC_OP_RMS_NORM,in,2,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(RMS_NORM,2,x,weight)
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"group_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,group_norm,x)
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
 f.word[TC__GROUP_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__group_norm(&f,x,groups,weight,bias,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_GROUP_NORM,in,3,3,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(GROUP_NORM,3,x,weight,bias)
 }
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x,tc_tensor mean,tc_tensor var,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"batch_norm",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,batch_norm,x)
+TC__GIVEN(mean)
+TC__GIVEN(var)
 f.word[TC__BATCH_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__batch_norm(&f,x,mean,var,weight,bias,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=mean;
-in[2]=var;
-in[3]=weight;
-in[4]=bias;
-tc__whole(&f,TC_OP_BATCH_NORM,in,5,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(BATCH_NORM,2,x,mean,var,weight,bias)
 }
 TCDEF tc_tensor tc_normalize_at(tc_tensor x,double p,int dim,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"normalize",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,normalize,x)
 f.word[TC__NORMALIZE_P]=tc__value_word((double)p,TC_F64);
 f.word[TC__NORMALIZE_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__NORMALIZE_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__normalize(&f,x,p,dim,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_NORMALIZE,in,1,4,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(NORMALIZE,4,x)
 }
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"cosine_similarity",a,file,line))return tc__null();
+TC__ENTER(tc__begin_together,cosine_similarity,a)
+TC__GIVEN(b)
 f.word[TC__COSINE_SIMILARITY_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__COSINE_SIMILARITY_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cosine_similarity(&f,a,b,dim,eps));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=a;
-in[1]=b;
-tc__whole(&f,TC_OP_COSINE_SIMILARITY,in,2,3,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(COSINE_SIMILARITY,3,a,b)
 }
 TCDEF tc_tensor tc_dropout_at(tc_tensor x,double p,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"dropout",x,file,line))return tc__null();
+TC__ENTER(tc__begin,dropout,x)
 f.word[TC__DROPOUT_P]=tc__value_word((double)p,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__dropout(&f,x,p));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_DROPOUT,in,1,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(DROPOUT,2,x)
 }
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"mse_loss",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,mse_loss,x)
+TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__mse_loss(&f,x,y));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=y;
-tc__whole(&f,TC_OP_MSE_LOSS,in,2,1,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(MSE_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"l1_loss",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,l1_loss,x)
+TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__l1_loss(&f,x,y));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=y;
-tc__whole(&f,TC_OP_L1_LOSS,in,2,1,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(L1_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x,tc_tensor y,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"bce_with_logits",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,bce_with_logits,x)
+TC__GIVEN(y)
 tc_tensor made=tc__rounded(&f,tc__bce_with_logits(&f,x,y));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=y;
-tc__whole(&f,TC_OP_BCE_WITH_LOGITS,in,2,1,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(BCE_WITH_LOGITS,1,x,y)
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits,tc_tensor target,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"cross_entropy",logits,file,line))return tc__null();
+TC__ENTER(tc__begin_together,cross_entropy,logits)
+TC__GIVEN(target)
 tc_tensor made=tc__rounded(&f,tc__cross_entropy(&f,logits,target));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=logits;
-in[1]=target;
-tc__whole(&f,TC_OP_CROSS_ENTROPY,in,2,1,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CROSS_ENTROPY,1,logits,target)
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits,tc_tensor target,int64_t ignore,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"cross_entropy_ignore",logits,file,line))return tc__null();
+TC__ENTER(tc__begin_together,cross_entropy_ignore,logits)
+TC__GIVEN(target)
 f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE]=tc__value_word((double)ignore,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cross_entropy_ignore(&f,logits,target,ignore));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=logits;
-in[1]=target;
-tc__whole(&f,TC_OP_CROSS_ENTROPY_IGNORE,in,2,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
 }
 TCDEF tc_tensor tc_matmul_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"matmul",a,file,line))return tc__null();
+TC__ENTER(tc__begin,matmul,a)
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__matmul(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_linear_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"linear",x,file,line))return tc__null();
+TC__ENTER(tc__begin,linear,x)
+TC__GIVEN(weight)
 tc_tensor made=tc__rounded(&f,tc__linear(&f,x,weight,bias));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_LINEAR,in,3,1,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(LINEAR,1,x,weight,bias)
 }
 TCDEF tc_tensor tc_addmm_at(tc_tensor t,tc_tensor a,tc_tensor b,double beta,double alpha,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"addmm",a,file,line))return tc__null();
+TC__ENTER(tc__begin,addmm,a)
+TC__GIVEN(t)
+TC__GIVEN(b)
 f.word[TC__ADDMM_BETA]=tc__value_word((double)beta,TC_F64);
 f.word[TC__ADDMM_ALPHA]=tc__value_word((double)alpha,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__addmm(&f,t,a,b,beta,alpha));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=t;
-in[1]=a;
-in[2]=b;
-tc__whole(&f,TC_OP_ADDMM,in,3,3,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(ADDMM,3,t,a,b)
 }
 TCDEF tc_tensor tc_bmm_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"bmm",a,file,line))return tc__null();
+TC__ENTER(tc__begin,bmm,a)
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__bmm(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_dot_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"dot",a,file,line))return tc__null();
+TC__ENTER(tc__begin,dot,a)
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__dot(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_outer_at(tc_tensor a,tc_tensor b,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"outer",a,file,line))return tc__null();
+TC__ENTER(tc__begin,outer,a)
+TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__outer(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q,tc_tensor k,tc_tensor v,tc_tensor mask,int causal,double scale,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"scaled_dot_product_attention",q,file,line))return tc__null();
+TC__ENTER(tc__begin_together,scaled_dot_product_attention,q)
+TC__GIVEN(k)
+TC__GIVEN(v)
 f.word[TC__ATTENTION_CAUSAL]=causal;
 f.word[TC__ATTENTION_SCALE]=tc__value_word((double)scale,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__scaled_dot_product_attention(&f,q,k,v,mask,causal,scale));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=q;
-in[1]=k;
-in[2]=v;
-in[3]=mask;
-tc__whole(&f,TC_OP_ATTENTION,in,4,4,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(ATTENTION,4,q,k,v,mask)
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"conv2d",x,file,line))return tc__null();
+TC__ENTER(tc__begin,conv2d,x)
 f.word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv2d(&f,x,weight,bias,stride,padding,dilation,groups));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_CONV2D,in,3,10,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"conv2d_with",x,file,line))return tc__null();
+TC__ENTER(tc__begin,conv2d_with,x)
 tc_tensor made=tc__rounded(&f,tc__conv2d_with(&f,x,weight,bias,options));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_CONV2D,in,3,10,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"conv1d",x,file,line))return tc__null();
+TC__ENTER(tc__begin,conv1d,x)
 f.word[TC__CONV1D_STRIDE]=stride;
 f.word[TC__CONV1D_PADDING]=tc__ix_const(padding);
 f.word[TC__CONV1D_DILATION]=dilation;
 f.word[TC__CONV1D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv1d(&f,x,weight,bias,stride,padding,dilation,groups));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-in[1]=weight;
-in[2]=bias;
-tc__whole(&f,TC_OP_CONV1D,in,3,5,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(CONV1D,5,x,weight,bias)
 }
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"avg_pool2d",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,avg_pool2d,x)
 f.word[TC__AVG_POOL2D_KERNEL]=kernel;
 f.word[TC__AVG_POOL2D_STRIDE]=stride;
 f.word[TC__AVG_POOL2D_PADDING]=tc__ix_const(padding);
 tc_tensor made=tc__rounded(&f,tc__avg_pool2d(&f,x,kernel,stride,padding));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_AVG_POOL2D,in,1,4,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(AVG_POOL2D,4,x)
 }
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
-tc__api f;
-if(!tc__begin_together(&f,"max_pool2d",x,file,line))return tc__null();
+TC__ENTER(tc__begin_together,max_pool2d,x)
 f.word[TC__MAX_POOL2D_KERNEL]=kernel;
 f.word[TC__MAX_POOL2D_STRIDE]=stride;
 f.word[TC__MAX_POOL2D_PADDING]=tc__ix_const(padding);
 tc_tensor made=tc__rounded(&f,tc__max_pool2d(&f,x,kernel,stride,padding));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_MAX_POOL2D,in,1,4,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(MAX_POOL2D,4,x)
 }
 TCDEF tc_tensor tc_interpolate_at(tc_tensor x,tc_dims sizes,tc_interpolation mode,const char*file,int line){
-tc__api f;
-if(!tc__begin(&f,"interpolate",x,file,line))return tc__null();
+TC__ENTER(tc__begin,interpolate,x)
 f.word[TC__INTERPOLATE_MODE]=mode;
 tc_tensor made=tc__rounded(&f,tc__interpolate(&f,x,sizes,mode));
-if(tc__records_whole(&f,made)){
-tc_tensor in[TC__WHOLE_OPERANDS];
-in[0]=x;
-tc__whole(&f,TC_OP_INTERPOLATE,in,1,2,made);
-}
-return tc__leave(&f,made);
+TC__LEAVE_WHOLE(INTERPOLATE,2,x)
 }
 // ---- gen/graph/rows.c
 static tc_tensor tc__dim_last(const tc__api*f,tc_tensor t,int64_t dim){
@@ -14094,7 +14071,7 @@ tc__api f;
 int64_t words=descending!=0;
 if(values)*values=tc__null();
 if(indices)*indices=tc__null();
-if(!tc__begin(&f,"sort",t,file,line))return tc_error(f.c);
+if(!tc__begin(&f,"sort",t,file,line))return tc__api_refused(&f,t);
 return tc__sort_along(&f,TC_OP_ARGSORT,t,dim,&words,1,values,indices);
 }
 TCDEF tc_status tc_topk_at(tc_tensor t,int64_t k,int dim,int largest,tc_tensor*values,
@@ -14104,7 +14081,7 @@ int64_t words[2];
 words[TC__TOPK_DESCENDING]=largest!=0,words[TC__TOPK_K]=k;
 if(values)*values=tc__null();
 if(indices)*indices=tc__null();
-if(!tc__begin(&f,"topk",t,file,line))return tc_error(f.c);
+if(!tc__begin(&f,"topk",t,file,line))return tc__api_refused(&f,t);
 if(!f.x.rank&&k!=1){
 tc__fail(f.c,TC_E_ARG,"topk: k is %lld, a scalar has 1 element",(long long)k);
 return tc__leave_null(&f),tc_error(f.c);
@@ -18133,10 +18110,43 @@ uint32_t b=
 tc__weave_buffer(w,TC__BUF_NODE,n->id,n->dtype,tc__node_numel(w->g,n));
 return tc__weave_load(w,b,n->dtype,tc__flat(w->ix,n->rank,n->dims,index));
 }
+static int tc__weave_index(const tc__weave*w,uint32_t id,tc__ix*e){
+const tc__node*n=tc__body_node(w,id);
+if(n->dtype!=TC_I64)return 0;
+if(n->op==TC_OP_INDEX)return*e=n->attr[TC__INDEX_EXPR],1;
+int64_t v=n->op==TC_OP_CONST?n->attr[TC__CONST_BITS]:INT64_MAX;
+if(v>TC__FAR||v<-TC__FAR)return 0;
+return*e=tc__ix_const(v),1;
+}
+static int tc__lower_positions(tc__weave*w,const tc__node*n,const uint32_t*in,
+uint32_t*made){
+tc__ix a,b,pair[2];
+if(n->n_in!=2||tc__weave_stops(w)||!tc__weave_index(w,in[0],&a)||
+!tc__weave_index(w,in[1],&b))
+return 0;
+int less=n->op==TC_OP_LE||n->op==TC_OP_LT,equal=n->op==TC_OP_EQ;
+int more=n->op==TC_OP_GE||n->op==TC_OP_GT,sum=n->op==TC_OP_ADD;
+if(!sum&&!less&&!more&&!equal&&n->op!=TC_OP_SUB)return 0;
+int64_t e=sum?tc__ix_add(w->ix,a,b)
+:less?tc__ix_sub(w->ix,b,a)
+:tc__ix_sub(w->ix,a,b);
+if(n->op==TC_OP_LT||n->op==TC_OP_GT)e=tc__ix_sub(w->ix,e,tc__ix_const(1));
+int64_t least=tc__ix_lo(w->ix,e),most=tc__ix_hi(w->ix,e);
+if(least<-TC__FAR||most>TC__FAR)return 0;
+if(!less&&!more&&!equal){
+*made=tc__weave_node(w,TC_OP_INDEX,TC_I64,NULL,0,&e,1);
+return 1;
+}
+if(most<0)return 0;
+pair[0]=e,pair[1]=tc__ix_const(equal?1:most+1);
+*made=tc__weave_node(w,TC_OP_VALID,TC_BOOL,NULL,0,pair,2);
+return 1;
+}
 static uint32_t tc__lower_alu(tc__weave*w,const tc__node*n,const tc__ix*index){
-uint32_t in[3];
+uint32_t in[3],made;
 for(uint32_t i=0;i<n->n_in;i++)
 in[i]=tc__lower_at(w,tc__operand(w->g,n,i),index);
+if(tc__lower_positions(w,n,in,&made))return made;
 return tc__weave_node(w,(tc__op)n->op,n->dtype,in,n->n_in,n->attr,n->n_attr);
 }
 static void tc__unflatten(tc__ixpool*p,tc__ix flat,int rank,const tc__ix*dims,
@@ -24591,25 +24601,34 @@ tc__c_in_range(p,n->attr[i],n->attr[i+1]);
 }
 p->shift-=p->unit-1;
 }
+static int tc__c_moves_by(const tc__printer*p,tc__ix e,int step){
+tc__ix stride;
+return tc__ix_steps(p->g,e,p->axis,p->unit,&stride)&&tc__ix_equals(stride,step);
+}
 static int tc__c_pred_is_mask(const tc__printer*p,const tc__node*n){
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
-if(tc__access_along(p->g,n->attr[i+1],p->axis,p->unit)!=TC__UNIFORM)
+tc__ix e=n->attr[i];
+if(!tc__c_moves_by(p,n->attr[i+1],0))return 0;
+if(!tc__c_moves_by(p,e,0)&&!tc__c_moves_by(p,e,1)&&
+!tc__c_moves_by(p,e,-1))
 return 0;
-if(tc__access_along(p->g,n->attr[i],p->axis,p->unit)==TC__PER_LANE)return 0;
 }
 return 1;
 }
 static void tc__c_mask(tc__printer*p,const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
-int still=tc__access_along(p->g,n->attr[i],p->axis,p->unit)==TC__UNIFORM;
+tc__ix e=n->attr[i],limit=n->attr[i+1];
+int still=tc__c_moves_by(p,e,0),back=tc__c_moves_by(p,e,-1);
 if(i>(uint32_t)tc__c_pred_first(n))tc__put(p->out," & ");
 tc__put(p->out,still?"tc_splat_i32(-(":"tc_inside(");
 if(still){
-tc__c_in_range(p,n->attr[i],n->attr[i+1]);
+tc__c_in_range(p,e,limit);
 }else{
-tc__put_ix(p,n->attr[i]);
+tc__put_ix(p,
+back?tc__ix_sub(x,limit,tc__ix_add(x,e,tc__ix_const(1))):e);
 tc__put(p->out,", ");
-tc__put_ix(p,n->attr[i+1]);
+tc__put_ix(p,limit);
 }
 tc__put(p->out,still?"))":")");
 }
@@ -30009,16 +30028,20 @@ return dir;
 static int tc__cache_try_temporary(const tc__cache*h){
 const char*base;
 char name[40];
-int parent=tc__temporary_open(&base),root;
+int parent=tc__temporary_open(&base),dir=-1;
 if(parent<0){
 tc__log(h->ctx,TC__LOG_CACHE,"%s: %s; not used",base,
 errno==EPERM?"others may rename there":strerror(errno));
 return-1;
 }
 (void)snprintf(name,sizeof name,"tcompile-%lu",(unsigned long)geteuid());
-root=tc__dir_open_at(parent,name);
+for(int turn=0;turn<2048&&dir<0;turn++){
+errno=0;
+dir=tc__cache_enter(h,tc__dir_open_at(parent,name),base);
+if(errno!=ENOENT)break;
+}
 tc__close(parent);
-return tc__cache_enter(h,root,base);
+return dir;
 }
 static int tc__cache_root(const tc__cache*h,const char*asked){
 const char*home=tc__env("HOME");
@@ -30577,7 +30600,7 @@ TC__WORK_SWEEP=1,
 TC__WORK_BY_PATH=2
 };
 static int tc__work_open(tc__work*w,tc_ctx*c,const tc__cache*cache,int how){
-enum{TURNS=64};
+enum{TURNS=2048};
 int inside=!(how&TC__WORK_BY_PATH)&&tc__spawn_enter_find();
 memset(w,0,sizeof*w);
 w->parent=w->dir=-1,errno=EAGAIN;
@@ -32243,18 +32266,20 @@ static int tc__region_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
 return r->visit||r->skipped||r->disabled||c->bodies;
 }
-static int tc__is_outside(tc_ctx*c,const char*who){
-if(tc__is_calling(c,who))return 0;
+static tc_status tc__outside(tc_ctx*c,const char*who){
+if(!tc__is_ours(c,who))return tc__not_ours(c);
 const tc__recorder*r=&c->recorder;
 const tc__visit*v=r->visit?r->visit:r->suspended;
 char inside[TC__INSIDE_TEXT];
-if(!tc__region_is_open(c))return 1;
+if(!tc__region_is_open(c))return TC_OK;
 if(!v||v->region->function||c->lazy)
-return tc__fail(c,TC_E_STATE,"%s: a region is open; call it outside",who);
-return tc__fail(c,TC_E_STATE,
+tc__fail(c,TC_E_STATE,"%s: a region is open; call it outside",who);
+else
+tc__fail(c,TC_E_STATE,
 "%s: a region is open, \"%s\" begun at %s:%d; call it outside%s",who,
 v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,
 tc__inside_text(c,inside));
+return TC_E_STATE;
 }
 enum{TC__DEPTH_MOST=64};
 static int tc__depth_enter(tc_ctx*c,int*count,const char*kind,const char*name){
@@ -32405,9 +32430,10 @@ return 1;
 }
 TCDEF tc_status tc_register_backend(tc_ctx*c,const tc_backend*backend){
 if(!c)return TC_E_NULL;
+tc_status refused=tc__outside(c,"tc_register_backend");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 int ok=0;
-if(!tc__is_outside(c,"tc_register_backend"))return tc__unit_end(c,outer,0);
 if(!backend||!backend->name||!*backend->name||!backend->run)
 tc__fail(c,TC_E_NULL,"tc_register_backend: %s is missing",
 !backend?"the backend"
@@ -32636,6 +32662,25 @@ tc__error_restore(c,before);
 tc__warn(c,"%s=\"%.60s\" is ignored; its values: %s",o->env,value,o->values);
 }
 }
+static int tc__options_check(tc_ctx*c,const char*who,void*at,int of_region){
+for(int i=0;i<(int)TC__COUNT(tc__options);i++){
+const tc_option_info*o=&tc__options[i];
+char*field=(char*)at+tc__option_fields[i].offset;
+int v=0,most=0;
+if(o->of_region!=of_region||tc__option_fields[i].kind==TC__OPTION_TEXT)
+continue;
+for(const char*s=o->values;(s=strchr(s,','))!=NULL;s++)most++;
+memcpy(&v,field,sizeof v);
+if(v>=0&&(!most||v<=most))continue;
+if(of_region)
+return tc__fail(c,TC_E_ARG,"%s: option %s is %d; its values: %s",who,
+o->name,v,o->values);
+tc__warn(c,"%s: %s is %d, which is ignored; its values: %s",who,o->name,v,
+o->values);
+memset(field,0,sizeof v);
+}
+return 1;
+}
 static void tc__options_inherit(tc_options*o,const tc_options*from){
 for(int i=0;i<(int)TC__COUNT(tc__options);i++){
 size_t at=tc__option_fields[i].offset;
@@ -32766,6 +32811,7 @@ int64_t bytes,items;
 }tc__event;
 typedef struct tc__profile_row{
 uint32_t where;
+uint64_t owner;
 uint32_t program;
 const char*kernel;
 int device;
@@ -36084,12 +36130,30 @@ if(copy)memcpy(copy,t.at,t.size+1);
 tc__text_free(&t);
 return copy;
 }
+static uint64_t tc__profile_owner(const tc__region*r){
+if(!r)return 0;
+uint64_t h=tc__hash_mix((uint64_t)(uintptr_t)r->begin.file,(uint64_t)r->begin.line);
+return tc__hash_mix(h,(uint64_t)r->function);
+}
+static uint32_t tc__profile_where(tc__profile*f,const tc__region*r,uint64_t owner){
+uint32_t at=tc__profile_name(f,r?r->name:"eager"),taken=0;
+for(size_t i=0;i<f->row.count;i++)
+taken|=f->row.at[i].where==at&&f->row.at[i].owner!=owner;
+if(!taken||!r)return at;
+tc__text t;
+tc__text_init(&t,f->ctx);
+tc__put(&t,"%s (%s:%d",r->name,r->begin.file?r->begin.file:"?",r->begin.line);
+tc__put(&t,r->function?", function %d)":")",r->function);
+at=t.failed?UINT32_MAX:tc__profile_name(f,t.at);
+tc__text_free(&t);
+return at;
+}
 static uint32_t tc__profile_row_named(tc__profile*f,const tc__profile_row*named){
 uint32_t n=(uint32_t)f->row.count;
 for(uint32_t i=0;i<n;i++){
 const tc__profile_row*r=&f->row.at[i];
-if(r->where==named->where&&r->program==named->program&&
-!strcmp(r->kernel,named->kernel))
+if(r->where==named->where&&r->owner==named->owner&&
+r->program==named->program&&!strcmp(r->kernel,named->kernel))
 return i;
 }
 return TC__PUSH(f->ctx,f->row,*named)?n:UINT32_MAX;
@@ -36099,7 +36163,8 @@ const tc__region*r){
 tc__profile_row row;
 memset(&row,0,sizeof row);
 int full=f->row.count+1>=TC__PROFILE_ROWS;
-row.where=tc__profile_name(f,full?"others":r?r->name:"eager");
+row.owner=full?0:tc__profile_owner(r);
+row.where=full?tc__profile_name(f,"others"):tc__profile_where(f,r,row.owner);
 row.program=full?0:p->number;
 row.kernel=
 full?"all_the_others":tc__profile_kernel_name(f,p->launch.at[i].group,i);
@@ -38680,6 +38745,7 @@ static int tc__region_options(tc_ctx*c,tc__region*r,const char*who,
 const tc_options*o){
 if(!o&&r->by_default)return 1;
 tc_options all=o?*o:tc_options_default();
+if(o&&!tc__options_check(c,who,&all,1))return 0;
 const char*const*mode=tc__mode_names;
 tc__options_inherit(&all,&c->defaults);
 if(all.recompile_limit<=0)all.recompile_limit=TC__RECOMPILE_LIMIT;
@@ -40350,6 +40416,7 @@ tc__site site;
 if(!tc)return NULL;
 site.file=file,site.line=line;
 tc__site_set(tc,site);
+if(!tc__is_ours(tc,"tc_compile"))return NULL;
 if(!body||(user_bytes&&!user)){
 tc__fail(tc,TC_E_NULL,"tc_compile: %s is null",body?"user":"the body");
 return NULL;
@@ -40368,7 +40435,7 @@ return NULL;
 f->options=f->region->options;
 f->site=site;
 f->body=body,f->user=user,f->user_bytes=user_bytes;
-f->region->function=1;
+f->region->function=(int)tc->fn_serial+1;
 f->visit.region=f->region;
 tc__text_init(&f->text,tc);
 f->next=tc->fn,tc->fn=f,f->serial=tc->fn_serial++;
@@ -40421,7 +40488,7 @@ static int tc__fn_reset(tc_fn*f){
 tc__region*old=f->region;
 tc__region*fresh=tc__region_new(f->ctx,old->name,old->begin,0);
 if(!fresh)return 0;
-fresh->function=1;
+fresh->function=old->function;
 fresh->options=old->options,fresh->backend=old->backend;
 fresh->fixed_sizes=tc__region_is_foreign(fresh);
 tc__entries_free(f);
@@ -40434,7 +40501,7 @@ TCDEF void tc_fn_free(tc_fn*f){
 if(!f)return;
 tc_ctx*c=f->ctx;
 tc_fn**at=&c->fn;
-if(tc__is_calling(c,"tc_fn_free"))return;
+if(!tc__is_ours(c,"tc_fn_free"))return;
 if(f->running){
 tc__fail(c,TC_E_STATE,"tc_fn_free: the body of \"%s\" runs; free it afterwards",
 f->region->name);
@@ -40457,7 +40524,10 @@ tc__free(c,f,sizeof*f);
 }
 TCDEF void tc_guard_bytes(tc_ctx*tc,const void*at,size_t bytes){
 tc_fn*f=tc?tc__fn_recorded(tc):NULL;
-if(f&&bytes)tc__snapshot_add(f,at,bytes);
+if(f&&bytes&&!at)
+tc__fail(tc,TC_E_NULL,"tc_guard_bytes: %zu bytes at NULL",bytes);
+else if(f&&bytes)
+tc__snapshot_add(f,at,bytes);
 }
 TCDEF int tc_is_compiling(const tc_ctx*tc){return tc&&tc->recorder.visit!=NULL;}
 TCDEF tc_miss tc_last_miss(const tc_fn*f){
@@ -40966,10 +41036,10 @@ return 1;
 }
 TCDEF tc_status tc_register_device(tc_ctx*c,const tc_device*device){
 if(!c)return TC_E_NULL;
+tc_status refused=tc__outside(c,"tc_register_device");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
-int ok=tc__is_outside(c,"tc_register_device")&&tc__device_check(c,device)&&
-tc__device_add(c,device);
-return tc__unit_end(c,outer,ok);
+return tc__unit_end(c,outer,tc__device_check(c,device)&&tc__device_add(c,device));
 }
 TCDEF const tc_device*tc_registered_device(const tc_ctx*tc,const char*name){
 const tc__values*v=(const tc__values*)(const void*)tc;
@@ -40986,9 +41056,10 @@ return tc__unit_end(tc,outer,0);
 TCDEF tc_status tc_set_default_device(tc_ctx*c,const char*device){
 const char*who="tc_set_default_device";
 if(!c)return TC_E_NULL;
+tc_status refused=tc__outside(c,who);
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
-int number=
-tc__is_outside(c,who)?tc__device_need(c,who,device?device:"cpu"):-1;
+int number=tc__device_need(c,who,device?device:"cpu");
 if(number>=0&&number!=tc__values_of(c)->default_device){
 tc__values_of(c)->default_device=number;
 tc__fns_look_again(c);
@@ -41148,7 +41219,7 @@ tc__site site;
 if(!c)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(c,site);
-if(!tc__visit_is_ours(c,"tc_sync"))return tc__not_ours(c);
+if(!tc__is_ours(c,"tc_sync"))return tc__not_ours(c);
 tc__values*v=tc__values_of(c);
 tc_status outer=tc__unit_begin(c);
 int ok=1;
@@ -41376,6 +41447,7 @@ if(e->leaf->program)((tc__program*)e->leaf->program)->timed_next=0;
 }
 TCDEF tc_status tc_profile_begin(tc_ctx*c){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_profile_begin"))return tc__not_ours(c);
 tc__profile*p=tc__pool_need(c)?tc__profile_of(c):NULL;
 if(!p)return TC_E_NOMEM;
 tc__profile_clear(p);
@@ -41387,6 +41459,7 @@ return TC_OK;
 }
 TCDEF tc_status tc_profile_end(tc_ctx*c){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_profile_end"))return tc__not_ours(c);
 if(!c->profiling){
 tc__fail(c,TC_E_STATE,"tc_profile_end: no profile was begun; tc_profile_begin");
 return TC_E_STATE;
@@ -41472,6 +41545,7 @@ at[k]=i;
 }
 TCDEF const char*tc_profile_text(tc_ctx*c){
 tc__profile*p=c?c->profile:NULL;
+if(c&&!tc__is_ours(c,"tc_profile_text"))return "";
 if(!p||!p->number)return "nothing was profiled: see tc_profile_begin\n";
 tc__text*t=&p->text;
 uint32_t*at=TC__NEW_ARRAY(c,uint32_t,p->row.count);
@@ -41556,6 +41630,7 @@ tc__text t;
 if(!c)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(c,site);
+if(!tc__is_ours(c,"tc_profile_trace"))return tc__not_ours(c);
 if(!c->profile||!c->profile->number){
 tc__fail(c,TC_E_STATE,"tc_profile_trace: nothing was profiled; tc_profile_begin");
 return TC_E_STATE;
@@ -42088,7 +42163,7 @@ tc__put_us(t,stage[i].ns);
 tc__put(t,"\n");
 }
 TCDEF const char*tc_explain(tc_ctx*c){
-if(!c)return "";
+if(!c||!tc__is_ours(c,"tc_explain"))return "";
 tc__text*t=&c->report;
 tc__text_clear(t);
 tc__explain_summary(t);
@@ -42127,11 +42202,13 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx*c,const char*name){
 tc_explanation e,none;
 memset(&none,0,sizeof none);
 e=none;
-for(tc__region*r=c?tc__recorder_of(c)->region:NULL;r;r=r->next)
+if(!c||!tc__is_ours(c,"tc_explain_counts"))return none;
+for(tc__region*r=tc__recorder_of(c)->region;r;r=r->next)
 if((!name||!strcmp(r->name,name))&&!tc__count_region(c,r,&e))return none;
 return e;
 }
 TCDEF const char*tc_region_source(tc_ctx*c,const char*name){
+if(c&&!tc__is_ours(c,"tc_region_source"))return NULL;
 const tc__region*r=tc__region_named(c,name);
 tc__program*p=r?tc__last_program(r):NULL;
 tc__text t;
@@ -42145,6 +42222,7 @@ p->source=t.at,p->source_size=t.capacity;
 return p->source;
 }
 TCDEF int tc_region_kernels(tc_ctx*c,const char*name){
+if(c&&!tc__is_ours(c,"tc_region_kernels"))return 0;
 const tc__region*r=tc__region_named(c,name);
 return r?(int)tc__last_program(r)->launch.count:0;
 }
@@ -42885,6 +42963,7 @@ tc__site site;
 if(!c)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(c,site);
+if(!tc__is_ours(c,"tc_explain_html"))return tc__not_ours(c);
 tc__text_init(&page,c);
 tc__text_init(&h.plain,c);
 h.ctx=c,h.t=&page;
@@ -42949,6 +43028,11 @@ tc__limit_isa(c,config->isa);
 if(!tc__arithmetic_is_ours(c))return 0;
 c->defaults.backend=config->backend;
 tc__options_environment(c,&c->defaults,1);
+const char*mode=c->defaults.mode;
+if(!TC__TUNES&&mode&&strstr(mode,"autotune")){
+tc__warn(c,"TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT",mode);
+c->defaults.mode=NULL;
+}
 c->no_fusion=config->no_fusion;
 if(config->memory_mb>0){
 c->recordings_limit=((size_t)config->memory_mb<<20)/3;
@@ -42985,6 +43069,7 @@ TCDEF tc_ctx*tc_open(const tc_config*config){
 tc_config all=config?*config:tc_config_default();
 tc_ctx*c=tc__context_new(&all.allocator,&all.logger);
 if(!c)return NULL;
+(void)tc__options_check(c,"tc_open",&all,0);
 tc__options_environment(c,&all,0);
 if(tc__configure(c,&all)&&tc__values_open(c)&&tc__kernels_open(c,&all))return c;
 tc_close(c);
@@ -42999,7 +43084,7 @@ tc__fail(parent,TC_E_STATE,
 "tc_open_shared: this context is a shared one itself; share its parent");
 return NULL;
 }
-if(!tc__visit_is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
+if(!tc__is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
 tc__family_settle(parent);
 tc_ctx*c=tc__context_new(&from->hook,&from->logger);
 if(!c){
@@ -43066,7 +43151,7 @@ TC_ASSERT(tc__core_of(c)->bytes==0);
 tc__hook_realloc(&hook,c,sizeof*c,0);
 }
 TCDEF void tc_close(tc_ctx*c){
-if(!c||tc__is_calling(c,"tc_close"))return;
+if(!c||!tc__is_ours(c,"tc_close"))return;
 if(c->bodies||c->hosting){
 tc__fail(c,TC_E_STATE,"tc_close: called by a body or a host call");
 return;
@@ -43116,7 +43201,7 @@ c->here_before=tc__here_enter(c);
 c->around=tc__unit_begin(c);
 }
 if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
-(options&&options->disable)){
+(options&&options->disable==1)){
 if(r->visit)
 tc__inner_begin(r,name,site);
 else
@@ -43138,6 +43223,7 @@ site.file=file,site.line=line;
 tc__site_set(c,site);
 tc__claim claim=tc__claim_ours(c,"tc_trace_begin");
 if(!claim)return tc__not_ours(c);
+c->recorder.thread=tc__thread_self();
 tc_status status=tc__region_begin(c,name?name:"region",options,site);
 tc__claim_end(c,claim);
 return status;
@@ -43221,14 +43307,13 @@ TCDEF tc_status tc_trace_end_at(tc_ctx*c,const char*file,int line){
 tc__site end;
 if(!c)return TC_E_NULL;
 end.file=file,end.line=line;
-if(tc__is_calling(c,"tc_trace_end"))return TC_E_STATE;
+if(!tc__is_ours(c,"tc_trace_end"))return tc__not_ours(c);
 if(tc__begun(c)<=0){
 tc__fail(c,TC_E_REGION,
 c->recorder.disabled?"tc_trace_end between tc_disable_begin and its end"
 :"tc_trace_end without a tc_trace_begin");
 return TC_E_REGION;
 }
-if(!tc__visit_is_ours(c,"tc_trace_end"))return tc__not_ours(c);
 int inner=c->recorder.depth;
 tc__end_left(c,end);
 if(c->recorder.visit&&!inner)c->recorder.visit->region->end=end;
@@ -43239,7 +43324,7 @@ return left&&!s?TC_E_REGION:s;
 TCDEF tc_stance tc_set_stance(tc_ctx*c,tc_stance stance){
 if(!c)return TC_STANCE_DEFAULT;
 tc_stance before=c->stance;
-if(!tc__is_outside(c,"tc_set_stance"))return before;
+if(tc__outside(c,"tc_set_stance"))return before;
 if((int)stance<0||stance>TC_STANCE_EAGER_THEN_COMPILE)
 tc__fail(c,TC_E_ARG,"tc_set_stance: %d is no stance",(int)stance);
 else
@@ -43254,7 +43339,8 @@ return TC_OK;
 TCDEF tc_status tc_reset(tc_ctx*c){
 if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
-if(!tc__is_outside(c,"tc_reset"))return TC_E_STATE;
+tc_status refused=tc__outside(c,"tc_reset");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 for(tc_fn*f=c->fn;f;f=f->next)
 if(!tc__fn_reset(f))return tc__unit_end(c,outer,0);
@@ -43276,7 +43362,7 @@ if(!c)return t;
 const tc__recorder*r=&c->recorder;
 tc__visit*v=r->visit?r->visit:r->suspended;
 site.file=file,site.line=line;
-if(!tc__visit_is_ours(c,"tc_keep"))return tc__null();
+if(!tc__is_ours(c,"tc_keep"))return tc__null();
 if(v&&t.id>>TC__SLOT_BITS==v->key){
 v->region->keeps=1;
 return tc__region_mark(c,v,TC_OP_KEEP,&t,1,site)?t:tc__null();
@@ -43324,7 +43410,7 @@ const tc__layout**layout,int64_t*offset){
 tc__tensor at;
 tc__site site;
 site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
-if(!tc__visit_is_ours(c,who))return tc__not_ours(c);
+if(!tc__is_ours(c,who))return tc__not_ours(c);
 tc_status outer=tc__unit_begin(c);
 int seen=tc__region_value(c,who,&t,site);
 tc__tensor*m=seen?tc__tensor_need(c,who,t):NULL;
@@ -43452,7 +43538,7 @@ return NULL;
 TCDEF void tc_error_clear(tc_ctx*c){
 if(!c)return;
 tc__error_clear(c);
-if(!c->bodies)
+if(!c->bodies&&!tc__is_stranger(c))
 tc__core_of(c)->unit_item=TC_OK;
 tc__core_of(c)->refused=0;
 }
@@ -43481,8 +43567,8 @@ TCDEF tc_status tc_disable_begin_at(tc_ctx*c,const char*file,int line){
 if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
-if(!tc__visit_is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
-r->disabled++;
+if(!tc__is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
+r->disabled++,r->thread=tc__thread_self();
 if(!r->visit)return TC_OK;
 r->visit->left=1;
 r->suspended=r->visit,r->visit=NULL;
@@ -43492,7 +43578,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx*c,const char*file,int line){
 if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
-if(!tc__visit_is_ours(c,"tc_disable_end"))return tc__not_ours(c);
+if(!tc__is_ours(c,"tc_disable_end"))return tc__not_ours(c);
 if(!r->disabled){
 tc__fail(c,TC_E_STATE,"tc_disable_end without a tc_disable_begin");
 return TC_E_STATE;
@@ -43507,9 +43593,17 @@ const tc__recorder*r=&c->recorder;
 return c->lazy&&!r->depth&&!r->disabled&&
 !(r->visit&&r->visit->region->function);
 }
-static int tc__lazy_check(tc_ctx*c,const char*who){
-if(c->lazy&&tc__lazy_is_open(c))return!tc__is_calling(c,who);
-return tc__is_outside(c,who);
+static tc_status tc__list_check(tc_ctx*c,const char*who,const void*list,int n){
+if(n>=0&&(list||!n))return TC_OK;
+if(n<0)
+tc__fail(c,TC_E_ARG,"%s: a list of %d",who,n);
+else
+tc__fail(c,TC_E_NULL,"%s: the list of %d is NULL",who,n);
+return n<0?TC_E_ARG:TC_E_NULL;
+}
+static tc_status tc__lazy_check(tc_ctx*c,const char*who){
+if(!c->lazy||!tc__lazy_is_open(c))return tc__outside(c,who);
+return tc__is_ours(c,who)?TC_OK:tc__not_ours(c);
 }
 static tc_status tc__lazy_begin(tc_ctx*c){
 return tc_trace_begin_at(c,"lazy",NULL,c->lazy_site.file,c->lazy_site.line);
@@ -43520,10 +43614,14 @@ return c->recorder.visit||c->recorder.skipped?tc__region_end(c):TC_OK;
 TCDEF tc_status tc_lazy_at(tc_ctx*c,int on,const char*file,int line){
 if(!c)return TC_E_NULL;
 tc__here_is(c,file,line);
-if(!tc__lazy_check(c,"tc_lazy"))return TC_E_STATE;
-if(!on==!c->lazy)return TC_OK;
+if(on!=0&&on!=1){
+tc__fail(c,TC_E_ARG,"tc_lazy: on is %d; 1 or 0 is needed",on);
+return TC_E_ARG;
+}
+tc_status s=tc__lazy_check(c,"tc_lazy");
+if(s||!on==!c->lazy)return s;
 c->lazy_site.file=file,c->lazy_site.line=line;
-tc_status s=on?tc__lazy_begin(c):tc__lazy_end(c);
+s=on?tc__lazy_begin(c):tc__lazy_end(c);
 c->lazy=on!=0;
 return s;
 }
@@ -43543,9 +43641,11 @@ return 1;
 }
 TCDEF tc_status tc_eval_at(tc_ctx*c,const tc_tensor*list,int n,const char*file,
 int line){
-if(!c||(n>0&&!list))return TC_E_NULL;
+if(!c)return TC_E_NULL;
 tc__here_is(c,file,line);
-if(!tc__lazy_check(c,"tc_eval"))return TC_E_STATE;
+tc_status refused=tc__list_check(c,"tc_eval",list,n);
+if(!refused)refused=tc__lazy_check(c,"tc_eval");
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 int ok=tc__eval_list(c,list,n,file,line);
 tc_status status=tc__unit_end(c,outer,ok);
@@ -43591,14 +43691,13 @@ return s==TC_OK;
 }
 TCDEF tc_status tc_precompile_at(tc_fn*f,const tc_spec*in,int n_in,int n_out,
 const char*file,int line){
-if(!f||(n_in>0&&!in))return TC_E_NULL;
+if(!f)return TC_E_NULL;
 tc_ctx*c=f->ctx;
 tc__here_is(c,file,line);
-if(!tc__is_outside(c,"tc_precompile"))return TC_E_STATE;
-if(n_in<0||n_out<0){
-tc__fail(c,TC_E_ARG,"tc_precompile: a negative number of tensors");
-return TC_E_ARG;
-}
+tc_status refused=tc__outside(c,"tc_precompile");
+if(!refused)refused=tc__list_check(c,"tc_precompile",in,n_in);
+if(!refused)refused=tc__list_check(c,"tc_precompile",f,n_out);
+if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
 size_t room=(size_t)n_in+(size_t)n_out;
 tc_tensor*t=TC__NEW_ARRAY(c,tc_tensor,room);
@@ -43613,8 +43712,8 @@ return tc__unit_end(c,outer,ok);
 TCDEF tc_status tc_freeze(tc_ctx*c){
 if(!c)return TC_E_NULL;
 tc__core*core=tc__core_of(c);
-if(!tc__is_outside(c,"tc_freeze"))return TC_E_STATE;
-if(core->frozen)return TC_OK;
+tc_status refused=tc__outside(c,"tc_freeze");
+if(refused||core->frozen)return refused;
 if(c->threads>1&&!tc__pool_need(c))return TC_E_NOMEM;
 if(c->pool)tc__pool_stay_awake(c->pool,1);
 c->log_mask=core->log_mask,core->log_mask=0;
@@ -43624,7 +43723,7 @@ return TC_OK;
 TCDEF tc_status tc_thaw(tc_ctx*c){
 if(!c)return TC_E_NULL;
 tc__core*core=tc__core_of(c);
-if(tc__is_calling(c,"tc_thaw"))return TC_E_STATE;
+if(!tc__is_ours(c,"tc_thaw"))return tc__not_ours(c);
 if(!core->frozen)return TC_OK;
 core->frozen=0,core->log_mask=c->log_mask;
 if(c->pool)tc__pool_stay_awake(c->pool,0);
@@ -43723,7 +43822,7 @@ if(!tc)return TC_E_NULL;
 site.file=file,site.line=line;
 tc__site_set(tc,site);
 memset(&h,0,sizeof h);
-if(!tc__visit_is_ours(tc,"host_call"))return tc__not_ours(tc);
+if(!tc__is_ours(tc,"host_call"))return tc__not_ours(tc);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__host_check(tc,fn,in,n_in);
 if(ok)h.c=tc,h.n=n_in;
@@ -44064,9 +44163,7 @@ tc__npy_file n;
 const void*data;
 const tc__layout*at;
 int64_t offset;
-tc_ctx*c=tc__ctx_of(t);
-if(!c)return tc__fail_lost("tc_save_npy",t,file,line);
-if(!tc__api_open(&f,c,"tc_save_npy",file,line))return TC_E_STATE;
+if(!tc__api_of(&f,"tc_save_npy",t,file,line))return tc__api_refused(&f,t);
 tc_status status=tc__host_view(f.c,f.who,t,NULL,&data,&at,&offset);
 if(status)return status;
 tc__layout l=*at;

@@ -258,33 +258,64 @@ static int count_words(const whole *w) {
 static void put_whole(text *t, const whole *w) {
     const char *rest = w->in;
     whole_operand in;
-    int n = 0;
-    put(t, "    if (tc__records_whole(&f, made)) {\n");
-    put(t, "        tc_tensor in[TC__WHOLE_OPERANDS];\n");
-    for (; next_operand(&rest, &in); n++) put(t, "        in[%d] = %s;\n", n, in.name);
-    put(t, "        tc__whole(&f, TC_OP_");
+    put(t, "    TC__LEAVE_WHOLE(");
     put_upper(t, w->name);
-    put(t, ", in, %d, %d, made);\n    }\n", n, count_words(w));
+    put(t, ", %d", count_words(w));
+    while (next_operand(&rest, &in)) put(t, ", %s", in.name);
+    put(t, ")\n");
+}
+
+static int may_miss(const whole *w, const char *name) {
+    const char *rest = w ? w->in : "";
+    whole_operand in;
+    while (next_operand(&rest, &in))
+        if (!strcmp(in.name, name)) return in.may_miss;
+    return 0;
+}
+
+// The frame has looked at its own operand.
+static void put_operand_checks(text *t, const composite *o, const whole *w, const call *c) {
+    for (int i = 0; i < c->n; i++) {
+        const char *name = c->in[i].name;
+        if (strcmp(c->in[i].type, "tc_tensor") || !strcmp(name, o->operand) ||
+            may_miss(w, name))
+            continue;
+        put(t, "    TC__GIVEN(%s)\n", name);
+    }
 }
 
 static void composite_call(text *t, const composite *o, const call *c) {
     const whole *w = whole_of(o);
     put_head(t, c);
-    put(t, " {\n    tc__api f;\n    if (!tc__begin%s(&f, \"%s\", %s, file, line)) ",
+    put(t, " {\n    TC__ENTER(tc__begin%s, %s, %s)\n",
         strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
-    put(t, "return tc__null();\n");
+    put_operand_checks(t, o, w, c);
     if (w) put_whole_words(t, w, c);
     put(t, "    tc_tensor made = tc__rounded(&f, tc__%s(&f, ", o->name);
     put_names(t, c);
     put(t, "));\n");
-    if (w) put_whole(t, w);
-    put(t, "    return tc__leave(&f, made);\n}\n");
+    if (w)
+        put_whole(t, w);
+    else
+        put(t, "    return tc__leave(&f, made);\n");
+    put(t, "}\n");
 }
 
 static void composite_calls(text *t) {
     put(t,
         "// Generated from gen/tables/composites.def and the declarations in gen/api by\n"
-        "// gen/gen_calls.c.\n");
+        "// gen/gen_calls.c.\n"
+        "#define TC__ENTER(begin, name, x) \\\n"
+        "    tc__api f; \\\n"
+        "    if (!begin(&f, #name, x, file, line)) return tc__null();\n"
+        "#define TC__GIVEN(name) \\\n"
+        "    if (!tc__operand_given(&f, #name, name)) return tc__leave_null(&f);\n"
+        "#define TC__LEAVE_WHOLE(op, words, ...) \\\n"
+        "    if (tc__records_whole(&f, made)) { \\\n"
+        "        const tc_tensor in[] = {__VA_ARGS__}; \\\n"
+        "        tc__whole(&f, TC_OP_##op, in, (uint32_t)TC__COUNT(in), words, made); \\\n"
+        "    } \\\n"
+        "    return tc__leave(&f, made);\n");
     EACH(o, composite, composites) {
         const call *c = call_find(join("tc_%s", o->name));
         if (c)

@@ -272,8 +272,9 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context; calls of another in the meantime fail with TC_E_THREAD where that is
-//     noticed, else nothing is promised. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context; calls of another in a call or region of the first fail with
+//     TC_E_THREAD where that is noticed, else nothing is promised. What an ended thread left open goes on in the
+//     next one that uses the context. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
 //
 // START-UP

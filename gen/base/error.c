@@ -265,8 +265,9 @@ TC__UNUSED static int tc__log_parse(tc_ctx *c, const char *list) {
 
 // ---- live contexts
 
-// The only writable global. A handle names its context by slot, and a slot leads to the
-// context without the user passing it. Slot 0 stays empty: handle 0 is the null tensor.
+// The only writable global, beside the number of each thread (base/os.c). A handle names its context by
+// slot, and a slot leads to the context without the user passing it. Slot 0 stays empty: handle 0 is the
+// null tensor.
 #define TC__CTX_SLOTS 256
 typedef struct tc__live {
     void *volatile ctx;               // NULL = the slot is empty

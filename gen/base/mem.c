@@ -43,8 +43,9 @@ static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
     }
     void *q = tc__hook_realloc(&core->hook, p, had, want);
     if (!q) {
-        tc__fail(c, TC_E_NOMEM, "out of memory: %zu bytes wanted, %zu held; free tensors?",
-                 want, core->bytes);
+        tc__fail(
+            c, TC_E_NOMEM, "%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",
+            core->doing ? core->doing : "", core->doing ? ": " : "", want, core->bytes);
         return NULL;
     }
     TC_ASSERT(core->bytes >= had);

@@ -143,9 +143,10 @@ static int tc__backends_share(tc_ctx *c, tc_ctx *parent) {
 
 TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
     if (!c) return TC_E_NULL;
+    tc_status refused = tc__outside(c, "tc_register_backend");
+    if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
     int ok = 0;
-    if (!tc__is_outside(c, "tc_register_backend")) return tc__unit_end(c, outer, 0);
     if (!backend || !backend->name || !*backend->name || !backend->run)
         tc__fail(c, TC_E_NULL, "tc_register_backend: %s is missing",
                  !backend       ? "the backend"

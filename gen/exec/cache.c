@@ -178,16 +178,21 @@ static int tc__cache_try(const tc__cache *h, const char *base, const char *below
 static int tc__cache_try_temporary(const tc__cache *h) {
     const char *base;
     char name[40];
-    int parent = tc__temporary_open(&base), root;
+    int parent = tc__temporary_open(&base), dir = -1;
     if (parent < 0) {
         tc__log(h->ctx, TC__LOG_CACHE, "%s: %s; not used", base,
                 errno == EPERM ? "others may rename there" : strerror(errno));
         return -1;
     }
     (void)snprintf(name, sizeof name, "tcompile-%lu", (unsigned long)geteuid());
-    root = tc__dir_open_at(parent, name);
+    // ENOENT: while it was empty, a process that was done with its work folder there has removed it.
+    for (int turn = 0; turn < 2048 && dir < 0; turn++) {
+        errno = 0;
+        dir = tc__cache_enter(h, tc__dir_open_at(parent, name), base);
+        if (errno != ENOENT) break;
+    }
     tc__close(parent);
-    return tc__cache_enter(h, root, base);
+    return dir;
 }
 
 // A directory that was asked for is taken or there is none; the usual ones are tried in

@@ -54,6 +54,11 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
     if (!tc__arithmetic_is_ours(c)) return 0;
     c->defaults.backend = config->backend;
     tc__options_environment(c, &c->defaults, 1);
+    const char *mode = c->defaults.mode;
+    if (!TC__TUNES && mode && strstr(mode, "autotune")) {
+        tc__warn(c, "TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT", mode);
+        c->defaults.mode = NULL;
+    }
     c->no_fusion = config->no_fusion;
     if (config->memory_mb > 0) {
         c->recordings_limit = ((size_t)config->memory_mb << 20) / 3;
@@ -95,6 +100,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc_config all = config ? *config : tc_config_default();
     tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
     if (!c) return NULL;
+    (void)tc__options_check(c, "tc_open", &all, 0);
     tc__options_environment(c, &all, 0);
     if (tc__configure(c, &all) && tc__values_open(c) && tc__kernels_open(c, &all)) return c;
     tc_close(c);
@@ -112,7 +118,7 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
                  "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
-    if (!tc__visit_is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    if (!tc__is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
     tc__family_settle(parent);
     tc_ctx *c = tc__context_new(&from->hook, &from->logger);
     if (!c) {
@@ -182,7 +188,7 @@ static void tc__close_now(tc_ctx *c) {
 }
 
 TCDEF void tc_close(tc_ctx *c) {
-    if (!c || tc__is_calling(c, "tc_close")) return;
+    if (!c || !tc__is_ours(c, "tc_close")) return;
     if (c->bodies || c->hosting) {
         tc__fail(c, TC_E_STATE, "tc_close: called by a body or a host call");
         return;
@@ -247,7 +253,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
         c->around = tc__unit_begin(c);
     }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
-        (options && options->disable)) {
+        (options && options->disable == 1)) {
         if (r->visit)
             tc__inner_begin(r, name, site);
         else
@@ -270,6 +276,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     tc__site_set(c, site);
     tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
     if (!claim) return tc__not_ours(c);
+    c->recorder.thread = tc__thread_self();
     tc_status status = tc__region_begin(c, name ? name : "region", options, site);
     tc__claim_end(c, claim);
     return status;
@@ -371,14 +378,13 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
     tc__site end;
     if (!c) return TC_E_NULL;
     end.file = file, end.line = line;
-    if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
+    if (!tc__is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     if (tc__begun(c) <= 0) {
         tc__fail(c, TC_E_REGION,
                  c->recorder.disabled ? "tc_trace_end between tc_disable_begin and its end"
                                       : "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
-    if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     int inner = c->recorder.depth;
     tc__end_left(c, end);
     if (c->recorder.visit && !inner) c->recorder.visit->region->end = end;
@@ -390,7 +396,7 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     if (!c) return TC_STANCE_DEFAULT;
     tc_stance before = c->stance;
-    if (!tc__is_outside(c, "tc_set_stance")) return before;
+    if (tc__outside(c, "tc_set_stance")) return before;
     if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
@@ -407,7 +413,8 @@ TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
 TCDEF tc_status tc_reset(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
-    if (!tc__is_outside(c, "tc_reset")) return TC_E_STATE;
+    tc_status refused = tc__outside(c, "tc_reset");
+    if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
     for (tc_fn *f = c->fn; f; f = f->next)
         if (!tc__fn_reset(f)) return tc__unit_end(c, outer, 0);
@@ -431,7 +438,7 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
     const tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit ? r->visit : r->suspended;
     site.file = file, site.line = line;
-    if (!tc__visit_is_ours(c, "tc_keep")) return tc__null();
+    if (!tc__is_ours(c, "tc_keep")) return tc__null();
     if (v && t.id >> TC__SLOT_BITS == v->key) {
         v->region->keeps = 1;
         return tc__region_mark(c, v, TC_OP_KEEP, &t, 1, site) ? t : tc__null();
@@ -487,7 +494,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t,
     tc__tensor at;
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
-    if (!tc__visit_is_ours(c, who)) return tc__not_ours(c);
+    if (!tc__is_ours(c, who)) return tc__not_ours(c);
     tc_status outer = tc__unit_begin(c);
     int seen = tc__region_value(c, who, &t, site);
     tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;
@@ -628,7 +635,7 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
 TCDEF void tc_error_clear(tc_ctx *c) {
     if (!c) return;
     tc__error_clear(c);
-    if (!c->bodies)
+    if (!c->bodies && !tc__is_stranger(c))
         tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
     tc__core_of(c)->refused = 0;
 }

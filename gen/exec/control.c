@@ -17,8 +17,8 @@ TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
-    if (!tc__visit_is_ours(c, "tc_disable_begin")) return tc__not_ours(c);
-    r->disabled++;
+    if (!tc__is_ours(c, "tc_disable_begin")) return tc__not_ours(c);
+    r->disabled++, r->thread = tc__thread_self();
     if (!r->visit) return TC_OK;
     r->visit->left = 1;
     r->suspended = r->visit, r->visit = NULL;
@@ -29,7 +29,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
-    if (!tc__visit_is_ours(c, "tc_disable_end")) return tc__not_ours(c);
+    if (!tc__is_ours(c, "tc_disable_end")) return tc__not_ours(c);
     if (!r->disabled) {
         tc__fail(c, TC_E_STATE, "tc_disable_end without a tc_disable_begin");
         return TC_E_STATE;
@@ -49,9 +49,20 @@ static int tc__lazy_is_open(const tc_ctx *c) {
            !(r->visit && r->visit->region->function);
 }
 
-static int tc__lazy_check(tc_ctx *c, const char *who) {
-    if (c->lazy && tc__lazy_is_open(c)) return !tc__is_calling(c, who);
-    return tc__is_outside(c, who);
+// Of a list of n that a call was given: TC_OK, or the error.
+static tc_status tc__list_check(tc_ctx *c, const char *who, const void *list, int n) {
+    if (n >= 0 && (list || !n)) return TC_OK;
+    if (n < 0)
+        tc__fail(c, TC_E_ARG, "%s: a list of %d", who, n);
+    else
+        tc__fail(c, TC_E_NULL, "%s: the list of %d is NULL", who, n);
+    return n < 0 ? TC_E_ARG : TC_E_NULL;
+}
+
+// TC_OK, or the error.
+static tc_status tc__lazy_check(tc_ctx *c, const char *who) {
+    if (!c->lazy || !tc__lazy_is_open(c)) return tc__outside(c, who);
+    return tc__is_ours(c, who) ? TC_OK : tc__not_ours(c);
 }
 
 static tc_status tc__lazy_begin(tc_ctx *c) {
@@ -66,10 +77,14 @@ static tc_status tc__lazy_end(tc_ctx *c) {
 TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__here_is(c, file, line);
-    if (!tc__lazy_check(c, "tc_lazy")) return TC_E_STATE;
-    if (!on == !c->lazy) return TC_OK;
+    if (on != 0 && on != 1) {
+        tc__fail(c, TC_E_ARG, "tc_lazy: on is %d; 1 or 0 is needed", on);
+        return TC_E_ARG;
+    }
+    tc_status s = tc__lazy_check(c, "tc_lazy");
+    if (s || !on == !c->lazy) return s;
     c->lazy_site.file = file, c->lazy_site.line = line;
-    tc_status s = on ? tc__lazy_begin(c) : tc__lazy_end(c);
+    s = on ? tc__lazy_begin(c) : tc__lazy_end(c);
     c->lazy = on != 0;
     return s;
 }
@@ -94,9 +109,11 @@ static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *fi
 
 TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file,
                            int line) {
-    if (!c || (n > 0 && !list)) return TC_E_NULL;
+    if (!c) return TC_E_NULL;
     tc__here_is(c, file, line);
-    if (!tc__lazy_check(c, "tc_eval")) return TC_E_STATE;
+    tc_status refused = tc__list_check(c, "tc_eval", list, n);
+    if (!refused) refused = tc__lazy_check(c, "tc_eval");
+    if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
     int ok = tc__eval_list(c, list, n, file, line);
     tc_status status = tc__unit_end(c, outer, ok);
@@ -150,14 +167,13 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
 
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out,
                                  const char *file, int line) {
-    if (!f || (n_in > 0 && !in)) return TC_E_NULL;
+    if (!f) return TC_E_NULL;
     tc_ctx *c = f->ctx;
     tc__here_is(c, file, line);
-    if (!tc__is_outside(c, "tc_precompile")) return TC_E_STATE;
-    if (n_in < 0 || n_out < 0) {
-        tc__fail(c, TC_E_ARG, "tc_precompile: a negative number of tensors");
-        return TC_E_ARG;
-    }
+    tc_status refused = tc__outside(c, "tc_precompile");
+    if (!refused) refused = tc__list_check(c, "tc_precompile", in, n_in);
+    if (!refused) refused = tc__list_check(c, "tc_precompile", f, n_out);
+    if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
     size_t room = (size_t)n_in + (size_t)n_out;
     tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
@@ -175,8 +191,8 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
 TCDEF tc_status tc_freeze(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__core *core = tc__core_of(c);
-    if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
-    if (core->frozen) return TC_OK;
+    tc_status refused = tc__outside(c, "tc_freeze");
+    if (refused || core->frozen) return refused;
     if (c->threads > 1 && !tc__pool_need(c)) return TC_E_NOMEM;
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
     c->log_mask = core->log_mask, core->log_mask = 0;
@@ -187,7 +203,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
 TCDEF tc_status tc_thaw(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__core *core = tc__core_of(c);
-    if (tc__is_calling(c, "tc_thaw")) return TC_E_STATE;
+    if (!tc__is_ours(c, "tc_thaw")) return tc__not_ours(c);
     if (!core->frozen) return TC_OK;
     core->frozen = 0, core->log_mask = c->log_mask;
     if (c->pool) tc__pool_stay_awake(c->pool, 0);

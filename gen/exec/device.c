@@ -92,10 +92,10 @@ static int tc__device_add(tc_ctx *c, const tc_device *from) {
 
 TCDEF tc_status tc_register_device(tc_ctx *c, const tc_device *device) {
     if (!c) return TC_E_NULL;
+    tc_status refused = tc__outside(c, "tc_register_device");
+    if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
-    int ok = tc__is_outside(c, "tc_register_device") && tc__device_check(c, device) &&
-             tc__device_add(c, device);
-    return tc__unit_end(c, outer, ok);
+    return tc__unit_end(c, outer, tc__device_check(c, device) && tc__device_add(c, device));
 }
 
 TCDEF const tc_device *tc_registered_device(const tc_ctx *tc, const char *name) {
@@ -117,9 +117,10 @@ TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
 TCDEF tc_status tc_set_default_device(tc_ctx *c, const char *device) {
     const char *who = "tc_set_default_device";
     if (!c) return TC_E_NULL;
+    tc_status refused = tc__outside(c, who);
+    if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
-    int number =
-        tc__is_outside(c, who) ? tc__device_need(c, who, device ? device : "cpu") : -1;
+    int number = tc__device_need(c, who, device ? device : "cpu");
     if (number >= 0 && number != tc__values_of(c)->default_device) {
         tc__values_of(c)->default_device = number;
         tc__fns_look_again(c);
@@ -303,7 +304,7 @@ TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {
     if (!c) return TC_E_NULL;
     site.file = file, site.line = line;
     tc__site_set(c, site);
-    if (!tc__visit_is_ours(c, "tc_sync")) return tc__not_ours(c);
+    if (!tc__is_ours(c, "tc_sync")) return tc__not_ours(c);
     tc__values *v = tc__values_of(c);
     tc_status outer = tc__unit_begin(c);
     int ok = 1;

@@ -33,6 +33,7 @@ typedef struct tc__event {
 // All runs of one kernel of one program.
 typedef struct tc__profile_row {
     uint32_t where; // name of region or function
+    uint64_t owner; //   and which of that name: tc__profile_owner
     uint32_t program;
     const char *kernel; // arena of the profile
     int device;         // that the last run was on, 0 = the host

@@ -525,6 +525,7 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     if (!tc) return NULL;
     site.file = file, site.line = line;
     tc__site_set(tc, site);
+    if (!tc__is_ours(tc, "tc_compile")) return NULL;
     if (!body || (user_bytes && !user)) {
         tc__fail(tc, TC_E_NULL, "tc_compile: %s is null", body ? "user" : "the body");
         return NULL;
@@ -543,7 +544,7 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     f->options = f->region->options;
     f->site = site;
     f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->region->function = 1;
+    f->region->function = (int)tc->fn_serial + 1;
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
     f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
@@ -604,7 +605,7 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
-    fresh->function = 1;
+    fresh->function = old->function;
     fresh->options = old->options, fresh->backend = old->backend;
     fresh->fixed_sizes = tc__region_is_foreign(fresh);
     tc__entries_free(f);
@@ -618,7 +619,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
-    if (tc__is_calling(c, "tc_fn_free")) return;
+    if (!tc__is_ours(c, "tc_fn_free")) return;
     if (f->running) {
         tc__fail(c, TC_E_STATE, "tc_fn_free: the body of \"%s\" runs; free it afterwards",
                  f->region->name);
@@ -644,7 +645,10 @@ TCDEF void tc_fn_free(tc_fn *f) {
 
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
     tc_fn *f = tc ? tc__fn_recorded(tc) : NULL;
-    if (f && bytes) tc__snapshot_add(f, at, bytes);
+    if (f && bytes && !at)
+        tc__fail(tc, TC_E_NULL, "tc_guard_bytes: %zu bytes at NULL", bytes);
+    else if (f && bytes)
+        tc__snapshot_add(f, at, bytes);
 }
 
 TCDEF int tc_is_compiling(const tc_ctx *tc) { return tc && tc->recorder.visit != NULL; }

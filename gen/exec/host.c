@@ -107,7 +107,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
     site.file = file, site.line = line;
     tc__site_set(tc, site);
     memset(&h, 0, sizeof h);
-    if (!tc__visit_is_ours(tc, "host_call")) return tc__not_ours(tc);
+    if (!tc__is_ours(tc, "host_call")) return tc__not_ours(tc);
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__host_check(tc, fn, in, n_in);
     if (ok) h.c = tc, h.n = n_in;

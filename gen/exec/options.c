@@ -208,6 +208,28 @@ static void tc__options_environment(tc_ctx *c, void *at, int of_region) {
     }
 }
 
+// The numbers of a tc_config or tc_options as they stand in code. A wrong option is an error, 0 = reported; a wrong
+// field of tc_open's is warned of, and as if it were not given.
+static int tc__options_check(tc_ctx *c, const char *who, void *at, int of_region) {
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *o = &tc__options[i];
+        char *field = (char *)at + tc__option_fields[i].offset;
+        int v = 0, most = 0; // most: of words, or 0 and 1
+        if (o->of_region != of_region || tc__option_fields[i].kind == TC__OPTION_TEXT)
+            continue;
+        for (const char *s = o->values; (s = strchr(s, ',')) != NULL; s++) most++;
+        memcpy(&v, field, sizeof v);
+        if (v >= 0 && (!most || v <= most)) continue;
+        if (of_region)
+            return tc__fail(c, TC_E_ARG, "%s: option %s is %d; its values: %s", who,
+                            o->name, v, o->values);
+        tc__warn(c, "%s: %s is %d, which is ignored; its values: %s", who, o->name, v,
+                 o->values);
+        memset(field, 0, sizeof v);
+    }
+    return 1;
+}
+
 // Fields that are zero take those of `from`.
 static void tc__options_inherit(tc_options *o, const tc_options *from) {
     for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {

@@ -36,14 +36,37 @@ static const char *tc__profile_kernel_name(tc__profile *f, const tc__group *k, u
     return copy;
 }
 
+// What tells a region or function from others of its name.
+static uint64_t tc__profile_owner(const tc__region *r) {
+    if (!r) return 0;
+    uint64_t h = tc__hash_mix((uint64_t)(uintptr_t)r->begin.file, (uint64_t)r->begin.line);
+    return tc__hash_mix(h, (uint64_t)r->function);
+}
+
+// The name of its rows: its own; where another one has that, with its place, and of a function its number.
+// UINT32_MAX = no memory.
+static uint32_t tc__profile_where(tc__profile *f, const tc__region *r, uint64_t owner) {
+    uint32_t at = tc__profile_name(f, r ? r->name : "eager"), taken = 0;
+    for (size_t i = 0; i < f->row.count; i++)
+        taken |= f->row.at[i].where == at && f->row.at[i].owner != owner;
+    if (!taken || !r) return at;
+    tc__text t;
+    tc__text_init(&t, f->ctx);
+    tc__put(&t, "%s (%s:%d", r->name, r->begin.file ? r->begin.file : "?", r->begin.line);
+    tc__put(&t, r->function ? ", function %d)" : ")", r->function);
+    at = t.failed ? UINT32_MAX : tc__profile_name(f, t.at);
+    tc__text_free(&t);
+    return at;
+}
+
 // The row of these names, made if there is none; UINT32_MAX = no memory for it. A program that is
 // made again goes on in its row.
 static uint32_t tc__profile_row_named(tc__profile *f, const tc__profile_row *named) {
     uint32_t n = (uint32_t)f->row.count;
     for (uint32_t i = 0; i < n; i++) {
         const tc__profile_row *r = &f->row.at[i];
-        if (r->where == named->where && r->program == named->program &&
-            !strcmp(r->kernel, named->kernel))
+        if (r->where == named->where && r->owner == named->owner &&
+            r->program == named->program && !strcmp(r->kernel, named->kernel))
             return i;
     }
     return TC__PUSH(f->ctx, f->row, *named) ? n : UINT32_MAX;
@@ -54,7 +77,8 @@ static uint32_t tc__profile_row_of(tc__profile *f, const tc__program *p, uint32_
     tc__profile_row row;
     memset(&row, 0, sizeof row);
     int full = f->row.count + 1 >= TC__PROFILE_ROWS;
-    row.where = tc__profile_name(f, full ? "others" : r ? r->name : "eager");
+    row.owner = full ? 0 : tc__profile_owner(r);
+    row.where = full ? tc__profile_name(f, "others") : tc__profile_where(f, r, row.owner);
     row.program = full ? 0 : p->number;
     row.kernel =
         full ? "all_the_others" : tc__profile_kernel_name(f, p->launch.at[i].group, i);

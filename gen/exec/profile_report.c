@@ -42,6 +42,7 @@ static void tc__profile_calls(tc_ctx *c) {
 
 TCDEF tc_status tc_profile_begin(tc_ctx *c) {
     if (!c) return TC_E_NULL;
+    if (!tc__is_ours(c, "tc_profile_begin")) return tc__not_ours(c);
     tc__profile *p = tc__pool_need(c) ? tc__profile_of(c) : NULL;
     if (!p) return TC_E_NOMEM;
     tc__profile_clear(p);
@@ -54,6 +55,7 @@ TCDEF tc_status tc_profile_begin(tc_ctx *c) {
 
 TCDEF tc_status tc_profile_end(tc_ctx *c) {
     if (!c) return TC_E_NULL;
+    if (!tc__is_ours(c, "tc_profile_end")) return tc__not_ours(c);
     if (!c->profiling) {
         tc__fail(c, TC_E_STATE, "tc_profile_end: no profile was begun; tc_profile_begin");
         return TC_E_STATE;
@@ -152,6 +154,7 @@ static void tc__profile_order(const tc__profile *p, uint32_t *at) {
 
 TCDEF const char *tc_profile_text(tc_ctx *c) {
     tc__profile *p = c ? c->profile : NULL;
+    if (c && !tc__is_ours(c, "tc_profile_text")) return "";
     if (!p || !p->number) return "nothing was profiled: see tc_profile_begin\n";
     tc__text *t = &p->text;
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, p->row.count);
@@ -244,6 +247,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
     if (!c) return TC_E_NULL;
     site.file = file, site.line = line;
     tc__site_set(c, site);
+    if (!tc__is_ours(c, "tc_profile_trace")) return tc__not_ours(c);
     if (!c->profile || !c->profile->number) {
         tc__fail(c, TC_E_STATE, "tc_profile_trace: nothing was profiled; tc_profile_begin");
         return TC_E_STATE;

@@ -59,6 +59,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
                               const tc_options *o) {
     if (!o && r->by_default) return 1;
     tc_options all = o ? *o : tc_options_default();
+    if (o && !tc__options_check(c, who, &all, 1)) return 0;
     const char *const *mode = tc__mode_names;
     tc__options_inherit(&all, &c->defaults);
     if (all.recompile_limit <= 0) all.recompile_limit = TC__RECOMPILE_LIMIT;

@@ -61,19 +61,22 @@ static int tc__region_is_open(const tc_ctx *c) {
     return r->visit || r->skipped || r->disabled || c->bodies;
 }
 
-// Whether a call that is for outside regions and bodies is there; 0 = reported.
-static int tc__is_outside(tc_ctx *c, const char *who) {
-    if (tc__is_calling(c, who)) return 0;
+// Whether a call that is for outside regions and bodies is there, and of the thread that has the context: TC_OK,
+// or the error.
+static tc_status tc__outside(tc_ctx *c, const char *who) {
+    if (!tc__is_ours(c, who)) return tc__not_ours(c);
     const tc__recorder *r = &c->recorder;
     const tc__visit *v = r->visit ? r->visit : r->suspended;
     char inside[TC__INSIDE_TEXT];
-    if (!tc__region_is_open(c)) return 1;
+    if (!tc__region_is_open(c)) return TC_OK;
     if (!v || v->region->function || c->lazy)
-        return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
-    return tc__fail(c, TC_E_STATE,
-                    "%s: a region is open, \"%s\" begun at %s:%d; call it outside%s", who,
-                    v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-                    tc__inside_text(c, inside));
+        tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+    else
+        tc__fail(c, TC_E_STATE,
+                 "%s: a region is open, \"%s\" begun at %s:%d; call it outside%s", who,
+                 v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+                 tc__inside_text(c, inside));
+    return TC_E_STATE;
 }
 
 // Bodies and host calls inside each other, each with a part of the caller's stack.

@@ -191,7 +191,9 @@ enum {
 
 // 0 = there is no place; errno tells why.
 static int tc__work_open(tc__work *w, tc_ctx *c, const tc__cache *cache, int how) {
-    enum { TURNS = 64 };
+    // With four processes that do nothing but remove the parent nine turns of ten fail: of 1,000 places 7 were
+    // not found in 64 turns. A turn takes 20 us.
+    enum { TURNS = 2048 };
     int inside = !(how & TC__WORK_BY_PATH) && tc__spawn_enter_find();
     memset(w, 0, sizeof *w);
     w->parent = w->dir = -1, errno = EAGAIN;

@@ -378,6 +378,9 @@ static tc_tensor tc__bce_with_logits(tc__api *f, tc_tensor x, tc_tensor y) {
 static int tc__target_check(const tc__api *f, const tc__meta *m, int dim) {
     char x[160], y[160];
     int ok = f->x.rank >= 1 && m->rank == f->x.rank - 1;
+    if (m->dtype != TC_I32 && m->dtype != TC_I64)
+        return tc__fail(f->c, TC_E_DTYPE, "%s: the target must be i32 or i64, got %s",
+                        f->who, tc__dtype(m->dtype)->name);
     for (int i = 0; ok && i < m->rank; i++)
         ok = m->dims[i] == f->x.dims[i < dim ? i : i + 1];
     if (ok) return 1;

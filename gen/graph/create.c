@@ -82,7 +82,7 @@ TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t ma
                                    const char *file, int line) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_mark_dynamic", t, file, line)) return TC_E_NULL;
+    if (!tc__api_of(&f, "tc_mark_dynamic", t, file, line)) return tc__api_refused(&f, t);
     tc_status outer = tc__unit_begin(f.c);
     tc__marks *m = tc__marks_for(&f, t, &d);
     int64_t n = m ? tc__meta_size(&f.x, (int)d) : 0, top = max ? max : INT64_MAX;
@@ -103,7 +103,7 @@ TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t ma
 TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_mark_static", t, file, line)) return TC_E_NULL;
+    if (!tc__api_of(&f, "tc_mark_static", t, file, line)) return tc__api_refused(&f, t);
     tc_status outer = tc__unit_begin(f.c);
     tc__marks *m = tc__marks_for(&f, t, &d);
     if (m) m->fixed |= 1u << d, m->dynamic &= ~(1u << d);
@@ -124,8 +124,11 @@ static int tc__memory_check(const tc__api *f, const void *data, const tc_dims *d
 static tc_tensor tc__tensor_make(const tc__api *f, const tc_dims *d, int dtype,
                                  void **data) {
     size_t bytes = (size_t)tc__numel(d->rank, d->size) * tc__dtype(dtype)->bytes;
+    const char *doing = tc__core_of(f->c)->doing;
     uint32_t layout = tc__layout_intern(f->c, dtype, d->rank, d->size, NULL);
+    tc__core_of(f->c)->doing = f->who; // may be out of memory
     tc__storage *s = layout ? tc__storage_new(f->c, bytes) : NULL;
+    tc__core_of(f->c)->doing = doing;
     tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
     *data = t.id ? s->data : NULL;
     return t;

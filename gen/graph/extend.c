@@ -79,7 +79,7 @@ TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file
                             int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "tc_register_op", file, line)) return 0;
-    if (!tc__visit_is_ours(tc, f.who) || !tc__custom_check(tc, op)) return 0;
+    if (!tc__is_ours(tc, f.who) || !tc__custom_check(tc, op)) return 0;
     if (tc__custom_count(tc) >= (1 << TC__CUSTOM_BITS) - 1)
         return tc__fail(tc, TC_E_TOO_BIG, "tc_register_op: more than %d ops",
                         (1 << TC__CUSTOM_BITS) - 1);

@@ -3,15 +3,14 @@
 
 TCDEF void tc_scope_begin(tc_ctx *tc) {
     tc__values *v = tc__values_of(tc);
-    if (tc && !tc__is_calling(tc, "tc_scope_begin"))
-        TC__PUSH(tc, v->scope, v->scoped.count);
+    if (tc && tc__is_ours(tc, "tc_scope_begin")) TC__PUSH(tc, v->scope, v->scoped.count);
 }
 
 // Ends the innermost scope but for t.
 static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const char *file,
                                  int line) {
     tc__api f;
-    if (!tc__api_open(&f, c, who, file, line)) return c ? TC_E_STATE : TC_E_NULL;
+    if (!tc__api_open(&f, c, who, file, line)) return c ? tc__not_ours(c) : TC_E_NULL;
     if (!tc__values_of(c)->scope.count) {
         tc__fail(c, TC_E_STATE, "%s: no scope is open; each needs its tc_scope_begin", who);
         return TC_E_STATE;

@@ -30,8 +30,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line;
     f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
     f->wide = 0, f->x.rank = 0, f->x.dtype = 0;
-    if (!c || tc__is_calling(c, who)) return 0;
-    if (tc__is_claimed(c)) return tc__fail_stranger(c, NULL, who);
+    if (!c || !tc__is_ours(c, who)) return 0;
     if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     tc__values_of(c)->source_is_like = 0;
@@ -58,6 +57,13 @@ static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file
         return 0;
     if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t, f->x.rank);
     return 1;
+}
+
+// The status of a call whose frame about t was refused.
+static tc_status tc__api_refused(const tc__api *f, tc_tensor t) {
+    if (!f->c) return t.id ? TC_E_DEAD : TC_E_NULL;
+    if (tc__core_of(f->c)->calling) return TC_E_STATE;
+    return tc__is_stranger(f->c) ? TC_E_THREAD : TC_E_DEAD;
 }
 
 // A frame inside f, about another tensor.
@@ -162,6 +168,13 @@ static int tc__meta_get(const tc__api *f, tc_tensor t, tc__meta *m) {
     return tc__meta_of(f->c, f->who, t, m);
 }
 
+// Whether an operand that must be there is; 0 = reported by its name.
+static int tc__operand_given(const tc__api *f, const char *name, tc_tensor t) {
+    return t.id ||
+           tc__fail(f->c, TC_E_NULL, "%s: %s is a null tensor (an earlier call failed?)",
+                    f->who, name);
+}
+
 // ---- sizes and dimensions ----
 
 static int64_t tc__meta_size(const tc__meta *m, int dim) {
@@ -210,6 +223,31 @@ static const char *tc__sizes_text(const tc_dims *d, char out[160]) {
                               (long long)d->size[i]);
     snprintf(out + n, 160 - n, "]");
     return out;
+}
+
+// d becomes the sizes of d and e, broadcast; 0 = they do not fit.
+static int tc__spread_with(tc_dims *d, const tc_dims *e) {
+    while (d->rank < e->rank) tc__dims_insert(d, 0, 1);
+    for (int i = 0; i < e->rank; i++) {
+        int64_t *n = &d->size[d->rank - e->rank + i];
+        if (*n != e->size[i] && *n != 1 && e->size[i] != 1) return 0;
+        if (*n == 1) *n = e->size[i];
+    }
+    return 1;
+}
+
+// Whether operand t broadcasts to the sizes `to`; 0 = reported.
+static int tc__spread_check(const tc__api *f, const char *name, tc_tensor t,
+                            const tc_dims *to) {
+    tc__meta m;
+    char x[160], y[160];
+    if (!tc__meta_get(f, t, &m)) return 0;
+    tc_dims d = tc__meta_dims(&m), both = *to;
+    if (d.rank <= to->rank && tc__spread_with(&both, &d) &&
+        !memcmp(both.size, to->size, sizeof both.size))
+        return 1;
+    return tc__fail(f->c, TC_E_BROADCAST, "%s: %s is %s, which does not broadcast to %s",
+                    f->who, name, tc__sizes_text(&d, x), tc__sizes_text(to, y));
 }
 
 static int tc__rank_check(const tc__api *f, int rank) {

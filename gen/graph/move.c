@@ -350,8 +350,12 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 // The context of a list; 0 = it is empty or all null, or too long for the op (reported).
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
                         const char *file, int line) {
-    if (n <= 0) return 0;
-    tc_ctx *c = list ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
+    tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
+    if (n < 1) {
+        c = tc__ctx_likely(tc__thread_self());
+        return c && tc__api_open(f, c, who, file, line) &&
+               tc__fail(c, TC_E_ARG, "%s: %d tensors; at least one is needed", f->who, n);
+    }
     if (!c) return tc__fail_lost(who, list ? list[0] : tc__null(), file, line), 0;
     return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
@@ -695,6 +699,10 @@ TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file
     tc__api f;
     if (!tc__begin_together(&f, "one_hot", index, file, line)) return tc__null();
     tc_dims one = tc_dims_of(1, &classes);
+    if (classes < 0) {
+        tc__fail(f.c, TC_E_ARG, "one_hot: %lld classes", (long long)classes);
+        return tc__leave_null(&f);
+    }
     tc_tensor number = tc__iota(&f, &one, 0);
     // Class numbers taken by the index: an index made safe, as any other.
     tc_tensor safe = tc__index_op(&f, TC_OP_TAKE, number, index, 0);

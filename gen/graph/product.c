@@ -168,6 +168,8 @@ static tc_tensor tc__addmm(tc__api *f, tc_tensor t, tc_tensor a, tc_tensor b, do
     in[0] = t, in[1] = a, in[2] = b;
     tc__widen_product(f, in, 3);
     tc_tensor y = tc__matmul(f, a, b);
+    tc_dims d = tc_shape(y);
+    if (!y.id || !tc__spread_check(f, "t", t, &d)) return tc__null();
     if (alpha != 1) y = tc_mul_s(y, alpha);
     if (beta != 1) t = tc_mul_s(tc__widened(f, t), beta);
     return tc_add(y, t);
@@ -235,25 +237,66 @@ static tc_tensor tc__attend(const tc__api *f, tc_tensor x) {
     return tc_mul(e, tc_reciprocal(sum));
 }
 
+// What is wrong with the sizes and dtypes of q, which f is about, k and v; TC_OK = nothing, and the sizes of the
+// scores.
+static tc_status tc__attention_fault(const tc__api *f, const tc__meta *k, const tc__meta *v,
+                                     tc_dims *scores) {
+    tc_dims q = tc__dims_shape(f), a = tc__meta_dims(k), b = tc__meta_dims(v);
+    int64_t width = q.size[q.rank ? q.rank - 1 : 0];
+    if (q.rank < 2 || a.rank < 2 || b.rank < 2) return TC_E_RANK;
+    if (!tc__is_float(f->x.dtype) || !tc__is_float(k->dtype) || !tc__is_float(v->dtype))
+        return TC_E_DTYPE;
+    int64_t rows = q.size[q.rank -= 2];
+    a.rank -= 2, b.rank -= 2;
+    if (width != a.size[a.rank + 1] || a.size[a.rank] != b.size[b.rank]) return TC_E_SHAPE;
+    if (!tc__spread_with(&q, &a) || !tc__spread_with(&q, &b)) return TC_E_BROADCAST;
+    q.size[q.rank++] = rows, q.size[q.rank++] = a.size[a.rank];
+    *scores = q;
+    return TC_OK;
+}
+
+// What the user gave, in the user's words; 0 = reported.
+static int tc__attention_check(const tc__api *f, tc_tensor k, tc_tensor v, tc_tensor mask,
+                               double scale) {
+    tc__meta m, n, at;
+    tc_dims scores;
+    char x[160], y[160], z[160];
+    if (!tc__meta_get(f, k, &m) || !tc__meta_get(f, v, &n)) return 0;
+    tc_status item = tc__attention_fault(f, &m, &n, &scores);
+    if (item)
+        return tc__fail(f->c, item,
+                        "%s: q is %s%s, k %s%s, v %s%s; floats q[..., L, E], k[..., S, E], "
+                        "v[..., S, F] are needed",
+                        f->who, tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, x),
+                        tc__dtype(m.dtype)->name, tc__dims_text(&m, y),
+                        tc__dtype(n.dtype)->name, tc__dims_text(&n, z));
+    if (!(scale - scale == 0))
+        return tc__fail(f->c, TC_E_ARG, "%s: scale is %g; a finite number is needed",
+                        f->who, scale);
+    if (!mask.id) return 1;
+    if (!tc__meta_get(f, mask, &at)) return 0;
+    if (at.dtype != TC_BOOL && !tc__is_float(at.dtype))
+        return tc__fail(f->c, TC_E_DTYPE,
+                        "%s: the mask is %s, bool or a float is needed; use tc_ne_s(mask, "
+                        "0) or tc_cast",
+                        f->who, tc__dtype(at.dtype)->name);
+    return tc__spread_check(f, "mask", mask, &scores);
+}
+
 static tc_tensor tc__scaled_dot_product_attention(tc__api *f, tc_tensor q, tc_tensor k,
                                                   tc_tensor v, tc_tensor mask, int causal,
                                                   double scale) {
     tc__api row;
-    tc__meta m, mm;
+    tc__meta m;
     tc_tensor in[3];
-    if (!tc__meta_get(f, k, &m)) return tc__null();
-    if (f->x.rank < 2 || m.rank < 2 || !tc__is_float(f->x.dtype)) {
-        tc__fail(f->c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
-                 f->who);
+    if (!tc__attention_check(f, k, v, mask, scale) || !tc__meta_get(f, k, &m))
         return tc__null();
-    }
     double width = (double)tc__meta_size(&f->x, f->x.rank - 1);
     if (scale == 0) scale = 1 / tc__square_root(width);
     f->word[TC__ATTENTION_SCALE] = tc__value_word(scale, TC_F64);
     f->word[TC__ATTENTION_CAUSAL] = causal != 0;
     f->word[TC__ATTENTION_NAN] = 0; // a query that attends to none gives 0
     in[0] = q, in[1] = k, in[2] = mask;
-    if (mask.id && !tc__meta_get(f, mask, &mm)) return tc__null();
     tc__widen_product(f, in, 3);
     int dtype = f->half ? (int)TC_F32 : (int)f->x.dtype;
     tc_tensor scores = tc__matmul(f, q, tc_transpose(k, -2, -1));
@@ -411,7 +454,7 @@ static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
     char x[160], y[160];
     tc__meta w;
     int channels = f->x.rank - along - 1;
-    if (!tc__meta_get(f, weight, &w)) return 0;
+    if (!tc__operand_given(f, "weight", weight) || !tc__meta_get(f, weight, &w)) return 0;
     if ((channels == 0 || channels == 1) && w.rank == along + 2 && groups >= 1 &&
         tc__meta_size(&w, 0) % groups == 0 &&
         tc__meta_size(&w, 1) * groups == tc__meta_size(&f->x, channels))
@@ -513,6 +556,9 @@ static int tc__pool_windows(tc__conv *v, tc__api *f, int kernel, int stride, int
     if (f->x.rank < 2)
         return tc__fail(f->c, TC_E_RANK, "%s: x has rank %d, [..., H, W] is needed", f->who,
                         f->x.rank);
+    if (kernel < 1)
+        return tc__fail(f->c, TC_E_ARG, "%s: the kernel is %d; at least 1 is needed",
+                        f->who, kernel);
     if (padding > kernel / 2)
         return tc__fail(f->c, TC_E_ARG, "%s: padding %d is more than half of the kernel %d",
                         f->who, padding, kernel);

@@ -76,6 +76,7 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
 
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed) {
     if (!tc) return TC_E_NULL;
+    if (!tc__is_ours(tc, "tc_manual_seed")) return tc__not_ours(tc);
     if (tc__is_recording(tc)) {
         tc__fail(tc, TC_E_STATE,
                  "tc_manual_seed: a region is open; seed before tc_trace_begin");

@@ -17,29 +17,66 @@ static int tc__fail_calling(tc_ctx *c, const char *who) {
                     who);
 }
 
-static int tc__is_calling(tc_ctx *c, const char *who) {
-    return tc__core_of(c)->calling ? !tc__fail_calling(c, who) : 0;
-}
-
-// Another thread uses the context: it has visit v open, or is in a call (v NULL). What it does goes on as if
+// Another thread uses the context: it has a region open, or is in a call. What it does goes on as if
 // this one had not come. Always 0.
-static int tc__fail_stranger(tc_ctx *c, const tc__visit *v, const char *who) {
+static int tc__fail_stranger(tc_ctx *c, const char *who) {
+    static const char fix[] =
+        "one thread at a time uses a context; wait, or tc_open_shared one for this thread";
+    const tc__recorder *r = tc__recorder_of(c);
+    const tc__visit *v = r->visit ? r->visit : r->suspended;
     tc_status unit = tc__core_of(c)->unit_item;
     if (v)
         tc__fail(c, TC_E_THREAD,
-                 "%s: another thread has region \"%s\" open since %s:%d; a context is used "
-                 "by one thread at a time: open one for each",
-                 who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+                 "%s: another thread has region \"%s\" open since %s:%d; %s", who,
+                 v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, fix);
     else
-        tc__fail(c, TC_E_THREAD,
-                 "%s: another thread is in a call with this context; a context is used "
-                 "by one thread at a time: open one for each",
-                 who);
+        tc__fail(c, TC_E_THREAD, "%s: another thread is in a %s with this context; %s", who,
+                 r->skipped || r->disabled ? "region" : "call", fix);
     tc__core_of(c)->unit_item = unit;
     return 0;
 }
 
-// Outside regions no visit tells whose the context is: what takes longer than a call that follows or skips
+// The thread that began what is open has ended: the calling one goes on with it.
+static void tc__inherit(tc_ctx *c) {
+    tc__recorder *r = tc__recorder_of(c);
+    const tc__visit *v = r->visit ? r->visit : r->suspended;
+    r->thread = tc__thread_self();
+    tc__warn(c, "region \"%s\": its thread has ended; another one goes on with it",
+             v ? v->region->name : "?");
+}
+
+// Whether another thread has the context. Asked off the fast path only: a thread that goes astray misses a
+// step sooner or later.
+static int tc__is_stranger(tc_ctx *c) {
+    const tc__recorder *r = tc__recorder_of(c);
+    int open = r->visit || r->suspended || r->skipped || r->disabled;
+    uint64_t call = tc__atomic_load64(&tc__core_of(c)->user);
+    uint64_t user = open ? r->thread : call;
+    if (!user || user == tc__thread_self()) return 0;
+    if (!open || call || tc__thread_lives(user)) return 1;
+    tc__inherit(c);
+    return 0;
+}
+
+TC__NOINLINE static int tc__is_ours_slow(tc_ctx *c, const char *who) {
+    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
+    return !tc__is_stranger(c) || tc__fail_stranger(c, who);
+}
+
+// Whether the calling thread may use the context now; 0 = reported. Recording asks at every composite op.
+TC__INLINE int tc__is_ours(tc_ctx *c, const char *who) {
+    const tc__recorder *r = tc__recorder_of(c);
+    int quick = r->visit && !r->values.core.calling;
+    if (TC__LIKELY(quick && r->thread == tc__thread_self())) return 1;
+    return tc__is_ours_slow(c, who);
+}
+
+// The status of a call that this refused.
+static tc_status tc__not_ours(tc_ctx *c) {
+    return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
+}
+
+// Outside regions nothing tells whose the context is: what takes longer than a call that follows or skips
 // claims it for its time, so that a second thread is told instead of crashing both.
 typedef enum tc__claim {
     TC__CLAIM_REFUSED, // another thread has it; reported
@@ -51,44 +88,26 @@ static tc__claim tc__claim_begin(tc_ctx *c, const char *who) {
     uint64_t me = tc__thread_self();
     if (tc__atomic_load64(&tc__core_of(c)->user) == me) return TC__CLAIM_HELD;
     if (tc__atomic_cas64(&tc__core_of(c)->user, 0, me)) return TC__CLAIM_TAKEN;
-    return tc__fail_stranger(c, NULL, who), TC__CLAIM_REFUSED;
+    return tc__fail_stranger(c, who), TC__CLAIM_REFUSED;
 }
 
 static void tc__claim_end(tc_ctx *c, tc__claim claim) {
     if (claim == TC__CLAIM_TAKEN) tc__atomic_store64(&tc__core_of(c)->user, 0);
 }
 
-// Whether another thread has claimed the context.
-static int tc__is_claimed(tc_ctx *c) {
-    uint64_t user = tc__atomic_load64(&tc__core_of(c)->user);
-    return TC__UNLIKELY(user) && user != tc__thread_self();
-}
-
-// Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
-// a thread that goes astray misses a step sooner or later.
-static int tc__visit_is_ours(tc_ctx *c, const char *who) {
-    const tc__recorder *r = tc__recorder_of(c);
-    const tc__visit *v = r->visit ? r->visit : r->suspended;
-    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
-    if (v ? v->thread == tc__thread_self() : !tc__is_claimed(c)) return 1;
-    return tc__fail_stranger(c, v, who);
-}
-
 static tc__claim tc__claim_ours(tc_ctx *c, const char *who) {
-    return tc__visit_is_ours(c, who) ? tc__claim_begin(c, who) : TC__CLAIM_REFUSED;
-}
-
-// The status of a call that these refused.
-static tc_status tc__not_ours(tc_ctx *c) {
-    return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
+    return tc__is_ours(c, who) ? tc__claim_begin(c, who) : TC__CLAIM_REFUSED;
 }
 
 static tc_tensor tc__record_eager(tc_ctx *c, const tc__call *k) {
     tc_tensor t = tc__null();
-    tc__claim claim = tc__claim_begin(c, tc__called(c, k->op));
+    const char *doing = tc__core_of(c)->doing, *who = tc__called(c, k->op);
+    tc__claim claim = tc__claim_ours(c, who);
     if (!claim) return t;
     tc__site_set(c, k->site);
+    tc__core_of(c)->doing = who;
     t = tc__recorder_of(c)->hooks->eager(c, k);
+    tc__core_of(c)->doing = doing;
     tc__claim_end(c, claim);
     return t;
 }
@@ -97,8 +116,8 @@ static tc_tensor tc__record_eager(tc_ctx *c, const tc__call *k) {
 static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     tc__visit *v = tc__recorder_of(c)->visit;
     tc_tensor t = tc__null();
-    if (!v && !tc__core_of(c)->calling) return tc__record_eager(c, k);
-    if (!tc__visit_is_ours(c, tc__called(c, k->op))) return t;
+    if (!v) return tc__record_eager(c, k);
+    if (!tc__is_ours(c, tc__called(c, k->op))) return t;
     if (TC__UNLIKELY(!tc__call_is_together(c, v, k))) return t;
     tc__step *s = tc__visit_step(c, v, k);
     t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
@@ -583,7 +602,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->left = 0, v->draw = rec->draw;
-    v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
+    v->state = TC__VISIT_OPEN, rec->thread = tc__thread_self();
     v->device = rec->values.default_device;
     rec->visit = v, rec->inside.file = NULL;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;

@@ -96,7 +96,7 @@ TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *valu
     int64_t words = descending != 0;
     if (values) *values = tc__null();
     if (indices) *indices = tc__null();
-    if (!tc__begin(&f, "sort", t, file, line)) return tc_error(f.c);
+    if (!tc__begin(&f, "sort", t, file, line)) return tc__api_refused(&f, t);
     return tc__sort_along(&f, TC_OP_ARGSORT, t, dim, &words, 1, values, indices);
 }
 
@@ -107,7 +107,7 @@ TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tens
     words[TC__TOPK_DESCENDING] = largest != 0, words[TC__TOPK_K] = k;
     if (values) *values = tc__null();
     if (indices) *indices = tc__null();
-    if (!tc__begin(&f, "topk", t, file, line)) return tc_error(f.c);
+    if (!tc__begin(&f, "topk", t, file, line)) return tc__api_refused(&f, t);
     if (!f.x.rank && k != 1) {
         tc__fail(f.c, TC_E_ARG, "topk: k is %lld, a scalar has 1 element", (long long)k);
         return tc__leave_null(&f), tc_error(f.c);

@@ -158,10 +158,9 @@ typedef struct tc__visit {
     int let_go;   // it is over and has no externals any more
     int young; // one of the first runs of its program: what is read late is not known yet
     tc__site begin;
-    uint64_t thread; // that began it: no other may record or end it
-    int device;      // its home where no tensor decides: the default when it began
-    uint64_t draw;   // random stream position when it began
-    uint64_t seed;   //   and its key when it ended: what is read late has those numbers
+    int device;    // its home where no tensor decides: the default when it began
+    uint64_t draw; // random stream position when it began
+    uint64_t seed; //   and its key when it ended: what is read late has those numbers
 } tc__visit;
 
 // A tensor of earlier visits that a region frees, at the end of the first visit that takes the same way
@@ -189,7 +188,8 @@ typedef struct tc__region {
     uint32_t programs;   // made; options.recompile_limit of them are compiled
     uint32_t made;       // programs that have a number
     int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
-    int function;    // a body: the operands of its FINISH are the outputs, no others
+    int function;    // of a body its number, from 1; the operands of its FINISH are the
+                     //   outputs, no others. 0 = a region
     tc__arena arena;    // of its name
     tc__branch *branch; // all there are; owned
     tc__step root;
@@ -249,6 +249,7 @@ typedef struct tc__recorder {
     const tc__hooks *hooks;
     tc__ixpool ix;      // only constants: sizes are fixed while recording
     tc__visit *visit;   // open visit, NULL = eager
+    uint64_t thread;    // that began what is open: no other may record or end it
     tc__region *region; // list of all regions
     tc__map visits;     // epoch -> tc__visit
     int depth;          // regions begun inside the open one (inlined)

@@ -419,6 +419,7 @@ TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file
     if (!c) return TC_E_NULL;
     site.file = file, site.line = line;
     tc__site_set(c, site);
+    if (!tc__is_ours(c, "tc_explain_html")) return tc__not_ours(c);
     tc__text_init(&page, c);
     tc__text_init(&h.plain, c);
     h.ctx = c, h.t = &page;

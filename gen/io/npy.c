@@ -388,9 +388,7 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
     const void *data;
     const tc__layout *at;
     int64_t offset;
-    tc_ctx *c = tc__ctx_of(t);
-    if (!c) return tc__fail_lost("tc_save_npy", t, file, line);
-    if (!tc__api_open(&f, c, "tc_save_npy", file, line)) return TC_E_STATE;
+    if (!tc__api_of(&f, "tc_save_npy", t, file, line)) return tc__api_refused(&f, t);
     tc_status status = tc__host_view(f.c, f.who, t, NULL, &data, &at, &offset);
     if (status) return status;
     tc__layout l = *at;

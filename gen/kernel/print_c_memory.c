@@ -112,29 +112,41 @@ static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
     p->shift -= p->unit - 1;
 }
 
+// Whether e moves by `step` from lane to lane.
+static int tc__c_moves_by(const tc__printer *p, tc__ix e, int step) {
+    tc__ix stride;
+    return tc__ix_steps(p->g, e, p->axis, p->unit, &stride) && tc__ix_equals(stride, step);
+}
+
 // Whether the lanes where the predicate holds are a mask: each pair is the same for all lanes, or its
-// expression moves by one.
+// expression moves by one, or by one back.
 static int tc__c_pred_is_mask(const tc__printer *p, const tc__node *n) {
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
+        tc__ix e = n->attr[i];
+        if (!tc__c_moves_by(p, n->attr[i + 1], 0)) return 0;
+        if (!tc__c_moves_by(p, e, 0) && !tc__c_moves_by(p, e, 1) &&
+            !tc__c_moves_by(p, e, -1))
             return 0;
-        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__PER_LANE) return 0;
     }
     return 1;
 }
 
-// `tc_inside(c - 1, 1022) & tc_splat_i32(-(r < 7))`, in a tail `& tc_lanes(n)`
+// `tc_inside(c - 1, 1022) & tc_splat_i32(-(r < 7))`, in a tail `& tc_lanes(n)`. What moves back is seen from
+// the limit: 0 <= r - c < 7 says 0 <= 6 - (r - c) < 7.
 static void tc__c_mask(tc__printer *p, const tc__node *n) {
+    tc__ixpool *x = p->g->body.ix;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        int still = tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM;
+        tc__ix e = n->attr[i], limit = n->attr[i + 1];
+        int still = tc__c_moves_by(p, e, 0), back = tc__c_moves_by(p, e, -1);
         if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " & ");
         tc__put(p->out, still ? "tc_splat_i32(-(" : "tc_inside(");
         if (still) {
-            tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+            tc__c_in_range(p, e, limit);
         } else {
-            tc__put_ix(p, n->attr[i]);
+            tc__put_ix(p,
+                       back ? tc__ix_sub(x, limit, tc__ix_add(x, e, tc__ix_const(1))) : e);
             tc__put(p->out, ", ");
-            tc__put_ix(p, n->attr[i + 1]);
+            tc__put_ix(p, limit);
         }
         tc__put(p->out, still ? "))" : ")");
     }

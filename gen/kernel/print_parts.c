@@ -76,7 +76,7 @@ static void tc__print_parts(tc__printer *p, const char *symbol) {
 //
 // Products with reductions between, as attention: nothing of the size of the scores is in memory. On a Zen 4, of the
 // time of separate kernels: 8x12 heads of 128 rows 0.81, 12 of 1024 0.80, 4 of 1024 x 4096 0.87, 2 of 256 x
-// 16384 0.80. What is refused was slower so: vectors of 8 for all parts where one of them takes no 16 (a causal mask)
+// 16384 0.80. What is refused was slower so: vectors of 8 for all parts where one of them takes no 16 (what has i64)
 // 1.1 to 1.2, large weights that each worker packs (512x768x768 and a norm) 1.05.
 
 enum {

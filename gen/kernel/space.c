@@ -254,10 +254,49 @@ static uint32_t tc__lower_root(tc__weave *w, const tc__node *n, const tc__ix *in
     return tc__weave_load(w, b, n->dtype, tc__flat(w->ix, n->rank, n->dims, index));
 }
 
+// Whether node id is an i64 whose value an index expression says.
+static int tc__weave_index(const tc__weave *w, uint32_t id, tc__ix *e) {
+    const tc__node *n = tc__body_node(w, id);
+    if (n->dtype != TC_I64) return 0;
+    if (n->op == TC_OP_INDEX) return *e = n->attr[TC__INDEX_EXPR], 1;
+    int64_t v = n->op == TC_OP_CONST ? n->attr[TC__CONST_BITS] : INT64_MAX;
+    if (v > TC__FAR || v < -TC__FAR) return 0;
+    return *e = tc__ix_const(v), 1;
+}
+
+// Arithmetic and order of positions, as in masks (column <= row + 3): a position, or a predicate of the
+// loop, which needs no vectors of i64. So they are lanes of a mask where they move by one, and a box may decide
+// them. 0 = it is something else.
+static int tc__lower_positions(tc__weave *w, const tc__node *n, const uint32_t *in,
+                               uint32_t *made) {
+    tc__ix a, b, pair[2];
+    if (n->n_in != 2 || tc__weave_stops(w) || !tc__weave_index(w, in[0], &a) ||
+        !tc__weave_index(w, in[1], &b))
+        return 0;
+    int less = n->op == TC_OP_LE || n->op == TC_OP_LT, equal = n->op == TC_OP_EQ;
+    int more = n->op == TC_OP_GE || n->op == TC_OP_GT, sum = n->op == TC_OP_ADD;
+    if (!sum && !less && !more && !equal && n->op != TC_OP_SUB) return 0;
+    int64_t e = sum    ? tc__ix_add(w->ix, a, b)
+                : less ? tc__ix_sub(w->ix, b, a)
+                       : tc__ix_sub(w->ix, a, b);
+    if (n->op == TC_OP_LT || n->op == TC_OP_GT) e = tc__ix_sub(w->ix, e, tc__ix_const(1));
+    int64_t least = tc__ix_lo(w->ix, e), most = tc__ix_hi(w->ix, e);
+    if (least < -TC__FAR || most > TC__FAR) return 0; // a run-time size, or it may wrap
+    if (!less && !more && !equal) {
+        *made = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, &e, 1);
+        return 1;
+    }
+    if (most < 0) return 0;
+    pair[0] = e, pair[1] = tc__ix_const(equal ? 1 : most + 1); // it is 0, or not below
+    *made = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, pair, 2);
+    return 1;
+}
+
 static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    uint32_t in[3];
+    uint32_t in[3], made;
     for (uint32_t i = 0; i < n->n_in; i++)
         in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
+    if (tc__lower_positions(w, n, in, &made)) return made;
     return tc__weave_node(w, (tc__op)n->op, n->dtype, in, n->n_in, n->attr, n->n_attr);
 }
 

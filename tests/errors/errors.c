@@ -253,6 +253,74 @@ CASE(dead_mask) {
     tc_free(mask);
     return tc_scaled_dot_product_attention(w->a, w->a, w->a, mask, 0, 0);
 }
+// Composite ops tell of the operands by the names they have in the call, whatever is made of them inside.
+static tc_tensor of_sizes(world *w, int64_t batch, int64_t rows, int64_t columns,
+                          tc_dtype dtype) {
+    return tc_ones(w->tc, TC_DIMS(batch, rows, columns), dtype);
+}
+static tc_tensor attend_with(world *w, tc_tensor k, tc_tensor v, tc_tensor mask,
+                             double scale) {
+    return tc_scaled_dot_product_attention(of_sizes(w, 2, 5, 8, TC_F32), k, v, mask, 0,
+                                           scale);
+}
+static tc_tensor attend_f32(world *w, tc_tensor mask, double scale) {
+    tc_tensor k = of_sizes(w, 2, 6, 8, TC_F32), v = of_sizes(w, 2, 6, 3, TC_F32);
+    return attend_with(w, k, v, mask, scale);
+}
+CASE(attention_width) {
+    tc_tensor k = of_sizes(w, 2, 6, 9, TC_F32);
+    return attend_with(w, k, of_sizes(w, 2, 6, 3, TC_F32), tc_null(), 0);
+}
+CASE(attention_rows) {
+    tc_tensor k = of_sizes(w, 2, 6, 8, TC_F32);
+    return attend_with(w, k, of_sizes(w, 2, 7, 3, TC_F32), tc_null(), 0);
+}
+CASE(attention_lead) {
+    tc_tensor k = of_sizes(w, 2, 6, 8, TC_F32);
+    return attend_with(w, k, of_sizes(w, 4, 6, 3, TC_F32), tc_null(), 0);
+}
+CASE(attention_rank) {
+    tc_tensor v = tc_ones(w->tc, TC_DIMS(6), TC_F32);
+    return attend_with(w, of_sizes(w, 2, 6, 8, TC_F32), v, tc_null(), 0);
+}
+CASE(attention_integers) {
+    tc_tensor k = of_sizes(w, 2, 6, 8, TC_I64);
+    return attend_with(w, k, of_sizes(w, 2, 6, 3, TC_F32), tc_null(), 0);
+}
+CASE(attention_integer_values) {
+    tc_tensor k = of_sizes(w, 2, 6, 8, TC_F32);
+    return attend_with(w, k, of_sizes(w, 2, 6, 3, TC_I64), tc_null(), 0);
+}
+CASE(attention_no_keys) {
+    return attend_with(w, tc_null(), of_sizes(w, 2, 6, 3, TC_F32), tc_null(), 0);
+}
+CASE(attention_mask) { return attend_f32(w, of_sizes(w, 2, 6, 5, TC_BOOL), 0); }
+CASE(attention_mask_rank) {
+    return attend_f32(w, tc_ones(w->tc, TC_DIMS(3, 2, 5, 6), TC_BOOL), 0);
+}
+CASE(attention_mask_integers) { return attend_f32(w, of_sizes(w, 2, 5, 6, TC_I32), 0); }
+CASE(attention_scale) { return attend_f32(w, tc_null(), (double)NAN); }
+CASE(attention_nomem) {
+    tc_tensor q = of_sizes(w, 2, 5, 8, TC_F32);
+    w->fail_after = 0;
+    tc_tensor y = tc_scaled_dot_product_attention(q, q, q, tc_null(), 0, 0);
+    w->fail_after = -1;
+    return y;
+}
+CASE(neg_nomem) {
+    tc_tensor x = tc_ones(w->tc, TC_DIMS(1000, 1000), TC_F32);
+    w->fail_after = 0;
+    tc_tensor y = tc_neg(x);
+    w->fail_after = -1;
+    return y;
+}
+CASE(target_dtype) { return tc_cross_entropy(w->a, tc_ones(w->tc, TC_DIMS(3), TC_F32)); }
+CASE(addmm_sum) {
+    return tc_addmm(tc_ones(w->tc, TC_DIMS(3, 4), TC_F32), w->a, tc_t(w->a), 1, 1);
+}
+CASE(norm_no_mean) { return tc_batch_norm(w->a, tc_null(), w->a, tc_null(), tc_null(), 0); }
+CASE(pool_kernel) { return tc_avg_pool2d(w->q, 0, 1, 0); }
+CASE(one_hot_classes) { return tc_one_hot(w->i, -3); }
 // Numbers that would wrap in sizes and expressions.
 CASE(far_pad) {
     int64_t low[2] = {0, INT64_MIN}, high[2] = {0, INT64_MAX};
@@ -643,8 +711,26 @@ static const struct {
 } cases[] = {
 #define ROW(item, name, words, flags)                                                      \
     { TC_E_##item, name, #name, words, flags }
-    ROW(NOMEM, nomem_full, "", EAGER_ONLY),
-    ROW(NOMEM, nomem_op, "", EAGER_ONLY),
+    ROW(NOMEM, nomem_full, "full: out of memory", EAGER_ONLY),
+    ROW(NOMEM, nomem_op, "matmul: out of memory", EAGER_ONLY),
+    ROW(NOMEM, neg_nomem, "neg: out of memory", EAGER_ONLY),
+    ROW(NOMEM, attention_nomem, "scaled_dot_product_attention: out of memory", EAGER_ONLY),
+    ROW(SHAPE, attention_width, "q is f32[2, 5, 8], k f32[2, 6, 9], v f32[2, 6, 3]", 0),
+    ROW(SHAPE, attention_rows, "q is f32[2, 5, 8], k f32[2, 6, 8], v f32[2, 7, 3]", 0),
+    ROW(BROADCAST, attention_lead, "q is f32[2, 5, 8], k|v f32[4, 6, 3]", 0),
+    ROW(RANK, attention_rank, "v f32[6]|v[..., S, F]", 0),
+    ROW(DTYPE, attention_integers, "k i64[2, 6, 8]|floats", 0),
+    ROW(DTYPE, attention_integer_values, "v i64[2, 6, 3]|floats", 0),
+    ROW(NULL, attention_no_keys, "scaled_dot_product_attention: k is a null tensor", 0),
+    ROW(BROADCAST, attention_mask, "mask is [2, 6, 5]|[2, 5, 6]", 0),
+    ROW(BROADCAST, attention_mask_rank, "mask is [3, 2, 5, 6]|[2, 5, 6]", 0),
+    ROW(DTYPE, attention_mask_integers, "mask is i32|bool|tc_ne_s", 0),
+    ROW(ARG, attention_scale, "scaled_dot_product_attention: scale is nan|finite", 0),
+    ROW(DTYPE, target_dtype, "cross_entropy: the target|f32", 0),
+    ROW(BROADCAST, addmm_sum, "addmm: t is [3, 4]|[3, 3]", 0),
+    ROW(NULL, norm_no_mean, "batch_norm: mean is a null tensor", 0),
+    ROW(ARG, pool_kernel, "avg_pool2d: the kernel is 0", 0),
+    ROW(ARG, one_hot_classes, "one_hot: -3 classes", 0),
     ROW(NOMEM, nomem_end, "", EAGER_ONLY),
     ROW(NULL, null_data, "from_data", 0),
     ROW(NULL, null_operand, "add", 0),

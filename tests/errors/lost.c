@@ -317,3 +317,17 @@ TEST(every_call_of_a_lost_handle) {
             tc_close(tc);
         }
 }
+
+// A list of nothing leads to no context: the error is where this thread would look for it.
+TEST(lists_of_nothing) {
+    tc_ctx *tc = tc_open(NULL);
+    tc_tensor list[1] = {tc_ones(tc, TC_DIMS(4), TC_F32)};
+    RESULT(tc_cat(list, 0, 0));
+    CHECK_EQ(tc_error(tc), TC_E_ARG);
+    CHECK_STR(tc_error_text(tc), "cat: 0 tensors; at least one is needed");
+    tc_error_clear(tc);
+    RESULT(tc_stack(list, -2, 0));
+    CHECK_STR(tc_error_text(tc), "stack: -2 tensors; at least one is needed");
+    tc_error_clear(tc);
+    tc_close(tc);
+}

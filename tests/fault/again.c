@@ -221,25 +221,40 @@ TEST(a_full_cache) {
     test_folder_remove(folder);
 }
 
-// The folder of work folders goes with whoever is done, whenever others begin.
+// The folder of work folders goes with whoever is done, whenever others begin: here others do nothing else. It
+// may be that of the cache, too, where there is no home.
 TEST(a_folder_that_others_remove) {
+    enum { OTHERS = 4 };
     char path[100];
+    pid_t others[OTHERS];
     start();
     snprintf(path, sizeof path, "%s/tcompile-%lu", folder, (unsigned long)geteuid());
     setenv("TMPDIR", folder, 1);
-    pid_t others = fork();
-    while (!others) (void)rmdir(path), usleep(100);
+    for (int i = 0; i < OTHERS; i++) {
+        others[i] = fork();
+        while (!others[i]) (void)rmdir(path);
+    }
     tc_ctx *tc = open_with("gcc", 0);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 300; i++) {
         tc__work w;
         CHECK(tc__work_open(&w, tc, NULL, 0) || FAIL("turn %d: %s", i, strerror(errno)));
         tc__work_close(&w);
     }
+    for (int i = 0; i < 40; i++) {
+        tc__cache h;
+        memset(&h, 0, sizeof h);
+        h.ctx = tc, h.dir = tc__cache_try_temporary(&h);
+        CHECK(h.dir >= 0 || FAIL("cache %d: %s", i, strerror(errno)));
+        (void)unlinkat(h.dir, "../v1", AT_REMOVEDIR); // and the folder goes again
+        close(h.dir);
+    }
     visit(tc, "one", 1);
     CHECK(tc_stats_get(tc).fallbacks == 0 && warnings == 0);
     tc_close(tc);
-    kill(others, SIGKILL);
-    (void)waitpid(others, NULL, 0);
+    for (int i = 0; i < OTHERS; i++) {
+        kill(others[i], SIGKILL);
+        (void)waitpid(others[i], NULL, 0);
+    }
     unsetenv("TMPDIR");
     test_folder_remove(folder);
 }

@@ -252,6 +252,13 @@ BOTH(eval_without_laziness) {
     CHECK_EQ(tc_eval(tc, &y, 1), TC_E_NULL);
     tc_error_clear(tc);
     CHECK_EQ(tc_eval(tc, NULL, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_eval: the list of 1 is NULL");
+    CHECK_EQ(tc_eval(tc, &x, -1), TC_E_ARG);
+    ERROR(TC_E_ARG, "tc_eval: a list of -1");
+    CHECK_EQ(tc_lazy(tc, 2), TC_E_ARG);
+    ERROR(TC_E_ARG, "tc_lazy: on is 2; 1 or 0");
+    CHECK_EQ(tc_lazy(tc, -1), TC_E_ARG);
+    ERROR(TC_E_ARG, "tc_lazy: on is -1; 1 or 0");
     tc_trace_begin(tc, "open");
     CHECK_EQ(tc_eval(tc, &x, 1), TC_E_STATE);
     ERROR(TC_E_STATE, "a region is open");

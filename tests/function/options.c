@@ -548,6 +548,54 @@ TEST(bad_values) {
     tc_close(tc);
 }
 
+static void twice(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add(in[0], in[0]);
+}
+
+// What stands in a struct: every number of a region's options, below and above its values.
+TEST(bad_numbers_in_code) {
+    static const int bad[] = {-1, -1000000, 3};
+    int checked = 0;
+    tc_ctx *tc = open_plain();
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *row = &tc__options[i];
+        if (!row->of_region || tc__option_fields[i].kind == TC__OPTION_TEXT) continue;
+        for (int k = 0; k < 3; k++) {
+            char want[120];
+            tc_options o = tc_options_default();
+            if (bad[k] > 0 && !strcmp(row->values, "number")) continue;
+            memcpy((char *)&o + tc__option_fields[i].offset, &bad[k], sizeof bad[k]);
+            snprintf(want, sizeof want, "tc_trace_begin: option %s is %d; its values: %s",
+                     row->name, bad[k], row->values);
+            CHECK_EQ(tc_trace_begin_at(tc, "visit", &o, "options.c", 1), TC_E_ARG);
+            CHECK_STR(tc_error_text(tc), want);
+            CHECK_EQ(tc_trace_end(tc), TC_OK);
+            tc_error_clear(tc);
+            CHECK(!tc_compile(tc, twice, NULL, 0, &o));
+            CHECK_EQ(tc_error(tc), TC_E_ARG);
+            tc_error_clear(tc), checked++;
+        }
+    }
+    CHECK(checked >= 20);
+    CHECK_EQ(visit(tc, NULL, FEW), TC_OK);
+    tc_close(tc);
+}
+
+// tc_open has no context to tell of them: each is warned of, and as if it were not given.
+TEST(bad_numbers_of_a_config) {
+    tc_config config = quiet_config();
+    config.threads = -3, config.memory_mb = -1, config.no_fusion = 7;
+    config.compile_ms = -5, config.compile_threads = -1, config.compile_mb = -9;
+    config.no_disk_cache = 1, warnings = 0;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(tc);
+    CHECK_EQ(warnings, 6);
+    CHECK(strstr(warning, "tc_open: compile_m"));
+    CHECK_EQ(visit(tc, NULL, FEW), TC_OK);
+    tc_close(tc);
+}
+
 // Also those that were registered can be named.
 TEST(a_registered_backend_by_name) {
     tc_ctx *tc = open_plain();
@@ -641,11 +689,6 @@ TEST(variables_are_read_at_open) {
     CHECK_STR(arrived(child)->backend, "aot_eager");
     tc_close(child);
     tc_close(tc);
-}
-
-static void twice(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
-    (void)tc, (void)user;
-    out[0] = tc_add(in[0], in[0]);
 }
 
 TEST(functions_have_them_too) {

@@ -451,3 +451,73 @@ BOTH(copies_into_views) {
         tc_fn_free(f);
     }
 }
+
+// ---- positions that are compared ----
+
+enum { ORDERS = 5, PLACES_H = 37, PLACES_W = 203 };
+
+// The mask of order o.
+static tc_tensor places(int o, tc_tensor column, tc_tensor row) {
+    if (o == 0) return tc_le(column, row);
+    if (o == 1) return tc_lt(column, row);
+    if (o == 2) return tc_ge(column, row);
+    return o == 3 ? tc_gt(column, row) : tc_eq(column, row);
+}
+
+static int is_placed(int o, int64_t column, int64_t row) {
+    if (o == 0) return column <= row;
+    if (o == 1) return column < row;
+    if (o == 2) return column >= row;
+    return o == 3 ? column > row : column == row;
+}
+
+// x where column and 3 * row + off, or only off, are in order o, else -1; its sums along rows by columns.
+static void check_places(tc_ctx *tc, int o, int64_t off, int by_row) {
+    static float x[PLACES_H * PLACES_W], y[PLACES_H * PLACES_W], sum[PLACES_W];
+    for (int i = 0; i < PLACES_H * PLACES_W; i++) x[i] = (float)(i % 101);
+    char name[40];
+    snprintf(name, sizeof name, "places %d %d %d", o, (int)off, by_row);
+    tc_tensor t = tc_from_data(tc, x, TC_DIMS(PLACES_H, PLACES_W), TC_F32);
+    tc_trace_begin(tc, name);
+    tc_tensor column = tc_arange(tc, 0, PLACES_W, 1, TC_I64), edge = tc_null();
+    if (by_row)
+        edge = tc_unsqueeze(tc_arange(tc, 0, PLACES_H, 1, TC_I64), 1);
+    else
+        edge = tc_zeros(tc, TC_DIMS(1), TC_I64);
+    edge = by_row ? tc_add(tc_add(edge, edge), edge) : edge;
+    tc_tensor mask = places(o, column, tc_add_s(edge, (double)off));
+    tc_tensor z = tc_keep(tc_where(mask, t, tc_full(tc, TC_SCALAR, -1, TC_F32)));
+    tc_tensor down = tc_sum(z, 0);
+    tc_trace_end(tc);
+    CHECK_EQ(tc_read(z, y, sizeof y), TC_OK);
+    CHECK_EQ(tc_read(down, sum, sizeof sum), TC_OK);
+    for (int64_t c = 0; c < PLACES_W; c++) {
+        double want = 0;
+        for (int64_t r = 0; r < PLACES_H; r++) {
+            int in = is_placed(o, c, (by_row ? 3 * r : 0) + off);
+            double v = in ? (double)x[r * PLACES_W + c] : -1.0;
+            want += v;
+            if ((double)y[r * PLACES_W + c] != v)
+                FAIL("%s at %d, %d: %g", name, (int)r, (int)c, (double)y[r * PLACES_W + c]);
+        }
+        CHECK((double)sum[c] == want);
+    }
+    tc_free(t), tc_free(z);
+}
+
+static void check_all_places(tc_ctx *tc) {
+    static const int64_t off[] = {0, 7, -40, 150, -500, 1000};
+    REQUIRE(tc);
+    for (int o = 0; o < ORDERS; o++)
+        for (int i = 0; i < 6; i++) check_places(tc, o, off[i], (o + i) % 3 != 0);
+    CHECK_STR(tc_error_text(tc), "");
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
+TEST(places) { check_all_places(open_with("cpu", NULL, 2, NULL)); }
+TEST(places_interpreted) { check_all_places(open_with("aot_eager", NULL, 1, NULL)); }
+TEST(places_oldest_cpu) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_all_places(open_with("cpu", NULL, 1, "baseline"));
+}

@@ -89,6 +89,32 @@ TEST(programs_run) {
     }
 }
 
+static char warned[200];
+
+static void keep_warning(void *user, int level, const char *channel, const char *text) {
+    (void)channel;
+    if (level == 1) ++*(int *)user, snprintf(warned, sizeof warned, "%s", text);
+}
+
+// Of the environment it is warned of once, and the default runs.
+TEST(a_mode_of_the_environment_is_ignored) {
+    int warnings = 0;
+    tc_config config = tc_config_default();
+    config.logger.log = keep_warning, config.logger.user = &warnings;
+    setenv("TC_MODE", "max-autotune", 1);
+    tc_ctx *tc = tc_open(&config);
+    unsetenv("TC_MODE");
+    expect_scaled(tc, NULL, 3, TC_OK);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(warnings, 1);
+    CHECK(strstr(warned, "TC_MODE=\"max-autotune\" is ignored"));
+    CHECK(strstr(warned, "TC_NO_REPORT"));
+    tc_options o = tc_options_default();
+    o.mode = "max-autotune";
+    expect_scaled(tc, &o, 1, TC_E_UNSUPPORTED);
+    tc_close(tc);
+}
+
 TEST(a_mode_that_tunes_is_an_error) {
     tc_ctx *tc = tc_open(NULL);
     tc_options o = tc_options_default();

@@ -171,6 +171,30 @@ TEST(calls_of_functions) {
     close_context(tc);
 }
 
+// Functions of one name, made at one place or at two, and regions: each has rows of its own, which tell the second
+// one's place.
+TEST(one_name_of_several) {
+    tc_ctx *tc = open_context("aot_eager", 1);
+    tc_tensor x = matrix(tc, ROWS), y;
+    tc_fn *f[3];
+    for (int i = 0; i < 3; i++)
+        f[i] = tc_compile_at(tc, scale, NULL, 0, NULL, "scale", "user.c", i ? 20 : 10);
+    CHECK_EQ(tc_profile_begin(tc), TC_OK);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k <= 2 * i; k++) CHECK_EQ(tc_call(f[i], &x, 1, &y, 1), TC_OK);
+    visit(tc, "scale", x);
+    visit(tc, "scale", x);
+    const char *text = tc_profile_text(tc);
+    HAS(": 11 runs of 4 kernels took ");
+    ROW(SCALE "0", 1, 2 * BYTES, "interpreted");
+    ROW("k0_pointwise_mul_exp of scale (user.c:20, function 2), program 0", 3, 2 * BYTES,
+        "interpreted");
+    ROW("k0_pointwise_mul_exp of scale (user.c:20, function 3), program 0", 5, 2 * BYTES,
+        "interpreted");
+    ROW("k0_pointwise_mul_exp of scale (user.c:5), program 0", 2, 2 * BYTES, "interpreted");
+    close_context(tc);
+}
+
 // Regions are forgotten, the table is not; what is made again goes on in its row.
 TEST(rows_outlive_their_programs) {
     tc_ctx *tc = open_context("aot_eager", 1);
