@@ -13,6 +13,7 @@ usage: ./build.sh COMMAND [ARGUMENTS]
   gen                 expand gen/tables and pack gen/ into tcompile.h and tcompile_cuda.h
   format              clang-format gen, tests, examples and bench in place
   check               headers fresh, format, lints, layers, symbols; prints lines per layer
+  check all           the same, and each prefix of the parts compiles
   examples            build and run examples/*
   test                the suite, without what takes minutes; 12 of processor time
   test all            all of it, more combinations compiled
@@ -121,13 +122,17 @@ check_same() {
     cmp "build/$(basename "$1").i" "build/$(basename "$2").i"
 }
 
-# Parts 1..k compile for every k: a part uses only what stands above it. A worker has every
-# JOBS'th k, from its own on; it writes to its log what does not compile.
+# Parts 1..k compile for every k: a part uses only what stands above it. That a name is used below its
+# definition shows in one compilation of all parts in their order (`warnings`), so every EVERY'th k will do, to
+# see that a part ends what it begins; `check all` has every one. Workers share them; each writes to its log what
+# does not compile.
+EVERY=8
+
 check_prefixes_of() { # WORKER MANIFEST MACRO
     k=0
     for part in $($GEN parts . "$2"); do
         k=$((k + 1))
-        [ $((k % JOBS)) = "$1" ] || continue
+        [ $((k % EVERY)) = 0 ] && [ $((k / EVERY % JOBS)) = "$1" ] || continue
         $GEN prefix . "$2" $k >"build/prefix$1.h"
         $CC -std=c99 -fsyntax-only -Werror=implicit-function-declaration -Igen -I. \
             -DTCOMPILE_IMPLEMENTATION "-D$3" -x c "build/prefix$1.h" 2>"build/prefix$1.log" && continue
@@ -149,7 +154,7 @@ check_prefixes() { # MANIFEST MACRO
         [ -s "build/prefixes$worker.log" ] && cat "build/prefixes$worker.log" && bad=1
         worker=$((worker + 1))
     done
-    say "      $($GEN parts . "$1" | wc -w) prefixes"
+    say "      $(($($GEN parts . "$1" | wc -w) / EVERY)) prefixes"
     return $bad
 }
 
@@ -220,6 +225,7 @@ check_symbols() {
 }
 
 command_check() {
+    [ "${1:-}" != all ] || EVERY=1
     build_gen
     $GEN tables . . || exit 2
     step "headers fresh" check_fresh

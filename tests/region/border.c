@@ -19,6 +19,13 @@ static tc_ctx *open_with(const char *backend, const char *cc, int threads,
     return tc_open(&config);
 }
 
+// Nothing was refused, and nothing ran without a compiler that was to have one.
+static void close_clean(tc_ctx *tc) {
+    CHECK_STR(tc_error_text(tc), "");
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
 // Borders of 0 to 3, and of one that is as wide as a vector.
 static void check_widths(tc_ctx *tc, const int64_t *width, int count, int dtype) {
     REQUIRE(tc);
@@ -29,9 +36,7 @@ static void check_widths(tc_ctx *tc, const int64_t *width, int count, int dtype)
         if (2 * border < width[i])
             border_visit(tc, name, "cpu", 2 * border + 5, width[i], dtype, border);
     }
-    CHECK_STR(tc_error_text(tc), "");
-    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
-    tc_close(tc);
+    close_clean(tc);
 }
 
 static const int64_t many[] = {3,  8,  15, 17,  32,  33,  47,  64,  65,  67,  79, 80,
@@ -224,9 +229,7 @@ static void check_all_maps(tc_ctx *tc) {
         check_maps(tc, side[i], dtype, 1, -0.0);
     }
     check_maps(tc, 14, TC_F64, 1, 1), check_maps(tc, 14, TC_U8, 1, 1);
-    CHECK_STR(tc_error_text(tc), "");
-    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
-    tc_close(tc);
+    close_clean(tc);
 }
 
 TEST(maps) { check_all_maps(open_with("cpu", NULL, 2, NULL)); }
@@ -332,9 +335,7 @@ static void check_pools(tc_ctx *tc) {
         snprintf(name, sizeof name, "pool %d", (int)i);
         check_pool(tc, &pools[i], name);
     }
-    CHECK_STR(tc_error_text(tc), "");
-    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
-    tc_close(tc);
+    close_clean(tc);
 }
 
 TEST(pools) { check_pools(open_with("cpu", NULL, 2, NULL)); }
@@ -510,9 +511,7 @@ static void check_all_places(tc_ctx *tc) {
     REQUIRE(tc);
     for (int o = 0; o < ORDERS; o++)
         for (int i = 0; i < 6; i++) check_places(tc, o, off[i], (o + i) % 3 != 0);
-    CHECK_STR(tc_error_text(tc), "");
-    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
-    tc_close(tc);
+    close_clean(tc);
 }
 
 TEST(places) { check_all_places(open_with("cpu", NULL, 2, NULL)); }
