@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf6722beab02ed0d9u
+#define TC__BUILD_ID 0xfb1d9f21862ee153u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26508,8 +26508,7 @@ tc__arg_lanes_fn arg[TC__CLASSES];
 tc__convert_fn second;
 tc__convert_fn turned;
 void(*ramp)(int64_t*d,int64_t at,int64_t step,int64_t n);
-void(*ramp_i32)(int32_t*d,int64_t at,int64_t step,
-int64_t n);
+void(*ramp_i32)(int32_t*d,int64_t at,int64_t step,int64_t n);
 const char*(*fault)(void);
 }tc__isa;
 typedef union tc__word{
@@ -26922,8 +26921,7 @@ tc__limit_kind kind;
 }tc__limit;
 typedef struct tc__path{
 int64_t run;
-int64_t
-stretch;
+int64_t stretch;
 tc__walk index;
 uint32_t first_limit,limits;
 uint32_t buffer;
@@ -26968,8 +26966,7 @@ uint32_t item;
 uint8_t dtype;
 uint8_t uniform;
 uint8_t alias;
-uint32_t
-direct;
+uint32_t direct;
 int64_t home,k[2];
 tc__word fill;
 };
@@ -27236,8 +27233,7 @@ typedef struct tc__rect{
 int64_t lane,length,count;
 int64_t lo,hi;
 int64_t first,last;
-int64_t at,step,
-over;
+int64_t at,step,over;
 }tc__rect;
 typedef struct tc__runs{
 tc__rect now;
@@ -27261,6 +27257,7 @@ tc__limit_cut(at,tc__expr_at(f,&l->e.over,q->lane),most,&q->first,
 else
 tc__limit_cut(at,tc__expr_at(f,&l->e.stride,q->lane),most,&q->lo,&q->hi);
 }
+if(q->lo==q->hi||q->first==q->last)q->hi=q->lo,q->last=q->first;
 }
 static void tc__runs_learn(const tc__frame*f,const tc__path*p,int64_t j,tc__runs*r){
 const tc__limit*l=f->p->limit.at+p->first_limit;
@@ -28854,8 +28851,7 @@ tc__ix
 flat;
 uint8_t*uniform;
 uint32_t*last;
-uint32_t*
-where;
+uint32_t*where;
 uint32_t*slot;
 uint8_t*alive;
 uint8_t*stored;
@@ -29411,13 +29407,12 @@ n=tc__ix_clamp(n+tc__ix_times(most,(int64_t)tc__dtype(k->dtype)->bytes));
 return tc__ix_clamp(n);
 }
 static int64_t tc__plan_block(const tc__planner*b){
-int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8,
-n=TC__BLOCK*(b->p->flat?4:1);
-int64_t row=tc__plan_row_bytes(b);
+int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8;
+int64_t n=TC__BLOCK*(b->p->flat?4:1),row=tc__plan_row_bytes(b);
+int64_t rows=b->p->flat;
+while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat;
 while(n>TC__BLOCK/4&&bytes>TC__PLAN_BYTES/n)n/=2;
-int64_t rows=b->p->flat?b->p->flat:1;
-while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat?b->p->flat:1;
-if(b->p->vector==TC__COL)return n<rows?n:n-n%rows;
+if(b->p->vector==TC__COL)return rows&&rows<n?n-n%rows:n;
 while(n>TC__FOLD_LANES&&row>TC__PLAN_ROWS_BYTES/n)n/=2;
 return n;
 }
@@ -49014,7 +49009,7 @@ int64_t i=0;
 for(;i+TC_LANES<=n;i+=TC_LANES)TC__LN(second_of)(d+i,s+2*i);
 if(i<n&&i)TC__LN(second_of)(d+n-TC_LANES,s+2*(n-TC_LANES)),i=n;
 #endif
-for(;i<n;i++)d[i]=s[2*i];
+for(;i<n;i++)memcpy(d+i,s+2*i,sizeof*d);
 }
 TC__LOOP_FN void TC__LN(ramp_i32)(int32_t*d,int64_t at,int64_t step,int64_t n){
 int32_t first[TC_LANES];

@@ -8,7 +8,7 @@
 // x->mask]. Loops compute n rounded up to isa->lanes elements: registers have the room.
 
 enum {
-    TC__BLOCK = 1024,     // elements of the largest block
+    TC__BLOCK = 1024,     // elements of the largest block; of short rows four times as many
     TC__FOLD_LANES = 32,  // logical lanes of a reduction
     TC__BLOCK_VECTOR = 8, // elements of the widest vector: what n is rounded up to
     TC__LOOP_FROM = 5,    // what casts start from: bool and the classes
@@ -60,9 +60,8 @@ typedef struct tc__isa {
     tc__convert_fn second; // d[i] = s[2 * i], elements of 4 bytes
     tc__convert_fn turned; // d[i] = s[-i]
     void (*ramp)(int64_t *d, int64_t at, int64_t step, int64_t n); // d[i] = at + i * step
-    void (*ramp_i32)(int32_t *d, int64_t at, int64_t step,
-                     int64_t n); // all of which are i32
-    const char *(*fault)(void);  // what its compiler changed
+    void (*ramp_i32)(int32_t *d, int64_t at, int64_t step, int64_t n); // which all fit
+    const char *(*fault)(void); // what its compiler changed
 } tc__isa;
 
 // One register element of any class.

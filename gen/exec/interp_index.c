@@ -77,8 +77,7 @@ typedef struct tc__limit {
 // The index and predicates of a LOAD, STORE, INDEX or VALID.
 typedef struct tc__path {
     int64_t run; // elements of a run, a multiple of which starts one; 0: none, lane by lane
-    int64_t
-        stretch; // runs of a stretch, a multiple of which starts one; 0: none, run by run
+    int64_t stretch; // runs of a stretch, every so many starts one; 0: run by run
     tc__walk index;
     uint32_t first_limit, limits;
     uint32_t buffer;
@@ -127,8 +126,7 @@ struct tc__insn {
     uint8_t dtype;       // of the value, or of memory
     uint8_t uniform;     // dst is one vector
     uint8_t alias;       // a load may leave its value where it is
-    uint32_t
-        direct; // 1 + path of the STORE that follows, to whose memory a value may go at once; 0: none
+    uint32_t direct; // 1 + path of the STORE whose memory gets the value at once; 0: none
     int64_t home, k[2]; // home: bytes into scratch, where it is otherwise
     tc__word fill;
 };
@@ -436,10 +434,9 @@ static int tc__path_holds(const tc__frame *f, const tc__path *p) {
 // Lanes of a block that move evenly: `count` runs of `length` lanes, one behind the other.
 typedef struct tc__rect {
     int64_t lane, length, count;
-    int64_t lo, hi;      // lanes of a run where the predicates hold,
-    int64_t first, last; //   and the runs in which
-    int64_t at, step,
-        over; // the index of the first lane; to the next lane; to the next run
+    int64_t lo, hi;         // lanes of a run where the predicates hold,
+    int64_t first, last;    //   and the runs in which; both are empty where no lane counts
+    int64_t at, step, over; // the index of the first lane; to the next lane, the next run
 } tc__rect;
 
 // The rectangles of a path in the block, one after the other; runs of no stretch are evaluated many together.
@@ -468,6 +465,7 @@ static void tc__rect_place(const tc__frame *f, const tc__path *p, tc__rect *q) {
         else
             tc__limit_cut(at, tc__expr_at(f, &l->e.stride, q->lane), most, &q->lo, &q->hi);
     }
+    if (q->lo == q->hi || q->first == q->last) q->hi = q->lo, q->last = q->first;
 }
 
 // The whole runs from lane j on, as many as are evaluated together.

@@ -390,7 +390,7 @@ TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
     for (; i + TC_LANES <= n; i += TC_LANES) TC__LN(second_of)(d + i, s + 2 * i);
     if (i < n && i) TC__LN(second_of)(d + n - TC_LANES, s + 2 * (n - TC_LANES)), i = n;
 #    endif
-    for (; i < n; i++) d[i] = s[2 * i];
+    for (; i < n; i++) memcpy(d + i, s + 2 * i, sizeof *d); // a float may not keep all bits
 }
 
 TC__LOOP_FN void TC__LN(ramp_i32)(int32_t *d, int64_t at, int64_t step, int64_t n) {

@@ -296,13 +296,12 @@ static int64_t tc__plan_row_bytes(const tc__planner *b) {
 
 // The largest power of two that keeps the blocks in cache; of short rows behind one another, whole ones.
 static int64_t tc__plan_block(const tc__planner *b) {
-    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8,
-            n = TC__BLOCK * (b->p->flat ? 4 : 1);
-    int64_t row = tc__plan_row_bytes(b);
+    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8;
+    int64_t n = TC__BLOCK * (b->p->flat ? 4 : 1), row = tc__plan_row_bytes(b);
+    int64_t rows = b->p->flat;
+    while (rows % TC__BLOCK_VECTOR) rows += b->p->flat;
     while (n > TC__BLOCK / 4 && bytes > TC__PLAN_BYTES / n) n /= 2;
-    int64_t rows = b->p->flat ? b->p->flat : 1;
-    while (rows % TC__BLOCK_VECTOR) rows += b->p->flat ? b->p->flat : 1;
-    if (b->p->vector == TC__COL) return n < rows ? n : n - n % rows;
+    if (b->p->vector == TC__COL) return rows && rows < n ? n - n % rows : n;
     while (n > TC__FOLD_LANES && row > TC__PLAN_ROWS_BYTES / n) n /= 2;
     return n;
 }

@@ -23,10 +23,9 @@ typedef struct tc__planner {
     tc__axis axis; // of the section at hand
     tc__ix
         flat; // the column of all rows, where they stand behind one another; 0: they do not
-    uint8_t *uniform; // by node
-    uint32_t *last;   // by node: position of the last use
-    uint32_t *
-        where; // by node: the first one, where that is what a LOAD is planned just before; else 0
+    uint8_t *uniform;  // by node
+    uint32_t *last;    // by node: position of the last use
+    uint32_t *where;   // by node: the use a LOAD is planned just before; 0: none
     uint32_t *slot;    // by node: block register
     uint8_t *alive;    // by node: it holds its slot
     uint8_t *stored;   // by node: stores are its only uses

@@ -882,6 +882,37 @@ static void test_planes(int dtype, int64_t planes, int64_t height, int64_t width
     free_kernel(q);
 }
 
+// Predicates that hold for no lane of a block, or of any: one element for each `length` columns, the next one, 5 behind
+// the last; and of rows of that many columns what is a row further, 5 everywhere.
+static void test_nowhere(int64_t rows, int64_t length, int64_t groups) {
+    kernel *q = new_kernel();
+    int64_t cols = length * groups, n = rows * cols;
+    uint32_t x = input(q, TC_F32, rows * groups, 6, 9), z = input(q, TC_F32, n, 6, 9);
+    uint32_t y = output(q, TC_F32, n), w = output(q, TC_F32, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), num(cols));
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    tc__ix to = at2(q, q->r, cols, q->c),
+           next = plus(q, tc__ix_div(&q->ix, q->c, num(length)), num(1));
+    tc__ix far = plus(q, q->c, num(cols));
+    store(
+        q, y, to,
+        load_if(q, x, at2(q, q->r, groups, next), 5, next, num(groups), next, num(groups)));
+    store(q, w, to,
+          load_if(q, z, at2(q, q->r, cols, far), 5, far, num(cols), far, num(cols)));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t group = e / length, last = group % groups == groups - 1;
+        bad += value(q, y, e) != (last ? 5 : value(q, x, group + 1));
+        bad += value(q, w, e) != 5;
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
 // What moves elements between memory and registers, for n of them: it writes these and nothing behind.
 static void test_moves(const tc__isa *isa, int64_t n) {
     enum { MOST = 160, GUARD = 8 };
@@ -1486,6 +1517,8 @@ int main(int count, char **args) {
     }
     for (int64_t n = 0; n <= 150; n++)
         test_moves(&tc__isa_scalar, n), test_moves(tc__isa_best(tc__cpu_features()), n);
+    test_nowhere(1, 2000, 2), test_nowhere(41, 100, 1), test_nowhere(300, 9, 3);
+    test_nowhere(3, 1024, 3), test_nowhere(1, 40, 100), test_nowhere(5, 1, 7);
     test_gather();
     test_stencil(9, 14);
     test_stencil(40, 64);
