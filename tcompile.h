@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfb1d9f21862ee153u
+#define TC__BUILD_ID 0xd4fda1ab4c1eb986u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -27594,7 +27594,7 @@ tc__word no,yes;
 tc__runs r;
 no.i64=yes.i64=0,yes.i32=f->isa->truth;
 for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
-tc__lanes_fill(d,q->lane,q->count*q->length,&yes);
+tc__rect_fill_part(q,d,q->lo,q->hi,&yes);
 tc__rect_fill(q,d,&no);
 }
 }

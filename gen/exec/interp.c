@@ -338,7 +338,7 @@ static void tc__valid_runs(const tc__frame *f, const tc__path *p, const tc__lane
     tc__runs r;
     no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
     for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);) {
-        tc__lanes_fill(d, q->lane, q->count * q->length, &yes);
+        tc__rect_fill_part(q, d, q->lo, q->hi, &yes);
         tc__rect_fill(q, d, &no);
     }
 }
