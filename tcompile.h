@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd4fda1ab4c1eb986u
+#define TC__BUILD_ID 0xfddbfb1902d35e43u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26507,6 +26507,7 @@ tc__tile_fn tile[TC__CLASSES];
 tc__arg_lanes_fn arg[TC__CLASSES];
 tc__convert_fn second;
 tc__convert_fn turned;
+void(*fill)(void*d,int64_t v,int64_t bytes);
 void(*ramp)(int64_t*d,int64_t at,int64_t step,int64_t n);
 void(*ramp_i32)(int32_t*d,int64_t at,int64_t step,int64_t n);
 const char*(*fault)(void);
@@ -26537,41 +26538,30 @@ case TC__CLASSES:break;
 if(dtype==TC_BOOL)r.i32=v.i?isa->truth:0;
 return r;
 }
-enum{
-TC__FILL_FROM=16,
-TC__FILL_SHORT=
-64
-};
-static void tc__spread_bytes(void*p,int64_t bytes,int64_t n){
-char*to=(char*)p;
-for(int64_t done=TC__FILL_FROM,part;done<n;done+=part){
-part=n-done<done?n-done:done;
-memcpy(to+done*bytes,to,(size_t)(part*bytes));
-}
-}
-static void tc__words_fill(void*d,int64_t width,int64_t j,int64_t n,tc__word v){
-int64_t first=n<=TC__FILL_SHORT?n:(int64_t)TC__FILL_FROM,left=first*width;
-int64_t four[4],half=(int64_t)((uint64_t)(uint32_t)v.i32<<32|(uint32_t)v.i32);
-char*p=(char*)d+j*width;
-for(int i=0;i<4;i++)four[i]=width==4?half:v.i64;
-for(;left>=32;left-=32,p+=32)memcpy(p,four,32);
-for(;left>=8;left-=8,p+=8)memcpy(p,four,8);
-if(left)memcpy(p,four,4);
-if(n>first)tc__spread_bytes((char*)d+j*width,width,n);
+static void tc__fill(const tc__isa*isa,void*d,const void*s,int64_t bytes,int64_t n){
+uint64_t v8=0;
+uint32_t v4=0;
+uint16_t v2;
+if(bytes==1)v8=*(const uint8_t*)s*UINT64_C(0x0101010101010101);
+if(bytes==2)memcpy(&v2,s,2),v8=v2*UINT64_C(0x0001000100010001);
+if(bytes==4)memcpy(&v4,s,4),v8=v4*UINT64_C(0x0000000100000001);
+if(bytes==8)memcpy(&v8,s,8);
+isa->fill(d,(int64_t)v8,n*bytes);
 }
 #define TC__COPY_STEPS(T) \
-for(int64_t i=0;i<n;i++)((T*)p)[i*to]=((const T*)q)[i*from]
+{\
+const T first=*(const T*)q;\
+for(int64_t i=0;i<n&&from;i++) \
+((T*)p)[i*to]=((const T*)q)[i*from];\
+for(int64_t i=0;i<n&&!from;i++)((T*)p)[i*to]=first;\
+}
 static void tc__copy_steps(void*p,int64_t to,const void*q,int64_t from,int64_t bytes,
 int64_t n){
-if(to==1&&from==0&&n>TC__FILL_SHORT){
-tc__copy_steps(p,1,q,0,bytes,TC__FILL_FROM);
-tc__spread_bytes(p,bytes,n);
-return;
-}
-if(bytes==1)TC__COPY_STEPS(uint8_t);
-if(bytes==2)TC__COPY_STEPS(uint16_t);
-if(bytes==4)TC__COPY_STEPS(uint32_t);
-if(bytes==8)TC__COPY_STEPS(uint64_t);
+if(n<=0)return;
+if(bytes==1)TC__COPY_STEPS(uint8_t)
+if(bytes==2)TC__COPY_STEPS(uint16_t)
+if(bytes==4)TC__COPY_STEPS(uint32_t)
+if(bytes==8)TC__COPY_STEPS(uint64_t)
 }
 #undef TC__COPY_STEPS
 enum{TC__NARROW=128};
@@ -26595,6 +26585,10 @@ return;
 }
 if(step==1){
 memcpy(to,p,(size_t)(n*bytes));
+return;
+}
+if(!in&&!step){
+tc__fill(isa,to,p,bytes,n);
 return;
 }
 if(!in){
@@ -26648,6 +26642,11 @@ if(out)
 out(to,from,n);
 else if(to!=from)
 memmove(to,from,(size_t)(n*bytes));
+return;
+}
+if(step==1){
+if(out)out(t,from,1),from=(const char*)t;
+tc__fill(isa,to,from,bytes,n);
 return;
 }
 if(!out){
@@ -26746,7 +26745,7 @@ NULL},\
 {TC__LN(normal_f32),TC__LN(normal_f64)}},\
 {TC__LN(tile_f32),TC__LN(tile_f64),TC__LN(tile_i32),TC__LN(tile_i64)},\
 {TC__LN(arg_f32),TC__LN(arg_f64),TC__LN(arg_i32),TC__LN(arg_i64)},\
-TC__LN(second),TC__LN(turned),TC__LN(ramp),TC__LN(ramp_i32),\
+TC__LN(second),TC__LN(turned),TC__LN(fill),TC__LN(ramp),TC__LN(ramp_i32),\
 TC__LN(float_fault) \
 }
 static const tc__isa tc__isa_scalar=TC__ISA("scalar",1,1);
@@ -26925,6 +26924,7 @@ int64_t stretch;
 tc__walk index;
 uint32_t first_limit,limits;
 uint32_t buffer;
+int64_t scale;
 int64_t comb;
 uint32_t
 teeth;
@@ -26967,7 +26967,8 @@ uint8_t dtype;
 uint8_t uniform;
 uint8_t alias;
 uint32_t direct;
-int64_t home,k[2];
+int64_t home;
+int64_t k;
 tc__word fill;
 };
 typedef struct tc__section{
@@ -27288,13 +27289,11 @@ if(left<=0)return 0;
 q->lane=r->end,q->length=left,q->count=1;
 if(run!=INT64_MAX){
 int64_t v=f->var[f->axis]+q->lane,nth=v/run,in=v-nth*run;
-if(in||left<run)
 q->length=tc__lesser(left,run-in);
-else if(p->stretch)
-q->length=run,
+if(q->length==run&&p->stretch)
 q->count=tc__lesser(left/run,p->stretch-nth%p->stretch);
-else
-known=1;
+else if(q->length==run)
+known=left>=2*run||r->next<r->known;
 }
 if(known)
 tc__runs_known(f,p,r);
@@ -27324,37 +27323,30 @@ return tc__lesser(f->n-j,TC__EXPR_LANES);
 }
 // ---- gen/exec/interp.c
 static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
-static int64_t tc__path_scale(const tc__frame*f,const tc__path*p){
-int rows=f->p->vector==TC__ROW&&f->p->buffer.at[p->buffer].place==TC__BUF_ROW;
-return rows?f->p->block:1;
-}
 static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
 tc__reg*r=&f->reg[i->dst];
 r->at=f->scratch+i->home,r->mask=-1;
 if(!i->direct||(whole&&f->n&(TC__BLOCK_VECTOR-1)))return r->at;
 const tc__path*p=&f->p->path.at[i->direct-1];
-int64_t at=tc__expr_at(f,&p->index.at,0)*tc__path_scale(f,p);
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
 r->at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
 return r->at;
 }
-static void tc__spread(void*at,int dtype){
-tc__word v;
-v.i64=0;
-memcpy(&v,at,(size_t)tc__reg_width(dtype));
-tc__words_fill(at,tc__reg_width(dtype),0,TC__BLOCK_VECTOR,v);
+static void tc__spread(const tc__frame*f,void*at,int dtype){
+tc__fill(f->isa,at,at,tc__reg_width(dtype),TC__BLOCK_VECTOR);
 }
 static void tc__step_load_uniform(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
 void*d=tc__dst(f,i);
-tc__words_fill(d,tc__reg_width(i->dtype),0,1,i->fill);
+memcpy(d,&i->fill,(size_t)tc__reg_width(i->dtype));
 if(tc__path_holds(f,p))
 tc__take(f->isa,i->dtype,d,0,f->base[p->buffer],
 tc__expr_at(f,&p->index.at,0),1,1);
-tc__spread(d,i->dtype);
+tc__spread(f,d,i->dtype);
 }
 static void tc__step_load_plain(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0)*i->k[1];
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
 char*s=(char*)f->base[p->buffer];
 if(i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
 f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
@@ -27369,27 +27361,42 @@ int64_t every,width;
 static char*tc__lane(const tc__lanes*d,int64_t l){
 return d->at+l*d->every*d->width;
 }
-static void tc__lanes_fill(const tc__lanes*d,int64_t l,int64_t n,const tc__word*v){
+static void tc__lanes_fill(const tc__frame*f,const tc__lanes*d,int64_t l,int64_t n,
+const tc__word*v){
+if(n<=0)return;
 if(d->every==1)
-tc__words_fill(tc__lane(d,l),d->width,0,n,*v);
+tc__fill(f->isa,tc__lane(d,l),v,d->width,n);
 else
 tc__copy_steps(tc__lane(d,l),d->every,v,0,d->width,n);
 }
-static void tc__rect_fill_part(const tc__rect*q,const tc__lanes*d,int64_t lo,
-int64_t hi,const tc__word*v){
+static void tc__rect_fill_part(const tc__frame*f,const tc__rect*q,const tc__lanes*d,
+int64_t lo,int64_t hi,const tc__word*v){
 int64_t runs=q->last-q->first,at=q->lane+q->first*q->length;
 if(hi-lo<runs)
 for(int64_t l=lo;l<hi;l++)
 tc__copy_steps(tc__lane(d,at+l),q->length*d->every,v,0,d->width,runs);
 else
 for(int64_t k=0;k<runs;k++)
-tc__lanes_fill(d,at+k*q->length+lo,hi-lo,v);
+tc__lanes_fill(f,d,at+k*q->length+lo,hi-lo,v);
 }
-static void tc__rect_fill(const tc__rect*q,const tc__lanes*d,const tc__word*v){
-tc__lanes_fill(d,q->lane,q->first*q->length,v);
-tc__lanes_fill(d,q->lane+q->last*q->length,(q->count-q->last)*q->length,v);
-tc__rect_fill_part(q,d,0,q->lo,v);
-tc__rect_fill_part(q,d,q->hi,q->length,v);
+static int tc__rect_counts(const tc__rect*q){
+return q->hi-q->lo==q->length&&q->last-q->first==q->count;
+}
+static void tc__rect_fill(const tc__frame*f,const tc__rect*q,const tc__lanes*d,
+const tc__word*v){
+if(tc__rect_counts(q))return;
+tc__lanes_fill(f,d,q->lane,q->first*q->length,v);
+tc__lanes_fill(f,d,q->lane+q->last*q->length,(q->count-q->last)*q->length,
+v);
+tc__rect_fill_part(f,q,d,0,q->lo,v);
+tc__rect_fill_part(f,q,d,q->hi,q->length,v);
+}
+static int tc__rect_alias(tc__frame*f,const tc__insn*i,const tc__rect*q,char*s){
+if(!i->alias||q->count*q->length!=f->n||f->n&(TC__BLOCK_VECTOR-1))return 0;
+if(q->step!=1||(q->count>1&&q->over!=q->length)||!tc__rect_counts(q))
+return 0;
+f->reg[i->dst].at=s+q->at*tc__dtype(i->dtype)->bytes;
+return 1;
 }
 static void tc__step_load_whole(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -27400,23 +27407,19 @@ tc__runs r;
 for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
 int64_t lo=q->first*q->length+q->lo,hi=q->last*q->length;
 hi-=q->length-q->hi;
-if(i->alias&&hi-lo==f->n&&!(f->n&(TC__BLOCK_VECTOR-1))&&
-q->hi-q->lo==q->length){
-f->reg[i->dst].at=s+q->at*tc__dtype(i->dtype)->bytes;
-return;
-}
+if(tc__rect_alias(f,i,q,s))return;
 tc__take(f->isa,i->dtype,d.at,q->lane+lo,s,q->at+lo,1,hi-lo);
-tc__rect_fill(q,&d,&i->fill);
+tc__rect_fill(f,q,&d,&i->fill);
 }
 }
 static void tc__load_one(tc__frame*f,const tc__insn*i,const char*s,int64_t at){
 tc__reg*r=&f->reg[i->dst];
-r->at=f->scratch+i->k[0],r->mask=0;
+r->at=f->scratch+i->k,r->mask=0;
 if(f->isa->in[i->dtype]){
 tc__take(f->isa,i->dtype,r->at,0,s,at,1,1);
 s=(const char*)r->at,at=0;
 }
-tc__copy_steps(r->at,1,s+at*tc__reg_width(i->dtype),0,tc__reg_width(i->dtype),
+tc__fill(f->isa,r->at,s+at*tc__reg_width(i->dtype),tc__reg_width(i->dtype),
 TC__BLOCK_VECTOR);
 }
 static void tc__rect_load(const tc__frame*f,int dtype,const tc__rect*q,
@@ -27440,7 +27443,7 @@ tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
 }
 static void tc__step_load_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-const char*s=(const char*)f->base[p->buffer];
+char*s=(char*)f->base[p->buffer];
 tc__lanes d={(char*)tc__dst_of(f,i,0),1,tc__reg_width(i->dtype)};
 const tc__rect*q;
 tc__runs r;
@@ -27449,8 +27452,9 @@ if(q->hi-q->lo==f->n&&!q->step){
 tc__load_one(f,i,s,q->at);
 return;
 }
+if(tc__rect_alias(f,i,q,s))return;
 tc__rect_load(f,i->dtype,q,&d,s);
-tc__rect_fill(q,&d,&i->fill);
+tc__rect_fill(f,q,&d,&i->fill);
 }
 }
 typedef struct tc__comb{
@@ -27480,13 +27484,14 @@ if(!tc__comb_open(f,p,t,&c))continue;
 d.at=home+c.begin*d.width;
 for(tc__runs_open(&r);tc__runs_next(f,c.path,&r);){
 tc__rect_load(f,i->dtype,&r.now,&d,(const char*)f->base[c.path->buffer]);
-tc__rect_fill(&r.now,&d,&i->fill);
+tc__rect_fill(f,&r.now,&d,&i->fill);
 }
 }
 }
 static void tc__step_load_lanes(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at[TC__EXPR_LANES],n,scale=tc__path_scale(f,p);
+int64_t at[TC__EXPR_LANES],n,scale=p->scale;
+int64_t width=tc__reg_width(i->dtype);
 uint8_t keep[TC__EXPR_LANES];
 void*d=tc__dst_of(f,i,0);
 for(int64_t j=0;j<f->n;j+=n){
@@ -27494,7 +27499,7 @@ n=tc__lanes_after(f,j);
 tc__expr_lanes(f,&p->index.at,j,1,n,at);
 if(p->limits){
 tc__path_keep(f,p,j,n,keep);
-tc__words_fill(d,tc__reg_width(i->dtype),j,n,i->fill);
+tc__fill(f->isa,(char*)d+j*width,&i->fill,width,n);
 }
 for(int64_t l=0;scale>1&&l<n;l++)at[l]=at[l]*scale+j+l;
 tc__gather(f->isa,i->dtype,d,j,f->base[p->buffer],at,p->limits?keep:NULL,
@@ -27509,7 +27514,7 @@ tc__give(f->isa,i->dtype,f->base[p->buffer],tc__expr_at(f,&p->index.at,0),1,
 static void tc__step_store_plain(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
 tc__give(f->isa,i->dtype,f->base[p->buffer],
-tc__expr_at(f,&p->index.at,0)*i->k[1],1,&f->reg[i->in[0]],0,f->n);
+tc__expr_at(f,&p->index.at,0)*p->scale,1,&f->reg[i->in[0]],0,f->n);
 }
 static void tc__step_store_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -27522,7 +27527,7 @@ tc__give(f->isa,i->dtype,f->base[p->buffer],q->at+k*q->over,q->step,
 }
 static void tc__step_store_lanes(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at[TC__EXPR_LANES],n,scale=tc__path_scale(f,p);
+int64_t at[TC__EXPR_LANES],n,scale=p->scale;
 for(int64_t j=0;j<f->n;j+=n){
 n=tc__lanes_after(f,j);
 tc__expr_lanes(f,&p->index.at,j,1,n,at);
@@ -27537,26 +27542,31 @@ static int64_t tc__lanes_of(const tc__frame*f,const tc__insn*i){
 return i->uniform?f->isa->lanes:f->n;
 }
 static void tc__step_block(tc__frame*f,const tc__insn*i){
-void*d=i->direct?tc__dst_of(f,i,1):tc__dst(f,i);
-i->block(d,&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
+i->block(tc__dst(f,i),&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
 tc__lanes_of(f,i));
+}
+static void tc__step_block_direct(tc__frame*f,const tc__insn*i){
+i->block(tc__dst_of(f,i,1),&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
+f->n);
+f->pc+=!(f->n&(TC__BLOCK_VECTOR-1));
 }
 static void tc__step_rename(tc__frame*f,const tc__insn*i){
 f->reg[i->dst].at=f->reg[i->in[0]].at;
 f->reg[i->dst].mask=f->reg[i->in[0]].mask;
 }
 static void tc__step_random(tc__frame*f,const tc__insn*i){
-i->random(tc__dst(f,i),&f->reg[i->in[0]],f->a->seed,f->a->draw+(uint64_t)i->k[0],
+i->random(tc__dst(f,i),&f->reg[i->in[0]],f->a->seed,f->a->draw+(uint64_t)i->k,
 tc__lanes_of(f,i));
 }
 static void tc__step_const(tc__frame*f,const tc__insn*i){
-tc__words_fill(tc__dst(f,i),tc__reg_width(i->dtype),0,TC__BLOCK_VECTOR,i->fill);
+tc__fill(f->isa,tc__dst(f,i),&i->fill,tc__reg_width(i->dtype),TC__BLOCK_VECTOR);
 }
 static void tc__step_arg(tc__frame*f,const tc__insn*i){
 tc__value v;
-memcpy(&v,&f->a->arg[i->k[0]],sizeof v);
-tc__words_fill(tc__dst(f,i),tc__reg_width(i->dtype),0,TC__BLOCK_VECTOR,
-tc__word_of(f->isa,i->dtype,v));
+tc__word w;
+memcpy(&v,&f->a->arg[i->k],sizeof v);
+w=tc__word_of(f->isa,i->dtype,v);
+tc__fill(f->isa,tc__dst(f,i),&w,tc__reg_width(i->dtype),TC__BLOCK_VECTOR);
 }
 static void tc__index_runs(const tc__frame*f,const tc__insn*i,void*d){
 const tc__path*p=&f->p->path.at[i->item];
@@ -27576,7 +27586,7 @@ const tc__path*p=&f->p->path.at[i->item];
 int64_t*d=(int64_t*)tc__dst(f,i),n;
 if(i->uniform){
 d[0]=tc__expr_at(f,&p->index.at,0);
-tc__spread(d,TC_I64);
+tc__spread(f,d,TC_I64);
 return;
 }
 if(p->run){
@@ -27594,8 +27604,8 @@ tc__word no,yes;
 tc__runs r;
 no.i64=yes.i64=0,yes.i32=f->isa->truth;
 for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
-tc__rect_fill_part(q,d,q->lo,q->hi,&yes);
-tc__rect_fill(q,d,&no);
+tc__rect_fill_part(f,q,d,q->lo,q->hi,&yes);
+tc__rect_fill(f,q,d,&no);
 }
 }
 static void tc__valid_combs(tc__frame*f,const tc__path*p,int32_t*to){
@@ -27613,7 +27623,7 @@ int32_t*d=(int32_t*)tc__dst(f,i),truth=f->isa->truth;
 uint8_t keep[TC__EXPR_LANES];
 if(i->uniform){
 d[0]=tc__path_holds(f,p)?truth:0;
-tc__spread(d,TC_BOOL);
+tc__spread(f,d,TC_BOOL);
 return;
 }
 if(p->run){
@@ -27634,7 +27644,7 @@ for(int64_t l=0;l<n;l++)d[j+l]=keep[l]?truth:0;
 static int64_t tc__check_one(tc__frame*f,const tc__insn*i,int64_t v,int64_t limit){
 int64_t x=v<0?v+limit:v;
 if(TC__LIKELY(x>=0&&x<limit))return x;
-f->a->flag[0]=i->k[0]+1;
+f->a->flag[0]=i->k+1;
 f->a->flag[1]=v;
 f->a->flag[2]=limit;
 return x<0||limit<1?0:limit-1;
@@ -27645,7 +27655,7 @@ const int64_t*v=(const int64_t*)r->at;
 int64_t*d=(int64_t*)tc__dst(f,i),n=i->uniform?1:f->n;
 int64_t limit=tc__expr_at(f,&f->p->expr.at[i->item],0);
 for(int64_t j=0;j<n;j++)d[j]=tc__check_one(f,i,v[j&r->mask],limit);
-if(i->uniform)tc__spread(d,TC_I64);
+if(i->uniform)tc__spread(f,d,TC_I64);
 }
 static uint8_t*tc__acc_set(const tc__frame*f,const tc__accum*a,int second){
 return f->scratch+a->at+(second?(size_t)(a->set*a->width):0);
@@ -27655,9 +27665,9 @@ return(int64_t*)(void*)(f->scratch+a->index)+(second?a->set:0);
 }
 static void tc__acc_reset(const tc__frame*f,const tc__accum*a,int second){
 tc__word never;
-tc__words_fill(tc__acc_set(f,a,second),a->width,0,a->set,a->identity);
+tc__fill(f->isa,tc__acc_set(f,a,second),&a->identity,a->width,a->set);
 never.i64=INT64_MAX;
-if(a->arg)tc__words_fill(tc__acc_index(f,a,second),8,0,a->set,never);
+if(a->arg)tc__fill(f->isa,tc__acc_index(f,a,second),&never,8,a->set);
 }
 static void tc__step_acc_new(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
@@ -27739,12 +27749,12 @@ tc__acc_reset(f,a,0);
 }
 static void tc__step_combine(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
-int second=f->cursor[i->k[0]].chunks>0;
+int second=f->cursor[i->k].chunks>0;
 int64_t n=a->lane==1?1:f->n;
 void*d=tc__dst(f,i);
 tc__acc_join(f,a,second,n);
 memcpy(d,tc__acc_set(f,a,second),(size_t)(n*a->width));
-if(a->lane==1)tc__spread(d,i->dtype);
+if(a->lane==1)tc__spread(f,d,i->dtype);
 }
 static void tc__step_combine_arg(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
@@ -27752,7 +27762,7 @@ int64_t n=a->lane==1?1:f->n,*at=tc__acc_index(f,a,0);
 int64_t*d=(int64_t*)tc__dst(f,i);
 tc__acc_join_arg(f,a,n);
 for(int64_t j=0;j<n;j++)d[j]=at[j]==INT64_MAX?0:at[j];
-if(a->lane==1)tc__spread(d,TC_I64);
+if(a->lane==1)tc__spread(f,d,TC_I64);
 }
 static void tc__loop_place(tc__frame*f,const tc__loop*l,const tc__cursor*c){
 f->var[l->axis]=c->at;
@@ -29500,7 +29510,9 @@ i->step!=tc__step_store_plain)
 return;
 last=&b->p->code.at[b->p->code.count-1];
 if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
-if(last->step==tc__step_block||v->op==TC_OP_LOAD)last->direct=i->item+1;
+if(last->step==tc__step_block)last->step=tc__step_block_direct;
+if(last->step==tc__step_block_direct||v->op==TC_OP_LOAD)
+last->direct=i->item+1;
 }
 static void tc__plan_load(tc__planner*b,const tc__node*n,tc__insn*i){
 tc__value fill;
@@ -29508,10 +29520,10 @@ int lanes=tc__plan_in_lanes(b,n);
 i->item=tc__plan_path(b,n,n->attr[TC__LOAD_INDEX],TC__LOAD_PREDICATES,
 (uint32_t)n->attr[TC__LOAD_BUFFER]);
 if(b->failed)return;
-const tc__path*p=&b->p->path.at[i->item];
+tc__path*p=&b->p->path.at[i->item];
 memcpy(&fill,&n->attr[TC__LOAD_FILL],sizeof fill);
 i->fill=tc__word_of(b->p->isa,n->dtype,fill);
-i->k[1]=lanes?b->p->block:1;
+p->scale=lanes?b->p->block:1;
 i->alias=(uint8_t)tc__plan_may_alias(b,n,n->id);
 i->step=p->run?tc__step_load_runs:tc__step_load_lanes;
 if(p->comb&&!b->p->isa->in[n->dtype])i->step=tc__step_load_combs;
@@ -29523,7 +29535,7 @@ i->step=!p->limits&&tc__plan_is_still(b,n->attr[TC__LOAD_INDEX])
 ?tc__step_load_plain
 :tc__step_load_lanes;
 if(i->step==tc__step_load_runs)
-i->k[0]=(int64_t)tc__plan_area(b,TC__BLOCK_VECTOR*8);
+i->k=(int64_t)tc__plan_area(b,TC__BLOCK_VECTOR*8);
 }
 static void tc__plan_store(tc__planner*b,const tc__node*n,tc__insn*i){
 int lanes=tc__plan_in_lanes(b,n),
@@ -29531,9 +29543,9 @@ still=tc__plan_is_still(b,n->attr[TC__STORE_INDEX]);
 i->item=tc__plan_path(b,n,n->attr[TC__STORE_INDEX],n->n_attr,
 (uint32_t)n->attr[TC__STORE_BUFFER]);
 if(b->failed)return;
-const tc__path*p=&b->p->path.at[i->item];
+tc__path*p=&b->p->path.at[i->item];
 i->dtype=tc__plan_node(b,n->in[0])->dtype;
-i->k[1]=lanes?b->p->block:1;
+p->scale=lanes?b->p->block:1;
 i->step=p->run?tc__step_store_runs:tc__step_store_lanes;
 if(p->plain)i->step=tc__step_store_plain;
 if(still&&!lanes)i->step=tc__step_store_one;
@@ -29555,7 +29567,7 @@ if(!tc__plan_is_still(b,n->attr[TC__CHECK_LIMIT]))
 tc__plan_fail(b,n,"limit differs between lanes");
 if(!TC__PUSH(b->ctx,b->p->expr,e))b->failed=1;
 i->item=(uint32_t)b->p->expr.count-1;
-i->k[0]=n->attr[TC__CHECK_SITE];
+i->k=n->attr[TC__CHECK_SITE];
 i->step=tc__step_check;
 }
 static void tc__plan_const(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -29566,13 +29578,13 @@ i->step=tc__step_const;
 }
 static void tc__plan_arg(tc__planner*b,const tc__node*n,tc__insn*i){
 (void)b;
-i->k[0]=n->attr[TC__ARG_SLOT];
+i->k=n->attr[TC__ARG_SLOT];
 i->step=tc__step_arg;
 }
 static void tc__plan_random(tc__planner*b,const tc__node*n,tc__insn*i){
 if(!tc__is_float(n->dtype))tc__plan_fail(b,n,"random numbers are f32 or f64");
 i->random=b->p->isa->random[n->attr[TC__RANDOM_KIND]!=0][n->dtype==TC_F64];
-i->k[0]=n->attr[TC__RANDOM_DRAW];
+i->k=n->attr[TC__RANDOM_DRAW];
 i->step=tc__step_random;
 }
 static void tc__plan_cast(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -29601,7 +29613,7 @@ return;
 for(uint32_t l=0;l<b->p->loop.count;l++){
 const tc__loop*loop=&b->p->loop.at[l];
 for(uint32_t k=0;k<loop->accs;k++)
-if(b->p->acc_of_loop.at[loop->first_acc+k]==i->item)i->k[0]=l;
+if(b->p->acc_of_loop.at[loop->first_acc+k]==i->item)i->k=l;
 }
 i->step=b->p->acc.at[i->item].arg?tc__step_combine_arg:tc__step_combine;
 }
@@ -49174,6 +49186,18 @@ TC__TILE(f64)
 TC__TILE(i64)
 TC__ARG(f64,i64)
 TC__ARG(i64,i64)
+TC__LOOP_FN void TC__LN(fill)(void*to,int64_t v,int64_t bytes){
+const TC_I64 all=TC_N(splat_i64)(v);
+const int64_t size=(int64_t)sizeof all;
+char*d=(char*)to;
+for(;bytes>=2*size;bytes-=2*size,d+=2*size)
+memcpy(d,&all,sizeof all),memcpy(d+size,&all,sizeof all);
+if(size>8&&bytes>=size)memcpy(d,&all,sizeof all),bytes-=size,d+=size;
+for(;bytes>=8;bytes-=8,d+=8)memcpy(d,&v,8);
+if(bytes&4)memcpy(d,&v,4),d+=4;
+if(bytes&2)memcpy(d,&v,2),d+=2;
+if(bytes&1)memcpy(d,&v,1);
+}
 TC__LOOP_FN void TC__LN(ramp)(int64_t*d,int64_t at,int64_t step,int64_t n){
 int64_t first[TC_LANES],i=0;
 for(int l=0;l<TC_LANES;l++)first[l]=at+l*step;

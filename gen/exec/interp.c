@@ -13,12 +13,6 @@
 // Where the instruction writes.
 static void *tc__dst(tc__frame *f, const tc__insn *i) { return f->reg[i->dst].at; }
 
-// Buffers of one row hold a whole block at each element when the vector runs along rows.
-static int64_t tc__path_scale(const tc__frame *f, const tc__path *p) {
-    int rows = f->p->vector == TC__ROW && f->p->buffer.at[p->buffer].place == TC__BUF_ROW;
-    return rows ? f->p->block : 1;
-}
-
 // Where an instruction writes that does not always: its home, or the memory its value is stored to next.
 // A loop writes whole vectors.
 static void *tc__dst_of(tc__frame *f, const tc__insn *i, int whole) {
@@ -26,18 +20,14 @@ static void *tc__dst_of(tc__frame *f, const tc__insn *i, int whole) {
     r->at = f->scratch + i->home, r->mask = -1;
     if (!i->direct || (whole && f->n & (TC__BLOCK_VECTOR - 1))) return r->at;
     const tc__path *p = &f->p->path.at[i->direct - 1];
-    int64_t at = tc__expr_at(f, &p->index.at, 0) * tc__path_scale(f, p);
+    int64_t at = tc__expr_at(f, &p->index.at, 0) * p->scale;
     r->at = (char *)f->base[p->buffer] + at * tc__dtype(i->dtype)->bytes;
     return r->at;
 }
 
 // Lane 0 of a uniform register to its other lanes.
-static void tc__spread(void *at, int dtype) {
-    tc__word v;
-    v.i64 = 0;
-    memcpy(&v, at, (size_t)tc__reg_width(dtype));
-
-    tc__words_fill(at, tc__reg_width(dtype), 0, TC__BLOCK_VECTOR, v);
+static void tc__spread(const tc__frame *f, void *at, int dtype) {
+    tc__fill(f->isa, at, at, tc__reg_width(dtype), TC__BLOCK_VECTOR);
 }
 
 // ---- loads
@@ -45,17 +35,17 @@ static void tc__spread(void *at, int dtype) {
 static void tc__step_load_uniform(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
     void *d = tc__dst(f, i);
-    tc__words_fill(d, tc__reg_width(i->dtype), 0, 1, i->fill);
+    memcpy(d, &i->fill, (size_t)tc__reg_width(i->dtype));
     if (tc__path_holds(f, p))
         tc__take(f->isa, i->dtype, d, 0, f->base[p->buffer],
                  tc__expr_at(f, &p->index.at, 0), 1, 1);
-    tc__spread(d, i->dtype);
+    tc__spread(f, d, i->dtype);
 }
 
 // One run without predicates: whole vectors of a wide type are used where they are.
 static void tc__step_load_plain(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t at = tc__expr_at(f, &p->index.at, 0) * i->k[1];
+    int64_t at = tc__expr_at(f, &p->index.at, 0) * p->scale;
     char *s = (char *)f->base[p->buffer];
     if (i->alias && !(f->n & (TC__BLOCK_VECTOR - 1))) {
         f->reg[i->dst].at = s + at * tc__dtype(i->dtype)->bytes;
@@ -74,35 +64,54 @@ static char *tc__lane(const tc__lanes *d, int64_t l) {
     return d->at + l * d->every * d->width;
 }
 
-static void tc__lanes_fill(const tc__lanes *d, int64_t l, int64_t n, const tc__word *v) {
+static void tc__lanes_fill(const tc__frame *f, const tc__lanes *d, int64_t l, int64_t n,
+                           const tc__word *v) {
+    if (n <= 0) return;
     if (d->every == 1)
-        tc__words_fill(tc__lane(d, l), d->width, 0, n, *v);
+        tc__fill(f->isa, tc__lane(d, l), v, d->width, n);
     else
         tc__copy_steps(tc__lane(d, l), d->every, v, 0, d->width, n);
 }
 
 // Lanes [lo, hi) of the runs in which predicates hold.
-static void tc__rect_fill_part(const tc__rect *q, const tc__lanes *d, int64_t lo,
-                               int64_t hi, const tc__word *v) {
+static void tc__rect_fill_part(const tc__frame *f, const tc__rect *q, const tc__lanes *d,
+                               int64_t lo, int64_t hi, const tc__word *v) {
     int64_t runs = q->last - q->first, at = q->lane + q->first * q->length;
     if (hi - lo < runs)
         for (int64_t l = lo; l < hi; l++)
             tc__copy_steps(tc__lane(d, at + l), q->length * d->every, v, 0, d->width, runs);
     else
         for (int64_t k = 0; k < runs; k++)
-            tc__lanes_fill(d, at + k * q->length + lo, hi - lo, v);
+            tc__lanes_fill(f, d, at + k * q->length + lo, hi - lo, v);
+}
+
+static int tc__rect_counts(const tc__rect *q) {
+    return q->hi - q->lo == q->length && q->last - q->first == q->count;
 }
 
 // Lanes where predicates do not hold.
-static void tc__rect_fill(const tc__rect *q, const tc__lanes *d, const tc__word *v) {
-    tc__lanes_fill(d, q->lane, q->first * q->length, v);
-    tc__lanes_fill(d, q->lane + q->last * q->length, (q->count - q->last) * q->length, v);
-    tc__rect_fill_part(q, d, 0, q->lo, v);
-    tc__rect_fill_part(q, d, q->hi, q->length, v);
+static void tc__rect_fill(const tc__frame *f, const tc__rect *q, const tc__lanes *d,
+                          const tc__word *v) {
+    if (tc__rect_counts(q)) return;
+    tc__lanes_fill(f, d, q->lane, q->first * q->length, v);
+    tc__lanes_fill(f, d, q->lane + q->last * q->length, (q->count - q->last) * q->length,
+                   v);
+    tc__rect_fill_part(f, q, d, 0, q->lo, v);
+    tc__rect_fill_part(f, q, d, q->hi, q->length, v);
+}
+
+// Whole vectors that lie side by side in memory are used where they are if all lanes count.
+static int tc__rect_alias(tc__frame *f, const tc__insn *i, const tc__rect *q, char *s) {
+    if (!i->alias || q->count * q->length != f->n || f->n & (TC__BLOCK_VECTOR - 1))
+        return 0;
+    if (q->step != 1 || (q->count > 1 && q->over != q->length) || !tc__rect_counts(q))
+        return 0;
+    f->reg[i->dst].at = s + q->at * tc__dtype(i->dtype)->bytes;
+    return 1;
 }
 
 // Lanes that lie side by side in memory, with predicates: one copy, and what does not count is
-// filled. Whole vectors are used where they are if all count.
+// filled.
 static void tc__step_load_whole(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
     char *s = (char *)f->base[p->buffer];
@@ -112,13 +121,9 @@ static void tc__step_load_whole(tc__frame *f, const tc__insn *i) {
     for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);) {
         int64_t lo = q->first * q->length + q->lo, hi = q->last * q->length;
         hi -= q->length - q->hi;
-        if (i->alias && hi - lo == f->n && !(f->n & (TC__BLOCK_VECTOR - 1)) &&
-            q->hi - q->lo == q->length) {
-            f->reg[i->dst].at = s + q->at * tc__dtype(i->dtype)->bytes;
-            return;
-        }
+        if (tc__rect_alias(f, i, q, s)) return;
         tc__take(f->isa, i->dtype, d.at, q->lane + lo, s, q->at + lo, 1, hi - lo);
-        tc__rect_fill(q, &d, &i->fill);
+        tc__rect_fill(f, q, &d, &i->fill);
     }
 }
 
@@ -126,13 +131,13 @@ static void tc__step_load_whole(tc__frame *f, const tc__insn *i) {
 // place of its own, as the result of a loop may be written over its operand.
 static void tc__load_one(tc__frame *f, const tc__insn *i, const char *s, int64_t at) {
     tc__reg *r = &f->reg[i->dst];
-    r->at = f->scratch + i->k[0], r->mask = 0;
+    r->at = f->scratch + i->k, r->mask = 0;
     if (f->isa->in[i->dtype]) {
         tc__take(f->isa, i->dtype, r->at, 0, s, at, 1, 1);
         s = (const char *)r->at, at = 0;
     }
-    tc__copy_steps(r->at, 1, s + at * tc__reg_width(i->dtype), 0, tc__reg_width(i->dtype),
-                   TC__BLOCK_VECTOR);
+    tc__fill(f->isa, r->at, s + at * tc__reg_width(i->dtype), tc__reg_width(i->dtype),
+             TC__BLOCK_VECTOR);
 }
 
 // The lanes where predicates hold; the longer of the two loops is inside where nothing lies side by side.
@@ -158,7 +163,7 @@ static void tc__rect_load(const tc__frame *f, int dtype, const tc__rect *q,
 
 static void tc__step_load_runs(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    const char *s = (const char *)f->base[p->buffer];
+    char *s = (char *)f->base[p->buffer];
     tc__lanes d = {(char *)tc__dst_of(f, i, 0), 1, tc__reg_width(i->dtype)};
     const tc__rect *q;
     tc__runs r;
@@ -167,8 +172,9 @@ static void tc__step_load_runs(tc__frame *f, const tc__insn *i) {
             tc__load_one(f, i, s, q->at);
             return;
         }
+        if (tc__rect_alias(f, i, q, s)) return;
         tc__rect_load(f, i->dtype, q, &d, s);
-        tc__rect_fill(q, &d, &i->fill);
+        tc__rect_fill(f, q, &d, &i->fill);
     }
 }
 
@@ -204,14 +210,15 @@ static void tc__step_load_combs(tc__frame *f, const tc__insn *i) {
         d.at = home + c.begin * d.width;
         for (tc__runs_open(&r); tc__runs_next(f, c.path, &r);) {
             tc__rect_load(f, i->dtype, &r.now, &d, (const char *)f->base[c.path->buffer]);
-            tc__rect_fill(&r.now, &d, &i->fill);
+            tc__rect_fill(f, &r.now, &d, &i->fill);
         }
     }
 }
 
 static void tc__step_load_lanes(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t at[TC__EXPR_LANES], n, scale = tc__path_scale(f, p);
+    int64_t at[TC__EXPR_LANES], n, scale = p->scale;
+    int64_t width = tc__reg_width(i->dtype);
     uint8_t keep[TC__EXPR_LANES];
     void *d = tc__dst_of(f, i, 0);
     for (int64_t j = 0; j < f->n; j += n) {
@@ -219,7 +226,7 @@ static void tc__step_load_lanes(tc__frame *f, const tc__insn *i) {
         tc__expr_lanes(f, &p->index.at, j, 1, n, at);
         if (p->limits) {
             tc__path_keep(f, p, j, n, keep);
-            tc__words_fill(d, tc__reg_width(i->dtype), j, n, i->fill);
+            tc__fill(f->isa, (char *)d + j * width, &i->fill, width, n);
         }
         for (int64_t l = 0; scale > 1 && l < n; l++) at[l] = at[l] * scale + j + l;
         tc__gather(f->isa, i->dtype, d, j, f->base[p->buffer], at, p->limits ? keep : NULL,
@@ -238,7 +245,7 @@ static void tc__step_store_one(tc__frame *f, const tc__insn *i) {
 static void tc__step_store_plain(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
     tc__give(f->isa, i->dtype, f->base[p->buffer],
-             tc__expr_at(f, &p->index.at, 0) * i->k[1], 1, &f->reg[i->in[0]], 0, f->n);
+             tc__expr_at(f, &p->index.at, 0) * p->scale, 1, &f->reg[i->in[0]], 0, f->n);
 }
 
 static void tc__step_store_runs(tc__frame *f, const tc__insn *i) {
@@ -253,7 +260,7 @@ static void tc__step_store_runs(tc__frame *f, const tc__insn *i) {
 
 static void tc__step_store_lanes(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t at[TC__EXPR_LANES], n, scale = tc__path_scale(f, p);
+    int64_t at[TC__EXPR_LANES], n, scale = p->scale;
     for (int64_t j = 0; j < f->n; j += n) {
         n = tc__lanes_after(f, j);
         tc__expr_lanes(f, &p->index.at, j, 1, n, at);
@@ -272,9 +279,15 @@ static int64_t tc__lanes_of(const tc__frame *f, const tc__insn *i) {
 }
 
 static void tc__step_block(tc__frame *f, const tc__insn *i) {
-    void *d = i->direct ? tc__dst_of(f, i, 1) : tc__dst(f, i);
-    i->block(d, &f->reg[i->in[0]], &f->reg[i->in[1]], &f->reg[i->in[2]],
+    i->block(tc__dst(f, i), &f->reg[i->in[0]], &f->reg[i->in[1]], &f->reg[i->in[2]],
              tc__lanes_of(f, i));
+}
+
+// The STORE that follows has nothing left to do where whole vectors were computed in place.
+static void tc__step_block_direct(tc__frame *f, const tc__insn *i) {
+    i->block(tc__dst_of(f, i, 1), &f->reg[i->in[0]], &f->reg[i->in[1]], &f->reg[i->in[2]],
+             f->n);
+    f->pc += !(f->n & (TC__BLOCK_VECTOR - 1));
 }
 
 // A cast that changes nothing: the value has another name.
@@ -284,20 +297,21 @@ static void tc__step_rename(tc__frame *f, const tc__insn *i) {
 }
 
 static void tc__step_random(tc__frame *f, const tc__insn *i) {
-    i->random(tc__dst(f, i), &f->reg[i->in[0]], f->a->seed, f->a->draw + (uint64_t)i->k[0],
+    i->random(tc__dst(f, i), &f->reg[i->in[0]], f->a->seed, f->a->draw + (uint64_t)i->k,
               tc__lanes_of(f, i));
 }
 
 // CONST: k is unused, the value is in fill.
 static void tc__step_const(tc__frame *f, const tc__insn *i) {
-    tc__words_fill(tc__dst(f, i), tc__reg_width(i->dtype), 0, TC__BLOCK_VECTOR, i->fill);
+    tc__fill(f->isa, tc__dst(f, i), &i->fill, tc__reg_width(i->dtype), TC__BLOCK_VECTOR);
 }
 
 static void tc__step_arg(tc__frame *f, const tc__insn *i) {
     tc__value v;
-    memcpy(&v, &f->a->arg[i->k[0]], sizeof v);
-    tc__words_fill(tc__dst(f, i), tc__reg_width(i->dtype), 0, TC__BLOCK_VECTOR,
-                   tc__word_of(f->isa, i->dtype, v));
+    tc__word w;
+    memcpy(&v, &f->a->arg[i->k], sizeof v);
+    w = tc__word_of(f->isa, i->dtype, v);
+    tc__fill(f->isa, tc__dst(f, i), &w, tc__reg_width(i->dtype), TC__BLOCK_VECTOR);
 }
 
 static void tc__index_runs(const tc__frame *f, const tc__insn *i, void *d) {
@@ -319,7 +333,7 @@ static void tc__step_index(tc__frame *f, const tc__insn *i) {
     int64_t *d = (int64_t *)tc__dst(f, i), n;
     if (i->uniform) {
         d[0] = tc__expr_at(f, &p->index.at, 0);
-        tc__spread(d, TC_I64);
+        tc__spread(f, d, TC_I64);
         return;
     }
     if (p->run) {
@@ -338,8 +352,8 @@ static void tc__valid_runs(const tc__frame *f, const tc__path *p, const tc__lane
     tc__runs r;
     no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
     for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);) {
-        tc__rect_fill_part(q, d, q->lo, q->hi, &yes);
-        tc__rect_fill(q, d, &no);
+        tc__rect_fill_part(f, q, d, q->lo, q->hi, &yes);
+        tc__rect_fill(f, q, d, &no);
     }
 }
 
@@ -359,7 +373,7 @@ static void tc__step_valid(tc__frame *f, const tc__insn *i) {
     uint8_t keep[TC__EXPR_LANES];
     if (i->uniform) {
         d[0] = tc__path_holds(f, p) ? truth : 0;
-        tc__spread(d, TC_BOOL);
+        tc__spread(f, d, TC_BOOL);
         return;
     }
     if (p->run) {
@@ -381,7 +395,7 @@ static void tc__step_valid(tc__frame *f, const tc__insn *i) {
 static int64_t tc__check_one(tc__frame *f, const tc__insn *i, int64_t v, int64_t limit) {
     int64_t x = v < 0 ? v + limit : v;
     if (TC__LIKELY(x >= 0 && x < limit)) return x;
-    f->a->flag[0] = i->k[0] + 1;
+    f->a->flag[0] = i->k + 1;
     f->a->flag[1] = v;
     f->a->flag[2] = limit;
     return x < 0 || limit < 1 ? 0 : limit - 1;
@@ -393,7 +407,7 @@ static void tc__step_check(tc__frame *f, const tc__insn *i) {
     int64_t *d = (int64_t *)tc__dst(f, i), n = i->uniform ? 1 : f->n;
     int64_t limit = tc__expr_at(f, &f->p->expr.at[i->item], 0);
     for (int64_t j = 0; j < n; j++) d[j] = tc__check_one(f, i, v[j & r->mask], limit);
-    if (i->uniform) tc__spread(d, TC_I64);
+    if (i->uniform) tc__spread(f, d, TC_I64);
 }
 
 // ---- reductions
@@ -408,9 +422,9 @@ static int64_t *tc__acc_index(const tc__frame *f, const tc__accum *a, int second
 
 static void tc__acc_reset(const tc__frame *f, const tc__accum *a, int second) {
     tc__word never;
-    tc__words_fill(tc__acc_set(f, a, second), a->width, 0, a->set, a->identity);
+    tc__fill(f->isa, tc__acc_set(f, a, second), &a->identity, a->width, a->set);
     never.i64 = INT64_MAX;
-    if (a->arg) tc__words_fill(tc__acc_index(f, a, second), 8, 0, a->set, never);
+    if (a->arg) tc__fill(f->isa, tc__acc_index(f, a, second), &never, 8, a->set);
 }
 
 static void tc__step_acc_new(tc__frame *f, const tc__insn *i) {
@@ -504,15 +518,15 @@ static void tc__acc_end_chunk(tc__frame *f, const tc__accum *a, int64_t chunk) {
     tc__acc_reset(f, a, 0);
 }
 
-// k[0]: the loop that was reduced, so that its chunks are known.
+// k: the loop that was reduced, so that its chunks are known.
 static void tc__step_combine(tc__frame *f, const tc__insn *i) {
     const tc__accum *a = &f->p->acc.at[i->item];
-    int second = f->cursor[i->k[0]].chunks > 0;
+    int second = f->cursor[i->k].chunks > 0;
     int64_t n = a->lane == 1 ? 1 : f->n;
     void *d = tc__dst(f, i);
     tc__acc_join(f, a, second, n);
     memcpy(d, tc__acc_set(f, a, second), (size_t)(n * a->width));
-    if (a->lane == 1) tc__spread(d, i->dtype);
+    if (a->lane == 1) tc__spread(f, d, i->dtype);
 }
 
 static void tc__step_combine_arg(tc__frame *f, const tc__insn *i) {
@@ -521,7 +535,7 @@ static void tc__step_combine_arg(tc__frame *f, const tc__insn *i) {
     int64_t *d = (int64_t *)tc__dst(f, i);
     tc__acc_join_arg(f, a, n);
     for (int64_t j = 0; j < n; j++) d[j] = at[j] == INT64_MAX ? 0 : at[j];
-    if (a->lane == 1) tc__spread(d, TC_I64);
+    if (a->lane == 1) tc__spread(f, d, TC_I64);
 }
 
 // ---- loops

@@ -57,8 +57,9 @@ typedef struct tc__isa {
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
     tc__arg_lanes_fn arg[TC__CLASSES];
-    tc__convert_fn second; // d[i] = s[2 * i], elements of 4 bytes
-    tc__convert_fn turned; // d[i] = s[-i]
+    tc__convert_fn second;                           // d[i] = s[2 * i], elements of 4 bytes
+    tc__convert_fn turned;                           // d[i] = s[-i]
+    void (*fill)(void *d, int64_t v, int64_t bytes); // d[0..bytes) = v, v, ...
     void (*ramp)(int64_t *d, int64_t at, int64_t step, int64_t n); // d[i] = at + i * step
     void (*ramp_i32)(int32_t *d, int64_t at, int64_t step, int64_t n); // which all fit
     const char *(*fault)(void); // what its compiler changed
@@ -96,47 +97,33 @@ static tc__word tc__word_of(const tc__isa *isa, int dtype, tc__value v) {
     return r;
 }
 
-enum {
-    TC__FILL_FROM = 16, // elements that a long fill sets one by one
-    TC__FILL_SHORT =
-        64 // copies of what was just stored would wait for it: all of a shorter one are
-};
-
-// p[0..n) = p[0], elements of `bytes`. The system's memcpy is fast whatever this is compiled with.
-static void tc__spread_bytes(void *p, int64_t bytes, int64_t n) {
-    char *to = (char *)p;
-    for (int64_t done = TC__FILL_FROM, part; done < n; done += part) {
-        part = n - done < done ? n - done : done;
-        memcpy(to + done * bytes, to, (size_t)(part * bytes));
-    }
-}
-
-// d[j..j+n) = v
-static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__word v) {
-    int64_t first = n <= TC__FILL_SHORT ? n : (int64_t)TC__FILL_FROM, left = first * width;
-    int64_t four[4], half = (int64_t)((uint64_t)(uint32_t)v.i32 << 32 | (uint32_t)v.i32);
-    char *p = (char *)d + j * width;
-    for (int i = 0; i < 4; i++) four[i] = width == 4 ? half : v.i64;
-    for (; left >= 32; left -= 32, p += 32) memcpy(p, four, 32);
-    for (; left >= 8; left -= 8, p += 8) memcpy(p, four, 8);
-    if (left) memcpy(p, four, 4);
-    if (n > first) tc__spread_bytes((char *)d + j * width, width, n);
+// d[0..n) = the element at s, of 1, 2, 4 or 8 bytes.
+static void tc__fill(const tc__isa *isa, void *d, const void *s, int64_t bytes, int64_t n) {
+    uint64_t v8 = 0;
+    uint32_t v4 = 0;
+    uint16_t v2;
+    if (bytes == 1) v8 = *(const uint8_t *)s * UINT64_C(0x0101010101010101);
+    if (bytes == 2) memcpy(&v2, s, 2), v8 = v2 * UINT64_C(0x0001000100010001);
+    if (bytes == 4) memcpy(&v4, s, 4), v8 = v4 * UINT64_C(0x0000000100000001);
+    if (bytes == 8) memcpy(&v8, s, 8);
+    isa->fill(d, (int64_t)v8, n * bytes);
 }
 
 // p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.
 #define TC__COPY_STEPS(T)                                                                  \
-    for (int64_t i = 0; i < n; i++) ((T *)p)[i * to] = ((const T *)q)[i * from]
+    {                                                                                      \
+        const T first = *(const T *)q;                                                     \
+        for (int64_t i = 0; i < n && from; i++)                                            \
+            ((T *)p)[i * to] = ((const T *)q)[i * from];                                   \
+        for (int64_t i = 0; i < n && !from; i++) ((T *)p)[i * to] = first;                 \
+    }
 static void tc__copy_steps(void *p, int64_t to, const void *q, int64_t from, int64_t bytes,
                            int64_t n) {
-    if (to == 1 && from == 0 && n > TC__FILL_SHORT) {
-        tc__copy_steps(p, 1, q, 0, bytes, TC__FILL_FROM);
-        tc__spread_bytes(p, bytes, n);
-        return;
-    }
-    if (bytes == 1) TC__COPY_STEPS(uint8_t);
-    if (bytes == 2) TC__COPY_STEPS(uint16_t);
-    if (bytes == 4) TC__COPY_STEPS(uint32_t);
-    if (bytes == 8) TC__COPY_STEPS(uint64_t);
+    if (n <= 0) return;
+    if (bytes == 1) TC__COPY_STEPS(uint8_t)
+    if (bytes == 2) TC__COPY_STEPS(uint16_t)
+    if (bytes == 4) TC__COPY_STEPS(uint32_t)
+    if (bytes == 8) TC__COPY_STEPS(uint64_t)
 }
 #undef TC__COPY_STEPS
 
@@ -166,6 +153,10 @@ static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const vo
     }
     if (step == 1) {
         memcpy(to, p, (size_t)(n * bytes));
+        return;
+    }
+    if (!in && !step) {
+        tc__fill(isa, to, p, bytes, n);
         return;
     }
     if (!in) {
@@ -227,6 +218,11 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
             out(to, from, n);
         else if (to != from)
             memmove(to, from, (size_t)(n * bytes));
+        return;
+    }
+    if (step == 1) {
+        if (out) out(t, from, 1), from = (const char *)t;
+        tc__fill(isa, to, from, bytes, n);
         return;
     }
     if (!out) {

@@ -81,7 +81,8 @@ typedef struct tc__path {
     tc__walk index;
     uint32_t first_limit, limits;
     uint32_t buffer;
-    int64_t comb; // lanes from one to the next of a comb, 0: no combs
+    int64_t scale; // of LOAD and STORE: elements of memory for one of the index
+    int64_t comb;  // lanes from one to the next of a comb, 0: no combs
     uint32_t
         teeth; //   the paths of the combs that begin at lane 0, 1, ... stand from here on
     int whole; // the index moves by 1 everywhere, whatever the predicates do
@@ -127,7 +128,8 @@ struct tc__insn {
     uint8_t uniform;     // dst is one vector
     uint8_t alias;       // a load may leave its value where it is
     uint32_t direct; // 1 + path of the STORE whose memory gets the value at once; 0: none
-    int64_t home, k[2]; // home: bytes into scratch, where it is otherwise
+    int64_t home;    // bytes into scratch, where it is otherwise
+    int64_t k;       // of the step: a slot, a draw, a site, a loop
     tc__word fill;
 };
 
@@ -501,13 +503,11 @@ static int tc__runs_next(const tc__frame *f, const tc__path *p, tc__runs *r) {
     q->lane = r->end, q->length = left, q->count = 1;
     if (run != INT64_MAX) {
         int64_t v = f->var[f->axis] + q->lane, nth = v / run, in = v - nth * run;
-        if (in || left < run)
-            q->length = tc__lesser(left, run - in);
-        else if (p->stretch)
-            q->length = run,
+        q->length = tc__lesser(left, run - in);
+        if (q->length == run && p->stretch)
             q->count = tc__lesser(left / run, p->stretch - nth % p->stretch);
-        else
-            known = 1;
+        else if (q->length == run)
+            known = left >= 2 * run || r->next < r->known;
     }
     if (known)
         tc__runs_known(f, p, r);

@@ -54,7 +54,7 @@
              {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
             {TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)},      \
             {TC__LN(arg_f32), TC__LN(arg_f64), TC__LN(arg_i32), TC__LN(arg_i64)},          \
-            TC__LN(second), TC__LN(turned), TC__LN(ramp), TC__LN(ramp_i32),                \
+            TC__LN(second), TC__LN(turned), TC__LN(fill), TC__LN(ramp), TC__LN(ramp_i32),  \
             TC__LN(float_fault)                                                            \
     }
 

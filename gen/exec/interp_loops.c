@@ -447,6 +447,19 @@ TC__TILE(i64)
 TC__ARG(f64, i64)
 TC__ARG(i64, i64)
 
+TC__LOOP_FN void TC__LN(fill)(void *to, int64_t v, int64_t bytes) {
+    const TC_I64 all = TC_N(splat_i64)(v);
+    const int64_t size = (int64_t)sizeof all;
+    char *d = (char *)to;
+    for (; bytes >= 2 * size; bytes -= 2 * size, d += 2 * size)
+        memcpy(d, &all, sizeof all), memcpy(d + size, &all, sizeof all);
+    if (size > 8 && bytes >= size) memcpy(d, &all, sizeof all), bytes -= size, d += size;
+    for (; bytes >= 8; bytes -= 8, d += 8) memcpy(d, &v, 8);
+    if (bytes & 4) memcpy(d, &v, 4), d += 4;
+    if (bytes & 2) memcpy(d, &v, 2), d += 2;
+    if (bytes & 1) memcpy(d, &v, 1);
+}
+
 TC__LOOP_FN void TC__LN(ramp)(int64_t *d, int64_t at, int64_t step, int64_t n) {
     int64_t first[TC_LANES], i = 0;
     for (int l = 0; l < TC_LANES; l++) first[l] = at + l * step;

@@ -401,7 +401,9 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
         return;
     last = &b->p->code.at[b->p->code.count - 1];
     if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
-    if (last->step == tc__step_block || v->op == TC_OP_LOAD) last->direct = i->item + 1;
+    if (last->step == tc__step_block) last->step = tc__step_block_direct;
+    if (last->step == tc__step_block_direct || v->op == TC_OP_LOAD)
+        last->direct = i->item + 1;
 }
 
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -410,10 +412,10 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = tc__plan_path(b, n, n->attr[TC__LOAD_INDEX], TC__LOAD_PREDICATES,
                             (uint32_t)n->attr[TC__LOAD_BUFFER]);
     if (b->failed) return;
-    const tc__path *p = &b->p->path.at[i->item];
+    tc__path *p = &b->p->path.at[i->item];
     memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
-    i->k[1] = lanes ? b->p->block : 1;
+    p->scale = lanes ? b->p->block : 1; // a whole block at each element
     i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
     i->step = p->run ? tc__step_load_runs : tc__step_load_lanes;
     if (p->comb && !b->p->isa->in[n->dtype]) i->step = tc__step_load_combs;
@@ -425,7 +427,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
                       ? tc__step_load_plain
                       : tc__step_load_lanes;
     if (i->step == tc__step_load_runs)
-        i->k[0] = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
+        i->k = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
 }
 
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -434,9 +436,9 @@ static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = tc__plan_path(b, n, n->attr[TC__STORE_INDEX], n->n_attr,
                             (uint32_t)n->attr[TC__STORE_BUFFER]);
     if (b->failed) return;
-    const tc__path *p = &b->p->path.at[i->item];
+    tc__path *p = &b->p->path.at[i->item];
     i->dtype = tc__plan_node(b, n->in[0])->dtype;
-    i->k[1] = lanes ? b->p->block : 1;
+    p->scale = lanes ? b->p->block : 1;
     i->step = p->run ? tc__step_store_runs : tc__step_store_lanes;
     if (p->plain) i->step = tc__step_store_plain;
     if (still && !lanes) i->step = tc__step_store_one;
@@ -461,7 +463,7 @@ static void tc__plan_check(tc__planner *b, const tc__node *n, tc__insn *i) {
         tc__plan_fail(b, n, "limit differs between lanes");
     if (!TC__PUSH(b->ctx, b->p->expr, e)) b->failed = 1;
     i->item = (uint32_t)b->p->expr.count - 1;
-    i->k[0] = n->attr[TC__CHECK_SITE];
+    i->k = n->attr[TC__CHECK_SITE];
     i->step = tc__step_check;
 }
 
@@ -474,14 +476,14 @@ static void tc__plan_const(tc__planner *b, const tc__node *n, tc__insn *i) {
 
 static void tc__plan_arg(tc__planner *b, const tc__node *n, tc__insn *i) {
     (void)b;
-    i->k[0] = n->attr[TC__ARG_SLOT];
+    i->k = n->attr[TC__ARG_SLOT];
     i->step = tc__step_arg;
 }
 
 static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (!tc__is_float(n->dtype)) tc__plan_fail(b, n, "random numbers are f32 or f64");
     i->random = b->p->isa->random[n->attr[TC__RANDOM_KIND] != 0][n->dtype == TC_F64];
-    i->k[0] = n->attr[TC__RANDOM_DRAW];
+    i->k = n->attr[TC__RANDOM_DRAW];
     i->step = tc__step_random;
 }
 
@@ -514,7 +516,7 @@ static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
     for (uint32_t l = 0; l < b->p->loop.count; l++) {
         const tc__loop *loop = &b->p->loop.at[l];
         for (uint32_t k = 0; k < loop->accs; k++)
-            if (b->p->acc_of_loop.at[loop->first_acc + k] == i->item) i->k[0] = l;
+            if (b->p->acc_of_loop.at[loop->first_acc + k] == i->item) i->k = l;
     }
     i->step = b->p->acc.at[i->item].arg ? tc__step_combine_arg : tc__step_combine;
 }
