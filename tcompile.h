@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfddbfb1902d35e43u
+#define TC__BUILD_ID 0xb3fe51b58ba640c1u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -27392,7 +27392,8 @@ tc__rect_fill_part(f,q,d,0,q->lo,v);
 tc__rect_fill_part(f,q,d,q->hi,q->length,v);
 }
 static int tc__rect_alias(tc__frame*f,const tc__insn*i,const tc__rect*q,char*s){
-if(!i->alias||q->count*q->length!=f->n||f->n&(TC__BLOCK_VECTOR-1))return 0;
+if(!i->alias||q->count*q->length!=f->n||f->n&(TC__BLOCK_VECTOR-1))
+return 0;
 if(q->step!=1||(q->count>1&&q->over!=q->length)||!tc__rect_counts(q))
 return 0;
 f->reg[i->dst].at=s+q->at*tc__dtype(i->dtype)->bytes;
@@ -27729,7 +27730,8 @@ tc__arg_merge_fn merge=tc__arg_merge[tc__dtype(a->dtype)->reg];
 uint8_t*set=tc__acc_set(f,a,0);
 int64_t*at=tc__acc_index(f,a,0);
 for(int64_t half=TC__FOLD_LANES/2;half;half/=2){
-for(int64_t l=0;l<half;l++){
+if(a->lane==1)merge(set,at,set+half*a->width,at+half,a->less,half);
+for(int64_t l=0;l<half&&a->lane>1;l++){
 int64_t x=l*a->lane,y=(l+half)*a->lane;
 merge(set+x*a->width,at+x,set+y*a->width,at+y,a->less,n);
 }

@@ -497,7 +497,8 @@ static void tc__acc_join_arg(const tc__frame *f, const tc__accum *a, int64_t n) 
     uint8_t *set = tc__acc_set(f, a, 0);
     int64_t *at = tc__acc_index(f, a, 0);
     for (int64_t half = TC__FOLD_LANES / 2; half; half /= 2) {
-        for (int64_t l = 0; l < half; l++) {
+        if (a->lane == 1) merge(set, at, set + half * a->width, at + half, a->less, half);
+        for (int64_t l = 0; l < half && a->lane > 1; l++) {
             int64_t x = l * a->lane, y = (l + half) * a->lane;
             merge(set + x * a->width, at + x, set + y * a->width, at + y, a->less, n);
         }
