@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb3fe51b58ba640c1u
+#define TC__BUILD_ID 0x9971d89783e8d9a6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29267,7 +29267,7 @@ if(b->loops_around)tc__plan_fail(b,tc__plan_node(b,0),"FOR without END");
 }
 static void tc__plan_use(const tc__planner*b,uint32_t made,uint32_t at){
 uint32_t until=at;
-for(int k=b->loops_around;k-- >0;)
+for(int k=b->flat?b->loops_around>0:b->loops_around;k-- >0;)
 if(b->loop_node[b->around[k]]>made)until=b->loop_end[b->around[k]];
 if(until>b->last[made])b->last[made]=until;
 if(!b->where[made])b->where[made]=at;
@@ -29281,7 +29281,7 @@ for(uint32_t k=0;k<n->n_attr&&used;k++)
 if(tc__attr_is_ix(n,k)&&tc__ix_has_val(b->g->body.ix,n->attr[k]))used=0;
 for(uint32_t i=n->id+1;i<user->id&&used;i++){
 tc__op op=(tc__op)tc__plan_node(b,i)->op;
-used=op!=TC_OP_FOR&&op!=TC_OP_END&&op!=TC_OP_STORE;
+used=(op!=TC_OP_FOR||b->flat)&&op!=TC_OP_END&&op!=TC_OP_STORE;
 }
 return used;
 }
@@ -29418,12 +29418,26 @@ n=tc__ix_clamp(n+tc__ix_times(most,(int64_t)tc__dtype(k->dtype)->bytes));
 }
 return tc__ix_clamp(n);
 }
-static int64_t tc__plan_block(const tc__planner*b){
+static int64_t tc__plan_still_run(tc__planner*b,int64_t rows,int64_t most){
+int64_t best=0;
+b->axis=b->p->vector;
+for(uint32_t i=0;i<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i);
+if(n->op!=TC_OP_LOAD||b->uniform[i])continue;
+tc__ixrun r=tc__plan_run(b,n->attr[TC__LOAD_INDEX]);
+if(r.ok&&tc__ix_equals(r.stride,0)&&r.run<=most&&r.run%rows==0)
+best=r.run>best?r.run:best;
+}
+return best;
+}
+static int64_t tc__plan_block(tc__planner*b){
 int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8;
 int64_t n=TC__BLOCK*(b->p->flat?4:1),row=tc__plan_row_bytes(b);
 int64_t rows=b->p->flat;
 while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat;
 while(n>TC__BLOCK/4&&bytes>TC__PLAN_BYTES/n)n/=2;
+int64_t still=rows?tc__plan_still_run(b,rows,n):0;
+rows=still?still:rows;
 if(b->p->vector==TC__COL)return rows&&rows<n?n-n%rows:n;
 while(n>TC__FOLD_LANES&&row>TC__PLAN_ROWS_BYTES/n)n/=2;
 return n;

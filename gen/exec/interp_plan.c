@@ -111,10 +111,10 @@ static void tc__plan_scan_loops(tc__planner *b) {
     if (b->loops_around) tc__plan_fail(b, tc__plan_node(b, 0), "FOR without END");
 }
 
-// A use at `at`: what was made outside a loop must last until the loop is over.
+// A use at `at`: what was made outside a loop must last until the loop is over. Columns of rows behind one another are none.
 static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     uint32_t until = at;
-    for (int k = b->loops_around; k-- > 0;)
+    for (int k = b->flat ? b->loops_around > 0 : b->loops_around; k-- > 0;)
         if (b->loop_node[b->around[k]] > made) until = b->loop_end[b->around[k]];
     if (until > b->last[made]) b->last[made] = until;
     if (!b->where[made]) b->where[made] = at;
@@ -131,7 +131,7 @@ static int tc__plan_waits(const tc__planner *b, const tc__node *n) {
         if (tc__attr_is_ix(n, k) && tc__ix_has_val(b->g->body.ix, n->attr[k])) used = 0;
     for (uint32_t i = n->id + 1; i < user->id && used; i++) {
         tc__op op = (tc__op)tc__plan_node(b, i)->op;
-        used = op != TC_OP_FOR && op != TC_OP_END && op != TC_OP_STORE;
+        used = (op != TC_OP_FOR || b->flat) && op != TC_OP_END && op != TC_OP_STORE;
     }
     return used;
 }
@@ -294,13 +294,30 @@ static int64_t tc__plan_row_bytes(const tc__planner *b) {
     return tc__ix_clamp(n);
 }
 
-// The largest power of two that keeps the blocks in cache; of short rows behind one another, whole ones.
-static int64_t tc__plan_block(const tc__planner *b) {
+// For how many columns of rows behind one another a LOAD stays where it is: whole rows, `most` columns or fewer, else 0.
+static int64_t tc__plan_still_run(tc__planner *b, int64_t rows, int64_t most) {
+    int64_t best = 0;
+    b->axis = b->p->vector;
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (n->op != TC_OP_LOAD || b->uniform[i]) continue;
+        tc__ixrun r = tc__plan_run(b, n->attr[TC__LOAD_INDEX]);
+        if (r.ok && tc__ix_equals(r.stride, 0) && r.run <= most && r.run % rows == 0)
+            best = r.run > best ? r.run : best;
+    }
+    return best;
+}
+
+// The largest power of two that keeps the blocks in cache; of short rows behind one another, whole ones, and as many as
+// have one value of a LOAD: a filter of its own for each 56 x 56 image takes 0.65 of the time.
+static int64_t tc__plan_block(tc__planner *b) {
     int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8;
     int64_t n = TC__BLOCK * (b->p->flat ? 4 : 1), row = tc__plan_row_bytes(b);
     int64_t rows = b->p->flat;
     while (rows % TC__BLOCK_VECTOR) rows += b->p->flat;
     while (n > TC__BLOCK / 4 && bytes > TC__PLAN_BYTES / n) n /= 2;
+    int64_t still = rows ? tc__plan_still_run(b, rows, n) : 0;
+    rows = still ? still : rows;
     if (b->p->vector == TC__COL) return rows && rows < n ? n - n % rows : n;
     while (n > TC__FOLD_LANES && row > TC__PLAN_ROWS_BYTES / n) n /= 2;
     return n;
