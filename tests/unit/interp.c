@@ -934,6 +934,15 @@ static void test_moves(const tc__isa *isa, int64_t n) {
         }
         bad += byte[n] != 0x55 || to[n] != 0x55555555;
     }
+    for (int64_t width = 1; width <= 8; width *= 2) {
+        const uint8_t *filled = (const uint8_t *)word + width, *v = (const uint8_t *)to;
+        memset(word, 0x55, sizeof word);
+        for (int i = 0; i < 8; i++) to[i] = 0x01020304 * (i + 1);
+        tc__fill(isa, (uint8_t *)word + width, v, width, n);
+        for (int64_t i = 0; i < n * width; i++) bad += filled[i] != v[i % width];
+        bad += filled[-1] != 0x55 || filled[n * width] != 0x55;
+    }
+    for (int i = 0; i < 2 * MOST; i++) word[i] = (int32_t)((uint32_t)i * 2654435761u);
     memset(to, 0x55, sizeof to);
     isa->second(to, word, n);
     for (int64_t i = 0; i < n; i++) bad += to[i] != word[2 * i];
