@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x65840175b0e378aeu
+#define TC__BUILD_ID 0x11b8353c45c41410u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26654,7 +26654,10 @@ tc__random_fn random[2][2];
 tc__tile_fn tile[TC__CLASSES];
 tc__arg_lanes_fn arg[TC__CLASSES];
 tc__convert_fn second;
+tc__convert_fn turned;
+void(*fill)(void*d,int64_t v,int64_t bytes);
 void(*ramp)(int64_t*d,int64_t at,int64_t step,int64_t n);
+void(*ramp_i32)(int32_t*d,int64_t at,int64_t step,int64_t n);
 const char*(*fault)(void);
 }tc__isa;
 typedef union tc__word{
@@ -26683,60 +26686,57 @@ case TC__CLASSES:break;
 if(dtype==TC_BOOL)r.i32=v.i?isa->truth:0;
 return r;
 }
-enum{
-TC__FILL_FROM=16,
-TC__FILL_SHORT=
-64
-};
-static void tc__spread_bytes(void*p,int64_t bytes,int64_t n){
-char*to=(char*)p;
-for(int64_t done=TC__FILL_FROM,part;done<n;done+=part){
-part=n-done<done?n-done:done;
-memcpy(to+done*bytes,to,(size_t)(part*bytes));
-}
-}
-static void tc__words_fill(void*d,int64_t width,int64_t j,int64_t n,tc__word v){
-int32_t*p=(int32_t*)d+j;
-int64_t*q=(int64_t*)d+j,first=n<=TC__FILL_SHORT?n:(int64_t)TC__FILL_FROM;
-if(width==4)
-for(int64_t i=0;i<first;i++)p[i]=v.i32;
-else
-for(int64_t i=0;i<first;i++)q[i]=v.i64;
-if(n>first)tc__spread_bytes(width==4?(void*)p:(void*)q,width,n);
+static void tc__fill(const tc__isa*isa,void*d,const void*s,int64_t bytes,int64_t n){
+uint64_t v8=0;
+uint32_t v4=0;
+uint16_t v2;
+if(bytes==1)v8=*(const uint8_t*)s*UINT64_C(0x0101010101010101);
+if(bytes==2)memcpy(&v2,s,2),v8=v2*UINT64_C(0x0001000100010001);
+if(bytes==4)memcpy(&v4,s,4),v8=v4*UINT64_C(0x0000000100000001);
+if(bytes==8)memcpy(&v8,s,8);
+isa->fill(d,(int64_t)v8,n*bytes);
 }
 #define TC__COPY_STEPS(T) \
-for(int64_t i=0;i<n;i++)((T*)p)[i*to]=((const T*)q)[i*from]
+{\
+const T first=*(const T*)q;\
+for(int64_t i=0;i<n&&from;i++) \
+((T*)p)[i*to]=((const T*)q)[i*from];\
+for(int64_t i=0;i<n&&!from;i++)((T*)p)[i*to]=first;\
+}
 static void tc__copy_steps(void*p,int64_t to,const void*q,int64_t from,int64_t bytes,
 int64_t n){
-if(to==1&&from==0&&n>TC__FILL_SHORT){
-tc__copy_steps(p,1,q,0,bytes,TC__FILL_FROM);
-tc__spread_bytes(p,bytes,n);
-return;
-}
-if(bytes==1)TC__COPY_STEPS(uint8_t);
-if(bytes==2)TC__COPY_STEPS(uint16_t);
-if(bytes==4)TC__COPY_STEPS(uint32_t);
-if(bytes==8)TC__COPY_STEPS(uint64_t);
+if(n<=0)return;
+if(bytes==1)TC__COPY_STEPS(uint8_t)
+if(bytes==2)TC__COPY_STEPS(uint16_t)
+if(bytes==4)TC__COPY_STEPS(uint32_t)
+if(bytes==8)TC__COPY_STEPS(uint64_t)
 }
 #undef TC__COPY_STEPS
 enum{TC__NARROW=128};
+static tc__convert_fn tc__taker(const tc__isa*isa,int dtype,int64_t step){
+if(step==1||isa->in[dtype])return step==1?isa->in[dtype]:NULL;
+if(tc__reg_width(dtype)!=4)return NULL;
+return step==2?isa->second:step==-1?isa->turned:NULL;
+}
 static void tc__take(const tc__isa*isa,int dtype,void*d,int64_t j,const void*s,
 int64_t at,int64_t step,int64_t n){
 int64_t bytes=tc__dtype(dtype)->bytes,part;
 tc__convert_fn in=isa->in[dtype];
 const char*p=(const char*)s+at*bytes;
 char*to=(char*)d+j*tc__reg_width(dtype);
+tc__convert_fn at_once=tc__taker(isa,dtype,step);
 uint16_t t[TC__NARROW];
 if(n<=0)return;
+if(at_once){
+at_once(to,p,n);
+return;
+}
 if(step==1){
-if(in)
-in(to,p,n);
-else
 memcpy(to,p,(size_t)(n*bytes));
 return;
 }
-if(!in&&step==2&&bytes==4){
-isa->second(to,p,n);
+if(!in&&!step){
+tc__fill(isa,to,p,bytes,n);
 return;
 }
 if(!in){
@@ -26790,6 +26790,11 @@ if(out)
 out(to,from,n);
 else if(to!=from)
 memmove(to,from,(size_t)(n*bytes));
+return;
+}
+if(step==1){
+if(out)out(t,from,1),from=(const char*)t;
+tc__fill(isa,to,from,bytes,n);
 return;
 }
 if(!out){
@@ -26888,7 +26893,8 @@ NULL},\
 {TC__LN(normal_f32),TC__LN(normal_f64)}},\
 {TC__LN(tile_f32),TC__LN(tile_f64),TC__LN(tile_i32),TC__LN(tile_i64)},\
 {TC__LN(arg_f32),TC__LN(arg_f64),TC__LN(arg_i32),TC__LN(arg_i64)},\
-TC__LN(second),TC__LN(ramp),TC__LN(float_fault) \
+TC__LN(second),TC__LN(turned),TC__LN(fill),TC__LN(ramp),TC__LN(ramp_i32),\
+TC__LN(float_fault) \
 }
 static const tc__isa tc__isa_scalar=TC__ISA("scalar",1,1);
 #if TC__GNUC &&!defined(__clang__)
@@ -27048,7 +27054,7 @@ int64_t value[TC__EXPR_LANES];
 tc__axis axis;
 }tc__kept;
 typedef struct tc__walk{
-tc__expr at,stride;
+tc__expr at,stride,over;
 }tc__walk;
 typedef enum tc__limit_kind{
 TC__LIMIT_MOVES,
@@ -27062,9 +27068,11 @@ tc__limit_kind kind;
 }tc__limit;
 typedef struct tc__path{
 int64_t run;
+int64_t stretch;
 tc__walk index;
 uint32_t first_limit,limits;
 uint32_t buffer;
+int64_t scale;
 int64_t comb;
 uint32_t
 teeth;
@@ -27106,7 +27114,9 @@ uint32_t item;
 uint8_t dtype;
 uint8_t uniform;
 uint8_t alias;
-int64_t k[2];
+uint32_t direct;
+int64_t home;
+int64_t k;
 tc__word fill;
 };
 typedef struct tc__section{
@@ -27357,9 +27367,8 @@ if(step<0){
 first=tc__ix_floor_div(at-limit,-step)+1;
 end=tc__ix_floor_div(at,-step)+1;
 }
-if(first>*lo)*lo=first;
-if(end<*hi)*hi=end;
-if(*hi<*lo)*hi=*lo;
+if(end<*hi)*hi=end>*lo?end:*lo;
+if(first>*lo)*lo=tc__lesser(first,*hi);
 }
 static int tc__path_holds(const tc__frame*f,const tc__path*p){
 const tc__limit*l=f->p->limit.at+p->first_limit;
@@ -27369,75 +27378,77 @@ if(e<0||e>=tc__expr_at(f,&l->limit,0))return 0;
 }
 return 1;
 }
+typedef struct tc__rect{
+int64_t lane,length,count;
+int64_t lo,hi;
+int64_t first,last;
+int64_t at,step,over;
+}tc__rect;
 typedef struct tc__runs{
-int64_t count,lane,length;
-int64_t at[TC__EXPR_LANES];
-int64_t step[TC__EXPR_LANES];
-int64_t lo[TC__EXPR_LANES];
-int64_t hi[TC__EXPR_LANES];
+tc__rect now;
 int64_t end;
-int cut;
-}tc__runs;
-static void tc__runs_walk(const tc__frame*f,const tc__walk*w,const tc__runs*r,
-int64_t*at,int64_t*step){
-if(r->count==1){
-*at=tc__expr_at(f,&w->at,r->lane),*step=tc__expr_at(f,&w->stride,r->lane);
-return;
-}
-tc__expr_lanes(f,&w->at,r->lane,r->length,r->count,at);
-tc__expr_lanes(f,&w->stride,r->lane,r->length,r->count,step);
-}
-static void tc__runs_alike(const tc__frame*f,const tc__path*p,tc__runs*r){
-const tc__limit*l=f->p->limit.at+p->first_limit;
-int64_t lo=0,hi=r->length,begin=r->lane;
-for(uint32_t i=0;i<p->limits;i++,l++)
-if(l->kind==TC__LIMIT_ALIKE)
-tc__limit_cut(tc__expr_at(f,&l->e.at,begin),
-tc__expr_at(f,&l->e.stride,begin),tc__expr_at(f,&l->limit,0),
-&lo,&hi);
-r->cut=lo>0||hi<r->length;
-for(int64_t k=0;k<r->count;k++,begin+=r->length)
-r->lo[k]=begin+lo,r->hi[k]=begin+hi;
-}
-static void tc__runs_limit_still(const tc__frame*f,const tc__limit*l,tc__runs*r){
-int64_t at[TC__EXPR_LANES],limit=tc__expr_at(f,&l->limit,0);
-tc__expr_lanes(f,&l->e.at,r->lane,r->length,r->count,at);
-for(int64_t k=0;k<r->count;k++)
-if(at[k]<0||at[k]>=limit)r->hi[k]=r->lo[k],r->cut=1;
-}
-static void tc__runs_limit(const tc__frame*f,const tc__limit*l,tc__runs*r){
+int64_t known,next;
 int64_t at[TC__EXPR_LANES],step[TC__EXPR_LANES];
-int64_t limit=tc__expr_at(f,&l->limit,0),begin=r->lane;
-tc__runs_walk(f,&l->e,r,at,step);
-r->cut=1;
-for(int64_t k=0;k<r->count;k++,begin+=r->length){
-int64_t lo=r->lo[k]-begin,hi=r->hi[k]-begin;
-tc__limit_cut(at[k],step[k],limit,&lo,&hi);
-r->lo[k]=begin+lo,r->hi[k]=begin+hi;
-}
-}
-static void tc__runs_lanes(const tc__frame*f,const tc__path*p,int64_t j,tc__runs*r){
+int64_t lo[TC__EXPR_LANES],hi[TC__EXPR_LANES];
+}tc__runs;
+static void tc__runs_open(tc__runs*r){r->end=r->known=r->next=0;}
+static void tc__rect_place(const tc__frame*f,const tc__path*p,tc__rect*q){
 const tc__limit*l=f->p->limit.at+p->first_limit;
-r->length=f->n-j,r->lane=j,r->end=f->n,r->count=1;
-if(p->run!=INT64_MAX){
-r->length=p->run,r->lane=j-(f->var[f->axis]+j)%p->run;
-r->count=tc__lesser((f->n-r->lane+p->run-1)/p->run,TC__EXPR_LANES);
-r->end=tc__lesser(f->n,r->lane+r->count*p->run);
-}
-tc__runs_alike(f,p,r);
+q->lo=q->first=0,q->hi=q->length,q->last=q->count;
+q->at=tc__expr_at(f,&p->index.at,q->lane);
+q->step=tc__expr_at(f,&p->index.stride,q->lane);
+q->over=tc__expr_at(f,&p->index.over,q->lane);
 for(uint32_t i=0;i<p->limits;i++,l++){
-if(l->kind==TC__LIMIT_STILL)tc__runs_limit_still(f,l,r);
-if(l->kind==TC__LIMIT_MOVES)tc__runs_limit(f,l,r);
+int64_t at=tc__expr_at(f,&l->e.at,q->lane),most=tc__expr_at(f,&l->limit,0);
+if(l->kind==TC__LIMIT_STILL)
+tc__limit_cut(at,tc__expr_at(f,&l->e.over,q->lane),most,&q->first,
+&q->last);
+else
+tc__limit_cut(at,tc__expr_at(f,&l->e.stride,q->lane),most,&q->lo,&q->hi);
 }
-int64_t*lo=r->lo,*hi=r->hi,last=r->count-1;
-if(lo[0]<j)lo[0]=j;
-if(hi[0]<lo[0])hi[0]=lo[0];
-if(hi[last]>r->end)hi[last]=r->end;
-if(lo[last]>hi[last])lo[last]=hi[last];
+if(q->lo==q->hi||q->first==q->last)q->hi=q->lo,q->last=q->first;
 }
-static void tc__runs_open(const tc__frame*f,const tc__path*p,int64_t j,tc__runs*r){
-tc__runs_lanes(f,p,j,r);
-tc__runs_walk(f,&p->index,r,r->at,r->step);
+static void tc__runs_learn(const tc__frame*f,const tc__path*p,int64_t j,tc__runs*r){
+const tc__limit*l=f->p->limit.at+p->first_limit;
+int64_t at[TC__EXPR_LANES],step[TC__EXPR_LANES],run=p->run;
+r->next=0,r->known=tc__lesser((f->n-j)/run,TC__EXPR_LANES);
+tc__expr_lanes(f,&p->index.at,j,run,r->known,r->at);
+tc__expr_lanes(f,&p->index.stride,j,run,r->known,r->step);
+for(int64_t k=0;k<r->known;k++)r->lo[k]=0,r->hi[k]=run;
+for(uint32_t i=0;i<p->limits;i++,l++){
+int64_t most=tc__expr_at(f,&l->limit,0);
+tc__expr_lanes(f,&l->e.at,j,run,r->known,at);
+tc__expr_lanes(f,&l->e.stride,j,run,r->known,step);
+for(int64_t k=0;k<r->known;k++)
+tc__limit_cut(at[k],step[k],most,&r->lo[k],&r->hi[k]);
+}
+}
+static void tc__runs_known(const tc__frame*f,const tc__path*p,tc__runs*r){
+tc__rect*q=&r->now;
+if(r->next==r->known)tc__runs_learn(f,p,q->lane,r);
+int64_t k=r->next++;
+q->length=p->run,q->first=q->over=0,q->last=1;
+q->at=r->at[k],q->step=r->step[k],q->lo=r->lo[k],q->hi=r->hi[k];
+}
+static int tc__runs_next(const tc__frame*f,const tc__path*p,tc__runs*r){
+tc__rect*q=&r->now;
+int64_t left=f->n-r->end,run=p->run,known=0;
+if(left<=0)return 0;
+q->lane=r->end,q->length=left,q->count=1;
+if(run!=INT64_MAX){
+int64_t v=f->var[f->axis]+q->lane,nth=v/run,in=v-nth*run;
+q->length=tc__lesser(left,run-in);
+if(q->length==run&&p->stretch)
+q->count=tc__lesser(left/run,p->stretch-nth%p->stretch);
+else if(q->length==run)
+known=left>=2*run||r->next<r->known;
+}
+if(known)
+tc__runs_known(f,p,r);
+else
+tc__rect_place(f,p,q);
+r->end=q->lane+q->count*q->length;
+return 1;
 }
 static void tc__path_keep(const tc__frame*f,const tc__path*p,int64_t j,int64_t n,
 uint8_t*keep){
@@ -27460,110 +27471,139 @@ return tc__lesser(f->n-j,TC__EXPR_LANES);
 }
 // ---- gen/exec/interp.c
 static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
-static void tc__spread(void*at,int dtype){
-tc__word v;
-v.i64=0;
-memcpy(&v,at,(size_t)tc__reg_width(dtype));
-tc__words_fill(at,tc__reg_width(dtype),0,TC__BLOCK_VECTOR,v);
+static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
+tc__reg*r=&f->reg[i->dst];
+r->at=f->scratch+i->home,r->mask=-1;
+if(!i->direct||(whole&&f->n&(TC__BLOCK_VECTOR-1)))return r->at;
+const tc__path*p=&f->p->path.at[i->direct-1];
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
+r->at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
+return r->at;
 }
-static int64_t tc__path_scale(const tc__frame*f,const tc__path*p){
-int rows=f->p->vector==TC__ROW&&f->p->buffer.at[p->buffer].place==TC__BUF_ROW;
-return rows?f->p->block:1;
+static void tc__spread(const tc__frame*f,void*at,int dtype){
+tc__fill(f->isa,at,at,tc__reg_width(dtype),TC__BLOCK_VECTOR);
 }
 static void tc__step_load_uniform(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
 void*d=tc__dst(f,i);
-tc__words_fill(d,tc__reg_width(i->dtype),0,1,i->fill);
+memcpy(d,&i->fill,(size_t)tc__reg_width(i->dtype));
 if(tc__path_holds(f,p))
 tc__take(f->isa,i->dtype,d,0,f->base[p->buffer],
 tc__expr_at(f,&p->index.at,0),1,1);
-tc__spread(d,i->dtype);
+tc__spread(f,d,i->dtype);
 }
 static void tc__step_load_plain(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0)*i->k[1];
-char*home=(char*)f->scratch+i->k[0],*s=(char*)f->base[p->buffer];
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
+char*s=(char*)f->base[p->buffer];
 if(i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
 f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
 return;
 }
-f->reg[i->dst].at=home;
-tc__take(f->isa,i->dtype,home,0,s,at,1,f->n);
+tc__take(f->isa,i->dtype,tc__dst_of(f,i,0),0,s,at,1,f->n);
 }
-static void tc__fill_lanes(void*d,int64_t width,int64_t j,int64_t n,tc__word fill){
-int32_t*p=(int32_t*)d+j;
-if(width!=4||n>TC__FILL_FROM)
-tc__words_fill(d,width,j,n,fill);
+typedef struct tc__lanes{
+char*at;
+int64_t every,width;
+}tc__lanes;
+static char*tc__lane(const tc__lanes*d,int64_t l){
+return d->at+l*d->every*d->width;
+}
+static void tc__lanes_fill(const tc__frame*f,const tc__lanes*d,int64_t l,int64_t n,
+const tc__word*v){
+if(n<=0)return;
+if(d->every==1)
+tc__fill(f->isa,tc__lane(d,l),v,d->width,n);
 else
-for(int64_t i=0;i<n;i++)p[i]=fill.i32;
+tc__copy_steps(tc__lane(d,l),d->every,v,0,d->width,n);
 }
-static void tc__runs_fill(const tc__runs*r,void*d,int64_t width,int64_t j,
-tc__word fill){
-for(int64_t k=0;k<r->count;k++){
-if(r->lo[k]==r->hi[k])continue;
-if(r->lo[k]>j)tc__fill_lanes(d,width,j,r->lo[k]-j,fill);
-j=r->hi[k];
+static void tc__rect_fill_part(const tc__frame*f,const tc__rect*q,const tc__lanes*d,
+int64_t lo,int64_t hi,const tc__word*v){
+int64_t runs=q->last-q->first,at=q->lane+q->first*q->length;
+if(hi-lo<runs)
+for(int64_t l=lo;l<hi;l++)
+tc__copy_steps(tc__lane(d,at+l),q->length*d->every,v,0,d->width,runs);
+else
+for(int64_t k=0;k<runs;k++)
+tc__lanes_fill(f,d,at+k*q->length+lo,hi-lo,v);
 }
-if(r->end>j)tc__fill_lanes(d,width,j,r->end-j,fill);
+static int tc__rect_counts(const tc__rect*q){
+return q->hi-q->lo==q->length&&q->last-q->first==q->count;
 }
-static void tc__runs_span(const tc__runs*r,int64_t*lo,int64_t*hi){
-int64_t first=0,last=r->count;
-while(first<last&&r->lo[first]==r->hi[first])first++;
-while(last>first&&r->lo[last-1]==r->hi[last-1])last--;
-*lo=first<last?r->lo[first]:0,*hi=first<last?r->hi[last-1]:0;
+static void tc__rect_fill(const tc__frame*f,const tc__rect*q,const tc__lanes*d,
+const tc__word*v){
+if(tc__rect_counts(q))return;
+tc__lanes_fill(f,d,q->lane,q->first*q->length,v);
+tc__lanes_fill(f,d,q->lane+q->last*q->length,(q->count-q->last)*q->length,
+v);
+tc__rect_fill_part(f,q,d,0,q->lo,v);
+tc__rect_fill_part(f,q,d,q->hi,q->length,v);
+}
+static int tc__rect_alias(tc__frame*f,const tc__insn*i,const tc__rect*q,char*s){
+if(!i->alias||q->count*q->length!=f->n||f->n&(TC__BLOCK_VECTOR-1))
+return 0;
+if(q->step!=1||(q->count>1&&q->over!=q->length)||!tc__rect_counts(q))
+return 0;
+f->reg[i->dst].at=s+q->at*tc__dtype(i->dtype)->bytes;
+return 1;
 }
 static void tc__step_load_whole(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0),width=tc__reg_width(i->dtype),lo,hi;
-char*home=(char*)f->scratch+i->k[0],*s=(char*)f->base[p->buffer];
+char*s=(char*)f->base[p->buffer];
+tc__lanes d={(char*)tc__dst_of(f,i,0),1,tc__reg_width(i->dtype)};
+const tc__rect*q;
 tc__runs r;
-f->reg[i->dst].at=home;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_lanes(f,p,j,&r);
-if(!r.cut&&r.end-j==f->n&&i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
-f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
-return;
-}
-tc__runs_span(&r,&lo,&hi);
-tc__take(f->isa,i->dtype,home,lo,s,at+lo,1,hi-lo);
-if(r.cut)tc__runs_fill(&r,home,width,j,i->fill);
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
+int64_t lo=q->first*q->length+q->lo,hi=q->last*q->length;
+hi-=q->length-q->hi;
+if(tc__rect_alias(f,i,q,s))return;
+tc__take(f->isa,i->dtype,d.at,q->lane+lo,s,q->at+lo,1,hi-lo);
+tc__rect_fill(f,q,&d,&i->fill);
 }
 }
 static void tc__load_one(tc__frame*f,const tc__insn*i,const char*s,int64_t at){
 tc__reg*r=&f->reg[i->dst];
-r->at=f->scratch+i->k[1],r->mask=0;
+r->at=f->scratch+i->k,r->mask=0;
 if(f->isa->in[i->dtype]){
 tc__take(f->isa,i->dtype,r->at,0,s,at,1,1);
 s=(const char*)r->at,at=0;
 }
-tc__copy_steps(r->at,1,s+at*tc__reg_width(i->dtype),0,tc__reg_width(i->dtype),
+tc__fill(f->isa,r->at,s+at*tc__reg_width(i->dtype),tc__reg_width(i->dtype),
 TC__BLOCK_VECTOR);
+}
+static void tc__rect_load(const tc__frame*f,int dtype,const tc__rect*q,
+const tc__lanes*d,const char*s){
+int64_t runs=q->last-q->first,n=q->hi-q->lo,bytes=tc__dtype(dtype)->bytes;
+int64_t at=q->at+q->first*q->over+q->lo*q->step;
+int64_t lane=q->lane+q->first*q->length+q->lo;
+int64_t across=q->step>2&&n<runs&&!f->isa->in[dtype];
+for(int64_t l=0;across&&l<n;l++)
+tc__copy_steps(tc__lane(d,lane+l),q->length*d->every,
+s+(at+l*q->step)*bytes,q->over,bytes,runs);
+if(across)return;
+tc__convert_fn at_once=d->every==1?tc__taker(f->isa,dtype,q->step):NULL;
+for(int64_t k=0;k<runs;k++,lane+=q->length,at+=q->over)
+if(at_once)
+at_once(tc__lane(d,lane),s+at*bytes,n);
+else if(d->every==1)
+tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
+else
+tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
 }
 static void tc__step_load_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t width=tc__reg_width(i->dtype);
-char*d=(char*)f->scratch+i->k[0];
-const char*s=(const char*)f->base[p->buffer];
-int near=!f->isa->in[i->dtype];
+char*s=(char*)f->base[p->buffer];
+tc__lanes d={(char*)tc__dst_of(f,i,0),1,tc__reg_width(i->dtype)};
+const tc__rect*q;
 tc__runs r;
-f->reg[i->dst].at=d,f->reg[i->dst].mask=-1;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,p,j,&r);
-if(r.end-j==f->n&&r.count==1&&!r.step[0]&&!r.cut){
-tc__load_one(f,i,s,r.at[0]);
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
+if(q->hi-q->lo==f->n&&!q->step){
+tc__load_one(f,i,s,q->at);
 return;
 }
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length){
-int64_t lo=r.lo[k],n=r.hi[k]-lo,step=r.step[k];
-int64_t at=r.at[k]+(lo-lane)*step;
-if(near&&step==1)
-memcpy(d+lo*width,s+at*width,(size_t)(n*width));
-else if(near&&step==2&&width==4)
-f->isa->second(d+lo*4,s+at*4,n);
-else
-tc__take(f->isa,i->dtype,d,lo,s,at,step,n);
-}
-if(r.cut)tc__runs_fill(&r,d,width,j,i->fill);
+if(tc__rect_alias(f,i,q,s))return;
+tc__rect_load(f,i->dtype,q,&d,s);
+tc__rect_fill(f,q,&d,&i->fill);
 }
 }
 typedef struct tc__comb{
@@ -27582,49 +27622,33 @@ return c->begin<c->n;
 static void tc__comb_close(tc__frame*f,const tc__comb*c){
 f->var[f->axis]=c->var,f->n=c->n;
 }
-static void tc__comb_fill(const tc__comb*c,char*d,int64_t width,int64_t from,
-int64_t to,const tc__word*v){
-tc__copy_steps(d+(c->begin+from*c->step)*width,c->step,v,0,width,
-to-from);
-}
-static void tc__comb_load(tc__frame*f,const tc__insn*i,const tc__comb*c){
-int64_t width=tc__reg_width(i->dtype),done;
-char*d=(char*)tc__dst(f,i);
-const char*s=(const char*)f->base[c->path->buffer];
-tc__runs r;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,c->path,j,&r);
-done=j;
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length){
-int64_t lo=r.lo[k],n=r.hi[k]-lo,step=r.step[k];
-if(!n)continue;
-tc__comb_fill(c,d,width,done,lo,&i->fill);
-tc__copy_steps(d+(c->begin+lo*c->step)*width,c->step,
-s+(r.at[k]+(lo-lane)*step)*width,step,width,n);
-done=lo+n;
-}
-tc__comb_fill(c,d,width,done,r.end,&i->fill);
-}
-}
 static void tc__step_load_combs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
+tc__lanes d={(char*)tc__dst_of(f,i,0),p->comb,tc__reg_width(i->dtype)};
+char*home=d.at;
 tc__comb c;
-for(int64_t t=0;t<p->comb;t++){
-if(tc__comb_open(f,p,t,&c))tc__comb_load(f,i,&c);
-tc__comb_close(f,&c);
+tc__runs r;
+for(int64_t t=0;t<p->comb;t++,tc__comb_close(f,&c)){
+if(!tc__comb_open(f,p,t,&c))continue;
+d.at=home+c.begin*d.width;
+for(tc__runs_open(&r);tc__runs_next(f,c.path,&r);){
+tc__rect_load(f,i->dtype,&r.now,&d,(const char*)f->base[c.path->buffer]);
+tc__rect_fill(f,&r.now,&d,&i->fill);
+}
 }
 }
 static void tc__step_load_lanes(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at[TC__EXPR_LANES],n,scale=tc__path_scale(f,p);
+int64_t at[TC__EXPR_LANES],n,scale=p->scale;
+int64_t width=tc__reg_width(i->dtype);
 uint8_t keep[TC__EXPR_LANES];
-void*d=tc__dst(f,i);
+void*d=tc__dst_of(f,i,0);
 for(int64_t j=0;j<f->n;j+=n){
 n=tc__lanes_after(f,j);
 tc__expr_lanes(f,&p->index.at,j,1,n,at);
 if(p->limits){
 tc__path_keep(f,p,j,n,keep);
-tc__words_fill(d,tc__reg_width(i->dtype),j,n,i->fill);
+tc__fill(f->isa,(char*)d+j*width,&i->fill,width,n);
 }
 for(int64_t l=0;scale>1&&l<n;l++)at[l]=at[l]*scale+j+l;
 tc__gather(f->isa,i->dtype,d,j,f->base[p->buffer],at,p->limits?keep:NULL,
@@ -27639,22 +27663,20 @@ tc__give(f->isa,i->dtype,f->base[p->buffer],tc__expr_at(f,&p->index.at,0),1,
 static void tc__step_store_plain(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
 tc__give(f->isa,i->dtype,f->base[p->buffer],
-tc__expr_at(f,&p->index.at,0)*i->k[1],1,&f->reg[i->in[0]],0,f->n);
+tc__expr_at(f,&p->index.at,0)*p->scale,1,&f->reg[i->in[0]],0,f->n);
 }
 static void tc__step_store_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
+const tc__rect*q;
 tc__runs r;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,p,j,&r);
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length)
-tc__give(f->isa,i->dtype,f->base[p->buffer],
-r.at[k]+(r.lo[k]-lane)*r.step[k],r.step[k],&f->reg[i->in[0]],
-r.lo[k],r.hi[k]-r.lo[k]);
-}
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);)
+for(int64_t k=0;k<q->count;k++)
+tc__give(f->isa,i->dtype,f->base[p->buffer],q->at+k*q->over,q->step,
+&f->reg[i->in[0]],q->lane+k*q->length,q->length);
 }
 static void tc__step_store_lanes(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
-int64_t at[TC__EXPR_LANES],n,scale=tc__path_scale(f,p);
+int64_t at[TC__EXPR_LANES],n,scale=p->scale;
 for(int64_t j=0;j<f->n;j+=n){
 n=tc__lanes_after(f,j);
 tc__expr_lanes(f,&p->index.at,j,1,n,at);
@@ -27672,38 +27694,40 @@ static void tc__step_block(tc__frame*f,const tc__insn*i){
 i->block(tc__dst(f,i),&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
 tc__lanes_of(f,i));
 }
-static void tc__step_block_store(tc__frame*f,const tc__insn*i){
-const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0)*i->k[1];
-f->reg[i->dst].at=f->scratch+i->k[0];
-if(!(f->n&(TC__BLOCK_VECTOR-1)))
-f->reg[i->dst].at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
-tc__step_block(f,i);
+static void tc__step_block_direct(tc__frame*f,const tc__insn*i){
+i->block(tc__dst_of(f,i,1),&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
+f->n);
+f->pc+=!(f->n&(TC__BLOCK_VECTOR-1));
 }
 static void tc__step_rename(tc__frame*f,const tc__insn*i){
 f->reg[i->dst].at=f->reg[i->in[0]].at;
 f->reg[i->dst].mask=f->reg[i->in[0]].mask;
 }
 static void tc__step_random(tc__frame*f,const tc__insn*i){
-i->random(tc__dst(f,i),&f->reg[i->in[0]],f->a->seed,f->a->draw+(uint64_t)i->k[0],
+i->random(tc__dst(f,i),&f->reg[i->in[0]],f->a->seed,f->a->draw+(uint64_t)i->k,
 tc__lanes_of(f,i));
 }
 static void tc__step_const(tc__frame*f,const tc__insn*i){
-tc__words_fill(tc__dst(f,i),tc__reg_width(i->dtype),0,TC__BLOCK_VECTOR,i->fill);
+tc__fill(f->isa,tc__dst(f,i),&i->fill,tc__reg_width(i->dtype),TC__BLOCK_VECTOR);
 }
 static void tc__step_arg(tc__frame*f,const tc__insn*i){
 tc__value v;
-memcpy(&v,&f->a->arg[i->k[0]],sizeof v);
-tc__words_fill(tc__dst(f,i),tc__reg_width(i->dtype),0,TC__BLOCK_VECTOR,
-tc__word_of(f->isa,i->dtype,v));
+tc__word w;
+memcpy(&v,&f->a->arg[i->k],sizeof v);
+w=tc__word_of(f->isa,i->dtype,v);
+tc__fill(f->isa,tc__dst(f,i),&w,tc__reg_width(i->dtype),TC__BLOCK_VECTOR);
 }
-static void tc__index_runs(const tc__frame*f,const tc__path*p,int64_t*d){
+static void tc__index_runs(const tc__frame*f,const tc__insn*i,void*d){
+const tc__path*p=&f->p->path.at[i->item];
+const tc__rect*q;
 tc__runs r;
-for(int64_t j=0;j<f->n;j=r.end){
-tc__runs_open(f,p,j,&r);
-for(int64_t k=0,lane=r.lane;k<r.count;k++,lane+=r.length)
-f->isa->ramp(d+r.lo[k],r.at[k]+(r.lo[k]-lane)*r.step[k],r.step[k],
-r.hi[k]-r.lo[k]);
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);)
+for(int64_t k=0;k<q->count;k++){
+int64_t lane=q->lane+k*q->length,at=q->at+k*q->over;
+if(i->dtype==TC_I32)
+f->isa->ramp_i32((int32_t*)d+lane,at,q->step,q->length);
+else
+f->isa->ramp((int64_t*)d+lane,at,q->step,q->length);
 }
 }
 static void tc__step_index(tc__frame*f,const tc__insn*i){
@@ -27711,11 +27735,11 @@ const tc__path*p=&f->p->path.at[i->item];
 int64_t*d=(int64_t*)tc__dst(f,i),n;
 if(i->uniform){
 d[0]=tc__expr_at(f,&p->index.at,0);
-tc__spread(d,TC_I64);
+tc__spread(f,d,TC_I64);
 return;
 }
 if(p->run){
-tc__index_runs(f,p,d);
+tc__index_runs(f,i,d);
 return;
 }
 for(int64_t j=0;j<f->n;j+=n){
@@ -27723,43 +27747,23 @@ n=tc__lanes_after(f,j);
 tc__expr_lanes(f,&p->index.at,j,1,n,d+j);
 }
 }
-static void tc__valid_runs(const tc__frame*f,const tc__path*p,int32_t*d){
+static void tc__valid_runs(const tc__frame*f,const tc__path*p,const tc__lanes*d){
+const tc__rect*q;
 tc__word no,yes;
 tc__runs r;
 no.i64=yes.i64=0,yes.i32=f->isa->truth;
-for(int64_t j=0,done=0;j<f->n;j=r.end){
-tc__runs_lanes(f,p,j,&r);
-for(int64_t k=0;k<r.count;k++){
-tc__words_fill(d,4,done,r.lo[k]-done,no);
-tc__words_fill(d,4,r.lo[k],r.hi[k]-r.lo[k],yes);
-done=r.hi[k];
-}
-tc__words_fill(d,4,done,r.end-done,no);
-done=r.end;
+for(tc__runs_open(&r),q=&r.now;tc__runs_next(f,p,&r);){
+tc__rect_fill_part(f,q,d,q->lo,q->hi,&yes);
+tc__rect_fill(f,q,d,&no);
 }
 }
-static void tc__comb_valid(const tc__frame*f,const tc__comb*c,int32_t*to){
-char*d=(char*)to;
-tc__word no,yes;
-tc__runs r;
-no.i64=yes.i64=0,yes.i32=f->isa->truth;
-for(int64_t j=0,done;j<f->n;j=r.end){
-tc__runs_lanes(f,c->path,j,&r);
-done=j;
-for(int64_t k=0;k<r.count;k++){
-if(r.lo[k]==r.hi[k])continue;
-tc__comb_fill(c,d,4,done,r.lo[k],&no);
-tc__comb_fill(c,d,4,r.lo[k],r.hi[k],&yes);
-done=r.hi[k];
-}
-tc__comb_fill(c,d,4,done,r.end,&no);
-}
-}
-static void tc__valid_combs(tc__frame*f,const tc__path*p,int32_t*d){
+static void tc__valid_combs(tc__frame*f,const tc__path*p,int32_t*to){
+tc__lanes d={NULL,p->comb,4};
 tc__comb c;
-for(int64_t t=0;t<p->comb;t++){
-if(tc__comb_open(f,p,t,&c))tc__comb_valid(f,&c,d);
-tc__comb_close(f,&c);
+for(int64_t t=0;t<p->comb;t++,tc__comb_close(f,&c)){
+if(!tc__comb_open(f,p,t,&c))continue;
+d.at=(char*)(to+c.begin);
+tc__valid_runs(f,c.path,&d);
 }
 }
 static void tc__step_valid(tc__frame*f,const tc__insn*i){
@@ -27768,11 +27772,12 @@ int32_t*d=(int32_t*)tc__dst(f,i),truth=f->isa->truth;
 uint8_t keep[TC__EXPR_LANES];
 if(i->uniform){
 d[0]=tc__path_holds(f,p)?truth:0;
-tc__spread(d,TC_BOOL);
+tc__spread(f,d,TC_BOOL);
 return;
 }
 if(p->run){
-tc__valid_runs(f,p,d);
+tc__lanes all={(char*)d,1,4};
+tc__valid_runs(f,p,&all);
 return;
 }
 if(p->comb){
@@ -27788,7 +27793,7 @@ for(int64_t l=0;l<n;l++)d[j+l]=keep[l]?truth:0;
 static int64_t tc__check_one(tc__frame*f,const tc__insn*i,int64_t v,int64_t limit){
 int64_t x=v<0?v+limit:v;
 if(TC__LIKELY(x>=0&&x<limit))return x;
-f->a->flag[0]=i->k[0]+1;
+f->a->flag[0]=i->k+1;
 f->a->flag[1]=v;
 f->a->flag[2]=limit;
 return x<0||limit<1?0:limit-1;
@@ -27799,7 +27804,7 @@ const int64_t*v=(const int64_t*)r->at;
 int64_t*d=(int64_t*)tc__dst(f,i),n=i->uniform?1:f->n;
 int64_t limit=tc__expr_at(f,&f->p->expr.at[i->item],0);
 for(int64_t j=0;j<n;j++)d[j]=tc__check_one(f,i,v[j&r->mask],limit);
-if(i->uniform)tc__spread(d,TC_I64);
+if(i->uniform)tc__spread(f,d,TC_I64);
 }
 static uint8_t*tc__acc_set(const tc__frame*f,const tc__accum*a,int second){
 return f->scratch+a->at+(second?(size_t)(a->set*a->width):0);
@@ -27809,9 +27814,9 @@ return(int64_t*)(void*)(f->scratch+a->index)+(second?a->set:0);
 }
 static void tc__acc_reset(const tc__frame*f,const tc__accum*a,int second){
 tc__word never;
-tc__words_fill(tc__acc_set(f,a,second),a->width,0,a->set,a->identity);
+tc__fill(f->isa,tc__acc_set(f,a,second),&a->identity,a->width,a->set);
 never.i64=INT64_MAX;
-if(a->arg)tc__words_fill(tc__acc_index(f,a,second),8,0,a->set,never);
+if(a->arg)tc__fill(f->isa,tc__acc_index(f,a,second),&never,8,a->set);
 }
 static void tc__step_acc_new(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
@@ -27854,13 +27859,13 @@ f->var[TC__COL],0,-1,a->less,f->n);
 static void tc__acc_join(const tc__frame*f,const tc__accum*a,int second,int64_t n){
 uint8_t*set=tc__acc_set(f,a,second);
 tc__reg x,y;
+if(a->lane==1){
+a->fold(set,NULL,1);
+return;
+}
 x.mask=y.mask=-1;
 for(int64_t half=TC__FOLD_LANES/2;half;half/=2){
 x.at=set,y.at=set+half*a->lane*a->width;
-if(a->lane==1){
-a->step(x.at,&x,&y,NULL,half);
-continue;
-}
 for(int64_t l=0;l<half;l++){
 a->step(x.at,&x,&y,NULL,n);
 x.at=(uint8_t*)x.at+a->lane*a->width;
@@ -27873,7 +27878,8 @@ tc__arg_merge_fn merge=tc__arg_merge[tc__dtype(a->dtype)->reg];
 uint8_t*set=tc__acc_set(f,a,0);
 int64_t*at=tc__acc_index(f,a,0);
 for(int64_t half=TC__FOLD_LANES/2;half;half/=2){
-for(int64_t l=0;l<half;l++){
+if(a->lane==1)merge(set,at,set+half*a->width,at+half,a->less,half);
+for(int64_t l=0;l<half&&a->lane>1;l++){
 int64_t x=l*a->lane,y=(l+half)*a->lane;
 merge(set+x*a->width,at+x,set+y*a->width,at+y,a->less,n);
 }
@@ -27893,12 +27899,12 @@ tc__acc_reset(f,a,0);
 }
 static void tc__step_combine(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
-int second=f->cursor[i->k[0]].chunks>0;
+int second=f->cursor[i->k].chunks>0;
 int64_t n=a->lane==1?1:f->n;
 void*d=tc__dst(f,i);
 tc__acc_join(f,a,second,n);
 memcpy(d,tc__acc_set(f,a,second),(size_t)(n*a->width));
-if(a->lane==1)tc__spread(d,i->dtype);
+if(a->lane==1)tc__spread(f,d,i->dtype);
 }
 static void tc__step_combine_arg(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
@@ -27906,7 +27912,7 @@ int64_t n=a->lane==1?1:f->n,*at=tc__acc_index(f,a,0);
 int64_t*d=(int64_t*)tc__dst(f,i);
 tc__acc_join_arg(f,a,n);
 for(int64_t j=0;j<n;j++)d[j]=at[j]==INT64_MAX?0:at[j];
-if(a->lane==1)tc__spread(d,TC_I64);
+if(a->lane==1)tc__spread(f,d,TC_I64);
 }
 static void tc__loop_place(tc__frame*f,const tc__loop*l,const tc__cursor*c){
 f->var[l->axis]=c->at;
@@ -28990,6 +28996,7 @@ enum{
 TC__PLAN_LOOPS=16,
 TC__PLAN_SHORT_ROW=128,
 TC__PLAN_SHORT_RUN=4,
+TC__PLAN_SHORT_STRETCH=8,
 TC__PLAN_COMB_RUN=16,
 TC__PLAN_COMB_LIMITS=8,
 TC__PLAN_BYTES=48*1024,
@@ -29004,9 +29011,11 @@ tc__ix
 flat;
 uint8_t*uniform;
 uint32_t*last;
+uint32_t*where;
 uint32_t*slot;
 uint8_t*alive;
 uint8_t*stored;
+uint8_t*narrow;
 size_t*home;
 uint32_t*loop_of;
 int loops_around;
@@ -29193,7 +29202,35 @@ static tc__walk tc__plan_walk(tc__planner*b,tc__ix e,const tc__ixrun*r){
 tc__walk w;
 w.at=tc__plan_expr(b,e);
 w.stride=tc__plan_expr(b,r->ok?r->stride:tc__ix_const(0));
+w.over=tc__plan_expr(b,tc__ix_const(0));
 return w;
+}
+static tc__ixrun tc__plan_over(tc__planner*b,tc__ix e,int64_t run){
+tc__ixpool*x=b->g->body.ix;
+tc__ixrun r=tc__plan_run(b,e);
+int moves=!r.ok||tc__ix_uses(x,r.stride,b->axis);
+e=tc__plan_flat(b,e);
+tc__ix var=tc__ix_find_var(x,e,b->axis);
+if(var)e=tc__ix_subst(x,e,var,tc__ix_mul(x,tc__ix_const(run),var));
+r=tc__ix_run(x,e,b->axis);
+if(moves||!r.ok||tc__ix_uses(x,r.stride,b->axis))
+r.ok=0,r.stride=tc__ix_const(0);
+return r;
+}
+static void tc__plan_stretch(tc__planner*b,tc__path*path,int64_t index,
+const int64_t*limit){
+tc__ixrun r=tc__plan_over(b,index,path->run);
+path->stretch=INT64_MAX;
+tc__plan_join_run(&path->stretch,&r);
+path->index.over=tc__plan_expr(b,r.stride);
+for(uint32_t i=0;i<path->limits&&!b->failed;i++){
+tc__limit*l=&b->p->limit.at[path->first_limit+i];
+r=tc__plan_over(b,limit[2*i],path->run);
+tc__plan_join_run(&path->stretch,&r);
+l->e.over=tc__plan_expr(b,r.stride);
+if(l->kind==TC__LIMIT_MOVES)path->stretch=0;
+}
+if(path->stretch<TC__PLAN_SHORT_STRETCH)path->stretch=0;
 }
 static tc__limit_kind tc__plan_limit_kind(tc__planner*b,tc__ix e,int64_t run){
 tc__ixpool*x=b->g->body.ix;
@@ -29231,6 +29268,7 @@ path.limits++;
 for(uint32_t i=0;i<path.limits&&!b->failed;i++)
 b->p->limit.at[path.first_limit+i].kind=
 tc__plan_limit_kind(b,limit[2*i],path.run);
+if(path.run&&path.run!=INT64_MAX)tc__plan_stretch(b,&path,index,limit);
 path.whole=path.run&&r.ok&&r.run==INT64_MAX&&tc__ix_equals(r.stride,1);
 path.plain=path.whole&&!path.limits;
 return path;
@@ -29377,9 +29415,28 @@ if(b->loops_around)tc__plan_fail(b,tc__plan_node(b,0),"FOR without END");
 }
 static void tc__plan_use(const tc__planner*b,uint32_t made,uint32_t at){
 uint32_t until=at;
-for(int k=b->loops_around;k-- >0;)
+for(int k=b->flat?b->loops_around>0:b->loops_around;k-- >0;)
 if(b->loop_node[b->around[k]]>made)until=b->loop_end[b->around[k]];
 if(until>b->last[made])b->last[made]=until;
+if(!b->where[made])b->where[made]=at;
+}
+static int tc__plan_waits(const tc__planner*b,const tc__node*n){
+const tc__node*user=tc__plan_node(b,b->where[n->id]);
+int used=0;
+if(n->op!=TC_OP_LOAD||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
+for(uint32_t k=0;k<user->n_in;k++)used|=user->in[k]==n->id;
+for(uint32_t k=0;k<n->n_attr&&used;k++)
+if(tc__attr_is_ix(n,k)&&tc__ix_has_val(b->g->body.ix,n->attr[k]))used=0;
+for(uint32_t i=n->id+1;i<user->id&&used;i++){
+tc__op op=(tc__op)tc__plan_node(b,i)->op;
+used=(op!=TC_OP_FOR||b->flat)&&op!=TC_OP_END&&op!=TC_OP_STORE;
+}
+return used;
+}
+static int tc__plan_waited(const tc__planner*b,const tc__node*n,uint32_t k){
+for(uint32_t j=0;j<k;j++)
+if(n->in[j]==n->in[k])return 0;
+return b->where[n->in[k]]==n->id;
 }
 static int tc__plan_renames(const tc__planner*b,const tc__node*n){
 if(n->op!=TC_OP_CAST)return 0;
@@ -29405,8 +29462,28 @@ const tc__interp_part*part=&b->p->part.at[i];
 if(part->product)b->stored[part->left_node]=b->stored[part->right_node]=0;
 }
 }
+static int tc__plan_fits(tc__planner*b,const tc__node*n){
+const tc__ixpool*x=b->g->body.ix;
+if(n->op!=TC_OP_INDEX||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
+tc__ix e=n->attr[TC__INDEX_EXPR];
+if(tc__ix_lo(x,e)<INT32_MIN||tc__ix_hi(x,e)>INT32_MAX)return 0;
+tc__ixrun r=tc__plan_run(b,e);
+return r.ok&&r.run==INT64_MAX;
+}
+static void tc__plan_scan_indices(tc__planner*b){
+b->axis=b->p->vector;
+for(uint32_t i=0;i<b->p->nodes;i++)
+b->narrow[i]=(uint8_t)tc__plan_fits(b,tc__plan_node(b,i));
+for(uint32_t i=0;i<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i);
+int shorter=n->op==TC_OP_CAST&&!tc__cast_is_nothing(TC_I64,n->dtype)&&
+b->p->isa->cast[tc__loop_from(TC_I32)][n->dtype];
+for(uint32_t k=0;k<n->n_in&&!shorter;k++)b->narrow[n->in[k]]=0;
+}
+}
 static void tc__plan_use_val(void*user,uint32_t id){
 const tc__plan_scan*s=(const tc__plan_scan*)user;
+s->b->narrow[id]=0;
 tc__plan_use(s->b,id,s->at);
 }
 static void tc__plan_scan_lives(tc__planner*b){
@@ -29432,18 +29509,22 @@ const tc__node*n=tc__plan_node(b,i);
 if(tc__plan_renames(b,n)&&b->last[n->in[0]]<b->last[i])
 b->last[n->in[0]]=b->last[i];
 }
+for(uint32_t i=0;i<b->p->nodes;i++)
+if(!tc__plan_waits(b,tc__plan_node(b,i)))b->where[i]=0;
 }
 static uint32_t tc__plan_take_slot(tc__planner*b,int wide){
 if(!wide)return b->free4.count?b->free4.at[--b->free4.count]:b->slots4++;
 return b->free8.count?b->free8.at[--b->free8.count]:b->slots8++;
 }
-static int tc__plan_is_wide(const tc__node*n){return tc__reg_width(n->dtype)==8;}
+static int tc__plan_is_wide(const tc__planner*b,const tc__node*n){
+return tc__reg_width(n->dtype)==8&&!b->narrow[n->id];
+}
 static void tc__plan_end_lives(tc__planner*b,uint32_t at,uint32_t before){
 for(uint32_t i=0;i<before;i++){
 const tc__node*n=tc__plan_node(b,i);
 int ok=1;
 if(!b->alive[i]||b->last[i]>at)continue;
-if(tc__plan_is_wide(n))
+if(tc__plan_is_wide(b,n))
 ok=TC__PUSH(b->ctx,b->free8,b->slot[i]);
 else
 ok=TC__PUSH(b->ctx,b->free4,b->slot[i]);
@@ -29455,14 +29536,20 @@ static int tc__plan_is_loop(const tc__planner*b,const tc__node*n){
 return n->op==TC_OP_CAST||(n->n_in&&b->p->isa->alu[n->op][TC_I32])||
 (n->n_in&&b->p->isa->alu[n->op][TC_F32])||(n->n_in&&n->dtype==TC_BOOL);
 }
+static void tc__plan_give_slot(tc__planner*b,const tc__node*n){
+b->slot[n->id]=tc__plan_take_slot(b,tc__plan_is_wide(b,n));
+b->alive[n->id]=1;
+}
 static void tc__plan_slots(tc__planner*b){
 for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
-tc__plan_end_lives(b,tc__plan_is_loop(b,n)?i:i-!!i,i);
+if(b->where[i])continue;
+tc__plan_end_lives(b,i-!!i,i);
+for(uint32_t k=0;k<n->n_in;k++)
+if(tc__plan_waited(b,n,k))tc__plan_give_slot(b,tc__plan_node(b,n->in[k]));
+if(tc__plan_is_loop(b,n))tc__plan_end_lives(b,i,i);
 if(!tc__plan_is_value(n)||b->uniform[i]||n->op==TC_OP_CONTRACT)continue;
-if(tc__plan_renames(b,n))continue;
-b->slot[i]=tc__plan_take_slot(b,tc__plan_is_wide(n));
-b->alive[i]=1;
+if(!tc__plan_renames(b,n))tc__plan_give_slot(b,n);
 }
 }
 static int64_t tc__plan_row_bytes(const tc__planner*b){
@@ -29479,11 +29566,27 @@ n=tc__ix_clamp(n+tc__ix_times(most,(int64_t)tc__dtype(k->dtype)->bytes));
 }
 return tc__ix_clamp(n);
 }
-static int64_t tc__plan_block(const tc__planner*b){
-int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8,n=TC__BLOCK;
-int64_t row=tc__plan_row_bytes(b);
+static int64_t tc__plan_still_run(tc__planner*b,int64_t rows,int64_t most){
+int64_t best=0;
+b->axis=b->p->vector;
+for(uint32_t i=0;i<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i);
+if(n->op!=TC_OP_LOAD||b->uniform[i])continue;
+tc__ixrun r=tc__plan_run(b,n->attr[TC__LOAD_INDEX]);
+if(r.ok&&tc__ix_equals(r.stride,0)&&r.run<=most&&r.run%rows==0)
+best=r.run>best?r.run:best;
+}
+return best;
+}
+static int64_t tc__plan_block(tc__planner*b){
+int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8;
+int64_t n=TC__BLOCK*(b->p->flat?4:1),row=tc__plan_row_bytes(b);
+int64_t rows=b->p->flat;
+while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat;
 while(n>TC__BLOCK/4&&bytes>TC__PLAN_BYTES/n)n/=2;
-if(b->p->vector==TC__COL)return n;
+int64_t still=rows?tc__plan_still_run(b,rows,n):0;
+rows=still?still:rows;
+if(b->p->vector==TC__COL)return rows&&rows<n?n-n%rows:n;
 while(n>TC__FOLD_LANES&&row>TC__PLAN_ROWS_BYTES/n)n/=2;
 return n;
 }
@@ -29505,7 +29608,7 @@ const tc__node*n=tc__plan_node(b,i);
 tc__home h;
 if(!tc__plan_is_value(n))continue;
 h.node=i,h.mask=b->uniform[i]?0:-1;
-h.at=tc__plan_is_wide(n)?wide+b->slot[i]*block*8
+h.at=tc__plan_is_wide(b,n)?wide+b->slot[i]*block*8
 :narrow+b->slot[i]*block*4;
 if(n->op==TC_OP_CONTRACT)h.at=0;
 if(b->uniform[i])h.at=tc__plan_area(b,TC__BLOCK_VECTOR*8);
@@ -29570,10 +29673,10 @@ if(b->p->code.count<=tc__plan_part(b,n)->main.first||
 i->step!=tc__step_store_plain)
 return;
 last=&b->p->code.at[b->p->code.count-1];
-if(last->step!=tc__step_block||last->dst!=v->id||last->uniform)return;
-if(!tc__plan_may_alias(b,v,n->id))return;
-last->step=tc__step_block_store;
-last->item=i->item,last->k[0]=(int64_t)b->home[v->id],last->k[1]=i->k[1];
+if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
+if(last->step==tc__step_block)last->step=tc__step_block_direct;
+if(last->step==tc__step_block_direct||v->op==TC_OP_LOAD)
+last->direct=i->item+1;
 }
 static void tc__plan_load(tc__planner*b,const tc__node*n,tc__insn*i){
 tc__value fill;
@@ -29581,10 +29684,10 @@ int lanes=tc__plan_in_lanes(b,n);
 i->item=tc__plan_path(b,n,n->attr[TC__LOAD_INDEX],TC__LOAD_PREDICATES,
 (uint32_t)n->attr[TC__LOAD_BUFFER]);
 if(b->failed)return;
-const tc__path*p=&b->p->path.at[i->item];
+tc__path*p=&b->p->path.at[i->item];
 memcpy(&fill,&n->attr[TC__LOAD_FILL],sizeof fill);
 i->fill=tc__word_of(b->p->isa,n->dtype,fill);
-i->k[0]=(int64_t)b->home[n->id],i->k[1]=lanes?b->p->block:1;
+p->scale=lanes?b->p->block:1;
 i->alias=(uint8_t)tc__plan_may_alias(b,n,n->id);
 i->step=p->run?tc__step_load_runs:tc__step_load_lanes;
 if(p->comb&&!b->p->isa->in[n->dtype])i->step=tc__step_load_combs;
@@ -29596,7 +29699,7 @@ i->step=!p->limits&&tc__plan_is_still(b,n->attr[TC__LOAD_INDEX])
 ?tc__step_load_plain
 :tc__step_load_lanes;
 if(i->step==tc__step_load_runs)
-i->k[1]=(int64_t)tc__plan_area(b,TC__BLOCK_VECTOR*8);
+i->k=(int64_t)tc__plan_area(b,TC__BLOCK_VECTOR*8);
 }
 static void tc__plan_store(tc__planner*b,const tc__node*n,tc__insn*i){
 int lanes=tc__plan_in_lanes(b,n),
@@ -29604,9 +29707,9 @@ still=tc__plan_is_still(b,n->attr[TC__STORE_INDEX]);
 i->item=tc__plan_path(b,n,n->attr[TC__STORE_INDEX],n->n_attr,
 (uint32_t)n->attr[TC__STORE_BUFFER]);
 if(b->failed)return;
-const tc__path*p=&b->p->path.at[i->item];
+tc__path*p=&b->p->path.at[i->item];
 i->dtype=tc__plan_node(b,n->in[0])->dtype;
-i->k[1]=lanes?b->p->block:1;
+p->scale=lanes?b->p->block:1;
 i->step=p->run?tc__step_store_runs:tc__step_store_lanes;
 if(p->plain)i->step=tc__step_store_plain;
 if(still&&!lanes)i->step=tc__step_store_one;
@@ -29616,6 +29719,7 @@ tc__plan_store_direct(b,n,i);
 static void tc__plan_index(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=tc__plan_path(b,n,n->attr[TC__INDEX_EXPR],n->n_attr,0);
 i->step=tc__step_index;
+if(b->narrow[n->id])i->dtype=TC_I32;
 }
 static void tc__plan_valid(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=tc__plan_path(b,n,tc__ix_const(0),0,0);
@@ -29627,7 +29731,7 @@ if(!tc__plan_is_still(b,n->attr[TC__CHECK_LIMIT]))
 tc__plan_fail(b,n,"limit differs between lanes");
 if(!TC__PUSH(b->ctx,b->p->expr,e))b->failed=1;
 i->item=(uint32_t)b->p->expr.count-1;
-i->k[0]=n->attr[TC__CHECK_SITE];
+i->k=n->attr[TC__CHECK_SITE];
 i->step=tc__step_check;
 }
 static void tc__plan_const(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -29638,17 +29742,17 @@ i->step=tc__step_const;
 }
 static void tc__plan_arg(tc__planner*b,const tc__node*n,tc__insn*i){
 (void)b;
-i->k[0]=n->attr[TC__ARG_SLOT];
+i->k=n->attr[TC__ARG_SLOT];
 i->step=tc__step_arg;
 }
 static void tc__plan_random(tc__planner*b,const tc__node*n,tc__insn*i){
 if(!tc__is_float(n->dtype))tc__plan_fail(b,n,"random numbers are f32 or f64");
 i->random=b->p->isa->random[n->attr[TC__RANDOM_KIND]!=0][n->dtype==TC_F64];
-i->k[0]=n->attr[TC__RANDOM_DRAW];
+i->k=n->attr[TC__RANDOM_DRAW];
 i->step=tc__step_random;
 }
 static void tc__plan_cast(tc__planner*b,const tc__node*n,tc__insn*i){
-int from=tc__plan_node(b,n->in[0])->dtype;
+int from=b->narrow[n->in[0]]?(int)TC_I32:tc__plan_node(b,n->in[0])->dtype;
 i->block=b->p->isa->cast[tc__loop_from(from)][n->dtype];
 i->step=tc__plan_renames(b,n)?tc__step_rename:tc__step_block;
 }
@@ -29673,7 +29777,7 @@ return;
 for(uint32_t l=0;l<b->p->loop.count;l++){
 const tc__loop*loop=&b->p->loop.at[l];
 for(uint32_t k=0;k<loop->accs;k++)
-if(b->p->acc_of_loop.at[loop->first_acc+k]==i->item)i->k[0]=l;
+if(b->p->acc_of_loop.at[loop->first_acc+k]==i->item)i->k=l;
 }
 i->step=b->p->acc.at[i->item].arg?tc__step_combine_arg:tc__step_combine;
 }
@@ -29717,6 +29821,7 @@ static void tc__plan_insn(tc__planner*b,const tc__node*n){
 tc__insn i;
 memset(&i,0,sizeof i);
 i.dst=n->id,i.dtype=n->dtype,i.uniform=b->uniform[n->id];
+i.home=(int64_t)b->home[n->id];
 for(uint32_t k=0;k<3;k++)i.in[k]=k<n->n_in?n->in[k]:n->id;
 for(size_t k=0;k<TC__COUNT(tc__plan_rules)&&!i.step;k++)
 if(tc__plan_rules[k].op==(tc__op)n->op)tc__plan_rules[k].plan(b,n,&i);
@@ -29726,9 +29831,13 @@ if(!b->failed&&!TC__PUSH(b->ctx,b->p->code,i))b->failed=1;
 static void tc__plan_code(tc__planner*b,tc__section*s){
 s->first=(uint32_t)b->p->code.count;
 b->axis=s->axis;
-for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++)
-if(tc__plan_section(b,tc__plan_node(b,i))==s)
-tc__plan_insn(b,tc__plan_node(b,i));
+for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++){
+const tc__node*n=tc__plan_node(b,i);
+if(tc__plan_section(b,n)!=s||b->where[i])continue;
+for(uint32_t k=0;k<n->n_in;k++)
+if(tc__plan_waited(b,n,k))tc__plan_insn(b,tc__plan_node(b,n->in[k]));
+tc__plan_insn(b,n);
+}
 s->end=(uint32_t)b->p->code.count;
 }
 static tc__axis tc__plan_operand_axis(const tc__planner*b,const tc__interp_part*part,
@@ -29822,14 +29931,16 @@ b->ctx=c,b->g=g;
 b->uniform=TC__ANEW_ARRAY(a,uint8_t,n);
 b->alive=TC__ANEW_ARRAY(a,uint8_t,n);
 b->stored=TC__ANEW_ARRAY(a,uint8_t,n);
+b->narrow=TC__ANEW_ARRAY(a,uint8_t,n);
 b->last=TC__ANEW_ARRAY(a,uint32_t,n);
+b->where=TC__ANEW_ARRAY(a,uint32_t,n);
 b->slot=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_of=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_node=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_end=TC__ANEW_ARRAY(a,uint32_t,n);
 b->home=TC__ANEW_ARRAY(a,size_t,n);
-return b->uniform&&b->alive&&b->stored&&b->last&&b->slot&&b->loop_of&&
-b->loop_node&&b->loop_end&&b->home;
+return b->uniform&&b->alive&&b->stored&&b->narrow&&b->last&&b->where&&
+b->slot&&b->loop_of&&b->loop_node&&b->loop_end&&b->home;
 }
 static int tc__plan_rows_are_short(const tc__planner*b){
 const tc__group*g=b->g;
@@ -29863,6 +29974,7 @@ p->flat=tc__ix_value(b->g->shape.cols);
 tc__plan_scan_loops(b);
 tc__plan_scan_stores(b);
 if(b->failed)return;
+tc__plan_scan_indices(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
 if(b->failed)return;
@@ -48688,7 +48800,7 @@ TC__NEXT(a_),TC__NEXT(b_);\
 #define TC__FOLD_LOAD(P,NAME,C)TC__T_##C s##P=TC_N(ld_##C)(acc+P*TC_LANES);
 #define TC__FOLD_SAVE(P,NAME,C)TC_N(st_##C)(acc+P*TC_LANES,s##P);
 #define TC__FOLD_STEP(P,NAME,C) \
-s##P=TC__LN(NAME##_step)(s##P,TC_N(ld_##C)(px+((i+P*TC_LANES)&mx)));
+s##P=TC__LN(NAME##_step)(s##P,TC_N(ld_##C)(px+P*sx));
 #define TC__FOLD_REST(P,NAME,C) \
 if(n-i>=(P+1)*TC_LANES){\
 TC__FOLD_STEP(P,NAME,C) \
@@ -48758,11 +48870,22 @@ if(group[l]>=0) \
 at[p+l]=index+(int64_t)group[l]*TC__FOLD_LANES+p+l;\
 }\
 }
+#define TC__PACKED_u8(d,s,n)TC__LN(pack)(d,s,n,255)
+#define TC__PACKED_i8(d,s,n)TC__LN(pack)(d,s,n,255)
+#define TC__PACKED_i16(d,s,n)0
+#define TC__PACKED_f16(d,s,n)0
+#define TC__PACKED_bf16(d,s,n)0
 #define TC__IN_OUT(X,T,C,IN,OUT) \
 TC__LOOP_FN void TC__LN(X##_in)(void*to,const void*from,int64_t n){\
 TC__E_##C*d=(TC__E_##C*)to;\
 const T*s=(const T*)from;\
 int64_t i=0;\
+for(;i+4*TC_LANES<=n;i+=4*TC_LANES){\
+TC_N(st_##C)(d+i,TC_N(ld_##X)(s+i));\
+TC_N(st_##C)(d+i+TC_LANES,TC_N(ld_##X)(s+i+TC_LANES));\
+TC_N(st_##C)(d+i+2*TC_LANES,TC_N(ld_##X)(s+i+2*TC_LANES));\
+TC_N(st_##C)(d+i+3*TC_LANES,TC_N(ld_##X)(s+i+3*TC_LANES));\
+}\
 for(;i+TC_LANES<=n;i+=TC_LANES) \
 TC_N(st_##C)(d+i,TC_N(ld_##X)(s+i));\
 for(;i<n;i++)d[i]=IN;\
@@ -48770,7 +48893,7 @@ for(;i<n;i++)d[i]=IN;\
 TC__LOOP_FN void TC__LN(X##_out)(void*to,const void*from,int64_t n){\
 T*d=(T*)to;\
 const TC__E_##C*s=(const TC__E_##C*)from;\
-int64_t i=0;\
+int64_t i=TC__PACKED_##X(to,from,n);\
 for(;i+TC_LANES<=n;i+=TC_LANES) \
 TC_N(st_##X)(d+i,TC_N(ld_##C)(s+i));\
 for(;i<n;i++)d[i]=OUT;\
@@ -48793,11 +48916,19 @@ TC_N(draw_u32)(w,words,draw,seed);\
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
 #undef TC__EVEN
+#undef TC__TURN
 #if !TC__LOOPS_SCALAR&&(defined(__clang__)||__GNUC__>=12)
+#define TC__SHUFFLE __builtin_shufflevector
 #if TC_W ==8
-#define TC__EVEN(a,b)__builtin_shufflevector(a,b,0,2,4,6,9,11,13,15)
+#define TC__PAIRS(a,b) \
+((TC_E_I64 __attribute__((vector_size(32))))TC__SHUFFLE(a,b,0,2,9,11,4,\
+6,13,15))
+#define TC__EVEN(a,b) \
+((TC_F32)TC__SHUFFLE(TC__PAIRS(a,b),TC__PAIRS(a,b),0,2,1,3))
+#define TC__TURN(a)TC__SHUFFLE(a,a,7,6,5,4,3,2,1,0)
 #else
-#define TC__EVEN(a,b)__builtin_shufflevector(a,b,0,2,5,7)
+#define TC__EVEN(a,b)TC__SHUFFLE(a,b,0,2,5,7)
+#define TC__TURN(a)TC__SHUFFLE(a,a,3,2,1,0)
 #endif
 #endif
 #if TC__LOOPS_SCALAR
@@ -48806,20 +48937,44 @@ TC_N(draw_u32)(w,words,draw,seed);\
 #define TC__FOLD(NAME,C,EXPR) \
 TC__LOOP_FN void TC__FN(NAME)(void*lanes,const tc__reg*x,int64_t n){\
 TC__E_##C*acc=(TC__E_##C*)lanes;\
-const TC__E_##C*px=(const TC__E_##C*)x->at;\
-const int64_t mx=x->mask;\
-for(int64_t i=0;i<n;i++){\
-const TC__E_##C a=acc[i&31],b=px[i&mx];\
+for(int64_t half=x?0:16;half;half/=2) \
+for(int64_t i=0;i<half;i++){\
+const TC__E_##C a=acc[i],b=acc[i+half];\
+acc[i]=EXPR;\
+}\
+for(int64_t i=0;x&&i<n;i++){\
+const TC__E_##C a=acc[i&31];\
+const TC__E_##C b=((const TC__E_##C*)x->at)[i&x->mask];\
 acc[i&31]=EXPR;\
 }\
 }
 #else
 #define TC__TRUTH -1
 #define TC__MASK(x)TC_NEG_i32((x)&1)
+#undef TC__DOWN
+#undef TC__FOLD_JOIN
+#define TC__FOLD_DOWN(STEP,C,l) \
+{\
+TC__T_##C upper=TC__DOWN(s0,l);\
+s0=STEP(s0,upper);\
+}
 #if TC_W ==8
+#define TC__DOWN TC_DOWN
 #define TC__FOLD_VECTORS TC__4
+#define TC__FOLD_JOIN(STEP,C) \
+s0=STEP(s0,s2),s1=STEP(s1,s3),s0=STEP(s0,s1);\
+TC__FOLD_DOWN(STEP,C,4)TC__FOLD_DOWN(STEP,C,2)TC__FOLD_DOWN(STEP,C,1)
 #else
 #define TC__FOLD_VECTORS TC__8
+#define TC__FOLD_JOIN(STEP,C) \
+s0=STEP(s0,s4),s1=STEP(s1,s5),s2=STEP(s2,s6),s3=STEP(s3,s7);\
+s0=STEP(s0,s2),s1=STEP(s1,s3),s0=STEP(s0,s1);\
+TC__FOLD_DOWN(STEP,C,2)TC__FOLD_DOWN(STEP,C,1)
+#if defined(__clang__)||__GNUC__>=12
+#define TC__DOWN(v,l)__builtin_shufflevector(v,v,l,((l)+1)&3,2,3)
+#else
+#define TC__DOWN TC_DOWN
+#endif
 #endif
 #define TC__FOLD(NAME,C,EXPR) \
 TC__LOOP_FN TC__T_##C TC__LN(NAME##_step)(TC__T_##C a,TC__T_##C b){\
@@ -48827,11 +48982,16 @@ return EXPR;\
 }\
 TC__LOOP_FN void TC__FN(NAME)(void*lanes,const tc__reg*x,int64_t n){\
 TC__E_##C*acc=(TC__E_##C*)lanes;\
-const TC__E_##C*px=(const TC__E_##C*)x->at;\
-const int64_t mx=x->mask;\
 int64_t i=0;\
 TC__FOLD_VECTORS(TC__FOLD_LOAD,NAME,C) \
-for(;i+32<=n;i+=32){\
+if(!x){\
+TC__FOLD_JOIN(TC__LN(NAME##_step),C) \
+TC_N(st_##C)(acc,s0);\
+return;\
+}\
+const TC__E_##C*px=(const TC__E_##C*)x->at;\
+const int64_t sx=x->mask&TC_LANES;\
+for(;i+32<=n;i+=32,px+=32/TC_LANES*sx){\
 TC__FOLD_VECTORS(TC__FOLD_STEP,NAME,C) \
 }\
 TC__FOLD_VECTORS(TC__FOLD_REST,NAME,C) \
@@ -48970,6 +49130,28 @@ TC__TILE(f32)
 TC__TILE(i32)
 TC__ARG(f32,i32)
 TC__ARG(i32,i32)
+TC__LOOP_PART int64_t TC__LN(pack)(void*to,const void*from,int64_t n,int32_t keep){
+int64_t i=0;
+#if !TC__LOOPS_SCALAR&&TC_ISA_AVX2&&TC_W==8&&!defined(__clang__)
+typedef short words __attribute__((vector_size(32)));
+typedef char bytes __attribute__((vector_size(32)));
+typedef int ints __attribute__((vector_size(32)));
+const int32_t*s=(const int32_t*)from;
+const ints order={0,4,1,5,2,6,3,7};
+for(;i+32<=n;i+=32){
+words a=(words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s+i)&keep),
+(ints)(TC_N(ld_i32)(s+i+8)&keep));
+words b=
+(words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s+i+16)&keep),
+(ints)(TC_N(ld_i32)(s+i+24)&keep));
+bytes t=(bytes)__builtin_ia32_packuswb256(a,b);
+ints all=(ints)__builtin_ia32_permvarsi256((ints)t,order);
+memcpy((char*)to+i,&all,sizeof all);
+}
+#endif
+(void)to,(void)from,(void)n,(void)keep;
+return i;
+}
 TC__LOOP_FN void TC__LN(bool_in)(void*to,const void*from,int64_t n){
 int32_t*d=(int32_t*)to;
 const uint8_t*s=(const uint8_t*)from;
@@ -48980,7 +49162,7 @@ for(;i<n;i++)d[i]=s[i]?TC__TRUTH:0;
 TC__LOOP_FN void TC__LN(bool_out)(void*to,const void*from,int64_t n){
 uint8_t*d=(uint8_t*)to;
 const int32_t*s=(const int32_t*)from;
-int64_t i=0;
+int64_t i=TC__LN(pack)(to,from,n,1);
 for(;i+TC_LANES<=n;i+=TC_LANES)TC_N(st_bool)(d+i,TC_N(ld_i32)(s+i));
 for(;i<n;i++)d[i]=(uint8_t)(s[i]&1);
 }
@@ -48989,18 +49171,44 @@ TC__IN_OUT(i8,int8_t,i32,s[i],(int8_t)(uint8_t)(s[i]&255))
 TC__IN_OUT(i16,int16_t,i32,s[i],(int16_t)(uint16_t)(s[i]&65535))
 TC__IN_OUT(f16,uint16_t,f32,tc__f16_value(s[i]),tc__f16_of(s[i]))
 TC__IN_OUT(bf16,uint16_t,f32,tc__bf16_value(s[i]),tc__bf16_of(s[i]))
+#ifdef TC__EVEN
+TC__LOOP_PART void TC__LN(second_of)(float*d,const float*s){
+TC_F32 a=TC_N(ld_f32)(s),b=TC_N(ld_f32)(s+TC_LANES-1);
+TC_N(st_f32)(d,TC__EVEN(a,b));
+}
+#endif
 TC__LOOP_FN void TC__LN(second)(void*to,const void*from,int64_t n){
+float*d=(float*)to;
+const float*s=(const float*)from;
+int64_t i=0;
+#ifdef TC__EVEN
+for(;i+TC_LANES<=n;i+=TC_LANES)TC__LN(second_of)(d+i,s+2*i);
+if(i<n&&i)TC__LN(second_of)(d+n-TC_LANES,s+2*(n-TC_LANES)),i=n;
+#endif
+for(;i<n;i++)memcpy(d+i,s+2*i,sizeof*d);
+}
+TC__LOOP_FN void TC__LN(ramp_i32)(int32_t*d,int64_t at,int64_t step,int64_t n){
+int32_t first[TC_LANES];
+int64_t i=0;
+for(int l=0;l<TC_LANES;l++)first[l]=(int32_t)(at+l*step);
+TC_I32 v=TC_N(ld_i32)(first),move=TC_N(splat_i32)((int32_t)(TC_LANES*step));
+for(;i+TC_LANES<=n;i+=TC_LANES){
+TC_N(st_i32)(d+i,v);
+v=TC_ADD_i32(v,move);
+}
+for(;i<n;i++)d[i]=(int32_t)(at+i*step);
+}
+TC__LOOP_FN void TC__LN(turned)(void*to,const void*from,int64_t n){
 int32_t*d=(int32_t*)to;
 const int32_t*s=(const int32_t*)from;
 int64_t i=0;
-#ifdef TC__EVEN
-for(int64_t last=n-TC_LANES;i<n&&last>=0;i+=TC_LANES){
-if(i>last)i=last;
-TC_I32 a=TC_N(ld_i32)(s+2*i),b=TC_N(ld_i32)(s+2*i+TC_LANES-1);
-TC_N(st_i32)(d+i,TC__EVEN(a,b));
+#ifdef TC__TURN
+for(;i+TC_LANES<=n;i+=TC_LANES){
+TC_I32 a=TC_N(ld_i32)(s-i-(TC_LANES-1));
+TC_N(st_i32)(d+i,TC__TURN(a));
 }
 #endif
-for(;i<n;i++)d[i]=s[2*i];
+for(;i<n;i++)d[i]=s[-i];
 }
 TC__WORDS(words32)
 TC__LOOP_FN void TC__LN(uniform_f32)(void*d,const tc__reg*x,uint64_t seed,
@@ -49142,6 +49350,18 @@ TC__TILE(f64)
 TC__TILE(i64)
 TC__ARG(f64,i64)
 TC__ARG(i64,i64)
+TC__LOOP_FN void TC__LN(fill)(void*to,int64_t v,int64_t bytes){
+const TC_I64 all=TC_N(splat_i64)(v);
+const int64_t size=(int64_t)sizeof all;
+char*d=(char*)to;
+for(;bytes>=2*size;bytes-=2*size,d+=2*size)
+memcpy(d,&all,sizeof all),memcpy(d+size,&all,sizeof all);
+if(size>8&&bytes>=size)memcpy(d,&all,sizeof all),bytes-=size,d+=size;
+for(;bytes>=8;bytes-=8,d+=8)memcpy(d,&v,8);
+if(bytes&4)memcpy(d,&v,4),d+=4;
+if(bytes&2)memcpy(d,&v,2),d+=2;
+if(bytes&1)memcpy(d,&v,1);
+}
 TC__LOOP_FN void TC__LN(ramp)(int64_t*d,int64_t at,int64_t step,int64_t n){
 int64_t first[TC_LANES],i=0;
 for(int l=0;l<TC_LANES;l++)first[l]=at+l*step;

@@ -10,94 +10,120 @@
 // j * stride, so a block is a few copies. Where there are no runs, lanes are done one by
 // one.
 
-// Where the instruction writes, reset each time since loads may point elsewhere.
+// Where the instruction writes.
 static void *tc__dst(tc__frame *f, const tc__insn *i) { return f->reg[i->dst].at; }
 
-// Lane 0 of a uniform register to its other lanes.
-static void tc__spread(void *at, int dtype) {
-    tc__word v;
-    v.i64 = 0;
-    memcpy(&v, at, (size_t)tc__reg_width(dtype));
+// Where an instruction writes that does not always: its home, or the memory its value is stored to next.
+// A loop writes whole vectors.
+static void *tc__dst_of(tc__frame *f, const tc__insn *i, int whole) {
+    tc__reg *r = &f->reg[i->dst];
+    r->at = f->scratch + i->home, r->mask = -1;
+    if (!i->direct || (whole && f->n & (TC__BLOCK_VECTOR - 1))) return r->at;
+    const tc__path *p = &f->p->path.at[i->direct - 1];
+    int64_t at = tc__expr_at(f, &p->index.at, 0) * p->scale;
+    r->at = (char *)f->base[p->buffer] + at * tc__dtype(i->dtype)->bytes;
+    return r->at;
+}
 
-    tc__words_fill(at, tc__reg_width(dtype), 0, TC__BLOCK_VECTOR, v);
+// Lane 0 of a uniform register to its other lanes.
+static void tc__spread(const tc__frame *f, void *at, int dtype) {
+    tc__fill(f->isa, at, at, tc__reg_width(dtype), TC__BLOCK_VECTOR);
 }
 
 // ---- loads
 
-// Buffers of one row hold a whole block at each element when the vector runs along rows.
-static int64_t tc__path_scale(const tc__frame *f, const tc__path *p) {
-    int rows = f->p->vector == TC__ROW && f->p->buffer.at[p->buffer].place == TC__BUF_ROW;
-    return rows ? f->p->block : 1;
-}
-
 static void tc__step_load_uniform(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
     void *d = tc__dst(f, i);
-    tc__words_fill(d, tc__reg_width(i->dtype), 0, 1, i->fill);
+    memcpy(d, &i->fill, (size_t)tc__reg_width(i->dtype));
     if (tc__path_holds(f, p))
         tc__take(f->isa, i->dtype, d, 0, f->base[p->buffer],
                  tc__expr_at(f, &p->index.at, 0), 1, 1);
-    tc__spread(d, i->dtype);
+    tc__spread(f, d, i->dtype);
 }
 
 // One run without predicates: whole vectors of a wide type are used where they are.
 static void tc__step_load_plain(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t at = tc__expr_at(f, &p->index.at, 0) * i->k[1];
-    char *home = (char *)f->scratch + i->k[0], *s = (char *)f->base[p->buffer];
+    int64_t at = tc__expr_at(f, &p->index.at, 0) * p->scale;
+    char *s = (char *)f->base[p->buffer];
     if (i->alias && !(f->n & (TC__BLOCK_VECTOR - 1))) {
         f->reg[i->dst].at = s + at * tc__dtype(i->dtype)->bytes;
         return;
     }
-    f->reg[i->dst].at = home;
-    tc__take(f->isa, i->dtype, home, 0, s, at, 1, f->n);
+    tc__take(f->isa, i->dtype, tc__dst_of(f, i, 0), 0, s, at, 1, f->n);
 }
 
-// Lanes [j, j + n) get `fill`: mostly few, at the border of a stencil.
-static void tc__fill_lanes(void *d, int64_t width, int64_t j, int64_t n, tc__word fill) {
-    int32_t *p = (int32_t *)d + j;
-    if (width != 4 || n > TC__FILL_FROM)
-        tc__words_fill(d, width, j, n, fill);
+// Lanes of a rectangle in registers: lane l of the block is element l * every from `at` on.
+typedef struct tc__lanes {
+    char *at;
+    int64_t every, width;
+} tc__lanes;
+
+static char *tc__lane(const tc__lanes *d, int64_t l) {
+    return d->at + l * d->every * d->width;
+}
+
+static void tc__lanes_fill(const tc__frame *f, const tc__lanes *d, int64_t l, int64_t n,
+                           const tc__word *v) {
+    if (n <= 0) return;
+    if (d->every == 1)
+        tc__fill(f->isa, tc__lane(d, l), v, d->width, n);
     else
-        for (int64_t i = 0; i < n; i++) p[i] = fill.i32;
+        tc__copy_steps(tc__lane(d, l), d->every, v, 0, d->width, n);
 }
 
-// `fill` where predicates do not hold.
-static void tc__runs_fill(const tc__runs *r, void *d, int64_t width, int64_t j,
-                          tc__word fill) {
-    for (int64_t k = 0; k < r->count; k++) {
-        if (r->lo[k] == r->hi[k]) continue;
-        if (r->lo[k] > j) tc__fill_lanes(d, width, j, r->lo[k] - j, fill);
-        j = r->hi[k];
-    }
-    if (r->end > j) tc__fill_lanes(d, width, j, r->end - j, fill);
+// Lanes [lo, hi) of the runs in which predicates hold.
+static void tc__rect_fill_part(const tc__frame *f, const tc__rect *q, const tc__lanes *d,
+                               int64_t lo, int64_t hi, const tc__word *v) {
+    int64_t runs = q->last - q->first, at = q->lane + q->first * q->length;
+    if (hi - lo < runs)
+        for (int64_t l = lo; l < hi; l++)
+            tc__copy_steps(tc__lane(d, at + l), q->length * d->every, v, 0, d->width, runs);
+    else
+        for (int64_t k = 0; k < runs; k++)
+            tc__lanes_fill(f, d, at + k * q->length + lo, hi - lo, v);
 }
 
-// The lanes from the first to the last where predicates hold; *hi = 0 where none do.
-static void tc__runs_span(const tc__runs *r, int64_t *lo, int64_t *hi) {
-    int64_t first = 0, last = r->count;
-    while (first < last && r->lo[first] == r->hi[first]) first++;
-    while (last > first && r->lo[last - 1] == r->hi[last - 1]) last--;
-    *lo = first < last ? r->lo[first] : 0, *hi = first < last ? r->hi[last - 1] : 0;
+static int tc__rect_counts(const tc__rect *q) {
+    return q->hi - q->lo == q->length && q->last - q->first == q->count;
+}
+
+// Lanes where predicates do not hold.
+static void tc__rect_fill(const tc__frame *f, const tc__rect *q, const tc__lanes *d,
+                          const tc__word *v) {
+    if (tc__rect_counts(q)) return;
+    tc__lanes_fill(f, d, q->lane, q->first * q->length, v);
+    tc__lanes_fill(f, d, q->lane + q->last * q->length, (q->count - q->last) * q->length,
+                   v);
+    tc__rect_fill_part(f, q, d, 0, q->lo, v);
+    tc__rect_fill_part(f, q, d, q->hi, q->length, v);
+}
+
+// Whole vectors that lie side by side in memory are used where they are if all lanes count.
+static int tc__rect_alias(tc__frame *f, const tc__insn *i, const tc__rect *q, char *s) {
+    if (!i->alias || q->count * q->length != f->n || f->n & (TC__BLOCK_VECTOR - 1))
+        return 0;
+    if (q->step != 1 || (q->count > 1 && q->over != q->length) || !tc__rect_counts(q))
+        return 0;
+    f->reg[i->dst].at = s + q->at * tc__dtype(i->dtype)->bytes;
+    return 1;
 }
 
 // Lanes that lie side by side in memory, with predicates: one copy, and what does not count is
-// filled. Whole vectors are used where they are if all count.
+// filled.
 static void tc__step_load_whole(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t at = tc__expr_at(f, &p->index.at, 0), width = tc__reg_width(i->dtype), lo, hi;
-    char *home = (char *)f->scratch + i->k[0], *s = (char *)f->base[p->buffer];
+    char *s = (char *)f->base[p->buffer];
+    tc__lanes d = {(char *)tc__dst_of(f, i, 0), 1, tc__reg_width(i->dtype)};
+    const tc__rect *q;
     tc__runs r;
-    f->reg[i->dst].at = home;
-    for (int64_t j = 0; j < f->n; j = r.end) {
-        tc__runs_lanes(f, p, j, &r);
-        if (!r.cut && r.end - j == f->n && i->alias && !(f->n & (TC__BLOCK_VECTOR - 1))) {
-            f->reg[i->dst].at = s + at * tc__dtype(i->dtype)->bytes;
-            return;
-        }
-        tc__runs_span(&r, &lo, &hi);
-        tc__take(f->isa, i->dtype, home, lo, s, at + lo, 1, hi - lo);
-        if (r.cut) tc__runs_fill(&r, home, width, j, i->fill);
+    for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);) {
+        int64_t lo = q->first * q->length + q->lo, hi = q->last * q->length;
+        hi -= q->length - q->hi;
+        if (tc__rect_alias(f, i, q, s)) return;
+        tc__take(f->isa, i->dtype, d.at, q->lane + lo, s, q->at + lo, 1, hi - lo);
+        tc__rect_fill(f, q, &d, &i->fill);
     }
 }
 
@@ -105,40 +131,50 @@ static void tc__step_load_whole(tc__frame *f, const tc__insn *i) {
 // place of its own, as the result of a loop may be written over its operand.
 static void tc__load_one(tc__frame *f, const tc__insn *i, const char *s, int64_t at) {
     tc__reg *r = &f->reg[i->dst];
-    r->at = f->scratch + i->k[1], r->mask = 0;
+    r->at = f->scratch + i->k, r->mask = 0;
     if (f->isa->in[i->dtype]) {
         tc__take(f->isa, i->dtype, r->at, 0, s, at, 1, 1);
         s = (const char *)r->at, at = 0;
     }
-    tc__copy_steps(r->at, 1, s + at * tc__reg_width(i->dtype), 0, tc__reg_width(i->dtype),
-                   TC__BLOCK_VECTOR);
+    tc__fill(f->isa, r->at, s + at * tc__reg_width(i->dtype), tc__reg_width(i->dtype),
+             TC__BLOCK_VECTOR);
+}
+
+// The lanes where predicates hold; the longer of the two loops is inside where nothing lies side by side.
+static void tc__rect_load(const tc__frame *f, int dtype, const tc__rect *q,
+                          const tc__lanes *d, const char *s) {
+    int64_t runs = q->last - q->first, n = q->hi - q->lo, bytes = tc__dtype(dtype)->bytes;
+    int64_t at = q->at + q->first * q->over + q->lo * q->step;
+    int64_t lane = q->lane + q->first * q->length + q->lo;
+    int64_t across = q->step > 2 && n < runs && !f->isa->in[dtype];
+    for (int64_t l = 0; across && l < n; l++)
+        tc__copy_steps(tc__lane(d, lane + l), q->length * d->every,
+                       s + (at + l * q->step) * bytes, q->over, bytes, runs);
+    if (across) return;
+    tc__convert_fn at_once = d->every == 1 ? tc__taker(f->isa, dtype, q->step) : NULL;
+    for (int64_t k = 0; k < runs; k++, lane += q->length, at += q->over)
+        if (at_once)
+            at_once(tc__lane(d, lane), s + at * bytes, n);
+        else if (d->every == 1)
+            tc__take(f->isa, dtype, d->at, lane, s, at, q->step, n);
+        else
+            tc__copy_steps(tc__lane(d, lane), d->every, s + at * bytes, q->step, bytes, n);
 }
 
 static void tc__step_load_runs(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t width = tc__reg_width(i->dtype);
-    char *d = (char *)f->scratch + i->k[0];
-    const char *s = (const char *)f->base[p->buffer];
-    int near = !f->isa->in[i->dtype];
+    char *s = (char *)f->base[p->buffer];
+    tc__lanes d = {(char *)tc__dst_of(f, i, 0), 1, tc__reg_width(i->dtype)};
+    const tc__rect *q;
     tc__runs r;
-    f->reg[i->dst].at = d, f->reg[i->dst].mask = -1;
-    for (int64_t j = 0; j < f->n; j = r.end) {
-        tc__runs_open(f, p, j, &r);
-        if (r.end - j == f->n && r.count == 1 && !r.step[0] && !r.cut) {
-            tc__load_one(f, i, s, r.at[0]);
+    for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);) {
+        if (q->hi - q->lo == f->n && !q->step) {
+            tc__load_one(f, i, s, q->at);
             return;
         }
-        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length) {
-            int64_t lo = r.lo[k], n = r.hi[k] - lo, step = r.step[k];
-            int64_t at = r.at[k] + (lo - lane) * step;
-            if (near && step == 1)
-                memcpy(d + lo * width, s + at * width, (size_t)(n * width));
-            else if (near && step == 2 && width == 4)
-                f->isa->second(d + lo * 4, s + at * 4, n);
-            else
-                tc__take(f->isa, i->dtype, d, lo, s, at, step, n);
-        }
-        if (r.cut) tc__runs_fill(&r, d, width, j, i->fill);
+        if (tc__rect_alias(f, i, q, s)) return;
+        tc__rect_load(f, i->dtype, q, &d, s);
+        tc__rect_fill(f, q, &d, &i->fill);
     }
 }
 
@@ -163,53 +199,34 @@ static void tc__comb_close(tc__frame *f, const tc__comb *c) {
     f->var[f->axis] = c->var, f->n = c->n;
 }
 
-// Lanes [from, to) of the comb get v.
-static void tc__comb_fill(const tc__comb *c, char *d, int64_t width, int64_t from,
-                          int64_t to, const tc__word *v) {
-    tc__copy_steps(d + (c->begin + from * c->step) * width, c->step, v, 0, width,
-                   to - from);
-}
-
-static void tc__comb_load(tc__frame *f, const tc__insn *i, const tc__comb *c) {
-    int64_t width = tc__reg_width(i->dtype), done;
-    char *d = (char *)tc__dst(f, i);
-    const char *s = (const char *)f->base[c->path->buffer];
-    tc__runs r;
-    for (int64_t j = 0; j < f->n; j = r.end) {
-        tc__runs_open(f, c->path, j, &r);
-        done = j;
-        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length) {
-            int64_t lo = r.lo[k], n = r.hi[k] - lo, step = r.step[k];
-            if (!n) continue;
-            tc__comb_fill(c, d, width, done, lo, &i->fill);
-            tc__copy_steps(d + (c->begin + lo * c->step) * width, c->step,
-                           s + (r.at[k] + (lo - lane) * step) * width, step, width, n);
-            done = lo + n;
-        }
-        tc__comb_fill(c, d, width, done, r.end, &i->fill);
-    }
-}
-
 static void tc__step_load_combs(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
+    tc__lanes d = {(char *)tc__dst_of(f, i, 0), p->comb, tc__reg_width(i->dtype)};
+    char *home = d.at;
     tc__comb c;
-    for (int64_t t = 0; t < p->comb; t++) {
-        if (tc__comb_open(f, p, t, &c)) tc__comb_load(f, i, &c);
-        tc__comb_close(f, &c);
+    tc__runs r;
+    for (int64_t t = 0; t < p->comb; t++, tc__comb_close(f, &c)) {
+        if (!tc__comb_open(f, p, t, &c)) continue;
+        d.at = home + c.begin * d.width;
+        for (tc__runs_open(&r); tc__runs_next(f, c.path, &r);) {
+            tc__rect_load(f, i->dtype, &r.now, &d, (const char *)f->base[c.path->buffer]);
+            tc__rect_fill(f, &r.now, &d, &i->fill);
+        }
     }
 }
 
 static void tc__step_load_lanes(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t at[TC__EXPR_LANES], n, scale = tc__path_scale(f, p);
+    int64_t at[TC__EXPR_LANES], n, scale = p->scale;
+    int64_t width = tc__reg_width(i->dtype);
     uint8_t keep[TC__EXPR_LANES];
-    void *d = tc__dst(f, i);
+    void *d = tc__dst_of(f, i, 0);
     for (int64_t j = 0; j < f->n; j += n) {
         n = tc__lanes_after(f, j);
         tc__expr_lanes(f, &p->index.at, j, 1, n, at);
         if (p->limits) {
             tc__path_keep(f, p, j, n, keep);
-            tc__words_fill(d, tc__reg_width(i->dtype), j, n, i->fill);
+            tc__fill(f->isa, (char *)d + j * width, &i->fill, width, n);
         }
         for (int64_t l = 0; scale > 1 && l < n; l++) at[l] = at[l] * scale + j + l;
         tc__gather(f->isa, i->dtype, d, j, f->base[p->buffer], at, p->limits ? keep : NULL,
@@ -228,24 +245,22 @@ static void tc__step_store_one(tc__frame *f, const tc__insn *i) {
 static void tc__step_store_plain(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
     tc__give(f->isa, i->dtype, f->base[p->buffer],
-             tc__expr_at(f, &p->index.at, 0) * i->k[1], 1, &f->reg[i->in[0]], 0, f->n);
+             tc__expr_at(f, &p->index.at, 0) * p->scale, 1, &f->reg[i->in[0]], 0, f->n);
 }
 
 static void tc__step_store_runs(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
+    const tc__rect *q;
     tc__runs r;
-    for (int64_t j = 0; j < f->n; j = r.end) {
-        tc__runs_open(f, p, j, &r);
-        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length)
-            tc__give(f->isa, i->dtype, f->base[p->buffer],
-                     r.at[k] + (r.lo[k] - lane) * r.step[k], r.step[k], &f->reg[i->in[0]],
-                     r.lo[k], r.hi[k] - r.lo[k]);
-    }
+    for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);)
+        for (int64_t k = 0; k < q->count; k++)
+            tc__give(f->isa, i->dtype, f->base[p->buffer], q->at + k * q->over, q->step,
+                     &f->reg[i->in[0]], q->lane + k * q->length, q->length);
 }
 
 static void tc__step_store_lanes(tc__frame *f, const tc__insn *i) {
     const tc__path *p = &f->p->path.at[i->item];
-    int64_t at[TC__EXPR_LANES], n, scale = tc__path_scale(f, p);
+    int64_t at[TC__EXPR_LANES], n, scale = p->scale;
     for (int64_t j = 0; j < f->n; j += n) {
         n = tc__lanes_after(f, j);
         tc__expr_lanes(f, &p->index.at, j, 1, n, at);
@@ -268,15 +283,11 @@ static void tc__step_block(tc__frame *f, const tc__insn *i) {
              tc__lanes_of(f, i));
 }
 
-// The loop whose result goes to memory by the STORE that follows (item, k[1] as there): whole
-// vectors are computed in place. k[0]: where the register is otherwise.
-static void tc__step_block_store(tc__frame *f, const tc__insn *i) {
-    const tc__path *p = &f->p->path.at[i->item];
-    int64_t at = tc__expr_at(f, &p->index.at, 0) * i->k[1];
-    f->reg[i->dst].at = f->scratch + i->k[0];
-    if (!(f->n & (TC__BLOCK_VECTOR - 1)))
-        f->reg[i->dst].at = (char *)f->base[p->buffer] + at * tc__dtype(i->dtype)->bytes;
-    tc__step_block(f, i);
+// The STORE that follows has nothing left to do where whole vectors were computed in place.
+static void tc__step_block_direct(tc__frame *f, const tc__insn *i) {
+    i->block(tc__dst_of(f, i, 1), &f->reg[i->in[0]], &f->reg[i->in[1]], &f->reg[i->in[2]],
+             f->n);
+    f->pc += !(f->n & (TC__BLOCK_VECTOR - 1));
 }
 
 // A cast that changes nothing: the value has another name.
@@ -286,30 +297,35 @@ static void tc__step_rename(tc__frame *f, const tc__insn *i) {
 }
 
 static void tc__step_random(tc__frame *f, const tc__insn *i) {
-    i->random(tc__dst(f, i), &f->reg[i->in[0]], f->a->seed, f->a->draw + (uint64_t)i->k[0],
+    i->random(tc__dst(f, i), &f->reg[i->in[0]], f->a->seed, f->a->draw + (uint64_t)i->k,
               tc__lanes_of(f, i));
 }
 
 // CONST: k is unused, the value is in fill.
 static void tc__step_const(tc__frame *f, const tc__insn *i) {
-    tc__words_fill(tc__dst(f, i), tc__reg_width(i->dtype), 0, TC__BLOCK_VECTOR, i->fill);
+    tc__fill(f->isa, tc__dst(f, i), &i->fill, tc__reg_width(i->dtype), TC__BLOCK_VECTOR);
 }
 
 static void tc__step_arg(tc__frame *f, const tc__insn *i) {
     tc__value v;
-    memcpy(&v, &f->a->arg[i->k[0]], sizeof v);
-    tc__words_fill(tc__dst(f, i), tc__reg_width(i->dtype), 0, TC__BLOCK_VECTOR,
-                   tc__word_of(f->isa, i->dtype, v));
+    tc__word w;
+    memcpy(&v, &f->a->arg[i->k], sizeof v);
+    w = tc__word_of(f->isa, i->dtype, v);
+    tc__fill(f->isa, tc__dst(f, i), &w, tc__reg_width(i->dtype), TC__BLOCK_VECTOR);
 }
 
-static void tc__index_runs(const tc__frame *f, const tc__path *p, int64_t *d) {
+static void tc__index_runs(const tc__frame *f, const tc__insn *i, void *d) {
+    const tc__path *p = &f->p->path.at[i->item];
+    const tc__rect *q;
     tc__runs r;
-    for (int64_t j = 0; j < f->n; j = r.end) {
-        tc__runs_open(f, p, j, &r);
-        for (int64_t k = 0, lane = r.lane; k < r.count; k++, lane += r.length)
-            f->isa->ramp(d + r.lo[k], r.at[k] + (r.lo[k] - lane) * r.step[k], r.step[k],
-                         r.hi[k] - r.lo[k]);
-    }
+    for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);)
+        for (int64_t k = 0; k < q->count; k++) {
+            int64_t lane = q->lane + k * q->length, at = q->at + k * q->over;
+            if (i->dtype == TC_I32)
+                f->isa->ramp_i32((int32_t *)d + lane, at, q->step, q->length);
+            else
+                f->isa->ramp((int64_t *)d + lane, at, q->step, q->length);
+        }
 }
 
 static void tc__step_index(tc__frame *f, const tc__insn *i) {
@@ -317,11 +333,11 @@ static void tc__step_index(tc__frame *f, const tc__insn *i) {
     int64_t *d = (int64_t *)tc__dst(f, i), n;
     if (i->uniform) {
         d[0] = tc__expr_at(f, &p->index.at, 0);
-        tc__spread(d, TC_I64);
+        tc__spread(f, d, TC_I64);
         return;
     }
     if (p->run) {
-        tc__index_runs(f, p, d);
+        tc__index_runs(f, i, d);
         return;
     }
     for (int64_t j = 0; j < f->n; j += n) {
@@ -330,45 +346,24 @@ static void tc__step_index(tc__frame *f, const tc__insn *i) {
     }
 }
 
-static void tc__valid_runs(const tc__frame *f, const tc__path *p, int32_t *d) {
+static void tc__valid_runs(const tc__frame *f, const tc__path *p, const tc__lanes *d) {
+    const tc__rect *q;
     tc__word no, yes;
     tc__runs r;
     no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
-    for (int64_t j = 0, done = 0; j < f->n; j = r.end) {
-        tc__runs_lanes(f, p, j, &r);
-        for (int64_t k = 0; k < r.count; k++) {
-            tc__words_fill(d, 4, done, r.lo[k] - done, no);
-            tc__words_fill(d, 4, r.lo[k], r.hi[k] - r.lo[k], yes);
-            done = r.hi[k];
-        }
-        tc__words_fill(d, 4, done, r.end - done, no);
-        done = r.end;
+    for (tc__runs_open(&r), q = &r.now; tc__runs_next(f, p, &r);) {
+        tc__rect_fill_part(f, q, d, q->lo, q->hi, &yes);
+        tc__rect_fill(f, q, d, &no);
     }
 }
 
-static void tc__comb_valid(const tc__frame *f, const tc__comb *c, int32_t *to) {
-    char *d = (char *)to;
-    tc__word no, yes;
-    tc__runs r;
-    no.i64 = yes.i64 = 0, yes.i32 = f->isa->truth;
-    for (int64_t j = 0, done; j < f->n; j = r.end) {
-        tc__runs_lanes(f, c->path, j, &r);
-        done = j;
-        for (int64_t k = 0; k < r.count; k++) {
-            if (r.lo[k] == r.hi[k]) continue;
-            tc__comb_fill(c, d, 4, done, r.lo[k], &no);
-            tc__comb_fill(c, d, 4, r.lo[k], r.hi[k], &yes);
-            done = r.hi[k];
-        }
-        tc__comb_fill(c, d, 4, done, r.end, &no);
-    }
-}
-
-static void tc__valid_combs(tc__frame *f, const tc__path *p, int32_t *d) {
+static void tc__valid_combs(tc__frame *f, const tc__path *p, int32_t *to) {
+    tc__lanes d = {NULL, p->comb, 4};
     tc__comb c;
-    for (int64_t t = 0; t < p->comb; t++) {
-        if (tc__comb_open(f, p, t, &c)) tc__comb_valid(f, &c, d);
-        tc__comb_close(f, &c);
+    for (int64_t t = 0; t < p->comb; t++, tc__comb_close(f, &c)) {
+        if (!tc__comb_open(f, p, t, &c)) continue;
+        d.at = (char *)(to + c.begin);
+        tc__valid_runs(f, c.path, &d);
     }
 }
 
@@ -378,11 +373,12 @@ static void tc__step_valid(tc__frame *f, const tc__insn *i) {
     uint8_t keep[TC__EXPR_LANES];
     if (i->uniform) {
         d[0] = tc__path_holds(f, p) ? truth : 0;
-        tc__spread(d, TC_BOOL);
+        tc__spread(f, d, TC_BOOL);
         return;
     }
     if (p->run) {
-        tc__valid_runs(f, p, d);
+        tc__lanes all = {(char *)d, 1, 4};
+        tc__valid_runs(f, p, &all);
         return;
     }
     if (p->comb) {
@@ -399,7 +395,7 @@ static void tc__step_valid(tc__frame *f, const tc__insn *i) {
 static int64_t tc__check_one(tc__frame *f, const tc__insn *i, int64_t v, int64_t limit) {
     int64_t x = v < 0 ? v + limit : v;
     if (TC__LIKELY(x >= 0 && x < limit)) return x;
-    f->a->flag[0] = i->k[0] + 1;
+    f->a->flag[0] = i->k + 1;
     f->a->flag[1] = v;
     f->a->flag[2] = limit;
     return x < 0 || limit < 1 ? 0 : limit - 1;
@@ -411,7 +407,7 @@ static void tc__step_check(tc__frame *f, const tc__insn *i) {
     int64_t *d = (int64_t *)tc__dst(f, i), n = i->uniform ? 1 : f->n;
     int64_t limit = tc__expr_at(f, &f->p->expr.at[i->item], 0);
     for (int64_t j = 0; j < n; j++) d[j] = tc__check_one(f, i, v[j & r->mask], limit);
-    if (i->uniform) tc__spread(d, TC_I64);
+    if (i->uniform) tc__spread(f, d, TC_I64);
 }
 
 // ---- reductions
@@ -426,9 +422,9 @@ static int64_t *tc__acc_index(const tc__frame *f, const tc__accum *a, int second
 
 static void tc__acc_reset(const tc__frame *f, const tc__accum *a, int second) {
     tc__word never;
-    tc__words_fill(tc__acc_set(f, a, second), a->width, 0, a->set, a->identity);
+    tc__fill(f->isa, tc__acc_set(f, a, second), &a->identity, a->width, a->set);
     never.i64 = INT64_MAX;
-    if (a->arg) tc__words_fill(tc__acc_index(f, a, second), 8, 0, a->set, never);
+    if (a->arg) tc__fill(f->isa, tc__acc_index(f, a, second), &never, 8, a->set);
 }
 
 static void tc__step_acc_new(tc__frame *f, const tc__insn *i) {
@@ -481,13 +477,13 @@ static void tc__step_arg_rows(tc__frame *f, const tc__insn *i) {
 static void tc__acc_join(const tc__frame *f, const tc__accum *a, int second, int64_t n) {
     uint8_t *set = tc__acc_set(f, a, second);
     tc__reg x, y;
+    if (a->lane == 1) {
+        a->fold(set, NULL, 1);
+        return;
+    }
     x.mask = y.mask = -1;
     for (int64_t half = TC__FOLD_LANES / 2; half; half /= 2) {
         x.at = set, y.at = set + half * a->lane * a->width;
-        if (a->lane == 1) {
-            a->step(x.at, &x, &y, NULL, half);
-            continue;
-        }
         for (int64_t l = 0; l < half; l++) {
             a->step(x.at, &x, &y, NULL, n);
             x.at = (uint8_t *)x.at + a->lane * a->width;
@@ -501,7 +497,8 @@ static void tc__acc_join_arg(const tc__frame *f, const tc__accum *a, int64_t n) 
     uint8_t *set = tc__acc_set(f, a, 0);
     int64_t *at = tc__acc_index(f, a, 0);
     for (int64_t half = TC__FOLD_LANES / 2; half; half /= 2) {
-        for (int64_t l = 0; l < half; l++) {
+        if (a->lane == 1) merge(set, at, set + half * a->width, at + half, a->less, half);
+        for (int64_t l = 0; l < half && a->lane > 1; l++) {
             int64_t x = l * a->lane, y = (l + half) * a->lane;
             merge(set + x * a->width, at + x, set + y * a->width, at + y, a->less, n);
         }
@@ -522,15 +519,15 @@ static void tc__acc_end_chunk(tc__frame *f, const tc__accum *a, int64_t chunk) {
     tc__acc_reset(f, a, 0);
 }
 
-// k[0]: the loop that was reduced, so that its chunks are known.
+// k: the loop that was reduced, so that its chunks are known.
 static void tc__step_combine(tc__frame *f, const tc__insn *i) {
     const tc__accum *a = &f->p->acc.at[i->item];
-    int second = f->cursor[i->k[0]].chunks > 0;
+    int second = f->cursor[i->k].chunks > 0;
     int64_t n = a->lane == 1 ? 1 : f->n;
     void *d = tc__dst(f, i);
     tc__acc_join(f, a, second, n);
     memcpy(d, tc__acc_set(f, a, second), (size_t)(n * a->width));
-    if (a->lane == 1) tc__spread(d, i->dtype);
+    if (a->lane == 1) tc__spread(f, d, i->dtype);
 }
 
 static void tc__step_combine_arg(tc__frame *f, const tc__insn *i) {
@@ -539,7 +536,7 @@ static void tc__step_combine_arg(tc__frame *f, const tc__insn *i) {
     int64_t *d = (int64_t *)tc__dst(f, i);
     tc__acc_join_arg(f, a, n);
     for (int64_t j = 0; j < n; j++) d[j] = at[j] == INT64_MAX ? 0 : at[j];
-    if (a->lane == 1) tc__spread(d, TC_I64);
+    if (a->lane == 1) tc__spread(f, d, TC_I64);
 }
 
 // ---- loops

@@ -8,7 +8,7 @@
 // x->mask]. Loops compute n rounded up to isa->lanes elements: registers have the room.
 
 enum {
-    TC__BLOCK = 1024,     // elements of the largest block
+    TC__BLOCK = 1024,     // elements of the largest block; of short rows four times as many
     TC__FOLD_LANES = 32,  // logical lanes of a reduction
     TC__BLOCK_VECTOR = 8, // elements of the widest vector: what n is rounded up to
     TC__LOOP_FROM = 5,    // what casts start from: bool and the classes
@@ -25,7 +25,7 @@ typedef struct tc__reg {
 typedef void (*tc__block_fn)(void *d, const tc__reg *x, const tc__reg *y, const tc__reg *z,
                              int64_t n);
 
-// Element i of x into lane i % 32 of acc.
+// Element i of x into lane i % 32 of acc. x NULL: the lanes are combined, into lane 0; the others are anything.
 typedef void (*tc__fold_fn)(void *acc, const tc__reg *x, int64_t n);
 
 // d = random elements by the i64 indices of x.
@@ -57,8 +57,11 @@ typedef struct tc__isa {
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
     tc__arg_lanes_fn arg[TC__CLASSES];
-    tc__convert_fn second; // d[i] = s[2 * i], elements of 4 bytes
+    tc__convert_fn second;                           // d[i] = s[2 * i], elements of 4 bytes
+    tc__convert_fn turned;                           // d[i] = s[-i]
+    void (*fill)(void *d, int64_t v, int64_t bytes); // d[0..bytes) = v, v, ...
     void (*ramp)(int64_t *d, int64_t at, int64_t step, int64_t n); // d[i] = at + i * step
+    void (*ramp_i32)(int32_t *d, int64_t at, int64_t step, int64_t n); // which all fit
     const char *(*fault)(void); // what its compiler changed
 } tc__isa;
 
@@ -94,46 +97,33 @@ static tc__word tc__word_of(const tc__isa *isa, int dtype, tc__value v) {
     return r;
 }
 
-enum {
-    TC__FILL_FROM = 16, // elements that a long fill sets one by one
-    TC__FILL_SHORT =
-        64 // copies of what was just stored would wait for it: all of a shorter one are
-};
-
-// p[0..n) = p[0], elements of `bytes`. The system's memcpy is fast whatever this is compiled with.
-static void tc__spread_bytes(void *p, int64_t bytes, int64_t n) {
-    char *to = (char *)p;
-    for (int64_t done = TC__FILL_FROM, part; done < n; done += part) {
-        part = n - done < done ? n - done : done;
-        memcpy(to + done * bytes, to, (size_t)(part * bytes));
-    }
-}
-
-// d[j..j+n) = v
-static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__word v) {
-    int32_t *p = (int32_t *)d + j;
-    int64_t *q = (int64_t *)d + j, first = n <= TC__FILL_SHORT ? n : (int64_t)TC__FILL_FROM;
-    if (width == 4)
-        for (int64_t i = 0; i < first; i++) p[i] = v.i32;
-    else
-        for (int64_t i = 0; i < first; i++) q[i] = v.i64;
-    if (n > first) tc__spread_bytes(width == 4 ? (void *)p : (void *)q, width, n);
+// d[0..n) = the element at s, of 1, 2, 4 or 8 bytes.
+static void tc__fill(const tc__isa *isa, void *d, const void *s, int64_t bytes, int64_t n) {
+    uint64_t v8 = 0;
+    uint32_t v4 = 0;
+    uint16_t v2;
+    if (bytes == 1) v8 = *(const uint8_t *)s * UINT64_C(0x0101010101010101);
+    if (bytes == 2) memcpy(&v2, s, 2), v8 = v2 * UINT64_C(0x0001000100010001);
+    if (bytes == 4) memcpy(&v4, s, 4), v8 = v4 * UINT64_C(0x0000000100000001);
+    if (bytes == 8) memcpy(&v8, s, 8);
+    isa->fill(d, (int64_t)v8, n * bytes);
 }
 
 // p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.
 #define TC__COPY_STEPS(T)                                                                  \
-    for (int64_t i = 0; i < n; i++) ((T *)p)[i * to] = ((const T *)q)[i * from]
+    {                                                                                      \
+        const T first = *(const T *)q;                                                     \
+        for (int64_t i = 0; i < n && from; i++)                                            \
+            ((T *)p)[i * to] = ((const T *)q)[i * from];                                   \
+        for (int64_t i = 0; i < n && !from; i++) ((T *)p)[i * to] = first;                 \
+    }
 static void tc__copy_steps(void *p, int64_t to, const void *q, int64_t from, int64_t bytes,
                            int64_t n) {
-    if (to == 1 && from == 0 && n > TC__FILL_SHORT) {
-        tc__copy_steps(p, 1, q, 0, bytes, TC__FILL_FROM);
-        tc__spread_bytes(p, bytes, n);
-        return;
-    }
-    if (bytes == 1) TC__COPY_STEPS(uint8_t);
-    if (bytes == 2) TC__COPY_STEPS(uint16_t);
-    if (bytes == 4) TC__COPY_STEPS(uint32_t);
-    if (bytes == 8) TC__COPY_STEPS(uint64_t);
+    if (n <= 0) return;
+    if (bytes == 1) TC__COPY_STEPS(uint8_t)
+    if (bytes == 2) TC__COPY_STEPS(uint16_t)
+    if (bytes == 4) TC__COPY_STEPS(uint32_t)
+    if (bytes == 8) TC__COPY_STEPS(uint64_t)
 }
 #undef TC__COPY_STEPS
 
@@ -141,23 +131,32 @@ enum { TC__NARROW = 128 }; // elements that are converted at a time
 
 // ---- memory to registers: n elements of s from `at`, `step` apart, to d[j..j+n)
 
+// What moves elements of a dtype that lie `step` apart, the first at hand, to a register; NULL: a plain copy does.
+static tc__convert_fn tc__taker(const tc__isa *isa, int dtype, int64_t step) {
+    if (step == 1 || isa->in[dtype]) return step == 1 ? isa->in[dtype] : NULL;
+    if (tc__reg_width(dtype) != 4) return NULL;
+    return step == 2 ? isa->second : step == -1 ? isa->turned : NULL;
+}
+
 static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
                      int64_t at, int64_t step, int64_t n) {
     int64_t bytes = tc__dtype(dtype)->bytes, part;
     tc__convert_fn in = isa->in[dtype];
     const char *p = (const char *)s + at * bytes;
     char *to = (char *)d + j * tc__reg_width(dtype);
+    tc__convert_fn at_once = tc__taker(isa, dtype, step);
     uint16_t t[TC__NARROW];
     if (n <= 0) return;
-    if (step == 1) {
-        if (in)
-            in(to, p, n);
-        else
-            memcpy(to, p, (size_t)(n * bytes));
+    if (at_once) {
+        at_once(to, p, n);
         return;
     }
-    if (!in && step == 2 && bytes == 4) {
-        isa->second(to, p, n);
+    if (step == 1) {
+        memcpy(to, p, (size_t)(n * bytes));
+        return;
+    }
+    if (!in && !step) {
+        tc__fill(isa, to, p, bytes, n);
         return;
     }
     if (!in) {
@@ -219,6 +218,11 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
             out(to, from, n);
         else if (to != from)
             memmove(to, from, (size_t)(n * bytes));
+        return;
+    }
+    if (step == 1) {
+        if (out) out(t, from, 1), from = (const char *)t;
+        tc__fill(isa, to, from, bytes, n);
         return;
     }
     if (!out) {

@@ -56,9 +56,9 @@ typedef struct tc__kept {
     tc__axis axis;
 } tc__kept;
 
-// e(v + j) = e(v) + j * stride inside a run.
+// e(v + j) = e(v) + j * stride inside a run, whose start moves by `over` from run to run of a stretch.
 typedef struct tc__walk {
-    tc__expr at, stride;
+    tc__expr at, stride, over;
 } tc__walk;
 
 // What a predicate is from run to run of its path.
@@ -77,10 +77,12 @@ typedef struct tc__limit {
 // The index and predicates of a LOAD, STORE, INDEX or VALID.
 typedef struct tc__path {
     int64_t run; // elements of a run, a multiple of which starts one; 0: none, lane by lane
+    int64_t stretch; // runs of a stretch, every so many starts one; 0: run by run
     tc__walk index;
     uint32_t first_limit, limits;
     uint32_t buffer;
-    int64_t comb; // lanes from one to the next of a comb, 0: no combs
+    int64_t scale; // of LOAD and STORE: elements of memory for one of the index
+    int64_t comb;  // lanes from one to the next of a comb, 0: no combs
     uint32_t
         teeth; //   the paths of the combs that begin at lane 0, 1, ... stand from here on
     int whole; // the index moves by 1 everywhere, whatever the predicates do
@@ -125,7 +127,9 @@ struct tc__insn {
     uint8_t dtype;       // of the value, or of memory
     uint8_t uniform;     // dst is one vector
     uint8_t alias;       // a load may leave its value where it is
-    int64_t k[2];
+    uint32_t direct; // 1 + path of the STORE whose memory gets the value at once; 0: none
+    int64_t home;    // bytes into scratch, where it is otherwise
+    int64_t k;       // of the step: a slot, a draw, a site, a loop
     tc__word fill;
 };
 
@@ -415,9 +419,8 @@ static void tc__limit_cut(int64_t at, int64_t step, int64_t limit, int64_t *lo,
         first = tc__ix_floor_div(at - limit, -step) + 1;
         end = tc__ix_floor_div(at, -step) + 1;
     }
-    if (first > *lo) *lo = first;
-    if (end < *hi) *hi = end;
-    if (*hi < *lo) *hi = *lo;
+    if (end < *hi) *hi = end > *lo ? end : *lo;
+    if (first > *lo) *lo = tc__lesser(first, *hi);
 }
 
 // Do all predicates of a path hold at lane 0?
@@ -430,84 +433,88 @@ static int tc__path_holds(const tc__frame *f, const tc__path *p) {
     return 1;
 }
 
-// The runs of a path from lane j of the block on, as many as are evaluated together.
+// Lanes of a block that move evenly: `count` runs of `length` lanes, one behind the other.
+typedef struct tc__rect {
+    int64_t lane, length, count;
+    int64_t lo, hi;         // lanes of a run where the predicates hold,
+    int64_t first, last;    //   and the runs in which; both are empty where no lane counts
+    int64_t at, step, over; // the index of the first lane; to the next lane, the next run
+} tc__rect;
+
+// The rectangles of a path in the block, one after the other; runs of no stretch are evaluated many together.
 typedef struct tc__runs {
-    int64_t count, lane, length;  // the first begins at `lane`, before j perhaps
-    int64_t at[TC__EXPR_LANES];   // by run: the index where it begins,
-    int64_t step[TC__EXPR_LANES]; //   from lane to lane of it,
-    int64_t lo[TC__EXPR_LANES];   //   and lanes of the block where all predicates hold
-    int64_t hi[TC__EXPR_LANES];
-    int64_t end; // the first lane that is not covered
-    int cut;     // predicates may not hold somewhere
+    tc__rect now;
+    int64_t end; // the first lane that no rectangle has covered
+    int64_t known, next;
+    int64_t at[TC__EXPR_LANES], step[TC__EXPR_LANES]; // by known run, as in tc__rect
+    int64_t lo[TC__EXPR_LANES], hi[TC__EXPR_LANES];
 } tc__runs;
 
-static void tc__runs_walk(const tc__frame *f, const tc__walk *w, const tc__runs *r,
-                          int64_t *at, int64_t *step) {
-    if (r->count == 1) {
-        *at = tc__expr_at(f, &w->at, r->lane), *step = tc__expr_at(f, &w->stride, r->lane);
-        return;
-    }
-    tc__expr_lanes(f, &w->at, r->lane, r->length, r->count, at);
-    tc__expr_lanes(f, &w->stride, r->lane, r->length, r->count, step);
-}
+static void tc__runs_open(tc__runs *r) { r->end = r->known = r->next = 0; }
 
-// All runs as the predicates leave them that cut them alike.
-static void tc__runs_alike(const tc__frame *f, const tc__path *p, tc__runs *r) {
+// A predicate holds for all lanes of a run or for none, or it cuts all runs alike.
+static void tc__rect_place(const tc__frame *f, const tc__path *p, tc__rect *q) {
     const tc__limit *l = f->p->limit.at + p->first_limit;
-    int64_t lo = 0, hi = r->length, begin = r->lane;
-    for (uint32_t i = 0; i < p->limits; i++, l++)
-        if (l->kind == TC__LIMIT_ALIKE)
-            tc__limit_cut(tc__expr_at(f, &l->e.at, begin),
-                          tc__expr_at(f, &l->e.stride, begin), tc__expr_at(f, &l->limit, 0),
-                          &lo, &hi);
-    r->cut = lo > 0 || hi < r->length;
-    for (int64_t k = 0; k < r->count; k++, begin += r->length)
-        r->lo[k] = begin + lo, r->hi[k] = begin + hi;
-}
-
-static void tc__runs_limit_still(const tc__frame *f, const tc__limit *l, tc__runs *r) {
-    int64_t at[TC__EXPR_LANES], limit = tc__expr_at(f, &l->limit, 0);
-    tc__expr_lanes(f, &l->e.at, r->lane, r->length, r->count, at);
-    for (int64_t k = 0; k < r->count; k++)
-        if (at[k] < 0 || at[k] >= limit) r->hi[k] = r->lo[k], r->cut = 1;
-}
-
-static void tc__runs_limit(const tc__frame *f, const tc__limit *l, tc__runs *r) {
-    int64_t at[TC__EXPR_LANES], step[TC__EXPR_LANES];
-    int64_t limit = tc__expr_at(f, &l->limit, 0), begin = r->lane;
-    tc__runs_walk(f, &l->e, r, at, step);
-    r->cut = 1;
-    for (int64_t k = 0; k < r->count; k++, begin += r->length) {
-        int64_t lo = r->lo[k] - begin, hi = r->hi[k] - begin;
-        tc__limit_cut(at[k], step[k], limit, &lo, &hi);
-        r->lo[k] = begin + lo, r->hi[k] = begin + hi;
-    }
-}
-
-// The runs and what predicates leave of them; at and step are not set.
-static void tc__runs_lanes(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
-    const tc__limit *l = f->p->limit.at + p->first_limit;
-    r->length = f->n - j, r->lane = j, r->end = f->n, r->count = 1;
-    if (p->run != INT64_MAX) {
-        r->length = p->run, r->lane = j - (f->var[f->axis] + j) % p->run;
-        r->count = tc__lesser((f->n - r->lane + p->run - 1) / p->run, TC__EXPR_LANES);
-        r->end = tc__lesser(f->n, r->lane + r->count * p->run);
-    }
-    tc__runs_alike(f, p, r);
+    q->lo = q->first = 0, q->hi = q->length, q->last = q->count;
+    q->at = tc__expr_at(f, &p->index.at, q->lane);
+    q->step = tc__expr_at(f, &p->index.stride, q->lane);
+    q->over = tc__expr_at(f, &p->index.over, q->lane);
     for (uint32_t i = 0; i < p->limits; i++, l++) {
-        if (l->kind == TC__LIMIT_STILL) tc__runs_limit_still(f, l, r);
-        if (l->kind == TC__LIMIT_MOVES) tc__runs_limit(f, l, r);
+        int64_t at = tc__expr_at(f, &l->e.at, q->lane), most = tc__expr_at(f, &l->limit, 0);
+        if (l->kind == TC__LIMIT_STILL)
+            tc__limit_cut(at, tc__expr_at(f, &l->e.over, q->lane), most, &q->first,
+                          &q->last);
+        else
+            tc__limit_cut(at, tc__expr_at(f, &l->e.stride, q->lane), most, &q->lo, &q->hi);
     }
-    int64_t *lo = r->lo, *hi = r->hi, last = r->count - 1;
-    if (lo[0] < j) lo[0] = j;
-    if (hi[0] < lo[0]) hi[0] = lo[0];
-    if (hi[last] > r->end) hi[last] = r->end;
-    if (lo[last] > hi[last]) lo[last] = hi[last];
+    if (q->lo == q->hi || q->first == q->last) q->hi = q->lo, q->last = q->first;
 }
 
-static void tc__runs_open(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
-    tc__runs_lanes(f, p, j, r);
-    tc__runs_walk(f, &p->index, r, r->at, r->step);
+// The whole runs from lane j on, as many as are evaluated together.
+static void tc__runs_learn(const tc__frame *f, const tc__path *p, int64_t j, tc__runs *r) {
+    const tc__limit *l = f->p->limit.at + p->first_limit;
+    int64_t at[TC__EXPR_LANES], step[TC__EXPR_LANES], run = p->run;
+    r->next = 0, r->known = tc__lesser((f->n - j) / run, TC__EXPR_LANES);
+    tc__expr_lanes(f, &p->index.at, j, run, r->known, r->at);
+    tc__expr_lanes(f, &p->index.stride, j, run, r->known, r->step);
+    for (int64_t k = 0; k < r->known; k++) r->lo[k] = 0, r->hi[k] = run;
+    for (uint32_t i = 0; i < p->limits; i++, l++) {
+        int64_t most = tc__expr_at(f, &l->limit, 0);
+        tc__expr_lanes(f, &l->e.at, j, run, r->known, at);
+        tc__expr_lanes(f, &l->e.stride, j, run, r->known, step);
+        for (int64_t k = 0; k < r->known; k++)
+            tc__limit_cut(at[k], step[k], most, &r->lo[k], &r->hi[k]);
+    }
+}
+
+static void tc__runs_known(const tc__frame *f, const tc__path *p, tc__runs *r) {
+    tc__rect *q = &r->now;
+    if (r->next == r->known) tc__runs_learn(f, p, q->lane, r);
+    int64_t k = r->next++;
+    q->length = p->run, q->first = q->over = 0, q->last = 1;
+    q->at = r->at[k], q->step = r->step[k], q->lo = r->lo[k], q->hi = r->hi[k];
+}
+
+// The next rectangle of the block in r->now; 0 = it is over.
+static int tc__runs_next(const tc__frame *f, const tc__path *p, tc__runs *r) {
+    tc__rect *q = &r->now;
+    int64_t left = f->n - r->end, run = p->run, known = 0;
+    if (left <= 0) return 0;
+    q->lane = r->end, q->length = left, q->count = 1;
+    if (run != INT64_MAX) {
+        int64_t v = f->var[f->axis] + q->lane, nth = v / run, in = v - nth * run;
+        q->length = tc__lesser(left, run - in);
+        if (q->length == run && p->stretch)
+            q->count = tc__lesser(left / run, p->stretch - nth % p->stretch);
+        else if (q->length == run)
+            known = left >= 2 * run || r->next < r->known;
+    }
+    if (known)
+        tc__runs_known(f, p, r);
+    else
+        tc__rect_place(f, p, q);
+    r->end = q->lane + q->count * q->length;
+    return 1;
 }
 
 // keep[i]: do all predicates hold at lane j + i?

@@ -54,7 +54,8 @@
              {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
             {TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)},      \
             {TC__LN(arg_f32), TC__LN(arg_f64), TC__LN(arg_i32), TC__LN(arg_i64)},          \
-            TC__LN(second), TC__LN(ramp), TC__LN(float_fault)                              \
+            TC__LN(second), TC__LN(turned), TC__LN(fill), TC__LN(ramp), TC__LN(ramp_i32),  \
+            TC__LN(float_fault)                                                            \
     }
 
 static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);

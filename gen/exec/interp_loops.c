@@ -105,7 +105,7 @@
 #    define TC__FOLD_LOAD(P, NAME, C) TC__T_##C s##P = TC_N(ld_##C)(acc + P * TC_LANES);
 #    define TC__FOLD_SAVE(P, NAME, C) TC_N(st_##C)(acc + P * TC_LANES, s##P);
 #    define TC__FOLD_STEP(P, NAME, C)                                                      \
-        s##P = TC__LN(NAME##_step)(s##P, TC_N(ld_##C)(px + ((i + P * TC_LANES) & mx)));
+        s##P = TC__LN(NAME##_step)(s##P, TC_N(ld_##C)(px + P * sx));
 #    define TC__FOLD_REST(P, NAME, C)                                                      \
         if (n - i >= (P + 1) * TC_LANES) {                                                 \
             TC__FOLD_STEP(P, NAME, C)                                                      \
@@ -180,12 +180,25 @@
             }                                                                              \
         }
 
+// How many elements were stored four vectors at a time; the rest is for the loop behind.
+#    define TC__PACKED_u8(d, s, n)   TC__LN(pack)(d, s, n, 255)
+#    define TC__PACKED_i8(d, s, n)   TC__LN(pack)(d, s, n, 255)
+#    define TC__PACKED_i16(d, s, n)  0
+#    define TC__PACKED_f16(d, s, n)  0
+#    define TC__PACKED_bf16(d, s, n) 0
+
 // X_in and X_out: a memory type T, the class C it becomes, and one element each way.
 #    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
         TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
             TC__E_##C *d = (TC__E_##C *)to;                                                \
             const T *s = (const T *)from;                                                  \
             int64_t i = 0;                                                                 \
+            for (; i + 4 * TC_LANES <= n; i += 4 * TC_LANES) {                             \
+                TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
+                TC_N(st_##C)(d + i + TC_LANES, TC_N(ld_##X)(s + i + TC_LANES));            \
+                TC_N(st_##C)(d + i + 2 * TC_LANES, TC_N(ld_##X)(s + i + 2 * TC_LANES));    \
+                TC_N(st_##C)(d + i + 3 * TC_LANES, TC_N(ld_##X)(s + i + 3 * TC_LANES));    \
+            }                                                                              \
             for (; i + TC_LANES <= n; i += TC_LANES)                                       \
                 TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
             for (; i < n; i++) d[i] = IN;                                                  \
@@ -193,7 +206,7 @@
         TC__LOOP_FN void TC__LN(X##_out)(void *to, const void *from, int64_t n) {          \
             T *d = (T *)to;                                                                \
             const TC__E_##C *s = (const TC__E_##C *)from;                                  \
-            int64_t i = 0;                                                                 \
+            int64_t i = TC__PACKED_##X(to, from, n);                                       \
             for (; i + TC_LANES <= n; i += TC_LANES)                                       \
                 TC_N(st_##X)(d + i, TC_N(ld_##C)(s + i));                                  \
             for (; i < n; i++) d[i] = OUT;                                                 \
@@ -218,12 +231,22 @@
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+// Every second element of a, and of what b has from its second on; the elements of a from the last on. In AVX2 an
+// instruction moves elements within halves of a vector, or halves.
 #undef TC__EVEN
+#undef TC__TURN
 #if !TC__LOOPS_SCALAR && (defined(__clang__) || __GNUC__ >= 12)
+#    define TC__SHUFFLE __builtin_shufflevector
 #    if TC_W == 8
-#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15)
+#        define TC__PAIRS(a, b)                                                            \
+            ((TC_E_I64 __attribute__((vector_size(32))))TC__SHUFFLE(a, b, 0, 2, 9, 11, 4,  \
+                                                                    6, 13, 15))
+#        define TC__EVEN(a, b)                                                             \
+            ((TC_F32)TC__SHUFFLE(TC__PAIRS(a, b), TC__PAIRS(a, b), 0, 2, 1, 3))
+#        define TC__TURN(a) TC__SHUFFLE(a, a, 7, 6, 5, 4, 3, 2, 1, 0)
 #    else
-#        define TC__EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 5, 7)
+#        define TC__EVEN(a, b) TC__SHUFFLE(a, b, 0, 2, 5, 7)
+#        define TC__TURN(a)    TC__SHUFFLE(a, a, 3, 2, 1, 0)
 #    endif
 #endif
 #if TC__LOOPS_SCALAR
@@ -232,20 +255,44 @@
 #    define TC__FOLD(NAME, C, EXPR)                                                        \
         TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
             TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
-            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
-            const int64_t mx = x->mask;                                                    \
-            for (int64_t i = 0; i < n; i++) {                                              \
-                const TC__E_##C a = acc[i & 31], b = px[i & mx];                           \
+            for (int64_t half = x ? 0 : 16; half; half /= 2)                               \
+                for (int64_t i = 0; i < half; i++) {                                       \
+                    const TC__E_##C a = acc[i], b = acc[i + half];                         \
+                    acc[i] = EXPR;                                                         \
+                }                                                                          \
+            for (int64_t i = 0; x && i < n; i++) {                                         \
+                const TC__E_##C a = acc[i & 31];                                           \
+                const TC__E_##C b = ((const TC__E_##C *)x->at)[i & x->mask];               \
                 acc[i & 31] = EXPR;                                                        \
             }                                                                              \
         }
 #else
 #    define TC__TRUTH   -1
 #    define TC__MASK(x) TC_NEG_i32((x)&1)
+#    undef TC__DOWN
+#    undef TC__FOLD_JOIN
+#    define TC__FOLD_DOWN(STEP, C, l)                                                      \
+        {                                                                                  \
+            TC__T_##C upper = TC__DOWN(s0, l);                                             \
+            s0 = STEP(s0, upper);                                                          \
+        }
 #    if TC_W == 8
+#        define TC__DOWN         TC_DOWN
 #        define TC__FOLD_VECTORS TC__4
+#        define TC__FOLD_JOIN(STEP, C)                                                     \
+            s0 = STEP(s0, s2), s1 = STEP(s1, s3), s0 = STEP(s0, s1);                       \
+            TC__FOLD_DOWN(STEP, C, 4) TC__FOLD_DOWN(STEP, C, 2) TC__FOLD_DOWN(STEP, C, 1)
 #    else
 #        define TC__FOLD_VECTORS TC__8
+#        define TC__FOLD_JOIN(STEP, C)                                                     \
+            s0 = STEP(s0, s4), s1 = STEP(s1, s5), s2 = STEP(s2, s6), s3 = STEP(s3, s7);    \
+            s0 = STEP(s0, s2), s1 = STEP(s1, s3), s0 = STEP(s0, s1);                       \
+            TC__FOLD_DOWN(STEP, C, 2) TC__FOLD_DOWN(STEP, C, 1)
+#        if defined(__clang__) || __GNUC__ >= 12
+#            define TC__DOWN(v, l) __builtin_shufflevector(v, v, l, ((l) + 1) & 3, 2, 3)
+#        else
+#            define TC__DOWN TC_DOWN
+#        endif
 #    endif
 #    define TC__FOLD(NAME, C, EXPR)                                                        \
         TC__LOOP_FN TC__T_##C TC__LN(NAME##_step)(TC__T_##C a, TC__T_##C b) {              \
@@ -253,11 +300,16 @@
         }                                                                                  \
         TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
             TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
-            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
-            const int64_t mx = x->mask;                                                    \
             int64_t i = 0;                                                                 \
             TC__FOLD_VECTORS(TC__FOLD_LOAD, NAME, C)                                       \
-            for (; i + 32 <= n; i += 32) {                                                 \
+            if (!x) {                                                                      \
+                TC__FOLD_JOIN(TC__LN(NAME##_step), C)                                      \
+                TC_N(st_##C)(acc, s0);                                                     \
+                return;                                                                    \
+            }                                                                              \
+            const TC__E_##C *px = (const TC__E_##C *)x->at;                                \
+            const int64_t sx = x->mask & TC_LANES;                                         \
+            for (; i + 32 <= n; i += 32, px += 32 / TC_LANES * sx) {                       \
                 TC__FOLD_VECTORS(TC__FOLD_STEP, NAME, C)                                   \
             }                                                                              \
             TC__FOLD_VECTORS(TC__FOLD_REST, NAME, C)                                       \
@@ -273,6 +325,30 @@ TC__TILE(i32)
 TC__ARG(f32, i32)
 TC__ARG(i32, i32)
 
+// The bytes `keep` of 32 lanes to one vector, which packs within its halves: so those are put in order behind.
+TC__LOOP_PART int64_t TC__LN(pack)(void *to, const void *from, int64_t n, int32_t keep) {
+    int64_t i = 0;
+#    if !TC__LOOPS_SCALAR && TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    typedef char bytes __attribute__((vector_size(32)));
+    typedef int ints __attribute__((vector_size(32)));
+    const int32_t *s = (const int32_t *)from;
+    const ints order = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (; i + 32 <= n; i += 32) {
+        words a = (words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s + i) & keep),
+                                                    (ints)(TC_N(ld_i32)(s + i + 8) & keep));
+        words b =
+            (words)__builtin_ia32_packusdw256((ints)(TC_N(ld_i32)(s + i + 16) & keep),
+                                              (ints)(TC_N(ld_i32)(s + i + 24) & keep));
+        bytes t = (bytes)__builtin_ia32_packuswb256(a, b);
+        ints all = (ints)__builtin_ia32_permvarsi256((ints)t, order);
+        memcpy((char *)to + i, &all, sizeof all);
+    }
+#    endif
+    (void)to, (void)from, (void)n, (void)keep;
+    return i;
+}
+
 // Memory that is narrower than a register, in and out; the last few one by one, memory may end
 // there.
 TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
@@ -286,7 +362,7 @@ TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
 TC__LOOP_FN void TC__LN(bool_out)(void *to, const void *from, int64_t n) {
     uint8_t *d = (uint8_t *)to;
     const int32_t *s = (const int32_t *)from;
-    int64_t i = 0;
+    int64_t i = TC__LN(pack)(to, from, n, 1);
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_bool)(d + i, TC_N(ld_i32)(s + i));
     for (; i < n; i++) d[i] = (uint8_t)(s[i] & 1);
 }
@@ -299,18 +375,47 @@ TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 
 // What lies behind the last of them may not be memory: so a vector's second half is read from one
 // element before, and the last vector is one that ends there.
+#    ifdef TC__EVEN
+TC__LOOP_PART void TC__LN(second_of)(float *d, const float *s) {
+    TC_F32 a = TC_N(ld_f32)(s), b = TC_N(ld_f32)(s + TC_LANES - 1);
+    TC_N(st_f32)(d, TC__EVEN(a, b));
+}
+#    endif
+
 TC__LOOP_FN void TC__LN(second)(void *to, const void *from, int64_t n) {
+    float *d = (float *)to;
+    const float *s = (const float *)from;
+    int64_t i = 0;
+#    ifdef TC__EVEN
+    for (; i + TC_LANES <= n; i += TC_LANES) TC__LN(second_of)(d + i, s + 2 * i);
+    if (i < n && i) TC__LN(second_of)(d + n - TC_LANES, s + 2 * (n - TC_LANES)), i = n;
+#    endif
+    for (; i < n; i++) memcpy(d + i, s + 2 * i, sizeof *d); // a float may not keep all bits
+}
+
+TC__LOOP_FN void TC__LN(ramp_i32)(int32_t *d, int64_t at, int64_t step, int64_t n) {
+    int32_t first[TC_LANES];
+    int64_t i = 0;
+    for (int l = 0; l < TC_LANES; l++) first[l] = (int32_t)(at + l * step);
+    TC_I32 v = TC_N(ld_i32)(first), move = TC_N(splat_i32)((int32_t)(TC_LANES * step));
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_N(st_i32)(d + i, v);
+        v = TC_ADD_i32(v, move);
+    }
+    for (; i < n; i++) d[i] = (int32_t)(at + i * step);
+}
+
+TC__LOOP_FN void TC__LN(turned)(void *to, const void *from, int64_t n) {
     int32_t *d = (int32_t *)to;
     const int32_t *s = (const int32_t *)from;
     int64_t i = 0;
-#    ifdef TC__EVEN
-    for (int64_t last = n - TC_LANES; i < n && last >= 0; i += TC_LANES) {
-        if (i > last) i = last;
-        TC_I32 a = TC_N(ld_i32)(s + 2 * i), b = TC_N(ld_i32)(s + 2 * i + TC_LANES - 1);
-        TC_N(st_i32)(d + i, TC__EVEN(a, b));
+#    ifdef TC__TURN
+    for (; i + TC_LANES <= n; i += TC_LANES) {
+        TC_I32 a = TC_N(ld_i32)(s - i - (TC_LANES - 1));
+        TC_N(st_i32)(d + i, TC__TURN(a));
     }
 #    endif
-    for (; i < n; i++) d[i] = s[2 * i];
+    for (; i < n; i++) d[i] = s[-i];
 }
 
 TC__WORDS(words32)
@@ -341,6 +446,19 @@ TC__TILE(f64)
 TC__TILE(i64)
 TC__ARG(f64, i64)
 TC__ARG(i64, i64)
+
+TC__LOOP_FN void TC__LN(fill)(void *to, int64_t v, int64_t bytes) {
+    const TC_I64 all = TC_N(splat_i64)(v);
+    const int64_t size = (int64_t)sizeof all;
+    char *d = (char *)to;
+    for (; bytes >= 2 * size; bytes -= 2 * size, d += 2 * size)
+        memcpy(d, &all, sizeof all), memcpy(d + size, &all, sizeof all);
+    if (size > 8 && bytes >= size) memcpy(d, &all, sizeof all), bytes -= size, d += size;
+    for (; bytes >= 8; bytes -= 8, d += 8) memcpy(d, &v, 8);
+    if (bytes & 4) memcpy(d, &v, 4), d += 4;
+    if (bytes & 2) memcpy(d, &v, 2), d += 2;
+    if (bytes & 1) memcpy(d, &v, 1);
+}
 
 TC__LOOP_FN void TC__LN(ramp)(int64_t *d, int64_t at, int64_t step, int64_t n) {
     int64_t first[TC_LANES], i = 0;

@@ -111,12 +111,36 @@ static void tc__plan_scan_loops(tc__planner *b) {
     if (b->loops_around) tc__plan_fail(b, tc__plan_node(b, 0), "FOR without END");
 }
 
-// A use at `at`: what was made outside a loop must last until the loop is over.
+// A use at `at`: what was made outside a loop must last until the loop is over. Columns of rows behind one another are none.
 static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     uint32_t until = at;
-    for (int k = b->loops_around; k-- > 0;)
+    for (int k = b->flat ? b->loops_around > 0 : b->loops_around; k-- > 0;)
         if (b->loop_node[b->around[k]] > made) until = b->loop_end[b->around[k]];
     if (until > b->last[made]) b->last[made] = until;
+    if (!b->where[made]) b->where[made] = at;
+}
+
+// Compiled code has the LOADs of a stencil ahead of what uses them. Here each would hold a block until then, so
+// one waits for its first use, if that is an operation in the same loop and nothing is stored before.
+static int tc__plan_waits(const tc__planner *b, const tc__node *n) {
+    const tc__node *user = tc__plan_node(b, b->where[n->id]);
+    int used = 0;
+    if (n->op != TC_OP_LOAD || b->uniform[n->id] || tc__plan_part(b, n)->product) return 0;
+    for (uint32_t k = 0; k < user->n_in; k++) used |= user->in[k] == n->id;
+    for (uint32_t k = 0; k < n->n_attr && used; k++)
+        if (tc__attr_is_ix(n, k) && tc__ix_has_val(b->g->body.ix, n->attr[k])) used = 0;
+    for (uint32_t i = n->id + 1; i < user->id && used; i++) {
+        tc__op op = (tc__op)tc__plan_node(b, i)->op;
+        used = (op != TC_OP_FOR || b->flat) && op != TC_OP_END && op != TC_OP_STORE;
+    }
+    return used;
+}
+
+// Whether operand k of n is a LOAD that waited for it.
+static int tc__plan_waited(const tc__planner *b, const tc__node *n, uint32_t k) {
+    for (uint32_t j = 0; j < k; j++)
+        if (n->in[j] == n->in[k]) return 0;
+    return b->where[n->in[k]] == n->id;
 }
 
 // A cast that changes nothing has no register of its own, so its operand lasts as long as it does.
@@ -148,8 +172,32 @@ static void tc__plan_scan_stores(tc__planner *b) {
     }
 }
 
+// Whether an INDEX may be one of i32: it moves evenly, and fits.
+static int tc__plan_fits(tc__planner *b, const tc__node *n) {
+    const tc__ixpool *x = b->g->body.ix;
+    if (n->op != TC_OP_INDEX || b->uniform[n->id] || tc__plan_part(b, n)->product) return 0;
+    tc__ix e = n->attr[TC__INDEX_EXPR];
+    if (tc__ix_lo(x, e) < INT32_MIN || tc__ix_hi(x, e) > INT32_MAX) return 0;
+    tc__ixrun r = tc__plan_run(b, e);
+    return r.ok && r.run == INT64_MAX;
+}
+
+// Indices that only casts use are i32 where they fit: half the registers, and vectors convert them.
+static void tc__plan_scan_indices(tc__planner *b) {
+    b->axis = b->p->vector;
+    for (uint32_t i = 0; i < b->p->nodes; i++)
+        b->narrow[i] = (uint8_t)tc__plan_fits(b, tc__plan_node(b, i));
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        int shorter = n->op == TC_OP_CAST && !tc__cast_is_nothing(TC_I64, n->dtype) &&
+                      b->p->isa->cast[tc__loop_from(TC_I32)][n->dtype];
+        for (uint32_t k = 0; k < n->n_in && !shorter; k++) b->narrow[n->in[k]] = 0;
+    }
+}
+
 static void tc__plan_use_val(void *user, uint32_t id) {
     const tc__plan_scan *s = (const tc__plan_scan *)user;
+    s->b->narrow[id] = 0;
     tc__plan_use(s->b, id, s->at);
 }
 
@@ -176,6 +224,8 @@ static void tc__plan_scan_lives(tc__planner *b) {
         if (tc__plan_renames(b, n) && b->last[n->in[0]] < b->last[i])
             b->last[n->in[0]] = b->last[i];
     }
+    for (uint32_t i = 0; i < b->p->nodes; i++)
+        if (!tc__plan_waits(b, tc__plan_node(b, i))) b->where[i] = 0;
 }
 
 // ---- registers
@@ -185,7 +235,9 @@ static uint32_t tc__plan_take_slot(tc__planner *b, int wide) {
     return b->free8.count ? b->free8.at[--b->free8.count] : b->slots8++;
 }
 
-static int tc__plan_is_wide(const tc__node *n) { return tc__reg_width(n->dtype) == 8; }
+static int tc__plan_is_wide(const tc__planner *b, const tc__node *n) {
+    return tc__reg_width(n->dtype) == 8 && !b->narrow[n->id];
+}
 
 // Gives back the slots of values that are not used after `at`.
 static void tc__plan_end_lives(tc__planner *b, uint32_t at, uint32_t before) {
@@ -193,7 +245,7 @@ static void tc__plan_end_lives(tc__planner *b, uint32_t at, uint32_t before) {
         const tc__node *n = tc__plan_node(b, i);
         int ok = 1;
         if (!b->alive[i] || b->last[i] > at) continue;
-        if (tc__plan_is_wide(n))
+        if (tc__plan_is_wide(b, n))
             ok = TC__PUSH(b->ctx, b->free8, b->slot[i]);
         else
             ok = TC__PUSH(b->ctx, b->free4, b->slot[i]);
@@ -208,14 +260,21 @@ static int tc__plan_is_loop(const tc__planner *b, const tc__node *n) {
            (n->n_in && b->p->isa->alu[n->op][TC_F32]) || (n->n_in && n->dtype == TC_BOOL);
 }
 
+static void tc__plan_give_slot(tc__planner *b, const tc__node *n) {
+    b->slot[n->id] = tc__plan_take_slot(b, tc__plan_is_wide(b, n));
+    b->alive[n->id] = 1;
+}
+
 static void tc__plan_slots(tc__planner *b) {
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
-        tc__plan_end_lives(b, tc__plan_is_loop(b, n) ? i : i - !!i, i);
+        if (b->where[i]) continue;
+        tc__plan_end_lives(b, i - !!i, i);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (tc__plan_waited(b, n, k)) tc__plan_give_slot(b, tc__plan_node(b, n->in[k]));
+        if (tc__plan_is_loop(b, n)) tc__plan_end_lives(b, i, i);
         if (!tc__plan_is_value(n) || b->uniform[i] || n->op == TC_OP_CONTRACT) continue;
-        if (tc__plan_renames(b, n)) continue;
-        b->slot[i] = tc__plan_take_slot(b, tc__plan_is_wide(n));
-        b->alive[i] = 1;
+        if (!tc__plan_renames(b, n)) tc__plan_give_slot(b, n);
     }
 }
 
@@ -235,12 +294,31 @@ static int64_t tc__plan_row_bytes(const tc__planner *b) {
     return tc__ix_clamp(n);
 }
 
-// The largest power of two that keeps the blocks in cache.
-static int64_t tc__plan_block(const tc__planner *b) {
-    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8, n = TC__BLOCK;
-    int64_t row = tc__plan_row_bytes(b);
+// For how many columns of rows behind one another a LOAD stays where it is: whole rows, `most` columns or fewer, else 0.
+static int64_t tc__plan_still_run(tc__planner *b, int64_t rows, int64_t most) {
+    int64_t best = 0;
+    b->axis = b->p->vector;
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (n->op != TC_OP_LOAD || b->uniform[i]) continue;
+        tc__ixrun r = tc__plan_run(b, n->attr[TC__LOAD_INDEX]);
+        if (r.ok && tc__ix_equals(r.stride, 0) && r.run <= most && r.run % rows == 0)
+            best = r.run > best ? r.run : best;
+    }
+    return best;
+}
+
+// The largest power of two that keeps the blocks in cache; of short rows behind one another, whole ones, and as many as
+// have one value of a LOAD: a filter of its own for each 56 x 56 image takes 0.65 of the time.
+static int64_t tc__plan_block(tc__planner *b) {
+    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8;
+    int64_t n = TC__BLOCK * (b->p->flat ? 4 : 1), row = tc__plan_row_bytes(b);
+    int64_t rows = b->p->flat;
+    while (rows % TC__BLOCK_VECTOR) rows += b->p->flat;
     while (n > TC__BLOCK / 4 && bytes > TC__PLAN_BYTES / n) n /= 2;
-    if (b->p->vector == TC__COL) return n;
+    int64_t still = rows ? tc__plan_still_run(b, rows, n) : 0;
+    rows = still ? still : rows;
+    if (b->p->vector == TC__COL) return rows && rows < n ? n - n % rows : n;
     while (n > TC__FOLD_LANES && row > TC__PLAN_ROWS_BYTES / n) n /= 2;
     return n;
 }
@@ -264,8 +342,8 @@ static void tc__plan_homes(tc__planner *b) {
         tc__home h;
         if (!tc__plan_is_value(n)) continue;
         h.node = i, h.mask = b->uniform[i] ? 0 : -1;
-        h.at = tc__plan_is_wide(n) ? wide + b->slot[i] * block * 8
-                                   : narrow + b->slot[i] * block * 4;
+        h.at = tc__plan_is_wide(b, n) ? wide + b->slot[i] * block * 8
+                                      : narrow + b->slot[i] * block * 4;
         if (n->op == TC_OP_CONTRACT) h.at = 0;
         if (b->uniform[i]) h.at = tc__plan_area(b, TC__BLOCK_VECTOR * 8);
         b->home[i] = h.at;
@@ -331,7 +409,7 @@ static int tc__plan_may_alias(const tc__planner *b, const tc__node *n, uint32_t 
     return 1;
 }
 
-// Lets the loop just before a plain STORE write to memory itself.
+// Lets the loop or LOAD just before a plain STORE write to memory itself.
 static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__insn *i) {
     const tc__node *v = tc__plan_node(b, n->in[0]);
     tc__insn *last;
@@ -339,10 +417,10 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
         i->step != tc__step_store_plain)
         return;
     last = &b->p->code.at[b->p->code.count - 1];
-    if (last->step != tc__step_block || last->dst != v->id || last->uniform) return;
-    if (!tc__plan_may_alias(b, v, n->id)) return;
-    last->step = tc__step_block_store;
-    last->item = i->item, last->k[0] = (int64_t)b->home[v->id], last->k[1] = i->k[1];
+    if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
+    if (last->step == tc__step_block) last->step = tc__step_block_direct;
+    if (last->step == tc__step_block_direct || v->op == TC_OP_LOAD)
+        last->direct = i->item + 1;
 }
 
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -351,10 +429,10 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = tc__plan_path(b, n, n->attr[TC__LOAD_INDEX], TC__LOAD_PREDICATES,
                             (uint32_t)n->attr[TC__LOAD_BUFFER]);
     if (b->failed) return;
-    const tc__path *p = &b->p->path.at[i->item];
+    tc__path *p = &b->p->path.at[i->item];
     memcpy(&fill, &n->attr[TC__LOAD_FILL], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
-    i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
+    p->scale = lanes ? b->p->block : 1; // a whole block at each element
     i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
     i->step = p->run ? tc__step_load_runs : tc__step_load_lanes;
     if (p->comb && !b->p->isa->in[n->dtype]) i->step = tc__step_load_combs;
@@ -366,7 +444,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
                       ? tc__step_load_plain
                       : tc__step_load_lanes;
     if (i->step == tc__step_load_runs)
-        i->k[1] = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
+        i->k = (int64_t)tc__plan_area(b, TC__BLOCK_VECTOR * 8);
 }
 
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -375,9 +453,9 @@ static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = tc__plan_path(b, n, n->attr[TC__STORE_INDEX], n->n_attr,
                             (uint32_t)n->attr[TC__STORE_BUFFER]);
     if (b->failed) return;
-    const tc__path *p = &b->p->path.at[i->item];
+    tc__path *p = &b->p->path.at[i->item];
     i->dtype = tc__plan_node(b, n->in[0])->dtype;
-    i->k[1] = lanes ? b->p->block : 1;
+    p->scale = lanes ? b->p->block : 1;
     i->step = p->run ? tc__step_store_runs : tc__step_store_lanes;
     if (p->plain) i->step = tc__step_store_plain;
     if (still && !lanes) i->step = tc__step_store_one;
@@ -388,6 +466,7 @@ static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
 static void tc__plan_index(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = tc__plan_path(b, n, n->attr[TC__INDEX_EXPR], n->n_attr, 0);
     i->step = tc__step_index;
+    if (b->narrow[n->id]) i->dtype = TC_I32;
 }
 
 static void tc__plan_valid(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -401,7 +480,7 @@ static void tc__plan_check(tc__planner *b, const tc__node *n, tc__insn *i) {
         tc__plan_fail(b, n, "limit differs between lanes");
     if (!TC__PUSH(b->ctx, b->p->expr, e)) b->failed = 1;
     i->item = (uint32_t)b->p->expr.count - 1;
-    i->k[0] = n->attr[TC__CHECK_SITE];
+    i->k = n->attr[TC__CHECK_SITE];
     i->step = tc__step_check;
 }
 
@@ -414,19 +493,19 @@ static void tc__plan_const(tc__planner *b, const tc__node *n, tc__insn *i) {
 
 static void tc__plan_arg(tc__planner *b, const tc__node *n, tc__insn *i) {
     (void)b;
-    i->k[0] = n->attr[TC__ARG_SLOT];
+    i->k = n->attr[TC__ARG_SLOT];
     i->step = tc__step_arg;
 }
 
 static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (!tc__is_float(n->dtype)) tc__plan_fail(b, n, "random numbers are f32 or f64");
     i->random = b->p->isa->random[n->attr[TC__RANDOM_KIND] != 0][n->dtype == TC_F64];
-    i->k[0] = n->attr[TC__RANDOM_DRAW];
+    i->k = n->attr[TC__RANDOM_DRAW];
     i->step = tc__step_random;
 }
 
 static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
-    int from = tc__plan_node(b, n->in[0])->dtype;
+    int from = b->narrow[n->in[0]] ? (int)TC_I32 : tc__plan_node(b, n->in[0])->dtype;
     i->block = b->p->isa->cast[tc__loop_from(from)][n->dtype];
     i->step = tc__plan_renames(b, n) ? tc__step_rename : tc__step_block;
 }
@@ -454,7 +533,7 @@ static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
     for (uint32_t l = 0; l < b->p->loop.count; l++) {
         const tc__loop *loop = &b->p->loop.at[l];
         for (uint32_t k = 0; k < loop->accs; k++)
-            if (b->p->acc_of_loop.at[loop->first_acc + k] == i->item) i->k[0] = l;
+            if (b->p->acc_of_loop.at[loop->first_acc + k] == i->item) i->k = l;
     }
     i->step = b->p->acc.at[i->item].arg ? tc__step_combine_arg : tc__step_combine;
 }
@@ -506,6 +585,7 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
     tc__insn i;
     memset(&i, 0, sizeof i);
     i.dst = n->id, i.dtype = n->dtype, i.uniform = b->uniform[n->id];
+    i.home = (int64_t)b->home[n->id];
     for (uint32_t k = 0; k < 3; k++) i.in[k] = k < n->n_in ? n->in[k] : n->id;
     for (size_t k = 0; k < TC__COUNT(tc__plan_rules) && !i.step; k++)
         if (tc__plan_rules[k].op == (tc__op)n->op) tc__plan_rules[k].plan(b, n, &i);
@@ -516,9 +596,13 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
 static void tc__plan_code(tc__planner *b, tc__section *s) {
     s->first = (uint32_t)b->p->code.count;
     b->axis = s->axis;
-    for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++)
-        if (tc__plan_section(b, tc__plan_node(b, i)) == s)
-            tc__plan_insn(b, tc__plan_node(b, i));
+    for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (tc__plan_section(b, n) != s || b->where[i]) continue;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (tc__plan_waited(b, n, k)) tc__plan_insn(b, tc__plan_node(b, n->in[k]));
+        tc__plan_insn(b, n);
+    }
     s->end = (uint32_t)b->p->code.count;
 }
 
@@ -631,14 +715,16 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->uniform = TC__ANEW_ARRAY(a, uint8_t, n);
     b->alive = TC__ANEW_ARRAY(a, uint8_t, n);
     b->stored = TC__ANEW_ARRAY(a, uint8_t, n);
+    b->narrow = TC__ANEW_ARRAY(a, uint8_t, n);
     b->last = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->where = TC__ANEW_ARRAY(a, uint32_t, n);
     b->slot = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_of = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_node = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_end = TC__ANEW_ARRAY(a, uint32_t, n);
     b->home = TC__ANEW_ARRAY(a, size_t, n);
-    return b->uniform && b->alive && b->stored && b->last && b->slot && b->loop_of &&
-           b->loop_node && b->loop_end && b->home;
+    return b->uniform && b->alive && b->stored && b->narrow && b->last && b->where &&
+           b->slot && b->loop_of && b->loop_node && b->loop_end && b->home;
 }
 
 // Short rows of a list that only computes element by element: blocks take many of them.
@@ -675,6 +761,7 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_scan_loops(b);
     tc__plan_scan_stores(b);
     if (b->failed) return;
+    tc__plan_scan_indices(b);
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
     if (b->failed) return;

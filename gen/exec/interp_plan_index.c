@@ -9,6 +9,7 @@ enum {
     TC__PLAN_LOOPS = 16,             // nested
     TC__PLAN_SHORT_ROW = 128,        // up to here rows stand behind one another in a block
     TC__PLAN_SHORT_RUN = 4,          // shorter runs are done in combs, or lane by lane
+    TC__PLAN_SHORT_STRETCH = 8,      // the runs of shorter stretches are asked one by one
     TC__PLAN_COMB_RUN = 16,          // a comb has runs of at least this many
     TC__PLAN_COMB_LIMITS = 8,        //   and at most so many predicates
     TC__PLAN_BYTES = 48 * 1024,      // of all blocks: what a first-level cache holds
@@ -24,9 +25,11 @@ typedef struct tc__planner {
         flat; // the column of all rows, where they stand behind one another; 0: they do not
     uint8_t *uniform;  // by node
     uint32_t *last;    // by node: position of the last use
+    uint32_t *where;   // by node: the use a LOAD is planned just before; 0: none
     uint32_t *slot;    // by node: block register
     uint8_t *alive;    // by node: it holds its slot
     uint8_t *stored;   // by node: stores are its only uses
+    uint8_t *narrow;   // by node: an INDEX whose register is of i32
     size_t *home;      // by node: bytes into scratch
     uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
     int loops_around;
@@ -246,7 +249,39 @@ static tc__walk tc__plan_walk(tc__planner *b, tc__ix e, const tc__ixrun *r) {
     tc__walk w;
     w.at = tc__plan_expr(b, e);
     w.stride = tc__plan_expr(b, r->ok ? r->stride : tc__ix_const(0));
+    w.over = tc__plan_expr(b, tc__ix_const(0));
     return w;
+}
+
+// How e moves from one run of `run` elements to the next.
+static tc__ixrun tc__plan_over(tc__planner *b, tc__ix e, int64_t run) {
+    tc__ixpool *x = b->g->body.ix;
+    tc__ixrun r = tc__plan_run(b, e);
+    int moves = !r.ok || tc__ix_uses(x, r.stride, b->axis);
+    e = tc__plan_flat(b, e);
+    tc__ix var = tc__ix_find_var(x, e, b->axis);
+    if (var) e = tc__ix_subst(x, e, var, tc__ix_mul(x, tc__ix_const(run), var));
+    r = tc__ix_run(x, e, b->axis);
+    if (moves || !r.ok || tc__ix_uses(x, r.stride, b->axis))
+        r.ok = 0, r.stride = tc__ix_const(0);
+    return r;
+}
+
+// The runs over which the index and predicates of a path move evenly; sets how.
+static void tc__plan_stretch(tc__planner *b, tc__path *path, int64_t index,
+                             const int64_t *limit) {
+    tc__ixrun r = tc__plan_over(b, index, path->run);
+    path->stretch = INT64_MAX;
+    tc__plan_join_run(&path->stretch, &r);
+    path->index.over = tc__plan_expr(b, r.stride);
+    for (uint32_t i = 0; i < path->limits && !b->failed; i++) {
+        tc__limit *l = &b->p->limit.at[path->first_limit + i];
+        r = tc__plan_over(b, limit[2 * i], path->run);
+        tc__plan_join_run(&path->stretch, &r);
+        l->e.over = tc__plan_expr(b, r.stride);
+        if (l->kind == TC__LIMIT_MOVES) path->stretch = 0;
+    }
+    if (path->stretch < TC__PLAN_SHORT_STRETCH) path->stretch = 0;
 }
 
 // What predicate e is from run to run, `run` elements each.
@@ -288,6 +323,7 @@ static tc__path tc__plan_path_of(tc__planner *b, int64_t index, const int64_t *l
     for (uint32_t i = 0; i < path.limits && !b->failed; i++)
         b->p->limit.at[path.first_limit + i].kind =
             tc__plan_limit_kind(b, limit[2 * i], path.run);
+    if (path.run && path.run != INT64_MAX) tc__plan_stretch(b, &path, index, limit);
     path.whole = path.run && r.ok && r.run == INT64_MAX && tc__ix_equals(r.stride, 1);
     path.plain = path.whole && !path.limits;
     return path;

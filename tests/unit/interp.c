@@ -835,6 +835,125 @@ static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
     free_kernel(q);
 }
 
+// Images behind one another: of each row the neighbour below right, 5 outside, whose elements are `step` apart,
+// from the last on where that is negative; and the images turned, their columns side by side. Rows, and the
+// runs in which they move, end anywhere in a block.
+static void test_planes(int dtype, int64_t planes, int64_t height, int64_t width,
+                        int64_t step) {
+    int64_t n = planes * height * width, far = step < 0 ? -step : step, wide = width * far;
+    int64_t begin = step < 0 ? wide - 1 : 0;
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, n * far, -9, 9), y = output(q, dtype, n);
+    uint32_t t = output(q, dtype, n), twice = output(q, dtype, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(planes * height), num(width));
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(planes * height));
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(width));
+    tc__ix plane = tc__ix_div(&q->ix, q->r, num(height));
+    tc__ix i = tc__ix_mod(&q->ix, q->r, num(height)), to = at2(q, q->r, width, q->c);
+    tc__ix row = times(q, plus(q, at2(q, plane, height, i), num(1)), wide);
+    tc__ix at = plus(q, row, plus(q, times(q, q->c, step), num(begin + step)));
+    uint32_t next = load_if(q, x, at, 5, plus(q, i, num(1)), num(height),
+                            plus(q, q->c, num(1)), num(width));
+    uint32_t here = load(
+        q, x, plus(q, times(q, q->c, step), plus(q, times(q, q->r, wide), num(begin))));
+    int wider = computed(dtype);
+    next = widened(q, TC__AT_COL, dtype, next), here = widened(q, TC__AT_COL, dtype, here);
+    uint32_t most = op2(q, TC_OP_MAXIMUM, wider, next, here);
+    store(q, twice, to, wider == dtype ? most : cast(q, dtype, most));
+    store(q, y, to,
+          load_if(q, x, at, 5, plus(q, i, num(1)), num(height), plus(q, q->c, num(1)),
+                  num(width)));
+    store(q, t, to,
+          load(q, x, plus(q, at2(q, q->c, height, i), times(q, plane, height * width))));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, planes * height);
+    int bad = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t p = e / (height * width), r = e / width % height, c = e % width;
+        int64_t own = (p * height + r) * wide + begin + c * step;
+        double want = r + 1 < height && c + 1 < width ? value(q, x, own + wide + step) : 5;
+        double mine = value(q, x, own);
+        bad += value(q, y, e) != want;
+        bad += value(q, twice, e) != (mine > want ? mine : want);
+        bad += value(q, t, e) != value(q, x, (p * width + c) * height + r);
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// Predicates that hold for no lane of a block, or of any: one element for each `length` columns, the next one, 5 behind
+// the last; and of rows of that many columns what is a row further, 5 everywhere.
+static void test_nowhere(int64_t rows, int64_t length, int64_t groups) {
+    kernel *q = new_kernel();
+    int64_t cols = length * groups, n = rows * cols;
+    uint32_t x = input(q, TC_F32, rows * groups, 6, 9), z = input(q, TC_F32, n, 6, 9);
+    uint32_t y = output(q, TC_F32, n), w = output(q, TC_F32, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), num(cols));
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    tc__ix to = at2(q, q->r, cols, q->c),
+           next = plus(q, tc__ix_div(&q->ix, q->c, num(length)), num(1));
+    tc__ix far = plus(q, q->c, num(cols));
+    store(
+        q, y, to,
+        load_if(q, x, at2(q, q->r, groups, next), 5, next, num(groups), next, num(groups)));
+    store(q, w, to,
+          load_if(q, z, at2(q, q->r, cols, far), 5, far, num(cols), far, num(cols)));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t group = e / length, last = group % groups == groups - 1;
+        bad += value(q, y, e) != (last ? 5 : value(q, x, group + 1));
+        bad += value(q, w, e) != 5;
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// What moves elements between memory and registers, for n of them: it writes these and nothing behind.
+static void test_moves(const tc__isa *isa, int64_t n) {
+    enum { MOST = 160, GUARD = 8 };
+    int32_t word[2 * MOST], to[MOST + GUARD];
+    uint8_t byte[MOST + GUARD];
+    int bad = 0;
+    for (int dtype = TC_BOOL; dtype <= TC_I8; dtype++) {
+        for (int i = 0; i < 2 * MOST; i++)
+            word[i] = (int32_t)((uint32_t)i * 2654435761u) >> (i % 25);
+        int mask = dtype == TC_BOOL ? 1 : 255;
+        memset(byte, 0x55, sizeof byte), memset(to, 0x55, sizeof to);
+        for (int64_t i = 0; i < n && mask == 1; i++) word[i] = i % 3 ? isa->truth : 0;
+        isa->out[dtype](byte, word, n);
+        for (int64_t i = 0; i < n; i++) bad += byte[i] != (word[i] & mask);
+        isa->in[dtype](to, byte, n);
+        for (int64_t i = 0; i < n; i++) {
+            int want = dtype == TC_I8 ? (int)(int8_t)byte[i] : (int)byte[i];
+            bad += to[i] != (dtype == TC_BOOL ? want * isa->truth : want);
+        }
+        bad += byte[n] != 0x55 || to[n] != 0x55555555;
+    }
+    for (int64_t width = 1; width <= 8; width *= 2) {
+        const uint8_t *filled = (const uint8_t *)word + width, *v = (const uint8_t *)to;
+        memset(word, 0x55, sizeof word);
+        for (int i = 0; i < 8; i++) to[i] = 0x01020304 * (i + 1);
+        tc__fill(isa, (uint8_t *)word + width, v, width, n);
+        for (int64_t i = 0; i < n * width; i++) bad += filled[i] != v[i % width];
+        bad += filled[-1] != 0x55 || filled[n * width] != 0x55;
+    }
+    for (int i = 0; i < 2 * MOST; i++) word[i] = (int32_t)((uint32_t)i * 2654435761u);
+    memset(to, 0x55, sizeof to);
+    isa->second(to, word, n);
+    for (int64_t i = 0; i < n; i++) bad += to[i] != word[2 * i];
+    isa->turned(to, word + n, n);
+    for (int64_t i = 0; i < n; i++) bad += to[i] != word[n - i];
+    isa->ramp_i32(to, -70, 3, n);
+    for (int64_t i = 0; i < n; i++) bad += to[i] != -70 + 3 * i;
+    bad += to[n] != 0x55555555;
+    CHECK(bad == 0);
+}
+
 // out[b, m, c] = relu(sum over k of left * right + bias[c])
 static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_t n,
                           int transposed, int square_right) {
@@ -1405,11 +1524,21 @@ int main(int count, char **args) {
             test_arg(TC_F64, 3, 0, rows, less);
         }
     }
+    for (int64_t n = 0; n <= 150; n++)
+        test_moves(&tc__isa_scalar, n), test_moves(tc__isa_best(tc__cpu_features()), n);
+    test_nowhere(1, 2000, 2), test_nowhere(41, 100, 1), test_nowhere(300, 9, 3);
+    test_nowhere(3, 1024, 3), test_nowhere(1, 40, 100), test_nowhere(5, 1, 7);
     test_gather();
     test_stencil(9, 14);
     test_stencil(40, 64);
     test_stencil(3, 300);
     for (int64_t step = 1; step < 4; step++) {
+        test_planes(TC_F32, 7, 9, 28, step), test_planes(TC_F32, 3, 56, 56, step);
+        test_planes(TC_F64, 2, 17, 31, step), test_planes(TC_BF16, 5, 11, 57, step);
+        test_planes(TC_U8, 130, 8, 9, step), test_planes(TC_I64, 3, 60, 5, step);
+        test_planes(TC_F32, 2, 3, 300, step), test_planes(TC_F32, 40, 1, 13, step);
+        test_planes(TC_F16, 9, 9, 4, -step), test_planes(TC_F32, 9, 10, 100, -step);
+        test_planes(TC_F32, 1, 2100, 16, -step), test_planes(TC_I16, 3, 70, 24, -step);
         test_rows(TC_F32, 9, 14, step);
         test_rows(TC_F64, 40, 57, step);
         test_rows(TC_I32, 300, 3, step);
