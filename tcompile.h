@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x11b8353c45c41410u
+#define TC__BUILD_ID 0x5407d8a936098dc3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15485,7 +15485,21 @@ typedef struct tc__dump{
 tc__text*t;
 const tc__graph*g;
 int indent;
+void(*buffer)(tc__text*t,const void*user,int64_t b);
+const void*user;
 }tc__dump;
+static void tc__dump_buffer(tc__dump*d,int64_t b){
+if(d->buffer)
+d->buffer(d->t,d->user,b);
+else
+tc__put(d->t,"b%lld",(long long)b);
+}
+static void tc__dump_element(tc__dump*d,int64_t b,tc__ix e){
+tc__dump_buffer(d,b);
+tc__put(d->t,"[");
+tc__dump_ix(d->t,d->g->ix,e);
+tc__put(d->t,"]");
+}
 static void tc__dump_predicates(tc__dump*d,const tc__node*n,uint32_t first){
 for(uint32_t i=first;i+1<n->n_attr;i+=2){
 tc__put(d->t,i>first?", 0 <= ":"0 <= ");
@@ -15495,9 +15509,7 @@ tc__dump_ix(d->t,d->g->ix,n->attr[i+1]);
 }
 }
 static void tc__dump_access(tc__dump*d,const tc__node*n){
-tc__put(d->t,"b%lld[",(long long)n->attr[TC__ACCESS_BUFFER]);
-tc__dump_ix(d->t,d->g->ix,n->attr[TC__ACCESS_INDEX]);
-tc__put(d->t,"]");
+tc__dump_element(d,n->attr[TC__ACCESS_BUFFER],n->attr[TC__ACCESS_INDEX]);
 }
 static void tc__dump_load(tc__dump*d,const tc__node*n){
 tc__put(d->t,"%%%u = load ",(unsigned)n->id);
@@ -15587,11 +15599,13 @@ if(n->n_attr>TC__LAUNCH_CLUSTER)
 tc__put(d->t," cluster=%lld",(long long)n->attr[TC__LAUNCH_CLUSTER]);
 }
 static void tc__dump_template(tc__dump*d,const tc__node*n){
-tc__put(d->t,"template %s b%lld",tc__template_names[n->attr[TC__TEMPLATE_NAME]],
-(long long)n->attr[TC__TEMPLATE_SHARED]);
-if(n->attr[TC__TEMPLATE_SUMS]>=0)
-tc__put(d->t," tickets=b%lld sums=b%lld",(long long)n->attr[TC__TEMPLATE_TICKETS],
-(long long)n->attr[TC__TEMPLATE_SUMS]);
+tc__put(d->t,"template %s ",tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
+tc__dump_buffer(d,n->attr[TC__TEMPLATE_SHARED]);
+for(int i=TC__TEMPLATE_TICKETS;i<=(int)TC__TEMPLATE_SUMS&&n->attr[i]>=0;
+i++){
+tc__put(d->t,i==TC__TEMPLATE_TICKETS?" tickets=":" sums=");
+tc__dump_buffer(d,n->attr[i]);
+}
 tc__put(d->t," block=");
 tc__dump_ix(d->t,d->g->ix,n->attr[TC__TEMPLATE_BLOCK]);
 for(int i=TC__TEMPLATE_ROWS;i<=(int)TC__TEMPLATE_DEPTH;i++){
@@ -15611,9 +15625,11 @@ if(n->attr[i]>=0)tc__dump_var(d->t,n->attr[i]);
 if(n->attr[i]<0)tc__put(d->t,"-");
 }
 tc__put(d->t," %s",tc__bring_names[n->attr[TC__HOLE_BRING]]);
-if(n->attr[TC__HOLE_BUFFER]>=0)
-tc__put(d->t," b%lld of %lld",(long long)n->attr[TC__HOLE_BUFFER],
-(long long)n->attr[TC__HOLE_WIDTH]);
+if(n->attr[TC__HOLE_BUFFER]>=0){
+tc__put(d->t," ");
+tc__dump_buffer(d,n->attr[TC__HOLE_BUFFER]);
+tc__put(d->t," of %lld",(long long)n->attr[TC__HOLE_WIDTH]);
+}
 if(n->attr[TC__HOLE_DEEP_STRIDE])
 tc__put(d->t," strides %lld %lld",(long long)n->attr[TC__HOLE_LINE_STRIDE],
 (long long)n->attr[TC__HOLE_DEEP_STRIDE]);
@@ -15627,7 +15643,7 @@ tc__put(d->t," in 0..");
 tc__dump_ix(d->t,d->g->ix,n->attr[TC__AXIS_EXTENT]);
 }
 static void tc__dump_if(tc__dump*d,const tc__node*n){
-tc__put(d->t,n->n_attr?"if":"do");
+tc__put(d->t,n->n_attr?"if ":"do");
 tc__dump_predicates(d,n,TC__IF_PREDICATES);
 }
 static void tc__dump_else(tc__dump*d,const tc__node*n){
@@ -15638,34 +15654,29 @@ static void tc__dump_barrier(tc__dump*d,const tc__node*n){
 tc__put(d->t,"barrier %s",n->n_attr?"warp":"block");
 }
 static void tc__dump_leave(tc__dump*d,const tc__node*n){
-tc__put(d->t,"leave unless");
+tc__put(d->t,"leave unless ");
 tc__dump_predicates(d,n,TC__LEAVE_PREDICATES);
 }
 static void tc__dump_copy(tc__dump*d,const tc__node*n){
-tc__put(d->t,"copy %lld b%lld[",(long long)n->attr[TC__COPY_ELEMENTS],
-(long long)n->attr[TC__COPY_BUFFER]);
-tc__dump_ix(d->t,d->g->ix,n->attr[TC__COPY_INDEX]);
-tc__put(d->t,"] <- b%lld[",(long long)n->attr[TC__COPY_FROM]);
-tc__dump_ix(d->t,d->g->ix,n->attr[TC__COPY_SOURCE]);
-tc__put(d->t,"]");
+tc__put(d->t,"copy %lld ",(long long)n->attr[TC__COPY_ELEMENTS]);
+tc__dump_element(d,n->attr[TC__COPY_BUFFER],n->attr[TC__COPY_INDEX]);
+tc__put(d->t," <- ");
+tc__dump_element(d,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE]);
 }
 static void tc__dump_put(tc__dump*d,const tc__node*n){
 int put=n->op==TC_OP_PUT;
 if(put)tc__put(d->t,"put ");
 if(!put)tc__put(d->t,"get acc%lld <- ",(long long)n->attr[TC__PUT_ACCUMULATOR]);
-tc__put(d->t,"b%lld",(long long)n->attr[TC__PUT_BUFFER]);
-if(n->n_attr>TC__PUT_PLACES)
-tc__put(d->t,", b%lld",(long long)n->attr[TC__PUT_PLACES]);
-tc__put(d->t,"[");
-tc__dump_ix(d->t,d->g->ix,n->attr[TC__PUT_INDEX]);
-tc__put(d->t,"]");
+if(n->n_attr>TC__PUT_PLACES){
+tc__dump_buffer(d,n->attr[TC__PUT_PLACES]);
+tc__put(d->t,", ");
+}
+tc__dump_element(d,n->attr[TC__PUT_BUFFER],n->attr[TC__PUT_INDEX]);
 if(put)tc__put(d->t," <- acc%lld",(long long)n->attr[TC__PUT_ACCUMULATOR]);
 }
 static void tc__dump_last(tc__dump*d,const tc__node*n){
-tc__put(d->t,"last of %lld at b%lld[",(long long)n->attr[TC__LAST_COUNT],
-(long long)n->attr[TC__LAST_BUFFER]);
-tc__dump_ix(d->t,d->g->ix,n->attr[TC__LAST_INDEX]);
-tc__put(d->t,"]");
+tc__put(d->t,"last of %lld at ",(long long)n->attr[TC__LAST_COUNT]);
+tc__dump_element(d,n->attr[TC__LAST_BUFFER],n->attr[TC__LAST_INDEX]);
 }
 static void tc__dump_wait(tc__dump*d,const tc__node*n){
 (void)n;
@@ -15679,10 +15690,11 @@ static void tc__dump_call(tc__dump*d,const tc__node*n){
 tc__put(d->t,"call %s",tc__call_name(d->t->ctx,n));
 for(uint32_t i=TC__CALL_BUFFERS+1;
 i<=TC__CALL_BUFFERS+n->attr[TC__CALL_OPERANDS];i++){
-if(n->attr[i]<0)tc__put(d->t," empty");
-if(n->attr[i]>=0)tc__put(d->t," b%lld",(long long)n->attr[i]);
+tc__put(d->t,n->attr[i]<0?" empty":" ");
+if(n->attr[i]>=0)tc__dump_buffer(d,n->attr[i]);
 }
-tc__put(d->t," -> b%lld",(long long)n->attr[TC__CALL_BUFFERS]);
+tc__put(d->t," -> ");
+tc__dump_buffer(d,n->attr[TC__CALL_BUFFERS]);
 }
 typedef struct tc__dump_row{
 tc__op op;
@@ -15782,7 +15794,8 @@ tc__put(d->t,"\n");
 TC__UNUSED static void tc__dump_graph(tc__text*t,const tc__graph*g,
 const uint32_t*outputs,size_t n_outputs){
 tc__dump d;
-d.t=t,d.g=g,d.indent=0;
+memset(&d,0,sizeof d);
+d.t=t,d.g=g;
 if(g->node.count&&g->node.at[0]->stage==TC__TENSOR)tc__dump_symbols(t,g->ix);
 for(size_t i=0;i<g->node.count;i++)tc__dump_node(&d,g->node.at[i]);
 for(size_t i=0;i<g->aside.count;i++)tc__dump_node(&d,g->aside.at[i]);
@@ -15804,7 +15817,8 @@ tc__put(d->t,"\"];\n");
 TC__UNUSED static void tc__dump_dot(tc__text*t,const tc__graph*g,const uint32_t*kernel,
 uint32_t kernels){
 tc__dump d;
-d.t=t,d.g=g,d.indent=0;
+memset(&d,0,sizeof d);
+d.t=t,d.g=g;
 tc__put(t,"digraph tcompile {\n    node [shape=box, fontname=monospace];\n");
 for(uint32_t k=0;kernel&&k<kernels;k++){
 tc__put(t,"    subgraph cluster_%u {\n    label=\"kernel %u\";\n",(unsigned)k,
@@ -22970,179 +22984,15 @@ a->lanes=tc__lanes_in_use(p->g,a->loop);
 }
 return 1;
 }
-static void tc__put_dump_begin(tc__printer*p,int depth){
-tc__put(p->out,"//   ");
-for(int i=0;i<depth;i++)tc__put(p->out,"  ");
-}
-static void tc__put_dump_const(tc__printer*p,const tc__node*n){
-tc__value v=tc__const_value(n);
-tc__put(p->out," ");
-if(tc__is_float(n->dtype))
-tc__put_double(p->out,v.f);
-else
-tc__put(p->out,"%lld",(long long)v.i);
-}
-static int tc__put_dump_acc(tc__printer*p,const tc__node*n){
-if(n->op==TC_OP_NEW)
-tc__put(p->out,n->n_attr>TC__NEW_WIDTH?"acc%d = new %s[%d]":"acc%d = new %s",
-(int)n->attr[TC__NEW_ACCUMULATOR],
-tc__op_name((tc__op)n->attr[TC__NEW_MONOID]),
-n->n_attr>TC__NEW_WIDTH?(int)n->attr[TC__NEW_WIDTH]:0);
-else if(n->op==TC_OP_ACC)
-tc__put(p->out,"acc%d %s= %%%u",(int)n->attr[TC__ACC_ACCUMULATOR],
-tc__op_name((tc__op)n->attr[TC__ACC_MONOID]),n->in[0]);
-else if(n->op==TC_OP_COMBINE)
-tc__put(p->out,
-n->n_attr>TC__COMBINE_THREADS?"%%%u = combine acc%d of %d threads"
-:"%%%u = combine acc%d",
-n->id,(int)n->attr[TC__COMBINE_ACCUMULATOR],
-n->n_attr>TC__COMBINE_THREADS?(int)n->attr[TC__COMBINE_THREADS]:0);
-else
-return 0;
-return 1;
-}
-static void tc__put_dump_indices(tc__printer*p,const tc__node*n){
-for(uint32_t i=0;i<n->n_attr;i++){
-if(!tc__attr_is_ix(n,i))continue;
-tc__put(p->out,n->op==TC_OP_LOAD||n->op==TC_OP_STORE?"[":" [");
-tc__put_ix(p,n->attr[i]);
-tc__put(p->out,"]");
-}
-}
-static void tc__put_dump_node(tc__printer*p,const tc__node*n){
-if(!tc__put_dump_acc(p,n)){
-if(n->op!=TC_OP_STORE)tc__put(p->out,"%%%u = ",n->id);
-tc__put(p->out,"%s",tc__op_name((tc__op)n->op));
-if(n->op==TC_OP_CONST)tc__put_dump_const(p,n);
-if(n->op==TC_OP_LOAD||n->op==TC_OP_STORE){
-tc__put(p->out," ");
-tc__put_buffer(p,n->attr[TC__ACCESS_BUFFER]);
-}
-tc__put_dump_indices(p,n);
-for(uint32_t i=0;i<n->n_in;i++)tc__put(p->out," %%%u",n->in[i]);
-}
-tc__put(p->out,"  %s\n",tc__dtypes[n->dtype].name);
-}
-static void tc__put_dump_boxes(tc__printer*p,const tc__node*n){
-tc__kbox box;
-for(uint32_t i=0;tc__box_at(n,i,&box);i++){
-tc__put(p->out,"//       inside");
-for(uint32_t k=0;k<box.count;k+=2){
-tc__put(p->out," [");
-tc__put_ix(p,box.pair[k]);
-tc__put(p->out,"] [");
-tc__put_ix(p,box.pair[k+1]);
-tc__put(p->out,"]");
-}
-tc__put(p->out,"\n");
-}
-}
-static void tc__put_dump_loop(tc__printer*p,const tc__node*n){
-tc__put(p->out,"for %s in ",tc__axis_name(n->attr[TC__FOR_AXIS]));
-tc__put_ix(p,n->attr[TC__FOR_BEGIN]);
-tc__put(p->out,"..");
-tc__put_ix(p,n->attr[TC__FOR_END]);
-tc__put(p->out," %s\n",tc__bind_names[n->attr[TC__FOR_BIND]]);
-tc__put_dump_boxes(p,n);
-}
-static void tc__put_dump_axis(tc__printer*p,const tc__node*n){
-tc__put(p->out,"axis %s = ",tc__axis_name(n->attr[TC__AXIS_AXIS]));
-tc__put_ix(p,n->attr[TC__AXIS_VALUE]);
-tc__put(p->out,"\n");
-}
-static void tc__put_dump_copy(tc__printer*p,const tc__node*n){
-tc__put(p->out,"copy %d ",(int)n->attr[TC__COPY_ELEMENTS]);
-tc__put_buffer(p,n->attr[TC__COPY_BUFFER]);
-tc__put(p->out,"[");
-tc__put_ix(p,n->attr[TC__COPY_INDEX]);
-tc__put(p->out,"] <- ");
-tc__put_buffer(p,n->attr[TC__COPY_FROM]);
-tc__put(p->out,"[");
-tc__put_ix(p,n->attr[TC__COPY_SOURCE]);
-tc__put(p->out,"]\n");
-}
-static void tc__put_dump_put(tc__printer*p,const tc__node*n){
-int put=n->op==TC_OP_PUT;
-if(put)tc__put(p->out,"put ");
-if(!put)tc__put(p->out,"get acc%lld <- ",(long long)n->attr[TC__PUT_ACCUMULATOR]);
-tc__put_buffer(p,n->attr[TC__PUT_BUFFER]);
-tc__put(p->out,"[");
-tc__put_ix(p,n->attr[TC__PUT_INDEX]);
-tc__put(p->out,"]");
-if(put)tc__put(p->out," <- acc%lld",(long long)n->attr[TC__PUT_ACCUMULATOR]);
-tc__put(p->out,"\n");
-}
-static void tc__put_dump_last(tc__printer*p,const tc__node*n){
-tc__put(p->out,"last of %lld at ",(long long)n->attr[TC__LAST_COUNT]);
-tc__put_buffer(p,n->attr[TC__LAST_BUFFER]);
-tc__put(p->out,"[");
-tc__put_ix(p,n->attr[TC__LAST_INDEX]);
-tc__put(p->out,"]\n");
-}
-static void tc__put_dump_launch(tc__printer*p,const tc__node*n){
-tc__put(p->out,"launch threads=%lld",(long long)n->attr[TC__LAUNCH_THREADS]);
-if(n->attr[TC__LAUNCH_RESIDENT])
-tc__put(p->out," resident=%lld",(long long)n->attr[TC__LAUNCH_RESIDENT]);
-if(n->n_attr>TC__LAUNCH_CLUSTER)
-tc__put(p->out," cluster=%lld",(long long)n->attr[TC__LAUNCH_CLUSTER]);
-tc__put(p->out,"\n");
-}
-static void tc__put_dump_template(tc__printer*p,const tc__node*n){
-tc__put(p->out,"template %s ",tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
-tc__put_buffer(p,n->attr[TC__TEMPLATE_SHARED]);
-tc__put(p->out," of");
-tc__put_dump_indices(p,n);
-for(uint32_t i=TC__TEMPLATE_NUMBERS;i<n->n_attr;i++)
-tc__put(p->out,", %s %lld",
-tc__template_number(n->attr[TC__TEMPLATE_NAME],i-TC__TEMPLATE_NUMBERS),
-(long long)n->attr[i]);
-tc__put(p->out,"\n");
-}
-static void tc__put_dump_hole(tc__printer*p,const tc__node*n){
-tc__put(p->out,"hole %s of",tc__hole_names[n->attr[TC__HOLE_HOLE]]);
-for(int i=TC__HOLE_ROW;i<=(int)TC__HOLE_DEEP;i++)
-if(n->attr[i]>=0)tc__put(p->out," %s",tc__axis_name(n->attr[i]));
-if(n->attr[TC__HOLE_BRING])
-tc__put(p->out,", %s",tc__bring_names[n->attr[TC__HOLE_BRING]]);
-tc__put(p->out,"\n");
-}
-static void tc__put_dump_if(tc__printer*p,const tc__node*n){
-tc__put(p->out,n->op==TC_OP_LEAVE?"leave unless":n->n_attr?"if":"do");
-for(uint32_t i=TC__IF_PREDICATES;i<n->n_attr;i+=2){
-tc__put(p->out," [");
-tc__put_ix(p,n->attr[i]);
-tc__put(p->out,"] [");
-tc__put_ix(p,n->attr[i+1]);
-tc__put(p->out,"]");
-}
-tc__put(p->out,"\n");
-}
-static void tc__put_dump_statement(tc__printer*p,const tc__node*n){
-switch(n->op){
-case TC_OP_FOR:tc__put_dump_loop(p,n);return;
-case TC_OP_AXIS:tc__put_dump_axis(p,n);return;
-case TC_OP_IF:tc__put_dump_if(p,n);return;
-case TC_OP_LAUNCH:tc__put_dump_launch(p,n);return;
-case TC_OP_TEMPLATE:tc__put_dump_template(p,n);return;
-case TC_OP_HOLE:tc__put_dump_hole(p,n);return;
-case TC_OP_PUT:
-case TC_OP_GET:tc__put_dump_put(p,n);return;
-case TC_OP_LAST:tc__put_dump_last(p,n);return;
-case TC_OP_ELSE:tc__put(p->out,"else\n");return;
-case TC_OP_LEAVE:tc__put_dump_if(p,n);return;
-case TC_OP_COPY:tc__put_dump_copy(p,n);return;
-case TC_OP_WAIT:tc__put(p->out,"wait\n");return;
-case TC_OP_BARRIER:
-tc__put(p->out,"barrier %s\n",n->n_attr?"warp":"block");
-return;
-case TC_OP_END:tc__put(p->out,"end\n");return;
-default:tc__put_dump_node(p,n);
-}
+static void tc__put_dump_buffer(tc__text*t,const void*user,int64_t b){
+char name[24];
+tc__buffer_name((const tc__printer*)user,b,name);
+tc__put(t,"%s",name);
 }
 static void tc__put_dump_buffers(tc__printer*p){
 for(size_t i=0;i<p->g->buffer.count;i++){
 const tc__kbuf*b=&p->g->buffer.at[i];
-tc__put_dump_begin(p,0);
+tc__put(p->out,"//   ");
 tc__put_buffer(p,(int64_t)i);
 tc__put(p->out,"  %s[",tc__dtypes[b->dtype].name);
 tc__put_ix(p,b->numel);
@@ -23151,7 +23001,7 @@ tc__put(p->out,"]\n");
 }
 static void tc__put_head(tc__printer*p,const tc__group*why,const char*symbol){
 const tc__group*g=p->g;
-int depth=0;
+tc__dump d;
 tc__put(p->out,"\n// %s: ",symbol);
 tc__report_why(p->out,why);
 tc__put(p->out,"\n// rows ");
@@ -23166,12 +23016,11 @@ tc__put(p->out,"; vector along %s\n",tc__axis_name(g->shape.vector));
 if(g->shape.list)
 tc__put(p->out,"// of each tensor of a list, up to %d\n",g->shape.list);
 tc__put_dump_buffers(p);
+memset(&d,0,sizeof d);
+d.t=p->out,d.g=&g->body,d.buffer=tc__put_dump_buffer,d.user=p;
 for(size_t i=0;i<g->body.node.count;i++){
-const tc__node*n=g->body.node.at[i];
-depth-=tc__outdents(n);
-tc__put_dump_begin(p,depth);
-depth+=tc__indents(n);
-tc__put_dump_statement(p,n);
+tc__put(p->out,"//   ");
+tc__dump_node(&d,g->body.node.at[i]);
 }
 }
 static void tc__printer_open(tc__printer*p,tc__text*out,const tc__group*g,

@@ -247,7 +247,25 @@ typedef struct tc__dump {
     tc__text *t;
     const tc__graph *g;
     int indent;
+    // What buffers of a list are called; NULL = by their number.
+    void (*buffer)(tc__text *t, const void *user, int64_t b);
+    const void *user;
 } tc__dump;
+
+static void tc__dump_buffer(tc__dump *d, int64_t b) {
+    if (d->buffer)
+        d->buffer(d->t, d->user, b);
+    else
+        tc__put(d->t, "b%lld", (long long)b);
+}
+
+// b2[768*r + c]
+static void tc__dump_element(tc__dump *d, int64_t b, tc__ix e) {
+    tc__dump_buffer(d, b);
+    tc__put(d->t, "[");
+    tc__dump_ix(d->t, d->g->ix, e);
+    tc__put(d->t, "]");
+}
 
 static void tc__dump_predicates(tc__dump *d, const tc__node *n, uint32_t first) {
     for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
@@ -259,9 +277,7 @@ static void tc__dump_predicates(tc__dump *d, const tc__node *n, uint32_t first) 
 }
 
 static void tc__dump_access(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "b%lld[", (long long)n->attr[TC__ACCESS_BUFFER]);
-    tc__dump_ix(d->t, d->g->ix, n->attr[TC__ACCESS_INDEX]);
-    tc__put(d->t, "]");
+    tc__dump_element(d, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX]);
 }
 
 static void tc__dump_load(tc__dump *d, const tc__node *n) {
@@ -365,11 +381,13 @@ static void tc__dump_launch(tc__dump *d, const tc__node *n) {
 
 // template tiles b5 block=j 4096 x 4096 x 1024 way=1 rows=128 ...
 static void tc__dump_template(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "template %s b%lld", tc__template_names[n->attr[TC__TEMPLATE_NAME]],
-            (long long)n->attr[TC__TEMPLATE_SHARED]);
-    if (n->attr[TC__TEMPLATE_SUMS] >= 0)
-        tc__put(d->t, " tickets=b%lld sums=b%lld", (long long)n->attr[TC__TEMPLATE_TICKETS],
-                (long long)n->attr[TC__TEMPLATE_SUMS]);
+    tc__put(d->t, "template %s ", tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
+    tc__dump_buffer(d, n->attr[TC__TEMPLATE_SHARED]);
+    for (int i = TC__TEMPLATE_TICKETS; i <= (int)TC__TEMPLATE_SUMS && n->attr[i] >= 0;
+         i++) {
+        tc__put(d->t, i == TC__TEMPLATE_TICKETS ? " tickets=" : " sums=");
+        tc__dump_buffer(d, n->attr[i]);
+    }
     tc__put(d->t, " block=");
     tc__dump_ix(d->t, d->g->ix, n->attr[TC__TEMPLATE_BLOCK]);
     for (int i = TC__TEMPLATE_ROWS; i <= (int)TC__TEMPLATE_DEPTH; i++) {
@@ -391,9 +409,11 @@ static void tc__dump_hole(tc__dump *d, const tc__node *n) {
         if (n->attr[i] < 0) tc__put(d->t, "-");
     }
     tc__put(d->t, " %s", tc__bring_names[n->attr[TC__HOLE_BRING]]);
-    if (n->attr[TC__HOLE_BUFFER] >= 0)
-        tc__put(d->t, " b%lld of %lld", (long long)n->attr[TC__HOLE_BUFFER],
-                (long long)n->attr[TC__HOLE_WIDTH]);
+    if (n->attr[TC__HOLE_BUFFER] >= 0) {
+        tc__put(d->t, " ");
+        tc__dump_buffer(d, n->attr[TC__HOLE_BUFFER]);
+        tc__put(d->t, " of %lld", (long long)n->attr[TC__HOLE_WIDTH]);
+    }
     if (n->attr[TC__HOLE_DEEP_STRIDE])
         tc__put(d->t, " strides %lld %lld", (long long)n->attr[TC__HOLE_LINE_STRIDE],
                 (long long)n->attr[TC__HOLE_DEEP_STRIDE]);
@@ -410,7 +430,7 @@ static void tc__dump_axis(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_if(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, n->n_attr ? "if" : "do");
+    tc__put(d->t, n->n_attr ? "if " : "do");
     tc__dump_predicates(d, n, TC__IF_PREDICATES);
 }
 
@@ -425,18 +445,16 @@ static void tc__dump_barrier(tc__dump *d, const tc__node *n) {
 
 // leave unless r < 1000
 static void tc__dump_leave(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "leave unless");
+    tc__put(d->t, "leave unless ");
     tc__dump_predicates(d, n, TC__LEAVE_PREDICATES);
 }
 
 // copy 8 b2[c] <- b0[768*r + c]
 static void tc__dump_copy(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "copy %lld b%lld[", (long long)n->attr[TC__COPY_ELEMENTS],
-            (long long)n->attr[TC__COPY_BUFFER]);
-    tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_INDEX]);
-    tc__put(d->t, "] <- b%lld[", (long long)n->attr[TC__COPY_FROM]);
-    tc__dump_ix(d->t, d->g->ix, n->attr[TC__COPY_SOURCE]);
-    tc__put(d->t, "]");
+    tc__put(d->t, "copy %lld ", (long long)n->attr[TC__COPY_ELEMENTS]);
+    tc__dump_element(d, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX]);
+    tc__put(d->t, " <- ");
+    tc__dump_element(d, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE]);
 }
 
 // put b3[8*r + part] <- acc0, get acc0 <- b3[8*r + i]; of places, those are in another buffer
@@ -444,21 +462,18 @@ static void tc__dump_put(tc__dump *d, const tc__node *n) {
     int put = n->op == TC_OP_PUT;
     if (put) tc__put(d->t, "put ");
     if (!put) tc__put(d->t, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
-    tc__put(d->t, "b%lld", (long long)n->attr[TC__PUT_BUFFER]);
-    if (n->n_attr > TC__PUT_PLACES)
-        tc__put(d->t, ", b%lld", (long long)n->attr[TC__PUT_PLACES]);
-    tc__put(d->t, "[");
-    tc__dump_ix(d->t, d->g->ix, n->attr[TC__PUT_INDEX]);
-    tc__put(d->t, "]");
+    if (n->n_attr > TC__PUT_PLACES) {
+        tc__dump_buffer(d, n->attr[TC__PUT_PLACES]);
+        tc__put(d->t, ", ");
+    }
+    tc__dump_element(d, n->attr[TC__PUT_BUFFER], n->attr[TC__PUT_INDEX]);
     if (put) tc__put(d->t, " <- acc%lld", (long long)n->attr[TC__PUT_ACCUMULATOR]);
 }
 
 // last of 8 at b2[r]
 static void tc__dump_last(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "last of %lld at b%lld[", (long long)n->attr[TC__LAST_COUNT],
-            (long long)n->attr[TC__LAST_BUFFER]);
-    tc__dump_ix(d->t, d->g->ix, n->attr[TC__LAST_INDEX]);
-    tc__put(d->t, "]");
+    tc__put(d->t, "last of %lld at ", (long long)n->attr[TC__LAST_COUNT]);
+    tc__dump_element(d, n->attr[TC__LAST_BUFFER], n->attr[TC__LAST_INDEX]);
 }
 
 static void tc__dump_wait(tc__dump *d, const tc__node *n) {
@@ -475,10 +490,11 @@ static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
     for (uint32_t i = TC__CALL_BUFFERS + 1;
          i <= TC__CALL_BUFFERS + n->attr[TC__CALL_OPERANDS]; i++) {
-        if (n->attr[i] < 0) tc__put(d->t, " empty");
-        if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
+        tc__put(d->t, n->attr[i] < 0 ? " empty" : " ");
+        if (n->attr[i] >= 0) tc__dump_buffer(d, n->attr[i]);
     }
-    tc__put(d->t, " -> b%lld", (long long)n->attr[TC__CALL_BUFFERS]);
+    tc__put(d->t, " -> ");
+    tc__dump_buffer(d, n->attr[TC__CALL_BUFFERS]);
 }
 
 typedef struct tc__dump_row {
@@ -595,7 +611,8 @@ static void tc__dump_composite(tc__dump *d, const tc__composite *f) {
 TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
                                       const uint32_t *outputs, size_t n_outputs) {
     tc__dump d;
-    d.t = t, d.g = g, d.indent = 0;
+    memset(&d, 0, sizeof d);
+    d.t = t, d.g = g;
     if (g->node.count && g->node.at[0]->stage == TC__TENSOR) tc__dump_symbols(t, g->ix);
     for (size_t i = 0; i < g->node.count; i++) tc__dump_node(&d, g->node.at[i]);
     for (size_t i = 0; i < g->aside.count; i++) tc__dump_node(&d, g->aside.at[i]);
@@ -623,7 +640,8 @@ static void tc__dump_dot_node(tc__dump *d, const tc__node *n) {
 TC__UNUSED static void tc__dump_dot(tc__text *t, const tc__graph *g, const uint32_t *kernel,
                                     uint32_t kernels) {
     tc__dump d;
-    d.t = t, d.g = g, d.indent = 0;
+    memset(&d, 0, sizeof d);
+    d.t = t, d.g = g;
     tc__put(t, "digraph tcompile {\n    node [shape=box, fontname=monospace];\n");
     for (uint32_t k = 0; kernel && k < kernels; k++) {
         tc__put(t, "    subgraph cluster_%u {\n    label=\"kernel %u\";\n", (unsigned)k,

@@ -224,202 +224,17 @@ static int tc__find_accs(tc__printer *p) {
 
 // ---- head comment ----
 
-static void tc__put_dump_begin(tc__printer *p, int depth) {
-    tc__put(p->out, "//   ");
-    for (int i = 0; i < depth; i++) tc__put(p->out, "  ");
-}
-
-static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
-    tc__value v = tc__const_value(n);
-    tc__put(p->out, " ");
-    if (tc__is_float(n->dtype))
-        tc__put_double(p->out, v.f);
-    else
-        tc__put(p->out, "%lld", (long long)v.i);
-}
-
-// acc0 = new add     acc0 add= %4     %7 = combine acc0
-static int tc__put_dump_acc(tc__printer *p, const tc__node *n) {
-    if (n->op == TC_OP_NEW)
-        tc__put(p->out, n->n_attr > TC__NEW_WIDTH ? "acc%d = new %s[%d]" : "acc%d = new %s",
-                (int)n->attr[TC__NEW_ACCUMULATOR],
-                tc__op_name((tc__op)n->attr[TC__NEW_MONOID]),
-                n->n_attr > TC__NEW_WIDTH ? (int)n->attr[TC__NEW_WIDTH] : 0);
-    else if (n->op == TC_OP_ACC)
-        tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[TC__ACC_ACCUMULATOR],
-                tc__op_name((tc__op)n->attr[TC__ACC_MONOID]), n->in[0]);
-    else if (n->op == TC_OP_COMBINE)
-        tc__put(p->out,
-                n->n_attr > TC__COMBINE_THREADS ? "%%%u = combine acc%d of %d threads"
-                                                : "%%%u = combine acc%d",
-                n->id, (int)n->attr[TC__COMBINE_ACCUMULATOR],
-                n->n_attr > TC__COMBINE_THREADS ? (int)n->attr[TC__COMBINE_THREADS] : 0);
-    else
-        return 0;
-    return 1;
-}
-
-static void tc__put_dump_indices(tc__printer *p, const tc__node *n) {
-    for (uint32_t i = 0; i < n->n_attr; i++) {
-        if (!tc__attr_is_ix(n, i)) continue;
-        tc__put(p->out, n->op == TC_OP_LOAD || n->op == TC_OP_STORE ? "[" : " [");
-        tc__put_ix(p, n->attr[i]);
-        tc__put(p->out, "]");
-    }
-}
-
-static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
-    if (!tc__put_dump_acc(p, n)) {
-        if (n->op != TC_OP_STORE) tc__put(p->out, "%%%u = ", n->id);
-        tc__put(p->out, "%s", tc__op_name((tc__op)n->op));
-        if (n->op == TC_OP_CONST) tc__put_dump_const(p, n);
-        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
-            tc__put(p->out, " ");
-            tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
-        }
-        tc__put_dump_indices(p, n);
-        for (uint32_t i = 0; i < n->n_in; i++) tc__put(p->out, " %%%u", n->in[i]);
-    }
-    tc__put(p->out, "  %s\n", tc__dtypes[n->dtype].name);
-}
-
-// Boxes of a loop, each with what is known inside.
-static void tc__put_dump_boxes(tc__printer *p, const tc__node *n) {
-    tc__kbox box;
-    for (uint32_t i = 0; tc__box_at(n, i, &box); i++) {
-        tc__put(p->out, "//       inside");
-        for (uint32_t k = 0; k < box.count; k += 2) {
-            tc__put(p->out, " [");
-            tc__put_ix(p, box.pair[k]);
-            tc__put(p->out, "] [");
-            tc__put_ix(p, box.pair[k + 1]);
-            tc__put(p->out, "]");
-        }
-        tc__put(p->out, "\n");
-    }
-}
-
-static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "for %s in ", tc__axis_name(n->attr[TC__FOR_AXIS]));
-    tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
-    tc__put(p->out, "..");
-    tc__put_ix(p, n->attr[TC__FOR_END]);
-    tc__put(p->out, " %s\n", tc__bind_names[n->attr[TC__FOR_BIND]]);
-    tc__put_dump_boxes(p, n);
-}
-
-static void tc__put_dump_axis(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "axis %s = ", tc__axis_name(n->attr[TC__AXIS_AXIS]));
-    tc__put_ix(p, n->attr[TC__AXIS_VALUE]);
-    tc__put(p->out, "\n");
-}
-
-// copy 8 shared0[c] <- in0[768 * r + c]
-static void tc__put_dump_copy(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "copy %d ", (int)n->attr[TC__COPY_ELEMENTS]);
-    tc__put_buffer(p, n->attr[TC__COPY_BUFFER]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[TC__COPY_INDEX]);
-    tc__put(p->out, "] <- ");
-    tc__put_buffer(p, n->attr[TC__COPY_FROM]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[TC__COPY_SOURCE]);
-    tc__put(p->out, "]\n");
-}
-
-// put work0[8 * r + part] <- acc0, get acc0 <- work0[8 * r + i]
-static void tc__put_dump_put(tc__printer *p, const tc__node *n) {
-    int put = n->op == TC_OP_PUT;
-    if (put) tc__put(p->out, "put ");
-    if (!put) tc__put(p->out, "get acc%lld <- ", (long long)n->attr[TC__PUT_ACCUMULATOR]);
-    tc__put_buffer(p, n->attr[TC__PUT_BUFFER]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[TC__PUT_INDEX]);
-    tc__put(p->out, "]");
-    if (put) tc__put(p->out, " <- acc%lld", (long long)n->attr[TC__PUT_ACCUMULATOR]);
-    tc__put(p->out, "\n");
-}
-
-static void tc__put_dump_last(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "last of %lld at ", (long long)n->attr[TC__LAST_COUNT]);
-    tc__put_buffer(p, n->attr[TC__LAST_BUFFER]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[TC__LAST_INDEX]);
-    tc__put(p->out, "]\n");
-}
-
-static void tc__put_dump_launch(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "launch threads=%lld", (long long)n->attr[TC__LAUNCH_THREADS]);
-    if (n->attr[TC__LAUNCH_RESIDENT])
-        tc__put(p->out, " resident=%lld", (long long)n->attr[TC__LAUNCH_RESIDENT]);
-    if (n->n_attr > TC__LAUNCH_CLUSTER)
-        tc__put(p->out, " cluster=%lld", (long long)n->attr[TC__LAUNCH_CLUSTER]);
-    tc__put(p->out, "\n");
-}
-
-// template tiles shared0 of [4096] [4096] [1024], way 1, rows 128, ...
-static void tc__put_dump_template(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "template %s ", tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
-    tc__put_buffer(p, n->attr[TC__TEMPLATE_SHARED]);
-    tc__put(p->out, " of");
-    tc__put_dump_indices(p, n);
-    for (uint32_t i = TC__TEMPLATE_NUMBERS; i < n->n_attr; i++)
-        tc__put(p->out, ", %s %lld",
-                tc__template_number(n->attr[TC__TEMPLATE_NAME], i - TC__TEMPLATE_NUMBERS),
-                (long long)n->attr[i]);
-    tc__put(p->out, "\n");
-}
-
-// hole left of r q, async
-static void tc__put_dump_hole(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "hole %s of", tc__hole_names[n->attr[TC__HOLE_HOLE]]);
-    for (int i = TC__HOLE_ROW; i <= (int)TC__HOLE_DEEP; i++)
-        if (n->attr[i] >= 0) tc__put(p->out, " %s", tc__axis_name(n->attr[i]));
-    if (n->attr[TC__HOLE_BRING])
-        tc__put(p->out, ", %s", tc__bring_names[n->attr[TC__HOLE_BRING]]);
-    tc__put(p->out, "\n");
-}
-
-static void tc__put_dump_if(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, n->op == TC_OP_LEAVE ? "leave unless" : n->n_attr ? "if" : "do");
-    for (uint32_t i = TC__IF_PREDICATES; i < n->n_attr; i += 2) {
-        tc__put(p->out, " [");
-        tc__put_ix(p, n->attr[i]);
-        tc__put(p->out, "] [");
-        tc__put_ix(p, n->attr[i + 1]);
-        tc__put(p->out, "]");
-    }
-    tc__put(p->out, "\n");
-}
-
-static void tc__put_dump_statement(tc__printer *p, const tc__node *n) {
-    switch (n->op) {
-    case TC_OP_FOR: tc__put_dump_loop(p, n); return;
-    case TC_OP_AXIS: tc__put_dump_axis(p, n); return;
-    case TC_OP_IF: tc__put_dump_if(p, n); return;
-    case TC_OP_LAUNCH: tc__put_dump_launch(p, n); return;
-    case TC_OP_TEMPLATE: tc__put_dump_template(p, n); return;
-    case TC_OP_HOLE: tc__put_dump_hole(p, n); return;
-    case TC_OP_PUT:
-    case TC_OP_GET: tc__put_dump_put(p, n); return;
-    case TC_OP_LAST: tc__put_dump_last(p, n); return;
-    case TC_OP_ELSE: tc__put(p->out, "else\n"); return;
-    case TC_OP_LEAVE: tc__put_dump_if(p, n); return;
-    case TC_OP_COPY: tc__put_dump_copy(p, n); return;
-    case TC_OP_WAIT: tc__put(p->out, "wait\n"); return;
-    case TC_OP_BARRIER:
-        tc__put(p->out, "barrier %s\n", n->n_attr ? "warp" : "block");
-        return;
-    case TC_OP_END: tc__put(p->out, "end\n"); return;
-    default: tc__put_dump_node(p, n);
-    }
+static void tc__put_dump_buffer(tc__text *t, const void *user, int64_t b) {
+    char name[24];
+    tc__buffer_name((const tc__printer *)user, b, name);
+    tc__put(t, "%s", name);
 }
 
 // Not from where: equal kernels of two programs have equal text, and are compiled once.
 static void tc__put_dump_buffers(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        tc__put_dump_begin(p, 0);
+        tc__put(p->out, "//   ");
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, "  %s[", tc__dtypes[b->dtype].name);
         tc__put_ix(p, b->numel);
@@ -429,7 +244,7 @@ static void tc__put_dump_buffers(tc__printer *p) {
 
 static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbol) {
     const tc__group *g = p->g;
-    int depth = 0;
+    tc__dump d;
     tc__put(p->out, "\n// %s: ", symbol);
     tc__report_why(p->out, why);
     tc__put(p->out, "\n// rows ");
@@ -444,12 +259,11 @@ static void tc__put_head(tc__printer *p, const tc__group *why, const char *symbo
     if (g->shape.list)
         tc__put(p->out, "// of each tensor of a list, up to %d\n", g->shape.list);
     tc__put_dump_buffers(p);
+    memset(&d, 0, sizeof d);
+    d.t = p->out, d.g = &g->body, d.buffer = tc__put_dump_buffer, d.user = p;
     for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        depth -= tc__outdents(n);
-        tc__put_dump_begin(p, depth);
-        depth += tc__indents(n);
-        tc__put_dump_statement(p, n);
+        tc__put(p->out, "//   ");
+        tc__dump_node(&d, g->body.node.at[i]);
     }
 }
 

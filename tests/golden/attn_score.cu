@@ -244,21 +244,21 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
 //   given0  f32[4]
 //   given1  f32[4]
 //   given2  f32[1]
-//   %0 = const 0.03608439117670059  f32
-//   launch threads=256
-//     for j in 0..416 grid
-//       for t in 0..256 block
-//         template skinny shared0 of [j] [1] [196] [768], by_rows 0, dot 1, few 1, sharing 32, each 2, cover 16, unrolled 4, threads 256, width 4, ahead 0, slices 1, length 0, batches 1, ragged_rows 0, ragged_cols 1, ragged_depth 0, making 0, steps 0, early 0
-//           hole right of r c q
-//             copy 4 given0[0] <- in1[150528 * r + 768 * c + q]
+//   %0 = const 0.03608439             f32 row
+//   launch threads=256 index=i32
+//     for j in 0..416  bind=grid
+//       for t in 0..256  bind=block
+//         template skinny shared0 block=j of 1 x 196 x 768 by_rows=0 dot=1 few=1 sharing=32 each=2 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 batches=1 ragged_rows=0 ragged_cols=1 ragged_depth=0 making=0 steps=0 early=0
+//           hole right r c q values given0 of 4
+//             copy 4 given0[0] <- in1[150528*r + 768*c + q]
 //           end
-//           hole left of r q
-//             copy 4 given1[0] <- in0[768 * r + q]
+//           hole left - r q values given1 of 4
+//             copy 4 given1[0] <- in0[768*r + q]
 //           end
-//           hole result of r c
-//             %12 = load given2[0]  f32
-//             %13 = mul %12 %0  f32
-//             store out0[196 * r + c] %13  f32
+//           hole result r c - values given2 of 1
+//             %12 = load given2[0]    f32 col
+//             %13 = mul %12 %0        f32 col
+//             store out0[196*r + c] %13
 //           end
 //         end
 //       end

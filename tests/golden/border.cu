@@ -80,39 +80,39 @@ template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
 // rows 512, columns 768; vector along c
 //   in0  f32[393216]
 //   out0  f32[393216]
-//   launch threads=256
-//     for j in 0..384 grid
-//       for t in 0..256 block
-//         axis i = 256 * j + t
-//         axis r = i / 192
-//         axis x = i % 192
-//         if [4 * x - 1] [763] [r - 1] [510]
-//           for l in 0..4 vector
-//             axis c = 4 * x + l
-//             %9 = load in0[768 * r + c + 1]  f32
-//             %10 = load in0[768 * r + c - 1]  f32
-//             %11 = sub %9 %10  f32
-//             store out0[768 * r + c] %11  f32
+//   launch threads=256 index=i32
+//     for j in 0..384  bind=grid
+//       for t in 0..256  bind=block
+//         axis i = 256*j + t in 0..98304
+//         axis r = i/192 in 0..512
+//         axis x = i%192 in 0..192
+//         if 0 <= 4*x - 1 < 763, 0 <= r - 1 < 510
+//           for l in 0..4  bind=vector
+//             axis c = 4*x + l in 0..768
+//             %9 = load in0[768*r + c + 1]  f32 col
+//             %10 = load in0[768*r + c - 1]  f32 col
+//             %11 = sub %9 %10        f32 col
+//             store out0[768*r + c] %11
 //           end
 //         else
-//           for l in 0..4 vector
-//             axis c = 4 * x + l
-//             %17 = valid [r - 511] [1]  bool
-//             %18 = valid [r - 1] [510]  bool
-//             %19 = load in0[768 * r + c][r - 511][1]  f32
-//             %20 = valid [c - 767] [1]  bool
-//             %21 = load in0[768 * r + c][r - 1][510][c - 767][1]  f32
-//             %22 = valid [c - 1] [766]  bool
-//             %23 = load in0[768 * r + c + 1][r - 1][510][c - 1][766]  f32
-//             %24 = load in0[768 * r + c - 1][r - 1][510][c - 1][766]  f32
-//             %25 = sub %23 %24  f32
-//             %26 = load in0[768 * r + c][r - 1][510][c][1]  f32
-//             %27 = where %22 %25 %26  f32
-//             %28 = where %20 %21 %27  f32
-//             %29 = load in0[768 * r + c][r][1]  f32
-//             %30 = where %18 %28 %29  f32
-//             %31 = where %17 %19 %30  f32
-//             store out0[768 * r + c] %31  f32
+//           for l in 0..4  bind=vector
+//             axis c = 4*x + l in 0..768
+//             %17 = valid 0 <= r - 511 < 1  bool row
+//             %18 = valid 0 <= r - 1 < 510  bool row
+//             %19 = load in0[768*r + c] if 0 <= r - 511 < 1 else 0  f32 col
+//             %20 = valid 0 <= c - 767 < 1  bool col
+//             %21 = load in0[768*r + c] if 0 <= r - 1 < 510, 0 <= c - 767 < 1 else 0  f32 col
+//             %22 = valid 0 <= c - 1 < 766  bool col
+//             %23 = load in0[768*r + c + 1] if 0 <= r - 1 < 510, 0 <= c - 1 < 766 else 0  f32 col
+//             %24 = load in0[768*r + c - 1] if 0 <= r - 1 < 510, 0 <= c - 1 < 766 else 0  f32 col
+//             %25 = sub %23 %24       f32 col
+//             %26 = load in0[768*r + c] if 0 <= r - 1 < 510, 0 <= c < 1 else 0  f32 col
+//             %27 = where %22 %25 %26  f32 col
+//             %28 = where %20 %21 %27  f32 col
+//             %29 = load in0[768*r + c] if 0 <= r < 1 else 0  f32 col
+//             %30 = where %18 %28 %29  f32 col
+//             %31 = where %17 %19 %30  f32 col
+//             store out0[768*r + c] %31
 //           end
 //         end
 //       end

@@ -121,40 +121,40 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   out0  f32[65536]
 //   held0  f32[32]
 //   shared0  f32[1024]
-//   launch threads=256
-//     for i in 0..512 grid
-//       for y in 0..8 block
-//         for x in 0..32 block
-//           acc0 = new add[4]  f32
-//           for p in 0..4 serial
-//             for u in 0..8 unroll
-//               axis c = y + 64 * p + 8 * u
-//               copy 4 held0[4 * u] <- in0[65536 * c + 128 * i + 4 * x]
+//   launch threads=256 index=i32
+//     for i in 0..512  bind=grid
+//       for y in 0..8  bind=block
+//         for x in 0..32  bind=block
+//           acc0 = new sum width=4    f32 row
+//           for p in 0..4  bind=serial
+//             for u in 0..8  bind=unroll
+//               axis c = 64*p + 8*u + y in 0..256
+//               copy 4 held0[4*u] <- in0[65536*c + 128*i + 4*x]
 //             end
-//             for u in 0..8 unroll
-//               axis c = y + 64 * p + 8 * u
-//               for l in 0..4 vector
-//                 axis r = 128 * i + 4 * x + l
-//                 %14 = load held0[4 * u + l]  f32
-//                 acc0 add= %14  f32
+//             for u in 0..8  bind=unroll
+//               axis c = 64*p + 8*u + y in 0..256
+//               for l in 0..4  bind=vector
+//                 axis r = 128*i + 4*x + l in 0..65536
+//                 %14 = load held0[4*u + l]  f32 col
+//                 acc0 sum= %14
 //               end
 //             end
 //           end
-//           for l in 0..4 vector
-//             put shared0[128 * y + 4 * x + l] <- acc0
+//           for l in 0..4  bind=vector
+//             put shared0[128*y + 4*x + l] <- acc0
 //           end
 //           barrier block
-//           acc0 = new add[4]  f32
-//           for n in 0..8 unroll
-//             for l in 0..4 vector
-//               get acc0 <- shared0[4 * x + l + 128 * n]
+//           acc0 = new sum width=4    f32 row
+//           for n in 0..8  bind=unroll
+//             for l in 0..4  bind=vector
+//               get acc0 <- shared0[128*n + 4*x + l]
 //             end
 //           end
-//           if [y] [1]
-//             for l in 0..4 vector
-//               axis r = 128 * i + 4 * x + l
-//               %32 = combine acc0 of 1 threads  f32
-//               store out0[r] %32  f32
+//           if 0 <= y < 1
+//             for l in 0..4  bind=vector
+//               axis r = 128*i + 4*x + l in 0..65536
+//               %32 = combine acc0 threads=1  f32 row
+//               store out0[r] %32
 //             end
 //           end
 //         end
@@ -219,70 +219,70 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 //   ticket0  i32[8]
 //   work0  f32[67584]
 //   shared1  f32[1024]
-//   launch threads=256
-//     for i in 0..8 grid
-//       for z in 0..66 grid
-//         for y in 0..8 block
-//           for x in 0..32 block
-//             acc0 = new add[4]  f32
-//             for p in 0..16 serial
-//               for u in 0..8 unroll
-//                 if [y + 8 * u + 993 * z + 64 * p] [65536] [y + 8 * u + 64 * p] [993]
-//                   axis c = y + 8 * u + 993 * z + 64 * p
-//                   copy 4 held0[4 * u] <- in0[1024 * c + 4 * x + 128 * i]
+//   launch threads=256 index=i32
+//     for i in 0..8  bind=grid
+//       for z in 0..66  bind=grid
+//         for y in 0..8  bind=block
+//           for x in 0..32  bind=block
+//             acc0 = new sum width=4  f32 row
+//             for p in 0..16  bind=serial
+//               for u in 0..8  bind=unroll
+//                 if 0 <= 993*z + 64*p + 8*u + y < 65536, 0 <= 64*p + 8*u + y < 993
+//                   axis c = 993*z + 64*p + 8*u + y in 0..65536
+//                   copy 4 held0[4*u] <- in0[1024*c + 128*i + 4*x]
 //                 end
 //               end
-//               for u in 0..8 unroll
-//                 if [y + 8 * u + 993 * z + 64 * p] [65536] [y + 8 * u + 64 * p] [993]
-//                   axis c = y + 8 * u + 993 * z + 64 * p
-//                   for l in 0..4 vector
-//                     axis r = 4 * x + l + 128 * i
-//                     %18 = load held0[4 * u + l]  f32
-//                     acc0 add= %18  f32
+//               for u in 0..8  bind=unroll
+//                 if 0 <= 993*z + 64*p + 8*u + y < 65536, 0 <= 64*p + 8*u + y < 993
+//                   axis c = 993*z + 64*p + 8*u + y in 0..65536
+//                   for l in 0..4  bind=vector
+//                     axis r = 128*i + 4*x + l in 0..1024
+//                     %18 = load held0[4*u + l]  f32 col
+//                     acc0 sum= %18
 //                   end
 //                 end
 //               end
 //             end
-//             for l in 0..4 vector
-//               put shared0[128 * y + 4 * x + l] <- acc0
+//             for l in 0..4  bind=vector
+//               put shared0[128*y + 4*x + l] <- acc0
 //             end
 //             barrier block
-//             acc0 = new add[4]  f32
-//             for n in 0..8 unroll
-//               for l in 0..4 vector
-//                 get acc0 <- shared0[4 * x + l + 128 * n]
+//             acc0 = new sum width=4  f32 row
+//             for n in 0..8  bind=unroll
+//               for l in 0..4  bind=vector
+//                 get acc0 <- shared0[128*n + 4*x + l]
 //               end
 //             end
-//             if [y] [1]
-//               for l in 0..4 vector
-//                 put work0[4 * x + l + 128 * i + 1024 * z] <- acc0
+//             if 0 <= y < 1
+//               for l in 0..4  bind=vector
+//                 put work0[1024*z + 128*i + 4*x + l] <- acc0
 //               end
 //             end
 //             last of 66 at ticket0[i]
-//             acc0 = new add[4]  f32
-//             for q in 0..9 serial
-//               if [y + 8 * q] [66]
-//                 axis m = y + 8 * q
-//                 for l in 0..4 vector
-//                   get acc0 <- work0[4 * x + l + 128 * i + 1024 * m]
+//             acc0 = new sum width=4  f32 row
+//             for q in 0..9  bind=serial
+//               if 0 <= 8*q + y < 66
+//                 axis m = 8*q + y in 0..66
+//                 for l in 0..4  bind=vector
+//                   get acc0 <- work0[1024*m + 128*i + 4*x + l]
 //                 end
 //               end
 //             end
-//             for l in 0..4 vector
-//               put shared1[128 * y + 4 * x + l] <- acc0
+//             for l in 0..4  bind=vector
+//               put shared1[128*y + 4*x + l] <- acc0
 //             end
 //             barrier block
-//             acc0 = new add[4]  f32
-//             for n in 0..8 unroll
-//               for l in 0..4 vector
-//                 get acc0 <- shared1[4 * x + l + 128 * n]
+//             acc0 = new sum width=4  f32 row
+//             for n in 0..8  bind=unroll
+//               for l in 0..4  bind=vector
+//                 get acc0 <- shared1[128*n + 4*x + l]
 //               end
 //             end
-//             if [y] [1]
-//               for l in 0..4 vector
-//                 axis r = 4 * x + l + 128 * i
-//                 %62 = combine acc0 of 1 threads  f32
-//                 store out0[r] %62  f32
+//             if 0 <= y < 1
+//               for l in 0..4  bind=vector
+//                 axis r = 128*i + 4*x + l in 0..1024
+//                 %62 = combine acc0 threads=1  f32 row
+//                 store out0[r] %62
 //               end
 //             end
 //           end

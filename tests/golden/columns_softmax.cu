@@ -182,89 +182,89 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   shared1  f32[2048]
 //   held3  bf16[8]
 //   held4  bf16[32]
-//   launch threads=256
-//     for i in 0..32 grid
-//       for y in 0..8 block
-//         for x in 0..32 block
-//           acc0 = new maximum[8]  bf16
-//           for p in 0..2 serial
-//             for u in 0..4 unroll
-//               axis c = y + 32 * p + 8 * u
-//               copy 8 held0[8 * u] <- in0[8192 * c + 256 * i + 8 * x]
+//   launch threads=256 index=i32
+//     for i in 0..32  bind=grid
+//       for y in 0..8  bind=block
+//         for x in 0..32  bind=block
+//           acc0 = new max width=8    bf16 row
+//           for p in 0..2  bind=serial
+//             for u in 0..4  bind=unroll
+//               axis c = 32*p + 8*u + y in 0..64
+//               copy 8 held0[8*u] <- in0[8192*c + 256*i + 8*x]
 //             end
-//             for u in 0..4 unroll
-//               axis c = y + 32 * p + 8 * u
-//               for l in 0..8 vector
-//                 axis r = 256 * i + 8 * x + l
-//                 %14 = load held0[8 * u + l]  bf16
-//                 acc0 maximum= %14  bf16
+//             for u in 0..4  bind=unroll
+//               axis c = 32*p + 8*u + y in 0..64
+//               for l in 0..8  bind=vector
+//                 axis r = 256*i + 8*x + l in 0..8192
+//                 %14 = load held0[8*u + l]  bf16 col
+//                 acc0 max= %14
 //               end
 //             end
 //           end
-//           for l in 0..8 vector
-//             put shared0[256 * y + 8 * x + l] <- acc0
+//           for l in 0..8  bind=vector
+//             put shared0[256*y + 8*x + l] <- acc0
 //           end
 //           barrier block
-//           acc0 = new maximum[8]  f32
-//           for n in 0..8 unroll
-//             for l in 0..8 vector
-//               get acc0 <- shared0[8 * x + l + 256 * n]
+//           acc0 = new max width=8    f32 row
+//           for n in 0..8  bind=unroll
+//             for l in 0..8  bind=vector
+//               get acc0 <- shared0[256*n + 8*x + l]
 //             end
 //           end
-//           for l in 0..8 vector
-//             axis r = 256 * i + 8 * x + l
-//             %31 = combine acc0 of 1 threads  bf16
-//             store held1[l] %31  bf16
+//           for l in 0..8  bind=vector
+//             axis r = 256*i + 8*x + l in 0..8192
+//             %31 = combine acc0 threads=1  bf16 row
+//             store held1[l] %31
 //           end
-//           acc1 = new add[8]  bf16
-//           for p in 0..2 serial
-//             for u in 0..4 unroll
-//               axis c = y + 32 * p + 8 * u
-//               copy 8 held2[8 * u] <- in0[8192 * c + 256 * i + 8 * x]
+//           acc1 = new sum width=8    bf16 row
+//           for p in 0..2  bind=serial
+//             for u in 0..4  bind=unroll
+//               axis c = 32*p + 8*u + y in 0..64
+//               copy 8 held2[8*u] <- in0[8192*c + 256*i + 8*x]
 //             end
-//             for u in 0..4 unroll
-//               axis c = y + 32 * p + 8 * u
-//               for l in 0..8 vector
-//                 axis r = 256 * i + 8 * x + l
-//                 %44 = load held1[l]  bf16
-//                 %45 = load held2[8 * u + l]  bf16
-//                 %46 = sub %45 %44  bf16
-//                 %47 = exp %46  bf16
-//                 acc1 add= %47  bf16
+//             for u in 0..4  bind=unroll
+//               axis c = 32*p + 8*u + y in 0..64
+//               for l in 0..8  bind=vector
+//                 axis r = 256*i + 8*x + l in 0..8192
+//                 %44 = load held1[l]  bf16 row
+//                 %45 = load held2[8*u + l]  bf16 col
+//                 %46 = sub %45 %44   bf16 col
+//                 %47 = exp %46       bf16 col
+//                 acc1 sum= %47
 //               end
 //             end
 //           end
-//           for l in 0..8 vector
-//             put shared1[256 * y + 8 * x + l] <- acc1
+//           for l in 0..8  bind=vector
+//             put shared1[256*y + 8*x + l] <- acc1
 //           end
 //           barrier block
-//           acc1 = new add[8]  f32
-//           for n in 0..8 unroll
-//             for l in 0..8 vector
-//               get acc1 <- shared1[8 * x + l + 256 * n]
+//           acc1 = new sum width=8    f32 row
+//           for n in 0..8  bind=unroll
+//             for l in 0..8  bind=vector
+//               get acc1 <- shared1[256*n + 8*x + l]
 //             end
 //           end
-//           for l in 0..8 vector
-//             axis r = 256 * i + 8 * x + l
-//             %64 = combine acc1 of 1 threads  bf16
-//             store held3[l] %64  bf16
+//           for l in 0..8  bind=vector
+//             axis r = 256*i + 8*x + l in 0..8192
+//             %64 = combine acc1 threads=1  bf16 row
+//             store held3[l] %64
 //           end
-//           for p in 0..2 serial
-//             for u in 0..4 unroll
-//               axis c = y + 32 * p + 8 * u
-//               copy 8 held4[8 * u] <- in0[8192 * c + 256 * i + 8 * x]
+//           for p in 0..2  bind=serial
+//             for u in 0..4  bind=unroll
+//               axis c = 32*p + 8*u + y in 0..64
+//               copy 8 held4[8*u] <- in0[8192*c + 256*i + 8*x]
 //             end
-//             for u in 0..4 unroll
-//               axis c = y + 32 * p + 8 * u
-//               for l in 0..8 vector
-//                 axis r = 256 * i + 8 * x + l
-//                 %76 = load held1[l]  bf16
-//                 %77 = load held4[8 * u + l]  bf16
-//                 %78 = sub %77 %76  bf16
-//                 %79 = exp %78  bf16
-//                 %80 = load held3[l]  bf16
-//                 %81 = div %79 %80  bf16
-//                 store out0[r + 8192 * c] %81  bf16
+//             for u in 0..4  bind=unroll
+//               axis c = 32*p + 8*u + y in 0..64
+//               for l in 0..8  bind=vector
+//                 axis r = 256*i + 8*x + l in 0..8192
+//                 %76 = load held1[l]  bf16 row
+//                 %77 = load held4[8*u + l]  bf16 col
+//                 %78 = sub %77 %76   bf16 col
+//                 %79 = exp %78       bf16 col
+//                 %80 = load held3[l]  bf16 row
+//                 %81 = div %79 %80   bf16 col
+//                 store out0[8192*c + r] %81
 //               end
 //             end
 //           end

@@ -178,39 +178,39 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   out0  f32[64]
 //   out1  f32[64]
 //   held0  f32[24]
-//   launch threads=128
-//     for i in 0..16 grid
-//       for y in 0..4 block
-//         for x in 0..32 lane
-//           axis r = 4 * i + y
-//           acc0 = new maximum[4]  f32
-//           for u in 0..6 unroll
-//             copy 4 held0[4 * u] <- in0[768 * r + 4 * x + 128 * u]
+//   launch threads=128 index=i32
+//     for i in 0..16  bind=grid
+//       for y in 0..4  bind=block
+//         for x in 0..32  bind=lane
+//           axis r = 4*i + y in 0..64
+//           acc0 = new max width=4    f32 row
+//           for u in 0..6  bind=unroll
+//             copy 4 held0[4*u] <- in0[768*r + 128*u + 4*x]
 //           end
-//           for u in 0..6 unroll
-//             for l in 0..4 vector
-//               axis c = 4 * x + 128 * u + l
-//               %12 = load held0[4 * u + l]  f32
-//               acc0 maximum= %12  f32
+//           for u in 0..6  bind=unroll
+//             for l in 0..4  bind=vector
+//               axis c = 128*u + 4*x + l in 0..768
+//               %12 = load held0[4*u + l]  f32 col
+//               acc0 max= %12
 //             end
 //           end
-//           %16 = combine acc0 of 32 threads  f32
-//           if [x] [1]
-//             store out0[r] %16  f32
+//           %16 = combine acc0 threads=32  f32 row
+//           if 0 <= x < 1
+//             store out0[r] %16
 //           end
-//           acc1 = new add[4]  f32
-//           for u in 0..6 unroll
-//             for l in 0..4 vector
-//               axis c = 4 * x + 128 * u + l
-//               %24 = load held0[4 * u + l]  f32
-//               %25 = sub %24 %16  f32
-//               %26 = exp %25  f32
-//               acc1 add= %26  f32
+//           acc1 = new sum width=4    f32 row
+//           for u in 0..6  bind=unroll
+//             for l in 0..4  bind=vector
+//               axis c = 128*u + 4*x + l in 0..768
+//               %24 = load held0[4*u + l]  f32 col
+//               %25 = sub %24 %16     f32 col
+//               %26 = exp %25         f32 col
+//               acc1 sum= %26
 //             end
 //           end
-//           %30 = combine acc1 of 32 threads  f32
-//           if [x] [1]
-//             store out1[r] %30  f32
+//           %30 = combine acc1 threads=32  f32 row
+//           if 0 <= x < 1
+//             store out1[r] %30
 //           end
 //         end
 //       end
@@ -268,38 +268,38 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   %0 = const 64  f32
-//   launch threads=128
-//     for i in 0..1 grid
-//       for y in 0..8 block
-//         for x in 0..16 lane
-//           leave unless [8 * i + y] [1]
-//           axis r = 8 * i + y
-//           acc0 = new add[4]  f32
-//           for u in 0..1 unroll
-//             for l in 0..4 vector
-//               axis c = l + 4 * x + 64 * u
-//               %11 = load in0[c]  f32
-//               %12 = log %11  f32
-//               %13 = load in1[c]  i64
-//               %14 = check [768] %13  i64
-//               %15 = load in2[768 * c + t14]  f32
-//               %16 = load in3[c]  f32
-//               %17 = sub %15 %16  f32
-//               %18 = sub %12 %17  f32
-//               acc0 add= %18  f32
+//   %0 = const 64                     f32 row
+//   launch threads=128 index=i32
+//     for i in 0..1  bind=grid
+//       for y in 0..8  bind=block
+//         for x in 0..16  bind=lane
+//           leave unless 0 <= 8*i + y < 1
+//           axis r = 8*i + y in 0..1
+//           acc0 = new sum width=4    f32 row
+//           for u in 0..1  bind=unroll
+//             for l in 0..4  bind=vector
+//               axis c = 64*u + 4*x + l in 0..64
+//               %11 = load in0[c]     f32 col
+//               %12 = log %11         f32 col
+//               %13 = load in1[c]     i64 col
+//               %14 = check %13 limit=768 site=7  i64 col
+//               %15 = load in2[768*c + %14]  f32 col
+//               %16 = load in3[c]     f32 col
+//               %17 = sub %15 %16     f32 col
+//               %18 = sub %12 %17     f32 col
+//               acc0 sum= %18
 //             end
 //           end
-//           %22 = combine acc0 of 16 threads  f32
-//           if [x] [1]
-//             store out0[0] %22  f32
+//           %22 = combine acc0 threads=16  f32 row
+//           if 0 <= x < 1
+//             store out0[0] %22
 //           end
-//           %26 = div %22 %0  f32
-//           if [x] [1]
-//             store out1[0] %26  f32
+//           %26 = div %22 %0          f32 row
+//           if 0 <= x < 1
+//             store out1[0] %26
 //           end
-//           if [x] [1]
-//             store out2[0] %26  f32
+//           if 0 <= x < 1
+//             store out2[0] %26
 //           end
 //         end
 //       end

@@ -481,29 +481,29 @@ TC_FN float tc_cast_i32_f32(int x) {
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  f32[8]
-//   launch threads=128 resident=1
-//     for j in 0..96 grid
-//       for t in 0..128 block
-//         template tiles shared0 of [j] [128] [768] [1024], way 1, rows 64, cols 64, depth 32, high 2, across 2, stages 4, threads 128, pack 4, width 8, slices 4, length 256, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0
-//           hole left of r q, async
-//             copy 8 given0[0] <- in0[1024 * r + q]
+//   launch threads=128 index=i32 resident=1
+//     for j in 0..96  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 128 x 768 x 1024 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=4 length=256 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q async given0 of 8 strides 1024 1
+//             copy 8 given0[0] <- in0[1024*r + q]
 //           end
-//           hole right of r p k, later
-//             for l in 0..8 vector
-//               axis c = l + p
-//               %10 = load in1[768 * k + c]  i8
-//               %11 = cast %10  f32
-//               %12 = load in2[768 * (k / 128) + c]  f32
-//               %13 = mul %11 %12  f32
-//               %14 = cast %13  bf16
-//               store given1[l] %14  bf16
+//           hole right r p k later given1 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..768
+//               %10 = load in1[768*k + c]  i8 right
+//               %11 = cast %10        f32 right
+//               %12 = load in2[768*(k/128) + c]  f32 right
+//               %13 = mul %11 %12     f32 right
+//               %14 = cast %13        bf16 right
+//               store given1[l] %14
 //             end
 //           end
-//           hole result of r p
-//             for l in 0..8 vector
-//               axis c = l + p
-//               %21 = load given2[l]  bf16
-//               store out0[768 * r + c] %21  bf16
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..768
+//               %21 = load given2[l]  bf16 col
+//               store out0[768*r + c] %21
 //             end
 //           end
 //         end

@@ -261,31 +261,31 @@ TC_FN float tc_cast_i32_f32(int x) {
 //   given0  f32[16]
 //   given1  f32[16]
 //   given2  f32[1]
-//   launch threads=256
-//     for j in 0..512 grid
-//       for t in 0..256 block
-//         template skinny shared0 of [j] [1] [4096] [4096], by_rows 0, dot 1, few 1, sharing 32, each 1, cover 8, unrolled 4, threads 256, width 16, ahead 0, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0, making 0, steps 0, early 0
-//           hole right of r c q
-//             for l in 0..16 vector
-//               axis k = l + q
-//               %7 = load in1[k + 4096 * c]  i8
-//               %8 = cast %7  f32
-//               %9 = load in2[c]  f32
-//               %10 = mul %8 %9  f32
-//               %11 = cast %10  bf16
-//               store given0[l] %11  bf16
+//   launch threads=256 index=i32
+//     for j in 0..512  bind=grid
+//       for t in 0..256  bind=block
+//         template skinny shared0 block=j of 1 x 4096 x 4096 by_rows=0 dot=1 few=1 sharing=32 each=1 cover=8 unrolled=4 threads=256 width=16 ahead=0 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=0 steps=0 early=0
+//           hole right r c q values given0 of 16
+//             for l in 0..16  bind=vector
+//               axis k = l + q in 0..4096
+//               %7 = load in1[4096*c + k]  i8 right
+//               %8 = cast %7          f32 right
+//               %9 = load in2[c]      f32 right
+//               %10 = mul %8 %9       f32 right
+//               %11 = cast %10        bf16 right
+//               store given0[l] %11
 //             end
 //           end
-//           hole left of r q
-//             for l in 0..16 vector
-//               axis k = l + q
-//               %18 = load in0[k]  bf16
-//               store given1[l] %18  bf16
+//           hole left - r q values given1 of 16
+//             for l in 0..16  bind=vector
+//               axis k = l + q in 0..4096
+//               %18 = load in0[k]     bf16 left
+//               store given1[l] %18
 //             end
 //           end
-//           hole result of r c
-//             %23 = load given2[0]  bf16
-//             store out0[c] %23  bf16
+//           hole result r c - values given2 of 1
+//             %23 = load given2[0]    bf16 col
+//             store out0[c] %23
 //           end
 //         end
 //       end

@@ -164,71 +164,71 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   held2  bf16[32]
 //   held3  bf16[32]
 //   held4  bf16[32]
-//   %0 = const 0.10000000149011612  f32
-//   %1 = const 1.1111111640930176  bf16
-//   %2 = const 0  bf16
-//   %3 = const 1024  f32
-//   %4 = const 9.999999747378752e-6  f32
-//   launch threads=128
-//     for i in 0..16 grid
-//       for y in 0..4 block
-//         for x in 0..32 lane
-//           axis r = 4 * i + y
-//           acc0 = new add[8]  f32
-//           for u in 0..4 unroll
-//             copy 8 held1[8 * u] <- in0[1024 * r + 8 * x + 256 * u]
-//             copy 8 held2[8 * u] <- in1[1024 * r + 8 * x + 256 * u]
+//   %0 = const 0.1                    f32 row
+//   %1 = const 1.1111111640930176     bf16 row
+//   %2 = const 0                      bf16 row
+//   %3 = const 1024                   f32 row
+//   %4 = const 0.00001                f32 row
+//   launch threads=128 index=i32
+//     for i in 0..16  bind=grid
+//       for y in 0..4  bind=block
+//         for x in 0..32  bind=lane
+//           axis r = 4*i + y in 0..64
+//           acc0 = new sum width=8    f32 row
+//           for u in 0..4  bind=unroll
+//             copy 8 held1[8*u] <- in0[1024*r + 256*u + 8*x]
+//             copy 8 held2[8*u] <- in1[1024*r + 256*u + 8*x]
 //           end
-//           for u in 0..4 unroll
-//             for l in 0..8 vector
-//               axis c = 8 * x + 256 * u + l
-//               %18 = index [1024 * r + c]  i64
-//               %19 = random %18  f32
-//               %20 = ge %19 %0  bool
-//               %21 = load held1[8 * u + l]  bf16
-//               %22 = mul %21 %1  bf16
-//               %23 = where %20 %22 %2  bf16
-//               %24 = load held2[8 * u + l]  bf16
-//               %25 = add %23 %24  bf16
-//               %26 = cast %25  f32
-//               acc0 add= %26  f32
-//               store held0[8 * u + l] %26  f32
+//           for u in 0..4  bind=unroll
+//             for l in 0..8  bind=vector
+//               axis c = 256*u + 8*x + l in 0..1024
+//               %18 = index 1024*r + c  i64 col
+//               %19 = random %18 kind=0 draw=0  f32 col
+//               %20 = ge %19 %0       bool col
+//               %21 = load held1[8*u + l]  bf16 col
+//               %22 = mul %21 %1      bf16 col
+//               %23 = where %20 %22 %2  bf16 col
+//               %24 = load held2[8*u + l]  bf16 col
+//               %25 = add %23 %24     bf16 col
+//               %26 = cast %25        f32 col
+//               acc0 sum= %26
+//               store held0[8*u + l] %26
 //             end
 //           end
-//           %31 = combine acc0 of 32 threads  f32
-//           %32 = div %31 %3  f32
-//           acc1 = new add[8]  f32
-//           for u in 0..4 unroll
-//             for l in 0..8 vector
-//               axis c = 8 * x + 256 * u + l
-//               %37 = load held0[8 * u + l]  f32
-//               %38 = sub %37 %32  f32
-//               %39 = square %38  f32
-//               acc1 add= %39  f32
+//           %31 = combine acc0 threads=32  f32 row
+//           %32 = div %31 %3          f32 row
+//           acc1 = new sum width=8    f32 row
+//           for u in 0..4  bind=unroll
+//             for l in 0..8  bind=vector
+//               axis c = 256*u + 8*x + l in 0..1024
+//               %37 = load held0[8*u + l]  f32 col
+//               %38 = sub %37 %32     f32 col
+//               %39 = square %38      f32 col
+//               acc1 sum= %39
 //             end
 //           end
-//           %43 = combine acc1 of 32 threads  f32
-//           %44 = div %43 %3  f32
-//           %45 = add %44 %4  f32
-//           %46 = rsqrt %45  f32
-//           for u in 0..4 unroll
-//             copy 8 held3[8 * u] <- in2[8 * x + 256 * u]
-//             copy 8 held4[8 * u] <- in3[8 * x + 256 * u]
+//           %43 = combine acc1 threads=32  f32 row
+//           %44 = div %43 %3          f32 row
+//           %45 = add %44 %4          f32 row
+//           %46 = rsqrt %45           f32 row
+//           for u in 0..4  bind=unroll
+//             copy 8 held3[8*u] <- in2[256*u + 8*x]
+//             copy 8 held4[8*u] <- in3[256*u + 8*x]
 //           end
-//           for u in 0..4 unroll
-//             for l in 0..8 vector
-//               axis c = 8 * x + 256 * u + l
-//               %54 = load held0[8 * u + l]  f32
-//               %55 = sub %54 %32  f32
-//               %56 = mul %55 %46  f32
-//               %57 = load held3[8 * u + l]  bf16
-//               %58 = cast %57  f32
-//               %59 = mul %56 %58  f32
-//               %60 = load held4[8 * u + l]  bf16
-//               %61 = cast %60  f32
-//               %62 = add %59 %61  f32
-//               %63 = cast %62  bf16
-//               store out0[1024 * r + c] %63  bf16
+//           for u in 0..4  bind=unroll
+//             for l in 0..8  bind=vector
+//               axis c = 256*u + 8*x + l in 0..1024
+//               %54 = load held0[8*u + l]  f32 col
+//               %55 = sub %54 %32     f32 col
+//               %56 = mul %55 %46     f32 col
+//               %57 = load held3[8*u + l]  bf16 col
+//               %58 = cast %57        f32 col
+//               %59 = mul %56 %58     f32 col
+//               %60 = load held4[8*u + l]  bf16 col
+//               %61 = cast %60        f32 col
+//               %62 = add %59 %61     f32 col
+//               %63 = cast %62        bf16 col
+//               store out0[1024*r + c] %63
 //             end
 //           end
 //         end

@@ -81,18 +81,18 @@ TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site)
 //   in0  i64[64]
 //   in1  f32[76800]
 //   out0  f32[49152]
-//   launch threads=256
-//     for j in 0..48 grid
-//       for t in 0..256 block
-//         axis i = 256 * j + t
-//         axis r = i / 192
-//         axis x = i % 192
-//         for l in 0..4 vector
-//           axis c = 4 * x + l
-//           %8 = load in0[r]  i64
-//           %9 = check [100] %8  i64
-//           %10 = load in1[c + 768 * t9]  f32
-//           store out0[768 * r + c] %10  f32
+//   launch threads=256 index=i32
+//     for j in 0..48  bind=grid
+//       for t in 0..256  bind=block
+//         axis i = 256*j + t in 0..12288
+//         axis r = i/192 in 0..64
+//         axis x = i%192 in 0..192
+//         for l in 0..4  bind=vector
+//           axis c = 4*x + l in 0..768
+//           %8 = load in0[r]          i64 row
+//           %9 = check %8 limit=100 site=1  i64 row
+//           %10 = load in1[768*%9 + c]  f32 col
+//           store out0[768*r + c] %10
 //         end
 //       end
 //     end

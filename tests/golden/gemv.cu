@@ -245,19 +245,19 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
 //   given0  f32[4]
 //   given1  f32[4]
 //   given2  f32[1]
-//   launch threads=256
-//     for j in 0..1024 grid
-//       for t in 0..256 block
-//         template skinny shared0 of [j] [1] [4096] [4096], by_rows 0, dot 1, few 1, sharing 32, each 1, cover 8, unrolled 4, threads 256, width 4, ahead 0, slices 2, length 2048, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0, making 0, steps 0, early 0
-//           hole right of r c q
-//             copy 4 given0[0] <- in1[4096 * c + q]
+//   launch threads=256 index=i32
+//     for j in 0..1024  bind=grid
+//       for t in 0..256  bind=block
+//         template skinny shared0 tickets=ticket0 sums=work0 block=j of 1 x 4096 x 4096 by_rows=0 dot=1 few=1 sharing=32 each=1 cover=8 unrolled=4 threads=256 width=4 ahead=0 slices=2 length=2048 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=0 steps=0 early=0
+//           hole right r c q values given0 of 4
+//             copy 4 given0[0] <- in1[4096*c + q]
 //           end
-//           hole left of r q
+//           hole left - r q values given1 of 4
 //             copy 4 given1[0] <- in0[q]
 //           end
-//           hole result of r c
-//             %11 = load given2[0]  f32
-//             store out0[c] %11  f32
+//           hole result r c - values given2 of 1
+//             %11 = load given2[0]    f32 col
+//             store out0[c] %11
 //           end
 //         end
 //       end

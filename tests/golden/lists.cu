@@ -115,70 +115,70 @@ template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &l
 //   out0  f32[s0]
 //   out1  f32[s0]
 //   out2  f32[s0]
-//   %0 = const 0.10000000149011612  f32
-//   %1 = const 0.9990000128746033  f32
-//   %2 = const 0.0010000000474974513  f32
-//   %3 = const 0.9999899864196777  f32
-//   %4 = const 9.99999993922529e-9  f32
-//   launch threads=256
-//     for j in 0..(((s0 + 3) / 4) + 255) / 256 grid
-//       for t in 0..256 block
-//         if [1024 * j + 4 * t + 3] [s0]
-//           axis i = 256 * j + t
-//           axis r = 0
-//           for l in 0..4 vector
-//             axis c = 4 * i + l
-//             %13 = load in0[0]  f32
-//             %14 = load in1[0]  f32
-//             %15 = load in2[c]  f32
-//             %16 = load in3[c]  f32
-//             %17 = load in4[c]  f32
-//             %18 = load in5[c]  f32
-//             %19 = sub %16 %15  f32
-//             %20 = mul %19 %0  f32
-//             %21 = add %15 %20  f32
-//             store out0[c] %21  f32
-//             %23 = mul %17 %1  f32
-//             %24 = square %16  f32
-//             %25 = mul %24 %2  f32
-//             %26 = add %23 %25  f32
-//             store out1[c] %26  f32
-//             %28 = mul %18 %3  f32
-//             %29 = sqrt %26  f32
-//             %30 = div %29 %13  f32
-//             %31 = add %30 %4  f32
-//             %32 = div %21 %31  f32
-//             %33 = mul %32 %14  f32
-//             %34 = sub %28 %33  f32
-//             store out2[c] %34  f32
+//   %0 = const 0.1                    f32 row
+//   %1 = const 0.999                  f32 row
+//   %2 = const 0.001                  f32 row
+//   %3 = const 0.99999                f32 row
+//   %4 = const 1e-8                   f32 row
+//   launch threads=256 index=i64
+//     for j in 0..((s0 + 3)/4 + 255)/256  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 1024*j + 4*t + 3 < s0
+//           axis i = 256*j + t in 0..s0
+//           axis r = 0 in 0..1
+//           for l in 0..4  bind=vector
+//             axis c = 4*i + l in 0..s0
+//             %13 = load in0[0]       f32 row
+//             %14 = load in1[0]       f32 row
+//             %15 = load in2[c]       f32 col
+//             %16 = load in3[c]       f32 col
+//             %17 = load in4[c]       f32 col
+//             %18 = load in5[c]       f32 col
+//             %19 = sub %16 %15       f32 col
+//             %20 = mul %19 %0        f32 col
+//             %21 = add %15 %20       f32 col
+//             store out0[c] %21
+//             %23 = mul %17 %1        f32 col
+//             %24 = square %16        f32 col
+//             %25 = mul %24 %2        f32 col
+//             %26 = add %23 %25       f32 col
+//             store out1[c] %26
+//             %28 = mul %18 %3        f32 col
+//             %29 = sqrt %26          f32 col
+//             %30 = div %29 %13       f32 col
+//             %31 = add %30 %4        f32 col
+//             %32 = div %21 %31       f32 col
+//             %33 = mul %32 %14       f32 col
+//             %34 = sub %28 %33       f32 col
+//             store out2[c] %34
 //           end
 //         end
-//         if [4 * (s0 / 4) + 256 * j + t] [s0]
-//           axis r = 0
-//           axis c = 4 * (s0 / 4) + 256 * j + t
-//           %41 = load in0[0]  f32
-//           %42 = load in1[0]  f32
-//           %43 = load in2[c]  f32
-//           %44 = load in3[c]  f32
-//           %45 = load in4[c]  f32
-//           %46 = load in5[c]  f32
-//           %47 = sub %44 %43  f32
-//           %48 = mul %47 %0  f32
-//           %49 = add %43 %48  f32
-//           store out0[c] %49  f32
-//           %51 = mul %45 %1  f32
-//           %52 = square %44  f32
-//           %53 = mul %52 %2  f32
-//           %54 = add %51 %53  f32
-//           store out1[c] %54  f32
-//           %56 = mul %46 %3  f32
-//           %57 = sqrt %54  f32
-//           %58 = div %57 %41  f32
-//           %59 = add %58 %4  f32
-//           %60 = div %49 %59  f32
-//           %61 = mul %60 %42  f32
-//           %62 = sub %56 %61  f32
-//           store out2[c] %62  f32
+//         if 0 <= 256*j + 4*(s0/4) + t < s0
+//           axis r = 0 in 0..1
+//           axis c = 256*j + 4*(s0/4) + t in 0..s0
+//           %41 = load in0[0]         f32 row
+//           %42 = load in1[0]         f32 row
+//           %43 = load in2[c]         f32 col
+//           %44 = load in3[c]         f32 col
+//           %45 = load in4[c]         f32 col
+//           %46 = load in5[c]         f32 col
+//           %47 = sub %44 %43         f32 col
+//           %48 = mul %47 %0          f32 col
+//           %49 = add %43 %48         f32 col
+//           store out0[c] %49
+//           %51 = mul %45 %1          f32 col
+//           %52 = square %44          f32 col
+//           %53 = mul %52 %2          f32 col
+//           %54 = add %51 %53         f32 col
+//           store out1[c] %54
+//           %56 = mul %46 %3          f32 col
+//           %57 = sqrt %54            f32 col
+//           %58 = div %57 %41         f32 col
+//           %59 = add %58 %4          f32 col
+//           %60 = div %49 %59         f32 col
+//           %61 = mul %60 %42         f32 col
+//           %62 = sub %56 %61         f32 col
+//           store out2[c] %62
 //         end
 //       end
 //     end
@@ -280,76 +280,76 @@ kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
 //   out0  f32[s0]
 //   out1  f32[s0]
 //   out2  bf16[s0]
-//   %0 = const 0.10000000149011612  f32
-//   %1 = const 0.9990000128746033  f32
-//   %2 = const 0.0010000000474974513  f32
-//   %3 = const 0.9999899864196777  f32
-//   %4 = const 9.99999993922529e-9  f32
-//   launch threads=256
-//     for j in 0..(((s0 + 7) / 8) + 255) / 256 grid
-//       for t in 0..256 block
-//         if [8 * t + 2048 * j + 7] [s0]
-//           axis i = t + 256 * j
-//           axis r = 0
-//           for l in 0..8 vector
-//             axis c = 8 * i + l
-//             %13 = load in0[0]  f32
-//             %14 = load in1[0]  f32
-//             %15 = load in2[c]  f32
-//             %16 = load in3[c]  bf16
-//             %17 = load in4[c]  f32
-//             %18 = load in5[c]  bf16
-//             %19 = cast %16  f32
-//             %20 = sub %19 %15  f32
-//             %21 = mul %20 %0  f32
-//             %22 = add %15 %21  f32
-//             store out0[c] %22  f32
-//             %24 = mul %17 %1  f32
-//             %25 = square %19  f32
-//             %26 = mul %25 %2  f32
-//             %27 = add %24 %26  f32
-//             store out1[c] %27  f32
-//             %29 = cast %18  f32
-//             %30 = mul %29 %3  f32
-//             %31 = sqrt %27  f32
-//             %32 = div %31 %13  f32
-//             %33 = add %32 %4  f32
-//             %34 = div %22 %33  f32
-//             %35 = mul %34 %14  f32
-//             %36 = sub %30 %35  f32
-//             %37 = cast %36  bf16
-//             store out2[c] %37  bf16
+//   %0 = const 0.1                    f32 row
+//   %1 = const 0.999                  f32 row
+//   %2 = const 0.001                  f32 row
+//   %3 = const 0.99999                f32 row
+//   %4 = const 1e-8                   f32 row
+//   launch threads=256 index=i64
+//     for j in 0..((s0 + 7)/8 + 255)/256  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 2048*j + 8*t + 7 < s0
+//           axis i = 256*j + t in 0..s0
+//           axis r = 0 in 0..1
+//           for l in 0..8  bind=vector
+//             axis c = 8*i + l in 0..s0
+//             %13 = load in0[0]       f32 row
+//             %14 = load in1[0]       f32 row
+//             %15 = load in2[c]       f32 col
+//             %16 = load in3[c]       bf16 col
+//             %17 = load in4[c]       f32 col
+//             %18 = load in5[c]       bf16 col
+//             %19 = cast %16          f32 col
+//             %20 = sub %19 %15       f32 col
+//             %21 = mul %20 %0        f32 col
+//             %22 = add %15 %21       f32 col
+//             store out0[c] %22
+//             %24 = mul %17 %1        f32 col
+//             %25 = square %19        f32 col
+//             %26 = mul %25 %2        f32 col
+//             %27 = add %24 %26       f32 col
+//             store out1[c] %27
+//             %29 = cast %18          f32 col
+//             %30 = mul %29 %3        f32 col
+//             %31 = sqrt %27          f32 col
+//             %32 = div %31 %13       f32 col
+//             %33 = add %32 %4        f32 col
+//             %34 = div %22 %33       f32 col
+//             %35 = mul %34 %14       f32 col
+//             %36 = sub %30 %35       f32 col
+//             %37 = cast %36          bf16 col
+//             store out2[c] %37
 //           end
 //         end
-//         if [t + 8 * (s0 / 8) + 256 * j] [s0]
-//           axis r = 0
-//           axis c = t + 8 * (s0 / 8) + 256 * j
-//           %44 = load in0[0]  f32
-//           %45 = load in1[0]  f32
-//           %46 = load in2[c]  f32
-//           %47 = load in3[c]  bf16
-//           %48 = load in4[c]  f32
-//           %49 = load in5[c]  bf16
-//           %50 = cast %47  f32
-//           %51 = sub %50 %46  f32
-//           %52 = mul %51 %0  f32
-//           %53 = add %46 %52  f32
-//           store out0[c] %53  f32
-//           %55 = mul %48 %1  f32
-//           %56 = square %50  f32
-//           %57 = mul %56 %2  f32
-//           %58 = add %55 %57  f32
-//           store out1[c] %58  f32
-//           %60 = cast %49  f32
-//           %61 = mul %60 %3  f32
-//           %62 = sqrt %58  f32
-//           %63 = div %62 %44  f32
-//           %64 = add %63 %4  f32
-//           %65 = div %53 %64  f32
-//           %66 = mul %65 %45  f32
-//           %67 = sub %61 %66  f32
-//           %68 = cast %67  bf16
-//           store out2[c] %68  bf16
+//         if 0 <= 256*j + 8*(s0/8) + t < s0
+//           axis r = 0 in 0..1
+//           axis c = 256*j + 8*(s0/8) + t in 0..s0
+//           %44 = load in0[0]         f32 row
+//           %45 = load in1[0]         f32 row
+//           %46 = load in2[c]         f32 col
+//           %47 = load in3[c]         bf16 col
+//           %48 = load in4[c]         f32 col
+//           %49 = load in5[c]         bf16 col
+//           %50 = cast %47            f32 col
+//           %51 = sub %50 %46         f32 col
+//           %52 = mul %51 %0          f32 col
+//           %53 = add %46 %52         f32 col
+//           store out0[c] %53
+//           %55 = mul %48 %1          f32 col
+//           %56 = square %50          f32 col
+//           %57 = mul %56 %2          f32 col
+//           %58 = add %55 %57         f32 col
+//           store out1[c] %58
+//           %60 = cast %49            f32 col
+//           %61 = mul %60 %3          f32 col
+//           %62 = sqrt %58            f32 col
+//           %63 = div %62 %44         f32 col
+//           %64 = add %63 %4          f32 col
+//           %65 = div %53 %64         f32 col
+//           %66 = mul %65 %45         f32 col
+//           %67 = sub %61 %66         f32 col
+//           %68 = cast %67            bf16 col
+//           store out2[c] %68
 //         end
 //       end
 //     end

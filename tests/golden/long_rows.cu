@@ -170,49 +170,49 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   out0  f32[51200000]
 //   row0  f32[100000]
 //   shared0  f32[25024]
-//   launch threads=1024 cluster=4
-//     for r in 0..512 grid
-//       for z in 0..4 grid
-//         for x in 0..1024 block
-//           acc0 = new maximum[4]  f32
-//           for p in 0..7 serial
-//             if [4 * x + 4096 * p] [25000]
-//               copy 4 shared0[4 * x + 4096 * p] <- in0[100000 * r + 25000 * z + 4 * x + 4096 * p]
+//   launch threads=1024 index=i32 cluster=4
+//     for r in 0..512  bind=grid
+//       for z in 0..4  bind=grid
+//         for x in 0..1024  bind=block
+//           acc0 = new max width=4    f32 row
+//           for p in 0..7  bind=serial
+//             if 0 <= 4096*p + 4*x < 25000
+//               copy 4 shared0[4096*p + 4*x] <- in0[100000*r + 25000*z + 4096*p + 4*x]
 //             end
 //           end
 //           wait
-//           for p in 0..7 serial
-//             if [4 * x + 4096 * p] [25000]
-//               for l in 0..4 vector
-//                 axis c = 25000 * z + 4 * x + 4096 * p + l
-//                 %15 = load shared0[c - 25000 * z]  f32
-//                 acc0 maximum= %15  f32
+//           for p in 0..7  bind=serial
+//             if 0 <= 4096*p + 4*x < 25000
+//               for l in 0..4  bind=vector
+//                 axis c = 25000*z + 4096*p + 4*x + l in 0..100000
+//                 %15 = load shared0[-25000*z + c]  f32 col
+//                 acc0 max= %15
 //               end
 //             end
 //           end
-//           %20 = combine acc0 of 1024 threads  f32
-//           acc1 = new add[4]  f32
-//           for p in 0..7 serial
-//             if [4 * x + 4096 * p] [25000]
-//               for l in 0..4 vector
-//                 axis c = 25000 * z + 4 * x + 4096 * p + l
-//                 %26 = load shared0[c - 25000 * z]  f32
-//                 %27 = sub %26 %20  f32
-//                 %28 = exp %27  f32
-//                 acc1 add= %28  f32
+//           %20 = combine acc0 threads=1024 blocks=4  f32 row
+//           acc1 = new sum width=4    f32 row
+//           for p in 0..7  bind=serial
+//             if 0 <= 4096*p + 4*x < 25000
+//               for l in 0..4  bind=vector
+//                 axis c = 25000*z + 4096*p + 4*x + l in 0..100000
+//                 %26 = load shared0[-25000*z + c]  f32 col
+//                 %27 = sub %26 %20   f32 col
+//                 %28 = exp %27       f32 col
+//                 acc1 sum= %28
 //               end
 //             end
 //           end
-//           %33 = combine acc1 of 1024 threads  f32
-//           for p in 0..7 serial
-//             if [4 * x + 4096 * p] [25000]
-//               for l in 0..4 vector
-//                 axis c = 25000 * z + 4 * x + 4096 * p + l
-//                 %38 = load shared0[c - 25000 * z]  f32
-//                 %39 = sub %38 %20  f32
-//                 %40 = exp %39  f32
-//                 %41 = div %40 %33  f32
-//                 store out0[100000 * r + c] %41  f32
+//           %33 = combine acc1 threads=1024 blocks=4  f32 row
+//           for p in 0..7  bind=serial
+//             if 0 <= 4096*p + 4*x < 25000
+//               for l in 0..4  bind=vector
+//                 axis c = 25000*z + 4096*p + 4*x + l in 0..100000
+//                 %38 = load shared0[-25000*z + c]  f32 col
+//                 %39 = sub %38 %20   f32 col
+//                 %40 = exp %39       f32 col
+//                 %41 = div %40 %33   f32 col
+//                 store out0[100000*r + c] %41 streamed
 //               end
 //             end
 //           end

@@ -468,29 +468,29 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   given2  f32[1]
 //   given3  f32[1]
 //   given4  f32[4]
-//   launch threads=256 resident=1
-//     for j in 0..1024 grid
-//       for t in 0..256 block
-//         template tiles shared0 of [j] [4096] [4096] [4096], way 2, rows 128, cols 128, depth 16, high 2, across 4, stages 2, threads 256, pack 4, width 4, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0
-//           hole left of r q, later
-//             copy 4 given0[0] <- in0[4096 * r + q]
+//   launch threads=256 index=i32 resident=1
+//     for j in 0..1024  bind=grid
+//       for t in 0..256  bind=block
+//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=2 rows=128 cols=128 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q later given0 of 4 strides 4096 1
+//             copy 4 given0[0] <- in0[4096*r + q]
 //           end
-//           hole right of r p k, later
-//             copy 4 given1[0] <- in1[4096 * k + p]
+//           hole right r p k later given1 of 4 strides 1 4096
+//             copy 4 given1[0] <- in1[4096*k + p]
 //           end
-//           hole left_one of r k
-//             %11 = load in0[k + 4096 * r]  f32
-//             store given2[0] %11  f32
+//           hole left_one - r k values given2 of 1
+//             %11 = load in0[4096*r + k]  f32 left
+//             store given2[0] %11
 //           end
-//           hole right_one of r c k
-//             %15 = load in1[4096 * k + c]  f32
-//             store given3[0] %15  f32
+//           hole right_one r c k values given3 of 1
+//             %15 = load in1[4096*k + c]  f32 right
+//             store given3[0] %15
 //           end
-//           hole result of r p
-//             for l in 0..4 vector
-//               axis c = p + l
-//               %21 = load given4[l]  f32
-//               store out0[4096 * r + c] %21  f32
+//           hole result r p - values given4 of 4
+//             for l in 0..4  bind=vector
+//               axis c = l + p in 0..4096
+//               %21 = load given4[l]  f32 col
+//               store out0[4096*r + c] %21
 //             end
 //           end
 //         end

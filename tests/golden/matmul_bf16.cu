@@ -487,27 +487,27 @@ TC_FN float tc_gelu_f32(float x) {
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  f32[8]
-//   launch threads=256 resident=1
-//     for j in 0..512 grid
-//       for t in 0..256 block
-//         template tiles shared0 of [j] [4096] [4096] [1024], way 1, rows 128, cols 256, depth 64, high 2, across 4, stages 4, threads 256, pack 4, width 8, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0
-//           hole left of r q, async
-//             copy 8 given0[0] <- in0[1024 * r + q]
+//   launch threads=256 index=i32 resident=1
+//     for j in 0..512  bind=grid
+//       for t in 0..256  bind=block
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=1 rows=128 cols=256 depth=64 high=2 across=4 stages=4 threads=256 pack=4 width=8 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q async given0 of 8 strides 1024 1
+//             copy 8 given0[0] <- in0[1024*r + q]
 //           end
-//           hole right of r c q, async
-//             copy 8 given1[0] <- in1[1024 * c + q]
+//           hole right r c q async given1 of 8 strides 1024 1
+//             copy 8 given1[0] <- in1[1024*c + q]
 //           end
-//           hole result of r p
-//             for l in 0..8 vector
-//               axis c = l + p
-//               %13 = load given2[l]  bf16
-//               %14 = cast %13  f32
-//               %15 = load in2[c]  bf16
-//               %16 = cast %15  f32
-//               %17 = add %14 %16  f32
-//               %18 = gelu %17  f32
-//               %19 = cast %18  bf16
-//               store out0[4096 * r + c] %19  bf16
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..4096
+//               %13 = load given2[l]  bf16 col
+//               %14 = cast %13        f32 col
+//               %15 = load in2[c]     bf16 col
+//               %16 = cast %15        f32 col
+//               %17 = add %14 %16     f32 col
+//               %18 = gelu %17        f32 col
+//               %19 = cast %18        bf16 col
+//               store out0[4096*r + c] %19
 //             end
 //           end
 //         end

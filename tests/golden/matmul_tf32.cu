@@ -442,21 +442,21 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   given0  f32[4]
 //   given1  f32[4]
 //   given2  f32[4]
-//   launch threads=256 resident=1
-//     for j in 0..512 grid
-//       for t in 0..256 block
-//         template tiles shared0 of [j] [4096] [4096] [4096], way 3, rows 128, cols 256, depth 16, high 2, across 4, stages 2, threads 256, pack 4, width 4, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0
-//           hole left of r q, later
-//             copy 4 given0[0] <- in0[4096 * r + q]
+//   launch threads=256 index=i32 resident=1
+//     for j in 0..512  bind=grid
+//       for t in 0..256  bind=block
+//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=3 rows=128 cols=256 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q later given0 of 4 strides 4096 1
+//             copy 4 given0[0] <- in0[4096*r + q]
 //           end
-//           hole right of r p k, later
-//             copy 4 given1[0] <- in1[4096 * k + p]
+//           hole right r p k later given1 of 4 strides 1 4096
+//             copy 4 given1[0] <- in1[4096*k + p]
 //           end
-//           hole result of r p
-//             for l in 0..4 vector
-//               axis c = p + l
-//               %13 = load given2[l]  f32
-//               store out0[4096 * r + c] %13  f32
+//           hole result r p - values given2 of 4
+//             for l in 0..4  bind=vector
+//               axis c = l + p in 0..4096
+//               %13 = load given2[l]  f32 col
+//               store out0[4096*r + c] %13
 //             end
 //           end
 //         end

@@ -109,26 +109,26 @@ TC_FN int tc_cast_f32_i16(float x) {
 //   in1  f16[64]
 //   out0  f16[49152]
 //   out1  i16[49152]
-//   %0 = const 1000  f32
-//   launch threads=256
-//     for j in 0..24 grid
-//       for t in 0..256 block
-//         axis i = 256 * j + t
-//         axis r = 0
-//         for l in 0..8 vector
-//           axis c = 8 * i + l
-//           %8 = load in0[c]  i8
-//           %9 = cast %8  f32
-//           %10 = load in1[c / 768]  f16
-//           %11 = cast %10  f32
-//           %12 = mul %9 %11  f32
-//           %13 = cast %12  f16
-//           store out0[c] %13  f16
-//           %15 = round %12  f32
-//           %16 = sub %12 %15  f32
-//           %17 = mul %16 %0  f32
-//           %18 = cast %17  i16
-//           store out1[c] %18  i16
+//   %0 = const 1000                   f32 row
+//   launch threads=256 index=i32
+//     for j in 0..24  bind=grid
+//       for t in 0..256  bind=block
+//         axis i = 256*j + t in 0..6144
+//         axis r = 0 in 0..1
+//         for l in 0..8  bind=vector
+//           axis c = 8*i + l in 0..49152
+//           %8 = load in0[c]          i8 col
+//           %9 = cast %8              f32 col
+//           %10 = load in1[c/768]     f16 col
+//           %11 = cast %10            f32 col
+//           %12 = mul %9 %11          f32 col
+//           %13 = cast %12            f16 col
+//           store out0[c] %13
+//           %15 = round %12           f32 col
+//           %16 = sub %12 %15         f32 col
+//           %17 = mul %16 %0          f32 col
+//           %18 = cast %17            i16 col
+//           store out1[c] %18
 //         end
 //       end
 //     end

@@ -715,17 +715,17 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
 // rows 4, columns 6; vector along c
 //   in0  f32[24]
 //   out0  f32[24]
-//   launch threads=256
-//     for j in 0..1 grid
-//       for t in 0..256 block
-//         if [256 * j + t] [12]
-//           axis i = 256 * j + t
-//           axis r = i / 3
-//           axis x = i % 3
-//           for l in 0..2 vector
-//             axis c = 2 * x + l
-//             %9 = load in0[96 * r + c]  f32
-//             store out0[6 * r + c] %9  f32
+//   launch threads=256 index=i32
+//     for j in 0..1  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 256*j + t < 12
+//           axis i = 256*j + t in 0..12
+//           axis r = i/3 in 0..4
+//           axis x = i%3 in 0..3
+//           for l in 0..2  bind=vector
+//             axis c = 2*x + l in 0..6
+//             %9 = load in0[96*r + c]  f32 col
+//             store out0[6*r + c] %9
 //           end
 //         end
 //       end
@@ -759,19 +759,19 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 //   out0  i64[18]
 //   in1  f32[24]
 //   out1  f32[18]
-//   launch threads=256
-//     for j in 0..1 grid
-//       for t in 0..256 block
-//         if [256 * j + t] [9]
-//           axis i = 256 * j + t
-//           axis r = i / 3
-//           axis x = i % 3
-//           for l in 0..2 vector
-//             axis c = 2 * x + l
-//             %9 = load in0[c]  i64
-//             store out0[c + 6 * r] %9  i64
-//             %11 = load in1[c + 6 * r]  f32
-//             store out1[c + 6 * r] %11  f32
+//   launch threads=256 index=i32
+//     for j in 0..1  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 256*j + t < 9
+//           axis i = 256*j + t in 0..9
+//           axis r = i/3 in 0..3
+//           axis x = i%3 in 0..3
+//           for l in 0..2  bind=vector
+//             axis c = 2*x + l in 0..6
+//             %9 = load in0[c]        i64 col
+//             store out0[6*r + c] %9
+//             %11 = load in1[6*r + c]  f32 col
+//             store out1[6*r + c] %11
 //           end
 //         end
 //       end
@@ -942,18 +942,18 @@ kernel6(tc_i64 *__restrict__ out0, const float *__restrict__ in0, const tc_kargs
 //   in0  i64[20]
 //   in1  f32[100000]
 //   out0  f32[20]
-//   launch threads=256
-//     for j in 0..1 grid
-//       for t in 0..256 block
-//         if [256 * j + t] [5]
-//           axis i = 256 * j + t
-//           axis r = 0
-//           for l in 0..4 vector
-//             axis c = 4 * i + l
-//             %8 = load in0[c]  i64
-//             %9 = check [50000] %8  i64
-//             %10 = load in1[50000 * (c / 10) + t9]  f32
-//             store out0[c] %10  f32
+//   launch threads=256 index=i32
+//     for j in 0..1  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 256*j + t < 5
+//           axis i = 256*j + t in 0..5
+//           axis r = 0 in 0..1
+//           for l in 0..4  bind=vector
+//             axis c = 4*i + l in 0..20
+//             %8 = load in0[c]        i64 col
+//             %9 = check %8 limit=50000 site=10  i64 col
+//             %10 = load in1[50000*(c/10) + %9]  f32 col
+//             store out0[c] %10
 //           end
 //         end
 //       end

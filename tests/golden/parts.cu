@@ -212,42 +212,42 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   work0  f32[544]
 //   work1  i64[544]
 //   held0  f32[16]
-//   launch threads=256
-//     for r in 0..32 grid
-//       for z in 0..17 grid
-//         for x in 0..256 block
-//           acc0 = new argmax[4]  f32
-//           for p in 0..1 serial
-//             for u in 0..4 unroll
-//               if [3856 * z + 4 * x + 4096 * p + 1024 * u] [65536] [4 * x + 4096 * p + 1024 * u] [3856]
-//                 copy 4 held0[4 * u] <- in0[65536 * r + 3856 * z + 4 * x + 4096 * p + 1024 * u]
+//   launch threads=256 index=i32
+//     for r in 0..32  bind=grid
+//       for z in 0..17  bind=grid
+//         for x in 0..256  bind=block
+//           acc0 = new argmax width=4  f32 row
+//           for p in 0..1  bind=serial
+//             for u in 0..4  bind=unroll
+//               if 0 <= 4096*p + 3856*z + 1024*u + 4*x < 65536, 0 <= 4096*p + 1024*u + 4*x < 3856
+//                 copy 4 held0[4*u] <- in0[65536*r + 4096*p + 3856*z + 1024*u + 4*x]
 //               end
 //             end
-//             for u in 0..4 unroll
-//               if [3856 * z + 4 * x + 4096 * p + 1024 * u] [65536] [4 * x + 4096 * p + 1024 * u] [3856]
-//                 for l in 0..4 vector
-//                   axis c = 3856 * z + 4 * x + 4096 * p + 1024 * u + l
-//                   %15 = load held0[4 * u + l]  f32
-//                   acc0 argmax= %15  i64
+//             for u in 0..4  bind=unroll
+//               if 0 <= 4096*p + 3856*z + 1024*u + 4*x < 65536, 0 <= 4096*p + 1024*u + 4*x < 3856
+//                 for l in 0..4  bind=vector
+//                   axis c = 4096*p + 3856*z + 1024*u + 4*x + l in 0..65536
+//                   %15 = load held0[4*u + l]  f32 col
+//                   acc0 argmax= %15
 //                 end
 //               end
 //             end
 //           end
-//           %21 = combine acc0 of 256 threads  i64
-//           if [x] [1]
-//             put work0[17 * r + z] <- acc0
+//           %21 = combine acc0 threads=256  i64 row
+//           if 0 <= x < 1
+//             put work1, work0[17*r + z] <- acc0
 //           end
 //           last of 17 at ticket0[r]
-//           acc0 = new argmax[4]  f32
-//           for q in 0..1 serial
-//             if [x + 256 * q] [17]
-//               axis m = x + 256 * q
-//               get acc0 <- work0[17 * r + m]
+//           acc0 = new argmax width=4  f32 row
+//           for q in 0..1  bind=serial
+//             if 0 <= 256*q + x < 17
+//               axis m = 256*q + x in 0..17
+//               get acc0 <- work1, work0[17*r + m]
 //             end
 //           end
-//           %33 = combine acc0 of 256 threads  i64
-//           if [x] [1]
-//             store out0[r] %33  i64
+//           %33 = combine acc0 threads=256  i64 row
+//           if 0 <= x < 1
+//             store out0[r] %33
 //           end
 //         end
 //       end
@@ -326,109 +326,109 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
 //   held0  f32[16]
 //   held1  f32[16]
 //   held2  f32[16]
-//   launch threads=256
-//     for r in 0..32 grid
-//       for z in 0..17 grid
-//         for x in 0..256 block
-//           acc0 = new maximum[4]  f32
-//           for p in 0..4 serial
-//             for u in 0..4 unroll
-//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
-//                 copy 4 held0[4 * u] <- in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]
+//   launch threads=256 index=i32
+//     for r in 0..32  bind=grid
+//       for z in 0..17  bind=grid
+//         for x in 0..256  bind=block
+//           acc0 = new max width=4    f32 row
+//           for p in 0..4  bind=serial
+//             for u in 0..4  bind=unroll
+//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
+//                 copy 4 held0[4*u] <- in0[262144*r + 15424*z + 4096*p + 1024*u + 4*x]
 //               end
 //             end
-//             for u in 0..4 unroll
-//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
-//                 for l in 0..4 vector
-//                   axis c = 15424 * z + 4 * x + 1024 * u + l + 4096 * p
-//                   %15 = load held0[4 * u + l]  f32
-//                   acc0 maximum= %15  f32
+//             for u in 0..4  bind=unroll
+//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
+//                 for l in 0..4  bind=vector
+//                   axis c = 15424*z + 4096*p + 1024*u + 4*x + l in 0..262144
+//                   %15 = load held0[4*u + l]  f32 col
+//                   acc0 max= %15
 //                 end
 //               end
 //             end
 //           end
-//           %21 = combine acc0 of 256 threads  f32
-//           if [x] [1]
-//             put work0[17 * r + z] <- acc0
+//           %21 = combine acc0 threads=256  f32 row
+//           if 0 <= x < 1
+//             put work0[17*r + z] <- acc0
 //           end
 //         end
 //       end
 //     end
 //   end
-//   launch threads=256
-//     for r in 0..32 grid
-//       for z in 0..17 grid
-//         for x in 0..256 block
-//           acc0 = new maximum[4]  f32
-//           for q in 0..1 serial
-//             if [x + 256 * q] [17]
-//               axis m = x + 256 * q
-//               get acc0 <- work0[17 * r + m]
+//   launch threads=256 index=i32
+//     for r in 0..32  bind=grid
+//       for z in 0..17  bind=grid
+//         for x in 0..256  bind=block
+//           acc0 = new max width=4    f32 row
+//           for q in 0..1  bind=serial
+//             if 0 <= 256*q + x < 17
+//               axis m = 256*q + x in 0..17
+//               get acc0 <- work0[17*r + m]
 //             end
 //           end
-//           %40 = combine acc0 of 256 threads  f32
-//           acc1 = new add[4]  f32
-//           for p in 0..4 serial
-//             for u in 0..4 unroll
-//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
-//                 copy 4 held1[4 * u] <- in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]
+//           %40 = combine acc0 threads=256  f32 row
+//           acc1 = new sum width=4    f32 row
+//           for p in 0..4  bind=serial
+//             for u in 0..4  bind=unroll
+//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
+//                 copy 4 held1[4*u] <- in0[262144*r + 15424*z + 4096*p + 1024*u + 4*x]
 //               end
 //             end
-//             for u in 0..4 unroll
-//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
-//                 for l in 0..4 vector
-//                   axis c = 15424 * z + 4 * x + 1024 * u + l + 4096 * p
-//                   %52 = load held1[4 * u + l]  f32
-//                   %53 = sub %52 %40  f32
-//                   %54 = exp %53  f32
-//                   acc1 add= %54  f32
+//             for u in 0..4  bind=unroll
+//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
+//                 for l in 0..4  bind=vector
+//                   axis c = 15424*z + 4096*p + 1024*u + 4*x + l in 0..262144
+//                   %52 = load held1[4*u + l]  f32 col
+//                   %53 = sub %52 %40  f32 col
+//                   %54 = exp %53     f32 col
+//                   acc1 sum= %54
 //                 end
 //               end
 //             end
 //           end
-//           %60 = combine acc1 of 256 threads  f32
-//           if [x] [1]
-//             put work1[17 * r + z] <- acc1
+//           %60 = combine acc1 threads=256  f32 row
+//           if 0 <= x < 1
+//             put work1[17*r + z] <- acc1
 //           end
 //         end
 //       end
 //     end
 //   end
-//   launch threads=256
-//     for r in 0..32 grid
-//       for z in 0..17 grid
-//         for x in 0..256 block
-//           acc0 = new maximum[4]  f32
-//           for q in 0..1 serial
-//             if [x + 256 * q] [17]
-//               axis m = x + 256 * q
-//               get acc0 <- work0[17 * r + m]
+//   launch threads=256 index=i32
+//     for r in 0..32  bind=grid
+//       for z in 0..17  bind=grid
+//         for x in 0..256  bind=block
+//           acc0 = new max width=4    f32 row
+//           for q in 0..1  bind=serial
+//             if 0 <= 256*q + x < 17
+//               axis m = 256*q + x in 0..17
+//               get acc0 <- work0[17*r + m]
 //             end
 //           end
-//           %79 = combine acc0 of 256 threads  f32
-//           acc1 = new add[4]  f32
-//           for q in 0..1 serial
-//             if [x + 256 * q] [17]
-//               axis m = x + 256 * q
-//               get acc1 <- work1[17 * r + m]
+//           %79 = combine acc0 threads=256  f32 row
+//           acc1 = new sum width=4    f32 row
+//           for q in 0..1  bind=serial
+//             if 0 <= 256*q + x < 17
+//               axis m = 256*q + x in 0..17
+//               get acc1 <- work1[17*r + m]
 //             end
 //           end
-//           %87 = combine acc1 of 256 threads  f32
-//           for p in 0..4 serial
-//             for u in 0..4 unroll
-//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
-//                 copy 4 held2[4 * u] <- in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]
+//           %87 = combine acc1 threads=256  f32 row
+//           for p in 0..4  bind=serial
+//             for u in 0..4  bind=unroll
+//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
+//                 copy 4 held2[4*u] <- in0[262144*r + 15424*z + 4096*p + 1024*u + 4*x]
 //               end
 //             end
-//             for u in 0..4 unroll
-//               if [15424 * z + 4 * x + 1024 * u + 4096 * p] [262144] [4 * x + 1024 * u + 4096 * p] [15424]
-//                 for l in 0..4 vector
-//                   axis c = 15424 * z + 4 * x + 1024 * u + l + 4096 * p
-//                   %98 = load held2[4 * u + l]  f32
-//                   %99 = sub %98 %79  f32
-//                   %100 = exp %99  f32
-//                   %101 = div %100 %87  f32
-//                   store out0[262144 * r + c] %101  f32
+//             for u in 0..4  bind=unroll
+//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
+//                 for l in 0..4  bind=vector
+//                   axis c = 15424*z + 4096*p + 1024*u + 4*x + l in 0..262144
+//                   %98 = load held2[4*u + l]  f32 col
+//                   %99 = sub %98 %79  f32 col
+//                   %100 = exp %99    f32 col
+//                   %101 = div %100 %87  f32 col
+//                   store out0[262144*r + c] %101 streamed
 //                 end
 //               end
 //             end

@@ -77,21 +77,21 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //   in1  f32[768]
 //   in2  f32[1]
 //   out0  f32[768 * s0]
-//   launch threads=256
-//     for j in 0..(192 * s0 + 255) / 256 grid
-//       for t in 0..256 block
-//         if [256 * j + t] [192 * s0]
-//           axis i = 256 * j + t
-//           axis r = 0
-//           for l in 0..4 vector
-//             axis c = 4 * i + l
-//             %8 = load in2[0]  f32
-//             %9 = load in0[c]  f32
-//             %10 = load in1[c % 768]  f32
-//             %11 = mul %9 %10  f32
-//             %12 = add %11 %8  f32
-//             %13 = relu %12  f32
-//             store out0[c] %13  f32
+//   launch threads=256 index=i32
+//     for j in 0..(192*s0 + 255)/256  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 256*j + t < 192*s0
+//           axis i = 256*j + t in 0..192*s0
+//           axis r = 0 in 0..1
+//           for l in 0..4  bind=vector
+//             axis c = 4*i + l in 0..768*s0
+//             %8 = load in2[0]        f32 row
+//             %9 = load in0[c]        f32 col
+//             %10 = load in1[c%768]   f32 col
+//             %11 = mul %9 %10        f32 col
+//             %12 = add %11 %8        f32 col
+//             %13 = relu %12          f32 col
+//             store out0[c] %13
 //           end
 //         end
 //       end

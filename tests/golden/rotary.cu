@@ -90,26 +90,26 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
 //   in1  bf16[131072]
 //   in2  bf16[131072]
 //   out0  bf16[16777216]
-//   launch threads=256
-//     for j in 0..4096 grid
-//       for t in 0..256 block
-//         axis i = 256 * j + t
-//         axis r = i / 8
-//         axis x = i % 8
-//         for l in 0..8 vector
-//           axis c = 8 * x + l
-//           %8 = load in0[128 * r + c]  bf16
-//           %9 = load in1[c + 64 * (r % 2048)]  bf16
-//           %10 = mul %8 %9  bf16
-//           %11 = load in0[128 * r + c + 64]  bf16
-//           %12 = load in2[c + 64 * (r % 2048)]  bf16
-//           %13 = mul %11 %12  bf16
-//           %14 = sub %10 %13  bf16
-//           store out0[128 * r + c] %14  bf16
-//           %16 = mul %11 %9  bf16
-//           %17 = mul %8 %12  bf16
-//           %18 = add %16 %17  bf16
-//           store out0[128 * r + c + 64] %18  bf16
+//   launch threads=256 index=i32
+//     for j in 0..4096  bind=grid
+//       for t in 0..256  bind=block
+//         axis i = 256*j + t in 0..1048576
+//         axis r = i/8 in 0..131072
+//         axis x = i%8 in 0..8
+//         for l in 0..8  bind=vector
+//           axis c = 8*x + l in 0..64
+//           %8 = load in0[128*r + c]  bf16 col
+//           %9 = load in1[64*(r%2048) + c]  bf16 col
+//           %10 = mul %8 %9           bf16 col
+//           %11 = load in0[128*r + c + 64]  bf16 col
+//           %12 = load in2[64*(r%2048) + c]  bf16 col
+//           %13 = mul %11 %12         bf16 col
+//           %14 = sub %10 %13         bf16 col
+//           store out0[128*r + c] %14
+//           %16 = mul %11 %9          bf16 col
+//           %17 = mul %8 %12          bf16 col
+//           %18 = add %16 %17         bf16 col
+//           store out0[128*r + c + 64] %18
 //         end
 //       end
 //     end

@@ -473,21 +473,21 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  f32[8]
-//   launch threads=128 resident=3
-//     for j in 0..128 grid
-//       for t in 0..128 block
-//         template tiles shared0 of [j] [64] [64] [65536], way 1, rows 64, cols 64, depth 32, high 2, across 2, stages 4, threads 128, pack 4, width 8, slices 128, length 512, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0
-//           hole left of r q, async
-//             copy 8 given0[0] <- in0[65536 * r + q]
+//   launch threads=128 index=i32 resident=3
+//     for j in 0..128  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 64 x 64 x 65536 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=128 length=512 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q async given0 of 8 strides 65536 1
+//             copy 8 given0[0] <- in0[65536*r + q]
 //           end
-//           hole right of r p k, async
-//             copy 8 given1[0] <- in1[64 * k + p]
+//           hole right r p k async given1 of 8 strides 1 64
+//             copy 8 given1[0] <- in1[64*k + p]
 //           end
-//           hole result of r p
-//             for l in 0..8 vector
-//               axis c = p + l
-//               %13 = load given2[l]  bf16
-//               store out0[64 * r + c] %13  bf16
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..64
+//               %13 = load given2[l]  bf16 col
+//               store out0[64*r + c] %13
 //             end
 //           end
 //         end

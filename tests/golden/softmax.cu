@@ -155,42 +155,42 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   row0  f32[768]
 //   held0  f32[24]
 //   held1  f32[24]
-//   launch threads=128
-//     for i in 0..16 grid
-//       for y in 0..4 block
-//         for x in 0..32 lane
-//           axis r = 4 * i + y
-//           acc0 = new maximum[4]  f32
-//           for u in 0..6 unroll
-//             copy 4 held1[4 * u] <- in0[768 * r + 4 * x + 128 * u]
+//   launch threads=128 index=i32
+//     for i in 0..16  bind=grid
+//       for y in 0..4  bind=block
+//         for x in 0..32  bind=lane
+//           axis r = 4*i + y in 0..64
+//           acc0 = new max width=4    f32 row
+//           for u in 0..6  bind=unroll
+//             copy 4 held1[4*u] <- in0[768*r + 128*u + 4*x]
 //           end
-//           for u in 0..6 unroll
-//             for l in 0..4 vector
-//               axis c = 4 * x + 128 * u + l
-//               %12 = load held1[4 * u + l]  f32
-//               acc0 maximum= %12  f32
+//           for u in 0..6  bind=unroll
+//             for l in 0..4  bind=vector
+//               axis c = 128*u + 4*x + l in 0..768
+//               %12 = load held1[4*u + l]  f32 col
+//               acc0 max= %12
 //             end
 //           end
-//           %16 = combine acc0 of 32 threads  f32
-//           acc1 = new add[4]  f32
-//           for u in 0..6 unroll
-//             for l in 0..4 vector
-//               axis c = 4 * x + 128 * u + l
-//               %21 = load held1[4 * u + l]  f32
-//               %22 = sub %21 %16  f32
-//               %23 = exp %22  f32
-//               acc1 add= %23  f32
-//               store held0[4 * u + l] %23  f32
+//           %16 = combine acc0 threads=32  f32 row
+//           acc1 = new sum width=4    f32 row
+//           for u in 0..6  bind=unroll
+//             for l in 0..4  bind=vector
+//               axis c = 128*u + 4*x + l in 0..768
+//               %21 = load held1[4*u + l]  f32 col
+//               %22 = sub %21 %16     f32 col
+//               %23 = exp %22         f32 col
+//               acc1 sum= %23
+//               store held0[4*u + l] %23
 //             end
 //           end
-//           %28 = combine acc1 of 32 threads  f32
-//           %29 = reciprocal %28  f32
-//           for u in 0..6 unroll
-//             for l in 0..4 vector
-//               axis c = 4 * x + 128 * u + l
-//               %33 = load held0[4 * u + l]  f32
-//               %34 = mul %33 %29  f32
-//               store out0[768 * r + c] %34  f32
+//           %28 = combine acc1 threads=32  f32 row
+//           %29 = reciprocal %28      f32 row
+//           for u in 0..6  bind=unroll
+//             for l in 0..4  bind=vector
+//               axis c = 128*u + 4*x + l in 0..768
+//               %33 = load held0[4*u + l]  f32 col
+//               %34 = mul %33 %29     f32 col
+//               store out0[768*r + c] %34
 //             end
 //           end
 //         end

@@ -169,45 +169,45 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   row0  f32[768]
 //   held0  f32[24]
 //   held1  bf16[24]
-//   launch threads=128
-//     for i in 0..16 grid
-//       for y in 0..4 block
-//         for x in 0..32 lane
-//           axis r = 4 * i + y
-//           acc0 = new maximum[8]  f32
-//           for u in 0..3 unroll
-//             copy 8 held1[8 * u] <- in0[768 * r + 8 * x + 256 * u]
+//   launch threads=128 index=i32
+//     for i in 0..16  bind=grid
+//       for y in 0..4  bind=block
+//         for x in 0..32  bind=lane
+//           axis r = 4*i + y in 0..64
+//           acc0 = new max width=8    f32 row
+//           for u in 0..3  bind=unroll
+//             copy 8 held1[8*u] <- in0[768*r + 256*u + 8*x]
 //           end
-//           for u in 0..3 unroll
-//             for l in 0..8 vector
-//               axis c = 8 * x + 256 * u + l
-//               %12 = load held1[8 * u + l]  bf16
-//               %13 = cast %12  f32
-//               acc0 maximum= %13  f32
+//           for u in 0..3  bind=unroll
+//             for l in 0..8  bind=vector
+//               axis c = 256*u + 8*x + l in 0..768
+//               %12 = load held1[8*u + l]  bf16 col
+//               %13 = cast %12        f32 col
+//               acc0 max= %13
 //             end
 //           end
-//           %17 = combine acc0 of 32 threads  f32
-//           acc1 = new add[8]  f32
-//           for u in 0..3 unroll
-//             for l in 0..8 vector
-//               axis c = 8 * x + 256 * u + l
-//               %22 = load held1[8 * u + l]  bf16
-//               %23 = cast %22  f32
-//               %24 = sub %23 %17  f32
-//               %25 = exp %24  f32
-//               acc1 add= %25  f32
-//               store held0[8 * u + l] %25  f32
+//           %17 = combine acc0 threads=32  f32 row
+//           acc1 = new sum width=8    f32 row
+//           for u in 0..3  bind=unroll
+//             for l in 0..8  bind=vector
+//               axis c = 256*u + 8*x + l in 0..768
+//               %22 = load held1[8*u + l]  bf16 col
+//               %23 = cast %22        f32 col
+//               %24 = sub %23 %17     f32 col
+//               %25 = exp %24         f32 col
+//               acc1 sum= %25
+//               store held0[8*u + l] %25
 //             end
 //           end
-//           %30 = combine acc1 of 32 threads  f32
-//           %31 = reciprocal %30  f32
-//           for u in 0..3 unroll
-//             for l in 0..8 vector
-//               axis c = 8 * x + 256 * u + l
-//               %35 = load held0[8 * u + l]  f32
-//               %36 = mul %35 %31  f32
-//               %37 = cast %36  bf16
-//               store out0[768 * r + c] %37  bf16
+//           %30 = combine acc1 threads=32  f32 row
+//           %31 = reciprocal %30      f32 row
+//           for u in 0..3  bind=unroll
+//             for l in 0..8  bind=vector
+//               axis c = 256*u + 8*x + l in 0..768
+//               %35 = load held0[8*u + l]  f32 col
+//               %36 = mul %35 %31     f32 col
+//               %37 = cast %36        bf16 col
+//               store out0[768*r + c] %37
 //             end
 //           end
 //         end

@@ -80,40 +80,40 @@ template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
 //   in0  f32[2073600]
 //   out0  f32[2073600]
 //   held0  f32[36]
-//   %0 = const -4  f32
-//   launch threads=256
-//     for i in 0..68 grid
-//       for j in 0..8 grid
-//         for y in 0..4 block
-//           for x in 0..64 lane
-//             if [16 * i + 4 * y] [1080] [256 * j + 4 * x] [1920]
-//               for q in 0..6 unroll
-//                 axis r = 16 * i + 4 * y
-//                 axis c = 256 * j + 4 * x
-//                 %10 = load in0[1920 * r + c + 1920 * q - 1921][r + q - 1][1080][c - 1][1920]  f32
-//                 store held0[6 * q] %10  f32
-//                 for l in 0..4 vector
-//                   %13 = load in0[1920 * r + c + 1920 * q + l - 1920][r + q - 1][1080][c + l][1920]  f32
-//                   store held0[6 * q + l + 1] %13  f32
+//   %0 = const -4                     f32 row
+//   launch threads=256 index=i32
+//     for i in 0..68  bind=grid
+//       for j in 0..8  bind=grid
+//         for y in 0..4  bind=block
+//           for x in 0..64  bind=lane
+//             if 0 <= 16*i + 4*y < 1080, 0 <= 256*j + 4*x < 1920
+//               for q in 0..6  bind=unroll
+//                 axis r = 16*i + 4*y in 0..1080
+//                 axis c = 256*j + 4*x in 0..1920
+//                 %10 = load in0[1920*q + 1920*r + c - 1921] if 0 <= q + r - 1 < 1080, 0 <= c - 1 < 1920 else 0  f32 col
+//                 store held0[6*q] %10
+//                 for l in 0..4  bind=vector
+//                   %13 = load in0[1920*q + 1920*r + c + l - 1920] if 0 <= q + r - 1 < 1080, 0 <= c + l < 1920 else 0  f32 col
+//                   store held0[6*q + l + 1] %13
 //                 end
-//                 %16 = load in0[1920 * r + c + 1920 * q - 1916][r + q - 1][1080][c + 4][1920]  f32
-//                 store held0[6 * q + 5] %16  f32
+//                 %16 = load in0[1920*q + 1920*r + c - 1916] if 0 <= q + r - 1 < 1080, 0 <= c + 4 < 1920 else 0  f32 col
+//                 store held0[6*q + 5] %16
 //               end
-//               for u in 0..4 unroll
-//                 axis r = 16 * i + 4 * y + u
-//                 for l in 0..4 vector
-//                   axis c = 256 * j + 4 * x + l
-//                   %23 = load held0[l + 6 * u + 1]  f32
-//                   %24 = load held0[l + 6 * u + 6]  f32
-//                   %25 = add %23 %24  f32
-//                   %26 = load held0[l + 6 * u + 7]  f32
-//                   %27 = mul %26 %0  f32
-//                   %28 = add %25 %27  f32
-//                   %29 = load held0[l + 6 * u + 8]  f32
-//                   %30 = add %28 %29  f32
-//                   %31 = load held0[l + 6 * u + 13]  f32
-//                   %32 = add %30 %31  f32
-//                   store out0[1920 * r + c] %32  f32
+//               for u in 0..4  bind=unroll
+//                 axis r = 16*i + 4*y + u in 0..1080
+//                 for l in 0..4  bind=vector
+//                   axis c = 256*j + 4*x + l in 0..1920
+//                   %23 = load held0[6*u + l + 1]  f32 col
+//                   %24 = load held0[6*u + l + 6]  f32 col
+//                   %25 = add %23 %24  f32 col
+//                   %26 = load held0[6*u + l + 7]  f32 col
+//                   %27 = mul %26 %0  f32 col
+//                   %28 = add %25 %27  f32 col
+//                   %29 = load held0[6*u + l + 8]  f32 col
+//                   %30 = add %28 %29  f32 col
+//                   %31 = load held0[6*u + l + 13]  f32 col
+//                   %32 = add %30 %31  f32 col
+//                   store out0[1920*r + c] %32
 //                 end
 //               end
 //             end

@@ -122,63 +122,63 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   held0  f32[8]
 //   held1  f32[8]
 //   held2  f32[8]
-//   launch threads=256
-//     for r in 0..8 grid
-//       for x in 0..256 block
-//         acc0 = new maximum[1]  f32
-//         for p in 0..(s0 + 2047) / 2048 serial
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %8 = load in0[s0 * r + c]  f32
-//               store held0[u] %8  f32
+//   launch threads=256 index=i32
+//     for r in 0..8  bind=grid
+//       for x in 0..256  bind=block
+//         acc0 = new max width=1      f32 row
+//         for p in 0..(s0 + 2047)/2048  bind=serial
+//           for u in 0..8  bind=unroll
+//             if 0 <= 2048*p + 256*u + x < s0
+//               axis c = 2048*p + 256*u + x in 0..s0
+//               %8 = load in0[s0*r + c]  f32 col
+//               store held0[u] %8
 //             end
 //           end
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %15 = load held0[u]  f32
-//               acc0 maximum= %15  f32
-//             end
-//           end
-//         end
-//         %20 = combine acc0 of 256 threads  f32
-//         acc1 = new add[1]  f32
-//         for p in 0..(s0 + 2047) / 2048 serial
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %26 = load in0[s0 * r + c]  f32
-//               store held1[u] %26  f32
-//             end
-//           end
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %33 = load held1[u]  f32
-//               %34 = sub %33 %20  f32
-//               %35 = exp %34  f32
-//               acc1 add= %35  f32
+//           for u in 0..8  bind=unroll
+//             if 0 <= 2048*p + 256*u + x < s0
+//               axis c = 2048*p + 256*u + x in 0..s0
+//               %15 = load held0[u]   f32 col
+//               acc0 max= %15
 //             end
 //           end
 //         end
-//         %40 = combine acc1 of 256 threads  f32
-//         for p in 0..(s0 + 2047) / 2048 serial
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %45 = load in0[s0 * r + c]  f32
-//               store held2[u] %45  f32
+//         %20 = combine acc0 threads=256  f32 row
+//         acc1 = new sum width=1      f32 row
+//         for p in 0..(s0 + 2047)/2048  bind=serial
+//           for u in 0..8  bind=unroll
+//             if 0 <= 2048*p + 256*u + x < s0
+//               axis c = 2048*p + 256*u + x in 0..s0
+//               %26 = load in0[s0*r + c]  f32 col
+//               store held1[u] %26
 //             end
 //           end
-//           for u in 0..8 unroll
-//             if [x + 2048 * p + 256 * u] [s0]
-//               axis c = x + 2048 * p + 256 * u
-//               %52 = load held2[u]  f32
-//               %53 = sub %52 %20  f32
-//               %54 = exp %53  f32
-//               %55 = div %54 %40  f32
-//               store out0[s0 * r + c] %55  f32
+//           for u in 0..8  bind=unroll
+//             if 0 <= 2048*p + 256*u + x < s0
+//               axis c = 2048*p + 256*u + x in 0..s0
+//               %33 = load held1[u]   f32 col
+//               %34 = sub %33 %20     f32 col
+//               %35 = exp %34         f32 col
+//               acc1 sum= %35
+//             end
+//           end
+//         end
+//         %40 = combine acc1 threads=256  f32 row
+//         for p in 0..(s0 + 2047)/2048  bind=serial
+//           for u in 0..8  bind=unroll
+//             if 0 <= 2048*p + 256*u + x < s0
+//               axis c = 2048*p + 256*u + x in 0..s0
+//               %45 = load in0[s0*r + c]  f32 col
+//               store held2[u] %45
+//             end
+//           end
+//           for u in 0..8  bind=unroll
+//             if 0 <= 2048*p + 256*u + x < s0
+//               axis c = 2048*p + 256*u + x in 0..s0
+//               %52 = load held2[u]   f32 col
+//               %53 = sub %52 %20     f32 col
+//               %54 = exp %53         f32 col
+//               %55 = div %54 %40     f32 col
+//               store out0[s0*r + c] %55
 //             end
 //           end
 //         end

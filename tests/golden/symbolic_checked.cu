@@ -140,37 +140,37 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[8 * s0]
 //   out0  f32[8 * s0]
 //   row0  f32[s0]
-//   launch threads=256
-//     for r in 0..8 grid
-//       for x in 0..256 block
-//         acc0 = new maximum[1]  f32
-//         for p in 0..(s0 + 255) / 256 serial
-//           if [x + 256 * p] [s0]
-//             axis c = x + 256 * p
-//             %7 = load in0[s0 * r + c]  f32
-//             acc0 maximum= %7  f32
+//   launch threads=256 index=i32
+//     for r in 0..8  bind=grid
+//       for x in 0..256  bind=block
+//         acc0 = new max width=1      f32 row
+//         for p in 0..(s0 + 255)/256  bind=serial
+//           if 0 <= 256*p + x < s0
+//             axis c = 256*p + x in 0..s0
+//             %7 = load in0[s0*r + c]  f32 col
+//             acc0 max= %7
 //           end
 //         end
-//         %11 = combine acc0 of 256 threads  f32
-//         acc1 = new add[1]  f32
-//         for p in 0..(s0 + 255) / 256 serial
-//           if [x + 256 * p] [s0]
-//             axis c = x + 256 * p
-//             %16 = load in0[s0 * r + c]  f32
-//             %17 = sub %16 %11  f32
-//             %18 = exp %17  f32
-//             acc1 add= %18  f32
+//         %11 = combine acc0 threads=256  f32 row
+//         acc1 = new sum width=1      f32 row
+//         for p in 0..(s0 + 255)/256  bind=serial
+//           if 0 <= 256*p + x < s0
+//             axis c = 256*p + x in 0..s0
+//             %16 = load in0[s0*r + c]  f32 col
+//             %17 = sub %16 %11       f32 col
+//             %18 = exp %17           f32 col
+//             acc1 sum= %18
 //           end
 //         end
-//         %22 = combine acc1 of 256 threads  f32
-//         for p in 0..(s0 + 255) / 256 serial
-//           if [x + 256 * p] [s0]
-//             axis c = x + 256 * p
-//             %26 = load in0[s0 * r + c]  f32
-//             %27 = sub %26 %11  f32
-//             %28 = exp %27  f32
-//             %29 = div %28 %22  f32
-//             store out0[s0 * r + c] %29  f32
+//         %22 = combine acc1 threads=256  f32 row
+//         for p in 0..(s0 + 255)/256  bind=serial
+//           if 0 <= 256*p + x < s0
+//             axis c = 256*p + x in 0..s0
+//             %26 = load in0[s0*r + c]  f32 col
+//             %27 = sub %26 %11       f32 col
+//             %28 = exp %27           f32 col
+//             %29 = div %28 %22       f32 col
+//             store out0[s0*r + c] %29
 //           end
 //         end
 //       end

@@ -289,82 +289,82 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   given0  f32[4]
 //   given1  f32[4]
 //   given2  f32[1]
-//   %0 = const 64  f32
-//   %1 = const 9.999999747378752e-6  f32
-//   launch threads=256
-//     for j in 0..64 grid
-//       for y in 0..16 block
-//         for x in 0..16 lane
-//           template skinny shared1 of [j] [16] [64] [64], by_rows 0, dot 1, few 1, sharing 16, each 1, cover 16, unrolled 4, threads 256, width 4, ahead 0, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0, making 16, steps 1, early 1
-//             hole early of r c
-//               copy 1 held0[0] <- in0[64 * r + c]
+//   %0 = const 64                     f32 row
+//   %1 = const 0.00001                f32 row
+//   launch threads=256 index=i32
+//     for j in 0..64  bind=grid
+//       for y in 0..16  bind=block
+//         for x in 0..16  bind=lane
+//           template skinny shared1 block=j of 16 x 64 x 64 by_rows=0 dot=1 few=1 sharing=16 each=1 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=16 steps=1 early=1
+//             hole early r c - values
+//               copy 1 held0[0] <- in0[64*r + c]
 //               copy 1 held1[0] <- in4[c]
 //             end
-//             hole rows of t r q
-//               if [y + 16 * t] [2]
-//                 axis i = y + 16 * t
-//                 for u in 0..1 unroll
-//                   copy 4 held2[4 * u] <- in0[64 * r + 4 * x + 64 * u]
-//                   copy 4 held3[4 * u] <- in1[4 * x + 64 * u]
-//                   copy 4 held4[4 * u] <- in2[4 * x + 64 * u]
+//             hole rows t r q values
+//               if 0 <= 16*t + y < 2
+//                 axis i = 16*t + y in 0..2
+//                 for u in 0..1  bind=unroll
+//                   copy 4 held2[4*u] <- in0[64*r + 64*u + 4*x]
+//                   copy 4 held3[4*u] <- in1[64*u + 4*x]
+//                   copy 4 held4[4*u] <- in2[64*u + 4*x]
 //                 end
-//                 acc0 = new add[4]  f32
-//                 for u in 0..1 unroll
-//                   for l in 0..4 vector
-//                     axis c = 4 * x + 64 * u + l
-//                     %23 = load held2[4 * u + l]  f32
-//                     acc0 add= %23  f32
+//                 acc0 = new sum width=4  f32 row
+//                 for u in 0..1  bind=unroll
+//                   for l in 0..4  bind=vector
+//                     axis c = 64*u + 4*x + l in 0..64
+//                     %23 = load held2[4*u + l]  f32 col
+//                     acc0 sum= %23
 //                   end
 //                 end
-//                 %27 = combine acc0 of 16 threads  f32
-//                 %28 = div %27 %0  f32
-//                 acc1 = new add[4]  f32
-//                 for u in 0..1 unroll
-//                   for l in 0..4 vector
-//                     axis c = 4 * x + 64 * u + l
-//                     %33 = load held2[4 * u + l]  f32
-//                     %34 = sub %33 %28  f32
-//                     %35 = square %34  f32
-//                     acc1 add= %35  f32
+//                 %27 = combine acc0 threads=16  f32 row
+//                 %28 = div %27 %0    f32 row
+//                 acc1 = new sum width=4  f32 row
+//                 for u in 0..1  bind=unroll
+//                   for l in 0..4  bind=vector
+//                     axis c = 64*u + 4*x + l in 0..64
+//                     %33 = load held2[4*u + l]  f32 col
+//                     %34 = sub %33 %28  f32 col
+//                     %35 = square %34  f32 col
+//                     acc1 sum= %35
 //                   end
 //                 end
-//                 %39 = combine acc1 of 16 threads  f32
-//                 %40 = div %39 %0  f32
-//                 %41 = add %40 %1  f32
-//                 %42 = rsqrt %41  f32
-//                 for u in 0..1 unroll
-//                   for l in 0..4 vector
-//                     axis c = 4 * x + 64 * u + l
-//                     %46 = load held2[4 * u + l]  f32
-//                     %47 = sub %46 %28  f32
-//                     %48 = mul %47 %42  f32
-//                     %49 = load held3[4 * u + l]  f32
-//                     %50 = mul %48 %49  f32
-//                     %51 = load held4[4 * u + l]  f32
-//                     %52 = add %50 %51  f32
-//                     store shared0[c + 64 * i] %52  f32
+//                 %39 = combine acc1 threads=16  f32 row
+//                 %40 = div %39 %0    f32 row
+//                 %41 = add %40 %1    f32 row
+//                 %42 = rsqrt %41     f32 row
+//                 for u in 0..1  bind=unroll
+//                   for l in 0..4  bind=vector
+//                     axis c = 64*u + 4*x + l in 0..64
+//                     %46 = load held2[4*u + l]  f32 col
+//                     %47 = sub %46 %28  f32 col
+//                     %48 = mul %47 %42  f32 col
+//                     %49 = load held3[4*u + l]  f32 col
+//                     %50 = mul %48 %49  f32 col
+//                     %51 = load held4[4*u + l]  f32 col
+//                     %52 = add %50 %51  f32 col
+//                     store shared0[64*i + c] %52
 //                   end
 //                 end
 //               end
 //             end
-//             hole right of r c q
-//               copy 4 given0[0] <- in3[64 * c + q]
+//             hole right r c q values given0 of 4
+//               copy 4 given0[0] <- in3[64*c + q]
 //             end
-//             hole left of i r q
-//               for l in 0..4 vector
-//                 axis k = l + q
-//                 %64 = load shared0[k + 64 * i]  f32
-//                 store given1[l] %64  f32
+//             hole left i r q values given1 of 4
+//               for l in 0..4  bind=vector
+//                 axis k = l + q in 0..64
+//                 %64 = load shared0[64*i + k]  f32 left
+//                 store given1[l] %64
 //               end
 //             end
-//             hole result of r c
-//               %69 = load held0[0]  f32
-//               %70 = load given2[0]  f32
-//               %71 = load held1[0]  f32
-//               %72 = add %70 %71  f32
-//               %73 = relu %72  f32
-//               %74 = add %69 %73  f32
-//               store out0[64 * r + c] %74  f32
+//             hole result r c - values given2 of 1
+//               %69 = load held0[0]   f32 col
+//               %70 = load given2[0]  f32 col
+//               %71 = load held1[0]   f32 col
+//               %72 = add %70 %71     f32 col
+//               %73 = relu %72        f32 col
+//               %74 = add %69 %73     f32 col
+//               store out0[64*r + c] %74
 //             end
 //           end
 //         end
@@ -491,82 +491,82 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 //   given0  f32[4]
 //   given1  f32[4]
 //   given2  f32[1]
-//   %0 = const 64  f32
-//   %1 = const 9.999999747378752e-6  f32
-//   launch threads=256
-//     for j in 0..64 grid
-//       for y in 0..16 block
-//         for x in 0..16 lane
-//           template skinny shared1 of [j] [16] [64] [64], by_rows 0, dot 1, few 1, sharing 16, each 1, cover 16, unrolled 4, threads 256, width 4, ahead 0, slices 1, length 0, batches 0, ragged_rows 0, ragged_cols 0, ragged_depth 0, making 16, steps 1, early 1
-//             hole early of r c
-//               copy 1 held0[0] <- in0[64 * r + c]
+//   %0 = const 64                     f32 row
+//   %1 = const 0.00001                f32 row
+//   launch threads=256 index=i32
+//     for j in 0..64  bind=grid
+//       for y in 0..16  bind=block
+//         for x in 0..16  bind=lane
+//           template skinny shared1 block=j of 16 x 64 x 64 by_rows=0 dot=1 few=1 sharing=16 each=1 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=16 steps=1 early=1
+//             hole early r c - values
+//               copy 1 held0[0] <- in0[64*r + c]
 //               copy 1 held1[0] <- in4[c]
 //             end
-//             hole rows of t r q
-//               if [y + 16 * t] [2]
-//                 axis i = y + 16 * t
-//                 for u in 0..1 unroll
-//                   copy 4 held2[4 * u] <- in0[64 * r + 4 * x + 64 * u]
-//                   copy 4 held3[4 * u] <- in1[4 * x + 64 * u]
-//                   copy 4 held4[4 * u] <- in2[4 * x + 64 * u]
+//             hole rows t r q values
+//               if 0 <= 16*t + y < 2
+//                 axis i = 16*t + y in 0..2
+//                 for u in 0..1  bind=unroll
+//                   copy 4 held2[4*u] <- in0[64*r + 64*u + 4*x]
+//                   copy 4 held3[4*u] <- in1[64*u + 4*x]
+//                   copy 4 held4[4*u] <- in2[64*u + 4*x]
 //                 end
-//                 acc0 = new add[4]  f32
-//                 for u in 0..1 unroll
-//                   for l in 0..4 vector
-//                     axis c = 4 * x + 64 * u + l
-//                     %23 = load held2[4 * u + l]  f32
-//                     acc0 add= %23  f32
+//                 acc0 = new sum width=4  f32 row
+//                 for u in 0..1  bind=unroll
+//                   for l in 0..4  bind=vector
+//                     axis c = 64*u + 4*x + l in 0..64
+//                     %23 = load held2[4*u + l]  f32 col
+//                     acc0 sum= %23
 //                   end
 //                 end
-//                 %27 = combine acc0 of 16 threads  f32
-//                 %28 = div %27 %0  f32
-//                 acc1 = new add[4]  f32
-//                 for u in 0..1 unroll
-//                   for l in 0..4 vector
-//                     axis c = 4 * x + 64 * u + l
-//                     %33 = load held2[4 * u + l]  f32
-//                     %34 = sub %33 %28  f32
-//                     %35 = square %34  f32
-//                     acc1 add= %35  f32
+//                 %27 = combine acc0 threads=16  f32 row
+//                 %28 = div %27 %0    f32 row
+//                 acc1 = new sum width=4  f32 row
+//                 for u in 0..1  bind=unroll
+//                   for l in 0..4  bind=vector
+//                     axis c = 64*u + 4*x + l in 0..64
+//                     %33 = load held2[4*u + l]  f32 col
+//                     %34 = sub %33 %28  f32 col
+//                     %35 = square %34  f32 col
+//                     acc1 sum= %35
 //                   end
 //                 end
-//                 %39 = combine acc1 of 16 threads  f32
-//                 %40 = div %39 %0  f32
-//                 %41 = add %40 %1  f32
-//                 %42 = rsqrt %41  f32
-//                 for u in 0..1 unroll
-//                   for l in 0..4 vector
-//                     axis c = 4 * x + 64 * u + l
-//                     %46 = load held2[4 * u + l]  f32
-//                     %47 = sub %46 %28  f32
-//                     %48 = mul %47 %42  f32
-//                     %49 = load held3[4 * u + l]  f32
-//                     %50 = mul %48 %49  f32
-//                     %51 = load held4[4 * u + l]  f32
-//                     %52 = add %50 %51  f32
-//                     store shared0[c + 64 * i] %52  f32
+//                 %39 = combine acc1 threads=16  f32 row
+//                 %40 = div %39 %0    f32 row
+//                 %41 = add %40 %1    f32 row
+//                 %42 = rsqrt %41     f32 row
+//                 for u in 0..1  bind=unroll
+//                   for l in 0..4  bind=vector
+//                     axis c = 64*u + 4*x + l in 0..64
+//                     %46 = load held2[4*u + l]  f32 col
+//                     %47 = sub %46 %28  f32 col
+//                     %48 = mul %47 %42  f32 col
+//                     %49 = load held3[4*u + l]  f32 col
+//                     %50 = mul %48 %49  f32 col
+//                     %51 = load held4[4*u + l]  f32 col
+//                     %52 = add %50 %51  f32 col
+//                     store shared0[64*i + c] %52
 //                   end
 //                 end
 //               end
 //             end
-//             hole right of r c q
-//               copy 4 given0[0] <- in3[64 * c + q]
+//             hole right r c q values given0 of 4
+//               copy 4 given0[0] <- in3[64*c + q]
 //             end
-//             hole left of i r q
-//               for l in 0..4 vector
-//                 axis k = l + q
-//                 %64 = load shared0[k + 64 * i]  f32
-//                 store given1[l] %64  f32
+//             hole left i r q values given1 of 4
+//               for l in 0..4  bind=vector
+//                 axis k = l + q in 0..64
+//                 %64 = load shared0[64*i + k]  f32 left
+//                 store given1[l] %64
 //               end
 //             end
-//             hole result of r c
-//               %69 = load held0[0]  f32
-//               %70 = load given2[0]  f32
-//               %71 = load held1[0]  f32
-//               %72 = add %70 %71  f32
-//               %73 = relu %72  f32
-//               %74 = add %69 %73  f32
-//               store out0[64 * r + c] %74  f32
+//             hole result r c - values given2 of 1
+//               %69 = load held0[0]   f32 col
+//               %70 = load given2[0]  f32 col
+//               %71 = load held1[0]   f32 col
+//               %72 = add %70 %71     f32 col
+//               %73 = relu %72        f32 col
+//               %74 = add %69 %73     f32 col
+//               store out0[64*r + c] %74
 //             end
 //           end
 //         end

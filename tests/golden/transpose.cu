@@ -75,41 +75,41 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //   out0  f32[768000]
 //   shared0  f32[1056]
 //   held0  f32[4]
-//   launch threads=256
-//     for j in 0..32 grid
-//       for i in 0..24 grid
-//         for y in 0..32 block
-//           for x in 0..8 lane
-//             for u in 0..1 unroll
-//               if [32 * j + y + 32 * u] [1000]
-//                 axis r = 32 * j + y + 32 * u
-//                 for l in 0..4 vector
-//                   axis c = 32 * i + 4 * x + l
-//                   %10 = load in1[768 * r + c]  f32
-//                   store held0[4 * u + l] %10  f32
+//   launch threads=256 index=i32
+//     for j in 0..32  bind=grid
+//       for i in 0..24  bind=grid
+//         for y in 0..32  bind=block
+//           for x in 0..8  bind=lane
+//             for u in 0..1  bind=unroll
+//               if 0 <= 32*j + 32*u + y < 1000
+//                 axis r = 32*j + 32*u + y in 0..1000
+//                 for l in 0..4  bind=vector
+//                   axis c = 32*i + 4*x + l in 0..768
+//                   %10 = load in1[768*r + c]  f32 col
+//                   store held0[4*u + l] %10
 //                 end
 //               end
 //             end
-//             for u in 0..1 unroll
-//               if [32 * j + 4 * x] [1000]
-//                 axis c = 32 * i + y + 32 * u
-//                 for l in 0..4 vector
-//                   axis r = 32 * j + 4 * x + l
-//                   %20 = load in0[r + 1000 * c]  f32
-//                   store shared0[33 * y + 4 * x + 1056 * u + l] %20  f32
+//             for u in 0..1  bind=unroll
+//               if 0 <= 32*j + 4*x < 1000
+//                 axis c = 32*i + 32*u + y in 0..768
+//                 for l in 0..4  bind=vector
+//                   axis r = 32*j + 4*x + l in 0..1000
+//                   %20 = load in0[1000*c + r]  f32 col
+//                   store shared0[1056*u + 33*y + 4*x + l] %20
 //                 end
 //               end
 //             end
 //             barrier block
-//             for u in 0..1 unroll
-//               if [32 * j + y + 32 * u] [1000]
-//                 axis r = 32 * j + y + 32 * u
-//                 for l in 0..4 vector
-//                   axis c = 32 * i + 4 * x + l
-//                   %31 = load shared0[y + 132 * x + 32 * u + 33 * l]  f32
-//                   %32 = load held0[4 * u + l]  f32
-//                   %33 = add %31 %32  f32
-//                   store out0[768 * r + c] %33  f32
+//             for u in 0..1  bind=unroll
+//               if 0 <= 32*j + 32*u + y < 1000
+//                 axis r = 32*j + 32*u + y in 0..1000
+//                 for l in 0..4  bind=vector
+//                   axis c = 32*i + 4*x + l in 0..768
+//                   %31 = load shared0[132*x + 33*l + 32*u + y]  f32 col
+//                   %32 = load held0[4*u + l]  f32 col
+//                   %33 = add %31 %32  f32 col
+//                   store out0[768*r + c] %33
 //                 end
 //               end
 //             end
