@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5407d8a936098dc3u
+#define TC__BUILD_ID 0x98d6100d4d878180u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6863,6 +6863,7 @@ TC__TILES_PACK,
 TC__TILES_WIDTH,
 TC__TILES_SLICES,
 TC__TILES_LENGTH,
+TC__TILES_GROUP,
 TC__TILES_BATCHES,
 TC__TILES_RAGGED_ROWS,
 TC__TILES_RAGGED_COLS,
@@ -6882,6 +6883,7 @@ TC__SKINNY_WIDTH,
 TC__SKINNY_AHEAD,
 TC__SKINNY_SLICES,
 TC__SKINNY_LENGTH,
+TC__SKINNY_GROUP,
 TC__SKINNY_BATCHES,
 TC__SKINNY_RAGGED_ROWS,
 TC__SKINNY_RAGGED_COLS,
@@ -6894,11 +6896,11 @@ TC__SKINNY_NUMBERS
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across",
 "stages","threads","pack","width","slices","length",
-"batches","ragged_rows","ragged_cols","ragged_depth"};
+"group","batches","ragged_rows","ragged_cols","ragged_depth"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
-"threads","width","ahead","slices","length","batches","ragged_rows",
-"ragged_cols","ragged_depth","making","steps","early"};
+"threads","width","ahead","slices","length","group","batches",
+"ragged_rows","ragged_cols","ragged_depth","making","steps","early"};
 static const char*tc__template_number(int64_t name,uint32_t i){
 return name==TC__TEMPLATE_TILES?tc__tiles_numbers[i]:tc__skinny_numbers[i];
 }
@@ -29168,11 +29170,7 @@ if(!path.run)path.whole=path.plain=0;
 if(!TC__PUSH(b->ctx,b->p->path,path))b->failed=1;
 return(uint32_t)b->p->path.count-1;
 }
-// ---- gen/exec/interp_plan.c
-typedef struct tc__plan_rule{
-tc__op op;
-void(*plan)(tc__planner*b,const tc__node*n,tc__insn*i);
-}tc__plan_rule;
+// ---- gen/exec/interp_plan_regs.c
 static int tc__plan_in_lanes(const tc__planner*b,const tc__node*n){
 return b->p->vector==TC__ROW&&tc__buffer_of(b->g,n)->place==TC__BUF_ROW;
 }
@@ -29508,6 +29506,11 @@ b->failed=1;
 p->loop.at[l].accs=(uint32_t)p->acc_of_loop.count-p->loop.at[l].first_acc;
 }
 }
+// ---- gen/exec/interp_plan.c
+typedef struct tc__plan_rule{
+tc__op op;
+void(*plan)(tc__planner*b,const tc__node*n,tc__insn*i);
+}tc__plan_rule;
 static int tc__plan_may_alias(const tc__planner*b,const tc__node*n,uint32_t from){
 if(tc__dtype(n->dtype)->bytes!=(uint32_t)tc__reg_width(n->dtype))return 0;
 if(tc__plan_section(b,n)!=&tc__plan_part(b,n)->main)return 1;

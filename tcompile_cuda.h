@@ -1243,12 +1243,12 @@ static const char*const tc__text_cuda_tiles[]={
 "};",
 "// fn: meet",
 "template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {",
-"    const int group = 12, together = 64 / SUMS < 1 \? 1 : 64 / SUMS > 4 \? 4 : 64 / SUMS;",
+"    const int together = 64 / SUMS < 1 \? 1 : 64 / SUMS > 4 \? 4 : 64 / SUMS;",
 "    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;",
 "    #pragma unroll 1",
-"    for (int apart = 1; apart < P::slices; apart *= group) {",
-"        const int first = slice / (apart * group) * (apart * group);",
-"        const int left = (P::slices - 1 - first) / apart + 1, count = left < group \? left : group;",
+"    for (int apart = 1; apart < P::slices; apart *= P::group) {",
+"        const int first = slice / (apart * P::group) * (apart * P::group);",
+"        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group \? left : P::group;",
 "        T *const mine = sums + slice / apart * apart * SUMS * P::threads;",
 "        #pragma unroll",
 "        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];",
@@ -5912,6 +5912,7 @@ n[TC__TILES_HIGH]=tile->high,n[TC__TILES_ACROSS]=tile->across;
 n[TC__TILES_STAGES]=tc__product_stages(q),n[TC__TILES_THREADS]=q->threads;
 n[TC__TILES_PACK]=tc__product_pack(q),n[TC__TILES_WIDTH]=width;
 n[TC__TILES_SLICES]=q->slices,n[TC__TILES_LENGTH]=q->length;
+n[TC__TILES_GROUP]=TC__SLICE_GROUP;
 n[TC__TILES_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
@@ -5931,6 +5932,7 @@ n[TC__SKINNY_UNROLLED]=busy>=256?1:busy>32?2:4;
 n[TC__SKINNY_THREADS]=q->threads;
 n[TC__SKINNY_WIDTH]=width,n[TC__SKINNY_AHEAD]=ahead;
 n[TC__SKINNY_SLICES]=q->slices,n[TC__SKINNY_LENGTH]=q->length;
+n[TC__SKINNY_GROUP]=TC__SLICE_GROUP;
 n[TC__SKINNY_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 int by_rows=q->wide==TC__ROW;
 n[TC__SKINNY_RAGGED_ROWS]=tc__template_leaves(g,q->m,by_rows?q->cover:q->few);
@@ -6059,7 +6061,7 @@ tc__free(c,t.held,nodes*sizeof*t.held);
 tc__free(c,t.base,buffers*sizeof*t.base);
 return tc__relist_close(&t.l,c);
 }
-// ---- gen/device/verify.c
+// ---- gen/device/verify_threads.c
 enum{
 TC__DEVICE_ACCESSES=256,
 TC__DEVICE_THREADS=1024,
@@ -6287,6 +6289,7 @@ tc__device_arrives(d,TC__DEVICE_PUT);
 d->barriers++;
 return 1;
 }
+// ---- gen/device/verify_template.c
 static const tc__node*tc__device_open(const tc__device_verifier*d,tc__op op){
 for(uint32_t i=d->depth;i-- >0;)
 if(d->open[i]->op==op)return d->open[i];
@@ -6455,6 +6458,7 @@ return tc__verify_fail(&d->v,"an operand is stored to memory");
 }
 return 1;
 }
+// ---- gen/device/verify.c
 static int tc__device_is_unrolled(const tc__device_verifier*d,tc__ix e){
 for(uint32_t i=0;i<d->depth;i++){
 const tc__node*n=d->open[i];

@@ -465,6 +465,7 @@
 
 #include "base/once_begin.c"
 #include "exec/interp_plan_index.c"
+#include "exec/interp_plan_regs.c"
 #include "exec/interp_plan.c"
 #include "exec/cache.c"
 #include "exec/modules.c"

@@ -379,6 +379,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_STAGES] = tc__product_stages(q), n[TC__TILES_THREADS] = q->threads;
     n[TC__TILES_PACK] = tc__product_pack(q), n[TC__TILES_WIDTH] = width;
     n[TC__TILES_SLICES] = q->slices, n[TC__TILES_LENGTH] = q->length;
+    n[TC__TILES_GROUP] = TC__SLICE_GROUP;
     n[TC__TILES_BATCHES] = !tc__ix_equals(g->shape.batch, 1);
     n[TC__TILES_RAGGED_ROWS] = tc__template_leaves(g, q->m, tile->rows);
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
@@ -399,6 +400,7 @@ static void tc__skinny_numbers_of(const tc__producer *t, int ahead, int early, i
     n[TC__SKINNY_THREADS] = q->threads;
     n[TC__SKINNY_WIDTH] = width, n[TC__SKINNY_AHEAD] = ahead;
     n[TC__SKINNY_SLICES] = q->slices, n[TC__SKINNY_LENGTH] = q->length;
+    n[TC__SKINNY_GROUP] = TC__SLICE_GROUP;
     n[TC__SKINNY_BATCHES] = !tc__ix_equals(g->shape.batch, 1);
     int by_rows = q->wide == TC__ROW;
     n[TC__SKINNY_RAGGED_ROWS] = tc__template_leaves(g, q->m, by_rows ? q->cover : q->few);

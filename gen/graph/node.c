@@ -143,7 +143,8 @@ enum {
     TC__TILES_PACK,   // sums in an access of 16 bytes
     TC__TILES_WIDTH,  // elements of the result that its hole gets
     TC__TILES_SLICES, // of k: blocks that share sums, each with
-    TC__TILES_LENGTH, //   so much of it
+    TC__TILES_LENGTH, //   so much of it,
+    TC__TILES_GROUP,  //   and so many meet in a round
     TC__TILES_BATCHES,
     TC__TILES_RAGGED_ROWS, // tiles leave a rest
     TC__TILES_RAGGED_COLS,
@@ -163,6 +164,7 @@ enum {
     TC__SKINNY_AHEAD, // there is a hole for what is the same for all of k
     TC__SKINNY_SLICES,
     TC__SKINNY_LENGTH,
+    TC__SKINNY_GROUP,
     TC__SKINNY_BATCHES,
     TC__SKINNY_RAGGED_ROWS, // blocks leave a rest
     TC__SKINNY_RAGGED_COLS,
@@ -174,13 +176,13 @@ enum {
 };
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
-    "way",     "rows",        "cols",        "depth",       "high",   "across",
-    "stages",  "threads",     "pack",        "width",       "slices", "length",
-    "batches", "ragged_rows", "ragged_cols", "ragged_depth"};
+    "way",    "rows",    "cols",        "depth",       "high",        "across",
+    "stages", "threads", "pack",        "width",       "slices",      "length",
+    "group",  "batches", "ragged_rows", "ragged_cols", "ragged_depth"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
-    "by_rows",     "dot",          "few",    "sharing", "each",   "cover",   "unrolled",
-    "threads",     "width",        "ahead",  "slices",  "length", "batches", "ragged_rows",
-    "ragged_cols", "ragged_depth", "making", "steps",   "early"};
+    "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
+    "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",
+    "ragged_rows", "ragged_cols", "ragged_depth", "making",  "steps",  "early"};
 
 static const char *tc__template_number(int64_t name, uint32_t i) {
     return name == TC__TEMPLATE_TILES ? tc__tiles_numbers[i] : tc__skinny_numbers[i];

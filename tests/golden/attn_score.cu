@@ -82,12 +82,12 @@ template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
 }
 
 template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
-    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
-    for (int apart = 1; apart < P::slices; apart *= group) {
-        const int first = slice / (apart * group) * (apart * group);
-        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+    for (int apart = 1; apart < P::slices; apart *= P::group) {
+        const int first = slice / (apart * P::group) * (apart * P::group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group ? left : P::group;
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
@@ -248,7 +248,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
 //   launch threads=256 index=i32
 //     for j in 0..416  bind=grid
 //       for t in 0..256  bind=block
-//         template skinny shared0 block=j of 1 x 196 x 768 by_rows=0 dot=1 few=1 sharing=32 each=2 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 batches=1 ragged_rows=0 ragged_cols=1 ragged_depth=0 making=0 steps=0 early=0
+//         template skinny shared0 block=j of 1 x 196 x 768 by_rows=0 dot=1 few=1 sharing=32 each=2 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 group=12 batches=1 ragged_rows=0 ragged_cols=1 ragged_depth=0 making=0 steps=0 early=0
 //           hole right r c q values given0 of 4
 //             copy 4 given0[0] <- in1[150528*r + 768*c + q]
 //           end
@@ -274,7 +274,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 32, each = 2, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, batches = 1, ragged_rows = 0, ragged_cols = 1, ragged_depth = 0, making = 0, steps = 0, early = 0 };
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 32, each = 2, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, group = 12, batches = 1, ragged_rows = 0, ragged_cols = 1, ragged_depth = 0, making = 0, steps = 0, early = 0 };
     };
     auto right = [&](int r, int c, int q, float *given0) {
         *(tc_pack<float, 4> *)&given0[0] = tc_load((const tc_pack<float, 4> *)&in1[150528 * r + 768 * c + q]);

@@ -92,12 +92,12 @@ template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
 }
 
 template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
-    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
-    for (int apart = 1; apart < P::slices; apart *= group) {
-        const int first = slice / (apart * group) * (apart * group);
-        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+    for (int apart = 1; apart < P::slices; apart *= P::group) {
+        const int first = slice / (apart * P::group) * (apart * P::group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group ? left : P::group;
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
@@ -264,7 +264,7 @@ TC_FN float tc_cast_i32_f32(int x) {
 //   launch threads=256 index=i32
 //     for j in 0..512  bind=grid
 //       for t in 0..256  bind=block
-//         template skinny shared0 block=j of 1 x 4096 x 4096 by_rows=0 dot=1 few=1 sharing=32 each=1 cover=8 unrolled=4 threads=256 width=16 ahead=0 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=0 steps=0 early=0
+//         template skinny shared0 block=j of 1 x 4096 x 4096 by_rows=0 dot=1 few=1 sharing=32 each=1 cover=8 unrolled=4 threads=256 width=16 ahead=0 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=0 steps=0 early=0
 //           hole right r c q values given0 of 16
 //             for l in 0..16  bind=vector
 //               axis k = l + q in 0..4096
@@ -301,7 +301,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const flo
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 32, each = 1, cover = 8, unrolled = 4, threads = 256, width = 16, ahead = 0, slices = 1, length = 0, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 0, steps = 0, early = 0 };
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 32, each = 1, cover = 8, unrolled = 4, threads = 256, width = 16, ahead = 0, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 0, steps = 0, early = 0 };
     };
     auto right = [&](int r, int c, int q, float *given0) {
         const tc_pack<tc_i8, 16> v7 = tc_load((const tc_pack<tc_i8, 16> *)&in1[4096 * c + q]);

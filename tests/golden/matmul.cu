@@ -328,12 +328,12 @@ template <class P, class L, class R> struct TC_N(tile_split) : TC_N(tile_words)<
 };
 
 template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
-    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
-    for (int apart = 1; apart < P::slices; apart *= group) {
-        const int first = slice / (apart * group) * (apart * group);
-        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+    for (int apart = 1; apart < P::slices; apart *= P::group) {
+        const int first = slice / (apart * P::group) * (apart * P::group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group ? left : P::group;
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
@@ -471,7 +471,7 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   launch threads=256 index=i32 resident=1
 //     for j in 0..1024  bind=grid
 //       for t in 0..256  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=2 rows=128 cols=128 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=2 rows=128 cols=128 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
 //           hole left - r q later given0 of 4 strides 4096 1
 //             copy 4 given0[0] <- in0[4096*r + q]
 //           end
@@ -508,7 +508,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { way = 2, rows = 128, cols = 128, depth = 16, high = 2, across = 4, stages = 2, threads = 256, pack = 4, width = 4, slices = 1, length = 0, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 2, rows = 128, cols = 128, depth = 16, high = 2, across = 4, stages = 2, threads = 256, pack = 4, width = 4, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
     };
     struct left_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 1, line_stride = 4096, deep_stride = 1 }; };
     auto left = [&](int, int r, int q, bool) {

@@ -333,12 +333,12 @@ template <class P, class L, class R> struct TC_N(tile_halves) : TC_N(tile_fragme
 };
 
 template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
-    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
-    for (int apart = 1; apart < P::slices; apart *= group) {
-        const int first = slice / (apart * group) * (apart * group);
-        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+    for (int apart = 1; apart < P::slices; apart *= P::group) {
+        const int first = slice / (apart * P::group) * (apart * P::group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group ? left : P::group;
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
@@ -476,7 +476,7 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   launch threads=128 index=i32 resident=3
 //     for j in 0..128  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 64 x 64 x 65536 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=128 length=512 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 64 x 64 x 65536 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=128 length=512 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
 //           hole left - r q async given0 of 8 strides 65536 1
 //             copy 8 given0[0] <- in0[65536*r + q]
 //           end
@@ -507,7 +507,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 128, length = 512, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 128, length = 512, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 65536, deep_stride = 1 }; };

@@ -82,12 +82,12 @@ template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
 }
 
 template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
-    const int group = 12, together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
-    for (int apart = 1; apart < P::slices; apart *= group) {
-        const int first = slice / (apart * group) * (apart * group);
-        const int left = (P::slices - 1 - first) / apart + 1, count = left < group ? left : group;
+    for (int apart = 1; apart < P::slices; apart *= P::group) {
+        const int first = slice / (apart * P::group) * (apart * P::group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group ? left : P::group;
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
@@ -295,7 +295,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //     for j in 0..64  bind=grid
 //       for y in 0..16  bind=block
 //         for x in 0..16  bind=lane
-//           template skinny shared1 block=j of 16 x 64 x 64 by_rows=0 dot=1 few=1 sharing=16 each=1 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=16 steps=1 early=1
+//           template skinny shared1 block=j of 16 x 64 x 64 by_rows=0 dot=1 few=1 sharing=16 each=1 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=16 steps=1 early=1
 //             hole early r c - values
 //               copy 1 held0[0] <- in0[64*r + c]
 //               copy 1 held1[0] <- in4[c]
@@ -389,7 +389,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 16, each = 1, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 16, steps = 1, early = 1 };
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 16, each = 1, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 16, steps = 1, early = 1 };
     };
     auto early = [&](int r, int c) {
         *(tc_pack<float, 1> *)&held0[0] = tc_load((const tc_pack<float, 1> *)&in0[64 * r + c]);
@@ -497,7 +497,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 //     for j in 0..64  bind=grid
 //       for y in 0..16  bind=block
 //         for x in 0..16  bind=lane
-//           template skinny shared1 block=j of 16 x 64 x 64 by_rows=0 dot=1 few=1 sharing=16 each=1 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=16 steps=1 early=1
+//           template skinny shared1 block=j of 16 x 64 x 64 by_rows=0 dot=1 few=1 sharing=16 each=1 cover=16 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=16 steps=1 early=1
 //             hole early r c - values
 //               copy 1 held0[0] <- in0[64*r + c]
 //               copy 1 held1[0] <- in4[c]
@@ -591,7 +591,7 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 16, each = 1, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 16, steps = 1, early = 1 };
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 16, each = 1, cover = 16, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 16, steps = 1, early = 1 };
     };
     auto early = [&](int r, int c) {
         *(tc_pack<float, 1> *)&held0[0] = tc_load((const tc_pack<float, 1> *)&in0[64 * r + c]);

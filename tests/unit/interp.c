@@ -61,6 +61,7 @@
 
 #include "exec/interp_plan_index.c"
 
+#include "exec/interp_plan_regs.c"
 #include "exec/interp_plan.c"
 
 #include <math.h>

@@ -1,0 +1,195 @@
+// The verifier of lists for devices, templates: the text that a TEMPLATE names is not looked into. Its numbers say how many
+// threads run it, which memory it takes and which blocks there are of the result; its holes are all there, and what they
+// say of their statements is so.
+
+static const tc__node *tc__device_open(const tc__device_verifier *d, tc__op op) {
+    for (uint32_t i = d->depth; i-- > 0;)
+        if (d->open[i]->op == op) return d->open[i];
+    return NULL;
+}
+
+// What a hole gives, or is given, is its own.
+static int tc__device_verify_given(const tc__device_verifier *d, const tc__node *n) {
+    const tc__node *hole = tc__device_open(d, TC_OP_HOLE);
+    return (hole && hole->attr[TC__HOLE_BUFFER] == n->attr[TC__ACCESS_BUFFER]) ||
+           tc__verify_fail(&d->v, "it is of another hole");
+}
+
+// Bytes of a block that tiles need: the ring of operands, later the part of the result that the hole reads.
+static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t sum) {
+    int64_t way = n[TC__TILES_WAY], pad = TC__PRODUCT_PAD;
+    if (way == (int64_t)TC__WAY_MMA) pad = 0;
+    if (way == (int64_t)TC__WAY_SIMT) pad = n[TC__TILES_PACK];
+    int64_t lines = n[TC__TILES_ROWS] + n[TC__TILES_COLS] + 2 * pad;
+    int64_t ring = n[TC__TILES_STAGES] * n[TC__TILES_DEPTH] * lines * element;
+    int64_t part =
+        n[TC__TILES_ROWS] / n[TC__TILES_HIGH] * (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
+    return ring > part ? ring : part;
+}
+
+static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
+    int64_t parts = n[TC__SKINNY_SHARING];
+    if (n[TC__SKINNY_DOT]) parts = parts > 32 ? parts / 32 : 1;
+    return parts * n[TC__SKINNY_FEW] * n[TC__SKINNY_COVER] * sum;
+}
+
+// Sums of a thread, and the words that say how many threads there are and slices of k.
+typedef struct tc__template_facts {
+    int64_t bytes, sums, threads, slices;
+    int64_t rows, cols, batches; // of the result for a block; 0 = all are one product's
+} tc__template_facts;
+
+static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t element) {
+    const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
+    int64_t sum = (int64_t)tc__dtypes[n->dtype].bytes;
+    tc__template_facts f;
+    if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES) {
+        f.bytes = tc__device_tiles_bytes(number, element, sum);
+        f.threads = number[TC__TILES_THREADS], f.slices = number[TC__TILES_SLICES];
+        f.sums = number[TC__TILES_ROWS] * number[TC__TILES_COLS] / f.threads;
+        f.rows = number[TC__TILES_ROWS], f.cols = number[TC__TILES_COLS];
+        f.batches = number[TC__TILES_BATCHES];
+    } else {
+        f.bytes = tc__device_skinny_bytes(number, sum);
+        f.threads = number[TC__SKINNY_THREADS], f.slices = number[TC__SKINNY_SLICES];
+        f.sums = number[TC__SKINNY_FEW] *
+                 number[number[TC__SKINNY_DOT] ? TC__SKINNY_EACH : TC__SKINNY_WIDTH];
+        int by_rows = number[TC__SKINNY_BY_ROWS] != 0;
+        f.rows = number[by_rows ? TC__SKINNY_COVER : TC__SKINNY_FEW];
+        f.cols = number[by_rows ? TC__SKINNY_FEW : TC__SKINNY_COVER];
+        f.batches = number[TC__SKINNY_BATCHES];
+    }
+    return f;
+}
+
+// Its holes, a bit for each; 0 = something else is in it, or one twice.
+static uint32_t tc__device_holes(const tc__device_verifier *d, const tc__node *n) {
+    uint32_t holes = 0, end = tc__loop_end(d->k, n->id);
+    for (uint32_t id = n->id + 1; id < end; id = tc__loop_end(d->k, id) + 1) {
+        const tc__node *hole = d->k->body.node.at[id];
+        if (hole->op != TC_OP_HOLE || hole->attr[TC__HOLE_HOLE] < 0 ||
+            hole->attr[TC__HOLE_HOLE] > (int64_t)TC__HOLE_RESULT ||
+            holes >> hole->attr[TC__HOLE_HOLE] & 1)
+            return 0;
+        holes |= (uint32_t)1 << hole->attr[TC__HOLE_HOLE];
+    }
+    return holes;
+}
+
+static const tc__node *tc__device_hole(const tc__device_verifier *d, const tc__node *n,
+                                       tc__hole hole) {
+    uint32_t id = n->id + 1;
+    while (d->k->body.node.at[id]->attr[TC__HOLE_HOLE] != (int64_t)hole)
+        id = tc__loop_end(d->k, id) + 1;
+    return d->k->body.node.at[id];
+}
+
+static uint32_t tc__device_holes_due(const tc__node *n) {
+    const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
+    uint32_t due = 1 << TC__HOLE_LEFT | 1 << TC__HOLE_RIGHT | 1 << TC__HOLE_RESULT;
+    int tiles = n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES;
+    if (tiles && number[TC__TILES_WAY] == (int64_t)TC__WAY_SPLIT)
+        due |= 1 << TC__HOLE_LEFT_ONE | 1 << TC__HOLE_RIGHT_ONE;
+    if (!tiles && number[TC__SKINNY_AHEAD]) due |= 1 << TC__HOLE_AHEAD;
+    if (!tiles && number[TC__SKINNY_EARLY]) due |= 1 << TC__HOLE_EARLY;
+    if (!tiles && number[TC__SKINNY_MAKING]) due |= 1 << TC__HOLE_ROWS;
+    return due;
+}
+
+// Whether blocks have all of the result, and no more; of sizes at run time nobody knows.
+static int tc__device_covers(const tc__device_verifier *d, const tc__node *n,
+                             const tc__template_facts *f) {
+    tc__ix rows = n->attr[TC__TEMPLATE_ROWS], cols = n->attr[TC__TEMPLATE_COLS];
+    if (!tc__ix_is_const(rows) || !tc__ix_is_const(cols) || !tc__ix_is_const(d->blocks))
+        return 1;
+    int64_t blocks = tc__ix_value(d->blocks),
+            product = ((tc__ix_value(rows) - 1) / f->rows + 1) *
+                      ((tc__ix_value(cols) - 1) / f->cols + 1) * f->slices;
+    return product > 0 && blocks % product == 0 && (f->batches || blocks == product);
+}
+
+// Whether blocks that share sums have room to leave them.
+static int tc__device_has_slices(const tc__device_verifier *d, const tc__node *n,
+                                 const tc__template_facts *f) {
+    int64_t tickets = n->attr[TC__TEMPLATE_TICKETS], sums = n->attr[TC__TEMPLATE_SUMS];
+    if (f->slices == 1) return 1;
+    if (tickets < 0 || sums < 0 || !tc__ix_is_const(d->blocks)) return 0;
+    int64_t shares = tc__ix_value(d->blocks) / f->slices;
+    const tc__kbuf *t = &d->k->buffer.at[tickets], *w = &d->k->buffer.at[sums];
+    return t->place == TC__BUF_TICKET && w->place == TC__BUF_WORK &&
+           tc__ix_lo(d->ix, t->numel) >= shares * (f->slices + 1) &&
+           tc__ix_lo(d->ix, w->numel) >= shares * f->slices * f->threads * f->sums;
+}
+
+// Whether the words are those of a template that there is.
+static int tc__device_is_template(const tc__node *n) {
+    int64_t name = n->attr[TC__TEMPLATE_NAME];
+    uint32_t count = name == TC__TEMPLATE_TILES    ? TC__TILES_NUMBERS
+                     : name == TC__TEMPLATE_SKINNY ? TC__SKINNY_NUMBERS
+                                                   : 0;
+    return count && n->n_attr == TC__TEMPLATE_NUMBERS + count;
+}
+
+static int tc__device_verify_template(const tc__device_verifier *d) {
+    const tc__node *n = d->v.node;
+    if (!tc__device_is_template(n)) return tc__verify_fail(&d->v, "no such template");
+    uint32_t holes = tc__device_holes(d, n);
+    if (!tc__device_is_outer(d->open[d->depth - 2]) || d->n_left)
+        return tc__verify_fail(&d->v, "not all threads come here together");
+    if (!holes || holes != tc__device_holes_due(n))
+        return tc__verify_fail(&d->v, "its holes are not those of %s",
+                               tc__template_names[n->attr[TC__TEMPLATE_NAME]]);
+    const tc__node *left = tc__device_hole(d, n, TC__HOLE_LEFT);
+    const tc__kbuf *given = &d->k->buffer.at[left->attr[TC__HOLE_BUFFER]],
+                   *shared = &d->k->buffer.at[n->attr[TC__TEMPLATE_SHARED]];
+    tc__template_facts f =
+        tc__device_template_facts(n, (int64_t)tc__dtypes[given->dtype].bytes);
+    if (f.threads != d->threads)
+        return tc__verify_fail(&d->v, "it is for %lld threads", (long long)f.threads);
+    if (shared->place != TC__BUF_SHARED ||
+        tc__ix_lo(d->ix, shared->numel) * (int64_t)tc__dtypes[shared->dtype].bytes <
+            f.bytes)
+        return tc__verify_fail(&d->v, "it needs %lld bytes of a block", (long long)f.bytes);
+    if (!tc__device_covers(d, n, &f))
+        return tc__verify_fail(&d->v, "its blocks are not those of the result");
+    return tc__device_has_slices(d, n, &f) ||
+           tc__verify_fail(&d->v, "blocks cannot leave their sums");
+}
+
+// Whether what hole n copies moves with `axis` by what the hole says; lines of a batch alone need to.
+static int tc__device_is_stepped(const tc__device_verifier *d, const tc__node *n,
+                                 int64_t axis, int64_t stride) {
+    const tc__node *around = tc__device_open(d, TC_OP_TEMPLATE);
+    tc__ixrun run = tc__ix_run(d->ix, d->k->body.node.at[n->id + 1]->attr[TC__COPY_SOURCE],
+                               (tc__axis)axis);
+    return run.ok && tc__ix_equals(run.stride, stride) &&
+           (run.run == INT64_MAX ||
+            tc__ix_equals(around->attr[TC__TEMPLATE_ROWS], run.run));
+}
+
+// A hole of an operand writes nothing but that; one that gives an address has a single copy.
+static int tc__device_verify_hole(tc__device_verifier *d) {
+    const tc__node *n = d->v.node;
+    for (int i = TC__HOLE_ROW; i <= (int)TC__HOLE_DEEP; i++) // it is told them
+        if (n->attr[i] >= 0) d->axis[n->attr[i]] = 0;
+    uint32_t end = tc__loop_end(d->k, n->id);
+    int address =
+        n->attr[TC__HOLE_BRING] == TC__BRING_ASYNC || n->attr[TC__HOLE_DEEP_STRIDE];
+    if (d->open[d->depth - 2]->op != TC_OP_TEMPLATE)
+        return tc__verify_fail(&d->v, "no template is around");
+    if (address && (end != n->id + 2 || d->k->body.node.at[n->id + 1]->op != TC_OP_COPY))
+        return tc__verify_fail(&d->v, "it gives an address of more than a copy");
+    if (n->attr[TC__HOLE_DEEP_STRIDE] &&
+        !(tc__device_is_stepped(d, n, n->attr[TC__HOLE_LINE],
+                                n->attr[TC__HOLE_LINE_STRIDE]) &&
+          tc__device_is_stepped(d, n, n->attr[TC__HOLE_DEEP],
+                                n->attr[TC__HOLE_DEEP_STRIDE])))
+        return tc__verify_fail(&d->v, "its accesses do not lie so far apart");
+    for (uint32_t id = n->id; id < end; id++) {
+        const tc__node *m = d->k->body.node.at[id];
+        if (n->attr[TC__HOLE_HOLE] < (int64_t)TC__HOLE_ROWS && m->op == TC_OP_STORE &&
+            tc__is_memory(tc__buffer_of(d->k, m)))
+            return tc__verify_fail(&d->v, "an operand is stored to memory");
+    }
+    return 1;
+}
