@@ -2477,7 +2477,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x98d6100d4d878180u
+#define TC__BUILD_ID 0x9aca805b52303543u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28851,7 +28851,7 @@ TC__PLAN_SHORT_STRETCH=8,
 TC__PLAN_COMB_RUN=16,
 TC__PLAN_COMB_LIMITS=8,
 TC__PLAN_BYTES=48*1024,
-TC__PLAN_ROWS_BYTES=128*1024
+TC__PLAN_ROWS_BYTES=768*1024
 };
 typedef struct tc__planner{
 tc_ctx*ctx;
@@ -48611,12 +48611,24 @@ TC__E_##C*out=(TC__E_##C*)d;\
 TC__POINTERS(a,A,x);\
 TC__POINTERS(b,C,y);\
 TC__POINTERS(c,C,z);\
-for(int64_t i=0;i<n;i+=TC_LANES){\
+int64_t i=0;\
+for(;i+TC_LANES<n;i+=2*TC_LANES){\
+{\
 TC__OPERAND(a,A);\
 TC__OPERAND(b,C);\
 TC__OPERAND(c,C);\
 TC_N(st_##C)(out+i,EXPR);\
-TC__NEXT(a),TC__NEXT(b),TC__NEXT(c);\
+}\
+TC__T_##A a=TC_N(ld_##A)(pa+sa);\
+TC__T_##C b=TC_N(ld_##C)(pb+sb),c=TC_N(ld_##C)(pc+sc);\
+TC_N(st_##C)(out+i+TC_LANES,EXPR);\
+pa+=2*sa,pb+=2*sb,pc+=2*sc;\
+}\
+if(i<n){\
+TC__OPERAND(a,A);\
+TC__OPERAND(b,C);\
+TC__OPERAND(c,C);\
+TC_N(st_##C)(out+i,EXPR);\
 }\
 }
 #define TC__LOOP3(NAME,OUT,C,EXPR)TC__LOOP3_OF(NAME,C,C,EXPR)

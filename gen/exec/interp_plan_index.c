@@ -13,7 +13,7 @@ enum {
     TC__PLAN_COMB_RUN = 16,          // a comb has runs of at least this many
     TC__PLAN_COMB_LIMITS = 8,        //   and at most so many predicates
     TC__PLAN_BYTES = 48 * 1024,      // of all blocks: what a first-level cache holds
-    TC__PLAN_ROWS_BYTES = 128 * 1024 // of accumulators and rows when vectors run along rows
+    TC__PLAN_ROWS_BYTES = 768 * 1024 // of accumulators and rows when vectors run along rows
 };
 
 typedef struct tc__planner {
