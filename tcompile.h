@@ -2179,6 +2179,43 @@ typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
 // TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
 TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
                                 int n_in, const char *file, int line);
+// ---- gen/api/grad.h -----------------------------------------------------
+// ---- gradients: reverse-mode derivatives of what a region or a function computes ----
+// They are part of the program: forward and backward are one graph, fused and compiled together, and what they
+// give can be derived again. Outside of regions and functions they are an error (TC_E_STATE) that says so.
+// Writes in place, views, functions in functions and run-time sizes are seen through. An op that rounds to
+// integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
+// relu at 0 has the slope 0, abs at 0 too; equal operands of maximum and minimum get half each; all that equal
+// amax or amin share.
+//
+//     tc_trace_begin(tc, "step");
+//     tc_tensor loss = tc_cross_entropy(tc_linear(x, w, b), target), wrt[2] = {w, b}, g[2];
+//     tc_grad(loss, wrt, 2, g);
+//     tc_sgd_(w, g[0], tc_null(), 0.1, 0, 0, 0), tc_sgd_(b, g[1], tc_null(), 0.1, 0, 0, 0);
+//     tc_trace_end(tc);
+
+// out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
+// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there. That
+// loss does not depend on wrt[i] (TC_E_ARG), or through an op that has no derivative (TC_E_UNSUPPORTED), is an
+// error of the region's end. n >= 0; out may be wrt.
+TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
+                           const char *file, int line);
+// The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
+TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
+                          tc_tensor *out, const char *file, int line);
+// x as a value of which nothing behind it is a derivative: a view of the same memory.
+TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
+
+// From now on (`on`), or no more, tc_backward adds to what tc_grad_of(t) gives: a tensor of zeros, of t's sizes,
+// dtype and device, which is made here, is t's, and ends with t or when it is switched off. t is a floating
+// tensor in memory, outside of open regions (TC_E_STATE).
+TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int line);
+// The gradient of t, which tc_backward adds to; null without an error where t has none. Inside regions it may be
+// read and written like any tensor: tc_zero_(tc_grad_of(w)).
+TCDEF tc_tensor tc_grad_of(tc_tensor t);
+// Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
+// changes by with it. What loss does not depend on gets nothing.
+TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
@@ -2207,6 +2244,11 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define tc_host_call(...) tc_host_call_at(__VA_ARGS__, TC__SITE)
 #define tc_call(...) tc_call_at(__VA_ARGS__, TC__SITE)
 #define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
+#define tc_grad(...) tc_grad_at(__VA_ARGS__, TC__SITE)
+#define tc_vjp(...) tc_vjp_at(__VA_ARGS__, TC__SITE)
+#define tc_detach(...) tc_detach_at(__VA_ARGS__, TC__SITE)
+#define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
+#define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
 #define tc_profile_trace(...) tc_profile_trace_at(__VA_ARGS__, TC__SITE)
 #define tc_scope_end(...) tc_scope_end_at(__VA_ARGS__, TC__SITE)
 #define tc_scope_return(...) tc_scope_return_at(__VA_ARGS__, TC__SITE)
@@ -2477,7 +2519,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9aca805b52303543u
+#define TC__BUILD_ID 0x56d437a10113455du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5830,6 +5872,7 @@ const struct tc__step*way;
 uint32_t bind_epoch;
 uint32_t bind_index;
 tc__marks*marks;
+uint64_t grad;
 const char*file;
 int line;
 }tc__tensor;
@@ -5875,6 +5918,7 @@ TC__VEC(struct tc__device*)device;
 int source_device;
 int default_device;
 int source_is_like;
+uint32_t grads;
 }tc__values;
 static tc__values*tc__values_of(tc_ctx*c){return(tc__values*)(void*)c;}
 typedef struct tc__device{
@@ -6185,7 +6229,7 @@ uint32_t slot=v->free_slot.at[--v->free_slot.count];
 tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
-t->bind_epoch=t->bind_index=0,t->marks=NULL;
+t->bind_epoch=t->bind_index=0,t->marks=NULL,t->grad=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -6246,9 +6290,21 @@ tc__obituary*o=&v->obituary[v->deaths++%TC__OBITUARIES];
 o->id=id,o->how=how,o->file=file,o->line=line;
 }
 static void tc__slot_free(tc_ctx*c,uint32_t slot,const char*how,const char*file,
+int line);
+static void tc__grad_free(tc_ctx*c,tc__tensor*t,const char*file,int line){
+tc_tensor g;
+g.id=t->grad;
+if(!g.id)return;
+t->grad=0,tc__values_of(c)->grads++;
+if(tc__slot_find(c,g))
+tc__slot_free(c,tc__handle_slot(g),"freed with the tensor whose gradient it was",
+file,line);
+}
+static void tc__slot_free(tc_ctx*c,uint32_t slot,const char*how,const char*file,
 int line){
 tc__values*v=tc__values_of(c);
 tc__tensor*t=v->slot.at[slot];
+tc__grad_free(c,t,file,line);
 tc__obituary_write(v,t->id,how,file,line);
 if(t->id&TC__VISIT_BIT)tc__map_remove(&v->known,t->id);
 tc__storage_unref(c,t->storage);
@@ -6607,6 +6663,7 @@ TC_OP_EXPAND,
 TC_OP_SLICE,
 TC_OP_PAD,
 TC_OP_WINDOW,
+TC_OP_DETACH,
 TC_OP_CAT,
 TC_OP_TAKE,
 TC_OP_GATHER,
@@ -6654,6 +6711,7 @@ TC_OP_HOLE,
 TC_OP_CONTRACT,
 TC_OP_CALL,
 TC_OP_COPY_,
+TC_OP_GRADIENT,
 TC_OP_KEEP,
 TC_OP_BREAK,
 TC_OP_SHARE,
@@ -6736,6 +6794,7 @@ TC__HOLE_ALONG=4,TC__HOLE_ROW=5,TC__HOLE_LINE=6,TC__HOLE_DEEP=7,
 TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,
 TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
+TC__GRADIENT_LENIENT=0,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
 TC__LOG_SOFTMAX_X=0,TC__LOG_SOFTMAX_DIM=1,
 TC__LAYER_NORM_X=0,TC__LAYER_NORM_WEIGHT=1,TC__LAYER_NORM_BIAS=2,TC__LAYER_NORM_EPS=1,
@@ -7131,6 +7190,7 @@ TC__KIND_CONTRACT,
 TC__KIND_OPAQUE,
 TC__KIND_KERNEL,
 TC__KIND_EFFECT,
+TC__KIND_DERIVE,
 TC__KIND_COMPOSITE
 }tc__kind;
 enum{TC__AL_IDEM=1,TC__AL_INVOL=2};
@@ -7877,6 +7937,8 @@ TC__OP("pad",MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
 "t dim, s low, s high, s dilation, v fill","")
 TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
+TC__OP("detach",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+"","")
 TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP("take",GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
@@ -7971,6 +8033,8 @@ TC__OP("call",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t op, t word, t operands, t buffers[]","")
 TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
 "","")
+TC__OP("gradient",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"t lenient","")
 TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("break",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
@@ -8191,6 +8255,7 @@ break;
 case TC_OP_PERMUTE:
 for(int i=0;i<m->rank;i++)strides[i]=l->strides[attr[i]];
 break;
+case TC_OP_DETACH:memcpy(strides,l->strides,sizeof strides);break;
 case TC_OP_EXPAND:
 for(int i=0;i<m->rank;i++){
 int d=i-(m->rank-l->rank);
@@ -8923,6 +8988,7 @@ static int tc__call_device(tc_ctx*c,const tc__visit*v,const tc__call*k){
 int device=TC__ANYWHERE;
 uint32_t by=0;
 if(k->op==TC_OP_TO)return(int)k->attr[TC__TO_DEVICE];
+if(k->op==TC_OP_GRADIENT)return tc__operand_device(c,v,k,0);
 for(uint32_t i=0;i<k->n_in;i++){
 int there=tc__operand_device(c,v,k,i);
 if(there==TC__ANYWHERE||there==device)continue;
@@ -14438,6 +14504,160 @@ ok=ok&&tc_copy__at(param,p,file,line).id;
 tc__leave_null(&o.f);
 return ok?param:tc__null();
 }
+// ---- gen/graph/grad.c
+static int tc__grad_check(const tc__api*f){
+if(!tc__is_recording(f->c))
+return tc__fail(
+f->c,TC_E_STATE,
+"%s: there is no graph to derive outside of a region or function; call "
+"it between tc_trace_begin and tc_trace_end",
+f->who);
+if(tc__is_float(f->x.dtype))return 1;
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: the first operand is %s; only floats have gradients",f->who,
+tc__dtype(f->x.dtype)->name);
+}
+static int tc__wrt_check(const tc__api*f,const tc_tensor*wrt,int n,
+const tc_tensor*out){
+tc__meta m;
+if(n<0)return tc__fail(f->c,TC_E_ARG,"%s: n is %d",f->who,n);
+if(n&&(!wrt||!out))
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,wrt?"out":"wrt");
+for(int i=0;i<n;i++){
+if(!wrt[i].id)
+return tc__fail(f->c,TC_E_NULL,"%s: wrt[%d] is a null tensor",f->who,i);
+if(!tc__meta_get(f,wrt[i],&m))return 0;
+if(!tc__is_float(m.dtype))
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: wrt[%d] is %s; only floats have gradients",f->who,i,
+tc__dtype(m.dtype)->name);
+}
+return 1;
+}
+static int tc__loss_check(const tc__api*f){
+char x[160];
+if(tc__meta_elements(&f->x)==1)return 1;
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: the loss is %s, one element is needed; reduce it, or use tc_vjp",
+f->who,tc__dims_text(&f->x,x));
+}
+static int tc__weights_check(const tc__api*f,tc_tensor v){
+tc__meta m;
+char a[160],b[160];
+if(!tc__operand_given(f,"v",v)||!tc__meta_get(f,v,&m))return 0;
+int same=m.rank==f->x.rank&&m.dtype==f->x.dtype;
+for(int i=0;i<m.rank&&same;i++)same=m.dims[i]==f->x.dims[i];
+return same||tc__fail(f->c,TC_E_SHAPE,"%s: v is %s%s, y %s%s; they must be alike",
+f->who,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),
+tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
+}
+static tc_tensor tc__gradient(const tc__api*f,tc_tensor y,tc_tensor v,tc_tensor x,
+int64_t lenient){
+tc_tensor in[3];
+in[0]=x,in[1]=y,in[2]=v;
+return tc__prim_n(f,TC_OP_GRADIENT,in,v.id?3:2,&lenient,1);
+}
+static tc_status tc__grad_all(const char*who,tc_tensor y,const tc_tensor*v,
+const tc_tensor*wrt,int n,tc_tensor*out,const char*file,
+int line){
+tc__api f;
+if(!tc__begin(&f,who,y,file,line))return tc__api_refused(&f,y);
+tc_status outer=tc__unit_begin(f.c);
+int ok=tc__grad_check(&f)&&(v?tc__weights_check(&f,*v):tc__loss_check(&f))&&
+tc__wrt_check(&f,wrt,n,out);
+for(int i=0;i<n&&ok;i++){
+out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],0);
+ok=out[i].id!=0;
+}
+tc_status s=tc__unit_end(f.c,outer,ok);
+for(int i=0;i<n&&s&&out;i++)out[i]=tc__null();
+tc__leave_null(&f);
+return s;
+}
+TCDEF tc_status tc_grad_at(tc_tensor loss,const tc_tensor*wrt,int n,tc_tensor*out,
+const char*file,int line){
+return tc__grad_all("tc_grad",loss,NULL,wrt,n,out,file,line);
+}
+TCDEF tc_status tc_vjp_at(tc_tensor y,tc_tensor v,const tc_tensor*wrt,int n,
+tc_tensor*out,const char*file,int line){
+return tc__grad_all("tc_vjp",y,&v,wrt,n,out,file,line);
+}
+TCDEF tc_tensor tc_detach_at(tc_tensor x,const char*file,int line){
+tc__api f;
+if(!tc__api_of(&f,"tc_detach",x,file,line))return tc__null();
+return tc__prim(&f,TC_OP_DETACH,x,NULL,0);
+}
+typedef struct tc__needs{
+const tc__visit*v;
+uint8_t*step,*external;
+}tc__needs;
+static uint8_t*tc__need_of(const tc__needs*n,uint32_t code){
+return code&TC__EXTERNAL?&n->external[code&~TC__EXTERNAL]:&n->step[code];
+}
+static void tc__need_code(const tc__needs*n,uint32_t code){
+*tc__need_of(n,code)=1;
+*tc__need_of(n,tc__memory_of(n->v,code))=1;
+}
+static void tc__needs_walk(const tc__needs*n){
+for(size_t i=n->v->path.count;i-- >0;){
+const tc__step*s=n->v->path.at[i];
+int writes=s->op==TC_OP_COPY_;
+if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0])):!n->step[i])
+continue;
+for(uint32_t k=0;k<s->n_in;k++)tc__need_code(n,s->in[k]);
+}
+}
+static int tc__backward_all(const tc__api*f,tc_tensor loss,const tc__needs*n,
+uint32_t count){
+for(uint32_t i=0;i<count;i++){
+tc_tensor x=n->v->external.at[i].handle,grad;
+const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
+grad.id=t?t->grad:0;
+if(!grad.id)continue;
+tc_tensor g=tc__gradient(f,loss,tc__null(),x,1);
+if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
+}
+return 1;
+}
+static int tc__backward_from(const tc__api*f,tc_tensor loss){
+tc__needs n;
+tc__visit*v=tc__recorder_of(f->c)->visit;
+uint32_t count=(uint32_t)v->external.count;
+size_t steps=v->path.count;
+const tc__tensor*t=tc__tensor_find(f->c,loss);
+memset(&n,0,sizeof n);
+n.v=v;
+n.step=TC__NEW_ARRAY(f->c,uint8_t,steps+1);
+n.external=TC__NEW_ARRAY(f->c,uint8_t,count+1);
+int ok=n.step&&n.external;
+if(ok&&loss.id>>TC__SLOT_BITS==v->key)
+tc__need_code(&n,tc__position(loss));
+else if(ok&&t&&t->bind_epoch==v->epoch)
+n.external[t->bind_index]=1;
+if(ok){
+tc__needs_walk(&n);
+ok=tc__backward_all(f,loss,&n,count);
+}
+tc__free(f->c,n.step,steps+1);
+tc__free(f->c,n.external,count+1);
+return ok;
+}
+TCDEF tc_status tc_backward_at(tc_tensor loss,const char*file,int line){
+tc__api f;
+if(!tc__begin(&f,"tc_backward",loss,file,line))return tc__api_refused(&f,loss);
+tc_status outer=tc__unit_begin(f.c);
+int ok=tc__grad_check(&f)&&tc__loss_check(&f)&&tc__backward_from(&f,loss);
+tc_status s=tc__unit_end(f.c,outer,ok);
+tc__leave_null(&f);
+return s;
+}
+TCDEF tc_tensor tc_grad_of(tc_tensor t){
+tc_ctx*c=tc__ctx_of(t);
+const tc__tensor*m=c?tc__tensor_find(c,t):NULL;
+tc_tensor g;
+g.id=m?m->grad:0;
+return g;
+}
 // ---- gen/graph/construct.c
 static tc__node*tc__make(tc__graph*g,tc__op op,int dtype,int rank,const tc__ix*dims,
 const uint32_t*in,uint32_t n_in,const int64_t*attr,
@@ -14579,6 +14799,776 @@ int computed=tc__is_half(from)?(int)TC_F32:tc__computed_as(from);
 a=tc__reduce_over(g,s,to==from?computed:to,tc__make_cast(g,a,computed));
 return tc__make_cast(g,a,to);
 }
+// ---- gen/graph/derive.c
+typedef struct tc__derive{
+tc__graph*g;
+uint32_t y,v;
+uint32_t n;
+uint32_t*adjoint;
+uint8_t*refused;
+const tc__node*why;
+int failed;
+}tc__derive;
+static int tc__d_dtype(tc__derive*d,const tc__node*a){
+(void)d;
+return a?a->dtype:(int)TC_F32;
+}
+static tc__node*tc__d_cast(tc__derive*d,tc__node*a,int dtype){
+return tc__make_cast(d->g,a,dtype);
+}
+static tc__node*tc__d_number(tc__derive*d,const tc__node*like,double x){
+if(!like)return NULL;
+tc__node*k=tc__make_const(d->g,like->dtype,tc__value_of(x,like->dtype));
+return tc__make_expand(d->g,k,like->rank,like->dims);
+}
+static tc__node*tc__d_zeros(tc__derive*d,const tc__node*like){
+return tc__d_number(d,like,0);
+}
+static tc__node*tc__d1(tc__derive*d,tc__op op,tc__node*a){
+return a?tc__make_alu(d->g,op,a->dtype,&a,1):NULL;
+}
+static tc__node*tc__d2(tc__derive*d,tc__op op,tc__node*a,tc__node*b){
+tc__node*in[2];
+if(!a||!b)return NULL;
+int t=tc__is_float(a->dtype)?a->dtype:b->dtype;
+int compares=tc__ops[op].dtype==tc__dtype_compare;
+in[0]=tc__make_cast(d->g,a,t),in[1]=tc__make_cast(d->g,b,t);
+return tc__make_alu(d->g,op,compares?(int)TC_BOOL:t,in,2);
+}
+static tc__node*tc__d2_s(tc__derive*d,tc__op op,tc__node*a,double x){
+return tc__d2(d,op,a,tc__d_number(d,a,x));
+}
+static tc__node*tc__d2_rs(tc__derive*d,tc__op op,tc__node*a,double x){
+return tc__d2(d,op,tc__d_number(d,a,x),a);
+}
+static tc__node*tc__d3(tc__derive*d,tc__op op,tc__node*a,tc__node*b,tc__node*c){
+tc__node*in[3];
+in[0]=a,in[1]=b,in[2]=c;
+return a&&b&&c?tc__make_alu(d->g,op,b->dtype,in,3):NULL;
+}
+static tc__node*tc__d_reshape_like(tc__derive*d,tc__node*a,const tc__node*like){
+return tc__make_reshape(d->g,a,like->rank,like->dims);
+}
+static tc__node*tc__d_expand_like(tc__derive*d,tc__node*a,const tc__node*like){
+return tc__make_expand(d->g,a,like->rank,like->dims);
+}
+static tc__node*tc__d_reduce(tc__derive*d,tc__op op,tc__node*a,int64_t mask){
+tc__step s;
+if(!a)return NULL;
+memset(&s,0,sizeof s);
+s.op=(uint16_t)op,s.attr=&mask,s.n_attr=1;
+s.meta.dtype=a->dtype,s.meta.rank=a->rank;
+for(int i=0;i<a->rank;i++)
+s.meta.dims[i]=mask>>i&1?tc__ix_const(1):a->dims[i];
+return tc__make_reduce(d->g,&s,a);
+}
+static int64_t tc__d_repeated(const tc__node*from,const tc__node*to){
+int64_t mask=0;
+for(int i=0;i<to->rank;i++)
+if(tc__ix_equals(from->dims[i],1)&&!tc__ix_equals(to->dims[i],1))
+mask|=(int64_t)1<<i;
+return mask;
+}
+static tc__node*tc__d_turned(tc__derive*d,tc__node*a){
+int64_t order[TC_MAX_RANK];
+if(!a)return NULL;
+for(int i=0;i<a->rank;i++)order[i]=i;
+order[a->rank-1]=a->rank-2,order[a->rank-2]=a->rank-1;
+return tc__make_permute(d->g,a,order);
+}
+static tc__node*tc__d_flip(tc__derive*d,tc__node*a,int dim){
+if(!a)return NULL;
+tc__ix last=tc__ix_sub(d->g->ix,a->dims[dim],tc__ix_const(1));
+if(tc__ix_equals(a->dims[dim],0))return a;
+return tc__make_slice(d->g,a,dim,last,a->dims[dim],tc__ix_const(-1));
+}
+static tc__node*tc__d_within(tc__derive*d,tc__node*a,int64_t dim,tc__ix low,
+int64_t step,tc__ix n){
+tc__ixpool*x=d->g->ix;
+if(!a)return NULL;
+tc__ix end=
+tc__ix_mul(x,tc__ix_sub(x,a->dims[dim],tc__ix_const(1)),tc__ix_const(step));
+end=tc__ix_add(x,tc__ix_add(x,end,tc__ix_const(1)),low);
+return tc__make_pad(d->g,a,dim,low,tc__ix_sub(x,n,end),tc__ix_const(step),0);
+}
+static tc__node*tc__d_in(tc__derive*d,const tc__node*n,uint32_t i){
+return d->g->node.at[n->in[i]];
+}
+static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
+static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
+uint32_t*at=&d->adjoint[to->id];
+if(!a||!tc__d_flows(to))return;
+a=tc__make_cast(d->g,a,to->dtype);
+if(*at)a=tc__d2(d,TC_OP_ADD,d->g->node.at[*at-1],a);
+d->failed|=!a;
+if(a)*at=a->id+1;
+}
+typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
+static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*y=d->g->node.at[n->id],*a=tc__d_in(d,n,0);
+tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
+tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
+(void)y,(void)b,(void)c;
+switch(n->op){
+// ---- gen/out/derive_rules.inc
+case TC_OP_ADD:{
+tc__d_give(d,a,g);
+tc__d_give(d,b,g);
+break;
+}
+case TC_OP_SUB:{
+tc__d_give(d,a,g);
+tc__node*t0=tc__d1(d,TC_OP_NEG,g);
+tc__d_give(d,b,t0);
+break;
+}
+case TC_OP_MUL:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,g,b);
+tc__d_give(d,a,t0);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,a);
+tc__d_give(d,b,t1);
+break;
+}
+case TC_OP_DIV:{
+tc__node*t0=tc__d2(d,TC_OP_DIV,g,b);
+tc__d_give(d,a,t0);
+tc__node*t1=tc__d2(d,TC_OP_DIV,y,b);
+tc__node*t2=tc__d2(d,TC_OP_MUL,g,t1);
+tc__node*t3=tc__d1(d,TC_OP_NEG,t2);
+tc__d_give(d,b,t3);
+break;
+}
+case TC_OP_REMAINDER:{
+tc__d_give(d,a,g);
+tc__node*t0=tc__d2(d,TC_OP_FLOOR_DIVIDE,a,b);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__node*t2=tc__d1(d,TC_OP_NEG,t1);
+tc__d_give(d,b,t2);
+break;
+}
+case TC_OP_FMOD:{
+tc__d_give(d,a,g);
+tc__node*t0=tc__d2(d,TC_OP_DIV,a,b);
+tc__node*t1=tc__d1(d,TC_OP_TRUNC,t0);
+tc__node*t2=tc__d2(d,TC_OP_MUL,g,t1);
+tc__node*t3=tc__d1(d,TC_OP_NEG,t2);
+tc__d_give(d,b,t3);
+break;
+}
+case TC_OP_POW:{
+tc__node*t0=tc__d2_s(d,TC_OP_SUB,b,1);
+tc__node*t1=tc__d2(d,TC_OP_POW,a,t0);
+tc__node*t2=tc__d2(d,TC_OP_MUL,b,t1);
+tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
+tc__d_give(d,a,t3);
+tc__node*t4=tc__d1(d,TC_OP_LOG,a);
+tc__node*t5=tc__d2(d,TC_OP_MUL,y,t4);
+tc__node*t6=tc__d2(d,TC_OP_MUL,g,t5);
+tc__d_give(d,b,t6);
+break;
+}
+case TC_OP_ATAN2:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,g,b);
+tc__node*t1=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t2=tc__d2(d,TC_OP_MUL,b,b);
+tc__node*t3=tc__d2(d,TC_OP_ADD,t1,t2);
+tc__node*t4=tc__d2(d,TC_OP_DIV,t0,t3);
+tc__d_give(d,a,t4);
+tc__node*t5=tc__d2(d,TC_OP_MUL,g,a);
+tc__node*t6=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t7=tc__d2(d,TC_OP_MUL,b,b);
+tc__node*t8=tc__d2(d,TC_OP_ADD,t6,t7);
+tc__node*t9=tc__d2(d,TC_OP_DIV,t5,t8);
+tc__node*t10=tc__d1(d,TC_OP_NEG,t9);
+tc__d_give(d,b,t10);
+break;
+}
+case TC_OP_MAXIMUM:{
+tc__node*t0=tc__d2(d,TC_OP_GE,a,b);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+tc__node*t2=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
+tc__d_give(d,b,t3);
+break;
+}
+case TC_OP_MINIMUM:{
+tc__node*t0=tc__d2(d,TC_OP_LE,a,b);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+tc__node*t2=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
+tc__d_give(d,b,t3);
+break;
+}
+case TC_OP_FMA:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,g,b);
+tc__d_give(d,a,t0);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,a);
+tc__d_give(d,b,t1);
+tc__d_give(d,c,g);
+break;
+}
+case TC_OP_WHERE:{
+tc__node*t0=tc__d_zeros(d,g);
+tc__node*t1=tc__d3(d,TC_OP_WHERE,a,g,t0);
+tc__d_give(d,b,t1);
+tc__node*t2=tc__d_zeros(d,g);
+tc__node*t3=tc__d3(d,TC_OP_WHERE,a,t2,g);
+tc__d_give(d,c,t3);
+break;
+}
+case TC_OP_NEG:{
+tc__node*t0=tc__d1(d,TC_OP_NEG,g);
+tc__d_give(d,a,t0);
+break;
+}
+case TC_OP_ABS:{
+tc__node*t0=tc__d1(d,TC_OP_SIGN,a);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_SQUARE:{
+tc__node*t0=tc__d2(d,TC_OP_ADD,a,a);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_RECIPROCAL:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,y,y);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__node*t2=tc__d1(d,TC_OP_NEG,t1);
+tc__d_give(d,a,t2);
+break;
+}
+case TC_OP_SQRT:{
+tc__node*t0=tc__d2(d,TC_OP_ADD,y,y);
+tc__node*t1=tc__d2(d,TC_OP_DIV,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_RSQRT:{
+tc__node*t0=tc__d2_s(d,TC_OP_MUL,g,-0.5);
+tc__node*t1=tc__d2(d,TC_OP_MUL,y,y);
+tc__node*t2=tc__d2(d,TC_OP_MUL,y,t1);
+tc__node*t3=tc__d2(d,TC_OP_MUL,t0,t2);
+tc__d_give(d,a,t3);
+break;
+}
+case TC_OP_EXP:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,g,y);
+tc__d_give(d,a,t0);
+break;
+}
+case TC_OP_EXP2:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,g,y);
+tc__node*t1=tc__d2_s(d,TC_OP_MUL,t0,0.69314718055994531);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_EXPM1:{
+tc__node*t0=tc__d2_s(d,TC_OP_ADD,y,1);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_LOG:{
+tc__node*t0=tc__d2(d,TC_OP_DIV,g,a);
+tc__d_give(d,a,t0);
+break;
+}
+case TC_OP_LOG2:{
+tc__node*t0=tc__d2_s(d,TC_OP_MUL,g,1.4426950408889634);
+tc__node*t1=tc__d2(d,TC_OP_DIV,t0,a);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_LOG10:{
+tc__node*t0=tc__d2_s(d,TC_OP_MUL,g,0.43429448190325183);
+tc__node*t1=tc__d2(d,TC_OP_DIV,t0,a);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_LOG1P:{
+tc__node*t0=tc__d2_s(d,TC_OP_ADD,a,1);
+tc__node*t1=tc__d2(d,TC_OP_DIV,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_SIN:{
+tc__node*t0=tc__d1(d,TC_OP_COS,a);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_COS:{
+tc__node*t0=tc__d1(d,TC_OP_SIN,a);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__node*t2=tc__d1(d,TC_OP_NEG,t1);
+tc__d_give(d,a,t2);
+break;
+}
+case TC_OP_TAN:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,y,y);
+tc__node*t1=tc__d2_s(d,TC_OP_ADD,t0,1);
+tc__node*t2=tc__d2(d,TC_OP_MUL,g,t1);
+tc__d_give(d,a,t2);
+break;
+}
+case TC_OP_ASIN:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t1=tc__d2_rs(d,TC_OP_SUB,t0,1);
+tc__node*t2=tc__d1(d,TC_OP_RSQRT,t1);
+tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
+tc__d_give(d,a,t3);
+break;
+}
+case TC_OP_ACOS:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t1=tc__d2_rs(d,TC_OP_SUB,t0,1);
+tc__node*t2=tc__d1(d,TC_OP_RSQRT,t1);
+tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
+tc__node*t4=tc__d1(d,TC_OP_NEG,t3);
+tc__d_give(d,a,t4);
+break;
+}
+case TC_OP_ATAN:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t1=tc__d2_s(d,TC_OP_ADD,t0,1);
+tc__node*t2=tc__d2(d,TC_OP_DIV,g,t1);
+tc__d_give(d,a,t2);
+break;
+}
+case TC_OP_SINH:{
+tc__node*t0=tc__d1(d,TC_OP_COSH,a);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_COSH:{
+tc__node*t0=tc__d1(d,TC_OP_SINH,a);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_TANH:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,y,y);
+tc__node*t1=tc__d2_rs(d,TC_OP_SUB,t0,1);
+tc__node*t2=tc__d2(d,TC_OP_MUL,g,t1);
+tc__d_give(d,a,t2);
+break;
+}
+case TC_OP_ERF:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t1=tc__d1(d,TC_OP_NEG,t0);
+tc__node*t2=tc__d1(d,TC_OP_EXP,t1);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,t2,1.1283791670955126);
+tc__node*t4=tc__d2(d,TC_OP_MUL,g,t3);
+tc__d_give(d,a,t4);
+break;
+}
+case TC_OP_SIGMOID:{
+tc__node*t0=tc__d2_rs(d,TC_OP_SUB,y,1);
+tc__node*t1=tc__d2(d,TC_OP_MUL,y,t0);
+tc__node*t2=tc__d2(d,TC_OP_MUL,g,t1);
+tc__d_give(d,a,t2);
+break;
+}
+case TC_OP_RELU:{
+tc__node*t0=tc__d2_s(d,TC_OP_GT,a,0);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_GELU:{
+tc__node*t0=tc__d2_s(d,TC_OP_MUL,a,0.70710678118654752);
+tc__node*t1=tc__d1(d,TC_OP_ERF,t0);
+tc__node*t2=tc__d2_s(d,TC_OP_ADD,t1,1);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,t2,0.5);
+tc__node*t4=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t5=tc__d2_s(d,TC_OP_MUL,t4,-0.5);
+tc__node*t6=tc__d1(d,TC_OP_EXP,t5);
+tc__node*t7=tc__d2(d,TC_OP_MUL,a,t6);
+tc__node*t8=tc__d2_s(d,TC_OP_MUL,t7,0.39894228040143268);
+tc__node*t9=tc__d2(d,TC_OP_ADD,t3,t8);
+tc__node*t10=tc__d2(d,TC_OP_MUL,g,t9);
+tc__d_give(d,a,t10);
+break;
+}
+case TC_OP_GELU_TANH:{
+tc__node*t0=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t1=tc__d2_s(d,TC_OP_MUL,t0,0.071354816272600);
+tc__node*t2=tc__d2_s(d,TC_OP_ADD,t1,1.5957691216057308);
+tc__node*t3=tc__d2(d,TC_OP_MUL,a,t2);
+tc__node*t4=tc__d1(d,TC_OP_SIGMOID,t3);
+tc__node*t5=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t6=tc__d2_s(d,TC_OP_MUL,t5,0.071354816272600);
+tc__node*t7=tc__d2_s(d,TC_OP_ADD,t6,1.5957691216057308);
+tc__node*t8=tc__d2(d,TC_OP_MUL,a,t7);
+tc__node*t9=tc__d1(d,TC_OP_SIGMOID,t8);
+tc__node*t10=tc__d2_rs(d,TC_OP_SUB,t9,1);
+tc__node*t11=tc__d2(d,TC_OP_MUL,y,t10);
+tc__node*t12=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t13=tc__d2_s(d,TC_OP_MUL,t12,0.21406444881780);
+tc__node*t14=tc__d2_s(d,TC_OP_ADD,t13,1.5957691216057308);
+tc__node*t15=tc__d2(d,TC_OP_MUL,t11,t14);
+tc__node*t16=tc__d2(d,TC_OP_ADD,t4,t15);
+tc__node*t17=tc__d2(d,TC_OP_MUL,g,t16);
+tc__d_give(d,a,t17);
+break;
+}
+case TC_OP_SILU:{
+tc__node*t0=tc__d1(d,TC_OP_SIGMOID,a);
+tc__node*t1=tc__d1(d,TC_OP_SIGMOID,a);
+tc__node*t2=tc__d2_rs(d,TC_OP_SUB,t1,1);
+tc__node*t3=tc__d2(d,TC_OP_MUL,y,t2);
+tc__node*t4=tc__d2(d,TC_OP_ADD,t0,t3);
+tc__node*t5=tc__d2(d,TC_OP_MUL,g,t4);
+tc__d_give(d,a,t5);
+break;
+}
+case TC_OP_SOFTPLUS:{
+tc__node*t0=tc__d1(d,TC_OP_SIGMOID,a);
+tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_CAST:{
+tc__node*t0=tc__d_cast(d,g,tc__d_dtype(d,a));
+tc__d_give(d,a,t0);
+break;
+}
+default:break;
+}
+}
+static void tc__derive_reshape(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+tc__d_give(d,a,tc__d_reshape_like(d,g,a));
+}
+static void tc__derive_permute(tc__derive*d,const tc__node*n,tc__node*g){
+int64_t order[TC_MAX_RANK];
+for(int i=0;i<n->rank;i++)order[n->attr[i]]=i;
+tc__d_give(d,tc__d_in(d,n,0),tc__make_permute(d->g,g,order));
+}
+static void tc__derive_expand(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+tc__d_give(d,a,tc__d_reduce(d,TC_OP_SUM,g,tc__d_repeated(a,n)));
+}
+static void tc__derive_slice(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+tc__ixpool*x=d->g->ix;
+int64_t dim=n->attr[TC__SLICE_DIM],step=tc__ix_value(n->attr[TC__SLICE_STEP]);
+tc__ix low=n->attr[TC__SLICE_START],count=n->attr[TC__SLICE_COUNT];
+if(tc__ix_equals(count,0))return;
+if(step<0){
+tc__ix last=tc__ix_sub(x,count,tc__ix_const(1));
+low=tc__ix_add(x,low,tc__ix_mul(x,last,tc__ix_const(step)));
+g=tc__d_flip(d,g,(int)dim),step=-step;
+}
+tc__d_give(d,a,tc__d_within(d,g,dim,low,step,a->dims[dim]));
+}
+static void tc__derive_pad(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+int64_t dim=n->attr[TC__PAD_DIM];
+if(tc__ix_equals(a->dims[dim],0))return;
+tc__d_give(d,a,
+tc__make_slice(d->g,g,dim,n->attr[TC__PAD_LOW],a->dims[dim],
+n->attr[TC__PAD_DILATION]));
+}
+static void tc__derive_window(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*sum=NULL;
+int64_t dim=n->attr[TC__WINDOW_DIM];
+int64_t size=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
+int64_t stride=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
+int64_t dilation=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
+tc__ix dims[TC_MAX_RANK];
+memcpy(dims,n->dims,sizeof dims);
+for(int64_t k=0;k<size;k++){
+tc__node*part=tc__make_slice(d->g,g,n->rank-1,tc__ix_const(k),
+tc__ix_const(1),tc__ix_const(1));
+part=tc__make_reshape(d->g,part,n->rank-1,dims);
+part=tc__d_within(d,part,dim,tc__ix_const(k*dilation),stride,a->dims[dim]);
+sum=k?tc__d2(d,TC_OP_ADD,sum,part):part;
+d->failed|=!sum;
+}
+tc__d_give(d,a,sum);
+}
+static void tc__derive_cat(tc__derive*d,const tc__node*n,tc__node*g){
+int64_t dim=n->attr[TC__CAT_DIM];
+tc__ix at=tc__ix_const(0);
+for(uint32_t i=0;i<n->n_in;i++){
+tc__node*a=tc__d_in(d,n,i);
+tc__d_give(d,a,tc__make_slice(d->g,g,dim,at,a->dims[dim],tc__ix_const(1)));
+at=tc__ix_add(d->g->ix,at,a->dims[dim]);
+}
+}
+static tc__node*tc__d_opaque3(tc__derive*d,tc__op op,tc__node*a,tc__node*index,
+tc__node*src){
+uint32_t ids[3];
+if(!a||!index||!src)return NULL;
+ids[0]=a->id,ids[1]=index->id,ids[2]=src->id;
+return tc__make(d->g,op,a->dtype,a->rank,a->dims,ids,3,NULL,0);
+}
+static tc__node*tc__d_moved(tc__derive*d,tc__node*a,int from,int to){
+int64_t order[TC_MAX_RANK];
+int n=0;
+if(!a)return NULL;
+for(int i=0;i<a->rank;i++){
+if(i==to)
+order[i]=from;
+else{
+n+=n==from;
+order[i]=n++;
+}
+}
+return tc__make_permute(d->g,a,order);
+}
+static void tc__derive_take(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
+int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
+tc__ix dims[TC_MAX_RANK],all=tc__node_numel(d->g,index);
+memcpy(dims,a->dims,sizeof dims);
+dims[dim]=all;
+index=tc__make_reshape(d->g,index,1,&all);
+g=tc__d_moved(d,tc__make_reshape(d->g,g,a->rank,dims),dim,last);
+tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
+tc__node*sum=tc__d_opaque3(d,TC_OP_INDEX_ADD,none,index,g);
+tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
+}
+static void tc__derive_gather(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
+int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
+tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
+index=tc__d_moved(d,index,dim,last);
+g=tc__d_moved(d,g,dim,last);
+tc__node*sum=tc__d_opaque3(d,TC_OP_SCATTER_ADD,none,index,g);
+tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
+}
+static tc__node*tc__d_gather_last(tc__derive*d,tc__node*a,const tc__node*index){
+uint32_t ids[2];
+int64_t dim=a?a->rank-1:0;
+if(!a)return NULL;
+ids[0]=a->id,ids[1]=index->id;
+return tc__make(d->g,TC_OP_GATHER,a->dtype,index->rank,index->dims,ids,2,&dim,
+1);
+}
+static void tc__derive_scatter(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*index=tc__d_in(d,n,1),*src=tc__d_in(d,n,2);
+tc__node*rest=g;
+if(n->op==TC_OP_SCATTER)
+rest=tc__d_opaque3(d,TC_OP_SCATTER,g,index,tc__d_zeros(d,src));
+tc__d_give(d,tc__d_in(d,n,0),rest);
+tc__d_give(d,src,tc__d_gather_last(d,g,index));
+}
+static void tc__derive_index_add(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*src=tc__d_in(d,n,2);
+uint32_t ids[2];
+int64_t dim=n->rank-1;
+ids[0]=g->id,ids[1]=n->in[1];
+tc__d_give(d,tc__d_in(d,n,0),g);
+tc__d_give(d,src,
+tc__make(d->g,TC_OP_TAKE,g->dtype,src->rank,src->dims,ids,2,&dim,1));
+}
+static void tc__derive_sum(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+tc__d_give(d,a,tc__d_expand_like(d,g,a));
+}
+static void tc__derive_extreme(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+tc__node*is=tc__d2(d,TC_OP_EQ,a,tc__d_expand_like(d,d->g->node.at[n->id],a));
+tc__node*count=
+tc__d_reduce(d,TC_OP_SUM,tc__d_cast(d,is,a->dtype),n->attr[TC__REDUCE_DIMS]);
+g=tc__d_expand_like(d,tc__d2(d,TC_OP_DIV,g,count),a);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,is,g,tc__d_zeros(d,a)));
+}
+static tc__node*tc__d_scan(tc__derive*d,tc__op op,tc__node*a){
+return a?tc__make1(d->g,op,a,a->rank,a->dims,NULL,0):NULL;
+}
+static tc__node*tc__d_scan_back(tc__derive*d,tc__op op,tc__node*a){
+int last=a?a->rank-1:0;
+return tc__d_flip(d,tc__d_scan(d,op,tc__d_flip(d,a,last)),last);
+}
+static void tc__derive_cumsum(tc__derive*d,const tc__node*n,tc__node*g){
+tc__d_give(d,tc__d_in(d,n,0),tc__d_scan_back(d,TC_OP_CUMSUM,g));
+}
+static tc__node*tc__d_after(tc__derive*d,tc__node*a){
+if(!a)return NULL;
+int last=a->rank-1;
+tc__ix less=tc__ix_sub(d->g->ix,a->dims[last],tc__ix_const(1)),
+one=tc__ix_const(1);
+a=tc__make_slice(d->g,a,last,tc__ix_const(0),less,one);
+if(!a)return NULL;
+return tc__make_pad(d->g,a,last,one,tc__ix_const(0),one,
+tc__value_word(1,a->dtype));
+}
+static tc__node*tc__d_others(tc__derive*d,tc__node*a){
+if(!a)return NULL;
+int last=a->rank-1;
+if(tc__ix_equals(a->dims[last],0))return a;
+tc__node*before=tc__d_after(d,tc__d_scan(d,TC_OP_CUMPROD,a));
+tc__node*turned=tc__d_scan(d,TC_OP_CUMPROD,tc__d_flip(d,a,last));
+return tc__d2(d,TC_OP_MUL,before,tc__d_flip(d,tc__d_after(d,turned),last));
+}
+static tc__node*tc__d_rows(tc__derive*d,tc__node*a,int64_t mask,int64_t*back){
+int64_t order[TC_MAX_RANK];
+tc__ix dims[TC_MAX_RANK],each=tc__ix_const(1);
+int n=0,kept=0;
+for(int i=0;i<a->rank;i++)
+if(!(mask>>i&1))dims[kept++]=a->dims[i],order[n++]=i;
+for(int i=0;i<a->rank;i++)
+if(mask>>i&1)each=tc__ix_mul(d->g->ix,each,a->dims[i]),order[n++]=i;
+for(int i=0;i<n;i++)back[order[i]]=i;
+dims[kept]=each;
+return tc__make_reshape(d->g,tc__make_permute(d->g,a,order),kept+1,dims);
+}
+static void tc__derive_prod(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+int64_t back[TC_MAX_RANK],order[TC_MAX_RANK];
+tc__ix dims[TC_MAX_RANK];
+tc__node*others=tc__d_others(d,tc__d_rows(d,a,n->attr[TC__REDUCE_DIMS],back));
+for(int i=0;i<a->rank;i++)order[back[i]]=i;
+for(int i=0;i<a->rank;i++)dims[i]=a->dims[order[i]];
+others=tc__make_reshape(d->g,others,a->rank,dims);
+others=tc__make_permute(d->g,others,back);
+tc__d_give(d,a,tc__d2(d,TC_OP_MUL,tc__d_expand_like(d,g,a),others));
+}
+static void tc__derive_cumprod(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*y=d->g->node.at[n->id];
+tc__node*sum=tc__d_scan_back(d,TC_OP_CUMSUM,tc__d2(d,TC_OP_MUL,g,y));
+tc__d_give(d,a,tc__d2(d,TC_OP_DIV,sum,a));
+}
+static tc__node*tc__d_product(tc__derive*d,tc__node*a,tc__node*b){
+uint32_t ids[2];
+tc__ix dims[TC_MAX_RANK];
+if(!a||!b)return NULL;
+memcpy(dims,a->dims,sizeof dims);
+dims[a->rank-1]=b->dims[b->rank-1];
+ids[0]=a->id,ids[1]=b->id;
+return tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0);
+}
+static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
+g=tc__make_cast(d->g,g,a->dtype);
+tc__d_give(d,a,tc__d_product(d,g,tc__d_turned(d,b)));
+tc__d_give(d,b,tc__d_product(d,tc__d_turned(d,a),g));
+}
+static void tc__derive_to(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+int64_t device=a->device;
+tc__d_give(d,a,tc__make1(d->g,TC_OP_TO,g,g->rank,g->dims,&device,1));
+}
+static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
+(void)d,(void)n,(void)g;
+}
+static const struct{
+tc__op op;
+tc__rule_fn rule;
+}tc__derive_rules[]={
+{TC_OP_RESHAPE,tc__derive_reshape},
+{TC_OP_PERMUTE,tc__derive_permute},
+{TC_OP_EXPAND,tc__derive_expand},
+{TC_OP_SLICE,tc__derive_slice},
+{TC_OP_PAD,tc__derive_pad},
+{TC_OP_WINDOW,tc__derive_window},
+{TC_OP_CAT,tc__derive_cat},
+{TC_OP_TAKE,tc__derive_take},
+{TC_OP_GATHER,tc__derive_gather},
+{TC_OP_SUM,tc__derive_sum},
+{TC_OP_PROD,tc__derive_prod},
+{TC_OP_AMAX,tc__derive_extreme},
+{TC_OP_AMIN,tc__derive_extreme},
+{TC_OP_MATMUL,tc__derive_matmul},
+{TC_OP_CUMSUM,tc__derive_cumsum},
+{TC_OP_CUMPROD,tc__derive_cumprod},
+{TC_OP_SCATTER,tc__derive_scatter},
+{TC_OP_SCATTER_ADD,tc__derive_scatter},
+{TC_OP_INDEX_ADD,tc__derive_index_add},
+{TC_OP_TO,tc__derive_to},
+{TC_OP_DETACH,tc__derive_nothing},
+{TC_OP_INPUT,tc__derive_nothing},
+{TC_OP_CONST,tc__derive_nothing},
+{TC_OP_ARG,tc__derive_nothing},
+{TC_OP_IOTA,tc__derive_nothing},
+{TC_OP_RANDOM,tc__derive_nothing},
+};
+static tc__rule_fn tc__derive_rule(const tc__node*n){
+if(tc__is_alu(n)||n->op==TC_OP_CAST)return tc__derive_alu;
+for(size_t i=0;i<TC__COUNT(tc__derive_rules);i++)
+if(tc__derive_rules[i].op==(tc__op)n->op)return tc__derive_rules[i].rule;
+return NULL;
+}
+typedef void(*tc__whole_fn)(tc__derive*d,const tc__composite*f,tc__node*g);
+static tc__node*tc__d_part(tc__derive*d,const tc__composite*f,uint32_t i){
+return f->in[i]==TC__NO_NODE?NULL:d->g->node.at[f->in[i]];
+}
+static tc__node*tc__d_sum_along(tc__derive*d,tc__node*a,int64_t dim){
+if(!a)return NULL;
+return tc__d_expand_like(d,tc__d_reduce(d,TC_OP_SUM,a,(int64_t)1<<dim),a);
+}
+static void tc__whole_softmax(tc__derive*d,const tc__composite*f,tc__node*g){
+tc__node*x=tc__d_part(d,f,TC__SOFTMAX_X),*y=d->g->node.at[f->result];
+int half=tc__is_half(y->dtype);
+if(half)y=tc__d_cast(d,y,TC_F32),g=tc__d_cast(d,g,TC_F32);
+tc__node*sum=
+tc__d_sum_along(d,tc__d2(d,TC_OP_MUL,g,y),f->attr[TC__SOFTMAX_DIM]);
+tc__d_give(d,x,tc__d2(d,TC_OP_MUL,y,tc__d2(d,TC_OP_SUB,g,sum)));
+}
+static void tc__whole_log_softmax(tc__derive*d,const tc__composite*f,tc__node*g){
+tc__node*x=tc__d_part(d,f,TC__LOG_SOFTMAX_X),*y=d->g->node.at[f->result];
+int half=tc__is_half(y->dtype);
+if(half)y=tc__d_cast(d,y,TC_F32),g=tc__d_cast(d,g,TC_F32);
+tc__node*sum=tc__d_sum_along(d,g,f->attr[TC__LOG_SOFTMAX_DIM]);
+tc__node*share=tc__d2(d,TC_OP_MUL,tc__d1(d,TC_OP_EXP,y),sum);
+tc__d_give(d,x,tc__d2(d,TC_OP_SUB,g,share));
+}
+static const struct{
+tc__op op;
+tc__whole_fn rule;
+}tc__derive_wholes[]={
+{TC_OP_SOFTMAX,tc__whole_softmax},
+{TC_OP_LOG_SOFTMAX,tc__whole_log_softmax},
+};
+static int tc__derive_whole(tc__derive*d,const tc__node*n,tc__node*g){
+for(size_t i=0;i<TC__COUNT(tc__derive_wholes);i++){
+const tc__composite*f=tc__composite_of(d->g,n->id,tc__derive_wholes[i].op);
+if(!f||f->result!=n->id)continue;
+tc__derive_wholes[i].rule(d,f,g);
+return 1;
+}
+return 0;
+}
+static void tc__derive_node(tc__derive*d,const tc__node*n){
+tc__rule_fn rule=tc__derive_rule(n);
+int known=d->adjoint[n->id]!=0;
+if(rule==tc__derive_nothing||!(known||d->refused[n->id]))return;
+if(!rule&&!d->why)d->why=n;
+if(!rule||d->refused[n->id])
+for(uint32_t i=0;i<n->n_in;i++)d->refused[n->in[i]]=1;
+if(!rule||!known)return;
+tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
+d->g->device=n->device;
+if(!tc__derive_whole(d,n,g))rule(d,n,g);
+}
+static void tc__derive_close(tc__derive*d){
+tc_ctx*c=d->g?d->g->ctx:NULL;
+tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
+tc__free(c,d->refused,d->n);
+memset(d,0,sizeof*d);
+}
+static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
+const tc__node*v){
+int was=g->device;
+memset(d,0,sizeof*d);
+d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
+d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
+d->refused=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
+if(!d->adjoint||!d->refused)return 0;
+d->adjoint[y->id]=v->id+1;
+for(uint32_t i=y->id+1;i-- >0&&!d->failed;)tc__derive_node(d,g->node.at[i]);
+g->device=was;
+return!d->failed&&!g->ix->failed;
+}
 // ---- gen/graph/cells.c
 typedef struct tc__within{
 uint32_t hidden;
@@ -14614,6 +15604,8 @@ TC__VEC(tc__within)within;
 TC__VEC(tc__ix)sym;
 TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__noted)noted;
+size_t composed;
+tc__derive derive;
 int round_each_op;
 int in_place;
 int failed;
@@ -15098,6 +16090,7 @@ case TC__KIND_REDUCE:
 case TC__KIND_SOURCE:
 case TC__KIND_KERNEL:
 case TC__KIND_EFFECT:
+case TC__KIND_DERIVE:
 case TC__KIND_COMPOSITE:break;
 }
 if(s->op==TC_OP_CONST||s->op==TC_OP_ARG)
@@ -15173,13 +16166,56 @@ if(f->attr[TC__WHOLE_GIVEN]>>i&1&&f->in[i]==TC__NO_NODE)return 0;
 return f->result!=TC__NO_NODE;
 }
 static int tc__build_composites(tc__builder*b){
-for(size_t i=0;i<b->noted.count;i++){
+while(b->composed<b->noted.count){
 tc__composite f;
-tc__build_composite(b,&b->noted.at[i],&f);
+tc__build_composite(b,&b->noted.at[b->composed++],&f);
 if(b->failed)return 0;
 if(tc__composite_is_whole(&f)&&!tc__composite_add(b->g,&f))return 0;
 }
 return 1;
+}
+static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*x){
+const tc__derive*d=&b->derive;
+char place[160]="";
+tc__site_set(b->ctx,s->site);
+if(x->id>=d->n||!d->refused[x->id]){
+tc__fail(
+b->ctx,TC_E_ARG,
+"%s: what is derived does not depend on this tensor; is it the one that was "
+"used, and not written in place since?",
+s->call?s->call:"tc_grad");
+return NULL;
+}
+if(d->why->from&&d->why->from->site.file)
+snprintf(place,sizeof place,", at %.100s:%d",d->why->from->site.file,
+d->why->from->site.line);
+tc__fail(
+b->ctx,TC_E_UNSUPPORTED,
+"%s: the way to this tensor is through %s%s, which has no derivative; tc_detach it, "
+"or give a custom op its gradient",
+s->call?s->call:"tc_grad",tc__op_name((tc__op)d->why->op),place);
+return NULL;
+}
+static tc__node*tc__build_gradient(tc__builder*b,const tc__step*s){
+tc__derive*d=&b->derive;
+tc__node*x=tc__cell_read(b,tc__code_cell(b,s->in[0]));
+tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[1]));
+tc__node*v=s->n_in>2?tc__cell_read(b,tc__code_cell(b,s->in[2])):NULL;
+if(!x||!y||!tc__build_composites(b))return NULL;
+tc__value one=tc__value_of(1,y->dtype);
+b->g->device=y->device;
+if(s->n_in<=2)
+v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
+if(!v)return NULL;
+if(!d->g||d->y!=y->id||d->v!=v->id){
+tc__derive_close(d);
+if(!tc__derive_all(d,b->g,y,v))return NULL;
+}
+b->g->device=x->device;
+int known=x->id<d->n&&d->adjoint[x->id];
+if(known&&!d->refused[x->id])return b->g->node.at[d->adjoint[x->id]-1];
+if(x->id<d->n&&d->refused[x->id])return tc__fail_gradient(b,s,x);
+return s->attr[TC__GRADIENT_LENIENT]?tc__d_zeros(d,x):tc__fail_gradient(b,s,x);
 }
 static int tc__build_step(tc__builder*b,const tc__step*s){
 tc__cell v;
@@ -15196,7 +16232,7 @@ if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
 v.root=tc__cell_root(b,v.parent);
 }else{
-v.node=tc__step_node(b,s);
+v.node=s->op==TC_OP_GRADIENT?tc__build_gradient(b,s):tc__step_node(b,s);
 if(!v.node)return 0;
 }
 return TC__PUSH(b->ctx,b->cell,v);
@@ -15262,6 +16298,7 @@ TC__VEC_FREE(b->ctx,b->within);
 TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
+tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
 int pure=1;
@@ -15270,7 +16307,8 @@ b->ctx=g->ctx,b->g=g,b->visit=v,b->externals=(uint32_t)v->external.count;
 b->round_each_op=v->region&&v->region->options.round_each_op;
 b->in_place=v->in_place;
 if(!tc__build_symbols(b,count)||!tc__build_places(b,count))return 0;
-for(uint32_t i=0;i<count;i++)pure&=v->path.at[i]->op!=TC_OP_COPY_;
+for(uint32_t i=0;i<count;i++)
+pure&=v->path.at[i]->op!=TC_OP_COPY_&&v->path.at[i]->op!=TC_OP_GRADIENT;
 for(uint32_t i=0;i<b->externals;i++)
 if(!tc__build_external(b,i))return 0;
 for(uint32_t i=0;i<count;i++){
@@ -16092,7 +17130,7 @@ const char*start=(tc__read_blanks(r),r->at);
 tc__read_name(r,name);
 for(int op=0;op<TC_OP_COUNT;op++){
 tc__kind k=tc__ops[op].kind;
-if(k==TC__KIND_KERNEL||k==TC__KIND_EFFECT)continue;
+if(k==TC__KIND_KERNEL||k==TC__KIND_EFFECT||k==TC__KIND_DERIVE)continue;
 if(strcmp(tc__op_name((tc__op)op),name))continue;
 n->op=(tc__op)op;
 return 1;
@@ -16352,6 +17390,7 @@ int stages;
 {TC__KIND_OPAQUE,TC__LEGAL_TENSOR},
 {TC__KIND_KERNEL,TC__LEGAL_GROUP|TC__LEGAL_LOOP},
 {TC__KIND_EFFECT,0},
+{TC__KIND_DERIVE,0},
 };
 static const struct{
 tc__op op;
@@ -17070,6 +18109,7 @@ if(tc__ops[n->op].kind!=TC__KIND_MOVE)return NULL;
 tc__node*a=tc__operand(g,n,0);
 if(n->op==TC_OP_RESHAPE)return tc__make_reshape(g,a,n->rank,n->dims);
 if(n->op==TC_OP_PERMUTE)return tc__make_permute(g,a,n->attr);
+if(n->op==TC_OP_DETACH)return a;
 if(n->op!=TC_OP_EXPAND)return NULL;
 if(a->op==TC_OP_EXPAND)a=tc__operand(g,a,0);
 return tc__make_expand(g,a,n->rank,n->dims);
@@ -18490,6 +19530,7 @@ tc__ix_mul(w->ix,index[n->attr[TC__SLICE_DIM]],n->attr[TC__SLICE_STEP]));
 break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
+case TC_OP_DETACH:return tc__lower_at(w,a,index);
 default:w->failed=1;return 0;
 }
 return tc__lower_at(w,a,at);
@@ -18561,6 +19602,7 @@ return tc__weave_node(w,TC_OP_CONTRACT,n->dtype,w->factor,2,&w->depth,1);
 case TC__KIND_OPAQUE:
 case TC__KIND_KERNEL:
 case TC__KIND_EFFECT:
+case TC__KIND_DERIVE:
 case TC__KIND_COMPOSITE:break;
 }
 w->failed=1;
@@ -39528,6 +40570,8 @@ tc__step*leaf;
 uint32_t n_in,n_to,n_out;
 uint32_t draws;
 int device;
+uint32_t
+grads;
 int checked;
 uint64_t hits;
 TC__VEC(tc__given)given;
@@ -39688,6 +40732,7 @@ size_t n=k->n_in+k->n_to;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
 if(n&&memcmp(f->given.at,e->given.at,n*sizeof*e->given.at))return 0;
 if(e->device!=tc__values_of(f->ctx)->default_device)return 0;
+if(e->grads!=tc__values_of(f->ctx)->grads)return 0;
 if(!tc__entry_ranges_hold(e))return 0;
 if(!e->captured.count)return tc__entry_lies(f,e);
 if(e!=f->entry&&!tc__fn_sign_all(k,NULL,0))return 0;
@@ -39763,6 +40808,7 @@ tc_ctx*c=f->ctx;
 e->leaf=v->at,e->leaf->branch->entries++;
 e->n_in=k->n_in,e->n_to=k->n_to,e->n_out=k->n_out;
 e->draws=(uint32_t)(c->recorder.draw-v->draw),e->device=v->device;
+e->grads=tc__values_of(c)->grads;
 for(uint32_t i=0;i<v->external.count;i++)
 if(!tc__is_hidden(&v->external.at[i])&&
 !tc__entry_source(k,e,v->external.at[i].handle))
@@ -41269,6 +42315,40 @@ size_t bytes=(size_t)tc__numel(dims.rank,dims.size)*tc__dtype((int)dtype)->bytes
 tc__storage*s=tc__storage_wrap(tc,address,bytes);
 if(s)s->device=&tc__device_at(tc,number)->own;
 return tc__tensor_new(tc,layout,s,0,file,line);
+}
+// ---- gen/exec/grads.c
+static int tc__grad_switch(const tc__api*f,tc__tensor*t,tc_tensor x,int on){
+tc_ctx*c=f->c;
+if(on==(t->grad!=0))return 1;
+if(!on)tc__grad_free(c,t,f->file,f->line);
+if(on){
+tc_tensor g=tc_zeros_like_at(x,f->file,f->line);
+tc__tensor*own=g.id?tc__tensor_find(c,g):NULL;
+if(!own)return 0;
+tc__tensor_move(c,own,0);
+t->grad=g.id,tc__values_of(c)->grads++;
+}
+tc__fns_look_again(c);
+return 1;
+}
+TCDEF tc_status tc_requires_grad_at(tc_tensor t,int on,const char*file,int line){
+tc__api f;
+if(!tc__api_of(&f,"tc_requires_grad",t,file,line))return tc__api_refused(&f,t);
+tc_status outside=tc__outside(f.c,f.who);
+if(outside)return outside;
+tc_status outer=tc__unit_begin(f.c);
+tc__tensor*m=tc__tensor_need(f.c,f.who,t);
+int ok=m!=NULL;
+if(ok&&!tc__is_float(f.x.dtype))
+ok=tc__fail(f.c,TC_E_DTYPE,"%s: the tensor is %s; only floats have gradients",
+f.who,tc__dtype(f.x.dtype)->name);
+if(ok&&tc__is_visit(t)&&!tc__known_find(f.c,t.id))
+ok=tc__fail(
+f.c,TC_E_STATE,
+"%s: the tensor ends with the next visit of its region; tc_keep it first",
+f.who);
+ok=ok&&tc__grad_switch(&f,m,t,on!=0);
+return tc__unit_end(f.c,outer,ok);
 }
 // ---- gen/io/show.c
 enum{
@@ -49396,6 +50476,8 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -49418,6 +50500,8 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -35,7 +35,7 @@ static const op_kind op_kinds[] = {
     {"SOURCE", 0, 0},  {"MOVE", 1, 0},     {"JOIN", -1, 0},   // cat
     {"GATHER", 2, 0},                                         // data, index
     {"REDUCE", 1, 0},  {"CONTRACT", 2, 0}, {"OPAQUE", -1, 0}, // over whole buffers
-    {"EFFECT", -1, 0}, {"KERNEL", -1, 0},
+    {"EFFECT", -1, 0}, {"KERNEL", -1, 0},  {"DERIVE", -1, 0},
 };
 
 // ---- composites.def: how composite ops are recorded whole --------------------
@@ -282,6 +282,80 @@ static void op_info(text *t) {
     put(t, "};\n");
 }
 
+// Writes the head of one call of a GRAD column over nodes: tc_mul_s( as tc__d2_s(d, TC_OP_MUL.
+static void put_derivative_call(text *t, const char *name, size_t n) {
+    static const struct {
+        const char *name, *as;
+    } own[] = {{"zeros_like", "zeros"}, {"cast", "cast"}, {"dtype_of", "dtype"}};
+    for (size_t i = 0; i < COUNT(own); i++)
+        if (strlen(own[i].name) == n && !memcmp(own[i].name, name, n)) {
+            put(t, "tc__d_%s(d", own[i].as);
+            return;
+        }
+    int scalar = n > 2 && !memcmp(name + n - 2, "_s", 2);
+    size_t size = scalar ? n - 2 : n;
+    EACH(o, op, ops) {
+        int left = scalar && *name == 'r' && strlen(o->name) == size - 1 &&
+                   !memcmp(o->name, name + 1, size - 1);
+        if (!left && (strlen(o->name) != size || memcmp(o->name, name, size))) continue;
+        put(t, "tc__d%d%s(d, TC_OP_%s", kind_of(o)->arity,
+            left     ? "_rs"
+            : scalar ? "_s"
+                     : "",
+            o->id);
+        return;
+    }
+    fail("gen/tables/ops.def", 0, join("GRAD names tc_%.*s", (int)n, name),
+         "it is no op of the table", "write it with ops of the table");
+}
+
+enum { DERIVATIVE = 256 }; // characters of an operand in a derivative
+
+// Writes an expression of a GRAD column as statements, in the order in which its calls stand, which C leaves open; `as`
+// becomes what has its value. Gives what is behind it.
+static const char *put_derivative(text *t, const char *s, int *temps, char *as) {
+    char arg[DERIVATIVE];
+    if (strncmp(s, "tc_", 3)) { // a name, or a number
+        size_t n = strcspn(s, ",)");
+        snprintf(as, DERIVATIVE, "%.*s", (int)n, s);
+        return s + n;
+    }
+    const char *name = s + 3, *end = strchr(name, '(');
+    text args = {0};
+
+    for (s = end; *s != ')';) {
+        s = put_derivative(t, s + 1 + strspn(s + 1, " "), temps, arg);
+        put(&args, ", %s", arg);
+    }
+    if (!strncmp(name, "dtype_of", 8)) {
+        snprintf(as, DERIVATIVE, "tc__d_dtype(d, a)");
+        return s + 1;
+    }
+    snprintf(as, DERIVATIVE, "t%d", (*temps)++);
+    put(t, "    tc__node *%s = ", as);
+    put_derivative_call(t, name, (size_t)(end - name));
+    put(t, "%s);\n", args.at);
+    return s + 1;
+}
+
+// A case for each op with a derivative: what its operands a, b, c get, of the result's g.
+static void derive_rules(text *t) {
+    head(t, "ops");
+    EACH(o, op, ops) {
+        const char *rest = o->grad;
+        int temps = 0;
+        if (!strchr(rest, 'g')) continue;
+        put(t, "case TC_OP_%s: {\n", o->id);
+        for (char operand = 'a'; *rest; operand++) {
+            char as[DERIVATIVE];
+            rest = put_derivative(t, rest, &temps, as);
+            if (strcmp(as, "0")) put(t, "    tc__d_give(d, %c, %s);\n", operand, as);
+            rest += strspn(rest, ", ");
+        }
+        put(t, "    break;\n}\n");
+    }
+}
+
 // NULL where the text is that of C.
 static void cuda_ops(text *t) {
     head(t, "ops");
@@ -460,6 +534,7 @@ static const product products[] = {
     {"op_enum", op_enum},            // enum tc__op
     {"op_words", op_words},          // names of attribute words
     {"op_info", op_info},            // tc__ops: facts by op
+    {"derive_rules", derive_rules},  // GRAD over nodes
     {"op_api", op_api},              // public prototypes of the elementwise ops
     {"call_macros", call_macros},    // what passes the site of a call
     {"op_calls", op_calls},          // bodies of elementwise ops, also with a scalar

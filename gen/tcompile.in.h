@@ -346,6 +346,7 @@
 #include "api/device.h"
 #include "api/backend.h"
 #include "api/extend.h"
+#include "api/grad.h"
 
 #include "out/call_macros.inc"
 
@@ -408,7 +409,9 @@
 #include "out/composites.inc"
 #include "graph/rows.c"
 #include "graph/optim.c"
+#include "graph/grad.c"
 #include "graph/construct.c"
+#include "graph/derive.c"
 #include "graph/cells.c"
 #include "graph/build.c"
 #include "graph/dump.c"
@@ -532,6 +535,7 @@
 #include "exec/call.c"
 #include "base/once_begin.c"
 #include "exec/device.c"
+#include "exec/grads.c"
 #include "io/show.c"
 
 #ifndef TC_NO_REPORT

@@ -45,9 +45,11 @@ typedef struct tc__quick {
 typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
-    uint32_t draws;           // random numbers drawn
-    int device;               // the default device
-    int checked;              // the body recorded the same at the second call
+    uint32_t draws; // random numbers drawn
+    int device;     // the default device
+    uint32_t
+        grads;   // tc__values.grads: which tensors have gradients decides what a body does
+    int checked; // the body recorded the same at the second call
     uint64_t hits;            // calls that skipped the body
     TC__VEC(tc__given) given; // inputs, destinations, captured tensors
     TC__VEC(int64_t)
@@ -238,6 +240,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (e->device != tc__values_of(f->ctx)->default_device) return 0;
+    if (e->grads != tc__values_of(f->ctx)->grads) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return tc__entry_lies(f, e);
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -328,6 +331,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     e->leaf = v->at, e->leaf->branch->entries++;
     e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
+    e->grads = tc__values_of(c)->grads;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__is_hidden(&v->external.at[i]) &&
             !tc__entry_source(k, e, v->external.at[i].handle))

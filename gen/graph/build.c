@@ -237,6 +237,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_SOURCE:
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT:
+    case TC__KIND_DERIVE:
     case TC__KIND_COMPOSITE: break;
     }
     if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
@@ -325,13 +326,62 @@ static int tc__composite_is_whole(const tc__composite *f) {
 // The composite ops of the graph. Behind its outputs: views that only composite ops name are made last, and change
 // the order of no other node. 0 = reported.
 static int tc__build_composites(tc__builder *b) {
-    for (size_t i = 0; i < b->noted.count; i++) {
+    while (b->composed < b->noted.count) {
         tc__composite f;
-        tc__build_composite(b, &b->noted.at[i], &f);
+        tc__build_composite(b, &b->noted.at[b->composed++], &f);
         if (b->failed) return 0;
         if (tc__composite_is_whole(&f) && !tc__composite_add(b->g, &f)) return 0;
     }
     return 1;
+}
+
+// ---- derivatives ----
+
+// Why there is no derivative by operand 0 of step s, whose node is x.
+static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__node *x) {
+    const tc__derive *d = &b->derive;
+    char place[160] = "";
+    tc__site_set(b->ctx, s->site);
+    if (x->id >= d->n || !d->refused[x->id]) {
+        tc__fail(
+            b->ctx, TC_E_ARG,
+            "%s: what is derived does not depend on this tensor; is it the one that was "
+            "used, and not written in place since?",
+            s->call ? s->call : "tc_grad");
+        return NULL;
+    }
+    if (d->why->from && d->why->from->site.file)
+        snprintf(place, sizeof place, ", at %.100s:%d", d->why->from->site.file,
+                 d->why->from->site.line);
+    tc__fail(
+        b->ctx, TC_E_UNSUPPORTED,
+        "%s: the way to this tensor is through %s%s, which has no derivative; tc_detach it, "
+        "or give a custom op its gradient",
+        s->call ? s->call : "tc_grad", tc__op_name((tc__op)d->why->op), place);
+    return NULL;
+}
+
+// What operand 1 changes by with operand 0. Of several such steps with the same operand 1 the first derives.
+static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
+    tc__derive *d = &b->derive;
+    tc__node *x = tc__cell_read(b, tc__code_cell(b, s->in[0]));
+    tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[1]));
+    tc__node *v = s->n_in > 2 ? tc__cell_read(b, tc__code_cell(b, s->in[2])) : NULL;
+    if (!x || !y || !tc__build_composites(b)) return NULL;
+    tc__value one = tc__value_of(1, y->dtype);
+    b->g->device = y->device;
+    if (s->n_in <= 2)
+        v = tc__make_expand(b->g, tc__make_const(b->g, y->dtype, one), y->rank, y->dims);
+    if (!v) return NULL;
+    if (!d->g || d->y != y->id || d->v != v->id) {
+        tc__derive_close(d);
+        if (!tc__derive_all(d, b->g, y, v)) return NULL;
+    }
+    b->g->device = x->device;
+    int known = x->id < d->n && d->adjoint[x->id];
+    if (known && !d->refused[x->id]) return b->g->node.at[d->adjoint[x->id] - 1];
+    if (x->id < d->n && d->refused[x->id]) return tc__fail_gradient(b, s, x);
+    return s->attr[TC__GRADIENT_LENIENT] ? tc__d_zeros(d, x) : tc__fail_gradient(b, s, x);
 }
 
 static int tc__build_step(tc__builder *b, const tc__step *s) {
@@ -349,7 +399,7 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
         v.root = tc__cell_root(b, v.parent);
     } else {
-        v.node = tc__step_node(b, s);
+        v.node = s->op == TC_OP_GRADIENT ? tc__build_gradient(b, s) : tc__step_node(b, s);
         if (!v.node) return 0;
     }
     return TC__PUSH(b->ctx, b->cell, v);
@@ -425,10 +475,11 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);
     TC__VEC_FREE(b->ctx, b->noted);
+    tc__derive_close(&b->derive);
 }
 
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path
-// writes in place anywhere (then everything is recomputed from the externals). 0 = reported.
+// writes in place anywhere, or derives: then everything is recomputed from the externals. 0 = reported.
 static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count) {
     int pure = 1;
     memset(b, 0, sizeof *b);
@@ -436,7 +487,8 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     b->round_each_op = v->region && v->region->options.round_each_op;
     b->in_place = v->in_place;
     if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
-    for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
+    for (uint32_t i = 0; i < count; i++)
+        pure &= v->path.at[i]->op != TC_OP_COPY_ && v->path.at[i]->op != TC_OP_GRADIENT;
     for (uint32_t i = 0; i < b->externals; i++)
         if (!tc__build_external(b, i)) return 0;
     for (uint32_t i = 0; i < count; i++) {

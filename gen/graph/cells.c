@@ -53,7 +53,9 @@ typedef struct tc__builder {
     TC__VEC(tc__within) within; // by external: where it lies in another one's memory
     TC__VEC(tc__ix) sym;        // by symbol of the path: what it is in the graph
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
-    TC__VEC(tc__noted) noted;   // of tc__build_composites
+    TC__VEC(tc__noted) noted;   // of tc__build_composites,
+    size_t composed;            //   of which so many are the graph's
+    tc__derive derive;          // what was derived last; g NULL = nothing
     int round_each_op;          // see tc_options
     int in_place;               // externals are read behind what is stored in them
     int failed;

@@ -67,6 +67,7 @@ typedef enum tc__kind {
     TC__KIND_OPAQUE,
     TC__KIND_KERNEL,
     TC__KIND_EFFECT,
+    TC__KIND_DERIVE,   // of steps: the builder makes nodes of it
     TC__KIND_COMPOSITE // of steps and about nodes (tables/composites.def), of no node
 } tc__kind;
 

@@ -61,6 +61,7 @@ static int tc__call_device(tc_ctx *c, const tc__visit *v, const tc__call *k) {
     int device = TC__ANYWHERE;
     uint32_t by = 0;
     if (k->op == TC_OP_TO) return (int)k->attr[TC__TO_DEVICE];
+    if (k->op == TC_OP_GRADIENT) return tc__operand_device(c, v, k, 0);
     for (uint32_t i = 0; i < k->n_in; i++) {
         int there = tc__operand_device(c, v, k, i);
         if (there == TC__ANYWHERE || there == device) continue;

@@ -303,7 +303,7 @@ static int tc__read_op(tc__reader *r, tc__read_node *n) {
     tc__read_name(r, name);
     for (int op = 0; op < TC_OP_COUNT; op++) {
         tc__kind k = tc__ops[op].kind;
-        if (k == TC__KIND_KERNEL || k == TC__KIND_EFFECT) continue;
+        if (k == TC__KIND_KERNEL || k == TC__KIND_EFFECT || k == TC__KIND_DERIVE) continue;
         if (strcmp(tc__op_name((tc__op)op), name)) continue;
         n->op = (tc__op)op;
         return 1;

@@ -33,6 +33,7 @@ static const struct {
     {TC__KIND_OPAQUE, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_EFFECT, 0}, // trace only
+    {TC__KIND_DERIVE, 0},
 };
 
 // Kernel ops and sources: their own stages, operands, and least and most words.

@@ -513,6 +513,7 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
         break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
+    case TC_OP_DETACH: return tc__lower_at(w, a, index);
     default: w->failed = 1; return 0;
     }
     return tc__lower_at(w, a, at);
@@ -592,6 +593,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_OPAQUE: // a root that is loaded
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT:
+    case TC__KIND_DERIVE:
     case TC__KIND_COMPOSITE: break;
     }
     w->failed = 1;

@@ -55,7 +55,8 @@ typedef struct tc__tensor {
     uint32_t bind_epoch;        // visit that last used it as an external, and
     uint32_t bind_index;        //   its number there
     tc__marks *marks;           // owned; NULL = none
-    const char *file;           // where it was made, static text of the caller
+    uint64_t grad;    // its gradient, which ends with it: see tc_requires_grad; 0 = none
+    const char *file; // where it was made, static text of the caller
     int line;
 } tc__tensor;
 
@@ -105,6 +106,7 @@ typedef struct tc__values {
     int source_device; // of what an eager call makes of nothing: that of its first operand,
     int default_device; //   this where it has none; and of regions without a tensor
     int source_is_like; // it is that of an operand, which in a region decides as well
+    uint32_t grads;     // how often a tensor got a gradient, or lost it
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -482,7 +484,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     tc__tensor *t = v->slot.at[slot];
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
-    t->bind_epoch = t->bind_index = 0, t->marks = NULL;
+    t->bind_epoch = t->bind_index = 0, t->marks = NULL, t->grad = 0;
     t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
@@ -556,9 +558,24 @@ static void tc__obituary_write(tc__values *v, uint64_t id, const char *how,
 }
 
 static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file,
+                          int line);
+
+// The gradient of t ends; itself it has none.
+static void tc__grad_free(tc_ctx *c, tc__tensor *t, const char *file, int line) {
+    tc_tensor g;
+    g.id = t->grad;
+    if (!g.id) return;
+    t->grad = 0, tc__values_of(c)->grads++;
+    if (tc__slot_find(c, g))
+        tc__slot_free(c, tc__handle_slot(g), "freed with the tensor whose gradient it was",
+                      file, line);
+}
+
+static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file,
                           int line) {
     tc__values *v = tc__values_of(c);
     tc__tensor *t = v->slot.at[slot];
+    tc__grad_free(c, t, file, line);
     tc__obituary_write(v, t->id, how, file, line);
     if (t->id & TC__VISIT_BIT) tc__map_remove(&v->known, t->id);
     tc__storage_unref(c, t->storage);

@@ -1,0 +1,36 @@
+// ---- gradients: reverse-mode derivatives of what a region or a function computes ----
+// They are part of the program: forward and backward are one graph, fused and compiled together, and what they
+// give can be derived again. Outside of regions and functions they are an error (TC_E_STATE) that says so.
+// Writes in place, views, functions in functions and run-time sizes are seen through. An op that rounds to
+// integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
+// relu at 0 has the slope 0, abs at 0 too; equal operands of maximum and minimum get half each; all that equal
+// amax or amin share.
+//
+//     tc_trace_begin(tc, "step");
+//     tc_tensor loss = tc_cross_entropy(tc_linear(x, w, b), target), wrt[2] = {w, b}, g[2];
+//     tc_grad(loss, wrt, 2, g);
+//     tc_sgd_(w, g[0], tc_null(), 0.1, 0, 0, 0), tc_sgd_(b, g[1], tc_null(), 0.1, 0, 0, 0);
+//     tc_trace_end(tc);
+
+// out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
+// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there. That
+// loss does not depend on wrt[i] (TC_E_ARG), or through an op that has no derivative (TC_E_UNSUPPORTED), is an
+// error of the region's end. n >= 0; out may be wrt.
+TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
+                           const char *file, int line);
+// The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
+TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
+                          tc_tensor *out, const char *file, int line);
+// x as a value of which nothing behind it is a derivative: a view of the same memory.
+TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
+
+// From now on (`on`), or no more, tc_backward adds to what tc_grad_of(t) gives: a tensor of zeros, of t's sizes,
+// dtype and device, which is made here, is t's, and ends with t or when it is switched off. t is a floating
+// tensor in memory, outside of open regions (TC_E_STATE).
+TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int line);
+// The gradient of t, which tc_backward adds to; null without an error where t has none. Inside regions it may be
+// read and written like any tensor: tc_zero_(tc_grad_of(w)).
+TCDEF tc_tensor tc_grad_of(tc_tensor t);
+// Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
+// changes by with it. What loss does not depend on gets nothing.
+TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);

@@ -1,0 +1,552 @@
+// Derivatives of TENSOR graphs. Input: a graph that is being built, a node y of it and what each of y's elements
+// counts. Output: nodes of the same graph, by node what y changes by with it: its adjoint.
+//
+// One sweep from y down to node 0, which is an order in which all that reads a node comes before it. A node whose
+// adjoint is known gives its operands theirs, by the GRAD column of ops.def or a rule below; a node that gets
+// several gets their sum. So it is the graph that is derived: writes in place are new values in it, views are
+// movement, and what a derivative is made of are nodes, with derivatives. What is not needed of them nobody computes.
+//
+// A composite op whose derivative is shorter than that of its parts has a rule of its own (tc__derive_wholes): its
+// parts then get nothing from it.
+
+typedef struct tc__derive {
+    tc__graph *g;
+    uint32_t y, v;       // what is derived, and what it counts
+    uint32_t n;          // nodes when it was: those below have an adjoint, or have none
+    uint32_t *adjoint;   // by node: 1 + id; 0 = y does not depend on it
+    uint8_t *refused;    //   1: it depends on it through an op that has no derivative
+    const tc__node *why; // the first such op that was met
+    int failed;
+} tc__derive;
+
+// ---- arithmetic: operands of equal sizes, and of the dtype of the first that is floating ----
+
+static int tc__d_dtype(tc__derive *d, const tc__node *a) {
+    (void)d;
+    return a ? a->dtype : (int)TC_F32;
+}
+
+static tc__node *tc__d_cast(tc__derive *d, tc__node *a, int dtype) {
+    return tc__make_cast(d->g, a, dtype);
+}
+
+static tc__node *tc__d_number(tc__derive *d, const tc__node *like, double x) {
+    if (!like) return NULL;
+    tc__node *k = tc__make_const(d->g, like->dtype, tc__value_of(x, like->dtype));
+    return tc__make_expand(d->g, k, like->rank, like->dims);
+}
+
+static tc__node *tc__d_zeros(tc__derive *d, const tc__node *like) {
+    return tc__d_number(d, like, 0);
+}
+
+static tc__node *tc__d1(tc__derive *d, tc__op op, tc__node *a) {
+    return a ? tc__make_alu(d->g, op, a->dtype, &a, 1) : NULL;
+}
+
+static tc__node *tc__d2(tc__derive *d, tc__op op, tc__node *a, tc__node *b) {
+    tc__node *in[2];
+    if (!a || !b) return NULL;
+    int t = tc__is_float(a->dtype) ? a->dtype : b->dtype;
+    int compares = tc__ops[op].dtype == tc__dtype_compare;
+    in[0] = tc__make_cast(d->g, a, t), in[1] = tc__make_cast(d->g, b, t);
+    return tc__make_alu(d->g, op, compares ? (int)TC_BOOL : t, in, 2);
+}
+
+static tc__node *tc__d2_s(tc__derive *d, tc__op op, tc__node *a, double x) {
+    return tc__d2(d, op, a, tc__d_number(d, a, x));
+}
+
+static tc__node *tc__d2_rs(tc__derive *d, tc__op op, tc__node *a, double x) {
+    return tc__d2(d, op, tc__d_number(d, a, x), a);
+}
+
+static tc__node *tc__d3(tc__derive *d, tc__op op, tc__node *a, tc__node *b, tc__node *c) {
+    tc__node *in[3];
+    in[0] = a, in[1] = b, in[2] = c;
+    return a && b && c ? tc__make_alu(d->g, op, b->dtype, in, 3) : NULL;
+}
+
+// ---- movement ----
+
+static tc__node *tc__d_reshape_like(tc__derive *d, tc__node *a, const tc__node *like) {
+    return tc__make_reshape(d->g, a, like->rank, like->dims);
+}
+
+static tc__node *tc__d_expand_like(tc__derive *d, tc__node *a, const tc__node *like) {
+    return tc__make_expand(d->g, a, like->rank, like->dims);
+}
+
+static tc__node *tc__d_reduce(tc__derive *d, tc__op op, tc__node *a, int64_t mask) {
+    tc__step s;
+    if (!a) return NULL;
+    memset(&s, 0, sizeof s);
+    s.op = (uint16_t)op, s.attr = &mask, s.n_attr = 1;
+    s.meta.dtype = a->dtype, s.meta.rank = a->rank;
+    for (int i = 0; i < a->rank; i++)
+        s.meta.dims[i] = mask >> i & 1 ? tc__ix_const(1) : a->dims[i];
+    return tc__make_reduce(d->g, &s, a);
+}
+
+// The dimensions along which `to`, of as many, repeats what has size 1 in `from`.
+static int64_t tc__d_repeated(const tc__node *from, const tc__node *to) {
+    int64_t mask = 0;
+    for (int i = 0; i < to->rank; i++)
+        if (tc__ix_equals(from->dims[i], 1) && !tc__ix_equals(to->dims[i], 1))
+            mask |= (int64_t)1 << i;
+    return mask;
+}
+
+static tc__node *tc__d_turned(tc__derive *d, tc__node *a) { // the last two dimensions
+    int64_t order[TC_MAX_RANK];
+    if (!a) return NULL;
+    for (int i = 0; i < a->rank; i++) order[i] = i;
+    order[a->rank - 1] = a->rank - 2, order[a->rank - 2] = a->rank - 1;
+    return tc__make_permute(d->g, a, order);
+}
+
+static tc__node *tc__d_flip(tc__derive *d, tc__node *a, int dim) {
+    if (!a) return NULL;
+    tc__ix last = tc__ix_sub(d->g->ix, a->dims[dim], tc__ix_const(1));
+    if (tc__ix_equals(a->dims[dim], 0)) return a;
+    return tc__make_slice(d->g, a, dim, last, a->dims[dim], tc__ix_const(-1));
+}
+
+// a with zeros around along a dimension, so that it has the size n; element 0 comes to `low`, the others to every
+// `step`th.
+static tc__node *tc__d_within(tc__derive *d, tc__node *a, int64_t dim, tc__ix low,
+                              int64_t step, tc__ix n) {
+    tc__ixpool *x = d->g->ix;
+    if (!a) return NULL;
+    tc__ix end =
+        tc__ix_mul(x, tc__ix_sub(x, a->dims[dim], tc__ix_const(1)), tc__ix_const(step));
+    end = tc__ix_add(x, tc__ix_add(x, end, tc__ix_const(1)), low);
+    return tc__make_pad(d->g, a, dim, low, tc__ix_sub(x, n, end), tc__ix_const(step), 0);
+}
+
+// ---- giving ----
+
+static tc__node *tc__d_in(tc__derive *d, const tc__node *n, uint32_t i) {
+    return d->g->node.at[n->in[i]];
+}
+
+static int tc__d_flows(const tc__node *n) { return tc__is_float(n->dtype); }
+
+// Node `to` counts so much more. a NULL = nothing more, or no memory.
+static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
+    uint32_t *at = &d->adjoint[to->id];
+    if (!a || !tc__d_flows(to)) return;
+    a = tc__make_cast(d->g, a, to->dtype);
+    if (*at) a = tc__d2(d, TC_OP_ADD, d->g->node.at[*at - 1], a);
+    d->failed |= !a;
+    if (a) *at = a->id + 1;
+}
+
+// ---- rules ----
+
+typedef void (*tc__rule_fn)(tc__derive *d, const tc__node *n, tc__node *g);
+
+static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *y = d->g->node.at[n->id], *a = tc__d_in(d, n, 0);
+    tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
+    tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
+    (void)y, (void)b, (void)c;
+    switch (n->op) {
+#include "out/derive_rules.inc"
+    default: break;
+    }
+}
+
+static void tc__derive_reshape(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    tc__d_give(d, a, tc__d_reshape_like(d, g, a));
+}
+
+static void tc__derive_permute(tc__derive *d, const tc__node *n, tc__node *g) {
+    int64_t order[TC_MAX_RANK];
+    for (int i = 0; i < n->rank; i++) order[n->attr[i]] = i;
+    tc__d_give(d, tc__d_in(d, n, 0), tc__make_permute(d->g, g, order));
+}
+
+static void tc__derive_expand(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    tc__d_give(d, a, tc__d_reduce(d, TC_OP_SUM, g, tc__d_repeated(a, n)));
+}
+
+static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    tc__ixpool *x = d->g->ix;
+    int64_t dim = n->attr[TC__SLICE_DIM], step = tc__ix_value(n->attr[TC__SLICE_STEP]);
+    tc__ix low = n->attr[TC__SLICE_START], count = n->attr[TC__SLICE_COUNT];
+    if (tc__ix_equals(count, 0)) return;
+    if (step < 0) {
+        tc__ix last = tc__ix_sub(x, count, tc__ix_const(1));
+        low = tc__ix_add(x, low, tc__ix_mul(x, last, tc__ix_const(step)));
+        g = tc__d_flip(d, g, (int)dim), step = -step;
+    }
+    tc__d_give(d, a, tc__d_within(d, g, dim, low, step, a->dims[dim]));
+}
+
+static void tc__derive_pad(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    int64_t dim = n->attr[TC__PAD_DIM];
+    if (tc__ix_equals(a->dims[dim], 0)) return;
+    tc__d_give(d, a,
+               tc__make_slice(d->g, g, dim, n->attr[TC__PAD_LOW], a->dims[dim],
+                              n->attr[TC__PAD_DILATION]));
+}
+
+// Element i of dimension `dim` was element k of window (i - k * dilation) / stride.
+static void tc__derive_window(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0), *sum = NULL;
+    int64_t dim = n->attr[TC__WINDOW_DIM];
+    int64_t size = tc__ix_value(n->attr[TC__WINDOW_SIZE]);
+    int64_t stride = tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
+    int64_t dilation = tc__ix_value(n->attr[TC__WINDOW_DILATION]);
+    tc__ix dims[TC_MAX_RANK];
+    memcpy(dims, n->dims, sizeof dims);
+    for (int64_t k = 0; k < size; k++) {
+        tc__node *part = tc__make_slice(d->g, g, n->rank - 1, tc__ix_const(k),
+                                        tc__ix_const(1), tc__ix_const(1));
+        part = tc__make_reshape(d->g, part, n->rank - 1, dims);
+        part = tc__d_within(d, part, dim, tc__ix_const(k * dilation), stride, a->dims[dim]);
+        sum = k ? tc__d2(d, TC_OP_ADD, sum, part) : part;
+        d->failed |= !sum;
+    }
+    tc__d_give(d, a, sum);
+}
+
+static void tc__derive_cat(tc__derive *d, const tc__node *n, tc__node *g) {
+    int64_t dim = n->attr[TC__CAT_DIM];
+    tc__ix at = tc__ix_const(0);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        tc__node *a = tc__d_in(d, n, i);
+        tc__d_give(d, a, tc__make_slice(d->g, g, dim, at, a->dims[dim], tc__ix_const(1)));
+        at = tc__ix_add(d->g->ix, at, a->dims[dim]);
+    }
+}
+
+// ---- gathers and scatters, which work along the last dimension ----
+
+static tc__node *tc__d_opaque3(tc__derive *d, tc__op op, tc__node *a, tc__node *index,
+                               tc__node *src) {
+    uint32_t ids[3];
+    if (!a || !index || !src) return NULL;
+    ids[0] = a->id, ids[1] = index->id, ids[2] = src->id;
+    return tc__make(d->g, op, a->dtype, a->rank, a->dims, ids, 3, NULL, 0);
+}
+
+// Dimension `from` moved to `to`, the others in order.
+static tc__node *tc__d_moved(tc__derive *d, tc__node *a, int from, int to) {
+    int64_t order[TC_MAX_RANK];
+    int n = 0;
+    if (!a) return NULL;
+    for (int i = 0; i < a->rank; i++) {
+        if (i == to)
+            order[i] = from;
+        else {
+            n += n == from;
+            order[i] = n++;
+        }
+    }
+    return tc__make_permute(d->g, a, order);
+}
+
+// take gave slice index[j] of a as slice j.
+static void tc__derive_take(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0), *index = tc__d_in(d, n, 1);
+    int dim = (int)n->attr[TC__GATHER_DIM], last = a->rank - 1;
+    tc__ix dims[TC_MAX_RANK], all = tc__node_numel(d->g, index);
+    memcpy(dims, a->dims, sizeof dims);
+    dims[dim] = all;
+    index = tc__make_reshape(d->g, index, 1, &all);
+    g = tc__d_moved(d, tc__make_reshape(d->g, g, a->rank, dims), dim, last);
+    tc__node *none = tc__d_moved(d, tc__d_zeros(d, a), dim, last);
+    tc__node *sum = tc__d_opaque3(d, TC_OP_INDEX_ADD, none, index, g);
+    tc__d_give(d, a, tc__d_moved(d, sum, last, dim));
+}
+
+static void tc__derive_gather(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0), *index = tc__d_in(d, n, 1);
+    int dim = (int)n->attr[TC__GATHER_DIM], last = a->rank - 1;
+    tc__node *none = tc__d_moved(d, tc__d_zeros(d, a), dim, last);
+    index = tc__d_moved(d, index, dim, last);
+    g = tc__d_moved(d, g, dim, last);
+    tc__node *sum = tc__d_opaque3(d, TC_OP_SCATTER_ADD, none, index, g);
+    tc__d_give(d, a, tc__d_moved(d, sum, last, dim));
+}
+
+static tc__node *tc__d_gather_last(tc__derive *d, tc__node *a, const tc__node *index) {
+    uint32_t ids[2];
+    int64_t dim = a ? a->rank - 1 : 0;
+    if (!a) return NULL;
+    ids[0] = a->id, ids[1] = index->id;
+    return tc__make(d->g, TC_OP_GATHER, a->dtype, index->rank, index->dims, ids, 2, &dim,
+                    1);
+}
+
+static void tc__derive_scatter(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *index = tc__d_in(d, n, 1), *src = tc__d_in(d, n, 2);
+    tc__node *rest = g;
+    if (n->op == TC_OP_SCATTER) // what was overwritten counts nothing
+        rest = tc__d_opaque3(d, TC_OP_SCATTER, g, index, tc__d_zeros(d, src));
+    tc__d_give(d, tc__d_in(d, n, 0), rest);
+    tc__d_give(d, src, tc__d_gather_last(d, g, index));
+}
+
+static void tc__derive_index_add(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *src = tc__d_in(d, n, 2);
+    uint32_t ids[2];
+    int64_t dim = n->rank - 1;
+    ids[0] = g->id, ids[1] = n->in[1];
+    tc__d_give(d, tc__d_in(d, n, 0), g);
+    tc__d_give(d, src,
+               tc__make(d->g, TC_OP_TAKE, g->dtype, src->rank, src->dims, ids, 2, &dim, 1));
+}
+
+// ---- reductions, scans ----
+
+static void tc__derive_sum(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    tc__d_give(d, a, tc__d_expand_like(d, g, a));
+}
+
+// All elements that are the extreme share what it counts.
+static void tc__derive_extreme(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    tc__node *is = tc__d2(d, TC_OP_EQ, a, tc__d_expand_like(d, d->g->node.at[n->id], a));
+    tc__node *count =
+        tc__d_reduce(d, TC_OP_SUM, tc__d_cast(d, is, a->dtype), n->attr[TC__REDUCE_DIMS]);
+    g = tc__d_expand_like(d, tc__d2(d, TC_OP_DIV, g, count), a);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, is, g, tc__d_zeros(d, a)));
+}
+
+static tc__node *tc__d_scan(tc__derive *d, tc__op op, tc__node *a) {
+    return a ? tc__make1(d->g, op, a, a->rank, a->dims, NULL, 0) : NULL;
+}
+
+// The scan from the end.
+static tc__node *tc__d_scan_back(tc__derive *d, tc__op op, tc__node *a) {
+    int last = a ? a->rank - 1 : 0;
+    return tc__d_flip(d, tc__d_scan(d, op, tc__d_flip(d, a, last)), last);
+}
+
+static void tc__derive_cumsum(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__d_give(d, tc__d_in(d, n, 0), tc__d_scan_back(d, TC_OP_CUMSUM, g));
+}
+
+// a moved by one place along the last dimension, 1 coming in.
+static tc__node *tc__d_after(tc__derive *d, tc__node *a) {
+    if (!a) return NULL;
+    int last = a->rank - 1;
+    tc__ix less = tc__ix_sub(d->g->ix, a->dims[last], tc__ix_const(1)),
+           one = tc__ix_const(1);
+    a = tc__make_slice(d->g, a, last, tc__ix_const(0), less, one);
+    if (!a) return NULL;
+    return tc__make_pad(d->g, a, last, one, tc__ix_const(0), one,
+                        tc__value_word(1, a->dtype));
+}
+
+// Of a product of rows [.., n]: for each element that of the others, whatever is 0.
+static tc__node *tc__d_others(tc__derive *d, tc__node *a) {
+    if (!a) return NULL;
+    int last = a->rank - 1;
+    if (tc__ix_equals(a->dims[last], 0)) return a;
+    tc__node *before = tc__d_after(d, tc__d_scan(d, TC_OP_CUMPROD, a));
+    tc__node *turned = tc__d_scan(d, TC_OP_CUMPROD, tc__d_flip(d, a, last));
+    return tc__d2(d, TC_OP_MUL, before, tc__d_flip(d, tc__d_after(d, turned), last));
+}
+
+// The dimensions of the mask go last and become one; *back is the order that undoes it.
+static tc__node *tc__d_rows(tc__derive *d, tc__node *a, int64_t mask, int64_t *back) {
+    int64_t order[TC_MAX_RANK];
+    tc__ix dims[TC_MAX_RANK], each = tc__ix_const(1);
+    int n = 0, kept = 0;
+    for (int i = 0; i < a->rank; i++)
+        if (!(mask >> i & 1)) dims[kept++] = a->dims[i], order[n++] = i;
+    for (int i = 0; i < a->rank; i++)
+        if (mask >> i & 1) each = tc__ix_mul(d->g->ix, each, a->dims[i]), order[n++] = i;
+    for (int i = 0; i < n; i++) back[order[i]] = i;
+    dims[kept] = each;
+    return tc__make_reshape(d->g, tc__make_permute(d->g, a, order), kept + 1, dims);
+}
+
+static void tc__derive_prod(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    int64_t back[TC_MAX_RANK], order[TC_MAX_RANK];
+    tc__ix dims[TC_MAX_RANK];
+    tc__node *others = tc__d_others(d, tc__d_rows(d, a, n->attr[TC__REDUCE_DIMS], back));
+    for (int i = 0; i < a->rank; i++) order[back[i]] = i;
+    for (int i = 0; i < a->rank; i++) dims[i] = a->dims[order[i]];
+    others = tc__make_reshape(d->g, others, a->rank, dims);
+    others = tc__make_permute(d->g, others, back);
+    tc__d_give(d, a, tc__d2(d, TC_OP_MUL, tc__d_expand_like(d, g, a), others));
+}
+
+// y_j = a_0 ... a_j. With s_i = g_i + a_(i+1) s_(i+1), from the end, a_i counts s_i y_(i-1); without a loop it is
+// the sum over j >= i of g_j y_j / a_i, where a has no 0; rows with one are refused by their NaN as in a / a.
+static void tc__derive_cumprod(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0), *y = d->g->node.at[n->id];
+    tc__node *sum = tc__d_scan_back(d, TC_OP_CUMSUM, tc__d2(d, TC_OP_MUL, g, y));
+    tc__d_give(d, a, tc__d2(d, TC_OP_DIV, sum, a));
+}
+
+// ---- products, devices ----
+
+static tc__node *tc__d_product(tc__derive *d, tc__node *a, tc__node *b) {
+    uint32_t ids[2];
+    tc__ix dims[TC_MAX_RANK];
+    if (!a || !b) return NULL;
+    memcpy(dims, a->dims, sizeof dims);
+    dims[a->rank - 1] = b->dims[b->rank - 1];
+    ids[0] = a->id, ids[1] = b->id;
+    return tc__make(d->g, TC_OP_MATMUL, a->dtype, a->rank, dims, ids, 2, NULL, 0);
+}
+
+static void tc__derive_matmul(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0), *b = tc__d_in(d, n, 1);
+    g = tc__make_cast(d->g, g, a->dtype);
+    tc__d_give(d, a, tc__d_product(d, g, tc__d_turned(d, b)));
+    tc__d_give(d, b, tc__d_product(d, tc__d_turned(d, a), g));
+}
+
+static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    int64_t device = a->device;
+    tc__d_give(d, a, tc__make1(d->g, TC_OP_TO, g, g->rank, g->dims, &device, 1));
+}
+
+static void tc__derive_nothing(tc__derive *d, const tc__node *n, tc__node *g) {
+    (void)d, (void)n, (void)g;
+}
+
+// What is not here is refused, or arithmetic.
+static const struct {
+    tc__op op;
+    tc__rule_fn rule;
+} tc__derive_rules[] = {
+    {TC_OP_RESHAPE, tc__derive_reshape},
+    {TC_OP_PERMUTE, tc__derive_permute},
+    {TC_OP_EXPAND, tc__derive_expand},
+    {TC_OP_SLICE, tc__derive_slice},
+    {TC_OP_PAD, tc__derive_pad},
+    {TC_OP_WINDOW, tc__derive_window},
+    {TC_OP_CAT, tc__derive_cat},
+    {TC_OP_TAKE, tc__derive_take},
+    {TC_OP_GATHER, tc__derive_gather},
+    {TC_OP_SUM, tc__derive_sum},
+    {TC_OP_PROD, tc__derive_prod},
+    {TC_OP_AMAX, tc__derive_extreme},
+    {TC_OP_AMIN, tc__derive_extreme},
+    {TC_OP_MATMUL, tc__derive_matmul},
+    {TC_OP_CUMSUM, tc__derive_cumsum},
+    {TC_OP_CUMPROD, tc__derive_cumprod},
+    {TC_OP_SCATTER, tc__derive_scatter},
+    {TC_OP_SCATTER_ADD, tc__derive_scatter},
+    {TC_OP_INDEX_ADD, tc__derive_index_add},
+    {TC_OP_TO, tc__derive_to},
+    {TC_OP_DETACH, tc__derive_nothing},
+    {TC_OP_INPUT, tc__derive_nothing},
+    {TC_OP_CONST, tc__derive_nothing},
+    {TC_OP_ARG, tc__derive_nothing},
+    {TC_OP_IOTA, tc__derive_nothing},
+    {TC_OP_RANDOM, tc__derive_nothing},
+};
+
+static tc__rule_fn tc__derive_rule(const tc__node *n) {
+    if (tc__is_alu(n) || n->op == TC_OP_CAST) return tc__derive_alu;
+    for (size_t i = 0; i < TC__COUNT(tc__derive_rules); i++)
+        if (tc__derive_rules[i].op == (tc__op)n->op) return tc__derive_rules[i].rule;
+    return NULL;
+}
+
+// ---- composite ops ----
+
+typedef void (*tc__whole_fn)(tc__derive *d, const tc__composite *f, tc__node *g);
+
+static tc__node *tc__d_part(tc__derive *d, const tc__composite *f, uint32_t i) {
+    return f->in[i] == TC__NO_NODE ? NULL : d->g->node.at[f->in[i]];
+}
+
+// The sum along a dimension, repeated along it.
+static tc__node *tc__d_sum_along(tc__derive *d, tc__node *a, int64_t dim) {
+    if (!a) return NULL;
+    return tc__d_expand_like(d, tc__d_reduce(d, TC_OP_SUM, a, (int64_t)1 << dim), a);
+}
+
+// y (g - sum(g y))
+static void tc__whole_softmax(tc__derive *d, const tc__composite *f, tc__node *g) {
+    tc__node *x = tc__d_part(d, f, TC__SOFTMAX_X), *y = d->g->node.at[f->result];
+    int half = tc__is_half(y->dtype);
+    if (half) y = tc__d_cast(d, y, TC_F32), g = tc__d_cast(d, g, TC_F32);
+    tc__node *sum =
+        tc__d_sum_along(d, tc__d2(d, TC_OP_MUL, g, y), f->attr[TC__SOFTMAX_DIM]);
+    tc__d_give(d, x, tc__d2(d, TC_OP_MUL, y, tc__d2(d, TC_OP_SUB, g, sum)));
+}
+
+// g - exp(y) sum(g)
+static void tc__whole_log_softmax(tc__derive *d, const tc__composite *f, tc__node *g) {
+    tc__node *x = tc__d_part(d, f, TC__LOG_SOFTMAX_X), *y = d->g->node.at[f->result];
+    int half = tc__is_half(y->dtype);
+    if (half) y = tc__d_cast(d, y, TC_F32), g = tc__d_cast(d, g, TC_F32);
+    tc__node *sum = tc__d_sum_along(d, g, f->attr[TC__LOG_SOFTMAX_DIM]);
+    tc__node *share = tc__d2(d, TC_OP_MUL, tc__d1(d, TC_OP_EXP, y), sum);
+    tc__d_give(d, x, tc__d2(d, TC_OP_SUB, g, share));
+}
+
+static const struct {
+    tc__op op;
+    tc__whole_fn rule;
+} tc__derive_wholes[] = {
+    {TC_OP_SOFTMAX, tc__whole_softmax},
+    {TC_OP_LOG_SOFTMAX, tc__whole_log_softmax},
+};
+
+// Whether node n is the result of a composite op that has a rule, which has been followed.
+static int tc__derive_whole(tc__derive *d, const tc__node *n, tc__node *g) {
+    for (size_t i = 0; i < TC__COUNT(tc__derive_wholes); i++) {
+        const tc__composite *f = tc__composite_of(d->g, n->id, tc__derive_wholes[i].op);
+        if (!f || f->result != n->id) continue;
+        tc__derive_wholes[i].rule(d, f, g);
+        return 1;
+    }
+    return 0;
+}
+
+// ---- the sweep ----
+
+// Whether an adjoint is known or refused: what y does not depend on is left out.
+static void tc__derive_node(tc__derive *d, const tc__node *n) {
+    tc__rule_fn rule = tc__derive_rule(n);
+    int known = d->adjoint[n->id] != 0;
+    if (rule == tc__derive_nothing || !(known || d->refused[n->id])) return;
+    if (!rule && !d->why) d->why = n;
+    if (!rule || d->refused[n->id])
+        for (uint32_t i = 0; i < n->n_in; i++) d->refused[n->in[i]] = 1;
+    if (!rule || !known) return;
+    tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
+    d->g->device = n->device;
+    if (!tc__derive_whole(d, n, g)) rule(d, n, g);
+}
+
+static void tc__derive_close(tc__derive *d) {
+    tc_ctx *c = d->g ? d->g->ctx : NULL;
+    tc__free(c, d->adjoint, d->n * sizeof *d->adjoint);
+    tc__free(c, d->refused, d->n);
+    memset(d, 0, sizeof *d);
+}
+
+// Adjoints of all that y is made of; v has its sizes and dtype. 0 = reported.
+static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
+                          const tc__node *v) {
+    int was = g->device;
+    memset(d, 0, sizeof *d);
+    d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
+    d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
+    d->refused = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
+    if (!d->adjoint || !d->refused) return 0;
+    d->adjoint[y->id] = v->id + 1;
+    for (uint32_t i = y->id + 1; i-- > 0 && !d->failed;) tc__derive_node(d, g->node.at[i]);
+    g->device = was;
+    return !d->failed && !g->ix->failed;
+}

@@ -1,0 +1,180 @@
+// The public calls for gradients. Input: tensors of the open region. Output: GRADIENT steps, one for each tensor
+// that is derived by; graph/build.c makes nodes of them, graph/derive.c knows how.
+
+// What the frame is about can be derived here; 0 = reported.
+static int tc__grad_check(const tc__api *f) {
+    if (!tc__is_recording(f->c))
+        return tc__fail(
+            f->c, TC_E_STATE,
+            "%s: there is no graph to derive outside of a region or function; call "
+            "it between tc_trace_begin and tc_trace_end",
+            f->who);
+    if (tc__is_float(f->x.dtype)) return 1;
+    return tc__fail(f->c, TC_E_DTYPE,
+                    "%s: the first operand is %s; only floats have gradients", f->who,
+                    tc__dtype(f->x.dtype)->name);
+}
+
+static int tc__wrt_check(const tc__api *f, const tc_tensor *wrt, int n,
+                         const tc_tensor *out) {
+    tc__meta m;
+    if (n < 0) return tc__fail(f->c, TC_E_ARG, "%s: n is %d", f->who, n);
+    if (n && (!wrt || !out))
+        return tc__fail(f->c, TC_E_NULL, "%s: %s is null", f->who, wrt ? "out" : "wrt");
+    for (int i = 0; i < n; i++) {
+        if (!wrt[i].id)
+            return tc__fail(f->c, TC_E_NULL, "%s: wrt[%d] is a null tensor", f->who, i);
+        if (!tc__meta_get(f, wrt[i], &m)) return 0;
+        if (!tc__is_float(m.dtype))
+            return tc__fail(f->c, TC_E_DTYPE,
+                            "%s: wrt[%d] is %s; only floats have gradients", f->who, i,
+                            tc__dtype(m.dtype)->name);
+    }
+    return 1;
+}
+
+// Whether what the frame is about is one number.
+static int tc__loss_check(const tc__api *f) {
+    char x[160];
+    if (tc__meta_elements(&f->x) == 1) return 1;
+    return tc__fail(f->c, TC_E_SHAPE,
+                    "%s: the loss is %s, one element is needed; reduce it, or use tc_vjp",
+                    f->who, tc__dims_text(&f->x, x));
+}
+
+// Whether v is like what the frame is about.
+static int tc__weights_check(const tc__api *f, tc_tensor v) {
+    tc__meta m;
+    char a[160], b[160];
+    if (!tc__operand_given(f, "v", v) || !tc__meta_get(f, v, &m)) return 0;
+    int same = m.rank == f->x.rank && m.dtype == f->x.dtype;
+    for (int i = 0; i < m.rank && same; i++) same = m.dims[i] == f->x.dims[i];
+    return same || tc__fail(f->c, TC_E_SHAPE, "%s: v is %s%s, y %s%s; they must be alike",
+                            f->who, tc__dtype(m.dtype)->name, tc__dims_text(&m, a),
+                            tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, b));
+}
+
+// What y changes by with x; v null = each element counts once.
+static tc_tensor tc__gradient(const tc__api *f, tc_tensor y, tc_tensor v, tc_tensor x,
+                              int64_t lenient) {
+    tc_tensor in[3];
+    in[0] = x, in[1] = y, in[2] = v;
+    return tc__prim_n(f, TC_OP_GRADIENT, in, v.id ? 3 : 2, &lenient, 1);
+}
+
+static tc_status tc__grad_all(const char *who, tc_tensor y, const tc_tensor *v,
+                              const tc_tensor *wrt, int n, tc_tensor *out, const char *file,
+                              int line) {
+    tc__api f;
+    if (!tc__begin(&f, who, y, file, line)) return tc__api_refused(&f, y);
+    tc_status outer = tc__unit_begin(f.c);
+    int ok = tc__grad_check(&f) && (v ? tc__weights_check(&f, *v) : tc__loss_check(&f)) &&
+             tc__wrt_check(&f, wrt, n, out);
+    for (int i = 0; i < n && ok; i++) {
+        out[i] = tc__gradient(&f, y, v ? *v : tc__null(), wrt[i], 0);
+        ok = out[i].id != 0;
+    }
+    tc_status s = tc__unit_end(f.c, outer, ok);
+    for (int i = 0; i < n && s && out; i++) out[i] = tc__null();
+    tc__leave_null(&f);
+    return s;
+}
+
+TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
+                           const char *file, int line) {
+    return tc__grad_all("tc_grad", loss, NULL, wrt, n, out, file, line);
+}
+
+TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
+                          tc_tensor *out, const char *file, int line) {
+    return tc__grad_all("tc_vjp", y, &v, wrt, n, out, file, line);
+}
+
+TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_of(&f, "tc_detach", x, file, line)) return tc__null();
+    return tc__prim(&f, TC_OP_DETACH, x, NULL, 0);
+}
+
+// ---- tensors that have a gradient ----
+
+// What the value of a step is made of, as far as the steps tell: more at times than derivatives depend on.
+typedef struct tc__needs {
+    const tc__visit *v;
+    uint8_t *step, *external; // 1 = it is needed
+} tc__needs;
+
+static uint8_t *tc__need_of(const tc__needs *n, uint32_t code) {
+    return code & TC__EXTERNAL ? &n->external[code & ~TC__EXTERNAL] : &n->step[code];
+}
+
+static void tc__need_code(const tc__needs *n, uint32_t code) {
+    *tc__need_of(n, code) = 1;
+    *tc__need_of(n, tc__memory_of(n->v, code)) = 1;
+}
+
+static void tc__needs_walk(const tc__needs *n) {
+    for (size_t i = n->v->path.count; i-- > 0;) {
+        const tc__step *s = n->v->path.at[i];
+        int writes = s->op == TC_OP_COPY_;
+        if (writes ? !*tc__need_of(n, tc__memory_of(n->v, s->in[0])) : !n->step[i])
+            continue;
+        for (uint32_t k = 0; k < s->n_in; k++) tc__need_code(n, s->in[k]);
+    }
+}
+
+// Adds to the gradients of the first `count` externals of the visit.
+static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n,
+                            uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        tc_tensor x = n->v->external.at[i].handle, grad;
+        const tc__tensor *t = n->external[i] && x.id ? tc__tensor_find(f->c, x) : NULL;
+        grad.id = t ? t->grad : 0;
+        if (!grad.id) continue;
+        tc_tensor g = tc__gradient(f, loss, tc__null(), x, 1);
+        if (!g.id || !tc_add__at(grad, g, f->file, f->line).id) return 0;
+    }
+    return 1;
+}
+
+static int tc__backward_from(const tc__api *f, tc_tensor loss) {
+    tc__needs n;
+    tc__visit *v = tc__recorder_of(f->c)->visit;
+    uint32_t count = (uint32_t)v->external.count;
+    size_t steps = v->path.count;
+    const tc__tensor *t = tc__tensor_find(f->c, loss);
+    memset(&n, 0, sizeof n);
+    n.v = v;
+    n.step = TC__NEW_ARRAY(f->c, uint8_t, steps + 1);
+    n.external = TC__NEW_ARRAY(f->c, uint8_t, count + 1);
+    int ok = n.step && n.external;
+    if (ok && loss.id >> TC__SLOT_BITS == v->key)
+        tc__need_code(&n, tc__position(loss));
+    else if (ok && t && t->bind_epoch == v->epoch)
+        n.external[t->bind_index] = 1;
+    if (ok) {
+        tc__needs_walk(&n);
+        ok = tc__backward_all(f, loss, &n, count);
+    }
+    tc__free(f->c, n.step, steps + 1);
+    tc__free(f->c, n.external, count + 1);
+    return ok;
+}
+
+TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "tc_backward", loss, file, line)) return tc__api_refused(&f, loss);
+    tc_status outer = tc__unit_begin(f.c);
+    int ok = tc__grad_check(&f) && tc__loss_check(&f) && tc__backward_from(&f, loss);
+    tc_status s = tc__unit_end(f.c, outer, ok);
+    tc__leave_null(&f);
+    return s;
+}
+
+TCDEF tc_tensor tc_grad_of(tc_tensor t) {
+    tc_ctx *c = tc__ctx_of(t);
+    const tc__tensor *m = c ? tc__tensor_find(c, t) : NULL;
+    tc_tensor g;
+    g.id = m ? m->grad : 0;
+    return g;
+}
