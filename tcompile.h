@@ -2519,7 +2519,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x56d437a10113455du
+#define TC__BUILD_ID 0xa0eb49945a378fe3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13028,6 +13028,7 @@ if(tc__mask_count(f,mask)==0)return tc_log(tc__reduce(f,TC_OP_SUM,t,mask));
 tc_tensor top=tc__reduce(f,TC_OP_AMAX,t,mask);
 tc_tensor zero=tc__scalar(f,0,tc__float_dtype(f));
 top=tc_where(tc_isfinite(top),top,zero);
+top=tc__prim(f,TC_OP_DETACH,top,NULL,0);
 tc_tensor e=tc_exp(tc_sub(t,top));
 tc_tensor sum=tc_log(tc__reduce(f,TC_OP_SUM,e,mask));
 return tc_add(sum,top);
@@ -13094,12 +13095,15 @@ tc__widen_half(f,x);
 *x=tc__as_float(f,*x);
 return 1;
 }
+static tc_tensor tc__below_top(const tc__api*f,tc_tensor x,uint32_t mask){
+tc_tensor top=tc__reduce(f,TC_OP_AMAX,x,mask);
+return tc_sub(x,tc__prim(f,TC_OP_DETACH,top,NULL,0));
+}
 static tc_tensor tc__softmax(tc__api*f,tc_tensor x,int dim){
 uint32_t mask;
 if(!tc__along(f,&x,dim,&mask))return tc__null();
 if(tc__mask_count(f,mask)==0)return tc__cast(f,x,tc__float_dtype(f));
-tc_tensor top=tc__reduce(f,TC_OP_AMAX,x,mask);
-tc_tensor e=tc_exp(tc_sub(x,top));
+tc_tensor e=tc_exp(tc__below_top(f,x,mask));
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,e,mask);
 return tc_mul(e,tc_reciprocal(sum));
 }
@@ -13107,7 +13111,7 @@ static tc_tensor tc__log_softmax(tc__api*f,tc_tensor x,int dim){
 uint32_t mask;
 if(!tc__along(f,&x,dim,&mask))return tc__null();
 if(tc__mask_count(f,mask)==0)return tc__cast(f,x,tc__float_dtype(f));
-tc_tensor d=tc_sub(x,tc__reduce(f,TC_OP_AMAX,x,mask));
+tc_tensor d=tc__below_top(f,x,mask);
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,tc_exp(d),mask);
 return tc_sub(d,tc_log(sum));
 }
@@ -13281,7 +13285,7 @@ f->who,tc__dims_text(&f->x,x),dim,tc__dims_text(m,y));
 static tc_tensor tc__target_loss(const tc__api*f,tc_tensor x,tc_tensor target,int dim){
 uint32_t mask=1u<<dim;
 x=tc__as_float(f,x);
-tc_tensor d=tc_sub(x,tc__reduce(f,TC_OP_AMAX,x,mask));
+tc_tensor d=tc__below_top(f,x,mask);
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,tc_exp(d),mask);
 tc_tensor hit=tc_gather(d,dim,tc_unsqueeze(target,dim));
 tc_tensor loss=tc_sub(tc_log(sum),hit);
@@ -13550,6 +13554,7 @@ uint32_t mask=1u<<(f->x.rank-1);
 if(tc__mask_count(f,mask)==0)return x;
 double least=f->x.dtype==TC_F64?-1.7976931348623157e308:-3.4028234663852886e38;
 tc_tensor top=tc_maximum_s(tc__reduce(f,TC_OP_AMAX,x,mask),least);
+top=tc__prim(f,TC_OP_DETACH,top,NULL,0);
 tc_tensor e=tc_exp(tc_sub(x,top));
 tc_tensor sum=tc_maximum_s(tc__reduce(f,TC_OP_SUM,e,mask),1);
 return tc_mul(e,tc_reciprocal(sum));
@@ -14830,7 +14835,7 @@ return a?tc__make_alu(d->g,op,a->dtype,&a,1):NULL;
 static tc__node*tc__d2(tc__derive*d,tc__op op,tc__node*a,tc__node*b){
 tc__node*in[2];
 if(!a||!b)return NULL;
-int t=tc__is_float(a->dtype)?a->dtype:b->dtype;
+int t=tc__is_float(b->dtype)&&!tc__is_float(a->dtype)?b->dtype:a->dtype;
 int compares=tc__ops[op].dtype==tc__dtype_compare;
 in[0]=tc__make_cast(d->g,a,t),in[1]=tc__make_cast(d->g,b,t);
 return tc__make_alu(d->g,op,compares?(int)TC_BOOL:t,in,2);
@@ -15242,6 +15247,22 @@ break;
 default:break;
 }
 }
+static int tc__is_a_number(const tc__graph*g,const tc__node*n){
+while(n->op==TC_OP_EXPAND||n->op==TC_OP_RESHAPE||n->op==TC_OP_CAST)
+n=tc__operand(g,n,0);
+return n->op==TC_OP_CONST||n->op==TC_OP_ARG;
+}
+static void tc__derive_bound(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
+int left=tc__is_a_number(d->g,a),right=tc__is_a_number(d->g,b);
+if(left==right){
+tc__derive_alu(d,n,g);
+return;
+}
+tc__node*x=left?b:a,*limit=left?a:b;
+tc__node*stays=tc__d2(d,n->op==TC_OP_MAXIMUM?TC_OP_GE:TC_OP_LE,x,limit);
+tc__d_give(d,x,tc__d3(d,TC_OP_WHERE,stays,g,tc__d_zeros(d,g)));
+}
 static void tc__derive_reshape(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
 tc__d_give(d,a,tc__d_reshape_like(d,g,a));
@@ -15336,9 +15357,27 @@ tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
 tc__node*sum=tc__d_opaque3(d,TC_OP_INDEX_ADD,none,index,g);
 tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
 }
+static int tc__gathers_one(const tc__node*a,const tc__node*n,int dim){
+for(int i=0;i<a->rank;i++)
+if(i==dim?!tc__ix_equals(n->dims[i],1):n->dims[i]!=a->dims[i])return 0;
+return 1;
+}
+static tc__node*tc__d_placed(tc__derive*d,const tc__node*a,tc__node*index,
+tc__node*g,int64_t dim){
+tc__node*place=
+tc__make(d->g,TC_OP_IOTA,TC_I64,a->rank,a->dims,NULL,0,&dim,1);
+index=tc__d_expand_like(d,tc__make_cast(d->g,index,TC_I64),a);
+tc__node*here=tc__d2(d,TC_OP_EQ,place,index);
+g=tc__d_expand_like(d,g,a);
+return tc__d3(d,TC_OP_WHERE,here,g,tc__d_zeros(d,g));
+}
 static void tc__derive_gather(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
 int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
+if(tc__gathers_one(a,n,dim)){
+tc__d_give(d,a,tc__d_placed(d,a,index,g,dim));
+return;
+}
 tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
 index=tc__d_moved(d,index,dim,last);
 g=tc__d_moved(d,g,dim,last);
@@ -15493,50 +15532,11 @@ tc__rule_fn rule;
 {TC_OP_RANDOM,tc__derive_nothing},
 };
 static tc__rule_fn tc__derive_rule(const tc__node*n){
+if(n->op==TC_OP_MAXIMUM||n->op==TC_OP_MINIMUM)return tc__derive_bound;
 if(tc__is_alu(n)||n->op==TC_OP_CAST)return tc__derive_alu;
 for(size_t i=0;i<TC__COUNT(tc__derive_rules);i++)
 if(tc__derive_rules[i].op==(tc__op)n->op)return tc__derive_rules[i].rule;
 return NULL;
-}
-typedef void(*tc__whole_fn)(tc__derive*d,const tc__composite*f,tc__node*g);
-static tc__node*tc__d_part(tc__derive*d,const tc__composite*f,uint32_t i){
-return f->in[i]==TC__NO_NODE?NULL:d->g->node.at[f->in[i]];
-}
-static tc__node*tc__d_sum_along(tc__derive*d,tc__node*a,int64_t dim){
-if(!a)return NULL;
-return tc__d_expand_like(d,tc__d_reduce(d,TC_OP_SUM,a,(int64_t)1<<dim),a);
-}
-static void tc__whole_softmax(tc__derive*d,const tc__composite*f,tc__node*g){
-tc__node*x=tc__d_part(d,f,TC__SOFTMAX_X),*y=d->g->node.at[f->result];
-int half=tc__is_half(y->dtype);
-if(half)y=tc__d_cast(d,y,TC_F32),g=tc__d_cast(d,g,TC_F32);
-tc__node*sum=
-tc__d_sum_along(d,tc__d2(d,TC_OP_MUL,g,y),f->attr[TC__SOFTMAX_DIM]);
-tc__d_give(d,x,tc__d2(d,TC_OP_MUL,y,tc__d2(d,TC_OP_SUB,g,sum)));
-}
-static void tc__whole_log_softmax(tc__derive*d,const tc__composite*f,tc__node*g){
-tc__node*x=tc__d_part(d,f,TC__LOG_SOFTMAX_X),*y=d->g->node.at[f->result];
-int half=tc__is_half(y->dtype);
-if(half)y=tc__d_cast(d,y,TC_F32),g=tc__d_cast(d,g,TC_F32);
-tc__node*sum=tc__d_sum_along(d,g,f->attr[TC__LOG_SOFTMAX_DIM]);
-tc__node*share=tc__d2(d,TC_OP_MUL,tc__d1(d,TC_OP_EXP,y),sum);
-tc__d_give(d,x,tc__d2(d,TC_OP_SUB,g,share));
-}
-static const struct{
-tc__op op;
-tc__whole_fn rule;
-}tc__derive_wholes[]={
-{TC_OP_SOFTMAX,tc__whole_softmax},
-{TC_OP_LOG_SOFTMAX,tc__whole_log_softmax},
-};
-static int tc__derive_whole(tc__derive*d,const tc__node*n,tc__node*g){
-for(size_t i=0;i<TC__COUNT(tc__derive_wholes);i++){
-const tc__composite*f=tc__composite_of(d->g,n->id,tc__derive_wholes[i].op);
-if(!f||f->result!=n->id)continue;
-tc__derive_wholes[i].rule(d,f,g);
-return 1;
-}
-return 0;
 }
 static void tc__derive_node(tc__derive*d,const tc__node*n){
 tc__rule_fn rule=tc__derive_rule(n);
@@ -15548,7 +15548,7 @@ for(uint32_t i=0;i<n->n_in;i++)d->refused[n->in[i]]=1;
 if(!rule||!known)return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
-if(!tc__derive_whole(d,n,g))rule(d,n,g);
+rule(d,n,g);
 }
 static void tc__derive_close(tc__derive*d){
 tc_ctx*c=d->g?d->g->ctx:NULL;

@@ -5,9 +5,7 @@
 // adjoint is known gives its operands theirs, by the GRAD column of ops.def or a rule below; a node that gets
 // several gets their sum. So it is the graph that is derived: writes in place are new values in it, views are
 // movement, and what a derivative is made of are nodes, with derivatives. What is not needed of them nobody computes.
-//
-// A composite op whose derivative is shorter than that of its parts has a rule of its own (tc__derive_wholes): its
-// parts then get nothing from it.
+// Composite ops are derived as their parts are, whose formulas detach what cancels out (tc__below_top).
 
 typedef struct tc__derive {
     tc__graph *g;
@@ -47,7 +45,7 @@ static tc__node *tc__d1(tc__derive *d, tc__op op, tc__node *a) {
 static tc__node *tc__d2(tc__derive *d, tc__op op, tc__node *a, tc__node *b) {
     tc__node *in[2];
     if (!a || !b) return NULL;
-    int t = tc__is_float(a->dtype) ? a->dtype : b->dtype;
+    int t = tc__is_float(b->dtype) && !tc__is_float(a->dtype) ? b->dtype : a->dtype;
     int compares = tc__ops[op].dtype == tc__dtype_compare;
     in[0] = tc__make_cast(d->g, a, t), in[1] = tc__make_cast(d->g, b, t);
     return tc__make_alu(d->g, op, compares ? (int)TC_BOOL : t, in, 2);
@@ -155,6 +153,25 @@ static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
 #include "out/derive_rules.inc"
     default: break;
     }
+}
+
+static int tc__is_a_number(const tc__graph *g, const tc__node *n) {
+    while (n->op == TC_OP_EXPAND || n->op == TC_OP_RESHAPE || n->op == TC_OP_CAST)
+        n = tc__operand(g, n, 0);
+    return n->op == TC_OP_CONST || n->op == TC_OP_ARG;
+}
+
+// A bound that is a number passes on what is at it, as clamp does; between two tensors the table knows.
+static void tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0), *b = tc__d_in(d, n, 1);
+    int left = tc__is_a_number(d->g, a), right = tc__is_a_number(d->g, b);
+    if (left == right) {
+        tc__derive_alu(d, n, g);
+        return;
+    }
+    tc__node *x = left ? b : a, *limit = left ? a : b;
+    tc__node *stays = tc__d2(d, n->op == TC_OP_MAXIMUM ? TC_OP_GE : TC_OP_LE, x, limit);
+    tc__d_give(d, x, tc__d3(d, TC_OP_WHERE, stays, g, tc__d_zeros(d, g)));
 }
 
 static void tc__derive_reshape(tc__derive *d, const tc__node *n, tc__node *g) {
@@ -266,9 +283,30 @@ static void tc__derive_take(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_moved(d, sum, last, dim));
 }
 
+// Whether each row gave one element: then what gets something is told by comparing places, and no two share one.
+static int tc__gathers_one(const tc__node *a, const tc__node *n, int dim) {
+    for (int i = 0; i < a->rank; i++)
+        if (i == dim ? !tc__ix_equals(n->dims[i], 1) : n->dims[i] != a->dims[i]) return 0;
+    return 1;
+}
+
+static tc__node *tc__d_placed(tc__derive *d, const tc__node *a, tc__node *index,
+                              tc__node *g, int64_t dim) {
+    tc__node *place =
+        tc__make(d->g, TC_OP_IOTA, TC_I64, a->rank, a->dims, NULL, 0, &dim, 1);
+    index = tc__d_expand_like(d, tc__make_cast(d->g, index, TC_I64), a);
+    tc__node *here = tc__d2(d, TC_OP_EQ, place, index);
+    g = tc__d_expand_like(d, g, a);
+    return tc__d3(d, TC_OP_WHERE, here, g, tc__d_zeros(d, g));
+}
+
 static void tc__derive_gather(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *index = tc__d_in(d, n, 1);
     int dim = (int)n->attr[TC__GATHER_DIM], last = a->rank - 1;
+    if (tc__gathers_one(a, n, dim)) {
+        tc__d_give(d, a, tc__d_placed(d, a, index, g, dim));
+        return;
+    }
     tc__node *none = tc__d_moved(d, tc__d_zeros(d, a), dim, last);
     index = tc__d_moved(d, index, dim, last);
     g = tc__d_moved(d, g, dim, last);
@@ -454,63 +492,11 @@ static const struct {
 };
 
 static tc__rule_fn tc__derive_rule(const tc__node *n) {
+    if (n->op == TC_OP_MAXIMUM || n->op == TC_OP_MINIMUM) return tc__derive_bound;
     if (tc__is_alu(n) || n->op == TC_OP_CAST) return tc__derive_alu;
     for (size_t i = 0; i < TC__COUNT(tc__derive_rules); i++)
         if (tc__derive_rules[i].op == (tc__op)n->op) return tc__derive_rules[i].rule;
     return NULL;
-}
-
-// ---- composite ops ----
-
-typedef void (*tc__whole_fn)(tc__derive *d, const tc__composite *f, tc__node *g);
-
-static tc__node *tc__d_part(tc__derive *d, const tc__composite *f, uint32_t i) {
-    return f->in[i] == TC__NO_NODE ? NULL : d->g->node.at[f->in[i]];
-}
-
-// The sum along a dimension, repeated along it.
-static tc__node *tc__d_sum_along(tc__derive *d, tc__node *a, int64_t dim) {
-    if (!a) return NULL;
-    return tc__d_expand_like(d, tc__d_reduce(d, TC_OP_SUM, a, (int64_t)1 << dim), a);
-}
-
-// y (g - sum(g y))
-static void tc__whole_softmax(tc__derive *d, const tc__composite *f, tc__node *g) {
-    tc__node *x = tc__d_part(d, f, TC__SOFTMAX_X), *y = d->g->node.at[f->result];
-    int half = tc__is_half(y->dtype);
-    if (half) y = tc__d_cast(d, y, TC_F32), g = tc__d_cast(d, g, TC_F32);
-    tc__node *sum =
-        tc__d_sum_along(d, tc__d2(d, TC_OP_MUL, g, y), f->attr[TC__SOFTMAX_DIM]);
-    tc__d_give(d, x, tc__d2(d, TC_OP_MUL, y, tc__d2(d, TC_OP_SUB, g, sum)));
-}
-
-// g - exp(y) sum(g)
-static void tc__whole_log_softmax(tc__derive *d, const tc__composite *f, tc__node *g) {
-    tc__node *x = tc__d_part(d, f, TC__LOG_SOFTMAX_X), *y = d->g->node.at[f->result];
-    int half = tc__is_half(y->dtype);
-    if (half) y = tc__d_cast(d, y, TC_F32), g = tc__d_cast(d, g, TC_F32);
-    tc__node *sum = tc__d_sum_along(d, g, f->attr[TC__LOG_SOFTMAX_DIM]);
-    tc__node *share = tc__d2(d, TC_OP_MUL, tc__d1(d, TC_OP_EXP, y), sum);
-    tc__d_give(d, x, tc__d2(d, TC_OP_SUB, g, share));
-}
-
-static const struct {
-    tc__op op;
-    tc__whole_fn rule;
-} tc__derive_wholes[] = {
-    {TC_OP_SOFTMAX, tc__whole_softmax},
-    {TC_OP_LOG_SOFTMAX, tc__whole_log_softmax},
-};
-
-// Whether node n is the result of a composite op that has a rule, which has been followed.
-static int tc__derive_whole(tc__derive *d, const tc__node *n, tc__node *g) {
-    for (size_t i = 0; i < TC__COUNT(tc__derive_wholes); i++) {
-        const tc__composite *f = tc__composite_of(d->g, n->id, tc__derive_wholes[i].op);
-        if (!f || f->result != n->id) continue;
-        tc__derive_wholes[i].rule(d, f, g);
-        return 1;
-    }
-    return 0;
 }
 
 // ---- the sweep ----
@@ -526,7 +512,7 @@ static void tc__derive_node(tc__derive *d, const tc__node *n) {
     if (!rule || !known) return;
     tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
     d->g->device = n->device;
-    if (!tc__derive_whole(d, n, g)) rule(d, n, g);
+    rule(d, n, g);
 }
 
 static void tc__derive_close(tc__derive *d) {
