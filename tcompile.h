@@ -2203,6 +2203,14 @@ TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tenso
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
 TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
                           tc_tensor *out, const char *file, int line);
+// *out = what y changes by when wrt[i] change by t[i]: the Jacobian times t, of the sizes of y. Forward mode, at the
+// cost of about two gradients. t[i] has the sizes and dtype of wrt[i]; n >= 1.
+TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
+                          tc_tensor *out, const char *file, int line);
+// Nothing is derived through what is made between these. They nest; what a region leaves open ends with it. Outside
+// of regions they do nothing.
+TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
+TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // x as a value of which nothing behind it is a derivative: a view of the same memory.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 
@@ -2246,6 +2254,9 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
 #define tc_grad(...) tc_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_vjp(...) tc_vjp_at(__VA_ARGS__, TC__SITE)
+#define tc_jvp(...) tc_jvp_at(__VA_ARGS__, TC__SITE)
+#define tc_no_grad_begin(...) tc_no_grad_begin_at(__VA_ARGS__, TC__SITE)
+#define tc_no_grad_end(...) tc_no_grad_end_at(__VA_ARGS__, TC__SITE)
 #define tc_detach(...) tc_detach_at(__VA_ARGS__, TC__SITE)
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
@@ -2519,7 +2530,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa0eb49945a378fe3u
+#define TC__BUILD_ID 0x6ed13b9e91420e03u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6712,7 +6723,9 @@ TC_OP_CONTRACT,
 TC_OP_CALL,
 TC_OP_COPY_,
 TC_OP_GRADIENT,
+TC_OP_JVP,
 TC_OP_KEEP,
+TC_OP_NO_GRAD,
 TC_OP_BREAK,
 TC_OP_SHARE,
 TC_OP_FINISH,
@@ -6756,6 +6769,7 @@ TC__SLICE_DIM=0,TC__SLICE_START=1,TC__SLICE_COUNT=2,TC__SLICE_STEP=3,
 TC__PAD_DIM=0,TC__PAD_LOW=1,TC__PAD_HIGH=2,TC__PAD_DILATION=3,
 TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
+TC__DETACH_MARK=0,
 TC__CAT_DIM=0,
 TC__GATHER_DIM=0,
 TC__REDUCE_DIMS=0,
@@ -6795,6 +6809,7 @@ TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,
 TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__GRADIENT_LENIENT=0,
+TC__NO_GRAD_ON=0,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
 TC__LOG_SOFTMAX_X=0,TC__LOG_SOFTMAX_DIM=1,
 TC__LAYER_NORM_X=0,TC__LAYER_NORM_WEIGHT=1,TC__LAYER_NORM_BIAS=2,TC__LAYER_NORM_EPS=1,
@@ -7938,7 +7953,7 @@ TC__OP("pad",MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
 TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
 TC__OP("detach",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
-"","")
+"t mark","")
 TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP("take",GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
@@ -8035,8 +8050,12 @@ TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("gradient",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t lenient","")
+TC__OP("jvp",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"","")
 TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
+TC__OP("no_grad",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t on","")
 TC__OP("break",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("share",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -8396,6 +8415,7 @@ int in_place;
 int writes;
 int broken;
 int left;
+int no_grad;
 int let_go;
 int young;
 tc__site begin;
@@ -9129,8 +9149,8 @@ q->in=NULL,q->attr=NULL;
 return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
-return op==TC_OP_FINISH||op==TC_OP_SHARE||(op==TC_OP_BREAK&&!n_in)||
-tc__is_composite(op);
+return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
+(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -10116,7 +10136,7 @@ if(!tc__map_set(&rec->visits,v->epoch,(uint64_t)(uintptr_t)v))return 0;
 v->key=tc__handle(&rec->values,v->epoch,0).id>>TC__SLOT_BITS;
 v->first=(v->key<<TC__SLOT_BITS)|TC__VISIT_BIT;
 v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
-v->left=0,v->draw=rec->draw;
+v->left=0,v->no_grad=0,v->draw=rec->draw;
 v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
 v->device=rec->values.default_device;
 rec->visit=v,rec->inside.file=NULL;
@@ -10463,6 +10483,10 @@ attr[TC__WINDOW_DIM]=dim,attr[TC__WINDOW_SIZE]=tc__ix_const(size);
 attr[TC__WINDOW_STRIDE]=tc__ix_const(stride);
 attr[TC__WINDOW_DILATION]=tc__ix_const(dilation);
 return tc__prim(f,TC_OP_WINDOW,t,attr,4);
+}
+static tc_tensor tc__detach(const tc__api*f,tc_tensor t){
+int64_t mark=0;
+return tc__prim(f,TC_OP_DETACH,t,&mark,1);
 }
 static tc_tensor tc__cast(const tc__api*f,tc_tensor t,int dtype){
 int64_t attr=dtype;
@@ -13028,7 +13052,7 @@ if(tc__mask_count(f,mask)==0)return tc_log(tc__reduce(f,TC_OP_SUM,t,mask));
 tc_tensor top=tc__reduce(f,TC_OP_AMAX,t,mask);
 tc_tensor zero=tc__scalar(f,0,tc__float_dtype(f));
 top=tc_where(tc_isfinite(top),top,zero);
-top=tc__prim(f,TC_OP_DETACH,top,NULL,0);
+top=tc__detach(f,top);
 tc_tensor e=tc_exp(tc_sub(t,top));
 tc_tensor sum=tc_log(tc__reduce(f,TC_OP_SUM,e,mask));
 return tc_add(sum,top);
@@ -13097,7 +13121,7 @@ return 1;
 }
 static tc_tensor tc__below_top(const tc__api*f,tc_tensor x,uint32_t mask){
 tc_tensor top=tc__reduce(f,TC_OP_AMAX,x,mask);
-return tc_sub(x,tc__prim(f,TC_OP_DETACH,top,NULL,0));
+return tc_sub(x,tc__detach(f,top));
 }
 static tc_tensor tc__softmax(tc__api*f,tc_tensor x,int dim){
 uint32_t mask;
@@ -13554,7 +13578,7 @@ uint32_t mask=1u<<(f->x.rank-1);
 if(tc__mask_count(f,mask)==0)return x;
 double least=f->x.dtype==TC_F64?-1.7976931348623157e308:-3.4028234663852886e38;
 tc_tensor top=tc_maximum_s(tc__reduce(f,TC_OP_AMAX,x,mask),least);
-top=tc__prim(f,TC_OP_DETACH,top,NULL,0);
+top=tc__detach(f,top);
 tc_tensor e=tc_exp(tc_sub(x,top));
 tc_tensor sum=tc_maximum_s(tc__reduce(f,TC_OP_SUM,e,mask),1);
 return tc_mul(e,tc_reciprocal(sum));
@@ -14587,10 +14611,64 @@ TCDEF tc_status tc_vjp_at(tc_tensor y,tc_tensor v,const tc_tensor*wrt,int n,
 tc_tensor*out,const char*file,int line){
 return tc__grad_all("tc_vjp",y,&v,wrt,n,out,file,line);
 }
+static tc_tensor tc__jvp_sum(const tc__api*f,tc_tensor y,const tc_tensor*wrt,
+const tc_tensor*t,int n){
+tc_tensor sum=tc__null();
+for(int i=0;i<n;i++){
+tc__api inner;
+tc_tensor in[3];
+if(!tc__api_about(f,&inner,wrt[i])||!tc__weights_check(&inner,t[i]))
+return tc__null();
+in[0]=y,in[1]=wrt[i],in[2]=t[i];
+tc_tensor part=tc__prim_n(f,TC_OP_JVP,in,3,NULL,0);
+if(!part.id)return part;
+sum=i?tc_add_at(sum,part,f->file,f->line):part;
+}
+return sum;
+}
+TCDEF tc_status tc_jvp_at(tc_tensor y,const tc_tensor*wrt,const tc_tensor*t,int n,
+tc_tensor*out,const char*file,int line){
+tc__api f;
+if(out)*out=tc__null();
+if(!tc__begin(&f,"tc_jvp",y,file,line))return tc__api_refused(&f,y);
+tc_status outer=tc__unit_begin(f.c);
+int ok=tc__grad_check(&f)&&tc__wrt_check(&f,wrt,n,out);
+if(ok&&!n)ok=tc__fail(f.c,TC_E_ARG,"tc_jvp: n is 0");
+if(ok&&!t)ok=tc__fail(f.c,TC_E_NULL,"tc_jvp: t is null");
+if(ok)*out=tc__jvp_sum(&f,y,wrt,t,n),ok=out->id!=0;
+tc_status s=tc__unit_end(f.c,outer,ok);
+tc__leave_null(&f);
+return s;
+}
+static tc_status tc__no_grad(tc_ctx*c,const char*who,int64_t on,const char*file,
+int line){
+tc__call k;
+if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,who))return tc__not_ours(c);
+tc__visit*v=tc__recorder_of(c)->visit;
+if(!v)return TC_OK;
+tc_status outer=tc__unit_begin(c);
+memset(&k,0,sizeof k);
+k.op=TC_OP_NO_GRAD,k.attr=&on,k.n_attr=1;
+k.site.file=file,k.site.line=line;
+tc__site_set(c,k.site);
+int ok=
+on||v->no_grad||
+tc__fail(c,TC_E_STATE,"%s: there was no tc_no_grad_begin in this region",who);
+ok=ok&&tc__visit_step(c,v,&k)!=NULL;
+if(ok)v->no_grad+=on?1:-1;
+return tc__unit_end(c,outer,ok);
+}
+TCDEF tc_status tc_no_grad_begin_at(tc_ctx*tc,const char*file,int line){
+return tc__no_grad(tc,"tc_no_grad_begin",1,file,line);
+}
+TCDEF tc_status tc_no_grad_end_at(tc_ctx*tc,const char*file,int line){
+return tc__no_grad(tc,"tc_no_grad_end",0,file,line);
+}
 TCDEF tc_tensor tc_detach_at(tc_tensor x,const char*file,int line){
 tc__api f;
 if(!tc__api_of(&f,"tc_detach",x,file,line))return tc__null();
-return tc__prim(&f,TC_OP_DETACH,x,NULL,0);
+return tc__detach(&f,x);
 }
 typedef struct tc__needs{
 const tc__visit*v;
@@ -14895,6 +14973,11 @@ tc__ix end=
 tc__ix_mul(x,tc__ix_sub(x,a->dims[dim],tc__ix_const(1)),tc__ix_const(step));
 end=tc__ix_add(x,tc__ix_add(x,end,tc__ix_const(1)),low);
 return tc__make_pad(d->g,a,dim,low,tc__ix_sub(x,n,end),tc__ix_const(step),0);
+}
+static tc__node*tc__d_detach(tc__graph*g,tc__node*a,int64_t mark){
+return a&&tc__is_float(a->dtype)
+?tc__make1(g,TC_OP_DETACH,a,a->rank,a->dims,&mark,1)
+:a;
 }
 static tc__node*tc__d_in(tc__derive*d,const tc__node*n,uint32_t i){
 return d->g->node.at[n->in[i]];
@@ -15552,6 +15635,7 @@ rule(d,n,g);
 }
 static void tc__derive_close(tc__derive*d){
 tc_ctx*c=d->g?d->g->ctx:NULL;
+if(!c)return;
 tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
 tc__free(c,d->refused,d->n);
 memset(d,0,sizeof*d);
@@ -15559,7 +15643,7 @@ memset(d,0,sizeof*d);
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
 const tc__node*v){
 int was=g->device;
-memset(d,0,sizeof*d);
+tc__derive_close(d);
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->refused=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
@@ -15581,6 +15665,7 @@ uint32_t parent;
 uint32_t root;
 uint32_t version;
 tc__node*node;
+int stops;
 }tc__cell;
 typedef struct tc__run_arg{
 uint32_t number;
@@ -15606,6 +15691,7 @@ TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__noted)noted;
 size_t composed;
 tc__derive derive;
+int no_grad;
 int round_each_op;
 int in_place;
 int failed;
@@ -15779,7 +15865,8 @@ i=v->parent;
 tc__node*n=v->node;
 while(b->chain.count){
 v=tc__cell_at(b,b->chain.at[--b->chain.count]);
-n=v->node=tc__moves(b,v->via,v->n_via,n);
+n=tc__moves(b,v->via,v->n_via,n);
+n=v->node=v->stops?tc__d_detach(b->g,n,0):n;
 v->version=version;
 }
 return n;
@@ -16196,6 +16283,15 @@ b->ctx,TC_E_UNSUPPORTED,
 s->call?s->call:"tc_grad",tc__op_name((tc__op)d->why->op),place);
 return NULL;
 }
+static tc__node*tc__build_adjoint(tc__builder*b,const tc__step*s,const tc__node*x,
+int lenient){
+tc__derive*d=&b->derive;
+int known=x->id<d->n&&d->adjoint[x->id];
+int refused=x->id<d->n&&d->refused[x->id];
+b->g->device=x->device;
+if(known&&!refused)return b->g->node.at[d->adjoint[x->id]-1];
+return lenient&&!refused?tc__d_zeros(d,x):tc__fail_gradient(b,s,x);
+}
 static tc__node*tc__build_gradient(tc__builder*b,const tc__step*s){
 tc__derive*d=&b->derive;
 tc__node*x=tc__cell_read(b,tc__code_cell(b,s->in[0]));
@@ -16207,15 +16303,29 @@ b->g->device=y->device;
 if(s->n_in<=2)
 v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
 if(!v)return NULL;
-if(!d->g||d->y!=y->id||d->v!=v->id){
-tc__derive_close(d);
-if(!tc__derive_all(d,b->g,y,v))return NULL;
+int derived=d->g&&d->y==y->id&&d->v==v->id;
+if(!derived&&!tc__derive_all(d,b->g,y,v))return NULL;
+return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
 }
-b->g->device=x->device;
-int known=x->id<d->n&&d->adjoint[x->id];
-if(known&&!d->refused[x->id])return b->g->node.at[d->adjoint[x->id]-1];
-if(x->id<d->n&&d->refused[x->id])return tc__fail_gradient(b,s,x);
-return s->attr[TC__GRADIENT_LENIENT]?tc__d_zeros(d,x):tc__fail_gradient(b,s,x);
+static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
+tc__derive d;
+tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[0]));
+tc__node*x=tc__cell_read(b,tc__code_cell(b,s->in[1]));
+tc__node*t=tc__cell_read(b,tc__code_cell(b,s->in[2])),*u,*made=NULL;
+int64_t mark=(int64_t)b->cell.count+1;
+if(!x||!y||!t||!tc__build_composites(b))return NULL;
+memset(&d,0,sizeof d);
+d.g=b->g;
+b->g->device=y->device;
+u=tc__d_detach(b->g,tc__d_zeros(&d,y),mark);
+if(!u||!tc__derive_all(&b->derive,b->g,y,u))return NULL;
+tc__node*by=tc__build_adjoint(b,s,x,0);
+if(by&&tc__derive_all(&d,b->g,by,t)){
+int known=u->id<d.n&&d.adjoint[u->id];
+made=known?b->g->node.at[d.adjoint[u->id]-1]:tc__d_zeros(&d,y);
+}
+tc__derive_close(&d);
+return made;
 }
 static int tc__build_step(tc__builder*b,const tc__step*s){
 tc__cell v;
@@ -16228,11 +16338,15 @@ to->dims);
 if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 }else if(!tc__has_result((tc__op)s->op)){
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
+if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
-v.root=tc__cell_root(b,v.parent);
+v.root=tc__cell_root(b,v.parent),v.stops=b->no_grad;
 }else{
-v.node=s->op==TC_OP_GRADIENT?tc__build_gradient(b,s):tc__step_node(b,s);
+v.node=s->op==TC_OP_GRADIENT?tc__build_gradient(b,s)
+:s->op==TC_OP_JVP?tc__build_jvp(b,s)
+:tc__step_node(b,s);
+if(b->no_grad)v.node=tc__d_detach(b->g,v.node,0);
 if(!v.node)return 0;
 }
 return TC__PUSH(b->ctx,b->cell,v);
@@ -16308,7 +16422,8 @@ b->round_each_op=v->region&&v->region->options.round_each_op;
 b->in_place=v->in_place;
 if(!tc__build_symbols(b,count)||!tc__build_places(b,count))return 0;
 for(uint32_t i=0;i<count;i++)
-pure&=v->path.at[i]->op!=TC_OP_COPY_&&v->path.at[i]->op!=TC_OP_GRADIENT;
+pure&=v->path.at[i]->op!=TC_OP_COPY_&&
+tc__ops[v->path.at[i]->op].kind!=TC__KIND_DERIVE;
 for(uint32_t i=0;i<b->externals;i++)
 if(!tc__build_external(b,i))return 0;
 for(uint32_t i=0;i<count;i++){
@@ -50478,6 +50593,8 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -50500,6 +50617,8 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -97,7 +97,7 @@ static tc_tensor tc__logsumexp_keep(const tc__api *f, tc_tensor t, uint32_t mask
     tc_tensor top = tc__reduce(f, TC_OP_AMAX, t, mask);
     tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
     top = tc_where(tc_isfinite(top), top, zero);
-    top = tc__prim(f, TC_OP_DETACH, top, NULL, 0); // it cancels out
+    top = tc__detach(f, top); // it cancels out
     tc_tensor e = tc_exp(tc_sub(t, top));
     tc_tensor sum = tc_log(tc__reduce(f, TC_OP_SUM, e, mask));
     return tc_add(sum, top);
@@ -181,7 +181,7 @@ static int tc__along(tc__api *f, tc_tensor *x, int dim, uint32_t *mask) {
 // with what was taken away, so nothing is derived through that.
 static tc_tensor tc__below_top(const tc__api *f, tc_tensor x, uint32_t mask) {
     tc_tensor top = tc__reduce(f, TC_OP_AMAX, x, mask);
-    return tc_sub(x, tc__prim(f, TC_OP_DETACH, top, NULL, 0));
+    return tc_sub(x, tc__detach(f, top));
 }
 
 static tc_tensor tc__softmax(tc__api *f, tc_tensor x, int dim) {

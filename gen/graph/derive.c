@@ -122,6 +122,13 @@ static tc__node *tc__d_within(tc__derive *d, tc__node *a, int64_t dim, tc__ix lo
     return tc__make_pad(d->g, a, dim, low, tc__ix_sub(x, n, end), tc__ix_const(step), 0);
 }
 
+// a as a value that nothing is derived through; with a mark it is like no other.
+static tc__node *tc__d_detach(tc__graph *g, tc__node *a, int64_t mark) {
+    return a && tc__is_float(a->dtype)
+               ? tc__make1(g, TC_OP_DETACH, a, a->rank, a->dims, &mark, 1)
+               : a;
+}
+
 // ---- giving ----
 
 static tc__node *tc__d_in(tc__derive *d, const tc__node *n, uint32_t i) {
@@ -517,6 +524,7 @@ static void tc__derive_node(tc__derive *d, const tc__node *n) {
 
 static void tc__derive_close(tc__derive *d) {
     tc_ctx *c = d->g ? d->g->ctx : NULL;
+    if (!c) return;
     tc__free(c, d->adjoint, d->n * sizeof *d->adjoint);
     tc__free(c, d->refused, d->n);
     memset(d, 0, sizeof *d);
@@ -526,7 +534,7 @@ static void tc__derive_close(tc__derive *d) {
 static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
                           const tc__node *v) {
     int was = g->device;
-    memset(d, 0, sizeof *d);
+    tc__derive_close(d);
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
     d->refused = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);

@@ -90,10 +90,70 @@ TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
     return tc__grad_all("tc_vjp", y, &v, wrt, n, out, file, line);
 }
 
+// What y, which the frame is about, changes by with wrt[i] and t[i] together; null = reported.
+static tc_tensor tc__jvp_sum(const tc__api *f, tc_tensor y, const tc_tensor *wrt,
+                             const tc_tensor *t, int n) {
+    tc_tensor sum = tc__null();
+    for (int i = 0; i < n; i++) {
+        tc__api inner;
+        tc_tensor in[3];
+        if (!tc__api_about(f, &inner, wrt[i]) || !tc__weights_check(&inner, t[i]))
+            return tc__null();
+        in[0] = y, in[1] = wrt[i], in[2] = t[i];
+        tc_tensor part = tc__prim_n(f, TC_OP_JVP, in, 3, NULL, 0);
+        if (!part.id) return part;
+        sum = i ? tc_add_at(sum, part, f->file, f->line) : part;
+    }
+    return sum;
+}
+
+TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
+                          tc_tensor *out, const char *file, int line) {
+    tc__api f;
+    if (out) *out = tc__null();
+    if (!tc__begin(&f, "tc_jvp", y, file, line)) return tc__api_refused(&f, y);
+    tc_status outer = tc__unit_begin(f.c);
+    int ok = tc__grad_check(&f) && tc__wrt_check(&f, wrt, n, out);
+    if (ok && !n) ok = tc__fail(f.c, TC_E_ARG, "tc_jvp: n is 0");
+    if (ok && !t) ok = tc__fail(f.c, TC_E_NULL, "tc_jvp: t is null");
+    if (ok) *out = tc__jvp_sum(&f, y, wrt, t, n), ok = out->id != 0;
+    tc_status s = tc__unit_end(f.c, outer, ok);
+    tc__leave_null(&f);
+    return s;
+}
+
+static tc_status tc__no_grad(tc_ctx *c, const char *who, int64_t on, const char *file,
+                             int line) {
+    tc__call k;
+    if (!c) return TC_E_NULL;
+    if (!tc__is_ours(c, who)) return tc__not_ours(c);
+    tc__visit *v = tc__recorder_of(c)->visit;
+    if (!v) return TC_OK;
+    tc_status outer = tc__unit_begin(c);
+    memset(&k, 0, sizeof k);
+    k.op = TC_OP_NO_GRAD, k.attr = &on, k.n_attr = 1;
+    k.site.file = file, k.site.line = line;
+    tc__site_set(c, k.site);
+    int ok =
+        on || v->no_grad ||
+        tc__fail(c, TC_E_STATE, "%s: there was no tc_no_grad_begin in this region", who);
+    ok = ok && tc__visit_step(c, v, &k) != NULL;
+    if (ok) v->no_grad += on ? 1 : -1;
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line) {
+    return tc__no_grad(tc, "tc_no_grad_begin", 1, file, line);
+}
+
+TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line) {
+    return tc__no_grad(tc, "tc_no_grad_end", 0, file, line);
+}
+
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line) {
     tc__api f;
     if (!tc__api_of(&f, "tc_detach", x, file, line)) return tc__null();
-    return tc__prim(&f, TC_OP_DETACH, x, NULL, 0);
+    return tc__detach(&f, x);
 }
 
 // ---- tensors that have a gradient ----
