@@ -40,7 +40,7 @@
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs come with tcompile_cuda.h, gradients with a later version.
+//     or a vendor library. GPUs come with tcompile_cuda.h.
 //
 // TENSORS AND OPS
 //     A tensor is a handle, copied like a number. Ops give new tensors and follow PyTorch in names,
@@ -143,8 +143,9 @@
 //     ```
 //
 // IDIOMS
-//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_, or any
-//     ops in place, and is fused with what comes before it.
+//     A training step: forward, backward and update are one program. tc_grad is pure; tc_requires_grad and
+//     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_, or any ops in
+//     place, and is fused with what comes before it.
 //
 //     ```c
 //     enum { N = 256, D = 16 };
@@ -153,8 +154,8 @@
 //     for (int i = 0; i < 200; i++) {
 //         tc_trace_begin(tc, "train");
 //         tc_tensor off = tc_sub(tc_matmul(x, w), y);
-//         tc_tensor loss = tc_mean_all(tc_square(off));
-//         tc_tensor grad = tc_mul_s(tc_matmul(off, x), 2.0 / N);
+//         tc_tensor loss = tc_mean_all(tc_square(off)), grad;
+//         tc_grad(loss, &w, 1, &grad);
 //         tc_sgd_(w, grad, velocity, 0.05, 0.9, 0, 0);              // w -= ..., in place
 //         tc_trace_end(tc);
 //         if (i % 50 == 49) printf("%g\n", tc_item(loss));          // only where it is looked at
@@ -2086,8 +2087,8 @@ typedef tc_status (*tc_custom_shape)(void *user, const tc_spec *in, int n_in, tc
 typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
                                    const tc_buffer *out);
 
-// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none.
-// For a later version: nothing calls it yet.
+// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
+// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
@@ -2103,7 +2104,7 @@ typedef struct tc_custom_op {
     tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
     const char *cuda_source;      // NULL = on a device too the host computes it; see below
-    tc_custom_gradient gradient;  // NULL = none; unused now
+    tc_custom_gradient gradient;  // NULL = none
 } tc_custom_op;
 
 // c_source is C99 text that defines the function `tc_status NAME(void *user, const
@@ -2530,7 +2531,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6ed13b9e91420e03u
+#define TC__BUILD_ID 0x8ebae6589dda7e8du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6726,6 +6727,7 @@ TC_OP_GRADIENT,
 TC_OP_JVP,
 TC_OP_KEEP,
 TC_OP_NO_GRAD,
+TC_OP_OWN_GRADIENT,
 TC_OP_BREAK,
 TC_OP_SHARE,
 TC_OP_FINISH,
@@ -6810,6 +6812,7 @@ TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__GRADIENT_LENIENT=0,
 TC__NO_GRAD_ON=0,
+TC__OWN_GRADIENT_GIVEN=0,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
 TC__LOG_SOFTMAX_X=0,TC__LOG_SOFTMAX_DIM=1,
 TC__LAYER_NORM_X=0,TC__LAYER_NORM_WEIGHT=1,TC__LAYER_NORM_BIAS=2,TC__LAYER_NORM_EPS=1,
@@ -8056,6 +8059,8 @@ TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("no_grad",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
+TC__OP("own_gradient",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t given","")
 TC__OP("break",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("share",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -9150,7 +9155,7 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_OWN_GRADIENT||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -14580,6 +14585,121 @@ return same||tc__fail(f->c,TC_E_SHAPE,"%s: v is %s%s, y %s%s; they must be alike
 f->who,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),
 tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
 }
+typedef struct tc__needs{
+const tc__visit*v;
+size_t steps;
+uint32_t externals;
+uint8_t*step,*external;
+}tc__needs;
+static uint8_t*tc__need_of(const tc__needs*n,uint32_t code){
+return code&TC__EXTERNAL?&n->external[code&~TC__EXTERNAL]:&n->step[code];
+}
+static void tc__need_code(const tc__needs*n,uint32_t code){
+*tc__need_of(n,code)=1;
+*tc__need_of(n,tc__memory_of(n->v,code))=1;
+}
+static void tc__needs_walk(const tc__needs*n){
+for(size_t i=n->steps;i-- >0;){
+const tc__step*s=n->v->path.at[i];
+int writes=s->op==TC_OP_COPY_;
+if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0])):!n->step[i])
+continue;
+for(uint32_t k=0;k<s->n_in;k++)tc__need_code(n,s->in[k]);
+}
+}
+static void tc__needs_close(tc__needs*n,tc_ctx*c){
+if(n->step)TC__FREE_ARRAY(c,n->step,n->steps+1);
+if(n->external)TC__FREE_ARRAY(c,n->external,n->externals+1);
+}
+static int tc__needs_open(tc__needs*n,tc_ctx*c,tc_tensor y){
+const tc__visit*v=tc__recorder_of(c)->visit;
+const tc__tensor*t=tc__tensor_find(c,y);
+memset(n,0,sizeof*n);
+n->v=v,n->steps=v->path.count,n->externals=(uint32_t)v->external.count;
+n->step=TC__NEW_ARRAY(c,uint8_t,n->steps+1);
+n->external=TC__NEW_ARRAY(c,uint8_t,n->externals+1);
+if(!n->step||!n->external)return tc__needs_close(n,c),0;
+if(y.id>>TC__SLOT_BITS==v->key)
+tc__need_code(n,tc__position(y));
+else if(t&&t->bind_epoch==v->epoch)
+n->external[t->bind_index]=1;
+tc__needs_walk(n);
+return 1;
+}
+static tc_tensor tc__code_handle(const tc__visit*v,uint32_t code){
+tc_tensor t;
+t.id=v->first|code;
+return code&TC__EXTERNAL?v->external.at[code&~TC__EXTERNAL].handle:t;
+}
+static int tc__own_check(const tc__api*f,const tc__custom*o,const tc_tensor*in,
+const tc_tensor*g){
+tc__meta a,b;
+char x[160],y[160];
+for(int i=0;i<o->op.n_in;i++){
+if(!g[i].id)continue;
+if(!tc__meta_get(f,in[i],&a)||!tc__meta_get(f,g[i],&b))return 0;
+int same=a.rank==b.rank&&a.dtype==b.dtype;
+for(int k=0;k<a.rank&&same;k++)same=a.dims[k]==b.dims[k];
+if(!same)
+return tc__fail(
+f->c,TC_E_SHAPE,
+"custom op \"%s\": its gradient gives %s%s for input %d, which is "
+"%s%s",
+o->op.name,tc__dtype(b.dtype)->name,tc__dims_text(&b,y),i,
+tc__dtype(a.dtype)->name,tc__dims_text(&a,x));
+}
+return 1;
+}
+static int tc__own_record(const tc__api*f,const tc__custom*o,uint32_t at){
+tc__visit*v=tc__recorder_of(f->c)->visit;
+tc_tensor in[TC__CUSTOM_INPUTS],all[TC__CUSTOM_INPUTS+2],g[TC__CUSTOM_INPUTS];
+char text[64];
+uint32_t n=2;
+int64_t given=0,mark=(int64_t)at+1;
+all[0]=tc__code_handle(v,at);
+for(int i=0;i<o->op.n_in;i++)
+in[i]=tc__code_handle(v,v->path.at[at]->in[i]),g[i]=tc__null();
+tc_tensor zeros=tc_zeros_like_at(all[0],f->file,f->line);
+all[1]=zeros.id?tc__prim(f,TC_OP_DETACH,zeros,&mark,1):zeros;
+if(!all[1].id)return 0;
+tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,all[0],all[1],g);
+if(s)
+return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
+o->op.name,tc__user_status_text(s,text));
+if(!tc__own_check(f,o,in,g))return 0;
+for(int i=0;i<o->op.n_in;i++){
+given|=(int64_t)(g[i].id!=0)<<i;
+if(g[i].id)all[n++]=g[i];
+}
+tc__call k;
+memset(&k,0,sizeof k);
+k.op=TC_OP_OWN_GRADIENT,k.in=all,k.n_in=n,k.attr=&given,k.n_attr=1;
+k.site.file=f->file,k.site.line=f->line;
+return tc__visit_step(f->c,v,&k)!=NULL;
+}
+static int tc__own_is_recorded(const tc__visit*v,uint32_t at){
+for(size_t i=at+1;i<v->path.count;i++)
+if(v->path.at[i]->op==TC_OP_OWN_GRADIENT&&v->path.at[i]->in[0]==at)return 1;
+return 0;
+}
+static int tc__own_gradients(const tc__api*f,const tc__needs*n){
+for(uint32_t i=0;i<n->steps;i++){
+const tc__step*s=n->v->path.at[i];
+if(s->op!=TC_OP_CUSTOM||!n->step[i])continue;
+const tc__custom*o=tc__custom_at(f->c,s->attr[TC__CUSTOM_OP]);
+if(!o||!o->op.gradient||tc__own_is_recorded(n->v,i))continue;
+if(!tc__own_record(f,o,i))return 0;
+}
+return 1;
+}
+static int tc__owns_of(const tc__api*f,tc_tensor y){
+tc__needs n;
+if(!tc__custom_count(f->c))return 1;
+if(!tc__needs_open(&n,f->c,y))return 0;
+int ok=tc__own_gradients(f,&n);
+tc__needs_close(&n,f->c);
+return ok;
+}
 static tc_tensor tc__gradient(const tc__api*f,tc_tensor y,tc_tensor v,tc_tensor x,
 int64_t lenient){
 tc_tensor in[3];
@@ -14593,7 +14713,7 @@ tc__api f;
 if(!tc__begin(&f,who,y,file,line))return tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
 int ok=tc__grad_check(&f)&&(v?tc__weights_check(&f,*v):tc__loss_check(&f))&&
-tc__wrt_check(&f,wrt,n,out);
+tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 for(int i=0;i<n&&ok;i++){
 out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],0);
 ok=out[i].id!=0;
@@ -14632,7 +14752,7 @@ tc__api f;
 if(out)*out=tc__null();
 if(!tc__begin(&f,"tc_jvp",y,file,line))return tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
-int ok=tc__grad_check(&f)&&tc__wrt_check(&f,wrt,n,out);
+int ok=tc__grad_check(&f)&&tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 if(ok&&!n)ok=tc__fail(f.c,TC_E_ARG,"tc_jvp: n is 0");
 if(ok&&!t)ok=tc__fail(f.c,TC_E_NULL,"tc_jvp: t is null");
 if(ok)*out=tc__jvp_sum(&f,y,wrt,t,n),ok=out->id!=0;
@@ -14670,26 +14790,6 @@ tc__api f;
 if(!tc__api_of(&f,"tc_detach",x,file,line))return tc__null();
 return tc__detach(&f,x);
 }
-typedef struct tc__needs{
-const tc__visit*v;
-uint8_t*step,*external;
-}tc__needs;
-static uint8_t*tc__need_of(const tc__needs*n,uint32_t code){
-return code&TC__EXTERNAL?&n->external[code&~TC__EXTERNAL]:&n->step[code];
-}
-static void tc__need_code(const tc__needs*n,uint32_t code){
-*tc__need_of(n,code)=1;
-*tc__need_of(n,tc__memory_of(n->v,code))=1;
-}
-static void tc__needs_walk(const tc__needs*n){
-for(size_t i=n->v->path.count;i-- >0;){
-const tc__step*s=n->v->path.at[i];
-int writes=s->op==TC_OP_COPY_;
-if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0])):!n->step[i])
-continue;
-for(uint32_t k=0;k<s->n_in;k++)tc__need_code(n,s->in[k]);
-}
-}
 static int tc__backward_all(const tc__api*f,tc_tensor loss,const tc__needs*n,
 uint32_t count){
 for(uint32_t i=0;i<count;i++){
@@ -14704,25 +14804,9 @@ return 1;
 }
 static int tc__backward_from(const tc__api*f,tc_tensor loss){
 tc__needs n;
-tc__visit*v=tc__recorder_of(f->c)->visit;
-uint32_t count=(uint32_t)v->external.count;
-size_t steps=v->path.count;
-const tc__tensor*t=tc__tensor_find(f->c,loss);
-memset(&n,0,sizeof n);
-n.v=v;
-n.step=TC__NEW_ARRAY(f->c,uint8_t,steps+1);
-n.external=TC__NEW_ARRAY(f->c,uint8_t,count+1);
-int ok=n.step&&n.external;
-if(ok&&loss.id>>TC__SLOT_BITS==v->key)
-tc__need_code(&n,tc__position(loss));
-else if(ok&&t&&t->bind_epoch==v->epoch)
-n.external[t->bind_index]=1;
-if(ok){
-tc__needs_walk(&n);
-ok=tc__backward_all(f,loss,&n,count);
-}
-tc__free(f->c,n.step,steps+1);
-tc__free(f->c,n.external,count+1);
+if(!tc__needs_open(&n,f->c,loss))return 0;
+int ok=tc__own_gradients(f,&n)&&tc__backward_all(f,loss,&n,n.externals);
+tc__needs_close(&n,f->c);
 return ok;
 }
 TCDEF tc_status tc_backward_at(tc_tensor loss,const char*file,int line){
@@ -14883,6 +14967,10 @@ a=tc__reduce_over(g,s,to==from?computed:to,tc__make_cast(g,a,computed));
 return tc__make_cast(g,a,to);
 }
 // ---- gen/graph/derive.c
+typedef struct tc__own_gradient{
+uint32_t result,seed,n;
+const uint32_t*in;
+}tc__own_gradient;
 typedef struct tc__derive{
 tc__graph*g;
 uint32_t y,v;
@@ -14890,6 +14978,8 @@ uint32_t n;
 uint32_t*adjoint;
 uint8_t*refused;
 const tc__node*why;
+const tc__own_gradient*own;
+size_t owns;
 int failed;
 }tc__derive;
 static int tc__d_dtype(tc__derive*d,const tc__node*a){
@@ -15583,6 +15673,46 @@ tc__d_give(d,a,tc__make1(d->g,TC_OP_TO,g,g->rank,g->dims,&device,1));
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
 (void)d,(void)n,(void)g;
 }
+static void tc__d_replaced(tc__derive*d,uint32_t seed,const tc__node*g,uint32_t last,
+uint32_t*map){
+map[0]=g->id;
+for(uint32_t i=seed+1;i<=last&&!d->failed;i++){
+tc__node own=*d->g->node.at[i];
+uint32_t ids[TC__MAX_OPERANDS];
+int changed=0;
+map[i-seed]=i;
+for(uint32_t k=0;k<own.n_in;k++){
+ids[k]=own.in[k]<seed?own.in[k]:map[own.in[k]-seed];
+changed|=ids[k]!=own.in[k];
+}
+if(!changed)continue;
+own.in=ids;
+const tc__node*made=tc__node_cons(d->g,&own);
+d->failed|=!made;
+if(made)map[i-seed]=made->id;
+}
+}
+static void tc__derive_own(tc__derive*d,const tc__own_gradient*o,const tc__node*n,
+tc__node*g){
+uint32_t last=o->seed;
+for(uint32_t i=0;i<o->n;i++)
+if(o->in[i]!=TC__NO_NODE&&o->in[i]>last)last=o->in[i];
+uint32_t*map=TC__NEW_ARRAY(d->g->ctx,uint32_t,last-o->seed+1);
+d->failed|=!map;
+if(map)tc__d_replaced(d,o->seed,g,last,map);
+for(uint32_t i=0;i<o->n&&!d->failed;i++){
+uint32_t at=o->in[i];
+if(at==TC__NO_NODE)continue;
+at=at<o->seed?at:map[at-o->seed];
+tc__d_give(d,tc__d_in(d,n,i),d->g->node.at[at]);
+}
+if(map)TC__FREE_ARRAY(d->g->ctx,map,last-o->seed+1);
+}
+static const tc__own_gradient*tc__own_of(const tc__derive*d,const tc__node*n){
+for(size_t i=0;i<d->owns;i++)
+if(d->own[i].result==n->id)return&d->own[i];
+return NULL;
+}
 static const struct{
 tc__op op;
 tc__rule_fn rule;
@@ -15623,14 +15753,18 @@ return NULL;
 }
 static void tc__derive_node(tc__derive*d,const tc__node*n){
 tc__rule_fn rule=tc__derive_rule(n);
+const tc__own_gradient*own=n->op==TC_OP_CUSTOM?tc__own_of(d,n):NULL;
 int known=d->adjoint[n->id]!=0;
 if(rule==tc__derive_nothing||!(known||d->refused[n->id]))return;
-if(!rule&&!d->why)d->why=n;
-if(!rule||d->refused[n->id])
+if(!rule&&!own&&!d->why)d->why=n;
+if((!rule&&!own)||d->refused[n->id])
 for(uint32_t i=0;i<n->n_in;i++)d->refused[n->in[i]]=1;
-if(!rule||!known)return;
+if((!rule&&!own)||!known)return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
+if(own)
+tc__derive_own(d,own,n,g);
+else
 rule(d,n,g);
 }
 static void tc__derive_close(tc__derive*d){
@@ -15640,10 +15774,11 @@ tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
 tc__free(c,d->refused,d->n);
 memset(d,0,sizeof*d);
 }
-static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
-const tc__node*v){
+static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__own_gradient*own,
+size_t owns,const tc__node*y,const tc__node*v){
 int was=g->device;
 tc__derive_close(d);
+d->own=own,d->owns=owns;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->refused=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
@@ -15691,6 +15826,7 @@ TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__noted)noted;
 size_t composed;
 tc__derive derive;
+TC__VEC(tc__own_gradient)own;
 int no_grad;
 int round_each_op;
 int in_place;
@@ -16283,6 +16419,23 @@ b->ctx,TC_E_UNSUPPORTED,
 s->call?s->call:"tc_grad",tc__op_name((tc__op)d->why->op),place);
 return NULL;
 }
+static int tc__build_own(tc__builder*b,const tc__step*s){
+tc__own_gradient o;
+const tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[0]));
+const tc__node*seed=tc__cell_read(b,tc__code_cell(b,s->in[1]));
+if(!y||!seed)return 0;
+uint32_t*in=TC__ANEW_ARRAY(&b->g->arena,uint32_t,y->n_in),at=2;
+if(!in||y->op!=TC_OP_CUSTOM)return in!=NULL;
+for(uint32_t i=0;i<y->n_in;i++){
+in[i]=TC__NO_NODE;
+if(!(s->attr[TC__OWN_GRADIENT_GIVEN]>>i&1))continue;
+const tc__node*n=tc__cell_read(b,tc__code_cell(b,s->in[at++]));
+if(!n)return 0;
+in[i]=n->id;
+}
+o.result=y->id,o.seed=seed->id,o.n=y->n_in,o.in=in;
+return TC__PUSH(b->ctx,b->own,o);
+}
 static tc__node*tc__build_adjoint(tc__builder*b,const tc__step*s,const tc__node*x,
 int lenient){
 tc__derive*d=&b->derive;
@@ -16304,7 +16457,7 @@ if(s->n_in<=2)
 v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
 if(!v)return NULL;
 int derived=d->g&&d->y==y->id&&d->v==v->id;
-if(!derived&&!tc__derive_all(d,b->g,y,v))return NULL;
+if(!derived&&!tc__derive_all(d,b->g,b->own.at,b->own.count,y,v))return NULL;
 return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
 }
 static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
@@ -16318,9 +16471,9 @@ memset(&d,0,sizeof d);
 d.g=b->g;
 b->g->device=y->device;
 u=tc__d_detach(b->g,tc__d_zeros(&d,y),mark);
-if(!u||!tc__derive_all(&b->derive,b->g,y,u))return NULL;
+if(!u||!tc__derive_all(&b->derive,b->g,b->own.at,b->own.count,y,u))return NULL;
 tc__node*by=tc__build_adjoint(b,s,x,0);
-if(by&&tc__derive_all(&d,b->g,by,t)){
+if(by&&tc__derive_all(&d,b->g,b->own.at,b->own.count,by,t)){
 int known=u->id<d.n&&d.adjoint[u->id];
 made=known?b->g->node.at[d.adjoint[u->id]-1]:tc__d_zeros(&d,y);
 }
@@ -16338,6 +16491,7 @@ to->dims);
 if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 }else if(!tc__has_result((tc__op)s->op)){
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
+if(s->op==TC_OP_OWN_GRADIENT&&!tc__build_own(b,s))return 0;
 if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
@@ -16412,6 +16566,7 @@ TC__VEC_FREE(b->ctx,b->within);
 TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
+TC__VEC_FREE(b->ctx,b->own);
 tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
@@ -50595,6 +50750,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -50617,6 +50773,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -361,6 +361,26 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     return NULL;
 }
 
+// What the user told of operand 0, a result of an op of his: operand 1 is the seed, behind it the gradients that are
+// given. 0 = reported.
+static int tc__build_own(tc__builder *b, const tc__step *s) {
+    tc__own_gradient o;
+    const tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[0]));
+    const tc__node *seed = tc__cell_read(b, tc__code_cell(b, s->in[1]));
+    if (!y || !seed) return 0;
+    uint32_t *in = TC__ANEW_ARRAY(&b->g->arena, uint32_t, y->n_in), at = 2;
+    if (!in || y->op != TC_OP_CUSTOM) return in != NULL;
+    for (uint32_t i = 0; i < y->n_in; i++) {
+        in[i] = TC__NO_NODE;
+        if (!(s->attr[TC__OWN_GRADIENT_GIVEN] >> i & 1)) continue;
+        const tc__node *n = tc__cell_read(b, tc__code_cell(b, s->in[at++]));
+        if (!n) return 0;
+        in[i] = n->id;
+    }
+    o.result = y->id, o.seed = seed->id, o.n = y->n_in, o.in = in;
+    return TC__PUSH(b->ctx, b->own, o);
+}
+
 // The adjoint of x in what was derived last; lenient: zeros, where that does not depend on x.
 static tc__node *tc__build_adjoint(tc__builder *b, const tc__step *s, const tc__node *x,
                                    int lenient) {
@@ -385,7 +405,7 @@ static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
         v = tc__make_expand(b->g, tc__make_const(b->g, y->dtype, one), y->rank, y->dims);
     if (!v) return NULL;
     int derived = d->g && d->y == y->id && d->v == v->id;
-    if (!derived && !tc__derive_all(d, b->g, y, v)) return NULL;
+    if (!derived && !tc__derive_all(d, b->g, b->own.at, b->own.count, y, v)) return NULL;
     return tc__build_adjoint(b, s, x, s->attr[TC__GRADIENT_LENIENT] != 0);
 }
 
@@ -402,9 +422,9 @@ static tc__node *tc__build_jvp(tc__builder *b, const tc__step *s) {
     d.g = b->g;
     b->g->device = y->device;
     u = tc__d_detach(b->g, tc__d_zeros(&d, y), mark);
-    if (!u || !tc__derive_all(&b->derive, b->g, y, u)) return NULL;
+    if (!u || !tc__derive_all(&b->derive, b->g, b->own.at, b->own.count, y, u)) return NULL;
     tc__node *by = tc__build_adjoint(b, s, x, 0);
-    if (by && tc__derive_all(&d, b->g, by, t)) {
+    if (by && tc__derive_all(&d, b->g, b->own.at, b->own.count, by, t)) {
         int known = u->id < d.n && d.adjoint[u->id];
         made = known ? b->g->node.at[d.adjoint[u->id] - 1] : tc__d_zeros(&d, y);
     }
@@ -423,6 +443,7 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (!tc__has_result((tc__op)s->op)) {
         if (tc__is_composite((tc__op)s->op) && !tc__build_noted(b, s)) return 0;
+        if (s->op == TC_OP_OWN_GRADIENT && !tc__build_own(b, s)) return 0;
         if (s->op == TC_OP_NO_GRAD) b->no_grad += s->attr[TC__NO_GRAD_ON] ? 1 : -1;
     } else if (s->view) {
         v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
@@ -507,6 +528,7 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);
     TC__VEC_FREE(b->ctx, b->noted);
+    TC__VEC_FREE(b->ctx, b->own);
     tc__derive_close(&b->derive);
 }
 

@@ -50,16 +50,17 @@ typedef struct tc__builder {
     tc__visit *visit;
     uint32_t externals; // cells below this are externals, above are positions
     TC__VEC(tc__cell) cell;
-    TC__VEC(uint32_t) chain;    // cells of a view, the last one first: of tc__cell_read
-    TC__VEC(tc__within) within; // by external: where it lies in another one's memory
-    TC__VEC(tc__ix) sym;        // by symbol of the path: what it is in the graph
-    TC__VEC(tc__run_arg) arg;   // by slot of ARG
-    TC__VEC(tc__noted) noted;   // of tc__build_composites,
-    size_t composed;            //   of which so many are the graph's
-    tc__derive derive;          // what was derived last; g NULL = nothing
-    int no_grad;                // begins of tc_no_grad_begin without their end
-    int round_each_op;          // see tc_options
-    int in_place;               // externals are read behind what is stored in them
+    TC__VEC(uint32_t) chain;       // cells of a view, the last one first: of tc__cell_read
+    TC__VEC(tc__within) within;    // by external: where it lies in another one's memory
+    TC__VEC(tc__ix) sym;           // by symbol of the path: what it is in the graph
+    TC__VEC(tc__run_arg) arg;      // by slot of ARG
+    TC__VEC(tc__noted) noted;      // of tc__build_composites,
+    size_t composed;               //   of which so many are the graph's
+    tc__derive derive;             // what was derived last; g NULL = nothing
+    TC__VEC(tc__own_gradient) own; // of custom ops
+    int no_grad;                   // begins of tc_no_grad_begin without their end
+    int round_each_op;             // see tc_options
+    int in_place;                  // externals are read behind what is stored in them
     int failed;
 } tc__builder;
 

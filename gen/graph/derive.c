@@ -7,6 +7,13 @@
 // movement, and what a derivative is made of are nodes, with derivatives. What is not needed of them nobody computes.
 // Composite ops are derived as their parts are, whose formulas detach what cancels out (tc__below_top).
 
+// What the user has told of an op of his: the gradients of its inputs, as nodes made of `seed`, which stands for that
+// of its result.
+typedef struct tc__own_gradient {
+    uint32_t result, seed, n;
+    const uint32_t *in; // by operand; TC__NO_NODE = it has none
+} tc__own_gradient;
+
 typedef struct tc__derive {
     tc__graph *g;
     uint32_t y, v;       // what is derived, and what it counts
@@ -14,6 +21,8 @@ typedef struct tc__derive {
     uint32_t *adjoint;   // by node: 1 + id; 0 = y does not depend on it
     uint8_t *refused;    //   1: it depends on it through an op that has no derivative
     const tc__node *why; // the first such op that was met
+    const tc__own_gradient *own; // of custom ops, so many
+    size_t owns;
     int failed;
 } tc__derive;
 
@@ -465,6 +474,52 @@ static void tc__derive_nothing(tc__derive *d, const tc__node *n, tc__node *g) {
     (void)d, (void)n, (void)g;
 }
 
+// ---- ops of the user's ----
+
+// Nodes that are made of the seed are made again of g in its place, up to node `last`. map[i] is what node seed + i is then.
+static void tc__d_replaced(tc__derive *d, uint32_t seed, const tc__node *g, uint32_t last,
+                           uint32_t *map) {
+    map[0] = g->id;
+    for (uint32_t i = seed + 1; i <= last && !d->failed; i++) {
+        tc__node own = *d->g->node.at[i];
+        uint32_t ids[TC__MAX_OPERANDS];
+        int changed = 0;
+        map[i - seed] = i;
+        for (uint32_t k = 0; k < own.n_in; k++) {
+            ids[k] = own.in[k] < seed ? own.in[k] : map[own.in[k] - seed];
+            changed |= ids[k] != own.in[k];
+        }
+        if (!changed) continue;
+        own.in = ids;
+        const tc__node *made = tc__node_cons(d->g, &own);
+        d->failed |= !made;
+        if (made) map[i - seed] = made->id;
+    }
+}
+
+static void tc__derive_own(tc__derive *d, const tc__own_gradient *o, const tc__node *n,
+                           tc__node *g) {
+    uint32_t last = o->seed;
+    for (uint32_t i = 0; i < o->n; i++)
+        if (o->in[i] != TC__NO_NODE && o->in[i] > last) last = o->in[i];
+    uint32_t *map = TC__NEW_ARRAY(d->g->ctx, uint32_t, last - o->seed + 1);
+    d->failed |= !map;
+    if (map) tc__d_replaced(d, o->seed, g, last, map);
+    for (uint32_t i = 0; i < o->n && !d->failed; i++) {
+        uint32_t at = o->in[i];
+        if (at == TC__NO_NODE) continue;
+        at = at < o->seed ? at : map[at - o->seed];
+        tc__d_give(d, tc__d_in(d, n, i), d->g->node.at[at]);
+    }
+    if (map) TC__FREE_ARRAY(d->g->ctx, map, last - o->seed + 1);
+}
+
+static const tc__own_gradient *tc__own_of(const tc__derive *d, const tc__node *n) {
+    for (size_t i = 0; i < d->owns; i++)
+        if (d->own[i].result == n->id) return &d->own[i];
+    return NULL;
+}
+
 // What is not here is refused, or arithmetic.
 static const struct {
     tc__op op;
@@ -511,15 +566,19 @@ static tc__rule_fn tc__derive_rule(const tc__node *n) {
 // Whether an adjoint is known or refused: what y does not depend on is left out.
 static void tc__derive_node(tc__derive *d, const tc__node *n) {
     tc__rule_fn rule = tc__derive_rule(n);
+    const tc__own_gradient *own = n->op == TC_OP_CUSTOM ? tc__own_of(d, n) : NULL;
     int known = d->adjoint[n->id] != 0;
     if (rule == tc__derive_nothing || !(known || d->refused[n->id])) return;
-    if (!rule && !d->why) d->why = n;
-    if (!rule || d->refused[n->id])
+    if (!rule && !own && !d->why) d->why = n;
+    if ((!rule && !own) || d->refused[n->id])
         for (uint32_t i = 0; i < n->n_in; i++) d->refused[n->in[i]] = 1;
-    if (!rule || !known) return;
+    if ((!rule && !own) || !known) return;
     tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
     d->g->device = n->device;
-    rule(d, n, g);
+    if (own)
+        tc__derive_own(d, own, n, g);
+    else
+        rule(d, n, g);
 }
 
 static void tc__derive_close(tc__derive *d) {
@@ -531,10 +590,11 @@ static void tc__derive_close(tc__derive *d) {
 }
 
 // Adjoints of all that y is made of; v has its sizes and dtype. 0 = reported.
-static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
-                          const tc__node *v) {
+static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__own_gradient *own,
+                          size_t owns, const tc__node *y, const tc__node *v) {
     int was = g->device;
     tc__derive_close(d);
+    d->own = own, d->owns = owns;
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
     d->refused = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
